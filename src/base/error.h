@@ -69,14 +69,13 @@ struct CheckFailed {
 }  // namespace kiln
 
 /// The value of a Result, or return its error from the function around.
-#define TRY(expression)                                                                  \
-  __extension__({                                                                        \
-    auto&& try_result = (expression);                                                    \
-    if (!try_result) [[unlikely]]                                                        \
-      return std::unexpected<::kiln::Error>(std::move(try_result).error());              \
-    *std::move(try_result);                                                              \
+#define TRY(expression)                                                     \
+  __extension__({                                                           \
+    auto&& try_result = (expression);                                       \
+    if (!try_result) [[unlikely]]                                           \
+      return std::unexpected<::kiln::Error>(std::move(try_result).error()); \
+    *std::move(try_result);                                                 \
   })
 
 /// Guards an invariant of ours; becomes Code::kInternal at the API's edge and never ends the host process.
-#define CHECK(condition) \
-  ((condition) ? static_cast<void>(0) : ::kiln::check_failed(#condition, __FILE__, __LINE__))
+#define CHECK(condition) ((condition) ? static_cast<void>(0) : ::kiln::check_failed(#condition, __FILE__, __LINE__))

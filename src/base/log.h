@@ -20,13 +20,21 @@ class Log {
   virtual bool wants(Severity severity) const { return static_cast<void>(severity), true; }
 
   template <class... Parts>
-  void error(const Parts&... parts) { say(Severity::kError, parts...); }
+  void error(const Parts&... parts) {
+    say(Severity::kError, parts...);
+  }
   template <class... Parts>
-  void warning(const Parts&... parts) { say(Severity::kWarning, parts...); }
+  void warning(const Parts&... parts) {
+    say(Severity::kWarning, parts...);
+  }
   template <class... Parts>
-  void info(const Parts&... parts) { say(Severity::kInfo, parts...); }
+  void info(const Parts&... parts) {
+    say(Severity::kInfo, parts...);
+  }
   template <class... Parts>
-  void verbose(const Parts&... parts) { say(Severity::kVerbose, parts...); }
+  void verbose(const Parts&... parts) {
+    say(Severity::kVerbose, parts...);
+  }
 
  private:
   template <class... Parts>

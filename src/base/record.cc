@@ -84,7 +84,9 @@ Result<std::vector<double>> Record::get_doubles(std::string_view name) const {
   return TRY(get<std::vector<double>>(*this, name, "a list of numbers")).get();
 }
 Result<Bytes> Record::get_bytes(std::string_view name) const { return TRY(get<Bytes>(*this, name, "bytes")).get(); }
-Result<Ref<const Record>> Record::get_record(std::string_view name) const { return get<Record>(*this, name, "a record"); }
+Result<Ref<const Record>> Record::get_record(std::string_view name) const {
+  return get<Record>(*this, name, "a record");
+}
 Result<Ref<const Datum::List>> Record::get_list(std::string_view name) const {
   static const Datum::List kEmpty;
   if (is_empty_list(*this, name)) return std::cref(kEmpty);

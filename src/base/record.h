@@ -75,7 +75,7 @@ class Record {
   std::vector<Entry> entries_;
 };
 
-void append(std::string& out, const Datum& datum);    ///< readable text: {axis=1, pads=[0, 1]}
+void append(std::string& out, const Datum& datum);  ///< readable text: {axis=1, pads=[0, 1]}
 void append(std::string& out, const Record& record);
 Hash128 hash128(const Record& record);
 

@@ -22,8 +22,8 @@ inline void append(std::string& out, const char* text) { out += text ? text : "(
 inline void append(std::string& out, char c) { out += c; }
 inline void append(std::string& out, std::same_as<bool> auto value) { out += value ? "true" : "false"; }
 template <class T>
-  requires(std::is_arithmetic_v<T> && !std::same_as<T, bool> && !std::same_as<T, char>)
-void append(std::string& out, T value) {
+requires(std::is_arithmetic_v<T> && !std::same_as<T, bool> && !std::same_as<T, char>) void append(std::string& out,
+                                                                                                  T value) {
   if constexpr (std::is_floating_point_v<T>)
     append_double(out, value);
   else if constexpr (std::is_signed_v<T>)

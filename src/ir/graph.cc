@@ -1,0 +1,248 @@
+#include "ir/graph.h"
+
+#include <algorithm>
+
+#include "ops/constant.h"
+#include "ops/infer_context.h"
+#include "ops/reference_context.h"
+
+namespace kiln::ir {
+
+Graph::Graph() : Graph(std::make_shared<sym::Table>()) {}
+Graph::Graph(std::shared_ptr<sym::Table> table) : table_(std::move(table)) {}
+
+ValueId Graph::add_input(std::string name, TensorType type) {
+  const auto id = static_cast<ValueId>(values_.size());
+  values_.push_back({std::move(type), std::move(name), NodeId::kNone, 0, {}});
+  inputs_.push_back(id);
+  return id;
+}
+
+NodeId Graph::add_lazily(Op op, std::span<const ValueId> inputs, std::string name) {
+  const auto id = static_cast<NodeId>(nodes_.size());
+  auto node = std::make_unique<Node>();
+  for (int i = 0; i < op.num_outputs(); ++i) {
+    node->outputs.push_back(static_cast<ValueId>(values_.size()));
+    values_.push_back({{}, {}, id, i, {}});
+  }
+  node->op = std::move(op);
+  node->name = std::move(name);
+  node->inputs.assign(inputs.begin(), inputs.end());
+  for (const ValueId input : inputs)
+    if (input != ValueId::kNone) values_[index(input)].users.push_back(id);
+  nodes_.push_back(std::move(node));
+  stale_.push_back(true);
+  return id;
+}
+
+Result<std::vector<ValueId>> Graph::add(Op op, std::span<const ValueId> inputs, std::string name) {
+  const size_t values_before = values_.size();
+  const NodeId id = add_lazily(std::move(op), inputs, std::move(name));
+  if (Status inferred = infer_node(id); !inferred) {
+    for (const ValueId input : inputs)
+      if (input != ValueId::kNone) drop_use(input, id);
+    nodes_.pop_back();
+    stale_.pop_back();
+    values_.resize(values_before);
+    return std::unexpected(std::move(inferred).error());
+  }
+  return node(id).outputs;
+}
+
+Result<ValueId> Graph::add_one(Op op, std::span<const ValueId> inputs, std::string name) {
+  return TRY(add(std::move(op), inputs, std::move(name)))[0];
+}
+Result<ValueId> Graph::add_one(Op op, std::initializer_list<ValueId> inputs, std::string name) {
+  return add_one(std::move(op), std::span(inputs.begin(), inputs.size()), std::move(name));
+}
+
+ValueId Graph::add_constant(HostTensor value, std::string name) {
+  const auto added = add_one(ops::Constant{std::move(value)}, std::span<const ValueId>{}, name);
+  CHECK(added.has_value());
+  set_name(*added, std::move(name));
+  return *added;
+}
+
+void Graph::mark_output(ValueId value, std::string name) { outputs_.push_back({value, std::move(name)}); }
+
+void Graph::unmark_output(ValueId value) {
+  std::erase_if(outputs_, [&](const Output& output) { return output.value == value; });
+}
+
+const HostTensor* Graph::constant(ValueId id) const {
+  const auto* constant = producer_as<ops::Constant>(id);
+  return constant ? &constant->value : nullptr;
+}
+
+bool Graph::is_output(ValueId id) const {
+  return std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& output) { return output.value == id; });
+}
+
+int Graph::num_uses(ValueId id) const {
+  const auto as_output =
+      std::count_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.value == id; });
+  return static_cast<int>(value(id).users.size()) + static_cast<int>(as_output);
+}
+
+Result<std::vector<NodeId>> Graph::topological_order() const {
+  std::vector<int> waiting(nodes_.size(), 0);
+  std::vector<NodeId> ready, order;
+  int live = 0;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (!nodes_[i]) continue;
+    ++live;
+    for (const ValueId input : nodes_[i]->inputs)
+      waiting[i] += input != ValueId::kNone && value(input).producer != NodeId::kNone;
+    if (waiting[i] == 0) ready.push_back(static_cast<NodeId>(i));
+  }
+  const auto later = [](NodeId a, NodeId b) { return a > b; };  // a heap whose top is the smallest id
+  std::make_heap(ready.begin(), ready.end(), later);
+  while (!ready.empty()) {
+    std::pop_heap(ready.begin(), ready.end(), later);
+    const NodeId id = ready.back();
+    ready.pop_back();
+    order.push_back(id);
+    for (const ValueId output : node(id).outputs)
+      for (const NodeId user : value(output).users)
+        if (--waiting[index(user)] == 0) {
+          ready.push_back(user);
+          std::push_heap(ready.begin(), ready.end(), later);
+        }
+  }
+  if (static_cast<int>(order.size()) == live) return order;
+  std::string names;
+  for (size_t i = 0; i < nodes_.size() && names.size() < 200; ++i)
+    if (nodes_[i] && waiting[i] > 0) names += (names.empty() ? "" : ", ") + describe(static_cast<NodeId>(i));
+  return error(Code::kInvalidArgument, "the network has a cycle through ", names);
+}
+
+std::string Graph::describe(NodeId id) const {
+  const Node& n = node(id);
+  return n.name.empty() ? str(n.op.name(), " #", static_cast<int>(id)) : str(n.op.name(), " '", n.name, "'");
+}
+
+Status Graph::infer_node(NodeId id) {
+  const Node& n = node(id);
+  std::vector<InferInput> inputs;
+  for (const ValueId input : n.inputs)
+    inputs.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&type(input), constant(input)});
+  std::vector<sym::Assumption> assumptions;
+  std::vector<TensorType> types = TRY(infer_types(n.op, inputs, *table_, &assumptions));
+  for (size_t i = 0; i < types.size(); ++i) values_[index(n.outputs[i])].type = std::move(types[i]);
+  for (sym::Assumption& assumption : assumptions) assume(std::move(assumption));
+  stale_[index(id)] = false;
+  return {};
+}
+
+Status Graph::infer(Which which) {
+  if (which == Which::kAll) assumptions_.clear();
+  for (const NodeId id : TRY(topological_order()))
+    if (which == Which::kAll || stale_[index(id)]) TRY(in_context(infer_node(id), [&] { return describe(id); }));
+  return {};
+}
+
+Result<Ref<const TensorType>> Graph::inferred_type(ValueId id) {
+  std::vector<NodeId> pending;
+  if (value(id).producer != NodeId::kNone) pending.push_back(value(id).producer);
+  while (!pending.empty()) {
+    const NodeId next = pending.back();
+    const size_t before = pending.size();
+    if (stale_[index(next)])
+      for (const ValueId input : node(next).inputs) {
+        const NodeId producer = input == ValueId::kNone ? NodeId::kNone : value(input).producer;
+        if (producer != NodeId::kNone && stale_[index(producer)]) pending.push_back(producer);
+      }
+    if (pending.size() > nodes_.size() * 8 + 64) return error(Code::kInvalidArgument, "the network has a cycle");
+    if (pending.size() > before) continue;
+    if (stale_[index(next)]) TRY(in_context(infer_node(next), [&] { return describe(next); }));
+    pending.pop_back();
+  }
+  return std::cref(type(id));
+}
+
+void Graph::mark_stale(NodeId id) {
+  std::vector<NodeId> pending{id};
+  while (!pending.empty()) {
+    const NodeId next = pending.back();
+    pending.pop_back();
+    stale_[index(next)] = true;
+    for (const ValueId output : node(next).outputs)
+      for (const NodeId user : value(output).users)
+        if (!stale_[index(user)]) pending.push_back(user);
+  }
+}
+
+void Graph::set_op(NodeId id, Op op) {
+  CHECK(op.num_outputs() == node(id).op.num_outputs());
+  mutable_node(id).op = std::move(op);
+  mark_stale(id);
+}
+
+void Graph::set_input(NodeId id, int i, ValueId value) {
+  ValueId& slot = mutable_node(id).inputs[static_cast<size_t>(i)];
+  if (slot == value) return;
+  if (slot != ValueId::kNone) drop_use(slot, id);
+  slot = value;
+  if (value != ValueId::kNone) values_[index(value)].users.push_back(id);
+  mark_stale(id);
+}
+
+void Graph::set_num_inputs(NodeId id, int count) {
+  for (int i = count; i < static_cast<int>(node(id).inputs.size()); ++i) set_input(id, i, ValueId::kNone);
+  mutable_node(id).inputs.resize(static_cast<size_t>(count), ValueId::kNone);
+  mark_stale(id);
+}
+
+void Graph::set_input_type(ValueId graph_input, TensorType type) {
+  CHECK(value(graph_input).producer == NodeId::kNone);
+  values_[index(graph_input)].type = std::move(type);
+  for (const NodeId user : std::vector(value(graph_input).users)) mark_stale(user);
+}
+
+void Graph::drop_use(ValueId value, NodeId user) {
+  auto& users = values_[index(value)].users;
+  users.erase(std::find(users.begin(), users.end(), user));
+}
+
+void Graph::replace_uses(ValueId old, ValueId by) {
+  if (old == by) return;
+  for (const NodeId user : std::vector(value(old).users))
+    for (size_t i = 0; i < node(user).inputs.size(); ++i)
+      if (node(user).inputs[i] == old) set_input(user, static_cast<int>(i), by);
+  for (Output& output : outputs_)
+    if (output.value == old) output.value = by;
+}
+
+void Graph::remove(NodeId id) {
+  for (const ValueId output : node(id).outputs) CHECK(num_uses(output) == 0);
+  for (const ValueId input : node(id).inputs)
+    if (input != ValueId::kNone) drop_use(input, id);
+  nodes_[index(id)].reset();
+}
+
+void Graph::remove_input(ValueId graph_input) {
+  CHECK(num_uses(graph_input) == 0);
+  std::erase(inputs_, graph_input);
+}
+
+void Graph::assume(sym::Assumption assumption) {
+  for (const sym::Assumption& known : assumptions_)
+    if (known.relation == assumption.relation && known.lhs == assumption.lhs && known.rhs == assumption.rhs) return;
+  assumptions_.push_back(std::move(assumption));
+}
+
+Graph Graph::clone() const {
+  Graph copy(table_);
+  for (const auto& node : nodes_) copy.nodes_.push_back(node ? std::make_unique<Node>(*node) : nullptr);
+  for (const auto& node : copy.nodes_)
+    if (node)
+      for (auto& body : node->bodies) body = std::make_shared<Graph>(body->clone());
+  copy.stale_ = stale_;
+  copy.values_ = values_;
+  copy.inputs_ = inputs_;
+  copy.outputs_ = outputs_;
+  copy.assumptions_ = assumptions_;
+  return copy;
+}
+
+}  // namespace kiln::ir

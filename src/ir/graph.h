@@ -1,0 +1,149 @@
+/// A network as a graph of ops. Built by the API or an importer, rewritten by passes, tiled by the cover.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/op.h"
+#include "sym/assumption.h"
+#include "sym/table.h"
+#include "tensor/host_tensor.h"
+#include "tensor/tensor_type.h"
+
+namespace kiln::ir {
+
+enum class ValueId : int32_t { kNone = -1 };
+enum class NodeId : int32_t { kNone = -1 };
+constexpr size_t index(ValueId id) { return static_cast<size_t>(id); }
+constexpr size_t index(NodeId id) { return static_cast<size_t>(id); }
+
+class Graph;
+
+/// An op placed in a graph.
+struct Node {
+  Op op;
+  std::string name;
+  std::vector<ValueId> inputs;  ///< kNone where an optional input is absent
+  std::vector<ValueId> outputs;
+  std::vector<std::string> provenance;         ///< ONNX nodes or API layers it came from: "Conv 'conv1'"
+  std::vector<std::shared_ptr<Graph>> bodies;  ///< of If and Loop
+};
+
+/// An edge: what one node, or the graph's surface, gives to others.
+struct Value {
+  TensorType type;  ///< sound only after inference: see Graph::type
+  std::string name;
+  NodeId producer = NodeId::kNone;  ///< kNone: a graph input
+  int output = 0;                   ///< which output of the producer
+  std::vector<NodeId> users;        ///< once a use, in order of first use
+};
+
+/// A result of the graph. Its name is its own: passes may put any value of the same type in its place.
+struct Output {
+  ValueId value = ValueId::kNone;
+  std::string name;
+};
+
+/// Ids are indices that stay valid until `compact`; removed nodes leave holes.
+class Graph {
+ public:
+  Graph();
+  explicit Graph(std::shared_ptr<sym::Table> table);
+
+  // Building. Names need not be unique; empty ones are allowed.
+  ValueId add_input(std::string name, TensorType type);
+  /// Adds a node and infers its output types; on failure the graph is unchanged.
+  Result<std::vector<ValueId>> add(Op op, std::span<const ValueId> inputs, std::string name = {});
+  /// The same for ops with one output.
+  Result<ValueId> add_one(Op op, std::span<const ValueId> inputs, std::string name = {});
+  Result<ValueId> add_one(Op op, std::initializer_list<ValueId> inputs, std::string name = {});
+  ValueId add_constant(HostTensor value, std::string name = {});
+  /// Adds a node without inferring: the network API, which infers when asked.
+  NodeId add_lazily(Op op, std::span<const ValueId> inputs, std::string name = {});
+  void mark_output(ValueId value, std::string name);
+  void unmark_output(ValueId value);
+
+  // Reading.
+  const Node& node(NodeId id) const { return *nodes_[index(id)]; }
+  bool alive(NodeId id) const { return nodes_[index(id)] != nullptr; }
+  const Value& value(ValueId id) const { return values_[index(id)]; }
+  int num_nodes() const { return static_cast<int>(nodes_.size()); }  ///< holes included
+  int num_values() const { return static_cast<int>(values_.size()); }
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const std::vector<Output>& outputs() const { return outputs_; }
+  const TensorType& type(ValueId id) const { return values_[index(id)].type; }
+  /// The type after inferring whatever is stale above it; the error names the node that fails.
+  Result<Ref<const TensorType>> inferred_type(ValueId id);
+  const TensorType& input_type(NodeId id, int i) const { return type(node(id).inputs[static_cast<size_t>(i)]); }
+  const TensorType& output_type(NodeId id, int i = 0) const { return type(node(id).outputs[static_cast<size_t>(i)]); }
+  /// The op that makes this value as a T, or null.
+  template <class T>
+  const T* producer_as(ValueId id) const {
+    const NodeId producer = value(id).producer;
+    return producer == NodeId::kNone ? nullptr : node(producer).op.as<T>();
+  }
+  /// The elements of a value made by a Constant, else null.
+  const HostTensor* constant(ValueId id) const;
+  bool is_output(ValueId id) const;
+  int num_uses(ValueId id) const;  ///< by nodes and by outputs
+  /// Live nodes, producers first; independent nodes in the order of their ids. Fails on a cycle, naming its nodes.
+  Result<std::vector<NodeId>> topological_order() const;
+
+  // Editing. Marks what lies below as stale; `infer` or `inferred_type` brings it up to date.
+  void set_op(NodeId id, Op op);
+  void set_input(NodeId id, int i, ValueId value);
+  void set_num_inputs(NodeId id, int count);  ///< new ones are kNone
+  void set_input_type(ValueId graph_input, TensorType type);
+  void set_name(NodeId id, std::string name) { mutable_node(id).name = std::move(name); }
+  void set_name(ValueId id, std::string name) { values_[index(id)].name = std::move(name); }
+  void set_provenance(NodeId id, std::vector<std::string> from) { mutable_node(id).provenance = std::move(from); }
+  void set_bodies(NodeId id, std::vector<std::shared_ptr<Graph>> bodies) {
+    mutable_node(id).bodies = std::move(bodies);
+  }
+  void set_output_value(int output, ValueId value) { outputs_[static_cast<size_t>(output)].value = value; }
+  void set_output_name(int output, std::string name) { outputs_[static_cast<size_t>(output)].name = std::move(name); }
+  /// Every use of `old`, outputs included, becomes a use of `by`.
+  void replace_uses(ValueId old, ValueId by);
+  /// Removes a node none of whose outputs is used.
+  void remove(NodeId id);
+  void remove_input(ValueId graph_input);  ///< unused ones only
+  /// Infers every stale node; with `all`, every node anew.
+  enum class Which { kStale, kAll };
+  Status infer(Which which = Which::kStale);
+
+  // Shared by a graph and its bodies.
+  sym::Table& table() { return *table_; }
+  const std::shared_ptr<sym::Table>& shared_table() const { return table_; }
+  /// What inference had to believe; checked when shapes are bound.
+  const std::vector<sym::Assumption>& assumptions() const { return assumptions_; }
+  void assume(sym::Assumption assumption);
+
+  /// An independent copy: nodes and values are copied, constants and the symbol table are shared.
+  Graph clone() const;
+
+ private:
+  Node& mutable_node(NodeId id) { return *nodes_[index(id)]; }
+  Status infer_node(NodeId id);
+  void mark_stale(NodeId id);
+  void drop_use(ValueId value, NodeId user);
+  std::string describe(NodeId id) const;
+
+  std::shared_ptr<sym::Table> table_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<bool> stale_;
+  std::vector<Value> values_;
+  std::vector<ValueId> inputs_;
+  std::vector<Output> outputs_;
+  std::vector<sym::Assumption> assumptions_;
+};
+
+/// Checks every invariant of a graph: ids in range, uses consistent, order acyclic, types as inference finds them.
+Status verify(const Graph& graph);
+/// "x: f32[2, 3]; a = Transpose{perm=[1, 0]}(x); return a", a statement a line.
+std::string print(const Graph& graph);
+
+}  // namespace kiln::ir

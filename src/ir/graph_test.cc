@@ -1,0 +1,52 @@
+#include "ir/graph.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/constant.h"
+#include "ops/softmax.h"
+
+namespace kiln::ir {
+namespace {
+
+TEST(Graph, InfersWhenAsked) {
+  Graph g;
+  const ValueId x = g.add_input("x", tensor_type(DType::kF32, Extents{2, 3}));
+  const NodeId n = g.add_lazily(ops::Softmax{.axis = 5}, std::vector{x}, "probabilities");
+  const ValueId y = g.node(n).outputs[0];
+  EXPECT_EQ(g.inferred_type(y).error().message, "Softmax 'probabilities': axis 5 is outside [-2, 2) of x f32[2, 3]");
+  g.set_op(n, ops::Softmax{.axis = 1});
+  EXPECT_EQ(str(g.inferred_type(y)->get()), "f32[2, 3]");
+  g.mark_output(y, "y");
+  EXPECT_TRUE(verify(g));
+  EXPECT_EQ(print(g), "x: f32[2, 3]\n%1 = Softmax{axis=1}(x)  # f32[2, 3]\nreturn %1 as y\n");
+}
+TEST(Graph, FailedAddLeavesNoTrace) {
+  Graph g;
+  const ValueId x = g.add_input("x", tensor_type(DType::kI32, Extents{2}));
+  EXPECT_FALSE(g.add_one(ops::Softmax{}, {x}));
+  EXPECT_EQ(g.num_nodes(), 0);
+  EXPECT_EQ(g.num_uses(x), 0);
+}
+TEST(Graph, NamesACycle) {
+  Graph g;
+  const ValueId x = g.add_input("x", tensor_type(DType::kF32, Extents{2}));
+  const NodeId a = g.add_lazily(ops::Softmax{}, std::vector{x}, "a");
+  const NodeId b = g.add_lazily(ops::Softmax{}, std::vector{g.node(a).outputs[0]}, "b");
+  g.set_input(a, 0, g.node(b).outputs[0]);
+  EXPECT_EQ(g.topological_order().error().message, "the network has a cycle through Softmax 'a', Softmax 'b'");
+  EXPECT_FALSE(g.inferred_type(g.node(b).outputs[0]));
+}
+TEST(Graph, ReplaceUsesKeepsOutputNames) {
+  Graph g;
+  const ValueId c = g.add_constant(HostTensor::scalar(DType::kF32, 1), "c");
+  const ValueId d = g.add_constant(HostTensor::scalar(DType::kF32, 2), "d");
+  g.mark_output(c, "y");
+  g.replace_uses(c, d);
+  EXPECT_EQ(g.outputs()[0].value, d);
+  EXPECT_EQ(g.outputs()[0].name, "y");
+  g.remove(g.value(c).producer);
+  EXPECT_TRUE(verify(g));
+}
+
+}  // namespace
+}  // namespace kiln::ir

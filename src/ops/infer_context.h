@@ -1,0 +1,68 @@
+/// What an op sees while its output types are found.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "sym/assumption.h"
+#include "sym/table.h"
+#include "tensor/host_tensor.h"
+#include "tensor/tensor_type.h"
+
+namespace kiln {
+
+/// One input of a node under inference. `type` is null where an optional input is absent.
+struct InferInput {
+  const TensorType* type = nullptr;
+  const HostTensor* constant = nullptr;  ///< its elements, where they are known at build time
+};
+
+class InferContext {
+ public:
+  InferContext(sym::Table& table, std::span<const InferInput> inputs, int num_outputs)
+      : table_(table), inputs_(inputs), outputs_(static_cast<size_t>(num_outputs)) {}
+
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  bool has_input(int i) const { return i < num_inputs() && inputs_[static_cast<size_t>(i)].type != nullptr; }
+  /// Fails if the input is absent.
+  Result<Ref<const TensorType>> input(int i) const;
+  /// Its elements if they are constants, else null.
+  const HostTensor* constant(int i) const { return has_input(i) ? inputs_[static_cast<size_t>(i)].constant : nullptr; }
+  /// Elements of an index or boolean input as expressions; fails if they cannot be known before the op runs.
+  Result<SymbolicValues> values(int i) const;
+  bool has_values(int i) const;
+
+  Status set_output(int i, TensorType type);
+  Status set_output(int i, const TensorType& like, Shape shape) {
+    return set_output(i, TensorType(like.dtype, std::move(shape)));
+  }
+
+  template <class... Parts>
+  Status require(bool holds, const Parts&... parts) const {
+    return kiln::require(holds, parts...);
+  }
+  /// `axis` from the front; the error shows `x`, called `name`.
+  Result<int> axis(int64_t axis, const TensorType& x, std::string_view name = "x") const;
+
+  /// Proven: succeeds. Disproven: fails with `why`. Unknown: succeeds, and the assumption is kept and checked at bind.
+  Status assume_equal(sym::Expr a, sym::Expr b, std::string_view why);
+  /// The extent of two broadcast axes: equal, or one of them 1. Undecided extents are assumed equal.
+  Result<sym::Expr> broadcast(sym::Expr a, sym::Expr b);
+  /// Numpy's rule: shapes aligned at the right.
+  Result<Shape> broadcast(const Shape& a, const Shape& b);
+
+  sym::Table& table() { return table_; }
+  std::vector<TensorType>& outputs() { return outputs_; }
+  std::vector<sym::Assumption>& assumptions() { return assumptions_; }
+
+ private:
+  sym::Table& table_;
+  std::span<const InferInput> inputs_;
+  std::vector<TensorType> outputs_;
+  std::vector<sym::Assumption> assumptions_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,64 @@
+#include "ops/op.h"
+
+namespace kiln {
+namespace ops {
+#define OP(name) struct name;
+#include "ops/ops.def"
+#undef OP
+}  // namespace ops
+
+std::span<const OpInfo* const> all_ops() {
+  static const OpInfo* const kAll[] = {
+#define OP(name) &op_info<ops::name>(),
+#include "ops/ops.def"
+#undef OP
+  };
+  return kAll;
+}
+
+const OpInfo* find_op(std::string_view name) {
+  for (const OpInfo* info : all_ops())
+    if (info->name == name) return info;
+  return nullptr;
+}
+
+void append(std::string& out, const Op& op) {
+  out += op.name();
+  if (!op.info().fields.empty()) append_fields(out, op.info().fields, op.data());
+}
+
+Hash128 hash128(const Op& op) { return combine(hash128(op.name()), fields_hash(op.info().fields, op.data())); }
+
+Record to_record(const Op& op) {
+  Record record;
+  record.set("op", op.name());
+  record.set("attributes", fields_record(op.info().fields, op.data()));
+  return record;
+}
+
+Result<Op> op_from_record(const Record& record) {
+  const std::string name = TRY(record.get_text("op"));
+  const OpInfo* info = find_op(name);
+  if (!info) return error(Code::kVersion, "no op is called '", name, "'; the plan is of another version of Kiln");
+  const Record& attributes = TRY(record.get_record("attributes"));
+  std::shared_ptr<void> data = info->make_default();
+  TRY(in_context(set_fields(info->fields, data.get(), attributes), [&] { return str("op ", name); }));
+  return Op(*info, std::move(data));
+}
+
+std::string_view name_of(ScalarFn fn) {
+  static constexpr std::string_view kNames[kNumScalarFns] = {
+      "relu",     "sigmoid",   "tanh",  "leaky_relu",   "elu",         "selu",
+      "softsign", "softplus",  "clip",  "hard_sigmoid", "scaled_tanh", "thresholded_relu",
+      "gelu_erf", "gelu_tanh", "exp",   "log",          "sqrt",        "recip",
+      "abs",      "neg",       "sin",   "cos",          "tan",         "sinh",
+      "cosh",     "asin",      "acos",  "atan",         "asinh",       "acosh",
+      "atanh",    "ceil",      "floor", "erf",          "not",         "sign",
+      "round",    "isinf",     "isnan", "sum",          "prod",        "max",
+      "min",      "sub",       "div",   "pow",          "floor_div",   "and",
+      "or",       "xor",       "equal", "greater",      "less",        "select",
+      "cast",     "identity"};
+  return kNames[static_cast<int>(fn)];
+}
+
+}  // namespace kiln

@@ -1,0 +1,51 @@
+/// What an op sees while its reference runs: dense row-major tensors in host memory, extents known.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "ops/infer_context.h"
+#include "ops/op.h"
+#include "tensor/host_tensor.h"
+#include "tensor/view.h"
+
+namespace kiln {
+
+/// One tensor of a reference run. `data` is null where an optional input is absent.
+struct ReferenceTensor {
+  DType dtype = DType::kF32;
+  std::span<const int64_t> extents;
+  std::byte* data = nullptr;  ///< inputs are only read
+  bool present = false;
+};
+
+class ReferenceContext {
+ public:
+  ReferenceContext(std::span<const ReferenceTensor> inputs, std::span<const ReferenceTensor> outputs)
+      : inputs_(inputs), outputs_(outputs) {}
+
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  bool has_input(int i) const { return i < num_inputs() && inputs_[static_cast<size_t>(i)].present; }
+  Result<View> input(int i) const;
+  Result<MutableView> output(int i) const;
+  Result<int> axis(int64_t axis, int rank) const { return normalize_axis(axis, rank); }
+
+ private:
+  std::span<const ReferenceTensor> inputs_, outputs_;
+};
+
+/// Runs `op`'s reference on tensors, output types inferred from them. Entries of `inputs` may be null where optional
+/// inputs are absent.
+Result<std::vector<HostTensor>> run_reference(const Op& op, std::span<const HostTensor* const> inputs);
+Result<std::vector<HostTensor>> run_reference(const Op& op, std::span<const HostTensor> inputs);
+
+/// Infers output types from input types alone, in a table of the caller's. Convenience over InferContext.
+Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
+                                            std::vector<sym::Assumption>* assumptions = nullptr);
+
+/// A type whose extents and, for small index and boolean tensors, values are those of `tensor`.
+TensorType type_of(const HostTensor& tensor);
+
+}  // namespace kiln

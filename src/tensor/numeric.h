@@ -1,0 +1,20 @@
+/// Conversions between float and the narrow types, all rounding to nearest, ties to even.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace kiln {
+
+float half_to_float(uint16_t bits);
+uint16_t float_to_half(float value);  ///< overflow gives infinity
+inline float bfloat16_to_float(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+uint16_t float_to_bfloat16(float value);
+float f8e4m3_to_float(uint8_t bits);   ///< no infinities; 0x7f and 0xff are NaN
+uint8_t float_to_f8e4m3(float value);  ///< saturates to 448
+float f4e2m1_to_float(uint8_t bits);   ///< low four bits
+uint8_t float_to_f4e2m1(float value);  ///< saturates to 6
+float e8m0_to_float(uint8_t bits);     ///< 2^(bits - 127); 255 is NaN
+uint8_t float_to_e8m0(float value);
+
+}  // namespace kiln
