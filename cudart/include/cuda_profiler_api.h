@@ -1,0 +1,24 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where an external profiler starts and stops.
+
+#ifndef KILN_CUDART_CUDA_PROFILER_API_H
+#define KILN_CUDART_CUDA_PROFILER_API_H
+
+#include "driver_types.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+//! Starts the profiler that this process runs under; does nothing without one.
+cudaError_t cudaProfilerStart(void);
+//! Stops it.
+cudaError_t cudaProfilerStop(void);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // KILN_CUDART_CUDA_PROFILER_API_H

@@ -1,0 +1,77 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The host API of the CUDA runtime with its C++ overloads: typed pointers, and flags in the call of the same name.
+
+#ifndef KILN_CUDART_CUDA_RUNTIME_H
+#define KILN_CUDART_CUDA_RUNTIME_H
+
+#include "cuda_runtime_api.h"
+
+#if defined(__cplusplus)
+
+//! Allocates device memory of size bytes.
+template <class T>
+static inline cudaError_t cudaMalloc(T** devPtr, size_t size) {
+  return ::cudaMalloc((void**)(void*)devPtr, size);
+}
+
+//! Allocates pinned host memory of size bytes with cudaHostAlloc* flags.
+static inline cudaError_t cudaMallocHost(void** ptr, size_t size, unsigned int flags) {
+  return ::cudaHostAlloc(ptr, size, flags);
+}
+
+//! Allocates pinned host memory of size bytes.
+template <class T>
+static inline cudaError_t cudaMallocHost(T** ptr, size_t size, unsigned int flags = 0) {
+  return ::cudaHostAlloc((void**)(void*)ptr, size, flags);
+}
+
+//! Allocates pinned host memory of size bytes.
+template <class T>
+static inline cudaError_t cudaHostAlloc(T** ptr, size_t size, unsigned int flags) {
+  return ::cudaHostAlloc((void**)(void*)ptr, size, flags);
+}
+
+//! The address at which a device sees mapped host memory.
+template <class T>
+static inline cudaError_t cudaHostGetDevicePointer(T** pDevice, void* pHost, unsigned int flags) {
+  return ::cudaHostGetDevicePointer((void**)(void*)pDevice, pHost, flags);
+}
+
+//! Allocates size bytes of memory that host and devices share.
+template <class T>
+static inline cudaError_t cudaMallocManaged(T** devPtr, size_t size, unsigned int flags = cudaMemAttachGlobal) {
+  return ::cudaMallocManaged((void**)(void*)devPtr, size, flags);
+}
+
+//! Allocates size bytes of device memory in the order of a stream.
+template <class T>
+static inline cudaError_t cudaMallocAsync(T** ptr, size_t size, cudaStream_t stream) {
+  return ::cudaMallocAsync((void**)(void*)ptr, size, stream);
+}
+
+//! Creates an event with cudaEvent* flags.
+static inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
+  return ::cudaEventCreateWithFlags(event, flags);
+}
+
+//! Makes a graph ready to be launched; the three last arguments are not used any more.
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* pGraphExec, cudaGraph_t graph,
+                                               cudaGraphNode_t* pErrorNode, char* pLogBuffer, size_t bufferSize) {
+  (void)pErrorNode;
+  (void)pLogBuffer;
+  (void)bufferSize;
+  return ::cudaGraphInstantiate(pGraphExec, graph, 0);
+}
+
+//! Launches a compiled kernel; args points to its arguments.
+template <class T>
+static inline cudaError_t cudaLaunchKernel(T* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem = 0,
+                                           cudaStream_t stream = 0) {
+  return ::cudaLaunchKernel((const void*)func, gridDim, blockDim, args, sharedMem, stream);
+}
+
+#endif
+
+#endif  // KILN_CUDART_CUDA_RUNTIME_H
