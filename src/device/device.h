@@ -1,0 +1,83 @@
+/// A device: memory, streams of ordered work, and the executors that load and run steps on it. Interfaces only; a
+/// backend implements them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace kiln {
+
+class Executor;
+
+/// Memory of a device, freed with it. Aligned to 256 bytes.
+class Buffer {
+ public:
+  using Release = void (*)(void* owner, void* data, int64_t size_bytes);
+  Buffer() = default;
+  Buffer(void* data, int64_t size_bytes, void* owner, Release release)
+      : data_(data), size_bytes_(size_bytes), owner_(owner), release_(release) {}
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Buffer() {
+    if (data_ && release_) release_(owner_, data_, size_bytes_);
+  }
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+  int64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_bytes_, other.size_bytes_);
+    std::swap(owner_, other.owner_);
+    std::swap(release_, other.release_);
+  }
+  void* data_ = nullptr;
+  int64_t size_bytes_ = 0;
+  void* owner_ = nullptr;
+  Release release_ = nullptr;
+};
+
+/// Work in order. Several threads may queue; order among them is theirs to keep.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  /// Queues `work(argument)` behind all earlier work. Allocates nothing once the queue has grown to its depth.
+  /// On a host device it may run on the thread that synchronises, on a thread of the stream, or at once.
+  virtual Status launch_host(void (*work)(void*), void* argument) = 0;
+  /// Returns when all queued work is done; the error of work that failed since the last call.
+  virtual Status synchronize() = 0;
+  /// Called by queued work that fails: what is queued behind it is skipped until the next `synchronize`.
+  virtual void fault(Error error) = 0;
+};
+
+enum class DeviceKind : uint8_t { kCpu, kCuda };
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual DeviceKind kind() const = 0;
+  /// What timings and plans depend on: model, instruction set or compute capability, size of the team.
+  virtual std::string identity() const = 0;
+  virtual int64_t total_memory_bytes() const = 0;
+  virtual Result<Buffer> allocate(int64_t size_bytes) = 0;
+  virtual Result<std::unique_ptr<Stream>> create_stream() = 0;
+  virtual Status copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) = 0;
+  virtual Status copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) = 0;
+  /// The executor of that name, or an error that lists those there are.
+  virtual Result<Ref<Executor>> executor(std::string_view name) = 0;
+  /// Held while a tactic is timed, so that nothing else of this process disturbs it.
+  std::mutex& exclusive() { return exclusive_; }
+
+ private:
+  std::mutex exclusive_;
+};
+
+}  // namespace kiln

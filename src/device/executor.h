@@ -1,0 +1,77 @@
+/// How a step of a plan becomes work: an executor loads it once an engine, binds it once a context and set of shapes,
+/// and then runs it without allocating.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/record.h"
+#include "tensor/dtype.h"
+#include "tensor/format.h"
+#include "tensor/host_tensor.h"
+
+namespace kiln {
+
+class Device;
+class Stream;
+
+/// A tensor of a step as far as a plan knows it; extents come at bind.
+struct StepTensor {
+  DType dtype = DType::kF32;
+  Format format;
+  int rank = 0;
+  bool present = true;  ///< false: an optional input that is not there
+  bool operator==(const StepTensor&) const = default;
+};
+
+struct StepSpec {
+  std::string kernel;  ///< the executor's name for what runs: "conv", "nest", "reference"
+  Record payload;      ///< its attributes and tuned parameters
+  std::vector<StepTensor> inputs, outputs;
+  int num_params = 0;
+};
+
+/// Extents of a step's tensors (logical order, whatever the format) and the values of its parameters.
+struct StepShapes {
+  std::span<const Extents> inputs, outputs;
+  std::span<const int64_t> params;
+};
+
+struct RunArguments {
+  const void* const* inputs;  ///< null where absent; constants included
+  void* const* outputs;
+  std::byte* workspace;  ///< BoundStep::workspace_bytes, aligned to 256
+  Stream* stream;        ///< null on a host device, where `run` works on the calling thread
+};
+
+/// A step for one set of shapes, of one context.
+class BoundStep {
+ public:
+  virtual ~BoundStep() = default;
+  virtual int64_t workspace_bytes() const { return 0; }
+  /// Allocates nothing. Fails only for what the data decides (an index out of range, a kernel that faults).
+  virtual Status run(const RunArguments& arguments) = 0;
+};
+
+/// A step with its weights packed; immutable, shared by contexts and profiles.
+class LoadedStep {
+ public:
+  virtual ~LoadedStep() = default;
+  virtual Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const = 0;
+  /// Bytes that packing added.
+  virtual int64_t packed_bytes() const { return 0; }
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual std::string_view name() const = 0;
+  /// `constants[i]` is input i where a plan holds its elements, else null. They outlive the step.
+  virtual Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec,
+                                                   std::span<const HostTensor* const> constants) = 0;
+};
+
+}  // namespace kiln

@@ -1,0 +1,42 @@
+/// Tiles a graph with regions, chooses tactics, variants and formats by measured time.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "tactics/tactic.h"
+
+namespace kiln {
+
+class Timer;
+
+/// A region with what was chosen for it.
+struct Tile {
+  Region region;
+  const Tactic* tactic = nullptr;  ///< null: a reformat
+  Variant variant;
+  StepDraft draft;
+  double time_us = 0;              ///< measured at the optimum shapes; 0 where nothing was timed
+  std::vector<std::string> notes;  ///< candidates with their times, and rejections
+};
+
+struct Cover {
+  std::vector<Tile> tiles;            ///< in execution order
+  std::vector<Format> value_formats;  ///< by ValueId: the format its producer writes
+};
+
+struct CoverOptions {
+  /// Formats that the surface demands, by value (inputs and outputs); linear where not named.
+  std::map<ir::ValueId, Format> surface_formats;
+  /// Called after each tile; false stops the build.
+  bool (*progress)(void* user, int done, int total) = nullptr;
+  void* progress_user = nullptr;
+};
+
+/// Every node of `graph` ends in exactly one tile; values needed in several formats get reformats.
+Result<Cover> cover_graph(const TacticContext& cx, const Backend& backend, Timer& timer, const CoverOptions& options,
+                          Log& log);
+
+}  // namespace kiln

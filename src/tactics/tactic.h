@@ -1,0 +1,98 @@
+/// A tactic: a way to run a region of a graph as one step. Nothing in a tactic measures, caches or logs; the cover
+/// does.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/record.h"
+#include "device/device.h"
+#include "ir/graph.h"
+#include "tensor/format.h"
+
+namespace kiln {
+
+/// What a build allows: variant filters, nothing else.
+struct Numerics {
+  bool tf32 = true;   ///< reduced-error variants of FP32 contractions (TF32, Winograd)
+  bool fp16 = false;  ///< a weakly typed network may keep FP32 tensors in FP16
+  bool bf16 = false;
+  bool strongly_typed = false;  ///< every tensor is rounded to its type
+};
+Record to_record(const Numerics& numerics);
+
+struct TacticContext {
+  const ir::Graph& graph;
+  const Numerics& numerics;
+  Device& device;
+  int optimization_level = 3;  ///< 0 to 5, as IBuilderConfig has it
+};
+
+/// Nodes claimed as one step. `nodes` in topological order; the root, whose output others see, is last.
+struct Region {
+  std::vector<ir::NodeId> nodes;
+  std::vector<ir::ValueId> inputs;  ///< values from outside, in the order the kernel takes them; kNone where absent
+  std::vector<ir::ValueId> outputs;
+  Record data;  ///< what `match` found and `compile` needs
+};
+/// Why a tactic does not take a region; carries the numbers that decided it.
+struct Reject {
+  std::string reason;
+};
+using Match = std::expected<Region, Reject>;
+template <class... Parts>
+std::unexpected<Reject> reject(const Parts&... parts) {
+  return std::unexpected(Reject{str(parts...)});
+}
+
+/// One way to run a region: the formats it reads and writes, and its tuned parameters.
+struct Variant {
+  std::string name;                     ///< "winograd f43, tile block 48"
+  std::vector<Format> inputs, outputs;  ///< one a region's input and output
+  Record params;
+  double estimate_us = 0;  ///< cost model at the optimum shapes; orders and prunes candidates. 0: unknown
+};
+
+/// What a compiled variant is: everything of a plan's step but its tensors.
+struct StepDraft {
+  std::string executor;
+  std::string kernel;
+  Record payload;
+  std::vector<sym::Expr> params;  ///< numbers that shapes decide, evaluated at bind
+  int in_place_input = -1;        ///< output 0 may use this input's memory if nobody else needs it
+};
+
+class Tactic {
+ public:
+  virtual ~Tactic() = default;
+  virtual std::string_view name() const = 0;
+  /// The largest region rooted at `root` (its last node) that this tactic runs.
+  virtual Match match(const TacticContext& cx, ir::NodeId root) const = 0;
+  /// Likeliest first; never empty for a region that `match` gave.
+  virtual std::vector<Variant> variants(const TacticContext& cx, const Region& region) const = 0;
+  virtual Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const = 0;
+};
+
+/// What a backend hands to the builder.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;  ///< "cpu"
+  virtual Device& device() = 0;
+  /// Tactics whose region may be rooted at this kind of op, likeliest first; the reference fallback is not among them.
+  virtual std::span<const Tactic* const> tactics(const OpInfo& op) const = 0;
+  /// Rewrites the graph into what this backend's kernels compute in (types, composite ops). Always right under
+  /// `numerics`. `ir::verify` holds after it.
+  virtual Status lower(ir::Graph& graph, const Numerics& numerics) const = 0;
+  /// Runs any op by `reference` in host memory.
+  virtual const Tactic& fallback() const = 0;
+  /// Copies a value from one format to another: the step the cover puts where formats differ.
+  virtual StepDraft reformat(const TensorType& type, const Format& from, const Format& to) const = 0;
+  /// Cost of that copy at the optimum shapes, for the cover.
+  virtual double reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const = 0;
+};
+
+}  // namespace kiln

@@ -1,0 +1,50 @@
+/// Measures compiled regions on the device, through the timing cache.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "tactics/tactic.h"
+#include "tactics/timing_cache.h"
+
+namespace kiln {
+
+/// A variant ready to be timed.
+struct Candidate {
+  const Tactic* tactic = nullptr;
+  Variant variant;
+  StepDraft draft;
+  double time_us = 0;   ///< filled by the timer
+  std::string failure;  ///< why it could not be run; it is skipped
+};
+
+struct TimerOptions {
+  double budget_us_per_candidate = 500;  ///< after one warm-up run
+  int average_of = 1;                    ///< IBuilderConfig::setAvgTimingIterations
+  bool error_on_cache_miss = false;      ///< BuilderFlag::kERROR_ON_TIMING_CACHE_MISS
+};
+
+class Timer {
+ public:
+  Timer(Device& device, TimingCache& cache, TimerOptions options, Log& log);
+  /// Fills in the times of all candidates for one region: from the cache, or measured interleaved at the optimum
+  /// shapes with random inputs.
+  Status time(const TacticContext& cx, const Region& region, std::span<Candidate> candidates);
+  int num_measured() const { return num_measured_; }
+  int num_cached() const { return num_cached_; }
+
+ private:
+  Device& device_;
+  TimingCache& cache_;
+  TimerOptions options_;
+  Log& log_;
+  int num_measured_ = 0, num_cached_ = 0;
+};
+
+/// The timing cache's key of a region run by a variant: ops, attributes, types, formats, bounds, constants' extents
+/// (not their values), numerics, the device, the version of the kernels.
+Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidate& candidate);
+
+}  // namespace kiln
