@@ -1,0 +1,78 @@
+#include "sym/assumption.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kiln::sym {
+namespace {
+
+Truth negate(Truth truth) { return truth == Truth::kUnknown ? truth : truth == Truth::kYes ? Truth::kNo : Truth::kYes; }
+
+Truth decide(const Assumption& x) {
+  switch (x.relation) {
+    case Relation::kEqual: return compare_equal(x.lhs, x.rhs);
+    case Relation::kNotEqual: return negate(compare_equal(x.lhs, x.rhs));
+    case Relation::kLessEqual: return negate(compare_less(x.rhs, x.lhs));
+    case Relation::kDivides: {
+      // A quotient that comes out even has dissolved. Zero extents divide nothing but say nothing either: bind checks.
+      if (const auto d = x.lhs.constant(); d && *d != 0) return compare_equal(floor_div(x.rhs, x.lhs) * x.lhs, x.rhs);
+      if (x.lhs.min() < 1) return Truth::kUnknown;
+      return compare_equal(floor_div(x.rhs, x.lhs) * x.lhs, x.rhs);
+    }
+  }
+  return Truth::kUnknown;
+}
+
+bool holds(Relation relation, int64_t a, int64_t b) {
+  switch (relation) {
+    case Relation::kEqual: return a == b;
+    case Relation::kNotEqual: return a != b;
+    case Relation::kLessEqual: return a <= b;
+    case Relation::kDivides: return a == 0 ? b == 0 : a == -1 || b % a == 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view name_of(Relation relation) {
+  static constexpr std::string_view kNames[] = {"=", "!=", "<=", "divides"};
+  return kNames[std::to_underlying(relation)];
+}
+
+void append(std::string& out, const Assumption& assumption) {
+  append(out, assumption.lhs);
+  out += ' ';
+  out += name_of(assumption.relation);
+  out += ' ';
+  append(out, assumption.rhs);
+  if (!assumption.reason.empty()) out += " (" + assumption.reason + ')';
+}
+
+Status assume(std::vector<Assumption>& list, Assumption assumption) {
+  for (Expr side : {assumption.lhs, assumption.rhs})
+    TRY(require(side.is_valid(), assumption, ": ", side.why_invalid()));
+  const Truth truth = decide(assumption);
+  if (truth == Truth::kYes) return {};
+  TRY(require(truth != Truth::kNo, assumption, " holds for no values of the symbols within their bounds"));
+  const bool symmetric = assumption.relation == Relation::kEqual || assumption.relation == Relation::kNotEqual;
+  const auto same = [&](const Assumption& x) {
+    if (x.relation != assumption.relation) return false;
+    if (x.lhs == assumption.lhs && x.rhs == assumption.rhs) return true;
+    return symmetric && x.lhs == assumption.rhs && x.rhs == assumption.lhs;
+  };
+  if (std::none_of(list.begin(), list.end(), same)) list.push_back(std::move(assumption));
+  return {};
+}
+
+Guard Guard::compile(const Assumption& assumption) {
+  return {assumption.relation, Program::compile(assumption.lhs), Program::compile(assumption.rhs), str(assumption)};
+}
+
+Status Guard::check(std::span<const int64_t> symbols) const {
+  const int64_t a = TRY(in_context(lhs.run(symbols), [&] { return text; }));
+  const int64_t b = TRY(in_context(rhs.run(symbols), [&] { return text; }));
+  return require(holds(relation, a, b), text, " does not hold: the left side is ", a, ", the right side ", b);
+}
+
+}  // namespace kiln::sym

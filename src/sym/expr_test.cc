@@ -1,0 +1,157 @@
+#include "sym/expr.h"
+
+#include <gtest/gtest.h>
+
+#include "sym/table.h"
+
+namespace kiln::sym {
+namespace {
+
+struct ExprTest : testing::Test {
+  Table table;
+  Expr n = table.symbol("n", {1, 4, 8}), c = table.symbol("c", {1, 3, 64}), h = table.symbol("h", {1, 32, 512}),
+       w = table.symbol("w", {1, 32, 512}), any = table.symbol("any"), value = table.symbol("value", kAnyValue);
+};
+
+TEST_F(ExprTest, ConstantsNeedNoTable) {
+  EXPECT_EQ(Expr(2) + 3, 5);
+  EXPECT_EQ(Expr(2) - 3, -1);
+  EXPECT_EQ(floor_div(-7, 2), -4);
+  EXPECT_EQ(floor_div(7, -2), -4);
+  EXPECT_EQ(ceil_div(-7, 2), -3);
+  EXPECT_EQ(ceil_div(7, 2), 4);
+  EXPECT_EQ(max(2, 3), 3);
+  EXPECT_EQ(equal(2, 2), 1);
+  EXPECT_EQ(less(2, 2), 0);
+  EXPECT_EQ(str(Expr(INT64_MIN)), "-9223372036854775808");
+}
+
+TEST_F(ExprTest, SumsAndProductsHaveOneForm) {
+  EXPECT_EQ(n + h, h + n);
+  EXPECT_EQ((n + h) * (n - h), n * n - h * h);
+  EXPECT_EQ(n + n + 1 - n, n + 1);
+  EXPECT_EQ(n - n, 0);
+  EXPECT_EQ(str(2 * h + 1), "2*h + 1");
+  EXPECT_EQ(str(w - h), "w - h");
+  EXPECT_EQ(str(7 - n), "7 - n");
+  EXPECT_EQ(str(-n - 3), "-n - 3");
+  EXPECT_EQ(str(h * n * 2 - c + n * n), "n*n + 2*n*h - c");
+  EXPECT_EQ((2 * h + 1).kind(), Kind::kSum);
+  EXPECT_EQ((2 * h + 1).lhs(), 2 * h);
+}
+
+TEST_F(ExprTest, QuotientsThatComeOutEvenDissolve) {
+  EXPECT_EQ(floor_div(n * c * h * w, n * c), h * w);
+  EXPECT_EQ(floor_div(4 * h, 2), 2 * h);
+  EXPECT_EQ(floor_div(2 * h + 1, 2), h);
+  EXPECT_EQ(ceil_div(2 * h + 1, 2), h + 1);
+  EXPECT_EQ(floor_div(2 * h - 1, 2), h - 1);
+  EXPECT_EQ(floor_div(n * h + n * w, h + w), n);
+  EXPECT_EQ(floor_div(n * n - 1, n + 1), n - 1);
+  EXPECT_EQ(floor_div(n * h + w, n), h + floor_div(w, n));
+  EXPECT_EQ(floor_div(h, h), 1);
+  EXPECT_EQ(floor_div(h, -1), -h);
+  EXPECT_EQ(str(floor_div(h, 2)), "floor_div(h, 2)");
+}
+
+TEST_F(ExprTest, QuotientsHaveOneForm) {
+  EXPECT_EQ(floor_div(floor_div(h, 2), 3), floor_div(h, 6));
+  EXPECT_EQ(floor_div(floor_div(h + 2 - 3, 2) + 1 + 2 - 3, 2), floor_div(h - 1, 4));
+  EXPECT_EQ(ceil_div(h, 2), floor_div(h + 1, 2));
+  EXPECT_EQ(ceil_div(ceil_div(h, n), c), ceil_div(h, n * c));
+  EXPECT_EQ(floor_div(6 * h + 5, 4), floor_div(3 * h + 2, 2));
+  EXPECT_EQ(floor_div(n * c * h, n * w), floor_div(c * h, w));
+  EXPECT_EQ(floor_div(h, -2), floor_div(-h, 2));
+  EXPECT_EQ(floor_div(4 * h, -6 * w), floor_div(-2 * h, 3 * w));
+  EXPECT_EQ(str(floor_div(h + 2 - 3, 2) + 1), "floor_div(h + 1, 2)");
+}
+
+TEST_F(ExprTest, BoundsDecideQuotients) {
+  EXPECT_EQ(floor_div(n, 9), 0);
+  EXPECT_EQ(ceil_div(n, 8), 1);
+  EXPECT_EQ(floor_div(n - 9, 8), -1);
+  EXPECT_EQ(floor_div(n + h, n + h + c), 0);
+  EXPECT_EQ(ceil_div(n, n + c), 1);
+}
+
+TEST_F(ExprTest, ExtremaHaveOneForm) {
+  EXPECT_EQ(max(h, w), max(w, h));
+  EXPECT_EQ(max(h, h), h);
+  EXPECT_EQ(max(max(h, w), c), max(h, max(c, w)));
+  EXPECT_EQ(max(n, 1), n);
+  EXPECT_EQ(min(any, INT64_MAX), any);
+  EXPECT_EQ(min(h + n, h), h);
+  EXPECT_EQ(max(h, min(h, w)), h);
+  EXPECT_EQ(str(max(5, max(w, h))), "max(max(h, w), 5)");
+}
+
+TEST_F(ExprTest, ComparisonsHaveOneForm) {
+  EXPECT_EQ(equal(h, w), equal(w, h));
+  EXPECT_EQ(equal(2 * h, 2 * w), equal(h, w));
+  EXPECT_EQ(equal(h + n, w + n), equal(h, w));
+  EXPECT_EQ(equal(2 * h, 2 * w + 1), 0);
+  EXPECT_EQ(equal(n, 9), 0);
+  EXPECT_EQ(less(n, 9), 1);
+  EXPECT_EQ(less(n, 1), 0);
+  EXPECT_EQ(less(2 * h, 2 * w + 1), less(h, w + 1));
+  EXPECT_EQ(str(equal(h - w, 0)), "equal(h, w)");
+  EXPECT_EQ(str(less(h - 3, w)), "less(h, w + 3)");
+  EXPECT_EQ(str(less(0, h - 5)), "less(5, h)");
+}
+
+TEST_F(ExprTest, Limits) {
+  const Expr e = 2 * h - 3 * n + 1;
+  EXPECT_EQ(e.min(), 2 - 24 + 1);
+  EXPECT_EQ(e.max(), 1024 - 3 + 1);
+  EXPECT_EQ(e.opt(), 64 - 12 + 1);
+  EXPECT_EQ((value * value).min(), 0);
+  EXPECT_EQ((any * any).max(), INT64_MAX);
+  EXPECT_EQ((any - 5).min(), -5);
+  EXPECT_EQ(floor_div(h, n).min(), 0);
+  EXPECT_EQ(floor_div(h, n).max(), 512);
+  EXPECT_EQ(floor_div(value, 2).min(), INT64_MIN / 2);
+}
+
+TEST_F(ExprTest, WhatBoundsProve) {
+  EXPECT_EQ(compare_equal(n, c), Truth::kUnknown);
+  EXPECT_EQ(compare_equal(n + c, c + n), Truth::kYes);
+  EXPECT_EQ(compare_equal(n + c, c), Truth::kNo);
+  EXPECT_TRUE(provably_less_equal(h, 2 * h));
+  EXPECT_TRUE(provably_less(h, h + n));
+  EXPECT_FALSE(provably_less(any, any * 2));
+  EXPECT_TRUE(provably_less_equal(any, INT64_MAX));
+}
+
+TEST_F(ExprTest, WhatIsUndefinedIsInvalid) {
+  const Expr zero = floor_div(h, 0), over = h * INT64_MAX * 2;
+  EXPECT_FALSE(zero.is_valid());
+  EXPECT_EQ(zero.why_invalid(), "the divisor is zero");
+  EXPECT_EQ(over.why_invalid(), "a constant overflows int64");
+  EXPECT_FALSE((max(zero, 1) + n).is_valid());
+  EXPECT_FALSE((Expr(INT64_MAX) + 1).is_valid());
+  EXPECT_FALSE(floor_div(INT64_MIN, -1).is_valid());
+  EXPECT_EQ(over.constant(), std::nullopt);
+  EXPECT_EQ(compare_equal(over, over), Truth::kUnknown);
+}
+
+TEST_F(ExprTest, WhatGrowsTooLargeIsInvalid) {
+  Expr e = h;
+  for (int i = 0; i < 100 && e.is_valid(); ++i) e = floor_div(e, n + 1) + max(e, w * (i + 2) - 1000);
+  EXPECT_EQ(e.why_invalid(), "the expression is too large");
+  Expr right = table.symbol("r0");
+  for (int i = 1; i < 400 && right.is_valid(); ++i) right = floor_div(table.symbol(str("r", i)), right);
+  EXPECT_FALSE(right.is_valid());
+}
+
+TEST_F(ExprTest, ProductsThatExpandTooFarStayWhole) {
+  Expr a = 0, b = 0;
+  for (int i = 0; i < 10; ++i) a += table.symbol(str("a", i)), b += table.symbol(str("b", i));
+  const Expr p = a * b;
+  EXPECT_EQ(p, b * a);
+  EXPECT_EQ(p.kind(), Kind::kProd);
+  EXPECT_EQ(floor_div(3 * p, p), 3);
+  EXPECT_EQ(*parse(str(2 * p - 1), table), 2 * p - 1);
+}
+
+}  // namespace
+}  // namespace kiln::sym

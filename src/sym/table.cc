@@ -1,0 +1,86 @@
+#include "sym/table.h"
+
+#include <algorithm>
+
+#include "sym/node.h"
+#include "sym/table_impl.h"
+
+namespace kiln::sym {
+
+Table::Table() : impl_(std::make_unique<Impl>()) {}
+Table::~Table() = default;
+
+Expr Table::symbol(std::string_view name, Bounds bounds) {
+  if (const auto found = find(name)) return *found;
+  CHECK(bounds.min <= bounds.max);
+  Node& node = impl_->nodes.emplace_back();
+  node.kind = Kind::kSymbol;
+  node.table = this;
+  node.name = name;
+  node.symbol_id = static_cast<int>(impl_->symbols.size());
+  node.bounds = bounds;
+  const Expr e = wrap(&node);
+  impl_->symbols.push_back(e);
+  impl_->relied.emplace_back();
+  impl_->by_name.emplace(node.name, node.symbol_id);
+  return e;
+}
+
+Expr Table::fresh(std::string_view hint, Bounds bounds) {
+  const std::string base(hint.empty() ? "dim" : hint);
+  if (!find(base)) return symbol(base, bounds);
+  int& next = impl_->next_suffix[base];
+  for (;;)
+    if (const std::string name = str(base, '.', ++next); !find(name)) return symbol(name, bounds);
+}
+
+std::optional<Expr> Table::find(std::string_view name) const {
+  const auto found = impl_->by_name.find(name);
+  if (found == impl_->by_name.end()) return std::nullopt;
+  return impl_->symbols[found->second];
+}
+
+Status Table::set_bounds(Expr symbol, Bounds bounds) {
+  CHECK(symbol.is_symbol() && symbol.table() == this);
+  TRY(require(bounds.min <= bounds.max, "symbol '", symbol.name(), "': bounds [", bounds.min, ", ", bounds.max,
+              "] are empty"));
+  const auto& relied = impl_->relied[symbol.symbol_id()];
+  if (relied && (bounds.min < relied->min || bounds.max > relied->max))
+    return error(Code::kState, "symbol '", symbol.name(), "': bounds [", bounds.min, ", ", bounds.max, "] exceed [",
+                 relied->min, ", ", relied->max, "], which expressions were simplified by");
+  const_cast<Node*>(symbol.node())->bounds = bounds;  // the table owns it, and hands it out as const
+  ++impl_->bounds_version;
+  return {};
+}
+
+Bounds Table::bounds(Expr symbol) const {
+  CHECK(symbol.is_symbol() && symbol.table() == this);
+  return symbol.node()->bounds;
+}
+
+std::span<const Expr> Table::symbols() const { return impl_->symbols; }
+
+Expr intern(Kind kind, Expr lhs, Expr rhs, bool is_atom) {
+  if (const auto bad = invalid_operand(lhs, rhs)) return *bad;
+  Table* table = common_table(lhs, rhs);
+  const auto size = [](Expr e) { return e.node() ? e.node()->size : 1; };
+  const auto stack = [](Expr e) { return e.node() ? e.node()->stack : 1; };
+  const uint32_t all = 1 + size(lhs) + size(rhs), deepest = std::max(stack(lhs), stack(rhs) + 1);
+  if (all > kMaxSize || deepest > kMaxStackNeeded) return invalid(Invalid::kTooLarge);
+  Table::Impl& impl = table->impl();
+  const auto [place, is_new] = impl.operations.try_emplace(OperationKey{kind, lhs, rhs}, nullptr);
+  if (is_new) {
+    Node& node = impl.nodes.emplace_back();
+    node.kind = kind;
+    node.is_atom = is_atom;
+    node.table = table;
+    node.lhs = lhs;
+    node.rhs = rhs;
+    node.size = all;
+    node.stack = deepest;
+    place->second = &node;
+  }
+  return wrap(place->second);
+}
+
+}  // namespace kiln::sym

@@ -1,0 +1,176 @@
+/// Expressions as text, and back.
+#include <cctype>
+#include <charconv>
+
+#include "sym/checked.h"
+#include "sym/node.h"
+#include "sym/table.h"
+
+namespace kiln::sym {
+namespace {
+
+bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool continues_name(char c) { return starts_name(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '.'; }
+
+void append_name(std::string& out, std::string_view name) {
+  bool plain = !name.empty() && starts_name(name[0]);
+  for (char c : name) plain = plain && continues_name(c);
+  if (plain) {
+    out += name;
+    return;
+  }
+  out += '"';
+  for (char c : name) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  out += '"';
+}
+
+/// How tightly an expression's text binds.
+enum class Level : uint8_t { kSum, kProduct, kPrimary };
+
+void print(std::string& out, Expr e, Level level) {
+  const auto infix = [&](std::string_view sign, Level own, Level right) {
+    const bool parentheses = level > own;
+    if (parentheses) out += '(';
+    print(out, e.lhs(), own);
+    out += sign;
+    print(out, e.rhs(), right);
+    if (parentheses) out += ')';
+  };
+  switch (e.kind()) {
+    case Kind::kConst: return append_signed(out, e.value());
+    case Kind::kSymbol: return append_name(out, e.name());
+    case Kind::kInvalid: out += "invalid"; return;
+    case Kind::kSum: return infix(" + ", Level::kSum, Level::kProduct);
+    case Kind::kSub: return infix(" - ", Level::kSum, Level::kProduct);
+    case Kind::kProd:
+      if (e.lhs() != Expr(-1)) return infix("*", Level::kProduct, Level::kPrimary);
+      out += '-';
+      return print(out, e.rhs(), Level::kPrimary);
+    default: break;
+  }
+  out += name_of(e.kind());
+  out += '(';
+  print(out, e.lhs(), Level::kSum);
+  out += ", ";
+  print(out, e.rhs(), Level::kSum);
+  out += ')';
+}
+
+/// Recursive descent; `depth_` keeps hostile text from exhausting the stack.
+class Parser {
+ public:
+  Parser(std::string_view text, Table& table) : text_(text), table_(table) {}
+
+  Result<Expr> all() {
+    const Expr e = TRY(sum());
+    skip_space();
+    if (at_ != text_.size()) return wrong("an operator or the end");
+    return e;
+  }
+
+ private:
+  static constexpr int kDeepest = 500;
+
+  std::unexpected<Error> wrong(std::string_view expected) const {
+    return error(Code::kInvalidArgument, "'", text_, "', column ", at_ + 1, ": ", expected, " needed");
+  }
+  void skip_space() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  char peek() {
+    skip_space();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool take(char c) { return peek() == c && at_ < text_.size() ? (++at_, true) : false; }
+
+  Result<Expr> sum() {
+    if (++depth_ > kDeepest) return wrong("less nesting");
+    Expr out = TRY(term());
+    for (;;) {
+      if (take('+'))
+        out += TRY(term());
+      else if (take('-'))
+        out -= TRY(term());
+      else
+        break;
+    }
+    --depth_;
+    return out;
+  }
+
+  Result<Expr> term() {
+    Expr out = TRY(factor());
+    while (take('*')) out *= TRY(factor());
+    return out;
+  }
+
+  Result<Expr> factor() {
+    const bool negative = take('-');
+    const char c = peek();
+    if (std::isdigit(static_cast<unsigned char>(c))) return number(negative);
+    const Expr e = TRY(primary());
+    return negative ? -e : e;
+  }
+
+  Result<Expr> number(bool negative) {
+    uint64_t magnitude = 0;
+    const auto [end, problem] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), magnitude);
+    if (problem != std::errc() || magnitude > uint64_t{INT64_MAX} + negative) return wrong("a number that fits int64");
+    at_ = end - text_.data();
+    return Expr(static_cast<int64_t>(negative ? -magnitude : magnitude));
+  }
+
+  Result<Expr> primary() {
+    if (take('(')) {
+      const Expr e = TRY(sum());
+      if (!take(')')) return wrong("')'");
+      return e;
+    }
+    if (take('"')) return quoted();
+    const size_t begin = at_;
+    if (at_ == text_.size() || !starts_name(text_[at_])) return wrong("a number, a name or '('");
+    while (at_ < text_.size() && continues_name(text_[at_])) ++at_;
+    const std::string_view name = text_.substr(begin, at_ - begin);
+    return peek() == '(' ? call(name) : Result<Expr>(table_.symbol(name));
+  }
+
+  Result<Expr> quoted() {
+    std::string name;
+    while (at_ < text_.size() && text_[at_] != '"') {
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
+      name += text_[at_++];
+    }
+    if (at_ == text_.size()) return wrong("'\"'");
+    ++at_;
+    return table_.symbol(name);
+  }
+
+  Result<Expr> call(std::string_view name) {
+    for (Kind kind : {Kind::kMax, Kind::kMin, Kind::kEqual, Kind::kLess, Kind::kFloorDiv, Kind::kCeilDiv}) {
+      if (name != name_of(kind)) continue;
+      take('(');
+      const Expr a = TRY(sum());
+      if (!take(',')) return wrong("','");
+      const Expr b = TRY(sum());
+      if (!take(')')) return wrong("')'");
+      return apply(kind, a, b);
+    }
+    return wrong("max, min, equal, less, floor_div or ceil_div before '('");
+  }
+
+  std::string_view text_;
+  Table& table_;
+  size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+void append(std::string& out, Expr e) { print(out, e, Level::kSum); }
+
+Result<Expr> parse(std::string_view text, Table& table) { return Parser(text, table).all(); }
+
+}  // namespace kiln::sym
