@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Checks that every file under src/ includes only files of strictly lower floors and of its own folder, and that only
+src/api and src/plugin include the public headers Nv*.h. docs/architecture.md has the floors in words."""
+import re
+
+import sources
+
+# From the ground up; a folder not named here must not exist. Longer paths win: backend/cpu/tactics before backend/cpu.
+FLOORS = {
+    "base": 0,
+    "sym": 1,
+    "tensor": 2,
+    "ops": 3,
+    "device": 3,
+    "ir": 4,
+    "plan": 4,
+    "onnx": 5,
+    "passes": 5,
+    "tactics": 5,
+    "runtime": 5,
+    "backend/cpu": 6,
+    "backend/cuda": 6,
+    "builder": 6,
+    "plugin": 6,
+    "api/base": 6,
+    "api/run": 7,
+    "api/build": 8,
+    "api/onnx": 8,
+}
+# The parts of a backend that run without the compiler, and all that they may use beside their own backend.
+BACKEND_RUN_PARTS = ("device", "kernels", "exec")
+BACKEND_RUN_FLOORS = {"base", "sym", "tensor", "ops", "device", "plan"}
+PUBLIC_HEADER_USERS = ("api/", "plugin/")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def folder_of(path):
+    """The floor's folder of a path relative to src/, or None: 'backend/cpu/exec/team.h' is in 'backend/cpu'."""
+    parts = path.split("/")[:-1]
+    for length in range(len(parts), 0, -1):
+        if "/".join(parts[:length]) in FLOORS:
+            return "/".join(parts[:length])
+    return None
+
+
+def backend_part(path):
+    """'exec' of 'backend/cpu/exec/team.h'; None outside backends."""
+    parts = path.split("/")
+    return parts[2] if parts[0] == "backend" and len(parts) > 3 else None
+
+
+def is_public_header(name):
+    return re.fullmatch(r"Nv\w+\.h", name.split("/")[-1]) is not None
+
+
+def why_relative(path, name):
+    """An include found beside the file, not from src/, would slip past the rules below."""
+    if not is_public_header(name) and (path.parent / name).exists():
+        return "an include is a path from src/, not from the file's own folder"
+    return None
+
+
+def why_forbidden(file, name):
+    """The rule that `#include name` in `file` breaks, or None. Both paths are relative to src/."""
+    if is_public_header(name):
+        return None if file.startswith(PUBLIC_HEADER_USERS) else "only api/ and plugin/ include the public headers"
+    mine, theirs = folder_of(file), folder_of(name)
+    if theirs is None:
+        return None  # of the system or a library
+    if theirs == mine:
+        return why_backend_part_forbidden(file, name)
+    if FLOORS[theirs] >= FLOORS[mine]:
+        relation = "a peer" if FLOORS[theirs] == FLOORS[mine] else "above"
+        return f"{theirs}/ (floor {FLOORS[theirs]}) is {relation}; {mine}/ is on floor {FLOORS[mine]}"
+    if backend_part(file) in BACKEND_RUN_PARTS and theirs not in BACKEND_RUN_FLOORS:
+        return f"a backend's {backend_part(file)}/ uses only {', '.join(sorted(BACKEND_RUN_FLOORS))}"
+    return None
+
+
+def why_backend_part_forbidden(file, name):
+    """Within a backend: what runs a plan does not see what compiles one."""
+    if backend_part(file) in BACKEND_RUN_PARTS and backend_part(name) == "tactics":
+        return f"a backend's {backend_part(file)}/ does not see its tactics/"
+    return None
+
+
+def check_file(root, path):
+    file = path.relative_to(root / "src").as_posix()
+    if folder_of(file) is None:
+        return [f"src/{file}: its folder is on no floor of tools/lint/check_floors.py"]
+    problems = []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quoted = match[1] == '"'
+        reason = why_relative(path, match[2]) if quoted else None
+        reason = reason or why_forbidden(file, match[2])
+        if reason:
+            problems.append(f"src/{file}:{number}: {line.strip()}: {reason}")
+    return problems
+
+
+def check(root):
+    paths = sources.files(root, ["src"], {".h", ".cc", ".cu", ".cuh", ".def"})
+    paths = [path for path in paths if path.parent != root / "src"]
+    return [problem for path in paths for problem in check_file(root, path)], len(paths)
+
+
+if __name__ == "__main__":
+    sources.main("check_floors", check)

@@ -1,0 +1,36 @@
+"""What the checkers look at, and how they report: shared by check_floors, check_sizes and check_text."""
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NOT_OURS = {"build", ".git", ".venv", ".cache", "__pycache__"}
+
+
+def files(root, folders, suffixes):
+    """Files of `folders` ("." is the whole tree) with one of `suffixes`, sorted; build outputs are left out."""
+    found = set()
+    for folder in folders:
+        for path in (root / folder).rglob("*"):
+            inside = path.relative_to(root).parts
+            if path.is_file() and path.suffix in suffixes and not NOT_OURS.intersection(inside):
+                found.add(path)
+    return sorted(found)
+
+
+def finish(name, problems, num_files):
+    """Prints the problems and returns the exit status."""
+    for problem in problems:
+        print(problem)
+    print(f"{name}: {len(problems)} problems in {num_files} files")
+    return 1 if problems else 0
+
+
+def root_from(arguments):
+    """The tree to check: the first argument, or this one."""
+    return pathlib.Path(arguments[0]).resolve() if arguments else ROOT
+
+
+def main(name, check):
+    """Runs `check(root)`, which returns (problems, number of files), on the tree that the command line names."""
+    problems, num_files = check(root_from(sys.argv[1:]))
+    sys.exit(finish(name, problems, num_files))
