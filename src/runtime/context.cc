@@ -1,0 +1,334 @@
+#include "runtime/context.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "tensor/view.h"
+
+namespace kiln::runtime {
+namespace {
+
+constexpr int kMaxInFlight = 4;  // runs queued at once before enqueue waits for the oldest
+constexpr int64_t round_up(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// A pointer slot that the caller's addresses fill at each enqueue.
+struct Patch {
+  int slot;
+  int io;
+  bool is_input;
+  int64_t offset;
+};
+
+}  // namespace
+
+/// One queued run: a pointer for every step's tensors, with the addresses of its enqueue.
+struct Context::Invocation {
+  Context* context = nullptr;
+  Stream* stream = nullptr;
+  std::vector<void*> pointers;  ///< inputs then outputs of step 0, of step 1, ...
+  std::vector<Patch> patches;
+  std::byte* workspace = nullptr;
+  std::vector<float> times_ms;
+  bool timed = false;
+  std::atomic<bool> in_flight{false};
+};
+
+Context::Context(std::shared_ptr<const Engine> engine, Memory memory)
+    : engine_(std::move(engine)), memory_policy_(memory) {
+  const size_t inputs = engine_->plan().inputs.size();
+  input_extents_.resize(inputs);
+  extents_set_.assign(inputs, false);
+  input_values_.resize(inputs);
+  input_addresses_.assign(inputs, nullptr);
+  output_addresses_.assign(engine_->plan().outputs.size(), nullptr);
+  symbols_.assign(engine_->plan().symbols.size(), 0);
+  symbol_set_.assign(symbols_.size(), false);
+}
+
+Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> engine, Memory memory) {
+  TRY(require(engine->num_profiles() > 0, "the engine has no optimization profile"));
+  std::unique_ptr<Context> context(new Context(std::move(engine), memory));
+  TRY(context->select_profile(0));
+  return context;
+}
+
+Context::~Context() {
+  if (!wait_idle()) return;  // the stream's error was reported to whoever synchronised, or is now: nobody can hear it
+}
+
+const plan::Profile& Context::plan_profile() const { return engine_->plan().profiles[static_cast<size_t>(profile_)]; }
+
+Status Context::wait_idle() {
+  for (const auto& invocation : invocations_)
+    if (invocation->in_flight.load(std::memory_order_acquire)) TRY(last_stream_->synchronize());
+  return {};
+}
+
+Status Context::select_profile(int profile) {
+  TRY(require(profile >= 0 && profile < engine_->num_profiles(), "optimization profile ", profile, " is outside [0, ",
+              engine_->num_profiles(), ")"));
+  TRY(wait_idle());
+  profile_ = profile;
+  bound_ = false;
+  std::fill(extents_set_.begin(), extents_set_.end(), false);
+  for (size_t i = 0; i < extents_set_.size(); ++i) {
+    Extents fixed;
+    for (const sym::Program& extent : engine_->plan().inputs[i].extents)
+      if (extent.is_constant()) fixed.push_back(*extent.constant());
+    if (fixed.size() != engine_->plan().inputs[i].extents.size()) continue;
+    input_extents_[i] = std::move(fixed);
+    extents_set_[i] = true;
+  }
+  if (memory_policy_ == Memory::kOwn && own_memory_.size_bytes() < engine_->memory_bytes(profile))
+    own_memory_ = TRY(engine_->device().allocate(engine_->memory_bytes(profile)));
+  return {};
+}
+
+Status Context::set_input_extents(int input, std::span<const int64_t> extents) {
+  const auto at = static_cast<size_t>(input);
+  const plan::IoTensor& io = engine_->plan().inputs[at];
+  const plan::InputRange& range = plan_profile().ranges[at];
+  TRY(require(extents.size() == io.extents.size(), "input '", io.name, "': ", extents, " has rank ", extents.size(),
+              "; the network's has ", io.extents.size()));
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    const auto where = [&] { return str("input '", io.name, "': extent ", extents[axis], " of axis ", axis); };
+    if (extents[axis] < range.min[axis])
+      return error(Code::kInvalidArgument, where(), " is below profile ", profile_, "'s minimum ", range.min[axis]);
+    if (extents[axis] > range.max[axis])
+      return error(Code::kInvalidArgument, where(), " is above profile ", profile_, "'s maximum ", range.max[axis]);
+  }
+  if (extents_set_[at] && std::ranges::equal(extents, input_extents_[at])) return {};
+  input_extents_[at].assign(extents.begin(), extents.end());
+  extents_set_[at] = true;
+  bound_ = false;
+  return {};
+}
+
+Extents Context::input_extents(int input) const {
+  const auto at = static_cast<size_t>(input);
+  if (extents_set_[at]) return input_extents_[at];
+  Extents result;
+  for (const sym::Program& extent : engine_->plan().inputs[at].extents)
+    result.push_back(extent.constant().value_or(-1));
+  return result;
+}
+
+Extents Context::output_extents(int output) const {
+  Extents result;
+  for (const sym::Program& extent : engine_->plan().outputs[static_cast<size_t>(output)].extents)
+    result.push_back(bound_ ? extent.try_run(symbols_).value_or(-1) : extent.constant().value_or(-1));
+  return result;
+}
+
+std::vector<int> Context::unset_inputs() const {
+  std::vector<int> result;
+  for (size_t i = 0; i < extents_set_.size(); ++i)
+    if (!extents_set_[i] || (engine_->plan().inputs[i].is_shape && !input_addresses_[i]))
+      result.push_back(static_cast<int>(i));
+  return result;
+}
+
+Status Context::set_memory(void* data, int64_t size_bytes) {
+  TRY(require(memory_policy_ == Memory::kGiven, "the context owns its memory"));
+  TRY(require(reinterpret_cast<uintptr_t>(data) % 256 == 0, "context memory must be aligned to 256 bytes"));
+  TRY(wait_idle());
+  if (data != given_memory_ || size_bytes != given_bytes_) bound_ = false;
+  given_memory_ = static_cast<std::byte*>(data);
+  given_bytes_ = size_bytes;
+  return {};
+}
+
+Status Context::read_shape_values(bool& changed) {
+  for (size_t i = 0; i < input_values_.size(); ++i) {
+    const plan::IoTensor& io = engine_->plan().inputs[i];
+    if (!io.is_shape) continue;
+    if (!input_addresses_[i]) return error(Code::kState, "shape input '", io.name, "' has no address");
+    const View view(io.dtype, input_extents_[i], static_cast<const std::byte*>(input_addresses_[i]));
+    auto& bound = input_values_[i];
+    const auto count = static_cast<size_t>(view.volume());
+    if (bound.size() != count) bound.assign(count, 0), changed = true;
+    for (size_t k = 0; k < count; ++k) {
+      const int64_t value = view.integer(static_cast<int64_t>(k));
+      changed |= std::exchange(bound[k], value) != value;
+    }
+  }
+  return {};
+}
+
+Status Context::bind_symbols() {
+  const plan::Plan& plan = engine_->plan();
+  for (size_t s = 0; s < plan.symbols.size(); ++s) {
+    const plan::Symbol& symbol = plan.symbols[s];
+    if (symbol.input < 0) continue;
+    const auto input = static_cast<size_t>(symbol.input);
+    if (symbol.element < 0) {
+      symbols_[s] = input_extents_[input][static_cast<size_t>(symbol.axis)];
+      continue;
+    }
+    const int64_t value = symbols_[s] = input_values_[input][static_cast<size_t>(symbol.element)];
+    const plan::InputRange& range = plan_profile().value_ranges[input];
+    const auto element = static_cast<size_t>(symbol.element);
+    if (element < range.min.size() && (value < range.min[element] || value > range.max[element]))
+      return error(Code::kInvalidArgument, "shape input '", plan.inputs[input].name, "': element ", element, " is ",
+                   value, "; profile ", profile_, " allows [", range.min[element], ", ", range.max[element], "]");
+  }
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
+    for (size_t axis = 0; axis < plan.inputs[i].extents.size(); ++axis) {
+      const int64_t wanted = TRY(plan.inputs[i].extents[axis].run(symbols_));
+      TRY(require(input_extents_[i][axis] == wanted, "input '", plan.inputs[i].name, "': extent ",
+                  input_extents_[i][axis], " of axis ", axis, " must be ", wanted, ", as '",
+                  plan.inputs[i].axis_names[axis], "' is in another input"));
+    }
+  for (const sym::Guard& guard : plan.guards) TRY(guard.check(symbols_));
+  return {};
+}
+
+Status Context::bind_steps() {
+  const plan::Profile& profile = plan_profile();
+  tensor_extents_.assign(profile.tensors.size(), {});
+  for (size_t t = 0; t < profile.tensors.size(); ++t)
+    for (const sym::Program& extent : profile.tensors[t].extents)
+      tensor_extents_[t].push_back(
+          TRY(in_context(extent.run(symbols_), [&] { return str("shape of '", profile.tensors[t].name, "'"); })));
+  steps_.clear();
+  workspace_bytes_ = 0;
+  std::vector<Extents> inputs, outputs;
+  std::vector<int64_t> params;
+  for (size_t s = 0; s < profile.steps.size(); ++s) {
+    const plan::Step& step = profile.steps[s];
+    inputs.clear(), outputs.clear(), params.clear();
+    for (const int id : step.inputs) inputs.push_back(tensor_extents_[static_cast<size_t>(id)]);
+    for (const int id : step.outputs) outputs.push_back(tensor_extents_[static_cast<size_t>(id)]);
+    for (const sym::Program& param : step.params) params.push_back(TRY(param.run(symbols_)));
+    const LoadedStep& loaded = engine_->step(profile_, static_cast<int>(s));
+    steps_.push_back(
+        TRY(in_context(loaded.bind({inputs, outputs, params}), [&] { return str("step '", step.name, "'"); })));
+    workspace_bytes_ = std::max(workspace_bytes_, steps_.back()->workspace_bytes());
+  }
+  return {};
+}
+
+Status Context::place_tensors() {
+  const plan::Profile& profile = plan_profile();
+  const int64_t needed = round_up(profile.arena_bytes) + round_up(workspace_bytes_);
+  std::byte* memory = given_memory_;
+  if (memory_policy_ == Memory::kOwn) {
+    if (own_memory_.size_bytes() < needed) own_memory_ = TRY(engine_->device().allocate(needed));
+    memory = own_memory_.data();
+  } else if (needed > 0 && (!memory || given_bytes_ < needed)) {
+    return error(Code::kState, "the context was given ", given_bytes_, " bytes of memory and needs ", needed);
+  }
+  invocations_.clear();
+  for (int i = 0; i < kMaxInFlight; ++i) {
+    auto invocation = std::make_unique<Invocation>();
+    invocation->context = this;
+    invocation->workspace = memory + round_up(profile.arena_bytes);
+    invocation->times_ms.resize(profile.steps.size());
+    const auto add = [&](int id) -> Status {
+      int64_t offset = 0;
+      const plan::Tensor* tensor = &profile.tensors[static_cast<size_t>(id)];
+      for (; tensor->place == plan::Place::kView; tensor = &profile.tensors[static_cast<size_t>(tensor->index)])
+        offset += TRY(tensor->offset.run(symbols_));
+      void* pointer = nullptr;
+      if (tensor->place == plan::Place::kArena)
+        pointer = memory + tensor->offset_bytes + offset;
+      else if (tensor->place == plan::Place::kWeight)
+        pointer =
+            const_cast<std::byte*>(engine_->plan().weights[static_cast<size_t>(tensor->index)].value.bytes().data()) +
+            offset;
+      else if (tensor->place != plan::Place::kAbsent)
+        invocation->patches.push_back({static_cast<int>(invocation->pointers.size()), tensor->index,
+                                       tensor->place == plan::Place::kInput, offset});
+      invocation->pointers.push_back(pointer);
+      return {};
+    };
+    for (const plan::Step& step : profile.steps) {
+      for (const int id : step.inputs) TRY(add(id));
+      for (const int id : step.outputs) TRY(add(id));
+    }
+    invocations_.push_back(std::move(invocation));
+  }
+  next_invocation_ = 0;
+  return {};
+}
+
+Status Context::bind() {
+  for (size_t i = 0; i < extents_set_.size(); ++i)
+    if (!extents_set_[i])
+      return error(Code::kState, "the shape of input '", engine_->plan().inputs[i].name, "' is not set");
+  bool values_changed = false;
+  TRY(read_shape_values(values_changed));
+  if (bound_ && !values_changed) return {};
+  TRY(wait_idle());
+  bound_ = false;
+  TRY(bind_symbols());
+  TRY(bind_steps());
+  TRY(place_tensors());
+  bound_ = true;
+  return {};
+}
+
+Status Context::check_addresses() const {
+  const plan::Plan& plan = engine_->plan();
+  for (size_t i = 0; i < input_addresses_.size(); ++i)
+    if (!input_addresses_[i] && volume(input_extents_[i]) > 0)
+      return error(Code::kState, "input '", plan.inputs[i].name, "' has no address: call setTensorAddress");
+  for (size_t i = 0; i < output_addresses_.size(); ++i)
+    if (!output_addresses_[i]) {
+      int64_t count = 1;
+      for (const sym::Program& extent : plan.outputs[i].extents) count *= extent.try_run(symbols_).value_or(1);
+      if (count > 0)
+        return error(Code::kState, "output '", plan.outputs[i].name, "' has no address: call setTensorAddress");
+    }
+  return {};
+}
+
+Status Context::enqueue(Stream& stream) {
+  TRY(bind());
+  TRY(check_addresses());
+  Invocation& invocation = *invocations_[next_invocation_];
+  if (invocation.in_flight.load(std::memory_order_acquire)) TRY(last_stream_->synchronize());
+  next_invocation_ = (next_invocation_ + 1) % invocations_.size();
+  for (const Patch& patch : invocation.patches) {
+    const auto io = static_cast<size_t>(patch.io);
+    auto* base =
+        static_cast<std::byte*>(patch.is_input ? const_cast<void*>(input_addresses_[io]) : output_addresses_[io]);
+    invocation.pointers[static_cast<size_t>(patch.slot)] = base + patch.offset;
+  }
+  invocation.stream = last_stream_ = &stream;
+  invocation.timed = timing_;
+  invocation.in_flight.store(true, std::memory_order_release);
+  Status queued = stream.launch_host(&run_invocation, &invocation);
+  if (!queued) invocation.in_flight.store(false, std::memory_order_release);
+  return queued;
+}
+
+void Context::run_invocation(void* argument) {
+  using Clock = std::chrono::steady_clock;
+  Invocation& invocation = *static_cast<Invocation*>(argument);
+  const Context& context = *invocation.context;
+  const plan::Profile& profile = context.plan_profile();
+  void** at = invocation.pointers.data();
+  for (size_t s = 0; s < context.steps_.size(); ++s) {
+    const plan::Step& step = profile.steps[s];
+    const RunArguments arguments{at, at + step.inputs.size(), invocation.workspace, nullptr};
+    at += step.inputs.size() + step.outputs.size();
+    const Clock::time_point start = invocation.timed ? Clock::now() : Clock::time_point{};
+    if (Status ran = context.steps_[s]->run(arguments); !ran) {
+      invocation.stream->fault({ran.error().code, str("step '", step.name, "': ", ran.error().message)});
+      break;
+    }
+    if (invocation.timed)
+      invocation.times_ms[s] = std::chrono::duration<float, std::milli>(Clock::now() - start).count();
+  }
+  invocation.in_flight.store(false, std::memory_order_release);
+}
+
+void Context::report_times(StepObserver& observer) const {
+  if (invocations_.empty()) return;
+  const Invocation& last = *invocations_[(next_invocation_ + invocations_.size() - 1) % invocations_.size()];
+  const plan::Profile& profile = plan_profile();
+  for (size_t s = 0; s < profile.steps.size(); ++s) observer.step_done(profile.steps[s], last.times_ms[s]);
+}
+
+}  // namespace kiln::runtime

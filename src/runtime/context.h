@@ -1,0 +1,97 @@
+/// One run in flight: shapes, addresses and memory over an engine. Used by one thread at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/engine.h"
+
+namespace kiln::runtime {
+
+/// Receives the time of each step after a run that was asked for times.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual void step_done(const plan::Step& step, float time_ms) = 0;
+};
+
+class Context {
+ public:
+  /// Whether the context allocates its memory or is given it before the first enqueue.
+  enum class Memory : uint8_t { kOwn, kGiven };
+  static Result<std::unique_ptr<Context>> create(std::shared_ptr<const Engine> engine, Memory memory);
+  ~Context();
+
+  const Engine& engine() const { return *engine_; }
+  int profile() const { return profile_; }
+  /// Forgets the shapes set before.
+  Status select_profile(int profile);
+
+  /// Fails if an extent is outside the profile's range; the message names input, axis and limit.
+  Status set_input_extents(int input, std::span<const int64_t> extents);
+  /// As set, or the network's own where they are constant; -1 where nothing is known yet.
+  Extents input_extents(int input) const;
+  /// -1 where an input that decides it is not set.
+  Extents output_extents(int output) const;
+  /// Inputs whose extents, or (shape inputs) addresses, are still to be set.
+  std::vector<int> unset_inputs() const;
+
+  void set_input_address(int input, const void* data) { input_addresses_[static_cast<size_t>(input)] = data; }
+  void set_output_address(int output, void* data) { output_addresses_[static_cast<size_t>(output)] = data; }
+  const void* input_address(int input) const { return input_addresses_[static_cast<size_t>(input)]; }
+  void* output_address(int output) const { return output_addresses_[static_cast<size_t>(output)]; }
+  /// For Memory::kGiven: at least Engine::memory_bytes of the profile, aligned to 256.
+  Status set_memory(void* data, int64_t size_bytes);
+
+  /// Evaluates shapes, checks assumptions and prepares every step; does nothing if nothing changed. May allocate.
+  Status bind();
+  /// Queues one run with the addresses of now. Allocates nothing after the first call at a shape.
+  Status enqueue(Stream& stream);
+
+  /// Null: none. Times are reported by `report_times`, after the run is done.
+  void set_timing(bool on) { timing_ = on; }
+  void report_times(StepObserver& observer) const;
+
+ private:
+  struct Invocation;
+  explicit Context(std::shared_ptr<const Engine> engine, Memory memory);
+  const plan::Profile& plan_profile() const;
+  Status read_shape_values(bool& changed);
+  Status bind_symbols();
+  Status bind_steps();
+  Status place_tensors();
+  Status check_addresses() const;
+  Status wait_idle();
+  static void run_invocation(void* invocation);
+
+  std::shared_ptr<const Engine> engine_;
+  const Memory memory_policy_;
+  int profile_ = 0;
+  bool bound_ = false;
+  bool timing_ = false;
+
+  std::vector<Extents> input_extents_;  ///< empty extents with `extents_set_` false: not set
+  std::vector<bool> extents_set_;
+  std::vector<std::vector<int64_t>> input_values_;  ///< of shape inputs, as bound
+  std::vector<const void*> input_addresses_;
+  std::vector<void*> output_addresses_;
+
+  std::vector<int64_t> symbols_;
+  std::vector<bool> symbol_set_;
+  std::vector<Extents> tensor_extents_;
+  std::vector<std::unique_ptr<BoundStep>> steps_;
+  int64_t workspace_bytes_ = 0;
+  Buffer own_memory_;
+  std::byte* given_memory_ = nullptr;
+  int64_t given_bytes_ = 0;
+
+  std::vector<std::unique_ptr<Invocation>> invocations_;
+  size_t next_invocation_ = 0;
+  Stream* last_stream_ = nullptr;
+};
+
+}  // namespace kiln::runtime
