@@ -54,8 +54,10 @@ class Stream {
   virtual Status launch_host(void (*work)(void*), void* argument) = 0;
   /// Returns when all queued work is done; the error of work that failed since the last call.
   virtual Status synchronize() = 0;
-  /// Called by queued work that fails: what is queued behind it is skipped until the next `synchronize`.
+  /// Called by queued work that fails. Work behind it is still called, so that it can let go of what it holds, and
+  /// does nothing else while `faulted()`, until the next `synchronize` has returned the error.
   virtual void fault(Error error) = 0;
+  virtual bool faulted() const = 0;
 };
 
 enum class DeviceKind : uint8_t { kCpu, kCuda };

@@ -309,7 +309,7 @@ void Context::run_invocation(void* argument) {
   const Context& context = *invocation.context;
   const plan::Profile& profile = context.plan_profile();
   void** at = invocation.pointers.data();
-  for (size_t s = 0; s < context.steps_.size(); ++s) {
+  for (size_t s = 0; s < context.steps_.size() && !invocation.stream->faulted(); ++s) {
     const plan::Step& step = profile.steps[s];
     const RunArguments arguments{at, at + step.inputs.size(), invocation.workspace, nullptr};
     at += step.inputs.size() + step.outputs.size();
