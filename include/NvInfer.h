@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvInfer.h
+// The build side of the API: networks, layers, configurations, builders; it includes the run side.
 
 #ifndef KILN_NV_INFER_H
 #define KILN_NV_INFER_H
@@ -19,10 +19,12 @@ extern "C" TENSORRTAPI void* createInferBuilder_INTERNAL(void* logger, int32_t v
 
 namespace nvinfer1 {
 
+//! An order of axes: output axis i is input axis order[i].
 struct Permutation {
-  int32_t order[Dims::MAX_DIMS];
+  int32_t order[Dims::MAX_DIMS];  //!< For every output axis its input axis.
 };
 
+//! A value of a network: an input, or what a layer computes.
 class ITensor : public INoCopy {
  public:
   void setName(char const* name) noexcept { mImpl->setName(name); }
@@ -57,73 +59,71 @@ class ITensor : public INoCopy {
   apiv::VTensor* mImpl;
 };
 
+//! Which class a layer has.
 enum class LayerType : int32_t {
-  kCONVOLUTION = 0,
-  kCAST = 1,
-  kACTIVATION = 2,
-  kPOOLING = 3,
-  kLRN = 4,
-  kSCALE = 5,
-  kSOFTMAX = 6,
-  kDECONVOLUTION = 7,
-  kCONCATENATION = 8,
-  kELEMENTWISE = 9,
-  kPLUGIN = 10,
-  kUNARY = 11,
-  kPADDING = 12,
-  kSHUFFLE = 13,
-  kREDUCE = 14,
-  kTOPK = 15,
-  kGATHER = 16,
-  kMATRIX_MULTIPLY = 17,
-  kRAGGED_SOFTMAX = 18,
-  kCONSTANT = 19,
-  kIDENTITY = 20,
-  kPLUGIN_V2 = 21,
-  kSLICE = 22,
-  kSHAPE = 23,
-  kPARAMETRIC_RELU = 24,
-  kRESIZE = 25,
-  kTRIP_LIMIT = 26,
-  kRECURRENCE = 27,
-  kITERATOR = 28,
-  kLOOP_OUTPUT = 29,
-  kSELECT = 30,
-  kFILL = 31,
-  kQUANTIZE = 32,
-  kDEQUANTIZE = 33,
-  kCONDITION = 34,
-  kCONDITIONAL_INPUT = 35,
-  kCONDITIONAL_OUTPUT = 36,
-  kSCATTER = 37,
-  kEINSUM = 38,
-  kASSERTION = 39,
-  kONE_HOT = 40,
-  kNON_ZERO = 41,
-  kGRID_SAMPLE = 42,
-  kNMS = 43,
-  kREVERSE_SEQUENCE = 44,
-  kNORMALIZATION = 45,
-  kPLUGIN_V3 = 46,
-  kSQUEEZE = 47,
-  kUNSQUEEZE = 48,
-  kCUMULATIVE = 49,
-  kDYNAMIC_QUANTIZE = 50,
-  kATTENTION_INPUT = 51,
-  kATTENTION_OUTPUT = 52,
-  kROTARY_EMBEDDING = 53,
-  kKVCACHE_UPDATE = 54,
-  kMOE = 55,
-  kDIST_COLLECTIVE = 56,
+  kCONVOLUTION = 0,          //!< IConvolutionLayer.
+  kCAST = 1,                 //!< ICastLayer.
+  kACTIVATION = 2,           //!< IActivationLayer.
+  kPOOLING = 3,              //!< IPoolingLayer.
+  kLRN = 4,                  //!< ILRNLayer.
+  kSCALE = 5,                //!< IScaleLayer.
+  kSOFTMAX = 6,              //!< ISoftMaxLayer.
+  kDECONVOLUTION = 7,        //!< IDeconvolutionLayer.
+  kCONCATENATION = 8,        //!< IConcatenationLayer.
+  kELEMENTWISE = 9,          //!< IElementWiseLayer.
+  kPLUGIN = 10,              //!< A plugin layer of an interface that is gone.
+  kUNARY = 11,               //!< IUnaryLayer.
+  kPADDING = 12,             //!< IPaddingLayer.
+  kSHUFFLE = 13,             //!< IShuffleLayer.
+  kREDUCE = 14,              //!< IReduceLayer.
+  kTOPK = 15,                //!< ITopKLayer.
+  kGATHER = 16,              //!< IGatherLayer.
+  kMATRIX_MULTIPLY = 17,     //!< IMatrixMultiplyLayer.
+  kRAGGED_SOFTMAX = 18,      //!< IRaggedSoftMaxLayer.
+  kCONSTANT = 19,            //!< IConstantLayer.
+  kIDENTITY = 20,            //!< IIdentityLayer.
+  kPLUGIN_V2 = 21,           //!< IPluginV2Layer.
+  kSLICE = 22,               //!< ISliceLayer.
+  kSHAPE = 23,               //!< IShapeLayer.
+  kPARAMETRIC_RELU = 24,     //!< IParametricReLULayer.
+  kRESIZE = 25,              //!< IResizeLayer.
+  kTRIP_LIMIT = 26,          //!< ITripLimitLayer.
+  kRECURRENCE = 27,          //!< IRecurrenceLayer.
+  kITERATOR = 28,            //!< IIteratorLayer.
+  kLOOP_OUTPUT = 29,         //!< ILoopOutputLayer.
+  kSELECT = 30,              //!< ISelectLayer.
+  kFILL = 31,                //!< IFillLayer.
+  kQUANTIZE = 32,            //!< IQuantizeLayer.
+  kDEQUANTIZE = 33,          //!< IDequantizeLayer.
+  kCONDITION = 34,           //!< IConditionLayer.
+  kCONDITIONAL_INPUT = 35,   //!< IIfConditionalInputLayer.
+  kCONDITIONAL_OUTPUT = 36,  //!< IIfConditionalOutputLayer.
+  kSCATTER = 37,             //!< IScatterLayer.
+  kEINSUM = 38,              //!< IEinsumLayer.
+  kASSERTION = 39,           //!< IAssertionLayer.
+  kONE_HOT = 40,             //!< IOneHotLayer.
+  kNON_ZERO = 41,            //!< INonZeroLayer.
+  kGRID_SAMPLE = 42,         //!< IGridSampleLayer.
+  kNMS = 43,                 //!< INMSLayer.
+  kREVERSE_SEQUENCE = 44,    //!< IReverseSequenceLayer.
+  kNORMALIZATION = 45,       //!< INormalizationLayer.
+  kPLUGIN_V3 = 46,           //!< IPluginV3Layer.
+  kSQUEEZE = 47,             //!< ISqueezeLayer.
+  kUNSQUEEZE = 48,           //!< IUnsqueezeLayer.
+  kCUMULATIVE = 49,          //!< ICumulativeLayer.
+  kDYNAMIC_QUANTIZE = 50,    //!< IDynamicQuantizeLayer.
+  kATTENTION_INPUT = 51,     //!< IAttentionInputLayer.
+  kATTENTION_OUTPUT = 52,    //!< IAttentionOutputLayer.
+  kROTARY_EMBEDDING = 53,    //!< IRotaryEmbeddingLayer.
+  kKVCACHE_UPDATE = 54,      //!< IKVCacheUpdateLayer.
+  kMOE = 55,                 //!< IMoELayer.
+  kDIST_COLLECTIVE = 56,     //!< IDistCollectiveLayer.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<LayerType> {
-  static constexpr int32_t kVALUE = 57;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<LayerType> : impl::EnumCount<57> {};
 
+//! Base of the layers of a network.
 class ILayer : public INoCopy {
  public:
   LayerType getType() const noexcept { return mLayer->getType(); }
@@ -155,30 +155,28 @@ class ILayer : public INoCopy {
   apiv::VLayer* mLayer;
 };
 
+//! Function that an activation layer applies to every element x.
 enum class ActivationType : int32_t {
-  kRELU = 0,
-  kSIGMOID = 1,
-  kTANH = 2,
-  kLEAKY_RELU = 3,
-  kELU = 4,
-  kSELU = 5,
-  kSOFTSIGN = 6,
-  kSOFTPLUS = 7,
-  kCLIP = 8,
-  kHARD_SIGMOID = 9,
-  kSCALED_TANH = 10,
-  kTHRESHOLDED_RELU = 11,
-  kGELU_ERF = 12,
-  kGELU_TANH = 13,
+  kRELU = 0,               //!< max(0, x).
+  kSIGMOID = 1,            //!< 1 / (1 + exp(-x)).
+  kTANH = 2,               //!< tanh(x).
+  kLEAKY_RELU = 3,         //!< x if x >= 0, else alpha * x.
+  kELU = 4,                //!< x if x >= 0, else alpha * (exp(x) - 1).
+  kSELU = 5,               //!< beta * x if x > 0, else beta * (alpha * exp(x) - alpha).
+  kSOFTSIGN = 6,           //!< x / (1 + |x|).
+  kSOFTPLUS = 7,           //!< alpha * log(exp(beta * x) + 1).
+  kCLIP = 8,               //!< x limited to [alpha, beta].
+  kHARD_SIGMOID = 9,       //!< alpha * x + beta, limited to [0, 1].
+  kSCALED_TANH = 10,       //!< alpha * tanh(beta * x).
+  kTHRESHOLDED_RELU = 11,  //!< x if x > alpha, else 0.
+  kGELU_ERF = 12,          //!< 0.5 * x * (1 + erf(x / sqrt(2))).
+  kGELU_TANH = 13,         //!< 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))).
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ActivationType> {
-  static constexpr int32_t kVALUE = 14;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ActivationType> : impl::EnumCount<14> {};
 
+//! A function of one variable, applied to every element.
 class IActivationLayer : public ILayer {
  public:
   void setActivationType(ActivationType type) noexcept { mImpl->setActivationType(type); }
@@ -194,6 +192,7 @@ class IActivationLayer : public ILayer {
   apiv::VActivationLayer* mImpl;
 };
 
+//! Stops with an error unless a condition holds that is known when shapes are.
 class IAssertionLayer : public ILayer {
  public:
   void setMessage(char const* message) noexcept { mImpl->setMessage(message); }
@@ -205,6 +204,7 @@ class IAssertionLayer : public ILayer {
   apiv::VAssertionLayer* mImpl;
 };
 
+//! Converts elements to another type.
 class ICastLayer : public ILayer {
  public:
   void setToType(DataType toType) noexcept { mImpl->setToType(toType); }
@@ -216,6 +216,7 @@ class ICastLayer : public ILayer {
   apiv::VCastLayer* mImpl;
 };
 
+//! Joins tensors along an axis.
 class IConcatenationLayer : public ILayer {
  public:
   void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
@@ -227,6 +228,7 @@ class IConcatenationLayer : public ILayer {
   apiv::VConcatenationLayer* mImpl;
 };
 
+//! A tensor of constants.
 class IConstantLayer : public ILayer {
  public:
   void setWeights(Weights weights) noexcept { mImpl->setWeights(weights); }
@@ -240,20 +242,18 @@ class IConstantLayer : public ILayer {
   apiv::VConstantLayer* mImpl;
 };
 
+//! How output extents of convolutions and poolings follow from padding.
 enum class PaddingMode : int32_t {
-  kEXPLICIT_ROUND_DOWN = 0,
-  kEXPLICIT_ROUND_UP = 1,
-  kSAME_UPPER = 2,
-  kSAME_LOWER = 3,
+  kEXPLICIT_ROUND_DOWN = 0,  //!< Padding as set; a window that does not fit is left out.
+  kEXPLICIT_ROUND_UP = 1,    //!< Padding as set; a window that does not fit is filled up.
+  kSAME_UPPER = 2,           //!< Output is input / stride, rounded up; an odd element of padding goes to the end.
+  kSAME_LOWER = 3,           //!< Output is input / stride, rounded up; an odd element of padding goes to the beginning.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<PaddingMode> {
-  static constexpr int32_t kVALUE = 4;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<PaddingMode> : impl::EnumCount<4> {};
 
+//! Convolution in two or three dimensions, with strides, padding, dilation and groups.
 class IConvolutionLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -286,17 +286,15 @@ class IConvolutionLayer : public ILayer {
   apiv::VConvolutionLayer* mImpl;
 };
 
+//! How a cumulative layer combines an element with those before it.
 enum class CumulativeOperation : int32_t {
-  kSUM = 0,
+  kSUM = 0,  //!< The running sum.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<CumulativeOperation> {
-  static constexpr int32_t kVALUE = 1;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<CumulativeOperation> : impl::EnumCount<1> {};
 
+//! Running sums along an axis, including or excluding the element itself, from either end.
 class ICumulativeLayer : public ILayer {
  public:
   bool setOperation(CumulativeOperation op) noexcept { return mImpl->setOperation(op); }
@@ -312,6 +310,7 @@ class ICumulativeLayer : public ILayer {
   apiv::VCumulativeLayer* mImpl;
 };
 
+//! Transposed convolution: the gradient of a convolution, used to enlarge.
 class IDeconvolutionLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -344,6 +343,7 @@ class IDeconvolutionLayer : public ILayer {
   apiv::VDeconvolutionLayer* mImpl;
 };
 
+//! Quantized values times their scale.
 class IDequantizeLayer : public ILayer {
  public:
   int32_t getAxis() const noexcept { return mImpl->getAxis(); }
@@ -359,6 +359,7 @@ class IDequantizeLayer : public ILayer {
   apiv::VDequantizeLayer* mImpl;
 };
 
+//! Exchanges tensors between the devices of a group.
 class IDistCollectiveLayer : public ILayer {
  protected:
   virtual ~IDistCollectiveLayer() noexcept = default;
@@ -366,6 +367,7 @@ class IDistCollectiveLayer : public ILayer {
   apiv::VDistCollectiveLayer* mImpl;
 };
 
+//! Quantizes in blocks with scales computed from the data; the outputs are values and scales.
 class IDynamicQuantizeLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -386,6 +388,7 @@ class IDynamicQuantizeLayer : public ILayer {
   apiv::VDynamicQuantizeLayer* mImpl;
 };
 
+//! A sum of products over indices, as its equation says.
 class IEinsumLayer : public ILayer {
  public:
   bool setEquation(char const* equation) noexcept { return mImpl->setEquation(equation); }
@@ -397,30 +400,28 @@ class IEinsumLayer : public ILayer {
   apiv::VEinsumLayer* mImpl;
 };
 
+//! Operation on the elements a and b of two tensors.
 enum class ElementWiseOperation : int32_t {
-  kSUM = 0,
-  kPROD = 1,
-  kMAX = 2,
-  kMIN = 3,
-  kSUB = 4,
-  kDIV = 5,
-  kPOW = 6,
-  kFLOOR_DIV = 7,
-  kAND = 8,
-  kOR = 9,
-  kXOR = 10,
-  kEQUAL = 11,
-  kGREATER = 12,
-  kLESS = 13,
+  kSUM = 0,        //!< a + b.
+  kPROD = 1,       //!< a * b.
+  kMAX = 2,        //!< The larger of a and b.
+  kMIN = 3,        //!< The smaller of a and b.
+  kSUB = 4,        //!< a - b.
+  kDIV = 5,        //!< a / b; integers are truncated.
+  kPOW = 6,        //!< a to the power b.
+  kFLOOR_DIV = 7,  //!< a / b, rounded down.
+  kAND = 8,        //!< Both, of booleans.
+  kOR = 9,         //!< Either, of booleans.
+  kXOR = 10,       //!< One and not the other, of booleans.
+  kEQUAL = 11,     //!< Whether a equals b, as a boolean.
+  kGREATER = 12,   //!< Whether a is greater than b, as a boolean.
+  kLESS = 13,      //!< Whether a is less than b, as a boolean.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ElementWiseOperation> {
-  static constexpr int32_t kVALUE = 14;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ElementWiseOperation> : impl::EnumCount<14> {};
 
+//! A function of two tensors, element by element, with broadcasting.
 class IElementWiseLayer : public ILayer {
  public:
   void setOperation(ElementWiseOperation op) noexcept { mImpl->setOperation(op); }
@@ -432,19 +433,17 @@ class IElementWiseLayer : public ILayer {
   apiv::VElementWiseLayer* mImpl;
 };
 
+//! What a fill layer writes.
 enum class FillOperation : int32_t {
-  kLINSPACE = 0,
-  kRANDOM_UNIFORM = 1,
-  kRANDOM_NORMAL = 2,
+  kLINSPACE = 0,        //!< A sequence: alpha, alpha + beta, alpha + 2 beta and so on along each axis.
+  kRANDOM_UNIFORM = 1,  //!< Random numbers, equally likely in [alpha, beta).
+  kRANDOM_NORMAL = 2,   //!< Random numbers of the normal distribution with mean alpha and standard deviation beta.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<FillOperation> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<FillOperation> : impl::EnumCount<3> {};
 
+//! A tensor of a sequence or of random numbers.
 class IFillLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -470,19 +469,17 @@ class IFillLayer : public ILayer {
   apiv::VFillLayer* mImpl;
 };
 
+//! What the indices of a gather layer choose.
 enum class GatherMode : int32_t {
-  kDEFAULT = 0,
-  kELEMENT = 1,
-  kND = 2,
+  kDEFAULT = 0,  //!< Slices of the data along one axis, as ONNX Gather.
+  kELEMENT = 1,  //!< One element each along one axis, as ONNX GatherElements.
+  kND = 2,       //!< Slices at index tuples, as ONNX GatherND.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<GatherMode> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<GatherMode> : impl::EnumCount<3> {};
 
+//! Picks elements or slices by index.
 class IGatherLayer : public ILayer {
  public:
   void setGatherAxis(int32_t axis) noexcept { mImpl->setGatherAxis(axis); }
@@ -498,34 +495,29 @@ class IGatherLayer : public ILayer {
   apiv::VGatherLayer* mImpl;
 };
 
+//! How a value between samples is computed.
 enum class InterpolationMode : int32_t {
-  kNEAREST = 0,
-  kLINEAR = 1,
-  kCUBIC = 2,
+  kNEAREST = 0,  //!< The nearest sample.
+  kLINEAR = 1,   //!< Linear along each axis.
+  kCUBIC = 2,    //!< Cubic along each axis.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<InterpolationMode> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<InterpolationMode> : impl::EnumCount<3> {};
 
+//! What is read outside a tensor.
 enum class SampleMode : int32_t {
-  kSTRICT_BOUNDS = 0,
-  kWRAP = 1,
-  kCLAMP = 2,
-  kFILL = 3,
-  kREFLECT = 4,
+  kSTRICT_BOUNDS = 0,  //!< An error.
+  kWRAP = 1,           //!< The tensor repeated.
+  kCLAMP = 2,          //!< The nearest element of the tensor.
+  kFILL = 3,           //!< A given value; grid samples read 0.
+  kREFLECT = 4,        //!< The tensor mirrored at its edges.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<SampleMode> {
-  static constexpr int32_t kVALUE = 5;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<SampleMode> : impl::EnumCount<5> {};
 
+//! Samples an image at the positions of a grid.
 class IGridSampleLayer : public ILayer {
  public:
   void setInterpolationMode(InterpolationMode mode) noexcept { mImpl->setInterpolationMode(mode); }
@@ -541,6 +533,7 @@ class IGridSampleLayer : public ILayer {
   apiv::VGridSampleLayer* mImpl;
 };
 
+//! Passes its input on; with an output type set, converts it.
 class IIdentityLayer : public ILayer {
  protected:
   virtual ~IIdentityLayer() noexcept = default;
@@ -548,17 +541,15 @@ class IIdentityLayer : public ILayer {
   apiv::VIdentityLayer* mImpl;
 };
 
+//! Layout of a key-value cache.
 enum class KVCacheMode : int32_t {
-  kLINEAR = 0,
+  kLINEAR = 0,  //!< One row after the other, new rows at the write index.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<KVCacheMode> {
-  static constexpr int32_t kVALUE = 1;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<KVCacheMode> : impl::EnumCount<1> {};
 
+//! Writes new keys or values into a cache that lives across executions.
 class IKVCacheUpdateLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -571,6 +562,7 @@ class IKVCacheUpdateLayer : public ILayer {
   apiv::VKVCacheUpdateLayer* mImpl;
 };
 
+//! Local response normalization across channels.
 class ILRNLayer : public ILayer {
  public:
   void setWindowSize(int64_t windowSize) noexcept { mImpl->setWindowSize(windowSize); }
@@ -588,19 +580,17 @@ class ILRNLayer : public ILayer {
   apiv::VLRNLayer* mImpl;
 };
 
+//! How a matrix product reads an input.
 enum class MatrixOperation : int32_t {
-  kNONE = 0,
-  kTRANSPOSE = 1,
-  kVECTOR = 2,
+  kNONE = 0,       //!< The last two axes are a matrix.
+  kTRANSPOSE = 1,  //!< The last two axes are a matrix to be transposed.
+  kVECTOR = 2,     //!< The last axis is a vector.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<MatrixOperation> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<MatrixOperation> : impl::EnumCount<3> {};
 
+//! Matrix products of the last two axes, with broadcasting of the others.
 class IMatrixMultiplyLayer : public ILayer {
  public:
   void setOperation(int32_t index, MatrixOperation op) noexcept { mImpl->setOperation(index, op); }
@@ -612,18 +602,16 @@ class IMatrixMultiplyLayer : public ILayer {
   apiv::VMatrixMultiplyLayer* mImpl;
 };
 
+//! Activation of a mixture-of-experts layer.
 enum class MoEActType : int32_t {
-  kNONE = 0,
-  kSILU = 1,
+  kNONE = 0,  //!< None.
+  kSILU = 1,  //!< x * sigmoid(x).
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<MoEActType> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<MoEActType> : impl::EnumCount<2> {};
 
+//! Mixture of experts: every token goes through a few of many small networks.
 class IMoELayer : public ILayer {
  public:
   void setGatedWeights(ITensor& fcGateWeights, ITensor& fcUpWeights, ITensor& fcDownWeights,
@@ -664,18 +652,16 @@ class IMoELayer : public ILayer {
   apiv::VMoELayer* mImpl;
 };
 
+//! How four numbers describe a box.
 enum class BoundingBoxFormat : int32_t {
-  kCORNER_PAIRS = 0,
-  kCENTER_SIZES = 1,
+  kCORNER_PAIRS = 0,  //!< Two opposite corners: x1, y1, x2, y2, in any order of the two.
+  kCENTER_SIZES = 1,  //!< Centre and extents: x, y, width, height.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<BoundingBoxFormat> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<BoundingBoxFormat> : impl::EnumCount<2> {};
 
+//! Non-maximum suppression: the best boxes that do not overlap much.
 class INMSLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -692,6 +678,7 @@ class INMSLayer : public ILayer {
   apiv::VNMSLayer* mImpl;
 };
 
+//! Indices of the elements that are not zero; how many is known only when it runs.
 class INonZeroLayer : public ILayer {
  public:
   bool setIndicesType(DataType type) noexcept { return mImpl->setIndicesType(type); }
@@ -703,6 +690,7 @@ class INonZeroLayer : public ILayer {
   apiv::VNonZeroLayer* mImpl;
 };
 
+//! Normalization to mean 0 and variance 1 over given axes or groups, then scale and bias.
 class INormalizationLayer : public ILayer {
  public:
   void setEpsilon(float eps) noexcept { mImpl->setEpsilon(eps); }
@@ -721,6 +709,7 @@ class INormalizationLayer : public ILayer {
   apiv::VNormalizationLayer* mImpl;
 };
 
+//! Turns indices into vectors with one element set.
 class IOneHotLayer : public ILayer {
  public:
   void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
@@ -732,6 +721,7 @@ class IOneHotLayer : public ILayer {
   apiv::VOneHotLayer* mImpl;
 };
 
+//! Adds to or cuts from the last two axes, with zeros.
 class IPaddingLayer : public ILayer {
  public:
   void setPrePaddingNd(Dims const& padding) noexcept { mImpl->setPrePaddingNd(padding); }
@@ -745,6 +735,7 @@ class IPaddingLayer : public ILayer {
   apiv::VPaddingLayer* mImpl;
 };
 
+//! x if x >= 0, else x times a slope from the second input.
 class IParametricReLULayer : public ILayer {
  protected:
   virtual ~IParametricReLULayer() noexcept = default;
@@ -752,6 +743,7 @@ class IParametricReLULayer : public ILayer {
   apiv::VParametricReLULayer* mImpl;
 };
 
+//! A plugin of version 2. Deprecated: use IPluginV3Layer.
 class TRT_DEPRECATED IPluginV2Layer : public ILayer {
  public:
   IPluginV2& getPlugin() noexcept { return mImpl->getPlugin(); }
@@ -762,6 +754,7 @@ class TRT_DEPRECATED IPluginV2Layer : public ILayer {
   apiv::VPluginV2Layer* mImpl;
 };
 
+//! A plugin of version 3.
 class IPluginV3Layer : public ILayer {
  public:
   IPluginV3& getPlugin() noexcept { return mImpl->getPlugin(); }
@@ -772,19 +765,17 @@ class IPluginV3Layer : public ILayer {
   apiv::VPluginV3Layer* mImpl;
 };
 
+//! What a pooling layer computes of a window.
 enum class PoolingType : int32_t {
-  kMAX = 0,
-  kAVERAGE = 1,
-  kMAX_AVERAGE_BLEND = 2,
+  kMAX = 0,                //!< The largest element.
+  kAVERAGE = 1,            //!< The mean.
+  kMAX_AVERAGE_BLEND = 2,  //!< (1 - f) * largest + f * mean, f being the blend factor.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<PoolingType> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<PoolingType> : impl::EnumCount<3> {};
 
+//! Largest element or mean of windows in two or three dimensions.
 class IPoolingLayer : public ILayer {
  public:
   void setPoolingType(PoolingType type) noexcept { mImpl->setPoolingType(type); }
@@ -812,6 +803,7 @@ class IPoolingLayer : public ILayer {
   apiv::VPoolingLayer* mImpl;
 };
 
+//! Divides by a scale and rounds to a quantized type.
 class IQuantizeLayer : public ILayer {
  public:
   int32_t getAxis() const noexcept { return mImpl->getAxis(); }
@@ -827,6 +819,7 @@ class IQuantizeLayer : public ILayer {
   apiv::VQuantizeLayer* mImpl;
 };
 
+//! Softmax of rows of different lengths; the lengths are the second input.
 class IRaggedSoftMaxLayer : public ILayer {
  protected:
   virtual ~IRaggedSoftMaxLayer() noexcept = default;
@@ -834,22 +827,20 @@ class IRaggedSoftMaxLayer : public ILayer {
   apiv::VRaggedSoftMaxLayer* mImpl;
 };
 
+//! How elements are combined into one.
 enum class ReduceOperation : int32_t {
-  kSUM = 0,
-  kPROD = 1,
-  kMAX = 2,
-  kMIN = 3,
-  kAVG = 4,
-  kNONE = 5,
+  kSUM = 0,   //!< Their sum.
+  kPROD = 1,  //!< Their product.
+  kMAX = 2,   //!< The largest.
+  kMIN = 3,   //!< The smallest.
+  kAVG = 4,   //!< Their mean.
+  kNONE = 5,  //!< Not at all; for collective layers that only move data.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ReduceOperation> {
-  static constexpr int32_t kVALUE = 6;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ReduceOperation> : impl::EnumCount<6> {};
 
+//! Combines the elements along given axes.
 class IReduceLayer : public ILayer {
  public:
   void setOperation(ReduceOperation op) noexcept { mImpl->setOperation(op); }
@@ -865,45 +856,38 @@ class IReduceLayer : public ILayer {
   apiv::VReduceLayer* mImpl;
 };
 
+//! Where an output element x lies in the input of a resize.
 enum class ResizeCoordinateTransformation : int32_t {
-  kALIGN_CORNERS = 0,
-  kASYMMETRIC = 1,
-  kHALF_PIXEL = 2,
+  kALIGN_CORNERS = 0,  //!< x * (in - 1) / (out - 1): the first and last elements lie on each other.
+  kASYMMETRIC = 1,     //!< x * in / out.
+  kHALF_PIXEL =
+      2,  //!< (x + 0.5) * in / out - 0.5: elements are areas, and the corners of the images lie on each other.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ResizeCoordinateTransformation> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ResizeCoordinateTransformation> : impl::EnumCount<3> {};
 
+//! How a nearest resize rounds a coordinate.
 enum class ResizeRoundMode : int32_t {
-  kHALF_UP = 0,
-  kHALF_DOWN = 1,
-  kFLOOR = 2,
-  kCEIL = 3,
+  kHALF_UP = 0,    //!< To the nearest, halves up.
+  kHALF_DOWN = 1,  //!< To the nearest, halves down.
+  kFLOOR = 2,      //!< Down.
+  kCEIL = 3,       //!< Up.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ResizeRoundMode> {
-  static constexpr int32_t kVALUE = 4;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ResizeRoundMode> : impl::EnumCount<4> {};
 
+//! Where a resize to extent 1 takes its element.
 enum class ResizeSelector : int32_t {
-  kFORMULA = 0,
-  kUPPER = 1,
+  kFORMULA = 0,  //!< Where the coordinate transformation says.
+  kUPPER = 1,    //!< The first element.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ResizeSelector> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ResizeSelector> : impl::EnumCount<2> {};
 
+//! Enlarges or shrinks by interpolation.
 class IResizeLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -934,6 +918,7 @@ class IResizeLayer : public ILayer {
   apiv::VResizeLayer* mImpl;
 };
 
+//! Reverses the beginning of every sequence; the lengths are the second input.
 class IReverseSequenceLayer : public ILayer {
  public:
   void setBatchAxis(int32_t batchAxis) noexcept { mImpl->setBatchAxis(batchAxis); }
@@ -947,6 +932,7 @@ class IReverseSequenceLayer : public ILayer {
   apiv::VReverseSequenceLayer* mImpl;
 };
 
+//! Rotates pairs of features by angles that depend on the position.
 class IRotaryEmbeddingLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -963,19 +949,17 @@ class IRotaryEmbeddingLayer : public ILayer {
   apiv::VRotaryEmbeddingLayer* mImpl;
 };
 
+//! How many coefficients a scale layer has.
 enum class ScaleMode : int32_t {
-  kUNIFORM = 0,
-  kCHANNEL = 1,
-  kELEMENTWISE = 2,
+  kUNIFORM = 0,      //!< One for the tensor.
+  kCHANNEL = 1,      //!< One a channel.
+  kELEMENTWISE = 2,  //!< One an element.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ScaleMode> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ScaleMode> : impl::EnumCount<3> {};
 
+//! (x * scale + shift) ^ power, for the tensor, a channel or an element.
 class IScaleLayer : public ILayer {
  public:
   void setMode(ScaleMode mode) noexcept { mImpl->setMode(mode); }
@@ -995,18 +979,16 @@ class IScaleLayer : public ILayer {
   apiv::VScaleLayer* mImpl;
 };
 
+//! What the indices of a scatter layer choose.
 enum class ScatterMode : int32_t {
-  kELEMENT = 0,
-  kND = 1,
+  kELEMENT = 0,  //!< One element each along one axis, as ONNX ScatterElements.
+  kND = 1,       //!< Slices at index tuples, as ONNX ScatterND.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ScatterMode> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ScatterMode> : impl::EnumCount<2> {};
 
+//! Writes updates into a copy of the data at given indices.
 class IScatterLayer : public ILayer {
  public:
   void setMode(ScatterMode mode) noexcept { mImpl->setMode(mode); }
@@ -1020,6 +1002,7 @@ class IScatterLayer : public ILayer {
   apiv::VScatterLayer* mImpl;
 };
 
+//! Picks from two tensors by a condition, element by element, with broadcasting.
 class ISelectLayer : public ILayer {
  protected:
   virtual ~ISelectLayer() noexcept = default;
@@ -1027,6 +1010,7 @@ class ISelectLayer : public ILayer {
   apiv::VSelectLayer* mImpl;
 };
 
+//! The extents of a tensor as a tensor of INT64.
 class IShapeLayer : public ILayer {
  protected:
   virtual ~IShapeLayer() noexcept = default;
@@ -1034,6 +1018,7 @@ class IShapeLayer : public ILayer {
   apiv::VShapeLayer* mImpl;
 };
 
+//! Transposes, reshapes, and transposes again; each is optional.
 class IShuffleLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -1052,6 +1037,7 @@ class IShuffleLayer : public ILayer {
   apiv::VShuffleLayer* mImpl;
 };
 
+//! Part of a tensor: start, size and stride of every axis.
 class ISliceLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -1072,6 +1058,7 @@ class ISliceLayer : public ILayer {
   apiv::VSliceLayer* mImpl;
 };
 
+//! exp(x) divided by its sum along an axis.
 class ISoftMaxLayer : public ILayer {
  public:
   void setAxes(uint32_t axes) noexcept { mImpl->setAxes(axes); }
@@ -1083,6 +1070,7 @@ class ISoftMaxLayer : public ILayer {
   apiv::VSoftMaxLayer* mImpl;
 };
 
+//! Removes axes of extent 1.
 class ISqueezeLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -1093,18 +1081,16 @@ class ISqueezeLayer : public ILayer {
   apiv::VSqueezeLayer* mImpl;
 };
 
+//! Which elements a top-k layer picks.
 enum class TopKOperation : int32_t {
-  kMAX = 0,
-  kMIN = 1,
+  kMAX = 0,  //!< The largest.
+  kMIN = 1,  //!< The smallest.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<TopKOperation> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<TopKOperation> : impl::EnumCount<2> {};
 
+//! The k largest or smallest elements along an axis and their indices.
 class ITopKLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -1123,41 +1109,39 @@ class ITopKLayer : public ILayer {
   apiv::VTopKLayer* mImpl;
 };
 
+//! Function of every element x.
 enum class UnaryOperation : int32_t {
-  kEXP = 0,
-  kLOG = 1,
-  kSQRT = 2,
-  kRECIP = 3,
-  kABS = 4,
-  kNEG = 5,
-  kSIN = 6,
-  kCOS = 7,
-  kTAN = 8,
-  kSINH = 9,
-  kCOSH = 10,
-  kASIN = 11,
-  kACOS = 12,
-  kATAN = 13,
-  kASINH = 14,
-  kACOSH = 15,
-  kATANH = 16,
-  kCEIL = 17,
-  kFLOOR = 18,
-  kERF = 19,
-  kNOT = 20,
-  kSIGN = 21,
-  kROUND = 22,
-  kISINF = 23,
-  kISNAN = 24,
+  kEXP = 0,     //!< exp(x).
+  kLOG = 1,     //!< Natural logarithm.
+  kSQRT = 2,    //!< Square root.
+  kRECIP = 3,   //!< 1 / x.
+  kABS = 4,     //!< |x|.
+  kNEG = 5,     //!< -x.
+  kSIN = 6,     //!< Sine.
+  kCOS = 7,     //!< Cosine.
+  kTAN = 8,     //!< Tangent.
+  kSINH = 9,    //!< Hyperbolic sine.
+  kCOSH = 10,   //!< Hyperbolic cosine.
+  kASIN = 11,   //!< Inverse sine.
+  kACOS = 12,   //!< Inverse cosine.
+  kATAN = 13,   //!< Inverse tangent.
+  kASINH = 14,  //!< Inverse hyperbolic sine.
+  kACOSH = 15,  //!< Inverse hyperbolic cosine.
+  kATANH = 16,  //!< Inverse hyperbolic tangent.
+  kCEIL = 17,   //!< Rounded up.
+  kFLOOR = 18,  //!< Rounded down.
+  kERF = 19,    //!< Gauss error function.
+  kNOT = 20,    //!< Not, of booleans.
+  kSIGN = 21,   //!< -1, 0 or 1.
+  kROUND = 22,  //!< Rounded to the nearest, halves to even.
+  kISINF = 23,  //!< Whether x is infinite, as a boolean.
+  kISNAN = 24,  //!< Whether x is not a number, as a boolean.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<UnaryOperation> {
-  static constexpr int32_t kVALUE = 25;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<UnaryOperation> : impl::EnumCount<25> {};
 
+//! A function of one variable, applied to every element.
 class IUnaryLayer : public ILayer {
  public:
   void setOperation(UnaryOperation op) noexcept { mImpl->setOperation(op); }
@@ -1169,6 +1153,7 @@ class IUnaryLayer : public ILayer {
   apiv::VUnaryLayer* mImpl;
 };
 
+//! Inserts axes of extent 1.
 class IUnsqueezeLayer : public ILayer {
  public:
   using ILayer::setInput;
@@ -1179,6 +1164,7 @@ class IUnsqueezeLayer : public ILayer {
   apiv::VUnsqueezeLayer* mImpl;
 };
 
+//! Base of the layers at the boundary of a conditional.
 class IIfConditionalBoundaryLayer : public ILayer {
  public:
   IIfConditional* getConditional() const noexcept { return mBoundary->getConditional(); }
@@ -1189,6 +1175,7 @@ class IIfConditionalBoundaryLayer : public ILayer {
   apiv::VConditionalBoundaryLayer* mBoundary;
 };
 
+//! The condition of a conditional: a boolean scalar.
 class IConditionLayer : public IIfConditionalBoundaryLayer {
  protected:
   virtual ~IConditionLayer() noexcept = default;
@@ -1196,6 +1183,7 @@ class IConditionLayer : public IIfConditionalBoundaryLayer {
   apiv::VConditionLayer* mImpl;
 };
 
+//! A tensor that enters both branches of a conditional.
 class IIfConditionalInputLayer : public IIfConditionalBoundaryLayer {
  protected:
   virtual ~IIfConditionalInputLayer() noexcept = default;
@@ -1203,6 +1191,7 @@ class IIfConditionalInputLayer : public IIfConditionalBoundaryLayer {
   apiv::VConditionalInputLayer* mImpl;
 };
 
+//! A tensor that leaves a conditional: from the branch that was taken.
 class IIfConditionalOutputLayer : public IIfConditionalBoundaryLayer {
  protected:
   virtual ~IIfConditionalOutputLayer() noexcept = default;
@@ -1210,6 +1199,7 @@ class IIfConditionalOutputLayer : public IIfConditionalBoundaryLayer {
   apiv::VConditionalOutputLayer* mImpl;
 };
 
+//! Two branches of which one runs.
 class IIfConditional : public INoCopy {
  public:
   IConditionLayer* setCondition(ITensor& condition) noexcept { return mImpl->setCondition(condition); }
@@ -1226,6 +1216,7 @@ class IIfConditional : public INoCopy {
   apiv::VIfConditional* mImpl;
 };
 
+//! Base of the layers at the boundary of a loop.
 class ILoopBoundaryLayer : public ILayer {
  public:
   ILoop* getLoop() const noexcept { return mBoundary->getLoop(); }
@@ -1236,18 +1227,16 @@ class ILoopBoundaryLayer : public ILayer {
   apiv::VLoopBoundaryLayer* mBoundary;
 };
 
+//! How a loop ends.
 enum class TripLimit : int32_t {
-  kCOUNT = 0,
-  kWHILE = 1,
+  kCOUNT = 0,  //!< After a number of iterations that is known when it begins.
+  kWHILE = 1,  //!< When a condition becomes false.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<TripLimit> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<TripLimit> : impl::EnumCount<2> {};
 
+//! Says when a loop ends.
 class ITripLimitLayer : public ILoopBoundaryLayer {
  public:
   TripLimit getTripLimit() const noexcept { return mImpl->getTripLimit(); }
@@ -1258,6 +1247,7 @@ class ITripLimitLayer : public ILoopBoundaryLayer {
   apiv::VTripLimitLayer* mImpl;
 };
 
+//! A value carried from one iteration to the next.
 class IRecurrenceLayer : public ILoopBoundaryLayer {
  public:
   using ILayer::setInput;
@@ -1268,6 +1258,7 @@ class IRecurrenceLayer : public ILoopBoundaryLayer {
   apiv::VRecurrenceLayer* mImpl;
 };
 
+//! Slices of a tensor, one an iteration.
 class IIteratorLayer : public ILoopBoundaryLayer {
  public:
   void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
@@ -1281,19 +1272,17 @@ class IIteratorLayer : public ILoopBoundaryLayer {
   apiv::VIteratorLayer* mImpl;
 };
 
+//! What leaves a loop.
 enum class LoopOutput : int32_t {
-  kLAST_VALUE = 0,
-  kCONCATENATE = 1,
-  kREVERSE = 2,
+  kLAST_VALUE = 0,   //!< The value after the last iteration.
+  kCONCATENATE = 1,  //!< The values of all iterations along a new axis.
+  kREVERSE = 2,      //!< The same, the last iteration first.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<LoopOutput> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<LoopOutput> : impl::EnumCount<3> {};
 
+//! A tensor that leaves a loop.
 class ILoopOutputLayer : public ILoopBoundaryLayer {
  public:
   using ILayer::setInput;
@@ -1307,6 +1296,7 @@ class ILoopOutputLayer : public ILoopBoundaryLayer {
   apiv::VLoopOutputLayer* mImpl;
 };
 
+//! Layers that run again and again.
 class ILoop : public INoCopy {
  public:
   IRecurrenceLayer* addRecurrence(ITensor& initialValue) noexcept { return mImpl->addRecurrence(initialValue); }
@@ -1328,6 +1318,7 @@ class ILoop : public INoCopy {
   apiv::VLoop* mImpl;
 };
 
+//! Base of the layers at the boundary of an attention.
 class IAttentionBoundaryLayer : public ILayer {
  public:
   IAttention* getAttention() const noexcept { return mBoundary->getAttention(); }
@@ -1338,6 +1329,7 @@ class IAttentionBoundaryLayer : public ILayer {
   apiv::VAttentionBoundaryLayer* mBoundary;
 };
 
+//! The queries, keys and values that enter an attention.
 class IAttentionInputLayer : public IAttentionBoundaryLayer {
  public:
   using ILayer::setInput;
@@ -1348,6 +1340,7 @@ class IAttentionInputLayer : public IAttentionBoundaryLayer {
   apiv::VAttentionInputLayer* mImpl;
 };
 
+//! The result that leaves an attention.
 class IAttentionOutputLayer : public IAttentionBoundaryLayer {
  protected:
   virtual ~IAttentionOutputLayer() noexcept = default;
@@ -1355,18 +1348,16 @@ class IAttentionOutputLayer : public IAttentionBoundaryLayer {
   apiv::VAttentionOutputLayer* mImpl;
 };
 
+//! What is done to the scores of an attention before they weigh the values.
 enum class AttentionNormalizationOp : int32_t {
-  kNONE = 0,
-  kSOFTMAX = 1,
+  kNONE = 0,     //!< Nothing.
+  kSOFTMAX = 1,  //!< A softmax along the keys.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<AttentionNormalizationOp> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<AttentionNormalizationOp> : impl::EnumCount<2> {};
 
+//! Normalized scores of queries and keys, times values, as one unit.
 class IAttention : public INoCopy {
  public:
   bool setNormalizationOperation(AttentionNormalizationOp op) noexcept { return mImpl->setNormalizationOperation(op); }
@@ -1399,35 +1390,30 @@ class IAttention : public INoCopy {
   apiv::VAttention* mImpl;
 };
 
+//! What the devices of a group do with their tensors together.
 enum class CollectiveOperation : int32_t {
-  kALL_REDUCE = 0,
-  kALL_GATHER = 1,
-  kBROADCAST = 2,
-  kREDUCE = 3,
-  kREDUCE_SCATTER = 4,
+  kALL_REDUCE = 0,      //!< Combine element by element; every device gets the result.
+  kALL_GATHER = 1,      //!< Concatenate; every device gets the result.
+  kBROADCAST = 2,       //!< One device's tensor goes to all.
+  kREDUCE = 3,          //!< Combine element by element; one device gets the result.
+  kREDUCE_SCATTER = 4,  //!< Combine element by element; every device gets its share of the result.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<CollectiveOperation> {
-  static constexpr int32_t kVALUE = 5;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<CollectiveOperation> : impl::EnumCount<5> {};
 
+//! Kind of network; a bit number in NetworkDefinitionCreationFlags.
 enum class NetworkDefinitionCreationFlag : int32_t {
-  kEXPLICIT_BATCH TRT_DEPRECATED_ENUM = 0,
-  kSTRONGLY_TYPED = 1,
-  kPREFER_JIT_PYTHON_PLUGINS = 2,
-  kPREFER_AOT_PYTHON_PLUGINS = 3,
+  kEXPLICIT_BATCH TRT_DEPRECATED_ENUM = 0,  //!< The batch is a dimension like others. Deprecated: all networks are so.
+  kSTRONGLY_TYPED = 1,             //!< Types follow from the network's definition alone; the builder chooses none.
+  kPREFER_JIT_PYTHON_PLUGINS = 2,  //!< Of Python plugins that can do both, compile at run time.
+  kPREFER_AOT_PYTHON_PLUGINS = 3,  //!< Of Python plugins that can do both, compile at build time.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<NetworkDefinitionCreationFlag> {
-  static constexpr int32_t kVALUE = 4;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<NetworkDefinitionCreationFlag> : impl::EnumCount<4> {};
 
+//! A network to be built: tensors, and the layers that compute them.
 class INetworkDefinition : public INoCopy {
  public:
   virtual ~INetworkDefinition() noexcept = default;
@@ -1640,20 +1626,22 @@ class INetworkDefinition : public INoCopy {
   apiv::VNetworkDefinition* mImpl;
 };
 
+//! How ranges for INT8 are found from sample data. Deprecated: use explicit quantization.
 enum class CalibrationAlgoType : int32_t {
-  kLEGACY_CALIBRATION TRT_DEPRECATED_ENUM = 0,
-  kENTROPY_CALIBRATION TRT_DEPRECATED_ENUM = 1,
-  kENTROPY_CALIBRATION_2 TRT_DEPRECATED_ENUM = 2,
-  kMINMAX_CALIBRATION TRT_DEPRECATED_ENUM = 3,
+  kLEGACY_CALIBRATION TRT_DEPRECATED_ENUM =
+      0,  //!< Quantile and cut-off given by the program. Deprecated: use explicit quantization.
+  kENTROPY_CALIBRATION TRT_DEPRECATED_ENUM =
+      1,  //!< Least loss of information, after fusion of layers. Deprecated: use explicit quantization.
+  kENTROPY_CALIBRATION_2 TRT_DEPRECATED_ENUM =
+      2,  //!< Least loss of information, before fusion of layers. Deprecated: use explicit quantization.
+  kMINMAX_CALIBRATION TRT_DEPRECATED_ENUM =
+      3,  //!< Smallest and largest value seen. Deprecated: use explicit quantization.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<CalibrationAlgoType> {
-  static constexpr int32_t kVALUE = 4;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<CalibrationAlgoType> : impl::EnumCount<4> {};
 
+//! Supplies sample data to find ranges for INT8. Deprecated: use explicit quantization.
 class TRT_DEPRECATED IInt8Calibrator : public IVersionedInterface {
  public:
   TRT_DEPRECATED virtual int32_t getBatchSize() const noexcept = 0;
@@ -1666,6 +1654,7 @@ class TRT_DEPRECATED IInt8Calibrator : public IVersionedInterface {
 
 namespace v_1_0 {
 
+//! Calibration by quantile and cut-off. Deprecated: use explicit quantization.
 class TRT_DEPRECATED IInt8LegacyCalibrator : public IInt8Calibrator {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IInt8Calibrator", 1, 0}; }
@@ -1684,6 +1673,7 @@ using IInt8LegacyCalibrator = v_1_0::IInt8LegacyCalibrator;
 
 namespace v_1_0 {
 
+//! Calibration by least loss of information. Deprecated: use explicit quantization.
 class TRT_DEPRECATED IInt8EntropyCalibrator : public IInt8Calibrator {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IInt8EntropyCalibrator", 1, 0}; }
@@ -1698,6 +1688,7 @@ using IInt8EntropyCalibrator = v_1_0::IInt8EntropyCalibrator;
 
 namespace v_1_0 {
 
+//! Calibration by least loss of information, before fusion. Deprecated: use explicit quantization.
 class TRT_DEPRECATED IInt8EntropyCalibrator2 : public IInt8Calibrator {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IInt8EntropyCalibrator2", 1, 0}; }
@@ -1712,6 +1703,7 @@ using IInt8EntropyCalibrator2 = v_1_0::IInt8EntropyCalibrator2;
 
 namespace v_1_0 {
 
+//! Calibration by smallest and largest value. Deprecated: use explicit quantization.
 class TRT_DEPRECATED IInt8MinMaxCalibrator : public IInt8Calibrator {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IInt8MinMaxCalibrator", 1, 0}; }
@@ -1724,6 +1716,7 @@ class TRT_DEPRECATED IInt8MinMaxCalibrator : public IInt8Calibrator {
 //! The version in use.
 using IInt8MinMaxCalibrator = v_1_0::IInt8MinMaxCalibrator;
 
+//! Format of an input or output of an algorithm. Deprecated: use an editable timing cache.
 class TRT_DEPRECATED IAlgorithmIOInfo : public INoCopy {
  public:
   DataType getDataType() const noexcept { return mImpl->getDataType(); }
@@ -1737,6 +1730,7 @@ class TRT_DEPRECATED IAlgorithmIOInfo : public INoCopy {
   apiv::VAlgorithmIOInfo* mImpl;
 };
 
+//! Implementation and tactic of an algorithm. Deprecated: use an editable timing cache.
 class TRT_DEPRECATED IAlgorithmVariant : public INoCopy {
  public:
   int64_t getImplementation() const noexcept { return mImpl->getImplementation(); }
@@ -1748,6 +1742,7 @@ class TRT_DEPRECATED IAlgorithmVariant : public INoCopy {
   apiv::VAlgorithmVariant* mImpl;
 };
 
+//! A layer for which an algorithm is chosen. Deprecated: use an editable timing cache.
 class TRT_DEPRECATED IAlgorithmContext : public INoCopy {
  public:
   char const* getName() const noexcept { return mImpl->getName(); }
@@ -1763,6 +1758,7 @@ class TRT_DEPRECATED IAlgorithmContext : public INoCopy {
   apiv::VAlgorithmContext* mImpl;
 };
 
+//! One way to compute a layer. Deprecated: use an editable timing cache.
 class TRT_DEPRECATED IAlgorithm : public INoCopy {
  public:
   IAlgorithmVariant const& getAlgorithmVariant() const noexcept { return mImpl->getAlgorithmVariant(); }
@@ -1780,6 +1776,7 @@ class TRT_DEPRECATED IAlgorithm : public INoCopy {
 
 namespace v_1_0 {
 
+//! Chooses the algorithms of layers. Deprecated: use an editable timing cache.
 class TRT_DEPRECATED IAlgorithmSelector : public IVersionedInterface {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IAlgorithmSelector", 1, 0}; }
@@ -1797,8 +1794,9 @@ using IAlgorithmSelector = v_1_0::IAlgorithmSelector;
 
 namespace v_1_0 {
 
+//! What was measured: a hash.
 struct TimingCacheKey {
-  uint8_t data[16];
+  uint8_t data[16];  //!< The bytes of the hash.
 };
 
 }  // namespace v_1_0
@@ -1808,11 +1806,13 @@ using TimingCacheKey = v_1_0::TimingCacheKey;
 
 namespace v_1_0 {
 
+//! The best tactic of a key.
 struct TimingCacheValue {
+  //! Stands for no tactic.
   static constexpr uint64_t kINVALID_TACTIC_HASH = UINT64_MAX;
 
-  uint64_t tacticHash;
-  float timingMSec;
+  uint64_t tacticHash;  //!< Hash of the tactic.
+  float timingMSec;     //!< Its time, ms.
 };
 
 }  // namespace v_1_0
@@ -1820,6 +1820,7 @@ struct TimingCacheValue {
 //! The version in use.
 using TimingCacheValue = v_1_0::TimingCacheValue;
 
+//! Measurements of earlier builds, so that the next one is quick and makes the same choices.
 class ITimingCache : public INoCopy {
  public:
   virtual ~ITimingCache() noexcept = default;
@@ -1840,6 +1841,7 @@ class ITimingCache : public INoCopy {
 
 namespace v_1_0 {
 
+//! Learns how far a build is, and can stop it. May be called by several threads at a time.
 class IProgressMonitor : public IVersionedInterface {
  public:
   IProgressMonitor() = default;
@@ -1855,126 +1857,123 @@ class IProgressMonitor : public IVersionedInterface {
 //! The version in use.
 using IProgressMonitor = v_1_0::IProgressMonitor;
 
+//! Choices for a build; a bit number in BuilderFlags.
 enum class BuilderFlag : int32_t {
-  kFP16 TRT_DEPRECATED_ENUM = 0,
-  kINT8 TRT_DEPRECATED_ENUM = 1,
-  kDEBUG = 2,
-  kGPU_FALLBACK = 3,
-  kREFIT = 4,
-  kDISABLE_TIMING_CACHE = 5,
-  kTF32 = 6,
-  kSPARSE_WEIGHTS = 7,
-  kSAFETY_SCOPE TRT_DEPRECATED_ENUM = 8,
-  kOBEY_PRECISION_CONSTRAINTS TRT_DEPRECATED_ENUM = 9,
-  kPREFER_PRECISION_CONSTRAINTS TRT_DEPRECATED_ENUM = 10,
-  kDIRECT_IO TRT_DEPRECATED_ENUM = 11,
-  kREJECT_EMPTY_ALGORITHMS TRT_DEPRECATED_ENUM = 12,
-  kVERSION_COMPATIBLE = 13,
-  kEXCLUDE_LEAN_RUNTIME = 14,
-  kFP8 TRT_DEPRECATED_ENUM = 15,
-  kERROR_ON_TIMING_CACHE_MISS = 16,
-  kBF16 TRT_DEPRECATED_ENUM = 17,
-  kDISABLE_COMPILATION_CACHE = 18,
-  kSTRIP_PLAN = 19,
-  kWEIGHTLESS TRT_DEPRECATED_ENUM = 19,
-  kREFIT_IDENTICAL = 20,
-  kWEIGHT_STREAMING = 21,
-  kINT4 TRT_DEPRECATED_ENUM = 22,
-  kREFIT_INDIVIDUAL = 23,
-  kSTRICT_NANS = 24,
-  kMONITOR_MEMORY = 25,
-  kFP4 TRT_DEPRECATED_ENUM = 26,
-  kEDITABLE_TIMING_CACHE = 27,
-  kDISTRIBUTIVE_INDEPENDENCE = 28,
+  kFP16 TRT_DEPRECATED_ENUM =
+      0,  //!< Weakly typed networks may compute in half precision. Deprecated: use a strongly typed network.
+  kINT8 TRT_DEPRECATED_ENUM = 1,  //!< Weakly typed networks may compute in 8-bit integers. Deprecated: use a strongly
+                                  //!< typed network with explicit quantization.
+  kDEBUG = 2,                     //!< Wait and check for errors after every layer.
+  kGPU_FALLBACK = 3,              //!< Layers that the chosen accelerator (DLA) cannot run go to the GPU.
+  kREFIT = 4,                     //!< Keep what is needed to replace any weights of the engine later.
+  kDISABLE_TIMING_CACHE = 5,      //!< Measure everything anew, also what this build has already measured.
+  kTF32 = 6,            //!< Single-precision products may round their inputs to 10 bits of mantissa. On by default.
+  kSPARSE_WEIGHTS = 7,  //!< Look for weights with 2:4 structured sparsity and use kernels made for them.
+  kSAFETY_SCOPE TRT_DEPRECATED_ENUM =
+      8,  //!< Accept only what the safety-certified runtime can run. Deprecated: use EngineCapability::kSAFETY.
+  kOBEY_PRECISION_CONSTRAINTS TRT_DEPRECATED_ENUM =
+      9,  //!< Fail if a layer cannot run in the precision set for it. Deprecated: use a strongly typed network.
+  kPREFER_PRECISION_CONSTRAINTS TRT_DEPRECATED_ENUM =
+      10,  //!< Warn and use another precision if a layer cannot run in the one set for it. Deprecated: use a strongly
+           //!< typed network.
+  kDIRECT_IO TRT_DEPRECATED_ENUM =
+      11,  //!< Add no reformatting at inputs and outputs, even if that costs time. Deprecated: nothing replaces it.
+  kREJECT_EMPTY_ALGORITHMS TRT_DEPRECATED_ENUM =
+      12,  //!< Fail if the algorithm selector returns no choice for a layer. Deprecated with IAlgorithmSelector: use an
+           //!< editable timing cache.
+  kVERSION_COMPATIBLE = 13,    //!< The plan can be run by later versions of the library.
+  kEXCLUDE_LEAN_RUNTIME = 14,  //!< Leave the lean runtime out of a version-compatible plan.
+  kFP8 TRT_DEPRECATED_ENUM =
+      15,  //!< Weakly typed networks may compute in 8-bit floats. Deprecated: use a strongly typed network.
+  kERROR_ON_TIMING_CACHE_MISS = 16,  //!< Fail if a measurement is needed that the timing cache does not have.
+  kBF16 TRT_DEPRECATED_ENUM =
+      17,  //!< Weakly typed networks may compute in bfloat16. Deprecated: use a strongly typed network.
+  kDISABLE_COMPILATION_CACHE = 18,                //!< Keep no compiled kernels in the timing cache.
+  kSTRIP_PLAN = 19,                               //!< Leave out of the plan the weights that a refit can supply.
+  kWEIGHTLESS TRT_DEPRECATED_ENUM = kSTRIP_PLAN,  //!< Old name of kSTRIP_PLAN. Deprecated: use kSTRIP_PLAN.
+  kREFIT_IDENTICAL = 20,   //!< The engine will be refitted only with the weights that it was built with, which leaves
+                           //!< more room for optimization.
+  kWEIGHT_STREAMING = 21,  //!< Weights may stay on the host and be copied to the device while the engine runs.
+  kINT4 TRT_DEPRECATED_ENUM =
+      22,  //!< Weakly typed networks may hold weights in 4-bit integers. Deprecated: use a strongly typed network.
+  kREFIT_INDIVIDUAL =
+      23,             //!< Only the weights marked with INetworkDefinition::markWeightsRefittable can be replaced later.
+  kSTRICT_NANS = 24,  //!< Rule out optimizations that are wrong for infinities and not-a-number.
+  kMONITOR_MEMORY = 25,  //!< Report the memory that the build uses.
+  kFP4 TRT_DEPRECATED_ENUM =
+      26,  //!< Weakly typed networks may compute in 4-bit floats. Deprecated: use a strongly typed network.
+  kEDITABLE_TIMING_CACHE = 27,  //!< The timing cache can be queried and its choices replaced.
+  kDISTRIBUTIVE_INDEPENDENCE =
+      28,  //!< A layer's result for one item does not depend on how many items are computed with it.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<BuilderFlag> {
-  static constexpr int32_t kVALUE = 29;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<BuilderFlag> : impl::EnumCount<29> {};
 
+//! On which devices a plan must run.
 enum class HardwareCompatibilityLevel : int32_t {
-  kNONE = 0,
-  kAMPERE_PLUS = 1,
-  kSAME_COMPUTE_CAPABILITY = 2,
+  kNONE = 0,                     //!< On the kind of device that it was built on.
+  kAMPERE_PLUS = 1,              //!< On devices of the Ampere architecture and later.
+  kSAME_COMPUTE_CAPABILITY = 2,  //!< On devices of the same compute capability.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<HardwareCompatibilityLevel> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<HardwareCompatibilityLevel> : impl::EnumCount<3> {};
 
+//! Memory that a build may be limited in.
 enum class MemoryPoolType : int32_t {
-  kWORKSPACE = 0,
-  kDLA_MANAGED_SRAM = 1,
-  kDLA_LOCAL_DRAM = 2,
-  kDLA_GLOBAL_DRAM = 3,
-  kTACTIC_DRAM = 4,
-  kTACTIC_SHARED_MEMORY = 5,
+  kWORKSPACE = 0,             //!< Device memory for the intermediate results of one layer, bytes.
+  kDLA_MANAGED_SRAM = 1,      //!< On-chip memory of an accelerator for one subgraph, bytes.
+  kDLA_LOCAL_DRAM = 2,        //!< Memory of an accelerator for intermediate results, bytes.
+  kDLA_GLOBAL_DRAM = 3,       //!< Memory of an accelerator for weights and metadata, bytes.
+  kTACTIC_DRAM = 4,           //!< Device memory that a tactic may need while it is timed, bytes.
+  kTACTIC_SHARED_MEMORY = 5,  //!< Shared memory of a block that a kernel may use, bytes.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<MemoryPoolType> {
-  static constexpr int32_t kVALUE = 6;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<MemoryPoolType> : impl::EnumCount<6> {};
 
+//! Features that a build may switch on ahead of time.
 enum class PreviewFeature : int32_t {
-  kPROFILE_SHARING_0806 TRT_DEPRECATED_ENUM = 0,
-  kALIASED_PLUGIN_IO_10_03 = 1,
-  kRUNTIME_ACTIVATION_RESIZE_10_10 = 2,
-  kMULTIDEVICE_RUNTIME_10_16 = 3,
+  kPROFILE_SHARING_0806 TRT_DEPRECATED_ENUM = 0,  //!< Contexts may share a profile. Deprecated: always on.
+  kALIASED_PLUGIN_IO_10_03 = 1,                   //!< A plugin's output may share memory with an input.
+  kRUNTIME_ACTIVATION_RESIZE_10_10 = 2,           //!< Memory for activations can follow the shapes at run time.
+  kMULTIDEVICE_RUNTIME_10_16 = 3,                 //!< An engine may run on several devices.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<PreviewFeature> {
-  static constexpr int32_t kVALUE = 4;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<PreviewFeature> : impl::EnumCount<4> {};
 
+//! Choices for implicit quantization; a bit number in QuantizationFlags.
 enum class QuantizationFlag : int32_t {
-  kCALIBRATE_BEFORE_FUSION TRT_DEPRECATED_ENUM = 0,
+  kCALIBRATE_BEFORE_FUSION TRT_DEPRECATED_ENUM =
+      0,  //!< Calibrate the network before layers are fused. Deprecated: use explicit quantization.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<QuantizationFlag> {
-  static constexpr int32_t kVALUE = 1;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<QuantizationFlag> : impl::EnumCount<1> {};
 
+//! System that a plan is for.
 enum class RuntimePlatform : int32_t {
-  kSAME_AS_BUILD = 0,
-  kWINDOWS_AMD64 = 1,
+  kSAME_AS_BUILD = 0,  //!< That of the build.
+  kWINDOWS_AMD64 = 1,  //!< Windows on AMD64.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<RuntimePlatform> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<RuntimePlatform> : impl::EnumCount<2> {};
 
+//! How long a build looks for ways to keep data in on-chip memory across layers.
 enum class TilingOptimizationLevel : int32_t {
-  kNONE = 0,
-  kFAST = 1,
-  kMODERATE = 2,
-  kFULL = 3,
+  kNONE = 0,      //!< Not at all.
+  kFAST = 1,      //!< A quick search.
+  kMODERATE = 2,  //!< A longer search.
+  kFULL = 3,      //!< All that is known.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<TilingOptimizationLevel> {
-  static constexpr int32_t kVALUE = 4;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<TilingOptimizationLevel> : impl::EnumCount<4> {};
 
+//! Choices for a build.
 class IBuilderConfig : public INoCopy {
  public:
   virtual ~IBuilderConfig() noexcept = default;
@@ -2069,6 +2068,7 @@ class IBuilderConfig : public INoCopy {
   apiv::VBuilderConfig* mImpl;
 };
 
+//! Makes networks and configurations, and builds plans of them.
 class IBuilder : public INoCopy {
  public:
   virtual ~IBuilder() noexcept = default;

@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvInferImpl.h
+// The virtual tables behind the public classes, slot by slot. Programs have no need to look here.
 
 #ifndef KILN_NV_INFER_IMPL_H
 #define KILN_NV_INFER_IMPL_H
@@ -198,11 +198,13 @@ using TensorFormats = uint32_t;
 
 namespace apiv {
 
+//! Base of the classes whose virtual tables stand behind the public classes; the library implements them.
 class VRoot {
  public:
   virtual ~VRoot() noexcept = default;
 };
 
+//! Virtual table behind IActivationLayer; the library implements it.
 class VActivationLayer : public VRoot {
  public:
   virtual void setActivationType(ActivationType type) noexcept = 0;
@@ -213,6 +215,7 @@ class VActivationLayer : public VRoot {
   virtual float getBeta() const noexcept = 0;
 };
 
+//! Virtual table behind IAlgorithm; the library implements it.
 class VAlgorithm : public VRoot {
  public:
   virtual IAlgorithmVariant const& getAlgorithmVariant() const noexcept = 0;
@@ -221,6 +224,7 @@ class VAlgorithm : public VRoot {
   virtual IAlgorithmIOInfo const* getAlgorithmIOInfoByIndex(int32_t index) const noexcept = 0;
 };
 
+//! Virtual table behind IAlgorithmContext; the library implements it.
 class VAlgorithmContext : public VRoot {
  public:
   virtual char const* getName() const noexcept = 0;
@@ -229,6 +233,7 @@ class VAlgorithmContext : public VRoot {
   virtual int32_t getNbOutputs() const noexcept = 0;
 };
 
+//! Virtual table behind IAlgorithmIOInfo; the library implements it.
 class VAlgorithmIOInfo : public VRoot {
  public:
   virtual DataType getDataType() const noexcept = 0;
@@ -237,18 +242,21 @@ class VAlgorithmIOInfo : public VRoot {
   virtual int64_t getComponentsPerElement() const noexcept = 0;
 };
 
+//! Virtual table behind IAlgorithmVariant; the library implements it.
 class VAlgorithmVariant : public VRoot {
  public:
   virtual int64_t getImplementation() const noexcept = 0;
   virtual int64_t getTactic() const noexcept = 0;
 };
 
+//! Virtual table behind IAssertionLayer; the library implements it.
 class VAssertionLayer : public VRoot {
  public:
   virtual void setMessage(char const* message) noexcept = 0;
   virtual char const* getMessage() const noexcept = 0;
 };
 
+//! Virtual table behind IAttention; the library implements it.
 class VAttention : public VRoot {
  public:
   TRT_NODISCARD virtual bool setInput(int32_t index, ITensor& input) noexcept = 0;
@@ -276,15 +284,19 @@ class VAttention : public VRoot {
   TRT_NODISCARD virtual int32_t getNbRanks() const noexcept = 0;
 };
 
+//! Virtual table behind IAttentionBoundaryLayer; the library implements it.
 class VAttentionBoundaryLayer : public VRoot {
  public:
   virtual IAttention* getAttention() const noexcept = 0;
 };
 
+//! Virtual table behind IAttentionInputLayer; the library implements it.
 class VAttentionInputLayer : public VRoot {};
 
+//! Virtual table behind IAttentionOutputLayer; the library implements it.
 class VAttentionOutputLayer : public VRoot {};
 
+//! Virtual table behind IBuilder; the library implements it.
 class VBuilder : public VRoot {
  public:
   virtual bool platformHasFastFp16() const noexcept = 0;
@@ -312,6 +324,7 @@ class VBuilder : public VRoot {
                                                             IHostMemory*& kernelText) noexcept = 0;
 };
 
+//! Virtual table behind IBuilderConfig; the library implements it.
 class VBuilderConfig : public VRoot {
  public:
   virtual void setAvgTimingIterations(int32_t avgTiming) noexcept = 0;
@@ -382,29 +395,36 @@ class VBuilderConfig : public VRoot {
   virtual char const* getRemoteAutoTuningConfig() const noexcept = 0;
 };
 
+//! Virtual table behind ICastLayer; the library implements it.
 class VCastLayer : public VRoot {
  public:
   virtual void setToType(DataType toType) noexcept = 0;
   virtual DataType getToType() const noexcept = 0;
 };
 
+//! Virtual table behind IConcatenationLayer; the library implements it.
 class VConcatenationLayer : public VRoot {
  public:
   virtual void setAxis(int32_t axis) noexcept = 0;
   virtual int32_t getAxis() const noexcept = 0;
 };
 
+//! Virtual table behind IConditionLayer; the library implements it.
 class VConditionLayer : public VRoot {};
 
+//! Virtual table behind IIfConditionalBoundaryLayer; the library implements it.
 class VConditionalBoundaryLayer : public VRoot {
  public:
   virtual IIfConditional* getConditional() const noexcept = 0;
 };
 
+//! Virtual table behind IIfConditionalInputLayer; the library implements it.
 class VConditionalInputLayer : public VRoot {};
 
+//! Virtual table behind IIfConditionalOutputLayer; the library implements it.
 class VConditionalOutputLayer : public VRoot {};
 
+//! Virtual table behind IConstantLayer; the library implements it.
 class VConstantLayer : public VRoot {
  public:
   virtual void setWeights(Weights weights) noexcept = 0;
@@ -413,6 +433,7 @@ class VConstantLayer : public VRoot {
   virtual Dims getDimensions() const noexcept = 0;
 };
 
+//! Virtual table behind IConvolutionLayer; the library implements it.
 class VConvolutionLayer : public VRoot {
  public:
   virtual void setNbOutputMaps(int64_t nbOutputMaps) noexcept = 0;
@@ -439,6 +460,7 @@ class VConvolutionLayer : public VRoot {
   virtual Dims getDilationNd() const noexcept = 0;
 };
 
+//! Virtual table behind ICudaEngine; the library implements it.
 class VCudaEngine : public VRoot {
  public:
   virtual ICudaEngine* getPImpl() noexcept = 0;
@@ -504,6 +526,7 @@ class VCudaEngine : public VRoot {
   TRT_NODISCARD virtual char const* getAliasedInputTensor(char const* tensorName) const noexcept = 0;
 };
 
+//! Virtual table behind ICumulativeLayer; the library implements it.
 class VCumulativeLayer : public VRoot {
  public:
   virtual bool setOperation(CumulativeOperation op) noexcept = 0;
@@ -514,6 +537,7 @@ class VCumulativeLayer : public VRoot {
   virtual bool getReverse() const noexcept = 0;
 };
 
+//! Virtual table behind IDeconvolutionLayer; the library implements it.
 class VDeconvolutionLayer : public VRoot {
  public:
   virtual void setNbOutputMaps(int64_t nbOutputMaps) noexcept = 0;
@@ -540,6 +564,7 @@ class VDeconvolutionLayer : public VRoot {
   virtual Dims getDilationNd() const noexcept = 0;
 };
 
+//! Virtual table behind IDequantizeLayer; the library implements it.
 class VDequantizeLayer : public VRoot {
  public:
   virtual int32_t getAxis() const noexcept = 0;
@@ -550,6 +575,7 @@ class VDequantizeLayer : public VRoot {
   virtual bool setBlockShape(Dims const& blockShape) noexcept = 0;
 };
 
+//! Virtual table behind IDimensionExpr; the library implements it.
 class VDimensionExpr : public VRoot {
  public:
   virtual bool isConstant() const = 0;
@@ -557,8 +583,10 @@ class VDimensionExpr : public VRoot {
   virtual bool isSizeTensor() const = 0;
 };
 
+//! Virtual table behind IDistCollectiveLayer; the library implements it.
 class VDistCollectiveLayer : public VRoot {};
 
+//! Virtual table behind IDynamicQuantizeLayer; the library implements it.
 class VDynamicQuantizeLayer : public VRoot {
  public:
   TRT_DEPRECATED virtual int32_t getAxis() const noexcept = 0;
@@ -573,18 +601,21 @@ class VDynamicQuantizeLayer : public VRoot {
   virtual void setBlockShape(Dims const& blockShape) noexcept = 0;
 };
 
+//! Virtual table behind IEinsumLayer; the library implements it.
 class VEinsumLayer : public VRoot {
  public:
   virtual bool setEquation(char const* equation) noexcept = 0;
   virtual char const* getEquation() const noexcept = 0;
 };
 
+//! Virtual table behind IElementWiseLayer; the library implements it.
 class VElementWiseLayer : public VRoot {
  public:
   virtual void setOperation(ElementWiseOperation op) noexcept = 0;
   virtual ElementWiseOperation getOperation() const noexcept = 0;
 };
 
+//! Virtual table behind IEngineInspector; the library implements it.
 class VEngineInspector : public VRoot {
  public:
   virtual IEngineInspector* getPImpl() noexcept = 0;
@@ -596,6 +627,7 @@ class VEngineInspector : public VRoot {
   virtual IErrorRecorder* getErrorRecorder() const noexcept = 0;
 };
 
+//! Virtual table behind IExecutionContext; the library implements it.
 class VExecutionContext : public VRoot {
  public:
   virtual IExecutionContext* getPImpl() noexcept = 0;
@@ -652,6 +684,7 @@ class VExecutionContext : public VRoot {
   virtual bool setCommunicator(void* communicator) noexcept = 0;
 };
 
+//! Virtual table behind IExprBuilder; the library implements it.
 class VExprBuilder : public VRoot {
  public:
   virtual IDimensionExpr const* constant(int64_t value) = 0;
@@ -661,6 +694,7 @@ class VExprBuilder : public VRoot {
                                                   IDimensionExpr const& upper) = 0;
 };
 
+//! Virtual table behind IFillLayer; the library implements it.
 class VFillLayer : public VRoot {
  public:
   virtual void setDimensions(Dims const& dimensions) noexcept = 0;
@@ -680,6 +714,7 @@ class VFillLayer : public VRoot {
   virtual void setToType(DataType toType) noexcept = 0;
 };
 
+//! Virtual table behind IGatherLayer; the library implements it.
 class VGatherLayer : public VRoot {
  public:
   virtual void setGatherAxis(int32_t axis) noexcept = 0;
@@ -690,6 +725,7 @@ class VGatherLayer : public VRoot {
   virtual GatherMode getMode() const noexcept = 0;
 };
 
+//! Virtual table behind IGridSampleLayer; the library implements it.
 class VGridSampleLayer : public VRoot {
  public:
   virtual void setInterpolationMode(InterpolationMode mode) noexcept = 0;
@@ -700,6 +736,7 @@ class VGridSampleLayer : public VRoot {
   virtual SampleMode getSampleMode() const noexcept = 0;
 };
 
+//! Virtual table behind IHostMemory; the library implements it.
 class VHostMemory : public VRoot {
  public:
   virtual void* data() const noexcept = 0;
@@ -707,8 +744,10 @@ class VHostMemory : public VRoot {
   virtual DataType type() const noexcept = 0;
 };
 
+//! Virtual table behind IIdentityLayer; the library implements it.
 class VIdentityLayer : public VRoot {};
 
+//! Virtual table behind IIfConditional; the library implements it.
 class VIfConditional : public VRoot {
  public:
   virtual IConditionLayer* setCondition(ITensor& tensor) noexcept = 0;
@@ -718,6 +757,7 @@ class VIfConditional : public VRoot {
   virtual char const* getName() const noexcept = 0;
 };
 
+//! Virtual table behind IIteratorLayer; the library implements it.
 class VIteratorLayer : public VRoot {
  public:
   virtual void setAxis(int32_t axis) noexcept = 0;
@@ -726,12 +766,14 @@ class VIteratorLayer : public VRoot {
   virtual bool getReverse() const noexcept = 0;
 };
 
+//! Virtual table behind IKVCacheUpdateLayer; the library implements it.
 class VKVCacheUpdateLayer : public VRoot {
  public:
   TRT_NODISCARD virtual bool setCacheMode(KVCacheMode cacheMode) noexcept = 0;
   TRT_NODISCARD virtual KVCacheMode getCacheMode() const noexcept = 0;
 };
 
+//! Virtual table behind ILRNLayer; the library implements it.
 class VLRNLayer : public VRoot {
  public:
   virtual void setWindowSize(int64_t windowSize) noexcept = 0;
@@ -744,6 +786,7 @@ class VLRNLayer : public VRoot {
   virtual float getK() const noexcept = 0;
 };
 
+//! Virtual table behind ILayer, the part that all layers share; the library implements it.
 class VLayer : public VRoot {
  public:
   virtual LayerType getType() const noexcept = 0;
@@ -768,6 +811,7 @@ class VLayer : public VRoot {
   virtual int32_t getNbRanks() const noexcept = 0;
 };
 
+//! Virtual table behind ILoop; the library implements it.
 class VLoop : public VRoot {
  public:
   virtual IRecurrenceLayer* addRecurrence(ITensor& initialValue) noexcept = 0;
@@ -778,11 +822,13 @@ class VLoop : public VRoot {
   virtual char const* getName() const noexcept = 0;
 };
 
+//! Virtual table behind ILoopBoundaryLayer; the library implements it.
 class VLoopBoundaryLayer : public VRoot {
  public:
   virtual ILoop* getLoop() const noexcept = 0;
 };
 
+//! Virtual table behind ILoopOutputLayer; the library implements it.
 class VLoopOutputLayer : public VRoot {
  public:
   virtual LoopOutput getLoopOutput() const noexcept = 0;
@@ -790,12 +836,14 @@ class VLoopOutputLayer : public VRoot {
   virtual int32_t getAxis() const noexcept = 0;
 };
 
+//! Virtual table behind IMatrixMultiplyLayer; the library implements it.
 class VMatrixMultiplyLayer : public VRoot {
  public:
   virtual void setOperation(int32_t index, MatrixOperation op) noexcept = 0;
   virtual MatrixOperation getOperation(int32_t index) const noexcept = 0;
 };
 
+//! Virtual table behind IMoELayer; the library implements it.
 class VMoELayer : public VRoot {
  public:
   virtual void setGatedWeights(ITensor& fcGateWeights, ITensor& fcUpWeights, ITensor& fcDownWeights,
@@ -822,6 +870,7 @@ class VMoELayer : public VRoot {
   virtual void setInput(int32_t index, ITensor& tensor) noexcept = 0;
 };
 
+//! Virtual table behind INMSLayer; the library implements it.
 class VNMSLayer : public VRoot {
  public:
   virtual void setBoundingBoxFormat(BoundingBoxFormat fmt) noexcept = 0;
@@ -832,6 +881,7 @@ class VNMSLayer : public VRoot {
   virtual DataType getIndicesType() const noexcept = 0;
 };
 
+//! Virtual table behind INetworkDefinition; the library implements it.
 class VNetworkDefinition : public VRoot {
  public:
   virtual ITensor* addInput(char const* name, DataType type, Dims const& dimensions) noexcept = 0;
@@ -945,12 +995,14 @@ class VNetworkDefinition : public VRoot {
                                                   int64_t groupSize) noexcept = 0;
 };
 
+//! Virtual table behind INonZeroLayer; the library implements it.
 class VNonZeroLayer : public VRoot {
  public:
   virtual bool setIndicesType(DataType type) noexcept = 0;
   virtual DataType getIndicesType() const noexcept = 0;
 };
 
+//! Virtual table behind INormalizationLayer; the library implements it.
 class VNormalizationLayer : public VRoot {
  public:
   virtual void setEpsilon(float eps) noexcept = 0;
@@ -964,12 +1016,14 @@ class VNormalizationLayer : public VRoot {
   virtual bool isV2() const noexcept = 0;
 };
 
+//! Virtual table behind IOneHotLayer; the library implements it.
 class VOneHotLayer : public VRoot {
  public:
   virtual int32_t getAxis() const noexcept = 0;
   virtual void setAxis(int32_t axis) noexcept = 0;
 };
 
+//! Virtual table behind IOptimizationProfile; the library implements it.
 class VOptimizationProfile : public VRoot {
  public:
   virtual bool setDimensions(char const* inputName, OptProfileSelector select, Dims const& dims) noexcept = 0;
@@ -987,6 +1041,7 @@ class VOptimizationProfile : public VRoot {
                                                         OptProfileSelector select) const noexcept = 0;
 };
 
+//! Virtual table behind IPaddingLayer; the library implements it.
 class VPaddingLayer : public VRoot {
  public:
   virtual void setPrePaddingNd(Dims const& padding) noexcept = 0;
@@ -995,23 +1050,28 @@ class VPaddingLayer : public VRoot {
   virtual Dims getPostPaddingNd() const noexcept = 0;
 };
 
+//! Virtual table behind IParametricReLULayer; the library implements it.
 class VParametricReLULayer : public VRoot {};
 
+//! Virtual table of a plugin layer of an interface that is gone.
 class VPluginLayer : public VRoot {
  public:
   virtual IPlugin& getPlugin() noexcept = 0;
 };
 
+//! Virtual table behind IPluginV2Layer; the library implements it.
 class VPluginV2Layer : public VRoot {
  public:
   virtual IPluginV2& getPlugin() noexcept = 0;
 };
 
+//! Virtual table behind IPluginV3Layer; the library implements it.
 class VPluginV3Layer : public VRoot {
  public:
   virtual IPluginV3& getPlugin() noexcept = 0;
 };
 
+//! Virtual table behind IPoolingLayer; the library implements it.
 class VPoolingLayer : public VRoot {
  public:
   virtual void setPoolingType(PoolingType type) noexcept = 0;
@@ -1034,6 +1094,7 @@ class VPoolingLayer : public VRoot {
   virtual Dims getPaddingNd() const noexcept = 0;
 };
 
+//! Virtual table behind IQuantizeLayer; the library implements it.
 class VQuantizeLayer : public VRoot {
  public:
   virtual int32_t getAxis() const noexcept = 0;
@@ -1044,10 +1105,13 @@ class VQuantizeLayer : public VRoot {
   virtual bool setBlockShape(Dims const& blockShape) noexcept = 0;
 };
 
+//! Virtual table behind IRaggedSoftMaxLayer; the library implements it.
 class VRaggedSoftMaxLayer : public VRoot {};
 
+//! Virtual table behind IRecurrenceLayer; the library implements it.
 class VRecurrenceLayer : public VRoot {};
 
+//! Virtual table behind IReduceLayer; the library implements it.
 class VReduceLayer : public VRoot {
  public:
   virtual void setOperation(ReduceOperation op) noexcept = 0;
@@ -1058,6 +1122,7 @@ class VReduceLayer : public VRoot {
   virtual bool getKeepDimensions() const noexcept = 0;
 };
 
+//! Virtual table behind IRefitter; the library implements it.
 class VRefitter : public VRoot {
  public:
   virtual IRefitter* getPImpl() noexcept = 0;
@@ -1087,6 +1152,7 @@ class VRefitter : public VRoot {
   virtual Weights getWeightsPrototype(char const* weightsName) const noexcept = 0;
 };
 
+//! Virtual table behind IResizeLayer; the library implements it.
 class VResizeLayer : public VRoot {
  public:
   virtual void setOutputDimensions(Dims const& dimensions) noexcept = 0;
@@ -1107,6 +1173,7 @@ class VResizeLayer : public VRoot {
   virtual bool getExcludeOutside() const noexcept = 0;
 };
 
+//! Virtual table behind IReverseSequenceLayer; the library implements it.
 class VReverseSequenceLayer : public VRoot {
  public:
   virtual void setBatchAxis(int32_t batchAxis) noexcept = 0;
@@ -1115,6 +1182,7 @@ class VReverseSequenceLayer : public VRoot {
   virtual int32_t getSequenceAxis() const noexcept = 0;
 };
 
+//! Virtual table behind IRotaryEmbeddingLayer; the library implements it.
 class VRotaryEmbeddingLayer : public VRoot {
  public:
   virtual void setInterleaved(bool interleaved) noexcept = 0;
@@ -1124,6 +1192,7 @@ class VRotaryEmbeddingLayer : public VRoot {
   virtual void setInput(int32_t index, ITensor& input) noexcept = 0;
 };
 
+//! Virtual table behind IRuntime; the library implements it.
 class VRuntime : public VRoot {
  public:
   virtual IRuntime* getPImpl() noexcept = 0;
@@ -1150,6 +1219,7 @@ class VRuntime : public VRoot {
   virtual ICudaEngine* deserializeCudaEngineV2(IStreamReaderV2& streamReader) noexcept = 0;
 };
 
+//! Virtual table behind IRuntimeConfig; the library implements it.
 class VRuntimeConfig : public VRoot {
  public:
   virtual IRuntimeConfig* getPImpl() noexcept = 0;
@@ -1157,6 +1227,7 @@ class VRuntimeConfig : public VRoot {
   virtual ExecutionContextAllocationStrategy getExecutionContextAllocationStrategy() const noexcept = 0;
 };
 
+//! Virtual table behind IScaleLayer; the library implements it.
 class VScaleLayer : public VRoot {
  public:
   virtual void setMode(ScaleMode mode) noexcept = 0;
@@ -1171,6 +1242,7 @@ class VScaleLayer : public VRoot {
   virtual void setChannelAxis(int32_t channelAxis) noexcept = 0;
 };
 
+//! Virtual table behind IScatterLayer; the library implements it.
 class VScatterLayer : public VRoot {
  public:
   virtual void setMode(ScatterMode mode) noexcept = 0;
@@ -1179,8 +1251,10 @@ class VScatterLayer : public VRoot {
   virtual int32_t getAxis() const noexcept = 0;
 };
 
+//! Virtual table behind ISelectLayer; the library implements it.
 class VSelectLayer : public VRoot {};
 
+//! Virtual table behind ISerializationConfig; the library implements it.
 class VSerializationConfig : public VRoot {
  public:
   virtual bool setFlags(SerializationFlags serializationFlags) noexcept = 0;
@@ -1190,8 +1264,10 @@ class VSerializationConfig : public VRoot {
   virtual bool getFlag(SerializationFlag serializationFlag) const noexcept = 0;
 };
 
+//! Virtual table behind IShapeLayer; the library implements it.
 class VShapeLayer : public VRoot {};
 
+//! Virtual table behind IShuffleLayer; the library implements it.
 class VShuffleLayer : public VRoot {
  public:
   virtual void setFirstTranspose(Permutation const& permutation) noexcept = 0;
@@ -1204,6 +1280,7 @@ class VShuffleLayer : public VRoot {
   virtual bool getZeroIsPlaceholder() const noexcept = 0;
 };
 
+//! Virtual table behind ISliceLayer; the library implements it.
 class VSliceLayer : public VRoot {
  public:
   virtual void setStart(Dims const& start) noexcept = 0;
@@ -1218,14 +1295,17 @@ class VSliceLayer : public VRoot {
   virtual Dims getAxes() const noexcept = 0;
 };
 
+//! Virtual table behind ISoftMaxLayer; the library implements it.
 class VSoftMaxLayer : public VRoot {
  public:
   virtual void setAxes(uint32_t axes) noexcept = 0;
   virtual uint32_t getAxes() const noexcept = 0;
 };
 
+//! Virtual table behind ISqueezeLayer; the library implements it.
 class VSqueezeLayer : public VRoot {};
 
+//! Virtual table behind ITensor; the library implements it.
 class VTensor : public VRoot {
  public:
   virtual void setName(char const* name) noexcept = 0;
@@ -1253,6 +1333,7 @@ class VTensor : public VRoot {
   virtual char const* getDimensionName(int32_t index) const noexcept = 0;
 };
 
+//! Virtual table behind ITimingCache; the library implements it.
 class VTimingCache : public VRoot {
  public:
   virtual IHostMemory* serialize() const noexcept = 0;
@@ -1263,6 +1344,7 @@ class VTimingCache : public VRoot {
   virtual bool update(TimingCacheKey const& key, TimingCacheValue const& value) noexcept = 0;
 };
 
+//! Virtual table behind ITopKLayer; the library implements it.
 class VTopKLayer : public VRoot {
  public:
   virtual void setOperation(TopKOperation op) noexcept = 0;
@@ -1275,17 +1357,20 @@ class VTopKLayer : public VRoot {
   virtual DataType getIndicesType() const noexcept = 0;
 };
 
+//! Virtual table behind ITripLimitLayer; the library implements it.
 class VTripLimitLayer : public VRoot {
  public:
   virtual TripLimit getTripLimit() const noexcept = 0;
 };
 
+//! Virtual table behind IUnaryLayer; the library implements it.
 class VUnaryLayer : public VRoot {
  public:
   virtual void setOperation(UnaryOperation op) noexcept = 0;
   virtual UnaryOperation getOperation() const noexcept = 0;
 };
 
+//! Virtual table behind IUnsqueezeLayer; the library implements it.
 class VUnsqueezeLayer : public VRoot {};
 
 }  // namespace apiv

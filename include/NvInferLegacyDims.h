@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvInferLegacyDims.h
+// Dimensions of fixed rank, for short notation.
 
 #ifndef KILN_NV_INFER_LEGACY_DIMS_H
 #define KILN_NV_INFER_LEGACY_DIMS_H
@@ -15,6 +15,7 @@
 
 namespace nvinfer1 {
 
+//! Two dimensions.
 class Dims2 : public Dims64 {
  public:
   Dims2() : Dims2(0, 0) {}
@@ -26,6 +27,7 @@ class Dims2 : public Dims64 {
   }
 };
 
+//! Two dimensions that are a height and a width.
 class DimsHW : public Dims2 {
  public:
   DimsHW() : Dims2() {}
@@ -36,6 +38,7 @@ class DimsHW : public Dims2 {
   int64_t w() const { return d[1]; }
 };
 
+//! Three dimensions.
 class Dims3 : public Dims2 {
  public:
   Dims3() : Dims3(0, 0, 0) {}
@@ -45,6 +48,7 @@ class Dims3 : public Dims2 {
   }
 };
 
+//! Four dimensions.
 class Dims4 : public Dims3 {
  public:
   Dims4() : Dims4(0, 0, 0, 0) {}

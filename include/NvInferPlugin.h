@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvInferPlugin.h
+// The standard plugin library.
 
 #ifndef KILN_NV_INFER_PLUGIN_H
 #define KILN_NV_INFER_PLUGIN_H

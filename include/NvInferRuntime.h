@@ -1,7 +1,8 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvInferRuntime.h
+// The run side of the API: runtimes, engines, execution contexts, refitters; the interfaces that programs implement;
+// plugins of version 3.
 
 #ifndef KILN_NV_INFER_RUNTIME_H
 #define KILN_NV_INFER_RUNTIME_H
@@ -43,56 +44,45 @@ extern "C" TENSORRTAPI void* createInferRefitter_INTERNAL(void* engine, void* lo
 
 namespace nvinfer1 {
 
+//! What an allocator is told about a request; a bit number in AllocatorFlags.
 enum class AllocatorFlag : int32_t {
-  kRESIZABLE = 0,
+  kRESIZABLE = 0,  //!< The memory may later be passed to IGpuAllocator::reallocate.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<AllocatorFlag> {
-  static constexpr int32_t kVALUE = 1;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<AllocatorFlag> : impl::EnumCount<1> {};
 
+//! Kind of processor that a layer runs on.
 enum class DeviceType : int32_t {
-  kGPU = 0,
-  kDLA = 1,
+  kGPU = 0,  //!< The GPU; in Kiln also the CPU, where there is no GPU.
+  kDLA = 1,  //!< A deep learning accelerator of an embedded system.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<DeviceType> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<DeviceType> : impl::EnumCount<2> {};
 
+//! Where kernels may come from; a bit number in TacticSources.
 enum class TacticSource : int32_t {
-  kCUBLAS TRT_DEPRECATED_ENUM = 0,
-  kCUBLAS_LT TRT_DEPRECATED_ENUM = 1,
-  kCUDNN TRT_DEPRECATED_ENUM = 2,
-  kEDGE_MASK_CONVOLUTIONS = 3,
-  kJIT_CONVOLUTIONS = 4,
+  kCUBLAS TRT_DEPRECATED_ENUM = 0,     //!< cuBLAS. Deprecated: off by default; nothing replaces it.
+  kCUBLAS_LT TRT_DEPRECATED_ENUM = 1,  //!< cuBLASLt. Deprecated: off by default; nothing replaces it.
+  kCUDNN TRT_DEPRECATED_ENUM = 2,      //!< cuDNN. Deprecated: off by default; nothing replaces it.
+  kEDGE_MASK_CONVOLUTIONS = 3,         //!< Convolutions by masks at the edges.
+  kJIT_CONVOLUTIONS = 4,               //!< Convolutions compiled when the engine is built.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<TacticSource> {
-  static constexpr int32_t kVALUE = 5;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<TacticSource> : impl::EnumCount<5> {};
 
+//! How a runtime may store libraries that a plan holds; a bit number in TempfileControlFlags.
 enum class TempfileControlFlag : int32_t {
-  kALLOW_IN_MEMORY_FILES = 0,
-  kALLOW_TEMPORARY_FILES = 1,
+  kALLOW_IN_MEMORY_FILES = 0,  //!< As files in memory.
+  kALLOW_TEMPORARY_FILES = 1,  //!< As files in the temporary directory.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<TempfileControlFlag> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<TempfileControlFlag> : impl::EnumCount<2> {};
 
+//! Base of the objects that the library creates: the program holds pointers to them and deletes them.
 class INoCopy {
  protected:
   INoCopy() = default;
@@ -103,21 +93,24 @@ class INoCopy {
   INoCopy& operator=(INoCopy&& other) = delete;
 };
 
+//! An array of constants. The library does not copy it unless it says so: it must live until the network is built.
 class Weights {
  public:
-  DataType type;
-  void const* values;
-  int64_t count;
+  DataType type;       //!< Type of the elements.
+  void const* values;  //!< The elements, or null if count is 0.
+  int64_t count;       //!< Number of elements.
 };
 
+//! Receives messages. May be called by several threads at a time.
 class ILogger {
  public:
+  //! How serious a message is; smaller is more serious.
   enum class Severity : int32_t {
-    kINTERNAL_ERROR = 0,
-    kERROR = 1,
-    kWARNING = 2,
-    kINFO = 3,
-    kVERBOSE = 4,
+    kINTERNAL_ERROR = 0,  //!< A defect of the library; the process should not go on.
+    kERROR = 1,           //!< A call has failed.
+    kWARNING = 2,         //!< Something may be wrong or slow, and the library goes on.
+    kINFO = 3,            //!< Progress.
+    kVERBOSE = 4,         //!< Details for finding out why.
   };
 
   virtual void log(Severity severity, AsciiChar const* msg) noexcept = 0;
@@ -131,13 +124,10 @@ class ILogger {
   ILogger& operator=(ILogger&&) & = default;
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ILogger::Severity> {
-  static constexpr int32_t kVALUE = 5;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ILogger::Severity> : impl::EnumCount<5> {};
 
+//! Bytes that the library hands out, as a plan. The program deletes it.
 class IHostMemory : public INoCopy {
  public:
   virtual ~IHostMemory() noexcept = default;
@@ -151,6 +141,7 @@ class IHostMemory : public INoCopy {
 
 namespace v_1_0 {
 
+//! Gives the library device memory. May be called by several threads at a time.
 class IGpuAllocator : public IVersionedInterface {
  public:
   TRT_DEPRECATED virtual void* allocate(uint64_t size, uint64_t alignment, AllocatorFlags flags) noexcept = 0;
@@ -178,6 +169,7 @@ using IGpuAllocator = v_1_0::IGpuAllocator;
 
 namespace v_1_0 {
 
+//! An allocator whose memory is ordered by streams.
 class IGpuAsyncAllocator : public IGpuAllocator {
  public:
   IGpuAsyncAllocator() = default;
@@ -198,6 +190,7 @@ using IGpuAsyncAllocator = v_1_0::IGpuAsyncAllocator;
 
 namespace v_1_0 {
 
+//! Reads a plan in order. Its successor is IStreamReaderV2.
 class IStreamReader : public IVersionedInterface {
  public:
   ~IStreamReader() noexcept override = default;
@@ -217,14 +210,16 @@ class IStreamReader : public IVersionedInterface {
 //! The version in use.
 using IStreamReader = v_1_0::IStreamReader;
 
+//! Where an offset of a stream reader counts from.
 enum class SeekPosition : int32_t {
-  kSET = 0,
-  kCUR = 1,
-  kEND = 2,
+  kSET = 0,  //!< The beginning.
+  kCUR = 1,  //!< The current position.
+  kEND = 2,  //!< The end.
 };
 
 namespace v_1_0 {
 
+//! Reads a plan from any position, to host or device memory.
 class IStreamReaderV2 : public IVersionedInterface {
  public:
   ~IStreamReaderV2() noexcept override = default;
@@ -247,6 +242,7 @@ using IStreamReaderV2 = v_1_0::IStreamReaderV2;
 
 namespace v_1_0 {
 
+//! Takes a plan's bytes in order.
 class IStreamWriter : public IVersionedInterface {
  public:
   ~IStreamWriter() noexcept override = default;
@@ -268,6 +264,7 @@ using IStreamWriter = v_1_0::IStreamWriter;
 
 namespace v_1_0 {
 
+//! Gives memory for an output whose size is known only when it is computed, and learns its shape.
 class IOutputAllocator : public IVersionedInterface {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IOutputAllocator", 1, 0}; }
@@ -287,20 +284,18 @@ class IOutputAllocator : public IVersionedInterface {
 //! The version in use.
 using IOutputAllocator = v_1_0::IOutputAllocator;
 
+//! Which memory holds a tensor.
 enum class TensorLocation : int32_t {
-  kDEVICE = 0,
-  kHOST = 1,
+  kDEVICE = 0,  //!< That of the device.
+  kHOST = 1,    //!< That of the host: shape tensors.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<TensorLocation> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<TensorLocation> : impl::EnumCount<2> {};
 
 namespace v_1_0 {
 
+//! Receives the values of tensors that are marked for debugging.
 class IDebugListener : public IVersionedInterface {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IDebugListener", 1, 0}; }
@@ -316,6 +311,7 @@ using IDebugListener = v_1_0::IDebugListener;
 
 namespace v_1_0 {
 
+//! Receives the time of every layer of an execution.
 class IProfiler {
  public:
   virtual void reportLayerTime(char const* layerName, float ms) noexcept = 0;
@@ -327,6 +323,7 @@ class IProfiler {
 //! The version in use.
 using IProfiler = v_1_0::IProfiler;
 
+//! An expression for an extent of a tensor, made by IExprBuilder.
 class IDimensionExpr : public INoCopy {
  public:
   bool isConstant() const noexcept { return mImpl->isConstant(); }
@@ -342,25 +339,23 @@ class IDimensionExpr : public INoCopy {
   apiv::VDimensionExpr* mImpl;
 };
 
+//! Operation on two dimension expressions.
 enum class DimensionOperation : int32_t {
-  kSUM = 0,
-  kPROD = 1,
-  kMAX = 2,
-  kMIN = 3,
-  kSUB = 4,
-  kEQUAL = 5,
-  kLESS = 6,
-  kFLOOR_DIV = 7,
-  kCEIL_DIV = 8,
+  kSUM = 0,        //!< a + b.
+  kPROD = 1,       //!< a * b.
+  kMAX = 2,        //!< The larger of a and b.
+  kMIN = 3,        //!< The smaller of a and b.
+  kSUB = 4,        //!< a - b.
+  kEQUAL = 5,      //!< 1 if a equals b, else 0.
+  kLESS = 6,       //!< 1 if a is less than b, else 0.
+  kFLOOR_DIV = 7,  //!< a / b, rounded down.
+  kCEIL_DIV = 8,   //!< a / b, rounded up.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<DimensionOperation> {
-  static constexpr int32_t kVALUE = 9;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<DimensionOperation> : impl::EnumCount<9> {};
 
+//! Makes expressions for a plugin's output dimensions; it owns them.
 class IExprBuilder : public INoCopy {
  public:
   IDimensionExpr const* constant(int64_t value) noexcept { return mImpl->constant(value); }
@@ -381,21 +376,25 @@ class IExprBuilder : public INoCopy {
   apiv::VExprBuilder* mImpl;
 };
 
+//! As Dims, with an expression for each extent.
 class DimsExprs {
  public:
-  int32_t nbDims;
-  IDimensionExpr const* d[Dims::MAX_DIMS];
+  int32_t nbDims;                           //!< Number of dimensions.
+  IDimensionExpr const* d[Dims::MAX_DIMS];  //!< Their extents.
 };
 
+//! What is known about a plugin's input or output while an engine is built.
 struct DynamicPluginTensorDesc {
-  PluginTensorDesc desc;
-  Dims min;
-  Dims max;
-  Dims opt;
+  PluginTensorDesc desc;  //!< Type, format and dimensions; -1 where an extent is not known.
+  Dims min;               //!< Smallest extents.
+  Dims max;               //!< Largest extents.
+  Dims opt;               //!< Extents to optimize for.
 };
 
+//! IPluginV2Ext for shapes that are known at run time. Deprecated: use IPluginV3.
 class TRT_DEPRECATED IPluginV2DynamicExt : public IPluginV2Ext {
  public:
+  //! Most combinations of formats that the builder tries.
   static constexpr int32_t kFORMAT_COMBINATION_LIMIT = 100;
 
   IPluginV2DynamicExt* clone() const noexcept override = 0;
@@ -429,6 +428,7 @@ class TRT_DEPRECATED IPluginV2DynamicExt : public IPluginV2Ext {
   int32_t enqueue(int32_t, void const* const*, void* const*, void*, cudaStream_t) noexcept final { return 1; }
 };
 
+//! What a plugin gets when it is attached to an execution context.
 class IPluginResourceContext {
  public:
   virtual IGpuAllocator* getGpuAllocator() const noexcept = 0;
@@ -445,6 +445,7 @@ class IPluginResourceContext {
 
 namespace v_1_0 {
 
+//! The core part of a plugin: its name, version and namespace.
 class IPluginV3OneCore : public IPluginCapability {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"PLUGIN_V3ONE_CORE", 1, 0}; }
@@ -460,8 +461,10 @@ using IPluginV3OneCore = v_1_0::IPluginV3OneCore;
 
 namespace v_1_0 {
 
+//! The build part of a plugin: output types and shapes, formats, workspace, tactics.
 class IPluginV3OneBuild : public IPluginCapability {
  public:
+  //! Most combinations of formats that the builder tries, if the plugin says nothing.
   static constexpr int32_t kDEFAULT_FORMAT_COMBINATION_LIMIT = 100;
 
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"PLUGIN_V3ONE_BUILD", 1, 0}; }
@@ -493,6 +496,7 @@ using IPluginV3OneBuild = v_1_0::IPluginV3OneBuild;
 
 namespace v_2_0 {
 
+//! The build part of a plugin that may write its output over an input.
 class IPluginV3OneBuild : public v_1_0::IPluginV3OneBuild {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"PLUGIN_V3ONE_BUILD", 2, 0}; }
@@ -506,6 +510,7 @@ using IPluginV3OneBuildV2 = v_2_0::IPluginV3OneBuild;
 
 namespace v_1_0 {
 
+//! The run-time part of a plugin: shapes change, work is enqueued.
 class IPluginV3OneRuntime : public IPluginCapability {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"PLUGIN_V3ONE_RUNTIME", 1, 0}; }
@@ -526,6 +531,7 @@ using IPluginV3OneRuntime = v_1_0::IPluginV3OneRuntime;
 
 namespace v_1_0 {
 
+//! Creates plugins of version 3.
 class IPluginCreatorV3One : public IPluginCreatorInterface {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"PLUGIN CREATOR_V3ONE", 1, 0}; }
@@ -550,19 +556,17 @@ class IPluginCreatorV3One : public IPluginCreatorInterface {
 //! The version in use.
 using IPluginCreatorV3One = v_1_0::IPluginCreatorV3One;
 
+//! Which of a profile's three shapes.
 enum class OptProfileSelector : int32_t {
-  kMIN = 0,
-  kOPT = 1,
-  kMAX = 2,
+  kMIN = 0,  //!< The smallest that is allowed.
+  kOPT = 1,  //!< The one to optimize for.
+  kMAX = 2,  //!< The largest that is allowed.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<OptProfileSelector> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<OptProfileSelector> : impl::EnumCount<3> {};
 
+//! Smallest, best and largest shapes of a network's inputs: what an engine is built for.
 class IOptimizationProfile : public INoCopy {
  public:
   bool setDimensions(char const* inputName, OptProfileSelector select, Dims const& dims) noexcept {
@@ -596,6 +600,7 @@ class IOptimizationProfile : public INoCopy {
   apiv::VOptimizationProfile* mImpl;
 };
 
+//! Loads engines from plans.
 class IRuntime : public INoCopy {
  public:
   virtual ~IRuntime() noexcept = default;
@@ -630,22 +635,20 @@ class IRuntime : public INoCopy {
   apiv::VRuntime* mImpl;
 };
 
+//! Which weights of a layer.
 enum class WeightsRole : int32_t {
-  kKERNEL = 0,
-  kBIAS = 1,
-  kSHIFT = 2,
-  kSCALE = 3,
-  kCONSTANT = 4,
-  kANY = 5,
+  kKERNEL = 0,    //!< Those of a convolution, deconvolution or matrix.
+  kBIAS = 1,      //!< Those that are added.
+  kSHIFT = 2,     //!< The shift of a scale layer.
+  kSCALE = 3,     //!< The scale of a scale layer.
+  kCONSTANT = 4,  //!< The values of a constant layer.
+  kANY = 5,       //!< Any of them.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<WeightsRole> {
-  static constexpr int32_t kVALUE = 6;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<WeightsRole> : impl::EnumCount<6> {};
 
+//! Replaces weights of an engine.
 class IRefitter : public INoCopy {
  public:
   virtual ~IRefitter() noexcept = default;
@@ -702,19 +705,17 @@ class IRefitter : public INoCopy {
   apiv::VRefitter* mImpl;
 };
 
+//! Choices for writing a plan; a bit number in SerializationFlags.
 enum class SerializationFlag : int32_t {
-  kEXCLUDE_WEIGHTS = 0,
-  kEXCLUDE_LEAN_RUNTIME = 1,
-  kINCLUDE_REFIT = 2,
+  kEXCLUDE_WEIGHTS = 0,       //!< Leave out the weights that a refit can supply.
+  kEXCLUDE_LEAN_RUNTIME = 1,  //!< Leave out the lean runtime.
+  kINCLUDE_REFIT = 2,         //!< Keep what is needed to refit again.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<SerializationFlag> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<SerializationFlag> : impl::EnumCount<3> {};
 
+//! Choices for ICudaEngine::serializeWithConfig.
 class ISerializationConfig : public INoCopy {
  public:
   virtual ~ISerializationConfig() noexcept = default;
@@ -728,19 +729,17 @@ class ISerializationConfig : public INoCopy {
   apiv::VSerializationConfig* mImpl;
 };
 
+//! When an execution context gets its memory for activations.
 enum class ExecutionContextAllocationStrategy : int32_t {
-  kSTATIC = 0,
-  kON_PROFILE_CHANGE = 1,
-  kUSER_MANAGED = 2,
+  kSTATIC = 0,             //!< At once, for the profile that needs most.
+  kON_PROFILE_CHANGE = 1,  //!< When a profile is chosen, as much as that one needs.
+  kUSER_MANAGED = 2,       //!< The program supplies it with IExecutionContext::setDeviceMemoryV2.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ExecutionContextAllocationStrategy> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ExecutionContextAllocationStrategy> : impl::EnumCount<3> {};
 
+//! Choices for an execution context.
 class IRuntimeConfig : public INoCopy {
  public:
   virtual ~IRuntimeConfig() noexcept = default;
@@ -755,67 +754,57 @@ class IRuntimeConfig : public INoCopy {
   apiv::VRuntimeConfig* mImpl;
 };
 
+//! Kind of runtime that an engine is for.
 enum class EngineCapability : int32_t {
-  kSTANDARD = 0,
-  kSAFETY = 1,
-  kDLA_STANDALONE = 2,
+  kSTANDARD = 0,        //!< The normal runtime, all layers.
+  kSAFETY = 1,          //!< The safety-certified runtime and its layers.
+  kDLA_STANDALONE = 2,  //!< A deep learning accelerator without this library.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<EngineCapability> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<EngineCapability> : impl::EnumCount<3> {};
 
+//! Number about an engine.
 enum class EngineStat : int32_t {
-  kTOTAL_WEIGHTS_SIZE = 0,
-  kSTRIPPED_WEIGHTS_SIZE = 1,
+  kTOTAL_WEIGHTS_SIZE = 0,     //!< Size of all weights, bytes.
+  kSTRIPPED_WEIGHTS_SIZE = 1,  //!< Size of the weights that were left out of the plan, bytes.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<EngineStat> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<EngineStat> : impl::EnumCount<2> {};
 
+//! How much an engine tells about its layers.
 enum class ProfilingVerbosity : int32_t {
-  kLAYER_NAMES_ONLY = 0,
-  kNONE = 1,
-  kDETAILED = 2,
+  kLAYER_NAMES_ONLY = 0,  //!< Names.
+  kNONE = 1,              //!< Nothing.
+  kDETAILED = 2,          //!< Names, parameters, formats and tactics.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ProfilingVerbosity> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ProfilingVerbosity> : impl::EnumCount<3> {};
 
+//! How the elements of a tensor lie in memory.
 enum class TensorFormat : int32_t {
-  kLINEAR = 0,
-  kCHW2 = 1,
-  kHWC8 = 2,
-  kCHW4 = 3,
-  kCHW16 = 4,
-  kCHW32 = 5,
-  kDHWC8 = 6,
-  kCDHW32 = 7,
-  kHWC = 8,
-  kDLA_LINEAR = 9,
-  kDLA_HWC4 = 10,
-  kHWC16 = 11,
-  kDHWC = 12,
+  kLINEAR = 0,      //!< Row by row, the last axis innermost.
+  kCHW2 = 1,        //!< Pairs of channels innermost; the number of channels is rounded up to 2.
+  kHWC8 = 2,        //!< Channels innermost; their number is rounded up to 8.
+  kCHW4 = 3,        //!< Fours of channels innermost; the number of channels is rounded up to 4.
+  kCHW16 = 4,       //!< Sixteens of channels innermost; the number of channels is rounded up to 16.
+  kCHW32 = 5,       //!< Thirty-twos of channels innermost; the number of channels is rounded up to 32.
+  kDHWC8 = 6,       //!< Volumes, channels innermost; their number is rounded up to 8.
+  kCDHW32 = 7,      //!< Volumes, thirty-twos of channels innermost; the number of channels is rounded up to 32.
+  kHWC = 8,         //!< Channels innermost, not rounded.
+  kDLA_LINEAR = 9,  //!< Planar, rows rounded up to 64 bytes, for an accelerator.
+  kDLA_HWC4 = 10,   //!< Images of 1, 3 or 4 channels, channels innermost, rows rounded up, for an accelerator.
+  kHWC16 = 11,      //!< Channels innermost; their number is rounded up to 16.
+  kDHWC = 12,       //!< Volumes, channels innermost, not rounded.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<TensorFormat> {
-  static constexpr int32_t kVALUE = 13;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<TensorFormat> : impl::EnumCount<13> {};
 
+//! A built network: what is needed to run it, shared by its execution contexts. Its functions may be called by several
+//! threads.
 class ICudaEngine : public INoCopy {
  public:
   virtual ~ICudaEngine() noexcept = default;
@@ -930,6 +919,7 @@ class ICudaEngine : public INoCopy {
   apiv::VCudaEngine* mImpl;
 };
 
+//! Runs an engine: shapes, addresses and intermediate results of one execution at a time.
 class IExecutionContext : public INoCopy {
  public:
   virtual ~IExecutionContext() noexcept = default;
@@ -1011,18 +1001,16 @@ class IExecutionContext : public INoCopy {
   apiv::VExecutionContext* mImpl;
 };
 
+//! Form in which an engine inspector writes.
 enum class LayerInformationFormat : int32_t {
-  kONELINE = 0,
-  kJSON = 1,
+  kONELINE = 0,  //!< Text, one line a layer.
+  kJSON = 1,     //!< JSON.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<LayerInformationFormat> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<LayerInformationFormat> : impl::EnumCount<2> {};
 
+//! Describes an engine's layers in text or JSON.
 class IEngineInspector : public INoCopy {
  public:
   virtual ~IEngineInspector() noexcept = default;
@@ -1041,6 +1029,7 @@ class IEngineInspector : public INoCopy {
   apiv::VEngineInspector* mImpl;
 };
 
+//! Finds the logger for plugins of a library that is loaded by the registry.
 class ILoggerFinder {
  public:
   virtual ILogger* findLogger() = 0;
@@ -1049,6 +1038,7 @@ class ILoggerFinder {
   virtual ~ILoggerFinder() noexcept = default;
 };
 
+//! Registers a creator of class T when it is constructed.
 template <typename T>
 class PluginRegistrar {
  public:

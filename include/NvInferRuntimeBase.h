@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvInferRuntimeBase.h
+// What everything else is made of: types, dimensions, versions, errors.
 
 #ifndef KILN_NV_INFER_RUNTIME_BASE_H
 #define KILN_NV_INFER_RUNTIME_BASE_H
@@ -70,82 +70,82 @@ using AsciiChar = char_t;
 using InterfaceKind = char const*;
 
 namespace impl {
-//! Holds the number of enumerators of T as kVALUE; every enum specializes it.
+//! The EnumCount of T; every enum specializes it.
 template <typename T>
 struct EnumMaxImpl;
+//! A number of enumerators.
+template <int32_t kCOUNT>
+struct EnumCount {
+  static constexpr int32_t kVALUE = kCOUNT;
+};
 }  // namespace impl
 
-//! Number of enumerators of T: its values are 0 to EnumMax<T>() - 1.
+//! Number of enumerators of T, as the API counts them: different values; of the parser's ErrorCode all but the last.
 template <typename T>
 constexpr inline int32_t EnumMax() noexcept {
   return impl::EnumMaxImpl<T>::kVALUE;
 }
 
+//! Type of a tensor's or weight's elements.
 enum class DataType : int32_t {
-  kFLOAT = 0,
-  kHALF = 1,
-  kINT8 = 2,
-  kINT32 = 3,
-  kBOOL = 4,
-  kUINT8 = 5,
-  kFP8 = 6,
-  kBF16 = 7,
-  kINT64 = 8,
-  kINT4 = 9,
-  kFP4 = 10,
-  kE8M0 = 11,
+  kFLOAT = 0,  //!< 32-bit IEEE float.
+  kHALF = 1,   //!< 16-bit IEEE float.
+  kINT8 = 2,   //!< Signed 8-bit integer; as a quantized type it stands for a value times a scale.
+  kINT32 = 3,  //!< Signed 32-bit integer.
+  kBOOL = 4,   //!< One byte: 0 is false, 1 is true.
+  kUINT8 = 5,  //!< Unsigned 8-bit integer; at a network's inputs and outputs only, converted by a cast.
+  kFP8 = 6,    //!< 8-bit float: 4 bits of exponent, 3 of mantissa, no infinities.
+  kBF16 = 7,   //!< 16-bit float with the exponent of a 32-bit one.
+  kINT64 = 8,  //!< Signed 64-bit integer.
+  kINT4 = 9,   //!< Signed 4-bit integer, two in a byte, the first in the lower half.
+  kFP4 = 10,   //!< 4-bit float: 2 bits of exponent, 1 of mantissa, two in a byte.
+  kE8M0 = 11,  //!< 8 bits of exponent and nothing else: a power of two, used as a block scale.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<DataType> {
-  static constexpr int32_t kVALUE = 12;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<DataType> : impl::EnumCount<12> {};
 
+//! Role of a tensor of an engine.
 enum class TensorIOMode : int32_t {
-  kNONE = 0,
-  kINPUT = 1,
-  kOUTPUT = 2,
+  kNONE = 0,    //!< Neither input nor output, or not a tensor of the engine.
+  kINPUT = 1,   //!< Input.
+  kOUTPUT = 2,  //!< Output.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<TensorIOMode> {
-  static constexpr int32_t kVALUE = 3;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<TensorIOMode> : impl::EnumCount<3> {};
 
+//! Extents of a tensor, outermost first. An extent of -1 is not known yet; nbDims of -1 marks an invalid value.
 class Dims64 {
  public:
+  //! Most dimensions that a tensor can have.
   static constexpr int32_t MAX_DIMS = 8;
 
-  int32_t nbDims;
-  int64_t d[MAX_DIMS];
+  int32_t nbDims;       //!< Number of dimensions: 0 to MAX_DIMS.
+  int64_t d[MAX_DIMS];  //!< Their extents.
 };
 
 //! The dimensions of a tensor.
 using Dims = Dims64;
 
+//! Kind and version of an interface that a program implements.
 class InterfaceInfo {
  public:
-  InterfaceKind kind;
-  int32_t major;
-  int32_t minor;
+  InterfaceKind kind;  //!< Name of the kind.
+  int32_t major;       //!< Changes when the interface's functions change.
+  int32_t minor;       //!< Changes when functions are added.
 };
 
+//! Language in which an interface is implemented.
 enum class APILanguage : int32_t {
-  kCPP = 0,
-  kPYTHON = 1,
+  kCPP = 0,     //!< C++.
+  kPYTHON = 1,  //!< Python.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<APILanguage> {
-  static constexpr int32_t kVALUE = 2;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<APILanguage> : impl::EnumCount<2> {};
 
+//! Base of the interfaces that programs implement: it tells their kind and version.
 class IVersionedInterface {
  public:
   virtual APILanguage getAPILanguage() const noexcept { return APILanguage::kCPP; }
@@ -160,29 +160,27 @@ class IVersionedInterface {
   IVersionedInterface& operator=(IVersionedInterface&&) & = default;
 };
 
+//! Kind of an error, as the error recorder gets it.
 enum class ErrorCode : int32_t {
-  kSUCCESS = 0,
-  kUNSPECIFIED_ERROR = 1,
-  kINTERNAL_ERROR = 2,
-  kINVALID_ARGUMENT = 3,
-  kINVALID_CONFIG = 4,
-  kFAILED_ALLOCATION = 5,
-  kFAILED_INITIALIZATION = 6,
-  kFAILED_EXECUTION = 7,
-  kFAILED_COMPUTATION = 8,
-  kINVALID_STATE = 9,
-  kUNSUPPORTED_STATE = 10,
+  kSUCCESS = 0,                //!< No error.
+  kUNSPECIFIED_ERROR = 1,      //!< None of the other kinds.
+  kINTERNAL_ERROR = 2,         //!< A defect of the library.
+  kINVALID_ARGUMENT = 3,       //!< An argument that the call does not accept.
+  kINVALID_CONFIG = 4,         //!< Settings that contradict each other or the state.
+  kFAILED_ALLOCATION = 5,      //!< Not enough memory, of the host or the device.
+  kFAILED_INITIALIZATION = 6,  //!< Something that is needed could not be started.
+  kFAILED_EXECUTION = 7,       //!< A failure while a network ran.
+  kFAILED_COMPUTATION = 8,     //!< A result that is not valid.
+  kINVALID_STATE = 9,          //!< The object is not in a state for this call.
+  kUNSUPPORTED_STATE = 10,     //!< A combination that the library or the device cannot do.
 };
 
-namespace impl {
 template <>
-struct EnumMaxImpl<ErrorCode> {
-  static constexpr int32_t kVALUE = 11;
-};
-}  // namespace impl
+struct impl::EnumMaxImpl<ErrorCode> : impl::EnumCount<11> {};
 
 namespace v_1_0 {
 
+//! Collects the errors of the objects that it is set on. Its functions may be called by several threads at a time.
 class IErrorRecorder : public IVersionedInterface {
  public:
   using ErrorDesc = char const*;

@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvInferRuntimeCommon.h
+// The plugin registry.
 
 #ifndef KILN_NV_INFER_RUNTIME_COMMON_H
 #define KILN_NV_INFER_RUNTIME_COMMON_H
@@ -16,8 +16,10 @@
 
 namespace nvinfer1 {
 
+//! Where creators of plugins are registered, and looked up by name, version and namespace.
 class IPluginRegistry {
  public:
+  //! A plugin library that was loaded.
   using PluginLibraryHandle = void*;
 
   TRT_DEPRECATED virtual bool registerCreator(IPluginCreator& creator, AsciiChar const* pluginNamespace) noexcept = 0;

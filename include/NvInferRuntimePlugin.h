@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvInferRuntimePlugin.h
+// Plugins of version 2, all deprecated, and what they share with version 3.
 
 #ifndef KILN_NV_INFER_RUNTIME_PLUGIN_H
 #define KILN_NV_INFER_RUNTIME_PLUGIN_H
@@ -28,26 +28,30 @@ class IGpuAllocator;
 //! Allocator of device memory, implemented by the program.
 using IGpuAllocator = v_1_0::IGpuAllocator;
 
+//! Version of a creator's interface. Deprecated: see IPluginCreatorInterface::getInterfaceInfo.
 enum class PluginCreatorVersion : int32_t {
-  kV1 TRT_DEPRECATED_ENUM = 0,
-  kV1_PYTHON TRT_DEPRECATED_ENUM = 64,
+  kV1 TRT_DEPRECATED_ENUM = 0,          //!< IPluginCreator. Deprecated: use IPluginCreatorV3One.
+  kV1_PYTHON TRT_DEPRECATED_ENUM = 64,  //!< IPluginCreator in Python. Deprecated: use IPluginCreatorV3One.
 };
 
+//! Interface that a plugin of version 2 implements, in the top byte of getTensorRTVersion(). Deprecated: use IPluginV3.
 enum class PluginVersion : uint8_t {
-  kV2 TRT_DEPRECATED_ENUM = 0,
-  kV2_EXT TRT_DEPRECATED_ENUM = 1,
-  kV2_IOEXT TRT_DEPRECATED_ENUM = 2,
-  kV2_DYNAMICEXT TRT_DEPRECATED_ENUM = 3,
-  kV2_DYNAMICEXT_PYTHON TRT_DEPRECATED_ENUM = 67,
+  kV2 TRT_DEPRECATED_ENUM = 0,                     //!< IPluginV2. Deprecated: use IPluginV3.
+  kV2_EXT TRT_DEPRECATED_ENUM = 1,                 //!< IPluginV2Ext. Deprecated: use IPluginV3.
+  kV2_IOEXT TRT_DEPRECATED_ENUM = 2,               //!< IPluginV2IOExt. Deprecated: use IPluginV3.
+  kV2_DYNAMICEXT TRT_DEPRECATED_ENUM = 3,          //!< IPluginV2DynamicExt. Deprecated: use IPluginV3.
+  kV2_DYNAMICEXT_PYTHON TRT_DEPRECATED_ENUM = 67,  //!< IPluginV2DynamicExt in Python. Deprecated: use IPluginV3.
 };
 
+//! Type, format and dimensions of a plugin's input or output.
 struct PluginTensorDesc {
-  Dims dims;
-  DataType type;
-  TensorFormat format;
-  float scale;
+  Dims dims;            //!< Extents.
+  DataType type;        //!< Type of the elements.
+  TensorFormat format;  //!< Memory layout.
+  float scale;          //!< Scale of INT8 data.
 };
 
+//! A layer that the program implements, the first form of version 2. Deprecated: use IPluginV3.
 class TRT_DEPRECATED IPluginV2 {
  public:
   virtual int32_t getTensorRTVersion() const noexcept { return NV_TENSORRT_VERSION; }
@@ -79,6 +83,7 @@ class TRT_DEPRECATED IPluginV2 {
   IPluginV2& operator=(IPluginV2&&) & = default;
 };
 
+//! IPluginV2 with output types and a state for each context. Deprecated: use IPluginV3.
 class TRT_DEPRECATED IPluginV2Ext : public IPluginV2 {
  public:
   virtual DataType getOutputDataType(int32_t index, DataType const* inputTypes, int32_t nbInputs) const noexcept = 0;
@@ -108,6 +113,7 @@ class TRT_DEPRECATED IPluginV2Ext : public IPluginV2 {
                            int32_t) noexcept override {}
 };
 
+//! IPluginV2Ext with types and formats for each input and output. Deprecated: use IPluginV3.
 class TRT_DEPRECATED IPluginV2IOExt : public IPluginV2Ext {
  public:
   virtual void configurePlugin(PluginTensorDesc const* in, int32_t nbInput, PluginTensorDesc const* out,
@@ -135,6 +141,7 @@ class TRT_DEPRECATED IPluginV2IOExt : public IPluginV2Ext {
 
 namespace v_1_0 {
 
+//! Creates plugins of version 2. Deprecated: use IPluginCreatorV3One.
 class TRT_DEPRECATED IPluginCreator : public IPluginCreatorInterface {
  public:
   virtual AsciiChar const* getPluginName() const noexcept = 0;

@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvInferVersion.h
+// Version of the API that these headers declare: TensorRT 10.16.
 
 #ifndef KILN_NV_INFER_VERSION_H
 #define KILN_NV_INFER_VERSION_H

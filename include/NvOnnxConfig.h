@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvOnnxConfig.h
+// Settings of programs that read ONNX models.
 
 #ifndef KILN_NV_ONNX_CONFIG_H
 #define KILN_NV_ONNX_CONFIG_H
@@ -15,8 +15,10 @@
 
 namespace nvonnxparser {
 
+//! Settings of a program that reads models: file names, precision, verbosity.
 class IOnnxConfig {
  public:
+  //! How much to print; larger is more.
   using Verbosity = int32_t;
 
   virtual ~IOnnxConfig() noexcept = default;

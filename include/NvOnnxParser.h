@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NvOnnxParser.h
+// Reading ONNX models into networks, and their weights into engines.
 
 #ifndef KILN_NV_ONNX_PARSER_H
 #define KILN_NV_ONNX_PARSER_H
@@ -40,29 +40,30 @@ extern "C" TENSORRTAPI int getNvOnnxParserVersion() noexcept;
 
 namespace nvonnxparser {
 
-//! Number of enumerators of T: its values are 0 to EnumMax<T>() - 1.
+//! Number of enumerators of T, as the API counts them: different values; of the parser's ErrorCode all but the last.
 template <typename T>
 constexpr inline int32_t EnumMax() noexcept;
 
 //! Bits 1 << OnnxParserFlag.
 using OnnxParserFlags = uint32_t;
 
+//! Kind of a parser's error.
 enum class ErrorCode : int {
-  kSUCCESS = 0,
-  kINTERNAL_ERROR = 1,
-  kMEM_ALLOC_FAILED = 2,
-  kMODEL_DESERIALIZE_FAILED = 3,
-  kINVALID_VALUE = 4,
-  kINVALID_GRAPH = 5,
-  kINVALID_NODE = 6,
-  kUNSUPPORTED_GRAPH = 7,
-  kUNSUPPORTED_NODE = 8,
-  kUNSUPPORTED_NODE_ATTR = 9,
-  kUNSUPPORTED_NODE_INPUT = 10,
-  kUNSUPPORTED_NODE_DATATYPE = 11,
-  kUNSUPPORTED_NODE_DYNAMIC = 12,
-  kUNSUPPORTED_NODE_SHAPE = 13,
-  kREFIT_FAILED = 14,
+  kSUCCESS = 0,                     //!< No error.
+  kINTERNAL_ERROR = 1,              //!< A defect of the parser.
+  kMEM_ALLOC_FAILED = 2,            //!< Not enough memory.
+  kMODEL_DESERIALIZE_FAILED = 3,    //!< The file or buffer is not a valid model.
+  kINVALID_VALUE = 4,               //!< An argument that the call does not accept.
+  kINVALID_GRAPH = 5,               //!< The graph contradicts itself.
+  kINVALID_NODE = 6,                //!< A node contradicts its operator's definition.
+  kUNSUPPORTED_GRAPH = 7,           //!< The graph has something that the parser cannot do.
+  kUNSUPPORTED_NODE = 8,            //!< An operator that the parser does not know.
+  kUNSUPPORTED_NODE_ATTR = 9,       //!< A value of an attribute that is not supported.
+  kUNSUPPORTED_NODE_INPUT = 10,     //!< An input that is not supported.
+  kUNSUPPORTED_NODE_DATATYPE = 11,  //!< A type that is not supported.
+  kUNSUPPORTED_NODE_DYNAMIC = 12,   //!< A shape or value that has to be known and is not.
+  kUNSUPPORTED_NODE_SHAPE = 13,     //!< A shape that is not supported.
+  kREFIT_FAILED = 14,               //!< Weights could not be replaced.
 };
 
 //! Number of enumerators.
@@ -71,6 +72,7 @@ constexpr inline int32_t EnumMax<ErrorCode>() noexcept {
   return 14;
 }
 
+//! One problem that a parser found, and where.
 class IParserError {
  public:
   virtual ErrorCode code() const = 0;
@@ -88,12 +90,14 @@ class IParserError {
   virtual ~IParserError() noexcept {}
 };
 
+//! Choices for parsing; a bit number in OnnxParserFlags.
 enum class OnnxParserFlag : int32_t {
-  kNATIVE_INSTANCENORM = 0,
-  kENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA = 1,
-  kREPORT_CAPABILITY_DLA = 2,
-  kENABLE_PLUGIN_OVERRIDE = 3,
-  kADJUST_FOR_DLA = 4,
+  kNATIVE_INSTANCENORM = 0,  //!< Instance normalizations become a layer, not a plugin. On by default.
+  kENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA =
+      1,                        //!< Accept unsigned and asymmetric quantization, for accelerators.
+  kREPORT_CAPABILITY_DLA = 2,   //!< Ask whether an accelerator can run a node when support is reported.
+  kENABLE_PLUGIN_OVERRIDE = 3,  //!< A registered plugin of an operator's name goes before the parser's own import.
+  kADJUST_FOR_DLA = 4,          //!< Change the network so that more of it can run on an accelerator.
 };
 
 //! Number of enumerators.
@@ -102,6 +106,7 @@ constexpr inline int32_t EnumMax<OnnxParserFlag>() noexcept {
   return 5;
 }
 
+//! Reads an ONNX model into a network.
 class IParser {
  public:
   virtual bool parse(void const* serialized_onnx_model, size_t serialized_onnx_model_size,
@@ -136,6 +141,7 @@ class IParser {
   virtual bool setBuilderConfig(nvinfer1::IBuilderConfig const* builderConfig) noexcept = 0;
 };
 
+//! Takes the weights of an ONNX model to refit an engine.
 class IParserRefitter {
  public:
   virtual bool refitFromBytes(void const* serializedOnnxModel, size_t serializedOnnxModelSize,

@@ -1,7 +1,7 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// impl/NvInferPythonPlugin.h
+// Plugins written in Python in the short form; the bindings use it.
 
 #ifndef KILN_IMPL_NV_INFER_PYTHON_PLUGIN_H
 #define KILN_IMPL_NV_INFER_PYTHON_PLUGIN_H
@@ -15,16 +15,19 @@
 
 namespace nvinfer1 {
 
+//! Type of an extra argument of a plugin's kernel.
 enum class PluginArgDataType : int32_t {
-  kINT8 = 0,
-  kINT16 = 1,
-  kINT32 = 2,
+  kINT8 = 0,   //!< 8-bit integer.
+  kINT16 = 1,  //!< 16-bit integer.
+  kINT32 = 2,  //!< 32-bit integer.
 };
 
+//! Kind of an extra argument of a plugin's kernel.
 enum class PluginArgType : int32_t {
-  kINT = 0,
+  kINT = 0,  //!< Integer.
 };
 
+//! An expression for a launch parameter or argument of a kernel.
 class ISymExpr {
  public:
   virtual PluginArgType getType() const noexcept = 0;
@@ -32,6 +35,7 @@ class ISymExpr {
   virtual void* getExpr() noexcept = 0;
 };
 
+//! Virtual table behind ISymExprs; the library implements it.
 class ISymExprsImpl {
  public:
   virtual ISymExpr* getSymExpr(int32_t index) const noexcept = 0;
@@ -41,6 +45,7 @@ class ISymExprsImpl {
   virtual ~ISymExprsImpl() noexcept = default;
 };
 
+//! A list of expressions.
 class ISymExprs {
  public:
   ISymExpr* getSymExpr(int32_t index) const noexcept { return mImpl->getSymExpr(index); }
@@ -54,6 +59,7 @@ class ISymExprs {
   ISymExprsImpl* mImpl = nullptr;
 };
 
+//! Virtual table behind IKernelLaunchParams; the library implements it.
 class IKernelLaunchParamsImpl {
  public:
   virtual ISymExpr* getGridX() noexcept = 0;
@@ -73,6 +79,7 @@ class IKernelLaunchParamsImpl {
   virtual ~IKernelLaunchParamsImpl() noexcept = default;
 };
 
+//! Grid, block and shared memory of a kernel launch, as expressions.
 class IKernelLaunchParams {
  public:
   ISymExpr* getGridX() noexcept { return mImpl->getGridX(); }
@@ -98,6 +105,7 @@ class IKernelLaunchParams {
 
 namespace v_1_0 {
 
+//! The core part of a plugin written in Python in the short form.
 class IPluginV3QuickCore : public IPluginCapability {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"PLUGIN_V3QUICK_CORE", 1, 0}; }
@@ -113,6 +121,7 @@ using IPluginV3QuickCore = v_1_0::IPluginV3QuickCore;
 
 namespace v_1_0 {
 
+//! The build part of a plugin written in Python in the short form.
 class IPluginV3QuickBuild : public IPluginCapability {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"PLUGIN_V3QUICK_BUILD", 1, 0}; }
@@ -143,6 +152,7 @@ using IPluginV3QuickBuild = v_1_0::IPluginV3QuickBuild;
 
 namespace v_1_0 {
 
+//! The build part of such a plugin that is compiled at build time.
 class IPluginV3QuickAOTBuild : public IPluginV3QuickBuild {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"PLUGIN_V3QUICKAOT_BUILD", 1, 0}; }
@@ -162,6 +172,7 @@ using IPluginV3QuickAOTBuild = v_1_0::IPluginV3QuickAOTBuild;
 
 namespace v_1_0 {
 
+//! The run-time part of such a plugin that is run by Python.
 class IPluginV3QuickRuntime : public IPluginCapability {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"PLUGIN_V3QUICK_RUNTIME", 1, 0}; }
@@ -178,16 +189,18 @@ class IPluginV3QuickRuntime : public IPluginCapability {
 //! The version in use.
 using IPluginV3QuickRuntime = v_1_0::IPluginV3QuickRuntime;
 
+//! Which form of a Python plugin its creator is asked for.
 enum class QuickPluginCreationRequest : int32_t {
-  kUNKNOWN = 0,
-  kPREFER_JIT = 1,
-  kPREFER_AOT = 2,
-  kSTRICT_JIT = 3,
-  kSTRICT_AOT = 4,
+  kUNKNOWN = 0,     //!< No wish.
+  kPREFER_JIT = 1,  //!< Compiled at run time if there is such a form.
+  kPREFER_AOT = 2,  //!< Compiled at build time if there is such a form.
+  kSTRICT_JIT = 3,  //!< Compiled at run time, or null.
+  kSTRICT_AOT = 4,  //!< Compiled at build time, or null.
 };
 
 namespace v_1_0 {
 
+//! Creates plugins written in Python in the short form.
 class IPluginCreatorV3Quick : public IPluginCreatorInterface {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"PLUGIN CREATOR_V3QUICK", 1, 0}; }
