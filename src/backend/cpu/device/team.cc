@@ -1,0 +1,129 @@
+#include "backend/cpu/device/team.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace kiln::cpu {
+namespace {
+
+constexpr uint32_t kInside = 0xfff;
+constexpr uint32_t kOpen = 0x1000;
+constexpr uint32_t kJob = 0x2000;
+constexpr int kMaxSize = 256;
+
+constexpr int kSpins = 4000;   // about 40 us: longer than the steps between two forks of one network
+constexpr int kYields = 4000;  // some ms on an idle machine; after that a wake-up costs a system call
+
+thread_local bool inside_a_part = false;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Waits a little: the longer the loop has been waiting, the more it gives away.
+void back_off(int turn) {
+  if (turn < kSpins)
+    pause();
+  else
+    sched_yield();
+}
+
+}  // namespace
+
+int default_team_size() {
+  if (const char* text = std::getenv("KILN_THREADS")) {
+    int size = 0;
+    const char* end = text + std::strlen(text);
+    const auto [rest, failed] = std::from_chars(text, end, size);
+    if (failed == std::errc() && rest == end && size >= 1 && size <= kMaxSize) return size;
+  }
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::clamp(CPU_COUNT(&allowed), 1, kMaxSize);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxSize);
+}
+
+Team::Team(int size) {
+  size = std::clamp(size, 1, kMaxSize);
+  threads_.reserve(static_cast<size_t>(size - 1));
+  for (int worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
+}
+
+Team::~Team() {
+  stop_.store(true, std::memory_order_seq_cst);
+  gate_.fetch_add(kJob, std::memory_order_seq_cst);
+  gate_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Team::run(int64_t parts, FunctionRef<void(int64_t, int)> work) {
+  const bool alone = parts <= 1 || threads_.empty() || inside_a_part || busy_.exchange(true, std::memory_order_acquire);
+  if (alone) {
+    for (int64_t part = 0; part < parts; ++part) work(part, 0);
+    return;
+  }
+  job_ = {&work, parts};
+  next_part_.store(0, std::memory_order_relaxed);
+  // Opening is sequentially consistent, as is a sleeper's announcement: one of the two sees the other.
+  const uint32_t shut = gate_.load(std::memory_order_relaxed);
+  gate_.store((shut + kJob) | kOpen, std::memory_order_seq_cst);
+  if (sleepers_.load(std::memory_order_seq_cst)) gate_.notify_all();
+
+  inside_a_part = true;
+  take_parts(0);
+  inside_a_part = false;
+
+  gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
+  for (int turn = 0; gate_.load(std::memory_order_acquire) & kInside; ++turn) back_off(turn);
+  busy_.store(false, std::memory_order_release);
+}
+
+void Team::take_parts(int worker) {
+  const Job job = job_;
+  for (;;) {
+    const int64_t part = next_part_.fetch_add(1, std::memory_order_relaxed);
+    if (part >= job.parts) return;
+    (*job.work)(part, worker);
+  }
+}
+
+/// The gate's value once it differs in its job from `seen`.
+uint32_t Team::wait_for_job(uint32_t seen) {
+  const auto differs = [&](uint32_t gate) { return (gate ^ seen) >= kJob; };
+  for (int turn = 0; turn < kSpins + kYields; ++turn) {
+    const uint32_t gate = gate_.load(std::memory_order_acquire);
+    if (differs(gate)) return gate;
+    back_off(turn);
+  }
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  uint32_t gate = gate_.load(std::memory_order_seq_cst);
+  while (!differs(gate)) {
+    gate_.wait(gate, std::memory_order_seq_cst);
+    gate = gate_.load(std::memory_order_seq_cst);
+  }
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  return gate;
+}
+
+void Team::serve(int worker) {
+  inside_a_part = true;
+  uint32_t gate = 0;
+  for (;;) {
+    gate = wait_for_job(gate);
+    if (stop_.load(std::memory_order_relaxed)) return;
+    while ((gate & kOpen) && !gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) {
+    }
+    if (!(gate & kOpen)) continue;  // came too late
+    take_parts(worker);
+    gate_.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,42 @@
+/// The one register tile behind matrix products and convolutions: rows of pointers times packed panels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kiln::cpu {
+
+/// Shape of the register tile of the chosen target.
+struct Tiling {
+  int64_t rows;   ///< of the tile; pointer tables come in groups of this many
+  int64_t panel;  ///< columns of a panel of packed B
+};
+Tiling tiling();
+
+/// Most rows that one block should have: its A (rows x kDepth floats) stays within half an L2 cache.
+inline constexpr int64_t kBlockRows = 96;
+
+/// c[rows, cols] = clamp(bias + residual + sum over taps t and i < k of a[t][row][i] * b[t][i][col]).
+///
+/// A is a table of pointers, [ceil(rows / tiling().rows)][taps][tiling().rows], each to k floats (after `a_offset` is
+/// added); entries beyond the last row are never read. That serves a plain matrix (one tap), an implicit convolution
+/// (a tap a kernel position, padding points to zeros) and the products inside Winograd.
+///
+/// B is packed (pack.h): ceil(cols / panel) panels of [taps][k][panel], zeros beyond the last column.
+/// Each element's sum is taken in one order whatever the block's extents, so that splitting work never changes bits.
+struct Block {
+  const float* const* a;
+  ptrdiff_t a_offset = 0;
+  int64_t rows, cols;
+  int64_t taps = 1, k;
+  const float* b;
+  float* c;
+  ptrdiff_t ldc;
+  const float* bias = nullptr;
+  const float* residual = nullptr;
+  ptrdiff_t ldr = 0;
+  float lo, hi;
+};
+void run_block(const Block& block);
+
+}  // namespace kiln::cpu

@@ -1,0 +1,66 @@
+#include "backend/cpu/kernels/gemm/pack.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/kernels/gemm/block.h"
+
+namespace kiln::cpu {
+namespace {
+
+/// Rows of `width` floats, columns contiguous in B.
+void pack_rows(const float* b, ptrdiff_t k_stride, int64_t k, int64_t width, int64_t panel, float* out) {
+  for (int64_t i = 0; i < k; ++i, b += k_stride, out += panel) {
+    std::memcpy(out, b, static_cast<size_t>(width) * 4);
+    std::memset(out + width, 0, static_cast<size_t>(panel - width) * 4);
+  }
+}
+
+/// Any strides. Sixteen rows at a time keep the lines of a transposed source in cache until they are used up.
+void pack_strided(const Matrix& b, int64_t k, int64_t width, int64_t panel, float* out) {
+  constexpr int64_t kRows = 16;
+  for (int64_t i0 = 0; i0 < k; i0 += kRows) {
+    const int64_t rows = std::min(kRows, k - i0);
+    for (int64_t j = 0; j < width; ++j) {
+      const float* from = b.data + i0 * b.k_stride + j * b.n_stride;
+      float* to = out + i0 * panel + j;
+      for (int64_t i = 0; i < rows; ++i) to[i * panel] = from[i * b.k_stride];
+    }
+    if (width < panel)
+      for (int64_t i = i0; i < i0 + rows; ++i)
+        std::memset(out + i * panel + width, 0, static_cast<size_t>(panel - width) * 4);
+  }
+}
+
+}  // namespace
+
+int64_t packed_size(int64_t taps, int64_t k, int64_t n) { return round_up(n, tiling().panel) * taps * k; }
+
+void pack_panels(const Matrix& b, int64_t taps, int64_t k, int64_t n, int64_t panel0, int64_t panel1, float* packed) {
+  const int64_t panel = tiling().panel;
+  for (int64_t p = panel0; p < panel1; ++p) {
+    const int64_t width = std::min(panel, n - p * panel);
+    for (int64_t t = 0; t < taps; ++t) {
+      const Matrix part{b.data + t * b.tap_stride + p * panel * b.n_stride, b.k_stride, b.n_stride};
+      float* out = packed + (p * taps + t) * k * panel;
+      if (b.n_stride == 1)
+        pack_rows(part.data, b.k_stride, k, width, panel, out);
+      else
+        pack_strided(part, k, width, panel, out);
+    }
+  }
+}
+
+Result<PackedB> pack_b(const Matrix& b, int64_t k, int64_t n, int64_t taps, int64_t batch, ptrdiff_t batch_stride) {
+  PackedB result{taps, k, n, batch, tiling().panel, {}};
+  const int64_t size = packed_size(taps, k, n);
+  result.data = TRY(AlignedFloats::zeros(size * batch));
+  for (int64_t i = 0; i < batch; ++i) {
+    Matrix one = b;
+    one.data += i * batch_stride;
+    pack_panels(one, taps, k, n, 0, ceil_div(n, result.panel), result.data.data() + i * size);
+  }
+  return result;
+}
+
+}  // namespace kiln::cpu
