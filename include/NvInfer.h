@@ -858,10 +858,12 @@ class IReduceLayer : public ILayer {
 
 //! Where an output element x lies in the input of a resize.
 enum class ResizeCoordinateTransformation : int32_t {
-  kALIGN_CORNERS = 0,  //!< x * (in - 1) / (out - 1): the first and last elements lie on each other.
-  kASYMMETRIC = 1,     //!< x * in / out.
-  kHALF_PIXEL =
-      2,  //!< (x + 0.5) * in / out - 0.5: elements are areas, and the corners of the images lie on each other.
+  //! x * (in - 1) / (out - 1): the first and last elements lie on each other.
+  kALIGN_CORNERS = 0,
+  //! x * in / out.
+  kASYMMETRIC = 1,
+  //! (x + 0.5) * in / out - 0.5: elements are areas, and the corners of the images lie on each other.
+  kHALF_PIXEL = 2,
 };
 
 template <>
@@ -1404,10 +1406,14 @@ struct impl::EnumMaxImpl<CollectiveOperation> : impl::EnumCount<5> {};
 
 //! Kind of network; a bit number in NetworkDefinitionCreationFlags.
 enum class NetworkDefinitionCreationFlag : int32_t {
-  kEXPLICIT_BATCH TRT_DEPRECATED_ENUM = 0,  //!< The batch is a dimension like others. Deprecated: all networks are so.
-  kSTRONGLY_TYPED = 1,             //!< Types follow from the network's definition alone; the builder chooses none.
-  kPREFER_JIT_PYTHON_PLUGINS = 2,  //!< Of Python plugins that can do both, compile at run time.
-  kPREFER_AOT_PYTHON_PLUGINS = 3,  //!< Of Python plugins that can do both, compile at build time.
+  //! The batch is a dimension like others. Deprecated: all networks are so.
+  kEXPLICIT_BATCH TRT_DEPRECATED_ENUM = 0,
+  //! Types follow from the network's definition alone; the builder chooses none.
+  kSTRONGLY_TYPED = 1,
+  //! Of Python plugins that can do both, compile at run time.
+  kPREFER_JIT_PYTHON_PLUGINS = 2,
+  //! Of Python plugins that can do both, compile at build time.
+  kPREFER_AOT_PYTHON_PLUGINS = 3,
 };
 
 template <>
@@ -1628,14 +1634,14 @@ class INetworkDefinition : public INoCopy {
 
 //! How ranges for INT8 are found from sample data. Deprecated: use explicit quantization.
 enum class CalibrationAlgoType : int32_t {
-  kLEGACY_CALIBRATION TRT_DEPRECATED_ENUM =
-      0,  //!< Quantile and cut-off given by the program. Deprecated: use explicit quantization.
-  kENTROPY_CALIBRATION TRT_DEPRECATED_ENUM =
-      1,  //!< Least loss of information, after fusion of layers. Deprecated: use explicit quantization.
-  kENTROPY_CALIBRATION_2 TRT_DEPRECATED_ENUM =
-      2,  //!< Least loss of information, before fusion of layers. Deprecated: use explicit quantization.
-  kMINMAX_CALIBRATION TRT_DEPRECATED_ENUM =
-      3,  //!< Smallest and largest value seen. Deprecated: use explicit quantization.
+  //! Quantile and cut-off given by the program. Deprecated: use explicit quantization.
+  kLEGACY_CALIBRATION TRT_DEPRECATED_ENUM = 0,
+  //! Least loss of information, after fusion of layers. Deprecated: use explicit quantization.
+  kENTROPY_CALIBRATION TRT_DEPRECATED_ENUM = 1,
+  //! Least loss of information, before fusion of layers. Deprecated: use explicit quantization.
+  kENTROPY_CALIBRATION_2 TRT_DEPRECATED_ENUM = 2,
+  //! Smallest and largest value seen. Deprecated: use explicit quantization.
+  kMINMAX_CALIBRATION TRT_DEPRECATED_ENUM = 3,
 };
 
 template <>
@@ -1859,52 +1865,69 @@ using IProgressMonitor = v_1_0::IProgressMonitor;
 
 //! Choices for a build; a bit number in BuilderFlags.
 enum class BuilderFlag : int32_t {
-  kFP16 TRT_DEPRECATED_ENUM =
-      0,  //!< Weakly typed networks may compute in half precision. Deprecated: use a strongly typed network.
-  kINT8 TRT_DEPRECATED_ENUM = 1,  //!< Weakly typed networks may compute in 8-bit integers. Deprecated: use a strongly
-                                  //!< typed network with explicit quantization.
-  kDEBUG = 2,                     //!< Wait and check for errors after every layer.
-  kGPU_FALLBACK = 3,              //!< Layers that the chosen accelerator (DLA) cannot run go to the GPU.
-  kREFIT = 4,                     //!< Keep what is needed to replace any weights of the engine later.
-  kDISABLE_TIMING_CACHE = 5,      //!< Measure everything anew, also what this build has already measured.
-  kTF32 = 6,            //!< Single-precision products may round their inputs to 10 bits of mantissa. On by default.
-  kSPARSE_WEIGHTS = 7,  //!< Look for weights with 2:4 structured sparsity and use kernels made for them.
-  kSAFETY_SCOPE TRT_DEPRECATED_ENUM =
-      8,  //!< Accept only what the safety-certified runtime can run. Deprecated: use EngineCapability::kSAFETY.
-  kOBEY_PRECISION_CONSTRAINTS TRT_DEPRECATED_ENUM =
-      9,  //!< Fail if a layer cannot run in the precision set for it. Deprecated: use a strongly typed network.
-  kPREFER_PRECISION_CONSTRAINTS TRT_DEPRECATED_ENUM =
-      10,  //!< Warn and use another precision if a layer cannot run in the one set for it. Deprecated: use a strongly
-           //!< typed network.
-  kDIRECT_IO TRT_DEPRECATED_ENUM =
-      11,  //!< Add no reformatting at inputs and outputs, even if that costs time. Deprecated: nothing replaces it.
-  kREJECT_EMPTY_ALGORITHMS TRT_DEPRECATED_ENUM =
-      12,  //!< Fail if the algorithm selector returns no choice for a layer. Deprecated with IAlgorithmSelector: use an
-           //!< editable timing cache.
-  kVERSION_COMPATIBLE = 13,    //!< The plan can be run by later versions of the library.
-  kEXCLUDE_LEAN_RUNTIME = 14,  //!< Leave the lean runtime out of a version-compatible plan.
-  kFP8 TRT_DEPRECATED_ENUM =
-      15,  //!< Weakly typed networks may compute in 8-bit floats. Deprecated: use a strongly typed network.
-  kERROR_ON_TIMING_CACHE_MISS = 16,  //!< Fail if a measurement is needed that the timing cache does not have.
-  kBF16 TRT_DEPRECATED_ENUM =
-      17,  //!< Weakly typed networks may compute in bfloat16. Deprecated: use a strongly typed network.
-  kDISABLE_COMPILATION_CACHE = 18,                //!< Keep no compiled kernels in the timing cache.
-  kSTRIP_PLAN = 19,                               //!< Leave out of the plan the weights that a refit can supply.
-  kWEIGHTLESS TRT_DEPRECATED_ENUM = kSTRIP_PLAN,  //!< Old name of kSTRIP_PLAN. Deprecated: use kSTRIP_PLAN.
-  kREFIT_IDENTICAL = 20,   //!< The engine will be refitted only with the weights that it was built with, which leaves
-                           //!< more room for optimization.
-  kWEIGHT_STREAMING = 21,  //!< Weights may stay on the host and be copied to the device while the engine runs.
-  kINT4 TRT_DEPRECATED_ENUM =
-      22,  //!< Weakly typed networks may hold weights in 4-bit integers. Deprecated: use a strongly typed network.
-  kREFIT_INDIVIDUAL =
-      23,             //!< Only the weights marked with INetworkDefinition::markWeightsRefittable can be replaced later.
-  kSTRICT_NANS = 24,  //!< Rule out optimizations that are wrong for infinities and not-a-number.
-  kMONITOR_MEMORY = 25,  //!< Report the memory that the build uses.
-  kFP4 TRT_DEPRECATED_ENUM =
-      26,  //!< Weakly typed networks may compute in 4-bit floats. Deprecated: use a strongly typed network.
-  kEDITABLE_TIMING_CACHE = 27,  //!< The timing cache can be queried and its choices replaced.
-  kDISTRIBUTIVE_INDEPENDENCE =
-      28,  //!< A layer's result for one item does not depend on how many items are computed with it.
+  //! Weakly typed networks may compute in half precision. Deprecated: use a strongly typed network.
+  kFP16 TRT_DEPRECATED_ENUM = 0,
+  //! Weakly typed networks may compute in 8-bit integers. Deprecated: use a strongly typed network with explicit
+  //! quantization.
+  kINT8 TRT_DEPRECATED_ENUM = 1,
+  //! Wait and check for errors after every layer.
+  kDEBUG = 2,
+  //! Layers that the chosen accelerator (DLA) cannot run go to the GPU.
+  kGPU_FALLBACK = 3,
+  //! Keep what is needed to replace any weights of the engine later.
+  kREFIT = 4,
+  //! Measure everything anew, also what this build has already measured.
+  kDISABLE_TIMING_CACHE = 5,
+  //! Single-precision products may round their inputs to 10 bits of mantissa. On by default.
+  kTF32 = 6,
+  //! Look for weights with 2:4 structured sparsity and use kernels made for them.
+  kSPARSE_WEIGHTS = 7,
+  //! Accept only what the safety-certified runtime can run. Deprecated: use EngineCapability::kSAFETY.
+  kSAFETY_SCOPE TRT_DEPRECATED_ENUM = 8,
+  //! Fail if a layer cannot run in the precision set for it. Deprecated: use a strongly typed network.
+  kOBEY_PRECISION_CONSTRAINTS TRT_DEPRECATED_ENUM = 9,
+  //! Warn and use another precision if a layer cannot run in the one set for it. Deprecated: use a strongly typed
+  //! network.
+  kPREFER_PRECISION_CONSTRAINTS TRT_DEPRECATED_ENUM = 10,
+  //! Add no reformatting at inputs and outputs, even if that costs time. Deprecated: nothing replaces it.
+  kDIRECT_IO TRT_DEPRECATED_ENUM = 11,
+  //! Fail if the algorithm selector returns no choice for a layer. Deprecated with IAlgorithmSelector: use an editable
+  //! timing cache.
+  kREJECT_EMPTY_ALGORITHMS TRT_DEPRECATED_ENUM = 12,
+  //! The plan can be run by later versions of the library.
+  kVERSION_COMPATIBLE = 13,
+  //! Leave the lean runtime out of a version-compatible plan.
+  kEXCLUDE_LEAN_RUNTIME = 14,
+  //! Weakly typed networks may compute in 8-bit floats. Deprecated: use a strongly typed network.
+  kFP8 TRT_DEPRECATED_ENUM = 15,
+  //! Fail if a measurement is needed that the timing cache does not have.
+  kERROR_ON_TIMING_CACHE_MISS = 16,
+  //! Weakly typed networks may compute in bfloat16. Deprecated: use a strongly typed network.
+  kBF16 TRT_DEPRECATED_ENUM = 17,
+  //! Keep no compiled kernels in the timing cache.
+  kDISABLE_COMPILATION_CACHE = 18,
+  //! Leave out of the plan the weights that a refit can supply.
+  kSTRIP_PLAN = 19,
+  //! Old name of kSTRIP_PLAN. Deprecated: use kSTRIP_PLAN.
+  kWEIGHTLESS TRT_DEPRECATED_ENUM = kSTRIP_PLAN,
+  //! The engine will be refitted only with the weights that it was built with, which leaves more room for optimization.
+  kREFIT_IDENTICAL = 20,
+  //! Weights may stay on the host and be copied to the device while the engine runs.
+  kWEIGHT_STREAMING = 21,
+  //! Weakly typed networks may hold weights in 4-bit integers. Deprecated: use a strongly typed network.
+  kINT4 TRT_DEPRECATED_ENUM = 22,
+  //! Only the weights marked with INetworkDefinition::markWeightsRefittable can be replaced later.
+  kREFIT_INDIVIDUAL = 23,
+  //! Rule out optimizations that are wrong for infinities and not-a-number.
+  kSTRICT_NANS = 24,
+  //! Report the memory that the build uses.
+  kMONITOR_MEMORY = 25,
+  //! Weakly typed networks may compute in 4-bit floats. Deprecated: use a strongly typed network.
+  kFP4 TRT_DEPRECATED_ENUM = 26,
+  //! The timing cache can be queried and its choices replaced.
+  kEDITABLE_TIMING_CACHE = 27,
+  //! A layer's result for one item does not depend on how many items are computed with it.
+  kDISTRIBUTIVE_INDEPENDENCE = 28,
 };
 
 template <>
@@ -1946,8 +1969,8 @@ struct impl::EnumMaxImpl<PreviewFeature> : impl::EnumCount<4> {};
 
 //! Choices for implicit quantization; a bit number in QuantizationFlags.
 enum class QuantizationFlag : int32_t {
-  kCALIBRATE_BEFORE_FUSION TRT_DEPRECATED_ENUM =
-      0,  //!< Calibrate the network before layers are fused. Deprecated: use explicit quantization.
+  //! Calibrate the network before layers are fused. Deprecated: use explicit quantization.
+  kCALIBRATE_BEFORE_FUSION TRT_DEPRECATED_ENUM = 0,
 };
 
 template <>

@@ -61,13 +61,14 @@ struct GridAnchorParameters {
 
 //! How a detector encodes a box. Deprecated with DetectionOutputParameters.
 enum class CodeTypeSSD : int32_t {
-  CORNER TRT_DEPRECATED_ENUM = 0,  //!< Offsets of the corners. Deprecated: nothing replaces it.
-  CENTER_SIZE TRT_DEPRECATED_ENUM =
-      1,  //!< Offset of the centre, logarithm of the size. Deprecated: nothing replaces it.
-  CORNER_SIZE TRT_DEPRECATED_ENUM =
-      2,  //!< Offsets of the corners relative to the size. Deprecated: nothing replaces it.
-  TF_CENTER TRT_DEPRECATED_ENUM =
-      3,  //!< As CENTER_SIZE, in the order y, x, height, width. Deprecated: nothing replaces it.
+  //! Offsets of the corners. Deprecated: nothing replaces it.
+  CORNER TRT_DEPRECATED_ENUM = 0,
+  //! Offset of the centre, logarithm of the size. Deprecated: nothing replaces it.
+  CENTER_SIZE TRT_DEPRECATED_ENUM = 1,
+  //! Offsets of the corners relative to the size. Deprecated: nothing replaces it.
+  CORNER_SIZE TRT_DEPRECATED_ENUM = 2,
+  //! As CENTER_SIZE, in the order y, x, height, width. Deprecated: nothing replaces it.
+  TF_CENTER TRT_DEPRECATED_ENUM = 3,
 };
 
 //! Parameters of the DetectionOutput plugin: boxes from locations and confidences. Deprecated: use INMSLayer.

@@ -775,9 +775,9 @@ struct impl::EnumMaxImpl<EngineStat> : impl::EnumCount<2> {};
 
 //! How much an engine tells about its layers.
 enum class ProfilingVerbosity : int32_t {
-  kLAYER_NAMES_ONLY = 0,  //!< Names.
+  kLAYER_NAMES_ONLY = 0,  //!< What each layer is called, and no more.
   kNONE = 1,              //!< Nothing.
-  kDETAILED = 2,          //!< Names, parameters, formats and tactics.
+  kDETAILED = 2,          //!< What each layer is called, its parameters, formats and tactics.
 };
 
 template <>

@@ -92,12 +92,16 @@ class IParserError {
 
 //! Choices for parsing; a bit number in OnnxParserFlags.
 enum class OnnxParserFlag : int32_t {
-  kNATIVE_INSTANCENORM = 0,  //!< Instance normalizations become a layer, not a plugin. On by default.
-  kENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA =
-      1,                        //!< Accept unsigned and asymmetric quantization, for accelerators.
-  kREPORT_CAPABILITY_DLA = 2,   //!< Ask whether an accelerator can run a node when support is reported.
-  kENABLE_PLUGIN_OVERRIDE = 3,  //!< A registered plugin of an operator's name goes before the parser's own import.
-  kADJUST_FOR_DLA = 4,          //!< Change the network so that more of it can run on an accelerator.
+  //! Instance normalizations become a layer, not a plugin. On by default.
+  kNATIVE_INSTANCENORM = 0,
+  //! Accept unsigned and asymmetric quantization, for accelerators.
+  kENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA = 1,
+  //! Ask whether an accelerator can run a node when support is reported.
+  kREPORT_CAPABILITY_DLA = 2,
+  //! A registered plugin of an operator's name goes before the parser's own import.
+  kENABLE_PLUGIN_OVERRIDE = 3,
+  //! Change the network so that more of it can run on an accelerator.
+  kADJUST_FOR_DLA = 4,
 };
 
 //! Number of enumerators.
