@@ -1,4 +1,5 @@
 """What the checkers look at, and how they report: shared by check_floors, check_sizes and check_text."""
+import os
 import pathlib
 import sys
 
@@ -8,12 +9,11 @@ NOT_OURS = {"build", ".git", ".venv", ".cache", "__pycache__"}
 
 def files(root, folders, suffixes):
     """Files of `folders` ("." is the whole tree) with one of `suffixes`, sorted; build outputs are left out."""
-    found = set()
+    found = []
     for folder in folders:
-        for path in (root / folder).rglob("*"):
-            inside = path.relative_to(root).parts
-            if path.is_file() and path.suffix in suffixes and not NOT_OURS.intersection(inside):
-                found.add(path)
+        for place, inner, names in os.walk(root / folder):
+            inner[:] = [name for name in inner if name not in NOT_OURS]  # not entered: a build tree is large
+            found += [pathlib.Path(place, name) for name in names if pathlib.Path(name).suffix in suffixes]
     return sorted(found)
 
 
