@@ -13,7 +13,8 @@ def files(root, folders, suffixes):
     for folder in folders:
         for place, inner, names in os.walk(root / folder):
             inner[:] = [name for name in inner if name not in NOT_OURS]  # not entered: a build tree is large
-            found += [pathlib.Path(place, name) for name in names if pathlib.Path(name).suffix in suffixes]
+            names = [name for name in names if name not in NOT_OURS and pathlib.Path(name).suffix in suffixes]
+            found += [pathlib.Path(place, name) for name in names]
     return sorted(found)
 
 
