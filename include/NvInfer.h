@@ -27,30 +27,53 @@ struct Permutation {
 //! A value of a network: an input, or what a layer computes.
 class ITensor : public INoCopy {
  public:
+  //! Name of the tensor, unique in the network; at most 4096 characters.
   void setName(char const* name) noexcept { mImpl->setName(name); }
+  //! Name of the tensor.
   char const* getName() const noexcept { return mImpl->getName(); }
+  //! Extents of an input, -1 where they are known at run time; an error for other tensors.
   void setDimensions(Dims const& dimensions) noexcept { mImpl->setDimensions(dimensions); }
+  //! Extents, -1 where they are known at run time; nbDims is -1 if the network has an error before this tensor.
   Dims getDimensions() const noexcept { return mImpl->getDimensions(); }
+  //! Type of the elements. Deprecated: use addCast or a layer's setToType.
   TRT_DEPRECATED void setType(DataType type) noexcept { mImpl->setType(type); }
+  //! Type of the elements.
   DataType getType() const noexcept { return mImpl->getType(); }
+  //! Range for INT8; false on an error. Deprecated: use explicit quantization.
   TRT_DEPRECATED bool setDynamicRange(float min, float max) noexcept { return mImpl->setDynamicRange(min, max); }
+  //! Whether it is an input of the network.
   bool isNetworkInput() const noexcept { return mImpl->isNetworkInput(); }
+  //! Whether it is an output of the network.
   bool isNetworkOutput() const noexcept { return mImpl->isNetworkOutput(); }
+  //! Nothing. Deprecated: there are no implicit batches.
   TRT_DEPRECATED void setBroadcastAcrossBatch(bool broadcastAcrossBatch) noexcept {
     mImpl->setBroadcastAcrossBatch(broadcastAcrossBatch);
   }
+  //! Always false. Deprecated: there are no implicit batches.
   TRT_DEPRECATED bool getBroadcastAcrossBatch() const noexcept { return mImpl->getBroadcastAcrossBatch(); }
+  //! Memory that holds the tensor.
   TensorLocation getLocation() const noexcept { return mImpl->getLocation(); }
+  //! Memory that is to hold the tensor. Deprecated: it follows from the tensor's use.
   TRT_DEPRECATED void setLocation(TensorLocation location) noexcept { mImpl->setLocation(location); }
+  //! Whether a range for INT8 is set. Deprecated: use explicit quantization.
   TRT_DEPRECATED bool dynamicRangeIsSet() const noexcept { return mImpl->dynamicRangeIsSet(); }
+  //! Forgets the range for INT8.
   void resetDynamicRange() noexcept { mImpl->resetDynamicRange(); }
+  //! Least value of the range; not a number if none is set.
   float getDynamicRangeMin() const noexcept { return mImpl->getDynamicRangeMin(); }
+  //! Largest value of the range; not a number if none is set.
   float getDynamicRangeMax() const noexcept { return mImpl->getDynamicRangeMax(); }
+  //! Layouts that an input or output may have, as bits; the builder picks one of them.
   void setAllowedFormats(TensorFormats formats) noexcept { mImpl->setAllowedFormats(formats); }
+  //! What setAllowedFormats set.
   TensorFormats getAllowedFormats() const noexcept { return mImpl->getAllowedFormats(); }
+  //! Whether its values are needed to know shapes.
   bool isShapeTensor() const noexcept { return mImpl->isShapeTensor(); }
+  //! Whether it is computed when the engine runs.
   bool isExecutionTensor() const noexcept { return mImpl->isExecutionTensor(); }
+  //! Name of an extent of an input; extents of one name are equal.
   void setDimensionName(int32_t index, char const* name) noexcept { mImpl->setDimensionName(index, name); }
+  //! Name of an extent; null if it has none.
   char const* getDimensionName(int32_t index) const noexcept { return mImpl->getDimensionName(index); }
 
  protected:
@@ -126,27 +149,47 @@ struct impl::EnumMaxImpl<LayerType> : impl::EnumCount<57> {};
 //! Base of the layers of a network.
 class ILayer : public INoCopy {
  public:
+  //! The layer's class.
   LayerType getType() const noexcept { return mLayer->getType(); }
+  //! Name of the layer, for messages, profiles and refitting; at most 4096 characters.
   void setName(char const* name) noexcept { mLayer->setName(name); }
+  //! Name of the layer.
   char const* getName() const noexcept { return mLayer->getName(); }
+  //! Number of inputs.
   int32_t getNbInputs() const noexcept { return mLayer->getNbInputs(); }
+  //! The input of this index; null if out of range or left out.
   ITensor* getInput(int32_t index) const noexcept { return mLayer->getInput(index); }
+  //! Number of outputs.
   int32_t getNbOutputs() const noexcept { return mLayer->getNbOutputs(); }
+  //! The output of this index; null if out of range.
   ITensor* getOutput(int32_t index) const noexcept { return mLayer->getOutput(index); }
+  //! Replaces the input of this index; an error if the layer has no such input.
   void setInput(int32_t index, ITensor& tensor) noexcept { mLayer->setInput(index, tensor); }
+  //! Type to compute in. Deprecated: use a strongly typed network.
   TRT_DEPRECATED void setPrecision(DataType dataType) noexcept { mLayer->setPrecision(dataType); }
+  //! Type to compute in.
   DataType getPrecision() const noexcept { return mLayer->getPrecision(); }
+  //! Whether setPrecision was called. Deprecated: use a strongly typed network.
   TRT_DEPRECATED bool precisionIsSet() const noexcept { return mLayer->precisionIsSet(); }
+  //! Forgets setPrecision. Deprecated: use a strongly typed network.
   TRT_DEPRECATED void resetPrecision() noexcept { mLayer->resetPrecision(); }
+  //! Type of an output. Deprecated: use a strongly typed network and addCast.
   TRT_DEPRECATED void setOutputType(int32_t index, DataType dataType) noexcept {
     mLayer->setOutputType(index, dataType);
   }
+  //! Type of an output; kFLOAT if there is no such output.
   DataType getOutputType(int32_t index) const noexcept { return mLayer->getOutputType(index); }
+  //! Whether setOutputType was called. Deprecated: use a strongly typed network.
   TRT_DEPRECATED bool outputTypeIsSet(int32_t index) const noexcept { return mLayer->outputTypeIsSet(index); }
+  //! Forgets setOutputType. Deprecated: use a strongly typed network.
   TRT_DEPRECATED void resetOutputType(int32_t index) noexcept { mLayer->resetOutputType(index); }
+  //! Text that the engine inspector shows with the layer.
   void setMetadata(char const* metadata) noexcept { mLayer->setMetadata(metadata); }
+  //! What setMetadata set; empty by default.
   char const* getMetadata() const noexcept { return mLayer->getMetadata(); }
+  //! Number of devices that run the layer; false if less than 1.
   bool setNbRanks(int32_t nbRanks) noexcept { return mLayer->setNbRanks(nbRanks); }
+  //! What setNbRanks set; 1 by default.
   int32_t getNbRanks() const noexcept { return mLayer->getNbRanks(); }
 
  protected:
@@ -1423,206 +1466,300 @@ struct impl::EnumMaxImpl<NetworkDefinitionCreationFlag> : impl::EnumCount<4> {};
 class INetworkDefinition : public INoCopy {
  public:
   virtual ~INetworkDefinition() noexcept = default;
+  //! Adds an input; an extent of -1 is known at run time. Null if the name is taken, the type cannot be an input or the
+  //! extents are not valid.
   ITensor* addInput(char const* name, DataType type, Dims const& dimensions) noexcept {
     return mImpl->addInput(name, type, dimensions);
   }
+  //! Makes a tensor an output; an input cannot be one.
   void markOutput(ITensor& tensor) noexcept { mImpl->markOutput(tensor); }
+  //! Lets a debug listener see the tensor when the engine runs; false on an error.
   bool markDebug(ITensor& tensor) noexcept { return mImpl->markDebug(tensor); }
+  //! Takes that back; false if the tensor was not marked.
   bool unmarkDebug(ITensor& tensor) noexcept { return mImpl->unmarkDebug(tensor); }
+  //! Whether the tensor is marked for debugging.
   bool isDebugTensor(ITensor const& tensor) const noexcept { return mImpl->isDebugTensor(tensor); }
+  //! Marks all tensors that no fusion makes disappear; marks nothing that fusion would suffer from.
   bool markUnfusedTensorsAsDebugTensors() noexcept { return mImpl->markUnfusedTensorsAsDebugTensors(); }
+  //! Takes that back; false on an error.
   bool unmarkUnfusedTensorsAsDebugTensors() noexcept { return mImpl->unmarkUnfusedTensorsAsDebugTensors(); }
+  //! Adds a function of every element. As all add calls: null, with an error, if the arguments are not valid.
   IActivationLayer* addActivation(ITensor& input, ActivationType type) noexcept {
     return mImpl->addActivation(input, type);
   }
+  //! Adds local response normalization over an odd window of channels; null on an error.
   ILRNLayer* addLRN(ITensor& input, int64_t window, float alpha, float beta, float k) noexcept {
     return mImpl->addLRN(input, window, alpha, beta, k);
   }
+  //! Adds (x * scale + shift) ^ power of an image batch; empty weights are 0, 1 and 1. Null on an error.
   IScaleLayer* addScale(ITensor& input, ScaleMode mode, Weights shift, Weights scale, Weights power) noexcept {
     return mImpl->addScale(input, mode, shift, scale, power);
   }
+  //! Adds a softmax; along axis 0 if the rank is below 4, else along rank - 3, until setAxes is called.
   ISoftMaxLayer* addSoftMax(ITensor& input) noexcept { return mImpl->addSoftMax(input); }
+  //! Joins tensors along axis rank - 3 (0 if below), until setAxis is called; null on an error.
   IConcatenationLayer* addConcatenation(ITensor* const* inputs, int32_t nbInputs) noexcept {
     return mImpl->addConcatenation(inputs, nbInputs);
   }
+  //! Adds a function of two tensors of one rank, extents of 1 being repeated; null on an error.
   IElementWiseLayer* addElementWise(ITensor& input1, ITensor& input2, ElementWiseOperation op) noexcept {
     return mImpl->addElementWise(input1, input2, op);
   }
+  //! Adds a function of every element; null on an error.
   IUnaryLayer* addUnary(ITensor& input, UnaryOperation operation) noexcept { return mImpl->addUnary(input, operation); }
+  //! Adds a layer that transposes and reshapes; it does nothing until that is set. Null on an error.
   IShuffleLayer* addShuffle(ITensor& input) noexcept { return mImpl->addShuffle(input); }
+  //! Turns indices into vectors: values holds off and on, depth their length, axis where they go; null on an error.
   IOneHotLayer* addOneHot(ITensor& indices, ITensor& values, ITensor& depth, int32_t axis) noexcept {
     return mImpl->addOneHot(indices, values, depth, axis);
   }
+  //! Number of layers.
   int32_t getNbLayers() const noexcept { return mImpl->getNbLayers(); }
+  //! The layer of this index, in the order of adding; null if out of range.
   ILayer* getLayer(int32_t index) const noexcept { return mImpl->getLayer(index); }
+  //! Number of inputs.
   int32_t getNbInputs() const noexcept { return mImpl->getNbInputs(); }
+  //! The input of this index; null if out of range.
   ITensor* getInput(int32_t index) const noexcept { return mImpl->getInput(index); }
+  //! Number of outputs.
   int32_t getNbOutputs() const noexcept { return mImpl->getNbOutputs(); }
+  //! The output of this index; null if out of range.
   ITensor* getOutput(int32_t index) const noexcept { return mImpl->getOutput(index); }
+  //! Combines elements along the axes whose bits are set; null on an error.
   IReduceLayer* addReduce(ITensor& input, ReduceOperation operation, uint32_t reduceAxes,
                           bool keepDimensions) noexcept {
     return mImpl->addReduce(input, operation, reduceAxes, keepDimensions);
   }
+  //! The k best elements along the axis whose bit is set, with indices of INT32. Deprecated: name the type of the
+  //! indices.
   TRT_DEPRECATED ITopKLayer* addTopK(ITensor& input, TopKOperation op, int32_t k, uint32_t reduceAxes) noexcept {
     return mImpl->addTopK(input, op, k, reduceAxes);
   }
+  //! The k best elements along the axis whose bit is set, with indices of INT32 or INT64; null on an error.
   ITopKLayer* addTopK(ITensor& input, TopKOperation op, int32_t k, uint32_t reduceAxes, DataType indicesType) noexcept {
     return mImpl->addTopKV2(input, op, k, reduceAxes, indicesType);
   }
+  //! Picks slices along an axis; null on an error.
   IGatherLayer* addGather(ITensor& data, ITensor& indices, int32_t axis) noexcept {
     return mImpl->addGather(data, indices, axis);
   }
+  //! Picks slices or elements as the mode says; null on an error.
   IGatherLayer* addGatherV2(ITensor& data, ITensor& indices, GatherMode mode) noexcept {
     return mImpl->addGatherV2(data, indices, mode);
   }
+  //! Softmax of rows whose lengths are in bounds; null on an error.
   IRaggedSoftMaxLayer* addRaggedSoftMax(ITensor& input, ITensor& bounds) noexcept {
     return mImpl->addRaggedSoftMax(input, bounds);
   }
+  //! Adds matrix products of the last axes, the others being broadcast; null on an error.
   IMatrixMultiplyLayer* addMatrixMultiply(ITensor& input0, MatrixOperation op0, ITensor& input1,
                                           MatrixOperation op1) noexcept {
     return mImpl->addMatrixMultiply(input0, op0, input1, op1);
   }
+  //! Indices of the elements that are not zero, of INT32. Deprecated: name the type of the indices.
   TRT_DEPRECATED INonZeroLayer* addNonZero(ITensor& input) noexcept { return mImpl->addNonZero(input); }
+  //! Indices of the elements that are not zero, of INT32 or INT64; null on an error.
   INonZeroLayer* addNonZero(ITensor& input, DataType indicesType) noexcept {
     return mImpl->addNonZeroV2(input, indicesType);
   }
+  //! Adds constants; their number must be the product of the extents, else null. The values must live until the build
+  //! is done.
   IConstantLayer* addConstant(Dims const& dimensions, Weights weights) noexcept {
     return mImpl->addConstant(dimensions, weights);
   }
+  //! Passes a tensor on; null on an error.
   IIdentityLayer* addIdentity(ITensor& input) noexcept { return mImpl->addIdentity(input); }
+  //! Converts elements to a type; null on an error.
   ICastLayer* addCast(ITensor& input, DataType toType) noexcept { return mImpl->addCast(input, toType); }
+  //! Forgets a tensor that nothing uses.
   void removeTensor(ITensor& tensor) noexcept { mImpl->removeTensor(tensor); }
+  //! Makes an output an inner tensor again.
   void unmarkOutput(ITensor& tensor) noexcept { mImpl->unmarkOutput(tensor); }
+  //! Adds a plugin of version 2, which is cloned. Deprecated: use addPluginV3.
   TRT_DEPRECATED IPluginV2Layer* addPluginV2(ITensor* const* inputs, int32_t nbInputs, IPluginV2& plugin) noexcept {
     return mImpl->addPluginV2(inputs, nbInputs, plugin);
   }
+  //! Adds a plugin of version 3, which is cloned; shape inputs are values that are known when shapes are. Null on an
+  //! error.
   IPluginV3Layer* addPluginV3(ITensor* const* inputs, int32_t nbInputs, ITensor* const* shapeInputs,
                               int32_t nbShapeInputs, IPluginV3& plugin) noexcept {
     return mImpl->addPluginV3(inputs, nbInputs, shapeInputs, nbShapeInputs, plugin);
   }
+  //! Adds a part of a tensor: of each axis size elements from start, stride apart; null on an error.
   ISliceLayer* addSlice(ITensor& input, Dims const& start, Dims const& size, Dims const& stride) noexcept {
     return mImpl->addSlice(input, start, size, stride);
   }
+  //! Name of the network, which engines inherit; at most 4096 characters.
   void setName(char const* name) noexcept { mImpl->setName(name); }
+  //! Name of the network.
   char const* getName() const noexcept { return mImpl->getName(); }
+  //! The extents of a tensor as a tensor of INT64; null on an error.
   IShapeLayer* addShape(ITensor& input) noexcept { return mImpl->addShape(input); }
+  //! Always false. Deprecated: there are no implicit batches.
   TRT_DEPRECATED bool hasImplicitBatchDimension() const noexcept { return mImpl->hasImplicitBatchDimension(); }
+  //! The flags that the network was created with.
   NetworkDefinitionCreationFlags getFlags() const noexcept { return mImpl->getFlags(); }
+  //! Whether it was created with this flag.
   bool getFlag(NetworkDefinitionCreationFlag networkDefinitionCreationFlag) const noexcept {
     return mImpl->getFlag(networkDefinitionCreationFlag);
   }
+  //! Makes a shape tensor an output whose values are on the host; false if it is none.
   bool markOutputForShapes(ITensor& tensor) noexcept { return mImpl->markOutputForShapes(tensor); }
+  //! Takes that back; false if it was not marked.
   bool unmarkOutputForShapes(ITensor& tensor) noexcept { return mImpl->unmarkOutputForShapes(tensor); }
+  //! x if x >= 0, else x * slope; null on an error.
   IParametricReLULayer* addParametricReLU(ITensor& input, ITensor& slope) noexcept {
     return mImpl->addParametricReLU(input, slope);
   }
+  //! Adds a convolution with a kernel of 2 or 3 extents; empty kernel weights come from input 1. Null on an error.
   IConvolutionLayer* addConvolutionNd(ITensor& input, int64_t nbOutputMaps, Dims const& kernelSize,
                                       Weights kernelWeights, Weights biasWeights) noexcept {
     return mImpl->addConvolutionNd(input, nbOutputMaps, kernelSize, kernelWeights, biasWeights);
   }
+  //! Adds pooling of windows of 2 or 3 extents; null on an error.
   IPoolingLayer* addPoolingNd(ITensor& input, PoolingType type, Dims const& windowSize) noexcept {
     return mImpl->addPoolingNd(input, type, windowSize);
   }
+  //! Adds a transposed convolution; weights as for addConvolutionNd. Null on an error.
   IDeconvolutionLayer* addDeconvolutionNd(ITensor& input, int64_t nbOutputMaps, Dims kernelSize, Weights kernelWeights,
                                           Weights biasWeights) noexcept {
     return mImpl->addDeconvolutionNd(input, nbOutputMaps, kernelSize, kernelWeights, biasWeights);
   }
+  //! As addScale, with the axis of the channels; null on an error.
   IScaleLayer* addScaleNd(ITensor& input, ScaleMode mode, Weights shift, Weights scale, Weights power,
                           int32_t channelAxis) noexcept {
     return mImpl->addScaleNd(input, mode, shift, scale, power, channelAxis);
   }
+  //! Adds a resize; its extents or scales are set on the layer. Null on an error.
   IResizeLayer* addResize(ITensor& input) noexcept { return mImpl->addResize(input); }
+  //! Adds a loop; its layers tell its boundary. Null on an error.
   ILoop* addLoop() noexcept { return mImpl->addLoop(); }
+  //! Adds a conditional; its layers tell its boundary. Null on an error.
   IIfConditional* addIfConditional() noexcept { return mImpl->addIfConditional(); }
+  //! Picks from two tensors by a condition; null on an error.
   ISelectLayer* addSelect(ITensor& condition, ITensor& thenInput, ITensor& elseInput) noexcept {
     return mImpl->addSelect(condition, thenInput, elseInput);
   }
+  //! Fails at build or run time with the message unless all of the condition's elements are true; null on an error.
   IAssertionLayer* addAssertion(ITensor& condition, char const* message) noexcept {
     return mImpl->addAssertion(condition, message);
   }
+  //! Adds a tensor of a sequence or random numbers. Deprecated: name the type.
   TRT_DEPRECATED IFillLayer* addFill(Dims const& dimensions, FillOperation op) noexcept {
     return mImpl->addFill(dimensions, op);
   }
+  //! Adds a tensor of a sequence or random numbers; null on an error.
   IFillLayer* addFill(Dims const& dimensions, FillOperation op, DataType outputType) noexcept {
     return mImpl->addFillV2(dimensions, op, outputType);
   }
+  //! Adds zeros to, or with negative numbers cuts from, the last two axes; null on an error.
   IPaddingLayer* addPaddingNd(ITensor& input, Dims const& prePadding, Dims const& postPadding) noexcept {
     return mImpl->addPaddingNd(input, prePadding, postPadding);
   }
+  //! Name by which a refitter finds the weights with these values; false if no layer has them.
   bool setWeightsName(Weights weights, char const* name) noexcept { return mImpl->setWeightsName(weights, name); }
+  //! Where errors are recorded from now on; null: nowhere but in the log.
   void setErrorRecorder(IErrorRecorder* recorder) noexcept { mImpl->setErrorRecorder(recorder); }
+  //! What setErrorRecorder set, or null.
   IErrorRecorder* getErrorRecorder() const noexcept { return mImpl->getErrorRecorder(); }
+  //! Quantized values times their scale. Deprecated: name the type.
   TRT_DEPRECATED IDequantizeLayer* addDequantize(ITensor& input, ITensor& scale) noexcept {
     return mImpl->addDequantize(input, scale);
   }
+  //! Quantized values times their scale, as the given type; null on an error.
   IDequantizeLayer* addDequantize(ITensor& input, ITensor& scale, DataType outputType) noexcept {
     return mImpl->addDequantizeV2(input, scale, outputType);
   }
+  //! Writes updates into a copy of the data; null on an error.
   IScatterLayer* addScatter(ITensor& data, ITensor& indices, ITensor& updates, ScatterMode mode) noexcept {
     return mImpl->addScatter(data, indices, updates, mode);
   }
+  //! Divides by a scale and rounds. Deprecated: name the type.
   TRT_DEPRECATED IQuantizeLayer* addQuantize(ITensor& input, ITensor& scale) noexcept {
     return mImpl->addQuantize(input, scale);
   }
+  //! Divides by a scale and rounds to the given type; null on an error.
   IQuantizeLayer* addQuantize(ITensor& input, ITensor& scale, DataType outputType) noexcept {
     return mImpl->addQuantizeV2(input, scale, outputType);
   }
+  //! Quantizes in blocks along an axis. Deprecated: use addDynamicQuantizeV2.
   TRT_DEPRECATED IDynamicQuantizeLayer* addDynamicQuantize(ITensor& input, int32_t axis, int32_t blockSize,
                                                            DataType outputType, DataType scaleType) noexcept {
     return mImpl->addDynamicQuantize(input, axis, blockSize, outputType, scaleType);
   }
+  //! Quantizes in blocks of the given shape with scales computed from the data; null on an error.
   IDynamicQuantizeLayer* addDynamicQuantizeV2(ITensor& input, Dims const& blockShape, DataType outputType,
                                               DataType scaleType) noexcept {
     return mImpl->addDynamicQuantizeV2(input, blockShape, outputType, scaleType);
   }
+  //! A sum of products as the equation says, for instance "ij,jk->ik"; null on an error.
   IEinsumLayer* addEinsum(ITensor* const* inputs, int32_t nbInputs, char const* equation) noexcept {
     return mImpl->addEinsum(inputs, nbInputs, equation);
   }
+  //! Samples an image at the positions of a grid; null on an error.
   IGridSampleLayer* addGridSample(ITensor& input, ITensor& grid) noexcept { return mImpl->addGridSample(input, grid); }
+  //! The best boxes that do not overlap much, with indices of INT32. Deprecated: name the type of the indices.
   TRT_DEPRECATED INMSLayer* addNMS(ITensor& boxes, ITensor& scores, ITensor& maxOutputBoxesPerClass) noexcept {
     return mImpl->addNMS(boxes, scores, maxOutputBoxesPerClass);
   }
+  //! The best boxes that do not overlap much, with indices of INT32 or INT64; null on an error.
   INMSLayer* addNMS(ITensor& boxes, ITensor& scores, ITensor& maxOutputBoxesPerClass, DataType indicesType) noexcept {
     return mImpl->addNMSV2(boxes, scores, maxOutputBoxesPerClass, indicesType);
   }
+  //! Reverses the first sequenceLens elements of every sequence; null on an error.
   IReverseSequenceLayer* addReverseSequence(ITensor& input, ITensor& sequenceLens) noexcept {
     return mImpl->addReverseSequence(input, sequenceLens);
   }
+  //! Adds a normalization over the axes whose bits are set. Deprecated: use addNormalizationV2.
   TRT_DEPRECATED INormalizationLayer* addNormalization(ITensor& input, ITensor& scale, ITensor& bias,
                                                        uint32_t axesMask) noexcept {
     return mImpl->addNormalization(input, scale, bias, axesMask);
   }
+  //! Running sums along an axis; null on an error.
   ICumulativeLayer* addCumulative(ITensor& input, ITensor& axis, CumulativeOperation operation, bool exclusive,
                                   bool reverse) noexcept {
     return mImpl->addCumulative(input, axis, operation, exclusive, reverse);
   }
+  //! Adds an attention; causal: a query sees no later key. Null on an error.
   IAttention* addAttention(ITensor& query, ITensor& key, ITensor& value, AttentionNormalizationOp normOp,
                            bool causal) noexcept {
     return mImpl->addAttention(query, key, value, normOp, causal);
   }
+  //! Rotates pairs of features; interleaved: pairs are neighbours, not halves. Null on an error.
   IRotaryEmbeddingLayer* addRotaryEmbedding(ITensor& input, ITensor& cosCache, ITensor& sinCache, bool interleaved,
                                             int32_t rotaryEmbeddingDim) noexcept {
     return mImpl->addRotaryEmbedding(input, cosCache, sinCache, interleaved, rotaryEmbeddingDim);
   }
+  //! Writes new keys or values into a cache at the given rows; null on an error.
   IKVCacheUpdateLayer* addKVCacheUpdate(ITensor& cache, ITensor& update, ITensor& writeIndices,
                                         KVCacheMode cacheMode) noexcept {
     return mImpl->addKVCacheUpdate(cache, update, writeIndices, cacheMode);
   }
+  //! Adds a mixture of experts; null on an error.
   IMoELayer* addMoE(ITensor& hiddenStates, ITensor& selectedExpertsForTokens,
                     ITensor& scoresForSelectedExperts) noexcept {
     return mImpl->addMoE(hiddenStates, selectedExpertsForTokens, scoresForSelectedExperts);
   }
+  //! Exchanges a tensor between devices; null on an error.
   TRT_NODISCARD IDistCollectiveLayer* addDistCollective(ITensor& input, CollectiveOperation distCollectiveOp,
                                                         ReduceOperation reduceOp, int64_t root, int64_t* groups,
                                                         int64_t groupSize) noexcept {
     return mImpl->addDistCollective(input, distCollectiveOp, reduceOp, root, groups, groupSize);
   }
+  //! The builder that made the network.
   virtual IBuilder& getBuilder() const noexcept { return mImpl->getBuilder(); }
+  //! Lets a refitter replace the weights of this name, if BuilderFlag::kREFIT_INDIVIDUAL is set; false if there are
+  //! none.
   bool markWeightsRefittable(char const* name) noexcept { return mImpl->markWeightsRefittable(name); }
+  //! Takes that back; false if there are no weights of this name.
   bool unmarkWeightsRefittable(char const* name) noexcept { return mImpl->unmarkWeightsRefittable(name); }
+  //! Whether the weights of this name are marked.
   bool areWeightsMarkedRefittable(char const* name) const noexcept { return mImpl->areWeightsMarkedRefittable(name); }
+  //! Removes axes of extent 1; axes must be constant. Null on an error.
   ISqueezeLayer* addSqueeze(ITensor& input, ITensor& axes) noexcept { return mImpl->addSqueeze(input, axes); }
+  //! Inserts axes of extent 1; axes must be constant. Null on an error.
   IUnsqueezeLayer* addUnsqueeze(ITensor& input, ITensor& axes) noexcept { return mImpl->addUnsqueeze(input, axes); }
+  //! Adds a normalization over the axes whose bits are set, with scale and bias; null on an error.
   TRT_NODISCARD INormalizationLayer* addNormalizationV2(ITensor& input, ITensor& scale, ITensor& bias,
                                                         uint32_t axesMask) noexcept {
     return mImpl->addNormalizationV2(input, scale, bias, axesMask);
@@ -2000,91 +2137,158 @@ struct impl::EnumMaxImpl<TilingOptimizationLevel> : impl::EnumCount<4> {};
 class IBuilderConfig : public INoCopy {
  public:
   virtual ~IBuilderConfig() noexcept = default;
+  //! How many runs a measurement is the mean of.
   virtual void setAvgTimingIterations(int32_t avgTiming) noexcept { mImpl->setAvgTimingIterations(avgTiming); }
+  //! What setAvgTimingIterations set; 1 by default.
   int32_t getAvgTimingIterations() const noexcept { return mImpl->getAvgTimingIterations(); }
+  //! Kind of runtime to build for.
   void setEngineCapability(EngineCapability capability) noexcept { mImpl->setEngineCapability(capability); }
+  //! What setEngineCapability set; kSTANDARD by default.
   EngineCapability getEngineCapability() const noexcept { return mImpl->getEngineCapability(); }
+  //! Where ranges for INT8 come from. Deprecated: use explicit quantization.
   TRT_DEPRECATED void setInt8Calibrator(IInt8Calibrator* calibrator) noexcept { mImpl->setInt8Calibrator(calibrator); }
+  //! What setInt8Calibrator set, or null. Deprecated: use explicit quantization.
   TRT_DEPRECATED IInt8Calibrator* getInt8Calibrator() const noexcept { return mImpl->getInt8Calibrator(); }
+  //! Replaces all flags.
   void setFlags(BuilderFlags builderFlags) noexcept { mImpl->setFlags(builderFlags); }
+  //! All flags; kTF32 is set by default.
   BuilderFlags getFlags() const noexcept { return mImpl->getFlags(); }
+  //! Clears one flag.
   void clearFlag(BuilderFlag builderFlag) noexcept { mImpl->clearFlag(builderFlag); }
+  //! Sets one flag.
   void setFlag(BuilderFlag builderFlag) noexcept { mImpl->setFlag(builderFlag); }
+  //! Whether a flag is set.
   bool getFlag(BuilderFlag builderFlag) const noexcept { return mImpl->getFlag(builderFlag); }
+  //! Device that a layer is to run on.
   void setDeviceType(ILayer const* layer, DeviceType deviceType) noexcept { mImpl->setDeviceType(layer, deviceType); }
+  //! Device of a layer; the default one if none was set.
   DeviceType getDeviceType(ILayer const* layer) const noexcept { return mImpl->getDeviceType(layer); }
+  //! Whether setDeviceType was called for a layer.
   bool isDeviceTypeSet(ILayer const* layer) const noexcept { return mImpl->isDeviceTypeSet(layer); }
+  //! Back to the default device.
   void resetDeviceType(ILayer const* layer) noexcept { mImpl->resetDeviceType(layer); }
+  //! Whether an accelerator can run a layer; false without one.
   bool canRunOnDLA(ILayer const* layer) const noexcept { return mImpl->canRunOnDLA(layer); }
+  //! Accelerator to build for.
   void setDLACore(int32_t dlaCore) noexcept { mImpl->setDLACore(dlaCore); }
+  //! What setDLACore set; 0 by default.
   int32_t getDLACore() const noexcept { return mImpl->getDLACore(); }
+  //! Device of layers for which none is set.
   void setDefaultDeviceType(DeviceType deviceType) noexcept { mImpl->setDefaultDeviceType(deviceType); }
+  //! What setDefaultDeviceType set; kGPU by default.
   DeviceType getDefaultDeviceType() const noexcept { return mImpl->getDefaultDeviceType(); }
+  //! Back to the state after creation.
   void reset() noexcept { mImpl->reset(); }
+  //! Stream on which measurements run.
   void setProfileStream(cudaStream_t stream) noexcept { mImpl->setProfileStream(stream); }
+  //! What setProfileStream set, or null.
   cudaStream_t getProfileStream() const noexcept { return mImpl->getProfileStream(); }
+  //! Adds a profile and gives its index; -1 if it is not valid.
   int32_t addOptimizationProfile(IOptimizationProfile const* profile) noexcept {
     return mImpl->addOptimizationProfile(profile);
   }
+  //! Number of profiles.
   int32_t getNbOptimizationProfiles() const noexcept { return mImpl->getNbOptimizationProfiles(); }
+  //! How much the engine tells about its layers.
   void setProfilingVerbosity(ProfilingVerbosity verbosity) noexcept { mImpl->setProfilingVerbosity(verbosity); }
+  //! What setProfilingVerbosity set; kLAYER_NAMES_ONLY by default.
   ProfilingVerbosity getProfilingVerbosity() const noexcept { return mImpl->getProfilingVerbosity(); }
+  //! Who chooses algorithms. Deprecated: use an editable timing cache.
   TRT_DEPRECATED void setAlgorithmSelector(IAlgorithmSelector* selector) noexcept {
     mImpl->setAlgorithmSelector(selector);
   }
+  //! What setAlgorithmSelector set, or null. Deprecated: use an editable timing cache.
   TRT_DEPRECATED IAlgorithmSelector* getAlgorithmSelector() const noexcept { return mImpl->getAlgorithmSelector(); }
+  //! Shapes for calibration; false on an error. Deprecated: use explicit quantization.
   TRT_DEPRECATED bool setCalibrationProfile(IOptimizationProfile const* profile) noexcept {
     return mImpl->setCalibrationProfile(profile);
   }
+  //! What setCalibrationProfile set, or null. Deprecated: use explicit quantization.
   TRT_DEPRECATED IOptimizationProfile const* getCalibrationProfile() noexcept { return mImpl->getCalibrationProfile(); }
+  //! Replaces all quantization flags. Deprecated: use explicit quantization.
   TRT_DEPRECATED void setQuantizationFlags(QuantizationFlags flags) noexcept { mImpl->setQuantizationFlags(flags); }
+  //! All quantization flags. Deprecated: use explicit quantization.
   TRT_DEPRECATED QuantizationFlags getQuantizationFlags() const noexcept { return mImpl->getQuantizationFlags(); }
+  //! Clears one of them. Deprecated: use explicit quantization.
   TRT_DEPRECATED void clearQuantizationFlag(QuantizationFlag flag) noexcept { mImpl->clearQuantizationFlag(flag); }
+  //! Sets one of them. Deprecated: use explicit quantization.
   TRT_DEPRECATED void setQuantizationFlag(QuantizationFlag flag) noexcept { mImpl->setQuantizationFlag(flag); }
+  //! Whether one of them is set. Deprecated: use explicit quantization.
   TRT_DEPRECATED bool getQuantizationFlag(QuantizationFlag flag) const noexcept {
     return mImpl->getQuantizationFlag(flag);
   }
+  //! Where kernels may come from; false if a source is not known.
   bool setTacticSources(TacticSources tacticSources) noexcept { return mImpl->setTacticSources(tacticSources); }
+  //! What setTacticSources set.
   TacticSources getTacticSources() const noexcept { return mImpl->getTacticSources(); }
+  //! A timing cache from bytes that ITimingCache::serialize gave, or an empty one for size 0, which the caller deletes;
+  //! null if the bytes are no cache.
   ITimingCache* createTimingCache(void const* blob, size_t size) const noexcept {
     return mImpl->createTimingCache(blob, size);
   }
+  //! Uses a cache for builds; false if it was made for another device or version, unless that is to be ignored.
   bool setTimingCache(ITimingCache const& cache, bool ignoreMismatch) noexcept {
     return mImpl->setTimingCache(cache, ignoreMismatch);
   }
+  //! The cache in use, which builds add to; null before the first build if none was set.
   ITimingCache const* getTimingCache() const noexcept { return mImpl->getTimingCache(); }
+  //! Limits a kind of memory, bytes.
   void setMemoryPoolLimit(MemoryPoolType pool, size_t poolSize) noexcept { mImpl->setMemoryPoolLimit(pool, poolSize); }
+  //! Limit of a kind of memory, bytes; by default what the device has.
   size_t getMemoryPoolLimit(MemoryPoolType pool) const noexcept { return mImpl->getMemoryPoolLimit(pool); }
+  //! Switches a feature on or off.
   void setPreviewFeature(PreviewFeature feature, bool enable) noexcept { mImpl->setPreviewFeature(feature, enable); }
+  //! Whether a feature is on.
   bool getPreviewFeature(PreviewFeature feature) const noexcept { return mImpl->getPreviewFeature(feature); }
+  //! How long to look for fast kernels: 0 (hardly) to 5 (all that is known).
   void setBuilderOptimizationLevel(int32_t level) noexcept { mImpl->setBuilderOptimizationLevel(level); }
+  //! What setBuilderOptimizationLevel set; 3 by default.
   int32_t getBuilderOptimizationLevel() noexcept { return mImpl->getBuilderOptimizationLevel(); }
+  //! On which devices the plan must run.
   void setHardwareCompatibilityLevel(HardwareCompatibilityLevel hardwareCompatibilityLevel) noexcept {
     mImpl->setHardwareCompatibilityLevel(hardwareCompatibilityLevel);
   }
+  //! What setHardwareCompatibilityLevel set; kNONE by default.
   HardwareCompatibilityLevel getHardwareCompatibilityLevel() const noexcept {
     return mImpl->getHardwareCompatibilityLevel();
   }
+  //! Plugin libraries that a version-compatible plan is to carry.
   void setPluginsToSerialize(char const* const* paths, int32_t nbPaths) noexcept {
     mImpl->setPluginsToSerialize(paths, nbPaths);
   }
+  //! Path of one of them; null if out of range.
   char const* getPluginToSerialize(int32_t index) const noexcept { return mImpl->getPluginToSerialize(index); }
+  //! Number of them.
   int32_t getNbPluginsToSerialize() const noexcept { return mImpl->getNbPluginsToSerialize(); }
+  //! Streams that an execution may use beside the one it is given.
   void setMaxAuxStreams(int32_t nbStreams) noexcept { mImpl->setMaxAuxStreams(nbStreams); }
+  //! What setMaxAuxStreams set; -1: the library decides.
   int32_t getMaxAuxStreams() const noexcept { return mImpl->getMaxAuxStreams(); }
+  //! Who learns how far the build is; null: nobody.
   void setProgressMonitor(IProgressMonitor* monitor) noexcept { mImpl->setProgressMonitor(monitor); }
+  //! What setProgressMonitor set, or null.
   IProgressMonitor* getProgressMonitor() const noexcept { return mImpl->getProgressMonitor(); }
+  //! System to build for.
   void setRuntimePlatform(RuntimePlatform runtimePlatform) noexcept { mImpl->setRuntimePlatform(runtimePlatform); }
+  //! What setRuntimePlatform set; kSAME_AS_BUILD by default.
   RuntimePlatform getRuntimePlatform() const noexcept { return mImpl->getRuntimePlatform(); }
+  //! Most tactics to time for a layer; -1: the library decides.
   void setMaxNbTactics(int32_t maxNbTactics) noexcept { mImpl->setMaxNbTactics(maxNbTactics); }
+  //! What setMaxNbTactics set; -1 by default.
   int32_t getMaxNbTactics() const noexcept { return mImpl->getMaxNbTactics(); }
+  //! How long to look for ways to keep data on chip; false if the level is not known.
   bool setTilingOptimizationLevel(TilingOptimizationLevel level) noexcept {
     return mImpl->setTilingOptimizationLevel(level);
   }
+  //! What setTilingOptimizationLevel set; kNONE by default.
   TilingOptimizationLevel getTilingOptimizationLevel() const noexcept { return mImpl->getTilingOptimizationLevel(); }
+  //! Share of the L2 cache for that, bytes; false if negative.
   bool setL2LimitForTiling(int64_t size) noexcept { return mImpl->setL2LimitForTiling(size); }
+  //! What setL2LimitForTiling set.
   int64_t getL2LimitForTiling() const noexcept { return mImpl->getL2LimitForTiling(); }
+  //! Where to measure if not here; false if it is not supported.
   bool setRemoteAutoTuningConfig(char const* config) noexcept { return mImpl->setRemoteAutoTuningConfig(config); }
+  //! What setRemoteAutoTuningConfig set.
   char const* getRemoteAutoTuningConfig() const noexcept { return mImpl->getRemoteAutoTuningConfig(); }
 
  protected:
@@ -2095,40 +2299,61 @@ class IBuilderConfig : public INoCopy {
 class IBuilder : public INoCopy {
  public:
   virtual ~IBuilder() noexcept = default;
+  //! Whether half precision is faster than single here. Deprecated: use a strongly typed network.
   TRT_DEPRECATED bool platformHasFastFp16() const noexcept { return mImpl->platformHasFastFp16(); }
+  //! Whether 8-bit integers are faster than floats here. Deprecated: use a strongly typed network.
   TRT_DEPRECATED bool platformHasFastInt8() const noexcept { return mImpl->platformHasFastInt8(); }
+  //! Largest batch of an accelerator; 0 without one.
   int32_t getMaxDLABatchSize() const noexcept { return mImpl->getMaxDLABatchSize(); }
+  //! Number of accelerators; 0 without any.
   int32_t getNbDLACores() const noexcept { return mImpl->getNbDLACores(); }
+  //! Allocator for device memory, which must outlive the builder; null: the default one.
   void setGpuAllocator(IGpuAllocator* allocator) noexcept { mImpl->setGpuAllocator(allocator); }
+  //! A configuration with default choices, which the caller deletes; null on an error.
   IBuilderConfig* createBuilderConfig() noexcept { return mImpl->createBuilderConfig(); }
+  //! An empty network, which the caller deletes before the builder; null if a flag is not known.
   INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept {
     return mImpl->createNetworkV2(flags);
   }
+  //! An empty profile that lives as long as the builder; null on an error.
   IOptimizationProfile* createOptimizationProfile() noexcept { return mImpl->createOptimizationProfile(); }
+  //! Where errors are recorded from now on; null: nowhere but in the log.
   void setErrorRecorder(IErrorRecorder* recorder) noexcept { mImpl->setErrorRecorder(recorder); }
+  //! What setErrorRecorder set, or null.
   IErrorRecorder* getErrorRecorder() const noexcept { return mImpl->getErrorRecorder(); }
+  //! Back to the state after creation.
   void reset() noexcept { mImpl->reset(); }
+  //! Whether TF32 is faster than single precision here. Deprecated: nothing replaces it.
   TRT_DEPRECATED bool platformHasTf32() const noexcept { return mImpl->platformHasTf32(); }
+  //! Builds a plan, which the caller deletes; null, with an error, if the network cannot be built.
   IHostMemory* buildSerializedNetwork(INetworkDefinition& network, IBuilderConfig& config) noexcept {
     return mImpl->buildSerializedNetwork(network, config);
   }
+  //! Builds a plan and writes it; false if it cannot be built or written.
   bool buildSerializedNetworkToStream(INetworkDefinition& network, IBuilderConfig& config,
                                       IStreamWriter& writer) noexcept {
     return mImpl->buildSerializedNetworkToStream(network, config, writer);
   }
+  //! The same, and the source text of kernels, if any; the caller deletes both.
   IHostMemory* buildSerializedNetwork(INetworkDefinition& network, IBuilderConfig& config,
                                       IHostMemory*& kernelText) noexcept {
     return mImpl->buildSerializedNetworkWithKernelText(network, config, kernelText);
   }
+  //! Builds an engine without the detour of a plan; null, with an error, if the network cannot be built.
   ICudaEngine* buildEngineWithConfig(INetworkDefinition& network, IBuilderConfig& config) noexcept {
     return mImpl->buildEngineWithConfig(network, config);
   }
+  //! Whether the network can be built with these choices; if not, the log says why.
   bool isNetworkSupported(INetworkDefinition const& network, IBuilderConfig const& config) const noexcept {
     return mImpl->isNetworkSupported(network, config);
   }
+  //! The logger that the builder was created with.
   ILogger* getLogger() const noexcept { return mImpl->getLogger(); }
+  //! Threads that the builder may use, the caller's included; false if less than 1.
   bool setMaxThreads(int32_t maxThreads) noexcept { return mImpl->setMaxThreads(maxThreads); }
+  //! What setMaxThreads set; 1 by default.
   int32_t getMaxThreads() const noexcept { return mImpl->getMaxThreads(); }
+  //! The builder's plugin registry, whose parent is the process's.
   IPluginRegistry& getPluginRegistry() noexcept { return mImpl->getPluginRegistry(); }
 
  protected:

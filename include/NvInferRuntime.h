@@ -113,6 +113,7 @@ class ILogger {
     kVERBOSE = 4,         //!< Details for finding out why.
   };
 
+  //! Receives a zero-terminated message; it is valid during the call only.
   virtual void log(Severity severity, AsciiChar const* msg) noexcept = 0;
   ILogger() = default;
   virtual ~ILogger() noexcept = default;
@@ -131,8 +132,11 @@ struct impl::EnumMaxImpl<ILogger::Severity> : impl::EnumCount<5> {};
 class IHostMemory : public INoCopy {
  public:
   virtual ~IHostMemory() noexcept = default;
+  //! The bytes; null if there are none.
   void* data() const noexcept { return mImpl->data(); }
+  //! Number of bytes.
   size_t size() const noexcept { return mImpl->size(); }
+  //! Type of the elements: kINT8 for a plan.
   DataType type() const noexcept { return mImpl->type(); }
 
  protected:
@@ -569,27 +573,37 @@ struct impl::EnumMaxImpl<OptProfileSelector> : impl::EnumCount<3> {};
 //! Smallest, best and largest shapes of a network's inputs: what an engine is built for.
 class IOptimizationProfile : public INoCopy {
  public:
+  //! Smallest, best or largest extents of an input; false if they contradict those set before.
   bool setDimensions(char const* inputName, OptProfileSelector select, Dims const& dims) noexcept {
     return mImpl->setDimensions(inputName, select, dims);
   }
+  //! What setDimensions set; nbDims is -1 if nothing was.
   Dims getDimensions(char const* inputName, OptProfileSelector select) const noexcept {
     return mImpl->getDimensions(inputName, select);
   }
+  //! Values of a shape input; false on an error. Deprecated: use setShapeValuesV2.
   TRT_DEPRECATED bool setShapeValues(char const* inputName, OptProfileSelector select, int32_t const* values,
                                      int32_t nbValues) noexcept {
     return mImpl->setShapeValues(inputName, select, values, nbValues);
   }
+  //! Number of values of a shape input; -1 if none were set.
   int32_t getNbShapeValues(char const* inputName) const noexcept { return mImpl->getNbShapeValues(inputName); }
+  //! Values of a shape input, or null. Deprecated: use getShapeValuesV2.
   TRT_DEPRECATED int32_t const* getShapeValues(char const* inputName, OptProfileSelector select) const noexcept {
     return mImpl->getShapeValues(inputName, select);
   }
+  //! Extra weights memory allowed for this profile, 0 (none) to 1 (all); false if out of range.
   bool setExtraMemoryTarget(float target) noexcept { return mImpl->setExtraMemoryTarget(target); }
+  //! What setExtraMemoryTarget set; 1 by default.
   float getExtraMemoryTarget() const noexcept { return mImpl->getExtraMemoryTarget(); }
+  //! Whether all that was set is complete and in order; the network decides the rest at the build.
   bool isValid() const noexcept { return mImpl->isValid(); }
+  //! Smallest, best or largest values of a shape input; false if they contradict those set before.
   bool setShapeValuesV2(char const* inputName, OptProfileSelector select, int64_t const* values,
                         int32_t nbValues) noexcept {
     return mImpl->setShapeValuesV2(inputName, select, values, nbValues);
   }
+  //! What setShapeValuesV2 set; null if nothing was.
   int64_t const* getShapeValuesV2(char const* inputName, OptProfileSelector select) const noexcept {
     return mImpl->getShapeValuesV2(inputName, select);
   }
@@ -604,31 +618,51 @@ class IOptimizationProfile : public INoCopy {
 class IRuntime : public INoCopy {
  public:
   virtual ~IRuntime() noexcept = default;
+  //! Accelerator on which engines run.
   void setDLACore(int32_t dlaCore) noexcept { mImpl->setDLACore(dlaCore); }
+  //! What setDLACore set; 0 without an accelerator.
   int32_t getDLACore() const noexcept { return mImpl->getDLACore(); }
+  //! Number of accelerators; 0 without any.
   int32_t getNbDLACores() const noexcept { return mImpl->getNbDLACores(); }
+  //! Allocator for device memory, which must outlive the runtime's engines; null: the default one.
   void setGpuAllocator(IGpuAllocator* allocator) noexcept { mImpl->setGpuAllocator(allocator); }
+  //! Where errors are recorded from now on; null: nowhere but in the log.
   void setErrorRecorder(IErrorRecorder* recorder) noexcept { mImpl->setErrorRecorder(recorder); }
+  //! What setErrorRecorder set, or null.
   IErrorRecorder* getErrorRecorder() const noexcept { return mImpl->getErrorRecorder(); }
+  //! Loads an engine from a plan in memory, which the caller deletes; null, with an error, if it cannot be run here.
   ICudaEngine* deserializeCudaEngine(void const* blob, size_t size) noexcept {
     return mImpl->deserializeCudaEngine(blob, size);
   }
+  //! Loads an engine from a plan that is read in order. Deprecated: use the one for IStreamReaderV2.
   TRT_DEPRECATED ICudaEngine* deserializeCudaEngine(IStreamReader& streamReader) {
     return mImpl->deserializeCudaEngine(streamReader);
   }
+  //! Loads an engine from a plan that is read from any position; null on an error.
   ICudaEngine* deserializeCudaEngine(IStreamReaderV2& streamReader) {
     return mImpl->deserializeCudaEngineV2(streamReader);
   }
+  //! The logger that the runtime was created with.
   ILogger* getLogger() const noexcept { return mImpl->getLogger(); }
+  //! Threads that the runtime may use, the caller's included; false if less than 1.
   bool setMaxThreads(int32_t maxThreads) noexcept { return mImpl->setMaxThreads(maxThreads); }
+  //! What setMaxThreads set; 1 by default.
   int32_t getMaxThreads() const noexcept { return mImpl->getMaxThreads(); }
+  //! Folder for temporary files; null: the system's.
   void setTemporaryDirectory(char const* path) noexcept { mImpl->setTemporaryDirectory(path); }
+  //! What setTemporaryDirectory set, or null.
   char const* getTemporaryDirectory() const noexcept { return mImpl->getTemporaryDirectory(); }
+  //! How libraries that a plan holds may be stored.
   void setTempfileControlFlags(TempfileControlFlags flags) noexcept { mImpl->setTempfileControlFlags(flags); }
+  //! What setTempfileControlFlags set; all by default.
   TempfileControlFlags getTempfileControlFlags() const noexcept { return mImpl->getTempfileControlFlags(); }
+  //! The runtime's plugin registry, whose parent is the process's.
   IPluginRegistry& getPluginRegistry() noexcept { return mImpl->getPluginRegistry(); }
+  //! A runtime from a lean runtime's library; null if it cannot be loaded.
   IRuntime* loadRuntime(char const* path) noexcept { return mImpl->loadRuntime(path); }
+  //! Whether plans that hold code for the host may be loaded.
   void setEngineHostCodeAllowed(bool allowed) noexcept { mImpl->setEngineHostCodeAllowed(allowed); }
+  //! What setEngineHostCodeAllowed set; false by default.
   bool getEngineHostCodeAllowed() const noexcept { return mImpl->getEngineHostCodeAllowed(); }
 
  protected:
@@ -808,111 +842,166 @@ struct impl::EnumMaxImpl<TensorFormat> : impl::EnumCount<13> {};
 class ICudaEngine : public INoCopy {
  public:
   virtual ~ICudaEngine() noexcept = default;
+  //! Extents of an input or output, -1 where they are known at run time; nbDims is -1 if there is no such tensor.
   Dims getTensorShape(char const* tensorName) const noexcept { return mImpl->getTensorShape(tensorName); }
+  //! Type of an input or output; kFLOAT if there is no such tensor.
   DataType getTensorDataType(char const* tensorName) const noexcept { return mImpl->getTensorDataType(tensorName); }
+  //! Number of layers after optimization.
   int32_t getNbLayers() const noexcept { return mImpl->getNbLayers(); }
+  //! The plan of the engine, which the caller deletes; null on an error.
   IHostMemory* serialize() const noexcept { return mImpl->serialize(); }
+  //! A context, which the caller deletes before the engine; null, with an error, if memory does not suffice.
   IExecutionContext* createExecutionContext(
       ExecutionContextAllocationStrategy strategy = ExecutionContextAllocationStrategy::kSTATIC) noexcept {
     return mImpl->createExecutionContext(strategy);
   }
+  //! Whether an input or output is in device or host memory; kDEVICE if there is no such tensor.
   TensorLocation getTensorLocation(char const* tensorName) const noexcept {
     return mImpl->getTensorLocation(tensorName);
   }
+  //! Whether a tensor's values are needed for, or are, shapes; false if there is no such tensor.
   bool isShapeInferenceIO(char const* tensorName) const noexcept { return mImpl->isShapeInferenceIO(tensorName); }
+  //! Whether a tensor is an input or an output; kNONE if it is neither.
   TensorIOMode getTensorIOMode(char const* tensorName) const noexcept { return mImpl->getTensorIOMode(tensorName); }
+  //! The input whose memory an output shares; null if none.
   TRT_NODISCARD char const* getAliasedInputTensor(char const* tensorName) const noexcept {
     return mImpl->getAliasedInputTensor(tensorName);
   }
+  //! A context whose memory the program supplies. Deprecated: use createExecutionContext with kUSER_MANAGED.
   TRT_DEPRECATED IExecutionContext* createExecutionContextWithoutDeviceMemory() noexcept {
     return mImpl->createExecutionContextWithoutDeviceMemory();
   }
+  //! A context with given choices; null on an error.
   IExecutionContext* createExecutionContext(IRuntimeConfig* runtimeConfig) noexcept {
     return mImpl->createExecutionContextWithRuntimeConfig(runtimeConfig);
   }
+  //! Choices for a context, which the caller deletes; null on an error.
   IRuntimeConfig* createRuntimeConfig() noexcept { return mImpl->createRuntimeConfig(); }
+  //! Memory that a context needs, bytes. Deprecated: use getDeviceMemorySizeV2.
   TRT_DEPRECATED size_t getDeviceMemorySize() const noexcept { return mImpl->getDeviceMemorySize(); }
+  //! Memory that a context needs for a profile, bytes. Deprecated: use getDeviceMemorySizeForProfileV2.
   TRT_DEPRECATED size_t getDeviceMemorySizeForProfile(int32_t profileIndex) const noexcept {
     return mImpl->getDeviceMemorySizeForProfile(profileIndex);
   }
+  //! Memory that a context needs for the profile that needs most, bytes.
   int64_t getDeviceMemorySizeV2() const noexcept { return mImpl->getDeviceMemorySizeV2(); }
+  //! Memory that a context needs for a profile, bytes; 0 if the index is out of range.
   int64_t getDeviceMemorySizeForProfileV2(int32_t profileIndex) const noexcept {
     return mImpl->getDeviceMemorySizeForProfileV2(profileIndex);
   }
+  //! Whether weights can be replaced.
   bool isRefittable() const noexcept { return mImpl->isRefittable(); }
+  //! Bytes of one component of a vectorized format's element; -1 if the format has none or there is no such tensor.
   int32_t getTensorBytesPerComponent(char const* tensorName) const noexcept {
     return mImpl->getTensorBytesPerComponent(tensorName);
   }
+  //! The same for a profile.
   int32_t getTensorBytesPerComponent(char const* tensorName, int32_t profileIndex) const noexcept {
     return mImpl->getTensorBytesPerComponentV2(tensorName, profileIndex);
   }
+  //! Components of a vectorized format's element; -1 if the format has none or there is no such tensor.
   int32_t getTensorComponentsPerElement(char const* tensorName) const noexcept {
     return mImpl->getTensorComponentsPerElement(tensorName);
   }
+  //! The same for a profile.
   int32_t getTensorComponentsPerElement(char const* tensorName, int32_t profileIndex) const noexcept {
     return mImpl->getTensorComponentsPerElementV2(tensorName, profileIndex);
   }
+  //! Memory layout of an input or output; kLINEAR if there is no such tensor.
   TensorFormat getTensorFormat(char const* tensorName) const noexcept { return mImpl->getTensorFormat(tensorName); }
+  //! The same for a profile.
   TensorFormat getTensorFormat(char const* tensorName, int32_t profileIndex) const noexcept {
     return mImpl->getTensorFormatV2(tensorName, profileIndex);
   }
+  //! The layout in words; null if there is no such tensor.
   char const* getTensorFormatDesc(char const* tensorName) const noexcept {
     return mImpl->getTensorFormatDesc(tensorName);
   }
+  //! The same for a profile.
   char const* getTensorFormatDesc(char const* tensorName, int32_t profileIndex) const noexcept {
     return mImpl->getTensorFormatDescV2(tensorName, profileIndex);
   }
+  //! Axis that the format vectorizes; -1 if it does not or there is no such tensor.
   int32_t getTensorVectorizedDim(char const* tensorName) const noexcept {
     return mImpl->getTensorVectorizedDim(tensorName);
   }
+  //! The same for a profile.
   int32_t getTensorVectorizedDim(char const* tensorName, int32_t profileIndex) const noexcept {
     return mImpl->getTensorVectorizedDimV2(tensorName, profileIndex);
   }
+  //! Name of the network that the engine was built from.
   char const* getName() const noexcept { return mImpl->getName(); }
+  //! Number of profiles: at least 1.
   int32_t getNbOptimizationProfiles() const noexcept { return mImpl->getNbOptimizationProfiles(); }
+  //! Smallest, best or largest extents of an input in a profile; nbDims is -1 on an error.
   Dims getProfileShape(char const* tensorName, int32_t profileIndex, OptProfileSelector select) const noexcept {
     return mImpl->getProfileShape(tensorName, profileIndex, select);
   }
+  //! Values of a shape input in a profile. Deprecated: use getProfileTensorValuesV2.
   TRT_DEPRECATED int32_t const* getProfileTensorValues(char const* tensorName, int32_t profileIndex,
                                                        OptProfileSelector select) const noexcept {
     return mImpl->getProfileTensorValues(tensorName, profileIndex, select);
   }
+  //! Kind of runtime that the engine is for.
   EngineCapability getEngineCapability() const noexcept { return mImpl->getEngineCapability(); }
+  //! Where errors are recorded from now on; null: nowhere but in the log.
   void setErrorRecorder(IErrorRecorder* recorder) noexcept { mImpl->setErrorRecorder(recorder); }
+  //! What setErrorRecorder set, or null.
   IErrorRecorder* getErrorRecorder() const noexcept { return mImpl->getErrorRecorder(); }
+  //! Always false. Deprecated: there are no implicit batches.
   TRT_DEPRECATED bool hasImplicitBatchDimension() const noexcept { return mImpl->hasImplicitBatchDimension(); }
+  //! Where the engine's kernels may come from.
   TacticSources getTacticSources() const noexcept { return mImpl->getTacticSources(); }
+  //! How much the engine tells about its layers.
   ProfilingVerbosity getProfilingVerbosity() const noexcept { return mImpl->getProfilingVerbosity(); }
+  //! An inspector, which the caller deletes before the engine; null on an error.
   IEngineInspector* createEngineInspector() const noexcept { return mImpl->createEngineInspector(); }
+  //! Number of inputs and outputs.
   int32_t getNbIOTensors() const noexcept { return mImpl->getNbIOTensors(); }
+  //! Name of the input or output of this index; null if out of range.
   char const* getIOTensorName(int32_t index) const noexcept { return mImpl->getIOTensorName(index); }
+  //! On which devices the engine runs.
   HardwareCompatibilityLevel getHardwareCompatibilityLevel() const noexcept {
     return mImpl->getHardwareCompatibilityLevel();
   }
+  //! Streams that an execution uses beside the one it is given.
   int32_t getNbAuxStreams() const noexcept { return mImpl->getNbAuxStreams(); }
+  //! Choices for serializeWithConfig, which the caller deletes; null on an error.
   ISerializationConfig* createSerializationConfig() noexcept { return mImpl->createSerializationConfig(); }
+  //! The plan of the engine with given choices, which the caller deletes; null on an error.
   IHostMemory* serializeWithConfig(ISerializationConfig& config) const noexcept {
     return mImpl->serializeWithConfig(config);
   }
+  //! Device memory for weights, bytes; false on an error. Deprecated: use setWeightStreamingBudgetV2.
   TRT_DEPRECATED bool setWeightStreamingBudget(int64_t gpuMemoryBudget) noexcept {
     return mImpl->setWeightStreamingBudget(gpuMemoryBudget);
   }
+  //! That budget, bytes. Deprecated: use getWeightStreamingBudgetV2.
   TRT_DEPRECATED int64_t getWeightStreamingBudget() const noexcept { return mImpl->getWeightStreamingBudget(); }
+  //! Its least value, bytes. Deprecated: the least value is 0.
   TRT_DEPRECATED int64_t getMinimumWeightStreamingBudget() const noexcept {
     return mImpl->getMinimumWeightStreamingBudget();
   }
+  //! Weights that could stay on the host, bytes.
   int64_t getStreamableWeightsSize() const noexcept { return mImpl->getStreamableWeightsSize(); }
+  //! Device memory for those weights, bytes; false if out of range or while contexts exist.
   bool setWeightStreamingBudgetV2(int64_t gpuMemoryBudget) noexcept {
     return mImpl->setWeightStreamingBudgetV2(gpuMemoryBudget);
   }
+  //! That budget, bytes.
   int64_t getWeightStreamingBudgetV2() const noexcept { return mImpl->getWeightStreamingBudgetV2(); }
+  //! A budget that leaves memory for everything else, bytes.
   int64_t getWeightStreamingAutomaticBudget() const noexcept { return mImpl->getWeightStreamingAutomaticBudget(); }
+  //! What a context needs in addition for streaming, bytes.
   int64_t getWeightStreamingScratchMemorySize() const noexcept { return mImpl->getWeightStreamingScratchMemorySize(); }
+  //! Whether a tensor is marked for debugging; false if there is no such tensor.
   bool isDebugTensor(char const* name) const noexcept { return mImpl->isDebugTensor(name); }
+  //! Smallest, best or largest values of a shape input in a profile; null on an error.
   int64_t const* getProfileTensorValuesV2(char const* tensorName, int32_t profileIndex,
                                           OptProfileSelector select) const noexcept {
     return mImpl->getProfileTensorValuesV2(tensorName, profileIndex, select);
   }
+  //! A number about the engine, bytes; -1 if it is not known.
   int64_t getEngineStat(EngineStat stat) const noexcept { return mImpl->getEngineStat(stat); }
 
  protected:
@@ -923,78 +1012,131 @@ class ICudaEngine : public INoCopy {
 class IExecutionContext : public INoCopy {
  public:
   virtual ~IExecutionContext() noexcept = default;
+  //! Wait and check for errors after every layer.
   void setDebugSync(bool sync) noexcept { mImpl->setDebugSync(sync); }
+  //! What setDebugSync set; false by default.
   bool getDebugSync() const noexcept { return mImpl->getDebugSync(); }
+  //! Who gets the times of layers; null: nobody.
   void setProfiler(IProfiler* profiler) noexcept { mImpl->setProfiler(profiler); }
+  //! What setProfiler set, or null.
   IProfiler* getProfiler() const noexcept { return mImpl->getProfiler(); }
+  //! The engine.
   ICudaEngine const& getEngine() const noexcept { return mImpl->getEngine(); }
+  //! Name for messages and profiles.
   void setName(char const* name) noexcept { mImpl->setName(name); }
+  //! What setName set.
   char const* getName() const noexcept { return mImpl->getName(); }
+  //! Memory for activations, at least ICudaEngine::getDeviceMemorySizeV2 bytes. Prefer setDeviceMemoryV2, which checks.
   void setDeviceMemory(void* memory) noexcept { mImpl->setDeviceMemory(memory); }
+  //! Memory for activations and its size, bytes; an error if that is too small.
   void setDeviceMemoryV2(void* memory, int64_t size) noexcept { mImpl->setDeviceMemoryV2(memory, size); }
+  //! Elements between neighbours along each axis; nbDims is -1 if there is no such tensor or its shape is not known.
   Dims getTensorStrides(char const* tensorName) const noexcept { return mImpl->getTensorStrides(tensorName); }
+  //! Index of the profile in use; -1 if none has been chosen.
   int32_t getOptimizationProfile() const noexcept { return mImpl->getOptimizationProfile(); }
+  //! Extents of an input; false if there is no such input or they are outside the profile.
   bool setInputShape(char const* tensorName, Dims const& dims) noexcept {
     return mImpl->setInputShape(tensorName, dims);
   }
+  //! Extents of an input or output as known now, -1 where they are not; nbDims is -1 if there is no such tensor.
   Dims getTensorShape(char const* tensorName) const noexcept { return mImpl->getTensorShape(tensorName); }
+  //! Whether the extents of all inputs are known.
   bool allInputDimensionsSpecified() const noexcept { return mImpl->allInputDimensionsSpecified(); }
+  //! Whether the values of all shape inputs are known. Deprecated: use inferShapes.
   TRT_DEPRECATED bool allInputShapesSpecified() const noexcept { return mImpl->allInputShapesSpecified(); }
+  //! Where errors are recorded from now on; null: nowhere but in the log.
   void setErrorRecorder(IErrorRecorder* recorder) noexcept { mImpl->setErrorRecorder(recorder); }
+  //! What setErrorRecorder set, or null.
   IErrorRecorder* getErrorRecorder() const noexcept { return mImpl->getErrorRecorder(); }
+  //! Runs and waits; bindings has an address for each tensor, by index. False, with an error, if it failed.
   bool executeV2(void* const* bindings) noexcept { return mImpl->executeV2(bindings); }
+  //! Chooses a profile; false if the index is out of range. Work enqueued before must be on the stream or done.
   bool setOptimizationProfileAsync(int32_t profileIndex, cudaStream_t stream) noexcept {
     return mImpl->setOptimizationProfileAsync(profileIndex, stream);
   }
+  //! Whether an execution reports to the profiler at once; if not, reportToProfiler does.
   void setEnqueueEmitsProfile(bool enqueueEmitsProfile) noexcept { mImpl->setEnqueueEmitsProfile(enqueueEmitsProfile); }
+  //! What setEnqueueEmitsProfile set; true by default.
   bool getEnqueueEmitsProfile() const noexcept { return mImpl->getEnqueueEmitsProfile(); }
+  //! Reports the last execution; false if there is nothing to report.
   bool reportToProfiler() const noexcept { return mImpl->reportToProfiler(); }
+  //! Where an input or output is; false if there is no such tensor. Its memory must stay until the execution is done.
   bool setTensorAddress(char const* tensorName, void* data) noexcept {
     return mImpl->setTensorAddress(tensorName, data);
   }
+  //! What setTensorAddress set; null if nothing was or there is no such tensor.
   void const* getTensorAddress(char const* tensorName) const noexcept { return mImpl->getTensorAddress(tensorName); }
+  //! As setTensorAddress, for outputs only.
   bool setOutputTensorAddress(char const* tensorName, void* data) noexcept {
     return mImpl->setOutputTensorAddress(tensorName, data);
   }
+  //! As setTensorAddress, for inputs only.
   bool setInputTensorAddress(char const* tensorName, void const* data) noexcept {
     return mImpl->setInputTensorAddress(tensorName, data);
   }
+  //! Address of an output; null if there is none.
   void* getOutputTensorAddress(char const* tensorName) const noexcept {
     return mImpl->getOutputTensorAddress(tensorName);
   }
+  //! Computes all shapes; the number of inputs that are still needed for that, of which it writes nbMaxNames names; -1
+  //! on an error.
   int32_t inferShapes(int32_t nbMaxNames, char const** tensorNames) noexcept {
     return mImpl->inferShapes(nbMaxNames, tensorNames);
   }
+  //! Memory for activations that the present shapes need, bytes; 0 on an error.
   size_t updateDeviceMemorySizeForShapes() noexcept { return mImpl->updateDeviceMemorySizeForShapes(); }
+  //! Event that is recorded when inputs may be written again; false on an error.
   bool setInputConsumedEvent(cudaEvent_t event) noexcept { return mImpl->setInputConsumedEvent(event); }
+  //! What setInputConsumedEvent set, or null.
   cudaEvent_t getInputConsumedEvent() const noexcept { return mImpl->getInputConsumedEvent(); }
+  //! Who gives memory for an output; false if there is no such output.
   bool setOutputAllocator(char const* tensorName, IOutputAllocator* outputAllocator) noexcept {
     return mImpl->setOutputAllocator(tensorName, outputAllocator);
   }
+  //! What setOutputAllocator set, or null.
   IOutputAllocator* getOutputAllocator(char const* tensorName) const noexcept {
     return mImpl->getOutputAllocator(tensorName);
   }
+  //! Most bytes that an output can need with the present shapes; -1 on an error.
   int64_t getMaxOutputSize(char const* tensorName) const noexcept { return mImpl->getMaxOutputSize(tensorName); }
+  //! Who gives memory that is needed during an execution; null: the engine's allocator. False on an error.
   bool setTemporaryStorageAllocator(IGpuAllocator* allocator) noexcept {
     return mImpl->setTemporaryStorageAllocator(allocator);
   }
+  //! What setTemporaryStorageAllocator set, or null.
   IGpuAllocator* getTemporaryStorageAllocator() const noexcept { return mImpl->getTemporaryStorageAllocator(); }
+  //! Enqueues an execution on a stream and returns; false, with an error, if it could not be enqueued. The context must
+  //! not be changed before it is done.
   bool enqueueV3(cudaStream_t stream) noexcept { return mImpl->enqueueV3(stream); }
+  //! Share of the L2 cache for data that stays, bytes.
   void setPersistentCacheLimit(size_t size) noexcept { mImpl->setPersistentCacheLimit(size); }
+  //! What setPersistentCacheLimit set; 0 by default.
   size_t getPersistentCacheLimit() const noexcept { return mImpl->getPersistentCacheLimit(); }
+  //! How much executions tell to tracing tools; false if the engine cannot tell that.
   bool setNvtxVerbosity(ProfilingVerbosity verbosity) noexcept { return mImpl->setNvtxVerbosity(verbosity); }
+  //! What setNvtxVerbosity set.
   ProfilingVerbosity getNvtxVerbosity() const noexcept { return mImpl->getNvtxVerbosity(); }
+  //! Streams to use beside the one that enqueueV3 gets.
   void setAuxStreams(cudaStream_t* auxStreams, int32_t nbStreams) noexcept {
     mImpl->setAuxStreams(auxStreams, nbStreams);
   }
+  //! Who gets the values of debug tensors; false on an error.
   bool setDebugListener(IDebugListener* listener) noexcept { return mImpl->setDebugListener(listener); }
+  //! What setDebugListener set, or null.
   IDebugListener* getDebugListener() noexcept { return mImpl->getDebugListener(); }
+  //! Whether the listener gets a tensor; false if it is not marked.
   bool setTensorDebugState(char const* name, bool flag) noexcept { return mImpl->setTensorDebugState(name, flag); }
+  //! What setTensorDebugState set; false if the tensor is not marked.
   bool getDebugState(char const* name) const noexcept { return mImpl->getDebugState(name); }
+  //! A copy of the context's choices, which the caller deletes; null on an error.
   IRuntimeConfig* getRuntimeConfig() const noexcept { return mImpl->getRuntimeConfig(); }
+  //! Whether the listener gets all marked tensors; false on an error.
   bool setAllTensorsDebugState(bool flag) noexcept { return mImpl->setAllTensorsDebugState(flag); }
+  //! Whether the listener gets the unfused tensors; false on an error.
   bool setUnfusedTensorsDebugState(bool flag) noexcept { return mImpl->setUnfusedTensorsDebugState(flag); }
+  //! What setUnfusedTensorsDebugState set.
   bool getUnfusedTensorsDebugState() const noexcept { return mImpl->getUnfusedTensorsDebugState(); }
+  //! Communicator between devices; false if it is not supported.
   bool setCommunicator(void* communicator) noexcept { return mImpl->setCommunicator(communicator); }
 
  protected:

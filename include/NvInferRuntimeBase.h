@@ -148,7 +148,9 @@ struct impl::EnumMaxImpl<APILanguage> : impl::EnumCount<2> {};
 //! Base of the interfaces that programs implement: it tells their kind and version.
 class IVersionedInterface {
  public:
+  //! Language in which the program implements the interface.
   virtual APILanguage getAPILanguage() const noexcept { return APILanguage::kCPP; }
+  //! Kind and version of the interface; do not override it.
   virtual InterfaceInfo getInterfaceInfo() const noexcept = 0;
   virtual ~IVersionedInterface() noexcept = default;
 

@@ -75,15 +75,25 @@ constexpr inline int32_t EnumMax<ErrorCode>() noexcept {
 //! One problem that a parser found, and where.
 class IParserError {
  public:
+  //! Kind of the error.
   virtual ErrorCode code() const = 0;
+  //! What is wrong, in words.
   virtual char const* desc() const = 0;
+  //! Source file of the parser that found it.
   virtual char const* file() const = 0;
+  //! Line in that file.
   virtual int line() const = 0;
+  //! Function in that file.
   virtual char const* func() const = 0;
+  //! Index of the node, or -1.
   virtual int node() const = 0;
+  //! Name of the node.
   virtual char const* nodeName() const = 0;
+  //! Operator of the node.
   virtual char const* nodeOperator() const = 0;
+  //! Local functions that the node is in, outermost first.
   virtual char const* const* localFunctionStack() const = 0;
+  //! Number of them.
   virtual int32_t localFunctionStackSize() const = 0;
 
  protected:
@@ -113,51 +123,84 @@ constexpr inline int32_t EnumMax<OnnxParserFlag>() noexcept {
 //! Reads an ONNX model into a network.
 class IParser {
  public:
+  //! Adds a serialized model to the network; false, with errors, on a problem. The path finds weights that are stored
+  //! beside it.
   virtual bool parse(void const* serialized_onnx_model, size_t serialized_onnx_model_size,
                      char const* model_path = nullptr) noexcept = 0;
+  //! Adds a model in a file to the network; false, with errors, on a problem. Verbosity is an ILogger::Severity.
   virtual bool parseFromFile(char const* onnxModelFile, int verbosity) noexcept = 0;
+  //! Whether all nodes are supported, and in which parts. Deprecated: use supportsModelV2.
   TRT_DEPRECATED virtual bool supportsModel(void const* serialized_onnx_model, size_t serialized_onnx_model_size,
                                             SubGraphCollection_t& sub_graph_collection,
                                             char const* model_path = nullptr) noexcept = 0;
+  //! As parse, weights being descriptors. Deprecated: use parse.
   TRT_DEPRECATED virtual bool parseWithWeightDescriptors(void const* serialized_onnx_model,
                                                          size_t serialized_onnx_model_size) noexcept = 0;
+  //! Whether an operator of this name is supported at all; it may still depend on types and attributes.
   virtual bool supportsOperator(char const* op_name) const noexcept = 0;
+  //! Number of errors since the last clearErrors.
   virtual int getNbErrors() const noexcept = 0;
+  //! The error of this index, valid until clearErrors; null if out of range.
   virtual IParserError const* getError(int index) const noexcept = 0;
+  //! Forgets all errors.
   virtual void clearErrors() noexcept = 0;
   virtual ~IParser() noexcept = default;
+  //! Paths of plugin libraries that a version-compatible plan has to carry, and their number.
   virtual char const* const* getUsedVCPluginLibraries(int64_t& nbPluginLibs) const noexcept = 0;
+  //! Replaces all flags.
   virtual void setFlags(OnnxParserFlags onnxParserFlags) noexcept = 0;
+  //! All flags.
   virtual OnnxParserFlags getFlags() const noexcept = 0;
+  //! Clears one flag.
   virtual void clearFlag(OnnxParserFlag onnxParserFlag) noexcept = 0;
+  //! Sets one flag.
   virtual void setFlag(OnnxParserFlag onnxParserFlag) noexcept = 0;
+  //! Whether a flag is set.
   virtual bool getFlag(OnnxParserFlag onnxParserFlag) const noexcept = 0;
+  //! Output i of the layer that was made of the node of this name; null if there is none.
   virtual nvinfer1::ITensor const* getLayerOutputTensor(char const* name, int64_t i) noexcept = 0;
+  //! Whether all of a model is supported; what is and is not can then be asked by parts.
   virtual bool supportsModelV2(void const* serializedOnnxModel, size_t serializedOnnxModelSize,
                                char const* modelPath = nullptr) noexcept = 0;
+  //! Number of parts that supportsModelV2 found.
   virtual int64_t getNbSubgraphs() noexcept = 0;
+  //! Whether a part is supported; false if the index is out of range.
   virtual bool isSubgraphSupported(int64_t index) noexcept = 0;
+  //! Indices of a part's nodes and their number; null if the index is out of range.
   virtual int64_t* getSubgraphNodes(int64_t index, int64_t& subgraphLength) noexcept = 0;
+  //! Reads a model without adding it to the network; false, with errors, on a problem.
   virtual bool loadModelProto(void const* serializedOnnxModel, size_t serializedOnnxModelSize,
                               char const* modelPath = nullptr) noexcept = 0;
+  //! Supplies weights of the model that was read, which must live until it is parsed; false if the name or size does
+  //! not fit.
   virtual bool loadInitializer(char const* name, void const* data, size_t size) noexcept = 0;
+  //! Adds the model that was read to the network; false, with errors, on a problem.
   virtual bool parseModelProto() noexcept = 0;
+  //! Choices of the build that the model is for; false on an error.
   virtual bool setBuilderConfig(nvinfer1::IBuilderConfig const* builderConfig) noexcept = 0;
 };
 
 //! Takes the weights of an ONNX model to refit an engine.
 class IParserRefitter {
  public:
+  //! Takes the weights of a serialized model and hands them to the refitter; false, with errors, on a problem.
   virtual bool refitFromBytes(void const* serializedOnnxModel, size_t serializedOnnxModelSize,
                               char const* modelPath = nullptr) noexcept = 0;
+  //! The same from a file.
   virtual bool refitFromFile(char const* onnxModelFile) noexcept = 0;
+  //! Number of errors since the last clearErrors.
   virtual int32_t getNbErrors() const noexcept = 0;
+  //! The error of this index; null if out of range.
   virtual IParserError const* getError(int32_t index) const noexcept = 0;
+  //! Forgets all errors.
   virtual void clearErrors() = 0;
   virtual ~IParserRefitter() noexcept = default;
+  //! Reads a model; false, with errors, on a problem.
   virtual bool loadModelProto(void const* serializedOnnxModel, size_t serializedOnnxModelSize,
                               char const* modelPath = nullptr) noexcept = 0;
+  //! Supplies weights of the model that was read; false if the name or size does not fit.
   virtual bool loadInitializer(char const* name, void const* data, size_t size) noexcept = 0;
+  //! Hands the weights of the model that was read to the refitter; false, with errors, on a problem.
   virtual bool refitModelProto() noexcept = 0;
 };
 
