@@ -3,8 +3,11 @@
 //
 // The C++ overloads of the CUDA runtime's host API, called in the ways in which programs call them.
 
+#include <cuda.h>
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
+
+static_assert(CUDA_VERSION >= 13000, "the version of the driver API");
 
 namespace {
 

@@ -3,8 +3,8 @@
 //
 // Where an external profiler starts and stops.
 
-#ifndef KILN_CUDART_CUDA_PROFILER_API_H
-#define KILN_CUDART_CUDA_PROFILER_API_H
+#ifndef __CUDA_PROFILER_API_H__
+#define __CUDA_PROFILER_API_H__
 
 #include "driver_types.h"
 
@@ -21,4 +21,4 @@ cudaError_t cudaProfilerStop(void);
 }  // extern "C"
 #endif
 
-#endif  // KILN_CUDART_CUDA_PROFILER_API_H
+#endif  // __CUDA_PROFILER_API_H__

@@ -3,8 +3,8 @@
 //
 // The host API of the CUDA runtime with its C++ overloads: typed pointers, and flags in the call of the same name.
 
-#ifndef KILN_CUDART_CUDA_RUNTIME_H
-#define KILN_CUDART_CUDA_RUNTIME_H
+#ifndef __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_H__
 
 #include "cuda_runtime_api.h"
 
@@ -74,4 +74,4 @@ static inline cudaError_t cudaLaunchKernel(T* func, dim3 gridDim, dim3 blockDim,
 
 #endif
 
-#endif  // KILN_CUDART_CUDA_RUNTIME_H
+#endif  // __CUDA_RUNTIME_H__

@@ -4,8 +4,8 @@
 // The host API of the CUDA runtime that TensorRT programs use, with the names and signatures of CUDA 13.0, for C and
 // C++. Every call returns cudaSuccess or why it failed, and remembers a failure for cudaGetLastError.
 
-#ifndef KILN_CUDART_CUDA_RUNTIME_API_H
-#define KILN_CUDART_CUDA_RUNTIME_API_H
+#ifndef __CUDA_RUNTIME_API_H__
+#define __CUDA_RUNTIME_API_H__
 
 #include <stddef.h>
 
@@ -250,4 +250,4 @@ cudaError_t CUDARTAPI cudaLaunchKernel(const void* func, dim3 gridDim, dim3 bloc
 }  // extern "C"
 #endif
 
-#endif  // KILN_CUDART_CUDA_RUNTIME_API_H
+#endif  // __CUDA_RUNTIME_API_H__

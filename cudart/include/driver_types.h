@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Types of the CUDA runtime's host API, with the names, values and layouts of CUDA 13.0.
+// The include guards are those of NVIDIA's headers, so that a program that meets both gets the first only.
 
-#ifndef KILN_CUDART_DRIVER_TYPES_H
-#define KILN_CUDART_DRIVER_TYPES_H
+#ifndef __DRIVER_TYPES_H__
+#define __DRIVER_TYPES_H__
 
 #include <stddef.h>
 
@@ -435,11 +436,14 @@ enum cudaDeviceAttr {
   cudaDevAttrMax = 148,
 };
 
+#ifndef CU_UUID_HAS_BEEN_DEFINED
+#define CU_UUID_HAS_BEEN_DEFINED
 //! Identity of a device: 16 bytes.
 struct CUuuid_st {
   char bytes[16];
 };
 typedef struct CUuuid_st CUuuid;
+#endif
 typedef struct CUuuid_st cudaUUID_t;  //!< Identity of a device.
 
 //! What cudaGetDeviceProperties tells about a device.
@@ -555,4 +559,4 @@ typedef struct cudaGraphExecUpdateResultInfo_st {
   cudaGraphNode_t errorFromNode;          //!< The node of the old graph, or null.
 } cudaGraphExecUpdateResultInfo;
 
-#endif  // KILN_CUDART_DRIVER_TYPES_H
+#endif  // __DRIVER_TYPES_H__

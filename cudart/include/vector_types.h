@@ -3,8 +3,8 @@
 //
 // Extents of grids and blocks.
 
-#ifndef KILN_CUDART_VECTOR_TYPES_H
-#define KILN_CUDART_VECTOR_TYPES_H
+#ifndef __VECTOR_TYPES_H__
+#define __VECTOR_TYPES_H__
 
 //! Three unsigned numbers.
 struct uint3 {
@@ -26,4 +26,4 @@ typedef struct uint3 uint3;
 typedef struct dim3 dim3;
 #endif
 
-#endif  // KILN_CUDART_VECTOR_TYPES_H
+#endif  // __VECTOR_TYPES_H__
