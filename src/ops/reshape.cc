@@ -1,0 +1,110 @@
+#include "ops/reshape.h"
+
+#include <cstring>
+
+#include "ops/define.h"
+#include "ops/movement.h"
+
+namespace kiln {
+template const OpInfo& op_info<ops::Reshape>();
+
+namespace {
+/// Dims with placeholders replaced, and where the -1 is. `copied[i]`: axis i is x's own.
+struct Dims {
+  Shape shape;
+  std::vector<bool> copied;
+  int wildcard = -1;
+};
+Result<Dims> resolve_placeholders(const TensorType& x, const SymbolicValues& dims, bool zero_is_placeholder) {
+  Dims result{dims, std::vector<bool>(dims.size(), false), -1};
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (!dims[i].is_const()) continue;
+    const int64_t dim = dims[i].value();
+    TRY(require(dim >= -1, "extent ", dim, " of axis ", i, " in ", dims, " is negative; only -1 has a meaning"));
+    if (dim == -1) {
+      TRY(require(result.wildcard < 0, "dims ", dims, " has more than one -1"));
+      result.wildcard = static_cast<int>(i);
+    } else if (dim == 0 && zero_is_placeholder) {
+      TRY(require(static_cast<int>(i) < x.rank(), "dims ", dims, " copies axis ", i, " of x, which is ", x));
+      result.shape[i] = x.shape[i];
+      result.copied[i] = true;
+    }
+  }
+  return result;
+}
+}  // namespace
+
+Result<Shape> reshaped(InferContext& cx, const TensorType& x, const SymbolicValues& dims, bool zero_is_placeholder) {
+  Dims to = TRY(resolve_placeholders(x, dims, zero_is_placeholder));
+  // Axes that are copied cancel, so that a wildcard beside an empty batch still has a value.
+  sym::Expr have = 1, want = 1;
+  for (size_t i = 0; i < x.shape.size(); ++i)
+    if (i >= to.copied.size() || !to.copied[i]) have *= x.shape[i];
+  for (size_t i = 0; i < to.shape.size(); ++i)
+    if (!to.copied[i] && static_cast<int>(i) != to.wildcard) want *= to.shape[i];
+  const auto why = [&] { return str("reshape of ", x, " to ", dims); };
+  if (to.wildcard < 0) {
+    if (have != want) TRY(cx.assume_equal(x.volume(), sym::product(to.shape), str("element counts of ", why())));
+    return to.shape;
+  }
+  TRY(cx.require(want != sym::Expr(0), why(), ": -1 beside an extent of 0 could be any number"));
+  const sym::Expr rest = sym::floor_div(have, want);
+  to.shape[static_cast<size_t>(to.wildcard)] = rest;
+  if (rest * want == have) return to.shape;
+  if (have.is_const() && want.is_const())
+    return error(Code::kInvalidArgument, why(), ": ", want, " does not divide ", have);
+  TRY(sym::assume(cx.assumptions(), {sym::Relation::kDivides, want, have, why()}));
+  return to.shape;
+}
+
+std::vector<int> reshape_axes(const Shape& from, const Shape& to) {
+  std::vector<int> map(from.size(), -1);
+  sym::Expr before_from = 1;
+  for (size_t i = 0; i < from.size(); ++i) {
+    sym::Expr before_to = 1;
+    for (size_t j = 0; j < to.size(); ++j) {
+      // Extents of 1 cut elements alike in many places: the first pair that nothing else took is theirs.
+      const bool taken = i > 0 && map[i - 1] >= static_cast<int>(j);
+      if (!taken && before_from == before_to && from[i] == to[j]) {
+        map[i] = static_cast<int>(j);
+        break;
+      }
+      before_to *= to[j];
+    }
+    before_from *= from[i];
+  }
+  return map;
+}
+
+namespace ops {
+
+Status Reshape::infer(InferContext& cx) const {
+  const TensorType& x = TRY(cx.input(0));
+  const SymbolicValues to = TRY(dims_of(cx, 1, dims, "shape"));
+  Shape shape = TRY(reshaped(cx, x, to, zero_is_placeholder));
+  return set_view_output(cx, 0, TensorType(x.dtype, std::move(shape)));
+}
+
+Status Reshape::reference(ReferenceContext& cx) const {
+  const View x = TRY(cx.input(0));
+  const MutableView y = TRY(cx.output(0));
+  TRY(require(x.volume() == y.volume(), "x has ", x.volume(), " elements and y ", y.volume()));
+  if (x.volume()) std::memcpy(y.data(), x.data(), static_cast<size_t>(size_bytes(x.dtype(), x.volume())));
+  return {};
+}
+
+AxisMap Reshape::axes(std::span<const TensorType> inputs) const {
+  const TensorType& x = inputs[0];
+  SymbolicValues to(dims.begin(), dims.end());
+  if (inputs.size() > 1) {
+    if (!inputs[1].values) return only_first_input(std::vector<int>(x.shape.size(), -1), inputs.size());
+    to = *inputs[1].values;
+  }
+  sym::Table scratch;  // assumptions are inference's business
+  InferContext cx(scratch, {}, 1);
+  const auto shape = reshaped(cx, x, to, zero_is_placeholder);
+  return only_first_input(shape ? reshape_axes(x.shape, *shape) : std::vector<int>(x.shape.size(), -1), inputs.size());
+}
+
+}  // namespace ops
+}  // namespace kiln

@@ -1,0 +1,104 @@
+/// Resampling to other extents.
+#pragma once
+
+#include <array>
+
+#include "ops/op.h"
+
+namespace kiln {
+
+/// nvinfer1::InterpolationMode.
+enum class ResizeMode : int32_t { kNearest, kLinear, kCubic };
+inline std::span<const std::string_view> enum_names(ResizeMode) {
+  static constexpr std::array<std::string_view, 3> kNames = {"nearest", "linear", "cubic"};
+  return kNames;
+}
+
+/// Where output element i lies in x, with s = scale; nvinfer1::ResizeCoordinateTransformation, then ONNX's others.
+enum class CoordinateTransformation : int32_t {
+  kAlignCorners,          ///< i * (in - 1) / (out - 1)
+  kAsymmetric,            ///< i / s
+  kHalfPixel,             ///< (i + 0.5) / s - 0.5
+  kPytorchHalfPixel,      ///< as kHalfPixel, but 0 where out is 1
+  kHalfPixelSymmetric,    ///< as kHalfPixel, centred where out is not in * s
+  kTfHalfPixelForNearest  ///< (i + 0.5) / s
+};
+inline std::span<const std::string_view> enum_names(CoordinateTransformation) {
+  static constexpr std::array<std::string_view, 6> kNames = {"align_corners",        "asymmetric",
+                                                             "half_pixel",           "pytorch_half_pixel",
+                                                             "half_pixel_symmetric", "tf_half_pixel_for_nearest"};
+  return kNames;
+}
+
+/// What an output of extent 1 reads; nvinfer1::ResizeSelector.
+enum class ResizeSelector : int32_t {
+  kFormula,  ///< what the coordinate says
+  kUpper     ///< the first element
+};
+inline std::span<const std::string_view> enum_names(ResizeSelector) {
+  static constexpr std::array<std::string_view, 2> kNames = {"formula", "upper"};
+  return kNames;
+}
+
+/// Of kNearest's coordinates; nvinfer1::ResizeRoundMode.
+enum class ResizeRounding : int32_t { kHalfUp, kHalfDown, kFloor, kCeil };
+inline std::span<const std::string_view> enum_names(ResizeRounding) {
+  static constexpr std::array<std::string_view, 4> kNames = {"half_up", "half_down", "floor", "ceil"};
+  return kNames;
+}
+
+}  // namespace kiln
+
+namespace kiln::ops {
+
+/// y is x resampled along every axis whose extent changes or whose scale is not 1, one axis after the other.
+///   in   x      nearest: any type of at least a byte; else a number type
+///        sizes  i32 or i64 [rank], on the host: the extents of y; optional, overrides `dims` and `scales`
+///   out  y      x's type; extents floor(extent * scale) where only scales are given
+/// ONNX's Resize and Upsample define the arithmetic; coordinates are computed in float.
+struct Resize {
+  static constexpr std::string_view name = "Resize";
+  static constexpr int min_inputs = 1, max_inputs = 2;
+  static constexpr uint32_t host_inputs = 1 << 1;
+  ResizeMode mode = ResizeMode::kNearest;
+  std::vector<double> scales;  ///< one an axis, or empty: y's extent divided by x's
+  std::vector<int64_t> dims;   ///< y's extents, one an axis, or empty: from `scales`
+  CoordinateTransformation coordinate = CoordinateTransformation::kAsymmetric;
+  ResizeSelector selector = ResizeSelector::kFormula;
+  ResizeRounding rounding = ResizeRounding::kFloor;
+  bool exclude_outside = false;  ///< kCubic: what lies outside x has no weight; else the edge repeats
+  double cubic_coeff = -0.75;
+  static void reflect(auto& self, auto f) {
+    f("mode", self.mode);
+    f("scales", self.scales);
+    f("dims", self.dims);
+    f("coordinate", self.coordinate);
+    f("selector", self.selector);
+    f("rounding", self.rounding);
+    f("exclude_outside", self.exclude_outside);
+    f("cubic_coeff", self.cubic_coeff);
+  }
+  Status infer(InferContext&) const;
+  Status reference(ReferenceContext&) const;
+  AxisMap axes(std::span<const TensorType> inputs) const;
+};
+
+}  // namespace kiln::ops
+
+namespace kiln {
+
+/// An element of x and its part in an element of y.
+struct ResizeTap {
+  int64_t index;
+  double weight;
+};
+/// 1, 2 or 4 for nearest, linear and cubic.
+int resize_taps_per_output(ResizeMode mode);
+/// The scale of an axis, as coordinates use it.
+float resize_scale(const ops::Resize& resize, size_t axis, int64_t in, int64_t out);
+/// Whether an axis stays as it is.
+bool resize_is_identity(int64_t in, int64_t out, float scale);
+/// The taps of output 0, then those of output 1 ... along one axis; in > 0. Every backend takes its tables from here.
+std::vector<ResizeTap> resize_taps(const ops::Resize& resize, int64_t in, int64_t out, float scale);
+
+}  // namespace kiln

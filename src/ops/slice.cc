@@ -1,0 +1,206 @@
+#include "ops/slice.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "ops/define.h"
+#include "ops/movement.h"
+
+namespace kiln {
+template const OpInfo& op_info<ops::Slice>();
+
+int64_t slice_coordinate(SliceMode mode, int64_t i, int64_t extent) {
+  if (i >= 0 && i < extent) return i;
+  if (extent == 0) return -1;
+  switch (mode) {
+    case SliceMode::kStrictBounds:
+    case SliceMode::kFill: return -1;
+    case SliceMode::kWrap: return (i % extent + extent) % extent;
+    case SliceMode::kClamp: return i < 0 ? 0 : extent - 1;
+    case SliceMode::kReflect: {
+      if (extent == 1) return 0;
+      const int64_t period = 2 * (extent - 1);
+      const int64_t at = std::abs(i % period);
+      return at < extent ? at : period - at;
+    }
+  }
+  return -1;
+}
+
+SliceRange clamped_range(sym::Expr extent, sym::Expr start, sym::Expr end, int64_t step) {
+  CHECK(step != 0);
+  const auto from_front = [&](sym::Expr at) { return at + extent * sym::less(at, 0); };
+  const auto clamp = [](sym::Expr at, sym::Expr low, sym::Expr high) { return sym::max(low, sym::min(at, high)); };
+  if (step > 0) {
+    const sym::Expr first = clamp(from_front(start), 0, extent);
+    const sym::Expr last = clamp(from_front(end), 0, extent);
+    return {first, sym::max(0, sym::ceil_div(last - first, step))};
+  }
+  const sym::Expr first = clamp(from_front(start), 0, extent - 1);
+  const sym::Expr last = clamp(from_front(end), -1, extent - 1);
+  return {first, sym::max(0, sym::ceil_div(first - last, -step))};
+}
+
+Result<SliceSpec> slice_spec(const TensorType& x, const std::vector<sym::Expr>& starts,
+                             const std::vector<sym::Expr>& sizes, const std::vector<sym::Expr>& strides,
+                             std::span<const int> axes) {
+  const size_t count = axes.size();
+  TRY(require(starts.size() == count && sizes.size() == count && (strides.size() == count || strides.empty()),
+              "slice of ", x, " along ", count, " axes has ", starts.size(), " starts, ", sizes.size(), " sizes and ",
+              strides.size(), " strides"));
+  const size_t rank = x.shape.size();
+  SliceSpec spec{std::vector<sym::Expr>(rank, 0), x.shape, std::vector<sym::Expr>(rank, 1)};
+  for (size_t i = 0; i < count; ++i) {
+    const auto axis = static_cast<size_t>(axes[i]);
+    spec.starts[axis] = starts[i];
+    spec.sizes[axis] = sizes[i];
+    if (!strides.empty()) spec.strides[axis] = strides[i];
+  }
+  return spec;
+}
+
+Sources slice_sources(std::span<const int64_t> from, std::span<const int64_t> to, std::span<const int64_t> starts,
+                      std::span<const int64_t> strides, SliceMode mode) {
+  const Extents steps = row_major_strides(from);
+  Sources sources(static_cast<size_t>(volume(to)));
+  for_each_index(to, [&](int64_t linear, std::span<const int64_t> index) {
+    int64_t source = 0;
+    for (size_t i = 0; i < from.size() && source >= 0; ++i) {
+      const int64_t at = slice_coordinate(mode, starts[i] + index[i] * strides[i], from[i]);
+      source = at < 0 ? -1 : source + at * steps[i];
+    }
+    sources[static_cast<size_t>(linear)] = source;
+  });
+  return sources;
+}
+
+namespace {
+std::vector<int> all_axes(int rank) {
+  std::vector<int> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+bool is_whole(const SliceSpec& spec, const TensorType& x, size_t axis) {
+  return spec.starts[axis] == sym::Expr(0) && spec.sizes[axis] == x.shape[axis] && spec.strides[axis] == sym::Expr(1);
+}
+std::optional<Extents> constants(const std::vector<sym::Expr>& exprs) {
+  Extents result;
+  for (const sym::Expr& e : exprs) {
+    if (!e.is_const()) return std::nullopt;
+    result.push_back(e.value());
+  }
+  return result;
+}
+
+/// Every coordinate of an axis lies inside: proven, disproven or assumed.
+Status require_in_bounds(InferContext& cx, const SliceSpec& spec, const TensorType& x, size_t axis) {
+  const sym::Expr start = spec.starts[axis], size = spec.sizes[axis], stride = spec.strides[axis];
+  const sym::Expr extent = x.shape[axis];
+  if (is_whole(spec, x, axis) || sym::provably_equal(size, 0)) return {};
+  const sym::Expr last = start + (size - 1) * stride;
+  if (start.is_const() && last.is_const() && extent.is_const()) {
+    const auto [low, high] = std::minmax(start.value(), last.value());
+    return cx.require(low >= 0 && high < extent.value(), "slice of ", x, " reads axis ", axis, " from ", start, " to ",
+                      last, ", outside [0, ", extent, "); strict bounds allow no coordinate outside");
+  }
+  const auto why = str("slice of ", x, " reads axis ", axis, " from ", start, " to ", last, " in strict bounds");
+  const auto at_least_0 = [&](sym::Expr at) {
+    return sym::assume(cx.assumptions(), {sym::Relation::kLessEqual, 0, at, why});
+  };
+  const auto inside = [&](sym::Expr at) {
+    return sym::assume(cx.assumptions(), {sym::Relation::kLessEqual, at + 1, extent, why});
+  };
+  // An empty slice must pass at any start that clamping gives, so only the ends that the direction names are asked for.
+  const bool forward = sym::provably_less_equal(0, stride), backward = sym::provably_less_equal(stride, 0);
+  if (!backward) TRY(at_least_0(start)), TRY(inside(last));
+  if (!forward) TRY(at_least_0(last)), TRY(inside(start));
+  if (forward && backward) TRY(at_least_0(start)), TRY(inside(start));
+  return {};
+}
+
+Status require_fill(InferContext& cx, const TensorType& x) {
+  if (!cx.has_input(4)) return {};
+  const TensorType& fill = TRY(cx.input(4));
+  TRY(cx.require(fill.dtype == x.dtype, "fill is ", fill, " and x is ", x, "; they must have one element type"));
+  return cx.assume_equal(fill.volume(), 1, str("fill is ", fill, "; it must have one element"));
+}
+}  // namespace
+
+namespace ops {
+
+Status Slice::infer(InferContext& cx) const {
+  const TensorType& x = TRY(cx.input(0));
+  const bool given = !axes.empty() || cx.has_input(5);
+  const std::vector<int> along = given ? TRY(axes_of(cx, 5, axes, x.rank())) : all_axes(x.rank());
+  const SymbolicValues from = TRY(dims_of(cx, 1, starts, "starts")), to = TRY(dims_of(cx, 2, sizes, "sizes"));
+  const SliceSpec spec = TRY(slice_spec(x, from, to, TRY(dims_of(cx, 3, strides, "strides")), along));
+  TRY(require_fill(cx, x));
+  for (size_t i = 0; i < x.shape.size(); ++i) {
+    TRY(cx.require(spec.sizes[i].max() >= 0, "size ", spec.sizes[i], " of axis ", i, " is negative; x is ", x));
+    if (mode == SliceMode::kStrictBounds) TRY(require_in_bounds(cx, spec, x, i));
+    if (mode != SliceMode::kStrictBounds && mode != SliceMode::kFill)
+      TRY(cx.require(x.shape[i] != sym::Expr(0) || spec.sizes[i] == sym::Expr(0), "axis ", i, " of ", x,
+                     " is empty; mode ", mode, " has nothing to read there"));
+  }
+  TensorType y(x.dtype, spec.sizes);
+  const auto at = constants(spec.starts), by = constants(spec.strides);
+  if (!at || !by) return cx.set_output(0, std::move(y));
+  return set_moved_output(cx, 0, std::move(y), [&](const Extents& source, const Extents& target) {
+    return slice_sources(source, target, *at, *by, mode);
+  });
+}
+
+Status Slice::reference(ReferenceContext& cx) const {
+  const View x = TRY(cx.input(0));
+  const MutableView y = TRY(cx.output(0));
+  const auto numbers = [&](int i, const std::vector<int64_t>& attribute) -> Result<std::vector<int64_t>> {
+    if (!cx.has_input(i)) return attribute;
+    return TRY(cx.input(i)).integers();
+  };
+  const std::vector<int64_t> along = TRY(numbers(5, axes)), from = TRY(numbers(1, starts)),
+                             by = TRY(numbers(3, strides));
+  const std::vector<int> order = along.empty() ? all_axes(x.rank()) : TRY(distinct_axes(along, x.rank()));
+  Extents at(x.extents().size(), 0), step(x.extents().size(), 1);
+  for (size_t i = 0; i < order.size(); ++i) {
+    at[static_cast<size_t>(order[i])] = from[i];
+    if (!by.empty()) step[static_cast<size_t>(order[i])] = by[i];
+  }
+  const Sources sources = slice_sources(x.extents(), y.extents(), at, step, mode);
+  move_elements(x, y, sources);
+  const bool filled = std::ranges::any_of(sources, [](int64_t source) { return source < 0; });
+  TRY(require(!filled || mode == SliceMode::kFill, "a coordinate lies outside x, in mode ", mode));
+  if (!filled || !cx.has_input(4)) {
+    for (size_t k = 0; k < sources.size(); ++k)
+      if (sources[k] < 0) y.set_integer(static_cast<int64_t>(k), 0);
+    return {};
+  }
+  const View fill = TRY(cx.input(4));
+  for (size_t k = 0; k < sources.size(); ++k)
+    if (sources[k] < 0) y.copy_element(static_cast<int64_t>(k), fill, 0);
+  return {};
+}
+
+AxisMap Slice::axis_map(std::span<const TensorType> inputs) const {
+  const TensorType& x = inputs[0];
+  std::vector<int> map(x.shape.size(), -1);
+  bool known = true;
+  const auto values = [&](size_t i, const std::vector<int64_t>& attribute) -> SymbolicValues {
+    // An absent input has the default type: rank 0 and no values.
+    if (i >= inputs.size() || inputs[i].shape.empty()) return SymbolicValues(attribute.begin(), attribute.end());
+    known = known && inputs[i].values != nullptr;
+    return inputs[i].values ? *inputs[i].values : SymbolicValues();
+  };
+  const SymbolicValues from = values(1, starts), to = values(2, sizes), by = values(3, strides);
+  const auto along = constants(values(5, axes));
+  if (!known || !along) return only_first_input(std::move(map), inputs.size());
+  const auto order = along->empty() ? all_axes(x.rank()) : distinct_axes(*along, x.rank());
+  if (!order) return only_first_input(std::move(map), inputs.size());
+  const auto spec = slice_spec(x, from, to, by, *order);
+  for (size_t i = 0; spec && i < map.size(); ++i)
+    if (is_whole(*spec, x, i)) map[i] = static_cast<int>(i);
+  return only_first_input(std::move(map), inputs.size());
+}
+
+}  // namespace ops
+}  // namespace kiln

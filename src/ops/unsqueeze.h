@@ -1,0 +1,24 @@
+/// Insertion of axes of extent 1.
+#pragma once
+
+#include "ops/op.h"
+
+namespace kiln::ops {
+
+/// y is x with an axis of extent 1 at each of `axes`.
+///   in   x     any type
+///        axes  i32 or i64 vector of constants; optional, overrides the attribute
+///   out  y     x's type
+struct Unsqueeze {
+  static constexpr std::string_view name = "Unsqueeze";
+  static constexpr Trait traits = Trait::kMovement | Trait::kAlias;
+  static constexpr int min_inputs = 1, max_inputs = 2;
+  static constexpr uint32_t host_inputs = 1 << 1;
+  std::vector<int64_t> axes;  ///< of y; negative ones count from the back
+  static void reflect(auto& self, auto f) { f("axes", self.axes); }
+  Status infer(InferContext&) const;
+  Status reference(ReferenceContext&) const;
+  AxisMap axis_map(std::span<const TensorType> inputs) const;
+};
+
+}  // namespace kiln::ops
