@@ -14,7 +14,7 @@ Key key_of(const NodeDef& node) { return {node.domain, node.op_type, node.overlo
 /// Calls and bodies around a node, together. Bounds the stack.
 constexpr int kMaxDepth = 128;
 /// Functions that call functions grow without bound: n of them, two calls each, make 2^n nodes.
-constexpr size_t kMaxExpandedItems = 8'000'000;
+constexpr size_t kMaxExpandedItems = 2'000'000;
 constexpr size_t kMaxTextBytes = size_t{256} << 20;
 
 /// The call that nodes are being expanded for.

@@ -62,7 +62,7 @@ void for_each_chunk(const TensorDef& tensor, uint32_t tag, Trace& trace, Take ta
 uint64_t narrow(int64_t value, int bits, ElementType type) {
   if (type == ElementType::kBool) return value != 0;
   if (bits < 64 && (value < -(int64_t{1} << (bits - 1)) || value >= int64_t{1} << bits))
-    malformed(Code::kCorrupt, "the number ", value, " does not fit a ", type);
+    malformed(Code::kCorrupt, "the number ", value, " does not fit ", type);
   return static_cast<uint64_t>(value);
 }
 
@@ -156,9 +156,9 @@ void normalise_bools(TensorData& data) {
 Status check_readable(const TensorDef& tensor) {
   if (tensor.is_segment) return error(Code::kUnsupported, "is a segment of a larger tensor; save it whole");
   if (!is_known(tensor.type))
-    return error(Code::kUnsupported, "has element type ", tensor.type, ", which is not known");
+    return error(Code::kUnsupported, "its elements are ", tensor.type, ", which is not known");
   if (tensor.type == ElementType::kComplex64 || tensor.type == ElementType::kComplex128)
-    return error(Code::kUnsupported, "has element type ", tensor.type, "; complex numbers are not in Kiln");
+    return error(Code::kUnsupported, "its elements are ", tensor.type, "; complex numbers are not in Kiln");
   return {};
 }
 

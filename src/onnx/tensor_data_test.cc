@@ -105,20 +105,20 @@ TEST(TensorData, SaysWhatIsWrong) {
   EXPECT_EQ(Read(test::tensor("w", kFloat, {2}).text(field::tensor::kRawData, "abc")).error(),
             "tensor 'w': raw_data holds 3 bytes; dims [2] of FLOAT need 8");
   EXPECT_EQ(Read(test::tensor("w", kInt8, {1}).packed(kInt32Data, {256})).error(),
-            "tensor 'w': at byte 9: the number 256 does not fit a INT8");
+            "tensor 'w': at byte 8: the number 256 does not fit INT8");
   EXPECT_EQ(Read(test::tensor("w", kInt8, {1}).packed(kInt32Data, {1, 2})).error(),
-            "tensor 'w': at byte 9: int32_data holds more elements than the dims [1] have");
+            "tensor 'w': at byte 8: int32_data holds more elements than the dims [1] have");
   EXPECT_EQ(Read(test::tensor("w", kFloat, {1}).packed(kInt32Data, {1})).error(),
-            "tensor 'w': at byte 9: elements are in int32_data; those of a FLOAT tensor belong in float_data");
+            "tensor 'w': at byte 8: elements are in int32_data; those of a FLOAT tensor belong in float_data");
   EXPECT_EQ(Read(test::tensor("w", kFloat, {2, -1})).error(), "tensor 'w': dims [2, -1] have the negative extent -1");
   EXPECT_EQ(Read(test::tensor("w", kFloat, {INT64_MAX, 3})).error(),
             "tensor 'w': dims [9223372036854775807, 3] have more than 2^63 elements");
   EXPECT_EQ(Read(test::tensor("w", kDouble, {INT64_MAX})).error(),
             "tensor 'w': dims [9223372036854775807] of DOUBLE exceed 2^63 bits");
   EXPECT_EQ(Read(test::tensor("", 99, {1})).error(),
-            "tensor without a name: has element type type 99, which is not known");
+            "tensor without a name: its elements are type 99, which is not known");
   EXPECT_EQ(Read(test::tensor("w", kComplex64, {1})).error(),
-            "tensor 'w': has element type COMPLEX64; complex numbers are not in Kiln");
+            "tensor 'w': its elements are COMPLEX64; complex numbers are not in Kiln");
   EXPECT_EQ(Read(test::tensor("w", kString, {1})).error(), "tensor 'w': is a STRING tensor; numbers are needed");
 }
 
