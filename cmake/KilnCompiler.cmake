@@ -17,6 +17,10 @@ if(KILN_SANITIZE)
   target_link_options(kiln_flags INTERFACE -fsanitize=${KILN_SANITIZE})
 endif()
 
+if(KILN_FUZZ)  # coverage of the code under test, which steers the fuzzer
+  target_compile_options(kiln_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 find_program(KILN_MOLD mold)
 if(KILN_MOLD)
   target_link_options(kiln_flags INTERFACE -fuse-ld=mold)
