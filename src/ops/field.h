@@ -36,6 +36,9 @@ template <AttributeEnum E>
 void append(std::string& out, E e) {
   out += enum_names(e)[static_cast<size_t>(e)];
 }
+namespace ops {
+using kiln::append;  // where argument-dependent lookup finds it for the enums of ops
+}
 
 template <class T>
 constexpr FieldKind field_kind() {

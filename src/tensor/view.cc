@@ -91,6 +91,15 @@ std::vector<int64_t> View::integers() const {
   return result;
 }
 
+std::vector<double> View::numbers() const {
+  std::vector<double> result(static_cast<size_t>(volume()));
+  if (dtype_ == DType::kF32)  // most tensors, without a switch an element
+    for (size_t i = 0; i < result.size(); ++i) result[i] = load<float>(data_, static_cast<int64_t>(i));
+  else
+    for (size_t i = 0; i < result.size(); ++i) result[i] = (*this)[static_cast<int64_t>(i)];
+  return result;
+}
+
 void MutableView::copy_element(int64_t to, const View& src, int64_t from) const {
   const int bits = bits_of(dtype_);
   if (bits < 8) return set_nibble(data_, to, nibble(src.data(), from));

@@ -32,6 +32,7 @@ class View {
   double operator[](int64_t index) const { return load_number(dtype_, data_, index); }
   int64_t integer(int64_t index) const { return load_integer(dtype_, data_, index); }
   std::vector<int64_t> integers() const;
+  std::vector<double> numbers() const;  ///< all elements: what a reference reads more than once
 
  private:
   DType dtype_;
