@@ -44,6 +44,8 @@ function(kiln_floor path)
     add_executable(test_${name} ${tests})
     target_link_libraries(test_${name} PRIVATE kiln_flags ${floors} ${helpers} GTest::gtest GTest::gtest_main)
     target_include_directories(test_${name} PRIVATE ${includes})
+    # GCC 12 takes the vectors of a case table's rows for uninitialised where a row fails halfway.
+    target_compile_options(test_${name} PRIVATE -Wno-maybe-uninitialized)
     gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS host)
   endif()
 endfunction()

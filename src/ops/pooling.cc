@@ -13,7 +13,7 @@ namespace {
 
 /// What one window holds.
 struct Pool {
-  double peak = -INFINITY, sum = 0;
+  double peak, sum = 0;
   int64_t inside = 0;  // taps within x
   int64_t padded = 0;  // taps within x and its pads
 
@@ -27,9 +27,15 @@ struct Pool {
   }
 };
 
+/// The maximum of nothing.
+double least_of(DType dtype) {
+  if (is_float(dtype)) return -INFINITY;
+  return dtype == DType::kU8 ? 0 : -std::ldexp(1, bits_of(dtype) - 1);
+}
+
 /// The window at output index `p` of a plane.
-Pool pool_at(const double* plane, const FilterAxes& axes, const std::array<int64_t, 3>& p) {
-  Pool pool;
+Pool pool_at(const double* plane, const FilterAxes& axes, const std::array<int64_t, 3>& p, double least) {
+  Pool pool{least};
   const auto& [d, h, w] = axes;
   for (int64_t tap = 0; tap < d.window.kernel * h.window.kernel * w.window.kernel; ++tap) {
     const std::array<int64_t, 3> t{tap / (h.window.kernel * w.window.kernel), tap / w.window.kernel % h.window.kernel,
@@ -53,8 +59,9 @@ Pool pool_at(const double* plane, const FilterAxes& axes, const std::array<int64
 
 Status Pooling::infer(InferContext& cx) const {
   const TensorType& x = TRY(cx.input(0));
-  TRY(cx.require(is_float(x.dtype) || (kind == PoolingKind::kMax && is_integer(x.dtype)), "x is ", x, "; ", kind,
-                 " pooling takes a float type", kind == PoolingKind::kMax ? " or an integer type" : ""));
+  TRY(cx.require(is_float(x.dtype) || (kind == PoolingKind::kMax && is_integer(x.dtype) && bits_of(x.dtype) <= 32),
+                 "x is ", x, "; ", kind, " pooling takes a float type",
+                 kind == PoolingKind::kMax ? " or an integer type of at most 32 bits" : ""));
   TRY(cx.require(x.rank() >= 3 && x.rank() <= 5, "x is ", x, ", of rank ", x.rank(),
                  "; it must be [N, C] and 1 to 3 spatial axes"));
   TRY(cx.require(window.size() + 2 == x.shape.size(), "window is ", window, ", with ", window.size(), " entries; x ", x,
@@ -76,10 +83,11 @@ Status Pooling::reference(ReferenceContext& cx) const {
   const std::vector<double> xs = x.numbers();
   const int64_t in_plane = volume(in), rows = axes[1].narrow, columns = axes[2].narrow;
   const double share = kind == PoolingKind::kMax ? 0 : kind == PoolingKind::kAverage ? 1 : blend;
+  const double least = least_of(x.dtype());
   for (int64_t i = 0; i < y.volume(); ++i) {
     const int64_t plane = i / volume(out), at = i % volume(out);
     const Pool pool =
-        pool_at(xs.data() + plane * in_plane, axes, {at / (rows * columns), at / columns % rows, at % columns});
+        pool_at(xs.data() + plane * in_plane, axes, {at / (rows * columns), at / columns % rows, at % columns}, least);
     const double average = pool.average(average_excludes_padding);
     y.set(i, share == 0 ? pool.peak : share == 1 ? average : (1 - share) * pool.peak + share * average);
   }

@@ -17,7 +17,7 @@ inline std::span<const std::string_view> enum_names(PoolingKind) {
 /// (1 - blend) * maximum + blend * average. Only elements within x count, and a NaN among them gives NaN. The average
 /// divides by their number or, if padding is not excluded, by the number of taps within the padded x. A window without
 /// elements has the maximum -infinity (the least integer) and the average 0.
-///   in   x   float, or for kMax any integer, [N, C, spatial...], 1 to 3 spatial axes
+///   in   x   float, or for kMax an integer type of at most 32 bits, [N, C, spatial...], 1 to 3 spatial axes
 ///   out  y   x's type, [N, C, spatial...]; extents as ops/window.h has them
 struct Pooling {
   static constexpr std::string_view name = "Pooling";
