@@ -26,9 +26,9 @@ Split split(const Polynomial& p, const Polynomial& d) {
       out.whole.terms.push_back(*std::move(part));
   }
   out.rest.constant = p.constant;
-  if (d.is_constant()) {  // and then `whole` has no constant yet
+  if (d.is_constant()) {  // positive; and `whole` has no constant yet
     out.whole.constant = floor_quotient(p.constant, d.constant);
-    out.rest.constant = p.constant - out.whole.constant * d.constant;
+    out.rest.constant = p.constant % d.constant + (p.constant % d.constant < 0 ? d.constant : 0);
   }
   return out;
 }
@@ -84,8 +84,9 @@ std::optional<Expr> decide(Kind kind, const Polynomial& rest, const Polynomial& 
     rely_on(d);
     return Expr(value);
   };
-  if (const auto limits = quotient_limits(kind, a, b); limits && limits->min == limits->max && b.min() >= 1)
-    return decided(limits->min);
+  const auto limits = quotient_limits(kind, limits_of(a), limits_of(b));
+  if (limits && limits->min == limits->max && limits->min == clamp_int64(limits->min))
+    return decided(clamp_int64(limits->min));
   if (b.min() < 1) return std::nullopt;
   const auto below = subtract(rest, d);  // negative: the quotient is below 1
   const auto above = add(rest, d);       // positive: it is above -1

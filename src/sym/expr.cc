@@ -52,9 +52,9 @@ Expr Expr::rhs() const {
   CHECK(kind() >= Kind::kSum && kind() < Kind::kInvalid);
   return node_->rhs;
 }
-int64_t Expr::min() const { return !node_ ? value_ : is_valid() ? limits_of(*node_).min : INT64_MIN; }
-int64_t Expr::max() const { return !node_ ? value_ : is_valid() ? limits_of(*node_).max : INT64_MAX; }
-int64_t Expr::opt() const { return !node_ ? value_ : is_valid() ? limits_of(*node_).opt : 0; }
+int64_t Expr::min() const { return is_valid() ? clamp_int64(limits_of(*this).min) : INT64_MIN; }
+int64_t Expr::max() const { return is_valid() ? clamp_int64(limits_of(*this).max) : INT64_MAX; }
+int64_t Expr::opt() const { return !node_ ? value_ : is_valid() ? refresh(*node_).opt : 0; }
 Table* Expr::table() const { return node_ ? node_->table : nullptr; }
 
 std::optional<Expr> invalid_operand(Expr a, Expr b) {

@@ -117,6 +117,9 @@ TEST_F(ExprTest, WhatBoundsProve) {
   EXPECT_EQ(compare_equal(n + c, c + n), Truth::kYes);
   EXPECT_EQ(compare_equal(n + c, c), Truth::kNo);
   EXPECT_TRUE(provably_less_equal(h, 2 * h));
+  EXPECT_TRUE(provably_less_equal(h, h * n));
+  EXPECT_TRUE(provably_less_equal(c * h + w, n * c * h * w + 1));
+  EXPECT_FALSE(provably_less_equal(h + 1, h * n));
   EXPECT_TRUE(provably_less(h, h + n));
   EXPECT_FALSE(provably_less(any, any * 2));
   EXPECT_TRUE(provably_less_equal(any, INT64_MAX));

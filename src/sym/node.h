@@ -10,9 +10,16 @@
 
 namespace kiln::sym {
 
+__extension__ typedef __int128 Int128;
+
+/// Limits in the mathematical integers, saturating far beyond int64. Were they cut to int64, a form that overflows
+/// where the expression as written does not could be "proved" to have a wrong value.
 struct Limits {
-  int64_t min, max, opt;
+  Int128 min, max;
 };
+inline int64_t clamp_int64(Int128 x) {
+  return x < INT64_MIN ? INT64_MIN : x > INT64_MAX ? INT64_MAX : static_cast<int64_t>(x);
+}
 
 struct Node {
   Kind kind = Kind::kInvalid;
@@ -28,7 +35,8 @@ struct Node {
   uint32_t stack = 1;  ///< values a postfix program needs at once
 
   mutable Limits limits{};
-  mutable uint64_t limits_version = 0;  ///< of the table's bounds, for `limits`
+  mutable int64_t opt = 0;
+  mutable uint64_t limits_version = 0;  ///< of the table's bounds, for `limits` and `opt`
   mutable uint64_t relied_version = 0;  ///< the same, when `rely_on` last came by
 };
 
@@ -53,14 +61,12 @@ Polynomial polynomial_of(Expr e);                ///< `e` is valid
 Expr build(const Polynomial& p);                 ///< the canonical tree
 Expr build(const std::optional<Polynomial>& p);  ///< nothing stands for an overflow
 
-const Limits& limits_of(const Node& node);
-/// Limits of a polynomial in the mathematical integers, saturating far beyond int64.
-struct WideLimits {
-  __extension__ __int128 min, max;
-};
-WideLimits limits_of(const Polynomial& p);
+/// Brings the node's `limits` and `opt` up to date with the bounds.
+const Node& refresh(const Node& node);
+Limits limits_of(Expr e);  ///< `e` is valid
+Limits limits_of(const Polynomial& p);
 /// Limits of a quotient, from those of the operands; nothing if the divisor can only be zero.
-std::optional<Limits> quotient_limits(Kind kind, Expr a, Expr b);
+std::optional<Limits> quotient_limits(Kind kind, const Limits& a, const Limits& b);
 /// Records that a simplification holds because of the bounds of these symbols; see Table::set_bounds.
 void rely_on(const Polynomial& p);
 void rely_on(Expr e);

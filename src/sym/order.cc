@@ -11,6 +11,19 @@ namespace {
 /// a - b; nothing if a coefficient overflows.
 std::optional<Polynomial> difference(Expr a, Expr b) { return subtract(polynomial_of(a), polynomial_of(b)); }
 
+/// a - b or b - a: beside INT64_MIN only one of them may fit.
+std::optional<Polynomial> either_difference(Expr a, Expr b) {
+  auto gap = difference(a, b);
+  return gap ? gap : difference(b, a);
+}
+
+/// A decided comparison that does not follow from structure alone relies on bounds.
+void rely_on_unless_constant(Expr a, Expr b) {
+  if (const auto gap = difference(a, b); gap && gap->is_constant()) return;
+  rely_on(a);
+  rely_on(b);
+}
+
 void flatten(Kind kind, Expr e, std::vector<Expr>& out) {
   if (e.kind() != kind) return out.push_back(e);
   flatten(kind, e.lhs(), out);
@@ -24,11 +37,9 @@ bool dominates(Kind kind, Expr kept, Expr x) {
   if (x.kind() == (kind == Kind::kMax ? Kind::kMin : Kind::kMax) &&
       (dominates(kind, kept, x.lhs()) || dominates(kind, kept, x.rhs())))
     return true;
-  const auto gap = kind == Kind::kMax ? difference(kept, x) : difference(x, kept);
-  if (!gap) return false;
-  const Sign sign = sign_of(*gap);
-  if (sign != Sign::kPositive && sign != Sign::kNotNegative && sign != Sign::kZero) return false;
-  rely_on(*gap);
+  const Expr greater = kind == Kind::kMax ? kept : x, smaller = kind == Kind::kMax ? x : kept;
+  if (compare_less(greater, smaller) != Truth::kNo) return false;
+  rely_on_unless_constant(greater, smaller);
   return true;
 }
 
@@ -69,13 +80,6 @@ bool is_never_zero(const Polynomial& p) {  // 2*n - 2*m + 1
   return step > 1 && p.constant % step != 0;
 }
 
-/// A decided comparison that does not follow from structure alone relies on bounds.
-void rely_on_unless_constant(Expr a, Expr b) {
-  if (const auto gap = difference(a, b); gap && gap->is_constant()) return;
-  rely_on(a);
-  rely_on(b);
-}
-
 }  // namespace
 
 Expr max(Expr a, Expr b) { return extremum(Kind::kMax, a, b); }
@@ -85,8 +89,11 @@ Truth compare_equal(Expr a, Expr b) {
   if (invalid_operand(a, b)) return Truth::kUnknown;
   common_table(a, b);
   if (a == b) return Truth::kYes;
-  const auto gap = difference(a, b);
-  if (!gap) return a.max() < b.min() || b.max() < a.min() ? Truth::kNo : Truth::kUnknown;
+  const auto gap = either_difference(a, b);
+  if (!gap) {
+    const Limits x = limits_of(a), y = limits_of(b);
+    return x.max < y.min || y.max < x.min ? Truth::kNo : Truth::kUnknown;
+  }
   const Sign sign = sign_of(*gap);
   if (sign == Sign::kZero) return Truth::kYes;
   if (sign == Sign::kPositive || sign == Sign::kNegative || is_never_zero(*gap)) return Truth::kNo;
@@ -97,7 +104,10 @@ Truth compare_less(Expr a, Expr b) {
   if (invalid_operand(a, b)) return Truth::kUnknown;
   common_table(a, b);
   const auto gap = difference(a, b);
-  if (!gap) return a.max() < b.min() ? Truth::kYes : a.min() >= b.max() ? Truth::kNo : Truth::kUnknown;
+  if (!gap) {
+    const Limits x = limits_of(a), y = limits_of(b);
+    return x.max < y.min ? Truth::kYes : x.min >= y.max ? Truth::kNo : Truth::kUnknown;
+  }
   const Sign sign = sign_of(*gap);
   if (sign == Sign::kNegative) return Truth::kYes;
   if (sign == Sign::kPositive || sign == Sign::kZero || sign == Sign::kNotNegative) return Truth::kNo;
@@ -110,11 +120,13 @@ Expr equal(Expr a, Expr b) {
     rely_on_unless_constant(a, b);
     return truth == Truth::kYes ? 1 : 0;
   }
-  auto gap = difference(a, b);
+  auto gap = either_difference(a, b);
   if (!gap) return compare(a, b) <= 0 ? intern(Kind::kEqual, a, b) : intern(Kind::kEqual, b, a);
-  const int64_t step = content(*gap);  // divides the constant too, or the two would differ
-  for (Term& term : gap->terms) term.coefficient /= step;
-  gap->constant /= step;
+  // The content divides the constant too, or the two would differ. (Once is not enough for INT64_MIN.)
+  for (int64_t step = content(*gap); step > 1; step = content(*gap)) {
+    for (Term& term : gap->terms) term.coefficient /= step;
+    gap->constant /= step;
+  }
   if (gap->terms.front().coefficient < 0)
     if (const auto negated = scale(*gap, -1)) gap = negated;
   const auto negated = scale(*gap, -1);
@@ -131,9 +143,10 @@ Expr less(Expr a, Expr b) {
   auto gap = difference(b, a);  // > 0
   if (!gap) return intern(Kind::kLess, a, b);
   // step*q + k > 0 means q > -k/step, and so q + ceil(k/step) > 0 for integers
-  const int64_t step = content(*gap);
-  for (Term& term : gap->terms) term.coefficient /= step;
-  gap->constant = ceil_quotient(gap->constant, step);
+  for (int64_t step = content(*gap); step > 1; step = content(*gap)) {
+    for (Term& term : gap->terms) term.coefficient /= step;
+    gap->constant = ceil_quotient(gap->constant, step);
+  }
   const auto negated = scale(*gap, -1);
   if (!negated) return intern(Kind::kLess, a, b);
   return compare_parts(Kind::kLess, *negated, *gap);

@@ -1,0 +1,72 @@
+#include "sym/table.h"
+
+#include <gtest/gtest.h>
+
+namespace kiln::sym {
+namespace {
+
+TEST(Table, NamesAreUnique) {
+  Table table;
+  const Expr n = table.symbol("n", {1, 2, 3});
+  EXPECT_EQ(table.symbol("n", {0, 0, 9}), n);
+  EXPECT_EQ(table.bounds(n), (Bounds{1, 2, 3}));
+  table.symbol("n.1");
+  EXPECT_EQ(table.fresh("n").name(), "n.2");
+  EXPECT_EQ(table.fresh("").name(), "dim");
+  EXPECT_EQ(table.find("gone"), std::nullopt);
+  EXPECT_EQ(table.symbols().size(), 4u);
+  EXPECT_EQ(table.symbols()[0], n);
+}
+
+TEST(Table, NewBoundsReachOldExpressions) {
+  Table table;
+  const Expr n = table.symbol("n"), e = 2 * n + 1;
+  EXPECT_EQ(e.min(), 1);
+  ASSERT_TRUE(table.set_bounds(n, {3, 4, 5}));
+  EXPECT_EQ(e.min(), 7);
+  EXPECT_EQ(e.opt(), 9);
+  EXPECT_EQ(e.max(), 11);
+}
+
+TEST(Table, BoundsThatWereReliedOnDoNotWiden) {
+  Table table;
+  const Expr n = table.symbol("n", {2, 4, 8}), m = table.symbol("m", {2, 4, 8});
+  EXPECT_EQ(max(n, 1), n);
+  EXPECT_TRUE(table.set_bounds(n, {3, 3, 4}));
+  EXPECT_TRUE(table.set_bounds(n, {2, 6, 6}));  // another profile
+  EXPECT_EQ(table.set_bounds(n, {0, 4, 8}).error().message,
+            "symbol 'n': bounds [0, 8] exceed [2, 8], which expressions were simplified by");
+  EXPECT_EQ(table.bounds(n), (Bounds{2, 6, 6}));
+  EXPECT_EQ(max(m, m), m);  // follows from structure
+  EXPECT_TRUE(table.set_bounds(m, {0, 100, 1000}));
+  EXPECT_FALSE(table.set_bounds(m, {5, 5, 4}));
+}
+
+TEST(Table, SubstitutionMovesBetweenTables) {
+  Table from, to;
+  const Expr n = from.symbol("n"), k = to.symbol("k");
+  const std::vector<std::pair<Expr, Expr>> all{{n, 2 * k}};
+  EXPECT_EQ(substitute(floor_div(n, 4) + 1, all), floor_div(k, 2) + 1);
+}
+
+TEST(Text, NamesThatAreNoIdentifiersAreQuoted) {
+  Table table;
+  const Expr odd = table.symbol("past + 1"), quote = table.symbol("a\"b\\"), named = table.symbol("max");
+  EXPECT_EQ(str(odd + 1), "\"past + 1\" + 1");
+  for (Expr e : {odd * 2, quote, max(named, odd)}) EXPECT_EQ(*parse(str(e), table), e);
+}
+
+TEST(Text, ParserSaysWhatIsWrong) {
+  Table table;
+  const auto why_not = [&](std::string_view text) { return parse(text, table).error().message; };
+  EXPECT_EQ(why_not("n +"), "'n +', column 4: a number, a name or '(' needed");
+  EXPECT_EQ(why_not("max(1, 2"), "'max(1, 2', column 9: ')' needed");
+  EXPECT_EQ(why_not("n m"), "'n m', column 3: an operator or the end needed");
+  EXPECT_EQ(why_not("abs(n)"), "'abs(n)', column 4: max, min, equal, less, floor_div or ceil_div before '(' needed");
+  EXPECT_EQ(why_not("9223372036854775808"), "'9223372036854775808', column 1: a number that fits int64 needed");
+  EXPECT_EQ(*parse("-9223372036854775808", table), INT64_MIN);
+  EXPECT_FALSE(parse(std::string(100'000, '('), table));
+}
+
+}  // namespace
+}  // namespace kiln::sym
