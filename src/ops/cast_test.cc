@@ -1,0 +1,71 @@
+#include "ops/cast.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ops/reference_context.h"
+#include "ops/testing/case.h"
+
+namespace kiln {
+namespace {
+
+const CaseTable<ops::Cast> kCases{
+    {"to half", {DType::kF16}, {{{3, 37}}}},
+    {"to half: special values", {DType::kF16}, {{{64}, DType::kF32, Fill::kSpecial}}},
+    {"to bfloat", {DType::kBF16}, {{{3, 37}}}},
+    {"to bfloat: special values", {DType::kBF16}, {{{64}, DType::kF32, Fill::kSpecial}}},
+    {"from half", {DType::kF32}, {{{3, 37}, DType::kF16}}},
+    {"from bfloat", {DType::kF32}, {{{3, 37}, DType::kBF16}}},
+    {"half to bfloat", {DType::kBF16}, {{{3, 37}, DType::kF16}}},
+    {"float to i32", {DType::kI32}, {{{3, 37}, DType::kF32, Fill::kHuge}}},
+    {"float to i64", {DType::kI64}, {{{3, 37}, DType::kF32, Fill::kHuge}}},
+    {"float to i8", {DType::kI8}, {{{3, 37}, DType::kF32}}},
+    {"float to u8", {DType::kU8}, {{{3, 37}, DType::kF32, Fill::kPositive}}},
+    {"float to bool", {DType::kBool}, {{{64}, DType::kF32, Fill::kSpecial}}},
+    {"i32 to float", {DType::kF32}, {{{3, 37}, DType::kI32}}},
+    {"i64 to float", {DType::kF32}, {{{3, 37}, DType::kI64}}},
+    {"i64 to i32", {DType::kI32}, {{{3, 37}, DType::kI64}}},
+    {"i32 to i64", {DType::kI64}, {{{3, 37}, DType::kI32}}},
+    {"bool to float", {DType::kF32}, {{{3, 37}, DType::kBool}}},
+    {"bool to i64", {DType::kI64}, {{{3, 37}, DType::kBool}}},
+    {"u8 to float", {DType::kF32}, {{{3, 37}, DType::kU8}}},
+    {"i8 to float", {DType::kF32}, {{{3, 37}, DType::kI8}}},
+    {"to the same type", {DType::kF32}, {{{3, 37}}}},
+};
+
+std::vector<double> run(DType from, DType to, std::vector<double> x) {
+  const auto count = static_cast<int64_t>(x.size());
+  return run_reference_numbers(ops::Cast{to}, {{{count}, from, Fill::kNormal, std::move(x)}});
+}
+using Numbers = std::vector<double>;
+
+TEST(Cast, KnownAnswers) {
+  EXPECT_EQ(run(DType::kF32, DType::kI32, {1.9, -1.9, 3e9, -3e9, NAN}), (Numbers{1, -1, 2147483647, -2147483648.0, 0}));
+  EXPECT_EQ(run(DType::kF32, DType::kU8, {-1, 3.7, 300}), (Numbers{0, 3, 255}));
+  EXPECT_EQ(run(DType::kF32, DType::kI8, {-200, 200, INFINITY}), (Numbers{-128, 127, 127}));
+  EXPECT_EQ(run(DType::kI32, DType::kU8, {256, 257, -1}), (Numbers{0, 1, 255}));
+  EXPECT_EQ(run(DType::kF32, DType::kBool, {0, -0.0, 0.5, NAN}), (Numbers{0, 0, 1, 1}));
+  EXPECT_EQ(run(DType::kF64, DType::kF16, {2049, 65520}), (Numbers{2048, INFINITY}));  // tie to even; overflow
+  EXPECT_EQ(run(DType::kF32, DType::kI64, {1e30, -1e30})[1], -9223372036854775808.0);
+  EXPECT_EQ(run(DType::kBool, DType::kF32, {0, 1}), (Numbers{0, 1}));
+}
+TEST(Cast, KeepsValues) {
+  sym::Table table;
+  const sym::Expr n = table.symbol("n", {0, 4, 9});
+  const TensorType x(DType::kI64, {3}, {n, 2, 0});
+  const InferInput input{&x};
+  const auto values = [&](DType to) { return (*infer_types(ops::Cast{to}, {&input, 1}, table))[0].values; };
+  EXPECT_EQ(*values(DType::kI32), (SymbolicValues{n, 2, 0}));
+  EXPECT_EQ(*values(DType::kBool), (SymbolicValues{1 - sym::equal(n, 0), 1, 0}));
+  EXPECT_EQ(values(DType::kF32), nullptr);
+}
+TEST(Cast, WrapsConstantValues) {  // exporters write "to the end" as INT64_MAX
+  sym::Table table;
+  const TensorType x(DType::kI64, {1}, {INT64_MAX});
+  const InferInput input{&x};
+  EXPECT_EQ(*(*infer_types(ops::Cast{DType::kI32}, {&input, 1}, table))[0].values, SymbolicValues{-1});
+}
+
+}  // namespace
+}  // namespace kiln
