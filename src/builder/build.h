@@ -1,0 +1,43 @@
+/// From a network to a plan: passes, lowering, cover, memory.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "ir/graph.h"
+#include "plan/plan.h"
+#include "tactics/tactic.h"
+#include "tactics/timer.h"
+
+namespace kiln {
+
+/// Ranges of one optimization profile, by input name. Inputs without dynamic axes need none.
+struct ProfileRequest {
+  std::map<std::string, plan::InputRange> extents;
+  std::map<std::string, plan::InputRange> values;  ///< of shape inputs
+};
+
+struct BuildRequest {
+  std::string network_name;
+  Numerics numerics;
+  int optimization_level = 3;
+  bool refittable = false;
+  std::vector<ProfileRequest> profiles;  ///< none: one is made if every input is static
+  std::map<std::string, Format> surface_formats;
+  TimerOptions timing;
+  TimingCache* timing_cache = nullptr;  ///< null: one of the build's own
+  /// Called with the phase's name and how far it is; false cancels the build.
+  bool (*progress)(void* user, const char* phase, int done, int total) = nullptr;
+  void* progress_user = nullptr;
+};
+
+/// The network is not changed. Fails with an error that names the node or input at fault.
+Result<plan::Plan> build_plan(const ir::Graph& network, Backend& backend, const BuildRequest& request, Log& log);
+
+/// Gives a small static index or boolean input symbols for its elements, so that shapes may depend on them. Called for
+/// every input of a network; does nothing where the type cannot be a shape tensor.
+void give_symbolic_values(ir::Graph& graph, ir::ValueId input);
+
+}  // namespace kiln

@@ -1,0 +1,37 @@
+/// What every pass is given, and the pipeline that runs them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+#include "ir/graph.h"
+
+namespace kiln::passes {
+
+struct PassContext {
+  Log& log;
+  bool strongly_typed = false;  ///< every tensor is rounded to its type: casts that change values stay
+  bool refittable = false;      ///< folds over weights must be recorded or not done
+  int64_t fold_budget_bytes = int64_t{256} << 20;  ///< how much larger than its inputs folding may make a constant
+  /// Runs an op on constants; null: the op's reference. Backends give one whose kernels are fast.
+  Result<std::vector<HostTensor>> (*evaluate)(void* user, const Op& op, std::span<const HostTensor* const> inputs) = nullptr;
+  void* evaluate_user = nullptr;
+  /// Called after each pass with its name: `kiln dump --after`, tests that verify.
+  Status (*after)(void* user, std::string_view pass, const ir::Graph& graph) = nullptr;
+  void* after_user = nullptr;
+};
+
+using Pass = Status (*)(ir::Graph&, PassContext&);
+struct NamedPass {
+  std::string_view name;
+  Pass run;
+};
+/// The passes in their order: pipeline.cc reads as a table of contents.
+std::span<const NamedPass> pipeline();
+/// Runs the pipeline; the error names the pass. Times go to the verbose log.
+Status run_pipeline(ir::Graph& graph, PassContext& cx);
+
+}  // namespace kiln::passes

@@ -1,0 +1,159 @@
+#include "tactics/timer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "device/executor.h"
+#include "sym/program.h"
+#include "tensor/view.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kKernelVersion = 1;  // raised when a kernel changes speed, so that old timings are not believed
+
+/// A region loaded and bound at the optimum shapes, over random inputs.
+class Rig {
+ public:
+  static Result<std::unique_ptr<Rig>> make(const TacticContext& cx, const Region& region, const Candidate& candidate);
+  Status run() { return step_->run({inputs_.data(), outputs_.data(), workspace_.data(), nullptr}); }
+
+ private:
+  Result<void*> allocate(Device& device, const TensorType& type, const Format& format);
+
+  std::unique_ptr<LoadedStep> loaded_;
+  std::unique_ptr<BoundStep> step_;
+  std::vector<Buffer> buffers_;
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+  Buffer workspace_;
+};
+
+/// Small positive numbers in every type: no denormals, no overflow, indices in range of anything with two elements.
+void fill(DType dtype, std::byte* data, int64_t count) {
+  if (dtype == DType::kF32) {
+    auto* values = reinterpret_cast<float*>(data);
+    for (int64_t i = 0; i < count; ++i) values[i] = 0.25f + static_cast<float>((i * 2654435761u >> 16) & 255) / 512.f;
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) is_float(dtype) ? store_number(dtype, data, i, 0.5) : store_integer(dtype, data, i, 0);
+}
+
+Result<void*> Rig::allocate(Device& device, const TensorType& type, const Format& format) {
+  const int64_t count = format.storage_volume(type.opt_extents());
+  buffers_.push_back(TRY(device.allocate(std::max<int64_t>(size_bytes(type.dtype, count), 1))));
+  fill(type.dtype, buffers_.back().data(), count);
+  return static_cast<void*>(buffers_.back().data());
+}
+
+StepTensor describe(const ir::Graph& graph, ir::ValueId id, const Format& format) {
+  if (id == ir::ValueId::kNone) return {.present = false};
+  const TensorType& type = graph.type(id);
+  return {type.dtype, format, type.rank()};
+}
+
+Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate) {
+  auto rig = std::make_unique<Rig>();
+  StepSpec spec{candidate.draft.kernel, candidate.draft.payload, {}, {}, static_cast<int>(candidate.draft.params.size())};
+  std::vector<const HostTensor*> constants;
+  std::vector<Extents> input_extents, output_extents;
+  for (size_t i = 0; i < region.inputs.size(); ++i) {
+    const ir::ValueId id = region.inputs[i];
+    spec.inputs.push_back(describe(cx.graph, id, candidate.variant.inputs[i]));
+    constants.push_back(id == ir::ValueId::kNone ? nullptr : cx.graph.constant(id));
+    input_extents.push_back(id == ir::ValueId::kNone ? Extents{} : cx.graph.type(id).opt_extents());
+    if (id == ir::ValueId::kNone)
+      rig->inputs_.push_back(nullptr);
+    else if (constants.back())
+      rig->inputs_.push_back(constants.back()->bytes().data());
+    else
+      rig->inputs_.push_back(TRY(rig->allocate(cx.device, cx.graph.type(id), candidate.variant.inputs[i])));
+  }
+  for (size_t i = 0; i < region.outputs.size(); ++i) {
+    const TensorType& type = cx.graph.type(region.outputs[i]);
+    spec.outputs.push_back(describe(cx.graph, region.outputs[i], candidate.variant.outputs[i]));
+    output_extents.push_back(type.opt_extents());
+    rig->outputs_.push_back(TRY(rig->allocate(cx.device, type, candidate.variant.outputs[i])));
+  }
+  std::vector<int64_t> params;
+  for (const sym::Expr& param : candidate.draft.params) params.push_back(param.opt());
+  Executor& executor = TRY(cx.device.executor(candidate.draft.executor));
+  rig->loaded_ = TRY(executor.load(spec, constants));
+  rig->step_ = TRY(rig->loaded_->bind({input_extents, output_extents, params}));
+  rig->workspace_ = TRY(cx.device.allocate(std::max<int64_t>(rig->step_->workspace_bytes(), 1)));
+  return rig;
+}
+
+double now_us() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidate& candidate) {
+  std::string text = str(kKernelVersion, '|', cx.device.identity(), '|', candidate.draft.executor, '/', candidate.draft.kernel, '/',
+                         candidate.tactic->name(), '/', candidate.variant.name, '|', to_record(cx.numerics));
+  const auto add = [&](ir::ValueId id, const Format& format) {
+    if (id == ir::ValueId::kNone) return text += "|-", void();
+    const TensorType& type = cx.graph.type(id);
+    text += str('|', type.dtype, type.opt_extents(), type.max_extents(), format, cx.graph.constant(id) ? "c" : "");
+  };
+  for (size_t i = 0; i < region.inputs.size(); ++i) add(region.inputs[i], candidate.variant.inputs[i]);
+  for (size_t i = 0; i < region.outputs.size(); ++i) add(region.outputs[i], candidate.variant.outputs[i]);
+  for (const ir::NodeId id : region.nodes) text += str('|', cx.graph.node(id).op);
+  return combine(hash128(std::string_view(text)), hash128(candidate.draft.payload));
+}
+
+Timer::Timer(Device& device, TimingCache& cache, TimerOptions options, Log& log)
+    : device_(device), cache_(cache), options_(options), log_(log) {}
+
+Status Timer::time(const TacticContext& cx, const Region& region, std::span<Candidate> candidates) {
+  struct Pending {
+    Candidate* candidate;
+    Hash128 key;
+    std::unique_ptr<Rig> rig;
+    double best_us = 1e30, spent_us = 0;
+  };
+  std::vector<Pending> pending;
+  for (Candidate& candidate : candidates) {
+    const Hash128 key = timing_key(cx, region, candidate);
+    if (const auto known = cache_.find(key)) {
+      candidate.time_us = *known;
+      ++num_cached_;
+      continue;
+    }
+    if (options_.error_on_cache_miss)
+      return error(Code::kState, "the timing cache has no entry for tactic '", candidate.tactic->name(), "' (",
+                   candidate.variant.name, "), and kERROR_ON_TIMING_CACHE_MISS is set");
+    auto rig = Rig::make(cx, region, candidate);
+    Status ran = rig ? (*rig)->run() : Status(std::unexpected(rig.error()));
+    if (!ran) {
+      candidate.failure = ran.error().message;
+      log_.verbose("  skipped ", candidate.tactic->name(), " (", candidate.variant.name, "): ", candidate.failure);
+      continue;
+    }
+    pending.push_back({&candidate, key, std::move(*rig)});
+  }
+  const std::lock_guard exclusive(device_.exclusive());
+  for (bool busy = !pending.empty(); busy;) {  // a turn each, so that heat and neighbours touch all alike
+    busy = false;
+    for (Pending& p : pending) {
+      if (p.spent_us >= options_.budget_us_per_candidate) continue;
+      const double start = now_us();
+      TRY(p.rig->run());
+      const double took = now_us() - start;
+      p.best_us = std::min(p.best_us, took);
+      p.spent_us += took;
+      busy |= p.spent_us < options_.budget_us_per_candidate;
+    }
+  }
+  for (const Pending& p : pending) {
+    p.candidate->time_us = p.best_us;
+    cache_.insert(p.key, p.best_us);
+    ++num_measured_;
+  }
+  return {};
+}
+
+}  // namespace kiln
