@@ -25,9 +25,8 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
     }
     plan.offsets[i] = offset;
     plan.total_bytes = std::max(plan.total_bytes, offset + rounded(life.size_bytes));
-    const auto at = std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) {
-      return plan.offsets[a] < plan.offsets[b];
-    });
+    const auto at = std::upper_bound(placed.begin(), placed.end(), i,
+                                     [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; });
     placed.insert(at, i);
   }
   return plan;

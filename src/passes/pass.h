@@ -17,7 +17,8 @@ struct PassContext {
   bool refittable = false;      ///< folds over weights must be recorded or not done
   int64_t fold_budget_bytes = int64_t{256} << 20;  ///< how much larger than its inputs folding may make a constant
   /// Runs an op on constants; null: the op's reference. Backends give one whose kernels are fast.
-  Result<std::vector<HostTensor>> (*evaluate)(void* user, const Op& op, std::span<const HostTensor* const> inputs) = nullptr;
+  Result<std::vector<HostTensor>> (*evaluate)(void* user, const Op& op,
+                                              std::span<const HostTensor* const> inputs) = nullptr;
   void* evaluate_user = nullptr;
   /// Called after each pass with its name: `kiln dump --after`, tests that verify.
   Status (*after)(void* user, std::string_view pass, const ir::Graph& graph) = nullptr;

@@ -152,19 +152,24 @@ Status Coverer::place(Claim claim) {
       claim.notes.push_back(str(claim.tactic->name(), " (", candidate.variant.name, "): failed: ", candidate.failure));
       continue;
     }
-    const double reformat_us = reformat_cost(claim.region, candidate.variant), total_us = candidate.time_us + reformat_us;
+    const double reformat_us = reformat_cost(claim.region, candidate.variant),
+                 total_us = candidate.time_us + reformat_us;
     claim.notes.push_back(str(claim.tactic->name(), " (", candidate.variant.name, "): ", candidate.time_us, " us + ",
                               reformat_us, " us of reformats"));
     if (!best || total_us < best_us) best = &candidate, best_us = total_us;
   }
   const ir::Node& root = cx_.graph.node(claim.region.nodes.back());
-  if (!best) return error(Code::kDevice, root.op.name(), " '", root.name, "': every tactic failed; ", claim.notes.back());
+  if (!best)
+    return error(Code::kDevice, root.op.name(), " '", root.name, "': every tactic failed; ", claim.notes.back());
   for (size_t i = 0; i < claim.region.inputs.size(); ++i)
     if (is_data(claim.region.inputs[i])) require_format(claim.region.inputs[i], best->variant.inputs[i]);
-  for (size_t i = 0; i < claim.region.outputs.size(); ++i) set_format(claim.region.outputs[i], best->variant.outputs[i]);
-  log_.verbose(root.op.name(), " '", root.name, "': ", claim.tactic->name(), " (", best->variant.name, "), ", best_us, " us");
+  for (size_t i = 0; i < claim.region.outputs.size(); ++i)
+    set_format(claim.region.outputs[i], best->variant.outputs[i]);
+  log_.verbose(root.op.name(), " '", root.name, "': ", claim.tactic->name(), " (", best->variant.name, "), ", best_us,
+               " us");
   for (const std::string& note : claim.notes) log_.verbose("  ", note);
-  cover_.tiles.push_back({std::move(claim.region), best->tactic, best->variant, best->draft, best->time_us, std::move(claim.notes)});
+  cover_.tiles.push_back(
+      {std::move(claim.region), best->tactic, best->variant, best->draft, best->time_us, std::move(claim.notes)});
   return {};
 }
 

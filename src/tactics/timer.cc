@@ -37,7 +37,8 @@ void fill(DType dtype, std::byte* data, int64_t count) {
     for (int64_t i = 0; i < count; ++i) values[i] = 0.25f + static_cast<float>((i * 2654435761u >> 16) & 255) / 512.f;
     return;
   }
-  for (int64_t i = 0; i < count; ++i) is_float(dtype) ? store_number(dtype, data, i, 0.5) : store_integer(dtype, data, i, 0);
+  for (int64_t i = 0; i < count; ++i)
+    is_float(dtype) ? store_number(dtype, data, i, 0.5) : store_integer(dtype, data, i, 0);
 }
 
 Result<void*> Rig::allocate(Device& device, const TensorType& type, const Format& format) {
@@ -55,7 +56,8 @@ StepTensor describe(const ir::Graph& graph, ir::ValueId id, const Format& format
 
 Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate) {
   auto rig = std::make_unique<Rig>();
-  StepSpec spec{candidate.draft.kernel, candidate.draft.payload, {}, {}, static_cast<int>(candidate.draft.params.size())};
+  StepSpec spec{
+      candidate.draft.kernel, candidate.draft.payload, {}, {}, static_cast<int>(candidate.draft.params.size())};
   std::vector<const HostTensor*> constants;
   std::vector<Extents> input_extents, output_extents;
   for (size_t i = 0; i < region.inputs.size(); ++i) {
@@ -92,8 +94,9 @@ double now_us() {
 }  // namespace
 
 Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidate& candidate) {
-  std::string text = str(kKernelVersion, '|', cx.device.identity(), '|', candidate.draft.executor, '/', candidate.draft.kernel, '/',
-                         candidate.tactic->name(), '/', candidate.variant.name, '|', to_record(cx.numerics));
+  std::string text =
+      str(kKernelVersion, '|', cx.device.identity(), '|', candidate.draft.executor, '/', candidate.draft.kernel, '/',
+          candidate.tactic->name(), '/', candidate.variant.name, '|', to_record(cx.numerics));
   const auto add = [&](ir::ValueId id, const Format& format) {
     if (id == ir::ValueId::kNone) return text += "|-", void();
     const TensorType& type = cx.graph.type(id);

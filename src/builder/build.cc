@@ -1,0 +1,224 @@
+#include "builder/build.h"
+
+#include <algorithm>
+#include <set>
+
+#include "builder/emit.h"
+#include "builder/specialize.h"
+#include "passes/pass.h"
+#include "runtime/context.h"
+
+namespace kiln {
+
+void give_symbolic_values(ir::Graph& graph, ir::ValueId input) {
+  TensorType type = graph.type(input);
+  if (!is_index(type.dtype) || type.rank() > 1 || type.values) return;
+  const auto count = type.volume().constant();
+  if (!count || *count > kMaxSymbolicValues) return;
+  SymbolicValues values;
+  for (int64_t i = 0; i < *count; ++i)
+    values.push_back(graph.table().fresh(str(graph.value(input).name, '[', i, ']'), sym::kAnyValue));
+  type.values = std::make_shared<const SymbolicValues>(std::move(values));
+  graph.set_input_type(input, std::move(type));
+}
+
+namespace {
+
+class Build {
+ public:
+  Build(const ir::Graph& network, Backend& backend, const BuildRequest& request, Log& log)
+      : network_(network), backend_(backend), request_(request), log_(log), weights_(plan_.weights) {}
+
+  Result<plan::Plan> run();
+
+ private:
+  Status check_surface() const;
+  void describe_surface();
+  Status add_profile(const ProfileRequest& request, Timer& timer);
+  Status measure_workspaces();
+  void mark_shape_inputs();
+  bool progress(const char* phase, int done, int total) const {
+    return !request_.progress || request_.progress(request_.progress_user, phase, done, total);
+  }
+
+  const ir::Graph& network_;
+  Backend& backend_;
+  const BuildRequest& request_;
+  Log& log_;
+  plan::Plan plan_;
+  WeightTable weights_;
+};
+
+Status Build::check_surface() const {
+  TRY(require(!network_.outputs().empty(), "the network has no output: call markOutput"));
+  std::set<std::string_view> names;
+  const auto check = [&](std::string_view name, const TensorType& type, std::string_view what) -> Status {
+    TRY(require(names.insert(name).second, "two network inputs or outputs are called '", name, "'"));
+    return require(type.dtype != DType::kF64, what, " '", name, "' is ", type,
+                   ": FP64 is not a type of network inputs and outputs; cast it");
+  };
+  for (const ir::ValueId id : network_.inputs()) TRY(check(network_.value(id).name, network_.type(id), "input"));
+  for (const ir::Output& output : network_.outputs()) TRY(check(output.name, network_.type(output.value), "output"));
+  return {};
+}
+
+void Build::describe_surface() {
+  const auto describe = [&](const std::string& name, ir::ValueId id) {
+    plan::IoTensor io;
+    io.name = name;
+    io.dtype = network_.type(id).dtype;
+    const auto format = request_.surface_formats.find(name);
+    if (format != request_.surface_formats.end()) io.format = format->second;
+    for (const sym::Expr& extent : network_.type(id).shape) {
+      io.extents.push_back(sym::Program::compile(extent));
+      io.axis_names.push_back(extent.is_symbol() ? std::string(extent.name()) : std::string());
+    }
+    return io;
+  };
+  for (const ir::ValueId id : network_.inputs()) plan_.inputs.push_back(describe(network_.value(id).name, id));
+  for (const ir::Output& output : network_.outputs()) plan_.outputs.push_back(describe(output.name, output.value));
+  for (const sym::Expr& symbol : network_.shared_table()->symbols())
+    plan_.symbols.push_back({std::string(symbol.name())});
+  for (size_t i = 0; i < network_.inputs().size(); ++i) {
+    const TensorType& type = network_.type(network_.inputs()[i]);
+    const auto bind = [&](const sym::Expr& e, int axis, int element) {
+      if (!e.is_symbol()) return;
+      plan::Symbol& symbol = plan_.symbols[static_cast<size_t>(e.symbol_id())];
+      if (symbol.input < 0) symbol = {symbol.name, static_cast<int>(i), axis, element};
+    };
+    for (int axis = 0; axis < type.rank(); ++axis) bind(type.shape[static_cast<size_t>(axis)], axis, -1);
+    if (type.values)
+      for (size_t k = 0; k < type.values->size(); ++k) bind((*type.values)[k], -1, static_cast<int>(k));
+  }
+  for (const sym::Assumption& assumption : network_.assumptions())
+    plan_.guards.push_back(sym::Guard::compile(assumption));
+}
+
+Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
+  plan::Profile profile;
+  profile.ranges = TRY(extent_ranges(network_, request));
+  for (const ir::ValueId id : network_.inputs()) {
+    const auto found = request.values.find(network_.value(id).name);
+    profile.value_ranges.push_back(found == request.values.end() ? plan::InputRange{} : found->second);
+  }
+  ir::Graph graph = TRY(specialize(network_, request));
+  passes::PassContext pass_context{log_};
+  pass_context.strongly_typed = request_.numerics.strongly_typed;
+  pass_context.refittable = request_.refittable;
+  TRY(passes::run_pipeline(graph, pass_context));
+  TRY(backend_.lower(graph, request_.numerics));
+  TRY(passes::run_pipeline(graph, pass_context));
+  CoverOptions options;
+  for (const ir::ValueId id : graph.inputs())
+    if (const auto f = request_.surface_formats.find(graph.value(id).name); f != request_.surface_formats.end())
+      options.surface_formats[id] = f->second;
+  for (const ir::Output& output : graph.outputs())
+    if (const auto f = request_.surface_formats.find(output.name); f != request_.surface_formats.end())
+      options.surface_formats[output.value] = f->second;
+  struct Forward {
+    const Build* build;
+    static bool call(void* self, int done, int total) {
+      return static_cast<const Forward*>(self)->build->progress("Tactics", done, total);
+    }
+  } forward{this};
+  options.progress = &Forward::call;
+  options.progress_user = &forward;
+  const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
+  const Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
+  TRY(emit_profile(graph, cover, backend_, options, weights_, profile));
+  plan_.profiles.push_back(std::move(profile));
+  return {};
+}
+
+/// Binds every step at the profile's maximum, as a context would, to know how much scratch memory it takes.
+Status Build::measure_workspaces() {
+  const std::shared_ptr<const plan::Plan> borrowed(&plan_, [](const plan::Plan*) {});
+  const auto engine = TRY(runtime::Engine::load(borrowed, backend_.device(), log_));
+  for (size_t p = 0; p < plan_.profiles.size(); ++p) {
+    plan::Profile& profile = plan_.profiles[p];
+    std::vector<int64_t> symbols(plan_.symbols.size(), 0);
+    for (size_t s = 0; s < symbols.size(); ++s) {
+      const plan::Symbol& symbol = plan_.symbols[s];
+      if (symbol.input < 0) continue;
+      const auto input = static_cast<size_t>(symbol.input);
+      if (symbol.axis >= 0) {
+        symbols[s] = profile.ranges[input].max[static_cast<size_t>(symbol.axis)];
+      } else if (const auto element = static_cast<size_t>(symbol.element);
+                 element < profile.value_ranges[input].max.size()) {
+        symbols[s] = profile.value_ranges[input].max[element];
+      }
+    }
+    const auto extents_of = [&](int id) -> Result<Extents> {
+      Extents result;
+      for (const sym::Program& extent : profile.tensors[static_cast<size_t>(id)].extents)
+        result.push_back(TRY(extent.run(symbols)));
+      return result;
+    };
+    for (size_t s = 0; s < profile.steps.size(); ++s) {
+      plan::Step& step = profile.steps[s];
+      std::vector<Extents> inputs, outputs;
+      std::vector<int64_t> params;
+      for (const int id : step.inputs) inputs.push_back(TRY(extents_of(id)));
+      for (const int id : step.outputs) outputs.push_back(TRY(extents_of(id)));
+      for (const sym::Program& param : step.params) params.push_back(TRY(param.run(symbols)));
+      const auto bound = engine->step(static_cast<int>(p), static_cast<int>(s)).bind({inputs, outputs, params});
+      if (!bound)
+        return in_context(Status(std::unexpected(bound.error())), [&] { return str("step '", step.name, "'"); });
+      step.workspace_bytes = (*bound)->workspace_bytes();
+      profile.workspace_bytes = std::max(profile.workspace_bytes, step.workspace_bytes);
+    }
+  }
+  return {};
+}
+
+/// An input is a shape tensor if a program reads the symbol of one of its elements.
+void Build::mark_shape_inputs() {
+  const auto read = [&](const sym::Program& program) {
+    std::span<const int64_t> words = program.words();
+    for (size_t i = 0; i < words.size(); ++i) {
+      const auto kind = static_cast<sym::Kind>(words[i]);
+      if (kind != sym::Kind::kConst && kind != sym::Kind::kSymbol) continue;
+      const int64_t operand = words[++i];
+      if (kind == sym::Kind::kConst) continue;
+      const plan::Symbol& symbol = plan_.symbols[static_cast<size_t>(operand)];
+      if (symbol.element >= 0) plan_.inputs[static_cast<size_t>(symbol.input)].is_shape = true;
+    }
+  };
+  for (const plan::IoTensor& output : plan_.outputs) std::ranges::for_each(output.extents, read);
+  for (const sym::Guard& guard : plan_.guards) read(guard.lhs), read(guard.rhs);
+  for (const plan::Profile& profile : plan_.profiles) {
+    for (const plan::Tensor& t : profile.tensors) std::ranges::for_each(t.extents, read);
+    for (const plan::Step& step : profile.steps) std::ranges::for_each(step.params, read);
+  }
+}
+
+Result<plan::Plan> Build::run() {
+  TRY(check_surface());
+  describe_surface();
+  plan_.network_name = request_.network_name;
+  plan_.device_kind = backend_.name();
+  plan_.device_identity = backend_.device().identity();
+  TimingCache own_cache(backend_.device().identity());
+  Timer timer(backend_.device(), request_.timing_cache ? *request_.timing_cache : own_cache, request_.timing, log_);
+  std::vector<ProfileRequest> profiles = request_.profiles;
+  if (profiles.empty()) profiles.emplace_back();
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    if (!progress("Profiles", static_cast<int>(i), static_cast<int>(profiles.size())))
+      return error(Code::kState, "the build was cancelled by its progress monitor");
+    TRY(in_context(add_profile(profiles[i], timer), [&] { return str("optimization profile ", i); }));
+  }
+  mark_shape_inputs();
+  TRY(measure_workspaces());
+  plan_.build.set("optimization_level", request_.optimization_level);
+  plan_.build.set("numerics", to_record(request_.numerics));
+  log_.verbose("timed ", timer.num_measured(), " variants, ", timer.num_cached(), " came from the timing cache");
+  return std::move(plan_);
+}
+
+}  // namespace
+
+Result<plan::Plan> build_plan(const ir::Graph& network, Backend& backend, const BuildRequest& request, Log& log) {
+  return Build(network, backend, request, log).run();
+}
+
+}  // namespace kiln

@@ -1,0 +1,230 @@
+#include "builder/emit.h"
+
+#include <algorithm>
+
+#include "builder/memory.h"
+#include "ops/op.h"
+
+namespace kiln {
+
+int WeightTable::add(std::string name, const HostTensor& value) {
+  const auto [at, inserted] = index_.emplace(hash128(value), static_cast<int>(weights_.size()));
+  if (inserted) weights_.push_back({std::move(name), value});
+  return at->second;
+}
+
+namespace {
+
+class Emitter {
+ public:
+  Emitter(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
+          WeightTable& weights, plan::Profile& profile)
+      : graph_(graph), cover_(cover), backend_(backend), options_(options), weights_(weights), profile_(profile) {}
+
+  Status run() {
+    for (size_t i = 0; i < graph_.inputs().size(); ++i) {
+      const ir::ValueId input = graph_.inputs()[i];
+      const int tensor = TRY(add_tensor(input, surface_format(input), plan::Place::kInput));
+      profile_.tensors[static_cast<size_t>(tensor)].index = static_cast<int>(i);
+    }
+    for (const Tile& tile : cover_.tiles) TRY(emit_tile(tile));
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) TRY(emit_output(static_cast<int>(i)));
+    reuse_inputs();
+    place_in_arena();
+    return {};
+  }
+
+ private:
+  using Key = std::pair<ir::ValueId, std::string>;
+
+  Result<int> add_tensor(ir::ValueId value, const Format& format, plan::Place place);
+  Result<int> tensor_of(ir::ValueId value, const Format& format);
+  Status emit_tile(const Tile& tile);
+  Status emit_output(int output);
+  Status emit_copy(int from, int to, const TensorType& type, const std::string& name);
+  void reuse_inputs();
+  void place_in_arena();
+  int root_of(int tensor) const;
+
+  Format surface_format(ir::ValueId value) const {
+    const auto found = options_.surface_formats.find(value);
+    return found == options_.surface_formats.end() ? Format::linear() : found->second;
+  }
+  plan::Tensor& tensor(int id) { return profile_.tensors[static_cast<size_t>(id)]; }
+  const plan::Tensor& tensor(int id) const { return profile_.tensors[static_cast<size_t>(id)]; }
+
+  const ir::Graph& graph_;
+  const Cover& cover_;
+  const Backend& backend_;
+  const CoverOptions& options_;
+  WeightTable& weights_;
+  plan::Profile& profile_;
+  std::map<Key, int> tensors_;
+  std::vector<int> in_place_;  // by step: the input whose memory output 0 may take, or -1
+  int absent_ = -1;
+};
+
+Result<int> Emitter::add_tensor(ir::ValueId value, const Format& format, plan::Place place) {
+  const TensorType& type = graph_.type(value);
+  plan::Tensor t;
+  t.name = graph_.value(value).name;
+  t.dtype = type.dtype;
+  t.format = format;
+  t.place = place;
+  for (const sym::Expr& extent : type.shape) t.extents.push_back(sym::Program::compile(extent));
+  const Result<int64_t> count = checked_volume(type.max_extents());
+  if (!count || *count > (int64_t{1} << 46))
+    return error(Code::kInvalidArgument, "tensor '", t.name, "' is ", type, ", at most ", type.max_extents(),
+                 ": too large; narrow the optimization profile's maximum");
+  t.size_bytes_max = size_bytes(type.dtype, format.storage_volume(type.max_extents()));
+  profile_.tensors.push_back(std::move(t));
+  const int id = static_cast<int>(profile_.tensors.size()) - 1;
+  tensors_[{value, format.text()}] = id;
+  return id;
+}
+
+Result<int> Emitter::tensor_of(ir::ValueId value, const Format& format) {
+  if (value == ir::ValueId::kNone) {
+    if (absent_ < 0) {
+      absent_ = static_cast<int>(profile_.tensors.size());
+      profile_.tensors.emplace_back();
+    }
+    return absent_;
+  }
+  const auto found = tensors_.find({value, format.text()});
+  if (found != tensors_.end()) return found->second;
+  const HostTensor* constant = graph_.constant(value);
+  if (!constant) return error(Code::kInternal, "no step writes '", graph_.value(value).name, "' in format ", format);
+  const int id = TRY(add_tensor(value, format, plan::Place::kWeight));
+  tensor(id).index = weights_.add(graph_.value(value).name, *constant);
+  return id;
+}
+
+Status Emitter::emit_tile(const Tile& tile) {
+  plan::Step step;
+  std::string ops;
+  for (const ir::NodeId id : tile.region.nodes) {
+    const ir::Node& node = graph_.node(id);
+    if (!node.name.empty()) step.name += (step.name.empty() ? "" : " + ") + node.name;
+    ops += str(ops.empty() ? "" : " + ", node.op.name());
+    step.provenance.insert(step.provenance.end(), node.provenance.begin(), node.provenance.end());
+  }
+  if (tile.region.nodes.empty()) step.name = str("reformat ", graph_.value(tile.region.inputs[0]).name);
+  if (step.name.empty()) step.name = ops;
+  for (size_t i = 0; i < tile.region.inputs.size(); ++i)
+    step.inputs.push_back(TRY(tensor_of(tile.region.inputs[i], tile.variant.inputs[i])));
+  const bool is_view = tile.draft.kernel == "view";
+  for (size_t i = 0; i < tile.region.outputs.size(); ++i)
+    step.outputs.push_back(TRY(add_tensor(tile.region.outputs[i], tile.variant.outputs[i],
+                                          is_view ? plan::Place::kView : plan::Place::kArena)));
+  if (is_view) {
+    tensor(step.outputs[0]).index = step.inputs[0];
+    return {};
+  }
+  step.executor = tile.draft.executor;
+  step.kernel = tile.draft.kernel;
+  step.payload = tile.draft.payload;
+  for (const sym::Expr& param : tile.draft.params) step.params.push_back(sym::Program::compile(param));
+  step.info.set("ops", ops.empty() ? std::string("Reformat") : ops);
+  step.info.set("tactic", tile.tactic ? tile.tactic->name() : std::string_view("reformat"));
+  step.info.set("variant", tile.variant.name).set("time_us", tile.time_us);
+  Datum::List notes(tile.notes.begin(), tile.notes.end());
+  step.info.set("candidates", std::move(notes));
+  profile_.steps.push_back(std::move(step));
+  in_place_.push_back(tile.draft.in_place_input);
+  return {};
+}
+
+int Emitter::root_of(int id) const {
+  while (tensor(id).place == plan::Place::kView) id = tensor(id).index;
+  return id;
+}
+
+Status Emitter::emit_copy(int from, int to, const TensorType& type, const std::string& name) {
+  const StepDraft draft = backend_.reformat(type, tensor(from).format, tensor(to).format);
+  plan::Step step;
+  step.name = str("copy to output '", name, "'");
+  step.executor = draft.executor;
+  step.kernel = draft.kernel;
+  step.payload = draft.payload;
+  for (const sym::Expr& param : draft.params) step.params.push_back(sym::Program::compile(param));
+  step.inputs = {from};
+  step.outputs = {to};
+  step.info.set("ops", "Copy").set("tactic", "reformat").set("variant", "").set("time_us", 0.0);
+  step.info.set("candidates", Datum::List{});
+  profile_.steps.push_back(std::move(step));
+  in_place_.push_back(-1);
+  return {};
+}
+
+/// The step that makes an output writes it where the caller wants it; what cannot be (an input, a constant or a value
+/// that is an output twice) is copied there.
+Status Emitter::emit_output(int output) {
+  const ir::Output& o = graph_.outputs()[static_cast<size_t>(output)];
+  const Format wanted = surface_format(o.value);
+  const int made = TRY(tensor_of(o.value, wanted));
+  const int root = root_of(made);
+  const bool whole = tensor(root).size_bytes_max == tensor(made).size_bytes_max;
+  if (tensor(root).place == plan::Place::kArena && whole) {
+    tensor(root).place = plan::Place::kOutput;
+    tensor(root).index = output;
+    return {};
+  }
+  plan::Tensor copy = tensor(made);
+  copy.place = plan::Place::kOutput;
+  copy.index = output;
+  profile_.tensors.push_back(std::move(copy));
+  return emit_copy(made, static_cast<int>(profile_.tensors.size()) - 1, graph_.type(o.value), o.name);
+}
+
+/// Steps whose output may take an input's memory do so where they are its last reader.
+void Emitter::reuse_inputs() {
+  std::vector<int> last_use(profile_.tensors.size(), -1);
+  for (size_t s = 0; s < profile_.steps.size(); ++s)
+    for (const int id : profile_.steps[s].inputs) last_use[static_cast<size_t>(root_of(id))] = static_cast<int>(s);
+  for (size_t s = 0; s < profile_.steps.size(); ++s) {
+    if (in_place_[s] < 0) continue;
+    const int input = profile_.steps[s].inputs[static_cast<size_t>(in_place_[s])],
+              output = profile_.steps[s].outputs[0];
+    const int root = root_of(input);
+    if (tensor(root).place != plan::Place::kArena || last_use[static_cast<size_t>(root)] != static_cast<int>(s))
+      continue;
+    if (tensor(output).place != plan::Place::kArena || tensor(output).size_bytes_max != tensor(root).size_bytes_max)
+      continue;
+    tensor(output).place = plan::Place::kView;
+    tensor(output).index = root;
+    last_use[static_cast<size_t>(root)] =
+        std::max(last_use[static_cast<size_t>(root)], last_use[static_cast<size_t>(output)]);
+  }
+}
+
+void Emitter::place_in_arena() {
+  std::vector<Lifetime> lives(profile_.tensors.size(), {0, INT32_MAX, -1});
+  for (size_t s = 0; s < profile_.steps.size(); ++s)
+    for (const auto* ids : {&profile_.steps[s].inputs, &profile_.steps[s].outputs})
+      for (const int id : *ids) {
+        Lifetime& life = lives[static_cast<size_t>(root_of(id))];
+        life.first = std::min(life.first, static_cast<int>(s));
+        life.last = std::max(life.last, static_cast<int>(s));
+      }
+  std::vector<Lifetime> wanted;
+  std::vector<int> owners;
+  for (size_t t = 0; t < lives.size(); ++t)
+    if (profile_.tensors[t].place == plan::Place::kArena && lives[t].last >= 0) {
+      lives[t].size_bytes = profile_.tensors[t].size_bytes_max;
+      wanted.push_back(lives[t]);
+      owners.push_back(static_cast<int>(t));
+    }
+  const MemoryPlan memory = plan_memory(wanted);
+  for (size_t i = 0; i < owners.size(); ++i) tensor(owners[i]).offset_bytes = memory.offsets[i];
+  profile_.arena_bytes = memory.total_bytes;
+}
+
+}  // namespace
+
+Status emit_profile(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
+                    WeightTable& weights, plan::Profile& profile) {
+  return Emitter(graph, cover, backend, options, weights, profile).run();
+}
+
+}  // namespace kiln

@@ -1,0 +1,149 @@
+#include "builder/specialize.h"
+
+#include <algorithm>
+
+namespace kiln {
+namespace {
+
+using Replacements = std::vector<std::pair<sym::Expr, sym::Expr>>;
+
+std::string axis_name(const ir::Value& input, size_t axis) { return str("input '", input.name, "', axis ", axis); }
+
+Status check_range(const plan::InputRange& range, size_t rank, std::string_view name) {
+  TRY(require(range.min.size() == rank && range.opt.size() == rank && range.max.size() == rank, "input '", name,
+              "': the profile gives ", range.min.size(), " extents; the input has rank ", rank));
+  for (size_t axis = 0; axis < rank; ++axis)
+    TRY(require(0 <= range.min[axis] && range.min[axis] <= range.opt[axis] && range.opt[axis] <= range.max[axis],
+                "input '", name, "', axis ", axis, ": minimum ", range.min[axis], ", optimum ", range.opt[axis],
+                " and maximum ", range.max[axis], " are not in order"));
+  return {};
+}
+
+/// Bounds by symbol id, narrowed by every input axis that the symbol stands for.
+class ProfileBounds {
+ public:
+  explicit ProfileBounds(const sym::Table& table) {
+    for (const sym::Expr& symbol : table.symbols()) bounds_.push_back(table.bounds(symbol));
+    opt_set_.resize(bounds_.size());
+  }
+  Status narrow(const sym::Expr& symbol, int64_t min, int64_t opt, int64_t max, std::string_view where) {
+    const auto id = static_cast<size_t>(symbol.symbol_id());
+    sym::Bounds& b = bounds_[id];
+    b.min = std::max(b.min, min);
+    b.max = std::min(b.max, max);
+    TRY(require(b.min <= b.max, where, ": no value of '", symbol.name(),
+                "' is in every range that the profile gives it"));
+    b.opt = std::clamp(opt_set_[id] ? b.opt : opt, b.min, b.max);
+    opt_set_[id] = true;
+    return {};
+  }
+  /// Symbols of `table`, ids kept; constants where one value is left.
+  Replacements replacements(const sym::Table& old_table, sym::Table& table) const {
+    Replacements result;
+    for (size_t id = 0; id < bounds_.size(); ++id) {
+      const sym::Expr old_symbol = old_table.symbols()[id];
+      const sym::Expr symbol = table.symbol(old_symbol.name(), bounds_[id]);
+      CHECK(symbol.symbol_id() == static_cast<int>(id));
+      const bool fixed = bounds_[id].min == bounds_[id].max;
+      result.emplace_back(old_symbol, fixed ? sym::Expr(bounds_[id].min) : symbol);
+    }
+    return result;
+  }
+
+ private:
+  std::vector<sym::Bounds> bounds_;
+  std::vector<bool> opt_set_;
+};
+
+TensorType substituted(const TensorType& type, const Replacements& replacements) {
+  TensorType result = type;
+  for (sym::Expr& extent : result.shape) extent = sym::substitute(extent, replacements);
+  if (!type.values) return result;
+  SymbolicValues values = *type.values;
+  for (sym::Expr& value : values) value = sym::substitute(value, replacements);
+  result.values = std::make_shared<const SymbolicValues>(std::move(values));
+  return result;
+}
+
+Status narrow_values(const ir::Value& input, const ProfileRequest& profile, ProfileBounds& bounds) {
+  const auto found = profile.values.find(input.name);
+  if (found == profile.values.end() || !input.type.values) return {};
+  const SymbolicValues& symbols = *input.type.values;
+  const plan::InputRange& range = found->second;
+  TRY(require(
+      range.min.size() == symbols.size() && range.opt.size() == symbols.size() && range.max.size() == symbols.size(),
+      "shape input '", input.name, "': the profile gives ", range.min.size(), " values; it has ", symbols.size()));
+  for (size_t k = 0; k < symbols.size(); ++k)
+    TRY(bounds.narrow(symbols[k], range.min[k], range.opt[k], range.max[k], str("shape input '", input.name, "'")));
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<plan::InputRange>> extent_ranges(const ir::Graph& network, const ProfileRequest& profile) {
+  std::vector<plan::InputRange> result;
+  for (const ir::ValueId id : network.inputs()) {
+    const ir::Value& input = network.value(id);
+    const auto found = profile.extents.find(input.name);
+    if (found != profile.extents.end()) {
+      TRY(check_range(found->second, input.type.shape.size(), input.name));
+      for (size_t axis = 0; axis < input.type.shape.size(); ++axis) {
+        const auto fixed = input.type.shape[axis].constant();
+        TRY(require(!fixed || (*fixed == found->second.min[axis] && *fixed == found->second.max[axis]),
+                    axis_name(input, axis), " is ", fixed.value_or(0), " in the network; the profile has [",
+                    found->second.min[axis], ", ", found->second.max[axis], "]"));
+      }
+      result.push_back(found->second);
+      continue;
+    }
+    plan::InputRange range;
+    for (size_t axis = 0; axis < input.type.shape.size(); ++axis) {
+      const auto fixed = input.type.shape[axis].constant();
+      TRY(require(fixed.has_value(), axis_name(input, axis), " is dynamic (", input.type.shape[axis],
+                  ") and no optimization profile gives its range: call IOptimizationProfile::setDimensions, or pass "
+                  "--shapes to trtexec"));
+      range.min.push_back(*fixed);
+    }
+    range.opt = range.max = range.min;
+    result.push_back(std::move(range));
+  }
+  return result;
+}
+
+Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& profile) {
+  const sym::Table& old_table = *network.shared_table();
+  const std::vector<plan::InputRange> ranges = TRY(extent_ranges(network, profile));
+  ProfileBounds bounds(old_table);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const ir::Value& input = network.value(network.inputs()[i]);
+    for (size_t axis = 0; axis < input.type.shape.size(); ++axis)
+      if (input.type.shape[axis].is_symbol())
+        TRY(bounds.narrow(input.type.shape[axis], ranges[i].min[axis], ranges[i].opt[axis], ranges[i].max[axis],
+                          axis_name(input, axis)));
+    TRY(narrow_values(input, profile, bounds));
+  }
+  ir::Graph graph;
+  const Replacements replacements = bounds.replacements(old_table, graph.table());
+  std::vector<ir::ValueId> moved(static_cast<size_t>(network.num_values()), ir::ValueId::kNone);
+  for (const ir::ValueId id : network.inputs())
+    moved[ir::index(id)] = graph.add_input(network.value(id).name, substituted(network.type(id), replacements));
+  for (const ir::NodeId id : TRY(network.topological_order())) {
+    const ir::Node& node = network.node(id);
+    std::vector<ir::ValueId> inputs;
+    for (const ir::ValueId input : node.inputs)
+      inputs.push_back(input == ir::ValueId::kNone ? input : moved[ir::index(input)]);
+    const ir::NodeId copy = graph.add_lazily(node.op, inputs, node.name);
+    graph.set_provenance(copy, node.provenance);
+    graph.set_bodies(copy, node.bodies);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ir::ValueId value = graph.node(copy).outputs[i];
+      moved[ir::index(node.outputs[i])] = value;
+      graph.set_name(value, network.value(node.outputs[i]).name);
+    }
+  }
+  for (const ir::Output& output : network.outputs()) graph.mark_output(moved[ir::index(output.value)], output.name);
+  TRY(graph.infer());
+  return graph;
+}
+
+}  // namespace kiln

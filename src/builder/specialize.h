@@ -1,0 +1,15 @@
+/// A network narrowed to one optimization profile.
+#pragma once
+
+#include "builder/build.h"
+
+namespace kiln {
+
+/// A copy of `network` in a symbol table of its own, with the profile's bounds. Symbols keep their ids; one whose
+/// minimum is its maximum becomes a constant. Fails where the profile lacks an input or contradicts its type.
+Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& profile);
+
+/// The ranges of every input under the profile, constants included, in the order of the network's inputs.
+Result<std::vector<plan::InputRange>> extent_ranges(const ir::Graph& network, const ProfileRequest& profile);
+
+}  // namespace kiln
