@@ -1,0 +1,94 @@
+/// Runs every registered case through the builder and the CPU backend, and compares with the op's reference.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "cpu_run.h"
+#include "ops/reference_context.h"
+#include "ops/testing/case.h"
+#include "tensor/view.h"
+
+namespace kiln {
+namespace {
+
+/// Half an ulp of the type for the rounding of the result, and as much again for each of the roundings inside that a
+/// float kernel makes and the double reference does not; relative to the largest output.
+double tolerance_of(const Case& c, DType output) {
+  if (c.tolerance > 0) return c.tolerance;
+  switch (output) {
+    case DType::kF16: return 1.0 / 1024;
+    case DType::kBF16: return 1.0 / 128;
+    case DType::kF32: return 2e-6;
+    default: return 0;
+  }
+}
+
+struct Built {
+  ir::Graph graph;
+  std::vector<HostTensor> all, network_inputs;
+  std::vector<const HostTensor*> by_input;
+};
+
+Result<Built> build_case(const Case& c) {
+  Built built;
+  std::vector<ir::ValueId> inputs;
+  built.all.resize(c.inputs.size());
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    if (c.inputs[i].absent) {
+      inputs.push_back(ir::ValueId::kNone);
+      built.by_input.push_back(nullptr);
+      continue;
+    }
+    built.all[i] = fill_input(c, static_cast<int>(i));
+    built.by_input.push_back(&built.all[i]);
+    const bool host = (c.op.info().host_inputs >> i) & 1;
+    if (c.inputs[i].constant || host) {
+      inputs.push_back(built.graph.add_constant(built.all[i], str("c", i)));
+    } else {
+      inputs.push_back(built.graph.add_input(str("x", i), tensor_type(c.inputs[i].dtype, c.inputs[i].extents)));
+      built.network_inputs.push_back(built.all[i]);
+    }
+  }
+  const auto outputs = TRY(built.graph.add(c.op, inputs, c.name));
+  for (size_t i = 0; i < outputs.size(); ++i) built.graph.mark_output(outputs[i], str("y", i));
+  return built;
+}
+
+void compare(const Case& c, const HostTensor& got, const HostTensor& want) {
+  ASSERT_EQ(got.extents(), want.extents()) << c.name;
+  ASSERT_EQ(got.dtype(), want.dtype()) << c.name;
+  const View x(got), y(want);
+  double largest = 0, worst = 0;
+  int64_t at = -1;
+  for (int64_t i = 0; i < y.volume(); ++i)
+    if (std::isfinite(y[i])) largest = std::max(largest, std::abs(y[i]));
+  for (int64_t i = 0; i < y.volume(); ++i) {
+    if (std::isnan(y[i]) ? std::isnan(x[i]) : x[i] == y[i]) continue;
+    const double off = std::isfinite(y[i]) && std::isfinite(x[i]) ? std::abs(x[i] - y[i]) : INFINITY;
+    if (off > worst) worst = off, at = i;
+  }
+  EXPECT_LE(worst, tolerance_of(c, want.dtype()) * std::max(largest, 1e-30))
+      << c.name << ": element " << at << " is " << (at < 0 ? 0 : x[at]) << ", the reference has "
+      << (at < 0 ? 0 : y[at]);
+}
+
+TEST(Cases, CpuAgreesWithReference) {
+  std::map<std::string, int> ran;
+  for (const Case& c : all_cases()) {
+    SCOPED_TRACE(c.name);
+    const auto built = build_case(c);
+    ASSERT_TRUE(built) << built.error().message;
+    const auto want = run_reference(c.op, built->by_input);
+    ASSERT_TRUE(want) << want.error().message;
+    const auto got = run_on_cpu(built->graph, built->network_inputs, {});
+    ASSERT_TRUE(got) << got.error().message;
+    for (const std::string& tactic : got->tactics) ++ran[tactic];
+    if (c.op.has(Trait::kNondeterministic)) continue;
+    for (size_t i = 0; i < want->size(); ++i) compare(c, got->outputs[i], (*want)[i]);
+  }
+  for (const auto& [tactic, count] : ran) std::cout << "tactic " << tactic << ": " << count << " steps\n";
+}
+
+}  // namespace
+}  // namespace kiln

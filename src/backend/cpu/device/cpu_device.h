@@ -1,0 +1,38 @@
+/// The CPU as a device: host memory, host streams, one team of threads, one executor.
+#pragma once
+
+#include <memory>
+
+#include "backend/cpu/device/team.h"
+#include "device/device.h"
+
+namespace kiln::cpu {
+
+class CpuDevice final : public Device {
+ public:
+  /// Fails if the machine lacks the instructions that every kernel needs, and names them.
+  static Result<std::unique_ptr<CpuDevice>> create(int team_size = default_team_size());
+
+  ~CpuDevice() override;
+
+  DeviceKind kind() const override { return DeviceKind::kCpu; }
+  std::string identity() const override;
+  int64_t total_memory_bytes() const override;
+  Result<Buffer> allocate(int64_t size_bytes) override;
+  Result<std::unique_ptr<Stream>> create_stream() override;
+  Status copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) override;
+  Status copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) override;
+  Result<Ref<Executor>> executor(std::string_view name) override;
+
+  /// Called once by whoever composes backends: exec/ lies above device/.
+  void set_executor(std::unique_ptr<Executor> executor);
+  Team& team() { return team_; }
+
+ private:
+  explicit CpuDevice(int team_size);
+
+  Team team_;
+  std::unique_ptr<Executor> executor_;
+};
+
+}  // namespace kiln::cpu

@@ -1,0 +1,37 @@
+/// The CPU's executor: finds a step's kernel by name and loads it.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "backend/cpu/device/team.h"
+#include "device/executor.h"
+
+namespace kiln::cpu {
+
+/// What a kernel's loader is given. Constants outlive the step; null where an input is not one.
+struct LoadArguments {
+  const StepSpec& spec;
+  std::span<const HostTensor* const> constants;
+  Team& team;
+};
+using LoadKernel = Result<std::unique_ptr<LoadedStep>> (*)(const LoadArguments&);
+
+/// An entry of the table in executor.cc: a kernel `foo` is `load_foo` in exec/foo.cc.
+struct KernelEntry {
+  std::string_view name;
+  LoadKernel load;
+};
+std::span<const KernelEntry> kernel_table();
+
+class CpuExecutor final : public Executor {
+ public:
+  explicit CpuExecutor(Team& team) : team_(team) {}
+  std::string_view name() const override { return "cpu"; }
+  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec, std::span<const HostTensor* const> constants) override;
+
+ private:
+  Team& team_;
+};
+
+}  // namespace kiln::cpu

@@ -1,0 +1,53 @@
+/// Any op by its reference, on dense row-major tensors: the fallback. Payload: the op's record.
+#include "backend/cpu/exec/executor.h"
+#include "ops/op.h"
+#include "ops/reference_context.h"
+
+namespace kiln::cpu {
+namespace {
+
+class BoundReference final : public BoundStep {
+ public:
+  BoundReference(const Op& op, const StepSpec& spec, const StepShapes& shapes)
+      : op_(op),
+        input_extents_(shapes.inputs.begin(), shapes.inputs.end()),
+        output_extents_(shapes.outputs.begin(), shapes.outputs.end()) {
+    for (size_t i = 0; i < spec.inputs.size(); ++i)
+      inputs_.push_back({spec.inputs[i].dtype, input_extents_[i], nullptr, spec.inputs[i].present});
+    for (size_t i = 0; i < spec.outputs.size(); ++i)
+      outputs_.push_back({spec.outputs[i].dtype, output_extents_[i], nullptr, true});
+  }
+
+  Status run(const RunArguments& arguments) override {
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      inputs_[i].data = static_cast<std::byte*>(const_cast<void*>(arguments.inputs[i]));
+    for (size_t i = 0; i < outputs_.size(); ++i) outputs_[i].data = static_cast<std::byte*>(arguments.outputs[i]);
+    ReferenceContext context(inputs_, outputs_);
+    return op_.reference(context);
+  }
+
+ private:
+  const Op& op_;
+  std::vector<Extents> input_extents_, output_extents_;
+  std::vector<ReferenceTensor> inputs_, outputs_;
+};
+
+class LoadedReference final : public LoadedStep {
+ public:
+  LoadedReference(Op op, StepSpec spec) : op_(std::move(op)), spec_(std::move(spec)) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    return std::make_unique<BoundReference>(op_, spec_, shapes);
+  }
+
+ private:
+  Op op_;
+  StepSpec spec_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_reference(const LoadArguments& arguments) {
+  return std::make_unique<LoadedReference>(TRY(op_from_record(arguments.spec.payload)), arguments.spec);
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,22 @@
+#include "backend/cpu/tactics/backend.h"
+
+#include "backend/cpu/tactics/lower.h"
+#include "backend/cpu/tactics/registry.h"
+
+namespace kiln::cpu {
+
+std::span<const Tactic* const> CpuBackend::tactics(const OpInfo& op) const { return tactics_for(op); }
+
+Status CpuBackend::lower(ir::Graph& graph, const Numerics& numerics) const { return lower_to_float(graph, numerics); }
+
+StepDraft CpuBackend::reformat(const TensorType&, const Format&, const Format&) const {
+  return {.executor = "cpu", .kernel = "copy"};
+}
+
+double CpuBackend::reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const {
+  constexpr double kBytesPerUs = 8e3;  // a transposing copy, read plus write
+  const double bytes = 2.0 * static_cast<double>(size_bytes(type.dtype, volume(type.opt_extents())));
+  return from == to ? 0 : 0.5 + bytes / kBytesPerUs;
+}
+
+}  // namespace kiln::cpu

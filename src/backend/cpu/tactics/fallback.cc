@@ -1,0 +1,24 @@
+#include "backend/cpu/tactics/fallback.h"
+
+namespace kiln::cpu {
+
+Region single_node_region(const ir::Graph& graph, ir::NodeId node) {
+  return {{node}, graph.node(node).inputs, graph.node(node).outputs, {}};
+}
+
+Variant linear_variant(const Region& region, std::string name) {
+  return {
+      std::move(name), std::vector<Format>(region.inputs.size()), std::vector<Format>(region.outputs.size()), {}, 0};
+}
+
+Match Fallback::match(const TacticContext& cx, ir::NodeId root) const { return single_node_region(cx.graph, root); }
+
+std::vector<Variant> Fallback::variants(const TacticContext&, const Region& region) const {
+  return {linear_variant(region, "row-major")};
+}
+
+Result<StepDraft> Fallback::compile(const TacticContext& cx, const Region& region, const Variant&) const {
+  return StepDraft{.executor = "cpu", .kernel = "reference", .payload = to_record(cx.graph.node(region.nodes[0]).op)};
+}
+
+}  // namespace kiln::cpu
