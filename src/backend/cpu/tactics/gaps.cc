@@ -1,17 +1,77 @@
-/// Ops without a tactic of their own on the CPU, each with the reason.
+/// Ops without a tactic of their own on the CPU, each with the reason. A line goes when the tactic comes.
 #include "backend/cpu/tactics/registry.h"
-#include "ops/constant.h"
-#include "ops/softmax.h"
 
-namespace kiln::cpu {
+namespace kiln {
+namespace ops {
+struct Constant;
+struct Padding;
+struct Scale;
+struct Shuffle;
+struct Activation;
+struct Cast;
+struct Concatenation;
+struct Convolution;
+struct Deconvolution;
+struct DimValues;
+struct ElementWise;
+struct Expand;
+struct Fill;
+struct Gather;
+struct Identity;
+struct MatrixMultiply;
+struct Normalization;
+struct Pooling;
+struct Reduce;
+struct Reshape;
+struct Resize;
+struct Select;
+struct Shape;
+struct Slice;
+struct Softmax;
+struct Squeeze;
+struct Transpose;
+struct Unary;
+struct Unsqueeze;
+}  // namespace ops
 
-template <>
-TacticList tactics_of<ops::Constant>() {  // a weight of the plan, not a step
-  return {};
-}
-template <>
-TacticList tactics_of<ops::Softmax>() {  // its kernel is not written yet
-  return {};
-}
+namespace cpu {
 
-}  // namespace kiln::cpu
+// A weight of the plan, not a step.
+template <> TacticList tactics_of<ops::Constant>() { return {}; }
+
+// Decomposed by a pass before any tactic sees them.
+template <> TacticList tactics_of<ops::Padding>() { return {}; }
+template <> TacticList tactics_of<ops::Scale>() { return {}; }
+template <> TacticList tactics_of<ops::Shuffle>() { return {}; }
+
+// Shape arithmetic: becomes DimValues.
+template <> TacticList tactics_of<ops::Shape>() { return {}; }
+
+// Their kernels are not wired up yet: the reference runs them.
+template <> TacticList tactics_of<ops::Activation>() { return {}; }
+template <> TacticList tactics_of<ops::Cast>() { return {}; }
+template <> TacticList tactics_of<ops::Concatenation>() { return {}; }
+template <> TacticList tactics_of<ops::Convolution>() { return {}; }
+template <> TacticList tactics_of<ops::Deconvolution>() { return {}; }
+template <> TacticList tactics_of<ops::DimValues>() { return {}; }
+template <> TacticList tactics_of<ops::ElementWise>() { return {}; }
+template <> TacticList tactics_of<ops::Expand>() { return {}; }
+template <> TacticList tactics_of<ops::Fill>() { return {}; }
+template <> TacticList tactics_of<ops::Gather>() { return {}; }
+template <> TacticList tactics_of<ops::Identity>() { return {}; }
+template <> TacticList tactics_of<ops::MatrixMultiply>() { return {}; }
+template <> TacticList tactics_of<ops::Normalization>() { return {}; }
+template <> TacticList tactics_of<ops::Pooling>() { return {}; }
+template <> TacticList tactics_of<ops::Reduce>() { return {}; }
+template <> TacticList tactics_of<ops::Reshape>() { return {}; }
+template <> TacticList tactics_of<ops::Resize>() { return {}; }
+template <> TacticList tactics_of<ops::Select>() { return {}; }
+template <> TacticList tactics_of<ops::Slice>() { return {}; }
+template <> TacticList tactics_of<ops::Softmax>() { return {}; }
+template <> TacticList tactics_of<ops::Squeeze>() { return {}; }
+template <> TacticList tactics_of<ops::Transpose>() { return {}; }
+template <> TacticList tactics_of<ops::Unary>() { return {}; }
+template <> TacticList tactics_of<ops::Unsqueeze>() { return {}; }
+
+}  // namespace cpu
+}  // namespace kiln
