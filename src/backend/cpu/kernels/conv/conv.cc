@@ -1,0 +1,135 @@
+#include "backend/cpu/kernels/conv/conv.h"
+
+#include <algorithm>
+
+#include "backend/cpu/kernels/conv/pointers.h"
+#include "backend/cpu/kernels/gemm/block.h"
+#include "backend/cpu/kernels/gemm/split.h"
+
+namespace kiln::cpu {
+namespace {
+
+// Sums of so few terms a tap would spend their time between taps.
+constexpr int64_t kFewChannels = 32;
+
+/// The pieces of the workspace: [input copied to channels last][for each worker: pointers, windows over edges].
+struct Plan {
+  int64_t rows;  // output pixels
+  ptrdiff_t ld, out_ld;
+  Taps taps;
+  int64_t num_taps, depth;  // of one tap
+  int64_t copy_floats, pointer_bytes, border_bytes;
+
+  Plan(const ConvShape& shape, const ConvWeights& weights) {
+    const Window& w = shape.window;
+    const bool copied = shape.input == ConvInput::kChannelsFirst;
+    rows = shape.n * w.out_pixels();
+    ld = copied || shape.in_ld == 0 ? weights.ic : shape.in_ld;
+    out_ld = shape.out_ld == 0 ? weights.oc : shape.out_ld;
+    const bool merge =
+        weights.groups == 1 && w.kernel[2] > 1 && w.dilation[2] == 1 && ld == weights.ic && weights.ic <= kFewChannels;
+    taps = merge ? Taps::kRows : Taps::kPixels;
+    num_taps = w.taps() / (merge ? w.kernel[2] : 1);
+    depth = weights.ic / weights.groups * (merge ? w.kernel[2] : 1);
+    copy_floats = copied ? round_up(shape.n * w.in_pixels() * weights.ic, kCacheLine / 4) : 0;
+    const int64_t most_rows = kBlockRows + tiling().rows;
+    pointer_bytes = round_up(most_rows * num_taps * static_cast<int64_t>(sizeof(float*)), kCacheLine);
+    border_bytes = merge ? round_up(most_rows * num_taps * depth * 4, kCacheLine) : 0;
+  }
+  int64_t worker_bytes() const { return pointer_bytes + border_bytes; }
+};
+
+/// [n, c, pixels] to [n, pixels, c].
+void to_channels_last(Team& team, int64_t n, int64_t c, int64_t pixels, const float* in, float* out) {
+  constexpr int64_t kStrip = 2048;
+  const int64_t strips = ceil_div(pixels, kStrip);
+  team.run(n * strips, [&](int64_t part, int) {
+    const int64_t image = part / strips, begin = part % strips * kStrip, end = std::min(pixels, begin + kStrip);
+    for (int64_t channel = 0; channel < c; ++channel) {
+      const float* from = in + (image * c + channel) * pixels;
+      float* to = out + image * pixels * c + channel;
+      for (int64_t i = begin; i < end; ++i) to[i * c] = from[i];
+    }
+  });
+}
+
+/// Output channels [col0, col0 + cols) of group `group` for the rows whose pointers `block` has.
+void convolve_group(Block block, const PackedConv& packed, const Plan& plan, int64_t row0, int64_t group, int64_t col0,
+                    int64_t cols, float* out, const Epilogue& epilogue) {
+  const ConvWeights& weights = packed.weights;
+  const int64_t channel = group * (weights.oc / weights.groups) + col0;
+  block.a_offset = group * (weights.ic / weights.groups);
+  block.cols = cols;
+  block.b = packed.b.at(group) + col0 * plan.num_taps * plan.depth;
+  block.c = out + row0 * plan.out_ld + channel;
+  block.ldc = plan.out_ld;
+  block.bias = epilogue.bias ? epilogue.bias + channel : nullptr;
+  block.residual = epilogue.residual ? epilogue.residual + row0 * epilogue.ldr + channel : nullptr;
+  block.ldr = epilogue.ldr;
+  block.lo = epilogue.lo;
+  block.hi = epilogue.hi;
+  run_block(block);
+}
+
+}  // namespace
+
+Result<PackedConv> pack_conv(const ConvWeights& weights, const float* data) {
+  TRY(require(weights.groups > 0 && weights.ic % weights.groups == 0 && weights.oc % weights.groups == 0, "groups ",
+              weights.groups, " must divide ", weights.ic, " input and ", weights.oc, " output channels"));
+  const int64_t taps = weights.kernel[0] * weights.kernel[1] * weights.kernel[2];
+  const int64_t ic = weights.ic / weights.groups, oc = weights.oc / weights.groups;
+  PackedConv result{weights, {}, {}};
+  result.b = TRY(pack_b({data, taps, ic * taps, 1}, ic, oc, taps, weights.groups, oc * ic * taps));
+  result.zeros = TRY(AlignedFloats::zeros(weights.ic * weights.kernel[2]));
+  return result;
+}
+
+void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv& packed, float* out,
+          const Epilogue& epilogue, void* workspace) {
+  const ConvWeights& weights = packed.weights;
+  CHECK(packed.b.panel == tiling().panel);
+  CHECK(std::equal(weights.kernel, weights.kernel + 3, shape.window.kernel));
+  const Plan plan(shape, weights);
+  const int64_t tile_rows = tiling().rows, oc = weights.oc / weights.groups;
+  auto* bytes = static_cast<std::byte*>(workspace);
+  if (plan.copy_floats) {
+    auto* copy = reinterpret_cast<float*>(bytes);
+    to_channels_last(team, shape.n, weights.ic, shape.window.in_pixels(), in, copy);
+    in = copy;
+  }
+  const PointerSource source{shape.window, in, plan.ld, packed.zeros.data(), plan.taps};
+  // Parts are rows times columns of the one group, or rows times ranges of groups, a panel standing for a group.
+  const bool grouped = weights.groups > 1;
+  const Split split =
+      split_result(plan.rows, grouped ? weights.groups * tiling().panel : oc, plan.num_taps * plan.depth, 1);
+  team.run(split.parts(), [&](int64_t part, int worker) {
+    const int64_t row0 = part / split.col_blocks * split.rows, col0 = part % split.col_blocks * split.cols;
+    std::byte* mine = bytes + plan.copy_floats * 4 + worker * plan.worker_bytes();
+    auto** table = reinterpret_cast<const float**>(mine);
+    Block block{};
+    block.a = table;
+    block.rows = std::min(split.rows, plan.rows - row0);
+    block.taps = plan.num_taps;
+    block.k = plan.depth;
+    fill_pointers(source, row0, block.rows, tile_rows, table, reinterpret_cast<float*>(mine + plan.pointer_bytes));
+    int64_t first = col0, last = std::min(oc, col0 + split.cols);
+    if (grouped) {
+      const int64_t group0 = col0 / tiling().panel,
+                    group1 = std::min(weights.groups, group0 + split.cols / tiling().panel);
+      for (int64_t group = group0; group < group1; ++group)
+        convolve_group(block, packed, plan, row0, group, 0, oc, out, epilogue);
+      first = group0 * oc, last = group1 * oc;
+    } else {
+      convolve_group(block, packed, plan, row0, 0, first, last - first, out, epilogue);
+    }
+    if (const TileHook* hook = epilogue.hook)
+      hook->apply(hook->self, out + row0 * plan.out_ld + first, block.rows, last - first, plan.out_ld, row0, first);
+  });
+}
+
+int64_t conv_workspace_bytes(const ConvShape& shape, const ConvWeights& weights, int team_size) {
+  const Plan plan(shape, weights);
+  return plan.copy_floats * 4 + team_size * plan.worker_bytes();
+}
+
+}  // namespace kiln::cpu
