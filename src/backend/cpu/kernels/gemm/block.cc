@@ -8,23 +8,18 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "backend/cpu/kernels/vector-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace kiln::cpu::HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
-
 #if HWY_TARGET == HWY_AVX2
 constexpr int kTileRows = 6;  // 12 sums, 2 vectors of B and a broadcast in 16 registers
-using D = hn::CappedTag<float, 8>;
 #elif HWY_TARGET == HWY_NEON
 constexpr int kTileRows = 8;  // 16 sums in 32 registers
-using D = hn::CappedTag<float, 4>;
 #else
 constexpr int kTileRows = 12;  // 24 sums in 32 registers
-using D = hn::CappedTag<float, 16>;
 #endif
-using V = hn::Vec<D>;
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 constexpr int kPanel = 2 * kLanes;
 constexpr int kCacheLineFloats = 16;
 
@@ -50,18 +45,6 @@ struct Step {
   ptrdiff_t ldr;
   float lo, hi;
 };
-
-HWY_INLINE V load_some(const float* p, int count) {
-  const D d;
-  return count == kLanes ? hn::LoadU(d, p) : hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, p);
-}
-HWY_INLINE void store_some(V v, float* p, int count) {
-  const D d;
-  if (count == kLanes)
-    hn::StoreU(v, d, p);
-  else
-    hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(count)), d, p);
-}
 
 /// kRows x kVecs vectors of sums in registers. Rows beyond step.rows repeat the last one and are not stored.
 template <int kRows, int kVecs>

@@ -1,0 +1,176 @@
+#include "backend/cpu/kernels/winograd/winograd.h"
+
+#include <algorithm>
+
+#include "backend/cpu/kernels/testing.h"
+
+namespace kiln::cpu {
+namespace {
+
+struct Case {
+  const char* name;
+  int64_t n, ic, oc, h, w, oh, ow, pad;
+  bool residual = false;
+  float lo = -INFINITY, hi = INFINITY;
+};
+
+const Case kCases[] = {
+    {"one tile", 1, 3, 2, 4, 4, 4, 4, 1},
+    {"less than a tile", 1, 5, 20, 2, 3, 2, 3, 1},
+    {"no padding", 2, 17, 9, 9, 12, 7, 10, 0, true},
+    {"wide padding", 1, 8, 8, 5, 5, 9, 8, 3},
+    {"odd edges", 1, 33, 35, 13, 11, 13, 11, 1, true, 0.0f, 3.0f},
+    {"many tiles", 1, 16, 40, 90, 95, 90, 95, 1, false, 0.0f},
+    {"batches of whole blocks", 3, 20, 18, 60, 61, 60, 61, 1, true},
+    {"no pixels", 0, 4, 4, 8, 8, 8, 8, 1},
+};
+
+struct Problem {
+  explicit Problem(const Case& c) : at(c) {
+    in = random_floats(c.n * c.h * c.w * c.ic, 1);
+    weights = random_floats(c.oc * c.ic * 9, 2);
+    bias = random_floats(c.oc, 3);
+    residual = random_floats(c.n * c.oh * c.ow * c.oc, 4);
+    shape.n = c.n;
+    shape.window = {{1, c.h, c.w}, {1, c.oh, c.ow}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, c.pad, c.pad}};
+    epilogue.bias = bias.data();
+    if (c.residual) epilogue.residual = residual.data(), epilogue.ldr = c.oc;
+    epilogue.lo = c.lo;
+    epilogue.hi = c.hi;
+  }
+  std::vector<float> run(Team& team) const {
+    std::vector<float> out(residual.size(), NAN);
+    const auto packed = pack_winograd(at.ic, at.oc, weights.data());
+    TestWorkspace workspace(winograd_workspace_bytes(shape, at.ic, at.oc, team.size()));
+    winograd(team, shape, in.data(), *packed, out.data(), epilogue, workspace.data());
+    return out;
+  }
+  double input(int64_t n, int64_t y, int64_t x, int64_t c) const {
+    if (y < 0 || y >= at.h || x < 0 || x >= at.w) return 0;
+    return in[static_cast<size_t>(((n * at.h + y) * at.w + x) * at.ic + c)];
+  }
+
+  Case at;
+  std::vector<float> in, weights, bias, residual;
+  ConvShape shape;
+  Epilogue epilogue;
+};
+
+constexpr double kBt[6][6] = {{4, 0, 5, 0, 1, 0}, {0, 4, 4, 1, 1, 0}, {0, 4, 4, 1, 1, 0},
+                              {0, 2, 1, 2, 1, 0}, {0, 2, 1, 2, 1, 0}, {0, 4, 0, 5, 0, 1}};
+constexpr double kG[6][3] = {{0.25, 0, 0},
+                             {1 / 6.0, 1 / 6.0, 1 / 6.0},
+                             {1 / 6.0, 1 / 6.0, 1 / 6.0},
+                             {1 / 24.0, 1 / 12.0, 1 / 6.0},
+                             {1 / 24.0, 1 / 12.0, 1 / 6.0},
+                             {0, 0, 1}};
+constexpr double kAt[4][6] = {{1, 1, 1, 1, 1, 0}, {0, 1, 1, 2, 2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, 1, 8, 8, 1}};
+
+/// What the algorithm sums for one output, in magnitudes: |A^T| (sum |G| |g| |G^T| * |B^T| |d| |B|) |A|. Rounding
+/// errors are relative to the intermediate values, so this, and not the result's own sum, bounds them.
+double magnitude(const Problem& p, int64_t n, int64_t y, int64_t x, int64_t o) {
+  const int64_t y0 = y / 4 * 4 - p.at.pad, x0 = x / 4 * 4 - p.at.pad;
+  double total = 0;
+  for (int64_t c = 0; c < p.at.ic; ++c) {
+    const float* g = p.weights.data() + (o * p.at.ic + c) * 9;
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 6; ++j) {
+        double gi = 0, di = 0;
+        for (int a = 0; a < 3; ++a)
+          for (int b = 0; b < 3; ++b) gi += kG[i][a] * kG[j][b] * std::fabs(g[a * 3 + b]);
+        for (int a = 0; a < 6; ++a)
+          for (int b = 0; b < 6; ++b) di += kBt[i][a] * kBt[j][b] * std::fabs(p.input(n, y0 + a, x0 + b, c));
+        total += kAt[y % 4][i] * kAt[x % 4][j] * gi * di;
+      }
+  }
+  return total;
+}
+
+void check(const Problem& p, const std::vector<float>& result) {
+  const Case& c = p.at;
+  const int64_t pixels = c.n * c.oh * c.ow;
+  for (int64_t pixel = 0; pixel<pixels; pixel += pixels> 1000 ? 7 : 1)
+    for (int64_t o = 0; o<c.oc; o += pixels> 1000 ? 11 : 1) {
+      const int64_t n = pixel / (c.oh * c.ow), y = pixel / c.ow % c.oh, x = pixel % c.ow;
+      const auto index = static_cast<size_t>(pixel * c.oc + o);
+      Sum sum;
+      sum.add(p.bias[static_cast<size_t>(o)]);
+      if (c.residual) sum.add(p.residual[index]);
+      for (int64_t i = 0; i < c.ic; ++i)
+        for (int64_t t = 0; t < 9; ++t)
+          sum.add(p.input(n, y - c.pad + t / 3, x - c.pad + t % 3, i) *
+                  p.weights[static_cast<size_t>((o * c.ic + i) * 9 + t)]);
+      // Each product passes some 10 roundings in the transforms and ic in the sum.
+      const double bound = sum_error(static_cast<double>(c.ic + 10), magnitude(p, n, y, x, o) + 2);
+      ASSERT_NEAR(result[index], std::clamp(sum.value, double{c.lo}, double{c.hi}), bound)
+          << "pixel " << pixel << " channel " << o;
+    }
+}
+
+TEST(Winograd, AgreesWithLoops) {
+  for_each_target([] {
+    Team team(2);
+    for (const Case& c : kCases) {
+      SCOPED_TRACE(c.name);
+      const Problem problem(c);
+      check(problem, problem.run(team));
+    }
+  });
+}
+
+TEST(Winograd, ErrorStaysNearTheDirectConvolutions) {  // the bound above is loose; this is what users will see
+  Team team(1);
+  const Problem problem({"", 1, 64, 32, 28, 28, 28, 28, 1});
+  const std::vector<float> result = problem.run(team);
+  const auto packed = pack_conv({64, 32, 1, {1, 3, 3}}, problem.weights.data());
+  TestWorkspace workspace(conv_workspace_bytes(problem.shape, packed->weights, 1));
+  std::vector<float> direct(result.size());
+  conv(team, problem.shape, problem.in.data(), *packed, direct.data(), problem.epilogue, workspace.data());
+  float largest = 0, error = 0;
+  for (size_t i = 0; i < result.size(); ++i) {
+    largest = std::max(largest, std::fabs(direct[i]));
+    error = std::max(error, std::fabs(direct[i] - result[i]));
+  }
+  EXPECT_LT(error, 2e-5f * largest);
+}
+
+TEST(Winograd, TeamSizeKeepsBits) {
+  for (const Case& c :
+       {Case{"side by side", 1, 24, 24, 100, 100, 100, 100, 1}, Case{"in turn", 1, 64, 64, 14, 14, 14, 14, 1}}) {
+    SCOPED_TRACE(c.name);
+    const Problem problem(c);
+    expect_same_bits_for_team_sizes([&](Team& team) { return problem.run(team); });
+  }
+}
+
+TEST(Winograd, HookSeesEveryElementOnce) {
+  struct Number {
+    static void apply(const void*, float* tile, int64_t rows, int64_t cols, ptrdiff_t ld, int64_t row0, int64_t col0) {
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t j = 0; j < cols; ++j) tile[r * ld + j] = static_cast<float>(100 * (row0 + r) + col0 + j);
+    }
+  };
+  const TileHook hook{&Number::apply, nullptr};
+  for (const Case& c :
+       {Case{"in turn", 2, 6, 10, 9, 13, 9, 13, 1}, Case{"side by side", 1, 16, 16, 99, 98, 99, 98, 1}}) {
+    SCOPED_TRACE(c.name);
+    Problem problem(c);
+    problem.epilogue.hook = &hook;
+    Team team(2);
+    const std::vector<float> result = problem.run(team);
+    for (int64_t i = 0; i < static_cast<int64_t>(result.size()); ++i)
+      ASSERT_EQ(result[static_cast<size_t>(i)], static_cast<float>(i / c.oc * 100 + i % c.oc));
+  }
+}
+
+TEST(Winograd, SaysWhatItServes) {
+  ConvShape shape;
+  shape.window = {{1, 8, 8}, {1, 8, 8}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}};
+  EXPECT_TRUE(winograd_serves(shape, {16, 16, 1, {1, 3, 3}}));
+  EXPECT_FALSE(winograd_serves(shape, {16, 16, 2, {1, 3, 3}}));
+  shape.window.stride[2] = 2;
+  EXPECT_FALSE(winograd_serves(shape, {16, 16, 1, {1, 3, 3}}));
+}
+
+}  // namespace
+}  // namespace kiln::cpu
