@@ -9,7 +9,8 @@
 
 namespace kiln::cpu {
 
-/// The input rows that an output row reads: `num_lines` of them with the kernel row (kw x channels) that goes with each.
+/// The input rows that an output row reads: `num_lines` of them with the kernel row (kw x channels) that goes with
+/// each.
 inline constexpr int64_t kMostLines = 64;
 struct DepthwiseRow {
   const Window& window;
