@@ -1,0 +1,102 @@
+/// What libnvinfer gives to its sister libraries (the parser's and the CUDA runtime's) and to nobody else: one exported
+/// function under the version node KILN_PRIVATE that fills a table of functions. Plain C types, no other header of
+/// ours.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+
+/// What a call answers; never an exception. The text of the thread's last failure is `last_error_text()`.
+enum KilnStatus : int32_t {
+  kKilnOk = 0,
+  kKilnNotReady = 1,   ///< queries: work is still queued or running
+  kKilnBadHandle = 2,  ///< no stream, event or graph of this library has that handle
+  kKilnBadValue = 3,   ///< another argument breaks a rule
+  kKilnNoMemory = 4,
+  kKilnWorkFailed = 5,    ///< queued work failed since the last synchronisation of its stream
+  kKilnNotPermitted = 6,  ///< not while a stream is being captured, or not after it was invalidated
+  kKilnNotCapturing = 7,  ///< end_capture of a stream that is not being captured
+  kKilnUnsupported = 8,   ///< valid, but not in Kiln yet
+  kKilnInternal = 9
+};
+
+enum KilnCaptureState : int32_t { kKilnCaptureNone = 0, kKilnCaptureActive = 1, kKilnCaptureInvalidated = 2 };
+
+/// Handles are what programs hold as cudaStream_t, cudaEvent_t and cudaGraph_t. A stream's handle may also be one of
+/// the three below. A handle that was never given out, or was destroyed, gives kKilnBadHandle.
+enum : uintptr_t {
+  kKilnDefaultStream = 0,    ///< the legacy default stream, as null
+  kKilnLegacyStream = 1,     ///< cudaStreamLegacy
+  kKilnPerThreadStream = 2,  ///< cudaStreamPerThread
+};
+
+/// Flags have CUDA's values: streams 1 non-blocking (does not wait for the legacy stream); events 1 blocking sync,
+/// 2 no timing.
+struct KilnStreamEntry {
+  KilnStatus (*create)(uint32_t flags, int32_t priority, void** stream);
+  KilnStatus (*destroy)(void* stream);  ///< returns at once; queued work is still done
+  KilnStatus (*synchronize)(void* stream);
+  KilnStatus (*query)(void* stream);
+  /// Calls `work(argument)` behind all earlier work; it must not throw, nor wait for a stream.
+  KilnStatus (*launch_host)(void* stream, void (*work)(void*), void* argument);
+  KilnStatus (*wait_event)(void* stream, void* event);
+  KilnStatus (*flags)(void* stream, uint32_t* flags);
+  KilnStatus (*priority)(void* stream, int32_t* priority);
+  KilnStatus (*synchronize_all)();  ///< every stream; the first failure
+
+  KilnStatus (*begin_capture)(void* stream);
+  KilnStatus (*end_capture)(void* stream, void** graph);
+  KilnStatus (*capture_state)(void* stream, KilnCaptureState* state);
+};
+
+struct KilnEventEntry {
+  KilnStatus (*create)(uint32_t flags, void** event);
+  KilnStatus (*destroy)(void* event);
+  KilnStatus (*record)(void* event, void* stream);
+  KilnStatus (*synchronize)(void* event);
+  KilnStatus (*query)(void* event);
+  KilnStatus (*elapsed_ms)(void* start, void* end, float* ms);
+};
+
+/// A captured sequence of work; replaying it calls the same functions with the same arguments.
+struct KilnGraphEntry {
+  KilnStatus (*destroy)(void* graph);
+  KilnStatus (*copy)(void* graph, void** copy);
+  KilnStatus (*num_nodes)(void* graph, size_t* count);
+  KilnStatus (*launch)(void* graph, void* stream);
+};
+
+/// The device that streams belong to.
+struct KilnDeviceEntry {
+  KilnStatus (*allocate)(size_t size_bytes, void** memory);  ///< aligned to 256
+  KilnStatus (*release)(void* memory);                       ///< null is fine
+  KilnStatus (*total_memory)(size_t* size_bytes);
+  KilnStatus (*identity)(const char** text);  ///< lives as long as the library
+};
+
+/// createNvOnnxParser_INTERNAL and its like; a null function is one that this library does not have.
+struct KilnParserEntry {
+  void* (*create_parser)(void* network, void* logger, int32_t version);
+  void* (*create_parser_refitter)(void* refitter, void* logger, int32_t version);
+};
+
+/// Grows at the end only; `version` changes with anything else.
+struct KilnPrivateEntry {
+  uint32_t size;     ///< in: sizeof as the caller knows it; out: bytes that were filled in
+  uint32_t version;  ///< in: kKilnEntryVersion as the caller knows it; out: the library's
+  const char* (*last_error_text)();
+  KilnStreamEntry stream;
+  KilnEventEntry event;
+  KilnGraphEntry graph;
+  KilnDeviceEntry device;
+  KilnParserEntry parser;
+};
+enum : uint32_t { kKilnEntryVersion = 1 };
+
+/// Fills `*entry`; kKilnUnsupported, and only `version` filled, if the versions differ. A table shorter than the
+/// library's is filled as far as it goes, a longer one has zeros behind.
+__attribute__((visibility("default"))) KilnStatus kiln_private_entry(KilnPrivateEntry* entry);
+
+}  // extern "C"
