@@ -1,10 +1,27 @@
 #include <chrono>
 
+#include "passes/decompose/decompose.h"
+#include "passes/fold_constants.h"
+#include "passes/merge_common.h"
 #include "passes/pass.h"
+#include "passes/remove_dead.h"
+#include "passes/remove_identities.h"
+#include "passes/shape_arithmetic.h"
 
 namespace kiln::passes {
 
-std::span<const NamedPass> pipeline() { return {}; }
+std::span<const NamedPass> pipeline() {
+  static constexpr NamedPass kPasses[] = {
+      {"remove_dead", remove_dead},
+      {"decompose", decompose},
+      {"shape_arithmetic", shape_arithmetic},
+      {"fold_constants", fold_constants},
+      {"remove_identities", remove_identities},
+      {"merge_common", merge_common},
+      {"remove_dead again", remove_dead},
+  };
+  return kPasses;
+}
 
 Status run_pipeline(ir::Graph& graph, PassContext& cx) {
   using Clock = std::chrono::steady_clock;

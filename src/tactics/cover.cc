@@ -80,6 +80,7 @@ class Coverer {
   const CoverOptions& options_;
   Log& log_;
   std::vector<bool> claimed_;
+  std::set<ir::ValueId> read_;  // inputs of the regions claimed so far
   Cover cover_;
   std::set<std::pair<ir::ValueId, std::string>> copies_;  // values that a reformat has already brought to a format
 };
@@ -90,8 +91,13 @@ Result<std::vector<Claim>> Coverer::claim_regions() {
   std::vector<Claim> claims;
   const std::vector<ir::NodeId> order = TRY(cx_.graph.topological_order());
   for (auto root = order.rbegin(); root != order.rend(); ++root) {
-    if (claimed_[ir::index(*root)] || cx_.graph.constant(cx_.graph.node(*root).outputs[0])) continue;
+    const ir::Node& node = cx_.graph.node(*root);
+    if (claimed_[ir::index(*root)] || cx_.graph.constant(node.outputs[0])) continue;
+    // What only a shape needed is read by no region: its numbers became the parameters of steps.
+    const auto is_read = [&](ir::ValueId value) { return cx_.graph.is_output(value) || read_.contains(value); };
+    if (!node.op.has(Trait::kSideEffect) && std::ranges::none_of(node.outputs, is_read)) continue;
     Claim made = TRY(claim(*root));
+    read_.insert(made.region.inputs.begin(), made.region.inputs.end());
     for (const ir::NodeId id : made.region.nodes) claimed_[ir::index(id)] = true;
     claims.push_back(std::move(made));
   }

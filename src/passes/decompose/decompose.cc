@@ -1,0 +1,44 @@
+#include "passes/decompose/decompose.h"
+
+#include "ops/padding.h"
+#include "ops/scale.h"
+#include "ops/shuffle.h"
+
+namespace kiln::passes {
+namespace {
+
+using Decomposition = Result<ir::ValueId> (*)(ir::Graph&, ir::NodeId);
+
+Decomposition decomposition_of(const Op& op) {
+  if (op.as<ops::Scale>()) return decompose_scale;
+  if (op.as<ops::Shuffle>()) return decompose_shuffle;
+  if (op.as<ops::Padding>()) return decompose_padding;
+  return nullptr;
+}
+
+}  // namespace
+
+Status decompose(ir::Graph& graph, PassContext&) {
+  for (const ir::NodeId id : TRY(graph.topological_order())) {
+    const ir::Node& node = graph.node(id);
+    if (!node.op.has(Trait::kDecomposed)) continue;
+    const Decomposition rule = decomposition_of(node.op);
+    if (!rule) return error(Code::kInternal, node.op.name(), " is to be decomposed and has no rule");
+    const int first_new = graph.num_nodes();
+    const std::vector<std::string> provenance = node.provenance;
+    const std::string name = node.name;
+    const ir::ValueId output = node.outputs[0];
+    const ir::ValueId made = TRY(in_context(rule(graph, id), [&] { return str("decomposing '", name, "'"); }));
+    for (int i = first_new; i < graph.num_nodes(); ++i) {
+      graph.set_provenance(static_cast<ir::NodeId>(i), provenance);
+      if (graph.node(static_cast<ir::NodeId>(i)).name.empty()) graph.set_name(static_cast<ir::NodeId>(i), name);
+    }
+    const std::string value_name = graph.value(output).name;
+    graph.replace_uses(output, made);
+    if (graph.value(made).name.empty()) graph.set_name(made, value_name);
+    graph.remove(id);
+  }
+  return graph.infer();
+}
+
+}  // namespace kiln::passes

@@ -1,0 +1,16 @@
+/// Ops that are only conveniences, spelled out. One file an op; the pass runs them all.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace kiln::passes {
+
+/// Every kDecomposed op becomes others with the same meaning.
+Status decompose(ir::Graph& graph, PassContext& cx);
+
+/// Adds what computes the node's output 0 and returns it.
+Result<ir::ValueId> decompose_scale(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_shuffle(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_padding(ir::Graph& graph, ir::NodeId id);
+
+}  // namespace kiln::passes

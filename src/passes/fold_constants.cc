@@ -1,0 +1,58 @@
+#include "passes/fold_constants.h"
+
+#include "ops/constant.h"
+#include "ops/reference_context.h"
+
+namespace kiln::passes {
+namespace {
+
+bool may_fold(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (node.op.as<ops::Constant>() || node.op.has(Trait::kSideEffect | Trait::kNondeterministic) || !node.bodies.empty())
+    return false;
+  if (node.inputs.empty()) return false;
+  for (const ir::ValueId input : node.inputs)
+    if (input != ir::ValueId::kNone && !graph.constant(input)) return false;
+  for (const ir::ValueId output : node.outputs)
+    if (!graph.type(output).is_static()) return false;
+  return true;
+}
+
+/// Whether the results stay within the budget beyond the inputs' bytes.
+bool within_budget(const ir::Graph& graph, ir::NodeId id, int64_t budget) {
+  int64_t grown = 0;
+  for (const ir::ValueId output : graph.node(id).outputs) {
+    const auto count = checked_volume(graph.type(output).max_extents());
+    if (!count || *count > INT64_MAX / 8) return false;
+    grown += size_bytes(graph.type(output).dtype, *count);
+  }
+  for (const ir::ValueId input : graph.node(id).inputs)
+    if (input != ir::ValueId::kNone) grown -= static_cast<int64_t>(graph.constant(input)->bytes().size());
+  return grown <= budget;
+}
+
+}  // namespace
+
+Status fold_constants(ir::Graph& graph, PassContext& cx) {
+  for (const ir::NodeId id : TRY(graph.topological_order())) {
+    if (!may_fold(graph, id) || !within_budget(graph, id, cx.fold_budget_bytes)) continue;
+    const ir::Node& node = graph.node(id);
+    std::vector<const HostTensor*> inputs;
+    for (const ir::ValueId input : node.inputs)
+      inputs.push_back(input == ir::ValueId::kNone ? nullptr : graph.constant(input));
+    const auto evaluate = [&] {
+      return cx.evaluate ? cx.evaluate(cx.evaluate_user, node.op, inputs) : run_reference(node.op, inputs);
+    };
+    auto results = TRY(in_context(evaluate(), [&] { return str("folding ", node.op.name(), " '", node.name, "'"); }));
+    const std::vector<ir::ValueId> outputs = node.outputs;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const ir::ValueId folded = graph.add_constant(std::move(results[i]), graph.value(outputs[i]).name);
+      graph.set_provenance(graph.value(folded).producer, graph.node(id).provenance);
+      graph.replace_uses(outputs[i], folded);
+    }
+    graph.remove(id);
+  }
+  return graph.infer();
+}
+
+}  // namespace kiln::passes

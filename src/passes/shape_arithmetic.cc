@@ -1,0 +1,45 @@
+#include "passes/shape_arithmetic.h"
+
+#include <algorithm>
+
+#include "ops/constant.h"
+#include "ops/dim_values.h"
+
+namespace kiln::passes {
+namespace {
+
+bool is_done(const Op& op) { return op.as<ops::Constant>() || op.as<ops::DimValues>(); }
+
+/// The value's elements as a tensor; they are constants.
+HostTensor constant_of(const TensorType& type) {
+  std::vector<int64_t> numbers;
+  for (const sym::Expr& value : *type.values) numbers.push_back(value.value());
+  return HostTensor::of_ints(type.dtype, type.opt_extents(), numbers);
+}
+
+}  // namespace
+
+Status shape_arithmetic(ir::Graph& graph, PassContext&) {
+  for (const ir::NodeId id : TRY(graph.topological_order())) {
+    if (is_done(graph.node(id).op)) continue;
+    for (const ir::ValueId output : std::vector(graph.node(id).outputs)) {
+      const TensorType type = graph.type(output);
+      if (!type.values || !type.is_static() || graph.num_uses(output) == 0) continue;
+      if (!std::ranges::all_of(*type.values, [](const sym::Expr& e) { return e.is_valid(); })) continue;
+      const std::string name = graph.value(output).name;
+      const bool fixed = std::ranges::all_of(*type.values, [](const sym::Expr& e) { return e.is_const(); });
+      ir::ValueId made;
+      if (fixed)
+        made = graph.add_constant(constant_of(type), name);
+      else
+        made =
+            TRY(graph.add_one(ops::DimValues{*type.values, type.dtype, type.opt_extents()}, {}, graph.node(id).name));
+      graph.set_name(made, name);
+      graph.set_provenance(graph.value(made).producer, graph.node(id).provenance);
+      graph.replace_uses(output, made);
+    }
+  }
+  return graph.infer();
+}
+
+}  // namespace kiln::passes
