@@ -100,7 +100,7 @@ Status require_in_bounds(InferContext& cx, const SliceSpec& spec, const TensorTy
   if (is_whole(spec, x, axis) || sym::provably_equal(size, 0)) return {};
   const sym::Expr last = start + (size - 1) * stride;
   if (start.is_const() && last.is_const() && extent.is_const()) {
-    const auto [low, high] = std::minmax(start.value(), last.value());
+    const int64_t low = std::min(start.value(), last.value()), high = std::max(start.value(), last.value());
     return cx.require(low >= 0 && high < extent.value(), "slice of ", x, " reads axis ", axis, " from ", start, " to ",
                       last, ", outside [0, ", extent, "); strict bounds allow no coordinate outside");
   }
