@@ -1,6 +1,9 @@
 /// Ops without a tactic of their own on the CPU, each with the reason. A line goes when the tactic comes.
 #include "backend/cpu/tactics/registry.h"
 
+// A line an op:
+// clang-format off
+
 namespace kiln {
 namespace ops {
 struct Constant;
