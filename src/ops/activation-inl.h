@@ -22,7 +22,7 @@ HWY_INLINE V sigmoid(V x) {
 /// log(1 + exp(x))
 template <class V>
 HWY_INLINE V softplus(V x) {
-  return at_least(x, V(0)) + log1p(exp(-abs(x)));
+  return at_least(x, V(0)) + log1p_unit(exp(-abs(x)));
 }
 template <class V>
 HWY_INLINE V gelu_erf(V x) {

@@ -58,7 +58,7 @@ inline bool is_nan(Integer) { return false; }
 inline double exp(double x) { return std::exp(x); }
 inline double expm1(double x) { return std::expm1(x); }
 inline double log(double x) { return std::log(x); }
-inline double log1p(double x) { return std::log1p(x); }
+inline double log1p_unit(double x) { return std::log1p(x); }  // vectors: of [0, 1] alone
 inline double sqrt(double x) { return std::sqrt(x); }
 inline double abs(double x) { return std::fabs(x); }
 inline double sin(double x) { return std::sin(x); }

@@ -1,0 +1,56 @@
+/// A chain (in general a DAG) of pointwise instructions, as data: what a plan stores of a fused region.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/error.h"
+#include "base/record.h"
+#include "ops/scalar.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cpu {
+
+/// An operand: the result of an instruction, or an input of the program.
+///   at >= 0   the result of code[at], which stands before
+///   at < 0    input ~at
+using NestOperand = int;
+
+/// result = fn(arguments). Values are held as f32 (f32, f16, bf16), i64 (i64) or i32 (the other integers and bool as 0
+/// and 1); arithmetic on them is FP32 or wraps in the integer type.
+struct NestInstruction {
+  ScalarFn fn = ScalarFn::kIdentity;
+  /// Of the arguments: one type for all of them, but kSelect's condition, which is bool.
+  DType type = DType::kF32;
+  /// `type`, or bool for comparisons, or any for kCast. f16 and bf16 results are rounded to that type.
+  DType result = DType::kF32;
+  NestOperand args[3] = {0, 0, 0};  ///< arity(fn) of them count
+  float alpha = 0, beta = 0;        ///< of activations
+
+  bool operator==(const NestInstruction&) const = default;
+};
+
+struct NestProgram {
+  std::vector<NestInstruction> code;
+  std::vector<DType> inputs;             ///< as they lie in memory
+  std::vector<DType> outputs;            ///< as they lie in memory; each the type of its operand
+  std::vector<NestOperand> output_regs;  ///< where each output comes from
+
+  bool operator==(const NestProgram&) const = default;
+  /// The type of an operand that `validate` has accepted.
+  DType type_of(NestOperand operand) const {
+    return operand < 0 ? inputs[static_cast<size_t>(~operand)] : code[static_cast<size_t>(operand)].result;
+  }
+};
+
+/// Types that inputs, outputs and results may have: f32, f16, bf16, i32, i64, i8, u8, bool.
+bool is_nest_type(DType type);
+/// Whether `fn` has a kernel for arguments of `type`; what a tactic asks before it claims a node.
+bool has_nest_kernel(ScalarFn fn, DType type);
+/// Operands exist and stand before their use, types agree, every function has a kernel.
+Status validate(const NestProgram& program);
+
+Record to_record(const NestProgram& program);
+Result<NestProgram> nest_program_from_record(const Record& record);
+
+}  // namespace kiln::cpu

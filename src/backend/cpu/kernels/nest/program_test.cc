@@ -1,0 +1,85 @@
+#include "backend/cpu/kernels/nest/program.h"
+
+#include <gtest/gtest.h>
+
+#include "backend/cpu/kernels/nest/nest.h"
+
+namespace kiln::cpu {
+namespace {
+
+using enum ScalarFn;
+
+/// clip(f32(x) + b), x f16
+NestProgram example() {
+  return {{{kCast, DType::kF16, DType::kF32, {~0}},
+           {kSum, DType::kF32, DType::kF32, {0, ~1}},
+           {kClip, DType::kF32, DType::kF32, {1}, 0, 6}},
+          {DType::kF16, DType::kF32},
+          {DType::kF32},
+          {2}};
+}
+std::string problem(const NestProgram& program) {
+  const Status status = validate(program);
+  return status ? "" : status.error().message;
+}
+
+TEST(NestProgram, SurvivesARecord) {
+  const auto copy = nest_program_from_record(to_record(example()));
+  ASSERT_TRUE(copy) << copy.error().message;
+  EXPECT_EQ(*copy, example());
+}
+TEST(NestProgram, DamagedRecordsAreErrors) {
+  for (const int64_t number : {-1, 1000}) {
+    Record record = to_record(example());
+    std::vector<int64_t> code = *record.get_ints("code");
+    for (size_t i = 0; i < code.size(); ++i) {
+      std::vector<int64_t> damaged = code;
+      damaged[i] = number * 1000;
+      record.set("code", damaged);
+      const auto read = nest_program_from_record(record);
+      // an argument beyond the function's arity is not looked at
+      EXPECT_TRUE(!read || i % 6 >= 3) << i;
+    }
+    record.set("code", std::vector<int64_t>(code.begin(), code.end() - 1));
+    EXPECT_FALSE(nest_program_from_record(record));
+  }
+}
+TEST(NestProgram, SaysWhatIsWrong) {
+  NestProgram p = example();
+  p.code[1].args[1] = 1;
+  EXPECT_EQ(problem(p), "nest instruction 1: operand 1 is neither an input nor an earlier instruction");
+  p = example();
+  p.code[1].args[0] = ~0;
+  EXPECT_EQ(problem(p), "nest instruction 1: sum takes f32 as argument 0; operand -1 is f16");
+  p = example();
+  p.code[2].result = DType::kBool;
+  EXPECT_EQ(problem(p), "nest instruction 2: clip of f32 gives f32, not bool");
+  p = example();
+  p.inputs[0] = DType::kF8E4M3;
+  EXPECT_EQ(problem(p), "an input is f8e4m3; nests have no such type");
+  p = example();
+  p.outputs[0] = DType::kF16;
+  EXPECT_EQ(problem(p), "nest output 0 is f16, its operand f32");
+  p = example();
+  p.code[2].fn = kNot;
+  EXPECT_EQ(problem(p), "nest instruction 2: no kernel for not of f32");
+}
+TEST(NestProgram, TooLong) {
+  NestProgram p{{{kNeg, DType::kF32, DType::kF32, {~0}}}, {DType::kF32}, {DType::kF32}, {0}};
+  while (p.code.size() <= Nest::kMaxCode) p.code.push_back({kNeg, DType::kF32, DType::kF32, {0}});
+  const auto nest = Nest::make(p);
+  ASSERT_FALSE(nest);
+  EXPECT_EQ(nest.error().message, "a nest of 65 instructions; at most 64 are possible");
+}
+TEST(NestProgram, EveryFunctionOfFloatsHasAKernel) {
+  for (int fn = 0; fn < kNumScalarFns; ++fn) {
+    const auto f = static_cast<ScalarFn>(fn);
+    const bool logical = f == kNot || f == kAnd || f == kOr || f == kXor;
+    EXPECT_EQ(has_nest_kernel(f, DType::kF32), !logical) << name_of(f);
+    EXPECT_TRUE(!logical || has_nest_kernel(f, DType::kBool)) << name_of(f);
+    EXPECT_TRUE(logical || arity(f) != 2 || has_nest_kernel(f, DType::kI64)) << name_of(f);
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cpu
