@@ -1,0 +1,88 @@
+#include "backend/cpu/kernels/resize/resize.h"
+
+#include <cmath>
+
+#include "backend/cpu/kernels/copy/copy.h"
+#include "backend/cpu/kernels/movement_testing.h"
+#include "backend/cpu/kernels/testing.h"
+
+namespace kiln::cpu {
+namespace {
+
+using enum CoordinateTransformation;
+struct ResizeCase {
+  ops::Resize op;
+  Extents in;
+};
+const ResizeCase kCases[] = {
+    {{.scales = {1, 1, 2, 2}}, {2, 19, 7, 9}},
+    {{.dims = {2, 3, 4, 5}, .coordinate = kHalfPixel, .rounding = ResizeRounding::kHalfDown}, {2, 3, 9, 11}},
+    {{.dims = {4, 6}, .rounding = ResizeRounding::kCeil}, {2, 3}},
+    {{.mode = ResizeMode::kLinear, .scales = {1, 1, 2, 2}, .coordinate = kHalfPixel}, {2, 19, 7, 9}},
+    {{.mode = ResizeMode::kLinear, .dims = {1, 5, 33, 20}, .coordinate = kAlignCorners}, {1, 5, 12, 31}},
+    {{.mode = ResizeMode::kLinear, .dims = {1, 3, 40}, .coordinate = kHalfPixel}, {1, 3, 17}},
+    {{.mode = ResizeMode::kLinear, .dims = {1, 3, 5, 9, 6}, .coordinate = kHalfPixel}, {1, 3, 4, 5, 3}},
+    {{.mode = ResizeMode::kLinear, .scales = {1, 1, 3, 1}, .coordinate = kAsymmetric}, {1, 3, 4, 40}},
+    {{.mode = ResizeMode::kLinear, .scales = {1, 1, 1, 1}}, {2, 3, 4, 5}},
+    {{.mode = ResizeMode::kCubic, .scales = {1, 1, 2.5, 1.5}, .coordinate = kHalfPixel}, {2, 5, 6, 14}},
+    {{.mode = ResizeMode::kCubic, .dims = {1, 20, 5, 7}, .coordinate = kAlignCorners, .exclude_outside = true},
+     {1, 20, 6, 4}},
+    {{.mode = ResizeMode::kCubic, .dims = {1, 2, 5, 6, 7}, .coordinate = kHalfPixel}, {1, 2, 4, 4, 4}},
+    {{.dims = {2, 0}}, {2, 3}},
+};
+
+/// The kernel's result in linear order, the tensor held in `format`.
+std::vector<float> run(Team& team, const ResizeCase& c, const HostTensor& x, const Extents& out, const Format& format) {
+  std::vector<float> from(static_cast<size_t>(x.volume())), to(static_cast<size_t>(volume(out)), NAN), linear = to;
+  run_copy(team, plan_reformat(4, c.in, Format::linear(), format), x.bytes().data(), from.data());
+  const auto plan = plan_resize(c.op, false, DType::kF32, c.in, out, format);
+  EXPECT_TRUE(plan) << plan.error().message;
+  const TestWorkspace workspace(plan->workspace_bytes(team.size()) + 1);
+  run_resize(team, *plan, from.data(), to.data(), workspace.data());
+  run_copy(team, plan_reformat(4, out, format, Format::linear()), to.data(), linear.data());
+  return linear;
+}
+
+TEST(CpuResize, AsTheReference) {
+  for_each_target([] {
+    for (const ResizeCase& c : kCases)
+      for (const bool last : {false, true}) {
+        SCOPED_TRACE(str(Op(c.op), " of ", c.in, last ? ", channels last" : ""));
+        const HostTensor x = random_tensor(DType::kF32, c.in, 4);
+        const HostTensor want = expected(c.op, {x});
+        const Format format = last ? Format::channels_last(static_cast<int>(c.in.size())) : Format::linear();
+        Team team(2);
+        const std::vector<float> y = run(team, c, x, want.extents(), format);
+        // Up to 64 products of values below 1000 whose weights sum to at most 1.5^3 in magnitude.
+        const double bound = c.op.mode == ResizeMode::kNearest ? 0 : sum_error(64, 3375);
+        for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], want.data<float>()[i], bound) << i;
+      }
+  });
+}
+TEST(CpuResize, NearestMovesAnyType) {
+  Team team(2);
+  for (const int bytes : {1, 2, 4, 8}) {
+    const Extents in = {2, 3, 5};
+    const ops::Resize op{.dims = {2, 7, 11}};
+    const HostTensor x = random_tensor(type_of_bytes(bytes), in, 4);
+    const HostTensor want = expected(op, {x});
+    const auto plan = plan_resize(op, false, type_of_bytes(bytes), in, want.extents(), Format::linear());
+    std::vector<std::byte> y = target_of(want);
+    run_resize(team, *plan, x.bytes().data(), y.data(), nullptr);
+    expect_bytes(y, want);
+  }
+}
+TEST(CpuResize, SameBitsForAnyTeam) {
+  const ResizeCase& c = kCases[3];
+  const HostTensor x = random_tensor(DType::kF32, c.in, 4);
+  expect_same_bits_for_team_sizes([&](Team& team) { return run(team, c, x, {2, 19, 14, 18}, Format::linear()); });
+}
+TEST(CpuResize, SaysWhatItLacks) {
+  const auto plan = plan_resize(ops::Resize{.mode = ResizeMode::kLinear, .dims = {4}}, false, DType::kF16, Extents{2},
+                                Extents{4}, Format::linear());
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().message, "resize linear of f16 has no CPU kernel; f32 has");
+}
+
+}  // namespace
+}  // namespace kiln::cpu

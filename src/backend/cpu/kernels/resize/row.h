@@ -1,0 +1,23 @@
+/// The two loops that linear and cubic resampling consist of.
+#pragma once
+
+#include <cstdint>
+
+namespace kiln::cpu {
+
+/// Rows that one output row can be a sum of: three outer axes of cubic taps.
+inline constexpr int64_t kMostRowTaps = 64;
+
+/// to[i] = sum over t < count of weights[t] * rows[t][i], for i < n; taken in the order of t.
+void blend_rows(const float* const* rows, const float* weights, int count, int64_t n, float* to);
+
+/// to[i * inner + k] = sum over t < taps of weight[t * out + i] * row[index[t * out + i] * inner + k].
+struct RowTaps {
+  const int32_t* index;
+  const float* weight;
+  int taps;
+  int64_t out, inner;
+};
+void resample_row(const RowTaps& taps, const float* row, float* to);
+
+}  // namespace kiln::cpu
