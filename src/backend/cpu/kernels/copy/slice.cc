@@ -26,7 +26,11 @@ std::vector<Segment> segments(SliceMode mode, int64_t from, int64_t to, int64_t 
     }
     int64_t end = i + 1;
     const int64_t step = end < to && first >= 0 && coordinate(end) >= 0 ? coordinate(end) - first : 0;
-    while (end < to && (first < 0 ? coordinate(end) < 0 : coordinate(end) == first + (end - i) * step)) ++end;
+    const auto goes_on = [&](int64_t k) {
+      const int64_t at = coordinate(k);
+      return first < 0 ? at < 0 : at >= 0 && at == first + (k - i) * step;
+    };
+    while (end < to && goes_on(end)) ++end;
     result.push_back({i, end - i, first, step, 1, first < 0});
     i = end;
   }
