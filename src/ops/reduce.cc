@@ -125,10 +125,11 @@ Status Reduce::reference(ReferenceContext& cx) const {
   const std::vector<int64_t> to = targets(x.extents(), TRY(reduced_axes(*this, x.rank())));
   const auto each = y.volume() == 0 ? 0 : x.volume() / y.volume();  // elements behind each result
   if (is_float(x.dtype())) {
+    const std::vector<double> xs = x.numbers();
     std::vector<double> results(static_cast<size_t>(y.volume()), start_number(kind));
     for (size_t i = 0; i < to.size(); ++i) {
       double& result = results[static_cast<size_t>(to[i])];
-      result = combine(kind, result, x[static_cast<int64_t>(i)]);
+      result = combine(kind, result, xs[i]);
     }
     for (int64_t i = 0; i < y.volume(); ++i) {
       const double result = results[static_cast<size_t>(i)];
