@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include "passes/decompose/decompose.h"
+#include "passes/fold_channel_scale.h"
 #include "passes/fold_constants.h"
 #include "passes/merge_common.h"
 #include "passes/pass.h"
@@ -17,6 +18,7 @@ std::span<const NamedPass> pipeline() {
       {"shape_arithmetic", shape_arithmetic},
       {"fold_constants", fold_constants},
       {"remove_identities", remove_identities},
+      {"fold_channel_scale", fold_channel_scale},
       {"merge_common", merge_common},
       {"remove_dead again", remove_dead},
   };

@@ -10,31 +10,22 @@ struct Constant;
 struct Padding;
 struct Scale;
 struct Shuffle;
-struct Activation;
 struct Cast;
 struct Concatenation;
-struct Convolution;
 struct Deconvolution;
-struct DimValues;
-struct ElementWise;
 struct Expand;
 struct Fill;
 struct Gather;
-struct Identity;
-struct MatrixMultiply;
 struct Normalization;
 struct Pooling;
 struct Reduce;
-struct Reshape;
 struct Resize;
 struct Select;
 struct Shape;
 struct Slice;
 struct Softmax;
-struct Squeeze;
 struct Transpose;
 struct Unary;
-struct Unsqueeze;
 }  // namespace ops
 
 namespace cpu {
@@ -51,30 +42,21 @@ template <> TacticList tactics_of<ops::Shuffle>() { return {}; }
 template <> TacticList tactics_of<ops::Shape>() { return {}; }
 
 // Their kernels are not wired up yet: the reference runs them.
-template <> TacticList tactics_of<ops::Activation>() { return {}; }
 template <> TacticList tactics_of<ops::Cast>() { return {}; }
 template <> TacticList tactics_of<ops::Concatenation>() { return {}; }
-template <> TacticList tactics_of<ops::Convolution>() { return {}; }
 template <> TacticList tactics_of<ops::Deconvolution>() { return {}; }
-template <> TacticList tactics_of<ops::DimValues>() { return {}; }
-template <> TacticList tactics_of<ops::ElementWise>() { return {}; }
 template <> TacticList tactics_of<ops::Expand>() { return {}; }
 template <> TacticList tactics_of<ops::Fill>() { return {}; }
 template <> TacticList tactics_of<ops::Gather>() { return {}; }
-template <> TacticList tactics_of<ops::Identity>() { return {}; }
-template <> TacticList tactics_of<ops::MatrixMultiply>() { return {}; }
 template <> TacticList tactics_of<ops::Normalization>() { return {}; }
 template <> TacticList tactics_of<ops::Pooling>() { return {}; }
 template <> TacticList tactics_of<ops::Reduce>() { return {}; }
-template <> TacticList tactics_of<ops::Reshape>() { return {}; }
 template <> TacticList tactics_of<ops::Resize>() { return {}; }
 template <> TacticList tactics_of<ops::Select>() { return {}; }
 template <> TacticList tactics_of<ops::Slice>() { return {}; }
 template <> TacticList tactics_of<ops::Softmax>() { return {}; }
-template <> TacticList tactics_of<ops::Squeeze>() { return {}; }
 template <> TacticList tactics_of<ops::Transpose>() { return {}; }
 template <> TacticList tactics_of<ops::Unary>() { return {}; }
-template <> TacticList tactics_of<ops::Unsqueeze>() { return {}; }
 
 }  // namespace cpu
 }  // namespace kiln

@@ -1,0 +1,138 @@
+/// A convolution with bias, residual and clamp, channels last.
+/// Inputs: x, w, bias or absent, residual or absent. Payload: the window, groups, family, lo, hi.
+#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/exec/window.h"
+#include "backend/cpu/kernels/conv/conv.h"
+#include "backend/cpu/kernels/depthwise/depthwise.h"
+#include "backend/cpu/kernels/winograd/winograd.h"
+
+namespace kiln::cpu {
+namespace {
+
+enum class Family : uint8_t { kDirect, kWinograd, kDepthwise };
+
+/// Weights packed for one family; the others stay empty.
+struct Packed {
+  PackedConv direct;
+  PackedWinograd winograd;
+  PackedDepthwise depthwise;
+};
+
+struct Attributes {
+  WindowSpec window;
+  int64_t groups = 1;
+  Family family = Family::kDirect;
+  float lo = 0, hi = 0;
+  bool channels_first = false;
+};
+
+Result<Attributes> parse(const StepSpec& spec) {
+  Attributes a;
+  a.window = TRY(WindowSpec::parse(spec.payload));
+  a.groups = TRY(spec.payload.get_int("groups"));
+  const std::string family = TRY(spec.payload.get_text("family"));
+  TRY(require(family == "direct" || family == "winograd" || family == "depthwise", "no convolution family is called '",
+              family, "'"));
+  a.family = family == "direct" ? Family::kDirect : family == "winograd" ? Family::kWinograd : Family::kDepthwise;
+  a.lo = static_cast<float>(TRY(spec.payload.get_double("lo")));
+  a.hi = static_cast<float>(TRY(spec.payload.get_double("hi")));
+  a.channels_first = spec.inputs[0].format.is_linear();
+  return a;
+}
+
+ConvWeights weights_of(const Attributes& a, std::span<const int64_t> w) {
+  ConvWeights weights{w[1] * a.groups, w[0], a.groups, {1, 1, 1}};
+  const size_t axes = w.size() - 2;
+  for (size_t i = 0; i < axes; ++i) weights.kernel[3 - axes + i] = w[2 + i];
+  return weights;
+}
+
+Result<Packed> pack(const Attributes& a, const ConvWeights& weights, const float* data) {
+  Packed packed;
+  switch (a.family) {
+    case Family::kDirect: packed.direct = TRY(pack_conv(weights, data)); break;
+    case Family::kWinograd: packed.winograd = TRY(pack_winograd(weights.ic, weights.oc, data)); break;
+    case Family::kDepthwise: packed.depthwise = TRY(pack_depthwise(weights.oc, weights.kernel, data)); break;
+  }
+  return packed;
+}
+
+class BoundConvolution final : public BoundStep {
+ public:
+  BoundConvolution(const Attributes& a, const ConvWeights& weights, const Packed* packed, Team& team,
+                   const StepShapes& shapes)
+      : a_(a), weights_(weights), packed_(packed), team_(team) {
+    shape_.n = shapes.inputs[0][0];
+    shape_.window = a.window.bind(shapes.inputs[0], shapes.outputs[0]);
+    shape_.input = a.channels_first && weights.ic > 1 ? ConvInput::kChannelsFirst : ConvInput::kChannelsLast;
+  }
+
+  int64_t workspace_bytes() const override {
+    switch (a_.family) {
+      case Family::kDirect: return conv_workspace_bytes(shape_, weights_, team_.size());
+      case Family::kWinograd: return winograd_workspace_bytes(shape_, weights_.ic, weights_.oc, team_.size());
+      case Family::kDepthwise: break;
+    }
+    return 0;
+  }
+
+  Status run(const RunArguments& arguments) override {
+    const auto input = [&](int i) { return static_cast<const float*>(arguments.inputs[i]); };
+    auto* out = static_cast<float*>(arguments.outputs[0]);
+    Packed fresh;
+    if (!packed_) fresh = TRY(pack(a_, weights_, input(1)));  // weights computed at run time
+    const Packed& packed = packed_ ? *packed_ : fresh;
+    const Epilogue epilogue{input(2), input(3), weights_.oc, a_.lo, a_.hi, nullptr};
+    switch (a_.family) {
+      case Family::kDirect: conv(team_, shape_, input(0), packed.direct, out, epilogue, arguments.workspace); break;
+      case Family::kWinograd:
+        winograd(team_, shape_, input(0), packed.winograd, out, epilogue, arguments.workspace);
+        break;
+      case Family::kDepthwise:
+        depthwise(team_, {shape_.n, shape_.window, 0, 0}, input(0), packed.depthwise, out, epilogue);
+        break;
+    }
+    return {};
+  }
+
+ private:
+  const Attributes& a_;
+  ConvWeights weights_;
+  const Packed* packed_;
+  Team& team_;
+  ConvShape shape_;
+};
+
+class LoadedConvolution final : public LoadedStep {
+ public:
+  LoadedConvolution(Attributes a, Team& team) : a_(std::move(a)), team_(team) {}
+
+  Status pack_weights(const HostTensor& w) {
+    packed_ = std::make_unique<Packed>(TRY(pack(a_, weights_of(a_, w.extents()), w.data<float>())));
+    return {};
+  }
+  int64_t packed_bytes() const override {
+    if (!packed_) return 0;
+    return 4 * (packed_->direct.b.data.size() + packed_->winograd.b.data.size() + packed_->depthwise.data.size());
+  }
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    return std::make_unique<BoundConvolution>(a_, weights_of(a_, shapes.inputs[1]), packed_.get(), team_, shapes);
+  }
+
+ private:
+  Attributes a_;
+  Team& team_;
+  std::unique_ptr<Packed> packed_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& arguments) {
+  TRY(require(arguments.spec.inputs.size() == 4 && arguments.spec.outputs.size() == 1, "a convolution step has ",
+              arguments.spec.inputs.size(), " inputs; it takes 4"));
+  auto loaded = std::make_unique<LoadedConvolution>(TRY(parse(arguments.spec)), arguments.team);
+  if (const HostTensor* w = arguments.constants[1]) TRY(loaded->pack_weights(*w));
+  return loaded;
+}
+
+}  // namespace kiln::cpu

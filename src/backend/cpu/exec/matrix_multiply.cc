@@ -1,0 +1,167 @@
+/// Matrix products with bias, residual and clamp, row-major.
+/// Inputs: a, b, bias or absent, residual or absent. Payload: transpose_a, transpose_b, vector_a, vector_b, lo, hi.
+#include <algorithm>
+
+#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/kernels/gemm/gemm.h"
+
+namespace kiln::cpu {
+namespace {
+
+struct Attributes {
+  bool transpose_a = false, transpose_b = false, vector_a = false, vector_b = false;
+  float lo = 0, hi = 0;
+};
+
+/// One batch axis: its extent, and how far each tensor moves along it (0 repeats).
+struct BatchAxis {
+  int64_t extent;
+  ptrdiff_t a, b, c;
+};
+
+/// An operand's extents as matrices with batch axes in front.
+struct Operand {
+  Extents batch;
+  int64_t rows, cols;  ///< as stored
+};
+Operand operand(const Extents& extents, bool is_vector, bool is_left) {
+  if (is_vector) {
+    const int64_t length = extents.back();
+    return {Extents(extents.begin(), extents.end() - 1), is_left ? 1 : length, is_left ? length : 1};
+  }
+  return {Extents(extents.begin(), extents.end() - 2), extents[extents.size() - 2], extents.back()};
+}
+
+/// Batch axes innermost last, neighbours merged where every tensor moves through them in one stride.
+std::vector<BatchAxis> batch_axes(const Operand& a, const Operand& b, int64_t c_matrix) {
+  std::vector<BatchAxis> axes;
+  const size_t rank = std::max(a.batch.size(), b.batch.size());
+  int64_t a_step = a.rows * a.cols, b_step = b.rows * b.cols, c_step = c_matrix;
+  for (size_t i = rank; i-- > 0;) {
+    const int64_t ea = a.batch[i], eb = b.batch[i], extent = ea == 1 ? eb : ea;
+    const BatchAxis axis{extent, ea == 1 ? 0 : a_step, eb == 1 ? 0 : b_step, c_step};
+    a_step *= ea, b_step *= eb, c_step *= extent;
+    if (extent == 1) continue;
+    if (!axes.empty()) {
+      BatchAxis& inner = axes.front();
+      if (axis.a == inner.a * inner.extent && axis.b == inner.b * inner.extent && axis.c == inner.c * inner.extent) {
+        inner.extent *= extent;
+        continue;
+      }
+    }
+    axes.insert(axes.begin(), axis);
+  }
+  return axes;
+}
+
+class BoundMatrixMultiply final : public BoundStep {
+ public:
+  BoundMatrixMultiply(const Attributes& at, const PackedB* packed, Team& team, const StepShapes& shapes)
+      : at_(at), packed_(packed), team_(team) {
+    const Operand a = operand(shapes.inputs[0], at.vector_a, true), b = operand(shapes.inputs[1], at.vector_b, false);
+    shape_.m = at.transpose_a ? a.cols : a.rows;
+    shape_.k = at.transpose_a ? a.rows : a.cols;
+    shape_.n = at.transpose_b ? b.rows : b.cols;
+    a_ld_ = at.transpose_a ? 1 : a.cols;
+    a_k_stride_ = at.transpose_a ? a.cols : 1;
+    b_k_stride_ = at.transpose_b ? 1 : b.cols;
+    b_n_stride_ = at.transpose_b ? b.cols : 1;
+    std::vector<BatchAxis> axes = batch_axes(a, b, shape_.m * shape_.n);
+    // Matrices that share b and lie behind each other are one taller matrix.
+    if (!axes.empty() && axes.back().b == 0 && axes.back().a == shape_.m * shape_.k && a_k_stride_ == 1) {
+      shape_.m *= axes.back().extent;
+      axes.pop_back();
+    }
+    if (!axes.empty()) inner_ = axes.back(), axes.pop_back();
+    if (!axes.empty()) outer_ = axes.back(), axes.pop_back();
+    loops_ = std::move(axes);
+    shape_.outer = outer_.extent;
+    shape_.inner = inner_.extent;
+  }
+
+  int64_t workspace_bytes() const override {
+    const GemmA a = left(nullptr);
+    return packed_ ? gemm_workspace_bytes(shape_, a, *packed_)
+                   : gemm_workspace_bytes(shape_, a, right(nullptr), {outer_.b, inner_.b});
+  }
+
+  Status run(const RunArguments& arguments) override {
+    const auto input = [&](int i) { return static_cast<const float*>(arguments.inputs[i]); };
+    run_loops(0, input(0), input(1), input(2), input(3), static_cast<float*>(arguments.outputs[0]),
+              arguments.workspace);
+    return {};
+  }
+
+ private:
+  GemmA left(const float* a) const { return {a, a_ld_, {outer_.a, inner_.a}, a_k_stride_}; }
+  Matrix right(const float* b) const { return {b, b_k_stride_, b_n_stride_, 0}; }
+
+  void run_loops(size_t depth, const float* a, const float* b, const float* bias, const float* residual, float* c,
+                 void* workspace) {
+    if (depth < loops_.size()) {
+      const BatchAxis& axis = loops_[depth];
+      for (int64_t i = 0; i < axis.extent; ++i)
+        run_loops(depth + 1, a + i * axis.a, b + i * axis.b, bias, residual ? residual + i * axis.c : nullptr,
+                  c + i * axis.c, workspace);
+      return;
+    }
+    const Epilogue epilogue{bias, residual, shape_.n, at_.lo, at_.hi, nullptr};
+    const GemmC out{c, shape_.n, {outer_.c, inner_.c}, {outer_.c, inner_.c}};
+    if (packed_)
+      gemm(team_, shape_, left(a), *packed_, out, epilogue, workspace);
+    else
+      gemm(team_, shape_, left(a), right(b), {outer_.b, inner_.b}, out, epilogue, workspace);
+  }
+
+  const Attributes& at_;
+  const PackedB* packed_;
+  Team& team_;
+  GemmShape shape_;
+  ptrdiff_t a_ld_ = 0, a_k_stride_ = 1, b_k_stride_ = 0, b_n_stride_ = 1;
+  BatchAxis outer_{1, 0, 0, 0}, inner_{1, 0, 0, 0};
+  std::vector<BatchAxis> loops_;  // beyond the two that the kernel has
+};
+
+class LoadedMatrixMultiply final : public LoadedStep {
+ public:
+  LoadedMatrixMultiply(Attributes at, Team& team) : at_(at), team_(team) {}
+
+  /// Packs b where it is one matrix for all batches.
+  Status pack(const HostTensor& b) {
+    const Operand operand_b = operand(b.extents(), at_.vector_b, false);
+    if (volume(operand_b.batch) != 1) return {};
+    const int64_t k = at_.transpose_b ? operand_b.cols : operand_b.rows,
+                  n = at_.transpose_b ? operand_b.rows : operand_b.cols;
+    const Matrix matrix{b.data<float>(), at_.transpose_b ? 1 : n, at_.transpose_b ? k : 1, 0};
+    packed_ = std::make_unique<PackedB>(TRY(pack_b(matrix, k, n)));
+    return {};
+  }
+  int64_t packed_bytes() const override { return packed_ ? 4 * packed_->data.size() : 0; }
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    return std::make_unique<BoundMatrixMultiply>(at_, packed_.get(), team_, shapes);
+  }
+
+ private:
+  Attributes at_;
+  Team& team_;
+  std::unique_ptr<PackedB> packed_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& arguments) {
+  const Record& p = arguments.spec.payload;
+  TRY(require(arguments.spec.inputs.size() == 4 && arguments.spec.outputs.size() == 1, "a matrix product step has ",
+              arguments.spec.inputs.size(), " inputs; it takes 4"));
+  const Attributes at{TRY(p.get_bool("transpose_a")),
+                      TRY(p.get_bool("transpose_b")),
+                      TRY(p.get_bool("vector_a")),
+                      TRY(p.get_bool("vector_b")),
+                      static_cast<float>(TRY(p.get_double("lo"))),
+                      static_cast<float>(TRY(p.get_double("hi")))};
+  auto loaded = std::make_unique<LoadedMatrixMultiply>(at, arguments.team);
+  if (const HostTensor* b = arguments.constants[1]) TRY(loaded->pack(*b));
+  return loaded;
+}
+
+}  // namespace kiln::cpu

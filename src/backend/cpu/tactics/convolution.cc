@@ -1,0 +1,103 @@
+#include "backend/cpu/tactics/convolution.h"
+
+#include "backend/cpu/exec/window.h"
+#include "backend/cpu/tactics/epilogue.h"
+#include "backend/cpu/tactics/registry.h"
+#include "ops/convolution.h"
+
+namespace kiln::cpu {
+namespace {
+
+bool is_convolution(const Op& op) { return op.as<ops::Convolution>() != nullptr; }
+
+class ConvolutionTactic final : public Tactic {
+ public:
+  std::string_view name() const override { return "convolution"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override;
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override;
+};
+
+const ops::Convolution& op_of(const TacticContext& cx, const Region& region) {
+  return *cx.graph.node(region.nodes[0]).op.as<ops::Convolution>();
+}
+
+/// One number a spatial axis; empty attributes mean `absent`.
+Extents or_all(const std::vector<int64_t>& attribute, size_t axes, int64_t absent) {
+  return attribute.empty() ? Extents(axes, absent) : Extents(attribute);
+}
+
+WindowSpec window_of(const ops::Convolution& op, const Extents& kernel) {
+  return {kernel,
+          or_all(op.strides, kernel.size(), 1),
+          or_all(op.dilations, kernel.size(), 1),
+          or_all(op.pre_pads, kernel.size(), 0),
+          op.padding == ops::PaddingMode::kSameUpper,
+          op.padding == ops::PaddingMode::kSameLower};
+}
+
+Match ConvolutionTactic::match(const TacticContext& cx, ir::NodeId root) const {
+  auto found = match_epilogue(cx.graph, root, is_convolution, 1);
+  if (!found) return std::unexpected(found.error());
+  const ir::Node& conv = cx.graph.node(found->contraction);
+  const TensorType& x = cx.graph.type(conv.inputs[0]);
+  const TensorType& w = cx.graph.type(conv.inputs[1]);
+  if (x.dtype != DType::kF32) return reject("x is ", x, "; the kernel computes in f32");
+  if (!w.is_static()) return reject("w is ", w, "; the kernel needs its extents when the plan is built");
+  ir::ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ir::ValueId::kNone;
+  if (bias != ir::ValueId::kNone && found->bias != ir::ValueId::kNone) return reject("there are two biases");
+  if (bias == ir::ValueId::kNone) bias = found->bias;
+  Region region{
+      found->nodes, {conv.inputs[0], conv.inputs[1], bias, found->residual}, {cx.graph.node(root).outputs[0]}, {}};
+  region.data.set("lo", found->lo).set("hi", found->hi);
+  return region;
+}
+
+std::vector<Variant> ConvolutionTactic::variants(const TacticContext& cx, const Region& region) const {
+  const ops::Convolution& op = op_of(cx, region);
+  const TensorType& x = cx.graph.type(region.inputs[0]);
+  const Extents w = *cx.graph.type(region.inputs[1]).extents();
+  const int64_t channels = w[1] * op.groups;
+  const Format last = Format::channels_last(x.rank());
+  const auto make = [&](std::string_view family, const Format& in) {
+    Variant variant{str(family, in.is_linear() ? ", channels first" : ""), {in, {}, {}, last}, {last}, {}, 0};
+    variant.params.set("family", family);
+    return variant;
+  };
+  if (op.groups == channels && w[0] == channels) return {make("depthwise", last)};
+  std::vector<Variant> result;
+  const WindowSpec window = window_of(op, Extents(w.begin() + 2, w.end()));
+  const bool plain = x.rank() == 4 && window.kernel == Extents{3, 3} && window.strides == Extents{1, 1} &&
+                     window.dilations == Extents{1, 1} && op.groups == 1;
+  if (plain && cx.numerics.tf32 && channels >= 8 && w[0] >= 8) result.push_back(make("winograd", last));
+  if (channels <= 4 && op.groups == 1) result.push_back(make("direct", Format::linear()));
+  result.push_back(make("direct", last));
+  return result;
+}
+
+Result<StepDraft> ConvolutionTactic::compile(const TacticContext& cx, const Region& region,
+                                             const Variant& variant) const {
+  const ops::Convolution& op = op_of(cx, region);
+  const Extents w = TRY(cx.graph.type(region.inputs[1]).extents());
+  StepDraft draft{.executor = "cpu", .kernel = "convolution"};
+  draft.payload = window_of(op, Extents(w.begin() + 2, w.end())).record();
+  draft.payload.set("groups", op.groups).set("family", TRY(variant.params.get_text("family")));
+  draft.payload.set("lo", TRY(region.data.get_double("lo"))).set("hi", TRY(region.data.get_double("hi")));
+  if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
+  return draft;
+}
+
+}  // namespace
+
+const Tactic& convolution_tactic() {
+  static const ConvolutionTactic tactic;
+  return tactic;
+}
+
+template <>
+TacticList tactics_of<ops::Convolution>() {
+  static const Tactic* const kList[] = {&convolution_tactic()};
+  return kList;
+}
+
+}  // namespace kiln::cpu

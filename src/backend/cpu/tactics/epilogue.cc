@@ -1,0 +1,105 @@
+#include "backend/cpu/tactics/epilogue.h"
+
+#include <algorithm>
+
+#include "ops/activation.h"
+#include "ops/element_wise.h"
+
+namespace kiln::cpu {
+namespace {
+
+class Matcher {
+ public:
+  Matcher(const ir::Graph& graph, bool (*is_contraction)(const Op&), int channel_axis)
+      : graph_(graph), is_contraction_(is_contraction), channel_axis_(channel_axis) {}
+
+  /// Whether the node, as the region's last, is a contraction with an epilogue.
+  bool ends_at(ir::NodeId id) {
+    const ir::Node& node = graph_.node(id);
+    if (is_contraction_(node.op)) {
+      found_.contraction = id;
+      found_.nodes.push_back(id);
+      return true;
+    }
+    if (const auto* activation = node.op.as<ops::Activation>()) return clamps(id, *activation);
+    if (const auto* sum = node.op.as<ops::ElementWise>(); sum && sum->kind == ops::ElementWiseKind::kSum)
+      return adds(id);
+    return false;
+  }
+  EpilogueMatch take() { return std::move(found_); }
+
+ private:
+  bool clamps(ir::NodeId id, const ops::Activation& activation) {
+    const bool relu = activation.kind == ops::ActivationKind::kRelu;
+    if ((!relu && activation.kind != ops::ActivationKind::kClip) || clamped_ || added_) return false;
+    clamped_ = true;
+    found_.lo = relu ? 0 : activation.alpha;
+    if (!relu) found_.hi = activation.beta;
+    return found_.lo <= found_.hi && inner(graph_.node(id).inputs[0]) && push(id);
+  }
+
+  bool adds(ir::NodeId id) {
+    const ir::Node& node = graph_.node(id);
+    added_ = true;
+    for (const size_t side : {size_t{0}, size_t{1}}) {
+      const ir::ValueId sum = node.inputs[side], other = node.inputs[1 - side];
+      if (!graph_.type(sum).same_type(graph_.type(node.outputs[0]))) continue;
+      const EpilogueMatch before = found_;
+      if (is_bias(other) && found_.bias == ir::ValueId::kNone)
+        found_.bias = other;
+      else if (is_residual(other, node.outputs[0]) && found_.residual == ir::ValueId::kNone &&
+               found_.bias == ir::ValueId::kNone)
+        found_.residual = other;
+      else
+        continue;
+      if (inner(sum)) return push(id);
+      found_ = before;
+    }
+    return false;
+  }
+
+  /// Goes on above a value that only the region reads.
+  bool inner(ir::ValueId value) {
+    const ir::NodeId producer = graph_.value(value).producer;
+    return producer != ir::NodeId::kNone && graph_.num_uses(value) == 1 && ends_at(producer);
+  }
+  bool push(ir::NodeId id) {
+    found_.nodes.push_back(id);
+    return true;
+  }
+  bool is_bias(ir::ValueId value) const {
+    const HostTensor* constant = graph_.constant(value);
+    if (!constant || constant->dtype() != DType::kF32 || constant->rank() == 0) return false;
+    const int axis = channel_axis_ < 0 ? constant->rank() + channel_axis_ : channel_axis_;
+    return axis < constant->rank() && constant->volume() == constant->extents()[static_cast<size_t>(axis)];
+  }
+  bool is_residual(ir::ValueId value, ir::ValueId output) const {
+    return !graph_.constant(value) && graph_.type(value).same_type(graph_.type(output));
+  }
+
+  const ir::Graph& graph_;
+  bool (*is_contraction_)(const Op&);
+  int channel_axis_;
+  EpilogueMatch found_;
+  bool clamped_ = false, added_ = false;
+};
+
+}  // namespace
+
+std::expected<EpilogueMatch, Reject> match_epilogue(const ir::Graph& graph, ir::NodeId root,
+                                                    bool (*is_contraction)(const Op&), int channel_axis) {
+  Matcher matcher(graph, is_contraction, channel_axis);
+  if (!matcher.ends_at(root))
+    return reject("no contraction with only a bias, a residual and a clamp behind it ends here");
+  EpilogueMatch found = matcher.take();
+  // A bias of one element where there are several channels is no vector of them: it is left to a nest.
+  if (found.bias != ir::ValueId::kNone) {
+    const TensorType& y = graph.output_type(found.contraction);
+    const int axis = channel_axis < 0 ? y.rank() + channel_axis : channel_axis;
+    if (sym::Expr(graph.constant(found.bias)->volume()) != y.shape[static_cast<size_t>(axis)])
+      return reject("the bias has ", graph.constant(found.bias)->volume(), " elements for the channels of ", y);
+  }
+  return found;
+}
+
+}  // namespace kiln::cpu
