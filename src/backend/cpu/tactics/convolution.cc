@@ -1,7 +1,7 @@
 #include "backend/cpu/tactics/convolution.h"
 
-#include "backend/cpu/exec/window.h"
 #include "backend/cpu/tactics/epilogue.h"
+#include "backend/cpu/tactics/filter_window.h"
 #include "backend/cpu/tactics/registry.h"
 #include "ops/convolution.h"
 
@@ -20,20 +20,6 @@ class ConvolutionTactic final : public Tactic {
 
 const ops::Convolution& op_of(const TacticContext& cx, const Region& region) {
   return *cx.graph.node(region.nodes[0]).op.as<ops::Convolution>();
-}
-
-/// One number a spatial axis; empty attributes mean `absent`.
-Extents or_all(const std::vector<int64_t>& attribute, size_t axes, int64_t absent) {
-  return attribute.empty() ? Extents(axes, absent) : Extents(attribute);
-}
-
-WindowSpec window_of(const ops::Convolution& op, const Extents& kernel) {
-  return {kernel,
-          or_all(op.strides, kernel.size(), 1),
-          or_all(op.dilations, kernel.size(), 1),
-          or_all(op.pre_pads, kernel.size(), 0),
-          op.padding == ops::PaddingMode::kSameUpper,
-          op.padding == ops::PaddingMode::kSameLower};
 }
 
 Match ConvolutionTactic::match(const TacticContext& cx, ir::NodeId root) const {
@@ -66,7 +52,7 @@ std::vector<Variant> ConvolutionTactic::variants(const TacticContext& cx, const 
   };
   if (op.groups == channels && w[0] == channels) return {make("depthwise", last)};
   std::vector<Variant> result;
-  const WindowSpec window = window_of(op, Extents(w.begin() + 2, w.end()));
+  const WindowSpec window = window_spec(op, Extents(w.begin() + 2, w.end()));
   const bool plain = x.rank() == 4 && window.kernel == Extents{3, 3} && window.strides == Extents{1, 1} &&
                      window.dilations == Extents{1, 1} && op.groups == 1;
   if (plain && cx.numerics.tf32 && channels >= 8 && w[0] >= 8) result.push_back(make("winograd", last));
@@ -80,7 +66,7 @@ Result<StepDraft> ConvolutionTactic::compile(const TacticContext& cx, const Regi
   const ops::Convolution& op = op_of(cx, region);
   const Extents w = TRY(cx.graph.type(region.inputs[1]).extents());
   StepDraft draft{.executor = "cpu", .kernel = "convolution"};
-  draft.payload = window_of(op, Extents(w.begin() + 2, w.end())).record();
+  draft.payload = window_spec(op, Extents(w.begin() + 2, w.end())).record();
   draft.payload.set("groups", op.groups).set("family", TRY(variant.params.get_text("family")));
   draft.payload.set("lo", TRY(region.data.get_double("lo"))).set("hi", TRY(region.data.get_double("hi")));
   if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;

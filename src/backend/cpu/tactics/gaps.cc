@@ -12,18 +12,13 @@ struct Scale;
 struct Shuffle;
 struct Cast;
 struct Concatenation;
-struct Deconvolution;
 struct Expand;
 struct Fill;
 struct Gather;
-struct Normalization;
-struct Pooling;
-struct Reduce;
 struct Resize;
 struct Select;
 struct Shape;
 struct Slice;
-struct Softmax;
 struct Transpose;
 struct Unary;
 }  // namespace ops
@@ -44,17 +39,12 @@ template <> TacticList tactics_of<ops::Shape>() { return {}; }
 // Their kernels are not wired up yet: the reference runs them.
 template <> TacticList tactics_of<ops::Cast>() { return {}; }
 template <> TacticList tactics_of<ops::Concatenation>() { return {}; }
-template <> TacticList tactics_of<ops::Deconvolution>() { return {}; }
 template <> TacticList tactics_of<ops::Expand>() { return {}; }
 template <> TacticList tactics_of<ops::Fill>() { return {}; }
 template <> TacticList tactics_of<ops::Gather>() { return {}; }
-template <> TacticList tactics_of<ops::Normalization>() { return {}; }
-template <> TacticList tactics_of<ops::Pooling>() { return {}; }
-template <> TacticList tactics_of<ops::Reduce>() { return {}; }
 template <> TacticList tactics_of<ops::Resize>() { return {}; }
 template <> TacticList tactics_of<ops::Select>() { return {}; }
 template <> TacticList tactics_of<ops::Slice>() { return {}; }
-template <> TacticList tactics_of<ops::Softmax>() { return {}; }
 template <> TacticList tactics_of<ops::Transpose>() { return {}; }
 template <> TacticList tactics_of<ops::Unary>() { return {}; }
 

@@ -1,5 +1,6 @@
 /// Regions that end at a pointwise op: the epilogue of a contraction.
 #include "backend/cpu/tactics/convolution.h"
+#include "backend/cpu/tactics/deconvolution.h"
 #include "backend/cpu/tactics/matrix_multiply.h"
 #include "backend/cpu/tactics/registry.h"
 
@@ -11,7 +12,7 @@ struct ElementWise;
 
 namespace cpu {
 namespace {
-const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic()};
+const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic()};
 }
 template <>
 TacticList tactics_of<ops::Activation>() {

@@ -1,0 +1,89 @@
+/// A transposed convolution with bias, residual and clamp, channels last.
+/// Inputs: x, w (a constant), bias or absent, residual or absent. Payload: the window, groups, lo, hi.
+#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/exec/window.h"
+#include "backend/cpu/kernels/deconv/deconv.h"
+
+namespace kiln::cpu {
+namespace {
+
+struct Attributes {
+  WindowSpec window;
+  float lo = 0, hi = 0;
+  bool same_upper = false, same_lower = false;
+};
+
+class BoundDeconvolution final : public BoundStep {
+ public:
+  BoundDeconvolution(const Attributes& a, const PackedDeconv& packed, Team& team, const StepShapes& shapes)
+      : a_(a), packed_(packed), team_(team) {
+    const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
+    shape_.n = x[0];
+    const size_t axes = a.window.kernel.size();
+    for (size_t i = 0; i < axes; ++i) {
+      const size_t at = 3 - axes + i;
+      shape_.in[at] = x[2 + i];
+      shape_.out[at] = y[2 + i];
+      shape_.pad[at] = a.window.pads[i];
+      if (!a.window.same_upper && !a.window.same_lower) continue;
+      const int64_t reach = a.window.dilations[i] * (a.window.kernel[i] - 1) + 1;
+      const int64_t total = std::max<int64_t>(reach - a.window.strides[i], 0);
+      shape_.pad[at] = a.window.same_upper ? total / 2 : total - total / 2;
+    }
+  }
+  int64_t workspace_bytes() const override { return deconv_workspace_bytes(packed_.weights, team_.size()); }
+  Status run(const RunArguments& arguments) override {
+    const auto input = [&](int i) { return static_cast<const float*>(arguments.inputs[i]); };
+    const Epilogue epilogue{input(2), input(3), packed_.weights.oc, a_.lo, a_.hi, nullptr};
+    deconv(team_, shape_, input(0), packed_, static_cast<float*>(arguments.outputs[0]), epilogue, arguments.workspace);
+    return {};
+  }
+
+ private:
+  const Attributes& a_;
+  const PackedDeconv& packed_;
+  Team& team_;
+  DeconvShape shape_;
+};
+
+class LoadedDeconvolution final : public LoadedStep {
+ public:
+  LoadedDeconvolution(Attributes a, PackedDeconv packed, Team& team)
+      : a_(std::move(a)), packed_(std::move(packed)), team_(team) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    return std::make_unique<BoundDeconvolution>(a_, packed_, team_, shapes);
+  }
+
+ private:
+  Attributes a_;
+  PackedDeconv packed_;
+  Team& team_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_deconvolution(const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
+  TRY(require(spec.inputs.size() == 4 && arguments.constants[1],
+              "a deconvolution step needs 4 inputs, the second a constant"));
+  Attributes a;
+  a.window = TRY(WindowSpec::parse(spec.payload));
+  a.lo = static_cast<float>(TRY(spec.payload.get_double("lo")));
+  a.hi = static_cast<float>(TRY(spec.payload.get_double("hi")));
+  const Extents& w = arguments.constants[1]->extents();
+  const size_t axes = a.window.kernel.size();
+  TRY(require(w.size() == axes + 2, "a deconvolution's weights have rank ", w.size()));
+  DeconvWeights weights;
+  weights.groups = TRY(spec.payload.get_int("groups"));
+  weights.ic = w[0];
+  weights.oc = w[1] * weights.groups;
+  for (size_t i = 0; i < axes; ++i) {
+    weights.kernel[3 - axes + i] = w[2 + i];
+    weights.stride[3 - axes + i] = a.window.strides[i];
+    weights.dilation[3 - axes + i] = a.window.dilations[i];
+  }
+  PackedDeconv packed = TRY(pack_deconv(weights, arguments.constants[1]->data<float>()));
+  return std::make_unique<LoadedDeconvolution>(std::move(a), std::move(packed), arguments.team);
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,19 @@
+/// Extents as the lanes kernels see them: what lies before a run of neighbouring axes, in it and behind it.
+#pragma once
+
+#include <span>
+
+#include "tensor/extents.h"
+
+namespace kiln::cpu {
+
+struct LaneExtents {
+  int64_t outer = 1, length = 1, inner = 1;
+};
+/// Axes [first, last] of row-major extents.
+inline LaneExtents lane_extents(std::span<const int64_t> extents, size_t first, size_t last) {
+  return {volume(extents.first(first)), volume(extents.subspan(first, last + 1 - first)),
+          volume(extents.subspan(last + 1))};
+}
+
+}  // namespace kiln::cpu

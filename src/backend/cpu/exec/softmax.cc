@@ -1,0 +1,45 @@
+/// Softmax along one axis, row-major. Payload: axis, counted from the front.
+#include "backend/cpu/kernels/lanes/softmax.h"
+
+#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/exec/lanes.h"
+
+namespace kiln::cpu {
+namespace {
+
+class BoundSoftmax final : public BoundStep {
+ public:
+  BoundSoftmax(Team& team, const SoftmaxShape& shape) : team_(team), shape_(shape) {}
+  Status run(const RunArguments& arguments) override {
+    softmax(team_, shape_, arguments.inputs[0], arguments.outputs[0]);
+    return {};
+  }
+
+ private:
+  Team& team_;
+  SoftmaxShape shape_;
+};
+
+class LoadedSoftmax final : public LoadedStep {
+ public:
+  LoadedSoftmax(Team& team, size_t axis, DType dtype) : team_(team), axis_(axis), dtype_(dtype) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const LaneExtents e = lane_extents(shapes.inputs[0], axis_, axis_);
+    return std::make_unique<BoundSoftmax>(team_, SoftmaxShape{e.outer, e.length, e.inner, dtype_});
+  }
+
+ private:
+  Team& team_;
+  size_t axis_;
+  DType dtype_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_softmax(const LoadArguments& arguments) {
+  const StepTensor& x = arguments.spec.inputs.at(0);
+  const int axis = TRY(normalize_axis(TRY(arguments.spec.payload.get_int("axis")), x.rank));
+  return std::make_unique<LoadedSoftmax>(arguments.team, static_cast<size_t>(axis), x.dtype);
+}
+
+}  // namespace kiln::cpu
