@@ -4,13 +4,22 @@
 #include <span>
 
 #include "tensor/extents.h"
+#include "tensor/format.h"
 
 namespace kiln::cpu {
+
+/// Extents in the order that memory has them, outermost first.
+inline Extents in_memory_order(const Format& format, std::span<const int64_t> extents) {
+  Extents result;
+  for (size_t i = 0; i < extents.size(); ++i)
+    result.push_back(extents[static_cast<size_t>(format.axis_at(static_cast<int>(i)))]);
+  return result;
+}
 
 struct LaneExtents {
   int64_t outer = 1, length = 1, inner = 1;
 };
-/// Axes [first, last] of row-major extents.
+/// Axes [first, last] of extents in memory order.
 inline LaneExtents lane_extents(std::span<const int64_t> extents, size_t first, size_t last) {
   return {volume(extents.first(first)), volume(extents.subspan(first, last + 1 - first)),
           volume(extents.subspan(last + 1))};

@@ -1,4 +1,4 @@
-/// Reductions along neighbouring axes, row-major. Payload: kind, first and last axis, average.
+/// Reductions along neighbouring axes. Payload: kind, first and last axis by position in memory, average.
 #include "backend/cpu/kernels/lanes/reduce.h"
 
 #include "backend/cpu/exec/executor.h"
@@ -12,6 +12,7 @@ struct Attributes {
   size_t first = 0, last = 0;
   bool average = false;
   DType in = DType::kF32, out = DType::kF32;
+  Format format;  ///< of the input
 };
 
 class BoundReduce final : public BoundStep {
@@ -33,7 +34,7 @@ class LoadedReduce final : public LoadedStep {
  public:
   LoadedReduce(Team& team, const Attributes& a) : team_(team), a_(a) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    const LaneExtents e = lane_extents(shapes.inputs[0], a_.first, a_.last);
+    const LaneExtents e = lane_extents(in_memory_order(a_.format, shapes.inputs[0]), a_.first, a_.last);
     return std::make_unique<BoundReduce>(team_, a_, ReduceShape{e.outer, e.length, e.inner});
   }
 
@@ -55,6 +56,7 @@ Result<std::unique_ptr<LoadedStep>> load_reduce(const LoadArguments& arguments) 
   TRY(require(a.first <= a.last, "axes ", a.first, " to ", a.last, " are not in order"));
   a.average = TRY(spec.payload.get_bool("average"));
   a.in = spec.inputs[0].dtype;
+  a.format = spec.inputs[0].format;
   a.out = spec.outputs.at(0).dtype;
   return std::make_unique<LoadedReduce>(arguments.team, a);
 }

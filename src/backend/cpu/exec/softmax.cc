@@ -1,4 +1,4 @@
-/// Softmax along one axis, row-major. Payload: axis, counted from the front.
+/// Softmax along one axis. Payload: axis, by its position in memory.
 #include "backend/cpu/kernels/lanes/softmax.h"
 
 #include "backend/cpu/exec/executor.h"
@@ -22,16 +22,16 @@ class BoundSoftmax final : public BoundStep {
 
 class LoadedSoftmax final : public LoadedStep {
  public:
-  LoadedSoftmax(Team& team, size_t axis, DType dtype) : team_(team), axis_(axis), dtype_(dtype) {}
+  LoadedSoftmax(Team& team, size_t axis, const StepTensor& x) : team_(team), axis_(axis), x_(x) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    const LaneExtents e = lane_extents(shapes.inputs[0], axis_, axis_);
-    return std::make_unique<BoundSoftmax>(team_, SoftmaxShape{e.outer, e.length, e.inner, dtype_});
+    const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), axis_, axis_);
+    return std::make_unique<BoundSoftmax>(team_, SoftmaxShape{e.outer, e.length, e.inner, x_.dtype});
   }
 
  private:
   Team& team_;
   size_t axis_;
-  DType dtype_;
+  StepTensor x_;
 };
 
 }  // namespace
@@ -39,7 +39,7 @@ class LoadedSoftmax final : public LoadedStep {
 Result<std::unique_ptr<LoadedStep>> load_softmax(const LoadArguments& arguments) {
   const StepTensor& x = arguments.spec.inputs.at(0);
   const int axis = TRY(normalize_axis(TRY(arguments.spec.payload.get_int("axis")), x.rank));
-  return std::make_unique<LoadedSoftmax>(arguments.team, static_cast<size_t>(axis), x.dtype);
+  return std::make_unique<LoadedSoftmax>(arguments.team, static_cast<size_t>(axis), x);
 }
 
 }  // namespace kiln::cpu
