@@ -1,5 +1,6 @@
 #include "backend/cpu/kernels/copy/transpose_block.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "backend/cpu/kernels/targets.h"
@@ -90,14 +91,18 @@ HWY_INLINE void transpose_8x8(const std::byte* from, ptrdiff_t from_stride, std:
 }
 #endif
 
-/// Squares of kN x kN by `square`, the edges an element at a time.
+/// Squares of kN x kN by `square`, the edges an element at a time. Squares come in groups whose sides are cache lines:
+/// at strides of a power of two all rows share a few places of the cache, so each line is finished before the next.
 template <int kBytes, int kN, class Square>
 HWY_INLINE void by_squares(const std::byte* from, ptrdiff_t from_stride, std::byte* to, ptrdiff_t to_stride,
                            int64_t num_a, int64_t num_b, Square square) {
+  constexpr int64_t kLine = 64 / kBytes;
   const int64_t whole_a = num_a / kN * kN, whole_b = num_b / kN * kN;
-  for (int64_t b = 0; b < whole_b; b += kN)
-    for (int64_t a = 0; a < whole_a; a += kN)
-      square(from + b * from_stride + a * kBytes, from_stride, to + a * to_stride + b * kBytes, to_stride);
+  for (int64_t b0 = 0; b0 < whole_b; b0 += kLine)
+    for (int64_t a0 = 0; a0 < whole_a; a0 += kLine)
+      for (int64_t a = a0; a < std::min(whole_a, a0 + kLine); a += kN)
+        for (int64_t b = b0; b < std::min(whole_b, b0 + kLine); b += kN)
+          square(from + b * from_stride + a * kBytes, from_stride, to + a * to_stride + b * kBytes, to_stride);
   if (whole_b < num_b) transpose_scalar<kBytes>(from, from_stride, to, to_stride, 0, whole_a, whole_b, num_b);
   if (whole_a < num_a) transpose_scalar<kBytes>(from, from_stride, to, to_stride, whole_a, num_a, 0, num_b);
 }

@@ -87,7 +87,7 @@ void nearest_rows(const ResizePlan& plan, const std::byte* x, std::byte* y, int6
 
 void blended_rows(const ResizePlan& plan, const float* x, float* y, float* scratch, int64_t begin, int64_t end) {
   const ResizeAxis& last = plan.axes.back();
-  const RowTaps taps{last.index.data(), last.weight.data(), last.taps, last.out, plan.inner};
+  const RowTaps taps{last.index.data(), last.weight.data(), last.taps, last.in, last.out, plan.inner};
   const int64_t in_row = last.in * plan.inner, out_row = last.out * plan.inner;
   Sources sources;
   std::array<const float*, kMostRowTaps> rows;

@@ -58,23 +58,48 @@ void blend(const float* const* rows, const float* weights, int count, int64_t n,
   blend_inline(rows, weights, count, n, to);
 }
 
+/// A vector of outputs whose inputs all lie within one vector of the row: a load and a permutation a tap, where a
+/// gather would load lane by lane. That is so wherever the scale is above 1.
+template <int kTaps>
+HWY_INLINE V resample_near(const RowTaps& taps, const float* row, int64_t i, int64_t base) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  const V values = hn::LoadU(d, row + base);
+  V sum = hn::Zero(d);
+#pragma GCC unroll 4
+  for (int t = 0; t < kTaps; ++t) {
+    const auto index = hn::Sub(hn::LoadU(di, taps.index + t * taps.out + i), hn::Set(di, static_cast<int32_t>(base)));
+    const V weight = hn::LoadU(d, taps.weight + t * taps.out + i);
+    const V value = hn::TableLookupLanes(values, hn::IndicesFromVec(d, index));
+    sum = hn::MulAdd(weight, hn::IfThenElseZero(hn::Ne(weight, hn::Zero(d)), value), sum);
+  }
+  return sum;
+}
+template <int kTaps>
+HWY_INLINE V resample_far(const RowTaps& taps, const float* row, int64_t i) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  V sum = hn::Zero(d);
+#pragma GCC unroll 4
+  for (int t = 0; t < kTaps; ++t) {
+    const V weight = hn::LoadU(d, taps.weight + t * taps.out + i);
+    const V value = hn::GatherIndex(d, row, hn::LoadU(di, taps.index + t * taps.out + i));
+    sum = hn::MulAdd(weight, hn::IfThenElseZero(hn::Ne(weight, hn::Zero(d)), value), sum);
+  }
+  return sum;
+}
+
 /// Single elements: a vector of outputs, each from its own place. What weighs nothing is not looked at: it may be
 /// infinite.
 template <int kTaps>
 HWY_INLINE void resample_elements(const RowTaps& taps, const float* row, float* to) {
-  const D d;
-  const hn::RebindToSigned<D> di;
   int64_t i = 0;
   for (; i + kLanes <= taps.out; i += kLanes) {
-    V sum = hn::Zero(d);
-#pragma GCC unroll 4
-    for (int t = 0; t < kTaps; ++t) {
-      const auto index = hn::LoadU(di, taps.index + t * taps.out + i);
-      const V weight = hn::LoadU(d, taps.weight + t * taps.out + i);
-      const V value = hn::IfThenElseZero(hn::Ne(weight, hn::Zero(d)), hn::GatherIndex(d, row, index));
-      sum = hn::MulAdd(weight, value, sum);
-    }
-    hn::StoreU(sum, d, to + i);
+    const int64_t base = std::min<int64_t>(taps.index[i], taps.in - kLanes);
+    const int64_t top = taps.index[(kTaps - 1) * taps.out + i + kLanes - 1];
+    const V sum =
+        base >= 0 && top - base < kLanes ? resample_near<kTaps>(taps, row, i, base) : resample_far<kTaps>(taps, row, i);
+    hn::StoreU(sum, D(), to + i);
   }
   for (; i < taps.out; ++i) {
     float sum = 0;
