@@ -60,6 +60,12 @@ HWY_INLINE Floats exp(Floats x) {
   const VI half = hn::ShiftRight<1>(parts.n);  // 2^n itself may be subnormal or beyond the largest float
   return (Floats(1) + expm1_of_rest(parts.r)) * power_of_two(half) * power_of_two(hn::Sub(parts.n, half));
 }
+/// exp(x) for x in [-87, 88].
+HWY_INLINE Floats exp_within(Floats x) {
+  const ExpParts parts = split_exp(x);
+  const Floats scale = power_of_two(parts.n);
+  return fma(scale, expm1_of_rest(parts.r), scale);
+}
 HWY_INLINE Floats expm1(Floats x) {
   const ExpParts parts = split_exp(at_least(at_most(x, Floats(89)), Floats(-40)));
   const Floats scale = power_of_two(hn::Sub(parts.n, hn::Set(DI(), 1)));  // half of 2^n, which may overflow
@@ -109,7 +115,7 @@ HWY_INLINE Floats erf(Floats x) {
                            a);  // the leading 1 of 2/sqrt(pi) apart: its rounding would show
   const Floats log_erfc = polynomial(a, -0.000188037107, 1.12957841, 0.633219919, 0.108418551, -0.025208241,
                                      0.00420455634, -0.000441335314, 2.16867642e-05);
-  return copy_sign(select(a < Floats(1), inner, Floats(1) - exp(-log_erfc)), x);
+  return copy_sign(select(a < Floats(1), inner, Floats(1) - exp_within(-log_erfc)), x);
 }
 
 /// x = n pi/2 + r with |r| at most pi/4, for |x| below kLargestAngle.
