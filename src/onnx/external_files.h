@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "onnx/mapped_file.h"
+#include "base/mapped_file.h"
 
 namespace kiln::onnx {
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace kiln::onnx {
+namespace kiln {
 
 /// The bytes are the file's pages: opening costs nothing, pages are read when touched and can be dropped by the kernel.
 /// A file that another process shortens meanwhile ends this process with SIGBUS, as with every memory map.
@@ -28,4 +28,4 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
-}  // namespace kiln::onnx
+}  // namespace kiln

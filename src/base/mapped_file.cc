@@ -1,4 +1,4 @@
-#include "onnx/mapped_file.h"
+#include "base/mapped_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace kiln::onnx {
+namespace kiln {
 namespace {
 
 std::unexpected<Error> failed(const std::string& path, std::string_view action, int reason) {
@@ -50,4 +50,4 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
-}  // namespace kiln::onnx
+}  // namespace kiln
