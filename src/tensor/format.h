@@ -25,6 +25,7 @@ class Format {
   bool is_linear() const { return rank_ == 0 && block_ == 1; }
   bool is_channels_last() const;
   bool is_blocked() const { return block_ > 1; }
+  int rank() const { return rank_; }  ///< of the permutation; 0 if axes keep their order, whatever the tensor's rank
   int block() const { return block_; }
   int block_axis() const { return block_axis_; }
   /// The axis at position `position`, outermost first.
