@@ -1,0 +1,201 @@
+#include "plan/reader.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "base/hash.h"
+#include "plan/block.h"
+#include "plan/cbor.h"
+#include "plan/layout.h"
+#include "plan/metadata.h"
+#include "plan/validate.h"
+
+namespace kiln::plan {
+namespace {
+
+struct Section {
+  uint64_t offset = 0, size = 0, checksum = 0;
+};
+
+class Reader {
+ public:
+  explicit Reader(Source& source) : source_(source), memory_(source.memory()) {}
+  Result<std::shared_ptr<const Plan>> run();
+
+ private:
+  Status read_header();
+  Status check_identity(std::span<const std::byte> header) const;
+  Status read_table(std::span<const std::byte, kHeaderBytes> header);
+  Status check_gap(uint64_t begin, uint64_t end);
+  Result<Block> load_section(size_t section);
+  Status attach_weights(Plan& plan, const Section& section);
+
+  Source& source_;
+  const std::optional<Source::Memory> memory_;
+  uint64_t total_ = 0;
+  std::array<Section, kNumSections> sections_;
+};
+
+std::string version_text(const std::byte* at) {
+  return str(static_cast<int>(at[0]), '.', static_cast<int>(at[1]), '.', static_cast<int>(at[2]), '.',
+             static_cast<int>(at[3]));
+}
+
+/// Whose bytes these are, before anything else is believed of them.
+Status Reader::check_identity(std::span<const std::byte> bytes) const {
+  const std::byte* const at = bytes.data();
+  if (const auto magic = load<uint32_t>(at + header::kMagic); magic != kMagic)
+    return error(Code::kCorrupt, "not a plan: its first number is ", magic, ", a plan's is ", kMagic);
+  if (std::memcmp(at + header::kTag, kTag.data(), kTag.size()) != 0)
+    return error(Code::kVersion, "a plan of NVIDIA TensorRT ", version_text(at + header::kApiVersion),
+                 ", whose machine code only TensorRT can run; build the network again with Kiln");
+  if (const auto version = load<uint32_t>(at + header::kFormatVersion); version != kFormatVersion)
+    return error(Code::kVersion, "plan format version ", version, "; this Kiln reads version ", kFormatVersion,
+                 ": build the network again, or load the plan with the Kiln that built it");
+  return {};
+}
+
+Status Reader::read_table(std::span<const std::byte, kHeaderBytes> bytes) {
+  std::array<std::byte, kTableEnd> front;
+  std::copy(bytes.begin(), bytes.end(), front.begin());
+  TRY(in_context(source_.read(kHeaderBytes, std::span(front).subspan(kHeaderBytes)), [] { return "section table"; }));
+  const auto checksum = load<uint64_t>(front.data() + header::kChecksum);
+  store(front.data() + header::kChecksum, uint64_t{0});
+  if (const uint64_t actual = hash64(front); actual != checksum)
+    return error(Code::kCorrupt, "header: checksum ", actual, " of header and section table, ", checksum,
+                 " recorded; they are damaged");
+  uint64_t end = kTableEnd;
+  for (size_t i = 0; i < kNumSections; ++i) {
+    const std::byte* const row = front.data() + kHeaderBytes + i * kEntryBytes;
+    char name[kNameBytes] = {};
+    kSectionNames[i].copy(name, kNameBytes);
+    if (std::memcmp(row + entry::kName, name, kNameBytes) != 0)
+      return error(Code::kCorrupt, "section ", i, " is not called '", kSectionNames[i], "'");
+    const Section section{load<uint64_t>(row + entry::kOffset), load<uint64_t>(row + entry::kSize),
+                          load<uint64_t>(row + entry::kChecksum)};
+    const auto where = [&] { return str("section '", kSectionNames[i], "': "); };
+    if (section.offset != round_up(end, kSectionAlign))
+      return error(Code::kCorrupt, where(), "offset ", section.offset, "; ", round_up(end, kSectionAlign), " expected");
+    if (section.offset > total_ || section.size > total_ - section.offset)
+      return error(Code::kCorrupt, where(), "offset ", section.offset, " + size ", section.size, " exceeds the plan's ",
+                   total_, " bytes");
+    end = section.offset + section.size;
+    sections_[i] = section;
+  }
+  if (end != total_) return error(Code::kCorrupt, "sections end at ", end, " of ", total_, " bytes");
+  if (sections_[0].size > kMaxMetadataBytes)
+    return error(Code::kCorrupt, "section 'metadata': size ", sections_[0].size, " exceeds ", kMaxMetadataBytes);
+  return {};
+}
+
+Status Reader::read_header() {
+  std::array<std::byte, kHeaderBytes> bytes;
+  const std::optional<uint64_t> size = source_.size();
+  if (size && *size < kTableEnd)
+    return error(Code::kCorrupt, "truncated or no plan: ", *size, " bytes; header and section table take ", kTableEnd);
+  TRY(in_context(source_.read(0, bytes), [] { return "header"; }));
+  TRY(check_identity(bytes));
+  if (const auto count = load<uint32_t>(bytes.data() + header::kNumSections); count != kNumSections)
+    return error(Code::kCorrupt, "header: ", count, " sections; version ", kFormatVersion, " has ", kNumSections);
+  total_ = load<uint64_t>(bytes.data() + header::kTotalBytes);
+  if (total_ > kMaxPlanBytes)
+    return error(Code::kCorrupt, "header: a size of ", total_, " bytes; at most ", kMaxPlanBytes, " are possible");
+  if (size && total_ > *size)
+    return error(Code::kCorrupt, "truncated: the header says ", total_, " bytes, there are ", *size);
+  return read_table(bytes);
+}
+
+/// Between sections there are zeros: every byte of a plan means something, so that damage never goes unseen.
+Status Reader::check_gap(uint64_t begin, uint64_t end) {
+  std::array<std::byte, kSectionAlign> bytes;
+  const auto gap = std::span(bytes).first(end - begin);
+  TRY(source_.read(begin, gap));
+  for (size_t i = 0; i < gap.size(); ++i)
+    if (gap[i] != std::byte{0}) return error(Code::kCorrupt, "byte ", begin + i, ", between sections, is not 0");
+  return {};
+}
+
+Result<Block> Reader::load_section(size_t i) {
+  const Section& section = sections_[i];
+  TRY(check_gap(i == 0 ? kTableEnd : sections_[i - 1].offset + sections_[i - 1].size, section.offset));
+  Block block;
+  // Borrowed, if somebody keeps the bytes and kernels can load vectors from them; metadata is parsed where it is.
+  const bool borrows =
+      memory_ && (i == 0 || (memory_->keep_alive && reinterpret_cast<uintptr_t>(memory_->bytes.data()) % 64 == 0));
+  if (borrows)
+    block = {memory_->bytes.subspan(section.offset, section.size), memory_->keep_alive};
+  else
+    block = TRY(load_block(source_, section.offset, section.size));
+  if (const uint64_t actual = hash64(block.bytes); actual != section.checksum)
+    return error(Code::kCorrupt, "checksum ", actual, ", ", section.checksum, " recorded; the section is damaged");
+  return block;
+}
+
+/// Finds out that the weights fill the section before a byte of it is read, then reads it.
+Status Reader::attach_weights(Plan& plan, const Section& section) {
+  uint64_t end = 0;
+  std::vector<uint64_t> offsets;
+  for (size_t w = 0; w < plan.weights.size(); ++w) {
+    const HostTensor& value = plan.weights[w].value;
+    const Result<int64_t> count = checked_volume(value.extents());
+    const auto where = [&] { return str("weight ", w, " '", plan.weights[w].name, "': "); };
+    if (!count) return error(Code::kCorrupt, where(), count.error().message);
+    if (*count > kMaxElements) return error(Code::kCorrupt, where(), value.extents(), " exceeds ", kMaxElements);
+    const auto size = static_cast<uint64_t>(size_bytes(value.dtype(), *count));
+    offsets.push_back(weight_offset(end, size));
+    if (offsets.back() > section.size || size > section.size - offsets.back())
+      return error(Code::kCorrupt, where(), "offset ", offsets.back(), " + size ", size, " exceeds the section's ",
+                   section.size, " bytes");
+    end = offsets.back() + size;
+  }
+  if (end != section.size) return error(Code::kCorrupt, "weights end at ", end, " of ", section.size, " bytes");
+  const Block block = TRY(load_section(1));
+  for (size_t w = 0; w < plan.weights.size(); ++w) {
+    HostTensor& value = plan.weights[w].value;
+    const auto size = static_cast<size_t>(size_bytes(value.dtype(), value.volume()));
+    value = HostTensor(value.dtype(), value.extents(), block.bytes.subspan(offsets[w], size), block.owner);
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const Plan>> Reader::run() {
+  TRY(read_header());
+  const auto in_metadata = [] { return "section 'metadata'"; };
+  auto plan = std::make_shared<Plan>();
+  {
+    const Block metadata = TRY(in_context(load_section(0), in_metadata));
+    const Record record = TRY(in_context(from_cbor(metadata.bytes), in_metadata));
+    *plan = TRY(in_context(plan_from_record(record), in_metadata));
+  }
+  TRY(in_context(attach_weights(*plan, sections_[1]), [] { return "section 'weights'"; }));
+  TRY(in_context(validate(*plan), in_metadata));
+  return plan;
+}
+
+/// A damaged text can be as long as the plan; an error is for people.
+Error shortened(Error error) {
+  constexpr size_t kMost = 2000;
+  if (error.message.size() > kMost) error.message = str(error.message.substr(0, kMost), " ...");
+  return error;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Plan>> read_plan(Source& source) {
+  try {
+    auto plan = in_context(Reader(source).run(), [] { return "plan"; });
+    if (!plan) return std::unexpected(shortened(std::move(plan).error()));
+    return plan;
+  } catch (const std::bad_alloc&) {
+    return error(Code::kOutOfMemory, "plan: no memory to read it");
+  }
+}
+
+Result<std::shared_ptr<const Plan>> read_plan(std::span<const std::byte> bytes,
+                                              std::shared_ptr<const void> keep_alive) {
+  MemorySource source(bytes, std::move(keep_alive));
+  return read_plan(source);
+}
+
+}  // namespace kiln::plan

@@ -1,0 +1,96 @@
+#include "plan/testing/sample_plan.h"
+
+#include <cmath>
+
+#include "plan/cbor.h"
+#include "plan/metadata.h"
+
+namespace kiln::plan {
+namespace {
+
+sym::Program constant(int64_t value) { return sym::Program::constant(value); }
+sym::Program words(std::vector<int64_t> words) { return *sym::Program::from_words(words, 2); }
+sym::Program symbol(int id) { return words({static_cast<int64_t>(sym::Kind::kSymbol), id}); }
+sym::Program times(int id, int64_t factor) {
+  return words({static_cast<int64_t>(sym::Kind::kSymbol), id, static_cast<int64_t>(sym::Kind::kConst), factor,
+                static_cast<int64_t>(sym::Kind::kProd)});
+}
+
+Tensor tensor(std::string name, std::vector<sym::Program> extents, Place place, int index) {
+  Tensor t;
+  t.name = std::move(name);
+  t.extents = std::move(extents);
+  t.place = place;
+  t.index = index;
+  return t;
+}
+
+Step step(std::string name, std::string kernel, std::vector<int> inputs, std::vector<int> outputs) {
+  Step s;
+  s.name = std::move(name);
+  s.executor = "cpu";
+  s.kernel = std::move(kernel);
+  s.inputs = std::move(inputs);
+  s.outputs = std::move(outputs);
+  return s;
+}
+
+Profile sample_profile() {
+  Profile p;
+  p.ranges = {{{1, 6}, {2, 6}, {4, 6}}, {{1}, {1}, {1}}};
+  p.value_ranges = {{}, {{-1}, {0}, {7}}};
+  p.tensors = {tensor("x", {symbol(0), constant(6)}, Place::kInput, 0),
+               tensor("w", {constant(6), constant(5)}, Place::kWeight, 0),
+               tensor("", {}, Place::kAbsent, -1),
+               tensor("xw", {symbol(0), constant(5)}, Place::kArena, -1),
+               tensor("xw flat", {times(0, 5)}, Place::kView, 3),
+               tensor("y", {symbol(0), constant(5)}, Place::kOutput, 0)};
+  p.tensors[3].offset_bytes = 256;
+  p.tensors[3].size_bytes_max = 4 * 5 * 4;
+  p.tensors[3].format = Format::permuted(std::vector<int>{1, 0});
+  p.steps = {step("matmul", "gemm", {0, 1, 2}, {3}), step("relu", "nest", {4}, {5})};
+  p.steps[0].payload.set("tile", std::vector<int64_t>{6, 16, -300}).set("scale", 0.1).set("packed", true);
+  p.steps[0].params = {times(0, 3)};
+  p.steps[0].workspace_bytes = 1000;
+  p.steps[0].provenance = {"MatMul_0", "Reshape_1"};
+  p.steps[0].info.set("time_us", NAN).set("ops", Datum::List{"MatrixMultiply", 1, Datum()});
+  p.steps[1].bodies = {{step("inner", "nest", {4}, {5})}, {}};
+  p.arena_bytes = 512;
+  p.workspace_bytes = 1000;
+  return p;
+}
+
+}  // namespace
+
+Plan sample_plan() {
+  Plan plan;
+  plan.network_name = "sample";
+  plan.device_kind = "cpu";
+  plan.device_identity = "a machine, 2 threads";
+  plan.requirements.set("isa", "avx2");
+  plan.build.set("key", Bytes{std::byte{0}, std::byte{255}})
+      .set("none", Record())
+      .set("floats", std::vector{1.5, -0.0});
+  plan.symbols = {{"batch", 0, 0, -1}, {"k", 1, -1, 0}};
+  plan.guards = {{sym::Relation::kLessEqual, symbol(0), constant(4), "batch <= 4 (x)"}};
+  plan.inputs = {{"x", DType::kF32, {}, {symbol(0), constant(6)}, {"batch", ""}, false},
+                 {"k", DType::kI32, {}, {constant(1)}, {""}, true}};
+  plan.outputs = {{"y", DType::kF32, {}, {symbol(0), constant(5)}, {"batch", ""}, false}};
+  std::vector<double> elements(30);
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = 0.25 * static_cast<double>(i) - 3;
+  plan.weights = {{"w", HostTensor::of(DType::kF32, {6, 5}, elements)},
+                  {"nibbles", HostTensor::of(DType::kI4, {3}, std::vector<double>{1, 2, 3})},
+                  {"empty", HostTensor::of(DType::kF16, {0, 4}, {})}};
+  plan.profiles = {sample_profile(), sample_profile()};
+  return plan;
+}
+
+bool same(const Plan& a, const Plan& b) {
+  // By bytes: a record that holds NaN is not equal to itself.
+  if (*to_cbor(to_record(a)) != *to_cbor(to_record(b))) return false;
+  for (size_t w = 0; w < a.weights.size(); ++w)
+    if (a.weights[w].value != b.weights[w].value) return false;
+  return true;
+}
+
+}  // namespace kiln::plan

@@ -1,0 +1,239 @@
+#include "plan/validate.h"
+
+#include <algorithm>
+#include <set>
+
+#include "plan/metadata.h"
+
+namespace kiln::plan {
+namespace {
+
+template <class... Parts>
+Status demand(bool holds, const Parts&... parts) {
+  if (holds) [[likely]]
+    return {};
+  return error(Code::kCorrupt, parts...);
+}
+
+Status validate_index(int64_t index, size_t count, std::string_view what) {
+  return demand(index >= 0 && static_cast<uint64_t>(index) < count, what, " ", index, " of ", count);
+}
+
+/// Programs that were not read from bytes may be of another table.
+Status validate(const sym::Program& program, const Plan& plan, std::string_view what) {
+  return demand(static_cast<size_t>(program.num_symbols()) <= plan.symbols.size(), what, " reads symbol ",
+                program.num_symbols() - 1, " of ", plan.symbols.size());
+}
+
+Status validate(std::span<const sym::Program> extents, const Format& format, const Plan& plan) {
+  const auto rank = static_cast<int>(extents.size());
+  TRY(demand(rank <= kMaxRank, "rank ", rank, " exceeds ", kMaxRank));
+  for (const sym::Program& extent : extents) TRY(validate(extent, plan, "an extent"));
+  TRY(demand(format.rank() == 0 || format.rank() == rank, "format ", format, " is not of rank ", rank));
+  return demand(!format.is_blocked() || format.block_axis() < rank, "format ", format, " blocks an axis beyond rank ",
+                rank);
+}
+
+Status validate(const IoTensor& io, const Plan& plan) {
+  TRY(validate(io.extents, io.format, plan));
+  TRY(demand(io.axis_names.size() == io.extents.size(), io.axis_names.size(), " names for ", io.extents.size(),
+             " axes"));
+  TRY(demand(io.dtype != DType::kF64, "f64 is no type of inputs and outputs"));
+  return demand(!io.is_shape || (is_index(io.dtype) && io.extents.size() <= 1), "a shape tensor is ", io.dtype,
+                " of rank ", io.extents.size(), "; i32 or i64 of rank 0 or 1 needed");
+}
+
+Status validate(const Symbol& symbol, const Plan& plan) {
+  if (symbol.input == -1)
+    return demand(symbol.axis == -1 && symbol.element == -1, "axis ", symbol.axis, " or element ", symbol.element,
+                  " of no input");
+  TRY(validate_index(symbol.input, plan.inputs.size(), "input"));
+  TRY(demand((symbol.axis == -1) != (symbol.element == -1), "axis ", symbol.axis, " and element ", symbol.element,
+             ": one of them binds a symbol, the other is -1"));
+  if (symbol.element == -1)
+    return validate_index(symbol.axis, plan.inputs[static_cast<size_t>(symbol.input)].extents.size(), "axis");
+  return validate_index(symbol.element, kMaxShapeElements, "element");
+}
+
+Status validate(const HostTensor& value) {
+  const Result<int64_t> count = checked_volume(value.extents());
+  if (!count) return error(Code::kCorrupt, count.error().message);
+  TRY(demand(*count <= kMaxElements, *count, " elements; at most ", kMaxElements, " are possible"));
+  const int64_t bytes = size_bytes(value.dtype(), *count);
+  return demand(static_cast<uint64_t>(bytes) == value.bytes().size(), value.bytes().size(), " bytes for ",
+                value.dtype(), value.extents(), ", which takes ", bytes);
+}
+
+Status validate_order(const InputRange& range, size_t count, int64_t least) {
+  for (const Extents* list : {&range.min, &range.opt, &range.max})
+    TRY(demand(list->size() == count, "min, opt and max have ", range.min.size(), ", ", range.opt.size(), " and ",
+               range.max.size(), " numbers; ", count, " needed"));
+  for (size_t i = 0; i < count; ++i)
+    TRY(demand(least <= range.min[i] && range.min[i] <= range.opt[i] && range.opt[i] <= range.max[i], "number ", i,
+               ": min ", range.min[i], ", opt ", range.opt[i], ", max ", range.max[i], " are not in order"));
+  return {};
+}
+
+Status validate_ranges(const Profile& profile, const Plan& plan, size_t input) {
+  const InputRange& range = profile.ranges[input];
+  const IoTensor& io = plan.inputs[input];
+  TRY(validate_order(range, io.extents.size(), 0));
+  const Result<int64_t> most = checked_volume(range.max);
+  TRY(demand(most && *most <= kMaxElements, "maximum ", range.max, " has more than ", kMaxElements, " elements"));
+  // A context takes constant extents as they are, without a look at the range.
+  for (size_t axis = 0; axis < io.extents.size(); ++axis)
+    if (const auto fixed = io.extents[axis].constant())
+      TRY(demand(range.min[axis] <= *fixed && *fixed <= range.max[axis], "axis ", axis, " is always ", *fixed,
+                 ", outside [", range.min[axis], ", ", range.max[axis], "]"));
+  const InputRange& values = profile.value_ranges[input];
+  TRY(demand(values.min.size() <= kMaxShapeElements, values.min.size(), " values; at most ", kMaxShapeElements,
+             " are possible"));
+  TRY(in_context(validate_order(values, values.min.size(), INT64_MIN), [] { return "values"; }));
+  if (!io.is_shape) return {};
+  TRY(demand(*most <= static_cast<int64_t>(kMaxShapeElements), "a shape tensor of up to ", *most, " elements; at most ",
+             kMaxShapeElements, " are possible"));
+  const int64_t least = volume(range.min);
+  for (const Symbol& symbol : plan.symbols)
+    if (symbol.input == static_cast<int>(input) && symbol.element >= 0)
+      TRY(demand(symbol.element < least, "symbol '", symbol.name, "' is element ", symbol.element, "; there may be ",
+                 least));
+  return {};
+}
+
+Status validate_weight_place(const Tensor& tensor, const Plan& plan) {
+  TRY(validate_index(tensor.index, plan.weights.size(), "weight"));
+  const HostTensor& value = plan.weights[static_cast<size_t>(tensor.index)].value;
+  return demand(value.dtype() == tensor.dtype && value.extents().size() == tensor.extents.size(), tensor.dtype,
+                " of rank ", tensor.extents.size(), " at weight ", tensor.index, ", which is ", value.dtype(),
+                value.extents());
+}
+
+Status validate(const Tensor& tensor, const Profile& profile, const Plan& plan) {
+  TRY(validate(tensor.extents, tensor.format, plan));
+  TRY(validate(tensor.offset, plan, "the offset"));
+  TRY(demand(tensor.size_bytes_max >= 0, "size ", tensor.size_bytes_max));
+  switch (tensor.place) {
+    case Place::kInput: return validate_index(tensor.index, plan.inputs.size(), "input");
+    case Place::kOutput: return validate_index(tensor.index, plan.outputs.size(), "output");
+    case Place::kWeight: return validate_weight_place(tensor, plan);
+    case Place::kView: return validate_index(tensor.index, profile.tensors.size(), "viewed tensor");
+    case Place::kAbsent: return {};
+    case Place::kArena:
+      TRY(demand(tensor.offset_bytes >= 0 && tensor.offset_bytes % 64 == 0, "offset ", tensor.offset_bytes,
+                 " is no multiple of 64"));
+      return demand(tensor.offset_bytes <= profile.arena_bytes &&
+                        tensor.size_bytes_max <= profile.arena_bytes - tensor.offset_bytes,
+                    "offset ", tensor.offset_bytes, " + size ", tensor.size_bytes_max, " exceeds the arena's ",
+                    profile.arena_bytes, " bytes");
+  }
+  return error(Code::kCorrupt, "place ", static_cast<int>(tensor.place), " is unknown");
+}
+
+/// The tensor at the end of every chain of views. Views have been checked to lead to tensors.
+Result<std::vector<int>> roots_of(std::span<const Tensor> tensors) {
+  constexpr int kUnknown = -1, kOnPath = -2;
+  std::vector<int> roots(tensors.size(), kUnknown);
+  std::vector<size_t> path;
+  for (size_t start = 0; start < tensors.size(); ++start) {
+    size_t at = start;
+    while (roots[at] == kUnknown && tensors[at].place == Place::kView) {
+      roots[at] = kOnPath;
+      path.push_back(at);
+      at = static_cast<size_t>(tensors[at].index);
+    }
+    if (roots[at] == kOnPath) return error(Code::kCorrupt, "tensor ", at, " is a view of itself");
+    if (roots[at] == kUnknown) roots[at] = static_cast<int>(at);
+    for (const size_t view : path) roots[view] = roots[at];
+    path.clear();
+  }
+  return roots;
+}
+
+class ProfileValidator {
+ public:
+  ProfileValidator(const Profile& profile, const Plan& plan) : profile_(profile), plan_(plan) {}
+  Status run();
+
+ private:
+  Status validate_step(const Step& step, int depth) const;
+  Status validate_steps(std::span<const Step> steps, int depth) const;
+
+  const Profile& profile_;
+  const Plan& plan_;
+  std::vector<int> roots_;
+};
+
+Status ProfileValidator::validate_step(const Step& step, int depth) const {
+  TRY(demand(!step.executor.empty() && !step.kernel.empty(), "executor '", step.executor, "', kernel '", step.kernel,
+             "': a name is missing"));
+  for (const int id : step.inputs) TRY(validate_index(id, profile_.tensors.size(), "input tensor"));
+  for (const int id : step.outputs) {
+    TRY(validate_index(id, profile_.tensors.size(), "output tensor"));
+    const Place place = profile_.tensors[static_cast<size_t>(roots_[static_cast<size_t>(id)])].place;
+    TRY(demand(place == Place::kArena || place == Place::kOutput, "output tensor ", id, " is in place '",
+               name_of(place), "', which no step may write"));
+  }
+  for (const sym::Program& param : step.params) TRY(validate(param, plan_, "a parameter"));
+  TRY(demand(step.workspace_bytes >= 0 && step.workspace_bytes <= profile_.workspace_bytes, "a workspace of ",
+             step.workspace_bytes, " bytes; the profile's is ", profile_.workspace_bytes));
+  for (const std::vector<Step>& body : step.bodies) TRY(validate_steps(body, depth + 1));
+  return {};
+}
+
+Status ProfileValidator::validate_steps(std::span<const Step> steps, int depth) const {
+  TRY(demand(depth <= kMaxBodyDepth, "bodies are nested deeper than ", kMaxBodyDepth));
+  for (size_t s = 0; s < steps.size(); ++s)
+    TRY(in_context(validate_step(steps[s], depth), [&] { return str("step ", s, " '", steps[s].name, "'"); }));
+  return {};
+}
+
+Status ProfileValidator::run() {
+  TRY(demand(profile_.ranges.size() == plan_.inputs.size() && profile_.value_ranges.size() == plan_.inputs.size(),
+             profile_.ranges.size(), " ranges of extents and ", profile_.value_ranges.size(), " of values for ",
+             plan_.inputs.size(), " inputs"));
+  for (const int64_t bytes : {profile_.arena_bytes, profile_.workspace_bytes})
+    TRY(demand(bytes >= 0 && bytes <= kMaxMemoryBytes, "memory of ", bytes, " bytes"));
+  for (size_t i = 0; i < plan_.inputs.size(); ++i)
+    TRY(in_context(validate_ranges(profile_, plan_, i), [&] { return str("input '", plan_.inputs[i].name, "'"); }));
+  for (size_t t = 0; t < profile_.tensors.size(); ++t)
+    TRY(in_context(validate(profile_.tensors[t], profile_, plan_),
+                   [&] { return str("tensor ", t, " '", profile_.tensors[t].name, "'"); }));
+  roots_ = TRY(roots_of(profile_.tensors));
+  for (size_t t = 0; t < roots_.size(); ++t)
+    TRY(demand(profile_.tensors[t].place != Place::kView ||
+                   profile_.tensors[static_cast<size_t>(roots_[t])].place != Place::kAbsent,
+               "tensor ", t, " is a view of an absent one"));
+  return validate_steps(profile_.steps, 0);
+}
+
+Status validate_names(const Plan& plan) {
+  std::set<std::string_view> names;
+  for (const auto* ios : {&plan.inputs, &plan.outputs})
+    for (const IoTensor& io : *ios)
+      TRY(demand(names.insert(io.name).second, "two inputs or outputs are called '", io.name, "'"));
+  return {};
+}
+
+}  // namespace
+
+Status validate(const Plan& plan) {
+  for (size_t s = 0; s < plan.symbols.size(); ++s)
+    TRY(in_context(validate(plan.symbols[s], plan),
+                   [&] { return str("symbol ", s, " '", plan.symbols[s].name, "'"); }));
+  for (size_t g = 0; g < plan.guards.size(); ++g)
+    for (const sym::Program* side : {&plan.guards[g].lhs, &plan.guards[g].rhs})
+      TRY(in_context(validate(*side, plan, "an assumption"), [&] { return str("assumption ", g); }));
+  TRY(validate_names(plan));
+  for (const IoTensor& io : plan.inputs)
+    TRY(in_context(validate(io, plan), [&] { return str("input '", io.name, "'"); }));
+  for (const IoTensor& io : plan.outputs)
+    TRY(in_context(validate(io, plan), [&] { return str("output '", io.name, "'"); }));
+  for (size_t w = 0; w < plan.weights.size(); ++w)
+    TRY(in_context(validate(plan.weights[w].value),
+                   [&] { return str("weight ", w, " '", plan.weights[w].name, "'"); }));
+  for (size_t p = 0; p < plan.profiles.size(); ++p)
+    TRY(in_context(ProfileValidator(plan.profiles[p], plan).run(), [&] { return str("profile ", p); }));
+  return {};
+}
+
+}  // namespace kiln::plan

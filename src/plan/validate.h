@@ -1,0 +1,28 @@
+/// What runtime/ may take for granted of a plan.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+namespace kiln::plan {
+
+inline constexpr int kMaxBodyDepth = 8;                       ///< of nested step lists
+inline constexpr int64_t kMaxMemoryBytes = int64_t{1} << 50;  ///< of an arena or a workspace
+inline constexpr int64_t kMaxElements = int64_t{1} << 46;     ///< of one tensor
+inline constexpr size_t kMaxShapeElements = 64;               ///< of a shape tensor
+
+/// Succeeds if every index of `plan` is one of something, every list has the length that its use takes for granted,
+/// weights have the bytes of their type and extents, places lie within the arena, views form no cycle, and nothing
+/// writes where nothing may be written. What extents will be is known only when shapes are: `validate_extents`.
+Status validate(const Plan& plan);
+
+/// At bind: whether every tensor, with `extents` evaluated for `symbols`, fits into the memory that its place gives
+/// it: the arena's part, the weight, the tensor it views, the caller's input or output.
+///   inputs, extents   one of each of plan.inputs, profile.tensors
+Status validate_extents(const Plan& plan, const Profile& profile, std::span<const int64_t> symbols,
+                        std::span<const Extents> inputs, std::span<const Extents> extents);
+
+}  // namespace kiln::plan

@@ -1,0 +1,72 @@
+#include "plan/metadata.h"
+#include "plan/validate.h"
+
+namespace kiln::plan {
+namespace {
+
+/// Bytes that a tensor's memory holds, padding of blocked formats included.
+Result<int64_t> checked_bytes(DType dtype, const Format& format, Extents extents) {
+  if (format.is_blocked()) {
+    int64_t& blocked = extents[static_cast<size_t>(format.block_axis())];
+    if (blocked > kMaxElements) return error(Code::kInvalidArgument, "extent ", blocked, " exceeds ", kMaxElements);
+    blocked = (blocked + format.block() - 1) / format.block() * format.block();
+  }
+  const int64_t count = TRY(checked_volume(extents));
+  if (count > kMaxElements) return error(Code::kInvalidArgument, count, " elements exceed ", kMaxElements);
+  return size_bytes(dtype, count);
+}
+
+struct Validator {
+  const Plan& plan;
+  const Profile& profile;
+  std::span<const int64_t> symbols;
+  std::span<const Extents> inputs, extents;
+
+  Result<int64_t> capacity(const Tensor& root) const;
+  Status tensor(size_t t) const;
+};
+
+/// Bytes of the memory that the place of a tensor, no view, gives it.
+Result<int64_t> Validator::capacity(const Tensor& root) const {
+  const auto index = static_cast<size_t>(root.index);
+  switch (root.place) {
+    case Place::kArena: return root.size_bytes_max;
+    case Place::kWeight: return static_cast<int64_t>(plan.weights[index].value.bytes().size());
+    case Place::kInput: return checked_bytes(plan.inputs[index].dtype, plan.inputs[index].format, inputs[index]);
+    case Place::kOutput: {
+      const IoTensor& output = plan.outputs[index];
+      Extents at;
+      for (const sym::Program& extent : output.extents) at.push_back(TRY(extent.run(symbols)));
+      return checked_bytes(output.dtype, output.format, std::move(at));
+    }
+    default: return 0;
+  }
+}
+
+Status Validator::tensor(size_t t) const {
+  const Tensor& tensor = profile.tensors[t];
+  if (tensor.place == Place::kAbsent) return {};
+  // A weight's elements are in linear order, whatever format its reader packs them into.
+  const bool is_weight = tensor.place == Place::kWeight;
+  const int64_t bytes = TRY(checked_bytes(tensor.dtype, is_weight ? Format() : tensor.format, extents[t]));
+  int64_t offset = 0;
+  const Tensor* root = &tensor;
+  for (; root->place == Place::kView; root = &profile.tensors[static_cast<size_t>(root->index)])
+    if (__builtin_add_overflow(offset, TRY(root->offset.run(symbols)), &offset))
+      return error(Code::kInvalidArgument, "its offset exceeds 64 bits");
+  const int64_t whole = TRY(capacity(*root));
+  return require(offset >= 0 && offset <= whole && bytes <= whole - offset, "shape ", extents[t], " takes ", bytes,
+                 " bytes at offset ", offset, "; its place, ", name_of(root->place), ", has ", whole);
+}
+
+}  // namespace
+
+Status validate_extents(const Plan& plan, const Profile& profile, std::span<const int64_t> symbols,
+                        std::span<const Extents> inputs, std::span<const Extents> extents) {
+  const Validator validator{plan, profile, symbols, inputs, extents};
+  for (size_t t = 0; t < profile.tensors.size(); ++t)
+    TRY(in_context(validator.tensor(t), [&] { return str("tensor '", profile.tensors[t].name, "'"); }));
+  return {};
+}
+
+}  // namespace kiln::plan

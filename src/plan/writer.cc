@@ -1,0 +1,118 @@
+#include "plan/writer.h"
+
+#include <bit>
+#include <new>
+
+#include "base/hash.h"
+#include "plan/cbor.h"
+#include "plan/checksum.h"
+#include "plan/layout.h"
+#include "plan/metadata.h"
+#include "plan/validate.h"
+
+namespace kiln::plan {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers and weights are written as they lie in memory");
+
+constexpr std::byte kZeros[kSectionAlign] = {};
+
+/// Hands the weights section to `consume`, piece by piece.
+template <class Consume>
+Status for_each_piece(const Plan& plan, Consume consume) {
+  uint64_t end = 0;
+  for (const Weight& weight : plan.weights) {
+    const auto bytes = weight.value.bytes();
+    const uint64_t offset = weight_offset(end, bytes.size());
+    TRY(consume(std::span(kZeros, offset - end)));
+    TRY(consume(bytes));
+    end = offset + bytes.size();
+  }
+  return {};
+}
+
+struct Section {
+  std::string_view name;
+  uint64_t offset = 0, size = 0, checksum = 0;
+};
+
+/// Header and table.
+std::vector<std::byte> front_matter(std::span<const Section> sections, uint64_t total) {
+  std::vector<std::byte> out(kTableEnd);
+  std::byte* const at = out.data();
+  store(at + header::kMagic, kMagic);
+  std::memcpy(at + header::kApiVersion, kApiVersion, sizeof kApiVersion);
+  std::memcpy(at + header::kTag, kTag.data(), kTag.size());
+  store(at + header::kFormatVersion, kFormatVersion);
+  store(at + header::kNumSections, static_cast<uint32_t>(sections.size()));
+  store(at + header::kTotalBytes, total);
+  for (size_t i = 0; i < sections.size(); ++i) {
+    std::byte* const row = at + kHeaderBytes + i * kEntryBytes;
+    std::memcpy(row + entry::kName, sections[i].name.data(), sections[i].name.size());
+    store(row + entry::kOffset, sections[i].offset);
+    store(row + entry::kSize, sections[i].size);
+    store(row + entry::kChecksum, sections[i].checksum);
+  }
+  store(at + header::kChecksum, hash64(out));
+  return out;
+}
+
+class MemorySink final : public Sink {
+ public:
+  std::vector<std::byte> bytes;
+  Status expect(uint64_t size_bytes) override {
+    try {
+      bytes.reserve(size_bytes);
+    } catch (const std::exception&) {
+      return error(Code::kOutOfMemory, "no memory for a plan of ", size_bytes, " bytes");
+    }
+    return {};
+  }
+  Status write(std::span<const std::byte> more) override {
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    return {};
+  }
+};
+
+}  // namespace
+
+Status write_plan(const Plan& plan, Sink& sink) {
+  TRY(in_context(validate(plan), [] { return "a plan that is not valid cannot be written"; }));
+  Section metadata{kMetadataSection}, weights{kWeightsSection};
+  const Bytes document = TRY(to_cbor(to_record(plan)));
+  if (document.size() > kMaxMetadataBytes)
+    return error(Code::kUnsupported, "the plan's metadata takes ", document.size(), " bytes; at most ",
+                 kMaxMetadataBytes, " can be written");
+  metadata.offset = round_up(kTableEnd, kSectionAlign);
+  metadata.size = document.size();
+  metadata.checksum = hash64(document);
+
+  Checksum checksum;
+  TRY(for_each_piece(plan, [&](std::span<const std::byte> piece) -> Status {
+    checksum.add(piece);
+    weights.size += piece.size();
+    return {};
+  }));
+  weights.offset = round_up(metadata.offset + metadata.size, kSectionAlign);
+  weights.checksum = checksum.value();
+
+  const uint64_t total = weights.offset + weights.size;
+  if (total > kMaxPlanBytes)
+    return error(Code::kUnsupported, "the plan takes ", total, " bytes; at most ", kMaxPlanBytes, " can be written");
+  TRY(sink.expect(total));
+  const Section sections[] = {metadata, weights};
+  TRY(sink.write(front_matter(sections, total)));
+  TRY(sink.write(std::span(kZeros, metadata.offset - kTableEnd)));
+  TRY(sink.write(document));
+  TRY(sink.write(std::span(kZeros, weights.offset - metadata.offset - metadata.size)));
+  return for_each_piece(
+      plan, [&](std::span<const std::byte> piece) -> Status { return piece.empty() ? Status() : sink.write(piece); });
+}
+
+Result<std::vector<std::byte>> write_plan(const Plan& plan) {
+  MemorySink sink;
+  TRY(write_plan(plan, sink));
+  return std::move(sink.bytes);
+}
+
+}  // namespace kiln::plan
