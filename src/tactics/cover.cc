@@ -39,6 +39,18 @@ Status check_region(const ir::Graph& graph, const Region& region, const std::vec
   return {};
 }
 
+/// Whether a tensor's elements lie in the same order in both formats: the axes whose order differs have extent 1.
+bool same_layout(const TensorType& type, const Format& a, const Format& b) {
+  if (a.is_blocked() || b.is_blocked()) return false;
+  const auto order = [&](const Format& format) {
+    std::vector<int> axes;
+    for (int i = 0; i < type.rank(); ++i)
+      if (type.shape[static_cast<size_t>(format.axis_at(i))] != sym::Expr(1)) axes.push_back(format.axis_at(i));
+    return axes;
+  };
+  return order(a) == order(b);
+}
+
 class Coverer {
  public:
   Coverer(const TacticContext& cx, const Backend& backend, Timer& timer, const CoverOptions& options, Log& log)
@@ -133,7 +145,7 @@ double Coverer::reformat_cost(const Region& region, const Variant& variant) cons
   double cost = 0;
   for (size_t i = 0; i < region.inputs.size(); ++i) {
     const ir::ValueId value = region.inputs[i];
-    if (is_data(value) && format(value) != variant.inputs[i])
+    if (is_data(value) && !same_layout(cx_.graph.type(value), format(value), variant.inputs[i]))
       cost += backend_.reformat_estimate_us(cx_.graph.type(value), format(value), variant.inputs[i]);
   }
   return cost;
@@ -185,8 +197,12 @@ void Coverer::require_format(ir::ValueId value, const Format& wanted) {
   Tile tile;
   tile.region = {{}, {value}, {value}, {}};
   tile.variant = {str(format(value), " to ", wanted), {format(value)}, {wanted}, {}, 0};
-  tile.draft = backend_.reformat(type, format(value), wanted);
-  tile.time_us = backend_.reformat_estimate_us(type, format(value), wanted);
+  if (same_layout(type, format(value), wanted)) {
+    tile.draft = {.executor = {}, .kernel = "view"};
+  } else {
+    tile.draft = backend_.reformat(type, format(value), wanted);
+    tile.time_us = backend_.reformat_estimate_us(type, format(value), wanted);
+  }
   cover_.tiles.push_back(std::move(tile));
 }
 

@@ -10,17 +10,14 @@ struct Constant;
 struct Padding;
 struct Scale;
 struct Shuffle;
-struct Cast;
 struct Concatenation;
 struct Expand;
 struct Fill;
 struct Gather;
 struct Resize;
-struct Select;
 struct Shape;
 struct Slice;
 struct Transpose;
-struct Unary;
 }  // namespace ops
 
 namespace cpu {
@@ -37,16 +34,13 @@ template <> TacticList tactics_of<ops::Shuffle>() { return {}; }
 template <> TacticList tactics_of<ops::Shape>() { return {}; }
 
 // Their kernels are not wired up yet: the reference runs them.
-template <> TacticList tactics_of<ops::Cast>() { return {}; }
 template <> TacticList tactics_of<ops::Concatenation>() { return {}; }
 template <> TacticList tactics_of<ops::Expand>() { return {}; }
 template <> TacticList tactics_of<ops::Fill>() { return {}; }
 template <> TacticList tactics_of<ops::Gather>() { return {}; }
 template <> TacticList tactics_of<ops::Resize>() { return {}; }
-template <> TacticList tactics_of<ops::Select>() { return {}; }
 template <> TacticList tactics_of<ops::Slice>() { return {}; }
 template <> TacticList tactics_of<ops::Transpose>() { return {}; }
-template <> TacticList tactics_of<ops::Unary>() { return {}; }
 
 }  // namespace cpu
 }  // namespace kiln

@@ -1,7 +1,8 @@
-/// Regions that end at a pointwise op: the epilogue of a contraction.
+/// Regions that end at a pointwise op: the epilogue of a contraction, or a nest.
 #include "backend/cpu/tactics/convolution.h"
 #include "backend/cpu/tactics/deconvolution.h"
 #include "backend/cpu/tactics/matrix_multiply.h"
+#include "backend/cpu/tactics/nest.h"
 #include "backend/cpu/tactics/registry.h"
 
 namespace kiln {
@@ -12,7 +13,8 @@ struct ElementWise;
 
 namespace cpu {
 namespace {
-const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic()};
+const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic(),
+                               &nest_tactic()};
 }
 template <>
 TacticList tactics_of<ops::Activation>() {

@@ -1,0 +1,70 @@
+/// A chain of pointwise ops as one step. Inputs broadcast against output 0, axes aligned at the right.
+/// Payload: the program.
+#include "backend/cpu/kernels/nest/nest.h"
+
+#include "backend/cpu/exec/executor.h"
+
+namespace kiln::cpu {
+namespace {
+
+/// Strides of a tensor by axis of `space`; 0 along axes that it lacks or repeats.
+NestStrides strides_in(const StepTensor& tensor, const Extents& extents, const Extents& space) {
+  NestStrides strides;
+  const Extents own = tensor.format.strides(extents);
+  const size_t missing = space.size() - extents.size();
+  for (size_t axis = missing; axis < space.size(); ++axis)
+    strides.at[axis] = extents[axis - missing] == 1 ? 0 : own[axis - missing];
+  return strides;
+}
+
+class BoundNestStep final : public BoundStep {
+ public:
+  BoundNestStep(const Nest& nest, Team& team, const StepSpec& spec, const StepShapes& shapes)
+      : nest_(nest), team_(team) {
+    const Extents& space = shapes.outputs[0];
+    std::vector<NestStrides> strides;
+    for (size_t i = 0; i < spec.inputs.size(); ++i)
+      strides.push_back(strides_in(spec.inputs[i], shapes.inputs[i], space));
+    for (size_t i = 0; i < spec.outputs.size(); ++i)
+      strides.push_back(strides_in(spec.outputs[i], shapes.outputs[i], space));
+    bound_ = BoundNest(nest, space, strides);
+  }
+  Status run(const RunArguments& arguments) override {
+    bound_.run(nest_, team_, arguments.inputs, arguments.outputs);
+    return {};
+  }
+
+ private:
+  const Nest& nest_;
+  Team& team_;
+  BoundNest bound_;
+};
+
+class LoadedNest final : public LoadedStep {
+ public:
+  LoadedNest(Nest nest, Team& team, StepSpec spec) : nest_(std::move(nest)), team_(team), spec_(std::move(spec)) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    for (const Extents& input : shapes.inputs)
+      TRY(require(input.size() <= shapes.outputs[0].size(), "an input of rank ", input.size(), " broadcast to ",
+                  shapes.outputs[0]));
+    return std::make_unique<BoundNestStep>(nest_, team_, spec_, shapes);
+  }
+
+ private:
+  Nest nest_;
+  Team& team_;
+  StepSpec spec_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_nest(const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
+  Nest nest = TRY(Nest::make(TRY(nest_program_from_record(spec.payload))));
+  TRY(require(nest.program().inputs.size() == spec.inputs.size() &&
+                  nest.program().outputs.size() == spec.outputs.size() && !spec.outputs.empty(),
+              "a nest of ", nest.program().inputs.size(), " inputs has ", spec.inputs.size(), " tensors"));
+  return std::make_unique<LoadedNest>(std::move(nest), arguments.team, spec);
+}
+
+}  // namespace kiln::cpu

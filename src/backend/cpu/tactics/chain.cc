@@ -1,0 +1,129 @@
+#include "backend/cpu/tactics/chain.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ops/cast.h"
+#include "ops/expand.h"
+
+namespace kiln::cpu {
+namespace {
+
+constexpr size_t kMostNodes = 32;  // of a chain: half of what a nest's code holds
+constexpr size_t kMostLeaves = 16;
+
+class Grower {
+ public:
+  Grower(const ir::Graph& graph, ir::NodeId root) : graph_(graph), root_(root) {}
+
+  std::expected<Chain, Reject> run() {
+    if (const auto refused = refusal(root_); !refused.empty()) return reject(refused);
+    inside_.insert(root_);
+    // Latest first, so that all readers of a value have been decided on when it is its turn.
+    std::set<ir::NodeId, std::greater<>> frontier = producers_of(root_);
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (const ir::NodeId id : std::vector(frontier.begin(), frontier.end())) {
+        if (inside_.contains(id) || !joins(id) || inside_.size() >= kMostNodes) continue;
+        inside_.insert(id);
+        frontier.merge(producers_of(id));
+        grew = true;
+        break;
+      }
+    }
+    return build();
+  }
+
+ private:
+  std::set<ir::NodeId, std::greater<>> producers_of(ir::NodeId id) const {
+    std::set<ir::NodeId, std::greater<>> result;
+    for (const ir::ValueId input : graph_.node(id).inputs)
+      if (input != ir::ValueId::kNone && graph_.value(input).producer != ir::NodeId::kNone)
+        result.insert(graph_.value(input).producer);
+    return result;
+  }
+
+  /// Empty if a nest can compute the node.
+  std::string refusal(ir::NodeId id) const {
+    const ir::Node& node = graph_.node(id);
+    if (!node.op.has(Trait::kPointwise)) return str(node.op.name(), " is not pointwise");
+    for (const ir::ValueId input : node.inputs)
+      if (!is_nest_type(graph_.type(input).dtype)) return str("an input is ", graph_.type(input));
+    const TensorType& y = graph_.output_type(id);
+    if (!is_nest_type(y.dtype)) return str("the output is ", y);
+    const TensorType& x = graph_.type(node.inputs.back());
+    if (!has_nest_kernel(node.op.scalar().fn, x.dtype))
+      return str("there is no kernel for ", name_of(node.op.scalar().fn), " of ", x.dtype);
+    return {};
+  }
+
+  bool is_expand(ir::NodeId id) const { return graph_.node(id).op.as<ops::Expand>() != nullptr; }
+
+  bool joins(ir::NodeId id) const {
+    const ir::Node& node = graph_.node(id);
+    const ir::ValueId output = node.outputs[0];
+    if (node.outputs.size() != 1 || graph_.is_output(output) || graph_.constant(output)) return false;
+    if (!std::ranges::all_of(graph_.value(output).users, [&](ir::NodeId user) { return inside_.contains(user); }))
+      return false;
+    if (is_expand(id)) return is_nest_type(graph_.type(output).dtype);
+    return graph_.type(output).shape == graph_.output_type(root_).shape && refusal(id).empty();
+  }
+
+  /// The operand that computes a value; leaves become inputs of the program.
+  NestOperand operand(ir::ValueId value) {
+    while (true) {  // an expand inside is its input, broadcast
+      const ir::NodeId producer = graph_.value(value).producer;
+      if (producer == ir::NodeId::kNone || !inside_.contains(producer) || !is_expand(producer)) break;
+      value = graph_.node(producer).inputs[0];
+    }
+    const ir::NodeId producer = graph_.value(value).producer;
+    if (producer != ir::NodeId::kNone && inside_.contains(producer)) return results_.at(producer);
+    const auto [at, is_new] = leaf_index_.emplace(value, static_cast<int>(chain_.leaves.size()));
+    if (is_new) {
+      chain_.leaves.push_back(value);
+      chain_.program.inputs.push_back(graph_.type(value).dtype);
+    }
+    return ~at->second;
+  }
+
+  std::expected<Chain, Reject> build() {
+    const auto order = graph_.topological_order();
+    if (!order) return reject(order.error().message);
+    for (const ir::NodeId id : *order) {
+      if (!inside_.contains(id)) continue;
+      chain_.nodes.push_back(id);
+      if (is_expand(id)) continue;
+      const ir::Node& node = graph_.node(id);
+      NestInstruction instruction;
+      const Scalar scalar = node.op.scalar();
+      instruction.fn = scalar.fn;
+      instruction.alpha = scalar.alpha;
+      instruction.beta = scalar.beta;
+      instruction.type = graph_.type(node.inputs.back()).dtype;
+      instruction.result = graph_.output_type(id).dtype;
+      for (size_t i = 0; i < node.inputs.size(); ++i) instruction.args[i] = operand(node.inputs[i]);
+      results_[id] = static_cast<int>(chain_.program.code.size());
+      chain_.program.code.push_back(instruction);
+    }
+    if (chain_.leaves.size() > kMostLeaves)
+      return reject("the chain reads ", chain_.leaves.size(), " tensors; ", kMostLeaves, " are possible");
+    chain_.program.outputs = {graph_.output_type(root_).dtype};
+    chain_.program.output_regs = {results_.at(root_)};
+    if (Status valid = validate(chain_.program); !valid) return reject(valid.error().message);
+    return std::move(chain_);
+  }
+
+  const ir::Graph& graph_;
+  ir::NodeId root_;
+  std::set<ir::NodeId> inside_;
+  std::map<ir::NodeId, NestOperand> results_;
+  std::map<ir::ValueId, int> leaf_index_;
+  Chain chain_;
+};
+
+}  // namespace
+
+std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root) { return Grower(graph, root).run(); }
+
+}  // namespace kiln::cpu
