@@ -55,7 +55,8 @@ namespace kiln::ops {
 ///   in   x      nearest: any type of at least a byte; else a number type
 ///        sizes  i32 or i64 [rank], on the host: the extents of y; optional, overrides `dims` and `scales`
 ///   out  y      x's type; extents floor(extent * scale) where only scales are given
-/// ONNX's Resize and Upsample define the arithmetic; coordinates are computed in float.
+/// ONNX's Resize and Upsample define the arithmetic; coordinates are computed in float. `out` is y's extent also where
+/// extent * scale is no integer, as TensorRT and ONNX Runtime have it; ONNX's own reference takes the product there.
 struct Resize {
   static constexpr std::string_view name = "Resize";
   static constexpr int min_inputs = 1, max_inputs = 2;
