@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "ir/graph.h"
+#include "ir/symbolic_values.h"
 #include "plan/plan.h"
 #include "tactics/tactic.h"
 #include "tactics/timer.h"
@@ -36,8 +37,6 @@ struct BuildRequest {
 /// The network is not changed. Fails with an error that names the node or input at fault.
 Result<plan::Plan> build_plan(const ir::Graph& network, Backend& backend, const BuildRequest& request, Log& log);
 
-/// Gives a small static index or boolean input symbols for its elements, so that shapes may depend on them. Called for
-/// every input of a network; does nothing where the type cannot be a shape tensor.
-void give_symbolic_values(ir::Graph& graph, ir::ValueId input);
+using ir::give_symbolic_values;
 
 }  // namespace kiln

@@ -1,0 +1,12 @@
+/// Network inputs whose elements shapes may depend on.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace kiln::ir {
+
+/// Gives a small static index input of rank 0 or 1 symbols for its elements, so that shapes may depend on them. Called
+/// for every input of a network; does nothing where the type cannot be a shape tensor, or where it was called before.
+void give_symbolic_values(Graph& graph, ValueId input);
+
+}  // namespace kiln::ir
