@@ -1,0 +1,177 @@
+#include "onnx/import/compose.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ops/cast.h"
+#include "ops/constant.h"
+#include "ops/dim_values.h"
+#include "ops/expand.h"
+#include "ops/fill.h"
+#include "ops/reshape.h"
+#include "ops/select.h"
+#include "ops/transpose.h"
+#include "ops/unsqueeze.h"
+
+namespace kiln::onnx {
+
+std::optional<Ints> all_constant(const SymbolicValues& values) {
+  Ints result;
+  for (const sym::Expr& e : values) {
+    if (!e.is_const()) return std::nullopt;
+    result.push_back(e.value());
+  }
+  return result;
+}
+
+Result<ValueId> dims_value(ImportContext& cx, const SymbolicValues& dims) {
+  const auto count = static_cast<int64_t>(dims.size());
+  if (const auto numbers = all_constant(dims))
+    return cx.add_constant(HostTensor::of_ints(DType::kI64, {count}, *numbers));
+  return cx.add(ops::DimValues{dims, DType::kI64, {count}}, {});
+}
+
+Result<ValueId> scalar_value(ImportContext& cx, sym::Expr value, DType dtype) {
+  if (value.is_const()) return cx.add_constant(HostTensor::of_ints(dtype, {}, Ints{value.value()}));
+  return cx.add(ops::DimValues{{value}, dtype, {}}, {});
+}
+
+ValueId scalar_of(ImportContext& cx, double number, DType dtype, int rank) {
+  const Extents ones(static_cast<size_t>(rank), 1);
+  return cx.add_constant(HostTensor::of(dtype, ones, std::span(&number, 1)));
+}
+
+ValueId scalar_like(ImportContext& cx, double number, ValueId x) {
+  return scalar_of(cx, number, cx.dtype(x), cx.rank(x));
+}
+
+Result<ValueId> with_rank(ImportContext& cx, ValueId x, int rank) {
+  const int missing = rank - cx.rank(x);
+  if (missing <= 0) return x;
+  if (const HostTensor* constant = cx.graph().constant(x)) {
+    Extents extents = constant->extents();
+    extents.insert(extents.begin(), static_cast<size_t>(missing), 1);
+    return cx.add_constant(constant->reshaped(std::move(extents)));
+  }
+  return unsqueeze(cx, x, axes_between(0, missing));
+}
+
+Result<Values> with_one_rank(ImportContext& cx, Values values) {
+  int rank = 0;
+  for (const ValueId value : values) rank = std::max(rank, cx.rank(value));
+  for (ValueId& value : values) value = TRY(with_rank(cx, value, rank));
+  return values;
+}
+
+Result<ValueId> along_channels(ImportContext& cx, ValueId vector, int rank) {
+  TRY(require(cx.rank(vector) == 1, "'", cx.graph().value(vector).name, "' is ", cx.type(vector),
+              "; a vector of one element a channel is needed"));
+  if (rank <= 2) return with_rank(cx, vector, rank);
+  if (const HostTensor* constant = cx.graph().constant(vector)) {
+    Extents extents(static_cast<size_t>(rank), 1);
+    extents[1] = constant->volume();
+    return cx.add_constant(constant->reshaped(std::move(extents)));
+  }
+  Ints axes = axes_between(2, rank);
+  axes.insert(axes.begin(), 0);
+  return unsqueeze(cx, vector, std::move(axes));
+}
+
+Result<ValueId> binary(ImportContext& cx, ElementWiseKind kind, ValueId a, ValueId b) {
+  return cx.add(ops::ElementWise{kind}, TRY(with_one_rank(cx, {a, b})));
+}
+Result<ValueId> binary(ImportContext& cx, ElementWiseKind kind, ValueId a, double b) {
+  return binary(cx, kind, a, scalar_like(cx, b, a));
+}
+Result<ValueId> unary(ImportContext& cx, UnaryKind kind, ValueId x) { return cx.add(ops::Unary{kind}, {x}); }
+Result<ValueId> activation(ImportContext& cx, ActivationKind kind, ValueId x, double alpha, double beta) {
+  return cx.add(ops::Activation{kind, alpha, beta}, {x});
+}
+Result<ValueId> select(ImportContext& cx, ValueId condition, ValueId then, ValueId otherwise) {
+  return cx.add(ops::Select{}, TRY(with_one_rank(cx, {condition, then, otherwise})));
+}
+Result<ValueId> cast(ImportContext& cx, ValueId x, DType to) {
+  if (cx.dtype(x) == to) return x;
+  return cx.add(ops::Cast{to}, {x});
+}
+
+Result<ValueId> reshape(ImportContext& cx, ValueId x, const Shape& to) {
+  if (const auto dims = all_constant(to)) return cx.add(ops::Reshape{*dims, false}, {x});
+  return cx.add(ops::Reshape{{}, false}, {x, TRY(dims_value(cx, to))});
+}
+
+Result<ValueId> transpose(ImportContext& cx, ValueId x, Ints perm) {
+  if (std::ranges::is_sorted(perm)) return x;
+  return cx.add(ops::Transpose{std::move(perm)}, {x});
+}
+
+Result<ValueId> unsqueeze(ImportContext& cx, ValueId x, Ints axes) {
+  return cx.add(ops::Unsqueeze{std::move(axes)}, {x});
+}
+
+Result<ValueId> expand(ImportContext& cx, ValueId x, const Shape& to) {
+  if (const auto dims = all_constant(to)) return cx.add(ops::Expand{*dims}, {x});
+  return cx.add(ops::Expand{}, {x, TRY(dims_value(cx, to))});
+}
+
+Result<ValueId> slice(ImportContext& cx, ValueId x, const SliceAlong& along) {
+  ops::Slice op;
+  op.axes = along.axes;
+  op.mode = along.mode;
+  Values inputs{x};
+  const auto give = [&](const SymbolicValues& values, Ints& attribute) -> Status {
+    const auto numbers = all_constant(values);
+    if (numbers) attribute = *numbers;
+    inputs.push_back(numbers ? ValueId::kNone : TRY(dims_value(cx, values)));
+    return {};
+  };
+  TRY(give(along.starts, op.starts));
+  TRY(give(along.sizes, op.sizes));
+  TRY(give(along.strides, op.strides));
+  inputs.push_back(along.fill);
+  while (inputs.back() == ValueId::kNone) inputs.pop_back();
+  return cx.add(std::move(op), inputs);
+}
+
+Result<ValueId> reduce(ImportContext& cx, ReduceKind kind, ValueId x, Ints axes, bool keep) {
+  return cx.add(ops::Reduce{kind, std::move(axes), keep}, {x});
+}
+
+Result<ValueId> matrix_multiply(ImportContext& cx, ValueId a, ValueId b) {
+  using ops::MatrixOp;
+  const int rank_a = cx.rank(a), rank_b = cx.rank(b);
+  TRY(require(rank_a > 0 && rank_b > 0, "operands are ", cx.type(a), " and ", cx.type(b), "; neither may be a scalar"));
+  const MatrixOp op_a = rank_a == 1 ? MatrixOp::kVector : MatrixOp::kNone;
+  const MatrixOp op_b = rank_b == 1 ? MatrixOp::kVector : MatrixOp::kNone;
+  // Axes that count batches; a vector has none of its own.
+  const int batch_a = rank_a == 1 ? 0 : rank_a - 2, batch_b = rank_b == 1 ? 0 : rank_b - 2;
+  const int batch = std::max(batch_a, batch_b);
+  a = TRY(with_rank(cx, a, rank_a + batch - batch_a));
+  b = TRY(with_rank(cx, b, rank_b + batch - batch_b));
+  return cx.add(ops::MatrixMultiply{op_a, op_b}, {a, b});
+}
+
+Result<ValueId> indices_along(ImportContext& cx, sym::Expr extent, int axis, int rank, DType dtype) {
+  constexpr int64_t kLargestConstant = 1 << 16;
+  if (const auto count = extent.constant(); count && *count <= kLargestConstant) {
+    Ints numbers(static_cast<size_t>(*count));
+    std::iota(numbers.begin(), numbers.end(), int64_t{0});
+    Extents extents(static_cast<size_t>(rank), 1);
+    if (rank > 0) extents[static_cast<size_t>(axis)] = *count;
+    return cx.add_constant(HostTensor::of_ints(dtype, std::move(extents), numbers));
+  }
+  ops::Fill fill;
+  fill.to = dtype;
+  const ValueId line = TRY(cx.add(std::move(fill), {TRY(dims_value(cx, {extent}))}));
+  Ints ones = axes_between(0, axis);
+  for (const int64_t after : axes_between(axis + 1, rank)) ones.push_back(after);
+  return ones.empty() ? line : unsqueeze(cx, line, std::move(ones));
+}
+
+Ints axes_between(int from, int to) {
+  Ints axes;
+  for (int axis = from; axis < to; ++axis) axes.push_back(axis);
+  return axes;
+}
+
+}  // namespace kiln::onnx

@@ -1,0 +1,14 @@
+#include "ops/concatenation.h"
+
+#include "onnx/import/compose.h"
+#include "onnx/import/importers.h"
+
+namespace kiln::onnx::importers {
+
+Status concat(ImportContext& cx) {
+  TRY(cx.input(0));
+  const auto axis = static_cast<int>(TRY(cx.node().need_int("axis")));
+  return cx.output(TRY(cx.add(ops::Concatenation{axis}, cx.inputs())));
+}
+
+}  // namespace kiln::onnx::importers

@@ -1,0 +1,35 @@
+#include "ops/constant.h"
+
+#include "onnx/dtypes.h"
+#include "onnx/import/compose.h"
+#include "onnx/import/importers.h"
+
+namespace kiln::onnx::importers {
+namespace {
+
+Result<HostTensor> elements(ImportContext& cx) {
+  const NodeDef& node = cx.node();
+  if (node.attributes.size() != 1)
+    return error(Code::kInvalidArgument, "has ", node.attributes.size(),
+                 " attributes; exactly one must hold the value");
+  const AttributeDef& value = node.attributes[0];
+  const auto floats = [](Extents extents, const std::vector<float>& list) {
+    return HostTensor::of(DType::kF32, std::move(extents), std::vector<double>(list.begin(), list.end()));
+  };
+  switch (value.kind) {
+    case AttributeKind::kTensor: return TRY(host_tensor(TRY(tensor_data(cx.model(), value.tensors[0]))));
+    case AttributeKind::kFloat: return floats({}, {value.f});
+    case AttributeKind::kFloats: return floats({static_cast<int64_t>(value.floats.size())}, value.floats);
+    case AttributeKind::kInt: return HostTensor::of_ints(DType::kI64, {}, Ints{value.i});
+    case AttributeKind::kInts:
+      return HostTensor::of_ints(DType::kI64, {static_cast<int64_t>(value.ints.size())}, value.ints);
+    default:
+      return error(Code::kUnsupported, "attribute '", value.name, "' is a ", value.kind, "; Kiln has no such values");
+  }
+}
+
+}  // namespace
+
+Status constant(ImportContext& cx) { return cx.output(cx.add_constant(TRY(elements(cx)))); }
+
+}  // namespace kiln::onnx::importers

@@ -1,0 +1,145 @@
+#include "onnx/import/context.h"
+
+#include "ops/constant.h"
+#include "ops/identity.h"
+#include "ops/reference_context.h"
+#include "tensor/view.h"
+
+namespace kiln::onnx {
+namespace {
+
+// Constants are computed while importing where a parameter needs them: never weights, never whole networks.
+constexpr int64_t kLargestEvaluated = 1 << 16;
+constexpr int kDeepestEvaluated = 32;
+constexpr int kMostEvaluated = 256;
+
+}  // namespace
+
+std::string_view label_of(const NodeDef& node) {
+  if (!node.name.empty()) return node.name;
+  for (const std::string_view output : node.outputs)
+    if (!output.empty()) return output;
+  return node.op_type;
+}
+
+ImportContext::ImportContext(const Model& model, const NodeDef& node, int64_t opset, ir::Graph& graph, Values inputs)
+    : model_(model),
+      node_(node),
+      opset_(opset),
+      graph_(graph),
+      inputs_(std::move(inputs)),
+      outputs_(node.outputs.size(), ValueId::kNone),
+      first_node_(graph.num_nodes()) {}
+
+Result<ValueId> ImportContext::input(size_t i) const {
+  if (has_input(i)) return inputs_[i];
+  return error(Code::kInvalidArgument, "input ", i, " is missing");
+}
+
+Result<int> ImportContext::axis(int64_t axis, int rank) const { return normalize_axis(axis, rank); }
+
+const HostTensor* ImportContext::evaluate(ValueId value, int depth) {
+  if (const HostTensor* constant = graph_.constant(value)) return constant;
+  if (const auto found = evaluated_.find(value); found != evaluated_.end()) return &found->second;
+  const TensorType& type = graph_.type(value);
+  if (type.values && type.is_static()) {
+    std::vector<int64_t> numbers;
+    for (const sym::Expr& e : *type.values)
+      if (e.is_const()) numbers.push_back(e.value());
+    if (numbers.size() == type.values->size())
+      return &evaluated_.emplace(value, HostTensor::of_ints(type.dtype, *type.extents(), numbers)).first->second;
+  }
+  const ir::NodeId producer = graph_.value(value).producer;
+  const auto count = type.volume().constant();
+  if (producer == ir::NodeId::kNone || !count || *count > kLargestEvaluated) return nullptr;
+  const ir::Node& node = graph_.node(producer);
+  if (depth > kDeepestEvaluated || ++num_evaluated_ > kMostEvaluated || node.op.has(Trait::kNondeterministic))
+    return nullptr;
+  std::vector<const HostTensor*> inputs;
+  for (const ValueId input : node.inputs) {
+    inputs.push_back(input == ValueId::kNone ? nullptr : evaluate(input, depth + 1));
+    if (input != ValueId::kNone && !inputs.back()) return nullptr;
+  }
+  auto results = run_reference(node.op, inputs);
+  if (!results) return nullptr;
+  for (size_t i = 0; i < node.outputs.size(); ++i) evaluated_.emplace(node.outputs[i], std::move((*results)[i]));
+  return &evaluated_.at(value);
+}
+
+Result<HostTensor> ImportContext::constant(ValueId value, std::string_view what) {
+  num_evaluated_ = 0;
+  if (const HostTensor* found = evaluate(value, 0)) return *found;
+  return error(Code::kUnsupported, what, " '", graph_.value(value).name, "' (", type(value),
+               ") must follow from constants; it is computed at run time");
+}
+
+Result<SymbolicValues> ImportContext::values(ValueId value, std::string_view what) {
+  if (type(value).values) return *type(value).values;
+  const auto known = constant(value, what);
+  if (!known)
+    return error(Code::kUnsupported, what, " '", graph_.value(value).name, "' (", type(value),
+                 ") must follow from constants, shapes or shape inputs; it is computed from data");
+  TRY(require(is_integer(known->dtype()) || known->dtype() == DType::kBool, what, " '", graph_.value(value).name,
+              "' is ", type(value), "; integers are needed"));
+  const std::vector<int64_t> numbers = View(*known).integers();
+  return SymbolicValues(numbers.begin(), numbers.end());
+}
+
+Result<std::vector<int64_t>> ImportContext::ints(ValueId value, std::string_view what) {
+  std::vector<int64_t> numbers;
+  for (const sym::Expr& e : TRY(values(value, what))) {
+    if (!e.is_const())
+      return error(Code::kUnsupported, what, " '", graph_.value(value).name, "' must be constant; it is ",
+                   TRY(values(value, what)));
+    numbers.push_back(e.value());
+  }
+  return numbers;
+}
+
+Result<double> ImportContext::number(ValueId value, std::string_view what) {
+  const HostTensor known = TRY(constant(value, what));
+  TRY(require(known.volume() == 1, what, " has ", known.volume(), " elements; one is needed"));
+  return View(known)[0];
+}
+
+void ImportContext::label(ir::NodeId node, std::string_view suffix) {
+  const std::string_view name = label_of(node_);
+  graph_.set_name(node, suffix.empty() ? std::string(name) : str(name, '/', suffix));
+  graph_.set_provenance(node, {str(node_.op_type, " '", name, "'")});
+}
+
+Result<Values> ImportContext::add_all(Op op, std::span<const ValueId> inputs) {
+  const std::string_view kind = op.name();
+  Values made = TRY(graph_.add(std::move(op), inputs));
+  label(graph_.value(made[0]).producer, kind);
+  return made;
+}
+
+Result<ValueId> ImportContext::add(Op op, std::span<const ValueId> inputs) {
+  return TRY(add_all(std::move(op), inputs))[0];
+}
+
+ValueId ImportContext::add_constant(HostTensor value) {
+  const ValueId made = graph_.add_constant(std::move(value));
+  label(graph_.value(made).producer, "Constant");
+  return made;
+}
+
+Status ImportContext::refuse_output(size_t i, std::string_view what) const {
+  if (!wants(i)) return {};
+  return error(Code::kUnsupported, "output ", i, " '", node_.outputs[i], "' (", what, ") is not supported");
+}
+
+Status ImportContext::output(size_t i, ValueId value) {
+  if (!wants(i)) return {};
+  const ir::NodeId producer = graph_.value(value).producer;
+  // A value of others keeps its name, and so does one that another output of this node is.
+  const bool own = producer != ir::NodeId::kNone && static_cast<int>(producer) >= first_node_;
+  if (!own || !graph_.value(value).name.empty()) value = TRY(add(ops::Identity{}, {value}));
+  label(graph_.value(value).producer, "");
+  graph_.set_name(value, std::string(node_.outputs[i]));
+  outputs_[i] = value;
+  return {};
+}
+
+}  // namespace kiln::onnx

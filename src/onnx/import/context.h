@@ -1,0 +1,88 @@
+/// What an operator's importer sees: one ONNX node, the values it reads, and the graph it writes to.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "ir/graph.h"
+#include "onnx/model.h"
+
+namespace kiln::onnx {
+
+using ir::ValueId;
+using Values = std::vector<ValueId>;
+
+class ImportContext {
+ public:
+  ImportContext(const Model& model, const NodeDef& node, int64_t opset, ir::Graph& graph, Values inputs);
+
+  const Model& model() const { return model_; }
+  const NodeDef& node() const { return node_; }
+  int64_t opset() const { return opset_; }  ///< the version of the node's operator set
+  ir::Graph& graph() { return graph_; }
+
+  // What the node reads. An input that is left out is kNone.
+  size_t num_inputs() const { return inputs_.size(); }
+  bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i] != ValueId::kNone; }
+  ValueId optional_input(size_t i) const { return has_input(i) ? inputs_[i] : ValueId::kNone; }
+  Result<ValueId> input(size_t i) const;  ///< fails where it is left out
+  const Values& inputs() const { return inputs_; }
+  std::string_view input_name(size_t i) const { return node_.inputs[i]; }
+  const TensorType& type(ValueId value) const { return graph_.type(value); }
+  DType dtype(ValueId value) const { return type(value).dtype; }
+  int rank(ValueId value) const { return type(value).rank(); }
+  sym::Expr extent(ValueId value, int axis) const { return type(value).shape[static_cast<size_t>(axis)]; }
+  /// `axis` from the front of a tensor of `rank` axes.
+  Result<int> axis(int64_t axis, int rank) const;
+
+  // What is known of values while importing.
+  /// The elements of a value that follows from constants alone. Fails where it does not, or is large and computed.
+  Result<HostTensor> constant(ValueId value, std::string_view what);
+  bool is_constant(ValueId value) { return constant(value, "").has_value(); }
+  /// The elements of an integer or boolean value that follows from constants, shapes and shape inputs.
+  Result<SymbolicValues> values(ValueId value, std::string_view what);
+  /// The same where they must be constants.
+  Result<std::vector<int64_t>> ints(ValueId value, std::string_view what);
+  /// The only element of a value that follows from constants.
+  Result<double> number(ValueId value, std::string_view what);
+
+  // Writing. Nodes are named after the ONNX node, and keep it as their provenance.
+  Result<Values> add_all(Op op, std::span<const ValueId> inputs);
+  Result<ValueId> add(Op op, std::span<const ValueId> inputs);
+  Result<ValueId> add(Op op, std::initializer_list<ValueId> inputs) {
+    return add(std::move(op), std::span(inputs.begin(), inputs.size()));
+  }
+  ValueId add_constant(HostTensor value);
+
+  // What the node makes.
+  size_t num_outputs() const { return node_.outputs.size(); }
+  bool wants(size_t i) const { return node_.has_output(i); }
+  /// Fails where output i is asked for, of which Kiln knows nothing; `what` names it.
+  Status refuse_output(size_t i, std::string_view what) const;
+  Status output(size_t i, ValueId value);
+  Status output(ValueId value) { return output(0, value); }
+  const Values& outputs() const { return outputs_; }
+
+ private:
+  const HostTensor* evaluate(ValueId value, int depth);
+  void label(ir::NodeId node, std::string_view suffix);
+
+  const Model& model_;
+  const NodeDef& node_;
+  int64_t opset_;
+  ir::Graph& graph_;
+  Values inputs_, outputs_;
+  int first_node_;  // of the graph, that this ONNX node made
+  std::map<ValueId, HostTensor> evaluated_;
+  int num_evaluated_ = 0;
+};
+
+/// The ONNX node's name, or where it has none that of its first output.
+std::string_view label_of(const NodeDef& node);
+
+}  // namespace kiln::onnx

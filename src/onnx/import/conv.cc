@@ -1,0 +1,84 @@
+#include "onnx/import/importers.h"
+#include "onnx/import/window.h"
+#include "ops/convolution.h"
+#include "ops/deconvolution.h"
+
+namespace kiln::onnx::importers {
+namespace {
+
+/// x, weights and, if there is one, the bias.
+Result<Values> operands(ImportContext& cx) {
+  Values values{TRY(cx.input(0)), TRY(cx.input(1))};
+  if (cx.has_input(2)) values.push_back(TRY(cx.input(2)));
+  return values;
+}
+
+/// The pads in all of each axis, divided as auto_pad says: SAME_UPPER has the odd one behind.
+void divide_pads(ops::Deconvolution& op, size_t axis, int64_t total, ops::PaddingMode padding) {
+  if (total < 0) {  // y is longer than what x reaches
+    op.pre_pads[axis] = 0;
+    op.post_pads[axis] = total;
+    return;
+  }
+  op.pre_pads[axis] = padding == ops::PaddingMode::kSameUpper ? total / 2 : total - total / 2;
+  op.post_pads[axis] = total - op.pre_pads[axis];
+}
+
+/// Pads that make y as long as output_shape says, or x's extent times the stride.
+Status pads_from_output(ImportContext& cx, ops::Deconvolution& op, const Ints& output_padding) {
+  const ValueId x = cx.inputs()[0], w = cx.inputs()[1];
+  Ints wanted = TRY(cx.node().get_ints("output_shape", {}));
+  const size_t spatial = op.strides.size();
+  if (wanted.size() == spatial + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
+  TRY(require(wanted.empty() || wanted.size() == spatial, "output_shape is ", wanted, "; x is ", cx.type(x)));
+  for (size_t i = 0; i < spatial; ++i) {
+    const auto axis = static_cast<int>(i) + 2;
+    const auto kernel = cx.extent(w, axis).constant();
+    TRY(require(kernel.has_value(), "w is ", cx.type(w), "; the kernel's extents must be constants"));
+    // All that x reaches, less stride * x's extent.
+    int64_t total = op.dilations[i] * (*kernel - 1) + 1 + output_padding[i] - op.strides[i];
+    if (!wanted.empty()) {
+      const auto extent = cx.extent(x, axis).constant();
+      if (!extent)
+        return error(Code::kUnsupported, "output_shape is given and x is ", cx.type(x),
+                     "; its spatial extents must be constants then");
+      total += op.strides[i] * *extent - wanted[i];
+    }
+    divide_pads(op, i, total, op.padding);
+  }
+  op.padding = ops::PaddingMode::kExplicitRoundDown;
+  return {};
+}
+
+}  // namespace
+
+Status conv(ImportContext& cx) {
+  const Values inputs = TRY(operands(cx));
+  WindowAttributes w = TRY(window_attributes(cx, TRY(spatial_axes(cx, inputs[0]))));
+  const int64_t groups = TRY(cx.node().get_int("group", 1));
+  return cx.output(TRY(cx.add(ops::Convolution{std::move(w.kernel), std::move(w.strides), std::move(w.pre_pads),
+                                               std::move(w.post_pads), std::move(w.dilations), groups, w.padding},
+                              inputs)));
+}
+
+Status conv_transpose(ImportContext& cx) {
+  const Values inputs = TRY(operands(cx));
+  const int spatial = TRY(spatial_axes(cx, inputs[0]));
+  WindowAttributes w = TRY(window_attributes(cx, spatial));
+  ops::Deconvolution op{std::move(w.kernel),
+                        std::move(w.strides),
+                        std::move(w.pre_pads),
+                        std::move(w.post_pads),
+                        std::move(w.dilations),
+                        TRY(cx.node().get_int("group", 1)),
+                        w.padding};
+  const Ints longer = TRY(cx.node().get_ints("output_padding", Ints(static_cast<size_t>(spatial), 0)));
+  TRY(require(static_cast<int>(longer.size()) == spatial, "output_padding is ", longer, "; x is ", cx.type(inputs[0])));
+  if (is_same(op.padding) || cx.node().find("output_shape"))
+    TRY(pads_from_output(cx, op, longer));
+  else
+    for (size_t i = 0; i < longer.size(); ++i) op.post_pads[i] -= longer[i];
+  return cx.output(TRY(cx.add(std::move(op), inputs)));
+}
+
+}  // namespace kiln::onnx::importers

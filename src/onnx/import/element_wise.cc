@@ -1,0 +1,85 @@
+#include "onnx/import/compose.h"
+#include "onnx/import/importers.h"
+
+namespace kiln::onnx::importers {
+namespace {
+
+Status simple(ImportContext& cx, ElementWiseKind kind) {
+  return cx.output(TRY(binary(cx, kind, TRY(cx.input(0)), TRY(cx.input(1)))));
+}
+
+/// `kind` over any number of inputs.
+Result<ValueId> chain(ImportContext& cx, ElementWiseKind kind) {
+  ValueId y = TRY(cx.input(0));
+  for (size_t i = 1; i < cx.num_inputs(); ++i) y = TRY(binary(cx, kind, y, TRY(cx.input(i))));
+  return y;
+}
+
+/// a >= b, or a <= b: of floats not the opposite's opposite, since NaN compares to nothing.
+Status or_equal(ImportContext& cx, ElementWiseKind strict, ElementWiseKind opposite) {
+  const ValueId a = TRY(cx.input(0)), b = TRY(cx.input(1));
+  if (!is_float(cx.dtype(a))) return cx.output(TRY(unary(cx, UnaryKind::kNot, TRY(binary(cx, opposite, a, b)))));
+  const ValueId beyond = TRY(binary(cx, strict, a, b)), same = TRY(binary(cx, ElementWiseKind::kEqual, a, b));
+  return cx.output(TRY(binary(cx, ElementWiseKind::kOr, beyond, same)));
+}
+
+/// a / b without its fraction.
+Result<ValueId> truncated_quotient(ImportContext& cx, ValueId a, ValueId b) {
+  const ValueId quotient = TRY(binary(cx, ElementWiseKind::kDiv, a, b));
+  if (!is_float(cx.dtype(a))) return quotient;
+  const ValueId below = TRY(binary(cx, ElementWiseKind::kLess, quotient, 0));
+  const ValueId up = TRY(unary(cx, UnaryKind::kCeil, quotient)), down = TRY(unary(cx, UnaryKind::kFloor, quotient));
+  return select(cx, below, up, down);
+}
+
+}  // namespace
+
+Status add(ImportContext& cx) { return simple(cx, ElementWiseKind::kSum); }
+Status sub(ImportContext& cx) { return simple(cx, ElementWiseKind::kSub); }
+Status mul(ImportContext& cx) { return simple(cx, ElementWiseKind::kProd); }
+Status div(ImportContext& cx) { return simple(cx, ElementWiseKind::kDiv); }
+Status equal(ImportContext& cx) { return simple(cx, ElementWiseKind::kEqual); }
+Status greater(ImportContext& cx) { return simple(cx, ElementWiseKind::kGreater); }
+Status less(ImportContext& cx) { return simple(cx, ElementWiseKind::kLess); }
+Status logical_and(ImportContext& cx) { return simple(cx, ElementWiseKind::kAnd); }
+Status logical_or(ImportContext& cx) { return simple(cx, ElementWiseKind::kOr); }
+Status logical_xor(ImportContext& cx) { return simple(cx, ElementWiseKind::kXor); }
+Status greater_or_equal(ImportContext& cx) { return or_equal(cx, ElementWiseKind::kGreater, ElementWiseKind::kLess); }
+Status less_or_equal(ImportContext& cx) { return or_equal(cx, ElementWiseKind::kLess, ElementWiseKind::kGreater); }
+
+Status max(ImportContext& cx) { return cx.output(TRY(chain(cx, ElementWiseKind::kMax))); }
+Status min(ImportContext& cx) { return cx.output(TRY(chain(cx, ElementWiseKind::kMin))); }
+Status sum(ImportContext& cx) { return cx.output(TRY(chain(cx, ElementWiseKind::kSum))); }
+Status mean(ImportContext& cx) {
+  const ValueId total = TRY(chain(cx, ElementWiseKind::kSum));
+  if (cx.num_inputs() == 1) return cx.output(total);
+  return cx.output(TRY(binary(cx, ElementWiseKind::kProd, total, 1.0 / static_cast<double>(cx.num_inputs()))));
+}
+
+/// a - b * (a / b), the quotient rounded towards zero with `fmod`, else down.
+Status mod(ImportContext& cx) {
+  const bool fmod = TRY(cx.node().get_int("fmod", 0)) != 0;
+  const ValueId a = TRY(cx.input(0)), b = TRY(cx.input(1));
+  TRY(require(fmod || !is_float(cx.dtype(a)), "a is ", cx.type(a), "; of floating types fmod must be 1"));
+  const ValueId quotient = fmod ? TRY(truncated_quotient(cx, a, b)) : TRY(binary(cx, ElementWiseKind::kFloorDiv, a, b));
+  const ValueId whole = TRY(binary(cx, ElementWiseKind::kProd, quotient, b));
+  return cx.output(TRY(binary(cx, ElementWiseKind::kSub, a, whole)));
+}
+
+/// The exponent may have another type; the result has the base's.
+Status pow(ImportContext& cx) {
+  const ValueId base = TRY(cx.input(0)), exponent = TRY(cx.input(1));
+  const DType type = cx.dtype(base);
+  if (!is_float(type) && is_float(cx.dtype(exponent))) {
+    // In double, so that what is whole stays whole.
+    const ValueId wide = TRY(cast(cx, base, DType::kF64)), power = TRY(cast(cx, exponent, DType::kF64));
+    return cx.output(TRY(cast(cx, TRY(binary(cx, ElementWiseKind::kPow, wide, power)), type)));
+  }
+  return cx.output(TRY(binary(cx, ElementWiseKind::kPow, base, TRY(cast(cx, exponent, type)))));
+}
+
+Status where(ImportContext& cx) {
+  return cx.output(TRY(select(cx, TRY(cx.input(0)), TRY(cx.input(1)), TRY(cx.input(2)))));
+}
+
+}  // namespace kiln::onnx::importers

@@ -1,0 +1,21 @@
+/// The importers of all ONNX operators: one function an operator, files by family.
+#pragma once
+
+#include <string_view>
+
+#include "onnx/import/context.h"
+
+namespace kiln::onnx {
+
+using ImportFunction = Status (*)(ImportContext&);
+
+/// Null where there is none.
+ImportFunction find_importer(std::string_view domain, std::string_view op_type);
+
+namespace importers {
+#define IMPORT(op_type, function) Status function(ImportContext&);
+#include "onnx/importers.def"
+#undef IMPORT
+}  // namespace importers
+
+}  // namespace kiln::onnx

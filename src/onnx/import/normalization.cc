@@ -1,0 +1,167 @@
+#include "ops/normalization.h"
+
+#include <cmath>
+
+#include "onnx/import/compose.h"
+#include "onnx/import/importers.h"
+#include "ops/scale.h"
+#include "tensor/view.h"
+
+namespace kiln::onnx::importers {
+namespace {
+
+/// Inference's batch norm is x * scale + shift, of coefficients a channel.
+struct Coefficients {
+  ValueId scale, shift;
+};
+
+Result<Coefficients> folded_coefficients(ImportContext& cx, DType type, double epsilon) {
+  std::vector<double> p[4];  // scale, bias, mean, variance
+  for (size_t i = 0; i < 4; ++i) {
+    p[i] = View(TRY(cx.constant(TRY(cx.input(i + 1)), cx.input_name(i + 1)))).numbers();
+    TRY(require(p[i].size() == p[0].size(), "'", cx.input_name(i + 1), "' has ", p[i].size(), " elements and '",
+                cx.input_name(1), "' ", p[0].size(), "; one a channel is needed"));
+  }
+  for (size_t c = 0; c < p[0].size(); ++c) {
+    p[0][c] /= std::sqrt(p[3][c] + epsilon);
+    p[1][c] -= p[2][c] * p[0][c];
+  }
+  const Extents extents{static_cast<int64_t>(p[0].size())};
+  return Coefficients{cx.add_constant(HostTensor::of(type, extents, p[0])),
+                      cx.add_constant(HostTensor::of(type, extents, p[1]))};
+}
+
+Result<Coefficients> computed_coefficients(ImportContext& cx, double epsilon) {
+  const ValueId gamma = TRY(cx.input(1)), beta = TRY(cx.input(2));
+  ValueId mean = TRY(cx.input(3)), variance = TRY(cx.input(4));
+  const ValueId deviation = TRY(unary(cx, UnaryKind::kSqrt, TRY(binary(cx, ElementWiseKind::kSum, variance, epsilon))));
+  const ValueId scale = TRY(binary(cx, ElementWiseKind::kDiv, TRY(cast(cx, gamma, cx.dtype(mean))), deviation));
+  const ValueId moved = TRY(binary(cx, ElementWiseKind::kProd, mean, scale));
+  return Coefficients{scale, TRY(binary(cx, ElementWiseKind::kSub, TRY(cast(cx, beta, cx.dtype(mean))), moved))};
+}
+
+/// The axes from `axis` on.
+Result<Ints> trailing_axes(ImportContext& cx, ValueId x) {
+  return axes_between(TRY(cx.axis(TRY(cx.node().get_int("axis", -1)), cx.rank(x))), cx.rank(x));
+}
+
+/// The mean over `axes` of x - mean(x) squared, and that mean.
+struct Statistics {
+  ValueId mean, variance;
+};
+Result<Statistics> statistics(ImportContext& cx, ValueId x, const Ints& axes) {
+  const ValueId mean = TRY(reduce(cx, ReduceKind::kAvg, x, axes, true));
+  const ValueId off = TRY(binary(cx, ElementWiseKind::kSub, x, mean));
+  const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, off, off));
+  return Statistics{mean, TRY(reduce(cx, ReduceKind::kAvg, squares, axes, true))};
+}
+
+/// 1 / sqrt(x + epsilon)
+Result<ValueId> inverse_root(ImportContext& cx, ValueId x, double epsilon) {
+  return unary(cx, UnaryKind::kRecip,
+               TRY(unary(cx, UnaryKind::kSqrt, TRY(binary(cx, ElementWiseKind::kSum, x, epsilon)))));
+}
+
+}  // namespace
+
+Status batch_normalization(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  if (TRY(cx.node().get_int("training_mode", 0)) != 0)
+    return error(Code::kUnsupported, "training_mode is 1; Kiln runs networks, it does not train them");
+  for (size_t i = 1; i < cx.num_outputs(); ++i) TRY(cx.refuse_output(i, "a statistic of training"));
+  const double epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
+  bool constant = true;
+  for (size_t i = 1; i <= 4; ++i) constant = constant && cx.graph().constant(TRY(cx.input(i)));
+  const Coefficients c =
+      constant ? TRY(folded_coefficients(cx, cx.dtype(x), epsilon)) : TRY(computed_coefficients(cx, epsilon));
+  if (constant && cx.rank(x) >= 2)
+    return cx.output(TRY(cx.add(ops::Scale{ops::ScaleMode::kChannel, 1}, {x, c.shift, c.scale})));
+  const auto coefficient = [&](ValueId value) -> Result<ValueId> {
+    return along_channels(cx, TRY(cast(cx, value, cx.dtype(x))), cx.rank(x));
+  };
+  const ValueId scaled = TRY(binary(cx, ElementWiseKind::kProd, x, TRY(coefficient(c.scale))));
+  return cx.output(TRY(binary(cx, ElementWiseKind::kSum, scaled, TRY(coefficient(c.shift)))));
+}
+
+Status instance_normalization(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  const int rank = cx.rank(x);
+  TRY(require(rank >= 3, "x is ", cx.type(x), "; [N, C, spatial...] is needed"));
+  ops::Normalization op;
+  op.axes = axes_between(2, rank);
+  op.epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
+  const ValueId scale = TRY(along_channels(cx, TRY(cx.input(1)), rank));
+  return cx.output(TRY(cx.add(std::move(op), {x, scale, TRY(along_channels(cx, TRY(cx.input(2)), rank))})));
+}
+
+/// Scale and bias have an element a channel; before version 21 one a group.
+Status group_normalization(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  const int rank = cx.rank(x);
+  TRY(require(rank >= 3, "x is ", cx.type(x), "; [N, C, spatial...] is needed"));
+  const int64_t groups = TRY(cx.node().need_int("num_groups"));
+  ops::Normalization op;
+  op.axes = axes_between(groups == 1 ? 1 : 2, rank);
+  op.epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
+  op.groups = groups;
+  const ValueId scale = TRY(along_channels(cx, TRY(cx.input(1)), rank));
+  return cx.output(TRY(cx.add(std::move(op), {x, scale, TRY(along_channels(cx, TRY(cx.input(2)), rank))})));
+}
+
+Status layer_normalization(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  ops::Normalization op;
+  op.axes = TRY(trailing_axes(cx, x));
+  op.epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
+  if (cx.wants(1) || cx.wants(2)) {
+    const ValueId wide = cx.dtype(x) == DType::kF64 ? x : TRY(cast(cx, x, DType::kF32));
+    const Statistics s = TRY(statistics(cx, wide, op.axes));
+    if (cx.wants(2)) TRY(cx.output(2, TRY(inverse_root(cx, s.variance, op.epsilon))));
+    if (cx.wants(1)) TRY(cx.output(1, s.mean));
+  }
+  Values inputs{x, TRY(cx.input(1))};
+  if (cx.has_input(2)) inputs.push_back(TRY(cx.input(2)));
+  return cx.output(TRY(cx.add(std::move(op), inputs)));
+}
+
+/// x / sqrt(mean(x^2) + epsilon) * scale
+Status rms_normalization(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  const Ints axes = TRY(trailing_axes(cx, x));
+  const double epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
+  const bool in_f32 = TRY(cx.node().get_int("stash_type", 1)) == 1 && cx.dtype(x) != DType::kF64;
+  const ValueId wide = in_f32 ? TRY(cast(cx, x, DType::kF32)) : x;
+  const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, wide, wide));
+  const ValueId mean = TRY(reduce(cx, ReduceKind::kAvg, squares, axes, true));
+  const ValueId normal = TRY(binary(cx, ElementWiseKind::kProd, wide, TRY(inverse_root(cx, mean, epsilon))));
+  const ValueId scale = TRY(cx.input(1));
+  const ValueId narrow = TRY(cast(cx, normal, cx.dtype(scale)));
+  return cx.output(TRY(cast(cx, TRY(binary(cx, ElementWiseKind::kProd, narrow, scale)), cx.dtype(x))));
+}
+
+/// (x - mean) / (deviation + 1e-9)
+Status mean_variance_normalization(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  const Ints axes = TRY(cx.node().get_ints("axes", {0, 2, 3}));
+  const Statistics s = TRY(statistics(cx, x, axes));
+  const ValueId deviation = TRY(unary(cx, UnaryKind::kSqrt, s.variance));
+  const ValueId divisor = TRY(binary(cx, ElementWiseKind::kSum, deviation, 1e-9));
+  const ValueId off = TRY(binary(cx, ElementWiseKind::kSub, x, s.mean));
+  return cx.output(TRY(binary(cx, ElementWiseKind::kDiv, off, divisor)));
+}
+
+/// x / (the p-norm along an axis), and 0 where that is 0.
+Status lp_normalization(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  const int axis = TRY(cx.axis(TRY(cx.node().get_int("axis", -1)), cx.rank(x)));
+  const int64_t p = TRY(cx.node().get_int("p", 2));
+  TRY(require(p == 1 || p == 2, "p is ", p, "; 1 or 2 is needed"));
+  const ValueId terms = p == 1 ? TRY(unary(cx, UnaryKind::kAbs, x)) : TRY(binary(cx, ElementWiseKind::kProd, x, x));
+  ValueId norm = TRY(reduce(cx, ReduceKind::kSum, terms, {axis}, true));
+  if (p == 2) norm = TRY(unary(cx, UnaryKind::kSqrt, norm));
+  const ValueId none = TRY(binary(cx, ElementWiseKind::kEqual, norm, 0));
+  const ValueId quotient = TRY(binary(cx, ElementWiseKind::kDiv, x, norm));
+  return cx.output(TRY(select(cx, none, scalar_like(cx, 0, x), quotient)));
+}
+
+}  // namespace kiln::onnx::importers

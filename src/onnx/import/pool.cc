@@ -1,0 +1,104 @@
+#include "onnx/import/importers.h"
+#include "onnx/import/window.h"
+#include "ops/pooling.h"
+
+namespace kiln::onnx::importers {
+namespace {
+
+Result<ops::Pooling> pooling_of(ImportContext& cx, ops::PoolingKind kind) {
+  WindowAttributes w = TRY(window_attributes(cx, TRY(spatial_axes(cx, TRY(cx.input(0))))));
+  TRY(require(!w.kernel.empty(), "attribute 'kernel_shape' is missing; INTS is needed"));
+  ops::Pooling op;
+  op.kind = kind;
+  op.window = std::move(w.kernel);
+  op.strides = std::move(w.strides);
+  op.pre_pads = std::move(w.pre_pads);
+  op.post_pads = std::move(w.post_pads);
+  op.dilations = std::move(w.dilations);
+  op.padding = w.padding;
+  if (!is_same(op.padding) && TRY(cx.node().get_int("ceil_mode", 0)) != 0)
+    op.padding = ops::PaddingMode::kRoundUpInside;
+  return op;
+}
+
+/// The spatial axes of x, all reduced to extent 1.
+Status global(ImportContext& cx, ReduceKind kind) {
+  const ValueId x = TRY(cx.input(0));
+  TRY(require(cx.rank(x) >= 2, "x is ", cx.type(x), "; [N, C, spatial...] is needed"));
+  return cx.output(TRY(reduce(cx, kind, x, axes_between(2, cx.rank(x)), true)));
+}
+
+/// |x| to the power p, and back.
+Result<ValueId> raised(ImportContext& cx, ValueId x, int64_t p) {
+  const ValueId size = TRY(unary(cx, UnaryKind::kAbs, x));
+  if (p == 1) return size;
+  if (p == 2) return binary(cx, ElementWiseKind::kProd, size, size);
+  return binary(cx, ElementWiseKind::kPow, size, static_cast<double>(p));
+}
+Result<ValueId> root(ImportContext& cx, ValueId x, int64_t p) {
+  if (p == 1) return x;
+  if (p == 2) return unary(cx, UnaryKind::kSqrt, x);
+  return binary(cx, ElementWiseKind::kPow, x, 1.0 / static_cast<double>(p));
+}
+
+}  // namespace
+
+Status max_pool(ImportContext& cx) {
+  TRY(cx.refuse_output(1, "indices"));
+  return cx.output(TRY(cx.add(TRY(pooling_of(cx, ops::PoolingKind::kMax)), {TRY(cx.input(0))})));
+}
+
+Status average_pool(ImportContext& cx) {
+  ops::Pooling op = TRY(pooling_of(cx, ops::PoolingKind::kAverage));
+  op.average_excludes_padding = TRY(cx.node().get_int("count_include_pad", 0)) == 0;
+  return cx.output(TRY(cx.add(std::move(op), {TRY(cx.input(0))})));
+}
+
+/// The p-th root of the window's sum of p-th powers: an average times the number of taps.
+Status lp_pool(ImportContext& cx) {
+  ops::Pooling op = TRY(pooling_of(cx, ops::PoolingKind::kAverage));
+  const int64_t p = TRY(cx.node().get_int("p", 2));
+  op.average_excludes_padding = false;
+  if (op.padding == ops::PaddingMode::kRoundUpInside)
+    return error(Code::kUnsupported, "ceil_mode is 1, which LpPool has not in Kiln");
+  const auto taps = static_cast<double>(volume(op.window));
+  const ValueId powers = TRY(raised(cx, TRY(cx.input(0)), p));
+  const ValueId average = TRY(cx.add(std::move(op), {powers}));
+  return cx.output(TRY(root(cx, TRY(binary(cx, ElementWiseKind::kProd, average, taps)), p)));
+}
+
+Status global_average_pool(ImportContext& cx) { return global(cx, ReduceKind::kAvg); }
+Status global_max_pool(ImportContext& cx) { return global(cx, ReduceKind::kMax); }
+Status global_lp_pool(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  const int64_t p = TRY(cx.node().get_int("p", 2));
+  const ValueId sum = TRY(reduce(cx, ReduceKind::kSum, TRY(raised(cx, x, p)), axes_between(2, cx.rank(x)), true));
+  return cx.output(TRY(root(cx, sum, p)));
+}
+
+/// x / (bias + alpha / size * s) ^ beta, s the sum of squares of `size` neighbouring channels: an average pool along
+/// channels, which stand as a spatial axis meanwhile.
+Status lrn(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  TRY(require(cx.rank(x) >= 2, "x is ", cx.type(x), "; [N, C, ...] is needed"));
+  const int64_t size = TRY(cx.node().need_int("size"));
+  TRY(require(size > 0, "size is ", size, "; it must be positive"));
+  const float alpha = TRY(cx.node().get_float("alpha", 1e-4f)), beta = TRY(cx.node().get_float("beta", 0.75f));
+  const float bias = TRY(cx.node().get_float("bias", 1));
+  const Shape shape = cx.type(x).shape;
+  const sym::Expr rest = sym::product(std::span(shape).subspan(2));
+  const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, x, x));
+  ops::Pooling op;
+  op.kind = ops::PoolingKind::kAverage;
+  op.window = {size, 1};
+  op.strides = op.dilations = {1, 1};
+  op.pre_pads = {(size - 1) / 2, 0};
+  op.post_pads = {size / 2, 0};
+  op.average_excludes_padding = false;
+  const ValueId average = TRY(cx.add(std::move(op), {TRY(reshape(cx, squares, {shape[0], 1, shape[1], rest}))}));
+  const ValueId scaled = TRY(binary(cx, ElementWiseKind::kProd, TRY(reshape(cx, average, shape)), alpha));
+  const ValueId shifted = TRY(binary(cx, ElementWiseKind::kSum, scaled, bias));
+  return cx.output(TRY(binary(cx, ElementWiseKind::kDiv, x, TRY(binary(cx, ElementWiseKind::kPow, shifted, beta)))));
+}
+
+}  // namespace kiln::onnx::importers

@@ -1,0 +1,19 @@
+/// The attributes that convolutions and pools share: pads, strides, dilations and auto_pad.
+#pragma once
+
+#include "onnx/import/compose.h"
+#include "ops/padding_mode.h"
+
+namespace kiln::onnx {
+
+struct WindowAttributes {
+  Ints kernel;  ///< empty if not stated
+  Ints strides, dilations, pre_pads, post_pads;
+  ops::PaddingMode padding = ops::PaddingMode::kExplicitRoundDown;
+};
+/// Of a node whose input has `spatial` axes behind batch and channels; every list has an entry for each.
+Result<WindowAttributes> window_attributes(ImportContext& cx, int spatial);
+/// The spatial axes of x, [N, C, spatial...]; fails where there are none or more than Kiln's three.
+Result<int> spatial_axes(ImportContext& cx, ValueId x);
+
+}  // namespace kiln::onnx

@@ -1,0 +1,232 @@
+#include "onnx/importer.h"
+
+#include <unordered_map>
+
+#include "ir/symbolic_values.h"
+#include "onnx/check.h"
+#include "onnx/dtypes.h"
+#include "onnx/import/importers.h"
+#include "onnx/inline_functions.h"
+#include "onnx/node_outcomes.h"
+#include "ops/identity.h"
+
+namespace kiln::onnx {
+namespace {
+
+class Importer {
+ public:
+  Importer(const Model& model, ir::Graph& graph, const ImportOptions& options, ImportReport& report,
+           NodeOutcomes* outcomes)
+      : model_(model), graph_(graph), options_(options), report_(report), outcomes_(outcomes) {}
+
+  void run();
+
+ private:
+  void add_input(const ValueInfo& input);
+  Result<TensorType> type_of(const ValueInfo& info);
+  Result<ValueId> add_initializer(const TensorDef& tensor);
+  void add_node(int index);
+  Status import_node(const NodeDef& node, Values inputs);
+  std::string describe_inputs(const NodeDef& node) const;
+  void stand_in(const NodeDef& node);
+  void add_output(const ValueInfo& output);
+  ValueId find(std::string_view name);
+
+  void problem(Error error, int node = -1);
+
+  const Model& model_;
+  ir::Graph& graph_;
+  const ImportOptions& options_;
+  ImportReport& report_;
+  NodeOutcomes* outcomes_;  // null where the graph is wanted
+  /// By ONNX name. kNone: poisoned, the problem with it has been reported.
+  std::unordered_map<std::string_view, ValueId> values_;
+  std::unordered_map<std::string_view, const TensorDef*> initializers_;  // not yet added
+};
+
+void Importer::problem(Error error, int node) {
+  Problem problem{error.code, std::move(error.message), node, {}, {}, {}};
+  if (node >= 0) {
+    const NodeDef& def = model_.graph.nodes[static_cast<size_t>(node)];
+    problem.node_name = label_of(def);
+    problem.op_type = def.op_type;
+    problem.domain = def.domain;
+  }
+  report_.errors.push_back(std::move(problem));
+}
+
+Result<TensorType> Importer::type_of(const ValueInfo& info) {
+  if (info.type.kind != TypeKind::kTensor)
+    return error(Code::kUnsupported,
+                 "is no dense tensor; sequences, maps, optionals and sparse tensors are not "
+                 "supported");
+  const DType dtype = TRY(need_dtype(info.type.element_type));
+  if (!info.type.shape) return error(Code::kUnsupported, "has no shape; the rank at least must be known");
+  TensorType type(dtype, {});
+  for (size_t axis = 0; axis < info.type.shape->size(); ++axis) {
+    const Dim& dim = (*info.type.shape)[axis];
+    if (dim.value)
+      type.shape.emplace_back(*dim.value);
+    else if (!dim.param.empty())
+      type.shape.push_back(graph_.table().symbol(dim.param));
+    else
+      type.shape.push_back(graph_.table().fresh(str(info.name, '_', axis)));
+  }
+  TRY(require(type.rank() <= kMaxRank, "has rank ", type.rank(), "; at most ", kMaxRank, " axes are possible"));
+  if (dtype == DType::kF64)
+    return error(Code::kUnsupported, "is ", type, ": FP64 is not a type of network inputs and outputs; cast it");
+  return type;
+}
+
+void Importer::add_input(const ValueInfo& input) {
+  if (initializers_.contains(input.name)) return;  // a weight, as models of IR version 3 list them
+  auto type = in_context(type_of(input), [&] { return str("input '", input.name, "'"); });
+  if (!type) {
+    values_[input.name] = ValueId::kNone;
+    return problem(std::move(type).error());
+  }
+  const ValueId value = graph_.add_input(std::string(input.name), *std::move(type));
+  ir::give_symbolic_values(graph_, value);
+  values_[input.name] = value;
+}
+
+Result<ValueId> Importer::add_initializer(const TensorDef& tensor) {
+  TensorData data = TRY(tensor_data(model_, tensor));
+  if (options_.copy_weights) data.owner = nullptr;
+  const HostTensor elements =
+      TRY(in_context(host_tensor(data), [&] { return str("initializer '", tensor.name, "'"); }));
+  TRY(require(elements.rank() <= kMaxRank, "initializer '", tensor.name, "' has rank ", elements.rank(), "; at most ",
+              kMaxRank, " axes are possible"));
+  const ValueId value = graph_.add_constant(elements, std::string(tensor.name));
+  graph_.set_provenance(graph_.value(value).producer, {str("initializer '", tensor.name, "'")});
+  return value;
+}
+
+/// The value of that name, kNone if there was a problem with it. Initializers are added when first used.
+ValueId Importer::find(std::string_view name) {
+  if (const auto found = values_.find(name); found != values_.end()) return found->second;
+  const auto initializer = initializers_.find(name);
+  ValueId value = ValueId::kNone;
+  if (initializer != initializers_.end()) {
+    auto added = add_initializer(*initializer->second);
+    if (added)
+      value = *added;
+    else
+      problem(std::move(added).error());
+  }
+  values_[name] = value;
+  return value;
+}
+
+/// " of x f32[2, 3], w f32[3]"
+std::string Importer::describe_inputs(const NodeDef& node) const {
+  std::string text;
+  for (const std::string_view name : node.inputs) {
+    const auto found = values_.find(name);
+    if (name.empty() || found == values_.end() || found->second == ValueId::kNone) continue;
+    text += str(text.empty() ? " of " : ", ", name, ' ', graph_.type(found->second));
+  }
+  return text;
+}
+
+Status Importer::import_node(const NodeDef& node, Values inputs) {
+  const ImportFunction import = find_importer(node.domain, node.op_type);
+  if (!import)
+    return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
+                 node.domain.empty() ? "ai.onnx" : node.domain, "'");
+  ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, std::move(inputs));
+  TRY(import(cx));
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    CHECK(cx.outputs()[i] != ValueId::kNone);
+    values_[node.outputs[i]] = cx.outputs()[i];
+  }
+  return {};
+}
+
+void Importer::add_node(int index) {
+  const NodeDef& node = model_.graph.nodes[static_cast<size_t>(index)];
+  Values inputs;
+  bool poisoned = false;
+  for (const std::string_view name : node.inputs) {
+    inputs.push_back(name.empty() ? ValueId::kNone : find(name));
+    poisoned = poisoned || (!name.empty() && inputs.back() == ValueId::kNone);
+  }
+  // Its own operator may be missing too; that is a problem of its own, not one that follows.
+  const bool known = has_importer(node.domain, node.op_type);
+  if (!poisoned || !known) {
+    auto done = in_context(import_node(node, std::move(inputs)), [&] { return str(node, describe_inputs(node)); });
+    if (done) return;
+    problem(std::move(done).error(), index);
+  }
+  if (outcomes_) outcomes_->set(index, poisoned && known ? NodeOutcome::kUnknown : NodeOutcome::kFailed);
+  for (const std::string_view output : node.outputs)
+    if (!output.empty()) values_[output] = ValueId::kNone;
+  if (outcomes_) stand_in(node);
+}
+
+/// Gives outputs of a node that could not be imported the types that the model states, so that what follows is tried.
+void Importer::stand_in(const NodeDef& node) {
+  for (const std::string_view output : node.outputs)
+    if (const ValueInfo* info = outcomes_->stated_type(output))
+      if (auto type = type_of(*info)) values_[output] = graph_.add_input(std::string(output), *std::move(type));
+}
+
+void Importer::add_output(const ValueInfo& output) {
+  const ValueId value = find(output.name);
+  if (value == ValueId::kNone) return;  // reported
+  if (graph_.type(value).dtype == DType::kF64)
+    return problem({Code::kUnsupported, str("output '", output.name, "' is ", graph_.type(value),
+                                            ": FP64 is not a type of network inputs and outputs; cast it")});
+  // Outputs are values of nodes: neither an input, nor an initializer, nor an output twice.
+  const bool plain = graph_.value(value).producer != ir::NodeId::kNone && !graph_.constant(value);
+  if (plain && !graph_.is_output(value)) return graph_.mark_output(value, std::string(output.name));
+  const auto copy = graph_.add_one(ops::Identity{}, {value}, std::string(output.name));
+  CHECK(copy.has_value());
+  graph_.set_provenance(graph_.value(*copy).producer, {str("output '", output.name, "'")});
+  graph_.mark_output(*copy, std::string(output.name));
+}
+
+void Importer::run() {
+  for (const TensorDef& tensor : model_.graph.initializers) initializers_[tensor.name] = &tensor;
+  for (const ValueInfo& input : model_.graph.inputs) add_input(input);
+  for (size_t i = 0; i < model_.graph.nodes.size(); ++i) add_node(static_cast<int>(i));
+  for (const ValueInfo& output : model_.graph.outputs) add_output(output);
+}
+
+Status first_problem(const ImportReport& report) {
+  if (report.errors.empty()) return {};
+  return error(report.errors[0].code, report.errors[0].message);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Model>> prepare_model(std::shared_ptr<const Model> model, ImportReport& report) {
+  auto flat = inline_functions(std::move(model));
+  if (!flat) {
+    report.errors.push_back({flat.error().code, flat.error().message, -1, {}, {}, {}});
+    return std::unexpected(std::move(flat).error());
+  }
+  CheckedModel checked = check_model(*std::move(flat));
+  for (std::string& warning : checked.warnings) report.warnings.push_back(std::move(warning));
+  for (Error& problem : checked.problems)
+    report.errors.push_back({problem.code, std::move(problem.message), -1, {}, {}, {}});
+  TRY(first_problem(report));
+  return std::move(checked.model);
+}
+
+void import_checked(const Model& model, ir::Graph& graph, const ImportOptions& options, ImportReport& report,
+                    NodeOutcomes* outcomes) {
+  Importer(model, graph, options, report, outcomes).run();
+}
+
+Status import_model(std::shared_ptr<const Model> model, ir::Graph& graph, const ImportOptions& options,
+                    ImportReport& report) {
+  const auto checked = TRY(prepare_model(std::move(model), report));
+  import_checked(*checked, graph, options, report, nullptr);
+  return first_problem(report);
+}
+
+bool has_importer(std::string_view domain, std::string_view op_type) { return find_importer(domain, op_type); }
+
+}  // namespace kiln::onnx

@@ -1,0 +1,55 @@
+/// From an ONNX model to a graph of our ops.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "ir/graph.h"
+#include "onnx/model.h"
+
+namespace kiln::onnx {
+
+/// One thing that is wrong with a model, or not in Kiln yet. `message` is complete; the rest is for programs.
+struct Problem {
+  Code code = Code::kUnsupported;
+  std::string message;
+  int node = -1;  ///< index in the main graph after functions were inlined and nodes sorted; -1: not of a node
+  std::string node_name, op_type, domain;
+};
+
+struct ImportReport {
+  std::vector<Problem> errors;  ///< all that was found, not only the first
+  std::vector<std::string> warnings;
+};
+
+struct ImportOptions {
+  /// Weights stay where the model's bytes are, where an owner keeps those alive; with this they are always copied.
+  bool copy_weights = false;
+};
+
+/// Adds the model's inputs, nodes and outputs to `graph`, after inlining functions and checking names, order and
+/// versions. Values have their ONNX names; nodes have the names of the ONNX nodes they came from and, as provenance,
+/// "Conv 'conv1'". Extents of one name are one symbol; small integer inputs get symbolic values.
+/// On failure the error is the first problem, `report` has all, and the graph holds part of the network.
+Status import_model(std::shared_ptr<const Model> model, ir::Graph& graph, const ImportOptions& options,
+                    ImportReport& report);
+
+/// Whether Kiln has an importer for an operator of a domain, whatever its types and attributes.
+bool has_importer(std::string_view domain, std::string_view op_type);
+
+/// A run of nodes, in topological order, that can all be imported, or the node between runs that cannot.
+struct Subgraph {
+  std::vector<int64_t> nodes;  ///< indices into the main graph of the model as given
+  bool supported = false;
+};
+struct ModelSupport {
+  std::vector<Subgraph> subgraphs;  ///< every node of the model is in one; two neighbours are never both supported
+  ImportReport report;
+  bool supported() const { return report.errors.empty(); }
+};
+/// Where a node fails, what follows is tried with the types that the model states for the values between.
+ModelSupport query_support(std::shared_ptr<const Model> model);
+
+}  // namespace kiln::onnx

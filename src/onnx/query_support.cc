@@ -1,0 +1,57 @@
+#include "onnx/node_outcomes.h"
+#include "onnx/topological_order.h"
+
+namespace kiln::onnx {
+namespace {
+
+constexpr int64_t kNoOrigin = -1;
+using Origins = std::unordered_map<std::string_view, int64_t>;
+
+/// For each node of `flat`, the node of `given` it is or, out of a function, the call whose outputs it leads to.
+std::vector<int64_t> origins(const GraphDef& given, const GraphDef& flat) {
+  Origins of_value;
+  for (size_t i = 0; i < given.nodes.size(); ++i)
+    for (const std::string_view output : given.nodes[i].outputs)
+      if (!output.empty()) of_value[output] = static_cast<int64_t>(i);
+  std::vector<int64_t> result(flat.nodes.size(), kNoOrigin);
+  for (size_t i = flat.nodes.size(); i-- > 0;) {  // users first
+    for (const std::string_view output : flat.nodes[i].outputs)
+      if (const auto found = of_value.find(output); found != of_value.end()) result[i] = found->second;
+    if (result[i] == kNoOrigin) continue;
+    for (const std::string_view input : flat.nodes[i].inputs) of_value.try_emplace(input, result[i]);
+  }
+  return result;
+}
+
+std::vector<size_t> order_of(const GraphDef& graph) {
+  if (auto order = topological_order(graph)) return *std::move(order);
+  std::vector<size_t> as_given(graph.nodes.size());  // a cycle: no node is supported anyway
+  for (size_t i = 0; i < as_given.size(); ++i) as_given[i] = i;
+  return as_given;
+}
+
+}  // namespace
+
+ModelSupport query_support(std::shared_ptr<const Model> model) {
+  ModelSupport result;
+  std::vector<bool> supported(model->graph.nodes.size(), false);
+  if (const auto flat = prepare_model(model, result.report)) {
+    ir::Graph scratch;
+    const GraphDef& graph = (*flat)->graph;
+    NodeOutcomes outcomes(graph);
+    import_checked(**flat, scratch, {}, result.report, &outcomes);
+    supported.assign(supported.size(), true);
+    const std::vector<int64_t> from = origins(model->graph, graph);
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      if (from[i] != kNoOrigin && outcomes.of(i) == NodeOutcome::kFailed)
+        supported[static_cast<size_t>(from[i])] = false;
+  }
+  for (const size_t i : order_of(model->graph)) {
+    const bool joins = !result.subgraphs.empty() && supported[i] && result.subgraphs.back().supported;
+    if (!joins) result.subgraphs.push_back({{}, supported[i]});
+    result.subgraphs.back().nodes.push_back(static_cast<int64_t>(i));
+  }
+  return result;
+}
+
+}  // namespace kiln::onnx
