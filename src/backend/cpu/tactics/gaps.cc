@@ -10,14 +10,8 @@ struct Constant;
 struct Padding;
 struct Scale;
 struct Shuffle;
-struct Concatenation;
-struct Expand;
 struct Fill;
-struct Gather;
-struct Resize;
 struct Shape;
-struct Slice;
-struct Transpose;
 }  // namespace ops
 
 namespace cpu {
@@ -34,13 +28,7 @@ template <> TacticList tactics_of<ops::Shuffle>() { return {}; }
 template <> TacticList tactics_of<ops::Shape>() { return {}; }
 
 // Their kernels are not wired up yet: the reference runs them.
-template <> TacticList tactics_of<ops::Concatenation>() { return {}; }
-template <> TacticList tactics_of<ops::Expand>() { return {}; }
 template <> TacticList tactics_of<ops::Fill>() { return {}; }
-template <> TacticList tactics_of<ops::Gather>() { return {}; }
-template <> TacticList tactics_of<ops::Resize>() { return {}; }
-template <> TacticList tactics_of<ops::Slice>() { return {}; }
-template <> TacticList tactics_of<ops::Transpose>() { return {}; }
 
 }  // namespace cpu
 }  // namespace kiln

@@ -1,0 +1,45 @@
+/// A slice in any mode. Inputs: x, fill element or absent. Parameters: a start an axis of x, then a stride an axis.
+/// Payload: mode.
+#include "ops/slice.h"
+
+#include "backend/cpu/exec/copy_step.h"
+#include "backend/cpu/exec/lanes.h"
+
+namespace kiln::cpu {
+namespace {
+
+class Planner final : public CopyPlanner {
+ public:
+  Planner(int bytes, SliceMode mode, const Format& format) : bytes_(bytes), mode_(mode), format_(format) {}
+  Result<Copy> plan(const StepShapes& shapes) const override {
+    const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
+    const size_t rank = x.size();
+    TRY(require(shapes.params.size() == 2 * rank, "a slice of rank ", rank, " has ", shapes.params.size(),
+                " parameters"));
+    const std::span<const int64_t> starts = shapes.params.first(rank), strides = shapes.params.subspan(rank);
+    for (size_t axis = 0; axis < rank && mode_ == SliceMode::kStrictBounds; ++axis) {
+      const int64_t last = starts[axis] + (y[axis] - 1) * strides[axis];
+      TRY(require(y[axis] == 0 || (starts[axis] >= 0 && starts[axis] < x[axis] && last >= 0 && last < x[axis]),
+                  "a slice from ", starts[axis], " to ", last, " of axis ", axis, " leaves its extent ", x[axis]));
+    }
+    return plan_slice(bytes_, mode_, in_memory_order(format_, x), in_memory_order(format_, y),
+                      in_memory_order(format_, starts), in_memory_order(format_, strides));
+  }
+
+ private:
+  int bytes_;
+  SliceMode mode_;
+  Format format_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_slice(const LoadArguments& arguments) {
+  const StepTensor& x = arguments.spec.inputs.at(0);
+  const int64_t mode = TRY(arguments.spec.payload.get_int("mode"));
+  TRY(require(mode >= 0 && mode <= static_cast<int64_t>(SliceMode::kReflect), "no slice mode has the number ", mode));
+  return make_copy_loader(
+      arguments, std::make_unique<Planner>(TRY(element_bytes(x.dtype)), static_cast<SliceMode>(mode), x.format));
+}
+
+}  // namespace kiln::cpu

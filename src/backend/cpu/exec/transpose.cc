@@ -1,0 +1,27 @@
+/// A transpose of a row-major tensor. Payload: perm.
+#include "ops/transpose.h"
+#include "backend/cpu/exec/copy_step.h"
+
+namespace kiln::cpu {
+namespace {
+
+class Planner final : public CopyPlanner {
+ public:
+  Planner(int bytes, std::vector<int64_t> perm) : bytes_(bytes), perm_(std::move(perm)) {}
+  Result<Copy> plan(const StepShapes& shapes) const override { return plan_transpose(bytes_, shapes.inputs[0], perm_); }
+
+ private:
+  int bytes_;
+  std::vector<int64_t> perm_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_transpose(const LoadArguments& arguments) {
+  const StepTensor& x = arguments.spec.inputs.at(0);
+  std::vector<int64_t> perm = TRY(arguments.spec.payload.get_ints("perm"));
+  TRY(require_permutation(perm, x.rank));
+  return make_copy_loader(arguments, std::make_unique<Planner>(TRY(element_bytes(x.dtype)), std::move(perm)));
+}
+
+}  // namespace kiln::cpu

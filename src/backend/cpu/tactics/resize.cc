@@ -1,0 +1,46 @@
+/// Resampling, row-major or channels last: kernels/resize.
+#include "ops/resize.h"
+
+#include "backend/cpu/tactics/fallback.h"
+#include "backend/cpu/tactics/registry.h"
+
+namespace kiln::cpu {
+namespace {
+
+class ResizeTactic final : public Tactic {
+ public:
+  std::string_view name() const override { return "resize"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override {
+    const ir::Node& node = cx.graph.node(root);
+    const auto& op = *node.op.as<ops::Resize>();
+    const TensorType& x = cx.graph.type(node.inputs[0]);
+    if (bits_of(x.dtype) < 8) return reject("x is ", x, "; elements of less than a byte are not moved");
+    if (op.mode != ResizeMode::kNearest && x.dtype != DType::kF32)
+      return reject("x is ", x, "; linear and cubic take f32");
+    return Region{{root}, {node.inputs[0]}, {node.outputs[0]}, {}};
+  }
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
+    std::vector<Variant> result{linear_variant(region, "row-major")};
+    const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
+    if (!last.is_linear()) result.push_back({"channels last", {last}, {last}, {}, 0});
+    return result;
+  }
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
+    const ir::Node& node = cx.graph.node(region.nodes[0]);
+    StepDraft draft{.executor = "cpu", .kernel = "resize"};
+    draft.payload.set("resize", to_record(node.op));
+    draft.payload.set("from_sizes", node.inputs.size() > 1 && node.inputs[1] != ir::ValueId::kNone);
+    return draft;
+  }
+};
+
+}  // namespace
+
+template <>
+TacticList tactics_of<ops::Resize>() {
+  static const ResizeTactic tactic;
+  static const Tactic* const kList[] = {&tactic};
+  return kList;
+}
+
+}  // namespace kiln::cpu
