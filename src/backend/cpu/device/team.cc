@@ -36,6 +36,24 @@ void back_off(int turn) {
     sched_yield();
 }
 
+/// Takes this thread off the caller's core if it finds itself there: a scheduler that sees the other cores busy leaves
+/// the two together for seconds, and each then waits for the other's time slice (measured: a team of two as slow as
+/// one).
+class Apart {
+ public:
+  Apart() { known_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0 && CPU_COUNT(&allowed_) > 1; }
+  void keep_from(int caller_cpu) const {
+    if (!known_ || caller_cpu < 0 || sched_getcpu() != caller_cpu) return;
+    cpu_set_t rest = allowed_;
+    CPU_CLR(static_cast<size_t>(caller_cpu), &rest);
+    if (CPU_COUNT(&rest) > 0) sched_setaffinity(0, sizeof rest, &rest);  // failing, it stays where it is
+  }
+
+ private:
+  cpu_set_t allowed_;
+  bool known_ = false;
+};
+
 }  // namespace
 
 int default_team_size() {
@@ -70,6 +88,7 @@ void Team::run(int64_t parts, FunctionRef<void(int64_t, int)> work) {
     return;
   }
   job_ = {&work, parts};
+  caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   next_part_.store(0, std::memory_order_relaxed);
   // Opening is sequentially consistent, as is a sleeper's announcement: one of the two sees the other.
   const uint32_t shut = gate_.load(std::memory_order_relaxed);
@@ -114,10 +133,12 @@ uint32_t Team::wait_for_job(uint32_t seen) {
 
 void Team::serve(int worker) {
   inside_a_part = true;
+  const Apart apart;
   uint32_t gate = 0;
-  for (;;) {
+  // Asked each time round: the exchange below may be what brings the gate's last value.
+  while (!stop_.load(std::memory_order_acquire)) {
     gate = wait_for_job(gate);
-    if (stop_.load(std::memory_order_relaxed)) return;
+    apart.keep_from(caller_cpu_.load(std::memory_order_relaxed));
     while ((gate & kOpen) && !gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) {
     }
     if (!(gate & kOpen)) continue;  // came too late

@@ -48,6 +48,7 @@ class Team {
   alignas(64) std::atomic<uint32_t> sleepers_{0};
   std::atomic<bool> stop_{false};
   alignas(64) std::atomic<bool> busy_{false};
+  std::atomic<int> caller_cpu_{-1};
   Job job_;
   std::vector<std::thread> threads_;
 };

@@ -108,6 +108,13 @@ TEST(Team, SleepersWakeUp) {
   }
 }
 
+TEST(Team, EndsWhileHelpersAreStillComing) {
+  for (int repeat = 0; repeat < 3000; ++repeat) {
+    Team team(3);
+    for (int run = 0; run < repeat % 4; ++run) team.run(2, [](int64_t, int) {});
+  }
+}
+
 TEST(Team, DefaultSizeFollowsTheEnvironment) {
   const char* before = std::getenv("KILN_THREADS");
   const std::string kept = before ? before : "";
