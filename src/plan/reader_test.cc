@@ -4,10 +4,10 @@
 
 #include <random>
 
-#include "base/hash.h"
 #include "plan/cbor.h"
 #include "plan/layout.h"
 #include "plan/metadata.h"
+#include "plan/testing/repair_checksums.h"
 #include "plan/testing/sample_plan.h"
 #include "plan/validate.h"
 #include "plan/writer.h"
@@ -26,19 +26,6 @@ Plain written(const Plan& plan) {
 std::string message_of(std::span<const std::byte> bytes) {
   const auto plan = read_plan(bytes);
   return plan ? "accepted" : plan.error().message;
-}
-
-/// Makes checksums right again, so that damage reaches what lies behind them.
-void repair(Plain& bytes) {
-  const uint64_t total = bytes.size();
-  for (size_t i = 0; i < kNumSections; ++i) {
-    std::byte* const row = bytes.data() + kHeaderBytes + i * kEntryBytes;
-    const auto offset = load<uint64_t>(row + entry::kOffset), size = load<uint64_t>(row + entry::kSize);
-    if (offset <= total && size <= total - offset)
-      store(row + entry::kChecksum, hash64(std::span(bytes).subspan(offset, size)));
-  }
-  store(bytes.data() + header::kChecksum, uint64_t{0});
-  store(bytes.data() + header::kChecksum, hash64(std::span(bytes).first(kTableEnd)));
 }
 
 /// Hands out at most `step` bytes a time.
@@ -127,7 +114,7 @@ TEST(PlanReader, SizesThatAStreamOnlyClaimsAreNotAllocated) {
   store(bytes.data() + kHeaderBytes + kEntryBytes + entry::kSize, uint64_t{1} << 45);
   const auto offset = load<uint64_t>(bytes.data() + kHeaderBytes + kEntryBytes + entry::kOffset);
   store(bytes.data() + header::kTotalBytes, offset + (uint64_t{1} << 45));
-  repair(bytes);
+  repair_checksums(bytes);
   Trickle source(bytes, 4096);
   EXPECT_FALSE(read_plan(source));
   EXPECT_EQ(message_of(bytes),
@@ -172,25 +159,25 @@ void expect_answered(const Plain& bytes, uint64_t seed) {
 
 TEST(PlanReader, DamageBehindRightChecksumsIsAnswered) {
   const Plain bytes = written(sample_plan());
-  for (uint64_t seed = 0; seed < 20'000; ++seed) {
+  for (uint64_t seed = 0; seed < 5'000; ++seed) {
     std::mt19937_64 random(seed);
     Plain damaged = bytes;
     for (uint64_t flips = 1 + random() % 4; flips > 0; --flips) {
       const size_t at = kTableEnd + random() % (bytes.size() - kTableEnd);
       damaged[at] ^= static_cast<std::byte>(1 << random() % 8);
     }
-    repair(damaged);
+    repair_checksums(damaged);
     expect_answered(damaged, seed);
   }
 }
 
 TEST(PlanReader, DamagedTablesWithRightChecksumsAreAnswered) {
   const Plain bytes = written(sample_plan());
-  for (uint64_t seed = 0; seed < 20'000; ++seed) {
+  for (uint64_t seed = 0; seed < 5'000; ++seed) {
     std::mt19937_64 random(seed);
     Plain damaged = bytes;
     damaged[random() % kTableEnd] = static_cast<std::byte>(random());
-    repair(damaged);
+    repair_checksums(damaged);
     expect_answered(damaged, seed);
   }
 }
@@ -254,7 +241,7 @@ void change_integers(Datum& datum, std::mt19937_64& random, int& countdown) {
 TEST(PlanReader, WrongNumbersInMetadataAreAnswered) {
   const Plan plan = sample_plan();
   int accepted = 0, refused = 0;
-  for (uint64_t seed = 0; seed < 6'000; ++seed) {
+  for (uint64_t seed = 0; seed < 3'000; ++seed) {
     std::mt19937_64 random(seed);
     Record record = to_record(plan);
     int countdown = 1 + static_cast<int>(random() % 500);
@@ -280,8 +267,8 @@ TEST(PlanReader, WrongNumbersInMetadataAreAnswered) {
     ASSERT_TRUE(read) << "seed " << seed << ": " << read.error().message;
     EXPECT_TRUE(same(whole, **read)) << "seed " << seed;
   }
-  EXPECT_GT(accepted, 100);
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(accepted, 50);
+  EXPECT_GT(refused, 500);
 }
 
 TEST(PlanReader, TellsTensorRtsPlansApart) {

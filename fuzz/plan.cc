@@ -1,0 +1,69 @@
+// Whatever the bytes are, the plan reader accepts or explains; what it accepts survives a round trip. The last byte,
+// which readers of files ignore, chooses what the rest is: a file as it is, a file whose checksums are made right, or
+// a file's metadata alone.
+#include <cstdint>
+#include <span>
+
+#include "plan/cbor.h"
+#include "plan/json.h"
+#include "plan/metadata.h"
+#include "plan/reader.h"
+#include "plan/testing/repair_checksums.h"
+#include "plan/validate.h"
+#include "plan/writer.h"
+
+namespace kiln::plan {
+namespace {
+
+void demand(bool holds) {
+  if (!holds) __builtin_trap();
+}
+
+void survives(const Plan& plan) {
+  const auto bytes = write_plan(plan);
+  demand(bytes.has_value());
+  const auto again = read_plan(*bytes);
+  demand(again.has_value());
+  demand(*write_plan(**again) == *bytes);
+}
+
+void read_file(std::span<const std::byte> bytes) {
+  const auto plan = read_plan(bytes);
+  if (!plan) return demand(!plan.error().message.empty());
+  survives(**plan);
+}
+
+void read_metadata(std::span<const std::byte> bytes) {
+  const auto record = from_cbor(bytes);
+  if (!record) return demand(!record.error().message.empty());
+  demand(!to_json(*record).empty());
+  demand(*to_cbor(*from_cbor(*to_cbor(*record))) == *to_cbor(*record));
+  auto plan = plan_from_record(*record);
+  if (!plan) return demand(!plan.error().message.empty());
+  for (Weight& weight : plan->weights) {  // elements for weights that are small enough
+    const auto count = checked_volume(weight.value.extents());
+    if (!count || *count > 4096) continue;
+    weight.value = HostTensor::make(weight.value.dtype(), weight.value.extents())->tensor;
+  }
+  if (const Status valid = validate(*plan); !valid) return demand(!valid.error().message.empty());
+  survives(*plan);
+}
+
+}  // namespace
+}  // namespace kiln::plan
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const auto bytes = std::as_bytes(std::span(data, size - 1));
+  switch (data[size - 1] % 3) {
+    case 0: kiln::plan::read_file(bytes); break;
+    case 1: {
+      std::vector<std::byte> repaired(bytes.begin(), bytes.end());
+      kiln::plan::repair_checksums(repaired);
+      kiln::plan::read_file(repaired);
+      break;
+    }
+    default: kiln::plan::read_metadata(bytes);
+  }
+  return 0;
+}
