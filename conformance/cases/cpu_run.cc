@@ -2,6 +2,8 @@
 
 #include "backend/cpu/exec/executor.h"
 #include "backend/cpu/tactics/backend.h"
+#include "plan/reader.h"
+#include "plan/writer.h"
 #include "runtime/context.h"
 
 namespace kiln {
@@ -21,7 +23,8 @@ Result<CpuRun> run_on_cpu(const ir::Graph& graph, std::span<const HostTensor> in
   NullLog log;
   cpu::CpuDevice& cpu = TRY(device());
   cpu::CpuBackend backend(cpu);
-  auto plan = std::make_shared<plan::Plan>(TRY(build_plan(graph, backend, request, log)));
+  const plan::Plan built = TRY(build_plan(graph, backend, request, log));
+  const auto plan = TRY(plan::read_plan(TRY(plan::write_plan(built))));  // what runs is what was saved
   CpuRun result;
   for (const plan::Step& step : plan->profiles[0].steps) result.tactics.push_back(TRY(step.info.get_text("tactic")));
   const auto engine = TRY(runtime::Engine::load(plan, cpu, log));

@@ -22,9 +22,16 @@ struct Validator {
   std::span<const int64_t> symbols;
   std::span<const Extents> inputs, extents;
 
+  Result<int64_t> output_bytes(const IoTensor& output) const;
   Result<int64_t> capacity(const Tensor& root) const;
   Status tensor(size_t t) const;
 };
+
+Result<int64_t> Validator::output_bytes(const IoTensor& output) const {
+  Extents at;
+  for (const sym::Program& extent : output.extents) at.push_back(TRY(extent.run(symbols)));
+  return checked_bytes(output.dtype, output.format, std::move(at));
+}
 
 /// Bytes of the memory that the place of a tensor, no view, gives it.
 Result<int64_t> Validator::capacity(const Tensor& root) const {
@@ -33,12 +40,7 @@ Result<int64_t> Validator::capacity(const Tensor& root) const {
     case Place::kArena: return root.size_bytes_max;
     case Place::kWeight: return static_cast<int64_t>(plan.weights[index].value.bytes().size());
     case Place::kInput: return checked_bytes(plan.inputs[index].dtype, plan.inputs[index].format, inputs[index]);
-    case Place::kOutput: {
-      const IoTensor& output = plan.outputs[index];
-      Extents at;
-      for (const sym::Program& extent : output.extents) at.push_back(TRY(extent.run(symbols)));
-      return checked_bytes(output.dtype, output.format, std::move(at));
-    }
+    case Place::kOutput: return output_bytes(plan.outputs[index]);
     default: return 0;
   }
 }
@@ -66,6 +68,8 @@ Status validate_extents(const Plan& plan, const Profile& profile, std::span<cons
   const Validator validator{plan, profile, symbols, inputs, extents};
   for (size_t t = 0; t < profile.tensors.size(); ++t)
     TRY(in_context(validator.tensor(t), [&] { return str("tensor '", profile.tensors[t].name, "'"); }));
+  for (const IoTensor& output : plan.outputs)
+    TRY(in_context(validator.output_bytes(output), [&] { return str("output '", output.name, "'"); }));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "plan/validate.h"
 #include "tensor/view.h"
 
 namespace kiln::runtime {
@@ -165,6 +166,7 @@ Status Context::bind_symbols() {
       symbols_[s] = input_extents_[input][static_cast<size_t>(symbol.axis)];
       continue;
     }
+    if (!plan.inputs[input].is_shape) continue;  // nothing reads it
     const int64_t value = symbols_[s] = input_values_[input][static_cast<size_t>(symbol.element)];
     const plan::InputRange& range = plan_profile().value_ranges[input];
     const auto element = static_cast<size_t>(symbol.element);
@@ -190,6 +192,7 @@ Status Context::bind_steps() {
     for (const sym::Program& extent : profile.tensors[t].extents)
       tensor_extents_[t].push_back(
           TRY(in_context(extent.run(symbols_), [&] { return str("shape of '", profile.tensors[t].name, "'"); })));
+  TRY(plan::validate_extents(engine_->plan(), profile, symbols_, input_extents_, tensor_extents_));
   steps_.clear();
   workspace_bytes_ = 0;
   std::vector<Extents> inputs, outputs;
