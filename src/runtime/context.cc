@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
 #include "plan/validate.h"
 #include "tensor/view.h"
@@ -70,7 +71,7 @@ Status Context::select_profile(int profile) {
               engine_->num_profiles(), ")"));
   TRY(wait_idle());
   profile_ = profile;
-  bound_ = false;
+  bound_ = shapes_known_ = false;
   std::fill(extents_set_.begin(), extents_set_.end(), false);
   for (size_t i = 0; i < extents_set_.size(); ++i) {
     Extents fixed;
@@ -80,8 +81,10 @@ Status Context::select_profile(int profile) {
     input_extents_[i] = std::move(fixed);
     extents_set_[i] = true;
   }
-  if (memory_policy_ == Memory::kOwn && own_memory_.size_bytes() < engine_->memory_bytes(profile))
-    own_memory_ = TRY(engine_->device().allocate(engine_->memory_bytes(profile)));
+  const int64_t wanted =
+      memory_policy_ == Memory::kOwnLargest ? engine_->max_memory_bytes() : engine_->memory_bytes(profile);
+  if (memory_policy_ != Memory::kGiven && own_memory_.size_bytes() < wanted)
+    own_memory_ = TRY(engine_->device().allocate(wanted));
   return {};
 }
 
@@ -101,7 +104,7 @@ Status Context::set_input_extents(int input, std::span<const int64_t> extents) {
   if (extents_set_[at] && std::ranges::equal(extents, input_extents_[at])) return {};
   input_extents_[at].assign(extents.begin(), extents.end());
   extents_set_[at] = true;
-  bound_ = false;
+  bound_ = shapes_known_ = false;
   return {};
 }
 
@@ -117,7 +120,7 @@ Extents Context::input_extents(int input) const {
 Extents Context::output_extents(int output) const {
   Extents result;
   for (const sym::Program& extent : engine_->plan().outputs[static_cast<size_t>(output)].extents)
-    result.push_back(bound_ ? extent.try_run(symbols_).value_or(-1) : extent.constant().value_or(-1));
+    result.push_back(shapes_known_ ? extent.try_run(symbols_).value_or(-1) : extent.constant().value_or(-1));
   return result;
 }
 
@@ -215,7 +218,7 @@ Status Context::place_tensors() {
   const plan::Profile& profile = plan_profile();
   const int64_t needed = round_up(profile.arena_bytes) + round_up(workspace_bytes_);
   std::byte* memory = given_memory_;
-  if (memory_policy_ == Memory::kOwn) {
+  if (memory_policy_ != Memory::kGiven) {
     if (own_memory_.size_bytes() < needed) own_memory_ = TRY(engine_->device().allocate(needed));
     memory = own_memory_.data();
   } else if (needed > 0 && (!memory || given_bytes_ < needed)) {
@@ -255,16 +258,24 @@ Status Context::place_tensors() {
   return {};
 }
 
-Status Context::bind() {
+Status Context::infer_shapes() {
   for (size_t i = 0; i < extents_set_.size(); ++i)
     if (!extents_set_[i])
       return error(Code::kState, "the shape of input '", engine_->plan().inputs[i].name, "' is not set");
   bool values_changed = false;
-  TRY(read_shape_values(values_changed));
-  if (bound_ && !values_changed) return {};
-  TRY(wait_idle());
-  bound_ = false;
+  Status read = read_shape_values(values_changed);
+  if (values_changed) bound_ = shapes_known_ = false;
+  TRY(std::move(read));
+  if (shapes_known_) return {};
   TRY(bind_symbols());
+  shapes_known_ = true;
+  return {};
+}
+
+Status Context::bind() {
+  TRY(infer_shapes());
+  if (bound_) return {};
+  TRY(wait_idle());
   TRY(bind_steps());
   TRY(place_tensors());
   bound_ = true;
@@ -306,6 +317,22 @@ Status Context::enqueue(Stream& stream) {
   return queued;
 }
 
+/// One of our own defects must not end the host's process: it becomes an error of the stream.
+static Status run_step(BoundStep& step, const RunArguments& arguments) {
+  try {
+    return step.run(arguments);
+  } catch (const CheckFailed& failed) {
+    return error(Code::kInternal, failed.message);
+  } catch (const std::exception& other) {
+    return error(Code::kInternal, "unexpected exception: ", other.what());
+  }
+}
+
+void Context::fault(Stream& stream, Error error) const {
+  if (fault_observer_) fault_observer_->faulted(error);
+  stream.fault(std::move(error));
+}
+
 void Context::run_invocation(void* argument) {
   using Clock = std::chrono::steady_clock;
   Invocation& invocation = *static_cast<Invocation*>(argument);
@@ -317,8 +344,8 @@ void Context::run_invocation(void* argument) {
     const RunArguments arguments{at, at + step.inputs.size(), invocation.workspace, nullptr};
     at += step.inputs.size() + step.outputs.size();
     const Clock::time_point start = invocation.timed ? Clock::now() : Clock::time_point{};
-    if (Status ran = context.steps_[s]->run(arguments); !ran) {
-      invocation.stream->fault({ran.error().code, str("step '", step.name, "': ", ran.error().message)});
+    if (Status ran = run_step(*context.steps_[s], arguments); !ran) {
+      context.fault(*invocation.stream, {ran.error().code, str("step '", step.name, "': ", ran.error().message)});
       break;
     }
     if (invocation.timed)

@@ -19,10 +19,18 @@ class StepObserver {
   virtual void step_done(const plan::Step& step, float time_ms) = 0;
 };
 
+/// Told of a step that fails while it runs, on the thread that runs it.
+class FaultObserver {
+ public:
+  virtual ~FaultObserver() = default;
+  virtual void faulted(const Error& error) noexcept = 0;
+};
+
 class Context {
  public:
-  /// Whether the context allocates its memory or is given it before the first enqueue.
-  enum class Memory : uint8_t { kOwn, kGiven };
+  /// Whether the context allocates its memory (for the present profile, or at once for the profile that needs most) or
+  /// is given it before the first enqueue.
+  enum class Memory : uint8_t { kOwn, kOwnLargest, kGiven };
   static Result<std::unique_ptr<Context>> create(std::shared_ptr<const Engine> engine, Memory memory);
   ~Context();
 
@@ -47,7 +55,9 @@ class Context {
   /// For Memory::kGiven: at least Engine::memory_bytes of the profile, aligned to 256.
   Status set_memory(void* data, int64_t size_bytes);
 
-  /// Evaluates shapes, checks assumptions and prepares every step; does nothing if nothing changed. May allocate.
+  /// Evaluates shapes and checks assumptions, after which `output_extents` answers; needs no memory of tensors.
+  Status infer_shapes();
+  /// `infer_shapes`, and prepares every step; does nothing if nothing changed. May allocate.
   Status bind();
   /// Queues one run with the addresses of now. Allocates nothing after the first call at a shape.
   Status enqueue(Stream& stream);
@@ -55,6 +65,8 @@ class Context {
   /// Null: none. Times are reported by `report_times`, after the run is done.
   void set_timing(bool on) { timing_ = on; }
   void report_times(StepObserver& observer) const;
+  /// Null: none. Must outlive all runs.
+  void set_fault_observer(FaultObserver* observer) { fault_observer_ = observer; }
 
  private:
   struct Invocation;
@@ -66,13 +78,16 @@ class Context {
   Status place_tensors();
   Status check_addresses() const;
   Status wait_idle();
+  void fault(Stream& stream, Error error) const;
   static void run_invocation(void* invocation);
 
   std::shared_ptr<const Engine> engine_;
   const Memory memory_policy_;
   int profile_ = 0;
+  bool shapes_known_ = false;
   bool bound_ = false;
   bool timing_ = false;
+  FaultObserver* fault_observer_ = nullptr;
 
   std::vector<Extents> input_extents_;  ///< empty extents with `extents_set_` false: not set
   std::vector<bool> extents_set_;
