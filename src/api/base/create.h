@@ -1,0 +1,12 @@
+/// What every exported create function does first: is there a logger, and do the program's headers fit this library?
+#pragma once
+
+#include "api/base/report.h"
+
+namespace kiln::api {
+
+/// The program's logger, remembered as the process's if it is the first; null, after a message to it where there is
+/// one, if headers of `version` (10.16.0 is 101600) are not for this library: another major version, or newer.
+nvinfer1::ILogger* accept_program(void* logger, const char* call, int32_t version) noexcept;
+
+}  // namespace kiln::api

@@ -1,0 +1,130 @@
+/// IExecutionContext: shapes, addresses and the run of an engine.
+#pragma once
+
+#include <NvInferRuntime.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/run/engine.h"
+#include "runtime/context.h"
+
+namespace kiln::api {
+
+/// The state of a context beside what it runs: settings that programs read back.
+struct ContextSettings {
+  std::string name;
+  bool debug_sync = false;
+  bool emits_profile = true;
+  size_t persistent_cache_limit = 0;
+  nvinfer1::ProfilingVerbosity nvtx_verbosity = nvinfer1::ProfilingVerbosity::kLAYER_NAMES_ONLY;
+  nvinfer1::IGpuAllocator* temporary_allocator = nullptr;
+};
+
+class Context final : public nvinfer1::IExecutionContext,
+                      public nvinfer1::apiv::VExecutionContext,
+                      private runtime::FaultObserver {
+ public:
+  using Dims = nvinfer1::Dims;
+  using Strategy = nvinfer1::ExecutionContextAllocationStrategy;
+
+  /// Memory is `allocator`'s where there is one, else the device's, else (kUSER_MANAGED) the program's.
+  static Result<std::unique_ptr<Context>> create(const Engine& engine, const Reporter& parent, Strategy strategy,
+                                                 nvinfer1::IGpuAllocator* allocator);
+  ~Context() override;
+
+  const plan::Plan& plan() const { return context_->engine().plan(); }
+  const runtime::Context& runtime_context() const { return *context_; }
+
+  nvinfer1::IExecutionContext* getPImpl() noexcept override { return this; }
+  void setDebugSync(bool sync) noexcept override { settings_.debug_sync = sync; }
+  bool getDebugSync() const noexcept override { return settings_.debug_sync; }
+  void setProfiler(nvinfer1::IProfiler* profiler) noexcept override;
+  nvinfer1::IProfiler* getProfiler() const noexcept override { return profiler_; }
+  nvinfer1::ICudaEngine const& getEngine() const noexcept override { return engine_; }
+  void setName(char const* name) noexcept override;
+  char const* getName() const noexcept override { return settings_.name.c_str(); }
+  void setDeviceMemory(void* memory) noexcept override;
+  void setDeviceMemoryV2(void* memory, int64_t size) noexcept override;
+  size_t updateDeviceMemorySizeForShapes() noexcept override;
+  int32_t getOptimizationProfile() const noexcept override { return context_->profile(); }
+  bool setOptimizationProfileAsync(int32_t index, cudaStream_t stream) noexcept override;
+  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override { reporter_.set_recorder(recorder); }
+  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
+
+  bool setInputShape(char const* name, Dims const& dims) noexcept override;
+  Dims getTensorShape(char const* name) const noexcept override;
+  Dims getTensorStrides(char const* name) const noexcept override;
+  bool allInputDimensionsSpecified() const noexcept override;
+  bool allInputShapesSpecified() const noexcept override;
+  int32_t inferShapes(int32_t max_names, char const** names) noexcept override;
+  int64_t getMaxOutputSize(char const* name) const noexcept override;
+
+  bool setTensorAddress(char const* name, void* data) noexcept override;
+  void const* getTensorAddress(char const* name) const noexcept override;
+  bool setInputTensorAddress(char const* name, void const* data) noexcept override;
+  bool setOutputTensorAddress(char const* name, void* data) noexcept override;
+  void* getOutputTensorAddress(char const* name) const noexcept override;
+  bool setOutputAllocator(char const* name, nvinfer1::IOutputAllocator* allocator) noexcept override;
+  nvinfer1::IOutputAllocator* getOutputAllocator(char const* name) noexcept override;
+
+  bool executeV2(void* const* bindings) noexcept override;
+  bool enqueueV3(cudaStream_t stream) noexcept override;
+  void setEnqueueEmitsProfile(bool emits) noexcept override { settings_.emits_profile = emits; }
+  bool getEnqueueEmitsProfile() const noexcept override { return settings_.emits_profile; }
+  bool reportToProfiler() const noexcept override;
+  bool setInputConsumedEvent(cudaEvent_t event) noexcept override;
+  cudaEvent_t getInputConsumedEvent() const noexcept override { return nullptr; }
+
+  bool setTemporaryStorageAllocator(nvinfer1::IGpuAllocator* allocator) noexcept override;
+  nvinfer1::IGpuAllocator* getTemporaryStorageAllocator() const noexcept override {
+    return settings_.temporary_allocator;
+  }
+  void setPersistentCacheLimit(size_t size) noexcept override { settings_.persistent_cache_limit = size; }
+  size_t getPersistentCacheLimit() const noexcept override { return settings_.persistent_cache_limit; }
+  bool setNvtxVerbosity(nvinfer1::ProfilingVerbosity verbosity) noexcept override;
+  nvinfer1::ProfilingVerbosity getNvtxVerbosity() const noexcept override { return settings_.nvtx_verbosity; }
+  void setAuxStreams(cudaStream_t* streams, int32_t count) noexcept override;
+  bool setDebugListener(nvinfer1::IDebugListener* listener) noexcept override;
+  nvinfer1::IDebugListener* getDebugListener() noexcept override { return nullptr; }
+  bool setTensorDebugState(char const* name, bool flag) noexcept override;
+  bool getDebugState(char const* name) const noexcept override;
+  bool setAllTensorsDebugState(bool flag) noexcept override;
+  bool setUnfusedTensorsDebugState(bool flag) noexcept override;
+  bool getUnfusedTensorsDebugState() const noexcept override { return false; }
+  nvinfer1::IRuntimeConfig* getRuntimeConfig() const noexcept override;
+  bool setCommunicator(void* communicator) noexcept override;
+
+ private:
+  /// Memory of the program's allocator, which the context asked for.
+  struct Borrowed {
+    nvinfer1::IGpuAllocator* allocator = nullptr;
+    void* data = nullptr;
+    int64_t size_bytes = 0;
+  };
+  Context(const Engine& engine, const Reporter& parent, Strategy strategy, std::unique_ptr<runtime::Context> context);
+
+  void faulted(const Error& error) noexcept override { reporter_.report("IExecutionContext::enqueueV3", error); }
+  Status borrow_memory(int64_t size_bytes);
+  void return_memory();
+  Result<Extents> extents_of(const IoRef& io) const;  ///< -1 where not known yet
+  Result<Extents> known_extents_of(const IoRef& io) const;
+  Status ask_output_allocators(cudaStream_t stream);
+  Status enqueue(Stream& stream, cudaStream_t handle);
+  void report_times() const;
+
+  const Engine& engine_;
+  Reporter reporter_;
+  const Strategy strategy_;
+  ContextSettings settings_;
+  Borrowed memory_;
+  nvinfer1::IProfiler* profiler_ = nullptr;
+  std::vector<nvinfer1::IOutputAllocator*> output_allocators_;  ///< by output; null: none
+  int num_output_allocators_ = 0;
+  std::unique_ptr<Stream> own_stream_;  ///< of executeV2
+  bool has_run_ = false;
+  std::unique_ptr<runtime::Context> context_;  ///< goes first: waits for runs in flight
+};
+
+}  // namespace kiln::api

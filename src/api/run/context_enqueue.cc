@@ -1,0 +1,95 @@
+// Running a context: on the program's stream, or waited for.
+#include "api/base/convert.h"
+#include "api/run/context.h"
+#include "api/run/devices.h"
+#include "api/run/stream_table.h"
+
+namespace kiln::api {
+
+/// Asks for the memory of outputs that have an allocator, and tells it their shapes: on the host both are known before
+/// the run.
+Status Context::ask_output_allocators(cudaStream_t stream) {
+  TRY(context_->infer_shapes());
+  for (size_t i = 0; i < output_allocators_.size(); ++i) {
+    nvinfer1::IOutputAllocator* allocator = output_allocators_[i];
+    if (!allocator) continue;
+    const auto output = static_cast<int>(i);
+    const plan::IoTensor& tensor = plan().outputs[i];
+    const Extents extents = context_->output_extents(output);
+    const int64_t size = size_bytes(tensor.dtype, tensor.format.storage_volume(extents));
+    void* memory = allocator->reallocateOutputAsync(tensor.name.c_str(), context_->output_address(output),
+                                                    static_cast<uint64_t>(size), 256, stream);
+    if (!memory && size > 0)
+      return error(Code::kOutOfMemory, "output '", tensor.name, "': its allocator gave no ", size, " bytes");
+    context_->set_output_address(output, memory);
+    allocator->notifyShape(tensor.name.c_str(), to_api(extents));
+  }
+  return {};
+}
+
+void Context::setProfiler(nvinfer1::IProfiler* profiler) noexcept {
+  profiler_ = profiler;
+  context_->set_timing(profiler != nullptr);
+}
+
+void Context::report_times() const {
+  struct Forward final : runtime::StepObserver {
+    explicit Forward(nvinfer1::IProfiler& profiler) : profiler(profiler) {}
+    void step_done(const plan::Step& step, float time_ms) override {
+      profiler.reportLayerTime(step.name.c_str(), time_ms);
+    }
+    nvinfer1::IProfiler& profiler;
+  } forward(*profiler_);
+  context_->report_times(forward);
+}
+
+bool Context::reportToProfiler() const noexcept {
+  return guard(reporter_, "IExecutionContext::reportToProfiler", [&]() -> Status {
+    TRY(require(profiler_, "no profiler is set"));
+    if (!has_run_) return error(Code::kState, "nothing was enqueued since the profiler was set");
+    report_times();
+    return {};
+  });
+}
+
+Status Context::enqueue(Stream& stream, cudaStream_t handle) {
+  if (num_output_allocators_ > 0) TRY(ask_output_allocators(handle));
+  TRY(context_->enqueue(stream));
+  has_run_ = true;
+  return {};
+}
+
+bool Context::enqueueV3(cudaStream_t handle) noexcept {
+  bool faulted = false;  // the observer has told why
+  const bool queued = guard(reporter_, "IExecutionContext::enqueueV3", [&]() -> Status {
+    Stream& stream = TRY(StreamTable::instance().find(handle));
+    TRY(enqueue(stream, handle));
+    if (!settings_.debug_sync && !(profiler_ && settings_.emits_profile)) return {};
+    faulted = !stream.synchronize();
+    if (!faulted && profiler_ && settings_.emits_profile) report_times();
+    return {};
+  });
+  return queued && !faulted;
+}
+
+bool Context::executeV2(void* const* bindings) noexcept {
+  bool faulted = false;
+  const bool queued = guard(reporter_, "IExecutionContext::executeV2", [&]() -> Status {
+    TRY(require(bindings, "bindings is null"));
+    const size_t inputs = plan().inputs.size();
+    for (size_t i = 0; i < inputs; ++i) context_->set_input_address(static_cast<int>(i), bindings[i]);
+    for (size_t i = 0; i < plan().outputs.size(); ++i)
+      context_->set_output_address(static_cast<int>(i), bindings[inputs + i]);
+    if (!own_stream_) {
+      Device& device = TRY(default_device());
+      own_stream_ = TRY(device.create_stream());
+    }
+    TRY(enqueue(*own_stream_, nullptr));
+    faulted = !own_stream_->synchronize();
+    if (!faulted && profiler_) report_times();
+    return {};
+  });
+  return queued && !faulted;
+}
+
+}  // namespace kiln::api

@@ -1,0 +1,165 @@
+#include "api/run/engine.h"
+
+#include <NvInfer.h>  // HardwareCompatibilityLevel
+
+#include <algorithm>
+#include <limits>
+
+#include "api/base/convert.h"
+#include "api/base/host_memory.h"
+#include "api/run/configs.h"
+#include "api/run/context.h"
+#include "api/run/devices.h"
+#include "api/run/inspector.h"
+#include "api/run/plan_bytes.h"
+#include "api/run/tensor_format.h"
+
+namespace kiln::api {
+
+using nvinfer1::IExecutionContext;
+using nvinfer1::IHostMemory;
+using nvinfer1::SerializationFlag;
+
+Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, const Reporter& parent,
+                                           nvinfer1::IGpuAllocator* allocator) {
+  Device& device = TRY(default_device());
+  if (plan->device_kind != "cpu")
+    return error(Code::kVersion, "plan: built for device '", plan->device_kind, "', this is 'cpu'; rebuild it here");
+  auto engine = TRY(runtime::Engine::load(std::move(plan), device, parent.log()));
+  return new Engine(std::move(engine), parent, allocator);
+}
+
+Engine::Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& parent,
+               nvinfer1::IGpuAllocator* allocator)
+    : engine_(std::move(engine)), reporter_(parent), allocator_(allocator) {
+  mImpl = this;
+  for (const auto* tensors : {&plan().inputs, &plan().outputs})
+    for (const plan::IoTensor& tensor : *tensors) format_texts_.push_back(describe_format(tensor));
+  constexpr int64_t lowest = std::numeric_limits<int32_t>::min(), highest = std::numeric_limits<int32_t>::max();
+  for (const plan::Profile& profile : plan().profiles)
+    for (const plan::InputRange& range : profile.value_ranges)
+      for (const Extents* wide : {&range.min, &range.opt, &range.max}) {
+        auto& narrow = narrow_values_.emplace_back();
+        for (const int64_t value : *wide) narrow.push_back(static_cast<int32_t>(std::clamp(value, lowest, highest)));
+      }
+}
+
+int32_t Engine::getNbLayers() const noexcept {
+  return plan().profiles.empty() ? 0 : static_cast<int32_t>(plan().profiles[0].steps.size());
+}
+
+IHostMemory* Engine::serialize() const noexcept {
+  return guard(reporter_, "ICudaEngine::serialize", static_cast<IHostMemory*>(nullptr),
+               [&]() -> Result<IHostMemory*> { return new HostMemory(TRY(write_plan_bytes(plan()))); });
+}
+
+IHostMemory* Engine::serializeWithConfig(nvinfer1::ISerializationConfig& config) const noexcept {
+  return guard(reporter_, "ICudaEngine::serializeWithConfig", static_cast<IHostMemory*>(nullptr),
+               [&]() -> Result<IHostMemory*> {
+                 // Plans hold no lean runtime: leaving it out changes nothing.
+                 for (const auto flag : {SerializationFlag::kEXCLUDE_WEIGHTS, SerializationFlag::kINCLUDE_REFIT})
+                   if (config.getFlag(flag))
+                     return error(Code::kUnsupported, "SerializationFlag::",
+                                  flag == SerializationFlag::kEXCLUDE_WEIGHTS ? "kEXCLUDE_WEIGHTS" : "kINCLUDE_REFIT",
+                                  " is not in Kiln yet");
+                 return new HostMemory(TRY(write_plan_bytes(plan())));
+               });
+}
+
+nvinfer1::ISerializationConfig* Engine::createSerializationConfig() noexcept {
+  return guard(reporter_, "ICudaEngine::createSerializationConfig",
+               static_cast<nvinfer1::ISerializationConfig*>(nullptr),
+               [&]() -> nvinfer1::ISerializationConfig* { return new SerializationConfig(reporter_); });
+}
+
+nvinfer1::IRuntimeConfig* Engine::createRuntimeConfig() noexcept {
+  return guard(reporter_, "ICudaEngine::createRuntimeConfig", static_cast<nvinfer1::IRuntimeConfig*>(nullptr),
+               [&]() -> nvinfer1::IRuntimeConfig* { return new RuntimeConfig; });
+}
+
+IExecutionContext* Engine::make_context(const char* call, Strategy strategy) noexcept {
+  return guard(reporter_, call, static_cast<IExecutionContext*>(nullptr), [&]() -> Result<IExecutionContext*> {
+    const auto number = static_cast<int32_t>(strategy);
+    TRY(require(number >= 0 && number < nvinfer1::EnumMax<Strategy>(), "strategy ", number,
+                " is not an ExecutionContextAllocationStrategy"));
+    return TRY(Context::create(*this, reporter_, strategy, allocator_)).release();
+  });
+}
+
+IExecutionContext* Engine::createExecutionContext(Strategy strategy) noexcept {
+  return make_context("ICudaEngine::createExecutionContext", strategy);
+}
+
+IExecutionContext* Engine::createExecutionContextWithoutDeviceMemory() noexcept {
+  return make_context("ICudaEngine::createExecutionContextWithoutDeviceMemory", Strategy::kUSER_MANAGED);
+}
+
+IExecutionContext* Engine::createExecutionContextWithRuntimeConfig(nvinfer1::IRuntimeConfig* config) noexcept {
+  const char* call = "ICudaEngine::createExecutionContext";
+  if (config) return make_context(call, config->getExecutionContextAllocationStrategy());
+  reporter_.report(call, Error{Code::kInvalidArgument, "runtimeConfig is null"});
+  return nullptr;
+}
+
+nvinfer1::IEngineInspector* Engine::createEngineInspector() const noexcept {
+  return guard(reporter_, "ICudaEngine::createEngineInspector", static_cast<nvinfer1::IEngineInspector*>(nullptr),
+               [&]() -> nvinfer1::IEngineInspector* { return new Inspector(*this, reporter_); });
+}
+
+nvinfer1::IRefitter* Engine::createRefitter(nvinfer1::ILogger&) noexcept {
+  return missing(reporter_, "ICudaEngine::createRefitter", static_cast<nvinfer1::IRefitter*>(nullptr));
+}
+
+size_t Engine::getDeviceMemorySize() const noexcept { return static_cast<size_t>(getDeviceMemorySizeV2()); }
+int64_t Engine::getDeviceMemorySizeV2() const noexcept { return engine_->max_memory_bytes(); }
+
+size_t Engine::getDeviceMemorySizeForProfile(int32_t profile) const noexcept {
+  return static_cast<size_t>(getDeviceMemorySizeForProfileV2(profile));
+}
+
+int64_t Engine::getDeviceMemorySizeForProfileV2(int32_t index) const noexcept {
+  return guard(reporter_, "ICudaEngine::getDeviceMemorySizeForProfileV2", int64_t{0}, [&]() -> Result<int64_t> {
+    TRY(profile(index));
+    return engine_->memory_bytes(index);
+  });
+}
+
+bool Engine::isRefittable() const noexcept { return false; }
+char const* Engine::getName() const noexcept { return plan().network_name.c_str(); }
+int32_t Engine::getNbOptimizationProfiles() const noexcept { return engine_->num_profiles(); }
+
+nvinfer1::EngineCapability Engine::getEngineCapability() const noexcept {
+  return nvinfer1::EngineCapability::kSTANDARD;
+}
+
+nvinfer1::TacticSources Engine::getTacticSources() const noexcept {
+  return static_cast<nvinfer1::TacticSources>(plan().build.get_int("tactic_sources").value_or(0));
+}
+
+nvinfer1::ProfilingVerbosity Engine::getProfilingVerbosity() const noexcept {
+  return static_cast<nvinfer1::ProfilingVerbosity>(plan().build.get_int("profiling_verbosity").value_or(0));
+}
+
+nvinfer1::HardwareCompatibilityLevel Engine::getHardwareCompatibilityLevel() const noexcept {
+  return nvinfer1::HardwareCompatibilityLevel::kNONE;
+}
+
+bool Engine::setWeightStreamingBudget(int64_t) noexcept {
+  return missing(reporter_, "ICudaEngine::setWeightStreamingBudget", false);
+}
+bool Engine::setWeightStreamingBudgetV2(int64_t) noexcept {
+  return missing(reporter_, "ICudaEngine::setWeightStreamingBudgetV2", false);
+}
+
+int64_t Engine::getEngineStat(nvinfer1::EngineStat stat) const noexcept {
+  if (stat == nvinfer1::EngineStat::kSTRIPPED_WEIGHTS_SIZE) return 0;
+  if (stat != nvinfer1::EngineStat::kTOTAL_WEIGHTS_SIZE) {
+    reporter_.report("ICudaEngine::getEngineStat", Error{Code::kInvalidArgument, "stat is not an EngineStat"});
+    return -1;
+  }
+  int64_t total = 0;
+  for (const plan::Weight& weight : plan().weights) total += static_cast<int64_t>(weight.value.bytes().size());
+  return total;
+}
+
+}  // namespace kiln::api

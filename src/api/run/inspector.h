@@ -1,0 +1,36 @@
+/// IEngineInspector: an engine's layers as text or JSON.
+#pragma once
+
+#include <NvInferRuntime.h>
+
+#include <string>
+
+#include "api/run/engine.h"
+
+namespace kiln::api {
+
+/// What it hands out lives until its next call.
+class Inspector final : public nvinfer1::IEngineInspector, public nvinfer1::apiv::VEngineInspector {
+ public:
+  using Format = nvinfer1::LayerInformationFormat;
+  Inspector(const Engine& engine, const Reporter& parent) : engine_(engine), reporter_(parent) { mImpl = this; }
+
+  nvinfer1::IEngineInspector* getPImpl() noexcept override { return this; }
+  /// Layers are then those of the context's profile, with its shapes.
+  bool setExecutionContext(nvinfer1::IExecutionContext const* context) noexcept override;
+  nvinfer1::IExecutionContext const* getExecutionContext() const noexcept override { return context_; }
+  char const* getLayerInformation(int32_t index, Format format) const noexcept override;
+  char const* getEngineInformation(Format format) const noexcept override;
+  void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override { reporter_.set_recorder(recorder); }
+  nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
+
+ private:
+  int profile() const;
+
+  const Engine& engine_;
+  Reporter reporter_;
+  nvinfer1::IExecutionContext const* context_ = nullptr;
+  mutable std::string text_;
+};
+
+}  // namespace kiln::api

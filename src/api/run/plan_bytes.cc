@@ -1,0 +1,59 @@
+#include "api/run/plan_bytes.h"
+
+#if __has_include("plan/reader.h")
+#include "plan/reader.h"
+#include "plan/writer.h"
+#endif
+
+namespace kiln::api {
+
+#if __has_include("plan/reader.h")
+namespace {
+
+/// A program's stream reader. `Read` is called with a destination and a number of bytes, and answers how many it gave:
+/// 0 at the end, negative on an error.
+template <class Read>
+class ProgramSource final : public plan::ForwardSource {
+ public:
+  explicit ProgramSource(Read read) : read_(std::move(read)) {}
+
+ private:
+  Result<size_t> read_some(std::span<std::byte> into) override {
+    const auto asked = static_cast<int64_t>(into.size());
+    const int64_t got = read_(into.data(), asked);
+    if (got < 0 || got > asked)
+      return error(Code::kIo, "the stream reader answered ", got, " when asked for ", asked, " bytes");
+    return static_cast<size_t>(got);
+  }
+  Read read_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const plan::Plan>> read_plan_bytes(std::span<const std::byte> bytes) {
+  return plan::read_plan(bytes);
+}
+
+Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamReader& reader) {
+  ProgramSource source([&](void* to, int64_t count) { return reader.read(to, count); });
+  return plan::read_plan(source);
+}
+
+Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamReaderV2& reader) {
+  ProgramSource source([&](void* to, int64_t count) { return reader.read(to, count, nullptr); });
+  return plan::read_plan(source);
+}
+
+Result<std::vector<std::byte>> write_plan_bytes(const plan::Plan& plan) { return plan::write_plan(plan); }
+
+#else
+
+static std::unexpected<Error> no_plans() { return error(Code::kUnsupported, "plans as bytes are not in Kiln yet"); }
+Result<std::shared_ptr<const plan::Plan>> read_plan_bytes(std::span<const std::byte>) { return no_plans(); }
+Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamReader&) { return no_plans(); }
+Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamReaderV2&) { return no_plans(); }
+Result<std::vector<std::byte>> write_plan_bytes(const plan::Plan&) { return no_plans(); }
+
+#endif
+
+}  // namespace kiln::api

@@ -1,0 +1,60 @@
+#include "api/run/runtime.h"
+
+#include "api/run/engine.h"
+#include "api/run/plan_bytes.h"
+
+namespace kiln::api {
+
+using nvinfer1::ICudaEngine;
+
+namespace {
+constexpr const char* kDeserialize = "IRuntime::deserializeCudaEngine";
+constexpr ICudaEngine* kNoEngine = nullptr;
+}  // namespace
+
+Result<ICudaEngine*> Runtime::load(Result<std::shared_ptr<const plan::Plan>> plan) {
+  return make_engine(TRY(std::move(plan)), reporter_, allocator_);
+}
+
+ICudaEngine* Runtime::deserializeCudaEngine(void const* blob, size_t size) noexcept {
+  return guard(reporter_, kDeserialize, kNoEngine, [&]() -> Result<ICudaEngine*> {
+    TRY(require(blob, "blob is null"));
+    return load(read_plan_bytes(std::span(static_cast<const std::byte*>(blob), size)));
+  });
+}
+
+ICudaEngine* Runtime::deserializeCudaEngine(nvinfer1::IStreamReader& reader) noexcept {
+  return guard(reporter_, kDeserialize, kNoEngine, [&] { return load(read_plan_stream(reader)); });
+}
+
+ICudaEngine* Runtime::deserializeCudaEngineV2(nvinfer1::IStreamReaderV2& reader) noexcept {
+  return guard(reporter_, kDeserialize, kNoEngine, [&] { return load(read_plan_stream(reader)); });
+}
+
+void Runtime::setDLACore(int32_t core) noexcept {
+  if (core == 0) return;
+  reporter_.report("IRuntime::setDLACore",
+                   Error{Code::kInvalidArgument, str("core ", core, ": there are no DLA cores")});
+}
+
+bool Runtime::setMaxThreads(int32_t threads) noexcept {
+  return guard(reporter_, "IRuntime::setMaxThreads", [&]() -> Status {
+    TRY(require(threads >= 1, "maxThreads is ", threads, "; at least 1 needed"));
+    max_threads_ = threads;
+    return {};
+  });
+}
+
+void Runtime::setTemporaryDirectory(char const* path) noexcept {
+  guard(reporter_, "IRuntime::setTemporaryDirectory", [&] { temporary_directory_ = path ? path : ""; });
+}
+
+char const* Runtime::getTemporaryDirectory() const noexcept {
+  return temporary_directory_.empty() ? nullptr : temporary_directory_.c_str();
+}
+
+nvinfer1::IRuntime* Runtime::loadRuntime(char const*) noexcept {
+  return missing(reporter_, "IRuntime::loadRuntime", static_cast<nvinfer1::IRuntime*>(nullptr));
+}
+
+}  // namespace kiln::api
