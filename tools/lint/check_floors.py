@@ -26,6 +26,8 @@ FLOORS = {
     "api/run": 7,
     "api/build": 8,
     "api/onnx": 8,
+    "api/entry": 9,
+    "api/libs": 9,
 }
 # The parts of a backend that run without the compiler, and all that they may use beside their own backend.
 BACKEND_RUN_PARTS = ("device", "kernels", "exec")

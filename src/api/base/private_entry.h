@@ -82,7 +82,7 @@ struct KilnParserEntry {
   void* (*create_parser_refitter)(void* refitter, void* logger, int32_t version);
 };
 
-/// Grows at the end only; `version` changes with anything else.
+/// Grows at the end only; `version` changes with anything else. A null function is one that this library does not have.
 struct KilnPrivateEntry {
   uint32_t size;     ///< in: sizeof as the caller knows it; out: bytes that were filled in
   uint32_t version;  ///< in: kKilnEntryVersion as the caller knows it; out: the library's

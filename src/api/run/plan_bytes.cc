@@ -1,13 +1,10 @@
 #include "api/run/plan_bytes.h"
 
-#if __has_include("plan/reader.h")
 #include "plan/reader.h"
 #include "plan/writer.h"
-#endif
 
 namespace kiln::api {
 
-#if __has_include("plan/reader.h")
 namespace {
 
 /// A program's stream reader. `Read` is called with a destination and a number of bytes, and answers how many it gave:
@@ -45,15 +42,5 @@ Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamRead
 }
 
 Result<std::vector<std::byte>> write_plan_bytes(const plan::Plan& plan) { return plan::write_plan(plan); }
-
-#else
-
-static std::unexpected<Error> no_plans() { return error(Code::kUnsupported, "plans as bytes are not in Kiln yet"); }
-Result<std::shared_ptr<const plan::Plan>> read_plan_bytes(std::span<const std::byte>) { return no_plans(); }
-Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamReader&) { return no_plans(); }
-Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamReaderV2&) { return no_plans(); }
-Result<std::vector<std::byte>> write_plan_bytes(const plan::Plan&) { return no_plans(); }
-
-#endif
 
 }  // namespace kiln::api

@@ -1,0 +1,33 @@
+// The table of functions that the parser's library and the CUDA runtime get.
+#include "api/base/private_entry.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/entry/device_entry.h"
+#include "api/entry/parser_entry.h"
+#include "api/entry/status.h"
+#include "api/entry/stream_entry.h"
+
+using namespace kiln::api;
+
+KilnStatus kiln_private_entry(KilnPrivateEntry* entry) {
+  constexpr size_t kHeader = offsetof(KilnPrivateEntry, last_error_text);
+  if (!entry || entry->size < kHeader) return kKilnBadValue;
+  const uint32_t wanted = entry->version;
+  entry->version = kKilnEntryVersion;
+  if (wanted != kKilnEntryVersion) return kKilnUnsupported;
+  KilnPrivateEntry table{};
+  table.size = std::min<uint32_t>(entry->size, sizeof table);
+  table.version = kKilnEntryVersion;
+  table.last_error_text = last_error_text;
+  table.stream = stream_entry();
+  table.event = event_entry();
+  table.graph = graph_entry();
+  table.device = device_entry();
+  table.parser = parser_entry();
+  const uint32_t size = entry->size;
+  std::memset(static_cast<void*>(entry), 0, size);
+  std::memcpy(static_cast<void*>(entry), &table, table.size);
+  return kKilnOk;
+}
