@@ -132,7 +132,7 @@ Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& pro
     std::vector<ir::ValueId> inputs;
     for (const ir::ValueId input : node.inputs)
       inputs.push_back(input == ir::ValueId::kNone ? input : moved[ir::index(input)]);
-    const ir::NodeId copy = graph.add_lazily(node.op, inputs, node.name);
+    const ir::NodeId copy = graph.add_lazily(substitute(node.op, replacements), inputs, node.name);
     graph.set_provenance(copy, node.provenance);
     graph.set_bodies(copy, node.bodies);
     for (size_t i = 0; i < node.outputs.size(); ++i) {

@@ -27,6 +27,17 @@ void append(std::string& out, const Op& op) {
   if (!op.info().fields.empty()) append_fields(out, op.info().fields, op.data());
 }
 
+Op substitute(const Op& op, std::span<const std::pair<sym::Expr, sym::Expr>> replacements) {
+  std::shared_ptr<void> data;
+  for (const Field& field : op.info().fields) {
+    if (field.kind != FieldKind::kExprs) continue;
+    if (!data) data = op.info().clone(op.data());
+    auto& exprs = *reinterpret_cast<std::vector<sym::Expr>*>(static_cast<std::byte*>(data.get()) + field.offset);
+    for (sym::Expr& e : exprs) e = sym::substitute(e, replacements);
+  }
+  return data ? Op(op.info(), std::move(data)) : op;
+}
+
 Hash128 hash128(const Op& op) { return combine(hash128(op.name()), fields_hash(op.info().fields, op.data())); }
 
 Record to_record(const Op& op) {

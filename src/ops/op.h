@@ -98,6 +98,8 @@ class Op {
   std::shared_ptr<const void> data_;
 };
 void append(std::string& out, const Op& op);  ///< "Softmax{axis=1}"
+/// The op with symbols replaced in the expressions that its attributes hold; itself if it has none.
+Op substitute(const Op& op, std::span<const std::pair<sym::Expr, sym::Expr>> replacements);
 Hash128 hash128(const Op& op);
 Record to_record(const Op& op);  ///< {op, attributes}
 Result<Op> op_from_record(const Record& record);

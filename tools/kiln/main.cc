@@ -1,0 +1,34 @@
+/// kiln: looks inside the compiler.
+#include <cstdio>
+
+#include "commands.h"
+
+namespace {
+
+constexpr const char* kHelp =
+    "kiln dump m.onnx [--after=PASS]     prints the graph after a pass (import: before the first; default: after all)\n"
+    "kiln profile m.onnx [--shapes=...]  builds for this CPU, runs, and prints the time of every step\n";
+
+kiln::Status run(int argc, char** argv) {
+  const kiln::Arguments arguments =
+      TRY(kiln::parse_arguments(argc, argv, {"after", "shapes", "threads", "noTF32", "runs", "verbose", "help"}));
+  if (arguments.words.empty() || arguments.has("help")) return std::fputs(kHelp, stdout), kiln::Status{};
+  if (arguments.words[0] == "dump") return kiln::run_dump(arguments);
+  if (arguments.words[0] == "profile") return kiln::run_profile(arguments);
+  return kiln::error(kiln::Code::kInvalidArgument, "no command is called '", arguments.words[0], "'; see kiln --help");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const kiln::Status done = run(argc, argv);
+    if (done) return 0;
+    std::fprintf(stderr, "kiln: %s\n", done.error().message.c_str());
+  } catch (const kiln::CheckFailed& failed) {
+    std::fprintf(stderr, "kiln: %s\n", failed.message.c_str());
+  } catch (const std::exception& failed) {
+    std::fprintf(stderr, "kiln: %s\n", failed.what());
+  }
+  return 1;
+}
