@@ -11,7 +11,7 @@
 
 namespace kiln::cpu {
 
-CpuDevice::CpuDevice(int team_size) : team_(team_size) {}
+CpuDevice::CpuDevice(int team_size) : team_(team_size), standby_(std::make_shared<Standby>()) {}
 CpuDevice::~CpuDevice() = default;
 void CpuDevice::set_executor(std::unique_ptr<Executor> executor) { executor_ = std::move(executor); }
 
@@ -37,7 +37,9 @@ Result<Buffer> CpuDevice::allocate(int64_t size_bytes) {
   return Buffer(data, size_bytes, nullptr, [](void*, void* p, int64_t) { std::free(p); });
 }
 
-Result<std::unique_ptr<Stream>> CpuDevice::create_stream() { return std::make_unique<HostStream>(); }
+Result<std::unique_ptr<Stream>> CpuDevice::create_stream() { return create_host_stream(); }
+
+std::unique_ptr<HostStream> CpuDevice::create_host_stream() { return std::make_unique<HostStream>(standby_); }
 
 namespace {
 Status copy(void* to, const void* from, int64_t size_bytes, Stream& stream) {

@@ -8,6 +8,9 @@
 
 namespace kiln::cpu {
 
+class HostStream;
+class Standby;
+
 class CpuDevice final : public Device {
  public:
   /// Fails if the machine lacks the instructions that every kernel needs, and names them.
@@ -27,11 +30,14 @@ class CpuDevice final : public Device {
   /// Called once by whoever composes backends: exec/ lies above device/.
   void set_executor(std::unique_ptr<Executor> executor);
   Team& team() { return team_; }
+  /// As `create_stream`, with what the CUDA runtime's functions need beside: events, captures.
+  std::unique_ptr<HostStream> create_host_stream();
 
  private:
   explicit CpuDevice(int team_size);
 
   Team team_;
+  std::shared_ptr<Standby> standby_;
   std::unique_ptr<Executor> executor_;
 };
 
