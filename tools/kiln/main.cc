@@ -7,14 +7,16 @@ namespace {
 
 constexpr const char* kHelp =
     "kiln dump m.onnx [--after=PASS]     prints the graph after a pass (import: before the first; default: after all)\n"
-    "kiln profile m.onnx [--shapes=...]  builds for this CPU, runs, and prints the time of every step\n";
+    "kiln profile m.onnx [--shapes=...]  builds for this CPU, runs, and prints the time of every step\n"
+    "kiln run m.onnx --data=FOLDER       runs on input_K.pb of the folder and compares with output_K.pb\n";
 
 kiln::Status run(int argc, char** argv) {
-  const kiln::Arguments arguments =
-      TRY(kiln::parse_arguments(argc, argv, {"after", "shapes", "threads", "noTF32", "runs", "verbose", "help"}));
+  const kiln::Arguments arguments = TRY(kiln::parse_arguments(
+      argc, argv, {"after", "shapes", "threads", "noTF32", "runs", "verbose", "help", "data", "fp16"}));
   if (arguments.words.empty() || arguments.has("help")) return std::fputs(kHelp, stdout), kiln::Status{};
   if (arguments.words[0] == "dump") return kiln::run_dump(arguments);
   if (arguments.words[0] == "profile") return kiln::run_profile(arguments);
+  if (arguments.words[0] == "run") return kiln::run_run(arguments);
   return kiln::error(kiln::Code::kInvalidArgument, "no command is called '", arguments.words[0], "'; see kiln --help");
 }
 

@@ -3,13 +3,10 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
-#include <memory>
 
 #include "arguments.h"
-#include "backend/cpu/exec/executor.h"
-#include "backend/cpu/tactics/backend.h"
 #include "commands.h"
-#include "runtime/context.h"
+#include "session.h"
 #include "tensor/view.h"
 
 namespace kiln {
@@ -19,18 +16,6 @@ using Clock = std::chrono::steady_clock;
 double since_ms(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
-
-class PrintLog final : public Log {
- public:
-  explicit PrintLog(bool verbose) : verbose_(verbose) {}
-  void write(Severity, std::string_view message) override {
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(message.size()), message.data());
-  }
-  bool wants(Severity severity) const override { return verbose_ || severity <= Severity::kWarning; }
-
- private:
-  bool verbose_;
-};
 
 /// Collects the least time of each step over several runs.
 class Times final : public runtime::StepObserver {
@@ -44,27 +29,21 @@ class Times final : public runtime::StepObserver {
   size_t at_ = 0;
 };
 
-/// Inputs of small numbers, kept until the run is over.
-struct Inputs {
-  std::vector<HostTensor> tensors;
-  Status set(runtime::Context& context) {
-    const plan::Plan& plan = context.engine().plan();
-    for (size_t i = 0; i < plan.inputs.size(); ++i) {
-      const plan::InputRange& range = plan.profiles[0].ranges[i];
-      HostTensor::Fresh fresh = TRY(HostTensor::make(plan.inputs[i].dtype, range.opt));
-      const bool real = is_float(plan.inputs[i].dtype);
-      for (int64_t k = 0; k < fresh.tensor.volume(); ++k) {
-        const int64_t noise = (k * 2654435761 >> 16) & 255;
-        store_number(plan.inputs[i].dtype, fresh.data.data(), k,
-                     real ? static_cast<double>(noise) / 128 - 1 : static_cast<double>(noise & 1));
-      }
-      TRY(context.set_input_extents(static_cast<int>(i), range.opt));
-      context.set_input_address(static_cast<int>(i), fresh.data.data());
-      tensors.push_back(std::move(fresh.tensor));
+/// Inputs of small numbers at the profile's optimum.
+Result<std::vector<HostTensor>> made_up_inputs(const plan::Plan& plan) {
+  std::vector<HostTensor> result;
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    HostTensor::Fresh fresh = TRY(HostTensor::make(plan.inputs[i].dtype, plan.profiles[0].ranges[i].opt));
+    const bool real = is_float(plan.inputs[i].dtype);
+    for (int64_t k = 0; k < fresh.tensor.volume(); ++k) {
+      const int64_t noise = (k * 2654435761 >> 16) & 255;
+      store_number(plan.inputs[i].dtype, fresh.data.data(), k,
+                   real ? static_cast<double>(noise) / 128 - 1 : static_cast<double>(noise & 1));
     }
-    return {};
+    result.push_back(std::move(fresh.tensor));
   }
-};
+  return result;
+}
 
 void print_steps(const plan::Profile& profile, const Times& times, double total_ms) {
   std::map<std::string, double> by_tactic;
@@ -93,51 +72,30 @@ void print_steps(const plan::Profile& profile, const Times& times, double total_
 Status run_profile(const Arguments& arguments) {
   TRY(require(arguments.words.size() == 2,
               "usage: kiln profile m.onnx [--shapes=x:1x3x8x8] [--threads=N] [--noTF32] [--runs=N] [--verbose]"));
-  PrintLog log(arguments.has("verbose"));
   Clock::time_point start = Clock::now();
   const ir::Graph graph = TRY(import_file(arguments.words[1]));
   std::printf("import %.1f ms\n", since_ms(start));
-  const auto device = TRY(cpu::CpuDevice::create(arguments.has("threads") ? std::stoi(arguments.get("threads"))
-                                                                          : cpu::default_team_size()));
-  device->set_executor(std::make_unique<cpu::CpuExecutor>(device->team()));
-  cpu::CpuBackend backend(*device);
-  BuildRequest request;
-  request.numerics.tf32 = !arguments.has("noTF32");
-  request.profiles.push_back(TRY(fixed_profile(graph, arguments.get("shapes"))));
-  start = Clock::now();
-  const auto plan = std::make_shared<const plan::Plan>(TRY(build_plan(graph, backend, request, log)));
-  std::printf("build  %.1f ms\n", since_ms(start));
-  const auto engine = TRY(runtime::Engine::load(plan, *device, log));
-  const auto context = TRY(runtime::Context::create(engine, runtime::Context::Memory::kOwn));
-  Inputs inputs;
-  TRY(inputs.set(*context));
-  TRY(context->bind());
-  std::vector<HostTensor> outputs;
-  for (size_t i = 0; i < plan->outputs.size(); ++i) {
-    HostTensor::Fresh fresh =
-        TRY(HostTensor::make(plan->outputs[i].dtype, context->output_extents(static_cast<int>(i))));
-    context->set_output_address(static_cast<int>(i), fresh.data.data());
-    outputs.push_back(std::move(fresh.tensor));
-  }
-  const auto stream = TRY(device->create_stream());
+  Session session = TRY(build_session(arguments, graph, TRY(fixed_profile(graph, arguments.get("shapes")))));
+  TRY(session.set_inputs(TRY(made_up_inputs(*session.plan))));
+  const plan::Plan& plan = *session.plan;
   const int runs = std::stoi(arguments.get("runs", "20"));
-  Times times(plan->profiles[0].steps.size());
+  Times times(plan.profiles[0].steps.size());
   std::vector<double> wall;
   for (int pass = 0; pass < 2; ++pass) {  // steps are timed apart from the whole
-    context->set_timing(pass == 1);
+    session.context->set_timing(pass == 1);
     for (int i = 0; i < runs; ++i) {
       start = Clock::now();
-      TRY(context->enqueue(*stream));
-      TRY(stream->synchronize());
+      TRY(session.context->enqueue(*session.stream));
+      TRY(session.stream->synchronize());
       if (pass == 0) wall.push_back(since_ms(start));
       times.begin();
-      if (pass == 1) context->report_times(times);
+      if (pass == 1) session.context->report_times(times);
     }
   }
   std::ranges::sort(wall);
-  print_steps(plan->profiles[0], times, wall[wall.size() / 2]);
+  print_steps(plan.profiles[0], times, wall[wall.size() / 2]);
   std::printf("%9.4f ms median of %d runs, %.4f ms least, %zu steps, %.1f MB arena\n", wall[wall.size() / 2], runs,
-              wall[0], plan->profiles[0].steps.size(), static_cast<double>(plan->profiles[0].arena_bytes) / 1e6);
+              wall[0], plan.profiles[0].steps.size(), static_cast<double>(plan.profiles[0].arena_bytes) / 1e6);
   return {};
 }
 

@@ -1,0 +1,66 @@
+/// kiln run m.onnx --data=FOLDER: runs the data sets of an ONNX test folder and compares.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/mapped_file.h"
+#include "commands.h"
+#include "onnx/dtypes.h"
+#include "onnx/reader.h"
+#include "onnx/tensor_data.h"
+#include "session.h"
+#include "tensor/view.h"
+
+namespace kiln {
+namespace {
+
+/// FOLDER/input_0.pb, FOLDER/input_1.pb, ...
+Result<std::vector<HostTensor>> read_tensors(const std::string& folder, const std::string& stem) {
+  std::vector<HostTensor> result;
+  for (int i = 0;; ++i) {
+    const std::string path = str(folder, '/', stem, '_', i, ".pb");
+    if (!std::filesystem::exists(path)) return result;
+    const auto file = TRY(MappedFile::open(path));
+    const auto model = TRY(onnx::read_tensor(file->bytes(), {.folder = folder, .owner = file}));
+    result.push_back(TRY(onnx::host_tensor(TRY(onnx::tensor_data(*model, model->graph.initializers.at(0))))));
+  }
+}
+
+void compare(const std::string& name, const HostTensor& got, const HostTensor& want) {
+  const View x(got), y(want);
+  double worst = 0, largest = 0;
+  const bool same_extents = got.extents() == want.extents();
+  for (int64_t i = 0; same_extents && i < y.volume(); ++i) {
+    largest = std::max(largest, std::abs(y[i]));
+    const double off = std::abs(x[i] - y[i]);
+    worst = std::isnan(off) ? INFINITY : std::max(worst, off);
+  }
+  std::printf("  %-24s %s, largest %.6g, off by at most %.3g (%.2g of the largest)\n", name.c_str(),
+              str(got.dtype(), got.extents()).c_str(), largest, same_extents ? worst : INFINITY,
+              worst / std::max(largest, 1e-30));
+}
+
+}  // namespace
+
+Status run_run(const Arguments& arguments) {
+  TRY(require(arguments.words.size() == 2 && arguments.has("data"),
+              "usage: kiln run m.onnx --data=FOLDER [--noTF32] [--fp16]"));
+  const std::string folder = arguments.get("data");
+  const ir::Graph graph = TRY(import_file(arguments.words[1]));
+  std::vector<HostTensor> inputs = TRY(read_tensors(folder, "input"));
+  ProfileRequest profile;
+  for (size_t i = 0; i < std::min(inputs.size(), graph.inputs().size()); ++i)
+    profile.extents[graph.value(graph.inputs()[i]).name] = {inputs[i].extents(), inputs[i].extents(),
+                                                            inputs[i].extents()};
+  Session session = TRY(build_session(arguments, graph, profile));
+  TRY(session.set_inputs(std::move(inputs)));
+  TRY(session.context->enqueue(*session.stream));
+  TRY(session.stream->synchronize());
+  const std::vector<HostTensor> wanted = TRY(read_tensors(folder, "output"));
+  for (size_t i = 0; i < std::min(wanted.size(), session.outputs.size()); ++i)
+    compare(session.plan->outputs[i].name, session.outputs[i], wanted[i]);
+  return {};
+}
+
+}  // namespace kiln
