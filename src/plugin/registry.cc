@@ -54,10 +54,15 @@ void Registry::set_parent(nvinfer1::IPluginRegistry* parent) {
   parent_ = parent;
 }
 
+void Registry::set_logger(nvinfer1::ILogger* logger) {
+  const std::lock_guard lock(mutex_);
+  logger_ = logger;
+}
+
 void Registry::report(ErrorCode code, const char* call, const std::string& message) const noexcept {
   const std::string text = str("IPluginRegistry::", call, ": ", message);
   if (recorder_) recorder_->reportError(code, text.substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str());
-  if (nvinfer1::ILogger* logger = ::getLogger()) logger->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
+  if (logger_) logger_->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
 }
 
 bool Registry::registerCreator(OldCreator& creator, AsciiChar const* plugin_namespace) noexcept {

@@ -21,6 +21,8 @@ class Registry final : public nvinfer1::IPluginRegistry {
   explicit Registry(nvinfer1::IPluginRegistry* parent = nullptr) : parent_(parent) {}
   ~Registry() override;
   void set_parent(nvinfer1::IPluginRegistry* parent);
+  /// Who is told of errors, beside the error recorder; null: nobody.
+  void set_logger(nvinfer1::ILogger* logger);
 
   bool registerCreator(OldCreator& creator, AsciiChar const* plugin_namespace) noexcept override;
   OldCreator* const* getPluginCreatorList(int32_t* count) const noexcept override;
@@ -59,6 +61,7 @@ class Registry final : public nvinfer1::IPluginRegistry {
   nvinfer1::IPluginRegistry* parent_ = nullptr;
   bool search_parent_ = true;
   nvinfer1::IErrorRecorder* recorder_ = nullptr;
+  nvinfer1::ILogger* logger_ = nullptr;
   std::map<Key, Creator*> creators_;
   std::map<std::string, Resource, std::less<>> resources_;
   std::vector<Creator*> all_;  ///< what getAllCreators answers, until the next change

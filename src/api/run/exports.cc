@@ -13,7 +13,11 @@ int32_t getInferLibPatchVersion() noexcept { return NV_TENSORRT_PATCH; }
 int32_t getInferLibBuildVersion() noexcept { return NV_TENSORRT_BUILD; }
 
 nvinfer1::ILogger* getLogger() noexcept { return kiln::api::first_logger(); }
-nvinfer1::IPluginRegistry* getPluginRegistry() noexcept { return &kiln::plugin::process_registry(); }
+nvinfer1::IPluginRegistry* getPluginRegistry() noexcept {
+  kiln::plugin::Registry& registry = kiln::plugin::process_registry();
+  registry.set_logger(getLogger());
+  return &registry;
+}
 
 void* createInferRuntime_INTERNAL(void* logger, int32_t version) noexcept {
   nvinfer1::ILogger* program = kiln::api::accept_program(logger, "createInferRuntime", version);

@@ -16,6 +16,7 @@ class Runtime final : public nvinfer1::IRuntime, public nvinfer1::apiv::VRuntime
  public:
   explicit Runtime(nvinfer1::ILogger& logger) : reporter_(logger), plugins_(&plugin::process_registry()) {
     mImpl = this;
+    plugins_.set_logger(&logger);
   }
 
   nvinfer1::IRuntime* getPImpl() noexcept override { return this; }

@@ -50,7 +50,7 @@ StreamTable& StreamTable::instance() {
 
 StreamTable::Slot* StreamTable::slot_of(void* handle) const {
   const auto number = reinterpret_cast<uintptr_t>(handle);
-  if (!(number & kMark)) return nullptr;
+  if (!(number & kMark) || index_in(number) >= kMaxStreams) return nullptr;
   Slot* slot = slots_.slots[index_in(number)].load(std::memory_order_acquire);
   return slot && slot->handle.load(std::memory_order_acquire) == number ? slot : nullptr;
 }

@@ -1,0 +1,340 @@
+#include "api/run/context.h"
+
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "api/base/convert.h"
+#include "api/run/stream_table.h"
+#include "api/run/testing/runtime_fixture.h"
+
+namespace kiln::api {
+namespace {
+
+using nvinfer1::Dims;
+using nvinfer1::IExecutionContext;
+using Strategy = nvinfer1::ExecutionContextAllocationStrategy;
+
+/// The tensors of a run of small_plan.h, n rows, z with `columns`.
+struct Tensors {
+  explicit Tensors(int64_t n, int64_t columns = 2) : n(n), shape{n * 4 / columns, columns} {
+    x.resize(static_cast<size_t>(n * 4));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 5) - 2;
+    y.assign(x.size(), NAN);
+    z.assign(x.size(), NAN);
+    picked.assign(4, NAN);
+  }
+  void give_to(IExecutionContext& context) {
+    EXPECT_TRUE(context.setInputShape("x", Dims{2, {n, 4}}));
+    EXPECT_TRUE(context.setTensorAddress("x", x.data()));
+    EXPECT_TRUE(context.setInputTensorAddress("shape", shape));
+    EXPECT_TRUE(context.setTensorAddress("index", &index));
+    EXPECT_TRUE(context.setTensorAddress("y", y.data()));
+    EXPECT_TRUE(context.setOutputTensorAddress("z", z.data()));
+    EXPECT_TRUE(context.setTensorAddress("picked", picked.data()));
+  }
+  void check() const {
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(y[i], std::max(x[i], 0.0f)) << i;
+      ASSERT_EQ(z[i], y[i]) << i;
+    }
+    for (size_t i = 0; i < 4; ++i) ASSERT_EQ(picked[i], x[static_cast<size_t>(index) * 4 + i]);
+  }
+
+  int64_t n;
+  int64_t shape[2];
+  int32_t index = 0;
+  std::vector<float> x, y, z, picked;
+};
+
+class ContextTest : public RuntimeTest {
+ protected:
+  void SetUp() override {
+    RuntimeTest::SetUp();
+    context.reset(engine->createExecutionContext());
+    ASSERT_TRUE(context) << logger.last();
+  }
+  static bool wait(cudaStream_t stream) {
+    return StreamTable::instance().find(stream)->get().synchronize().has_value();
+  }
+
+  std::unique_ptr<IExecutionContext> context;
+};
+
+TEST_F(ContextTest, RunsOnEveryKindOfStream) {
+  void* const made = *StreamTable::instance().create(0, 0);
+  for (void* handle : {static_cast<void*>(nullptr), reinterpret_cast<void*>(1), reinterpret_cast<void*>(2), made})
+    for (const int64_t n : {3, 4, 1}) {
+      Tensors t(n);
+      t.index = static_cast<int32_t>(n - 1);
+      t.give_to(*context);
+      const auto stream = static_cast<cudaStream_t>(handle);
+      ASSERT_TRUE(context->enqueueV3(stream)) << logger.last();
+      ASSERT_TRUE(wait(stream));
+      t.check();
+    }
+  EXPECT_TRUE(StreamTable::instance().destroy(made));
+  EXPECT_FALSE(context->enqueueV3(static_cast<cudaStream_t>(made)));
+  EXPECT_NE(logger.last().find("there is no stream"), std::string::npos) << logger.last();
+}
+
+TEST_F(ContextTest, ExecutesWithBindings) {
+  Tensors t(2);
+  EXPECT_TRUE(context->setInputShape("x", Dims{2, {2, 4}}));
+  void* bindings[] = {t.x.data(), t.shape, &t.index, t.y.data(), t.z.data(), t.picked.data()};
+  ASSERT_TRUE(context->executeV2(bindings)) << logger.last();
+  t.check();
+  EXPECT_FALSE(context->executeV2(nullptr));
+}
+
+TEST_F(ContextTest, TwoContextsShareAProfile) {
+  const std::unique_ptr<IExecutionContext> other(engine->createExecutionContext());
+  ASSERT_TRUE(other);
+  Tensors mine(2), others(4);
+  mine.give_to(*context);
+  others.give_to(*other);
+  ASSERT_TRUE(context->enqueueV3(nullptr) && other->enqueueV3(nullptr));
+  ASSERT_TRUE(wait(nullptr));
+  mine.check();
+  others.check();
+}
+
+TEST_F(ContextTest, InfersShapes) {
+  EXPECT_EQ(text(context->getTensorShape("x")), "[-1, 4]");
+  EXPECT_FALSE(context->allInputDimensionsSpecified());
+  const char* names[4] = {};
+  EXPECT_EQ(context->inferShapes(4, names), 2);
+  EXPECT_STREQ(names[0], "x");
+  EXPECT_STREQ(names[1], "shape");
+  EXPECT_EQ(text(context->getTensorShape("y")), "[-1, 4]");
+
+  EXPECT_TRUE(context->setInputShape("x", Dims{2, {3, 4}}));
+  EXPECT_TRUE(context->allInputDimensionsSpecified());
+  EXPECT_FALSE(context->allInputShapesSpecified());
+  const int64_t shape[2] = {6, 2};
+  EXPECT_TRUE(context->setInputTensorAddress("shape", shape));
+  EXPECT_EQ(context->inferShapes(0, nullptr), 0);
+  EXPECT_EQ(text(context->getTensorShape("y")), "[3, 4]");
+  EXPECT_EQ(text(context->getTensorShape("z")), "[6, 2]");
+  EXPECT_EQ(text(context->getTensorStrides("y")), "[4, 1]");
+  EXPECT_EQ(context->getMaxOutputSize("y"), 48);
+  EXPECT_EQ(logger.num_errors(), 0u);
+  EXPECT_EQ(context->inferShapes(-1, nullptr), -1);
+  EXPECT_EQ(context->getMaxOutputSize("x"), -1);
+}
+
+TEST_F(ContextTest, ChangesProfiles) {
+  EXPECT_EQ(context->getOptimizationProfile(), 0);
+  EXPECT_FALSE(context->setInputShape("x", Dims{2, {6, 4}}));
+  EXPECT_EQ(logger.last(),
+            "IExecutionContext::setInputShape: input 'x': extent 6 of axis 0 is above profile 0's maximum 4");
+  ASSERT_TRUE(context->setOptimizationProfileAsync(1, nullptr));
+  EXPECT_EQ(context->getOptimizationProfile(), 1);
+  Tensors t(6);
+  t.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(nullptr)) << logger.last();
+  ASSERT_TRUE(wait(nullptr));
+  t.check();
+  EXPECT_FALSE(context->setOptimizationProfileAsync(2, nullptr));
+  EXPECT_EQ(context->getOptimizationProfile(), 1);
+}
+
+TEST_F(ContextTest, ExplainsBadInput) {
+  const auto says = [&](const char* text) { EXPECT_EQ(logger.last(), std::string("IExecutionContext::") + text); };
+  EXPECT_FALSE(context->setInputShape("y", Dims{2, {3, 4}}));
+  says("setInputShape: 'y' is an output; inputs: 'x', 'shape', 'index'");
+  EXPECT_FALSE(context->setInputShape(nullptr, Dims{2, {3, 4}}));
+  says("setInputShape: tensorName is null");
+  EXPECT_FALSE(context->setInputShape("x", Dims{1, {3}}));
+  says("setInputShape: input 'x': [3] has rank 1; the network's has 2");
+  EXPECT_FALSE(context->setInputShape("x", Dims{77, {}}));
+  says("setInputShape: input 'x': nbDims is 77, outside [0, 8]");
+  EXPECT_FALSE(context->setInputShape("x", Dims{2, {-1, 4}}));
+  says("setInputShape: input 'x': extent -1 of axis 0 is below profile 0's minimum 1");
+  EXPECT_FALSE(context->setInputShape("x", Dims{2, {INT64_MAX, 4}}));
+  EXPECT_FALSE(context->setTensorAddress("nothing", nullptr));
+  EXPECT_FALSE(context->enqueueV3(nullptr));
+  says("enqueueV3: the shape of input 'x' is not set");
+  EXPECT_EQ(context->getTensorAddress("nothing"), nullptr);
+
+  Tensors t(3);
+  t.give_to(*context);
+  EXPECT_TRUE(context->setTensorAddress("y", nullptr));
+  EXPECT_FALSE(context->enqueueV3(nullptr));
+  says("enqueueV3: output 'y' has no address: call setTensorAddress");
+  t.give_to(*context);
+  EXPECT_TRUE(context->setTensorAddress("index", nullptr));
+  EXPECT_FALSE(context->enqueueV3(nullptr));
+  says("enqueueV3: input 'index' has no address: call setTensorAddress");
+  t.give_to(*context);
+  t.shape[0] = 7;  // 14 elements are not 12
+  EXPECT_FALSE(context->enqueueV3(nullptr));
+  t.shape[0] = 33;
+  EXPECT_FALSE(context->enqueueV3(nullptr));
+  t.shape[0] = 6;
+  EXPECT_TRUE(context->enqueueV3(nullptr)) << logger.last();
+  EXPECT_TRUE(wait(nullptr));
+  t.check();
+}
+
+TEST_F(ContextTest, ReportsWhatFailsAfterEnqueue) {
+  Tensors t(3);
+  t.give_to(*context);
+  t.index = 3;
+  ASSERT_TRUE(context->enqueueV3(nullptr)) << logger.last();
+  EXPECT_FALSE(wait(nullptr));
+  EXPECT_EQ(logger.num_errors(), 1u);
+  EXPECT_NE(logger.last().find("pick"), std::string::npos) << logger.last();
+  t.index = 2;
+  ASSERT_TRUE(context->enqueueV3(nullptr)) << logger.last();
+  EXPECT_TRUE(wait(nullptr));
+  t.check();
+
+  t.index = -5;
+  void* bindings[] = {t.x.data(), t.shape, &t.index, t.y.data(), t.z.data(), t.picked.data()};
+  EXPECT_FALSE(context->executeV2(bindings));
+  EXPECT_EQ(logger.num_errors(), 2u);
+}
+
+/// Gives memory from vectors, by name.
+class Allocator final : public nvinfer1::IOutputAllocator {
+ public:
+  void* reallocateOutputAsync(char const* name, void*, uint64_t size, uint64_t, cudaStream_t) override {
+    if (refuse) return nullptr;
+    memory[name].resize(size);
+    return memory[name].data();
+  }
+  void notifyShape(char const* name, Dims const& dims) noexcept override { shapes[name] = text(dims); }
+  std::map<std::string, std::vector<std::byte>> memory;
+  std::map<std::string, std::string> shapes;
+  bool refuse = false;
+};
+
+TEST_F(ContextTest, AsksOutputAllocators) {
+  Tensors t(3, 4);
+  t.give_to(*context);
+  Allocator allocator;
+  EXPECT_TRUE(context->setTensorAddress("z", nullptr));
+  ASSERT_TRUE(context->setOutputAllocator("z", &allocator));
+  EXPECT_EQ(context->getOutputAllocator("z"), &allocator);
+  ASSERT_TRUE(context->enqueueV3(nullptr)) << logger.last();
+  ASSERT_TRUE(wait(nullptr));
+  EXPECT_EQ(allocator.shapes["z"], "[3, 4]");
+  ASSERT_EQ(allocator.memory["z"].size(), 48u);
+  std::memcpy(t.z.data(), allocator.memory["z"].data(), 48);
+  t.check();
+  allocator.refuse = true;
+  EXPECT_FALSE(context->enqueueV3(nullptr));
+  EXPECT_EQ(logger.last(), "IExecutionContext::enqueueV3: output 'z': its allocator gave no 48 bytes");
+  EXPECT_FALSE(context->setOutputAllocator("x", &allocator));
+}
+
+TEST_F(ContextTest, WorksInMemoryOfTheProgram) {
+  context.reset(engine->createExecutionContext(Strategy::kUSER_MANAGED));
+  ASSERT_TRUE(context) << logger.last();
+  Tensors t(4);
+  t.give_to(*context);
+  EXPECT_EQ(text(context->getTensorShape("z")), "[8, 2]");  // shapes need no memory
+  const size_t needed = context->updateDeviceMemorySizeForShapes();
+  EXPECT_EQ(static_cast<int64_t>(needed), engine->getDeviceMemorySizeForProfileV2(0));
+  std::vector<std::byte> memory(needed + 512);
+  auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(memory.data()) + 255) & ~uintptr_t{255});
+  if (needed > 0) {
+    EXPECT_FALSE(context->enqueueV3(nullptr));
+    context->setDeviceMemoryV2(aligned, static_cast<int64_t>(needed) - 1);
+    EXPECT_NE(logger.last().find("below the"), std::string::npos);
+  }
+  context->setDeviceMemoryV2(aligned + 1, static_cast<int64_t>(needed));
+  EXPECT_NE(logger.last().find("aligned"), std::string::npos);
+  context->setDeviceMemoryV2(aligned, static_cast<int64_t>(needed));
+  ASSERT_TRUE(context->enqueueV3(nullptr)) << logger.last();
+  ASSERT_TRUE(wait(nullptr));
+  t.check();
+}
+
+/// Counts what it gave out.
+class GpuAllocator final : public nvinfer1::IGpuAllocator {
+ public:
+  void* allocate(uint64_t size, uint64_t alignment, nvinfer1::AllocatorFlags) noexcept override {
+    ++given;
+    return refuse ? nullptr : std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
+  }
+  bool deallocate(void* memory) noexcept override {
+    --given;
+    std::free(memory);
+    return true;
+  }
+  int given = 0;
+  bool refuse = false;
+};
+
+TEST_F(ContextTest, TakesMemoryFromTheRuntimesAllocator) {
+  GpuAllocator allocator;
+  runtime->setGpuAllocator(&allocator);
+  const auto bytes = small_plan_bytes();
+  const std::unique_ptr<nvinfer1::ICudaEngine> other(runtime->deserializeCudaEngine(bytes.data(), bytes.size()));
+  ASSERT_TRUE(other);
+  for (const Strategy strategy : {Strategy::kSTATIC, Strategy::kON_PROFILE_CHANGE}) {
+    const std::unique_ptr<IExecutionContext> with(other->createExecutionContext(strategy));
+    ASSERT_TRUE(with) << logger.last();
+    ASSERT_TRUE(with->setOptimizationProfileAsync(1, nullptr));
+    Tensors t(8);
+    t.give_to(*with);
+    ASSERT_TRUE(with->enqueueV3(nullptr)) << logger.last();
+    ASSERT_TRUE(wait(nullptr));
+    t.check();
+  }
+  EXPECT_EQ(allocator.given, 0);
+}
+
+class Profiler final : public nvinfer1::IProfiler {
+ public:
+  void reportLayerTime(char const* name, float ms) noexcept override {
+    names.emplace_back(name);
+    EXPECT_GE(ms, 0);
+  }
+  std::vector<std::string> names;
+};
+
+TEST_F(ContextTest, ReportsToProfilers) {
+  Profiler profiler;
+  EXPECT_FALSE(context->reportToProfiler());
+  context->setProfiler(&profiler);
+  Tensors t(3);
+  t.give_to(*context);
+  EXPECT_TRUE(context->getEnqueueEmitsProfile());
+  ASSERT_TRUE(context->enqueueV3(nullptr));
+  EXPECT_EQ(profiler.names.size(), static_cast<size_t>(engine->getNbLayers()));
+  t.check();  // the call has waited
+  context->setEnqueueEmitsProfile(false);
+  profiler.names.clear();
+  ASSERT_TRUE(context->enqueueV3(nullptr));
+  ASSERT_TRUE(wait(nullptr));
+  EXPECT_TRUE(profiler.names.empty());
+  EXPECT_TRUE(context->reportToProfiler());
+  EXPECT_EQ(profiler.names.size(), static_cast<size_t>(engine->getNbLayers()));
+}
+
+TEST_F(ContextTest, KeepsItsSettings) {
+  context->setName("mine");
+  EXPECT_STREQ(context->getName(), "mine");
+  EXPECT_EQ(&context->getEngine(), engine.get());
+  EXPECT_EQ(context->getErrorRecorder(), &recorder);
+  context->setPersistentCacheLimit(99);
+  EXPECT_EQ(context->getPersistentCacheLimit(), 99u);
+  EXPECT_TRUE(context->setNvtxVerbosity(nvinfer1::ProfilingVerbosity::kNONE));
+  EXPECT_FALSE(context->setNvtxVerbosity(nvinfer1::ProfilingVerbosity::kDETAILED));
+  const std::unique_ptr<nvinfer1::IRuntimeConfig> config(engine->createRuntimeConfig());
+  config->setExecutionContextAllocationStrategy(Strategy::kON_PROFILE_CHANGE);
+  const std::unique_ptr<IExecutionContext> other(engine->createExecutionContext(config.get()));
+  ASSERT_TRUE(other);
+  const std::unique_ptr<nvinfer1::IRuntimeConfig> copy(other->getRuntimeConfig());
+  EXPECT_EQ(copy->getExecutionContextAllocationStrategy(), Strategy::kON_PROFILE_CHANGE);
+  EXPECT_FALSE(engine->createExecutionContext(static_cast<nvinfer1::IRuntimeConfig*>(nullptr)));
+  EXPECT_FALSE(engine->createExecutionContext(static_cast<Strategy>(12)));
+  EXPECT_FALSE(context->setAllTensorsDebugState(true));
+  EXPECT_EQ(logger.last(), "IExecutionContext::setAllTensorsDebugState: not in Kiln yet");
+}
+
+}  // namespace
+}  // namespace kiln::api
