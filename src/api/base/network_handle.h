@@ -1,0 +1,32 @@
+/// A network object as the parser sees it, which fills it without knowing its class.
+#pragma once
+
+#include <NvInfer.h>
+
+#include <memory>
+#include <string_view>
+
+#include "api/base/report.h"
+#include "ir/graph.h"
+
+namespace kiln::api {
+
+/// The only class behind INetworkDefinition.
+class NetworkHandle : public nvinfer1::INetworkDefinition {
+ public:
+  virtual ir::Graph& graph() = 0;
+  /// The object of a value, made when first asked for; it lives as long as the network.
+  virtual nvinfer1::ITensor& tensor(ir::ValueId value) = 0;
+
+  static NetworkHandle& of(nvinfer1::INetworkDefinition& network) { return static_cast<NetworkHandle&>(network); }
+};
+
+/// The address behind a reference that a program may have made of a null pointer, so that a test for null is kept.
+template <class T>
+T* address_of(T& reference) {
+  T* address = &reference;
+  __asm__("" : "+r"(address));
+  return address;
+}
+
+}  // namespace kiln::api

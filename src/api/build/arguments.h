@@ -1,0 +1,29 @@
+/// What the calls of a network and its layers check of their arguments: dimensions of windows, masks of axes, weights.
+#pragma once
+
+#include <NvInfer.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "base/error.h"
+#include "tensor/host_tensor.h"
+
+namespace kiln::api {
+
+/// The numbers of a Dims, at least `least` each; fails on null and on a count other than `count` (-1: any).
+Result<Extents> numbers(const nvinfer1::Dims& dims, int count, int64_t least, const char* what);
+/// The axes whose bits are set; fails on none, and on bits from `rank` on.
+Result<std::vector<int64_t>> axes_of_mask(uint32_t mask, int rank, const char* what);
+/// The bits of axes, negative ones counted from the back of `rank`.
+uint32_t mask_of_axes(const std::vector<int64_t>& axes, int rank);
+
+/// Checks type, count and address of weights.
+Status check_weights(const nvinfer1::Weights& weights, const char* what);
+/// The elements of weights that passed `check_weights`, where they are: TensorRT has the program keep them until the
+/// network is built. `extents` have as many.
+Result<HostTensor> borrow(const nvinfer1::Weights& weights, Extents extents, const char* what);
+/// The elements of a constant as the API shows them; empty for null.
+nvinfer1::Weights to_api(const HostTensor* tensor);
+
+}  // namespace kiln::api

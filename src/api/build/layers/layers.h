@@ -1,0 +1,91 @@
+/// Every kind of layer: how a network adds one, and how the object of a node that the parser made comes about.
+#pragma once
+
+#include <NvInfer.h>
+
+#include <memory>
+
+#include "api/build/network.h"
+
+namespace kiln::api {
+
+/// The object of a node. Nodes of ops that are no layer of the API (an Expand of ONNX) get one with no more than a
+/// layer's general slots.
+std::unique_ptr<Layer> make_layer(Network& network, ir::NodeId node);
+
+// As INetworkDefinition's calls of these names. A failure says which rule an argument breaks.
+Result<nv::IActivationLayer*> add_activation(Network& network, nv::ITensor& input, nv::ActivationType type);
+Result<nv::ICastLayer*> add_cast(Network& network, nv::ITensor& input, nv::DataType to_type);
+Result<nv::IConcatenationLayer*> add_concatenation(Network& network, nv::ITensor* const* inputs, int32_t num_inputs);
+Result<nv::IConstantLayer*> add_constant(Network& network, const nv::Dims& dimensions, nv::Weights weights);
+Result<nv::IConvolutionLayer*> add_convolution(Network& network, nv::ITensor& input, int64_t num_output_maps,
+                                               const nv::Dims& kernel_size, nv::Weights kernel, nv::Weights bias);
+Result<nv::IDeconvolutionLayer*> add_deconvolution(Network& network, nv::ITensor& input, int64_t num_output_maps,
+                                                   const nv::Dims& kernel_size, nv::Weights kernel, nv::Weights bias);
+Result<nv::IElementWiseLayer*> add_element_wise(Network& network, nv::ITensor& a, nv::ITensor& b,
+                                                nv::ElementWiseOperation operation);
+Result<nv::IFillLayer*> add_fill(Network& network, const nv::Dims& dimensions, nv::FillOperation operation,
+                                 nv::DataType to_type);
+Result<nv::IGatherLayer*> add_gather(Network& network, nv::ITensor& data, nv::ITensor& indices, nv::GatherMode mode,
+                                     int32_t axis);
+Result<nv::IIdentityLayer*> add_identity(Network& network, nv::ITensor& input);
+Result<nv::IMatrixMultiplyLayer*> add_matrix_multiply(Network& network, nv::ITensor& a, nv::MatrixOperation a_op,
+                                                      nv::ITensor& b, nv::MatrixOperation b_op);
+/// `v2`: scale and bias have the shapes of addNormalizationV2, one element a channel.
+Result<nv::INormalizationLayer*> add_normalization(Network& network, nv::ITensor& input, nv::ITensor& scale,
+                                                   nv::ITensor& bias, uint32_t axes, bool v2);
+Result<nv::IPaddingLayer*> add_padding(Network& network, nv::ITensor& input, const nv::Dims& pre, const nv::Dims& post);
+Result<nv::IPoolingLayer*> add_pooling(Network& network, nv::ITensor& input, nv::PoolingType type,
+                                       const nv::Dims& window);
+Result<nv::IReduceLayer*> add_reduce(Network& network, nv::ITensor& input, nv::ReduceOperation operation, uint32_t axes,
+                                     bool keep);
+Result<nv::IResizeLayer*> add_resize(Network& network, nv::ITensor& input);
+struct ScaleWeights {
+  nv::Weights shift, scale, power;
+};
+Result<nv::IScaleLayer*> add_scale(Network& network, nv::ITensor& input, nv::ScaleMode mode,
+                                   const ScaleWeights& weights, int32_t channel_axis);
+Result<nv::ISelectLayer*> add_select(Network& network, nv::ITensor& condition, nv::ITensor& then_input,
+                                     nv::ITensor& else_input);
+Result<nv::IShapeLayer*> add_shape(Network& network, nv::ITensor& input);
+Result<nv::IShuffleLayer*> add_shuffle(Network& network, nv::ITensor& input);
+Result<nv::ISliceLayer*> add_slice(Network& network, nv::ITensor& input, const nv::Dims& start, const nv::Dims& size,
+                                   const nv::Dims& stride);
+Result<nv::ISoftMaxLayer*> add_softmax(Network& network, nv::ITensor& input);
+Result<nv::ISqueezeLayer*> add_squeeze(Network& network, nv::ITensor& input, nv::ITensor& axes);
+Result<nv::IUnaryLayer*> add_unary(Network& network, nv::ITensor& input, nv::UnaryOperation operation);
+Result<nv::IUnsqueezeLayer*> add_unsqueeze(Network& network, nv::ITensor& input, nv::ITensor& axes);
+
+// The objects of nodes that exist already.
+using MakeLayer = std::unique_ptr<Layer> (*)(Network& network, ir::NodeId node);
+template <class L>
+std::unique_ptr<Layer> make(Network& network, ir::NodeId node) {
+  return std::make_unique<L>(network, node);
+}
+std::unique_ptr<Layer> make_activation(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_cast(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_concatenation(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_constant(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_convolution(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_deconvolution(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_element_wise(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_fill(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_gather(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_identity(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_matrix_multiply(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_normalization(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_padding(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_pooling(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_reduce(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_resize(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_scale(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_select(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_shape(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_shuffle(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_slice(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_softmax(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_squeeze(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_unary(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_unsqueeze(Network& network, ir::NodeId node);
+
+}  // namespace kiln::api

@@ -1,0 +1,23 @@
+/// Removal of axes of extent 1.
+#include "ops/squeeze.h"
+#include "api/build/layers/layers.h"
+
+namespace kiln::api {
+namespace {
+
+class SqueezeLayer final
+    : public LayerOf<ops::Squeeze, nv::LayerType::kSQUEEZE, nv::ISqueezeLayer, nv::apiv::VSqueezeLayer> {
+ public:
+  using LayerOf::LayerOf;
+};
+
+}  // namespace
+
+Result<nv::ISqueezeLayer*> add_squeeze(Network& network, nv::ITensor& input, nv::ITensor& axes) {
+  const ir::ValueId x = TRY(network.value_of(input, "input"));
+  const ir::ValueId list = TRY(network.value_of(axes, "axes"));
+  return network.add<SqueezeLayer>(ops::Squeeze{}, {x, list}, Settings::kComplete);
+}
+std::unique_ptr<Layer> make_squeeze(Network& network, ir::NodeId node) { return make<SqueezeLayer>(network, node); }
+
+}  // namespace kiln::api

@@ -1,0 +1,236 @@
+#include "api/build/network.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/base/convert.h"
+#include "api/build/layers/layers.h"
+#include "builder/build.h"
+#include "ops/constant.h"
+
+namespace kiln::api {
+namespace {
+
+constexpr size_t kLongestName = 4096;
+
+Status check_input_type(DType type, const char* name) {
+  switch (type) {
+    case DType::kI4:
+    case DType::kF4E2M1:
+    case DType::kE8M0:
+    case DType::kF64: return error(Code::kInvalidArgument, "input '", name, "': ", type, " cannot be an input's type");
+    default: return {};
+  }
+}
+
+}  // namespace
+
+Network::Network(nv::IBuilder& builder, const Reporter& reporter, nv::NetworkDefinitionCreationFlags flags)
+    : builder_(builder), reporter_(reporter), flags_(flags) {
+  mImpl = this;
+}
+Network::~Network() = default;
+
+bool Network::strongly_typed() const { return getFlag(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED); }
+
+Tensor& Network::tensor(ir::ValueId value) {
+  if (tensors_.size() <= ir::index(value)) tensors_.resize(static_cast<size_t>(graph_.num_values()));
+  auto& object = tensors_[ir::index(value)];
+  if (!object) object = std::make_unique<Tensor>(*this, value);
+  return *object;
+}
+
+Layer& Network::layer(ir::NodeId node) {
+  if (ir::index(node) >= layer_objects_.size() || !layer_objects_[ir::index(node)]) keep(node, make_layer(*this, node));
+  return *layer_objects_[ir::index(node)];
+}
+
+void Network::keep(ir::NodeId node, std::unique_ptr<Layer> object) {
+  if (layer_objects_.size() <= ir::index(node)) layer_objects_.resize(static_cast<size_t>(graph_.num_nodes()));
+  layer_objects_[ir::index(node)] = std::move(object);
+}
+
+/// Nodes in the order of their ids, which is the order of adding; weights are none.
+const std::vector<ir::NodeId>& Network::layers() {
+  for (; num_scanned_ < graph_.num_nodes(); ++num_scanned_) {
+    const auto node = static_cast<ir::NodeId>(num_scanned_);
+    if (graph_.alive(node) && !is_hidden(node)) layers_.push_back(node);
+  }
+  return layers_;
+}
+
+Result<ir::ValueId> Network::value_of(const nv::ITensor& tensor, const char* what) const {
+  const nv::ITensor* const address = address_of(tensor);
+  TRY(require(address != nullptr, what, " is null"));
+  const auto& ours = static_cast<const Tensor&>(*address);
+  TRY(require(&ours.network() == this, what, " '", ours.getName(), "' belongs to another network"));
+  return ours.value();
+}
+
+Result<int> Network::rank_of(ir::ValueId value) {
+  const TensorType& type = TRY(graph_.inferred_type(value));
+  return type.rank();
+}
+
+Result<ir::NodeId> Network::add_node(Op op, std::span<const ir::ValueId> inputs, Settings settings) {
+  std::string name = str("(Unnamed Layer* ", layers().size(), ") [", op.name(), ']');
+  bool can_check = settings == Settings::kComplete;
+  for (const ir::ValueId input : inputs)
+    can_check = can_check && (input == ir::ValueId::kNone || graph_.inferred_type(input).has_value());
+  ir::NodeId node = ir::NodeId::kNone;
+  if (can_check)
+    node = graph_.value(TRY(graph_.add(std::move(op), inputs, name))[0]).producer;
+  else
+    node = graph_.add_lazily(std::move(op), inputs, name);
+  const std::vector<ir::ValueId>& outputs = graph_.node(node).outputs;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    graph_.set_name(outputs[i], outputs.size() == 1 ? str(name, "_output") : str(name, "_output_", i));
+  return node;
+}
+
+ir::ValueId Network::add_weights(HostTensor value, std::string name) {
+  const ir::ValueId weights = graph_.add_constant(std::move(value), std::move(name));
+  hidden_.resize(static_cast<size_t>(graph_.num_nodes()), false);
+  hidden_[ir::index(graph_.value(weights).producer)] = true;
+  return weights;
+}
+
+bool Network::is_weights(ir::ValueId value) const {
+  return value != ir::ValueId::kNone && graph_.value(value).producer != ir::NodeId::kNone &&
+         is_hidden(graph_.value(value).producer);
+}
+
+void Network::drop_weights(ir::ValueId value) {
+  if (is_weights(value) && graph_.num_uses(value) == 0) graph_.remove(graph_.value(value).producer);
+}
+
+Result<ir::ValueId> Network::add_input(const char* name, nv::DataType type, const nv::Dims& dimensions) {
+  TRY(require(name && *name, "the name is ", name ? "empty" : "null"));
+  TRY(require(std::strlen(name) <= kLongestName, "the name has ", std::strlen(name), " characters; at most ",
+              kLongestName, " are possible"));
+  for (const ir::ValueId other : graph_.inputs())
+    TRY(require(graph_.value(other).name != name, "there is an input '", name, "' already"));
+  const DType dtype = TRY(from_api(type));
+  TRY(check_input_type(dtype, name));
+  const nv::Dims* const dims = address_of(dimensions);
+  TRY(require(dims != nullptr, "input '", name, "': dimensions are null"));
+  const Extents extents = TRY(in_context(from_api(*dims), [&] { return str("input '", name, "'"); }));
+  for (const int64_t extent : extents)
+    TRY(require(extent >= -1, "input '", name, "': extent ", extent, " in ", text(*dims), "; -1 is the least"));
+  const ir::ValueId value = graph_.add_input(name, TensorType(dtype, {}));
+  tensor(value).set_extents(extents);
+  return value;
+}
+
+nv::ITensor* Network::addInput(const char* name, nv::DataType type, const nv::Dims& dimensions) noexcept {
+  return guard(reporter_, "INetworkDefinition::addInput", static_cast<nv::ITensor*>(nullptr),
+               [&]() -> Result<nv::ITensor*> { return &tensor(TRY(add_input(name, type, dimensions))); });
+}
+
+Status Network::mark_output(const nv::ITensor& tensor) {
+  const ir::ValueId value = TRY(value_of(tensor, "tensor"));
+  TRY(require(graph_.value(value).producer != ir::NodeId::kNone, "'", graph_.value(value).name,
+              "' is an input of the network; an output must come from a layer, such as addIdentity"));
+  if (graph_.is_output(value))
+    reporter_.log().warning("INetworkDefinition::markOutput: '", graph_.value(value).name, "' is an output already");
+  else
+    graph_.mark_output(value, graph_.value(value).name);
+  return {};
+}
+
+void Network::markOutput(nv::ITensor& tensor) noexcept {
+  guard(reporter_, "INetworkDefinition::markOutput", [&] { return mark_output(tensor); });
+}
+
+void Network::unmarkOutput(nv::ITensor& tensor) noexcept {
+  guard(reporter_, "INetworkDefinition::unmarkOutput", [&]() -> Status {
+    const ir::ValueId value = TRY(value_of(tensor, "tensor"));
+    TRY(require(graph_.is_output(value), "'", graph_.value(value).name, "' is no output of the network"));
+    graph_.unmark_output(value);
+    return {};
+  });
+}
+
+void Network::removeTensor(nv::ITensor& tensor) noexcept {
+  guard(reporter_, "INetworkDefinition::removeTensor", [&]() -> Status {
+    const ir::ValueId value = TRY(value_of(tensor, "tensor"));
+    const bool removable = graph_.value(value).producer == ir::NodeId::kNone && graph_.num_uses(value) == 0;
+    if (removable)
+      graph_.remove_input(value);
+    else
+      reporter_.log().warning("INetworkDefinition::removeTensor: '", graph_.value(value).name,
+                              "' is an input or output of a layer; the call is ignored");
+    return {};
+  });
+}
+
+int32_t Network::getNbLayers() const noexcept {
+  return guard(reporter_, "INetworkDefinition::getNbLayers", 0,
+               [&] { return static_cast<int32_t>(self().layers().size()); });
+}
+
+nv::ILayer* Network::getLayer(int32_t index) const noexcept {
+  return guard(reporter_, "INetworkDefinition::getLayer", static_cast<nv::ILayer*>(nullptr),
+               [&]() -> Result<nv::ILayer*> {
+                 const auto& all = self().layers();
+                 TRY(require(index >= 0 && static_cast<size_t>(index) < all.size(), "index ", index, " is outside [0, ",
+                             all.size(), ")"));
+                 return &self().layer(all[static_cast<size_t>(index)]).interface();
+               });
+}
+
+int32_t Network::getNbInputs() const noexcept { return static_cast<int32_t>(graph_.inputs().size()); }
+int32_t Network::getNbOutputs() const noexcept { return static_cast<int32_t>(graph_.outputs().size()); }
+
+nv::ITensor* Network::getInput(int32_t index) const noexcept {
+  return guard(
+      reporter_, "INetworkDefinition::getInput", static_cast<nv::ITensor*>(nullptr), [&]() -> Result<nv::ITensor*> {
+        TRY(require(index >= 0 && index < getNbInputs(), "index ", index, " is outside [0, ", getNbInputs(), ")"));
+        return &self().tensor(graph_.inputs()[static_cast<size_t>(index)]);
+      });
+}
+
+nv::ITensor* Network::getOutput(int32_t index) const noexcept {
+  return guard(
+      reporter_, "INetworkDefinition::getOutput", static_cast<nv::ITensor*>(nullptr), [&]() -> Result<nv::ITensor*> {
+        TRY(require(index >= 0 && index < getNbOutputs(), "index ", index, " is outside [0, ", getNbOutputs(), ")"));
+        return &self().tensor(graph_.outputs()[static_cast<size_t>(index)].value);
+      });
+}
+
+void Network::setName(const char* name) noexcept {
+  guard(reporter_, "INetworkDefinition::setName", [&]() -> Status {
+    name_ = TRY(name_argument(name, "name"));
+    return {};
+  });
+}
+const char* Network::getName() const noexcept { return name_.c_str(); }
+
+bool Network::setWeightsName(nv::Weights weights, const char* name) noexcept {
+  return guard(reporter_, "INetworkDefinition::setWeightsName", [&]() -> Status {
+    const std::string text(TRY(name_argument(name, "name")));
+    bool found = false;
+    for (int i = 0; i < graph_.num_nodes(); ++i) {
+      const auto node = static_cast<ir::NodeId>(i);
+      const auto* constant = graph_.alive(node) ? graph_.node(node).op.as<ops::Constant>() : nullptr;
+      if (!constant || !weights.values || constant->value.bytes().data() != weights.values) continue;
+      graph_.set_name(node, text);
+      found = true;
+    }
+    return require(found, "no layer of the network has these weights");
+  });
+}
+
+bool Network::hasImplicitBatchDimension() const noexcept { return false; }
+void Network::setErrorRecorder(nv::IErrorRecorder* recorder) noexcept { reporter_.set_recorder(recorder); }
+nv::IErrorRecorder* Network::getErrorRecorder() const noexcept { return reporter_.recorder(); }
+nv::IBuilder& Network::getBuilder() const noexcept { return builder_; }
+nv::NetworkDefinitionCreationFlags Network::getFlags() const noexcept { return flags_; }
+bool Network::getFlag(nv::NetworkDefinitionCreationFlag flag) const noexcept {
+  const auto bit = static_cast<int32_t>(flag);
+  return bit >= 0 && bit < nv::EnumMax<nv::NetworkDefinitionCreationFlag>() && ((flags_ >> bit) & 1U) != 0;
+}
+bool Network::isDebugTensor(const nv::ITensor&) const noexcept { return false; }
+bool Network::areWeightsMarkedRefittable(const char*) const noexcept { return false; }
+
+}  // namespace kiln::api

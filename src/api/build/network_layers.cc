@@ -1,0 +1,177 @@
+// INetworkDefinition's calls that add layers: layers/<op>.cc has each.
+#include "api/build/layers/layers.h"
+
+namespace kiln::api {
+namespace {
+
+/// The layer that `add` made, or null after the reporter was told why not.
+template <class L, class F>
+L* added(const Reporter& reporter, const char* call, F add) noexcept {
+  return guard(reporter, call, static_cast<L*>(nullptr), [&]() -> Result<L*> { return add(); });
+}
+
+}  // namespace
+
+nv::IActivationLayer* Network::addActivation(nv::ITensor& input, nv::ActivationType type) noexcept {
+  return added<nv::IActivationLayer>(reporter_, "INetworkDefinition::addActivation",
+                                     [&] { return add_activation(*this, input, type); });
+}
+
+nv::IScaleLayer* Network::addScale(nv::ITensor& input, nv::ScaleMode mode, nv::Weights shift, nv::Weights scale,
+                                   nv::Weights power) noexcept {
+  return added<nv::IScaleLayer>(reporter_, "INetworkDefinition::addScale", [&]() -> Result<nv::IScaleLayer*> {
+    const int rank = TRY(rank_of(TRY(value_of(input, "input"))));
+    TRY(require(rank >= 4, "the input has rank ", rank, "; addScale needs 4 at least, addScaleNd does not"));
+    return add_scale(*this, input, mode, {shift, scale, power}, 1);
+  });
+}
+
+nv::ISoftMaxLayer* Network::addSoftMax(nv::ITensor& input) noexcept {
+  return added<nv::ISoftMaxLayer>(reporter_, "INetworkDefinition::addSoftMax",
+                                  [&] { return add_softmax(*this, input); });
+}
+
+nv::IConcatenationLayer* Network::addConcatenation(nv::ITensor* const* inputs, int32_t nbInputs) noexcept {
+  return added<nv::IConcatenationLayer>(reporter_, "INetworkDefinition::addConcatenation",
+                                        [&] { return add_concatenation(*this, inputs, nbInputs); });
+}
+
+nv::IElementWiseLayer* Network::addElementWise(nv::ITensor& input1, nv::ITensor& input2,
+                                               nv::ElementWiseOperation op) noexcept {
+  return added<nv::IElementWiseLayer>(reporter_, "INetworkDefinition::addElementWise",
+                                      [&] { return add_element_wise(*this, input1, input2, op); });
+}
+
+nv::IUnaryLayer* Network::addUnary(nv::ITensor& input, nv::UnaryOperation operation) noexcept {
+  return added<nv::IUnaryLayer>(reporter_, "INetworkDefinition::addUnary",
+                                [&] { return add_unary(*this, input, operation); });
+}
+
+nv::IShuffleLayer* Network::addShuffle(nv::ITensor& input) noexcept {
+  return added<nv::IShuffleLayer>(reporter_, "INetworkDefinition::addShuffle",
+                                  [&] { return add_shuffle(*this, input); });
+}
+
+nv::IReduceLayer* Network::addReduce(nv::ITensor& input, nv::ReduceOperation operation, uint32_t reduceAxes,
+                                     bool keepDimensions) noexcept {
+  return added<nv::IReduceLayer>(reporter_, "INetworkDefinition::addReduce",
+                                 [&] { return add_reduce(*this, input, operation, reduceAxes, keepDimensions); });
+}
+
+nv::IGatherLayer* Network::addGather(nv::ITensor& data, nv::ITensor& indices, int32_t axis) noexcept {
+  return added<nv::IGatherLayer>(reporter_, "INetworkDefinition::addGather",
+                                 [&] { return add_gather(*this, data, indices, nv::GatherMode::kDEFAULT, axis); });
+}
+
+nv::IMatrixMultiplyLayer* Network::addMatrixMultiply(nv::ITensor& input0, nv::MatrixOperation op0, nv::ITensor& input1,
+                                                     nv::MatrixOperation op1) noexcept {
+  return added<nv::IMatrixMultiplyLayer>(reporter_, "INetworkDefinition::addMatrixMultiply",
+                                         [&] { return add_matrix_multiply(*this, input0, op0, input1, op1); });
+}
+
+nv::IConstantLayer* Network::addConstant(const nv::Dims& dimensions, nv::Weights weights) noexcept {
+  return added<nv::IConstantLayer>(reporter_, "INetworkDefinition::addConstant",
+                                   [&] { return add_constant(*this, dimensions, weights); });
+}
+
+nv::IIdentityLayer* Network::addIdentity(nv::ITensor& input) noexcept {
+  return added<nv::IIdentityLayer>(reporter_, "INetworkDefinition::addIdentity",
+                                   [&] { return add_identity(*this, input); });
+}
+
+nv::ISliceLayer* Network::addSlice(nv::ITensor& input, const nv::Dims& start, const nv::Dims& size,
+                                   const nv::Dims& stride) noexcept {
+  return added<nv::ISliceLayer>(reporter_, "INetworkDefinition::addSlice",
+                                [&] { return add_slice(*this, input, start, size, stride); });
+}
+
+nv::IShapeLayer* Network::addShape(nv::ITensor& input) noexcept {
+  return added<nv::IShapeLayer>(reporter_, "INetworkDefinition::addShape", [&] { return add_shape(*this, input); });
+}
+
+nv::IConvolutionLayer* Network::addConvolutionNd(nv::ITensor& input, int64_t nbOutputMaps, const nv::Dims& kernelSize,
+                                                 nv::Weights kernelWeights, nv::Weights biasWeights) noexcept {
+  return added<nv::IConvolutionLayer>(reporter_, "INetworkDefinition::addConvolutionNd", [&] {
+    return add_convolution(*this, input, nbOutputMaps, kernelSize, kernelWeights, biasWeights);
+  });
+}
+
+nv::IPoolingLayer* Network::addPoolingNd(nv::ITensor& input, nv::PoolingType type,
+                                         const nv::Dims& windowSize) noexcept {
+  return added<nv::IPoolingLayer>(reporter_, "INetworkDefinition::addPoolingNd",
+                                  [&] { return add_pooling(*this, input, type, windowSize); });
+}
+
+nv::IDeconvolutionLayer* Network::addDeconvolutionNd(nv::ITensor& input, int64_t nbOutputMaps,
+                                                     const nv::Dims& kernelSize, nv::Weights kernelWeights,
+                                                     nv::Weights biasWeights) noexcept {
+  return added<nv::IDeconvolutionLayer>(reporter_, "INetworkDefinition::addDeconvolutionNd", [&] {
+    return add_deconvolution(*this, input, nbOutputMaps, kernelSize, kernelWeights, biasWeights);
+  });
+}
+
+nv::IScaleLayer* Network::addScaleNd(nv::ITensor& input, nv::ScaleMode mode, nv::Weights shift, nv::Weights scale,
+                                     nv::Weights power, int32_t channelAxis) noexcept {
+  return added<nv::IScaleLayer>(reporter_, "INetworkDefinition::addScaleNd", [&] {
+    return add_scale(*this, input, mode, {shift, scale, power}, channelAxis);
+  });
+}
+
+nv::IResizeLayer* Network::addResize(nv::ITensor& input) noexcept {
+  return added<nv::IResizeLayer>(reporter_, "INetworkDefinition::addResize", [&] { return add_resize(*this, input); });
+}
+
+nv::ISelectLayer* Network::addSelect(nv::ITensor& condition, nv::ITensor& thenInput, nv::ITensor& elseInput) noexcept {
+  return added<nv::ISelectLayer>(reporter_, "INetworkDefinition::addSelect",
+                                 [&] { return add_select(*this, condition, thenInput, elseInput); });
+}
+
+nv::IFillLayer* Network::addFill(const nv::Dims& dimensions, nv::FillOperation op) noexcept {
+  return added<nv::IFillLayer>(reporter_, "INetworkDefinition::addFill",
+                               [&] { return add_fill(*this, dimensions, op, nv::DataType::kFLOAT); });
+}
+
+nv::IPaddingLayer* Network::addPaddingNd(nv::ITensor& input, const nv::Dims& prePadding,
+                                         const nv::Dims& postPadding) noexcept {
+  return added<nv::IPaddingLayer>(reporter_, "INetworkDefinition::addPaddingNd",
+                                  [&] { return add_padding(*this, input, prePadding, postPadding); });
+}
+
+nv::IGatherLayer* Network::addGatherV2(nv::ITensor& data, nv::ITensor& indices, nv::GatherMode mode) noexcept {
+  return added<nv::IGatherLayer>(reporter_, "INetworkDefinition::addGatherV2",
+                                 [&] { return add_gather(*this, data, indices, mode, 0); });
+}
+
+nv::INormalizationLayer* Network::addNormalization(nv::ITensor& input, nv::ITensor& scale, nv::ITensor& bias,
+                                                   uint32_t axesMask) noexcept {
+  return added<nv::INormalizationLayer>(reporter_, "INetworkDefinition::addNormalization",
+                                        [&] { return add_normalization(*this, input, scale, bias, axesMask, false); });
+}
+
+nv::ICastLayer* Network::addCast(nv::ITensor& input, nv::DataType toType) noexcept {
+  return added<nv::ICastLayer>(reporter_, "INetworkDefinition::addCast",
+                               [&] { return add_cast(*this, input, toType); });
+}
+
+nv::IFillLayer* Network::addFillV2(const nv::Dims& dimensions, nv::FillOperation op, nv::DataType outputType) noexcept {
+  return added<nv::IFillLayer>(reporter_, "INetworkDefinition::addFill",
+                               [&] { return add_fill(*this, dimensions, op, outputType); });
+}
+
+nv::ISqueezeLayer* Network::addSqueeze(nv::ITensor& input, nv::ITensor& axes) noexcept {
+  return added<nv::ISqueezeLayer>(reporter_, "INetworkDefinition::addSqueeze",
+                                  [&] { return add_squeeze(*this, input, axes); });
+}
+
+nv::IUnsqueezeLayer* Network::addUnsqueeze(nv::ITensor& input, nv::ITensor& axes) noexcept {
+  return added<nv::IUnsqueezeLayer>(reporter_, "INetworkDefinition::addUnsqueeze",
+                                    [&] { return add_unsqueeze(*this, input, axes); });
+}
+
+nv::INormalizationLayer* Network::addNormalizationV2(nv::ITensor& input, nv::ITensor& scale, nv::ITensor& bias,
+                                                     uint32_t axesMask) noexcept {
+  return added<nv::INormalizationLayer>(reporter_, "INetworkDefinition::addNormalizationV2",
+                                        [&] { return add_normalization(*this, input, scale, bias, axesMask, true); });
+}
+
+}  // namespace kiln::api

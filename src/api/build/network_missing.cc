@@ -1,0 +1,126 @@
+// INetworkDefinition's calls that are not in Kiln yet: each says so.
+#include "api/build/network.h"
+
+namespace kiln::api {
+
+nv::ILRNLayer* Network::addLRN(nv::ITensor&, int64_t, float, float, float) noexcept {
+  return missing(reporter_, "INetworkDefinition::addLRN", nullptr);
+}
+nv::ITopKLayer* Network::addTopK(nv::ITensor&, nv::TopKOperation, int32_t, uint32_t) noexcept {
+  return missing(reporter_, "INetworkDefinition::addTopK", nullptr);
+}
+nv::IRaggedSoftMaxLayer* Network::addRaggedSoftMax(nv::ITensor&, nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addRaggedSoftMax", nullptr);
+}
+nv::IPluginV2Layer* Network::addPluginV2(nv::ITensor* const*, int32_t, nv::IPluginV2&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addPluginV2", nullptr);
+}
+nv::IPluginV3Layer* Network::addPluginV3(nv::ITensor* const*, int32_t, nv::ITensor* const*, int32_t,
+                                         nv::IPluginV3&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addPluginV3", nullptr);
+}
+bool Network::markOutputForShapes(nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::markOutputForShapes", false);
+}
+bool Network::unmarkOutputForShapes(nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::unmarkOutputForShapes", false);
+}
+nv::IParametricReLULayer* Network::addParametricReLU(nv::ITensor&, nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addParametricReLU", nullptr);
+}
+nv::ILoop* Network::addLoop() noexcept { return missing(reporter_, "INetworkDefinition::addLoop", nullptr); }
+nv::IDequantizeLayer* Network::addDequantize(nv::ITensor&, nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addDequantize", nullptr);
+}
+nv::IQuantizeLayer* Network::addQuantize(nv::ITensor&, nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addQuantize", nullptr);
+}
+nv::IIfConditional* Network::addIfConditional() noexcept {
+  return missing(reporter_, "INetworkDefinition::addIfConditional", nullptr);
+}
+nv::IScatterLayer* Network::addScatter(nv::ITensor&, nv::ITensor&, nv::ITensor&, nv::ScatterMode) noexcept {
+  return missing(reporter_, "INetworkDefinition::addScatter", nullptr);
+}
+nv::IEinsumLayer* Network::addEinsum(nv::ITensor* const*, int32_t, const char*) noexcept {
+  return missing(reporter_, "INetworkDefinition::addEinsum", nullptr);
+}
+nv::IAssertionLayer* Network::addAssertion(nv::ITensor&, const char*) noexcept {
+  return missing(reporter_, "INetworkDefinition::addAssertion", nullptr);
+}
+nv::IOneHotLayer* Network::addOneHot(nv::ITensor&, nv::ITensor&, nv::ITensor&, int32_t) noexcept {
+  return missing(reporter_, "INetworkDefinition::addOneHot", nullptr);
+}
+nv::INonZeroLayer* Network::addNonZero(nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addNonZero", nullptr);
+}
+nv::IGridSampleLayer* Network::addGridSample(nv::ITensor&, nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addGridSample", nullptr);
+}
+nv::INMSLayer* Network::addNMS(nv::ITensor&, nv::ITensor&, nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addNMS", nullptr);
+}
+nv::IReverseSequenceLayer* Network::addReverseSequence(nv::ITensor&, nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addReverseSequence", nullptr);
+}
+nv::IQuantizeLayer* Network::addQuantizeV2(nv::ITensor&, nv::ITensor&, nv::DataType) noexcept {
+  return missing(reporter_, "INetworkDefinition::addQuantizeV2", nullptr);
+}
+nv::IDequantizeLayer* Network::addDequantizeV2(nv::ITensor&, nv::ITensor&, nv::DataType) noexcept {
+  return missing(reporter_, "INetworkDefinition::addDequantizeV2", nullptr);
+}
+bool Network::markDebug(nv::ITensor&) noexcept { return missing(reporter_, "INetworkDefinition::markDebug", false); }
+bool Network::unmarkDebug(nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::unmarkDebug", false);
+}
+bool Network::markWeightsRefittable(const char*) noexcept {
+  return missing(reporter_, "INetworkDefinition::markWeightsRefittable", false);
+}
+bool Network::unmarkWeightsRefittable(const char*) noexcept {
+  return missing(reporter_, "INetworkDefinition::unmarkWeightsRefittable", false);
+}
+nv::IDynamicQuantizeLayer* Network::addDynamicQuantize(nv::ITensor&, int32_t, int32_t, nv::DataType,
+                                                       nv::DataType) noexcept {
+  return missing(reporter_, "INetworkDefinition::addDynamicQuantize", nullptr);
+}
+nv::ICumulativeLayer* Network::addCumulative(nv::ITensor&, nv::ITensor&, nv::CumulativeOperation, bool, bool) noexcept {
+  return missing(reporter_, "INetworkDefinition::addCumulative", nullptr);
+}
+bool Network::markUnfusedTensorsAsDebugTensors() noexcept {
+  return missing(reporter_, "INetworkDefinition::markUnfusedTensorsAsDebugTensors", false);
+}
+bool Network::unmarkUnfusedTensorsAsDebugTensors() noexcept {
+  return missing(reporter_, "INetworkDefinition::unmarkUnfusedTensorsAsDebugTensors", false);
+}
+nv::ITopKLayer* Network::addTopKV2(nv::ITensor&, nv::TopKOperation, int32_t, uint32_t, nv::DataType) noexcept {
+  return missing(reporter_, "INetworkDefinition::addTopKV2", nullptr);
+}
+nv::INonZeroLayer* Network::addNonZeroV2(nv::ITensor&, nv::DataType) noexcept {
+  return missing(reporter_, "INetworkDefinition::addNonZeroV2", nullptr);
+}
+nv::INMSLayer* Network::addNMSV2(nv::ITensor&, nv::ITensor&, nv::ITensor&, nv::DataType) noexcept {
+  return missing(reporter_, "INetworkDefinition::addNMSV2", nullptr);
+}
+nv::IAttention* Network::addAttention(nv::ITensor&, nv::ITensor&, nv::ITensor&, nv::AttentionNormalizationOp,
+                                      bool) noexcept {
+  return missing(reporter_, "INetworkDefinition::addAttention", nullptr);
+}
+nv::IRotaryEmbeddingLayer* Network::addRotaryEmbedding(nv::ITensor&, nv::ITensor&, nv::ITensor&, bool,
+                                                       int32_t) noexcept {
+  return missing(reporter_, "INetworkDefinition::addRotaryEmbedding", nullptr);
+}
+nv::IDynamicQuantizeLayer* Network::addDynamicQuantizeV2(nv::ITensor&, const nv::Dims&, nv::DataType,
+                                                         nv::DataType) noexcept {
+  return missing(reporter_, "INetworkDefinition::addDynamicQuantizeV2", nullptr);
+}
+nv::IKVCacheUpdateLayer* Network::addKVCacheUpdate(nv::ITensor&, nv::ITensor&, nv::ITensor&, nv::KVCacheMode) noexcept {
+  return missing(reporter_, "INetworkDefinition::addKVCacheUpdate", nullptr);
+}
+nv::IMoELayer* Network::addMoE(nv::ITensor&, nv::ITensor&, nv::ITensor&) noexcept {
+  return missing(reporter_, "INetworkDefinition::addMoE", nullptr);
+}
+nv::IDistCollectiveLayer* Network::addDistCollective(nv::ITensor&, nv::CollectiveOperation, nv::ReduceOperation,
+                                                     int64_t, int64_t*, int64_t) noexcept {
+  return missing(reporter_, "INetworkDefinition::addDistCollective", nullptr);
+}
+
+}  // namespace kiln::api

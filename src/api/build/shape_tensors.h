@@ -1,0 +1,12 @@
+/// Which tensors of a network are shape tensors: those whose values decide shapes.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace kiln::api {
+
+/// Whether a value carries symbolic values and comes from a Shape, or reaches an input that an op reads on the host
+/// (a reshape's dimensions, a slice's starts) through values that carry them too. Fails where types cannot be inferred.
+Result<bool> is_shape_tensor(ir::Graph& graph, ir::ValueId value);
+
+}  // namespace kiln::api
