@@ -20,8 +20,8 @@ Result<Extents> numbers(const nvinfer1::Dims& dims, int count, int64_t least, co
 
 Result<std::vector<int64_t>> axes_of_mask(uint32_t mask, int rank, const char* what) {
   TRY(require(mask != 0, what, " is 0; at least one axis is needed"));
-  TRY(require(static_cast<int>(std::bit_width(mask)) <= rank, what, " has bit ", std::bit_width(mask) - 1, "; the tensor has rank ",
-              rank));
+  TRY(require(static_cast<int>(std::bit_width(mask)) <= rank, what, " has bit ", std::bit_width(mask) - 1,
+              "; the tensor has rank ", rank));
   std::vector<int64_t> axes;
   for (int axis = 0; axis < rank; ++axis)
     if ((mask >> axis) & 1U) axes.push_back(axis);

@@ -1,0 +1,148 @@
+#include "api/build/build_request.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "api/base/convert.h"
+#include "ops/cast.h"
+
+namespace kiln::api {
+namespace {
+
+using nv::BuilderFlag;
+
+struct FlagName {
+  BuilderFlag flag;
+  const char* name;
+};
+/// What changes the plan in a way that Kiln does not have yet; going on without it would be another engine than the one
+/// that was asked for.
+constexpr FlagName kMissing[] = {{BuilderFlag::kREFIT, "kREFIT"},
+                                 {BuilderFlag::kREFIT_IDENTICAL, "kREFIT_IDENTICAL"},
+                                 {BuilderFlag::kREFIT_INDIVIDUAL, "kREFIT_INDIVIDUAL"},
+                                 {BuilderFlag::kSTRIP_PLAN, "kSTRIP_PLAN"},
+                                 {BuilderFlag::kWEIGHT_STREAMING, "kWEIGHT_STREAMING"},
+                                 {BuilderFlag::kSAFETY_SCOPE, "kSAFETY_SCOPE"}};
+/// What lets a weakly typed network compute in fewer bits.
+constexpr FlagName kReduced[] = {{BuilderFlag::kFP16, "kFP16"}, {BuilderFlag::kBF16, "kBF16"},
+                                 {BuilderFlag::kINT8, "kINT8"}, {BuilderFlag::kFP8, "kFP8"},
+                                 {BuilderFlag::kINT4, "kINT4"}, {BuilderFlag::kFP4, "kFP4"}};
+
+Status check_flags(const Network& network, const BuilderConfig& config) {
+  for (const FlagName& row : kMissing)
+    if (config.has(row.flag)) return error(Code::kUnsupported, "BuilderFlag::", row.name, " is not in Kiln yet");
+  for (const FlagName& row : kReduced)
+    TRY(require(!network.strongly_typed() || !config.has(row.flag), "BuilderFlag::", row.name,
+                " is set, and the network is strongly typed: its types decide"));
+  if (config.getEngineCapability() != nv::EngineCapability::kSTANDARD)
+    return error(Code::kUnsupported, "only EngineCapability::kSTANDARD is in Kiln");
+  if (config.getRuntimePlatform() != nv::RuntimePlatform::kSAME_AS_BUILD)
+    return error(Code::kUnsupported, "only RuntimePlatform::kSAME_AS_BUILD is in Kiln");
+  if (config.has(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS))
+    for (const auto& layer : network.made_layers())
+      if (layer && layer->precisionIsSet() && layer->getPrecision() != layer->getOutputType(0))
+        return error(Code::kUnsupported, "layer '", layer->getName(),
+                     "': setPrecision under BuilderFlag::kOBEY_PRECISION_CONSTRAINTS is not in Kiln; use a strongly "
+                     "typed network and addCast");
+  return {};
+}
+
+/// The type that the program asked for, of a tensor that is not an input.
+std::optional<DType> wanted_type(const Network& network, const ir::Graph& graph, ir::ValueId value) {
+  const auto& tensors = network.made_tensors();
+  if (ir::index(value) < tensors.size() && tensors[ir::index(value)])
+    if (const auto wanted = tensors[ir::index(value)]->wanted_type()) return wanted;
+  const auto& layers = network.made_layers();
+  const ir::Value& v = graph.value(value);
+  if (ir::index(v.producer) >= layers.size() || !layers[ir::index(v.producer)]) return std::nullopt;
+  const auto& types = layers[ir::index(v.producer)]->output_types();
+  const auto found = types.find(v.output);
+  return found == types.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Of inner tensors the types are hints, which the numerics of the build decide about; those of outputs are a promise.
+Status cast_outputs(const Network& network, ir::Graph& graph) {
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const ir::Output output = graph.outputs()[i];
+    const auto wanted = wanted_type(network, graph, output.value);
+    const TensorType& type = TRY(graph.inferred_type(output.value));
+    if (!wanted || *wanted == type.dtype) continue;
+    const ir::ValueId cast = TRY(graph.add_one(ops::Cast{*wanted}, {output.value}, str(output.name, " as ", *wanted)));
+    graph.set_output_value(static_cast<int>(i), cast);
+  }
+  return {};
+}
+
+/// The first of the allowed formats that Kiln has; the linear one, if allowed, goes before all.
+Result<Format> allowed_format(const nv::ITensor& tensor, int rank) {
+  const nv::TensorFormats formats = tensor.getAllowedFormats();
+  for (int bit = 0; bit < nv::EnumMax<nv::TensorFormat>(); ++bit)
+    if ((formats >> bit) & 1U)
+      if (auto format = from_api(static_cast<nv::TensorFormat>(bit), rank)) return format;
+  return error(Code::kUnsupported, "tensor '", tensor.getName(), "': none of the allowed formats (", formats,
+               ") is one that Kiln has for rank ", rank);
+}
+
+Status add_formats(Network& network, BuildRequest& request) {
+  ir::Graph& graph = network.graph();
+  const auto add = [&](ir::ValueId value, const std::string& name) -> Status {
+    const auto& tensors = network.made_tensors();
+    if (ir::index(value) >= tensors.size() || !tensors[ir::index(value)]) return {};
+    const TensorType& type = TRY(graph.inferred_type(value));
+    const Format format = TRY(allowed_format(*tensors[ir::index(value)], type.rank()));
+    if (!format.is_linear()) request.surface_formats[name] = format;
+    return {};
+  };
+  for (const ir::ValueId input : graph.inputs()) TRY(add(input, graph.value(input).name));
+  for (const ir::Output& output : graph.outputs()) TRY(add(output.value, output.name));
+  return {};
+}
+
+Status add_profiles(Network& network, const BuilderConfig& config, BuildRequest& request) {
+  const ir::Graph& graph = network.graph();
+  for (size_t i = 0; i < config.profiles().size(); ++i) {
+    request.profiles.push_back(
+        TRY(in_context(config.profiles()[i]->request(), [&] { return str("optimization profile ", i); })));
+    for (const auto& [name, range] : request.profiles.back().extents) {
+      const bool known = std::any_of(graph.inputs().begin(), graph.inputs().end(),
+                                     [&](ir::ValueId input) { return graph.value(input).name == name; });
+      if (!known)
+        network.reporter().log().warning("optimization profile ", i, ": the network has no input '", name,
+                                         "'; its dimensions are ignored");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ir::Graph> graph_to_build(Network& network) {
+  ir::Graph graph = network.graph().clone();
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id) || !graph.node(id).provenance.empty()) continue;
+    graph.set_provenance(id, {str(graph.node(id).op.name(), " '", graph.node(id).name, "'")});
+  }
+  TRY(cast_outputs(network, graph));
+  TRY(graph.infer(ir::Graph::Which::kAll));
+  return graph;
+}
+
+Result<BuildRequest> request_of(Network& network, BuilderConfig& config) {
+  TRY(check_flags(network, config));
+  BuildRequest request;
+  request.network_name = network.name();
+  request.numerics = {.tf32 = config.has(BuilderFlag::kTF32),
+                      .fp16 = config.has(BuilderFlag::kFP16),
+                      .bf16 = config.has(BuilderFlag::kBF16),
+                      .strongly_typed = network.strongly_typed()};
+  request.optimization_level = config.getBuilderOptimizationLevel();
+  request.timing.average_of = config.getAvgTimingIterations();
+  request.timing.error_on_cache_miss = config.has(BuilderFlag::kERROR_ON_TIMING_CACHE_MISS);
+  request.timing_cache = config.timing_cache();
+  TRY(add_profiles(network, config, request));
+  TRY(add_formats(network, request));
+  return request;
+}
+
+}  // namespace kiln::api

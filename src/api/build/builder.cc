@@ -1,0 +1,178 @@
+#include "api/build/builder.h"
+
+#include "api/base/create.h"
+#include "api/base/host_memory.h"
+#include "api/base/network_handle.h"
+#include "api/build/build_request.h"
+#include "api/build/builder_config.h"
+#include "api/build/network.h"
+#include "api/build/progress.h"
+#include "api/run/devices.h"
+#include "api/run/engine.h"
+#include "api/run/plan_bytes.h"
+#include "backend/cpu/tactics/backend.h"
+#include "builder/build.h"
+#include "plan/writer.h"
+
+namespace kiln::api {
+namespace {
+
+Result<Network*> network_argument(nv::INetworkDefinition& network) {
+  nv::INetworkDefinition* const given = address_of(network);
+  TRY(require(given != nullptr, "the network is null"));
+  return static_cast<Network*>(given);
+}
+Result<BuilderConfig*> config_argument(nv::IBuilderConfig& config) {
+  nv::IBuilderConfig* const given = address_of(config);
+  TRY(require(given != nullptr, "the configuration is null"));
+  return static_cast<BuilderConfig*>(given);
+}
+
+Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilderConfig& config_argument_, Log& log) {
+  Network& network = *TRY(network_argument(network_argument_));
+  BuilderConfig& config = *TRY(config_argument(config_argument_));
+  BuildRequest request = TRY(request_of(network, config));
+  Progress progress(config.getProgressMonitor());
+  request.progress = &Progress::report;
+  request.progress_user = &progress;
+  const ir::Graph graph = TRY(graph_to_build(network));
+  cpu::CpuDevice& device = TRY(host_device());
+  cpu::CpuBackend backend(device);
+  plan::Plan plan = TRY(build_plan(graph, backend, request, log));
+  plan.build.set("profiling_verbosity", static_cast<int>(config.getProfilingVerbosity()));
+  const size_t limit = config.getMemoryPoolLimit(nv::MemoryPoolType::kWORKSPACE);
+  for (const plan::Profile& profile : plan.profiles)
+    if (static_cast<uint64_t>(profile.workspace_bytes) > limit)
+      log.warning("a layer takes ", profile.workspace_bytes, " bytes of workspace; the limit of ", limit,
+                  " is kept only where a tactic needs less");
+  return plan;
+}
+
+/// A program's stream writer, which may take fewer bytes than it is given.
+class ProgramSink final : public plan::Sink {
+ public:
+  explicit ProgramSink(nv::IStreamWriter& writer) : writer_(writer) {}
+  Status write(std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const int64_t taken = writer_.write(bytes.data(), static_cast<int64_t>(bytes.size()));
+      if (taken <= 0 || static_cast<uint64_t>(taken) > bytes.size())
+        return error(Code::kIo, "the stream writer answered ", taken, " when given ", bytes.size(), " bytes");
+      bytes = bytes.subspan(static_cast<size_t>(taken));
+    }
+    return {};
+  }
+
+ private:
+  nv::IStreamWriter& writer_;
+};
+
+}  // namespace
+
+nv::IHostMemory* Builder::buildSerializedNetwork(nv::INetworkDefinition& network, nv::IBuilderConfig& config) noexcept {
+  return guard(reporter_, "IBuilder::buildSerializedNetwork", static_cast<nv::IHostMemory*>(nullptr),
+               [&]() -> Result<nv::IHostMemory*> {
+                 const plan::Plan plan = TRY(build(network, config, reporter_.log()));
+                 return new HostMemory(TRY(plan::write_plan(plan)));
+               });
+}
+
+nv::IHostMemory* Builder::buildSerializedNetworkWithKernelText(nv::INetworkDefinition& network,
+                                                               nv::IBuilderConfig& config,
+                                                               nv::IHostMemory*& kernelText) noexcept {
+  nv::IHostMemory* const plan = buildSerializedNetwork(network, config);
+  if (nv::IHostMemory** const text = address_of(kernelText)) *text = nullptr;  // the CPU's kernels have no source text
+  return plan;
+}
+
+bool Builder::buildSerializedNetworkToStream(nv::INetworkDefinition& network, nv::IBuilderConfig& config,
+                                             nv::IStreamWriter& writer) noexcept {
+  return guard(reporter_, "IBuilder::buildSerializedNetworkToStream", [&]() -> Status {
+    nv::IStreamWriter* const given = address_of(writer);
+    TRY(require(given != nullptr, "the writer is null"));
+    const plan::Plan plan = TRY(build(network, config, reporter_.log()));
+    ProgramSink sink(*given);
+    return plan::write_plan(plan, sink);
+  });
+}
+
+nv::ICudaEngine* Builder::buildEngineWithConfig(nv::INetworkDefinition& network, nv::IBuilderConfig& config) noexcept {
+  return guard(reporter_, "IBuilder::buildEngineWithConfig", static_cast<nv::ICudaEngine*>(nullptr),
+               [&]() -> Result<nv::ICudaEngine*> {
+                 // Through bytes: the built plan borrows weights that the program may free now.
+                 const std::vector<std::byte> bytes =
+                     TRY(plan::write_plan(TRY(build(network, config, reporter_.log()))));
+                 return make_engine(TRY(read_plan_bytes(bytes)), reporter_, allocator_);
+               });
+}
+
+bool Builder::isNetworkSupported(const nv::INetworkDefinition& network,
+                                 const nv::IBuilderConfig& config) const noexcept {
+  return guard(reporter_, "IBuilder::isNetworkSupported", [&]() -> Status {
+    // What the call asks changes neither; the network only infers types that it would infer later.
+    Network& ours = *TRY(network_argument(const_cast<nv::INetworkDefinition&>(network)));
+    BuilderConfig& choices = *TRY(config_argument(const_cast<nv::IBuilderConfig&>(config)));
+    TRY(request_of(ours, choices));
+    const ir::Graph graph = TRY(graph_to_build(ours));
+    return require(!graph.outputs().empty(), "the network has no output: call markOutput");
+  });
+}
+
+nv::INetworkDefinition* Builder::createNetworkV2(nv::NetworkDefinitionCreationFlags flags) noexcept {
+  return guard(reporter_, "IBuilder::createNetworkV2", static_cast<nv::INetworkDefinition*>(nullptr),
+               [&]() -> Result<nv::INetworkDefinition*> {
+                 TRY(require(flags < (1U << nv::EnumMax<nv::NetworkDefinitionCreationFlag>()), "flags ", flags,
+                             " have bits that are no NetworkDefinitionCreationFlag"));
+                 return new Network(*this, reporter_, flags);
+               });
+}
+
+nv::IBuilderConfig* Builder::createBuilderConfig() noexcept {
+  return guard(reporter_, "IBuilder::createBuilderConfig", static_cast<nv::IBuilderConfig*>(nullptr),
+               [&]() -> Result<nv::IBuilderConfig*> {
+                 Device& device = TRY(default_device());
+                 return new BuilderConfig(reporter_, static_cast<size_t>(device.total_memory_bytes()),
+                                          device.identity());
+               });
+}
+
+nv::IOptimizationProfile* Builder::createOptimizationProfile() noexcept {
+  return guard(reporter_, "IBuilder::createOptimizationProfile", static_cast<nv::IOptimizationProfile*>(nullptr),
+               [&]() -> nv::IOptimizationProfile* {
+                 profiles_.push_back(std::make_unique<OptimizationProfile>(reporter_));
+                 return profiles_.back().get();
+               });
+}
+
+bool Builder::platformHasFastFp16() const noexcept { return false; }
+bool Builder::platformHasFastInt8() const noexcept { return false; }
+bool Builder::platformHasTf32() const noexcept { return false; }
+int32_t Builder::getMaxDLABatchSize() const noexcept { return 0; }
+int32_t Builder::getNbDLACores() const noexcept { return 0; }
+void Builder::setGpuAllocator(nv::IGpuAllocator* allocator) noexcept { allocator_ = allocator; }
+void Builder::setErrorRecorder(nv::IErrorRecorder* recorder) noexcept { reporter_.set_recorder(recorder); }
+nv::IErrorRecorder* Builder::getErrorRecorder() const noexcept { return reporter_.recorder(); }
+void Builder::reset() noexcept {
+  reporter_.set_recorder(nullptr);
+  allocator_ = nullptr;
+  max_threads_ = 1;
+}
+nv::ILogger* Builder::getLogger() const noexcept { return &reporter_.logger(); }
+bool Builder::setMaxThreads(int32_t maxThreads) noexcept {
+  return guard(reporter_, "IBuilder::setMaxThreads", [&]() -> Status {
+    TRY(require(maxThreads >= 1, "maxThreads is ", maxThreads, "; 1 is the least"));
+    max_threads_ = maxThreads;
+    return {};
+  });
+}
+int32_t Builder::getMaxThreads() const noexcept { return max_threads_; }
+nv::IPluginRegistry& Builder::getPluginRegistry() noexcept { return plugins_; }
+
+}  // namespace kiln::api
+
+void* createInferBuilder_INTERNAL(void* logger, int32_t version) noexcept {
+  nvinfer1::ILogger* const program = kiln::api::accept_program(logger, "createInferBuilder", version);
+  if (!program) return nullptr;
+  const kiln::api::Reporter reporter(*program);
+  return kiln::api::guard(reporter, "createInferBuilder", static_cast<nvinfer1::IBuilder*>(nullptr),
+                          [&]() -> nvinfer1::IBuilder* { return new kiln::api::Builder(*program); });
+}

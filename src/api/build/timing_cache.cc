@@ -1,0 +1,74 @@
+#include "api/build/timing_cache.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "api/base/convert.h"
+#include "api/base/host_memory.h"
+#include "api/base/network_handle.h"
+
+namespace kiln::api {
+namespace {
+
+static_assert(sizeof(nv::TimingCacheKey) == sizeof(Hash128));
+constexpr nv::TimingCacheValue kNoValue{nv::TimingCacheValue::kINVALID_TACTIC_HASH, 0};
+
+Hash128 from_api(const nv::TimingCacheKey& key) {
+  Hash128 hash;
+  std::memcpy(&hash, key.data, sizeof hash);
+  return hash;
+}
+
+}  // namespace
+
+nv::IHostMemory* TimingCacheObject::serialize() const noexcept {
+  return guard(reporter_, "ITimingCache::serialize", static_cast<nv::IHostMemory*>(nullptr),
+               [&]() -> nv::IHostMemory* { return new HostMemory(cache_->serialize()); });
+}
+
+bool TimingCacheObject::combine(const nv::ITimingCache& inputCache, bool ignoreMismatch) noexcept {
+  return guard(reporter_, "ITimingCache::combine", [&]() -> Status {
+    const nv::ITimingCache* const other = address_of(inputCache);
+    TRY(require(other != nullptr, "the cache is null"));
+    TRY(require(other != this, "a cache cannot be combined with itself"));
+    return cache_->merge(*static_cast<const TimingCacheObject*>(other)->cache_, ignoreMismatch);
+  });
+}
+
+bool TimingCacheObject::reset() noexcept {
+  return guard(reporter_, "ITimingCache::reset", [&] { cache_->clear(); });
+}
+
+int64_t TimingCacheObject::queryKeys(nv::TimingCacheKey* keyBuffer, int64_t capacity) const noexcept {
+  return guard(reporter_, "ITimingCache::queryKeys", int64_t{-1}, [&]() -> Result<int64_t> {
+    TRY(require(capacity >= 0, "capacity is ", capacity));
+    const std::vector<Hash128> keys = cache_->keys();
+    const auto count = static_cast<int64_t>(keys.size());
+    for (int64_t i = 0; keyBuffer && i < count && i < capacity; ++i)
+      std::memcpy(keyBuffer[i].data, &keys[static_cast<size_t>(i)], sizeof keyBuffer[i].data);
+    return count;
+  });
+}
+
+nv::TimingCacheValue TimingCacheObject::query(const nv::TimingCacheKey& key) const noexcept {
+  return guard(reporter_, "ITimingCache::query", kNoValue, [&]() -> Result<nv::TimingCacheValue> {
+    const nv::TimingCacheKey* const given = address_of(key);
+    TRY(require(given != nullptr, "the key is null"));
+    const auto time_us = cache_->find(from_api(*given));
+    if (!time_us) return kNoValue;
+    // A key is of one variant of one region: it is its own tactic.
+    return nv::TimingCacheValue{from_api(*given).low, static_cast<float>(*time_us / 1000)};
+  });
+}
+
+bool TimingCacheObject::update(const nv::TimingCacheKey& key, const nv::TimingCacheValue& value) noexcept {
+  return guard(reporter_, "ITimingCache::update", [&]() -> Status {
+    TRY(require(address_of(key) && address_of(value), "the key or the value is null"));
+    TRY(require(std::isfinite(value.timingMSec) && value.timingMSec >= 0, "timingMSec is ", value.timingMSec));
+    TRY(require(value.tacticHash == from_api(key).low, "the key has another tactic than ", value.tacticHash));
+    cache_->insert(from_api(key), double{value.timingMSec} * 1000);
+    return {};
+  });
+}
+
+}  // namespace kiln::api
