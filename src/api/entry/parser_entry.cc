@@ -1,17 +1,9 @@
 #include "api/entry/parser_entry.h"
 
-#if __has_include("api/onnx/create.h")
 #include "api/onnx/create.h"
-#endif
 
 namespace kiln::api {
 
-KilnParserEntry parser_entry() {
-#if __has_include("api/onnx/create.h")
-  return {create_parser, create_parser_refitter};
-#else
-  return {};
-#endif
-}
+KilnParserEntry parser_entry() { return {create_parser, create_parser_refitter}; }
 
 }  // namespace kiln::api

@@ -1,0 +1,41 @@
+#include "api/onnx/loaded_model.h"
+
+#include <cstring>
+#include <vector>
+
+#include "onnx/dtypes.h"
+#include "onnx/reader.h"
+#include "tensor/extents.h"
+
+namespace kiln::api {
+
+Result<std::shared_ptr<const onnx::Model>> load_model(const void* bytes, size_t size, const char* path) {
+  TRY(require(bytes != nullptr, "the model is null"));
+  const auto* const first = static_cast<const std::byte*>(bytes);
+  const auto copy = std::make_shared<const std::vector<std::byte>>(first, first + size);
+  return onnx::read_model(*copy, {.folder = path && *path ? onnx::folder_of(path) : std::string(), .owner = copy});
+}
+
+Result<std::shared_ptr<const onnx::Model>> load_model_file(const char* path) {
+  TRY(require(path != nullptr, "the file name is null"));
+  return onnx::read_model_file(path);
+}
+
+Result<std::shared_ptr<const onnx::Model>> with_initializer(const onnx::Model& model, const char* name,
+                                                            const void* data, size_t size) {
+  TRY(require(name && data, name ? "the data is null" : "the name is null"));
+  auto copy = std::make_shared<onnx::Model>(model);
+  for (onnx::TensorDef& tensor : copy->graph.initializers) {
+    if (tensor.name != name) continue;
+    const DType dtype = TRY(onnx::need_dtype(tensor.type));
+    const int64_t needed = size_bytes(dtype, TRY(checked_volume(tensor.dims)));
+    TRY(require(static_cast<uint64_t>(needed) == size, "initializer '", name, "' (", dtype, tensor.dims, ") has ",
+                needed, " bytes; ", size, " were given"));
+    tensor.raw_data = std::span(static_cast<const std::byte*>(data), size);
+    tensor.external.reset();
+    return copy;
+  }
+  return error(Code::kNotFound, "the model has no initializer '", name, "'");
+}
+
+}  // namespace kiln::api

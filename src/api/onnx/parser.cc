@@ -1,0 +1,173 @@
+#include "api/onnx/parser.h"
+
+#include "api/onnx/loaded_model.h"
+
+namespace kiln::api {
+namespace {
+
+using nvonnxparser::OnnxParserFlag;
+
+template <class F>
+void with_flag(ErrorList& errors, const char* call, OnnxParserFlag flag, F change) noexcept {
+  errors.run(call, [&]() -> Status {
+    const auto bit = static_cast<int32_t>(flag);
+    TRY(require(bit >= 0 && bit < nvonnxparser::EnumMax<OnnxParserFlag>(), "OnnxParserFlag(", bit, ") is no flag"));
+    change(1U << bit);
+    return {};
+  });
+}
+
+}  // namespace
+
+/// All problems are reported, not only the first; where there are any, the network holds a part of the model.
+Status Parser::import(const char* call, std::shared_ptr<const onnx::Model> model, onnx::ImportOptions options) {
+  onnx::ImportReport report;
+  const Status done = onnx::import_model(std::move(model), network_.graph(), options, report);
+  for (const std::string& warning : report.warnings) errors_.reporter().log().warning(call, ": ", warning);
+  for (const onnx::Problem& problem : report.errors) errors_.add(call, problem);
+  return report.errors.empty() ? done : Status();  // told above
+}
+
+bool Parser::parse(const void* serialized_onnx_model, size_t serialized_onnx_model_size,
+                   const char* model_path) noexcept {
+  constexpr const char* kCall = "IParser::parse";
+  const int before = errors_.size();
+  return errors_.run(kCall, [&]() -> Status {
+    return import(kCall, TRY(load_model(serialized_onnx_model, serialized_onnx_model_size, model_path)));
+  }) && errors_.size() == before;
+}
+
+bool Parser::parseFromFile(const char* onnxModelFile, int) noexcept {
+  constexpr const char* kCall = "IParser::parseFromFile";
+  const int before = errors_.size();
+  return errors_.run(kCall, [&]() -> Status { return import(kCall, TRY(load_model_file(onnxModelFile))); }) &&
+         errors_.size() == before;
+}
+
+bool Parser::parseWithWeightDescriptors(const void* serialized_onnx_model, size_t serialized_onnx_model_size) noexcept {
+  return parse(serialized_onnx_model, serialized_onnx_model_size, nullptr);
+}
+
+Status Parser::query(const char* call, std::shared_ptr<const onnx::Model> model) {
+  onnx::ModelSupport support = onnx::query_support(std::move(model));
+  subgraphs_ = std::move(support.subgraphs);
+  for (const onnx::Problem& problem : support.report.errors) errors_.add(call, problem);
+  return {};
+}
+
+bool Parser::supportsModelV2(const void* serializedOnnxModel, size_t serializedOnnxModelSize,
+                             const char* modelPath) noexcept {
+  constexpr const char* kCall = "IParser::supportsModelV2";
+  const int before = errors_.size();
+  subgraphs_.clear();
+  return errors_.run(kCall, [&]() -> Status {
+    return query(kCall, TRY(load_model(serializedOnnxModel, serializedOnnxModelSize, modelPath)));
+  }) && errors_.size() == before;
+}
+
+bool Parser::supportsModel(const void* serialized_onnx_model, size_t serialized_onnx_model_size,
+                           ::SubGraphCollection_t& sub_graph_collection, const char* model_path) noexcept {
+  const bool supported = supportsModelV2(serialized_onnx_model, serialized_onnx_model_size, model_path);
+  return errors_.run("IParser::supportsModel", [&]() -> Status {
+    sub_graph_collection.clear();
+    for (const onnx::Subgraph& part : subgraphs_)
+      sub_graph_collection.emplace_back(std::vector<size_t>(part.nodes.begin(), part.nodes.end()), part.supported);
+    return {};
+  }) && supported;
+}
+
+int64_t Parser::getNbSubgraphs() noexcept { return static_cast<int64_t>(subgraphs_.size()); }
+bool Parser::isSubgraphSupported(int64_t index) noexcept {
+  return index >= 0 && index < getNbSubgraphs() && subgraphs_[static_cast<size_t>(index)].supported;
+}
+int64_t* Parser::getSubgraphNodes(int64_t index, int64_t& subgraphLength) noexcept {
+  const bool there = index >= 0 && index < getNbSubgraphs();
+  std::vector<int64_t>* const nodes = there ? &subgraphs_[static_cast<size_t>(index)].nodes : nullptr;
+  subgraphLength = nodes ? static_cast<int64_t>(nodes->size()) : 0;
+  return nodes ? nodes->data() : nullptr;
+}
+
+bool Parser::supportsOperator(const char* op_name) const noexcept { return op_name && onnx::has_importer("", op_name); }
+
+int Parser::getNbErrors() const noexcept { return errors_.size(); }
+const nvonnxparser::IParserError* Parser::getError(int index) const noexcept { return errors_.at(index); }
+void Parser::clearErrors() noexcept { errors_.clear(); }
+
+const char* const* Parser::getUsedVCPluginLibraries(int64_t& nbPluginLibs) const noexcept {
+  nbPluginLibs = 0;  // every importer is built in
+  return nullptr;
+}
+
+void Parser::setFlags(nvonnxparser::OnnxParserFlags onnxParserFlags) noexcept {
+  errors_.run("IParser::setFlags", [&]() -> Status {
+    TRY(require(onnxParserFlags < (1U << nvonnxparser::EnumMax<OnnxParserFlag>()), "flags ", onnxParserFlags,
+                " have bits that are no OnnxParserFlag"));
+    flags_ = onnxParserFlags;
+    return {};
+  });
+}
+nvonnxparser::OnnxParserFlags Parser::getFlags() const noexcept { return flags_; }
+void Parser::clearFlag(OnnxParserFlag onnxParserFlag) noexcept {
+  with_flag(errors_, "IParser::clearFlag", onnxParserFlag, [&](uint32_t bit) { flags_ &= ~bit; });
+}
+void Parser::setFlag(OnnxParserFlag onnxParserFlag) noexcept {
+  with_flag(errors_, "IParser::setFlag", onnxParserFlag, [&](uint32_t bit) { flags_ |= bit; });
+}
+bool Parser::getFlag(OnnxParserFlag onnxParserFlag) const noexcept {
+  const auto bit = static_cast<int32_t>(onnxParserFlag);
+  return bit >= 0 && bit < nvonnxparser::EnumMax<OnnxParserFlag>() && ((flags_ >> bit) & 1U) != 0;
+}
+
+/// An ONNX node may have become several of ours; the last has its outputs.
+const nvinfer1::ITensor* Parser::getLayerOutputTensor(const char* name, int64_t i) noexcept {
+  const nvinfer1::ITensor* found = nullptr;
+  errors_.run("IParser::getLayerOutputTensor", [&]() -> Status {
+    TRY(require(name != nullptr, "the name is null"));
+    const ir::Graph& graph = network_.graph();
+    for (int id = graph.num_nodes() - 1; id >= 0; --id) {
+      const auto node = static_cast<ir::NodeId>(id);
+      if (!graph.alive(node) || graph.node(node).name != name) continue;
+      const auto& outputs = graph.node(node).outputs;
+      if (i >= 0 && static_cast<size_t>(i) < outputs.size()) found = &network_.tensor(outputs[static_cast<size_t>(i)]);
+      break;
+    }
+    return {};
+  });
+  return found;
+}
+
+bool Parser::loadModelProto(const void* serializedOnnxModel, size_t serializedOnnxModelSize,
+                            const char* modelPath) noexcept {
+  return errors_.run("IParser::loadModelProto", [&]() -> Status {
+    loaded_ = nullptr;
+    has_supplied_ = false;
+    loaded_ = TRY(load_model(serializedOnnxModel, serializedOnnxModelSize, modelPath));
+    return {};
+  });
+}
+
+bool Parser::loadInitializer(const char* name, const void* data, size_t size) noexcept {
+  return errors_.run("IParser::loadInitializer", [&]() -> Status {
+    if (!loaded_) return error(Code::kState, "no model is loaded: call loadModelProto");
+    loaded_ = TRY(with_initializer(*loaded_, name, data, size));
+    has_supplied_ = true;
+    return {};
+  });
+}
+
+bool Parser::parseModelProto() noexcept {
+  constexpr const char* kCall = "IParser::parseModelProto";
+  const int before = errors_.size();
+  return errors_.run(kCall, [&]() -> Status {
+    if (!loaded_) return error(Code::kState, "no model is loaded: call loadModelProto");
+    // The program keeps what it supplied until now, a network is built later.
+    return import(kCall, loaded_, {.copy_weights = has_supplied_});
+  }) && errors_.size() == before;
+}
+
+bool Parser::setBuilderConfig(const nvinfer1::IBuilderConfig* builderConfig) noexcept {
+  return errors_.run("IParser::setBuilderConfig",
+                     [&] { return require(builderConfig != nullptr, "the configuration is null"); });
+}
+
+}  // namespace kiln::api
