@@ -10,7 +10,6 @@ struct Constant;
 struct Padding;
 struct Scale;
 struct Shuffle;
-struct Fill;
 struct Shape;
 }  // namespace ops
 
@@ -27,8 +26,6 @@ template <> TacticList tactics_of<ops::Shuffle>() { return {}; }
 // Shape arithmetic: becomes DimValues.
 template <> TacticList tactics_of<ops::Shape>() { return {}; }
 
-// Their kernels are not wired up yet: the reference runs them.
-template <> TacticList tactics_of<ops::Fill>() { return {}; }
 
 }  // namespace cpu
 }  // namespace kiln

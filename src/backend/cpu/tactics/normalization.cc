@@ -38,57 +38,36 @@ class NormalizationTactic final : public Tactic {
     const TensorType& x = cx.graph.type(node.inputs[0]);
     if (x.dtype != DType::kF32) return reject("x is ", x, "; the kernel's coefficients are f32");
     if (!is_innermost(op, x.rank())) return reject("axes ", op.axes, " are not the innermost of ", x);
-    const bool rows = is_rows(op, x);
-    if (!rows && static_cast<int>(op.axes.size()) != x.rank() - 2)
-      return reject("axes ", op.axes, " of ", x, " are neither rows nor planes");
     Region region = single_node_region(cx.graph, root);
     region.inputs.resize(3, ir::ValueId::kNone);
-    const int first = rows ? x.rank() - static_cast<int>(op.axes.size()) : 1, last = rows ? x.rank() - 1 : 1;
-    for (size_t i = 1; i < 3; ++i)
-      if (region.inputs[i] != ir::ValueId::kNone && !spans(cx.graph.type(region.inputs[i]), x, first, last))
-        return reject("coefficients are ", cx.graph.type(region.inputs[i]),
-                      "; the kernel takes one an element of axes ", first, " to ", last, " of ", x);
+    const int first = x.rank() - static_cast<int>(op.axes.size());
+    const auto coefficients_span = [&](int from, int to) {
+      return std::all_of(region.inputs.begin() + 1, region.inputs.end(), [&](ir::ValueId value) {
+        return value == ir::ValueId::kNone || spans(cx.graph.type(value), x, from, to);
+      });
+    };
+    const bool rows = op.groups == 1 && coefficients_span(first, x.rank() - 1);
+    const bool planes = first == 2 && coefficients_span(1, 1);
+    if (!rows && !planes)
+      return reject("the coefficients span neither the normalised axes ", op.axes, " of ", x, " nor its channels");
+    // Without groups, a plane of a channel is normalised by itself: as many groups as channels.
+    const auto channels = rows ? std::nullopt : x.shape[1].constant();
+    if (!rows && op.groups == 1 && !channels) return reject("the channels of ", x, " are dynamic");
+    region.data.set("rows", rows).set("axes", static_cast<int64_t>(op.axes.size())).set("epsilon", op.epsilon);
+    region.data.set("groups", rows || op.groups > 1 ? op.groups : *channels);
     return region;
   }
 
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     std::vector<Variant> result{linear_variant(region, "row-major")};
-    const TensorType& x = cx.graph.type(region.inputs[0]);
-    if (is_rows(op_of(cx, region), x)) return result;
-    const Format last = Format::channels_last(x.rank());
-    if (!last.is_linear()) result.push_back({"channels last", {last, {}, {}}, {last}, {}, 0});
+    const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
+    if (!*region.data.get_bool("rows") && !last.is_linear())
+      result.push_back({"channels last", {last, {}, {}}, {last}, {}, 0});
     return result;
   }
 
-  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    const ops::Normalization& op = op_of(cx, region);
-    const TensorType& x = cx.graph.type(region.inputs[0]);
-    StepDraft draft{.executor = "cpu", .kernel = "normalization", .in_place_input = 0};
-    const bool rows = is_rows(op, x);
-    // Without groups, a plane of a channel is normalised by itself: as many groups as channels.
-    int64_t groups = op.groups;
-    if (!rows && op.groups == 1 && !reduces_channels(op, x)) {
-      const auto channels = x.shape[1].constant();
-      TRY(require(channels.has_value(), "the channels of ", x,
-                  " are dynamic; instance normalisation needs them constant"));
-      groups = *channels;
-    }
-    draft.payload.set("rows", rows).set("axes", static_cast<int64_t>(op.axes.size()));
-    draft.payload.set("groups", groups).set("epsilon", op.epsilon);
-    return draft;
-  }
-
- private:
-  static const ops::Normalization& op_of(const TacticContext& cx, const Region& region) {
-    return *cx.graph.node(region.nodes[0]).op.as<ops::Normalization>();
-  }
-  static bool reduces_channels(const ops::Normalization& op, const TensorType& x) {
-    return std::ranges::any_of(op.axes, [&](int64_t axis) { return *normalize_axis(axis, x.rank()) == 1; });
-  }
-  /// Whether coefficients run along the normalised axes, as layer norm has them; else along the channels.
-  static bool is_rows(const ops::Normalization& op, const TensorType& x) {
-    return op.groups == 1 &&
-           (x.rank() < 3 || static_cast<int>(op.axes.size()) != x.rank() - 2 || reduces_channels(op, x));
+  Result<StepDraft> compile(const TacticContext&, const Region& region, const Variant&) const override {
+    return StepDraft{.executor = "cpu", .kernel = "normalization", .payload = region.data, .in_place_input = 0};
   }
 };
 

@@ -1,0 +1,115 @@
+/// Ramps and random numbers. Inputs: alpha or absent, beta or absent. Payload: the op.
+#include "ops/fill.h"
+
+#include "backend/cpu/exec/executor.h"
+#include "tensor/view.h"
+
+namespace kiln::cpu {
+namespace {
+
+/// y[i] = alpha + sum over axes of beta[axis] * i[axis], a row at a time.
+template <class T>
+struct Ramp {
+  std::span<const int64_t> extents;
+  std::span<const T> steps;
+
+  T* fill(T* y, T start, size_t axis) const {
+    if (axis + 1 >= extents.size()) {
+      const int64_t count = extents.empty() ? 1 : extents.back();
+      const T step = extents.empty() ? T{} : steps.back();
+      for (int64_t i = 0; i < count; ++i) *y++ = static_cast<T>(start + step * static_cast<T>(i));
+      return y;
+    }
+    for (int64_t i = 0; i < extents[axis]; ++i)
+      y = fill(y, static_cast<T>(start + steps[axis] * static_cast<T>(i)), axis + 1);
+    return y;
+  }
+};
+
+class BoundFill final : public BoundStep {
+ public:
+  BoundFill(const ops::Fill& op, const StepSpec& spec, const StepShapes& shapes)
+      : op_(op),
+        dtype_(spec.outputs[0].dtype),
+        extents_(shapes.outputs[0]),
+        alpha_type_(spec.inputs[0].dtype),
+        beta_type_(spec.inputs[1].dtype),
+        num_steps_(spec.inputs[1].present ? volume(shapes.inputs[1]) : 1) {}
+
+  Status run(const RunArguments& arguments) override {
+    if (op_.operation != FillOperation::kLinspace) return run_random(arguments);
+    switch (dtype_) {
+      case DType::kF32: return run_ramp<float>(arguments);
+      case DType::kI32: return run_ramp<int32_t>(arguments);
+      case DType::kI64: return run_ramp<int64_t>(arguments);
+      default: return error(Code::kUnsupported, "a ramp of ", dtype_, "; f32, i32 and i64 have kernels");
+    }
+  }
+
+ private:
+  template <class T>
+  T number(const void* from, DType dtype, int64_t i, double otherwise) const {
+    if (!from) return static_cast<T>(otherwise);
+    const auto* bytes = static_cast<const std::byte*>(from);
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(load_integer(dtype, bytes, i));
+    return static_cast<T>(load_number(dtype, bytes, i));
+  }
+
+  template <class T>
+  Status run_ramp(const RunArguments& arguments) const {
+    T steps[kMaxRank] = {};
+    for (size_t axis = 0; axis < extents_.size(); ++axis)
+      steps[axis] =
+          number<T>(arguments.inputs[1], beta_type_, num_steps_ == 1 ? 0 : static_cast<int64_t>(axis), op_.beta);
+    if (volume(extents_) > 0)
+      Ramp<T>{extents_, {steps, extents_.size()}}.fill(static_cast<T*>(arguments.outputs[0]),
+                                                       number<T>(arguments.inputs[0], alpha_type_, 0, op_.alpha), 0);
+    return {};
+  }
+
+  Status run_random(const RunArguments& arguments) const {
+    const auto alpha = number<double>(arguments.inputs[0], alpha_type_, 0, op_.alpha);
+    const auto beta = number<double>(arguments.inputs[1], beta_type_, 0, op_.beta);
+    const auto seed = static_cast<uint64_t>(op_.seed);
+    const bool uniform = op_.operation == FillOperation::kRandomUniform;
+    for (int64_t i = 0; i < volume(extents_); ++i) {
+      const auto counter = static_cast<uint64_t>(i);
+      store_number(dtype_, static_cast<std::byte*>(arguments.outputs[0]), i,
+                   uniform ? alpha + (beta - alpha) * random_uniform(seed, counter)
+                           : alpha + beta * random_normal(seed, counter));
+    }
+    return {};
+  }
+
+  const ops::Fill& op_;
+  DType dtype_;
+  Extents extents_;
+  DType alpha_type_, beta_type_;
+  int64_t num_steps_;
+};
+
+class LoadedFill final : public LoadedStep {
+ public:
+  LoadedFill(Op op, StepSpec spec) : op_(std::move(op)), spec_(std::move(spec)) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    TRY(require(!spec_.inputs[1].present || volume(shapes.inputs[1]) == 1 ||
+                    shapes.inputs[1] == Extents{static_cast<int64_t>(shapes.outputs[0].size())},
+                "a fill of ", shapes.outputs[0], " has steps ", shapes.inputs[1]));
+    return std::make_unique<BoundFill>(*op_.as<ops::Fill>(), spec_, shapes);
+  }
+
+ private:
+  Op op_;
+  StepSpec spec_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_fill(const LoadArguments& arguments) {
+  Op op = TRY(op_from_record(arguments.spec.payload));
+  TRY(require(op.as<ops::Fill>() && arguments.spec.inputs.size() == 2 && arguments.spec.outputs.size() == 1,
+              "a fill step runs ", op.name(), " on ", arguments.spec.inputs.size(), " inputs"));
+  return std::make_unique<LoadedFill>(std::move(op), arguments.spec);
+}
+
+}  // namespace kiln::cpu
