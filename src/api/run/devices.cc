@@ -6,14 +6,17 @@
 #include "backend/cpu/exec/executor.h"
 
 namespace kiln::api {
+
+Status check_device_name(std::string_view name) {
+  if (name == "cuda")
+    return error(Code::kUnsupported, "KILN_DEVICE is 'cuda': this version of Kiln has no CUDA backend; use 'cpu'");
+  return require(name.empty() || name == "cpu", "KILN_DEVICE is '", name, "'; it may be 'cpu' or 'cuda'");
+}
+
 namespace {
 
 Result<cpu::CpuDevice*> make_host_device() {
-  if (const char* wanted = std::getenv("KILN_DEVICE"); wanted && *wanted) {
-    if (std::string_view(wanted) == "cuda")
-      return error(Code::kUnsupported, "KILN_DEVICE is 'cuda': this version of Kiln has no CUDA backend; use 'cpu'");
-    TRY(require(std::string_view(wanted) == "cpu", "KILN_DEVICE is '", wanted, "'; it may be 'cpu' or 'cuda'"));
-  }
+  if (const char* wanted = std::getenv("KILN_DEVICE")) TRY(check_device_name(wanted));
   auto device = TRY(cpu::CpuDevice::create());
   device->set_executor(std::make_unique<cpu::CpuExecutor>(device->team()));
   return device.release();
