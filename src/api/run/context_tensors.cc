@@ -17,10 +17,10 @@ bool Context::setInputShape(char const* name, Dims const& dims) noexcept {
   });
 }
 
-/// Outputs are computed as soon as the inputs allow it, as the API promises; where they don't, the answer is -1.
+/// Outputs are computed as soon as all inputs are set, as the API promises; before, the answer is -1.
 Result<Extents> Context::extents_of(const IoRef& io) const {
   if (io.is_input) return context_->input_extents(io.index);
-  if (context_->unset_inputs().empty()) static_cast<void>(context_->infer_shapes());
+  if (context_->unset_inputs().empty()) TRY(context_->infer_shapes());
   return context_->output_extents(io.index);
 }
 

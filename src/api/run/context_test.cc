@@ -169,6 +169,8 @@ TEST_F(ContextTest, ExplainsBadInput) {
   t.give_to(*context);
   t.shape[0] = 7;  // 14 elements are not 12
   EXPECT_FALSE(context->enqueueV3(nullptr));
+  EXPECT_EQ(context->getTensorShape("z").nbDims, -1);
+  EXPECT_EQ(logger.last().find("IExecutionContext::getTensorShape: "), 0u) << logger.last();
   t.shape[0] = 33;
   EXPECT_FALSE(context->enqueueV3(nullptr));
   t.shape[0] = 6;
