@@ -10,11 +10,9 @@ sym::Expr Axes::contains(int i) const {
 }
 
 sym::Expr Axes::pick(const SymbolicValues& values, int i, sym::Expr otherwise) const {
-  sym::Expr result = otherwise;
-  for (size_t k = 0; k < given.size(); ++k) {
-    const sym::Expr here = sym::max(sym::equal(given[k], i), sym::equal(given[k], i - rank));
-    result = here * values[k] + (1 - here) * result;
-  }
+  sym::Expr result = otherwise * sym::equal(contains(i), 0);
+  for (size_t k = 0; k < given.size(); ++k)
+    result += values[k] * sym::max(sym::equal(given[k], i), sym::equal(given[k], i - rank));
   return result;
 }
 

@@ -95,7 +95,7 @@ Result<ValueId> cast(ImportContext& cx, ValueId x, DType to) {
   return cx.add(ops::Cast{to}, {x});
 }
 
-Result<ValueId> reshape(ImportContext& cx, ValueId x, const Shape& to) {
+Result<ValueId> reshape(ImportContext& cx, ValueId x, Shape to) {
   if (const auto dims = all_constant(to)) return cx.add(ops::Reshape{*dims, false}, {x});
   return cx.add(ops::Reshape{{}, false}, {x, TRY(dims_value(cx, to))});
 }
@@ -109,7 +109,7 @@ Result<ValueId> unsqueeze(ImportContext& cx, ValueId x, Ints axes) {
   return cx.add(ops::Unsqueeze{std::move(axes)}, {x});
 }
 
-Result<ValueId> expand(ImportContext& cx, ValueId x, const Shape& to) {
+Result<ValueId> expand(ImportContext& cx, ValueId x, Shape to) {
   if (const auto dims = all_constant(to)) return cx.add(ops::Expand{*dims}, {x});
   return cx.add(ops::Expand{}, {x, TRY(dims_value(cx, to))});
 }

@@ -44,11 +44,11 @@ Result<ValueId> activation(ImportContext& cx, ActivationKind kind, ValueId x, do
 Result<ValueId> select(ImportContext& cx, ValueId condition, ValueId then, ValueId otherwise);
 Result<ValueId> cast(ImportContext& cx, ValueId x, DType to);  ///< x itself if it is `to`
 
-// Movement.
-Result<ValueId> reshape(ImportContext& cx, ValueId x, const Shape& to);  ///< extents, without placeholders
-Result<ValueId> transpose(ImportContext& cx, ValueId x, Ints perm);      ///< x itself if nothing moves
+// Movement. Shapes are taken by value: a reference into the graph would not survive what is added to it.
+Result<ValueId> reshape(ImportContext& cx, ValueId x, Shape to);     ///< extents, without placeholders
+Result<ValueId> transpose(ImportContext& cx, ValueId x, Ints perm);  ///< x itself if nothing moves
 Result<ValueId> unsqueeze(ImportContext& cx, ValueId x, Ints axes);
-Result<ValueId> expand(ImportContext& cx, ValueId x, const Shape& to);
+Result<ValueId> expand(ImportContext& cx, ValueId x, Shape to);
 struct SliceAlong {
   SymbolicValues starts, sizes, strides;
   Ints axes;

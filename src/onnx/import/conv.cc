@@ -45,6 +45,7 @@ Status pads_from_output(ImportContext& cx, ops::Deconvolution& op, const Ints& o
       total += op.strides[i] * *extent - wanted[i];
     }
     divide_pads(op, i, total, op.padding);
+    op.post_pads[i] -= output_padding[i];
   }
   op.padding = ops::PaddingMode::kExplicitRoundDown;
   return {};

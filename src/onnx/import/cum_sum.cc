@@ -3,26 +3,43 @@
 
 namespace kiln::onnx::importers {
 
+namespace {
+
 /// Each sum over those elements that come before: a product with a triangle of ones, by selection, so that integers
 /// stay exact and infinities stay where they are.
-Status cum_sum(ImportContext& cx) {
-  const ValueId x = TRY(cx.input(0));
-  const int rank = cx.rank(x);
-  const Ints given = TRY(cx.ints(TRY(cx.input(1)), "axis"));
-  TRY(require(given.size() == 1, "axis has ", given.size(), " elements; one is needed"));
-  const int axis = TRY(cx.axis(given[0], rank));
+Result<ValueId> sums_along(ImportContext& cx, ValueId x, int axis) {
   const bool exclusive = TRY(cx.node().get_int("exclusive", 0)) != 0;
   const bool reverse = TRY(cx.node().get_int("reverse", 0)) != 0;
   // [..., n, m, ...]: the element added along axis, the sum along axis + 1.
-  const ValueId added = TRY(indices_along(cx, cx.extent(x, axis), axis, rank + 1));
-  const ValueId sums = TRY(indices_along(cx, cx.extent(x, axis), axis + 1, rank + 1));
+  const int rank = cx.rank(x) + 1;
+  const ValueId added = TRY(indices_along(cx, cx.extent(x, axis), axis, rank));
+  const ValueId sums = TRY(indices_along(cx, cx.extent(x, axis), axis + 1, rank));
   const ElementWiseKind comes_before = reverse ? ElementWiseKind::kGreater : ElementWiseKind::kLess;
   ValueId counts = TRY(binary(cx, comes_before, added, sums));
   if (!exclusive)
     counts = TRY(binary(cx, ElementWiseKind::kOr, counts, TRY(binary(cx, ElementWiseKind::kEqual, added, sums))));
   const ValueId terms = TRY(unsqueeze(cx, x, {axis + 1}));
   const ValueId kept = TRY(select(cx, counts, terms, scalar_like(cx, 0, terms)));
-  return cx.output(TRY(reduce(cx, ReduceKind::kSum, kept, {axis}, false)));
+  return reduce(cx, ReduceKind::kSum, kept, {axis}, false);
+}
+
+}  // namespace
+
+/// An axis that is known at run time only selects among the sums along each.
+Status cum_sum(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0)), given = TRY(cx.input(1));
+  const int rank = cx.rank(x);
+  TRY(require(sym::provably_equal(cx.type(given).volume(), 1), "axis is ", cx.type(given), "; one number is needed"));
+  if (cx.is_constant(given))
+    return cx.output(TRY(sums_along(cx, x, TRY(cx.axis(TRY(cx.ints(given, "axis"))[0], rank)))));
+  const ValueId axis = TRY(reshape(cx, given, Shape{}));
+  ValueId y = TRY(sums_along(cx, x, 0));
+  for (int i = 1; i < rank; ++i) {
+    const auto is = [&](int number) { return binary(cx, ElementWiseKind::kEqual, axis, number); };
+    const ValueId here = TRY(binary(cx, ElementWiseKind::kOr, TRY(is(i)), TRY(is(i - rank))));
+    y = TRY(select(cx, here, TRY(sums_along(cx, x, i)), y));
+  }
+  return cx.output(y);
 }
 
 }  // namespace kiln::onnx::importers

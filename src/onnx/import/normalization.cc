@@ -150,7 +150,7 @@ Status mean_variance_normalization(ImportContext& cx) {
   return cx.output(TRY(binary(cx, ElementWiseKind::kDiv, off, divisor)));
 }
 
-/// x / (the p-norm along an axis), and 0 where that is 0.
+/// x / (the p-norm along an axis)
 Status lp_normalization(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
   const int axis = TRY(cx.axis(TRY(cx.node().get_int("axis", -1)), cx.rank(x)));
@@ -159,9 +159,7 @@ Status lp_normalization(ImportContext& cx) {
   const ValueId terms = p == 1 ? TRY(unary(cx, UnaryKind::kAbs, x)) : TRY(binary(cx, ElementWiseKind::kProd, x, x));
   ValueId norm = TRY(reduce(cx, ReduceKind::kSum, terms, {axis}, true));
   if (p == 2) norm = TRY(unary(cx, UnaryKind::kSqrt, norm));
-  const ValueId none = TRY(binary(cx, ElementWiseKind::kEqual, norm, 0));
-  const ValueId quotient = TRY(binary(cx, ElementWiseKind::kDiv, x, norm));
-  return cx.output(TRY(select(cx, none, scalar_like(cx, 0, x), quotient)));
+  return cx.output(TRY(binary(cx, ElementWiseKind::kDiv, x, norm)));
 }
 
 }  // namespace kiln::onnx::importers

@@ -23,13 +23,16 @@ Result<Reduction> with_constant_axes(ImportContext& cx, ValueId x, const Axes& a
   Ints second;
   sym::Expr place = 0;  // of the axis among those that stay
   for (int i = 0; i < rank; ++i) {
-    const sym::Expr goes = axes.contains(i), extent = cx.extent(x, i);
-    all.push_back(extent * (1 - goes) + goes);
+    const sym::Expr goes = axes.contains(i), stays = sym::equal(goes, 0), extent = cx.extent(x, i);
+    all.push_back(sym::max(extent * stays, goes));  // maxima: products of sums would grow without bounds
     halves.push_back(all.back());
-    halves.push_back(extent * goes + (1 - goes));
+    halves.push_back(sym::max(extent * goes, stays));
     second.push_back(2 * i + 1);
-    for (int k = 0; k < kept; ++k) rest[static_cast<size_t>(k)] += extent * (1 - goes) * sym::equal(place, k);
-    place += 1 - goes;
+    for (int k = 0; k < kept; ++k) {
+      sym::Expr& at = rest[static_cast<size_t>(k)];
+      at = sym::max(at, extent * stays * sym::equal(place, k));
+    }
+    place += stays;
   }
   return Reduction{TRY(reshape(cx, x, halves)), std::move(second), false, keep ? all : rest};
 }

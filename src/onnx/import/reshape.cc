@@ -10,18 +10,17 @@ namespace kiln::onnx::importers {
 namespace {
 
 /// ONNX's 0 and -1 in a shape that is known at run time only: each extent says in arithmetic which of the three it is.
+/// Maxima, since the products of sums would grow without bounds: a maximum is one factor.
 Shape with_placeholders_resolved(const TensorType& x, const SymbolicValues& dims, bool zero_copies) {
   Shape result;
-  SymbolicValues inferred;  // 1 where the extent is the one to infer
   sym::Expr others = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
     const sym::Expr own = i < x.shape.size() && zero_copies ? x.shape[i] : sym::Expr(0);
-    inferred.push_back(sym::equal(dims[i], -1));
-    result.push_back((dims[i] + sym::equal(dims[i], 0) * own) * (1 - inferred[i]));
-    others *= result[i] + inferred[i];
+    result.push_back(sym::max(dims[i], sym::equal(dims[i], 0) * own));  // at least 0, and of a -1 just that
+    others *= sym::max(result[i], 1);
   }
-  const sym::Expr rest = sym::floor_div(x.volume(), sym::max(others, 1));
-  for (size_t i = 0; i < dims.size(); ++i) result[i] += inferred[i] * rest;
+  const sym::Expr rest = sym::floor_div(x.volume(), others);
+  for (size_t i = 0; i < dims.size(); ++i) result[i] = sym::max(result[i], sym::equal(dims[i], -1) * rest);
   return result;
 }
 
@@ -87,10 +86,11 @@ Status unsqueeze(ImportContext& cx) {
   sym::Expr place = 0;  // of x's axis that comes next
   for (int i = 0; i < rank; ++i) {
     const sym::Expr added = axes.contains(i);
+    const sym::Expr own_axis = sym::equal(added, 0);
     sym::Expr own = 0;
-    for (int k = 0; k < cx.rank(x); ++k) own += cx.extent(x, k) * sym::equal(place, k);
-    shape.push_back(added + (1 - added) * own);
-    place += 1 - added;
+    for (int k = 0; k < cx.rank(x); ++k) own = sym::max(own, cx.extent(x, k) * sym::equal(place, k));
+    shape.push_back(sym::max(added, own_axis * own));
+    place += own_axis;
   }
   return cx.output(TRY(reshape(cx, x, shape)));
 }

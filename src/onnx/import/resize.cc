@@ -1,7 +1,6 @@
 #include "ops/resize.h"
 
 #include <array>
-#include <cmath>
 
 #include "onnx/import/axes.h"
 #include "onnx/import/importers.h"
@@ -60,24 +59,23 @@ Result<std::vector<double>> for_every_axis(const std::vector<double>& values, co
   return result;
 }
 
-/// One scale for all axes: the least or the greatest that sizes ask for. Extents must be numbers for that.
+/// One scale for all axes: the least or the greatest that sizes ask for; extents are rounded, halves up.
 Status keep_aspect_ratio(ImportContext& cx, ValueId x, SymbolicValues& sizes, const std::vector<int>& axes) {
   const std::string_view policy = TRY(cx.node().get_string("keep_aspect_ratio_policy", "stretch"));
   if (policy == "stretch") return {};
   const bool not_larger = policy == "not_larger";
-  TRY(require(not_larger || policy == "not_smaller", "keep_aspect_ratio_policy is '", policy, "'"));
-  double scale = not_larger ? INFINITY : 0;
+  TRY(require(not_larger || policy == "not_smaller", "keep_aspect_ratio_policy is '", policy,
+              "'; stretch, not_larger or not_smaller is needed"));
+  const SymbolicValues wanted = sizes;
   for (const int axis : axes) {
-    const auto extent = cx.extent(x, axis).constant(), size = sizes[static_cast<size_t>(axis)].constant();
-    if (!extent || !size || *extent == 0)
-      return error(Code::kUnsupported, "keep_aspect_ratio_policy is '", policy, "', x is ", cx.type(x), " and sizes ",
-                   sizes, "; extents must be constants then");
-    const double wanted = static_cast<double>(*size) / static_cast<double>(*extent);
-    scale = not_larger ? std::min(scale, wanted) : std::max(scale, wanted);
+    sym::Expr& size = sizes[static_cast<size_t>(axis)];
+    for (size_t k = 0; k < axes.size(); ++k) {
+      const sym::Expr from = cx.extent(x, axes[k]);
+      const sym::Expr scaled = cx.extent(x, axis) * wanted[static_cast<size_t>(axes[k])];
+      const sym::Expr rounded = sym::floor_div(2 * scaled + from, 2 * from);
+      size = k == 0 ? rounded : not_larger ? sym::min(size, rounded) : sym::max(size, rounded);
+    }
   }
-  for (const int axis : axes)
-    sizes[static_cast<size_t>(axis)] =
-        static_cast<int64_t>(std::floor(scale * static_cast<double>(cx.extent(x, axis).value()) + 0.5));
   return {};
 }
 

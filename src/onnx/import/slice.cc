@@ -61,6 +61,8 @@ Status slice(ImportContext& cx) {
     along.starts.push_back(range.start);
     along.sizes.push_back(range.size);
     along.strides.push_back(step);
+    // Clamped as it is, a range lies inside; of a step without a sign that cannot be shown, so it is not asked for.
+    if (!step.is_const()) along.mode = SliceMode::kClamp;
   };
   if (p.axes.known) {
     for (size_t i = 0; i < p.axes.known->size(); ++i) add((*p.axes.known)[i], p.starts[i], p.ends[i], p.steps[i]);
