@@ -33,7 +33,7 @@ class NodeOutcomes {
   std::unordered_map<std::string_view, const ValueInfo*> stated_;
 };
 
-/// Inlines functions and checks; the problems go to `report`, the first is the error.
+/// Inlines functions and checks; the problems go to `report`. Fails, with one of them, where nodes mean nothing then.
 Result<std::shared_ptr<const Model>> prepare_model(std::shared_ptr<const Model> model, ImportReport& report);
 
 /// Imports a model that was prepared. With `outcomes`, nodes that fail are noted there and replaced by stand-ins.

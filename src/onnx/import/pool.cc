@@ -60,7 +60,7 @@ Status lp_pool(ImportContext& cx) {
   const int64_t p = TRY(cx.node().get_int("p", 2));
   op.average_excludes_padding = false;
   if (op.padding == ops::PaddingMode::kRoundUpInside)
-    return error(Code::kUnsupported, "ceil_mode is 1, which LpPool has not in Kiln");
+    return error(Code::kUnsupported, "ceil_mode is 1, which is not supported of LpPool");
   const auto taps = static_cast<double>(volume(op.window));
   const ValueId powers = TRY(raised(cx, TRY(cx.input(0)), p));
   const ValueId average = TRY(cx.add(std::move(op), {powers}));

@@ -1,0 +1,161 @@
+#include "onnx/importer.h"
+
+#include <gtest/gtest.h>
+
+#include "onnx/test_import.h"
+
+namespace kiln::onnx {
+namespace {
+
+using namespace test;
+
+Proto named_dims(std::string_view name, std::initializer_list<std::string_view> dims) {
+  Proto shape;
+  for (const auto dim : dims)
+    shape.message(field::shape::kDim, dim.empty() ? Proto() : Proto().text(field::dim::kParam, dim));
+  const Proto tensor =
+      Proto().integer(field::tensor_type::kElementType, kFloat).message(field::tensor_type::kShape, shape);
+  return Proto()
+      .text(field::value_info::kName, name)
+      .message(field::value_info::kType, Proto().message(field::type::kTensor, tensor));
+}
+
+TEST(Importer, KeepsNamesAndProvenance) {
+  const Imported got = import_proto(
+      model(graph({{node("LayerNormalization", {"x", "w"}, {"h", "mean"}, "norm1"), node("Relu", {"h"}, {"y"})},
+                   {value("x", kFloat, {2, 3})},
+                   {value("y"), value("mean")},
+                   {floats("w", {3}, {1, 2, 3})}})));
+  ASSERT_TRUE(got.status) << got.status.error().message;
+  int of_norm = 0, of_relu = 0;
+  for (int i = 0; i < got.graph.num_nodes(); ++i) {
+    const ir::Node& node = got.graph.node(static_cast<ir::NodeId>(i));
+    ASSERT_EQ(node.provenance.size(), 1u) << node.name;
+    of_norm += node.provenance[0] == "LayerNormalization 'norm1'";
+    of_relu += node.provenance[0] == "Relu 'y'";
+    EXPECT_TRUE(node.provenance[0] != "initializer 'w'" || node.name == "w");
+  }
+  EXPECT_GT(of_norm, 2);  // the node and what computes its second output
+  EXPECT_EQ(of_relu, 1);
+  EXPECT_EQ(got.graph.outputs()[0].name, "y");
+  EXPECT_EQ(got.graph.outputs()[1].name, "mean");
+  const ir::Value& h =
+      got.graph.value(got.graph.node(got.graph.value(got.graph.outputs()[0].value).producer).inputs[0]);
+  EXPECT_EQ(h.name, "h");
+  EXPECT_EQ(got.graph.node(h.producer).name, "norm1");
+}
+
+TEST(Importer, ListsEveryProblemOnce) {
+  const Imported got = import_proto(
+      model(graph({{node("NonZero", {"x"}, {"a"}, "nz"), node("Relu", {"a"}, {"b"}, "after"),
+                    node("Concat", {"x", "x"}, {"c"}, "cat"), node("Foo", {"b"}, {"d"}, "foo", {}, "local")},
+                   {value("x", kFloat, {2, 3}), value("u", 13, {1}), value("z", kDouble, {4})},
+                   {value("b"), value("c"), value("d")},
+                   {}}),
+            {function("Unused", {"a"}, {"b"}, {node("Relu", {"a"}, {"b"})})}));
+  ASSERT_EQ(got.report.errors.size(), 5u) << text_of(got);
+  EXPECT_EQ(text_of(got),
+            "input 'u': type UINT64 is not supported\n"
+            "input 'z': is f64[4]: FP64 is not a type of network inputs and outputs; cast it\n"
+            "node 'nz' (NonZero) of x f32[2, 3]: Kiln has no importer for operator NonZero of domain 'ai.onnx'\n"
+            "node 'cat' (Concat) of x f32[2, 3], x f32[2, 3]: attribute 'axis' is missing; INT is needed\n"
+            "node 'foo' (local.Foo): Kiln has no importer for operator Foo of domain 'local'\n");
+  EXPECT_EQ(got.report.errors[2].node_name, "nz");
+  EXPECT_EQ(got.report.errors[2].op_type, "NonZero");
+  EXPECT_EQ(got.report.errors[2].node, 0);
+  EXPECT_EQ(got.report.errors[4].domain, "local");
+  EXPECT_EQ(got.status.error().message, got.report.errors[0].message);
+}
+
+TEST(Importer, ListsProblemsOfTheModelWithThoseOfItsNodes) {
+  EXPECT_EQ(import_node(node("Foo", {"x", "nowhere"}, {"y"}, "foo", {}, "com.acme"), {value("x", kFloat, {2})}),
+            "the model uses operators of domain 'com.acme', but imports no operator set of it\n"
+            "node 'foo' (com.acme.Foo): input 'nowhere' is made by no node, and is no input or initializer\n"
+            "node 'foo' (com.acme.Foo) of x f32[2]: Kiln has no importer for operator Foo of domain 'com.acme'\n");
+}
+
+TEST(Importer, SaysWhatABadNodeGot) {
+  EXPECT_EQ(import_node(node("Conv", {"x", "w"}, {"y"}, "conv1"),
+                        {value("x", kFloat, {1, 3, 8, 8}), value("w", kFloat, {4, 5, 3, 3})}),
+            "node 'conv1' (Conv) of x f32[1, 3, 8, 8], w f32[4, 5, 3, 3]: x f32[1, 3, 8, 8] must have 1 times the "
+            "5 channels of w f32[4, 5, 3, 3]: 3 and 5 differ\n");
+  EXPECT_EQ(
+      import_node(node("Add", {"a", "b"}, {"y"}, "sum"), {value("a", kFloat, {2}), value("b", kInt64, {2})}),
+      "node 'sum' (Add) of a f32[2], b i64[2]: ElementWise sum of f32[2] and i64[2]; both need one type, insert a "
+      "Cast\n");
+}
+
+TEST(Importer, OneNameIsOneSymbol) {
+  EXPECT_EQ(import_node(node("Concat", {"a", "b"}, {"y"}, "", {int_attribute("axis", 1)}),
+                        {named_dims("a", {"batch", ""}), named_dims("b", {"batch", ""})}),
+            "a: f32[batch, a_1]\n"
+            "b: f32[batch, b_1]\n"
+            "y = Concatenation{axis=1}(a, b)  # f32[batch, a_1 + b_1]\n"
+            "return y\n");
+}
+
+TEST(Importer, InputsOfOldModelsThatAreWeightsAreConstants) {
+  const Imported got = import_proto(model(graph({{node("Add", {"x", "w"}, {"y"})},
+                                                 {value("x", kFloat, {2}), value("w", kFloat, {2})},
+                                                 {value("y")},
+                                                 {floats("w", {2}, {1, 2})}})));
+  ASSERT_TRUE(got.status) << got.status.error().message;
+  ASSERT_EQ(got.graph.inputs().size(), 1u);
+  EXPECT_EQ(got.graph.value(got.graph.inputs()[0]).name, "x");
+}
+
+TEST(Importer, WeightsStayInTheFileWhereTheyAreAligned) {
+  const auto bytes = std::make_shared<std::string>();
+  int in_place = 0;
+  for (size_t padding = 0; padding < 4; ++padding) {
+    // A longer name moves what follows: at one of four lengths the weights begin at a multiple of 4.
+    const Proto sum = node("Add", {"x", "w"}, {"y"}, "n" + std::string(padding, 'n'));
+    *bytes = model(graph({{sum}, {value("x", kFloat, {2})}, {value("y")}, {floats("w", {2}, {3, 4})}})).bytes;
+    const auto read = read_model(std::as_bytes(std::span(*bytes)), {"", bytes});
+    ASSERT_TRUE(read);
+    ir::Graph graph;
+    ImportReport report;
+    ASSERT_TRUE(import_model(*read, graph, {}, report));
+    for (int i = 0; i < graph.num_values(); ++i)
+      if (const HostTensor* constant = graph.constant(static_cast<ir::ValueId>(i))) {
+        const auto* at = reinterpret_cast<const char*>(constant->bytes().data());
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(at) % alignof(float), 0u);
+        EXPECT_EQ(constant->data<float>()[1], 4);
+        in_place += at >= bytes->data() && at < bytes->data() + bytes->size();
+      }
+  }
+  EXPECT_EQ(in_place, 1);
+}
+
+TEST(Importer, InlinesFunctions) {
+  const Proto twice = function("Twice", {"a"}, {"b"}, {node("Add", {"a", "a"}, {"b"}, "inner")})
+                          .message(field::function::kOpsetImport, opset("", 18));
+  EXPECT_EQ(
+      text_of(import_proto(model(
+          graph({{node("Twice", {"x"}, {"y"}, "call", {}, "local")}, {value("x", kFloat, {2})}, {value("y")}, {}}),
+          {twice}))),
+      "x: f32[2]\n"
+      "y = ElementWise{kind=sum}(x, x)  # f32[2]\n"
+      "return y\n");
+}
+
+TEST(Importer, OutputsMayBeInputsConstantsOrOneValueTwice) {
+  const Imported got = import_proto(model(graph({{node("Relu", {"x"}, {"y"})},
+                                                 {value("x", kFloat, {2})},
+                                                 {value("x"), value("y"), value("w")},
+                                                 {floats("w", {2}, {1, 2})}})));
+  ASSERT_TRUE(got.status) << got.status.error().message;
+  ASSERT_EQ(got.graph.outputs().size(), 3u);
+  for (const ir::Output& output : got.graph.outputs())
+    EXPECT_NE(got.graph.value(output.value).producer, ir::NodeId::kNone) << output.name;
+}
+
+TEST(Importer, ShapesOfWhatIsComputedFromDataAreAnError) {
+  EXPECT_EQ(
+      import_node(node("Reshape", {"x", "s"}, {"y"}, "r"), {value("x", kFloat, {6}), value("s", kInt64, {2, 1})}),
+      "node 'r' (Reshape) of x f32[6], s i64[2, 1]: shape 's' (i64[2, 1]) must follow from constants, shapes or shape "
+      "inputs; it is computed from data\n");
+}
+
+}  // namespace
+}  // namespace kiln::onnx

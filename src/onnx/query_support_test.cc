@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include "onnx/test_import.h"
+
+namespace kiln::onnx {
+namespace {
+
+using namespace test;
+
+std::string groups(const Proto& message) {
+  const auto bytes = std::make_shared<std::string>(message.bytes);
+  const auto read = read_model(std::as_bytes(std::span(*bytes)), {"", bytes});
+  if (!read) return read.error().message;
+  std::string text;
+  for (const Subgraph& part : query_support(*read).subgraphs) text += str(part.supported ? "+" : "-", part.nodes);
+  return text;
+}
+
+TEST(QuerySupport, CutsAtWhatIsMissing) {
+  EXPECT_EQ(groups(model(graph({{node("Relu", {"x"}, {"a"}), node("Abs", {"a"}, {"b"}), node("NonZero", {"b"}, {"c"}),
+                                 node("Cast", {"c"}, {"d"}, "", {int_attribute("to", 1)}), node("Relu", {"d"}, {"y"})},
+                                {value("x", kFloat, {2})},
+                                {value("y")},
+                                {}}))),
+            "+[0, 1]-[2]+[3, 4]");
+}
+
+TEST(QuerySupport, WholeModelsAreOneGroup) {
+  EXPECT_EQ(
+      groups(model(graph(
+          {{node("Abs", {"a"}, {"y"}), node("Relu", {"x"}, {"a"})}, {value("x", kFloat, {2})}, {value("y")}, {}}))),
+      "+[1, 0]");  // in the order in which they run
+}
+
+TEST(QuerySupport, ACallIsSupportedIfItsNodesAre) {
+  const auto local = [](std::string_view name, const Proto& inner) {
+    return function(name, {"a"}, {"b"}, {inner, node("Relu", {"t"}, {"b"})})
+        .message(field::function::kOpsetImport, opset("", 18));
+  };
+  const std::vector<Proto> functions{local("Good", node("Abs", {"a"}, {"t"})),
+                                     local("Bad", node("NonZero", {"a"}, {"t"}))};
+  EXPECT_EQ(
+      groups(model(graph({{node("Good", {"x"}, {"m"}, "g", {}, "local"), node("Bad", {"m"}, {"y"}, "b", {}, "local")},
+                          {value("x", kFloat, {2})},
+                          {value("y")},
+                          {}}),
+                   functions)),
+      "+[0]-[1]");
+}
+
+}  // namespace
+}  // namespace kiln::onnx
