@@ -63,6 +63,7 @@ std::optional<sym::Expr> combine(const void* op, std::span<const sym::Expr> at) 
     case kSub: return a - b;
     case kDiv:  // truncation is the floor of a quotient that is not negative
       if (a.min() >= 0 && b.min() >= 0) return sym::floor_div(a, b);
+      if (b.min() > 0) return sym::floor_div(a, b) + sym::less(a, 0) * (sym::ceil_div(a, b) - sym::floor_div(a, b));
       return std::nullopt;
     case kPow: return power(a, b);
     case kFloorDiv: return sym::floor_div(a, b);

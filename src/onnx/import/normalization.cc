@@ -31,13 +31,13 @@ Result<Coefficients> folded_coefficients(ImportContext& cx, DType type, double e
                       cx.add_constant(HostTensor::of(type, extents, p[1]))};
 }
 
-Result<Coefficients> computed_coefficients(ImportContext& cx, double epsilon) {
-  const ValueId gamma = TRY(cx.input(1)), beta = TRY(cx.input(2));
-  ValueId mean = TRY(cx.input(3)), variance = TRY(cx.input(4));
+Result<Coefficients> computed_coefficients(ImportContext& cx, ValueId gamma, ValueId beta, ValueId mean,
+                                           ValueId variance, double epsilon) {
+  const DType type = cx.dtype(mean);
   const ValueId deviation = TRY(unary(cx, UnaryKind::kSqrt, TRY(binary(cx, ElementWiseKind::kSum, variance, epsilon))));
-  const ValueId scale = TRY(binary(cx, ElementWiseKind::kDiv, TRY(cast(cx, gamma, cx.dtype(mean))), deviation));
+  const ValueId scale = TRY(binary(cx, ElementWiseKind::kDiv, TRY(cast(cx, gamma, type)), deviation));
   const ValueId moved = TRY(binary(cx, ElementWiseKind::kProd, mean, scale));
-  return Coefficients{scale, TRY(binary(cx, ElementWiseKind::kSub, TRY(cast(cx, beta, cx.dtype(mean))), moved))};
+  return Coefficients{scale, TRY(binary(cx, ElementWiseKind::kSub, TRY(cast(cx, beta, type)), moved))};
 }
 
 /// The axes from `axis` on.
@@ -62,25 +62,54 @@ Result<ValueId> inverse_root(ImportContext& cx, ValueId x, double epsilon) {
                TRY(unary(cx, UnaryKind::kSqrt, TRY(binary(cx, ElementWiseKind::kSum, x, epsilon)))));
 }
 
-}  // namespace
-
-Status batch_normalization(ImportContext& cx) {
-  const ValueId x = TRY(cx.input(0));
-  if (TRY(cx.node().get_int("training_mode", 0)) != 0)
-    return error(Code::kUnsupported, "training_mode is 1; Kiln runs networks, it does not train them");
-  for (size_t i = 1; i < cx.num_outputs(); ++i) TRY(cx.refuse_output(i, "a statistic of training"));
-  const double epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
-  bool constant = true;
-  for (size_t i = 1; i <= 4; ++i) constant = constant && cx.graph().constant(TRY(cx.input(i)));
-  const Coefficients c =
-      constant ? TRY(folded_coefficients(cx, cx.dtype(x), epsilon)) : TRY(computed_coefficients(cx, epsilon));
-  if (constant && cx.rank(x) >= 2)
-    return cx.output(TRY(cx.add(ops::Scale{ops::ScaleMode::kChannel, 1}, {x, c.shift, c.scale})));
+/// x * scale + shift of vectors along channels.
+Result<ValueId> scaled_by_channel(ImportContext& cx, ValueId x, const Coefficients& c) {
   const auto coefficient = [&](ValueId value) -> Result<ValueId> {
     return along_channels(cx, TRY(cast(cx, value, cx.dtype(x))), cx.rank(x));
   };
   const ValueId scaled = TRY(binary(cx, ElementWiseKind::kProd, x, TRY(coefficient(c.scale))));
-  return cx.output(TRY(binary(cx, ElementWiseKind::kSum, scaled, TRY(coefficient(c.shift)))));
+  return binary(cx, ElementWiseKind::kSum, scaled, TRY(coefficient(c.shift)));
+}
+
+/// BatchNormalization with training_mode 1: by x's own statistics, which also move the running ones.
+Status normalize_by_batch(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  TRY(require(cx.rank(x) >= 2, "x is ", cx.type(x), "; [N, C, ...] is needed"));
+  const double epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
+  const double momentum = TRY(cx.node().get_float("momentum", 0.9f));
+  Ints axes = axes_between(2, cx.rank(x));
+  axes.insert(axes.begin(), 0);
+  const Statistics s = TRY(statistics(cx, x, axes));
+  const Shape channels{cx.extent(x, 1)};
+  const ValueId mean = TRY(reshape(cx, s.mean, channels)), variance = TRY(reshape(cx, s.variance, channels));
+  const auto moved = [&](ValueId running, ValueId now) -> Result<ValueId> {
+    const ValueId old = TRY(binary(cx, ElementWiseKind::kProd, running, momentum));
+    const ValueId seen = TRY(cast(cx, TRY(binary(cx, ElementWiseKind::kProd, now, 1 - momentum)), cx.dtype(old)));
+    return binary(cx, ElementWiseKind::kSum, old, seen);
+  };
+  if (cx.wants(1)) TRY(cx.output(1, TRY(moved(TRY(cx.input(3)), mean))));
+  if (cx.wants(2)) TRY(cx.output(2, TRY(moved(TRY(cx.input(4)), variance))));
+  return cx.output(TRY(scaled_by_channel(
+      cx, x, TRY(computed_coefficients(cx, TRY(cx.input(1)), TRY(cx.input(2)), mean, variance, epsilon)))));
+}
+
+}  // namespace
+
+Status batch_normalization(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  if (TRY(cx.node().get_int("training_mode", 0)) != 0) return normalize_by_batch(cx);
+  for (size_t i = 1; i < cx.num_outputs(); ++i) TRY(cx.refuse_output(i, "a statistic of training"));
+  const double epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
+  Values p;
+  bool constant = cx.rank(x) >= 2;
+  for (size_t i = 1; i <= 4; ++i) {
+    p.push_back(TRY(cx.input(i)));
+    constant = constant && cx.graph().constant(p.back());
+  }
+  if (!constant)
+    return cx.output(TRY(scaled_by_channel(cx, x, TRY(computed_coefficients(cx, p[0], p[1], p[2], p[3], epsilon)))));
+  const Coefficients c = TRY(folded_coefficients(cx, cx.dtype(x), epsilon));
+  return cx.output(TRY(cx.add(ops::Scale{ops::ScaleMode::kChannel, 1}, {x, c.shift, c.scale})));
 }
 
 Status instance_normalization(ImportContext& cx) {
