@@ -123,7 +123,11 @@ TEST_F(ElementWiseValues, AreExpressions) {
 }
 TEST_F(ElementWiseValues, OfTruncationNeedItsSign) {
   EXPECT_EQ(*values(kDiv, {n}, {2}), SymbolicValues{sym::floor_div(n, 2)});
-  EXPECT_EQ(values(kDiv, {z}, {2}), nullptr);
+  const auto halved = values(kDiv, {z}, {2});
+  ASSERT_NE(halved, nullptr);
+  for (const auto& [number, half] : {std::pair{-7, -3}, {-6, -3}, {-1, 0}, {0, 0}, {7, 3}})
+    EXPECT_EQ(sym::evaluate(sym::substitute((*halved)[0], std::vector{std::pair{z, sym::Expr(number)}}), {}), half);
+  EXPECT_EQ(values(kDiv, {n}, {z}), nullptr);
   EXPECT_EQ(*values(kDiv, {-7}, {2}), SymbolicValues{-3});
 }
 TEST_F(ElementWiseValues, WrapAsStored) {
