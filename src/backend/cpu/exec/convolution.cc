@@ -1,6 +1,8 @@
 /// A convolution with bias, residual and clamp, channels last.
-/// Inputs: x, w, bias or absent, residual or absent. Payload: the window, groups, family, lo, hi.
+/// Inputs: x, w, bias or absent, residual or absent, operands of the hook. Payload: the window, groups, family, lo, hi,
+/// hook (optional).
 #include "backend/cpu/exec/executor.h"
+#include "backend/cpu/exec/hook.h"
 #include "backend/cpu/exec/window.h"
 #include "backend/cpu/kernels/conv/conv.h"
 #include "backend/cpu/kernels/depthwise/depthwise.h"
@@ -8,6 +10,8 @@
 
 namespace kiln::cpu {
 namespace {
+
+constexpr size_t kFixedInputs = 4;  // before the hook's operands
 
 enum class Family : uint8_t { kDirect, kWinograd, kDepthwise };
 
@@ -59,9 +63,9 @@ Result<Packed> pack(const Attributes& a, const ConvWeights& weights, const float
 
 class BoundConvolution final : public BoundStep {
  public:
-  BoundConvolution(const Attributes& a, const ConvWeights& weights, const Packed* packed, Team& team,
-                   const StepShapes& shapes)
-      : a_(a), weights_(weights), packed_(packed), team_(team) {
+  BoundConvolution(const Attributes& a, const ConvWeights& weights, const Packed* packed, const LoadedHook* hook,
+                   Team& team, const StepShapes& shapes)
+      : a_(a), weights_(weights), packed_(packed), hook_(hook), team_(team), extras_(hook ? hook->num_operands() : 0) {
     shape_.n = shapes.inputs[0][0];
     shape_.window = a.window.bind(shapes.inputs[0], shapes.outputs[0]);
     shape_.input = a.channels_first && weights.ic > 1 ? ConvInput::kChannelsFirst : ConvInput::kChannelsLast;
@@ -82,7 +86,14 @@ class BoundConvolution final : public BoundStep {
     Packed fresh;
     if (!packed_) fresh = TRY(pack(a_, weights_, input(1)));  // weights computed at run time
     const Packed& packed = packed_ ? *packed_ : fresh;
-    const Epilogue epilogue{input(2), input(3), weights_.oc, a_.lo, a_.hi, nullptr};
+    Epilogue epilogue{input(2), input(3), weights_.oc, a_.lo, a_.hi, nullptr};
+    NestTile tile{};
+    TileHook hook{};
+    if (hook_) {
+      tile = hook_->tile(arguments.inputs, extras_, weights_.oc);
+      hook = tile.hook();
+      epilogue.hook = &hook;
+    }
     switch (a_.family) {
       case Family::kDirect: conv(team_, shape_, input(0), packed.direct, out, epilogue, arguments.workspace); break;
       case Family::kWinograd:
@@ -99,7 +110,9 @@ class BoundConvolution final : public BoundStep {
   const Attributes& a_;
   ConvWeights weights_;
   const Packed* packed_;
+  const LoadedHook* hook_;
   Team& team_;
+  std::vector<NestTile::Extra> extras_;
   ConvShape shape_;
 };
 
@@ -111,27 +124,35 @@ class LoadedConvolution final : public LoadedStep {
     packed_ = std::make_unique<Packed>(TRY(pack(a_, weights_of(a_, w.extents()), w.data<float>())));
     return {};
   }
+  Status load_hook(const StepSpec& spec) {
+    hook_ =
+        std::make_unique<LoadedHook>(TRY(LoadedHook::load(TRY(spec.payload.get_record("hook")), spec, kFixedInputs)));
+    return {};
+  }
   int64_t packed_bytes() const override {
     if (!packed_) return 0;
     return 4 * (packed_->direct.b.data.size() + packed_->winograd.b.data.size() + packed_->depthwise.data.size());
   }
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    return std::make_unique<BoundConvolution>(a_, weights_of(a_, shapes.inputs[1]), packed_.get(), team_, shapes);
+    return std::make_unique<BoundConvolution>(a_, weights_of(a_, shapes.inputs[1]), packed_.get(), hook_.get(), team_,
+                                              shapes);
   }
 
  private:
   Attributes a_;
   Team& team_;
   std::unique_ptr<Packed> packed_;
+  std::unique_ptr<LoadedHook> hook_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& arguments) {
-  TRY(require(arguments.spec.inputs.size() == 4 && arguments.spec.outputs.size() == 1, "a convolution step has ",
-              arguments.spec.inputs.size(), " inputs; it takes 4"));
+  TRY(require(arguments.spec.inputs.size() >= kFixedInputs && arguments.spec.outputs.size() == 1,
+              "a convolution step has ", arguments.spec.inputs.size(), " inputs; it takes 4 or more"));
   auto loaded = std::make_unique<LoadedConvolution>(TRY(parse(arguments.spec)), arguments.team);
   if (const HostTensor* w = arguments.constants[1]) TRY(loaded->pack_weights(*w));
+  if (arguments.spec.payload.find("hook")) TRY(loaded->load_hook(arguments.spec));
   return loaded;
 }
 

@@ -1,12 +1,16 @@
 /// Matrix products with bias, residual and clamp, row-major.
-/// Inputs: a, b, bias or absent, residual or absent. Payload: transpose_a, transpose_b, vector_a, vector_b, lo, hi.
+/// Inputs: a, b, bias or absent, residual or absent, operands of the hook.
+/// Payload: transpose_a, transpose_b, vector_a, vector_b, lo, hi, hook (optional).
 #include <algorithm>
 
 #include "backend/cpu/exec/executor.h"
+#include "backend/cpu/exec/hook.h"
 #include "backend/cpu/kernels/gemm/gemm.h"
 
 namespace kiln::cpu {
 namespace {
+
+constexpr size_t kFixedInputs = 4;  // before the hook's operands
 
 struct Attributes {
   bool transpose_a = false, transpose_b = false, vector_a = false, vector_b = false;
@@ -56,8 +60,9 @@ std::vector<BatchAxis> batch_axes(const Operand& a, const Operand& b, int64_t c_
 
 class BoundMatrixMultiply final : public BoundStep {
  public:
-  BoundMatrixMultiply(const Attributes& at, const PackedB* packed, Team& team, const StepShapes& shapes)
-      : at_(at), packed_(packed), team_(team) {
+  BoundMatrixMultiply(const Attributes& at, const PackedB* packed, const LoadedHook* hook, Team& team,
+                      const StepShapes& shapes)
+      : at_(at), packed_(packed), hook_(hook), team_(team), extras_(hook ? hook->num_operands() : 0) {
     const Operand a = operand(shapes.inputs[0], at.vector_a, true), b = operand(shapes.inputs[1], at.vector_b, false);
     shape_.m = at.transpose_a ? a.cols : a.rows;
     shape_.k = at.transpose_a ? a.rows : a.cols;
@@ -87,8 +92,8 @@ class BoundMatrixMultiply final : public BoundStep {
 
   Status run(const RunArguments& arguments) override {
     const auto input = [&](int i) { return static_cast<const float*>(arguments.inputs[i]); };
-    run_loops(0, input(0), input(1), input(2), input(3), static_cast<float*>(arguments.outputs[0]),
-              arguments.workspace);
+    auto* c = static_cast<float*>(arguments.outputs[0]);
+    run_loops(0, {input(0), input(1), input(2), input(3), c, c}, arguments);
     return {};
   }
 
@@ -96,26 +101,41 @@ class BoundMatrixMultiply final : public BoundStep {
   GemmA left(const float* a) const { return {a, a_ld_, {outer_.a, inner_.a}, a_k_stride_}; }
   Matrix right(const float* b) const { return {b, b_k_stride_, b_n_stride_, 0}; }
 
-  void run_loops(size_t depth, const float* a, const float* b, const float* bias, const float* residual, float* c,
-                 void* workspace) {
+  /// Where a product's operands lie; `whole` is the first element of all results.
+  struct Pointers {
+    const float *a, *b, *bias, *residual;
+    float *c, *whole;
+  };
+  void run_loops(size_t depth, const Pointers& at, const RunArguments& arguments) {
     if (depth < loops_.size()) {
       const BatchAxis& axis = loops_[depth];
       for (int64_t i = 0; i < axis.extent; ++i)
-        run_loops(depth + 1, a + i * axis.a, b + i * axis.b, bias, residual ? residual + i * axis.c : nullptr,
-                  c + i * axis.c, workspace);
+        run_loops(depth + 1,
+                  {at.a + i * axis.a, at.b + i * axis.b, at.bias, at.residual ? at.residual + i * axis.c : nullptr,
+                   at.c + i * axis.c, at.whole},
+                  arguments);
       return;
     }
-    const Epilogue epilogue{bias, residual, shape_.n, at_.lo, at_.hi, nullptr};
-    const GemmC out{c, shape_.n, {outer_.c, inner_.c}, {outer_.c, inner_.c}};
+    Epilogue epilogue{at.bias, at.residual, shape_.n, at_.lo, at_.hi, nullptr};
+    NestTile tile{};
+    TileHook hook{};
+    if (hook_) {
+      tile = hook_->tile(arguments.inputs, extras_, shape_.n, shape_.n > 0 ? (at.c - at.whole) / shape_.n : 0);
+      hook = tile.hook();
+      epilogue.hook = &hook;
+    }
+    const GemmC out{at.c, shape_.n, {outer_.c, inner_.c}, {outer_.c, inner_.c}};
     if (packed_)
-      gemm(team_, shape_, left(a), *packed_, out, epilogue, workspace);
+      gemm(team_, shape_, left(at.a), *packed_, out, epilogue, arguments.workspace);
     else
-      gemm(team_, shape_, left(a), right(b), {outer_.b, inner_.b}, out, epilogue, workspace);
+      gemm(team_, shape_, left(at.a), right(at.b), {outer_.b, inner_.b}, out, epilogue, arguments.workspace);
   }
 
   const Attributes& at_;
   const PackedB* packed_;
+  const LoadedHook* hook_;
   Team& team_;
+  std::vector<NestTile::Extra> extras_;
   GemmShape shape_;
   ptrdiff_t a_ld_ = 0, a_k_stride_ = 1, b_k_stride_ = 0, b_n_stride_ = 1;
   BatchAxis outer_{1, 0, 0, 0}, inner_{1, 0, 0, 0};
@@ -136,23 +156,29 @@ class LoadedMatrixMultiply final : public LoadedStep {
     packed_ = std::make_unique<PackedB>(TRY(pack_b(matrix, k, n)));
     return {};
   }
+  Status load_hook(const StepSpec& spec) {
+    hook_ =
+        std::make_unique<LoadedHook>(TRY(LoadedHook::load(TRY(spec.payload.get_record("hook")), spec, kFixedInputs)));
+    return {};
+  }
   int64_t packed_bytes() const override { return packed_ ? 4 * packed_->data.size() : 0; }
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    return std::make_unique<BoundMatrixMultiply>(at_, packed_.get(), team_, shapes);
+    return std::make_unique<BoundMatrixMultiply>(at_, packed_.get(), hook_.get(), team_, shapes);
   }
 
  private:
   Attributes at_;
   Team& team_;
   std::unique_ptr<PackedB> packed_;
+  std::unique_ptr<LoadedHook> hook_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& arguments) {
   const Record& p = arguments.spec.payload;
-  TRY(require(arguments.spec.inputs.size() == 4 && arguments.spec.outputs.size() == 1, "a matrix product step has ",
-              arguments.spec.inputs.size(), " inputs; it takes 4"));
+  TRY(require(arguments.spec.inputs.size() >= kFixedInputs && arguments.spec.outputs.size() == 1,
+              "a matrix product step has ", arguments.spec.inputs.size(), " inputs; it takes 4 or more"));
   const Attributes at{TRY(p.get_bool("transpose_a")),
                       TRY(p.get_bool("transpose_b")),
                       TRY(p.get_bool("vector_a")),
@@ -161,6 +187,7 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
                       static_cast<float>(TRY(p.get_double("hi")))};
   auto loaded = std::make_unique<LoadedMatrixMultiply>(at, arguments.team);
   if (const HostTensor* b = arguments.constants[1]) TRY(loaded->pack(*b));
+  if (p.find("hook")) TRY(loaded->load_hook(arguments.spec));
   return loaded;
 }
 

@@ -2,11 +2,14 @@
 
 #include "backend/cpu/tactics/epilogue.h"
 #include "backend/cpu/tactics/filter_window.h"
+#include "backend/cpu/tactics/hook.h"
 #include "backend/cpu/tactics/registry.h"
 #include "ops/convolution.h"
 
 namespace kiln::cpu {
 namespace {
+
+constexpr size_t kFixedInputs = 4;  // before the hook's operands
 
 bool is_convolution(const Op& op) { return op.as<ops::Convolution>() != nullptr; }
 
@@ -22,20 +25,33 @@ const ops::Convolution& op_of(const TacticContext& cx, const Region& region) {
   return *cx.graph.node(region.nodes[0]).op.as<ops::Convolution>();
 }
 
-Match ConvolutionTactic::match(const TacticContext& cx, ir::NodeId root) const {
-  auto found = match_epilogue(cx.graph, root, is_convolution, 1);
-  if (!found) return std::unexpected(found.error());
-  const ir::Node& conv = cx.graph.node(found->contraction);
+/// The fixed inputs of a convolution's step, then the operands of its hook.
+Match region_of(const TacticContext& cx, ir::NodeId root, ir::NodeId contraction, const EpilogueMatch& epilogue) {
+  const ir::Node& conv = cx.graph.node(contraction);
   const TensorType& x = cx.graph.type(conv.inputs[0]);
   const TensorType& w = cx.graph.type(conv.inputs[1]);
   if (x.dtype != DType::kF32) return reject("x is ", x, "; the kernel computes in f32");
   if (!w.is_static()) return reject("w is ", w, "; the kernel needs its extents when the plan is built");
   ir::ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ir::ValueId::kNone;
-  if (bias != ir::ValueId::kNone && found->bias != ir::ValueId::kNone) return reject("there are two biases");
-  if (bias == ir::ValueId::kNone) bias = found->bias;
+  if (bias != ir::ValueId::kNone && epilogue.bias != ir::ValueId::kNone) return reject("there are two biases");
+  if (bias == ir::ValueId::kNone) bias = epilogue.bias;
   Region region{
-      found->nodes, {conv.inputs[0], conv.inputs[1], bias, found->residual}, {cx.graph.node(root).outputs[0]}, {}};
-  region.data.set("lo", found->lo).set("hi", found->hi);
+      epilogue.nodes, {conv.inputs[0], conv.inputs[1], bias, epilogue.residual}, {cx.graph.node(root).outputs[0]}, {}};
+  region.data.set("lo", epilogue.lo).set("hi", epilogue.hi);
+  return region;
+}
+
+Match ConvolutionTactic::match(const TacticContext& cx, ir::NodeId root) const {
+  if (auto found = match_epilogue(cx.graph, root, is_convolution, 1))
+    return region_of(cx, root, found->contraction, *found);
+  auto hook = match_hook(cx.graph, root, is_convolution, 1, ResultOrder::kChannelsLast);
+  if (!hook) return std::unexpected(hook.error());
+  EpilogueMatch plain;
+  plain.nodes = std::move(hook->nodes);
+  Match region = region_of(cx, root, hook->contraction, plain);
+  if (!region) return region;
+  region->inputs.insert(region->inputs.end(), hook->extras.begin(), hook->extras.end());
+  region->data.set("hook", hook->spec.record());
   return region;
 }
 
@@ -47,6 +63,10 @@ std::vector<Variant> ConvolutionTactic::variants(const TacticContext& cx, const 
   const Format last = Format::channels_last(x.rank());
   const auto make = [&](std::string_view family, const Format& in) {
     Variant variant{str(family, in.is_linear() ? ", channels first" : ""), {in, {}, {}, last}, {last}, {}, 0};
+    for (size_t i = kFixedInputs; i < region.inputs.size(); ++i) {
+      const bool whole = cx.graph.type(region.inputs[i]).shape == cx.graph.type(region.outputs[0]).shape;
+      variant.inputs.push_back(whole && !cx.graph.constant(region.inputs[i]) ? last : Format::linear());
+    }
     variant.params.set("family", family);
     return variant;
   };
@@ -69,6 +89,7 @@ Result<StepDraft> ConvolutionTactic::compile(const TacticContext& cx, const Regi
   draft.payload = window_spec(op, Extents(w.begin() + 2, w.end())).record();
   draft.payload.set("groups", op.groups).set("family", TRY(variant.params.get_text("family")));
   draft.payload.set("lo", TRY(region.data.get_double("lo"))).set("hi", TRY(region.data.get_double("hi")));
+  if (const Datum* hook = region.data.find("hook")) draft.payload.set("hook", *hook);
   if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
   return draft;
 }

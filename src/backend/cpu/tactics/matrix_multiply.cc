@@ -2,6 +2,7 @@
 
 #include "backend/cpu/tactics/epilogue.h"
 #include "backend/cpu/tactics/fallback.h"
+#include "backend/cpu/tactics/hook.h"
 #include "backend/cpu/tactics/registry.h"
 #include "ops/matrix_multiply.h"
 
@@ -15,19 +16,17 @@ class MatrixMultiplyTactic final : public Tactic {
   std::string_view name() const override { return "gemm"; }
 
   Match match(const TacticContext& cx, ir::NodeId root) const override {
-    auto found = match_epilogue(cx.graph, root, is_product, -1);
-    if (!found) return std::unexpected(found.error());
-    const ir::Node& product = cx.graph.node(found->contraction);
-    const TensorType& a = cx.graph.type(product.inputs[0]);
-    if (a.dtype != DType::kF32) return reject("a is ", a, "; the kernel computes in f32");
-    const bool has_vector = product.op.as<ops::MatrixMultiply>()->b == ops::MatrixOp::kVector;
-    if (has_vector && found->bias != ir::ValueId::kNone)
-      return reject("the last axis of a product with a vector has no bias");
-    Region region{found->nodes,
-                  {product.inputs[0], product.inputs[1], found->bias, found->residual},
-                  {cx.graph.node(root).outputs[0]},
-                  {}};
-    region.data.set("lo", found->lo).set("hi", found->hi);
+    if (auto found = match_epilogue(cx.graph, root, is_product, -1))
+      return region_of(cx, root, found->contraction, *found);
+    auto hook = match_hook(cx.graph, root, is_product, -1, ResultOrder::kRowMajor);
+    if (!hook) return std::unexpected(hook.error());
+    if (has_vector(cx, hook->contraction)) return reject("a product with a vector has no rows and columns");
+    EpilogueMatch plain;
+    plain.nodes = std::move(hook->nodes);
+    Match region = region_of(cx, root, hook->contraction, plain);
+    if (!region) return region;
+    region->inputs.insert(region->inputs.end(), hook->extras.begin(), hook->extras.end());
+    region->data.set("hook", hook->spec.record());
     return region;
   }
 
@@ -42,8 +41,30 @@ class MatrixMultiplyTactic final : public Tactic {
         .set("transpose_b", op.b == ops::MatrixOp::kTranspose);
     draft.payload.set("vector_a", op.a == ops::MatrixOp::kVector).set("vector_b", op.b == ops::MatrixOp::kVector);
     draft.payload.set("lo", TRY(region.data.get_double("lo"))).set("hi", TRY(region.data.get_double("hi")));
+    if (const Datum* hook = region.data.find("hook")) draft.payload.set("hook", *hook);
     if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
     return draft;
+  }
+
+ private:
+  static bool has_vector(const TacticContext& cx, ir::NodeId product) {
+    const auto& op = *cx.graph.node(product).op.as<ops::MatrixMultiply>();
+    return op.a == ops::MatrixOp::kVector || op.b == ops::MatrixOp::kVector;
+  }
+  /// The fixed inputs of a product's step.
+  static Match region_of(const TacticContext& cx, ir::NodeId root, ir::NodeId contraction,
+                         const EpilogueMatch& epilogue) {
+    const ir::Node& product = cx.graph.node(contraction);
+    const TensorType& a = cx.graph.type(product.inputs[0]);
+    if (a.dtype != DType::kF32) return reject("a is ", a, "; the kernel computes in f32");
+    if (has_vector(cx, contraction) && epilogue.bias != ir::ValueId::kNone)
+      return reject("a product with a vector has no bias");
+    Region region{epilogue.nodes,
+                  {product.inputs[0], product.inputs[1], epilogue.bias, epilogue.residual},
+                  {cx.graph.node(root).outputs[0]},
+                  {}};
+    region.data.set("lo", epilogue.lo).set("hi", epilogue.hi);
+    return region;
   }
 };
 

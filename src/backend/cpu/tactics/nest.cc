@@ -6,14 +6,7 @@
 #include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
 
-namespace kiln {
-namespace ops {
-struct Cast;
-struct Select;
-struct Unary;
-}  // namespace ops
-
-namespace cpu {
+namespace kiln::cpu {
 namespace {
 
 class NestTactic final : public Tactic {
@@ -60,21 +53,4 @@ const Tactic& nest_tactic() {
   return tactic;
 }
 
-namespace {
-const Tactic* const kNests[] = {&nest_tactic()};
-}
-template <>
-TacticList tactics_of<ops::Cast>() {
-  return kNests;
-}
-template <>
-TacticList tactics_of<ops::Select>() {
-  return kNests;
-}
-template <>
-TacticList tactics_of<ops::Unary>() {
-  return kNests;
-}
-
-}  // namespace cpu
-}  // namespace kiln
+}  // namespace kiln::cpu

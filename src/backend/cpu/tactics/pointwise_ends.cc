@@ -1,4 +1,4 @@
-/// Regions that end at a pointwise op: the epilogue of a contraction, or a nest.
+/// Regions that end at a pointwise op: what follows a contraction, or a nest.
 #include "backend/cpu/tactics/convolution.h"
 #include "backend/cpu/tactics/deconvolution.h"
 #include "backend/cpu/tactics/matrix_multiply.h"
@@ -8,7 +8,10 @@
 namespace kiln {
 namespace ops {
 struct Activation;
+struct Cast;
 struct ElementWise;
+struct Select;
+struct Unary;
 }  // namespace ops
 
 namespace cpu {
@@ -21,7 +24,19 @@ TacticList tactics_of<ops::Activation>() {
   return kEnds;
 }
 template <>
+TacticList tactics_of<ops::Cast>() {
+  return kEnds;
+}
+template <>
 TacticList tactics_of<ops::ElementWise>() {
+  return kEnds;
+}
+template <>
+TacticList tactics_of<ops::Select>() {
+  return kEnds;
+}
+template <>
+TacticList tactics_of<ops::Unary>() {
   return kEnds;
 }
 

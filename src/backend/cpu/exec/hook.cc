@@ -1,0 +1,54 @@
+#include "backend/cpu/exec/hook.h"
+
+namespace kiln::cpu {
+
+Record HookSpec::record() const {
+  Record record;
+  std::vector<int64_t> kinds;
+  for (const HookOperand operand : operands) kinds.push_back(static_cast<int64_t>(operand));
+  record.set("program", to_record(program)).set("operands", std::move(kinds));
+  return record;
+}
+
+Result<HookSpec> HookSpec::parse(const Record& record) {
+  HookSpec spec;
+  spec.program = TRY(nest_program_from_record(TRY(record.get_record("program"))));
+  for (const int64_t kind : TRY(record.get_ints("operands"))) {
+    TRY(require(kind >= 0 && kind <= static_cast<int64_t>(HookOperand::kScalar), "no hook operand has the number ",
+                kind));
+    spec.operands.push_back(static_cast<HookOperand>(kind));
+  }
+  return spec;
+}
+
+Result<LoadedHook> LoadedHook::load(const Record& record, const StepSpec& spec, size_t first_input) {
+  HookSpec hook = TRY(HookSpec::parse(record));
+  Nest nest = TRY(Nest::make(std::move(hook.program)));
+  const NestProgram& program = nest.program();
+  TRY(require(program.inputs.size() == hook.operands.size() + 1 &&
+                  spec.inputs.size() == first_input + hook.operands.size() && program.outputs.size() == 1 &&
+                  program.inputs[0] == DType::kF32 && program.outputs[0] == DType::kF32,
+              "a hook of ", hook.operands.size(), " operands has a program of ", program.inputs.size(),
+              " inputs in a step of ", spec.inputs.size()));
+  for (size_t i = 0; i < hook.operands.size(); ++i)
+    TRY(require(spec.inputs[first_input + i].present && spec.inputs[first_input + i].dtype == program.inputs[i + 1],
+                "operand ", i, " of a hook is ", spec.inputs[first_input + i].dtype, "; its program reads ",
+                program.inputs[i + 1]));
+  return LoadedHook(std::move(nest), std::move(hook.operands), first_input);
+}
+
+NestTile LoadedHook::tile(const void* const* inputs, std::span<NestTile::Extra> extras, int64_t columns,
+                          int64_t row_offset) const {
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const auto* data = static_cast<const std::byte*>(inputs[first_input_ + i]);
+    NestTile::Extra& extra = extras[i];
+    extra = {data, 0, 0};
+    if (operands_[i] != HookOperand::kScalar) extra.col_stride = 1;
+    if (operands_[i] != HookOperand::kWhole) continue;
+    extra.row_stride = columns;
+    extra.data = data + size_bytes(nest_.program().inputs[i + 1], row_offset * columns);
+  }
+  return {&nest_, extras.data()};
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,48 @@
+/// A nest behind a contraction: how a step stores it and how it runs.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backend/cpu/kernels/nest/nest.h"
+#include "device/executor.h"
+
+namespace kiln::cpu {
+
+/// How an operand lies against the contraction's result.
+enum class HookOperand : uint8_t {
+  kWhole,    ///< of the result's extents and order
+  kChannel,  ///< one element a column
+  kScalar
+};
+
+/// Input 0 of the program is the result; the others are `operands`, in order.
+struct HookSpec {
+  NestProgram program;
+  std::vector<HookOperand> operands;
+
+  Record record() const;
+  static Result<HookSpec> parse(const Record& record);
+};
+
+/// A hook loaded by a step whose inputs from `first_input` on are its operands.
+class LoadedHook {
+ public:
+  static Result<LoadedHook> load(const Record& record, const StepSpec& spec, size_t first_input);
+
+  /// The operands of one run, in `extras` (one an operand), for a result of `columns` columns. `row_offset` is where
+  /// the kernel's row 0 lies in the whole result.
+  NestTile tile(const void* const* inputs, std::span<NestTile::Extra> extras, int64_t columns,
+                int64_t row_offset = 0) const;
+  size_t num_operands() const { return operands_.size(); }
+
+ private:
+  LoadedHook(Nest nest, std::vector<HookOperand> operands, size_t first_input)
+      : nest_(std::move(nest)), operands_(std::move(operands)), first_input_(first_input) {}
+
+  Nest nest_;
+  std::vector<HookOperand> operands_;
+  size_t first_input_;
+};
+
+}  // namespace kiln::cpu

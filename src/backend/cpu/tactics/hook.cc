@@ -1,0 +1,88 @@
+#include "backend/cpu/tactics/hook.h"
+
+#include <algorithm>
+
+#include "backend/cpu/tactics/chain.h"
+
+namespace kiln::cpu {
+namespace {
+
+/// The leaf made by the latest contraction that only the chain reads.
+std::optional<size_t> contraction_leaf(const ir::Graph& graph, const Chain& chain, const TensorType& result,
+                                       bool (*is_contraction)(const Op&)) {
+  std::optional<size_t> found;
+  for (size_t i = 0; i < chain.leaves.size(); ++i) {
+    const ir::Value& leaf = graph.value(chain.leaves[i]);
+    if (leaf.producer == ir::NodeId::kNone || !is_contraction(graph.node(leaf.producer).op) ||
+        graph.is_output(chain.leaves[i]))
+      continue;
+    if (leaf.type.dtype != DType::kF32 || leaf.type.shape != result.shape) continue;
+    const bool inside = std::ranges::all_of(
+        leaf.users, [&](ir::NodeId user) { return std::ranges::find(chain.nodes, user) != chain.nodes.end(); });
+    if (inside && (!found || leaf.producer > graph.value(chain.leaves[*found]).producer)) found = i;
+  }
+  return found;
+}
+
+/// How an operand lies against the result, if a hook can read it.
+std::optional<HookOperand> operand_of(const ir::Graph& graph, ir::ValueId value, const TensorType& result,
+                                      int channel_axis, ResultOrder order) {
+  const TensorType& type = graph.type(value);
+  if (type.volume() == sym::Expr(1)) return HookOperand::kScalar;
+  if (type.shape == result.shape) {
+    if (order == ResultOrder::kChannelsLast && graph.constant(value)) return std::nullopt;
+    return HookOperand::kWhole;
+  }
+  const int axis = channel_axis < 0 ? result.rank() + channel_axis : channel_axis;
+  const int missing = result.rank() - type.rank();
+  for (int i = 0; i < type.rank(); ++i) {
+    const bool channel = i + missing == axis;
+    if (type.shape[static_cast<size_t>(i)] != (channel ? result.shape[static_cast<size_t>(axis)] : sym::Expr(1)))
+      return std::nullopt;
+  }
+  return HookOperand::kChannel;
+}
+
+/// The program with input `first` moved to the front.
+NestProgram reordered(NestProgram program, size_t first) {
+  const auto moved = [&](NestOperand operand) {
+    if (operand >= 0) return operand;
+    const auto input = static_cast<size_t>(~operand);
+    return ~static_cast<int>(input == first ? 0 : input < first ? input + 1 : input);
+  };
+  for (NestInstruction& instruction : program.code)
+    for (int i = 0; i < arity(instruction.fn); ++i) instruction.args[i] = moved(instruction.args[i]);
+  for (NestOperand& reg : program.output_regs) reg = moved(reg);
+  std::rotate(program.inputs.begin(), program.inputs.begin() + static_cast<ptrdiff_t>(first),
+              program.inputs.begin() + static_cast<ptrdiff_t>(first) + 1);
+  return program;
+}
+
+}  // namespace
+
+std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root, bool (*is_contraction)(const Op&),
+                                            int channel_axis, ResultOrder order) {
+  auto chain = grow_chain(graph, root);
+  if (!chain) return std::unexpected(chain.error());
+  const TensorType& result = graph.output_type(root);
+  if (result.dtype != DType::kF32) return reject("the chain ends in ", result, "; a contraction's result is f32");
+  const auto leaf = contraction_leaf(graph, *chain, result, is_contraction);
+  if (!leaf) return reject("no contraction feeds this chain alone");
+  HookMatch match;
+  match.contraction = graph.value(chain->leaves[*leaf]).producer;
+  match.nodes = std::move(chain->nodes);
+  match.nodes.insert(match.nodes.begin(), match.contraction);
+  match.spec.program = reordered(std::move(chain->program), *leaf);
+  for (size_t i = 0; i < chain->leaves.size(); ++i) {
+    if (i == *leaf) continue;
+    const auto operand = operand_of(graph, chain->leaves[i], result, channel_axis, order);
+    if (!operand)
+      return reject("operand ", graph.type(chain->leaves[i]), " of ", result,
+                    " is neither whole, a channel's nor one element");
+    match.extras.push_back(chain->leaves[i]);
+    match.spec.operands.push_back(*operand);
+  }
+  return match;
+}
+
+}  // namespace kiln::cpu

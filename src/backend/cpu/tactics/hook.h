@@ -1,0 +1,26 @@
+/// Any pointwise chain behind a contraction, run on its blocks while they are in cache.
+#pragma once
+
+#include "backend/cpu/exec/hook.h"
+#include "tactics/tactic.h"
+
+namespace kiln::cpu {
+
+/// A contraction and the chain that consumes it. `nodes` in topological order, the contraction first.
+struct HookMatch {
+  ir::NodeId contraction;
+  std::vector<ir::NodeId> nodes;
+  std::vector<ir::ValueId> extras;  ///< what the chain reads besides the contraction's result
+  HookSpec spec;
+};
+
+/// How constants are stored bounds what a chain may read: in channels-last results, constants of a whole result's size
+/// are out.
+enum class ResultOrder : uint8_t { kRowMajor, kChannelsLast };
+
+/// The chain that ends at `root`, if it consumes a contraction whose result only it reads. Other operands must be of
+/// the result's shape, one element a channel (`channel_axis`, negative from the back), or one element.
+std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root, bool (*is_contraction)(const Op&),
+                                            int channel_axis, ResultOrder order);
+
+}  // namespace kiln::cpu
