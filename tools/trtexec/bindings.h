@@ -1,0 +1,47 @@
+/// The memory of a context's inputs and outputs, on the host and on the device.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "NvInferRuntime.h"
+#include "cuda.h"
+#include "options.h"
+
+namespace kiln::trtexec {
+
+class Log;
+class GrowingOutput;
+
+struct Tensor {
+  std::string name;
+  nvinfer1::DataType type{};
+  Extents shape;
+  bool is_input = false;
+  bool on_host = false;  ///< a shape tensor: the context reads and writes host memory
+  Memory host, device;
+  std::unique_ptr<GrowingOutput> growing;  ///< of an output whose shape the run decides
+};
+
+enum class Announce { kNo, kYes };
+
+/// Sets the shapes of the context's inputs, makes memory for all tensors, fills the inputs and gives the context their
+/// addresses. The context must not outlive it.
+class Bindings {
+ public:
+  Bindings(const nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionContext& context, const InferenceOptions& options,
+           Log& log, Announce announce);
+  ~Bindings();
+
+  void copy_inputs(cudaStream_t stream);
+  void copy_outputs(cudaStream_t stream);
+  /// After copy_outputs and a synchronisation: gives outputs that grew their shapes, and brings them to the host.
+  void settle_outputs(cudaStream_t stream);
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+
+ private:
+  std::vector<Tensor> tensors_;
+};
+
+}  // namespace kiln::trtexec

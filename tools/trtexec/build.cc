@@ -1,0 +1,91 @@
+#include "build.h"
+
+#include <optional>
+
+#include "NvOnnxParser.h"
+#include "clock.h"
+#include "log.h"
+#include "profile_shapes.h"
+#include "progress.h"
+#include "timing_cache.h"
+
+namespace kiln::trtexec {
+namespace {
+
+using nvinfer1::BuilderFlag;
+using nvinfer1::MemoryPoolType;
+
+void parse_network(const std::string& file, nvinfer1::INetworkDefinition& network, Log& log) {
+  log.info("Start parsing network model.");
+  const Clock clock;
+  const std::unique_ptr<nvonnxparser::IParser> parser(nvonnxparser::createParser(network, log));
+  require(parser != nullptr, "no ONNX parser: the message above says why");
+  if (!parser->parseFromFile(file.c_str(), static_cast<int>(nvinfer1::ILogger::Severity::kINFO))) {
+    const int count = parser->getNbErrors();
+    std::string problems;
+    for (int i = 0; i < count; ++i) problems += str("\n  ", parser->getError(i)->desc());
+    fail("cannot parse ", file, count ? str(": ", count, count == 1 ? " problem" : " problems") : "", problems);
+  }
+  log.info("Finished parsing network model. Parse time: ", clock.seconds());
+}
+
+nvinfer1::ProfilingVerbosity verbosity(LayerDetail detail) {
+  switch (detail) {
+    case LayerDetail::kNamesOnly: return nvinfer1::ProfilingVerbosity::kLAYER_NAMES_ONLY;
+    case LayerDetail::kNone: return nvinfer1::ProfilingVerbosity::kNONE;
+    case LayerDetail::kDetailed: break;
+  }
+  return nvinfer1::ProfilingVerbosity::kDETAILED;
+}
+
+void set_flag(nvinfer1::IBuilderConfig& config, BuilderFlag flag, bool on) {
+  on ? config.setFlag(flag) : config.clearFlag(flag);
+}
+
+void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
+#pragma GCC diagnostic push  // these two flags are deprecated, and what --fp16 and --bf16 mean
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  if (options.fp16) config.setFlag(BuilderFlag::kFP16);
+  if (options.bf16) config.setFlag(BuilderFlag::kBF16);
+#pragma GCC diagnostic pop
+  set_flag(config, BuilderFlag::kTF32, options.tf32);
+  if (options.workspace_bytes)
+    config.setMemoryPoolLimit(MemoryPoolType::kWORKSPACE, static_cast<size_t>(*options.workspace_bytes));
+  if (options.tactic_shared_bytes)
+    config.setMemoryPoolLimit(MemoryPoolType::kTACTIC_SHARED_MEMORY, static_cast<size_t>(*options.tactic_shared_bytes));
+  if (options.level) config.setBuilderOptimizationLevel(*options.level);
+  config.setAvgTimingIterations(options.avg_timing);
+  config.setProfilingVerbosity(verbosity(options.detail));
+}
+
+}  // namespace
+
+std::unique_ptr<nvinfer1::IHostMemory> build_plan(const BuildOptions& options, Log& log) {
+  const Clock clock;
+  const std::unique_ptr<nvinfer1::IBuilder> builder(nvinfer1::createInferBuilder(log));
+  require(builder != nullptr, "no builder: the message above says why");
+  constexpr auto kStronglyTyped = static_cast<uint32_t>(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED);
+  const std::unique_ptr<nvinfer1::INetworkDefinition> network(
+      builder->createNetworkV2(options.strongly_typed ? 1U << kStronglyTyped : 0));
+  require(network != nullptr, "no network: the message above says why");
+  parse_network(options.onnx, *network, log);
+
+  const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
+  require(config != nullptr, "no builder configuration: the message above says why");
+  configure(options, *config);
+  add_profile(options.shapes, *network, *builder, *config, log);
+  std::optional<TimingCacheFile> cache;
+  if (!options.timing_cache.empty()) cache.emplace(options.timing_cache, *config, log);
+
+  std::optional<ProgressBar> bar;
+  if (Log::on_terminal()) config->setProgressMonitor(&bar.emplace(log));
+  std::unique_ptr<nvinfer1::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
+  bar.reset();
+  require(plan != nullptr, "cannot build ", options.onnx, ": the message above says why");
+  log.info("Created engine with size: ", static_cast<double>(plan->size()) / (1 << 20), " MiB");
+  log.info("Engine built in ", clock.seconds(), " sec.");
+  if (cache) cache->save(*config, log);
+  return plan;
+}
+
+}  // namespace kiln::trtexec

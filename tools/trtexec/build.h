@@ -1,0 +1,17 @@
+/// From an ONNX file to a plan.
+#pragma once
+
+#include <memory>
+
+#include "NvInfer.h"
+#include "options.h"
+
+namespace kiln::trtexec {
+
+class Log;
+
+/// Parses, builds and, if asked, adds to the timing cache's file. Fails with what is wrong; the library's own messages
+/// are in the log by then.
+std::unique_ptr<nvinfer1::IHostMemory> build_plan(const BuildOptions& options, Log& log);
+
+}  // namespace kiln::trtexec

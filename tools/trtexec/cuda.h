@@ -1,0 +1,69 @@
+/// Owners of what the CUDA runtime gives out, and facts about the device.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace kiln::trtexec {
+
+class Log;
+
+/// Fails with the call's name and CUDA's text.
+void check(cudaError_t status, const char* call);
+
+class Stream {
+ public:
+  Stream();
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+  void synchronize() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+enum class Waiting { kSpin, kSleep };
+
+class Event {
+ public:
+  explicit Event(Waiting waiting = Waiting::kSpin);
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
+  void hold(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, event_, 0), "cudaStreamWaitEvent"); }
+  void synchronize() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
+  double ms_since(const Event& earlier) const;
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+enum class Place { kHost, kDevice };  ///< memory that the device copies from and to quickly; memory of the device
+
+class Memory {
+ public:
+  Memory() = default;
+  Memory(Place place, int64_t size_bytes);  ///< at least one byte, so that data() is never null
+  ~Memory();
+  Memory(Memory&& other) noexcept;
+  Memory& operator=(Memory&& other) noexcept;
+  void* data() const { return data_; }
+  int64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  int64_t size_bytes_ = 0;
+  Place place_ = Place::kHost;
+};
+
+/// Makes the device current and prints what it is.
+void select_device(int device, Log& log);
+
+/// Whether the current device copies while it computes; a host does not.
+bool copies_beside_computing();
+
+}  // namespace kiln::trtexec

@@ -1,0 +1,87 @@
+#include "options.h"
+#include "text.h"
+
+namespace kiln::trtexec {
+namespace {
+
+const char* enabled(bool on) { return on ? "Enabled" : "Disabled"; }
+
+std::string precision(const BuildOptions& build) {
+  if (build.strongly_typed) return "Strongly Typed";
+  return str("FP32", build.fp16 ? "+FP16" : "", build.bf16 ? "+BF16" : "");
+}
+
+std::string pool(const std::optional<int64_t>& bytes, double unit, const char* name) {
+  return bytes ? str(static_cast<double>(*bytes) / unit, name) : "default";
+}
+
+void describe_build(const BuildOptions& build, std::vector<std::string>& lines) {
+  lines.insert(lines.end(), {
+                                "=== Build Options ===",
+                                str("Memory Pools: workspace: ", pool(build.workspace_bytes, 1 << 20, " MiB"),
+                                    ", tacticSharedMem: ", pool(build.tactic_shared_bytes, 1 << 10, " KiB")),
+                                str("avgTiming: ", build.avg_timing),
+                                str("Precision: ", precision(build)),
+                                str("Skip inference: ", enabled(build.skip_inference)),
+                                str("Save engine: ", build.save),
+                                str("Load engine: ", build.load),
+                                str("Profiling verbosity: ", static_cast<int>(build.detail)),
+                                str("timingCacheMode: ", build.timing_cache.empty() ? "local" : "global"),
+                                str("timingCacheFile: ", build.timing_cache),
+                                str("BuilderOptimizationLevel: ", build.level.value_or(-1)),
+                            });
+  for (const auto& [name, range] : build.shapes)
+    lines.push_back(str("Input build shape (profile 0): ", name, "=", shape_text(range.min), "+", shape_text(range.opt),
+                        "+", shape_text(range.max)));
+}
+
+void describe_inference(const InferenceOptions& inference, std::vector<std::string>& lines) {
+  lines.insert(lines.end(), {"=== Inference Options ===", "Batch: Explicit"});
+  for (const auto& [name, shape] : inference.shapes)
+    lines.push_back(str("Input inference shape : ", name, "=", shape_text(shape)));
+  lines.insert(lines.end(), {
+                                str("Iterations: ", inference.iterations),
+                                str("Duration: ", inference.duration_s, "s (+ ", inference.warmup_ms, "ms warm up)"),
+                                str("Idle time: ", inference.idle_ms, "ms"),
+                                str("Inference Streams: ", inference.streams),
+                                str("ExposeDMA: ", enabled(!inference.overlap)),
+                                str("Data transfers: ", enabled(inference.transfers)),
+                                str("Spin-wait: ", enabled(inference.spin)),
+                                str("Multithreading: ", enabled(inference.threads)),
+                                str("Separate profiling: ", enabled(inference.separate_profile_run)),
+                                "Inputs:",
+                            });
+  for (const auto& [name, file] : inference.inputs) lines.push_back(str(name, "<-", file));
+}
+
+void describe_report(const ReportOptions& report, std::vector<std::string>& lines) {
+  std::string percentiles;
+  for (double percentile : report.percentiles) percentiles += str(percentiles.empty() ? "" : ",", percentile);
+  lines.insert(lines.end(), {
+                                "=== Reporting Options ===",
+                                str("Verbose: ", enabled(report.verbose)),
+                                str("Averages: ", report.avg_runs, " inferences"),
+                                str("Percentiles: ", percentiles),
+                                str("Dump output: ", enabled(report.output)),
+                                str("Profile: ", enabled(report.profile)),
+                                str("Export timing to JSON file: ", report.export_times),
+                                str("Export output to JSON file: ", report.export_output),
+                                str("Export profile to JSON file: ", report.export_profile),
+                            });
+}
+
+}  // namespace
+
+std::vector<std::string> describe(const Options& options) {
+  const BuildOptions& build = options.build;
+  std::vector<std::string> lines{"=== Model Options ===", str("Format: ", build.onnx.empty() ? "*" : "ONNX"),
+                                 str("Model: ", build.onnx), "Output:"};
+  if (build.load.empty()) describe_build(build, lines);
+  lines.insert(lines.end(), {"", "=== System Options ===", str("Device: ", options.device), ""});
+  describe_inference(options.inference, lines);
+  describe_report(options.report, lines);
+  lines.push_back("");
+  return lines;
+}
+
+}  // namespace kiln::trtexec

@@ -1,0 +1,128 @@
+#include "engine.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "clock.h"
+#include "dims.h"
+#include "files.h"
+#include "log.h"
+
+namespace kiln::trtexec {
+namespace {
+
+/// Gives the runtime a plan's bytes as it asks for them, so that the file is never in memory as a whole.
+class PlanFile final : public nvinfer1::IStreamReaderV2 {
+ public:
+  explicit PlanFile(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    require(file_ >= 0, "cannot open plan ", path, ": ", std::strerror(errno));
+    struct stat facts {};
+    require(::fstat(file_, &facts) == 0, "cannot read plan ", path, ": ", std::strerror(errno));
+    require(!S_ISDIR(facts.st_mode), "cannot read plan ", path, ": it is a folder");
+    size_bytes_ = facts.st_size;
+  }
+  ~PlanFile() noexcept override { ::close(file_); }
+  int64_t size_bytes() const { return size_bytes_; }
+
+  int64_t read(void* destination, int64_t size_bytes, cudaStream_t) noexcept override {
+    int64_t done = 0;
+    while (done < size_bytes) {
+      char* next = static_cast<char*>(destination) + done;
+      const ssize_t count = ::read(file_, next, static_cast<size_t>(size_bytes - done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      done += count;
+    }
+    return done;
+  }
+  bool seek(int64_t offset, nvinfer1::SeekPosition where) noexcept override {
+    int whence = SEEK_SET;
+    if (where == nvinfer1::SeekPosition::kCUR) whence = SEEK_CUR;
+    if (where == nvinfer1::SeekPosition::kEND) whence = SEEK_END;
+    return ::lseek(file_, offset, whence) >= 0;
+  }
+
+ private:
+  int file_;
+  int64_t size_bytes_ = 0;
+};
+
+template <class Load>
+LoadedEngine load(Load deserialize, Log& log) {
+  const Clock clock;
+  LoadedEngine loaded;
+  loaded.runtime.reset(nvinfer1::createInferRuntime(log));
+  require(loaded.runtime != nullptr, "no runtime: the message above says why");
+  loaded.engine.reset(deserialize(*loaded.runtime));
+  require(loaded.engine != nullptr, "the plan cannot be loaded: the message above says why");
+  log.info("Engine deserialized in ", clock.seconds(), " sec.");
+  return loaded;
+}
+
+std::string layer_text(nvinfer1::ICudaEngine& engine, const nvinfer1::IExecutionContext* context,
+                       nvinfer1::LayerInformationFormat format) {
+  const std::unique_ptr<nvinfer1::IEngineInspector> inspector(engine.createEngineInspector());
+  require(inspector != nullptr, "no engine inspector: the message above says why");
+  if (context) inspector->setExecutionContext(context);
+  const char* text = inspector->getEngineInformation(format);
+  require(text != nullptr, "the engine tells nothing about its layers: the message above says why");
+  return text;
+}
+
+void report_profiles(const nvinfer1::ICudaEngine& engine, Log& log) {
+  using nvinfer1::OptProfileSelector;
+  log.info("Optimization Profile Information:");
+  for (int profile = 0; profile < engine.getNbOptimizationProfiles(); ++profile)
+    for (int i = 0; i < engine.getNbIOTensors(); ++i) {
+      const char* name = engine.getIOTensorName(i);
+      if (engine.getTensorIOMode(name) != nvinfer1::TensorIOMode::kINPUT) continue;
+      const auto shape = [&](OptProfileSelector which) {
+        const Extents found = extents(engine.getProfileShape(name, profile, which));
+        return found.empty() ? "scalar" : shape_text(found);
+      };
+      log.info("Model input ", name, " (profile ", profile, "): min=", shape(OptProfileSelector::kMIN),
+               ", opt=", shape(OptProfileSelector::kOPT), ", max=", shape(OptProfileSelector::kMAX));
+    }
+}
+
+}  // namespace
+
+LoadedEngine load_engine(const nvinfer1::IHostMemory& plan, Log& log) {
+  return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(plan.data(), plan.size()); },
+              log);
+}
+
+LoadedEngine load_engine(const std::string& file, Log& log) {
+  PlanFile plan(file);
+  log.info("Loaded engine with size: ", static_cast<double>(plan.size_bytes()) / (1 << 20), " MiB");
+  try {
+    return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(plan); }, log);
+  } catch (const Failure& failure) {
+    fail(file, ": ", failure.what());
+  }
+}
+
+void save_plan(const nvinfer1::IHostMemory& plan, const std::string& file, Log& log) {
+  NewFile out(file, "plan");
+  out.write(plan.data(), plan.size());
+  out.commit();
+  log.info("Saved ", plan.size(), " bytes of plan to ", file);
+}
+
+void report_layers(const ReportOptions& options, nvinfer1::ICudaEngine& engine,
+                   const nvinfer1::IExecutionContext* context, Log& log) {
+  using Format = nvinfer1::LayerInformationFormat;
+  if (options.layers) {
+    log.info("Layer Information:");
+    log.info(layer_text(engine, context, Format::kONELINE));
+  }
+  if (!options.export_layers.empty())
+    write_file(options.export_layers, layer_text(engine, context, Format::kJSON), "layers of --exportLayerInfo");
+  if (options.optimization_profile) report_profiles(engine, log);
+}
+
+}  // namespace kiln::trtexec

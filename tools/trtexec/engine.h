@@ -1,0 +1,28 @@
+/// From a plan, in memory or in a file, to an engine.
+#pragma once
+
+#include <memory>
+
+#include "NvInferRuntime.h"
+#include "options.h"
+
+namespace kiln::trtexec {
+
+class Log;
+
+/// An engine with the runtime that it needs.
+struct LoadedEngine {
+  std::unique_ptr<nvinfer1::IRuntime> runtime;
+  std::unique_ptr<nvinfer1::ICudaEngine> engine;  // goes first
+};
+
+LoadedEngine load_engine(const nvinfer1::IHostMemory& plan, Log& log);
+LoadedEngine load_engine(const std::string& file, Log& log);
+
+void save_plan(const nvinfer1::IHostMemory& plan, const std::string& file, Log& log);
+
+/// --dumpLayerInfo, --exportLayerInfo and --dumpOptimizationProfile. `context` may be null.
+void report_layers(const ReportOptions& options, nvinfer1::ICudaEngine& engine,
+                   const nvinfer1::IExecutionContext* context, Log& log);
+
+}  // namespace kiln::trtexec

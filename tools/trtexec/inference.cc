@@ -1,0 +1,124 @@
+#include "inference.h"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+
+#include "log.h"
+#include "query.h"
+
+namespace kiln::trtexec {
+
+/// When a run began, for all its threads.
+struct Runner::Start {
+  Clock clock;
+  Stream stream;
+  Event event;
+};
+
+namespace {
+
+/// Whether another query is to be started: too few are measured, or too little time has passed.
+class Goal {
+ public:
+  explicit Goal(const InferenceOptions& options)
+      : iterations_(options.iterations),
+        warmup_ms_(options.warmup_ms),
+        end_ms_(options.duration_s < 0 ? -1 : options.warmup_ms + 1e3 * options.duration_s) {}
+
+  void add(const Trace& trace) {
+    latest_ms_ = std::max(latest_ms_, trace.compute_start);
+    if (trace.compute_start >= warmup_ms_) ++measured_;
+  }
+  bool warm() const { return latest_ms_ >= warmup_ms_; }
+  bool endless() const { return end_ms_ < 0; }
+  bool reached(int under_way) const {
+    return !endless() && latest_ms_ >= end_ms_ && measured_ + under_way >= iterations_;
+  }
+
+ private:
+  int64_t iterations_, measured_ = 0;
+  double warmup_ms_, end_ms_, latest_ms_ = 0;
+};
+
+}  // namespace
+
+Runner::Runner(nvinfer1::ICudaEngine& engine, const Options& options, nvinfer1::IProfiler* profiler, Log& log)
+    : options_(options) {
+  for (int i = 0; i < options.inference.streams; ++i) {
+    Session session;
+    session.context.reset(engine.createExecutionContext());
+    require(session.context != nullptr, "no execution context for stream ", i, ": the message above says why");
+    sessions_.push_back(std::move(session));
+    if (i == 0) {
+      log.info("Created execution context with device memory size: ",
+               static_cast<double>(engine.getDeviceMemorySizeV2()) / (1 << 20), " MiB");
+    }
+  }
+  if (profiler) set_profiler(profiler);
+  for (Session& session : sessions_) {
+    const Announce announce = &session == &sessions_.front() ? Announce::kYes : Announce::kNo;
+    session.bindings = std::make_unique<Bindings>(engine, *session.context, options.inference, log, announce);
+  }
+}
+
+void Runner::set_profiler(nvinfer1::IProfiler* profiler) { sessions_.front().context->setProfiler(profiler); }
+
+std::vector<Trace> Runner::run_sessions(std::span<Session> sessions, const Start& start) {
+  const InferenceOptions& options = options_.inference;
+  check(cudaSetDevice(options_.device), "cudaSetDevice");
+  std::vector<std::unique_ptr<QueryLane>> lanes;
+  for (Session& session : sessions) {
+    const QueryOptions query{options.transfers, options.overlap, options.spin ? Waiting::kSpin : Waiting::kSleep};
+    lanes.push_back(std::make_unique<QueryLane>(*session.context, *session.bindings, query));
+    if (!options.transfers) lanes.back()->copy_inputs_now();
+    lanes.back()->hold_until(start.event);
+  }
+  std::vector<Trace> traces;
+  Goal goal(options);
+  const auto finish = [&](QueryLane& lane) {
+    const Trace trace = lane.finish(start.event);
+    if (&lane == lanes.front().get()) goal.add(trace);  // rounds are counted, not queries
+    if (!goal.endless()) traces.push_back(trace);
+  };
+  while (!goal.reached(lanes.front()->under_way())) {
+    for (auto& lane : lanes) lane->start(start.clock);
+    for (auto& lane : lanes)
+      if (lane->full()) finish(*lane);
+    if (options.idle_ms > 0 && goal.warm())
+      std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(options.idle_ms));
+  }
+  for (auto& lane : lanes)
+    while (!lane->empty()) finish(*lane);
+  if (options_.report.wants_outputs())
+    for (auto& lane : lanes) lane->copy_outputs_now();
+  return traces;
+}
+
+std::vector<Trace> Runner::run() {
+  Start start;
+  start.event.record(start.stream);
+  start.stream.synchronize();
+  if (!options_.inference.threads || sessions_.size() == 1) return run_sessions(sessions_, start);
+
+  std::vector<std::vector<Trace>> parts(sessions_.size());
+  std::vector<std::exception_ptr> failures(sessions_.size());
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i < sessions_.size(); ++i)
+    threads.emplace_back([&, i] {
+      try {
+        parts[i] = run_sessions({&sessions_[i], 1}, start);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    });
+  threads.clear();  // waits for them
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  std::vector<Trace> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  std::ranges::sort(all, {}, &Trace::h2d_start);
+  return all;
+}
+
+}  // namespace kiln::trtexec

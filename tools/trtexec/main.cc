@@ -1,0 +1,101 @@
+/// Kiln's trtexec: builds a plan or loads one, runs it, reports. Uses the public API only.
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <optional>
+
+#include "NvInferPlugin.h"
+#include "build.h"
+#include "cuda.h"
+#include "engine.h"
+#include "files.h"
+#include "flags.h"
+#include "inference.h"
+#include "layer_profile.h"
+#include "log.h"
+#include "report.h"
+
+namespace kiln::trtexec {
+namespace {
+
+void infer(nvinfer1::ICudaEngine& engine, const Options& options, Log& log) {
+  const ReportOptions& report = options.report;
+  const bool profile_at_once = report.wants_profile() && !options.inference.separate_profile_run;
+  LayerProfile profile;
+  Runner runner(engine, options, profile_at_once ? &profile : nullptr, log);
+  report_layers(report, engine, &runner.context(), log);
+  log.info("Starting inference");
+  const std::vector<Trace> traces = runner.run();
+  if (profile_at_once) {
+    log.info(
+        "Timing layers slows the network down, so that its time as a whole is not reported; --separateProfileRun "
+        "measures it in a run of its own.");
+  } else {
+    report_performance(traces, options, log);
+  }
+  report_outputs(runner.tensors(), report, log);
+  if (report.wants_profile() && !profile_at_once) {
+    runner.set_profiler(&profile);
+    runner.run();
+  }
+  if (report.profile) profile.print(log);
+  if (!report.export_profile.empty()) write_file(report.export_profile, profile.json(), "profile of --exportProfile");
+}
+
+/// Builds or loads. An engine is made only if something is to be done with it.
+std::optional<LoadedEngine> prepare(const Options& options, Log& log) {
+  if (!options.build.load.empty()) return load_engine(options.build.load, log);
+  const auto plan = build_plan(options.build, log);
+  if (!options.build.save.empty()) save_plan(*plan, options.build.save, log);
+  const ReportOptions& report = options.report;
+  if (options.build.skip_inference && !report.wants_layers() && !report.optimization_profile) return {};
+  return load_engine(*plan, log);
+}
+
+void run(const Options& options, Log& log) {
+  for (const std::string& line : describe(options)) log.info(line);
+  for (const std::string& warning : options.warnings) log.warn(warning);
+  log.set_verbose(options.report.verbose);
+  select_device(options.device, log);
+  log.info("");
+  log.info("TensorRT version: ", NV_TENSORRT_MAJOR, ".", NV_TENSORRT_MINOR, ".", NV_TENSORRT_PATCH);
+  log.info("Loading standard plugins");
+  require(initLibNvInferPlugins(&log, ""), "the standard plugins did not load: the message above says why");
+  const std::optional<LoadedEngine> loaded = prepare(options, log);
+  if (!options.build.skip_inference) return infer(*loaded->engine, options, log);
+  if (loaded) report_layers(options.report, *loaded->engine, nullptr, log);
+  log.info("Skipped inference phase since --skipInference is added.");
+}
+
+bool wants_help(std::span<const char* const> words) {
+  for (const char* word : words)
+    if (std::strcmp(word, "--help") == 0 || std::strcmp(word, "-h") == 0) return true;
+  return words.empty();
+}
+
+int trtexec(std::span<const char* const> command_line) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error to report
+  Log log;
+  const auto words = command_line.subspan(1);
+  log.report_state("RUNNING", command_line);
+  try {
+    if (wants_help(words))
+      std::fputs(help_text().c_str(), stdout);
+    else
+      run(parse_options(words), log);
+    log.report_state("PASSED", command_line);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    log.error("out of memory");
+  } catch (const std::exception& failure) {
+    log.error(failure.what());
+  }
+  log.report_state("FAILED", command_line);
+  return 1;
+}
+
+}  // namespace
+}  // namespace kiln::trtexec
+
+int main(int argc, char** argv) { return kiln::trtexec::trtexec({argv, static_cast<size_t>(argc)}); }

@@ -1,0 +1,66 @@
+/// What the command line asks for, with TensorRT's defaults.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shapes.h"
+
+namespace kiln::trtexec {
+
+enum class LayerDetail { kNamesOnly, kNone, kDetailed };
+
+/// The shapes of a tensor, or the values of a shape tensor, that a plan has to run.
+struct ShapeRange {
+  Extents min, opt, max;
+};
+using NamedRanges = std::vector<std::pair<std::string, ShapeRange>>;
+
+struct BuildOptions {
+  std::string onnx, save, load;
+  NamedRanges shapes;
+  bool fp16 = false, bf16 = false, tf32 = true, strongly_typed = false, skip_inference = false;
+  std::optional<int64_t> workspace_bytes, tactic_shared_bytes;
+  std::optional<int> level;
+  int avg_timing = 8;
+  std::string timing_cache;
+  LayerDetail detail = LayerDetail::kNamesOnly;
+};
+
+struct InferenceOptions {
+  NamedExtents shapes;
+  NamedTexts inputs;  ///< files by the name of their tensor
+  int64_t iterations = 10;
+  double duration_s = 3, warmup_ms = 200, idle_ms = 0;  ///< a duration of -1 never ends
+  int streams = 1;
+  bool transfers = true, overlap = true, spin = false, threads = false, separate_profile_run = false;
+};
+
+struct ReportOptions {
+  bool verbose = false, output = false, profile = false, layers = false, optimization_profile = false;
+  int64_t avg_runs = 10;
+  std::vector<double> percentiles{90, 95, 99};
+  std::string export_times, export_output, export_profile, export_layers;
+  bool wants_profile() const { return profile || !export_profile.empty(); }
+  bool wants_layers() const { return layers || !export_layers.empty(); }
+  bool wants_outputs() const { return output || !export_output.empty(); }
+};
+
+struct Options {
+  BuildOptions build;
+  InferenceOptions inference;
+  ReportOptions report;
+  int device = 0;
+  std::vector<std::string> warnings;  ///< about what was asked for, to be printed once
+};
+
+/// Fails with the flag's name and what is wrong with it.
+Options parse_options(std::span<const char* const> words);
+
+/// The options as lines of text, in sections under TensorRT's labels.
+std::vector<std::string> describe(const Options& options);
+
+}  // namespace kiln::trtexec

@@ -1,0 +1,24 @@
+/// What is printed and exported after a run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bindings.h"
+#include "options.h"
+#include "statistics.h"
+
+namespace kiln::trtexec {
+
+class Log;
+
+/// The averages, the summary and its warnings. Traces that began within the warm-up are left out.
+void report_performance(const std::vector<Trace>& traces, const Options& options, Log& log);
+
+/// --dumpOutput and --exportOutput.
+void report_outputs(const std::vector<Tensor>& tensors, const ReportOptions& options, Log& log);
+
+/// The measured traces as JSON with TensorRT's keys.
+std::string times_json(std::span<const Trace> traces);
+
+}  // namespace kiln::trtexec

@@ -1,0 +1,67 @@
+#include "shapes.h"
+
+#include <algorithm>
+
+#include "text.h"
+
+namespace kiln::trtexec {
+namespace {
+
+std::pair<std::string, std::string> parse_pair(const std::string& piece, std::string_view flag) {
+  require(!piece.empty(), flag, ": an entry is empty");
+  const size_t quote = piece.rfind('\'');
+  const size_t colon = quote == std::string::npos ? piece.rfind(':') : piece.find(':', quote);
+  require(colon != std::string::npos, flag, ": '", piece, "' has no value; name:value is expected");
+  std::string name(trim(std::string_view(piece).substr(0, colon)));
+  std::erase(name, '\'');
+  require(!name.empty(), flag, ": '", piece, "' has no name before the colon");
+  std::string value(trim(std::string_view(piece).substr(colon + 1)));
+  require(!value.empty(), flag, ": '", name, "' has no value after the colon");
+  return {std::move(name), std::move(value)};
+}
+
+Extents parse_extents(const std::string& text, std::string_view flag, std::string_view name) {
+  Extents extents;
+  if (text == "scalar") return extents;
+  const std::string what = str(flag, ": shape of '", name, "'");
+  for (const std::string& extent : split(text, 'x')) extents.push_back(parse_int(extent, what));
+  return extents;
+}
+
+}  // namespace
+
+NamedTexts parse_pairs(std::string_view text, std::string_view flag) {
+  NamedTexts pairs;
+  for (const std::string& piece : split(text, ',')) {
+    auto pair = parse_pair(piece, flag);
+    const bool known = std::ranges::any_of(pairs, [&](const auto& other) { return other.first == pair.first; });
+    require(!known, flag, ": '", pair.first, "' is named twice");
+    pairs.push_back(std::move(pair));
+  }
+  require(!pairs.empty(), flag, ": the list is empty");
+  return pairs;
+}
+
+NamedExtents parse_shapes(std::string_view text, std::string_view flag) {
+  NamedExtents shapes;
+  for (auto& [name, value] : parse_pairs(text, flag)) {
+    Extents extents = parse_extents(value, flag, name);
+    shapes.emplace_back(std::move(name), std::move(extents));
+  }
+  return shapes;
+}
+
+std::string shape_text(std::span<const int64_t> extents) {
+  std::string text;
+  for (int64_t extent : extents) text += str(text.empty() ? "" : "x", extent);
+  return text;
+}
+
+bool matches(std::string_view pattern, std::string_view tensor) {
+  const size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == tensor;
+  const std::string_view head = pattern.substr(0, star), tail = pattern.substr(star + 1);
+  return tensor.size() >= head.size() + tail.size() && tensor.starts_with(head) && tensor.ends_with(tail);
+}
+
+}  // namespace kiln::trtexec
