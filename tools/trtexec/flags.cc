@@ -85,7 +85,7 @@ std::string help_text() {
     if (flag.section != Section::kNotYet) continue;
     if (line.size() + flag.name.size() > 110) {
       text += line + "\n";
-      line = " ";
+      line.assign(1, ' ');
     }
     line += str(" ", flag.name);
   }

@@ -1,0 +1,102 @@
+#include "options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "expect_failure.h"
+
+namespace kiln::trtexec {
+namespace {
+
+Options parse(std::vector<const char*> words) { return parse_options(words); }
+std::string failure(std::vector<const char*> words) {
+  return failure_of([&] { parse(words); });
+}
+
+TEST(Options, DefaultsAreTensorRTs) {
+  const Options options = parse({"--onnx=m.onnx"});
+  EXPECT_EQ(options.inference.iterations, 10);
+  EXPECT_EQ(options.inference.duration_s, 3);
+  EXPECT_EQ(options.inference.warmup_ms, 200);
+  EXPECT_EQ(options.inference.streams, 1);
+  EXPECT_TRUE(options.inference.transfers && options.build.tf32);
+  EXPECT_FALSE(options.build.fp16 || options.build.strongly_typed || options.inference.spin);
+  EXPECT_EQ(options.report.avg_runs, 10);
+  EXPECT_EQ(options.report.percentiles, (std::vector<double>{90, 95, 99}));
+  EXPECT_FALSE(options.build.level.has_value());
+}
+
+TEST(Options, ReadsThemAll) {
+  const Options options =
+      parse({"--loadEngine=m.plan", "--iterations=1", "--warmUp=30", "--duration=0.3", "--noDataTransfers",
+             "--exportTimes=t.json", "--percentile=50, 99.9", "--loadInputs=x:x.bin", "--infStreams=2", "--threads"});
+  EXPECT_EQ(options.build.load, "m.plan");
+  EXPECT_EQ(options.inference.iterations, 1);
+  EXPECT_EQ(options.inference.warmup_ms, 30);
+  EXPECT_EQ(options.inference.duration_s, 0.3);
+  EXPECT_FALSE(options.inference.transfers);
+  EXPECT_EQ(options.report.export_times, "t.json");
+  EXPECT_EQ(options.report.percentiles, (std::vector<double>{50, 99.9}));
+  EXPECT_EQ(options.inference.inputs, (NamedTexts{{"x", "x.bin"}}));
+  EXPECT_EQ(options.inference.streams, 2);
+  EXPECT_TRUE(options.inference.threads);
+}
+
+TEST(Options, MissingRangesTakeAnothersShapes) {
+  const Options options = parse({"--onnx=m.onnx", "--minShapes=x:1x4", "--maxShapes=x:8x4"});
+  ASSERT_EQ(options.build.shapes.size(), 1u);
+  const ShapeRange& range = options.build.shapes[0].second;
+  EXPECT_EQ(range.min, (Extents{1, 4}));
+  EXPECT_EQ(range.opt, (Extents{8, 4}));
+  EXPECT_EQ(range.max, (Extents{8, 4}));
+  EXPECT_EQ(options.warnings, std::vector<std::string>{"--optShapes is not given; --maxShapes stands for it"});
+  EXPECT_EQ(options.inference.shapes, (NamedExtents{{"x", {8, 4}}}));  // the run takes the optimum
+}
+
+TEST(Options, ShapesOfTheRunAreBuiltFor) {
+  const Options options = parse({"--onnx=m.onnx", "--shapes=x:2x4"});
+  ASSERT_EQ(options.build.shapes.size(), 1u);
+  EXPECT_EQ(options.build.shapes[0].second.min, (Extents{2, 4}));
+  EXPECT_EQ(options.build.shapes[0].second.max, (Extents{2, 4}));
+}
+
+TEST(Options, MemoryPoolsHaveUnits) {
+  const Options options = parse({"--onnx=m.onnx", "--memPoolSize=workspace:1024M,tacticSharedMem:48"});
+  EXPECT_EQ(options.build.workspace_bytes, int64_t{1} << 30);
+  EXPECT_EQ(options.build.tactic_shared_bytes, 48 << 10);
+}
+
+TEST(Options, SaysWhatIsWrong) {
+  EXPECT_EQ(failure({"--fp16"}), "no model: --onnx=FILE builds one, --loadEngine=FILE loads a plan");
+  EXPECT_EQ(failure({"--loadEngine=a", "--saveEngine=b"}), "--loadEngine and --saveEngine exclude each other");
+  EXPECT_EQ(failure({"--onnx=m", "--builderOptimizationLevel=6"}), "--builderOptimizationLevel: 6 is outside [0, 5]");
+  EXPECT_EQ(failure({"--onnx=m", "--percentile=101"}), "--percentile: 101 is outside [0, 100]");
+  EXPECT_EQ(failure({"--onnx=m", "--minShapes=x:1", "--maxShapes=y:1"}), "--minShapes: 'y' of --maxShapes is missing");
+  EXPECT_EQ(failure({"--onnx=m", "--duration=-2"}), "--duration: -2 is less than -1");
+  EXPECT_EQ(
+      failure({"--onnx=m", "--memPoolSize=dlaSRAM:1"}),
+      "--memPoolSize: pool 'dlaSRAM' is none of Kiln's; there are workspace and tacticSharedMem (a DLA's pools need "
+      "a DLA)");
+  EXPECT_EQ(failure({"--onnx=m", "--profilingVerbosity=some"}),
+            "--profilingVerbosity: 'some' is none of layer_names_only, detailed and none");
+}
+
+TEST(Options, StronglyTypedOverridesPrecisions) {
+  const Options options = parse({"--onnx=m", "--stronglyTyped", "--fp16"});
+  EXPECT_FALSE(options.build.fp16);
+  EXPECT_EQ(options.warnings.size(), 1u);
+}
+
+TEST(Options, DescriptionHasTheLabelsThatScriptsParse) {
+  const auto lines = describe(parse({"--onnx=m.onnx", "--fp16", "--shapes=x:1x3"}));
+  const auto has = [&](const char* line) { return std::ranges::find(lines, line) != lines.end(); };
+  EXPECT_TRUE(has("Model: m.onnx"));
+  EXPECT_TRUE(has("Precision: FP32+FP16"));
+  EXPECT_TRUE(has("Input build shape (profile 0): x=1x3+1x3+1x3"));
+  EXPECT_TRUE(has("Duration: 3s (+ 200ms warm up)"));
+  EXPECT_TRUE(has("Percentiles: 90,95,99"));
+}
+
+}  // namespace
+}  // namespace kiln::trtexec

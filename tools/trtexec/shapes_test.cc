@@ -1,0 +1,52 @@
+#include "shapes.h"
+
+#include <gtest/gtest.h>
+
+#include "expect_failure.h"
+
+namespace kiln::trtexec {
+namespace {
+
+TEST(Shapes, ReadsLists) {
+  const NamedExtents expected{{"x", {1, 3, 224, 224}}, {"y", {4}}, {"z", {}}};
+  EXPECT_EQ(parse_shapes("x:1x3x224x224,y:4,z:scalar", "--shapes"), expected);
+  EXPECT_EQ(parse_shapes(" x : 1x3x224x224 , y:4, z : scalar ", "--shapes"), expected);
+}
+
+TEST(Shapes, NamesMayHaveColonsAndCommas) {
+  const NamedExtents expected{{"input:0", {1, 2}}};
+  EXPECT_EQ(parse_shapes("input:0:1x2", "--shapes"), expected);
+  EXPECT_EQ(parse_shapes("'input:0':1x2", "--shapes"), expected);
+  EXPECT_EQ(parse_shapes("'a,b':7", "--shapes"), (NamedExtents{{"a,b", {7}}}));
+}
+
+TEST(Shapes, QuotedNamesEndAtTheirQuote) {
+  EXPECT_EQ(parse_pairs("'x:0':C:/x.bin,y:my file.bin", "--loadInputs"),
+            (NamedTexts{{"x:0", "C:/x.bin"}, {"y", "my file.bin"}}));
+}
+
+TEST(Shapes, SaysWhatIsWrong) {
+  const auto failure = [](const char* text) { return failure_of([&] { parse_shapes(text, "--shapes"); }); };
+  EXPECT_EQ(failure("x"), "--shapes: 'x' has no value; name:value is expected");
+  EXPECT_EQ(failure(":1x2"), "--shapes: ':1x2' has no name before the colon");
+  EXPECT_EQ(failure("x:"), "--shapes: 'x' has no value after the colon");
+  EXPECT_EQ(failure("x:1,,y:2"), "--shapes: an entry is empty");
+  EXPECT_EQ(failure("x:1,x:2"), "--shapes: 'x' is named twice");
+  EXPECT_EQ(failure("x:1xx2"), "--shapes: shape of 'x': '' is not a whole number");
+  EXPECT_EQ(failure("x:1x3q"), "--shapes: shape of 'x': '3q' is not a whole number");
+}
+
+TEST(Shapes, PrintsAsItReads) {
+  EXPECT_EQ(shape_text(Extents{1, 3, 7}), "1x3x7");
+  EXPECT_EQ(shape_text(Extents{}), "");
+}
+
+TEST(Shapes, FindsTheVeryNameBeforeAPattern) {
+  const NamedExtents entries{{"past.*.key", {1}}, {"past.3.key", {2}}};
+  EXPECT_EQ(*find_tensor(entries, "past.3.key"), Extents{2});
+  EXPECT_EQ(*find_tensor(entries, "past.11.key"), Extents{1});
+  EXPECT_EQ(find_tensor(entries, "past.key"), nullptr);  // the dots must not be one and the same
+}
+
+}  // namespace
+}  // namespace kiln::trtexec
