@@ -26,9 +26,7 @@ Result<nv::IConvolutionLayer*> add_convolution(Network& network, nv::ITensor& in
                                                const nv::Dims& kernel_size, nv::Weights kernel, nv::Weights bias) {
   const ir::ValueId x = TRY(network.value_of(input, "input"));
   const ops::Convolution op{.kernel = TRY(check_filter(network, x, num_output_maps, kernel_size))};
-  TRY(check_weights(kernel, "kernelWeights"));
-  TRY(check_weights(bias, "biasWeights"));
-  TRY(check_filter_weights(kernel, bias, num_output_maps, op.kernel));
+  TRY(check_filter_weights(kernel, bias, num_output_maps, num_output_maps * volume(op.kernel)));
   auto* const layer = TRY(network.add<ConvolutionLayer>(op, {x, ir::ValueId::kNone}, Settings::kToCome));
   TRY(layer->start(num_output_maps, kernel, bias));
   return layer;

@@ -26,9 +26,7 @@ Result<nv::IDeconvolutionLayer*> add_deconvolution(Network& network, nv::ITensor
                                                    const nv::Dims& kernel_size, nv::Weights kernel, nv::Weights bias) {
   const ir::ValueId x = TRY(network.value_of(input, "input"));
   const ops::Deconvolution op{.kernel = TRY(check_filter(network, x, num_output_maps, kernel_size))};
-  TRY(check_weights(kernel, "kernelWeights"));
-  TRY(check_weights(bias, "biasWeights"));
-  TRY(check_filter_weights(kernel, bias, num_output_maps, op.kernel));
+  TRY(check_filter_weights(kernel, bias, num_output_maps, volume(op.kernel)));
   auto* const layer = TRY(network.add<DeconvolutionLayer>(op, {x, ir::ValueId::kNone}, Settings::kToCome));
   TRY(layer->start(num_output_maps, kernel, bias));
   return layer;

@@ -24,8 +24,6 @@ class FilterLayer final : public LayerOf<T, kType, I, V> {
   }
 
   Status start(int64_t outputs, const nv::Weights& kernel, const nv::Weights& bias) {
-    TRY(check_weights(kernel, "kernelWeights"));
-    TRY(check_weights(bias, "biasWeights"));
     outputs_ = outputs;
     kernel_ = kernel;
     bias_ = bias;
@@ -180,12 +178,14 @@ inline Result<Extents> check_filter(Network& network, ir::ValueId x, int64_t out
   return kernel;
 }
 
-/// Weights must be a whole number of kernels; how many channels they have may still depend on setNbGroups.
+/// Weights must be a whole number of `part`s, the least that any number of channels has; how many channels there are
+/// may still depend on setNbGroups.
 inline Status check_filter_weights(const nv::Weights& kernel_weights, const nv::Weights& bias, int64_t outputs,
-                                   const Extents& kernel) {
-  const int64_t taps = volume(kernel);
-  TRY(require(kernel_weights.count % taps == 0, "kernelWeights have ", kernel_weights.count,
-              " elements, no multiple of the kernel's ", taps));
+                                   int64_t part) {
+  TRY(check_weights(kernel_weights, "kernelWeights"));
+  TRY(check_weights(bias, "biasWeights"));
+  TRY(require(kernel_weights.count % part == 0, "kernelWeights have ", kernel_weights.count,
+              " elements, no multiple of ", part));
   return require(bias.count == 0 || bias.count == outputs, "biasWeights have ", bias.count, " elements; there are ",
                  outputs, " output maps");
 }
