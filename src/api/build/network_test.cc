@@ -1,0 +1,196 @@
+#include <gtest/gtest.h>
+
+#include "api/build/testing/workbench.h"
+
+namespace kiln::api::testing {
+namespace {
+
+using Values = std::vector<float>;
+using Extents = std::vector<int64_t>;
+
+TEST(Network, ChecksInputs) {
+  Workbench w;
+  EXPECT_EQ(w->addInput(nullptr, nv::DataType::kFLOAT, dims({1})), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addInput: the name is null");
+  EXPECT_NE(w.input("x", {1, -1}), nullptr);
+  EXPECT_EQ(w.input("x", {1}), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addInput: there is an input 'x' already");
+  EXPECT_EQ(w.input("y", {-2}), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addInput: input 'y': extent -2 in [-2]; -1 is the least");
+  EXPECT_EQ(w.input("y", {2}, nv::DataType::kINT4), nullptr);
+  EXPECT_EQ(w.input("y", {2}, static_cast<nv::DataType>(77)), nullptr);
+  nv::Dims wrong{9, {}};
+  EXPECT_EQ(w->addInput("y", nv::DataType::kFLOAT, wrong), nullptr);
+  EXPECT_EQ(w->getNbInputs(), 1);
+  EXPECT_STREQ(w->getInput(0)->getName(), "x");
+  EXPECT_EQ(w->getInput(1), nullptr);
+  EXPECT_EQ(w->getInput(-1), nullptr);
+}
+
+TEST(Network, ObjectsAreStable) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {2});
+  nv::ILayer* first = w->addIdentity(*x);
+  for (int i = 0; i < 100; ++i) w->addUnary(*x, nv::UnaryOperation::kNEG);
+  EXPECT_EQ(w->getInput(0), x);
+  EXPECT_EQ(w->getLayer(0), first);
+  EXPECT_EQ(first->getInput(0), x);
+  EXPECT_EQ(first->getOutput(0), w->getLayer(0)->getOutput(0));
+  EXPECT_EQ(w->getNbLayers(), 101);
+  EXPECT_EQ(w->getLayer(101), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::getLayer: index 101 is outside [0, 101)");
+}
+
+TEST(Network, NamesItsLayersAndTensors) {
+  Workbench w;
+  nv::ILayer* layer = w->addUnary(*w.input("x", {2}), nv::UnaryOperation::kNEG);
+  EXPECT_STREQ(layer->getName(), "(Unnamed Layer* 0) [Unary]");
+  EXPECT_STREQ(layer->getOutput(0)->getName(), "(Unnamed Layer* 0) [Unary]_output");
+  layer->setName("negate");
+  EXPECT_STREQ(layer->getName(), "negate");
+  layer->setName(nullptr);
+  EXPECT_EQ(w.take_error(), "ILayer::setName: name is null");
+  w->setName("net");
+  EXPECT_STREQ(w->getName(), "net");
+  layer->setMetadata("from a test");
+  EXPECT_STREQ(layer->getMetadata(), "from a test");
+  w->markOutput(*layer->getOutput(0));
+  layer->getOutput(0)->setName("y");  // after markOutput: the output takes the name
+  EXPECT_STREQ(w->getOutput(0)->getName(), "y");
+  EXPECT_EQ(w.run({{"x", {{2}, {1, 2}}}}), (Values{-1, -2}));
+}
+
+TEST(Network, MarksAndUnmarksOutputs) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {2});
+  nv::ITensor* y = w->addIdentity(*x)->getOutput(0);
+  w->markOutput(*x);
+  EXPECT_NE(w.take_error().find("'x' is an input of the network"), std::string::npos);
+  w->markOutput(*y);
+  w->markOutput(*y);
+  EXPECT_EQ(w->getNbOutputs(), 1);
+  EXPECT_TRUE(y->isNetworkOutput());
+  EXPECT_TRUE(x->isNetworkInput());
+  w->unmarkOutput(*y);
+  EXPECT_EQ(w->getNbOutputs(), 0);
+  w->unmarkOutput(*y);
+  EXPECT_NE(w.take_error().find("is no output of the network"), std::string::npos);
+  EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, *w.config), nullptr);
+  EXPECT_NE(w.take_error().find("markOutput"), std::string::npos);
+}
+
+TEST(Network, RemovesUnusedInputsOnly) {
+  Workbench w;
+  nv::ITensor *used = w.input("used", {2}), *unused = w.input("unused", {2});
+  w->addIdentity(*used);
+  w->removeTensor(*used);
+  EXPECT_EQ(w->getNbInputs(), 2);
+  w->removeTensor(*unused);
+  EXPECT_EQ(w->getNbInputs(), 1);
+  EXPECT_STREQ(w->getInput(0)->getName(), "used");
+}
+
+TEST(Network, IsEditedMidway) {
+  Workbench w;
+  nv::ITensor *x = w.input("x", {2, 3}), *z = w.input("z", {4, 5});
+  nv::ILayer* a = w->addUnary(*x, nv::UnaryOperation::kABS);
+  nv::ILayer* b = w->addUnary(*a->getOutput(0), nv::UnaryOperation::kNEG);
+  EXPECT_EQ(list(b->getOutput(0)->getDimensions()), (Extents{2, 3}));
+  a->setInput(0, *z);
+  EXPECT_EQ(list(b->getOutput(0)->getDimensions()), (Extents{4, 5}));
+  z->setDimensions(dims({7}));
+  EXPECT_EQ(list(b->getOutput(0)->getDimensions()), Extents{7});
+  a->setInput(1, *x);
+  EXPECT_NE(w.take_error().find("index 1 is outside [0, 1)"), std::string::npos);
+  b->getOutput(0)->setDimensions(dims({1}));
+  EXPECT_NE(w.take_error().find("is no input of the network"), std::string::npos);
+}
+
+TEST(Network, IsBuiltTwiceAndBetweenEdits) {
+  Workbench w;
+  nv::IUnaryLayer* layer = w->addUnary(*w.input("x", {2}), nv::UnaryOperation::kNEG);
+  w.mark(layer->getOutput(0));
+  const std::map<std::string, Feed> feed{{"x", {{2}, {1, -2}}}};
+  EXPECT_EQ(w.run(feed), (Values{-1, 2}));
+  EXPECT_EQ(w.run(feed), (Values{-1, 2}));
+  layer->setOperation(nv::UnaryOperation::kABS);
+  EXPECT_EQ(w.run(feed), (Values{1, 2}));
+}
+
+TEST(Network, TellsOfACycle) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {2});
+  nv::ILayer* a = w->addUnary(*x, nv::UnaryOperation::kABS);
+  nv::ILayer* b = w->addUnary(*a->getOutput(0), nv::UnaryOperation::kNEG);
+  w.mark(b->getOutput(0));
+  a->setInput(0, *b->getOutput(0));
+  EXPECT_EQ(b->getOutput(0)->getDimensions().nbDims, -1);
+  EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, *w.config), nullptr);
+  EXPECT_NE(w.take_error().find("cycle"), std::string::npos);
+}
+
+TEST(Network, RejectsTensorsOfAnotherNetwork) {
+  Workbench w, other;
+  nv::ITensor* theirs = other.input("theirs", {2});
+  EXPECT_EQ(w->addIdentity(*theirs), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addIdentity: input 'theirs' belongs to another network");
+}
+
+template <class T>
+T& null_reference() {
+  T* volatile none = nullptr;
+  return *none;
+}
+
+TEST(Network, SurvivesNullReferences) {
+  Workbench w;
+  auto& none = null_reference<nv::ITensor>();
+  nv::ITensor* x = w.input("x", {1, 2, 3, 4});
+  EXPECT_EQ(w->addActivation(none, nv::ActivationType::kRELU), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addActivation: input is null");
+  EXPECT_EQ(w->addElementWise(*x, none, nv::ElementWiseOperation::kSUM), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addElementWise: input2 is null");
+  EXPECT_EQ(w->addShuffle(none), nullptr);
+  EXPECT_EQ(w->addSelect(none, none, none), nullptr);
+  EXPECT_EQ(w->addPoolingNd(*x, nv::PoolingType::kMAX, null_reference<nv::Dims>()), nullptr);
+  EXPECT_EQ(w->addInput("z", nv::DataType::kFLOAT, null_reference<nv::Dims>()), nullptr);
+  EXPECT_EQ(w->addConvolutionNd(none, 1, dims({1, 1}), no_weights(), no_weights()), nullptr);
+  w->markOutput(none);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::markOutput: tensor is null");
+  w->unmarkOutput(none);
+  w->removeTensor(none);
+  w->addShuffle(*x)->setInput(0, none);
+  EXPECT_EQ(w.take_error(), "ILayer::setInput: tensor is null");
+  EXPECT_EQ(w.builder->buildSerializedNetwork(null_reference<nv::INetworkDefinition>(), *w.config), nullptr);
+  EXPECT_EQ(w.take_error(), "IBuilder::buildSerializedNetwork: the network is null");
+  EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, null_reference<nv::IBuilderConfig>()), nullptr);
+}
+
+TEST(Network, SaysWhatIsNotInKilnYet) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {1, 2, 3, 4});
+  EXPECT_EQ(w->addLRN(*x, 5, 1, 1, 1), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addLRN: not in Kiln yet");
+  EXPECT_EQ(w->addLoop(), nullptr);
+  EXPECT_EQ(w->addNonZero(*x, nv::DataType::kINT64), nullptr);
+  EXPECT_FALSE(w->markDebug(*x));
+  EXPECT_FALSE(w->isDebugTensor(*x));
+  EXPECT_EQ(w.logger.errors.size(), 3U);
+}
+
+TEST(Network, KnowsItsFlags) {
+  constexpr auto kStrong = nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED;
+  Workbench w(1U << static_cast<uint32_t>(kStrong) | 1U);
+  EXPECT_TRUE(w->getFlag(kStrong));
+  EXPECT_FALSE(w->hasImplicitBatchDimension());
+  EXPECT_EQ(w->getFlags(), 3U);
+  EXPECT_EQ(&w->getBuilder(), w.builder.get());
+  EXPECT_EQ(w.builder->createNetworkV2(1U << 4), nullptr);
+  nv::ILayer* layer = w->addIdentity(*w.input("x", {2}));
+  layer->setPrecision(nv::DataType::kHALF);
+  EXPECT_FALSE(layer->precisionIsSet());
+  EXPECT_NE(w.take_error().find("strongly typed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln::api::testing
