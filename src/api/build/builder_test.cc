@@ -1,0 +1,208 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "api/build/testing/workbench.h"
+
+namespace kiln::api::testing {
+namespace {
+
+using Values = std::vector<float>;
+using Extents = std::vector<int64_t>;
+using Select = nv::OptProfileSelector;
+
+void set_range(nv::IOptimizationProfile& profile, const char* name, const nv::Dims& min, const nv::Dims& opt,
+               const nv::Dims& max) {
+  EXPECT_TRUE(profile.setDimensions(name, Select::kMIN, min));
+  EXPECT_TRUE(profile.setDimensions(name, Select::kOPT, opt));
+  EXPECT_TRUE(profile.setDimensions(name, Select::kMAX, max));
+}
+
+TEST(Builder, AnswersForItsPlatform) {
+  Workbench w;
+  EXPECT_EQ(w.builder->getLogger(), &w.logger);
+  EXPECT_EQ(w.builder->getErrorRecorder(), &w.recorder);
+  EXPECT_EQ(w.builder->getNbDLACores(), 0);
+  EXPECT_EQ(w.builder->getMaxDLABatchSize(), 0);
+  EXPECT_FALSE(w.builder->platformHasFastInt8());
+  EXPECT_TRUE(w.builder->setMaxThreads(3));
+  EXPECT_EQ(w.builder->getMaxThreads(), 3);
+  EXPECT_FALSE(w.builder->setMaxThreads(0));
+  EXPECT_TRUE(w.builder->getPluginRegistry().isParentSearchEnabled());
+  w.builder->reset();
+  EXPECT_EQ(w.builder->getErrorRecorder(), nullptr);
+  EXPECT_EQ(w.builder->getMaxThreads(), 1);
+}
+
+TEST(Builder, CountsReferencesOfTheRecorder) {
+  Workbench w;
+  EXPECT_GE(w.recorder.references, 3);  // builder, network, configuration
+  w->setErrorRecorder(nullptr);
+  w.network.reset();
+  w.config.reset();
+  w.builder.reset();
+  EXPECT_EQ(w.recorder.references, 0);
+}
+
+TEST(Builder, DynamicExtentsNeedAProfile) {
+  Workbench w;
+  nv::IResizeLayer* resize = w->addResize(*w.input("x", {-1, 1, -1, -1}));
+  resize->setOutputDimensions(dims({1, 1, 2, 2}));
+  w.mark(resize->getOutput(0));
+  EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, *w.config), nullptr);
+  EXPECT_NE(w.take_error().find("input 'x', axis 0"), std::string::npos);
+  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  set_range(*profile, "x", dims({1, 1, 1, 1}), dims({1, 1, 4, 4}), dims({1, 1, 8, 8}));
+  set_range(*profile, "nobody", dims({1}), dims({1}), dims({1}));
+  EXPECT_EQ(w.config->addOptimizationProfile(profile), 0);
+  EXPECT_EQ(w.config->getNbOptimizationProfiles(), 1);
+  Values image(16);
+  for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i);
+  EXPECT_EQ(w.run({{"x", {{1, 1, 4, 4}, image}}}), (Values{0, 2, 8, 10}));
+  EXPECT_NE(w.logger.warnings.end(), std::find_if(w.logger.warnings.begin(), w.logger.warnings.end(), [](auto& text) {
+              return text.find("'nobody'") != std::string::npos;
+            }));
+}
+
+TEST(Builder, TakesNoProfileThatIsNotComplete) {
+  Workbench w;
+  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  EXPECT_TRUE(profile->setDimensions("x", Select::kMIN, dims({1})));
+  EXPECT_EQ(w.config->addOptimizationProfile(profile), -1);
+  EXPECT_EQ(w.take_error(), "IBuilderConfig::addOptimizationProfile: input 'x' has no optimum");
+}
+
+TEST(Builder, ErrorsNameTheLayer) {
+  Workbench w;
+  nv::ITensor *a = w.input("a", {2, 3}), *b = w.input("b", {2, 3});
+  nv::ILayer* layer = w->addElementWise(*a, *b, nv::ElementWiseOperation::kSUM);
+  layer->setName("sum");
+  w.mark(layer->getOutput(0));
+  b->setDimensions(dims({2, 4}));
+  EXPECT_FALSE(w.builder->isNetworkSupported(*w.network, *w.config));
+  EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, *w.config), nullptr);
+  EXPECT_NE(w.take_error().find("'sum'"), std::string::npos);
+  b->setDimensions(dims({2, 3}));
+  EXPECT_TRUE(w.builder->isNetworkSupported(*w.network, *w.config));
+}
+
+TEST(Builder, FlagsThatAreMissingAreErrors) {
+  Workbench w;
+  w.mark(w->addIdentity(*w.input("x", {2}))->getOutput(0));
+  w.config->setFlag(nv::BuilderFlag::kREFIT);
+  EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, *w.config), nullptr);
+  EXPECT_EQ(w.take_error(), "IBuilder::buildSerializedNetwork: BuilderFlag::kREFIT is not in Kiln yet");
+}
+
+TEST(Builder, AStronglyTypedNetworkHasItsTypes) {
+  Workbench w(1U << static_cast<uint32_t>(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED));
+  w.mark(w->addIdentity(*w.input("x", {2}))->getOutput(0));
+  w.config->setFlag(nv::BuilderFlag::kFP16);
+  EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, *w.config), nullptr);
+  EXPECT_NE(w.take_error().find("BuilderFlag::kFP16 is set, and the network is strongly typed"), std::string::npos);
+  w.config->clearFlag(nv::BuilderFlag::kFP16);
+  EXPECT_EQ(w.run({{"x", {{2}, {1, 2}}}}), (Values{1, 2}));
+}
+
+class Collector final : public nv::IStreamWriter {
+ public:
+  int64_t write(const void* data, int64_t count) override {
+    if (fails) return -1;
+    const int64_t taken = std::min<int64_t>(count, 1000);  // less than is given
+    bytes.append(static_cast<const char*>(data), static_cast<size_t>(taken));
+    return taken;
+  }
+  std::string bytes;
+  bool fails = false;
+};
+
+TEST(Builder, WritesToAStreamWhatItGivesAsMemory) {
+  Workbench w;
+  w.mark(w->addUnary(*w.input("x", {2}), nv::UnaryOperation::kNEG)->getOutput(0));
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  ASSERT_NE(plan, nullptr);
+  Collector collector;
+  EXPECT_TRUE(w.builder->buildSerializedNetworkToStream(*w.network, *w.config, collector));
+  EXPECT_EQ(collector.bytes, std::string(static_cast<const char*>(plan->data()), plan->size()));
+  collector.fails = true;
+  EXPECT_FALSE(w.builder->buildSerializedNetworkToStream(*w.network, *w.config, collector));
+  EXPECT_NE(w.take_error().find("the stream writer answered -1"), std::string::npos);
+}
+
+TEST(Builder, BuildsAnEngineThatOutlivesTheWeights) {
+  Workbench w;
+  auto values = std::make_unique<Values>(Values{1, 2});
+  nv::ITensor* constant = w->addConstant(dims({2}), weights(*values))->getOutput(0);
+  w.mark(w->addElementWise(*w.input("x", {2}), *constant, nv::ElementWiseOperation::kSUM)->getOutput(0));
+  const std::unique_ptr<nv::ICudaEngine> engine(w.builder->buildEngineWithConfig(*w.network, *w.config));
+  ASSERT_NE(engine, nullptr) << w.take_error();
+  w.network.reset();
+  std::fill(values->begin(), values->end(), -1.0F);
+  values.reset();
+  const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  Values x{10, 20}, y(2);
+  void* bindings[] = {x.data(), y.data()};
+  EXPECT_TRUE(context->executeV2(bindings));
+  EXPECT_EQ(y, (Values{11, 22}));
+}
+
+TEST(Builder, ShapeInputsHaveValuesInTheProfile) {
+  Workbench w;
+  nv::ITensor *x = w.input("x", {6}), *shape = w.input("shape", {2}, nv::DataType::kINT64);
+  nv::IShuffleLayer* reshape = w->addShuffle(*x);
+  reshape->setInput(1, *shape);
+  nv::ITensor* sum = w->addReduce(*reshape->getOutput(0), nv::ReduceOperation::kSUM, 1U << 1, false)->getOutput(0);
+  w.mark(sum);
+  EXPECT_EQ(list(sum->getDimensions()), Extents{-1});
+  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  const int64_t low[] = {1, 1}, high[] = {6, 6}, opt[] = {2, 3};
+  EXPECT_TRUE(profile->setShapeValuesV2("shape", Select::kMIN, low, 2));
+  EXPECT_TRUE(profile->setShapeValuesV2("shape", Select::kOPT, opt, 2));
+  EXPECT_TRUE(profile->setShapeValuesV2("shape", Select::kMAX, high, 2));
+  EXPECT_EQ(w.config->addOptimizationProfile(profile), 0);
+  const std::unique_ptr<nv::ICudaEngine> engine(w.builder->buildEngineWithConfig(*w.network, *w.config));
+  ASSERT_NE(engine, nullptr) << w.take_error();
+  const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  Values in{1, 2, 3, 4, 5, 6}, out(3);
+  const int64_t extents[] = {3, 2};
+  void* bindings[] = {in.data(), const_cast<int64_t*>(extents), out.data()};
+  EXPECT_TRUE(context->executeV2(bindings));
+  EXPECT_EQ(out, (Values{3, 7, 11}));
+}
+
+class Monitor final : public nv::IProgressMonitor {
+ public:
+  void phaseStart(const char* phase, const char* parent, int32_t steps) noexcept override {
+    events.push_back(std::string("start ") + phase + " in " + (parent ? parent : "nothing"));
+    EXPECT_GT(steps, 0);
+    ++open;
+  }
+  bool stepComplete(const char*, int32_t) noexcept override { return ++completed < stop_after; }
+  void phaseFinish(const char*) noexcept override { --open; }
+  std::vector<std::string> events;
+  int open = 0, completed = 0, stop_after = INT32_MAX;
+};
+
+TEST(Builder, TellsItsProgressAndCanBeStopped) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {2, 2});
+  w.mark(w->addMatrixMultiply(*x, nv::MatrixOperation::kNONE, *x, nv::MatrixOperation::kTRANSPOSE)->getOutput(0));
+  Monitor monitor;
+  w.config->setProgressMonitor(&monitor);
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  EXPECT_NE(plan, nullptr);
+  ASSERT_GE(monitor.events.size(), 2U);
+  EXPECT_EQ(monitor.events[0], "start Profiles in nothing");
+  EXPECT_EQ(monitor.events[1], "start Tactics in Profiles");
+  EXPECT_EQ(monitor.open, 0);
+  EXPECT_GT(monitor.completed, 0);
+  Monitor impatient;
+  impatient.stop_after = 1;
+  w.config->setProgressMonitor(&impatient);
+  EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, *w.config), nullptr);
+  EXPECT_NE(w.take_error().find("cancelled"), std::string::npos);
+  EXPECT_EQ(impatient.open, 0);
+}
+
+}  // namespace
+}  // namespace kiln::api::testing
