@@ -1,0 +1,215 @@
+#include "api/onnx/parser.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "api/onnx/create.h"
+#include "onnx/test_model.h"
+
+namespace kiln::api {
+namespace {
+
+using namespace onnx::test;
+using nvonnxparser::ErrorCode;
+using nvonnxparser::OnnxParserFlag;
+
+struct Logger final : nvinfer1::ILogger {
+  void log(Severity severity, const char* message) noexcept override {
+    if (severity <= Severity::kERROR) errors.emplace_back(message);
+  }
+  std::vector<std::string> errors;
+};
+
+/// y = relu(x + w) of [2]
+Proto good_model() {
+  return model(
+      graph({.nodes = {node("Add", {"x", "w"}, {"s"}, "add"), node("Relu", {"s"}, {"y"}, "relu")},
+             .inputs = {value("x", 1, {2})},
+             .outputs = {value("y", 1, {2})},
+             .initializers = {tensor("w", 1, {2}).packed_fixed<float>(onnx::field::tensor::kFloatData, {10, -10})}}));
+}
+/// Two nodes that Kiln does not have around one that it has.
+Proto bad_model() {
+  return model(graph({.nodes = {node("Gnarl", {"x"}, {"a"}, "first"), node("Relu", {"x"}, {"b"}, "fine"),
+                                node("Snarl", {"b"}, {"y"}, "second")},
+                      .inputs = {value("x", 1, {2})},
+                      .outputs = {value("y", 1, {2})}}));
+}
+
+struct Bench {
+  Bench()
+      : builder(nvinfer1::createInferBuilder(logger)),
+        network(builder->createNetworkV2(0)),
+        config(builder->createBuilderConfig()),
+        parser(static_cast<nvonnxparser::IParser*>(create_parser(network.get(), &logger, NV_ONNX_PARSER_VERSION))) {}
+  bool parse(const Proto& model) { return parser->parse(model.bytes.data(), model.bytes.size(), nullptr); }
+  std::vector<float> run(std::vector<float> x) {
+    const std::unique_ptr<nvinfer1::ICudaEngine> engine(builder->buildEngineWithConfig(*network, *config));
+    if (!engine) return {};
+    const std::unique_ptr<nvinfer1::IExecutionContext> context(engine->createExecutionContext());
+    std::vector<float> y(x.size());
+    void* bindings[] = {x.data(), y.data()};
+    EXPECT_TRUE(context->executeV2(bindings));
+    return y;
+  }
+  Logger logger;
+  std::unique_ptr<nvinfer1::IBuilder> builder;
+  std::unique_ptr<nvinfer1::INetworkDefinition> network;
+  std::unique_ptr<nvinfer1::IBuilderConfig> config;
+  std::unique_ptr<nvonnxparser::IParser> parser;
+};
+
+TEST(Parser, ReadsACopyOfTheBytes) {
+  Bench b;
+  {
+    Proto bytes = good_model();
+    EXPECT_TRUE(b.parse(bytes));
+    std::fill(bytes.bytes.begin(), bytes.bytes.end(), '\0');
+  }
+  EXPECT_EQ(b.parser->getNbErrors(), 0);
+  ASSERT_EQ(b.network->getNbInputs(), 1);
+  EXPECT_STREQ(b.network->getInput(0)->getName(), "x");
+  EXPECT_STREQ(b.network->getOutput(0)->getName(), "y");
+  const nvinfer1::ITensor* sum = b.parser->getLayerOutputTensor("add", 0);
+  ASSERT_NE(sum, nullptr);
+  EXPECT_EQ(sum->getDimensions().d[0], 2);
+  EXPECT_EQ(b.parser->getLayerOutputTensor("add", 1), nullptr);
+  EXPECT_EQ(b.parser->getLayerOutputTensor("nobody", 0), nullptr);
+  b.parser.reset();
+  EXPECT_EQ(b.run({1, 2}), (std::vector<float>{11, 0}));
+}
+
+TEST(Parser, LayersOfAModelCanBeEdited) {
+  Bench b;
+  ASSERT_TRUE(b.parse(good_model()));
+  nvinfer1::ILayer* last = b.network->getLayer(b.network->getNbLayers() - 1);
+  EXPECT_STREQ(last->getName(), "relu");
+  ASSERT_EQ(last->getType(), nvinfer1::LayerType::kACTIVATION);
+  auto* activation = static_cast<nvinfer1::IActivationLayer*>(last);
+  activation->setActivationType(nvinfer1::ActivationType::kCLIP);
+  activation->setAlpha(-5);
+  activation->setBeta(5);
+  EXPECT_EQ(b.run({1, 2}), (std::vector<float>{5, -5}));
+}
+
+TEST(Parser, ReadsFiles) {
+  const std::string path = ::testing::TempDir() + "parser_test.onnx";
+  std::ofstream(path, std::ios::binary) << good_model().bytes;
+  Bench b;
+  EXPECT_TRUE(b.parser->parseFromFile(path.c_str(), 2));
+  std::remove(path.c_str());
+  EXPECT_FALSE(b.parser->parseFromFile(path.c_str(), 2));
+  ASSERT_EQ(b.parser->getNbErrors(), 1);
+  EXPECT_NE(std::string(b.parser->getError(0)->desc()).find(path), std::string::npos);
+  EXPECT_FALSE(b.parser->parseFromFile(nullptr, 2));
+}
+
+TEST(Parser, ListsAllProblems) {
+  Bench b;
+  EXPECT_FALSE(b.parse(bad_model()));
+  ASSERT_EQ(b.parser->getNbErrors(), 2);
+  const nvonnxparser::IParserError& first = *b.parser->getError(0);
+  EXPECT_EQ(first.code(), ErrorCode::kUNSUPPORTED_NODE);
+  EXPECT_STREQ(first.nodeName(), "first");
+  EXPECT_STREQ(first.nodeOperator(), "Gnarl");
+  EXPECT_STREQ(first.func(), "IParser::parse");
+  EXPECT_EQ(first.localFunctionStackSize(), 0);
+  EXPECT_GE(first.node(), 0);
+  EXPECT_STREQ(b.parser->getError(1)->nodeName(), "second");
+  EXPECT_EQ(b.parser->getError(2), nullptr);
+  EXPECT_EQ(b.parser->getError(-1), nullptr);
+  EXPECT_EQ(b.logger.errors.size(), 2U);
+  b.parser->clearErrors();
+  EXPECT_EQ(b.parser->getNbErrors(), 0);
+}
+
+TEST(Parser, DamagedBytesAreOneProblem) {
+  Bench b;
+  EXPECT_FALSE(b.parser->parse("no model", 8, nullptr));
+  ASSERT_EQ(b.parser->getNbErrors(), 1);
+  EXPECT_EQ(b.parser->getError(0)->code(), ErrorCode::kMODEL_DESERIALIZE_FAILED);
+  EXPECT_EQ(b.parser->getError(0)->node(), -1);
+  EXPECT_FALSE(b.parser->parse(nullptr, 8, nullptr));
+}
+
+TEST(Parser, TellsWhichPartsAreSupported) {
+  Bench b;
+  const Proto good = good_model(), bad = bad_model();
+  EXPECT_TRUE(b.parser->supportsModelV2(good.bytes.data(), good.bytes.size(), nullptr));
+  ASSERT_EQ(b.parser->getNbSubgraphs(), 1);
+  EXPECT_TRUE(b.parser->isSubgraphSupported(0));
+  int64_t length = -1;
+  const int64_t* nodes = b.parser->getSubgraphNodes(0, length);
+  ASSERT_EQ(length, 2);
+  EXPECT_EQ(nodes[1], 1);
+  EXPECT_EQ(b.parser->getSubgraphNodes(1, length), nullptr);
+  EXPECT_EQ(length, 0);
+  EXPECT_EQ(b.network->getNbInputs(), 0);
+  EXPECT_FALSE(b.parser->supportsModelV2(bad.bytes.data(), bad.bytes.size(), nullptr));
+  ASSERT_EQ(b.parser->getNbSubgraphs(), 3);
+  EXPECT_FALSE(b.parser->isSubgraphSupported(0));
+  EXPECT_TRUE(b.parser->isSubgraphSupported(1));
+  EXPECT_FALSE(b.parser->isSubgraphSupported(3));
+  ::SubGraphCollection_t parts;
+  EXPECT_FALSE(b.parser->supportsModel(bad.bytes.data(), bad.bytes.size(), parts, nullptr));
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_TRUE(parts[1].second);
+  EXPECT_TRUE(b.parser->supportsOperator("Relu"));
+  EXPECT_FALSE(b.parser->supportsOperator("Gnarl"));
+  EXPECT_FALSE(b.parser->supportsOperator(nullptr));
+}
+
+TEST(Parser, TakesWeightsBesideTheModel) {
+  Bench b;
+  const Proto bytes = good_model();
+  EXPECT_FALSE(b.parser->parseModelProto());
+  ASSERT_TRUE(b.parser->loadModelProto(bytes.bytes.data(), bytes.bytes.size(), nullptr));
+  std::vector<float> w{1, 2};
+  EXPECT_FALSE(b.parser->loadInitializer("w", w.data(), 4));
+  EXPECT_FALSE(b.parser->loadInitializer("v", w.data(), 8));
+  EXPECT_TRUE(b.parser->loadInitializer("w", w.data(), 8));
+  b.parser->clearErrors();
+  EXPECT_TRUE(b.parser->parseModelProto());
+  w.assign(2, -100);  // free after the parse
+  EXPECT_EQ(b.run({1, 2}), (std::vector<float>{2, 4}));
+}
+
+TEST(Parser, KeepsFlags) {
+  Bench b;
+  EXPECT_TRUE(b.parser->getFlag(OnnxParserFlag::kNATIVE_INSTANCENORM));
+  b.parser->setFlag(OnnxParserFlag::kENABLE_PLUGIN_OVERRIDE);
+  b.parser->clearFlag(OnnxParserFlag::kNATIVE_INSTANCENORM);
+  EXPECT_EQ(b.parser->getFlags(), 1U << 3);
+  b.parser->setFlags(1U << 9);
+  EXPECT_EQ(b.parser->getFlags(), 1U << 3);
+  EXPECT_EQ(b.parser->getNbErrors(), 1);
+  int64_t count = 7;
+  EXPECT_EQ(b.parser->getUsedVCPluginLibraries(count), nullptr);
+  EXPECT_EQ(count, 0);
+  EXPECT_TRUE(b.parser->setBuilderConfig(b.config.get()));
+  EXPECT_FALSE(b.parser->setBuilderConfig(nullptr));
+}
+
+TEST(Parser, NewerHeadersAreRefused) {
+  Bench b;
+  EXPECT_EQ(create_parser(b.network.get(), &b.logger, NV_ONNX_PARSER_VERSION + 1), nullptr);
+  EXPECT_EQ(b.logger.errors.size(), 1U);
+  EXPECT_EQ(create_parser(nullptr, &b.logger, NV_ONNX_PARSER_VERSION), nullptr);
+  EXPECT_EQ(create_parser(b.network.get(), nullptr, NV_ONNX_PARSER_VERSION), nullptr);
+}
+
+TEST(ParserRefitter, SaysThatItIsMissing) {
+  Logger logger;
+  int engine = 0;
+  const std::unique_ptr<nvonnxparser::IParserRefitter> refitter(
+      static_cast<nvonnxparser::IParserRefitter*>(create_parser_refitter(&engine, &logger, NV_ONNX_PARSER_VERSION)));
+  ASSERT_NE(refitter, nullptr);
+  EXPECT_FALSE(refitter->refitFromFile("m.onnx"));
+  ASSERT_EQ(refitter->getNbErrors(), 1);
+  EXPECT_STREQ(refitter->getError(0)->desc(), "refitting is not in Kiln yet");
+}
+
+}  // namespace
+}  // namespace kiln::api
