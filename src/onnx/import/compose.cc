@@ -96,6 +96,7 @@ Result<ValueId> cast(ImportContext& cx, ValueId x, DType to) {
 }
 
 Result<ValueId> reshape(ImportContext& cx, ValueId x, Shape to) {
+  if (cx.type(x).shape == to) return x;
   if (const auto dims = all_constant(to)) return cx.add(ops::Reshape{*dims, false}, {x});
   return cx.add(ops::Reshape{{}, false}, {x, TRY(dims_value(cx, to))});
 }

@@ -45,7 +45,8 @@ Result<ValueId> select(ImportContext& cx, ValueId condition, ValueId then, Value
 Result<ValueId> cast(ImportContext& cx, ValueId x, DType to);  ///< x itself if it is `to`
 
 // Movement. Shapes are taken by value: a reference into the graph would not survive what is added to it.
-Result<ValueId> reshape(ImportContext& cx, ValueId x, Shape to);     ///< extents, without placeholders
+Result<ValueId> reshape(ImportContext& cx, ValueId x,
+                        Shape to);  ///< extents, no placeholders; x itself if they are its own
 Result<ValueId> transpose(ImportContext& cx, ValueId x, Ints perm);  ///< x itself if nothing moves
 Result<ValueId> unsqueeze(ImportContext& cx, ValueId x, Ints axes);
 Result<ValueId> expand(ImportContext& cx, ValueId x, Shape to);

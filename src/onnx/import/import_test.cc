@@ -185,6 +185,27 @@ TEST(Import, ResizeOldAndNew) {
             "rounding=half_down, exclude_outside=false, cubic_coeff=-0.75}(x)  # f32[2, 9]\n"
             "return y\n");
 }
+TEST(Import, EinsumIsAMatrixProduct) {
+  EXPECT_EQ(import_node(node("Einsum", {"q", "k"}, {"y"}, "", {text_attribute("equation", "bqnh, bknh -> bnqk")}),
+                        {value("q", kFloat, {2, 3, 4, 5}), value("k", kFloat, {2, 6, 4, 5})}),
+            "q: f32[2, 3, 4, 5]\n"
+            "k: f32[2, 6, 4, 5]\n"
+            "%2 = Transpose{perm=[0, 2, 1, 3]}(q)  # f32[2, 4, 3, 5]\n"
+            "%3 = Transpose{perm=[0, 2, 3, 1]}(k)  # f32[2, 4, 5, 6]\n"
+            "y = MatrixMultiply{a=none, b=none}(%2, %3)  # f32[2, 4, 3, 6]\n"
+            "return y\n");
+  EXPECT_EQ(import_node(node("Einsum", {"x"}, {"y"}, "e", {text_attribute("equation", "...ii->...i")}),
+                        {value("x", kFloat, {2, 3, 3})}),
+            "node 'e' (Einsum) of x f32[2, 3, 3]: label 'i' is twice in an operand of '...ii->...i': diagonals are not "
+            "supported\n");
+  EXPECT_EQ(
+      import_node(node("Einsum", {"x"}, {"y"}, "e", {text_attribute("equation", "ij->ik")}),
+                  {value("x", kFloat, {2, 3})}),
+      "node 'e' (Einsum) of x f32[2, 3]: label 'k' of the output of 'ij->ik' must be there once, and in an operand\n");
+  EXPECT_EQ(import_node(node("Einsum", {"x"}, {"y"}, "e", {text_attribute("equation", "ij,jk->ik")}),
+                        {value("x", kFloat, {2, 3})}),
+            "node 'e' (Einsum) of x f32[2, 3]: equation 'ij,jk->ik' does not fit 1 operands\n");
+}
 TEST(Import, RefusesWhatItWouldGetWrong) {
   EXPECT_EQ(import_node(node("MaxPool", {"x"}, {"y", "i"}, "p", {ints_attribute("kernel_shape", {2})}),
                         {value("x", kFloat, {1, 1, 4})}),
