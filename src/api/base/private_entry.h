@@ -46,6 +46,11 @@ struct KilnStreamEntry {
   KilnStatus (*priority)(void* stream, int32_t* priority);
   KilnStatus (*synchronize_all)();  ///< every stream; the first failure
 
+  /// Queues `work(argument, failed)`, where `failed` is not 0 if earlier work of the stream failed, so that nothing
+  /// should be done; then `release(argument)`, once: after the run, or with the last graph that holds the work. Does neither if
+  /// it does not return kKilnOk.
+  KilnStatus (*launch_kept)(void* stream, void (*work)(void*, int32_t failed), void* argument, void (*release)(void*));
+
   KilnStatus (*begin_capture)(void* stream);
   KilnStatus (*end_capture)(void* stream, void** graph);
   KilnStatus (*capture_state)(void* stream, KilnCaptureState* state);
@@ -66,6 +71,7 @@ struct KilnGraphEntry {
   KilnStatus (*copy)(void* graph, void** copy);
   KilnStatus (*num_nodes)(void* graph, size_t* count);
   KilnStatus (*launch)(void* graph, void* stream);
+  KilnStatus (*create)(void** graph);  ///< an empty one
 };
 
 /// The device that streams belong to.
@@ -74,6 +80,7 @@ struct KilnDeviceEntry {
   KilnStatus (*release)(void* memory);                       ///< null is fine
   KilnStatus (*total_memory)(size_t* size_bytes);
   KilnStatus (*identity)(const char** text);  ///< lives as long as the library
+  KilnStatus (*num_threads)(int32_t* count);  ///< of its team
 };
 
 /// createNvOnnxParser_INTERNAL and its like; a null function is one that this library does not have.

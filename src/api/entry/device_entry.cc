@@ -63,8 +63,17 @@ KilnStatus identity(const char** text) {
   });
 }
 
+KilnStatus num_threads(int32_t* count) {
+  return entry_guard([&]() -> Status {
+    TRY(require(count, "the address of the count is null"));
+    cpu::CpuDevice& device = TRY(host_device());
+    *count = device.team().size();
+    return {};
+  });
+}
+
 }  // namespace
 
-KilnDeviceEntry device_entry() { return {allocate, release, total_memory, identity}; }
+KilnDeviceEntry device_entry() { return {allocate, release, total_memory, identity, num_threads}; }
 
 }  // namespace kiln::api

@@ -1,24 +1,21 @@
 #include "api/entry/stream_entry.h"
 
-#include "api/entry/status.h"
-#include "api/run/stream_table.h"
-
 namespace kiln::api {
+
+// A stream's or event's own refusal has code kState; every other error is that of work that failed.
+KilnStatus finished(const Status& done) noexcept {
+  if (done) return kKilnOk;
+  return failed(done.error().code == Code::kState ? kKilnNotPermitted : kKilnWorkFailed, done.error().message);
+}
+KilnStatus reached(const Result<bool>& there) noexcept {
+  if (!there) return finished(std::unexpected(there.error()));
+  return *there ? kKilnOk : kKilnNotReady;
+}
+KilnStatus queued(const Status& done) noexcept { return done ? kKilnOk : failed(done.error()); }
+
 namespace {
 
 StreamTable& table() { return StreamTable::instance(); }
-
-/// Calls `use(stream)`, which returns a Status, with the stream of a handle.
-template <class F>
-KilnStatus with_stream(void* handle, F use) noexcept {
-  return entry_guard([&]() -> KilnStatus {
-    const Result<Ref<Stream>> found = table().find(handle);
-    if (!found) return failed(kKilnBadHandle, found.error().message);
-    return use(found->get());
-  });
-}
-
-KilnStatus finished(const Status& done) { return done ? kKilnOk : failed(kKilnWorkFailed, done.error().message); }
 
 KilnStatus create(uint32_t flags, int32_t priority, void** stream) {
   return entry_guard([&]() -> Status {
@@ -36,17 +33,49 @@ KilnStatus destroy(void* stream) {
 }
 
 KilnStatus synchronize(void* stream) {
-  return with_stream(stream, [](Stream& s) { return finished(s.synchronize()); });
+  return with_stream(stream, [](cpu::HostStream& s) { return finished(s.synchronize()); });
 }
 
-/// Host work runs on whoever waits for it: asking makes it done.
-KilnStatus query(void* stream) { return synchronize(stream); }
+KilnStatus query(void* stream) {
+  return with_stream(stream, [](cpu::HostStream& s) { return reached(s.query()); });
+}
 
 KilnStatus launch_host(void* stream, void (*work)(void*), void* argument) {
-  return with_stream(stream, [&](Stream& s) -> KilnStatus {
+  return with_stream_for_work(stream, [&](cpu::HostStream& s) -> KilnStatus {
     if (!work) return failed(kKilnBadValue, "the function is null");
-    const Status queued = s.launch_host(work, argument);
-    return queued ? kKilnOk : failed(queued.error());
+    return queued(s.launch_host(work, argument));
+  });
+}
+
+/// Work with an argument that is its own to release.
+struct Kept {
+  void (*work)(void*, int32_t);
+  void* argument;
+  void (*release)(void*);
+  ~Kept() {
+    if (release) release(argument);
+  }
+};
+
+KilnStatus launch_kept(void* stream, void (*work)(void*, int32_t), void* argument, void (*release)(void*)) {
+  return with_stream_for_work(stream, [&](cpu::HostStream& s) -> KilnStatus {
+    if (!work || !release) return failed(kKilnBadValue, "a function is null");
+    auto kept = std::make_shared<Kept>(work, argument, nullptr);
+    kept->release = release;
+    return queued(s.launch_kept(
+        [](void* self, bool faulted) {
+          const Kept& kept = *static_cast<Kept*>(self);
+          kept.work(kept.argument, faulted ? 1 : 0);
+        },
+        std::move(kept)));
+  });
+}
+
+KilnStatus wait_event(void* stream, void* event) {
+  return with_stream_for_work(stream, [&](cpu::HostStream& s) -> KilnStatus {
+    const auto found = event_handles().find(event);
+    if (!found) return failed(kKilnBadHandle, event_handles().unknown(event));
+    return queued(s.wait(*found));
   });
 }
 
@@ -83,13 +112,15 @@ KilnStreamEntry stream_entry() {
   entry.synchronize = synchronize;
   entry.query = query;
   entry.launch_host = launch_host;
+  entry.launch_kept = launch_kept;
+  entry.wait_event = wait_event;
+  entry.begin_capture = begin_capture;
+  entry.end_capture = end_capture;
+  entry.capture_state = capture_state;
   entry.flags = flags;
   entry.priority = priority;
   entry.synchronize_all = synchronize_all;
   return entry;
 }
-
-KilnEventEntry event_entry() { return {}; }
-KilnGraphEntry graph_entry() { return {}; }
 
 }  // namespace kiln::api

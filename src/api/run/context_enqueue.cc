@@ -62,7 +62,7 @@ Status Context::enqueue(Stream& stream, cudaStream_t handle) {
 bool Context::enqueueV3(cudaStream_t handle) noexcept {
   bool faulted = false;  // the observer has told why
   const bool queued = guard(reporter_, "IExecutionContext::enqueueV3", [&]() -> Status {
-    Stream& stream = TRY(StreamTable::instance().find(handle));
+    Stream& stream = static_cast<cpu::HostStream&>(TRY(StreamTable::instance().find_for_work(handle)));
     TRY(enqueue(stream, handle));
     if (!settings_.debug_sync && !(profiler_ && settings_.emits_profile)) return {};
     faulted = !stream.synchronize();

@@ -13,7 +13,8 @@ namespace {
 
 // A handle: 1 in bit 62, the use of its slot in bits 20 to 61, the slot in bits 4 to 19. Never 0, 1 or 2, never a
 // pointer of user space.
-constexpr int kMaxStreams = 1 << 13;
+constexpr uint32_t kNonBlocking = 1;  // flag of a stream, as CUDA has it
+constexpr size_t kMaxStreams = 1 << 13;
 constexpr uintptr_t kMark = uintptr_t{1} << 62;
 constexpr uintptr_t handle_of(size_t slot, uint64_t use) { return kMark | (use << 20) | (slot << 4); }
 constexpr size_t index_in(uintptr_t handle) { return (handle >> 4) & 0xffff; }
@@ -28,17 +29,17 @@ std::unexpected<Error> bad_handle(void* handle) {
 struct StreamTable::Slot {
   std::atomic<uintptr_t> handle{0};  // 0: free
   uint64_t use = 0;
-  uint32_t flags = 0;
-  int32_t priority = 0;
-  std::unique_ptr<Stream> stream;
+  std::atomic<uint32_t> flags{0};
+  std::atomic<int32_t> priority{0};
+  std::unique_ptr<cpu::HostStream> stream;
 };
 
 struct StreamTable::Slots {
   std::mutex mutex;  // of what follows, not of the slots that are there
   std::vector<size_t> free;
-  size_t used = 0;
+  std::atomic<size_t> used{0};
   std::array<std::atomic<Slot*>, kMaxStreams> slots{};
-  std::atomic<Stream*> legacy{nullptr};
+  std::atomic<cpu::HostStream*> legacy{nullptr};
 };
 
 StreamTable::StreamTable() : slots_(*new Slots) {}
@@ -56,9 +57,9 @@ StreamTable::Slot* StreamTable::slot_of(void* handle) const {
 }
 
 Result<void*> StreamTable::create(uint32_t flags, int32_t priority) {
-  Device& device = TRY(default_device());
+  cpu::CpuDevice& device = TRY(host_device());
   const std::lock_guard lock(slots_.mutex);
-  size_t index = slots_.used;
+  size_t index = slots_.used.load(std::memory_order_relaxed);
   Slot* slot = nullptr;
   if (!slots_.free.empty()) {
     index = slots_.free.back();
@@ -67,10 +68,10 @@ Result<void*> StreamTable::create(uint32_t flags, int32_t priority) {
   } else {
     TRY(require(index < kMaxStreams, "there are ", kMaxStreams, " streams already"));
     auto made = std::make_unique<Slot>();
-    made->stream = TRY(device.create_stream());
-    slots_.free.reserve(slots_.used + 1);  // so that destroy does not fail
+    made->stream = device.create_host_stream();
+    slots_.free.reserve(index + 1);  // so that destroy does not fail
     slots_.slots[index].store(slot = made.release(), std::memory_order_release);
-    ++slots_.used;
+    slots_.used.store(index + 1, std::memory_order_release);
   }
   slot->flags = flags;
   slot->priority = priority;
@@ -82,6 +83,7 @@ Result<void*> StreamTable::create(uint32_t flags, int32_t priority) {
 Status StreamTable::destroy(void* handle) {
   Slot* slot = slot_of(handle);
   if (!slot) return bad_handle(handle);
+  slot->stream->abandon_capture();
   Status done = slot->stream->synchronize();
   auto number = reinterpret_cast<uintptr_t>(handle);
   if (!slot->handle.compare_exchange_strong(number, 0)) return bad_handle(handle);
@@ -90,55 +92,88 @@ Status StreamTable::destroy(void* handle) {
   return done;
 }
 
-Result<Ref<Stream>> StreamTable::find(void* handle) {
-  if (const Slot* slot = slot_of(handle)) [[likely]]
-    return Ref<Stream>(*slot->stream);
-  const auto number = reinterpret_cast<uintptr_t>(handle);
-  if (number == kKilnPerThreadStream) {
-    thread_local std::unique_ptr<Stream> own;
-    if (!own) {
-      Device& device = TRY(default_device());
-      own = TRY(device.create_stream());
-    }
-    return Ref<Stream>(*own);
+namespace {
+
+/// The default stream of a thread: a stream as others are, which ends with its thread.
+struct ThreadStream {
+  void* handle = nullptr;
+  ~ThreadStream() {
+    if (handle) static_cast<void>(StreamTable::instance().destroy(handle));  // nobody is left to hear of an error
   }
-  if (number != kKilnDefaultStream && number != kKilnLegacyStream) return bad_handle(handle);
-  if (Stream* made = slots_.legacy.load(std::memory_order_acquire)) return Ref<Stream>(*made);
-  Device& device = TRY(default_device());
+};
+thread_local ThreadStream thread_stream;
+
+}  // namespace
+
+Result<Ref<cpu::HostStream>> StreamTable::legacy() {
+  if (cpu::HostStream* made = slots_.legacy.load(std::memory_order_acquire)) return Ref<cpu::HostStream>(*made);
+  cpu::CpuDevice& device = TRY(host_device());
   const std::lock_guard lock(slots_.mutex);
   if (!slots_.legacy.load(std::memory_order_relaxed))
-    slots_.legacy.store(TRY(device.create_stream()).release(), std::memory_order_release);
-  return Ref<Stream>(*slots_.legacy.load(std::memory_order_relaxed));
+    slots_.legacy.store(device.create_host_stream().release(), std::memory_order_release);
+  return Ref<cpu::HostStream>(*slots_.legacy.load(std::memory_order_relaxed));
+}
+
+Result<Ref<cpu::HostStream>> StreamTable::find(void* handle) {
+  if (const Slot* slot = slot_of(handle)) [[likely]]
+    return Ref<cpu::HostStream>(*slot->stream);
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  if (number == kKilnDefaultStream || number == kKilnLegacyStream) return legacy();
+  if (number != kKilnPerThreadStream) return bad_handle(handle);
+  if (!thread_stream.handle) thread_stream.handle = TRY(create(0, 0));
+  return Ref<cpu::HostStream>(*slot_of(thread_stream.handle)->stream);
+}
+
+Result<Ref<cpu::HostStream>> StreamTable::find_for_work(void* handle) {
+  cpu::HostStream& stream = TRY(find(handle));
+  const cpu::HostStream* shared = slots_.legacy.load(std::memory_order_acquire);
+  if (&stream != shared) {
+    const Slot* slot = slot_of(handle);
+    const bool blocking = !slot || !(slot->flags & kNonBlocking);
+    if (shared && blocking) stream.follow(*shared);
+    return Ref<cpu::HostStream>(stream);
+  }
+  bool captured = false;
+  for_each_live([&](const Slot& slot) {
+    if (slot.flags & kNonBlocking) return;
+    captured |= slot.stream->capture() != nullptr;
+    stream.follow(*slot.stream);
+  });
+  if (captured) return error(Code::kState, "the legacy default stream would wait for a stream that is being captured");
+  return Ref<cpu::HostStream>(stream);
+}
+
+/// Calls `use(slot)` for every stream that is not destroyed.
+template <class F>
+void StreamTable::for_each_live(F use) const {
+  const size_t used = slots_.used.load(std::memory_order_acquire);
+  for (size_t i = 0; i < used; ++i) {
+    const Slot* slot = slots_.slots[i].load(std::memory_order_acquire);
+    if (slot->handle.load(std::memory_order_acquire)) use(*slot);
+  }
 }
 
 Result<uint32_t> StreamTable::flags(void* handle) const {
-  if (const Slot* slot = slot_of(handle)) return slot->flags;
+  if (const Slot* slot = slot_of(handle)) return slot->flags.load(std::memory_order_relaxed);
   if (reinterpret_cast<uintptr_t>(handle) > kKilnPerThreadStream) return bad_handle(handle);
   return 0u;
 }
 
 Result<int32_t> StreamTable::priority(void* handle) const {
-  if (const Slot* slot = slot_of(handle)) return slot->priority;
+  if (const Slot* slot = slot_of(handle)) return slot->priority.load(std::memory_order_relaxed);
   if (reinterpret_cast<uintptr_t>(handle) > kKilnPerThreadStream) return bad_handle(handle);
   return 0;
 }
 
 Status StreamTable::synchronize_all() {
   Status first;
-  const auto wait = [&](Stream* stream) {
-    Status done = stream ? stream->synchronize() : Status{};
+  const auto wait = [&](cpu::HostStream& stream) {
+    if (stream.capture()) return;
+    Status done = stream.synchronize();
     if (first && !done) first = std::move(done);
   };
-  size_t used;
-  {
-    const std::lock_guard lock(slots_.mutex);
-    used = slots_.used;
-  }
-  wait(slots_.legacy.load(std::memory_order_acquire));
-  for (size_t i = 0; i < used; ++i) {
-    const Slot* slot = slots_.slots[i].load(std::memory_order_acquire);
-    if (slot->handle.load(std::memory_order_acquire)) wait(slot->stream.get());
-  }
+  if (cpu::HostStream* shared = slots_.legacy.load(std::memory_order_acquire)) wait(*shared);
+  for_each_live([&](const Slot& slot) { wait(*slot.stream); });
   return first;
 }
 

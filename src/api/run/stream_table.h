@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "api/base/private_entry.h"
+#include "backend/cpu/device/host_stream.h"
 #include "base/error.h"
-#include "device/device.h"
 
 namespace kiln::api {
 
@@ -23,10 +23,13 @@ class StreamTable {
   Status destroy(void* handle);
   /// Of a handle of `create`, or one of the three default ones, which are made when first asked for. Takes no lock once
   /// a stream is there.
-  Result<Ref<Stream>> find(void* handle);
+  Result<Ref<cpu::HostStream>> find(void* handle);
+  /// The same for queueing work: on the legacy stream it waits for all that blocking streams have, on those for what
+  /// the legacy stream has. Fails with kState for the legacy stream while a blocking one is being captured.
+  Result<Ref<cpu::HostStream>> find_for_work(void* handle);
   Result<uint32_t> flags(void* handle) const;
   Result<int32_t> priority(void* handle) const;
-  /// Waits for all streams; the first error.
+  /// Waits for all streams but those that are being captured; the first error.
   Status synchronize_all();
 
  private:
@@ -35,6 +38,9 @@ class StreamTable {
   struct Slot;
   struct Slots;
   Slot* slot_of(void* handle) const;
+  Result<Ref<cpu::HostStream>> legacy();
+  template <class F>
+  void for_each_live(F use) const;
   Slots& slots_;
 };
 

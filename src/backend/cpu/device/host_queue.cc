@@ -114,6 +114,8 @@ Status HostQueue::take_fault() {
   if (!faulted()) return {};
   const std::lock_guard lock(mutex_);
   if (!faulted_.exchange(false, std::memory_order_acq_rel)) return {};
+  // kState is what a stream's own refusals have.
+  if (error_.code == Code::kState) error_.code = Code::kDevice;
   return std::unexpected(std::move(error_));
 }
 

@@ -29,10 +29,7 @@ HostStream::HostStream(std::shared_ptr<Standby> standby)
 }
 
 HostStream::~HostStream() {
-  if (const auto capture = queue_->capture()) {
-    capture->invalidate();
-    queue_->set_capture(nullptr);
-  }
+  abandon_capture();
   // Fails only where the stream's own work destroys it: what is queued behind can then run nowhere.
   static_cast<void>(queue_->run_until(queue_->pushed()));
   standby_->leave(*queue_);
@@ -134,6 +131,13 @@ Status HostStream::begin_capture() {
   capture->join(queue_);
   queue_->set_capture(std::move(capture));
   return {};
+}
+
+void HostStream::abandon_capture() {
+  if (const auto capture = queue_->capture()) {
+    capture->invalidate();
+    queue_->set_capture(nullptr);
+  }
 }
 
 Result<std::shared_ptr<const HostGraph>> HostStream::end_capture() {

@@ -44,6 +44,8 @@ class HostStream final : public Stream {
   Status begin_capture();
   /// Ends the capture that began here. Fails with kState if none did, or if it was invalidated.
   Result<std::shared_ptr<const HostGraph>> end_capture();
+  /// Spoils the capture that the stream is in, and leaves it.
+  void abandon_capture();
   std::shared_ptr<const HostCapture> capture() const { return queue_->capture(); }
   /// Queues a graph's work as one piece.
   Status launch(std::shared_ptr<const HostGraph> graph);

@@ -1,0 +1,71 @@
+#include "library.h"
+
+#include <dlfcn.h>
+
+#include <optional>
+#include <string>
+
+namespace kiln::cudart {
+namespace {
+
+struct Found {
+  std::optional<KilnPrivateEntry> entry;
+  cudaError_t error = cudaSuccess;
+  std::string text;
+};
+
+using FillEntry = decltype(&kiln_private_entry);
+
+/// Where a process that loaded libnvinfer has it, else where the dynamic linker finds it: our own RUNPATH included,
+/// which names the folder it is installed in.
+FillEntry find_entry(std::string& why) {
+  if (void* global = dlsym(RTLD_DEFAULT, "kiln_private_entry")) return reinterpret_cast<FillEntry>(global);
+  // Never closed: streams and memory of the program live there.
+  void* loaded = dlopen("libnvinfer.so.10", RTLD_NOW | RTLD_LOCAL);
+  if (!loaded) {
+    why = std::string("libnvinfer.so.10 of Kiln was not found: ") + dlerror();
+    return nullptr;
+  }
+  if (void* own = dlsym(loaded, "kiln_private_entry")) return reinterpret_cast<FillEntry>(own);
+  why = "the libnvinfer.so.10 that was found is not Kiln's; this CUDA runtime needs Kiln's";
+  return nullptr;
+}
+
+Found find() {
+  Found found;
+  KilnPrivateEntry entry{};
+  entry.size = sizeof entry;
+  entry.version = kKilnEntryVersion;
+  const FillEntry fill = find_entry(found.text);
+  if (!fill) {
+    found.error = cudaErrorInitializationError;
+    return found;
+  }
+  if (fill(&entry) != kKilnOk || entry.size < sizeof entry) {
+    found.error = cudaErrorInitializationError;
+    found.text = "libnvinfer.so.10 and libcudart.so.13 are of different versions of Kiln; install both from one";
+    return found;
+  }
+  if (const char* name = nullptr; entry.device.identity(&name) != kKilnOk) {
+    found.error = cudaErrorNoDevice;
+    found.text = entry.last_error_text();
+    return found;
+  }
+  found.entry = entry;
+  return found;
+}
+
+// Here is where this library will stand aside: where NVIDIA's driver has a device and NVIDIA's runtime is installed,
+// the table would come from that runtime instead. It needs the CUDA backend, since streams must then be the driver's.
+const Found& found() {
+  static const Found& once = *new Found(find());
+  return once;
+}
+
+}  // namespace
+
+const KilnPrivateEntry* library() { return found().entry ? &*found().entry : nullptr; }
+
+Absence why_not() { return {found().error, found().text.c_str()}; }
+
+}  // namespace kiln::cudart
