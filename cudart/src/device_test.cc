@@ -34,7 +34,9 @@ TEST(CudartDevice, IsTheHost) {
   EXPECT_TRUE(std::string(prop.name).starts_with("Kiln CPU: ")) << prop.name;
   EXPECT_GT(prop.totalGlobalMem, size_t{1} << 20);
   EXPECT_GE(prop.multiProcessorCount, 1);
-  if (const char* threads = std::getenv("KILN_THREADS")) EXPECT_EQ(prop.multiProcessorCount, std::atoi(threads));
+  if (const char* threads = std::getenv("KILN_THREADS")) {
+    EXPECT_EQ(prop.multiProcessorCount, std::atoi(threads));
+  }
   EXPECT_EQ(prop.major, 0);
   EXPECT_EQ(prop.integrated, 1);
   int value = -1;

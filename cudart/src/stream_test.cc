@@ -188,10 +188,16 @@ TEST(CudartStream, ManyThreadsOnTheirOwnStreams) {
         ASSERT_EQ(cudaLaunchHostFunc(
                       stream, [](void* n) { ++*static_cast<std::atomic<int>*>(n); }, &runs),
                   cudaSuccess);
-        if (i % 10 == 0) ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess) << i;
-        if (i % 50 == 0) ASSERT_EQ(cudaLaunchHostFunc(nullptr, nothing, nullptr), cudaSuccess) << i;
+        if (i % 10 == 0) {
+          ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess) << i;
+        }
+        if (i % 50 == 0) {
+          ASSERT_EQ(cudaLaunchHostFunc(nullptr, nothing, nullptr), cudaSuccess) << i;
+        }
       }
-      if (t > 0) ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+      if (t > 0) {
+        ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+      }
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
