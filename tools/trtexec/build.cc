@@ -22,9 +22,7 @@ void parse_network(const std::string& file, nvinfer1::INetworkDefinition& networ
   require(parser != nullptr, "no ONNX parser: the message above says why");
   if (!parser->parseFromFile(file.c_str(), static_cast<int>(nvinfer1::ILogger::Severity::kINFO))) {
     const int count = parser->getNbErrors();
-    std::string problems;
-    for (int i = 0; i < count; ++i) problems += str("\n  ", parser->getError(i)->desc());
-    fail("cannot parse ", file, count ? str(": ", count, count == 1 ? " problem" : " problems") : "", problems);
+    fail("cannot parse ", file, ": ", count, count == 1 ? " problem, named above" : " problems, named above");
   }
   log.info("Finished parsing network model. Parse time: ", clock.seconds());
 }

@@ -88,10 +88,10 @@ void select_device(int device, Log& log) {
 }
 
 bool copies_beside_computing() {
-  int device = 0, engines = 0;
+  int device = 0, capability = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&engines, cudaDevAttrAsyncEngineCount, device), "cudaDeviceGetAttribute");
-  return engines > 0;
+  check(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
+  return capability > 0;
 }
 
 }  // namespace kiln::trtexec

@@ -63,7 +63,7 @@ class Memory {
 /// Makes the device current and prints what it is.
 void select_device(int device, Log& log);
 
-/// Whether the current device copies while it computes; a host does not.
+/// Whether the current device copies while it computes: a GPU does; the host, whose compute capability is 0, does not.
 bool copies_beside_computing();
 
 }  // namespace kiln::trtexec

@@ -197,6 +197,12 @@ Options parse_options(std::span<const char* const> words) {
   options.inference = read_inference(values);
   options.report = read_report(values);
   values.read("--device", options.device, 0);
+  const ReportOptions& report = options.report;
+  if (report.wants_profile() && !options.inference.separate_profile_run && !report.export_times.empty()) {
+    options.warnings.push_back(
+        "--exportTimes writes nothing beside --dumpProfile and --exportProfile, which slow queries down; add "
+        "--separateProfileRun");
+  }
   share_shapes(options);
   return options;
 }

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""trtexec from the outside: build, save, load in a new process, run, export; and that every failure says so.
+
+usage: end_to_end_test.py TRTEXEC DIGITS_FOLDER
+"""
+import json, os, pathlib, re, struct, subprocess, sys, tempfile, unittest
+
+TRTEXEC, DIGITS = sys.argv[1], pathlib.Path(sys.argv[2])
+ONNX = f"--onnx={DIGITS}/digits.onnx"
+RANGE = ["--minShapes=image:1x1x8x8", "--optShapes=image:4x1x8x8", "--maxShapes=image:16x1x8x8"]
+QUICK = ["--iterations=1", "--warmUp=0", "--duration=0"]
+COUNT, PIXELS, CLASSES = 16, 64, 10
+
+
+class Run:
+    def __init__(self, *options, check=True):
+        done = subprocess.run([TRTEXEC, *map(str, options)], capture_output=True, text=True, timeout=300)
+        self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
+        if check and (self.status != 0 or "&&&& PASSED TensorRT.trtexec" not in self.out):
+            raise AssertionError(f"trtexec {options} failed:\n{self.out[-2000:]}\n{self.err[-2000:]}")
+
+
+class EndToEnd(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.plan = cls.folder / "digits.plan"
+        cls.images = cls.folder / "images.bin"
+        cls.images.write_bytes((DIGITS / "heldout.bin").read_bytes()[: COUNT * PIXELS * 4])
+        cls.built = Run(ONNX, *RANGE, f"--saveEngine={cls.plan}", "--skipInference")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def json(self, name):
+        return json.loads((self.folder / name).read_text())
+
+    def infer(self, *options, batch=COUNT, check=True):
+        return Run(f"--loadEngine={self.plan}", f"--shapes=image:{batch}x1x8x8", f"--loadInputs=image:{self.images}", *options, check=check)
+
+    def fails(self, message, *options):
+        run = Run(*options, check=False)
+        self.assertNotEqual(run.status, 0)
+        self.assertIn("&&&& FAILED TensorRT.trtexec", run.out)
+        self.assertIn(message, run.err)
+
+    def classes(self, name):
+        (output,) = self.json(name)
+        self.assertEqual((output["name"], output["dimensions"]), ("probabilities", f"{COUNT}x{CLASSES}"))
+        rows = [output["values"][i * CLASSES : (i + 1) * CLASSES] for i in range(COUNT)]
+        for row in rows:
+            self.assertAlmostEqual(sum(row), 1, places=5)
+        return [row.index(max(row)) for row in rows]
+
+    def test_building_leaves_the_plan_alone(self):
+        self.assertIn("Skipped inference phase since --skipInference is added.", self.built.out)
+        self.assertEqual([p.name for p in self.folder.glob("digits.plan*")], ["digits.plan"])
+
+    def test_reads_the_digits(self):
+        labels = list((DIGITS / "heldout.labels").read_bytes()[:COUNT])
+        for options in [[], ["--noDataTransfers"], ["--infStreams=2"], ["--infStreams=2", "--threads", "--useSpinWait"]]:
+            self.infer(f"--exportOutput={self.folder}/outputs.json", *QUICK, *options)
+            right = sum(a == b for a, b in zip(self.classes("outputs.json"), labels))
+            self.assertGreaterEqual(right, COUNT - 1, options)
+
+    def test_summary_is_what_scripts_parse(self):
+        run = self.infer("--iterations=20", "--warmUp=5", "--duration=0", "--percentile=50,99")
+        self.assertRegex(run.out, r"(?m)^\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] \[I\] Throughput: [\d.e+]+ qps$")
+        for label in ["Latency", "Enqueue Time", "H2D Latency", "GPU Compute Time", "D2H Latency"]:
+            number = r"[\d.e+-]+ ms"
+            self.assertRegex(run.out, rf"(?m)\[I\] {label}: min = {number}, max = {number}, mean = {number}, median = {number}, "
+                             rf"percentile\(50%\) = {number}, percentile\(99%\) = {number}$")
+        self.assertRegex(run.out, r"(?m)^&&&& RUNNING TensorRT\.trtexec \[TensorRT v\d+\] \[b\d+\] # ")
+        self.assertRegex(run.out, r"Average on 10 runs - GPU latency: [\d.e-]+ ms - Host latency: [\d.e-]+ ms \(enqueue [\d.e-]+ ms\)")
+        self.assertNotIn("\x1b", run.out + run.err)  # no progress bar into a pipe
+
+    def test_times(self):
+        self.infer(f"--exportTimes={self.folder}/times.json", "--iterations=7", "--warmUp=0", "--duration=0")
+        times = self.json("times.json")
+        self.assertEqual(len(times), 7)
+        for t in times:
+            self.assertAlmostEqual(t["latencyMs"], t["h2dMs"] + t["computeMs"] + t["d2hMs"], places=4)
+            self.assertLessEqual(t["startComputeMs"], t["endComputeMs"])
+            self.assertGreater(t["computeMs"], 0)
+
+    def test_without_transfers_latency_is_computing(self):
+        self.infer(f"--exportTimes={self.folder}/times.json", "--noDataTransfers", "--iterations=1", "--warmUp=1", "--duration=0.05")
+        times = self.json("times.json")
+        self.assertGreater(len(times), 1)
+        for t in times:
+            self.assertEqual((t["h2dMs"], t["d2hMs"]), (0, 0))
+            self.assertEqual(t["latencyMs"], t["computeMs"])
+        self.assertGreaterEqual(times[-1]["endComputeMs"], 51)
+
+    def test_profile_and_layers(self):
+        run = self.infer(f"--exportProfile={self.folder}/profile.json", f"--exportLayerInfo={self.folder}/layers.json", "--dumpProfile",
+                         "--separateProfileRun", "--dumpLayerInfo", "--iterations=3", "--warmUp=0", "--duration=0")
+        count, *rows = self.json("profile.json")
+        self.assertGreaterEqual(count["count"], 3)
+        self.assertAlmostEqual(sum(row["percentage"] for row in rows), 100, places=3)
+        self.assertEqual({tuple(row) for row in rows}, {("name", "timeMs", "averageMs", "medianMs", "percentage")})
+        self.assertGreaterEqual(len(self.json("layers.json")["Layers"]), len(rows))
+        self.assertIn("=== Profile (", run.out)
+        self.assertIn("=== Performance summary ===", run.out)
+
+    def test_dumped_outputs_are_the_exported_ones(self):
+        run = self.infer(f"--exportOutput={self.folder}/outputs.json", "--dumpOutput", *QUICK)
+        line = re.search(rf"probabilities: \({COUNT}x{CLASSES}\)\n.*?\[I\] (.*)\n", run.out)[1]
+        self.assertEqual([float(v) for v in line.split()], self.json("outputs.json")[0]["values"])
+
+    def test_dynamic_extents_default_to_one(self):
+        run = Run(ONNX, *QUICK)
+        self.assertIn("Automatically overriding shape to: 1x1x8x8", run.err)
+        run = Run(f"--loadEngine={self.plan}", *QUICK)
+        self.assertIn("Automatically setting shape to: 1x1x8x8", run.err)
+
+    def test_timing_cache_is_written_and_read(self):
+        cache = self.folder / "cache.bin"
+        Run(ONNX, "--skipInference", f"--timingCacheFile={cache}")
+        size = cache.stat().st_size
+        self.assertGreater(size, 0)
+        run = Run(ONNX, "--skipInference", f"--timingCacheFile={cache}")
+        self.assertIn(f"Loaded {size} bytes of timing cache", run.out)
+        self.assertEqual(cache.stat().st_size, size)
+
+    def test_failures_say_so(self):
+        load = f"--loadEngine={self.plan}"
+        self.fails("file", load, f"--loadInputs=image:{self.images}", "--shapes=image:5x1x8x8")
+        self.fails(f"has {COUNT * PIXELS * 4} bytes; {5 * PIXELS * 4} are needed", load, f"--loadInputs=image:{self.images}", "--shapes=image:5x1x8x8")
+        self.fails("above profile 0's maximum 16", load, "--shapes=image:17x1x8x8")
+        self.fails("the engine has no input 'imag'", load, "--shapes=imag:1x1x8x8")
+        self.fails("did you mean --loadEngine?", "--loadEngin=x")
+        self.fails("is not in Kiln yet", ONNX, "--int8")
+        self.fails("No such file or directory", "--loadEngine=/nowhere/x.plan")
+        self.fails("cannot parse", "--onnx=/nowhere/x.onnx")
+        self.fails("does not fit the network's", ONNX, "--shapes=image:1x1x9x8")
+        self.fails("No space left on device", ONNX, "--saveEngine=/dev/full", "--skipInference")
+        self.fails("No such file or directory", ONNX, "--saveEngine=/nowhere/x.plan", "--skipInference")
+
+    def test_damaged_plans(self):
+        whole = self.plan.read_bytes()
+        damaged = self.folder / "damaged"
+        for content in [b"", whole[:100], whole[: len(whole) // 2], struct.pack("<I", 7) + whole[4:]]:
+            damaged.write_bytes(content)
+            self.fails("damaged: the plan cannot be loaded", f"--loadEngine={damaged}")
+
+    def test_help(self):
+        for options in [["--help"], ["-h"], []]:
+            self.assertIn("--saveEngine=FILE", Run(*options).out)
+
+    def test_terminal_gets_a_bar(self):
+        primary, secondary = os.openpty()
+        with subprocess.Popen([TRTEXEC, ONNX, "--skipInference"], stdout=secondary, stderr=secondary) as process:
+            os.close(secondary)
+            text = b""
+            try:
+                while part := os.read(primary, 65536):
+                    text += part
+            except OSError:
+                pass  # the other end is closed
+        os.close(primary)
+        self.assertEqual(process.returncode, 0)
+        self.assertIn(b" %  ", text)
+        self.assertIn(b"\x1b[K", text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
