@@ -1,5 +1,6 @@
 #include "onnx/importer.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "ir/symbolic_values.h"
@@ -113,6 +114,8 @@ ValueId Importer::find(std::string_view name) {
       value = *added;
     else
       problem(std::move(added).error());
+  } else if (std::ranges::find(model_.graph.sparse_initializers, name) != model_.graph.sparse_initializers.end()) {
+    problem({Code::kUnsupported, str("initializer '", name, "' is sparse; sparse tensors are not supported")});
   }
   values_[name] = value;
   return value;
@@ -138,7 +141,9 @@ Status Importer::import_node(const NodeDef& node, Values inputs) {
   TRY(import(cx));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
-    CHECK(cx.outputs()[i] != ValueId::kNone);
+    if (cx.outputs()[i] == ValueId::kNone)
+      return error(Code::kUnsupported, "output ", i, " '", node.outputs[i], "' is none that Kiln makes of operator ",
+                   node.op_type);
     values_[node.outputs[i]] = cx.outputs()[i];
   }
   return {};

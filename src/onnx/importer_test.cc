@@ -150,6 +150,38 @@ TEST(Importer, OutputsMayBeInputsConstantsOrOneValueTwice) {
     EXPECT_NE(got.graph.value(output.value).producer, ir::NodeId::kNone) << output.name;
 }
 
+TEST(Importer, SparseWeightsAreAnError) {
+  const Proto sparse = Proto().message(field::sparse_tensor::kValues, floats("w", {1}, {1}));
+  Proto main = graph({{node("Add", {"x", "w"}, {"y"})}, {value("x", kFloat, {2})}, {value("y")}, {}});
+  main.message(field::graph::kSparseInitializer, sparse);
+  EXPECT_EQ(text_of(import_proto(model(main))), "initializer 'w' is sparse; sparse tensors are not supported\n");
+}
+
+TEST(Importer, AnswersToFlippedBits) {
+  const Proto conv =
+      node("Conv", {"x", "w"}, {"c"}, "c", {ints_attribute("pads", {1, 1, 1, 1}), int_attribute("group", 1)});
+  const Proto slice = node("Slice", {"c", "s", "e", "a"}, {"d"});
+  const std::string good = model(graph({{conv, slice, node("Shape", {"d"}, {"n"}), node("Expand", {"t", "n"}, {"f"}),
+                                         node("Mul", {"d", "f"}, {"g"}), node("ReduceMean", {"g", "a"}, {"h"}),
+                                         node("Softmax", {"h"}, {"y"}, "", {int_attribute("axis", 1)})},
+                                        {value("x", kFloat, {-1, 2, 4, 4})},
+                                        {value("y")},
+                                        {floats("w", {1, 2, 1, 1}, {1, 2}), floats("t", {1}, {3}), i64s("s", {1}),
+                                         i64s("e", {-1}), i64s("a", {2})}}))
+                               .bytes;
+  ASSERT_TRUE(import_proto(Proto{good}).status) << import_proto(Proto{good}).status.error().message;
+  int num_imported = 0, num_refused = 0;
+  for (size_t bit = 0; bit < good.size() * 8; ++bit) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    const Imported got = import_proto(Proto{bad});  // a broken invariant would throw
+    num_imported += got.status.has_value();
+    num_refused += !got.status && !got.status.error().message.empty();
+  }
+  EXPECT_EQ(num_imported + num_refused, static_cast<int>(good.size() * 8));
+  EXPECT_GT(num_refused, num_imported / 10);
+}
+
 TEST(Importer, ShapesOfWhatIsComputedFromDataAreAnError) {
   EXPECT_EQ(
       import_node(node("Reshape", {"x", "s"}, {"y"}, "r"), {value("x", kFloat, {6}), value("s", kInt64, {2, 1})}),

@@ -207,6 +207,8 @@ TEST(Import, EinsumIsAMatrixProduct) {
             "node 'e' (Einsum) of x f32[2, 3]: equation 'ij,jk->ik' does not fit 1 operands\n");
 }
 TEST(Import, RefusesWhatItWouldGetWrong) {
+  EXPECT_EQ(import_node(node("Relu", {"x"}, {"y", "more"}, "r"), {value("x", kFloat, {2})}),
+            "node 'r' (Relu) of x f32[2]: output 1 'more' is none that Kiln makes of operator Relu\n");
   EXPECT_EQ(import_node(node("MaxPool", {"x"}, {"y", "i"}, "p", {ints_attribute("kernel_shape", {2})}),
                         {value("x", kFloat, {1, 1, 4})}),
             "node 'p' (MaxPool) of x f32[1, 1, 4]: output 1 'i' (indices) is not supported\n");
