@@ -44,7 +44,8 @@ NestWalk make_walk(std::span<const int64_t> extents, std::span<const NestStrides
   for (int axis = 0; axis < static_cast<int>(extents.size()); ++axis)
     if (extents[static_cast<size_t>(axis)] != 1) order[axes++] = axis;
   const NestStrides& output = operands[operands.size() - static_cast<size_t>(num_outputs)];
-  std::stable_sort(order, order + axes, [&](int a, int b) { return output.at[a] > output.at[b]; });
+  for (int i = 1; i < axes; ++i)  // by insertion: std::stable_sort may allocate, and this runs once a tile in hooks
+    for (int k = i; k > 0 && output.at[order[k - 1]] < output.at[order[k]]; --k) std::swap(order[k - 1], order[k]);
   for (int i = 0; i < axes; ++i) {
     const int to = walk.rank++;
     walk.extents[to] = extents[static_cast<size_t>(order[i])];
