@@ -139,7 +139,6 @@ Result<BuildRequest> request_of(Network& network, BuilderConfig& config) {
   request.optimization_level = config.getBuilderOptimizationLevel();
   request.timing.average_of = config.getAvgTimingIterations();
   request.timing.error_on_cache_miss = config.has(BuilderFlag::kERROR_ON_TIMING_CACHE_MISS);
-  request.timing_cache = config.timing_cache();
   TRY(add_profiles(network, config, request));
   TRY(add_formats(network, request));
   return request;

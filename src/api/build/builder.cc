@@ -32,7 +32,12 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   Network& network = *TRY(network_argument(network_argument_));
   BuilderConfig& config = *TRY(config_argument(config_argument_));
   BuildRequest request = TRY(request_of(network, config));
+  if (config.getAlgorithmSelector())
+    log.warning("the algorithm selector is not asked: Kiln has none of its algorithms");
+  if (config.getInt8Calibrator())
+    log.warning("the INT8 calibrator is not asked: Kiln takes INT8 from explicit quantization alone");
   Progress progress(config.getProgressMonitor());
+  request.timing_cache = config.timing_cache();
   request.progress = &Progress::report;
   request.progress_user = &progress;
   const ir::Graph graph = TRY(graph_to_build(network));
@@ -40,6 +45,7 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   cpu::CpuBackend backend(device);
   plan::Plan plan = TRY(build_plan(graph, backend, request, log));
   plan.build.set("profiling_verbosity", static_cast<int>(config.getProfilingVerbosity()));
+  plan.build.set("tactic_sources", static_cast<int>(config.getTacticSources()));
   const size_t limit = config.getMemoryPoolLimit(nv::MemoryPoolType::kWORKSPACE);
   for (const plan::Profile& profile : plan.profiles)
     if (static_cast<uint64_t>(profile.workspace_bytes) > limit)

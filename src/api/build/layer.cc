@@ -64,6 +64,10 @@ nv::ITensor* Layer::getOutput(int32_t index) const noexcept {
   });
 }
 
+int Layer::from_front(int axis) const {
+  return axis < 0 ? axis + network_.rank_of(ir_node().inputs[0]).value_or(0) : axis;
+}
+
 Status Layer::check_input(int index) const {
   const int most = ir_node().op.info().max_inputs;
   const int limit = most < 0 ? static_cast<int>(ir_node().inputs.size()) : most;

@@ -57,6 +57,8 @@ class Layer : public nv::apiv::VLayer {
   bool has_input(int index) const { return input_value(index) != ir::ValueId::kNone; }
   /// Puts a value (or kNone) in an input's place; the node grows or shrinks to the inputs that are there.
   void put_input(int index, ir::ValueId value);
+  /// An axis of input 0, counted from the front: nodes that the parser made may count from the back.
+  int from_front(int axis) const;
   /// What the op says of inputs that setInput may replace. The default is: those that its op can have.
   virtual Status check_input(int index) const;
   /// Called after setInput.

@@ -128,7 +128,7 @@ nv::ISelectLayer* Network::addSelect(nv::ITensor& condition, nv::ITensor& thenIn
 
 nv::IFillLayer* Network::addFill(const nv::Dims& dimensions, nv::FillOperation op) noexcept {
   return added<nv::IFillLayer>(reporter_, "INetworkDefinition::addFill",
-                               [&] { return add_fill(*this, dimensions, op, nv::DataType::kFLOAT); });
+                               [&] { return add_fill(*this, dimensions, op, std::nullopt); });
 }
 
 nv::IPaddingLayer* Network::addPaddingNd(nv::ITensor& input, const nv::Dims& prePadding,

@@ -94,6 +94,23 @@ TEST(Parser, LayersOfAModelCanBeEdited) {
   EXPECT_EQ(b.run({1, 2}), (std::vector<float>{5, -5}));
 }
 
+TEST(Parser, ShowsTransposesAndReshapesAsShuffles) {
+  Bench b;
+  const Proto perm = attribute("perm", 7).packed(onnx::field::attribute::kInts, {1, 0});
+  ASSERT_TRUE(b.parse(
+      model(graph({.nodes = {node("Transpose", {"x"}, {"t"}, "turn", {perm}), node("Softmax", {"t"}, {"y"}, "soft")},
+                   .inputs = {value("x", 1, {2, 1})},
+                   .outputs = {value("y", 1, {1, 2})}}))));
+  nvinfer1::ILayer* turn = b.network->getLayer(0);
+  ASSERT_EQ(turn->getType(), nvinfer1::LayerType::kSHUFFLE);
+  auto* shuffle = static_cast<nvinfer1::IShuffleLayer*>(turn);
+  EXPECT_EQ(shuffle->getFirstTranspose().order[0], 1);
+  EXPECT_EQ(shuffle->getReshapeDimensions().nbDims, -1);
+  auto* soft = static_cast<nvinfer1::ISoftMaxLayer*>(b.network->getLayer(b.network->getNbLayers() - 1));
+  EXPECT_EQ(soft->getAxes(), 1U << 1);
+  EXPECT_EQ(b.run({0, 0}), (std::vector<float>{0.5F, 0.5F}));
+}
+
 TEST(Parser, ReadsFiles) {
   const std::string path = ::testing::TempDir() + "parser_test.onnx";
   std::ofstream(path, std::ios::binary) << good_model().bytes;

@@ -11,7 +11,7 @@ class ConcatenationLayer final : public LayerOf<ops::Concatenation, nv::LayerTyp
   using LayerOf::LayerOf;
 
   void setAxis(int32_t axis) noexcept override { set("IConcatenationLayer::setAxis", &ops::Concatenation::axis, axis); }
-  int32_t getAxis() const noexcept override { return op().axis; }
+  int32_t getAxis() const noexcept override { return from_front(op().axis); }
 };
 
 }  // namespace

@@ -49,16 +49,27 @@ class FillLayer final : public LayerOf<ops::Fill, nv::LayerType::kFILL, nv::IFil
   void setToType(nv::DataType toType) noexcept override {
     edit("IFillLayer::setToType", [&](ops::Fill& op) -> Status {
       op.to = TRY(from_api(toType));
+      follows_parameters_ = false;
       return {};
     });
   }
+  void follow_parameters() { follows_parameters_ = true; }
 
  private:
+  Status input_changed(int index) override {
+    if (index == 0 || !follows_parameters_) return {};
+    const TensorType& parameter = TRY(graph().inferred_type(input_value(index)));
+    ops::Fill copy = op();
+    copy.to = parameter.dtype;
+    graph().set_op(node(), std::move(copy));
+    return {};
+  }
   void set_number(const char* call, double ops::Fill::*field, double value, int input) noexcept {
     edit(call, [&](ops::Fill& op) {
       op.*field = value;
       put_input(input, ir::ValueId::kNone);
       integers_ = false;
+      if (follows_parameters_) op.to = DType::kF32;
     });
   }
   void set_integer(const char* call, double ops::Fill::*field, int64_t value, int input) noexcept {
@@ -68,24 +79,28 @@ class FillLayer final : public LayerOf<ops::Fill, nv::LayerType::kFILL, nv::IFil
       op.*field = static_cast<double>(value);
       put_input(input, ir::ValueId::kNone);
       integers_ = true;
+      if (follows_parameters_) op.to = DType::kI64;
       return {};
     });
   }
 
   bool integers_ = false;
+  bool follows_parameters_ = false;  ///< the output's type does, since the program named none
 };
 
 }  // namespace
 
 Result<nv::IFillLayer*> add_fill(Network& network, const nv::Dims& dimensions, nv::FillOperation operation,
-                                 nv::DataType to_type) {
+                                 std::optional<nv::DataType> to_type) {
   const nv::Dims* const given = address_of(dimensions);
   const bool to_come = given && given->nbDims == -1;  // an input is to say them
   const ops::Fill op{.operation = TRY(enum_from_api<FillOperation>(operation, "op")),
                      .dims = to_come ? Extents() : TRY(numbers(dimensions, -1, 0, "dimensions")),
-                     .to = TRY(from_api(to_type)),
+                     .to = TRY(from_api(to_type.value_or(nv::DataType::kFLOAT))),
                      .seed = network.graph().num_nodes()};
-  return network.add<FillLayer>(op, {}, Settings::kToCome);
+  FillLayer* const layer = TRY(network.add<FillLayer>(op, {}, Settings::kToCome));
+  if (!to_type) layer->follow_parameters();
+  return layer;
 }
 
 std::unique_ptr<Layer> make_fill(Network& network, ir::NodeId node) { return make<FillLayer>(network, node); }

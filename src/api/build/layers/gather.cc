@@ -11,7 +11,7 @@ class GatherLayer final
   using LayerOf::LayerOf;
 
   void setGatherAxis(int32_t axis) noexcept override { set("IGatherLayer::setGatherAxis", &ops::Gather::axis, axis); }
-  int32_t getGatherAxis() const noexcept override { return op().axis; }
+  int32_t getGatherAxis() const noexcept override { return from_front(op().axis); }
   void setNbElementWiseDims(int32_t k) noexcept override {
     edit("IGatherLayer::setNbElementWiseDims", [&](ops::Gather& op) -> Status {
       TRY(require(k >= 0 && k < nv::Dims::MAX_DIMS, "k is ", k, ", outside [0, ", int{nv::Dims::MAX_DIMS}, ")"));

@@ -4,6 +4,7 @@
 #include <NvInfer.h>
 
 #include <memory>
+#include <optional>
 
 #include "api/build/network.h"
 
@@ -24,8 +25,9 @@ Result<nv::IDeconvolutionLayer*> add_deconvolution(Network& network, nv::ITensor
                                                    const nv::Dims& kernel_size, nv::Weights kernel, nv::Weights bias);
 Result<nv::IElementWiseLayer*> add_element_wise(Network& network, nv::ITensor& a, nv::ITensor& b,
                                                 nv::ElementWiseOperation operation);
+/// Without a type, the output has that of alpha and beta: kFLOAT, kINT64 or what their tensors have.
 Result<nv::IFillLayer*> add_fill(Network& network, const nv::Dims& dimensions, nv::FillOperation operation,
-                                 nv::DataType to_type);
+                                 std::optional<nv::DataType> to_type);
 Result<nv::IGatherLayer*> add_gather(Network& network, nv::ITensor& data, nv::ITensor& indices, nv::GatherMode mode,
                                      int32_t axis);
 Result<nv::IIdentityLayer*> add_identity(Network& network, nv::ITensor& input);

@@ -181,6 +181,22 @@ TEST(FillLayer, KeepsItsFieldsAndRuns) {
   EXPECT_NE(w.take_error().find("2^53"), std::string::npos);
 }
 
+TEST(FillLayer, FollowsItsParametersWhereNoTypeIsNamed) {
+  Workbench w;
+  nv::ITensor *first = w.input("first", {}, nv::DataType::kINT32), *step = w.input("step", {1}, nv::DataType::kINT32);
+  nv::IFillLayer* layer = w->addFill(dims({3}), nv::FillOperation::kLINSPACE);
+  EXPECT_EQ(layer->getOutput(0)->getType(), nv::DataType::kFLOAT);
+  layer->setInput(1, *first);
+  layer->setInput(2, *step);
+  EXPECT_EQ(layer->getOutput(0)->getType(), nv::DataType::kINT32);
+  EXPECT_EQ(layer->getNbInputs(), 3);
+  EXPECT_EQ(layer->getInput(0), nullptr);
+  layer->setAlphaInt64(1);
+  layer->setBetaInt64(1);
+  EXPECT_EQ(layer->getNbInputs(), 0);
+  EXPECT_EQ(layer->getOutput(0)->getType(), nv::DataType::kINT64);
+}
+
 TEST(ResizeLayer, KeepsItsFieldsAndRuns) {
   Workbench w;
   nv::IResizeLayer* layer = w->addResize(*w.input("x", {1, 1, 1, 2}));
