@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Judges ONNX's node tests: runs onnx_node_tests on the data of the onnx package.
+
+usage: report.py check PROGRAM     fails if a case fails, or one of expected.txt no longer passes
+       report.py update PROGRAM    writes expected.txt (cases that pass) and docs/onnx-operators.md
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXPECTED = os.path.join(HERE, "expected.txt")
+DOCUMENT = os.path.join(HERE, "..", "..", "docs", "onnx-operators.md")
+LEAST_PASSES = 700
+
+
+def data_folder():
+    """The package's node tests; None where the package or its data is not installed."""
+    try:
+        import onnx
+    except ImportError:
+        return None
+    folder = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data", "node")
+    return folder if os.path.isdir(folder) else None
+
+
+def run_cases(program, folder):
+    result = subprocess.run([program, folder], stdout=subprocess.PIPE, text=True, check=True)
+    cases = [json.loads(line) for line in result.stdout.splitlines()]
+    expected = sorted(name for name in os.listdir(folder) if os.path.exists(os.path.join(folder, name, "model.onnx")))
+    if sorted(case["case"] for case in cases) != expected:
+        sys.exit(f"{program} answered for {len(cases)} cases; there are {len(expected)}")
+    return sorted(cases, key=lambda case: case["case"])
+
+
+def read_expected():
+    if not os.path.exists(EXPECTED):
+        return set()
+    with open(EXPECTED) as file:
+        return {line.strip() for line in file if line.strip() and not line.startswith("#")}
+
+
+def by_status(cases, status):
+    return [case for case in cases if case["status"] == status]
+
+
+def shortened(text, limit=300):
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def check(cases):
+    """Prints what is wrong; returns the exit status."""
+    passes = {case["case"] for case in by_status(cases, "pass")}
+    failed, lost = by_status(cases, "fail"), sorted(read_expected() - passes)
+    for case in failed:
+        print(f"FAILED {case['case']}: {shortened(case['reason'])}")
+    reasons = {case["case"]: case["reason"] for case in cases}
+    for name in lost:
+        print(f"NO LONGER PASSES {name}: {shortened(reasons.get(name, 'there is no such case'))}")
+    by_reference = sum(case["by_reference_alone"] for case in by_status(cases, "pass"))
+    print(f"{len(cases)} cases: {len(passes)} passed ({by_reference} of them by reference alone), "
+          f"{len(by_status(cases, 'unsupported'))} unsupported, {len(failed)} failed")
+    new = sorted(passes - read_expected())
+    if new:
+        print(f"{len(new)} passed that expected.txt lacks (report.py update adds them): {' '.join(new[:10])}")
+    return 1 if failed or lost or len(passes) < LEAST_PASSES else 0
+
+
+def operator_of(case):
+    """The operator that a case is about: of a model of several, the one whose name its own has."""
+    ops = [op for op in case["ops"] if op != "Constant"] or case["ops"] or ["(none)"]
+    if len(ops) == 1:
+        return ops[0]
+    name = case["case"].removeprefix("test_").replace("_", "")
+    named = [op for op in ops if name.startswith(op.split(".")[-1].lower())]
+    return max(named, key=len) if named else "several operators"
+
+
+def table(cases):
+    rows = collections.defaultdict(collections.Counter)
+    for case in cases:
+        row = rows[operator_of(case)]
+        row[case["status"]] += 1
+        row["reference"] += case["status"] == "pass" and case["by_reference_alone"]
+    lines = ["| operator | passed | unsupported | failed | by reference alone |", "|---|---:|---:|---:|---:|"]
+    keys = ("pass", "unsupported", "fail", "reference")
+    number = lambda count: str(count) if count else ""
+    for operator in sorted(rows, key=str.lower):
+        lines.append(f"| {operator} | " + " | ".join(number(rows[operator][key]) for key in keys) + " |")
+    totals = sum(rows.values(), collections.Counter())
+    lines.append("| **all** | " + " | ".join(str(totals[key]) for key in keys) + " |")
+    return lines
+
+
+def absent(cases):
+    """What unsupported cases lack, with how many cases lack it."""
+    counts = collections.Counter(what for case in by_status(cases, "unsupported") for what in case["reason"].split(", "))
+    return [f"| {what} | {count} |" for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def document(cases):
+    import onnx
+
+    passes = by_status(cases, "pass")
+    by_reference = sum(case["by_reference_alone"] for case in passes)
+    return "\n".join([
+        "# ONNX operators",
+        "",
+        f"What becomes of the {len(cases)} node tests of onnx {onnx.__version__}, which its specification is made of, on",
+        "the CPU: each model goes through the parser, is built, and runs on the test's data, whose shapes, axes and counts",
+        "are inputs like any other. `conformance/onnx/report.py update` writes this page; a test fails if a case that",
+        "passed no longer does.",
+        "",
+        f"**{len(passes)} pass**, {by_reference} of them by an operator's reference alone (correct and slow);",
+        f"{len(by_status(cases, 'unsupported'))} need an operator or a type that Kiln has not; "
+        f"{len(by_status(cases, 'fail'))} fail. A case of a composite operator that ONNX gives as a",
+        "model of simpler ones (\"expanded\") counts under the operator if that is in the model, else as several operators.",
+        "",
+        *table(cases),
+        "",
+        "## What the unsupported cases lack",
+        "",
+        "FP64 exists inside networks, not at their inputs and outputs, as in TensorRT.",
+        "",
+        "| lacking | cases |",
+        "|---|---:|",
+        *absent(cases),
+        "",
+    ])
+
+
+def update(cases):
+    passes = sorted(case["case"] for case in by_status(cases, "pass"))
+    with open(EXPECTED, "w") as file:
+        file.write("# ONNX node tests that pass. Written by report.py update; a test fails if one no longer does.\n")
+        file.write("".join(name + "\n" for name in passes))
+    with open(DOCUMENT, "w") as file:
+        file.write(document(cases))
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in ("check", "update"):
+        sys.exit(__doc__)
+    folder = data_folder()
+    if not folder:
+        print("SKIP: the onnx package with its test data is not installed; './dev venv' does")
+        return 77
+    cases = run_cases(sys.argv[2], folder)
+    if sys.argv[1] == "update":
+        update(cases)
+    return check(cases)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

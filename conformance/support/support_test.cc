@@ -1,0 +1,117 @@
+// What the conformance programs rely on: a comparison that finds differences, and children that may die.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "support/session.h"
+#include "support/tensor_file.h"
+#include "support/worker_pool.h"
+
+namespace kiln::conformance {
+namespace {
+
+using onnx::ElementType;
+
+template <class T>
+Tensor tensor(ElementType type, std::vector<T> values) {
+  Tensor result{"y", type, {static_cast<int64_t>(values.size())}, {}};
+  result.bytes.resize(values.size() * sizeof(T));
+  std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
+  return result;
+}
+Tensor floats(std::vector<float> values) { return tensor(ElementType::kFloat, std::move(values)); }
+
+std::string verdict(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
+  const Status status = compare(actual, expected, tolerance);
+  return status ? "same" : status.error().message;
+}
+
+TEST(Compare, ToleranceIsRelativeToWhatIsExpected) {
+  const Tolerance tolerance{1e-3, 1e-7};
+  EXPECT_EQ(verdict(floats({100.09F, -2}), floats({100, -2}), tolerance), "same");
+  EXPECT_EQ(verdict(floats({100.2F, -2}), floats({100, -2}), tolerance),
+            "output 'y': 1 of 2 elements differ, the worst at [0]: 100.19999694824219 instead of 100");
+  EXPECT_EQ(verdict(floats({0.5F, 100}), floats({0, 100}), {0, 0, 0.01}), "same");
+  EXPECT_NE(verdict(floats({1.5F, 100}), floats({0, 100}), {0, 0, 0.01}), "same");
+}
+
+TEST(Compare, NanAndInfinityAreEqualToThemselvesOnly) {
+  const Tolerance tolerance{1, 1};
+  EXPECT_EQ(verdict(floats({NAN, INFINITY}), floats({-NAN, INFINITY}), tolerance), "same");
+  EXPECT_NE(verdict(floats({NAN}), floats({0}), tolerance), "same");
+  EXPECT_NE(verdict(floats({0}), floats({NAN}), tolerance), "same");
+  EXPECT_NE(verdict(floats({INFINITY}), floats({-INFINITY}), tolerance), "same");
+  EXPECT_NE(verdict(floats({1e30F}), floats({INFINITY}), tolerance), "same");
+}
+
+TEST(Compare, TypesExtentsAndIntegersExactly) {
+  const Tolerance tolerance{1, 1};
+  EXPECT_NE(verdict(tensor<int32_t>(ElementType::kInt32, {5}), tensor<int32_t>(ElementType::kInt32, {6}), tolerance),
+            "same");
+  EXPECT_EQ(verdict(tensor<int32_t>(ElementType::kInt32, {5}), tensor<int64_t>(ElementType::kInt64, {5}), tolerance),
+            "output 'y' is INT32[1] instead of INT64[1]");
+  Tensor column = floats({1, 2});
+  column.dims = {2, 1};
+  EXPECT_EQ(verdict(column, floats({1, 2}), tolerance), "output 'y' is FLOAT[2,1] instead of FLOAT[2]");
+}
+
+TEST(Compare, NarrowTypesByTheirNumbers) {
+  const auto half = tensor<uint16_t>(ElementType::kFloat16, {0x3c00, 0xc000});
+  EXPECT_EQ(number_at(half, 0), 1);
+  EXPECT_EQ(number_at(half, 1), -2);
+  const auto nibbles = tensor<uint8_t>(ElementType::kInt4, {0xf7});
+  EXPECT_EQ(number_at(nibbles, 0), 7);
+  EXPECT_EQ(number_at(nibbles, 1), -1);
+  EXPECT_EQ(number_at(tensor<uint8_t>(ElementType::kFloat8E5M2, {0x3c}), 0), 1);
+  EXPECT_EQ(number_at(tensor<uint8_t>(ElementType::kFloat8E4M3FNUZ, {0x40}), 0), 1);
+  EXPECT_TRUE(std::isnan(number_at(tensor<uint8_t>(ElementType::kFloat8E5M2FNUZ, {0x80}), 0)));
+}
+
+TEST(Compare, SpreadOfANanIsInfinite) {
+  EXPECT_EQ(spread(floats({1, NAN}), floats({1, 2})).max_difference, INFINITY);
+  const Spread found = spread(floats({1, 2.5F}), floats({1, 2}));
+  EXPECT_EQ(found.max_difference, 0.5);
+  EXPECT_EQ(found.max_magnitude, 2);
+}
+
+std::map<std::string, std::string> run_pool(const std::vector<std::string>& items, const PoolOptions& options) {
+  std::map<std::string, std::string> results;
+  run_in_workers(
+      items, options,
+      [](const std::string& item) -> std::string {
+        if (item == "dies") raise(SIGSEGV);
+        if (item == "leaves") _exit(3);
+        if (item == "hangs") sleep(60);
+        return "ran " + item + "\nand spoke";
+      },
+      [](const std::string&, const std::string& reason) { return "lost: " + reason; },
+      [&](const std::string& item, const std::string& text) { results[item] = text; });
+  return results;
+}
+
+TEST(WorkerPool, EveryItemHasAnAnswerWhateverDies) {
+  const std::vector<std::string> items{"a", "dies", "b", "leaves", "hangs", "c", "d"};
+  for (const int batch_size : {1, 3, 64}) {
+    const auto results = run_pool(items, {.num_workers = 2, .batch_size = batch_size, .timeout_s = 0.5});
+    ASSERT_EQ(results.size(), items.size());
+    for (const char* fine : {"a", "b", "c", "d"})
+      EXPECT_EQ(results.at(fine), std::string("ran ") + fine + " and spoke");
+    EXPECT_EQ(results.at("dies"), "lost: crashed: Segmentation fault");
+    EXPECT_EQ(results.at("leaves"), "lost: the process ended with status 3");
+    EXPECT_EQ(results.at("hangs"), "lost: took longer than 0.5 s");
+  }
+}
+
+TEST(Session, ReferenceIsToldFromOtherTactics) {
+  EXPECT_TRUE(is_reference("reference"));
+  EXPECT_TRUE(is_reference("reference: whole"));
+  EXPECT_FALSE(is_reference("reference_like"));
+  EXPECT_FALSE(is_reference("gemm"));
+}
+
+}  // namespace
+}  // namespace kiln::conformance
