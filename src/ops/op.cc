@@ -38,6 +38,14 @@ Op substitute(const Op& op, std::span<const std::pair<sym::Expr, sym::Expr>> rep
   return data ? Op(op.info(), std::move(data)) : op;
 }
 
+void collect_symbols(const Op& op, std::vector<sym::Expr>& out) {
+  for (const Field& field : op.info().fields) {
+    if (field.kind != FieldKind::kExprs) continue;
+    const std::byte* exprs = static_cast<const std::byte*>(op.data()) + field.offset;
+    for (const sym::Expr& e : *reinterpret_cast<const std::vector<sym::Expr>*>(exprs)) collect_symbols(e, out);
+  }
+}
+
 Hash128 hash128(const Op& op) { return combine(hash128(op.name()), fields_hash(op.info().fields, op.data())); }
 
 Record to_record(const Op& op) {

@@ -100,6 +100,8 @@ class Op {
 void append(std::string& out, const Op& op);  ///< "Softmax{axis=1}"
 /// The op with symbols replaced in the expressions that its attributes hold; itself if it has none.
 Op substitute(const Op& op, std::span<const std::pair<sym::Expr, sym::Expr>> replacements);
+/// Appends the symbols in the expressions that its attributes hold and `out` lacks.
+void collect_symbols(const Op& op, std::vector<sym::Expr>& out);
 Hash128 hash128(const Op& op);
 Record to_record(const Op& op);  ///< {op, attributes}
 Result<Op> op_from_record(const Record& record);
