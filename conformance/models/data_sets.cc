@@ -46,7 +46,8 @@ Result<Expectations> read_expectations(const std::string& path) {
   Expectations result;
   for (const auto& [precision, value] : json["tolerance"].items())
     if (value.is_object())
-      result.tolerances[precision] = {value.value("rtol", 0.0), value.value("atol", 0.0), value.value("rel_to_max", 0.0)};
+      result.tolerances[precision] = {value.value("rtol", 0.0), value.value("atol", 0.0),
+                                      value.value("rel_to_max", 0.0)};
   for (const auto& set : json["sets"]) {
     const auto expect = set.find("expect");
     if (expect == set.end() || !expect->is_object() || !expect->contains("top1")) continue;

@@ -51,7 +51,8 @@ Result<Judge> make_judge(const Arguments& arguments) {
 
 Status check_outputs(const DataSet& set, const std::vector<Tensor>& outputs, const Judge& judge) {
   for (const Tensor& expected : set.outputs) {
-    const auto actual = std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& t) { return t.name == expected.name; });
+    const auto actual =
+        std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& t) { return t.name == expected.name; });
     TRY(require(actual != outputs.end(), "there is no output '", expected.name, "'"));
     const Spread found = spread(*actual, expected);
     std::printf("  %s %s: largest difference %.3g, largest output %.3g\n", set.name.c_str(), expected.name.c_str(),
@@ -60,8 +61,8 @@ Status check_outputs(const DataSet& set, const std::vector<Tensor>& outputs, con
   }
   const auto classes = judge.top_class.find(set.name);
   if (classes == judge.top_class.end()) return {};
-  const Tensor& scores = *std::find_if(outputs.begin(), outputs.end(),
-                                       [&](const Tensor& t) { return t.name == set.outputs[0].name; });
+  const Tensor& scores =
+      *std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& t) { return t.name == set.outputs[0].name; });
   const int64_t top = top_class_of(scores);
   return require(std::ranges::find(classes->second, top) != classes->second.end(), "the top class is ", top,
                  " instead of ", classes->second[0]);
@@ -167,8 +168,9 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
   auto arguments = kiln::conformance::parse(words);
   if (!arguments) {
-    std::fprintf(stderr, "usage: run_network MODEL [--config noTF32|default|fp16] [--sets FOLDER] [--rel-to-max X] "
-                         "[--level N] [--allow-reference]\n");
+    std::fprintf(stderr,
+                 "usage: run_network MODEL [--config noTF32|default|fp16] [--sets FOLDER] [--rel-to-max X] "
+                 "[--level N] [--allow-reference]\n");
     return 2;
   }
   if (arguments->folder.find('/') == std::string::npos) {

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "onnx/dtypes.h"
 #include "onnx/reader.h"
 #include "support/session.h"
 
@@ -23,13 +22,27 @@ struct Needs {
   std::set<std::string> types;                        ///< those that Kiln lacks
 };
 
-/// FP64 exists inside networks only: at their surface it is no type of the API.
-bool has_type(ElementType type) { return type != ElementType::kDouble && onnx::dtype_of(type).has_value(); }
+/// The types of the coverage table. FP64 exists inside networks only; the narrowest types come with quantization.
+bool has_type(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat:
+    case ElementType::kFloat16:
+    case ElementType::kBfloat16:
+    case ElementType::kFloat8E4M3FN:
+    case ElementType::kInt8:
+    case ElementType::kUint8:
+    case ElementType::kInt32:
+    case ElementType::kInt64:
+    case ElementType::kBool: return true;
+    default: return false;
+  }
+}
 
 void need_type(const onnx::TypeDef& type, Needs& needs) {
   if (type.kind != TypeKind::kTensor)
-    needs.types.insert(type.kind == TypeKind::kSequence ? "SEQUENCE" : type.kind == TypeKind::kOptional ? "OPTIONAL"
-                                                                                                         : "MAP");
+    needs.types.insert(type.kind == TypeKind::kSequence   ? "SEQUENCE"
+                       : type.kind == TypeKind::kOptional ? "OPTIONAL"
+                                                          : "MAP");
   else if (!has_type(type.element_type))
     needs.types.insert(str(type.element_type));
 }
@@ -68,7 +81,8 @@ Needs needs_of(const onnx::Model& model) {
 std::string absent_from_coverage(const Needs& needs, const HasOperator& has_operator) {
   std::string text;
   for (const auto& [domain, op] : needs.ops)
-    if (!has_operator(domain, op)) text += str(text.empty() ? "" : ", ", "operator ", domain, domain.empty() ? "" : ".", op);
+    if (!has_operator(domain, op))
+      text += str(text.empty() ? "" : ", ", "operator ", domain, domain.empty() ? "" : ".", op);
   for (const std::string& type : needs.types) text += str(text.empty() ? "" : ", ", "type ", type);
   return text;
 }

@@ -25,7 +25,7 @@ std::string_view name_of(Outcome outcome);
 struct CaseResult {
   std::string name;
   Outcome outcome = Outcome::kFail;
-  std::string reason;  ///< empty where it passed
+  std::string reason;            ///< empty where it passed
   std::vector<std::string> ops;  ///< sorted, each once
   std::vector<std::string> tactics;
   bool by_reference_alone() const;  ///< steps ran, and none but the fallback's

@@ -35,7 +35,9 @@ const Tensor* find(const std::vector<Tensor>& tensors, const std::string& name) 
   return found == tensors.end() ? nullptr : &*found;
 }
 
-bool has_unknown(const nvinfer1::Dims& dims) { return std::any_of(dims.d, dims.d + dims.nbDims, [](auto d) { return d < 0; }); }
+bool has_unknown(const nvinfer1::Dims& dims) {
+  return std::any_of(dims.d, dims.d + dims.nbDims, [](auto d) { return d < 0; });
+}
 
 std::vector<int64_t> integers(const Tensor& tensor) {
   std::vector<int64_t> values;
@@ -50,8 +52,8 @@ Status describe_input(nvinfer1::ITensor& input, const BuildOptions& options, nvi
   const auto range = options.extents.find(name);
   TRY(require(example || range != options.extents.end(), "there is no data for input '", name, "'"));
   if (has_unknown(input.getDimensions())) {
-    const InputRange extents = range != options.extents.end() ? range->second
-                                                              : InputRange{example->dims, example->dims, example->dims};
+    const InputRange extents =
+        range != options.extents.end() ? range->second : InputRange{example->dims, example->dims, example->dims};
     const std::vector<int64_t>* chosen[] = {&extents.min, &extents.opt, &extents.max};
     for (int i = 0; i < 3; ++i)
       TRY(require(profile.setDimensions(name.c_str(), kSelectors[i], to_dims(*chosen[i])),
@@ -61,9 +63,8 @@ Status describe_input(nvinfer1::ITensor& input, const BuildOptions& options, nvi
   TRY(require(example != nullptr, "there are no values for shape input '", name, "'"));
   const std::vector<int64_t> values = integers(*example);
   for (const OptProfileSelector selector : kSelectors)
-    TRY(require(
-        profile.setShapeValuesV2(name.c_str(), selector, values.data(), static_cast<int32_t>(values.size())),
-        "the profile refused values ", values, " of input '", name, "'"));
+    TRY(require(profile.setShapeValuesV2(name.c_str(), selector, values.data(), static_cast<int32_t>(values.size())),
+                "the profile refused values ", values, " of input '", name, "'"));
   return {};
 }
 
@@ -187,8 +188,9 @@ Status Session::Objects::bind_input(const char* name, const std::vector<Tensor>&
         cudaMemcpyAsync(place.data(), input->bytes.data(), input->bytes.size(), cudaMemcpyHostToDevice, stream);
     TRY(require(status == cudaSuccess, "cudaMemcpyAsync of input '", name, "' failed"));
   }
-  return context->setTensorAddress(name, const_cast<void*>(address)) ? Status{}
-                                                                     : failed(logger, "setTensorAddress of '", name, "'");
+  return context->setTensorAddress(name, const_cast<void*>(address))
+             ? Status{}
+             : failed(logger, "setTensorAddress of '", name, "'");
 }
 
 Status Session::Objects::bind_output(const char* name) {

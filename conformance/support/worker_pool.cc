@@ -125,7 +125,8 @@ class Pool {
     int status = 0;
     waitpid(worker.pid, &status, 0);
     if (worker.items.empty()) return;
-    const std::string reason = worker.killed ? str("took longer than ", options_.timeout_s, " s") : describe_end(status);
+    const std::string reason =
+        worker.killed ? str("took longer than ", options_.timeout_s, " s") : describe_end(status);
     done_(worker.items.front(), one_line(failed_(worker.items.front(), reason)));
     worker.items.pop_front();
     while (!worker.items.empty()) {

@@ -9,9 +9,9 @@ namespace kiln::conformance {
 
 struct PoolOptions {
   int num_workers = 2;
-  int batch_size = 64;       ///< items a child runs before it ends: forking anew costs, leaks add up
-  double timeout_s = 30;     ///< of one item
-  size_t memory_bytes = 0;   ///< address space of a child; 0: no limit
+  int batch_size = 64;      ///< items a child runs before it ends: forking anew costs, leaks add up
+  double timeout_s = 30;    ///< of one item
+  size_t memory_bytes = 0;  ///< address space of a child; 0: no limit
 };
 
 /// `run(item)` is called in a child and returns a text without line breaks; `done(item, text)` in this process, in no
