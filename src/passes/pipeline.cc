@@ -4,6 +4,8 @@
 #include "passes/fold_channel_scale.h"
 #include "passes/fold_constants.h"
 #include "passes/merge_common.h"
+#include "passes/merge_reshapes.h"
+#include "passes/merge_transposes.h"
 #include "passes/pass.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
@@ -18,6 +20,8 @@ std::span<const NamedPass> pipeline() {
       {"shape_arithmetic", shape_arithmetic},
       {"fold_constants", fold_constants},
       {"remove_identities", remove_identities},
+      {"merge_transposes", merge_transposes},
+      {"merge_reshapes", merge_reshapes},
       {"fold_channel_scale", fold_channel_scale},
       {"merge_common", merge_common},
       {"remove_dead again", remove_dead},

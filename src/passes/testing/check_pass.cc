@@ -1,0 +1,84 @@
+#include "passes/testing/check_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ir/parse.h"
+#include "ir/testing/interpret.h"
+#include "passes/testing/random_graph.h"
+#include "tensor/view.h"
+
+namespace kiln::passes {
+namespace {
+
+Status run(Pass pass, ir::Graph& graph, bool strongly_typed) {
+  NullLog log;
+  PassContext cx{log};
+  cx.strongly_typed = strongly_typed;
+  TRY(pass(graph, cx));
+  return ir::verify(graph);
+}
+
+/// Where and how two tensors differ; empty if they agree.
+std::string difference(const HostTensor& before, const HostTensor& after, double tolerance) {
+  if (before.dtype() != after.dtype() || before.extents() != after.extents())
+    return str(before.dtype(), before.extents(), " became ", after.dtype(), after.extents());
+  const View x(before), y(after);
+  double largest = 0;
+  for (int64_t i = 0; i < x.volume(); ++i)
+    if (std::isfinite(x[i])) largest = std::max(largest, std::abs(x[i]));
+  for (int64_t i = 0; i < x.volume(); ++i) {
+    const bool same =
+        x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i])) || std::abs(x[i] - y[i]) <= tolerance * largest;
+    if (!same) return str("element ", i, " was ", x[i], " and is ", y[i]);
+  }
+  return {};
+}
+
+/// The text without the comments that hold types.
+std::string without_types(const std::string& text) {
+  std::string out;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    out += line.substr(0, line.find("  #")) + '\n';
+    begin = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+void check_pass(Pass pass, std::span<const OpInfo* const> ops, const CheckOptions& options) {
+  int changed = 0;
+  for (int seed = 0; seed < options.graphs; ++seed) {
+    RandomGraph random = random_graph(static_cast<uint64_t>(seed), options.nodes, ops);
+    ir::Graph& graph = random.graph;
+    const std::string text = ir::print(graph);
+    const auto before = ir::interpret(graph, random.inputs);
+    if (!before) continue;  // the inputs break an assumption
+    const Status passed = run(pass, graph, options.strongly_typed);
+    ASSERT_TRUE(passed) << "seed " << seed << ": " << passed.error().message << "\n" << text;
+    const std::string once = ir::print(graph);
+    changed += once != text;
+    const auto after = ir::interpret(graph, random.inputs);
+    ASSERT_TRUE(after) << "seed " << seed << ": " << after.error().message << "\n" << text << "became\n" << once;
+    for (size_t i = 0; i < before->size(); ++i) {
+      const std::string differs = difference((*before)[i], (*after)[i], options.tolerance);
+      ASSERT_EQ(differs, "") << "seed " << seed << ", output " << i << "\n" << text << "became\n" << once;
+    }
+    ASSERT_TRUE(run(pass, graph, options.strongly_typed));
+    ASSERT_EQ(ir::print(graph), once) << "seed " << seed << ": a second run changes the graph";
+  }
+  EXPECT_GE(changed, options.least_changed) << "the random graphs do not try this pass";
+}
+
+std::string after_pass(Pass pass, std::string_view text, bool strongly_typed) {
+  auto graph = ir::parse(text);
+  if (!graph) return graph.error().message;
+  const Status passed = run(pass, *graph, strongly_typed);
+  return passed ? without_types(ir::print(*graph)) : passed.error().message;
+}
+
+}  // namespace kiln::passes
