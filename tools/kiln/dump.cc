@@ -4,25 +4,42 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "ops/constant.h"
 #include "passes/pass.h"
 
 namespace kiln {
 namespace {
 struct Wanted {
   std::string pass;
+  bool verify = false;
+  bool count = false;
   std::string text;
 };
-Status keep(void* user, std::string_view pass, const ir::Graph& graph) {
+int count_nodes(const ir::Graph& graph) {
+  int count = 0;
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    count += graph.alive(id) && !graph.node(id).op.as<ops::Constant>();
+  }
+  return count;
+}
+Status after_pass(void* user, std::string_view pass, const ir::Graph& graph) {
   auto& wanted = *static_cast<Wanted*>(user);
   if (pass == wanted.pass) wanted.text = ir::print(graph);
+  if (wanted.count) std::fprintf(stderr, "%6d nodes  %s\n", count_nodes(graph), str(pass).c_str());
+  if (wanted.verify) TRY(in_context(ir::verify(graph), [&] { return str("after ", pass); }));
   return {};
 }
+class PassTimes final : public Log {
+ public:
+  void write(Severity, std::string_view message) override { std::fprintf(stderr, "%s\n", str(message).c_str()); }
+};
 }  // namespace
 
 Status run_dump(const Arguments& arguments) {
-  TRY(require(arguments.words.size() == 2, "usage: kiln dump m.onnx [--after=PASS]"));
+  TRY(require(arguments.words.size() == 2, "usage: kiln dump m.onnx [--after=PASS] [--verify] [--count] [--verbose]"));
   ir::Graph graph = TRY(import_file(arguments.words[1]));
-  Wanted wanted{arguments.get("after"), {}};
+  Wanted wanted{arguments.get("after"), arguments.has("verify"), arguments.has("count"), {}};
   if (wanted.pass == "import") return std::fputs(ir::print(graph).c_str(), stdout), Status{};
   std::string names = "import";
   bool known = wanted.pass.empty();
@@ -31,9 +48,11 @@ Status run_dump(const Arguments& arguments) {
     known |= pass.name == wanted.pass;
   }
   TRY(require(known, "no pass is called '", wanted.pass, "'; there are ", names));
-  NullLog log;
-  passes::PassContext cx{log};
-  cx.after = keep;
+  NullLog silence;
+  PassTimes times;
+  passes::PassContext cx{arguments.has("verbose") ? static_cast<Log&>(times) : silence};
+  cx.after = after_pass;
+  if (wanted.count) TRY(after_pass(&wanted, "import", graph));
   cx.after_user = &wanted;
   TRY(passes::run_pipeline(graph, cx));
   std::fputs(wanted.pass.empty() ? ir::print(graph).c_str() : wanted.text.c_str(), stdout);

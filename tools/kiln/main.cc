@@ -7,12 +7,14 @@ namespace {
 
 constexpr const char* kHelp =
     "kiln dump m.onnx [--after=PASS]     prints the graph after a pass (import: before the first; default: after all)\n"
+    "  --verify --count --verbose        checks the graph, counts its nodes (constants aside), times every pass\n"
     "kiln profile m.onnx [--shapes=...]  builds for this CPU, runs, and prints the time of every step\n"
     "kiln run m.onnx --data=FOLDER       runs on input_K.pb of the folder and compares with output_K.pb\n";
 
 kiln::Status run(int argc, char** argv) {
   const kiln::Arguments arguments = TRY(kiln::parse_arguments(
-      argc, argv, {"after", "shapes", "threads", "noTF32", "runs", "verbose", "help", "data", "fp16"}));
+      argc, argv,
+      {"after", "shapes", "threads", "noTF32", "runs", "verbose", "help", "data", "fp16", "verify", "count"}));
   if (arguments.words.empty() || arguments.has("help")) return std::fputs(kHelp, stdout), kiln::Status{};
   if (arguments.words[0] == "dump") return kiln::run_dump(arguments);
   if (arguments.words[0] == "profile") return kiln::run_profile(arguments);
