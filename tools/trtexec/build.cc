@@ -4,6 +4,7 @@
 
 #include "NvOnnxParser.h"
 #include "clock.h"
+#include "files.h"
 #include "log.h"
 #include "profile_shapes.h"
 #include "progress.h"
@@ -56,6 +57,55 @@ void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
   config.setProfilingVerbosity(verbosity(options.detail));
 }
 
+/// Takes a plan's bytes as the builder makes them.
+class PlanWriter final : public nvinfer1::IStreamWriter {
+ public:
+  explicit PlanWriter(const std::string& path) : file_(path, "plan") {}
+  int64_t write(void const* data, int64_t size_bytes) override {
+    try {
+      file_.write(data, static_cast<size_t>(size_bytes));
+      return size_bytes;
+    } catch (const Failure& failure) {  // not through the library
+      failure_ = failure.what();
+      return -1;
+    }
+  }
+  void commit() { file_.commit(); }
+  const std::string& failure() const { return failure_; }
+  int64_t size_bytes() const { return file_.size_bytes(); }
+
+ private:
+  NewFile file_;
+  std::string failure_;
+};
+
+/// The plan in memory; null if it is in the file of --saveEngine.
+std::unique_ptr<nvinfer1::IHostMemory> make_plan(const BuildOptions& options, nvinfer1::IBuilder& builder,
+                                                 nvinfer1::INetworkDefinition& network,
+                                                 nvinfer1::IBuilderConfig& config, Log& log) {
+  std::optional<ProgressBar> bar;
+  if (Log::on_terminal()) config.setProgressMonitor(&bar.emplace(log));
+  const auto report = [&](bool built, int64_t size_bytes) {
+    bar.reset();
+    config.setProgressMonitor(nullptr);
+    require(built, "cannot build ", options.onnx, ": the message above says why");
+    log.info("Created engine with size: ", static_cast<double>(size_bytes) / (1 << 20), " MiB");
+  };
+  if (options.save.empty() || !is_regular_or_new(options.save)) {
+    std::unique_ptr<nvinfer1::IHostMemory> plan(builder.buildSerializedNetwork(network, config));
+    report(plan != nullptr, plan ? static_cast<int64_t>(plan->size()) : 0);
+    if (!options.save.empty()) write_file(options.save, {static_cast<const char*>(plan->data()), plan->size()}, "plan");
+    return plan;
+  }
+  PlanWriter writer(options.save);
+  const bool built = builder.buildSerializedNetworkToStream(network, config, writer);
+  require(writer.failure().empty(), writer.failure());
+  report(built, writer.size_bytes());
+  writer.commit();
+  log.info("Saved ", writer.size_bytes(), " bytes of plan to ", options.save);
+  return nullptr;
+}
+
 }  // namespace
 
 std::unique_ptr<nvinfer1::IHostMemory> build_plan(const BuildOptions& options, Log& log) {
@@ -75,12 +125,7 @@ std::unique_ptr<nvinfer1::IHostMemory> build_plan(const BuildOptions& options, L
   std::optional<TimingCacheFile> cache;
   if (!options.timing_cache.empty()) cache.emplace(options.timing_cache, *config, log);
 
-  std::optional<ProgressBar> bar;
-  if (Log::on_terminal()) config->setProgressMonitor(&bar.emplace(log));
-  std::unique_ptr<nvinfer1::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
-  bar.reset();
-  require(plan != nullptr, "cannot build ", options.onnx, ": the message above says why");
-  log.info("Created engine with size: ", static_cast<double>(plan->size()) / (1 << 20), " MiB");
+  std::unique_ptr<nvinfer1::IHostMemory> plan = make_plan(options, *builder, *network, *config, log);
   log.info("Engine built in ", clock.seconds(), " sec.");
   if (cache) cache->save(*config, log);
   return plan;

@@ -3,7 +3,7 @@
 
 usage: end_to_end_test.py TRTEXEC DIGITS_FOLDER
 """
-import json, os, pathlib, re, struct, subprocess, sys, tempfile, unittest
+import json, os, pathlib, re, resource, struct, subprocess, sys, tempfile, unittest
 
 TRTEXEC, DIGITS = sys.argv[1], pathlib.Path(sys.argv[2])
 ONNX = f"--onnx={DIGITS}/digits.onnx"
@@ -13,8 +13,8 @@ COUNT, PIXELS, CLASSES = 16, 64, 10
 
 
 class Run:
-    def __init__(self, *options, check=True):
-        done = subprocess.run([TRTEXEC, *map(str, options)], capture_output=True, text=True, timeout=300)
+    def __init__(self, *options, check=True, **how):
+        done = subprocess.run([TRTEXEC, *map(str, options)], capture_output=True, text=True, timeout=300, **how)
         self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
         if check and (self.status != 0 or "&&&& PASSED TensorRT.trtexec" not in self.out):
             raise AssertionError(f"trtexec {options} failed:\n{self.out[-2000:]}\n{self.err[-2000:]}")
@@ -138,6 +138,22 @@ class EndToEnd(unittest.TestCase):
         self.fails("does not fit the network's", ONNX, "--shapes=image:1x1x9x8")
         self.fails("No space left on device", ONNX, "--saveEngine=/dev/full", "--skipInference")
         self.fails("No such file or directory", ONNX, "--saveEngine=/nowhere/x.plan", "--skipInference")
+
+    def test_disk_that_fills_up_leaves_the_old_plan(self):
+        kept = self.folder / "kept.plan"
+        kept.write_bytes(b"old")
+        small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+        run = Run(ONNX, f"--saveEngine={kept}", "--skipInference", check=False, preexec_fn=small)
+        self.assertEqual(run.status, 1)
+        self.assertIn(f"cannot write plan {kept}: File too large", run.err)
+        self.assertIn("&&&& FAILED", run.out)
+        self.assertEqual(kept.read_bytes(), b"old")
+        self.assertEqual(len(list(self.folder.glob("kept.plan*"))), 1)
+
+    def test_builds_saves_and_runs_at_once(self):
+        for plan in [self.folder / "once.plan", "/dev/null"]:
+            Run(ONNX, f"--saveEngine={plan}", f"--exportOutput={self.folder}/outputs.json", *QUICK)
+            self.assertEqual(len(self.json("outputs.json")[0]["values"]), CLASSES)
 
     def test_damaged_plans(self):
         whole = self.plan.read_bytes()

@@ -106,13 +106,6 @@ LoadedEngine load_engine(const std::string& file, Log& log) {
   }
 }
 
-void save_plan(const nvinfer1::IHostMemory& plan, const std::string& file, Log& log) {
-  NewFile out(file, "plan");
-  out.write(plan.data(), plan.size());
-  out.commit();
-  log.info("Saved ", plan.size(), " bytes of plan to ", file);
-}
-
 void report_layers(const ReportOptions& options, nvinfer1::ICudaEngine& engine,
                    const nvinfer1::IExecutionContext* context, Log& log) {
   using Format = nvinfer1::LayerInformationFormat;

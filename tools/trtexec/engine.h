@@ -19,8 +19,6 @@ struct LoadedEngine {
 LoadedEngine load_engine(const nvinfer1::IHostMemory& plan, Log& log);
 LoadedEngine load_engine(const std::string& file, Log& log);
 
-void save_plan(const nvinfer1::IHostMemory& plan, const std::string& file, Log& log);
-
 /// --dumpLayerInfo, --exportLayerInfo and --dumpOptimizationProfile. `context` may be null.
 void report_layers(const ReportOptions& options, nvinfer1::ICudaEngine& engine,
                    const nvinfer1::IExecutionContext* context, Log& log);

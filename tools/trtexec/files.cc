@@ -45,11 +45,6 @@ void read_all(const Descriptor& file, char* data, int64_t size_bytes, const std:
   }
 }
 
-bool is_regular_or_new(const std::string& path) {
-  struct stat facts {};
-  return ::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);
-}
-
 }  // namespace
 
 std::vector<char> read_file(const std::string& path, std::string_view what) {
@@ -60,6 +55,11 @@ std::vector<char> read_file(const std::string& path, std::string_view what) {
 }
 
 bool file_exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+bool is_regular_or_new(const std::string& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);
+}
 
 void read_exactly(const std::string& path, void* data, int64_t size_bytes, std::string_view what) {
   const Descriptor file(path, what);

@@ -14,6 +14,9 @@ std::vector<char> read_file(const std::string& path, std::string_view what);
 
 bool file_exists(const std::string& path);
 
+/// Whether what is written there can be read back: no pipe, no device.
+bool is_regular_or_new(const std::string& path);
+
 /// Fills memory from a file that holds exactly that many bytes.
 void read_exactly(const std::string& path, void* data, int64_t size_bytes, std::string_view what);
 

@@ -47,10 +47,9 @@ void infer(nvinfer1::ICudaEngine& engine, const Options& options, Log& log) {
 std::optional<LoadedEngine> prepare(const Options& options, Log& log) {
   if (!options.build.load.empty()) return load_engine(options.build.load, log);
   const auto plan = build_plan(options.build, log);
-  if (!options.build.save.empty()) save_plan(*plan, options.build.save, log);
   const ReportOptions& report = options.report;
   if (options.build.skip_inference && !report.wants_layers() && !report.optimization_profile) return {};
-  return load_engine(*plan, log);
+  return plan ? load_engine(*plan, log) : load_engine(options.build.save, log);
 }
 
 void run(const Options& options, Log& log) {
