@@ -4,6 +4,7 @@
 
 #include "api/base/convert.h"
 #include "api/base/network_handle.h"
+#include "tensor/view.h"
 
 namespace kiln::api {
 
@@ -50,6 +51,15 @@ Result<HostTensor> borrow(const nvinfer1::Weights& weights, Extents extents, con
   const auto* const bytes = static_cast<const std::byte*>(weights.values);
   return HostTensor(dtype, std::move(extents), std::span(bytes, static_cast<size_t>(size_bytes(dtype, volume))),
                     nullptr);
+}
+
+Result<HostTensor> as_float_type(HostTensor tensor, DType dtype) {
+  if (tensor.dtype() == dtype || !is_float(tensor.dtype()) || !is_float(dtype)) return tensor;
+  HostTensor::Fresh result = TRY(HostTensor::make(dtype, tensor.extents()));
+  const View from(tensor);
+  const MutableView to(dtype, tensor.extents(), result.data.data());
+  for (int64_t i = 0; i < from.volume(); ++i) to.set(i, from[i]);
+  return std::move(result.tensor);
 }
 
 nvinfer1::Weights to_api(const HostTensor* tensor) {

@@ -23,6 +23,8 @@ Status check_weights(const nvinfer1::Weights& weights, const char* what);
 /// The elements of weights that passed `check_weights`, where they are: TensorRT has the program keep them until the
 /// network is built. `extents` have as many.
 Result<HostTensor> borrow(const nvinfer1::Weights& weights, Extents extents, const char* what);
+/// The same elements as another type of floats: `tensor` itself where it has that type, or is not of floats.
+Result<HostTensor> as_float_type(HostTensor tensor, DType dtype);
 /// The elements of a constant as the API shows them; empty for null.
 nvinfer1::Weights to_api(const HostTensor* tensor);
 

@@ -1,6 +1,8 @@
 /// What convolution and deconvolution layers share, which is all but the order of their weights' axes.
 #pragma once
 
+#include <array>
+
 #include "api/build/layers/layers.h"
 #include "api/build/layers/window_fields.h"
 
@@ -144,16 +146,28 @@ class FilterLayer final : public LayerOf<T, kType, I, V> {
     const auto& inputs = ir_node().inputs;
     const ir::ValueId before =
         static_cast<size_t>(input) < inputs.size() ? inputs[static_cast<size_t>(input)] : ir::ValueId::kNone;
-    const HostTensor* const old = constant(input);
-    if (old && old->bytes().data() == weights.values && old->extents() == extents && weights.count > 0) return {};
     ir::ValueId value = ir::ValueId::kNone;
-    if (weights.count > 0)
-      value = network().add_weights(TRY(borrow(weights, std::move(extents), what)), str(getName(), ' ', what));
+    if (weights.count > 0) {
+      const HostTensor given = TRY(borrow(weights, std::move(extents), what));
+      const DType type = weight_type(given.dtype());
+      const HostTensor* const old = constant(input);
+      const void*& source = sources_[static_cast<size_t>(input)];
+      if (old && old->dtype() == type && old->extents() == given.extents() && source == weights.values) return {};
+      value = network().add_weights(TRY(as_float_type(given, type)), str(getName(), ' ', what));
+      source = weights.values;
+    }
     put_input(input, value);
     network().drop_weights(before);
     return {};
   }
+  /// A weakly typed network takes weights of any float type; the op wants its input's.
+  DType weight_type(DType given) const {
+    const auto x = graph().inferred_type(ir_node().inputs[0]);
+    const bool convert = x && !network().strongly_typed() && is_float(given) && is_float(x->get().dtype);
+    return convert ? x->get().dtype : given;
+  }
 
+  Status input_changed(int index) override { return index == 0 ? put_weights() : Status(); }
   Status check_input(int index) const override {
     TRY(require(index >= 0 && index <= 2, "index ", index, " is outside [0, 3) of layer '", getName(), "' (", T::name,
                 ")"));
@@ -163,6 +177,7 @@ class FilterLayer final : public LayerOf<T, kType, I, V> {
   }
 
   int64_t outputs_ = 0;
+  std::array<const void*, 3> sources_{};  ///< by input: the program's elements that its constant was made of
   nv::Weights kernel_{nv::DataType::kFLOAT, nullptr, 0}, bias_{nv::DataType::kFLOAT, nullptr, 0};
 };
 

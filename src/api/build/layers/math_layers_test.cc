@@ -170,6 +170,21 @@ TEST(ConvolutionLayer, TakesItsKernelFromATensor) {
   EXPECT_NE(w.take_error().find("only if their count is 0"), std::string::npos);
 }
 
+TEST(ConvolutionLayer, AWeaklyTypedNetworkTakesWeightsOfAnotherFloatType) {
+  const uint16_t halves[] = {0x4000, 0xb800};  // 2, -0.5
+  const nv::Weights kernel{nv::DataType::kHALF, halves, 2};
+  Workbench w;
+  nv::IConvolutionLayer* layer =
+      w->addConvolutionNd(*w.input("x", {1, 2, 1, 1}), 1, dims({1, 1}), kernel, no_weights());
+  EXPECT_EQ(layer->getKernelWeights().type, nv::DataType::kHALF);
+  w.mark(layer->getOutput(0));
+  EXPECT_EQ(w.run({{"x", {{1, 2, 1, 1}, {10, 4}}}}), (Values{18}));
+  Workbench strong(1U << static_cast<uint32_t>(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED));
+  layer = strong->addConvolutionNd(*strong.input("x", {1, 2, 1, 1}), 1, dims({1, 1}), kernel, no_weights());
+  EXPECT_EQ(list(layer->getOutput(0)->getDimensions()), Extents{-1});
+  EXPECT_NE(strong.take_error().find("f16"), std::string::npos);
+}
+
 TEST(ConvolutionLayer, SaysWhichRuleIsBroken) {
   Workbench w;
   const Values kernel(4, 1);
