@@ -222,11 +222,17 @@ struct impl::EnumMaxImpl<ActivationType> : impl::EnumCount<14> {};
 //! A function of one variable, applied to every element.
 class IActivationLayer : public ILayer {
  public:
+  //! The function to apply.
   void setActivationType(ActivationType type) noexcept { mImpl->setActivationType(type); }
+  //! The function that is applied.
   ActivationType getActivationType() const noexcept { return mImpl->getActivationType(); }
+  //! First parameter of functions that have one; 0 until set.
   void setAlpha(float alpha) noexcept { mImpl->setAlpha(alpha); }
+  //! Second parameter of functions that have two; 0 until set.
   void setBeta(float beta) noexcept { mImpl->setBeta(beta); }
+  //! What setAlpha set.
   float getAlpha() const noexcept { return mImpl->getAlpha(); }
+  //! What setBeta set.
   float getBeta() const noexcept { return mImpl->getBeta(); }
 
  protected:
@@ -250,7 +256,9 @@ class IAssertionLayer : public ILayer {
 //! Converts elements to another type.
 class ICastLayer : public ILayer {
  public:
+  //! Type of the output.
   void setToType(DataType toType) noexcept { mImpl->setToType(toType); }
+  //! What addCast or setToType set.
   DataType getToType() const noexcept { return mImpl->getToType(); }
 
  protected:
@@ -262,7 +270,9 @@ class ICastLayer : public ILayer {
 //! Joins tensors along an axis.
 class IConcatenationLayer : public ILayer {
  public:
+  //! Axis along which the inputs are joined; the channels of an image until set.
   void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  //! The axis, counted from the front.
   int32_t getAxis() const noexcept { return mImpl->getAxis(); }
 
  protected:
@@ -274,9 +284,13 @@ class IConcatenationLayer : public ILayer {
 //! A tensor of constants.
 class IConstantLayer : public ILayer {
  public:
+  //! The elements, as many as the dimensions have; they must live until the network is built.
   void setWeights(Weights weights) noexcept { mImpl->setWeights(weights); }
+  //! What addConstant or setWeights set.
   Weights getWeights() const noexcept { return mImpl->getWeights(); }
+  //! Other extents of the same number of elements.
   void setDimensions(Dims const& dimensions) noexcept { mImpl->setDimensions(dimensions); }
+  //! The extents.
   Dims getDimensions() const noexcept { return mImpl->getDimensions(); }
 
  protected:
@@ -300,27 +314,49 @@ struct impl::EnumMaxImpl<PaddingMode> : impl::EnumCount<4> {};
 class IConvolutionLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Number of output channels, at least 1.
   void setNbOutputMaps(int64_t nbOutputMaps) noexcept { mImpl->setNbOutputMaps(nbOutputMaps); }
+  //! Number of output channels.
   int64_t getNbOutputMaps() const noexcept { return mImpl->getNbOutputMaps(); }
+  //! Groups of channels that do not see each other; 1 until set.
   void setNbGroups(int64_t nbGroups) noexcept { mImpl->setNbGroups(nbGroups); }
+  //! What setNbGroups set.
   int64_t getNbGroups() const noexcept { return mImpl->getNbGroups(); }
+  //! Elements of the kernel, [outputs, channels / groups, kernel]; empty if input 1 gives them.
   void setKernelWeights(Weights weights) noexcept { mImpl->setKernelWeights(weights); }
+  //! The elements of the kernel; empty if input 1 gives them.
   Weights getKernelWeights() const noexcept { return mImpl->getKernelWeights(); }
+  //! One element an output channel; empty for no bias, or if input 2 gives it.
   void setBiasWeights(Weights weights) noexcept { mImpl->setBiasWeights(weights); }
+  //! The elements of the bias; empty if there is none, or if input 2 gives it.
   Weights getBiasWeights() const noexcept { return mImpl->getBiasWeights(); }
+  //! Zeros before the image, for each spatial axis; 0 until set.
   void setPrePadding(Dims const& padding) noexcept { mImpl->setPrePadding(padding); }
+  //! What setPrePadding or setPaddingNd set.
   Dims getPrePadding() const noexcept { return mImpl->getPrePadding(); }
+  //! Zeros behind the image, for each spatial axis; 0 until set.
   void setPostPadding(Dims const& padding) noexcept { mImpl->setPostPadding(padding); }
+  //! What setPostPadding or setPaddingNd set.
   Dims getPostPadding() const noexcept { return mImpl->getPostPadding(); }
+  //! Whether padding is as set or follows from the extents; kEXPLICIT_ROUND_DOWN until set.
   void setPaddingMode(PaddingMode paddingMode) noexcept { mImpl->setPaddingMode(paddingMode); }
+  //! What setPaddingMode set.
   PaddingMode getPaddingMode() const noexcept { return mImpl->getPaddingMode(); }
+  //! Extents of the kernel, for each spatial axis.
   void setKernelSizeNd(Dims const& kernelSize) noexcept { mImpl->setKernelSizeNd(kernelSize); }
+  //! Extents of the kernel.
   Dims getKernelSizeNd() const noexcept { return mImpl->getKernelSizeNd(); }
+  //! Steps between windows, for each spatial axis; 1 until set.
   void setStrideNd(Dims const& stride) noexcept { mImpl->setStrideNd(stride); }
+  //! What setStrideNd set.
   Dims getStrideNd() const noexcept { return mImpl->getStrideNd(); }
+  //! Zeros both before and behind the image, for each spatial axis.
   void setPaddingNd(Dims const& padding) noexcept { mImpl->setPaddingNd(padding); }
+  //! The zeros before the image.
   Dims getPaddingNd() const noexcept { return mImpl->getPaddingNd(); }
+  //! Steps between the elements of a window, for each spatial axis; 1 until set.
   void setDilationNd(Dims const& dilation) noexcept { mImpl->setDilationNd(dilation); }
+  //! What setDilationNd set.
   Dims getDilationNd() const noexcept { return mImpl->getDilationNd(); }
 
  protected:
@@ -357,27 +393,49 @@ class ICumulativeLayer : public ILayer {
 class IDeconvolutionLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Number of output channels, at least 1.
   void setNbOutputMaps(int64_t nbOutputMaps) noexcept { mImpl->setNbOutputMaps(nbOutputMaps); }
+  //! Number of output channels.
   int64_t getNbOutputMaps() const noexcept { return mImpl->getNbOutputMaps(); }
+  //! Groups of channels that do not see each other; 1 until set.
   void setNbGroups(int64_t nbGroups) noexcept { mImpl->setNbGroups(nbGroups); }
+  //! What setNbGroups set.
   int64_t getNbGroups() const noexcept { return mImpl->getNbGroups(); }
+  //! Elements of the kernel, [channels, outputs / groups, kernel]; empty if input 1 gives them.
   void setKernelWeights(Weights weights) noexcept { mImpl->setKernelWeights(weights); }
+  //! The elements of the kernel; empty if input 1 gives them.
   Weights getKernelWeights() const noexcept { return mImpl->getKernelWeights(); }
+  //! One element an output channel; empty for no bias, or if input 2 gives it.
   void setBiasWeights(Weights weights) noexcept { mImpl->setBiasWeights(weights); }
+  //! The elements of the bias; empty if there is none, or if input 2 gives it.
   Weights getBiasWeights() const noexcept { return mImpl->getBiasWeights(); }
+  //! Elements cut off before the output, for each spatial axis; 0 until set.
   void setPrePadding(Dims const& padding) noexcept { mImpl->setPrePadding(padding); }
+  //! What setPrePadding or setPaddingNd set.
   Dims getPrePadding() const noexcept { return mImpl->getPrePadding(); }
+  //! Elements cut off behind the output, for each spatial axis; 0 until set.
   void setPostPadding(Dims const& padding) noexcept { mImpl->setPostPadding(padding); }
+  //! What setPostPadding or setPaddingNd set.
   Dims getPostPadding() const noexcept { return mImpl->getPostPadding(); }
+  //! Whether padding is as set or follows from the extents; kEXPLICIT_ROUND_DOWN until set.
   void setPaddingMode(PaddingMode paddingMode) noexcept { mImpl->setPaddingMode(paddingMode); }
+  //! What setPaddingMode set.
   PaddingMode getPaddingMode() const noexcept { return mImpl->getPaddingMode(); }
+  //! Extents of the kernel, for each spatial axis.
   void setKernelSizeNd(Dims const& kernelSize) noexcept { mImpl->setKernelSizeNd(kernelSize); }
+  //! Extents of the kernel.
   Dims getKernelSizeNd() const noexcept { return mImpl->getKernelSizeNd(); }
+  //! Steps between the places of input elements in the output; 1 until set.
   void setStrideNd(Dims const& stride) noexcept { mImpl->setStrideNd(stride); }
+  //! What setStrideNd set.
   Dims getStrideNd() const noexcept { return mImpl->getStrideNd(); }
+  //! Elements cut off both before and behind the output.
   void setPaddingNd(Dims const& padding) noexcept { mImpl->setPaddingNd(padding); }
+  //! The elements cut off before the output.
   Dims getPaddingNd() const noexcept { return mImpl->getPaddingNd(); }
+  //! Steps between the elements of the kernel; 1 until set.
   void setDilationNd(Dims const& dilation) noexcept { mImpl->setDilationNd(dilation); }
+  //! What setDilationNd set.
   Dims getDilationNd() const noexcept { return mImpl->getDilationNd(); }
 
  protected:
@@ -467,7 +525,9 @@ struct impl::EnumMaxImpl<ElementWiseOperation> : impl::EnumCount<14> {};
 //! A function of two tensors, element by element, with broadcasting.
 class IElementWiseLayer : public ILayer {
  public:
+  //! The function of two elements.
   void setOperation(ElementWiseOperation op) noexcept { mImpl->setOperation(op); }
+  //! The function of two elements.
   ElementWiseOperation getOperation() const noexcept { return mImpl->getOperation(); }
 
  protected:
@@ -490,20 +550,35 @@ struct impl::EnumMaxImpl<FillOperation> : impl::EnumCount<3> {};
 class IFillLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Extents of the output; input 0 is dropped.
   void setDimensions(Dims const& dimensions) noexcept { mImpl->setDimensions(dimensions); }
+  //! What addFill or setDimensions set; nbDims is -1 if input 0 says them.
   Dims getDimensions() const noexcept { return mImpl->getDimensions(); }
+  //! How elements are made.
   void setOperation(FillOperation op) noexcept { mImpl->setOperation(op); }
+  //! How elements are made.
   FillOperation getOperation() const noexcept { return mImpl->getOperation(); }
+  //! First element, lower end or mean; input 1 is dropped. 0 until set.
   void setAlpha(double alpha) noexcept { mImpl->setAlpha(alpha); }
+  //! What setAlpha set.
   double getAlpha() const noexcept { return mImpl->getAlpha(); }
+  //! Step, upper end or deviation; input 2 is dropped. 1 until set.
   void setBeta(double beta) noexcept { mImpl->setBeta(beta); }
+  //! What setBeta set.
   double getBeta() const noexcept { return mImpl->getBeta(); }
+  //! As setAlpha, of an output of integers.
   void setAlphaInt64(int64_t alpha) noexcept { mImpl->setAlphaInt64(alpha); }
+  //! What setAlphaInt64 set.
   int64_t getAlphaInt64() const noexcept { return mImpl->getAlphaInt64(); }
+  //! As setBeta, of an output of integers.
   void setBetaInt64(int64_t beta) noexcept { mImpl->setBetaInt64(beta); }
+  //! What setBetaInt64 set.
   int64_t getBetaInt64() const noexcept { return mImpl->getBetaInt64(); }
+  //! Whether alpha and beta were set as integers.
   bool isAlphaBetaInt64() const noexcept { return mImpl->isAlphaBetaInt64(); }
+  //! Type of the output.
   void setToType(DataType toType) noexcept { mImpl->setToType(toType); }
+  //! Type of the output.
   DataType getToType() const noexcept { return mImpl->getToType(); }
 
  protected:
@@ -525,11 +600,17 @@ struct impl::EnumMaxImpl<GatherMode> : impl::EnumCount<3> {};
 //! Picks elements or slices by index.
 class IGatherLayer : public ILayer {
  public:
+  //! Axis of the data that indices are of.
   void setGatherAxis(int32_t axis) noexcept { mImpl->setGatherAxis(axis); }
+  //! The axis, counted from the front.
   int32_t getGatherAxis() const noexcept { return mImpl->getGatherAxis(); }
+  //! Number of leading axes that data and indices share; 0 until set.
   void setNbElementWiseDims(int32_t elementWiseDims) noexcept { mImpl->setNbElementWiseDims(elementWiseDims); }
+  //! What setNbElementWiseDims set.
   int32_t getNbElementWiseDims() const noexcept { return mImpl->getNbElementWiseDims(); }
+  //! Whether slices, elements or index tuples are picked.
   void setMode(GatherMode mode) noexcept { mImpl->setMode(mode); }
+  //! What is picked.
   GatherMode getMode() const noexcept { return mImpl->getMode(); }
 
  protected:
@@ -636,7 +717,9 @@ struct impl::EnumMaxImpl<MatrixOperation> : impl::EnumCount<3> {};
 //! Matrix products of the last two axes, with broadcasting of the others.
 class IMatrixMultiplyLayer : public ILayer {
  public:
+  //! How input 0 or 1 is read.
   void setOperation(int32_t index, MatrixOperation op) noexcept { mImpl->setOperation(index, op); }
+  //! How input 0 or 1 is read.
   MatrixOperation getOperation(int32_t index) const noexcept { return mImpl->getOperation(index); }
 
  protected:
@@ -736,14 +819,23 @@ class INonZeroLayer : public ILayer {
 //! Normalization to mean 0 and variance 1 over given axes or groups, then scale and bias.
 class INormalizationLayer : public ILayer {
  public:
+  //! Added to the variance; 1e-5 until set.
   void setEpsilon(float eps) noexcept { mImpl->setEpsilon(eps); }
+  //! What setEpsilon set.
   float getEpsilon() const noexcept { return mImpl->getEpsilon(); }
+  //! Bits of the axes to normalize over.
   void setAxes(uint32_t axesMask) noexcept { mImpl->setAxes(axesMask); }
+  //! Bits of the axes that are normalized over.
   uint32_t getAxes() const noexcept { return mImpl->getAxes(); }
+  //! Groups of channels with statistics of their own; 1 until set.
   void setNbGroups(int64_t nbGroups) noexcept { mImpl->setNbGroups(nbGroups); }
+  //! What setNbGroups set.
   int64_t getNbGroups() const noexcept { return mImpl->getNbGroups(); }
+  //! Type to compute in: kFLOAT, kHALF or kBF16; statistics are never in less than kFLOAT.
   TRT_DEPRECATED void setComputePrecision(DataType type) noexcept { mImpl->setComputePrecision(type); }
+  //! What setComputePrecision set; kFLOAT until then.
   TRT_DEPRECATED DataType getComputePrecision() const noexcept { return mImpl->getComputePrecision(); }
+  //! Whether addNormalizationV2 made it.
   TRT_NODISCARD bool isV2() const noexcept { return mImpl->isV2(); }
 
  protected:
@@ -767,9 +859,13 @@ class IOneHotLayer : public ILayer {
 //! Adds to or cuts from the last two axes, with zeros.
 class IPaddingLayer : public ILayer {
  public:
+  //! Zeros before the last two axes; negative numbers cut elements off.
   void setPrePaddingNd(Dims const& padding) noexcept { mImpl->setPrePaddingNd(padding); }
+  //! What addPaddingNd or setPrePaddingNd set.
   Dims getPrePaddingNd() const noexcept { return mImpl->getPrePaddingNd(); }
+  //! Zeros behind the last two axes; negative numbers cut elements off.
   void setPostPaddingNd(Dims const& padding) noexcept { mImpl->setPostPaddingNd(padding); }
+  //! What addPaddingNd or setPostPaddingNd set.
   Dims getPostPaddingNd() const noexcept { return mImpl->getPostPaddingNd(); }
 
  protected:
@@ -821,23 +917,41 @@ struct impl::EnumMaxImpl<PoolingType> : impl::EnumCount<3> {};
 //! Largest element or mean of windows in two or three dimensions.
 class IPoolingLayer : public ILayer {
  public:
+  //! What a window becomes.
   void setPoolingType(PoolingType type) noexcept { mImpl->setPoolingType(type); }
+  //! What a window becomes.
   PoolingType getPoolingType() const noexcept { return mImpl->getPoolingType(); }
+  //! Part of the mean in a blend, 0 to 1; 0 until set.
   void setBlendFactor(float blendFactor) noexcept { mImpl->setBlendFactor(blendFactor); }
+  //! What setBlendFactor set.
   float getBlendFactor() const noexcept { return mImpl->getBlendFactor(); }
+  //! Whether a mean divides by the elements of the image alone; true until set.
   void setAverageCountExcludesPadding(bool exclusive) noexcept { mImpl->setAverageCountExcludesPadding(exclusive); }
+  //! What setAverageCountExcludesPadding set.
   bool getAverageCountExcludesPadding() const noexcept { return mImpl->getAverageCountExcludesPadding(); }
+  //! Elements before the image, for each spatial axis; 0 until set.
   void setPrePadding(Dims const& padding) noexcept { mImpl->setPrePadding(padding); }
+  //! What setPrePadding or setPaddingNd set.
   Dims getPrePadding() const noexcept { return mImpl->getPrePadding(); }
+  //! Elements behind the image, for each spatial axis; 0 until set.
   void setPostPadding(Dims const& padding) noexcept { mImpl->setPostPadding(padding); }
+  //! What setPostPadding or setPaddingNd set.
   Dims getPostPadding() const noexcept { return mImpl->getPostPadding(); }
+  //! Whether padding is as set or follows from the extents; kEXPLICIT_ROUND_DOWN until set.
   void setPaddingMode(PaddingMode paddingMode) noexcept { mImpl->setPaddingMode(paddingMode); }
+  //! What setPaddingMode set.
   PaddingMode getPaddingMode() const noexcept { return mImpl->getPaddingMode(); }
+  //! Extents of the window, for each spatial axis.
   void setWindowSizeNd(Dims const& windowSize) noexcept { mImpl->setWindowSizeNd(windowSize); }
+  //! Extents of the window.
   Dims getWindowSizeNd() const noexcept { return mImpl->getWindowSizeNd(); }
+  //! Steps between windows, for each spatial axis; 1 until set.
   void setStrideNd(Dims const& stride) noexcept { mImpl->setStrideNd(stride); }
+  //! What setStrideNd set.
   Dims getStrideNd() const noexcept { return mImpl->getStrideNd(); }
+  //! Elements both before and behind the image, for each spatial axis.
   void setPaddingNd(Dims const& padding) noexcept { mImpl->setPaddingNd(padding); }
+  //! The elements before the image.
   Dims getPaddingNd() const noexcept { return mImpl->getPaddingNd(); }
 
  protected:
@@ -886,11 +1000,17 @@ struct impl::EnumMaxImpl<ReduceOperation> : impl::EnumCount<6> {};
 //! Combines the elements along given axes.
 class IReduceLayer : public ILayer {
  public:
+  //! How elements are combined.
   void setOperation(ReduceOperation op) noexcept { mImpl->setOperation(op); }
+  //! How elements are combined.
   ReduceOperation getOperation() const noexcept { return mImpl->getOperation(); }
+  //! Bits of the axes to combine along; at least one.
   void setReduceAxes(uint32_t reduceAxes) noexcept { mImpl->setReduceAxes(reduceAxes); }
+  //! Bits of the axes that are combined along.
   uint32_t getReduceAxes() const noexcept { return mImpl->getReduceAxes(); }
+  //! Whether those axes stay, with extent 1.
   void setKeepDimensions(bool keepDimensions) noexcept { mImpl->setKeepDimensions(keepDimensions); }
+  //! Whether those axes stay.
   bool getKeepDimensions() const noexcept { return mImpl->getKeepDimensions(); }
 
  protected:
@@ -936,25 +1056,41 @@ struct impl::EnumMaxImpl<ResizeSelector> : impl::EnumCount<2> {};
 class IResizeLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Extents of the output; scales and input 1 are dropped.
   void setOutputDimensions(Dims const& dimensions) noexcept { mImpl->setOutputDimensions(dimensions); }
+  //! What setOutputDimensions set; nbDims is -1 if scales or input 1 decide.
   Dims getOutputDimensions() const noexcept { return mImpl->getOutputDimensions(); }
+  //! A positive scale for each axis; extents and input 1 are dropped.
   void setScales(float const* scales, int32_t nbScales) noexcept { mImpl->setScales(scales, nbScales); }
+  //! Copies the scales if there is room for them, and gives their number; 0 if none are set.
   int32_t getScales(int32_t size, float* scales) const noexcept { return mImpl->getScales(size, scales); }
+  //! How samples are interpolated; kNEAREST until set.
   void setResizeMode(InterpolationMode interpolationMode) noexcept { mImpl->setResizeMode(interpolationMode); }
+  //! What setResizeMode set.
   InterpolationMode getResizeMode() const noexcept { return mImpl->getResizeMode(); }
+  //! Where an element of the output lies in the input.
   void setCoordinateTransformation(ResizeCoordinateTransformation coordTransform) noexcept {
     mImpl->setCoordinateTransformation(coordTransform);
   }
+  //! What setCoordinateTransformation set.
   ResizeCoordinateTransformation getCoordinateTransformation() const noexcept {
     return mImpl->getCoordinateTransformation();
   }
+  //! What an output of extent 1 reads.
   void setSelectorForSinglePixel(ResizeSelector selector) noexcept { mImpl->setSelectorForSinglePixel(selector); }
+  //! What setSelectorForSinglePixel set.
   ResizeSelector getSelectorForSinglePixel() const noexcept { return mImpl->getSelectorForSinglePixel(); }
+  //! How coordinates are rounded for kNEAREST.
   void setNearestRounding(ResizeRoundMode value) noexcept { mImpl->setNearestRounding(value); }
+  //! What setNearestRounding set.
   ResizeRoundMode getNearestRounding() const noexcept { return mImpl->getNearestRounding(); }
+  //! Coefficient of the cubic; -0.75 until set.
   void setCubicCoeff(float A) noexcept { mImpl->setCubicCoeff(A); }
+  //! What setCubicCoeff set.
   float getCubicCoeff() const noexcept { return mImpl->getCubicCoeff(); }
+  //! Whether what lies outside the input has no weight for kCUBIC.
   void setExcludeOutside(bool excludeFlag) noexcept { mImpl->setExcludeOutside(excludeFlag); }
+  //! What setExcludeOutside set.
   bool getExcludeOutside() const noexcept { return mImpl->getExcludeOutside(); }
 
  protected:
@@ -1007,15 +1143,25 @@ struct impl::EnumMaxImpl<ScaleMode> : impl::EnumCount<3> {};
 //! (x * scale + shift) ^ power, for the tensor, a channel or an element.
 class IScaleLayer : public ILayer {
  public:
+  //! Which elements share a coefficient.
   void setMode(ScaleMode mode) noexcept { mImpl->setMode(mode); }
+  //! Which elements share a coefficient.
   ScaleMode getMode() const noexcept { return mImpl->getMode(); }
+  //! What is added; empty for 0.
   void setShift(Weights shift) noexcept { mImpl->setShift(shift); }
+  //! What is added.
   Weights getShift() const noexcept { return mImpl->getShift(); }
+  //! What is multiplied by; empty for 1.
   void setScale(Weights scale) noexcept { mImpl->setScale(scale); }
+  //! What is multiplied by.
   Weights getScale() const noexcept { return mImpl->getScale(); }
+  //! The exponent; empty for 1.
   void setPower(Weights power) noexcept { mImpl->setPower(power); }
+  //! The exponent.
   Weights getPower() const noexcept { return mImpl->getPower(); }
+  //! Axis of the channels.
   int32_t getChannelAxis() const noexcept { return mImpl->getChannelAxis(); }
+  //! Axis of the channels, counted from the front.
   void setChannelAxis(int32_t channelAxis) noexcept { mImpl->setChannelAxis(channelAxis); }
 
  protected:
@@ -1067,13 +1213,21 @@ class IShapeLayer : public ILayer {
 class IShuffleLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Order of axes before the reshape; of its entries those of the rank count.
   void setFirstTranspose(Permutation permutation) noexcept { mImpl->setFirstTranspose(permutation); }
+  //! What setFirstTranspose set; the identity until then.
   Permutation getFirstTranspose() const noexcept { return mImpl->getFirstTranspose(); }
+  //! Extents to reshape to, one at most being -1; input 1 is dropped.
   void setReshapeDimensions(Dims const& dimensions) noexcept { mImpl->setReshapeDimensions(dimensions); }
+  //! What setReshapeDimensions set; nbDims is -1 if nothing was, or if input 1 says them.
   Dims getReshapeDimensions() const noexcept { return mImpl->getReshapeDimensions(); }
+  //! Order of axes after the reshape; of its entries those of the rank count.
   void setSecondTranspose(Permutation permutation) noexcept { mImpl->setSecondTranspose(permutation); }
+  //! What setSecondTranspose set; the identity until then.
   Permutation getSecondTranspose() const noexcept { return mImpl->getSecondTranspose(); }
+  //! Whether 0 among the extents copies the one of the input; true until set.
   void setZeroIsPlaceholder(bool zeroIsPlaceholder) noexcept { mImpl->setZeroIsPlaceholder(zeroIsPlaceholder); }
+  //! What setZeroIsPlaceholder set.
   bool getZeroIsPlaceholder() const noexcept { return mImpl->getZeroIsPlaceholder(); }
 
  protected:
@@ -1086,15 +1240,25 @@ class IShuffleLayer : public ILayer {
 class ISliceLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Where to begin, for each axis; input 1 is dropped.
   void setStart(Dims const& start) noexcept { mImpl->setStart(start); }
+  //! What addSlice or setStart set; nbDims is -1 if input 1 says it.
   Dims getStart() const noexcept { return mImpl->getStart(); }
+  //! Extents of the output; input 2 is dropped.
   void setSize(Dims const& size) noexcept { mImpl->setSize(size); }
+  //! What addSlice or setSize set; nbDims is -1 if input 2 says it.
   Dims getSize() const noexcept { return mImpl->getSize(); }
+  //! Steps between elements, which may be negative; input 3 is dropped.
   void setStride(Dims const& stride) noexcept { mImpl->setStride(stride); }
+  //! What addSlice or setStride set; nbDims is -1 if input 3 says it.
   Dims getStride() const noexcept { return mImpl->getStride(); }
+  //! What coordinates outside the input read; kSTRICT_BOUNDS until set.
   void setMode(SampleMode mode) noexcept { mImpl->setMode(mode); }
+  //! What setMode set.
   SampleMode getMode() const noexcept { return mImpl->getMode(); }
+  //! Axes that the other lists are of; all, in order, until set. Input 5 is dropped.
   void setAxes(Dims const& axes) noexcept { mImpl->setAxes(axes); }
+  //! What setAxes set; nbDims is -1 if input 5 says it.
   Dims getAxes() const noexcept { return mImpl->getAxes(); }
 
  protected:
@@ -1106,7 +1270,9 @@ class ISliceLayer : public ILayer {
 //! exp(x) divided by its sum along an axis.
 class ISoftMaxLayer : public ILayer {
  public:
+  //! The bit of the axis; one bit.
   void setAxes(uint32_t axes) noexcept { mImpl->setAxes(axes); }
+  //! The bit of the axis.
   uint32_t getAxes() const noexcept { return mImpl->getAxes(); }
 
  protected:
@@ -1189,7 +1355,9 @@ struct impl::EnumMaxImpl<UnaryOperation> : impl::EnumCount<25> {};
 //! A function of one variable, applied to every element.
 class IUnaryLayer : public ILayer {
  public:
+  //! The function of an element.
   void setOperation(UnaryOperation op) noexcept { mImpl->setOperation(op); }
+  //! The function of an element.
   UnaryOperation getOperation() const noexcept { return mImpl->getOperation(); }
 
  protected:
