@@ -47,8 +47,8 @@ struct KilnStreamEntry {
   KilnStatus (*synchronize_all)();  ///< every stream; the first failure
 
   /// Queues `work(argument, failed)`, where `failed` is not 0 if earlier work of the stream failed, so that nothing
-  /// should be done; then `release(argument)`, once: after the run, or with the last graph that holds the work. Does neither if
-  /// it does not return kKilnOk.
+  /// should be done; then `release(argument)`, once: after the run, or with the last graph that holds the work. Does
+  /// neither if it does not return kKilnOk.
   KilnStatus (*launch_kept)(void* stream, void (*work)(void*, int32_t failed), void* argument, void (*release)(void*));
 
   KilnStatus (*begin_capture)(void* stream);
