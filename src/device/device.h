@@ -58,6 +58,8 @@ class Stream {
   /// does nothing else while `faulted()`, until the next `synchronize` has returned the error.
   virtual void fault(Error error) = 0;
   virtual bool faulted() const = 0;
+  /// Whether work launched now is recorded, to be run any number of times later, instead of being queued.
+  virtual bool capturing() const { return false; }
 };
 
 enum class DeviceKind : uint8_t { kCpu, kCuda };

@@ -32,6 +32,7 @@ struct Context::Invocation {
   std::byte* workspace = nullptr;
   std::vector<float> times_ms;
   bool timed = false;
+  uint64_t binding = 0;  ///< of the context, that it is for
   std::atomic<bool> in_flight{false};
 };
 
@@ -71,6 +72,7 @@ Status Context::select_profile(int profile) {
               engine_->num_profiles(), ")"));
   TRY(wait_idle());
   profile_ = profile;
+  ++binding_;
   bound_ = shapes_known_ = false;
   std::fill(extents_set_.begin(), extents_set_.end(), false);
   for (size_t i = 0; i < extents_set_.size(); ++i) {
@@ -225,9 +227,11 @@ Status Context::place_tensors() {
     return error(Code::kState, "the context was given ", given_bytes_, " bytes of memory and needs ", needed);
   }
   invocations_.clear();
+  ++binding_;
   for (int i = 0; i < kMaxInFlight; ++i) {
     auto invocation = std::make_unique<Invocation>();
     invocation->context = this;
+    invocation->binding = binding_;
     invocation->workspace = memory + round_up(profile.arena_bytes);
     invocation->times_ms.resize(profile.steps.size());
     const auto add = [&](int id) -> Status {
@@ -297,24 +301,44 @@ Status Context::check_addresses() const {
   return {};
 }
 
-Status Context::enqueue(Stream& stream) {
-  TRY(bind());
-  TRY(check_addresses());
-  Invocation& invocation = *invocations_[next_invocation_];
-  if (invocation.in_flight.load(std::memory_order_acquire)) TRY(last_stream_->synchronize());
-  next_invocation_ = (next_invocation_ + 1) % invocations_.size();
+/// The addresses of now, in the pointers of every step.
+void Context::set_addresses(Invocation& invocation) const {
   for (const Patch& patch : invocation.patches) {
     const auto io = static_cast<size_t>(patch.io);
     auto* base =
         static_cast<std::byte*>(patch.is_input ? const_cast<void*>(input_addresses_[io]) : output_addresses_[io]);
     invocation.pointers[static_cast<size_t>(patch.slot)] = base + patch.offset;
   }
+}
+
+Status Context::enqueue(Stream& stream) {
+  TRY(bind());
+  TRY(check_addresses());
+  if (stream.capturing()) return enqueue_captured(stream);
+  Invocation& invocation = *invocations_[next_invocation_];
+  if (invocation.in_flight.load(std::memory_order_acquire)) TRY(last_stream_->synchronize());
+  next_invocation_ = (next_invocation_ + 1) % invocations_.size();
+  set_addresses(invocation);
   invocation.stream = last_stream_ = &stream;
   invocation.timed = timing_;
   invocation.in_flight.store(true, std::memory_order_release);
   Status queued = stream.launch_host(&run_invocation, &invocation);
   if (!queued) invocation.in_flight.store(false, std::memory_order_release);
   return queued;
+}
+
+Status Context::enqueue_captured(Stream& stream) {
+  const Invocation& model = *invocations_.front();
+  auto invocation = std::make_unique<Invocation>();
+  invocation->context = this;
+  invocation->stream = &stream;
+  invocation->pointers = model.pointers;
+  invocation->patches = model.patches;
+  invocation->workspace = model.workspace;
+  invocation->binding = model.binding;
+  set_addresses(*invocation);
+  captured_.push_back(std::move(invocation));
+  return stream.launch_host(&run_invocation, captured_.back().get());
 }
 
 /// One of our own defects must not end the host's process: it becomes an error of the stream.
@@ -338,6 +362,10 @@ void Context::run_invocation(void* argument) {
   Invocation& invocation = *static_cast<Invocation*>(argument);
   const Context& context = *invocation.context;
   const plan::Profile& profile = context.plan_profile();
+  if (invocation.binding != context.binding_ && !invocation.stream->faulted())
+    context.fault(*invocation.stream, {Code::kDevice,
+                                       "the run was captured before the context's shapes, profile or "
+                                       "memory changed; capture it again"});
   void** at = invocation.pointers.data();
   for (size_t s = 0; s < context.steps_.size() && !invocation.stream->faulted(); ++s) {
     const plan::Step& step = profile.steps[s];

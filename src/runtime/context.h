@@ -59,7 +59,8 @@ class Context {
   Status infer_shapes();
   /// `infer_shapes`, and prepares every step; does nothing if nothing changed. May allocate.
   Status bind();
-  /// Queues one run with the addresses of now. Allocates nothing after the first call at a shape.
+  /// Queues one run with the addresses of now. Allocates nothing after the first call at a shape, except in a capture:
+  /// what is recorded has a run of its own, which fails once shapes have changed. It needs the context until its end.
   Status enqueue(Stream& stream);
 
   /// Null: none. Times are reported by `report_times`, after the run is done.
@@ -78,6 +79,8 @@ class Context {
   Status place_tensors();
   Status check_addresses() const;
   Status wait_idle();
+  Status enqueue_captured(Stream& stream);
+  void set_addresses(Invocation& invocation) const;
   void fault(Stream& stream, Error error) const;
   static void run_invocation(void* invocation);
 
@@ -106,6 +109,8 @@ class Context {
 
   std::vector<std::unique_ptr<Invocation>> invocations_;
   size_t next_invocation_ = 0;
+  uint64_t binding_ = 0;                               ///< counts what `bind` prepared
+  std::vector<std::unique_ptr<Invocation>> captured_;  ///< what graphs run
   Stream* last_stream_ = nullptr;
 };
 

@@ -338,5 +338,44 @@ TEST_F(ContextTest, KeepsItsSettings) {
   EXPECT_EQ(logger.last(), "IExecutionContext::setAllTensorsDebugState: not in Kiln yet");
 }
 
+TEST_F(ContextTest, RunsOfACaptureAreReplayed) {
+  Tensors tensors(2);
+  tensors.give_to(*context);
+  void* made = *StreamTable::instance().create(0, 0);
+  const auto stream = static_cast<cudaStream_t>(made);
+  cpu::HostStream& captured = *StreamTable::instance().find(made);
+  ASSERT_TRUE(captured.begin_capture());
+  ASSERT_TRUE(context->enqueueV3(stream)) << logger.last();
+  const auto graph = captured.end_capture();
+  ASSERT_TRUE(graph);
+  EXPECT_TRUE(wait(stream));
+  EXPECT_TRUE(std::isnan(tensors.y[0]));  // nothing ran
+
+  // Other addresses and a run in between change nothing for the graph.
+  Tensors others(2);
+  others.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(stream));
+  for (float& x : tensors.x) x += 1;
+  cpu::HostStream& legacy = *StreamTable::instance().find(nullptr);
+  for (cpu::HostStream* replayed : {&captured, &legacy}) {
+    ASSERT_TRUE(replayed->launch(*graph));
+    ASSERT_TRUE(replayed->synchronize());
+    tensors.check();
+    tensors.x[0] = 5;
+  }
+  ASSERT_TRUE(wait(stream));
+  others.check();
+
+  Tensors larger(4);
+  larger.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(stream));
+  ASSERT_TRUE(wait(stream));
+  larger.check();
+  ASSERT_TRUE(captured.launch(*graph));
+  EXPECT_FALSE(wait(stream));  // its shapes are gone
+  EXPECT_NE(logger.last().find("captured before the context's shapes, profile or memory changed"), std::string::npos);
+  EXPECT_TRUE(StreamTable::instance().destroy(made));
+}
+
 }  // namespace
 }  // namespace kiln::api

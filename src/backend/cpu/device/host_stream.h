@@ -26,6 +26,7 @@ class HostStream final : public Stream {
   Status synchronize() override;
   void fault(Error error) override { queue_->fault(std::move(error)); }
   bool faulted() const override { return queue_->faulted(); }
+  bool capturing() const override { return queue_->capturing(); }
 
   /// Queues `work(argument, faulted)` and lets go of the argument after the run, or with the last graph that holds it.
   Status launch_kept(void (*work)(void* argument, bool faulted), std::shared_ptr<void> argument);
