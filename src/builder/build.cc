@@ -159,7 +159,8 @@ Status Build::measure_workspaces() {
   return {};
 }
 
-/// An input is a shape tensor if a program reads the symbol of one of its elements.
+/// An input is a shape tensor if a program reads the symbol of one of its elements, or if a profile was specialized to
+/// its values: other values must not go unnoticed.
 void Build::mark_shape_inputs() {
   const auto read = [&](const sym::Program& program) {
     std::span<const int64_t> words = program.words();
@@ -175,6 +176,9 @@ void Build::mark_shape_inputs() {
   for (const plan::IoTensor& output : plan_.outputs) std::ranges::for_each(output.extents, read);
   for (const sym::Guard& guard : plan_.guards) read(guard.lhs), read(guard.rhs);
   for (const plan::Profile& profile : plan_.profiles) {
+    for (size_t i = 0; i < plan_.inputs.size(); ++i)
+      if (!profile.value_ranges[i].min.empty() && network_.type(network_.inputs()[i]).values)
+        plan_.inputs[i].is_shape = true;
     for (const plan::Tensor& t : profile.tensors) std::ranges::for_each(t.extents, read);
     for (const plan::Step& step : profile.steps) std::ranges::for_each(step.params, read);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/shape_tensors.h"
+
 namespace kiln {
 namespace {
 
@@ -78,6 +80,11 @@ Status narrow_values(const ir::Value& input, const ProfileRequest& profile, Prof
   return {};
 }
 
+Result<bool> is_shape_tensor(const ir::Graph& network, ir::ValueId input) {
+  ir::Graph copy = network.clone();  // the question may have to infer
+  return ir::is_shape_tensor(copy, input);
+}
+
 }  // namespace
 
 Result<std::vector<plan::InputRange>> extent_ranges(const ir::Graph& network, const ProfileRequest& profile) {
@@ -125,8 +132,12 @@ Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& pro
   ir::Graph graph;
   const Replacements replacements = bounds.replacements(old_table, graph.table());
   std::vector<ir::ValueId> moved(static_cast<size_t>(network.num_values()), ir::ValueId::kNone);
-  for (const ir::ValueId id : network.inputs())
-    moved[ir::index(id)] = graph.add_input(network.value(id).name, substituted(network.type(id), replacements));
+  for (const ir::ValueId id : network.inputs()) {
+    TensorType type = substituted(network.type(id), replacements);
+    if (type.values && !profile.values.contains(network.value(id).name) && !TRY(is_shape_tensor(network, id)))
+      type.values = nullptr;  // data like any other: the host must not wait for it
+    moved[ir::index(id)] = graph.add_input(network.value(id).name, std::move(type));
+  }
   for (const ir::NodeId id : TRY(network.topological_order())) {
     const ir::Node& node = network.node(id);
     std::vector<ir::ValueId> inputs;

@@ -7,7 +7,7 @@
 
 #include "api/base/convert.h"
 #include "api/build/network.h"
-#include "api/build/shape_tensors.h"
+#include "ir/shape_tensors.h"
 #include "builder/build.h"
 
 namespace kiln::api {
@@ -156,7 +156,7 @@ nv::TensorFormats Tensor::getAllowedFormats() const noexcept { return allowed_fo
 
 bool Tensor::isShapeTensor() const noexcept {
   return guard(network_.reporter(), "ITensor::isShapeTensor", false,
-               [&]() -> Result<bool> { return is_shape_tensor(network_.graph(), value_); });
+               [&]() -> Result<bool> { return ir::is_shape_tensor(network_.graph(), value_); });
 }
 bool Tensor::isExecutionTensor() const noexcept { return !isShapeTensor(); }
 

@@ -3,11 +3,11 @@
 
 #include "ir/graph.h"
 
-namespace kiln::api {
+namespace kiln::ir {
 
 /// Whether a value carries symbolic values and comes from a Shape, or reaches an input that an op reads on the host
 /// (a reshape's dimensions, a slice's starts) through values that carry them too; of an input also whether an extent or
 /// attribute was made of its values. Fails where types cannot be inferred.
-Result<bool> is_shape_tensor(ir::Graph& graph, ir::ValueId value);
+Result<bool> is_shape_tensor(Graph& graph, ValueId value);
 
-}  // namespace kiln::api
+}  // namespace kiln::ir

@@ -1,26 +1,26 @@
-#include "api/build/shape_tensors.h"
+#include "ir/shape_tensors.h"
 
 #include <gtest/gtest.h>
 
 #include "ir/symbolic_values.h"
 #include "ops/dim_values.h"
 
-namespace kiln::api {
+namespace kiln::ir {
 namespace {
 
 /// A graph with x f32[2, 3] and an input n i64[2] whose values are symbols.
 struct WithValues {
-  ir::Graph graph;
-  ir::ValueId x, n;
+  Graph graph;
+  ValueId x, n;
   std::vector<sym::Expr> values;
 
   WithValues() {
     x = graph.add_input("x", TensorType{DType::kF32, {2, 3}});
     n = graph.add_input("n", TensorType{DType::kI64, {2}});
-    ir::give_symbolic_values(graph, n);
+    give_symbolic_values(graph, n);
     values = *graph.type(n).values;
   }
-  bool is_shape(ir::ValueId value) {
+  bool is_shape(ValueId value) {
     const auto answer = is_shape_tensor(graph, value);
     EXPECT_TRUE(answer) << answer.error().message;
     return answer && *answer;
@@ -39,4 +39,4 @@ TEST(ShapeTensors, AnInputThatOnlyAttributesAreMadeOf) {
 }
 
 }  // namespace
-}  // namespace kiln::api
+}  // namespace kiln::ir
