@@ -28,7 +28,7 @@ Result<plan::Plan> build(const ir::Graph& graph, const BuildRequest& request) {
 TEST(ShapeInputs, IntegersThatDecideNothingAreData) {
   ir::Graph graph;
   const ir::ValueId a = add_index_input(graph, "a"), b = add_index_input(graph, "b");
-  const auto y = graph.add_one(ops::ElementWise{.kind = ElementWiseKind::kFloorDiv}, {a, b});
+  const auto y = graph.add_one(ops::ElementWise{.kind = ops::ElementWiseKind::kFloorDiv}, {a, b});
   ASSERT_TRUE(y) << y.error().message;
   graph.mark_output(*y, "y");
   const auto plan = build(graph, {.optimization_level = 0});
