@@ -37,11 +37,11 @@ TEST(ImportModels, Collection) {
 }
 
 TEST(ImportModels, Zoo) {
-  const char* folder = std::getenv("KILN_ZOO_DIR");
-  if (!folder) GTEST_SKIP() << "KILN_ZOO_DIR is not set";
+  const char* folder = std::getenv("KILN_ZOO_WEIGHTS_DIR");
+  if (!folder) GTEST_SKIP() << "KILN_ZOO_WEIGHTS_DIR, where fill_weights.py wrote the zoo's networks, is not set";
   for (const char* name : {"resnet50", "mobilenet_v3_large", "vit_b_16", "bert_base", "gpt2", "efficientnet_b0",
                            "convnext_tiny", "unet_256", "deeplabv3_mobilenet"})
-    import_file(std::filesystem::path(folder) / name / "model.onnx");  // as fill_weights.py writes them
+    import_file(std::filesystem::path(folder) / name / "model.onnx");
 }
 
 }  // namespace
