@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXPECTED = os.path.join(HERE, "expected.txt")
@@ -40,7 +41,12 @@ def read_names(path):
     if not os.path.exists(path):
         return set()
     with open(path) as file:
-        return {line.strip() for line in file if line.strip() and not line.startswith("#")}
+        return {name for line in file if not line.startswith("#") for name in line.split()}
+
+
+def write_names(path, comment, names):
+    with open(path, "w") as file:
+        file.write("\n".join([comment, *textwrap.wrap(" ".join(names), 118, break_on_hyphens=False)]) + "\n")
 
 
 def by_status(cases, status):
@@ -108,6 +114,7 @@ def document(cases):
 
     passes = by_status(cases, "pass")
     by_reference = sum(case["by_reference_alone"] for case in passes)
+    with_constants = sum(bool(case["constants"]) for case in passes)
     return "\n".join([
         "# ONNX operators",
         "",
@@ -116,7 +123,9 @@ def document(cases):
         "are inputs like any other. `conformance/onnx/report.py update` writes this page; a test fails if a case that",
         "passed no longer does.",
         "",
-        f"**{len(passes)} pass**, {by_reference} of them by an operator's reference alone (correct and slow);",
+        f"**{len(passes)} pass**, {by_reference} of them by an operator's reference alone (correct and slow), {with_constants}",
+        "of them with floats that decide shapes (a resize's scales, a one-hot's depth, a range's limits) as constants, which",
+        "is what TensorRT needs them to be: shape tensors hold integers;",
         f"{len(by_status(cases, 'unsupported'))} need an operator or a type that Kiln has not; "
         f"{len(by_status(cases, 'fail'))} fail. A case of a composite operator that ONNX gives as a",
         "model of simpler ones (\"expanded\") counts under the operator if that is in the model, else as several operators.",
@@ -136,14 +145,11 @@ def document(cases):
 
 
 def update(cases):
-    passes = sorted(case["case"] for case in by_status(cases, "pass"))
-    with open(EXPECTED, "w") as file:
-        file.write("# ONNX node tests that pass. Written by report.py update; a test fails if one no longer does.\n")
-        file.write("".join(name + "\n" for name in passes))
-    with open(FAILING, "w") as file:
-        file.write("# ONNX node tests of operators that Kiln has and that fail all the same. Written by report.py update; a\n")
-        file.write("# test fails if another one joins them.\n")
-        file.write("".join(case["case"] + "\n" for case in by_status(cases, "fail")))
+    write_names(EXPECTED, "# ONNX node tests that pass. Written by report.py update; a test fails if one no longer does.",
+                sorted(case["case"] for case in by_status(cases, "pass")))
+    write_names(FAILING, "# ONNX node tests of operators that Kiln has and that fail all the same. Written by report.py update;\n"
+                         "# a test fails if another one joins them.",
+                sorted(case["case"] for case in by_status(cases, "fail")))
     with open(DOCUMENT, "w") as file:
         file.write(document(cases))
 

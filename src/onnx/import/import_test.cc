@@ -206,6 +206,17 @@ TEST(Import, EinsumIsAMatrixProduct) {
                         {value("x", kFloat, {2, 3})}),
             "node 'e' (Einsum) of x f32[2, 3]: equation 'ij,jk->ik' does not fit 1 operands\n");
 }
+TEST(Import, RangeOfFloatsThatAreWholeNumbers) {
+  const Proto main = graph({{node("Cast", {"n"}, {"limit"}, "c", {int_attribute("to", kFloat)}),
+                             node("Range", {"start", "limit", "step"}, {"y"}, "r")},
+                            {value("n", kInt64)},
+                            {value("y")},
+                            {floats("start", {}, {2}), floats("step", {}, {3})}});
+  const Imported imported = import_proto(model(main, {}, 20));
+  ASSERT_TRUE(imported.status) << text_of(imported);
+  EXPECT_EQ(str(imported.graph.type(imported.graph.outputs()[0].value)),
+            "f32[max(floor_div(\"n[0]\", 3), 0)]");  // as ceil((n - 2) / 3)
+}
 TEST(Import, RefusesWhatItWouldGetWrong) {
   EXPECT_EQ(import_node(node("Relu", {"x"}, {"y", "more"}, "r"), {value("x", kFloat, {2})}),
             "node 'r' (Relu) of x f32[2]: output 1 'more' is none that Kiln makes of operator Relu\n");

@@ -1,7 +1,9 @@
 #include <cmath>
+#include <optional>
 
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
+#include "ops/cast.h"
 #include "ops/fill.h"
 
 namespace kiln::onnx::importers {
@@ -9,8 +11,36 @@ namespace {
 
 constexpr double kLongest = 0x1p31;
 
-/// Of floats, whose count must be known now.
+/// A float that is a whole number, though perhaps of a shape: a constant, or an integer cast to float.
+std::optional<sym::Expr> whole_number(ImportContext& cx, ValueId value) {
+  if (const auto number = cx.number(value, "")) {
+    if (std::abs(*number) < kLongest && std::trunc(*number) == *number) return sym::Expr(static_cast<int64_t>(*number));
+    return {};
+  }
+  const ir::NodeId producer = cx.graph().value(value).producer;
+  if (producer == ir::NodeId::kNone || !cx.graph().producer_as<ops::Cast>(value)) return {};
+  const auto from = cx.values(cx.graph().node(producer).inputs[0], "");
+  return from && from->size() == 1 ? std::optional((*from)[0]) : std::nullopt;
+}
+
+/// Of integers, or of floats that are whole numbers.
+Status whole_range(ImportContext& cx, sym::Expr start, sym::Expr limit, sym::Expr delta, DType type) {
+  TRY(require(delta != sym::Expr(0), "delta is 0"));
+  const sym::Expr count = sym::max(0, sym::ceil_div(limit - start, delta));
+  ops::Fill fill;
+  fill.to = type;
+  const ValueId dims = TRY(dims_value(cx, {count}));
+  if (start == sym::Expr(0) && delta == sym::Expr(1)) return cx.output(TRY(cx.add(std::move(fill), {dims})));
+  return cx.output(
+      TRY(cx.add(std::move(fill), {dims, TRY(scalar_value(cx, start, type)), TRY(scalar_value(cx, delta, type))})));
+}
+
+/// Of floats: whole numbers, or constants.
 Status float_range(ImportContext& cx) {
+  std::vector<sym::Expr> whole;
+  for (const ValueId input : cx.inputs())
+    if (const auto number = whole_number(cx, input)) whole.push_back(*number);
+  if (whole.size() == 3) return whole_range(cx, whole[0], whole[1], whole[2], cx.dtype(cx.inputs()[0]));
   double parameters[3];
   for (size_t i = 0; i < 3; ++i) parameters[i] = TRY(cx.number(TRY(cx.input(i)), cx.input_name(i)));
   const auto [start, limit, delta] = parameters;
@@ -36,15 +66,7 @@ Status range(ImportContext& cx) {
   sym::Expr parameters[3];
   for (size_t i = 0; i < 3; ++i) parameters[i] = TRY(cx.values(cx.inputs()[i], cx.input_name(i)))[0];
   const auto [start, limit, delta] = parameters;
-  TRY(require(delta != sym::Expr(0), "delta is 0"));
-  const sym::Expr count = sym::max(0, sym::ceil_div(limit - start, delta));
-  ops::Fill fill;
-  fill.to = type;
-  const bool from_zero = start == sym::Expr(0) && delta == sym::Expr(1);
-  const ValueId dims = TRY(dims_value(cx, {count}));
-  if (from_zero) return cx.output(TRY(cx.add(std::move(fill), {dims})));
-  return cx.output(
-      TRY(cx.add(std::move(fill), {dims, TRY(scalar_value(cx, start, type)), TRY(scalar_value(cx, delta, type))})));
+  return whole_range(cx, start, limit, delta, type);
 }
 
 }  // namespace kiln::onnx::importers
