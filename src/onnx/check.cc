@@ -68,6 +68,14 @@ void add_domains(const GraphDef& graph, std::set<std::string_view>& domains) {
   }
 }
 
+/// Operators whose meaning no version before kOldestOpset changed.
+bool are_ageless(const GraphDef& graph) {
+  static constexpr std::string_view kAgeless[] = {"Not",           "Transpose", "Shape",   "Size", "GlobalAveragePool",
+                                                  "GlobalMaxPool", "Softplus",  "Softsign"};
+  return std::ranges::all_of(
+      graph.nodes, [](const NodeDef& node) { return std::ranges::find(kAgeless, node.op_type) != std::end(kAgeless); });
+}
+
 void Checker::versions(const Model& model) {
   if (model.ir_version < kOldestIr)
     problem(Code::kUnsupported, "IR version ", model.ir_version, " is below ", kOldestIr,
@@ -76,7 +84,7 @@ void Checker::versions(const Model& model) {
     out_.warnings.push_back(str("IR version ", model.ir_version, " is above ", kNewestIr,
                                 ", the newest that Kiln knows; what it does not know is ignored"));
   if (const auto opset = model.opset("")) {
-    if (*opset < kOldestOpset)
+    if (*opset < kOldestOpset && !are_ageless(model.graph))
       problem(Code::kUnsupported, "opset ", *opset, " is below ", kOldestOpset,
               ", the oldest that Kiln reads; convert the model with onnx.version_converter");
     if (*opset > kNewestOpset)

@@ -123,14 +123,15 @@ TEST(Check, Attributes) {
             "node 'a' (A): attribute 'axis' refers to 'ax' of a function, but the node is in none\n");
 }
 
-Proto versioned(int64_t ir, std::string_view domain, int64_t opset) {
+Proto versioned(int64_t ir, std::string_view domain, int64_t opset, std::string_view op = "A") {
   return Proto()
       .integer(field::model::kIrVersion, ir)
       .message(field::model::kOpsetImport, test::opset(domain, opset))
-      .message(field::model::kGraph, main_graph({test::node("A", {"x"}, {"y"})}));
+      .message(field::model::kGraph, main_graph({test::node(op, {"x"}, {"y"})}));
 }
 
 TEST(Check, Versions) {
+  EXPECT_EQ(problems(versioned(8, "", 1, "Not")), "");  // the same in every version
   EXPECT_EQ(problems(versioned(3, "", 7)), "");
   EXPECT_EQ(problems(versioned(13, "ai.onnx", 24)), "");
   EXPECT_EQ(problems(versioned(2, "", 7)),
