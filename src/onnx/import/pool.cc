@@ -1,4 +1,5 @@
 #include "onnx/import/importers.h"
+#include "onnx/import/max_pool_indices.h"
 #include "onnx/import/window.h"
 #include "ops/pooling.h"
 
@@ -44,8 +45,13 @@ Result<ValueId> root(ImportContext& cx, ValueId x, int64_t p) {
 }  // namespace
 
 Status max_pool(ImportContext& cx) {
-  TRY(cx.refuse_output(1, "indices"));
-  return cx.output(TRY(cx.add(TRY(pooling_of(cx, ops::PoolingKind::kMax)), {TRY(cx.input(0))})));
+  const ops::Pooling op = TRY(pooling_of(cx, ops::PoolingKind::kMax));
+  const ValueId x = TRY(cx.input(0)), y = TRY(cx.add(op, {x}));
+  if (cx.wants(1)) {
+    const bool column_major = TRY(cx.node().get_int("storage_order", 0)) != 0;
+    TRY(cx.output(1, TRY(max_pool_indices(cx, op, x, y, column_major))));
+  }
+  return cx.output(y);
 }
 
 Status average_pool(ImportContext& cx) {
