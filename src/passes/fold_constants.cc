@@ -1,16 +1,20 @@
 #include "passes/fold_constants.h"
 
 #include "ops/constant.h"
+#include "ops/fill.h"
 #include "ops/reference_context.h"
+#include "passes/deterministic.h"
+#include "passes/fast_fold.h"
 
 namespace kiln::passes {
 namespace {
 
 bool may_fold(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (node.op.as<ops::Constant>() || node.op.has(Trait::kSideEffect | Trait::kNondeterministic) || !node.bodies.empty())
+  if (node.op.as<ops::Constant>() || node.op.has(Trait::kSideEffect) || !is_deterministic(node.op) ||
+      !node.bodies.empty())
     return false;
-  if (node.inputs.empty()) return false;
+  if (node.inputs.empty() && !node.op.as<ops::Fill>()) return false;
   for (const ir::ValueId input : node.inputs)
     if (input != ir::ValueId::kNone && !graph.constant(input)) return false;
   for (const ir::ValueId output : node.outputs)
@@ -40,7 +44,9 @@ Status fold_constants(ir::Graph& graph, PassContext& cx) {
     std::vector<const HostTensor*> inputs;
     for (const ir::ValueId input : node.inputs)
       inputs.push_back(input == ir::ValueId::kNone ? nullptr : graph.constant(input));
-    const auto evaluate = [&] {
+    const auto evaluate = [&]() -> Result<std::vector<HostTensor>> {
+      if (auto fast = TRY(fast_fold(node.op, inputs, graph.type(node.outputs[0]))))
+        return std::vector{std::move(*fast)};
       return cx.evaluate ? cx.evaluate(cx.evaluate_user, node.op, inputs) : run_reference(node.op, inputs);
     };
     auto results = TRY(in_context(evaluate(), [&] { return str("folding ", node.op.name(), " '", node.name, "'"); }));
@@ -50,7 +56,11 @@ Status fold_constants(ir::Graph& graph, PassContext& cx) {
       graph.set_provenance(graph.value(folded).producer, graph.node(id).provenance);
       graph.replace_uses(outputs[i], folded);
     }
+    const std::vector<ir::ValueId> sources = node.inputs;
     graph.remove(id);
+    for (const ir::ValueId source : sources)  // large weights are not kept in two forms
+      if (source != ir::ValueId::kNone && graph.num_uses(source) == 0 && graph.alive(graph.value(source).producer))
+        graph.remove(graph.value(source).producer);
   }
   return graph.infer();
 }

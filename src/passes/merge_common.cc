@@ -2,13 +2,15 @@
 
 #include <map>
 
+#include "passes/deterministic.h"
+
 namespace kiln::passes {
 
 Status merge_common(ir::Graph& graph, PassContext&) {
   std::map<Hash128, ir::NodeId> seen;
   for (const ir::NodeId id : TRY(graph.topological_order())) {
     const ir::Node& node = graph.node(id);
-    if (node.op.has(Trait::kSideEffect | Trait::kNondeterministic) || !node.bodies.empty()) continue;
+    if (node.op.has(Trait::kSideEffect) || !is_deterministic(node.op) || !node.bodies.empty()) continue;
     std::string inputs;
     for (const ir::ValueId input : node.inputs) inputs += str(static_cast<int>(input), ',');
     const auto [at, is_new] = seen.emplace(combine(hash128(node.op), hash128(std::string_view(inputs))), id);

@@ -2,6 +2,7 @@
 
 #include "ops/concatenation.h"
 #include "ops/element_wise.h"
+#include "ops/fill.h"
 #include "ops/gather.h"
 #include "ops/identity.h"
 #include "ops/reshape.h"
@@ -59,6 +60,29 @@ TEST(Pipeline, ScaleBecomesProductAndSum) {
   g.mark_output(*g.add_one(ops::Scale{.mode = ops::ScaleMode::kChannel}, {x, shift, scale}), "y");
   ASSERT_TRUE(run(g));
   EXPECT_EQ(count_nodes(g), 4) << ir::print(g);
+}
+TEST(Pipeline, ScaleCastsItsCoefficients) {
+  ir::Graph g;
+  const auto x = g.add_input("x", tensor_type(DType::kF16, Extents{1, 2, 3, 3}));
+  const auto scale = g.add_constant(HostTensor::of(DType::kF32, {2}, std::vector<double>{3, 4}));
+  g.mark_output(*g.add_one(ops::Scale{.mode = ops::ScaleMode::kChannel}, {x, ir::ValueId::kNone, scale}), "y");
+  const auto done = run(g);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(count_nodes(g), 2) << ir::print(g);  // the coefficients in f16, and the product
+}
+TEST(Pipeline, LinspaceFoldsAndRandomNumbersStay) {
+  ir::Graph g;
+  const ops::Fill steps{.dims = {4}, .alpha = 1, .beta = 2};
+  ops::Fill random = steps;
+  random.operation = FillOperation::kRandomUniform;
+  g.mark_output(*g.add_one(steps, {}), "steps");
+  g.mark_output(*g.add_one(random, {}), "first");
+  g.mark_output(*g.add_one(random, {}), "second");
+  ASSERT_TRUE(run(g));
+  ASSERT_NE(g.constant(g.outputs()[0].value), nullptr);
+  EXPECT_EQ(g.constant(g.outputs()[0].value)->data<float>()[3], 7.f);
+  EXPECT_EQ(g.constant(g.outputs()[1].value), nullptr);
+  EXPECT_NE(g.outputs()[1].value, g.outputs()[2].value);
 }
 
 }  // namespace

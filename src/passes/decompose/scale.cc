@@ -1,5 +1,6 @@
 /// Scale: a product, a sum and a power, each left out where its coefficients are absent.
 #include "ops/scale.h"
+#include "ops/cast.h"
 #include "ops/element_wise.h"
 #include "ops/reshape.h"
 #include "passes/decompose/decompose.h"
@@ -17,7 +18,10 @@ Result<ir::ValueId> aligned(ir::Graph& graph, ir::ValueId coefficients, const op
     TRY(require(extent.has_value(), "axis ", i, " of ", x, " is dynamic; Scale's coefficients need it constant"));
     dims[static_cast<size_t>(i)] = *extent;
   }
-  return graph.add_one(ops::Reshape{.dims = dims, .zero_is_placeholder = false}, {coefficients});
+  const ir::ValueId reshaped =
+      TRY(graph.add_one(ops::Reshape{.dims = dims, .zero_is_placeholder = false}, {coefficients}));
+  if (graph.type(reshaped).dtype == x.dtype) return reshaped;
+  return graph.add_one(ops::Cast{x.dtype}, {reshaped});
 }
 
 }  // namespace
