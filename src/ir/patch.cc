@@ -9,11 +9,11 @@
 namespace kiln::ir {
 
 const TensorType& Patch::type(ValueId id) const {
-  return is_new(id) ? added_[index(id) - static_cast<size_t>(first_new_)].type : graph_.type(id);
+  return is_new(id) ? added_[index(id) - static_cast<size_t>(first_new_)].type : graph_->type(id);
 }
 
 const HostTensor* Patch::constant(ValueId id) const {
-  if (!is_new(id)) return graph_.constant(id);
+  if (!is_new(id)) return graph_->constant(id);
   const auto* made = added_[index(id) - static_cast<size_t>(first_new_)].op.as<ops::Constant>();
   return made ? &made->value : nullptr;
 }
@@ -22,7 +22,7 @@ Result<ValueId> Patch::add(Op op, std::vector<ValueId> inputs) {
   std::vector<InferInput> types;
   for (const ValueId input : inputs)
     types.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&type(input), constant(input)});
-  std::vector<TensorType> outputs = TRY(infer_types(op, types, *graph_.shared_table()));
+  std::vector<TensorType> outputs = TRY(infer_types(op, types, *graph_->shared_table()));
   CHECK(outputs.size() == 1);
   const auto id = static_cast<ValueId>(first_new_ + static_cast<int>(added_.size()));
   added_.push_back({std::move(op), std::move(inputs), std::move(outputs[0])});
@@ -52,7 +52,7 @@ Status Patch::replace(ValueId old, ValueId by) {
 
 Result<bool> Patch::applies() const {
   for (const auto& [old, by] : replaced_) {
-    const TensorType &before = graph_.type(old), &after = type(by);
+    const TensorType &before = graph_->type(old), &after = type(by);
     bool differs = before.dtype != after.dtype || before.rank() != after.rank();
     for (int axis = 0; !differs && axis < before.rank(); ++axis)
       differs =
@@ -79,7 +79,10 @@ Result<std::vector<ValueId>> Patch::apply(Graph& graph, const Origin& origin) co
     const ValueId value = in_graph(by);
     std::string name = graph.value(old).name;
     graph.replace_uses(old, value);
-    if (is_new(by)) graph.set_name(value, std::move(name)), graph.set_name(old, std::string());
+    if (is_new(by) || graph.value(value).name.empty()) {
+      graph.set_name(value, std::move(name));
+      graph.set_name(old, std::string());
+    }
     placed.push_back(value);
   }
   return placed;

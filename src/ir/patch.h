@@ -8,7 +8,7 @@ namespace kiln::ir {
 /// New nodes over values of the graph, and which values they replace. The graph stays as it is until `apply`.
 class Patch {
  public:
-  explicit Patch(const Graph& graph) : graph_(graph), first_new_(graph.num_values()) {}
+  explicit Patch(const Graph& graph) : graph_(&graph), first_new_(graph.num_values()) {}
 
   ValueId tap(ValueId existing) const { return existing; }
   /// Adds a node with one output and infers its type; fails as inference does.
@@ -45,7 +45,7 @@ class Patch {
   bool is_new(ValueId id) const { return static_cast<int>(id) >= first_new_; }
   const HostTensor* constant(ValueId id) const;
 
-  const Graph& graph_;
+  const Graph* graph_;
   int first_new_;  // ids from here on are those of `added_`
   std::vector<Added> added_;
   std::vector<Replaced> replaced_;

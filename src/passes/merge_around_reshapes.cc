@@ -1,0 +1,131 @@
+#include "passes/merge_around_reshapes.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "ops/reshape.h"
+#include "ops/transpose.h"
+#include "passes/reshape_to.h"
+#include "passes/rewrite.h"
+
+namespace kiln::passes {
+namespace {
+
+/// Pieces whose products, in order, give both shapes. Axes of extent 1 have no pieces.
+struct Refinement {
+  Shape pieces;
+  std::vector<std::vector<int64_t>> from, to;  ///< the pieces of each axis
+};
+
+bool divides(sym::Expr a, sym::Expr b) { return sym::floor_div(b, a) * a == b; }
+
+std::optional<Refinement> refine(const Shape& from, const Shape& to) {
+  const auto is_zero = [](const sym::Expr& e) { return e == sym::Expr(0); };
+  if (std::ranges::any_of(from, is_zero) || std::ranges::any_of(to, is_zero)) return std::nullopt;
+  Refinement result{{}, std::vector<std::vector<int64_t>>(from.size()), std::vector<std::vector<int64_t>>(to.size())};
+  size_t i = 0, j = 0;
+  sym::Expr left = 1, right = 1;  // what is left of the axes before i and j
+  while (true) {
+    while (left == sym::Expr(1) && i < from.size()) left = from[i++];
+    while (right == sym::Expr(1) && j < to.size()) right = to[j++];
+    if (left == sym::Expr(1) && right == sym::Expr(1)) break;
+    sym::Expr piece = left;
+    if (left == sym::Expr(1) || right == sym::Expr(1)) return std::nullopt;
+    if (left == right) {
+      left = right = 1;
+    } else if (divides(left, right)) {
+      right = sym::floor_div(right, left), left = 1;
+    } else if (divides(right, left)) {
+      piece = right, left = sym::floor_div(left, right), right = 1;
+    } else {
+      return std::nullopt;
+    }
+    const auto number = static_cast<int64_t>(result.pieces.size());
+    result.pieces.push_back(piece);
+    result.from[i - 1].push_back(number);
+    result.to[j - 1].push_back(number);
+  }
+  if (result.pieces.size() > static_cast<size_t>(kMaxRank)) return std::nullopt;
+  return result;
+}
+
+/// The pieces in the order that `perm` gives the axes.
+std::vector<int64_t> permuted(const std::vector<std::vector<int64_t>>& pieces, const std::vector<int64_t>& perm) {
+  std::vector<int64_t> order;
+  for (const int64_t axis : perm) {
+    const auto& of_axis = pieces[static_cast<size_t>(axis)];
+    order.insert(order.end(), of_axis.begin(), of_axis.end());
+  }
+  return order;
+}
+
+Shape select(const Shape& pieces, const std::vector<int64_t>& order) {
+  Shape shape;
+  for (const int64_t piece : order) shape.push_back(pieces[static_cast<size_t>(piece)]);
+  return shape;
+}
+
+/// x, whose memory holds the pieces in the order `before`, becomes what holds them in the order `after`, as `shape`.
+Result<ir::ValueId> reordered(ir::Patch& patch, ir::ValueId x, const Shape& pieces, const std::vector<int64_t>& before,
+                              const std::vector<int64_t>& after, const Shape& shape) {
+  std::vector<int64_t> perm;
+  for (const int64_t piece : after) perm.push_back(std::ranges::find(before, piece) - before.begin());
+  ir::ValueId y = x;
+  if (!std::ranges::is_sorted(perm)) {
+    y = TRY(reshape_to(patch, x, select(pieces, before)));
+    y = TRY(patch.add(ops::Transpose{perm}, {y}));
+  }
+  return reshape_to(patch, y, shape);
+}
+
+/// Transpose(Reshape(Transpose(x))): the two join.
+Status join(ir::Graph& graph) {
+  const ir::Pattern chain =
+      ir::op<ops::Transpose>("y", ir::op<ops::Reshape>("r", ir::op<ops::Transpose>("t", ir::any("x"))));
+  return rewrite(graph, chain, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    const auto refined = refine(found.type("t").shape, found.type("r").shape);
+    if (!refined) return {};
+    const auto& first = found.op<ops::Transpose>("t").perm;
+    std::vector<std::vector<int64_t>> of_x(first.size());
+    for (size_t i = 0; i < first.size(); ++i) of_x[static_cast<size_t>(first[i])] = refined->from[i];
+    std::vector<int64_t> in_order(first.size());
+    std::iota(in_order.begin(), in_order.end(), 0);
+    const auto before = permuted(of_x, in_order), after = permuted(refined->to, found.op<ops::Transpose>("y").perm);
+    const ir::ValueId y =
+        TRY(reordered(patch, found.value("x"), refined->pieces, before, after, found.type("y").shape));
+    return patch.replace(found.value("y"), y);
+  });
+}
+
+bool only_reshaped(const ir::Graph& graph, ir::ValueId value) {
+  const auto& users = graph.value(value).users;
+  return !graph.is_output(value) && !users.empty() && std::ranges::all_of(users, [&](ir::NodeId user) {
+    return graph.node(user).op.as<ops::Reshape>() && graph.node(user).inputs[0] == value;
+  });
+}
+
+/// Reshape(Transpose(Reshape(x))) whose shapes have finer pieces than the Transpose: the last Reshape has less to do.
+Status sink(ir::Graph& graph) {
+  const ir::Pattern pair = ir::op<ops::Transpose>("y", ir::op<ops::Reshape>("r", ir::any("x")));
+  return rewrite(graph, pair, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    if (!only_reshaped(found.graph(), found.value("y"))) return {};
+    const auto refined = refine(found.type("x").shape, found.type("r").shape);
+    if (!refined || refined->pieces == found.type("r").shape) return {};
+    std::vector<int64_t> before(refined->pieces.size());
+    std::iota(before.begin(), before.end(), 0);
+    const auto after = permuted(refined->to, found.op<ops::Transpose>("y").perm);
+    const ir::ValueId y =
+        TRY(reordered(patch, found.value("x"), refined->pieces, before, after, found.type("y").shape));
+    return patch.replace(found.value("y"), y);
+  });
+}
+
+}  // namespace
+
+Status merge_around_reshapes(ir::Graph& graph, PassContext&) {
+  TRY(join(graph));
+  return sink(graph);
+}
+
+}  // namespace kiln::passes
