@@ -1,15 +1,22 @@
 #include <chrono>
 
 #include "passes/decompose/decompose.h"
+#include "passes/drop_expands.h"
 #include "passes/fold_channel_scale.h"
 #include "passes/fold_constants.h"
+#include "passes/fold_padding.h"
+#include "passes/gather_to_slice.h"
 #include "passes/merge_common.h"
-#include "passes/merge_reshapes.h"
-#include "passes/merge_transposes.h"
 #include "passes/pass.h"
+#include "passes/recognize_gelu.h"
+#include "passes/recognize_normalization.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
 #include "passes/shape_arithmetic.h"
+#include "passes/simplify_arithmetic.h"
+#include "passes/simplify_casts.h"
+#include "passes/simplify_movement.h"
+#include "passes/transpose_operands.h"
 
 namespace kiln::passes {
 
@@ -20,10 +27,19 @@ std::span<const NamedPass> pipeline() {
       {"shape_arithmetic", shape_arithmetic},
       {"fold_constants", fold_constants},
       {"remove_identities", remove_identities},
-      {"merge_transposes", merge_transposes},
-      {"merge_reshapes", merge_reshapes},
-      {"fold_channel_scale", fold_channel_scale},
       {"merge_common", merge_common},
+      {"simplify_casts", simplify_casts},
+      {"simplify_arithmetic", simplify_arithmetic},
+      {"recognize_gelu", recognize_gelu},
+      {"recognize_normalization", recognize_normalization},
+      {"gather_to_slice", gather_to_slice},
+      {"drop_expands", drop_expands},
+      {"simplify_movement", simplify_movement},
+      {"transpose_operands", transpose_operands},
+      {"fold_constants again", fold_constants},
+      {"fold_padding", fold_padding},
+      {"fold_channel_scale", fold_channel_scale},
+      {"merge_common again", merge_common},
       {"remove_dead again", remove_dead},
   };
   return kPasses;

@@ -11,6 +11,7 @@
 #include "ops/squeeze.h"
 #include "ops/transpose.h"
 #include "ops/unsqueeze.h"
+#include "passes/slice_spec_of.h"
 
 namespace kiln::passes {
 namespace {
@@ -21,20 +22,21 @@ bool is_identity_permutation(std::span<const int64_t> perm) {
   return true;
 }
 
-bool all_are(std::span<const int64_t> numbers, int64_t wanted) {
-  return std::ranges::all_of(numbers, [&](int64_t n) { return n == wanted; });
+bool all_are(const std::vector<sym::Expr>& values, int64_t wanted) {
+  return std::ranges::all_of(values, [&](const sym::Expr& value) { return value == sym::Expr(wanted); });
 }
 
 /// Whether output 0 is input 0, types aside.
-bool gives_input_back(const ir::Node& node) {
+bool gives_input_back(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
   if (node.op.as<ops::Identity>() || node.op.as<ops::Cast>() || node.op.as<ops::Reshape>() ||
       node.op.as<ops::Squeeze>() || node.op.as<ops::Unsqueeze>() || node.op.as<ops::Expand>())
     return true;
   if (const auto* transpose = node.op.as<ops::Transpose>()) return is_identity_permutation(transpose->perm);
   if (node.op.as<ops::Concatenation>()) return node.inputs.size() == 1;
-  if (const auto* slice = node.op.as<ops::Slice>())
-    return node.inputs.size() == 1 && all_are(slice->starts, 0) && all_are(slice->strides, 1);
-  return false;
+  if (!node.op.as<ops::Slice>()) return false;
+  const auto spec = slice_spec_of(graph, id);
+  return spec && all_are(spec->starts, 0) && all_are(spec->strides, 1);
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ bool gives_input_back(const ir::Node& node) {
 Status remove_identities(ir::Graph& graph, PassContext&) {
   for (const ir::NodeId id : TRY(graph.topological_order())) {
     const ir::Node& node = graph.node(id);
-    if (!gives_input_back(node) || !graph.type(node.inputs[0]).same_type(graph.type(node.outputs[0]))) continue;
+    if (!gives_input_back(graph, id) || !graph.type(node.inputs[0]).same_type(graph.type(node.outputs[0]))) continue;
     graph.replace_uses(node.outputs[0], node.inputs[0]);
     graph.remove(id);
   }

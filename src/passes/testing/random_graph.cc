@@ -125,7 +125,8 @@ void Maker::add_slice(ir::ValueId x) {
   ops::Slice slice;
   const bool fills = chance(50);
   if (fills) slice.mode = SliceMode::kFill;
-  for (int axis = 0; axis < type(x).rank(); ++axis) {
+  const int first = type(x).rank() == 4 && chance(70) ? 2 : 0;  // often the spatial axes alone
+  for (int axis = first; axis < type(x).rank(); ++axis) {
     if (!type(x).shape[static_cast<size_t>(axis)].is_const()) continue;
     const int64_t wide = extent(x, axis), before = fills ? below(3) - 1 : -below(static_cast<int>(wide));
     slice.axes.push_back(axis);
