@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/reshape.h"
+#include "ops/slice.h"
 #include "ops/squeeze.h"
 #include "ops/transpose.h"
 #include "ops/unsqueeze.h"
@@ -20,7 +21,7 @@ TEST(SimplifyMovement, KeysOfAttention) {  // split into heads, transposed by wa
             "y = Transpose{perm=[1, 2, 3, 0]}(%11)\nreturn y\n");
 }
 TEST(SimplifyMovement, KeepsValuesAndSettles) {
-  check_pass<ops::Transpose, ops::Transpose, ops::Reshape, ops::Reshape, ops::Unsqueeze, ops::Squeeze>(
+  check_pass<ops::Transpose, ops::Transpose, ops::Reshape, ops::Reshape, ops::Unsqueeze, ops::Squeeze, ops::Slice>(
       simplify_movement, {.graphs = 1000, .nodes = 12, .least_changed = 500});
 }
 

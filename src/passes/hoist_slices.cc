@@ -1,0 +1,116 @@
+#include "passes/hoist_slices.h"
+
+#include <algorithm>
+
+#include "ops/concatenation.h"
+#include "ops/slice.h"
+#include "ops/transpose.h"
+#include "passes/rewrite.h"
+#include "passes/settle.h"
+
+namespace kiln::passes {
+namespace {
+
+/// Where, how much and how far apart along each of `axes`, all constant, and nothing outside x.
+struct Cut {
+  std::vector<int64_t> axes, starts, sizes, strides;
+};
+
+std::optional<Cut> cut_of(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  const auto* op = node.op.as<ops::Slice>();
+  if (!op || op->mode != SliceMode::kStrictBounds) return std::nullopt;
+  if (std::any_of(node.inputs.begin() + 1, node.inputs.end(), [](ir::ValueId v) { return v != ir::ValueId::kNone; }))
+    return std::nullopt;
+  const int rank = graph.input_type(id, 0).rank();
+  Cut cut{op->axes, op->starts, op->sizes, op->strides};
+  for (int axis = 0; op->axes.empty() && axis < rank; ++axis) cut.axes.push_back(axis);
+  for (int64_t& axis : cut.axes)
+    if (axis < 0) axis += rank;
+  cut.strides.resize(cut.axes.size(), 1);
+  return cut;
+}
+
+ops::Slice slice_of(const Cut& cut) {
+  return {.starts = cut.starts, .sizes = cut.sizes, .strides = cut.strides, .axes = cut.axes};
+}
+
+/// Whether Slices alone read the value, and together no more elements than it has.
+bool is_only_sliced(const ir::Graph& graph, ir::ValueId value) {
+  if (graph.is_output(value)) return false;
+  double read = 0;  // extents may be huge where nothing is known of them
+  for (const ir::NodeId user : graph.value(value).users) {
+    if (!cut_of(graph, user)) return false;
+    read += static_cast<double>(graph.output_type(user).volume().opt());
+  }
+  return read <= static_cast<double>(graph.type(value).volume().opt());
+}
+
+Status above_transposes(ir::Graph& graph, PassContext&) {
+  const ir::Pattern sliced = ir::op<ops::Slice>("y", ir::op<ops::Transpose>("t", ir::any("x")));
+  return rewrite(graph, sliced, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    auto cut = cut_of(found.graph(), found.node_id("y"));
+    if (!cut || !is_only_sliced(found.graph(), found.value("t"))) return {};
+    const auto& perm = found.op<ops::Transpose>("t").perm;
+    for (int64_t& axis : cut->axes) axis = perm[static_cast<size_t>(axis)];
+    const ir::ValueId part = TRY(patch.add(slice_of(*cut), {found.value("x")}));
+    return patch.replace(found.value("y"), TRY(patch.add(ops::Transpose{perm}, {part})));
+  });
+}
+
+/// The part of a Concatenation along `axis` that holds [start, last], which becomes relative to it; -1 if none does.
+int part_with(const ir::Graph& graph, const ir::Node& concatenation, size_t axis, int64_t& start, int64_t last) {
+  int64_t begin = 0;
+  for (size_t i = 0; i < concatenation.inputs.size(); ++i) {
+    const auto extent = graph.type(concatenation.inputs[i]).shape[axis].constant();
+    if (!extent) return -1;
+    if (start >= begin && last < begin + *extent) return start -= begin, static_cast<int>(i);
+    begin += *extent;
+  }
+  return -1;
+}
+
+Status into_concatenations(ir::Graph& graph, PassContext&) {
+  const ir::Pattern sliced = ir::op<ops::Slice>("y", ir::op<ops::Concatenation>("joined"));
+  return rewrite(graph, sliced, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    auto cut = cut_of(found.graph(), found.node_id("y"));
+    if (!cut) return {};
+    const ir::Node& joined = found.node("joined");
+    const int axis = TRY(normalize_axis(found.op<ops::Concatenation>("joined").axis, found.type("joined").rank()));
+    const auto at = static_cast<size_t>(std::ranges::find(cut->axes, axis) - cut->axes.begin());
+    if (at == cut->axes.size() || cut->sizes[at] <= 0 || cut->strides[at] <= 0) return {};
+    const int64_t last = cut->starts[at] + (cut->sizes[at] - 1) * cut->strides[at];
+    const int part = part_with(found.graph(), joined, static_cast<size_t>(axis), cut->starts[at], last);
+    if (part < 0) return {};
+    const ir::ValueId x = joined.inputs[static_cast<size_t>(part)];
+    const bool whole = found.graph().type(x).same_type(found.type("y")) &&
+                       std::ranges::all_of(cut->starts, [](int64_t start) { return start == 0; }) &&
+                       std::ranges::all_of(cut->strides, [](int64_t stride) { return stride == 1; });
+    return patch.replace(found.value("y"), whole ? x : TRY(patch.add(slice_of(*cut), {x})));
+  });
+}
+
+Status together(ir::Graph& graph, PassContext&) {
+  const ir::Pattern two = ir::op<ops::Slice>("outer", ir::op<ops::Slice>("inner", ir::any("x")));
+  return rewrite(graph, two, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    auto cut = cut_of(found.graph(), found.node_id("inner"));
+    const auto outer = cut_of(found.graph(), found.node_id("outer"));
+    if (!cut || !outer) return {};
+    for (size_t i = 0; i < outer->axes.size(); ++i) {
+      if (std::ranges::find(cut->axes, outer->axes[i]) != cut->axes.end()) return {};
+      cut->axes.push_back(outer->axes[i]);
+      cut->starts.push_back(outer->starts[i]);
+      cut->sizes.push_back(outer->sizes[i]);
+      cut->strides.push_back(outer->strides[i]);
+    }
+    return patch.replace(found.value("outer"), TRY(patch.add(slice_of(*cut), {found.value("x")})));
+  });
+}
+
+}  // namespace
+
+Status hoist_slices(ir::Graph& graph, PassContext& cx) {
+  return settle(graph, cx, {above_transposes, into_concatenations, together});
+}
+
+}  // namespace kiln::passes

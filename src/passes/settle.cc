@@ -1,0 +1,25 @@
+#include "passes/settle.h"
+
+namespace kiln::passes {
+namespace {
+
+/// What any change of a graph by a patch changes: new nodes grow the first number, removed ones shrink the second.
+std::pair<int, int> extent_of(const ir::Graph& graph) {
+  int live = 0;
+  for (int i = 0; i < graph.num_nodes(); ++i) live += graph.alive(static_cast<ir::NodeId>(i));
+  return {graph.num_nodes(), live};
+}
+
+}  // namespace
+
+Status settle(ir::Graph& graph, PassContext& cx, std::initializer_list<Pass> passes) {
+  const int most = 100 + graph.num_nodes();
+  for (int round = 0; round < most; ++round) {
+    const auto before = extent_of(graph);
+    for (const Pass pass : passes) TRY(pass(graph, cx));
+    if (extent_of(graph) == before) return {};
+  }
+  return error(Code::kInternal, "passes that should settle together do not");
+}
+
+}  // namespace kiln::passes
