@@ -62,6 +62,28 @@ void append_cubic_taps(const ops::Resize& resize, float x, int64_t in, std::vect
   for (size_t k = first; k < taps.size(); ++k) taps[k].weight /= sum;
 }
 
+bool is_widened(const ops::Resize& resize, float scale) {
+  return resize.antialias && resize.mode != ResizeMode::kNearest && scale < 1;
+}
+
+/// The kernel over the elements within its radius divided by the scale, normalised.
+void append_wide_taps(const ops::Resize& resize, float x, int64_t in, float scale, std::vector<ResizeTap>& taps) {
+  const int count = resize_taps_per_output(resize, scale);
+  const auto base = static_cast<int64_t>(std::ceil(x)) - count / 2;
+  const size_t first = taps.size();
+  double sum = 0;
+  for (int64_t k = base; k < base + count; ++k) {
+    const double d = std::abs(static_cast<double>(k) - static_cast<double>(x)) * static_cast<double>(scale);
+    const bool outside = resize.exclude_outside && (k < 0 || k >= in);
+    const double weight = outside                              ? 0
+                          : resize.mode == ResizeMode::kLinear ? std::max(1 - d, 0.0)
+                                                               : cubic_weight(resize.cubic_coeff, d);
+    taps.push_back({std::clamp<int64_t>(k, 0, in - 1), weight});
+    sum += weight;
+  }
+  for (size_t k = first; k < taps.size() && sum != 0; ++k) taps[k].weight /= sum;
+}
+
 /// floor(extent * scale): of a symbol as a quotient of integers, for scales that are one to float's precision.
 Result<sym::Expr> scaled_extent(sym::Expr extent, double scale) {
   for (int64_t denominator = 1; denominator <= 1024; ++denominator) {
@@ -76,8 +98,10 @@ Result<sym::Expr> scaled_extent(sym::Expr extent, double scale) {
 }
 }  // namespace
 
-int resize_taps_per_output(ResizeMode mode) {
-  return mode == ResizeMode::kNearest ? 1 : mode == ResizeMode::kLinear ? 2 : 4;
+int resize_taps_per_output(const ops::Resize& resize, float scale) {
+  if (resize.mode == ResizeMode::kNearest) return 1;
+  const int radius = resize.mode == ResizeMode::kLinear ? 1 : 2;
+  return 2 * (is_widened(resize, scale) ? static_cast<int>(std::ceil(static_cast<float>(radius) / scale)) : radius);
 }
 
 float resize_scale(const ops::Resize& resize, size_t axis, int64_t in, int64_t out) {
@@ -89,11 +113,13 @@ bool resize_is_identity(int64_t in, int64_t out, float scale) { return in == out
 
 std::vector<ResizeTap> resize_taps(const ops::Resize& resize, int64_t in, int64_t out, float scale) {
   std::vector<ResizeTap> taps;
-  taps.reserve(static_cast<size_t>(out) * static_cast<size_t>(resize_taps_per_output(resize.mode)));
+  taps.reserve(static_cast<size_t>(out) * static_cast<size_t>(resize_taps_per_output(resize, scale)));
   for (int64_t i = 0; i < out; ++i) {
     const float x = coordinate_of(resize, i, in, out, scale);
     if (resize.mode == ResizeMode::kNearest) {
       taps.push_back({std::clamp<int64_t>(rounded(resize.rounding, x), 0, in - 1), 1});
+    } else if (is_widened(resize, scale)) {
+      append_wide_taps(resize, x, in, scale, taps);
     } else if (resize.mode == ResizeMode::kLinear) {
       const float inside = std::clamp(x, 0.0F, static_cast<float>(in - 1));
       const auto low = std::min(static_cast<int64_t>(inside), in - 1);
@@ -187,7 +213,8 @@ Status Resize::reference(ReferenceContext& cx) const {
   for (size_t i = 0; i < rank; ++i) {
     const int64_t in = extents[i], out = y.extents()[i];
     if (resize_is_identity(in, out, factors[i])) continue;
-    values = resample(values, extents, i, out, resize_taps(*this, in, out, factors[i]), resize_taps_per_output(mode));
+    values = resample(values, extents, i, out, resize_taps(*this, in, out, factors[i]),
+                      resize_taps_per_output(*this, factors[i]));
     extents[i] = out;
   }
   for (size_t i = 0; i < values.size(); ++i) y.set(static_cast<int64_t>(i), values[i]);

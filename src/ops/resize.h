@@ -69,6 +69,7 @@ struct Resize {
   ResizeRounding rounding = ResizeRounding::kFloor;
   bool exclude_outside = false;  ///< kCubic: what lies outside x has no weight; else the edge repeats
   double cubic_coeff = -0.75;
+  bool antialias = false;  ///< kLinear, kCubic: where y is smaller, the kernel is as much wider, and sums to 1
   static void reflect(auto& self, auto f) {
     f("mode", self.mode);
     f("scales", self.scales);
@@ -78,6 +79,7 @@ struct Resize {
     f("rounding", self.rounding);
     f("exclude_outside", self.exclude_outside);
     f("cubic_coeff", self.cubic_coeff);
+    f("antialias", self.antialias);
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
@@ -93,8 +95,8 @@ struct ResizeTap {
   int64_t index;
   double weight;
 };
-/// 1, 2 or 4 for nearest, linear and cubic.
-int resize_taps_per_output(ResizeMode mode);
+/// 1, 2 or 4 for nearest, linear and cubic; more where antialiasing widens the kernel.
+int resize_taps_per_output(const ops::Resize& resize, float scale);
 /// The scale of an axis, as coordinates use it.
 float resize_scale(const ops::Resize& resize, size_t axis, int64_t in, int64_t out);
 /// Whether an axis stays as it is.

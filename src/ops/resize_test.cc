@@ -30,6 +30,9 @@ const CaseTable<ops::Resize> kCases{
      {.mode = ResizeMode::kLinear, .dims = {1, 2, 5, 3, 7}, .coordinate = kHalfPixel},
      {{{1, 2, 3, 4, 5}}}},
     {"linear", {.mode = ResizeMode::kLinear, .scales = {1, 1, 1.5}, .coordinate = kHalfPixelSymmetric}, {{{1, 2, 5}}}},
+    {"antialiased",
+     {.mode = ResizeMode::kLinear, .scales = {1, 0.6, 0.4}, .coordinate = kHalfPixel, .antialias = true},
+     {{{2, 5, 9}}}},
     {"bicubic", {.mode = ResizeMode::kCubic, .scales = {1, 1, 2.5, 2.5}, .coordinate = kHalfPixel}, {{{1, 2, 4, 6}}}},
     {"bicubic, nothing outside",
      {.mode = ResizeMode::kCubic,
@@ -74,6 +77,15 @@ TEST(Resize, KnownAnswersCubic) {
   const Numbers z =
       run({.mode = ResizeMode::kCubic, .scales = {2}, .coordinate = kAsymmetric, .exclude_outside = true}, {0, 32, 64});
   EXPECT_NEAR(z[1], (19 * 32 - 3 * 64) / 35.0, 1e-6);
+}
+TEST(Resize, KnownAnswerAntialiased) {  // the triangle twice as wide: weights 1, 3, 3, 1 of 8, edges repeated
+  const auto y = resize_taps({.mode = ResizeMode::kLinear, .coordinate = kHalfPixel, .antialias = true}, 4, 2, 0.5F);
+  ASSERT_EQ(y.size(), 8U);
+  const double x[] = {1, 2, 3, 4};
+  double first = 0, second = 0;
+  for (size_t t = 0; t < 4; ++t) first += y[t].weight * x[y[t].index], second += y[4 + t].weight * x[y[4 + t].index];
+  EXPECT_DOUBLE_EQ(first, 1.625);
+  EXPECT_DOUBLE_EQ(second, 3.375);
 }
 TEST(Resize, InfersSymbolically) {
   sym::Table t;

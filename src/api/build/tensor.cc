@@ -7,8 +7,8 @@
 
 #include "api/base/convert.h"
 #include "api/build/network.h"
-#include "ir/shape_tensors.h"
 #include "builder/build.h"
+#include "ir/shape_tensors.h"
 
 namespace kiln::api {
 namespace {

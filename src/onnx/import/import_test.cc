@@ -175,14 +175,14 @@ TEST(Import, ResizeOldAndNew) {
           {value("x", kFloat, {2, 3})}, {}, 7),
       "x: f32[2, 3]\n"
       "y = Resize{mode=nearest, scales=[1, 2], dims=[], coordinate=asymmetric, selector=formula, rounding=floor, "
-      "exclude_outside=false, cubic_coeff=-0.75}(x)  # f32[2, 6]\n"
+      "exclude_outside=false, cubic_coeff=-0.75, antialias=false}(x)  # f32[2, 6]\n"
       "return y\n");
   EXPECT_EQ(import_node(node("Resize", {"x", "", "", "sizes"}, {"y"}, "", {text_attribute("mode", "linear")}),
                         {value("x", kFloat, {2, 3})}, {i64s("sizes", {2, 9})}),
             "x: f32[2, 3]\n"
             "sizes = Constant{value=i64[2](2, 9)}()  # i64[2]\n"
             "y = Resize{mode=linear, scales=[], dims=[2, 9], coordinate=half_pixel, selector=formula, "
-            "rounding=half_down, exclude_outside=false, cubic_coeff=-0.75}(x)  # f32[2, 9]\n"
+            "rounding=half_down, exclude_outside=false, cubic_coeff=-0.75, antialias=false}(x)  # f32[2, 9]\n"
             "return y\n");
 }
 TEST(Import, EinsumIsAMatrixProduct) {
@@ -223,9 +223,6 @@ TEST(Import, RefusesWhatItWouldGetWrong) {
   EXPECT_EQ(import_node(node("MaxPool", {"x"}, {"y", "i"}, "p", {ints_attribute("kernel_shape", {2000})}),
                         {value("x", kFloat, {1, 1, 4000})}),
             "node 'p' (MaxPool) of x f32[1, 1, 4000]: indices of a maximum over 2000 elements; at most 1024\n");
-  EXPECT_EQ(import_node(node("Resize", {"x", "", "", "sizes"}, {"y"}, "r", {int_attribute("antialias", 1)}),
-                        {value("x", kFloat, {2, 3})}, {i64s("sizes", {2, 9})}),
-            "node 'r' (Resize) of x f32[2, 3], sizes i64[2]: antialias is 1, which is not supported\n");
   EXPECT_EQ(import_node(node("Cast", {"x"}, {"y"}, "c", {int_attribute("to", 8)}), {value("x", kFloat, {2})}),
             "node 'c' (Cast) of x f32[2]: cast to: type STRING is not supported\n");
   EXPECT_EQ(

@@ -120,8 +120,7 @@ Status resize(ImportContext& cx) {
   op.rounding = TRY(choose(cx, kRoundings, "nearest_mode", "round_prefer_floor"));
   op.exclude_outside = TRY(cx.node().get_int("exclude_outside", 0)) != 0;
   op.cubic_coeff = TRY(cx.node().get_float("cubic_coeff_a", -0.75f));
-  if (TRY(cx.node().get_int("antialias", 0)) != 0)
-    return error(Code::kUnsupported, "antialias is 1, which is not supported");
+  op.antialias = TRY(cx.node().get_int("antialias", 0)) != 0;
   if (cx.has_input(3)) return resize_to_sizes(cx, std::move(op), 3);
   return resize_by_scales(cx, std::move(op), TRY(scales_of(cx, 2)));
 }

@@ -17,6 +17,8 @@ class ResizeTactic final : public Tactic {
     if (bits_of(x.dtype) < 8) return reject("x is ", x, "; elements of less than a byte are not moved");
     if (op.mode != ResizeMode::kNearest && x.dtype != DType::kF32)
       return reject("x is ", x, "; linear and cubic take f32");
+    if (op.antialias && op.mode != ResizeMode::kNearest)
+      return reject("antialiasing takes more taps than the kernel has");
     return Region{{root}, {node.inputs[0]}, {node.outputs[0]}, {}};
   }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {

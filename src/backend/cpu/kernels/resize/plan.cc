@@ -15,7 +15,7 @@ ResizeAxis make_axis(const ops::Resize& resize, int64_t in, int64_t out, float s
     return axis;
   }
   const std::vector<ResizeTap> taps = resize_taps(resize, in, out, scale);
-  axis.taps = resize_taps_per_output(resize.mode);
+  axis.taps = resize_taps_per_output(resize, scale);
   axis.index.resize(taps.size());
   axis.weight.resize(taps.size());
   for (int64_t i = 0; i < out; ++i)
