@@ -30,7 +30,8 @@ std::optional<Range> range_of(const HostTensor& indices, sym::Expr extent) {
 
 }  // namespace
 
-Status gather_to_slice(ir::Graph& graph, PassContext&) {
+Status gather_to_slice(ir::Graph& graph, PassContext& cx) {
+  if (cx.refittable) return {};  // the constants that decide may become others
   const ir::Pattern gather = ir::op<ops::Gather>("y", ir::any("x"), ir::constant("indices"));
   return rewrite(graph, gather, [](const ir::Capture& found, ir::Patch& patch) -> Status {
     const auto& op = found.op<ops::Gather>("y");

@@ -1,15 +1,28 @@
 #include <gtest/gtest.h>
 
+#include "ops/activation.h"
+#include "ops/cast.h"
 #include "ops/concatenation.h"
+#include "ops/convolution.h"
 #include "ops/element_wise.h"
+#include "ops/expand.h"
 #include "ops/fill.h"
 #include "ops/gather.h"
 #include "ops/identity.h"
+#include "ops/matrix_multiply.h"
+#include "ops/pooling.h"
+#include "ops/reduce.h"
 #include "ops/reshape.h"
 #include "ops/scale.h"
 #include "ops/shape.h"
+#include "ops/slice.h"
 #include "ops/softmax.h"
+#include "ops/squeeze.h"
+#include "ops/transpose.h"
+#include "ops/unary.h"
+#include "ops/unsqueeze.h"
 #include "passes/pass.h"
+#include "passes/testing/check_pass.h"
 
 namespace kiln::passes {
 namespace {
@@ -83,6 +96,13 @@ TEST(Pipeline, LinspaceFoldsAndRandomNumbersStay) {
   EXPECT_EQ(g.constant(g.outputs()[0].value)->data<float>()[3], 7.f);
   EXPECT_EQ(g.constant(g.outputs()[1].value), nullptr);
   EXPECT_NE(g.outputs()[1].value, g.outputs()[2].value);
+}
+TEST(Pipeline, KeepsValues) {
+  const Pass pipeline = [](ir::Graph& graph, PassContext& cx) { return run_pipeline(graph, cx); };
+  const CheckOptions options{.graphs = 1000, .nodes = 16, .tolerance = 1e-4, .least_changed = 900, .settles = false};
+  check_pass<ops::Activation, ops::Cast, ops::Concatenation, ops::Convolution, ops::ElementWise, ops::Expand,
+             ops::Gather, ops::MatrixMultiply, ops::Pooling, ops::Reduce, ops::Reshape, ops::Slice, ops::Squeeze,
+             ops::Transpose, ops::Unary, ops::Unsqueeze>(pipeline, options);
 }
 
 }  // namespace

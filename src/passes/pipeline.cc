@@ -37,6 +37,7 @@ std::span<const NamedPass> pipeline() {
       {"simplify_movement", simplify_movement},
       {"transpose_operands", transpose_operands},
       {"fold_constants again", fold_constants},
+      {"remove_identities again", remove_identities},
       {"fold_padding", fold_padding},
       {"fold_channel_scale", fold_channel_scale},
       {"merge_common again", merge_common},

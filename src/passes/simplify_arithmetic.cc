@@ -67,7 +67,8 @@ Status keep_shape(const ir::Capture& found, ir::Patch& patch, Op op, std::vector
 
 }  // namespace
 
-Status simplify_arithmetic(ir::Graph& graph, PassContext&) {
+Status simplify_arithmetic(ir::Graph& graph, PassContext& cx) {
+  if (cx.refittable) return {};  // the constants that decide may become others
   TRY(rewrite(graph, quotient(any("x"), constant("c"), "y"), [](const ir::Capture& found, ir::Patch& patch) -> Status {
     const auto reciprocal = exact_reciprocal(*found.constant("c"));
     if (!reciprocal) return {};
@@ -75,6 +76,18 @@ Status simplify_arithmetic(ir::Graph& graph, PassContext&) {
     return patch.replace(found.value("y"),
                          TRY(patch.add(product, {found.value("x"), patch.add_constant(*reciprocal)})));
   }));
+  TRY(rewrite(graph, difference(any("x"), constant("c"), "y"),
+              [](const ir::Capture& found, ir::Patch& patch) -> Status {
+                const HostTensor& c = *found.constant("c");
+                if (!is_float(c.dtype()) || bits_of(c.dtype()) < 16 ||
+                    ir::uniform_constant(found.graph(), found.value("c")) == 0.0)
+                  return {};  // x - 0 is the rule below
+                std::vector<double> negated = View(c).numbers();
+                for (double& element : negated) element = -element;
+                const ir::ValueId summand = patch.add_constant(HostTensor::of(c.dtype(), c.extents(), negated));
+                const ops::ElementWise sum{ops::ElementWiseKind::kSum};
+                return patch.replace(found.value("y"), TRY(patch.add(sum, {found.value("x"), summand})));
+              }));
   TRY(rewrite(graph, power(any("x"), number(2), "y"), [](const ir::Capture& found, ir::Patch& patch) {
     const ir::ValueId x = found.value("x");
     return keep_shape(found, patch, ops::ElementWise{ops::ElementWiseKind::kProd}, {x, x});

@@ -11,6 +11,7 @@ struct CheckOptions {
   double tolerance = 0;   ///< relative to the largest element of an output; 0: equal bits, up to the sign of zero
   int least_changed = 1;  ///< graphs that the pass must change, or the test is void
   bool strongly_typed = false;
+  bool settles = true;  ///< a second run changes nothing; else it only keeps values
 };
 /// Runs `pass` on seeded random graphs of these ops: outputs are the same before and after through the references, the
 /// graph verifies, and a second run changes nothing. A failure says the seed and prints the graph.
