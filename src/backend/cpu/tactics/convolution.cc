@@ -1,6 +1,5 @@
 #include "backend/cpu/tactics/convolution.h"
 
-#include "backend/cpu/tactics/epilogue.h"
 #include "backend/cpu/tactics/filter_window.h"
 #include "backend/cpu/tactics/hook.h"
 #include "backend/cpu/tactics/registry.h"
@@ -42,17 +41,7 @@ Match region_of(const TacticContext& cx, ir::NodeId root, ir::NodeId contraction
 }
 
 Match ConvolutionTactic::match(const TacticContext& cx, ir::NodeId root) const {
-  if (auto found = match_epilogue(cx.graph, root, is_convolution, 1))
-    return region_of(cx, root, found->contraction, *found);
-  auto hook = match_hook(cx.graph, root, is_convolution, 1, ResultOrder::kChannelsLast);
-  if (!hook) return std::unexpected(hook.error());
-  EpilogueMatch plain;
-  plain.nodes = std::move(hook->nodes);
-  Match region = region_of(cx, root, hook->contraction, plain);
-  if (!region) return region;
-  region->inputs.insert(region->inputs.end(), hook->extras.begin(), hook->extras.end());
-  region->data.set("hook", hook->spec.record());
-  return region;
+  return match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, region_of);
 }
 
 std::vector<Variant> ConvolutionTactic::variants(const TacticContext& cx, const Region& region) const {

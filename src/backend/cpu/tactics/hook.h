@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/cpu/exec/hook.h"
+#include "backend/cpu/tactics/epilogue.h"
 #include "tactics/tactic.h"
 
 namespace kiln::cpu {
@@ -22,5 +23,14 @@ enum class ResultOrder : uint8_t { kRowMajor, kChannelsLast };
 /// the result's shape, one element a channel (`channel_axis`, negative from the back), or one element.
 std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root, bool (*is_contraction)(const Op&),
                                             int channel_axis, ResultOrder order);
+
+/// Makes the region of a contraction with its fixed inputs, from what its epilogue has.
+using RegionOf = Match (*)(const TacticContext& cx, ir::NodeId root, ir::NodeId contraction,
+                           const EpilogueMatch& epilogue);
+
+/// A contraction whose epilogue fits in registers (epilogue.h), else one with a hook: the region's inputs then end with
+/// the hook's operands, and its data has the hook's record.
+Match match_contraction(const TacticContext& cx, ir::NodeId root, bool (*is_contraction)(const Op&), int channel_axis,
+                        ResultOrder order, RegionOf region_of);
 
 }  // namespace kiln::cpu

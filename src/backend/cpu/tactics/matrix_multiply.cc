@@ -1,6 +1,5 @@
 #include "backend/cpu/tactics/matrix_multiply.h"
 
-#include "backend/cpu/tactics/epilogue.h"
 #include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/hook.h"
 #include "backend/cpu/tactics/registry.h"
@@ -16,17 +15,9 @@ class MatrixMultiplyTactic final : public Tactic {
   std::string_view name() const override { return "gemm"; }
 
   Match match(const TacticContext& cx, ir::NodeId root) const override {
-    if (auto found = match_epilogue(cx.graph, root, is_product, -1))
-      return region_of(cx, root, found->contraction, *found);
-    auto hook = match_hook(cx.graph, root, is_product, -1, ResultOrder::kRowMajor);
-    if (!hook) return std::unexpected(hook.error());
-    if (has_vector(cx, hook->contraction)) return reject("a product with a vector has no rows and columns");
-    EpilogueMatch plain;
-    plain.nodes = std::move(hook->nodes);
-    Match region = region_of(cx, root, hook->contraction, plain);
-    if (!region) return region;
-    region->inputs.insert(region->inputs.end(), hook->extras.begin(), hook->extras.end());
-    region->data.set("hook", hook->spec.record());
+    Match region = match_contraction(cx, root, is_product, -1, ResultOrder::kRowMajor, region_of);
+    if (region && region->data.find("hook") && has_vector(cx, region->nodes[0]))
+      return reject("a product with a vector has no rows and columns");
     return region;
   }
 
