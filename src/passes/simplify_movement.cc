@@ -5,11 +5,12 @@
 #include "passes/merge_reshapes.h"
 #include "passes/merge_transposes.h"
 #include "passes/settle.h"
+#include "passes/sink_reshapes.h"
 
 namespace kiln::passes {
 
 Status simplify_movement(ir::Graph& graph, PassContext& cx) {
-  return settle(graph, cx, {hoist_slices, merge_transposes, merge_reshapes, merge_around_reshapes});
+  return settle(graph, cx, {hoist_slices, merge_transposes, sink_reshapes, merge_reshapes, merge_around_reshapes});
 }
 
 }  // namespace kiln::passes

@@ -4,13 +4,15 @@
 
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
+#include "ops/reshape.h"
 #include "ops/transpose.h"
+#include "passes/reshape_to.h"
 #include "passes/rewrite.h"
 
 namespace kiln::passes {
 namespace {
 
-/// Transpose(x) or Transpose(x) times one number, and the node of the Transpose.
+/// An operand made of a Transpose: perhaps reshaped along leading axes and multiplied by one number, in that order.
 struct Transposed {
   ir::NodeId transpose;
   ir::NodeId scaling = ir::NodeId::kNone;
@@ -23,32 +25,49 @@ bool hides_innermost(const ir::Graph& graph, ir::ValueId value) {
   return transpose->perm[transpose->perm.size() - 2] == static_cast<int64_t>(transpose->perm.size()) - 1;
 }
 
+/// The Transpose at `value`, or behind a Reshape that keeps the last two axes.
+std::optional<ir::NodeId> transpose_behind(const ir::Graph& graph, ir::ValueId value) {
+  if (hides_innermost(graph, value)) return graph.value(value).producer;
+  if (!graph.producer_as<ops::Reshape>(value)) return std::nullopt;
+  const ir::ValueId x = graph.node(graph.value(value).producer).inputs[0];
+  const Shape &from = graph.type(x).shape, &to = graph.type(value).shape;
+  const bool keeps =
+      from.size() >= 2 && to.size() >= 2 && from.back() == to.back() && from[from.size() - 2] == to[to.size() - 2];
+  return keeps && hides_innermost(graph, x) ? std::optional(graph.value(x).producer) : std::nullopt;
+}
+
 std::optional<Transposed> transposed(const ir::Graph& graph, ir::ValueId value) {
+  if (const auto transpose = transpose_behind(graph, value)) return Transposed{*transpose};
   const ir::NodeId id = graph.value(value).producer;
-  if (hides_innermost(graph, value)) return Transposed{id};
   const auto* op = graph.producer_as<ops::ElementWise>(value);
   if (!op || graph.num_uses(value) != 1) return std::nullopt;
   const bool product = op->kind == ops::ElementWiseKind::kProd;
   for (size_t side = 0; side < 2; ++side) {
     if (!product && !(op->kind == ops::ElementWiseKind::kDiv && side == 0)) continue;
-    const ir::ValueId x = graph.node(id).inputs[side];
     const HostTensor* c = graph.constant(graph.node(id).inputs[1 - side]);
-    if (c && c->volume() == 1 && hides_innermost(graph, x)) return Transposed{graph.value(x).producer, id, side};
+    const auto transpose = transpose_behind(graph, graph.node(id).inputs[side]);
+    if (c && c->volume() == 1 && transpose) return Transposed{*transpose, id, side};
   }
   return std::nullopt;
 }
 
 /// The operand with its last two axes swapped.
-Result<ir::ValueId> swapped(const ir::Graph& graph, const Transposed& found, ir::Patch& patch) {
+Result<ir::ValueId> swapped(const ir::Graph& graph, const Transposed& found, ir::ValueId operand, ir::Patch& patch) {
   ir::ValueId x = graph.node(found.transpose).inputs[0];
   if (found.scaling != ir::NodeId::kNone) {
     std::vector<ir::ValueId> inputs = graph.node(found.scaling).inputs;
+    const HostTensor& number = *graph.constant(inputs[1 - found.scaled]);
+    const Extents ones(graph.type(x).shape.size(), 1);
+    if (number.extents() != ones) inputs[1 - found.scaled] = patch.add_constant(number.reshaped(ones));
     inputs[found.scaled] = x;
     x = TRY(patch.add(graph.node(found.scaling).op, inputs));
   }
   std::vector<int64_t> perm = graph.node(found.transpose).op.as<ops::Transpose>()->perm;
   std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-  return std::ranges::is_sorted(perm) ? Result<ir::ValueId>(x) : patch.add(ops::Transpose{perm}, {x});
+  if (!std::ranges::is_sorted(perm)) x = TRY(patch.add(ops::Transpose{perm}, {x}));
+  Shape shape = graph.type(operand).shape;
+  std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  return reshape_to(patch, x, shape);
 }
 
 ops::MatrixOp flipped(ops::MatrixOp op) {
@@ -67,7 +86,7 @@ Status transpose_operands(ir::Graph& graph, PassContext&) {
     for (size_t i = 0; i < 2; ++i) {
       const auto operand = *sides[i] == ops::MatrixOp::kVector ? std::nullopt : transposed(found.graph(), inputs[i]);
       if (!operand) continue;
-      inputs[i] = TRY(swapped(found.graph(), *operand, patch));
+      inputs[i] = TRY(swapped(found.graph(), *operand, inputs[i], patch));
       *sides[i] = flipped(*sides[i]);
       changed = true;
     }

@@ -1,0 +1,150 @@
+#include "passes/sink_reshapes.h"
+
+#include <algorithm>
+
+#include "ops/activation.h"
+#include "ops/element_wise.h"
+#include "ops/matrix_multiply.h"
+#include "ops/reshape.h"
+#include "ops/unary.h"
+#include "passes/reshape_to.h"
+#include "passes/rewrite.h"
+
+namespace kiln::passes {
+namespace {
+
+/// Whether every axis of the constant but the last has extent 1.
+bool spans_last_axis(const HostTensor& constant) {
+  const Extents& extents = constant.extents();
+  return !extents.empty() && std::all_of(extents.begin(), extents.end() - 1, [](int64_t e) { return e == 1; });
+}
+
+/// The one input of a row-wise pointwise node that is no constant; -1 where the node is something else.
+int varying_input(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (node.op.as<ops::Activation>() || node.op.as<ops::Unary>()) return 0;
+  if (!node.op.as<ops::ElementWise>()) return -1;
+  for (size_t i = 0; i < 2; ++i) {
+    const HostTensor* other = graph.constant(node.inputs[1 - i]);
+    const bool same = graph.type(node.inputs[i]).shape == graph.type(node.outputs[0]).shape;
+    if (other && spans_last_axis(*other) && same && !graph.constant(node.inputs[i])) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+/// Whether Reshapes alone read the value, perhaps behind row-wise nodes.
+bool ends_in_reshapes(const ir::Graph& graph, ir::ValueId value, int depth = 8) {
+  const auto& users = graph.value(value).users;
+  if (graph.is_output(value) || users.empty() || depth == 0) return false;
+  return std::ranges::all_of(users, [&](ir::NodeId user) {
+    const ir::Node& node = graph.node(user);
+    if (node.op.as<ops::Reshape>()) return node.inputs[0] == value;
+    const int input = varying_input(graph, user);
+    return input >= 0 && node.inputs[static_cast<size_t>(input)] == value &&
+           ends_in_reshapes(graph, node.outputs[0], depth - 1);
+  });
+}
+
+/// Whether the Reshape of x to y keeps the last axis, so that rows stay whole.
+bool keeps_rows(const TensorType& x, const TensorType& y) {
+  return x.rank() >= 2 && y.rank() >= 1 && x.shape.back() == y.shape.back();
+}
+
+/// The constant under leading axes of extent 1 up to `rank`; its last `kept` extents stay.
+ir::ValueId with_rank(ir::Patch& patch, const HostTensor& constant, int rank, int kept) {
+  Extents extents(static_cast<size_t>(rank - kept), 1);
+  extents.insert(extents.end(), constant.extents().end() - kept, constant.extents().end());
+  return patch.add_constant(constant.reshaped(std::move(extents)));
+}
+
+Status below_products(ir::Graph& graph) {
+  const ir::Pattern product =
+      ir::op<ops::MatrixMultiply>("y", ir::op<ops::Reshape>("rows", ir::any("x")), ir::constant("w"));
+  return rewrite(graph, product, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    const auto& op = found.op<ops::MatrixMultiply>("y");
+    const HostTensor& w = *found.constant("w");
+    const TensorType& x = found.type("x");
+    if (op.a != ops::MatrixOp::kNone || op.b == ops::MatrixOp::kVector || w.rank() != 2 ||
+        !keeps_rows(x, found.type("rows")) || !ends_in_reshapes(found.graph(), found.value("y")))
+      return {};
+    const ir::ValueId y = TRY(patch.add(op, {found.value("x"), with_rank(patch, w, x.rank(), 2)}));
+    return patch.replace(found.value("y"), TRY(reshape_to(patch, y, found.type("y").shape)));
+  });
+}
+
+template <class T>
+Status below_pointwise(ir::Graph& graph) {
+  return rewrite(graph, ir::op<T>("y"), [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    const ir::Graph& g = found.graph();
+    const int input = varying_input(g, found.node_id("y"));
+    if (input < 0) return {};
+    std::vector<ir::ValueId> inputs = found.node("y").inputs;
+    const ir::ValueId rows = inputs[static_cast<size_t>(input)];
+    if (!g.producer_as<ops::Reshape>(rows) || g.num_uses(rows) != 1) return {};
+    const ir::ValueId x = g.node(g.value(rows).producer).inputs[0];
+    if (!keeps_rows(g.type(x), g.type(rows)) || !ends_in_reshapes(g, found.value("y"))) return {};
+    inputs[static_cast<size_t>(input)] = x;
+    if (inputs.size() > 1) {
+      ir::ValueId& other = inputs[static_cast<size_t>(1 - input)];
+      other = with_rank(patch, *g.constant(other), g.type(x).rank(), 1);
+    }
+    const ir::ValueId y = TRY(patch.add(found.node("y").op, inputs));
+    return patch.replace(found.value("y"), TRY(reshape_to(patch, y, found.type("y").shape)));
+  });
+}
+
+/// The value with its rows under the leading extents `lead`, made anew from a Reshape above; kNone where a chain of
+/// row-wise nodes and a product by a constant does not lead to one.
+Result<ir::ValueId> under(const ir::Graph& graph, ir::Patch& patch, ir::ValueId value, const Shape& lead) {
+  const ir::NodeId id = graph.value(value).producer;
+  if (id == ir::NodeId::kNone || graph.num_uses(value) != 1) return ir::ValueId::kNone;
+  const ir::Node& node = graph.node(id);
+  std::vector<ir::ValueId> inputs = node.inputs;
+  const int rank = static_cast<int>(lead.size()) + 1;
+  if (const auto* product = node.op.as<ops::MatrixMultiply>()) {
+    const HostTensor* w = graph.constant(inputs[1]);
+    if (!w || w->rank() != 2 || product->a != ops::MatrixOp::kNone || product->b == ops::MatrixOp::kVector ||
+        !graph.producer_as<ops::Reshape>(inputs[0]))
+      return ir::ValueId::kNone;
+    Shape rows = lead;
+    rows.push_back(graph.type(inputs[0]).shape.back());
+    inputs[0] = TRY(reshape_to(patch, graph.node(graph.value(inputs[0]).producer).inputs[0], rows));
+    inputs[1] = with_rank(patch, *w, rank, 2);
+    return patch.add(node.op, inputs);
+  }
+  const int input = varying_input(graph, id);
+  if (input < 0) return ir::ValueId::kNone;
+  ir::ValueId& x = inputs[static_cast<size_t>(input)];
+  x = TRY(under(graph, patch, x, lead));
+  if (x == ir::ValueId::kNone) return x;
+  if (inputs.size() > 1) {
+    ir::ValueId& other = inputs[static_cast<size_t>(1 - input)];
+    other = with_rank(patch, *graph.constant(other), rank, 1);
+  }
+  return patch.add(node.op, inputs);
+}
+
+/// Reshape(MatrixMultiply(Reshape(x), w)): the last shape moves above the product.
+Status above_products(ir::Graph& graph) {
+  return rewrite(graph, ir::op<ops::Reshape>("y", ir::any("rows")),
+                 [](const ir::Capture& found, ir::Patch& patch) -> Status {
+                   const TensorType& y = found.type("y");
+                   if (!keeps_rows(y, found.type("rows")) || found.type("rows").rank() != 2) return {};
+                   const Shape lead(y.shape.begin(), y.shape.end() - 1);
+                   const ir::ValueId by = TRY(under(found.graph(), patch, found.value("rows"), lead));
+                   return by == ir::ValueId::kNone ? Status{} : patch.replace(found.value("y"), by);
+                 });
+}
+
+}  // namespace
+
+Status sink_reshapes(ir::Graph& graph, PassContext& cx) {
+  if (cx.refittable) return {};
+  TRY(below_products(graph));
+  TRY(below_pointwise<ops::ElementWise>(graph));
+  TRY(below_pointwise<ops::Activation>(graph));
+  TRY(below_pointwise<ops::Unary>(graph));
+  return above_products(graph);
+}
+
+}  // namespace kiln::passes
