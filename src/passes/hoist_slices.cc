@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "ops/concatenation.h"
+#include "ops/reshape.h"
 #include "ops/slice.h"
 #include "ops/transpose.h"
+#include "passes/reshape_to.h"
 #include "passes/rewrite.h"
 #include "passes/settle.h"
 
@@ -107,10 +109,45 @@ Status together(ir::Graph& graph, PassContext&) {
   });
 }
 
+/// For each axis of `to`, the axis of `from` that it is; -1 for extents of 1. Nothing where the shapes differ in more
+/// than such extents.
+std::optional<std::vector<int>> axes_without_ones(const Shape& from, const Shape& to) {
+  std::vector<int> map(to.size(), -1);
+  size_t i = 0;
+  const auto skip_ones = [&] {
+    while (i < from.size() && from[i] == sym::Expr(1)) ++i;
+  };
+  for (size_t j = 0; j < to.size(); ++j) {
+    if (to[j] == sym::Expr(1)) continue;
+    skip_ones();
+    if (i == from.size() || from[i] != to[j]) return std::nullopt;
+    map[j] = static_cast<int>(i++);
+  }
+  skip_ones();
+  return i == from.size() ? std::optional(map) : std::nullopt;
+}
+
+/// Slice(Reshape(Transpose(x))) where the Reshape only adds and drops axes of extent 1: it goes below.
+Status above_reshapes(ir::Graph& graph, PassContext&) {
+  const ir::Pattern sliced =
+      ir::op<ops::Slice>("y", ir::op<ops::Reshape>("r", ir::op<ops::Transpose>("t", ir::any("x"))));
+  return rewrite(graph, sliced, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    auto cut = cut_of(found.graph(), found.node_id("y"));
+    const auto axes = axes_without_ones(found.type("t").shape, found.type("r").shape);
+    if (!cut || !axes || !is_only_sliced(found.graph(), found.value("r"))) return {};
+    for (int64_t& axis : cut->axes) {
+      axis = (*axes)[static_cast<size_t>(axis)];
+      if (axis < 0) return {};
+    }
+    const ir::ValueId part = TRY(patch.add(slice_of(*cut), {found.value("t")}));
+    return patch.replace(found.value("y"), TRY(reshape_to(patch, part, found.type("y").shape)));
+  });
+}
+
 }  // namespace
 
 Status hoist_slices(ir::Graph& graph, PassContext& cx) {
-  return settle(graph, cx, {above_transposes, into_concatenations, together});
+  return settle(graph, cx, {above_reshapes, above_transposes, into_concatenations, together});
 }
 
 }  // namespace kiln::passes

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "ops/concatenation.h"
+#include "ops/reshape.h"
 #include "ops/slice.h"
 #include "ops/transpose.h"
+#include "ops/unsqueeze.h"
 #include "passes/testing/check_pass.h"
 
 namespace kiln::passes {
@@ -20,6 +22,15 @@ TEST(HoistSlices, PartsOfATransposeAreTransposesOfParts) {
             "a = Transpose{perm=[1, 0, 2]}(%4)\n"
             "%6 = Slice{starts=[1], sizes=[1], strides=[1], axes=[1], mode=strict_bounds}(x)\n"
             "b = Transpose{perm=[1, 0, 2]}(%6)\nreturn a, b\n");
+}
+TEST(HoistSlices, AcrossAnAxisOfOne) {
+  EXPECT_EQ(after_pass(hoist_slices,
+                       "x: f32[7, 2, 5]; t = Transpose{perm=[1, 0, 2]}(x); r = Reshape{dims=[2, 1, 7, 5]}(t); "
+                       "y = Slice{starts=[1], sizes=[1], axes=[0]}(r); return y"),
+            "x: f32[7, 2, 5]\n"
+            "%6 = Slice{starts=[1], sizes=[1], strides=[1], axes=[1], mode=strict_bounds}(x)\n"
+            "%7 = Transpose{perm=[1, 0, 2]}(%6)\n"
+            "y = Reshape{dims=[1, 1, 7, 5], zero_is_placeholder=false}(%7)\nreturn y\n");
 }
 TEST(HoistSlices, NotWhereElementsWouldBeTransposedTwice) {
   const char* const kText =
@@ -47,8 +58,8 @@ TEST(HoistSlices, AlongDifferentAxesAreOne) {
             "y = Slice{starts=[1, 0], sizes=[4, 4], strides=[2, 2], axes=[0, 1], mode=strict_bounds}(x)\nreturn y\n");
 }
 TEST(HoistSlices, KeepsValuesAndSettles) {
-  check_pass<ops::Slice, ops::Slice, ops::Transpose, ops::Concatenation>(hoist_slices,
-                                                                         {.graphs = 600, .least_changed = 100});
+  check_pass<ops::Slice, ops::Slice, ops::Transpose, ops::Concatenation, ops::Unsqueeze, ops::Reshape>(
+      hoist_slices, {.graphs = 1000, .least_changed = 100});
 }
 
 }  // namespace

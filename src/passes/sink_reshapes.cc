@@ -19,6 +19,12 @@ bool spans_last_axis(const HostTensor& constant) {
   return !extents.empty() && std::all_of(extents.begin(), extents.end() - 1, [](int64_t e) { return e == 1; });
 }
 
+/// Whether the constant is one matrix, without batch axes of other extents than 1.
+bool is_matrix(const HostTensor& constant) {
+  const Extents& extents = constant.extents();
+  return extents.size() >= 2 && std::all_of(extents.begin(), extents.end() - 2, [](int64_t e) { return e == 1; });
+}
+
 /// The one input of a row-wise pointwise node that is no constant; -1 where the node is something else.
 int varying_input(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
@@ -64,7 +70,7 @@ Status below_products(ir::Graph& graph) {
     const auto& op = found.op<ops::MatrixMultiply>("y");
     const HostTensor& w = *found.constant("w");
     const TensorType& x = found.type("x");
-    if (op.a != ops::MatrixOp::kNone || op.b == ops::MatrixOp::kVector || w.rank() != 2 ||
+    if (op.a != ops::MatrixOp::kNone || op.b == ops::MatrixOp::kVector || !is_matrix(w) ||
         !keeps_rows(x, found.type("rows")) || !ends_in_reshapes(found.graph(), found.value("y")))
       return {};
     const ir::ValueId y = TRY(patch.add(op, {found.value("x"), with_rank(patch, w, x.rank(), 2)}));
@@ -103,7 +109,7 @@ Result<ir::ValueId> under(const ir::Graph& graph, ir::Patch& patch, ir::ValueId 
   const int rank = static_cast<int>(lead.size()) + 1;
   if (const auto* product = node.op.as<ops::MatrixMultiply>()) {
     const HostTensor* w = graph.constant(inputs[1]);
-    if (!w || w->rank() != 2 || product->a != ops::MatrixOp::kNone || product->b == ops::MatrixOp::kVector ||
+    if (!w || !is_matrix(*w) || product->a != ops::MatrixOp::kNone || product->b == ops::MatrixOp::kVector ||
         !graph.producer_as<ops::Reshape>(inputs[0]))
       return ir::ValueId::kNone;
     Shape rows = lead;
@@ -129,7 +135,7 @@ Status above_products(ir::Graph& graph) {
   return rewrite(graph, ir::op<ops::Reshape>("y", ir::any("rows")),
                  [](const ir::Capture& found, ir::Patch& patch) -> Status {
                    const TensorType& y = found.type("y");
-                   if (!keeps_rows(y, found.type("rows")) || found.type("rows").rank() != 2) return {};
+                   if (!keeps_rows(y, found.type("rows"))) return {};
                    const Shape lead(y.shape.begin(), y.shape.end() - 1);
                    const ir::ValueId by = TRY(under(found.graph(), patch, found.value("rows"), lead));
                    return by == ir::ValueId::kNone ? Status{} : patch.replace(found.value("y"), by);
