@@ -136,23 +136,11 @@ Status Build::measure_workspaces() {
         symbols[s] = profile.value_ranges[input].max[element];
       }
     }
-    const auto extents_of = [&](int id) -> Result<Extents> {
-      Extents result;
-      for (const sym::Program& extent : profile.tensors[static_cast<size_t>(id)].extents)
-        result.push_back(TRY(extent.run(symbols)));
-      return result;
-    };
+    const std::vector<Extents> extents = TRY(engine->tensor_extents(static_cast<int>(p), symbols));
     for (size_t s = 0; s < profile.steps.size(); ++s) {
       plan::Step& step = profile.steps[s];
-      std::vector<Extents> inputs, outputs;
-      std::vector<int64_t> params;
-      for (const int id : step.inputs) inputs.push_back(TRY(extents_of(id)));
-      for (const int id : step.outputs) outputs.push_back(TRY(extents_of(id)));
-      for (const sym::Program& param : step.params) params.push_back(TRY(param.run(symbols)));
-      const auto bound = engine->step(static_cast<int>(p), static_cast<int>(s)).bind({inputs, outputs, params});
-      if (!bound)
-        return in_context(Status(std::unexpected(bound.error())), [&] { return str("step '", step.name, "'"); });
-      step.workspace_bytes = (*bound)->workspace_bytes();
+      const auto bound = TRY(engine->bind_step(static_cast<int>(p), static_cast<int>(s), extents, symbols));
+      step.workspace_bytes = bound->workspace_bytes();
       profile.workspace_bytes = std::max(profile.workspace_bytes, step.workspace_bytes);
     }
   }

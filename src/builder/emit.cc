@@ -39,6 +39,7 @@ class Emitter {
 
   Result<int> add_tensor(ir::ValueId value, const Format& format, plan::Place place);
   Result<int> tensor_of(ir::ValueId value, const Format& format);
+  void add_step(plan::Step step, const StepDraft& draft);
   Status emit_tile(const Tile& tile);
   Status emit_output(int output);
   Status emit_copy(int from, int to, const TensorType& type, const std::string& name);
@@ -100,6 +101,16 @@ Result<int> Emitter::tensor_of(ir::ValueId value, const Format& format) {
   return id;
 }
 
+/// Adds a step that runs what `draft` says.
+void Emitter::add_step(plan::Step step, const StepDraft& draft) {
+  step.executor = draft.executor;
+  step.kernel = draft.kernel;
+  step.payload = draft.payload;
+  for (const sym::Expr& param : draft.params) step.params.push_back(sym::Program::compile(param));
+  profile_.steps.push_back(std::move(step));
+  in_place_.push_back(draft.in_place_input);
+}
+
 Status Emitter::emit_tile(const Tile& tile) {
   plan::Step step;
   std::string ops;
@@ -121,17 +132,12 @@ Status Emitter::emit_tile(const Tile& tile) {
     tensor(step.outputs[0]).index = step.inputs[0];
     return {};
   }
-  step.executor = tile.draft.executor;
-  step.kernel = tile.draft.kernel;
-  step.payload = tile.draft.payload;
-  for (const sym::Expr& param : tile.draft.params) step.params.push_back(sym::Program::compile(param));
   step.info.set("ops", ops.empty() ? std::string("Reformat") : ops);
   step.info.set("tactic", tile.tactic ? tile.tactic->name() : std::string_view("reformat"));
   step.info.set("variant", tile.variant.name).set("time_us", tile.time_us);
   Datum::List notes(tile.notes.begin(), tile.notes.end());
   step.info.set("candidates", std::move(notes));
-  profile_.steps.push_back(std::move(step));
-  in_place_.push_back(tile.draft.in_place_input);
+  add_step(std::move(step), tile.draft);
   return {};
 }
 
@@ -144,16 +150,11 @@ Status Emitter::emit_copy(int from, int to, const TensorType& type, const std::s
   const StepDraft draft = backend_.reformat(type, tensor(from).format, tensor(to).format);
   plan::Step step;
   step.name = str("copy to output '", name, "'");
-  step.executor = draft.executor;
-  step.kernel = draft.kernel;
-  step.payload = draft.payload;
-  for (const sym::Expr& param : draft.params) step.params.push_back(sym::Program::compile(param));
   step.inputs = {from};
   step.outputs = {to};
   step.info.set("ops", "Copy").set("tactic", "reformat").set("variant", "").set("time_us", 0.0);
   step.info.set("candidates", Datum::List{});
-  profile_.steps.push_back(std::move(step));
-  in_place_.push_back(-1);
+  add_step(std::move(step), draft);
   return {};
 }
 

@@ -11,7 +11,6 @@ namespace kiln::runtime {
 namespace {
 
 constexpr int kMaxInFlight = 4;  // runs queued at once before enqueue waits for the oldest
-constexpr int64_t round_up(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 /// A pointer slot that the caller's addresses fill at each enqueue.
 struct Patch {
@@ -192,25 +191,12 @@ Status Context::bind_symbols() {
 
 Status Context::bind_steps() {
   const plan::Profile& profile = plan_profile();
-  tensor_extents_.assign(profile.tensors.size(), {});
-  for (size_t t = 0; t < profile.tensors.size(); ++t)
-    for (const sym::Program& extent : profile.tensors[t].extents)
-      tensor_extents_[t].push_back(
-          TRY(in_context(extent.run(symbols_), [&] { return str("shape of '", profile.tensors[t].name, "'"); })));
+  tensor_extents_ = TRY(engine_->tensor_extents(profile_, symbols_));
   TRY(plan::validate_extents(engine_->plan(), profile, symbols_, input_extents_, tensor_extents_));
   steps_.clear();
   workspace_bytes_ = 0;
-  std::vector<Extents> inputs, outputs;
-  std::vector<int64_t> params;
   for (size_t s = 0; s < profile.steps.size(); ++s) {
-    const plan::Step& step = profile.steps[s];
-    inputs.clear(), outputs.clear(), params.clear();
-    for (const int id : step.inputs) inputs.push_back(tensor_extents_[static_cast<size_t>(id)]);
-    for (const int id : step.outputs) outputs.push_back(tensor_extents_[static_cast<size_t>(id)]);
-    for (const sym::Program& param : step.params) params.push_back(TRY(param.run(symbols_)));
-    const LoadedStep& loaded = engine_->step(profile_, static_cast<int>(s));
-    steps_.push_back(
-        TRY(in_context(loaded.bind({inputs, outputs, params}), [&] { return str("step '", step.name, "'"); })));
+    steps_.push_back(TRY(engine_->bind_step(profile_, static_cast<int>(s), tensor_extents_, symbols_)));
     workspace_bytes_ = std::max(workspace_bytes_, steps_.back()->workspace_bytes());
   }
   return {};
@@ -218,7 +204,7 @@ Status Context::bind_steps() {
 
 Status Context::place_tensors() {
   const plan::Profile& profile = plan_profile();
-  const int64_t needed = round_up(profile.arena_bytes) + round_up(workspace_bytes_);
+  const int64_t needed = aligned_bytes(profile.arena_bytes) + aligned_bytes(workspace_bytes_);
   std::byte* memory = given_memory_;
   if (memory_policy_ != Memory::kGiven) {
     if (own_memory_.size_bytes() < needed) own_memory_ = TRY(engine_->device().allocate(needed));
@@ -232,7 +218,7 @@ Status Context::place_tensors() {
     auto invocation = std::make_unique<Invocation>();
     invocation->context = this;
     invocation->binding = binding_;
-    invocation->workspace = memory + round_up(profile.arena_bytes);
+    invocation->workspace = memory + aligned_bytes(profile.arena_bytes);
     invocation->times_ms.resize(profile.steps.size());
     const auto add = [&](int id) -> Status {
       int64_t offset = 0;

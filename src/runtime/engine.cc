@@ -29,8 +29,6 @@ Hash128 key_of(const plan::Step& step, const StepSpec& spec, std::span<const int
   return combine(hash128(std::string_view(text)), hash128(step.payload));
 }
 
-constexpr int64_t round_up(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
 }  // namespace
 
 Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::Plan> plan, Device& device, Log& log) {
@@ -62,9 +60,31 @@ Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::P
   return engine;
 }
 
+Result<std::vector<Extents>> Engine::tensor_extents(int profile, std::span<const int64_t> symbols) const {
+  const auto& tensors = plan_->profiles[static_cast<size_t>(profile)].tensors;
+  std::vector<Extents> result(tensors.size());
+  for (size_t t = 0; t < tensors.size(); ++t)
+    for (const sym::Program& extent : tensors[t].extents)
+      result[t].push_back(
+          TRY(in_context(extent.run(symbols), [&] { return str("shape of '", tensors[t].name, "'"); })));
+  return result;
+}
+
+Result<std::unique_ptr<BoundStep>> Engine::bind_step(int profile, int step, std::span<const Extents> tensor_extents,
+                                                     std::span<const int64_t> symbols) const {
+  const plan::Step& planned = plan_->profiles[static_cast<size_t>(profile)].steps[static_cast<size_t>(step)];
+  std::vector<Extents> inputs, outputs;
+  std::vector<int64_t> params;
+  for (const int id : planned.inputs) inputs.push_back(tensor_extents[static_cast<size_t>(id)]);
+  for (const int id : planned.outputs) outputs.push_back(tensor_extents[static_cast<size_t>(id)]);
+  for (const sym::Program& param : planned.params) params.push_back(TRY(param.run(symbols)));
+  const LoadedStep& loaded = *steps_[static_cast<size_t>(profile)][static_cast<size_t>(step)];
+  return in_context(loaded.bind({inputs, outputs, params}), [&] { return str("step '", planned.name, "'"); });
+}
+
 int64_t Engine::memory_bytes(int profile) const {
   const plan::Profile& p = plan_->profiles[static_cast<size_t>(profile)];
-  return round_up(p.arena_bytes) + round_up(p.workspace_bytes);
+  return aligned_bytes(p.arena_bytes) + aligned_bytes(p.workspace_bytes);
 }
 
 int64_t Engine::max_memory_bytes() const {

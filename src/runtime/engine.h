@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/log.h"
@@ -11,6 +12,9 @@
 
 namespace kiln::runtime {
 
+/// Sizes of the parts of a context's memory, as their neighbours see them.
+constexpr int64_t aligned_bytes(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
 class Engine {
  public:
   /// Loads every step; equal steps of several profiles are loaded once. The error names the step that fails.
@@ -19,9 +23,11 @@ class Engine {
   const plan::Plan& plan() const { return *plan_; }
   Device& device() const { return device_; }
   int num_profiles() const { return static_cast<int>(plan_->profiles.size()); }
-  const LoadedStep& step(int profile, int step) const {
-    return *steps_[static_cast<size_t>(profile)][static_cast<size_t>(step)];
-  }
+  /// Extents of every tensor of a profile, at these values of the plan's symbols.
+  Result<std::vector<Extents>> tensor_extents(int profile, std::span<const int64_t> symbols) const;
+  /// A step prepared for tensors of these extents. The error names it.
+  Result<std::unique_ptr<BoundStep>> bind_step(int profile, int step, std::span<const Extents> tensor_extents,
+                                               std::span<const int64_t> symbols) const;
   /// Memory that a context of this profile needs: tensors, then workspace, each rounded up to 256.
   int64_t memory_bytes(int profile) const;
   int64_t max_memory_bytes() const;

@@ -70,6 +70,16 @@ class Grower {
     return graph_.type(output).shape == graph_.output_type(root_).shape && refusal(id).empty();
   }
 
+  /// Appends a node behind the nodes of the chain that it reads.
+  void order_from(ir::NodeId id) {
+    if (std::ranges::find(chain_.nodes, id) != chain_.nodes.end()) return;
+    for (const ir::ValueId input : graph_.node(id).inputs) {
+      const ir::NodeId producer = input == ir::ValueId::kNone ? ir::NodeId::kNone : graph_.value(input).producer;
+      if (producer != ir::NodeId::kNone && inside_.contains(producer)) order_from(producer);
+    }
+    chain_.nodes.push_back(id);
+  }
+
   /// The operand that computes a value; leaves become inputs of the program.
   NestOperand operand(ir::ValueId value) {
     while (true) {  // an expand inside is its input, broadcast
@@ -88,11 +98,8 @@ class Grower {
   }
 
   std::expected<Chain, Reject> build() {
-    const auto order = graph_.topological_order();
-    if (!order) return reject(order.error().message);
-    for (const ir::NodeId id : *order) {
-      if (!inside_.contains(id)) continue;
-      chain_.nodes.push_back(id);
+    order_from(root_);
+    for (const ir::NodeId id : chain_.nodes) {
       if (is_expand(id)) continue;
       const ir::Node& node = graph_.node(id);
       NestInstruction instruction;

@@ -24,20 +24,10 @@ const ops::Convolution& op_of(const TacticContext& cx, const Region& region) {
   return *cx.graph.node(region.nodes[0]).op.as<ops::Convolution>();
 }
 
-/// The fixed inputs of a convolution's step, then the operands of its hook.
-Match region_of(const TacticContext& cx, ir::NodeId root, ir::NodeId contraction, const EpilogueMatch& epilogue) {
-  const ir::Node& conv = cx.graph.node(contraction);
-  const TensorType& x = cx.graph.type(conv.inputs[0]);
-  const TensorType& w = cx.graph.type(conv.inputs[1]);
-  if (x.dtype != DType::kF32) return reject("x is ", x, "; the kernel computes in f32");
+Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
+  const TensorType& w = cx.graph.input_type(epilogue.contraction, 1);
   if (!w.is_static()) return reject("w is ", w, "; the kernel needs its extents when the plan is built");
-  ir::ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ir::ValueId::kNone;
-  if (bias != ir::ValueId::kNone && epilogue.bias != ir::ValueId::kNone) return reject("there are two biases");
-  if (bias == ir::ValueId::kNone) bias = epilogue.bias;
-  Region region{
-      epilogue.nodes, {conv.inputs[0], conv.inputs[1], bias, epilogue.residual}, {cx.graph.node(root).outputs[0]}, {}};
-  region.data.set("lo", epilogue.lo).set("hi", epilogue.hi);
-  return region;
+  return contraction_region(cx, root, epilogue);
 }
 
 Match ConvolutionTactic::match(const TacticContext& cx, ir::NodeId root) const {
@@ -77,9 +67,7 @@ Result<StepDraft> ConvolutionTactic::compile(const TacticContext& cx, const Regi
   StepDraft draft{.executor = "cpu", .kernel = "convolution"};
   draft.payload = window_spec(op, Extents(w.begin() + 2, w.end())).record();
   draft.payload.set("groups", op.groups).set("family", TRY(variant.params.get_text("family")));
-  draft.payload.set("lo", TRY(region.data.get_double("lo"))).set("hi", TRY(region.data.get_double("hi")));
-  if (const Datum* hook = region.data.find("hook")) draft.payload.set("hook", *hook);
-  if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
+  TRY(add_epilogue(draft, region));
   return draft;
 }
 

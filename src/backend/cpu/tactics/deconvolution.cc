@@ -18,16 +18,8 @@ class DeconvolutionTactic final : public Tactic {
     auto found = match_epilogue(cx.graph, root, is_deconvolution, 1);
     if (!found) return std::unexpected(found.error());
     const ir::Node& node = cx.graph.node(found->contraction);
-    const TensorType& x = cx.graph.type(node.inputs[0]);
-    if (x.dtype != DType::kF32) return reject("x is ", x, "; the kernel computes in f32");
     if (!cx.graph.constant(node.inputs[1])) return reject("w is computed at run time; the kernel packs constants");
-    ir::ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : ir::ValueId::kNone;
-    if (bias != ir::ValueId::kNone && found->bias != ir::ValueId::kNone) return reject("there are two biases");
-    if (bias == ir::ValueId::kNone) bias = found->bias;
-    Region region{
-        found->nodes, {node.inputs[0], node.inputs[1], bias, found->residual}, {cx.graph.node(root).outputs[0]}, {}};
-    region.data.set("lo", found->lo).set("hi", found->hi);
-    return region;
+    return contraction_region(cx, root, *found);
   }
 
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
@@ -41,8 +33,7 @@ class DeconvolutionTactic final : public Tactic {
     StepDraft draft{.executor = "cpu", .kernel = "deconvolution"};
     draft.payload = window_spec(op, Extents(w.begin() + 2, w.end())).record();
     draft.payload.set("groups", op.groups);
-    draft.payload.set("lo", TRY(region.data.get_double("lo"))).set("hi", TRY(region.data.get_double("hi")));
-    if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
+    TRY(add_epilogue(draft, region));
     return draft;
   }
 };

@@ -102,4 +102,24 @@ std::expected<EpilogueMatch, Reject> match_epilogue(const ir::Graph& graph, ir::
   return found;
 }
 
+Match contraction_region(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
+  const ir::Node& node = cx.graph.node(epilogue.contraction);
+  const TensorType& x = cx.graph.type(node.inputs[0]);
+  if (x.dtype != DType::kF32) return reject("the first input is ", x, "; the kernel computes in f32");
+  ir::ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : ir::ValueId::kNone;
+  if (bias != ir::ValueId::kNone && epilogue.bias != ir::ValueId::kNone) return reject("there are two biases");
+  if (bias == ir::ValueId::kNone) bias = epilogue.bias;
+  Region region{
+      epilogue.nodes, {node.inputs[0], node.inputs[1], bias, epilogue.residual}, {cx.graph.node(root).outputs[0]}, {}};
+  region.data.set("lo", epilogue.lo).set("hi", epilogue.hi);
+  return region;
+}
+
+Status add_epilogue(StepDraft& draft, const Region& region) {
+  draft.payload.set("lo", TRY(region.data.get_double("lo"))).set("hi", TRY(region.data.get_double("hi")));
+  if (const Datum* hook = region.data.find("hook")) draft.payload.set("hook", *hook);
+  if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
+  return {};
+}
+
 }  // namespace kiln::cpu

@@ -21,4 +21,9 @@ struct EpilogueMatch {
 std::expected<EpilogueMatch, Reject> match_epilogue(const ir::Graph& graph, ir::NodeId root,
                                                     bool (*is_contraction)(const Op&), int channel_axis);
 
+/// The region of a contraction's step: its two operands, its bias (its own or the epilogue's) and the residual.
+Match contraction_region(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue);
+/// What of a region's epilogue goes into its step: the clamp, the hook's program, the residual's memory.
+Status add_epilogue(StepDraft& draft, const Region& region);
+
 }  // namespace kiln::cpu

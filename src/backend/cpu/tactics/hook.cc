@@ -87,13 +87,13 @@ std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId r
 
 Match match_contraction(const TacticContext& cx, ir::NodeId root, bool (*is_contraction)(const Op&), int channel_axis,
                         ResultOrder order, RegionOf region_of) {
-  if (auto found = match_epilogue(cx.graph, root, is_contraction, channel_axis))
-    return region_of(cx, root, found->contraction, *found);
+  if (auto found = match_epilogue(cx.graph, root, is_contraction, channel_axis)) return region_of(cx, root, *found);
   auto hook = match_hook(cx.graph, root, is_contraction, channel_axis, order);
   if (!hook) return std::unexpected(hook.error());
   EpilogueMatch plain;
+  plain.contraction = hook->contraction;
   plain.nodes = std::move(hook->nodes);
-  Match region = region_of(cx, root, hook->contraction, plain);
+  Match region = region_of(cx, root, plain);
   if (!region) return region;
   region->inputs.insert(region->inputs.end(), hook->extras.begin(), hook->extras.end());
   region->data.set("hook", hook->spec.record());

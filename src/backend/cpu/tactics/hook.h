@@ -25,8 +25,7 @@ std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId r
                                             int channel_axis, ResultOrder order);
 
 /// Makes the region of a contraction with its fixed inputs, from what its epilogue has.
-using RegionOf = Match (*)(const TacticContext& cx, ir::NodeId root, ir::NodeId contraction,
-                           const EpilogueMatch& epilogue);
+using RegionOf = Match (*)(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue);
 
 /// A contraction whose epilogue fits in registers (epilogue.h), else one with a hook: the region's inputs then end with
 /// the hook's operands, and its data has the hook's record.

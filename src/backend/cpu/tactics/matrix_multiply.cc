@@ -31,9 +31,7 @@ class MatrixMultiplyTactic final : public Tactic {
     draft.payload.set("transpose_a", op.a == ops::MatrixOp::kTranspose)
         .set("transpose_b", op.b == ops::MatrixOp::kTranspose);
     draft.payload.set("vector_a", op.a == ops::MatrixOp::kVector).set("vector_b", op.b == ops::MatrixOp::kVector);
-    draft.payload.set("lo", TRY(region.data.get_double("lo"))).set("hi", TRY(region.data.get_double("hi")));
-    if (const Datum* hook = region.data.find("hook")) draft.payload.set("hook", *hook);
-    if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
+    TRY(add_epilogue(draft, region));
     return draft;
   }
 
@@ -42,20 +40,10 @@ class MatrixMultiplyTactic final : public Tactic {
     const auto& op = *cx.graph.node(product).op.as<ops::MatrixMultiply>();
     return op.a == ops::MatrixOp::kVector || op.b == ops::MatrixOp::kVector;
   }
-  /// The fixed inputs of a product's step.
-  static Match region_of(const TacticContext& cx, ir::NodeId root, ir::NodeId contraction,
-                         const EpilogueMatch& epilogue) {
-    const ir::Node& product = cx.graph.node(contraction);
-    const TensorType& a = cx.graph.type(product.inputs[0]);
-    if (a.dtype != DType::kF32) return reject("a is ", a, "; the kernel computes in f32");
-    if (has_vector(cx, contraction) && epilogue.bias != ir::ValueId::kNone)
+  static Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
+    if (has_vector(cx, epilogue.contraction) && epilogue.bias != ir::ValueId::kNone)
       return reject("a product with a vector has no bias");
-    Region region{epilogue.nodes,
-                  {product.inputs[0], product.inputs[1], epilogue.bias, epilogue.residual},
-                  {cx.graph.node(root).outputs[0]},
-                  {}};
-    region.data.set("lo", epilogue.lo).set("hi", epilogue.hi);
-    return region;
+    return contraction_region(cx, root, epilogue);
   }
 };
 
