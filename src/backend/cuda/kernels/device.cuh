@@ -1,0 +1,147 @@
+// What every kernel of ours stands on: element types and their conversions, vectors, reductions over warps and blocks,
+// and programmatic dependent launch. NVRTC compiles it against nothing else.
+#pragma once
+
+#include <cstdint>
+
+namespace kiln {
+
+inline constexpr int kWarp = 32;
+inline constexpr unsigned kAllLanes = 0xffffffffu;
+
+/// Returns when what earlier kernels of the stream have written is there to be read. Every kernel calls it before its
+/// first access to memory that another kernel writes; without programmatic dependent launch it costs nothing.
+__device__ __forceinline__ void pdl_wait() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// Lets the next kernel's blocks start, as far as there is room for them.
+__device__ __forceinline__ void pdl_launch() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// --- Element types as they lie in memory. ---
+
+struct f16 {
+  unsigned short bits;
+};
+struct bf16 {
+  unsigned short bits;
+};
+
+__device__ __forceinline__ float to_float(float x) { return x; }
+__device__ __forceinline__ float to_float(f16 x) {
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+  return y;
+}
+__device__ __forceinline__ float to_float(bf16 x) { return __uint_as_float(unsigned(x.bits) << 16); }
+
+template <class T>
+__device__ __forceinline__ T from_float(float x);
+template <>
+__device__ __forceinline__ float from_float<float>(float x) {
+  return x;
+}
+template <>
+__device__ __forceinline__ f16 from_float<f16>(float x) {
+  f16 y;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+  return y;
+}
+template <>
+__device__ __forceinline__ bf16 from_float<bf16>(float x) {
+  bf16 y;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+  return y;
+}
+
+/// Two neighbours in one word, the first in its low half.
+template <class T>
+__device__ __forceinline__ unsigned pack2(float low, float high);
+template <>
+__device__ __forceinline__ unsigned pack2<f16>(float low, float high) {
+  unsigned y;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
+  return y;
+}
+template <>
+__device__ __forceinline__ unsigned pack2<bf16>(float low, float high) {
+  unsigned y;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
+  return y;
+}
+
+// --- Vectors: N neighbours that one instruction moves (two from 32 bytes on). ---
+
+template <class T, int N>
+struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vec {
+  T at[N];
+};
+template <class T, int N>
+__device__ __forceinline__ Vec<T, N> load_vec(const T* from) {
+  return *reinterpret_cast<const Vec<T, N>*>(from);
+}
+template <class T, int N>
+__device__ __forceinline__ void store_vec(T* to, const Vec<T, N>& value) {
+  *reinterpret_cast<Vec<T, N>*>(to) = value;
+}
+/// As floats.
+template <class T, int N>
+__device__ __forceinline__ Vec<float, N> load_floats(const T* from) {
+  const Vec<T, N> stored = load_vec<T, N>(from);
+  Vec<float, N> result;
+#pragma unroll
+  for (int i = 0; i < N; ++i) result.at[i] = to_float(stored.at[i]);
+  return result;
+}
+template <class T, int N>
+__device__ __forceinline__ void store_floats(T* to, const Vec<float, N>& value) {
+  Vec<T, N> stored;
+#pragma unroll
+  for (int i = 0; i < N; ++i) stored.at[i] = from_float<T>(value.at[i]);
+  store_vec<T, N>(to, stored);
+}
+
+// --- Reductions. Every lane gets the result; the order is fixed, so that the bits are. ---
+
+struct Plus {
+  template <class A>
+  __device__ __forceinline__ A operator()(A a, A b) const {
+    return a + b;
+  }
+};
+/// NaN if either is.
+struct Greater {
+  __device__ __forceinline__ float operator()(float a, float b) const { return a > b || a != a ? a : b; }
+};
+
+/// Over groups of `kLanes` neighbouring lanes, a power of two.
+template <int kLanes = kWarp, class A, class F>
+__device__ __forceinline__ A warp_fold(A value, F f) {
+#pragma unroll
+  for (int step = kLanes / 2; step > 0; step /= 2) value = f(value, A(__shfl_xor_sync(kAllLanes, value, step)));
+  return value;
+}
+__device__ __forceinline__ float warp_sum(float value) { return warp_fold(value, Plus()); }
+__device__ __forceinline__ float warp_max(float value) { return warp_fold(value, Greater()); }
+
+/// Over a block of whole warps, all of whose threads call it. `scratch` is 32 values of shared memory, free again when
+/// it returns.
+template <class A, class F>
+__device__ __forceinline__ A block_fold(A value, A start, F f, A* scratch) {
+  value = warp_fold(value, f);
+  const int warps = blockDim.x / kWarp;
+  if (warps == 1) return value;
+  const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
+  if (lane == 0) scratch[warp] = value;
+  __syncthreads();
+  value = warp_fold(lane < warps ? scratch[lane] : start, f);
+  __syncthreads();
+  return value;
+}
+
+}  // namespace kiln
