@@ -93,7 +93,7 @@ TEST(PlanReader, ReadsStreamsThatOnlyGoForward) {
   const Plain shortened(bytes.begin(), bytes.end() - 1);
   Trickle cut(shortened, 64);
   EXPECT_EQ(read_plan(cut).error().message,
-            str("plan: section 'weights': the stream ends at byte ", bytes.size() - 1, ", 1 short"));
+            str("plan: section 'binaries': the stream ends at byte ", bytes.size() - 1, ", 1 short"));
 }
 
 TEST(PlanReader, WeightsOfManyPagesThroughAStream) {
@@ -256,6 +256,9 @@ TEST(PlanReader, WrongNumbersInMetadataAreAnswered) {
     for (size_t w = 0; w < whole.weights.size() && w < plan.weights.size(); ++w)
       if (whole.weights[w].value.extents() == plan.weights[w].value.extents())
         whole.weights[w].value = plan.weights[w].value;
+    for (size_t b = 0; b < whole.binaries.size() && b < plan.binaries.size(); ++b)
+      if (whole.binaries[b].value.extents() == plan.binaries[b].value.extents())
+        whole.binaries[b].value = plan.binaries[b].value;
     const auto bytes = write_plan(whole);
     if (!bytes) {
       EXPECT_FALSE(bytes.error().message.empty());

@@ -1,9 +1,9 @@
 #include "backend/cpu/tactics/convolution.h"
 
 #include "backend/cpu/tactics/filter_window.h"
-#include "backend/cpu/tactics/hook.h"
 #include "backend/cpu/tactics/registry.h"
 #include "ops/convolution.h"
+#include "tactics/hook.h"
 
 namespace kiln::cpu {
 namespace {
