@@ -1,0 +1,12 @@
+# Writes OUTPUT: a table of the files that LIST names, each as a raw string under its path below kernels/ or SOURCE.
+file(STRINGS ${LIST} files)
+set(text "// Written by cmake/embed_kernels.cmake.\n#include \"backend/cuda/device/embedded.h\"\n\nnamespace kiln::cuda {\n\n")
+string(APPEND text "constexpr EmbeddedFile kFiles[] = {\n")
+foreach(file ${files})
+  file(RELATIVE_PATH name ${SOURCE} ${file})
+  string(REGEX REPLACE "^backend/cuda/kernels/" "" name ${name})
+  file(READ ${file} content)
+  string(APPEND text "    {\"${name}\", R\"kiln_kernel(${content})kiln_kernel\"},\n")
+endforeach()
+string(APPEND text "};\nstd::span<const EmbeddedFile> embedded_files() { return kFiles; }\n\n}  // namespace kiln::cuda\n")
+file(WRITE ${OUTPUT} "${text}")

@@ -1,0 +1,54 @@
+/// Kernel text to cubins for one architecture: memory, then disk, then NVRTC.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "backend/cuda/device/kernel_cache.h"
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/notices.h"
+#include "base/error.h"
+#include "base/record.h"
+
+namespace kiln::cuda {
+
+/// Safe from several threads; one that asks for what another compiles waits for it.
+class Compiler {
+ public:
+  /// `arch` is "sm_80", "sm_90a", "sm_100a"; needs no GPU. Where NVRTC is missing only `compile` fails.
+  /// `cache_folder` empty: nothing on disk.
+  explicit Compiler(std::string arch, std::string cache_folder = default_cache_folder());
+
+  const std::string& arch() const { return arch_; }
+  /// The cubin. Fails with NVRTC's log, and kNotFound where NVRTC is missing.
+  Result<std::shared_ptr<const Bytes>> compile(const KernelSource& source);
+  /// Changes with all that decides a kernel's code: text, defines, architecture, NVRTC's version.
+  Result<Hash128> key_of(const KernelSource& source) const;
+
+  /// How many NVRTC compiled, and how many the disk had.
+  int num_compiled() const { return num_compiled_.load(std::memory_order_relaxed); }
+  int num_from_disk() const { return num_from_disk_.load(std::memory_order_relaxed); }
+  /// What a user should be told: a cache that cannot be written.
+  Notices& notices() { return notices_; }
+
+ private:
+  class Claim;
+  Hash128 key_of(const KernelSource& source, const KernelText& text) const;
+  Result<std::shared_ptr<const Bytes>> find_or_compile(const Hash128& key, const KernelSource& source,
+                                                       const KernelText& text);
+  Result<Bytes> run_nvrtc(const KernelSource& source, const KernelText& text) const;
+
+  const std::string arch_;
+  Notices notices_;
+  KernelCache disk_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  std::map<Hash128, std::shared_ptr<const Bytes>> cubins_;  ///< null: being compiled
+  std::atomic<int> num_compiled_{0}, num_from_disk_{0};
+};
+
+}  // namespace kiln::cuda

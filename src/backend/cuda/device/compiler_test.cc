@@ -1,0 +1,187 @@
+#include "backend/cuda/device/compiler.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "backend/cuda/device/nvrtc.h"
+
+namespace kiln::cuda {
+namespace {
+
+#define SKIP_WITHOUT_NVRTC() \
+  if (const auto found = Nvrtc::instance(); !found) GTEST_SKIP() << found.error().message
+
+KernelSource twice() {
+  return {.prelude = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= FACTOR; }",
+          .defines = {"FACTOR=2"},
+          .entry = "twice"};
+}
+
+/// A folder that goes with the test.
+struct Folder {
+  std::string path = (std::filesystem::temp_directory_path() / "kiln-compiler-XXXXXX").string();
+  Folder() { EXPECT_NE(mkdtemp(path.data()), nullptr); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> result;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+      if (entry.is_regular_file()) result.push_back(entry.path());
+    return result;
+  }
+};
+
+struct Lines final : Log {
+  std::vector<std::string> lines;
+  void write(Severity, std::string_view message) override { lines.emplace_back(message); }
+};
+
+class EachArch : public testing::TestWithParam<const char*> {};
+
+TEST_P(EachArch, MakesACubinWithTheKernel) {
+  SKIP_WITHOUT_NVRTC();
+  Compiler compiler(GetParam(), "");
+  const auto cubin = compiler.compile(twice());
+  ASSERT_TRUE(cubin) << cubin.error().message;
+  const std::string_view bytes(reinterpret_cast<const char*>((*cubin)->data()), (*cubin)->size());
+  EXPECT_TRUE(
+      bytes.starts_with("\x7f"
+                        "ELF"));
+  EXPECT_NE(bytes.find(".text.twice"), bytes.npos);
+  EXPECT_EQ(*compiler.compile(twice()), *cubin);  // from memory
+  EXPECT_EQ(compiler.num_compiled(), 1);
+}
+INSTANTIATE_TEST_SUITE_P(Compiler, EachArch, testing::Values("sm_80", "sm_90a", "sm_100a"));
+
+TEST(Compiler, SaysWhereAKernelIsWrong) {
+  SKIP_WITHOUT_NVRTC();
+  Compiler compiler("sm_80", "");
+  KernelSource wrong = twice();
+  wrong.defines = {};
+  const auto failed = compiler.compile(wrong);
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find("kernel twice of 'twice.cu'"), std::string::npos) << failed.error().message;
+  EXPECT_NE(failed.error().message.find("twice.cu(1): error: identifier \"FACTOR\" is undefined"), std::string::npos)
+      << failed.error().message;
+  EXPECT_FALSE(compiler.compile(wrong));  // again, not a wait for what never comes
+  EXPECT_FALSE(Compiler("sm_12", "").compile(twice()));
+}
+
+TEST(Compiler, KeyHasAllThatDecidesTheCode) {
+  const Compiler compiler("sm_80", "");
+  const auto key = *compiler.key_of(twice());
+  EXPECT_EQ(*compiler.key_of(twice()), key);
+  EXPECT_NE(*Compiler("sm_90a", "").key_of(twice()), key);
+  KernelSource other = twice();
+  other.defines = {"FACTOR=3"};
+  EXPECT_NE(*compiler.key_of(other), key);
+  other = twice();
+  other.prelude += "\n";
+  EXPECT_NE(*compiler.key_of(other), key);
+}
+
+TEST(Compiler, KeepsCubinsOnDisk) {
+  SKIP_WITHOUT_NVRTC();
+  const Folder folder;
+  Bytes first;
+  {
+    Compiler compiler("sm_80", folder.path + "/new/below");
+    first = **compiler.compile(twice());
+    EXPECT_EQ(compiler.num_compiled(), 1);
+  }
+  ASSERT_EQ(folder.files().size(), 1u);
+  Compiler again("sm_80", folder.path + "/new/below");
+  EXPECT_EQ(**again.compile(twice()), first);
+  EXPECT_EQ(again.num_compiled(), 0);
+  EXPECT_EQ(again.num_from_disk(), 1);
+  // A damaged file is as if it were not there, and is replaced.
+  std::filesystem::resize_file(folder.files()[0], first.size() / 2);
+  Compiler third("sm_80", folder.path + "/new/below");
+  EXPECT_EQ(**third.compile(twice()), first);
+  EXPECT_EQ(third.num_compiled(), 1);
+  std::fstream(folder.files()[0], std::ios::in | std::ios::out).seekp(200).put('x').put('y').put('z');
+  EXPECT_EQ(**Compiler("sm_80", folder.path + "/new/below").compile(twice()), first);
+}
+
+TEST(Compiler, WorksWithoutADisk) {
+  SKIP_WITHOUT_NVRTC();
+  const Folder folder;
+  std::ofstream(folder.path + "/file") << "no folder";
+  Compiler compiler("sm_80", folder.path + "/file/below");
+  KernelSource other = twice();
+  other.defines = {"FACTOR=5"};
+  EXPECT_TRUE(compiler.compile(twice()));
+  EXPECT_TRUE(compiler.compile(other));
+  Lines log;
+  compiler.notices().say(log);
+  ASSERT_EQ(log.lines.size(), 1u);
+  EXPECT_NE(log.lines[0].find("compiled kernels are not kept for later builds: cannot make folder"), std::string::npos);
+  compiler.notices().say(log);
+  EXPECT_EQ(log.lines.size(), 1u);
+}
+
+TEST(Compiler, WorksWithAFullDisk) {
+  SKIP_WITHOUT_NVRTC();
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";
+  // A kernel folder in which files can be made but not written cannot be had without privileges; a link in the place of
+  // the folder to a device that is always full is refused in the same way, by one warning.
+  const Folder folder;
+  std::filesystem::create_symlink("/dev/full", folder.path + "/kernels");
+  Compiler compiler("sm_80", folder.path);
+  EXPECT_TRUE(compiler.compile(twice()));
+  Lines log;
+  compiler.notices().say(log);
+  EXPECT_EQ(log.lines.size(), 1u);
+}
+
+TEST(Compiler, CompilesAKernelOnceForSeveralThreads) {
+  SKIP_WITHOUT_NVRTC();
+  Compiler compiler("sm_90a", "");
+  std::vector<std::thread> threads;
+  std::vector<std::shared_ptr<const Bytes>> cubins(6);
+  for (size_t i = 0; i < cubins.size(); ++i)
+    threads.emplace_back([&, i] {
+      KernelSource source = twice();
+      source.defines = {str("FACTOR=", 10 + i % 2)};
+      cubins[i] = *compiler.compile(source);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(compiler.num_compiled(), 2);
+  for (size_t i = 2; i < cubins.size(); ++i) EXPECT_EQ(cubins[i], cubins[i % 2]);
+  EXPECT_NE(cubins[0], cubins[1]);
+}
+
+TEST(Compiler, CompilesEmbeddedHeaders) {
+  SKIP_WITHOUT_NVRTC();
+  Compiler compiler("sm_90a", "");
+  const auto cubin =
+      compiler.compile({.prelude = "#include \"vocabulary.cuh\"\nextern \"C\" __global__ void k() {}\n", .entry = "k"});
+  EXPECT_TRUE(cubin) << cubin.error().message;
+}
+
+TEST(KernelSource, FindsEmbeddedFiles) {
+  EXPECT_NE(embedded_source("ops/scalar.h").find("enum class ScalarFn"), std::string_view::npos);
+  EXPECT_NE(embedded_source("ops/unary-inl.h").find("HWY_NAMESPACE"), std::string_view::npos);
+  EXPECT_TRUE(embedded_source("no/such.cu").empty());
+  EXPECT_EQ(text_of({.file = "no/such.cu"}).error().message, "there is no kernel file 'no/such.cu'");
+  EXPECT_EQ(text_of({.prelude = "  #  include <vector>\n"}).error().message,
+            "kernel file 'prelude' includes 'vector', which is not embedded in Kiln");
+}
+
+TEST(KernelSource, FollowsIncludes) {
+  const auto text = text_of({.prelude = "#include \"device.cuh\"\n#include \"device.cuh\"\nint a;\n"});
+  ASSERT_TRUE(text) << text.error().message;
+  ASSERT_EQ(text->headers.size(), 2u);  // and what it includes, our stand-in for the host's header
+  EXPECT_EQ(text->headers[0].first, "device.cuh");
+  EXPECT_EQ(text->headers[1].first, "cstdint");
+  EXPECT_EQ(text->headers[1].second, embedded_source("include/cstdint"));
+  EXPECT_EQ(text->headers[0].second, embedded_source("device.cuh"));
+}
+
+}  // namespace
+}  // namespace kiln::cuda

@@ -1,0 +1,63 @@
+#include "backend/cuda/device/kernel_source.h"
+
+#include <algorithm>
+
+#include "backend/cuda/device/embedded.h"
+
+namespace kiln::cuda {
+
+std::string_view embedded_source(std::string_view file) {
+  for (const EmbeddedFile& embedded : embedded_files())
+    if (embedded.name == file) return embedded.text;
+  return {};
+}
+
+namespace {
+
+/// The name that a line includes; empty if it includes nothing.
+std::string_view included_name(std::string_view line) {
+  const auto skip = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
+  skip();
+  if (!line.starts_with('#')) return {};
+  line.remove_prefix(1);
+  skip();
+  if (!line.starts_with("include")) return {};
+  line.remove_prefix(7);
+  skip();
+  if (!line.starts_with('"') && !line.starts_with('<')) return {};
+  const size_t end = line.find_first_of("\">", 1);
+  return end == line.npos ? std::string_view() : line.substr(1, end - 1);
+}
+
+Status add_headers(std::string_view text, std::string_view from, KernelText& out) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view name = included_name(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (name.empty() || std::ranges::any_of(out.headers, [&](const auto& h) { return h.first == name; })) continue;
+    std::string_view header = embedded_source(str("include/", name));
+    if (header.empty()) header = embedded_source(name);
+    if (header.empty())
+      return error(Code::kNotFound, "kernel file '", from, "' includes '", name, "', which is not embedded in Kiln");
+    out.headers.emplace_back(name, header);
+    TRY(add_headers(header, name, out));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<KernelText> text_of(const KernelSource& source) {
+  KernelText result;
+  result.main = source.prelude;
+  if (!source.file.empty()) {
+    const std::string_view text = embedded_source(source.file);
+    if (text.empty()) return error(Code::kNotFound, "there is no kernel file '", source.file, "'");
+    if (!result.main.empty()) result.main += str("\n#line 1 \"", source.file, "\"\n");
+    result.main += text;
+  }
+  TRY(add_headers(result.main, source.file.empty() ? "prelude" : source.file, result));
+  return result;
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,35 @@
+/// A kernel before it is compiled, and the text that was embedded when Kiln was built.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace kiln::cuda {
+
+struct KernelSource {
+  std::string_view file;             ///< "gemm/gemm.cu" below kernels/: an embedded file; empty: the prelude is all
+  std::string prelude;               ///< generated text that stands before the file's; may be empty
+  std::vector<std::string> defines;  ///< "BM=128"
+  std::string entry;                 ///< the extern "C" name of the kernel
+};
+
+/// Text of an embedded file: kernels/**/*.{cu,cuh} and everything of kernels/include by their path below kernels/,
+/// ops/*-inl.h and ops/scalar.h as "ops/...". Empty if there is none.
+std::string_view embedded_source(std::string_view file);
+
+/// What NVRTC is given.
+struct KernelText {
+  std::string main;                                               ///< prelude and file
+  std::vector<std::pair<std::string, std::string_view>> headers;  ///< by the name they are included under, in order
+};
+
+/// Follows the includes of a kernel, all of them, under whatever condition they stand. `#include "name"` and <name> are
+/// the embedded file include/name where there is one (our stand-in for a host's header), else the file `name`: a path
+/// below kernels/, or ops/... Fails with kNotFound for another.
+Result<KernelText> text_of(const KernelSource& source);
+
+}  // namespace kiln::cuda
