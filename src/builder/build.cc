@@ -15,12 +15,7 @@ namespace {
 class Build {
  public:
   Build(const ir::Graph& network, Backend& backend, const BuildRequest& request, Log& log)
-      : network_(network),
-        backend_(backend),
-        request_(request),
-        log_(log),
-        weights_(plan_.weights),
-        binaries_(plan_.binaries) {}
+      : network_(network), backend_(backend), request_(request), log_(log), weights_(plan_.weights) {}
 
   Result<plan::Plan> run();
 
@@ -39,7 +34,7 @@ class Build {
   const BuildRequest& request_;
   Log& log_;
   plan::Plan plan_;
-  WeightTable weights_, binaries_;
+  WeightTable weights_;
 };
 
 Status Build::check_surface() const {
@@ -118,7 +113,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   options.progress_user = &forward;
   const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
   const Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
-  TRY(emit_profile(graph, cover, backend_, options, weights_, binaries_, profile));
+  TRY(emit_profile(graph, cover, backend_, options, weights_, profile));
   plan_.profiles.push_back(std::move(profile));
   return {};
 }

@@ -17,15 +17,11 @@ constexpr int kKernelVersion = 1;  // raised when a kernel changes speed, so tha
 class Rig {
  public:
   static Result<std::unique_ptr<Rig>> make(const TacticContext& cx, const Region& region, const Candidate& candidate);
-  static Status run(void* rig, Stream* stream) {
-    Rig& self = *static_cast<Rig*>(rig);
-    return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_.data(), stream});
-  }
+  Status run() { return step_->run({inputs_.data(), outputs_.data(), workspace_.data(), nullptr}); }
 
  private:
   Result<void*> allocate(Device& device, const TensorType& type, const Format& format);
 
-  std::unique_ptr<Stream> stream_;  // null on a host device
   std::unique_ptr<LoadedStep> loaded_;
   std::unique_ptr<BoundStep> step_;
   std::vector<Buffer> buffers_;
@@ -47,18 +43,9 @@ void fill(DType dtype, std::byte* data, int64_t count) {
 
 Result<void*> Rig::allocate(Device& device, const TensorType& type, const Format& format) {
   const int64_t count = format.storage_volume(type.opt_extents());
-  const int64_t bytes = std::max<int64_t>(size_bytes(type.dtype, count), 1);
-  buffers_.push_back(TRY(device.allocate(bytes)));
-  std::byte* const data = buffers_.back().data();
-  if (device.is_host()) {
-    fill(type.dtype, data, count);
-  } else {
-    std::vector<std::byte> host(static_cast<size_t>(bytes));
-    fill(type.dtype, host.data(), count);
-    TRY(device.copy_from_host(data, host.data(), bytes, *stream_));
-    TRY(stream_->synchronize());
-  }
-  return static_cast<void*>(data);
+  buffers_.push_back(TRY(device.allocate(std::max<int64_t>(size_bytes(type.dtype, count), 1))));
+  fill(type.dtype, buffers_.back().data(), count);
+  return static_cast<void*>(buffers_.back().data());
 }
 
 StepTensor describe(const ir::Graph& graph, ir::ValueId id, const Format& format) {
@@ -69,10 +56,8 @@ StepTensor describe(const ir::Graph& graph, ir::ValueId id, const Format& format
 
 Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate) {
   auto rig = std::make_unique<Rig>();
-  if (!cx.device.is_host()) rig->stream_ = TRY(cx.device.create_stream());
   StepSpec spec{
       candidate.draft.kernel, candidate.draft.payload, {}, {}, static_cast<int>(candidate.draft.params.size())};
-  if (candidate.draft.binary) spec.binary = *candidate.draft.binary;
   std::vector<const HostTensor*> constants;
   std::vector<Extents> input_extents, output_extents;
   for (size_t i = 0; i < region.inputs.size(); ++i) {
@@ -83,7 +68,7 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
     if (id == ir::ValueId::kNone)
       rig->inputs_.push_back(nullptr);
     else if (constants.back())
-      rig->inputs_.push_back(cx.device.is_host() ? constants.back()->bytes().data() : nullptr);
+      rig->inputs_.push_back(constants.back()->bytes().data());
     else
       rig->inputs_.push_back(TRY(rig->allocate(cx.device, cx.graph.type(id), candidate.variant.inputs[i])));
   }
@@ -99,8 +84,6 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   rig->loaded_ = TRY(executor.load(spec, constants));
   rig->step_ = TRY(rig->loaded_->bind({input_extents, output_extents, params}));
   rig->workspace_ = TRY(cx.device.allocate(std::max<int64_t>(rig->step_->workspace_bytes(), 1)));
-  TRY(run(rig.get(), rig->stream_.get()));
-  if (rig->stream_) TRY(rig->stream_->synchronize());
   return rig;
 }
 
@@ -122,8 +105,7 @@ Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidat
   for (size_t i = 0; i < region.inputs.size(); ++i) add(region.inputs[i], candidate.variant.inputs[i]);
   for (size_t i = 0; i < region.outputs.size(); ++i) add(region.outputs[i], candidate.variant.outputs[i]);
   for (const ir::NodeId id : region.nodes) text += str('|', cx.graph.node(id).op);
-  const Hash128 key = combine(hash128(std::string_view(text)), hash128(candidate.draft.payload));
-  return candidate.draft.binary ? combine(key, hash128(std::span<const std::byte>(*candidate.draft.binary))) : key;
+  return combine(hash128(std::string_view(text)), hash128(candidate.draft.payload));
 }
 
 Timer::Timer(Device& device, TimingCache& cache, TimerOptions options, Log& log)
@@ -134,12 +116,7 @@ Status Timer::time(const TacticContext& cx, const Region& region, std::span<Cand
     Candidate* candidate;
     Hash128 key;
     std::unique_ptr<Rig> rig;
-    std::unique_ptr<Measurement> measurement;
     double best_us = 1e30, spent_us = 0;
-  };
-  const auto skip = [&](Candidate& candidate, const Error& why) {
-    candidate.failure = why.message;
-    log_.verbose("  skipped ", candidate.tactic->name(), " (", candidate.variant.name, "): ", why.message);
   };
   std::vector<Pending> pending;
   for (Candidate& candidate : candidates) {
@@ -154,31 +131,28 @@ Status Timer::time(const TacticContext& cx, const Region& region, std::span<Cand
       return error(Code::kState, "the timing cache has no entry for tactic '", candidate.tactic->name(), "' (",
                    candidate.variant.name, "), and kERROR_ON_TIMING_CACHE_MISS is set");
     auto rig = Rig::make(cx, region, candidate);
-    auto measurement = rig ? device_.measure(&Rig::run, rig->get()) : std::unexpected(rig.error());
-    if (!measurement) {
-      skip(candidate, measurement.error());
+    Status ran = rig ? (*rig)->run() : Status(std::unexpected(rig.error()));
+    if (!ran) {
+      candidate.failure = ran.error().message;
+      log_.verbose("  skipped ", candidate.tactic->name(), " (", candidate.variant.name, "): ", candidate.failure);
       continue;
     }
-    pending.push_back({&candidate, key, std::move(*rig), std::move(*measurement)});
+    pending.push_back({&candidate, key, std::move(*rig)});
   }
   const std::lock_guard exclusive(device_.exclusive());
   for (bool busy = !pending.empty(); busy;) {  // a turn each, so that heat and neighbours touch all alike
     busy = false;
     for (Pending& p : pending) {
-      if (!p.candidate->failure.empty() || p.spent_us >= options_.budget_us_per_candidate) continue;
+      if (p.spent_us >= options_.budget_us_per_candidate) continue;
       const double start = now_us();
-      const Result<double> took = p.measurement->turn_us();
-      if (!took) {
-        skip(*p.candidate, took.error());
-        continue;
-      }
-      p.best_us = std::min(p.best_us, *took);
-      p.spent_us += now_us() - start;
+      TRY(p.rig->run());
+      const double took = now_us() - start;
+      p.best_us = std::min(p.best_us, took);
+      p.spent_us += took;
       busy |= p.spent_us < options_.budget_us_per_candidate;
     }
   }
   for (const Pending& p : pending) {
-    if (!p.candidate->failure.empty()) continue;
     p.candidate->time_us = p.best_us;
     cache_.insert(p.key, p.best_us);
     ++num_measured_;

@@ -1,0 +1,201 @@
+#include "backend/cuda/device/cuda_device.h"
+
+#include "backend/cuda/device/cuda_stream.h"
+#include "device/executor.h"
+
+namespace kiln::cuda {
+namespace {
+
+DevicePointer pointer(const void* memory) { return reinterpret_cast<DevicePointer>(memory); }
+
+/// What the driver refuses while another stream of the process is being captured, it allows in this mode: the work
+/// below belongs to no capture.
+class OutsideCaptures {
+ public:
+  explicit OutsideCaptures(const Driver& driver) : driver_(driver) {
+    known_ = driver_.thread_exchange_stream_capture_mode(&mode_) == 0;
+  }
+  ~OutsideCaptures() {
+    if (known_) driver_.thread_exchange_stream_capture_mode(&mode_);
+  }
+  OutsideCaptures(const OutsideCaptures&) = delete;
+  OutsideCaptures& operator=(const OutsideCaptures&) = delete;
+
+ private:
+  const Driver& driver_;
+  int mode_ = kCaptureRelaxed;  // then the one of before
+  bool known_;
+};
+
+void free_memory(void* owner, void* data, int64_t) {
+  const auto& device = *static_cast<const CudaDevice*>(owner);
+  const CurrentContext current(device);
+  const OutsideCaptures outside(device.driver());
+  device.driver().mem_free(pointer(data));  // fails only after a fault of the context, which everybody has heard of
+}
+
+/// The name of the architecture that has everything this GPU can do.
+std::string arch_of(int major, int minor) { return str("sm_", major, minor, major >= 9 ? "a" : ""); }
+
+Result<Properties> query(const Driver& driver, int device) {
+  Properties p;
+  char name[256] = {};
+  size_t memory = 0;
+  TRY(driver.check(driver.device_get_name(name, sizeof name, device), "name of the GPU"));
+  TRY(driver.check(driver.device_total_mem(&memory, device), "memory of the GPU"));
+  const auto get = [&](DeviceAttribute which) -> Result<int> {
+    int value = 0;
+    TRY(driver.check(driver.device_get_attribute(&value, which, device), "attribute ", static_cast<int>(which),
+                     " of the GPU"));
+    return value;
+  };
+  p.name = name;
+  p.memory_bytes = static_cast<int64_t>(memory);
+  p.compute_major = TRY(get(kComputeMajor));
+  p.compute_minor = TRY(get(kComputeMinor));
+  p.arch = arch_of(p.compute_major, p.compute_minor);
+  p.num_multiprocessors = TRY(get(kNumMultiprocessors));
+  p.max_threads_per_block = TRY(get(kMaxThreadsPerBlock));
+  p.max_threads_per_multiprocessor = TRY(get(kThreadsPerMultiprocessor));
+  p.max_blocks_per_multiprocessor = TRY(get(kBlocksPerMultiprocessor));
+  p.shared_bytes_per_block = TRY(get(kSharedBytesPerBlockOptin));
+  p.shared_bytes_per_multiprocessor = TRY(get(kSharedBytesPerMultiprocessor));
+  p.registers_per_multiprocessor = TRY(get(kRegistersPerMultiprocessor));
+  p.l2_bytes = TRY(get(kL2Bytes));
+  const double memory_hz = get(kMemoryClockKhz).value_or(0) * 1e3, width_bits = get(kMemoryBusBits).value_or(0);
+  p.memory_bytes_per_second = 2 * memory_hz * width_bits / 8;  // two transfers a clock
+  p.clock_hz = get(kClockKhz).value_or(0) * 1e3;
+  p.driver_version = driver.version;
+  return p;
+}
+
+/// Fails with what a user can do about kernels older than 8.0 cannot run.
+Status check_compute(const Properties& p) {
+  if (p.compute_major >= 8) return {};
+  return error(Code::kUnsupported, "GPU '", p.name, "' has compute capability ", p.compute_major, ".", p.compute_minor,
+               "; Kiln needs 8.0 or later: use KILN_DEVICE=cpu");
+}
+
+}  // namespace
+
+CurrentContext::CurrentContext(const CudaDevice& device) : driver_(device.driver()) {
+  if (driver_.ctx_get_current(&before_) == 0 && before_ == device.context()) [[likely]]
+    return;
+  changed_ = driver_.ctx_set_current(device.context()) == 0;  // if not, what follows fails and says why
+}
+
+CurrentContext::~CurrentContext() {
+  // A thread that had none keeps ours, as with the CUDA runtime.
+  if (changed_ && before_) driver_.ctx_set_current(before_);
+}
+
+CudaDevice::CudaDevice(const Driver& driver, int ordinal, ContextHandle context, Properties properties)
+    : driver_(driver),
+      ordinal_(ordinal),
+      context_(context),
+      properties_(std::move(properties)),
+      compiler_(properties_.arch) {}
+
+CudaDevice::~CudaDevice() {
+  copies_.reset();
+  executor_.reset();
+  driver_.device_primary_ctx_release(ordinal_);
+}
+
+Result<std::unique_ptr<CudaDevice>> CudaDevice::create(int ordinal) {
+  const Driver& driver = TRY(Driver::instance());
+  return create(ordinal, driver);
+}
+
+Result<std::unique_ptr<CudaDevice>> CudaDevice::create(int ordinal, const Driver& driver) {
+  int count = 0, device = 0;
+  TRY(driver.check(driver.device_get_count(&count), "number of GPUs"));
+  if (ordinal < 0 || ordinal >= count)
+    return error(Code::kNotFound, "there is no CUDA device ", ordinal, "; the driver has ", count);
+  TRY(driver.check(driver.device_get(&device, ordinal), "CUDA device ", ordinal));
+  Properties properties = TRY(query(driver, device));
+  TRY(check_compute(properties));
+  ContextHandle context = nullptr;
+  TRY(driver.check(driver.device_primary_ctx_retain(&context, device), "primary context of CUDA device ", ordinal));
+  return std::unique_ptr<CudaDevice>(new CudaDevice(driver, ordinal, context, std::move(properties)));
+}
+
+std::string CudaDevice::identity() const {
+  return str("cuda ", properties_.name, " sm_", properties_.compute_major, properties_.compute_minor, ", ",
+             properties_.num_multiprocessors, " SMs, driver ", properties_.driver_version / 1000, ".",
+             properties_.driver_version % 1000 / 10);
+}
+
+Result<Buffer> CudaDevice::allocate(int64_t size_bytes) {
+  if (size_bytes < 0) return error(Code::kOutOfMemory, "cannot allocate ", size_bytes, " bytes");
+  const CurrentContext current(*this);
+  const OutsideCaptures outside(driver_);
+  DevicePointer memory = 0;
+  const size_t size = size_bytes == 0 ? 1 : static_cast<size_t>(size_bytes);  // 0 bytes are an address too
+  TRY(driver_.check(driver_.mem_alloc(&memory, size), "allocating ", size_bytes, " bytes on '", properties_.name, "'"));
+  return Buffer(reinterpret_cast<void*>(memory), size_bytes, this, &free_memory);
+}
+
+Result<std::unique_ptr<Stream>> CudaDevice::create_stream() { return CudaStream::create(*this); }
+
+Status CudaDevice::copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) {
+  const CurrentContext current(*this);
+  if (size_bytes > 0)
+    TRY(driver_.check(driver_.memcpy_dtoh_async(host, pointer(device), static_cast<size_t>(size_bytes),
+                                                static_cast<CudaStream&>(stream).handle()),
+                      "copying ", size_bytes, " bytes from the GPU"));
+  return stream.synchronize();
+}
+
+Status CudaDevice::copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) {
+  const CurrentContext current(*this);
+  if (size_bytes > 0)
+    TRY(driver_.check(driver_.memcpy_htod_async(pointer(device), host, static_cast<size_t>(size_bytes),
+                                                static_cast<CudaStream&>(stream).handle()),
+                      "copying ", size_bytes, " bytes to the GPU"));
+  return stream.synchronize();
+}
+
+void CudaDevice::set_executor(std::unique_ptr<Executor> executor) { executor_ = std::move(executor); }
+
+Result<Ref<Executor>> CudaDevice::executor(std::string_view name) {
+  if (!executor_ || name != executor_->name())
+    return error(Code::kVersion, "the plan needs executor '", name,
+                 "'; this device has 'cuda': build the engine on this device, or use KILN_DEVICE=cpu");
+  return std::ref(*executor_);
+}
+
+Result<std::shared_ptr<const Buffer>> CudaDevice::upload(std::span<const std::byte> bytes) {
+  const Hash128 key = hash128(bytes);
+  const std::lock_guard lock(mutex_);
+  if (const auto at = constants_.find(key); at != constants_.end())
+    if (auto there = at->second.lock(); there && there->size_bytes() == std::ssize(bytes)) return there;
+  if (!copies_) copies_ = TRY(CudaStream::create(*this));
+  auto made = std::make_shared<const Buffer>(TRY(allocate(std::ssize(bytes))));
+  const OutsideCaptures outside(driver_);
+  TRY(copy_from_host(made->data(), bytes.data(), std::ssize(bytes), *copies_));
+  std::erase_if(constants_, [](const auto& entry) { return entry.second.expired(); });
+  constants_[key] = made;
+  return made;
+}
+
+Result<std::shared_ptr<const Module>> CudaDevice::load(std::span<const std::byte> cubin) {
+  const Hash128 key = hash128(cubin);
+  const std::lock_guard lock(mutex_);
+  if (const auto at = modules_.find(key); at != modules_.end())
+    if (auto there = at->second.lock()) return there;
+  const CurrentContext current(*this);
+  const OutsideCaptures outside(driver_);
+  ModuleHandle handle = nullptr;
+  const int result = driver_.module_load_data(&handle, cubin.data());
+  if (result == kNoBinaryForGpu || result == kInvalidImage || result == kUnsupportedPtxVersion)
+    return error(Code::kVersion, "the kernels are for another GPU or a newer driver than '", identity(), "' (",
+                 driver_.failure(result, "loading").message, "); build the engine on this device");
+  TRY(driver_.check(result, "loading a module of ", cubin.size(), " bytes"));
+  auto made = std::make_shared<const Module>(*this, handle);
+  std::erase_if(modules_, [](const auto& entry) { return entry.second.expired(); });
+  modules_[key] = made;
+  return made;
+}
+
+}  // namespace kiln::cuda

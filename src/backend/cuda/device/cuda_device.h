@@ -1,0 +1,100 @@
+/// A CUDA device by its primary context: memory, streams, modules, constants, and a compiler for its architecture.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/compiler.h"
+#include "backend/cuda/device/driver.h"
+#include "backend/cuda/device/module.h"
+#include "base/hash.h"
+#include "base/record.h"
+#include "device/device.h"
+
+namespace kiln::cuda {
+
+class CudaStream;
+
+/// What tactics choose by.
+struct Properties {
+  std::string name;  ///< "NVIDIA H200"
+  std::string arch;  ///< "sm_90a": what kernels are compiled for
+  int compute_major = 0, compute_minor = 0;
+  int num_multiprocessors = 0;
+  int max_threads_per_block = 0, max_threads_per_multiprocessor = 0, max_blocks_per_multiprocessor = 0;
+  int64_t shared_bytes_per_block = 0;  ///< the most that a launch may ask for
+  int64_t shared_bytes_per_multiprocessor = 0;
+  int64_t registers_per_multiprocessor = 0;
+  int64_t l2_bytes = 0;
+  int64_t memory_bytes = 0;
+  double memory_bytes_per_second = 0;  ///< by its clock and width; 0 where the driver does not say
+  double clock_hz = 0;
+  int driver_version = 0;  ///< 13000 is CUDA 13.0
+};
+
+class CudaDevice final : public Device {
+ public:
+  /// Holds the primary context of device `ordinal` from here on. Fails with kNotFound where there is no such device.
+  static Result<std::unique_ptr<CudaDevice>> create(int ordinal);
+  static Result<std::unique_ptr<CudaDevice>> create(int ordinal, const Driver& driver);
+  ~CudaDevice() override;
+
+  DeviceKind kind() const override { return DeviceKind::kCuda; }
+  /// "cuda NVIDIA H200 sm_90, driver 13.0"
+  std::string identity() const override;
+  int64_t total_memory_bytes() const override { return properties_.memory_bytes; }
+  Result<Buffer> allocate(int64_t size_bytes) override;
+  Result<std::unique_ptr<Stream>> create_stream() override;
+  /// Return when the copy is done, behind all earlier work of `stream`.
+  Status copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) override;
+  Status copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) override;
+  Result<Ref<Executor>> executor(std::string_view name) override;
+  /// Called once by whoever composes backends: exec/ lies above device/.
+  void set_executor(std::unique_ptr<Executor> executor);
+
+  int ordinal() const { return ordinal_; }
+  const Driver& driver() const { return driver_; }
+  ContextHandle context() const { return context_; }
+  const Properties& properties() const { return properties_; }
+  Compiler& compiler() { return compiler_; }
+
+  /// A copy of a constant on the device, shared by all who ask for equal bytes while one of them lives.
+  Result<std::shared_ptr<const Buffer>> upload(std::span<const std::byte> bytes);
+  /// A cubin, loaded once while somebody holds it. Fails with kVersion for one of another architecture.
+  Result<std::shared_ptr<const Module>> load(std::span<const std::byte> cubin);
+  Result<std::shared_ptr<const Module>> load(const std::shared_ptr<const Bytes>& cubin) { return load(*cubin); }
+
+ private:
+  CudaDevice(const Driver& driver, int ordinal, ContextHandle context, Properties properties);
+
+  const Driver& driver_;
+  const int ordinal_;
+  const ContextHandle context_;
+  const Properties properties_;
+  Compiler compiler_;
+  std::unique_ptr<Executor> executor_;
+  std::mutex mutex_;  // of what follows
+  std::map<Hash128, std::weak_ptr<const Buffer>> constants_;
+  std::map<Hash128, std::weak_ptr<const Module>> modules_;
+  std::unique_ptr<CudaStream> copies_;  ///< of `upload`
+};
+
+/// The device's context is the calling thread's while this lives; afterwards it is the one of before again.
+class CurrentContext {
+ public:
+  explicit CurrentContext(const CudaDevice& device);
+  ~CurrentContext();
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+
+ private:
+  const Driver& driver_;
+  ContextHandle before_ = nullptr;
+  bool changed_ = false;
+};
+
+}  // namespace kiln::cuda

@@ -1,0 +1,96 @@
+#include "backend/cuda/device/module.h"
+
+#include "backend/cuda/device/cuda_device.h"
+#include "backend/cuda/device/cuda_stream.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr uint32_t kSharedBytesUnasked = 48 << 10;  // more must be asked for
+constexpr uint32_t kPortableCluster = 8;
+
+}  // namespace
+
+Module::~Module() {
+  const CurrentContext current(device_);
+  device_.driver().module_unload(handle_);
+}
+
+Result<Function> Module::function(const std::string& entry) const {
+  const std::lock_guard lock(mutex_);
+  auto& state = functions_[entry];
+  if (!state) {
+    const CurrentContext current(device_);
+    FunctionHandle handle = nullptr;
+    const int result = device_.driver().module_get_function(&handle, handle_, entry.c_str());
+    if (result == kNameNotFound) return error(Code::kNotFound, "the cubin has no kernel '", entry, "'");
+    TRY(device_.driver().check(result, "kernel '", entry, "'"));
+    state = std::make_unique<Function::State>(&device_, handle);
+  }
+  return Function(*state);
+}
+
+Result<int> Function::attribute(FunctionAttribute which) const {
+  const CurrentContext current(device());
+  int value = 0;
+  TRY(device().driver().check(device().driver().func_get_attribute(&value, which, handle()), "attribute ",
+                              static_cast<int>(which), " of a kernel"));
+  return value;
+}
+
+Result<int> Function::max_active_blocks(int threads, uint32_t shared_bytes) const {
+  const CurrentContext current(device());
+  TRY(prepare({.shared_bytes = shared_bytes}));
+  int blocks = 0;
+  TRY(device().driver().check(device().driver().occupancy_max_active_blocks(&blocks, handle(), threads, shared_bytes),
+                              "blocks of ", threads, " threads that run at once"));
+  return blocks;
+}
+
+/// Asks for what a launch needs beyond the ordinary, once.
+Status Function::prepare(const LaunchShape& shape) const {
+  const Driver& driver = device().driver();
+  if (shape.shared_bytes > kSharedBytesUnasked && !state_->much_shared_allowed.load(std::memory_order_relaxed))
+      [[unlikely]] {
+    // All that there is: the greatest of several threads' wishes.
+    const int64_t most = device().properties().shared_bytes_per_block - TRY(attribute(kFunctionSharedBytes));
+    TRY(driver.check(driver.func_set_attribute(handle(), kFunctionMaxDynamicSharedBytes, static_cast<int>(most)),
+                     "allowing a kernel ", most, " bytes of shared memory"));
+    state_->much_shared_allowed.store(true, std::memory_order_relaxed);
+  }
+  if (shape.cluster > kPortableCluster && !state_->large_clusters_allowed.load(std::memory_order_relaxed))
+      [[unlikely]] {
+    TRY(driver.check(driver.func_set_attribute(handle(), kFunctionNonPortableCluster, 1), "allowing clusters of ",
+                     shape.cluster));
+    state_->large_clusters_allowed.store(true, std::memory_order_relaxed);
+  }
+  return {};
+}
+
+Status launch(const Stream& stream, const Function& function, const LaunchShape& shape, void** arguments) {
+  for (const uint32_t blocks : shape.grid)
+    if (blocks == 0) return {};
+  TRY(function.prepare(shape));
+  LaunchAttribute attributes[2];
+  LaunchConfig config{};
+  for (int i = 0; i < 3; ++i) config.grid[i] = shape.grid[i], config.block[i] = shape.block[i];
+  config.shared_bytes = shape.shared_bytes;
+  config.stream = static_cast<const CudaStream&>(stream).handle();
+  config.attributes = attributes;
+  if (shape.cluster > 1) {
+    LaunchAttribute& cluster = attributes[config.num_attributes++];
+    cluster.id = kLaunchCluster;
+    cluster.cluster = {shape.cluster, 1, 1};
+  }
+  if (shape.pdl && function.device().properties().compute_major >= 9) {
+    LaunchAttribute& early = attributes[config.num_attributes++];
+    early.id = kLaunchProgrammaticSerialization;
+    early.programmatic_serialization = 1;
+  }
+  const Driver& driver = function.device().driver();
+  return driver.check(driver.launch_kernel_ex(&config, function.handle(), arguments, nullptr), "launching a kernel of ",
+                      shape.grid[0], " x ", shape.grid[1], " x ", shape.grid[2], " blocks of ",
+                      shape.block[0] * shape.block[1] * shape.block[2], " threads");
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,74 @@
+/// A cubin on a device, its kernels, and their launch.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "backend/cuda/device/driver.h"
+#include "base/error.h"
+
+namespace kiln {
+class Stream;
+}
+
+namespace kiln::cuda {
+
+class CudaDevice;
+
+/// A kernel of a module; lives as long as the module. Safe from several threads.
+class Function {
+ public:
+  FunctionHandle handle() const { return state_->handle; }
+  const CudaDevice& device() const { return *state_->device; }
+  /// A FunctionAttribute: registers, static shared memory, the most threads of a block.
+  Result<int> attribute(FunctionAttribute which) const;
+  /// Blocks of `threads` that a multiprocessor runs at once.
+  Result<int> max_active_blocks(int threads, uint32_t shared_bytes) const;
+
+ private:
+  friend class Module;
+  friend Status launch(const Stream&, const Function&, const struct LaunchShape&, void**);
+  struct State {
+    const CudaDevice* device;
+    FunctionHandle handle;
+    std::atomic<bool> much_shared_allowed{false}, large_clusters_allowed{false};  ///< once a launch needs them
+    State(const CudaDevice* device, FunctionHandle handle) : device(device), handle(handle) {}
+  };
+  explicit Function(State& state) : state_(&state) {}
+  Status prepare(const LaunchShape& shape) const;
+  State* state_;
+};
+
+class Module {
+ public:
+  Module(const CudaDevice& device, ModuleHandle handle) : device_(device), handle_(handle) {}
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  /// The kernel of that extern "C" name; kNotFound where there is none.
+  Result<Function> function(const std::string& entry) const;
+
+ private:
+  const CudaDevice& device_;
+  const ModuleHandle handle_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::unique_ptr<Function::State>> functions_;  // made when first asked for
+};
+
+struct LaunchShape {
+  uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  uint32_t shared_bytes = 0;  ///< dynamic
+  uint32_t cluster = 1;       ///< blocks of a cluster, along x
+  bool pdl = false;           ///< may start before the kernel in front has ended: it calls pdl_wait()
+};
+
+/// Launches on a CudaStream of the function's device. Allocates nothing. A grid with a 0 in it is no work.
+Status launch(const Stream& stream, const Function& function, const LaunchShape& shape, void** arguments);
+
+}  // namespace kiln::cuda
