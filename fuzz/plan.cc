@@ -40,11 +40,12 @@ void read_metadata(std::span<const std::byte> bytes) {
   demand(*to_cbor(*from_cbor(*to_cbor(*record))) == *to_cbor(*record));
   auto plan = plan_from_record(*record);
   if (!plan) return demand(!plan.error().message.empty());
-  for (Weight& weight : plan->weights) {  // elements for weights that are small enough
-    const auto count = checked_volume(weight.value.extents());
-    if (!count || *count > 4096) continue;
-    weight.value = HostTensor::make(weight.value.dtype(), weight.value.extents())->tensor;
-  }
+  for (auto* weights : {&plan->weights, &plan->binaries})
+    for (Weight& weight : *weights) {  // elements for those that are small enough
+      const auto count = checked_volume(weight.value.extents());
+      if (!count || *count > 4096) continue;
+      weight.value = HostTensor::make(weight.value.dtype(), weight.value.extents())->tensor;
+    }
   if (const Status valid = validate(*plan); !valid) return demand(!valid.error().message.empty());
   survives(*plan);
 }

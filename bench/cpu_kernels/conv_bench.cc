@@ -1,4 +1,5 @@
 // Convolutions of square pictures, "same" padding, bias and relu. Winograd counts the direct convolution's operations.
+#include "backend/cpu/kernels/conv/banded.h"
 #include "backend/cpu/kernels/conv/conv.h"
 #include "backend/cpu/kernels/depthwise/depthwise.h"
 #include "backend/cpu/kernels/winograd/winograd.h"
@@ -45,6 +46,30 @@ BENCHMARK(Conv)
     ->ArgsProduct({{16}, {96}, {56}, {1}, {1}, {1, 2}})
     ->ArgsProduct({{256}, {256}, {14}, {3}, {1}, {1, 2}})
     ->ArgsProduct({{3}, {64}, {224}, {7}, {2}, {1, 2}})
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+
+/// One row of pixels, few output channels.
+void Banded(benchmark::State& state) {
+  const int64_t ic = state.range(0), oc = state.range(1), kernel = state.range(2), stride = state.range(3);
+  const auto threads = static_cast<int>(state.range(4));
+  Team team(threads);
+  ConvShape shape;
+  shape.window = {{1, 1, 44098}, {1, 1, (44098 - kernel) / stride + 1}, {1, 1, kernel}, {1, 1, stride}};
+  const Window& w = shape.window;
+  const ConvWeights weights{ic, oc, 1, {1, 1, kernel}};
+  const auto in = numbers(w.in_pixels() * ic), data = numbers(ic * oc * w.taps()), bias = numbers(oc);
+  std::vector<float> out(static_cast<size_t>(w.out_pixels() * oc));
+  const auto packed = pack_banded(weights, stride, data.data());
+  AlignedFloats memory = workspace(banded_workspace_bytes(shape, weights, threads));
+  for (auto _ : state) banded(team, shape, in.data(), *packed, out.data(), bias_relu(bias), memory.data());
+  report(state, flops(w, ic, oc), threads);
+}
+BENCHMARK(Banded)
+    ->ArgNames({"ic", "oc", "kernel", "stride", "threads"})
+    ->ArgsProduct({{1}, {1}, {256}, {2}, {1, 2}})
+    ->ArgsProduct({{8}, {8}, {39}, {1}, {1, 2}})
+    ->ArgsProduct({{32}, {1}, {3}, {1}, {1, 2}})
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
 

@@ -15,7 +15,12 @@ namespace {
 class Build {
  public:
   Build(const ir::Graph& network, Backend& backend, const BuildRequest& request, Log& log)
-      : network_(network), backend_(backend), request_(request), log_(log), weights_(plan_.weights) {}
+      : network_(network),
+        backend_(backend),
+        request_(request),
+        log_(log),
+        weights_(plan_.weights),
+        binaries_(plan_.binaries) {}
 
   Result<plan::Plan> run();
 
@@ -34,7 +39,7 @@ class Build {
   const BuildRequest& request_;
   Log& log_;
   plan::Plan plan_;
-  WeightTable weights_;
+  WeightTable weights_, binaries_;
 };
 
 Status Build::check_surface() const {
@@ -113,7 +118,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   options.progress_user = &forward;
   const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
   const Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
-  TRY(emit_profile(graph, cover, backend_, options, weights_, profile));
+  TRY(emit_profile(graph, cover, backend_, options, weights_, binaries_, profile));
   plan_.profiles.push_back(std::move(profile));
   return {};
 }

@@ -18,8 +18,14 @@ namespace {
 class Emitter {
  public:
   Emitter(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-          WeightTable& weights, plan::Profile& profile)
-      : graph_(graph), cover_(cover), backend_(backend), options_(options), weights_(weights), profile_(profile) {}
+          WeightTable& weights, WeightTable& binaries, plan::Profile& profile)
+      : graph_(graph),
+        cover_(cover),
+        backend_(backend),
+        options_(options),
+        weights_(weights),
+        binaries_(binaries),
+        profile_(profile) {}
 
   Status run() {
     for (size_t i = 0; i < graph_.inputs().size(); ++i) {
@@ -58,7 +64,7 @@ class Emitter {
   const Cover& cover_;
   const Backend& backend_;
   const CoverOptions& options_;
-  WeightTable& weights_;
+  WeightTable &weights_, &binaries_;
   plan::Profile& profile_;
   std::map<Key, int> tensors_;
   std::vector<int> in_place_;  // by step: the input whose memory output 0 may take, or -1
@@ -106,6 +112,10 @@ void Emitter::add_step(plan::Step step, const StepDraft& draft) {
   step.executor = draft.executor;
   step.kernel = draft.kernel;
   step.payload = draft.payload;
+  if (draft.binary) {
+    const auto size = static_cast<int64_t>(draft.binary->size());
+    step.binary = binaries_.add(draft.kernel, HostTensor(DType::kU8, {size}, *draft.binary, draft.binary));
+  }
   for (const sym::Expr& param : draft.params) step.params.push_back(sym::Program::compile(param));
   profile_.steps.push_back(std::move(step));
   in_place_.push_back(draft.in_place_input);
@@ -224,8 +234,8 @@ void Emitter::place_in_arena() {
 }  // namespace
 
 Status emit_profile(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-                    WeightTable& weights, plan::Profile& profile) {
-  return Emitter(graph, cover, backend, options, weights, profile).run();
+                    WeightTable& weights, WeightTable& binaries, plan::Profile& profile) {
+  return Emitter(graph, cover, backend, options, weights, binaries, profile).run();
 }
 
 }  // namespace kiln

@@ -21,6 +21,6 @@ class WeightTable {
 
 /// Fills `profile.tensors`, `.steps` and `.arena_bytes`. `graph` is the one that was covered.
 Status emit_profile(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-                    WeightTable& weights, plan::Profile& profile);
+                    WeightTable& weights, WeightTable& binaries, plan::Profile& profile);
 
 }  // namespace kiln

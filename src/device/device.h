@@ -64,6 +64,17 @@ class Stream {
 
 enum class DeviceKind : uint8_t { kCpu, kCuda };
 
+/// Work prepared to be timed in turns with others.
+class Measurement {
+ public:
+  virtual ~Measurement() = default;
+  /// One turn: runs the work once or, where a single run is too short for the device's clock, several times. The time
+  /// of one run in microseconds.
+  virtual Result<double> turn_us() = 0;
+};
+/// Queues or does one run; `stream` as in RunArguments.
+using TimedWork = Status (*)(void* argument, Stream* stream);
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -77,6 +88,10 @@ class Device {
   virtual Status copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) = 0;
   /// The executor of that name, or an error that lists those there are.
   virtual Result<Ref<Executor>> executor(std::string_view name) = 0;
+  /// Whether the host reads and writes this device's memory where it is.
+  virtual bool is_host() const { return kind() == DeviceKind::kCpu; }
+  /// `work` has run once before. `argument` outlives the measurement.
+  virtual Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument);
   /// Held while a tactic is timed, so that nothing else of this process disturbs it.
   std::mutex& exclusive() { return exclusive_; }
 

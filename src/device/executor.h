@@ -32,6 +32,7 @@ struct StepSpec {
   Record payload;      ///< its attributes and tuned parameters
   std::vector<StepTensor> inputs, outputs;
   int num_params = 0;
+  std::span<const std::byte> binary;  ///< code for the device; outlives the loaded step. Empty: none
 };
 
 /// Extents of a step's tensors (logical order, whatever the format) and the values of its parameters.

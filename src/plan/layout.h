@@ -11,6 +11,7 @@
 /// Sections follow in the table's order, each at the next multiple of 256; bytes between are zero.
 ///   metadata  one CBOR document (metadata.h)
 ///   weights   elements in the order of Plan::weights, each at `weight_offset`
+///   binaries  the same of Plan::binaries
 #pragma once
 
 #include <cstddef>
@@ -22,15 +23,16 @@ namespace kiln::plan {
 
 inline constexpr uint32_t kMagic = 0x74727466;
 inline constexpr std::string_view kTag = "KILNPLAN";
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 inline constexpr uint8_t kApiVersion[4] = {10, 16, 0, 72};  ///< of include/NvInferVersion.h
 
 inline constexpr size_t kHeaderBytes = 64, kEntryBytes = 64, kNameBytes = 32;
 inline constexpr uint64_t kSectionAlign = 256;
 inline constexpr uint64_t kMaxPlanBytes = uint64_t{1} << 46;
 
-inline constexpr std::string_view kMetadataSection = "metadata", kWeightsSection = "weights";
-inline constexpr std::string_view kSectionNames[] = {kMetadataSection, kWeightsSection};
+inline constexpr std::string_view kMetadataSection = "metadata", kWeightsSection = "weights",
+                                  kBinariesSection = "binaries";
+inline constexpr std::string_view kSectionNames[] = {kMetadataSection, kWeightsSection, kBinariesSection};
 inline constexpr size_t kNumSections = std::size(kSectionNames);
 inline constexpr uint64_t kMaxMetadataBytes = uint64_t{256} << 20;
 inline constexpr size_t kTableEnd = kHeaderBytes + kNumSections * kEntryBytes;

@@ -182,6 +182,7 @@ Result<Step> Decoder::step(const Record& record) {
   step.payload = TRY(record.get_record("payload")).get();
   step.inputs = TRY(indices(record, "inputs"));
   step.outputs = TRY(indices(record, "outputs"));
+  step.binary = TRY(integer(record, "binary"));
   step.params = TRY(programs(record, "params"));
   step.workspace_bytes = TRY(record.get_int("workspace_bytes"));
   step.provenance = TRY(texts(record, "provenance"));
@@ -221,6 +222,7 @@ Result<Plan> Decoder::plan(const Record& record) {
   plan.inputs = TRY(list(record, "inputs", &Decoder::io));
   plan.outputs = TRY(list(record, "outputs", &Decoder::io));
   plan.weights = TRY(list(record, "weights", &Decoder::weight));
+  plan.binaries = TRY(list(record, "binaries", &Decoder::weight));
   plan.profiles = TRY(list(record, "profiles", &Decoder::profile));
   return plan;
 }

@@ -94,6 +94,7 @@ Datum datum(const Step& step) {
       .set("payload", step.payload)
       .set("inputs", datum(step.inputs))
       .set("outputs", datum(step.outputs))
+      .set("binary", step.binary)
       .set("params", list(step.params))
       .set("workspace_bytes", step.workspace_bytes)
       .set("provenance", list(step.provenance))
@@ -125,6 +126,7 @@ Record to_record(const Plan& plan) {
       .set("inputs", list(plan.inputs))
       .set("outputs", list(plan.outputs))
       .set("weights", list(plan.weights))
+      .set("binaries", list(plan.binaries))
       .set("profiles", list(plan.profiles));
 }
 

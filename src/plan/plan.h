@@ -45,6 +45,7 @@ struct Step {
   std::string kernel;
   Record payload;
   std::vector<int> inputs, outputs;  ///< tensors of the profile
+  int binary = -1;                   ///< of Plan::binaries: code for the device; -1: none
   std::vector<sym::Program> params;  ///< evaluated at bind
   int64_t workspace_bytes = 0;       ///< at the profile's maximum
   std::vector<std::string> provenance;
@@ -84,7 +85,8 @@ struct Profile {
   int64_t workspace_bytes = 0;  ///< the largest of its steps
 };
 
-/// Elements of a weight in canonical (linear) order, borrowed from the plan's bytes where it was read from some.
+/// Elements in canonical (linear) order, borrowed from the plan's bytes where it was read from some. A binary is a list
+/// of u8: code in the form that the device's driver takes.
 struct Weight {
   std::string name;
   HostTensor value;
@@ -100,6 +102,7 @@ struct Plan {
   std::vector<sym::Guard> guards;  ///< assumptions, checked at bind
   std::vector<IoTensor> inputs, outputs;
   std::vector<Weight> weights;
+  std::vector<Weight> binaries;
   std::vector<Profile> profiles;
 };
 

@@ -29,7 +29,7 @@ class Reader {
   Status read_table(std::span<const std::byte, kHeaderBytes> header);
   Status check_gap(uint64_t begin, uint64_t end);
   Result<Block> load_section(size_t section);
-  Status attach_weights(Plan& plan, const Section& section);
+  Status attach(std::vector<Weight>& weights, size_t section);
 
   Source& source_;
   const std::optional<Source::Memory> memory_;
@@ -132,14 +132,15 @@ Result<Block> Reader::load_section(size_t i) {
   return block;
 }
 
-/// Finds out that the weights fill the section before a byte of it is read, then reads it.
-Status Reader::attach_weights(Plan& plan, const Section& section) {
+/// Finds out that the weights (or binaries) fill their section before a byte of it is read, then reads it.
+Status Reader::attach(std::vector<Weight>& weights, size_t at) {
+  const Section& section = sections_[at];
   uint64_t end = 0;
   std::vector<uint64_t> offsets;
-  for (size_t w = 0; w < plan.weights.size(); ++w) {
-    const HostTensor& value = plan.weights[w].value;
+  for (size_t w = 0; w < weights.size(); ++w) {
+    const HostTensor& value = weights[w].value;
     const Result<int64_t> count = checked_volume(value.extents());
-    const auto where = [&] { return str("weight ", w, " '", plan.weights[w].name, "': "); };
+    const auto where = [&] { return str("entry ", w, " '", weights[w].name, "': "); };
     if (!count) return error(Code::kCorrupt, where(), count.error().message);
     if (*count > kMaxElements) return error(Code::kCorrupt, where(), value.extents(), " exceeds ", kMaxElements);
     const auto size = static_cast<uint64_t>(size_bytes(value.dtype(), *count));
@@ -149,10 +150,10 @@ Status Reader::attach_weights(Plan& plan, const Section& section) {
                    section.size, " bytes");
     end = offsets.back() + size;
   }
-  if (end != section.size) return error(Code::kCorrupt, "weights end at ", end, " of ", section.size, " bytes");
-  const Block block = TRY(load_section(1));
-  for (size_t w = 0; w < plan.weights.size(); ++w) {
-    HostTensor& value = plan.weights[w].value;
+  if (end != section.size) return error(Code::kCorrupt, "entries end at ", end, " of ", section.size, " bytes");
+  const Block block = TRY(load_section(at));
+  for (size_t w = 0; w < weights.size(); ++w) {
+    HostTensor& value = weights[w].value;
     const auto size = static_cast<size_t>(size_bytes(value.dtype(), value.volume()));
     value = HostTensor(value.dtype(), value.extents(), block.bytes.subspan(offsets[w], size), block.owner);
   }
@@ -168,7 +169,8 @@ Result<std::shared_ptr<const Plan>> Reader::run() {
     const Record record = TRY(in_context(from_cbor(metadata.bytes), in_metadata));
     *plan = TRY(in_context(plan_from_record(record), in_metadata));
   }
-  TRY(in_context(attach_weights(*plan, sections_[1]), [] { return "section 'weights'"; }));
+  TRY(in_context(attach(plan->weights, 1), [] { return "section 'weights'"; }));
+  TRY(in_context(attach(plan->binaries, 2), [] { return "section 'binaries'"; }));
   TRY(in_context(validate(*plan), in_metadata));
   return plan;
 }

@@ -93,7 +93,7 @@ TEST(PlanReader, ReadsStreamsThatOnlyGoForward) {
   const Plain shortened(bytes.begin(), bytes.end() - 1);
   Trickle cut(shortened, 64);
   EXPECT_EQ(read_plan(cut).error().message,
-            str("plan: section 'weights': the stream ends at byte ", bytes.size() - 1, ", 1 short"));
+            str("plan: section 'binaries': the stream ends at byte ", bytes.size() - 1, ", 1 short"));
 }
 
 TEST(PlanReader, WeightsOfManyPagesThroughAStream) {
@@ -256,6 +256,9 @@ TEST(PlanReader, WrongNumbersInMetadataAreAnswered) {
     for (size_t w = 0; w < whole.weights.size() && w < plan.weights.size(); ++w)
       if (whole.weights[w].value.extents() == plan.weights[w].value.extents())
         whole.weights[w].value = plan.weights[w].value;
+    for (size_t b = 0; b < whole.binaries.size() && b < plan.binaries.size(); ++b)
+      if (whole.binaries[b].value.extents() == plan.binaries[b].value.extents())
+        whole.binaries[b].value = plan.binaries[b].value;
     const auto bytes = write_plan(whole);
     if (!bytes) {
       EXPECT_FALSE(bytes.error().message.empty());
@@ -297,19 +300,19 @@ TEST(PlanReader, AnotherVersionNamesBothAndTheRemedy) {
   const auto read = read_plan(bytes);
   EXPECT_EQ(read.error().code, Code::kVersion);
   EXPECT_EQ(read.error().message,
-            "plan: plan format version 7; this Kiln reads version 1: build the network again, or load the plan with "
+            "plan: plan format version 7; this Kiln reads version 2: build the network again, or load the plan with "
             "the Kiln that built it");
 }
 
 TEST(PlanReader, SaysWhatIsNoPlan) {
-  EXPECT_EQ(message_of({}), "plan: truncated or no plan: 0 bytes; header and section table take 192");
+  EXPECT_EQ(message_of({}), "plan: truncated or no plan: 0 bytes; header and section table take 256");
   EXPECT_EQ(message_of(Plain(500)), "plan: not a plan: its first number is 0, a plan's is 1953657958");
 }
 
 TEST(PlanReader, NamesTheDamagedSection) {
   Plain bytes = written(sample_plan());
   bytes.back() ^= std::byte{1};
-  EXPECT_NE(message_of(bytes).find("plan: section 'weights': checksum "), std::string::npos) << message_of(bytes);
+  EXPECT_NE(message_of(bytes).find("plan: section 'binaries': checksum "), std::string::npos) << message_of(bytes);
 }
 
 TEST(PlanReader, IgnoresWhatFollows) {

@@ -173,6 +173,7 @@ Status ProfileValidator::validate_step(const Step& step, int depth) const {
     TRY(demand(place == Place::kArena || place == Place::kOutput, "output tensor ", id, " is in place '",
                name_of(place), "', which no step may write"));
   }
+  if (step.binary != -1) TRY(validate_index(step.binary, plan_.binaries.size(), "binary"));
   for (const sym::Program& param : step.params) TRY(validate(param, plan_, "a parameter"));
   TRY(demand(step.workspace_bytes >= 0 && step.workspace_bytes <= profile_.workspace_bytes, "a workspace of ",
              step.workspace_bytes, " bytes; the profile's is ", profile_.workspace_bytes));
@@ -231,6 +232,14 @@ Status validate(const Plan& plan) {
   for (size_t w = 0; w < plan.weights.size(); ++w)
     TRY(in_context(validate(plan.weights[w].value),
                    [&] { return str("weight ", w, " '", plan.weights[w].name, "'"); }));
+  for (size_t b = 0; b < plan.binaries.size(); ++b) {
+    const HostTensor& value = plan.binaries[b].value;
+    const auto where = [&] { return str("binary ", b, " '", plan.binaries[b].name, "'"); };
+    TRY(in_context(validate(value), where));
+    TRY(in_context(demand(value.dtype() == DType::kU8 && value.extents().size() == 1, value.dtype(), value.extents(),
+                          "; a list of u8 needed"),
+                   where));
+  }
   for (size_t p = 0; p < plan.profiles.size(); ++p)
     TRY(in_context(ProfileValidator(plan.profiles[p], plan).run(), [&] { return str("profile ", p); }));
   return {};

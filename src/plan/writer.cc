@@ -17,11 +17,11 @@ static_assert(std::endian::native == std::endian::little, "numbers and weights a
 
 constexpr std::byte kZeros[kSectionAlign] = {};
 
-/// Hands the weights section to `consume`, piece by piece.
+/// Hands a section of weights or binaries to `consume`, piece by piece.
 template <class Consume>
-Status for_each_piece(const Plan& plan, Consume consume) {
+Status for_each_piece(std::span<const Weight> weights, Consume consume) {
   uint64_t end = 0;
-  for (const Weight& weight : plan.weights) {
+  for (const Weight& weight : weights) {
     const auto bytes = weight.value.bytes();
     const uint64_t offset = weight_offset(end, bytes.size());
     TRY(consume(std::span(kZeros, offset - end)));
@@ -34,7 +34,20 @@ Status for_each_piece(const Plan& plan, Consume consume) {
 struct Section {
   std::string_view name;
   uint64_t offset = 0, size = 0, checksum = 0;
+  uint64_t end() const { return offset + size; }
 };
+
+Result<Section> measure(std::string_view name, std::span<const Weight> weights, const Section& before) {
+  Section section{name, round_up(before.end(), kSectionAlign)};
+  Checksum checksum;
+  TRY(for_each_piece(weights, [&](std::span<const std::byte> piece) -> Status {
+    checksum.add(piece);
+    section.size += piece.size();
+    return {};
+  }));
+  section.checksum = checksum.value();
+  return section;
+}
 
 /// Header and table.
 std::vector<std::byte> front_matter(std::span<const Section> sections, uint64_t total) {
@@ -78,7 +91,7 @@ class MemorySink final : public Sink {
 
 Status write_plan(const Plan& plan, Sink& sink) {
   TRY(in_context(validate(plan), [] { return "a plan that is not valid cannot be written"; }));
-  Section metadata{kMetadataSection}, weights{kWeightsSection};
+  Section metadata{kMetadataSection};
   const Bytes document = TRY(to_cbor(to_record(plan)));
   if (document.size() > kMaxMetadataBytes)
     return error(Code::kUnsupported, "the plan's metadata takes ", document.size(), " bytes; at most ",
@@ -87,26 +100,23 @@ Status write_plan(const Plan& plan, Sink& sink) {
   metadata.size = document.size();
   metadata.checksum = hash64(document);
 
-  Checksum checksum;
-  TRY(for_each_piece(plan, [&](std::span<const std::byte> piece) -> Status {
-    checksum.add(piece);
-    weights.size += piece.size();
-    return {};
-  }));
-  weights.offset = round_up(metadata.offset + metadata.size, kSectionAlign);
-  weights.checksum = checksum.value();
-
-  const uint64_t total = weights.offset + weights.size;
+  const Section weights = TRY(measure(kWeightsSection, plan.weights, metadata));
+  const Section binaries = TRY(measure(kBinariesSection, plan.binaries, weights));
+  const uint64_t total = binaries.end();
   if (total > kMaxPlanBytes)
     return error(Code::kUnsupported, "the plan takes ", total, " bytes; at most ", kMaxPlanBytes, " can be written");
   TRY(sink.expect(total));
-  const Section sections[] = {metadata, weights};
+  const Section sections[] = {metadata, weights, binaries};
   TRY(sink.write(front_matter(sections, total)));
   TRY(sink.write(std::span(kZeros, metadata.offset - kTableEnd)));
   TRY(sink.write(document));
-  TRY(sink.write(std::span(kZeros, weights.offset - metadata.offset - metadata.size)));
-  return for_each_piece(
-      plan, [&](std::span<const std::byte> piece) -> Status { return piece.empty() ? Status() : sink.write(piece); });
+  const auto write = [&](std::span<const std::byte> piece) -> Status {
+    return piece.empty() ? Status() : sink.write(piece);
+  };
+  TRY(write(std::span(kZeros, weights.offset - metadata.end())));
+  TRY(for_each_piece(plan.weights, write));
+  TRY(write(std::span(kZeros, binaries.offset - weights.end())));
+  return for_each_piece(plan.binaries, write);
 }
 
 Result<std::vector<std::byte>> write_plan(const Plan& plan) {

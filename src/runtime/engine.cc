@@ -8,8 +8,9 @@
 namespace kiln::runtime {
 namespace {
 
-StepSpec spec_of(const plan::Profile& profile, const plan::Step& step) {
+StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step) {
   StepSpec spec{step.kernel, step.payload, {}, {}, static_cast<int>(step.params.size())};
+  if (step.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(step.binary)].value.bytes();
   const auto describe = [&](int id) {
     const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
     return StepTensor{t.dtype, t.format, static_cast<int>(t.extents.size()), t.place != plan::Place::kAbsent};
@@ -21,7 +22,7 @@ StepSpec spec_of(const plan::Profile& profile, const plan::Step& step) {
 
 /// What makes two steps the same to `Executor::load`: the spec and which weights it gets.
 Hash128 key_of(const plan::Step& step, const StepSpec& spec, std::span<const int> weights) {
-  std::string text = str(step.executor, '/', step.kernel, '/', spec.num_params, '/', weights);
+  std::string text = str(step.executor, '/', step.kernel, '/', spec.num_params, '/', weights, '/', step.binary);
   for (const auto* tensors : {&spec.inputs, &spec.outputs}) {
     text += '|';
     for (const StepTensor& t : *tensors) text += str(t.dtype, t.format, t.rank, t.present);
@@ -38,7 +39,7 @@ Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::P
   for (const plan::Profile& profile : engine->plan_->profiles) {
     auto& steps = engine->steps_.emplace_back();
     for (const plan::Step& step : profile.steps) {
-      const StepSpec spec = spec_of(profile, step);
+      const StepSpec spec = spec_of(*engine->plan_, profile, step);
       std::vector<const HostTensor*> constants;
       std::vector<int> weights;
       for (const int id : step.inputs) {

@@ -61,8 +61,9 @@ struct StepDraft {
   std::string executor;
   std::string kernel;
   Record payload;
-  std::vector<sym::Expr> params;  ///< numbers that shapes decide, evaluated at bind
-  int in_place_input = -1;        ///< output 0 may use this input's memory if nobody else needs it
+  std::vector<sym::Expr> params;        ///< numbers that shapes decide, evaluated at bind
+  int in_place_input = -1;              ///< output 0 may use this input's memory if nobody else needs it
+  std::shared_ptr<const Bytes> binary;  ///< code for the device; equal ones are stored once. Null: none
 };
 
 class Tactic {

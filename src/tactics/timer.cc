@@ -17,11 +17,15 @@ constexpr int kKernelVersion = 1;  // raised when a kernel changes speed, so tha
 class Rig {
  public:
   static Result<std::unique_ptr<Rig>> make(const TacticContext& cx, const Region& region, const Candidate& candidate);
-  Status run() { return step_->run({inputs_.data(), outputs_.data(), workspace_.data(), nullptr}); }
+  static Status run(void* rig, Stream* stream) {
+    Rig& self = *static_cast<Rig*>(rig);
+    return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_.data(), stream});
+  }
 
  private:
   Result<void*> allocate(Device& device, const TensorType& type, const Format& format);
 
+  std::unique_ptr<Stream> stream_;  // null on a host device
   std::unique_ptr<LoadedStep> loaded_;
   std::unique_ptr<BoundStep> step_;
   std::vector<Buffer> buffers_;
@@ -43,9 +47,18 @@ void fill(DType dtype, std::byte* data, int64_t count) {
 
 Result<void*> Rig::allocate(Device& device, const TensorType& type, const Format& format) {
   const int64_t count = format.storage_volume(type.opt_extents());
-  buffers_.push_back(TRY(device.allocate(std::max<int64_t>(size_bytes(type.dtype, count), 1))));
-  fill(type.dtype, buffers_.back().data(), count);
-  return static_cast<void*>(buffers_.back().data());
+  const int64_t bytes = std::max<int64_t>(size_bytes(type.dtype, count), 1);
+  buffers_.push_back(TRY(device.allocate(bytes)));
+  std::byte* const data = buffers_.back().data();
+  if (device.is_host()) {
+    fill(type.dtype, data, count);
+  } else {
+    std::vector<std::byte> host(static_cast<size_t>(bytes));
+    fill(type.dtype, host.data(), count);
+    TRY(device.copy_from_host(data, host.data(), bytes, *stream_));
+    TRY(stream_->synchronize());
+  }
+  return static_cast<void*>(data);
 }
 
 StepTensor describe(const ir::Graph& graph, ir::ValueId id, const Format& format) {
@@ -56,8 +69,10 @@ StepTensor describe(const ir::Graph& graph, ir::ValueId id, const Format& format
 
 Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate) {
   auto rig = std::make_unique<Rig>();
+  if (!cx.device.is_host()) rig->stream_ = TRY(cx.device.create_stream());
   StepSpec spec{
       candidate.draft.kernel, candidate.draft.payload, {}, {}, static_cast<int>(candidate.draft.params.size())};
+  if (candidate.draft.binary) spec.binary = *candidate.draft.binary;
   std::vector<const HostTensor*> constants;
   std::vector<Extents> input_extents, output_extents;
   for (size_t i = 0; i < region.inputs.size(); ++i) {
@@ -68,7 +83,7 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
     if (id == ir::ValueId::kNone)
       rig->inputs_.push_back(nullptr);
     else if (constants.back())
-      rig->inputs_.push_back(constants.back()->bytes().data());
+      rig->inputs_.push_back(cx.device.is_host() ? constants.back()->bytes().data() : nullptr);
     else
       rig->inputs_.push_back(TRY(rig->allocate(cx.device, cx.graph.type(id), candidate.variant.inputs[i])));
   }
@@ -84,6 +99,8 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   rig->loaded_ = TRY(executor.load(spec, constants));
   rig->step_ = TRY(rig->loaded_->bind({input_extents, output_extents, params}));
   rig->workspace_ = TRY(cx.device.allocate(std::max<int64_t>(rig->step_->workspace_bytes(), 1)));
+  TRY(run(rig.get(), rig->stream_.get()));
+  if (rig->stream_) TRY(rig->stream_->synchronize());
   return rig;
 }
 
@@ -105,7 +122,8 @@ Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidat
   for (size_t i = 0; i < region.inputs.size(); ++i) add(region.inputs[i], candidate.variant.inputs[i]);
   for (size_t i = 0; i < region.outputs.size(); ++i) add(region.outputs[i], candidate.variant.outputs[i]);
   for (const ir::NodeId id : region.nodes) text += str('|', cx.graph.node(id).op);
-  return combine(hash128(std::string_view(text)), hash128(candidate.draft.payload));
+  const Hash128 key = combine(hash128(std::string_view(text)), hash128(candidate.draft.payload));
+  return candidate.draft.binary ? combine(key, hash128(std::span<const std::byte>(*candidate.draft.binary))) : key;
 }
 
 Timer::Timer(Device& device, TimingCache& cache, TimerOptions options, Log& log)
@@ -116,7 +134,12 @@ Status Timer::time(const TacticContext& cx, const Region& region, std::span<Cand
     Candidate* candidate;
     Hash128 key;
     std::unique_ptr<Rig> rig;
+    std::unique_ptr<Measurement> measurement;
     double best_us = 1e30, spent_us = 0;
+  };
+  const auto skip = [&](Candidate& candidate, const Error& why) {
+    candidate.failure = why.message;
+    log_.verbose("  skipped ", candidate.tactic->name(), " (", candidate.variant.name, "): ", why.message);
   };
   std::vector<Pending> pending;
   for (Candidate& candidate : candidates) {
@@ -131,28 +154,31 @@ Status Timer::time(const TacticContext& cx, const Region& region, std::span<Cand
       return error(Code::kState, "the timing cache has no entry for tactic '", candidate.tactic->name(), "' (",
                    candidate.variant.name, "), and kERROR_ON_TIMING_CACHE_MISS is set");
     auto rig = Rig::make(cx, region, candidate);
-    Status ran = rig ? (*rig)->run() : Status(std::unexpected(rig.error()));
-    if (!ran) {
-      candidate.failure = ran.error().message;
-      log_.verbose("  skipped ", candidate.tactic->name(), " (", candidate.variant.name, "): ", candidate.failure);
+    auto measurement = rig ? device_.measure(&Rig::run, rig->get()) : std::unexpected(rig.error());
+    if (!measurement) {
+      skip(candidate, measurement.error());
       continue;
     }
-    pending.push_back({&candidate, key, std::move(*rig)});
+    pending.push_back({&candidate, key, std::move(*rig), std::move(*measurement)});
   }
   const std::lock_guard exclusive(device_.exclusive());
   for (bool busy = !pending.empty(); busy;) {  // a turn each, so that heat and neighbours touch all alike
     busy = false;
     for (Pending& p : pending) {
-      if (p.spent_us >= options_.budget_us_per_candidate) continue;
+      if (!p.candidate->failure.empty() || p.spent_us >= options_.budget_us_per_candidate) continue;
       const double start = now_us();
-      TRY(p.rig->run());
-      const double took = now_us() - start;
-      p.best_us = std::min(p.best_us, took);
-      p.spent_us += took;
+      const Result<double> took = p.measurement->turn_us();
+      if (!took) {
+        skip(*p.candidate, took.error());
+        continue;
+      }
+      p.best_us = std::min(p.best_us, *took);
+      p.spent_us += now_us() - start;
       busy |= p.spent_us < options_.budget_us_per_candidate;
     }
   }
   for (const Pending& p : pending) {
+    if (!p.candidate->failure.empty()) continue;
     p.candidate->time_us = p.best_us;
     cache_.insert(p.key, p.best_us);
     ++num_measured_;

@@ -52,6 +52,7 @@ Profile sample_profile() {
   p.steps[0].payload.set("tile", std::vector<int64_t>{6, 16, -300}).set("scale", 0.1).set("packed", true);
   p.steps[0].params = {times(0, 3)};
   p.steps[0].workspace_bytes = 1000;
+  p.steps[0].binary = 0;
   p.steps[0].provenance = {"MatMul_0", "Reshape_1"};
   p.steps[0].info.set("time_us", NAN).set("ops", Datum::List{"MatrixMultiply", 1, Datum()});
   p.steps[1].bodies = {{step("inner", "nest", {4}, {5})}, {}};
@@ -81,6 +82,7 @@ Plan sample_plan() {
   plan.weights = {{"w", HostTensor::of(DType::kF32, {6, 5}, elements)},
                   {"nibbles", HostTensor::of(DType::kI4, {3}, std::vector<double>{1, 2, 3})},
                   {"empty", HostTensor::of(DType::kF16, {0, 4}, {})}};
+  plan.binaries = {{"k.cubin", HostTensor::of_ints(DType::kU8, {5}, std::vector<int64_t>{127, 69, 76, 70, 0})}};
   plan.profiles = {sample_profile(), sample_profile()};
   return plan;
 }
@@ -90,6 +92,8 @@ bool same(const Plan& a, const Plan& b) {
   if (*to_cbor(to_record(a)) != *to_cbor(to_record(b))) return false;
   for (size_t w = 0; w < a.weights.size(); ++w)
     if (a.weights[w].value != b.weights[w].value) return false;
+  for (size_t i = 0; i < a.binaries.size(); ++i)
+    if (a.binaries[i].value != b.binaries[i].value) return false;
   return true;
 }
 

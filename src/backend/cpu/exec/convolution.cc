@@ -4,6 +4,7 @@
 #include "backend/cpu/exec/executor.h"
 #include "backend/cpu/exec/hook.h"
 #include "backend/cpu/exec/window.h"
+#include "backend/cpu/kernels/conv/banded.h"
 #include "backend/cpu/kernels/conv/conv.h"
 #include "backend/cpu/kernels/depthwise/depthwise.h"
 #include "backend/cpu/kernels/winograd/winograd.h"
@@ -13,11 +14,20 @@ namespace {
 
 constexpr size_t kFixedInputs = 4;  // before the hook's operands
 
-enum class Family : uint8_t { kDirect, kWinograd, kDepthwise };
+enum class Family : uint8_t { kDirect, kBanded, kWinograd, kDepthwise };
+
+Result<Family> family_named(std::string_view name) {
+  if (name == "direct") return Family::kDirect;
+  if (name == "banded") return Family::kBanded;
+  if (name == "winograd") return Family::kWinograd;
+  if (name == "depthwise") return Family::kDepthwise;
+  return error(Code::kCorrupt, "no convolution family is called '", name, "'");
+}
 
 /// Weights packed for one family; the others stay empty.
 struct Packed {
   PackedConv direct;
+  PackedBanded banded;
   PackedWinograd winograd;
   PackedDepthwise depthwise;
 };
@@ -34,10 +44,7 @@ Result<Attributes> parse(const StepSpec& spec) {
   Attributes a;
   a.window = TRY(WindowSpec::parse(spec.payload));
   a.groups = TRY(spec.payload.get_int("groups"));
-  const std::string family = TRY(spec.payload.get_text("family"));
-  TRY(require(family == "direct" || family == "winograd" || family == "depthwise", "no convolution family is called '",
-              family, "'"));
-  a.family = family == "direct" ? Family::kDirect : family == "winograd" ? Family::kWinograd : Family::kDepthwise;
+  a.family = TRY(family_named(TRY(spec.payload.get_text("family"))));
   a.lo = static_cast<float>(TRY(spec.payload.get_double("lo")));
   a.hi = static_cast<float>(TRY(spec.payload.get_double("hi")));
   a.channels_first = spec.inputs[0].format.is_linear();
@@ -55,6 +62,7 @@ Result<Packed> pack(const Attributes& a, const ConvWeights& weights, const float
   Packed packed;
   switch (a.family) {
     case Family::kDirect: packed.direct = TRY(pack_conv(weights, data)); break;
+    case Family::kBanded: packed.banded = TRY(pack_banded(weights, a.window.strides.back(), data)); break;
     case Family::kWinograd: packed.winograd = TRY(pack_winograd(weights.ic, weights.oc, data)); break;
     case Family::kDepthwise: packed.depthwise = TRY(pack_depthwise(weights.oc, weights.kernel, data)); break;
   }
@@ -74,6 +82,7 @@ class BoundConvolution final : public BoundStep {
   int64_t workspace_bytes() const override {
     switch (a_.family) {
       case Family::kDirect: return conv_workspace_bytes(shape_, weights_, team_.size());
+      case Family::kBanded: return banded_workspace_bytes(shape_, weights_, team_.size());
       case Family::kWinograd: return winograd_workspace_bytes(shape_, weights_.ic, weights_.oc, team_.size());
       case Family::kDepthwise: break;
     }
@@ -96,6 +105,7 @@ class BoundConvolution final : public BoundStep {
     }
     switch (a_.family) {
       case Family::kDirect: conv(team_, shape_, input(0), packed.direct, out, epilogue, arguments.workspace); break;
+      case Family::kBanded: banded(team_, shape_, input(0), packed.banded, out, epilogue, arguments.workspace); break;
       case Family::kWinograd:
         winograd(team_, shape_, input(0), packed.winograd, out, epilogue, arguments.workspace);
         break;
@@ -131,7 +141,8 @@ class LoadedConvolution final : public LoadedStep {
   }
   int64_t packed_bytes() const override {
     if (!packed_) return 0;
-    return 4 * (packed_->direct.b.data.size() + packed_->winograd.b.data.size() + packed_->depthwise.data.size());
+    return 4 * (packed_->direct.b.data.size() + packed_->banded.band.data.size() + packed_->banded.exact.data.size() +
+                packed_->winograd.b.data.size() + packed_->depthwise.data.size());
   }
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     return std::make_unique<BoundConvolution>(a_, weights_of(a_, shapes.inputs[1]), packed_.get(), hook_.get(), team_,

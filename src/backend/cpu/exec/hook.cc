@@ -2,25 +2,6 @@
 
 namespace kiln::cpu {
 
-Record HookSpec::record() const {
-  Record record;
-  std::vector<int64_t> kinds;
-  for (const HookOperand operand : operands) kinds.push_back(static_cast<int64_t>(operand));
-  record.set("program", to_record(program)).set("operands", std::move(kinds));
-  return record;
-}
-
-Result<HookSpec> HookSpec::parse(const Record& record) {
-  HookSpec spec;
-  spec.program = TRY(nest_program_from_record(TRY(record.get_record("program"))));
-  for (const int64_t kind : TRY(record.get_ints("operands"))) {
-    TRY(require(kind >= 0 && kind <= static_cast<int64_t>(HookOperand::kScalar), "no hook operand has the number ",
-                kind));
-    spec.operands.push_back(static_cast<HookOperand>(kind));
-  }
-  return spec;
-}
-
 Result<LoadedHook> LoadedHook::load(const Record& record, const StepSpec& spec, size_t first_input) {
   HookSpec hook = TRY(HookSpec::parse(record));
   Nest nest = TRY(Nest::make(std::move(hook.program)));

@@ -9,22 +9,6 @@
 
 namespace kiln::cpu {
 
-/// How an operand lies against the contraction's result.
-enum class HookOperand : uint8_t {
-  kWhole,    ///< of the result's extents and order
-  kChannel,  ///< one element a column
-  kScalar
-};
-
-/// Input 0 of the program is the result; the others are `operands`, in order.
-struct HookSpec {
-  NestProgram program;
-  std::vector<HookOperand> operands;
-
-  Record record() const;
-  static Result<HookSpec> parse(const Record& record);
-};
-
 /// A hook loaded by a step whose inputs from `first_input` on are its operands.
 class LoadedHook {
  public:

@@ -1,8 +1,8 @@
 /// Concatenation, row-major or channels last: kernels/copy.
 #include "ops/concatenation.h"
 
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

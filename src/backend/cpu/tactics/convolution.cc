@@ -1,9 +1,10 @@
 #include "backend/cpu/tactics/convolution.h"
 
+#include "backend/cpu/kernels/conv/banded.h"
 #include "backend/cpu/tactics/filter_window.h"
-#include "backend/cpu/tactics/hook.h"
 #include "backend/cpu/tactics/registry.h"
 #include "ops/convolution.h"
+#include "tactics/hook.h"
 
 namespace kiln::cpu {
 namespace {
@@ -30,6 +31,14 @@ Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& e
   return contraction_region(cx, root, epilogue);
 }
 
+/// Whether few output channels make it worth while to compute several pixels as one row: kernels/conv/banded.h.
+bool suits_bands(const ops::Convolution& op, const WindowSpec& window, const Region& region, const Extents& w) {
+  if (op.groups != 1 || window.dilations.back() != 1 || region.inputs[3] != ir::ValueId::kNone) return false;
+  ConvWeights weights{w[1], w[0]};
+  std::copy(window.kernel.begin(), window.kernel.end(), std::end(weights.kernel) - window.kernel.size());
+  return banded_pixels(weights, window.strides.back()) > 1;
+}
+
 Match ConvolutionTactic::match(const TacticContext& cx, ir::NodeId root) const {
   return match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, region_of);
 }
@@ -49,12 +58,13 @@ std::vector<Variant> ConvolutionTactic::variants(const TacticContext& cx, const 
     variant.params.set("family", family);
     return variant;
   };
-  if (op.groups == channels && w[0] == channels) return {make("depthwise", last)};
+  if (op.groups == channels && w[0] == channels && channels > 1) return {make("depthwise", last)};
   std::vector<Variant> result;
   const WindowSpec window = window_spec(op, Extents(w.begin() + 2, w.end()));
   const bool plain = x.rank() == 4 && window.kernel == Extents{3, 3} && window.strides == Extents{1, 1} &&
                      window.dilations == Extents{1, 1} && op.groups == 1;
   if (plain && cx.numerics.tf32 && channels >= 8 && w[0] >= 8) result.push_back(make("winograd", last));
+  if (suits_bands(op, window, region, w)) result.push_back(make("banded", last));
   if (channels <= 4 && op.groups == 1) result.push_back(make("direct", Format::linear()));
   result.push_back(make("direct", last));
   return result;

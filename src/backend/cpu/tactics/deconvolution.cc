@@ -1,9 +1,9 @@
 #include "backend/cpu/tactics/deconvolution.h"
 
-#include "backend/cpu/tactics/epilogue.h"
 #include "backend/cpu/tactics/filter_window.h"
 #include "backend/cpu/tactics/registry.h"
 #include "ops/deconvolution.h"
+#include "tactics/epilogue.h"
 
 namespace kiln::cpu {
 namespace {

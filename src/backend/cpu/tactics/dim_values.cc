@@ -1,8 +1,8 @@
 /// DimValues: numbers that bind knows, written when the step runs.
 #include "ops/dim_values.h"
 
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

@@ -1,8 +1,8 @@
 /// Broadcasts that no nest could look through: kernels/copy.
 #include "ops/expand.h"
 
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

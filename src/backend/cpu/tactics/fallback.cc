@@ -2,15 +2,6 @@
 
 namespace kiln::cpu {
 
-Region single_node_region(const ir::Graph& graph, ir::NodeId node) {
-  return {{node}, graph.node(node).inputs, graph.node(node).outputs, {}};
-}
-
-Variant linear_variant(const Region& region, std::string name) {
-  return {
-      std::move(name), std::vector<Format>(region.inputs.size()), std::vector<Format>(region.outputs.size()), {}, 0};
-}
-
 Match Fallback::match(const TacticContext& cx, ir::NodeId root) const { return single_node_region(cx.graph, root); }
 
 std::vector<Variant> Fallback::variants(const TacticContext&, const Region& region) const {

@@ -1,8 +1,8 @@
 /// Ramps and random numbers.
 #include "ops/fill.h"
 
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

@@ -1,8 +1,8 @@
 /// Gathers in their three modes, row-major: kernels/gather.
 #include "ops/gather.h"
 
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

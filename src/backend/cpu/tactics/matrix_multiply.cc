@@ -1,9 +1,9 @@
 #include "backend/cpu/tactics/matrix_multiply.h"
 
-#include "backend/cpu/tactics/fallback.h"
-#include "backend/cpu/tactics/hook.h"
 #include "backend/cpu/tactics/registry.h"
 #include "ops/matrix_multiply.h"
+#include "tactics/hook.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "backend/cpu/tactics/chain.h"
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/chain.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

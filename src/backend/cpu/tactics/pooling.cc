@@ -1,9 +1,9 @@
 /// Maximum and average pooling: kernels/pool.
 #include "ops/pooling.h"
 
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/filter_window.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "backend/cpu/kernels/lanes/reduce.h"
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

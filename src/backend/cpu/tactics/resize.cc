@@ -1,8 +1,8 @@
 /// Resampling, row-major or channels last: kernels/resize.
 #include "ops/resize.h"
 
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <numeric>
 
-#include "backend/cpu/tactics/fallback.h"
-#include "backend/cpu/tactics/host_values.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/host_values.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

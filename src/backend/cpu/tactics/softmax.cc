@@ -1,8 +1,8 @@
 /// Softmax of rows in cache: kernels/lanes.
 #include "ops/softmax.h"
 
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

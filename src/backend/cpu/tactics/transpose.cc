@@ -1,8 +1,8 @@
 /// Transposes: copies, or nothing at all where the formats around them already have the order.
 #include "ops/transpose.h"
 
-#include "backend/cpu/tactics/fallback.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 namespace {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "backend/cpu/kernels/nest/kernel.h"
-#include "backend/cpu/kernels/nest/program.h"
 #include "backend/cpu/kernels/testing.h"
 #include "ops/activation.h"
 #include "ops/cast.h"
 #include "ops/element_wise.h"
+#include "ops/nest_program.h"
 #include "ops/reference_context.h"
 #include "ops/unary.h"
 

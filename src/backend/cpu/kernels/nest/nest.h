@@ -9,8 +9,8 @@
 #include "backend/cpu/device/team.h"
 #include "backend/cpu/kernels/gemm/epilogue.h"
 #include "backend/cpu/kernels/nest/kernel.h"
-#include "backend/cpu/kernels/nest/program.h"
 #include "backend/cpu/kernels/nest/walk.h"
+#include "ops/nest_program.h"
 
 namespace kiln::cpu {
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backend/cpu/kernels/nest/kernel.h"
 #include "backend/cpu/kernels/testing.h"
 #include "tensor/numeric.h"
 
@@ -259,6 +260,23 @@ TEST(NestTile, IsAnEpilogue) {  // relu(tile + rows) * cols, on part of a result
         ASSERT_EQ(tile[at], c < cols ? y : before[at]) << r << ", " << c << " of " << cols << " columns";
       }
   }
+}
+
+TEST(Nest, TooLong) {
+  NestProgram p{{{kNeg, DType::kF32, DType::kF32, {~0}}}, {DType::kF32}, {DType::kF32}, {0}};
+  while (p.code.size() <= Nest::kMaxCode) p.code.push_back({kNeg, DType::kF32, DType::kF32, {0}});
+  const auto nest = Nest::make(p);
+  ASSERT_FALSE(nest);
+  EXPECT_EQ(nest.error().message, "a nest of 65 instructions; at most 64 are possible");
+}
+TEST(Nest, EveryFunctionOfProgramsHasAKernel) {
+  for (int fn = 0; fn < static_cast<int>(ScalarFn::kSelect); ++fn)
+    for (int type = 0; type < kNumDTypes; ++type) {
+      const auto f = static_cast<ScalarFn>(fn);
+      const auto t = static_cast<DType>(type);
+      if (!is_nest_type(t)) continue;
+      EXPECT_EQ(has_nest_function(f, t), find_nest_kernel(f, t) != nullptr) << name_of(f) << name_of(t);
+    }
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "tactics/tactic.h"
 
-namespace kiln::cpu {
+namespace kiln {
 
 /// A contraction and the pointwise nodes behind it. `nodes` in topological order, the contraction first.
 struct EpilogueMatch {
@@ -26,4 +26,4 @@ Match contraction_region(const TacticContext& cx, ir::NodeId root, const Epilogu
 /// What of a region's epilogue goes into its step: the clamp, the hook's program, the residual's memory.
 Status add_epilogue(StepDraft& draft, const Region& region);
 
-}  // namespace kiln::cpu
+}  // namespace kiln

@@ -1,4 +1,4 @@
-#include "backend/cpu/tactics/chain.h"
+#include "tactics/chain.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include "ops/cast.h"
 #include "ops/expand.h"
 
-namespace kiln::cpu {
+namespace kiln {
 namespace {
 
 constexpr size_t kMostNodes = 32;  // of a chain: half of what a nest's code holds
@@ -53,7 +53,7 @@ class Grower {
     const TensorType& y = graph_.output_type(id);
     if (!is_nest_type(y.dtype)) return str("the output is ", y);
     const TensorType& x = graph_.type(node.inputs.back());
-    if (!has_nest_kernel(node.op.scalar().fn, x.dtype))
+    if (!has_nest_function(node.op.scalar().fn, x.dtype))
       return str("there is no kernel for ", name_of(node.op.scalar().fn), " of ", x.dtype);
     return {};
   }
@@ -133,4 +133,4 @@ class Grower {
 
 std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root) { return Grower(graph, root).run(); }
 
-}  // namespace kiln::cpu
+}  // namespace kiln

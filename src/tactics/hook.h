@@ -1,11 +1,11 @@
 /// Any pointwise chain behind a contraction, run on its blocks while they are in cache.
 #pragma once
 
-#include "backend/cpu/exec/hook.h"
-#include "backend/cpu/tactics/epilogue.h"
+#include "ops/nest_program.h"
+#include "tactics/epilogue.h"
 #include "tactics/tactic.h"
 
-namespace kiln::cpu {
+namespace kiln {
 
 /// A contraction and the chain that consumes it. `nodes` in topological order, the contraction first.
 struct HookMatch {
@@ -20,9 +20,10 @@ struct HookMatch {
 enum class ResultOrder : uint8_t { kRowMajor, kChannelsLast };
 
 /// The chain that ends at `root`, if it consumes a contraction whose result only it reads. Other operands must be of
-/// the result's shape, one element a channel (`channel_axis`, negative from the back), or one element.
+/// the result's shape, one element a channel (`channel_axis`, negative from the back), or one element. Unless `halves`,
+/// contraction and chain are of f32.
 std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root, bool (*is_contraction)(const Op&),
-                                            int channel_axis, ResultOrder order);
+                                            int channel_axis, ResultOrder order, bool halves = false);
 
 /// Makes the region of a contraction with its fixed inputs, from what its epilogue has.
 using RegionOf = Match (*)(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue);
@@ -30,6 +31,6 @@ using RegionOf = Match (*)(const TacticContext& cx, ir::NodeId root, const Epilo
 /// A contraction whose epilogue fits in registers (epilogue.h), else one with a hook: the region's inputs then end with
 /// the hook's operands, and its data has the hook's record.
 Match match_contraction(const TacticContext& cx, ir::NodeId root, bool (*is_contraction)(const Op&), int channel_axis,
-                        ResultOrder order, RegionOf region_of);
+                        ResultOrder order, RegionOf region_of, bool halves = false);
 
-}  // namespace kiln::cpu
+}  // namespace kiln

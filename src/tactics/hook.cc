@@ -1,22 +1,25 @@
-#include "backend/cpu/tactics/hook.h"
+#include "tactics/hook.h"
 
 #include <algorithm>
 
-#include "backend/cpu/tactics/chain.h"
+#include "tactics/chain.h"
+#include "tactics/region.h"
 
-namespace kiln::cpu {
+namespace kiln {
 namespace {
+
+bool is_result(DType type, bool halves) { return halves ? accumulates_in_f32(type) : type == DType::kF32; }
 
 /// The leaf made by the latest contraction that only the chain reads.
 std::optional<size_t> contraction_leaf(const ir::Graph& graph, const Chain& chain, const TensorType& result,
-                                       bool (*is_contraction)(const Op&)) {
+                                       bool (*is_contraction)(const Op&), bool halves) {
   std::optional<size_t> found;
   for (size_t i = 0; i < chain.leaves.size(); ++i) {
     const ir::Value& leaf = graph.value(chain.leaves[i]);
     if (leaf.producer == ir::NodeId::kNone || !is_contraction(graph.node(leaf.producer).op) ||
         graph.is_output(chain.leaves[i]))
       continue;
-    if (leaf.type.dtype != DType::kF32 || leaf.type.shape != result.shape) continue;
+    if (!is_result(leaf.type.dtype, halves) || leaf.type.shape != result.shape) continue;
     const bool inside = std::ranges::all_of(
         leaf.users, [&](ir::NodeId user) { return std::ranges::find(chain.nodes, user) != chain.nodes.end(); });
     if (inside && (!found || leaf.producer > graph.value(chain.leaves[*found]).producer)) found = i;
@@ -61,12 +64,13 @@ NestProgram reordered(NestProgram program, size_t first) {
 }  // namespace
 
 std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root, bool (*is_contraction)(const Op&),
-                                            int channel_axis, ResultOrder order) {
+                                            int channel_axis, ResultOrder order, bool halves) {
   auto chain = grow_chain(graph, root);
   if (!chain) return std::unexpected(chain.error());
   const TensorType& result = graph.output_type(root);
-  if (result.dtype != DType::kF32) return reject("the chain ends in ", result, "; a contraction's result is f32");
-  const auto leaf = contraction_leaf(graph, *chain, result, is_contraction);
+  if (!is_result(result.dtype, halves))
+    return reject("the chain ends in ", result, "; no contraction's kernel writes it");
+  const auto leaf = contraction_leaf(graph, *chain, result, is_contraction, halves);
   if (!leaf) return reject("no contraction feeds this chain alone");
   HookMatch match;
   match.contraction = graph.value(chain->leaves[*leaf]).producer;
@@ -86,9 +90,9 @@ std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId r
 }
 
 Match match_contraction(const TacticContext& cx, ir::NodeId root, bool (*is_contraction)(const Op&), int channel_axis,
-                        ResultOrder order, RegionOf region_of) {
+                        ResultOrder order, RegionOf region_of, bool halves) {
   if (auto found = match_epilogue(cx.graph, root, is_contraction, channel_axis)) return region_of(cx, root, *found);
-  auto hook = match_hook(cx.graph, root, is_contraction, channel_axis, order);
+  auto hook = match_hook(cx.graph, root, is_contraction, channel_axis, order, halves);
   if (!hook) return std::unexpected(hook.error());
   EpilogueMatch plain;
   plain.contraction = hook->contraction;
@@ -100,4 +104,4 @@ Match match_contraction(const TacticContext& cx, ir::NodeId root, bool (*is_cont
   return region;
 }
 
-}  // namespace kiln::cpu
+}  // namespace kiln

@@ -3,9 +3,9 @@
 
 #include "ir/graph.h"
 
-namespace kiln::cpu {
+namespace kiln {
 
 /// The elements of input `i` of a node; empty where the input is absent. CHECKs that inference knew them.
 SymbolicValues host_values(const ir::Graph& graph, const ir::Node& node, size_t i);
 
-}  // namespace kiln::cpu
+}  // namespace kiln

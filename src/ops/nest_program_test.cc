@@ -1,10 +1,8 @@
-#include "backend/cpu/kernels/nest/program.h"
+#include "ops/nest_program.h"
 
 #include <gtest/gtest.h>
 
-#include "backend/cpu/kernels/nest/nest.h"
-
-namespace kiln::cpu {
+namespace kiln {
 namespace {
 
 using enum ScalarFn;
@@ -62,24 +60,8 @@ TEST(NestProgram, SaysWhatIsWrong) {
   EXPECT_EQ(problem(p), "nest output 0 is f16, its operand f32");
   p = example();
   p.code[2].fn = kNot;
-  EXPECT_EQ(problem(p), "nest instruction 2: no kernel for not of f32");
-}
-TEST(NestProgram, TooLong) {
-  NestProgram p{{{kNeg, DType::kF32, DType::kF32, {~0}}}, {DType::kF32}, {DType::kF32}, {0}};
-  while (p.code.size() <= Nest::kMaxCode) p.code.push_back({kNeg, DType::kF32, DType::kF32, {0}});
-  const auto nest = Nest::make(p);
-  ASSERT_FALSE(nest);
-  EXPECT_EQ(nest.error().message, "a nest of 65 instructions; at most 64 are possible");
-}
-TEST(NestProgram, EveryFunctionOfFloatsHasAKernel) {
-  for (int fn = 0; fn < kNumScalarFns; ++fn) {
-    const auto f = static_cast<ScalarFn>(fn);
-    const bool logical = f == kNot || f == kAnd || f == kOr || f == kXor;
-    EXPECT_EQ(has_nest_kernel(f, DType::kF32), !logical) << name_of(f);
-    EXPECT_TRUE(!logical || has_nest_kernel(f, DType::kBool)) << name_of(f);
-    EXPECT_TRUE(logical || arity(f) != 2 || has_nest_kernel(f, DType::kI64)) << name_of(f);
-  }
+  EXPECT_EQ(problem(p), "nest instruction 2: nests have no not of f32");
 }
 
 }  // namespace
-}  // namespace kiln::cpu
+}  // namespace kiln

@@ -9,7 +9,7 @@
 #include "ops/scalar.h"
 #include "tensor/dtype.h"
 
-namespace kiln::cpu {
+namespace kiln {
 
 /// An operand: the result of an instruction, or an input of the program.
 ///   at >= 0   the result of code[at], which stands before
@@ -45,12 +45,28 @@ struct NestProgram {
 
 /// Types that inputs, outputs and results may have: f32, f16, bf16, i32, i64, i8, u8, bool.
 bool is_nest_type(DType type);
-/// Whether `fn` has a kernel for arguments of `type`; what a tactic asks before it claims a node.
-bool has_nest_kernel(ScalarFn fn, DType type);
-/// Operands exist and stand before their use, types agree, every function has a kernel.
+/// Whether nests compute `fn` of arguments of `type`; what a tactic asks before it claims a node.
+bool has_nest_function(ScalarFn fn, DType type);
+/// Operands exist and stand before their use, types agree, nests have every function.
 Status validate(const NestProgram& program);
 
 Record to_record(const NestProgram& program);
 Result<NestProgram> nest_program_from_record(const Record& record);
 
-}  // namespace kiln::cpu
+/// How an operand of a nest behind a contraction lies against the contraction's result.
+enum class HookOperand : uint8_t {
+  kWhole,    ///< of the result's extents and order
+  kChannel,  ///< one element a channel
+  kScalar
+};
+
+/// A nest behind a contraction. Input 0 of the program is the result; the others are `operands`, in order.
+struct HookSpec {
+  NestProgram program;
+  std::vector<HookOperand> operands;
+
+  Record record() const;
+  static Result<HookSpec> parse(const Record& record);
+};
+
+}  // namespace kiln

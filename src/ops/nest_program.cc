@@ -1,8 +1,6 @@
-#include "backend/cpu/kernels/nest/program.h"
+#include "ops/nest_program.h"
 
-#include "backend/cpu/kernels/nest/kernel.h"
-
-namespace kiln::cpu {
+namespace kiln {
 
 bool is_nest_type(DType type) {
   switch (type) {
@@ -18,10 +16,15 @@ bool is_nest_type(DType type) {
   }
 }
 
-bool has_nest_kernel(ScalarFn fn, DType type) {
+bool has_nest_function(ScalarFn fn, DType type) {
+  using enum ScalarFn;
   if (!is_nest_type(type)) return false;
-  if (fn == ScalarFn::kIdentity || fn == ScalarFn::kCast || fn == ScalarFn::kSelect) return true;
-  return find_nest_kernel(fn, type) != nullptr;
+  if (fn == kIdentity || fn == kCast || fn == kSelect) return true;
+  const bool logical = fn == kNot || fn == kAnd || fn == kOr || fn == kXor;
+  if (type == DType::kBool) return logical || fn == kEqual;
+  if (is_float(type)) return !logical;
+  if (fn == kRelu || fn == kAbs || fn == kNeg || fn == kSign) return true;
+  return (fn >= kSum && fn <= kFloorDiv) || (fn >= kEqual && fn <= kLess);
 }
 
 namespace {
@@ -38,7 +41,7 @@ Status validate_instruction(const NestProgram& program, int64_t at) {
   const NestInstruction& i = program.code[static_cast<size_t>(at)];
   TRY(require(is_nest_type(i.type) && is_nest_type(i.result), name_of(i.fn), " from ", i.type, " to ", i.result,
               "; nests have no such type"));
-  TRY(require(has_nest_kernel(i.fn, i.type), "no kernel for ", name_of(i.fn), " of ", i.type));
+  TRY(require(has_nest_function(i.fn, i.type), "nests have no ", name_of(i.fn), " of ", i.type));
   for (int a = 0; a < arity(i.fn); ++a) {
     TRY(validate_operand(program, i.args[a], at));
     const DType wanted = i.fn == ScalarFn::kSelect && a == 0 ? DType::kBool : i.type;
@@ -127,4 +130,23 @@ Result<NestProgram> nest_program_from_record(const Record& record) {
   return program;
 }
 
-}  // namespace kiln::cpu
+Record HookSpec::record() const {
+  Record record;
+  std::vector<int64_t> kinds;
+  for (const HookOperand operand : operands) kinds.push_back(static_cast<int64_t>(operand));
+  record.set("program", to_record(program)).set("operands", std::move(kinds));
+  return record;
+}
+
+Result<HookSpec> HookSpec::parse(const Record& record) {
+  HookSpec spec;
+  spec.program = TRY(nest_program_from_record(TRY(record.get_record("program"))));
+  for (const int64_t kind : TRY(record.get_ints("operands"))) {
+    TRY(require(kind >= 0 && kind <= static_cast<int64_t>(HookOperand::kScalar), "no hook operand has the number ",
+                kind));
+    spec.operands.push_back(static_cast<HookOperand>(kind));
+  }
+  return spec;
+}
+
+}  // namespace kiln

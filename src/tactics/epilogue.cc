@@ -1,11 +1,12 @@
-#include "backend/cpu/tactics/epilogue.h"
+#include "tactics/epilogue.h"
 
 #include <algorithm>
 
 #include "ops/activation.h"
 #include "ops/element_wise.h"
+#include "tactics/region.h"
 
-namespace kiln::cpu {
+namespace kiln {
 namespace {
 
 class Matcher {
@@ -69,7 +70,7 @@ class Matcher {
   }
   bool is_bias(ir::ValueId value) const {
     const HostTensor* constant = graph_.constant(value);
-    if (!constant || constant->dtype() != DType::kF32 || constant->rank() == 0) return false;
+    if (!constant || !accumulates_in_f32(constant->dtype()) || constant->rank() == 0) return false;
     const int axis = channel_axis_ < 0 ? constant->rank() + channel_axis_ : channel_axis_;
     return axis < constant->rank() && constant->volume() == constant->extents()[static_cast<size_t>(axis)];
   }
@@ -105,7 +106,7 @@ std::expected<EpilogueMatch, Reject> match_epilogue(const ir::Graph& graph, ir::
 Match contraction_region(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
   const ir::Node& node = cx.graph.node(epilogue.contraction);
   const TensorType& x = cx.graph.type(node.inputs[0]);
-  if (x.dtype != DType::kF32) return reject("the first input is ", x, "; the kernel computes in f32");
+  if (!accumulates_in_f32(x.dtype)) return reject("the first input is ", x, "; kernels take f32, f16 and bf16");
   ir::ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : ir::ValueId::kNone;
   if (bias != ir::ValueId::kNone && epilogue.bias != ir::ValueId::kNone) return reject("there are two biases");
   if (bias == ir::ValueId::kNone) bias = epilogue.bias;
@@ -122,4 +123,4 @@ Status add_epilogue(StepDraft& draft, const Region& region) {
   return {};
 }
 
-}  // namespace kiln::cpu
+}  // namespace kiln

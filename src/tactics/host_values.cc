@@ -1,8 +1,8 @@
-#include "backend/cpu/tactics/host_values.h"
+#include "tactics/host_values.h"
 
 #include "tensor/view.h"
 
-namespace kiln::cpu {
+namespace kiln {
 
 SymbolicValues host_values(const ir::Graph& graph, const ir::Node& node, size_t i) {
   if (i >= node.inputs.size() || node.inputs[i] == ir::ValueId::kNone) return {};
@@ -14,4 +14,4 @@ SymbolicValues host_values(const ir::Graph& graph, const ir::Node& node, size_t 
   return *graph.type(node.inputs[i]).values;
 }
 
-}  // namespace kiln::cpu
+}  // namespace kiln

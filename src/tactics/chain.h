@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "backend/cpu/kernels/nest/program.h"
+#include "ops/nest_program.h"
 #include "tactics/tactic.h"
 
-namespace kiln::cpu {
+namespace kiln {
 
 /// `nodes` in topological order, the root last; `leaves` are what they read from outside; `program` computes the root
 /// from them, an input a leaf in that order.
@@ -20,4 +20,4 @@ struct Chain {
 /// are looked through. Contractions' own clamps and biases are left to them.
 std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root);
 
-}  // namespace kiln::cpu
+}  // namespace kiln

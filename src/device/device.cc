@@ -1,0 +1,29 @@
+#include "device/device.h"
+
+#include <chrono>
+
+namespace kiln {
+namespace {
+
+/// For work that is done when its call returns.
+class WallClock final : public Measurement {
+ public:
+  WallClock(TimedWork work, void* argument) : work_(work), argument_(argument) {}
+  Result<double> turn_us() override {
+    const auto start = std::chrono::steady_clock::now();
+    TRY(work_(argument_, nullptr));
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  }
+
+ private:
+  TimedWork work_;
+  void* argument_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Measurement>> Device::measure(TimedWork work, void* argument) {
+  return std::make_unique<WallClock>(work, argument);
+}
+
+}  // namespace kiln

@@ -1,0 +1,18 @@
+/// Regions and variants of the plainest kind.
+#pragma once
+
+#include "tactics/tactic.h"
+
+namespace kiln {
+
+/// A region of one node with all its inputs and outputs.
+Region single_node_region(const ir::Graph& graph, ir::NodeId node);
+/// A variant that reads and writes everything row-major.
+Variant linear_variant(const Region& region, std::string name);
+
+/// The types whose contractions accumulate in FP32.
+constexpr bool accumulates_in_f32(DType type) {
+  return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16;
+}
+
+}  // namespace kiln
