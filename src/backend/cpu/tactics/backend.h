@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backend/cpu/device/cpu_device.h"
-#include "backend/cpu/tactics/fallback.h"
+#include "tactics/fallback.h"
 #include "tactics/tactic.h"
 
 namespace kiln::cpu {
@@ -20,7 +20,7 @@ class CpuBackend final : public Backend {
 
  private:
   CpuDevice& device_;
-  Fallback fallback_;
+  Fallback fallback_{"cpu"};
 };
 
 }  // namespace kiln::cpu

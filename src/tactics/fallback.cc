@@ -1,6 +1,8 @@
-#include "backend/cpu/tactics/fallback.h"
+#include "tactics/fallback.h"
 
-namespace kiln::cpu {
+#include "tactics/region.h"
+
+namespace kiln {
 
 Match Fallback::match(const TacticContext& cx, ir::NodeId root) const { return single_node_region(cx.graph, root); }
 
@@ -9,7 +11,8 @@ std::vector<Variant> Fallback::variants(const TacticContext&, const Region& regi
 }
 
 Result<StepDraft> Fallback::compile(const TacticContext& cx, const Region& region, const Variant&) const {
-  return StepDraft{.executor = "cpu", .kernel = "reference", .payload = to_record(cx.graph.node(region.nodes[0]).op)};
+  return StepDraft{
+      .executor = executor_, .kernel = "reference", .payload = to_record(cx.graph.node(region.nodes[0]).op)};
 }
 
-}  // namespace kiln::cpu
+}  // namespace kiln

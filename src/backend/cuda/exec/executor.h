@@ -1,0 +1,38 @@
+/// The CUDA executor: finds a step's kernel by name and loads it.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "backend/cuda/device/cuda_device.h"
+#include "device/executor.h"
+
+namespace kiln::cuda {
+
+/// What a kernel's loader is given. Constants outlive the step; null where an input is not one. A loaded step uploads
+/// the constants that it needs: at run their addresses are null.
+struct LoadArguments {
+  const StepSpec& spec;
+  std::span<const HostTensor* const> constants;
+  CudaDevice& device;
+};
+using LoadKernel = Result<std::unique_ptr<LoadedStep>> (*)(const LoadArguments&);
+
+/// An entry of the table in executor.cc: a kernel `foo` is `load_foo` in exec/foo.cc.
+struct KernelEntry {
+  std::string_view name;
+  LoadKernel load;
+};
+std::span<const KernelEntry> kernel_table();
+
+class CudaExecutor final : public Executor {
+ public:
+  explicit CudaExecutor(CudaDevice& device) : device_(device) {}
+  std::string_view name() const override { return "cuda"; }
+  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec, std::span<const HostTensor* const> constants) override;
+
+ private:
+  CudaDevice& device_;
+};
+
+}  // namespace kiln::cuda

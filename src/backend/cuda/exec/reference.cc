@@ -1,0 +1,94 @@
+/// Any op by its reference, in host memory: the fallback, at the cost of copies both ways and of waiting. Payload: the
+/// op's record.
+#include "backend/cuda/exec/executor.h"
+#include "ops/op.h"
+#include "ops/reference_context.h"
+
+namespace kiln::cuda {
+namespace {
+
+/// Inputs and outputs of one step in host memory.
+class BoundReference final : public BoundStep {
+ public:
+  BoundReference(const Op& op, CudaDevice& device, const StepSpec& spec, std::span<const HostTensor* const> constants,
+                 const StepShapes& shapes)
+      : op_(op),
+        device_(device),
+        constants_(constants),
+        input_extents_(shapes.inputs.begin(), shapes.inputs.end()),
+        output_extents_(shapes.outputs.begin(), shapes.outputs.end()) {
+    for (size_t i = 0; i < spec.inputs.size(); ++i)
+      inputs_.push_back(make(spec.inputs[i].dtype, input_extents_[i], spec.inputs[i].present && !constants[i]));
+    for (size_t i = 0; i < spec.outputs.size(); ++i)
+      outputs_.push_back(make(spec.outputs[i].dtype, output_extents_[i], true));
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      inputs_[i].tensor.present = spec.inputs[i].present;
+      if (constants[i]) inputs_[i].tensor.data = const_cast<std::byte*>(constants[i]->bytes().data());
+    }
+  }
+
+  Status run(const RunArguments& arguments) override {
+    Stream& stream = *arguments.stream;
+    if (stream.capturing())
+      return error(
+          Code::kUnsupported, op_.name(),
+          " has no CUDA kernel for these types and runs on the host, which a CUDA graph cannot record: enqueue "
+          "without a capture");
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs_[i].tensor.present && !constants_[i])
+        TRY(device_.copy_to_host(inputs_[i].bytes.data(), arguments.inputs[i], inputs_[i].size(), stream));
+    std::vector<ReferenceTensor> inputs, outputs;
+    for (const Staged& staged : inputs_) inputs.push_back(staged.tensor);
+    for (const Staged& staged : outputs_) outputs.push_back(staged.tensor);
+    ReferenceContext context(inputs, outputs);
+    TRY(op_.reference(context));
+    for (size_t i = 0; i < outputs_.size(); ++i)
+      TRY(device_.copy_from_host(arguments.outputs[i], outputs_[i].bytes.data(), outputs_[i].size(), stream));
+    return {};
+  }
+
+ private:
+  struct Staged {
+    Bytes bytes;
+    ReferenceTensor tensor;
+    int64_t size() const { return static_cast<int64_t>(bytes.size()); }
+  };
+  static Staged make(DType dtype, const Extents& extents, bool allocates) {
+    Staged staged;
+    if (allocates) staged.bytes.resize(static_cast<size_t>(size_bytes(dtype, volume(extents))));
+    staged.tensor = {dtype, extents, staged.bytes.data(), true};
+    return staged;
+  }
+
+  const Op& op_;
+  CudaDevice& device_;
+  std::span<const HostTensor* const> constants_;
+  std::vector<Extents> input_extents_, output_extents_;
+  std::vector<Staged> inputs_, outputs_;
+};
+
+class LoadedReference final : public LoadedStep {
+ public:
+  LoadedReference(Op op, const LoadArguments& arguments)
+      : op_(std::move(op)),
+        device_(arguments.device),
+        spec_(arguments.spec),
+        constants_(arguments.constants.begin(), arguments.constants.end()) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    return std::make_unique<BoundReference>(op_, device_, spec_, constants_, shapes);
+  }
+
+ private:
+  Op op_;
+  CudaDevice& device_;
+  StepSpec spec_;
+  std::vector<const HostTensor*> constants_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_reference(const LoadArguments& arguments) {
+  return std::make_unique<LoadedReference>(TRY(op_from_record(arguments.spec.payload)), arguments);
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,24 @@
+#include "backend/cuda/tactics/backend.h"
+
+#include "backend/cuda/tactics/lower.h"
+#include "backend/cuda/tactics/registry.h"
+
+namespace kiln::cuda {
+
+std::span<const Tactic* const> CudaBackend::tactics(const OpInfo& op) const { return tactics_for(op); }
+
+Status CudaBackend::lower(ir::Graph& graph, const Numerics& numerics) const { return lower_floats(graph, numerics); }
+
+StepDraft CudaBackend::reformat(const TensorType&, const Format&, const Format&) const {
+  return {.executor = "cuda", .kernel = "copy"};
+}
+
+double CudaBackend::reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const {
+  if (from == to) return 0;
+  constexpr double kLaunchUs = 2;
+  const double rate = device_.properties().memory_bytes_per_second * 0.7 / 1e6;  // bytes a microsecond
+  const double bytes = 2.0 * static_cast<double>(size_bytes(type.dtype, volume(type.opt_extents())));
+  return kLaunchUs + bytes / (rate > 0 ? rate : 1e6);
+}
+
+}  // namespace kiln::cuda

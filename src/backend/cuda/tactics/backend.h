@@ -1,0 +1,29 @@
+/// The CUDA backend as the builder sees it.
+#pragma once
+
+#include "backend/cuda/device/cuda_device.h"
+#include "tactics/fallback.h"
+#include "tactics/tactic.h"
+
+namespace kiln::cuda {
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(CudaDevice& device) : device_(device) {}
+  std::string_view name() const override { return "cuda"; }
+  Device& device() override { return device_; }
+  std::span<const Tactic* const> tactics(const OpInfo& op) const override;
+  Status lower(ir::Graph& graph, const Numerics& numerics) const override;
+  const Tactic& fallback() const override { return fallback_; }
+  StepDraft reformat(const TensorType& type, const Format& from, const Format& to) const override;
+  double reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const override;
+
+ private:
+  CudaDevice& device_;
+  Fallback fallback_{"cuda"};
+};
+
+/// The device that a tactic compiles for: the CUDA backend's contexts have no other.
+inline CudaDevice& device_of(const TacticContext& cx) { return static_cast<CudaDevice&>(cx.device); }
+
+}  // namespace kiln::cuda

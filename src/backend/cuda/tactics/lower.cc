@@ -1,0 +1,72 @@
+#include "backend/cuda/tactics/lower.h"
+
+#include <set>
+
+#include "ops/cast.h"
+#include "ops/dim_values.h"
+#include "ops/element_wise.h"
+#include "ops/fill.h"
+#include "ops/reduce.h"
+#include "ops/unary.h"
+#include "tactics/retype.h"
+
+namespace kiln::cuda {
+namespace {
+
+class InHalf final : public RetypeRules {
+ public:
+  explicit InHalf(DType half) : half_(half) {}
+
+  DType compute_type(const ir::Graph& graph, ir::NodeId id, DType was) override {
+    if (was != DType::kF32) return was;
+    if (!stays_float(graph, id)) return half_;
+    for (const ir::ValueId output : graph.node(id).outputs) kept_.insert(output);
+    return DType::kF32;
+  }
+
+ private:
+  bool stays_float(const ir::Graph& graph, ir::NodeId id) const {
+    const ir::Node& node = graph.node(id);
+    if (node.op.as<ops::Fill>() || node.op.as<ops::DimValues>()) return true;
+    if (node.op.as<ops::Cast>() && !is_float(graph.input_type(id, 0).dtype)) return true;
+    if (half_ == DType::kF16 && leaves_range(node.op)) return true;
+    return follows_kept(graph, node);
+  }
+
+  /// What may exceed 65504 where its operands do not.
+  static bool leaves_range(const Op& op) {
+    if (const auto* binary = op.as<ops::ElementWise>()) return binary->kind == ops::ElementWiseKind::kPow;
+    if (const auto* unary = op.as<ops::Unary>())
+      return unary->kind == ops::UnaryKind::kExp || unary->kind == ops::UnaryKind::kRecip;
+    if (const auto* reduce = op.as<ops::Reduce>())
+      return reduce->kind == ops::ReduceKind::kSum || reduce->kind == ops::ReduceKind::kProd;
+    return false;
+  }
+
+  /// Whether the node only works on, or moves, values that were kept.
+  bool follows_kept(const ir::Graph& graph, const ir::Node& node) const {
+    if (!node.op.has(Trait::kPointwise) && !node.op.has(Trait::kMovement) && !node.op.has(Trait::kReduction))
+      return false;
+    bool any = false;
+    for (const ir::ValueId input : node.inputs) {
+      if (input == ir::ValueId::kNone || graph.constant(input) || graph.type(input).dtype != DType::kF32) continue;
+      if (!kept_.contains(input)) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  const DType half_;
+  std::set<ir::ValueId> kept_;
+};
+
+}  // namespace
+
+Status lower_floats(ir::Graph& graph, const Numerics& numerics) {
+  if (numerics.strongly_typed || (!numerics.fp16 && !numerics.bf16)) return {};
+  InHalf rules(numerics.fp16 ? DType::kF16 : DType::kBF16);
+  graph = TRY(retype(graph, rules));
+  return {};
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,14 @@
+/// Chooses the float types that a network computes in on a GPU.
+#pragma once
+
+#include "ir/graph.h"
+#include "tactics/tactic.h"
+
+namespace kiln::cuda {
+
+/// With `fp16` or `bf16` (fp16 wins) a weakly typed network's FP32 values become halves, except where half the range or
+/// digits would be missed: powers, exponentials and sums, and what is computed from indices alone. A strongly typed one
+/// stays as it is.
+Status lower_floats(ir::Graph& graph, const Numerics& numerics);
+
+}  // namespace kiln::cuda

@@ -1,0 +1,20 @@
+/// CUDA's tactics by op. Each op of ops.def has its list in tactics/<op>.cc, or a line in gaps.cc with the reason why
+/// it has none; one that has neither fails to link.
+#pragma once
+
+#include <span>
+
+#include "tactics/tactic.h"
+
+namespace kiln::cuda {
+
+using TacticList = std::span<const Tactic* const>;
+
+/// Specialised once an op. Tactics whose region may be *rooted* (end) at T, likeliest first.
+template <class T>
+TacticList tactics_of();
+
+/// By the op's info; empty for an op that only the reference runs.
+TacticList tactics_for(const OpInfo& op);
+
+}  // namespace kiln::cuda

@@ -1,0 +1,142 @@
+#include "tactics/retype.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "ops/cast.h"
+#include "ops/constant.h"
+#include "ops/dim_values.h"
+#include "ops/fill.h"
+#include "tensor/view.h"
+
+namespace kiln {
+namespace {
+
+bool is_retyped(DType type) { return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16; }
+
+HostTensor converted(const HostTensor& value, DType to) {
+  auto fresh = HostTensor::make(to, value.extents());
+  CHECK(fresh.has_value());
+  const View view(value);
+  constexpr double kLargestHalf = 65504;
+  for (int64_t i = 0; i < view.volume(); ++i) {
+    const double number = view[i];
+    const bool saturates = to == DType::kF16 && std::isfinite(number);
+    store_number(to, fresh->data.data(), i, saturates ? std::clamp(number, -kLargestHalf, kLargestHalf) : number);
+  }
+  return fresh->tensor;
+}
+
+class Retyper {
+ public:
+  Retyper(const ir::Graph& graph, RetypeRules& rules)
+      : old_(graph),
+        rules_(rules),
+        graph_(graph.shared_table()),
+        moved_(static_cast<size_t>(graph.num_values()), ir::ValueId::kNone) {}
+
+  Result<ir::Graph> run() {
+    for (const ir::ValueId input : old_.inputs())
+      moved_[ir::index(input)] = graph_.add_input(old_.value(input).name, old_.type(input));
+    for (const ir::NodeId id : TRY(old_.topological_order())) TRY(move(id));
+    for (const ir::Output& output : old_.outputs()) {
+      const ir::ValueId value = moved_[ir::index(output.value)];
+      graph_.mark_output(TRY(as_type(value, old_.type(output.value).dtype)), output.name);
+    }
+    for (const sym::Assumption& assumption : old_.assumptions()) graph_.assume(assumption);
+    return std::move(graph_);
+  }
+
+ private:
+  Result<ir::ValueId> as_type(ir::ValueId value, DType to) {
+    if (graph_.type(value).dtype == to || !is_retyped(graph_.type(value).dtype)) return value;
+    const auto found = converted_.find({value, to});
+    if (found != converted_.end()) return found->second;
+    const HostTensor* constant = graph_.constant(value);
+    const ir::ValueId made = constant ? graph_.add_constant(converted(*constant, to), graph_.value(value).name)
+                                      : TRY(graph_.add_one(ops::Cast{to}, {value}));
+    return converted_[{value, to}] = made;
+  }
+
+  /// The op as it computes in `to` what it computed in `from`.
+  static Op in_type(const Op& op, DType from, DType to) {
+    if (const auto* cast = op.as<ops::Cast>(); cast && cast->to == from) return ops::Cast{to};
+    if (const auto* values = op.as<ops::DimValues>(); values && values->dtype == from) {
+      ops::DimValues changed = *values;
+      changed.dtype = to;
+      return changed;
+    }
+    if (const auto* fill = op.as<ops::Fill>(); fill && fill->to == from) {
+      ops::Fill changed = *fill;
+      changed.to = to;
+      return changed;
+    }
+    return op;
+  }
+
+  /// The float type that a node is about: of its first output or else input that has one.
+  std::optional<DType> float_type(const ir::Node& node) const {
+    for (const auto* values : {&node.outputs, &node.inputs})
+      for (const ir::ValueId value : *values)
+        if (value != ir::ValueId::kNone && is_retyped(old_.type(value).dtype)) return old_.type(value).dtype;
+    return std::nullopt;
+  }
+
+  Status move(ir::NodeId id) {
+    const ir::Node& node = old_.node(id);
+    if (const auto* constant = node.op.as<ops::Constant>()) {
+      moved_[ir::index(node.outputs[0])] = graph_.add_constant(constant->value, old_.value(node.outputs[0]).name);
+      return {};
+    }
+    const std::optional<DType> was = float_type(node);
+    const DType to = was ? rules_.compute_type(old_, id, *was) : DType::kF32;
+    std::vector<ir::ValueId> inputs;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ir::ValueId input = node.inputs[i];
+      if (input == ir::ValueId::kNone) {
+        inputs.push_back(input);
+        continue;
+      }
+      const ir::ValueId value = moved_[ir::index(input)];
+      const bool on_host = i < 32 && ((node.op.info().host_inputs >> i) & 1);
+      inputs.push_back(on_host || !was || node.op.as<ops::Cast>() ? value : TRY(as_type(value, to)));
+    }
+    const Op op = was ? in_type(node.op, *was, to) : node.op;
+    const std::vector<ir::ValueId> outputs = TRY(graph_.add(op, inputs, node.name));
+    graph_.set_provenance(graph_.value(outputs[0]).producer, node.provenance);
+    graph_.set_bodies(graph_.value(outputs[0]).producer, node.bodies);
+    for (size_t i = 0; i < outputs.size(); ++i) TRY(finish(node, node.outputs[i], outputs[i]));
+    return {};
+  }
+
+  Status finish(const ir::Node& node, ir::ValueId before, ir::ValueId after) {
+    graph_.set_name(after, old_.value(before).name);
+    const DType was = old_.type(before).dtype, now = graph_.type(after).dtype;
+    // What only moves rounded elements leaves them rounded.
+    if (rules_.rounds_values() && was != now && !node.op.has(Trait::kMovement)) {
+      const ir::ValueId rounded = TRY(graph_.add_one(ops::Cast{was}, {after}));
+      after = TRY(graph_.add_one(ops::Cast{now}, {rounded}));
+    }
+    moved_[ir::index(before)] = after;
+    return {};
+  }
+
+  const ir::Graph& old_;
+  RetypeRules& rules_;
+  ir::Graph graph_;
+  std::vector<ir::ValueId> moved_;
+  std::map<std::pair<ir::ValueId, DType>, ir::ValueId> converted_;
+};
+
+}  // namespace
+
+Result<ir::Graph> retype(const ir::Graph& graph, RetypeRules& rules) { return Retyper(graph, rules).run(); }
+
+bool has_type(const ir::Graph& graph, bool (*is)(DType)) {
+  for (int i = 0; i < graph.num_values(); ++i)
+    if (is(graph.value(static_cast<ir::ValueId>(i)).type.dtype)) return true;
+  return false;
+}
+
+}  // namespace kiln

@@ -1,0 +1,26 @@
+/// The same network in other float types: how a backend brings a graph into what its kernels compute in.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace kiln {
+
+/// Decides node by node, in topological order.
+class RetypeRules {
+ public:
+  virtual ~RetypeRules() = default;
+  /// The type in which a node computes what was of the float type `was`: its float operands are brought into it, and
+  /// its outputs of type `was` have it.
+  virtual DType compute_type(const ir::Graph& graph, ir::NodeId node, DType was) = 0;
+  /// Whether values that arithmetic makes are rounded to the type that they were of.
+  virtual bool rounds_values() const { return false; }
+};
+
+/// `graph` anew. Inputs and outputs of the network keep their types; casts stand where types differ, and constants are
+/// converted: values beyond a narrower type's range become its largest of their sign, infinities stay.
+Result<ir::Graph> retype(const ir::Graph& graph, RetypeRules& rules);
+
+/// Whether a value of the graph has a type for which `is` holds.
+bool has_type(const ir::Graph& graph, bool (*is)(DType));
+
+}  // namespace kiln
