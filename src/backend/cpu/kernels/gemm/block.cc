@@ -1,6 +1,6 @@
 #include "backend/cpu/kernels/gemm/block.h"
 
-#include <algorithm>
+#include "backend/cpu/kernels/gemm/half.h"
 
 #include "backend/cpu/kernels/targets.h"
 #undef HWY_TARGET_INCLUDE
@@ -8,170 +8,14 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backend/cpu/kernels/vector-inl.h"
+#include "backend/cpu/kernels/gemm/block-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kiln::cpu::HWY_NAMESPACE {
 namespace {
-#if HWY_TARGET == HWY_AVX2
-constexpr int kTileRows = 6;  // 12 sums, 2 vectors of B and a broadcast in 16 registers
-#elif HWY_TARGET == HWY_NEON
-constexpr int kTileRows = 8;  // 16 sums in 32 registers
-#else
-constexpr int kTileRows = 12;  // 24 sums in 32 registers
-#endif
-constexpr int kPanel = 2 * kLanes;
-constexpr int kCacheLineFloats = 16;
-
-// Depth of one pass: 96 rows of it take 240 KiB, a panel 40 or 80 KiB. Deeper sums wait in C between passes.
-constexpr int64_t kDepth = 640;
-
-/// One pass of one tile over its panels.
-struct Step {
-  const float* const* a;  // [taps][kTileRows]
-  ptrdiff_t a_offset;
-  int64_t taps, k;
-  const float* b;
-  ptrdiff_t tap_stride;    // of B: from one tap to the next
-  ptrdiff_t panel_stride;  // of B: from one panel to the next
-  const float* soon;       // B to bring into L2 meanwhile, a cache line each step of k; else anything in cache
-  float* c;
-  ptrdiff_t ldc;
-  int rows;  // to store, at most the template's
-  int tail;  // columns of the last vector
-  bool first, last;
-  const float* bias;
-  const float* residual;
-  ptrdiff_t ldr;
-  float lo, hi;
-};
-
-/// kRows x kVecs vectors of sums in registers. Rows beyond step.rows repeat the last one and are not stored.
-template <int kRows, int kVecs>
-void tile(const Step& s) {
-  const D d;
-  V sum[kRows][kVecs];
-#pragma GCC unroll 4
-  for (int v = 0; v < kVecs; ++v) {
-    const int count = v == kVecs - 1 ? s.tail : kLanes;
-    const V start = s.first && s.bias ? load_some(s.bias + v * kLanes, count) : hn::Zero(d);
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) sum[r][v] = start;
-    const float* more = s.first ? s.residual : s.c;  // later passes go on from the sums so far
-    const ptrdiff_t ld = s.first ? s.ldr : s.ldc;
-    if (more) {
-#pragma GCC unroll 12
-      for (int r = 0; r < kRows; ++r)
-        sum[r][v] = hn::Add(sum[r][v], load_some(more + std::min(r, s.rows - 1) * ld + v * kLanes, count));
-    }
-  }
-  const float* const* a = s.a;
-  const float* tap_b = s.b;
-  const float* soon = s.soon;
-  for (int64_t t = 0; t < s.taps; ++t, a += kTileRows, tap_b += s.tap_stride) {
-    const float* row[kRows];
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) row[r] = a[std::min(r, s.rows - 1)] + s.a_offset;
-    const float* b = tap_b;
-    for (ptrdiff_t i = 0; i < s.k; ++i, b += kPanel, soon += kCacheLineFloats) {
-      __builtin_prefetch(soon, 0, 2);
-      V w[kVecs];
-#pragma GCC unroll 4
-      for (int v = 0; v < kVecs; ++v) w[v] = hn::Load(d, b + (v / 2) * s.panel_stride + (v % 2) * kLanes);
-#pragma GCC unroll 12
-      for (int r = 0; r < kRows; ++r) {
-        const V x = hn::Set(d, row[r][i]);
-#pragma GCC unroll 4
-        for (int v = 0; v < kVecs; ++v) sum[r][v] = hn::MulAdd(x, w[v], sum[r][v]);
-      }
-    }
-  }
-  if (s.last) {
-    const V lo = hn::Set(d, s.lo), hi = hn::Set(d, s.hi);
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r)
-#pragma GCC unroll 4
-      for (int v = 0; v < kVecs; ++v) sum[r][v] = hn::Min(hi, hn::Max(lo, sum[r][v]));  // in this order NaN stays
-  }
-#pragma GCC unroll 12
-  for (int r = 0; r < kRows; ++r) {
-    if (r >= s.rows) break;
-#pragma GCC unroll 4
-    for (int v = 0; v < kVecs; ++v)
-      store_some(sum[r][v], s.c + r * s.ldc + v * kLanes, v == kVecs - 1 ? s.tail : kLanes);
-  }
-}
-
-template <int kVecs>
-void tile_of_rows(const Step& s) {
-  if constexpr (kVecs > 2) {
-    return s.rows == 1 ? tile<1, kVecs>(s) : tile<2, kVecs>(s);
-  } else {
-    if (kTileRows >= 12 && s.rows > 8) return tile<kTileRows, kVecs>(s);
-    if (kTileRows >= 8 && s.rows > 6) return tile<std::min(8, kTileRows), kVecs>(s);
-    if (s.rows > 4) return tile<6, kVecs>(s);
-    if (s.rows > 2) return tile<4, kVecs>(s);
-    if (s.rows > 1) return tile<2, kVecs>(s);
-    return tile<1, kVecs>(s);
-  }
-}
-
-/// One pass over all the block's panels and tiles: taps [tap, tap + s.taps), depth [k0, k0 + s.k) of each.
-void pass(const Block& block, Step s, int64_t tap, int64_t k0) {
-  // Few rows leave registers for two panels at once; one panel alone could not hide the latency of its sums.
-  const int64_t width = block.rows <= 2 ? 2 * kPanel : kPanel;
-  s.a_offset = block.a_offset + k0;
-  s.tap_stride = block.k * kPanel;
-  s.panel_stride = block.taps * block.k * kPanel;
-  for (int64_t col = 0; col < block.cols; col += width) {
-    const int64_t cols = std::min(width, block.cols - col);
-    const auto vecs = static_cast<int>((cols + kLanes - 1) / kLanes);
-    s.tail = static_cast<int>(cols - (vecs - 1) * kLanes);
-    s.b = block.b + col / kPanel * s.panel_stride + (tap * block.k + k0) * kPanel;
-    s.bias = block.bias ? block.bias + col : nullptr;
-    for (int64_t row = 0; row < block.rows; row += kTileRows) {
-      s.rows = static_cast<int>(std::min<int64_t>(kTileRows, block.rows - row));
-      s.a = block.a + (row / kTileRows * block.taps + tap) * kTileRows;
-      s.c = block.c + row * block.ldc + col;
-      // The first tiles of a panel fetch the next panel, which would otherwise come from L3 at the pace of use.
-      const int64_t share = row / kTileRows;
-      s.soon = share < kPanel / kCacheLineFloats ? s.b + s.panel_stride + share * s.taps * s.k * kCacheLineFloats : s.b;
-      s.residual = block.residual ? block.residual + row * block.ldr + col : nullptr;
-      switch (vecs) {
-        case 1: tile_of_rows<1>(s); break;
-        case 2: tile_of_rows<2>(s); break;
-        case 3: tile_of_rows<3>(s); break;
-        default: tile_of_rows<4>(s); break;
-      }
-    }
-  }
-}
-
-void run(const Block& block) {
-  Step s{};
-  s.ldc = block.ldc;
-  s.ldr = block.ldr;
-  s.lo = block.lo;
-  s.hi = block.hi;
-  if (block.taps * block.k == 0) {
-    s.first = s.last = true;
-    return pass(block, s, 0, 0);
-  }
-  // Passes of equal depth: whole taps if one is short enough, else parts of a tap.
-  const int64_t taps_a_pass = std::clamp<int64_t>(kDepth / block.k, 1, block.taps);
-  const int64_t parts = (block.k + kDepth - 1) / kDepth;
-  const int64_t depth = (block.k + parts - 1) / parts;
-  for (int64_t tap = 0; tap < block.taps; tap += taps_a_pass)
-    for (int64_t k0 = 0; k0 < block.k; k0 += depth) {
-      s.taps = std::min(taps_a_pass, block.taps - tap);
-      s.k = std::min(depth, block.k - k0);
-      s.first = tap == 0 && k0 == 0;
-      s.last = tap + s.taps == block.taps && k0 + s.k == block.k;
-      pass(block, s, tap, k0);
-    }
-}
 
 Tiling tile_shape() { return {kTileRows, kPanel}; }
+void run_floats(const Block& block) { run<float>(block); }
 
 }  // namespace
 }  // namespace kiln::cpu::HWY_NAMESPACE
@@ -183,7 +27,8 @@ namespace kiln::cpu {
 Tiling tiling() { return KILN_DISPATCH(tile_shape)(); }
 
 void run_block(const Block& block) {
-  if (block.rows > 0 && block.cols > 0) KILN_DISPATCH(run)(block);
+  if (block.rows <= 0 || block.cols <= 0) return;
+  block.b_type == DType::kF32 ? KILN_DISPATCH(run_floats)(block) : run_half_block(block);
 }
 
 }  // namespace kiln::cpu

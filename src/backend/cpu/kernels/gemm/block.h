@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tensor/dtype.h"
+
 namespace kiln::cpu {
 
 /// Shape of the register tile of the chosen target.
@@ -22,14 +24,16 @@ inline constexpr int64_t kBlockRows = 96;
 /// added); entries beyond the last row are never read. That serves a plain matrix (one tap), an implicit convolution
 /// (a tap a kernel position, padding points to zeros) and the products inside Winograd.
 ///
-/// B is packed (pack.h): ceil(cols / panel) panels of [taps][k][panel], zeros beyond the last column.
-/// Each element's sum is taken in one order whatever the block's extents, so that splitting work never changes bits.
+/// B is packed (pack.h): ceil(cols / panel) panels of [taps][k][panel] elements of `b_type`, zeros beyond the last
+/// column. Each element's sum is taken in one order whatever the block's extents, so that splitting work never changes
+/// bits.
 struct Block {
   const float* const* a;
   ptrdiff_t a_offset = 0;
   int64_t rows, cols;
   int64_t taps = 1, k;
-  const float* b;
+  const void* b;
+  DType b_type = DType::kF32;  ///< or kF16, kBF16: expanded in registers
   float* c;
   ptrdiff_t ldc;
   const float* bias = nullptr;

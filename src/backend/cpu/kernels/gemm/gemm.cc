@@ -68,15 +68,16 @@ void pack_all(Team& team, const GemmShape& shape, const Matrix& b, BatchStride b
 
 /// Packed B, found by a batch's index.
 struct Panels {
-  const float* data;
+  const void* data;
   GemmShape each;
+  DType dtype = DType::kF32;
 };
 
 void multiply(Team& team, const GemmShape& shape, const GemmA& a, const Panels& b, const GemmC& c,
               const Epilogue& epilogue) {
   const Split split = split_result(shape.m, shape.n, shape.k, batches(shape));
   if (split.parts() == 0) return;
-  const int64_t panel_floats = packed_size(1, shape.k, shape.n);
+  const int64_t panel_elements = packed_size(1, shape.k, shape.n);
   team.run(batches(shape) * split.parts(), [&](int64_t part, int) {
     const int64_t batch = part / split.parts(), at = part % split.parts();
     const int64_t row0 = at / split.col_blocks * split.rows, col0 = at % split.col_blocks * split.cols;
@@ -88,7 +89,9 @@ void multiply(Team& team, const GemmShape& shape, const GemmA& a, const Panels& 
     for (int64_t r = 0; r < block.rows; ++r) rows[r] = a0 + r * a.ld;
     block.a = rows;
     block.k = shape.k;
-    block.b = b.data + index_among(b.each, shape, batch) * panel_floats + col0 * shape.k;
+    const int64_t skipped = index_among(b.each, shape, batch) * panel_elements + col0 * shape.k;
+    block.b = static_cast<const std::byte*>(b.data) + size_bytes(b.dtype, skipped);
+    block.b_type = b.dtype;
     block.c = c.data + offset(c.batch, shape, batch) + row0 * c.ld + col0;
     block.ldc = c.ld;
     block.bias = epilogue.bias ? epilogue.bias + col0 : nullptr;
@@ -116,7 +119,7 @@ void gemm(Team& team, const GemmShape& shape, const GemmA& a, const PackedB& b, 
   CHECK(b.batch == 1 || b.batch == batches(shape));
   GemmShape each = shape;
   if (b.batch == 1) each.outer = each.inner = 1;
-  multiply(team, shape, contiguous_a(team, shape, a, static_cast<float*>(workspace)), {b.data.data(), each}, c,
+  multiply(team, shape, contiguous_a(team, shape, a, static_cast<float*>(workspace)), {b.data.data(), each, b.dtype}, c,
            epilogue);
 }
 

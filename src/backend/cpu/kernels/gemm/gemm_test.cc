@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/cpu/kernels/testing.h"
+#include "tensor/numeric.h"
 
 namespace kiln::cpu {
 namespace {
@@ -15,6 +16,7 @@ struct Case {
   BKind b = BKind::kPacked;
   bool transposed_a = false;
   bool residual = false, in_place = false, clamp = false, shared_b = false;
+  DType b_type = DType::kF32;  ///< of packed B
 };
 
 const Case kCases[] = {
@@ -43,16 +45,28 @@ const Case kCases[] = {
     {.m = 31, .n = 18, .k = 45, .outer = 3, .transposed_a = true},
     {.m = 9, .n = 20, .k = 8, .outer = 2, .inner = 4, .b = BKind::kRowMajor, .shared_b = true},
     {.m = 9, .n = 20, .k = 8, .outer = 2, .inner = 2, .shared_b = true},
+    {.m = 1, .n = 1000, .k = 1300, .b_type = DType::kF16},
+    {.m = 2, .n = 37, .k = 65, .b_type = DType::kF16},
+    {.m = 13, .n = 34, .k = 640, .residual = true, .clamp = true, .b_type = DType::kF16},
+    {.m = 97, .n = 65, .k = 1301, .outer = 2, .b_type = DType::kF16},
+    {.m = 1, .n = 129, .k = 700, .b_type = DType::kBF16},
+    {.m = 25, .n = 15, .k = 1300, .outer = 2, .shared_b = true, .b_type = DType::kBF16},
     {.m = 4, .n = 6, .k = 0, .residual = true},  // an empty sum
     {.m = 0, .n = 6, .k = 4},
     {.m = 6, .n = 0, .k = 4},
     {.m = 6, .n = 4, .k = 4, .outer = 0, .inner = 3},
 };
 
+float rounded(float x, DType to) {
+  if (to == DType::kF16) return half_to_float(float_to_half(x));
+  return to == DType::kBF16 ? bfloat16_to_float(float_to_bfloat16(x)) : x;
+}
+
 struct Problem {
   explicit Problem(const Case& c) : at(c), batches(c.outer * c.inner) {
     a = random_floats(batches * c.m * c.k, 1);
     b = random_floats((c.shared_b ? 1 : batches) * c.k * c.n, 2);
+    for (float& x : b) x = rounded(x, c.b_type);
     bias = random_floats(c.n, 3);
     residual = random_floats(batches * c.m * c.n, 4);
     const ptrdiff_t a_size = c.m * c.k, b_size = c.shared_b ? 0 : c.k * c.n, c_size = c.m * c.n;
@@ -79,7 +93,7 @@ struct Problem {
     const GemmC out{result.data(), at.n, c_batch, c_batch};
     const Epilogue e = epilogue(at.in_place ? result.data() : residual.data());
     if (at.b == BKind::kPacked) {
-      const auto packed = pack_b(b_matrix, at.k, at.n, 1, at.shared_b ? 1 : batches, at.k * at.n);
+      const auto packed = pack_b(b_matrix, at.k, at.n, 1, at.shared_b ? 1 : batches, at.k * at.n, at.b_type);
       TestWorkspace workspace(gemm_workspace_bytes(shape, a_matrix, *packed));
       gemm(team, shape, a_matrix, *packed, out, e, workspace.data());
     } else {
@@ -115,7 +129,7 @@ struct Problem {
 };
 
 std::string describe(const Case& c) {
-  return str(c.m, "x", c.n, "x", c.k, " batch ", c.outer, "x", c.inner, " b ", static_cast<int>(c.b));
+  return str(c.m, "x", c.n, "x", c.k, " batch ", c.outer, "x", c.inner, " b ", static_cast<int>(c.b), " ", c.b_type);
 }
 
 TEST(Gemm, AgreesWithLoops) {
@@ -130,7 +144,8 @@ TEST(Gemm, AgreesWithLoops) {
 }
 
 TEST(Gemm, TeamSizeKeepsBits) {
-  for (const Case& c : {Case{300, 200, 1500}, Case{1, 3000, 700}, Case{40, 64, 64, 2, 6, BKind::kTransposed}}) {
+  for (const Case& c : {Case{300, 200, 1500}, Case{.m = 2, .n = 900, .k = 800, .b_type = DType::kF16},
+                        Case{1, 3000, 700}, Case{40, 64, 64, 2, 6, BKind::kTransposed}}) {
     const Problem problem(c);
     expect_same_bits_for_team_sizes([&](Team& team) { return problem.run(team); });
   }
@@ -147,6 +162,21 @@ TEST(Gemm, EachElementIsTheSameInAnyCompany) {  // splitting and tails never cha
          whole.epilogue(nullptr), nullptr);
     EXPECT_EQ(std::memcmp(one.data(), result.data() + row * 70, 70 * 4), 0) << row;
   }
+}
+
+TEST(Gemm, HalfWeightsAreRoundedToNearestEven) {
+  for_each_target([] {
+    Team team(1);
+    const float one[] = {1};
+    // Ties of both types, a subnormal of FP16, what overflows it, the least that rounds to infinity in it.
+    const float b[] = {0.1f, 1 + 0x1p-11f, 1 + 0x3p-11f, 1 + 0x1p-8f, 1 + 0x3p-8f, 0x1.8p-24f, -0.0f, 65519.0f, 1e30f};
+    const int64_t n = std::size(b);
+    for (const DType type : {DType::kF16, DType::kBF16}) {
+      float c[std::size(b)];
+      gemm(team, {1, n, 1}, {one, 1, {}}, *pack_b({b, n, 1}, 1, n, 1, 1, 0, type), {c, n, {}, {}}, {}, nullptr);
+      for (size_t i = 0; i < std::size(b); ++i) EXPECT_EQ(c[i], rounded(b[i], type)) << name_of(type) << " " << b[i];
+    }
+  });
 }
 
 TEST(Gemm, KnownAnswer) {  // [1 2; 3 4] [5 6; 7 8] by hand

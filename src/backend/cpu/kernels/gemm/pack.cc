@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend/cpu/kernels/gemm/block.h"
+#include "backend/cpu/kernels/gemm/half.h"
 
 namespace kiln::cpu {
 namespace {
@@ -78,14 +79,36 @@ void pack_panels(const Matrix& b, int64_t taps, int64_t k, int64_t n, int64_t pa
   }
 }
 
-Result<PackedB> pack_b(const Matrix& b, int64_t k, int64_t n, int64_t taps, int64_t batch, ptrdiff_t batch_stride) {
-  PackedB result{taps, k, n, batch, tiling().panel, {}};
+namespace {
+
+/// Packs a panel at a time and rounds it, so that only one is ever in FP32.
+Status pack_half(const Matrix& b, PackedB& to, int64_t index) {
+  const int64_t depth = to.taps * to.k;
+  AlignedFloats panel = TRY(AlignedFloats::zeros(depth * to.panel));
+  auto* out = reinterpret_cast<uint16_t*>(to.data.data()) + index * packed_size(to.taps, to.k, to.n);
+  for (int64_t col = 0; col < to.n; col += to.panel, out += depth * to.panel) {
+    Matrix part = b;
+    part.data += col * b.n_stride;
+    pack_panels(part, to.taps, to.k, std::min(to.panel, to.n - col), 0, 1, panel.data());
+    narrow(panel.data(), depth * to.panel, to.dtype, out);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PackedB> pack_b(const Matrix& b, int64_t k, int64_t n, int64_t taps, int64_t batch, ptrdiff_t batch_stride,
+                       DType dtype) {
+  PackedB result{taps, k, n, batch, tiling().panel, {}, dtype};
   const int64_t size = packed_size(taps, k, n);
-  result.data = TRY(AlignedFloats::zeros(size * batch));
+  result.data = TRY(AlignedFloats::zeros(ceil_div(size * batch * size_bytes(dtype, 1), 4)));
   for (int64_t i = 0; i < batch; ++i) {
     Matrix one = b;
     one.data += i * batch_stride;
-    pack_panels(one, taps, k, n, 0, ceil_div(n, result.panel), result.data.data() + i * size);
+    if (dtype == DType::kF32)
+      pack_panels(one, taps, k, n, 0, ceil_div(n, result.panel), result.data.data() + i * size);
+    else
+      TRY(pack_half(one, result, i));
   }
   return result;
 }
