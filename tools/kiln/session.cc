@@ -54,6 +54,7 @@ Result<Session> build_session(const Arguments& arguments, const ir::Graph& graph
   BuildRequest request;
   request.numerics.tf32 = !arguments.has("noTF32");
   request.numerics.fp16 = arguments.has("fp16");
+  request.numerics.bf16 = arguments.has("bf16");
   request.profiles.push_back(profile);
   const auto start = std::chrono::steady_clock::now();
   session.plan = std::make_shared<const plan::Plan>(TRY(build_plan(graph, backend, request, log)));

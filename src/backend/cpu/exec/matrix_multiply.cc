@@ -1,6 +1,7 @@
 /// Matrix products with bias, residual and clamp, row-major.
 /// Inputs: a, b, bias or absent, residual or absent, operands of the hook.
-/// Payload: transpose_a, transpose_b, vector_a, vector_b, lo, hi, hook (optional).
+/// Payload: transpose_a, transpose_b, vector_a, vector_b, lo, hi, hook (optional), weights (optional: the half type
+/// that a constant b is packed in).
 #include <algorithm>
 
 #include "backend/cpu/exec/executor.h"
@@ -146,14 +147,14 @@ class LoadedMatrixMultiply final : public LoadedStep {
  public:
   LoadedMatrixMultiply(Attributes at, Team& team) : at_(at), team_(team) {}
 
-  /// Packs b where it is one matrix for all batches.
-  Status pack(const HostTensor& b) {
+  /// Packs b where it is one matrix for all batches, rounded to `type`.
+  Status pack(const HostTensor& b, DType type) {
     const Operand operand_b = operand(b.extents(), at_.vector_b, false);
     if (volume(operand_b.batch) != 1) return {};
     const int64_t k = at_.transpose_b ? operand_b.cols : operand_b.rows,
                   n = at_.transpose_b ? operand_b.rows : operand_b.cols;
     const Matrix matrix{b.data<float>(), at_.transpose_b ? 1 : n, at_.transpose_b ? k : 1, 0};
-    packed_ = std::make_unique<PackedB>(TRY(pack_b(matrix, k, n)));
+    packed_ = std::make_unique<PackedB>(TRY(pack_b(matrix, k, n, 1, 1, 0, type)));
     return {};
   }
   Status load_hook(const StepSpec& spec) {
@@ -175,6 +176,17 @@ class LoadedMatrixMultiply final : public LoadedStep {
 
 }  // namespace
 
+namespace {
+/// The type that constant weights are packed in.
+Result<DType> packed_type(const Record& payload) {
+  if (!payload.find("weights")) return DType::kF32;
+  const std::string text = TRY(payload.get_text("weights"));
+  const auto type = dtype_named(text);
+  TRY(require(type == DType::kF16 || type == DType::kBF16, "a product's weights cannot be packed in '", text, "'"));
+  return *type;
+}
+}  // namespace
+
 Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& arguments) {
   const Record& p = arguments.spec.payload;
   TRY(require(arguments.spec.inputs.size() >= kFixedInputs && arguments.spec.outputs.size() == 1,
@@ -186,7 +198,7 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
                       static_cast<float>(TRY(p.get_double("lo"))),
                       static_cast<float>(TRY(p.get_double("hi")))};
   auto loaded = std::make_unique<LoadedMatrixMultiply>(at, arguments.team);
-  if (const HostTensor* b = arguments.constants[1]) TRY(loaded->pack(*b));
+  if (const HostTensor* b = arguments.constants[1]) TRY(loaded->pack(*b, TRY(packed_type(p))));
   if (p.find("hook")) TRY(loaded->load_hook(arguments.spec));
   return loaded;
 }

@@ -1,5 +1,8 @@
 #include "backend/cpu/tactics/matrix_multiply.h"
 
+#include <algorithm>
+
+#include "backend/cpu/tactics/half_weights.h"
 #include "backend/cpu/tactics/registry.h"
 #include "ops/matrix_multiply.h"
 #include "tactics/hook.h"
@@ -21,21 +24,35 @@ class MatrixMultiplyTactic final : public Tactic {
     return region;
   }
 
-  std::vector<Variant> variants(const TacticContext&, const Region& region) const override {
-    return {linear_variant(region, "packed")};
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
+    std::vector<Variant> result;
+    if (is_one_matrix(cx.graph.type(region.inputs[1])))
+      for (const DType type : half_types(cx, region.inputs[1])) {
+        Variant variant = linear_variant(region, str("packed in ", type));
+        variant.params.set("weights", name_of(type));
+        result.push_back(std::move(variant));
+      }
+    result.push_back(linear_variant(region, "packed"));
+    return result;
   }
 
-  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::MatrixMultiply>();
     StepDraft draft{.executor = "cpu", .kernel = "matrix_multiply"};
     draft.payload.set("transpose_a", op.a == ops::MatrixOp::kTranspose)
         .set("transpose_b", op.b == ops::MatrixOp::kTranspose);
     draft.payload.set("vector_a", op.a == ops::MatrixOp::kVector).set("vector_b", op.b == ops::MatrixOp::kVector);
+    if (const Datum* weights = variant.params.find("weights")) draft.payload.set("weights", *weights);
     TRY(add_epilogue(draft, region));
     return draft;
   }
 
  private:
+  /// No batch axes: what a plan packs when it is loaded.
+  static bool is_one_matrix(const TensorType& b) {
+    return std::all_of(b.shape.begin(), b.shape.end() - std::min(b.rank(), 2),
+                       [](const sym::Expr& extent) { return extent == sym::Expr(1); });
+  }
   static bool has_vector(const TacticContext& cx, ir::NodeId product) {
     const auto& op = *cx.graph.node(product).op.as<ops::MatrixMultiply>();
     return op.a == ops::MatrixOp::kVector || op.b == ops::MatrixOp::kVector;
