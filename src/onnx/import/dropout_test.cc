@@ -12,17 +12,19 @@ Proto bools(std::string_view name, bool value) {
   return tensor(name, kBool, {}).text(field::tensor::kRawData, std::string(1, value ? '\1' : '\0'));
 }
 
-TEST(ImportDropout, DrawsAsNumpyDoes) {
-  const std::string text = import_node(node("Dropout", {"x", "r", "t"}, {"y", "m"}, "d", {int_attribute("seed", 0)}),
-                                       {value("x", kFloat, {5}), value("r"), value("t", kBool)});
-  // numpy.random.RandomState(0).uniform(size=5)
-  EXPECT_NE(text.find("f32[5](0.5488135, 0.71518934, 0.60276335, 0.5448832, 0.4236548)"), std::string::npos) << text;
+std::string drawn(int64_t seed, int64_t count) {
+  return import_node(node("Dropout", {"x", "r", "t"}, {"y"}, "d", {int_attribute("seed", seed)}),
+                     {value("x", kFloat, {count}), value("r"), value("t", kBool)});
 }
-TEST(ImportDropout, RoundsDrawsDown) {
-  // RandomState(1)'s second draw is 0.720324493442158; the float above it is 0.72032452, the one below 0.72032446.
-  const std::string text = import_node(node("Dropout", {"x", "r", "t"}, {"y"}, "d", {int_attribute("seed", 1)}),
-                                       {value("x", kFloat, {2}), value("r"), value("t", kBool)});
-  EXPECT_NE(text.find("f32[2](0.41702198, 0.72032446)"), std::string::npos) << text;
+TEST(ImportDropout, DrawsAsNumpyDoes) {
+  // numpy.random.RandomState(seed).uniform(size=count), rounded down to floats. The nearest floats to the first and the
+  // second draw of either seed are others: 0.5488135, 0.7151894, 0.72032452.
+  const std::string zero = drawn(0, 5), one = drawn(1, 2);
+  EXPECT_NE(zero.find("f32[5](0.5488134622573853, 0.7151893377304077, 0.6027633547782898, 0.544883131980896, "
+                      "0.42365479469299316)"),
+            std::string::npos)
+      << zero;
+  EXPECT_NE(one.find("f32[2](0.4170219898223877, 0.7203244566917419)"), std::string::npos) << one;
 }
 TEST(ImportDropout, ConstantsThatDropNothing) {
   const char* const kIdentity = "y = Identity(x)  # f32[2]\n";
