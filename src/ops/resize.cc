@@ -11,12 +11,18 @@ template const OpInfo& op_info<ops::Resize>();
 
 namespace {
 /// Where output i lies in x, in float as the frameworks that models come from compute it.
-float coordinate_of(const ops::Resize& resize, int64_t i, int64_t in, int64_t out, float scale) {
-  const auto at = static_cast<float>(i);
+float coordinate_of(const ops::Resize& resize, int64_t i, int64_t in, int64_t out, const ResizeSpan& span) {
+  const auto at = static_cast<float>(i), last = static_cast<float>(in - 1);
+  const float scale = span.scale;
   if (out == 1 && resize.selector == ResizeSelector::kUpper) return 0;
   switch (resize.coordinate) {
-    case CoordinateTransformation::kAlignCorners:
-      return out == 1 ? 0 : at * static_cast<float>(in - 1) / static_cast<float>(out - 1);
+    case CoordinateTransformation::kAlignCorners: return out == 1 ? 0 : at * last / static_cast<float>(out - 1);
+    case CoordinateTransformation::kAlignCornersOfScale:
+      return out == 1 ? 0 : at * last / (static_cast<float>(in) * scale - 1);
+    case CoordinateTransformation::kTfCropAndResize: {
+      const float part = out == 1 ? 0.5F : at / static_cast<float>(out - 1);
+      return (span.begin + part * (span.end - span.begin)) * last;
+    }
     case CoordinateTransformation::kAsymmetric: return at / scale;
     case CoordinateTransformation::kHalfPixel: return (at + 0.5F) / scale - 0.5F;
     case CoordinateTransformation::kPytorchHalfPixel: return out == 1 ? 0 : (at + 0.5F) / scale - 0.5F;
@@ -104,22 +110,54 @@ int resize_taps_per_output(const ops::Resize& resize, float scale) {
   return 2 * (is_widened(resize, scale) ? static_cast<int>(std::ceil(static_cast<float>(radius) / scale)) : radius);
 }
 
-float resize_scale(const ops::Resize& resize, size_t axis, int64_t in, int64_t out) {
-  if (resize.dims.empty() && axis < resize.scales.size()) return static_cast<float>(resize.scales[axis]);
-  return static_cast<float>(out) / static_cast<float>(in);
+Status find_resize_spans(const ops::Resize& resize, const ResizeInputs& inputs, std::span<const int64_t> in,
+                         std::span<const int64_t> out, std::span<ResizeSpan> spans) {
+  const bool by_scales = !inputs.sized && resize.dims.empty();
+  for (size_t axis = 0; axis < in.size(); ++axis)
+    spans[axis] = {by_scales && axis < resize.scales.size()
+                       ? static_cast<float>(resize.scales[axis])
+                       : static_cast<float>(out[axis]) / static_cast<float>(in[axis])};
+  const size_t count = resize.axes_given.empty() ? in.size() : resize.axes_given.size();
+  TRY(require((inputs.roi.empty() || inputs.roi.size() == 2 * count) &&
+                  (inputs.scales.empty() || inputs.scales.size() == count),
+              "a resize along ", count, " axes has a roi of ", inputs.roi.size(), " and ", inputs.scales.size(),
+              " scales"));
+  for (size_t i = 0; i < count; ++i) {
+    const size_t axis = resize.axes_given.empty() ? i : static_cast<size_t>(resize.axes_given[i]);
+    TRY(require(axis < in.size(), "axis ", axis, " is none of ", in.size()));
+    ResizeSpan& span = spans[axis];
+    if (!inputs.roi.empty()) span.begin = inputs.roi[i], span.end = inputs.roi[count + i];
+    if (inputs.scales.empty()) continue;
+    span.scale = inputs.scales[i];
+    // Exact and rounded products differ where the scale is only nearly a fraction; models are written with either.
+    const double exact = static_cast<double>(in[axis]) * static_cast<double>(span.scale);
+    const auto wanted = static_cast<double>(out[axis]);
+    TRY(require(span.scale > 0 && (std::floor(exact) == wanted || std::floor(static_cast<float>(exact)) == wanted),
+                "scale ", span.scale, " of axis ", axis, " makes ", std::floor(exact), " of ", in[axis],
+                " elements; the output has ", out[axis]));
+  }
+  return {};
 }
 
-bool resize_is_identity(int64_t in, int64_t out, float scale) { return in == out && scale == 1; }
+bool resize_is_identity(int64_t in, int64_t out, const ResizeSpan& span) {
+  return in == out && (in == 1 || (span.scale == 1 && span.begin == 0 && span.end == 1));
+}
 
-std::vector<ResizeTap> resize_taps(const ops::Resize& resize, int64_t in, int64_t out, float scale) {
-  std::vector<ResizeTap> taps;
-  taps.reserve(static_cast<size_t>(out) * static_cast<size_t>(resize_taps_per_output(resize, scale)));
+void find_resize_taps(const ops::Resize& resize, int64_t in, int64_t out, const ResizeSpan& span,
+                      std::vector<ResizeTap>& taps) {
+  const int per_output = resize_taps_per_output(resize, span.scale);
+  taps.clear();
+  taps.reserve(static_cast<size_t>(out) * static_cast<size_t>(per_output));
   for (int64_t i = 0; i < out; ++i) {
-    const float x = coordinate_of(resize, i, in, out, scale);
-    if (resize.mode == ResizeMode::kNearest) {
+    const float x = coordinate_of(resize, i, in, out, span);
+    const bool outside = resize.coordinate == CoordinateTransformation::kTfCropAndResize &&
+                         !(x >= 0 && x <= static_cast<float>(in - 1));  // also what is no number
+    if (outside) {
+      taps.insert(taps.end(), static_cast<size_t>(per_output), {-1, 0});
+    } else if (resize.mode == ResizeMode::kNearest) {
       taps.push_back({std::clamp<int64_t>(rounded(resize.rounding, x), 0, in - 1), 1});
-    } else if (is_widened(resize, scale)) {
-      append_wide_taps(resize, x, in, scale, taps);
+    } else if (is_widened(resize, span.scale)) {
+      append_wide_taps(resize, x, in, span.scale, taps);
     } else if (resize.mode == ResizeMode::kLinear) {
       const float inside = std::clamp(x, 0.0F, static_cast<float>(in - 1));
       const auto low = std::min(static_cast<int64_t>(inside), in - 1);
@@ -130,13 +168,12 @@ std::vector<ResizeTap> resize_taps(const ops::Resize& resize, int64_t in, int64_
       append_cubic_taps(resize, x, in, taps);
     }
   }
-  return taps;
 }
 
 namespace {
-/// `values` of `extents`, resampled along one axis to `out`.
+/// `values` of `extents`, resampled along one axis to `out`; `outside` where the taps say so.
 std::vector<double> resample(const std::vector<double>& values, const Extents& extents, size_t axis, int64_t out,
-                             const std::vector<ResizeTap>& taps, int per_output) {
+                             const std::vector<ResizeTap>& taps, int per_output, double outside) {
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < axis; ++i) outer *= extents[i];
   for (size_t i = axis + 1; i < extents.size(); ++i) inner *= extents[i];
@@ -145,6 +182,7 @@ std::vector<double> resample(const std::vector<double>& values, const Extents& e
     for (int64_t i = 0; i < out; ++i)
       for (int t = 0; t < per_output; ++t) {
         const ResizeTap& tap = taps[static_cast<size_t>(i * per_output + t)];
+        if (tap.index < 0) std::fill_n(result.begin() + (o * out + i) * inner, inner, outside);
         if (tap.weight == 0) continue;  // an infinite neighbour without a part in this element
         for (int64_t k = 0; k < inner; ++k)
           result[static_cast<size_t>((o * out + i) * inner + k)] +=
@@ -155,20 +193,39 @@ std::vector<double> resample(const std::vector<double>& values, const Extents& e
 
 /// Nearest moves elements, whatever their type.
 Status resize_nearest(const ops::Resize& resize, const View& x, const MutableView& y,
-                      const std::vector<float>& scales) {
-  std::vector<std::vector<ResizeTap>> tables;
-  for (size_t i = 0; i < scales.size(); ++i)
-    tables.push_back(resize_is_identity(x.extents()[i], y.extents()[i], scales[i])
-                         ? std::vector<ResizeTap>()
-                         : resize_taps(resize, x.extents()[i], y.extents()[i], scales[i]));
+                      const std::vector<ResizeSpan>& spans) {
+  std::vector<std::vector<ResizeTap>> tables(spans.size());
+  for (size_t i = 0; i < spans.size(); ++i)
+    if (!resize_is_identity(x.extents()[i], y.extents()[i], spans[i]))
+      find_resize_taps(resize, x.extents()[i], y.extents()[i], spans[i], tables[i]);
   const Extents strides = row_major_strides(x.extents());
   for_each_index(y.extents(), [&](int64_t linear, std::span<const int64_t> index) {
     int64_t source = 0;
-    for (size_t i = 0; i < index.size(); ++i)
-      source += strides[i] * (tables[i].empty() ? index[i] : tables[i][static_cast<size_t>(index[i])].index);
-    y.copy_element(linear, x, source);
+    bool outside = false;
+    for (size_t i = 0; i < index.size(); ++i) {
+      const int64_t at = tables[i].empty() ? index[i] : tables[i][static_cast<size_t>(index[i])].index;
+      outside = outside || at < 0;
+      source += strides[i] * at;
+    }
+    outside ? y.set(linear, resize.extrapolation) : y.copy_element(linear, x, source);
   });
   return {};
+}
+
+/// The numbers of an optional input.
+Result<std::vector<float>> floats_of(ReferenceContext& cx, int input) {
+  std::vector<float> result;
+  if (!cx.has_input(input)) return result;
+  const View view = TRY(cx.input(input));
+  for (int64_t i = 0; i < view.volume(); ++i) result.push_back(static_cast<float>(view[i]));
+  return result;
+}
+
+/// Input `i`, `name`, is a float vector of `count` elements.
+Status check_numbers(InferContext& cx, int i, std::string_view name, size_t count) {
+  const TensorType& type = TRY(cx.input(i));
+  TRY(cx.require(type.dtype == DType::kF32 && type.rank() == 1, name, " is ", type, "; f32[", count, "] is needed"));
+  return cx.assume_equal(type.shape[0], static_cast<int64_t>(count), str("elements of a resize's ", name));
 }
 }  // namespace
 
@@ -191,6 +248,14 @@ Status Resize::infer(InferContext& cx) const {
       shape.push_back(TRY(scaled_extent(x.shape[i], scales[i])));
     }
   }
+  for (const int64_t axis : axes_given)
+    TRY(cx.require(axis >= 0 && axis < x.rank(), "axis ", axis, " is outside [0, ", rank, ") of x ", x));
+  const size_t given = axes_given.empty() ? rank : axes_given.size();
+  const bool crops = coordinate == CoordinateTransformation::kTfCropAndResize;
+  TRY(cx.require(crops == cx.has_input(2), "resize ", coordinate, crops ? " needs a roi" : " takes no roi"));
+  if (crops) TRY(check_numbers(cx, 2, "roi", 2 * given));
+  if (cx.has_input(3)) TRY(check_numbers(cx, 3, "scales", given));
+  TRY(cx.require(sized || !cx.has_input(3), "scales of the run decide no extents; sizes must be given"));
   for (size_t i = 0; i < rank; ++i)
     TRY(cx.require(x.shape[i] != sym::Expr(0) || shape[i] == sym::Expr(0), "axis ", i, " of ", x,
                    " is empty and cannot be resized to ", shape[i]));
@@ -202,19 +267,19 @@ Status Resize::reference(ReferenceContext& cx) const {
   const MutableView y = TRY(cx.output(0));
   if (y.volume() == 0) return {};
   const auto rank = x.extents().size();
-  std::vector<float> factors;
-  for (size_t i = 0; i < rank; ++i)
-    factors.push_back(cx.has_input(1) ? static_cast<float>(y.extents()[i]) / static_cast<float>(x.extents()[i])
-                                      : resize_scale(*this, i, x.extents()[i], y.extents()[i]));
-  if (mode == ResizeMode::kNearest) return resize_nearest(*this, x, y, factors);
+  const std::vector<float> roi = TRY(floats_of(cx, 2)), factors = TRY(floats_of(cx, 3));
+  std::vector<ResizeSpan> spans(rank);
+  TRY(find_resize_spans(*this, {cx.has_input(1), roi, factors}, x.extents(), y.extents(), spans));
+  if (mode == ResizeMode::kNearest) return resize_nearest(*this, x, y, spans);
   std::vector<double> values(static_cast<size_t>(x.volume()));
   for (size_t i = 0; i < values.size(); ++i) values[i] = x[static_cast<int64_t>(i)];
   Extents extents = x.extents();
+  std::vector<ResizeTap> taps;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t in = extents[i], out = y.extents()[i];
-    if (resize_is_identity(in, out, factors[i])) continue;
-    values = resample(values, extents, i, out, resize_taps(*this, in, out, factors[i]),
-                      resize_taps_per_output(*this, factors[i]));
+    if (resize_is_identity(in, out, spans[i])) continue;
+    find_resize_taps(*this, in, out, spans[i], taps);
+    values = resample(values, extents, i, out, taps, resize_taps_per_output(*this, spans[i].scale), extrapolation);
     extents[i] = out;
   }
   for (size_t i = 0; i < values.size(); ++i) y.set(static_cast<int64_t>(i), values[i]);
@@ -229,7 +294,8 @@ AxisMap Resize::axes(std::span<const TensorType> inputs) const {
   if (inputs.size() > 1 && inputs[1].values) to = *inputs[1].values;
   for (size_t i = 0; i < map.size(); ++i) {
     const bool same = sized ? i < to.size() && to[i] == x.shape[i] : i < scales.size() && scales[i] == 1;
-    if (same) map[i] = static_cast<int>(i);
+    const bool given = inputs.size() > 2 && (axes_given.empty() || std::ranges::count(axes_given, i) > 0);
+    if (same && !given) map[i] = static_cast<int>(i);
   }
   return only_first_input(std::move(map), inputs.size());
 }

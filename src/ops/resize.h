@@ -16,17 +16,20 @@ inline std::span<const std::string_view> enum_names(ResizeMode) {
 
 /// Where output element i lies in x, with s = scale; nvinfer1::ResizeCoordinateTransformation, then ONNX's others.
 enum class CoordinateTransformation : int32_t {
-  kAlignCorners,          ///< i * (in - 1) / (out - 1)
-  kAsymmetric,            ///< i / s
-  kHalfPixel,             ///< (i + 0.5) / s - 0.5
-  kPytorchHalfPixel,      ///< as kHalfPixel, but 0 where out is 1
-  kHalfPixelSymmetric,    ///< as kHalfPixel, centred where out is not in * s
-  kTfHalfPixelForNearest  ///< (i + 0.5) / s
+  kAlignCorners,           ///< i * (in - 1) / (out - 1)
+  kAsymmetric,             ///< i / s
+  kHalfPixel,              ///< (i + 0.5) / s - 0.5
+  kPytorchHalfPixel,       ///< as kHalfPixel, but 0 where out is 1
+  kHalfPixelSymmetric,     ///< as kHalfPixel, centred where out is not in * s
+  kTfHalfPixelForNearest,  ///< (i + 0.5) / s
+  kAlignCornersOfScale,    ///< i * (in - 1) / (in * s - 1): kAlignCorners where in * s is an integer
+  kTfCropAndResize         ///< begin * (in - 1) + i * (end - begin) * (in - 1) / (out - 1); the middle where out is 1
 };
 inline std::span<const std::string_view> enum_names(CoordinateTransformation) {
-  static constexpr std::array<std::string_view, 6> kNames = {"align_corners",        "asymmetric",
-                                                             "half_pixel",           "pytorch_half_pixel",
-                                                             "half_pixel_symmetric", "tf_half_pixel_for_nearest"};
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "align_corners",          "asymmetric",           "half_pixel",
+      "pytorch_half_pixel",     "half_pixel_symmetric", "tf_half_pixel_for_nearest",
+      "align_corners_of_scale", "tf_crop_and_resize"};
   return kNames;
 }
 
@@ -54,12 +57,19 @@ namespace kiln::ops {
 /// y is x resampled along every axis whose extent changes or whose scale is not 1, one axis after the other.
 ///   in   x      nearest: any type of at least a byte; else a number type
 ///        sizes  i32 or i64 [rank], on the host: the extents of y; optional, overrides `dims` and `scales`
+///        roi    f32, of kTfCropAndResize and only of it: where in x y begins, by axis, then where it ends; 1 is the
+///        last
+///               element. What lies outside x is `extrapolation`.
+///        scales f32 [as many as axes], optional: scales of the run, which override `scales` but decide no extent.
+///        Running
+///               fails where floor(extent * scale) is not y's extent; that comes from `sizes` or `dims`
 ///   out  y      x's type; extents floor(extent * scale) where only scales are given
 /// ONNX's Resize and Upsample define the arithmetic; coordinates are computed in float. `out` is y's extent also where
-/// extent * scale is no integer, as TensorRT and ONNX Runtime have it; ONNX's own reference takes the product there.
+/// extent * scale is no integer, as TensorRT and ONNX Runtime have it; kAlignCornersOfScale takes the product there, as
+/// ONNX's own reference does.
 struct Resize {
   static constexpr std::string_view name = "Resize";
-  static constexpr int min_inputs = 1, max_inputs = 2;
+  static constexpr int min_inputs = 1, max_inputs = 4;
   static constexpr uint32_t host_inputs = 1 << 1;
   ResizeMode mode = ResizeMode::kNearest;
   std::vector<double> scales;  ///< one an axis, or empty: y's extent divided by x's
@@ -69,7 +79,9 @@ struct Resize {
   ResizeRounding rounding = ResizeRounding::kFloor;
   bool exclude_outside = false;  ///< kCubic: what lies outside x has no weight; else the edge repeats
   double cubic_coeff = -0.75;
-  bool antialias = false;  ///< kLinear, kCubic: where y is smaller, the kernel is as much wider, and sums to 1
+  bool antialias = false;           ///< kLinear, kCubic: where y is smaller, the kernel is as much wider, and sums to 1
+  std::vector<int64_t> axes_given;  ///< of x, that inputs `roi` and `scales` speak of; empty: all
+  double extrapolation = 0;
   static void reflect(auto& self, auto f) {
     f("mode", self.mode);
     f("scales", self.scales);
@@ -80,6 +92,8 @@ struct Resize {
     f("exclude_outside", self.exclude_outside);
     f("cubic_coeff", self.cubic_coeff);
     f("antialias", self.antialias);
+    f("axes_given", self.axes_given);
+    f("extrapolation", self.extrapolation);
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
@@ -90,18 +104,31 @@ struct Resize {
 
 namespace kiln {
 
-/// An element of x and its part in an element of y.
+/// An element of x and its part in an element of y. Index -1: y's element lies outside x.
 struct ResizeTap {
   int64_t index;
   double weight;
 };
+/// How an axis is resampled: its scale as coordinates use it, and the part of x that y is, as fractions of in - 1.
+struct ResizeSpan {
+  float scale = 1;
+  float begin = 0, end = 1;
+};
+/// What a resize's inputs say besides x. `sized`: there are sizes, so that scales follow from the extents.
+struct ResizeInputs {
+  bool sized = false;
+  std::span<const float> roi, scales;  ///< empty where absent
+};
+/// The spans of all axes. Fails where a scale of the run does not give y's extent.
+Status find_resize_spans(const ops::Resize& resize, const ResizeInputs& inputs, std::span<const int64_t> in,
+                         std::span<const int64_t> out, std::span<ResizeSpan> spans);
 /// 1, 2 or 4 for nearest, linear and cubic; more where antialiasing widens the kernel.
 int resize_taps_per_output(const ops::Resize& resize, float scale);
-/// The scale of an axis, as coordinates use it.
-float resize_scale(const ops::Resize& resize, size_t axis, int64_t in, int64_t out);
 /// Whether an axis stays as it is.
-bool resize_is_identity(int64_t in, int64_t out, float scale);
+bool resize_is_identity(int64_t in, int64_t out, const ResizeSpan& span);
 /// The taps of output 0, then those of output 1 ... along one axis; in > 0. Every backend takes its tables from here.
-std::vector<ResizeTap> resize_taps(const ops::Resize& resize, int64_t in, int64_t out, float scale);
+/// Allocates nothing where `taps` has room.
+void find_resize_taps(const ops::Resize& resize, int64_t in, int64_t out, const ResizeSpan& span,
+                      std::vector<ResizeTap>& taps);
 
 }  // namespace kiln

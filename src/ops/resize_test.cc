@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ops/testing/case.h"
 #include "ops/testing/symbolic.h"
 
@@ -41,6 +43,22 @@ const CaseTable<ops::Resize> kCases{
       .exclude_outside = true,
       .cubic_coeff = -0.5},
      {{{1, 1, 4, 4}}}},
+    {"corners of a fraction",
+     {.mode = ResizeMode::kLinear, .scales = {1, 1, 0.8, 0.7}, .coordinate = kAlignCornersOfScale},
+     {{{1, 2, 8, 9}}}},
+    {"bilinear crop",
+     {.mode = ResizeMode::kLinear,
+      .dims = {1, 2, 5, 4},
+      .coordinate = kTfCropAndResize,
+      .axes_given = {2, 3},
+      .extrapolation = 3},
+     {{{1, 2, 8, 9}}, {.absent = true}, {.extents = {4}, .literal = {0.2, 0.9, 0.7, -0.2}}}},
+    {"nearest crop of bytes",
+     {.dims = {2, 5}, .coordinate = kTfCropAndResize, .extrapolation = 3},
+     {{{2, 8}, DType::kI8}, {.absent = true}, {.extents = {4}, .literal = {0, 0.2, 1, 1.4}}}},
+    {"bicubic by scales of the run",
+     {.mode = ResizeMode::kCubic, .dims = {1, 2, 5, 20}, .coordinate = kHalfPixel, .axes_given = {3, 2}},
+     {{{1, 2, 4, 8}}, {.absent = true}, {.absent = true}, {.extents = {2}, .literal = {2.5, 1.25}}}},
 };
 
 Numbers run(const ops::Resize& op, Numbers x) {
@@ -79,13 +97,52 @@ TEST(Resize, KnownAnswersCubic) {
   EXPECT_NEAR(z[1], (19 * 32 - 3 * 64) / 35.0, 1e-6);
 }
 TEST(Resize, KnownAnswerAntialiased) {  // the triangle twice as wide: weights 1, 3, 3, 1 of 8, edges repeated
-  const auto y = resize_taps({.mode = ResizeMode::kLinear, .coordinate = kHalfPixel, .antialias = true}, 4, 2, 0.5F);
+  std::vector<ResizeTap> y;
+  find_resize_taps({.mode = ResizeMode::kLinear, .coordinate = kHalfPixel, .antialias = true}, 4, 2, {0.5F}, y);
   ASSERT_EQ(y.size(), 8U);
   const double x[] = {1, 2, 3, 4};
   double first = 0, second = 0;
   for (size_t t = 0; t < 4; ++t) first += y[t].weight * x[y[t].index], second += y[4 + t].weight * x[y[4 + t].index];
   EXPECT_DOUBLE_EQ(first, 1.625);
   EXPECT_DOUBLE_EQ(second, 3.375);
+}
+TEST(Resize, KnownAnswersAlignCornersOfScale) {
+  // 5 * 0.7 = 3.5: three elements, in steps of 4 / 2.5, so that the last corner is beyond y.
+  const ops::Resize op{.mode = ResizeMode::kLinear, .scales = {0.7}, .coordinate = kAlignCornersOfScale};
+  const Numbers y = run(op, {0, 1, 2, 3, 4});
+  ASSERT_EQ(y.size(), 3U);
+  EXPECT_NEAR(y[1], 1.6, 1e-6);
+  EXPECT_NEAR(y[2], 3.2, 1e-6);
+}
+const CaseInput kAbsent{.absent = true};
+Numbers crop(ops::Resize op, Numbers x, Numbers roi) {
+  op.coordinate = kTfCropAndResize;
+  return run_reference_numbers(op,
+                               {numbers({static_cast<int64_t>(x.size())}, x, DType::kF64), kAbsent, numbers({2}, roi)});
+}
+TEST(Resize, KnownAnswersCrop) {
+  // From 1/4 of the way to 3/4 of it: coordinates 1, 2, 3.
+  EXPECT_EQ(crop({.mode = ResizeMode::kLinear, .dims = {3}}, {0, 10, 20, 30, 40}, {0.25, 0.75}), (Numbers{10, 20, 30}));
+  EXPECT_EQ(crop({.mode = ResizeMode::kLinear, .dims = {1}}, {0, 10, 20, 30, 40}, {0.25, 0.5}), (Numbers{15}));
+  // Backwards, and beyond the last element.
+  EXPECT_EQ(crop({.mode = ResizeMode::kNearest, .dims = {2}}, {0, 10, 20, 30, 40}, {1, 0}), (Numbers{40, 0}));
+  EXPECT_EQ(crop({.mode = ResizeMode::kLinear, .dims = {3}, .extrapolation = 7}, {0, 10, 20}, {0, 2}),
+            (Numbers{0, 20, 7}));
+  EXPECT_EQ(crop({.dims = {2}, .extrapolation = 7}, {0, 10, 20}, {-0.5, NAN}), (Numbers{7, 7}));
+}
+TEST(Resize, ScalesOfTheRunMustFit) {
+  const Op op = ops::Resize{.mode = ResizeMode::kLinear, .dims = {3}, .coordinate = kHalfPixel};
+  const CaseInput x = numbers({2}, {0, 4}, DType::kF64);
+  const Numbers y = run_reference_numbers(op, {x, kAbsent, kAbsent, numbers({1}, {1.6})});
+  EXPECT_NEAR(y[1], 4 * (1.5 / 1.6 - 0.5), 1e-6);  // and not the 2 of a scale of 1.5, which the extents have
+  EXPECT_THROW(run_reference_numbers(op, {x, kAbsent, kAbsent, numbers({1}, {2.125})}), CheckFailed);
+  const float scale = 2.125F;
+  const int64_t in = 2, out = 3;
+  ResizeSpan span;
+  const Status fits =
+      find_resize_spans(*op.as<ops::Resize>(), {true, {}, {&scale, 1}}, {&in, 1}, {&out, 1}, {&span, 1});
+  ASSERT_FALSE(fits);
+  EXPECT_EQ(fits.error().message, "scale 2.125 of axis 0 makes 4 of 2 elements; the output has 3");
 }
 TEST(Resize, InfersSymbolically) {
   sym::Table t;
@@ -99,6 +156,14 @@ TEST(Resize, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::Resize{.scales = {2}}, {{{2, 3}}}), "resize of f32[2, 3] has 1 scales and no sizes");
   EXPECT_EQ(infer_error(ops::Resize{.mode = ResizeMode::kCubic, .scales = {2}}, {{{2}, DType::kBool}}),
             "x is bool[2]; resize cubic takes numbers of at least a byte");
+  EXPECT_EQ(infer_error(ops::Resize{.dims = {2}, .coordinate = kTfCropAndResize}, {{{2}}}),
+            "resize tf_crop_and_resize needs a roi");
+  EXPECT_EQ(infer_error(ops::Resize{.dims = {2}, .coordinate = kTfCropAndResize}, {{{2}}, kAbsent, {{3}}}),
+            "elements of a resize's roi: 3 and 2 differ");
+  EXPECT_EQ(infer_error(ops::Resize{.dims = {2}}, {{{2}}, kAbsent, {{2}}}), "resize asymmetric takes no roi");
+  EXPECT_EQ(infer_error(ops::Resize{.scales = {2}}, {{{2}}, kAbsent, kAbsent, {{1}}}),
+            "scales of the run decide no extents; sizes must be given");
+  EXPECT_EQ(infer_error(ops::Resize{.dims = {2}, .axes_given = {1}}, {{{2}}}), "axis 1 is outside [0, 1) of x f32[2]");
 }
 
 }  // namespace

@@ -102,6 +102,18 @@ Result<double> ImportContext::number(ValueId value, std::string_view what) {
   return View(known)[0];
 }
 
+std::optional<std::vector<int64_t>> ImportContext::stated_extents(size_t i) const {
+  for (const auto* infos : {&model_.graph.outputs, &model_.graph.value_infos})
+    for (const ValueInfo& info : *infos) {
+      if (info.name != node_.outputs[i] || !info.type.shape) continue;
+      std::vector<int64_t> extents;
+      for (const Dim& dim : *info.type.shape)
+        if (dim.value) extents.push_back(*dim.value);
+      if (extents.size() == info.type.shape->size()) return extents;
+    }
+  return std::nullopt;
+}
+
 void ImportContext::label(ir::NodeId node, std::string_view suffix) {
   const std::string_view name = label_of(node_);
   graph_.set_name(node, suffix.empty() ? std::string(name) : str(name, '/', suffix));

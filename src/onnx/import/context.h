@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,9 @@ class ImportContext {
   // What the node makes.
   size_t num_outputs() const { return node_.outputs.size(); }
   bool wants(size_t i) const { return node_.has_output(i); }
+  /// The extents that the model states of output i; none where it states no shape, or not all of them as numbers. Where
+  /// extents depend on data, this is how they are known.
+  std::optional<std::vector<int64_t>> stated_extents(size_t i) const;
   /// Fails where output i is asked for, of which Kiln knows nothing; `what` names it.
   Status refuse_output(size_t i, std::string_view what) const;
   Status output(size_t i, ValueId value);

@@ -17,8 +17,7 @@ std::string drawn(int64_t seed, int64_t count) {
                      {value("x", kFloat, {count}), value("r"), value("t", kBool)});
 }
 TEST(ImportDropout, DrawsAsNumpyDoes) {
-  // numpy.random.RandomState(seed).uniform(size=count), rounded down to floats. The nearest floats to the first and the
-  // second draw of either seed are others: 0.5488135, 0.7151894, 0.72032452.
+  // numpy.random.RandomState(seed).uniform(size=count), rounded down to floats; some of the nearest ones are above.
   const std::string zero = drawn(0, 5), one = drawn(1, 2);
   EXPECT_NE(zero.find("f32[5](0.5488134622573853, 0.7151893377304077, 0.6027633547782898, 0.544883131980896, "
                       "0.42365479469299316)"),

@@ -1,6 +1,8 @@
 #include "ops/resize.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "onnx/import/axes.h"
 #include "onnx/import/importers.h"
@@ -21,7 +23,8 @@ constexpr std::array kCoordinates{Named{"half_pixel", CoordinateTransformation::
                                   Named{"align_corners", CoordinateTransformation::kAlignCorners},
                                   Named{"pytorch_half_pixel", CoordinateTransformation::kPytorchHalfPixel},
                                   Named{"half_pixel_symmetric", CoordinateTransformation::kHalfPixelSymmetric},
-                                  Named{"tf_half_pixel_for_nn", CoordinateTransformation::kTfHalfPixelForNearest}};
+                                  Named{"tf_half_pixel_for_nn", CoordinateTransformation::kTfHalfPixelForNearest},
+                                  Named{"tf_crop_and_resize", CoordinateTransformation::kTfCropAndResize}};
 constexpr std::array kRoundings{Named{"round_prefer_floor", ResizeRounding::kHalfDown},
                                 Named{"round_prefer_ceil", ResizeRounding::kHalfUp},
                                 Named{"floor", ResizeRounding::kFloor}, Named{"ceil", ResizeRounding::kCeil}};
@@ -41,14 +44,6 @@ Result<std::vector<int>> axes_resized(ImportContext& cx, int rank) {
   const Ints given = TRY(cx.node().get_ints("axes", all));
   SymbolicValues values(given.begin(), given.end());
   return *TRY(make_axes(std::move(values), rank)).known;
-}
-
-/// Of a constant, or no scales at all where there is none or it is empty.
-Result<std::vector<double>> scales_of(ImportContext& cx, size_t input) {
-  if (!cx.has_input(input)) return std::vector<double>{};
-  const ValueId scales = TRY(cx.input(input));
-  if (cx.type(scales).volume() == sym::Expr(0)) return std::vector<double>{};
-  return View(TRY(cx.constant(scales, "scales"))).numbers();
 }
 
 Result<std::vector<double>> for_every_axis(const std::vector<double>& values, const std::vector<int>& axes, int rank,
@@ -79,6 +74,39 @@ Status keep_aspect_ratio(ImportContext& cx, ValueId x, SymbolicValues& sizes, co
   return {};
 }
 
+/// The axes of `op.axes_given` and the part of x along them that y is: those of input `roi` that are not all of x.
+Result<ValueId> region_of(ImportContext& cx, ops::Resize& op, const std::vector<int>& axes, int rank) {
+  const ValueId roi = TRY(cast(cx, TRY(cx.input(1)), DType::kF32));
+  const auto count = static_cast<int64_t>(axes.size());
+  op.axes_given.assign(axes.begin(), axes.end());
+  if (std::ranges::equal(axes, axes_between(0, rank))) op.axes_given.clear();
+  const auto known = cx.constant(roi, "roi");
+  if (!known || known->volume() != 2 * count) return roi;
+  const View numbers(*known);
+  Ints cut;
+  std::vector<double> begins, ends;
+  for (int64_t i = 0; i < count; ++i) {
+    if (numbers[i] == 0 && numbers[count + i] == 1) continue;
+    cut.push_back(axes[static_cast<size_t>(i)]);
+    begins.push_back(numbers[i]);
+    ends.push_back(numbers[count + i]);
+  }
+  if (cut.empty()) return roi;
+  op.axes_given = cut;
+  begins.insert(begins.end(), ends.begin(), ends.end());
+  return cx.add_constant(HostTensor::of(DType::kF32, {static_cast<int64_t>(begins.size())}, begins));
+}
+
+/// Adds y of extents `sizes`; roi and scales are inputs of the run, or kNone.
+Status resize_to(ImportContext& cx, ops::Resize op, const SymbolicValues& sizes, ValueId roi, ValueId scales) {
+  const ValueId x = TRY(cx.input(0));
+  const auto constants = all_constant(sizes);
+  if (constants) op.dims = *constants;
+  Values inputs{x, constants ? ValueId::kNone : TRY(dims_value(cx, sizes)), roi, scales};
+  while (inputs.back() == ValueId::kNone) inputs.pop_back();
+  return cx.output(TRY(cx.add(std::move(op), inputs)));
+}
+
 /// y of the sizes that input `input` has.
 Status resize_to_sizes(ImportContext& cx, ops::Resize op, size_t input) {
   const ValueId x = TRY(cx.input(0));
@@ -88,16 +116,49 @@ Status resize_to_sizes(ImportContext& cx, ops::Resize op, size_t input) {
   SymbolicValues sizes = cx.type(x).shape;
   for (size_t i = 0; i < axes.size(); ++i) sizes[static_cast<size_t>(axes[i])] = given[i];
   TRY(keep_aspect_ratio(cx, x, sizes, axes));
-  if (const auto constants = all_constant(sizes)) {
-    op.dims = *constants;
-    return cx.output(TRY(cx.add(std::move(op), {x})));
-  }
-  return cx.output(TRY(cx.add(std::move(op), {x, TRY(dims_value(cx, sizes))})));
+  const bool crops = op.coordinate == CoordinateTransformation::kTfCropAndResize;
+  const ValueId roi = crops ? TRY(region_of(cx, op, axes, cx.rank(x))) : ValueId::kNone;
+  return resize_to(cx, std::move(op), sizes, roi, ValueId::kNone);
 }
 
-Status resize_by_scales(ImportContext& cx, ops::Resize op, const std::vector<double>& scales) {
+/// ONNX aligns the corners of what the scales make, which need not be whole elements; TensorRT those of y.
+void align_corners_of_scales(ImportContext& cx, ops::Resize& op, ValueId x) {
+  if (op.coordinate != CoordinateTransformation::kAlignCorners) return;
+  for (size_t i = 0; i < op.scales.size(); ++i) {
+    const auto extent = cx.type(x).shape[i].constant();
+    const double made = op.scales[i] * static_cast<double>(extent.value_or(1));
+    if (made != std::floor(made)) op.coordinate = CoordinateTransformation::kAlignCornersOfScale;
+  }
+}
+
+/// Scales that come at run time: y's extents are those that the model states, and the run checks that they fit.
+Status resize_by_scales_of_run(ImportContext& cx, ops::Resize op, ValueId scales, const std::vector<int>& axes) {
   const ValueId x = TRY(cx.input(0));
-  op.scales = TRY(for_every_axis(scales, TRY(axes_resized(cx, cx.rank(x))), cx.rank(x), "scales"));
+  const auto stated = cx.stated_extents(0);
+  if (!stated || stated->size() != static_cast<size_t>(cx.rank(x)))
+    return error(Code::kUnsupported, "scales '", cx.graph().value(scales).name, "' (", cx.type(scales),
+                 ") are computed at run time, and the model does not state the shape of '", cx.node().outputs[0],
+                 "', which depends on them; make them constants, give sizes instead, or state the shape");
+  if (op.coordinate == CoordinateTransformation::kAlignCorners)
+    op.coordinate = CoordinateTransformation::kAlignCornersOfScale;
+  SymbolicValues sizes = cx.type(x).shape;
+  for (const int axis : axes) sizes[static_cast<size_t>(axis)] = (*stated)[static_cast<size_t>(axis)];
+  op.axes_given.assign(axes.begin(), axes.end());
+  return resize_to(cx, std::move(op), sizes, ValueId::kNone, TRY(cast(cx, scales, DType::kF32)));
+}
+
+/// y of extents floor(extent * scale), by the scales that input `input` has.
+Status resize_by_scales(ImportContext& cx, ops::Resize op, size_t input) {
+  const ValueId x = TRY(cx.input(0)), scales = TRY(cx.input(input));
+  TRY(require(
+      op.coordinate != CoordinateTransformation::kTfCropAndResize,
+      "tf_crop_and_resize by scales is not supported: whether they count elements of x or of the region, ONNX's "
+      "text and its reference answer differently; give sizes instead"));
+  const std::vector<int> axes = TRY(axes_resized(cx, cx.rank(x)));
+  const auto known = cx.constant(scales, "scales");
+  if (!known) return resize_by_scales_of_run(cx, std::move(op), scales, axes);
+  op.scales = TRY(for_every_axis(View(*known).numbers(), axes, cx.rank(x), "scales"));
+  align_corners_of_scales(cx, op, x);
   return cx.output(TRY(cx.add(std::move(op), {x})));
 }
 
@@ -113,7 +174,7 @@ Result<ops::Resize> old_rule(ImportContext& cx) {
 }  // namespace
 
 Status resize(ImportContext& cx) {
-  if (cx.opset() < 11) return resize_by_scales(cx, TRY(old_rule(cx)), TRY(scales_of(cx, 1)));
+  if (cx.opset() < 11) return resize_by_scales(cx, TRY(old_rule(cx)), 1);
   ops::Resize op;
   op.mode = TRY(choose(cx, kModes, "mode", "nearest"));
   op.coordinate = TRY(choose(cx, kCoordinates, "coordinate_transformation_mode", "half_pixel"));
@@ -121,19 +182,20 @@ Status resize(ImportContext& cx) {
   op.exclude_outside = TRY(cx.node().get_int("exclude_outside", 0)) != 0;
   op.cubic_coeff = TRY(cx.node().get_float("cubic_coeff_a", -0.75f));
   op.antialias = TRY(cx.node().get_int("antialias", 0)) != 0;
-  if (cx.has_input(3)) return resize_to_sizes(cx, std::move(op), 3);
-  return resize_by_scales(cx, std::move(op), TRY(scales_of(cx, 2)));
+  op.extrapolation = TRY(cx.node().get_float("extrapolation_value", 0));
+  const bool sized = cx.has_input(3) && cx.type(TRY(cx.input(3))).volume() != sym::Expr(0);
+  if (sized) return resize_to_sizes(cx, std::move(op), 3);
+  return resize_by_scales(cx, std::move(op), 2);
 }
 
 Status upsample(ImportContext& cx) {
-  std::vector<double> scales;
-  if (cx.opset() >= 9) {
-    scales = TRY(scales_of(cx, 1));
-  } else {
-    const std::vector<float> given = TRY(cx.node().get_floats("scales", {}));
-    scales.assign(given.begin(), given.end());
-  }
-  return resize_by_scales(cx, TRY(old_rule(cx)), scales);
+  ops::Resize op = TRY(old_rule(cx));
+  if (cx.opset() >= 9) return resize_by_scales(cx, std::move(op), 1);
+  const ValueId x = TRY(cx.input(0));
+  const std::vector<float> scales = TRY(cx.node().get_floats("scales", {}));
+  const std::vector<double> given(scales.begin(), scales.end());
+  op.scales = TRY(for_every_axis(given, TRY(axes_resized(cx, cx.rank(x))), cx.rank(x), "scales"));
+  return cx.output(TRY(cx.add(std::move(op), {x})));
 }
 
 }  // namespace kiln::onnx::importers

@@ -59,7 +59,9 @@ class ResizeLayer final
     });
   }
   nv::ResizeCoordinateTransformation getCoordinateTransformation() const noexcept override {
-    // ONNX's further rules, which the parser sets, are variants of the last one that the API has.
+    // ONNX's further rules, which the parser sets, are variants of one that the API has, most of them of the last.
+    if (op().coordinate == CoordinateTransformation::kAlignCornersOfScale)
+      return nv::ResizeCoordinateTransformation::kALIGN_CORNERS;
     return static_cast<nv::ResizeCoordinateTransformation>(
         std::min(op().coordinate, CoordinateTransformation::kHalfPixel));
   }

@@ -1,4 +1,5 @@
-/// Resampling in any unblocked format. Payload: the op, and whether its extents came from its sizes input.
+/// Resampling in any unblocked format. Inputs: x, and where a run has them its roi and scales. Payload: the op, and
+/// whether its extents came from its sizes input.
 #include "backend/cpu/kernels/resize/resize.h"
 
 #include "backend/cpu/exec/executor.h"
@@ -6,7 +7,7 @@
 namespace kiln::cpu {
 namespace {
 
-class BoundResize final : public BoundStep {
+class BoundResize : public BoundStep {
  public:
   BoundResize(Team& team, ResizePlan plan) : team_(team), plan_(std::move(plan)) {}
   int64_t workspace_bytes() const override { return plan_.workspace_bytes(team_.size()); }
@@ -15,24 +16,52 @@ class BoundResize final : public BoundStep {
     return {};
   }
 
- private:
+ protected:
   Team& team_;
   ResizePlan plan_;
 };
 
+/// One whose inputs decide where y lies in x.
+class PlacedResize final : public BoundResize {
+ public:
+  PlacedResize(Team& team, ResizePlan plan, Op op, bool sized, const StepShapes& shapes)
+      : BoundResize(team, std::move(plan)),
+        op_(std::move(op)),
+        sized_(sized),
+        in_(shapes.inputs[0]),
+        out_(shapes.outputs[0]),
+        num_roi_(shapes.inputs[1].empty() ? 0 : shapes.inputs[1][0]),
+        num_scales_(shapes.inputs[2].empty() ? 0 : shapes.inputs[2][0]) {}
+  Status run(const RunArguments& arguments) override {
+    const auto floats = [&](size_t input, int64_t count) {
+      return std::span(static_cast<const float*>(arguments.inputs[input]), static_cast<size_t>(count));
+    };
+    TRY(update_resize(plan_, *op_.as<ops::Resize>(), {sized_, floats(1, num_roi_), floats(2, num_scales_)}, in_, out_));
+    return BoundResize::run(arguments);
+  }
+
+ private:
+  Op op_;
+  bool sized_;
+  Extents in_, out_;
+  int64_t num_roi_, num_scales_;
+};
+
 class LoadedResize final : public LoadedStep {
  public:
-  LoadedResize(Team& team, Op op, bool from_sizes, const StepTensor& x)
-      : team_(team), op_(std::move(op)), from_sizes_(from_sizes), x_(x) {}
+  LoadedResize(Team& team, Op op, ResizeHas has, const StepTensor& x)
+      : team_(team), op_(std::move(op)), has_(has), x_(x) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    return std::make_unique<BoundResize>(team_, TRY(plan_resize(*op_.as<ops::Resize>(), from_sizes_, x_.dtype,
-                                                                shapes.inputs[0], shapes.outputs[0], x_.format)));
+    ResizePlan plan =
+        TRY(plan_resize(*op_.as<ops::Resize>(), has_, x_.dtype, shapes.inputs[0], shapes.outputs[0], x_.format));
+    if (!has_.roi && !has_.scales) return std::make_unique<BoundResize>(team_, std::move(plan));
+    return std::make_unique<PlacedResize>(team_, std::move(plan), op_, has_.sizes, shapes);
   }
 
  private:
   Team& team_;
   Op op_;
-  bool from_sizes_;
+  ResizeHas has_;
   StepTensor x_;
 };
 
@@ -42,8 +71,13 @@ Result<std::unique_ptr<LoadedStep>> load_resize(const LoadArguments& arguments) 
   const StepSpec& spec = arguments.spec;
   Op op = TRY(op_from_record(TRY(spec.payload.get_record("resize"))));
   TRY(require(op.as<ops::Resize>() && !spec.inputs.empty(), "a resize step runs ", op.name()));
-  return std::make_unique<LoadedResize>(arguments.team, std::move(op), TRY(spec.payload.get_bool("from_sizes")),
-                                        spec.inputs[0]);
+  TRY(require(spec.inputs.size() == 1 || spec.inputs.size() == 3, "a resize step has ", spec.inputs.size(),
+              " inputs; one or three are needed"));
+  ResizeHas has{.sizes = TRY(spec.payload.get_bool("from_sizes"))};
+  if (spec.inputs.size() == 3) has.roi = spec.inputs[1].present, has.scales = spec.inputs[2].present;
+  const bool crops = op.as<ops::Resize>()->coordinate == CoordinateTransformation::kTfCropAndResize;
+  TRY(require(crops == has.roi, "a resize step ", crops ? "lacks its roi" : "has a roi that it does not use"));
+  return std::make_unique<LoadedResize>(arguments.team, std::move(op), has, spec.inputs[0]);
 }
 
 }  // namespace kiln::cpu

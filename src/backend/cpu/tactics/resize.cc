@@ -19,10 +19,17 @@ class ResizeTactic final : public Tactic {
       return reject("x is ", x, "; linear and cubic take f32");
     if (op.antialias && op.mode != ResizeMode::kNearest)
       return reject("antialiasing takes more taps than the kernel has");
-    return Region{{root}, {node.inputs[0]}, {node.outputs[0]}, {}};
+    Region region{{root}, {node.inputs[0]}, {node.outputs[0]}, {}};
+    if (node.inputs.size() > 2) {
+      region.inputs.push_back(node.inputs[2]);
+      region.inputs.push_back(node.inputs.size() > 3 ? node.inputs[3] : ir::ValueId::kNone);
+    }
+    return region;
   }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     std::vector<Variant> result{linear_variant(region, "row-major")};
+    // Scales of the run must fit the extents, which those that a timer would make up do not.
+    if (region.inputs.size() > 1) return result;
     const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
     if (!last.is_linear()) result.push_back({"channels last", {last}, {last}, {}, 0});
     return result;

@@ -3,49 +3,69 @@
 #include "backend/cpu/kernels/aligned.h"
 #include "backend/cpu/kernels/resize/resize.h"
 #include "backend/cpu/kernels/resize/row.h"
+#include "tensor/view.h"
 
 namespace kiln::cpu {
 namespace {
 
-ResizeAxis make_axis(const ops::Resize& resize, int64_t in, int64_t out, float scale) {
-  ResizeAxis axis{in, out, 1, {}, {}};
-  if (resize_is_identity(in, out, scale)) {
+/// Fills an axis's tables; those of a resampled axis have their size already.
+void fill_axis(ResizeAxis& axis, const ops::Resize& resize, const ResizeSpan& span, std::vector<ResizeTap>& taps) {
+  find_resize_taps(resize, axis.in, axis.out, span, taps);
+  for (int64_t i = 0; i < axis.out; ++i)
+    for (int t = 0; t < axis.taps; ++t) {
+      const ResizeTap& tap = taps[static_cast<size_t>(i * axis.taps + t)];
+      const auto at = static_cast<size_t>(t * axis.out + i);
+      axis.index[at] = static_cast<int32_t>(std::max<int64_t>(tap.index, 0));
+      axis.weight[at] = static_cast<float>(tap.weight);
+      if (!axis.outside.empty()) axis.outside[static_cast<size_t>(i)] = tap.index < 0;
+    }
+}
+
+ResizeAxis make_axis(const ops::Resize& resize, int64_t in, int64_t out, const ResizeSpan& span, bool varies,
+                     std::vector<ResizeTap>& taps) {
+  ResizeAxis axis;
+  axis.in = in;
+  axis.out = out;
+  axis.varies = varies;
+  if (!varies && resize_is_identity(in, out, span)) {
     for (int64_t i = 0; i < out; ++i) axis.index.push_back(static_cast<int32_t>(i));
     axis.weight.assign(static_cast<size_t>(out), 1.0F);
     return axis;
   }
-  const std::vector<ResizeTap> taps = resize_taps(resize, in, out, scale);
-  axis.taps = resize_taps_per_output(resize, scale);
-  axis.index.resize(taps.size());
-  axis.weight.resize(taps.size());
-  for (int64_t i = 0; i < out; ++i)
-    for (int t = 0; t < axis.taps; ++t) {
-      const ResizeTap& tap = taps[static_cast<size_t>(i * axis.taps + t)];
-      axis.index[static_cast<size_t>(t * out + i)] = static_cast<int32_t>(tap.index);
-      axis.weight[static_cast<size_t>(t * out + i)] = static_cast<float>(tap.weight);
-    }
+  axis.taps = resize_taps_per_output(resize, span.scale);
+  axis.index.resize(static_cast<size_t>(out * axis.taps));
+  axis.weight.resize(static_cast<size_t>(out * axis.taps));
+  if (resize.coordinate == CoordinateTransformation::kTfCropAndResize) axis.outside.resize(static_cast<size_t>(out));
+  fill_axis(axis, resize, span, taps);  // also what varies: its taps then have room
   return axis;
+}
+
+/// Whether what is to come at run time decides an axis; one of a single element stays as it is.
+bool may_vary(const ops::Resize& resize, const ResizeHas& has, size_t axis, int64_t in, int64_t out) {
+  if ((!has.roi && !has.scales) || (in == 1 && out == 1)) return false;
+  return resize.axes_given.empty() || std::ranges::count(resize.axes_given, static_cast<int64_t>(axis)) > 0;
 }
 
 }  // namespace
 
-Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, DType dtype, std::span<const int64_t> in,
-                               std::span<const int64_t> out, const Format& format) {
+Result<ResizePlan> plan_resize(const ops::Resize& resize, const ResizeHas& has, DType dtype,
+                               std::span<const int64_t> in, std::span<const int64_t> out, const Format& format) {
   if (bits_of(dtype) < 8 || (resize.mode != ResizeMode::kNearest && dtype != DType::kF32))
     return error(Code::kUnsupported, "resize ", resize.mode, " of ", dtype, " has no CPU kernel; f32 has");
   const int rank = static_cast<int>(in.size());
-  std::vector<float> scales;
-  std::vector<bool> whole;
-  for (int position = 0; position < rank; ++position) {
-    const auto axis = static_cast<size_t>(format.axis_at(position));
-    scales.push_back(from_sizes ? static_cast<float>(out[axis]) / static_cast<float>(in[axis])
-                                : resize_scale(resize, axis, in[axis], out[axis]));
-    whole.push_back(resize_is_identity(in[axis], out[axis], scales.back()));
-  }
   ResizePlan plan;
   plan.mode = resize.mode;
   plan.element_bytes = bits_of(dtype) / 8;
   if (volume(out) == 0) return plan;
+  store_number(dtype, plan.extrapolated.data(), 0, resize.extrapolation);
+  plan.spans.resize(in.size());
+  TRY(find_resize_spans(resize, {has.sizes, {}, {}}, in, out, plan.spans));
+  std::vector<bool> whole;
+  for (int position = 0; position < rank; ++position) {
+    const auto axis = static_cast<size_t>(format.axis_at(position));
+    whole.push_back(!may_vary(resize, has, axis, in[axis], out[axis]) &&
+                    resize_is_identity(in[axis], out[axis], plan.spans[axis]));
+  }
   int first = 0, last = rank;
   const auto extent = [&](int position) { return in[static_cast<size_t>(format.axis_at(position))]; };
   while (last > 0 && whole[static_cast<size_t>(last - 1)]) plan.inner *= extent(--last);
@@ -54,7 +74,9 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, DType
   int64_t combined_taps = 1;
   for (int position = first; position < last; ++position) {
     const auto axis = static_cast<size_t>(format.axis_at(position));
-    plan.axes.push_back(make_axis(resize, in[axis], out[axis], scales[static_cast<size_t>(position)]));
+    plan.axes.push_back(make_axis(resize, in[axis], out[axis], plan.spans[axis],
+                                  may_vary(resize, has, axis, in[axis], out[axis]), plan.taps));
+    plan.axes.back().axis = axis;
     if (position + 1 == last) break;
     plan.rows *= out[axis];
     combined_taps *= plan.axes.back().taps;
@@ -68,6 +90,15 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, DType
   if (plan.mode != ResizeMode::kNearest && combined_taps > 1)
     plan.row_floats = round_up(plan.axes.back().in * plan.inner, kCacheLine / 4);
   return plan;
+}
+
+Status update_resize(ResizePlan& plan, const ops::Resize& resize, const ResizeInputs& inputs,
+                     std::span<const int64_t> in, std::span<const int64_t> out) {
+  if (plan.spans.empty()) return {};  // nothing to make
+  TRY(find_resize_spans(resize, inputs, in, out, plan.spans));
+  for (ResizeAxis& axis : plan.axes)
+    if (axis.varies) fill_axis(axis, resize, plan.spans[axis.axis], plan.taps);
+  return {};
 }
 
 }  // namespace kiln::cpu

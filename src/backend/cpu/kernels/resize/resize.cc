@@ -13,6 +13,7 @@ struct Sources {
   std::array<int64_t, kMostRowTaps> row;
   std::array<float, kMostRowTaps> weight;
   int count = 0;
+  bool outside = false;  ///< all of the row lies outside x
 };
 
 /// Walks the taps of the outer axes of output row `at`, outermost last, multiplying out.
@@ -20,11 +21,13 @@ void find_sources(const ResizePlan& plan, int64_t at, Sources& sources) {
   sources.row[0] = 0;
   sources.weight[0] = 1;
   sources.count = 1;
+  sources.outside = false;
   int64_t step = 1;  // of the current axis, in input rows
   for (size_t k = plan.axes.size() - 1; k-- > 0;) {
     const ResizeAxis& axis = plan.axes[k];
     const int64_t i = at % axis.out;
     at /= axis.out;
+    if (!axis.outside.empty() && axis.outside[static_cast<size_t>(i)] != 0) sources.outside = true;
     // In place, the taps of this axis from the last to the first, so that no entry is overwritten before it is read.
     const int before = sources.count;
     int kept = 0;
@@ -69,6 +72,19 @@ void pick(const ResizeAxis& axis, int64_t bytes, const std::byte* row, std::byte
   }
 }
 
+/// `count` elements of what lies outside x.
+void extrapolate(const ResizePlan& plan, int64_t count, std::byte* to) {
+  const auto bytes = static_cast<size_t>(plan.element_bytes);
+  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * plan.element_bytes, plan.extrapolated.data(), bytes);
+}
+/// Those elements of an output row that lie outside x along its last axis.
+void extrapolate_ends(const ResizePlan& plan, std::byte* row) {
+  const ResizeAxis& last = plan.axes.back();
+  for (size_t i = 0; i < last.outside.size(); ++i)
+    if (last.outside[i] != 0)
+      extrapolate(plan, plan.inner, row + static_cast<int64_t>(i) * plan.inner * plan.element_bytes);
+}
+
 void nearest_rows(const ResizePlan& plan, const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
   const ResizeAxis& last = plan.axes.back();
   const int64_t chunk = plan.inner * plan.element_bytes, in_row = last.in * chunk, out_row = last.out * chunk;
@@ -77,22 +93,35 @@ void nearest_rows(const ResizePlan& plan, const std::byte* x, std::byte* y, int6
   for (int64_t at = begin; at < end; ++at) {
     find_sources(plan, at, sources);
     std::byte* to = y + at * out_row;
-    if (sources.row[0] == before)
+    if (sources.outside) {
+      extrapolate(plan, last.out * plan.inner, to);
+      before = -1;
+      continue;
+    }
+    if (sources.row[0] == before) {
       std::memcpy(to, to - out_row, static_cast<size_t>(out_row));
-    else
+    } else {
       pick(last, chunk, x + sources.row[0] * in_row, to);
+      extrapolate_ends(plan, to);
+    }
     before = sources.row[0];
   }
 }
 
 void blended_rows(const ResizePlan& plan, const float* x, float* y, float* scratch, int64_t begin, int64_t end) {
   const ResizeAxis& last = plan.axes.back();
-  const RowTaps taps{last.index.data(), last.weight.data(), last.taps, last.in, last.out, plan.inner};
+  const RowTaps taps{last.index.data(), last.weight.data(), last.taps,           last.in,
+                     last.out,          plan.inner,         last.outside.empty()};
   const int64_t in_row = last.in * plan.inner, out_row = last.out * plan.inner;
   Sources sources;
   std::array<const float*, kMostRowTaps> rows;
   for (int64_t at = begin; at < end; ++at) {
     find_sources(plan, at, sources);
+    auto* to = reinterpret_cast<std::byte*>(y + at * out_row);
+    if (sources.outside) {
+      extrapolate(plan, out_row, to);
+      continue;
+    }
     for (int s = 0; s < sources.count; ++s)
       rows[static_cast<size_t>(s)] = x + sources.row[static_cast<size_t>(s)] * in_row;
     const float* row = rows[0];
@@ -101,6 +130,7 @@ void blended_rows(const ResizePlan& plan, const float* x, float* y, float* scrat
       row = scratch;
     }
     resample_row(taps, row, y + at * out_row);
+    extrapolate_ends(plan, to);
   }
 }
 

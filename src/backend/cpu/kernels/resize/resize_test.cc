@@ -13,6 +13,7 @@ using enum CoordinateTransformation;
 struct ResizeCase {
   ops::Resize op;
   Extents in;
+  std::vector<float> roi, scales;
 };
 const ResizeCase kCases[] = {
     {{.scales = {1, 1, 2, 2}}, {2, 19, 7, 9}},
@@ -29,14 +30,57 @@ const ResizeCase kCases[] = {
      {1, 20, 6, 4}},
     {{.mode = ResizeMode::kCubic, .dims = {1, 2, 5, 6, 7}, .coordinate = kHalfPixel}, {1, 2, 4, 4, 4}},
     {{.dims = {2, 0}}, {2, 3}},
+    {{.mode = ResizeMode::kLinear, .scales = {1, 1, 0.8, 0.7}, .coordinate = kAlignCornersOfScale}, {1, 3, 9, 40}},
+    // Crops: within x, backwards, beyond it along either axis, of axes that are named, of all of them.
+    {{.mode = ResizeMode::kLinear, .dims = {1, 3, 7, 33}, .coordinate = kTfCropAndResize, .axes_given = {2, 3}},
+     {1, 3, 9, 21},
+     {0.1F, 0.25F, 0.9F, 0.75F}},
+    {{.mode = ResizeMode::kLinear,
+      .dims = {1, 3, 7, 33},
+      .coordinate = kTfCropAndResize,
+      .axes_given = {3, 2},
+      .extrapolation = -3},
+     {1, 3, 9, 21},
+     {1.2F, -0.3F, -0.1F, 0.7F}},
+    {{.mode = ResizeMode::kCubic, .dims = {1, 2, 6, 9}, .coordinate = kTfCropAndResize, .extrapolation = 5},
+     {1, 3, 9, 8},
+     {0, 0, 0.5F, 0.2F, 1, 1, 1, 0.8F}},
+    {{.dims = {2, 5, 9}, .coordinate = kTfCropAndResize, .rounding = ResizeRounding::kHalfUp, .extrapolation = 5},
+     {2, 4, 7},
+     {0, -0.4F, 0.2F, 1, 1.3F, 1.6F}},
+    // Scales of the run.
+    {{.mode = ResizeMode::kLinear, .dims = {1, 3, 7, 25}, .coordinate = kHalfPixelSymmetric, .axes_given = {2, 3}},
+     {1, 3, 9, 21},
+     {},
+     {0.8F, 1.2F}},
+    {{.mode = ResizeMode::kCubic, .dims = {1, 3, 7, 25}, .coordinate = kAlignCornersOfScale},
+     {1, 3, 9, 21},
+     {},
+     {1, 1, 0.8F, 1.2F}},
 };
+
+/// What the op's reference gives.
+HostTensor reference(const ResizeCase& c, const HostTensor& x) {
+  const auto vector = [](const std::vector<float>& values) {
+    const std::vector<double> numbers(values.begin(), values.end());
+    return HostTensor::of(DType::kF32, {static_cast<int64_t>(values.size())}, numbers);
+  };
+  const HostTensor roi = vector(c.roi), scales = vector(c.scales);
+  const HostTensor* const inputs[] = {&x, nullptr, c.roi.empty() ? nullptr : &roi,
+                                      c.scales.empty() ? nullptr : &scales};
+  const auto outputs = run_reference(c.op, inputs);
+  EXPECT_TRUE(outputs) << outputs.error().message;
+  return outputs ? (*outputs)[0] : HostTensor();
+}
 
 /// The kernel's result in linear order, the tensor held in `format`.
 std::vector<float> run(Team& team, const ResizeCase& c, const HostTensor& x, const Extents& out, const Format& format) {
   std::vector<float> from(static_cast<size_t>(x.volume())), to(static_cast<size_t>(volume(out)), NAN), linear = to;
   run_copy(team, plan_reformat(4, c.in, Format::linear(), format), x.bytes().data(), from.data());
-  const auto plan = plan_resize(c.op, false, DType::kF32, c.in, out, format);
+  auto plan = plan_resize(c.op, {false, !c.roi.empty(), !c.scales.empty()}, DType::kF32, c.in, out, format);
   EXPECT_TRUE(plan) << plan.error().message;
+  const Status updated = update_resize(*plan, c.op, {false, c.roi, c.scales}, c.in, out);
+  EXPECT_TRUE(updated) << updated.error().message;
   const TestWorkspace workspace(plan->workspace_bytes(team.size()) + 1);
   run_resize(team, *plan, from.data(), to.data(), workspace.data());
   run_copy(team, plan_reformat(4, out, format, Format::linear()), to.data(), linear.data());
@@ -49,7 +93,7 @@ TEST(CpuResize, AsTheReference) {
       for (const bool last : {false, true}) {
         SCOPED_TRACE(str(Op(c.op), " of ", c.in, last ? ", channels last" : ""));
         const HostTensor x = random_tensor(DType::kF32, c.in, 4);
-        const HostTensor want = expected(c.op, {x});
+        const HostTensor want = reference(c, x);
         const Format format = last ? Format::channels_last(static_cast<int>(c.in.size())) : Format::linear();
         Team team(2);
         const std::vector<float> y = run(team, c, x, want.extents(), format);
@@ -66,7 +110,7 @@ TEST(CpuResize, NearestMovesAnyType) {
     const ops::Resize op{.dims = {2, 7, 11}};
     const HostTensor x = random_tensor(type_of_bytes(bytes), in, 4);
     const HostTensor want = expected(op, {x});
-    const auto plan = plan_resize(op, false, type_of_bytes(bytes), in, want.extents(), Format::linear());
+    const auto plan = plan_resize(op, {}, type_of_bytes(bytes), in, want.extents(), Format::linear());
     std::vector<std::byte> y = target_of(want);
     run_resize(team, *plan, x.bytes().data(), y.data(), nullptr);
     expect_bytes(y, want);
@@ -78,7 +122,7 @@ TEST(CpuResize, SameBitsForAnyTeam) {
   expect_same_bits_for_team_sizes([&](Team& team) { return run(team, c, x, {2, 19, 14, 18}, Format::linear()); });
 }
 TEST(CpuResize, SaysWhatItLacks) {
-  const auto plan = plan_resize(ops::Resize{.mode = ResizeMode::kLinear, .dims = {4}}, false, DType::kF16, Extents{2},
+  const auto plan = plan_resize(ops::Resize{.mode = ResizeMode::kLinear, .dims = {4}}, {}, DType::kF16, Extents{2},
                                 Extents{4}, Format::linear());
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().message, "resize linear of f16 has no CPU kernel; f32 has");

@@ -97,8 +97,8 @@ HWY_INLINE void resample_elements(const RowTaps& taps, const float* row, float* 
   for (; i + kLanes <= taps.out; i += kLanes) {
     const int64_t base = std::min<int64_t>(taps.index[i], taps.in - kLanes);
     const int64_t top = taps.index[(kTaps - 1) * taps.out + i + kLanes - 1];
-    const V sum =
-        base >= 0 && top - base < kLanes ? resample_near<kTaps>(taps, row, i, base) : resample_far<kTaps>(taps, row, i);
+    const V sum = taps.rising && base >= 0 && top - base < kLanes ? resample_near<kTaps>(taps, row, i, base)
+                                                                  : resample_far<kTaps>(taps, row, i);
     hn::StoreU(sum, D(), to + i);
   }
   for (; i < taps.out; ++i) {

@@ -12,12 +12,13 @@ inline constexpr int64_t kMostRowTaps = 64;
 void blend_rows(const float* const* rows, const float* weights, int count, int64_t n, float* to);
 
 /// to[i * inner + k] = sum over t < taps of weight[t * out + i] * row[index[t * out + i] * inner + k]. The row has `in`
-/// elements; indices rise with t, and with i.
+/// elements; indices rise with t, and if `rising` with i.
 struct RowTaps {
   const int32_t* index;
   const float* weight;
   int taps;
   int64_t in, out, inner;
+  bool rising = true;
 };
 void resample_row(const RowTaps& taps, const float* row, float* to);
 
