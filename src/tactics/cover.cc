@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "tactics/choices.h"
+#include "tactics/reformats.h"
+#include "tactics/search.h"
 #include "tactics/timer.h"
 
 namespace kiln {
@@ -16,66 +19,33 @@ Record to_record(const Numerics& numerics) {
 
 namespace {
 
-/// A region claimed by a tactic, with what other tactics said of its root.
-struct Claim {
-  Region region;
-  const Tactic* tactic = nullptr;
-  std::vector<std::string> notes;
-};
-
-/// Nodes already in a region may not be claimed again, and nodes inside one may not be read from outside.
-Status check_region(const ir::Graph& graph, const Region& region, const std::vector<bool>& claimed) {
-  const std::set<ir::NodeId> inside(region.nodes.begin(), region.nodes.end());
-  const std::set<ir::ValueId> seen(region.outputs.begin(), region.outputs.end());
-  for (const ir::NodeId id : region.nodes) {
-    TRY(require(!claimed[ir::index(id)], "node '", graph.node(id).name, "' is in two regions"));
-    for (const ir::ValueId output : graph.node(id).outputs) {
-      if (seen.contains(output)) continue;
-      TRY(require(!graph.is_output(output), "an output of the network is inside a region"));
-      for (const ir::NodeId user : graph.value(output).users)
-        TRY(require(inside.contains(user), "a value inside a region is read outside it"));
-    }
-  }
-  return {};
-}
-
-/// Whether a tensor's elements lie in the same order in both formats: the axes whose order differs have extent 1.
-bool same_layout(const TensorType& type, const Format& a, const Format& b) {
-  if (a.is_blocked() || b.is_blocked()) return false;
-  const auto order = [&](const Format& format) {
-    std::vector<int> axes;
-    for (int i = 0; i < type.rank(); ++i)
-      if (type.shape[static_cast<size_t>(format.axis_at(i))] != sym::Expr(1)) axes.push_back(format.axis_at(i));
-    return axes;
-  };
-  return order(a) == order(b);
-}
-
 class Coverer {
  public:
-  Coverer(const TacticContext& cx, const Backend& backend, Timer& timer, const CoverOptions& options, Log& log)
-      : cx_(cx), backend_(backend), timer_(timer), options_(options), log_(log) {}
+  Coverer(const TacticContext& cx, const Backend& backend, Timing& timing, const CoverOptions& options, Log& log)
+      : cx_(cx),
+        backend_(backend),
+        timing_(timing),
+        options_(options),
+        log_(log),
+        effort_(effort_of(cx.optimization_level)),
+        reformats_(cx.graph, backend) {}
 
   Result<Cover> run() {
-    std::vector<Claim> claims = TRY(claim_regions());
-    cover_.value_formats.assign(static_cast<size_t>(cx_.graph.num_values()), Format::linear());
-    for (const ir::ValueId input : cx_.graph.inputs()) set_format(input, surface_format(input));
-    int done = 0;
-    for (Claim& claim : claims) {
-      TRY(place(std::move(claim)));
-      if (options_.progress && !options_.progress(options_.progress_user, ++done, static_cast<int>(claims.size())))
-        return error(Code::kState, "the build was cancelled by its progress monitor");
-    }
-    for (const ir::Output& output : cx_.graph.outputs())
-      if (!cx_.graph.constant(output.value)) require_format(output.value, surface_format(output.value));
+    choices_ = TRY(Choices::find(cx_, backend_, effort_));
+    const FoundCover found = TRY(find_cover());
+    TRY(place(found));
+    TRY(report_progress(choices_.size()));
     return std::move(cover_);
   }
 
  private:
-  Result<std::vector<Claim>> claim_regions();
-  Result<Claim> claim(ir::NodeId root);
-  Status place(Claim claim);
-  double reformat_cost(const Region& region, const Variant& variant) const;
+  Result<FoundCover> find_cover();
+  Result<bool> prepare(Choice& choice);
+  Status report_progress(size_t done) const;
+  Status place(const FoundCover& found);
+  Status place(const Pick& pick);
+  std::vector<std::string> notes_of(const Pick& pick) const;
+  void add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes) const;
   void require_format(ir::ValueId value, const Format& wanted);
 
   Format surface_format(ir::ValueId value) const {
@@ -85,110 +55,134 @@ class Coverer {
   const Format& format(ir::ValueId value) const { return cover_.value_formats[ir::index(value)]; }
   void set_format(ir::ValueId value, const Format& f) { cover_.value_formats[ir::index(value)] = f; }
   bool is_data(ir::ValueId value) const { return value != ir::ValueId::kNone && !cx_.graph.constant(value); }
+  ir::NodeId root_of(const Pick& pick) const { return choices_[pick.choice].region.nodes.back(); }
 
   const TacticContext& cx_;
   const Backend& backend_;
-  Timer& timer_;
+  Timing& timing_;
   const CoverOptions& options_;
   Log& log_;
-  std::vector<bool> claimed_;
-  std::set<ir::ValueId> read_;  // inputs of the regions claimed so far
+  const Effort effort_;
+  Choices choices_;
+  Reformats reformats_;
   Cover cover_;
+  size_t num_prepared_ = 0;
   std::set<std::pair<ir::ValueId, std::string>> copies_;  // values that a reformat has already brought to a format
 };
 
-/// From the last node to the first, so that a region is rooted at its last node and grows towards its inputs.
-Result<std::vector<Claim>> Coverer::claim_regions() {
-  claimed_.assign(static_cast<size_t>(cx_.graph.num_nodes()), false);
-  std::vector<Claim> claims;
-  const std::vector<ir::NodeId> order = TRY(cx_.graph.topological_order());
-  for (auto root = order.rbegin(); root != order.rend(); ++root) {
-    const ir::Node& node = cx_.graph.node(*root);
-    if (claimed_[ir::index(*root)] || cx_.graph.constant(node.outputs[0])) continue;
-    // What only a shape needed is read by no region: its numbers became the parameters of steps.
-    const auto is_read = [&](ir::ValueId value) { return cx_.graph.is_output(value) || read_.contains(value); };
-    if (!node.op.has(Trait::kSideEffect) && std::ranges::none_of(node.outputs, is_read)) continue;
-    Claim made = TRY(claim(*root));
-    read_.insert(made.region.inputs.begin(), made.region.inputs.end());
-    for (const ir::NodeId id : made.region.nodes) claimed_[ir::index(id)] = true;
-    claims.push_back(std::move(made));
-  }
-  std::ranges::reverse(claims);
-  return claims;
-}
-
-Result<Claim> Coverer::claim(ir::NodeId root) {
-  const ir::Node& node = cx_.graph.node(root);
-  Claim result;
-  for (const Tactic* tactic : backend_.tactics(node.op.info())) {
-    Match match = tactic->match(cx_, root);
-    if (match)
-      if (Status sound = check_region(cx_.graph, *match, claimed_); !sound) match = reject(sound.error().message);
-    if (match && !result.tactic) {
-      result.tactic = tactic;
-      result.region = std::move(*match);
-    } else if (!match) {
-      result.notes.push_back(str(tactic->name(), ": refused: ", match.error().reason));
-    }
-  }
-  if (!result.tactic) {
-    log_.warning("no tactic takes ", node.op.name(), " '", node.name, "'; it runs by its reference, which is slow");
-    result.tactic = &backend_.fallback();
-    Match match = result.tactic->match(cx_, root);
-    if (!match) return error(Code::kInternal, "the fallback refuses ", node.op, ": ", match.error().reason);
-    result.region = std::move(*match);
-  }
-  return result;
-}
-
-double Coverer::reformat_cost(const Region& region, const Variant& variant) const {
-  double cost = 0;
-  for (size_t i = 0; i < region.inputs.size(); ++i) {
-    const ir::ValueId value = region.inputs[i];
-    if (is_data(value) && !same_layout(cx_.graph.type(value), format(value), variant.inputs[i]))
-      cost += backend_.reformat_estimate_us(cx_.graph.type(value), format(value), variant.inputs[i]);
-  }
-  return cost;
-}
-
-Status Coverer::place(Claim claim) {
-  std::vector<Candidate> candidates;
-  for (Variant& variant : claim.tactic->variants(cx_, claim.region)) {
-    StepDraft draft = TRY(claim.tactic->compile(cx_, claim.region, variant));
-    candidates.push_back({claim.tactic, std::move(variant), std::move(draft), 0, {}});
-  }
-  CHECK(!candidates.empty());
-  if (candidates.size() > 1 && cx_.optimization_level > 0) {
-    TRY(timer_.time(cx_, claim.region, candidates));
-  } else {
-    for (Candidate& candidate : candidates) candidate.time_us = candidate.variant.estimate_us;
-  }
-  const Candidate* best = nullptr;
-  double best_us = 0;
-  for (const Candidate& candidate : candidates) {
-    if (!candidate.failure.empty()) {
-      claim.notes.push_back(str(claim.tactic->name(), " (", candidate.variant.name, "): failed: ", candidate.failure));
+/// Untimed choices stand with lower bounds. What is timed is only what stands in the cheapest cover so far; once all of
+/// that has times, nothing untimed could be part of a cheaper one.
+Result<FoundCover> Coverer::find_cover() {
+  while (true) {
+    const SearchProblem problem{
+        cx_.graph,          choices_,    reformats_, options_.surface_formats, backend_.step_overhead_us(),
+        effort_.least_gain, effort_.beam};
+    const auto found = search_cover(problem);
+    if (!found) {
+      const ir::Node& node = cx_.graph.node(found.error());
+      if (choices_.has_fallback(found.error()))
+        return error(Code::kInternal, "no cover has a region for ", node.op.name(), " '", node.name, "'");
+      TRY(choices_.add_fallback(cx_, backend_, found.error()));
       continue;
     }
-    const double reformat_us = reformat_cost(claim.region, candidate.variant),
-                 total_us = candidate.time_us + reformat_us;
-    claim.notes.push_back(str(claim.tactic->name(), " (", candidate.variant.name, "): ", candidate.time_us, " us + ",
-                              reformat_us, " us of reformats"));
-    if (!best || total_us < best_us) best = &candidate, best_us = total_us;
+    bool changed = false;
+    for (const Pick& pick : found->picks) changed |= TRY(prepare(choices_[pick.choice]));
+    if (!changed) return *found;
   }
-  const ir::Node& root = cx_.graph.node(claim.region.nodes.back());
-  if (!best)
-    return error(Code::kDevice, root.op.name(), " '", root.name, "': every tactic failed; ", claim.notes.back());
-  for (size_t i = 0; i < claim.region.inputs.size(); ++i)
-    if (is_data(claim.region.inputs[i])) require_format(claim.region.inputs[i], best->variant.inputs[i]);
-  for (size_t i = 0; i < claim.region.outputs.size(); ++i)
-    set_format(claim.region.outputs[i], best->variant.outputs[i]);
-  log_.verbose(root.op.name(), " '", root.name, "': ", claim.tactic->name(), " (", best->variant.name, "), ", best_us,
-               " us");
-  for (const std::string& note : claim.notes) log_.verbose("  ", note);
-  cover_.tiles.push_back(
-      {std::move(claim.region), best->tactic, best->variant, best->draft, best->time_us, std::move(claim.notes)});
+}
+
+/// Compiles a choice's candidates, and times them where that can change the cover. Whether that was still to do.
+Result<bool> Coverer::prepare(Choice& choice) {
+  if (choice.prepared) return false;
+  choice.prepared = true;
+  bool changed = false;
+  for (Candidate& candidate : choice.candidates) {
+    Result<StepDraft> draft = choice.tactic->compile(cx_, choice.region, candidate.variant);
+    if (draft)
+      candidate.draft = std::move(*draft);
+    else
+      candidate.failure = draft.error().message, changed = true;
+  }
+  if (choice.contested && effort_.times) {
+    TRY(timing_.time(cx_, choice.region, choice.candidates));
+    choice.timed = changed = true;
+  }
+  TRY(report_progress(num_prepared_++));
+  return changed;
+}
+
+Status Coverer::report_progress(size_t done) const {
+  if (!options_.progress) return {};
+  const auto total = static_cast<int>(choices_.size());
+  if (options_.progress(options_.progress_user, std::min(static_cast<int>(done) + 1, total), total)) return {};
+  return error(Code::kState, "the build was cancelled by its progress monitor");
+}
+
+/// Tiles run in the order of their roots.
+Status Coverer::place(const FoundCover& found) {
+  cover_.value_formats.assign(static_cast<size_t>(cx_.graph.num_values()), Format::linear());
+  cover_.estimate_us = found.cost_us;
+  for (const ir::ValueId input : cx_.graph.inputs()) set_format(input, surface_format(input));
+  std::map<ir::NodeId, Pick> picks;
+  for (const Pick& pick : found.picks) picks.emplace(root_of(pick), pick);
+  for (const ir::NodeId id : TRY(cx_.graph.topological_order()))
+    if (const auto pick = picks.find(id); pick != picks.end()) TRY(place(pick->second));
+  for (const ir::Output& output : cx_.graph.outputs())
+    if (!cx_.graph.constant(output.value)) require_format(output.value, surface_format(output.value));
   return {};
+}
+
+Status Coverer::place(const Pick& pick) {
+  const Choice& choice = choices_[pick.choice];
+  const Candidate& chosen = choice.candidates[pick.candidate];
+  const ir::Node& root = cx_.graph.node(root_of(pick));
+  if (choice.tactic == &backend_.fallback())
+    log_.warning("no tactic takes ", root.op.name(), " '", root.name, "'; it runs by its reference, which is slow");
+  for (size_t i = 0; i < choice.region.inputs.size(); ++i)
+    if (is_data(choice.region.inputs[i])) require_format(choice.region.inputs[i], chosen.variant.inputs[i]);
+  for (size_t i = 0; i < choice.region.outputs.size(); ++i)
+    set_format(choice.region.outputs[i], chosen.variant.outputs[i]);
+  std::vector<std::string> notes = notes_of(pick);
+  log_.verbose(root.op.name(), " '", root.name, "': ", choice.tactic->name(), " (", chosen.variant.name, ") takes ",
+               choice.region.nodes.size(), choice.region.nodes.size() == 1 ? " node" : " nodes");
+  for (const std::string& note : notes) log_.verbose("  ", note);
+  const double time_us = choice.timed ? chosen.time_us : chosen.variant.estimate_us;
+  cover_.tiles.push_back({choice.region, choice.tactic, chosen.variant, chosen.draft, time_us, std::move(notes)});
+  return {};
+}
+
+/// What could have stood at a tile's root, and what was timed of its parts.
+std::vector<std::string> Coverer::notes_of(const Pick& pick) const {
+  const ir::NodeId root = root_of(pick);
+  std::vector<std::string> notes = choices_.refusals(root);
+  for (const size_t i : choices_.rooted_at(root)) add_notes(choices_[i], "", notes);
+  for (const ir::NodeId id : choices_[pick.choice].region.nodes) {
+    if (id == root) continue;
+    const std::string prefix = str("its part '", cx_.graph.node(id).name, "': ");
+    for (const size_t i : choices_.rooted_at(id))
+      if (choices_[i].prepared) add_notes(choices_[i], prefix, notes);
+  }
+  return notes;
+}
+
+void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes) const {
+  const size_t nodes = choice.region.nodes.size();
+  const std::string size = nodes == 1 ? std::string() : str(", ", nodes, " nodes");
+  for (const Candidate& candidate : choice.candidates) {
+    std::string note = str(prefix, choice.tactic->name(), " (", candidate.variant.name, size, "): ");
+    if (!candidate.failure.empty())
+      note += str("failed: ", candidate.failure);
+    else if (choice.timed)
+      note += str(candidate.time_us, " us");
+    else if (!choice.contested)
+      note += "not timed: nothing else could stand here";
+    else if (!effort_.times)
+      note += str("not timed: estimated at ", candidate.variant.estimate_us, " us");
+    else
+      note += str("not timed: at least ", candidate.time_us, " us, with which no cover would be cheaper");
+    notes.push_back(std::move(note));
+  }
+  for (const std::string& note : choice.notes) notes.push_back(str(prefix, choice.tactic->name(), " (", note, ")"));
 }
 
 void Coverer::require_format(ir::ValueId value, const Format& wanted) {
@@ -208,9 +202,9 @@ void Coverer::require_format(ir::ValueId value, const Format& wanted) {
 
 }  // namespace
 
-Result<Cover> cover_graph(const TacticContext& cx, const Backend& backend, Timer& timer, const CoverOptions& options,
+Result<Cover> cover_graph(const TacticContext& cx, const Backend& backend, Timing& timing, const CoverOptions& options,
                           Log& log) {
-  return Coverer(cx, backend, timer, options, log).run();
+  return Coverer(cx, backend, timing, options, log).run();
 }
 
 }  // namespace kiln

@@ -1,4 +1,5 @@
-/// Tiles a graph with regions, chooses tactics, variants and formats by measured time.
+/// Tiles a graph with regions, chooses tactics, variants and formats by measured time: choices.h has what there is to
+/// choose from, search.h how the cheapest is found.
 #pragma once
 
 #include <map>
@@ -10,7 +11,7 @@
 
 namespace kiln {
 
-class Timer;
+class Timing;
 
 /// A region with what was chosen for it.
 struct Tile {
@@ -18,25 +19,26 @@ struct Tile {
   const Tactic* tactic = nullptr;  ///< null: a reformat
   Variant variant;
   StepDraft draft;
-  double time_us = 0;              ///< measured at the optimum shapes; 0 where nothing was timed
+  double time_us = 0;              ///< measured at the optimum shapes; the variant's estimate where nothing was timed
   std::vector<std::string> notes;  ///< candidates with their times, and rejections
 };
 
 struct Cover {
   std::vector<Tile> tiles;            ///< in execution order
   std::vector<Format> value_formats;  ///< by ValueId: the format its producer writes
+  double estimate_us = 0;             ///< summed times, reformats and overheads: what the search made least
 };
 
 struct CoverOptions {
   /// Formats that the surface demands, by value (inputs and outputs); linear where not named.
   std::map<ir::ValueId, Format> surface_formats;
-  /// Called after each tile; false stops the build.
+  /// Called after each region that was looked at; false stops the build.
   bool (*progress)(void* user, int done, int total) = nullptr;
   void* progress_user = nullptr;
 };
 
 /// Every node of `graph` ends in exactly one tile; values needed in several formats get reformats.
-Result<Cover> cover_graph(const TacticContext& cx, const Backend& backend, Timer& timer, const CoverOptions& options,
+Result<Cover> cover_graph(const TacticContext& cx, const Backend& backend, Timing& timing, const CoverOptions& options,
                           Log& log);
 
 }  // namespace kiln

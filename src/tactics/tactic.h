@@ -29,6 +29,9 @@ struct TacticContext {
   const Numerics& numerics;
   Device& device;
   int optimization_level = 3;  ///< 0 to 5, as IBuilderConfig has it
+
+  /// The same for another graph.
+  TacticContext on(const ir::Graph& other) const { return {other, numerics, device, optimization_level}; }
 };
 
 /// Nodes claimed as one step. `nodes` in topological order; the root, whose output others see, is last.
@@ -70,7 +73,8 @@ class Tactic {
  public:
   virtual ~Tactic() = default;
   virtual std::string_view name() const = 0;
-  /// The largest region rooted at `root` (its last node) that this tactic runs.
+  /// The largest region rooted at `root` (its last node) that this tactic runs. Inside it is no output of the graph and
+  /// no value that nodes outside read: the cover asks again with outputs marked where it wants a region to end.
   virtual Match match(const TacticContext& cx, ir::NodeId root) const = 0;
   /// Likeliest first; never empty for a region that `match` gave.
   virtual std::vector<Variant> variants(const TacticContext& cx, const Region& region) const = 0;
@@ -94,6 +98,8 @@ class Backend {
   virtual StepDraft reformat(const TensorType& type, const Format& from, const Format& to) const = 0;
   /// Cost of that copy at the optimum shapes, for the cover.
   virtual double reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const = 0;
+  /// What one more step costs beside the time of its kernel.
+  virtual double step_overhead_us() const { return 0.3; }
 };
 
 }  // namespace kiln

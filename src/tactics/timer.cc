@@ -143,6 +143,8 @@ Status Timer::time(const TacticContext& cx, const Region& region, std::span<Cand
   };
   std::vector<Pending> pending;
   for (Candidate& candidate : candidates) {
+    if (!candidate.failure.empty()) continue;
+    candidate.time_us = 0;
     if (candidate.draft.kernel == "view") continue;  // takes no time
     const Hash128 key = timing_key(cx, region, candidate);
     if (const auto known = cache_.find(key)) {

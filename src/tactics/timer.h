@@ -26,12 +26,19 @@ struct TimerOptions {
   bool error_on_cache_miss = false;      ///< BuilderFlag::kERROR_ON_TIMING_CACHE_MISS
 };
 
-class Timer {
+/// Where a cover's times come from.
+class Timing {
+ public:
+  virtual ~Timing() = default;
+  /// Fills in the times of all candidates for one region that have not failed, and the failures of those that do.
+  virtual Status time(const TacticContext& cx, const Region& region, std::span<Candidate> candidates) = 0;
+};
+
+/// Times from the cache, or measured interleaved at the optimum shapes with random inputs.
+class Timer final : public Timing {
  public:
   Timer(Device& device, TimingCache& cache, TimerOptions options, Log& log);
-  /// Fills in the times of all candidates for one region: from the cache, or measured interleaved at the optimum
-  /// shapes with random inputs.
-  Status time(const TacticContext& cx, const Region& region, std::span<Candidate> candidates);
+  Status time(const TacticContext& cx, const Region& region, std::span<Candidate> candidates) override;
   int num_measured() const { return num_measured_; }
   int num_cached() const { return num_cached_; }
 

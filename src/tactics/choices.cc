@@ -1,0 +1,211 @@
+#include "tactics/choices.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+
+namespace kiln {
+namespace {
+
+constexpr double kReferenceUs = 1e6;  // more than any tactic would take: the reference is the last resort
+constexpr size_t kMostChoices = 256;  // of one root, where sets of values are cut
+constexpr size_t kMostCutNodes = 24;  // a longer region is cut by kinds only
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+/// Only the root's outputs are seen from outside: a step runs where its root stands in the order.
+Status check_region(const ir::Graph& graph, const Region& region, ir::NodeId root) {
+  const std::set<ir::NodeId> inside(region.nodes.begin(), region.nodes.end());
+  TRY(require(!region.nodes.empty() && region.nodes.back() == root, "the root is not the last node of the region"));
+  for (const ir::ValueId output : region.outputs)
+    TRY(require(graph.value(output).producer == root, "an output of the region is not its root's"));
+  for (const ir::NodeId id : region.nodes) {
+    if (id == root) continue;
+    for (const ir::ValueId output : graph.node(id).outputs) {
+      TRY(require(!graph.is_output(output), "an output of the network is inside the region"));
+      for (const ir::NodeId user : graph.value(output).users)
+        TRY(require(inside.contains(user), "a value inside the region is read outside it"));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Effort effort_of(int optimization_level) {
+  using enum Effort::Cuts;
+  switch (optimization_level) {
+    case 0: return {false, false, kNone, 1000, kNoLimit, 1, 0, 16};
+    case 1: return {false, true, kNone, 4, 2, 0.7, 0, 16};
+    case 2: return {true, true, kNone, 8, 3, 0.7, 0.05, 32};
+    case 3: return {true, true, kKinds, 16, 4, 0.5, 0.05, 64};
+    case 4: return {true, true, kValues, 64, 8, 0.25, 0.05, 128};
+    default: return {true, true, kSets, 1000, kNoLimit, 0, 0.02, 512};
+  }
+}
+
+/// Matches tactics at roots, beginning with the outputs' and going on with whatever the regions found there read.
+class ChoiceFinder {
+ public:
+  ChoiceFinder(const TacticContext& cx, const Backend& backend, const Effort& effort)
+      : cx_(cx), backend_(backend), effort_(effort) {}
+
+  Result<Choices> run() {
+    for (const ir::NodeId id : TRY(cx_.graph.topological_order()))
+      if (cx_.graph.node(id).op.has(Trait::kSideEffect)) visit(id);
+    for (const ir::Output& output : cx_.graph.outputs()) visit_producer(output.value);
+    while (!roots_.empty()) {
+      const ir::NodeId root = roots_.back();
+      roots_.pop_back();
+      TRY(match_root(root));
+      for (const size_t i : found_.by_root_[root])
+        for (const ir::ValueId input : found_[i].region.inputs) visit_producer(input);
+    }
+    mark_contested();
+    return std::move(found_);
+  }
+
+ private:
+  using Cut = std::vector<ir::ValueId>;
+
+  void visit(ir::NodeId id) {
+    if (seen_.insert(id).second) roots_.push_back(id);
+  }
+  void visit_producer(ir::ValueId value) {
+    if (value == ir::ValueId::kNone || cx_.graph.constant(value)) return;
+    if (const ir::NodeId producer = cx_.graph.value(value).producer; producer != ir::NodeId::kNone) visit(producer);
+  }
+
+  Status match_root(ir::NodeId root) {
+    match_tactics(cx_, root, true);
+    if (found_.by_root_[root].empty()) return found_.add_fallback(cx_, backend_, root);
+    if (effort_.cuts == Effort::Cuts::kNone) return {};
+    // Choices that a cut finds are behind those it was made for, and are cut in their turn.
+    std::vector<Cut> cuts(found_.by_root_[root].size());
+    std::set<Cut> tried;
+    for (size_t k = 0; k < cuts.size() && cuts.size() < kMostChoices; ++k)
+      for (Cut& cut : cuts_of(root, found_[found_.by_root_[root][k]].region, cuts[k])) {
+        if (!tried.insert(cut).second) continue;
+        match_cut(root, cut);
+        cuts.resize(found_.by_root_[root].size(), cut);
+      }
+    return {};
+  }
+
+  /// `base` with one value more, for each that a region has inside and that is worth a cut.
+  std::vector<Cut> cuts_of(ir::NodeId root, const Region& region, const Cut& base) const {
+    std::vector<Cut> result;
+    if (!base.empty() && effort_.cuts != Effort::Cuts::kSets) return result;
+    const bool any = effort_.cuts != Effort::Cuts::kKinds && region.nodes.size() <= kMostCutNodes;
+    for (const ir::NodeId id : region.nodes) {
+      const ir::Node& node = cx_.graph.node(id);
+      if (id == root || cx_.graph.constant(node.outputs[0]) || (!any && node.op.has(Trait::kPointwise))) continue;
+      Cut cut = base;
+      cut.push_back(node.outputs[0]);
+      std::ranges::sort(cut);
+      result.push_back(std::move(cut));
+    }
+    return result;
+  }
+
+  /// A tactic takes no network output into a region: so regions end at the values that a cut makes outputs.
+  void match_cut(ir::NodeId root, const Cut& cut) {
+    if (!cut_graph_) cut_graph_.emplace(cx_.graph.clone());
+    for (const ir::ValueId value : cut) cut_graph_->mark_output(value, {});
+    match_tactics(cx_.on(*cut_graph_), root, false);
+    for (const ir::ValueId value : cut) cut_graph_->unmark_output(value);
+  }
+
+  void match_tactics(const TacticContext& cx, ir::NodeId root, bool notes_refusals) {
+    std::vector<size_t>& mine = found_.by_root_[root];
+    for (const Tactic* tactic : backend_.tactics(cx.graph.node(root).op.info())) {
+      Match match = tactic->match(cx, root);
+      if (match)
+        if (Status sound = check_region(cx.graph, *match, root); !sound) match = reject(sound.error().message);
+      if (!match) {
+        if (notes_refusals) found_.refusals_[root].push_back(str(tactic->name(), ": refused: ", match.error().reason));
+        continue;
+      }
+      const auto is_known = [&](size_t i) {
+        return found_[i].tactic == tactic && found_[i].region.nodes == match->nodes;
+      };
+      if (std::ranges::any_of(mine, is_known)) continue;
+      mine.push_back(found_.size());
+      found_.choices_.push_back({.tactic = tactic, .region = std::move(*match)});
+      add_variants(found_.choices_.back());
+      if (!effort_.every_tactic) return;
+    }
+  }
+
+  void add_variants(Choice& choice) const {
+    std::vector<Variant> variants = choice.tactic->variants(cx_, choice.region);
+    CHECK(!variants.empty());
+    double least_us = kNoLimit;
+    for (const Variant& variant : variants)
+      if (variant.estimate_us > 0) least_us = std::min(least_us, variant.estimate_us);
+    for (Variant& variant : variants) {
+      if (choice.candidates.size() >= effort_.most_variants)
+        choice.notes.push_back(str(variant.name, ": left out: behind ", effort_.most_variants, " likelier ones"));
+      else if (variant.estimate_us > effort_.most_estimate * least_us)
+        choice.notes.push_back(
+            str(variant.name, ": left out: estimated at ", variant.estimate_us, " us, the best at ", least_us, " us"));
+      else
+        choice.candidates.push_back({choice.tactic, std::move(variant), {}, 0, {}});
+    }
+    for (Candidate& candidate : choice.candidates) candidate.time_us = effort_.trust * candidate.variant.estimate_us;
+  }
+
+  void mark_contested() {
+    std::map<ir::NodeId, int> claims;
+    for (const Choice& choice : found_.choices_)
+      for (const ir::NodeId id : choice.region.nodes) ++claims[id];
+    for (Choice& choice : found_.choices_) {
+      const auto shared = [&](ir::NodeId id) { return claims[id] > 1; };
+      const bool alone = choice.candidates.size() == 1 && std::ranges::none_of(choice.region.nodes, shared);
+      choice.contested = !alone && choice.penalty_us == 0;
+    }
+  }
+
+  const TacticContext& cx_;
+  const Backend& backend_;
+  const Effort& effort_;
+  Choices found_;
+  std::set<ir::NodeId> seen_;
+  std::vector<ir::NodeId> roots_;
+  std::optional<ir::Graph> cut_graph_;
+};
+
+Result<Choices> Choices::find(const TacticContext& cx, const Backend& backend, const Effort& effort) {
+  return ChoiceFinder(cx, backend, effort).run();
+}
+
+const std::vector<size_t>& Choices::rooted_at(ir::NodeId root) const {
+  static const std::vector<size_t> none;
+  const auto found = by_root_.find(root);
+  return found == by_root_.end() ? none : found->second;
+}
+
+const std::vector<std::string>& Choices::refusals(ir::NodeId root) const {
+  static const std::vector<std::string> none;
+  const auto found = refusals_.find(root);
+  return found == refusals_.end() ? none : found->second;
+}
+
+Status Choices::add_fallback(const TacticContext& cx, const Backend& backend, ir::NodeId root) {
+  const Tactic& tactic = backend.fallback();
+  Match match = tactic.match(cx, root);
+  if (!match)
+    return error(Code::kInternal, "the fallback refuses ", cx.graph.node(root).op, ": ", match.error().reason);
+  Choice choice{.tactic = &tactic, .region = std::move(*match), .penalty_us = kReferenceUs};
+  for (Variant& variant : tactic.variants(cx, choice.region))
+    choice.candidates.push_back({&tactic, std::move(variant), {}, 0, {}});
+  by_root_[root].push_back(choices_.size());
+  choices_.push_back(std::move(choice));
+  return {};
+}
+
+bool Choices::has_fallback(ir::NodeId root) const {
+  return std::ranges::any_of(rooted_at(root), [&](size_t i) { return choices_[i].penalty_us > 0; });
+}
+
+}  // namespace kiln
