@@ -1,6 +1,7 @@
 #include "backend/cuda/device/cuda_device.h"
 
 #include "backend/cuda/device/cuda_stream.h"
+#include "backend/cuda/device/graph_clock.h"
 #include "device/executor.h"
 
 namespace kiln::cuda {
@@ -163,6 +164,10 @@ Result<Ref<Executor>> CudaDevice::executor(std::string_view name) {
     return error(Code::kVersion, "the plan needs executor '", name,
                  "'; this device has 'cuda': build the engine on this device, or use KILN_DEVICE=cpu");
   return std::ref(*executor_);
+}
+
+Result<std::unique_ptr<Measurement>> CudaDevice::measure(TimedWork work, void* argument) {
+  return GraphClock::create(*this, work, argument);
 }
 
 Result<std::shared_ptr<const Buffer>> CudaDevice::upload(std::span<const std::byte> bytes) {

@@ -53,6 +53,7 @@ class CudaDevice final : public Device {
   Status copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) override;
   Status copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) override;
   Result<Ref<Executor>> executor(std::string_view name) override;
+  Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument) override;
   /// Called once by whoever composes backends: exec/ lies above device/.
   void set_executor(std::unique_ptr<Executor> executor);
 
