@@ -1,10 +1,10 @@
-/// Runs every registered case through the builder and the CPU backend, and compares with the op's reference.
+/// Runs every registered case through the builder and each backend, and compares with the op's reference.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 
-#include "cpu_run.h"
+#include "device_run.h"
 #include "ops/reference_context.h"
 #include "ops/testing/case.h"
 #include "tensor/view.h"
@@ -75,7 +75,7 @@ void compare(const Case& c, const HostTensor& got, const HostTensor& want, const
       << (at < 0 ? 0 : y[at]);
 }
 
-void run_all(const Numerics& numerics) {
+void run_all(Backend& backend, const Numerics& numerics) {
   std::map<std::string, int> ran;
   BuildRequest request;
   request.numerics = numerics;
@@ -85,8 +85,11 @@ void run_all(const Numerics& numerics) {
     ASSERT_TRUE(built) << built.error().message;
     const auto want = run_reference(c.op, built->by_input);
     ASSERT_TRUE(want) << want.error().message;
-    const auto got = run_on_cpu(built->graph, built->network_inputs, request);
-    ASSERT_TRUE(got) << got.error().message;
+    const auto got = run_on(backend, built->graph, built->network_inputs, request);
+    if (!got) {
+      ADD_FAILURE() << c.name << ": " << got.error().message;
+      continue;
+    }
     for (const std::string& tactic : got->tactics) ++ran[tactic];
     if (c.op.has(Trait::kNondeterministic)) continue;
     for (size_t i = 0; i < want->size(); ++i) compare(c, got->outputs[i], (*want)[i], numerics);
@@ -94,8 +97,15 @@ void run_all(const Numerics& numerics) {
   for (const auto& [tactic, count] : ran) std::cout << "tactic " << tactic << ": " << count << " steps\n";
 }
 
-TEST(Cases, CpuAgreesWithReference) { run_all({.tf32 = false}); }
-TEST(Cases, CpuAgreesWithReferenceWithTf32) { run_all({.tf32 = true}); }
+TEST(Cases, CpuAgreesWithReference) { run_all(cpu_backend().value(), {.tf32 = false}); }
+TEST(Cases, CpuAgreesWithReferenceWithTf32) { run_all(cpu_backend().value(), {.tf32 = true}); }
+
+void run_on_gpu(const Numerics& numerics) {
+  const auto backend = cuda_backend();
+  if (!backend) GTEST_SKIP() << backend.error().message;
+  run_all(*backend, numerics);
+}
+TEST(CudaCases, AgreeWithReference) { run_on_gpu({.tf32 = false}); }
 
 }  // namespace
 }  // namespace kiln
