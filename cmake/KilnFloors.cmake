@@ -49,9 +49,15 @@ function(kiln_floor path)
     add_executable(test_${name} ${tests})
     target_link_libraries(test_${name} PRIVATE kiln_flags ${floors} ${helpers} GTest::gtest GTest::gtest_main)
     target_include_directories(test_${name} PRIVATE ${includes})
+    get_property(programs GLOBAL PROPERTY KILN_TEST_PROGRAMS)  # that tests from here on load or run
+    if(programs)
+      add_dependencies(test_${name} ${programs})
+    endif()
     # GCC 12 takes the vectors of a case table's rows for uninitialised where a row fails halfway.
     target_compile_options(test_${name} PRIVATE -Wno-maybe-uninitialized ${options})
-    gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS host)
+    # Suites that want a real GPU have names that begin with Gpu, and skip themselves where there is none.
+    gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_FILTER -Gpu* PROPERTIES LABELS host)
+    gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_FILTER Gpu* PROPERTIES LABELS cuda)
   endif()
 endfunction()
 

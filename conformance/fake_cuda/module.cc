@@ -1,0 +1,123 @@
+// Modules and kernels: an image is a cubin, of which only the names of its kernels count, or "FAKE name name ...".
+#include <elf.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "state.h"
+
+namespace kiln::cuda {
+
+struct CudaModuleObject {
+  std::string image;
+  std::map<std::string, std::unique_ptr<CudaFunctionObject>> functions;
+};
+struct CudaFunctionObject {
+  std::string name;
+  std::map<int, int> attributes;
+};
+
+}  // namespace kiln::cuda
+
+using namespace kiln;
+using namespace kiln::fake_cuda;
+using kiln::cuda::FunctionHandle;
+using kiln::cuda::ModuleHandle;
+
+namespace {
+
+bool has_kernel(const std::string& image, std::string_view name) {
+  if (image.starts_with("FAKE")) return (image + ' ').find(' ' + std::string(name) + ' ') != image.npos;
+  return image.find(".text." + std::string(name) + '\0') != image.npos;
+}
+
+}  // namespace
+
+extern "C" {
+
+int cuModuleLoadData(ModuleHandle* module, const void* image) {
+  if (const int early = enter("cuModuleLoadData")) return early;
+  std::string copy;
+  if (std::memcmp(image, "FAKE", 4) == 0) {
+    copy = static_cast<const char*>(image);
+  } else if (std::memcmp(image, ELFMAG, SELFMAG) == 0) {
+    Elf64_Ehdr header;
+    std::memcpy(&header, image, sizeof header);
+    copy.assign(static_cast<const char*>(image), header.e_shoff + size_t{header.e_shnum} * header.e_shentsize);
+  } else {
+    return cuda::kInvalidImage;
+  }
+  *module = new cuda::CudaModuleObject{std::move(copy), {}};
+  const std::lock_guard lock(state().mutex);
+  ++state().live_objects;
+  return 0;
+}
+int cuModuleUnload(ModuleHandle module) {
+  if (const int early = enter("cuModuleUnload")) return early;
+  delete module;
+  const std::lock_guard lock(state().mutex);
+  --state().live_objects;
+  return 0;
+}
+int cuModuleGetFunction(FunctionHandle* function, ModuleHandle module, const char* name) {
+  if (const int early = enter("cuModuleGetFunction")) return early;
+  if (!has_kernel(module->image, name)) return cuda::kNameNotFound;
+  auto& made = module->functions[name];
+  if (!made) made = std::make_unique<cuda::CudaFunctionObject>(name);
+  *function = made.get();
+  return 0;
+}
+int cuFuncGetAttribute(int* value, int which, FunctionHandle function) {
+  if (const int early = enter("cuFuncGetAttribute")) return early;
+  *value = which == cuda::kFunctionMaxThreads ? 1024 : which == cuda::kFunctionRegisters ? 32 : 0;
+  if (const auto set = function->attributes.find(which); set != function->attributes.end()) *value = set->second;
+  return 0;
+}
+int cuFuncSetAttribute(FunctionHandle function, int which, int value) {
+  if (const int early = enter("cuFuncSetAttribute")) return early;
+  if (which == cuda::kFunctionMaxDynamicSharedBytes && value > 227 << 10) return cuda::kInvalidValue;
+  function->attributes[which] = value;
+  return 0;
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, FunctionHandle, int threads, size_t) {
+  if (const int early = enter("cuOccupancyMaxActiveBlocksPerMultiprocessor")) return early;
+  *blocks = threads > 0 ? 2048 / threads : 0;
+  return 0;
+}
+int cuLaunchKernelEx(const cuda::LaunchConfig* config, FunctionHandle function, void** arguments, void**) {
+  if (const int early = enter("cuLaunchKernelEx")) return early;
+  const auto allowed = function->attributes.find(cuda::kFunctionMaxDynamicSharedBytes);
+  const auto most = allowed == function->attributes.end() ? 48u << 10 : static_cast<unsigned>(allowed->second);
+  if (config->shared_bytes > most || config->block[0] * config->block[1] * config->block[2] > 1024)
+    return cuda::kInvalidValue;
+  Kernel kernel = nullptr;
+  {
+    const std::lock_guard lock(state().mutex);
+    if (const auto found = state().kernels.find(function->name); found != state().kernels.end()) kernel = found->second;
+  }
+  // A capture keeps the arguments' values, but here nobody knows their sizes: a kernel that tests define has eight
+  // words at most, which are read now.
+  if (!kernel) return submit(config->stream, [] { return 0; });
+  std::vector<uint64_t> values;
+  for (int i = 0; i < 8 && arguments && arguments[i]; ++i) {
+    uint64_t value = 0;
+    std::memcpy(&value, arguments[i], sizeof value);
+    values.push_back(value);
+  }
+  return submit(config->stream, [launch = *config, kernel, values]() mutable {
+    void* pointers[8] = {};
+    for (size_t i = 0; i < values.size(); ++i) pointers[i] = &values[i];
+    launch.attributes = nullptr;  // gone by now
+    kernel(launch, pointers);
+    return 0;
+  });
+}
+int cuTensorMapEncodeTiled(cuda::TensorMap* map, int, unsigned, void* address, const uint64_t*, const uint64_t*,
+                           const unsigned*, const unsigned*, int, int, int, int) {
+  if (const int early = enter("cuTensorMapEncodeTiled", Needs::kNothing)) return early;
+  *map = {};
+  map->opaque[0] = reinterpret_cast<uint64_t>(address);
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,86 @@
+#include "state.h"
+
+namespace kiln::fake_cuda {
+
+State& state() {
+  static State& all = *new State;
+  return all;
+}
+
+thread_local cuda::ContextHandle current_context = nullptr;
+thread_local int capture_mode = cuda::kCaptureGlobal;
+thread_local bool in_host_function = false;
+
+int enter(const char* function, Needs needs) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  ++s.calls[function];
+  if (s.failure.left > 0 && s.failure.function == function && --s.failure.left == 0) return s.failure.result;
+  if (needs == Needs::kNothing) return 0;
+  if (!s.started) return cuda::kNotInitialized;
+  if (in_host_function) return cuda::kNotPermitted;
+  if (needs == Needs::kInit) return 0;
+  if (!current_context) return cuda::kInvalidContext;
+  return s.sticky;
+}
+
+const Allocation* find_allocation(const void* pointer, size_t bytes) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  auto after = s.allocations.upper_bound(address);
+  if (after == s.allocations.begin()) return nullptr;
+  const auto& [start, allocation] = *--after;
+  return address - start <= allocation.bytes && bytes <= allocation.bytes - (address - start) ? &allocation : nullptr;
+}
+
+namespace {
+
+void reset() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.num_devices = 1, s.compute_major = 9, s.compute_minor = 0, s.version = 13000;
+  s.calls.clear();
+  s.failure = {};
+  s.sticky = 0;
+}
+void set_devices(int count, int major, int minor) {
+  const std::lock_guard lock(state().mutex);
+  state().num_devices = count, state().compute_major = major, state().compute_minor = minor;
+}
+void set_version(int version) {
+  const std::lock_guard lock(state().mutex);
+  state().version = version;
+}
+void fail(const char* function, int64_t nth, int result) {
+  const std::lock_guard lock(state().mutex);
+  state().failure = {function, nth, result};
+}
+int64_t num_calls(const char* function) {
+  const std::lock_guard lock(state().mutex);
+  return state().calls[function];
+}
+int64_t live_bytes() {
+  const std::lock_guard lock(state().mutex);
+  int64_t total = 0;
+  for (const auto& [address, allocation] : state().allocations) total += static_cast<int64_t>(allocation.bytes);
+  return total;
+}
+int64_t live_objects() {
+  const std::lock_guard lock(state().mutex);
+  return state().live_objects;
+}
+void define_kernel(const char* name, Kernel kernel) {
+  const std::lock_guard lock(state().mutex);
+  state().kernels[name] = kernel;
+}
+
+}  // namespace
+}  // namespace kiln::fake_cuda
+
+const kiln::fake_cuda::Control* kiln_fake_cuda() {
+  using namespace kiln::fake_cuda;
+  static const Control control{reset,     set_devices, set_version,  fail,
+                               num_calls, live_bytes,  live_objects, define_kernel};
+  return &control;
+}

@@ -1,0 +1,75 @@
+/// What the stand-in driver holds, behind one mutex: speed is not its business.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/testing/fake_cuda.h"
+
+namespace kiln::cuda {
+
+struct CudaContextObject {
+  int device = 0;
+  int users = 0;
+};
+
+}  // namespace kiln::cuda
+
+namespace kiln::fake_cuda {
+
+using Work = std::function<int()>;
+
+/// Work recorded from the stream where it began and those that joined it.
+struct Capture {
+  std::vector<Work> work;
+  const void* origin = nullptr;
+  bool broken = false;
+};
+struct Allocation {
+  size_t bytes = 0;
+  int device = 0;
+  int type = cuda::kMemoryDevice;
+  bool managed = false;
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  int num_devices = 1, compute_major = 9, compute_minor = 0, version = 13000;
+  bool started = false;
+  std::map<std::string, int64_t> calls;
+  struct Failure {
+    std::string function;
+    int64_t left = 0;
+    int result = 0;
+  } failure;
+  std::map<std::string, Kernel> kernels;
+  std::map<uintptr_t, Allocation> allocations;  // by address
+  int64_t live_objects = 0;
+  cuda::CudaContextObject contexts[8];
+  int sticky = 0;  // a fault of a kernel stays
+};
+State& state();
+
+/// Of the calling thread.
+extern thread_local cuda::ContextHandle current_context;
+extern thread_local int capture_mode;
+extern thread_local bool in_host_function;
+
+enum class Needs { kNothing, kInit, kContext };
+/// What every function does first: counts the call, and says 0, or what it has to return at once.
+int enter(const char* function, Needs needs = Needs::kContext);
+
+/// The allocation that holds [pointer, pointer + bytes); null if none does.
+const Allocation* find_allocation(const void* pointer, size_t bytes = 1);
+
+/// Runs `work` on a stream, or records it if that is being captured.
+int submit(cuda::StreamHandle stream, Work work);
+/// Of a stream; null while it is not being captured.
+std::shared_ptr<Capture>& capture_of(cuda::StreamHandle stream);
+bool is_stream(cuda::StreamHandle stream);
+
+}  // namespace kiln::fake_cuda

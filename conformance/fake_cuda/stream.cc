@@ -1,0 +1,150 @@
+// Streams and host functions.
+#include "state.h"
+
+namespace kiln::cuda {
+
+struct CudaStreamObject {
+  unsigned flags = 0;
+  int priority = 0;
+  ContextHandle context = nullptr;
+  std::shared_ptr<fake_cuda::Capture> capture;
+};
+
+}  // namespace kiln::cuda
+
+using namespace kiln;
+using namespace kiln::fake_cuda;
+using kiln::cuda::StreamHandle;
+
+namespace {
+
+std::map<StreamHandle, std::unique_ptr<cuda::CudaStreamObject>>& streams() {
+  static auto& all = *new std::map<StreamHandle, std::unique_ptr<cuda::CudaStreamObject>>;
+  return all;
+}
+
+/// A default stream's object, or the handle itself; null for a handle that is none.
+StreamHandle resolve(StreamHandle stream) {
+  static cuda::CudaStreamObject legacy, per_thread;
+  const auto number = reinterpret_cast<uintptr_t>(stream);
+  if (number <= cuda::kLegacyStream) return &legacy;
+  if (number == cuda::kPerThreadStream) return &per_thread;
+  const std::lock_guard lock(state().mutex);
+  return streams().contains(stream) ? stream : nullptr;
+}
+
+}  // namespace
+
+namespace kiln::fake_cuda {
+
+bool is_stream(StreamHandle stream) { return resolve(stream) != nullptr; }
+std::shared_ptr<Capture>& capture_of(StreamHandle stream) { return resolve(stream)->capture; }
+
+int submit(StreamHandle stream, Work work) {
+  StreamHandle known = resolve(stream);
+  if (!known) return cuda::kInvalidHandle;
+  if (!known->capture) return work();
+  if (known->capture->broken) return cuda::kCaptureInvalidated;
+  known->capture->work.push_back(std::move(work));
+  return 0;
+}
+
+}  // namespace kiln::fake_cuda
+
+extern "C" {
+
+int cuStreamCreateWithPriority(StreamHandle* stream, unsigned flags, int priority) {
+  if (const int early = enter("cuStreamCreateWithPriority")) return early;
+  auto made = std::make_unique<cuda::CudaStreamObject>(flags, priority, current_context);
+  *stream = made.get();
+  const std::lock_guard lock(state().mutex);
+  streams()[*stream] = std::move(made);
+  ++state().live_objects;
+  return 0;
+}
+int cuStreamDestroy_v2(StreamHandle stream) {
+  if (const int early = enter("cuStreamDestroy_v2")) return early;
+  const std::lock_guard lock(state().mutex);
+  if (!streams().erase(stream)) return cuda::kInvalidHandle;
+  --state().live_objects;
+  return 0;
+}
+int cuStreamSynchronize(StreamHandle stream) {
+  if (const int early = enter("cuStreamSynchronize")) return early;
+  if (!is_stream(stream)) return cuda::kInvalidHandle;
+  if (const auto& capture = capture_of(stream)) {
+    capture->broken = true;
+    return cuda::kCaptureUnsupported;
+  }
+  return 0;
+}
+int cuStreamQuery(StreamHandle stream) {
+  if (const int early = enter("cuStreamQuery")) return early;
+  return is_stream(stream) ? 0 : static_cast<int>(cuda::kInvalidHandle);
+}
+int cuStreamGetFlags(StreamHandle stream, unsigned* flags) {
+  if (const int early = enter("cuStreamGetFlags")) return early;
+  if (!is_stream(stream)) return cuda::kInvalidHandle;
+  *flags = resolve(stream)->flags;
+  return 0;
+}
+int cuStreamGetPriority(StreamHandle stream, int* priority) {
+  if (const int early = enter("cuStreamGetPriority")) return early;
+  if (!is_stream(stream)) return cuda::kInvalidHandle;
+  *priority = resolve(stream)->priority;
+  return 0;
+}
+int cuStreamGetCtx(StreamHandle stream, cuda::ContextHandle* context) {
+  if (const int early = enter("cuStreamGetCtx")) return early;
+  if (!is_stream(stream)) return cuda::kInvalidHandle;
+  const auto own = resolve(stream)->context;
+  *context = own ? own : current_context;
+  return 0;
+}
+int cuStreamIsCapturing(StreamHandle stream, int* status) {
+  if (const int early = enter("cuStreamIsCapturing")) return early;
+  if (!is_stream(stream)) return cuda::kInvalidHandle;
+  const auto& capture = capture_of(stream);
+  *status = !capture ? cuda::kCaptureNone : capture->broken ? cuda::kCaptureBroken : cuda::kCaptureActive;
+  return 0;
+}
+int cuStreamBeginCapture_v2(StreamHandle stream, int) {
+  if (const int early = enter("cuStreamBeginCapture_v2")) return early;
+  if (!is_stream(stream)) return cuda::kInvalidHandle;
+  if (reinterpret_cast<uintptr_t>(stream) <= cuda::kLegacyStream) return cuda::kCaptureUnsupported;
+  auto& capture = capture_of(stream);
+  if (capture) return cuda::kInvalidValue;
+  capture = std::make_shared<Capture>();
+  capture->origin = stream;
+  return 0;
+}
+int cuThreadExchangeStreamCaptureMode(int* mode) {
+  if (const int early = enter("cuThreadExchangeStreamCaptureMode", Needs::kInit)) return early;
+  std::swap(*mode, capture_mode);
+  return 0;
+}
+int cuLaunchHostFunc(StreamHandle stream, void (*work)(void*), void* argument) {
+  if (const int early = enter("cuLaunchHostFunc")) return early;
+  if (!work) return cuda::kInvalidValue;
+  return submit(stream, [=] {
+    in_host_function = true;
+    work(argument);
+    in_host_function = false;
+    return 0;
+  });
+}
+
+}  // extern "C"
+
+namespace kiln::fake_cuda {
+
+/// Streams that joined `capture` are free of it again.
+void leave_capture(const std::shared_ptr<Capture>& capture) {
+  const std::lock_guard lock(state().mutex);
+  for (auto& [handle, stream] : streams())
+    if (stream->capture == capture) stream->capture.reset();
+  auto& per_thread = capture_of(reinterpret_cast<StreamHandle>(cuda::kPerThreadStream));
+  if (per_thread == capture) per_thread.reset();
+}
+
+}  // namespace kiln::fake_cuda

@@ -1,0 +1,287 @@
+#include "backend/cuda/device/cuda_device.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backend/cuda/device/cuda_stream.h"
+#include "backend/cuda/device/nvrtc.h"
+#include "backend/cuda/device/testing/fake_driver.h"
+#include "base/str.h"
+
+namespace kiln::cuda {
+namespace {
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+// The stand-in's image of a module; its end is a 0.
+const std::string_view kImage("FAKE scale\0", 11);
+
+/// y[i] = 2 x[i] for n numbers: what the stand-in does for kernel `scale`.
+void scale(const LaunchConfig&, void** arguments) {
+  const auto* x = *static_cast<const float**>(arguments[0]);
+  auto* y = *static_cast<float**>(arguments[1]);
+  for (int64_t i = 0; i < *static_cast<int64_t*>(arguments[2]); ++i) y[i] = 2 * x[i];
+}
+
+TEST(Driver, SaysWhatIsMissing) {
+  const auto none = load_driver("/no/such/libcuda.so.1");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Code::kNotFound);
+  EXPECT_NE(none.error().message.find("there is no NVIDIA driver (/no/such/libcuda.so.1"), std::string::npos);
+  EXPECT_NE(none.error().message.find("use KILN_DEVICE=cpu"), std::string::npos);
+  fake_cuda_control().set_version(11040);
+  const auto old = load_driver(fake_driver_path());
+  fake_cuda_control().reset();
+  ASSERT_FALSE(old);
+  EXPECT_EQ(old.error().code, Code::kVersion);
+  EXPECT_NE(old.error().message.find("supports CUDA 11.4; Kiln needs CUDA 12.0 (driver 525) or later"),
+            std::string::npos)
+      << old.error().message;
+  const auto other = load_driver("libc.so.6");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Code::kVersion);
+}
+
+TEST(CudaDevice, DescribesItself) {
+  const auto device = make_fake_device();
+  EXPECT_EQ(device->identity(), "cuda Fake GPU sm_90, 132 SMs, driver 13.0");
+  EXPECT_EQ(device->properties().arch, "sm_90a");
+  EXPECT_EQ(device->compiler().arch(), "sm_90a");
+  EXPECT_NEAR(device->properties().memory_bytes_per_second, 4.9e12, 1e11);
+  EXPECT_EQ(device->executor("cuda").error().code, Code::kVersion);
+  EXPECT_EQ(CudaDevice::create(1, fake_driver()).error().message, "there is no CUDA device 1; the driver has 1");
+  fake_cuda_control().set_devices(1, 7, 5);
+  const auto old = CudaDevice::create(0, fake_driver());
+  fake_cuda_control().reset();
+  EXPECT_EQ(old.error().message,
+            "GPU 'Fake GPU' has compute capability 7.5; Kiln needs 8.0 or later: use KILN_DEVICE=cpu");
+}
+
+TEST(CudaDevice, CopiesThroughItsMemory) {
+  const auto device = make_fake_device();
+  {
+    const auto stream = *device->create_stream();
+    const Buffer there = *device->allocate(16);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(there.data()) % 256, 0u);
+    const char text[16] = "to the GPU";
+    char back[16] = {};
+    ASSERT_TRUE(device->copy_from_host(there.data(), text, 16, *stream));
+    ASSERT_TRUE(device->copy_to_host(back, there.data(), 16, *stream));
+    EXPECT_STREQ(back, text);
+    EXPECT_TRUE(device->allocate(0)->data());
+    EXPECT_EQ(fake_cuda_control().live_bytes(), 16);
+    EXPECT_EQ(device->allocate(int64_t{1} << 50).error().code, Code::kOutOfMemory);
+    EXPECT_EQ(device->allocate(-1).error().code, Code::kOutOfMemory);
+  }
+  EXPECT_EQ(fake_cuda_control().live_bytes(), 0);
+  EXPECT_EQ(fake_cuda_control().live_objects(), 0);
+}
+
+TEST(CudaDevice, LeavesTheProgramsContext) {
+  fake_cuda_control().reset();
+  fake_cuda_control().set_devices(2, 9, 0);
+  const auto first = *CudaDevice::create(0, fake_driver()), second = *CudaDevice::create(1, fake_driver());
+  ASSERT_NE(first->context(), second->context());
+  ASSERT_EQ(fake_driver().ctx_set_current(second->context()), 0);
+  EXPECT_TRUE(first->allocate(8));
+  ContextHandle now = nullptr;
+  fake_driver().ctx_get_current(&now);
+  EXPECT_EQ(now, second->context());
+  ASSERT_EQ(fake_driver().ctx_set_current(nullptr), 0);
+  fake_cuda_control().reset();
+}
+
+TEST(CudaDevice, SharesConstants) {
+  const auto device = make_fake_device();
+  auto first = *device->upload(bytes_of("weights"));
+  const auto second = *device->upload(bytes_of("weights"));
+  const auto other = *device->upload(bytes_of("Weights"));
+  EXPECT_EQ(first, second);
+  EXPECT_NE(first, other);
+  EXPECT_EQ(std::memcmp(first->data(), "weights", 7), 0);
+  EXPECT_EQ(fake_cuda_control().live_bytes(), 14);
+  const auto empty = device->upload({});
+  EXPECT_TRUE(empty && (*empty)->data());
+}
+
+TEST(CudaDevice, LaunchesKernels) {
+  const auto device = make_fake_device();
+  fake_cuda_control().define_kernel("scale", &scale);
+  const auto module = *device->load(bytes_of(kImage));
+  EXPECT_EQ(*device->load(bytes_of(kImage)), module);
+  EXPECT_EQ(fake_cuda_control().num_calls("cuModuleLoadData"), 1);
+  EXPECT_EQ(module->function("other").error().message, "the cubin has no kernel 'other'");
+  const Function function = *module->function("scale");
+  const auto stream = *device->create_stream();
+  const float x[3] = {1, 2, 3};
+  const auto from = *device->upload(std::as_bytes(std::span(x)));
+  const Buffer to = *device->allocate(sizeof x);
+  const void* in = from->data();
+  void* out = to.data();
+  int64_t n = 3;
+  void* arguments[] = {&in, &out, &n, nullptr};
+  ASSERT_TRUE(launch(*stream, function, {.block = {32, 1, 1}, .pdl = true}, arguments));
+  float y[3] = {};
+  ASSERT_TRUE(device->copy_to_host(y, out, sizeof y, *stream));
+  EXPECT_EQ(y[2], 6);
+  ASSERT_TRUE(launch(*stream, function, {.grid = {0, 1, 1}}, arguments));  // no work
+  EXPECT_EQ(fake_cuda_control().num_calls("cuLaunchKernelEx"), 1);
+  // More than 48 KiB of shared memory is asked for once, beforehand.
+  for (int i = 0; i < 2; ++i)
+    EXPECT_TRUE(launch(*stream, function, {.block = {32, 1, 1}, .shared_bytes = 100 << 10}, arguments));
+  EXPECT_EQ(fake_cuda_control().num_calls("cuFuncSetAttribute"), 1);
+  const Status refused = launch(*stream, function, {.block = {2048, 1, 1}}, arguments);
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.starts_with(
+      "launching a kernel of 1 x 1 x 1 blocks of 2048 threads: CUDA_ERROR_INVALID_VALUE (1)"));
+}
+
+TEST(CudaDevice, RefusesOtherModules) {
+  const auto device = make_fake_device();
+  EXPECT_EQ(device->load(bytes_of("what is this")).error().code, Code::kVersion);
+  fake_cuda_control().fail("cuModuleLoadData", 1, kNoBinaryForGpu);
+  const auto other = device->load(bytes_of(kImage));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Code::kVersion);
+  EXPECT_NE(other.error().message.find("build the engine on this device"), std::string::npos);
+  EXPECT_TRUE(device->load(bytes_of(kImage)));
+}
+
+TEST(CudaDevice, SurvivesWantOfMemoryEverywhere) {
+  const auto device = make_fake_device();
+  for (int64_t nth = 1;; ++nth) {
+    fake_cuda_control().fail("cuMemAlloc_v2", nth, kOutOfDeviceMemory);
+    const auto done = [&]() -> Status {
+      const Buffer buffer = TRY(device->allocate(100));
+      TRY(device->upload(bytes_of("constant")));
+      TRY(device->allocate(200));
+      return {};
+    }();
+    EXPECT_EQ(fake_cuda_control().live_bytes(), 0);
+    if (done) {
+      EXPECT_EQ(nth, 4);
+      break;
+    }
+    EXPECT_EQ(done.error().code, Code::kOutOfMemory);
+    EXPECT_NE(done.error().message.find("bytes on 'Fake GPU': CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"),
+              std::string::npos);
+  }
+}
+
+TEST(CudaDevice, AllocatesBesideACapture) {
+  const auto device = make_fake_device();
+  EXPECT_TRUE(device->allocate(8));
+  EXPECT_EQ(fake_cuda_control().num_calls("cuThreadExchangeStreamCaptureMode"), 4);  // there and back, twice
+}
+
+TEST(CudaDevice, MeasuresByGraphs) {
+  const auto device = make_fake_device();
+  int runs = 0;
+  const TimedWork count = [](void* argument, Stream* stream) {
+    ++*static_cast<int*>(argument);
+    return stream->launch_host([](void*) {}, nullptr);
+  };
+  {
+    const auto measurement = *device->measure(count, &runs);
+    const int captured = runs;
+    EXPECT_GT(captured, 1);
+    EXPECT_GT(*measurement->turn_us(), 0);
+    EXPECT_EQ(runs, captured);  // a replay calls nothing
+  }
+  EXPECT_EQ(fake_cuda_control().live_objects(), 0);
+  const TimedWork failing = [](void*, Stream*) -> Status { return error(Code::kDevice, "no launch"); };
+  EXPECT_EQ(device->measure(failing, nullptr).error().message, "no launch");
+  const TimedWork uncapturable = [](void*, Stream* stream) { return stream->synchronize(); };
+  EXPECT_GT(*(*device->measure(uncapturable, nullptr))->turn_us(), 0);
+  EXPECT_EQ(fake_cuda_control().live_objects(), 0);
+}
+
+TEST(CudaStream, WrapsTheProgramsStreams) {
+  const auto device = make_fake_device();
+  for (const uintptr_t number : {uintptr_t{0}, kLegacyStream, kPerThreadStream}) {
+    CudaStream stream(*device, reinterpret_cast<StreamHandle>(number));
+    int done = 0;
+    ASSERT_TRUE(stream.launch_host([](void* n) { ++*static_cast<int*>(n); }, &done));
+    EXPECT_TRUE(stream.synchronize());
+    EXPECT_EQ(done, 1);
+    EXPECT_FALSE(stream.capturing());
+  }
+  CudaStream own(*device, reinterpret_cast<StreamHandle>(kPerThreadStream));
+  ASSERT_EQ(fake_driver().stream_begin_capture(own.handle(), kCaptureRelaxed), 0);
+  EXPECT_TRUE(own.capturing());
+  GraphHandle graph = nullptr;
+  ASSERT_EQ(fake_driver().stream_end_capture(own.handle(), &graph), 0);
+  EXPECT_FALSE(own.capturing());
+  fake_driver().graph_destroy(graph);
+  EXPECT_EQ(fake_cuda_control().live_objects(), 0);  // none was ours
+}
+
+TEST(CudaStream, ReturnsAFaultOnce) {
+  const auto device = make_fake_device();
+  const auto stream = *device->create_stream();
+  stream->fault({Code::kDevice, "first"});
+  stream->fault({Code::kDevice, "second"});
+  EXPECT_TRUE(stream->faulted());
+  EXPECT_EQ(stream->synchronize().error().message, "first");
+  EXPECT_FALSE(stream->faulted());
+  EXPECT_TRUE(stream->synchronize());
+}
+
+/// On a real GPU, where there is one.
+TEST(GpuDevice, ComputesWhatItShould) {
+  auto made = CudaDevice::create(0);
+  if (!made) GTEST_SKIP() << made.error().message;
+  if (const auto nvrtc = Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  CudaDevice& device = **made;
+  const auto cubin = device.compiler().compile(
+      {.prelude = "extern \"C\" __global__ void scale(const float* x, float* y, long long n) {\n"
+                  "  extern __shared__ float shared[];\n"
+                  "  shared[threadIdx.x] = x[threadIdx.x];\n"
+                  "  if (threadIdx.x < n) y[threadIdx.x] = 2 * shared[threadIdx.x];\n}\n",
+       .entry = "scale"});
+  ASSERT_TRUE(cubin) << cubin.error().message;
+  const auto module = *device.load(*cubin);
+  const Function function = *module->function("scale");
+  EXPECT_GT(*function.attribute(kFunctionRegisters), 0);
+  const auto stream = *device.create_stream();
+  float x[32], y[32] = {};
+  for (int i = 0; i < 32; ++i) x[i] = static_cast<float>(i);
+  const auto from = *device.upload(std::as_bytes(std::span(x)));
+  const Buffer to = *device.allocate(sizeof x);
+  const void* in = from->data();
+  void* out = to.data();
+  int64_t n = 32;
+  void* arguments[] = {&in, &out, &n};
+  for (const LaunchShape& shape :
+       {LaunchShape{.block = {32, 1, 1}, .shared_bytes = 128},
+        LaunchShape{.block = {32, 1, 1}, .shared_bytes = 200 << 10},
+        LaunchShape{.grid = {2, 1, 1}, .block = {32, 1, 1}, .shared_bytes = 128, .cluster = 2},
+        LaunchShape{.block = {32, 1, 1}, .shared_bytes = 128, .pdl = true}}) {
+    if ((shape.cluster > 1 && device.properties().compute_major < 9) ||
+        shape.shared_bytes > device.properties().shared_bytes_per_block)
+      continue;
+    std::memset(y, 0, sizeof y);
+    ASSERT_TRUE(device.copy_from_host(out, y, sizeof y, *stream));
+    const Status launched = launch(*stream, function, shape, arguments);
+    ASSERT_TRUE(launched) << launched.error().message;
+    ASSERT_TRUE(device.copy_to_host(y, out, sizeof y, *stream));
+    for (int i = 0; i < 32; ++i) EXPECT_EQ(y[i], 2 * x[i]);
+  }
+  struct Run {
+    const Function& function;
+    void** arguments;
+  } run{function, arguments};
+  const auto measurement = device.measure(
+      [](void* argument, Stream* stream) {
+        const Run& run = *static_cast<Run*>(argument);
+        return launch(*stream, run.function, {.block = {32, 1, 1}, .shared_bytes = 128}, run.arguments);
+      },
+      &run);
+  ASSERT_TRUE(measurement) << measurement.error().message;
+  const double us = *(*measurement)->turn_us();
+  EXPECT_GT(us, 0.2);
+  EXPECT_LT(us, 100);
+}
+
+}  // namespace
+}  // namespace kiln::cuda

@@ -1,0 +1,33 @@
+/// How tests steer and watch the driver that stands in for NVIDIA's: what it pretends to have, which calls fail, what
+/// was called. Found in its library under the name kiln_fake_cuda.
+///
+/// "Device" memory is the host's. Work runs when it is queued, on the calling thread, unless its stream is captured; so
+/// order is kept, and what depends on work running later goes unnoticed. Kernels do what tests say, else nothing; a
+/// kernel that tests define takes arguments of eight bytes each, at most eight, and a null behind the last.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cuda/device/driver_types.h"
+
+namespace kiln::fake_cuda {
+
+/// Runs a launch as far as a test cares: reads and writes memory through `arguments`, as the kernel would.
+using Kernel = void (*)(const cuda::LaunchConfig& launch, void** arguments);
+
+struct Control {
+  void (*reset)();  ///< devices, version and failures as at the start; counts 0
+  void (*set_devices)(int count, int compute_major, int compute_minor);
+  void (*set_version)(int version);
+  /// Call `nth` (1 is the next) of the function of that exported name returns `result` and does nothing; 0: no failure.
+  void (*fail)(const char* function, int64_t nth, int result);
+  int64_t (*num_calls)(const char* function);
+  int64_t (*live_bytes)();    ///< device memory that is allocated
+  int64_t (*live_objects)();  ///< streams, events, graphs and modules that are not destroyed
+  void (*define_kernel)(const char* name, Kernel kernel);
+};
+
+}  // namespace kiln::fake_cuda
+
+extern "C" const kiln::fake_cuda::Control* kiln_fake_cuda();
