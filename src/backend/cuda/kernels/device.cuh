@@ -98,12 +98,23 @@ __device__ __forceinline__ Vec<float, N> load_floats(const T* from) {
   for (int i = 0; i < N; ++i) result.at[i] = to_float(stored.at[i]);
   return result;
 }
+/// Rounded to T, halves by pairs.
+template <class T, int N>
+__device__ __forceinline__ Vec<T, N> round_vec(const Vec<float, N>& value) {
+  Vec<T, N> stored;
+  if constexpr (sizeof(T) == 2 && N % 2 == 0) {
+    unsigned* words = reinterpret_cast<unsigned*>(&stored);
+#pragma unroll
+    for (int i = 0; i < N; i += 2) words[i / 2] = pack2<T>(value.at[i], value.at[i + 1]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) stored.at[i] = from_float<T>(value.at[i]);
+  }
+  return stored;
+}
 template <class T, int N>
 __device__ __forceinline__ void store_floats(T* to, const Vec<float, N>& value) {
-  Vec<T, N> stored;
-#pragma unroll
-  for (int i = 0; i < N; ++i) stored.at[i] = from_float<T>(value.at[i]);
-  store_vec<T, N>(to, stored);
+  store_vec<T, N>(to, round_vec<T, N>(value));
 }
 
 // --- Reductions. Every lane gets the result; the order is fixed, so that the bits are. ---

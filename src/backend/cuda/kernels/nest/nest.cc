@@ -1,0 +1,229 @@
+#include "backend/cuda/kernels/nest/nest.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace kiln::cuda {
+namespace {
+
+constexpr int kMostThreads = 256;
+
+int element_bytes_of(const NestProgram& program, size_t tensor) {
+  const DType type =
+      tensor < program.inputs.size() ? program.inputs[tensor] : program.outputs[tensor - program.inputs.size()];
+  return bits_of(type) / 8;
+}
+
+/// Vectors that a thread loads before it uses the first: some 64 bytes in flight, and registers enough.
+int unroll_of(const NestVariant& variant, size_t num_inputs) {
+  const auto rows = std::count(variant.lies.begin(), variant.lies.begin() + static_cast<ptrdiff_t>(num_inputs),
+                               static_cast<char>(NestLie::kOne));
+  const auto loads = static_cast<int>(num_inputs) - static_cast<int>(rows);
+  return loads <= 1 ? 4 : loads == 2 ? 2 : 1;
+}
+
+
+
+/// Writes one kernel.
+class KernelWriter {
+ public:
+  KernelWriter(const NestProgram& program, const NestVariant& variant, std::string entry)
+      : program_(program), variant_(variant), entry_(std::move(entry)), inputs_(program.inputs.size()) {}
+
+  std::string text() const {
+    return str(head(), "  using namespace kiln;\n  constexpr int kWidth = ", variant_.width,
+               ", kUnroll = ", unroll_of(variant_, inputs_), ";\n  pdl_wait();\n", registers(), loads(), results(), "}\n");
+  }
+
+ private:
+  size_t num_tensors() const { return inputs_ + program_.outputs.size(); }
+  std::string_view walk() const { return variant_.wide ? "WideWalk" : "Walk"; }
+  NestLie lie(size_t tensor) const { return static_cast<NestLie>(variant_.lies[tensor]); }
+
+  std::string head() const {
+    std::string text = str("extern \"C\" __global__ void __launch_bounds__(", kMostThreads, ") ", entry_,
+                           "(const __grid_constant__ kiln::", walk(), " walk");
+    for (size_t i = 0; i < num_tensors(); ++i)
+      text += str(",\n    const __grid_constant__ kiln::Operand<kiln::", walk(), "::Offset> t", i);
+    return text + ") {\n";
+  }
+
+  std::string registers() const {
+    std::string text = "  int live[kUnroll];\n";
+    for (size_t i = 0; i < num_tensors(); ++i) text += str("  ", walk(), "::Offset at", i, "[kUnroll];\n");
+    for (size_t i = 0; i < inputs_; ++i)
+      text += str("  Vec<", element_name(program_.inputs[i]), ", ", lie(i) == NestLie::kOne ? "1" : "kWidth", "> x", i,
+                  "[kUnroll];\n");
+    return text;
+  }
+
+  std::string loads() const {
+    std::string text = str("#pragma unroll\n  for (int u = 0; u < kUnroll; ++u) {\n",
+                           "    const unsigned in_block = threadIdx.x + u * blockDim.x;\n    ", walk(),
+                           "::Index position = ", walk(), "::Index(blockIdx.x) * walk.per_block + in_block;\n    const ",
+                           walk(), "::Index first = position * kWidth;\n",
+                           "    live[u] = in_block < walk.per_block && first < walk.count\n",
+                           "                  ? int(walk.count - first < kWidth ? walk.count - first : kWidth) : 0;\n");
+    for (size_t i = 0; i < num_tensors(); ++i) text += str("    at", i, "[u] = 0;\n");
+    text += "#pragma unroll 1\n    for (int axis = walk.rank - 1; axis > 0; --axis) {\n";
+    text += str("      const auto i = ", walk(), "::Offset(walk.split(axis, position));\n");
+    for (size_t i = 0; i < num_tensors(); ++i) text += str("      at", i, "[u] += i * t", i, ".strides[axis];\n");
+    text += "    }\n";
+    for (size_t i = 0; i < num_tensors(); ++i)
+      text += str("    at", i, "[u] += ", walk(), "::Offset(position) * t", i, ".strides[0];\n");
+    for (size_t i = 0; i < inputs_; ++i) {
+      const std::string_view how = lie(i) == NestLie::kRow   ? "load_row"
+                                   : lie(i) == NestLie::kOne ? "load_one"
+                                                             : "load_apart";
+      text += str("    x", i, "[u] = ", how, "<", element_name(program_.inputs[i]), ", kWidth>(t", i, ", at", i,
+                  "[u], live[u]);\n");
+    }
+    return text + "  }\n";
+  }
+
+  std::string results() const {
+    std::string text = "#pragma unroll\n  for (int u = 0; u < kUnroll; ++u) {\n";
+    for (size_t i = 0; i < program_.outputs.size(); ++i)
+      text += str("    Vec<", register_name(program_.outputs[i]), ", kWidth> y", i, ";\n");
+    text += "#pragma unroll\n    for (int i = 0; i < kWidth; ++i)\n      compute(";
+    for (size_t i = 0; i < inputs_; ++i)
+      text += str(i ? ", " : "", "to_register(x", i, "[u].at[", lie(i) == NestLie::kOne ? "0" : "i", "])");
+    for (size_t i = 0; i < program_.outputs.size(); ++i) text += str(i || inputs_ ? ", " : "", "y", i, ".at[i]");
+    text += ");\n";
+    for (size_t i = 0; i < program_.outputs.size(); ++i) {
+      const size_t tensor = inputs_ + i;
+      const std::string_view element = element_name(program_.outputs[i]);
+      text += str("    ", lie(tensor) == NestLie::kRow ? "store_row" : "store_apart", "<", element, ", kWidth>(t", tensor,
+                  ", at", tensor, "[u], live[u], to_memory<", element, ">(y", i, "));\n");
+    }
+    return text + "  }\n";
+  }
+
+  const NestProgram& program_;
+  const NestVariant& variant_;
+  const std::string entry_;
+  const size_t inputs_;
+};
+
+NestLie lie_of(const MergedAxes& axes, size_t tensor) {
+  const int64_t stride = axes.inner_stride(tensor);
+  return stride == 1 ? NestLie::kRow : stride == 0 ? NestLie::kOne : NestLie::kApart;
+}
+
+/// Whether vectors of `width` tile the axes: whole along the innermost one, unless it is all there is, and aligned.
+bool tiles(const MergedAxes& axes, const NestVariant& variant, int width) {
+  if (axes.rank > 1 && axes.inner_extent() % width != 0) return false;
+  for (size_t tensor = 0; tensor < axes.strides.size(); ++tensor)
+    for (int axis = 0; axis + 1 < axes.rank; ++axis)
+      if (variant.lies[tensor] == static_cast<char>(NestLie::kRow) &&
+          axes.strides[tensor][static_cast<size_t>(axis)] % width != 0)
+        return false;
+  return true;
+}
+
+}  // namespace
+
+Record NestVariant::record() const {
+  Record record;
+  record.set("width", width).set("lies", lies).set("wide", wide);
+  return record;
+}
+Result<NestVariant> NestVariant::parse(const Record& record) {
+  NestVariant variant;
+  const int64_t width = TRY(record.get_int("width"));
+  TRY(require(width == 1 || width == 2 || width == 4 || width == 8, "a nest's vectors have ", width, " elements"));
+  variant.width = static_cast<int>(width);
+  variant.lies = TRY(record.get_text("lies"));
+  variant.wide = TRY(record.get_bool("wide"));
+  for (const char lie : variant.lies)
+    TRY(require(lie == 'r' || lie == '1' || lie == 'a', "a nest's tensors lie as '", variant.lies, "'"));
+  return variant;
+}
+
+NestVariant plain_variant(const NestProgram& program, bool wide) {
+  return {1, std::string(program.inputs.size() + program.outputs.size(), static_cast<char>(NestLie::kApart)), wide};
+}
+
+NestVariant best_variant(const NestProgram& program, const MergedAxes& axes) {
+  NestVariant variant{1, {}, !is_narrow(axes)};
+  int smallest = 16;
+  for (size_t i = 0; i < axes.strides.size(); ++i) {
+    const NestLie lie = lie_of(axes, i);
+    variant.lies += static_cast<char>(lie);
+    if (lie == NestLie::kRow) smallest = std::min(smallest, element_bytes_of(program, i));
+    const bool is_output = i >= program.inputs.size();
+    if (is_output && lie != NestLie::kRow) return plain_variant(program, variant.wide);
+  }
+  variant.width = std::min(8, 16 / smallest);
+  while (variant.width > 1 && (axes.count() < variant.width || !tiles(axes, variant, variant.width)))
+    variant.width /= 2;
+  return variant.width == 1 ? plain_variant(program, variant.wide) : variant;
+}
+
+bool suits(const NestVariant& variant, const MergedAxes& axes) {
+  if (variant.lies.size() != axes.strides.size() || (!variant.wide && !is_narrow(axes))) return false;
+  if (variant.width == 1) return true;
+  for (size_t i = 0; i < axes.strides.size(); ++i)
+    if (variant.lies[i] != static_cast<char>(NestLie::kApart) && variant.lies[i] != static_cast<char>(lie_of(axes, i)))
+      return false;
+  return tiles(axes, variant, variant.width);
+}
+
+std::string nest_entry(size_t variant) { return str("nest_", variant); }
+
+KernelSource nest_kernels(const NestProgram& program, std::span<const NestVariant> variants, NestRounding rounding) {
+  KernelSource source;
+  source.prelude = str("#include \"nest/nest.cuh\"\n\n",
+                       nest_device_procedure(program, "compute", rounding));
+  for (size_t i = 0; i < variants.size(); ++i)
+    source.prelude += '\n' + KernelWriter(program, variants[i], nest_entry(i)).text();
+  source.entry = nest_entry(0);
+  return source;
+}
+
+NestLaunch::NestLaunch(const NestVariant& variant, const MergedAxes& axes, int num_inputs, int num_sms)
+    : variant_(variant), empty_(axes.count() == 0), pointers_(axes.strides.size() + 1) {
+  if (empty_) return;
+  const int64_t vectors = (axes.count() + variant.width - 1) / variant.width;
+  int64_t threads = kMostThreads, unroll = unroll_of(variant, static_cast<size_t>(num_inputs));
+  while (unroll > 1 && vectors < 4 * threads * unroll * num_sms) unroll /= 2;
+  while (threads > 64 && vectors < 2 * threads * num_sms) threads /= 2;
+  const int64_t per_block = threads * unroll;
+  shape_.block[0] = static_cast<uint32_t>(threads);
+  shape_.grid[0] = static_cast<uint32_t>((vectors + per_block - 1) / per_block);
+  shape_.pdl = true;
+  for (size_t i = 0; i < axes.strides.size(); ++i) {
+    if (variant.wide)
+      wide_.operands.push_back(operand_argument<int64_t>(axes, i, variant.width));
+    else
+      narrow_.operands.push_back(operand_argument<int32_t>(axes, i, variant.width));
+  }
+  narrow_.walk = variant.wide ? WalkArgument() : narrow_walk(axes, variant.width);
+  wide_.walk = wide_walk(axes, variant.width);
+  narrow_.walk.per_block = static_cast<uint32_t>(per_block);
+  wide_.walk.per_block = static_cast<uint64_t>(per_block);
+}
+
+bool NestLaunch::takes(const void* const* tensors, std::span<const int> element_bytes) const {
+  for (size_t i = 0; i < element_bytes.size(); ++i) {
+    if (variant_.lies[i] != static_cast<char>(NestLie::kRow)) continue;
+    const auto align = static_cast<uintptr_t>(std::min(16, variant_.width * element_bytes[i]));
+    if (reinterpret_cast<uintptr_t>(tensors[i]) % align != 0) return false;
+  }
+  return true;
+}
+
+Status NestLaunch::run(const Stream& stream, const Function& function, const void* const* tensors) {
+  if (empty_) return {};
+  const auto fill = [&](auto& arguments) {
+    pointers_[0] = &arguments.walk;
+    for (size_t i = 0; i < arguments.operands.size(); ++i) {
+      arguments.operands[i].data = tensors[i];
+      pointers_[i + 1] = &arguments.operands[i];
+    }
+  };
+  variant_.wide ? fill(wide_) : fill(narrow_);
+  return launch(stream, function, shape_, pointers_.data());
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,66 @@
+/// The kernels of nests: generated from a program, one for each way its tensors may lie.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/nest/walk.h"
+#include "base/record.h"
+
+namespace kiln::cuda {
+
+/// How a tensor's elements lie along the innermost axis of a walk.
+enum class NestLie : char {
+  kRow = 'r',   ///< one after another: a vector
+  kOne = '1',   ///< one for the whole axis
+  kApart = 'a'  ///< any other stride
+};
+
+/// What decides a nest kernel's code beside its program; never extents.
+struct NestVariant {
+  int width = 1;      ///< elements of the innermost axis that a thread takes at once
+  std::string lies;   ///< a NestLie an input, then an output; with width 1 all are kApart
+  bool wide = false;  ///< 64-bit indices
+
+  bool operator==(const NestVariant&) const = default;
+  Record record() const;
+  static Result<NestVariant> parse(const Record& record);
+};
+
+/// The widest variant for these axes, whose tensors are a program's inputs and then its outputs.
+NestVariant best_variant(const NestProgram& program, const MergedAxes& axes);
+/// Runs anything, an element a thread at a time.
+NestVariant plain_variant(const NestProgram& program, bool wide);
+/// Whether a kernel of this variant runs these axes.
+bool suits(const NestVariant& variant, const MergedAxes& axes);
+
+/// The source of one kernel a variant, its entry nest_entry(i).
+KernelSource nest_kernels(const NestProgram& program, std::span<const NestVariant> variants, NestRounding rounding);
+std::string nest_entry(size_t variant);
+
+/// A variant's launch for given axes: grid and arguments, in which only addresses are missing.
+class NestLaunch {
+ public:
+  NestLaunch(const NestVariant& variant, const MergedAxes& axes, int num_inputs, int num_sms);
+  /// Whether the kernel may run with these addresses: vectors are aligned to their size.
+  bool takes(const void* const* tensors, std::span<const int> element_bytes) const;
+  Status run(const Stream& stream, const Function& function, const void* const* tensors);
+
+ private:
+  template <class Walk, class Operand>
+  struct Arguments {
+    Walk walk;
+    std::vector<Operand> operands;
+  };
+  NestVariant variant_;
+  LaunchShape shape_;
+  bool empty_ = false;
+  Arguments<WalkArgument, OperandArgument<int32_t>> narrow_;
+  Arguments<WideWalkArgument, OperandArgument<int64_t>> wide_;
+  std::vector<void*> pointers_;
+};
+
+}  // namespace kiln::cuda
