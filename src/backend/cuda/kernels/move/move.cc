@@ -59,8 +59,7 @@ int axis_across(const MergedAxes& axes) {
   const int last = axes.rank - 1;
   if (axes.inner_stride(kTo) != 1 || axes.inner_stride(kFrom) <= 1 || axes.inner_extent() < kLeastExtent) return -1;
   for (int axis = 0; axis < last; ++axis)
-    if (axes.strides[kFrom][static_cast<size_t>(axis)] == 1 &&
-        axes.extents[static_cast<size_t>(axis)] >= kLeastExtent)
+    if (axes.strides[kFrom][static_cast<size_t>(axis)] == 1 && axes.extents[static_cast<size_t>(axis)] >= kLeastExtent)
       return axis;
   return -1;
 }
@@ -157,8 +156,9 @@ KernelSource move_source(std::span<const MoveKernel> kernels) {
     if (kernel.kind == kTranspose)
       source.prelude += str("KILN_TRANSPOSE(", kernel.entry(), ", ", unit, ", ", tile_of(kernel.unit_bytes), ")\n");
     else
-      source.prelude += str("KILN_MOVE(", kernel.entry(), ", ", unit, kernel.kind == kWide ? ", WideWalk, " : ", Walk, ",
-                            kernel.kind == kMany ? kBoxesOfLaunch : 1, ")\n");
+      source.prelude +=
+          str("KILN_MOVE(", kernel.entry(), ", ", unit, kernel.kind == kWide ? ", WideWalk, " : ", Walk, ",
+              kernel.kind == kMany ? kBoxesOfLaunch : 1, ")\n");
   }
   if (!kernels.empty()) source.entry = kernels[0].entry();
   return source;

@@ -21,8 +21,8 @@ BoundSlice::BoundSlice(SliceMode mode, std::span<const int64_t> from, std::span<
   argument_.mode = static_cast<int32_t>(mode);
   for (size_t i = 0; i < to.size(); ++i) {
     const bool whole = from[i] == to[i] && starts[i] == 0 && strides[i] == 1;
-    const bool merges = walk.rank > 0 && whole && argument_.axes[walk.rank - 1].extent ==
-                                                      static_cast<int64_t>(walk.axes[walk.rank - 1]) &&
+    const bool merges = walk.rank > 0 && whole &&
+                        argument_.axes[walk.rank - 1].extent == static_cast<int64_t>(walk.axes[walk.rank - 1]) &&
                         argument_.axes[walk.rank - 1].start == 0 && argument_.axes[walk.rank - 1].step == 1;
     if (merges) {  // two whole axes are one
       Axis& before = argument_.axes[walk.rank - 1];

@@ -47,9 +47,7 @@ class Writer {
     }
     return text;
   }
-  static std::string operand(NestOperand operand) {
-    return operand < 0 ? str('x', ~operand) : str('r', operand);
-  }
+  static std::string operand(NestOperand operand) { return operand < 0 ? str('x', ~operand) : str('r', operand); }
 
  private:
   /// Whether all that reads a result stores it in its own type.
@@ -99,7 +97,8 @@ class Writer {
   /// Arithmetic in int64, which wraps, as storing does.
   static std::string of_integers(const NestInstruction& i, const std::array<std::string, 3>& args) {
     const auto integer = [](const std::string& value) { return str("kiln::device::Integer(", value, ')'); };
-    if (i.fn == ScalarFn::kRelu) return str("kiln::device::at_least(", integer(args[0]), ", kiln::device::Integer(0)).value");
+    if (i.fn == ScalarFn::kRelu)
+      return str("kiln::device::at_least(", integer(args[0]), ", kiln::device::Integer(0)).value");
     if (arity(i.fn) == 1) return str("kiln::device::unary<", enumerator(i.fn), ">(", integer(args[0]), ").value");
     return str("kiln::device::element_wise<", enumerator(i.fn), ">(", integer(args[0]), ", ", integer(args[1]), ')',
                i.result == DType::kBool ? "" : ".value");

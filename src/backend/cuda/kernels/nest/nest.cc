@@ -22,8 +22,6 @@ int unroll_of(const NestVariant& variant, size_t num_inputs) {
   return loads <= 1 ? 4 : loads == 2 ? 2 : 1;
 }
 
-
-
 /// Writes one kernel.
 class KernelWriter {
  public:
@@ -32,7 +30,8 @@ class KernelWriter {
 
   std::string text() const {
     return str(head(), "  using namespace kiln;\n  constexpr int kWidth = ", variant_.width,
-               ", kUnroll = ", unroll_of(variant_, inputs_), ";\n  pdl_wait();\n", registers(), loads(), results(), "}\n");
+               ", kUnroll = ", unroll_of(variant_, inputs_), ";\n  pdl_wait();\n", registers(), loads(), results(),
+               "}\n");
   }
 
  private:
@@ -58,12 +57,12 @@ class KernelWriter {
   }
 
   std::string loads() const {
-    std::string text = str("#pragma unroll\n  for (int u = 0; u < kUnroll; ++u) {\n",
-                           "    const unsigned in_block = threadIdx.x + u * blockDim.x;\n    ", walk(),
-                           "::Index position = ", walk(), "::Index(blockIdx.x) * walk.per_block + in_block;\n    const ",
-                           walk(), "::Index first = position * kWidth;\n",
-                           "    live[u] = in_block < walk.per_block && first < walk.count\n",
-                           "                  ? int(walk.count - first < kWidth ? walk.count - first : kWidth) : 0;\n");
+    std::string text =
+        str("#pragma unroll\n  for (int u = 0; u < kUnroll; ++u) {\n",
+            "    const unsigned in_block = threadIdx.x + u * blockDim.x;\n    ", walk(), "::Index position = ", walk(),
+            "::Index(blockIdx.x) * walk.per_block + in_block;\n    const ", walk(),
+            "::Index first = position * kWidth;\n", "    live[u] = in_block < walk.per_block && first < walk.count\n",
+            "                  ? int(walk.count - first < kWidth ? walk.count - first : kWidth) : 0;\n");
     for (size_t i = 0; i < num_tensors(); ++i) text += str("    at", i, "[u] = 0;\n");
     text += "#pragma unroll 1\n    for (int axis = walk.rank - 1; axis > 0; --axis) {\n";
     text += str("      const auto i = ", walk(), "::Offset(walk.split(axis, position));\n");
@@ -93,8 +92,8 @@ class KernelWriter {
     for (size_t i = 0; i < program_.outputs.size(); ++i) {
       const size_t tensor = inputs_ + i;
       const std::string_view element = element_name(program_.outputs[i]);
-      text += str("    ", lie(tensor) == NestLie::kRow ? "store_row" : "store_apart", "<", element, ", kWidth>(t", tensor,
-                  ", at", tensor, "[u], live[u], to_memory<", element, ">(y", i, "));\n");
+      text += str("    ", lie(tensor) == NestLie::kRow ? "store_row" : "store_apart", "<", element, ", kWidth>(t",
+                  tensor, ", at", tensor, "[u], live[u], to_memory<", element, ">(y", i, "));\n");
     }
     return text + "  }\n";
   }
@@ -173,8 +172,7 @@ std::string nest_entry(size_t variant) { return str("nest_", variant); }
 
 KernelSource nest_kernels(const NestProgram& program, std::span<const NestVariant> variants, NestRounding rounding) {
   KernelSource source;
-  source.prelude = str("#include \"nest/nest.cuh\"\n\n",
-                       nest_device_procedure(program, "compute", rounding));
+  source.prelude = str("#include \"nest/nest.cuh\"\n\n", nest_device_procedure(program, "compute", rounding));
   for (size_t i = 0; i < variants.size(); ++i)
     source.prelude += '\n' + KernelWriter(program, variants[i], nest_entry(i)).text();
   source.entry = nest_entry(0);

@@ -11,9 +11,8 @@ namespace {
 
 /// Whether `outer` steps over exactly all of `inner` in every tensor, so that the two are one axis.
 bool can_merge(const MergedAxes& axes, size_t outer, size_t inner) {
-  return std::ranges::all_of(axes.strides, [&](const AxisStrides& s) {
-    return s[outer] == s[inner] * axes.extents[inner];
-  });
+  return std::ranges::all_of(axes.strides,
+                             [&](const AxisStrides& s) { return s[outer] == s[inner] * axes.extents[inner]; });
 }
 
 /// ceil(extent / width): what a walk counts along the innermost axis.
@@ -39,9 +38,8 @@ MergedAxes merge_axes(std::span<const int64_t> extents, std::span<const AxisStri
   size_t count = 0;
   for (size_t axis = 0; axis < extents.size(); ++axis)
     if (extents[axis] != 1) order[count++] = axis;
-  std::stable_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), [&](size_t a, size_t b) {
-    return std::abs(tensors[leader][a]) > std::abs(tensors[leader][b]);
-  });
+  std::stable_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count),
+                   [&](size_t a, size_t b) { return std::abs(tensors[leader][a]) > std::abs(tensors[leader][b]); });
   for (size_t i = 0; i < count; ++i) {
     const auto to = static_cast<size_t>(result.rank++);
     result.extents[to] = extents[order[i]];

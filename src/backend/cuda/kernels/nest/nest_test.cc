@@ -1,0 +1,143 @@
+#include "backend/cuda/kernels/nest/nest.h"
+
+#include <gtest/gtest.h>
+
+#include "backend/cuda/kernels/testing.h"
+
+namespace kiln::cuda {
+namespace {
+
+using enum ScalarFn;
+constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kI32,
+                            DType::kI64, DType::kI8,  DType::kU8,   DType::kBool};
+
+/// gelu(x + b) * s of f16, s one element.
+NestProgram chain() {
+  return {{{kSum, DType::kF16, DType::kF16, {~0, ~1}},
+           {kGeluErf, DType::kF16, DType::kF16, {0}},
+           {kProd, DType::kF16, DType::kF16, {1, ~2}}},
+          {DType::kF16, DType::kF16, DType::kF16},
+          {DType::kF16},
+          {2}};
+}
+
+/// Every function of a type, each an output.
+NestProgram every_function_of(DType type) {
+  NestProgram program{{}, {type, type, DType::kBool}, {}, {}};
+  for (int fn = 0; fn < kNumScalarFns; ++fn) {
+    const auto f = static_cast<ScalarFn>(fn);
+    if (f == kCast || !has_nest_function(f, type)) continue;
+    const bool truth = f == kIsInf || f == kIsNan || (f >= kEqual && f <= kLess);
+    NestInstruction i{f, type, truth ? DType::kBool : type, {~0, ~1, ~1}, 0.5F, 2};
+    if (f == kSelect) i.args[0] = ~2, i.args[1] = ~0;
+    program.code.push_back(i);
+  }
+  for (const DType to : kTypes) program.code.push_back({kCast, type, to, {~0}});
+  for (size_t i = 0; i < program.code.size(); ++i) {
+    program.outputs.push_back(program.code[i].result);
+    program.output_regs.push_back(static_cast<int>(i));
+  }
+  return program;
+}
+
+TEST(NestFunction, IsReadable) {
+  EXPECT_EQ(nest_device_function({{{kSum, DType::kF32, DType::kF32, {~0, ~1}}, {kRelu, DType::kF32, DType::kF32, {0}}},
+                                  {DType::kF32, DType::kF32},
+                                  {DType::kF32},
+                                  {1}},
+                                 "epilogue"),
+            "__device__ __forceinline__ float epilogue(float x0, float x1) {\n"
+            "  const float r0 = kiln::device::element_wise<static_cast<kiln::ScalarFn>(39)>(x0, x1);  // sum\n"
+            "  const float r1 = kiln::device::activation<static_cast<kiln::ScalarFn>(0)>(r0, 0.0f, 0.0f);  // relu\n"
+            "  return r1;\n}\n");
+}
+TEST(NestFunction, RoundsHalvesAsToldAndNeverTwice) {
+  const auto rounds = [](NestRounding rounding) {
+    const std::string text = nest_device_function(chain(), "f", rounding);
+    int count = 0;
+    for (size_t at = text.find("round_f16"); at != text.npos; at = text.find("round_f16", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(rounds(NestRounding::kEveryResult), 2);  // the last one is rounded by its store
+  EXPECT_EQ(rounds(NestRounding::kStores), 0);
+}
+TEST(NestKernel, EveryFunctionOfEveryTypeCompiles) {
+  for (const DType type : kTypes) {
+    const NestProgram program = every_function_of(type);
+    ASSERT_TRUE(validate(program)) << validate(program).error().message;
+    KernelSource source;
+    source.prelude = "#include \"nest/nest.cuh\"\n" +
+                     nest_device_procedure(program, "compute", NestRounding::kEveryResult) +
+                     "extern \"C\" __global__ void all(float a, int64_t b, int c, void* y) {\n  ";
+    for (size_t i = 0; i < program.outputs.size(); ++i)
+      source.prelude += str(register_name(program.outputs[i]), " y", i, ";\n  ");
+    source.prelude += str("compute(",
+                          register_name(type) == "float" ? "a, a"
+                          : register_name(type) == "int" ? "c, c"
+                                                         : "b, b",
+                          ", c");
+    for (size_t i = 0; i < program.outputs.size(); ++i) source.prelude += str(", y", i);
+    source.prelude += ");\n";
+    for (size_t i = 0; i < program.outputs.size(); ++i)
+      source.prelude += str("  static_cast<", register_name(program.outputs[i]), "*>(y)[", i, "] = y", i, ";\n");
+    source.prelude += "}\n";
+    source.entry = "all";
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(source));
+    if (testing::Test::IsSkipped()) return;
+  }
+}
+TEST(NestKernel, EveryVariantCompiles) {
+  const std::vector<NestVariant> variants{{8, "rr1r", false},
+                                          {4, "ra1r", false},
+                                          {2, "11rr", true},
+                                          plain_variant(chain(), false),
+                                          plain_variant(chain(), true)};
+  expect_compiles(nest_kernels(chain(), variants, NestRounding::kStores));
+}
+TEST(NestKernel, EveryTypeInMemoryCompiles) {
+  NestProgram program;
+  for (const DType type : kTypes) {
+    program.inputs.push_back(type);
+    program.outputs.push_back(type);
+    program.output_regs.push_back(~static_cast<int>(program.output_regs.size()));
+  }
+  const std::vector<NestVariant> variants{{8, std::string(16, 'r'), false}, plain_variant(program, false)};
+  expect_compiles(nest_kernels(program, variants, NestRounding::kStores));
+}
+
+AxisStrides strides(std::initializer_list<int64_t> list) {
+  AxisStrides result{};
+  std::copy(list.begin(), list.end(), result.begin());
+  return result;
+}
+MergedAxes axes_of(Extents extents, std::vector<AxisStrides> tensors) {
+  return merge_axes(extents, tensors, tensors.size() - 1);
+}
+TEST(NestVariant, AVectorWhereAllIsDense) {
+  const AxisStrides dense = strides({768, 1}), row = strides({0, 1}), one = strides({0, 0});
+  const NestVariant best = best_variant(chain(), axes_of({128, 768}, {dense, row, one, dense}));
+  EXPECT_EQ(best, (NestVariant{8, "rr1r", false}));
+  EXPECT_TRUE(suits(best, axes_of({128, 768}, {dense, row, one, dense})));
+  // A channel of the same program that lies otherwise needs another kernel.
+  EXPECT_FALSE(suits(best, axes_of({128, 768}, {dense, strides({1, 0}), one, dense})));
+  EXPECT_TRUE(suits(plain_variant(chain(), false), axes_of({128, 768}, {dense, strides({1, 0}), one, dense})));
+}
+TEST(NestVariant, WidthDividesRowsThatAreNotAll) {
+  const AxisStrides dense = strides({12, 1}), row = strides({0, 1}), one = strides({0, 0});
+  EXPECT_EQ(best_variant(chain(), axes_of({7, 12}, {dense, row, one, dense})).width, 4);
+  const AxisStrides odd = strides({13, 1});
+  EXPECT_EQ(best_variant(chain(), axes_of({7, 13}, {odd, row, one, odd})).width, 1);
+  EXPECT_EQ(best_variant(chain(), axes_of({7, 13}, {odd, odd, one, odd})).width, 8);  // one axis: a tail
+}
+TEST(NestVariant, SurvivesARecord) {
+  const NestVariant variant{4, "r1a", true};
+  const auto copy = NestVariant::parse(variant.record());
+  ASSERT_TRUE(copy) << copy.error().message;
+  EXPECT_EQ(*copy, variant);
+  Record damaged = variant.record();
+  damaged.set("width", 3);
+  EXPECT_FALSE(NestVariant::parse(damaged));
+}
+
+}  // namespace
+}  // namespace kiln::cuda

@@ -1,0 +1,24 @@
+/// For tests of kernel families on a machine without a GPU: every kernel compiles for every architecture.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "backend/cuda/device/compiler.h"
+
+namespace kiln::cuda {
+
+/// Architectures that CI compiles for.
+inline constexpr const char* kTestedArchitectures[] = {"sm_80", "sm_90a", "sm_100a"};
+
+/// Compiles a kernel for all of them; skips the test where NVRTC is missing.
+inline void expect_compiles(const KernelSource& source) {
+  for (const char* arch : kTestedArchitectures) {
+    Compiler compiler(arch, "");
+    const auto cubin = compiler.compile(source);
+    if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+    ASSERT_TRUE(cubin) << arch << ": " << cubin.error().message << '\n' << source.prelude;
+    EXPECT_GT((*cubin)->size(), 1000u);
+  }
+}
+
+}  // namespace kiln::cuda
