@@ -1,6 +1,7 @@
 #include "backend/cuda/tactics/backend.h"
 
 #include "backend/cuda/tactics/lower.h"
+#include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
 
 namespace kiln::cuda {
@@ -9,8 +10,11 @@ std::span<const Tactic* const> CudaBackend::tactics(const OpInfo& op) const { re
 
 Status CudaBackend::lower(ir::Graph& graph, const Numerics& numerics) const { return lower_floats(graph, numerics); }
 
-StepDraft CudaBackend::reformat(const TensorType&, const Format&, const Format&) const {
-  return {.executor = "cuda", .kernel = "copy"};
+StepDraft CudaBackend::reformat(const TensorType& type, const Format& from, const Format& to) const {
+  StepDraft draft = cuda_step("copy");
+  auto code = compile_copy(device_, type, from, to);
+  if (code) draft.binary = std::move(*code);  // else loading the step says that its code is missing
+  return draft;
 }
 
 double CudaBackend::reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const {

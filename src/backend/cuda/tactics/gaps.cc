@@ -6,15 +6,10 @@
 
 namespace kiln {
 namespace ops {
-struct Activation;
-struct Cast;
-struct Concatenation;
 struct Constant;
 struct Convolution;
 struct Deconvolution;
 struct DimValues;
-struct ElementWise;
-struct Expand;
 struct Fill;
 struct Gather;
 struct MatrixMultiply;
@@ -24,13 +19,9 @@ struct Pooling;
 struct Reduce;
 struct Resize;
 struct Scale;
-struct Select;
 struct Shape;
 struct Shuffle;
-struct Slice;
 struct Softmax;
-struct Transpose;
-struct Unary;
 }  // namespace ops
 
 namespace cuda {
@@ -47,14 +38,9 @@ template <> TacticList tactics_of<ops::Shuffle>() { return {}; }
 template <> TacticList tactics_of<ops::Shape>() { return {}; }
 
 // No kernel yet.
-template <> TacticList tactics_of<ops::Activation>() { return {}; }
-template <> TacticList tactics_of<ops::Cast>() { return {}; }
-template <> TacticList tactics_of<ops::Concatenation>() { return {}; }
 template <> TacticList tactics_of<ops::Convolution>() { return {}; }
 template <> TacticList tactics_of<ops::Deconvolution>() { return {}; }
 template <> TacticList tactics_of<ops::DimValues>() { return {}; }
-template <> TacticList tactics_of<ops::ElementWise>() { return {}; }
-template <> TacticList tactics_of<ops::Expand>() { return {}; }
 template <> TacticList tactics_of<ops::Fill>() { return {}; }
 template <> TacticList tactics_of<ops::Gather>() { return {}; }
 template <> TacticList tactics_of<ops::MatrixMultiply>() { return {}; }
@@ -62,11 +48,7 @@ template <> TacticList tactics_of<ops::Normalization>() { return {}; }
 template <> TacticList tactics_of<ops::Pooling>() { return {}; }
 template <> TacticList tactics_of<ops::Reduce>() { return {}; }
 template <> TacticList tactics_of<ops::Resize>() { return {}; }
-template <> TacticList tactics_of<ops::Select>() { return {}; }
-template <> TacticList tactics_of<ops::Slice>() { return {}; }
 template <> TacticList tactics_of<ops::Softmax>() { return {}; }
-template <> TacticList tactics_of<ops::Transpose>() { return {}; }
-template <> TacticList tactics_of<ops::Unary>() { return {}; }
 
 }  // namespace cuda
 }  // namespace kiln

@@ -139,6 +139,18 @@ Result<NestVariant> NestVariant::parse(const Record& record) {
   return variant;
 }
 
+Result<MergedAxes> nest_axes(std::span<const NestTensor> tensors, size_t num_inputs) {
+  const Extents& space = tensors[num_inputs].extents;
+  std::vector<AxisStrides> strides;
+  for (const NestTensor& tensor : tensors) {
+    TRY(require(tensor.extents.size() <= space.size() && space.size() <= kMaxRank, "a tensor of rank ",
+                tensor.extents.size(), " broadcast to ", space));
+    if (tensor.format.is_blocked()) return error(Code::kUnsupported, "a nest reads the format ", tensor.format);
+    strides.push_back(broadcast_strides(tensor.extents, tensor.format.strides(tensor.extents), space));
+  }
+  return merge_axes(space, strides, num_inputs);
+}
+
 NestVariant plain_variant(const NestProgram& program, bool wide) {
   return {1, std::string(program.inputs.size() + program.outputs.size(), static_cast<char>(NestLie::kApart)), wide};
 }

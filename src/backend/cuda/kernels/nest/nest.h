@@ -9,6 +9,7 @@
 #include "backend/cuda/kernels/nest/function.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "base/record.h"
+#include "tensor/format.h"
 
 namespace kiln::cuda {
 
@@ -29,6 +30,15 @@ struct NestVariant {
   Record record() const;
   static Result<NestVariant> parse(const Record& record);
 };
+
+/// A tensor of a nest: where its elements lie.
+struct NestTensor {
+  Format format;
+  Extents extents;
+};
+/// The axes of inputs that broadcast against output 0, axes aligned at the right. Fails where their ranks do not allow
+/// it, and for formats with blocks.
+Result<MergedAxes> nest_axes(std::span<const NestTensor> tensors, size_t num_inputs);
 
 /// The widest variant for these axes, whose tensors are a program's inputs and then its outputs.
 NestVariant best_variant(const NestProgram& program, const MergedAxes& axes);

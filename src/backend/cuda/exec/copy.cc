@@ -1,0 +1,34 @@
+/// A tensor copied from its format to another, or to other memory.
+#include "backend/cuda/exec/move_step.h"
+
+namespace kiln::cuda {
+namespace {
+
+class Planner final : public MovePlanner {
+ public:
+  Planner(const StepTensor& from, const StepTensor& to) : from_(from), to_(to) {}
+  Result<std::vector<StridedCopy>> plan(const StepShapes& shapes) const override {
+    if (bits_of(from_.dtype) < 8) {  // packed elements move as bytes where the order stays
+      TRY(require(from_.format == to_.format, "a tensor of ", from_.dtype, " cannot be reordered from ", from_.format,
+                  " to ", to_.format));
+      const Extents bytes{size_bytes(from_.dtype, volume(shapes.inputs[0]))};
+      return std::vector{reformat_copy(bytes, {}, {})};
+    }
+    return std::vector{reformat_copy(shapes.inputs[0], from_.format, to_.format)};
+  }
+
+ private:
+  StepTensor from_, to_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_copy(const LoadArguments& arguments) {
+  const StepTensor &from = arguments.spec.inputs.at(0), &to = arguments.spec.outputs.at(0);
+  if (from.format.is_blocked() || to.format.is_blocked())
+    return error(Code::kUnsupported, "no CUDA kernel copies from format ", from.format, " to ", to.format);
+  const int bytes = bits_of(from.dtype) < 8 ? 1 : bits_of(from.dtype) / 8;
+  return make_move_loader(arguments, bytes, std::make_unique<Planner>(from, to));
+}
+
+}  // namespace kiln::cuda

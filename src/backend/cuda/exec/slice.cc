@@ -1,0 +1,90 @@
+/// A slice in any mode. Inputs: x, fill element or absent. Parameters: a start an axis of x, then a stride an axis.
+/// Payload: mode.
+#include "backend/cuda/kernels/move/slice.h"
+#include "backend/cuda/exec/move_step.h"
+
+namespace kiln::cuda {
+namespace {
+
+/// Starts and strides from a step's parameters.
+struct Range {
+  std::span<const int64_t> starts, strides;
+};
+Result<Range> range_of(const StepShapes& shapes) {
+  const size_t rank = shapes.inputs[0].size();
+  TRY(require(shapes.params.size() == 2 * rank, "a slice of rank ", rank, " has ", shapes.params.size(),
+              " parameters"));
+  return Range{shapes.params.first(rank), shapes.params.subspan(rank)};
+}
+
+class Planner final : public MovePlanner {
+ public:
+  explicit Planner(const Format& format) : format_(format) {}
+  Result<std::vector<StridedCopy>> plan(const StepShapes& shapes) const override {
+    const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
+    const auto [starts, strides] = TRY(range_of(shapes));
+    for (size_t axis = 0; axis < x.size(); ++axis) {
+      const int64_t last = starts[axis] + (y[axis] - 1) * strides[axis];
+      TRY(require(y[axis] == 0 || (starts[axis] >= 0 && starts[axis] < x[axis] && last >= 0 && last < x[axis]),
+                  "a slice from ", starts[axis], " to ", last, " of axis ", axis, " leaves its extent ", x[axis]));
+    }
+    return std::vector{slice_copy(in_memory_order(format_, x), in_memory_order(format_, y),
+                                  in_memory_order(format_, starts), in_memory_order(format_, strides))};
+  }
+
+ private:
+  Format format_;
+};
+
+/// A slice that may leave its source.
+class BoundSliceStep final : public BoundStep {
+ public:
+  BoundSliceStep(const StepInputs& inputs, const Function& function, const BoundSlice& slice)
+      : inputs_(inputs), function_(function), slice_(slice) {}
+  Status run(const RunArguments& arguments) override {
+    return slice_.run(*arguments.stream, function_, inputs_.at(0, arguments),
+                      inputs_.size() > 1 ? inputs_.at(1, arguments) : nullptr, arguments.outputs[0]);
+  }
+
+ private:
+  const StepInputs& inputs_;
+  const Function& function_;
+  BoundSlice slice_;
+};
+
+class LoadedSlice final : public LoadedStep {
+ public:
+  LoadedSlice(SliceMode mode, const Format& format, StepInputs inputs, StepCode code, const Function& function)
+      : mode_(mode), format_(format), inputs_(std::move(inputs)), code_(std::move(code)), function_(function) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const auto [starts, strides] = TRY(range_of(shapes));
+    const BoundSlice slice(mode_, in_memory_order(format_, shapes.inputs[0]),
+                           in_memory_order(format_, shapes.outputs[0]), in_memory_order(format_, starts),
+                           in_memory_order(format_, strides));
+    return std::make_unique<BoundSliceStep>(inputs_, function_, slice);
+  }
+
+ private:
+  SliceMode mode_;
+  Format format_;
+  StepInputs inputs_;
+  StepCode code_;
+  Function function_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_slice(const LoadArguments& arguments) {
+  const StepTensor& x = arguments.spec.inputs.at(0);
+  const int64_t mode = TRY(arguments.spec.payload.get_int("mode"));
+  TRY(require(mode >= 0 && mode <= static_cast<int64_t>(SliceMode::kReflect), "no slice mode has the number ", mode));
+  const int bytes = TRY(element_bytes(x.dtype));
+  if (static_cast<SliceMode>(mode) == SliceMode::kStrictBounds)
+    return make_move_loader(arguments, bytes, std::make_unique<Planner>(x.format));
+  StepCode code = TRY(StepCode::load(arguments));
+  const Function function = TRY(code.function("slice"));
+  return std::make_unique<LoadedSlice>(static_cast<SliceMode>(mode), x.format, TRY(StepInputs::upload(arguments)),
+                                       std::move(code), function);
+}
+
+}  // namespace kiln::cuda

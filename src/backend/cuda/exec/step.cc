@@ -1,0 +1,34 @@
+#include "backend/cuda/exec/step.h"
+
+namespace kiln::cuda {
+
+Result<StepInputs> StepInputs::upload(const LoadArguments& arguments) {
+  StepInputs inputs;
+  inputs.constants_.resize(arguments.spec.inputs.size());
+  for (size_t i = 0; i < inputs.constants_.size(); ++i)
+    if (i < arguments.constants.size() && arguments.constants[i])
+      inputs.constants_[i] = TRY(arguments.device.upload(arguments.constants[i]->bytes()));
+  return inputs;
+}
+
+Result<StepCode> StepCode::load(const LoadArguments& arguments) {
+  if (arguments.spec.binary.empty())
+    return error(Code::kCorrupt, "a step runs the CUDA kernel '", arguments.spec.kernel, "' and has no code for it");
+  StepCode code;
+  code.module_ = TRY(arguments.device.load(arguments.spec.binary));
+  return code;
+}
+
+Result<int> element_bytes(DType dtype) {
+  if (bits_of(dtype) < 8) return error(Code::kUnsupported, "elements of ", dtype, " are less than a byte");
+  return bits_of(dtype) / 8;
+}
+
+Extents in_memory_order(const Format& format, std::span<const int64_t> extents) {
+  Extents result;
+  for (size_t i = 0; i < extents.size(); ++i)
+    result.push_back(extents[static_cast<size_t>(format.axis_at(static_cast<int>(i)))]);
+  return result;
+}
+
+}  // namespace kiln::cuda

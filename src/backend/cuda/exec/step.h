@@ -1,0 +1,44 @@
+/// What loaded steps share: their constants and kernels on the device.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backend/cuda/exec/executor.h"
+
+namespace kiln::cuda {
+
+/// A step's inputs at run: constants that it uploaded, and what it is given.
+class StepInputs {
+ public:
+  /// Uploads the constants as they are.
+  static Result<StepInputs> upload(const LoadArguments& arguments);
+  size_t size() const { return constants_.size(); }
+  /// Input i on the device; null where it is absent.
+  const void* at(size_t i, const RunArguments& arguments) const {
+    return constants_[i] ? constants_[i]->data() : arguments.inputs[i];
+  }
+
+ private:
+  std::vector<std::shared_ptr<const Buffer>> constants_;
+};
+
+/// The code of a step.
+class StepCode {
+ public:
+  /// Fails where the plan holds none.
+  static Result<StepCode> load(const LoadArguments& arguments);
+  Result<Function> function(const std::string& entry) const { return module_->function(entry); }
+  const Module& module() const { return *module_; }
+
+ private:
+  std::shared_ptr<const Module> module_;
+};
+
+/// Bytes of an element; an error for types of less than a byte.
+Result<int> element_bytes(DType dtype);
+
+/// Extents in the order that memory has them, outermost first.
+Extents in_memory_order(const Format& format, std::span<const int64_t> extents);
+
+}  // namespace kiln::cuda

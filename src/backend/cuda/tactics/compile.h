@@ -1,0 +1,30 @@
+/// How tactics make a step's code.
+#pragma once
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/tactics/backend.h"
+
+namespace kiln::cuda {
+
+/// The cubin of a kernel for the context's device.
+inline Result<std::shared_ptr<const Bytes>> compile_kernel(const TacticContext& cx, const KernelSource& source) {
+  return device_of(cx).compiler().compile(source);
+}
+
+/// A step of this backend that runs `kernel`.
+inline StepDraft cuda_step(std::string kernel) {
+  StepDraft draft;
+  draft.executor = "cuda";
+  draft.kernel = std::move(kernel);
+  return draft;
+}
+
+/// A variant with one input's and the output's axes channels last, all else row-major.
+inline Variant channels_last_variant(const Region& region, int rank) {
+  const Format last = Format::channels_last(rank);
+  Variant variant{"channels last", std::vector<Format>(region.inputs.size()), {last}, {}, 0};
+  variant.inputs[0] = last;
+  return variant;
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,40 @@
+// Regions that end at a pointwise op: what follows a contraction, or a nest.
+#include "backend/cuda/tactics/nest.h"
+#include "backend/cuda/tactics/registry.h"
+
+namespace kiln {
+namespace ops {
+struct Activation;
+struct Cast;
+struct ElementWise;
+struct Select;
+struct Unary;
+}  // namespace ops
+
+namespace cuda {
+namespace {
+const Tactic* const kEnds[] = {&nest_tactic()};
+}
+template <>
+TacticList tactics_of<ops::Activation>() {
+  return kEnds;
+}
+template <>
+TacticList tactics_of<ops::Cast>() {
+  return kEnds;
+}
+template <>
+TacticList tactics_of<ops::ElementWise>() {
+  return kEnds;
+}
+template <>
+TacticList tactics_of<ops::Select>() {
+  return kEnds;
+}
+template <>
+TacticList tactics_of<ops::Unary>() {
+  return kEnds;
+}
+
+}  // namespace cuda
+}  // namespace kiln
