@@ -2,9 +2,10 @@
 
 namespace kiln::ir {
 
-void give_symbolic_values(Graph& graph, ValueId input) {
+namespace {
+void give_values(Graph& graph, ValueId input) {
   TensorType type = graph.type(input);
-  if (!is_index(type.dtype) || type.rank() > 1 || type.values) return;
+  if (type.rank() > 1 || type.values) return;
   const auto count = type.volume().constant();
   if (!count || *count > kMaxSymbolicValues) return;
   SymbolicValues values;
@@ -12,6 +13,15 @@ void give_symbolic_values(Graph& graph, ValueId input) {
     values.push_back(graph.table().fresh(str(graph.value(input).name, '[', i, ']'), sym::kAnyValue));
   type.values = std::make_shared<const SymbolicValues>(std::move(values));
   graph.set_input_type(input, std::move(type));
+}
+}  // namespace
+
+void give_symbolic_values(Graph& graph, ValueId input) {
+  if (is_index(graph.type(input).dtype)) give_values(graph, input);
+}
+
+void give_whole_values(Graph& graph, ValueId input) {
+  if (is_float(graph.type(input).dtype)) give_values(graph, input);
 }
 
 }  // namespace kiln::ir

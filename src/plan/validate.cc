@@ -39,8 +39,9 @@ Status validate(const IoTensor& io, const Plan& plan) {
   TRY(demand(io.axis_names.size() == io.extents.size(), io.axis_names.size(), " names for ", io.extents.size(),
              " axes"));
   TRY(demand(io.dtype != DType::kF64, "f64 is no type of inputs and outputs"));
-  return demand(!io.is_shape || (is_index(io.dtype) && io.extents.size() <= 1), "a shape tensor is ", io.dtype,
-                " of rank ", io.extents.size(), "; i32 or i64 of rank 0 or 1 needed");
+  const bool counts = is_index(io.dtype) || is_float(io.dtype);  // floats that are whole numbers
+  return demand(!io.is_shape || (counts && io.extents.size() <= 1), "a shape tensor is ", io.dtype, " of rank ",
+                io.extents.size(), "; i32, i64 or a float of rank 0 or 1 needed");
 }
 
 Status validate(const Symbol& symbol, const Plan& plan) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 
 #include "plan/validate.h"
@@ -143,6 +144,13 @@ Status Context::set_memory(void* data, int64_t size_bytes) {
   return {};
 }
 
+namespace {
+Status require_whole(double value, size_t element, std::string_view input) {
+  return require(std::trunc(value) == value && std::abs(value) <= 0x1p53, "shape input '", input, "': element ",
+                 element, " is ", value, "; shapes are made of it, so it must be a whole number");
+}
+}  // namespace
+
 Status Context::read_shape_values(bool& changed) {
   for (size_t i = 0; i < input_values_.size(); ++i) {
     const plan::IoTensor& io = engine_->plan().inputs[i];
@@ -153,6 +161,7 @@ Status Context::read_shape_values(bool& changed) {
     const auto count = static_cast<size_t>(view.volume());
     if (bound.size() != count) bound.assign(count, 0), changed = true;
     for (size_t k = 0; k < count; ++k) {
+      if (is_float(io.dtype)) TRY(require_whole(view[static_cast<int64_t>(k)], k, io.name));
       const int64_t value = view.integer(static_cast<int64_t>(k));
       changed |= std::exchange(bound[k], value) != value;
     }

@@ -74,6 +74,8 @@ void store_values(Tensor& tensor, const Extents& values) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (tensor.type == DataType::kINT64)
       static_cast<int64_t*>(tensor.host.data())[i] = values[i];
+    else if (tensor.type == DataType::kFLOAT)
+      static_cast<float*>(tensor.host.data())[i] = static_cast<float>(values[i]);
     else
       static_cast<int32_t*>(tensor.host.data())[i] = static_cast<int32_t>(values[i]);
   }
@@ -82,8 +84,10 @@ void store_values(Tensor& tensor, const Extents& values) {
 /// The values of a shape tensor: from its file, as given by --shapes, or ones.
 void fill_shape_tensor(Tensor& tensor, const std::string* file, const Extents* given, Log& log) {
   const int64_t count = volume(tensor.shape);
-  require(tensor.type == DataType::kINT64 || tensor.type == DataType::kINT32, "shape tensor '", tensor.name,
-          "' is of type ", type_name(tensor.type), "; int32 and int64 can be filled");
+  const bool fillable =
+      tensor.type == DataType::kINT64 || tensor.type == DataType::kINT32 || tensor.type == DataType::kFLOAT;
+  require(fillable, "shape tensor '", tensor.name, "' is of type ", type_name(tensor.type),
+          "; int32, int64 and float can be filled");
   if (file) return read_exactly(*file, tensor.host.data(), tensor.host.size_bytes(), str("input '", tensor.name, "'"));
   const Extents values = given ? *given : Extents(static_cast<size_t>(count), 1);
   require(static_cast<int64_t>(values.size()) == count, "shape tensor '", tensor.name, "' has ", count, " values; ",

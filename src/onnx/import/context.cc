@@ -1,5 +1,9 @@
 #include "onnx/import/context.h"
 
+#include <cmath>
+
+#include "ir/symbolic_values.h"
+#include "ops/cast.h"
 #include "ops/constant.h"
 #include "ops/identity.h"
 #include "ops/reference_context.h"
@@ -100,6 +104,25 @@ Result<double> ImportContext::number(ValueId value, std::string_view what) {
   const HostTensor known = TRY(constant(value, what));
   TRY(require(known.volume() == 1, what, " has ", known.volume(), " elements; one is needed"));
   return View(known)[0];
+}
+
+Result<sym::Expr> ImportContext::whole_number(ValueId value, std::string_view what) {
+  constexpr double kLargest = 0x1p53;
+  const std::string_view name = graph_.value(value).name;
+  if (const auto known = number(value, what)) {
+    TRY(require(std::abs(*known) <= kLargest && std::trunc(*known) == *known, what, " '", name, "' is ", *known,
+                "; a whole number is needed"));
+    return sym::Expr(static_cast<int64_t>(*known));
+  }
+  ValueId from = value;
+  if (graph_.value(value).producer == ir::NodeId::kNone)
+    ir::give_whole_values(graph_, value);
+  else if (graph_.producer_as<ops::Cast>(value))
+    from = graph_.node(graph_.value(value).producer).inputs[0];
+  const TensorType& source = type(from);
+  if (source.values && source.values->size() == 1) return (*source.values)[0];
+  return error(Code::kUnsupported, what, " '", name, "' (", type(value),
+               ") must follow from constants, shapes or shape inputs; it is computed from data");
 }
 
 std::optional<std::vector<int64_t>> ImportContext::stated_extents(size_t i) const {

@@ -51,6 +51,9 @@ class ImportContext {
   Result<std::vector<int64_t>> ints(ValueId value, std::string_view what);
   /// The only element of a value that follows from constants.
   Result<double> number(ValueId value, std::string_view what);
+  /// The only element of a float that is a whole number: a constant, an integer cast to float, or an input of the
+  /// network, which becomes a shape tensor by it.
+  Result<sym::Expr> whole_number(ValueId value, std::string_view what);
 
   // Writing. Nodes are named after the ONNX node, and keep it as their provenance.
   Result<Values> add_all(Op op, std::span<const ValueId> inputs);

@@ -218,6 +218,20 @@ TEST(Import, RangeOfFloatsThatAreWholeNumbers) {
   EXPECT_EQ(str(imported.graph.type(imported.graph.outputs()[0].value)),
             "f32[max(floor_div(\"n[0]\", 3), 0)]");  // as ceil((n - 2) / 3)
 }
+TEST(Import, FloatInputsThatDecideExtents) {
+  const Imported range = import_proto(model(graph({{node("Range", {"zero", "limit", "one"}, {"y"})},
+                                                   {value("limit")},
+                                                   {value("y")},
+                                                   {floats("zero", {}, {0}), floats("one", {}, {1})}})));
+  ASSERT_TRUE(range.status) << text_of(range);
+  EXPECT_EQ(str(range.graph.type(range.graph.outputs()[0].value)), "f32[max(\"limit[0]\", 0)]");
+  const Imported one_hot = import_proto(model(graph({{node("OneHot", {"i", "depth", "values"}, {"y"})},
+                                                     {value("i", kInt64, {3}), value("depth")},
+                                                     {value("y")},
+                                                     {floats("values", {2}, {0, 1})}})));
+  ASSERT_TRUE(one_hot.status) << text_of(one_hot);
+  EXPECT_EQ(str(one_hot.graph.type(one_hot.graph.outputs()[0].value)), "f32[3, \"depth[0]\"]");
+}
 TEST(Import, RefusesWhatItWouldGetWrong) {
   EXPECT_EQ(import_node(node("Relu", {"x"}, {"y", "more"}, "r"), {value("x", kFloat, {2})}),
             "node 'r' (Relu) of x f32[2]: output 1 'more' is none that Kiln makes of operator Relu\n");
@@ -229,9 +243,16 @@ TEST(Import, RefusesWhatItWouldGetWrong) {
   EXPECT_EQ(
       import_node(node("Gelu", {"x"}, {"y"}, "g", {text_attribute("approximate", "sine")}), {value("x", kFloat, {2})}),
       "node 'g' (Gelu) of x f32[2]: approximate is 'sine'; 'none' or 'tanh' is needed\n");
-  EXPECT_EQ(import_node(node("Range", {"a", "b", "c"}, {"y"}, "r"), {value("a"), value("b"), value("c")}),
-            "node 'r' (Range) of a f32[], b f32[], c f32[]: a 'a' (f32[]) must follow from constants; it is computed "
-            "at run time\n");
+  const Proto computed = graph({{node("Neg", {"a"}, {"limit"}), node("Range", {"zero", "limit", "one"}, {"y"}, "r")},
+                                {value("a")},
+                                {value("y")},
+                                {floats("zero", {}, {0}), floats("one", {}, {1})}});
+  EXPECT_EQ(text_of(import_proto(model(computed))),
+            "node 'r' (Range) of zero f32[], limit f32[], one f32[]: limit 'limit' (f32[]) must follow from constants, "
+            "shapes or shape inputs; it is computed from data\n");
+  EXPECT_EQ(import_node(node("Range", {"a", "b", "half"}, {"y"}, "r"), {value("a"), value("b")},
+                        {floats("half", {}, {0.5F})}),
+            "node 'r' (Range) of a f32[], b f32[], half f32[]: delta 'half' is 0.5; a whole number is needed\n");
 }
 
 }  // namespace

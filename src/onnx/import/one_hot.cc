@@ -4,11 +4,13 @@
 namespace kiln::onnx::importers {
 namespace {
 
-/// The number of classes: a scalar of any type.
+/// The number of classes: a scalar of any type; ONNX casts it to an integer.
 Result<sym::Expr> depth_of(ImportContext& cx, ValueId depth) {
-  const bool floating = is_float(cx.dtype(depth));
-  const SymbolicValues values =
-      floating ? SymbolicValues{static_cast<int64_t>(TRY(cx.number(depth, "depth")))} : TRY(cx.values(depth, "depth"));
+  if (is_float(cx.dtype(depth))) {
+    const auto known = cx.number(depth, "depth");
+    return known ? sym::Expr(static_cast<int64_t>(*known)) : cx.whole_number(depth, "depth");
+  }
+  const SymbolicValues values = TRY(cx.values(depth, "depth"));
   TRY(require(values.size() == 1, "depth has ", values.size(), " elements; one is needed"));
   return values[0];
 }

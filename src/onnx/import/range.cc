@@ -1,27 +1,14 @@
 #include <cmath>
-#include <optional>
 
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
-#include "ops/cast.h"
 #include "ops/fill.h"
 
 namespace kiln::onnx::importers {
 namespace {
 
 constexpr double kLongest = 0x1p31;
-
-/// A float that is a whole number, though perhaps of a shape: a constant, or an integer cast to float.
-std::optional<sym::Expr> whole_number(ImportContext& cx, ValueId value) {
-  if (const auto number = cx.number(value, "")) {
-    if (std::abs(*number) < kLongest && std::trunc(*number) == *number) return sym::Expr(static_cast<int64_t>(*number));
-    return {};
-  }
-  const ir::NodeId producer = cx.graph().value(value).producer;
-  if (producer == ir::NodeId::kNone || !cx.graph().producer_as<ops::Cast>(value)) return {};
-  const auto from = cx.values(cx.graph().node(producer).inputs[0], "");
-  return from && from->size() == 1 ? std::optional((*from)[0]) : std::nullopt;
-}
+constexpr std::string_view kParameters[] = {"start", "limit", "delta"};
 
 /// Of integers, or of floats that are whole numbers.
 Status whole_range(ImportContext& cx, sym::Expr start, sym::Expr limit, sym::Expr delta, DType type) {
@@ -35,15 +22,9 @@ Status whole_range(ImportContext& cx, sym::Expr start, sym::Expr limit, sym::Exp
       TRY(cx.add(std::move(fill), {dims, TRY(scalar_value(cx, start, type)), TRY(scalar_value(cx, delta, type))})));
 }
 
-/// Of floats: whole numbers, or constants.
-Status float_range(ImportContext& cx) {
-  std::vector<sym::Expr> whole;
-  for (const ValueId input : cx.inputs())
-    if (const auto number = whole_number(cx, input)) whole.push_back(*number);
-  if (whole.size() == 3) return whole_range(cx, whole[0], whole[1], whole[2], cx.dtype(cx.inputs()[0]));
-  double parameters[3];
-  for (size_t i = 0; i < 3; ++i) parameters[i] = TRY(cx.number(TRY(cx.input(i)), cx.input_name(i)));
-  const auto [start, limit, delta] = parameters;
+/// Of float constants.
+Status constant_range(ImportContext& cx, const std::vector<double>& parameters) {
+  const double start = parameters[0], limit = parameters[1], delta = parameters[2];
   const double count = std::max(0.0, std::ceil((limit - start) / delta));
   TRY(require(count < kLongest, "a range from ", start, " to ", limit, " by ", delta, " has no sensible length"));
   ops::Fill fill;
@@ -52,6 +33,17 @@ Status float_range(ImportContext& cx) {
   fill.beta = delta;
   fill.to = cx.dtype(cx.inputs()[0]);
   return cx.output(TRY(cx.add(std::move(fill), {})));
+}
+
+/// Of floats: constants, or whole numbers, some of which come at run time.
+Status float_range(ImportContext& cx) {
+  std::vector<double> known;
+  for (const ValueId input : cx.inputs())
+    if (const auto number = cx.number(input, "")) known.push_back(*number);
+  if (known.size() == 3) return constant_range(cx, known);
+  sym::Expr whole[3];
+  for (size_t i = 0; i < 3; ++i) whole[i] = TRY(cx.whole_number(cx.inputs()[i], kParameters[i]));
+  return whole_range(cx, whole[0], whole[1], whole[2], cx.dtype(cx.inputs()[0]));
 }
 
 }  // namespace
