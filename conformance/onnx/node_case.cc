@@ -1,14 +1,11 @@
 #include "onnx/node_case.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "onnx/constant_inputs.h"
 #include "onnx/reader.h"
 #include "support/session.h"
 
@@ -118,61 +115,31 @@ std::vector<std::string> names_of(const std::vector<onnx::ValueInfo>& values, co
   return names;
 }
 
-/// A case's data and the model to run, which need not be the one in its folder.
-struct Trial {
-  std::string folder, model_path;
-  std::vector<std::string> constants;  ///< inputs that are initializers of the model to run
-};
-
-Status run_data_set(const Trial& trial, const std::string& set, const onnx::Model& model, const RunModel& run,
+Status run_data_set(const std::string& folder, const std::string& set, const onnx::Model& model, const RunModel& run,
                     CaseResult& result) {
   auto inputs = TRY(read_tensor_files(set, "input_"));
   auto expected = TRY(read_tensor_files(set, "output_"));
   TRY(take_names(inputs, names_of(model.graph.inputs, model.graph), "input"));
   TRY(take_names(expected, names_of(model.graph.outputs, {}), "output"));
-  std::erase_if(inputs, [&](const Tensor& t) { return std::ranges::count(trial.constants, t.name) > 0; });
-  const ModelRun ran = TRY(run(trial.model_path, inputs));
+  const ModelRun ran = TRY(run(folder + "/model.onnx", inputs));
   result.tactics = ran.tactics;
   for (const Tensor& tensor : expected) {
     const auto actual = std::find_if(ran.outputs.begin(), ran.outputs.end(),
                                      [&](const Tensor& output) { return output.name == tensor.name; });
     TRY(require(actual != ran.outputs.end(), "there is no output '", tensor.name, "'"));
-    TRY(compare(*actual, tensor, tolerance_of(trial.folder)));
+    TRY(compare(*actual, tensor, tolerance_of(folder)));
   }
   return {};
 }
 
-Status run_data_sets(const Trial& trial, const onnx::Model& model, const RunModel& run, CaseResult& result) {
+Status run_data_sets(const std::string& folder, const onnx::Model& model, const RunModel& run, CaseResult& result) {
   int num_sets = 0;
   for (;; ++num_sets) {
-    const std::string set = str(trial.folder, "/test_data_set_", num_sets);
+    const std::string set = str(folder, "/test_data_set_", num_sets);
     if (!std::filesystem::exists(set)) break;
-    TRY(run_data_set(trial, set, model, run, result));
+    TRY(run_data_set(folder, set, model, run, result));
   }
   return require(num_sets > 0, "there is no data set");
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// The case with the first data set's float shape parameters as constants of its model.
-Status run_with_constants(const std::string& folder, const onnx::Model& model, const std::vector<size_t>& positions,
-                          const RunModel& run, CaseResult& result) {
-  Trial trial{folder, {}, {}};
-  std::string bytes = read_file(folder + "/model.onnx");
-  for (const size_t i : positions) {
-    const std::string_view name = model.graph.inputs[i].name;
-    bytes = TRY(with_initializer(bytes, read_file(str(folder, "/test_data_set_0/input_", i, ".pb")), name));
-    trial.constants.emplace_back(name);
-  }
-  trial.model_path = (std::filesystem::temp_directory_path() / str("kiln_node_case_", getpid(), ".onnx")).string();
-  std::ofstream(trial.model_path, std::ios::binary) << bytes;
-  const Status ran = run_data_sets(trial, model, run, result);
-  std::filesystem::remove(trial.model_path);
-  if (ran) result.constants = trial.constants;
-  return ran;
 }
 
 }  // namespace
@@ -195,7 +162,7 @@ Record to_record(const CaseResult& result) {
   Record record;
   record.set("case", result.name).set("status", name_of(result.outcome)).set("reason", result.reason);
   record.set("ops", texts(result.ops)).set("tactics", texts(result.tactics));
-  record.set("by_reference_alone", result.by_reference_alone()).set("constants", texts(result.constants));
+  record.set("by_reference_alone", result.by_reference_alone());
   return record;
 }
 
@@ -209,9 +176,7 @@ CaseResult run_node_case(const std::string& folder, const RunModel& run, const H
   }
   const Needs needs = needs_of(**model);
   for (const auto& [domain, op] : needs.ops) result.ops.push_back(domain.empty() ? op : str(domain, ".", op));
-  Status ran = run_data_sets({folder, folder + "/model.onnx", {}}, **model, run, result);
-  if (const auto positions = float_shape_inputs(**model); !ran && !positions.empty())
-    ran = run_with_constants(folder, **model, positions, run, result);
+  const Status ran = run_data_sets(folder, **model, run, result);
   if (ran) {
     result.outcome = Outcome::kPass;
     return result;

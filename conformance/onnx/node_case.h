@@ -28,14 +28,12 @@ struct CaseResult {
   std::string reason;            ///< empty where it passed
   std::vector<std::string> ops;  ///< sorted, each once
   std::vector<std::string> tactics;
-  std::vector<std::string> constants;  ///< inputs that it passed with as constants; see constant_inputs.h
-  bool by_reference_alone() const;     ///< steps ran, and none but the fallback's
+  bool by_reference_alone() const;  ///< steps ran, and none but the fallback's
 };
 Record to_record(const CaseResult& result);
 
 /// Runs the case in `folder` and compares with ONNX's tolerances: rtol 1e-3 and atol 1e-7, or the case's own. A case
-/// that does not pass is run again with its float shape parameters as constants, where it has any; it is unsupported
-/// only if one of its operators or types is not in Kiln at all.
+/// that does not pass is unsupported only if one of its operators or types is not in Kiln at all.
 CaseResult run_node_case(const std::string& folder, const RunModel& run, const HasOperator& has_operator);
 
 }  // namespace kiln::conformance

@@ -114,7 +114,6 @@ def document(cases):
 
     passes = by_status(cases, "pass")
     by_reference = sum(case["by_reference_alone"] for case in passes)
-    with_constants = sum(bool(case["constants"]) for case in passes)
     return "\n".join([
         "# ONNX operators",
         "",
@@ -123,12 +122,14 @@ def document(cases):
         "are inputs like any other. `conformance/onnx/report.py update` writes this page; a test fails if a case that",
         "passed no longer does.",
         "",
-        f"**{len(passes)} pass**, {by_reference} of them by an operator's reference alone (correct and slow), {with_constants}",
-        "of them with floats that decide shapes (a resize's scales, a one-hot's depth, a range's limits) as constants, which",
-        "is what TensorRT needs them to be: shape tensors hold integers;",
+        f"**{len(passes)} pass**, {by_reference} of them by an operator's reference alone (correct and slow);",
         f"{len(by_status(cases, 'unsupported'))} need an operator or a type that Kiln has not; "
         f"{len(by_status(cases, 'fail'))} fail. A case of a composite operator that ONNX gives as a",
         "model of simpler ones (\"expanded\") counts under the operator if that is in the model, else as several operators.",
+        "",
+        "Floats that decide shapes come at run time, too, though TensorRT takes them as constants only. A one-hot's depth",
+        "and a range's limits are shape tensors, whose values must be whole numbers: binding others is an error. A resize's",
+        "scales are data if the model states the shape that they make; a run whose scales make another fails.",
         "",
         *table(cases),
         "",
