@@ -63,7 +63,7 @@ const plan::Profile& Context::plan_profile() const { return engine_->plan().prof
 
 Status Context::wait_idle() {
   for (const auto& invocation : invocations_)
-    if (invocation->in_flight.load(std::memory_order_acquire)) TRY(last_stream_->synchronize());
+    if (invocation->in_flight.load(std::memory_order_acquire)) TRY(invocation->stream->synchronize());
   return {};
 }
 
@@ -311,10 +311,10 @@ Status Context::enqueue(Stream& stream) {
   TRY(check_addresses());
   if (stream.capturing()) return enqueue_captured(stream);
   Invocation& invocation = *invocations_[next_invocation_];
-  if (invocation.in_flight.load(std::memory_order_acquire)) TRY(last_stream_->synchronize());
+  if (invocation.in_flight.load(std::memory_order_acquire)) TRY(invocation.stream->synchronize());
   next_invocation_ = (next_invocation_ + 1) % invocations_.size();
   set_addresses(invocation);
-  invocation.stream = last_stream_ = &stream;
+  invocation.stream = &stream;
   invocation.timed = timing_;
   invocation.in_flight.store(true, std::memory_order_release);
   Status queued = stream.launch_host(&run_invocation, &invocation);

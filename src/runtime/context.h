@@ -111,7 +111,6 @@ class Context {
   size_t next_invocation_ = 0;
   uint64_t binding_ = 0;                               ///< counts what `bind` prepared
   std::vector<std::unique_ptr<Invocation>> captured_;  ///< what graphs run
-  Stream* last_stream_ = nullptr;
 };
 
 }  // namespace kiln::runtime

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "api/base/address_of.h"
+
 namespace kiln::api {
 
 using nvinfer1::DataType;
@@ -55,6 +57,7 @@ Dims to_api(std::span<const int64_t> extents) {
 Dims no_dims() { return Dims{-1, {}}; }
 
 Result<Extents> from_api(const Dims& dims) {
+  TRY(require(address_of(dims) != nullptr, "the dimensions are null"));
   TRY(require(dims.nbDims >= 0 && dims.nbDims <= Dims::MAX_DIMS, "nbDims is ", dims.nbDims, ", outside [0, ",
               int{Dims::MAX_DIMS}, "]"));
   return Extents(dims.d, dims.d + dims.nbDims);

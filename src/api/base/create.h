@@ -5,8 +5,11 @@
 
 namespace kiln::api {
 
-/// The program's logger, remembered as the process's if it is the first; null, after a message to it where there is
-/// one, if headers of `version` (10.16.0 is 101600) are not for this library: another major version, or newer.
+/// On stderr, for want of a logger: that `call` got none.
+void tell_without_logger(const char* call) noexcept;
+
+/// The program's logger, remembered as the process's if it is the first; null, after a message, if there is
+/// none or if headers of `version` (10.16.0 is 101600) are not for this library: another major version, or newer.
 nvinfer1::ILogger* accept_program(void* logger, const char* call, int32_t version) noexcept;
 
 }  // namespace kiln::api

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "api/base/address_of.h"
 #include "api/base/report.h"
 #include "ir/graph.h"
 
@@ -20,13 +21,5 @@ class NetworkHandle : public nvinfer1::INetworkDefinition {
 
   static NetworkHandle& of(nvinfer1::INetworkDefinition& network) { return static_cast<NetworkHandle&>(network); }
 };
-
-/// The address behind a reference that a program may have made of a null pointer, so that a test for null is kept.
-template <class T>
-T* address_of(T& reference) {
-  T* address = &reference;
-  __asm__("" : "+r"(address));
-  return address;
-}
 
 }  // namespace kiln::api

@@ -1,6 +1,7 @@
 // libnvonnxparser: hands its calls to the parser inside libnvinfer, through the private entry.
 #include <NvOnnxParser.h>
 
+#include <cstdio>
 #include <string>
 
 #include "api/base/private_entry.h"
@@ -27,7 +28,10 @@ Parser find_parser() {
 
 void* create(void* (*KilnParserEntry::*function)(void*, void*, int32_t), const char* call, void* subject, void* logger,
              int32_t version) noexcept {
-  if (!subject || !logger) return nullptr;  // nobody to tell, or nothing to parse into
+  if (!logger) {
+    std::fprintf(stderr, "%s: the logger is null\n", call);  // nobody else to tell
+    return nullptr;
+  }
   try {
     static const Parser parser = find_parser();
     if (parser.problem.empty() && parser.entry.*function) return (parser.entry.*function)(subject, logger, version);

@@ -1,5 +1,6 @@
 #include "api/onnx/create.h"
 
+#include "api/base/create.h"
 #include "api/base/guard.h"
 #include "api/onnx/parser.h"
 #include "api/onnx/parser_refitter.h"
@@ -10,7 +11,7 @@ namespace {
 /// Null where the headers are newer: they may call slots that this parser does not have.
 template <class I, class F>
 I* create(void* subject, void* logger, int32_t version, const char* call, F make) noexcept {
-  if (!logger) return nullptr;
+  if (!logger) return tell_without_logger(call), nullptr;
   const Reporter reporter(*static_cast<nvinfer1::ILogger*>(logger));
   return guard(reporter, call, static_cast<I*>(nullptr), [&]() -> Result<I*> {
     TRY(require(subject != nullptr, "what to work on is null"));

@@ -1,5 +1,6 @@
 #include "api/onnx/parser.h"
 
+#include "api/base/address_of.h"
 #include "api/onnx/loaded_model.h"
 
 namespace kiln::api {
@@ -69,6 +70,7 @@ bool Parser::supportsModel(const void* serialized_onnx_model, size_t serialized_
                            ::SubGraphCollection_t& sub_graph_collection, const char* model_path) noexcept {
   const bool supported = supportsModelV2(serialized_onnx_model, serialized_onnx_model_size, model_path);
   return errors_.run("IParser::supportsModel", [&]() -> Status {
+    TRY(require(address_of(sub_graph_collection) != nullptr, "the collection of subgraphs is null"));
     sub_graph_collection.clear();
     for (const onnx::Subgraph& part : subgraphs_)
       sub_graph_collection.emplace_back(std::vector<size_t>(part.nodes.begin(), part.nodes.end()), part.supported);
@@ -83,7 +85,7 @@ bool Parser::isSubgraphSupported(int64_t index) noexcept {
 int64_t* Parser::getSubgraphNodes(int64_t index, int64_t& subgraphLength) noexcept {
   const bool there = index >= 0 && index < getNbSubgraphs();
   std::vector<int64_t>* const nodes = there ? &subgraphs_[static_cast<size_t>(index)].nodes : nullptr;
-  subgraphLength = nodes ? static_cast<int64_t>(nodes->size()) : 0;
+  if (address_of(subgraphLength)) subgraphLength = nodes ? static_cast<int64_t>(nodes->size()) : 0;
   return nodes ? nodes->data() : nullptr;
 }
 
@@ -94,7 +96,7 @@ const nvonnxparser::IParserError* Parser::getError(int index) const noexcept { r
 void Parser::clearErrors() noexcept { errors_.clear(); }
 
 const char* const* Parser::getUsedVCPluginLibraries(int64_t& nbPluginLibs) const noexcept {
-  nbPluginLibs = 0;  // every importer is built in
+  if (address_of(nbPluginLibs)) nbPluginLibs = 0;  // every importer is built in
   return nullptr;
 }
 

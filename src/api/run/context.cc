@@ -119,7 +119,7 @@ bool Context::setNvtxVerbosity(ProfilingVerbosity verbosity) noexcept {
     const auto number = static_cast<int32_t>(verbosity);
     TRY(require(number >= 0 && number < nvinfer1::EnumMax<ProfilingVerbosity>(), "verbosity ", number,
                 " is not a ProfilingVerbosity"));
-    TRY(require(amount(verbosity) <= amount(engine_.getProfilingVerbosity()),
+    TRY(require(amount(verbosity) <= amount(profiling_verbosity(plan())),
                 "the engine was built with a lower profiling verbosity"));
     settings_.nvtx_verbosity = verbosity;
     return {};

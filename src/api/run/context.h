@@ -114,7 +114,7 @@ class Context final : public nvinfer1::IExecutionContext,
   Status enqueue(Stream& stream, cudaStream_t handle);
   void report_times() const;
 
-  const Engine& engine_;
+  const Engine& engine_;  ///< for getEngine alone: a program may have deleted it
   Reporter reporter_;
   const Strategy strategy_;
   ContextSettings settings_;

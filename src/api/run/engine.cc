@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/base/address_of.h"
 #include "api/base/convert.h"
 #include "api/base/host_memory.h"
 #include "api/run/configs.h"
@@ -27,6 +28,10 @@ Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> pla
     return error(Code::kVersion, "plan: built for device '", plan->device_kind, "', this is 'cpu'; rebuild it here");
   auto engine = TRY(runtime::Engine::load(std::move(plan), device, parent.log()));
   return new Engine(std::move(engine), parent, allocator);
+}
+
+nvinfer1::ProfilingVerbosity profiling_verbosity(const plan::Plan& plan) {
+  return static_cast<nvinfer1::ProfilingVerbosity>(plan.build.get_int("profiling_verbosity").value_or(0));
 }
 
 Engine::Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& parent,
@@ -56,6 +61,7 @@ IHostMemory* Engine::serialize() const noexcept {
 IHostMemory* Engine::serializeWithConfig(nvinfer1::ISerializationConfig& config) const noexcept {
   return guard(reporter_, "ICudaEngine::serializeWithConfig", static_cast<IHostMemory*>(nullptr),
                [&]() -> Result<IHostMemory*> {
+                 TRY(require(address_of(config) != nullptr, "the configuration is null"));
                  // Plans hold no lean runtime: leaving it out changes nothing.
                  for (const auto flag : {SerializationFlag::kEXCLUDE_WEIGHTS, SerializationFlag::kINCLUDE_REFIT})
                    if (config.getFlag(flag))
@@ -136,9 +142,7 @@ nvinfer1::TacticSources Engine::getTacticSources() const noexcept {
   return static_cast<nvinfer1::TacticSources>(plan().build.get_int("tactic_sources").value_or(0));
 }
 
-nvinfer1::ProfilingVerbosity Engine::getProfilingVerbosity() const noexcept {
-  return static_cast<nvinfer1::ProfilingVerbosity>(plan().build.get_int("profiling_verbosity").value_or(0));
-}
+nvinfer1::ProfilingVerbosity Engine::getProfilingVerbosity() const noexcept { return profiling_verbosity(plan()); }
 
 nvinfer1::HardwareCompatibilityLevel Engine::getHardwareCompatibilityLevel() const noexcept {
   return nvinfer1::HardwareCompatibilityLevel::kNONE;

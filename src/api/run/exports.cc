@@ -29,8 +29,10 @@ void* createInferRuntime_INTERNAL(void* logger, int32_t version) noexcept {
 
 void* createInferRefitter_INTERNAL(void* engine, void* logger, int32_t version) noexcept {
   nvinfer1::ILogger* program = kiln::api::accept_program(logger, "createInferRefitter", version);
-  if (!program || !engine) return nullptr;
+  if (!program) return nullptr;
   const kiln::api::Reporter reporter(*program);
+  if (!engine)
+    return reporter.report("createInferRefitter", {kiln::Code::kInvalidArgument, "the engine is null"}), nullptr;
   return kiln::api::missing(reporter, "createInferRefitter", static_cast<void*>(nullptr));
 }
 

@@ -80,7 +80,8 @@ Status check(LayerInformationFormat format) {
 
 bool Inspector::setExecutionContext(nvinfer1::IExecutionContext const* context) noexcept {
   return guard(reporter_, "IEngineInspector::setExecutionContext", [&]() -> Status {
-    TRY(require(!context || &context->getEngine() == &engine_, "the context is of another engine"));
+    TRY(require(!context || &static_cast<const Context*>(context)->runtime_context().engine() == engine_.get(),
+                "the context is of another engine"));
     context_ = context;
     return {};
   });
@@ -92,12 +93,12 @@ char const* Inspector::getLayerInformation(int32_t index, Format format) const n
   return guard(reporter_, "IEngineInspector::getLayerInformation", static_cast<char const*>(nullptr),
                [&]() -> Result<char const*> {
                  TRY(check(format));
-                 const plan::Profile& profile = engine_.plan().profiles[static_cast<size_t>(this->profile())];
+                 const plan::Profile& profile = plan().profiles[static_cast<size_t>(this->profile())];
                  TRY(require(index >= 0 && static_cast<size_t>(index) < profile.steps.size(), "layerIndex ", index,
                              " is outside [0, ", profile.steps.size(), ")"));
                  const plan::Step& step = profile.steps[static_cast<size_t>(index)];
                  const bool json = format == Format::kJSON;
-                 switch (engine_.getProfilingVerbosity()) {
+                 switch (profiling_verbosity(plan())) {
                    case ProfilingVerbosity::kNONE: text_.clear(); break;
                    case ProfilingVerbosity::kLAYER_NAMES_ONLY:
                      text_ = json ? plan::to_json(Datum(step.name)) : step.name;
@@ -113,8 +114,8 @@ char const* Inspector::getEngineInformation(Format format) const noexcept {
   return guard(reporter_, "IEngineInspector::getEngineInformation", static_cast<char const*>(nullptr),
                [&]() -> Result<char const*> {
                  TRY(check(format));
-                 const plan::Profile& profile = engine_.plan().profiles[static_cast<size_t>(this->profile())];
-                 const ProfilingVerbosity verbosity = engine_.getProfilingVerbosity();
+                 const plan::Profile& profile = plan().profiles[static_cast<size_t>(this->profile())];
+                 const ProfilingVerbosity verbosity = profiling_verbosity(plan());
                  Datum::List layers, bindings;
                  std::string lines;
                  if (verbosity != ProfilingVerbosity::kNONE)
@@ -123,11 +124,11 @@ char const* Inspector::getEngineInformation(Format format) const noexcept {
                      layers.push_back(detailed ? Datum(describe(step, profile)) : Datum(step.name));
                      lines += (detailed ? one_line(step, profile) : step.name) + "\n";
                    }
-                 for (const auto* tensors : {&engine_.plan().inputs, &engine_.plan().outputs})
+                 for (const auto* tensors : {&plan().inputs, &plan().outputs})
                    for (const plan::IoTensor& tensor : *tensors) bindings.push_back(tensor.name);
                  if (format == Format::kONELINE) {
                    lines += "Bindings:";
-                   for (const auto* tensors : {&engine_.plan().inputs, &engine_.plan().outputs})
+                   for (const auto* tensors : {&plan().inputs, &plan().outputs})
                      for (const plan::IoTensor& tensor : *tensors) lines += " " + tensor.name;
                    text_ = lines + "\n";
                  } else {

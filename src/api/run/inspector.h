@@ -13,7 +13,9 @@ namespace kiln::api {
 class Inspector final : public nvinfer1::IEngineInspector, public nvinfer1::apiv::VEngineInspector {
  public:
   using Format = nvinfer1::LayerInformationFormat;
-  Inspector(const Engine& engine, const Reporter& parent) : engine_(engine), reporter_(parent) { mImpl = this; }
+  Inspector(const Engine& engine, const Reporter& parent) : engine_(engine.runtime_engine()), reporter_(parent) {
+    mImpl = this;
+  }
 
   nvinfer1::IEngineInspector* getPImpl() noexcept override { return this; }
   /// Layers are then those of the context's profile, with its shapes.
@@ -26,8 +28,9 @@ class Inspector final : public nvinfer1::IEngineInspector, public nvinfer1::apiv
 
  private:
   int profile() const;
+  const plan::Plan& plan() const { return engine_->plan(); }
 
-  const Engine& engine_;
+  std::shared_ptr<const runtime::Engine> engine_;  ///< a program may delete the engine before
   Reporter reporter_;
   nvinfer1::IExecutionContext const* context_ = nullptr;
   mutable std::string text_;

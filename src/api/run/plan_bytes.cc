@@ -1,5 +1,6 @@
 #include "api/run/plan_bytes.h"
 
+#include "api/base/address_of.h"
 #include "plan/reader.h"
 #include "plan/writer.h"
 
@@ -32,11 +33,13 @@ Result<std::shared_ptr<const plan::Plan>> read_plan_bytes(std::span<const std::b
 }
 
 Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamReader& reader) {
+  TRY(require(address_of(reader) != nullptr, "the stream reader is null"));
   ProgramSource source([&](void* to, int64_t count) { return reader.read(to, count); });
   return plan::read_plan(source);
 }
 
 Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamReaderV2& reader) {
+  TRY(require(address_of(reader) != nullptr, "the stream reader is null"));
   ProgramSource source([&](void* to, int64_t count) { return reader.read(to, count, nullptr); });
   return plan::read_plan(source);
 }
