@@ -1,0 +1,24 @@
+// What every kernel of convolutions is given. Defines: ELEMENT (of x and w), RESULT (of y). The prelude has Epilogue.
+#pragma once
+#include "conv/window.cuh"
+#include "gemm/vectors.cuh"
+
+namespace kiln {
+
+/// Element (group, out channel, in channel, tap) of w lies at group * w_group + out * w_out + in * w_in + tap * w_tap,
+/// channels counted within their group. The host's struct of the same name (conv/conv.h) has this layout.
+struct ConvArguments {
+  const ELEMENT* x;
+  const ELEMENT* w;
+  RESULT* y;
+  float* partial;  ///< [split][pixel][out channel]
+  Epilogue epilogue;
+  Strides x_strides, y_strides;
+  long long w_group, w_out, w_in, w_tap;
+  int pixels;                                     ///< of y, all images together
+  int groups, in_channels, out_channels, splits;  ///< channels of one group
+  int images;
+  Window window;
+};
+
+}  // namespace kiln

@@ -1,0 +1,117 @@
+#include <algorithm>
+
+#include "backend/cuda/kernels/conv/conv.h"
+#include "backend/cuda/kernels/gemm/gemm.h"
+
+namespace kiln::cuda {
+namespace {
+
+int64_t bytes_of(DType type) { return bits_of(type) / 8; }
+
+class Candidates {
+ public:
+  Candidates(const ConvTraits& traits, const Machine& machine) : t_(traits), machine_(machine) {
+    kernel_.element = t_.element;
+    kernel_.result = t_.result;
+    kernel_.transposed = t_.transposed;
+  }
+
+  std::vector<ConvCandidate> take() {
+    if (t_.constant_filter && !t_.transposed) {
+      if (t_.filter.in_channels == 1 && t_.filter.out_channels == 1) add_depthwise();
+      if (machine_.compute >= 80 && (t_.element != DType::kF32 || t_.tf32)) add_mma();
+    }
+    add_simt();
+    std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
+    return std::move(result_);
+  }
+
+ private:
+  void add(double flops_per_cycle) {
+    const FilterExtents& f = t_.filter;
+    const double k = static_cast<double>(f.taps * f.in_channels), m = static_cast<double>(t_.pixels);
+    double us =
+        product_estimate_us(kernel_.tile, m, static_cast<double>(f.out_channels), k, static_cast<double>(f.groups),
+                            kernel_.splits, bytes_of(t_.element), flops_per_cycle, machine_);
+    result_.push_back({kernel_, us});
+  }
+
+  void add_depthwise() {
+    kernel_.family = ConvFamily::kDepthwise;
+    kernel_.channels_last = true;
+    const double bytes = static_cast<double>(t_.pixels * t_.filter.groups * 2 * bytes_of(t_.element));
+    for (const int64_t vec : {8, 4, 2, 1}) {
+      if (t_.filter.groups % vec != 0 || vec * bytes_of(t_.element) > 16) continue;
+      kernel_.vec = vec;
+      for (const int64_t columns : {4, 2, 1}) {
+        kernel_.columns = columns;
+        const double penalty = 1 + 0.2 / static_cast<double>(columns) + 0.5 / static_cast<double>(vec);
+        result_.push_back({kernel_, 2 + 1e6 * penalty * bytes / machine_.memory_bytes_per_second});
+      }
+      if (vec * bytes_of(t_.element) <= 8) break;  // narrower ones only where wider ones do not divide
+    }
+    kernel_.vec = 1;
+    kernel_.columns = 2;
+    kernel_.channels_last = false;
+    result_.push_back({kernel_, 2 + 1e6 * 2.5 * bytes / machine_.memory_bytes_per_second});
+    kernel_.columns = 1;
+    kernel_.channels_last = true;
+  }
+
+  void add_mma() {
+    kernel_.family = ConvFamily::kMma;
+    const FilterExtents& f = t_.filter;
+    const int64_t size = bytes_of(t_.element), halves = size == 2 ? 2 : 1;
+    kernel_.piece = std::min<int64_t>(16, power_of_two_in(f.in_channels, 16 / size) * size);
+    // A group's channels begin at a multiple of its own.
+    kernel_.vec = power_of_two_in(f.out_channels, 16 / bytes_of(t_.result));
+    const TileShape tiles[] = {
+        {128, 128, 32 * halves, 2, 4, 0, 0, 3}, {256, 64, 32 * halves, 4, 2, 0, 0, 3},
+        {128, 64, 32 * halves, 4, 2, 0, 0, 4},  {64, 128, 32 * halves, 2, 4, 0, 0, 4},
+        {64, 64, 32 * halves, 2, 2, 0, 0, 4},   {64, 32, 32 * halves, 2, 2, 0, 0, 5},
+        {32, 64, 32 * halves, 2, 2, 0, 0, 5},   {128, 32, 32 * halves, 4, 1, 0, 0, 4},
+        {128, 16, 32 * halves, 4, 1, 0, 0, 4},
+    };
+    for (const TileShape& tile : tiles) {
+      if (mma_shared_bytes(tile, t_.element) > machine_.shared_bytes) continue;
+      kernel_.tile = tile;
+      const int64_t blocks =
+          ((t_.pixels + tile.bm - 1) / tile.bm) * ((f.out_channels + tile.bn - 1) / tile.bn) * f.groups;
+      for (const int64_t splits : {1, 2, 4, 8, 16}) {
+        if (splits > 1 && (splits * tile.bk * 2 > f.taps * f.in_channels ||
+                           blocks * splits > 3 * static_cast<int64_t>(machine_.multiprocessors)))
+          break;
+        kernel_.splits = splits;
+        add((t_.element == DType::kF32 ? 800 : 1900) * (kernel_.piece == 16 ? 1 : 0.4));
+      }
+    }
+    kernel_.splits = 1;
+    kernel_.vec = 1;
+  }
+
+  void add_simt() {
+    kernel_.family = ConvFamily::kSimt;
+    for (const bool last : {true, false}) {
+      kernel_.channels_last = last;
+      kernel_.tile = {128, 128, 16, 0, 0, 8, 8, 0};
+      if (t_.filter.out_channels > 64) add(180);
+      kernel_.tile = {64, 64, 16, 0, 0, 4, 4, 0};
+      if (t_.filter.out_channels > 16) add(180);
+      kernel_.tile = {64, 16, 16, 0, 0, 4, 1, 0};
+      if (t_.filter.out_channels <= 32) add(120);
+    }
+  }
+
+  const ConvTraits& t_;
+  const Machine& machine_;
+  ConvKernel kernel_;
+  std::vector<ConvCandidate> result_;
+};
+
+}  // namespace
+
+std::vector<ConvCandidate> conv_candidates(const ConvTraits& traits, const Machine& machine) {
+  return Candidates(traits, machine).take();
+}
+
+}  // namespace kiln::cuda

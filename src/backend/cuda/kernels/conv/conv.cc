@@ -1,0 +1,176 @@
+#include "backend/cuda/kernels/conv/conv.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cuda/kernels/nest/function.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr std::string_view kFamilies[] = {"simt", "mma", "depthwise"};
+constexpr std::string_view kFiles[] = {"conv/simt.cu", "conv/mma.cu", "depthwise/depthwise.cu"};
+constexpr const char* kEntries[] = {"conv_simt", "conv_mma", "depthwise"};
+constexpr int64_t kDepthwiseThreads = 128;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t bytes_of(DType type) { return bits_of(type) / 8; }
+
+/// Elements from one output channel of a packed filter to the next: whole 16-byte pieces.
+int64_t packed_pitch(const ConvKernel& kernel, const FilterExtents& filter) {
+  const int64_t whole = 16 / bytes_of(kernel.element);
+  return ceil_div(filter.taps * filter.in_channels, whole) * whole;
+}
+
+}  // namespace
+
+std::string ConvKernel::name() const {
+  const std::string order = channels_last ? "" : ", channels first";
+  switch (family) {
+    case ConvFamily::kSimt: return str(transposed ? "gather simt " : "simt ", tile.name(), order);
+    case ConvFamily::kDepthwise: return str("depthwise ", vec, " channels, ", columns, " columns", order);
+    case ConvFamily::kMma: break;
+  }
+  return str(element == DType::kF32 ? "tf32 " : "mma ", tile.name(), " in ", tile.stages,
+             splits > 1 ? str(", k in ", splits) : "", piece == 16 ? "" : str(", pieces of ", piece, " bytes"));
+}
+
+Record ConvKernel::record() const {
+  Record record;
+  record.set("family", kFamilies[static_cast<size_t>(family)]).set("tile", tile.record());
+  record.set("element", name_of(element)).set("result", name_of(result));
+  record.set("transposed", transposed).set("channels_last", channels_last);
+  record.set("piece", piece).set("vec", vec).set("columns", columns).set("splits", splits);
+  return record;
+}
+
+Result<ConvKernel> ConvKernel::parse(const Record& record) {
+  ConvKernel kernel;
+  const std::string family = TRY(record.get_text("family"));
+  const auto found = std::ranges::find(kFamilies, family);
+  TRY(require(found != std::end(kFamilies), "no family of convolutions is called '", family, "'"));
+  kernel.family = static_cast<ConvFamily>(found - kFamilies);
+  const auto element = dtype_named(TRY(record.get_text("element"))),
+             result = dtype_named(TRY(record.get_text("result")));
+  TRY(require(element && result, "a convolution's types are not known"));
+  kernel.element = *element;
+  kernel.result = *result;
+  if (kernel.family != ConvFamily::kDepthwise) kernel.tile = TRY(TileShape::parse(TRY(record.get_record("tile"))));
+  kernel.transposed = TRY(record.get_bool("transposed"));
+  kernel.channels_last = TRY(record.get_bool("channels_last"));
+  kernel.piece = TRY(record.get_int("piece"));
+  kernel.vec = TRY(record.get_int("vec"));
+  kernel.columns = TRY(record.get_int("columns"));
+  kernel.splits = TRY(record.get_int("splits"));
+  TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.columns >= 1 &&
+                  kernel.columns <= 16,
+              "a convolution has ", kernel.splits, " splits, vectors of ", kernel.vec, " and ", kernel.columns,
+              " columns"));
+  return kernel;
+}
+
+KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
+  const auto family = static_cast<size_t>(kernel.family);
+  KernelSource source{kFiles[family], epilogue_source(epilogue), {}, kEntries[family]};
+  if (kernel.family != ConvFamily::kDepthwise) source.defines = kernel.tile.defines();
+  const auto define = [&](std::string_view name, const auto& value) {
+    source.defines.push_back(str(name, "=", value));
+  };
+  define("ELEMENT", element_name(kernel.element));
+  define("RESULT", element_name(kernel.result));
+  switch (kernel.family) {
+    case ConvFamily::kSimt:
+      define("TRANSPOSED", int{kernel.transposed});
+      define("A_K_FAST", int{kernel.channels_last});
+      define("B_K_FAST", 1);
+      break;
+    case ConvFamily::kMma:
+      define("A_PIECE", kernel.piece);
+      define("B_PIECE", 16);
+      define("VEC", kernel.vec);
+      define("SPLIT", int{kernel.splits > 1});
+      break;
+    case ConvFamily::kDepthwise:
+      define("VEC", kernel.vec);
+      define("COLUMNS", kernel.columns);
+      break;
+  }
+  return source;
+}
+
+Result<FilterExtents> FilterExtents::of(std::span<const int64_t> w, int64_t groups, bool transposed) {
+  TRY(require(w.size() >= 3 && groups >= 1 && w[0] % groups == 0, "a filter of ", Extents(w.begin(), w.end()), " in ",
+              groups, " groups"));
+  FilterExtents filter{groups, transposed ? w[0] / groups : w[1], transposed ? w[1] : w[0] / groups, 1};
+  for (size_t i = 2; i < w.size(); ++i) filter.taps *= w[i];
+  return filter;
+}
+
+bool packs_filter(const ConvKernel& kernel) { return kernel.family != ConvFamily::kSimt; }
+
+Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& f, std::span<const std::byte> elements) {
+  const auto size = static_cast<size_t>(bytes_of(kernel.element));
+  const bool depthwise = kernel.family == ConvFamily::kDepthwise;
+  const int64_t pitch = depthwise ? 0 : packed_pitch(kernel, f), outs = f.groups * f.out_channels;
+  Bytes packed(static_cast<size_t>(depthwise ? f.taps * outs : outs * pitch) * size);
+  const std::byte* from = elements.data();
+  for (int64_t out = 0; out < outs; ++out)
+    for (int64_t in = 0; in < f.in_channels; ++in)
+      for (int64_t tap = 0; tap < f.taps; ++tap, from += size) {
+        const int64_t to = depthwise ? tap * outs + out : out * pitch + tap * f.in_channels + in;
+        std::memcpy(packed.data() + static_cast<size_t>(to) * size, from, size);
+      }
+  return packed;
+}
+
+void set_filter(const ConvKernel& kernel, const FilterExtents& f, ConvArguments& arguments) {
+  arguments.groups = static_cast<int32_t>(f.groups);
+  arguments.in_channels = static_cast<int32_t>(f.in_channels);
+  arguments.out_channels = static_cast<int32_t>(f.out_channels);
+  if (packs_filter(kernel)) {
+    arguments.w_out = packed_pitch(kernel, f);
+    arguments.w_group = f.out_channels * arguments.w_out;
+    arguments.w_in = 1;
+    arguments.w_tap = f.in_channels;
+    return;
+  }
+  arguments.w_group = f.out_channels * f.in_channels * f.taps;
+  arguments.w_out = kernel.transposed ? f.taps : f.in_channels * f.taps;
+  arguments.w_in = kernel.transposed ? f.out_channels * f.taps : f.taps;
+  arguments.w_tap = 1;
+}
+
+Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a) {
+  ConvLaunch launch;
+  const TileShape& tile = kernel.tile;
+  const int64_t channels = int64_t{a.groups} * a.out_channels;
+  const auto set_grid = [](LaunchShape& shape, int64_t blocks, int64_t threads) {
+    shape.grid[0] = static_cast<uint32_t>(blocks);
+    shape.block[0] = static_cast<uint32_t>(threads);
+    return require(blocks < (int64_t{1} << 31), "a convolution of ", blocks, " blocks is more than a grid");
+  };
+  a.splits = 1;
+  if (kernel.family == ConvFamily::kDepthwise) {
+    const int64_t strips = ceil_div(a.window.out[2], kernel.columns);
+    const int64_t items = int64_t{a.images} * a.window.out[0] * a.window.out[1] * strips * (a.groups / kernel.vec);
+    TRY(set_grid(launch.main, ceil_div(items, kDepthwiseThreads), kDepthwiseThreads));
+    return launch;
+  }
+  if (kernel.family == ConvFamily::kMma) {
+    const int64_t steps = ceil_div(a.window.taps() * a.in_channels, tile.bk);
+    a.splits = static_cast<int32_t>(std::max<int64_t>(1, std::min(kernel.splits, steps)));
+    launch.main.shared_bytes = mma_shared_bytes(tile, kernel.element);
+    const int64_t reach = int64_t{a.images} * a.x_strides.n;
+    TRY(require(reach < (int64_t{1} << 31), "a convolution reads ", reach, " elements; this kernel counts to 2^31"));
+  }
+  const int64_t blocks = ceil_div(a.pixels, tile.bm) * ceil_div(a.out_channels, tile.bn) * a.groups * a.splits;
+  TRY(set_grid(launch.main, blocks, tile.threads()));
+  if (kernel.splits > 1) {
+    launch.reduce_vectors = a.pixels * channels / kernel.vec;
+    launch.workspace_bytes = a.pixels * channels * a.splits * 4;
+    TRY(set_grid(launch.reduce, ceil_div(launch.reduce_vectors, 256), 256));
+  }
+  return launch;
+}
+
+}  // namespace kiln::cuda

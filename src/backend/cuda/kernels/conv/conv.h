@@ -1,0 +1,102 @@
+/// Convolutions on the GPU: which kernels there are, and how each is launched for given extents.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/gemm/epilogue.h"
+#include "backend/cuda/kernels/gemm/tile.h"
+#include "tensor/extents.h"
+
+namespace kiln::cuda {
+
+enum class ConvFamily : uint8_t {
+  kSimt,      ///< conv/simt.cu: plain FMA, any strides and groups, transposed too
+  kMma,       ///< conv/mma.cu: tensor cores, channels last
+  kDepthwise  ///< depthwise/depthwise.cu: an input channel an output channel
+};
+
+/// What a kernel is compiled for, and how many blocks share the sums.
+struct ConvKernel {
+  ConvFamily family = ConvFamily::kSimt;
+  DType element = DType::kF32, result = DType::kF32;
+  TileShape tile;
+  bool transposed = false;    ///< kSimt: a deconvolution
+  bool channels_last = true;  ///< kSimt: what neighbouring threads read
+  int64_t piece = 0;          ///< kMma: bytes of x that lie within a tap and are aligned
+  int64_t vec = 1;            ///< kMma and kDepthwise: channels that are stored at once
+  int64_t columns = 1;        ///< kDepthwise: pixels of a row that a thread makes
+  int64_t splits = 1;         ///< kMma
+
+  std::string name() const;
+  Record record() const;
+  static Result<ConvKernel> parse(const Record& record);
+};
+KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue);
+/// Entry of the second launch of a kernel with splits.
+inline constexpr const char* kConvReduce = "conv_reduce";
+
+/// Spatial axes in the order depth, height, width; absent ones have extent, kernel and stride 1. Kernels take these
+/// structs as they lie here.
+struct ConvWindow {
+  int32_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1},
+          pad[3] = {0, 0, 0};
+  int64_t taps() const { return int64_t{kernel[0]} * kernel[1] * kernel[2]; }
+  int64_t out_pixels() const { return int64_t{out[0]} * out[1] * out[2]; }
+};
+struct ConvStrides {
+  int64_t n = 0, channel = 0, at[3] = {0, 0, 0};
+};
+/// Element (group, out channel, in channel, tap) of w lies at group * w_group + out * w_out + in * w_in + tap * w_tap.
+struct ConvArguments {
+  const void* x = nullptr;
+  const void* w = nullptr;
+  void* y = nullptr;
+  float* partial = nullptr;
+  EpilogueArguments epilogue;
+  ConvStrides x_strides, y_strides;
+  int64_t w_group = 0, w_out = 0, w_in = 0, w_tap = 0;
+  int32_t pixels = 0;                                                 ///< of y, all images together
+  int32_t groups = 1, in_channels = 1, out_channels = 1, splits = 1;  ///< channels of one group
+  int32_t images = 1;
+  ConvWindow window;
+};
+
+/// A filter's canonical extents: [out, in / groups, kernel...], or of a deconvolution [in, out / groups, kernel...].
+struct FilterExtents {
+  int64_t groups = 1, in_channels = 1, out_channels = 1, taps = 1;  ///< channels of one group
+  static Result<FilterExtents> of(std::span<const int64_t> w, int64_t groups, bool transposed);
+};
+/// How the kernel wants w: true if in an order of its own, which pack_filter makes, else as the plan has it.
+bool packs_filter(const ConvKernel& kernel);
+/// The elements of a filter in the kernel's order.
+Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& filter, std::span<const std::byte> elements);
+/// Sets channels and the strides of w.
+void set_filter(const ConvKernel& kernel, const FilterExtents& filter, ConvArguments& arguments);
+
+/// The launches of a convolution; `main` first, then, where `reduce_vectors` is not 0, kConvReduce.
+struct ConvLaunch {
+  LaunchShape main, reduce;
+  int64_t reduce_vectors = 0;
+  int64_t workspace_bytes = 0;
+};
+/// Sets `arguments.splits`.
+Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& arguments);
+
+/// What a convolution allows a kernel to assume, and its extents at the optimum.
+struct ConvTraits {
+  DType element = DType::kF32, result = DType::kF32;
+  FilterExtents filter;
+  bool constant_filter = true, tf32 = false, transposed = false;
+  int64_t pixels = 1;  ///< of y, all images together
+};
+struct ConvCandidate {
+  ConvKernel kernel;
+  double estimate_us;
+};
+/// Kernels worth timing, the likeliest first; kSimt, channels last and first, always among them.
+std::vector<ConvCandidate> conv_candidates(const ConvTraits& traits, const Machine& machine);
+
+}  // namespace kiln::cuda

@@ -1,0 +1,160 @@
+#include "backend/cuda/kernels/gemm/gemm.h"
+
+#include <algorithm>
+
+#include "backend/cuda/kernels/nest/function.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr std::string_view kFamilies[] = {"simt", "mma"};
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t bytes_of(DType type) { return bits_of(type) / 8; }
+
+/// FMA and tensor-core operations a cycle and multiprocessor, as mma.sync reaches them.
+double flops_per_cycle(const GemmKernel& kernel) {
+  if (kernel.family == GemmFamily::kSimt) return 200;
+  return kernel.element == DType::kF32 ? 900 : 2200;
+}
+
+}  // namespace
+
+int64_t power_of_two_in(int64_t n, int64_t most) {
+  int64_t result = most;
+  while (n % result != 0) result /= 2;
+  return result;
+}
+
+std::string GemmKernel::name() const {
+  if (family == GemmFamily::kSimt) return str("simt ", tile.name());
+  const std::string pieces =
+      a_piece == 16 && b_piece == 16 ? "" : str(", pieces of ", std::min(a_piece, b_piece), " bytes");
+  return str(element == DType::kF32 ? "tf32 " : "mma ", tile.name(), " in ", tile.stages,
+             splits > 1 ? str(", k in ", splits) : "", pieces);
+}
+
+Record GemmKernel::record() const {
+  Record record;
+  record.set("family", kFamilies[static_cast<size_t>(family)]).set("tile", tile.record());
+  record.set("element", name_of(element)).set("result", name_of(result));
+  record.set("a_k_major", a_k_major).set("b_k_major", b_k_major);
+  record.set("a_piece", a_piece).set("b_piece", b_piece).set("vec", vec).set("splits", splits);
+  return record;
+}
+
+Result<GemmKernel> GemmKernel::parse(const Record& record) {
+  GemmKernel kernel;
+  const std::string family = TRY(record.get_text("family"));
+  const auto found = std::ranges::find(kFamilies, family);
+  TRY(require(found != std::end(kFamilies), "no family of matrix products is called '", family, "'"));
+  kernel.family = static_cast<GemmFamily>(found - kFamilies);
+  const auto element = dtype_named(TRY(record.get_text("element"))),
+             result = dtype_named(TRY(record.get_text("result")));
+  TRY(require(element && result, "a matrix product's types are not known"));
+  kernel.element = *element;
+  kernel.result = *result;
+  kernel.tile = TRY(TileShape::parse(TRY(record.get_record("tile"))));
+  kernel.a_k_major = TRY(record.get_bool("a_k_major"));
+  kernel.b_k_major = TRY(record.get_bool("b_k_major"));
+  kernel.a_piece = TRY(record.get_int("a_piece"));
+  kernel.b_piece = TRY(record.get_int("b_piece"));
+  kernel.vec = TRY(record.get_int("vec"));
+  kernel.splits = TRY(record.get_int("splits"));
+  TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8, "a matrix product has ",
+              kernel.splits, " splits and vectors of ", kernel.vec));
+  return kernel;
+}
+
+KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
+  const bool simt = kernel.family == GemmFamily::kSimt;
+  KernelSource source{simt ? "gemm/simt.cu" : "gemm/mma.cu", epilogue_source(epilogue), kernel.tile.defines(),
+                      simt ? "gemm_simt" : "gemm_mma"};
+  source.defines.push_back(str("ELEMENT=", element_name(kernel.element)));
+  source.defines.push_back(str("RESULT=", element_name(kernel.result)));
+  const std::string_view suffix = simt ? "_K_FAST=" : "_K_MAJOR=";
+  source.defines.push_back(str("A", suffix, int{kernel.a_k_major}));
+  source.defines.push_back(str("B", suffix, int{kernel.b_k_major}));
+  if (simt) return source;
+  source.defines.push_back(str("A_PIECE=", kernel.a_piece));
+  source.defines.push_back(str("B_PIECE=", kernel.b_piece));
+  source.defines.push_back(str("VEC=", kernel.vec));
+  source.defines.push_back(str("SPLIT=", int{kernel.splits > 1}));
+  return source;
+}
+
+Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments) {
+  const int64_t m = arguments.m, n = arguments.n, batches = arguments.batches.count();
+  const TileShape& tile = kernel.tile;
+  arguments.splits =
+      static_cast<int32_t>(std::max<int64_t>(1, std::min(kernel.splits, ceil_div(arguments.k, tile.bk))));
+  const int64_t blocks = ceil_div(m, tile.bm) * ceil_div(n, tile.bn) * batches * arguments.splits;
+  const int64_t elements = m * n * batches;
+  TRY(require(blocks < (int64_t{1} << 31) && elements / kernel.vec < (int64_t{1} << 38), "a product of ", batches,
+              " times ", m, " x ", n, " has more tiles than a grid"));
+  GemmLaunch launch;
+  launch.main.grid[0] = static_cast<uint32_t>(blocks);
+  launch.main.block[0] = static_cast<uint32_t>(tile.threads());
+  if (kernel.family == GemmFamily::kMma) launch.main.shared_bytes = mma_shared_bytes(tile, kernel.element);
+  if (kernel.splits > 1) {  // the kernel only writes partial sums, even where one split is left
+    launch.reduce_vectors = elements / kernel.vec;
+    launch.reduce.grid[0] = static_cast<uint32_t>(ceil_div(launch.reduce_vectors, 256));
+    launch.reduce.block[0] = 256;
+    launch.workspace_bytes = elements * arguments.splits * 4;
+  }
+  return launch;
+}
+
+std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
+                                           const Machine& machine) {
+  std::vector<GemmCandidate> result;
+  GemmKernel kernel;
+  kernel.element = traits.element;
+  kernel.result = traits.result;
+  kernel.a_k_major = traits.a_k_major;
+  kernel.b_k_major = traits.b_k_major;
+  const auto add = [&] {
+    const double us = product_estimate_us(kernel.tile, static_cast<double>(m), static_cast<double>(n),
+                                          static_cast<double>(k), static_cast<double>(batches), kernel.splits,
+                                          bytes_of(kernel.element), flops_per_cycle(kernel), machine);
+    result.push_back({kernel, us});
+  };
+  if (machine.compute >= 80 && (traits.element != DType::kF32 || traits.tf32)) {
+    kernel.family = GemmFamily::kMma;
+    const int64_t size = bytes_of(traits.element), halves = size == 2 ? 2 : 1;
+    kernel.a_piece = std::min<int64_t>(16, traits.a_align * size);
+    kernel.b_piece = std::min<int64_t>(16, traits.b_align * size);
+    kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.result));
+    const TileShape tiles[] = {
+        {128, 128, 32 * halves, 2, 4, 0, 0, 3}, {256, 128, 16 * halves, 4, 2, 0, 0, 4},
+        {128, 64, 32 * halves, 4, 2, 0, 0, 4},  {64, 128, 32 * halves, 2, 4, 0, 0, 4},
+        {64, 64, 32 * halves, 2, 2, 0, 0, 4},   {64, 32, 32 * halves, 2, 2, 0, 0, 5},
+        {32, 64, 32 * halves, 2, 2, 0, 0, 5},   {16, 64, 32 * halves, 1, 4, 0, 0, 6},
+        {128, 32, 32 * halves, 4, 1, 0, 0, 4},
+    };
+    for (const TileShape& tile : tiles) {
+      // Lines along rows or columns are as long as the tile is wide, and read in 128-byte groups.
+      if (!kernel.a_k_major && tile.bm * size < 64 * (size / 2)) continue;
+      if (!kernel.b_k_major && tile.bn * size < 64 * (size / 2)) continue;
+      if (mma_shared_bytes(tile, traits.element) > machine.shared_bytes) continue;
+      kernel.tile = tile;
+      for (const int64_t splits : {1, 2, 4, 8, 16}) {
+        const int64_t blocks = ceil_div(m, tile.bm) * ceil_div(n, tile.bn) * batches;
+        if (splits > 1 &&
+            (splits * tile.bk * 2 > k || blocks * splits > 3 * static_cast<int64_t>(machine.multiprocessors)))
+          break;
+        kernel.splits = splits;
+        add();
+      }
+    }
+  }
+  kernel = {GemmFamily::kSimt, traits.element, traits.result, {}, traits.a_k_major, traits.b_k_major, 0, 0, 1, 1};
+  for (const TileShape& tile : {TileShape{128, 128, 16, 0, 0, 8, 8, 0}, TileShape{64, 64, 16, 0, 0, 4, 4, 0}}) {
+    kernel.tile = tile;
+    add();
+  }
+  std::ranges::stable_sort(result, {}, &GemmCandidate::estimate_us);
+  return result;
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,94 @@
+/// Matrix products on the GPU: which kernels there are, and how each is launched for given extents.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/gemm/epilogue.h"
+#include "backend/cuda/kernels/gemm/tile.h"
+
+namespace kiln::cuda {
+
+enum class GemmFamily : uint8_t {
+  kSimt,  ///< gemm/simt.cu: plain FMA, any strides
+  kMma    ///< gemm/mma.cu: tensor cores of sm_80 and up; FP32 operands are rounded to TF32
+};
+
+/// What a kernel is compiled for, and how many blocks share a product's k.
+struct GemmKernel {
+  GemmFamily family = GemmFamily::kSimt;
+  DType element = DType::kF32, result = DType::kF32;
+  TileShape tile;
+  bool a_k_major = true, b_k_major = false;  ///< along k the operand is contiguous; else along rows or columns
+  int64_t a_piece = 0, b_piece = 0;          ///< kMma: bytes that are aligned and wholly inside or outside the operand
+  int64_t vec = 1;                           ///< kMma: columns of C that are stored at once
+  int64_t splits = 1;                        ///< kMma: more than one go through partial sums
+
+  std::string name() const;
+  Record record() const;
+  static Result<GemmKernel> parse(const Record& record);
+};
+KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue);
+/// Entry of the second launch of a kernel with splits.
+inline constexpr const char* kGemmReduce = "gemm_reduce";
+
+/// One batch axis: its extent, and how far each tensor moves along it (0 repeats).
+struct BatchAxis {
+  int32_t extent = 1, unused = 0;
+  int64_t a = 0, b = 0, c = 0;
+};
+struct Batches {
+  static constexpr size_t kMost = 6;
+  int32_t axes = 0, unused = 0;
+  BatchAxis axis[kMost];  ///< the innermost first
+  int64_t count() const {
+    int64_t n = 1;
+    for (int i = 0; i < axes; ++i) n *= axis[i].extent;
+    return n;
+  }
+};
+
+/// Element (i, l) of A lies at i * a_row + l * a_k, (l, j) of B at j * b_column + l * b_k, (i, j) of C at i * c_row +
+/// j.
+struct GemmArguments {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+  float* partial = nullptr;
+  EpilogueArguments epilogue;
+  int64_t a_row = 0, a_k = 1, b_column = 1, b_k = 0, c_row = 0;
+  int32_t m = 0, n = 0, k = 0, splits = 1;
+  Batches batches;
+};
+
+/// The launches of a product; `main` first, then, where `reduce_vectors` is not 0, kGemmReduce.
+struct GemmLaunch {
+  LaunchShape main, reduce;
+  int64_t reduce_vectors = 0;
+  int64_t workspace_bytes = 0;
+};
+/// Sets `arguments.splits`. Extents of 0 give grids of 0, but k = 0 runs: C is the epilogue of zeros.
+Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments);
+
+/// What a product allows a kernel to assume.
+struct GemmTraits {
+  DType element = DType::kF32, result = DType::kF32;
+  bool a_k_major = true, b_k_major = false;
+  int64_t a_align = 1, b_align = 1, c_align = 1;  ///< elements that divide the contiguous extents and all strides
+  bool tf32 = false;
+};
+/// Kernels worth timing for m x n x k in batches, the likeliest first; the last resort (kSimt) always among them.
+struct GemmCandidate {
+  GemmKernel kernel;
+  double estimate_us;
+};
+std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
+                                           const Machine& machine);
+
+/// The largest power of two, at most `most`, that divides `n`; most for 0.
+int64_t power_of_two_in(int64_t n, int64_t most);
+
+}  // namespace kiln::cuda

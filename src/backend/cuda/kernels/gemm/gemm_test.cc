@@ -1,0 +1,87 @@
+#include "backend/cuda/kernels/gemm/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "backend/cuda/device/compiler.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr GemmTraits kHalf{DType::kF16, DType::kF16, true, true, 8, 8, 8, false};
+
+TEST(Gemm, CandidatesEndInWhatAlwaysRuns) {
+  for (const int64_t m : {1, 7, 128, 4096}) {
+    const auto candidates = gemm_candidates(kHalf, m, 768, 768, 1, {});
+    EXPECT_TRUE(std::ranges::any_of(candidates, [](const auto& c) { return c.kernel.family == GemmFamily::kSimt; }));
+    EXPECT_EQ(candidates.front().kernel.family, GemmFamily::kMma) << m;
+    EXPECT_TRUE(std::ranges::is_sorted(candidates, {}, &GemmCandidate::estimate_us));
+  }
+}
+TEST(Gemm, Fp32NeedsPermissionForTensorCores) {
+  GemmTraits exact = kHalf;
+  exact.element = exact.result = DType::kF32;
+  for (const GemmCandidate& c : gemm_candidates(exact, 512, 512, 512, 1, {}))
+    EXPECT_EQ(c.kernel.family, GemmFamily::kSimt);
+}
+TEST(Gemm, FewRowsShareK) {
+  const auto candidates = gemm_candidates(kHalf, 8, 768, 3072, 1, {});
+  EXPECT_GT(candidates.front().kernel.splits, 1);
+}
+TEST(Gemm, PiecesFollowAlignment) {
+  GemmTraits odd = kHalf;
+  odd.a_align = 1;
+  odd.b_align = 4;
+  odd.c_align = 2;
+  const GemmKernel kernel = gemm_candidates(odd, 512, 510, 511, 1, {}).front().kernel;
+  EXPECT_EQ(kernel.a_piece, 2);
+  EXPECT_EQ(kernel.b_piece, 8);
+  EXPECT_EQ(kernel.vec, 2);
+}
+TEST(Gemm, PlansCoverTheResult) {
+  GemmKernel kernel = gemm_candidates(kHalf, 512, 512, 512, 1, {}).front().kernel;
+  kernel.tile = {128, 64, 64, 4, 2, 0, 0, 4};
+  kernel.splits = 4;
+  GemmArguments arguments;
+  arguments.m = 300, arguments.n = 200, arguments.k = 100;
+  arguments.batches.axes = 1;
+  arguments.batches.axis[0].extent = 5;
+  const GemmLaunch plan = *plan_gemm(kernel, arguments);
+  EXPECT_EQ(arguments.splits, 2);  // two steps of 64 are all there is
+  EXPECT_EQ(plan.main.grid[0], 3u * 4 * 5 * 2);
+  EXPECT_EQ(plan.reduce_vectors, 300 * 200 * 5 / 8);
+  EXPECT_EQ(plan.workspace_bytes, 300 * 200 * 5 * 2 * 4);
+}
+TEST(Gemm, KernelsSurviveTheirRecords) {
+  for (const GemmCandidate& c : gemm_candidates(kHalf, 64, 512, 4096, 1, {}))
+    EXPECT_EQ(GemmKernel::parse(c.kernel.record())->record(), c.kernel.record());
+}
+TEST(Gemm, ATileFromOutsideIsChecked) {
+  Record record = gemm_candidates(kHalf, 64, 64, 64, 1, {}).front().kernel.record();
+  record.set("tile", TileShape{128, 128, 32, 0, 0, 0, 8, 4}.record());
+  EXPECT_FALSE(GemmKernel::parse(record).has_value());
+}
+
+/// Every tile of a family, with and without splits, and each way of reading.
+TEST(Gemm, KernelsCompile) {
+  const Epilogue epilogue{.bias = DType::kF32, .residual = DType::kF16, .lo = 0};
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
+    Compiler compiler(arch);
+    for (const bool major : {true, false}) {
+      GemmTraits traits = kHalf;
+      traits.a_k_major = traits.b_k_major = major;
+      if (!major) traits = {DType::kF32, DType::kF32, false, false, 1, 2, 4, true};
+      std::vector<GemmCandidate> candidates = gemm_candidates(traits, 512, 512, 4096, 1, {});
+      candidates.resize(4);
+      for (const GemmCandidate& c : candidates) {
+        const auto cubin = compiler.compile(source_of(c.kernel, epilogue));
+        if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+        ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cuda

@@ -1,0 +1,58 @@
+// How sums leave the registers: sixteen rows of a warp at a time go through shared memory, so that operands of the
+// epilogue are read, and results written, in whole vectors along the rows.
+// Defines: VEC (columns a vector; divides the columns and the row stride of the result).
+#pragma once
+
+namespace kiln {
+
+/// Sixteen rows of kColumns sums of one warp; the padding keeps the writes of a quarter warp apart.
+template <int kColumns>
+struct Slab {
+  static constexpr int kPitch = kColumns + 8;
+  float at[16][kPitch];
+
+  /// Writes what `multiply` left of the blocks side by side.
+  template <int kBlocks>
+  __device__ __forceinline__ void fill(const float (&blocks)[kBlocks][4]) {
+    static_assert(kBlocks * 8 == kColumns, "as wide as the blocks");
+    const int lane = threadIdx.x % 32, row = lane / 4, column = lane % 4 * 2;
+    __syncwarp();
+#pragma unroll
+    for (int j = 0; j < kBlocks; ++j) {
+      *reinterpret_cast<float2*>(&at[row][j * 8 + column]) = {blocks[j][0], blocks[j][1]};
+      *reinterpret_cast<float2*>(&at[row + 8][j * 8 + column]) = {blocks[j][2], blocks[j][3]};
+    }
+    __syncwarp();
+  }
+  /// Calls use(values, row, column) for the vectors within `rows` and `columns`, neighbours in neighbouring lanes.
+  template <class Use>
+  __device__ __forceinline__ void for_each(int rows, int columns, const Use& use) const {
+    constexpr int kVectors = kColumns / VEC;
+#pragma unroll 4
+    for (int i = threadIdx.x % 32; i < 16 * kVectors; i += 32) {
+      const int row = i / kVectors, column = i % kVectors * VEC;
+      if (row >= rows || column >= columns) continue;
+      float x[VEC];
+#pragma unroll
+      for (int v = 0; v < VEC; ++v) x[v] = at[row][column + v];
+      use(x, row, column);
+    }
+  }
+};
+
+/// Calls use(values, row, column) for every vector of the block's sums within `rows` and `columns` of its tile.
+template <class Use>
+__device__ __forceinline__ void for_each_sum(const Sums& sums, unsigned char* shared, int rows, int columns,
+                                             const Use& use) {
+  const int warp = threadIdx.x / 32, warp_row = warp / WARPS_N * kWarpM, warp_column = warp % WARPS_N * kWarpN;
+  Slab<kWarpN>& slab = reinterpret_cast<Slab<kWarpN>*>(shared)[warp];
+#pragma unroll
+  for (int i = 0; i < kBlocksM; ++i) {
+    slab.fill(sums.at[i]);
+    const int row0 = warp_row + i * 16;
+    slab.for_each(rows - row0, columns - warp_column,
+                  [&](float (&x)[VEC], int row, int column) { use(x, row0 + row, warp_column + column); });
+  }
+}
+
+}  // namespace kiln

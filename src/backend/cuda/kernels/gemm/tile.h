@@ -1,0 +1,44 @@
+/// What the kernels of contractions are tuned by.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/record.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cuda {
+
+/// A block's share of a product: bm x bn sums, bk of k at a time.
+struct TileShape {
+  int64_t bm = 0, bn = 0, bk = 0;
+  int64_t warps_m = 0, warps_n = 0;  ///< how the block's warps share it; 0 where threads do (plain FMA)
+  int64_t tm = 0, tn = 0;            ///< sums a thread, plain FMA only
+  int64_t stages = 0;                ///< tiles of operands in shared memory
+
+  int64_t threads() const { return warps_m ? warps_m * warps_n * 32 : (bm / tm) * (bn / tn); }
+  std::vector<std::string> defines() const;
+  std::string name() const;  ///< "128x64x32"
+  Record record() const;
+  static Result<TileShape> parse(const Record& record);
+  bool operator==(const TileShape&) const = default;
+};
+
+/// Dynamic shared memory of the tensor-core kernels: stages of both operands, or the epilogue's slabs if those are
+/// more.
+uint32_t mma_shared_bytes(const TileShape& tile, DType element);
+
+/// What choosing a kernel needs to know of a device.
+struct Machine {
+  double multiprocessors = 132, clock_hz = 1.7e9, memory_bytes_per_second = 3.5e12;
+  int64_t shared_bytes = 232'448;  ///< the most that a block may have
+  int compute = 90;                ///< compute capability times ten
+  double l2_bytes_per_second() const { return multiprocessors * clock_hz * 40; }
+};
+/// Of one product of m x n x k in batches, when blocks of `tile` run it by `flops_per_cycle` a multiprocessor.
+double product_estimate_us(const TileShape& tile, double m, double n, double k, double batches, int64_t splits,
+                           int64_t element_bytes, double flops_per_cycle, const Machine& machine);
+
+}  // namespace kiln::cuda
