@@ -7,12 +7,9 @@
 namespace kiln {
 namespace ops {
 struct Constant;
-struct Convolution;
-struct Deconvolution;
 struct DimValues;
 struct Fill;
 struct Gather;
-struct MatrixMultiply;
 struct Normalization;
 struct Padding;
 struct Pooling;
@@ -38,12 +35,9 @@ template <> TacticList tactics_of<ops::Shuffle>() { return {}; }
 template <> TacticList tactics_of<ops::Shape>() { return {}; }
 
 // No kernel yet.
-template <> TacticList tactics_of<ops::Convolution>() { return {}; }
-template <> TacticList tactics_of<ops::Deconvolution>() { return {}; }
 template <> TacticList tactics_of<ops::DimValues>() { return {}; }
 template <> TacticList tactics_of<ops::Fill>() { return {}; }
 template <> TacticList tactics_of<ops::Gather>() { return {}; }
-template <> TacticList tactics_of<ops::MatrixMultiply>() { return {}; }
 template <> TacticList tactics_of<ops::Normalization>() { return {}; }
 template <> TacticList tactics_of<ops::Pooling>() { return {}; }
 template <> TacticList tactics_of<ops::Reduce>() { return {}; }

@@ -1,0 +1,54 @@
+/// A step's inputs as its kernel sees them: those of a run, and constants that its load put on the device.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "backend/cuda/exec/executor.h"
+#include "backend/cuda/kernels/gemm/epilogue.h"
+
+namespace kiln::cuda {
+
+class Constants {
+ public:
+  explicit Constants(size_t inputs) : held_(inputs) {}
+
+  /// Uploads the constants as they are, except those that `put` has or will have set.
+  Status upload_rest(const LoadArguments& arguments) {
+    for (size_t i = 0; i < held_.size(); ++i)
+      if (arguments.constants[i] && !held_[i]) held_[i] = TRY(arguments.device.upload(arguments.constants[i]->bytes()));
+    return {};
+  }
+  Status put(size_t input, CudaDevice& device, std::span<const std::byte> bytes) {
+    held_[input] = TRY(device.upload(bytes));
+    packed_bytes_ += static_cast<int64_t>(bytes.size());
+    return {};
+  }
+
+  const void* at(size_t input, const RunArguments& run) const {
+    return held_[input] ? held_[input]->data() : run.inputs[input];
+  }
+  size_t size() const { return held_.size(); }
+  int64_t packed_bytes() const { return packed_bytes_; }
+
+ private:
+  std::vector<std::shared_ptr<const Buffer>> held_;
+  int64_t packed_bytes_ = 0;
+};
+
+/// Inputs of a contraction's step: its operands, bias or absent, residual or absent, operands of the hook.
+constexpr size_t kFirstEpilogueInput = 2;
+
+inline Status check_contraction(const StepSpec& spec) {
+  constexpr size_t kLeast = kFirstEpilogueInput + EpilogueArguments::kFixed;
+  return require(spec.inputs.size() >= kLeast && spec.inputs.size() <= kFirstEpilogueInput + EpilogueArguments::kMost &&
+                     spec.outputs.size() == 1,
+                 "a contraction's step has ", spec.inputs.size(), " inputs and ", spec.outputs.size(), " outputs");
+}
+inline void set_operands(EpilogueArguments& epilogue, const Constants& constants, const RunArguments& run) {
+  for (size_t i = kFirstEpilogueInput; i < constants.size(); ++i)
+    epilogue.operand[i - kFirstEpilogueInput] = constants.at(i, run);
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,137 @@
+/// Convolutions and deconvolutions with their epilogue.
+/// Inputs: x, w, bias or absent, residual or absent, operands of the hook.
+/// Payload: the filter's attributes, groups, and conv (a kernel of kernels/conv) or gemm (of kernels/gemm, where every
+/// output pixel reads the input pixel at its own place).
+#include "backend/cuda/exec/filter.h"
+#include "backend/cuda/exec/gemm_step.h"
+
+namespace kiln::cuda {
+namespace {
+
+struct Code {
+  std::shared_ptr<const Module> module;
+  Function main;
+  std::optional<Function> reduce;
+};
+
+class BoundConvolution final : public BoundStep {
+ public:
+  BoundConvolution(const Code& code, const Constants& constants, const ConvArguments& arguments, const ConvLaunch& plan)
+      : code_(code), constants_(constants), arguments_(arguments), plan_(plan), vectors_(plan.reduce_vectors) {}
+
+  int64_t workspace_bytes() const override { return plan_.workspace_bytes; }
+
+  Status run(const RunArguments& run) override {
+    arguments_.x = constants_.at(0, run);
+    arguments_.w = constants_.at(1, run);
+    arguments_.y = run.outputs[0];
+    arguments_.partial = reinterpret_cast<float*>(run.workspace);
+    set_operands(arguments_.epilogue, constants_, run);
+    void* pointers[] = {&arguments_, &vectors_};
+    TRY(launch(*run.stream, code_.main, plan_.main, pointers));
+    return vectors_ ? launch(*run.stream, *code_.reduce, plan_.reduce, pointers) : Status();
+  }
+
+ private:
+  const Code& code_;
+  const Constants& constants_;
+  ConvArguments arguments_;
+  ConvLaunch plan_;
+  long long vectors_;
+};
+
+class LoadedConvolution final : public LoadedStep {
+ public:
+  LoadedConvolution(FilterSpec spec, int64_t groups, const ConvKernel& kernel, Code code, Constants constants,
+                    const Format& x, const Format& y)
+      : spec_(std::move(spec)),
+        groups_(groups),
+        kernel_(kernel),
+        code_(std::move(code)),
+        constants_(std::move(constants)),
+        x_(x),
+        y_(y) {}
+  int64_t packed_bytes() const override { return constants_.packed_bytes(); }
+
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
+    ConvArguments a;
+    a.window = spec_.bind(x, y);
+    a.x_strides = strides_of(x_, x);
+    a.y_strides = strides_of(y_, y);
+    a.images = static_cast<int32_t>(y[0]);
+    const int64_t pixels = y[0] * a.window.out_pixels();
+    TRY(require(pixels < (int64_t{1} << 31), "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
+    a.pixels = static_cast<int32_t>(pixels);
+    set_filter(kernel_, TRY(FilterExtents::of(shapes.inputs[1], groups_, spec_.transposed)), a);
+    const ConvLaunch plan = TRY(plan_conv(kernel_, a));
+    return std::make_unique<BoundConvolution>(code_, constants_, a, plan);
+  }
+
+ private:
+  FilterSpec spec_;
+  int64_t groups_;
+  ConvKernel kernel_;
+  Code code_;
+  Constants constants_;
+  Format x_, y_;
+};
+
+/// A convolution of one tap: rows are pixels, w is B along k.
+class LoadedPointConvolution final : public LoadedStep {
+ public:
+  LoadedPointConvolution(LoadedGemm gemm, Constants constants)
+      : gemm_(std::move(gemm)), constants_(std::move(constants)) {}
+
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const Extents &w = shapes.inputs[1], &y = shapes.outputs[0];
+    const int64_t pixels = w[0] > 0 ? volume(y) / w[0] : 0;
+    TRY(require(pixels < (int64_t{1} << 30), "a convolution makes ", pixels, " pixels; kernels count to 2^30"));
+    GemmArguments g;
+    g.m = static_cast<int32_t>(pixels);
+    g.n = static_cast<int32_t>(w[0]);
+    g.k = static_cast<int32_t>(w[1]);
+    g.a_row = w[1];
+    g.b_column = w[1];
+    g.b_k = 1;
+    g.c_row = w[0];
+    return bind_gemm(gemm_, constants_, g);
+  }
+
+ private:
+  LoadedGemm gemm_;
+  Constants constants_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
+  TRY(check_contraction(spec));
+  Constants constants(spec.inputs.size());
+  if (spec.payload.find("gemm")) {
+    LoadedGemm gemm = TRY(LoadedGemm::load(TRY(spec.payload.get_record("gemm")), arguments));
+    TRY(constants.upload_rest(arguments));
+    return std::make_unique<LoadedPointConvolution>(std::move(gemm), std::move(constants));
+  }
+  FilterSpec filter = TRY(FilterSpec::parse(spec.payload));
+  const int64_t groups = TRY(spec.payload.get_int("groups"));
+  const ConvKernel kernel = TRY(ConvKernel::parse(TRY(spec.payload.get_record("conv"))));
+  TRY(require(spec.inputs[0].rank == static_cast<int>(filter.kernel.size()) + 2, "a convolution's input has rank ",
+              spec.inputs[0].rank, " for ", filter.kernel.size(), " spatial axes"));
+  std::shared_ptr<const Module> module = TRY(arguments.device.load(spec.binary));
+  const Function main = TRY(module->function(source_of(kernel, {}).entry));
+  std::optional<Function> reduce;
+  if (kernel.splits > 1) reduce = TRY(module->function(kConvReduce));
+  if (packs_filter(kernel)) {
+    TRY(require(arguments.constants[1] != nullptr, "a convolution that packs w has none in the plan"));
+    const HostTensor& w = *arguments.constants[1];
+    TRY(constants.put(1, arguments.device,
+                      pack_filter(kernel, TRY(FilterExtents::of(w.extents(), groups, filter.transposed)), w.bytes())));
+  }
+  TRY(constants.upload_rest(arguments));
+  return std::make_unique<LoadedConvolution>(std::move(filter), groups, kernel, Code{std::move(module), main, reduce},
+                                             std::move(constants), spec.inputs[0].format, spec.outputs[0].format);
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,26 @@
+/// A convolution's or deconvolution's spatial attributes: from its payload at load, with extents at bind.
+#pragma once
+
+#include "backend/cuda/kernels/conv/conv.h"
+#include "base/record.h"
+#include "tensor/extents.h"
+#include "tensor/format.h"
+
+namespace kiln::cuda {
+
+/// What a tactic wrote: one number a spatial axis (1 to 3 of them), and whether the pads are what SAME rounding
+/// implies.
+struct FilterSpec {
+  Extents kernel, strides, dilations, pads;
+  bool same_upper = false, same_lower = false, transposed = false;
+
+  static Result<FilterSpec> parse(const Record& payload);
+  Record record() const;
+  /// `in` and `out` are logical extents [N, C, spatial...].
+  ConvWindow bind(std::span<const int64_t> in, std::span<const int64_t> out) const;
+};
+
+/// ConvStrides of [n, channels, spatial...] by their place in a ConvWindow.
+ConvStrides strides_of(const Format& format, std::span<const int64_t> extents);
+
+}  // namespace kiln::cuda

@@ -1,0 +1,26 @@
+/// A kernel of matrix products as part of a step: loaded from the step's code, bound to extents, run.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "backend/cuda/exec/constants.h"
+#include "backend/cuda/kernels/gemm/gemm.h"
+
+namespace kiln::cuda {
+
+/// Code and parameters, shared by all that is bound.
+struct LoadedGemm {
+  GemmKernel kernel;
+  std::shared_ptr<const Module> module;
+  Function main;
+  std::optional<Function> reduce;
+
+  static Result<LoadedGemm> load(const Record& kernel, const LoadArguments& arguments);
+};
+
+/// Inputs 0 and 1 are A and B. `gemm` and `constants` outlive it.
+Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const Constants& constants,
+                                             const GemmArguments& arguments);
+
+}  // namespace kiln::cuda

@@ -1,0 +1,128 @@
+/// Matrix products with their epilogue, row-major.
+/// Inputs: a, b, bias or absent, residual or absent, operands of the hook.
+/// Payload: transpose_a, transpose_b, vector_a, vector_b, pack_b (b is a constant that the kernel wants along k), gemm.
+#include <cstring>
+
+#include "backend/cuda/exec/gemm_step.h"
+
+namespace kiln::cuda {
+namespace {
+
+struct Attributes {
+  bool transpose_a = false, transpose_b = false, vector_a = false, vector_b = false, pack_b = false;
+};
+
+/// An operand's extents as matrices with batch axes in front.
+struct Operand {
+  Extents batch;
+  int64_t rows, cols;  ///< as stored
+};
+Operand operand(const Extents& extents, bool is_vector, bool is_left) {
+  if (is_vector) {
+    const int64_t length = extents.back();
+    return {Extents(extents.begin(), extents.end() - 1), is_left ? 1 : length, is_left ? length : 1};
+  }
+  return {Extents(extents.begin(), extents.end() - 2), extents[extents.size() - 2], extents.back()};
+}
+
+/// Batch axes innermost first, neighbours merged where every tensor moves through them in one stride.
+std::vector<BatchAxis> batch_axes(const Operand& a, const Operand& b, int64_t c_matrix) {
+  std::vector<BatchAxis> axes;
+  int64_t a_step = a.rows * a.cols, b_step = b.rows * b.cols, c_step = c_matrix;
+  for (size_t i = std::max(a.batch.size(), b.batch.size()); i-- > 0;) {
+    const int64_t ea = a.batch[i], eb = b.batch[i], extent = ea == 1 ? eb : ea;
+    const BatchAxis axis{static_cast<int32_t>(extent), 0, ea == 1 ? 0 : a_step, eb == 1 ? 0 : b_step, c_step};
+    a_step *= ea, b_step *= eb, c_step *= extent;
+    if (extent == 1) continue;
+    if (!axes.empty()) {
+      BatchAxis& inner = axes.back();
+      if (axis.a == inner.a * inner.extent && axis.b == inner.b * inner.extent && axis.c == inner.c * inner.extent) {
+        inner.extent *= axis.extent;
+        continue;
+      }
+    }
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+Result<GemmArguments> arguments_of(const Attributes& at, const StepShapes& shapes) {
+  const Operand a = operand(shapes.inputs[0], at.vector_a, true), b = operand(shapes.inputs[1], at.vector_b, false);
+  const int64_t n = at.transpose_b ? b.rows : b.cols, k = at.transpose_a ? a.rows : a.cols;
+  int64_t m = at.transpose_a ? a.cols : a.rows;
+  GemmArguments g;
+  g.a_row = at.transpose_a ? 1 : a.cols;
+  g.a_k = at.transpose_a ? a.cols : 1;
+  g.b_column = at.transpose_b ? b.cols : 1;
+  g.b_k = at.transpose_b ? 1 : b.cols;
+  if (at.pack_b) {
+    g.b_column = (k + 7) / 8 * 8;
+    g.b_k = 1;
+  }
+  g.c_row = n;
+  std::vector<BatchAxis> axes = batch_axes(a, b, m * n);
+  // Matrices that share b and lie behind each other are one taller matrix.
+  if (!axes.empty() && axes.front().b == 0 && axes.front().a == m * k && !at.transpose_a) {
+    m *= axes.front().extent;
+    axes.erase(axes.begin());
+  }
+  constexpr int64_t kMost = int64_t{1} << 30;
+  TRY(require(axes.size() <= Batches::kMost && m < kMost && n < kMost && k < kMost, "a product of ", axes.size(),
+              " batch axes, ", m, " x ", n, " x ", k, " is larger than the kernels count"));
+  g.batches.axes = static_cast<int32_t>(axes.size());
+  std::ranges::copy(axes, g.batches.axis);
+  g.m = static_cast<int32_t>(m);
+  g.n = static_cast<int32_t>(n);
+  g.k = static_cast<int32_t>(k);
+  return g;
+}
+
+/// b as [n][k], k padded with zeros to whole vectors.
+Bytes packed(const Attributes& at, const HostTensor& b) {
+  const Operand matrix = operand(b.extents(), at.vector_b, false);
+  const int64_t k = at.transpose_b ? matrix.cols : matrix.rows, n = at.transpose_b ? matrix.rows : matrix.cols;
+  const int64_t pitch = (k + 7) / 8 * 8;
+  const auto size = static_cast<size_t>(bits_of(b.dtype()) / 8);
+  Bytes result(static_cast<size_t>(n * pitch) * size);
+  const std::byte* from = b.bytes().data();
+  for (int64_t row = 0; row < matrix.rows; ++row)
+    for (int64_t col = 0; col < matrix.cols; ++col, from += size) {
+      const int64_t at_n = at.transpose_b ? row : col, at_k = at.transpose_b ? col : row;
+      std::memcpy(result.data() + static_cast<size_t>(at_n * pitch + at_k) * size, from, size);
+    }
+  return result;
+}
+
+class LoadedMatrixMultiply final : public LoadedStep {
+ public:
+  LoadedMatrixMultiply(const Attributes& at, LoadedGemm gemm, Constants constants)
+      : at_(at), gemm_(std::move(gemm)), constants_(std::move(constants)) {}
+  int64_t packed_bytes() const override { return constants_.packed_bytes(); }
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    return bind_gemm(gemm_, constants_, TRY(arguments_of(at_, shapes)));
+  }
+
+ private:
+  Attributes at_;
+  LoadedGemm gemm_;
+  Constants constants_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& arguments) {
+  const Record& p = arguments.spec.payload;
+  TRY(check_contraction(arguments.spec));
+  const Attributes at{TRY(p.get_bool("transpose_a")), TRY(p.get_bool("transpose_b")), TRY(p.get_bool("vector_a")),
+                      TRY(p.get_bool("vector_b")), TRY(p.get_bool("pack_b"))};
+  LoadedGemm gemm = TRY(LoadedGemm::load(TRY(p.get_record("gemm")), arguments));
+  Constants constants(arguments.spec.inputs.size());
+  if (at.pack_b) {
+    TRY(require(arguments.constants[1] != nullptr, "a product that packs b has none in the plan"));
+    TRY(constants.put(1, arguments.device, packed(at, *arguments.constants[1])));
+  }
+  TRY(constants.upload_rest(arguments));
+  return std::make_unique<LoadedMatrixMultiply>(at, std::move(gemm), std::move(constants));
+}
+
+}  // namespace kiln::cuda

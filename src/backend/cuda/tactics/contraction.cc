@@ -1,0 +1,60 @@
+#include "backend/cuda/tactics/contraction.h"
+
+#include <algorithm>
+
+namespace kiln::cuda {
+
+Machine machine_of(const Properties& properties) {
+  Machine machine;
+  if (properties.num_multiprocessors > 0) machine.multiprocessors = properties.num_multiprocessors;
+  if (properties.clock_hz > 0) machine.clock_hz = properties.clock_hz;
+  if (properties.memory_bytes_per_second > 0)
+    machine.memory_bytes_per_second = properties.memory_bytes_per_second * 0.8;
+  machine.shared_bytes = properties.shared_bytes_per_block;
+  machine.compute = properties.compute_major * 10 + properties.compute_minor;
+  return machine;
+}
+
+Result<Epilogue> epilogue_of(const TacticContext& cx, const Region& region) {
+  Epilogue epilogue;
+  const auto type = [&](size_t i) -> std::optional<DType> {
+    if (region.inputs[i] == ir::ValueId::kNone) return std::nullopt;
+    return cx.graph.type(region.inputs[i]).dtype;
+  };
+  epilogue.bias = type(2);
+  epilogue.residual = type(3);
+  epilogue.lo = static_cast<float>(TRY(region.data.get_double("lo")));
+  epilogue.hi = static_cast<float>(TRY(region.data.get_double("hi")));
+  if (region.data.find("hook")) epilogue.hook = TRY(HookSpec::parse(TRY(region.data.get_record("hook"))));
+  TRY(validate(epilogue));
+  return epilogue;
+}
+
+Match checked(const TacticContext& cx, Match region) {
+  if (!region) return region;
+  const auto epilogue = epilogue_of(cx, *region);
+  if (!epilogue) return reject(epilogue.error().message);
+  const DType x = cx.graph.type(region->inputs[0]).dtype, w = cx.graph.type(region->inputs[1]).dtype;
+  if (x != w) return reject("the operands are ", x, " and ", w, "; kernels take one type");
+  const DType y = cx.graph.type(region->outputs[0]).dtype;
+  if (y != DType::kF32 && y != DType::kF16 && y != DType::kBF16)
+    return reject("the result is ", y, "; kernels make f32, f16 and bf16");
+  return region;
+}
+
+size_t num_candidates(const TacticContext& cx) {
+  constexpr size_t kByLevel[] = {1, 2, 4, 8, 16, 32};
+  return kByLevel[std::clamp(cx.optimization_level, 0, 5)];
+}
+
+Variant contraction_variant(const TacticContext& cx, const Region& region, std::string name, const Format& format,
+                            double estimate_us) {
+  Variant variant{std::move(name), {format, {}, {}, format}, {format}, {}, estimate_us};
+  for (size_t i = kFixedInputs; i < region.inputs.size(); ++i) {
+    const bool whole = cx.graph.type(region.inputs[i]).shape == cx.graph.type(region.outputs[0]).shape;
+    variant.inputs.push_back(whole && !cx.graph.constant(region.inputs[i]) ? format : Format::linear());
+  }
+  return variant;
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,25 @@
+/// What the tactics of matrix products, convolutions and deconvolutions share.
+#pragma once
+
+#include "backend/cuda/device/cuda_device.h"
+#include "backend/cuda/kernels/gemm/epilogue.h"
+#include "backend/cuda/kernels/gemm/tile.h"
+#include "tactics/tactic.h"
+
+namespace kiln::cuda {
+
+/// Inputs of a contraction's region before the hook's operands.
+constexpr size_t kFixedInputs = 4;
+
+Machine machine_of(const Properties& properties);
+/// The epilogue that a contraction's region has, of the types its tensors have.
+Result<Epilogue> epilogue_of(const TacticContext& cx, const Region& region);
+/// The region, or why kernels cannot have its epilogue.
+Match checked(const TacticContext& cx, Match region);
+/// How many of the ordered candidates are worth timing.
+size_t num_candidates(const TacticContext& cx);
+/// The result in `format`, and inputs that lie against it likewise.
+Variant contraction_variant(const TacticContext& cx, const Region& region, std::string name, const Format& format,
+                            double estimate_us);
+
+}  // namespace kiln::cuda

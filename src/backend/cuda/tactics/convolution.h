@@ -1,0 +1,10 @@
+/// Convolutions with what follows them: shared by the ops a region may end at.
+#pragma once
+
+#include "tactics/tactic.h"
+
+namespace kiln::cuda {
+
+const Tactic& convolution_tactic();
+
+}  // namespace kiln::cuda

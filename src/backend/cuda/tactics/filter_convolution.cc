@@ -1,0 +1,77 @@
+#include "backend/cuda/tactics/filter_convolution.h"
+
+#include <algorithm>
+
+#include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/tactics/backend.h"
+
+namespace kiln::cuda {
+namespace {
+
+/// Whether every output pixel reads the input pixel at its own place and no other.
+bool is_point(const FilterSpec& spec, int64_t groups) {
+  const auto all = [](const Extents& e, int64_t value) {
+    return std::ranges::all_of(e, [=](int64_t x) { return x == value; });
+  };
+  return groups == 1 && !spec.transposed && all(spec.kernel, 1) && all(spec.strides, 1) && all(spec.pads, 0);
+}
+
+}  // namespace
+
+std::vector<Variant> filter_variants(const TacticContext& cx, const Region& region, const FilterSpec& spec,
+                                     int64_t groups) {
+  const TensorType &x = cx.graph.type(region.inputs[0]), &w = cx.graph.type(region.inputs[1]),
+                   &y = cx.graph.type(region.outputs[0]);
+  const auto filter = FilterExtents::of(*w.extents(), groups, spec.transposed);
+  CHECK(filter.has_value());
+  const Extents opt = y.opt_extents();
+  const ConvTraits traits{x.dtype,
+                          y.dtype,
+                          *filter,
+                          cx.graph.constant(region.inputs[1]) != nullptr,
+                          cx.numerics.tf32,
+                          spec.transposed,
+                          opt[1] > 0 ? volume(opt) / opt[1] : 0};
+  const Machine machine = machine_of(device_of(cx).properties());
+  const Format last = Format::channels_last(x.rank());
+  std::vector<Variant> result;
+  const auto add = [&](const auto& candidate, std::string_view key, const Format& format) {
+    result.push_back(contraction_variant(cx, region, candidate.kernel.name(), format, candidate.estimate_us));
+    result.back().params.set(key, candidate.kernel.record());
+  };
+  for (const ConvCandidate& candidate : conv_candidates(traits, machine))
+    add(candidate, "conv", candidate.kernel.channels_last ? last : Format::linear());
+  if (is_point(spec, groups)) {
+    const int64_t in = filter->in_channels, out = filter->out_channels;
+    const GemmTraits product{
+        x.dtype,         y.dtype, true, true, power_of_two_in(in, 8), power_of_two_in(in, 8), power_of_two_in(out, 8),
+        cx.numerics.tf32};
+    for (const GemmCandidate& candidate : gemm_candidates(product, traits.pixels, out, in, 1, machine))
+      add(candidate, "gemm", last);
+  }
+  std::ranges::stable_sort(result, {}, &Variant::estimate_us);
+  if (result.size() > num_candidates(cx)) result.resize(num_candidates(cx));
+  return result;
+}
+
+Result<StepDraft> compile_filter(const TacticContext& cx, const Region& region, const Variant& variant,
+                                 const FilterSpec& spec, int64_t groups) {
+  StepDraft draft{.executor = "cuda", .kernel = "convolution"};
+  draft.payload = spec.record();
+  draft.payload.set("groups", groups);
+  if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
+  const Epilogue epilogue = TRY(epilogue_of(cx, region));
+  Compiler& compiler = device_of(cx).compiler();
+  if (variant.params.find("gemm")) {
+    const Record& record = TRY(variant.params.get_record("gemm"));
+    draft.payload.set("gemm", record);
+    draft.binary = TRY(compiler.compile(source_of(TRY(GemmKernel::parse(record)), epilogue)));
+  } else {
+    const Record& record = TRY(variant.params.get_record("conv"));
+    draft.payload.set("conv", record);
+    draft.binary = TRY(compiler.compile(source_of(TRY(ConvKernel::parse(record)), epilogue)));
+  }
+  return draft;
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,129 @@
+#include "backend/cuda/tactics/matrix_multiply.h"
+
+#include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/tactics/backend.h"
+#include "backend/cuda/tactics/contraction.h"
+#include "backend/cuda/tactics/registry.h"
+#include "ops/matrix_multiply.h"
+#include "tactics/hook.h"
+
+namespace kiln::cuda {
+namespace {
+
+bool is_product(const Op& op) { return op.as<ops::MatrixMultiply>() != nullptr; }
+const ops::MatrixMultiply& op_of(const TacticContext& cx, const Region& region) {
+  return *cx.graph.node(region.nodes[0]).op.as<ops::MatrixMultiply>();
+}
+
+/// An extent at the optimum, and what is known to divide it whatever the profile.
+struct Extent {
+  int64_t opt, divisor;
+};
+Extent extent_of(const TensorType& type, int axis_from_back, int64_t whole) {
+  const sym::Expr e = type.shape[static_cast<size_t>(type.rank() - axis_from_back)];
+  return {e.opt(), e.constant() ? power_of_two_in(*e.constant(), whole) : 1};
+}
+
+/// b is one matrix of the plan, and not yet as the tensor cores want it: along k, in whole vectors.
+bool packs_b(const TacticContext& cx, const Region& region) {
+  const ops::MatrixMultiply& op = op_of(cx, region);
+  const HostTensor* b = cx.graph.constant(region.inputs[1]);
+  if (!b || op.b == ops::MatrixOp::kVector) return false;
+  const Extents& e = b->extents();
+  if (volume(std::span(e).first(e.size() - 2)) != 1) return false;
+  return op.b != ops::MatrixOp::kTranspose || e.back() % 8 != 0;
+}
+
+/// What a product is: how kernels may read it, and its extents at the optimum.
+struct Product {
+  GemmTraits traits;
+  int64_t m, n, k, batches;
+};
+Product product_of(const TacticContext& cx, const Region& region) {
+  const ops::MatrixMultiply& op = op_of(cx, region);
+  const TensorType &a = cx.graph.type(region.inputs[0]), &b = cx.graph.type(region.inputs[1]);
+  const bool transpose_a = op.a == ops::MatrixOp::kTranspose, transpose_b = op.b == ops::MatrixOp::kTranspose;
+  Product p;
+  p.traits.element = a.dtype;
+  p.traits.result = cx.graph.type(region.outputs[0]).dtype;
+  p.traits.tf32 = cx.numerics.tf32;
+  const Extent last_a = extent_of(a, 1, 8), last_b = extent_of(b, 1, 8);
+  p.k = transpose_a ? extent_of(a, 2, 8).opt : last_a.opt;
+  p.m = op.a == ops::MatrixOp::kVector ? 1 : transpose_a ? last_a.opt : extent_of(a, 2, 8).opt;
+  Extent n{1, 1};
+  if (op.b != ops::MatrixOp::kVector) n = transpose_b ? extent_of(b, 2, 8) : last_b;
+  p.n = n.opt;
+  const bool packs = packs_b(cx, region);
+  p.traits.a_k_major = !transpose_a;
+  p.traits.a_align = last_a.divisor;
+  p.traits.b_k_major = transpose_b || packs || op.b == ops::MatrixOp::kVector;
+  p.traits.b_align = packs ? 8 : last_b.divisor;
+  p.traits.c_align = n.divisor;
+  const int64_t results = volume(cx.graph.type(region.outputs[0]).opt_extents());
+  p.batches = std::max<int64_t>(1, results / std::max<int64_t>(1, p.m * p.n));
+  // Rows of all batches are one matrix's where b is shared.
+  if (volume(b.opt_extents()) == p.n * p.k && !transpose_a) {
+    p.m *= p.batches;
+    p.batches = 1;
+  }
+  return p;
+}
+
+class MatrixMultiplyTactic final : public Tactic {
+ public:
+  std::string_view name() const override { return "gemm"; }
+
+  Match match(const TacticContext& cx, ir::NodeId root) const override {
+    Match region = match_contraction(cx, root, is_product, -1, ResultOrder::kRowMajor, contraction_region, true);
+    if (region && has_vector(cx, region->nodes[0]) &&
+        (region->data.find("hook") || region->inputs[2] != ir::ValueId::kNone))
+      return reject("a product with a vector has no rows and columns");
+    return checked(cx, std::move(region));
+  }
+
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
+    const Product p = product_of(cx, region);
+    const Machine machine = machine_of(device_of(cx).properties());
+    std::vector<Variant> result;
+    for (const GemmCandidate& candidate : gemm_candidates(p.traits, p.m, p.n, p.k, p.batches, machine)) {
+      if (result.size() == num_candidates(cx)) break;
+      result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
+      result.back().params = candidate.kernel.record();
+    }
+    return result;
+  }
+
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
+    const ops::MatrixMultiply& op = op_of(cx, region);
+    const GemmKernel kernel = TRY(GemmKernel::parse(variant.params));
+    StepDraft draft{.executor = "cuda", .kernel = "matrix_multiply"};
+    draft.payload.set("transpose_a", op.a == ops::MatrixOp::kTranspose)
+        .set("transpose_b", op.b == ops::MatrixOp::kTranspose);
+    draft.payload.set("vector_a", op.a == ops::MatrixOp::kVector).set("vector_b", op.b == ops::MatrixOp::kVector);
+    draft.payload.set("pack_b", packs_b(cx, region)).set("gemm", variant.params);
+    if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
+    draft.binary = TRY(device_of(cx).compiler().compile(source_of(kernel, TRY(epilogue_of(cx, region)))));
+    return draft;
+  }
+
+ private:
+  static bool has_vector(const TacticContext& cx, ir::NodeId product) {
+    const auto& op = *cx.graph.node(product).op.as<ops::MatrixMultiply>();
+    return op.a == ops::MatrixOp::kVector || op.b == ops::MatrixOp::kVector;
+  }
+};
+
+}  // namespace
+
+const Tactic& matrix_multiply_tactic() {
+  static const MatrixMultiplyTactic tactic;
+  return tactic;
+}
+
+template <>
+TacticList tactics_of<ops::MatrixMultiply>() {
+  static const Tactic* const kList[] = {&matrix_multiply_tactic()};
+  return kList;
+}
+
+}  // namespace kiln::cuda
