@@ -41,15 +41,17 @@ NestProgram every_function_of(DType type) {
 }
 
 TEST(NestFunction, IsReadable) {
-  EXPECT_EQ(nest_device_function({{{kSum, DType::kF32, DType::kF32, {~0, ~1}}, {kRelu, DType::kF32, DType::kF32, {0}}},
-                                  {DType::kF32, DType::kF32},
-                                  {DType::kF32},
-                                  {1}},
-                                 "epilogue"),
-            "__device__ __forceinline__ float epilogue(float x0, float x1) {\n"
-            "  const float r0 = kiln::device::element_wise<static_cast<kiln::ScalarFn>(39)>(x0, x1);  // sum\n"
-            "  const float r1 = kiln::device::activation<static_cast<kiln::ScalarFn>(0)>(r0, 0.0f, 0.0f);  // relu\n"
-            "  return r1;\n}\n");
+  EXPECT_EQ(
+      nest_device_function({{{kSum, DType::kF32, DType::kF32, {~0, ~1}}, {kRelu, DType::kF32, DType::kF32, {0}}},
+                            {DType::kF32, DType::kF32},
+                            {DType::kF32},
+                            {1}},
+                           "epilogue"),
+      "__device__ __forceinline__ float epilogue(float x0, float x1) {\n" +
+          str("  const float r0 = kiln::device::element_wise<static_cast<kiln::ScalarFn>(", int(kSum),
+              ")>(x0, x1);  // sum\n") +
+          "  const float r1 = kiln::device::activation<static_cast<kiln::ScalarFn>(0)>(r0, 0.0f, 0.0f);  // relu\n"
+          "  return r1;\n}\n");
 }
 TEST(NestFunction, RoundsHalvesAsToldAndNeverTwice) {
   const auto rounds = [](NestRounding rounding) {
