@@ -6,7 +6,7 @@
 #include "backend/cpu/exec/executor.h"
 #include "backend/cpu/tactics/backend.h"
 #include "builder/build.h"
-#include "cpu_run.h"
+#include "device_run.h"
 #include "ops/dim_values.h"
 #include "ops/element_wise.h"
 #include "ops/fill.h"
@@ -71,9 +71,9 @@ TEST(ShapeInputs, FloatsAreWholeNumbers) {
   BuildRequest request{.optimization_level = 0};
   request.profiles.resize(1);
   request.profiles[0].values["n"] = {{1}, {3}, {8}};
-  const auto run = [&](double value) {
+  const auto run = [&](double value) -> Result<DeviceRun> {
     const HostTensor input = HostTensor::scalar(DType::kF32, value);
-    return run_on_cpu(graph, {&input, 1}, request);
+    return run_on(TRY(cpu_backend()), graph, {&input, 1}, request);
   };
   const auto five = run(5);
   ASSERT_TRUE(five) << five.error().message;
