@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cpu/kernels/conv/channels_last.h"
 #include "backend/cpu/kernels/conv/pointers.h"
 #include "backend/cpu/kernels/gemm/block.h"
 #include "backend/cpu/kernels/gemm/split.h"
@@ -40,16 +41,12 @@ struct Plan {
 };
 
 /// [n, c, pixels] to [n, pixels, c].
-void to_channels_last(Team& team, int64_t n, int64_t c, int64_t pixels, const float* in, float* out) {
-  constexpr int64_t kStrip = 2048;
+void copy_pictures(Team& team, int64_t n, int64_t c, int64_t pixels, const float* in, float* out) {
+  constexpr int64_t kStrip = 8192;
   const int64_t strips = ceil_div(pixels, kStrip);
   team.run(n * strips, [&](int64_t part, int) {
-    const int64_t image = part / strips, begin = part % strips * kStrip, end = std::min(pixels, begin + kStrip);
-    for (int64_t channel = 0; channel < c; ++channel) {
-      const float* from = in + (image * c + channel) * pixels;
-      float* to = out + image * pixels * c + channel;
-      for (int64_t i = begin; i < end; ++i) to[i * c] = from[i];
-    }
+    const int64_t image = part / strips * c * pixels, begin = part % strips * kStrip;
+    to_channels_last(in + image, pixels, c, begin, std::min(pixels, begin + kStrip), out + image);
   });
 }
 
@@ -94,7 +91,7 @@ void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv&
   auto* bytes = static_cast<std::byte*>(workspace);
   if (plan.copy_floats) {
     auto* copy = reinterpret_cast<float*>(bytes);
-    to_channels_last(team, shape.n, weights.ic, shape.window.in_pixels(), in, copy);
+    copy_pictures(team, shape.n, weights.ic, shape.window.in_pixels(), in, copy);
     in = copy;
   }
   const PointerSource source{shape.window, in, plan.ld, packed.zeros.data(), plan.taps};

@@ -14,39 +14,64 @@ struct Run {
   int64_t step;
 };
 
+/// The pixels [begin, end) of a run whose position in the input's width, `x` for the first of them, is in [0, room).
+struct Inside {
+  int64_t begin, end;
+};
+Inside inside_of(const Run& run, int64_t x, int64_t stride, int64_t room) {
+  if (x >= 0 && x + (run.pixels - 1) * stride < room) return {0, run.pixels};  // nearly always: spare the divisions
+  const int64_t begin = x >= 0 ? 0 : std::min(run.pixels, (stride - 1 - x) / stride);
+  const int64_t end = room <= x ? begin : std::clamp((room - x + stride - 1) / stride, begin, run.pixels);
+  return {begin, end};
+}
+
 /// One kernel row's entries, a tap a pixel. `line` is the input row, or null if it is padding.
 void pixel_entries(const PointerSource& s, const Run& run, const float* line, const float** entries) {
   const Window& w = s.window;
   const ptrdiff_t advance = w.stride[2] * s.ld;
-  for (int64_t kx = 0; kx < w.kernel[2]; ++kx, entries += run.step) {
-    int64_t x = w.start(2, run.first.at[2]) + kx * w.dilation[2];
+  int64_t x = w.start(2, run.first.at[2]);
+  for (int64_t kx = 0; kx < w.kernel[2]; ++kx, entries += run.step, x += w.dilation[2]) {
     if (!line) {
       std::fill_n(entries, run.pixels, s.zeros);
       continue;
     }
-    const float* at = line + x * s.ld;
-    for (int64_t i = 0; i < run.pixels; ++i, x += w.stride[2], at += advance)
-      entries[i] = static_cast<uint64_t>(x) < static_cast<uint64_t>(w.in[2]) ? at : s.zeros;
+    const float* const first = line + x * s.ld;
+    const Inside inside = inside_of(run, x, w.stride[2], w.in[2]);
+    std::fill(entries, entries + inside.begin, s.zeros);
+    for (int64_t i = inside.begin; i < inside.end; ++i) entries[i] = first + i * advance;
+    std::fill(entries + inside.end, entries + run.pixels, s.zeros);
   }
+}
+
+/// A copy in `border` of the window at `x`, which hangs over an edge, or null if nothing of it is inside.
+const float* border_window(const PointerSource& s, const float* line, int64_t x, float* border) {
+  const Window& w = s.window;
+  const int64_t begin = std::clamp<int64_t>(-x, 0, w.kernel[2]), end = std::min(w.kernel[2], w.in[2] - x);
+  if (begin >= end) return nullptr;
+  std::fill_n(border, s.row_floats(), 0.0f);
+  std::copy_n(line + (x + begin) * s.ld, (end - begin) * s.ld, border + begin * s.ld);
+  return border;
 }
 
 /// One kernel row's entries, one tap for the whole row. Returns what is left of `border`.
 float* row_entries(const PointerSource& s, const Run& run, const float* line, const float** entries, float* border) {
   const Window& w = s.window;
-  for (int64_t i = 0; i < run.pixels; ++i) {
-    const int64_t x = w.start(2, run.first.at[2] + i);
-    const int64_t begin = std::clamp<int64_t>(-x, 0, w.kernel[2]), end = std::min(w.kernel[2], w.in[2] - x);
-    if (!line || begin >= end) {
-      entries[i] = s.zeros;
-    } else if (begin == 0 && end == w.kernel[2]) {
-      entries[i] = line + x * s.ld;
-    } else {
-      std::fill_n(border, s.row_floats(), 0.0f);
-      std::copy_n(line + (x + begin) * s.ld, (end - begin) * s.ld, border + begin * s.ld);
-      entries[i] = border;
-      border += s.row_floats();
-    }
+  if (!line) {
+    std::fill_n(entries, run.pixels, s.zeros);
+    return border;
   }
+  const int64_t x = w.start(2, run.first.at[2]), stride = w.stride[2], room = w.in[2] - w.kernel[2] + 1;
+  const ptrdiff_t advance = stride * s.ld;
+  const float* const first = line + x * s.ld;
+  const auto over_edge = [&](int64_t i) {
+    const float* const copy = border_window(s, line, x + i * stride, border);
+    entries[i] = copy ? copy : s.zeros;
+    if (copy) border += s.row_floats();
+  };
+  const Inside inside = inside_of(run, x, stride, room);
+  for (int64_t i = 0; i < inside.begin; ++i) over_edge(i);
+  for (int64_t i = inside.begin; i < inside.end; ++i) entries[i] = first + i * advance;
+  for (int64_t i = inside.end; i < run.pixels; ++i) over_edge(i);
   return border;
 }
 
@@ -69,18 +94,41 @@ float* fill_run(const PointerSource& s, const Run& run, float* border) {
   return border;
 }
 
+/// Moves on by pixels of one row of the output, at most to its end.
+void advance(Pixel& at, const int64_t (&extents)[3], int64_t pixels) {
+  at.at[2] += pixels;
+  for (int axis = 2; axis > 0 && at.at[axis] == extents[axis]; --axis) {
+    at.at[axis] = 0;
+    ++at.at[axis - 1];
+  }
+  if (at.at[0] == extents[0]) at.at[0] = 0, ++at.n;
+}
+
+/// One tap, and output pixel i reads input pixel i.
+bool is_plain(const Window& w) {
+  bool same = w.taps() == 1;
+  for (int axis = 0; axis < 3; ++axis) same &= w.stride[axis] == 1 && w.pad[axis] == 0 && w.in[axis] == w.out[axis];
+  return same;
+}
+
 }  // namespace
 
 void fill_pointers(const PointerSource& source, int64_t row0, int64_t rows, int64_t tile_rows, const float** table,
                    float* border) {
+  if (is_plain(source.window)) {
+    const float* const first = source.in + row0 * source.ld;
+    for (int64_t i = 0; i < rows; ++i) table[i] = first + i * source.ld;
+    return;
+  }
   const int64_t group = source.num_taps() * tile_rows;
+  Pixel at = pixel_of(source.window.out, row0);
   for (int64_t row = 0; row < rows; row += tile_rows, table += group) {
     const int64_t lanes = std::min(tile_rows, rows - row);
     for (int64_t lane = 0; lane < lanes;) {
-      Run run{pixel_of(source.window.out, row0 + row + lane), 0, table + lane, tile_rows};
-      run.pixels = std::min(lanes - lane, source.window.out[2] - run.first.at[2]);
+      const Run run{at, std::min(lanes - lane, source.window.out[2] - at.at[2]), table + lane, tile_rows};
       border = fill_run(source, run, border);
       lane += run.pixels;
+      advance(at, source.window.out, run.pixels);
     }
   }
 }
