@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <limits>
 
 #include "backend/cpu/kernels/gemm/block.h"
 #include "backend/cpu/kernels/vector-inl.h"
@@ -80,60 +81,119 @@ HWY_INLINE void fetch(const Step<T>& s, const T* soon) {
   }
 }
 
-/// kRows x kVecs vectors of sums in registers. Rows beyond step.rows repeat the last one and are not stored.
-template <int kRows, int kVecs, class T>
-void tile(const Step<T>& s) {
-  const D d;
+enum class Rows : uint8_t {
+  kAll,   ///< step.rows is the tile's
+  kSome,  ///< fewer: rows beyond repeat the last one, and what they store is the same once more
+};
+
+/// kRows x kVecs vectors of sums in registers.
+template <int kRows, int kVecs, Rows kWhich, class T>
+struct Tile {
+  static constexpr int kLast = kVecs - 1;
+  // Pointers to rows don't fit into the general registers: each is fetched once for so many steps of k.
+  static constexpr int kUnroll = kLanes < 16 ? 1 : kVecs == 1 ? 4 : 2;
+  static constexpr ptrdiff_t kSoonStep = kRows > kFewRows ? kLineStep<T> : kPanel;
+
+  const Step<T>& s;
   V sum[kRows][kVecs];
-#pragma GCC unroll 4
-  for (int v = 0; v < kVecs; ++v) {
-    const int count = v == kVecs - 1 ? s.tail : kLanes;
-    const V start = s.first && s.bias ? load_some(s.bias + v * kLanes, count) : hn::Zero(d);
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) sum[r][v] = start;
+
+  HWY_INLINE int at(int r) const { return kWhich == Rows::kAll ? r : std::min(r, s.rows - 1); }
+
+  HWY_INLINE void start() {
+    const D d;
     const float* more = s.first ? s.residual : s.c;  // later passes go on from the sums so far
     const ptrdiff_t ld = s.first ? s.ldr : s.ldc;
-    if (more) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) {
+      const int count = v == kLast ? s.tail : kLanes;
+      const V bias = s.first && s.bias ? load_some(s.bias + v * kLanes, count) : hn::Zero(d);
 #pragma GCC unroll 12
-      for (int r = 0; r < kRows; ++r)
-        sum[r][v] = hn::Add(sum[r][v], load_some(more + std::min(r, s.rows - 1) * ld + v * kLanes, count));
+      for (int r = 0; r < kRows; ++r) sum[r][v] = bias;
     }
+    if (!more) return;
+#pragma GCC unroll 12
+    for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+      for (int v = 0; v < kVecs; ++v)
+        sum[r][v] = hn::Add(sum[r][v], load_some(more + at(r) * ld + v * kLanes, v == kLast ? s.tail : kLanes));
   }
-  const float* const* a = s.a;
-  const T* tap_b = s.b;
-  const T* soon = s.soon;
-  for (int64_t t = 0; t < s.taps; ++t, a += kTileRows, tap_b += s.tap_stride) {
-    const float* row[kRows];
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) row[r] = a[std::min(r, s.rows - 1)] + s.a_offset;
-    const T* b = tap_b;
-    for (ptrdiff_t i = 0; i<s.k; ++i, b += kPanel, soon += kRows> kFewRows ? kLineStep<T> : kPanel) {
-      fetch<kRows, kVecs>(s, soon);
-      V w[kVecs];
+
+  /// Steps [i, i + kSteps) of k of a tap.
+  template <int kSteps>
+  HWY_INLINE void steps(const float* const (&row)[kRows], ptrdiff_t i, const T* b, const T* soon) {
+    const D d;
+    V w[kSteps][kVecs];
 #pragma GCC unroll 4
-      for (int v = 0; v < kVecs; ++v) w[v] = expand(b + (v / 2) * s.panel_stride + (v % 2) * kLanes);
-#pragma GCC unroll 12
-      for (int r = 0; r < kRows; ++r) {
-        const V x = hn::Set(d, row[r][i]);
+    for (int u = 0; u < kSteps; ++u) {
+      fetch<kRows, kVecs>(s, soon + u * kSoonStep);
 #pragma GCC unroll 4
-        for (int v = 0; v < kVecs; ++v) sum[r][v] = hn::MulAdd(x, w[v], sum[r][v]);
+      for (int v = 0; v < kVecs; ++v) w[u][v] = expand(b + u * kPanel + (v / 2) * s.panel_stride + (v % 2) * kLanes);
+    }
+#pragma GCC unroll 12
+    for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+      for (int u = 0; u < kSteps; ++u) {
+        const V x = hn::Set(d, row[r][i + u]);
+#pragma GCC unroll 4
+        for (int v = 0; v < kVecs; ++v) sum[r][v] = hn::MulAdd(x, w[u][v], sum[r][v]);
       }
+  }
+
+  HWY_INLINE void multiply() {
+    const float* const* a = s.a;
+    const T* tap_b = s.b;
+    const T* soon = s.soon;
+    for (int64_t t = 0; t < s.taps; ++t, a += kTileRows, tap_b += s.tap_stride) {
+      const float* row[kRows];
+#pragma GCC unroll 12
+      for (int r = 0; r < kRows; ++r) row[r] = a[at(r)] + s.a_offset;
+      const T* b = tap_b;
+      ptrdiff_t i = 0;
+      for (; i + kUnroll <= s.k; i += kUnroll, b += kUnroll * kPanel, soon += kUnroll * kSoonStep)
+        steps<kUnroll>(row, i, b, soon);
+      if constexpr (kUnroll > 1)
+        for (; i < s.k; ++i, b += kPanel, soon += kSoonStep) steps<1>(row, i, b, soon);
     }
   }
-  if (s.last) {
-    const V lo = hn::Set(d, s.lo), hi = hn::Set(d, s.hi);
+
+  HWY_INLINE void clamp() {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    if (!s.last || (s.lo == -kInfinity && s.hi == kInfinity)) return;
+    const V lo = hn::Set(D(), s.lo), hi = hn::Set(D(), s.hi);
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
       for (int v = 0; v < kVecs; ++v) sum[r][v] = hn::Min(hi, hn::Max(lo, sum[r][v]));  // in this order NaN stays
   }
+
+  /// `store_last` takes the last vector of a row, which may be a part of one.
+  template <class Store>
+  HWY_INLINE void store_rows(Store store_last) const {
 #pragma GCC unroll 12
-  for (int r = 0; r < kRows; ++r) {
-    if (r >= s.rows) break;
+    for (int r = 0; r < kRows; ++r) {
+      float* const c = s.c + at(r) * s.ldc;
 #pragma GCC unroll 4
-    for (int v = 0; v < kVecs; ++v)
-      store_some(sum[r][v], s.c + r * s.ldc + v * kLanes, v == kVecs - 1 ? s.tail : kLanes);
+      for (int v = 0; v < kLast; ++v) hn::StoreU(sum[r][v], D(), c + v * kLanes);
+      store_last(sum[r][kLast], c + kLast * kLanes);
+    }
   }
+  HWY_INLINE void store() const {
+    if (s.tail == kLanes) {
+      store_rows([](V x, float* to) HWY_ATTR { hn::StoreU(x, D(), to); });
+    } else {
+      const auto mask = hn::FirstN(D(), static_cast<size_t>(s.tail));
+      store_rows([&](V x, float* to) HWY_ATTR { hn::BlendedStore(x, mask, D(), to); });
+    }
+  }
+};
+
+template <int kRows, int kVecs, Rows kWhich = Rows::kSome, class T>
+void tile(const Step<T>& s) {
+  Tile<kRows, kVecs, kWhich, T> tile{s, {}};
+  tile.start();
+  tile.multiply();
+  tile.clamp();
+  tile.store();
 }
 
 template <int kVecs, class T>
@@ -141,6 +201,7 @@ void tile_of_rows(const Step<T>& s) {
   if constexpr (kVecs > 2) {
     return s.rows == 1 ? tile<1, kVecs>(s) : tile<2, kVecs>(s);
   } else {
+    if (s.rows == kTileRows) return tile<kTileRows, kVecs, Rows::kAll>(s);
     if (kTileRows >= 12 && s.rows > 8) return tile<kTileRows, kVecs>(s);
     if (kTileRows >= 8 && s.rows > 6) return tile<std::min(8, kTileRows), kVecs>(s);
     if (s.rows > 4) return tile<6, kVecs>(s);
