@@ -1,4 +1,7 @@
 // Regions that end at a pointwise op: what follows a contraction, or a nest.
+#include "backend/cuda/tactics/convolution.h"
+#include "backend/cuda/tactics/deconvolution.h"
+#include "backend/cuda/tactics/matrix_multiply.h"
 #include "backend/cuda/tactics/nest.h"
 #include "backend/cuda/tactics/registry.h"
 
@@ -13,7 +16,8 @@ struct Unary;
 
 namespace cuda {
 namespace {
-const Tactic* const kEnds[] = {&nest_tactic()};
+const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic(),
+                               &nest_tactic()};
 }
 template <>
 TacticList tactics_of<ops::Activation>() {
