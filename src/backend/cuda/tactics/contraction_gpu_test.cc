@@ -1,0 +1,288 @@
+// Matrix products, convolutions and deconvolutions by every variant of their tactics, against the ops' references; on a
+// machine with a GPU only.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/cuda/tactics/convolution.h"
+#include "backend/cuda/tactics/deconvolution.h"
+#include "backend/cuda/tactics/matrix_multiply.h"
+#include "backend/cuda/testing/variants.h"
+#include "ir/testing/interpret.h"
+#include "ops/activation.h"
+#include "ops/convolution.h"
+#include "ops/deconvolution.h"
+#include "ops/element_wise.h"
+#include "ops/matrix_multiply.h"
+
+namespace kiln::cuda {
+namespace {
+
+using ops::MatrixOp;
+
+/// A graph in the making, with the tensors that its inputs get.
+class Net {
+ public:
+  explicit Net(DType type) : type_(type) {}
+  ir::ValueId input(const Extents& extents, double scale = 1) {
+    inputs.push_back(random_tensor(type_, extents, ++seed_, scale));
+    return graph.add_input(str("x", seed_), tensor_type(type_, extents));
+  }
+  ir::ValueId constant(const Extents& extents, double scale = 1) {
+    return graph.add_constant(random_tensor(type_, extents, ++seed_, scale));
+  }
+  ir::ValueId add(Op op, std::initializer_list<ir::ValueId> from) {
+    auto made = graph.add_one(std::move(op), from);
+    EXPECT_TRUE(made) << made.error().message;
+    return *made;
+  }
+  void finish(ir::ValueId result) { graph.mark_output(result, "y"); }
+
+  ir::Graph graph;
+  std::vector<HostTensor> inputs;
+
+ private:
+  DType type_;
+  uint64_t seed_ = 0;
+};
+
+/// What follows a contraction in its region.
+enum class Tail { kNone, kBiasRelu, kResidual, kSilu };
+ir::ValueId with_tail(Net& net, ir::ValueId y, Tail tail, const Extents& bias) {
+  const Extents result = *net.graph.type(y).extents();
+  const ops::ElementWise sum{ops::ElementWiseKind::kSum};
+  switch (tail) {
+    case Tail::kNone: return y;
+    case Tail::kBiasRelu:
+      return net.add(ops::Activation{.kind = ops::ActivationKind::kRelu}, {net.add(sum, {y, net.constant(bias)})});
+    case Tail::kResidual: return net.add(sum, {net.add(sum, {y, net.constant(bias)}), net.input(result)});
+    case Tail::kSilu: {
+      const ir::ValueId x = net.add(sum, {y, net.constant(bias)});
+      return net.add(ops::ElementWise{ops::ElementWiseKind::kProd},
+                     {x, net.add(ops::Activation{.kind = ops::ActivationKind::kSigmoid}, {x})});
+    }
+  }
+  return y;
+}
+
+class ContractionsOnGpu : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto made = make_gpu();
+    if (made)
+      gpu_ = std::move(*made);
+    else
+      why_ = made.error().message;
+  }
+  static void TearDownTestSuite() { gpu_.reset(); }
+  void SetUp() override {
+    if (!gpu_) GTEST_SKIP() << why_;
+  }
+
+  /// Every variant within what the type's rounding explains.
+  void check(const Net& net, const Tactic& tactic, DType type, const std::string& name) {
+    const auto expected = ir::interpret(net.graph, net.inputs);
+    ASSERT_TRUE(expected) << name << ": " << expected.error().message;
+    for (const bool tf32 : {false, true}) {
+      if (tf32 && type != DType::kF32) continue;
+      const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {.numerics = {.tf32 = tf32}});
+      ASSERT_TRUE(ran) << name << ": " << ran.error().message;
+      const double tolerance = type == DType::kF16 ? 4e-3 : type == DType::kBF16 ? 3e-2 : tf32 ? 3e-3 : 2e-5;
+      EXPECT_FALSE(ran->empty());
+      for (const RanVariant& variant : *ran) {
+        ++num_run_;
+        EXPECT_EQ(variant.failure, "") << name << ", " << variant.name;
+        if (!variant.failure.empty()) continue;
+        EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance) << name << ", " << variant.name;
+      }
+    }
+  }
+  void TearDown() override {
+    if (gpu_) RecordProperty("variants", num_run_);
+  }
+
+  static std::unique_ptr<CudaDevice> gpu_;
+  static std::string why_;
+  int num_run_ = 0;
+};
+std::unique_ptr<CudaDevice> ContractionsOnGpu::gpu_;
+std::string ContractionsOnGpu::why_;
+
+struct ProductCase {
+  const char* name;
+  DType type;
+  Extents a, b;
+  MatrixOp op_a = MatrixOp::kNone, op_b = MatrixOp::kNone;
+  bool constant_b = false;
+  Tail tail = Tail::kNone;
+};
+constexpr DType kF32 = DType::kF32, kF16 = DType::kF16, kBF16 = DType::kBF16;
+constexpr MatrixOp kT = MatrixOp::kTranspose, kN = MatrixOp::kNone, kV = MatrixOp::kVector;
+
+TEST_F(ContractionsOnGpu, Products) {
+  const ProductCase cases[] = {
+      {"one element", kF32, {1, 1}, {1, 1}},
+      {"primes", kF32, {37, 53}, {53, 41}},
+      {"primes in half", kF16, {37, 53}, {53, 41}, kN, kN, false, Tail::kBiasRelu},
+      {"both transposed", kF16, {128, 96}, {80, 128}, kT, kT},
+      {"both transposed, odd", kBF16, {67, 33}, {29, 67}, kT, kT},
+      {"transposed a in f32", kF32, {64, 128}, {64, 96}, kT, kN},
+      {"one past the tile", kF16, {129, 65}, {65, 129}},
+      {"aligned", kF16, {256, 256}, {256, 256}, kN, kN, false, Tail::kResidual},
+      {"aligned, along k", kBF16, {256, 320}, {192, 320}, kN, kT, true, Tail::kSilu},
+      {"aligned in f32", kF32, {256, 320}, {192, 320}, kN, kT, true, Tail::kSilu},
+      {"packed weights", kF16, {100, 72}, {72, 88}, kN, kN, true, Tail::kBiasRelu},
+      {"packed weights, odd k", kF16, {100, 71}, {71, 88}, kN, kN, true, Tail::kBiasRelu},
+      {"few rows", kF16, {5, 768}, {768, 768}, kN, kN, true, Tail::kSilu},
+      {"one row", kF16, {1, 1024}, {1024, 300}, kN, kN, true, Tail::kResidual},
+      {"batches that share weights", kF16, {3, 20, 64}, {1, 64, 48}, kN, kN, true, Tail::kBiasRelu},
+      {"batches", kF16, {2, 3, 40, 64}, {2, 3, 64, 40}},
+      {"batches, repeated", kF32, {2, 1, 9, 17}, {1, 3, 17, 11}},
+      {"heads", kF16, {2, 4, 64, 32}, {2, 4, 64, 32}, kN, kT, false, Tail::kResidual},
+      {"vector on the right", kF32, {6, 31}, {31}, kN, kV},
+      {"vector on the left", kF16, {31}, {31, 13}, kV, kN},
+      {"no k", kF32, {4, 0}, {0, 5}},
+      {"no rows", kF16, {0, 16}, {16, 8}},
+      {"deep k", kF16, {33, 4096}, {4096, 40}, kN, kN, true},
+  };
+  for (const ProductCase& c : cases) {
+    Net net(c.type);
+    const double scale = 1 / std::sqrt(std::max<double>(1, static_cast<double>(c.a.back())));
+    const ir::ValueId a = net.input(c.a), b = c.constant_b ? net.constant(c.b, scale) : net.input(c.b, scale);
+    const ir::ValueId y = net.add(ops::MatrixMultiply{c.op_a, c.op_b}, {a, b});
+    Extents bias = *net.graph.type(y).extents();
+    std::fill(bias.begin(), bias.end() - (c.tail == Tail::kNone ? 0 : 1), 1);
+    net.finish(with_tail(net, y, c.tail, bias));
+    check(net, matrix_multiply_tactic(), c.type, c.name);
+  }
+}
+
+struct FilterCase {
+  const char* name;
+  DType type;
+  Extents x, w;
+  std::vector<int64_t> strides, pads, dilations;
+  int64_t groups = 1;
+  Tail tail = Tail::kNone;
+};
+
+template <class T>
+Net filter_net(const FilterCase& c) {
+  Net net(c.type);
+  double k = 1;
+  for (size_t i = 1; i < c.w.size(); ++i) k *= static_cast<double>(c.w[i]);
+  T op;
+  op.strides = c.strides;
+  op.pre_pads = op.post_pads = c.pads;
+  op.dilations = c.dilations;
+  op.groups = c.groups;
+  const ir::ValueId x = net.input(c.x), w = net.constant(c.w, 1 / std::sqrt(k));
+  const ir::ValueId y = net.add(op, {x, w});
+  Extents bias(c.x.size(), 1);
+  bias[1] = (*net.graph.type(y).extents())[1];
+  net.finish(with_tail(net, y, c.tail, bias));
+  return net;
+}
+
+TEST_F(ContractionsOnGpu, Convolutions) {
+  const FilterCase cases[] = {
+      {"3x3", kF16, {2, 64, 14, 14}, {64, 64, 3, 3}, {}, {1, 1}, {}, 1, Tail::kBiasRelu},
+      {"3x3 with residual", kBF16, {1, 32, 9, 11}, {48, 32, 3, 3}, {}, {1, 1}, {}, 1, Tail::kResidual},
+      {"3x3 in f32", kF32, {1, 32, 9, 11}, {48, 32, 3, 3}, {2, 2}, {1, 1}, {}, 1, Tail::kSilu},
+      {"first layer", kF16, {2, 3, 33, 35}, {64, 3, 7, 7}, {2, 2}, {3, 3}, {}, 1, Tail::kBiasRelu},
+      {"first layer in f32", kF32, {1, 3, 19, 23}, {16, 3, 3, 3}, {2, 2}, {1, 1}},
+      {"1x1", kF16, {2, 64, 7, 7}, {256, 64, 1, 1}, {}, {}, {}, 1, Tail::kResidual},
+      {"1x1, odd channels", kF16, {1, 35, 6, 5}, {27, 35, 1, 1}},
+      {"1x1 strided", kF16, {1, 64, 8, 8}, {128, 64, 1, 1}, {2, 2}},
+      {"dilated", kF16, {1, 16, 17, 15}, {24, 16, 3, 3}, {}, {2, 2}, {2, 2}},
+      {"odd everything", kF16, {1, 5, 13, 9}, {7, 5, 3, 2}, {3, 2}, {1, 0}, {}, 1, Tail::kBiasRelu},
+      {"grouped", kF16, {1, 32, 10, 10}, {64, 8, 3, 3}, {}, {1, 1}, {}, 4, Tail::kBiasRelu},
+      {"grouped, odd", kF32, {1, 6, 10, 10}, {9, 2, 3, 3}, {}, {1, 1}, {}, 3},
+      {"depthwise", kF16, {2, 32, 12, 13}, {32, 1, 3, 3}, {}, {1, 1}, {}, 32, Tail::kBiasRelu},
+      {"depthwise strided 5x5", kF16, {1, 24, 15, 14}, {24, 1, 5, 5}, {2, 2}, {2, 2}, {}, 24, Tail::kSilu},
+      {"depthwise, odd channels", kF32, {1, 7, 9, 9}, {7, 1, 3, 3}, {}, {1, 1}, {}, 7},
+      {"depthwise multiplied", kF16, {1, 8, 9, 9}, {16, 1, 3, 3}, {}, {1, 1}, {}, 8},
+      {"one axis", kF16, {2, 16, 40}, {32, 16, 5}, {2}, {2}},
+      {"three axes", kF16, {1, 8, 5, 6, 7}, {16, 8, 3, 3, 3}, {1, 2, 1}, {1, 1, 1}},
+      {"kernel as large as the input", kF32, {1, 4, 5, 5}, {6, 4, 5, 5}},
+      {"deep, few pixels", kF16, {1, 256, 7, 7}, {64, 256, 3, 3}, {}, {1, 1}, {}, 1, Tail::kBiasRelu},
+  };
+  for (const FilterCase& c : cases) check(filter_net<ops::Convolution>(c), convolution_tactic(), c.type, c.name);
+}
+
+TEST_F(ContractionsOnGpu, Deconvolutions) {
+  const FilterCase cases[] = {
+      {"2x2 by 2", kF16, {1, 32, 7, 7}, {32, 16, 2, 2}, {2, 2}, {}, {}, 1, Tail::kBiasRelu},
+      {"3x3 by 2", kF32, {2, 6, 5, 7}, {6, 5, 3, 3}, {2, 2}, {1, 1}, {}, 1, Tail::kResidual},
+      {"dilated", kF32, {1, 4, 6, 6}, {4, 3, 3, 3}, {1, 2}, {1, 1}, {2, 2}},
+      {"grouped", kF16, {1, 12, 6, 6}, {12, 2, 4, 4}, {2, 2}, {1, 1}, {}, 3},
+      {"one axis", kF32, {1, 4, 9}, {4, 6, 3}, {3}, {}},
+      {"three axes", kF32, {1, 4, 3, 4, 3}, {4, 2, 2, 2, 2}, {2, 1, 2}, {}},
+  };
+  for (const FilterCase& c : cases) check(filter_net<ops::Deconvolution>(c), deconvolution_tactic(), c.type, c.name);
+}
+
+// Rates: prints TFLOP/s of the fastest five variants and of the estimate's first; run with
+// --gtest_also_run_disabled_tests --gtest_filter='*Rates*'.
+void print_rates(const std::string& name, double flops, std::vector<RanVariant> ran) {
+  const std::string first = ran.empty() ? "" : ran.front().name;
+  std::erase_if(ran, [](const RanVariant& v) {
+    if (!v.failure.empty()) std::printf("  %s FAILED %s\n", v.name.c_str(), v.failure.c_str());
+    return !v.failure.empty();
+  });
+  std::ranges::sort(ran, {}, &RanVariant::time_us);
+  std::printf("%s\n", name.c_str());
+  for (size_t i = 0; i < ran.size(); ++i)
+    if (i < 5 || ran[i].name == first)
+      std::printf("  %8.2f us %7.1f TFLOP/s  %s%s\n", ran[i].time_us, flops / ran[i].time_us * 1e-6,
+                  ran[i].name.c_str(), ran[i].name == first ? "  (guessed first)" : "");
+  std::fflush(stdout);
+}
+
+TEST_F(ContractionsOnGpu, DISABLED_ProductRates) {
+  const int64_t sizes[][3] = {{512, 512, 512},    {1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096},
+                              {8192, 8192, 8192}, {128, 2304, 768},   {128, 768, 768},    {128, 3072, 768},
+                              {128, 768, 3072},   {1024, 3072, 768},  {4096, 3072, 768},  {4096, 768, 3072},
+                              {1, 4096, 4096},    {1, 1000, 2048},    {16, 4096, 4096}};
+  for (const auto& [m, n, k] : sizes) {
+    Net net(kF16);
+    const ir::ValueId y = net.add(ops::MatrixMultiply{}, {net.input({m, k}), net.constant({k, n}, 0.02)});
+    net.finish(with_tail(net, y, Tail::kBiasRelu, {1, n}));
+    const auto ran =
+        run_variants(*gpu_, net.graph, matrix_multiply_tactic(), net.inputs, {.timed = true, .optimization_level = 4});
+    ASSERT_TRUE(ran) << ran.error().message;
+    print_rates(str(m, " x ", n, " x ", k), 2.0 * static_cast<double>(m * n * k), *ran);
+  }
+}
+
+TEST_F(ContractionsOnGpu, DISABLED_ConvolutionRates) {
+  struct Layer {
+    int64_t channels, size, out, kernel, stride;
+  };
+  const Layer layers[] = {{3, 224, 64, 7, 2},    {64, 56, 64, 1, 1},   {64, 56, 64, 3, 1},  {64, 56, 256, 1, 1},
+                          {128, 28, 128, 3, 1},  {256, 14, 256, 3, 1}, {512, 7, 512, 3, 1}, {256, 56, 512, 1, 2},
+                          {1024, 14, 256, 1, 1}, {512, 7, 2048, 1, 1}};
+  for (const int64_t batch : {1, 32})
+    for (const Layer& l : layers) {
+      const Net net = filter_net<ops::Convolution>({"",
+                                                    kF16,
+                                                    {batch, l.channels, l.size, l.size},
+                                                    {l.out, l.channels, l.kernel, l.kernel},
+                                                    {l.stride, l.stride},
+                                                    {l.kernel / 2, l.kernel / 2},
+                                                    {},
+                                                    1,
+                                                    Tail::kBiasRelu});
+      const auto ran =
+          run_variants(*gpu_, net.graph, convolution_tactic(), net.inputs, {.timed = true, .optimization_level = 4});
+      ASSERT_TRUE(ran) << ran.error().message;
+      const int64_t pixels = batch * (l.size / l.stride) * (l.size / l.stride);
+      print_rates(str("batch ", batch, ": ", l.channels, " of ", l.size, " to ", l.out, ", ", l.kernel, "x", l.kernel,
+                      " by ", l.stride),
+                  2.0 * static_cast<double>(pixels * l.out * l.channels * l.kernel * l.kernel), *ran);
+    }
+}
+
+}  // namespace
+}  // namespace kiln::cuda

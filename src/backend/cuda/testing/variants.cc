@@ -1,0 +1,174 @@
+#include "backend/cuda/testing/variants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "backend/cuda/exec/executor.h"
+#include "tensor/view.h"
+
+namespace kiln::cuda {
+namespace {
+
+/// The elements of a row-major tensor in the order of `format`, or back.
+Bytes reordered(const HostTensor& tensor, const Format& format, bool back) {
+  const auto size = static_cast<size_t>(bits_of(tensor.dtype()) / 8);
+  const Extents strides = format.strides(tensor.extents());
+  Bytes result(tensor.bytes().size());
+  Extents at(tensor.extents().size(), 0);
+  for (int64_t i = 0; i < tensor.volume(); ++i) {
+    int64_t place = 0;
+    for (size_t axis = 0; axis < at.size(); ++axis) place += at[axis] * strides[axis];
+    const auto linear = static_cast<size_t>(i) * size, formatted = static_cast<size_t>(place) * size;
+    std::memcpy(result.data() + (back ? linear : formatted), tensor.bytes().data() + (back ? formatted : linear), size);
+    for (size_t axis = at.size(); axis-- > 0;) {
+      if (++at[axis] < tensor.extents()[axis]) break;
+      at[axis] = 0;
+    }
+  }
+  return result;
+}
+
+HostTensor owned(DType dtype, const Extents& extents, Bytes bytes) {
+  const auto held = std::make_shared<const Bytes>(std::move(bytes));
+  return {dtype, extents, *held, held};
+}
+
+/// Memory on the device with these bytes.
+Result<Buffer> filled(CudaDevice& device, Stream& stream, const Bytes& bytes) {
+  Buffer buffer = TRY(device.allocate(std::max<int64_t>(1, static_cast<int64_t>(bytes.size()))));
+  if (!bytes.empty())
+    TRY(device.copy_from_host(buffer.data(), bytes.data(), static_cast<int64_t>(bytes.size()), stream));
+  return buffer;
+}
+
+class Runner {
+ public:
+  Runner(CudaDevice& device, const ir::Graph& graph, const Tactic& tactic, const Region& region, Numerics numerics)
+      : device_(device), graph_(graph), tactic_(tactic), region_(region), numerics_(numerics) {}
+
+  Status run(const TacticContext& cx, const Variant& variant, const std::vector<HostTensor>& inputs, bool timed,
+             RanVariant& ran) {
+    const StepDraft draft = TRY(tactic_.compile(cx, region_, variant));
+    StepSpec spec{.kernel = draft.kernel, .payload = draft.payload};
+    if (draft.binary) spec.binary = *draft.binary;
+    const std::unique_ptr<Stream> stream = TRY(device_.create_stream());
+    std::vector<const HostTensor*> constants;
+    std::vector<Buffer> buffers;
+    std::vector<const void*> pointers;
+    std::vector<Extents> extents;
+    for (size_t i = 0; i < region_.inputs.size(); ++i) {
+      const ir::ValueId value = region_.inputs[i];
+      constants.push_back(nullptr);
+      pointers.push_back(nullptr);
+      extents.emplace_back();
+      spec.inputs.push_back({.present = value != ir::ValueId::kNone});
+      if (value == ir::ValueId::kNone) continue;
+      const TensorType& type = graph_.type(value);
+      spec.inputs.back() = {type.dtype, variant.inputs[i], type.rank(), true};
+      extents.back() = TRY(type.extents());
+      if ((constants.back() = graph_.constant(value))) continue;
+      const auto place = std::ranges::find(graph_.inputs(), value) - graph_.inputs().begin();
+      buffers.push_back(
+          TRY(filled(device_, *stream, reordered(inputs[static_cast<size_t>(place)], variant.inputs[i], false))));
+      pointers.back() = buffers.back().data();
+    }
+    const TensorType& y = graph_.type(region_.outputs[0]);
+    spec.outputs.push_back({y.dtype, variant.outputs[0], y.rank(), true});
+    const std::vector<Extents> out_extents{TRY(y.extents())};
+    Bytes bytes(static_cast<size_t>(size_bytes(y.dtype, volume(out_extents[0]))), std::byte{0xff});
+    const Buffer output = TRY(filled(device_, *stream, bytes));
+    Executor& executor = TRY(device_.executor("cuda"));
+    const auto loaded = TRY(executor.load(spec, constants));
+    const auto bound = TRY(loaded->bind({extents, out_extents, {}}));
+    const Buffer workspace =
+        TRY(filled(device_, *stream, Bytes(static_cast<size_t>(bound->workspace_bytes()), std::byte{0xff})));
+    void* out = output.data();
+    RunArguments arguments{pointers.data(), &out, workspace.data(), stream.get()};
+    TRY(bound->run(arguments));
+    TRY(stream->synchronize());
+    if (!bytes.empty())
+      TRY(device_.copy_to_host(bytes.data(), output.data(), static_cast<int64_t>(bytes.size()), *stream));
+    ran.result =
+        owned(y.dtype, out_extents[0], reordered(owned(y.dtype, out_extents[0], bytes), variant.outputs[0], true));
+    if (timed) ran.time_us = TRY(time(*bound, arguments));
+    return {};
+  }
+
+ private:
+  Result<double> time(BoundStep& step, RunArguments arguments) {
+    struct Work {
+      BoundStep& step;
+      RunArguments arguments;
+      static Status run(void* self, Stream* stream) {
+        auto& work = *static_cast<Work*>(self);
+        work.arguments.stream = stream;
+        return work.step.run(work.arguments);
+      }
+    } work{step, arguments};
+    const auto measurement = TRY(device_.measure(&Work::run, &work));
+    std::vector<double> turns;
+    for (int i = 0; i < 9; ++i) turns.push_back(TRY(measurement->turn_us()));
+    std::ranges::nth_element(turns, turns.begin() + 4);
+    return turns[4];
+  }
+
+  CudaDevice& device_;
+  const ir::Graph& graph_;
+  const Tactic& tactic_;
+  const Region& region_;
+  Numerics numerics_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<CudaDevice>> make_gpu() {
+  std::unique_ptr<CudaDevice> device = TRY(CudaDevice::create(0));
+  device->set_executor(std::make_unique<CudaExecutor>(*device));
+  return device;
+}
+
+Result<std::vector<RanVariant>> run_variants(CudaDevice& device, const ir::Graph& graph, const Tactic& tactic,
+                                             const std::vector<HostTensor>& inputs, const VariantRun& options) {
+  const TacticContext cx{graph, options.numerics, device, options.optimization_level};
+  const Match region = tactic.match(cx, graph.value(graph.outputs()[0].value).producer);
+  if (!region) return error(Code::kInvalidArgument, "the tactic ", tactic.name(), " refuses: ", region.error().reason);
+  Runner runner(device, graph, tactic, *region, options.numerics);
+  std::vector<RanVariant> result;
+  for (const Variant& variant : tactic.variants(cx, *region)) {
+    if (variant.name.find(options.only) == std::string::npos) continue;
+    result.push_back({.name = variant.name});
+    if (Status ran = runner.run(cx, variant, inputs, options.timed, result.back()); !ran)
+      result.back().failure = ran.error().message;
+  }
+  return result;
+}
+
+HostTensor random_tensor(DType dtype, const Extents& extents, uint64_t seed, double scale) {
+  std::mt19937 random(static_cast<uint32_t>(seed));
+  Bytes bytes(static_cast<size_t>(size_bytes(dtype, volume(extents))));
+  const MutableView view(dtype, extents, bytes.data());
+  for (int64_t i = 0; i < view.volume(); ++i) {
+    const double uniform = static_cast<double>(random()) / 4294967296.0;
+    view.set(i, scale * 3.4641 * (uniform - 0.5));  // of variance 1
+  }
+  return owned(dtype, extents, std::move(bytes));
+}
+
+double relative_error(const HostTensor& result, const HostTensor& expected) {
+  const View a(result), b(expected);
+  double difference = 0, largest = 1e-30;
+  for (int64_t i = 0; i < b.volume(); ++i) {
+    const double x = a[i], y = b[i];
+    if (std::isnan(x) != std::isnan(y)) return NAN;
+    if (std::isnan(y) || x == y) continue;
+    difference = std::max(difference, std::abs(x - y));
+    largest = std::max(largest, std::abs(y));
+  }
+  for (int64_t i = 0; i < b.volume(); ++i)
+    if (std::isfinite(b[i])) largest = std::max(largest, std::abs(b[i]));
+  return difference / largest;
+}
+
+}  // namespace kiln::cuda

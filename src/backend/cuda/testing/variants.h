@@ -1,0 +1,37 @@
+/// A tactic's variants on the GPU of this machine, for tests and rates: each compiled, loaded, run, read back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/cuda_device.h"
+#include "tactics/tactic.h"
+
+namespace kiln::cuda {
+
+/// The first device with its executor, or why there is none.
+Result<std::unique_ptr<CudaDevice>> make_gpu();
+
+struct RanVariant {
+  std::string name;
+  std::string failure;  ///< why it could not be compiled or run; the rest is then empty
+  HostTensor result;
+  double time_us = 0;  ///< if asked for
+};
+struct VariantRun {
+  Numerics numerics;
+  bool timed = false;
+  std::string only;  ///< of variants whose names hold this; empty: all
+  int optimization_level = 5;
+};
+/// The region that ends at the graph's only output, by all of a tactic's variants; its inputs in the graph's order.
+/// Outputs and workspace hold NaN before each run. Fails if the tactic does not take the region.
+Result<std::vector<RanVariant>> run_variants(CudaDevice& device, const ir::Graph& graph, const Tactic& tactic,
+                                             const std::vector<HostTensor>& inputs, const VariantRun& options);
+
+/// Normal numbers of a type, times `scale`.
+HostTensor random_tensor(DType dtype, const Extents& extents, uint64_t seed, double scale = 1);
+/// The largest difference over the largest element of `expected`; NaN where only one has NaN.
+double relative_error(const HostTensor& result, const HostTensor& expected);
+
+}  // namespace kiln::cuda
