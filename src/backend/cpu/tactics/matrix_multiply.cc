@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cpu/tactics/attention.h"
 #include "backend/cpu/tactics/half_weights.h"
 #include "backend/cpu/tactics/registry.h"
 #include "ops/matrix_multiply.h"
@@ -73,7 +74,7 @@ const Tactic& matrix_multiply_tactic() {
 
 template <>
 TacticList tactics_of<ops::MatrixMultiply>() {
-  static const Tactic* const kList[] = {&matrix_multiply_tactic()};
+  static const Tactic* const kList[] = {&attention_tactic(), &matrix_multiply_tactic()};
   return kList;
 }
 

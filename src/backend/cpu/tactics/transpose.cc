@@ -1,6 +1,7 @@
 /// Transposes: copies, or nothing at all where the formats around them already have the order.
 #include "ops/transpose.h"
 
+#include "backend/cpu/tactics/attention.h"
 #include "backend/cpu/tactics/registry.h"
 #include "tactics/region.h"
 
@@ -47,7 +48,7 @@ class TransposeTactic final : public Tactic {
 template <>
 TacticList tactics_of<ops::Transpose>() {
   static const TransposeTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
+  static const Tactic* const kList[] = {&attention_tactic(), &tactic};
   return kList;
 }
 

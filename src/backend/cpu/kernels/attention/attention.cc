@@ -52,8 +52,14 @@ void pack_heads(Team& team, const AttentionShape& s, const AttentionTensors& t, 
   });
 }
 
+/// A packed B: [k, n], of which a product may take the first rows and columns.
+struct Packed {
+  const float* data;
+  int64_t k;
+};
+
 /// result[rows, cols] = A [rows, depth] * packed B.
-void multiply(const float* a, ptrdiff_t lda, int64_t rows, int64_t depth, const float* b, int64_t cols, float* result,
+void multiply(const float* a, ptrdiff_t lda, int64_t rows, int64_t depth, const Packed& b, int64_t cols, float* result,
               ptrdiff_t ld) {
   const float* table[kBlockRows + kMostTileRows];
   for (int64_t r = 0; r < rows; ++r) table[r] = a + r * lda;
@@ -63,7 +69,8 @@ void multiply(const float* a, ptrdiff_t lda, int64_t rows, int64_t depth, const 
   block.cols = cols;
   block.taps = 1;
   block.k = depth;
-  block.b = b;
+  block.b = b.data;
+  block.packed_k = b.k;
   block.c = result;
   block.ldc = ld;
   block.lo = -kInfinity;
@@ -75,19 +82,30 @@ void multiply(const float* a, ptrdiff_t lda, int64_t rows, int64_t depth, const 
 void attend(const AttentionShape& s, const AttentionTensors& t, const Plan& plan, const float* k, const float* v,
             float* scores, int64_t b, int64_t h, int64_t row0) {
   const int64_t rows = std::min(plan.rows, s.queries - row0);
-  const auto visible = [&](int64_t query) {
-    return s.lookahead >= s.keys ? s.keys : std::clamp<int64_t>(query + s.lookahead + 1, 0, s.keys);
+  const auto mask_of = [&](int64_t r) {
+    return t.mask ? head_of(t.mask, t.mask_strides, b, h) + (row0 + r) * t.mask_strides.row : nullptr;
   };
-  const float* q = head_of(t.q, t.q_strides, b, h) + row0 * t.q_strides.row;
-  multiply(q, t.q_strides.row, rows, s.depth, k, visible(row0 + rows - 1), scores, plan.ld);
-  float sums[kBlockRows];
+  int64_t visible[kBlockRows], most = 0;
   for (int64_t r = 0; r < rows; ++r) {
-    const float* mask = t.mask ? head_of(t.mask, t.mask_strides, b, h) + (row0 + r) * t.mask_strides.row : nullptr;
-    sums[r] = exponentiate(scores + r * plan.ld, visible(row0 + r), s.keys, s.scale, mask);
+    const bool all = s.lookahead >= s.keys;
+    visible[r] = all ? s.keys : std::clamp<int64_t>(row0 + r + s.lookahead + 1, 0, s.keys);
+    if (const float* mask = mask_of(r)) visible[r] = count_visible(mask, visible[r]);
+    most = std::max(most, visible[r]);
   }
+  const float* q = head_of(t.q, t.q_strides, b, h) + row0 * t.q_strides.row;
+  multiply(q, t.q_strides.row, rows, s.depth, {k, s.depth}, most, scores, plan.ld);
+  float sums[kBlockRows];
+  for (int64_t r = 0; r < rows; ++r)
+    sums[r] = exponentiate(scores + r * plan.ld, visible[r], most, s.scale, mask_of(r));
   float* out = t.out + b * t.out_strides.batch + h * t.out_strides.head + row0 * t.out_strides.row;
-  multiply(scores, plan.ld, rows, s.keys, v, s.value_depth, out, t.out_strides.row);
-  for (int64_t r = 0; r < rows; ++r) multiply_row(out + r * t.out_strides.row, s.value_depth, 1 / sums[r]);
+  multiply(scores, plan.ld, rows, most, {v, s.keys}, s.value_depth, out, t.out_strides.row);
+  for (int64_t r = 0; r < rows; ++r) {
+    float* row = out + r * t.out_strides.row;
+    if (s.nan_rows_are_zero && !(sums[r] > 0))
+      std::fill_n(row, s.value_depth, 0.0f);
+    else
+      multiply_row(row, s.value_depth, 1 / sums[r]);
+  }
 }
 
 }  // namespace

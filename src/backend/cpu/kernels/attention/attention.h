@@ -22,6 +22,7 @@ struct AttentionShape {
   float scale = 1;
   /// Query i sees the keys j <= i + lookahead. 0 or keys - queries is causal; the default hides nothing.
   int64_t lookahead = INT64_MAX;
+  bool nan_rows_are_zero = false;  ///< a query whose weights are NaN, as where it sees no key, gives zeros
 };
 
 /// Columns of q, mask and out are neighbours (column 1); k and v may have any strides. A stride of 0 repeats.
@@ -34,11 +35,12 @@ struct AttentionTensors {
   HeadStrides v_strides;
   float* out;
   HeadStrides out_strides;
-  const float* mask = nullptr;  ///< [batch, heads, queries, keys], added to the scaled scores
+  const float* mask = nullptr;  ///< [batch, heads, queries, keys], added to the scaled scores; -inf hides keys
   HeadStrides mask_strides;
 };
 
-/// A query that sees no key gives NaN, as the softmax of a row of -infinity does.
+/// A query that sees no key gives NaN, as the softmax of a row of -infinity does. What no query of a block sees is not
+/// computed with, be it NaN.
 void attention(Team& team, const AttentionShape& shape, const AttentionTensors& tensors, void* workspace);
 
 /// Bytes of workspace, aligned to kCacheLine, of `attention` with a team of that size.

@@ -108,6 +108,47 @@ TEST(Attention, Causal) {
     check(s);
   });
 }
+TEST(Attention, MaskThatHidesTheLastKeys) {  // what it hides is not computed with, be it NaN
+  for_each_target([] {
+    const AttentionShape s{1, 2, 2, 70, 300, 16, 40, 0.25f};
+    Data d(s, Order::kHeadsFirst, true);
+    for (int64_t row = 0; row < s.queries; ++row)
+      std::fill(d.mask.begin() + row * s.keys + row + 20, d.mask.begin() + (row + 1) * s.keys, -INFINITY);
+    Team team(2);
+    d.run(team);
+    const std::vector<float> clean = d.out;
+    for (int64_t b = 0; b < s.heads; ++b)
+      for (int64_t i = 89 * 16; i < 300 * 16; ++i) d.k[static_cast<size_t>(b * 300 * 16 + i)] = NAN;
+    d.run(team);
+    for (int64_t h = 0; h < s.heads; ++h)
+      for (int64_t query = 0; query < s.queries; ++query) {
+        const std::vector<double> wanted = [&] {
+          Data at(s, Order::kHeadsFirst, true);
+          at.mask = d.mask, at.t.mask = at.mask.data();
+          return expected_row(at, 0, h, query);
+        }();
+        for (int64_t i = 0; i < s.value_depth; ++i) {
+          const float out = *at(d.t.out, d.t.out_strides, 0, h, query, i);
+          ASSERT_NEAR(out, wanted[static_cast<size_t>(i)], 1e-5) << h << " " << query << " " << i;
+        }
+      }
+    EXPECT_EQ(clean, d.out);
+  });
+}
+TEST(Attention, NanRowsAreZeroWhereAsked) {
+  for_each_target([] {
+    AttentionShape s{1, 1, 1, 4, 40, 8, 20, 1};
+    s.nan_rows_are_zero = true;
+    Data d(s, Order::kHeadsFirst, true);
+    std::fill_n(d.mask.begin(), 40, -INFINITY);  // query 0 sees nothing
+    d.q[2 * 8] = NAN;                            // query 2 has NaN scores
+    Team team(1);
+    d.run(team);
+    for (int64_t row : {0, 2})
+      for (int64_t i = 0; i < 20; ++i) EXPECT_EQ(d.out[static_cast<size_t>(row * 20 + i)], 0) << row;
+    for (int64_t row : {1, 3}) EXPECT_NE(d.out[static_cast<size_t>(row * 20)], 0) << row;
+  });
+}
 TEST(Attention, KnownAnswer) {  // scores 0 and ln 3: weights 1/4 and 3/4
   const float q[] = {1}, k[] = {0, std::log(3.0f)}, v[] = {4, 8};
   float out[1];

@@ -61,6 +61,15 @@ float exponentiate_row(float* scores, int64_t visible, int64_t keys, float scale
   return static_cast<float>(sum);
 }
 
+int64_t last_visible(const float* mask, int64_t keys) {
+  const D d;
+  const V hidden = hn::Set(d, -INFINITY);
+  for (; keys >= kLanes; keys -= kLanes)
+    if (!hn::AllTrue(d, hn::Eq(hn::LoadU(d, mask + keys - kLanes), hidden))) break;
+  while (keys > 0 && mask[keys - 1] == -INFINITY) --keys;
+  return keys;
+}
+
 void multiply(float* x, int64_t count, float factor) {
   const V by = hn::Set(D(), factor);
   for_each_vector<DType::kF32>(x, count, [&](V e, int64_t i, int some) { store_some(hn::Mul(e, by), x + i, some); });
@@ -73,6 +82,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kiln::cpu {
 
+int64_t count_visible(const float* mask, int64_t keys) { return KILN_DISPATCH(last_visible)(mask, keys); }
 float exponentiate(float* scores, int64_t visible, int64_t keys, float scale, const float* mask) {
   return KILN_DISPATCH(exponentiate_row)(scores, visible, keys, scale, mask);
 }

@@ -217,13 +217,14 @@ void pass(const Block& block, Step<T> s, int64_t tap, int64_t k0) {
   // Few rows leave registers for two panels at once; one panel alone could not hide the latency of its sums.
   const int64_t width = block.rows <= 2 ? 2 * kPanel : kPanel;
   s.a_offset = block.a_offset + k0;
-  s.tap_stride = block.k * kPanel;
-  s.panel_stride = block.taps * block.k * kPanel;
+  const int64_t packed_k = block.packed_k ? block.packed_k : block.k;
+  s.tap_stride = packed_k * kPanel;
+  s.panel_stride = block.taps * s.tap_stride;
   for (int64_t col = 0; col < block.cols; col += width) {
     const int64_t cols = std::min(width, block.cols - col);
     const auto vecs = static_cast<int>((cols + kLanes - 1) / kLanes);
     s.tail = static_cast<int>(cols - (vecs - 1) * kLanes);
-    s.b = static_cast<const T*>(block.b) + col / kPanel * s.panel_stride + (tap * block.k + k0) * kPanel;
+    s.b = static_cast<const T*>(block.b) + col / kPanel * s.panel_stride + (tap * packed_k + k0) * kPanel;
     s.bias = block.bias ? block.bias + col : nullptr;
     for (int64_t row = 0; row < block.rows; row += kTileRows) {
       s.rows = static_cast<int>(std::min<int64_t>(kTileRows, block.rows - row));

@@ -32,6 +32,7 @@ struct Block {
   ptrdiff_t a_offset = 0;
   int64_t rows, cols;
   int64_t taps = 1, k;
+  int64_t packed_k = 0;  ///< of B as packed where `k` is only its beginning; else 0
   const void* b;
   DType b_type = DType::kF32;  ///< or kF16, kBF16: expanded in registers
   float* c;
