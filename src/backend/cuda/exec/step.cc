@@ -31,4 +31,9 @@ Extents in_memory_order(const Format& format, std::span<const int64_t> extents) 
   return result;
 }
 
+LaneExtents lane_extents(std::span<const int64_t> extents, size_t first, size_t last) {
+  return {volume(extents.first(first)), volume(extents.subspan(first, last + 1 - first)),
+          volume(extents.subspan(last + 1))};
+}
+
 }  // namespace kiln::cuda

@@ -41,4 +41,11 @@ Result<int> element_bytes(DType dtype);
 /// Extents in the order that memory has them, outermost first.
 Extents in_memory_order(const Format& format, std::span<const int64_t> extents);
 
+/// Extents as kernels of lanes see them: what lies before a run of neighbouring axes, in it and behind it.
+struct LaneExtents {
+  int64_t outer = 1, length = 1, inner = 1;
+};
+/// Axes [first, last] of extents in memory order.
+LaneExtents lane_extents(std::span<const int64_t> extents, size_t first, size_t last);
+
 }  // namespace kiln::cuda

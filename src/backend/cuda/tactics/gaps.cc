@@ -10,15 +10,12 @@ struct Constant;
 struct DimValues;
 struct Fill;
 struct Gather;
-struct Normalization;
 struct Padding;
 struct Pooling;
-struct Reduce;
 struct Resize;
 struct Scale;
 struct Shape;
 struct Shuffle;
-struct Softmax;
 }  // namespace ops
 
 namespace cuda {
@@ -38,11 +35,8 @@ template <> TacticList tactics_of<ops::Shape>() { return {}; }
 template <> TacticList tactics_of<ops::DimValues>() { return {}; }
 template <> TacticList tactics_of<ops::Fill>() { return {}; }
 template <> TacticList tactics_of<ops::Gather>() { return {}; }
-template <> TacticList tactics_of<ops::Normalization>() { return {}; }
 template <> TacticList tactics_of<ops::Pooling>() { return {}; }
-template <> TacticList tactics_of<ops::Reduce>() { return {}; }
 template <> TacticList tactics_of<ops::Resize>() { return {}; }
-template <> TacticList tactics_of<ops::Softmax>() { return {}; }
 
 }  // namespace cuda
 }  // namespace kiln

@@ -101,12 +101,12 @@ __device__ __forceinline__ void softmax_columns(const T* x, T* y, int64_t outer,
 }  // namespace kiln
 
 #define KILN_SOFTMAX_WARPS(entry, T, vec, loads)                                                            \
-  extern "C" __global__ void __launch_bounds__(256) entry(const T* x, T* y, int64_t rows, int cols) {      \
-    kiln::softmax_warps<T, vec, loads>(x, y, rows, cols);                                                  \
+  extern "C" __global__ void __launch_bounds__(256) entry(const T* x, T* y, int64_t rows, int64_t cols) {  \
+    kiln::softmax_warps<T, vec, loads>(x, y, rows, int(cols));                                                  \
   }
 #define KILN_SOFTMAX_BLOCK(entry, T, vec, loads)                                                            \
-  extern "C" __global__ void __launch_bounds__(1024) entry(const T* x, T* y, int64_t rows, int cols) {     \
-    kiln::softmax_block<T, vec, loads>(x, y, rows, cols);                                                  \
+  extern "C" __global__ void __launch_bounds__(1024) entry(const T* x, T* y, int64_t rows, int64_t cols) { \
+    kiln::softmax_block<T, vec, loads>(x, y, rows, int(cols));                                                  \
   }
 #define KILN_SOFTMAX_LONG(entry, T)                                                                         \
   extern "C" __global__ void __launch_bounds__(1024) entry(const T* x, T* y, int64_t rows, int64_t cols) { \

@@ -1,0 +1,125 @@
+/// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, scale or absent, bias or
+/// absent. Payload: rows (whether the innermost `axes` axes are normalised), axes, groups, epsilon; tile, of the kernel
+/// that has rows in registers, or absent.
+#include "backend/cuda/kernels/lanes/normalize.h"
+
+#include "backend/cuda/exec/step.h"
+
+namespace kiln::cuda {
+namespace {
+
+struct Attributes {
+  bool rows = false;
+  size_t axes = 1;
+  int64_t groups = 1;
+  float epsilon = 0;
+  StepTensor x;
+  std::optional<RowTile> tile;
+};
+
+struct Kernel {
+  NormalizationLaunch launch;
+  Function function;
+};
+
+class BoundNormalization final : public BoundStep {
+ public:
+  BoundNormalization(const StepInputs& inputs, int num_sms, int64_t align, std::vector<Kernel> rows,
+                     std::vector<Kernel> others)
+      : inputs_(inputs), num_sms_(num_sms), align_(align), rows_(std::move(rows)), others_(std::move(others)) {}
+  int64_t workspace_bytes() const override { return normalization_workspace_bytes(num_sms_); }
+  Status run(const RunArguments& arguments) override {
+    const void* tensors[] = {inputs_.at(0, arguments), inputs_.at(1, arguments), inputs_.at(2, arguments),
+                             arguments.outputs[0]};
+    bool aligned = !rows_.empty();
+    for (const void* tensor : tensors) aligned = aligned && is_aligned(tensor, align_);
+    for (Kernel& kernel : aligned ? rows_ : others_) {
+      NormalizationArgument& n = kernel.launch.argument;
+      n.x = tensors[0];
+      n.scale = tensors[1];
+      n.bias = tensors[2];
+      n.y = arguments.outputs[0];
+      n.parts = arguments.workspace;
+      void* pointers[] = {&n};
+      TRY(launch(*arguments.stream, kernel.function, kernel.launch.shape, pointers));
+    }
+    return {};
+  }
+
+ private:
+  const StepInputs& inputs_;
+  int num_sms_;
+  int64_t align_;
+  std::vector<Kernel> rows_, others_;
+};
+
+class LoadedNormalization final : public LoadedStep {
+ public:
+  LoadedNormalization(const LoadArguments& arguments, Attributes a, StepInputs inputs, StepCode code)
+      : num_sms_(arguments.device.properties().num_multiprocessors),
+        a_(std::move(a)),
+        inputs_(std::move(inputs)),
+        code_(std::move(code)) {}
+
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const Extents& x = shapes.inputs[0];
+    NormalizationShape shape;
+    shape.rows = a_.rows;
+    shape.channels_last = !a_.x.format.is_linear();
+    shape.epsilon = a_.epsilon;
+    if (a_.rows) {
+      const LaneExtents e = lane_extents(x, x.size() - a_.axes, x.size() - 1);
+      shape.n = e.outer;
+      shape.length = e.length;
+    } else {
+      shape.n = x[0];
+      shape.channels = x[1];
+      shape.plane = volume(std::span(x).subspan(2));
+      shape.groups = a_.groups;
+      TRY(require(x[1] % a_.groups == 0, x[1], " channels in ", a_.groups, " groups"));
+    }
+    std::vector<Kernel> rows;
+    if (a_.rows && a_.tile && a_.tile->holds(shape.length)) rows = TRY(kernels_of(shape, &*a_.tile));
+    const int64_t align = a_.tile ? std::min<int64_t>(16, int64_t{a_.tile->vec} * bits_of(a_.x.dtype) / 8) : 1;
+    return std::make_unique<BoundNormalization>(inputs_, num_sms_, align, std::move(rows),
+                                                TRY(kernels_of(shape, nullptr)));
+  }
+
+ private:
+  Result<std::vector<Kernel>> kernels_of(const NormalizationShape& shape, const RowTile* tile) const {
+    std::vector<Kernel> kernels;
+    for (NormalizationLaunch& launch : TRY(normalization_launches(shape, tile, num_sms_))) {
+      const Function function = TRY(code_.function(launch.entry));
+      kernels.push_back({std::move(launch), function});
+    }
+    return kernels;
+  }
+
+  int num_sms_;
+  Attributes a_;
+  StepInputs inputs_;
+  StepCode code_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_normalization(const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
+  TRY(require(spec.inputs.size() == 3, "a normalisation step has ", spec.inputs.size(), " inputs; it takes 3"));
+  Attributes a;
+  a.x = spec.inputs[0];
+  a.rows = TRY(spec.payload.get_bool("rows"));
+  const int64_t axes = TRY(spec.payload.get_int("axes"));
+  TRY(require(axes >= 1 && axes <= a.x.rank && (a.rows || a.x.rank >= 2), "a normalisation of ", axes,
+              " axes of a tensor of rank ", a.x.rank));
+  a.axes = static_cast<size_t>(axes);
+  a.groups = TRY(spec.payload.get_int("groups"));
+  TRY(require(a.groups >= 1, "a normalisation has ", a.groups, " groups"));
+  a.epsilon = static_cast<float>(TRY(spec.payload.get_double("epsilon")));
+  if (spec.payload.find("tile")) a.tile = TRY(RowTile::parse(TRY(spec.payload.get_record("tile"))));
+  StepCode code = TRY(StepCode::load(arguments));
+  return std::make_unique<LoadedNormalization>(arguments, std::move(a), TRY(StepInputs::upload(arguments)),
+                                               std::move(code));
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,76 @@
+/// Softmax along one axis. Payload: axis, by its position in memory; tile, of the kernel that has rows in registers, or
+/// absent.
+#include "backend/cuda/kernels/lanes/softmax.h"
+
+#include "backend/cuda/exec/step.h"
+
+namespace kiln::cuda {
+namespace {
+
+struct Kernel {
+  SoftmaxLaunch launch;
+  Function function;
+  int64_t align = 1;
+};
+
+class BoundSoftmax final : public BoundStep {
+ public:
+  BoundSoftmax(const StepInputs& inputs, std::vector<Kernel> kernels) : inputs_(inputs), kernels_(std::move(kernels)) {}
+  Status run(const RunArguments& arguments) override {
+    const void* x = inputs_.at(0, arguments);
+    void* y = arguments.outputs[0];
+    size_t i = 0;
+    while (i + 1 < kernels_.size() && !(is_aligned(x, kernels_[i].align) && is_aligned(y, kernels_[i].align))) ++i;
+    Kernel& kernel = kernels_[i];
+    int64_t* numbers = kernel.launch.numbers;
+    void* pointers[] = {&x, &y, &numbers[0], &numbers[1], &numbers[2]};
+    return launch(*arguments.stream, kernel.function, kernel.launch.shape, pointers);
+  }
+
+ private:
+  const StepInputs& inputs_;
+  std::vector<Kernel> kernels_;
+};
+
+class LoadedSoftmax final : public LoadedStep {
+ public:
+  LoadedSoftmax(size_t axis, const StepTensor& x, std::optional<RowTile> tile, StepInputs inputs, StepCode code)
+      : axis_(axis), x_(x), tile_(tile), inputs_(std::move(inputs)), code_(std::move(code)) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), axis_, axis_);
+    const SoftmaxShape shape{e.outer, e.length, e.inner};
+    std::vector<Kernel> kernels;
+    const auto add = [&](const RowTile* tile, int64_t align) -> Status {
+      SoftmaxLaunch launch = softmax_launch(shape, tile);
+      const Function function = TRY(code_.function(launch.entry));
+      kernels.push_back({std::move(launch), function, align});
+      return {};
+    };
+    if (tile_ && shape.inner == 1 && tile_->holds(shape.length))
+      TRY(add(&*tile_, int64_t{tile_->vec} * bits_of(x_.dtype) / 8));
+    TRY(add(nullptr, 1));
+    return std::make_unique<BoundSoftmax>(inputs_, std::move(kernels));
+  }
+
+ private:
+  size_t axis_;
+  StepTensor x_;
+  std::optional<RowTile> tile_;
+  StepInputs inputs_;
+  StepCode code_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_softmax(const LoadArguments& arguments) {
+  const StepTensor& x = arguments.spec.inputs.at(0);
+  const Record& payload = arguments.spec.payload;
+  const int axis = TRY(normalize_axis(TRY(payload.get_int("axis")), x.rank));
+  std::optional<RowTile> tile;
+  if (payload.find("tile")) tile = TRY(RowTile::parse(TRY(payload.get_record("tile"))));
+  StepCode code = TRY(StepCode::load(arguments));
+  return std::make_unique<LoadedSoftmax>(static_cast<size_t>(axis), x, tile, TRY(StepInputs::upload(arguments)),
+                                         std::move(code));
+}
+
+}  // namespace kiln::cuda

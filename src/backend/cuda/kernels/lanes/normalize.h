@@ -1,0 +1,57 @@
+/// Normalisation by the mean and variance of rows or of groups of channels: kernels/lanes/normalize.cuh.
+#pragma once
+
+#include <vector>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/kernels/lanes/tile.h"
+#include "backend/cuda/kernels/nest/walk.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cuda {
+
+/// x is [rows, length] with coefficients of [length]; or [n, channels, plane], channels last or not, normalised in
+/// groups of channels with coefficients of [channels]. Dense.
+struct NormalizationShape {
+  bool rows = true;
+  bool channels_last = false;
+  int64_t n = 1;  ///< rows, or images
+  int64_t length = 1;
+  int64_t channels = 1, plane = 1, groups = 1;
+  float epsilon = 1e-5F;
+};
+
+/// What decides the kernels of a step.
+struct NormalizationKernels {
+  DType dtype = DType::kF32, coefficients = DType::kF32;
+  std::optional<RowTile> tile;  ///< of rows
+};
+KernelSource normalization_source(const NormalizationKernels& kernels);
+
+/// What kernels take: kernels/lanes/normalize.cuh declares it, byte for byte.
+struct NormalizationArgument {
+  const void *x = nullptr, *scale = nullptr, *bias = nullptr;
+  void* y = nullptr;
+  void* parts = nullptr;
+  int64_t rows = 0;
+  int64_t image_stride = 0, group_stride = 0, run_stride = 0;
+  int32_t groups = 1;
+  int32_t length = 1, chunk = 1, chunks = 1;
+  int32_t channels = 1;
+  int32_t coefficients = 0;
+  Divisor inner, plane;
+  float epsilon = 0;
+};
+struct NormalizationLaunch {
+  std::string entry;
+  LaunchShape shape;
+  NormalizationArgument argument;
+};
+/// One launch; or two, of which the first writes statistics to a workspace. With `tile` the kernel of rows in
+/// registers. Fails for groups of 2^31 elements.
+Result<std::vector<NormalizationLaunch>> normalization_launches(const NormalizationShape& shape, const RowTile* tile,
+                                                                int num_sms);
+/// Enough for every shape.
+int64_t normalization_workspace_bytes(int num_sms);
+
+}  // namespace kiln::cuda

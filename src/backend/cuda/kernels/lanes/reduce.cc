@@ -1,0 +1,108 @@
+#include "backend/cuda/kernels/lanes/reduce.h"
+
+#include <algorithm>
+
+#include "backend/cuda/kernels/nest/function.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr int64_t kWarp = 32, kRowsOfColumns = 8, kMostVec = 8;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Cuts `length` into chunks so that about twice as many blocks run as there are multiprocessors.
+void cut(ReduceArgument& r, int64_t blocks, int64_t least_chunk, int num_sms) {
+  const int64_t chunks =
+      std::clamp<int64_t>(2 * num_sms / std::max<int64_t>(blocks, 1), 1, std::max<int64_t>(1, r.length / least_chunk));
+  r.chunk = std::max<int64_t>(1, ceil_div(ceil_div(r.length, chunks), kMostVec) * kMostVec);  // starts stay aligned
+  r.chunks = std::max<int64_t>(1, ceil_div(r.length, r.chunk));
+}
+
+ReduceLaunch last_launch(const ReduceArgument& r) {
+  ReduceLaunch last{"reduce_last", {}, r};
+  last.argument.outer = r.outer * r.inner;
+  last.argument.length = r.chunks;
+  last.argument.inner = last.argument.chunks = 1;
+  last.shape.block[0] = 4 * kWarp;
+  last.shape.grid[0] = static_cast<uint32_t>(ceil_div(last.argument.outer, 4));
+  last.shape.pdl = true;
+  return last;
+}
+
+}  // namespace
+
+bool can_fold(DType type) {
+  switch (type) {
+    case DType::kF32:
+    case DType::kF16:
+    case DType::kBF16:
+    case DType::kI32:
+    case DType::kI64:
+    case DType::kI8:
+    case DType::kU8: return true;
+    default: return false;
+  }
+}
+
+KernelSource reduce_source(const ReduceKernels& kernels) {
+  constexpr std::string_view kFolds[] = {"Fold::kSum", "Fold::kProd", "Fold::kMax", "Fold::kMin"};
+  const std::string_view type = element_name(kernels.dtype), fold = kFolds[static_cast<size_t>(kernels.fold)];
+  const std::string_view sums = register_name(kernels.dtype) == "float" ? "float" : "int64_t";
+  KernelSource source;
+  source.prelude = "#include \"lanes/reduce.cuh\"\n";
+  const auto add = [&](const std::string& entry, int threads, const std::string& call) {
+    source.prelude += str("KILN_REDUCE(", entry, ", ", threads, ", (", call, "))\n");
+    if (source.entry.empty()) source.entry = entry;
+  };
+  for (int vec = kernels.vec;; vec = 1) {
+    if (kernels.columns) {
+      add(str("reduce_columns_", vec), 256, str("reduce_columns<", type, ", ", fold, ", ", vec, ", false>"));
+      add(str("reduce_column_parts_", vec), 256, str("reduce_columns<", type, ", ", fold, ", ", vec, ", true>"));
+    } else {
+      const std::string types = str(type, ", ", type, ", ", fold, ", ", vec);
+      add(str("reduce_warps_", vec), 256, str("reduce_warps<", types, ">"));
+      add(str("reduce_blocks_", vec), 512, str("reduce_blocks<", types, ", false>"));
+      add(str("reduce_parts_", vec), 512, str("reduce_blocks<", types, ", true>"));
+    }
+    if (vec == 1) break;
+  }
+  add("reduce_last", 256, str("reduce_warps<", sums, ", ", type, ", ", fold, ", 1>"));
+  return source;
+}
+
+std::vector<ReduceLaunch> reduce_launches(const ReduceShape& shape, bool columns, int vec, bool average, int num_sms) {
+  ReduceLaunch first{{}, {}, {}};
+  ReduceArgument& r = first.argument;
+  r.outer = shape.outer;
+  r.length = r.chunk = shape.length;
+  r.inner = shape.inner;
+  r.divisor = shape.length;
+  r.average = average;
+  first.shape.pdl = true;
+  if (shape.outer == 0 || shape.inner == 0) return {};
+  if (columns) {
+    const int64_t blocks = shape.outer * ceil_div(shape.inner, kWarp * vec);
+    if (blocks < num_sms) cut(r, blocks, 8 * kRowsOfColumns, num_sms);
+    first.entry = str(r.chunks > 1 ? "reduce_column_parts_" : "reduce_columns_", vec);
+    first.shape.block[0] = kWarp;
+    first.shape.block[1] = kRowsOfColumns;
+    first.shape.grid[0] = static_cast<uint32_t>(blocks * r.chunks);
+  } else if (shape.length <= 512 || (shape.length <= 2048 && shape.outer >= 16 * num_sms)) {
+    first.entry = str("reduce_warps_", vec);
+    first.shape.block[0] = 4 * kWarp;
+    first.shape.grid[0] = static_cast<uint32_t>(ceil_div(shape.outer, 4));
+  } else {
+    if (shape.outer < num_sms) cut(r, shape.outer, 4096, num_sms);
+    first.entry = str(r.chunks > 1 ? "reduce_parts_" : "reduce_blocks_", vec);
+    first.shape.block[0] =
+        static_cast<uint32_t>(std::clamp<int64_t>(ceil_div(r.chunk, int64_t{vec} * 4 * kWarp) * kWarp, kWarp, 512));
+    first.shape.grid[0] = static_cast<uint32_t>(shape.outer * r.chunks);
+  }
+  if (r.chunks == 1) return {first};
+  return {first, last_launch(r)};
+}
+
+int64_t reduce_workspace_bytes(int num_sms) { return 3 * int64_t{num_sms} * kWarp * kMostVec * 8; }
+
+}  // namespace kiln::cuda

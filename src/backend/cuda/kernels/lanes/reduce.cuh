@@ -1,0 +1,222 @@
+// Sums, products, maxima and minima along rows, or along an axis that is not the innermost; where there are few results
+// in two steps, of which the first leaves one number a chunk.
+#pragma once
+
+#include "device.cuh"
+#include "nest/walk.cuh"
+
+namespace kiln {
+
+enum class Fold { kSum, kProd, kMax, kMin };
+
+template <class A>
+struct Limits;
+template <>
+struct Limits<float> {
+  static __device__ float least() { return __int_as_float(0xff800000); }
+  static __device__ float greatest() { return __int_as_float(0x7f800000); }
+};
+template <>
+struct Limits<f16> : Limits<float> {};
+template <>
+struct Limits<bf16> : Limits<float> {};
+template <>
+struct Limits<int> {
+  static __device__ int64_t least() { return -2147483647 - 1; }
+  static __device__ int64_t greatest() { return 2147483647; }
+};
+template <>
+struct Limits<int64_t> {
+  static __device__ int64_t least() { return int64_t(1) << 63; }
+  static __device__ int64_t greatest() { return ~(int64_t(1) << 63); }
+};
+template <>
+struct Limits<int8_t> {
+  static __device__ int64_t least() { return -128; }
+  static __device__ int64_t greatest() { return 127; }
+};
+template <>
+struct Limits<uint8_t> {
+  static __device__ int64_t least() { return 0; }
+  static __device__ int64_t greatest() { return 255; }
+};
+
+/// What elements of T are folded in: float, or an int64 that wraps as T does.
+template <class T>
+struct Accumulator {
+  using Type = int64_t;
+};
+template <>
+struct Accumulator<float> {
+  using Type = float;
+};
+template <>
+struct Accumulator<f16> {
+  using Type = float;
+};
+template <>
+struct Accumulator<bf16> {
+  using Type = float;
+};
+
+__device__ __forceinline__ float accumulated(float x) { return x; }
+__device__ __forceinline__ float accumulated(f16 x) { return to_float(x); }
+__device__ __forceinline__ float accumulated(bf16 x) { return to_float(x); }
+__device__ __forceinline__ int64_t accumulated(int64_t x) { return x; }
+__device__ __forceinline__ int64_t accumulated(int x) { return x; }
+__device__ __forceinline__ int64_t accumulated(int8_t x) { return x; }
+__device__ __forceinline__ int64_t accumulated(uint8_t x) { return x; }
+
+template <class T>
+__device__ __forceinline__ T reduced(float x) {
+  return from_float<T>(x);
+}
+template <class T>
+__device__ __forceinline__ T reduced(int64_t x) {
+  return T(x);
+}
+
+template <class T, Fold kFold>
+struct Folding {
+  using A = typename Accumulator<T>::Type;
+  static __device__ __forceinline__ A start() {
+    if constexpr (kFold == Fold::kProd) return 1;
+    if constexpr (kFold == Fold::kMax) return Limits<T>::least();
+    if constexpr (kFold == Fold::kMin) return Limits<T>::greatest();
+    return 0;
+  }
+  /// NaN if either is.
+  __device__ __forceinline__ A operator()(A a, A b) const {
+    if constexpr (kFold == Fold::kProd) return a * b;
+    if constexpr (kFold == Fold::kMax) return a > b || a != a ? a : b;
+    if constexpr (kFold == Fold::kMin) return a < b || a != a ? a : b;
+    return a + b;
+  }
+};
+
+/// The quotient that an average takes; `divisor` is 1 elsewhere.
+__device__ __forceinline__ float divided(float sum, int64_t divisor, bool average) {
+  return average ? sum / float(divisor) : sum;
+}
+__device__ __forceinline__ int64_t divided(int64_t sum, int64_t divisor, bool average) {
+  return average && divisor > 0 ? sum / divisor : sum;
+}
+
+/// x is (outer, length, inner); y is (outer, inner), or (outer, inner, chunks) of accumulators where a launch folds
+/// chunks of `chunk` elements each. kernels/lanes/reduce.h has the same.
+struct Reduction {
+  const void* x;
+  void* y;
+  int64_t outer, length, inner;
+  int64_t chunk, chunks;
+  int64_t divisor;
+  int average;
+};
+
+/// Elements [begin, end) of a contiguous row by `threads` threads, several loads in flight.
+template <class T, int kVec, class F>
+__device__ __forceinline__ auto fold_row(const T* row, int64_t begin, int64_t end, int thread, int threads, F f) {
+  constexpr int kUnroll = 4;
+  auto result = F::start();
+  int64_t at = begin + int64_t(thread) * kVec;
+  const int64_t step = int64_t(threads) * kVec;
+  for (; at + (kUnroll - 1) * step < end; at += kUnroll * step) {
+    Vec<T, kVec> loaded[kUnroll];
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) loaded[u] = load_vec<T, kVec>(row + at + u * step);
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u)
+#pragma unroll
+      for (int e = 0; e < kVec; ++e) result = f(result, accumulated(loaded[u].at[e]));
+  }
+  for (; at < end; at += step) {
+    const Vec<T, kVec> loaded = load_vec<T, kVec>(row + at);
+#pragma unroll
+    for (int e = 0; e < kVec; ++e) result = f(result, accumulated(loaded.at[e]));
+  }
+  return result;
+}
+
+template <class T, bool kPart, class A>
+__device__ __forceinline__ void put(const Reduction& r, int64_t at, A value) {
+  if constexpr (kPart)
+    static_cast<A*>(r.y)[at] = value;
+  else
+    static_cast<T*>(r.y)[at] = reduced<T>(divided(value, r.divisor, r.average));
+}
+
+/// inner is 1: a warp a row. T is what results are rounded to, X what is read.
+template <class X, class T, Fold kFold, int kVec>
+__device__ __forceinline__ void reduce_warps(const Reduction& r) {
+  using F = Folding<T, kFold>;
+  pdl_wait();
+  const int64_t row = int64_t(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
+  if (row >= r.outer) return;
+  const X* x = static_cast<const X*>(r.x) + row * r.length;
+  const auto result = warp_fold(fold_row<X, kVec>(x, 0, r.length, threadIdx.x % kWarp, kWarp, F()), F());
+  if (threadIdx.x % kWarp == 0) put<T, false>(r, row, result);
+}
+
+/// inner is 1: a block a row, or a chunk of one.
+template <class X, class T, Fold kFold, int kVec, bool kPart>
+__device__ __forceinline__ void reduce_blocks(const Reduction& r) {
+  using F = Folding<T, kFold>;
+  __shared__ typename F::A scratch[kWarp];
+  pdl_wait();
+  const int64_t row = blockIdx.x / r.chunks, chunk = blockIdx.x % r.chunks;
+  const int64_t begin = chunk * r.chunk, end = begin + r.chunk < r.length ? begin + r.chunk : r.length;
+  const X* x = static_cast<const X*>(r.x) + row * r.length;
+  const auto part = fold_row<X, kVec>(x, begin, end, threadIdx.x, blockDim.x, F());
+  const auto result = block_fold(part, F::start(), F(), scratch);
+  if (threadIdx.x == 0) put<T, kPart>(r, blockIdx.x, result);
+}
+
+/// Threads along x take neighbouring lanes, kVec each; the block's rows of threads share them.
+template <class T, Fold kFold, int kVec, bool kPart>
+__device__ __forceinline__ void reduce_columns(const Reduction& r) {
+  using F = Folding<T, kFold>;
+  using A = typename F::A;
+  constexpr int kUnroll = 4;
+  __shared__ A parts[8][kWarp * kVec];
+  pdl_wait();
+  const int64_t strips = (r.inner + kWarp * kVec - 1) / (kWarp * kVec);
+  int64_t block = blockIdx.x;
+  const int64_t chunk = block % r.chunks;
+  block /= r.chunks;
+  const int64_t column = block % strips * (kWarp * kVec) + threadIdx.x * kVec, outer = block / strips;
+  const int64_t begin = chunk * r.chunk, end = begin + r.chunk < r.length ? begin + r.chunk : r.length;
+  const T* x = static_cast<const T*>(r.x) + outer * r.length * r.inner + column;
+  A result[kVec];
+#pragma unroll
+  for (int e = 0; e < kVec; ++e) result[e] = F::start();
+  if (column < r.inner) {
+    for (int64_t i = begin + threadIdx.y; i < end; i += kUnroll * blockDim.y) {
+      Vec<T, kVec> loaded[kUnroll];
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u)
+        if (i + u * blockDim.y < end) loaded[u] = load_vec<T, kVec>(x + (i + u * blockDim.y) * r.inner);
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u)
+        if (i + u * blockDim.y < end)
+#pragma unroll
+          for (int e = 0; e < kVec; ++e) result[e] = F()(result[e], accumulated(loaded[u].at[e]));
+    }
+  }
+#pragma unroll
+  for (int e = 0; e < kVec; ++e) parts[threadIdx.y][threadIdx.x * kVec + e] = result[e];
+  __syncthreads();
+  const int own = threadIdx.y * kWarp + threadIdx.x;  // one of the strip's columns
+  const int64_t to = block % strips * (kWarp * kVec) + own;
+  if (own >= kWarp * kVec || to >= r.inner) return;
+  A total = parts[0][own];
+  for (int i = 1; i < blockDim.y; ++i) total = F()(total, parts[i][own]);
+  put<T, kPart>(r, (outer * r.inner + to) * r.chunks + chunk, total);
+}
+
+}  // namespace kiln
+
+#define KILN_REDUCE(entry, threads, call)                                                                   \
+  extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Reduction r) { \
+    using namespace kiln;                                                                                  \
+    call(r);                                                                                               \
+  }

@@ -1,0 +1,51 @@
+/// Sums, products, maxima and minima along one axis (or several that are neighbours): kernels/lanes/reduce.cuh.
+#pragma once
+
+#include <vector>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/kernels/lanes/tile.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cuda {
+
+enum class Fold : uint8_t { kSum, kProd, kMax, kMin };
+
+/// Whether elements of `type` can be folded.
+bool can_fold(DType type);
+
+/// What decides the kernels of a step.
+struct ReduceKernels {
+  DType dtype = DType::kF32;
+  Fold fold = Fold::kSum;
+  bool columns = false;  ///< the axis is not the innermost
+  int vec = 1;           ///< elements of a load, where shape and addresses allow it; else 1
+};
+KernelSource reduce_source(const ReduceKernels& kernels);
+
+/// x is dense [outer, length, inner], y dense [outer, inner].
+struct ReduceShape {
+  int64_t outer = 1, length = 1, inner = 1;
+};
+
+/// What kernels take: kernels/lanes/reduce.cuh declares it, byte for byte.
+struct ReduceArgument {
+  const void* x = nullptr;
+  void* y = nullptr;
+  int64_t outer = 1, length = 1, inner = 1;
+  int64_t chunk = 1, chunks = 1;
+  int64_t divisor = 1;
+  int32_t average = 0;
+};
+struct ReduceLaunch {
+  std::string entry;
+  LaunchShape shape;
+  ReduceArgument argument;
+};
+/// One launch; or two, of which the first writes to a workspace that the second reads. `vec` divides the length of
+/// rows, or the columns.
+std::vector<ReduceLaunch> reduce_launches(const ReduceShape& shape, bool columns, int vec, bool average, int num_sms);
+/// Enough for every shape.
+int64_t reduce_workspace_bytes(int num_sms);
+
+}  // namespace kiln::cuda

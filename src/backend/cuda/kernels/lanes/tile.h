@@ -1,0 +1,38 @@
+/// How rows are spread over threads: what decides a row kernel's code, and its launch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "backend/cuda/device/module.h"
+#include "base/record.h"
+
+namespace kiln::cuda {
+
+/// A row in registers: of a warp, or of a block. Elements are computed in float.
+struct RowTile {
+  bool block = false;
+  int vec = 1;    ///< elements of a load
+  int loads = 1;  ///< of a thread
+
+  bool operator==(const RowTile&) const = default;
+  std::string name() const;  ///< "block_8x2": part of a kernel's name
+  Record record() const;
+  static Result<RowTile> parse(const Record& record);
+  /// Whether a row of `cols` elements fits and splits into vectors.
+  bool holds(int64_t cols) const;
+  LaunchShape shape(int64_t rows, int64_t cols) const;
+};
+
+/// The tile for rows that are as here at their optimum and `most_cols` long at most; none where they exceed registers.
+std::optional<RowTile> row_tile(int64_t rows, int64_t cols, int64_t most_cols, int element_bytes, int num_sms);
+
+/// Elements of a 16-byte vector, or fewer, that divide `cols`.
+int vector_width(int64_t cols, int element_bytes);
+/// Whether an address is aligned for vectors of `bytes`.
+inline bool is_aligned(const void* address, int64_t bytes) {
+  return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(bytes) == 0;
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,104 @@
+/// Layer, instance and group normalisation: kernels/lanes.
+#include "ops/normalization.h"
+
+#include <algorithm>
+
+#include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/lanes/normalize.h"
+#include "backend/cuda/tactics/compile.h"
+#include "backend/cuda/tactics/registry.h"
+#include "tactics/region.h"
+
+namespace kiln::cuda {
+namespace {
+
+/// The axes [first, rank) are normalised?
+bool is_innermost(const ops::Normalization& op, int rank) {
+  std::vector<bool> reduced(static_cast<size_t>(rank), false);
+  for (const int64_t axis : op.axes) reduced[static_cast<size_t>(*normalize_axis(axis, rank))] = true;
+  const auto first = std::ranges::find(reduced, true);
+  return first != reduced.end() && std::all_of(first, reduced.end(), [](bool r) { return r; });
+}
+
+/// Whether a coefficient has exactly the extents of x's axes [first, last] and 1 elsewhere.
+bool spans(const TensorType& coefficient, const TensorType& x, int first, int last) {
+  const int missing = x.rank() - coefficient.rank();
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const sym::Expr extent = axis < missing ? sym::Expr(1) : coefficient.shape[static_cast<size_t>(axis - missing)];
+    const sym::Expr wanted = axis >= first && axis <= last ? x.shape[static_cast<size_t>(axis)] : sym::Expr(1);
+    if (extent != wanted) return false;
+  }
+  return true;
+}
+
+class NormalizationTactic final : public Tactic {
+ public:
+  std::string_view name() const override { return "normalization"; }
+
+  Match match(const TacticContext& cx, ir::NodeId root) const override {
+    const ir::Node& node = cx.graph.node(root);
+    const auto& op = *node.op.as<ops::Normalization>();
+    const TensorType& x = cx.graph.type(node.inputs[0]);
+    if (!accumulates_in_f32(x.dtype)) return reject("x is ", x, "; the kernels take f32, f16 and bf16");
+    if (!is_innermost(op, x.rank())) return reject("axes ", op.axes, " are not the innermost of ", x);
+    Region region = single_node_region(cx.graph, root);
+    region.inputs.resize(3, ir::ValueId::kNone);
+    const int first = x.rank() - static_cast<int>(op.axes.size());
+    const auto coefficients_span = [&](int from, int to) {
+      return std::all_of(region.inputs.begin() + 1, region.inputs.end(), [&](ir::ValueId value) {
+        return value == ir::ValueId::kNone || spans(cx.graph.type(value), x, from, to);
+      });
+    };
+    const bool rows = op.groups == 1 && coefficients_span(first, x.rank() - 1);
+    const bool planes = first == 2 && coefficients_span(1, 1);
+    if (!rows && !planes)
+      return reject("the coefficients span neither the normalised axes ", op.axes, " of ", x, " nor its channels");
+    // Without groups, a plane of a channel is normalised by itself: as many groups as channels.
+    const auto channels = rows ? std::nullopt : x.shape[1].constant();
+    if (!rows && op.groups == 1 && !channels) return reject("the channels of ", x, " are dynamic");
+    region.data.set("rows", rows).set("axes", static_cast<int64_t>(op.axes.size())).set("epsilon", op.epsilon);
+    region.data.set("groups", rows || op.groups > 1 ? op.groups : *channels);
+    return region;
+  }
+
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
+    std::vector<Variant> result{linear_variant(region, "row-major")};
+    const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
+    if (!*region.data.get_bool("rows") && !last.is_linear())
+      result.push_back({"channels last", {last, {}, {}}, {last}, {}, 0});
+    return result;
+  }
+
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
+    const TensorType& x = cx.graph.type(region.inputs[0]);
+    NormalizationKernels kernels{x.dtype, x.dtype, {}};
+    for (const ir::ValueId coefficient : {region.inputs[1], region.inputs[2]})
+      if (coefficient != ir::ValueId::kNone) kernels.coefficients = cx.graph.type(coefficient).dtype;
+    StepDraft draft = cuda_step("normalization");
+    draft.payload = region.data;
+    draft.in_place_input = 0;
+    if (TRY(region.data.get_bool("rows"))) {
+      const auto axes = static_cast<size_t>(TRY(region.data.get_int("axes")));
+      const auto lanes = [&](const Extents& extents) {
+        return lane_extents(extents, extents.size() - axes, extents.size() - 1);
+      };
+      const LaneExtents at = lanes(x.opt_extents()), most = lanes(x.max_extents());
+      kernels.tile = row_tile(at.outer, at.length, most.length, bits_of(x.dtype) / 8,
+                              device_of(cx).properties().num_multiprocessors);
+      if (kernels.tile) draft.payload.set("tile", kernels.tile->record());
+    }
+    draft.binary = TRY(compile_kernel(cx, normalization_source(kernels)));
+    return draft;
+  }
+};
+
+}  // namespace
+
+template <>
+TacticList tactics_of<ops::Normalization>() {
+  static const NormalizationTactic tactic;
+  static const Tactic* const kList[] = {&tactic};
+  return kList;
+}
+
+}  // namespace kiln::cuda

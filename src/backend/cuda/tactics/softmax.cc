@@ -1,0 +1,64 @@
+/// Softmax with rows in registers: kernels/lanes.
+#include "ops/softmax.h"
+
+#include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/lanes/softmax.h"
+#include "backend/cuda/tactics/compile.h"
+#include "backend/cuda/tactics/registry.h"
+#include "tactics/region.h"
+
+namespace kiln::cuda {
+namespace {
+
+class SoftmaxTactic final : public Tactic {
+ public:
+  std::string_view name() const override { return "softmax"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override {
+    const TensorType& x = cx.graph.input_type(root, 0);
+    if (!accumulates_in_f32(x.dtype)) return reject("x is ", x, "; the kernel takes f32, f16 and bf16");
+    return single_node_region(cx.graph, root);
+  }
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
+    std::vector<Variant> result{linear_variant(region, "row-major")};
+    // Along the channels of a channels-last tensor the lanes are contiguous.
+    const TensorType& x = cx.graph.type(region.inputs[0]);
+    if (x.rank() >= 3 && axis_of(cx, region) == 1) result.push_back(channels_last_variant(region, x.rank()));
+    return result;
+  }
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
+    const TensorType& x = cx.graph.type(region.inputs[0]);
+    const Format& format = variant.inputs[0];
+    const int axis = format.is_linear() ? axis_of(cx, region) : x.rank() - 1;
+    const auto lanes = [&](const Extents& extents) {
+      return lane_extents(in_memory_order(format, extents), static_cast<size_t>(axis), static_cast<size_t>(axis));
+    };
+    const LaneExtents at = lanes(x.opt_extents()), most = lanes(x.max_extents());
+    SoftmaxKernels kernels{x.dtype, most.inner > 1, {}};
+    if (!kernels.columns)
+      kernels.tile = row_tile(at.outer, at.length, most.length, bits_of(x.dtype) / 8,
+                              device_of(cx).properties().num_multiprocessors);
+    StepDraft draft = cuda_step("softmax");
+    draft.in_place_input = 0;
+    draft.payload.set("axis", axis);
+    if (kernels.tile) draft.payload.set("tile", kernels.tile->record());
+    draft.binary = TRY(compile_kernel(cx, softmax_source(kernels)));
+    return draft;
+  }
+
+ private:
+  static int axis_of(const TacticContext& cx, const Region& region) {
+    const int rank = cx.graph.type(region.inputs[0]).rank();
+    return *normalize_axis(cx.graph.node(region.nodes[0]).op.as<ops::Softmax>()->axis, rank);
+  }
+};
+
+}  // namespace
+
+template <>
+TacticList tactics_of<ops::Softmax>() {
+  static const SoftmaxTactic tactic;
+  static const Tactic* const kList[] = {&tactic};
+  return kList;
+}
+
+}  // namespace kiln::cuda
