@@ -64,7 +64,7 @@ class LoadedConvolution final : public LoadedStep {
     TRY(require(pixels < (int64_t{1} << 31), "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
     a.pixels = static_cast<int32_t>(pixels);
     set_filter(kernel_, TRY(FilterExtents::of(shapes.inputs[1], groups_, spec_.transposed)), a);
-    const ConvLaunch plan = TRY(plan_conv(kernel_, a));
+    const ConvLaunch plan = TRY(plan_conv(kernel_, a, code_.main.device().properties().num_multiprocessors));
     return std::make_unique<BoundConvolution>(code_, constants_, a, plan);
   }
 

@@ -1,5 +1,7 @@
 #include "backend/cuda/exec/gemm_step.h"
 
+#include "backend/cuda/device/driver.h"
+
 namespace kiln::cuda {
 namespace {
 
@@ -16,17 +18,40 @@ class BoundGemm final : public BoundStep {
     arguments_.c = run.outputs[0];
     arguments_.partial = reinterpret_cast<float*>(run.workspace);
     set_operands(arguments_.epilogue, constants_, run);
+    if (uses_maps(gemm_.kernel)) return run_with_maps(*run.stream);
     void* pointers[] = {&arguments_, &vectors_};
     TRY(launch(*run.stream, gemm_.main, plan_.main, pointers));
     return vectors_ ? launch(*run.stream, *gemm_.reduce, plan_.reduce, pointers) : Status();
   }
 
  private:
+  Status run_with_maps(const Stream& stream) {
+    if (plan_.main.grid[0] == 0) return {};
+    TRY(encode(plan_.map_a, arguments_.a, map_a_, mapped_a_));
+    TRY(encode(plan_.map_b, arguments_.b, map_b_, mapped_b_));
+    void* pointers[] = {&map_a_, &map_b_, &arguments_, &plan_.batches};  // gemm_small does not take the last
+    return launch(stream, gemm_.main, plan_.main, pointers);
+  }
+  /// A map of memory that lies elsewhere than at the last run is encoded anew.
+  Status encode(const MapPlan& plan, const void* address, TensorMap& map, const void*& mapped) {
+    if (mapped == address) return {};
+    const Driver& driver = gemm_.main.device().driver();
+    const unsigned ones[] = {1, 1, 1};
+    TRY(driver.check(
+        driver.tensor_map_encode_tiled(&map, plan.type, 3, const_cast<void*>(address), plan.extents, plan.strides_bytes,
+                                       plan.box, ones, 0, kSwizzle128, kL2Promote256, kBeyondZero),
+        "encode a tensor map of ", plan.extents[0], " x ", plan.extents[1], " x ", plan.extents[2]));
+    mapped = address;
+    return {};
+  }
+
   const LoadedGemm& gemm_;
   const Constants& constants_;
   GemmArguments arguments_;
   GemmLaunch plan_;
   long long vectors_;
+  TensorMap map_a_{}, map_b_{};
+  const void *mapped_a_ = nullptr, *mapped_b_ = nullptr;
 };
 
 }  // namespace
@@ -34,16 +59,16 @@ class BoundGemm final : public BoundStep {
 Result<LoadedGemm> LoadedGemm::load(const Record& record, const LoadArguments& arguments) {
   const GemmKernel kernel = TRY(GemmKernel::parse(record));
   std::shared_ptr<const Module> module = TRY(arguments.device.load(arguments.spec.binary));
-  const Function main = TRY(module->function(source_of(kernel, {}).entry));
+  const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce;
-  if (kernel.splits > 1) reduce = TRY(module->function(kGemmReduce));
+  if (kernel.family == GemmFamily::kMma && kernel.splits > 1) reduce = TRY(module->function(kGemmReduce));
   return LoadedGemm{kernel, std::move(module), main, reduce};
 }
 
 Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const Constants& constants,
                                              const GemmArguments& arguments) {
   GemmArguments set = arguments;
-  const GemmLaunch plan = TRY(plan_gemm(gemm.kernel, set));
+  const GemmLaunch plan = TRY(plan_gemm(gemm.kernel, set, gemm.main.device().properties().num_multiprocessors));
   return std::make_unique<BoundGemm>(gemm, constants, set, plan);
 }
 

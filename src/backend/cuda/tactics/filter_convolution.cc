@@ -43,9 +43,16 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     add(candidate, "conv", candidate.kernel.channels_last ? last : Format::linear());
   if (is_point(spec, groups)) {
     const int64_t in = filter->in_channels, out = filter->out_channels;
-    const GemmTraits product{
-        x.dtype,         y.dtype, true, true, power_of_two_in(in, 8), power_of_two_in(in, 8), power_of_two_in(out, 8),
-        cx.numerics.tf32};
+    const GemmTraits product{x.dtype,
+                             y.dtype,
+                             true,
+                             true,
+                             power_of_two_in(in, 8),
+                             power_of_two_in(in, 8),
+                             power_of_two_in(out, 8),
+                             cx.numerics.tf32,
+                             traits.constant_filter,
+                             true};
     for (const GemmCandidate& candidate : gemm_candidates(product, traits.pixels, out, in, 1, machine))
       add(candidate, "gemm", last);
   }

@@ -34,6 +34,17 @@ bool packs_b(const TacticContext& cx, const Region& region) {
   return op.b != ops::MatrixOp::kTranspose || e.back() % 8 != 0;
 }
 
+/// Whether b is one matrix, or vector, for all batches.
+bool shares_b(const TensorType& b) {
+  const size_t batch = static_cast<size_t>(std::max(b.rank() - 2, 0));
+  return std::all_of(b.shape.begin(), b.shape.begin() + static_cast<ptrdiff_t>(batch),
+                     [](const sym::Expr& e) { return e == sym::Expr(1); });
+}
+/// Whether both operands move through all batches together, whatever the extents.
+bool same_batches(const TensorType& a, const TensorType& b) {
+  return a.rank() == b.rank() && a.rank() >= 2 && std::equal(a.shape.begin(), a.shape.end() - 2, b.shape.begin());
+}
+
 /// What a product is: how kernels may read it, and its extents at the optimum.
 struct Product {
   GemmTraits traits;
@@ -61,8 +72,12 @@ Product product_of(const TacticContext& cx, const Region& region) {
   p.traits.c_align = n.divisor;
   const int64_t results = volume(cx.graph.type(region.outputs[0]).opt_extents());
   p.batches = std::max<int64_t>(1, results / std::max<int64_t>(1, p.m * p.n));
+  p.traits.b_constant = cx.graph.constant(region.inputs[1]) != nullptr;
+  const bool one_matrix = shares_b(b);
+  const bool vectors = op.a == ops::MatrixOp::kVector || op.b == ops::MatrixOp::kVector;
+  p.traits.one_batch_axis = !vectors && ((one_matrix && !transpose_a) || same_batches(a, b));
   // Rows of all batches are one matrix's where b is shared.
-  if (volume(b.opt_extents()) == p.n * p.k && !transpose_a) {
+  if (one_matrix && !transpose_a) {
     p.m *= p.batches;
     p.batches = 1;
   }

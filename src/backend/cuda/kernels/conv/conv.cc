@@ -140,12 +140,13 @@ void set_filter(const ConvKernel& kernel, const FilterExtents& f, ConvArguments&
   arguments.w_tap = 1;
 }
 
-Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a) {
+Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t multiprocessors) {
   ConvLaunch launch;
   const TileShape& tile = kernel.tile;
   const int64_t channels = int64_t{a.groups} * a.out_channels;
-  const auto set_grid = [](LaunchShape& shape, int64_t blocks, int64_t threads) {
+  const auto set_grid = [&](LaunchShape& shape, int64_t blocks, int64_t threads) {
     shape.grid[0] = static_cast<uint32_t>(blocks);
+    shape.pdl = blocks <= 2 * multiprocessors;
     shape.block[0] = static_cast<uint32_t>(threads);
     return require(blocks < (int64_t{1} << 31), "a convolution of ", blocks, " blocks is more than a grid");
   };

@@ -83,7 +83,7 @@ struct ConvLaunch {
   int64_t workspace_bytes = 0;
 };
 /// Sets `arguments.splits`.
-Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& arguments);
+Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
 
 /// What a convolution allows a kernel to assume, and its extents at the optimum.
 struct ConvTraits {

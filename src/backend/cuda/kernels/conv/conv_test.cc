@@ -58,7 +58,7 @@ TEST(Conv, TooManyElementsForAnIndexAreRefused) {
   ConvArguments arguments;
   arguments.images = 1 << 12;
   arguments.x_strides.n = 1 << 20;
-  EXPECT_FALSE(plan_conv(kernel, arguments).has_value());
+  EXPECT_FALSE(plan_conv(kernel, arguments, 132).has_value());
 }
 
 TEST(Conv, KernelsCompile) {

@@ -7,7 +7,6 @@
 #include "conv/arguments.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/mma_product.cuh"
-#include "gemm/slab.cuh"
 
 namespace kiln {
 

@@ -7,7 +7,9 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"simt", "mma"};
+constexpr std::string_view kFamilies[] = {"simt", "mma", "wgmma", "small"};
+constexpr std::string_view kFiles[] = {"gemm/simt.cu", "gemm/mma.cu", "gemm/wgmma.cu", "gemm/small.cu"};
+constexpr const char* kEntries[] = {"gemm_simt", "gemm_mma", "gemm_wgmma", "gemm_small"};
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t bytes_of(DType type) { return bits_of(type) / 8; }
@@ -28,6 +30,9 @@ int64_t power_of_two_in(int64_t n, int64_t most) {
 
 std::string GemmKernel::name() const {
   if (family == GemmFamily::kSimt) return str("simt ", tile.name());
+  if (uses_maps(*this))
+    return str(family == GemmFamily::kSmall ? "small " : "wgmma ", tile.name(), " in ", tile.stages,
+               splits > 1 ? str(", k in ", splits) : "", cluster > 1 ? str(", pairs of ", cluster) : "");
   const std::string pieces =
       a_piece == 16 && b_piece == 16 ? "" : str(", pieces of ", std::min(a_piece, b_piece), " bytes");
   return str(element == DType::kF32 ? "tf32 " : "mma ", tile.name(), " in ", tile.stages,
@@ -40,6 +45,7 @@ Record GemmKernel::record() const {
   record.set("element", name_of(element)).set("result", name_of(result));
   record.set("a_k_major", a_k_major).set("b_k_major", b_k_major);
   record.set("a_piece", a_piece).set("b_piece", b_piece).set("vec", vec).set("splits", splits);
+  record.set("cluster", cluster).set("b_constant", b_constant);
   return record;
 }
 
@@ -61,17 +67,27 @@ Result<GemmKernel> GemmKernel::parse(const Record& record) {
   kernel.b_piece = TRY(record.get_int("b_piece"));
   kernel.vec = TRY(record.get_int("vec"));
   kernel.splits = TRY(record.get_int("splits"));
-  TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8, "a matrix product has ",
-              kernel.splits, " splits and vectors of ", kernel.vec));
+  kernel.cluster = TRY(record.get_int("cluster"));
+  kernel.b_constant = TRY(record.get_bool("b_constant"));
+  TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.cluster >= 1 &&
+                  kernel.cluster <= 8,
+              "a matrix product has ", kernel.splits, " splits and vectors of ", kernel.vec));
   return kernel;
 }
 
+std::string_view entry_of(const GemmKernel& kernel) { return kEntries[static_cast<size_t>(kernel.family)]; }
+
 KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
   const bool simt = kernel.family == GemmFamily::kSimt;
-  KernelSource source{simt ? "gemm/simt.cu" : "gemm/mma.cu", epilogue_source(epilogue), kernel.tile.defines(),
-                      simt ? "gemm_simt" : "gemm_mma"};
+  KernelSource source{
+      kFiles[static_cast<size_t>(kernel.family)], epilogue_source(epilogue), {}, std::string(entry_of(kernel))};
+  source.defines = uses_maps(kernel) ? hopper_defines(kernel) : kernel.tile.defines();
   source.defines.push_back(str("ELEMENT=", element_name(kernel.element)));
   source.defines.push_back(str("RESULT=", element_name(kernel.result)));
+  if (uses_maps(kernel)) {
+    source.prelude += wgmma_source(kernel);
+    return source;
+  }
   const std::string_view suffix = simt ? "_K_FAST=" : "_K_MAJOR=";
   source.defines.push_back(str("A", suffix, int{kernel.a_k_major}));
   source.defines.push_back(str("B", suffix, int{kernel.b_k_major}));
@@ -83,7 +99,8 @@ KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
   return source;
 }
 
-Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments) {
+Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors) {
+  if (uses_maps(kernel)) return plan_hopper(kernel, arguments, multiprocessors);
   const int64_t m = arguments.m, n = arguments.n, batches = arguments.batches.count();
   const TileShape& tile = kernel.tile;
   arguments.splits =
@@ -95,6 +112,9 @@ Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments)
   GemmLaunch launch;
   launch.main.grid[0] = static_cast<uint32_t>(blocks);
   launch.main.block[0] = static_cast<uint32_t>(tile.threads());
+  // Where blocks leave room, the next kernel may start early; with many of them that costs more than it hides.
+  launch.main.pdl = blocks <= 2 * multiprocessors;
+  launch.reduce.pdl = true;
   if (kernel.family == GemmFamily::kMma) launch.main.shared_bytes = mma_shared_bytes(tile, kernel.element);
   if (kernel.splits > 1) {  // the kernel only writes partial sums, even where one split is left
     launch.reduce_vectors = elements / kernel.vec;
@@ -148,11 +168,13 @@ std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, 
       }
     }
   }
-  kernel = {GemmFamily::kSimt, traits.element, traits.result, {}, traits.a_k_major, traits.b_k_major, 0, 0, 1, 1};
+  kernel = {
+      GemmFamily::kSimt, traits.element, traits.result, {}, traits.a_k_major, traits.b_k_major, 0, 0, 1, 1, 1, false};
   for (const TileShape& tile : {TileShape{128, 128, 16, 0, 0, 8, 8, 0}, TileShape{64, 64, 16, 0, 0, 4, 4, 0}}) {
     kernel.tile = tile;
     add();
   }
+  add_hopper_candidates(traits, m, n, k, batches, machine, result);
   std::ranges::stable_sort(result, {}, &GemmCandidate::estimate_us);
   return result;
 }

@@ -13,8 +13,10 @@
 namespace kiln::cuda {
 
 enum class GemmFamily : uint8_t {
-  kSimt,  ///< gemm/simt.cu: plain FMA, any strides
-  kMma    ///< gemm/mma.cu: tensor cores of sm_80 and up; FP32 operands are rounded to TF32
+  kSimt,   ///< gemm/simt.cu: plain FMA, any strides
+  kMma,    ///< gemm/mma.cu: tensor cores of sm_80 and up; FP32 operands are rounded to TF32
+  kWgmma,  ///< gemm/wgmma.cu: sm_90a, both operands along k and aligned, at most one batch axis
+  kSmall   ///< gemm/small.cu: the same, for few tiles: clusters share k
 };
 
 /// What a kernel is compiled for, and how many blocks share a product's k.
@@ -25,13 +27,20 @@ struct GemmKernel {
   bool a_k_major = true, b_k_major = false;  ///< along k the operand is contiguous; else along rows or columns
   int64_t a_piece = 0, b_piece = 0;          ///< kMma: bytes that are aligned and wholly inside or outside the operand
   int64_t vec = 1;                           ///< kMma: columns of C that are stored at once
-  int64_t splits = 1;                        ///< kMma: more than one go through partial sums
+  int64_t splits = 1;                        ///< kMma: more than one go through partial sums; kSmall: blocks a cluster
+  int64_t cluster = 1;                       ///< kWgmma: blocks that share B
+  bool b_constant = false;                   ///< kSmall: B is never written while the network runs
 
   std::string name() const;
   Record record() const;
   static Result<GemmKernel> parse(const Record& record);
 };
 KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue);
+std::string_view entry_of(const GemmKernel& kernel);
+/// Whether its kernel reads A and B through tensor maps.
+inline bool uses_maps(const GemmKernel& kernel) {
+  return kernel.family == GemmFamily::kWgmma || kernel.family == GemmFamily::kSmall;
+}
 /// Entry of the second launch of a kernel with splits.
 inline constexpr const char* kGemmReduce = "gemm_reduce";
 
@@ -64,14 +73,23 @@ struct GemmArguments {
   Batches batches;
 };
 
+/// A tensor map's parameters: what the driver is asked to encode, for kernels that use them. Axis 0 is k.
+struct MapPlan {
+  int type = 0;
+  uint64_t extents[3] = {1, 1, 1}, strides_bytes[2] = {16, 16};
+  uint32_t box[3] = {1, 1, 1};
+};
+
 /// The launches of a product; `main` first, then, where `reduce_vectors` is not 0, kGemmReduce.
 struct GemmLaunch {
   LaunchShape main, reduce;
   int64_t reduce_vectors = 0;
   int64_t workspace_bytes = 0;
+  MapPlan map_a, map_b;
+  int32_t batches = 1;
 };
 /// Sets `arguments.splits`. Extents of 0 give grids of 0, but k = 0 runs: C is the epilogue of zeros.
-Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments);
+Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors);
 
 /// What a product allows a kernel to assume.
 struct GemmTraits {
@@ -79,6 +97,8 @@ struct GemmTraits {
   bool a_k_major = true, b_k_major = false;
   int64_t a_align = 1, b_align = 1, c_align = 1;  ///< elements that divide the contiguous extents and all strides
   bool tf32 = false;
+  bool b_constant = false;
+  bool one_batch_axis = false;  ///< all batches are one stride apart, or B is the same for all
 };
 /// Kernels worth timing for m x n x k in batches, the likeliest first; the last resort (kSimt) always among them.
 struct GemmCandidate {
@@ -87,6 +107,14 @@ struct GemmCandidate {
 };
 std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
                                            const Machine& machine);
+
+/// The kernels of sm_90a among them: see hopper.cc.
+void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
+                           const Machine& machine, std::vector<GemmCandidate>& candidates);
+std::vector<std::string> hopper_defines(const GemmKernel& kernel);
+/// Text of wgmma() for the kernel's columns and type: an instruction names all its registers.
+std::string wgmma_source(const GemmKernel& kernel);
+Result<GemmLaunch> plan_hopper(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors);
 
 /// The largest power of two, at most `most`, that divides `n`; most for 0.
 int64_t power_of_two_in(int64_t n, int64_t most);

@@ -47,11 +47,62 @@ TEST(Gemm, PlansCoverTheResult) {
   arguments.m = 300, arguments.n = 200, arguments.k = 100;
   arguments.batches.axes = 1;
   arguments.batches.axis[0].extent = 5;
-  const GemmLaunch plan = *plan_gemm(kernel, arguments);
+  const GemmLaunch plan = *plan_gemm(kernel, arguments, 132);
   EXPECT_EQ(arguments.splits, 2);  // two steps of 64 are all there is
   EXPECT_EQ(plan.main.grid[0], 3u * 4 * 5 * 2);
   EXPECT_EQ(plan.reduce_vectors, 300 * 200 * 5 / 8);
   EXPECT_EQ(plan.workspace_bytes, 300 * 200 * 5 * 2 * 4);
+}
+TEST(Gemm, HopperKernelsNeedAlignedRowsAndOneBatchAxis) {
+  const auto has_maps = [](const GemmTraits& traits) {
+    return std::ranges::any_of(gemm_candidates(traits, 512, 512, 512, 1, {}),
+                               [](const auto& c) { return uses_maps(c.kernel); });
+  };
+  GemmTraits traits = kHalf;
+  EXPECT_FALSE(has_maps(traits));
+  traits.one_batch_axis = true;
+  EXPECT_TRUE(has_maps(traits));
+  traits.b_align = 4;
+  EXPECT_FALSE(has_maps(traits));
+  GemmKernel kernel;
+  kernel.family = GemmFamily::kWgmma;
+  kernel.tile = {128, 128, 64, 8, 1, 0, 0, 6};
+  GemmArguments arguments;
+  arguments.m = arguments.n = 128, arguments.k = 0;
+  EXPECT_FALSE(plan_gemm(kernel, arguments, 132).has_value());
+}
+TEST(Gemm, BlocksThatStayAreNoMoreThanMultiprocessors) {
+  GemmKernel kernel;
+  kernel.family = GemmFamily::kWgmma;
+  kernel.element = kernel.result = DType::kF16;
+  kernel.tile = {128, 256, 64, 8, 1, 0, 0, 4};
+  kernel.cluster = 2;
+  GemmArguments arguments;
+  arguments.m = arguments.n = arguments.k = 4096;
+  arguments.a_row = arguments.b_column = 4096;
+  arguments.b_k = 1;
+  const GemmLaunch plan = *plan_gemm(kernel, arguments, 131);
+  EXPECT_EQ(plan.main.grid[0], 130u);
+  EXPECT_EQ(plan.main.cluster, 2u);
+  EXPECT_EQ(plan.map_b.box[1], 128u);  // each block of a pair loads half of B
+  EXPECT_EQ(plan.map_a.strides_bytes[0], 8192u);
+}
+TEST(Gemm, HopperKernelsCompile) {
+  Compiler compiler("sm_90a");
+  GemmTraits traits = kHalf;
+  traits.one_batch_axis = traits.b_constant = true;
+  for (const auto& [m, type] : {std::pair{4096, DType::kF16}, {128, DType::kBF16}, {512, DType::kF32}}) {
+    traits.element = traits.result = type;
+    traits.tf32 = true;
+    int compiled = 0;
+    for (const GemmCandidate& c : gemm_candidates(traits, m, 1024, 1024, 1, {})) {
+      if (!uses_maps(c.kernel) || ++compiled > 3) continue;
+      const auto cubin = compiler.compile(source_of(c.kernel, {.bias = type}));
+      if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+      ASSERT_TRUE(cubin) << c.kernel.name() << ": " << cubin.error().message;
+    }
+    EXPECT_GE(compiled, 3);
+  }
 }
 TEST(Gemm, KernelsSurviveTheirRecords) {
   for (const GemmCandidate& c : gemm_candidates(kHalf, 64, 512, 4096, 1, {}))

@@ -4,7 +4,6 @@
 #include "gemm/arguments.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/mma_product.cuh"
-#include "gemm/slab.cuh"
 
 namespace kiln {
 

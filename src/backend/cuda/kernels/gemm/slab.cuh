@@ -40,19 +40,4 @@ struct Slab {
   }
 };
 
-/// Calls use(values, row, column) for every vector of the block's sums within `rows` and `columns` of its tile.
-template <class Use>
-__device__ __forceinline__ void for_each_sum(const Sums& sums, unsigned char* shared, int rows, int columns,
-                                             const Use& use) {
-  const int warp = threadIdx.x / 32, warp_row = warp / WARPS_N * kWarpM, warp_column = warp % WARPS_N * kWarpN;
-  Slab<kWarpN>& slab = reinterpret_cast<Slab<kWarpN>*>(shared)[warp];
-#pragma unroll
-  for (int i = 0; i < kBlocksM; ++i) {
-    slab.fill(sums.at[i]);
-    const int row0 = warp_row + i * 16;
-    slab.for_each(rows - row0, columns - warp_column,
-                  [&](float (&x)[VEC], int row, int column) { use(x, row0 + row, warp_column + column); });
-  }
-}
-
 }  // namespace kiln

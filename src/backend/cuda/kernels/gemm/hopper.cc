@@ -1,0 +1,165 @@
+// Kernels of sm_90a: their text, their launch, and when they are worth timing.
+#include <algorithm>
+
+#include "backend/cuda/device/driver_types.h"
+#include "backend/cuda/kernels/gemm/gemm.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr int64_t kLine = 128;        // bytes of k a stage, one swizzled line
+constexpr int64_t kAlignment = 1024;  // of a stage
+constexpr int64_t kMostShared = 232'448;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t bytes_of(DType type) { return bits_of(type) / 8; }
+int64_t slab_bytes(int64_t columns) { return 16 * (columns + 8) * 4; }
+
+int64_t dynamic_bytes(const GemmKernel& kernel) {
+  const TileShape& t = kernel.tile;
+  const int64_t stages = t.stages * (t.bm + t.bn) * kLine + kAlignment;
+  if (kernel.family == GemmFamily::kWgmma) return stages;
+  const int64_t warps = t.bm / 16, own = t.bn / 8 / kernel.splits;
+  return stages + (kernel.splits - 1) * own * t.bm * 2 * 16 + warps * slab_bytes(own * 8);
+}
+/// With the static arrays of gemm/wgmma.cu.
+int64_t shared_bytes(const GemmKernel& kernel) {
+  const int64_t fixed = kernel.family == GemmFamily::kWgmma ? kernel.tile.bm / 16 * slab_bytes(32) : 0;
+  return dynamic_bytes(kernel) + fixed + kernel.tile.stages * 16;
+}
+
+/// The map of an operand with `rows` lines along k, `pitch` elements apart, in `batches` that are `step` apart.
+MapPlan map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t batches, int64_t step, int64_t box_rows) {
+  const int64_t size = bytes_of(type);
+  MapPlan map;
+  map.type = type == DType::kF16 ? kMapF16 : type == DType::kBF16 ? kMapBF16 : kMapTF32;
+  map.extents[0] = static_cast<uint64_t>(k);
+  map.extents[1] = static_cast<uint64_t>(rows);
+  map.extents[2] = static_cast<uint64_t>(step ? batches : 1);
+  map.strides_bytes[0] = static_cast<uint64_t>(pitch * size);
+  map.strides_bytes[1] = static_cast<uint64_t>((step ? step : pitch) * size);
+  map.box[0] = static_cast<uint32_t>(kLine / size);
+  map.box[1] = static_cast<uint32_t>(box_rows);
+  return map;
+}
+
+}  // namespace
+
+std::vector<std::string> hopper_defines(const GemmKernel& kernel) {
+  std::vector<std::string> defines{str("BM=", kernel.tile.bm), str("BN=", kernel.tile.bn),
+                                   str("STAGES=", kernel.tile.stages), str("VEC=", kernel.vec)};
+  if (kernel.family == GemmFamily::kWgmma) {
+    defines.push_back(str("CLUSTER=", kernel.cluster));
+  } else {
+    defines.push_back(str("SPLIT=", kernel.splits));
+    defines.push_back(str("B_CONSTANT=", int{kernel.b_constant}));
+  }
+  return defines;
+}
+
+std::string wgmma_source(const GemmKernel& kernel) {
+  const int64_t n = kernel.tile.bn, sums = n / 2;
+  const bool tf32 = kernel.element == DType::kF32;
+  const std::string_view type = tf32 ? "tf32" : kernel.element == DType::kF16 ? "f16" : "bf16";
+  std::string registers, operands;
+  for (int64_t i = 0; i < sums; ++i) {
+    registers += str(i ? ", " : "", "%", i);
+    operands += str(i ? ", " : "", "\"+f\"(d[", i / 4, "][", i % 4, "])");
+  }
+  return str(
+      "namespace kiln {\n/// d (64 x ", n, ") = a * b, or d + a * b; a and b are shared memory, 32 bytes of k.\n",
+      "__device__ __forceinline__ void wgmma(float (&d)[", n / 8,
+      "][4], unsigned long long a, unsigned long long b, int accumulate) {\n",
+      "  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, %", sums + 2, ", 0;\\nwgmma.mma_async.sync.aligned.m64n", n,
+      tf32 ? "k8" : "k16", ".f32.", type, ".", type, " {", registers, "}, %", sums, ", %", sums + 1, ", p, 1, 1",
+      tf32 ? "" : ", 0, 0", ";\\n}\"\n               : ", operands,
+      "\n               : \"l\"(a), \"l\"(b), \"r\"(accumulate));\n}\n}  // namespace kiln\n");
+}
+
+Result<GemmLaunch> plan_hopper(const GemmKernel& kernel, GemmArguments& g, int64_t multiprocessors) {
+  const TileShape& t = kernel.tile;
+  const int64_t size = bytes_of(kernel.element), batches = g.batches.count();
+  const BatchAxis axis = g.batches.axes ? g.batches.axis[0] : BatchAxis{};
+  const auto aligned = [&](int64_t elements) { return elements * size % 16 == 0; };
+  TRY(require(g.batches.axes <= 1 && g.k > 0 && g.a_k == 1 && g.b_k == 1 && aligned(g.a_row) && aligned(g.b_column) &&
+                  aligned(axis.a) && aligned(axis.b),
+              "a product of ", g.batches.axes, " batch axes and k = ", g.k,
+              " is not for tensor maps, which take one axis and rows of whole 16 bytes"));
+  g.splits = 1;
+  GemmLaunch launch;
+  launch.batches = static_cast<int32_t>(batches);
+  const int64_t box_b = kernel.family == GemmFamily::kWgmma ? t.bn / kernel.cluster : t.bn;
+  launch.map_a = map_of(kernel.element, g.k, g.m, g.a_row, batches, axis.a, t.bm);
+  launch.map_b = map_of(kernel.element, g.k, g.n, g.b_column, batches, axis.b, box_b);
+  launch.main.shared_bytes = static_cast<uint32_t>(dynamic_bytes(kernel));
+  int64_t blocks = 0;
+  if (kernel.family == GemmFamily::kWgmma) {
+    const int64_t clusters = ceil_div(g.m, t.bm * kernel.cluster) * ceil_div(g.n, t.bn) * batches;
+    blocks = std::min(clusters, std::max<int64_t>(1, multiprocessors / kernel.cluster)) * kernel.cluster;
+    launch.main.block[0] = static_cast<uint32_t>(128 * (t.bm / 64 + 1));
+    launch.main.cluster = static_cast<uint32_t>(kernel.cluster);
+  } else {
+    blocks = ceil_div(g.m, t.bm) * ceil_div(g.n, t.bn) * batches * kernel.splits;
+    launch.main.block[0] = static_cast<uint32_t>(2 * t.bm + 32);
+    launch.main.cluster = static_cast<uint32_t>(kernel.splits);
+  }
+  TRY(require(blocks < (int64_t{1} << 31), "a product of ", g.m, " x ", g.n, " has more tiles than a grid"));
+  launch.main.grid[0] = static_cast<uint32_t>(blocks);
+  launch.main.pdl = blocks <= 2 * multiprocessors;
+  return launch;
+}
+
+void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
+                           const Machine& machine, std::vector<GemmCandidate>& candidates) {
+  const int64_t size = bytes_of(traits.element);
+  if (machine.compute != 90 || machine.shared_bytes < kMostShared || (traits.element == DType::kF32 && !traits.tf32))
+    return;
+  if (!traits.a_k_major || !traits.b_k_major || traits.a_align * size < 16 || traits.b_align * size < 16 || k < 1 ||
+      !traits.one_batch_axis)
+    return;
+  GemmKernel kernel;
+  kernel.element = traits.element;
+  kernel.result = traits.result;
+  kernel.b_k_major = true;
+  kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.result));
+  const double peak = traits.element == DType::kF32 ? 1800 : 3600;
+  const auto add = [&](double saved_us) {
+    if (shared_bytes(kernel) > kMostShared) return;
+    const double us =
+        product_estimate_us(kernel.tile, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
+                            static_cast<double>(batches), kernel.splits, size, peak, machine);
+    candidates.push_back({kernel, us - saved_us});
+  };
+  const int64_t bk = kLine / size;
+  kernel.family = GemmFamily::kWgmma;
+  for (const auto& [bm, bn, stages] : {std::array<int64_t, 3>{128, 256, 4},
+                                       {128, 192, 5},
+                                       {128, 128, 6},
+                                       {128, 64, 8},
+                                       {64, 256, 5},
+                                       {64, 128, 8},
+                                       {64, 64, 8}}) {
+    kernel.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
+    for (const int64_t cluster : {1, 2}) {
+      if (cluster > 1 && (bm < 128 || bn < 128 || m < 1024)) continue;
+      kernel.cluster = cluster;
+      add(cluster > 1 ? 0.1 : 0);
+    }
+  }
+  kernel.cluster = 1;
+  kernel.family = GemmFamily::kSmall;
+  kernel.b_constant = traits.b_constant;
+  for (const auto& [bm, bn, stages] :
+       {std::array<int64_t, 3>{64, 32, 8}, {64, 64, 6}, {64, 128, 6}, {128, 32, 8}, {128, 64, 6}, {64, 16, 8}}) {
+    kernel.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
+    const int64_t tiles = ceil_div(m, bm) * ceil_div(n, bn) * batches;
+    for (const int64_t splits : {1, 2, 4, 8}) {
+      if (bn / 8 % splits != 0 || ceil_div(k, bk) < splits) continue;
+      if (tiles * splits > 2 * static_cast<int64_t>(machine.multiprocessors)) continue;
+      kernel.splits = splits;
+      add(splits > 1 ? 2.5 : 1);
+    }
+  }
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,148 @@
+// C = epilogue(A * B^T) on sm_90a: one warp feeds the copy engine, groups of four warps multiply, blocks stay and take
+// tile after tile. Both operands lie along k.
+// Defines: BM (64 a group of warps) BN STAGES, CLUSTER (blocks along m that share B), VEC, those of arguments.cuh. The
+// prelude has wgmma().
+#include "gemm/arguments.cuh"
+#include "gemm/hopper.cuh"
+#include "gemm/raster.cuh"
+#include "gemm/slab.cuh"
+
+namespace kiln {
+
+constexpr int kGroups = BM / 64, kThreads = 128 * (kGroups + 1);
+constexpr int kStep = 128 / sizeof(ELEMENT);  ///< elements of k a stage: a line of 128 bytes
+constexpr int kBytesA = BM * 128, kBytesB = BN * 128;
+constexpr int kPart = 32;  ///< columns of a slab
+static_assert(BM % 64 == 0 && BN % kPart == 0 && BN % (8 * CLUSTER) == 0, "whole groups, slabs and shares");
+
+/// A place in the ring of stages; `parity` is that of the phase waited for.
+struct Stage {
+  int at = 0;
+  unsigned parity;
+  __device__ explicit Stage(unsigned first) : parity(first) {}
+  __device__ void advance() {
+    if (++at == STAGES) {
+      at = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+struct Tiles {
+  int m, n, per_batch, all;  ///< m counts rows of CLUSTER tiles
+  __device__ Tiles(const GemmArguments& args, int batches) {
+    m = (args.m + BM * CLUSTER - 1) / (BM * CLUSTER);
+    n = (args.n + BN - 1) / BN;
+    per_batch = m * n;
+    all = per_batch * batches;
+  }
+};
+
+__device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* map_b, const GemmArguments& args,
+                                     const Tiles& tiles, unsigned shared, unsigned full, unsigned empty, int rank) {
+  const int steps = (args.k + kStep - 1) / kStep;
+  // A batch axis along which an operand does not move has extent 1 in its map.
+  const int batch_a = args.batches.axes && args.batches.axis[0].a, batch_b = args.batches.axes && args.batches.axis[0].b;
+  Stage stage(1);
+  for (int t = blockIdx.x / CLUSTER; t < tiles.all; t += gridDim.x / CLUSTER) {
+    const int batch = t / tiles.per_batch;
+    const TilePlace place = tile_place(t % tiles.per_batch, tiles.m, tiles.n);
+    const int row = (place.m * CLUSTER + rank) * BM, column = place.n * BN;
+    for (int k = 0; k < steps; ++k, stage.advance()) {
+      const unsigned here = full + 8 * stage.at, a = shared + stage.at * (kBytesA + kBytesB), b = a + kBytesA;
+      wait_barrier(empty + 8 * stage.at, stage.parity);
+      expect_bytes(here, kBytesA + kBytesB);
+      copy_box(a, map_a, here, k * kStep, row, batch_a * batch);
+#if CLUSTER == 1
+      copy_box(b, map_b, here, k * kStep, column, batch_b * batch);
+#else  // each block loads its share of B, for all
+      copy_box_to_all(b + rank * (kBytesB / CLUSTER), map_b, here, k * kStep, column + rank * (BN / CLUSTER),
+                      batch_b * batch, (1 << CLUSTER) - 1);
+#endif
+    }
+  }
+}
+
+__device__ __forceinline__ void release(unsigned barrier) {
+#if CLUSTER == 1
+  if (threadIdx.x % 128 == 0) arrive(barrier);
+#else
+  if (threadIdx.x % 128 < CLUSTER) arrive_remote(barrier, threadIdx.x % 128);
+#endif
+}
+
+/// The sums of one tile. The stage multiplied last is released when the next has been issued.
+__device__ __forceinline__ void multiply_tile(float (&sums)[BN / 8][4], int steps, Stage& stage, unsigned shared,
+                                              unsigned full, unsigned empty, int group) {
+  int before = -1;
+  for (int k = 0; k < steps; ++k, stage.advance()) {
+    wait_barrier(full + 8 * stage.at, stage.parity);
+    const unsigned a = shared + stage.at * (kBytesA + kBytesB);
+    const unsigned long long da = tile_descriptor(a + group * 64 * 128), db = tile_descriptor(a + kBytesA);
+    begin_wgmma();
+#pragma unroll
+    for (int j = 0; j < 4; ++j) wgmma(sums, da + 2 * j, db + 2 * j, (k | j) != 0);
+    commit_wgmma();
+    wait_wgmma<1>();
+    if (before >= 0) release(empty + 8 * before);
+    before = stage.at;
+  }
+  wait_wgmma<0>();
+  settle(sums);
+  if (before >= 0) release(empty + 8 * before);
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
+    gemm_wgmma(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
+               const __grid_constant__ GemmArguments args, int batches) {
+  extern __shared__ __align__(1024) unsigned char raw[];
+  __shared__ alignas(8) unsigned long long barriers[2 * STAGES];
+  __shared__ Slab<kPart> slabs[4 * kGroups];
+  const unsigned shared = (shared_address(raw) + 1023) & ~1023u;
+  const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
+  const int rank = CLUSTER == 1 ? 0 : cluster_rank();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) {
+      init_barrier(full + 8 * i, 1);
+      init_barrier(empty + 8 * i, kGroups * CLUSTER);
+    }
+    publish_barriers();
+  }
+#if CLUSTER > 1
+  arrive_cluster();
+  wait_cluster();
+#endif
+  __syncthreads();
+  pdl_wait();
+  const Tiles tiles(args, batches);
+  if (threadIdx.x < 128) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 40 : 56));
+    if (threadIdx.x == 0) feed(&map_a, &map_b, args, tiles, shared, full, empty, rank);
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 232 : 240));
+    const int group = threadIdx.x / 128 - 1, warp = threadIdx.x % 128 / 32, steps = (args.k + kStep - 1) / kStep;
+    Slab<kPart>& slab = slabs[group * 4 + warp];
+    Stage stage(0);
+    for (int t = blockIdx.x / CLUSTER; t < tiles.all; t += gridDim.x / CLUSTER) {
+      float sums[BN / 8][4];
+      multiply_tile(sums, steps, stage, shared, full, empty, group);
+      if (t + gridDim.x / CLUSTER >= tiles.all) pdl_launch();
+      const TilePlace place = tile_place(t % tiles.per_batch, tiles.m, tiles.n);
+      const int row0 = (place.m * CLUSTER + rank) * BM + group * 64 + warp * 16, column0 = place.n * BN;
+      const long long c = args.batches.axes ? t / tiles.per_batch * args.batches.axis[0].c : 0;
+#pragma unroll
+      for (int part = 0; part < BN / kPart; ++part) {
+        const int column = column0 + part * kPart;
+        slab.fill(reinterpret_cast<float(&)[kPart / 8][4]>(sums[part * (kPart / 8)]));
+        slab.for_each(args.m - row0, args.n - column, [&](float (&x)[VEC], int i, int j) {
+          finish(args, x, c, row0 + i, column + j);
+        });
+      }
+    }
+  }
+#if CLUSTER > 1  // a block's barriers stay until the others have arrived at them for the last time
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
+}  // namespace kiln
