@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "device/async.h"
+
 namespace kiln {
 namespace {
 
@@ -24,6 +26,13 @@ class WallClock final : public Measurement {
 
 Result<std::unique_ptr<Measurement>> Device::measure(TimedWork work, void* argument) {
   return std::make_unique<WallClock>(work, argument);
+}
+
+Result<std::unique_ptr<Event>> Device::create_event(EventTiming) {
+  return error(Code::kUnsupported, "device '", identity(), "' has no events");
+}
+Result<std::unique_ptr<Recording>> Device::record(TimedWork, void*) {
+  return error(Code::kUnsupported, "device '", identity(), "' records no work");
 }
 
 }  // namespace kiln

@@ -12,7 +12,9 @@
 
 namespace kiln {
 
+class Event;
 class Executor;
+class Recording;
 
 /// Memory of a device, freed with it. Aligned to 256 bytes.
 class Buffer {
@@ -63,6 +65,7 @@ class Stream {
 };
 
 enum class DeviceKind : uint8_t { kCpu, kCuda };
+enum class EventTiming : uint8_t { kOff, kOn };
 
 /// Work prepared to be timed in turns with others.
 class Measurement {
@@ -92,6 +95,10 @@ class Device {
   virtual bool is_host() const { return kind() == DeviceKind::kCpu; }
   /// `work` has run once before. `argument` outlives the measurement.
   virtual Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument);
+  /// Fail with kUnsupported on a host device, whose work is done when its call returns; device/async.h has the types.
+  virtual Result<std::unique_ptr<Event>> create_event(EventTiming timing);
+  /// Calls `work(argument, stream)` once with a stream that records. Fails if it fails, or waits for the device.
+  virtual Result<std::unique_ptr<Recording>> record(TimedWork work, void* argument);
   /// Held while a tactic is timed, so that nothing else of this process disturbs it.
   std::mutex& exclusive() { return exclusive_; }
 

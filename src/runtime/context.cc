@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <exception>
 
 #include "plan/validate.h"
 #include "tensor/view.h"
@@ -46,6 +45,7 @@ Context::Context(std::shared_ptr<const Engine> engine, Memory memory)
   output_addresses_.assign(engine_->plan().outputs.size(), nullptr);
   symbols_.assign(engine_->plan().symbols.size(), 0);
   symbol_set_.assign(symbols_.size(), false);
+  if (!engine_->device().is_host()) launcher_ = std::make_unique<Launcher>(engine_->device());
 }
 
 Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> engine, Memory memory) {
@@ -62,6 +62,7 @@ Context::~Context() {
 const plan::Profile& Context::plan_profile() const { return engine_->plan().profiles[static_cast<size_t>(profile_)]; }
 
 Status Context::wait_idle() {
+  if (launcher_) return launcher_->forget();
   for (const auto& invocation : invocations_)
     if (invocation->in_flight.load(std::memory_order_acquire)) TRY(invocation->stream->synchronize());
   return {};
@@ -85,8 +86,14 @@ Status Context::select_profile(int profile) {
   }
   const int64_t wanted =
       memory_policy_ == Memory::kOwnLargest ? engine_->max_memory_bytes() : engine_->memory_bytes(profile);
-  if (memory_policy_ != Memory::kGiven && own_memory_.size_bytes() < wanted)
-    own_memory_ = TRY(engine_->device().allocate(wanted));
+  return memory_policy_ == Memory::kGiven ? Status() : reserve_memory(wanted);
+}
+
+Status Context::reserve_memory(int64_t size_bytes) {
+  if (own_memory_.size_bytes() >= size_bytes) return {};
+  if (launcher_ && launcher_->was_captured()) old_memory_.push_back(std::move(own_memory_));
+  own_memory_ = Buffer();  // first: both need not fit
+  own_memory_ = TRY(engine_->device().allocate(size_bytes));
   return {};
 }
 
@@ -202,6 +209,7 @@ Status Context::bind_steps() {
   const plan::Profile& profile = plan_profile();
   tensor_extents_ = TRY(engine_->tensor_extents(profile_, symbols_));
   TRY(plan::validate_extents(engine_->plan(), profile, symbols_, input_extents_, tensor_extents_));
+  if (launcher_ && launcher_->was_captured()) old_steps_.push_back(std::move(steps_));
   steps_.clear();
   workspace_bytes_ = 0;
   for (size_t s = 0; s < profile.steps.size(); ++s) {
@@ -216,45 +224,79 @@ Status Context::place_tensors() {
   const int64_t needed = aligned_bytes(profile.arena_bytes) + aligned_bytes(workspace_bytes_);
   std::byte* memory = given_memory_;
   if (memory_policy_ != Memory::kGiven) {
-    if (own_memory_.size_bytes() < needed) own_memory_ = TRY(engine_->device().allocate(needed));
+    TRY(reserve_memory(needed));
     memory = own_memory_.data();
   } else if (needed > 0 && (!memory || given_bytes_ < needed)) {
     return error(Code::kState, "the context was given ", given_bytes_, " bytes of memory and needs ", needed);
   }
   invocations_.clear();
   ++binding_;
-  for (int i = 0; i < kMaxInFlight; ++i) {
+  const int in_flight = launcher_ ? 1 : kMaxInFlight;  // a launched run has its addresses already
+  for (int i = 0; i < in_flight; ++i) {
     auto invocation = std::make_unique<Invocation>();
     invocation->context = this;
     invocation->binding = binding_;
     invocation->workspace = memory + aligned_bytes(profile.arena_bytes);
     invocation->times_ms.resize(profile.steps.size());
-    const auto add = [&](int id) -> Status {
-      int64_t offset = 0;
-      const plan::Tensor* tensor = &profile.tensors[static_cast<size_t>(id)];
-      for (; tensor->place == plan::Place::kView; tensor = &profile.tensors[static_cast<size_t>(tensor->index)])
-        offset += TRY(tensor->offset.run(symbols_));
-      void* pointer = nullptr;
-      if (tensor->place == plan::Place::kArena)
-        pointer = memory + tensor->offset_bytes + offset;
-      else if (tensor->place == plan::Place::kWeight)
-        pointer =
-            const_cast<std::byte*>(engine_->plan().weights[static_cast<size_t>(tensor->index)].value.bytes().data()) +
-            offset;
-      else if (tensor->place != plan::Place::kAbsent)
-        invocation->patches.push_back({static_cast<int>(invocation->pointers.size()), tensor->index,
-                                       tensor->place == plan::Place::kInput, offset});
-      invocation->pointers.push_back(pointer);
-      return {};
-    };
     for (const plan::Step& step : profile.steps) {
-      for (const int id : step.inputs) TRY(add(id));
-      for (const int id : step.outputs) TRY(add(id));
+      for (const int id : step.inputs) TRY(place_tensor(id, memory, *invocation));
+      for (const int id : step.outputs) TRY(place_tensor(id, memory, *invocation));
     }
     invocations_.push_back(std::move(invocation));
   }
   next_invocation_ = 0;
   return {};
+}
+
+Status Context::place_tensor(int id, std::byte* memory, Invocation& invocation) {
+  const std::vector<plan::Tensor>& tensors = plan_profile().tensors;
+  const plan::Tensor* tensor = &tensors[static_cast<size_t>(id)];
+  const bool is_view = tensor->place == plan::Place::kView;
+  int64_t offset = 0;
+  for (; tensor->place == plan::Place::kView; tensor = &tensors[static_cast<size_t>(tensor->index)])
+    offset += TRY(tensor->offset.run(symbols_));
+  std::byte* base = nullptr;
+  bool is_known = true;  // now, and not at each enqueue
+  switch (tensor->place) {
+    case plan::Place::kArena: base = memory + tensor->offset_bytes; break;
+    case plan::Place::kWeight: base = TRY(weight_address(tensor->index, is_view)); break;
+    case plan::Place::kInput:
+      is_known = launcher_ && engine_->plan().inputs[static_cast<size_t>(tensor->index)].is_shape;
+      if (is_known) base = TRY(shape_values(tensor->index));
+      break;
+    case plan::Place::kOutput: is_known = false; break;
+    case plan::Place::kAbsent:
+    case plan::Place::kView: break;
+  }
+  if (!is_known)
+    invocation.patches.push_back(
+        {static_cast<int>(invocation.pointers.size()), tensor->index, tensor->place == plan::Place::kInput, offset});
+  invocation.pointers.push_back(base ? base + offset : nullptr);
+  return {};
+}
+
+/// A host device reads weights in the plan. On another, steps have uploaded what they need, except of a view, which no
+/// step knows to be a weight's.
+Result<std::byte*> Context::weight_address(int index, bool is_view) {
+  const auto bytes = engine_->plan().weights[static_cast<size_t>(index)].value.bytes();
+  if (!launcher_) return const_cast<std::byte*>(bytes.data());
+  return is_view ? copy_to_device(viewed_weights_[index], bytes) : nullptr;
+}
+
+/// What steps read of a shape input on a device of its own: the values that were bound.
+Result<std::byte*> Context::shape_values(int input) {
+  const auto at = static_cast<size_t>(input);
+  const int64_t size = size_bytes(engine_->plan().inputs[at].dtype, volume(input_extents_[at]));
+  return copy_to_device(shape_values_[input],
+                        {static_cast<const std::byte*>(input_addresses_[at]), static_cast<size_t>(size)});
+}
+
+Result<std::byte*> Context::copy_to_device(Buffer& buffer, std::span<const std::byte> bytes) {
+  Device& device = engine_->device();
+  const std::unique_ptr<Stream> stream = TRY(device.create_stream());
+  if (buffer.size_bytes() < std::ssize(bytes)) buffer = TRY(device.allocate(std::ssize(bytes)));
+  TRY(device.copy_from_host(buffer.data(), bytes.data(), std::ssize(bytes), *stream));
+  return buffer.data();
 }
 
 Status Context::infer_shapes() {
@@ -309,6 +351,7 @@ void Context::set_addresses(Invocation& invocation) const {
 Status Context::enqueue(Stream& stream) {
   TRY(bind());
   TRY(check_addresses());
+  if (launcher_) return launch(stream);
   if (stream.capturing()) return enqueue_captured(stream);
   Invocation& invocation = *invocations_[next_invocation_];
   if (invocation.in_flight.load(std::memory_order_acquire)) TRY(invocation.stream->synchronize());
@@ -336,15 +379,11 @@ Status Context::enqueue_captured(Stream& stream) {
   return stream.launch_host(&run_invocation, captured_.back().get());
 }
 
-/// One of our own defects must not end the host's process: it becomes an error of the stream.
-static Status run_step(BoundStep& step, const RunArguments& arguments) {
-  try {
-    return step.run(arguments);
-  } catch (const CheckFailed& failed) {
-    return error(Code::kInternal, failed.message);
-  } catch (const std::exception& other) {
-    return error(Code::kInternal, "unexpected exception: ", other.what());
-  }
+Status Context::launch(Stream& stream) {
+  Invocation& invocation = *invocations_.front();
+  set_addresses(invocation);
+  return launcher_->enqueue({plan_profile().steps, steps_, invocation.pointers.data(), invocation.workspace}, stream,
+                            timing_);
 }
 
 void Context::fault(Stream& stream, Error error) const {
@@ -377,11 +416,14 @@ void Context::run_invocation(void* argument) {
   invocation.in_flight.store(false, std::memory_order_release);
 }
 
-void Context::report_times(StepObserver& observer) const {
-  if (invocations_.empty()) return;
+Status Context::report_times(StepObserver& observer) const {
+  if (invocations_.empty()) return {};
   const Invocation& last = *invocations_[(next_invocation_ + invocations_.size() - 1) % invocations_.size()];
+  const std::vector<float> launched = launcher_ ? TRY(launcher_->times_ms()) : std::vector<float>();
+  const std::span<const float> times_ms = launcher_ ? launched : last.times_ms;
   const plan::Profile& profile = plan_profile();
-  for (size_t s = 0; s < profile.steps.size(); ++s) observer.step_done(profile.steps[s], last.times_ms[s]);
+  for (size_t s = 0; s < times_ms.size(); ++s) observer.step_done(profile.steps[s], times_ms[s]);
+  return {};
 }
 
 }  // namespace kiln::runtime

@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "runtime/engine.h"
+#include "runtime/launcher.h"
 
 namespace kiln::runtime {
 
@@ -60,12 +62,13 @@ class Context {
   /// `infer_shapes`, and prepares every step; does nothing if nothing changed. May allocate.
   Status bind();
   /// Queues one run with the addresses of now. Allocates nothing after the first call at a shape, except in a capture:
-  /// what is recorded has a run of its own, which fails once shapes have changed. It needs the context until its end.
+  /// what is recorded on a host stream has a run of its own, which fails once shapes have changed. It needs the context
+  /// until its end. On another device the calling thread launches the steps (launcher.h).
   Status enqueue(Stream& stream);
 
-  /// Null: none. Times are reported by `report_times`, after the run is done.
+  /// Times are reported by `report_times`, after the run is done; on a device of its own it waits for that.
   void set_timing(bool on) { timing_ = on; }
-  void report_times(StepObserver& observer) const;
+  Status report_times(StepObserver& observer) const;
   /// Null: none. Must outlive all runs.
   void set_fault_observer(FaultObserver* observer) { fault_observer_ = observer; }
 
@@ -77,6 +80,12 @@ class Context {
   Status bind_symbols();
   Status bind_steps();
   Status place_tensors();
+  Status reserve_memory(int64_t size_bytes);
+  Status place_tensor(int id, std::byte* memory, Invocation& invocation);
+  Result<std::byte*> weight_address(int index, bool is_view);
+  Result<std::byte*> shape_values(int input);
+  Result<std::byte*> copy_to_device(Buffer& buffer, std::span<const std::byte> bytes);
+  Status launch(Stream& stream);
   Status check_addresses() const;
   Status wait_idle();
   Status enqueue_captured(Stream& stream);
@@ -111,6 +120,13 @@ class Context {
   size_t next_invocation_ = 0;
   uint64_t binding_ = 0;                               ///< counts what `bind` prepared
   std::vector<std::unique_ptr<Invocation>> captured_;  ///< what graphs run
+
+  // On a device of its own:
+  std::map<int, Buffer> shape_values_;    ///< by input: what steps read of shape inputs, whose addresses are the host's
+  std::map<int, Buffer> viewed_weights_;  ///< by weight
+  std::vector<Buffer> old_memory_;        ///< that graphs of the program may still use
+  std::vector<std::vector<std::unique_ptr<BoundStep>>> old_steps_;
+  std::unique_ptr<Launcher> launcher_;  ///< null on a host device; goes first: waits for the last run
 };
 
 }  // namespace kiln::runtime

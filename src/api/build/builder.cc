@@ -11,6 +11,7 @@
 #include "api/run/engine.h"
 #include "api/run/plan_bytes.h"
 #include "backend/cpu/tactics/backend.h"
+#include "backend/cuda/tactics/backend.h"
 #include "builder/build.h"
 #include "plan/writer.h"
 
@@ -28,6 +29,14 @@ Result<BuilderConfig*> config_argument(nv::IBuilderConfig& config) {
   return static_cast<BuilderConfig*>(given);
 }
 
+/// Of the default device.
+Result<std::unique_ptr<Backend>> default_backend() {
+  Device& device = TRY(default_device());
+  if (device.kind() == DeviceKind::kCuda)
+    return std::make_unique<cuda::CudaBackend>(static_cast<cuda::CudaDevice&>(device));
+  return std::make_unique<cpu::CpuBackend>(static_cast<cpu::CpuDevice&>(device));
+}
+
 Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilderConfig& config_argument_, Log& log) {
   Network& network = *TRY(network_argument(network_argument_));
   BuilderConfig& config = *TRY(config_argument(config_argument_));
@@ -41,9 +50,9 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   request.progress = &Progress::report;
   request.progress_user = &progress;
   const ir::Graph graph = TRY(graph_to_build(network));
-  cpu::CpuDevice& device = TRY(host_device());
-  cpu::CpuBackend backend(device);
-  plan::Plan plan = TRY(build_plan(graph, backend, request, log));
+  const std::unique_ptr<Backend> backend = TRY(default_backend());
+  plan::Plan plan = TRY(build_plan(graph, *backend, request, log));
+  announce_devices(log);  // what compiling met
   plan.build.set("profiling_verbosity", static_cast<int>(config.getProfilingVerbosity()));
   plan.build.set("tactic_sources", static_cast<int>(config.getTacticSources()));
   const size_t limit = config.getMemoryPoolLimit(nv::MemoryPoolType::kWORKSPACE);
@@ -149,9 +158,13 @@ nv::IOptimizationProfile* Builder::createOptimizationProfile() noexcept {
                });
 }
 
-bool Builder::platformHasFastFp16() const noexcept { return false; }
+namespace {
+// Every GPU that Kiln takes has tensor cores for FP16 and TF32.
+bool runs_on_cuda() { return default_device_kind().value_or(DeviceKind::kCpu) == DeviceKind::kCuda; }
+}  // namespace
+bool Builder::platformHasFastFp16() const noexcept { return runs_on_cuda(); }
 bool Builder::platformHasFastInt8() const noexcept { return false; }
-bool Builder::platformHasTf32() const noexcept { return false; }
+bool Builder::platformHasTf32() const noexcept { return runs_on_cuda(); }
 int32_t Builder::getMaxDLABatchSize() const noexcept { return 0; }
 int32_t Builder::getNbDLACores() const noexcept { return 0; }
 void Builder::setGpuAllocator(nv::IGpuAllocator* allocator) noexcept { allocator_ = allocator; }
@@ -180,5 +193,8 @@ void* createInferBuilder_INTERNAL(void* logger, int32_t version) noexcept {
   if (!program) return nullptr;
   const kiln::api::Reporter reporter(*program);
   return kiln::api::guard(reporter, "createInferBuilder", static_cast<nvinfer1::IBuilder*>(nullptr),
-                          [&]() -> nvinfer1::IBuilder* { return new kiln::api::Builder(*program); });
+                          [&]() -> nvinfer1::IBuilder* {
+                            kiln::api::announce_compilers(reporter.log());
+                            return new kiln::api::Builder(*program);
+                          });
 }

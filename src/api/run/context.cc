@@ -2,8 +2,7 @@
 
 #include "api/base/convert.h"
 #include "api/run/configs.h"
-#include "api/run/devices.h"
-#include "api/run/stream_table.h"
+#include "api/run/program_stream.h"
 
 namespace kiln::api {
 
@@ -102,7 +101,7 @@ size_t Context::updateDeviceMemorySizeForShapes() noexcept {
 
 bool Context::setOptimizationProfileAsync(int32_t index, cudaStream_t stream) noexcept {
   return guard(reporter_, "IExecutionContext::setOptimizationProfileAsync", [&]() -> Status {
-    TRY(StreamTable::instance().find(stream));
+    TRY(check_stream(device(), stream));
     TRY(context_->select_profile(index));
     if (!memory_.allocator) return {};
     return borrow_memory(context_->engine().memory_bytes(index));
@@ -129,7 +128,7 @@ bool Context::setNvtxVerbosity(ProfilingVerbosity verbosity) noexcept {
 void Context::setAuxStreams(cudaStream_t* streams, int32_t count) noexcept {
   guard(reporter_, "IExecutionContext::setAuxStreams", [&]() -> Status {
     TRY(require(count >= 0 && (streams || count == 0), "auxStreams is null, or nbStreams ", count, " negative"));
-    for (int32_t i = 0; i < count; ++i) TRY(StreamTable::instance().find(streams[i]));
+    for (int32_t i = 0; i < count; ++i) TRY(check_stream(device(), streams[i]));
     return {};  // the engine uses none beside the stream of enqueueV3
   });
 }

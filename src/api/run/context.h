@@ -112,7 +112,9 @@ class Context final : public nvinfer1::IExecutionContext,
   Result<Extents> known_extents_of(const IoRef& io) const;
   Status ask_output_allocators(cudaStream_t stream);
   Status enqueue(Stream& stream, cudaStream_t handle);
-  void report_times() const;
+  Status report_times() const;
+  Status wait_for(Stream& stream, bool& faulted);
+  Device& device() const { return context_->engine().device(); }
 
   const Engine& engine_;  ///< for getEngine alone: a program may have deleted it
   Reporter reporter_;

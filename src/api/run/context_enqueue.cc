@@ -1,8 +1,7 @@
 // Running a context: on the program's stream, or waited for.
 #include "api/base/convert.h"
 #include "api/run/context.h"
-#include "api/run/devices.h"
-#include "api/run/stream_table.h"
+#include "api/run/program_stream.h"
 
 namespace kiln::api {
 
@@ -32,7 +31,7 @@ void Context::setProfiler(nvinfer1::IProfiler* profiler) noexcept {
   context_->set_timing(profiler != nullptr);
 }
 
-void Context::report_times() const {
+Status Context::report_times() const {
   struct Forward final : runtime::StepObserver {
     explicit Forward(nvinfer1::IProfiler& profiler) : profiler(profiler) {}
     void step_done(const plan::Step& step, float time_ms) override {
@@ -40,15 +39,14 @@ void Context::report_times() const {
     }
     nvinfer1::IProfiler& profiler;
   } forward(*profiler_);
-  context_->report_times(forward);
+  return context_->report_times(forward);
 }
 
 bool Context::reportToProfiler() const noexcept {
   return guard(reporter_, "IExecutionContext::reportToProfiler", [&]() -> Status {
     TRY(require(profiler_, "no profiler is set"));
     if (!has_run_) return error(Code::kState, "nothing was enqueued since the profiler was set");
-    report_times();
-    return {};
+    return report_times();
   });
 }
 
@@ -59,14 +57,22 @@ Status Context::enqueue(Stream& stream, cudaStream_t handle) {
   return {};
 }
 
+/// Waits for the run. Of a failure on a host stream the observer has told; on another device nobody has.
+Status Context::wait_for(Stream& stream, bool& faulted) {
+  Status done = stream.synchronize();
+  faulted = !done;
+  return device().is_host() ? Status() : done;
+}
+
 bool Context::enqueueV3(cudaStream_t handle) noexcept {
   bool faulted = false;  // the observer has told why
   const bool queued = guard(reporter_, "IExecutionContext::enqueueV3", [&]() -> Status {
-    Stream& stream = static_cast<cpu::HostStream&>(TRY(StreamTable::instance().find_for_work(handle)));
+    ProgramStream program;
+    Stream& stream = TRY(program.open(device(), handle));
     TRY(enqueue(stream, handle));
     if (!settings_.debug_sync && !(profiler_ && settings_.emits_profile)) return {};
-    faulted = !stream.synchronize();
-    if (!faulted && profiler_ && settings_.emits_profile) report_times();
+    TRY(wait_for(stream, faulted));
+    if (!faulted && profiler_ && settings_.emits_profile) TRY(report_times());
     return {};
   });
   return queued && !faulted;
@@ -80,13 +86,10 @@ bool Context::executeV2(void* const* bindings) noexcept {
     for (size_t i = 0; i < inputs; ++i) context_->set_input_address(static_cast<int>(i), bindings[i]);
     for (size_t i = 0; i < plan().outputs.size(); ++i)
       context_->set_output_address(static_cast<int>(i), bindings[inputs + i]);
-    if (!own_stream_) {
-      Device& device = TRY(default_device());
-      own_stream_ = TRY(device.create_stream());
-    }
+    if (!own_stream_) own_stream_ = TRY(device().create_stream());
     TRY(enqueue(*own_stream_, nullptr));
-    faulted = !own_stream_->synchronize();
-    if (!faulted && profiler_) report_times();
+    TRY(wait_for(*own_stream_, faulted));
+    if (!faulted && profiler_) TRY(report_times());
     return {};
   });
   return queued && !faulted;

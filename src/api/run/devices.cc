@@ -1,25 +1,67 @@
 #include "api/run/devices.h"
 
+#include <array>
 #include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "backend/cpu/exec/executor.h"
+#include "backend/cuda/device/notices.h"
+#include "backend/cuda/device/nvrtc.h"
+#include "backend/cuda/exec/executor.h"
 
 namespace kiln::api {
 
 Status check_device_name(std::string_view name) {
-  if (name == "cuda")
-    return error(Code::kUnsupported, "KILN_DEVICE is 'cuda': this version of Kiln has no CUDA backend; use 'cpu'");
-  return require(name.empty() || name == "cpu", "KILN_DEVICE is '", name, "'; it may be 'cpu' or 'cuda'");
+  return require(name.empty() || name == "cpu" || name == "cuda", "KILN_DEVICE is '", name,
+                 "'; it may be 'cpu' or 'cuda'");
 }
 
 namespace {
 
+cuda::Notices& notices() {
+  static cuda::Notices& all = *new cuda::Notices;
+  return all;
+}
+
 Result<cpu::CpuDevice*> make_host_device() {
-  if (const char* wanted = std::getenv("KILN_DEVICE")) TRY(check_device_name(wanted));
   auto device = TRY(cpu::CpuDevice::create());
   device->set_executor(std::make_unique<cpu::CpuExecutor>(device->team()));
   return device.release();
+}
+
+/// GPUs by ordinal, each made when first asked for.
+struct Gpus {
+  static constexpr int kMost = 64;
+  std::mutex mutex;
+  std::array<std::unique_ptr<cuda::CudaDevice>, kMost> devices;
+};
+Gpus& gpus() {
+  static Gpus& all = *new Gpus;
+  return all;
+}
+
+Result<DeviceKind> choose_kind() {
+  const char* text = std::getenv("KILN_DEVICE");
+  const std::string_view wanted = text ? text : "";
+  TRY(check_device_name(wanted));
+  if (wanted == "cpu") return DeviceKind::kCpu;
+  const auto driver = cuda::Driver::instance();
+  if (driver) return DeviceKind::kCuda;
+  if (wanted == "cuda") return error(driver.error().code, "KILN_DEVICE is 'cuda': ", driver.error().message);
+  // Most machines without a driver have no GPU either; one that has a driver that does not work is worth a warning.
+  const Severity severity = driver.error().code == Code::kNotFound ? Severity::kInfo : Severity::kWarning;
+  notices().add(severity, str("engines run on the CPU: ", driver.error().message));
+  return DeviceKind::kCpu;
+}
+
+/// Of the context that is current on this thread.
+int current_ordinal(const cuda::Driver& driver) {
+  cuda::ContextHandle context = nullptr;
+  int device = 0;
+  if (driver.ctx_get_current(&context) != 0 || !context || driver.ctx_get_device(&device) != 0) return 0;
+  return device;
 }
 
 }  // namespace
@@ -30,9 +72,47 @@ Result<Ref<cpu::CpuDevice>> host_device() {
   return Ref<cpu::CpuDevice>(*made);
 }
 
+Result<Ref<cuda::CudaDevice>> cuda_device(int ordinal) {
+  TRY(require(ordinal >= 0 && ordinal < Gpus::kMost, "there is no CUDA device ", ordinal));
+  const std::lock_guard lock(gpus().mutex);
+  auto& device = gpus().devices[static_cast<size_t>(ordinal)];
+  if (!device) {
+    auto made = TRY(cuda::CudaDevice::create(ordinal));
+    made->set_executor(std::make_unique<cuda::CudaExecutor>(*made));
+    device = std::move(made);
+  }
+  return Ref<cuda::CudaDevice>(*device);
+}
+
+Result<DeviceKind> default_device_kind() {
+  static const Result<DeviceKind>& kind = *new Result<DeviceKind>(choose_kind());
+  return kind;
+}
+
 Result<Ref<Device>> default_device() {
-  cpu::CpuDevice& device = TRY(host_device());
+  if (TRY(default_device_kind()) == DeviceKind::kCpu) {
+    cpu::CpuDevice& device = TRY(host_device());
+    return Ref<Device>(device);
+  }
+  const cuda::Driver& driver = TRY(cuda::Driver::instance());
+  cuda::CudaDevice& device = TRY(cuda_device(current_ordinal(driver)));
   return Ref<Device>(device);
+}
+
+void announce_devices(Log& log) {
+  if (!default_device_kind()) return;  // whoever needs a device is told why
+  notices().say(log);
+  const std::lock_guard lock(gpus().mutex);
+  for (const auto& device : gpus().devices)
+    if (device) device->compiler().notices().say(log);
+}
+
+void announce_compilers(Log& log) {
+  if (default_device_kind().value_or(DeviceKind::kCpu) == DeviceKind::kCuda)
+    if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc)
+      notices().add(Severity::kWarning,
+                    str("layers that need kernels of Kiln's own run on the host: ", nvrtc.error().message));
+  announce_devices(log);
 }
 
 }  // namespace kiln::api

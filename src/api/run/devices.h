@@ -1,20 +1,33 @@
-/// Where the library meets the machine: the one device of the process, with its executors. KILN_DEVICE chooses it.
+/// Where the library meets the machine: the devices of the process, with their executors. KILN_DEVICE chooses among
+/// them.
 #pragma once
 
 #include <string_view>
 
 #include "backend/cpu/device/cpu_device.h"
+#include "backend/cuda/device/cuda_device.h"
 #include "base/error.h"
+#include "base/log.h"
 
 namespace kiln::api {
 
 /// Whether KILN_DEVICE may say this; empty is as if it were not set.
 Status check_device_name(std::string_view name);
-/// Made when first asked for, shared by builders, runtimes and streams, never destroyed: its threads end with the
-/// process. Fails for KILN_DEVICE=cuda, which this version lacks, and on a CPU without the instructions that kernels
-/// need.
+/// Devices are made when first asked for, shared by builders, runtimes and streams, never destroyed: their threads end
+/// with the process. Fails on a CPU without the instructions that kernels need.
 Result<Ref<cpu::CpuDevice>> host_device();
-/// The device that engines run on: the same, as the interface.
+/// CUDA device `ordinal`, whatever KILN_DEVICE says.
+Result<Ref<cuda::CudaDevice>> cuda_device(int ordinal);
+
+/// What engines run on: as KILN_DEVICE says, else CUDA where a driver and a GPU are there, else the CPU. Decided once.
+/// Fails where KILN_DEVICE asks for what is not there.
+Result<DeviceKind> default_device_kind();
+/// The device of that kind; of several GPUs the one that is the calling thread's by cudaSetDevice, else the first.
 Result<Ref<Device>> default_device();
+
+/// Tells what the machine lacks and what that costs, each once a process.
+void announce_devices(Log& log);
+/// The same of what only building needs.
+void announce_compilers(Log& log);
 
 }  // namespace kiln::api

@@ -24,8 +24,10 @@ using nvinfer1::SerializationFlag;
 Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, const Reporter& parent,
                                            nvinfer1::IGpuAllocator* allocator) {
   Device& device = TRY(default_device());
-  if (plan->device_kind != "cpu")
-    return error(Code::kVersion, "plan: built for device '", plan->device_kind, "', this is 'cpu'; rebuild it here");
+  const std::string_view kind = device.kind() == DeviceKind::kCuda ? "cuda" : "cpu";
+  if (plan->device_kind != kind)
+    return error(Code::kVersion, "plan: built for device '", plan->device_kind, "', this is '", kind,
+                 "'; rebuild it here, or run it with KILN_DEVICE=", plan->device_kind);
   auto engine = TRY(runtime::Engine::load(std::move(plan), device, parent.log()));
   return new Engine(std::move(engine), parent, allocator);
 }

@@ -3,6 +3,7 @@
 #include <NvInferRuntime.h>
 
 #include "api/base/create.h"
+#include "api/run/devices.h"
 #include "api/run/runtime.h"
 #include "plugin/registry.h"
 
@@ -24,7 +25,10 @@ void* createInferRuntime_INTERNAL(void* logger, int32_t version) noexcept {
   if (!program) return nullptr;
   const kiln::api::Reporter reporter(*program);
   return kiln::api::guard(reporter, "createInferRuntime", static_cast<nvinfer1::IRuntime*>(nullptr),
-                          [&]() -> nvinfer1::IRuntime* { return new kiln::api::Runtime(*program); });
+                          [&]() -> nvinfer1::IRuntime* {
+                            kiln::api::announce_devices(reporter.log());
+                            return new kiln::api::Runtime(*program);
+                          });
 }
 
 void* createInferRefitter_INTERNAL(void* engine, void* logger, int32_t version) noexcept {

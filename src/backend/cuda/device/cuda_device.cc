@@ -9,25 +9,6 @@ namespace {
 
 DevicePointer pointer(const void* memory) { return reinterpret_cast<DevicePointer>(memory); }
 
-/// What the driver refuses while another stream of the process is being captured, it allows in this mode: the work
-/// below belongs to no capture.
-class OutsideCaptures {
- public:
-  explicit OutsideCaptures(const Driver& driver) : driver_(driver) {
-    known_ = driver_.thread_exchange_stream_capture_mode(&mode_) == 0;
-  }
-  ~OutsideCaptures() {
-    if (known_) driver_.thread_exchange_stream_capture_mode(&mode_);
-  }
-  OutsideCaptures(const OutsideCaptures&) = delete;
-  OutsideCaptures& operator=(const OutsideCaptures&) = delete;
-
- private:
-  const Driver& driver_;
-  int mode_ = kCaptureRelaxed;  // then the one of before
-  bool known_;
-};
-
 void free_memory(void* owner, void* data, int64_t) {
   const auto& device = *static_cast<const CudaDevice*>(owner);
   const CurrentContext current(device);
@@ -90,6 +71,14 @@ CurrentContext::~CurrentContext() {
   if (changed_ && before_) driver_.ctx_set_current(before_);
 }
 
+OutsideCaptures::OutsideCaptures(const Driver& driver) : driver_(driver), mode_(kCaptureRelaxed) {
+  known_ = driver_.thread_exchange_stream_capture_mode(&mode_) == 0;
+}
+
+OutsideCaptures::~OutsideCaptures() {
+  if (known_) driver_.thread_exchange_stream_capture_mode(&mode_);
+}
+
 CudaDevice::CudaDevice(const Driver& driver, int ordinal, ContextHandle context, Properties properties)
     : driver_(driver),
       ordinal_(ordinal),
@@ -141,6 +130,7 @@ Result<std::unique_ptr<Stream>> CudaDevice::create_stream() { return CudaStream:
 
 Status CudaDevice::copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) {
   const CurrentContext current(*this);
+  const OutsideCaptures outside(driver_);
   if (size_bytes > 0)
     TRY(driver_.check(driver_.memcpy_dtoh_async(host, pointer(device), static_cast<size_t>(size_bytes),
                                                 static_cast<CudaStream&>(stream).handle()),
@@ -150,6 +140,7 @@ Status CudaDevice::copy_to_host(void* host, const void* device, int64_t size_byt
 
 Status CudaDevice::copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) {
   const CurrentContext current(*this);
+  const OutsideCaptures outside(driver_);
   if (size_bytes > 0)
     TRY(driver_.check(driver_.memcpy_htod_async(pointer(device), host, static_cast<size_t>(size_bytes),
                                                 static_cast<CudaStream&>(stream).handle()),
@@ -177,7 +168,6 @@ Result<std::shared_ptr<const Buffer>> CudaDevice::upload(std::span<const std::by
     if (auto there = at->second.lock(); there && there->size_bytes() == std::ssize(bytes)) return there;
   if (!copies_) copies_ = TRY(CudaStream::create(*this));
   auto made = std::make_shared<const Buffer>(TRY(allocate(std::ssize(bytes))));
-  const OutsideCaptures outside(driver_);
   TRY(copy_from_host(made->data(), bytes.data(), std::ssize(bytes), *copies_));
   std::erase_if(constants_, [](const auto& entry) { return entry.second.expired(); });
   constants_[key] = made;

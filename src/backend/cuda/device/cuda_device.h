@@ -53,6 +53,8 @@ class CudaDevice final : public Device {
   Status copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) override;
   Status copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) override;
   Result<Ref<Executor>> executor(std::string_view name) override;
+  Result<std::unique_ptr<Event>> create_event(EventTiming timing) override;
+  Result<std::unique_ptr<Recording>> record(TimedWork work, void* argument) override;
   Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument) override;
   /// Called once by whoever composes backends: exec/ lies above device/.
   void set_executor(std::unique_ptr<Executor> executor);
@@ -96,6 +98,21 @@ class CurrentContext {
   const Driver& driver_;
   ContextHandle before_ = nullptr;
   bool changed_ = false;
+};
+
+/// While this lives, the thread may do what the driver otherwise refuses while another stream of the process is being
+/// captured: allocate, load, wait. None of that belongs to a capture.
+class OutsideCaptures {
+ public:
+  explicit OutsideCaptures(const Driver& driver);
+  ~OutsideCaptures();
+  OutsideCaptures(const OutsideCaptures&) = delete;
+  OutsideCaptures& operator=(const OutsideCaptures&) = delete;
+
+ private:
+  const Driver& driver_;
+  int mode_;  // ours, then the one of before
+  bool known_;
 };
 
 }  // namespace kiln::cuda

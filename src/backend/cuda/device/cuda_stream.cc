@@ -6,8 +6,9 @@ namespace kiln::cuda {
 
 Result<std::unique_ptr<CudaStream>> CudaStream::create(CudaDevice& device) {
   const CurrentContext current(device);
-  StreamHandle handle = nullptr;
   const Driver& driver = device.driver();
+  const OutsideCaptures outside(driver);
+  StreamHandle handle = nullptr;
   TRY(driver.check(driver.stream_create_with_priority(&handle, kStreamNonBlocking, 0), "creating a stream"));
   return std::unique_ptr<CudaStream>(new CudaStream(device, handle, Owned()));
 }
@@ -25,6 +26,7 @@ Status CudaStream::launch_host(void (*work)(void*), void* argument) {
 
 Status CudaStream::synchronize() {
   const CurrentContext current(device_);
+  const OutsideCaptures outside(device_.driver());
   Status done = device_.driver().check(device_.driver().stream_synchronize(handle_), "work of a stream");
   if (!faulted()) [[likely]]
     return done;

@@ -70,6 +70,7 @@ Status Function::prepare(const LaunchShape& shape) const {
 Status launch(const Stream& stream, const Function& function, const LaunchShape& shape, void** arguments) {
   for (const uint32_t blocks : shape.grid)
     if (blocks == 0) return {};
+  const CurrentContext current(function.device());
   TRY(function.prepare(shape));
   LaunchAttribute attributes[2];
   LaunchConfig config{};

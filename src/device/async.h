@@ -1,0 +1,33 @@
+/// What a device that works on its own offers beside streams: marks in their order, and work recorded once and
+/// replayed.
+#pragma once
+
+#include "base/error.h"
+
+namespace kiln {
+
+class Stream;
+
+/// A mark in a stream's order, for another stream or the host to wait for, and to be timed. Recorded any number of
+/// times; what is asked is about the latest. None of these calls allocates.
+class Event {
+ public:
+  virtual ~Event() = default;
+  virtual Status record(Stream& stream) = 0;
+  /// What `stream` is given from here on waits for the mark; the caller does not.
+  virtual Status wait(Stream& stream) = 0;
+  /// Returns when the mark is reached.
+  virtual Status synchronize() = 0;
+  /// From `start`'s mark to this one, both reached and of EventTiming::kOn.
+  virtual Result<float> elapsed_ms(const Event& start) const = 0;
+};
+
+/// Launches that were recorded instead of being done, with their addresses.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  /// Queues all of it behind earlier work of `stream`. Allocates nothing after the first time.
+  virtual Status launch(Stream& stream) = 0;
+};
+
+}  // namespace kiln

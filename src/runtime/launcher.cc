@@ -1,0 +1,131 @@
+#include "runtime/launcher.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace kiln::runtime {
+namespace {
+
+constexpr size_t kMostReplays = 4;    // programs with two or three sets of buffers come round again
+constexpr int kUsesBeforeRecord = 2;  // a recording costs some twenty runs' launches
+
+size_t num_pointers(std::span<const plan::Step> steps) {
+  size_t count = 0;
+  for (const plan::Step& step : steps) count += step.inputs.size() + step.outputs.size();
+  return count;
+}
+
+}  // namespace
+
+Status run_step(BoundStep& step, const RunArguments& arguments) {
+  try {
+    return step.run(arguments);
+  } catch (const CheckFailed& failed) {
+    return error(Code::kInternal, failed.message);
+  } catch (const std::exception& other) {
+    return error(Code::kInternal, "unexpected exception: ", other.what());
+  }
+}
+
+Launcher::~Launcher() {
+  if (!wait_idle()) return;  // a fault that whoever synchronises the stream hears of
+}
+
+Status Launcher::wait_idle() { return has_run_ ? done_->synchronize() : Status(); }
+
+Status Launcher::forget() {
+  TRY(wait_idle());
+  replays_.clear();
+  next_replay_ = 0;
+  return {};
+}
+
+Status Launcher::follow_last_run(Stream& stream) {
+  if (!done_) done_ = TRY(device_.create_event(EventTiming::kOff));
+  return has_run_ ? done_->wait(stream) : Status();
+}
+
+Status Launcher::enqueue(const Launch& launch, Stream& stream, bool timed) {
+  if (stream.capturing()) {
+    was_captured_ = true;
+    return launch_all(launch, stream, false);
+  }
+  TRY(follow_last_run(stream));
+  Status launched;
+  if (timed) {
+    TRY(make_timers(launch.steps.size() + 1));
+    launched = launch_all(launch, stream, true);
+  } else if (Replay* replay = replay_for(launch); replay && replay->recording) {
+    launched = replay->recording->launch(stream);
+  } else {
+    launched = launch_all(launch, stream, false);
+  }
+  // Also after a failure: what was launched before it uses the memory.
+  Status recorded = done_->record(stream);
+  has_run_ = recorded.has_value();
+  TRY(std::move(launched));
+  return recorded;
+}
+
+Status Launcher::launch_all(const Launch& launch, Stream& stream, bool timed) {
+  void* const* at = launch.pointers;
+  if (timed) TRY(timers_[0]->record(stream));
+  for (size_t s = 0; s < launch.steps.size(); ++s) {
+    const plan::Step& step = launch.steps[s];
+    const RunArguments arguments{at, at + step.inputs.size(), launch.workspace, &stream};
+    at += step.inputs.size() + step.outputs.size();
+    if (Status ran = run_step(*launch.bound[s], arguments); !ran) [[unlikely]]
+      return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
+    if (timed) TRY(timers_[s + 1]->record(stream));
+  }
+  if (timed) num_timed_ = launch.steps.size();
+  return {};
+}
+
+Status Launcher::make_timers(size_t count) {
+  while (timers_.size() < count) timers_.push_back(TRY(device_.create_event(EventTiming::kOn)));
+  return {};
+}
+
+Result<std::vector<float>> Launcher::times_ms() {
+  std::vector<float> result;
+  if (num_timed_ == 0) return result;
+  TRY(timers_[num_timed_]->synchronize());
+  for (size_t s = 0; s < num_timed_; ++s) result.push_back(TRY(timers_[s + 1]->elapsed_ms(*timers_[s])));
+  return result;
+}
+
+/// The replay of these addresses, recorded once they came often enough; null where that does not pay.
+Launcher::Replay* Launcher::replay_for(const Launch& launch) {
+  if (launch.steps.size() < 2) return nullptr;
+  const std::span<void* const> pointers(launch.pointers, num_pointers(launch.steps));
+  auto found =
+      std::ranges::find_if(replays_, [&](const Replay& r) { return std::ranges::equal(r.pointers, pointers); });
+  if (found == replays_.end()) {
+    if (replays_.size() < kMostReplays) {
+      replays_.reserve(kMostReplays);
+      found = replays_.emplace(replays_.end());
+    } else {
+      found = replays_.begin() + static_cast<std::ptrdiff_t>(next_replay_++ % kMostReplays);
+      found->recording.reset();
+      found->refused = false;
+      found->uses = 0;
+    }
+    found->pointers.assign(pointers.begin(), pointers.end());
+  }
+  Replay& replay = *found;
+  if (replay.recording || replay.refused || ++replay.uses <= kUsesBeforeRecord) return &replay;
+  std::pair<Launcher*, const Launch*> argument(this, &launch);
+  if (auto recording = device_.record(&record_all, &argument))
+    replay.recording = *std::move(recording);
+  else
+    replay.refused = true;  // it runs as it did
+  return &replay;
+}
+
+Status Launcher::record_all(void* argument, Stream* stream) {
+  const auto& [self, launch] = *static_cast<std::pair<Launcher*, const Launch*>*>(argument);
+  return self->launch_all(*launch, *stream, false);
+}
+
+}  // namespace kiln::runtime
