@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "sym/text.h"
 #include "tensor/view.h"
 
 namespace kiln {
@@ -57,6 +58,21 @@ bool fields_equal(std::span<const Field> fields, const void* a, const void* b) {
   return true;
 }
 
+namespace {
+template <class T>
+std::string text_of(const T& x) {
+  return str(x);
+}
+std::string text_of(const std::vector<sym::Expr>& exprs) {
+  std::string out = "[";
+  for (const sym::Expr& e : exprs) {
+    if (out.size() > 1) out += ", ";
+    sym::append_exact(out, e);
+  }
+  return out + ']';
+}
+}  // namespace
+
 Hash128 fields_hash(std::span<const Field> fields, const void* object) {
   Hash128 result = hash128(std::string_view("fields"));
   for (const Field& field : fields) {
@@ -64,7 +80,7 @@ Hash128 fields_hash(std::span<const Field> fields, const void* object) {
       if constexpr (std::is_same_v<T, HostTensor>)
         return hash128(x);
       else
-        return hash128(std::string_view(str(x)));
+        return hash128(std::string_view(text_of(x)));
     });
     result = combine(combine(result, hash128(field.name)), value);
   }
@@ -96,7 +112,7 @@ void append_fields(std::string& out, std::span<const Field> fields, const void* 
       if constexpr (std::is_same_v<T, HostTensor>)
         append_tensor(out, x);
       else
-        append(out, x);
+        out += text_of(x);
     });
   }
   out += '}';
@@ -115,7 +131,7 @@ Record fields_record(std::span<const Field> fields, const void* object) {
         record.set(field.name, name_of(x));
       } else if constexpr (std::is_same_v<T, std::vector<sym::Expr>>) {
         Datum::List texts;
-        for (const sym::Expr& e : x) texts.push_back(Datum(str(e)));
+        for (const sym::Expr& e : x) texts.push_back(Datum(sym::exact_text(e)));
         record.set(field.name, std::move(texts));
       } else {
         record.set(field.name, Datum(x));

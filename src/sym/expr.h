@@ -106,9 +106,9 @@ Expr less(Expr a, Expr b);   ///< 1 if a < b, else 0
 Expr apply(Kind operation, Expr a, Expr b);
 Expr product(std::span<const Expr> factors);  ///< 1 if there are none
 
-/// "batch", "2*h + 1", "floor_div(n, 2)". A name that is no identifier is quoted.
+/// "batch", "2*h + 1", "floor_div(n, 2)", shortened if long (text.h). A name that is no identifier is quoted.
 void append(std::string& out, Expr e);
-/// Reads what `append` writes; a name new to the table becomes a symbol with bounds kAnyExtent.
+/// Reads what `append_exact` writes; a name new to the table becomes a symbol with bounds kAnyExtent.
 Result<Expr> parse(std::string_view text, Table& table);
 
 enum class Truth : uint8_t { kNo, kYes, kUnknown };

@@ -7,6 +7,7 @@
 #include "sym/checked.h"
 #include "sym/program.h"
 #include "sym/table.h"
+#include "sym/text.h"
 
 namespace kiln::sym {
 namespace {
@@ -108,14 +109,14 @@ void check_value(const Tree& tree, Expr e, const std::vector<int64_t>& at, bool 
 }
 
 void check_text(Expr e, Table& table, const Family& family) {
-  const auto same = parse(str(e), table);
+  const auto same = parse(exact_text(e), table);
   ASSERT_TRUE(same) << same.error().message;
   EXPECT_EQ(*same, e) << str(*same);
   Table other;
   add_symbols(other, family);
-  const auto elsewhere = parse(str(e), other);
+  const auto elsewhere = parse(exact_text(e), other);
   ASSERT_TRUE(elsewhere);
-  EXPECT_EQ(str(*elsewhere), str(e));
+  EXPECT_EQ(exact_text(*elsewhere), exact_text(e));
 }
 
 void check_program_bytes(Expr e, const Table& table) {
@@ -219,7 +220,7 @@ TEST(SymProperty, GarbageTextIsExplained) {
     for (int64_t i = pick(random, 0, 10); i > 0; --i) text += kParts[pick(random, 0, std::size(kParts) - 1)];
     const auto e = parse(text, table);
     if (!e || !e->is_valid()) continue;
-    EXPECT_EQ(*parse(str(*e), table), *e) << text;
+    EXPECT_EQ(*parse(exact_text(*e), table), *e) << text;
   }
 }
 

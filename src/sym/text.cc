@@ -1,4 +1,7 @@
 /// Expressions as text, and back.
+#include "sym/text.h"
+
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
@@ -30,33 +33,60 @@ void append_name(std::string& out, std::string_view name) {
 /// How tightly an expression's text binds.
 enum class Level : uint8_t { kSum, kProduct, kPrimary };
 
-void print(std::string& out, Expr e, Level level) {
-  const auto infix = [&](std::string_view sign, Level own, Level right) {
-    const bool parentheses = level > own;
-    if (parentheses) out += '(';
-    print(out, e.lhs(), own);
-    out += sign;
-    print(out, e.rhs(), right);
-    if (parentheses) out += ')';
-  };
-  switch (e.kind()) {
-    case Kind::kConst: return append_signed(out, e.value());
-    case Kind::kSymbol: return append_name(out, e.name());
-    case Kind::kInvalid: out += "invalid"; return;
-    case Kind::kSum: return infix(" + ", Level::kSum, Level::kProduct);
-    case Kind::kSub: return infix(" - ", Level::kSum, Level::kProduct);
-    case Kind::kProd:
-      if (e.lhs() != Expr(-1)) return infix("*", Level::kProduct, Level::kPrimary);
-      out += '-';
-      return print(out, e.rhs(), Level::kPrimary);
-    default: break;
+/// Writes expressions until the text is longer than a limit.
+class Printer {
+ public:
+  Printer(std::string& out, size_t limit) : out_(out), limit_(limit) {}
+  bool is_full() const { return out_.size() > limit_; }
+
+  void print(Expr e, Level level) {
+    if (is_full()) return;
+    switch (e.kind()) {
+      case Kind::kConst: return append_signed(out_, e.value());
+      case Kind::kSymbol: return append_name(out_, e.name());
+      case Kind::kInvalid: out_ += "invalid"; return;
+      case Kind::kSum: return infix(e, level, " + ", Level::kSum, Level::kProduct);
+      case Kind::kSub: return infix(e, level, " - ", Level::kSum, Level::kProduct);
+      case Kind::kProd:
+        if (e.lhs() != Expr(-1)) return infix(e, level, "*", Level::kProduct, Level::kPrimary);
+        out_ += '-';
+        return print(e.rhs(), Level::kPrimary);
+      default: break;
+    }
+    out_ += name_of(e.kind());
+    out_ += '(';
+    print(e.lhs(), Level::kSum);
+    out_ += ", ";
+    print(e.rhs(), Level::kSum);
+    out_ += ')';
   }
-  out += name_of(e.kind());
-  out += '(';
-  print(out, e.lhs(), Level::kSum);
-  out += ", ";
-  print(out, e.rhs(), Level::kSum);
-  out += ')';
+
+ private:
+  void infix(Expr e, Level level, const char* sign, Level own, Level right) {
+    const bool parentheses = level > own;
+    if (parentheses) out_ += '(';
+    print(e.lhs(), own);
+    out_ += sign;
+    print(e.rhs(), right);
+    if (parentheses) out_ += ')';
+  }
+
+  std::string& out_;
+  size_t limit_;
+};
+
+/// The symbols of an expression, a few of them by name.
+std::string symbols_text(Expr e) {
+  constexpr size_t kNamed = 3;
+  std::vector<Expr> symbols;
+  collect_symbols(e, symbols);
+  std::string out;
+  for (size_t i = 0; i < std::min(symbols.size(), kNamed); ++i) {
+    if (i > 0) out += ", ";
+    append_name(out, symbols[i].name());
+  }
+  if (symbols.size() > kNamed) out += str(" and ", symbols.size() - kNamed, " more");
+  return out;
 }
 
 /// Recursive descent; `depth_` keeps hostile text from exhausting the stack.
@@ -169,7 +199,28 @@ class Parser {
 
 }  // namespace
 
-void append(std::string& out, Expr e) { print(out, e, Level::kSum); }
+void append_exact(std::string& out, Expr e) { Printer(out, std::string::npos).print(e, Level::kSum); }
+
+std::string exact_text(Expr e) {
+  std::string out;
+  append_exact(out, e);
+  return out;
+}
+
+/// "max(1 - equal(... {of n, m}" where the text is long: its beginning, up to the end of a word, and its symbols.
+void append(std::string& out, Expr e) {
+  constexpr size_t kBeginning = 80;
+  std::string text;
+  Printer printer(text, kLongestShown);
+  printer.print(e, Level::kSum);
+  if (!printer.is_full() || e.is_symbol()) {
+    out += text;
+    return;
+  }
+  const size_t end = text.find_last_of(" (,*", kBeginning);
+  out.append(text, 0, end == std::string::npos ? kBeginning : end + 1);
+  out += str("... {of ", symbols_text(e), '}');
+}
 
 Result<Expr> parse(std::string_view text, Table& table) { return Parser(text, table).all(); }
 
