@@ -8,7 +8,7 @@ namespace {
 /// [outputs, channels / groups, kernel...]
 struct Axes {
   static Extents extents(int64_t count, int64_t outputs, int64_t, const Extents& kernel) {
-    const int64_t per_channel = outputs * volume(kernel);
+    const int64_t per_channel = elements_per_channel(outputs, kernel);
     if (per_channel == 0 || count % per_channel != 0) return {};
     Extents result{outputs, count / per_channel};
     result.insert(result.end(), kernel.begin(), kernel.end());

@@ -8,7 +8,7 @@ namespace {
 /// [channels, outputs / groups, kernel...]
 struct Axes {
   static Extents extents(int64_t count, int64_t outputs, int64_t groups, const Extents& kernel) {
-    const int64_t per_channel = outputs / groups * volume(kernel);
+    const int64_t per_channel = elements_per_channel(outputs / groups, kernel);
     if (per_channel == 0 || outputs % groups != 0 || count % per_channel != 0) return {};
     Extents result{count / per_channel, outputs / groups};
     result.insert(result.end(), kernel.begin(), kernel.end());

@@ -8,6 +8,13 @@
 
 namespace kiln::api {
 
+/// Of weights, for one channel of the input; 0 where an int64 cannot count them.
+inline int64_t elements_per_channel(int64_t outputs, const Extents& kernel) {
+  Extents extents = kernel;
+  extents.push_back(outputs);
+  return checked_volume(extents).value_or(0);
+}
+
 /// Weights are constants that the layer makes; where the program gave none, setInput gives tensors instead.
 /// `Axes::extents(count, outputs, groups, kernel)` are the extents of weights, empty where they do not fit;
 /// `Axes::outputs(shape, groups)` is the number of output channels of weights of a shape.
@@ -190,6 +197,8 @@ inline Result<Extents> check_filter(Network& network, ir::ValueId x, int64_t out
   const int rank = TRY(network.rank_of(x));
   TRY(require(rank == static_cast<int>(kernel.size()) + 2, "the input has rank ", rank, "; a kernel of ", kernel.size(),
               " axes needs rank ", kernel.size() + 2));
+  TRY(require(elements_per_channel(outputs, kernel) > 0, "nbOutputMaps ", outputs, " and kernelSize ", kernel,
+              " make more elements than an int64 counts"));
   return kernel;
 }
 
