@@ -2135,15 +2135,22 @@ using TimingCacheValue = v_1_0::TimingCacheValue;
 class ITimingCache : public INoCopy {
  public:
   virtual ~ITimingCache() noexcept = default;
+  //! Its entries as bytes, for IBuilderConfig::createTimingCache; the caller deletes them.
   IHostMemory* serialize() const noexcept { return mImpl->serialize(); }
+  //! Takes over the entries of another cache; false if that was made on another device, unless mismatches are to be
+  //! ignored.
   bool combine(ITimingCache const& inputCache, bool ignoreMismatch) noexcept {
     return mImpl->combine(inputCache, ignoreMismatch);
   }
+  //! Forgets all entries.
   bool reset() noexcept { return mImpl->reset(); }
+  //! Writes as many keys as fit and answers how many there are; -1 on an error.
   int64_t queryKeys(TimingCacheKey* keyBuffer, int64_t capacity) const noexcept {
     return mImpl->queryKeys(keyBuffer, capacity);
   }
+  //! An entry's value; its tactic is kINVALID_TACTIC_HASH if there is no such entry.
   TimingCacheValue query(TimingCacheKey const& key) const noexcept { return mImpl->query(key); }
+  //! Sets an entry; false if its tactic is not the one that the key is of.
   bool update(TimingCacheKey const& key, TimingCacheValue const& value) noexcept { return mImpl->update(key, value); }
 
  protected:
@@ -2158,8 +2165,11 @@ class IProgressMonitor : public IVersionedInterface {
   IProgressMonitor() = default;
   virtual ~IProgressMonitor() noexcept = default;
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IProgressMonitor", 1, 0}; }
+  //! A phase of so many steps begins, within another or (null) within none.
   virtual void phaseStart(char const* phaseName, char const* parentPhase, int32_t nbSteps) noexcept = 0;
+  //! A step of a phase is done; answering false stops the build.
   virtual bool stepComplete(char const* phaseName, int32_t step) noexcept = 0;
+  //! A phase is over, also where the build was stopped.
   virtual void phaseFinish(char const* phaseName) noexcept = 0;
 };
 

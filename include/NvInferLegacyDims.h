@@ -32,9 +32,13 @@ class DimsHW : public Dims2 {
  public:
   DimsHW() : Dims2() {}
   DimsHW(int64_t height, int64_t width) : Dims2(height, width) {}
+  //! Height, to be changed.
   int64_t& h() { return d[0]; }
+  //! Height.
   int64_t h() const { return d[0]; }
+  //! Width, to be changed.
   int64_t& w() { return d[1]; }
+  //! Width.
   int64_t w() const { return d[1]; }
 };
 

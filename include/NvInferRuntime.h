@@ -148,14 +148,20 @@ namespace v_1_0 {
 //! Gives the library device memory. May be called by several threads at a time.
 class IGpuAllocator : public IVersionedInterface {
  public:
+  //! Memory of a size in bytes at an alignment, which is a power of two; null if there is none. Deprecated: use
+  //! allocateAsync.
   TRT_DEPRECATED virtual void* allocate(uint64_t size, uint64_t alignment, AllocatorFlags flags) noexcept = 0;
   ~IGpuAllocator() noexcept override = default;
   IGpuAllocator() = default;
+  //! Memory at an address anew, in another size, with what it held; null, and it stays, if that cannot be.
   virtual void* reallocate(void*, uint64_t, uint64_t) noexcept { return nullptr; }
+  //! Takes memory back; false if it is not its own. Deprecated: use deallocateAsync.
   TRT_DEPRECATED virtual bool deallocate(void* memory) noexcept = 0;
+  //! Memory that work on the stream may use from now on; Kiln calls this one.
   virtual void* allocateAsync(uint64_t size, uint64_t alignment, AllocatorFlags flags, cudaStream_t) noexcept {
     return allocate(size, alignment, flags);
   }
+  //! Takes memory back once the work that is now on the stream is done.
   virtual bool deallocateAsync(void* memory, cudaStream_t) noexcept { return deallocate(memory); }
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IGpuAllocator", 1, 0}; }
 
@@ -180,9 +186,11 @@ class IGpuAsyncAllocator : public IGpuAllocator {
   ~IGpuAsyncAllocator() noexcept override = default;
   void* allocateAsync(uint64_t size, uint64_t alignment, AllocatorFlags flags, cudaStream_t) noexcept override = 0;
   bool deallocateAsync(void* memory, cudaStream_t) noexcept override = 0;
+  //! allocateAsync on the default stream. Deprecated.
   TRT_DEPRECATED void* allocate(uint64_t size, uint64_t alignment, AllocatorFlags flags) noexcept override {
     return allocateAsync(size, alignment, flags, nullptr);
   }
+  //! deallocateAsync on the default stream. Deprecated.
   TRT_DEPRECATED bool deallocate(void* memory) noexcept override { return deallocateAsync(memory, nullptr); }
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IGpuAllocator", 1, 0}; }
 };
@@ -200,6 +208,7 @@ class IStreamReader : public IVersionedInterface {
   ~IStreamReader() noexcept override = default;
   IStreamReader() = default;
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IStreamReader", 1, 0}; }
+  //! Gives at most `nbBytes` of the next bytes; answers how many: 0 at the end, negative on an error.
   virtual int64_t read(void* destination, int64_t nbBytes) = 0;
 
  protected:
@@ -229,7 +238,9 @@ class IStreamReaderV2 : public IVersionedInterface {
   ~IStreamReaderV2() noexcept override = default;
   IStreamReaderV2() = default;
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IStreamReaderV2", 1, 0}; }
+  //! Gives at most `nbBytes` of the next bytes; answers how many: 0 at the end, negative on an error.
   virtual int64_t read(void* destination, int64_t nbBytes, cudaStream_t stream) noexcept = 0;
+  //! Goes on reading somewhere else; false if that cannot be. Kiln reads forward only.
   virtual bool seek(int64_t offset, SeekPosition where) noexcept = 0;
 
  protected:
@@ -252,6 +263,7 @@ class IStreamWriter : public IVersionedInterface {
   ~IStreamWriter() noexcept override = default;
   IStreamWriter() = default;
   InterfaceInfo getInterfaceInfo() const noexcept final { return InterfaceInfo{"IStreamWriter", 1, 0}; }
+  //! Takes bytes and answers how many it took; less than 1 ends the writing with an error.
   virtual int64_t write(void const* data, int64_t nbBytes) = 0;
 
  protected:
@@ -272,14 +284,19 @@ namespace v_1_0 {
 class IOutputAllocator : public IVersionedInterface {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IOutputAllocator", 1, 0}; }
+  //! Memory for an output of `size` bytes, which may be what it had; null if there is none. Deprecated: use
+  //! reallocateOutputAsync.
   TRT_DEPRECATED virtual void* reallocateOutput(char const* /*tensorName*/, void* /*currentMemory*/, uint64_t /*size*/,
                                                 uint64_t /*alignment*/) noexcept {
     return nullptr;
   }
+  //! Memory for an output of `size` bytes, asked at each enqueue, on whose stream it is written; null stops the
+  //! enqueue.
   virtual void* reallocateOutputAsync(char const* tensorName, void* currentMemory, uint64_t size, uint64_t alignment,
                                       cudaStream_t) {
     return reallocateOutput(tensorName, currentMemory, size, alignment);
   }
+  //! Told of the extents that the output will have, before it is written.
   virtual void notifyShape(char const* tensorName, Dims const& dims) noexcept = 0;
 };
 
@@ -318,6 +335,7 @@ namespace v_1_0 {
 //! Receives the time of every layer of an execution.
 class IProfiler {
  public:
+  //! Told of the time that one layer took in a run, in milliseconds.
   virtual void reportLayerTime(char const* layerName, float ms) noexcept = 0;
   virtual ~IProfiler() noexcept {}
 };
@@ -753,10 +771,15 @@ struct impl::EnumMaxImpl<SerializationFlag> : impl::EnumCount<3> {};
 class ISerializationConfig : public INoCopy {
  public:
   virtual ~ISerializationConfig() noexcept = default;
+  //! All choices at once, a bit each; false if a bit is no SerializationFlag.
   bool setFlags(SerializationFlags serializationFlags) noexcept { return mImpl->setFlags(serializationFlags); }
+  //! What was chosen, a bit each.
   SerializationFlags getFlags() const noexcept { return mImpl->getFlags(); }
+  //! Takes a choice back; false if it is no SerializationFlag.
   bool clearFlag(SerializationFlag serializationFlag) noexcept { return mImpl->clearFlag(serializationFlag); }
+  //! Makes a choice; false if it is no SerializationFlag.
   bool setFlag(SerializationFlag serializationFlag) noexcept { return mImpl->setFlag(serializationFlag); }
+  //! Whether a choice was made.
   bool getFlag(SerializationFlag serializationFlag) const noexcept { return mImpl->getFlag(serializationFlag); }
 
  protected:
@@ -777,9 +800,11 @@ struct impl::EnumMaxImpl<ExecutionContextAllocationStrategy> : impl::EnumCount<3
 class IRuntimeConfig : public INoCopy {
  public:
   virtual ~IRuntimeConfig() noexcept = default;
+  //! Who gives a context its memory, and when.
   void setExecutionContextAllocationStrategy(ExecutionContextAllocationStrategy strategy) noexcept {
     mImpl->setExecutionContextAllocationStrategy(strategy);
   }
+  //! What setExecutionContextAllocationStrategy set; kSTATIC by default.
   ExecutionContextAllocationStrategy getExecutionContextAllocationStrategy() const noexcept {
     return mImpl->getExecutionContextAllocationStrategy();
   }
@@ -1156,15 +1181,21 @@ struct impl::EnumMaxImpl<LayerInformationFormat> : impl::EnumCount<2> {};
 class IEngineInspector : public INoCopy {
  public:
   virtual ~IEngineInspector() noexcept = default;
+  //! Answers are then for this context's profile; null: for profile 0. False if it is of another engine.
   bool setExecutionContext(IExecutionContext const* context) noexcept { return mImpl->setExecutionContext(context); }
+  //! What setExecutionContext set, or null.
   IExecutionContext const* getExecutionContext() const noexcept { return mImpl->getExecutionContext(); }
+  //! One layer as text, which lives until the next call; how much it tells, the build decided. Null on an error.
   char const* getLayerInformation(int32_t layerIndex, LayerInformationFormat format) const noexcept {
     return mImpl->getLayerInformation(layerIndex, format);
   }
+  //! All layers, inputs and outputs as text, which lives until the next call. Null on an error.
   char const* getEngineInformation(LayerInformationFormat format) const noexcept {
     return mImpl->getEngineInformation(format);
   }
+  //! Where errors are recorded from now on; null: nowhere but in the log.
   void setErrorRecorder(IErrorRecorder* recorder) noexcept { mImpl->setErrorRecorder(recorder); }
+  //! What setErrorRecorder set, or null.
   IErrorRecorder* getErrorRecorder() const noexcept { return mImpl->getErrorRecorder(); }
 
  protected:
@@ -1174,6 +1205,7 @@ class IEngineInspector : public INoCopy {
 //! Finds the logger for plugins of a library that is loaded by the registry.
 class ILoggerFinder {
  public:
+  //! The logger that plugins of a library are to use.
   virtual ILogger* findLogger() = 0;
 
  protected:

@@ -192,13 +192,21 @@ class IErrorRecorder : public IVersionedInterface {
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IErrorRecorder", 1, 0}; }
   IErrorRecorder() = default;
   ~IErrorRecorder() noexcept override = default;
+  //! How many errors it holds.
   virtual int32_t getNbErrors() const noexcept = 0;
+  //! An error's code; the index counts from the oldest.
   virtual ErrorCode getErrorCode(int32_t errorIdx) const noexcept = 0;
+  //! An error's text; the index counts from the oldest.
   virtual ErrorDesc getErrorDesc(int32_t errorIdx) const noexcept = 0;
+  //! Whether errors were dropped because it was full.
   virtual bool hasOverflowed() const noexcept = 0;
+  //! Forgets all errors.
   virtual void clear() noexcept = 0;
+  //! Told of an error, from any thread; the answer says whether it ends what is going on, and Kiln does not read it.
   virtual bool reportError(ErrorCode val, ErrorDesc desc) noexcept = 0;
+  //! Counts one more object that reports here.
   virtual RefCount incRefCount() noexcept = 0;
+  //! Counts one object less.
   virtual RefCount decRefCount() noexcept = 0;
 
  protected:

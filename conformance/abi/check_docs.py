@@ -1,11 +1,40 @@
 #!/usr/bin/env python3
-"""Every class, enum and enumerator of the public headers has a line of documentation that says more than its name."""
+"""Every class, enum and enumerator of the public headers has a line of documentation that says more than its name, and
+so has every public method that is alive: whose class Kiln implements or calls, and that does not answer "not in Kiln yet".
+"""
 import argparse
+import glob
 import os
 import re
 import sys
 
 import check_abi
+
+
+# Interfaces of programs that Kiln does not call yet; one that it implements has a V class in its sources.
+DORMANT = re.compile(r"IPlugin(V2|V3|Creator|Resource|Quick)|IInt8|IAlgorithm|IDebugListener|IDimensionExpr|IExprBuilder|"
+                     r"ISymExpr|IKernelLaunch|IAttention$|IMoE")
+
+
+class Living:
+    """Which methods of the API answer with more than an error, as the sources have it."""
+
+    def __init__(self, sources, include):
+        text = ""
+        for folder in ("api", "plugin"):
+            for path in glob.glob(os.path.join(sources, folder, "**", "*.*"), recursive=True):
+                with open(path) as file:
+                    text += file.read()
+        with open(os.path.join(include, "NvInferImpl.h")) as file:
+            self.forwarding = set(re.findall(r"^class V(\w+)", file.read(), re.M))
+        self.implemented = set(re.findall(r"apiv::V(\w+)", text))
+        self.missing = set(re.findall(r'missing(?:_call)?\([^"]*"(\w+)::(\w+)"', text))
+
+    def has(self, owner, method):
+        name = owner[1:].replace("IfConditionalBoundary", "ConditionalBoundary")  # as their headers have it
+        if name in self.forwarding:
+            return name in self.implemented and (owner, method) not in self.missing
+        return not DORMANT.match(owner)
 
 
 def text_of(cursor):
@@ -20,7 +49,8 @@ def says_more(cursor):
 
 
 class Walker:
-    def __init__(self, cindex, include):
+    def __init__(self, cindex, include, living):
+        self.living, self.methods = living, 0
         self.kinds = cindex.CursorKind
         self.include = os.path.realpath(include)
         self.seen, self.bad = 0, []
@@ -35,6 +65,17 @@ class Walker:
             where = cursor.location
             self.bad.append("%s:%d: %s has no documentation" % (
                 os.path.relpath(where.file.name, self.include), where.line, cursor.displayname))
+
+    def check_methods(self, owner):
+        for cursor in owner.get_children():
+            if cursor.kind != self.kinds.CXX_METHOD or cursor.access_specifier.name != "PUBLIC":
+                continue
+            words = {token.spelling for token in cursor.get_tokens()}
+            if words & {"override", "final", "delete"} or cursor.spelling.startswith("operator"):
+                continue
+            if self.living.has(owner.spelling, cursor.spelling):
+                self.methods += 1
+                self.check(cursor)
 
     def walk(self, parent):
         k = self.kinds
@@ -53,6 +94,8 @@ class Walker:
                         self.check(enumerator)
             elif cursor.kind in classes and "EnumMaxImpl<" not in cursor.displayname:
                 self.check(cursor)
+                if "NvInferImpl.h" not in cursor.location.file.name:
+                    self.check_methods(cursor)
                 self.walk(cursor)
 
 
@@ -60,16 +103,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--include", required=True, metavar="DIR")
     parser.add_argument("--cuda-include", required=True, metavar="DIR")
+    parser.add_argument("--sources", required=True, metavar="DIR", help="Kiln's src")
     args = parser.parse_args()
     extractor = check_abi.Extractor(args.include, args.cuda_include)
     errors = extractor.errors
-    walker = Walker(extractor.ci, args.include)
+    walker = Walker(extractor.ci, args.include, Living(args.sources, args.include))
     walker.walk(extractor.parse().cursor)
     for line in errors + walker.bad:
         print(line)
-    print("%d names, %d without documentation" % (walker.seen, len(walker.bad)))
+    print("%d names, %d of them living methods; %d without documentation" % (walker.seen, walker.methods, len(walker.bad)))
     # Fewer names than the API has means that the walk missed some, not that all is well.
-    sys.exit(1 if errors or walker.bad or walker.seen < 600 else 0)
+    sys.exit(1 if errors or walker.bad or walker.seen < 1000 or walker.methods < 400 else 0)
 
 
 main()
