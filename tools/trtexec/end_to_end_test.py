@@ -139,6 +139,10 @@ class EndToEnd(unittest.TestCase):
         self.fails("No space left on device", ONNX, "--saveEngine=/dev/full", "--skipInference")
         self.fails("No such file or directory", ONNX, "--saveEngine=/nowhere/x.plan", "--skipInference")
 
+    def test_full_disk_for_every_file(self):
+        for flag in ["saveEngine", "timingCacheFile", "exportTimes", "exportOutput", "exportProfile", "exportLayerInfo"]:
+            self.fails("No space left on device", ONNX, f"--{flag}=/dev/full", *QUICK)
+
     def test_disk_that_fills_up_leaves_the_old_plan(self):
         kept = self.folder / "kept.plan"
         kept.write_bytes(b"old")
