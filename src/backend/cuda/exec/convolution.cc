@@ -27,6 +27,11 @@ class BoundConvolution final : public BoundStep {
     arguments_.y = run.outputs[0];
     arguments_.partial = reinterpret_cast<float*>(run.workspace);
     set_operands(arguments_.epilogue, constants_, run);
+    if (plan_.map_w) {
+      TRY(map_w_.encode(code_.main.device().driver(), *plan_.map_w, arguments_.w));
+      void* pointers[] = {map_w_.argument(), &arguments_};
+      return launch(*run.stream, code_.main, plan_.main, pointers);
+    }
     void* pointers[] = {&arguments_, &vectors_};
     TRY(launch(*run.stream, code_.main, plan_.main, pointers));
     return vectors_ ? launch(*run.stream, *code_.reduce, plan_.reduce, pointers) : Status();
@@ -38,6 +43,7 @@ class BoundConvolution final : public BoundStep {
   ConvArguments arguments_;
   ConvLaunch plan_;
   long long vectors_;
+  OperandMap map_w_;
 };
 
 class LoadedConvolution final : public LoadedStep {
@@ -120,9 +126,9 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
   TRY(require(spec.inputs[0].rank == static_cast<int>(filter.kernel.size()) + 2, "a convolution's input has rank ",
               spec.inputs[0].rank, " for ", filter.kernel.size(), " spatial axes"));
   std::shared_ptr<const Module> module = TRY(arguments.device.load(spec.binary));
-  const Function main = TRY(module->function(source_of(kernel, {}).entry));
+  const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce;
-  if (kernel.splits > 1) reduce = TRY(module->function(kConvReduce));
+  if (kernel.family == ConvFamily::kMma && kernel.splits > 1) reduce = TRY(module->function(kConvReduce));
   if (packs_filter(kernel)) {
     TRY(require(arguments.constants[1] != nullptr, "a convolution that packs w has none in the plan"));
     const HostTensor& w = *arguments.constants[1];

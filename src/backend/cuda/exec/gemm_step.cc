@@ -1,7 +1,5 @@
 #include "backend/cuda/exec/gemm_step.h"
 
-#include "backend/cuda/device/driver.h"
-
 namespace kiln::cuda {
 namespace {
 
@@ -27,22 +25,12 @@ class BoundGemm final : public BoundStep {
  private:
   Status run_with_maps(const Stream& stream) {
     if (plan_.main.grid[0] == 0) return {};
-    TRY(encode(plan_.map_a, arguments_.a, map_a_, mapped_a_));
-    TRY(encode(plan_.map_b, arguments_.b, map_b_, mapped_b_));
-    void* pointers[] = {&map_a_, &map_b_, &arguments_, &plan_.batches};  // gemm_small does not take the last
-    return launch(stream, gemm_.main, plan_.main, pointers);
-  }
-  /// A map of memory that lies elsewhere than at the last run is encoded anew.
-  Status encode(const MapPlan& plan, const void* address, TensorMap& map, const void*& mapped) {
-    if (mapped == address) return {};
     const Driver& driver = gemm_.main.device().driver();
-    const unsigned ones[] = {1, 1, 1};
-    TRY(driver.check(
-        driver.tensor_map_encode_tiled(&map, plan.type, 3, const_cast<void*>(address), plan.extents, plan.strides_bytes,
-                                       plan.box, ones, 0, kSwizzle128, kL2Promote256, kBeyondZero),
-        "encode a tensor map of ", plan.extents[0], " x ", plan.extents[1], " x ", plan.extents[2]));
-    mapped = address;
-    return {};
+    TRY(map_a_.encode(driver, plan_.map_a, arguments_.a));
+    TRY(map_b_.encode(driver, plan_.map_b, arguments_.b));
+    void* pointers[] = {map_a_.argument(), map_b_.argument(), &arguments_,
+                        &plan_.batches};  // gemm_small does not take the last
+    return launch(stream, gemm_.main, plan_.main, pointers);
   }
 
   const LoadedGemm& gemm_;
@@ -50,11 +38,21 @@ class BoundGemm final : public BoundStep {
   GemmArguments arguments_;
   GemmLaunch plan_;
   long long vectors_;
-  TensorMap map_a_{}, map_b_{};
-  const void *mapped_a_ = nullptr, *mapped_b_ = nullptr;
+  OperandMap map_a_, map_b_;
 };
 
 }  // namespace
+
+Status OperandMap::encode(const Driver& driver, const MapPlan& plan, const void* address) {
+  if (address_ == address) return {};
+  const unsigned ones[] = {1, 1, 1};
+  TRY(driver.check(
+      driver.tensor_map_encode_tiled(&map_, plan.type, 3, const_cast<void*>(address), plan.extents, plan.strides_bytes,
+                                     plan.box, ones, 0, kSwizzle128, kL2Promote256, kBeyondZero),
+      "encode a tensor map of ", plan.extents[0], " x ", plan.extents[1], " x ", plan.extents[2]));
+  address_ = address;
+  return {};
+}
 
 Result<LoadedGemm> LoadedGemm::load(const Record& record, const LoadArguments& arguments) {
   const GemmKernel kernel = TRY(GemmKernel::parse(record));

@@ -21,4 +21,12 @@ struct ConvArguments {
   Window window;
 };
 
+/// Ends a vector of y, channels last.
+template <int V>
+__device__ __forceinline__ void finish(const ConvArguments& args, float (&x)[V], int pixel, int channel) {
+  const long long index = Pixel(args.window, pixel).offset(args.y_strides) + channel;
+  args.epilogue.apply(x, index, channel);
+  store_vector(args.y + index, x);
+}
+
 }  // namespace kiln

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
@@ -19,7 +20,10 @@ class Candidates {
   std::vector<ConvCandidate> take() {
     if (t_.constant_filter && !t_.transposed) {
       if (t_.filter.in_channels == 1 && t_.filter.out_channels == 1) add_depthwise();
-      if (machine_.compute >= 80 && (t_.element != DType::kF32 || t_.tf32)) add_mma();
+      if (machine_.compute >= 80 && (t_.element != DType::kF32 || t_.tf32)) {
+        add_mma();
+        if (machine_.compute == 90 && t_.filter.groups == 1) add_wgmma();
+      }
     }
     add_simt();
     std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
@@ -83,6 +87,37 @@ class Candidates {
           break;
         kernel_.splits = splits;
         add((t_.element == DType::kF32 ? 800 : 1900) * (kernel_.piece == 16 ? 1 : 0.4));
+      }
+    }
+    kernel_.splits = 1;
+    kernel_.vec = 1;
+  }
+
+  void add_wgmma() {
+    kernel_.family = ConvFamily::kWgmma;
+    const FilterExtents& f = t_.filter;
+    const int64_t size = bytes_of(t_.element), bk = kLineBytes / size, k = f.taps * f.in_channels;
+    if (k < 1) return;
+    kernel_.piece = std::min<int64_t>(16, power_of_two_in(f.in_channels, 16 / size) * size);
+    kernel_.vec = power_of_two_in(f.out_channels, 16 / bytes_of(t_.result));
+    const double rate = (t_.element == DType::kF32 ? 1500 : 3000) * (kernel_.piece == 16 ? 1 : 0.4);
+    for (const auto& [bm, bn, stages] : {std::array<int64_t, 3>{128, 256, 4},
+                                         {128, 128, 6},
+                                         {128, 64, 6},
+                                         {64, 256, 5},
+                                         {64, 128, 6},
+                                         {64, 64, 6},
+                                         {128, 32, 6},
+                                         {64, 32, 6}}) {
+      kernel_.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
+      const int64_t tiles = ((t_.pixels + bm - 1) / bm) * ((f.out_channels + bn - 1) / bn);
+      for (const int64_t splits : {1, 2, 4, 8}) {
+        kernel_.splits = splits;
+        if (bn / 8 % splits != 0 || (k + bk - 1) / bk < 2 * splits) continue;
+        if (splits > 1 && tiles * splits > 2 * static_cast<int64_t>(machine_.multiprocessors)) continue;
+        if (wgmma_shared_bytes(kernel_) + 16 * stages > machine_.shared_bytes) continue;
+        add(rate);
+        if (splits > 1) result_.back().estimate_us -= 2;  // one launch, and no partial sums in memory
       }
     }
     kernel_.splits = 1;

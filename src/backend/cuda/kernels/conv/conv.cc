@@ -8,9 +8,9 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"simt", "mma", "depthwise"};
-constexpr std::string_view kFiles[] = {"conv/simt.cu", "conv/mma.cu", "depthwise/depthwise.cu"};
-constexpr const char* kEntries[] = {"conv_simt", "conv_mma", "depthwise"};
+constexpr std::string_view kFamilies[] = {"simt", "mma", "depthwise", "wgmma"};
+constexpr std::string_view kFiles[] = {"conv/simt.cu", "conv/mma.cu", "depthwise/depthwise.cu", "conv/wgmma.cu"};
+constexpr const char* kEntries[] = {"conv_simt", "conv_mma", "depthwise", "conv_wgmma"};
 constexpr int64_t kDepthwiseThreads = 128;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -29,10 +29,11 @@ std::string ConvKernel::name() const {
   switch (family) {
     case ConvFamily::kSimt: return str(transposed ? "gather simt " : "simt ", tile.name(), order);
     case ConvFamily::kDepthwise: return str("depthwise ", vec, " channels, ", columns, " columns", order);
-    case ConvFamily::kMma: break;
+    default: break;
   }
-  return str(element == DType::kF32 ? "tf32 " : "mma ", tile.name(), " in ", tile.stages,
-             splits > 1 ? str(", k in ", splits) : "", piece == 16 ? "" : str(", pieces of ", piece, " bytes"));
+  const std::string_view units = family == ConvFamily::kWgmma ? "wgmma " : element == DType::kF32 ? "tf32 " : "mma ";
+  return str(units, tile.name(), " in ", tile.stages, splits > 1 ? str(", k in ", splits) : "",
+             piece == 16 ? "" : str(", pieces of ", piece, " bytes"));
 }
 
 Record ConvKernel::record() const {
@@ -69,10 +70,15 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
   return kernel;
 }
 
+std::string_view entry_of(const ConvKernel& kernel) { return kEntries[static_cast<size_t>(kernel.family)]; }
+
 KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
   const auto family = static_cast<size_t>(kernel.family);
   KernelSource source{kFiles[family], epilogue_source(epilogue), {}, kEntries[family]};
-  if (kernel.family != ConvFamily::kDepthwise) source.defines = kernel.tile.defines();
+  if (kernel.family == ConvFamily::kWgmma)
+    source.defines = {str("BM=", kernel.tile.bm), str("BN=", kernel.tile.bn), str("STAGES=", kernel.tile.stages)};
+  else if (kernel.family != ConvFamily::kDepthwise)
+    source.defines = kernel.tile.defines();
   const auto define = [&](std::string_view name, const auto& value) {
     source.defines.push_back(str(name, "=", value));
   };
@@ -89,6 +95,12 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
       define("B_PIECE", 16);
       define("VEC", kernel.vec);
       define("SPLIT", int{kernel.splits > 1});
+      break;
+    case ConvFamily::kWgmma:
+      define("A_PIECE", kernel.piece);
+      define("VEC", kernel.vec);
+      define("SPLIT", kernel.splits);
+      source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
       break;
     case ConvFamily::kDepthwise:
       define("VEC", kernel.vec);
@@ -140,6 +152,12 @@ void set_filter(const ConvKernel& kernel, const FilterExtents& f, ConvArguments&
   arguments.w_tap = 1;
 }
 
+int64_t wgmma_shared_bytes(const ConvKernel& kernel) {
+  const TileShape& t = kernel.tile;
+  const int64_t stages = t.stages * (t.bm + t.bn) * kLineBytes + kStageAlignment;
+  return stages + (kernel.splits > 1 ? exchange_bytes(t.bm, t.bn, kernel.splits) : t.bm / 16 * slab_bytes(32));
+}
+
 Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t multiprocessors) {
   ConvLaunch launch;
   const TileShape& tile = kernel.tile;
@@ -157,12 +175,24 @@ Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t
     TRY(set_grid(launch.main, ceil_div(items, kDepthwiseThreads), kDepthwiseThreads));
     return launch;
   }
-  if (kernel.family == ConvFamily::kMma) {
-    const int64_t steps = ceil_div(a.window.taps() * a.in_channels, tile.bk);
-    a.splits = static_cast<int32_t>(std::max<int64_t>(1, std::min(kernel.splits, steps)));
-    launch.main.shared_bytes = mma_shared_bytes(tile, kernel.element);
+  const int64_t k = a.window.taps() * a.in_channels, steps = ceil_div(k, tile.bk);
+  if (kernel.family != ConvFamily::kSimt) {
     const int64_t reach = int64_t{a.images} * a.x_strides.n;
     TRY(require(reach < (int64_t{1} << 31), "a convolution reads ", reach, " elements; this kernel counts to 2^31"));
+  }
+  if (kernel.family == ConvFamily::kWgmma) {
+    TRY(require(a.groups == 1 && k > 0 && steps >= kernel.splits, "a convolution of ", a.groups, " groups and ", k,
+                " products a sum is not for clusters of ", kernel.splits));
+    const int64_t tiles = ceil_div(a.pixels, tile.bm) * ceil_div(a.out_channels, tile.bn), splits = kernel.splits;
+    TRY(set_grid(launch.main, splits > 1 ? tiles * splits : std::min(tiles, multiprocessors), 2 * tile.bm + 128));
+    launch.main.cluster = static_cast<uint32_t>(splits);
+    launch.main.shared_bytes = static_cast<uint32_t>(wgmma_shared_bytes(kernel));
+    launch.map_w = map_of(kernel.element, k, a.out_channels, a.w_out, 1, 0, tile.bn);
+    return launch;
+  }
+  if (kernel.family == ConvFamily::kMma) {
+    a.splits = static_cast<int32_t>(std::max<int64_t>(1, std::min(kernel.splits, steps)));
+    launch.main.shared_bytes = mma_shared_bytes(tile, kernel.element);
   }
   const int64_t blocks = ceil_div(a.pixels, tile.bm) * ceil_div(a.out_channels, tile.bn) * a.groups * a.splits;
   TRY(set_grid(launch.main, blocks, tile.threads()));

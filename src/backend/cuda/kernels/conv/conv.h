@@ -1,21 +1,24 @@
 /// Convolutions on the GPU: which kernels there are, and how each is launched for given extents.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/cuda/device/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/gemm/epilogue.h"
+#include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"
 #include "tensor/extents.h"
 
 namespace kiln::cuda {
 
 enum class ConvFamily : uint8_t {
-  kSimt,      ///< conv/simt.cu: plain FMA, any strides and groups, transposed too
-  kMma,       ///< conv/mma.cu: tensor cores, channels last
-  kDepthwise  ///< depthwise/depthwise.cu: an input channel an output channel
+  kSimt,       ///< conv/simt.cu: plain FMA, any strides and groups, transposed too
+  kMma,        ///< conv/mma.cu: tensor cores, channels last
+  kDepthwise,  ///< depthwise/depthwise.cu: an input channel an output channel
+  kWgmma       ///< conv/wgmma.cu: sm_90a, channels last, one group; splits are blocks of a cluster
 };
 
 /// What a kernel is compiled for, and how many blocks share the sums.
@@ -25,16 +28,17 @@ struct ConvKernel {
   TileShape tile;
   bool transposed = false;    ///< kSimt: a deconvolution
   bool channels_last = true;  ///< kSimt: what neighbouring threads read
-  int64_t piece = 0;          ///< kMma: bytes of x that lie within a tap and are aligned
+  int64_t piece = 0;          ///< kMma and kWgmma: bytes of x that lie within a tap and are aligned
   int64_t vec = 1;            ///< kMma and kDepthwise: channels that are stored at once
   int64_t columns = 1;        ///< kDepthwise: pixels of a row that a thread makes
-  int64_t splits = 1;         ///< kMma
+  int64_t splits = 1;         ///< kMma and kWgmma
 
   std::string name() const;
   Record record() const;
   static Result<ConvKernel> parse(const Record& record);
 };
 KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue);
+std::string_view entry_of(const ConvKernel& kernel);
 /// Entry of the second launch of a kernel with splits.
 inline constexpr const char* kConvReduce = "conv_reduce";
 
@@ -81,9 +85,13 @@ struct ConvLaunch {
   LaunchShape main, reduce;
   int64_t reduce_vectors = 0;
   int64_t workspace_bytes = 0;
+  std::optional<MapPlan> map_w;
 };
 /// Sets `arguments.splits`.
 Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
+
+/// Dynamic shared memory of conv/wgmma.cu.
+int64_t wgmma_shared_bytes(const ConvKernel& kernel);
 
 /// What a convolution allows a kernel to assume, and its extents at the optimum.
 struct ConvTraits {

@@ -16,7 +16,8 @@ ConvTraits traits(DType type, FilterExtents filter, int64_t pixels) {
 
 TEST(Conv, FamiliesFollowTheFilter) {
   const auto first = [](const ConvTraits& t) { return conv_candidates(t, {}).front().kernel.family; };
-  EXPECT_EQ(first(traits(DType::kF16, {1, 64, 64, 9}, 3136)), ConvFamily::kMma);
+  EXPECT_EQ(first(traits(DType::kF16, {1, 64, 64, 9}, 3136)), ConvFamily::kWgmma);
+  EXPECT_EQ(first(traits(DType::kF16, {2, 64, 64, 9}, 3136)), ConvFamily::kMma);
   EXPECT_EQ(first(traits(DType::kF16, {96, 1, 1, 9}, 3136)), ConvFamily::kDepthwise);
   ConvTraits exact = traits(DType::kF32, {1, 64, 64, 9}, 3136);
   exact.tf32 = false;
@@ -72,6 +73,7 @@ TEST(Conv, KernelsCompile) {
   add(traits(DType::kF16, {1, 64, 256, 9}, 196), 3);
   add(traits(DType::kBF16, {1, 3, 64, 49}, 12544), 1);
   add(traits(DType::kF32, {1, 64, 64, 9}, 3136), 1);
+  add(traits(DType::kF16, {1, 256, 256, 9}, 49), 2);
   add(traits(DType::kF16, {96, 1, 1, 9}, 3136), 2);
   ConvTraits gather = traits(DType::kF16, {1, 64, 64, 4}, 3136);
   gather.transposed = true;
@@ -79,6 +81,7 @@ TEST(Conv, KernelsCompile) {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
     Compiler compiler(arch);
     for (const ConvCandidate& c : all) {
+      if (c.kernel.family == ConvFamily::kWgmma && arch != std::string_view("sm_90a")) continue;
       const auto cubin = compiler.compile(source_of(c.kernel, epilogue));
       if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
       ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;

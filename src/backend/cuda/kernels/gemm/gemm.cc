@@ -85,7 +85,7 @@ KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
   source.defines.push_back(str("ELEMENT=", element_name(kernel.element)));
   source.defines.push_back(str("RESULT=", element_name(kernel.result)));
   if (uses_maps(kernel)) {
-    source.prelude += wgmma_source(kernel);
+    source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
     return source;
   }
   const std::string_view suffix = simt ? "_K_FAST=" : "_K_MAJOR=";

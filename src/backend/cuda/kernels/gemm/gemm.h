@@ -8,6 +8,7 @@
 #include "backend/cuda/device/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/gemm/epilogue.h"
+#include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"
 
 namespace kiln::cuda {
@@ -73,13 +74,6 @@ struct GemmArguments {
   Batches batches;
 };
 
-/// A tensor map's parameters: what the driver is asked to encode, for kernels that use them. Axis 0 is k.
-struct MapPlan {
-  int type = 0;
-  uint64_t extents[3] = {1, 1, 1}, strides_bytes[2] = {16, 16};
-  uint32_t box[3] = {1, 1, 1};
-};
-
 /// The launches of a product; `main` first, then, where `reduce_vectors` is not 0, kGemmReduce.
 struct GemmLaunch {
   LaunchShape main, reduce;
@@ -108,12 +102,10 @@ struct GemmCandidate {
 std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
                                            const Machine& machine);
 
-/// The kernels of sm_90a among them: see hopper.cc.
+/// The kernels of sm_90a among them.
 void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
                            const Machine& machine, std::vector<GemmCandidate>& candidates);
 std::vector<std::string> hopper_defines(const GemmKernel& kernel);
-/// Text of wgmma() for the kernel's columns and type: an instruction names all its registers.
-std::string wgmma_source(const GemmKernel& kernel);
 Result<GemmLaunch> plan_hopper(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors);
 
 /// The largest power of two, at most `most`, that divides `n`; most for 0.

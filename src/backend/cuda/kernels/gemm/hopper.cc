@@ -1,5 +1,6 @@
 // Kernels of sm_90a: their text, their launch, and when they are worth timing.
 #include <algorithm>
+#include <array>
 
 #include "backend/cuda/device/driver_types.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
@@ -7,20 +8,14 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr int64_t kLine = 128;        // bytes of k a stage, one swizzled line
-constexpr int64_t kAlignment = 1024;  // of a stage
-constexpr int64_t kMostShared = 232'448;
-
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t bytes_of(DType type) { return bits_of(type) / 8; }
-int64_t slab_bytes(int64_t columns) { return 16 * (columns + 8) * 4; }
 
 int64_t dynamic_bytes(const GemmKernel& kernel) {
   const TileShape& t = kernel.tile;
-  const int64_t stages = t.stages * (t.bm + t.bn) * kLine + kAlignment;
+  const int64_t stages = t.stages * (t.bm + t.bn) * kLineBytes + kStageAlignment;
   if (kernel.family == GemmFamily::kWgmma) return stages;
-  const int64_t warps = t.bm / 16, own = t.bn / 8 / kernel.splits;
-  return stages + (kernel.splits - 1) * own * t.bm * 2 * 16 + warps * slab_bytes(own * 8);
+  return stages + exchange_bytes(t.bm, t.bn, kernel.splits);
 }
 /// With the static arrays of gemm/wgmma.cu.
 int64_t shared_bytes(const GemmKernel& kernel) {
@@ -28,7 +23,8 @@ int64_t shared_bytes(const GemmKernel& kernel) {
   return dynamic_bytes(kernel) + fixed + kernel.tile.stages * 16;
 }
 
-/// The map of an operand with `rows` lines along k, `pitch` elements apart, in `batches` that are `step` apart.
+}  // namespace
+
 MapPlan map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t batches, int64_t step, int64_t box_rows) {
   const int64_t size = bytes_of(type);
   MapPlan map;
@@ -38,12 +34,10 @@ MapPlan map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t batch
   map.extents[2] = static_cast<uint64_t>(step ? batches : 1);
   map.strides_bytes[0] = static_cast<uint64_t>(pitch * size);
   map.strides_bytes[1] = static_cast<uint64_t>((step ? step : pitch) * size);
-  map.box[0] = static_cast<uint32_t>(kLine / size);
+  map.box[0] = static_cast<uint32_t>(kLineBytes / size);
   map.box[1] = static_cast<uint32_t>(box_rows);
   return map;
 }
-
-}  // namespace
 
 std::vector<std::string> hopper_defines(const GemmKernel& kernel) {
   std::vector<std::string> defines{str("BM=", kernel.tile.bm), str("BN=", kernel.tile.bn),
@@ -57,10 +51,10 @@ std::vector<std::string> hopper_defines(const GemmKernel& kernel) {
   return defines;
 }
 
-std::string wgmma_source(const GemmKernel& kernel) {
-  const int64_t n = kernel.tile.bn, sums = n / 2;
-  const bool tf32 = kernel.element == DType::kF32;
-  const std::string_view type = tf32 ? "tf32" : kernel.element == DType::kF16 ? "f16" : "bf16";
+std::string wgmma_source(int64_t n, DType element) {
+  const int64_t sums = n / 2;
+  const bool tf32 = element == DType::kF32;
+  const std::string_view type = tf32 ? "tf32" : element == DType::kF16 ? "f16" : "bf16";
   std::string registers, operands;
   for (int64_t i = 0; i < sums; ++i) {
     registers += str(i ? ", " : "", "%", i);
@@ -112,7 +106,8 @@ Result<GemmLaunch> plan_hopper(const GemmKernel& kernel, GemmArguments& g, int64
 void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
                            const Machine& machine, std::vector<GemmCandidate>& candidates) {
   const int64_t size = bytes_of(traits.element);
-  if (machine.compute != 90 || machine.shared_bytes < kMostShared || (traits.element == DType::kF32 && !traits.tf32))
+  if (machine.compute != 90 || machine.shared_bytes < kMostSharedBytes ||
+      (traits.element == DType::kF32 && !traits.tf32))
     return;
   if (!traits.a_k_major || !traits.b_k_major || traits.a_align * size < 16 || traits.b_align * size < 16 || k < 1 ||
       !traits.one_batch_axis)
@@ -124,13 +119,13 @@ void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64
   kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.result));
   const double peak = traits.element == DType::kF32 ? 1800 : 3600;
   const auto add = [&](double saved_us) {
-    if (shared_bytes(kernel) > kMostShared) return;
+    if (shared_bytes(kernel) > kMostSharedBytes) return;
     const double us =
         product_estimate_us(kernel.tile, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
                             static_cast<double>(batches), kernel.splits, size, peak, machine);
     candidates.push_back({kernel, us - saved_us});
   };
-  const int64_t bk = kLine / size;
+  const int64_t bk = kLineBytes / size;
   kernel.family = GemmFamily::kWgmma;
   for (const auto& [bm, bn, stages] : {std::array<int64_t, 3>{128, 256, 4},
                                        {128, 192, 5},

@@ -4,7 +4,7 @@
 // Defines: BM (64 a group of warps) BN STAGES, SPLIT (blocks a cluster), B_CONSTANT, VEC, those of arguments.cuh. The
 // prelude has wgmma().
 #include "gemm/arguments.cuh"
-#include "gemm/hopper.cuh"
+#include "gemm/exchange.cuh"
 #include "gemm/slab.cuh"
 
 namespace kiln {
@@ -13,12 +13,7 @@ constexpr int kGroups = BM / 64, kMultipliers = 128 * kGroups, kThreads = kMulti
 constexpr int kStep = 128 / sizeof(ELEMENT);
 constexpr int kBytesA = BM * 128, kBytesB = BN * 128;
 constexpr int kBlocks = BN / 8, kOwn = kBlocks / SPLIT;  ///< blocks of 8 columns: of the tile, and that a block ends
-static_assert(kBlocks % SPLIT == 0, "every block of the cluster ends as many columns");
-
-/// Partial sums of the columns that this block ends, from the others: [sender][block of columns][thread].
-struct Received {
-  float4 at[SPLIT > 1 ? SPLIT - 1 : 1][kOwn][kMultipliers];
-};
+using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
 
 struct Place {
   int row, column, batch, first, last;  ///< [first, last): this block's steps of k
@@ -61,21 +56,6 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
     expect_bytes(full + 8 * (i % STAGES), kBytesA + kBytesB);
     copy_b(i);
     copy_a(i);
-  }
-}
-
-/// Sends the partial sums of others' columns, and adds those received for this block's, in the order of the ranks.
-__device__ __forceinline__ void exchange(float (&sums)[kBlocks][4], float (&own)[kOwn][4], Received& received, int rank) {
-  const int thread = threadIdx.x;
-#pragma unroll
-  for (int j = 0; j < kBlocks; ++j) {
-    const int owner = j / kOwn, slot = rank < owner ? rank : rank - 1;
-    if (owner == rank) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) own[j % kOwn][i] = sums[j][i];
-    } else if (thread < kMultipliers) {
-      store_remote(remote_address(shared_address(&received.at[slot][j % kOwn][thread]), owner), sums[j]);
-    }
   }
 }
 
@@ -122,19 +102,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   }
   float own[kOwn][4];
 #if SPLIT > 1
-  Received& received = *reinterpret_cast<Received*>(behind);
-  arrive_cluster();
-  wait_cluster();  // every block has begun, so that its shared memory is there
-  exchange(sums, own, received, rank);
-  arrive_cluster();
-  wait_cluster();
-  if (warp < kMultipliers / 32)
-#pragma unroll
-    for (int j = 0; j < kOwn; ++j)
-      for (int sender = 0; sender < SPLIT - 1; ++sender) {
-        const float4 part = received.at[sender][j][threadIdx.x];
-        own[j][0] += part.x, own[j][1] += part.y, own[j][2] += part.z, own[j][3] += part.w;
-      }
+  auto& received = *reinterpret_cast<Exchanged::Received*>(behind);
+  Exchanged::run(sums, own, received, rank, threadIdx.x);
 #else
 #pragma unroll
   for (int j = 0; j < kOwn; ++j)
@@ -144,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   if (warp == kMultipliers / 32) return;
   __syncwarp();
   using Slab16 = Slab<kOwn * 8>;
-  Slab16& slab = reinterpret_cast<Slab16*>(behind + (SPLIT > 1 ? sizeof(Received) : 0))[warp];
+  Slab16& slab = reinterpret_cast<Slab16*>(behind + (SPLIT > 1 ? sizeof(Exchanged::Received) : 0))[warp];
   const int row = place.row + warp * 16, column = place.column + rank * kOwn * 8;
   const long long c = args.batches.axes ? place.batch * args.batches.axis[0].c : 0;
   slab.fill(own);

@@ -1,0 +1,175 @@
+// Convolution on sm_90a as a product without a copy of its input, channels last, one group: four warps gather pixels into
+// stages, the copy engine brings the weights, groups of four warps multiply. Blocks stay and take tile after tile; with
+// SPLIT the blocks of a cluster share one tile's k instead and end a share of its columns each.
+// Defines: BM (64 a group of warps) BN STAGES SPLIT VEC A_PIECE, those of conv/arguments.cuh. The prelude has wgmma().
+#define BK (128 / sizeof(ELEMENT))
+#include "conv/arguments.cuh"
+#include "gemm/exchange.cuh"
+#include "gemm/raster.cuh"
+#include "gemm/slab.cuh"
+#include "gemm/tile.cuh"
+
+namespace kiln {
+using ATile = Tile<ELEMENT, BM, BK, true>;  // swizzled as wgmma has it: lines of 128 bytes, stages at multiples of 1024
+}
+#include "conv/pixel_lines.cuh"
+
+namespace kiln {
+
+constexpr int kGroups = BM / 64, kMultipliers = 128 * kGroups, kLoaders = 128, kThreads = kMultipliers + kLoaders;
+constexpr int kStep = BK, kBytesA = BM * 128, kBytesB = BN * 128, kBlocks = BN / 8;
+constexpr int kPart = 32;  ///< columns of a slab
+/// Stages whose pixels may be on their way. Multipliers hold a stage until they have begun the next, so that one more
+/// must be announced before the ring is full.
+constexpr int kBehind = STAGES < 5 ? STAGES - 2 : 3;
+static_assert(STAGES >= 3, "the ring turns");
+using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
+
+struct Stage {
+  int at = 0;
+  unsigned parity;
+  __device__ explicit Stage(unsigned first) : parity(first) {}
+  __device__ void advance() {
+    if (++at == STAGES) {
+      at = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+/// The block's tiles and steps of k.
+struct Work {
+  int tiles_m, tiles_n, first, last, rank;
+  __device__ Work(const ConvArguments& args, int rank) : rank(rank) {
+    const Window& w = args.window;
+    const int steps = (w.kernel[0] * w.kernel[1] * w.kernel[2] * args.in_channels + kStep - 1) / kStep;
+    tiles_m = (args.pixels + BM - 1) / BM;
+    tiles_n = (args.out_channels + BN - 1) / BN;
+    first = steps * rank / SPLIT;
+    last = steps * (rank + 1) / SPLIT;
+  }
+  template <class Use>
+  __device__ __forceinline__ void for_each_tile(const Use& use) const {
+    for (int t = blockIdx.x / SPLIT; t < tiles_m * tiles_n; t += gridDim.x / SPLIT) use(tile_place(t, tiles_m, tiles_n));
+  }
+};
+
+/// Pixels of a stage are announced when they have arrived, some stages behind those being copied.
+__device__ __forceinline__ void feed(const TensorMap* map_w, const ConvArguments& args, const Work& work, unsigned shared,
+                                     unsigned full, unsigned empty) {
+  Stage stage(1), arrived(0);
+  int on_their_way = 0;
+  const auto announce = [&] {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // wgmma reads what cp.async has written
+    arrive(full + 8 * arrived.at);
+    arrived.advance();
+  };
+  work.for_each_tile([&](TilePlace place) {
+    PixelLines<kLoaders> lines(args, place.m * BM, work.first * kStep);
+    for (int k = work.first; k < work.last; ++k, stage.advance()) {
+      const unsigned here = full + 8 * stage.at, a = shared + stage.at * (kBytesA + kBytesB);
+      wait_barrier(empty + 8 * stage.at, stage.parity);
+      if (threadIdx.x == 0) {
+        expect_bytes(here, kBytesB);
+        copy_box(a + kBytesA, map_w, here, k * kStep, place.n * BN, 0);
+      }
+      lines.copy(a, args.x, k * kStep);
+      commit_copies();
+      if (on_their_way == kBehind) {
+        wait_for_copies<kBehind>();
+        announce();
+      } else {
+        ++on_their_way;
+      }
+    }
+  });
+  wait_for_copies<0>();
+  for (; on_their_way > 0; --on_their_way) announce();
+}
+
+__device__ __forceinline__ void multiply_tile(float (&sums)[kBlocks][4], int steps, Stage& stage, unsigned shared,
+                                              unsigned full, unsigned empty, int group) {
+  int before = -1;
+  for (int k = 0; k < steps; ++k, stage.advance()) {
+    wait_barrier(full + 8 * stage.at, stage.parity);
+    const unsigned a = shared + stage.at * (kBytesA + kBytesB);
+    const unsigned long long da = tile_descriptor(a + group * 64 * 128), db = tile_descriptor(a + kBytesA);
+    begin_wgmma();
+#pragma unroll
+    for (int j = 0; j < 4; ++j) wgmma(sums, da + 2 * j, db + 2 * j, (k | j) != 0);
+    commit_wgmma();
+    wait_wgmma<1>();
+    if (before >= 0 && threadIdx.x % 128 == 0) arrive(empty + 8 * before);
+    before = stage.at;
+  }
+  wait_wgmma<0>();
+  settle(sums);
+  if (before >= 0 && threadIdx.x % 128 == 0) arrive(empty + 8 * before);
+}
+
+template <int kColumns>
+__device__ __forceinline__ void write(const ConvArguments& args, float (&sums)[kColumns / 8][4], Slab<kColumns>& slab,
+                                      int row, int column) {
+  slab.fill(sums);
+  slab.for_each(args.pixels - row, args.out_channels - column,
+                [&](float (&x)[VEC], int i, int j) { finish(args, x, row + i, column + j); });
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
+    conv_wgmma(const __grid_constant__ TensorMap map_w, const __grid_constant__ ConvArguments args) {
+  extern __shared__ __align__(1024) unsigned char raw[];
+  __shared__ alignas(8) unsigned long long barriers[2 * STAGES];
+  const unsigned shared = (shared_address(raw) + 1023) & ~1023u;
+  unsigned char* behind = raw + (shared - shared_address(raw)) + STAGES * (kBytesA + kBytesB);
+  const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) {
+      init_barrier(full + 8 * i, kLoaders + 1);
+      init_barrier(empty + 8 * i, kGroups);
+    }
+    publish_barriers();
+  }
+  __syncthreads();
+  pdl_wait();
+  const Work work(args, SPLIT == 1 ? 0 : cluster_rank());
+  const int thread = static_cast<int>(threadIdx.x) - kLoaders, group = thread / 128, warp = thread / 32;
+#if SPLIT == 1
+  if (threadIdx.x < kLoaders) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 88 : 104));
+    feed(&map_w, args, work, shared, full, empty);
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 208 : 240));
+    auto& slab = reinterpret_cast<Slab<kPart>*>(behind)[warp];
+    Stage stage(0);
+    work.for_each_tile([&](TilePlace place) {
+      float sums[kBlocks][4];
+      multiply_tile(sums, work.last, stage, shared, full, empty, group);
+#pragma unroll
+      for (int part = 0; part < BN / kPart; ++part)
+        write<kPart>(args, reinterpret_cast<float(&)[kPart / 8][4]>(sums[part * (kPart / 8)]), slab,
+                     place.m * BM + warp * 16, place.n * BN + part * kPart);
+    });
+    pdl_launch();
+  }
+#else
+  float sums[kBlocks][4], own[Exchanged::kOwn][4];
+  if (threadIdx.x < kLoaders) {
+    feed(&map_w, args, work, shared, full, empty);
+    __syncwarp();
+  } else {
+    Stage stage(0);
+    multiply_tile(sums, work.last - work.first, stage, shared, full, empty, group);
+  }
+  pdl_launch();
+  auto& received = *reinterpret_cast<Exchanged::Received*>(behind);
+  Exchanged::run(sums, own, received, work.rank, thread < 0 ? kMultipliers : thread);
+  if (thread < 0) return;
+  constexpr int kColumns = Exchanged::kOwn * 8;
+  auto& slab = reinterpret_cast<Slab<kColumns>*>(behind + sizeof(Exchanged::Received))[warp];
+  work.for_each_tile([&](TilePlace place) {
+    write<kColumns>(args, own, slab, place.m * BM + warp * 16, place.n * BN + work.rank * kColumns);
+  });
+#endif
+}
+
+}  // namespace kiln
