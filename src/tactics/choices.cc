@@ -11,6 +11,7 @@ namespace {
 constexpr double kReferenceUs = 1e6;  // more than any tactic would take: the reference is the last resort
 constexpr size_t kMostChoices = 256;  // of one root, where sets of values are cut
 constexpr size_t kMostCutNodes = 24;  // a longer region is cut by kinds only
+constexpr size_t kMostRivals = 12;    // loaded at the same time
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 /// Only the root's outputs are seen from outside: a step runs where its root stands in the order.
@@ -156,11 +157,10 @@ class ChoiceFinder {
   }
 
   void mark_contested() {
-    std::map<ir::NodeId, int> claims;
-    for (const Choice& choice : found_.choices_)
-      for (const ir::NodeId id : choice.region.nodes) ++claims[id];
+    for (size_t i = 0; i < found_.size(); ++i)
+      for (const ir::NodeId id : found_[i].region.nodes) found_.by_node_[id].push_back(i);
     for (Choice& choice : found_.choices_) {
-      const auto shared = [&](ir::NodeId id) { return claims[id] > 1; };
+      const auto shared = [&](ir::NodeId id) { return found_.by_node_[id].size() > 1; };
       const bool alone = choice.candidates.size() == 1 && std::ranges::none_of(choice.region.nodes, shared);
       choice.contested = !alone && choice.penalty_us == 0;
     }
@@ -189,6 +189,29 @@ const std::vector<std::string>& Choices::refusals(ir::NodeId root) const {
   static const std::vector<std::string> none;
   const auto found = refusals_.find(root);
   return found == refusals_.end() ? none : found->second;
+}
+
+std::vector<size_t> Choices::rivals(size_t choice) const {
+  std::set<ir::NodeId> scope;
+  std::set<size_t> sharing;
+  for (const ir::NodeId id : choices_[choice].region.nodes)
+    for (const size_t i : by_node_.at(id))
+      if (sharing.insert(i).second) scope.insert(choices_[i].region.nodes.begin(), choices_[i].region.nodes.end());
+  std::set<size_t> within;
+  for (const ir::NodeId id : scope) within.insert(by_node_.at(id).begin(), by_node_.at(id).end());
+  double estimate_us = kNoLimit;
+  for (const Candidate& candidate : choices_[choice].candidates)
+    if (candidate.variant.estimate_us > 0) estimate_us = std::min(estimate_us, candidate.variant.estimate_us);
+  const auto fits = [&](size_t i) {
+    const Choice& other = choices_[i];
+    return i != choice && !other.prepared && other.penalty_us == 0 &&
+           std::ranges::all_of(other.region.nodes, [&](ir::NodeId id) { return scope.contains(id); }) &&
+           std::ranges::any_of(other.candidates, [&](const Candidate& c) { return c.time_us < estimate_us; });
+  };
+  std::vector<size_t> result;
+  for (const size_t i : within)
+    if (result.size() < kMostRivals && fits(i)) result.push_back(i);
+  return result;
 }
 
 Status Choices::add_fallback(const TacticContext& cx, const Backend& backend, ir::NodeId root) {

@@ -52,6 +52,9 @@ class Choices {
   const std::vector<size_t>& rooted_at(ir::NodeId root) const;
   /// What tactics said who refuse this root.
   const std::vector<std::string>& refusals(ir::NodeId root) const;
+  /// Choices not prepared yet that stand within the nodes of this one or of those that share nodes with it, unless
+  /// estimates say that they lose; the likeliest few.
+  std::vector<size_t> rivals(size_t choice) const;
   /// For a root that no tactic takes, or none that works.
   Status add_fallback(const TacticContext& cx, const Backend& backend, ir::NodeId root);
   bool has_fallback(ir::NodeId root) const;
@@ -59,7 +62,7 @@ class Choices {
  private:
   friend class ChoiceFinder;
   std::vector<Choice> choices_;
-  std::map<ir::NodeId, std::vector<size_t>> by_root_;
+  std::map<ir::NodeId, std::vector<size_t>> by_root_, by_node_;
   std::map<ir::NodeId, std::vector<std::string>> refusals_;
 };
 

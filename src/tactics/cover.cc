@@ -40,7 +40,9 @@ class Coverer {
 
  private:
   Result<FoundCover> find_cover();
-  Result<bool> prepare(Choice& choice);
+  Result<bool> prepare(size_t index);
+  bool compile(Choice& choice) const;
+  bool must_time(const Choice& choice) const { return choice.contested && effort_.times; }
   Status report_progress(size_t done) const;
   Status place(const FoundCover& found);
   Status place(const Pick& pick);
@@ -86,35 +88,48 @@ Result<FoundCover> Coverer::find_cover() {
       continue;
     }
     bool changed = false;
-    for (const Pick& pick : found->picks) changed |= TRY(prepare(choices_[pick.choice]));
+    for (const Pick& pick : found->picks) changed |= TRY(prepare(pick.choice));
     if (!changed) return *found;
   }
 }
 
-/// Compiles a choice's candidates, and times them where that can change the cover. Whether that was still to do.
-Result<bool> Coverer::prepare(Choice& choice) {
-  if (choice.prepared) return false;
-  choice.prepared = true;
+/// Compiles a choice, and times it where that can change the cover: together with its rivals, for the machine is faster
+/// now than it will be then. Whether there was anything new.
+Result<bool> Coverer::prepare(size_t index) {
+  if (choices_[index].prepared) return false;
+  std::vector<size_t> batch{index};
+  if (must_time(choices_[index])) std::ranges::copy(choices_.rivals(index), std::back_inserter(batch));
   bool changed = false;
+  std::vector<Trial> trials;
+  for (const size_t i : batch) {
+    changed |= compile(choices_[i]);
+    if (must_time(choices_[i])) trials.push_back({choices_[i].region, choices_[i].candidates});
+  }
+  if (!trials.empty()) TRY(timing_.time(cx_, trials));
+  for (const size_t i : batch) choices_[i].timed |= must_time(choices_[i]);
+  num_prepared_ += batch.size();
+  TRY(report_progress(num_prepared_));
+  return changed || !trials.empty();
+}
+
+/// Whether a candidate failed.
+bool Coverer::compile(Choice& choice) const {
+  choice.prepared = true;
+  bool failed = false;
   for (Candidate& candidate : choice.candidates) {
     Result<StepDraft> draft = choice.tactic->compile(cx_, choice.region, candidate.variant);
     if (draft)
       candidate.draft = std::move(*draft);
     else
-      candidate.failure = draft.error().message, changed = true;
+      candidate.failure = draft.error().message, failed = true;
   }
-  if (choice.contested && effort_.times) {
-    TRY(timing_.time(cx_, choice.region, choice.candidates));
-    choice.timed = changed = true;
-  }
-  TRY(report_progress(num_prepared_++));
-  return changed;
+  return failed;
 }
 
 Status Coverer::report_progress(size_t done) const {
   if (!options_.progress) return {};
   const auto total = static_cast<int>(choices_.size());
-  if (options_.progress(options_.progress_user, std::min(static_cast<int>(done) + 1, total), total)) return {};
+  if (options_.progress(options_.progress_user, std::min(static_cast<int>(done), total), total)) return {};
   return error(Code::kState, "the build was cancelled by its progress monitor");
 }
 
@@ -151,7 +166,7 @@ Status Coverer::place(const Pick& pick) {
   return {};
 }
 
-/// What could have stood at a tile's root, and what was timed of its parts.
+/// What could have stood at a tile's root, and in the places of its parts.
 std::vector<std::string> Coverer::notes_of(const Pick& pick) const {
   const ir::NodeId root = root_of(pick);
   std::vector<std::string> notes = choices_.refusals(root);
@@ -159,8 +174,7 @@ std::vector<std::string> Coverer::notes_of(const Pick& pick) const {
   for (const ir::NodeId id : choices_[pick.choice].region.nodes) {
     if (id == root) continue;
     const std::string prefix = str("its part '", cx_.graph.node(id).name, "': ");
-    for (const size_t i : choices_.rooted_at(id))
-      if (choices_[i].prepared) add_notes(choices_[i], prefix, notes);
+    for (const size_t i : choices_.rooted_at(id)) add_notes(choices_[i], prefix, notes);
   }
   return notes;
 }

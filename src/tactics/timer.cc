@@ -104,6 +104,10 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   return rig;
 }
 
+// Of fewer turns the least is chance: slow candidates may take several budgets for them.
+constexpr int kLeastTurns = 6;
+constexpr double kMostBudgets = 12;
+
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -129,59 +133,83 @@ Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidat
 Timer::Timer(Device& device, TimingCache& cache, TimerOptions options, Log& log)
     : device_(device), cache_(cache), options_(options), log_(log) {}
 
-Status Timer::time(const TacticContext& cx, const Region& region, std::span<Candidate> candidates) {
-  struct Pending {
-    Candidate* candidate;
-    Hash128 key;
-    std::unique_ptr<Rig> rig;
-    std::unique_ptr<Measurement> measurement;
-    double best_us = 1e30, spent_us = 0;
-  };
-  const auto skip = [&](Candidate& candidate, const Error& why) {
-    candidate.failure = why.message;
-    log_.verbose("  skipped ", candidate.tactic->name(), " (", candidate.variant.name, "): ", why.message);
-  };
-  std::vector<Pending> pending;
-  for (Candidate& candidate : candidates) {
-    if (!candidate.failure.empty()) continue;
-    candidate.time_us = 0;
-    if (candidate.draft.kernel == "view") continue;  // takes no time
-    const Hash128 key = timing_key(cx, region, candidate);
-    if (const auto known = cache_.find(key)) {
-      candidate.time_us = *known;
-      ++num_cached_;
-      continue;
-    }
-    if (options_.error_on_cache_miss)
-      return error(Code::kState, "the timing cache has no entry for tactic '", candidate.tactic->name(), "' (",
-                   candidate.variant.name, "), and kERROR_ON_TIMING_CACHE_MISS is set");
-    auto rig = Rig::make(cx, region, candidate);
-    auto measurement = rig ? device_.measure(&Rig::run, rig->get()) : std::unexpected(rig.error());
-    if (!measurement) {
-      skip(candidate, measurement.error());
-      continue;
-    }
-    pending.push_back({&candidate, key, std::move(*rig), std::move(*measurement)});
+/// Candidates that share a key, one of them loaded.
+struct Timer::Pending {
+  Hash128 key;
+  std::vector<Candidate*> candidates;
+  std::unique_ptr<Rig> rig;
+  std::unique_ptr<Measurement> measurement;
+  double best_us = 1e30, spent_us = 0;
+  int turns = 0;
+  bool failed = false;
+};
+
+void Timer::fail(Pending& pending, const Error& why) const {
+  pending.failed = true;
+  for (Candidate* candidate : pending.candidates) {
+    candidate->failure = why.message;
+    log_.verbose("  skipped ", candidate->tactic->name(), " (", candidate->variant.name, "): ", why.message);
   }
+}
+
+/// Loads a candidate unless its time is known, or the same is already loaded.
+Status Timer::load(const TacticContext& cx, const Region& region, Candidate& candidate, std::vector<Pending>& pending) {
+  if (!candidate.failure.empty()) return {};
+  candidate.time_us = 0;
+  if (candidate.draft.kernel == "view") return {};  // takes no time
+  const Hash128 key = timing_key(cx, region, candidate);
+  if (const auto known = cache_.find(key)) {
+    candidate.time_us = *known;
+    ++num_cached_;
+    return {};
+  }
+  if (options_.error_on_cache_miss)
+    return error(Code::kState, "the timing cache has no entry for tactic '", candidate.tactic->name(), "' (",
+                 candidate.variant.name, "), and kERROR_ON_TIMING_CACHE_MISS is set");
+  if (const auto same = std::ranges::find(pending, key, &Pending::key); same != pending.end()) {
+    same->candidates.push_back(&candidate);
+    return {};
+  }
+  Pending& added = pending.emplace_back(Pending{key, {&candidate}, nullptr, nullptr});
+  auto rig = Rig::make(cx, region, candidate);
+  auto measurement = rig ? cx.device.measure(&Rig::run, rig->get()) : std::unexpected(rig.error());
+  if (!measurement) {
+    fail(added, measurement.error());
+    return {};
+  }
+  added.rig = std::move(*rig);
+  added.measurement = std::move(*measurement);
+  return {};
+}
+
+Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
+  std::vector<Pending> pending;
+  for (const Trial& trial : trials)
+    for (Candidate& candidate : trial.candidates) TRY(load(cx, trial.region, candidate, pending));
+  const double budget_us = options_.budget_us_per_candidate;
+  const auto is_done = [&](const Pending& p) {
+    return p.failed || (p.spent_us >= budget_us && (p.turns >= kLeastTurns || p.spent_us >= kMostBudgets * budget_us));
+  };
   const std::lock_guard exclusive(device_.exclusive());
   for (bool busy = !pending.empty(); busy;) {  // a turn each, so that heat and neighbours touch all alike
     busy = false;
     for (Pending& p : pending) {
-      if (!p.candidate->failure.empty() || p.spent_us >= options_.budget_us_per_candidate) continue;
+      if (is_done(p)) continue;
       const double start = now_us();
       const Result<double> took = p.measurement->turn_us();
       if (!took) {
-        skip(*p.candidate, took.error());
+        fail(p, took.error());
         continue;
       }
       p.best_us = std::min(p.best_us, *took);
       p.spent_us += now_us() - start;
-      busy |= p.spent_us < options_.budget_us_per_candidate;
+      ++p.turns;
+      busy |= !is_done(p);
     }
   }
   for (const Pending& p : pending) {
-    if (!p.candidate->failure.empty()) continue;
-    p.candidate->time_us = p.best_us;
+    if (p.failed) continue;
+    for (Candidate* candidate : p.candidates) candidate->time_us = p.best_us;
     cache_.insert(p.key, p.best_us);
     ++num_measured_;
   }

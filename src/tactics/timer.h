@@ -26,23 +26,34 @@ struct TimerOptions {
   bool error_on_cache_miss = false;      ///< BuilderFlag::kERROR_ON_TIMING_CACHE_MISS
 };
 
+/// A region with what may run it.
+struct Trial {
+  const Region& region;
+  std::span<Candidate> candidates;
+};
+
 /// Where a cover's times come from.
 class Timing {
  public:
   virtual ~Timing() = default;
-  /// Fills in the times of all candidates for one region that have not failed, and the failures of those that do.
-  virtual Status time(const TacticContext& cx, const Region& region, std::span<Candidate> candidates) = 0;
+  /// Fills in the times of all candidates that have not failed, and the failures of those that do. What is timed
+  /// together can be compared.
+  virtual Status time(const TacticContext& cx, std::span<const Trial> trials) = 0;
 };
 
 /// Times from the cache, or measured interleaved at the optimum shapes with random inputs.
 class Timer final : public Timing {
  public:
   Timer(Device& device, TimingCache& cache, TimerOptions options, Log& log);
-  Status time(const TacticContext& cx, const Region& region, std::span<Candidate> candidates) override;
+  Status time(const TacticContext& cx, std::span<const Trial> trials) override;
   int num_measured() const { return num_measured_; }
   int num_cached() const { return num_cached_; }
 
  private:
+  struct Pending;
+  Status load(const TacticContext& cx, const Region& region, Candidate& candidate, std::vector<Pending>& pending);
+  void fail(Pending& pending, const Error& why) const;
+
   Device& device_;
   TimingCache& cache_;
   TimerOptions options_;

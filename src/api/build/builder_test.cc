@@ -129,6 +129,33 @@ TEST(Builder, WritesToAStreamWhatItGivesAsMemory) {
   EXPECT_NE(w.take_error().find("the stream writer answered -1"), std::string::npos);
 }
 
+TEST(Builder, ACompleteTimingCacheGivesTheSamePlan) {
+  Workbench w;
+  w.config->setBuilderOptimizationLevel(5);
+  const Values filter(8 * 8 * 9, 0.1F);
+  nv::ITensor* x = w.input("x", {1, 8, 12, 12});
+  for (int i = 0; i < 3; ++i) {
+    nv::IConvolutionLayer* convolution = w->addConvolutionNd(*x, 8, dims({3, 3}), weights(filter), no_weights());
+    convolution->setPaddingNd(dims({1, 1}));
+    x = w->addElementWise(*convolution->getOutput(0), *x, nv::ElementWiseOperation::kSUM)->getOutput(0);
+    x = w->addActivation(*x, nv::ActivationType::kSIGMOID)->getOutput(0);
+  }
+  w.mark(x);
+  const std::unique_ptr<nv::ITimingCache> cache(w.config->createTimingCache(nullptr, 0));
+  ASSERT_TRUE(w.config->setTimingCache(*cache, false));
+  const auto build = [&] {
+    const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+    EXPECT_NE(plan, nullptr) << w.take_error();
+    return plan ? std::string(static_cast<const char*>(plan->data()), plan->size()) : std::string();
+  };
+  const std::string first = build();
+  const int64_t entries = w.config->getTimingCache()->queryKeys(nullptr, 0);
+  EXPECT_GT(entries, 4);
+  w.config->setFlag(nv::BuilderFlag::kERROR_ON_TIMING_CACHE_MISS);
+  EXPECT_EQ(build(), first);
+  EXPECT_EQ(w.config->getTimingCache()->queryKeys(nullptr, 0), entries);
+}
+
 TEST(Builder, BuildsAnEngineThatOutlivesTheWeights) {
   Workbench w;
   auto values = std::make_unique<Values>(Values{1, 2});
