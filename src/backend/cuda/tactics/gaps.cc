@@ -7,12 +7,7 @@
 namespace kiln {
 namespace ops {
 struct Constant;
-struct DimValues;
-struct Fill;
-struct Gather;
 struct Padding;
-struct Pooling;
-struct Resize;
 struct Scale;
 struct Shape;
 struct Shuffle;
@@ -30,13 +25,6 @@ template <> TacticList tactics_of<ops::Shuffle>() { return {}; }
 
 // Shape arithmetic: becomes DimValues.
 template <> TacticList tactics_of<ops::Shape>() { return {}; }
-
-// No kernel yet.
-template <> TacticList tactics_of<ops::DimValues>() { return {}; }
-template <> TacticList tactics_of<ops::Fill>() { return {}; }
-template <> TacticList tactics_of<ops::Gather>() { return {}; }
-template <> TacticList tactics_of<ops::Pooling>() { return {}; }
-template <> TacticList tactics_of<ops::Resize>() { return {}; }
 
 }  // namespace cuda
 }  // namespace kiln

@@ -1,0 +1,78 @@
+/// Ramps and random numbers. Inputs: alpha or absent, beta or absent. Payload: the op.
+#include "backend/cuda/kernels/fill/fill.h"
+
+#include "backend/cuda/exec/step.h"
+
+namespace kiln::cuda {
+namespace {
+
+class BoundFill final : public BoundStep {
+ public:
+  BoundFill(const StepInputs& inputs, const Function& function, const FillArgument& argument)
+      : inputs_(inputs), function_(function), argument_(argument) {
+    constexpr uint64_t kThreads = 256;
+    shape_.block[0] = kThreads;
+    shape_.grid[0] = static_cast<uint32_t>((argument.walk.count + kThreads - 1) / kThreads);
+    shape_.pdl = true;
+  }
+  Status run(const RunArguments& arguments) override {
+    argument_.y = arguments.outputs[0];
+    argument_.alpha = inputs_.at(0, arguments);
+    argument_.beta = inputs_.at(1, arguments);
+    void* pointers[] = {&argument_};
+    return launch(*arguments.stream, function_, shape_, pointers);
+  }
+
+ private:
+  const StepInputs& inputs_;
+  const Function& function_;
+  FillArgument argument_;
+  LaunchShape shape_;
+};
+
+class LoadedFill final : public LoadedStep {
+ public:
+  LoadedFill(Op op, const StepSpec& spec, StepInputs inputs, StepCode code, const Function& function)
+      : op_(std::move(op)),
+        has_beta_(spec.inputs[1].present),
+        inputs_(std::move(inputs)),
+        code_(std::move(code)),
+        function_(function) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const auto& fill = *op_.as<ops::Fill>();
+    const Extents& y = shapes.outputs[0];
+    const int64_t steps = has_beta_ ? volume(shapes.inputs[1]) : 1;
+    TRY(require(steps == 1 || shapes.inputs[1] == Extents{static_cast<int64_t>(y.size())}, "a fill of ", y,
+                " has steps ", shapes.inputs[1]));
+    FillArgument argument;
+    argument.alpha_number = fill.alpha;
+    argument.beta_number = fill.beta;
+    argument.seed = static_cast<uint64_t>(fill.seed);
+    argument.beta_by_axis = steps != 1;
+    argument.walk.count = static_cast<uint64_t>(volume(y));
+    argument.walk.rank = static_cast<int32_t>(y.size());
+    for (size_t axis = 0; axis < y.size(); ++axis) argument.walk.axes[axis] = static_cast<uint64_t>(y[axis]);
+    return std::make_unique<BoundFill>(inputs_, function_, argument);
+  }
+
+ private:
+  Op op_;
+  bool has_beta_;
+  StepInputs inputs_;
+  StepCode code_;
+  Function function_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_fill(const LoadArguments& arguments) {
+  Op op = TRY(op_from_record(arguments.spec.payload));
+  TRY(require(op.as<ops::Fill>() && arguments.spec.inputs.size() == 2 && arguments.spec.outputs.size() == 1,
+              "a fill step runs ", op.name(), " on ", arguments.spec.inputs.size(), " inputs"));
+  StepCode code = TRY(StepCode::load(arguments));
+  const Function function = TRY(code.function("fill"));
+  return std::make_unique<LoadedFill>(std::move(op), arguments.spec, TRY(StepInputs::upload(arguments)),
+                                      std::move(code), function);
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,73 @@
+/// Elements picked by indices. Inputs: data, indices. Payload: the op.
+#include "backend/cuda/kernels/gather/gather.h"
+
+#include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/lanes/tile.h"
+
+namespace kiln::cuda {
+namespace {
+
+struct Kernel {
+  GatherLaunch launch;
+  Function function;
+};
+
+class BoundGather final : public BoundStep {
+ public:
+  BoundGather(const StepInputs& inputs, std::vector<Kernel> kernels) : inputs_(inputs), kernels_(std::move(kernels)) {}
+  Status run(const RunArguments& arguments) override {
+    const void* data = inputs_.at(0, arguments);
+    void* y = arguments.outputs[0];
+    size_t i = 0;
+    const auto fits = [&](int bytes) { return is_aligned(data, bytes) && is_aligned(y, bytes); };
+    while (i + 1 < kernels_.size() && !fits(kernels_[i].launch.unit_bytes)) ++i;
+    GatherArgument& argument = kernels_[i].launch.argument;
+    argument.data = data;
+    argument.indices = inputs_.at(1, arguments);
+    argument.y = y;
+    void* pointers[] = {&argument};
+    return launch(*arguments.stream, kernels_[i].function, kernels_[i].launch.shape, pointers);
+  }
+
+ private:
+  const StepInputs& inputs_;
+  std::vector<Kernel> kernels_;  ///< the widest units first; the last one takes any address
+};
+
+class LoadedGather final : public LoadedStep {
+ public:
+  LoadedGather(Op op, int element_bytes, StepInputs inputs, StepCode code)
+      : op_(std::move(op)), element_bytes_(element_bytes), inputs_(std::move(inputs)), code_(std::move(code)) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const auto& gather = *op_.as<ops::Gather>();
+    std::vector<Kernel> kernels;
+    for (int most = 16; most >= element_bytes_; most /= 2) {
+      GatherLaunch launch = TRY(gather_launch(gather, element_bytes_, most, shapes.inputs[0], shapes.inputs[1]));
+      if (launch.unit_bytes != most) continue;
+      const auto function = code_.function(gather_entry(most));
+      if (function) kernels.push_back({std::move(launch), *function});
+    }
+    TRY(require(!kernels.empty() && kernels.back().launch.unit_bytes == element_bytes_,
+                "a gather's code has no kernel for elements of ", element_bytes_, " bytes"));
+    return std::make_unique<BoundGather>(inputs_, std::move(kernels));
+  }
+
+ private:
+  Op op_;
+  int element_bytes_;
+  StepInputs inputs_;
+  StepCode code_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_gather(const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
+  Op op = TRY(op_from_record(spec.payload));
+  TRY(require(op.as<ops::Gather>() && spec.inputs.size() == 2, "a gather step runs ", op.name()));
+  const int bytes = TRY(element_bytes(spec.inputs[0].dtype));
+  StepCode code = TRY(StepCode::load(arguments));
+  return std::make_unique<LoadedGather>(std::move(op), bytes, TRY(StepInputs::upload(arguments)), std::move(code));
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,104 @@
+/// Pooling, channels first or last. Payload: the window, post_pads, excludes_padding, blend, vec (channels of a load).
+#include "backend/cuda/exec/filter.h"
+#include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/lanes/tile.h"
+#include "backend/cuda/kernels/pool/pool.h"
+
+namespace kiln::cuda {
+namespace {
+
+struct Attributes {
+  FilterSpec window;
+  Extents post_pads;
+  bool excludes_padding = true;
+  float blend = 0;
+  int vec = 1;
+  StepTensor x, y;
+};
+
+class BoundPooling final : public BoundStep {
+ public:
+  BoundPooling(const StepInputs& inputs, const Function& function, const Function& plain, int64_t align,
+               const PoolLaunch& launch, const PoolLaunch& plain_launch)
+      : inputs_(inputs),
+        function_(function),
+        plain_(plain),
+        align_(align),
+        launch_(launch),
+        plain_launch_(plain_launch) {}
+  Status run(const RunArguments& arguments) override {
+    const void* x = inputs_.at(0, arguments);
+    void* y = arguments.outputs[0];
+    const bool aligned = is_aligned(x, align_) && is_aligned(y, align_);
+    PoolLaunch& chosen = aligned ? launch_ : plain_launch_;
+    chosen.argument.x = x;
+    chosen.argument.y = y;
+    void* pointers[] = {&chosen.argument};
+    return launch(*arguments.stream, aligned ? function_ : plain_, chosen.shape, pointers);
+  }
+
+ private:
+  const StepInputs& inputs_;
+  const Function &function_, &plain_;
+  int64_t align_;
+  PoolLaunch launch_, plain_launch_;
+};
+
+class LoadedPooling final : public LoadedStep {
+ public:
+  LoadedPooling(Attributes a, StepInputs inputs, StepCode code, const Function& function, const Function& plain)
+      : a_(std::move(a)), inputs_(std::move(inputs)), code_(std::move(code)), function_(function), plain_(plain) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
+    PoolShape shape;
+    shape.n = x[0];
+    shape.channels = x[1];
+    shape.window = a_.window.bind(x, y);
+    shape.x = strides_of(a_.x.format, x);
+    shape.y = strides_of(a_.y.format, y);
+    shape.excludes_padding = a_.excludes_padding;
+    shape.blend = a_.blend;
+    const size_t axes = a_.post_pads.size();
+    const ConvWindow& w = shape.window;
+    for (size_t i = 0; i < axes; ++i) {
+      const size_t at = 3 - axes + i;
+      shape.pad_after[at] = static_cast<int32_t>(a_.post_pads[i]);
+      if (a_.window.same_upper || a_.window.same_lower)  // SAME pads until every window has what it reads
+        shape.pad_after[at] = std::max(
+            0, (w.out[at] - 1) * w.stride[at] - w.pad[at] + w.dilation[at] * (w.kernel[at] - 1) + 1 - w.in[at]);
+    }
+    const bool vectors = a_.vec > 1 && shape.x.channel == 1 && shape.y.channel == 1 && shape.channels % a_.vec == 0;
+    const PoolLaunch plain = TRY(pool_launch(shape, 1)), fast = TRY(pool_launch(shape, vectors ? a_.vec : 1));
+    const int64_t align = vectors ? int64_t{a_.vec} * bits_of(a_.x.dtype) / 8 : 1;
+    return std::make_unique<BoundPooling>(inputs_, vectors ? function_ : plain_, plain_, align, fast, plain);
+  }
+
+ private:
+  Attributes a_;
+  StepInputs inputs_;
+  StepCode code_;
+  Function function_, plain_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_pooling(const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
+  Attributes a;
+  a.window = TRY(FilterSpec::parse(spec.payload));
+  a.post_pads = TRY(spec.payload.get_ints("post_pads"));
+  TRY(require(a.post_pads.size() == a.window.kernel.size(), "a pooling has ", a.post_pads.size(), " post pads"));
+  a.excludes_padding = TRY(spec.payload.get_bool("excludes_padding"));
+  a.blend = static_cast<float>(TRY(spec.payload.get_double("blend")));
+  const int64_t vec = TRY(spec.payload.get_int("vec"));
+  TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a pooling loads ", vec, " elements at once"));
+  a.vec = static_cast<int>(vec);
+  a.x = spec.inputs.at(0);
+  a.y = spec.outputs.at(0);
+  StepCode code = TRY(StepCode::load(arguments));
+  const Function function = TRY(code.function(pool_entry(a.vec))), plain = TRY(code.function(pool_entry(1)));
+  return std::make_unique<LoadedPooling>(std::move(a), TRY(StepInputs::upload(arguments)), std::move(code), function,
+                                         plain);
+}
+
+}  // namespace kiln::cuda

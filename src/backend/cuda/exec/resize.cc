@@ -1,0 +1,93 @@
+/// Resampling in any unblocked format. Payload: the op, whether its extents came from its sizes input, width (elements
+/// of a load).
+#include "backend/cuda/kernels/resize/resize.h"
+
+#include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/lanes/tile.h"
+
+namespace kiln::cuda {
+namespace {
+
+struct Kernel {
+  ResizeArgument argument;
+  Function function;
+  int64_t align;
+};
+
+class BoundResize final : public BoundStep {
+ public:
+  BoundResize(const StepInputs& inputs, std::shared_ptr<const Buffer> index, std::shared_ptr<const Buffer> weight,
+              std::vector<Kernel> kernels)
+      : inputs_(inputs), index_(std::move(index)), weight_(std::move(weight)), kernels_(std::move(kernels)) {}
+  Status run(const RunArguments& arguments) override {
+    const void* x = inputs_.at(0, arguments);
+    void* y = arguments.outputs[0];
+    size_t i = 0;
+    while (i + 1 < kernels_.size() && !(is_aligned(x, kernels_[i].align) && is_aligned(y, kernels_[i].align))) ++i;
+    ResizeArgument& a = kernels_[i].argument;
+    a.x = x;
+    a.y = y;
+    a.index = index_ ? index_->data() : nullptr;
+    a.weight = weight_ ? weight_->data() : nullptr;
+    void* pointers[] = {&a};
+    return launch(*arguments.stream, kernels_[i].function, resize_shape(a), pointers);
+  }
+
+ private:
+  const StepInputs& inputs_;
+  std::shared_ptr<const Buffer> index_, weight_;
+  std::vector<Kernel> kernels_;
+};
+
+class LoadedResize final : public LoadedStep {
+ public:
+  LoadedResize(const LoadArguments& arguments, Op op, bool from_sizes, int width, StepInputs inputs, StepCode code)
+      : device_(arguments.device),
+        x_(arguments.spec.inputs[0]),
+        op_(std::move(op)),
+        from_sizes_(from_sizes),
+        width_(width),
+        inputs_(std::move(inputs)),
+        code_(std::move(code)) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const auto& resize = *op_.as<ops::Resize>();
+    const ResizePlan plan = TRY(plan_resize(resize, from_sizes_, shapes.inputs[0], shapes.outputs[0], x_.format));
+    std::vector<Kernel> kernels;
+    const auto add = [&](int width) -> Status {
+      kernels.push_back({plan.in_vectors(resize.mode, width), TRY(code_.function(resize_entry(width))),
+                         int64_t{width} * bits_of(x_.dtype) / 8});
+      return {};
+    };
+    if (width_ > 1 && plan.inner % width_ == 0) TRY(add(width_));
+    TRY(add(1));
+    if (plan.planes == 0) return std::make_unique<BoundResize>(inputs_, nullptr, nullptr, std::move(kernels));
+    return std::make_unique<BoundResize>(inputs_, TRY(device_.upload(std::as_bytes(std::span(plan.index)))),
+                                         TRY(device_.upload(std::as_bytes(std::span(plan.weight)))),
+                                         std::move(kernels));
+  }
+
+ private:
+  CudaDevice& device_;
+  StepTensor x_;
+  Op op_;
+  bool from_sizes_;
+  int width_;
+  StepInputs inputs_;
+  StepCode code_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_resize(const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
+  Op op = TRY(op_from_record(TRY(spec.payload.get_record("resize"))));
+  TRY(require(op.as<ops::Resize>() && !spec.inputs.empty(), "a resize step runs ", op.name()));
+  const int64_t width = TRY(spec.payload.get_int("width"));
+  TRY(require(width == 1 || width == 2 || width == 4 || width == 8 || width == 16, "a resize loads ", width,
+              " elements at once"));
+  StepCode code = TRY(StepCode::load(arguments));
+  return std::make_unique<LoadedResize>(arguments, std::move(op), TRY(spec.payload.get_bool("from_sizes")),
+                                        static_cast<int>(width), TRY(StepInputs::upload(arguments)), std::move(code));
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,34 @@
+#include "backend/cuda/kernels/fill/fill.h"
+
+#include "backend/cuda/kernels/nest/function.h"
+
+namespace kiln::cuda {
+
+bool can_fill(FillOperation operation, DType type) {
+  if (type == DType::kF32 || type == DType::kF16 || type == DType::kBF16) return true;
+  return operation == FillOperation::kLinspace && is_index(type);
+}
+
+KernelSource fill_source(FillOperation operation, DType type) {
+  const std::string_view element = element_name(type);
+  KernelSource source;
+  source.entry = "fill";
+  source.prelude = "#include \"fill/fill.cuh\"\n";
+  switch (operation) {
+    case FillOperation::kLinspace: source.prelude += str("KILN_FILL((fill_ramp<", element, ">))\n"); break;
+    case FillOperation::kRandomUniform:
+      source.prelude += str("KILN_FILL((fill_random<", element, ", false>))\n");
+      break;
+    case FillOperation::kRandomNormal: source.prelude += str("KILN_FILL((fill_random<", element, ", true>))\n"); break;
+  }
+  return source;
+}
+
+KernelSource values_source() {
+  KernelSource source;
+  source.entry = "values";
+  source.prelude = "#include \"fill/fill.cuh\"\nKILN_VALUES\n";
+  return source;
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,100 @@
+// Tensors that are made of numbers: ramps, random elements, and values that bind knows.
+#pragma once
+
+#include "nest/walk.cuh"
+
+namespace kiln {
+
+/// kernels/fill/fill.h has the same. alpha and beta lie on the device, or are given.
+struct Fill {
+  void* y;
+  const void *alpha, *beta;  ///< null: the numbers below
+  double alpha_number, beta_number;
+  uint64_t seed;
+  WideWalk walk;     ///< over y
+  int beta_by_axis;  ///< beta has an element an axis
+};
+
+/// Of a parameter: arithmetic of ramps is in float or, of integers, in int64.
+__device__ __forceinline__ float number(float x) { return x; }
+__device__ __forceinline__ float number(f16 x) { return to_float(x); }
+__device__ __forceinline__ float number(bf16 x) { return to_float(x); }
+__device__ __forceinline__ int64_t number(int x) { return x; }
+__device__ __forceinline__ int64_t number(int64_t x) { return x; }
+__device__ __forceinline__ void put(float x, float& y) { y = x; }
+__device__ __forceinline__ void put(float x, f16& y) { y = from_float<f16>(x); }
+__device__ __forceinline__ void put(float x, bf16& y) { y = from_float<bf16>(x); }
+__device__ __forceinline__ void put(int64_t x, int& y) { y = int(x); }
+__device__ __forceinline__ void put(int64_t x, int64_t& y) { y = x; }
+
+template <class T>
+__device__ __forceinline__ auto parameter(const void* from, int i, double otherwise) {
+  using A = decltype(number(T()));
+  return from ? number(static_cast<const T*>(from)[i]) : A(otherwise);
+}
+
+/// alpha + beta . index
+template <class T>
+__device__ __forceinline__ void fill_ramp(const Fill& f) {
+  uint64_t position = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (position >= f.walk.count) return;
+  const uint64_t at = position;
+  pdl_wait();
+  auto value = parameter<T>(f.alpha, 0, f.alpha_number);
+  for (int axis = f.walk.rank - 1; axis >= 0; --axis) {
+    const auto i = decltype(value)(f.walk.split(axis, position));
+    value += parameter<T>(f.beta, f.beta_by_axis ? axis : 0, f.beta_number) * i;
+  }
+  put(value, static_cast<T*>(f.y)[at]);
+}
+
+/// random_bits of ops/fill.h.
+__device__ __forceinline__ uint64_t random_bits(uint64_t seed, uint64_t counter) {
+  uint64_t z = ((seed + 0x632be59bd9b4e019) * 0x9e3779b97f4a7c15) ^ (counter * 0xd1342543de82ef95);
+  for (int round = 0; round < 2; ++round) {
+    z ^= z >> 32;
+    z *= 0xd6e8feb86659fd93;
+  }
+  return z ^ (z >> 32);
+}
+
+template <class T, bool kNormal>
+__device__ __forceinline__ void fill_random(const Fill& f) {
+  const uint64_t at = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at >= f.walk.count) return;
+  pdl_wait();
+  const float alpha = parameter<T>(f.alpha, 0, f.alpha_number), beta = parameter<T>(f.beta, 0, f.beta_number);
+  const uint64_t bits = random_bits(f.seed, at);
+  constexpr float kUnit = 1.0f / 16777216;  // 2^-24
+  float value;
+  if constexpr (kNormal) {
+    const float radius = float((bits >> 40) + 1) * kUnit, angle = float((bits >> 8) & 0xffffff) * kUnit;
+    value = alpha + beta * (sqrtf(-2 * logf(radius)) * cospif(2 * angle));
+  } else {
+    value = alpha + (beta - alpha) * (float(bits >> 40) * kUnit);
+  }
+  put(value, static_cast<T*>(f.y)[at]);
+}
+
+/// Bytes that a launch carries.
+struct Values {
+  void* y;
+  unsigned count;
+  unsigned char bytes[1024];
+};
+__device__ __forceinline__ void fill_values(const Values& v) {
+  pdl_wait();
+  for (unsigned i = threadIdx.x; i < v.count; i += blockDim.x) static_cast<unsigned char*>(v.y)[i] = v.bytes[i];
+}
+
+}  // namespace kiln
+
+#define KILN_FILL(call)                                                                           \
+  extern "C" __global__ void __launch_bounds__(256) fill(const __grid_constant__ kiln::Fill f) { \
+    using namespace kiln;                                                                         \
+    call(f);                                                                                      \
+  }
+#define KILN_VALUES                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) values(const __grid_constant__ kiln::Values v) { \
+    kiln::fill_values(v);                                                                              \
+  }

@@ -1,0 +1,32 @@
+/// Ramps, random numbers, and values that bind knows: kernels/fill/fill.cuh.
+#pragma once
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/nest/walk.h"
+#include "ops/fill.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cuda {
+
+bool can_fill(FillOperation operation, DType type);
+KernelSource fill_source(FillOperation operation, DType type);  ///< the entry is "fill"
+KernelSource values_source();                                   ///< the entry is "values"
+
+// What kernels take: kernels/fill/fill.cuh declares it, byte for byte.
+struct FillArgument {
+  void* y = nullptr;
+  const void *alpha = nullptr, *beta = nullptr;
+  double alpha_number = 0, beta_number = 0;
+  uint64_t seed = 0;
+  WideWalkArgument walk;
+  int32_t beta_by_axis = 0;
+};
+struct ValuesArgument {
+  static constexpr uint32_t kMost = 1024;
+  void* y = nullptr;
+  uint32_t count = 0;
+  unsigned char bytes[kMost] = {};
+};
+
+}  // namespace kiln::cuda

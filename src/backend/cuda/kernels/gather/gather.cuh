@@ -1,0 +1,94 @@
+// Elements picked by indices, in units of 1 to 16 bytes. An index outside its axis reads no memory: its elements become
+// zeros.
+#pragma once
+
+#include "nest/walk.cuh"
+
+namespace kiln {
+
+struct alignas(16) Unit16 {
+  unsigned words[4];
+};
+
+/// kernels/gather/gather.h has the same. Strides and extents of data in units.
+struct Gather {
+  const void *data, *indices;
+  void* y;
+  unsigned count;             ///< units of y
+  Divisor row, picks, outer;  ///< y is [batch, outer, picks, row]
+  int64_t data_batch, index_batch;
+  int64_t extent;  ///< of the axis
+  int rank;        ///< elements: axes; nd: coordinates
+  int axis;
+  Divisor extents[kMaxAxes];  ///< elements: of y; nd: of the axes picked from
+  int64_t strides[kMaxAxes];
+};
+
+/// The index from the front, or -1 if it is outside.
+__device__ __forceinline__ int64_t resolve(int64_t index, int64_t extent) {
+  if (index < 0) index += extent;
+  return uint64_t(index) < uint64_t(extent) ? index : -1;
+}
+
+template <class Unit>
+__device__ __forceinline__ void put(const Gather& g, unsigned at, bool inside, int64_t from) {
+  Unit value = {};
+  if (inside) value = static_cast<const Unit*>(g.data)[from];
+  static_cast<Unit*>(g.y)[at] = value;
+}
+
+/// y[e, a, i, b] = data[e, a, indices[e, i], b]
+template <class Unit, class Index>
+__device__ __forceinline__ void gather_rows(const Gather& g) {
+  const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= g.count) return;
+  const unsigned slice = g.row.quotient(at), b = at - slice * g.row.extent;
+  const unsigned ea = g.picks.quotient(slice), i = slice - ea * g.picks.extent;
+  const unsigned e = g.outer.quotient(ea), a = ea - e * g.outer.extent;
+  pdl_wait();
+  const int64_t picked = resolve(static_cast<const Index*>(g.indices)[e * g.index_batch + i], g.extent);
+  put<Unit>(g, at, picked >= 0, e * g.data_batch + (a * g.extent + picked) * g.row.extent + b);
+}
+
+/// y[i] = data[i with i[axis] replaced by indices[i]]
+template <class Unit, class Index>
+__device__ __forceinline__ void gather_elements(const Gather& g) {
+  const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= g.count) return;
+  pdl_wait();
+  const int64_t picked = resolve(static_cast<const Index*>(g.indices)[at], g.extent);
+  int64_t from = picked * g.strides[g.axis];
+  unsigned rest = at;
+  for (int axis = g.rank - 1; axis >= 0; --axis) {
+    const unsigned quotient = g.extents[axis].quotient(rest);
+    if (axis != g.axis) from += (rest - quotient * g.extents[axis].extent) * g.strides[axis];
+    rest = quotient;
+  }
+  put<Unit>(g, at, picked >= 0, from);
+}
+
+/// y[e, i, b] = data[e, indices[e, i, 0 ... rank - 1], b]
+template <class Unit, class Index>
+__device__ __forceinline__ void gather_nd(const Gather& g) {
+  const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= g.count) return;
+  const unsigned slice = g.row.quotient(at), b = at - slice * g.row.extent;
+  pdl_wait();
+  int64_t from = g.picks.quotient(slice) * g.data_batch + b;
+  bool inside = true;
+  for (int k = 0; k < g.rank; ++k) {
+    const int64_t picked =
+        resolve(static_cast<const Index*>(g.indices)[int64_t(slice) * g.rank + k], g.extents[k].extent);
+    inside = inside && picked >= 0;
+    from += picked * g.strides[k];
+  }
+  put<Unit>(g, at, inside, from);
+}
+
+}  // namespace kiln
+
+#define KILN_GATHER(entry, how, Unit, Index)                                                        \
+  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Gather g) { \
+    using namespace kiln;                                                                           \
+    how<Unit, Index>(g);                                                                            \
+  }

@@ -1,0 +1,41 @@
+/// Elements picked by indices: ops::Gather in its three modes, for any type of whole bytes. An index outside its axis
+/// reads no memory: its elements become zeros.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/nest/walk.h"
+#include "ops/gather.h"
+
+namespace kiln::cuda {
+
+/// What kernels take: kernels/gather/gather.cuh declares it, byte for byte.
+struct GatherArgument {
+  const void *data = nullptr, *indices = nullptr;
+  void* y = nullptr;
+  uint32_t count = 0;
+  Divisor row, picks, outer;
+  int64_t data_batch = 0, index_batch = 0;
+  int64_t extent = 1;
+  int32_t rank = 0, axis = 0;
+  Divisor extents[kMaxRank];
+  int64_t strides[kMaxRank] = {};
+};
+struct GatherLaunch {
+  int unit_bytes = 1;
+  LaunchShape shape;
+  GatherArgument argument;
+};
+/// In units of at most `most_unit_bytes`. Extents of dense data and indices. kUnsupported where elementwise axes
+/// broadcast in part, one way each, and where y has 2^31 units.
+Result<GatherLaunch> gather_launch(const ops::Gather& gather, int element_bytes, int most_unit_bytes,
+                                   std::span<const int64_t> data, std::span<const int64_t> indices);
+
+/// Kernels for units of these sizes.
+KernelSource gather_source(GatherMode mode, DType indices, std::span<const int> unit_bytes);
+std::string gather_entry(int unit_bytes);
+
+}  // namespace kiln::cuda

@@ -1,0 +1,77 @@
+#include "backend/cuda/kernels/pool/pool.h"
+
+#include <algorithm>
+
+#include "backend/cuda/kernels/nest/function.h"
+
+namespace kiln::cuda {
+
+bool can_pool(PoolKind kind, DType type) {
+  switch (type) {
+    case DType::kF32:
+    case DType::kF16:
+    case DType::kBF16: return true;
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kI32: return kind == PoolKind::kMax;
+    default: return false;
+  }
+}
+
+std::string pool_entry(int vec) { return str("pool_", vec); }
+
+KernelSource pool_source(DType type, PoolKind kind, int vec) {
+  constexpr std::string_view kKinds[] = {"kMax", "kAverage", "kBlend"};
+  const std::string_view held = register_name(type);
+  const std::string_view least = held == "float"      ? "__int_as_float(0xff800000)"
+                                 : type == DType::kU8 ? "0"
+                                 : type == DType::kI8 ? "-128"
+                                                      : "-2147483647 - 1";
+  KernelSource source;
+  source.entry = pool_entry(vec);
+  source.prelude = "#include \"pool/pool.cuh\"\n";
+  for (;; vec = 1) {
+    source.prelude += str("KILN_POOL(", pool_entry(vec), ", ", element_name(type), ", ", held, ", ", least, ", ",
+                          kKinds[static_cast<size_t>(kind)], ", ", vec, ")\n");
+    if (vec == 1) return source;
+  }
+}
+
+Result<PoolLaunch> pool_launch(const PoolShape& s, int vec) {
+  constexpr uint32_t kThreads = 128;
+  PoolLaunch launch;
+  PoolArgument& a = launch.argument;
+  const ConvWindow& w = s.window;
+  const bool last = s.x.channel == 1 && s.y.channel == 1;
+  const int64_t images = last ? s.n : s.n * s.channels, vectors = last ? s.channels / vec : 1;
+  const int64_t extents[] = {images, w.out[0], w.out[1], w.out[2], vectors};
+  const int64_t count = volume(extents);
+  TRY(require(count < int64_t{1} << 31, "pooling of ", count, " outputs; 2^31 are too many"));
+  if (count == 0) {
+    launch.shape.grid[0] = 0;
+    return launch;
+  }
+  a.walk.count = static_cast<uint32_t>(count);
+  a.walk.rank = 5;
+  for (int axis = 0; axis < 5; ++axis) a.walk.axes[axis] = divisor_of(extents[axis]);
+  a.x_image = last ? s.x.n : s.x.channel;
+  a.y_image = last ? s.y.n : s.y.channel;
+  for (size_t i = 0; i < 3; ++i) {
+    a.x_at[i] = s.x.at[i];
+    a.y_at[i] = s.y.at[i];
+    a.in[i] = w.in[i];
+    a.kernel[i] = w.kernel[i];
+    a.stride[i] = w.stride[i];
+    a.dilation[i] = w.dilation[i];
+    a.pad[i] = w.pad[i];
+    a.pad_after[i] = s.pad_after[i];
+  }
+  a.excludes_padding = s.excludes_padding;
+  a.blend = s.blend;
+  launch.shape.block[0] = kThreads;
+  launch.shape.grid[0] = static_cast<uint32_t>((count + kThreads - 1) / kThreads);
+  launch.shape.pdl = true;
+  return launch;
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,48 @@
+/// Maximum and average pooling, channels first or last: kernels/pool/pool.cuh.
+#pragma once
+
+#include <string>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/conv/conv.h"
+#include "backend/cuda/kernels/nest/walk.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cuda {
+
+enum class PoolKind : uint8_t { kMax, kAverage, kBlend };
+
+bool can_pool(PoolKind kind, DType type);
+/// The kernels pool_<vec>, and pool_1 for what is not aligned or has no whole vectors.
+KernelSource pool_source(DType type, PoolKind kind, int vec);
+std::string pool_entry(int vec);
+
+struct PoolShape {
+  int64_t n = 1, channels = 1;
+  ConvWindow window;
+  int32_t pad_after[3] = {0, 0, 0};
+  ConvStrides x, y;  ///< of channels: 1 where they are last
+  bool excludes_padding = true;
+  float blend = 0;
+};
+
+/// What kernels take: kernels/pool/pool.cuh declares it, byte for byte.
+struct PoolArgument {
+  const void* x = nullptr;
+  void* y = nullptr;
+  WalkArgument walk;
+  int64_t x_image = 0, y_image = 0;
+  int64_t x_at[3] = {}, y_at[3] = {};
+  int32_t in[3] = {}, kernel[3] = {}, stride[3] = {}, dilation[3] = {}, pad[3] = {}, pad_after[3] = {};
+  int32_t excludes_padding = 1;
+  float blend = 0;
+};
+struct PoolLaunch {
+  LaunchShape shape;
+  PoolArgument argument;
+};
+/// Vectors are of channels and divide them; they need the channels last. Fails for 2^31 outputs.
+Result<PoolLaunch> pool_launch(const PoolShape& shape, int vec);
+
+}  // namespace kiln::cuda

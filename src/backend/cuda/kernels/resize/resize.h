@@ -1,0 +1,51 @@
+/// Resampling: ops::Resize along up to three neighbouring axes, in any unblocked format, by tables made when shapes are
+/// bound.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/nest/walk.h"
+#include "ops/resize.h"
+#include "tensor/dtype.h"
+#include "tensor/format.h"
+
+namespace kiln::cuda {
+
+/// Nearest takes any type of whole bytes, the others f32, f16 and bf16.
+bool can_resize(ResizeMode mode, DType type);
+/// The kernels resize_<width>, of that many elements a thread, and resize_1.
+KernelSource resize_source(ResizeMode mode, DType type, int width);
+std::string resize_entry(int width);
+
+/// What kernels take: kernels/resize/resize.cuh declares it, byte for byte.
+struct ResizeArgument {
+  const void* x = nullptr;
+  void* y = nullptr;
+  const void *index = nullptr, *weight = nullptr;
+  uint32_t count = 0;
+  Divisor inner, out[3];
+  int32_t taps[3] = {1, 1, 1}, table[3] = {0, 0, 0};
+  int64_t plane = 0;
+  int64_t strides[3] = {0, 0, 0};
+  int32_t width = 1;
+};
+struct ResizePlan {
+  std::vector<int32_t> index;
+  std::vector<float> weight;
+  int64_t planes = 1, inner = 1;  ///< axes before and behind the resized ones
+  int64_t out[3] = {1, 1, 1};
+  ResizeArgument argument;  ///< but for what a width decides
+
+  /// In vectors of `width`, which divides `inner`.
+  ResizeArgument in_vectors(ResizeMode mode, int width) const;
+};
+/// `in` and `out` are the tensor's own extents, whatever the format. `from_sizes`: the op has its sizes input, so that
+/// scales follow from the extents. kUnsupported along more than three axes, and for 2^31 outputs.
+Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::span<const int64_t> in,
+                               std::span<const int64_t> out, const Format& format);
+LaunchShape resize_shape(const ResizeArgument& argument);
+
+}  // namespace kiln::cuda
