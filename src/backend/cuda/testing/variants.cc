@@ -1,9 +1,11 @@
 #include "backend/cuda/testing/variants.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "backend/cuda/exec/executor.h"
 #include "tensor/view.h"
@@ -45,12 +47,11 @@ Result<Buffer> filled(CudaDevice& device, Stream& stream, const Bytes& bytes) {
 
 class Runner {
  public:
-  Runner(CudaDevice& device, const ir::Graph& graph, const Tactic& tactic, const Region& region, Numerics numerics)
-      : device_(device), graph_(graph), tactic_(tactic), region_(region), numerics_(numerics) {}
+  Runner(CudaDevice& device, const ir::Graph& graph, const Region& region)
+      : device_(device), graph_(graph), region_(region) {}
 
-  Status run(const TacticContext& cx, const Variant& variant, const std::vector<HostTensor>& inputs, bool timed,
+  Status run(const StepDraft& draft, const Variant& variant, const std::vector<HostTensor>& inputs, bool timed,
              RanVariant& ran) {
-    const StepDraft draft = TRY(tactic_.compile(cx, region_, variant));
     StepSpec spec{.kernel = draft.kernel, .payload = draft.payload};
     if (draft.binary) spec.binary = *draft.binary;
     const std::unique_ptr<Stream> stream = TRY(device_.create_stream());
@@ -116,10 +117,22 @@ class Runner {
 
   CudaDevice& device_;
   const ir::Graph& graph_;
-  const Tactic& tactic_;
   const Region& region_;
-  Numerics numerics_;
 };
+
+/// Drafts of all variants, as many at once as there are processors.
+std::vector<Result<StepDraft>> compile_all(const TacticContext& cx, const Tactic& tactic, const Region& region,
+                                           const std::vector<Variant>& variants) {
+  std::vector<Result<StepDraft>> drafts(variants.size(), error(Code::kInternal, "not compiled"));
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i = next++; i < variants.size(); i = next++) drafts[i] = tactic.compile(cx, region, variants[i]);
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+  threads.clear();
+  return drafts;
+}
 
 }  // namespace
 
@@ -134,13 +147,16 @@ Result<std::vector<RanVariant>> run_variants(CudaDevice& device, const ir::Graph
   const TacticContext cx{graph, options.numerics, device, options.optimization_level};
   const Match region = tactic.match(cx, graph.value(graph.outputs()[0].value).producer);
   if (!region) return error(Code::kInvalidArgument, "the tactic ", tactic.name(), " refuses: ", region.error().reason);
-  Runner runner(device, graph, tactic, *region, options.numerics);
+  std::vector<Variant> variants = tactic.variants(cx, *region);
+  std::erase_if(variants, [&](const Variant& v) { return v.name.find(options.only) == std::string::npos; });
+  Runner runner(device, graph, *region);
   std::vector<RanVariant> result;
-  for (const Variant& variant : tactic.variants(cx, *region)) {
-    if (variant.name.find(options.only) == std::string::npos) continue;
-    result.push_back({.name = variant.name});
-    if (Status ran = runner.run(cx, variant, inputs, options.timed, result.back()); !ran)
-      result.back().failure = ran.error().message;
+  const std::vector<Result<StepDraft>> drafts = compile_all(cx, tactic, *region, variants);
+  for (size_t i = 0; i < variants.size(); ++i) {
+    result.push_back({.name = variants[i].name});
+    const Status ran = drafts[i] ? runner.run(*drafts[i], variants[i], inputs, options.timed, result.back())
+                                 : std::unexpected(drafts[i].error());
+    if (!ran) result.back().failure = ran.error().message;
   }
   return result;
 }
