@@ -8,6 +8,7 @@
 #include "backend/cuda/tactics/convolution.h"
 #include "backend/cuda/tactics/deconvolution.h"
 #include "backend/cuda/tactics/matrix_multiply.h"
+#include "backend/cuda/testing/net.h"
 #include "backend/cuda/testing/variants.h"
 #include "ir/testing/interpret.h"
 #include "ops/activation.h"
@@ -20,32 +21,6 @@ namespace kiln::cuda {
 namespace {
 
 using ops::MatrixOp;
-
-/// A graph in the making, with the tensors that its inputs get.
-class Net {
- public:
-  explicit Net(DType type) : type_(type) {}
-  ir::ValueId input(const Extents& extents, double scale = 1) {
-    inputs.push_back(random_tensor(type_, extents, ++seed_, scale));
-    return graph.add_input(str("x", seed_), tensor_type(type_, extents));
-  }
-  ir::ValueId constant(const Extents& extents, double scale = 1) {
-    return graph.add_constant(random_tensor(type_, extents, ++seed_, scale));
-  }
-  ir::ValueId add(Op op, std::initializer_list<ir::ValueId> from) {
-    auto made = graph.add_one(std::move(op), from);
-    EXPECT_TRUE(made) << made.error().message;
-    return *made;
-  }
-  void finish(ir::ValueId result) { graph.mark_output(result, "y"); }
-
-  ir::Graph graph;
-  std::vector<HostTensor> inputs;
-
- private:
-  DType type_;
-  uint64_t seed_ = 0;
-};
 
 /// What follows a contraction in its region.
 enum class Tail { kNone, kBiasRelu, kResidual, kSilu };

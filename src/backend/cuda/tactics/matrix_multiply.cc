@@ -1,6 +1,7 @@
 #include "backend/cuda/tactics/matrix_multiply.h"
 
 #include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/tactics/attention.h"
 #include "backend/cuda/tactics/backend.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/registry.h"
@@ -137,7 +138,7 @@ const Tactic& matrix_multiply_tactic() {
 
 template <>
 TacticList tactics_of<ops::MatrixMultiply>() {
-  static const Tactic* const kList[] = {&matrix_multiply_tactic()};
+  static const Tactic* const kList[] = {&attention_tactic(), &matrix_multiply_tactic()};
   return kList;
 }
 

@@ -1,6 +1,7 @@
 /// Transposes: copies, or nothing at all where the formats around them already have the order.
 #include "ops/transpose.h"
 
+#include "backend/cuda/tactics/attention.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
 #include "tactics/region.h"
@@ -51,7 +52,7 @@ class TransposeTactic final : public Tactic {
 template <>
 TacticList tactics_of<ops::Transpose>() {
   static const TransposeTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
+  static const Tactic* const kList[] = {&attention_tactic(), &tactic};
   return kList;
 }
 

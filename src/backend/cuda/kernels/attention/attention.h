@@ -1,0 +1,62 @@
+/// Fused attention on the GPU: which kernels there are, and how each is launched for given extents.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/gemm/tile.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cuda {
+
+/// What a kernel is compiled for: FP16 or BF16, sums in FP32, scores never in memory.
+struct AttentionKernel {
+  DType element = DType::kF16;
+  int64_t depth = 64;                       ///< channels of a head, rounded up to 16, 32, 64 or 128
+  int64_t warps = 4, rows = 16, keys = 64;  ///< queries a warp, keys a stage
+  int64_t piece = 16;                       ///< bytes that are aligned and wholly inside or outside a line of channels
+  bool has_mask = false, nan_rows_are_zero = false;
+
+  int64_t queries() const { return warps * rows; }  ///< of a block
+  std::string name() const;
+  Record record() const;
+  static Result<AttentionKernel> parse(const Record& record);
+};
+KernelSource source_of(const AttentionKernel& kernel);
+std::string_view entry_of(const AttentionKernel& kernel);
+
+/// Elements from one index to the next; channels are contiguous. 0 repeats. Kernels take these structs as they lie
+/// here.
+struct HeadStrides {
+  int64_t batch = 0, head = 0, row = 0;
+};
+struct AttentionArguments {
+  const void *q = nullptr, *k = nullptr, *v = nullptr, *mask = nullptr;
+  void* out = nullptr;
+  HeadStrides q_strides, k_strides, v_strides, mask_strides, out_strides;
+  int32_t batch = 0, heads = 0;
+  int32_t kv_heads = 1;  ///< divides heads: head h reads k and v of h / (heads / kv_heads)
+  int32_t queries = 0, keys = 0, depth = 0, value_depth = 0;
+  float scale = 1;
+};
+
+Result<LaunchShape> plan_attention(const AttentionKernel& kernel, const AttentionArguments& arguments,
+                                   int64_t multiprocessors);
+
+struct AttentionTraits {
+  DType element = DType::kF16;
+  int64_t depth = 64;  ///< the larger of q's and v's channels
+  int64_t align = 8;   ///< elements that divide both channels and all strides
+  bool has_mask = false, nan_rows_are_zero = false;
+  int64_t queries = 1, keys = 1, heads = 1;  ///< at the optimum; heads of all batches
+};
+struct AttentionCandidate {
+  AttentionKernel kernel;
+  double estimate_us;
+};
+/// Kernels worth timing, the likeliest first; none for other types, or heads of more than 128 channels.
+std::vector<AttentionCandidate> attention_candidates(const AttentionTraits& traits, const Machine& machine);
+
+}  // namespace kiln::cuda

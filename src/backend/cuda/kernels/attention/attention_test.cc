@@ -1,0 +1,44 @@
+#include "backend/cuda/kernels/attention/attention.h"
+
+#include <gtest/gtest.h>
+
+#include "backend/cuda/device/compiler.h"
+
+namespace kiln::cuda {
+namespace {
+
+TEST(AttentionKernel, DeepHeadsAndOtherTypesHaveNone) {
+  EXPECT_FALSE(attention_candidates({}, {}).empty());
+  EXPECT_TRUE(attention_candidates({.depth = 129}, {}).empty());
+  EXPECT_TRUE(attention_candidates({.element = DType::kF32}, {}).empty());
+}
+TEST(AttentionKernel, DepthIsRoundedUp) {
+  EXPECT_EQ(attention_candidates({.depth = 80, .align = 8}, {}).front().kernel.depth, 128);
+  EXPECT_EQ(attention_candidates({.depth = 7, .align = 1}, {}).front().kernel.piece, 2);
+}
+TEST(AttentionKernel, SurvivesItsRecord) {
+  for (const AttentionCandidate& c : attention_candidates({.has_mask = true}, {}))
+    EXPECT_EQ(AttentionKernel::parse(c.kernel.record())->record(), c.kernel.record());
+}
+TEST(AttentionKernel, PlansCoverTheQueries) {
+  AttentionKernel kernel;
+  const AttentionArguments arguments{
+      .batch = 2, .heads = 12, .kv_heads = 12, .queries = 100, .keys = 100, .depth = 64, .value_depth = 64};
+  EXPECT_EQ(plan_attention(kernel, arguments, 132)->grid[0], 2u * 12 * 2);
+  kernel.depth = 32;
+  EXPECT_FALSE(plan_attention(kernel, arguments, 132).has_value());
+}
+TEST(AttentionKernel, AllCompile) {
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
+    Compiler compiler(arch);
+    for (const int64_t depth : {40, 64, 128})
+      for (const AttentionCandidate& c : attention_candidates({.depth = depth, .has_mask = depth != 128}, {})) {
+        const auto cubin = compiler.compile(source_of(c.kernel));
+        if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+        ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cuda

@@ -1,0 +1,132 @@
+// Attention by every variant of its tactic, against the references of the ops it is made of; on a machine with a GPU
+// only.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "backend/cuda/tactics/attention.h"
+#include "backend/cuda/testing/net.h"
+#include "ir/testing/interpret.h"
+#include "ops/element_wise.h"
+#include "ops/matrix_multiply.h"
+#include "ops/softmax.h"
+#include "ops/transpose.h"
+
+namespace kiln::cuda {
+namespace {
+
+using ops::MatrixOp;
+
+enum class Masked : uint8_t { kNo, kEachKey, kCausal, kHidesAllOfARow };
+struct AttentionCase {
+  const char* name;
+  DType type;
+  int64_t batch, heads, queries, keys, depth;
+  Masked masked = Masked::kNo;
+  bool rows_first = false;  ///< q, k, v and the result as [batch, row, head, channel]
+};
+
+HostTensor mask_of(const AttentionCase& c) {
+  const bool each_query = c.masked != Masked::kEachKey;
+  const Extents extents{each_query ? 1 : c.batch, 1, each_query ? c.queries : 1, c.keys};
+  std::vector<double> values;
+  for (int64_t b = 0; b < extents[0]; ++b)
+    for (int64_t i = 0; i < extents[2]; ++i)
+      for (int64_t j = 0; j < c.keys; ++j) {
+        bool hidden = c.masked == Masked::kEachKey ? j >= c.keys - 1 - b : j > i;
+        if (c.masked == Masked::kHidesAllOfARow) hidden = i == 1;
+        values.push_back(hidden ? (c.masked == Masked::kEachKey ? -1e4 : -INFINITY) : 0);
+      }
+  return HostTensor::of(c.type, extents, values);
+}
+
+Net attention_net(const AttentionCase& c) {
+  Net net(c.type);
+  const auto operand = [&](int64_t rows) {
+    if (!c.rows_first) return net.input({c.batch, c.heads, rows, c.depth});
+    const ir::ValueId stored = net.input({c.batch, rows, c.heads, c.depth});
+    return net.add(ops::Transpose{.perm = {0, 2, 1, 3}}, {stored});
+  };
+  const ir::ValueId q = operand(c.queries), k = operand(c.keys), v = operand(c.keys);
+  ir::ValueId at = net.add(ops::MatrixMultiply{MatrixOp::kNone, MatrixOp::kTranspose}, {q, k});
+  const double scale = 1 / std::sqrt(static_cast<double>(c.depth));
+  const ir::ValueId factor = net.graph.add_constant(HostTensor::of(c.type, {1, 1, 1, 1}, std::span(&scale, 1)));
+  at = net.add(ops::ElementWise{ops::ElementWiseKind::kProd}, {at, factor});
+  if (c.masked != Masked::kNo) {
+    const HostTensor mask = mask_of(c);
+    net.inputs.push_back(mask);
+    const ir::ValueId added = net.graph.add_input("mask", tensor_type(c.type, mask.extents()));
+    at = net.add(ops::ElementWise{ops::ElementWiseKind::kSum}, {at, added});
+  }
+  at = net.add(ops::MatrixMultiply{}, {net.add(ops::Softmax{.axis = 3}, {at}), v});
+  if (c.rows_first) at = net.add(ops::Transpose{.perm = {0, 2, 1, 3}}, {at});
+  net.finish(at);
+  return net;
+}
+
+class AttentionOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = make_gpu();
+    if (!made) GTEST_SKIP() << made.error().message;
+    gpu_ = std::move(*made);
+  }
+  std::unique_ptr<CudaDevice> gpu_;
+};
+
+TEST_F(AttentionOnGpu, AgreesWithItsParts) {
+  constexpr DType kF16 = DType::kF16, kBF16 = DType::kBF16;
+  const AttentionCase cases[] = {
+      {"heads of 64", kF16, 2, 3, 128, 128, 64},
+      {"rows first", kF16, 2, 4, 100, 100, 64, Masked::kEachKey, true},
+      {"causal", kBF16, 1, 2, 130, 130, 128, Masked::kCausal},
+      {"odd lengths", kF16, 1, 3, 33, 77, 32, Masked::kCausal},
+      {"odd depth", kF16, 1, 2, 20, 19, 13},
+      {"depth of 80", kBF16, 1, 2, 65, 130, 80, Masked::kEachKey, true},
+      {"one query", kF16, 3, 2, 1, 200, 64, Masked::kEachKey},
+      {"one key", kF16, 1, 1, 5, 1, 16},
+      {"a query that sees nothing", kF16, 1, 2, 9, 40, 64, Masked::kHidesAllOfARow},
+  };
+  for (const AttentionCase& c : cases) {
+    const Net net = attention_net(c);
+    const auto expected = ir::interpret(net.graph, net.inputs);
+    ASSERT_TRUE(expected) << c.name << ": " << expected.error().message;
+    const auto ran = run_variants(*gpu_, net.graph, attention_tactic(), net.inputs, {});
+    ASSERT_TRUE(ran) << c.name << ": " << ran.error().message;
+    EXPECT_FALSE(ran->empty());
+    for (const RanVariant& variant : *ran) {
+      EXPECT_EQ(variant.failure, "") << c.name << ", " << variant.name;
+      if (!variant.failure.empty()) continue;
+      const double tolerance = c.type == kF16 ? 5e-3 : 4e-2;  // of the parts: scores and weights are rounded there
+      EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance) << c.name << ", " << variant.name;
+    }
+  }
+}
+
+// Run with --gtest_also_run_disabled_tests --gtest_filter='*Rates*'.
+TEST_F(AttentionOnGpu, DISABLED_AttentionRates) {
+  for (const auto& [batch, heads, rows, depth] : {std::array<int64_t, 4>{1, 12, 128, 64},
+                                                  {32, 12, 128, 64},
+                                                  {1, 12, 197, 64},
+                                                  {16, 16, 512, 64},
+                                                  {8, 16, 2048, 64},
+                                                  {4, 16, 4096, 64},
+                                                  {16, 8, 512, 128},
+                                                  {8, 8, 2048, 128},
+                                                  {4, 8, 4096, 128}}) {
+    const Net net = attention_net({"", DType::kF16, batch, heads, rows, rows, depth, Masked::kNo, true});
+    auto ran = run_variants(*gpu_, net.graph, attention_tactic(), net.inputs, {.timed = true});
+    ASSERT_TRUE(ran) << ran.error().message;
+    std::ranges::sort(*ran, {}, &RanVariant::time_us);
+    std::printf("%ld x %ld heads of %ld, %ld rows\n", batch, heads, depth, rows);
+    for (const RanVariant& v : *ran)
+      std::printf("  %8.2f us %7.1f TFLOP/s  %s %s\n", v.time_us,
+                  4e-6 * static_cast<double>(batch * heads * rows * rows * depth) / v.time_us, v.name.c_str(),
+                  v.failure.c_str());
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cuda
