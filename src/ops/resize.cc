@@ -244,7 +244,8 @@ Status Resize::infer(InferContext& cx) const {
   } else {
     TRY(cx.require(scales.size() == rank, "resize of ", x, " has ", scales.size(), " scales and no sizes"));
     for (size_t i = 0; i < rank; ++i) {
-      TRY(cx.require(scales[i] > 0 && scales[i] < 1e6, "scale ", scales[i], " of axis ", i, " is not positive"));
+      TRY(cx.require(scales[i] > 0 && scales[i] < 1e6, "scale ", scales[i], " of axis ", i,
+                     " is not between 0 and a million"));
       shape.push_back(TRY(scaled_extent(x.shape[i], scales[i])));
     }
   }

@@ -102,7 +102,7 @@ Result<ValueId> reshape(ImportContext& cx, ValueId x, Shape to) {
 }
 
 Result<ValueId> transpose(ImportContext& cx, ValueId x, Ints perm) {
-  if (std::ranges::is_sorted(perm)) return x;
+  if (perm == axes_between(0, cx.rank(x))) return x;
   return cx.add(ops::Transpose{std::move(perm)}, {x});
 }
 

@@ -253,6 +253,9 @@ TEST(Import, RefusesWhatItWouldGetWrong) {
   EXPECT_EQ(
       import_node(node("Gelu", {"x"}, {"y"}, "g", {text_attribute("approximate", "sine")}), {value("x", kFloat, {2})}),
       "node 'g' (Gelu) of x f32[2]: approximate is 'sine'; 'none' or 'tanh' is needed\n");
+  EXPECT_EQ(
+      import_node(node("Transpose", {"x"}, {"y"}, "t", {ints_attribute("perm", {0, 0})}), {value("x", kFloat, {1, 2})}),
+      "node 't' (Transpose) of x f32[1, 2]: x is f32[1, 2]: perm [0, 0] is no permutation of 2 axes\n");
   const Proto computed = graph({{node("Neg", {"a"}, {"limit"}), node("Range", {"zero", "limit", "one"}, {"y"}, "r")},
                                 {value("a")},
                                 {value("y")},
