@@ -1,4 +1,4 @@
-/// kiln profile m.onnx: builds for the CPU, runs on made-up inputs and prints where the time goes, step by step.
+/// kiln profile m.onnx: builds, runs on made-up inputs and prints where the time goes, step by step.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -71,8 +71,8 @@ void print_steps(const plan::Profile& profile, const Times& times, double total_
 
 Status run_profile(const Arguments& arguments) {
   TRY(require(arguments.words.size() == 2,
-              "usage: kiln profile m.onnx [--shapes=x:1x3x8x8] [--threads=N] [--noTF32] [--fp16] [--bf16] [--runs=N] "
-              "[--verbose]"));
+              "usage: kiln profile m.onnx [--device=cpu|cuda] [--shapes=x:1x3x8x8] [--threads=N] [--noTF32] [--fp16] "
+              "[--bf16] [--level=N] [--runs=N] [--verbose]"));
   Clock::time_point start = Clock::now();
   const ir::Graph graph = TRY(import_file(arguments.words[1]));
   std::printf("import %.1f ms\n", since_ms(start));
@@ -86,8 +86,7 @@ Status run_profile(const Arguments& arguments) {
     session.context->set_timing(pass == 1);
     for (int i = 0; i < runs; ++i) {
       start = Clock::now();
-      TRY(session.context->enqueue(*session.stream));
-      TRY(session.stream->synchronize());
+      TRY(session.run());
       if (pass == 0) wall.push_back(since_ms(start));
       times.begin();
       if (pass == 1) session.context->report_times(times);

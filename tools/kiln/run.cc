@@ -45,7 +45,7 @@ void compare(const std::string& name, const HostTensor& got, const HostTensor& w
 
 Status run_run(const Arguments& arguments) {
   TRY(require(arguments.words.size() == 2 && arguments.has("data"),
-              "usage: kiln run m.onnx --data=FOLDER [--noTF32] [--fp16]"));
+              "usage: kiln run m.onnx --data=FOLDER [--device=cpu|cuda] [--noTF32] [--fp16] [--bf16]"));
   const std::string folder = arguments.get("data");
   const ir::Graph graph = TRY(import_file(arguments.words[1]));
   std::vector<HostTensor> inputs = TRY(read_tensors(folder, "input"));
@@ -55,8 +55,8 @@ Status run_run(const Arguments& arguments) {
                                                             inputs[i].extents()};
   Session session = TRY(build_session(arguments, graph, profile));
   TRY(session.set_inputs(std::move(inputs)));
-  TRY(session.context->enqueue(*session.stream));
-  TRY(session.stream->synchronize());
+  TRY(session.run());
+  TRY(session.fetch());
   const std::vector<HostTensor> wanted = TRY(read_tensors(folder, "output"));
   for (size_t i = 0; i < std::min(wanted.size(), session.outputs.size()); ++i)
     compare(session.plan->outputs[i].name, session.outputs[i], wanted[i]);

@@ -5,6 +5,8 @@
 
 #include "backend/cpu/exec/executor.h"
 #include "backend/cpu/tactics/backend.h"
+#include "backend/cuda/exec/executor.h"
+#include "backend/cuda/tactics/backend.h"
 
 namespace kiln {
 namespace {
@@ -27,37 +29,67 @@ Status Session::set_inputs(std::vector<HostTensor> tensors) {
   TRY(require(tensors.size() == plan->inputs.size(), "the network has ", plan->inputs.size(), " inputs; ",
               tensors.size(), " were given"));
   inputs = std::move(tensors);
+  inputs_there.clear();
   for (size_t i = 0; i < inputs.size(); ++i) {
     TRY(require(inputs[i].dtype() == plan->inputs[i].dtype, "input '", plan->inputs[i].name, "' is ",
                 plan->inputs[i].dtype, ", the tensor given is ", inputs[i].dtype()));
     TRY(context->set_input_extents(static_cast<int>(i), inputs[i].extents()));
-    context->set_input_address(static_cast<int>(i), inputs[i].bytes().data());
+    const bool on_host = plan->inputs[i].is_shape;
+    if (!on_host) inputs_there.push_back(TRY(Staging::of(*device, *stream, inputs[i].bytes())));
+    context->set_input_address(static_cast<int>(i), on_host ? inputs[i].bytes().data() : inputs_there.back().address());
   }
   TRY(context->bind());
   outputs.clear();
+  outputs_there.clear();
   for (size_t i = 0; i < plan->outputs.size(); ++i) {
     HostTensor::Fresh fresh =
         TRY(HostTensor::make(plan->outputs[i].dtype, context->output_extents(static_cast<int>(i))));
-    context->set_output_address(static_cast<int>(i), fresh.data.data());
+    outputs_there.push_back(TRY(Staging::of(*device, *stream, fresh.data)));
+    context->set_output_address(static_cast<int>(i), outputs_there.back().address());
     outputs.push_back(std::move(fresh.tensor));
   }
   return {};
 }
 
+Status Session::fetch() {
+  for (const Staging& output : outputs_there) TRY(output.fetch(*device, *stream));
+  return {};
+}
+
+namespace {
+
+Result<std::unique_ptr<Backend>> make_backend(const Arguments& arguments, std::unique_ptr<Device>& device) {
+  const std::string wanted = arguments.get("device", "cpu");
+  TRY(require(wanted == "cpu" || wanted == "cuda", "--device is '", wanted, "'; it may be cpu or cuda"));
+  if (wanted == "cuda") {
+    auto made = TRY(cuda::CudaDevice::create(0));
+    made->set_executor(std::make_unique<cuda::CudaExecutor>(*made));
+    auto backend = std::make_unique<cuda::CudaBackend>(*made);
+    device = std::move(made);
+    return backend;
+  }
+  auto made = TRY(cpu::CpuDevice::create(arguments.has("threads") ? std::stoi(arguments.get("threads"))
+                                                                  : cpu::default_team_size()));
+  made->set_executor(std::make_unique<cpu::CpuExecutor>(made->team()));
+  auto backend = std::make_unique<cpu::CpuBackend>(*made);
+  device = std::move(made);
+  return backend;
+}
+
+}  // namespace
+
 Result<Session> build_session(const Arguments& arguments, const ir::Graph& graph, const ProfileRequest& profile) {
   PrintLog log(arguments.has("verbose"));
   Session session;
-  session.device = TRY(cpu::CpuDevice::create(arguments.has("threads") ? std::stoi(arguments.get("threads"))
-                                                                       : cpu::default_team_size()));
-  session.device->set_executor(std::make_unique<cpu::CpuExecutor>(session.device->team()));
-  cpu::CpuBackend backend(*session.device);
+  const std::unique_ptr<Backend> backend = TRY(make_backend(arguments, session.device));
   BuildRequest request;
   request.numerics.tf32 = !arguments.has("noTF32");
   request.numerics.fp16 = arguments.has("fp16");
   request.numerics.bf16 = arguments.has("bf16");
+  request.optimization_level = std::stoi(arguments.get("level", "3"));
   request.profiles.push_back(profile);
   const auto start = std::chrono::steady_clock::now();
-  session.plan = std::make_shared<const plan::Plan>(TRY(build_plan(graph, backend, request, log)));
+  session.plan = std::make_shared<const plan::Plan>(TRY(build_plan(graph, *backend, request, log)));
   std::printf("build  %.1f ms\n",
               std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
   session.engine = TRY(runtime::Engine::load(session.plan, *session.device, log));
