@@ -1,6 +1,7 @@
 #include "tactics/cover.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "tactics/choices.h"
@@ -40,6 +41,7 @@ class Coverer {
 
  private:
   Result<FoundCover> find_cover();
+  void ask_for(const FoundCover& found) const;
   Result<bool> prepare(size_t index);
   bool compile(Choice& choice) const;
   bool must_time(const Choice& choice) const { return choice.contested && effort_.times; }
@@ -87,10 +89,25 @@ Result<FoundCover> Coverer::find_cover() {
       TRY(choices_.add_fallback(cx_, backend_, found.error()));
       continue;
     }
+    backend_.compile_ahead([&] { ask_for(*found); });
     bool changed = false;
     for (const Pick& pick : found->picks) changed |= TRY(prepare(pick.choice));
     if (!changed) return *found;
   }
+}
+
+/// Compiles what is about to be prepared, for nothing but that it is compiled.
+void Coverer::ask_for(const FoundCover& found) const {
+  std::set<size_t> wanted;
+  for (const Pick& pick : found.picks) {
+    if (choices_[pick.choice].prepared) continue;
+    wanted.insert(pick.choice);
+    if (must_time(choices_[pick.choice]))
+      std::ranges::copy(choices_.rivals(pick.choice), std::inserter(wanted, wanted.end()));
+  }
+  for (const size_t i : wanted)
+    for (const Candidate& candidate : choices_[i].candidates)
+      static_cast<void>(choices_[i].tactic->compile(cx_, choices_[i].region, candidate.variant));
 }
 
 /// Compiles a choice, and times it where that can change the cover: together with its rivals, for the machine is faster

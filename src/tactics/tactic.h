@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "base/record.h"
 #include "device/device.h"
 #include "ir/graph.h"
@@ -92,6 +93,9 @@ class Backend {
   /// Rewrites the graph into what this backend's kernels compute in (types, composite ops). Always right under
   /// `numerics`. `ir::verify` holds after it.
   virtual Status lower(ir::Graph& graph, const Numerics& numerics) const = 0;
+  /// Where compiling many things at once is faster than one after another: calls `ask`, which calls `Tactic::compile`
+  /// and takes no heed of the answers, and then makes all that it asked for, so that the next time it is there.
+  virtual void compile_ahead(FunctionRef<void()> ask) const { static_cast<void>(ask); }
   /// Runs any op by `reference` in host memory.
   virtual const Tactic& fallback() const = 0;
   /// Copies a value from one format to another: the step the cover puts where formats differ.

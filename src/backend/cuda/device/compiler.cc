@@ -1,6 +1,10 @@
 #include "backend/cuda/device/compiler.h"
 
+#include <exception>
+#include <system_error>
+#include <thread>
 #include <tuple>
+#include <vector>
 
 #include "backend/cuda/device/nvrtc.h"
 
@@ -80,7 +84,46 @@ class Compiler::Claim {
   std::shared_ptr<const Bytes> cubin_;
 };
 
+namespace {
+
+thread_local std::vector<KernelSource>* noted = nullptr;
+
+struct Noting {
+  explicit Noting(std::vector<KernelSource>& into) { noted = &into; }
+  ~Noting() { noted = nullptr; }
+  Noting(const Noting&) = delete;
+  Noting& operator=(const Noting&) = delete;
+};
+
+}  // namespace
+
+void Compiler::compile_ahead(FunctionRef<void()> ask) {
+  std::vector<KernelSource> wanted;
+  {
+    const Noting noting(wanted);
+    ask();
+  }
+  std::atomic<size_t> next = 0;
+  const auto work = [&]() noexcept {
+    for (size_t i = next++; i < wanted.size(); i = next++) try {
+        static_cast<void>(compile(wanted[i]));
+      } catch (const std::exception&) {  // no memory: whoever asks again is told
+      }
+  };
+  std::vector<std::jthread> threads;
+  const size_t most = std::min<size_t>(std::thread::hardware_concurrency(), wanted.size());
+  try {
+    for (size_t i = 1; i < most; ++i) threads.emplace_back(work);
+  } catch (const std::system_error&) {  // fewer threads, then
+  }
+  work();
+}
+
 Result<std::shared_ptr<const Bytes>> Compiler::compile(const KernelSource& source) {
+  if (noted) {
+    noted->push_back(source);
+    return error(Code::kState, "noted, to be compiled with others");
+  }
   const KernelText text = TRY(text_of(source));
   const Hash128 key = key_of(source, text);
   {

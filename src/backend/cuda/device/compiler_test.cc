@@ -156,6 +156,23 @@ TEST(Compiler, CompilesAKernelOnceForSeveralThreads) {
   EXPECT_NE(cubins[0], cubins[1]);
 }
 
+TEST(Compiler, CompilesAheadWhatWasAskedFor) {
+  SKIP_WITHOUT_NVRTC();
+  Compiler compiler("sm_90a", "");
+  KernelSource broken = twice();
+  broken.prelude = "not C++";
+  compiler.compile_ahead([&] {
+    EXPECT_FALSE(compiler.compile(twice()));
+    EXPECT_FALSE(compiler.compile(broken));
+  });
+  EXPECT_EQ(compiler.num_compiled(), 1);
+  EXPECT_TRUE(compiler.compile(twice()));
+  EXPECT_EQ(compiler.num_compiled(), 1);
+  const auto why = compiler.compile(broken);
+  ASSERT_FALSE(why);
+  EXPECT_NE(why.error().message.find("kernel twice"), std::string::npos) << why.error().message;
+}
+
 TEST(Compiler, CompilesEmbeddedHeaders) {
   SKIP_WITHOUT_NVRTC();
   Compiler compiler("sm_90a", "");

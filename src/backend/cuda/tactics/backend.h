@@ -14,6 +14,7 @@ class CudaBackend final : public Backend {
   Device& device() override { return device_; }
   std::span<const Tactic* const> tactics(const OpInfo& op) const override;
   Status lower(ir::Graph& graph, const Numerics& numerics) const override;
+  void compile_ahead(FunctionRef<void()> ask) const override { device_.compiler().compile_ahead(ask); }
   const Tactic& fallback() const override { return fallback_; }
   StepDraft reformat(const TensorType& type, const Format& from, const Format& to) const override;
   double reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const override;
