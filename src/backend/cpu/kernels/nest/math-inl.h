@@ -45,8 +45,10 @@ struct ExpParts {
   Floats r;
 };
 HWY_INLINE ExpParts split_exp(Floats x) {
-  const VI n = hn::NearestInt((x * Floats(std::numbers::log2e)).raw);
-  const Floats nf = hn::ConvertTo(D(), n);
+  // The sum has no bits after its point, so that n stands in its lowest ones: cheaper than conversions there and back.
+  const Floats shift(12582912);  // 1.5 * 2^23
+  const Floats shifted = fma(x, Floats(std::numbers::log2e), shift), nf = shifted - shift;
+  const VI n = hn::Sub(hn::BitCast(DI(), shifted.raw), hn::BitCast(DI(), shift.raw));
   // ln 2 in two parts; the first has few bits, so that n times it is exact
   return {n, fma(nf, Floats(2.12194442e-4), fma(nf, Floats(-0.693359375), x))};
 }
@@ -65,6 +67,17 @@ HWY_INLINE Floats exp_within(Floats x) {
   const ExpParts parts = split_exp(x);
   const Floats scale = power_of_two(parts.n);
   return fma(scale, expm1_of_rest(parts.r), scale);
+}
+/// Takes precedence over ops/activation-inl.h's, which is the one for large arguments.
+HWY_INLINE Floats sigmoid(Floats x) {
+  if (!hn::AllTrue(D(), (abs(x) < Floats(87)).raw)) [[unlikely]] {  // NaN is not
+    const Floats e = exp(-abs(x));
+    return select(x < Floats(0), e, Floats(1)) / (Floats(1) + e);
+  }
+  const Floats denominator = Floats(1) + exp_within(-x);
+  if constexpr (kLanes < 16) return Floats(1) / denominator;
+  const Floats rough = hn::ApproximateReciprocal(denominator.raw);  // to 14 bits; Newton's step doubles them
+  return fma(rough, Floats(hn::NegMulAdd(denominator.raw, rough.raw, Floats(1).raw)), rough);
 }
 HWY_INLINE Floats expm1(Floats x) {
   const ExpParts parts = split_exp(at_least(at_most(x, Floats(89)), Floats(-40)));
