@@ -61,22 +61,29 @@ void any_pixels(const DepthwiseRow& row, int64_t x0, int64_t x1, int64_t c0) {
   }
 }
 
-/// kPixels outputs next to each other, their windows wholly inside: an input is loaded once for all that read it.
-template <int kWidth, int kStride, int kPixels>
-HWY_INLINE void inner_pixels(const DepthwiseRow& row, int64_t x, int64_t c) {
+enum class Where : uint8_t {
+  kInside,  ///< all windows, and all outputs
+  kEdge,    ///< windows hang over an edge, or the row ends before the last output
+};
+
+/// kPixels outputs next to each other: an input is loaded once for all that read it.
+template <int kWidth, int kStride, int kPixels, Where kWhere>
+HWY_INLINE void pixels(const DepthwiseRow& row, int64_t x, int64_t c) {
+  constexpr bool kEdge = kWhere == Where::kEdge;
   const D d;
+  const int64_t outputs = row.window.out[2] - x, start = row.window.start(2, x);
   V sum[kPixels];
 #pragma GCC unroll 8
-  for (int i = 0; i < kPixels; ++i) sum[i] = start_of(row, x + i, c, kLanes);
-  const ptrdiff_t first = row.window.start(2, x) * row.in_ld + c;
+  for (int i = 0; i < kPixels; ++i) sum[i] = kEdge && i >= outputs ? hn::Zero(d) : start_of(row, x + i, c, kLanes);
   for (int64_t line = 0; line < row.num_lines; ++line) {
-    const float* in = row.lines[line] + first;
+    const float* in = row.lines[line] + start * row.in_ld + c;
     const float* weights = row.weights[line] + c;
     V weight[kWidth];
 #pragma GCC unroll 7
     for (int k = 0; k < kWidth; ++k) weight[k] = hn::LoadU(d, weights + k * row.channels);
 #pragma GCC unroll 24
     for (int at = 0; at < (kPixels - 1) * kStride + kWidth; ++at, in += row.in_ld) {
+      if (kEdge && static_cast<uint64_t>(start + at) >= static_cast<uint64_t>(row.window.in[2])) continue;
       const V value = hn::LoadU(d, in);
 #pragma GCC unroll 8
       for (int i = 0; i < kPixels; ++i) {
@@ -86,31 +93,31 @@ HWY_INLINE void inner_pixels(const DepthwiseRow& row, int64_t x, int64_t c) {
     }
   }
 #pragma GCC unroll 8
-  for (int i = 0; i < kPixels; ++i) finish(row, sum[i], x + i, c, kLanes);
+  for (int i = 0; i < kPixels; ++i)
+    if (!kEdge || i < outputs) finish(row, sum[i], x + i, c, kLanes);
 }
 
 template <int kWidth, int kStride>
 void whole_row(const DepthwiseRow& row) {
   constexpr int kMost = kWidth > 5 && HWY_TARGET == HWY_AVX2 ? 6 : 8;  // kMost sums and kWidth weights in registers
+  constexpr int kFew = 4;
   const Window& w = row.window;
   // Outputs [x0, x1) have their windows inside.
   const int64_t x0 = std::min(w.out[2], (w.pad[2] + kStride - 1) / kStride);
   const int64_t room = w.in[2] + w.pad[2] - kWidth;
   const int64_t x1 = std::max(x0, std::min(w.out[2], room < 0 ? 0 : room / kStride + 1));
-  any_pixels(row, 0, x0, 0);
-  any_pixels(row, x1, w.out[2], 0);
   // The last vector may take channels of the one before once more, unless results feed on what stands in their place.
   const bool again = !row.add_to_out && row.residual != row.out;
-  int64_t c = 0;
-  for (; c < row.channels; c += kLanes) {
+  for (int64_t c = 0; c < row.channels; c += kLanes) {
     if (c + kLanes > row.channels) {
-      if (!again || row.channels < kLanes) return any_pixels(row, x0, x1, c);
+      if (!again || row.channels < kLanes) return any_pixels(row, 0, w.out[2], c);
       c = row.channels - kLanes;
     }
-    int64_t x = x0;
-    for (; x + kMost <= x1; x += kMost) inner_pixels<kWidth, kStride, kMost>(row, x, c);
-    for (; x + 3 <= x1; x += 3) inner_pixels<kWidth, kStride, 3>(row, x, c);
-    for (; x < x1; ++x) inner_pixels<kWidth, kStride, 1>(row, x, c);
+    int64_t x = 0;
+    for (; x < x0; x += kFew) pixels<kWidth, kStride, kFew, Where::kEdge>(row, x, c);
+    for (; x + kMost <= x1; x += kMost) pixels<kWidth, kStride, kMost, Where::kInside>(row, x, c);
+    for (; x + kFew <= x1; x += kFew) pixels<kWidth, kStride, kFew, Where::kInside>(row, x, c);
+    for (; x < w.out[2]; x += kFew) pixels<kWidth, kStride, kFew, Where::kEdge>(row, x, c);
   }
 }
 
