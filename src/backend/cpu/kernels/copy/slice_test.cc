@@ -11,6 +11,8 @@ struct SliceCase {
   SliceMode mode = SliceMode::kStrictBounds;
 };
 const SliceCase kCases[] = {
+    {{2, 3, 11, 13}, {0, 0, 1, 0}, {2, 3, 5, 7}, {1, 1, 2, 2}},  // every second one to the end of the data
+    {{1, 3, 12, 42}, {0, 0, 0, 1}, {1, 3, 6, 20}, {1, 1, 2, 2}},
     {{1, 28, 28, 96}, {0, 0, 0, 32}, {1, 28, 28, 64}, {1, 1, 1, 1}},
     {{2, 9, 7}, {1, 8, 0}, {1, 3, 7}, {1, -3, 1}},
     {{5, 6}, {4, 5}, {5, 6}, {-1, -1}},
