@@ -57,6 +57,15 @@ void run_element_wise(const NestCall& call) {
   });
 }
 
+template <ScalarFn kFn>
+void run_gate(const NestCall& call) {
+  const Floats alpha(call.alpha), beta(call.beta);
+  for_each_vector(call.count, [&](int64_t at, int count) HWY_ATTR {
+    const Floats x = argument(call, 0, at, count);
+    store_result(kiln::HWY_NAMESPACE::activation<kFn>(x, alpha, beta) * x, call.out, at, count);
+  });
+}
+
 NestKernel find(ScalarFn fn) {
   using enum ScalarFn;
   NestKernel kernel = nullptr;
@@ -70,11 +79,17 @@ NestKernel find(ScalarFn fn) {
 
 }  // namespace
 NestKernel find_float(ScalarFn fn) { return find(fn); }
+NestKernel find_gate(ScalarFn fn) {
+  if (fn == ScalarFn::kSigmoid) return run_gate<ScalarFn::kSigmoid>;
+  if (fn == ScalarFn::kHardSigmoid) return run_gate<ScalarFn::kHardSigmoid>;
+  return nullptr;
+}
 }  // namespace kiln::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kiln::cpu {
 NestKernel find_float_kernel(ScalarFn fn) { return KILN_DISPATCH(find_float)(fn); }
+NestKernel find_nest_gate(ScalarFn fn) { return KILN_DISPATCH(find_gate)(fn); }
 }  // namespace kiln::cpu
 #endif

@@ -31,6 +31,8 @@ constexpr DType register_type(DType type) {
 /// The kernel of the chosen target, null if there is none. `type` is that of the arguments; comparisons give i32.
 /// Covers everything but kSelect, kCast and kIdentity.
 NestKernel find_nest_kernel(ScalarFn fn, DType type);
+/// x * fn(x) of f32, the same bits as by two instructions; null for a function that no gate has.
+NestKernel find_nest_gate(ScalarFn fn);
 /// kSelect for elements of 4 or 8 bytes, its condition i32.
 NestKernel find_nest_select(DType type);
 /// From memory to a register, from one register type to another, and back; null where no work is needed.

@@ -49,6 +49,22 @@ bool is_free(const NestInstruction& i) {
   return i.result == i.type || i.result == DType::kF32 || i.result == DType::kI32 ||
          (i.type == DType::kBool && i.result != DType::kI64);
 }
+/// The instruction whose function gates code[at], x * fn(x), and has no other reader; -1 if it is no such product.
+int gate_of(const NestProgram& program, size_t at) {
+  const NestInstruction& product = program.code[at];
+  if (product.fn != ScalarFn::kProd || product.result != DType::kF32) return -1;
+  for (int side = 0; side < 2; ++side) {
+    const NestOperand gate = product.args[side];
+    if (gate < 0) continue;
+    const NestInstruction& i = program.code[static_cast<size_t>(gate)];
+    if (i.type != DType::kF32 || !find_nest_gate(i.fn) || i.args[0] != product.args[1 - side]) continue;
+    auto readers = std::ranges::count(program.output_regs, gate);
+    for (const NestInstruction& reader : program.code)
+      readers += std::count(reader.args, reader.args + arity(reader.fn), gate);
+    if (readers == 1) return gate;
+  }
+  return -1;
+}
 }  // namespace
 
 Status Nest::build() {
@@ -58,6 +74,11 @@ Status Nest::build() {
     const NestInstruction& i = program_.code[at];
     if (is_free(i)) {
       moved[at] = resolve(i.args[0]);
+      continue;
+    }
+    if (const int gate = gate_of(program_, at); gate >= 0) {
+      moved[at] = moved[static_cast<size_t>(gate)];
+      steps_[static_cast<size_t>(moved[at])].kernel = find_nest_gate(program_.code[static_cast<size_t>(gate)].fn);
       continue;
     }
     Step step{};

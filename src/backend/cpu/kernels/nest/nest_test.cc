@@ -279,5 +279,40 @@ TEST(Nest, EveryFunctionOfProgramsHasAKernel) {
     }
 }
 
+/// A product with a function of its other side is one kernel; what it gives must not show that.
+TEST(Nest, GatesGiveTheBitsOfTwoInstructions) {
+  const auto gate = [](ScalarFn fn, NestOperand of, NestOperand with) {
+    return NestProgram{{{fn, DType::kF32, DType::kF32, {of}, 0.2f, 0.5f}, {kProd, DType::kF32, DType::kF32, {0, with}}},
+                       {DType::kF32, DType::kF32},
+                       {DType::kF32},
+                       {1}};
+  };
+  constexpr int64_t kSize = 1003;
+  std::vector<float> x = random_floats(kSize, 1), y = random_floats(kSize, 2);
+  for (float& value : x) value *= 120;
+  x[7] = NAN, x[20] = INFINITY, x[500] = -INFINITY;
+  const auto run = [&](const NestProgram& program, int outputs) {
+    std::vector<float> first(kSize), second(kSize);
+    const NestStrides strides[] = {dense({kSize}), dense({kSize}), dense({kSize}), dense({kSize})};
+    const int64_t extents[] = {kSize};
+    const Nest nest = nest_of(program);
+    const void* const inputs[] = {x.data(), y.data()};
+    void* const results[] = {first.data(), second.data()};
+    Team team(1);
+    BoundNest(nest, extents, std::span(strides, static_cast<size_t>(2 + outputs))).run(nest, team, inputs, results);
+    return first;
+  };
+  for_each_target([&] {
+    for (const ScalarFn fn : {kSigmoid, kHardSigmoid})
+      for (const NestOperand with : {~0, ~1}) {  // the second is no gate
+        NestProgram apart = gate(fn, ~0, with);
+        apart.outputs.push_back(DType::kF32);
+        apart.output_regs.push_back(0);  // a second reader keeps the two instructions apart
+        const std::vector<float> one = run(gate(fn, ~0, with), 1), two = run(apart, 2);
+        EXPECT_EQ(std::memcmp(one.data(), two.data(), one.size() * 4), 0) << name_of(fn) << " with " << with;
+      }
+  });
+}
+
 }  // namespace
 }  // namespace kiln::cpu
