@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 
 #include "device/executor.h"
 #include "sym/program.h"
@@ -11,7 +12,9 @@
 namespace kiln {
 namespace {
 
-constexpr int kKernelVersion = 1;  // raised when a kernel changes speed, so that old timings are not believed
+constexpr int64_t kNearBytes = 512 << 10, kFarBytes = 32 << 20;  // of a core's own cache, of all of a CPU's
+constexpr int64_t kMostlyWeights = 8;  // times what else a region reads and writes, which is near when its turn comes
+constexpr int kKernelVersion = 1;      // raised when a kernel changes speed, so that old timings are not believed
 
 /// A region loaded and bound at the optimum shapes, over random inputs.
 class Rig {
@@ -108,6 +111,36 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
 constexpr int kLeastTurns = 6;
 constexpr double kMostBudgets = 12;
 
+/// Whether the region finds its weights in memory, not in a cache, when it is its turn in the network: they are many,
+/// and with the network's others too many. Timed again and again it would find them near, and a variant that reads more
+/// of them would look better than it is.
+bool finds_weights_far(const TacticContext& cx, const Region& region) {
+  if (!cx.device.is_host()) return false;
+  const auto bytes_of = [&](ir::ValueId id) {
+    const HostTensor* constant = id == ir::ValueId::kNone ? nullptr : cx.graph.constant(id);
+    return constant ? std::ssize(constant->bytes()) : 0;
+  };
+  int64_t mine = 0, moving = 0, all = 0;
+  for (const auto* values : {&region.inputs, &region.outputs})
+    for (const ir::ValueId id : *values) {
+      mine += bytes_of(id);
+      if (id != ir::ValueId::kNone && !cx.graph.constant(id))
+        moving += size_bytes(cx.graph.type(id).dtype, volume(cx.graph.type(id).opt_extents()));
+    }
+  if (mine < kNearBytes || mine < kMostlyWeights * moving) return false;
+  for (int i = 0; i < cx.graph.num_nodes(); ++i)
+    if (const auto id = static_cast<ir::NodeId>(i); cx.graph.alive(id))
+      for (const ir::ValueId output : cx.graph.node(id).outputs) all += bytes_of(output);
+  return all >= kFarBytes;
+}
+
+/// Reads so much else that caches keep nothing from before.
+void forget_caches() {
+  static const std::vector<uint64_t> others(kFarBytes / sizeof(uint64_t), 1);
+  static volatile uint64_t sink;
+  sink = std::accumulate(others.begin(), others.end(), uint64_t{0});
+}
+
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -115,9 +148,9 @@ double now_us() {
 }  // namespace
 
 Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidate& candidate) {
-  std::string text =
-      str(kKernelVersion, '|', cx.device.identity(), '|', candidate.draft.executor, '/', candidate.draft.kernel, '/',
-          candidate.tactic->name(), '/', candidate.variant.name, '|', to_record(cx.numerics));
+  std::string text = str(kKernelVersion, '|', cx.device.identity(), '|', candidate.draft.executor, '/',
+                         candidate.draft.kernel, '/', candidate.tactic->name(), '/', candidate.variant.name, '|',
+                         to_record(cx.numerics), finds_weights_far(cx, region) ? "|far" : "");
   const auto add = [&](ir::ValueId id, const Format& format) {
     if (id == ir::ValueId::kNone) return text += "|-", void();
     const TensorType& type = cx.graph.type(id);
@@ -139,6 +172,7 @@ struct Timer::Pending {
   std::vector<Candidate*> candidates;
   std::unique_ptr<Rig> rig;
   std::unique_ptr<Measurement> measurement;
+  bool far = false;
   double best_us = 1e30, spent_us = 0;
   int turns = 0;
   bool failed = false;
@@ -170,7 +204,7 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
     same->candidates.push_back(&candidate);
     return {};
   }
-  Pending& added = pending.emplace_back(Pending{key, {&candidate}, nullptr, nullptr});
+  Pending& added = pending.emplace_back(Pending{key, {&candidate}, nullptr, nullptr, finds_weights_far(cx, region)});
   auto rig = Rig::make(cx, region, candidate);
   auto measurement = rig ? cx.device.measure(&Rig::run, rig->get()) : std::unexpected(rig.error());
   if (!measurement) {
@@ -195,6 +229,7 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
     busy = false;
     for (Pending& p : pending) {
       if (is_done(p)) continue;
+      if (p.far) forget_caches();
       const double start = now_us();
       const Result<double> took = p.measurement->turn_us();
       if (!took) {
