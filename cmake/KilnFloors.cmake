@@ -56,7 +56,9 @@ function(kiln_floor path)
     # GCC 12 takes the vectors of a case table's rows for uninitialised where a row fails halfway.
     target_compile_options(test_${name} PRIVATE -Wno-maybe-uninitialized ${options})
     # Suites that want a real GPU have Gpu in their names, and skip themselves where there is none.
-    gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_FILTER -*Gpu* PROPERTIES LABELS host)
+    # The others run alike on every machine.
+    gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_FILTER -*Gpu* PROPERTIES LABELS host
+                         ENVIRONMENT KILN_DEVICE=cpu)
     gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_FILTER *Gpu* PROPERTIES LABELS cuda)
   endif()
 endfunction()

@@ -41,6 +41,27 @@ cudaError_t call(F&& body) noexcept {
   }
 }
 
+/// Makes a device's primary context the thread's, unless it has one: the device of cudaSetDevice, or the first.
+cudaError_t use_device(const cuda::Driver& gpu) noexcept;
+
+/// On a GPU runs `on_gpu(driver)`, which returns the driver's result (its numbers are those of cudaError_t), else
+/// `on_host(library)`.
+template <class G, class F>
+cudaError_t call(G&& on_gpu, F&& on_host) noexcept {
+  if (InHostFunction::now()) return remember(cudaErrorNotPermitted);
+  const cuda::Driver* gpu = driver();
+  if (!gpu) return call(on_host);
+  if (const cudaError_t unusable = use_device(*gpu); unusable != cudaSuccess) return remember(unusable);
+  return remember(static_cast<cudaError_t>(on_gpu(*gpu)));
+}
+
+/// Handles as the driver has them.
+inline cuda::StreamHandle on(cudaStream_t stream) { return reinterpret_cast<cuda::StreamHandle>(stream); }
+inline cuda::EventHandle on(cudaEvent_t event) { return reinterpret_cast<cuda::EventHandle>(event); }
+inline cuda::GraphHandle on(cudaGraph_t graph) { return reinterpret_cast<cuda::GraphHandle>(graph); }
+inline cuda::GraphExecHandle on(cudaGraphExec_t exec) { return reinterpret_cast<cuda::GraphExecHandle>(exec); }
+inline cuda::DevicePointer on(const void* memory) { return reinterpret_cast<cuda::DevicePointer>(memory); }
+
 /// Fails with cudaErrorInvalidDevice unless it is the one device there is.
 inline cudaError_t check_device(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 

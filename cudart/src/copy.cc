@@ -8,6 +8,7 @@
 #include "stream_of.h"
 
 using namespace kiln::cudart;
+using kiln::cuda::Driver;
 
 namespace {
 
@@ -103,9 +104,32 @@ cudaError_t queue_pageable(const KilnPrivateEntry& kiln, Copy copy, cudaMemcpyKi
   return queue(kiln, std::move(copy), stream, wait);
 }
 
+/// The driver knows from addresses where memory is, and keeps CUDA's rules for pageable memory.
+int copy_on_gpu(const Driver& gpu, const Copy& copy, cudaStream_t stream, Wait wait) {
+  int queued = 0;
+  if (copy.height == 1) {
+    if (wait == Wait::kYes && !stream) return gpu.memcpy(on(copy.dst), on(copy.src), copy.width);
+    queued = gpu.memcpy_async(on(copy.dst), on(copy.src), copy.width, on(stream));
+  } else {
+    kiln::cuda::Copy2d rows{};
+    rows.from_type = rows.to_type = kiln::cuda::kMemoryUnified;
+    rows.from_device = on(copy.src), rows.from_pitch = copy.src_pitch;
+    rows.to_device = on(copy.dst), rows.to_pitch = copy.dst_pitch;
+    rows.width_bytes = copy.width, rows.height = copy.height;
+    queued = gpu.memcpy_2d_async(&rows, on(stream));
+  }
+  return queued == 0 && wait == Wait::kYes ? gpu.stream_synchronize(on(stream)) : queued;
+}
+
 cudaError_t copy_rows(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
                       cudaMemcpyKind kind, cudaStream_t stream, Wait wait) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    const Copy copy{
+        static_cast<std::byte*>(dst), dpitch, static_cast<const std::byte*>(src), spitch, width, height, {}};
+    if (const cudaError_t bad = check(copy, kind); bad != cudaSuccess || copy.is_empty()) return bad;
+    return copy_on_gpu(gpu, copy, stream, wait);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     Copy copy{static_cast<std::byte*>(dst), dpitch, static_cast<const std::byte*>(src), spitch, width, height, {}};
     if (const cudaError_t bad = check(copy, kind); bad != cudaSuccess) return bad;
     if (copy.is_empty()) {
@@ -122,7 +146,15 @@ cudaError_t copy_bytes(void* dst, const void* src, size_t count, cudaMemcpyKind 
 }
 
 cudaError_t fill_rows(void* dst, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream, Wait wait) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (width == 0 || height == 0) return cudaSuccess;
+    if (height > 1 && width > pitch) return cudaErrorInvalidPitchValue;
+    if (!dst) return cudaErrorInvalidValue;
+    const auto byte = static_cast<unsigned char>(value);
+    if (height == 1) return gpu.memset_d8_async(on(dst), byte, width, on(stream));
+    return gpu.memset_d2d8_async(on(dst), pitch, byte, width, height, on(stream));
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     const Fill fill{static_cast<std::byte*>(dst), pitch, value, width, height};
     if (fill.is_empty()) return cudaSuccess;
     if (height > 1 && width > pitch) return cudaErrorInvalidPitchValue;

@@ -2,29 +2,70 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "allocations.h"
 #include "call.h"
 
 using namespace kiln::cudart;
+using kiln::cuda::Driver;
 
 namespace {
 
 std::atomic<unsigned int> device_flags{cudaDeviceScheduleAuto};
 
+/// Contexts by device, held from the first use on.
+struct Primaries {
+  std::mutex mutex;
+  std::map<int, kiln::cuda::ContextHandle> contexts;
+};
+Primaries& primaries() {
+  static Primaries& all = *new Primaries;
+  return all;
+}
+
+int primary_context(const Driver& gpu, int device, kiln::cuda::ContextHandle& context) {
+  int count = 0;
+  if (const int unknown = gpu.device_get_count(&count)) return unknown;
+  if (device < 0 || device >= count) return cudaErrorInvalidDevice;
+  const std::lock_guard lock(primaries().mutex);
+  auto& known = primaries().contexts[device];
+  if (!known)
+    if (const int refused = gpu.device_primary_ctx_retain(&known, device)) return refused;
+  context = known;
+  return cudaSuccess;
+}
+
+int set_device(const Driver& gpu, int device) {
+  kiln::cuda::ContextHandle context = nullptr;
+  const int unusable = primary_context(gpu, device, context);
+  return unusable ? unusable : gpu.ctx_set_current(context);
+}
+
 }  // namespace
+
+cudaError_t kiln::cudart::use_device(const Driver& gpu) noexcept {
+  kiln::cuda::ContextHandle current = nullptr;
+  if (const int unknown = gpu.ctx_get_current(&current)) return static_cast<cudaError_t>(unknown);
+  return current ? cudaSuccess : static_cast<cudaError_t>(set_device(gpu, 0));
+}
 
 cudaError_t cudaGetDeviceCount(int* count) {
   if (!count) return remember(cudaErrorInvalidValue);
   *count = 0;
-  return call([&](const KilnPrivateEntry&) {
-    *count = 1;
-    return cudaSuccess;
-  });
+  return call([&](const Driver& gpu) { return gpu.device_get_count(count); },
+              [&](const KilnPrivateEntry&) {
+                *count = 1;
+                return cudaSuccess;
+              });
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return device ? gpu.ctx_get_device(device) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (!device) return cudaErrorInvalidValue;
     *device = 0;
     return cudaSuccess;
@@ -32,11 +73,17 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return call([&](const KilnPrivateEntry&) { return check_device(device); });
+  return call([&](const Driver& gpu) { return set_device(gpu, device); },
+              [&](const KilnPrivateEntry&) { return check_device(device); });
 }
 
 cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags) {
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (flags & ~static_cast<unsigned>(cudaInitDeviceFlagsAreValid)) return cudaErrorInvalidValue;
+    kiln::cuda::ContextHandle made = nullptr;
+    return primary_context(gpu, device, made);  // the thread keeps its own
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (flags & ~static_cast<unsigned>(cudaInitDeviceFlagsAreValid)) return cudaErrorInvalidValue;
     if (flags && (device_flags & ~static_cast<unsigned>(cudaDeviceMask))) return cudaErrorInvalidValue;
     return check_device(device);
@@ -44,7 +91,10 @@ cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int f
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* id, int len, int device) {
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return id && len > 0 ? gpu.device_get_pci_bus_id(id, len, device) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (!id || len <= 0) return cudaErrorInvalidValue;
     if (device != 0) return cudaErrorInvalidDevice;
     constexpr char kNowhere[] = "0000:00:00.0";  // the host is on no PCI bus
@@ -56,12 +106,19 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int len, int device) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return call([](const KilnPrivateEntry& kiln) { return to_cuda(kiln.stream.synchronize_all()); });
+  return call([](const Driver& gpu) { return gpu.ctx_synchronize(); },
+              [](const KilnPrivateEntry& kiln) { return to_cuda(kiln.stream.synchronize_all()); });
 }
 
-// Handles of streams and events stay valid: programs that reset at their end destroy them afterwards.
+// Handles of streams and events stay valid: programs that reset at their end destroy them afterwards. On a GPU the
+// memory stays too, for the context is the engines' as well.
 cudaError_t cudaDeviceReset() {
-  return call([](const KilnPrivateEntry& kiln) {
+  const auto on_gpu = [](const Driver& gpu) {
+    const int done = gpu.ctx_synchronize();
+    last_error(/*forget=*/true);
+    return done;
+  };
+  return call(on_gpu, [](const KilnPrivateEntry& kiln) {
     const KilnStatus done = kiln.stream.synchronize_all();
     for (const Block& block : Allocations::instance().take_all()) kiln.device.release(block.data);
     last_error(/*forget=*/true);
@@ -70,7 +127,8 @@ cudaError_t cudaDeviceReset() {
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) { return gpu.ctx_get_stream_priority_range(least, greatest); };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (least) *least = 0;
     if (greatest) *greatest = 0;
     return cudaSuccess;
@@ -78,29 +136,47 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return can ? gpu.device_can_access_peer(can, device, peer) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (!can) return cudaErrorInvalidValue;
     *can = 0;
     return device == 0 && peer == 0 ? cudaSuccess : cudaErrorInvalidDevice;
   });
 }
 
-// There is no other device.
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) {
-  return call([](const KilnPrivateEntry&) { return cudaErrorInvalidDevice; });
+// The host has no other device.
+cudaError_t cudaDeviceEnablePeerAccess(int device, unsigned int flags) {
+  const auto on_gpu = [&](const Driver& gpu) {
+    kiln::cuda::ContextHandle peer = nullptr;
+    const int unusable = primary_context(gpu, device, peer);
+    return unusable ? unusable : gpu.ctx_enable_peer_access(peer, flags);
+  };
+  return call(on_gpu, [](const KilnPrivateEntry&) { return cudaErrorInvalidDevice; });
 }
-cudaError_t cudaDeviceDisablePeerAccess(int) {
-  return call([](const KilnPrivateEntry&) { return cudaErrorInvalidDevice; });
+cudaError_t cudaDeviceDisablePeerAccess(int device) {
+  const auto on_gpu = [&](const Driver& gpu) {
+    kiln::cuda::ContextHandle peer = nullptr;
+    const int unusable = primary_context(gpu, device, peer);
+    return unusable ? unusable : gpu.ctx_disable_peer_access(peer);
+  };
+  return call(on_gpu, [](const KilnPrivateEntry&) { return cudaErrorInvalidDevice; });
 }
 
 // All limits are of kernels that a GPU runs.
-cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t) {
-  return call([&](const KilnPrivateEntry&) {
-    return limit < 0 || limit > cudaLimitPersistingL2CacheSize ? cudaErrorInvalidValue : cudaErrorUnsupportedLimit;
-  });
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  return call([&](const Driver& gpu) { return gpu.ctx_set_limit(limit, value); },
+              [&](const KilnPrivateEntry&) {
+                return limit < 0 || limit > cudaLimitPersistingL2CacheSize ? cudaErrorInvalidValue
+                                                                           : cudaErrorUnsupportedLimit;
+              });
 }
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-  return call([&](const KilnPrivateEntry&) {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return value ? gpu.ctx_get_limit(value, limit) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry&) {
     if (!value || limit < 0 || limit > cudaLimitPersistingL2CacheSize) return cudaErrorInvalidValue;
     return cudaErrorUnsupportedLimit;
   });
@@ -132,7 +208,8 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 
 cudaError_t cudaDriverGetVersion(int* version) {
   if (!version) return remember(cudaErrorInvalidValue);
-  *version = 0;  // no driver is needed, nor looked for
+  *version = 0;  // where none is needed
+  if (const Driver* gpu = driver()) *version = gpu->version;
   return cudaSuccess;
 }
 

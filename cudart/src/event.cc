@@ -2,11 +2,23 @@
 #include "stream_of.h"
 
 using namespace kiln::cudart;
+using kiln::cuda::Driver;
 
 namespace {
 
+/// `call` for functions of an event, of which the driver is given none that is null.
+template <class G, class F>
+cudaError_t with_event(cudaEvent_t event, G on_gpu, F on_host) {
+  return call([&](const Driver& gpu) { return event ? on_gpu(gpu) : static_cast<int>(cudaErrorInvalidResourceHandle); },
+              on_host);
+}
+
 cudaError_t record(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return event ? gpu.event_record_with_flags(on(event), on(stream), flags)
+                 : static_cast<int>(cudaErrorInvalidResourceHandle);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (flags == cudaEventRecordExternal) return cudaErrorNotSupported;
     if (flags != cudaEventRecordDefault) return cudaErrorInvalidValue;
     return to_cuda(kiln.event.record(event, stream), cudaErrorStreamCaptureImplicit);
@@ -18,7 +30,11 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return event ? gpu.event_create(reinterpret_cast<kiln::cuda::EventHandle*>(event), flags)
+                 : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!event || flags > (cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess))
       return cudaErrorInvalidValue;
     if (flags & cudaEventInterprocess) return cudaErrorNotSupported;
@@ -30,7 +46,9 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return call([&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.event.destroy(event)); });
+  return with_event(
+      event, [&](const Driver& gpu) { return gpu.event_destroy(on(event)); },
+      [&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.event.destroy(event)); });
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return record(event, stream, 0); }
@@ -45,16 +63,24 @@ cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call(
+  return with_event(
+      event, [&](const Driver& gpu) { return gpu.event_synchronize(on(event)); },
       [&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.event.synchronize(event), cudaErrorCapturedEvent); });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call([&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.event.query(event), cudaErrorCapturedEvent); });
+  return with_event(
+      event, [&](const Driver& gpu) { return gpu.event_query(on(event)); },
+      [&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.event.query(event), cudaErrorCapturedEvent); });
 }
 
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!ms) return cudaErrorInvalidValue;
+    if (!start || !end) return cudaErrorInvalidResourceHandle;
+    return gpu.event_elapsed_time(ms, on(start), on(end));
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!ms) return cudaErrorInvalidValue;
     const KilnStatus known = kiln.event.elapsed_ms(start, end, ms);
     // An event that keeps no time, or was never recorded, is none of the events that have a time.

@@ -6,6 +6,7 @@
 #include "stream_of.h"
 
 using namespace kiln::cudart;
+using kiln::cuda::Driver;
 
 namespace {
 
@@ -30,7 +31,10 @@ bool is_mode(cudaStreamCaptureMode mode) {
 }
 
 cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return is_mode(mode) ? gpu.stream_begin_capture(on(stream), mode) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!is_mode(mode)) return cudaErrorInvalidValue;
     const KilnStatus begun = kiln.stream.begin_capture(stream);
     return begun == kKilnUnsupported ? cudaErrorStreamCaptureUnsupported : to_cuda(begun, cudaErrorIllegalState);
@@ -38,7 +42,11 @@ cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
 }
 
 cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!graph) return cudaErrorInvalidValue;
+    return gpu.stream_end_capture(on(stream), reinterpret_cast<kiln::cuda::GraphHandle*>(graph));
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!graph) return cudaErrorInvalidValue;
     KilnCaptureState state = kKilnCaptureNone;
     if (const KilnStatus known = kiln.stream.capture_state(stream, &state); known != kKilnOk) return to_cuda(known);
@@ -51,7 +59,14 @@ cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph) {
 }
 
 cudaError_t is_capturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!status) return cudaErrorInvalidValue;
+    int state = 0;
+    const int known = gpu.stream_is_capturing(on(stream), &state);
+    *status = static_cast<cudaStreamCaptureStatus>(state);
+    return known;
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!status) return cudaErrorInvalidValue;
     KilnCaptureState state = kKilnCaptureNone;
     if (const KilnStatus known = kiln.stream.capture_state(stream, &state); known != kKilnOk) return to_cuda(known);
@@ -61,7 +76,10 @@ cudaError_t is_capturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
 }
 
 cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return exec ? gpu.graph_launch(on(exec), on(stream)) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     void* graph = graph_of(exec);
     if (!graph) return cudaErrorInvalidResourceHandle;
     return to_cuda(kiln.graph.launch(graph, stream), cudaErrorStreamCaptureImplicit);
@@ -69,7 +87,10 @@ cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 
 cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return exec ? gpu.graph_upload(on(exec), on(stream)) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     uint32_t flags = 0;
     if (const KilnStatus known = kiln.stream.flags(stream, &flags); known != kKilnOk) return to_cuda(known);
     return graph_of(exec) ? cudaSuccess : cudaErrorInvalidResourceHandle;
@@ -79,7 +100,11 @@ cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream) {
 }  // namespace
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!graph || flags != 0) return cudaErrorInvalidValue;
+    return gpu.graph_create(reinterpret_cast<kiln::cuda::GraphHandle*>(graph), flags);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!graph || flags != 0) return cudaErrorInvalidValue;
     void* made = nullptr;
     const KilnStatus done = kiln.graph.create(&made);
@@ -89,11 +114,17 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags) {
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return call([&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.graph.destroy(graph)); });
+  return call(
+      [&](const Driver& gpu) { return graph ? gpu.graph_destroy(on(graph)) : static_cast<int>(cudaErrorInvalidValue); },
+      [&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.graph.destroy(graph)); });
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!exec || !graph) return cudaErrorInvalidValue;
+    return gpu.graph_instantiate_with_flags(reinterpret_cast<kiln::cuda::GraphExecHandle*>(exec), on(graph), flags);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!exec || flags > 15) return cudaErrorInvalidValue;
     if (flags & cudaGraphInstantiateFlagDeviceLaunch)
       return cudaErrorNotSupported;  // there are no kernels to launch it
@@ -111,7 +142,11 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t gra
 }
 
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!exec || !graph || !info) return cudaErrorInvalidValue;
+    return gpu.graph_exec_update(on(exec), on(graph), reinterpret_cast<kiln::cuda::GraphUpdateResult*>(info));
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!info) return cudaErrorInvalidValue;
     *info = {cudaGraphExecUpdateError, nullptr, nullptr};
     void* old = graph_of(exec);
@@ -135,7 +170,10 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGra
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return exec ? gpu.graph_exec_destroy(on(exec)) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     void* graph = graph_of(exec);
     if (!graph) return cudaErrorInvalidResourceHandle;
     {
@@ -147,7 +185,11 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* num_nodes) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!graph || !num_nodes) return cudaErrorInvalidValue;
+    return gpu.graph_get_nodes(on(graph), reinterpret_cast<kiln::cuda::GraphNodeHandle*>(nodes), num_nodes);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!num_nodes) return cudaErrorInvalidValue;
     size_t count = 0;
     if (const KilnStatus known = kiln.graph.num_nodes(graph, &count); known != kKilnOk) return to_cuda(known);
@@ -163,7 +205,14 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   // Nothing that a mode forbids is unsafe on the host.
   thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!mode || !is_mode(*mode)) return cudaErrorInvalidValue;
+    int number = *mode;
+    const int done = gpu.thread_exchange_stream_capture_mode(&number);
+    *mode = static_cast<cudaStreamCaptureMode>(number);
+    return done;
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (!mode || !is_mode(*mode)) return cudaErrorInvalidValue;
     std::swap(*mode, current);
     return cudaSuccess;

@@ -1,4 +1,5 @@
-// Kernels are code for a GPU. The host has none.
+// Kernels are code for a GPU, registered with the runtime that a program was linked with: this one takes none. The host
+// has none to run.
 #include "call.h"
 #include "stream_of.h"
 

@@ -10,6 +10,7 @@ namespace {
 
 struct Found {
   std::optional<KilnPrivateEntry> entry;
+  const cuda::Driver* driver = nullptr;
   cudaError_t error = cudaSuccess;
   std::string text;
 };
@@ -46,7 +47,16 @@ Found find() {
     found.text = "libnvinfer.so.10 and libcudart.so.13 are of different versions of Kiln; install both from one";
     return found;
   }
-  if (const char* name = nullptr; entry.device.identity(&name) != kKilnOk) {
+  const void* driver = nullptr;
+  size_t driver_size = 0;
+  const KilnStatus known = entry.gpu.driver(&driver, &driver_size);
+  if (known == kKilnOk && driver_size != sizeof(cuda::Driver)) {
+    found.error = cudaErrorInitializationError;
+    found.text = "libnvinfer.so.10 and libcudart.so.13 are of different versions of Kiln; install both from one";
+    return found;
+  }
+  found.driver = static_cast<const cuda::Driver*>(driver);
+  if (const char* name = nullptr; known != kKilnOk || (!driver && entry.device.identity(&name) != kKilnOk)) {
     found.error = cudaErrorNoDevice;
     found.text = entry.last_error_text();
     return found;
@@ -55,8 +65,6 @@ Found find() {
   return found;
 }
 
-// Here is where this library will stand aside: where NVIDIA's driver has a device and NVIDIA's runtime is installed,
-// the table would come from that runtime instead. It needs the CUDA backend, since streams must then be the driver's.
 const Found& found() {
   static const Found& once = *new Found(find());
   return once;
@@ -65,6 +73,8 @@ const Found& found() {
 }  // namespace
 
 const KilnPrivateEntry* library() { return found().entry ? &*found().entry : nullptr; }
+
+const cuda::Driver* driver() { return found().driver; }
 
 Absence why_not() { return {found().error, found().text.c_str()}; }
 

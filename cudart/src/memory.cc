@@ -9,6 +9,7 @@
 #include "stream_of.h"
 
 using namespace kiln::cudart;
+using kiln::cuda::Driver;
 
 namespace {
 
@@ -47,8 +48,45 @@ size_t available_memory() {
   return 0;
 }
 
+/// Memory of the driver, by `get(address, size)`; none for 0 bytes.
+template <class F>
+int allocate_on_gpu(void** memory, size_t size, F get) {
+  if (!memory) return cudaErrorInvalidValue;
+  *memory = nullptr;
+  if (size == 0) return cudaSuccess;
+  kiln::cuda::DevicePointer address = 0;
+  const int result = get(&address, size);
+  if (result == 0) *memory = reinterpret_cast<void*>(address);
+  return result;
+}
+
+int attributes_on_gpu(const Driver& gpu, cudaPointerAttributes* attributes, const void* pointer) {
+  using namespace kiln::cuda;
+  if (!attributes) return cudaErrorInvalidValue;
+  *attributes = {};
+  unsigned type = 0, managed = 0;
+  int device = 0;
+  int wanted[] = {kPointerMemoryType, kPointerDevice, kPointerHost, kPointerIsManaged, kPointerDeviceOrdinal};
+  DevicePointer on_device = 0;
+  void* values[] = {&type, &on_device, &attributes->hostPointer, &managed, &device};
+  if (const int result = gpu.pointer_get_attributes(5, wanted, values, on(pointer))) return result;
+  if (type == 0) {  // nothing that the driver knows
+    attributes->type = cudaMemoryTypeUnregistered;
+    attributes->device = cudaInvalidDeviceId;
+    attributes->hostPointer = const_cast<void*>(pointer);
+    return 0;
+  }
+  attributes->device = device;
+  attributes->devicePointer = reinterpret_cast<void*>(on_device);
+  attributes->type = managed ? cudaMemoryTypeManaged : type == kMemoryHost ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+  return 0;
+}
+
 cudaError_t free_async(void* memory, cudaStream_t stream) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return memory ? gpu.mem_free_async(on(memory), on(stream)) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!memory) return cudaErrorInvalidValue;
     const auto block = Allocations::instance().find(memory);
     if (!block || block->data != memory || block->memory != Memory::kDevice) return cudaErrorInvalidValue;
@@ -71,7 +109,10 @@ cudaError_t free_async(void* memory, cudaStream_t stream) {
 }
 
 cudaError_t malloc_async(void** memory, size_t size, cudaStream_t stream) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return allocate_on_gpu(memory, size, [&](auto* at, size_t n) { return gpu.mem_alloc_async(at, n, on(stream)); });
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     uint32_t flags = 0;
     if (const KilnStatus known = kiln.stream.flags(stream, &flags); known != kKilnOk) return to_cuda(known);
     return allocate(kiln, memory, size, Memory::kDevice, 0);  // earlier than the stream's order asks for
@@ -81,35 +122,50 @@ cudaError_t malloc_async(void** memory, size_t size, cudaStream_t stream) {
 }  // namespace
 
 cudaError_t cudaMalloc(void** memory, size_t size) {
-  return call([&](const KilnPrivateEntry& kiln) { return allocate(kiln, memory, size, Memory::kDevice, 0); });
+  const auto on_gpu = [&](const Driver& gpu) { return allocate_on_gpu(memory, size, gpu.mem_alloc); };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) { return allocate(kiln, memory, size, Memory::kDevice, 0); });
 }
 
 cudaError_t cudaFree(void* memory) {
-  return call([&](const KilnPrivateEntry& kiln) { return release(kiln, memory, Memory::kDevice, Memory::kManaged); });
+  const auto on_gpu = [&](const Driver& gpu) { return memory ? gpu.mem_free(on(memory)) : 0; };
+  return call(on_gpu,
+              [&](const KilnPrivateEntry& kiln) { return release(kiln, memory, Memory::kDevice, Memory::kManaged); });
 }
 
 cudaError_t cudaMallocHost(void** memory, size_t size) { return cudaHostAlloc(memory, size, cudaHostAllocDefault); }
 
 cudaError_t cudaHostAlloc(void** memory, size_t size, unsigned int flags) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!memory || (flags & ~7u)) return cudaErrorInvalidValue;
+    *memory = nullptr;
+    return size == 0 ? 0 : gpu.mem_host_alloc(memory, size, flags);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (flags & ~7u) return cudaErrorInvalidValue;
     return allocate(kiln, memory, size, Memory::kHost, flags);
   });
 }
 
 cudaError_t cudaFreeHost(void* memory) {
-  return call([&](const KilnPrivateEntry& kiln) { return release(kiln, memory, Memory::kHost, Memory::kHost); });
+  const auto on_gpu = [&](const Driver& gpu) { return memory ? gpu.mem_free_host(memory) : 0; };
+  return call(on_gpu,
+              [&](const KilnPrivateEntry& kiln) { return release(kiln, memory, Memory::kHost, Memory::kHost); });
 }
 
 cudaError_t cudaMallocManaged(void** memory, size_t size, unsigned int flags) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (size == 0) return cudaErrorInvalidValue;
+    return allocate_on_gpu(memory, size, [&](auto* at, size_t n) { return gpu.mem_alloc_managed(at, n, flags); });
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (size == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) return cudaErrorInvalidValue;
     return allocate(kiln, memory, size, Memory::kManaged, 0);
   });
 }
 
 cudaError_t cudaHostRegister(void* memory, size_t size, unsigned int flags) {
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) { return gpu.mem_host_register(memory, size, flags); };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (!memory || size == 0 || (flags & ~0xfu)) return cudaErrorInvalidValue;
     const Block block{static_cast<std::byte*>(memory), size, Memory::kRegistered, flags};
     return Allocations::instance().add(block) ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
@@ -117,7 +173,8 @@ cudaError_t cudaHostRegister(void* memory, size_t size, unsigned int flags) {
 }
 
 cudaError_t cudaHostUnregister(void* memory) {
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) { return gpu.mem_host_unregister(memory); };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (!memory) return cudaErrorInvalidValue;
     const auto taken = Allocations::instance().take(memory, Memory::kRegistered, Memory::kRegistered);
     return taken ? cudaSuccess : cudaErrorHostMemoryNotRegistered;
@@ -125,7 +182,11 @@ cudaError_t cudaHostUnregister(void* memory) {
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int flags) {
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!device || !host) return cudaErrorInvalidValue;
+    return gpu.mem_host_get_device_pointer(reinterpret_cast<kiln::cuda::DevicePointer*>(device), host, flags);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (!device || !host || flags != 0) return cudaErrorInvalidValue;
     const auto block = Allocations::instance().find(host);
     if (!block || block->memory == Memory::kDevice) return cudaErrorInvalidValue;
@@ -135,7 +196,10 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int fla
 }
 
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return flags && host ? gpu.mem_host_get_flags(flags, host) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (!flags || !host) return cudaErrorInvalidValue;
     const auto block = Allocations::instance().find(host);
     if (!block || (block->memory != Memory::kHost && block->memory != Memory::kRegistered))
@@ -146,7 +210,8 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
-  return call([&](const KilnPrivateEntry&) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) { return attributes_on_gpu(gpu, attributes, pointer); };
+  return call(on_gpu, [&](const KilnPrivateEntry&) -> cudaError_t {
     if (!attributes) return cudaErrorInvalidValue;
     void* at = const_cast<void*>(pointer);
     *attributes = {};
@@ -168,7 +233,10 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return free && total ? gpu.mem_get_info(free, total) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!free || !total) return cudaErrorInvalidValue;
     if (const KilnStatus known = kiln.device.total_memory(total); known != kKilnOk) return to_cuda(known);
     *free = std::min(available_memory(), *total);

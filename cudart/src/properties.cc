@@ -1,4 +1,5 @@
-// What the device is. The host as it is: what only a GPU has is 0, its compute capability too.
+// What the device is. The host as it is: what only a GPU has is 0, its compute capability too. A GPU as its driver
+// says.
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "call.h"
 
 using namespace kiln::cudart;
+using kiln::cuda::Driver;
 
 namespace {
 
@@ -63,6 +65,86 @@ cudaError_t read_properties(const KilnPrivateEntry& kiln, cudaDeviceProp& prop) 
   return cudaSuccess;
 }
 
+struct PropertyField {
+  int attribute;  ///< of the driver, as cudaDeviceAttr
+  size_t offset;
+  bool is_wide;  ///< a size_t, else an int
+};
+constexpr auto kInt = false, kWide = true;
+/// What has an attribute of the driver's; textures and surfaces, which no function here takes, stay 0.
+constexpr PropertyField kFields[] = {
+    {cudaDevAttrMaxThreadsPerBlock, offsetof(cudaDeviceProp, maxThreadsPerBlock), kInt},
+    {cudaDevAttrMaxBlockDimX, offsetof(cudaDeviceProp, maxThreadsDim[0]), kInt},
+    {cudaDevAttrMaxBlockDimY, offsetof(cudaDeviceProp, maxThreadsDim[1]), kInt},
+    {cudaDevAttrMaxBlockDimZ, offsetof(cudaDeviceProp, maxThreadsDim[2]), kInt},
+    {cudaDevAttrMaxGridDimX, offsetof(cudaDeviceProp, maxGridSize[0]), kInt},
+    {cudaDevAttrMaxGridDimY, offsetof(cudaDeviceProp, maxGridSize[1]), kInt},
+    {cudaDevAttrMaxGridDimZ, offsetof(cudaDeviceProp, maxGridSize[2]), kInt},
+    {cudaDevAttrMaxSharedMemoryPerBlock, offsetof(cudaDeviceProp, sharedMemPerBlock), kWide},
+    {cudaDevAttrTotalConstantMemory, offsetof(cudaDeviceProp, totalConstMem), kWide},
+    {cudaDevAttrWarpSize, offsetof(cudaDeviceProp, warpSize), kInt},
+    {cudaDevAttrMaxPitch, offsetof(cudaDeviceProp, memPitch), kWide},
+    {cudaDevAttrMaxRegistersPerBlock, offsetof(cudaDeviceProp, regsPerBlock), kInt},
+    {cudaDevAttrTextureAlignment, offsetof(cudaDeviceProp, textureAlignment), kWide},
+    {cudaDevAttrMultiProcessorCount, offsetof(cudaDeviceProp, multiProcessorCount), kInt},
+    {cudaDevAttrIntegrated, offsetof(cudaDeviceProp, integrated), kInt},
+    {cudaDevAttrCanMapHostMemory, offsetof(cudaDeviceProp, canMapHostMemory), kInt},
+    {cudaDevAttrConcurrentKernels, offsetof(cudaDeviceProp, concurrentKernels), kInt},
+    {cudaDevAttrEccEnabled, offsetof(cudaDeviceProp, ECCEnabled), kInt},
+    {cudaDevAttrPciBusId, offsetof(cudaDeviceProp, pciBusID), kInt},
+    {cudaDevAttrPciDeviceId, offsetof(cudaDeviceProp, pciDeviceID), kInt},
+    {cudaDevAttrPciDomainId, offsetof(cudaDeviceProp, pciDomainID), kInt},
+    {cudaDevAttrAsyncEngineCount, offsetof(cudaDeviceProp, asyncEngineCount), kInt},
+    {cudaDevAttrUnifiedAddressing, offsetof(cudaDeviceProp, unifiedAddressing), kInt},
+    {cudaDevAttrGlobalMemoryBusWidth, offsetof(cudaDeviceProp, memoryBusWidth), kInt},
+    {cudaDevAttrL2CacheSize, offsetof(cudaDeviceProp, l2CacheSize), kInt},
+    {cudaDevAttrMaxPersistingL2CacheSize, offsetof(cudaDeviceProp, persistingL2CacheMaxSize), kInt},
+    {cudaDevAttrMaxThreadsPerMultiProcessor, offsetof(cudaDeviceProp, maxThreadsPerMultiProcessor), kInt},
+    {cudaDevAttrStreamPrioritiesSupported, offsetof(cudaDeviceProp, streamPrioritiesSupported), kInt},
+    {cudaDevAttrGlobalL1CacheSupported, offsetof(cudaDeviceProp, globalL1CacheSupported), kInt},
+    {cudaDevAttrLocalL1CacheSupported, offsetof(cudaDeviceProp, localL1CacheSupported), kInt},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, offsetof(cudaDeviceProp, sharedMemPerMultiprocessor), kWide},
+    {cudaDevAttrMaxRegistersPerMultiprocessor, offsetof(cudaDeviceProp, regsPerMultiprocessor), kInt},
+    {cudaDevAttrManagedMemory, offsetof(cudaDeviceProp, managedMemory), kInt},
+    {cudaDevAttrIsMultiGpuBoard, offsetof(cudaDeviceProp, isMultiGpuBoard), kInt},
+    {cudaDevAttrMultiGpuBoardGroupID, offsetof(cudaDeviceProp, multiGpuBoardGroupID), kInt},
+    {cudaDevAttrHostNativeAtomicSupported, offsetof(cudaDeviceProp, hostNativeAtomicSupported), kInt},
+    {cudaDevAttrPageableMemoryAccess, offsetof(cudaDeviceProp, pageableMemoryAccess), kInt},
+    {cudaDevAttrConcurrentManagedAccess, offsetof(cudaDeviceProp, concurrentManagedAccess), kInt},
+    {cudaDevAttrComputePreemptionSupported, offsetof(cudaDeviceProp, computePreemptionSupported), kInt},
+    {cudaDevAttrCanUseHostPointerForRegisteredMem, offsetof(cudaDeviceProp, canUseHostPointerForRegisteredMem), kInt},
+    {cudaDevAttrCooperativeLaunch, offsetof(cudaDeviceProp, cooperativeLaunch), kInt},
+    {cudaDevAttrMaxSharedMemoryPerBlockOptin, offsetof(cudaDeviceProp, sharedMemPerBlockOptin), kWide},
+    {cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+     offsetof(cudaDeviceProp, pageableMemoryAccessUsesHostPageTables), kInt},
+    {cudaDevAttrDirectManagedMemAccessFromHost, offsetof(cudaDeviceProp, directManagedMemAccessFromHost), kInt},
+    {cudaDevAttrMaxBlocksPerMultiprocessor, offsetof(cudaDeviceProp, maxBlocksPerMultiProcessor), kInt},
+    {cudaDevAttrReservedSharedMemoryPerBlock, offsetof(cudaDeviceProp, reservedSharedMemPerBlock), kWide},
+    {cudaDevAttrHostRegisterSupported, offsetof(cudaDeviceProp, hostRegisterSupported), kInt},
+    {cudaDevAttrHostRegisterReadOnlySupported, offsetof(cudaDeviceProp, hostRegisterReadOnlySupported), kInt},
+    {cudaDevAttrMemoryPoolsSupported, offsetof(cudaDeviceProp, memoryPoolsSupported), kInt},
+    {cudaDevAttrClusterLaunch, offsetof(cudaDeviceProp, clusterLaunch), kInt},
+    {cudaDevAttrComputeCapabilityMajor, offsetof(cudaDeviceProp, major), kInt},
+    {cudaDevAttrComputeCapabilityMinor, offsetof(cudaDeviceProp, minor), kInt},
+};
+
+int read_gpu_properties(const Driver& gpu, cudaDeviceProp& prop, int device) {
+  prop = {};
+  if (const int unknown = gpu.device_get_name(prop.name, sizeof prop.name, device)) return unknown;
+  if (const int unknown = gpu.device_total_mem(&prop.totalGlobalMem, device)) return unknown;
+  kiln::cuda::Uuid uuid{};
+  if (const int unknown = gpu.device_get_uuid(&uuid, device)) return unknown;
+  std::memcpy(prop.uuid.bytes, uuid.bytes, sizeof uuid.bytes);
+  for (const PropertyField& field : kFields) {
+    int value = 0;
+    if (gpu.device_get_attribute(&value, field.attribute, device) != 0) continue;  // an older driver lacks some
+    const size_t wide = value < 0 ? 0 : static_cast<size_t>(value);
+    auto* at = reinterpret_cast<std::byte*>(&prop) + field.offset;
+    field.is_wide ? std::memcpy(at, &wide, sizeof wide) : std::memcpy(at, &value, sizeof value);
+  }
+  return 0;
+}
+
 int as_int(size_t size) { return static_cast<int>(std::min<size_t>(size, INT_MAX)); }
 
 /// What is 0 for the host needs no line.
@@ -98,7 +180,13 @@ int attribute(const cudaDeviceProp& prop, cudaDeviceAttr attribute) {
 }  // namespace
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    int count = 0;
+    if (!prop) return cudaErrorInvalidValue;
+    if (const int unknown = gpu.device_get_count(&count)) return unknown;
+    return device >= 0 && device < count ? read_gpu_properties(gpu, *prop, device) : cudaErrorInvalidDevice;
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!prop) return cudaErrorInvalidValue;
     if (device != 0) return cudaErrorInvalidDevice;
     return read_properties(kiln, *prop);
@@ -106,7 +194,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return value ? gpu.device_get_attribute(value, which, device) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!value || which < 1 || which >= cudaDevAttrMax) return cudaErrorInvalidValue;
     if (device != 0) return cudaErrorInvalidDevice;
     cudaDeviceProp prop;

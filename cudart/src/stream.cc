@@ -5,6 +5,7 @@
 #include "stream_of.h"
 
 using namespace kiln::cudart;
+using kiln::cuda::Driver;
 
 namespace {
 
@@ -27,8 +28,29 @@ struct HostFunction {
   }
 };
 
+/// The driver's threads call it, and learn of no failure: behind one, they call nothing.
+int launch_on_gpu(const Driver& gpu, cudaStream_t stream, const HostFunction& function) {
+  if (!function.function && !function.callback) return cudaErrorInvalidValue;
+  if (function.function) return gpu.launch_host_func(on(stream), function.function, function.data);
+  int status = kiln::cuda::kCaptureNone;
+  if (const int known = gpu.stream_is_capturing(on(stream), &status)) return known;
+  if (status != kiln::cuda::kCaptureNone) return cudaErrorStreamCaptureUnsupported;  // a replay would call it again
+  auto* kept = new (std::nothrow) HostFunction(function);
+  if (!kept) return cudaErrorMemoryAllocation;
+  const int queued = gpu.launch_host_func(
+      on(stream),
+      [](void* argument) {
+        const std::unique_ptr<HostFunction> self(static_cast<HostFunction*>(argument));
+        HostFunction::run(argument, 0);
+      },
+      kept);
+  if (queued != 0) delete kept;
+  return queued;
+}
+
 cudaError_t launch(cudaStream_t stream, HostFunction function) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) { return launch_on_gpu(gpu, stream, function); };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!function.function && !function.callback) return cudaErrorInvalidValue;
     auto kept = std::make_unique<HostFunction>(function);
     const KilnStatus queued = kiln.stream.launch_kept(
@@ -44,19 +66,22 @@ cudaError_t add_callback(cudaStream_t stream, cudaStreamCallback_t callback, voi
 }
 
 cudaError_t synchronize(cudaStream_t stream) {
-  return call([&](const KilnPrivateEntry& kiln) {
+  const auto on_gpu = [&](const Driver& gpu) { return gpu.stream_synchronize(on(stream)); };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) {
     return to_cuda(kiln.stream.synchronize(stream), cudaErrorStreamCaptureUnsupported);
   });
 }
 
 cudaError_t query(cudaStream_t stream) {
-  return call([&](const KilnPrivateEntry& kiln) {
+  const auto on_gpu = [&](const Driver& gpu) { return gpu.stream_query(on(stream)); };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) {
     return to_cuda(kiln.stream.query(stream), cudaErrorStreamCaptureUnsupported);
   });
 }
 
 cudaError_t wait(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) { return gpu.stream_wait_event(on(stream), on(event), flags); };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (flags == cudaEventWaitExternal) return cudaErrorNotSupported;
     if (flags != cudaEventWaitDefault) return cudaErrorInvalidValue;
     return to_cuda(kiln.stream.wait_event(stream, event), cudaErrorStreamCaptureIsolation);
@@ -64,11 +89,17 @@ cudaError_t wait(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
 }
 
 cudaError_t get_priority(cudaStream_t stream, int* priority) {
-  return call([&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.stream.priority(stream, priority)); });
+  const auto on_gpu = [&](const Driver& gpu) {
+    return priority ? gpu.stream_get_priority(on(stream), priority) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.stream.priority(stream, priority)); });
 }
 
 cudaError_t get_flags(cudaStream_t stream, unsigned int* flags) {
-  return call([&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.stream.flags(stream, flags)); });
+  const auto on_gpu = [&](const Driver& gpu) {
+    return flags ? gpu.stream_get_flags(on(stream), flags) : static_cast<int>(cudaErrorInvalidValue);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) { return to_cuda(kiln.stream.flags(stream, flags)); });
 }
 
 }  // namespace
@@ -79,8 +110,12 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) 
   return cudaStreamCreateWithPriority(stream, flags, 0);
 }
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
+  const auto on_gpu = [&](const Driver& gpu) -> int {
+    if (!stream || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    return gpu.stream_create_with_priority(reinterpret_cast<kiln::cuda::StreamHandle*>(stream), flags, priority);
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!stream || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
     void* made = nullptr;
     const KilnStatus done = kiln.stream.create(flags, /*priority=*/0, &made);  // the range is [0, 0]
@@ -90,7 +125,10 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call([&](const KilnPrivateEntry& kiln) -> cudaError_t {
+  const auto on_gpu = [&](const Driver& gpu) {
+    return is_default(stream) ? static_cast<int>(cudaErrorInvalidResourceHandle) : gpu.stream_destroy(on(stream));
+  };
+  return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (is_default(stream)) return cudaErrorInvalidResourceHandle;
     return to_cuda(kiln.stream.destroy(stream));
   });

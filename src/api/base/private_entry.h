@@ -83,6 +83,13 @@ struct KilnDeviceEntry {
   KilnStatus (*num_threads)(int32_t* count);  ///< of its team
 };
 
+/// The driver that engines run with, which is loaded once a process.
+struct KilnGpuEntry {
+  /// Null where engines run on the CPU, else a kiln::cuda::Driver (backend/cuda/device/driver.h) of `size_bytes`, which
+  /// lives as long as the library. Only for a library of the same build.
+  KilnStatus (*driver)(const void** driver, size_t* size_bytes);
+};
+
 /// createNvOnnxParser_INTERNAL and its like; a null function is one that this library does not have.
 struct KilnParserEntry {
   void* (*create_parser)(void* network, void* logger, int32_t version);
@@ -99,6 +106,7 @@ struct KilnPrivateEntry {
   KilnGraphEntry graph;
   KilnDeviceEntry device;
   KilnParserEntry parser;
+  KilnGpuEntry gpu;
 };
 enum : uint32_t { kKilnEntryVersion = 1 };
 

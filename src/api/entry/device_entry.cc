@@ -72,7 +72,21 @@ KilnStatus num_threads(int32_t* count) {
   });
 }
 
+KilnStatus driver(const void** driver, size_t* size_bytes) {
+  return entry_guard([&]() -> Status {
+    TRY(require(driver && size_bytes, "the address of the driver or of its size is null"));
+    *driver = nullptr;
+    *size_bytes = sizeof(cuda::Driver);
+    if (TRY(default_device_kind()) == DeviceKind::kCpu) return {};
+    const cuda::Driver& loaded = TRY(cuda::Driver::instance());
+    *driver = &loaded;
+    return {};
+  });
+}
+
 }  // namespace
+
+KilnGpuEntry gpu_entry() { return {driver}; }
 
 KilnDeviceEntry device_entry() { return {allocate, release, total_memory, identity, num_threads}; }
 

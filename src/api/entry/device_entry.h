@@ -6,5 +6,6 @@
 namespace kiln::api {
 
 KilnDeviceEntry device_entry();
+KilnGpuEntry gpu_entry();
 
 }  // namespace kiln::api

@@ -26,6 +26,7 @@ KilnStatus kiln_private_entry(KilnPrivateEntry* entry) {
   table.graph = graph_entry();
   table.device = device_entry();
   table.parser = parser_entry();
+  table.gpu = gpu_entry();
   const uint32_t size = entry->size;
   std::memset(static_cast<void*>(entry), 0, size);
   std::memcpy(static_cast<void*>(entry), &table, table.size);
