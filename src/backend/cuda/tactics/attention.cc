@@ -59,11 +59,11 @@ class AttentionTactic final : public Tactic {
     const auto candidates = candidates_of(cx, region);
     CHECK(candidates.has_value());
     for (const AttentionCandidate& candidate : *candidates) {
-      if (result.size() == num_candidates(cx)) break;
       result.push_back(linear_variant(region, candidate.kernel.name()));
       result.back().estimate_us = candidate.estimate_us;
       result.back().params = candidate.kernel.record();
     }
+    keep_likeliest(cx, result);
     return result;
   }
 

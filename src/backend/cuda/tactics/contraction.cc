@@ -1,6 +1,7 @@
 #include "backend/cuda/tactics/contraction.h"
 
 #include <algorithm>
+#include <set>
 
 namespace kiln::cuda {
 
@@ -42,9 +43,25 @@ Match checked(const TacticContext& cx, Match region) {
   return region;
 }
 
-size_t num_candidates(const TacticContext& cx) {
-  constexpr size_t kByLevel[] = {1, 2, 4, 8, 16, 32};
-  return kByLevel[std::clamp(cx.optimization_level, 0, 5)];
+void keep_likeliest(const TacticContext& cx, std::vector<Variant>& variants) {
+  constexpr size_t kByLevel[] = {1, 2, 3, 5, 12, 48};
+  constexpr double kFarBehind = 2.5;  // estimates are not off by more
+  const int level = std::clamp(cx.optimization_level, 0, 5);
+  std::ranges::stable_sort(variants, {}, &Variant::estimate_us);
+  if (level < 5)
+    std::erase_if(variants, [limit = variants.front().estimate_us * kFarBehind](const Variant& v) {
+      return v.estimate_us > limit;
+    });
+  std::set<std::string_view> kinds;
+  std::vector<bool> leads;
+  for (const Variant& v : variants)
+    leads.push_back(kinds.insert(std::string_view(v.name).substr(0, v.name.find(' '))).second);
+  std::vector<Variant> kept;
+  for (const bool leading : {true, false})
+    for (size_t i = 0; i < variants.size(); ++i)
+      if (leads[i] == leading && kept.size() < kByLevel[level]) kept.push_back(variants[i]);
+  std::ranges::stable_sort(kept, {}, &Variant::estimate_us);
+  variants = std::move(kept);
 }
 
 Variant contraction_variant(const TacticContext& cx, const Region& region, std::string name, const Format& format,

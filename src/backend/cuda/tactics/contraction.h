@@ -16,8 +16,9 @@ Machine machine_of(const Properties& properties);
 Result<Epilogue> epilogue_of(const TacticContext& cx, const Region& region);
 /// The region, or why kernels cannot have its epilogue.
 Match checked(const TacticContext& cx, Match region);
-/// How many of the ordered candidates are worth timing.
-size_t num_candidates(const TacticContext& cx);
+/// Leaves what is worth timing of variants by their estimates: the best of each kind (the first word of a name), then
+/// the next best, none far behind the first, as many as the optimization level allows.
+void keep_likeliest(const TacticContext& cx, std::vector<Variant>& variants);
 /// The result in `format`, and inputs that lie against it likewise.
 Variant contraction_variant(const TacticContext& cx, const Region& region, std::string name, const Format& format,
                             double estimate_us);

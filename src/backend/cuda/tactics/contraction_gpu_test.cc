@@ -167,6 +167,8 @@ TEST_F(ContractionsOnGpu, Convolutions) {
       {"3x3 in f32", kF32, {1, 32, 9, 11}, {48, 32, 3, 3}, {2, 2}, {1, 1}, {}, 1, Tail::kSilu},
       {"first layer", kF16, {2, 3, 33, 35}, {64, 3, 7, 7}, {2, 2}, {3, 3}, {}, 1, Tail::kBiasRelu},
       {"first layer in f32", kF32, {1, 3, 19, 23}, {16, 3, 3, 3}, {2, 2}, {1, 1}},
+      {"twelve channels", kF16, {1, 12, 20, 20}, {16, 12, 3, 3}, {}, {1, 1}, {}, 1, Tail::kSilu},
+      {"58 channels", kF16, {1, 58, 10, 10}, {58, 58, 3, 3}, {}, {1, 1}, {}, 1, Tail::kSilu},
       {"1x1", kF16, {2, 64, 7, 7}, {256, 64, 1, 1}, {}, {}, {}, 1, Tail::kResidual},
       {"1x1, odd channels", kF16, {1, 35, 6, 5}, {27, 35, 1, 1}},
       {"1x1 strided", kF16, {1, 64, 8, 8}, {128, 64, 1, 1}, {2, 2}},
@@ -225,7 +227,7 @@ TEST_F(ContractionsOnGpu, DISABLED_ProductRates) {
     const ir::ValueId y = net.add(ops::MatrixMultiply{}, {net.input({m, k}), net.constant({k, n}, 0.02)});
     net.finish(with_tail(net, y, Tail::kBiasRelu, {1, n}));
     const auto ran =
-        run_variants(*gpu_, net.graph, matrix_multiply_tactic(), net.inputs, {.timed = true, .optimization_level = 4});
+        run_variants(*gpu_, net.graph, matrix_multiply_tactic(), net.inputs, {.timed = true, .optimization_level = 5});
     ASSERT_TRUE(ran) << ran.error().message;
     print_rates(str(m, " x ", n, " x ", k), 2.0 * static_cast<double>(m * n * k), *ran);
   }
@@ -250,7 +252,7 @@ TEST_F(ContractionsOnGpu, DISABLED_ConvolutionRates) {
                                                     1,
                                                     Tail::kBiasRelu});
       const auto ran =
-          run_variants(*gpu_, net.graph, convolution_tactic(), net.inputs, {.timed = true, .optimization_level = 4});
+          run_variants(*gpu_, net.graph, convolution_tactic(), net.inputs, {.timed = true, .optimization_level = 5});
       ASSERT_TRUE(ran) << ran.error().message;
       const int64_t pixels = batch * (l.size / l.stride) * (l.size / l.stride);
       print_rates(str("batch ", batch, ": ", l.channels, " of ", l.size, " to ", l.out, ", ", l.kernel, "x", l.kernel,

@@ -25,13 +25,19 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   const auto filter = FilterExtents::of(*w.extents(), groups, spec.transposed);
   CHECK(filter.has_value());
   const Extents opt = y.opt_extents();
-  const ConvTraits traits{x.dtype,
-                          y.dtype,
-                          *filter,
-                          cx.graph.constant(region.inputs[1]) != nullptr,
-                          cx.numerics.tf32,
-                          spec.transposed,
-                          opt[1] > 0 ? volume(opt) / opt[1] : 0};
+  ConvTraits traits{x.dtype,
+                    y.dtype,
+                    *filter,
+                    cx.graph.constant(region.inputs[1]) != nullptr,
+                    cx.numerics.tf32,
+                    spec.transposed,
+                    opt[1] > 0 ? volume(opt) / opt[1] : 0};
+  const auto all_ones = [](const Extents& e) { return std::ranges::all_of(e, [](int64_t x) { return x == 1; }); };
+  if (const size_t axes = spec.kernel.size(); axes <= 2 && all_ones(spec.dilations)) {
+    traits.kernel_h = axes == 2 ? spec.kernel[0] : 1;
+    traits.kernel_w = spec.kernel.back();
+    traits.stride = spec.strides.back();
+  }
   const Machine machine = machine_of(device_of(cx).properties());
   const Format last = Format::channels_last(x.rank());
   std::vector<Variant> result;
@@ -56,8 +62,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     for (const GemmCandidate& candidate : gemm_candidates(product, traits.pixels, out, in, 1, machine))
       add(candidate, "gemm", last);
   }
-  std::ranges::stable_sort(result, {}, &Variant::estimate_us);
-  if (result.size() > num_candidates(cx)) result.resize(num_candidates(cx));
+  keep_likeliest(cx, result);
   return result;
 }
 

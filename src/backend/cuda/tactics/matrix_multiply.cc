@@ -102,10 +102,10 @@ class MatrixMultiplyTactic final : public Tactic {
     const Machine machine = machine_of(device_of(cx).properties());
     std::vector<Variant> result;
     for (const GemmCandidate& candidate : gemm_candidates(p.traits, p.m, p.n, p.k, p.batches, machine)) {
-      if (result.size() == num_candidates(cx)) break;
       result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
       result.back().params = candidate.kernel.record();
     }
+    keep_likeliest(cx, result);
     return result;
   }
 

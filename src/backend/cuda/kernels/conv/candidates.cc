@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
@@ -43,23 +44,39 @@ class Candidates {
   void add_depthwise() {
     kernel_.family = ConvFamily::kDepthwise;
     kernel_.channels_last = true;
+    kernel_.kernel_h = t_.kernel_h, kernel_.kernel_w = t_.kernel_w, kernel_.stride = t_.stride;
+    if (t_.kernel_w > 0)
+      for (const int64_t vec : {8, 4, 2, 1})
+        for (const int64_t columns : {4, 2, 1}) add_rows(vec, columns);
+    kernel_.kernel_h = kernel_.kernel_w = kernel_.stride = 0;
     const double bytes = static_cast<double>(t_.pixels * t_.filter.groups * 2 * bytes_of(t_.element));
-    for (const int64_t vec : {8, 4, 2, 1}) {
-      if (t_.filter.groups % vec != 0 || vec * bytes_of(t_.element) > 16) continue;
-      kernel_.vec = vec;
-      for (const int64_t columns : {4, 2, 1}) {
-        kernel_.columns = columns;
-        const double penalty = 1 + 0.2 / static_cast<double>(columns) + 0.5 / static_cast<double>(vec);
-        result_.push_back({kernel_, 2 + 1e6 * penalty * bytes / machine_.memory_bytes_per_second});
-      }
-      if (vec * bytes_of(t_.element) <= 8) break;  // narrower ones only where wider ones do not divide
-    }
-    kernel_.vec = 1;
+    kernel_.vec = power_of_two_in(t_.filter.groups, 16 / bytes_of(t_.element));
     kernel_.columns = 2;
+    result_.push_back({kernel_, 8 + 1e6 * 1.5 * bytes / machine_.memory_bytes_per_second});
+    kernel_.vec = 1;
     kernel_.channels_last = false;
-    result_.push_back({kernel_, 2 + 1e6 * 2.5 * bytes / machine_.memory_bytes_per_second});
+    result_.push_back({kernel_, 10 + 1e6 * 2.5 * bytes / machine_.memory_bytes_per_second});
     kernel_.columns = 1;
     kernel_.channels_last = true;
+  }
+  void add_rows(int64_t vec, int64_t columns) {
+    const int64_t size = bytes_of(t_.element);
+    if (t_.filter.groups % vec != 0 || vec * size > 16 || (vec == 1 && t_.filter.groups % 2 == 0)) return;
+    if (t_.kernel_h * t_.kernel_w > 49 || vec * columns > 16) return;  // text and registers would be too many
+    kernel_.vec = vec;
+    kernel_.columns = columns;
+    const double threads =
+        static_cast<double>(t_.pixels) / static_cast<double>(columns) * static_cast<double>(t_.filter.groups / vec);
+    const double taps = static_cast<double>(t_.kernel_h * t_.kernel_w);
+    const double loads = static_cast<double>(t_.kernel_h * ((columns - 1) * t_.stride + 2 * t_.kernel_w));
+    const double instructions = loads * 8 + taps * static_cast<double>(columns * vec) * 2 + 60;
+    const double lanes = 128 * machine_.multiprocessors, resident = 512 * machine_.multiprocessors;
+    // A thread alone takes a latency a row; multiprocessors that are not full hide little of it.
+    const double latency = 700.0 * static_cast<double>(t_.kernel_h) * std::max(0.25, std::ceil(threads / resident) / 4);
+    const double bytes = static_cast<double>(t_.pixels * (t_.stride * t_.stride + 1) * t_.filter.groups * size);
+    const double busy = std::max(threads * instructions / lanes, latency) + 1500;
+    result_.push_back(
+        {kernel_, 1.5 + 1e6 * std::max(busy / machine_.clock_hz, bytes / machine_.memory_bytes_per_second)});
   }
 
   void add_mma() {

@@ -28,7 +28,8 @@ std::string ConvKernel::name() const {
   const std::string order = channels_last ? "" : ", channels first";
   switch (family) {
     case ConvFamily::kSimt: return str(transposed ? "gather simt " : "simt ", tile.name(), order);
-    case ConvFamily::kDepthwise: return str("depthwise ", vec, " channels, ", columns, " columns", order);
+    case ConvFamily::kDepthwise:
+      return str(kernel_w ? "depthwise rows " : "depthwise ", vec, " channels, ", columns, " columns", order);
     default: break;
   }
   const std::string_view units = family == ConvFamily::kWgmma ? "wgmma " : element == DType::kF32 ? "tf32 " : "mma ";
@@ -41,6 +42,7 @@ Record ConvKernel::record() const {
   record.set("family", kFamilies[static_cast<size_t>(family)]).set("tile", tile.record());
   record.set("element", name_of(element)).set("result", name_of(result));
   record.set("transposed", transposed).set("channels_last", channels_last);
+  record.set("compiled_in", std::vector<int64_t>{kernel_h, kernel_w, stride});
   record.set("piece", piece).set("vec", vec).set("columns", columns).set("splits", splits);
   return record;
 }
@@ -62,6 +64,11 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
   kernel.piece = TRY(record.get_int("piece"));
   kernel.vec = TRY(record.get_int("vec"));
   kernel.columns = TRY(record.get_int("columns"));
+  const std::vector<int64_t> compiled_in = TRY(record.get_ints("compiled_in"));
+  TRY(require(compiled_in.size() == 3, "a convolution's kernel is not of three numbers"));
+  kernel.kernel_h = compiled_in[0];
+  kernel.kernel_w = compiled_in[1];
+  kernel.stride = compiled_in[2];
   kernel.splits = TRY(record.get_int("splits"));
   TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.columns >= 1 &&
                   kernel.columns <= 16,
@@ -70,11 +77,16 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
   return kernel;
 }
 
-std::string_view entry_of(const ConvKernel& kernel) { return kEntries[static_cast<size_t>(kernel.family)]; }
+std::string_view entry_of(const ConvKernel& kernel) {
+  return kernel.kernel_w ? "depthwise_rows" : kEntries[static_cast<size_t>(kernel.family)];
+}
 
 KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
   const auto family = static_cast<size_t>(kernel.family);
-  KernelSource source{kFiles[family], epilogue_source(epilogue), {}, kEntries[family]};
+  KernelSource source{kernel.kernel_w ? "depthwise/rows.cu" : kFiles[family],
+                      epilogue_source(epilogue),
+                      {},
+                      std::string(entry_of(kernel))};
   if (kernel.family == ConvFamily::kWgmma)
     source.defines = {str("BM=", kernel.tile.bm), str("BN=", kernel.tile.bn), str("STAGES=", kernel.tile.stages)};
   else if (kernel.family != ConvFamily::kDepthwise)
@@ -105,6 +117,10 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
     case ConvFamily::kDepthwise:
       define("VEC", kernel.vec);
       define("COLUMNS", kernel.columns);
+      if (!kernel.kernel_w) break;
+      define("KERNEL_H", kernel.kernel_h);
+      define("KERNEL_W", kernel.kernel_w);
+      define("STRIDE", kernel.stride);
       break;
   }
   return source;
@@ -172,6 +188,10 @@ Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t
   if (kernel.family == ConvFamily::kDepthwise) {
     const int64_t strips = ceil_div(a.window.out[2], kernel.columns);
     const int64_t items = int64_t{a.images} * a.window.out[0] * a.window.out[1] * strips * (a.groups / kernel.vec);
+    TRY(require(!kernel.kernel_w || (items < (int64_t{1} << 32) - kDepthwiseThreads && a.window.kernel[0] == 1 &&
+                                     a.window.kernel[1] == kernel.kernel_h && a.window.kernel[2] == kernel.kernel_w &&
+                                     a.window.stride[2] == kernel.stride),
+                "a depthwise convolution of ", items, " threads is not the one that was compiled"));
     TRY(set_grid(launch.main, ceil_div(items, kDepthwiseThreads), kDepthwiseThreads));
     return launch;
   }

@@ -17,7 +17,7 @@ namespace kiln::cuda {
 enum class ConvFamily : uint8_t {
   kSimt,       ///< conv/simt.cu: plain FMA, any strides and groups, transposed too
   kMma,        ///< conv/mma.cu: tensor cores, channels last
-  kDepthwise,  ///< depthwise/depthwise.cu: an input channel an output channel
+  kDepthwise,  ///< depthwise/: an input channel an output channel; rows.cu where `kernel_w` is set
   kWgmma       ///< conv/wgmma.cu: sm_90a, channels last, one group; splits are blocks of a cluster
 };
 
@@ -31,7 +31,8 @@ struct ConvKernel {
   int64_t piece = 0;          ///< kMma and kWgmma: bytes of x that lie within a tap and are aligned
   int64_t vec = 1;            ///< kMma and kDepthwise: channels that are stored at once
   int64_t columns = 1;        ///< kDepthwise: pixels of a row that a thread makes
-  int64_t splits = 1;         ///< kMma and kWgmma
+  int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< kDepthwise: extents and step along a row that are compiled in
+  int64_t splits = 1;                              ///< kMma and kWgmma
 
   std::string name() const;
   Record record() const;
@@ -98,7 +99,8 @@ struct ConvTraits {
   DType element = DType::kF32, result = DType::kF32;
   FilterExtents filter;
   bool constant_filter = true, tf32 = false, transposed = false;
-  int64_t pixels = 1;  ///< of y, all images together
+  int64_t pixels = 1;                              ///< of y, all images together
+  int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< of pictures without dilation; else 0
 };
 struct ConvCandidate {
   ConvKernel kernel;

@@ -19,6 +19,10 @@ TEST(Conv, FamiliesFollowTheFilter) {
   EXPECT_EQ(first(traits(DType::kF16, {1, 64, 64, 9}, 3136)), ConvFamily::kWgmma);
   EXPECT_EQ(first(traits(DType::kF16, {2, 64, 64, 9}, 3136)), ConvFamily::kMma);
   EXPECT_EQ(first(traits(DType::kF16, {96, 1, 1, 9}, 3136)), ConvFamily::kDepthwise);
+  ConvTraits rows = traits(DType::kF16, {96, 1, 1, 9}, 3136);
+  rows.kernel_h = rows.kernel_w = 3;
+  rows.stride = 1;
+  EXPECT_EQ(conv_candidates(rows, {}).front().kernel.kernel_w, 3);
   ConvTraits exact = traits(DType::kF32, {1, 64, 64, 9}, 3136);
   exact.tf32 = false;
   EXPECT_EQ(first(exact), ConvFamily::kSimt);
@@ -74,6 +78,10 @@ TEST(Conv, KernelsCompile) {
   add(traits(DType::kBF16, {1, 3, 64, 49}, 12544), 1);
   add(traits(DType::kF32, {1, 64, 64, 9}, 3136), 1);
   add(traits(DType::kF16, {1, 256, 256, 9}, 49), 2);
+  ConvTraits rows = traits(DType::kF16, {96, 1, 1, 25}, 3136);
+  rows.kernel_h = rows.kernel_w = 5;
+  rows.stride = 2;
+  add(rows, 3);
   add(traits(DType::kF16, {96, 1, 1, 9}, 3136), 2);
   ConvTraits gather = traits(DType::kF16, {1, 64, 64, 4}, 3136);
   gather.transposed = true;
