@@ -4,7 +4,7 @@
 /// [batch, row, column] where there are no heads), scale, nan_rows_are_zero, attention (a kernel).
 #include "backend/cuda/kernels/attention/attention.h"
 
-#include "backend/cuda/exec/constants.h"
+#include "backend/cuda/exec/gemm_step.h"
 #include "ops/transpose.h"
 
 namespace kiln::cuda {
@@ -40,8 +40,8 @@ Axes in_order(size_t rank) { return rank == 4 ? Axes{0, 1, 2, 3} : Axes{0, 1, 2}
 class BoundAttention final : public BoundStep {
  public:
   BoundAttention(const Function& function, const Constants& constants, const AttentionArguments& arguments,
-                 const LaunchShape& shape)
-      : function_(function), constants_(constants), arguments_(arguments), shape_(shape) {}
+                 const AttentionLaunch& plan)
+      : function_(function), constants_(constants), arguments_(arguments), plan_(plan) {}
 
   Status run(const RunArguments& run) override {
     arguments_.q = constants_.at(0, run);
@@ -49,15 +49,23 @@ class BoundAttention final : public BoundStep {
     arguments_.v = constants_.at(2, run);
     arguments_.mask = constants_.at(3, run);
     arguments_.out = run.outputs[0];
-    void* pointers[] = {&arguments_};
-    return launch(*run.stream, function_, shape_, pointers);
+    if (plan_.maps[0].rank != 4) {
+      void* pointers[] = {&arguments_};
+      return launch(*run.stream, function_, plan_.shape, pointers);
+    }
+    if (plan_.shape.grid[0] == 0) return {};
+    const void* const operands[] = {arguments_.q, arguments_.k, arguments_.v};
+    for (size_t i = 0; i < 3; ++i) TRY(maps_[i].encode(function_.device().driver(), plan_.maps[i], operands[i]));
+    void* pointers[] = {maps_[0].argument(), maps_[1].argument(), maps_[2].argument(), &arguments_};
+    return launch(*run.stream, function_, plan_.shape, pointers);
   }
 
  private:
   const Function& function_;
   const Constants& constants_;
   AttentionArguments arguments_;
-  LaunchShape shape_;
+  AttentionLaunch plan_;
+  OperandMap maps_[3];
 };
 
 class LoadedAttention final : public LoadedStep {
@@ -89,8 +97,8 @@ class LoadedAttention final : public LoadedStep {
     a.depth = static_cast<int32_t>(q.columns);
     a.value_depth = static_cast<int32_t>(out.columns);
     a.scale = a_.scale;
-    const LaunchShape shape = TRY(plan_attention(kernel_, a, function_.device().properties().num_multiprocessors));
-    return std::make_unique<BoundAttention>(function_, constants_, a, shape);
+    const AttentionLaunch plan = TRY(plan_attention(kernel_, a, function_.device().properties().num_multiprocessors));
+    return std::make_unique<BoundAttention>(function_, constants_, a, plan);
   }
 
  private:

@@ -6,17 +6,25 @@
 
 #include "backend/cuda/device/kernel_source.h"
 #include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"
 #include "tensor/dtype.h"
 
 namespace kiln::cuda {
 
+enum class AttentionFamily : uint8_t {
+  kMma,   ///< attention/mma.cu: sm_80 and up
+  kWgmma  ///< attention/wgmma.cu: sm_90a, channels in whole 16 bytes; `warps` counts those that multiply
+};
+
 /// What a kernel is compiled for: FP16 or BF16, sums in FP32, scores never in memory.
 struct AttentionKernel {
+  AttentionFamily family = AttentionFamily::kMma;
   DType element = DType::kF16;
   int64_t depth = 64;                       ///< channels of a head, rounded up to 16, 32, 64 or 128
   int64_t warps = 4, rows = 16, keys = 64;  ///< queries a warp, keys a stage
-  int64_t piece = 16;                       ///< bytes that are aligned and wholly inside or outside a line of channels
+  int64_t stages = 2;
+  int64_t piece = 16;  ///< bytes that are aligned and wholly inside or outside a line of channels
   bool has_mask = false, nan_rows_are_zero = false;
 
   int64_t queries() const { return warps * rows; }  ///< of a block
@@ -42,8 +50,13 @@ struct AttentionArguments {
   float scale = 1;
 };
 
-Result<LaunchShape> plan_attention(const AttentionKernel& kernel, const AttentionArguments& arguments,
-                                   int64_t multiprocessors);
+/// The launch, and of kWgmma the maps of q, k and v.
+struct AttentionLaunch {
+  LaunchShape shape;
+  MapPlan maps[3];
+};
+Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, const AttentionArguments& arguments,
+                                       int64_t multiprocessors);
 
 struct AttentionTraits {
   DType element = DType::kF16;

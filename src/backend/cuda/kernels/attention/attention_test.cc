@@ -24,15 +24,31 @@ TEST(AttentionKernel, PlansCoverTheQueries) {
   AttentionKernel kernel;
   const AttentionArguments arguments{
       .batch = 2, .heads = 12, .kv_heads = 12, .queries = 100, .keys = 100, .depth = 64, .value_depth = 64};
-  EXPECT_EQ(plan_attention(kernel, arguments, 132)->grid[0], 2u * 12 * 2);
+  EXPECT_EQ(plan_attention(kernel, arguments, 132)->shape.grid[0], 2u * 12 * 2);
   kernel.depth = 32;
   EXPECT_FALSE(plan_attention(kernel, arguments, 132).has_value());
+}
+TEST(AttentionKernel, RepeatedHeadsHaveOneIndexInTheirMap) {
+  AttentionKernel kernel;
+  kernel.family = AttentionFamily::kWgmma;
+  kernel.warps = 8;
+  AttentionArguments a{
+      .batch = 2, .heads = 12, .kv_heads = 12, .queries = 100, .keys = 90, .depth = 64, .value_depth = 64};
+  a.q_strides = {100 * 768, 64, 768};
+  a.k_strides = {90 * 64, 0, 64};
+  const AttentionLaunch launch = *plan_attention(kernel, a, 132);
+  EXPECT_EQ(launch.maps[0].extents[2], 12u);
+  EXPECT_EQ(launch.maps[0].strides_bytes[0], 1536u);
+  EXPECT_EQ(launch.maps[1].extents[2], 1u);
+  EXPECT_EQ(launch.maps[1].extents[3], 2u);
+  EXPECT_EQ(launch.shape.block[0], 384u);
 }
 TEST(AttentionKernel, AllCompile) {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
     Compiler compiler(arch);
     for (const int64_t depth : {40, 64, 128})
       for (const AttentionCandidate& c : attention_candidates({.depth = depth, .has_mask = depth != 128}, {})) {
+        if (c.kernel.family == AttentionFamily::kWgmma && arch != std::string_view("sm_90a")) continue;
         const auto cubin = compiler.compile(source_of(c.kernel));
         if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
         ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;

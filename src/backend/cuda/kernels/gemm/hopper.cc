@@ -25,10 +25,12 @@ int64_t shared_bytes(const GemmKernel& kernel) {
 
 }  // namespace
 
+int map_type(DType type) { return type == DType::kF16 ? kMapF16 : type == DType::kBF16 ? kMapBF16 : kMapTF32; }
+
 MapPlan map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t batches, int64_t step, int64_t box_rows) {
   const int64_t size = bytes_of(type);
   MapPlan map;
-  map.type = type == DType::kF16 ? kMapF16 : type == DType::kBF16 ? kMapBF16 : kMapTF32;
+  map.type = map_type(type);
   map.extents[0] = static_cast<uint64_t>(k);
   map.extents[1] = static_cast<uint64_t>(rows);
   map.extents[2] = static_cast<uint64_t>(step ? batches : 1);
@@ -51,23 +53,28 @@ std::vector<std::string> hopper_defines(const GemmKernel& kernel) {
   return defines;
 }
 
-std::string wgmma_source(int64_t n, DType element) {
+std::string wgmma_source(int64_t n, DType element, WgmmaForm form) {
   const int64_t sums = n / 2;
-  const bool tf32 = element == DType::kF32;
+  const bool tf32 = element == DType::kF32, shared = form == WgmmaForm::kShared;
   const std::string_view type = tf32 ? "tf32" : element == DType::kF16 ? "f16" : "bf16";
   std::string registers, operands;
   for (int64_t i = 0; i < sums; ++i) {
     registers += str(i ? ", " : "", "%", i);
     operands += str(i ? ", " : "", "\"+f\"(d[", i / 4, "][", i % 4, "])");
   }
-  return str(
-      "namespace kiln {\n/// d (64 x ", n, ") = a * b, or d + a * b; a and b are shared memory, 32 bytes of k.\n",
-      "__device__ __forceinline__ void wgmma(float (&d)[", n / 8,
-      "][4], unsigned long long a, unsigned long long b, int accumulate) {\n",
-      "  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, %", sums + 2, ", 0;\\nwgmma.mma_async.sync.aligned.m64n", n,
-      tf32 ? "k8" : "k16", ".f32.", type, ".", type, " {", registers, "}, %", sums, ", %", sums + 1, ", p, 1, 1",
-      tf32 ? "" : ", 0, 0", ";\\n}\"\n               : ", operands,
-      "\n               : \"l\"(a), \"l\"(b), \"r\"(accumulate));\n}\n}  // namespace kiln\n");
+  // Operands by number: the sums, then a (a descriptor or four registers), b, and whether to accumulate.
+  const int64_t b = sums + (shared ? 1 : 4);
+  const std::string a =
+      shared ? str("%", sums) : str("{%", sums, ", %", sums + 1, ", %", sums + 2, ", %", sums + 3, "}");
+  const std::string_view layout = tf32 ? "" : shared ? ", 0, 0" : ", 1";
+  return str("namespace kiln {\n/// d (64 x ", n, ") = a * b, or d + a * b, for 32 bytes of k.\n",
+             "__device__ __forceinline__ void ", shared ? "wgmma" : "wgmma_values", "(float (&d)[", n / 8, "][4], ",
+             shared ? "unsigned long long a" : "const unsigned (&a)[4]", ", unsigned long long b, int accumulate) {\n",
+             "  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, %", b + 1, ", 0;\\nwgmma.mma_async.sync.aligned.m64n",
+             n, tf32 ? "k8" : "k16", ".f32.", type, ".", type, " {", registers, "}, ", a, ", %", b, ", p, 1, 1", layout,
+             ";\\n}\"\n               : ", operands,
+             "\n               : ", shared ? "\"l\"(a)" : "\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3])",
+             ", \"l\"(b), \"r\"(accumulate));\n}\n}  // namespace kiln\n");
 }
 
 Result<GemmLaunch> plan_hopper(const GemmKernel& kernel, GemmArguments& g, int64_t multiprocessors) {

@@ -43,7 +43,11 @@ __device__ __forceinline__ void copy_box(unsigned to, const TensorMap* map, unsi
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];"
                ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z) : "memory");
 }
-/// The same to all blocks of the cluster in `blocks`, at the same place of each, counted by each one's barrier.
+__device__ __forceinline__ void copy_box_4d(unsigned to, const TensorMap* map, unsigned barrier, int x, int y, int z, int w) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];"
+               ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
+}
+/// copy_box to all blocks of the cluster in `blocks`, at the same place of each, counted by each one's barrier.
 __device__ __forceinline__ void copy_box_to_all(unsigned to, const TensorMap* map, unsigned barrier, int x, int y, int z,
                                                 unsigned short blocks) {
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "

@@ -15,16 +15,24 @@ constexpr int64_t kStageAlignment = 1024;      ///< added to the dynamic shared 
 /// A tensor map's parameters: what the driver is asked to encode, for kernels that use them. Axis 0 is k.
 struct MapPlan {
   int type = 0;
-  uint64_t extents[3] = {1, 1, 1}, strides_bytes[2] = {16, 16};
-  uint32_t box[3] = {1, 1, 1};
+  uint32_t rank = 3;
+  uint64_t extents[4] = {1, 1, 1, 1}, strides_bytes[3] = {16, 16, 16};
+  uint32_t box[4] = {1, 1, 1, 1};
 };
 
 /// The map of an operand of `rows` lines of k elements, `pitch` elements apart, in `batches` that are `step` apart (0:
 /// one).
+/// The CUtensorMapDataType of an element: FP32 is rounded to TF32 on the way.
+int map_type(DType type);
 MapPlan map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t batches, int64_t step, int64_t box_rows);
 
+/// Where the left operand of wgmma lies, and how the right one does.
+enum class WgmmaForm : uint8_t {
+  kShared,    ///< wgmma(): both in shared memory, along k
+  kRegisters  ///< wgmma_values(): the left in registers, the right in shared memory along its columns; no TF32
+};
 /// Text of wgmma() for that many columns: an instruction names all its registers.
-std::string wgmma_source(int64_t columns, DType element);
+std::string wgmma_source(int64_t columns, DType element, WgmmaForm form = WgmmaForm::kShared);
 /// Of 16 rows of results on their way through shared memory.
 constexpr int64_t slab_bytes(int64_t columns) { return 16 * (columns + 8) * 4; }
 /// Behind the stages, where the `splits` blocks of a cluster share k: what they send each other, and slabs.
