@@ -40,6 +40,7 @@ class Build {
   Log& log_;
   plan::Plan plan_;
   WeightTable weights_, binaries_;
+  Record libraries_;  // that steps call
 };
 
 Status Build::check_surface() const {
@@ -118,6 +119,8 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   options.progress_user = &forward;
   const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
   const Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
+  for (const Tile& tile : cover.tiles)
+    for (const auto& [library, version] : tile.draft.libraries.entries()) libraries_.set(library, version);
   TRY(emit_profile(graph, cover, backend_, options, weights_, binaries_, profile));
   plan_.profiles.push_back(std::move(profile));
   return {};
@@ -194,6 +197,7 @@ Result<plan::Plan> Build::run() {
   }
   mark_shape_inputs();
   TRY(measure_workspaces());
+  if (!libraries_.empty()) plan_.requirements.set("libraries", libraries_);
   plan_.build.set("optimization_level", request_.optimization_level);
   plan_.build.set("numerics", to_record(request_.numerics));
   log_.verbose("timed ", timer.num_measured(), " variants, ", timer.num_cached(), " came from the timing cache");

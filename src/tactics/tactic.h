@@ -22,6 +22,7 @@ struct Numerics {
   bool fp16 = false;  ///< a weakly typed network may keep FP32 tensors in FP16
   bool bf16 = false;
   bool strongly_typed = false;  ///< every tensor is rounded to its type
+  bool cublas_lt = true, cudnn = true;  ///< NVIDIA's libraries beside kernels of our own; no timing depends on them
 };
 Record to_record(const Numerics& numerics);
 
@@ -68,6 +69,7 @@ struct StepDraft {
   std::vector<sym::Expr> params;        ///< numbers that shapes decide, evaluated at bind
   int in_place_input = -1;              ///< output 0 may use this input's memory if nobody else needs it
   std::shared_ptr<const Bytes> binary;  ///< code for the device; equal ones are stored once. Null: none
+  Record libraries;                     ///< that the step calls: versions by names
 };
 
 class Tactic {

@@ -135,7 +135,9 @@ Result<BuildRequest> request_of(Network& network, BuilderConfig& config) {
   request.numerics = {.tf32 = config.has(BuilderFlag::kTF32),
                       .fp16 = config.has(BuilderFlag::kFP16),
                       .bf16 = config.has(BuilderFlag::kBF16),
-                      .strongly_typed = network.strongly_typed()};
+                      .strongly_typed = network.strongly_typed(),
+                      .cublas_lt = config.uses(nv::TacticSource::kCUBLAS_LT),
+                      .cudnn = config.uses(nv::TacticSource::kCUDNN)};
   request.optimization_level = config.getBuilderOptimizationLevel();
   request.timing.average_of = config.getAvgTimingIterations();
   request.timing.error_on_cache_miss = config.has(BuilderFlag::kERROR_ON_TIMING_CACHE_MISS);

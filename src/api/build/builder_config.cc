@@ -199,6 +199,7 @@ bool BuilderConfig::setTacticSources(nv::TacticSources tacticSources) noexcept {
     TRY(require((tacticSources & ~bits_of(nv::EnumMax<nv::TacticSource>())) == 0, "sources ", tacticSources,
                 " have bits that are no TacticSource"));
     choices_.tactic_sources = tacticSources;
+    choices_.tactic_sources_set = true;
     return {};
   });
 }

@@ -87,6 +87,10 @@ CudaDevice::CudaDevice(const Driver& driver, int ordinal, ContextHandle context,
       compiler_(properties_.arch) {}
 
 CudaDevice::~CudaDevice() {
+  if (!companions_.empty()) {
+    const CurrentContext current(*this);
+    companions_.clear();
+  }
   copies_.reset();
   executor_.reset();
   driver_.device_primary_ctx_release(ordinal_);

@@ -71,7 +71,14 @@ class CudaDevice final : public Device {
   Result<std::shared_ptr<const Module>> load(std::span<const std::byte> cubin);
   Result<std::shared_ptr<const Module>> load(const std::shared_ptr<const Bytes>& cubin) { return load(*cubin); }
 
+  /// The one T of this device: made by `T::create(*this)`, a Result<std::shared_ptr<T>>, when first asked for; gone
+  /// before the context is.
+  template <class T>
+  Result<Ref<T>> companion();
+
  private:
+  template <class T>
+  static constexpr char kTag = 0;
   CudaDevice(const Driver& driver, int ordinal, ContextHandle context, Properties properties);
 
   const Driver& driver_;
@@ -84,6 +91,8 @@ class CudaDevice final : public Device {
   std::map<Hash128, std::weak_ptr<const Buffer>> constants_;
   std::map<Hash128, std::weak_ptr<const Module>> modules_;
   std::unique_ptr<CudaStream> copies_;  ///< of `upload`
+  std::mutex companions_mutex_;
+  std::map<const void*, std::shared_ptr<void>> companions_;
 };
 
 /// The device's context is the calling thread's while this lives; afterwards it is the one of before again.
@@ -114,5 +123,17 @@ class OutsideCaptures {
   int mode_;  // ours, then the one of before
   bool known_;
 };
+
+template <class T>
+Result<Ref<T>> CudaDevice::companion() {
+  const std::lock_guard lock(companions_mutex_);
+  std::shared_ptr<void>& held = companions_[&kTag<T>];
+  if (!held) {
+    const CurrentContext current(*this);
+    const OutsideCaptures outside(driver_);
+    held = TRY(T::create(*this));
+  }
+  return Ref<T>(*static_cast<T*>(held.get()));
+}
 
 }  // namespace kiln::cuda

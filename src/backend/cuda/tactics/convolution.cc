@@ -1,5 +1,6 @@
 #include "backend/cuda/tactics/convolution.h"
 
+#include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/filter_convolution.h"
 #include "backend/cuda/tactics/registry.h"
 #include "ops/convolution.h"
@@ -47,7 +48,7 @@ const Tactic& convolution_tactic() {
 
 template <>
 TacticList tactics_of<ops::Convolution>() {
-  static const Tactic* const kList[] = {&convolution_tactic()};
+  static const Tactic* const kList[] = {&convolution_tactic(), &cublaslt_point_tactic()};
   return kList;
 }
 

@@ -6,17 +6,13 @@
 #include "backend/cuda/tactics/backend.h"
 
 namespace kiln::cuda {
-namespace {
 
-/// Whether every output pixel reads the input pixel at its own place and no other.
 bool is_point(const FilterSpec& spec, int64_t groups) {
   const auto all = [](const Extents& e, int64_t value) {
     return std::ranges::all_of(e, [=](int64_t x) { return x == value; });
   };
   return groups == 1 && !spec.transposed && all(spec.kernel, 1) && all(spec.strides, 1) && all(spec.pads, 0);
 }
-
-}  // namespace
 
 std::vector<Variant> filter_variants(const TacticContext& cx, const Region& region, const FilterSpec& spec,
                                      int64_t groups) {

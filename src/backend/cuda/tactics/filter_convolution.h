@@ -23,6 +23,8 @@ FilterSpec filter_spec(const T& op, const Extents& w, bool transposed) {
           transposed};
 }
 
+/// Whether every output pixel reads the input pixel at its own place and no other.
+bool is_point(const FilterSpec& spec, int64_t groups);
 std::vector<Variant> filter_variants(const TacticContext& cx, const Region& region, const FilterSpec& spec,
                                      int64_t groups);
 Result<StepDraft> compile_filter(const TacticContext& cx, const Region& region, const Variant& variant,

@@ -4,6 +4,7 @@
 #include "backend/cuda/tactics/attention.h"
 #include "backend/cuda/tactics/backend.h"
 #include "backend/cuda/tactics/contraction.h"
+#include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/registry.h"
 #include "ops/matrix_multiply.h"
 #include "tactics/hook.h"
@@ -138,7 +139,7 @@ const Tactic& matrix_multiply_tactic() {
 
 template <>
 TacticList tactics_of<ops::MatrixMultiply>() {
-  static const Tactic* const kList[] = {&attention_tactic(), &matrix_multiply_tactic()};
+  static const Tactic* const kList[] = {&attention_tactic(), &matrix_multiply_tactic(), &cublaslt_product_tactic()};
   return kList;
 }
 

@@ -1,0 +1,218 @@
+#include "backend/cuda/exec/cublaslt_product.h"
+
+#include <algorithm>
+
+namespace kiln::cuda {
+namespace {
+
+Result<int> data_type(DType type) {
+  switch (type) {
+    case DType::kF32: return kLtF32;
+    case DType::kF16: return kLtF16;
+    case DType::kBF16: return kLtBF16;
+    default: return error(Code::kUnsupported, "cuBLASLt is not asked for products of ", type);
+  }
+}
+
+int epilogue_of(const LtProduct& product) {
+  if (product.bias) return product.relu ? kLtEpilogueReluBias : kLtEpilogueBias;
+  return product.relu ? kLtEpilogueRelu : kLtEpilogueNone;
+}
+
+/// A matrix whose columns lie behind each other, in batches.
+struct Layout {
+  int64_t rows, columns, step;
+};
+
+Status add_layout(const CublasLt& library, DType type, const Layout& layout, int64_t batches, LtMatrixLayout*& made) {
+  TRY(library.check(library.matrix_layout_create(&made, TRY(data_type(type)), static_cast<uint64_t>(layout.rows),
+                                                 static_cast<uint64_t>(layout.columns), layout.rows),
+                    "a matrix of ", layout.rows, " x ", layout.columns));
+  if (batches == 1) return {};
+  const auto count = static_cast<int32_t>(batches);
+  TRY(library.check(library.matrix_layout_set_attribute(made, kLtBatchCount, &count, sizeof count), batches,
+                    " batches"));
+  return library.check(library.matrix_layout_set_attribute(made, kLtBatchStride, &layout.step, sizeof layout.step),
+                       "the batches' step");
+}
+
+class Preference {
+ public:
+  static Result<Preference> make(const CublasLt& library) {
+    Preference made(library);
+    LtPreference* handle = nullptr;
+    TRY(library.check(library.preference_create(&handle), "a preference"));
+    made.handle_.reset(handle);
+    const uint64_t workspace = CublasLtOnDevice::kMostWorkspace;
+    TRY(made.set(kLtMaxWorkspaceBytes, workspace));
+    const uint32_t reductions = kLtReduceInComputeType;  // sums of parts stay FP32
+    TRY(made.set(kLtReductionMask, reductions));
+    const uint32_t alignment = 16;  // of tensors in views; those of the arena have more
+    for (const int which : {kLtMinAlignmentA, kLtMinAlignmentB, kLtMinAlignmentC, kLtMinAlignmentD})
+      TRY(made.set(which, alignment));
+    return made;
+  }
+  LtPreference* get() const { return handle_.get(); }
+
+ private:
+  explicit Preference(const CublasLt& library) : library_(&library), handle_(nullptr, library.preference_destroy) {}
+  template <class T>
+  Status set(int attribute, const T& value) const {
+    return library_->check(library_->preference_set_attribute(handle_.get(), attribute, &value, sizeof value),
+                           "preference ", attribute);
+  }
+  const CublasLt* library_;
+  std::unique_ptr<LtPreference, int (*)(LtPreference*)> handle_;
+};
+
+}  // namespace
+
+Result<LtDescriptors> LtDescriptors::make(const CublasLt& library, const LtProduct& p) {
+  LtDescriptors made(library);
+  LtMatmulDesc* desc = nullptr;
+  TRY(library.check(library.matmul_desc_create(&desc, p.tf32 ? kLtCompute32FFastTf32 : kLtCompute32F, kLtF32),
+                    "a product's description"));
+  made.desc_.reset(desc);
+  const auto set = [&](int attribute, const auto& value) {
+    return library.check(library.matmul_desc_set_attribute(desc, attribute, &value, sizeof value), "attribute ",
+                         attribute, " of a product");
+  };
+  const int first_op = p.transpose_b ? kLtTranspose : kLtAsIs, second_op = p.transpose_a ? kLtTranspose : kLtAsIs;
+  TRY(set(kLtTransposeA, first_op));
+  TRY(set(kLtTransposeB, second_op));
+  const int epilogue = epilogue_of(p);
+  TRY(set(kLtEpilogue, epilogue));
+  if (p.bias) {
+    const int bias_type = TRY(data_type(p.result));
+    TRY(set(kLtBiasDataType, bias_type));
+    const uintptr_t somewhere = 256;  // heuristics read its alignment and nothing more
+    TRY(set(kLtBiasPointer, somewhere));
+  }
+  const auto add = [&](auto& held, DType type, const Layout& layout) -> Status {
+    LtMatrixLayout* handle = nullptr;
+    Status added = add_layout(library, type, layout, p.batches, handle);
+    held.reset(handle);
+    return added;
+  };
+  TRY(add(made.first_, p.operand, p.transpose_b ? Layout{p.k, p.n, p.b_step} : Layout{p.n, p.k, p.b_step}));
+  TRY(add(made.second_, p.operand, p.transpose_a ? Layout{p.m, p.k, p.a_step} : Layout{p.k, p.m, p.a_step}));
+  TRY(add(made.result_, p.result, Layout{p.n, p.m, p.y_step}));
+  return made;
+}
+
+Result<std::shared_ptr<CublasLtOnDevice>> CublasLtOnDevice::create(CudaDevice& device) {
+  const CublasLt& library = TRY(CublasLt::instance());
+  LtContext* context = nullptr;
+  TRY(library.check(library.create(&context), "starting cuBLASLt on '", device.properties().name, "'"));
+  return std::shared_ptr<CublasLtOnDevice>(new CublasLtOnDevice(device, library, context));
+}
+
+CublasLtOnDevice::~CublasLtOnDevice() { library_.destroy(context_); }
+
+Result<std::vector<LtChoice>> CublasLtOnDevice::choices(const LtProduct& product) {
+  const std::lock_guard lock(mutex_);
+  if (const auto at = known_.find(product); at != known_.end()) return at->second;
+  return known_[product] = TRY(ask(product));
+}
+
+Result<std::vector<LtChoice>> CublasLtOnDevice::ask(const LtProduct& product) const {
+  const CurrentContext current(device_);
+  const LtDescriptors d = TRY(LtDescriptors::make(library_, product));
+  const Preference preference = TRY(Preference::make(library_));
+  LtHeuristicResult found[kMostChoices] = {};
+  int count = 0;
+  constexpr int kNotSupported = 15;
+  const int status = library_.algo_get_heuristic(context_, d.product(), d.first(), d.second(), d.result(), d.result(),
+                                                 preference.get(), kMostChoices, found, &count);
+  if (status == kNotSupported) return std::vector<LtChoice>();
+  TRY(library_.check(status, "algorithms for ", product.m, " x ", product.n, " x ", product.k));
+  std::vector<LtChoice> result;
+  for (int i = 0; i < count; ++i)
+    if (found[i].state == 0) result.push_back({found[i].algo, static_cast<int64_t>(found[i].workspace_bytes)});
+  return result;
+}
+
+Result<LtChoice> CublasLtOnDevice::check(const LtDescriptors& d, const LtAlgo& algo) const {
+  const CurrentContext current(device_);
+  LtHeuristicResult result{};
+  TRY(library_.check(
+      library_.algo_check(context_, d.product(), d.first(), d.second(), d.result(), d.result(), &algo, &result),
+      "an algorithm"));
+  TRY(library_.check(result.state, "an algorithm"));
+  TRY(require(static_cast<int64_t>(result.workspace_bytes) <= kMostWorkspace, "an algorithm takes ",
+              result.workspace_bytes, " bytes of workspace"));
+  return LtChoice{algo, static_cast<int64_t>(result.workspace_bytes)};
+}
+
+std::string CublasLtOnDevice::describe(const LtAlgo& algo) const {
+  const auto get = [&]<class T>(int attribute, T value) {
+    size_t written = 0;
+    library_.algo_config_get_attribute(&algo, attribute, &value, sizeof value, &written);
+    return value;
+  };
+  std::string text = str("algorithm ", get(kLtAlgoId, int32_t{0}), ", tile ", get(kLtAlgoTile, uint32_t{0}),
+                         ", stages ", get(kLtAlgoStages, uint32_t{0}), ", cluster ", get(kLtAlgoCluster, uint16_t{0}));
+  if (const auto splits = get(kLtAlgoSplits, int32_t{1}); splits > 1) text += str(", ", splits, " splits");
+  return text;
+}
+
+namespace {
+
+/// The batch axes of a and b as one, if they have a common step.
+struct Steps {
+  int64_t batches, a, b;
+};
+Result<Steps> steps_of(std::span<const int64_t> a, std::span<const int64_t> b, int64_t a_matrix, int64_t b_matrix) {
+  const int64_t of_a = volume(a), of_b = volume(b);
+  if (of_b == 1) return Steps{of_a, a_matrix, 0};
+  if (of_a == 1) return Steps{of_b, 0, b_matrix};
+  TRY(require(std::ranges::equal(a, b), "batches of ", a, " and ", b, " have no common step"));
+  return Steps{of_a, a_matrix, b_matrix};
+}
+
+}  // namespace
+
+Result<LtStep> LtStep::parse(const Record& payload) {
+  return LtStep{TRY(payload.get_bool("transpose_a")), TRY(payload.get_bool("transpose_b")),
+                TRY(payload.get_bool("point")), TRY(payload.get_bool("tf32")), TRY(payload.get_bool("relu"))};
+}
+
+Record LtStep::record() const {
+  Record record;
+  record.set("transpose_a", transpose_a).set("transpose_b", transpose_b).set("point", point);
+  return std::move(record.set("tf32", tf32).set("relu", relu));
+}
+
+Result<LtProduct> LtStep::product(const LtTypes& types, std::span<const Extents> inputs, const Extents& y) const {
+  LtProduct p{types.operand, types.result, tf32, transpose_a, transpose_b || point, types.bias, types.residual, relu};
+  const Extents &a = inputs[0], &b = inputs[1];
+  TRY(require(a.size() >= 2 && b.size() >= 2, "a product of ", a, " and ", b, " is none of matrices"));
+  if (point) {
+    p.n = b[0];
+    p.k = b[1];
+    p.m = p.n > 0 ? volume(y) / p.n : 0;
+  } else {
+    const int64_t a_rows = a[a.size() - 2], a_columns = a.back(), b_rows = b[b.size() - 2], b_columns = b.back();
+    p.m = transpose_a ? a_columns : a_rows;
+    p.k = transpose_a ? a_rows : a_columns;
+    p.n = transpose_b ? b_rows : b_columns;
+    const Steps steps = TRY(steps_of(std::span(a).first(a.size() - 2), std::span(b).first(b.size() - 2),
+                                     a_rows * a_columns, b_rows * b_columns));
+    // Matrices that share b and lie behind each other are one taller matrix.
+    if (steps.b == 0 && !transpose_a)
+      p.m *= steps.batches;
+    else if (steps.batches != 1)
+      p.batches = steps.batches, p.a_step = steps.a, p.b_step = steps.b, p.y_step = p.m * p.n;
+  }
+  constexpr int64_t kMost = int64_t{1} << 31;
+  TRY(require(p.m < kMost && p.n < kMost && p.k < kMost && p.batches < kMost, "a product of ", p.batches, " batches, ",
+              p.m, " x ", p.n, " x ", p.k, " is larger than cuBLASLt counts"));
+  TRY(require(p.k > 0 || p.m == 0 || p.n == 0 || p.batches == 0, "cuBLASLt makes no sums of nothing"));
+  return p;
+}
+
+std::string version_text(const CublasLt& library) {
+  return str(library.version / 10000, '.', library.version / 100 % 100, '.', library.version % 100);
+}
+
+}  // namespace kiln::cuda

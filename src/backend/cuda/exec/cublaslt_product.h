@@ -1,0 +1,110 @@
+/// A matrix product as cuBLASLt takes it, and the ways it knows to compute one.
+#pragma once
+
+#include <compare>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "backend/cuda/device/cublaslt.h"
+#include "backend/cuda/device/cuda_device.h"
+#include "base/record.h"
+#include "tensor/dtype.h"
+#include "tensor/extents.h"
+
+namespace kiln::cuda {
+
+/// y[i][j] = sum over l of a[i][l] * b[l][j], all row-major, in batches that lie in one stride, with its epilogue.
+struct LtProduct {
+  DType operand = DType::kF32, result = DType::kF32;
+  bool tf32 = false;
+  bool transpose_a = false, transpose_b = false;      ///< a is stored [k][m], b [n][k]
+  bool bias = false, residual = false, relu = false;  ///< bias[j], residual[i][j], in this order
+  int64_t m = 0, n = 0, k = 0, batches = 1;
+  int64_t a_step = 0, b_step = 0, y_step = 0;  ///< elements from batch to batch
+  auto operator<=>(const LtProduct&) const = default;
+};
+
+/// What tensors of a step decide of its product.
+struct LtTypes {
+  DType operand, result;
+  bool bias, residual;
+};
+/// What a plan's step says of its product; `point`: a convolution of one tap in channels-last order, whose w is b.
+struct LtStep {
+  bool transpose_a = false, transpose_b = false, point = false, tf32 = false, relu = false;
+
+  static Result<LtStep> parse(const Record& payload);
+  Record record() const;
+  /// For inputs a (x) and b (w), and the output. Fails where batches have no common step.
+  Result<LtProduct> product(const LtTypes& types, std::span<const Extents> inputs, const Extents& y) const;
+};
+
+/// The library's view of a product. Its bias pointer is set before each run.
+class LtDescriptors {
+ public:
+  static Result<LtDescriptors> make(const CublasLt& library, const LtProduct& product);
+
+  LtMatmulDesc* product() const { return desc_.get(); }
+  /// The library is column-major: its first matrix is our b, its second our a.
+  LtMatrixLayout* first() const { return first_.get(); }
+  LtMatrixLayout* second() const { return second_.get(); }
+  LtMatrixLayout* result() const { return result_.get(); }
+
+ private:
+  template <class T>
+  using Held = std::unique_ptr<T, int (*)(T*)>;
+  explicit LtDescriptors(const CublasLt& library)
+      : desc_(nullptr, library.matmul_desc_destroy),
+        first_(nullptr, library.matrix_layout_destroy),
+        second_(nullptr, library.matrix_layout_destroy),
+        result_(nullptr, library.matrix_layout_destroy) {}
+  Held<LtMatmulDesc> desc_;
+  Held<LtMatrixLayout> first_, second_, result_;
+};
+
+/// An algorithm for one product.
+struct LtChoice {
+  LtAlgo algo{};
+  int64_t workspace_bytes = 0;
+};
+
+/// The library on one device. Safe from several threads.
+class CublasLtOnDevice {
+ public:
+  static Result<std::shared_ptr<CublasLtOnDevice>> create(CudaDevice& device);
+  ~CublasLtOnDevice();
+  CublasLtOnDevice(const CublasLtOnDevice&) = delete;
+  CublasLtOnDevice& operator=(const CublasLtOnDevice&) = delete;
+
+  const CublasLt& library() const { return library_; }
+  LtContext* context() const { return context_; }
+  CudaDevice& device() const { return device_; }
+
+  static constexpr int64_t kMostWorkspace = int64_t{32} << 20;
+  static constexpr int kMostChoices = 8;  ///< it answers with no more
+  /// The likeliest first, remembered. Empty where the library has no algorithm.
+  Result<std::vector<LtChoice>> choices(const LtProduct& product);
+  /// `algo` for this product, if it is one for it.
+  Result<LtChoice> check(const LtDescriptors& descriptors, const LtAlgo& algo) const;
+  /// "algorithm 66, tile 20, stages 35, 2 splits"
+  std::string describe(const LtAlgo& algo) const;
+
+ private:
+  CublasLtOnDevice(CudaDevice& device, const CublasLt& library, LtContext* context)
+      : device_(device), library_(library), context_(context) {}
+  Result<std::vector<LtChoice>> ask(const LtProduct& product) const;
+
+  CudaDevice& device_;
+  const CublasLt& library_;
+  LtContext* const context_;
+  std::mutex mutex_;
+  std::map<LtProduct, std::vector<LtChoice>> known_;
+};
+
+/// "13.1.0"
+std::string version_text(const CublasLt& library);
+
+}  // namespace kiln::cuda

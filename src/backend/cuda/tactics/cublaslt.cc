@@ -1,0 +1,174 @@
+#include "backend/cuda/tactics/cublaslt.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cuda/exec/cublaslt_product.h"
+#include "backend/cuda/tactics/compile.h"
+#include "backend/cuda/tactics/contraction.h"
+#include "backend/cuda/tactics/filter_convolution.h"
+#include "backend/cuda/tactics/library_epilogue.h"
+#include "ops/convolution.h"
+#include "ops/matrix_multiply.h"
+#include "tactics/hook.h"
+
+namespace kiln::cuda {
+namespace {
+
+bool is_product(const Op& op) { return op.as<ops::MatrixMultiply>() != nullptr; }
+bool is_convolution(const Op& op) { return op.as<ops::Convolution>() != nullptr; }
+
+/// Whether a product's batches have one step whatever the extents, and its sums have terms.
+Match checked_product(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
+  const ir::Node& node = cx.graph.node(epilogue.contraction);
+  const auto& op = *node.op.as<ops::MatrixMultiply>();
+  const TensorType &a = cx.graph.type(node.inputs[0]), &b = cx.graph.type(node.inputs[1]);
+  if (op.a == ops::MatrixOp::kVector || op.b == ops::MatrixOp::kVector) return reject("it is a product with a vector");
+  const auto batches = [](const TensorType& t) { return std::span(t.shape).first(t.shape.size() - 2); };
+  const auto is_one = [](const sym::Expr& e) { return e == sym::Expr(1); };
+  if (!std::ranges::all_of(batches(a), is_one) && !std::ranges::all_of(batches(b), is_one) &&
+      !std::ranges::equal(batches(a), batches(b)))
+    return reject("the batches of ", a, " and ", b, " have no common step");
+  const size_t k_axis = a.shape.size() - (op.a == ops::MatrixOp::kTranspose ? 2 : 1);
+  if (a.shape[k_axis].min() < 1) return reject("the sums of ", a, " and ", b, " may have no terms");
+  return contraction_region(cx, root, epilogue);
+}
+
+/// Whether every output pixel reads the input pixel at its own place and no other.
+Match checked_point(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
+  const ir::Node& node = cx.graph.node(epilogue.contraction);
+  const TensorType& w = cx.graph.type(node.inputs[1]);
+  if (!w.is_static()) return reject("w is ", w, "; the product needs its extents when the plan is built");
+  const auto& op = *node.op.as<ops::Convolution>();
+  const bool padded = std::ranges::any_of(op.post_pads, [](int64_t pad) { return pad != 0; });
+  if (padded || !is_point(filter_spec(op, *w.extents(), false), op.groups))
+    return reject("the convolution is more than a product: it has taps, steps, pads or groups");
+  if ((*w.extents())[1] < 1) return reject("the sums have no terms");
+  return contraction_region(cx, root, epilogue);
+}
+
+/// What the two tactics have in common.
+class CublasLtTactic : public Tactic {
+ public:
+  std::string_view name() const override { return "cublaslt"; }
+
+  Match match(const TacticContext& cx, ir::NodeId root) const override {
+    if (!cx.numerics.cublas_lt) return reject("the build's tactic sources leave out cuBLASLt");
+    Match region = find(cx, root);
+    if (!region) return region;
+    if (const auto epilogue = library_epilogue(cx, *region); !epilogue) return std::unexpected(epilogue.error());
+    const auto library = device_of(cx).companion<CublasLtOnDevice>();
+    if (!library) return reject(missing(cx, library.error()));
+    const auto choices = choices_of(cx, *region, *library);
+    if (!choices) return reject(choices.error().message);
+    if (choices->empty()) return reject("cuBLASLt has no algorithm for it");
+    return region;
+  }
+
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
+    CublasLtOnDevice& lt = *device_of(cx).companion<CublasLtOnDevice>();
+    const auto choices = choices_of(cx, region, lt);
+    CHECK(choices.has_value());
+    const double least_us = least_time_us(cx, region, multiply_adds(cx, region));
+    std::vector<Variant> result;
+    for (const LtChoice& choice : *choices) {
+      if (result.size() == num_candidates(cx)) break;
+      const double behind = 1 + 0.01 * static_cast<double>(result.size());  // the order is the library's
+      result.push_back(
+          contraction_variant(cx, region, lt.describe(choice.algo), format_of(cx, region), least_us * behind));
+      Bytes bytes(sizeof choice.algo);
+      std::memcpy(bytes.data(), &choice.algo, bytes.size());
+      result.back().params = step_of(cx, region).record();
+      result.back().params.set("algo", std::move(bytes)).set("version", lt.library().version);
+    }
+    return result;
+  }
+
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
+    CublasLtOnDevice& lt = TRY(device_of(cx).companion<CublasLtOnDevice>());
+    StepDraft draft = cuda_step("cublaslt");
+    draft.payload = variant.params;
+    draft.libraries.set("cuBLASLt", version_text(lt.library()));
+    if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
+    return draft;
+  }
+
+ private:
+  virtual Match find(const TacticContext& cx, ir::NodeId root) const = 0;
+  virtual LtStep step_of(const TacticContext& cx, const Region& region) const = 0;
+  virtual Format format_of(const TacticContext& cx, const Region& region) const = 0;
+
+  static std::string missing(const TacticContext& cx, const Error& why) {
+    device_of(cx).compiler().notices().add(
+        Severity::kInfo,
+        str("matrix products run by kernels of Kiln's own alone, which take longer for some sizes: ", why.message));
+    return why.message;
+  }
+
+  /// At the optimum extents.
+  Result<LtProduct> product_of(const TacticContext& cx, const Region& region) const {
+    const auto epilogue = library_epilogue(cx, region);
+    TRY(require(epilogue.has_value(), "not a library's epilogue"));
+    const TensorType &a = cx.graph.type(region.inputs[0]), &b = cx.graph.type(region.inputs[1]),
+                     &y = cx.graph.type(region.outputs[0]);
+    const Extents inputs[] = {a.opt_extents(), b.opt_extents()};
+    return step_of(cx, region).product({a.dtype, y.dtype, epilogue->bias, epilogue->residual}, inputs, y.opt_extents());
+  }
+  Result<std::vector<LtChoice>> choices_of(const TacticContext& cx, const Region& region, CublasLtOnDevice& lt) const {
+    const LtProduct product = TRY(product_of(cx, region));
+    TRY(require(product.m > 0 && product.n > 0 && product.batches > 0, "the product is empty"));
+    return lt.choices(product);
+  }
+  double multiply_adds(const TacticContext& cx, const Region& region) const {
+    const auto product = product_of(cx, region);
+    if (!product) return 0;
+    return static_cast<double>(product->m) * static_cast<double>(product->n) * static_cast<double>(product->k) *
+           static_cast<double>(product->batches);
+  }
+
+ protected:
+  static bool has_relu(const TacticContext& cx, const Region& region) {
+    const auto epilogue = library_epilogue(cx, region);
+    return epilogue && epilogue->relu;
+  }
+  static bool in_tf32(const TacticContext& cx, const Region& region) {
+    return cx.numerics.tf32 && cx.graph.type(region.inputs[0]).dtype == DType::kF32;
+  }
+};
+
+class ProductTactic final : public CublasLtTactic {
+  Match find(const TacticContext& cx, ir::NodeId root) const override {
+    return match_contraction(cx, root, is_product, -1, ResultOrder::kRowMajor, checked_product, true);
+  }
+  LtStep step_of(const TacticContext& cx, const Region& region) const override {
+    const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::MatrixMultiply>();
+    return {op.a == ops::MatrixOp::kTranspose, op.b == ops::MatrixOp::kTranspose, false, in_tf32(cx, region),
+            has_relu(cx, region)};
+  }
+  Format format_of(const TacticContext&, const Region&) const override { return {}; }
+};
+
+class PointTactic final : public CublasLtTactic {
+  Match find(const TacticContext& cx, ir::NodeId root) const override {
+    return match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, checked_point, true);
+  }
+  LtStep step_of(const TacticContext& cx, const Region& region) const override {
+    return {false, false, true, in_tf32(cx, region), has_relu(cx, region)};
+  }
+  Format format_of(const TacticContext& cx, const Region& region) const override {
+    return Format::channels_last(cx.graph.type(region.inputs[0]).rank());
+  }
+};
+
+}  // namespace
+
+const Tactic& cublaslt_product_tactic() {
+  static const ProductTactic tactic;
+  return tactic;
+}
+const Tactic& cublaslt_point_tactic() {
+  static const PointTactic tactic;
+  return tactic;
+}
+
+}  // namespace kiln::cuda

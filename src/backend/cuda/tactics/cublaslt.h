@@ -1,0 +1,11 @@
+/// Matrix products, and convolutions of one tap, by NVIDIA's cuBLASLt.
+#pragma once
+
+#include "tactics/tactic.h"
+
+namespace kiln::cuda {
+
+const Tactic& cublaslt_product_tactic();
+const Tactic& cublaslt_point_tactic();
+
+}  // namespace kiln::cuda

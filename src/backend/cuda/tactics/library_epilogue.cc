@@ -1,0 +1,49 @@
+#include "backend/cuda/tactics/library_epilogue.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "backend/cuda/tactics/contraction.h"
+#include "tactics/region.h"
+
+namespace kiln::cuda {
+
+std::expected<LibraryEpilogue, Reject> library_epilogue(const TacticContext& cx, const Region& region) {
+  if (region.data.find("hook")) return reject("libraries fuse a bias, a residual and a relu, and no other chain");
+  const double lo = region.data.get_double("lo").value_or(0), hi = region.data.get_double("hi").value_or(0);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const bool bounded = lo != -kInfinity;
+  if ((bounded && lo != 0) || hi != kInfinity)
+    return reject("libraries fuse a relu; this is a clamp to ", lo, "..", hi);
+  const DType a = cx.graph.type(region.inputs[0]).dtype, b = cx.graph.type(region.inputs[1]).dtype;
+  const DType y = cx.graph.type(region.outputs[0]).dtype;
+  if (a != b) return reject("the operands are ", a, " and ", b, "; libraries take one type");
+  if (!accumulates_in_f32(a) || (y != a && y != DType::kF32)) return reject("libraries make no ", y, " of ", a);
+  const ir::ValueId bias = region.inputs[2];
+  if (bias != ir::ValueId::kNone && !cx.graph.constant(bias) && cx.graph.type(bias).dtype != y)
+    return reject("the bias is ", cx.graph.type(bias), " for a result of ", y);
+  return LibraryEpilogue{bias != ir::ValueId::kNone, region.inputs[3] != ir::ValueId::kNone, bounded};
+}
+
+double least_time_us(const TacticContext& cx, const Region& region, double multiply_adds) {
+  const Machine machine = machine_of(device_of(cx).properties());
+  const DType type = cx.graph.type(region.inputs[0]).dtype;
+  // Multiply-adds of a multiprocessor in a cycle: tensor cores since compute capability 9.0, before, and without them.
+  const bool hopper = machine.compute >= 90;
+  const double per_cycle = type != DType::kF32 ? (hopper ? 2048 : 1024)
+                           : cx.numerics.tf32  ? (hopper ? 1024 : 512)
+                                               : 128;
+  double bytes = 0;
+  const auto add = [&](ir::ValueId id) {
+    if (id == ir::ValueId::kNone) return;
+    const TensorType& t = cx.graph.type(id);
+    bytes += static_cast<double>(size_bytes(t.dtype, volume(t.opt_extents())));
+  };
+  std::ranges::for_each(region.inputs, add);
+  std::ranges::for_each(region.outputs, add);
+  constexpr double kLaunchUs = 2;
+  const double compute_us = multiply_adds / (per_cycle * machine.multiprocessors * machine.clock_hz) * 1e6;
+  return kLaunchUs + std::max(compute_us, bytes / machine.memory_bytes_per_second * 1e6);
+}
+
+}  // namespace kiln::cuda

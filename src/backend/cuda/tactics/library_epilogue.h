@@ -1,0 +1,18 @@
+/// What the tactics of NVIDIA's libraries share: which epilogues libraries have exactly.
+#pragma once
+
+#include "backend/cuda/tactics/backend.h"
+
+namespace kiln::cuda {
+
+/// Of a contraction's region: [+ bias] [+ residual] [relu], in FP32 behind the sums.
+struct LibraryEpilogue {
+  bool bias = false, residual = false, relu = false;
+};
+/// Why a library cannot have a region's epilogue or types, or what the epilogue is.
+std::expected<LibraryEpilogue, Reject> library_epilogue(const TacticContext& cx, const Region& region);
+
+/// What no way to run a region can beat: its arithmetic and its memory at the device's rates, and a launch.
+double least_time_us(const TacticContext& cx, const Region& region, double multiply_adds);
+
+}  // namespace kiln::cuda

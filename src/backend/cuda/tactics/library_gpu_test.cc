@@ -1,0 +1,186 @@
+// What NVIDIA's libraries compute, by every variant of their tactics, against the ops' references; on a machine with a
+// GPU and these libraries only.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/cuda/device/cublaslt.h"
+#include "backend/cuda/tactics/cublaslt.h"
+#include "backend/cuda/testing/variants.h"
+#include "ir/testing/interpret.h"
+#include "ops/activation.h"
+#include "ops/convolution.h"
+#include "ops/element_wise.h"
+#include "ops/matrix_multiply.h"
+
+namespace kiln::cuda {
+namespace {
+
+using ops::MatrixOp;
+constexpr DType kF32 = DType::kF32, kF16 = DType::kF16, kBF16 = DType::kBF16;
+constexpr MatrixOp kT = MatrixOp::kTranspose, kN = MatrixOp::kNone;
+
+/// What follows a contraction.
+struct Tail {
+  bool bias = false, residual = false, relu = false;
+};
+constexpr Tail kNone{}, kBias{true, false, false}, kRelu{false, false, true}, kBiasRelu{true, false, true},
+    kResidual{false, true, false}, kAll{true, true, true};
+
+class Net {
+ public:
+  explicit Net(DType type) : type_(type) {}
+  ir::ValueId input(const Extents& extents, double scale = 1) {
+    inputs.push_back(random_tensor(type_, extents, ++seed_, scale));
+    return graph.add_input(str("x", seed_), tensor_type(type_, extents));
+  }
+  ir::ValueId constant(const Extents& extents, double scale = 1) {
+    return graph.add_constant(random_tensor(type_, extents, ++seed_, scale));
+  }
+  ir::ValueId add(Op op, std::initializer_list<ir::ValueId> from) {
+    auto made = graph.add_one(std::move(op), from);
+    EXPECT_TRUE(made) << made.error().message;
+    return *made;
+  }
+  /// Adds the tail, whose bias runs along `axis`, and the output.
+  void finish(ir::ValueId y, const Tail& tail, size_t axis) {
+    const Extents extents = *graph.type(y).extents();
+    Extents bias(extents.size(), 1);
+    bias[axis] = extents[axis];
+    const ops::ElementWise sum{ops::ElementWiseKind::kSum};
+    if (tail.bias) y = add(sum, {y, constant(bias)});
+    if (tail.residual) y = add(sum, {y, input(extents)});
+    if (tail.relu) y = add(ops::Activation{.kind = ops::ActivationKind::kRelu}, {y});
+    graph.mark_output(y, "y");
+  }
+
+  ir::Graph graph;
+  std::vector<HostTensor> inputs;
+
+ private:
+  DType type_;
+  uint64_t seed_ = 0;
+};
+
+class LibrariesOnGpu : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto made = make_gpu();
+    if (made)
+      gpu_ = std::move(*made);
+    else
+      why_ = made.error().message;
+  }
+  static void TearDownTestSuite() { gpu_.reset(); }
+  void SetUp() override {
+    if (!gpu_) GTEST_SKIP() << why_;
+  }
+
+  /// Every variant within what the type's rounding explains.
+  void check(const Net& net, const Tactic& tactic, DType type, const std::string& name) {
+    const auto expected = ir::interpret(net.graph, net.inputs);
+    ASSERT_TRUE(expected) << name << ": " << expected.error().message;
+    for (const bool tf32 : {false, true}) {
+      if (tf32 && type != kF32) continue;
+      const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {.numerics = {.tf32 = tf32}});
+      ASSERT_TRUE(ran) << name << ": " << ran.error().message;
+      const double tolerance = type == kF16 ? 4e-3 : type == kBF16 ? 3e-2 : tf32 ? 3e-3 : 2e-5;
+      EXPECT_FALSE(ran->empty()) << name;
+      for (const RanVariant& variant : *ran) {
+        ++num_run_;
+        EXPECT_EQ(variant.failure, "") << name << ", " << variant.name;
+        if (!variant.failure.empty()) continue;
+        EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance) << name << ", " << variant.name;
+      }
+    }
+  }
+  void TearDown() override {
+    if (gpu_) std::printf("%d variants\n", num_run_);
+  }
+
+  static std::unique_ptr<CudaDevice> gpu_;
+  static std::string why_;
+  int num_run_ = 0;
+};
+std::unique_ptr<CudaDevice> LibrariesOnGpu::gpu_;
+std::string LibrariesOnGpu::why_;
+
+struct ProductCase {
+  const char* name;
+  DType type;
+  Extents a, b;
+  MatrixOp op_a = kN, op_b = kN;
+  bool constant_b = false;
+  Tail tail = {};
+};
+Net product_net(const ProductCase& c) {
+  Net net(c.type);
+  const double scale = 1 / std::sqrt(std::max<double>(1, static_cast<double>(c.a.back())));
+  const ir::ValueId a = net.input(c.a), b = c.constant_b ? net.constant(c.b, scale) : net.input(c.b, scale);
+  const ir::ValueId y = net.add(ops::MatrixMultiply{c.op_a, c.op_b}, {a, b});
+  net.finish(y, c.tail, net.graph.type(y).shape.size() - 1);
+  return net;
+}
+
+TEST_F(LibrariesOnGpu, CublasLtProducts) {
+  if (const auto library = CublasLt::instance(); !library) GTEST_SKIP() << library.error().message;
+  const ProductCase cases[] = {
+      {"plain", kF32, {128, 64}, {64, 96}},
+      {"primes", kF32, {37, 53}, {53, 41}, kN, kN, false, kBiasRelu},
+      {"plain in half", kF16, {128, 64}, {64, 96}},
+      {"even in half", kF16, {38, 54}, {54, 42}, kN, kN, false, kBiasRelu},
+      {"both transposed", kF16, {128, 96}, {80, 128}, kT, kT, false, kRelu},
+      {"a transposed", kBF16, {128, 96}, {128, 80}, kT, kN, false, kBias},
+      {"b transposed", kF16, {96, 128}, {80, 128}, kN, kT, true, kBiasRelu},
+      {"residual", kF16, {256, 256}, {256, 256}, kN, kN, true, kResidual},
+      {"all", kF16, {256, 320}, {192, 320}, kN, kT, true, kAll},
+      {"all in f32", kF32, {256, 320}, {192, 320}, kN, kT, true, kAll},
+      {"all in bf16", kBF16, {100, 72}, {72, 88}, kN, kN, true, kAll},
+      {"one row", kF16, {1, 1024}, {1024, 304}, kN, kN, true, kBias},
+      {"shared weights", kF16, {3, 20, 64}, {1, 64, 48}, kN, kN, true, kBiasRelu},
+      {"shared a", kF16, {1, 20, 64}, {5, 64, 48}},
+      {"shared weights, a transposed", kF32, {3, 64, 20}, {1, 64, 48}, kT, kN, false, kAll},
+      {"batches", kF16, {2, 3, 40, 64}, {2, 3, 64, 40}, kN, kN, false, kResidual},
+      {"heads", kF16, {2, 4, 64, 32}, {2, 4, 64, 32}, kN, kT},
+      {"batches in f32", kF32, {2, 3, 17, 9}, {2, 3, 9, 11}},
+      {"deep", kF16, {33, 4096}, {4096, 40}, kN, kN, true, kBias},
+  };
+  for (const ProductCase& c : cases) check(product_net(c), cublaslt_product_tactic(), c.type, c.name);
+}
+
+struct FilterCase {
+  const char* name;
+  DType type;
+  Extents x, w;
+  std::vector<int64_t> strides, pads, dilations;
+  int64_t groups = 1;
+  Tail tail = {};
+};
+Net filter_net(const FilterCase& c) {
+  Net net(c.type);
+  const double scale = 1 / std::sqrt(static_cast<double>(volume(std::span(c.w).subspan(1))));
+  const ir::ValueId x = net.input(c.x), w = net.constant(c.w, scale);
+  ops::Convolution op;
+  op.strides = c.strides;
+  op.pre_pads = op.post_pads = c.pads;
+  op.dilations = c.dilations;
+  op.groups = c.groups;
+  net.finish(net.add(op, {x, w}), c.tail, 1);
+  return net;
+}
+
+TEST_F(LibrariesOnGpu, CublasLtPointConvolutions) {
+  if (const auto library = CublasLt::instance(); !library) GTEST_SKIP() << library.error().message;
+  const FilterCase cases[] = {
+      {"plain", kF16, {2, 64, 7, 7}, {256, 64, 1, 1}},
+      {"bias, residual, relu", kF16, {2, 64, 7, 7}, {256, 64, 1, 1}, {}, {}, {}, 1, kAll},
+      {"in f32", kF32, {2, 24, 5, 3}, {40, 24, 1, 1}, {}, {}, {}, 1, kAll},
+      {"in bf16", kBF16, {1, 64, 9, 7}, {24, 64, 1, 1}, {}, {}, {}, 1, kBiasRelu},
+      {"one axis", kF16, {2, 16, 40}, {32, 16, 1}, {}, {}, {}, 1, kResidual},
+  };
+  for (const FilterCase& c : cases) check(filter_net(c), cublaslt_point_tactic(), c.type, c.name);
+}
+
+}  // namespace
+}  // namespace kiln::cuda
