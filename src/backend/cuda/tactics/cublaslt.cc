@@ -72,7 +72,7 @@ class CublasLtTactic : public Tactic {
     const double least_us = least_time_us(cx, region, multiply_adds(cx, region));
     std::vector<Variant> result;
     for (const LtChoice& choice : *choices) {
-      if (result.size() == num_candidates(cx)) break;
+      if (result.size() == most_library_variants(cx)) break;
       const double behind = 1 + 0.01 * static_cast<double>(result.size());  // the order is the library's
       result.push_back(
           contraction_variant(cx, region, lt.describe(choice.algo), format_of(cx, region), least_us * behind));

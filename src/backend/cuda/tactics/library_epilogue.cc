@@ -25,6 +25,11 @@ std::expected<LibraryEpilogue, Reject> library_epilogue(const TacticContext& cx,
   return LibraryEpilogue{bias != ir::ValueId::kNone, region.inputs[3] != ir::ValueId::kNone, bounded};
 }
 
+size_t most_library_variants(const TacticContext& cx) {
+  constexpr size_t kByLevel[] = {1, 2, 4, 8, 8, 16};
+  return kByLevel[std::clamp(cx.optimization_level, 0, 5)];
+}
+
 double least_time_us(const TacticContext& cx, const Region& region, double multiply_adds) {
   const Machine machine = machine_of(device_of(cx).properties());
   const DType type = cx.graph.type(region.inputs[0]).dtype;

@@ -12,6 +12,9 @@ struct LibraryEpilogue {
 /// Why a library cannot have a region's epilogue or types, or what the epilogue is.
 std::expected<LibraryEpilogue, Reject> library_epilogue(const TacticContext& cx, const Region& region);
 
+/// How many of a library's choices are worth timing.
+size_t most_library_variants(const TacticContext& cx);
+
 /// What no way to run a region can beat: its arithmetic and its memory at the device's rates, and a launch.
 double least_time_us(const TacticContext& cx, const Region& region, double multiply_adds);
 
