@@ -23,7 +23,7 @@ struct Effort {
   size_t most_variants = 16;  ///< of one region; the likeliest
   double most_estimate = 4;   ///< a variant estimated at more than this multiple of the best is left out
   double trust = 0.5;         ///< no time is less than this share of its estimate
-  double least_gain = 0.05;   ///< a region is split only if that saves this share of its time: times are noisy
+  double least_gain = 0.08;   ///< a region is split only if that saves this share of its time: times are noisy
   size_t beam = 64;           ///< partial covers kept by the search
 };
 Effort effort_of(int optimization_level);
