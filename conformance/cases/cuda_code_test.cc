@@ -1,5 +1,5 @@
-// Every case's code for a GPU, on a machine without one: a stand-in for the driver has the devices, NVRTC is real. Steps
-// compile, load, bind and launch; what kernels compute is for tests on a GPU.
+// Every case's code for a GPU, on a machine without one: a stand-in for the driver has the devices, NVRTC is real.
+// Steps compile, load, bind and launch; what kernels compute is for tests on a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,6 +31,17 @@ struct FakeGpu {
   }
 };
 
+/// Cases that no kernel takes yet, with what refuses them said by the tactics.
+const std::set<std::string> kOnTheHost{"Gather: batch broadcast",
+                                       "Normalization: group, scale a group",
+                                       "Normalization: outermost",
+                                       "Reduce: sum over no axis",
+                                       "Reduce: sum, neither neighbours",
+                                       "Reduce: sum, neither neighbours, kept",
+                                       "Resize: bicubic by scales of the run",
+                                       "Resize: bilinear crop",
+                                       "Resize: nearest crop of bytes"};
+
 struct Capability {
   int major, minor;
 };
@@ -53,10 +64,12 @@ TEST_P(CudaCode, OfEveryCaseLoadsAndLaunches) {
     if (std::ranges::count(run->tactics, "reference")) fallen_back.insert(c.name);
   }
   for (const auto& [tactic, count] : ran) std::cout << "tactic " << tactic << ": " << count << " steps\n";
-  for (const std::string& name : fallen_back) std::cout << "on the host: " << name << '\n';
+  EXPECT_EQ(fallen_back, kOnTheHost);
 }
 INSTANTIATE_TEST_SUITE_P(Gpus, CudaCode, testing::Values(Capability{8, 0}, Capability{9, 0}, Capability{10, 0}),
-                         [](const auto& info) { return "sm_" + std::to_string(10 * info.param.major + info.param.minor); });
+                         [](const auto& info) {
+                           return "sm_" + std::to_string(10 * info.param.major + info.param.minor);
+                         });
 
 }  // namespace
 }  // namespace kiln

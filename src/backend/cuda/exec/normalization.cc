@@ -88,7 +88,7 @@ class LoadedNormalization final : public LoadedStep {
  private:
   Result<std::vector<Kernel>> kernels_of(const NormalizationShape& shape, const RowTile* tile) const {
     std::vector<Kernel> kernels;
-    for (NormalizationLaunch& launch : TRY(normalization_launches(shape, tile, num_sms_))) {
+    for (NormalizationLaunch& launch : TRY(normalization_launches(shape, tile, !a_.tile, num_sms_))) {
       const Function function = TRY(code_.function(launch.entry));
       kernels.push_back({std::move(launch), function});
     }

@@ -61,7 +61,14 @@ class NestTactic final : public Tactic {
     std::vector<NestVariant> kernels;
     const auto add = [&](NestVariant kernel) {
       kernel.wide = !is_narrow(most);
-      if (std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(std::move(kernel));
+      const auto alike = std::ranges::find_if(kernels, [&](const NestVariant& other) {
+        return other.width == kernel.width && other.lies == kernel.lies;
+      });
+      if (alike != kernels.end()) {
+        alike->unroll = std::max(alike->unroll, kernel.unroll);
+        return;
+      }
+      kernels.push_back(std::move(kernel));
     };
     add(best_variant(program, TRY(axes_at(cx, region, variant, &TensorType::opt_extents))));
     add(best_variant(program, most));

@@ -69,7 +69,13 @@ class ReduceTactic final : public Tactic {
     StepDraft draft = cuda_step("reduce");
     draft.payload.set("first", run->first).set("last", run->last).set("average", average);
     draft.payload.set("columns", kernels.columns).set("vec", kernels.vec);
-    draft.binary = TRY(compile_kernel(cx, reduce_source(kernels)));
+    std::vector<std::string> wanted;  // where shapes are known, few kernels are; else all
+    for (const int vec : {kernels.vec, 1})
+      for (const ReduceLaunch& launch :
+           reduce_launches({at.outer, at.length, at.inner}, kernels.columns, vec, average,
+                           device_of(cx).properties().num_multiprocessors))
+        if (x.is_static()) wanted.push_back(launch.entry);
+    draft.binary = TRY(compile_kernel(cx, reduce_source(kernels, wanted)));
     return draft;
   }
 };

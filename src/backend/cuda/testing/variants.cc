@@ -82,7 +82,9 @@ class Runner {
     const Buffer output = TRY(filled(device_, *stream, bytes));
     Executor& executor = TRY(device_.executor("cuda"));
     const auto loaded = TRY(executor.load(spec, constants));
-    const auto bound = TRY(loaded->bind({extents, out_extents, {}}));
+    std::vector<int64_t> params;
+    for (const sym::Expr& param : draft.params) params.push_back(param.opt());
+    const auto bound = TRY(loaded->bind({extents, out_extents, params}));
     const Buffer workspace =
         TRY(filled(device_, *stream, Bytes(static_cast<size_t>(bound->workspace_bytes()), std::byte{0xff})));
     void* out = output.data();

@@ -59,7 +59,7 @@ TEST(ReduceLaunch, NothingToDoIsNoLaunch) { EXPECT_TRUE(reduce_launches({0, 5, 1
 TEST(NormalizationLaunch, FewGroupsTakeTwoSteps) {
   const NormalizationShape shape{
       .rows = false, .channels_last = true, .n = 1, .channels = 320, .plane = 4096, .groups = 32};
-  const auto launches = normalization_launches(shape, nullptr, kSms);
+  const auto launches = normalization_launches(shape, nullptr, true, kSms);
   ASSERT_TRUE(launches) << launches.error().message;
   ASSERT_EQ(launches->size(), 2u);
   const NormalizationArgument& n = (*launches)[0].argument;
@@ -91,6 +91,7 @@ TEST(NormalizationKernel, AllCompile) {
   for (const DType type : kFloats) {
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{false, 4, 8}})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, DType::kF32, RowTile{true, 2, 2}})));
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, {}})));
     if (testing::Test::IsSkipped()) return;
   }
 }

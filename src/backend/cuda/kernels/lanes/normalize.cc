@@ -15,17 +15,19 @@ KernelSource normalization_source(const NormalizationKernels& kernels) {
   const std::string types = str(type, ", ", element_name(kernels.coefficients));
   KernelSource source;
   source.entry = "normalize_long";
-  source.prelude = str("#include \"lanes/normalize.cuh\"\nKILN_NORMALIZE(normalize_long, 512, (normalize_long<", types,
-                       ">))\nKILN_NORMALIZE(normalize_parts, 512, (normalize_parts<", type,
-                       ">))\nKILN_NORMALIZE(normalize_apply, 512, (normalize_apply<", types, ">))\n");
+  source.prelude =
+      str("#include \"lanes/normalize.cuh\"\nKILN_NORMALIZE(normalize_long, 512, (normalize_long<", types, ">))\n");
   if (const auto& tile = kernels.tile)
     source.prelude += str("KILN_NORMALIZE(normalize_", tile->name(), ", ", tile->block ? 1024 : 128, ", (normalize_",
                           tile->block ? "block<" : "warps<", types, ", ", tile->vec, ", ", tile->loads, ">))\n");
+  else
+    source.prelude += str("KILN_NORMALIZE(normalize_parts, 512, (normalize_parts<", type,
+                          ">))\nKILN_NORMALIZE(normalize_apply, 512, (normalize_apply<", types, ">))\n");
   return source;
 }
 
 Result<std::vector<NormalizationLaunch>> normalization_launches(const NormalizationShape& s, const RowTile* tile,
-                                                                int num_sms) {
+                                                                bool may_split, int num_sms) {
   NormalizationLaunch first;
   NormalizationArgument& n = first.argument;
   const int64_t in_group = s.rows ? 1 : s.channels / s.groups;
@@ -49,7 +51,8 @@ Result<std::vector<NormalizationLaunch>> normalization_launches(const Normalizat
     first.shape = tile->shape(n.rows, length);
     return std::vector{first};
   }
-  const int64_t chunks = std::clamp<int64_t>(2 * num_sms / n.rows, 1, std::max<int64_t>(1, length / kLeastChunk));
+  const int64_t chunks =
+      may_split ? std::clamp<int64_t>(2 * num_sms / n.rows, 1, std::max<int64_t>(1, length / kLeastChunk)) : 1;
   n.chunk = static_cast<int32_t>(ceil_div(length, chunks));
   n.chunks = static_cast<int32_t>(ceil_div(length, n.chunk));
   first.shape.grid[0] = static_cast<uint32_t>(n.rows * n.chunks);

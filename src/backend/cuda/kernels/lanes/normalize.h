@@ -24,7 +24,7 @@ struct NormalizationShape {
 /// What decides the kernels of a step.
 struct NormalizationKernels {
   DType dtype = DType::kF32, coefficients = DType::kF32;
-  std::optional<RowTile> tile;  ///< of rows
+  std::optional<RowTile> tile;  ///< of rows; none: a group may be split among blocks
 };
 KernelSource normalization_source(const NormalizationKernels& kernels);
 
@@ -48,9 +48,9 @@ struct NormalizationLaunch {
   NormalizationArgument argument;
 };
 /// One launch; or two, of which the first writes statistics to a workspace. With `tile` the kernel of rows in
-/// registers. Fails for groups of 2^31 elements.
+/// registers. Fails for groups of 2^30 elements.
 Result<std::vector<NormalizationLaunch>> normalization_launches(const NormalizationShape& shape, const RowTile* tile,
-                                                                int num_sms);
+                                                                bool may_split, int num_sms);
 /// Enough for every shape.
 int64_t normalization_workspace_bytes(int num_sms);
 

@@ -45,13 +45,14 @@ bool can_fold(DType type) {
   }
 }
 
-KernelSource reduce_source(const ReduceKernels& kernels) {
+KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::string> wanted) {
   constexpr std::string_view kFolds[] = {"Fold::kSum", "Fold::kProd", "Fold::kMax", "Fold::kMin"};
   const std::string_view type = element_name(kernels.dtype), fold = kFolds[static_cast<size_t>(kernels.fold)];
   const std::string_view sums = register_name(kernels.dtype) == "float" ? "float" : "int64_t";
   KernelSource source;
   source.prelude = "#include \"lanes/reduce.cuh\"\n";
   const auto add = [&](const std::string& entry, int threads, const std::string& call) {
+    if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) return;
     source.prelude += str("KILN_REDUCE(", entry, ", ", threads, ", (", call, "))\n");
     if (source.entry.empty()) source.entry = entry;
   };

@@ -1,6 +1,7 @@
 /// Sums, products, maxima and minima along one axis (or several that are neighbours): kernels/lanes/reduce.cuh.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "backend/cuda/device/kernel_source.h"
@@ -21,7 +22,8 @@ struct ReduceKernels {
   bool columns = false;  ///< the axis is not the innermost
   int vec = 1;           ///< elements of a load, where shape and addresses allow it; else 1
 };
-KernelSource reduce_source(const ReduceKernels& kernels);
+/// All kernels that steps of this kind run, or those of them that are wanted.
+KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::string> wanted = {});
 
 /// x is dense [outer, length, inner], y dense [outer, inner].
 struct ReduceShape {

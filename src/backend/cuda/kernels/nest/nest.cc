@@ -14,11 +14,25 @@ int element_bytes_of(const NestProgram& program, size_t tensor) {
   return bits_of(type) / 8;
 }
 
-/// Vectors that a thread loads before it uses the first: some 64 bytes in flight, and registers enough.
-int unroll_of(const NestVariant& variant, size_t num_inputs) {
-  const auto rows = std::count(variant.lies.begin(), variant.lies.begin() + static_cast<ptrdiff_t>(num_inputs),
-                               static_cast<char>(NestLie::kOne));
-  const auto loads = static_cast<int>(num_inputs) - static_cast<int>(rows);
+/// About how many instructions an element costs: functions that are not one of the hardware's are some twenty.
+int cost_of(const NestProgram& program) {
+  int cost = 0;
+  for (const NestInstruction& i : program.code) {
+    const bool cheap = i.fn == ScalarFn::kRelu || i.fn == ScalarFn::kClip || i.fn == ScalarFn::kLeakyRelu ||
+                       (i.fn >= ScalarFn::kSum && i.fn <= ScalarFn::kSub) || i.fn >= ScalarFn::kAnd ||
+                       i.fn == ScalarFn::kNeg || i.fn == ScalarFn::kAbs;
+    cost += cheap ? 1 : 20;
+  }
+  return cost;
+}
+
+/// Several vectors in flight where the program is short: some 64 bytes of loads a thread. A long program's code would
+/// grow with them, and take longer to compile than they save.
+int unroll_of(const NestProgram& program, const NestVariant& variant, int64_t count) {
+  constexpr int64_t kWorthwhile = int64_t{1} << 20;  // elements: below, more threads do as well
+  if (variant.width == 1 || cost_of(program) > 8 || count < kWorthwhile) return 1;
+  int loads = 0;
+  for (size_t i = 0; i < program.inputs.size(); ++i) loads += variant.lies[i] != static_cast<char>(NestLie::kOne);
   return loads <= 1 ? 4 : loads == 2 ? 2 : 1;
 }
 
@@ -30,8 +44,7 @@ class KernelWriter {
 
   std::string text() const {
     return str(head(), "  using namespace kiln;\n  constexpr int kWidth = ", variant_.width,
-               ", kUnroll = ", unroll_of(variant_, inputs_), ";\n  pdl_wait();\n", registers(), loads(), results(),
-               "}\n");
+               ", kUnroll = ", variant_.unroll, ";\n  pdl_wait();\n", registers(), loads(), results(), "}\n");
   }
 
  private:
@@ -124,7 +137,7 @@ bool tiles(const MergedAxes& axes, const NestVariant& variant, int width) {
 
 Record NestVariant::record() const {
   Record record;
-  record.set("width", width).set("lies", lies).set("wide", wide);
+  record.set("width", width).set("lies", lies).set("wide", wide).set("unroll", unroll);
   return record;
 }
 Result<NestVariant> NestVariant::parse(const Record& record) {
@@ -134,6 +147,9 @@ Result<NestVariant> NestVariant::parse(const Record& record) {
   variant.width = static_cast<int>(width);
   variant.lies = TRY(record.get_text("lies"));
   variant.wide = TRY(record.get_bool("wide"));
+  const int64_t unroll = TRY(record.get_int("unroll"));
+  TRY(require(unroll >= 1 && unroll <= 4, "a nest's threads load ", unroll, " vectors at once"));
+  variant.unroll = static_cast<int>(unroll);
   for (const char lie : variant.lies)
     TRY(require(lie == 'r' || lie == '1' || lie == 'a', "a nest's tensors lie as '", variant.lies, "'"));
   return variant;
@@ -168,6 +184,7 @@ NestVariant best_variant(const NestProgram& program, const MergedAxes& axes) {
   variant.width = std::min(8, 16 / smallest);
   while (variant.width > 1 && (axes.count() < variant.width || !tiles(axes, variant, variant.width)))
     variant.width /= 2;
+  variant.unroll = unroll_of(program, variant, axes.count());
   return variant.width == 1 ? plain_variant(program, variant.wide) : variant;
 }
 
@@ -191,11 +208,11 @@ KernelSource nest_kernels(const NestProgram& program, std::span<const NestVarian
   return source;
 }
 
-NestLaunch::NestLaunch(const NestVariant& variant, const MergedAxes& axes, int num_inputs, int num_sms)
+NestLaunch::NestLaunch(const NestVariant& variant, const MergedAxes& axes, int num_sms)
     : variant_(variant), empty_(axes.count() == 0), pointers_(axes.strides.size() + 1) {
   if (empty_) return;
   const int64_t vectors = (axes.count() + variant.width - 1) / variant.width;
-  int64_t threads = kMostThreads, unroll = unroll_of(variant, static_cast<size_t>(num_inputs));
+  int64_t threads = kMostThreads, unroll = variant.unroll;
   while (unroll > 1 && vectors < 4 * threads * unroll * num_sms) unroll /= 2;
   while (threads > 64 && vectors < 2 * threads * num_sms) threads /= 2;
   const int64_t per_block = threads * unroll;

@@ -25,6 +25,7 @@ struct NestVariant {
   int width = 1;      ///< elements of the innermost axis that a thread takes at once
   std::string lies;   ///< a NestLie an input, then an output; with width 1 all are kApart
   bool wide = false;  ///< 64-bit indices
+  int unroll = 1;     ///< vectors that a thread loads before it uses the first
 
   bool operator==(const NestVariant&) const = default;
   Record record() const;
@@ -54,7 +55,7 @@ std::string nest_entry(size_t variant);
 /// A variant's launch for given axes: grid and arguments, in which only addresses are missing.
 class NestLaunch {
  public:
-  NestLaunch(const NestVariant& variant, const MergedAxes& axes, int num_inputs, int num_sms);
+  NestLaunch(const NestVariant& variant, const MergedAxes& axes, int num_sms);
   /// Whether the kernel may run with these addresses: vectors are aligned to their size.
   bool takes(const void* const* tensors, std::span<const int> element_bytes) const;
   Status run(const Stream& stream, const Function& function, const void* const* tensors);

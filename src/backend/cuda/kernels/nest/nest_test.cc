@@ -118,7 +118,7 @@ MergedAxes axes_of(Extents extents, std::vector<AxisStrides> tensors) {
 TEST(NestVariant, AVectorWhereAllIsDense) {
   const AxisStrides dense = strides({768, 1}), row = strides({0, 1}), one = strides({0, 0});
   const NestVariant best = best_variant(chain(), axes_of({128, 768}, {dense, row, one, dense}));
-  EXPECT_EQ(best, (NestVariant{8, "rr1r", false}));
+  EXPECT_EQ(best, (NestVariant{8, "rr1r", false, 1}));
   EXPECT_TRUE(suits(best, axes_of({128, 768}, {dense, row, one, dense})));
   // A channel of the same program that lies otherwise needs another kernel.
   EXPECT_FALSE(suits(best, axes_of({128, 768}, {dense, strides({1, 0}), one, dense})));
@@ -132,7 +132,7 @@ TEST(NestVariant, WidthDividesRowsThatAreNotAll) {
   EXPECT_EQ(best_variant(chain(), axes_of({7, 13}, {odd, odd, one, odd})).width, 8);  // one axis: a tail
 }
 TEST(NestVariant, SurvivesARecord) {
-  const NestVariant variant{4, "r1a", true};
+  const NestVariant variant{4, "r1a", true, 2};
   const auto copy = NestVariant::parse(variant.record());
   ASSERT_TRUE(copy) << copy.error().message;
   EXPECT_EQ(*copy, variant);

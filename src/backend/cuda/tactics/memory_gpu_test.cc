@@ -1,0 +1,240 @@
+// What moves memory rather than multiplies, by every variant of its tactics, in halves and floats, against the ops'
+// references, and its rates; on a machine with a GPU only.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "backend/cuda/tactics/registry.h"
+#include "backend/cuda/testing/net.h"
+#include "backend/cuda/testing/variants.h"
+#include "ir/testing/interpret.h"
+#include "ops/activation.h"
+#include "ops/cast.h"
+#include "ops/concatenation.h"
+#include "ops/element_wise.h"
+#include "ops/normalization.h"
+#include "ops/pooling.h"
+#include "ops/reduce.h"
+#include "ops/resize.h"
+#include "ops/slice.h"
+#include "ops/softmax.h"
+#include "ops/transpose.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
+
+class MemoryOnGpu : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto made = make_gpu();
+    if (made)
+      gpu_ = std::move(*made);
+    else
+      why_ = made.error().message;
+  }
+  static void TearDownTestSuite() { gpu_.reset(); }
+  void SetUp() override {
+    if (!gpu_) GTEST_SKIP() << why_;
+  }
+
+  /// The likeliest tactic, or the last: nests stand behind contractions.
+  static const Tactic& tactic_of(const Net& net) {
+    const ir::NodeId root = net.graph.value(net.graph.outputs()[0].value).producer;
+    return *tactics_for(net.graph.node(root).op.info()).back();
+  }
+
+  static void check(const Net& net, DType type, const std::string& name) {
+    const auto expected = ir::interpret(net.graph, net.inputs);
+    ASSERT_TRUE(expected) << name << ": " << expected.error().message;
+    const auto ran = run_variants(*gpu_, net.graph, tactic_of(net), net.inputs, {.numerics = {.strongly_typed = true}});
+    ASSERT_TRUE(ran) << name << ": " << ran.error().message;
+    const double tolerance = type == DType::kF16 ? 2e-3 : type == DType::kBF16 ? 1.6e-2 : 3e-6;
+    for (const RanVariant& variant : *ran) {
+      EXPECT_EQ(variant.failure, "") << name << ", " << variant.name;
+      if (!variant.failure.empty()) continue;
+      EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance)
+          << name << " of " << name_of(type) << ", " << variant.name;
+    }
+  }
+
+  /// Prints the time of each variant and the bytes that it must move a second.
+  static void rate(const Net& net, const std::string& name) {
+    const auto ran = run_variants(*gpu_, net.graph, tactic_of(net), net.inputs, {.timed = true});
+    ASSERT_TRUE(ran) << name << ": " << ran.error().message;
+    double bytes = 0;
+    for (const HostTensor& input : net.inputs) bytes += static_cast<double>(input.bytes().size());
+    for (const RanVariant& variant : *ran) {
+      const double all = bytes + static_cast<double>(variant.result.bytes().size());
+      std::printf("%-44s %-16s %9.2f us %8.1f GB/s %s\n", name.c_str(), variant.name.c_str(), variant.time_us,
+                  all / variant.time_us * 1e-3, variant.failure.c_str());
+    }
+  }
+
+  static std::unique_ptr<CudaDevice> gpu_;
+  static std::string why_;
+};
+std::unique_ptr<CudaDevice> MemoryOnGpu::gpu_;
+std::string MemoryOnGpu::why_;
+
+const ops::ElementWise kSum{ops::ElementWiseKind::kSum}, kProduct{ops::ElementWiseKind::kProd};
+
+/// x * sigmoid(x + b)
+ir::ValueId gated(Net& net, const Extents& x, const Extents& b) {
+  const ir::ValueId in = net.input(x), sum = net.add(kSum, {in, net.constant(b)});
+  return net.add(kProduct, {in, net.add(ops::Activation{.kind = ops::ActivationKind::kSigmoid}, {sum})});
+}
+
+TEST_F(MemoryOnGpu, Nests) {
+  for (const DType type : kFloats)
+    for (const auto& [x, b] :
+         std::vector<std::pair<Extents, Extents>>{{{7}, {7}},                           // a tail alone
+                                                  {{1, 1000}, {1, 1}},                  // one element for all
+                                                  {{128, 768}, {1, 768}},               // rows
+                                                  {{5, 13}, {1, 13}},                   // rows of no whole vectors
+                                                  {{2, 24, 14, 14}, {1, 24, 1, 1}},     // planes
+                                                  {{2, 24, 7, 7}, {1, 24, 1, 1}},       // planes of no whole vectors
+                                                  {{3, 16, 20, 20}, {3, 16, 1, 1}},     // both axes
+                                                  {{2, 3, 4, 5, 6}, {2, 1, 4, 1, 6}},   // every other axis
+                                                  {{4, 512, 1024}, {1, 512, 1024}}}) {  // several vectors a thread
+      Net net(type);
+      net.finish(gated(net, x, b));
+      check(net, type, str("gate of ", x, " by ", b));
+    }
+}
+TEST_F(MemoryOnGpu, NestsOfSeveralTypes) {
+  for (const DType type : {DType::kF16, DType::kBF16}) {
+    Net net(type);
+    const ir::ValueId wide = net.add(ops::Cast{DType::kF32}, {net.input({3, 40, 9, 8})});
+    net.finish(net.add(ops::Cast{type}, {net.add(kProduct, {wide, wide})}));
+    check(net, type, "square in f32");
+  }
+}
+TEST_F(MemoryOnGpu, Moves) {
+  for (const DType type : kFloats) {
+    for (const auto& [x, perm] :
+         std::vector<std::pair<Extents, std::vector<int64_t>>>{{{100, 200}, {1, 0}},
+                                                               {{64, 64}, {1, 0}},
+                                                               {{3, 65, 129}, {0, 2, 1}},
+                                                               {{2, 17, 12, 64}, {0, 2, 1, 3}},
+                                                               {{2, 3, 40, 50}, {0, 2, 3, 1}},
+                                                               {{2, 64, 20, 30}, {0, 2, 3, 1}},
+                                                               {{4, 33, 5, 70}, {3, 1, 0, 2}}}) {
+      Net net(type);
+      net.finish(net.add(ops::Transpose{perm}, {net.input(x)}));
+      check(net, type, str("transpose of ", x, " by ", perm));
+    }
+    for (const Extents& part : {Extents{2, 8, 6, 5}, Extents{2, 3, 6, 5}, Extents{2, 1, 6, 5}}) {
+      Net net(type);
+      net.finish(net.add(ops::Concatenation{1}, {net.input(part), net.input({2, 8, 6, 5}), net.input(part)}));
+      check(net, type, str("concatenation of ", part));
+    }
+    for (const int64_t step : {1, 2, 3}) {
+      Net net(type);
+      const ops::Slice slice{.starts = {0, 0, 1, 2}, .sizes = {2, 8, 6, 5}, .strides = {1, 1, step, step}};
+      net.finish(net.add(slice, {net.input({2, 8, 24, 24})}));
+      check(net, type, str("slice by ", step));
+    }
+    for (const SliceMode mode : {SliceMode::kFill, SliceMode::kReflect, SliceMode::kClamp, SliceMode::kWrap}) {
+      Net net(type);
+      net.finish(net.add(ops::Slice{.starts = {0, 0, -1, -2}, .sizes = {2, 3, 8, 9}, .mode = mode},
+                         {net.input({2, 3, 6, 5})}));
+      check(net, type, str("padding ", mode));
+    }
+  }
+}
+TEST_F(MemoryOnGpu, Lanes) {
+  for (const DType type : kFloats)
+    for (const Extents& x : {Extents{3, 5, 7}, Extents{12, 128, 128}, Extents{2, 197, 197}, Extents{4, 3, 1000},
+                             Extents{2, 2, 5000}, Extents{1, 2, 70'001}, Extents{2, 3000, 40}, Extents{1, 9, 16384}}) {
+      for (const int axis : {1, 2}) {
+        Net net(type);
+        net.finish(net.add(ops::Softmax{axis}, {net.input(x, 3)}));
+        check(net, type, str("softmax of ", x, " along ", axis));
+      }
+      for (const int64_t axis : {0, 1, 2})
+        for (const ops::ReduceKind kind : {ops::ReduceKind::kAvg, ops::ReduceKind::kMax}) {
+          Net net(type);
+          net.finish(net.add(ops::Reduce{.kind = kind, .axes = {axis}}, {net.input(x)}));
+          check(net, type, str(kind, " of ", x, " along ", axis));
+        }
+      Net net(type);
+      net.finish(
+          net.add(ops::Normalization{.axes = {2}}, {net.input(x, 2), net.constant({x[2]}), net.constant({x[2]})}));
+      check(net, type, str("layer norm of ", x));
+    }
+}
+TEST_F(MemoryOnGpu, Groups) {
+  for (const DType type : kFloats)
+    for (const int64_t groups : {1, 4, 32}) {
+      Net net(type);
+      const ops::Normalization norm{.axes = {2, 3}, .groups = groups};
+      net.finish(net.add(norm, {net.input({2, 64, 33, 40}, 2), net.constant({64, 1, 1}), net.constant({64, 1, 1})}));
+      check(net, type, str("norm in ", groups, " groups"));
+    }
+}
+TEST_F(MemoryOnGpu, PoolingAndResize) {
+  for (const DType type : kFloats)
+    for (const int64_t channels : {3, 16, 64}) {
+      for (const ops::PoolingKind kind : {ops::PoolingKind::kMax, ops::PoolingKind::kAverage}) {
+        Net net(type);
+        const ops::Pooling pooling{
+            .kind = kind, .window = {3, 3}, .strides = {2, 2}, .pre_pads = {1, 1}, .post_pads = {1, 1}};
+        net.finish(net.add(pooling, {net.input({2, channels, 15, 17})}));
+        check(net, type, str(kind, " pooling of ", channels, " channels"));
+      }
+      for (const ResizeMode mode : {ResizeMode::kNearest, ResizeMode::kLinear}) {
+        Net net(type);
+        net.finish(net.add(ops::Resize{.mode = mode, .scales = {1, 1, 2, 2}}, {net.input({2, channels, 9, 11})}));
+        check(net, type, str("resize ", mode, " of ", channels, " channels"));
+      }
+    }
+}
+
+// Rates: run with --gtest_also_run_disabled_tests --gtest_filter='MemoryOnGpu*Rates'.
+TEST_F(MemoryOnGpu, DISABLED_Rates) {
+  for (const DType type : {DType::kF32, DType::kF16}) {
+    const std::string of = str(" of ", name_of(type));
+    const int64_t rows = type == DType::kF32 ? 8192 : 16384;  // 128 MiB in rows of 4096
+    const auto unary = [&](const std::string& name, Op op, const Extents& x) {
+      Net net(type);
+      net.finish(net.add(std::move(op), {net.input(x)}));
+      rate(net, name + of);
+    };
+    unary("relu", ops::Activation{.kind = ops::ActivationKind::kRelu}, {rows, 4096});
+    unary("gelu", ops::Activation{.kind = ops::ActivationKind::kGeluErf}, {rows, 4096});
+    unary("transpose", ops::Transpose{{1, 0}}, {rows, 4096});
+    unary("transpose to channels last", ops::Transpose{{0, 2, 3, 1}}, {32, 256, 64, rows / 128});
+    unary("heads", ops::Transpose{{0, 2, 1, 3}}, {32, 512, rows / 256, 64 * 4});
+    unary("softmax, rows of 4096", ops::Softmax{1}, {rows, 4096});
+    unary("softmax, rows of 197", ops::Softmax{2}, {rows, 21, 197});
+    unary("softmax, columns", ops::Softmax{1}, {rows / 64, 64, 4096});
+    unary("sum of rows", ops::Reduce{.kind = ops::ReduceKind::kSum, .axes = {1}}, {rows, 4096});
+    unary("sum of columns", ops::Reduce{.kind = ops::ReduceKind::kSum, .axes = {0}}, {rows, 4096});
+    unary("average of planes", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}}, {256, 2048, 8, rows / 1024});
+    unary("layer norm", ops::Normalization{.axes = {1}}, {rows, 4096});
+    unary("layer norm, rows of 768, 128 of them", ops::Normalization{.axes = {1}}, {128, 768});
+    unary("softmax, 12 x 128 rows of 128", ops::Softmax{2}, {12, 128, 128});
+    unary("max pooling", ops::Pooling{.window = {3, 3}, .strides = {2, 2}, .pre_pads = {1, 1}}, {32, 64, 112, 112});
+    unary("resize by 2", ops::Resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 2, 2}}, {16, 64, 64, 64});
+    {
+      Net net(type);
+      net.finish(net.add(kSum, {net.input({rows, 4096}), net.input({rows, 4096})}));
+      rate(net, "sum" + of);
+    }
+    {
+      Net net(type);
+      net.finish(gated(net, {rows / 64, 64, 64, 64}, {1, 64, 1, 1}));
+      rate(net, "gate by channel" + of);
+    }
+    {
+      Net net(type);
+      net.finish(net.add(ops::Concatenation{1}, {net.input({32, 256, rows / 2}), net.input({32, 256, rows / 2})}));
+      rate(net, "concatenation" + of);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cuda
