@@ -156,6 +156,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const Ring keys{first, first + 8 * STAGES, q + kBytesQ};
   const Ring values{first + 16 * STAGES, first + 24 * STAGES, q + kBytesQ + STAGES * kBytesKeys};
   if (threadIdx.x == 0) {
+    prefetch_map(&map_q);
+    prefetch_map(&map_k);
+    prefetch_map(&map_v);
     for (int i = 0; i < STAGES; ++i) {
       init_barrier(keys.full_at(i), 1);
       init_barrier(values.full_at(i), 1);

@@ -54,9 +54,24 @@ struct Work {
   }
 };
 
+/// Brings the weights of a stage.
+__device__ __forceinline__ void copy_weights(const TensorMap* map_w, unsigned shared, unsigned full, int stage, int k, int column) {
+  expect_bytes(full + 8 * stage, kBytesB);
+  copy_box(shared + stage * (kBytesA + kBytesB) + kBytesA, map_w, full + 8 * stage, k * kStep, column, 0);
+}
+
+/// The weights of the ring's first turn: constants, which need not wait for the kernel in front.
+__device__ __forceinline__ int begin_weights(const TensorMap* map_w, const Work& work, unsigned shared, unsigned full) {
+  const int ahead = min(STAGES, work.last - work.first), tile = blockIdx.x / SPLIT;
+  if (threadIdx.x == 0)
+    for (int i = 0; i < ahead; ++i)
+      copy_weights(map_w, shared, full, i, work.first + i, tile_place(tile, work.tiles_m, work.tiles_n).n * BN);
+  return ahead;
+}
+
 /// Pixels of a stage are announced when they have arrived, some stages behind those being copied.
 __device__ __forceinline__ void feed(const TensorMap* map_w, const ConvArguments& args, const Work& work, unsigned shared,
-                                     unsigned full, unsigned empty) {
+                                     unsigned full, unsigned empty, int begun) {
   Stage stage(1), arrived(0);
   int on_their_way = 0;
   const auto announce = [&] {
@@ -67,13 +82,10 @@ __device__ __forceinline__ void feed(const TensorMap* map_w, const ConvArguments
   work.for_each_tile([&](TilePlace place) {
     PixelLines<kLoaders> lines(args, place.m * BM, work.first * kStep);
     for (int k = work.first; k < work.last; ++k, stage.advance()) {
-      const unsigned here = full + 8 * stage.at, a = shared + stage.at * (kBytesA + kBytesB);
       wait_barrier(empty + 8 * stage.at, stage.parity);
-      if (threadIdx.x == 0) {
-        expect_bytes(here, kBytesB);
-        copy_box(a + kBytesA, map_w, here, k * kStep, place.n * BN, 0);
-      }
-      lines.copy(a, args.x, k * kStep);
+      if (threadIdx.x == 0 && begun <= 0) copy_weights(map_w, shared, full, stage.at, k, place.n * BN);
+      --begun;
+      lines.copy(shared + stage.at * (kBytesA + kBytesB), args.x, k * kStep);
       commit_copies();
       if (on_their_way == kBehind) {
         wait_for_copies<kBehind>();
@@ -123,6 +135,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   unsigned char* behind = raw + (shared - shared_address(raw)) + STAGES * (kBytesA + kBytesB);
   const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
   if (threadIdx.x == 0) {
+    prefetch_map(&map_w);
     for (int i = 0; i < STAGES; ++i) {
       init_barrier(full + 8 * i, kLoaders + 1);
       init_barrier(empty + 8 * i, kGroups);
@@ -130,13 +143,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     publish_barriers();
   }
   __syncthreads();
-  pdl_wait();
   const Work work(args, SPLIT == 1 ? 0 : cluster_rank());
+  pdl_launch();  // these blocks are few, and stay
+  const int begun = begin_weights(&map_w, work, shared, full);
+  pdl_wait();
   const int thread = static_cast<int>(threadIdx.x) - kLoaders, group = thread / 128, warp = thread / 32;
 #if SPLIT == 1
   if (threadIdx.x < kLoaders) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 88 : 104));
-    feed(&map_w, args, work, shared, full, empty);
+    feed(&map_w, args, work, shared, full, empty, begun);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 208 : 240));
     auto& slab = reinterpret_cast<Slab<kPart>*>(behind)[warp];
@@ -149,18 +164,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         write<kPart>(args, reinterpret_cast<float(&)[kPart / 8][4]>(sums[part * (kPart / 8)]), slab,
                      place.m * BM + warp * 16, place.n * BN + part * kPart);
     });
-    pdl_launch();
   }
 #else
   float sums[kBlocks][4], own[Exchanged::kOwn][4];
   if (threadIdx.x < kLoaders) {
-    feed(&map_w, args, work, shared, full, empty);
+    feed(&map_w, args, work, shared, full, empty, begun);
     __syncwarp();
   } else {
     Stage stage(0);
     multiply_tile(sums, work.last - work.first, stage, shared, full, empty, group);
   }
-  pdl_launch();
   auto& received = *reinterpret_cast<Exchanged::Received*>(behind);
   Exchanged::run(sums, own, received, work.rank, thread < 0 ? kMultipliers : thread);
   if (thread < 0) return;

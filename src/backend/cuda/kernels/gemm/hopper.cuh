@@ -38,6 +38,10 @@ __device__ __forceinline__ void wait_barrier(unsigned barrier, unsigned parity) 
   } while (!done);
 }
 
+/// Has the map at hand before the first copy through it.
+__device__ __forceinline__ void prefetch_map(const TensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
 /// Copies the map's box from (x, y, z), x along the contiguous axis; what lies outside reads as zeros.
 __device__ __forceinline__ void copy_box(unsigned to, const TensorMap* map, unsigned barrier, int x, int y, int z) {
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];"

@@ -70,6 +70,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const int rank = SPLIT == 1 ? 0 : cluster_rank(), warp = threadIdx.x / 32;
   const Place place(args, rank);
   if (threadIdx.x == 0) {
+    prefetch_map(&map_a);
+    prefetch_map(&map_b);
     for (int i = 0; i < STAGES; ++i) {
       init_barrier(full + 8 * i, 1);
       init_barrier(empty + 8 * i, kGroups);

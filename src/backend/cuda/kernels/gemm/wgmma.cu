@@ -102,6 +102,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
   const int rank = CLUSTER == 1 ? 0 : cluster_rank();
   if (threadIdx.x == 0) {
+    prefetch_map(&map_a);
+    prefetch_map(&map_b);
     for (int i = 0; i < STAGES; ++i) {
       init_barrier(full + 8 * i, 1);
       init_barrier(empty + 8 * i, kGroups * CLUSTER);
