@@ -11,7 +11,7 @@ namespace {
 struct Code {
   std::shared_ptr<const Module> module;
   Function main;
-  std::optional<Function> reduce;
+  std::optional<Function> reduce, pad;
 };
 
 class BoundConvolution final : public BoundStep {
@@ -25,8 +25,15 @@ class BoundConvolution final : public BoundStep {
     arguments_.x = constants_.at(0, run);
     arguments_.w = constants_.at(1, run);
     arguments_.y = run.outputs[0];
-    arguments_.partial = reinterpret_cast<float*>(run.workspace);
+    arguments_.partial = reinterpret_cast<float*>(run.workspace + plan_.padded_bytes);
     set_operands(arguments_.epilogue, constants_, run);
+    if (code_.pad) {
+      plan_.pad_arguments.x = arguments_.x;
+      plan_.pad_arguments.to = run.workspace;
+      arguments_.x = run.workspace;
+      void* pad[] = {&plan_.pad_arguments};
+      TRY(launch(*run.stream, *code_.pad, plan_.pad, pad));
+    }
     if (plan_.map_w) {
       TRY(map_w_.encode(code_.main.device().driver(), *plan_.map_w, arguments_.w));
       void* pointers[] = {map_w_.argument(), &arguments_};
@@ -70,7 +77,8 @@ class LoadedConvolution final : public LoadedStep {
     TRY(require(pixels < (int64_t{1} << 31), "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
     a.pixels = static_cast<int32_t>(pixels);
     set_filter(kernel_, TRY(FilterExtents::of(shapes.inputs[1], groups_, spec_.transposed)), a);
-    const ConvLaunch plan = TRY(plan_conv(kernel_, a, code_.main.device().properties().num_multiprocessors));
+    ConvLaunch plan = TRY(plan_conv(kernel_, a, code_.main.device().properties().num_multiprocessors));
+    plan.pad_arguments.channels = static_cast<int32_t>(x[1]);
     return std::make_unique<BoundConvolution>(code_, constants_, a, plan);
   }
 
@@ -127,7 +135,8 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
               spec.inputs[0].rank, " for ", filter.kernel.size(), " spatial axes"));
   std::shared_ptr<const Module> module = TRY(arguments.device.load(spec.binary));
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
-  std::optional<Function> reduce;
+  std::optional<Function> reduce, pad;
+  if (kernel.pad_channels) pad = TRY(module->function(kPadChannels));
   if (kernel.family == ConvFamily::kMma && kernel.splits > 1) reduce = TRY(module->function(kConvReduce));
   if (packs_filter(kernel)) {
     TRY(require(arguments.constants[1] != nullptr, "a convolution that packs w has none in the plan"));
@@ -136,8 +145,9 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
                       pack_filter(kernel, TRY(FilterExtents::of(w.extents(), groups, filter.transposed)), w.bytes())));
   }
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedConvolution>(std::move(filter), groups, kernel, Code{std::move(module), main, reduce},
-                                             std::move(constants), spec.inputs[0].format, spec.outputs[0].format);
+  return std::make_unique<LoadedConvolution>(std::move(filter), groups, kernel,
+                                             Code{std::move(module), main, reduce, pad}, std::move(constants),
+                                             spec.inputs[0].format, spec.outputs[0].format);
 }
 
 }  // namespace kiln::cuda

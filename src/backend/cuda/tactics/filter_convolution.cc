@@ -41,8 +41,10 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     result.push_back(contraction_variant(cx, region, candidate.kernel.name(), format, candidate.estimate_us));
     result.back().params.set(key, candidate.kernel.record());
   };
-  for (const ConvCandidate& candidate : conv_candidates(traits, machine))
+  for (const ConvCandidate& candidate : conv_candidates(traits, machine)) {
     add(candidate, "conv", candidate.kernel.channels_last ? last : Format::linear());
+    if (candidate.kernel.pad_channels) result.back().inputs[0] = Format::linear();  // as pictures come
+  }
   if (is_point(spec, groups)) {
     const int64_t in = filter->in_channels, out = filter->out_channels;
     const GemmTraits product{x.dtype,

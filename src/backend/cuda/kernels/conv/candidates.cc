@@ -22,8 +22,17 @@ class Candidates {
     if (t_.constant_filter && !t_.transposed) {
       if (t_.filter.in_channels == 1 && t_.filter.out_channels == 1) add_depthwise();
       if (machine_.compute >= 80 && (t_.element != DType::kF32 || t_.tf32)) {
-        add_mma();
-        if (machine_.compute == 90 && t_.filter.groups == 1) add_wgmma();
+        const int64_t in = t_.filter.in_channels;
+        // A pixel of three channels is no aligned piece; one of four is.
+        const int64_t padded = t_.filter.groups == 1 && (in == 3 || (in > 4 && in < 8)) ? (in + 3) / 4 * 4 : 0;
+        for (const int64_t pad : {padded, int64_t{0}}) {
+          if (pad && pad * bytes_of(t_.element) > 16) continue;
+          kernel_.pad_channels = pad;
+          add_mma();
+          if (machine_.compute == 90 && t_.filter.groups == 1) add_wgmma();
+          kernel_.pad_channels = 0;
+          if (!padded) break;
+        }
       }
     }
     add_simt();
@@ -32,12 +41,14 @@ class Candidates {
   }
 
  private:
+  int64_t channels() const { return kernel_.pad_channels ? kernel_.pad_channels : t_.filter.in_channels; }
   void add(double flops_per_cycle) {
     const FilterExtents& f = t_.filter;
-    const double k = static_cast<double>(f.taps * f.in_channels), m = static_cast<double>(t_.pixels);
+    const double k = static_cast<double>(f.taps * channels()), m = static_cast<double>(t_.pixels);
     double us =
         product_estimate_us(kernel_.tile, m, static_cast<double>(f.out_channels), k, static_cast<double>(f.groups),
                             kernel_.splits, bytes_of(t_.element), flops_per_cycle, machine_);
+    if (kernel_.pad_channels) us += 2;
     result_.push_back({kernel_, us});
   }
 
@@ -83,7 +94,7 @@ class Candidates {
     kernel_.family = ConvFamily::kMma;
     const FilterExtents& f = t_.filter;
     const int64_t size = bytes_of(t_.element), halves = size == 2 ? 2 : 1;
-    kernel_.piece = std::min<int64_t>(16, power_of_two_in(f.in_channels, 16 / size) * size);
+    kernel_.piece = std::min<int64_t>(16, power_of_two_in(channels(), 16 / size) * size);
     // A group's channels begin at a multiple of its own.
     kernel_.vec = power_of_two_in(f.out_channels, 16 / bytes_of(t_.result));
     const TileShape tiles[] = {
@@ -99,11 +110,11 @@ class Candidates {
       const int64_t blocks =
           ((t_.pixels + tile.bm - 1) / tile.bm) * ((f.out_channels + tile.bn - 1) / tile.bn) * f.groups;
       for (const int64_t splits : {1, 2, 4, 8, 16}) {
-        if (splits > 1 && (splits * tile.bk * 2 > f.taps * f.in_channels ||
+        if (splits > 1 && (splits * tile.bk * 2 > f.taps * channels() ||
                            blocks * splits > 3 * static_cast<int64_t>(machine_.multiprocessors)))
           break;
         kernel_.splits = splits;
-        add((t_.element == DType::kF32 ? 800 : 1900) * (kernel_.piece == 16 ? 1 : 0.4));
+        add((t_.element == DType::kF32 ? 800 : 1900) * (kernel_.piece == 16 ? 1 : kernel_.piece == 8 ? 0.6 : 0.25));
       }
     }
     kernel_.splits = 1;
@@ -113,11 +124,13 @@ class Candidates {
   void add_wgmma() {
     kernel_.family = ConvFamily::kWgmma;
     const FilterExtents& f = t_.filter;
-    const int64_t size = bytes_of(t_.element), bk = kLineBytes / size, k = f.taps * f.in_channels;
+    const int64_t size = bytes_of(t_.element), bk = kLineBytes / size, k = f.taps * channels();
     if (k < 1) return;
-    kernel_.piece = std::min<int64_t>(16, power_of_two_in(f.in_channels, 16 / size) * size);
+    kernel_.piece = std::min<int64_t>(16, power_of_two_in(channels(), 16 / size) * size);
     kernel_.vec = power_of_two_in(f.out_channels, 16 / bytes_of(t_.result));
-    const double rate = (t_.element == DType::kF32 ? 1500 : 3000) * (kernel_.piece == 16 ? 1 : 0.4);
+    const double rate = (t_.element == DType::kF32 ? 1500 : 3000) * (kernel_.piece == 16  ? 1
+                                                                     : kernel_.piece == 8 ? 0.6
+                                                                                          : 0.25);
     for (const auto& [bm, bn, stages] : {std::array<int64_t, 3>{128, 256, 4},
                                          {128, 128, 6},
                                          {128, 64, 6},

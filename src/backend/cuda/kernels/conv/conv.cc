@@ -16,10 +16,13 @@ constexpr int64_t kDepthwiseThreads = 128;
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t bytes_of(DType type) { return bits_of(type) / 8; }
 
+int64_t channels_read(const ConvKernel& kernel, const FilterExtents& filter) {
+  return kernel.pad_channels ? kernel.pad_channels : filter.in_channels;
+}
 /// Elements from one output channel of a packed filter to the next: whole 16-byte pieces.
 int64_t packed_pitch(const ConvKernel& kernel, const FilterExtents& filter) {
   const int64_t whole = 16 / bytes_of(kernel.element);
-  return ceil_div(filter.taps * filter.in_channels, whole) * whole;
+  return ceil_div(filter.taps * channels_read(kernel, filter), whole) * whole;
 }
 
 }  // namespace
@@ -34,7 +37,7 @@ std::string ConvKernel::name() const {
   }
   const std::string_view units = family == ConvFamily::kWgmma ? "wgmma " : element == DType::kF32 ? "tf32 " : "mma ";
   return str(units, tile.name(), " in ", tile.stages, splits > 1 ? str(", k in ", splits) : "",
-             piece == 16 ? "" : str(", pieces of ", piece, " bytes"));
+             piece == 16 ? "" : str(", pieces of ", piece, " bytes"), pad_channels ? ", padded" : "");
 }
 
 Record ConvKernel::record() const {
@@ -43,7 +46,11 @@ Record ConvKernel::record() const {
   record.set("element", name_of(element)).set("result", name_of(result));
   record.set("transposed", transposed).set("channels_last", channels_last);
   record.set("compiled_in", std::vector<int64_t>{kernel_h, kernel_w, stride});
-  record.set("piece", piece).set("vec", vec).set("columns", columns).set("splits", splits);
+  record.set("piece", piece)
+      .set("vec", vec)
+      .set("columns", columns)
+      .set("splits", splits)
+      .set("pad_channels", pad_channels);
   return record;
 }
 
@@ -70,6 +77,9 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
   kernel.kernel_w = compiled_in[1];
   kernel.stride = compiled_in[2];
   kernel.splits = TRY(record.get_int("splits"));
+  kernel.pad_channels = TRY(record.get_int("pad_channels"));
+  TRY(require(kernel.pad_channels >= 0 && kernel.pad_channels <= 8, "a convolution pads to ", kernel.pad_channels,
+              " channels"));
   TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.columns >= 1 &&
                   kernel.columns <= 16,
               "a convolution has ", kernel.splits, " splits, vectors of ", kernel.vec, " and ", kernel.columns,
@@ -104,12 +114,14 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
       break;
     case ConvFamily::kMma:
       define("A_PIECE", kernel.piece);
+      define("PAD_CHANNELS", kernel.pad_channels);
       define("B_PIECE", 16);
       define("VEC", kernel.vec);
       define("SPLIT", int{kernel.splits > 1});
       break;
     case ConvFamily::kWgmma:
       define("A_PIECE", kernel.piece);
+      define("PAD_CHANNELS", kernel.pad_channels);
       define("VEC", kernel.vec);
       define("SPLIT", kernel.splits);
       source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
@@ -145,7 +157,7 @@ Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& f, std::span<co
   for (int64_t out = 0; out < outs; ++out)
     for (int64_t in = 0; in < f.in_channels; ++in)
       for (int64_t tap = 0; tap < f.taps; ++tap, from += size) {
-        const int64_t to = depthwise ? tap * outs + out : out * pitch + tap * f.in_channels + in;
+        const int64_t to = depthwise ? tap * outs + out : out * pitch + tap * channels_read(kernel, f) + in;
         std::memcpy(packed.data() + static_cast<size_t>(to) * size, from, size);
       }
   return packed;
@@ -153,13 +165,13 @@ Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& f, std::span<co
 
 void set_filter(const ConvKernel& kernel, const FilterExtents& f, ConvArguments& arguments) {
   arguments.groups = static_cast<int32_t>(f.groups);
-  arguments.in_channels = static_cast<int32_t>(f.in_channels);
+  arguments.in_channels = static_cast<int32_t>(channels_read(kernel, f));
   arguments.out_channels = static_cast<int32_t>(f.out_channels);
   if (packs_filter(kernel)) {
     arguments.w_out = packed_pitch(kernel, f);
     arguments.w_group = f.out_channels * arguments.w_out;
     arguments.w_in = 1;
-    arguments.w_tap = f.in_channels;
+    arguments.w_tap = channels_read(kernel, f);
     return;
   }
   arguments.w_group = f.out_channels * f.in_channels * f.taps;
@@ -172,6 +184,25 @@ int64_t wgmma_shared_bytes(const ConvKernel& kernel) {
   const TileShape& t = kernel.tile;
   const int64_t stages = t.stages * (t.bm + t.bn) * kLineBytes + kStageAlignment;
   return stages + (kernel.splits > 1 ? exchange_bytes(t.bm, t.bn, kernel.splits) : t.bm / 16 * slab_bytes(32));
+}
+
+/// The launch in front; what comes behind reads dense pixels.
+static Status plan_padding(const ConvKernel& kernel, ConvArguments& a, ConvLaunch& launch) {
+  PadArguments& pad = launch.pad_arguments;
+  const int64_t in_pixels = int64_t{a.window.in[0]} * a.window.in[1] * a.window.in[2];
+  pad.strides = a.x_strides;
+  std::ranges::copy(a.window.in, pad.in);
+  pad.pixels = a.images * in_pixels;
+  const int64_t blocks = ceil_div(pad.pixels, 256);
+  TRY(require(blocks < (int64_t{1} << 31), "a convolution reads ", pad.pixels, " pixels; kernels count to 2^31"));
+  launch.pad.grid[0] = static_cast<uint32_t>(blocks);
+  launch.pad.block[0] = 256;
+  launch.pad.pdl = true;
+  launch.padded_bytes = ceil_div(pad.pixels * kernel.pad_channels * bytes_of(kernel.element), 256) * 256;
+  launch.workspace_bytes = launch.padded_bytes;
+  const int64_t row = a.window.in[2] * kernel.pad_channels;
+  a.x_strides = {in_pixels * kernel.pad_channels, 1, {a.window.in[1] * row, row, kernel.pad_channels}};
+  return {};
 }
 
 Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t multiprocessors) {
@@ -195,6 +226,7 @@ Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t
     TRY(set_grid(launch.main, ceil_div(items, kDepthwiseThreads), kDepthwiseThreads));
     return launch;
   }
+  if (kernel.pad_channels) TRY(plan_padding(kernel, a, launch));
   const int64_t k = a.window.taps() * a.in_channels, steps = ceil_div(k, tile.bk);
   if (kernel.family != ConvFamily::kSimt) {
     const int64_t reach = int64_t{a.images} * a.x_strides.n;
@@ -218,7 +250,7 @@ Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t
   TRY(set_grid(launch.main, blocks, tile.threads()));
   if (kernel.splits > 1) {
     launch.reduce_vectors = a.pixels * channels / kernel.vec;
-    launch.workspace_bytes = a.pixels * channels * a.splits * 4;
+    launch.workspace_bytes += a.pixels * channels * a.splits * 4;
     TRY(set_grid(launch.reduce, ceil_div(launch.reduce_vectors, 256), 256));
   }
   return launch;

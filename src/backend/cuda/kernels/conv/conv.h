@@ -32,7 +32,8 @@ struct ConvKernel {
   int64_t vec = 1;            ///< kMma and kDepthwise: channels that are stored at once
   int64_t columns = 1;        ///< kDepthwise: pixels of a row that a thread makes
   int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< kDepthwise: extents and step along a row that are compiled in
-  int64_t splits = 1;                              ///< kMma and kWgmma
+  int64_t pad_channels = 0;  ///< kMma and kWgmma: a launch in front pads x to so many; 0: none does
+  int64_t splits = 1;        ///< kMma and kWgmma
 
   std::string name() const;
   Record record() const;
@@ -40,6 +41,8 @@ struct ConvKernel {
 };
 KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue);
 std::string_view entry_of(const ConvKernel& kernel);
+/// Entry of the launch in front of a kernel that pads channels.
+inline constexpr const char* kPadChannels = "pad_channels";
 /// Entry of the second launch of a kernel with splits.
 inline constexpr const char* kConvReduce = "conv_reduce";
 
@@ -69,6 +72,15 @@ struct ConvArguments {
   ConvWindow window;
 };
 
+/// What kPadChannels takes.
+struct PadArguments {
+  const void* x = nullptr;
+  void* to = nullptr;
+  ConvStrides strides;
+  int32_t in[3] = {1, 1, 1}, channels = 0;
+  int64_t pixels = 0;
+};
+
 /// A filter's canonical extents: [out, in / groups, kernel...], or of a deconvolution [in, out / groups, kernel...].
 struct FilterExtents {
   int64_t groups = 1, in_channels = 1, out_channels = 1, taps = 1;  ///< channels of one group
@@ -87,8 +99,11 @@ struct ConvLaunch {
   int64_t reduce_vectors = 0;
   int64_t workspace_bytes = 0;
   std::optional<MapPlan> map_w;
+  LaunchShape pad;
+  PadArguments pad_arguments;  ///< with pixels where the kernel pads
+  int64_t padded_bytes = 0;    ///< of the workspace, in front of partial sums
 };
-/// Sets `arguments.splits`.
+/// Sets `arguments.splits` and, where the kernel pads, the strides of what it reads.
 Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
 
 /// Dynamic shared memory of conv/wgmma.cu.

@@ -31,7 +31,7 @@ TEST(Conv, ChannelsThatFillNoVectorTakePieces) {
   const auto candidates = conv_candidates(traits(DType::kF16, {1, 3, 64, 49}, 12544), {});
   const auto mma = std::ranges::find(candidates, ConvFamily::kMma, [](const auto& c) { return c.kernel.family; });
   ASSERT_NE(mma, candidates.end());
-  EXPECT_EQ(mma->kernel.piece, 2);
+  EXPECT_EQ(mma->kernel.piece, mma->kernel.pad_channels ? 8 : 2);
   EXPECT_EQ(mma->kernel.vec, 8);
 }
 TEST(Conv, FiltersArePackedAlongK) {
@@ -44,6 +44,25 @@ TEST(Conv, FiltersArePackedAlongK) {
   ASSERT_EQ(packed.size(), sizeof out);  // six elements, padded to whole pieces of 16 bytes
   std::memcpy(out, packed.data(), sizeof out);
   EXPECT_EQ(std::vector<float>(out, out + 8), (std::vector<float>{0, 10, 1, 11, 2, 12, 0, 0}));
+}
+TEST(Conv, FewChannelsArePadded) {
+  const auto candidates = conv_candidates(traits(DType::kF16, {1, 3, 64, 49}, 12544), {});
+  const auto padded = std::ranges::find(candidates, 4, [](const auto& c) { return c.kernel.pad_channels; });
+  ASSERT_NE(padded, candidates.end());
+  EXPECT_EQ(padded->kernel.piece, 8);
+  ConvArguments arguments;
+  arguments.images = 2;
+  arguments.x_strides = {3 * 20, 20, {20, 5, 1}};
+  arguments.window.in[1] = 4, arguments.window.in[2] = 5;
+  const ConvKernel kernel = padded->kernel;
+  set_filter(kernel, {1, 3, 64, 49}, arguments);
+  arguments.window.kernel[1] = arguments.window.kernel[2] = 7;
+  const ConvLaunch plan = *plan_conv(kernel, arguments, 132);
+  EXPECT_EQ(arguments.in_channels, 4);
+  EXPECT_EQ(plan.pad_arguments.pixels, 40);
+  EXPECT_EQ(plan.pad_arguments.strides.channel, 20);
+  EXPECT_EQ(arguments.x_strides.at[1], 20);
+  EXPECT_EQ(plan.padded_bytes, 512);
 }
 TEST(Conv, DepthwiseFiltersAreTapsOfChannels) {
   ConvKernel kernel;

@@ -7,6 +7,7 @@
 #include "conv/arguments.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/mma_product.cuh"
+#include "conv/pad_channels.cuh"
 #include "conv/pixel_lines.cuh"
 
 namespace kiln {

@@ -12,6 +12,7 @@
 namespace kiln {
 using ATile = Tile<ELEMENT, BM, BK, true>;  // swizzled as wgmma has it: lines of 128 bytes, stages at multiples of 1024
 }
+#include "conv/pad_channels.cuh"
 #include "conv/pixel_lines.cuh"
 
 namespace kiln {
