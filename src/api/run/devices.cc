@@ -108,10 +108,18 @@ void announce_devices(Log& log) {
 }
 
 void announce_compilers(Log& log) {
-  if (default_device_kind().value_or(DeviceKind::kCpu) == DeviceKind::kCuda)
-    if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc)
-      notices().add(Severity::kWarning,
-                    str("layers that need kernels of Kiln's own run on the host: ", nvrtc.error().message));
+  announce_devices(log);
+  const auto driver = cuda::Driver::instance();
+  if (!driver || default_device_kind().value_or(DeviceKind::kCpu) != DeviceKind::kCuda) return;
+  const auto nvrtc = cuda::Nvrtc::instance();
+  const int newest = driver->get().version / 1000;
+  if (!nvrtc)
+    notices().add(Severity::kWarning,
+                  str("layers that need kernels of Kiln's own run on the host: ", nvrtc.error().message));
+  else if (nvrtc->get().major > newest)
+    notices().add(Severity::kWarning, str("NVRTC ", nvrtc->get().major, ".", nvrtc->get().minor, " at '",
+                                          nvrtc->get().path, "' makes kernels that this driver, of CUDA ", newest,
+                                          ", may not load: update the driver, or install NVRTC ", newest));
   announce_devices(log);
 }
 

@@ -204,10 +204,13 @@ TEST_F(LaunchTest, ReplaysWhatRepeats) {
 
 TEST_F(LaunchTest, WaitsForTheRunInFrontOnAnotherStream) {
   const auto other = *device->create_stream();
-  ASSERT_TRUE(context->enqueue(*stream));
-  EXPECT_EQ(calls("cuStreamWaitEvent"), 0);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(context->enqueue(*stream));
+  EXPECT_EQ(calls("cuStreamWaitEvent"), 0);  // a stream is in order as it is
   ASSERT_TRUE(context->enqueue(*other));
   EXPECT_EQ(calls("cuStreamWaitEvent"), 1);
+  cuda::CudaStream mine(*device, reinterpret_cast<cuda::StreamHandle>(cuda::kPerThreadStream));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(context->enqueue(mine));  // another in each thread, whose handle is one
+  EXPECT_EQ(calls("cuStreamWaitEvent"), 3);
 }
 
 TEST_F(LaunchTest, BecomesPartOfACapture) {

@@ -8,6 +8,9 @@ namespace {
 
 StreamHandle handle_of(const Stream& stream) { return static_cast<const CudaStream&>(stream).handle(); }
 
+/// One handle for another stream in every thread.
+bool is_per_thread(StreamHandle stream) { return reinterpret_cast<uintptr_t>(stream) == kPerThreadStream; }
+
 class CudaEvent final : public Event {
  public:
   CudaEvent(CudaDevice& device, EventHandle handle) : device_(device), driver_(device.driver()), handle_(handle) {}
@@ -17,9 +20,12 @@ class CudaEvent final : public Event {
   }
   Status record(Stream& stream) override {
     const CurrentContext current(device_);
-    return driver_.check(driver_.event_record_with_flags(handle_, handle_of(stream), 0), "recording an event");
+    TRY(driver_.check(driver_.event_record_with_flags(handle_, handle_of(stream), 0), "recording an event"));
+    recorded_on_ = handle_of(stream);
+    return {};
   }
   Status wait(Stream& stream) override {
+    if (handle_of(stream) == recorded_on_ && !is_per_thread(recorded_on_)) return {};  // in order as it is
     const CurrentContext current(device_);
     return driver_.check(driver_.stream_wait_event(handle_of(stream), handle_, 0), "waiting for an event");
   }
@@ -40,6 +46,7 @@ class CudaEvent final : public Event {
   CudaDevice& device_;
   const Driver& driver_;
   const EventHandle handle_;
+  StreamHandle recorded_on_ = reinterpret_cast<StreamHandle>(~uintptr_t{0});  // no stream's
 };
 
 class CudaRecording final : public Recording {

@@ -1,6 +1,7 @@
 #include "backend/cuda/device/nvrtc.h"
 
 #include "backend/cuda/device/cuda_paths.h"
+#include "backend/cuda/device/driver.h"
 #include "backend/cuda/device/shared_library.h"
 
 namespace kiln::cuda {
@@ -8,10 +9,17 @@ namespace {
 
 constexpr int kOldestMajor = 12;
 
+/// The newest first that makes cubins which the driver takes: one of its own major version, or an older one. Without a
+/// driver kernels are only compiled.
+std::vector<std::string> sonames() {
+  const auto driver = Driver::instance();
+  if (driver && driver->get().version < 13000) return {"libnvrtc.so.12", "libnvrtc.so.13"};
+  return {"libnvrtc.so.13", "libnvrtc.so.12"};
+}
+
 Result<Nvrtc> load() {
-  const std::vector<std::string> paths = library_paths({.variable = "KILN_NVRTC",
-                                                        .sonames = {"libnvrtc.so.13", "libnvrtc.so.12"},
-                                                        .pip_folders = {"cu13", "cuda_nvrtc"}});
+  const std::vector<std::string> paths =
+      library_paths({.variable = "KILN_NVRTC", .sonames = sonames(), .pip_folders = {"cu13", "cuda_nvrtc"}});
   Result<SharedLibrary> library = SharedLibrary::open(paths);
   if (!library)
     return error(Code::kNotFound, "NVRTC, which compiles kernels, was not found (", library.error().message,
