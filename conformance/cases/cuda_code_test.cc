@@ -35,9 +35,6 @@ struct FakeGpu {
 const std::set<std::string> kOnTheHost{"Gather: batch broadcast",
                                        "Normalization: group, scale a group",
                                        "Normalization: outermost",
-                                       "Reduce: sum over no axis",
-                                       "Reduce: sum, neither neighbours",
-                                       "Reduce: sum, neither neighbours, kept",
                                        "Resize: bicubic by scales of the run",
                                        "Resize: bilinear crop",
                                        "Resize: nearest crop of bytes"};

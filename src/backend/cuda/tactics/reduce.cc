@@ -16,10 +16,14 @@ namespace {
 struct Run {
   int first, last;
 };
-std::optional<Run> run_of(const ops::Reduce& op, int rank, const Format& format) {
-  int first = rank, last = -1;
+std::vector<bool> reduced_axes(const ops::Reduce& op, int rank) {
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (const int64_t axis : op.axes) reduced[static_cast<size_t>(*normalize_axis(axis, rank))] = true;
+  return reduced;
+}
+std::optional<Run> run_of(const ops::Reduce& op, int rank, const Format& format) {
+  int first = rank, last = -1;
+  const std::vector<bool> reduced = reduced_axes(op, rank);
   for (int position = 0; position < rank; ++position)
     if (reduced[static_cast<size_t>(format.axis_at(position))]) first = std::min(first, position), last = position;
   const auto count = static_cast<int>(std::ranges::count(reduced, true));
@@ -71,11 +75,39 @@ class ReduceTactic final : public Tactic {
     draft.payload.set("columns", kernels.columns).set("vec", kernels.vec);
     std::vector<std::string> wanted;  // where shapes are known, few kernels are; else all
     for (const int vec : {kernels.vec, 1})
-      for (const ReduceLaunch& launch :
-           reduce_launches({at.outer, at.length, at.inner}, kernels.columns, vec, average,
-                           device_of(cx).properties().num_multiprocessors))
+      for (const ReduceLaunch& launch : reduce_launches({at.outer, at.length, at.inner}, kernels.columns, vec, average,
+                                                        device_of(cx).properties().num_multiprocessors))
         if (x.is_static()) wanted.push_back(launch.entry);
     draft.binary = TRY(compile_kernel(cx, reduce_source(kernels, wanted)));
+    return draft;
+  }
+};
+
+/// Any axes: the same kernels' slower sibling.
+class AxesTactic final : public Tactic {
+ public:
+  std::string_view name() const override { return "reduce axes"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override {
+    const auto& op = *cx.graph.node(root).op.as<ops::Reduce>();
+    const TensorType& x = cx.graph.input_type(root, 0);
+    if (op.kind == ops::ReduceKind::kNone) return reject("the operation is none");
+    if (!can_fold(x.dtype)) return reject("x is ", x, "; the kernel folds f32, f16, bf16 and integers of 8 to 64 bits");
+    if (run_of(op, x.rank(), Format::linear())) return reject("axes ", op.axes, " of ", x, " are neighbours");
+    if (const auto launch = reduce_axes_launch(x.max_extents(), reduced_axes(op, x.rank()), false); !launch)
+      return reject(launch.error().message);
+    return single_node_region(cx.graph, root);
+  }
+  std::vector<Variant> variants(const TacticContext&, const Region& region) const override {
+    return {linear_variant(region, "row-major")};
+  }
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
+    const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::Reduce>();
+    const TensorType& x = cx.graph.type(region.inputs[0]);
+    const bool average = op.kind == ops::ReduceKind::kAvg;
+    StepDraft draft = cuda_step("reduce_axes");
+    draft.payload.set("axes", op.axes).set("average", average);
+    draft.binary =
+        TRY(compile_kernel(cx, reduce_axes_source(x.dtype, average ? Fold::kSum : static_cast<Fold>(op.kind))));
     return draft;
   }
 };
@@ -85,7 +117,8 @@ class ReduceTactic final : public Tactic {
 template <>
 TacticList tactics_of<ops::Reduce>() {
   static const ReduceTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
+  static const AxesTactic axes;
+  static const Tactic* const kList[] = {&tactic, &axes};
   return kList;
 }
 

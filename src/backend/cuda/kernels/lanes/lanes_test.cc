@@ -54,6 +54,15 @@ TEST(ReduceLaunch, WorkspaceIsEnough) {
         EXPECT_LE(outer * inner * launches[0].argument.chunks * 8, reduce_workspace_bytes(kSms));
       }
 }
+TEST(ReduceLaunch, AxesThatAreNotNeighbours) {
+  const auto launch = reduce_axes_launch(Extents{2, 3, 4, 5}, {false, true, false, true}, true);
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_EQ(launch->argument.kept.count, 8u);
+  EXPECT_EQ(launch->argument.reduced.count, 15u);
+  EXPECT_EQ(launch->argument.divisor, 15);
+  EXPECT_EQ(launch->argument.from_kept.strides[1], 5);
+  EXPECT_EQ(launch->argument.from_reduced.strides[0], 20);
+}
 TEST(ReduceLaunch, NothingToDoIsNoLaunch) { EXPECT_TRUE(reduce_launches({0, 5, 1}, false, 1, false, kSms).empty()); }
 
 TEST(NormalizationLaunch, FewGroupsTakeTwoSteps) {
@@ -84,6 +93,7 @@ TEST(ReduceKernel, AllCompile) {
     const int vec = vector_width(64, bits_of(type) / 8);
     ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({type, Fold::kMax, false, vec})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({type, Fold::kSum, true, vec})));
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_axes_source(type, Fold::kMin)));
     if (testing::Test::IsSkipped()) return;
   }
 }

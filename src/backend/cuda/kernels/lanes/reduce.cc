@@ -7,6 +7,7 @@
 namespace kiln::cuda {
 namespace {
 
+constexpr std::string_view kFolds[] = {"Fold::kSum", "Fold::kProd", "Fold::kMax", "Fold::kMin"};
 constexpr int64_t kWarp = 32, kRowsOfColumns = 8, kMostVec = 8;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -45,8 +46,44 @@ bool can_fold(DType type) {
   }
 }
 
+KernelSource reduce_axes_source(DType dtype, Fold fold) {
+  KernelSource source;
+  source.entry = "reduce_axes";
+  source.prelude = str("#include \"lanes/reduce.cuh\"\nKILN_REDUCE_AXES(reduce_axes, (reduce_axes<",
+                       element_name(dtype), ", ", kFolds[static_cast<size_t>(fold)], ">))\n");
+  return source;
+}
+
+Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, const std::vector<bool>& reduced,
+                                      bool average) {
+  const Extents strides = row_major_strides(extents);
+  AxesLaunch launch;
+  AxesArgument& a = launch.argument;
+  const auto walk = [&](bool of_reduced, WalkArgument& to, OperandArgument<int32_t>& from) -> Result<int64_t> {
+    Extents own;
+    AxisStrides steps{};
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+      if (reduced[axis] != of_reduced) continue;
+      steps[own.size()] = strides[axis];
+      own.push_back(extents[axis]);
+    }
+    const MergedAxes axes = merge_axes(own, {&steps, 1}, 0);  // a dense tensor's strides keep the axes' order
+    if (!is_narrow(axes))
+      return error(Code::kUnsupported, "a reduction of ", extents, ", whose offsets exceed 32 bits");
+    to = narrow_walk(axes, 1);
+    from = operand_argument<int32_t>(axes, 0, 1);
+    return axes.count();
+  };
+  const int64_t results = TRY(walk(false, a.kept, a.from_kept));
+  a.divisor = TRY(walk(true, a.reduced, a.from_reduced));
+  a.average = average;
+  launch.shape.block[0] = 4 * kWarp;
+  launch.shape.grid[0] = static_cast<uint32_t>(ceil_div(results, 4));
+  launch.shape.pdl = true;
+  return launch;
+}
+
 KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::string> wanted) {
-  constexpr std::string_view kFolds[] = {"Fold::kSum", "Fold::kProd", "Fold::kMax", "Fold::kMin"};
   const std::string_view type = element_name(kernels.dtype), fold = kFolds[static_cast<size_t>(kernels.fold)];
   const std::string_view sums = register_name(kernels.dtype) == "float" ? "float" : "int64_t";
   KernelSource source;

@@ -213,8 +213,44 @@ __device__ __forceinline__ void reduce_columns(const Reduction& r) {
   put<T, kPart>(r, (outer * r.inner + to) * r.chunks + chunk, total);
 }
 
+/// Any axes: a warp a result. kernels/lanes/reduce.h has the same.
+struct AxesReduction {
+  const void* x;
+  void* y;        ///< dense, in the order of `kept`
+  Walk kept, reduced;
+  Operand<int> from_kept, from_reduced;  ///< strides of x
+  int64_t divisor;
+  int average;
+};
+template <class W>
+__device__ __forceinline__ int offset_at(const W& walk, const Operand<int>& strides, unsigned position) {
+  int offset = 0;
+#pragma unroll 1
+  for (int axis = walk.rank - 1; axis > 0; --axis) offset += int(walk.split(axis, position)) * strides.strides[axis];
+  return offset + int(position) * strides.strides[0];
+}
+template <class T, Fold kFold>
+__device__ __forceinline__ void reduce_axes(const AxesReduction& r) {
+  using F = Folding<T, kFold>;
+  pdl_wait();
+  const unsigned row = blockIdx.x * (blockDim.x / kWarp) + threadIdx.x / kWarp;
+  if (row >= r.kept.count) return;
+  const T* x = static_cast<const T*>(r.x) + offset_at(r.kept, r.from_kept, row);
+  auto result = F::start();
+  for (unsigned i = threadIdx.x % kWarp; i < r.reduced.count; i += kWarp)
+    result = F()(result, accumulated(x[offset_at(r.reduced, r.from_reduced, i)]));
+  result = warp_fold(result, F());
+  if (threadIdx.x % kWarp == 0)
+    static_cast<T*>(r.y)[row] = reduced<T>(divided(result, r.divisor, r.average));
+}
+
 }  // namespace kiln
 
+#define KILN_REDUCE_AXES(entry, call)                                                                      \
+  extern "C" __global__ void __launch_bounds__(128) entry(const __grid_constant__ kiln::AxesReduction r) { \
+    using namespace kiln;                                                                                  \
+    call(r);                                                                                               \
+  }
 #define KILN_REDUCE(entry, threads, call)                                                                   \
   extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Reduction r) { \
     using namespace kiln;                                                                                  \

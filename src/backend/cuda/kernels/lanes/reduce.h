@@ -6,6 +6,7 @@
 
 #include "backend/cuda/device/kernel_source.h"
 #include "backend/cuda/kernels/lanes/tile.h"
+#include "backend/cuda/kernels/nest/walk.h"
 #include "tensor/dtype.h"
 
 namespace kiln::cuda {
@@ -47,6 +48,23 @@ struct ReduceLaunch {
 /// One launch; or two, of which the first writes to a workspace that the second reads. `vec` divides the length of
 /// rows, or the columns.
 std::vector<ReduceLaunch> reduce_launches(const ReduceShape& shape, bool columns, int vec, bool average, int num_sms);
+/// Reductions along any axes, at a warp a result: for those that are not neighbours.
+struct AxesArgument {
+  const void* x = nullptr;
+  void* y = nullptr;
+  WalkArgument kept, reduced;
+  OperandArgument<int32_t> from_kept, from_reduced;
+  int64_t divisor = 1;
+  int32_t average = 0;
+};
+struct AxesLaunch {
+  LaunchShape shape;
+  AxesArgument argument;
+};
+KernelSource reduce_axes_source(DType dtype, Fold fold);  ///< the entry is "reduce_axes"
+/// x is dense, of `extents`; `reduced` says so of each axis. kUnsupported for offsets of more than 32 bits.
+Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, const std::vector<bool>& reduced, bool average);
+
 /// Enough for every shape.
 int64_t reduce_workspace_bytes(int num_sms);
 

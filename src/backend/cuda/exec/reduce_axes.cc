@@ -1,0 +1,61 @@
+/// Reductions along any axes of a row-major tensor. Payload: axes, average.
+#include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/lanes/reduce.h"
+
+namespace kiln::cuda {
+namespace {
+
+class BoundReduceAxes final : public BoundStep {
+ public:
+  BoundReduceAxes(const StepInputs& inputs, const Function& function, const AxesLaunch& launch)
+      : inputs_(inputs), function_(function), launch_(launch) {}
+  Status run(const RunArguments& arguments) override {
+    launch_.argument.x = inputs_.at(0, arguments);
+    launch_.argument.y = arguments.outputs[0];
+    void* pointers[] = {&launch_.argument};
+    return launch(*arguments.stream, function_, launch_.shape, pointers);
+  }
+
+ private:
+  const StepInputs& inputs_;
+  const Function& function_;
+  AxesLaunch launch_;
+};
+
+class LoadedReduceAxes final : public LoadedStep {
+ public:
+  LoadedReduceAxes(std::vector<bool> reduced, bool average, StepInputs inputs, StepCode code, const Function& function)
+      : reduced_(std::move(reduced)),
+        average_(average),
+        inputs_(std::move(inputs)),
+        code_(std::move(code)),
+        function_(function) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const AxesLaunch launch = TRY(reduce_axes_launch(shapes.inputs[0], reduced_, average_));
+    return std::make_unique<BoundReduceAxes>(inputs_, function_, launch);
+  }
+
+ private:
+  std::vector<bool> reduced_;
+  bool average_;
+  StepInputs inputs_;
+  StepCode code_;
+  Function function_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_reduce_axes(const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
+  const int rank = spec.inputs.at(0).rank;
+  std::vector<bool> reduced(static_cast<size_t>(rank), false);
+  for (const int64_t axis : TRY(spec.payload.get_ints("axes")))
+    reduced[static_cast<size_t>(TRY(normalize_axis(axis, rank)))] = true;
+  const bool average = TRY(spec.payload.get_bool("average"));
+  StepCode code = TRY(StepCode::load(arguments));
+  const Function function = TRY(code.function("reduce_axes"));
+  return std::make_unique<LoadedReduceAxes>(std::move(reduced), average, TRY(StepInputs::upload(arguments)),
+                                            std::move(code), function);
+}
+
+}  // namespace kiln::cuda
