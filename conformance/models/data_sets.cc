@@ -44,10 +44,12 @@ Result<Expectations> read_expectations(const std::string& path) {
   TRY(require(json.is_object() && json.contains("tolerance") && json.contains("sets"), path,
               " is no JSON with tolerance and sets"));
   Expectations result;
-  for (const auto& [precision, value] : json["tolerance"].items())
-    if (value.is_object())
-      result.tolerances[precision] = {value.value("rtol", 0.0), value.value("atol", 0.0),
-                                      value.value("rel_to_max", 0.0)};
+  for (const auto& [precision, value] : json["tolerance"].items()) {
+    if (!value.is_object()) continue;
+    result.tolerances[precision] = {value.value("rtol", 0.0), value.value("atol", 0.0), value.value("rel_to_max", 0.0)};
+    if (value.contains("box_iou") && value.contains("score"))
+      result.detections[precision] = {value["box_iou"].get<double>(), value["score"].get<double>()};
+  }
   for (const auto& set : json["sets"]) {
     const auto expect = set.find("expect");
     if (expect == set.end() || !expect->is_object() || !expect->contains("top1")) continue;

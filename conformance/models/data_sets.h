@@ -21,9 +21,15 @@ Result<std::vector<DataSet>> read_data_sets(const std::string& folder);
 /// The ranges of the inputs whose extents differ between sets; the optimum is the first set's.
 std::map<std::string, InputRange> ranges_over(const std::vector<DataSet>& sets);
 
+/// How far detections of a lower precision may be from the expected ones.
+struct DetectionTolerance {
+  double iou = 0, score = 0;
+};
+
 /// What a model's expected.json says of its precisions and of the meaning of its results.
 struct Expectations {
   std::map<std::string, Tolerance> tolerances;            ///< "fp32", "fp16"
+  std::map<std::string, DetectionTolerance> detections;   ///< of those whose outputs are judged by what they mean
   std::map<std::string, std::vector<int64_t>> top_class;  ///< by data set: the classes that its first output may show
 };
 Result<Expectations> read_expectations(const std::string& path);

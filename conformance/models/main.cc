@@ -1,6 +1,7 @@
 // Runs a network on its data sets, from the ONNX file and again from the saved plan in a new process.
 //
-//   run_network MODEL [--config noTF32|default|fp16] [--sets FOLDER] [--rel-to-max X] [--level N] [--allow-reference]
+//   run_network MODEL [--config noTF32|default|fp16|bf16] [--sets FOLDER] [--rel-to-max X] [--level N]
+//   [--allow-reference]
 //
 // MODEL is a folder with model.onnx, test_data_set_0 ... and expected.json, or the name of one in KILN_MODELS_DIR.
 // --sets takes data sets of another folder. --rel-to-max replaces the tolerance of expected.json: no difference above X
@@ -20,6 +21,7 @@
 
 #include "base/mapped_file.h"
 #include "models/data_sets.h"
+#include "models/detections.h"
 #include "support/session.h"
 
 namespace kiln::conformance {
@@ -36,17 +38,20 @@ struct Arguments {
 struct Judge {
   Tolerance tolerance;
   std::map<std::string, std::vector<int64_t>> top_class;
+  std::optional<DetectionTolerance> detections;
 };
 
 /// "default" has TF32, which the collection's networks must bear within their FP32 tolerance.
 Result<Judge> make_judge(const Arguments& arguments) {
-  if (arguments.rel_to_max) return Judge{{0, 0, *arguments.rel_to_max}, {}};
+  if (arguments.rel_to_max) return Judge{{0, 0, *arguments.rel_to_max}, {}, {}};
   const Expectations expected = TRY(read_expectations(arguments.folder + "/expected.json"));
-  const bool half = arguments.config == "fp16" || !expected.tolerances.contains("fp32");
+  const bool half = arguments.config == "fp16" || arguments.config == "bf16" || !expected.tolerances.contains("fp32");
   const auto found = expected.tolerances.find(half ? "fp16" : "fp32");
   TRY(require(found != expected.tolerances.end(), arguments.folder, "/expected.json has no tolerance for ",
               arguments.config));
-  return Judge{found->second, arguments.sets == arguments.folder ? expected.top_class : decltype(expected.top_class){}};
+  const auto detections = expected.detections.find(found->first);
+  return Judge{found->second, arguments.sets == arguments.folder ? expected.top_class : decltype(expected.top_class){},
+               detections == expected.detections.end() ? std::optional<DetectionTolerance>() : detections->second};
 }
 
 Status check_outputs(const DataSet& set, const std::vector<Tensor>& outputs, const Judge& judge) {
@@ -57,7 +62,14 @@ Status check_outputs(const DataSet& set, const std::vector<Tensor>& outputs, con
     const Spread found = spread(*actual, expected);
     std::printf("  %s %s: largest difference %.3g, largest output %.3g\n", set.name.c_str(), expected.name.c_str(),
                 found.max_difference, found.max_magnitude);
-    TRY(compare(*actual, expected, judge.tolerance));
+    Status close = compare(*actual, expected, judge.tolerance);
+    if (close || !judge.detections) {
+      TRY(std::move(close));
+      continue;
+    }
+    std::printf("  judged by what is detected: %s\n", close.error().message.c_str());
+    TRY(compare_detections(TRY(decode_grid_detections(*actual)), TRY(decode_grid_detections(expected)),
+                           judge.detections->iou, judge.detections->score));
   }
   const auto classes = judge.top_class.find(set.name);
   if (classes == judge.top_class.end()) return {};
@@ -112,6 +124,7 @@ Status build_and_run(const Arguments& arguments, const std::vector<DataSet>& set
   options.optimization_level = arguments.level;
   options.tf32 = arguments.config != "noTF32";
   options.fp16 = arguments.config == "fp16";
+  options.bf16 = arguments.config == "bf16";
   options.examples = sets[0].inputs;
   options.extents = ranges_over(sets);
   const PlanBytes plan = TRY(build_plan(arguments.folder + "/model.onnx", options));
@@ -157,7 +170,8 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
     else
       return {};
   }
-  const bool known = arguments.config == "noTF32" || arguments.config == "default" || arguments.config == "fp16";
+  const bool known = arguments.config == "noTF32" || arguments.config == "default" || arguments.config == "fp16" ||
+                     arguments.config == "bf16";
   return known && !arguments.folder.empty() ? std::optional(arguments) : std::nullopt;
 }
 
@@ -169,7 +183,7 @@ int main(int argc, char** argv) {
   auto arguments = kiln::conformance::parse(words);
   if (!arguments) {
     std::fprintf(stderr,
-                 "usage: run_network MODEL [--config noTF32|default|fp16] [--sets FOLDER] [--rel-to-max X] "
+                 "usage: run_network MODEL [--config noTF32|default|fp16|bf16] [--sets FOLDER] [--rel-to-max X] "
                  "[--level N] [--allow-reference]\n");
     return 2;
   }

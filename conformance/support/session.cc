@@ -93,6 +93,7 @@ Result<PlanBytes> build_plan(const std::string& onnx_path, const BuildOptions& o
   config->setProfilingVerbosity(nvinfer1::ProfilingVerbosity::kDETAILED);
   if (!options.tf32) config->clearFlag(nvinfer1::BuilderFlag::kTF32);
   if (options.fp16) config->setFlag(nvinfer1::BuilderFlag::kFP16);
+  if (options.bf16) config->setFlag(nvinfer1::BuilderFlag::kBF16);
   nvinfer1::IOptimizationProfile* profile = builder->createOptimizationProfile();
   if (!profile) return failed(logger, "createOptimizationProfile");
   for (int i = 0; i < network->getNbInputs(); ++i) TRY(describe_input(*network->getInput(i), options, *profile));

@@ -19,7 +19,7 @@ struct InputRange {
 
 struct BuildOptions {
   int optimization_level = 0;
-  bool tf32 = true, fp16 = false;
+  bool tf32 = true, fp16 = false, bf16 = false;
   /// One tensor an input, in any order: the shapes (and, of shape inputs, the values) that the engine is for.
   std::vector<Tensor> examples;
   /// Extents of inputs that vary, by name; the others have those of their example.
