@@ -11,8 +11,8 @@
 #include "backend/cuda/device/kernel_cache.h"
 #include "backend/cuda/device/kernel_source.h"
 #include "backend/cuda/device/notices.h"
-#include "base/function_ref.h"
 #include "base/error.h"
+#include "base/function_ref.h"
 #include "base/record.h"
 
 namespace kiln::cuda {
@@ -27,8 +27,8 @@ class Compiler {
   const std::string& arch() const { return arch_; }
   /// The cubin. Fails with NVRTC's log, and kNotFound where NVRTC is missing.
   Result<std::shared_ptr<const Bytes>> compile(const KernelSource& source);
-  /// While `ask` runs, `compile` on this thread only notes what it is asked for, and fails; then all of that is compiled,
-  /// on all cores, and stays in memory. What does not compile is reported when it is asked for again.
+  /// While `ask` runs, `compile` on this thread only notes what it is asked for, and fails; then all of that is
+  /// compiled, on all cores, and stays in memory. What does not compile is reported when it is asked for again.
   void compile_ahead(FunctionRef<void()> ask);
   /// Changes with all that decides a kernel's code: text, defines, architecture, NVRTC's version.
   Result<Hash128> key_of(const KernelSource& source) const;

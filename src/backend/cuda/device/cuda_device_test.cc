@@ -78,12 +78,15 @@ TEST(CudaDevice, CopiesThroughItsMemory) {
 }
 
 TEST(CudaDevice, LeavesTheProgramsContext) {
-  fake_cuda_control().reset();
+  const Driver& driver = fake_driver();  // which resets the stand-in when it is first asked for
   fake_cuda_control().set_devices(2, 9, 0);
-  const auto first = *CudaDevice::create(0, fake_driver()), second = *CudaDevice::create(1, fake_driver());
+  const auto made = CudaDevice::create(0, driver), made_second = CudaDevice::create(1, driver);
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(made_second) << made_second.error().message;
+  const CudaDevice *const first = made->get(), *const second = made_second->get();
   ASSERT_NE(first->context(), second->context());
   ASSERT_EQ(fake_driver().ctx_set_current(second->context()), 0);
-  EXPECT_TRUE(first->allocate(8));
+  EXPECT_TRUE((*made)->allocate(8));
   ContextHandle now = nullptr;
   fake_driver().ctx_get_current(&now);
   EXPECT_EQ(now, second->context());
