@@ -4,6 +4,7 @@
 /// output pixel reads the input pixel at its own place).
 #include "backend/cuda/exec/filter.h"
 #include "backend/cuda/exec/gemm_step.h"
+#include "backend/cuda/kernels/conv/phases.h"
 
 namespace kiln::cuda {
 namespace {
@@ -14,43 +15,57 @@ struct Code {
   std::optional<Function> reduce, pad;
 };
 
+/// A launch of the kernel: all of a convolution, or a phase of a deconvolution.
+struct Part {
+  ConvArguments arguments;
+  ConvLaunch plan;
+  int64_t w_offset_bytes = 0;
+  OperandMap map_w{};
+};
+
 class BoundConvolution final : public BoundStep {
  public:
-  BoundConvolution(const Code& code, const Constants& constants, const ConvArguments& arguments, const ConvLaunch& plan)
-      : code_(code), constants_(constants), arguments_(arguments), plan_(plan), vectors_(plan.reduce_vectors) {}
+  BoundConvolution(const Code& code, const Constants& constants, std::vector<Part> parts)
+      : code_(code), constants_(constants), parts_(std::move(parts)) {}
 
-  int64_t workspace_bytes() const override { return plan_.workspace_bytes; }
+  int64_t workspace_bytes() const override { return parts_.empty() ? 0 : parts_[0].plan.workspace_bytes; }
 
   Status run(const RunArguments& run) override {
-    arguments_.x = constants_.at(0, run);
-    arguments_.w = constants_.at(1, run);
-    arguments_.y = run.outputs[0];
-    arguments_.partial = reinterpret_cast<float*>(run.workspace + plan_.padded_bytes);
-    set_operands(arguments_.epilogue, constants_, run);
-    if (code_.pad) {
-      plan_.pad_arguments.x = arguments_.x;
-      plan_.pad_arguments.to = run.workspace;
-      arguments_.x = run.workspace;
-      void* pad[] = {&plan_.pad_arguments};
-      TRY(launch(*run.stream, *code_.pad, plan_.pad, pad));
-    }
-    if (plan_.map_w) {
-      TRY(map_w_.encode(code_.main.device().driver(), *plan_.map_w, arguments_.w));
-      void* pointers[] = {map_w_.argument(), &arguments_};
-      return launch(*run.stream, code_.main, plan_.main, pointers);
-    }
-    void* pointers[] = {&arguments_, &vectors_};
-    TRY(launch(*run.stream, code_.main, plan_.main, pointers));
-    return vectors_ ? launch(*run.stream, *code_.reduce, plan_.reduce, pointers) : Status();
+    for (Part& part : parts_) TRY(run_part(part, run));
+    return {};
   }
 
  private:
+  Status run_part(Part& part, const RunArguments& run) {
+    ConvArguments& a = part.arguments;
+    ConvLaunch& plan = part.plan;
+    a.x = constants_.at(0, run);
+    a.w = static_cast<const std::byte*>(constants_.at(1, run)) + part.w_offset_bytes;
+    a.y = run.outputs[0];
+    a.partial = reinterpret_cast<float*>(run.workspace + plan.padded_bytes);
+    set_operands(a.epilogue, constants_, run);
+    if (code_.pad) {
+      plan.pad_arguments.x = a.x;
+      plan.pad_arguments.to = run.workspace;
+      a.x = run.workspace;
+      void* pad[] = {&plan.pad_arguments};
+      TRY(launch(*run.stream, *code_.pad, plan.pad, pad));
+    }
+    if (plan.map_w) {
+      if (plan.main.grid[0] == 0) return {};
+      TRY(part.map_w.encode(code_.main.device().driver(), *plan.map_w, a.w));
+      void* pointers[] = {part.map_w.argument(), &a};
+      return launch(*run.stream, code_.main, plan.main, pointers);
+    }
+    long long vectors = plan.reduce_vectors;
+    void* pointers[] = {&a, &vectors};
+    TRY(launch(*run.stream, code_.main, plan.main, pointers));
+    return vectors ? launch(*run.stream, *code_.reduce, plan.reduce, pointers) : Status();
+  }
+
   const Code& code_;
   const Constants& constants_;
-  ConvArguments arguments_;
-  ConvLaunch plan_;
-  long long vectors_;
-  OperandMap map_w_;
+  std::vector<Part> parts_;
 };
 
 class LoadedConvolution final : public LoadedStep {
@@ -76,13 +91,43 @@ class LoadedConvolution final : public LoadedStep {
     const int64_t pixels = y[0] * a.window.out_pixels();
     TRY(require(pixels < (int64_t{1} << 31), "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
     a.pixels = static_cast<int32_t>(pixels);
-    set_filter(kernel_, TRY(FilterExtents::of(shapes.inputs[1], groups_, spec_.transposed)), a);
-    ConvLaunch plan = TRY(plan_conv(kernel_, a, code_.main.device().properties().num_multiprocessors));
-    plan.pad_arguments.channels = static_cast<int32_t>(x[1]);
-    return std::make_unique<BoundConvolution>(code_, constants_, a, plan);
+    const FilterExtents filter = TRY(FilterExtents::of(shapes.inputs[1], groups_, spec_.transposed));
+    set_filter(kernel_, filter, a);
+    std::vector<Part> parts;
+    if (spec_.transposed && packs_filter(kernel_)) {
+      parts = TRY(phases(a, filter));
+    } else {
+      ConvLaunch plan = TRY(plan_conv(kernel_, a, num_multiprocessors()));
+      plan.pad_arguments.channels = static_cast<int32_t>(x[1]);
+      parts.push_back({a, plan});
+    }
+    return std::make_unique<BoundConvolution>(code_, constants_, std::move(parts));
   }
 
  private:
+  int64_t num_multiprocessors() const { return code_.main.device().properties().num_multiprocessors; }
+
+  /// The parts of a deconvolution with `whole` arguments.
+  Result<std::vector<Part>> phases(const ConvArguments& whole, const FilterExtents& filter) const {
+    std::vector<Part> parts;
+    int64_t elements = 0;
+    for (const ConvPhase& phase : phases_of(whole.window)) {
+      ConvArguments a = whole;
+      a.window = phase.window;
+      a.w_out = phase_pitch(kernel_, filter, phase);
+      a.w_group = filter.out_channels * a.w_out;
+      a.pixels = static_cast<int32_t>(a.images * a.window.out_pixels());
+      for (size_t axis = 0; axis < 3; ++axis) {
+        a.y_first += phase.first[axis] * whole.y_strides.at[axis];
+        a.y_strides.at[axis] *= whole.window.stride[axis];
+      }
+      const ConvLaunch plan = TRY(plan_conv(kernel_, a, num_multiprocessors()));
+      parts.push_back({a, plan, elements * (bits_of(kernel_.element) / 8)});
+      elements += phase_elements(kernel_, filter, phase);
+    }
+    return parts;
+  }
+
   FilterSpec spec_;
   int64_t groups_;
   ConvKernel kernel_;
@@ -141,8 +186,10 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
   if (packs_filter(kernel)) {
     TRY(require(arguments.constants[1] != nullptr, "a convolution that packs w has none in the plan"));
     const HostTensor& w = *arguments.constants[1];
-    TRY(constants.put(1, arguments.device,
-                      pack_filter(kernel, TRY(FilterExtents::of(w.extents(), groups, filter.transposed)), w.bytes())));
+    const FilterExtents extents = TRY(FilterExtents::of(w.extents(), groups, filter.transposed));
+    const Bytes packed = filter.transposed ? pack_phases(kernel, extents, phases_of(filter.bind({}, {})), w.bytes())
+                                           : pack_filter(kernel, extents, w.bytes());
+    TRY(constants.put(1, arguments.device, packed));
   }
   TRY(constants.upload_rest(arguments));
   return std::make_unique<LoadedConvolution>(std::move(filter), groups, kernel,

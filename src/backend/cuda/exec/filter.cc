@@ -33,13 +33,15 @@ ConvWindow FilterSpec::bind(std::span<const int64_t> in, std::span<const int64_t
     const size_t at = 3 - kernel.size() + i;
     const int64_t reach = dilations[i] * (kernel[i] - 1) + 1;
     int64_t pad = pads[i];
-    if (same_upper || same_lower) {
+    if ((same_upper || same_lower) && (transposed || !in.empty())) {
       const int64_t lacking = transposed ? reach - strides[i] : (out[2 + i] - 1) * strides[i] + reach - in[2 + i];
       const int64_t total = std::max<int64_t>(lacking, 0);
       pad = same_upper ? total / 2 : total - total / 2;
     }
-    window.in[at] = static_cast<int32_t>(in[2 + i]);
-    window.out[at] = static_cast<int32_t>(out[2 + i]);
+    if (!in.empty()) {
+      window.in[at] = static_cast<int32_t>(in[2 + i]);
+      window.out[at] = static_cast<int32_t>(out[2 + i]);
+    }
     window.kernel[at] = static_cast<int32_t>(kernel[i]);
     window.stride[at] = static_cast<int32_t>(strides[i]);
     window.dilation[at] = static_cast<int32_t>(dilations[i]);

@@ -16,7 +16,7 @@ struct FilterSpec {
 
   static Result<FilterSpec> parse(const Record& payload);
   Record record() const;
-  /// `in` and `out` are logical extents [N, C, spatial...].
+  /// `in` and `out` are logical extents [N, C, spatial...]; both empty, the window has what they do not decide.
   ConvWindow bind(std::span<const int64_t> in, std::span<const int64_t> out) const;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cuda/kernels/conv/phases.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 #include "backend/cuda/tactics/backend.h"
 
@@ -28,6 +29,8 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
                     cx.numerics.tf32,
                     spec.transposed,
                     opt[1] > 0 ? volume(opt) / opt[1] : 0};
+  if (const ConvWindow window = spec.bind({}, {}); spec.transposed && has_phases(window))
+    traits.phases = int64_t{window.stride[0]} * window.stride[1] * window.stride[2];
   const auto all_ones = [](const Extents& e) { return std::ranges::all_of(e, [](int64_t x) { return x == 1; }); };
   if (const size_t axes = spec.kernel.size(); axes <= 2 && all_ones(spec.dilations)) {
     traits.kernel_h = axes == 2 ? spec.kernel[0] : 1;

@@ -15,6 +15,7 @@ struct ConvArguments {
   Epilogue epilogue;
   Strides x_strides, y_strides;
   long long w_group, w_out, w_in, w_tap;
+  long long y_first;  ///< where the first pixel lies in y
   int pixels;                                     ///< of y, all images together
   int groups, in_channels, out_channels, splits;  ///< channels of one group
   int images;
@@ -24,7 +25,7 @@ struct ConvArguments {
 /// Ends a vector of y, channels last.
 template <int V>
 __device__ __forceinline__ void finish(const ConvArguments& args, float (&x)[V], int pixel, int channel) {
-  const long long index = Pixel(args.window, pixel).offset(args.y_strides) + channel;
+  const long long index = args.y_first + Pixel(args.window, pixel).offset(args.y_strides) + channel;
   args.epilogue.apply(x, index, channel);
   store_vector(args.y + index, x);
 }

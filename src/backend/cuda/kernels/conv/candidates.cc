@@ -19,6 +19,10 @@ class Candidates {
   }
 
   std::vector<ConvCandidate> take() {
+    if (t_.constant_filter && t_.transposed && t_.phases > 0 && (t_.element != DType::kF32 || t_.tf32)) {
+      if (machine_.compute >= 80) add_mma();
+      if (machine_.compute == 90 && t_.filter.groups == 1) add_wgmma();
+    }
     if (t_.constant_filter && !t_.transposed) {
       if (t_.filter.in_channels == 1 && t_.filter.out_channels == 1) add_depthwise();
       if (machine_.compute >= 80 && (t_.element != DType::kF32 || t_.tf32)) {
@@ -44,10 +48,13 @@ class Candidates {
   int64_t channels() const { return kernel_.pad_channels ? kernel_.pad_channels : t_.filter.in_channels; }
   void add(double flops_per_cycle) {
     const FilterExtents& f = t_.filter;
-    const double k = static_cast<double>(f.taps * channels()), m = static_cast<double>(t_.pixels);
-    double us =
-        product_estimate_us(kernel_.tile, m, static_cast<double>(f.out_channels), k, static_cast<double>(f.groups),
-                            kernel_.splits, bytes_of(t_.element), flops_per_cycle, machine_);
+    // A phase is a launch of its own, with its share of pixels and taps.
+    const bool by_phases = kernel_.transposed && kernel_.family != ConvFamily::kSimt;
+    const double phases = by_phases ? static_cast<double>(t_.phases) : 1;
+    const double k = static_cast<double>(f.taps * channels()) / phases, m = static_cast<double>(t_.pixels) / phases;
+    double us = phases * product_estimate_us(kernel_.tile, m, static_cast<double>(f.out_channels), k,
+                                             static_cast<double>(f.groups), kernel_.splits, bytes_of(t_.element),
+                                             flops_per_cycle, machine_);
     if (kernel_.pad_channels) us += 2;
     result_.push_back({kernel_, us});
   }
@@ -110,6 +117,7 @@ class Candidates {
       const int64_t blocks =
           ((t_.pixels + tile.bm - 1) / tile.bm) * ((f.out_channels + tile.bn - 1) / tile.bn) * f.groups;
       for (const int64_t splits : {1, 2, 4, 8, 16}) {
+        if (t_.transposed && splits > 1) break;
         if (splits > 1 && (splits * tile.bk * 2 > f.taps * channels() ||
                            blocks * splits > 3 * static_cast<int64_t>(machine_.multiprocessors)))
           break;
@@ -142,8 +150,9 @@ class Candidates {
       kernel_.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
       const int64_t tiles = ((t_.pixels + bm - 1) / bm) * ((f.out_channels + bn - 1) / bn);
       for (const int64_t splits : {1, 2, 4, 8}) {
+        if (t_.transposed && splits > 1) break;
         kernel_.splits = splits;
-        if (bn / 8 % splits != 0 || (k + bk - 1) / bk < 2 * splits) continue;
+        if (bn / 8 % splits != 0 || (splits > 1 && (k + bk - 1) / bk < 2 * splits)) continue;
         if (splits > 1 && tiles * splits > 2 * static_cast<int64_t>(machine_.multiprocessors)) continue;
         if (wgmma_shared_bytes(kernel_) + 16 * stages > machine_.shared_bytes) continue;
         add(rate);

@@ -26,7 +26,7 @@ struct ConvKernel {
   ConvFamily family = ConvFamily::kSimt;
   DType element = DType::kF32, result = DType::kF32;
   TileShape tile;
-  bool transposed = false;    ///< kSimt: a deconvolution
+  bool transposed = false;    ///< a deconvolution; by phases (phases.h) where not kSimt
   bool channels_last = true;  ///< kSimt: what neighbouring threads read
   int64_t piece = 0;          ///< kMma and kWgmma: bytes of x that lie within a tap and are aligned
   int64_t vec = 1;            ///< kMma and kDepthwise: channels that are stored at once
@@ -66,7 +66,8 @@ struct ConvArguments {
   EpilogueArguments epilogue;
   ConvStrides x_strides, y_strides;
   int64_t w_group = 0, w_out = 0, w_in = 0, w_tap = 0;
-  int32_t pixels = 0;                                                 ///< of y, all images together
+  int64_t y_first = 0;  ///< where the first pixel lies in y; tensor-core kernels only
+  int32_t pixels = 0;   ///< of y, all images together
   int32_t groups = 1, in_channels = 1, out_channels = 1, splits = 1;  ///< channels of one group
   int32_t images = 1;
   ConvWindow window;
@@ -115,6 +116,7 @@ struct ConvTraits {
   FilterExtents filter;
   bool constant_filter = true, tf32 = false, transposed = false;
   int64_t pixels = 1;                              ///< of y, all images together
+  int64_t phases = 0;                              ///< of a deconvolution that has them
   int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< of pictures without dilation; else 0
 };
 struct ConvCandidate {
