@@ -148,6 +148,69 @@ TEST_F(FakeCudaProgram, RefusesPlansOfOtherArchitectures) {
   EXPECT_NE(logger.errors[0].find("build the engine on this device"), std::string::npos) << logger.errors[0];
 }
 
+TEST_F(FakeCudaProgram, RunsOnTheCurrentDevice) {
+  control().set_devices(2, 9, 0);
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  const auto plan = build(logger);
+  ASSERT_TRUE(plan) << logger.all();
+  EXPECT_TRUE(run(logger, *plan)) << logger.all();
+  int device = -1;
+  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+  EXPECT_EQ(device, 1);
+  EXPECT_GE(control().num_calls("cuDevicePrimaryCtxRetain"), 2);  // the runtime's and the engine's
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+}
+
+/// On a real GPU: values, on the program's stream, in its graph, on the thread's own stream.
+TEST(GpuProgram, ComputesWhatItShould) {
+  int version = 0, count = 0;
+  if (std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER is set";
+  if (const cudaError_t found = cudaGetDeviceCount(&count)) GTEST_SKIP() << cudaGetErrorString(found);
+  if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) GTEST_SKIP() << "the device is the CPU";
+  Logger logger;
+  const auto plan = build(logger);
+  ASSERT_TRUE(plan) << logger.all();
+  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
+  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  ASSERT_TRUE(engine) << logger.all();
+  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  ASSERT_TRUE(context) << logger.all();
+  void *x = nullptr, *y = nullptr;
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&y, 8 * 32 * 4), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
+  const auto check = [&](const char* what, cudaStream_t on, auto enqueue) {
+    static float value = 0;
+    ++value;
+    const std::vector<float> in(8 * 64, value);
+    std::vector<float> out(8 * 32);
+    ASSERT_EQ(cudaMemcpyAsync(x, in.data(), in.size() * 4, cudaMemcpyHostToDevice, on), cudaSuccess);
+    ASSERT_TRUE(enqueue()) << what << ": " << logger.all();
+    ASSERT_EQ(cudaMemcpyAsync(out.data(), y, out.size() * 4, cudaMemcpyDeviceToHost, on), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(on), cudaSuccess) << what;
+    for (const float element : out) ASSERT_EQ(element, 32 * value) << what;
+  };
+  for (int i = 0; i < 5; ++i) check("enqueue", stream, [&] { return context->enqueueV3(stream); });  // then replays
+  check("another stream", cudaStreamPerThread, [&] { return context->enqueueV3(cudaStreamPerThread); });
+  check("the default stream", nullptr, [&] { return context->enqueueV3(nullptr); });
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  ASSERT_TRUE(context->enqueueV3(stream)) << logger.all();
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  for (int i = 0; i < 2; ++i) check("a graph", stream, [&] { return cudaGraphLaunch(exec, stream) == cudaSuccess; });
+  cudaGraphExecDestroy(exec), cudaGraphDestroy(graph);
+  void* bindings[] = {x, y};
+  check("executeV2", stream,
+        [&] { return cudaStreamSynchronize(stream) == cudaSuccess && context->executeV2(bindings); });
+  context.reset();
+  cudaStreamDestroy(stream), cudaFree(x), cudaFree(y);
+  EXPECT_TRUE(logger.errors.empty()) << logger.all();
+}
+
 /// The device is the CPU where the driver cannot be used, and whoever asks for CUDA is told why. By the environment.
 TEST(FakeCudaAbsence, IsSaidOnce) {
   const char* expected = std::getenv("KILN_TEST_NOTICE");
