@@ -110,6 +110,9 @@ TEST_F(MemoryOnGpu, NestsOfSeveralTypes) {
     net.finish(net.add(ops::Cast{type}, {net.add(kProduct, {wide, wide})}));
     check(net, type, "square in f32");
   }
+  Net image(DType::kF32);  // from and to channels last, too
+  image.finish(image.add(ops::Cast{DType::kF16}, {image.input({2, 3, 30, 31})}));
+  check(image, DType::kF16, "image in half");
 }
 TEST_F(MemoryOnGpu, Moves) {
   for (const DType type : kFloats) {

@@ -4,6 +4,7 @@
 
 #include "backend/cuda/kernels/nest/nest.h"
 #include "backend/cuda/tactics/compile.h"
+#include "ops/cast.h"
 #include "tactics/chain.h"
 #include "tactics/region.h"
 
@@ -44,6 +45,12 @@ class NestTactic final : public Tactic {
     Variant variant{"channels last", {}, {last}, {}, 0};
     for (const ir::ValueId input : region.inputs) variant.inputs.push_back(follows(input) ? last : Format::linear());
     result.push_back(std::move(variant));
+    // At a network's surface a cast meets a reformat: one pass does both.
+    const ir::Node& node = cx.graph.node(region.nodes[0]);
+    if (region.nodes.size() == 1 && node.op.as<ops::Cast>()) {
+      result.push_back({"to channels last", {Format::linear()}, {last}, {}, 0});
+      result.push_back({"from channels last", {last}, {Format::linear()}, {}, 0});
+    }
     return result;
   }
 
@@ -61,9 +68,8 @@ class NestTactic final : public Tactic {
     std::vector<NestVariant> kernels;
     const auto add = [&](NestVariant kernel) {
       kernel.wide = !is_narrow(most);
-      const auto alike = std::ranges::find_if(kernels, [&](const NestVariant& other) {
-        return other.width == kernel.width && other.lies == kernel.lies;
-      });
+      const auto alike = std::ranges::find_if(
+          kernels, [&](const NestVariant& other) { return other.width == kernel.width && other.lies == kernel.lies; });
       if (alike != kernels.end()) {
         alike->unroll = std::max(alike->unroll, kernel.unroll);
         return;
