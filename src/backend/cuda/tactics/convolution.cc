@@ -1,6 +1,7 @@
 #include "backend/cuda/tactics/convolution.h"
 
 #include "backend/cuda/tactics/cublaslt.h"
+#include "backend/cuda/tactics/cudnn.h"
 #include "backend/cuda/tactics/filter_convolution.h"
 #include "backend/cuda/tactics/registry.h"
 #include "ops/convolution.h"
@@ -48,7 +49,7 @@ const Tactic& convolution_tactic() {
 
 template <>
 TacticList tactics_of<ops::Convolution>() {
-  static const Tactic* const kList[] = {&convolution_tactic(), &cublaslt_point_tactic()};
+  static const Tactic* const kList[] = {&convolution_tactic(), &cublaslt_point_tactic(), &cudnn_tactic()};
   return kList;
 }
 

@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "backend/cuda/device/cublaslt.h"
+#include "backend/cuda/device/cudnn.h"
 #include "backend/cuda/tactics/cublaslt.h"
+#include "backend/cuda/tactics/cudnn.h"
 #include "backend/cuda/testing/variants.h"
 #include "ir/testing/interpret.h"
 #include "ops/activation.h"
@@ -180,6 +182,46 @@ TEST_F(LibrariesOnGpu, CublasLtPointConvolutions) {
       {"one axis", kF16, {2, 16, 40}, {32, 16, 1}, {}, {}, {}, 1, kResidual},
   };
   for (const FilterCase& c : cases) check(filter_net(c), cublaslt_point_tactic(), c.type, c.name);
+}
+
+TEST_F(LibrariesOnGpu, CudnnConvolutions) {
+  if (const auto library = Cudnn::instance(); !library) GTEST_SKIP() << library.error().message;
+  const FilterCase cases[] = {
+      {"3x3", kF16, {2, 32, 14, 15}, {48, 32, 3, 3}, {}, {1, 1}},
+      {"bias", kF16, {2, 32, 14, 15}, {48, 32, 3, 3}, {}, {1, 1}, {}, 1, kBias},
+      {"relu", kF16, {2, 32, 14, 15}, {48, 32, 3, 3}, {}, {1, 1}, {}, 1, kRelu},
+      {"residual", kF16, {2, 32, 14, 15}, {48, 32, 3, 3}, {}, {1, 1}, {}, 1, kResidual},
+      {"bias, relu", kF16, {1, 64, 28, 28}, {64, 64, 3, 3}, {}, {1, 1}, {}, 1, kBiasRelu},
+      {"all", kF16, {1, 64, 28, 28}, {64, 64, 3, 3}, {}, {1, 1}, {}, 1, kAll},
+      {"all in bf16", kBF16, {1, 64, 14, 14}, {128, 64, 3, 3}, {2, 2}, {1, 1}, {}, 1, kAll},
+      {"f32", kF32, {1, 16, 12, 12}, {32, 16, 3, 3}, {}, {1, 1}, {}, 1, kBiasRelu},
+      {"all in f32", kF32, {1, 16, 12, 12}, {32, 16, 3, 3}, {}, {1, 1}, {}, 1, kAll},
+      {"first layer", kF16, {2, 3, 32, 32}, {64, 3, 7, 7}, {2, 2}, {3, 3}, {}, 1, kBiasRelu},
+      {"padded first layer", kF16, {1, 4, 64, 64}, {64, 4, 7, 7}, {2, 2}, {3, 3}, {}, 1, kBiasRelu},
+      {"1x1 strided", kF16, {1, 64, 8, 8}, {128, 64, 1, 1}, {2, 2}},
+      {"1x1, residual", kF16, {2, 64, 7, 7}, {256, 64, 1, 1}, {}, {}, {}, 1, kAll},
+      {"dilated", kF16, {1, 16, 17, 15}, {24, 16, 3, 3}, {}, {2, 2}, {2, 2}, 1, kBias},
+      {"depthwise", kF16, {2, 32, 12, 13}, {32, 1, 3, 3}, {}, {1, 1}, {}, 32, kBiasRelu},
+      {"grouped", kF16, {1, 64, 10, 10}, {64, 16, 3, 3}, {}, {1, 1}, {}, 4, kBiasRelu},
+      {"one axis", kF16, {2, 16, 40}, {32, 16, 5}, {2}, {2}, {}, 1, kBias},
+      {"three axes", kF16, {1, 8, 5, 6, 7}, {16, 8, 3, 3, 3}, {1, 2, 1}, {1, 1, 1}},
+      {"uneven steps", kF16, {1, 16, 16, 16}, {16, 16, 3, 3}, {2, 2}, {0, 0}},
+      {"deep, few pixels", kF16, {1, 512, 7, 7}, {512, 512, 3, 3}, {}, {1, 1}, {}, 1, kBiasRelu},
+  };
+  for (const FilterCase& c : cases) {
+    // Odd shapes may have no engine: the tactic then refuses, and says so.
+    const Net net = filter_net(c);
+    const Numerics numerics;
+    const TacticContext cx{net.graph, numerics, *gpu_, 5};
+    const Match match = cudnn_tactic().match(cx, net.graph.value(net.graph.outputs()[0].value).producer);
+    const bool common = c.groups == 1 && c.x.size() == 4 && c.x[1] % 8 == 0;
+    if (!match) {
+      std::printf("%s: refused: %s\n", c.name, match.error().reason.c_str());
+      EXPECT_FALSE(common) << c.name << ": " << match.error().reason;
+      continue;
+    }
+    check(net, cudnn_tactic(), c.type, c.name);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Regions that end at a pointwise op: what follows a contraction, or a nest.
 #include "backend/cuda/tactics/convolution.h"
 #include "backend/cuda/tactics/cublaslt.h"
+#include "backend/cuda/tactics/cudnn.h"
 #include "backend/cuda/tactics/deconvolution.h"
 #include "backend/cuda/tactics/matrix_multiply.h"
 #include "backend/cuda/tactics/nest.h"
@@ -18,7 +19,8 @@ struct Unary;
 namespace cuda {
 namespace {
 const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(),  &deconvolution_tactic(),
-                               &nest_tactic(),        &cublaslt_product_tactic(), &cublaslt_point_tactic()};
+                               &nest_tactic(),        &cublaslt_product_tactic(), &cublaslt_point_tactic(),
+                               &cudnn_tactic()};
 }
 template <>
 TacticList tactics_of<ops::Activation>() {

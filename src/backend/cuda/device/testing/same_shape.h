@@ -10,6 +10,8 @@ template <class Ours, class Theirs>
 constexpr bool kAlike = sizeof(Ours) == sizeof(Theirs) &&
                         std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>&& std::is_floating_point_v<Ours> ==
                             std::is_floating_point_v<Theirs>;
+template <>
+inline constexpr bool kAlike<void, void> = true;
 template <class Ours, class Theirs>
 constexpr bool kSameShape = false;
 template <class R, class... A, class S, class... B>

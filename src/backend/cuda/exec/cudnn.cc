@@ -1,0 +1,169 @@
+/// Convolutions by cuDNN, channels last.
+/// Inputs: x, w (a constant), bias or absent, residual or absent.
+/// Payload: the filter's attributes, tf32, relu; the engine with its knobs, and the library's version:
+/// another version, or other extents than the engine is for, choose again.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "backend/cuda/device/cuda_stream.h"
+#include "backend/cuda/exec/constants.h"
+#include "backend/cuda/exec/cudnn_on_device.h"
+#include "backend/cuda/exec/cudnn_step.h"
+#include "tensor/view.h"
+
+namespace kiln::cuda {
+namespace {
+
+class BoundCudnn final : public BoundStep {
+ public:
+  BoundCudnn(CudnnOnDevice& cudnn, const Constants& constants, std::shared_ptr<const CudnnPlan> plan,
+             const CudnnConvolutionSpec& spec)
+      : cudnn_(cudnn), constants_(constants), plan_(std::move(plan)) {
+    ids_ = {kCudnnX, kCudnnW, kCudnnY};
+    if (spec.bias) ids_.push_back(kCudnnBias);
+    if (spec.residual) ids_.push_back(kCudnnResidual);
+    pointers_.resize(ids_.size());
+  }
+
+  int64_t workspace_bytes() const override { return plan_->workspace_bytes; }
+
+  Status run(const RunArguments& run) override {
+    const CurrentContext current(cudnn_.device());
+    const OutsideCaptures outside(cudnn_.device().driver());
+    if (!pack_ || moved(run)) TRY(pack(run));
+    return cudnn_.execute(*plan_, *pack_, static_cast<const CudaStream&>(*run.stream).handle());
+  }
+
+ private:
+  const void* address(int64_t id, const RunArguments& run) const {
+    switch (id) {
+      case kCudnnX: return constants_.at(0, run);
+      case kCudnnW: return constants_.at(1, run);
+      case kCudnnBias: return constants_.at(2, run);
+      case kCudnnResidual: return constants_.at(3, run);
+      default: return run.outputs[0];
+    }
+  }
+  bool moved(const RunArguments& run) const {
+    bool same = workspace_ == run.workspace;
+    for (size_t i = 0; i < ids_.size(); ++i) same &= pointers_[i] == address(ids_[i], run);
+    return !same;
+  }
+  /// The library's list of addresses, which is made anew where one has changed: the library's own allocation.
+  Status pack(const RunArguments& run) {
+    pack_.reset();
+    for (size_t i = 0; i < ids_.size(); ++i) pointers_[i] = address(ids_[i], run);
+    workspace_ = run.workspace;
+    CudnnObject made = TRY(CudnnObject::make(cudnn_.library(), kCudnnVariantPack));
+    TRY(made.set(kPackIds, kCudnnInt64, std::ssize(ids_), ids_.data()));
+    TRY(made.set(kPackPointers, kCudnnPointer, std::ssize(pointers_), pointers_.data()));
+    TRY(made.set(kPackWorkspace, kCudnnPointer, workspace_));
+    TRY(made.finalize());
+    pack_.emplace(std::move(made));
+    return {};
+  }
+
+  CudnnOnDevice& cudnn_;
+  const Constants& constants_;
+  std::shared_ptr<const CudnnPlan> plan_;
+  std::vector<int64_t> ids_;
+  std::vector<const void*> pointers_;
+  const std::byte* workspace_ = nullptr;
+  std::optional<CudnnObject> pack_;
+};
+
+/// No element of the result is there.
+class NoConvolution final : public BoundStep {
+  Status run(const RunArguments&) override { return {}; }
+};
+
+class LoadedCudnn final : public LoadedStep {
+ public:
+  LoadedCudnn(CudnnOnDevice& cudnn, CudnnStep step, const CudnnTypes& types, std::optional<CudnnChoice> choice,
+              Constants constants)
+      : cudnn_(cudnn),
+        step_(std::move(step)),
+        types_(types),
+        choice_(std::move(choice)),
+        constants_(std::move(constants)) {}
+  int64_t packed_bytes() const override { return constants_.packed_bytes(); }
+
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    if (volume(shapes.outputs[0]) == 0) return std::make_unique<NoConvolution>();
+    const CudnnConvolutionSpec spec = step_.spec(types_, shapes.inputs[0], shapes.inputs[1], shapes.outputs[0]);
+    return std::make_unique<BoundCudnn>(cudnn_, constants_, TRY(plan_for(spec)), spec);
+  }
+
+ private:
+  Result<std::shared_ptr<const CudnnPlan>> plan_for(const CudnnConvolutionSpec& spec) const {
+    std::string reasons;
+    if (choice_) {
+      auto plan = cudnn_.plan(spec, *choice_);
+      if (plan) return plan;
+      reasons = plan.error().message;
+    }
+    for (const CudnnChoice& choice : TRY(cudnn_.choices(spec))) {
+      auto plan = cudnn_.plan(spec, choice);
+      if (plan) return plan;
+      if (reasons.empty()) reasons = plan.error().message;
+    }
+    return error(Code::kUnsupported, "cuDNN ", version_text(cudnn_.library()), " has no engine for a convolution of ",
+                 spec.x, " by ", spec.w, " in ", spec.operand, " (", reasons,
+                 "); build the engine without it (setTacticSources)");
+  }
+
+  CudnnOnDevice& cudnn_;
+  CudnnStep step_;
+  CudnnTypes types_;
+  std::optional<CudnnChoice> choice_;
+  Constants constants_;
+};
+
+/// [out][in][taps...] as [out][taps...][in].
+Bytes channels_last(const HostTensor& w) {
+  const Extents& e = w.extents();
+  const auto out = static_cast<size_t>(e[0]), in = static_cast<size_t>(e[1]);
+  const auto taps = static_cast<size_t>(volume(std::span(e).subspan(2)));
+  const auto size = static_cast<size_t>(bits_of(w.dtype()) / 8);
+  Bytes result(w.bytes().size());
+  const std::byte* from = w.bytes().data();
+  for (size_t o = 0; o < out; ++o)
+    for (size_t i = 0; i < in; ++i)
+      for (size_t t = 0; t < taps; ++t, from += size)
+        std::memcpy(result.data() + ((o * taps + t) * in + i) * size, from, size);
+  return result;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_cudnn(const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
+  TRY(check_contraction(spec));
+  TRY(require(spec.inputs.size() == kFirstEpilogueInput + EpilogueArguments::kFixed && arguments.constants[1],
+              "a convolution by cuDNN has ", spec.inputs.size(), " inputs, or no constant w"));
+  CudnnOnDevice& cudnn =
+      TRY(in_context(arguments.device.companion<CudnnOnDevice>(), [] { return "the plan needs cuDNN"; }));
+  CudnnStep step = TRY(CudnnStep::parse(spec.payload));
+  TRY(require(spec.inputs[0].rank == static_cast<int>(step.filter.kernel.size()) + 2, "a convolution's input has rank ",
+              spec.inputs[0].rank, " for ", step.filter.kernel.size(), " spatial axes"));
+  std::optional<CudnnChoice> choice;
+  if (TRY(spec.payload.get_int("version")) == cudnn.library().version) choice = TRY(CudnnChoice::parse(spec.payload));
+  const DType result = spec.outputs[0].dtype;
+  const StepTensor &bias = spec.inputs[2], &residual = spec.inputs[3];
+  Constants constants(spec.inputs.size());
+  TRY(constants.put(1, arguments.device, channels_last(*arguments.constants[1])));
+  if (bias.present && bias.dtype != result) {
+    TRY(require(arguments.constants[2] != nullptr, "a convolution by cuDNN has a bias of ", bias.dtype, " for ",
+                result));
+    const HostTensor& given = *arguments.constants[2];
+    const HostTensor same = HostTensor::of(result, given.extents(), View(given).numbers());
+    TRY(constants.put(2, arguments.device, same.bytes()));
+  }
+  TRY(constants.upload_rest(arguments));
+  return std::make_unique<LoadedCudnn>(cudnn, std::move(step),
+                                       CudnnTypes{spec.inputs[0].dtype, result, bias.present, residual.present},
+                                       std::move(choice), std::move(constants));
+}
+
+}  // namespace kiln::cuda

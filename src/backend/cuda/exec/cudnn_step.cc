@@ -1,0 +1,45 @@
+#include "backend/cuda/exec/cudnn_step.h"
+
+#include <algorithm>
+
+namespace kiln::cuda {
+
+Result<CudnnStep> CudnnStep::parse(const Record& payload) {
+  return CudnnStep{TRY(FilterSpec::parse(payload)), TRY(payload.get_bool("tf32")), TRY(payload.get_bool("relu"))};
+}
+
+Record CudnnStep::record() const {
+  Record record = filter.record();
+  return std::move(record.set("tf32", tf32).set("relu", relu));
+}
+
+CudnnConvolutionSpec CudnnStep::spec(const CudnnTypes& types, const Extents& x, const Extents& w,
+                                     const Extents& y) const {
+  CudnnConvolutionSpec s{.operand = types.operand,
+                         .result = types.result,
+                         .tf32 = tf32,
+                         .bias = types.bias,
+                         .residual = types.residual,
+                         .relu = relu,
+                         .x = x,
+                         .w = w,
+                         .y = y};
+  // One spatial axis is the second of two.
+  if (x.size() == 3)
+    for (Extents* e : {&s.x, &s.w, &s.y}) e->insert(e->begin() + 2, 1);
+  const ConvWindow window = filter.bind(x, y);
+  const size_t axes = s.x.size() - 2;
+  for (size_t i = 3 - axes; i < 3; ++i) {
+    const int64_t reach = int64_t{window.dilation[i]} * (window.kernel[i] - 1) + 1;
+    const int64_t stride = window.stride[i], pre = window.pad[i], in = window.in[i], out = window.out[i];
+    s.strides.push_back(stride);
+    s.dilations.push_back(window.dilation[i]);
+    s.pre_pads.push_back(pre);
+    // Behind as before if that makes as many pixels: more engines know it. Else no more than is read.
+    const bool even = (in + 2 * pre - reach) / stride + 1 == out;
+    s.post_pads.push_back(even ? pre : std::max<int64_t>(0, (out - 1) * stride + reach - in - pre));
+  }
+  return s;
+}
+
+}  // namespace kiln::cuda
