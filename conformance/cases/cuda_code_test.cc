@@ -12,6 +12,13 @@
 #include "backend/cuda/tactics/backend.h"
 #include "built_case.h"
 #include "device_run.h"
+#include "ops/concatenation.h"
+#include "ops/element_wise.h"
+#include "ops/normalization.h"
+#include "ops/reduce.h"
+#include "ops/softmax.h"
+#include "ops/transpose.h"
+#include "runtime/context.h"
 
 namespace kiln {
 namespace {
@@ -32,12 +39,9 @@ struct FakeGpu {
 };
 
 /// Cases that no kernel takes yet, with what refuses them said by the tactics.
-const std::set<std::string> kOnTheHost{"Gather: batch broadcast",
-                                       "Normalization: group, scale a group",
-                                       "Normalization: outermost",
-                                       "Resize: bicubic by scales of the run",
-                                       "Resize: bilinear crop",
-                                       "Resize: nearest crop of bytes"};
+const std::set<std::string> kOnTheHost{"Gather: batch broadcast",  "Normalization: group, scale a group",
+                                       "Normalization: outermost", "Resize: bicubic by scales of the run",
+                                       "Resize: bilinear crop",    "Resize: nearest crop of bytes"};
 
 struct Capability {
   int major, minor;
@@ -62,6 +66,47 @@ TEST_P(CudaCode, OfEveryCaseLoadsAndLaunches) {
   }
   for (const auto& [tactic, count] : ran) std::cout << "tactic " << tactic << ": " << count << " steps\n";
   EXPECT_EQ(fallen_back, kOnTheHost);
+}
+/// What transformers do around their products, for any batch and length.
+Result<ir::Graph> dynamic_network() {
+  ir::Graph graph;
+  const sym::Expr batch = graph.table().symbol("batch"), length = graph.table().symbol("length");
+  const ir::ValueId x = graph.add_input("x", TensorType(DType::kF16, {batch, length, 96}));
+  const ir::ValueId bias = graph.add_constant(HostTensor::scalar(DType::kF16, 0.5).reshaped({1, 1, 1}), "bias");
+  const ir::ValueId moved = TRY(graph.add_one(ops::Transpose{{0, 2, 1}}, {x}));
+  const ir::ValueId shares = TRY(graph.add_one(ops::Softmax{2}, {moved}));
+  const ir::ValueId back = TRY(graph.add_one(ops::Transpose{{0, 2, 1}}, {shares}));
+  const ir::ValueId sum = TRY(graph.add_one(ops::ElementWise{ops::ElementWiseKind::kSum}, {back, bias}));
+  const ir::ValueId norm = TRY(graph.add_one(ops::Normalization{.axes = {2}}, {sum}));
+  const ir::ValueId both = TRY(graph.add_one(ops::Concatenation{1}, {norm, x}));
+  for (const int64_t axis : {1, 2})
+    graph.mark_output(TRY(graph.add_one(ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {axis}}, {both})),
+                      str("mean", axis));
+  return graph;
+}
+
+TEST_P(CudaCode, BindsEveryShapeOfAProfile) {
+  if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  FakeGpu gpu(GetParam().major, GetParam().minor);
+  const auto graph = dynamic_network();
+  ASSERT_TRUE(graph) << graph.error().message;
+  BuildRequest request{.optimization_level = 0};
+  request.profiles.resize(1);
+  request.profiles[0].extents["x"] = {{1, 1, 96}, {4, 128, 96}, {16, 512, 96}};
+  NullLog log;
+  const auto built = build_plan(*graph, *gpu.backend, request, log);
+  ASSERT_TRUE(built) << built.error().message;
+  const std::shared_ptr<const plan::Plan> borrowed(&*built, [](const plan::Plan*) {});
+  const auto engine = runtime::Engine::load(borrowed, *gpu.device, log);
+  ASSERT_TRUE(engine) << engine.error().message;
+  for (const int64_t batch : {1, 2, 3, 4, 7, 16})
+    for (const int64_t length : {1, 2, 7, 64, 127, 128, 197, 512}) {
+      const auto context = runtime::Context::create(*engine, runtime::Context::Memory::kOwn);
+      ASSERT_TRUE(context) << context.error().message;
+      ASSERT_TRUE((*context)->set_input_extents(0, Extents{batch, length, 96}));
+      const Status bound = (*context)->bind();
+      EXPECT_TRUE(bound) << batch << " x " << length << ": " << bound.error().message;
+    }
 }
 INSTANTIATE_TEST_SUITE_P(Gpus, CudaCode, testing::Values(Capability{8, 0}, Capability{9, 0}, Capability{10, 0}),
                          [](const auto& info) {
