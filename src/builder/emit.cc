@@ -200,6 +200,8 @@ void Emitter::reuse_inputs() {
     const int root = root_of(input);
     if (tensor(root).place != plan::Place::kArena || last_use[static_cast<size_t>(root)] != static_cast<int>(s))
       continue;
+    // A step that reads it twice may be done with it as one input and not as the other: a convolution and its residual.
+    if (std::ranges::count_if(profile_.steps[s].inputs, [&](int id) { return root_of(id) == root; }) > 1) continue;
     if (tensor(output).place != plan::Place::kArena || tensor(output).size_bytes_max != tensor(root).size_bytes_max)
       continue;
     tensor(output).place = plan::Place::kView;

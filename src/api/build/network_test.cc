@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "api/build/testing/workbench.h"
 
 namespace kiln::api::testing {
@@ -164,6 +166,30 @@ TEST(Network, SurvivesNullReferences) {
   EXPECT_EQ(w.builder->buildSerializedNetwork(null_reference<nv::INetworkDefinition>(), *w.config), nullptr);
   EXPECT_EQ(w.take_error(), "IBuilder::buildSerializedNetwork: the network is null");
   EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, null_reference<nv::IBuilderConfig>()), nullptr);
+}
+
+TEST(Network, AResidualThatIsAlsoConvolvedIsNotOverwritten) {
+  constexpr int64_t kChannels = 8, kSize = 40;
+  Workbench w;
+  w.config->clearFlag(nv::BuilderFlag::kTF32);  // exact sums
+  nv::IActivationLayer* x = w->addActivation(*w.input("x", {1, kChannels, kSize, kSize}), nv::ActivationType::kRELU);
+  const std::vector<float> ones(kChannels * kChannels * 9, 1.0F);
+  nv::IConvolutionLayer* conv =
+      w->addConvolutionNd(*x->getOutput(0), kChannels, dims({3, 3}), weights(ones), no_weights());
+  conv->setPaddingNd(dims({1, 1}));
+  nv::ITensor* sum =
+      w->addElementWise(*conv->getOutput(0), *x->getOutput(0), nv::ElementWiseOperation::kSUM)->getOutput(0);
+  w.mark(w->addReduce(*sum, nv::ReduceOperation::kSUM, 1U << 1, true)->getOutput(0));
+  // One pixel is lit in every channel: each channel has 8 around it, and 9 on it.
+  std::vector<float> values(kChannels * kSize * kSize, 0);
+  for (int64_t c = 0; c < kChannels; ++c) values[static_cast<size_t>((c * kSize + 20) * kSize + 20)] = 1;
+  const std::vector<float> y = w.run({{"x", {{1, kChannels, kSize, kSize}, values}}});
+  ASSERT_EQ(y.size(), size_t{kSize * kSize});
+  for (int64_t row = 0; row < kSize; ++row)
+    for (int64_t column = 0; column < kSize; ++column) {
+      const bool near = std::abs(row - 20) <= 1 && std::abs(column - 20) <= 1, lit = row == 20 && column == 20;
+      ASSERT_EQ(y[static_cast<size_t>(row * kSize + column)], lit ? 72 : near ? 64 : 0) << row << ", " << column;
+    }
 }
 
 TEST(Network, SaysWhatIsNotInKilnYet) {
