@@ -45,6 +45,59 @@ Result<std::vector<HostTensor>> made_up_inputs(const plan::Plan& plan) {
   return result;
 }
 
+/// What a step has to do at the extents bound: multiply-adds count twice, every tensor is moved once.
+struct Work {
+  double flops = 0, bytes = 0;
+};
+
+Extents extents_of(const plan::Tensor& tensor, std::span<const int64_t> symbols) {
+  Extents result;
+  for (const sym::Program& extent : tensor.extents) result.push_back(extent.try_run(symbols).value_or(0));
+  return result;
+}
+
+Work work_of(const plan::Profile& profile, const plan::Step& step, std::span<const int64_t> symbols) {
+  Work work;
+  std::vector<Extents> inputs;
+  double moved = 0;
+  for (const auto* ids : {&step.inputs, &step.outputs})
+    for (const int id : *ids) {
+      const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
+      const Extents extents = t.place == plan::Place::kAbsent ? Extents{0} : extents_of(t, symbols);
+      moved += static_cast<double>(size_bytes(t.dtype, volume(extents)));
+      if (ids == &step.inputs) inputs.push_back(extents);
+    }
+  work.bytes = moved;
+  const std::string ops = step.info.get_text("ops").value_or("");
+  const auto count = [](std::span<const int64_t> extents) { return static_cast<double>(volume(extents)); };
+  const double result = count(extents_of(profile.tensors[static_cast<size_t>(step.outputs[0])], symbols));
+  if (ops.starts_with("Convolution") && inputs.size() > 1 && !inputs[1].empty())
+    work.flops = 2 * result * count(inputs[1]) / static_cast<double>(std::max<int64_t>(inputs[1][0], 1));
+  else if (ops.starts_with("Deconvolution") && inputs.size() > 1 && !inputs[1].empty())
+    work.flops = 2 * count(inputs[0]) * count(inputs[1]) / static_cast<double>(std::max<int64_t>(inputs[1][0], 1));
+  else if (ops.starts_with("MatrixMultiply") && !inputs.empty() && !inputs[0].empty())
+    work.flops = 2 * result * static_cast<double>(inputs[0].back());
+  return work;
+}
+
+/// The network's work and the rates at which `ms` does it, to hold against the machine's ceilings. Products that became
+/// part of a larger step (attention) and transposed operands are not counted.
+void print_work(const plan::Plan& plan, double ms) {
+  const plan::Profile& profile = plan.profiles[0];
+  std::vector<int64_t> symbols(plan.symbols.size(), 0);
+  for (size_t s = 0; s < symbols.size(); ++s)
+    if (const plan::Symbol& symbol = plan.symbols[s]; symbol.input >= 0 && symbol.axis >= 0)
+      symbols[s] = profile.ranges[static_cast<size_t>(symbol.input)].opt[static_cast<size_t>(symbol.axis)];
+  Work total;
+  for (const plan::Step& step : profile.steps) {
+    const Work work = work_of(profile, step, symbols);
+    total.flops += work.flops;
+    total.bytes += work.bytes;
+  }
+  std::printf("%9.4f GFLOP in contractions, %.1f GFLOP/s; %.1f MB moved by steps, %.1f GB/s\n", total.flops / 1e9,
+              total.flops / 1e6 / ms, total.bytes / 1e6, total.bytes / 1e6 / ms);
+}
+
 void print_steps(const plan::Profile& profile, const Times& times, double total_ms) {
   std::map<std::string, double> by_tactic;
   for (size_t s = 0; s < profile.steps.size(); ++s) {
@@ -96,6 +149,7 @@ Status run_profile(const Arguments& arguments) {
   print_steps(plan.profiles[0], times, wall[wall.size() / 2]);
   std::printf("%9.4f ms median of %d runs, %.4f ms least, %zu steps, %.1f MB arena\n", wall[wall.size() / 2], runs,
               wall[0], plan.profiles[0].steps.size(), static_cast<double>(plan.profiles[0].arena_bytes) / 1e6);
+  print_work(plan, wall[wall.size() / 2]);
   return {};
 }
 
