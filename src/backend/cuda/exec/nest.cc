@@ -59,8 +59,7 @@ class LoadedNest final : public LoadedStep {
     const MergedAxes axes = TRY(nest_axes(tensors, spec_.inputs.size()));
     auto bound = std::make_unique<BoundNest>(inputs_, element_bytes_);
     for (const Kernel& kernel : kernels_)
-      if (suits(kernel.variant, axes))
-        bound->add(kernel, NestLaunch(kernel.variant, axes, num_sms_));
+      if (suits(kernel.variant, axes)) bound->add(kernel, NestLaunch(kernel.variant, axes, num_sms_));
     TRY(require(!bound->empty(), "no kernel of a nest runs ", shapes.outputs[0], "; build the plan for it"));
     return bound;
   }

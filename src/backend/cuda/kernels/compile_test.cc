@@ -14,7 +14,7 @@ constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kI32,
                             DType::kI64, DType::kI8,  DType::kU8,   DType::kBool};
 int widest(DType type) { return std::min(8, 128 / bits_of(type)); }
 
-#define COMPILES(source)                             \
+#define COMPILES(source)                            \
   ASSERT_NO_FATAL_FAILURE(expect_compiles(source)); \
   if (testing::Test::IsSkipped()) return
 

@@ -166,7 +166,7 @@ __device__ __forceinline__ void normalize_apply(const Normalization& n) {
 
 }  // namespace kiln
 
-#define KILN_NORMALIZE(entry, threads, call)                                                                    \
+#define KILN_NORMALIZE(entry, threads, call)                                                                   \
   extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Normalization n) { \
     using namespace kiln;                                                                                      \
     call(n);                                                                                                   \

@@ -216,7 +216,7 @@ __device__ __forceinline__ void reduce_columns(const Reduction& r) {
 /// Any axes: a warp a result. kernels/lanes/reduce.h has the same.
 struct AxesReduction {
   const void* x;
-  void* y;        ///< dense, in the order of `kept`
+  void* y;  ///< dense, in the order of `kept`
   Walk kept, reduced;
   Operand<int> from_kept, from_reduced;  ///< strides of x
   int64_t divisor;
@@ -240,8 +240,7 @@ __device__ __forceinline__ void reduce_axes(const AxesReduction& r) {
   for (unsigned i = threadIdx.x % kWarp; i < r.reduced.count; i += kWarp)
     result = F()(result, accumulated(x[offset_at(r.reduced, r.from_reduced, i)]));
   result = warp_fold(result, F());
-  if (threadIdx.x % kWarp == 0)
-    static_cast<T*>(r.y)[row] = reduced<T>(divided(result, r.divisor, r.average));
+  if (threadIdx.x % kWarp == 0) static_cast<T*>(r.y)[row] = reduced<T>(divided(result, r.divisor, r.average));
 }
 
 }  // namespace kiln
@@ -251,7 +250,7 @@ __device__ __forceinline__ void reduce_axes(const AxesReduction& r) {
     using namespace kiln;                                                                                  \
     call(r);                                                                                               \
   }
-#define KILN_REDUCE(entry, threads, call)                                                                   \
+#define KILN_REDUCE(entry, threads, call)                                                                  \
   extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Reduction r) { \
     using namespace kiln;                                                                                  \
     call(r);                                                                                               \

@@ -15,8 +15,7 @@ __device__ __forceinline__ void softmax_row(const Team& team, const T* x, T* y, 
   const float kLeast = __int_as_float(0xff800000);
   row.load(x, cols, team.thread(), team.threads(), kLeast);
   const float peak = team.fold(row.fold(kLeast, Greater()), kLeast, Greater());
-  row.map(team.thread(), team.threads(),
-          [=](float e, int col) { return col < cols ? exp_from(e, peak) : 0.0f; });
+  row.map(team.thread(), team.threads(), [=](float e, int col) { return col < cols ? exp_from(e, peak) : 0.0f; });
   const float sum = team.fold(row.fold(0.0f, Plus()), 0.0f, Plus());
   const float share = 1.0f / sum;
   row.map(team.thread(), team.threads(), [=](float e, int) { return e * share; });
@@ -75,7 +74,8 @@ __device__ __forceinline__ void softmax_long(const T* x, T* y, int64_t, int64_t 
     to[i] = from_float<T>(exp_from(to_float(from[i]), peak) * share);
 }
 
-/// x, y  (outer, length, inner): threads of a warp take neighbouring lanes; the block's rows of threads share each lane.
+/// x, y  (outer, length, inner): threads of a warp take neighbouring lanes; the block's rows of threads share each
+/// lane.
 template <class T>
 __device__ __forceinline__ void softmax_columns(const T* x, T* y, int64_t outer, int64_t length, int64_t inner) {
   __shared__ Partial parts[32][kWarp];
@@ -100,20 +100,20 @@ __device__ __forceinline__ void softmax_columns(const T* x, T* y, int64_t outer,
 
 }  // namespace kiln
 
-#define KILN_SOFTMAX_WARPS(entry, T, vec, loads)                                                            \
-  extern "C" __global__ void __launch_bounds__(256) entry(const T* x, T* y, int64_t rows, int64_t cols) {  \
-    kiln::softmax_warps<T, vec, loads>(x, y, rows, int(cols));                                                  \
+#define KILN_SOFTMAX_WARPS(entry, T, vec, loads)                                                          \
+  extern "C" __global__ void __launch_bounds__(256) entry(const T* x, T* y, int64_t rows, int64_t cols) { \
+    kiln::softmax_warps<T, vec, loads>(x, y, rows, int(cols));                                            \
   }
-#define KILN_SOFTMAX_BLOCK(entry, T, vec, loads)                                                            \
+#define KILN_SOFTMAX_BLOCK(entry, T, vec, loads)                                                           \
   extern "C" __global__ void __launch_bounds__(1024) entry(const T* x, T* y, int64_t rows, int64_t cols) { \
-    kiln::softmax_block<T, vec, loads>(x, y, rows, int(cols));                                                  \
+    kiln::softmax_block<T, vec, loads>(x, y, rows, int(cols));                                             \
   }
-#define KILN_SOFTMAX_LONG(entry, T)                                                                         \
+#define KILN_SOFTMAX_LONG(entry, T)                                                                        \
   extern "C" __global__ void __launch_bounds__(1024) entry(const T* x, T* y, int64_t rows, int64_t cols) { \
     kiln::softmax_long<T>(x, y, rows, cols);                                                               \
   }
-#define KILN_SOFTMAX_COLUMNS(entry, T)                                                                      \
-  extern "C" __global__ void __launch_bounds__(1024)                                                        \
-      entry(const T* x, T* y, int64_t outer, int64_t length, int64_t inner) {                              \
-    kiln::softmax_columns<T>(x, y, outer, length, inner);                                                  \
+#define KILN_SOFTMAX_COLUMNS(entry, T)                                        \
+  extern "C" __global__ void __launch_bounds__(1024)                          \
+      entry(const T* x, T* y, int64_t outer, int64_t length, int64_t inner) { \
+    kiln::softmax_columns<T>(x, y, outer, length, inner);                     \
   }

@@ -68,17 +68,17 @@ __device__ __forceinline__ void move(const Boxes<W, N>& boxes) {
 
 }  // namespace kiln
 
-#define KILN_MOVE(entry, Unit, Walk, boxes_of_launch)                                  \
-  extern "C" __global__ void __launch_bounds__(256)                                    \
+#define KILN_MOVE(entry, Unit, Walk, boxes_of_launch)                                 \
+  extern "C" __global__ void __launch_bounds__(256)                                   \
       entry(const __grid_constant__ kiln::Boxes<kiln::Walk, boxes_of_launch> boxes) { \
-    kiln::move<Unit>(boxes);                                                           \
+    kiln::move<Unit>(boxes);                                                          \
   }
 
 namespace kiln {
 
 /// A transpose: axis a is contiguous in the source, axis b in the target; what is outside them is walked.
 struct Transpose {
-  Walk outer;  // of tiles: its innermost two axes count tiles along a and along b
+  Walk outer;             // of tiles: its innermost two axes count tiles along a and along b
   Operand<int> from, to;  // strides of outer's axes; of the last two: from one tile to the next
   int extent_a, extent_b;
   int from_b, to_a;  // strides
@@ -116,7 +116,7 @@ __device__ __forceinline__ void transpose(const Transpose& t) {
 
 }  // namespace kiln
 
-#define KILN_TRANSPOSE(entry, Unit, tile)                                                                    \
+#define KILN_TRANSPOSE(entry, Unit, tile)                                                              \
   extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Transpose t) { \
-    kiln::transpose<Unit, tile>(t);                                                                          \
+    kiln::transpose<Unit, tile>(t);                                                                    \
   }

@@ -70,7 +70,7 @@ __device__ __forceinline__ void slice(const Slice& s) {
 
 }  // namespace kiln
 
-#define KILN_SLICE(entry, Unit)                                                                      \
+#define KILN_SLICE(entry, Unit)                                                                    \
   extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Slice s) { \
-    kiln::slice<Unit>(s);                                                                            \
+    kiln::slice<Unit>(s);                                                                          \
   }

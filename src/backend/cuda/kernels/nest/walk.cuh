@@ -18,9 +18,9 @@ struct Divisor {
 struct Walk {
   using Index = unsigned;
   using Offset = int;
-  unsigned count;      ///< elements
-  unsigned per_block;  ///< positions that a block handles
-  int rank;            ///< at least 1
+  unsigned count;          ///< elements
+  unsigned per_block;      ///< positions that a block handles
+  int rank;                ///< at least 1
   Divisor axes[kMaxAxes];  ///< the innermost axis counted in vectors
   /// The coordinate along `axis`; leaves in `position` what outer axes share.
   __device__ __forceinline__ unsigned split(int axis, unsigned& position) const {

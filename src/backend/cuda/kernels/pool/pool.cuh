@@ -11,7 +11,7 @@ enum class Pool { kMax, kAverage, kBlend };
 struct Pooling {
   const void* x;
   void* y;
-  Walk walk;  ///< over y: [images or planes, depth, height, width, vectors of channels]
+  Walk walk;                 ///< over y: [images or planes, depth, height, width, vectors of channels]
   int64_t x_image, y_image;  ///< strides; of the others, in elements too
   int64_t x_at[3], y_at[3];
   int in[3], kernel[3], stride[3], dilation[3], pad[3], pad_after[3];
@@ -98,8 +98,8 @@ __device__ __forceinline__ void pool(const Pooling& p, A least) {
 
 }  // namespace kiln
 
-#define KILN_POOL(entry, T, A, least, kind, vec)                                                              \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Pooling p) {          \
-    using namespace kiln;                                                                                     \
-    pool<T, A, Pool::kind, vec>(p, least);                                                                    \
+#define KILN_POOL(entry, T, A, least, kind, vec)                                                     \
+  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Pooling p) { \
+    using namespace kiln;                                                                            \
+    pool<T, A, Pool::kind, vec>(p, least);                                                           \
   }

@@ -13,7 +13,7 @@ struct alignas(16) Unit16 {
 struct Resize {
   const void* x;
   void* y;
-  const int* index;     ///< tap t of output i of an axis at its table's start + t * out + i
+  const int* index;  ///< tap t of output i of an axis at its table's start + t * out + i
   const float* weight;
   unsigned count;
   Divisor inner, out[3];
@@ -83,8 +83,8 @@ __device__ __forceinline__ void resize_taps(const Resize& r) {
 
 }  // namespace kiln
 
-#define KILN_RESIZE(entry, call)                                                                     \
-  extern "C" __global__ void __launch_bounds__(128) entry(const __grid_constant__ kiln::Resize r) {  \
-    using namespace kiln;                                                                            \
-    call(r);                                                                                         \
+#define KILN_RESIZE(entry, call)                                                                    \
+  extern "C" __global__ void __launch_bounds__(128) entry(const __grid_constant__ kiln::Resize r) { \
+    using namespace kiln;                                                                           \
+    call(r);                                                                                        \
   }
