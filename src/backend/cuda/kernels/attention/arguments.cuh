@@ -62,8 +62,8 @@ __device__ __forceinline__ float normalized(float x, float sum) {
 }
 
 /// Two neighbouring scores of a row in units of log2(e): scaled, masked, and -inf for keys that are not there.
-__device__ __forceinline__ void finish_scores(const AttentionArguments& args, float& x, float& y, const ELEMENT* mask_row,
-                                              int row, int key) {
+__device__ __forceinline__ void finish_scores(const AttentionArguments& args, float& x, float& y,
+                                              const ELEMENT* mask_row, int row, int key) {
   constexpr float kLog2e = 1.4426950408889634f;
   const float scale = args.scale * kLog2e;
   x *= scale;

@@ -2,13 +2,14 @@
 // the keys; scores stay in registers.
 // Defines: DEPTH (of q, k, v and the result, rounded up to 16, 32, 64 or 128), WARPS, ROWS (16 or 32 queries a warp),
 // KEYS (a stage), PIECE (bytes that are aligned and wholly inside or outside), and those of arguments.cuh.
-#include "device.cuh"
 #include "attention/arguments.cuh"
+#include "device.cuh"
 #include "gemm/tile.cuh"
 
 namespace kiln {
 
-constexpr int kThreads = WARPS * 32, kQueries = WARPS * ROWS, kBlocksM = ROWS / 16, kBlocksK = KEYS / 8, kBlocksD = DEPTH / 8;
+constexpr int kThreads = WARPS * 32, kQueries = WARPS * ROWS, kBlocksM = ROWS / 16, kBlocksK = KEYS / 8,
+              kBlocksD = DEPTH / 8;
 using QTile = Tile<ELEMENT, kQueries, DEPTH, true>;
 using KTile = Tile<ELEMENT, KEYS, DEPTH, true>;
 using VTile = Tile<ELEMENT, KEYS, DEPTH, false>;
@@ -111,7 +112,8 @@ __device__ __forceinline__ void write(const AttentionArguments& args, const Sums
 #pragma unroll
     for (int j = 0; j < kBlocksD; ++j) {
       const int column = j * 8 + lane % 4 * 2;
-      const float x = normalized(sums.at[r / 2][j][r % 2 * 2], sum), y = normalized(sums.at[r / 2][j][r % 2 * 2 + 1], sum);
+      const float x = normalized(sums.at[r / 2][j][r % 2 * 2], sum),
+                  y = normalized(sums.at[r / 2][j][r % 2 * 2 + 1], sum);
       if (PIECE >= 4) {  // even depths and strides: two columns are one word
         if (column < args.value_depth) *reinterpret_cast<unsigned*>(line + column) = pack2<ELEMENT>(x, y);
       } else {
@@ -128,16 +130,19 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_mma(const __gri
   const int tiles = (args.queries + kQueries - 1) / kQueries;
   const int tile = blockIdx.x % tiles, head = blockIdx.x / tiles % args.heads, batch = blockIdx.x / tiles / args.heads;
   const int kv_head = head / (args.heads / args.kv_heads);
-  const ELEMENT* q = args.q + batch * args.q_strides.batch + head * args.q_strides.head + tile * kQueries * args.q_strides.row;
+  const ELEMENT* q =
+      args.q + batch * args.q_strides.batch + head * args.q_strides.head + tile * kQueries * args.q_strides.row;
   const ELEMENT* k = args.k + batch * args.k_strides.batch + kv_head * args.k_strides.head;
   const ELEMENT* v = args.v + batch * args.v_strides.batch + kv_head * args.v_strides.head;
   const ELEMENT* mask = args.mask + batch * args.mask_strides.batch + head * args.mask_strides.head;
-  const int warp_row = threadIdx.x / 32 * ROWS, row0 = tile * kQueries + warp_row, steps = (args.keys + KEYS - 1) / KEYS;
+  const int warp_row = threadIdx.x / 32 * ROWS, row0 = tile * kQueries + warp_row,
+            steps = (args.keys + KEYS - 1) / KEYS;
   const auto copy = [&](int step) {
     const unsigned stage = stages + step % 2 * kStageBytes;
     const int left = args.keys - step * KEYS;
     KTile::copy<kThreads, PIECE>(stage, k + step * KEYS * args.k_strides.row, args.k_strides.row, left, args.depth);
-    VTile::copy<kThreads, PIECE>(stage + KTile::kBytes, v + step * KEYS * args.v_strides.row, args.v_strides.row, left, args.value_depth);
+    VTile::copy<kThreads, PIECE>(stage + KTile::kBytes, v + step * KEYS * args.v_strides.row, args.v_strides.row, left,
+                                 args.value_depth);
   };
   pdl_wait();
   QTile::copy<kThreads, PIECE>(shared, q, args.q_strides.row, args.queries - tile * kQueries, args.depth);

@@ -1,7 +1,7 @@
-// softmax(q k^T * scale + mask) v on sm_90a: one thread feeds the copy engine, groups of four warps have 64 queries each;
-// the scores of the next keys are multiplied while the weights of these are, and weighed meanwhile.
-// Defines: DEPTH (64 or 128: channels of a head, rounded up), GROUPS, KEYS (a stage), STAGES, and those of arguments.cuh.
-// The prelude has wgmma() for KEYS columns, and wgmma_values() for DEPTH.
+// softmax(q k^T * scale + mask) v on sm_90a: one thread feeds the copy engine, groups of four warps have 64 queries
+// each; the scores of the next keys are multiplied while the weights of these are, and weighed meanwhile. Defines:
+// DEPTH (64 or 128: channels of a head, rounded up), GROUPS, KEYS (a stage), STAGES, and those of arguments.cuh. The
+// prelude has wgmma() for KEYS columns, and wgmma_values() for DEPTH.
 #include "attention/arguments.cuh"
 #include "gemm/hopper.cuh"
 
@@ -20,8 +20,8 @@ struct Ring {
   __device__ unsigned parity(int i) const { return i / STAGES & 1; }
 };
 
-__device__ __forceinline__ void copy_panels(unsigned to, const TensorMap* map, unsigned barrier, int rows, int row, int head,
-                                            int batch) {
+__device__ __forceinline__ void copy_panels(unsigned to, const TensorMap* map, unsigned barrier, int rows, int row,
+                                            int head, int batch) {
 #pragma unroll
   for (int panel = 0; panel < kPanels; ++panel)
     copy_box_4d(to + panel * rows * 128, map, barrier, panel * 64, row, head, batch);
@@ -42,7 +42,8 @@ __device__ __forceinline__ void multiply_keys(float (&scores)[kBlocksK][4], unsi
   }
   commit_wgmma();
 }
-__device__ __forceinline__ void multiply_values(float (&sums)[kBlocksD][4], const unsigned (&weights)[KEYS / 16][4], unsigned v) {
+__device__ __forceinline__ void multiply_values(float (&sums)[kBlocksD][4], const unsigned (&weights)[KEYS / 16][4],
+                                                unsigned v) {
 #pragma unroll
   for (int step = 0; step < KEYS / 16; ++step) wgmma_values(sums, weights[step], values_descriptor(v) + step * 128, 1);
   commit_wgmma();
@@ -152,7 +153,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                     const __grid_constant__ TensorMap map_v, const __grid_constant__ AttentionArguments args) {
   extern __shared__ __align__(1024) unsigned char raw[];
   __shared__ alignas(8) unsigned long long barriers[4 * STAGES + 1];
-  const unsigned q = (shared_address(raw) + 1023) & ~1023u, first = shared_address(barriers), q_full = first + 32 * STAGES;
+  const unsigned q = (shared_address(raw) + 1023) & ~1023u, first = shared_address(barriers),
+                 q_full = first + 32 * STAGES;
   const Ring keys{first, first + 8 * STAGES, q + kBytesQ};
   const Ring values{first + 16 * STAGES, first + 24 * STAGES, q + kBytesQ + STAGES * kBytesKeys};
   if (threadIdx.x == 0) {
@@ -179,7 +181,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       const auto at = [](int index, long long stride) { return stride ? index : 0; };
       const int kv_head = head / (args.heads / args.kv_heads), steps = (args.keys + KEYS - 1) / KEYS;
       expect_bytes(q_full, kBytesQ);
-      copy_panels(q, &map_q, q_full, kQueries, tile * kQueries, at(head, args.q_strides.head), at(batch, args.q_strides.batch));
+      copy_panels(q, &map_q, q_full, kQueries, tile * kQueries, at(head, args.q_strides.head),
+                  at(batch, args.q_strides.batch));
       for (int i = 0; i < steps; ++i) {
         wait_barrier(keys.empty_at(i), keys.parity(i) ^ 1);
         expect_bytes(keys.full_at(i), kBytesKeys);

@@ -15,7 +15,7 @@ struct ConvArguments {
   Epilogue epilogue;
   Strides x_strides, y_strides;
   long long w_group, w_out, w_in, w_tap;
-  long long y_first;  ///< where the first pixel lies in y
+  long long y_first;                              ///< where the first pixel lies in y
   int pixels;                                     ///< of y, all images together
   int groups, in_channels, out_channels, splits;  ///< channels of one group
   int images;

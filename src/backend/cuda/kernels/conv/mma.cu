@@ -1,14 +1,15 @@
 // Convolution on tensor cores as a product without a copy of its input, channels last: rows are output pixels, columns
 // the output channels of a group, k runs over taps and then a group's input channels.
-// Defines: those of mma_product.cuh (both operands K-major) and slab.cuh, A_PIECE (bytes of x that belong to one tap and
-// are aligned), B_PIECE, SPLIT as in gemm/mma.cu, and those of arguments.cuh. Channels of x, y are contiguous, and k of w.
+// Defines: those of mma_product.cuh (both operands K-major) and slab.cuh, A_PIECE (bytes of x that belong to one tap
+// and are aligned), B_PIECE, SPLIT as in gemm/mma.cu, and those of arguments.cuh. Channels of x, y are contiguous, and
+// k of w.
 #define A_K_MAJOR 1
 #define B_K_MAJOR 1
 #include "conv/arguments.cuh"
-#include "gemm/raster.cuh"
-#include "gemm/mma_product.cuh"
 #include "conv/pad_channels.cuh"
 #include "conv/pixel_lines.cuh"
+#include "gemm/mma_product.cuh"
+#include "gemm/raster.cuh"
 
 namespace kiln {
 
@@ -21,12 +22,13 @@ extern "C" __global__ void __launch_bounds__(kThreads) conv_mma(const __grid_con
   const int row0 = place.m * BM, column0 = place.n * BN;
   const int columns = args.out_channels - column0;
   const Window& window = args.window;
-  const int k = window.kernel[0] * window.kernel[1] * window.kernel[2] * args.in_channels, all_tiles = (k + BK - 1) / BK;
+  const int k = window.kernel[0] * window.kernel[1] * window.kernel[2] * args.in_channels,
+            all_tiles = (k + BK - 1) / BK;
   const int first = static_cast<int>(static_cast<long long>(all_tiles) * split / args.splits);
   const int last = static_cast<int>(static_cast<long long>(all_tiles) * (split + 1) / args.splits);
   const ELEMENT* x = args.x + group * args.in_channels;
   const ELEMENT* w = args.w + group * args.w_group + column0 * args.w_out;
-  PixelLines<kThreads> lines(args, row0, first * BK);
+  PixelLines<ATile, kThreads> lines(args, row0, first * BK);
   pdl_wait();
   Sums sums = {};
   mma_product(sums, shared_address(shared), last - first, [&](unsigned stage, int tile) {
@@ -36,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) conv_mma(const __grid_con
   });
   pdl_launch();
   const int channel0 = group * args.out_channels + column0;
-  for_each_sum(sums, shared, args.pixels - row0, columns, [&](float (&value)[VEC], int row, int column) {
+  for_each_sum(sums, shared, args.pixels - row0, columns, [&](float(&value)[VEC], int row, int column) {
 #if SPLIT
     const long long line = static_cast<long long>(split) * args.pixels + row0 + row;
     store_vector(args.partial + line * (args.groups * args.out_channels) + channel0 + column, value);
@@ -48,7 +50,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) conv_mma(const __grid_con
 
 #if SPLIT
 /// Adds the partial sums in the order of the splits. A thread a vector of y.
-extern "C" __global__ void __launch_bounds__(256) conv_reduce(const __grid_constant__ ConvArguments args, long long vectors) {
+extern "C" __global__ void __launch_bounds__(256)
+    conv_reduce(const __grid_constant__ ConvArguments args, long long vectors) {
   pdl_wait();
   const long long vector = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (vector >= vectors) return;

@@ -1,6 +1,6 @@
-// How a convolution's input becomes the tile of a product without a copy of it: each line of A is a pixel, whose taps and
-// channels are copied in pieces. Defines: those of conv/arguments.cuh, BM BK, A_PIECE (bytes of x that belong to one tap
-// and are aligned). The file that includes it has ATile.
+// How a convolution's input becomes the tile of a product without a copy of it: each line of A is a pixel, whose taps
+// and channels are copied in pieces. Defines: those of conv/arguments.cuh, BM BK, A_PIECE (bytes of x that belong to
+// one tap and are aligned).
 #pragma once
 #include "conv/arguments.cuh"
 #include "gemm/tile.cuh"
@@ -30,8 +30,9 @@ struct Reach {
   }
 };
 
-/// The lines of A that one of kLoaders threads copies, the block's first: a pixel each, all at the same chunk of k. Offsets fit 32 bits: the host sees to it.
-template <int kLoaders>
+/// The lines of A that one of kLoaders threads copies, the block's first: a pixel each, all at the same chunk of k.
+/// Offsets fit 32 bits: the host sees to it.
+template <class ATile, int kLoaders>
 class PixelLines {
  public:
   __device__ PixelLines(const ConvArguments& args, int row0, int first_k) : args_(args) {

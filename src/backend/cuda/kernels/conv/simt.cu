@@ -1,6 +1,7 @@
 // Convolution and its transpose by plain FMA, as a product: rows are output pixels, columns the output channels of a
-// group, k runs over taps and then a group's input channels. Any strides of x and y (channels first or last), any groups.
-// Defines: those of simt_tile.cuh and arguments.cuh, TRANSPOSED (1: a deconvolution, each output gathers the inputs that reach it).
+// group, k runs over taps and then a group's input channels. Any strides of x and y (channels first or last), any
+// groups. Defines: those of simt_tile.cuh and arguments.cuh, TRANSPOSED (1: a deconvolution, each output gathers the
+// inputs that reach it).
 #include "conv/arguments.cuh"
 #include "gemm/simt_tile.cuh"
 

@@ -1,22 +1,19 @@
-// Convolution on sm_90a as a product without a copy of its input, channels last, one group: four warps gather pixels into
-// stages, the copy engine brings the weights, groups of four warps multiply. Blocks stay and take tile after tile; with
-// SPLIT the blocks of a cluster share one tile's k instead and end a share of its columns each.
-// Defines: BM (64 a group of warps) BN STAGES SPLIT VEC A_PIECE, those of conv/arguments.cuh. The prelude has wgmma().
+// Convolution on sm_90a as a product without a copy of its input, channels last, one group: four warps gather pixels
+// into stages, the copy engine brings the weights, groups of four warps multiply. Blocks stay and take tile after tile;
+// with SPLIT the blocks of a cluster share one tile's k instead and end a share of its columns each. Defines: BM (64 a
+// group of warps) BN STAGES SPLIT VEC A_PIECE, those of conv/arguments.cuh. The prelude has wgmma().
 #define BK (128 / sizeof(ELEMENT))
 #include "conv/arguments.cuh"
+#include "conv/pad_channels.cuh"
+#include "conv/pixel_lines.cuh"
 #include "gemm/exchange.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/slab.cuh"
 #include "gemm/tile.cuh"
 
 namespace kiln {
+
 using ATile = Tile<ELEMENT, BM, BK, true>;  // swizzled as wgmma has it: lines of 128 bytes, stages at multiples of 1024
-}
-#include "conv/pad_channels.cuh"
-#include "conv/pixel_lines.cuh"
-
-namespace kiln {
-
 constexpr int kGroups = BM / 64, kMultipliers = 128 * kGroups, kLoaders = 128, kThreads = kMultipliers + kLoaders;
 constexpr int kStep = BK, kBytesA = BM * 128, kBytesB = BN * 128, kBlocks = BN / 8;
 constexpr int kPart = 32;  ///< columns of a slab
@@ -51,12 +48,14 @@ struct Work {
   }
   template <class Use>
   __device__ __forceinline__ void for_each_tile(const Use& use) const {
-    for (int t = blockIdx.x / SPLIT; t < tiles_m * tiles_n; t += gridDim.x / SPLIT) use(tile_place(t, tiles_m, tiles_n));
+    for (int t = blockIdx.x / SPLIT; t < tiles_m * tiles_n; t += gridDim.x / SPLIT)
+      use(tile_place(t, tiles_m, tiles_n));
   }
 };
 
 /// Brings the weights of a stage.
-__device__ __forceinline__ void copy_weights(const TensorMap* map_w, unsigned shared, unsigned full, int stage, int k, int column) {
+__device__ __forceinline__ void copy_weights(const TensorMap* map_w, unsigned shared, unsigned full, int stage, int k,
+                                             int column) {
   expect_bytes(full + 8 * stage, kBytesB);
   copy_box(shared + stage * (kBytesA + kBytesB) + kBytesA, map_w, full + 8 * stage, k * kStep, column, 0);
 }
@@ -71,8 +70,8 @@ __device__ __forceinline__ int begin_weights(const TensorMap* map_w, const Work&
 }
 
 /// Pixels of a stage are announced when they have arrived, some stages behind those being copied.
-__device__ __forceinline__ void feed(const TensorMap* map_w, const ConvArguments& args, const Work& work, unsigned shared,
-                                     unsigned full, unsigned empty, int begun) {
+__device__ __forceinline__ void feed(const TensorMap* map_w, const ConvArguments& args, const Work& work,
+                                     unsigned shared, unsigned full, unsigned empty, int begun) {
   Stage stage(1), arrived(0);
   int on_their_way = 0;
   const auto announce = [&] {
@@ -81,7 +80,7 @@ __device__ __forceinline__ void feed(const TensorMap* map_w, const ConvArguments
     arrived.advance();
   };
   work.for_each_tile([&](TilePlace place) {
-    PixelLines<kLoaders> lines(args, place.m * BM, work.first * kStep);
+    PixelLines<ATile, kLoaders> lines(args, place.m * BM, work.first * kStep);
     for (int k = work.first; k < work.last; ++k, stage.advance()) {
       wait_barrier(empty + 8 * stage.at, stage.parity);
       if (threadIdx.x == 0 && begun <= 0) copy_weights(map_w, shared, full, stage.at, k, place.n * BN);
@@ -125,7 +124,7 @@ __device__ __forceinline__ void write(const ConvArguments& args, float (&sums)[k
                                       int row, int column) {
   slab.fill(sums);
   slab.for_each(args.pixels - row, args.out_channels - column,
-                [&](float (&x)[VEC], int i, int j) { finish(args, x, row + i, column + j); });
+                [&](float(&x)[VEC], int i, int j) { finish(args, x, row + i, column + j); });
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)

@@ -1,4 +1,5 @@
-// Where a sliding window looks, and where pixels lie. Axes in the order depth, height, width; absent ones have extent 1.
+// Where a sliding window looks, and where pixels lie. Axes in the order depth, height, width; absent ones have
+// extent 1.
 #pragma once
 
 namespace kiln {
@@ -23,7 +24,9 @@ struct Pixel {
     at[0] = index % w.out[0];
     n = index / w.out[0];
   }
-  __device__ long long offset(const Strides& s) const { return n * s.n + at[0] * s.at[0] + at[1] * s.at[1] + at[2] * s.at[2]; }
+  __device__ long long offset(const Strides& s) const {
+    return n * s.n + at[0] * s.at[0] + at[1] * s.at[1] + at[2] * s.at[2];
+  }
 };
 
 /// A position of the kernel by its place in [d, h, w].

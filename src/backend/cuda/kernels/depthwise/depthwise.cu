@@ -58,8 +58,8 @@ extern "C" __global__ void __launch_bounds__(128) depthwise(const __grid_constan
       }
     }
   }
-  const long long row = rest * args.y_strides.n + channel * args.y_strides.channel + z * args.y_strides.at[0] +
-                        y * args.y_strides.at[1];
+  const long long row =
+      rest * args.y_strides.n + channel * args.y_strides.channel + z * args.y_strides.at[0] + y * args.y_strides.at[1];
 #pragma unroll
   for (int i = 0; i < COLUMNS; ++i) {
     if (column0 + i >= window.out[2]) continue;

@@ -32,7 +32,8 @@ extern "C" __global__ void __launch_bounds__(128) depthwise_rows(const __grid_co
     for (int i = 0; i < kSpan; ++i) {
       const int in_x = first_x + i;
       values[i] = {};
-      if (inside && in_x >= 0 && in_x < window.in[2]) values[i] = load_vec<ELEMENT, VEC>(row + in_x * args.x_strides.at[2]);
+      if (inside && in_x >= 0 && in_x < window.in[2])
+        values[i] = load_vec<ELEMENT, VEC>(row + in_x * args.x_strides.at[2]);
     }
 #pragma unroll
     for (int kx = 0; kx < KERNEL_W; ++kx) weights[kx] = load_vec<ELEMENT, VEC>(w + (ky * KERNEL_W + kx) * args.groups);

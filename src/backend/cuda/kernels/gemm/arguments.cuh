@@ -1,12 +1,13 @@
-// What every kernel of matrix products is given. Defines: ELEMENT (of A and B), RESULT (of C). The prelude has Epilogue.
+// What every kernel of matrix products is given. Defines: ELEMENT (of A and B), RESULT (of C). The prelude has
+// Epilogue.
 #pragma once
 #include "gemm/batch.cuh"
 #include "gemm/vectors.cuh"
 
 namespace kiln {
 
-/// Element (i, l) of A lies at i * a_row + l * a_k, (l, j) of B at j * b_column + l * b_k, (i, j) of C at i * c_row + j.
-/// The host's struct of the same name (gemm/gemm.h) has this layout.
+/// Element (i, l) of A lies at i * a_row + l * a_k, (l, j) of B at j * b_column + l * b_k, (i, j) of C at i * c_row +
+/// j. The host's struct of the same name (gemm/gemm.h) has this layout.
 struct GemmArguments {
   const ELEMENT* a;
   const ELEMENT* b;

@@ -15,8 +15,8 @@ struct Exchange {
     float4 at[kSplit > 1 ? kSplit - 1 : 1][kOwn][kThreads];
   };
 
-  /// `own` gets the sums over the cluster of this block's columns, added in the order of the ranks' slots. Called by all
-  /// threads of all blocks; those that do not multiply have `thread` >= kThreads.
+  /// `own` gets the sums over the cluster of this block's columns, added in the order of the ranks' slots. Called by
+  /// all threads of all blocks; those that do not multiply have `thread` >= kThreads.
   static __device__ __forceinline__ void run(float (&sums)[kBlocks][4], float (&own)[kOwn][4], Received& received,
                                              int rank, int thread) {
     arrive_cluster();

@@ -1,5 +1,5 @@
-// A function for each instruction of sm_90a's asynchronous path: barriers that count bytes, the copy engine (TMA), groups
-// of wgmma, clusters. The prelude has wgmma() itself, for its number of columns.
+// A function for each instruction of sm_90a's asynchronous path: barriers that count bytes, the copy engine (TMA),
+// groups of wgmma, clusters. The prelude has wgmma() itself, for its number of columns.
 #pragma once
 #include "gemm/mma.cuh"
 
@@ -27,14 +27,19 @@ __device__ __forceinline__ void arrive(unsigned barrier) {
 }
 /// At the barrier in the same place of another block of the cluster.
 __device__ __forceinline__ void arrive_remote(unsigned barrier, unsigned block) {
-  asm volatile("{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
-               "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier), "r"(block) : "memory");
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+      "r"(block)
+      : "memory");
 }
 __device__ __forceinline__ void wait_barrier(unsigned barrier, unsigned parity) {
   unsigned done;
   do {
     asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
   } while (!done);
 }
 
@@ -44,19 +49,28 @@ __device__ __forceinline__ void prefetch_map(const TensorMap* map) {
 }
 /// Copies the map's box from (x, y, z), x along the contiguous axis; what lies outside reads as zeros.
 __device__ __forceinline__ void copy_box(unsigned to, const TensorMap* map, unsigned barrier, int x, int y, int z) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];"
-               ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z) : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+      "[%2];" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
+      : "memory");
 }
-__device__ __forceinline__ void copy_box_4d(unsigned to, const TensorMap* map, unsigned barrier, int x, int y, int z, int w) {
-  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];"
-               ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
+__device__ __forceinline__ void copy_box_4d(unsigned to, const TensorMap* map, unsigned barrier, int x, int y, int z,
+                                            int w) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], "
+      "[%2];" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w)
+      : "memory");
 }
 /// copy_box to all blocks of the cluster in `blocks`, at the same place of each, counted by each one's barrier.
-__device__ __forceinline__ void copy_box_to_all(unsigned to, const TensorMap* map, unsigned barrier, int x, int y, int z,
-                                                unsigned short blocks) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
-               "[%0], [%1, {%3, %4, %5}], [%2], %6;"
-               ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(blocks) : "memory");
+__device__ __forceinline__ void copy_box_to_all(unsigned to, const TensorMap* map, unsigned barrier, int x, int y,
+                                                int z, unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(blocks)
+      : "memory");
 }
 
 /// Rows of 128 bytes, swizzled as the copy engine does it, eight to a group of 1024 bytes. A step of 32 bytes along k
@@ -84,7 +98,9 @@ __device__ __forceinline__ unsigned cluster_rank() {
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
-__device__ __forceinline__ void arrive_cluster() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void arrive_cluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
 __device__ __forceinline__ void wait_cluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 /// Where `address` of this block's shared memory is in another's.
 __device__ __forceinline__ unsigned remote_address(unsigned address, unsigned block) {
@@ -93,7 +109,9 @@ __device__ __forceinline__ unsigned remote_address(unsigned address, unsigned bl
   return remote;
 }
 __device__ __forceinline__ void store_remote(unsigned address, const float (&x)[4]) {
-  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]) : "memory");
+  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(x[0]), "f"(x[1]), "f"(x[2]),
+               "f"(x[3])
+               : "memory");
 }
 
 }  // namespace kiln

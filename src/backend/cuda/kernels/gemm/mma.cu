@@ -1,9 +1,9 @@
 // C = epilogue(A * B) on tensor cores by mma.sync: FP16 and BF16, or FP32 rounded to TF32; sums in FP32.
-// Defines: those of mma_product.cuh and slab.cuh, A_PIECE B_PIECE (bytes that are aligned and wholly inside or outside),
-// SPLIT (1: blocks share k, write partial sums, and gemm_reduce ends the work), and those of arguments.cuh.
+// Defines: those of mma_product.cuh and slab.cuh, A_PIECE B_PIECE (bytes that are aligned and wholly inside or
+// outside), SPLIT (1: blocks share k, write partial sums, and gemm_reduce ends the work), and those of arguments.cuh.
 #include "gemm/arguments.cuh"
-#include "gemm/raster.cuh"
 #include "gemm/mma_product.cuh"
+#include "gemm/raster.cuh"
 
 namespace kiln {
 
@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm_mma(const __grid_con
       BTile::copy<kThreads, B_PIECE>(stage + ATile::kBytes, b + k * b_pitch, b_pitch, left, columns);
   });
   pdl_launch();
-  for_each_sum(sums, shared, rows, columns, [&](float (&x)[VEC], int row, int column) {
+  for_each_sum(sums, shared, rows, columns, [&](float(&x)[VEC], int row, int column) {
 #if SPLIT
     const long long batches = gridDim.x / args.splits / per_batch;
     const long long line = (split * batches + batch) * args.m + row0 + row;
@@ -48,7 +48,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm_mma(const __grid_con
 
 #if SPLIT
 /// Adds the partial sums in the order of the splits. A thread a vector of C.
-extern "C" __global__ void __launch_bounds__(256) gemm_reduce(const __grid_constant__ GemmArguments args, long long vectors) {
+extern "C" __global__ void __launch_bounds__(256)
+    gemm_reduce(const __grid_constant__ GemmArguments args, long long vectors) {
   pdl_wait();
   const long long vector = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (vector >= vectors) return;

@@ -44,7 +44,8 @@ __device__ __forceinline__ void multiply_stage(Sums& sums, unsigned stage, int w
   }
 }
 
-/// Sums of tiles [0, tiles). copy(stage address, tile) starts the copies of a tile; it is called for each tile in order.
+/// Sums of tiles [0, tiles). copy(stage address, tile) starts the copies of a tile; it is called for each tile in
+/// order.
 template <class Copy>
 __device__ __forceinline__ void mma_product(Sums& sums, unsigned shared, int tiles, Copy&& copy) {
   const int warp = threadIdx.x / 32, warp_row = warp / WARPS_N * kWarpM, warp_column = warp % WARPS_N * kWarpN;
@@ -78,7 +79,7 @@ __device__ __forceinline__ void for_each_sum(const Sums& sums, unsigned char* sh
     slab.fill(sums.at[i]);
     const int row0 = warp_row + i * 16;
     slab.for_each(rows - row0, columns - warp_column,
-                  [&](float (&x)[VEC], int row, int column) { use(x, row0 + row, warp_column + column); });
+                  [&](float(&x)[VEC], int row, int column) { use(x, row0 + row, warp_column + column); });
   }
 }
 

@@ -15,9 +15,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm_simt(const __grid_co
   const ELEMENT* a = args.a + at.a + row0 * args.a_row;
   const ELEMENT* b = args.b + at.b + column0 * args.b_column;
   const int rows = args.m - row0, columns = args.n - column0;
-  const auto load_a = [&](int row, int k) {
-    return row < rows ? to_float(a[row * args.a_row + k * args.a_k]) : 0.f;
-  };
+  const auto load_a = [&](int row, int k) { return row < rows ? to_float(a[row * args.a_row + k * args.a_k]) : 0.f; };
   const auto load_b = [&](int column, int k) {
     return column < columns ? to_float(b[column * args.b_column + k * args.b_k]) : 0.f;
   };

@@ -1,8 +1,7 @@
 // C = epilogue(A * B^T) on sm_90a where there are few tiles: the blocks of a cluster share a tile's k, exchange partial
-// sums through each other's shared memory, and end a share of its columns each. Constant weights are on their way before
-// the kernel in front has ended.
-// Defines: BM (64 a group of warps) BN STAGES, SPLIT (blocks a cluster), B_CONSTANT, VEC, those of arguments.cuh. The
-// prelude has wgmma().
+// sums through each other's shared memory, and end a share of its columns each. Constant weights are on their way
+// before the kernel in front has ended. Defines: BM (64 a group of warps) BN STAGES, SPLIT (blocks a cluster),
+// B_CONSTANT, VEC, those of arguments.cuh. The prelude has wgmma().
 #include "gemm/arguments.cuh"
 #include "gemm/exchange.cuh"
 #include "gemm/slab.cuh"
@@ -34,11 +33,12 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
   const int zb = args.batches.axes && args.batches.axis[0].b ? place.batch : 0;
   const int steps = place.last - place.first, ahead = min(STAGES, steps);
   const auto copy_a = [&](int i) {
-    copy_box(shared + i % STAGES * (kBytesA + kBytesB), map_a, full + 8 * (i % STAGES), (place.first + i) * kStep, place.row, za);
+    copy_box(shared + i % STAGES * (kBytesA + kBytesB), map_a, full + 8 * (i % STAGES), (place.first + i) * kStep,
+             place.row, za);
   };
   const auto copy_b = [&](int i) {
-    copy_box(shared + i % STAGES * (kBytesA + kBytesB) + kBytesA, map_b, full + 8 * (i % STAGES), (place.first + i) * kStep,
-             place.column, zb);
+    copy_box(shared + i % STAGES * (kBytesA + kBytesB) + kBytesA, map_b, full + 8 * (i % STAGES),
+             (place.first + i) * kStep, place.column, zb);
   };
 #if !B_CONSTANT
   pdl_wait();
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const long long c = args.batches.axes ? place.batch * args.batches.axis[0].c : 0;
   slab.fill(own);
   slab.for_each(args.m - row, args.n - column,
-                [&](float (&x)[VEC], int i, int j) { finish(args, x, c, row + i, column + j); });
+                [&](float(&x)[VEC], int i, int j) { finish(args, x, c, row + i, column + j); });
 }
 
 }  // namespace kiln

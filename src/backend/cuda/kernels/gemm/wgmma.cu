@@ -42,7 +42,8 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
                                      const Tiles& tiles, unsigned shared, unsigned full, unsigned empty, int rank) {
   const int steps = (args.k + kStep - 1) / kStep;
   // A batch axis along which an operand does not move has extent 1 in its map.
-  const int batch_a = args.batches.axes && args.batches.axis[0].a, batch_b = args.batches.axes && args.batches.axis[0].b;
+  const int batch_a = args.batches.axes && args.batches.axis[0].a,
+            batch_b = args.batches.axes && args.batches.axis[0].b;
   Stage stage(1);
   for (int t = blockIdx.x / CLUSTER; t < tiles.all; t += gridDim.x / CLUSTER) {
     const int batch = t / tiles.per_batch;
@@ -136,9 +137,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       for (int part = 0; part < BN / kPart; ++part) {
         const int column = column0 + part * kPart;
         slab.fill(reinterpret_cast<float(&)[kPart / 8][4]>(sums[part * (kPart / 8)]));
-        slab.for_each(args.m - row0, args.n - column, [&](float (&x)[VEC], int i, int j) {
-          finish(args, x, c, row0 + i, column + j);
-        });
+        slab.for_each(args.m - row0, args.n - column,
+                      [&](float(&x)[VEC], int i, int j) { finish(args, x, c, row0 + i, column + j); });
       }
     }
   }
