@@ -134,8 +134,8 @@ std::vector<AttentionCandidate> attention_candidates(const AttentionTraits& trai
   struct Shape {
     int64_t warps, rows, keys;  // of kWgmma: warps, keys, stages
   };
-  for (const Shape& shape :
-       {Shape{4, 32, 64}, Shape{4, 16, 64}, Shape{8, 16, 64}, Shape{4, 32, 32}, Shape{2, 16, 64}, Shape{4, 16, 128}}) {
+  for (const Shape& shape : {Shape{4, 32, 64}, Shape{4, 16, 64}, Shape{8, 16, 64}, Shape{4, 32, 32}, Shape{2, 16, 64},
+                             Shape{4, 16, 128}, Shape{2, 16, 128}, Shape{1, 16, 128}}) {
     kernel.warps = shape.warps;
     kernel.rows = shape.rows;
     kernel.keys = shape.keys;
@@ -145,7 +145,7 @@ std::vector<AttentionCandidate> attention_candidates(const AttentionTraits& trai
     const double waves = std::max(1.0, std::ceil(tiles / machine.multiprocessors / 2) * 2);
     const double steps = static_cast<double>(ceil_div(traits.keys, kernel.keys));
     const double flops = 4.0 * static_cast<double>(kernel.queries() * kernel.keys * kernel.depth);
-    const double rate = shape.rows == 32 ? 1400 : 1000;
+    const double rate = (shape.rows == 32 ? 1400 : 1000) * std::min(1.0, static_cast<double>(shape.warps) / 4);
     const double cycles = waves * (2000 + steps * (flops / rate + 300));
     result.push_back({kernel, 1.5 + 1e6 * cycles / machine.clock_hz});
   }

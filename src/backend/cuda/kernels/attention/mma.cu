@@ -64,7 +64,7 @@ __device__ __forceinline__ void weigh(const AttentionArguments& args, Scores& sc
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           float& x = scores.at[i][j][half * 2 + e];
-          x = exp2f(x - base);
+          x = power_of_two(x - base);
           total += x;
         }
       softmax.total[r] += total;

@@ -70,7 +70,7 @@ __device__ __forceinline__ void weigh(const AttentionArguments& args, float (&sc
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         float& x = scores[j][r * 2 + e];
-        x = exp2f(x - base);
+        x = power_of_two(x - base);
         total += x;
       }
     softmax.total[r] += total;

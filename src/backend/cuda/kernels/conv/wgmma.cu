@@ -17,10 +17,6 @@ using ATile = Tile<ELEMENT, BM, BK, true>;  // swizzled as wgmma has it: lines o
 constexpr int kGroups = BM / 64, kMultipliers = 128 * kGroups, kLoaders = 128, kThreads = kMultipliers + kLoaders;
 constexpr int kStep = BK, kBytesA = BM * 128, kBytesB = BN * 128, kBlocks = BN / 8;
 constexpr int kPart = 32;  ///< columns of a slab
-/// Stages whose pixels may be on their way. Multipliers hold a stage until they have begun the next, so that one more
-/// must be announced before the ring is full.
-constexpr int kBehind = STAGES < 5 ? STAGES - 2 : 3;
-static_assert(STAGES >= 3, "the ring turns");
 using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
 
 struct Stage {
@@ -69,16 +65,10 @@ __device__ __forceinline__ int begin_weights(const TensorMap* map_w, const Work&
   return ahead;
 }
 
-/// Pixels of a stage are announced when they have arrived, some stages behind those being copied.
+/// A stage is full when its weights and every loader's pixels have arrived. Loaders wait for neither.
 __device__ __forceinline__ void feed(const TensorMap* map_w, const ConvArguments& args, const Work& work,
                                      unsigned shared, unsigned full, unsigned empty, int begun) {
-  Stage stage(1), arrived(0);
-  int on_their_way = 0;
-  const auto announce = [&] {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // wgmma reads what cp.async has written
-    arrive(full + 8 * arrived.at);
-    arrived.advance();
-  };
+  Stage stage(1);
   work.for_each_tile([&](TilePlace place) {
     PixelLines<ATile, kLoaders> lines(args, place.m * BM, work.first * kStep);
     for (int k = work.first; k < work.last; ++k, stage.advance()) {
@@ -86,17 +76,12 @@ __device__ __forceinline__ void feed(const TensorMap* map_w, const ConvArguments
       if (threadIdx.x == 0 && begun <= 0) copy_weights(map_w, shared, full, stage.at, k, place.n * BN);
       --begun;
       lines.copy(shared + stage.at * (kBytesA + kBytesB), args.x, k * kStep);
-      commit_copies();
-      if (on_their_way == kBehind) {
-        wait_for_copies<kBehind>();
-        announce();
-      } else {
-        ++on_their_way;
-      }
+      if (A_PIECE == 2)  // copied at once
+        arrive(full + 8 * stage.at);
+      else
+        arrive_when_copied(full + 8 * stage.at);
     }
   });
-  wait_for_copies<0>();
-  for (; on_their_way > 0; --on_their_way) announce();
 }
 
 __device__ __forceinline__ void multiply_tile(float (&sums)[kBlocks][4], int steps, Stage& stage, unsigned shared,
@@ -104,6 +89,7 @@ __device__ __forceinline__ void multiply_tile(float (&sums)[kBlocks][4], int ste
   int before = -1;
   for (int k = 0; k < steps; ++k, stage.advance()) {
     wait_barrier(full + 8 * stage.at, stage.parity);
+    see_copies();
     const unsigned a = shared + stage.at * (kBytesA + kBytesB);
     const unsigned long long da = tile_descriptor(a + group * 64 * 128), db = tile_descriptor(a + kBytesA);
     begin_wgmma();

@@ -25,6 +25,13 @@ __device__ __forceinline__ void expect_bytes(unsigned barrier, unsigned bytes) {
 __device__ __forceinline__ void arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+/// Once all copies that this thread has begun with copy_async are there.
+__device__ __forceinline__ void arrive_when_copied(unsigned barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+/// Before wgmma reads what others have written by copy_async. The reader fences: a writer would wait for its later
+/// copies.
+__device__ __forceinline__ void see_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 /// At the barrier in the same place of another block of the cluster.
 __device__ __forceinline__ void arrive_remote(unsigned barrier, unsigned block) {
   asm volatile(
