@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "api/build/builder_config.h"
 #include "api/build/testing/workbench.h"
 
 namespace kiln::api::testing {
@@ -57,6 +58,21 @@ TEST(BuilderConfig, KeepsChoicesUntilReset) {
   EXPECT_EQ(c.getFlags(), 1U << static_cast<uint32_t>(BuilderFlag::kTF32));
   EXPECT_EQ(c.getBuilderOptimizationLevel(), 3);
   EXPECT_EQ(c.getNbPluginsToSerialize(), 0);
+}
+
+TEST(BuilderConfig, TacticSourcesDecideAboutLibraries) {
+  Workbench w;
+  const auto libraries = [&] {
+    const auto* config = static_cast<const BuilderConfig*>(w.config.get());
+    return std::pair(config->uses(nv::TacticSource::kCUBLAS_LT), config->uses(nv::TacticSource::kCUDNN));
+  };
+  EXPECT_EQ(libraries(), std::pair(true, true));  // what is found, until somebody says otherwise
+  w.config->setTacticSources(1U << static_cast<uint32_t>(nv::TacticSource::kCUDNN));
+  EXPECT_EQ(libraries(), std::pair(false, true));
+  w.config->setTacticSources(0);
+  EXPECT_EQ(libraries(), std::pair(false, false));
+  w.config->reset();
+  EXPECT_EQ(libraries(), std::pair(true, true));
 }
 
 TEST(BuilderConfig, SaysWhichRuleIsBroken) {

@@ -1,15 +1,22 @@
 #include "backend/cuda/device/cublaslt.h"
 
 #include "backend/cuda/device/cuda_paths.h"
+#include "backend/cuda/device/driver.h"
 #include "backend/cuda/device/shared_library.h"
 
 namespace kiln::cuda {
 namespace {
 
+/// The newest first that the driver runs.
+std::vector<std::string> sonames() {
+  const auto driver = Driver::instance();
+  if (driver && driver->get().version < 13000) return {"libcublasLt.so.12"};
+  return {"libcublasLt.so.13", "libcublasLt.so.12"};
+}
+
 Result<CublasLt> load() {
-  const std::vector<std::string> paths = library_paths({.variable = "KILN_CUBLASLT",
-                                                        .sonames = {"libcublasLt.so.13", "libcublasLt.so.12"},
-                                                        .pip_folders = {"cu13", "cublas"}});
+  const std::vector<std::string> paths =
+      library_paths({.variable = "KILN_CUBLASLT", .sonames = sonames(), .pip_folders = {"cu13", "cublas"}});
   Result<SharedLibrary> library = SharedLibrary::open(paths);
   if (!library)
     return error(Code::kNotFound, "cuBLASLt was not found (", library.error().message,

@@ -72,7 +72,7 @@ class CudaDevice final : public Device {
   Result<std::shared_ptr<const Module>> load(const std::shared_ptr<const Bytes>& cubin) { return load(*cubin); }
 
   /// The one T of this device: made by `T::create(*this)`, a Result<std::shared_ptr<T>>, when first asked for; gone
-  /// before the context is.
+  /// before the context is. A failure is remembered, but for a lack of memory.
   template <class T>
   Result<Ref<T>> companion();
 
@@ -92,7 +92,7 @@ class CudaDevice final : public Device {
   std::map<Hash128, std::weak_ptr<const Module>> modules_;
   std::unique_ptr<CudaStream> copies_;  ///< of `upload`
   std::mutex companions_mutex_;
-  std::map<const void*, std::shared_ptr<void>> companions_;
+  std::map<const void*, Result<std::shared_ptr<void>>> companions_;
 };
 
 /// The device's context is the calling thread's while this lives; afterwards it is the one of before again.
@@ -127,12 +127,15 @@ class OutsideCaptures {
 template <class T>
 Result<Ref<T>> CudaDevice::companion() {
   const std::lock_guard lock(companions_mutex_);
-  std::shared_ptr<void>& held = companions_[&kTag<T>];
-  if (!held) {
+  auto at = companions_.find(&kTag<T>);
+  if (at == companions_.end()) {
     const CurrentContext current(*this);
     const OutsideCaptures outside(driver_);
-    held = TRY(T::create(*this));
+    Result<std::shared_ptr<T>> made = T::create(*this);
+    if (!made && made.error().code == Code::kOutOfMemory) return std::unexpected(made.error());
+    at = companions_.emplace(&kTag<T>, std::move(made)).first;
   }
+  const std::shared_ptr<void> held = TRY(Result<std::shared_ptr<void>>(at->second));
   return Ref<T>(*static_cast<T*>(held.get()));
 }
 
