@@ -26,7 +26,7 @@ class Rig {
   }
 
  private:
-  Result<void*> allocate(Device& device, const TensorType& type, const Format& format);
+  Result<void*> allocate(Device& device, const TensorType& type, const Format& format, bool is_read);
 
   std::unique_ptr<Stream> stream_;  // null on a host device
   std::unique_ptr<LoadedStep> loaded_;
@@ -44,18 +44,26 @@ void fill(DType dtype, std::byte* data, int64_t count) {
     for (int64_t i = 0; i < count; ++i) values[i] = 0.25f + static_cast<float>((i * 2654435761u >> 16) & 255) / 512.f;
     return;
   }
-  for (int64_t i = 0; i < count; ++i)
-    is_float(dtype) ? store_number(dtype, data, i, 0.5) : store_integer(dtype, data, i, 0);
+  if (!is_float(dtype)) return void(std::memset(data, 0, static_cast<size_t>(size_bytes(dtype, count))));
+  // One number in all elements; the first bytes are doubled until they are everybody's.
+  constexpr int64_t kFirst = 8;
+  for (int64_t i = 0; i < std::min(count, kFirst); ++i) store_number(dtype, data, i, 0.5);
+  const auto size = static_cast<size_t>(size_bytes(dtype, count));
+  for (auto done = static_cast<size_t>(size_bytes(dtype, std::min(count, kFirst))); done < size;) {
+    const size_t more = std::min(done, size - done);
+    std::memcpy(data + done, data, more);
+    done += more;
+  }
 }
 
-Result<void*> Rig::allocate(Device& device, const TensorType& type, const Format& format) {
+Result<void*> Rig::allocate(Device& device, const TensorType& type, const Format& format, bool is_read) {
   const int64_t count = format.storage_volume(type.opt_extents());
   const int64_t bytes = std::max<int64_t>(size_bytes(type.dtype, count), 1);
   buffers_.push_back(TRY(device.allocate(bytes)));
   std::byte* const data = buffers_.back().data();
   if (device.is_host()) {
     fill(type.dtype, data, count);
-  } else {
+  } else if (is_read) {
     std::vector<std::byte> host(static_cast<size_t>(bytes));
     fill(type.dtype, host.data(), count);
     TRY(device.copy_from_host(data, host.data(), bytes, *stream_));
@@ -88,13 +96,13 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
     else if (constants.back())
       rig->inputs_.push_back(cx.device.is_host() ? constants.back()->bytes().data() : nullptr);
     else
-      rig->inputs_.push_back(TRY(rig->allocate(cx.device, cx.graph.type(id), candidate.variant.inputs[i])));
+      rig->inputs_.push_back(TRY(rig->allocate(cx.device, cx.graph.type(id), candidate.variant.inputs[i], true)));
   }
   for (size_t i = 0; i < region.outputs.size(); ++i) {
     const TensorType& type = cx.graph.type(region.outputs[i]);
     spec.outputs.push_back(describe(cx.graph, region.outputs[i], candidate.variant.outputs[i]));
     output_extents.push_back(type.opt_extents());
-    rig->outputs_.push_back(TRY(rig->allocate(cx.device, type, candidate.variant.outputs[i])));
+    rig->outputs_.push_back(TRY(rig->allocate(cx.device, type, candidate.variant.outputs[i], false)));
   }
   std::vector<int64_t> params;
   for (const sym::Expr& param : candidate.draft.params) params.push_back(param.opt());
