@@ -48,7 +48,8 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     add(candidate, "conv", candidate.kernel.channels_last ? last : Format::linear());
     if (candidate.kernel.pad_channels) result.back().inputs[0] = Format::linear();  // as pictures come
   }
-  if (is_point(spec, groups)) {
+  // Pads behind alone make more pixels than there were.
+  if (is_point(spec, groups) && std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {
     const int64_t in = filter->in_channels, out = filter->out_channels;
     const GemmTraits product{x.dtype,
                              y.dtype,
