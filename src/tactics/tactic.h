@@ -21,7 +21,7 @@ struct Numerics {
   bool tf32 = true;   ///< reduced-error variants of FP32 contractions (TF32, Winograd)
   bool fp16 = false;  ///< a weakly typed network may keep FP32 tensors in FP16
   bool bf16 = false;
-  bool strongly_typed = false;          ///< every tensor is rounded to its type
+  bool strongly_typed = false;           ///< every tensor is rounded to its type
   bool cublas_lt = true, cudnn = false;  ///< NVIDIA's libraries beside kernels of our own; no timing depends on them
 };
 Record to_record(const Numerics& numerics);
