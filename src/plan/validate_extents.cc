@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "plan/metadata.h"
 #include "plan/validate.h"
 
@@ -12,7 +14,11 @@ Result<int64_t> checked_bytes(DType dtype, const Format& format, Extents extents
     blocked = (blocked + format.block() - 1) / format.block() * format.block();
   }
   const int64_t count = TRY(checked_volume(extents));
-  if (count > kMaxElements) return error(Code::kInvalidArgument, count, " elements exceed ", kMaxElements);
+  // Strides of an empty tensor must not overflow either.
+  for (int64_t& extent : extents) extent = std::max<int64_t>(extent, 1);
+  const Result<int64_t> most = checked_volume(extents);
+  if (!most || *most > kMaxElements)
+    return error(Code::kInvalidArgument, "shape ", extents, " has more than ", kMaxElements, " elements");
   return size_bytes(dtype, count);
 }
 

@@ -74,6 +74,7 @@ Status Context::select_profile(int profile) {
   TRY(wait_idle());
   profile_ = profile;
   ++binding_;
+  invocations_.clear();  // they have times of the other profile's steps
   bound_ = shapes_known_ = false;
   std::fill(extents_set_.begin(), extents_set_.end(), false);
   for (size_t i = 0; i < extents_set_.size(); ++i) {
@@ -145,7 +146,10 @@ Status Context::set_memory(void* data, int64_t size_bytes) {
   TRY(require(memory_policy_ == Memory::kGiven, "the context owns its memory"));
   TRY(require(reinterpret_cast<uintptr_t>(data) % 256 == 0, "context memory must be aligned to 256 bytes"));
   TRY(wait_idle());
-  if (data != given_memory_ || size_bytes != given_bytes_) bound_ = false;
+  if (data != given_memory_ || size_bytes != given_bytes_) {
+    bound_ = false;
+    ++binding_;  // what was captured has the memory of before
+  }
   given_memory_ = static_cast<std::byte*>(data);
   given_bytes_ = size_bytes;
   return {};
@@ -230,7 +234,6 @@ Status Context::place_tensors() {
     return error(Code::kState, "the context was given ", given_bytes_, " bytes of memory and needs ", needed);
   }
   invocations_.clear();
-  ++binding_;
   const int in_flight = launcher_ ? 1 : kMaxInFlight;  // a launched run has its addresses already
   for (int i = 0; i < in_flight; ++i) {
     auto invocation = std::make_unique<Invocation>();
@@ -280,7 +283,9 @@ Status Context::place_tensor(int id, std::byte* memory, Invocation& invocation) 
 Result<std::byte*> Context::weight_address(int index, bool is_view) {
   const auto bytes = engine_->plan().weights[static_cast<size_t>(index)].value.bytes();
   if (!launcher_) return const_cast<std::byte*>(bytes.data());
-  return is_view ? copy_to_device(viewed_weights_[index], bytes) : nullptr;
+  if (!is_view) return nullptr;
+  Buffer& there = viewed_weights_[index];
+  return there.data() ? there.data() : copy_to_device(there, bytes);
 }
 
 /// What steps read of a shape input on a device of its own: the values that were bound.
@@ -294,6 +299,7 @@ Result<std::byte*> Context::shape_values(int input) {
 Result<std::byte*> Context::copy_to_device(Buffer& buffer, std::span<const std::byte> bytes) {
   Device& device = engine_->device();
   const std::unique_ptr<Stream> stream = TRY(device.create_stream());
+  if (launcher_->was_captured()) old_memory_.push_back(std::move(buffer));  // with what it holds
   if (buffer.size_bytes() < std::ssize(bytes)) buffer = TRY(device.allocate(std::ssize(bytes)));
   TRY(device.copy_from_host(buffer.data(), bytes.data(), std::ssize(bytes), *stream));
   return buffer.data();
@@ -317,6 +323,7 @@ Status Context::bind() {
   TRY(infer_shapes());
   if (bound_) return {};
   TRY(wait_idle());
+  ++binding_;  // first: where the rest fails, what was captured must not run with half of it
   TRY(bind_steps());
   TRY(place_tensors());
   bound_ = true;

@@ -37,6 +37,7 @@ Status Launcher::forget() {
   TRY(wait_idle());
   replays_.clear();
   next_replay_ = 0;
+  num_timed_ = 0;
   return {};
 }
 
@@ -63,6 +64,10 @@ Status Launcher::enqueue(const Launch& launch, Stream& stream, bool timed) {
   // Also after a failure: what was launched before it uses the memory.
   Status recorded = done_->record(stream);
   has_run_ = recorded.has_value();
+  if (!recorded) {  // nothing marks the end, so wait for it; what fails here has failed above
+    const Status ended = stream.synchronize();
+    if (launched) launched = ended;
+  }
   TRY(std::move(launched));
   return recorded;
 }
