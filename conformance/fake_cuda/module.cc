@@ -88,6 +88,13 @@ int cuLaunchKernelEx(const cuda::LaunchConfig* config, FunctionHandle function, 
   if (const int early = enter("cuLaunchKernelEx")) return early;
   const auto allowed = function->attributes.find(cuda::kFunctionMaxDynamicSharedBytes);
   const auto most = allowed == function->attributes.end() ? 48u << 10 : static_cast<unsigned>(allowed->second);
+  constexpr unsigned kMostBlocks[] = {(1u << 31) - 1, 65535, 65535};
+  for (int axis = 0; axis < 3; ++axis)
+    if (config->grid[axis] < 1 || config->grid[axis] > kMostBlocks[axis] || config->block[axis] < 1)
+      return cuda::kInvalidValue;
+  for (unsigned i = 0; i < config->num_attributes; ++i)
+    if (config->attributes[i].id == cuda::kLaunchCluster && config->grid[0] % config->attributes[i].cluster.x != 0)
+      return cuda::kInvalidValue;
   if (config->shared_bytes > most || config->block[0] * config->block[1] * config->block[2] > 1024)
     return cuda::kInvalidValue;
   Kernel kernel = nullptr;

@@ -1,5 +1,10 @@
 #include "backend/cuda/device/cuda_device.h"
 
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/device/graph_clock.h"
 #include "device/executor.h"
@@ -178,11 +183,45 @@ Result<std::shared_ptr<const Buffer>> CudaDevice::upload(std::span<const std::by
   return made;
 }
 
+/// The driver is given an address and no size: it trusts what a cubin's headers say of its length.
+static Status check_image(std::span<const std::byte> image) {
+  const auto within = [&](uint64_t offset, uint64_t size) {
+    return offset <= image.size() && size <= image.size() - offset;
+  };
+  if (image.size() < SELFMAG || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0) {  // text, to its first 0
+    if (std::ranges::find(image, std::byte{0}) != image.end()) return {};
+    return error(Code::kCorrupt, "kernels of ", image.size(),
+                 " bytes are no cubin: the plan is damaged, build it again");
+  }
+  Elf64_Ehdr header{};
+  bool whole = image.size() >= sizeof header;
+  if (whole) std::memcpy(&header, image.data(), sizeof header);
+  whole = whole && header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
+          header.e_shentsize == sizeof(Elf64_Shdr) &&
+          (header.e_phnum == 0 || header.e_phentsize == sizeof(Elf64_Phdr)) &&
+          within(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr)) &&
+          within(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr)) && header.e_shstrndx < header.e_shnum;
+  for (uint64_t i = 0; whole && i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, image.data() + header.e_shoff + i * sizeof section, sizeof section);
+    whole = section.sh_type == SHT_NOBITS || within(section.sh_offset, section.sh_size);
+  }
+  for (uint64_t i = 0; whole && i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, image.data() + header.e_phoff + i * sizeof segment, sizeof segment);
+    whole = within(segment.p_offset, segment.p_filesz);
+  }
+  if (whole) return {};
+  return error(Code::kCorrupt, "kernels of ", image.size(),
+               " bytes are no whole cubin: the plan is damaged, build it again");
+}
+
 Result<std::shared_ptr<const Module>> CudaDevice::load(std::span<const std::byte> cubin) {
   const Hash128 key = hash128(cubin);
   const std::lock_guard lock(mutex_);
   if (const auto at = modules_.find(key); at != modules_.end())
     if (auto there = at->second.lock()) return there;
+  TRY(check_image(cubin));
   const CurrentContext current(*this);
   const OutsideCaptures outside(driver_);
   ModuleHandle handle = nullptr;

@@ -13,6 +13,7 @@ constexpr uint32_t kPortableCluster = 8;
 
 Module::~Module() {
   const CurrentContext current(device_);
+  const OutsideCaptures outside(device_.driver());
   device_.driver().module_unload(handle_);
 }
 
@@ -21,6 +22,7 @@ Result<Function> Module::function(const std::string& entry) const {
   auto& state = functions_[entry];
   if (!state) {
     const CurrentContext current(device_);
+    const OutsideCaptures outside(device_.driver());  // the driver may load it now
     FunctionHandle handle = nullptr;
     const int result = device_.driver().module_get_function(&handle, handle_, entry.c_str());
     if (result == kNameNotFound) return error(Code::kNotFound, "the cubin has no kernel '", entry, "'");
@@ -45,6 +47,22 @@ Result<int> Function::max_active_blocks(int threads, uint32_t shared_bytes) cons
   TRY(device().driver().check(device().driver().occupancy_max_active_blocks(&blocks, handle(), threads, shared_bytes),
                               "blocks of ", threads, " threads that run at once"));
   return blocks;
+}
+
+Status Function::check(const LaunchShape& shape) const {
+  constexpr uint32_t kMostBlocks[] = {(1u << 31) - 1, 65535, 65535}, kMostOfCluster = 16;
+  const Properties& p = device().properties();
+  for (size_t axis = 0; axis < 3; ++axis)
+    TRY(require(shape.grid[axis] <= kMostBlocks[axis], "its grid has more than the ", kMostBlocks[axis],
+                " blocks that a launch may have; bind smaller extents"));
+  const uint64_t threads = uint64_t{shape.block[0]} * shape.block[1] * shape.block[2];
+  TRY(require(threads >= 1 && threads <= static_cast<uint64_t>(p.max_threads_per_block), "a block of ", threads,
+              " threads; '", p.name, "' has 1 to ", p.max_threads_per_block, ": build the plan again"));
+  TRY(require(shape.shared_bytes <= static_cast<uint64_t>(p.shared_bytes_per_block), "a block has ", shape.shared_bytes,
+              " bytes of shared memory; '", p.name, "' has ", p.shared_bytes_per_block,
+              ": build the plan on this device"));
+  return require(shape.cluster >= 1 && shape.cluster <= kMostOfCluster && shape.grid[0] % shape.cluster == 0,
+                 "a grid of ", shape.grid[0], " blocks in clusters of ", shape.cluster, ": build the plan again");
 }
 
 /// Asks for what a launch needs beyond the ordinary, once.

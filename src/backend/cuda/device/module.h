@@ -29,6 +29,8 @@ class Function {
   Result<int> attribute(FunctionAttribute which) const;
   /// Blocks of `threads` that a multiprocessor runs at once.
   Result<int> max_active_blocks(int threads, uint32_t shared_bytes) const;
+  /// Whether the device launches such a shape: for bind, which plans what plans and extents say.
+  Status check(const struct LaunchShape& shape) const;
 
  private:
   friend class Module;
@@ -67,6 +69,11 @@ struct LaunchShape {
   uint32_t cluster = 1;       ///< blocks of a cluster, along x
   bool pdl = false;           ///< may start before the kernel in front has ended: it calls pdl_wait()
 };
+
+/// Blocks for a grid's x; more than a grid has become a number that Function::check refuses.
+constexpr uint32_t grid_blocks(int64_t blocks) {
+  return blocks >= 0 && blocks < int64_t{1} << 31 ? static_cast<uint32_t>(blocks) : ~0u;
+}
 
 /// Launches on a CudaStream of the function's device. Allocates nothing. A grid with a 0 in it is no work.
 Status launch(const Stream& stream, const Function& function, const LaunchShape& shape, void** arguments);
