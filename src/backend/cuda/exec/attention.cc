@@ -79,6 +79,8 @@ class LoadedAttention final : public LoadedStep {
         constants_(std::move(constants)) {}
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    TRY(require(shapes.outputs[0].size() == a_.out.size(), "attention makes ", shapes.outputs[0],
+                ": the plan is damaged, build it again"));
     const HeadView q(a_.q, shapes.inputs[0]), k(a_.k, shapes.inputs[1]), v(a_.v, shapes.inputs[2]);
     const HeadView out(a_.out, shapes.outputs[0]);
     AttentionArguments a;
@@ -87,6 +89,13 @@ class LoadedAttention final : public LoadedStep {
     a.v_strides = v.strides;
     a.out_strides = out.strides;
     if (kernel_.has_mask) a.mask_strides = HeadView(in_order(a_.q.size()), shapes.inputs[3]).strides;
+    const auto fits = [&](const HeadView& view) {
+      return (view.batch == 1 || view.batch == out.batch) && (view.heads == 1 || view.heads == out.heads);
+    };
+    TRY(require(fits(q) && fits(k) && fits(v) && q.rows == out.rows && k.columns == q.columns && v.rows == k.rows &&
+                    v.columns == out.columns,
+                "attention of ", shapes.inputs[0], " to ", shapes.inputs[1], " and ", shapes.inputs[2], " makes ",
+                shapes.outputs[0], ": the plan is damaged, build it again"));
     for (const int64_t extent : {out.batch, out.heads, out.rows, k.rows, q.columns, out.columns})
       TRY(require(extent < (int64_t{1} << 30), "an extent of attention is ", extent, "; kernels count to 2^30"));
     a.batch = static_cast<int32_t>(out.batch);
@@ -98,6 +107,7 @@ class LoadedAttention final : public LoadedStep {
     a.value_depth = static_cast<int32_t>(out.columns);
     a.scale = a_.scale;
     const AttentionLaunch plan = TRY(plan_attention(kernel_, a, function_.device().properties().num_multiprocessors));
+    TRY(function_.check(plan.shape));
     return std::make_unique<BoundAttention>(function_, constants_, a, plan);
   }
 
@@ -127,7 +137,7 @@ Result<std::unique_ptr<LoadedStep>> load_attention(const LoadArguments& argument
   a.scale = static_cast<float>(TRY(p.get_double("scale")));
   const AttentionKernel kernel = TRY(AttentionKernel::parse(TRY(p.get_record("attention"))));
   TRY(require(kernel.has_mask == arguments.spec.inputs[3].present, "an attention step's mask is not its kernel's"));
-  std::shared_ptr<const Module> module = TRY(arguments.device.load(arguments.spec.binary));
+  std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function function = TRY(module->function(std::string(entry_of(kernel))));
   Constants constants(arguments.spec.inputs.size());
   TRY(constants.upload_rest(arguments));

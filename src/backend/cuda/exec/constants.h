@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/cuda/exec/executor.h"
+#include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/gemm/epilogue.h"
 
 namespace kiln::cuda {

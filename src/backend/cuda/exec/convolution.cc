@@ -2,6 +2,8 @@
 /// Inputs: x, w, bias or absent, residual or absent, operands of the hook.
 /// Payload: the filter's attributes, groups, and conv (a kernel of kernels/conv) or gemm (of kernels/gemm, where every
 /// output pixel reads the input pixel at its own place).
+#include <algorithm>
+
 #include "backend/cuda/exec/filter.h"
 #include "backend/cuda/exec/gemm_step.h"
 #include "backend/cuda/kernels/conv/phases.h"
@@ -68,6 +70,23 @@ class BoundConvolution final : public BoundStep {
   std::vector<Part> parts_;
 };
 
+/// w's extents, where they are those of the filter.
+Result<FilterExtents> filter_of(const Extents& w, const FilterSpec& spec, int64_t groups) {
+  TRY(require(w.size() == spec.kernel.size() + 2 && std::ranges::equal(std::span(w).subspan(2), spec.kernel),
+              "a convolution by ", w, " has a window of ", spec.kernel, ": the plan is damaged, build it again"));
+  return FilterExtents::of(w, groups, spec.transposed);
+}
+
+/// Whether a kernel that wants w in its own order can pack this one.
+Status check_packing(const ConvKernel& kernel, const FilterSpec& spec, const FilterExtents& filter, DType type) {
+  const bool depthwise = kernel.family == ConvFamily::kDepthwise;
+  return require(type == kernel.element && (!depthwise || (filter.in_channels == 1 && filter.out_channels == 1)) &&
+                     (kernel.pad_channels == 0 || (!spec.transposed && kernel.pad_channels >= filter.in_channels)) &&
+                     (!spec.transposed || (!depthwise && has_phases(spec.bind({}, {})))),
+                 "the kernel '", kernel.name(), "' is not for such a filter of ", type,
+                 ": the plan is damaged, build it again");
+}
+
 class LoadedConvolution final : public LoadedStep {
  public:
   LoadedConvolution(FilterSpec spec, int64_t groups, const ConvKernel& kernel, Code code, Constants constants,
@@ -82,7 +101,11 @@ class LoadedConvolution final : public LoadedStep {
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
+    const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
+    TRY(spec_.check(x, y));
+    const FilterExtents filter = TRY(filter_of(w, spec_, groups_));
+    TRY(require(x[1] == groups_ * filter.in_channels && y[1] == groups_ * filter.out_channels, "a convolution of ", x,
+                " by ", w, " to ", y, ": the plan is damaged, build it again"));
     ConvArguments a;
     a.window = spec_.bind(x, y);
     a.x_strides = strides_of(x_, x);
@@ -91,7 +114,6 @@ class LoadedConvolution final : public LoadedStep {
     const int64_t pixels = y[0] * a.window.out_pixels();
     TRY(require(pixels < (int64_t{1} << 31), "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
     a.pixels = static_cast<int32_t>(pixels);
-    const FilterExtents filter = TRY(FilterExtents::of(shapes.inputs[1], groups_, spec_.transposed));
     set_filter(kernel_, filter, a);
     std::vector<Part> parts;
     if (spec_.transposed && packs_filter(kernel_)) {
@@ -101,6 +123,9 @@ class LoadedConvolution final : public LoadedStep {
       plan.pad_arguments.channels = static_cast<int32_t>(x[1]);
       parts.push_back({a, plan});
     }
+    for (const Part& part : parts)
+      for (const LaunchShape* shape : {&part.plan.main, &part.plan.reduce, &part.plan.pad})
+        TRY(code_.main.check(*shape));
     return std::make_unique<BoundConvolution>(code_, constants_, std::move(parts));
   }
 
@@ -143,7 +168,13 @@ class LoadedPointConvolution final : public LoadedStep {
       : gemm_(std::move(gemm)), constants_(std::move(constants)) {}
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    const Extents &w = shapes.inputs[1], &y = shapes.outputs[0];
+    const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
+    TRY(require(w.size() >= 2 && x.size() >= 2 && y.size() >= 2 && x[1] == w[1] && y[1] == w[0] &&
+                    w[0] < int64_t{1} << 30 && w[1] < int64_t{1} << 30,
+                "a convolution of ", x, " by one tap, ", w, ", to ", y, ": the plan is damaged, build it again"));
+    Extents moved = x;
+    moved[1] = w[0];
+    TRY(require_extents(y, moved, "a convolution by one tap"));
     const int64_t pixels = w[0] > 0 ? volume(y) / w[0] : 0;
     TRY(require(pixels < (int64_t{1} << 30), "a convolution makes ", pixels, " pixels; kernels count to 2^30"));
     GemmArguments g;
@@ -178,7 +209,7 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
   const ConvKernel kernel = TRY(ConvKernel::parse(TRY(spec.payload.get_record("conv"))));
   TRY(require(spec.inputs[0].rank == static_cast<int>(filter.kernel.size()) + 2, "a convolution's input has rank ",
               spec.inputs[0].rank, " for ", filter.kernel.size(), " spatial axes"));
-  std::shared_ptr<const Module> module = TRY(arguments.device.load(spec.binary));
+  std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce, pad;
   if (kernel.pad_channels) pad = TRY(module->function(kPadChannels));
@@ -186,7 +217,8 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
   if (packs_filter(kernel)) {
     TRY(require(arguments.constants[1] != nullptr, "a convolution that packs w has none in the plan"));
     const HostTensor& w = *arguments.constants[1];
-    const FilterExtents extents = TRY(FilterExtents::of(w.extents(), groups, filter.transposed));
+    const FilterExtents extents = TRY(filter_of(w.extents(), filter, groups));
+    TRY(check_packing(kernel, filter, extents, w.dtype()));
     const Bytes packed = filter.transposed ? pack_phases(kernel, extents, phases_of(filter.bind({}, {})), w.bytes())
                                            : pack_filter(kernel, extents, w.bytes());
     TRY(constants.put(1, arguments.device, packed));

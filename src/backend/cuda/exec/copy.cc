@@ -8,6 +8,7 @@ class Planner final : public MovePlanner {
  public:
   Planner(const StepTensor& from, const StepTensor& to) : from_(from), to_(to) {}
   Result<std::vector<StridedCopy>> plan(const StepShapes& shapes) const override {
+    TRY(require_extents(shapes.outputs[0], shapes.inputs[0], "a copy"));
     if (bits_of(from_.dtype) < 8) {  // packed elements move as bytes where the order stays
       TRY(require(from_.format == to_.format, "a tensor of ", from_.dtype, " cannot be reordered from ", from_.format,
                   " to ", to_.format));
@@ -24,7 +25,7 @@ class Planner final : public MovePlanner {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_copy(const LoadArguments& arguments) {
-  const StepTensor &from = arguments.spec.inputs.at(0), &to = arguments.spec.outputs.at(0);
+  const StepTensor &from = arguments.spec.inputs[0], &to = arguments.spec.outputs[0];
   if (from.format.is_blocked() || to.format.is_blocked())
     return error(Code::kUnsupported, "no CUDA kernel copies from format ", from.format, " to ", to.format);
   const int bytes = bits_of(from.dtype) < 8 ? 1 : bits_of(from.dtype) / 8;

@@ -90,6 +90,9 @@ class LoadedCudnn final : public LoadedStep {
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    TRY(step_.filter.check(shapes.inputs[0], shapes.outputs[0]));
+    TRY(require(shapes.inputs[1].size() == shapes.inputs[0].size(), "a convolution of ", shapes.inputs[0], " by ",
+                shapes.inputs[1], ": the plan is damaged, build it again"));
     if (volume(shapes.outputs[0]) == 0) return std::make_unique<NoConvolution>();
     const CudnnConvolutionSpec spec = step_.spec(types_, shapes.inputs[0], shapes.inputs[1], shapes.outputs[0]);
     return std::make_unique<BoundCudnn>(cudnn_, constants_, TRY(plan_for(spec)), spec);
@@ -147,6 +150,8 @@ Result<std::unique_ptr<LoadedStep>> load_cudnn(const LoadArguments& arguments) {
   CudnnStep step = TRY(CudnnStep::parse(spec.payload));
   TRY(require(spec.inputs[0].rank == static_cast<int>(step.filter.kernel.size()) + 2, "a convolution's input has rank ",
               spec.inputs[0].rank, " for ", step.filter.kernel.size(), " spatial axes"));
+  TRY(require(arguments.constants[1]->rank() == spec.inputs[0].rank, "a convolution's filter has rank ",
+              arguments.constants[1]->rank(), ", its input ", spec.inputs[0].rank));
   std::optional<CudnnChoice> choice;
   if (TRY(spec.payload.get_int("version")) == cudnn.library().version) choice = TRY(CudnnChoice::parse(spec.payload));
   const DType result = spec.outputs[0].dtype;

@@ -18,10 +18,15 @@ struct LoadArguments {
 };
 using LoadKernel = Result<std::unique_ptr<LoadedStep>> (*)(const LoadArguments&);
 
-/// An entry of the table in executor.cc: a kernel `foo` is `load_foo` in exec/foo.cc.
+/// An entry of the table in executor.cc: a kernel `foo` is `load_foo` in exec/foo.cc. What it says of tensors holds
+/// when that is called.
 struct KernelEntry {
+  static constexpr int kAll = -1, kAny = 255;
   std::string_view name;
   LoadKernel load;
+  int present;  ///< inputs that are there, the first ones; kAll
+  int least_inputs, most_inputs;
+  int outputs;  ///< kAny: one or more
 };
 std::span<const KernelEntry> kernel_table();
 

@@ -12,9 +12,10 @@ class BoundFill final : public BoundStep {
       : inputs_(inputs), function_(function), argument_(argument) {
     constexpr uint64_t kThreads = 256;
     shape_.block[0] = kThreads;
-    shape_.grid[0] = static_cast<uint32_t>((argument.walk.count + kThreads - 1) / kThreads);
+    shape_.grid[0] = grid_blocks(static_cast<int64_t>((argument.walk.count + kThreads - 1) / kThreads));
     shape_.pdl = true;
   }
+  const LaunchShape& shape() const { return shape_; }
   Status run(const RunArguments& arguments) override {
     argument_.y = arguments.outputs[0];
     argument_.alpha = inputs_.at(0, arguments);
@@ -52,7 +53,9 @@ class LoadedFill final : public LoadedStep {
     argument.walk.count = static_cast<uint64_t>(volume(y));
     argument.walk.rank = static_cast<int32_t>(y.size());
     for (size_t axis = 0; axis < y.size(); ++axis) argument.walk.axes[axis] = static_cast<uint64_t>(y[axis]);
-    return std::make_unique<BoundFill>(inputs_, function_, argument);
+    auto bound = std::make_unique<BoundFill>(inputs_, function_, argument);
+    TRY(function_.check(bound->shape()));
+    return bound;
   }
 
  private:

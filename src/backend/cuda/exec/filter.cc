@@ -17,7 +17,26 @@ Result<FilterSpec> FilterSpec::parse(const Record& payload) {
   TRY(require(std::ranges::all_of(spec.kernel, positive) && std::ranges::all_of(spec.strides, positive) &&
                   std::ranges::all_of(spec.dilations, positive),
               "a filter's kernel, strides and dilations must be positive"));
+  constexpr int64_t kMostReach = int64_t{1} << 30;
+  for (size_t i = 0; i < axes; ++i)
+    TRY(require(spec.pads[i] > -kMostReach && spec.pads[i] < kMostReach &&
+                    spec.dilations[i] * (spec.kernel[i] - 1) < kMostReach,
+                "a filter reaches over ", spec.dilations[i] * (spec.kernel[i] - 1), " elements from a pad of ",
+                spec.pads[i]));
   return spec;
+}
+
+Status FilterSpec::check(const Extents& in, const Extents& out) const {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const size_t rank = kernel.size() + 2;
+  TRY(require(in.size() == rank && out.size() == rank && in[0] == out[0], "a filter of ", kernel.size(), " axes takes ",
+              in, " to ", out, ": the plan is damaged, build it again"));
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t step = i < 2 ? 1 : strides[i - 2], walked = transposed ? in[i] : out[i];
+    TRY(require(in[i] < kMost && out[i] < kMost && walked * step < kMost, "a filter with a stride of ", step, " takes ",
+                in, " to ", out, "; kernels count to 2^31"));
+  }
+  return {};
 }
 
 Record FilterSpec::record() const {

@@ -16,6 +16,8 @@ struct FilterSpec {
 
   static Result<FilterSpec> parse(const Record& payload);
   Record record() const;
+  /// Whether these are extents of a convolution or pooling with these attributes, and kernels count them.
+  Status check(const Extents& in, const Extents& out) const;
   /// `in` and `out` are logical extents [N, C, spatial...]; both empty, the window has what they do not decide.
   ConvWindow bind(std::span<const int64_t> in, std::span<const int64_t> out) const;
 };

@@ -1,6 +1,7 @@
 /// Elements picked by indices. Inputs: data, indices. Payload: the op.
 #include "backend/cuda/kernels/gather/gather.h"
 
+#include "backend/cuda/exec/inferred.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 
@@ -36,10 +37,15 @@ class BoundGather final : public BoundStep {
 
 class LoadedGather final : public LoadedStep {
  public:
-  LoadedGather(Op op, int element_bytes, StepInputs inputs, StepCode code)
-      : op_(std::move(op)), element_bytes_(element_bytes), inputs_(std::move(inputs)), code_(std::move(code)) {}
+  LoadedGather(Op op, const StepSpec& spec, int element_bytes, StepInputs inputs, StepCode code)
+      : op_(std::move(op)),
+        spec_(spec),
+        element_bytes_(element_bytes),
+        inputs_(std::move(inputs)),
+        code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const auto& gather = *op_.as<ops::Gather>();
+    TRY(require_inferred(op_, spec_, shapes));
     std::vector<Kernel> kernels;
     for (int most = 16; most >= element_bytes_; most /= 2) {
       GatherLaunch launch = TRY(gather_launch(gather, element_bytes_, most, shapes.inputs[0], shapes.inputs[1]));
@@ -54,6 +60,7 @@ class LoadedGather final : public LoadedStep {
 
  private:
   Op op_;
+  StepSpec spec_;
   int element_bytes_;
   StepInputs inputs_;
   StepCode code_;
@@ -67,7 +74,8 @@ Result<std::unique_ptr<LoadedStep>> load_gather(const LoadArguments& arguments) 
   TRY(require(op.as<ops::Gather>() && spec.inputs.size() == 2, "a gather step runs ", op.name()));
   const int bytes = TRY(element_bytes(spec.inputs[0].dtype));
   StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedGather>(std::move(op), bytes, TRY(StepInputs::upload(arguments)), std::move(code));
+  return std::make_unique<LoadedGather>(std::move(op), spec, bytes, TRY(StepInputs::upload(arguments)),
+                                        std::move(code));
 }
 
 }  // namespace kiln::cuda

@@ -56,7 +56,7 @@ Status OperandMap::encode(const Driver& driver, const MapPlan& plan, const void*
 
 Result<LoadedGemm> LoadedGemm::load(const Record& record, const LoadArguments& arguments) {
   const GemmKernel kernel = TRY(GemmKernel::parse(record));
-  std::shared_ptr<const Module> module = TRY(arguments.device.load(arguments.spec.binary));
+  std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce;
   if (kernel.family == GemmFamily::kMma && kernel.splits > 1) reduce = TRY(module->function(kGemmReduce));
@@ -67,6 +67,8 @@ Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const Const
                                              const GemmArguments& arguments) {
   GemmArguments set = arguments;
   const GemmLaunch plan = TRY(plan_gemm(gemm.kernel, set, gemm.main.device().properties().num_multiprocessors));
+  TRY(gemm.main.check(plan.main));
+  if (plan.reduce_vectors) TRY(gemm.main.check(plan.reduce));
   return std::make_unique<BoundGemm>(gemm, constants, set, plan);
 }
 

@@ -46,7 +46,29 @@ std::vector<BatchAxis> batch_axes(const Operand& a, const Operand& b, int64_t c_
   return axes;
 }
 
+/// Whether a product of those operands makes y, and kernels count its batches.
+Status check_product(const Attributes& at, const StepShapes& shapes) {
+  const Extents &x = shapes.inputs[0], &w = shapes.inputs[1];
+  TRY(require(x.size() >= (at.vector_a ? 1u : 2u) && w.size() >= (at.vector_b ? 1u : 2u), "a product of ", x, " and ",
+              w, ": the plan is damaged, build it again"));
+  const Operand a = operand(x, at.vector_a, true), b = operand(w, at.vector_b, false);
+  const bool sums = (at.transpose_a ? a.rows : a.cols) == (at.transpose_b ? b.cols : b.rows);
+  const bool batched =
+      std::ranges::equal(a.batch, b.batch, [](int64_t i, int64_t j) { return i == 1 || j == 1 || i == j; });
+  TRY(require(sums && batched, "a product of ", x, " and ", w, ": the plan is damaged, build it again"));
+  Extents y;
+  for (size_t i = 0; i < a.batch.size(); ++i) y.push_back(a.batch[i] == 1 ? b.batch[i] : a.batch[i]);
+  int64_t batches = 1;
+  for (const int64_t extent : y)
+    TRY(require(!__builtin_mul_overflow(batches, std::max<int64_t>(extent, 1), &batches) && batches < int64_t{1} << 31,
+                "a product of ", x, " and ", w, " has more than 2^31 batches"));
+  if (!at.vector_a) y.push_back(at.transpose_a ? a.cols : a.rows);
+  if (!at.vector_b) y.push_back(at.transpose_b ? b.rows : b.cols);
+  return require_extents(shapes.outputs[0], y, "a product");
+}
+
 Result<GemmArguments> arguments_of(const Attributes& at, const StepShapes& shapes) {
+  TRY(check_product(at, shapes));
   const Operand a = operand(shapes.inputs[0], at.vector_a, true), b = operand(shapes.inputs[1], at.vector_b, false);
   const int64_t n = at.transpose_b ? b.rows : b.cols, k = at.transpose_a ? a.rows : a.cols;
   int64_t m = at.transpose_a ? a.cols : a.rows;
@@ -118,7 +140,13 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
   LoadedGemm gemm = TRY(LoadedGemm::load(TRY(p.get_record("gemm")), arguments));
   Constants constants(arguments.spec.inputs.size());
   if (at.pack_b) {
-    TRY(require(arguments.constants[1] != nullptr, "a product that packs b has none in the plan"));
+    const HostTensor* b = arguments.constants[1];
+    TRY(require(b != nullptr, "a product that packs b has none in the plan"));
+    const int rank = at.vector_b ? 1 : 2;
+    TRY(require(b->rank() >= rank &&
+                    volume(std::span(b->extents()).first(static_cast<size_t>(b->rank() - rank))) == 1 &&
+                    b->dtype() == gemm.kernel.element,
+                "a product packs b of ", b->dtype(), b->extents(), ": the plan is damaged, build it again"));
     TRY(constants.put(1, arguments.device, packed(at, *arguments.constants[1])));
   }
   TRY(constants.upload_rest(arguments));

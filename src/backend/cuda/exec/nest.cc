@@ -54,12 +54,17 @@ class LoadedNest final : public LoadedStep {
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     std::vector<NestTensor> tensors;
+    for (const Extents& output : shapes.outputs) TRY(require_extents(output, shapes.outputs[0], "a nest's output"));
     for (size_t i = 0; i < spec_.inputs.size(); ++i) tensors.push_back({spec_.inputs[i].format, shapes.inputs[i]});
     for (size_t i = 0; i < spec_.outputs.size(); ++i) tensors.push_back({spec_.outputs[i].format, shapes.outputs[i]});
     const MergedAxes axes = TRY(nest_axes(tensors, spec_.inputs.size()));
     auto bound = std::make_unique<BoundNest>(inputs_, element_bytes_);
-    for (const Kernel& kernel : kernels_)
-      if (suits(kernel.variant, axes)) bound->add(kernel, NestLaunch(kernel.variant, axes, num_sms_));
+    for (const Kernel& kernel : kernels_) {
+      if (!suits(kernel.variant, axes)) continue;
+      NestLaunch launch(kernel.variant, axes, num_sms_);
+      TRY(kernel.function.check(launch.shape()));
+      bound->add(kernel, std::move(launch));
+    }
     TRY(require(!bound->empty(), "no kernel of a nest runs ", shapes.outputs[0], "; build the plan for it"));
     return bound;
   }
@@ -80,6 +85,14 @@ Result<std::unique_ptr<LoadedStep>> load_nest(const LoadArguments& arguments) {
   const NestProgram program = TRY(nest_program_from_record(spec.payload));
   TRY(require(program.inputs.size() == spec.inputs.size() && program.outputs.size() == spec.outputs.size(),
               "a nest of ", program.inputs.size(), " inputs has ", spec.inputs.size(), " tensors"));
+  const auto check_types = [](std::span<const StepTensor> tensors, std::span<const DType> types) -> Status {
+    for (size_t i = 0; i < types.size(); ++i)
+      TRY(require(tensors[i].dtype == types[i], "a nest's tensor of ", tensors[i].dtype, " is ", types[i],
+                  " in its program: the plan is damaged, build it again"));
+    return {};
+  };
+  TRY(check_types(spec.inputs, program.inputs));
+  TRY(check_types(spec.outputs, program.outputs));
   StepCode code = TRY(StepCode::load(arguments));
   std::vector<Kernel> kernels;
   for (const Datum& datum : TRY(spec.payload.get_list("variants")).get()) {

@@ -63,6 +63,7 @@ class LoadedNormalization final : public LoadedStep {
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const Extents& x = shapes.inputs[0];
+    TRY(require_extents(shapes.outputs[0], x, "a normalisation's output"));
     NormalizationShape shape;
     shape.rows = a_.rows;
     shape.channels_last = !a_.x.format.is_linear();
@@ -90,6 +91,7 @@ class LoadedNormalization final : public LoadedStep {
     std::vector<Kernel> kernels;
     for (NormalizationLaunch& launch : TRY(normalization_launches(shape, tile, !a_.tile, num_sms_))) {
       const Function function = TRY(code_.function(launch.entry));
+      TRY(function.check(launch.shape));
       kernels.push_back({std::move(launch), function});
     }
     return kernels;
@@ -105,16 +107,16 @@ class LoadedNormalization final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_normalization(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  TRY(require(spec.inputs.size() == 3, "a normalisation step has ", spec.inputs.size(), " inputs; it takes 3"));
   Attributes a;
   a.x = spec.inputs[0];
+  TRY(element_bytes(a.x.dtype));
   a.rows = TRY(spec.payload.get_bool("rows"));
   const int64_t axes = TRY(spec.payload.get_int("axes"));
   TRY(require(axes >= 1 && axes <= a.x.rank && (a.rows || a.x.rank >= 2), "a normalisation of ", axes,
               " axes of a tensor of rank ", a.x.rank));
   a.axes = static_cast<size_t>(axes);
   a.groups = TRY(spec.payload.get_int("groups"));
-  TRY(require(a.groups >= 1, "a normalisation has ", a.groups, " groups"));
+  TRY(require(a.groups >= 1 && a.groups < int64_t{1} << 31, "a normalisation has ", a.groups, " groups"));
   a.epsilon = static_cast<float>(TRY(spec.payload.get_double("epsilon")));
   if (spec.payload.find("tile")) a.tile = TRY(RowTile::parse(TRY(spec.payload.get_record("tile"))));
   StepCode code = TRY(StepCode::load(arguments));

@@ -50,6 +50,8 @@ class LoadedPooling final : public LoadedStep {
       : a_(std::move(a)), inputs_(std::move(inputs)), code_(std::move(code)), function_(function), plain_(plain) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
+    TRY(a_.window.check(x, y));
+    TRY(require(x[1] == y[1], "a pooling of ", x, " to ", y, ": the plan is damaged, build it again"));
     PoolShape shape;
     shape.n = x[0];
     shape.channels = x[1];
@@ -64,11 +66,15 @@ class LoadedPooling final : public LoadedStep {
       const size_t at = 3 - axes + i;
       shape.pad_after[at] = static_cast<int32_t>(a_.post_pads[i]);
       if (a_.window.same_upper || a_.window.same_lower)  // SAME pads until every window has what it reads
-        shape.pad_after[at] = std::max(
-            0, (w.out[at] - 1) * w.stride[at] - w.pad[at] + w.dilation[at] * (w.kernel[at] - 1) + 1 - w.in[at]);
+        shape.pad_after[at] =
+            static_cast<int32_t>(std::clamp<int64_t>((int64_t{w.out[at]} - 1) * w.stride[at] - w.pad[at] +
+                                                         int64_t{w.dilation[at]} * (w.kernel[at] - 1) + 1 - w.in[at],
+                                                     0, INT32_MAX));
     }
     const bool vectors = a_.vec > 1 && shape.x.channel == 1 && shape.y.channel == 1 && shape.channels % a_.vec == 0;
     const PoolLaunch plain = TRY(pool_launch(shape, 1)), fast = TRY(pool_launch(shape, vectors ? a_.vec : 1));
+    TRY(plain_.check(plain.shape));
+    TRY(function_.check(fast.shape));
     const int64_t align = vectors ? int64_t{a_.vec} * bits_of(a_.x.dtype) / 8 : 1;
     return std::make_unique<BoundPooling>(inputs_, vectors ? function_ : plain_, plain_, align, fast, plain);
   }
@@ -93,8 +99,11 @@ Result<std::unique_ptr<LoadedStep>> load_pooling(const LoadArguments& arguments)
   const int64_t vec = TRY(spec.payload.get_int("vec"));
   TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a pooling loads ", vec, " elements at once"));
   a.vec = static_cast<int>(vec);
-  a.x = spec.inputs.at(0);
-  a.y = spec.outputs.at(0);
+  a.x = spec.inputs[0];
+  a.y = spec.outputs[0];
+  TRY(element_bytes(a.x.dtype));
+  TRY(require(!a.window.transposed && a.x.dtype == a.y.dtype, "a pooling from ", a.x.dtype, " to ", a.y.dtype,
+              ": the plan is damaged, build it again"));
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function(pool_entry(a.vec))), plain = TRY(code.function(pool_entry(1)));
   return std::make_unique<LoadedPooling>(std::move(a), TRY(StepInputs::upload(arguments)), std::move(code), function,

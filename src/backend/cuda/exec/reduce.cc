@@ -70,7 +70,10 @@ class LoadedReduce final : public LoadedStep {
  private:
   Result<Way> way_of(const ReduceShape& shape, int vec) const {
     Way way{reduce_launches(shape, a_.columns, vec, a_.average, num_sms_), {}};
-    for (const ReduceLaunch& launch : way.launches) way.functions.push_back(TRY(code_.function(launch.entry)));
+    for (const ReduceLaunch& launch : way.launches) {
+      way.functions.push_back(TRY(code_.function(launch.entry)));
+      TRY(way.functions.back().check(launch.shape));
+    }
     return way;
   }
 
@@ -85,7 +88,8 @@ class LoadedReduce final : public LoadedStep {
 Result<std::unique_ptr<LoadedStep>> load_reduce(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
   Attributes a;
-  a.x = spec.inputs.at(0);
+  a.x = spec.inputs[0];
+  TRY(element_bytes(a.x.dtype));
   a.first = static_cast<size_t>(TRY(normalize_axis(TRY(spec.payload.get_int("first")), a.x.rank)));
   a.last = static_cast<size_t>(TRY(normalize_axis(TRY(spec.payload.get_int("last")), a.x.rank)));
   TRY(require(a.first <= a.last, "axes ", a.first, " to ", a.last, " are not in order"));

@@ -32,6 +32,7 @@ class LoadedReduceAxes final : public LoadedStep {
         function_(function) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const AxesLaunch launch = TRY(reduce_axes_launch(shapes.inputs[0], reduced_, average_));
+    TRY(function_.check(launch.shape));
     return std::make_unique<BoundReduceAxes>(inputs_, function_, launch);
   }
 
@@ -47,7 +48,7 @@ class LoadedReduceAxes final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_reduce_axes(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  const int rank = spec.inputs.at(0).rank;
+  const int rank = spec.inputs[0].rank;
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (const int64_t axis : TRY(spec.payload.get_ints("axes")))
     reduced[static_cast<size_t>(TRY(normalize_axis(axis, rank)))] = true;

@@ -1,6 +1,7 @@
 /// Any op by its reference, in host memory: the fallback, at the cost of copies both ways and of waiting. Payload: the
 /// op's record.
 #include "backend/cuda/exec/executor.h"
+#include "backend/cuda/exec/inferred.h"
 #include "ops/op.h"
 #include "ops/reference_context.h"
 
@@ -75,6 +76,7 @@ class LoadedReference final : public LoadedStep {
         spec_(arguments.spec),
         constants_(arguments.constants.begin(), arguments.constants.end()) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    TRY(require_inferred(op_, spec_, shapes, constants_));
     return std::make_unique<BoundReference>(op_, device_, spec_, constants_, shapes);
   }
 

@@ -81,7 +81,11 @@ class LoadedResize final : public LoadedStep {
 Result<std::unique_ptr<LoadedStep>> load_resize(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
   Op op = TRY(op_from_record(TRY(spec.payload.get_record("resize"))));
-  TRY(require(op.as<ops::Resize>() && !spec.inputs.empty(), "a resize step runs ", op.name()));
+  TRY(require(op.as<ops::Resize>(), "a resize step runs ", op.name()));
+  TRY(element_bytes(spec.inputs[0].dtype));
+  TRY(require(spec.outputs[0].dtype == spec.inputs[0].dtype && spec.outputs[0].format == spec.inputs[0].format,
+              "a resize from ", spec.inputs[0].dtype, " to ", spec.outputs[0].dtype,
+              ": the plan is damaged, build it again"));
   const int64_t width = TRY(spec.payload.get_int("width"));
   TRY(require(width == 1 || width == 2 || width == 4 || width == 8 || width == 16, "a resize loads ", width,
               " elements at once"));

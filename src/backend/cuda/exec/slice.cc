@@ -1,20 +1,36 @@
 /// A slice in any mode. Inputs: x, fill element or absent. Parameters: a start an axis of x, then a stride an axis.
 /// Payload: mode.
 #include "backend/cuda/kernels/move/slice.h"
+
 #include "backend/cuda/exec/move_step.h"
 
 namespace kiln::cuda {
 namespace {
 
-/// Starts and strides from a step's parameters.
+constexpr int64_t kFarthest = int64_t{1} << 48;
+
+/// Starts and strides from a step's parameters; coordinates stay well inside of 64 bits.
 struct Range {
-  std::span<const int64_t> starts, strides;
+  Extents starts, strides;
 };
 Result<Range> range_of(const StepShapes& shapes) {
-  const size_t rank = shapes.inputs[0].size();
-  TRY(require(shapes.params.size() == 2 * rank, "a slice of rank ", rank, " has ", shapes.params.size(),
-              " parameters"));
-  return Range{shapes.params.first(rank), shapes.params.subspan(rank)};
+  const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
+  const size_t rank = x.size();
+  TRY(require(y.size() == rank && shapes.params.size() == 2 * rank, "a slice of ", x, " to ", y, " has ",
+              shapes.params.size(), " parameters: the plan is damaged, build it again"));
+  Range range{Extents(rank, 0), Extents(rank, 1)};
+  if (volume(y) == 0) return range;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    const int64_t start = range.starts[axis] = shapes.params[axis];
+    if (y[axis] > 1) range.strides[axis] = shapes.params[rank + axis];
+    int64_t last = 0;
+    const auto is_near = [](int64_t at) { return at > -kFarthest && at < kFarthest; };
+    const bool near = is_near(start) && !__builtin_mul_overflow(range.strides[axis], y[axis] - 1, &last) &&
+                      is_near(last) && is_near(last + start);
+    TRY(require(near, "a slice of ", x, " from ", start, " by steps of ", range.strides[axis], " along axis ", axis,
+                " counts beyond 2^48; slice less"));
+  }
+  return range;
 }
 
 class Planner final : public MovePlanner {
@@ -23,10 +39,11 @@ class Planner final : public MovePlanner {
   Result<std::vector<StridedCopy>> plan(const StepShapes& shapes) const override {
     const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
     const auto [starts, strides] = TRY(range_of(shapes));
+    if (volume(y) == 0) return std::vector<StridedCopy>();
     for (size_t axis = 0; axis < x.size(); ++axis) {
       const int64_t last = starts[axis] + (y[axis] - 1) * strides[axis];
-      TRY(require(y[axis] == 0 || (starts[axis] >= 0 && starts[axis] < x[axis] && last >= 0 && last < x[axis]),
-                  "a slice from ", starts[axis], " to ", last, " of axis ", axis, " leaves its extent ", x[axis]));
+      TRY(require(starts[axis] >= 0 && starts[axis] < x[axis] && last >= 0 && last < x[axis], "a slice from ",
+                  starts[axis], " to ", last, " of axis ", axis, " leaves its extent ", x[axis]));
     }
     return std::vector{slice_copy(in_memory_order(format_, x), in_memory_order(format_, y),
                                   in_memory_order(format_, starts), in_memory_order(format_, strides))};
@@ -61,6 +78,7 @@ class LoadedSlice final : public LoadedStep {
     const BoundSlice slice(mode_, in_memory_order(format_, shapes.inputs[0]),
                            in_memory_order(format_, shapes.outputs[0]), in_memory_order(format_, starts),
                            in_memory_order(format_, strides));
+    TRY(function_.check(slice.shape()));
     return std::make_unique<BoundSliceStep>(inputs_, function_, slice);
   }
 
@@ -75,7 +93,7 @@ class LoadedSlice final : public LoadedStep {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_slice(const LoadArguments& arguments) {
-  const StepTensor& x = arguments.spec.inputs.at(0);
+  const StepTensor& x = arguments.spec.inputs[0];
   const int64_t mode = TRY(arguments.spec.payload.get_int("mode"));
   TRY(require(mode >= 0 && mode <= static_cast<int64_t>(SliceMode::kReflect), "no slice mode has the number ", mode));
   const int bytes = TRY(element_bytes(x.dtype));

@@ -37,12 +37,14 @@ class LoadedSoftmax final : public LoadedStep {
   LoadedSoftmax(size_t axis, const StepTensor& x, std::optional<RowTile> tile, StepInputs inputs, StepCode code)
       : axis_(axis), x_(x), tile_(tile), inputs_(std::move(inputs)), code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    TRY(require_extents(shapes.outputs[0], shapes.inputs[0], "softmax's output"));
     const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), axis_, axis_);
     const SoftmaxShape shape{e.outer, e.length, e.inner};
     std::vector<Kernel> kernels;
     const auto add = [&](const RowTile* tile, int64_t align) -> Status {
       SoftmaxLaunch launch = softmax_launch(shape, tile);
       const Function function = TRY(code_.function(launch.entry));
+      TRY(function.check(launch.shape));
       kernels.push_back({std::move(launch), function, align});
       return {};
     };
@@ -63,9 +65,10 @@ class LoadedSoftmax final : public LoadedStep {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_softmax(const LoadArguments& arguments) {
-  const StepTensor& x = arguments.spec.inputs.at(0);
+  const StepTensor& x = arguments.spec.inputs[0];
   const Record& payload = arguments.spec.payload;
   const int axis = TRY(normalize_axis(TRY(payload.get_int("axis")), x.rank));
+  TRY(element_bytes(x.dtype));
   std::optional<RowTile> tile;
   if (payload.find("tile")) tile = TRY(RowTile::parse(TRY(payload.get_record("tile"))));
   StepCode code = TRY(StepCode::load(arguments));

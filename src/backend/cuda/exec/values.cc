@@ -62,7 +62,7 @@ class LoadedValues final : public LoadedStep {
 Result<std::unique_ptr<LoadedStep>> load_values(const LoadArguments& arguments) {
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function("values"));
-  return std::make_unique<LoadedValues>(arguments.spec.outputs.at(0).dtype, std::move(code), function);
+  return std::make_unique<LoadedValues>(arguments.spec.outputs[0].dtype, std::move(code), function);
 }
 
 }  // namespace kiln::cuda

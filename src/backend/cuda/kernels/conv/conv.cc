@@ -84,6 +84,12 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
                   kernel.columns <= 16,
               "a convolution has ", kernel.splits, " splits, vectors of ", kernel.vec, " and ", kernel.columns,
               " columns"));
+  for (const DType type : {kernel.element, kernel.result})
+    TRY(require(type == DType::kF32 || type == DType::kF16 || type == DType::kBF16, "no convolution is of ", type));
+  const bool simt = kernel.family == ConvFamily::kSimt, depthwise = kernel.family == ConvFamily::kDepthwise;
+  TRY(require((depthwise || simt == (kernel.tile.warps_m == 0)) &&
+                  (!(simt || depthwise) || (kernel.splits == 1 && kernel.pad_channels == 0)),
+              "a convolution by ", family, " is not tiled by ", kernel.tile.name(), " in ", kernel.splits, " splits"));
   return kernel;
 }
 
@@ -143,6 +149,9 @@ Result<FilterExtents> FilterExtents::of(std::span<const int64_t> w, int64_t grou
               groups, " groups"));
   FilterExtents filter{groups, transposed ? w[0] / groups : w[1], transposed ? w[1] : w[0] / groups, 1};
   for (size_t i = 2; i < w.size(); ++i) filter.taps *= w[i];
+  for (const int64_t count : {groups, filter.in_channels, filter.out_channels, filter.taps})
+    TRY(require(count < int64_t{1} << 31, "a filter of ", Extents(w.begin(), w.end()), " in ", groups,
+                " groups; kernels count to 2^31"));
   return filter;
 }
 
@@ -210,12 +219,14 @@ Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t
   const TileShape& tile = kernel.tile;
   const int64_t channels = int64_t{a.groups} * a.out_channels;
   const auto set_grid = [&](LaunchShape& shape, int64_t blocks, int64_t threads) {
-    shape.grid[0] = static_cast<uint32_t>(blocks);
+    shape.grid[0] = grid_blocks(blocks);
     shape.pdl = blocks <= 2 * multiprocessors;
     shape.block[0] = static_cast<uint32_t>(threads);
     return require(blocks < (int64_t{1} << 31), "a convolution of ", blocks, " blocks is more than a grid");
   };
   a.splits = 1;
+  TRY(require(a.out_channels == 0 || a.groups < (int64_t{1} << 31) / a.out_channels, "a convolution makes ", channels,
+              " channels; kernels count to 2^31"));
   if (kernel.family == ConvFamily::kDepthwise) {
     const int64_t strips = ceil_div(a.window.out[2], kernel.columns);
     const int64_t items = int64_t{a.images} * a.window.out[0] * a.window.out[1] * strips * (a.groups / kernel.vec);

@@ -79,7 +79,7 @@ Result<GatherLaunch> gather_launch(const ops::Gather& gather, int element_bytes,
   const int64_t row = plan.row / widening, count = plan.batches * plan.outer * plan.picks * row;
   launch.shape.block[0] = kThreads;
   launch.shape.pdl = true;
-  launch.shape.grid[0] = static_cast<uint32_t>((count + kThreads - 1) / kThreads);
+  launch.shape.grid[0] = grid_blocks((count + kThreads - 1) / kThreads);
   if (count == 0) return launch;
   if (count > kMost || std::ranges::any_of(plan.extents, [](int64_t e) { return e > kMost; }))
     return error(Code::kUnsupported, "a gather of ", count, " units of ", launch.unit_bytes,

@@ -72,6 +72,11 @@ Result<GemmKernel> GemmKernel::parse(const Record& record) {
   TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.cluster >= 1 &&
                   kernel.cluster <= 8,
               "a matrix product has ", kernel.splits, " splits and vectors of ", kernel.vec));
+  for (const DType type : {kernel.element, kernel.result})
+    TRY(require(type == DType::kF32 || type == DType::kF16 || type == DType::kBF16, "no matrix product is of ", type));
+  const bool simt = kernel.family == GemmFamily::kSimt;
+  TRY(require(simt == (kernel.tile.warps_m == 0) && (!simt || kernel.splits == 1), "a matrix product by ", family,
+              " is not tiled by ", kernel.tile.name()));
   return kernel;
 }
 
@@ -118,7 +123,7 @@ Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments,
   if (kernel.family == GemmFamily::kMma) launch.main.shared_bytes = mma_shared_bytes(tile, kernel.element);
   if (kernel.splits > 1) {  // the kernel only writes partial sums, even where one split is left
     launch.reduce_vectors = elements / kernel.vec;
-    launch.reduce.grid[0] = static_cast<uint32_t>(ceil_div(launch.reduce_vectors, 256));
+    launch.reduce.grid[0] = grid_blocks(ceil_div(launch.reduce_vectors, 256));
     launch.reduce.block[0] = 256;
     launch.workspace_bytes = elements * arguments.splits * 4;
   }

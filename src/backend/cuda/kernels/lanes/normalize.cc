@@ -32,8 +32,8 @@ Result<std::vector<NormalizationLaunch>> normalization_launches(const Normalizat
   NormalizationArgument& n = first.argument;
   const int64_t in_group = s.rows ? 1 : s.channels / s.groups;
   const int64_t length = s.rows ? s.length : in_group * s.plane;
+  if (s.n == 0 || length == 0) return std::vector<NormalizationLaunch>();
   n.rows = s.rows ? s.n : s.n * s.groups;
-  if (n.rows == 0 || length == 0) return std::vector<NormalizationLaunch>();
   TRY(require(length < (int64_t{1} << 30), "a normalisation over ", length, " elements; 2^30 are too many"));
   n.length = n.chunk = static_cast<int32_t>(length);
   n.epsilon = s.epsilon;
@@ -55,7 +55,7 @@ Result<std::vector<NormalizationLaunch>> normalization_launches(const Normalizat
       may_split ? std::clamp<int64_t>(2 * num_sms / n.rows, 1, std::max<int64_t>(1, length / kLeastChunk)) : 1;
   n.chunk = static_cast<int32_t>(ceil_div(length, chunks));
   n.chunks = static_cast<int32_t>(ceil_div(length, n.chunk));
-  first.shape.grid[0] = static_cast<uint32_t>(n.rows * n.chunks);
+  first.shape.grid[0] = grid_blocks(n.rows * n.chunks);
   first.shape.block[0] = static_cast<uint32_t>(std::clamp<int64_t>(ceil_div(n.chunk, 128) * 32, 32, kThreads));
   first.entry = n.chunks == 1 ? "normalize_long" : "normalize_parts";
   if (n.chunks == 1) return std::vector{first};

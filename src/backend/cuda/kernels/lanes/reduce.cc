@@ -26,7 +26,7 @@ ReduceLaunch last_launch(const ReduceArgument& r) {
   last.argument.length = r.chunks;
   last.argument.inner = last.argument.chunks = 1;
   last.shape.block[0] = 4 * kWarp;
-  last.shape.grid[0] = static_cast<uint32_t>(ceil_div(last.argument.outer, 4));
+  last.shape.grid[0] = grid_blocks(ceil_div(last.argument.outer, 4));
   last.shape.pdl = true;
   return last;
 }
@@ -78,7 +78,7 @@ Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, const st
   a.divisor = TRY(walk(true, a.reduced, a.from_reduced));
   a.average = average;
   launch.shape.block[0] = 4 * kWarp;
-  launch.shape.grid[0] = static_cast<uint32_t>(ceil_div(results, 4));
+  launch.shape.grid[0] = grid_blocks(ceil_div(results, 4));
   launch.shape.pdl = true;
   return launch;
 }
@@ -125,17 +125,17 @@ std::vector<ReduceLaunch> reduce_launches(const ReduceShape& shape, bool columns
     first.entry = str(r.chunks > 1 ? "reduce_column_parts_" : "reduce_columns_", vec);
     first.shape.block[0] = kWarp;
     first.shape.block[1] = kRowsOfColumns;
-    first.shape.grid[0] = static_cast<uint32_t>(blocks * r.chunks);
+    first.shape.grid[0] = grid_blocks(blocks * r.chunks);
   } else if (shape.length <= 512 || (shape.length <= 2048 && shape.outer >= 16 * num_sms)) {
     first.entry = str("reduce_warps_", vec);
     first.shape.block[0] = 4 * kWarp;
-    first.shape.grid[0] = static_cast<uint32_t>(ceil_div(shape.outer, 4));
+    first.shape.grid[0] = grid_blocks(ceil_div(shape.outer, 4));
   } else {
     if (shape.outer < num_sms) cut(r, shape.outer, 4096, num_sms);
     first.entry = str(r.chunks > 1 ? "reduce_parts_" : "reduce_blocks_", vec);
     first.shape.block[0] =
         static_cast<uint32_t>(std::clamp<int64_t>(ceil_div(r.chunk, int64_t{vec} * 4 * kWarp) * kWarp, kWarp, 512));
-    first.shape.grid[0] = static_cast<uint32_t>(shape.outer * r.chunks);
+    first.shape.grid[0] = grid_blocks(shape.outer * r.chunks);
   }
   if (r.chunks == 1) return {first};
   return {first, last_launch(r)};

@@ -31,10 +31,10 @@ SoftmaxLaunch softmax_launch(const SoftmaxShape& shape, const RowTile* tile) {
     launch.shape = tile->shape(shape.outer, shape.length);
   } else if (shape.inner == 1) {
     launch.entry = "softmax_long";
-    launch.shape.grid[0] = static_cast<uint32_t>(shape.outer);
+    launch.shape.grid[0] = grid_blocks(shape.outer);
     launch.shape.block[0] = static_cast<uint32_t>(std::clamp<int64_t>((shape.length + 127) / 128 * 32, 32, 1024));
   } else {
-    launch.shape.grid[0] = static_cast<uint32_t>(shape.outer * ((shape.inner + 31) / 32));
+    launch.shape.grid[0] = grid_blocks(shape.outer * ((shape.inner + 31) / 32));
     launch.shape.block[0] = 32;
     launch.shape.block[1] = static_cast<uint32_t>(std::clamp<int64_t>((shape.length + 7) / 8, 1, 32));
   }

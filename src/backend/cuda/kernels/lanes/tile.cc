@@ -42,10 +42,10 @@ LaunchShape RowTile::shape(int64_t rows, int64_t cols) const {
   if (block) {
     const int64_t threads = ceil_div(ceil_div(cols, int64_t{vec} * loads), kWarp) * kWarp;
     shape.block[0] = static_cast<uint32_t>(std::max<int64_t>(threads, kWarp));
-    shape.grid[0] = static_cast<uint32_t>(rows);
+    shape.grid[0] = grid_blocks(rows);
   } else {
     shape.block[0] = kWarpsOfBlock * kWarp;
-    shape.grid[0] = static_cast<uint32_t>(ceil_div(rows, kWarpsOfBlock));
+    shape.grid[0] = grid_blocks(ceil_div(rows, kWarpsOfBlock));
   }
   return shape;
 }

@@ -245,7 +245,7 @@ uint32_t fill_box(Box<Walk, Offset>& box, const Units& units, uint32_t first_blo
   box.from = operand_argument<Offset>(units.axes, kFrom, 1);
   box.to = operand_argument<Offset>(units.axes, kTo, 1);
   box.first_block = first_block;
-  return first_block + static_cast<uint32_t>((count + per_block - 1) / per_block);
+  return first_block + grid_blocks((count + per_block - 1) / per_block);
 }
 
 template <class Argument>
@@ -291,7 +291,7 @@ std::shared_ptr<Move::Launch> transpose_launch(const Function& function, const U
   t.from_b = stride(kFrom, rank - 1);
   t.to_a = stride(kTo, across);
   launch->add_patch(t, units, source);
-  launch->shape.grid[0] = static_cast<uint32_t>(blocks);
+  launch->shape.grid[0] = grid_blocks(blocks);
   launch->argument = &t;
   return launch;
 }
@@ -332,6 +332,7 @@ Result<Move> Move::plan(const MoveFunctions& functions, int element_bytes, std::
         case kTranspose: way.launches.push_back(transpose_launch(*function, some[0], of[0].source)); break;
       }
     }
+    for (const auto& launch : way.launches) TRY(function->check(launch->shape));
     move.ways_.push_back(std::move(way));
   }
   if (move.ways_.empty() || move.ways_.back().unit_bytes != element_bytes)

@@ -35,7 +35,7 @@ BoundSlice::BoundSlice(SliceMode mode, std::span<const int64_t> from, std::span<
     walk.axes[walk.rank++] = static_cast<uint64_t>(to[i]);
   }
   shape_.block[0] = kThreads;
-  shape_.grid[0] = static_cast<uint32_t>((walk.count + kThreads - 1) / kThreads);
+  shape_.grid[0] = grid_blocks(static_cast<int64_t>((walk.count + kThreads - 1) / kThreads));
   shape_.pdl = true;
 }
 

@@ -17,6 +17,7 @@ class BoundSlice {
   /// Extents in the order of memory.
   BoundSlice(SliceMode mode, std::span<const int64_t> from, std::span<const int64_t> to,
              std::span<const int64_t> starts, std::span<const int64_t> strides);
+  const LaunchShape& shape() const { return shape_; }
   /// `fill` is one element, read in mode kFill; null: zeros.
   Status run(const Stream& stream, const Function& function, const void* from, const void* fill, void* to);
 

@@ -161,6 +161,9 @@ Result<MergedAxes> nest_axes(std::span<const NestTensor> tensors, size_t num_inp
   for (const NestTensor& tensor : tensors) {
     TRY(require(tensor.extents.size() <= space.size() && space.size() <= kMaxRank, "a tensor of rank ",
                 tensor.extents.size(), " broadcast to ", space));
+    const auto along = std::span(space).last(tensor.extents.size());
+    TRY(require(std::ranges::equal(tensor.extents, along, [](int64_t e, int64_t s) { return e == 1 || e == s; }),
+                "a nest's tensor of ", tensor.extents, " does not broadcast to ", space));
     if (tensor.format.is_blocked()) return error(Code::kUnsupported, "a nest reads the format ", tensor.format);
     strides.push_back(broadcast_strides(tensor.extents, tensor.format.strides(tensor.extents), space));
   }
@@ -217,7 +220,7 @@ NestLaunch::NestLaunch(const NestVariant& variant, const MergedAxes& axes, int n
   while (threads > 64 && vectors < 2 * threads * num_sms) threads /= 2;
   const int64_t per_block = threads * unroll;
   shape_.block[0] = static_cast<uint32_t>(threads);
-  shape_.grid[0] = static_cast<uint32_t>((vectors + per_block - 1) / per_block);
+  shape_.grid[0] = grid_blocks((vectors + per_block - 1) / per_block);
   shape_.pdl = true;
   for (size_t i = 0; i < axes.strides.size(); ++i) {
     if (variant.wide)

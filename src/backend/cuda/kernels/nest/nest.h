@@ -57,6 +57,7 @@ class NestLaunch {
  public:
   NestLaunch(const NestVariant& variant, const MergedAxes& axes, int num_sms);
   /// Whether the kernel may run with these addresses: vectors are aligned to their size.
+  const LaunchShape& shape() const { return shape_; }
   bool takes(const void* const* tensors, std::span<const int> element_bytes) const;
   Status run(const Stream& stream, const Function& function, const void* const* tensors);
 

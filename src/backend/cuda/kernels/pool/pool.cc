@@ -45,8 +45,12 @@ Result<PoolLaunch> pool_launch(const PoolShape& s, int vec) {
   const bool last = s.x.channel == 1 && s.y.channel == 1;
   const int64_t images = last ? s.n : s.n * s.channels, vectors = last ? s.channels / vec : 1;
   const int64_t extents[] = {images, w.out[0], w.out[1], w.out[2], vectors};
-  const int64_t count = volume(extents);
-  TRY(require(count < int64_t{1} << 31, "pooling of ", count, " outputs; 2^31 are too many"));
+  int64_t count = 1;
+  bool overflow = false;
+  for (const int64_t extent : extents)
+    overflow |= __builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count) || count >= int64_t{1} << 31;
+  if (std::ranges::count(extents, 0) > 0) count = 0, overflow = false;
+  TRY(require(!overflow, "pooling of ", count, " outputs; 2^31 are too many"));
   if (count == 0) {
     launch.shape.grid[0] = 0;
     return launch;

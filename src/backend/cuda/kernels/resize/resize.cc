@@ -53,6 +53,7 @@ KernelSource resize_source(ResizeMode mode, DType type, int width) {
 
 Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::span<const int64_t> in,
                                std::span<const int64_t> out, const Format& format) {
+  TRY(require(in.size() == out.size(), "a resize of ", in, " to ", out, ": the plan is damaged, build it again"));
   const auto rank = static_cast<int>(in.size());
   const auto axis_at = [&](int position) { return static_cast<size_t>(format.axis_at(position)); };
   ResizePlan plan;
@@ -62,8 +63,17 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::
   }
   TRY(require(volume(out) < (int64_t{1} << 31) - kThreads, "a resize to ", volume(out),
               " elements; 2^31 are too many"));
+  TRY(require(volume(in) > 0, "a resize of nothing, ", in, ", to ", out));
   std::vector<ResizeSpan> spans(in.size());
   TRY(find_resize_spans(resize, {from_sizes, {}, {}}, in, out, spans));
+  for (size_t axis = 0; axis < in.size(); ++axis) {
+    constexpr float kLeastScale = 1e-6F;
+    constexpr int64_t kMostTaps = int64_t{1} << 28;
+    const float scale = spans[axis].scale;
+    TRY(require(in[axis] < int64_t{1} << 31 && scale >= kLeastScale && scale < 1 / kLeastScale &&
+                    out[axis] * resize_taps_per_output(resize, scale) < kMostTaps,
+                "a resize of ", in, " to ", out, " by ", scale, " along axis ", axis, " is beyond what kernels count"));
+  }
   const auto whole = [&](int position) {
     const size_t axis = axis_at(position);
     return resize_is_identity(in[axis], out[axis], spans[axis]);

@@ -1,0 +1,32 @@
+#include "backend/cuda/exec/inferred.h"
+
+#include "backend/cuda/exec/step.h"
+#include "ops/reference_context.h"
+
+namespace kiln::cuda {
+
+Status require_inferred(const Op& op, const StepSpec& spec, const StepShapes& shapes,
+                        std::span<const HostTensor* const> constants) {
+  std::vector<TensorType> types(spec.inputs.size());
+  std::vector<InferInput> inputs(spec.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!spec.inputs[i].present) continue;
+    const HostTensor* constant = i < constants.size() ? constants[i] : nullptr;
+    if (!constant && i < 64 && op.info().host_inputs >> i & 1) return {};
+    types[i] = constant ? type_of(*constant) : tensor_type(spec.inputs[i].dtype, shapes.inputs[i]);
+    if (constant) TRY(require_extents(shapes.inputs[i], constant->extents(), "a constant"));
+    inputs[i] = {&types[i], constant};
+  }
+  sym::Table table;
+  const std::vector<TensorType> outputs = TRY(infer_types(op, inputs, table));
+  TRY(require(outputs.size() == spec.outputs.size(), op.name(), " makes ", outputs.size(), " tensors; its step has ",
+              spec.outputs.size(), ": the plan is damaged, build it again"));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    TRY(require(outputs[i].dtype == spec.outputs[i].dtype, op.name(), " makes ", outputs[i], "; its step has ",
+                spec.outputs[i].dtype, ": the plan is damaged, build it again"));
+    if (const auto extents = outputs[i].extents()) TRY(require_extents(shapes.outputs[i], *extents, op.name()));
+  }
+  return {};
+}
+
+}  // namespace kiln::cuda
