@@ -7,11 +7,9 @@
 #include <set>
 
 #include "backend/cuda/device/nvrtc.h"
-#include "backend/cuda/device/testing/fake_driver.h"
-#include "backend/cuda/exec/executor.h"
-#include "backend/cuda/tactics/backend.h"
 #include "built_case.h"
 #include "device_run.h"
+#include "fake_gpu.h"
 #include "ops/concatenation.h"
 #include "ops/element_wise.h"
 #include "ops/normalization.h"
@@ -22,21 +20,6 @@
 
 namespace kiln {
 namespace {
-
-/// A backend for a GPU of a compute capability.
-struct FakeGpu {
-  std::unique_ptr<cuda::CudaDevice> device;
-  std::unique_ptr<cuda::CudaBackend> backend;
-
-  FakeGpu(int major, int minor) {
-    const cuda::Driver& driver = cuda::fake_driver();
-    cuda::fake_cuda_control().reset();
-    cuda::fake_cuda_control().set_devices(1, major, minor);
-    device = cuda::CudaDevice::create(0, driver).value();
-    device->set_executor(std::make_unique<cuda::CudaExecutor>(*device));
-    backend = std::make_unique<cuda::CudaBackend>(*device);
-  }
-};
 
 /// Cases that no kernel takes yet, with what refuses them said by the tactics.
 const std::set<std::string> kOnTheHost{"Gather: batch broadcast",  "Normalization: group, scale a group",
