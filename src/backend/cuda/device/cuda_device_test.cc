@@ -141,7 +141,9 @@ TEST(CudaDevice, LaunchesKernels) {
 
 TEST(CudaDevice, RefusesOtherModules) {
   const auto device = make_fake_device();
-  EXPECT_EQ(device->load(bytes_of("what is this")).error().code, Code::kVersion);
+  EXPECT_EQ(device->load(bytes_of(std::string_view("what is this\0", 13))).error().code, Code::kVersion);
+  EXPECT_EQ(device->load(std::span<const std::byte>()).error().code, Code::kCorrupt);
+  EXPECT_EQ(device->load(bytes_of("a text without an end")).error().code, Code::kCorrupt);
   fake_cuda_control().fail("cuModuleLoadData", 1, kNoBinaryForGpu);
   const auto other = device->load(bytes_of(kImage));
   ASSERT_FALSE(other);
