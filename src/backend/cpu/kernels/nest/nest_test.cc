@@ -309,7 +309,10 @@ TEST(Nest, GatesGiveTheBitsOfTwoInstructions) {
         apart.outputs.push_back(DType::kF32);
         apart.output_regs.push_back(0);  // a second reader keeps the two instructions apart
         const std::vector<float> one = run(gate(fn, ~0, with), 1), two = run(apart, 2);
-        EXPECT_EQ(std::memcmp(one.data(), two.data(), one.size() * 4), 0) << name_of(fn) << " with " << with;
+        for (size_t i = 0; i < one.size(); ++i) {
+          if (std::isnan(one[i]) && std::isnan(two[i])) continue;  // a NaN's sign is the compiler's choice
+          ASSERT_EQ(std::memcmp(&one[i], &two[i], 4), 0) << name_of(fn) << " with " << with << ", element " << i;
+        }
       }
   });
 }
