@@ -81,9 +81,8 @@ std::string CudnnChoice::name() const {
   return compiles ? text + ", compiled" : text;
 }
 
-Record CudnnChoice::record() const {
-  Record record;
-  return std::move(record.set("engine", engine).set("knobs", knobs).set("values", values));
+void CudnnChoice::write(Record& payload) const {
+  payload.set("engine", engine).set("knobs", knobs).set("values", values);
 }
 
 Result<CudnnChoice> CudnnChoice::parse(const Record& record) {

@@ -30,7 +30,7 @@ struct CudnnChoice {
   bool compiles = false;               ///< when a plan is made of it, which takes a quarter of a second
   bool same_as(const CudnnChoice& o) const { return engine == o.engine && knobs == o.knobs && values == o.values; }
   std::string name() const;  ///< "engine 38, knobs 2=130 13=64"
-  Record record() const;
+  void write(Record& payload) const;  ///< beside what else it holds
   static Result<CudnnChoice> parse(const Record& record);
 };
 

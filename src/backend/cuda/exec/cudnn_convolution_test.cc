@@ -64,7 +64,9 @@ class CudnnConvolutions : public testing::Test {
       choices.insert(choices.end(), asked->begin(), asked->end());
     }
     ASSERT_FALSE(choices.empty()) << name;
-    const auto again = CudnnChoice::parse(choices[0].record());
+    Record payload;
+    choices[0].write(payload);
+    const auto again = CudnnChoice::parse(payload);
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_TRUE(again->same_as(choices[0])) << name;
     const auto plan = CudnnPlan::make(target, spec, *again);
@@ -75,6 +77,19 @@ class CudnnConvolutions : public testing::Test {
   const Cudnn* library_ = nullptr;
   std::optional<CudnnObject> device_;
 };
+
+TEST(CudnnPayload, HoldsTheLayerAndTheEngine) {
+  const CudnnStep step{.filter = {{3, 3}, {2, 2}, {1, 1}, {1, 1}}, .tf32 = true, .relu = true};
+  const CudnnChoice choice{.engine = 38, .knobs = {2, 13}, .values = {130, 64}};
+  Record payload = step.record();
+  choice.write(payload);
+  const auto step_again = CudnnStep::parse(payload);
+  const auto choice_again = CudnnChoice::parse(payload);
+  ASSERT_TRUE(step_again && choice_again);
+  EXPECT_EQ(step_again->record(), step.record());
+  EXPECT_TRUE(choice_again->same_as(choice));
+  EXPECT_FALSE(CudnnChoice::parse(payload.set("values", std::vector<int64_t>{130})));
+}
 
 TEST_F(CudnnConvolutions, ArePlannedInEveryType) {
   for (const DType type : {DType::kF16, DType::kBF16, DType::kF32})

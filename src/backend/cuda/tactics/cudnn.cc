@@ -95,7 +95,7 @@ class CudnnTactic final : public Tactic {
       const double behind = 1 + 0.01 * static_cast<double>(result.size());  // the order is the library's
       result.push_back(contraction_variant(cx, region, choice.name(), last, least_us * behind));
       Record& params = result.back().params = layer.step.record();
-      for (const auto& [key, value] : choice.record().entries()) params.set(key, value);
+      choice.write(params);
       params.set("version", cudnn.library().version);
     }
     return result;
