@@ -64,7 +64,7 @@ struct impl::EnumMaxImpl<DeviceType> : impl::EnumCount<2> {};
 //! Where kernels may come from; a bit number in TacticSources.
 enum class TacticSource : int32_t {
   kCUBLAS TRT_DEPRECATED_ENUM = 0,     //!< cuBLAS. Deprecated: off by default; nothing replaces it.
-  kCUBLAS_LT TRT_DEPRECATED_ENUM = 1,  //!< cuBLASLt. Deprecated: off by default; nothing replaces it.
+  kCUBLAS_LT TRT_DEPRECATED_ENUM = 1,  //!< cuBLASLt, on by default in Kiln. Deprecated: nothing replaces it.
   kCUDNN TRT_DEPRECATED_ENUM = 2,      //!< cuDNN. Deprecated: off by default; nothing replaces it.
   kEDGE_MASK_CONVOLUTIONS = 3,         //!< Convolutions by masks at the edges.
   kJIT_CONVOLUTIONS = 4,               //!< Convolutions compiled when the engine is built.

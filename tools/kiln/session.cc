@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -76,6 +77,19 @@ Result<std::unique_ptr<Backend>> make_backend(const Arguments& arguments, std::u
   return backend;
 }
 
+/// "+CUDNN,-CUBLAS_LT": libraries that a build may take kernels from, beside the defaults, and may not.
+Status set_tactic_sources(std::string_view list, Numerics& numerics) {
+  while (!list.empty()) {
+    const std::string_view entry = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(entry.size() + 1, list.size()));
+    const std::string_view name = entry.substr(std::min<size_t>(entry.size(), 1));
+    TRY(require((name == "CUBLAS_LT" || name == "CUDNN") && (entry[0] == '+' || entry[0] == '-'), "--tactic-sources: '",
+                entry, "' is none of +CUBLAS_LT, -CUBLAS_LT, +CUDNN and -CUDNN"));
+    (name == "CUDNN" ? numerics.cudnn : numerics.cublas_lt) = entry[0] == '+';
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Session> build_session(const Arguments& arguments, const ir::Graph& graph, const ProfileRequest& profile) {
@@ -86,6 +100,7 @@ Result<Session> build_session(const Arguments& arguments, const ir::Graph& graph
   request.numerics.tf32 = !arguments.has("noTF32");
   request.numerics.fp16 = arguments.has("fp16");
   request.numerics.bf16 = arguments.has("bf16");
+  TRY(set_tactic_sources(arguments.get("tactic-sources"), request.numerics));
   request.optimization_level = std::stoi(arguments.get("level", "3"));
   request.profiles.push_back(profile);
   const auto start = std::chrono::steady_clock::now();

@@ -53,6 +53,8 @@ void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
   if (options.tactic_shared_bytes)
     config.setMemoryPoolLimit(MemoryPoolType::kTACTIC_SHARED_MEMORY, static_cast<size_t>(*options.tactic_shared_bytes));
   if (options.level) config.setBuilderOptimizationLevel(*options.level);
+  if (options.tactic_sources.given())
+    config.setTacticSources(options.tactic_sources.applied_to(config.getTacticSources()));
   config.setAvgTimingIterations(options.avg_timing);
   config.setProfilingVerbosity(verbosity(options.detail));
 }

@@ -45,6 +45,30 @@ double Event::ms_since(const Event& earlier) const {
   return ms;
 }
 
+Graph::~Graph() {
+  if (exec_) cudaGraphExecDestroy(exec_);
+}
+
+// Thread-local: what other threads do meanwhile, with streams of their own, is none of this capture's.
+void Graph::begin(cudaStream_t stream) {
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+}
+
+std::string Graph::end(cudaStream_t stream, bool queued) {
+  cudaGraph_t graph = nullptr;
+  cudaError_t status = cudaStreamEndCapture(stream, &graph);
+  const char* call = "cudaStreamEndCapture";
+  if (queued && status == cudaSuccess) {
+    status = cudaGraphInstantiateWithFlags(&exec_, graph, 0);
+    call = "cudaGraphInstantiateWithFlags";
+  }
+  if (graph) cudaGraphDestroy(graph);
+  if (status != cudaSuccess) exec_ = nullptr;
+  cudaGetLastError();  // it was told here
+  if (status != cudaSuccess) return str(call, ": ", cudaGetErrorString(status));
+  return queued ? "" : "the query failed: the message above says why";
+}
+
 Memory::Memory(Place place, int64_t size_bytes) : size_bytes_(size_bytes), place_(place) {
   const auto size = static_cast<size_t>(std::max<int64_t>(size_bytes, 1));
   const cudaError_t status = place == Place::kHost ? cudaMallocHost(&data_, size) : cudaMalloc(&data_, size);

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <string>
 
 namespace kiln::trtexec {
 
@@ -40,6 +41,31 @@ class Event {
 
  private:
   cudaEvent_t event_ = nullptr;
+};
+
+/// Work of a stream that was recorded, to be launched again and again.
+class Graph {
+ public:
+  Graph() = default;
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  /// Records what `work` queues on `stream`, which it must not wait for. Where that cannot be recorded the graph stays
+  /// empty, and the result is why.
+  template <class Work>
+  std::string capture(cudaStream_t stream, Work work) {
+    begin(stream);
+    const bool queued = work();
+    return end(stream, queued);
+  }
+  bool empty() const { return !exec_; }
+  void launch(cudaStream_t stream) const { check(cudaGraphLaunch(exec_, stream), "cudaGraphLaunch"); }
+
+ private:
+  static void begin(cudaStream_t stream);
+  std::string end(cudaStream_t stream, bool queued);
+
+  cudaGraphExec_t exec_ = nullptr;
 };
 
 enum class Place { kHost, kDevice };  ///< memory that the device copies from and to quickly; memory of the device

@@ -26,6 +26,7 @@ void describe_build(const BuildOptions& build, std::vector<std::string>& lines) 
                                 str("Save engine: ", build.save),
                                 str("Load engine: ", build.load),
                                 str("Profiling verbosity: ", static_cast<int>(build.detail)),
+                                str("Tactic sources: ", describe(build.tactic_sources)),
                                 str("timingCacheMode: ", build.timing_cache.empty() ? "local" : "global"),
                                 str("timingCacheFile: ", build.timing_cache),
                                 str("BuilderOptimizationLevel: ", build.level.value_or(-1)),
@@ -48,6 +49,7 @@ void describe_inference(const InferenceOptions& inference, std::vector<std::stri
                                 str("Data transfers: ", enabled(inference.transfers)),
                                 str("Spin-wait: ", enabled(inference.spin)),
                                 str("Multithreading: ", enabled(inference.threads)),
+                                str("CUDA Graph: ", enabled(inference.cuda_graph)),
                                 str("Separate profiling: ", enabled(inference.separate_profile_run)),
                                 "Inputs:",
                             });

@@ -60,7 +60,8 @@ class EndToEnd(unittest.TestCase):
 
     def test_reads_the_digits(self):
         labels = list((DIGITS / "heldout.labels").read_bytes()[:COUNT])
-        for options in [[], ["--noDataTransfers"], ["--infStreams=2"], ["--infStreams=2", "--threads", "--useSpinWait"]]:
+        for options in [[], ["--noDataTransfers"], ["--infStreams=2"], ["--infStreams=2", "--threads", "--useSpinWait"],
+                        ["--useCudaGraph"], ["--useCudaGraph", "--noDataTransfers"], ["--useCudaGraph", "--infStreams=2", "--threads"]]:
             self.infer(f"--exportOutput={self.folder}/outputs.json", *QUICK, *options)
             right = sum(a == b for a, b in zip(self.classes("outputs.json"), labels))
             self.assertGreaterEqual(right, COUNT - 1, options)
@@ -75,6 +76,24 @@ class EndToEnd(unittest.TestCase):
         self.assertRegex(run.out, r"(?m)^&&&& RUNNING TensorRT\.trtexec \[TensorRT v\d+\] \[b\d+\] # ")
         self.assertRegex(run.out, r"Average on 10 runs - GPU latency: [\d.e-]+ ms - Host latency: [\d.e-]+ ms \(enqueue [\d.e-]+ ms\)")
         self.assertNotIn("\x1b", run.out + run.err)  # no progress bar into a pipe
+
+    def test_captures_a_graph_where_it_says_so(self):
+        captured = "Successfully captured CUDA graph for the current execution context."
+        run = self.infer("--useCudaGraph", "--infStreams=2", "--iterations=3", "--warmUp=0", "--duration=0")
+        self.assertEqual(run.out.count(captured), 2)
+        self.assertIn("CUDA Graph: Enabled", run.out)
+        self.assertNotIn(captured, self.infer(*QUICK).out)
+        run = self.infer("--useCudaGraph", "--dumpProfile", "--separateProfileRun", *QUICK)  # layers are timed without it
+        self.assertEqual(run.out.count(captured), 1)
+        self.assertIn("=== Profile (", run.out)
+        run = self.infer("--useCudaGraph", "--dumpProfile", *QUICK)
+        self.assertNotIn(captured, run.out)
+        self.assertIn("--useCudaGraph does nothing beside --dumpProfile", run.err)
+
+    def test_tactic_sources(self):
+        run = Run(ONNX, "--skipInference", "--tacticSources=-CUDNN,+CUBLAS_LT")
+        self.assertIn("Tactic sources: cublasLt [ON], cudnn [OFF], ", run.out)
+        self.fails("'CUDA' begins with neither + (take kernels from there) nor -", ONNX, "--tacticSources=CUDA")
 
     def test_times(self):
         self.infer(f"--exportTimes={self.folder}/times.json", "--iterations=7", "--warmUp=0", "--duration=0")

@@ -44,7 +44,7 @@ class Goal {
 }  // namespace
 
 Runner::Runner(nvinfer1::ICudaEngine& engine, const Options& options, nvinfer1::IProfiler* profiler, Log& log)
-    : options_(options) {
+    : options_(options), log_(log) {
   for (int i = 0; i < options.inference.streams; ++i) {
     Session session;
     session.context.reset(engine.createExecutionContext());
@@ -64,6 +64,13 @@ Runner::Runner(nvinfer1::ICudaEngine& engine, const Options& options, nvinfer1::
 
 void Runner::set_profiler(nvinfer1::IProfiler* profiler) { sessions_.front().context->setProfiler(profiler); }
 
+void Runner::capture(QueryLane& lane) {
+  log_.info("Capturing CUDA graph for the current execution context");
+  const std::string failure = lane.capture();
+  if (failure.empty()) return log_.info("Successfully captured CUDA graph for the current execution context.");
+  log_.warn("CUDA graph capture failed: ", failure, ". Queries are launched one by one.");
+}
+
 std::vector<Trace> Runner::run_sessions(std::span<Session> sessions, const Start& start) {
   const InferenceOptions& options = options_.inference;
   check(cudaSetDevice(options_.device), "cudaSetDevice");
@@ -72,6 +79,7 @@ std::vector<Trace> Runner::run_sessions(std::span<Session> sessions, const Start
     const QueryOptions query{options.transfers, options.overlap, options.spin ? Waiting::kSpin : Waiting::kSleep};
     lanes.push_back(std::make_unique<QueryLane>(*session.context, *session.bindings, query));
     if (!options.transfers) lanes.back()->copy_inputs_now();
+    if (options.cuda_graph && !session.context->getProfiler()) capture(*lanes.back());
     lanes.back()->hold_until(start.event);
   }
   std::vector<Trace> traces;

@@ -12,6 +12,7 @@
 namespace kiln::trtexec {
 
 class Log;
+class QueryLane;
 
 /// A context for every stream, with its tensors.
 class Runner {
@@ -33,8 +34,10 @@ class Runner {
   };
   struct Start;
   std::vector<Trace> run_sessions(std::span<Session> sessions, const Start& start);
+  void capture(QueryLane& lane);
 
   const Options& options_;
+  Log& log_;
   std::vector<Session> sessions_;
 };
 

@@ -119,6 +119,7 @@ BuildOptions read_build(const Values& values, std::vector<std::string>& warnings
   }
   values.read("--avgTiming", build.avg_timing, 1);
   values.read("--timingCacheFile", build.timing_cache);
+  if (const std::string* list = values.find("--tacticSources")) build.tactic_sources = parse_tactic_sources(*list);
   build.detail = read_detail(values, warnings);
   build.shapes = read_ranges(values, warnings);
   read_pools(values, build);
@@ -150,6 +151,7 @@ InferenceOptions read_inference(const Values& values) {
   inference.spin = values.has("--useSpinWait");
   inference.threads = values.has("--threads");
   inference.separate_profile_run = values.has("--separateProfileRun");
+  inference.cuda_graph = values.has("--useCudaGraph");
   return inference;
 }
 
@@ -201,6 +203,11 @@ Options parse_options(std::span<const char* const> words) {
   if (report.wants_profile() && !options.inference.separate_profile_run && !report.export_times.empty()) {
     options.warnings.push_back(
         "--exportTimes writes nothing beside --dumpProfile and --exportProfile, which slow queries down; add "
+        "--separateProfileRun");
+  }
+  if (report.wants_profile() && !options.inference.separate_profile_run && options.inference.cuda_graph) {
+    options.warnings.push_back(
+        "--useCudaGraph does nothing beside --dumpProfile and --exportProfile: layers are timed one by one; add "
         "--separateProfileRun");
   }
   share_shapes(options);

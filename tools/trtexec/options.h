@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shapes.h"
+#include "tactic_sources.h"
 
 namespace kiln::trtexec {
 
@@ -26,6 +27,7 @@ struct BuildOptions {
   std::optional<int64_t> workspace_bytes, tactic_shared_bytes;
   std::optional<int> level;
   int avg_timing = 8;
+  TacticSourceChoice tactic_sources;
   std::string timing_cache;
   LayerDetail detail = LayerDetail::kNamesOnly;
 };
@@ -37,6 +39,7 @@ struct InferenceOptions {
   double duration_s = 3, warmup_ms = 200, idle_ms = 0;  ///< a duration of -1 never ends
   int streams = 1;
   bool transfers = true, overlap = true, spin = false, threads = false, separate_profile_run = false;
+  bool cuda_graph = false;
 };
 
 struct ReportOptions {

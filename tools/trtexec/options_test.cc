@@ -41,6 +41,9 @@ TEST(Options, ReadsThemAll) {
   EXPECT_EQ(options.inference.inputs, (NamedTexts{{"x", "x.bin"}}));
   EXPECT_EQ(options.inference.streams, 2);
   EXPECT_TRUE(options.inference.threads);
+  EXPECT_FALSE(options.inference.cuda_graph);
+  EXPECT_TRUE(parse({"--onnx=m.onnx", "--useCudaGraph"}).inference.cuda_graph);
+  EXPECT_EQ(parse({"--onnx=m.onnx", "--tacticSources=-CUDNN,+CUBLAS_LT"}).build.tactic_sources.on, 2u);
 }
 
 TEST(Options, MissingRangesTakeAnothersShapes) {
@@ -96,6 +99,8 @@ TEST(Options, DescriptionHasTheLabelsThatScriptsParse) {
   EXPECT_TRUE(has("Input build shape (profile 0): x=1x3+1x3+1x3"));
   EXPECT_TRUE(has("Duration: 3s (+ 200ms warm up)"));
   EXPECT_TRUE(has("Percentiles: 90,95,99"));
+  EXPECT_TRUE(has("Tactic sources: Using default tactic sources"));
+  EXPECT_TRUE(has("CUDA Graph: Disabled"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "NvInferRuntime.h"
@@ -30,6 +31,10 @@ class QueryLane {
   bool empty() const { return under_way_ == 0; }
   int under_way() const { return under_way_; }
 
+  /// Runs a query and captures another, which `start` launches from here on; the reason where that cannot be, and
+  /// `start` goes on as it did.
+  std::string capture();
+
   void copy_inputs_now();
   void copy_outputs_now();
 
@@ -46,6 +51,7 @@ class QueryLane {
   QueryOptions options_;
   Stream in_, compute_, out_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  Graph graph_;
   int next_ = 0, under_way_ = 0;
 };
 

@@ -9,7 +9,9 @@ namespace kiln::api {
 namespace {
 
 constexpr uint32_t bits_of(int32_t count) { return (1U << count) - 1; }
-constexpr nv::TacticSources kDefaultSources = 1U << static_cast<uint32_t>(nv::TacticSource::kEDGE_MASK_CONVOLUTIONS) |
+/// Beside TensorRT's, cuBLASLt: what is measured faster is taken.
+constexpr nv::TacticSources kDefaultSources = 1U << static_cast<uint32_t>(nv::TacticSource::kCUBLAS_LT) |
+                                              1U << static_cast<uint32_t>(nv::TacticSource::kEDGE_MASK_CONVOLUTIONS) |
                                               1U << static_cast<uint32_t>(nv::TacticSource::kJIT_CONVOLUTIONS);
 constexpr size_t kMiB = size_t{1} << 20;
 constexpr int32_t kMaxOptimizationLevel = 5;
@@ -199,7 +201,6 @@ bool BuilderConfig::setTacticSources(nv::TacticSources tacticSources) noexcept {
     TRY(require((tacticSources & ~bits_of(nv::EnumMax<nv::TacticSource>())) == 0, "sources ", tacticSources,
                 " have bits that are no TacticSource"));
     choices_.tactic_sources = tacticSources;
-    choices_.tactic_sources_set = true;
     return {};
   });
 }

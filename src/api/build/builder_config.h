@@ -23,10 +23,8 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
   // For builds.
   const std::vector<const OptimizationProfile*>& profiles() const { return profiles_; }
   bool has(nv::BuilderFlag flag) const { return getFlag(flag); }
-  /// Whether a build may take kernels from there; until setTacticSources is called, from anywhere.
+  /// Whether a build may take kernels from there.
   bool uses(nv::TacticSource source) const {
-    // As in TensorRT, cuDNN is asked only where it was chosen.
-    if (!choices_.tactic_sources_set) return source != nv::TacticSource::kCUDNN;
     return (choices_.tactic_sources >> static_cast<int32_t>(source) & 1U) != 0;
   }
   /// The cache that a build fills; one is made where none was set. Null where the flags say to use none.
@@ -116,7 +114,6 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
     const nv::IOptimizationProfile* calibration_profile = nullptr;
     nv::QuantizationFlags quantization_flags = 0;
     nv::TacticSources tactic_sources;
-    bool tactic_sources_set = false;
     std::array<size_t, 6> memory_limits{};  ///< by MemoryPoolType
     uint32_t preview_features = 0;
     int32_t optimization_level = 3;

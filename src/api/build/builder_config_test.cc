@@ -67,6 +67,10 @@ TEST(BuilderConfig, TacticSourcesDecideAboutLibraries) {
     return std::pair(config->uses(nv::TacticSource::kCUBLAS_LT), config->uses(nv::TacticSource::kCUDNN));
   };
   EXPECT_EQ(libraries(), std::pair(true, false));  // until somebody says otherwise
+  constexpr uint32_t kCublasLt = 1U << 1, kCudnn = 1U << 2, kOthers = 1U << 3 | 1U << 4;
+  EXPECT_EQ(w.config->getTacticSources(), kCublasLt | kOthers);
+  w.config->setTacticSources(w.config->getTacticSources() | kCudnn);
+  EXPECT_EQ(libraries(), std::pair(true, true));
   w.config->setTacticSources(1U << static_cast<uint32_t>(nv::TacticSource::kCUDNN));
   EXPECT_EQ(libraries(), std::pair(false, true));
   w.config->setTacticSources(0);
