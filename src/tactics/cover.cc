@@ -49,7 +49,8 @@ class Coverer {
   Status place(const FoundCover& found);
   Status place(const Pick& pick);
   std::vector<std::string> notes_of(const Pick& pick) const;
-  void add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes) const;
+  void add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes,
+                 const Candidate* chosen = nullptr) const;
   void require_format(ir::ValueId value, const Format& wanted);
 
   Format surface_format(ir::ValueId value) const {
@@ -183,20 +184,25 @@ Status Coverer::place(const Pick& pick) {
   return {};
 }
 
-/// What could have stood at a tile's root, and in the places of its parts.
+/// What could have stood at a tile's root, and in the places of its parts, and what was refused there.
 std::vector<std::string> Coverer::notes_of(const Pick& pick) const {
   const ir::NodeId root = root_of(pick);
-  std::vector<std::string> notes = choices_.refusals(root);
-  for (const size_t i : choices_.rooted_at(root)) add_notes(choices_[i], "", notes);
-  for (const ir::NodeId id : choices_[pick.choice].region.nodes) {
+  const Choice& taken = choices_[pick.choice];
+  std::vector<std::string> notes;
+  for (const size_t i : choices_.rooted_at(root)) add_notes(choices_[i], "", notes, &taken.candidates[pick.candidate]);
+  for (const std::string& refusal : choices_.refusals(root)) notes.push_back(refusal);
+  for (const ir::NodeId id : taken.region.nodes) {
     if (id == root) continue;
-    const std::string prefix = str("its part '", cx_.graph.node(id).name, "': ");
+    const ir::Node& part = cx_.graph.node(id);
+    const std::string prefix = str("its part '", part.name.empty() ? part.op.name() : part.name, "': ");
     for (const size_t i : choices_.rooted_at(id)) add_notes(choices_[i], prefix, notes);
+    for (const std::string& refusal : choices_.refusals(id)) notes.push_back(prefix + refusal);
   }
   return notes;
 }
 
-void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes) const {
+void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes,
+                        const Candidate* chosen) const {
   const size_t nodes = choice.region.nodes.size();
   const std::string size = nodes == 1 ? std::string() : str(", ", nodes, " nodes");
   for (const Candidate& candidate : choice.candidates) {
@@ -211,7 +217,7 @@ void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vect
       note += str("not timed: estimated at ", candidate.variant.estimate_us, " us");
     else
       note += str("not timed: at least ", candidate.time_us, " us, with which no cover would be cheaper");
-    notes.push_back(std::move(note));
+    notes.push_back(note + (&candidate == chosen ? "; chosen" : ""));
   }
   for (const std::string& note : choice.notes) notes.push_back(str(prefix, choice.tactic->name(), " (", note, ")"));
 }

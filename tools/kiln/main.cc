@@ -9,6 +9,9 @@ constexpr const char* kHelp =
     "kiln dump m.onnx [--after=PASS]     prints the graph after a pass (import: before the first; default: after all)\n"
     "  --verify --count --verbose        checks the graph, counts its nodes (constants aside), times every pass\n"
     "kiln profile m.onnx [--shapes=...]  builds for this CPU, runs, and prints the time of every step\n"
+    "kiln why m.plan [LAYER]             how a layer came to be run as it is: what could have run it, with times, and "
+    "what was\n"
+    "                                    refused, with reasons; without LAYER all steps\n"
     "kiln run m.onnx --data=FOLDER       runs on input_K.pb of the folder and compares with output_K.pb\n";
 
 kiln::Status run(int argc, char** argv) {
@@ -19,6 +22,7 @@ kiln::Status run(int argc, char** argv) {
   if (arguments.words.empty() || arguments.has("help")) return std::fputs(kHelp, stdout), kiln::Status{};
   if (arguments.words[0] == "dump") return kiln::run_dump(arguments);
   if (arguments.words[0] == "profile") return kiln::run_profile(arguments);
+  if (arguments.words[0] == "why") return kiln::run_why(arguments);
   if (arguments.words[0] == "run") return kiln::run_run(arguments);
   return kiln::error(kiln::Code::kInvalidArgument, "no command is called '", arguments.words[0], "'; see kiln --help");
 }

@@ -1,0 +1,105 @@
+#include "explain.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace kiln {
+namespace {
+
+// Info is for people: whatever a plan has there, or has not, is no error.
+std::string text_of(const plan::Step& step, std::string_view name) { return step.info.get_text(name).value_or(""); }
+
+std::string time_text(const plan::Step& step) {
+  const double time_us = step.info.get_double("time_us").value_or(0);
+  return time_us > 0 ? str(time_us, " us") : std::string("not timed");
+}
+
+std::string tactic_text(const plan::Step& step) {
+  const std::string variant = text_of(step, "variant");
+  return text_of(step, "tactic") + (variant.empty() ? "" : str(" (", variant, ")"));
+}
+
+enum class Naming : uint8_t { kWhole, kPart };
+
+/// Whether a step's name, or one of those it is made of, is `layer`; provenance has them in quotes.
+bool is_called(const plan::Step& step, std::string_view layer, Naming naming) {
+  const auto has = [&](std::string_view text) {
+    if (naming == Naming::kPart) return text.find(layer) != text.npos;
+    return text == layer || text.find(str('\'', layer, '\'')) != text.npos;
+  };
+  if (has(step.name) || std::ranges::any_of(step.provenance, has)) return true;
+  for (size_t begin = 0; begin <= step.name.size();) {
+    const size_t end = std::min(step.name.find(" + ", begin), step.name.size());
+    if (has(std::string_view(step.name).substr(begin, end - begin))) return true;
+    begin = end + 3;
+  }
+  return false;
+}
+
+/// "x f32[n, 64]" of each tensor that is there.
+std::string tensors_text(const plan::Profile& profile, const std::vector<int>& ids) {
+  std::string text;
+  for (const int id : ids) {
+    const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
+    if (t.place == plan::Place::kAbsent) continue;
+    text += str(text.empty() ? "" : ", ", t.name.empty() ? "?" : t.name, " ", t.dtype, "[");
+    for (size_t axis = 0; axis < t.extents.size(); ++axis) {
+      const auto extent = t.extents[axis].constant();
+      text += str(axis == 0 ? "" : ", ", extent ? str(*extent) : std::string("?"));
+    }
+    text += str("]", t.place == plan::Place::kWeight ? " (weight)" : "", t.format.is_linear() ? "" : " ",
+                t.format.is_linear() ? std::string() : t.format.text());
+  }
+  return text;
+}
+
+std::string explain_step(const plan::Plan& plan, size_t profile_index, size_t index) {
+  const plan::Profile& profile = plan.profiles[profile_index];
+  const plan::Step& step = profile.steps[index];
+  std::string text = str("'", step.name, "': step ", index + 1, " of ", profile.steps.size());
+  if (plan.profiles.size() > 1) text += str(", profile ", profile_index);
+  text += str("\n  ops     ", text_of(step, "ops"), "\n");
+  for (const std::string& origin : step.provenance) text += str("  from    ", origin, "\n");
+  text += str("  reads   ", tensors_text(profile, step.inputs), "\n  writes  ", tensors_text(profile, step.outputs),
+              "\n  run by  ", tactic_text(step), ", ", time_text(step), ", ", step.workspace_bytes,
+              " bytes of workspace\n");
+  const auto candidates = step.info.get_list("candidates");
+  const bool any = candidates && !candidates->get().empty();
+  text += any ? "  candidates\n" : "  the plan tells of no candidates: nothing else was asked\n";
+  if (any)
+    for (const Datum& note : candidates->get())
+      if (const auto* line = std::get_if<std::string>(&note.variant())) text += str("    ", *line, "\n");
+  return text;
+}
+
+}  // namespace
+
+std::string list_steps(const plan::Plan& plan) {
+  std::string text;
+  for (size_t p = 0; p < plan.profiles.size(); ++p) {
+    if (plan.profiles.size() > 1) text += str("profile ", p, "\n");
+    for (size_t s = 0; s < plan.profiles[p].steps.size(); ++s) {
+      const plan::Step& step = plan.profiles[p].steps[s];
+      char line[128];
+      std::snprintf(line, sizeof line, "%4zu  %-12s %-40s ", s + 1, time_text(step).c_str(), tactic_text(step).c_str());
+      text += str(std::string_view(line), step.name, "\n");
+    }
+  }
+  return text;
+}
+
+Result<std::string> explain(const plan::Plan& plan, std::string_view layer) {
+  for (const Naming naming : {Naming::kWhole, Naming::kPart}) {
+    std::string text;
+    for (size_t p = 0; p < plan.profiles.size(); ++p)
+      for (size_t s = 0; s < plan.profiles[p].steps.size(); ++s)
+        if (is_called(plan.profiles[p].steps[s], layer, naming))
+          text += str(text.empty() ? "" : "\n", explain_step(plan, p, s));
+    if (!text.empty()) return text;
+  }
+  return error(Code::kNotFound, "no step of the plan runs a layer called '", layer,
+               "': it may have been folded into constants or shapes, or only changes how memory is seen; `kiln why "
+               "m.plan` lists the steps there are");
+}
+
+}  // namespace kiln

@@ -1,0 +1,66 @@
+#include "explain.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace kiln {
+namespace {
+
+plan::Plan two_steps() {
+  plan::Plan plan;
+  plan::Profile& p = plan.profiles.emplace_back();
+  for (const char* name : {"x", "w", "h", "y"}) {
+    plan::Tensor& t = p.tensors.emplace_back();
+    t.name = name, t.extents = {sym::Program::constant(2), sym::Program::constant(3)}, t.place = plan::Place::kArena;
+  }
+  p.tensors[1].place = plan::Place::kWeight;
+  plan::Step& conv = p.steps.emplace_back();
+  conv.name = "conv1 + relu1", conv.inputs = {0, 1}, conv.outputs = {2}, conv.workspace_bytes = 512;
+  conv.provenance = {"ONNX node 'conv1' (Conv)", "ONNX node 'relu1' (Relu)"};
+  conv.info.set("ops", "Convolution + Activation").set("tactic", "convolution").set("variant", "direct, 2 nodes");
+  conv.info.set("time_us", 12.5)
+      .set("candidates", Datum::List{"convolution (direct): 12.5 us; chosen", "gemm: refused: no product"});
+  plan::Step& sum = p.steps.emplace_back();
+  sum.name = "conv10", sum.inputs = {2}, sum.outputs = {3};
+  return plan;
+}
+
+TEST(Explain, TellsWhatAPlanRecords) {
+  EXPECT_EQ(*explain(two_steps(), "relu1"),
+            "'conv1 + relu1': step 1 of 2\n"
+            "  ops     Convolution + Activation\n"
+            "  from    ONNX node 'conv1' (Conv)\n"
+            "  from    ONNX node 'relu1' (Relu)\n"
+            "  reads   x f32[2, 3], w f32[2, 3] (weight)\n"
+            "  writes  h f32[2, 3]\n"
+            "  run by  convolution (direct, 2 nodes), 12.5 us, 512 bytes of workspace\n"
+            "  candidates\n"
+            "    convolution (direct): 12.5 us; chosen\n"
+            "    gemm: refused: no product\n");
+}
+
+TEST(Explain, FindsWholeNamesBeforeParts) {
+  const plan::Plan plan = two_steps();
+  EXPECT_EQ(explain(plan, "conv1")->find("conv10"), std::string::npos);
+  EXPECT_TRUE(explain(plan, "conv10")->starts_with("'conv10': step 2 of 2"));
+  const std::string both = *explain(plan, "onv");
+  EXPECT_NE(both.find("'conv1 + relu1'"), std::string::npos);
+  EXPECT_NE(both.find("'conv10'"), std::string::npos);
+  const auto none = explain(plan, "pool");
+  ASSERT_FALSE(none);
+  EXPECT_TRUE(none.error().message.starts_with("no step of the plan runs a layer called 'pool'"))
+      << none.error().message;
+}
+
+TEST(Explain, TakesInfoOfAnyKind) {
+  plan::Plan plan = two_steps();
+  plan.profiles[0].steps[0].info.set("time_us", "soon").set("candidates", Datum::List{1, Record(), "a"}).set("ops", 3);
+  plan.profiles[0].steps[1].info.set("candidates", 7).set("tactic", Datum::List{});
+  EXPECT_NE(explain(plan, "conv1")->find("not timed"), std::string::npos);
+  EXPECT_NE(explain(plan, "conv10")->find("tells of no candidates"), std::string::npos);
+  EXPECT_EQ(std::ranges::count(list_steps(plan), '\n'), 2);
+}
+
+}  // namespace
+}  // namespace kiln

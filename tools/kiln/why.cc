@@ -1,0 +1,21 @@
+/// kiln why m.plan LAYER: what could have run a layer, and why it is run as it is.
+#include <cstdio>
+
+#include "base/mapped_file.h"
+#include "commands.h"
+#include "explain.h"
+#include "plan/reader.h"
+
+namespace kiln {
+
+Status run_why(const Arguments& arguments) {
+  TRY(require(arguments.words.size() == 2 || arguments.words.size() == 3, "usage: kiln why m.plan [LAYER]"));
+  const std::string& path = arguments.words[1];
+  const auto file = TRY(MappedFile::open(path));
+  const auto plan = TRY(in_context(plan::read_plan(file->bytes(), file), [&] { return path; }));
+  const std::string text = arguments.words.size() == 2 ? list_steps(*plan) : TRY(explain(*plan, arguments.words[2]));
+  std::fputs(text.c_str(), stdout);
+  return {};
+}
+
+}  // namespace kiln
