@@ -20,7 +20,8 @@ template <class T>
 Tensor tensor(ElementType type, std::vector<T> values) {
   Tensor result{"y", type, {static_cast<int64_t>(values.size())}, {}};
   result.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
+  const auto bytes = std::as_bytes(std::span(values));
+  std::ranges::copy(bytes, result.bytes.begin());
   return result;
 }
 Tensor floats(std::vector<float> values) { return tensor(ElementType::kFloat, std::move(values)); }

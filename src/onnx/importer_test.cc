@@ -109,7 +109,7 @@ TEST(Importer, WeightsStayInTheFileWhereTheyAreAligned) {
   int in_place = 0;
   for (size_t padding = 0; padding < 4; ++padding) {
     // A longer name moves what follows: at one of four lengths the weights begin at a multiple of 4.
-    const Proto sum = node("Add", {"x", "w"}, {"y"}, "n" + std::string(padding, 'n'));
+    const Proto sum = node("Add", {"x", "w"}, {"y"}, std::string(padding + 1, 'n'));
     *bytes = model(graph({{sum}, {value("x", kFloat, {2})}, {value("y")}, {floats("w", {2}, {3, 4})}})).bytes;
     const auto read = read_model(std::as_bytes(std::span(*bytes)), {"", bytes});
     ASSERT_TRUE(read);

@@ -20,8 +20,9 @@ struct Entry {
 
 template <class T>
 void put(std::vector<std::byte>& out, const T* data, size_t count) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(data);
-  out.insert(out.end(), bytes, bytes + count * sizeof(T));
+  const size_t before = out.size();
+  out.resize(before + count * sizeof(T));
+  if (count > 0) std::memcpy(out.data() + before, data, count * sizeof(T));
 }
 
 }  // namespace

@@ -69,7 +69,9 @@ void check_pass(Pass pass, std::span<const OpInfo* const> ops, const CheckOption
       ASSERT_EQ(differs, "") << "seed " << seed << ", output " << i << "\n" << text << "became\n" << once;
     }
     ASSERT_TRUE(run(pass, graph, options.strongly_typed));
-    if (options.settles) ASSERT_EQ(ir::print(graph), once) << "seed " << seed << ": a second run changes the graph";
+    if (options.settles) {
+      ASSERT_EQ(ir::print(graph), once) << "seed " << seed << ": a second run changes the graph";
+    }
   }
   EXPECT_GE(changed, options.least_changed) << "the random graphs do not try this pass";
 }
