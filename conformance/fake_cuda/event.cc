@@ -33,10 +33,15 @@ int cuEventDestroy_v2(EventHandle event) {
   --state().live_objects;
   return 0;
 }
-int cuEventRecordWithFlags(EventHandle event, StreamHandle stream, unsigned) {
+int cuEventRecordWithFlags(EventHandle event, StreamHandle stream, unsigned flags) {
   if (const int early = enter("cuEventRecordWithFlags")) return early;
   if (!event || !is_stream(stream)) return cuda::kInvalidHandle;
   static int64_t now_us = 0;
+  constexpr unsigned kExternal = 1;
+  if (flags & kExternal) {  // part of the graph: recorded when that runs
+    if (!capture_of(stream)) return cuda::kInvalidValue;
+    return submit(stream, [event] { return event->time_us = ++now_us, 0; });
+  }
   event->capture = capture_of(stream);
   if (!event->capture) event->time_us = ++now_us;
   return 0;

@@ -5,11 +5,16 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <set>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "backend/cuda/device/testing/fake_cuda.h"
@@ -40,12 +45,13 @@ const Control& control() {
 }
 
 /// y = relu(x w + b) for x f32[8, 64], whose layers have kernels of Kiln's own.
-std::unique_ptr<nv::IHostMemory> build(Logger& logger) {
+std::unique_ptr<nv::IHostMemory> build(Logger& logger, nv::IGpuAllocator* allocator = nullptr) {
   std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
   if (!builder) return nullptr;
   std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
   std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
   if (!network || !config) return nullptr;
+  builder->setGpuAllocator(allocator);
   static const std::vector<float> weights(64 * 32, 0.5f);
   nv::ITensor* x = network->addInput("x", nv::DataType::kFLOAT, nv::Dims2(8, 64));
   const nv::Weights values{nv::DataType::kFLOAT, weights.data(), static_cast<int64_t>(weights.size())};
@@ -174,13 +180,332 @@ TEST_F(FakeCudaProgram, RunsOnTheCurrentDevice) {
   EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
 }
 
-/// On a real GPU: values, on the program's stream, in its graph, on the thread's own stream.
-TEST(GpuProgram, ComputesWhatItShould) {
-  int version = 0, count = 0;
-  if (std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER is set";
-  if (const cudaError_t found = cudaGetDeviceCount(&count)) GTEST_SKIP() << cudaGetErrorString(found);
-  if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) GTEST_SKIP() << "the device is the CPU";
+/// Of the networks that are built once for each device: engines on two, run in turns by one thread.
+TEST_F(FakeCudaProgram, RunsOnSeveralDevices) {
+  control().set_devices(2, 9, 0);
+  struct Place final : nv::IGpuAllocator {
+    void* allocate(uint64_t size, uint64_t, nv::AllocatorFlags) noexcept override {
+      int device = -1;
+      cudaGetDevice(&device);
+      devices.insert(device);
+      void* memory = nullptr;
+      return cudaMalloc(&memory, size) == cudaSuccess ? memory : nullptr;
+    }
+    bool deallocate(void* memory) noexcept override {
+      int device = -1;
+      cudaGetDevice(&device);
+      devices.insert(device);
+      return cudaFree(memory) == cudaSuccess;
+    }
+    std::set<int> devices;
+  } places[2];
+  const auto plan = build(logger);
+  ASSERT_TRUE(plan) << logger.all();
+  std::unique_ptr<nv::IRuntime> runtimes[2];
+  std::unique_ptr<nv::ICudaEngine> engines[2];
+  for (int device : {0, 1}) {
+    ASSERT_EQ(cudaSetDevice(device), cudaSuccess);
+    runtimes[device].reset(nv::createInferRuntime(logger));
+    runtimes[device]->setGpuAllocator(&places[device]);
+    engines[device].reset(runtimes[device]->deserializeCudaEngine(plan->data(), plan->size()));
+    ASSERT_TRUE(engines[device]) << logger.all();
+  }
+  for (int current : {1, 0}) {  // an engine stays where it was loaded
+    ASSERT_EQ(cudaSetDevice(current), cudaSuccess);
+    for (int device : {0, 1}) {
+      std::unique_ptr<nv::IExecutionContext> context(engines[device]->createExecutionContext());
+      ASSERT_TRUE(context) << logger.all();
+      void *x = nullptr, *y = nullptr;
+      cudaStream_t stream = nullptr;
+      ASSERT_EQ(cudaSetDevice(device), cudaSuccess);
+      ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
+      ASSERT_EQ(cudaMalloc(&y, 8 * 32 * 4), cudaSuccess);
+      ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+      ASSERT_EQ(cudaSetDevice(current), cudaSuccess);
+      ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
+      for (int i = 0; i < 4; ++i) EXPECT_TRUE(context->enqueueV3(stream)) << logger.all();
+      int after = -1;
+      EXPECT_EQ(cudaGetDevice(&after), cudaSuccess);
+      EXPECT_EQ(after, current);
+      context.reset();
+      cudaStreamDestroy(stream), cudaFree(x), cudaFree(y);
+    }
+  }
+  for (int device : {0, 1}) engines[device].reset();
+  for (int device : {0, 1}) EXPECT_EQ(places[device].devices, std::set<int>{device});
+  EXPECT_EQ(control().live_bytes(), 0);
+  EXPECT_TRUE(logger.errors.empty()) << logger.all();
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+}
+
+TEST_F(FakeCudaProgram, RunsOnDefaultStreams) {
+  const auto plan = build(logger);
+  ASSERT_TRUE(plan) << logger.all();
+  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
+  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  void *x = nullptr, *y = nullptr;
+  ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&y, 8 * 32 * 4), cudaSuccess);
+  ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
+  for (const cudaStream_t stream : {cudaStream_t{}, cudaStreamLegacy, cudaStreamPerThread})
+    for (int i = 0; i < 4; ++i) {  // launched, then replayed
+      EXPECT_TRUE(context->enqueueV3(stream)) << logger.all();
+      EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    }
+  std::thread([&] { EXPECT_TRUE(context->enqueueV3(cudaStreamPerThread)) << logger.all(); }).join();
+  EXPECT_FALSE(context->enqueueV3(reinterpret_cast<cudaStream_t>(uintptr_t{0x1234})));
+  EXPECT_TRUE(context->enqueueV3(nullptr)) << logger.all();
+  context.reset(), engine.reset();
+  cudaFree(x), cudaFree(y);
+  EXPECT_EQ(control().live_bytes(), 0);
+}
+
+/// Of a process on the CPU, which RefusesPlansOfTheCpu starts.
+TEST(CpuPlan, IsWritten) {
+  const char* path = std::getenv("KILN_TEST_WRITE_PLAN");
+  if (!path) GTEST_SKIP() << "KILN_TEST_WRITE_PLAN is not set";
   Logger logger;
+  const auto plan = build(logger);
+  ASSERT_TRUE(plan) << logger.all();
+  std::ofstream(path, std::ios::binary)
+      .write(static_cast<const char*>(plan->data()), static_cast<int64_t>(plan->size()));
+}
+
+TEST_F(FakeCudaProgram, RefusesPlansOfTheCpu) {
+  const std::string path = testing::TempDir() + "kiln_cpu_" + std::to_string(getpid()) + ".plan";
+  const std::string command = "KILN_DEVICE=cpu KILN_TEST_WRITE_PLAN='" + path + "' '" +
+                              std::filesystem::read_symlink("/proc/self/exe").string() +
+                              "' --gtest_filter=CpuPlan.* > /dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  std::ifstream file(path, std::ios::binary);
+  const std::string plan((std::istreambuf_iterator<char>(file)), {});
+  std::filesystem::remove(path);
+  ASSERT_GT(plan.size(), 1000u);
+  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
+  EXPECT_FALSE(runtime->deserializeCudaEngine(plan.data(), plan.size()));
+  ASSERT_FALSE(logger.errors.empty());
+  EXPECT_NE(logger.errors[0].find("built for device 'cpu', this is 'cuda'; rebuild it here, or run it with "
+                                  "KILN_DEVICE=cpu"),
+            std::string::npos)
+      << logger.errors[0];
+}
+
+/// Gives the CUDA runtime's memory, in the order of the stream it is told, and refuses the nth time (0: never).
+class Allocator final : public nv::IGpuAsyncAllocator {
+ public:
+  void* allocateAsync(uint64_t size, uint64_t alignment, nv::AllocatorFlags, cudaStream_t stream) noexcept override {
+    EXPECT_EQ(alignment, 256u);
+    EXPECT_GT(size, 0u);
+    if (++asked == refuses) return nullptr;
+    void* memory = nullptr;
+    if (cudaMallocAsync(&memory, size, stream) != cudaSuccess) return nullptr;
+    held += 1;
+    bytes += size;
+    return memory;
+  }
+  bool deallocateAsync(void* memory, cudaStream_t stream) noexcept override {
+    held -= 1;
+    return cudaFreeAsync(memory, stream) == cudaSuccess;
+  }
+  int asked = 0, refuses = 0, held = 0;
+  uint64_t bytes = 0;
+};
+
+TEST_F(FakeCudaProgram, TakesWeightsAndActivationsFromTheProgram) {
+  const auto plan = build(logger);
+  ASSERT_TRUE(plan) << logger.all();
+  Allocator allocator;
+  {
+    std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
+    runtime->setGpuAllocator(&allocator);
+    const int64_t own = control().num_calls("cuMemAlloc_v2");
+    std::unique_ptr<nv::ICudaEngine> first(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+    ASSERT_TRUE(first) << logger.all();
+    EXPECT_GE(allocator.bytes, 64 * 32 * 4u);  // its weights
+    const int weights = allocator.held;
+    std::unique_ptr<nv::ICudaEngine> second(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+    EXPECT_EQ(allocator.held, weights);  // equal ones are shared
+    std::unique_ptr<nv::IExecutionContext> context(second->createExecutionContext());
+    ASSERT_TRUE(context) << logger.all();
+    EXPECT_EQ(control().num_calls("cuMemAlloc_v2"), own);
+    first.reset();
+    EXPECT_GE(allocator.held, weights);  // the second has them
+    second.reset();
+    context.reset();
+    EXPECT_EQ(allocator.held, 0);
+  }
+  EXPECT_EQ(control().live_bytes(), 0);
+}
+
+/// Loads, makes a context and runs, with every answer of the allocator null in turn.
+TEST_F(FakeCudaProgram, SurvivesAllocatorsThatRefuse) {
+  const auto plan = build(logger);
+  ASSERT_TRUE(plan) << logger.all();
+  int failures = 0;
+  for (int nth = 1;; ++nth) {
+    Allocator allocator;
+    allocator.refuses = nth;
+    logger.errors.clear();
+    bool good = false;
+    {
+      std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
+      runtime->setGpuAllocator(&allocator);
+      std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+      std::unique_ptr<nv::IExecutionContext> context(engine ? engine->createExecutionContext() : nullptr);
+      good = context != nullptr;
+    }
+    EXPECT_EQ(allocator.held, 0) << nth;
+    EXPECT_EQ(control().live_bytes(), 0) << nth;
+    if (allocator.asked < nth) {
+      EXPECT_TRUE(good) << logger.all();
+      break;
+    }
+    ++failures;
+    EXPECT_FALSE(good) << nth;
+    ASSERT_FALSE(logger.errors.empty()) << nth;
+    EXPECT_NE(logger.errors[0].find("the program's GPU allocator gave no "), std::string::npos) << logger.errors[0];
+    ASSERT_LT(nth, 100);
+  }
+  EXPECT_GE(failures, 1);
+}
+
+TEST_F(FakeCudaProgram, BuildsInTheProgramsMemory) {
+  Allocator allocator;
+  ASSERT_TRUE(build(logger, &allocator)) << logger.all();
+  EXPECT_GT(allocator.asked, 0);
+  EXPECT_EQ(allocator.held, 0);
+  EXPECT_EQ(control().live_bytes(), 0);
+}
+
+TEST_F(FakeCudaProgram, RecordsTheEventOfConsumedInputs) {
+  const auto plan = build(logger);
+  ASSERT_TRUE(plan) << logger.all();
+  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
+  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  void *x = nullptr, *y = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t start = nullptr, consumed = nullptr;
+  ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&y, 8 * 32 * 4), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_EQ(cudaEventCreate(&start), cudaSuccess);
+  ASSERT_EQ(cudaEventCreate(&consumed), cudaSuccess);
+  ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
+  ASSERT_TRUE(context->setInputConsumedEvent(consumed)) << logger.all();
+  EXPECT_EQ(context->getInputConsumedEvent(), consumed);
+  float ms = -1, last = 0;
+  const auto recorded = [&] {
+    EXPECT_EQ(cudaEventElapsedTime(&ms, start, consumed), cudaSuccess);
+    return std::exchange(last, ms) < ms;
+  };
+  ASSERT_EQ(cudaEventRecord(start, stream), cudaSuccess);
+  for (int i = 0; i < 5; ++i) {  // the later ones are replays
+    ASSERT_TRUE(context->enqueueV3(stream)) << logger.all();
+    EXPECT_TRUE(recorded()) << i;
+  }
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  ASSERT_TRUE(context->enqueueV3(stream)) << logger.all();
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  EXPECT_FALSE(recorded());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+    EXPECT_TRUE(recorded()) << i;
+  }
+  cudaGraphExecDestroy(exec), cudaGraphDestroy(graph);
+  context.reset(), engine.reset();
+  cudaEventDestroy(start), cudaEventDestroy(consumed), cudaStreamDestroy(stream), cudaFree(x), cudaFree(y);
+  EXPECT_TRUE(logger.errors.empty()) << logger.all();
+  EXPECT_EQ(control().live_bytes(), 0);
+}
+
+/// On a real GPU.
+class GpuProgram : public testing::Test {
+ protected:
+  void SetUp() override {
+    int version = 0, count = 0;
+    if (std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER is set";
+    if (const cudaError_t found = cudaGetDeviceCount(&count)) GTEST_SKIP() << cudaGetErrorString(found);
+    if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) GTEST_SKIP() << "the device is the CPU";
+  }
+  Logger logger;
+};
+
+/// picked = data[indices] of 5 rows, in the program's memory, and the shape of the indices. The event of consumed
+/// inputs tells when indices may change.
+TEST_F(GpuProgram, TellsOfAnIndexThatIsOutside) {
+  std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
+  std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
+  std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
+  nv::ITensor* data = network->addInput("data", nv::DataType::kFLOAT, nv::Dims2(5, 3));
+  nv::ITensor* indices = network->addInput("indices", nv::DataType::kINT32, nv::Dims{1, {4}});
+  nv::ITensor* picked = network->addGather(*data, *indices, 0)->getOutput(0);
+  nv::ITensor* shape = network->addShape(*picked)->getOutput(0);
+  picked->setName("picked"), shape->setName("shape");
+  network->markOutput(*picked);
+  ASSERT_TRUE(network->markOutputForShapes(*shape)) << logger.all();
+  const std::unique_ptr<nv::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
+  ASSERT_TRUE(plan) << logger.all();
+  Allocator allocator;
+  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
+  runtime->setGpuAllocator(&allocator);
+  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  ASSERT_TRUE(engine) << logger.all();
+  EXPECT_EQ(engine->getTensorLocation("shape"), nv::TensorLocation::kHOST);
+  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  ASSERT_TRUE(context) << logger.all();
+  void *x = nullptr, *i = nullptr, *y = nullptr;
+  int64_t extents[2] = {};
+  cudaStream_t stream = nullptr;
+  cudaEvent_t consumed = nullptr;
+  ASSERT_EQ(cudaMalloc(&x, 60), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&i, 16), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&y, 48), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_EQ(cudaEventCreate(&consumed), cudaSuccess);
+  ASSERT_TRUE(context->setInputConsumedEvent(consumed));
+  ASSERT_TRUE(context->setTensorAddress("data", x) && context->setTensorAddress("indices", i) &&
+              context->setTensorAddress("picked", y) && context->setTensorAddress("shape", extents));
+  std::vector<float> rows(15);
+  for (size_t k = 0; k < rows.size(); ++k) rows[k] = static_cast<float>(k + 1);
+  ASSERT_EQ(cudaMemcpy(x, rows.data(), 60, cudaMemcpyHostToDevice), cudaSuccess);
+  const auto run = [&](std::vector<int> at) {
+    EXPECT_EQ(cudaMemcpy(i, at.data(), 16, cudaMemcpyHostToDevice), cudaSuccess);
+    if (!context->enqueueV3(stream)) return false;
+    EXPECT_EQ(cudaEventSynchronize(consumed), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    std::vector<float> out(12);
+    EXPECT_EQ(cudaMemcpy(out.data(), y, 48, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (size_t k = 0; k < out.size(); ++k) {
+      const int row = at[k / 3] < 0 ? at[k / 3] + 5 : at[k / 3];
+      EXPECT_EQ(out[k], row >= 0 && row < 5 ? rows[static_cast<size_t>(row) * 3 + k % 3] : 0) << k;
+    }
+    return true;
+  };
+  for (int again = 0; again < 5; ++again) EXPECT_TRUE(run({0, -1, 4, -5})) << logger.all();
+  EXPECT_EQ(extents[0], 4);
+  EXPECT_EQ(extents[1], 3);
+  EXPECT_TRUE(logger.errors.empty()) << logger.all();
+  for (const int outside : {5, -6}) {
+    EXPECT_TRUE(run({1, outside, 2, 3}));
+    EXPECT_FALSE(run({1, 1, 1, 1}));
+    ASSERT_FALSE(logger.errors.empty());
+    EXPECT_NE(logger.errors.back().find("index " + std::to_string(outside) + " is outside the data"), std::string::npos)
+        << logger.errors.back();
+    EXPECT_TRUE(run({4, 3, 2, 1}));
+  }
+  EXPECT_EQ(logger.errors.size(), 2u) << logger.all();
+  context.reset(), engine.reset();
+  EXPECT_EQ(allocator.held, 0);
+  cudaEventDestroy(consumed), cudaStreamDestroy(stream), cudaFree(x), cudaFree(i), cudaFree(y);
+}
+
+/// Values, on the program's stream, in its graph, on the thread's own stream.
+TEST_F(GpuProgram, ComputesWhatItShould) {
   const auto plan = build(logger);
   ASSERT_TRUE(plan) << logger.all();
   std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));

@@ -177,7 +177,7 @@ TEST(RunErrors, AllocatorsOfThePrograms) {
     EXPECT_TRUE(allocator.live.empty());
     allocator.exhausted = true;
     EXPECT_EQ(engine->createExecutionContext(), nullptr);
-    EXPECT_NE(p.logger.take_errors().find("the GPU allocator has no"), std::string::npos);
+    EXPECT_NE(p.logger.take_errors().find("the program's GPU allocator gave no"), std::string::npos);
     allocator.exhausted = false;
     const std::unique_ptr<nv::IExecutionContext> again(engine->createExecutionContext());
     EXPECT_NE(again, nullptr);

@@ -44,7 +44,8 @@ class Build {
 };
 
 Status Build::check_surface() const {
-  TRY(require(!network_.outputs().empty(), "the network has no output: call markOutput"));
+  TRY(require(!network_.outputs().empty() || !request_.shape_outputs.empty(),
+              "the network has no output: call markOutput"));
   std::set<std::string_view> names;
   const auto check = [&](std::string_view name, const TensorType& type, std::string_view what) -> Status {
     TRY(require(names.insert(name).second, "two network inputs or outputs are called '", name, "'"));
@@ -53,24 +54,36 @@ Status Build::check_surface() const {
   };
   for (const ir::ValueId id : network_.inputs()) TRY(check(network_.value(id).name, network_.type(id), "input"));
   for (const ir::Output& output : network_.outputs()) TRY(check(output.name, network_.type(output.value), "output"));
+  for (const ShapeOutput& output : request_.shape_outputs) {
+    TRY(check(output.name, output.type, "output"));
+    TRY(require(output.type.values && is_index(output.type.dtype) && output.type.rank() <= 1, "output '", output.name,
+                "' is ", output.type, ", whose elements do not follow from shapes"));
+  }
   return {};
 }
 
 void Build::describe_surface() {
-  const auto describe = [&](const std::string& name, ir::ValueId id) {
+  const auto describe = [&](const std::string& name, const TensorType& type) {
     plan::IoTensor io;
     io.name = name;
-    io.dtype = network_.type(id).dtype;
+    io.dtype = type.dtype;
     const auto format = request_.surface_formats.find(name);
     if (format != request_.surface_formats.end()) io.format = format->second;
-    for (const sym::Expr& extent : network_.type(id).shape) {
+    for (const sym::Expr& extent : type.shape) {
       io.extents.push_back(sym::Program::compile(extent));
       io.axis_names.push_back(extent.is_symbol() ? std::string(extent.name()) : std::string());
     }
     return io;
   };
-  for (const ir::ValueId id : network_.inputs()) plan_.inputs.push_back(describe(network_.value(id).name, id));
-  for (const ir::Output& output : network_.outputs()) plan_.outputs.push_back(describe(output.name, output.value));
+  for (const ir::ValueId id : network_.inputs())
+    plan_.inputs.push_back(describe(network_.value(id).name, network_.type(id)));
+  for (const ir::Output& output : network_.outputs())
+    plan_.outputs.push_back(describe(output.name, network_.type(output.value)));
+  for (const ShapeOutput& output : request_.shape_outputs) {
+    plan::IoTensor& io = plan_.outputs.emplace_back(describe(output.name, output.type));
+    io.is_shape = true;
+    for (const sym::Expr& value : *output.type.values) io.values.push_back(sym::Program::compile(value));
+  }
   for (const sym::Expr& symbol : network_.shared_table()->symbols())
     plan_.symbols.push_back({std::string(symbol.name())});
   for (size_t i = 0; i < network_.inputs().size(); ++i) {
@@ -129,7 +142,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
 /// Binds every step at the profile's maximum, as a context would, to know how much scratch memory it takes.
 Status Build::measure_workspaces() {
   const std::shared_ptr<const plan::Plan> borrowed(&plan_, [](const plan::Plan*) {});
-  const auto engine = TRY(runtime::Engine::load(borrowed, backend_.device(), log_));
+  const auto engine = TRY(runtime::Engine::load(borrowed, backend_.device(), log_, request_.memory));
   for (size_t p = 0; p < plan_.profiles.size(); ++p) {
     plan::Profile& profile = plan_.profiles[p];
     std::vector<int64_t> symbols(plan_.symbols.size(), 0);
@@ -169,7 +182,10 @@ void Build::mark_shape_inputs() {
       if (symbol.element >= 0) plan_.inputs[static_cast<size_t>(symbol.input)].is_shape = true;
     }
   };
-  for (const plan::IoTensor& output : plan_.outputs) std::ranges::for_each(output.extents, read);
+  for (const plan::IoTensor& output : plan_.outputs) {
+    std::ranges::for_each(output.extents, read);
+    std::ranges::for_each(output.values, read);
+  }
   for (const sym::Guard& guard : plan_.guards) read(guard.lhs), read(guard.rhs);
   for (const plan::Profile& profile : plan_.profiles) {
     for (size_t i = 0; i < plan_.inputs.size(); ++i)
@@ -187,7 +203,9 @@ Result<plan::Plan> Build::run() {
   plan_.device_kind = backend_.name();
   plan_.device_identity = backend_.device().identity();
   TimingCache own_cache(backend_.device().identity());
-  Timer timer(backend_.device(), request_.timing_cache ? *request_.timing_cache : own_cache, request_.timing, log_);
+  TimerOptions timing = request_.timing;
+  timing.memory = request_.memory.get();
+  Timer timer(backend_.device(), request_.timing_cache ? *request_.timing_cache : own_cache, timing, log_);
   std::vector<ProfileRequest> profiles = request_.profiles;
   if (profiles.empty()) profiles.emplace_back();
   for (size_t i = 0; i < profiles.size(); ++i) {

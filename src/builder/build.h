@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "device/allocator.h"
 #include "ir/graph.h"
 #include "ir/symbolic_values.h"
 #include "plan/plan.h"
@@ -20,6 +21,12 @@ struct ProfileRequest {
   std::map<std::string, plan::InputRange> values;  ///< of shape inputs
 };
 
+/// An output whose elements follow from shapes: contexts compute it on the host. No output of the network's graph.
+struct ShapeOutput {
+  std::string name;
+  TensorType type;  ///< with values
+};
+
 struct BuildRequest {
   std::string network_name;
   Numerics numerics;
@@ -27,7 +34,9 @@ struct BuildRequest {
   bool refittable = false;
   std::vector<ProfileRequest> profiles;  ///< none: one is made if every input is static
   std::map<std::string, Format> surface_formats;
+  std::vector<ShapeOutput> shape_outputs;
   TimerOptions timing;
+  std::shared_ptr<Allocator> memory;    ///< of the device, for timing; null: the device's
   TimingCache* timing_cache = nullptr;  ///< null: one of the build's own
   /// Called with the phase's name and how far it is; false cancels the build.
   bool (*progress)(void* user, const char* phase, int done, int total) = nullptr;

@@ -15,6 +15,7 @@
 
 namespace kiln {
 
+class Allocator;
 class Device;
 class Stream;
 
@@ -33,6 +34,7 @@ struct StepSpec {
   std::vector<StepTensor> inputs, outputs;
   int num_params = 0;
   std::span<const std::byte> binary;  ///< code for the device; outlives the loaded step. Empty: none
+  Allocator* memory = nullptr;        ///< of constants on a device of its own; outlives the step. Null: the device's
 };
 
 /// Extents of a step's tensors (logical order, whatever the format) and the values of its parameters.
@@ -55,6 +57,10 @@ class BoundStep {
   virtual int64_t workspace_bytes() const { return 0; }
   /// Allocates nothing. Fails only for what the data decides (an index out of range, a kernel that faults).
   virtual Status run(const RunArguments& arguments) = 0;
+  /// Whether `check` is worth a call.
+  virtual bool has_check() const { return false; }
+  /// What the data of runs that are done has broken, where `run` cannot tell: on a device of its own. Told once.
+  virtual Status check() { return {}; }
 };
 
 /// A step with its weights packed; immutable, shared by contexts and profiles.

@@ -138,6 +138,7 @@ Result<IoTensor> Decoder::io(const Record& record) {
   io.extents = TRY(programs(record, "extents"));
   io.axis_names = TRY(texts(record, "axis_names"));
   io.is_shape = TRY(record.get_bool("is_shape"));
+  if (record.find("values")) io.values = TRY(programs(record, "values"));
   return io;
 }
 

@@ -51,13 +51,15 @@ Datum datum(const sym::Guard& guard) {
 }
 
 Datum datum(const IoTensor& io) {
-  return Record()
-      .set("name", io.name)
+  Record record;
+  record.set("name", io.name)
       .set("dtype", name_of(io.dtype))
       .set("format", datum(io.format))
       .set("extents", list(io.extents))
       .set("axis_names", list(io.axis_names))
       .set("is_shape", io.is_shape);
+  if (!io.values.empty()) record.set("values", list(io.values));
+  return record;
 }
 
 Datum datum(const Weight& weight) {

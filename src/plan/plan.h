@@ -69,6 +69,7 @@ struct IoTensor {
   std::vector<sym::Program> extents;
   std::vector<std::string> axis_names;  ///< empty text: unnamed
   bool is_shape = false;                ///< a shape tensor: its address is the host's
+  std::vector<sym::Program> values;     ///< its elements, of an output that is one: no step writes it
 };
 
 /// min, opt, max of one input, extents or (of a shape input) values.

@@ -39,9 +39,23 @@ Status validate(const IoTensor& io, const Plan& plan) {
   TRY(demand(io.axis_names.size() == io.extents.size(), io.axis_names.size(), " names for ", io.extents.size(),
              " axes"));
   TRY(demand(io.dtype != DType::kF64, "f64 is no type of inputs and outputs"));
+  for (const sym::Program& value : io.values) TRY(validate(value, plan, "a value"));
   const bool counts = is_index(io.dtype) || is_float(io.dtype);  // floats that are whole numbers
   return demand(!io.is_shape || (counts && io.extents.size() <= 1), "a shape tensor is ", io.dtype, " of rank ",
                 io.extents.size(), "; i32, i64 or a float of rank 0 or 1 needed");
+}
+
+/// A context writes as many elements as there are programs to memory that has the output's extents.
+Status validate_values(const IoTensor& output) {
+  if (!output.is_shape) return demand(output.values.empty(), "values of what is no shape tensor");
+  TRY(demand(is_index(output.dtype), "a shape tensor is ", output.dtype, "; i32 or i64 needed"));
+  int64_t count = 1;
+  for (const sym::Program& extent : output.extents) {
+    TRY(demand(extent.is_constant(), "a shape tensor's extent is no constant"));
+    count = *extent.constant();
+  }
+  return demand(count == std::ssize(output.values) && output.values.size() <= kMaxShapeElements, output.values.size(),
+                " values for a shape tensor of ", count, " elements; at most ", kMaxShapeElements, " are possible");
 }
 
 Status validate(const Symbol& symbol, const Plan& plan) {
@@ -115,7 +129,10 @@ Status validate(const Tensor& tensor, const Profile& profile, const Plan& plan) 
   TRY(demand(tensor.size_bytes_max >= 0, "size ", tensor.size_bytes_max));
   switch (tensor.place) {
     case Place::kInput: return validate_index(tensor.index, plan.inputs.size(), "input");
-    case Place::kOutput: return validate_index(tensor.index, plan.outputs.size(), "output");
+    case Place::kOutput:
+      TRY(validate_index(tensor.index, plan.outputs.size(), "output"));
+      return demand(!plan.outputs[static_cast<size_t>(tensor.index)].is_shape, "output ", tensor.index,
+                    " is a shape tensor, which no step may write");
     case Place::kWeight: return validate_weight_place(tensor, plan);
     case Place::kView: return validate_index(tensor.index, profile.tensors.size(), "viewed tensor");
     case Place::kAbsent: return {};
@@ -228,8 +245,11 @@ Status validate(const Plan& plan) {
   TRY(validate_names(plan));
   for (const IoTensor& io : plan.inputs)
     TRY(in_context(validate(io, plan), [&] { return str("input '", io.name, "'"); }));
-  for (const IoTensor& io : plan.outputs)
-    TRY(in_context(validate(io, plan), [&] { return str("output '", io.name, "'"); }));
+  for (const IoTensor& io : plan.outputs) {
+    const auto where = [&] { return str("output '", io.name, "'"); };
+    TRY(in_context(validate(io, plan), where));
+    TRY(in_context(validate_values(io), where));
+  }
   for (size_t w = 0; w < plan.weights.size(); ++w)
     TRY(in_context(validate(plan.weights[w].value),
                    [&] { return str("weight ", w, " '", plan.weights[w].name, "'"); }));

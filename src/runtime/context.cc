@@ -57,6 +57,7 @@ Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> e
 
 Context::~Context() {
   if (!wait_idle()) return;  // the stream's error was reported to whoever synchronised, or is now: nobody can hear it
+  tell_faults();
 }
 
 const plan::Profile& Context::plan_profile() const { return engine_->plan().profiles[static_cast<size_t>(profile_)]; }
@@ -72,6 +73,8 @@ Status Context::select_profile(int profile) {
   TRY(require(profile >= 0 && profile < engine_->num_profiles(), "optimization profile ", profile, " is outside [0, ",
               engine_->num_profiles(), ")"));
   TRY(wait_idle());
+  tell_faults();
+  checked_steps_.clear();
   profile_ = profile;
   ++binding_;
   invocations_.clear();  // they have times of the other profile's steps
@@ -94,7 +97,7 @@ Status Context::reserve_memory(int64_t size_bytes) {
   if (own_memory_.size_bytes() >= size_bytes) return {};
   if (launcher_ && launcher_->was_captured()) old_memory_.push_back(std::move(own_memory_));
   own_memory_ = Buffer();  // first: both need not fit
-  own_memory_ = TRY(engine_->device().allocate(size_bytes));
+  own_memory_ = TRY(in_context(engine_->allocate(size_bytes), [] { return "memory of the context"; }));
   return {};
 }
 
@@ -213,14 +216,46 @@ Status Context::bind_steps() {
   const plan::Profile& profile = plan_profile();
   tensor_extents_ = TRY(engine_->tensor_extents(profile_, symbols_));
   TRY(plan::validate_extents(engine_->plan(), profile, symbols_, input_extents_, tensor_extents_));
+  tell_faults();  // of the steps that go
+  checked_steps_.clear();
   if (launcher_ && launcher_->was_captured()) old_steps_.push_back(std::move(steps_));
   steps_.clear();
+  steps_to_inputs_ = num_steps_to_inputs();
   workspace_bytes_ = 0;
   for (size_t s = 0; s < profile.steps.size(); ++s) {
     steps_.push_back(TRY(engine_->bind_step(profile_, static_cast<int>(s), tensor_extents_, symbols_)));
     workspace_bytes_ = std::max(workspace_bytes_, steps_.back()->workspace_bytes());
+    if (steps_.back()->has_check()) checked_steps_.push_back(s);
   }
   return {};
+}
+
+/// For runs that no call of the program's will ask about.
+void Context::tell_faults() {
+  const Status checked = check_runs();
+  if (!checked && fault_observer_) fault_observer_->faulted(checked.error());
+}
+
+Status Context::check_runs() {
+  for (const size_t s : checked_steps_)
+    if (Status checked = steps_[s]->check(); !checked) [[unlikely]]
+      return error(checked.error().code, "an earlier run failed: step '", plan_profile().steps[s].name,
+                   "': ", checked.error().message);
+  return {};
+}
+
+/// How many steps have to be done before inputs may change. Of shape inputs a device has values of its own.
+size_t Context::num_steps_to_inputs() const {
+  const plan::Profile& profile = plan_profile();
+  const auto reads_input = [&](int id) {
+    const plan::Tensor* tensor = &profile.tensors[static_cast<size_t>(id)];
+    while (tensor->place == plan::Place::kView) tensor = &profile.tensors[static_cast<size_t>(tensor->index)];
+    return tensor->place == plan::Place::kInput &&
+           !(launcher_ && engine_->plan().inputs[static_cast<size_t>(tensor->index)].is_shape);
+  };
+  size_t count = profile.steps.size();
+  while (count > 0 && std::ranges::none_of(profile.steps[count - 1].inputs, reads_input)) --count;
+  return count;
 }
 
 Status Context::place_tensors() {
@@ -285,7 +320,7 @@ Result<std::byte*> Context::weight_address(int index, bool is_view) {
   if (!launcher_) return const_cast<std::byte*>(bytes.data());
   if (!is_view) return nullptr;
   Buffer& there = viewed_weights_[index];
-  return there.data() ? there.data() : copy_to_device(there, bytes);
+  return there.data() ? there.data() : copy_to_device(there, bytes, nullptr);
 }
 
 /// What steps read of a shape input on a device of its own: the values that were bound.
@@ -293,14 +328,16 @@ Result<std::byte*> Context::shape_values(int input) {
   const auto at = static_cast<size_t>(input);
   const int64_t size = size_bytes(engine_->plan().inputs[at].dtype, volume(input_extents_[at]));
   return copy_to_device(shape_values_[input],
-                        {static_cast<const std::byte*>(input_addresses_[at]), static_cast<size_t>(size)});
+                        {static_cast<const std::byte*>(input_addresses_[at]), static_cast<size_t>(size)},
+                        temporary_memory_);
 }
 
-Result<std::byte*> Context::copy_to_device(Buffer& buffer, std::span<const std::byte> bytes) {
+Result<std::byte*> Context::copy_to_device(Buffer& buffer, std::span<const std::byte> bytes, Allocator* memory) {
   Device& device = engine_->device();
   const std::unique_ptr<Stream> stream = TRY(device.create_stream());
   if (launcher_->was_captured()) old_memory_.push_back(std::move(buffer));  // with what it holds
-  if (buffer.size_bytes() < std::ssize(bytes)) buffer = TRY(device.allocate(std::ssize(bytes)));
+  if (buffer.size_bytes() < std::ssize(bytes))
+    buffer = TRY(memory ? memory->allocate(std::ssize(bytes)) : engine_->allocate(std::ssize(bytes)));
   TRY(device.copy_from_host(buffer.data(), bytes.data(), std::ssize(bytes), *stream));
   return buffer.data();
 }
@@ -313,9 +350,24 @@ Status Context::infer_shapes() {
   Status read = read_shape_values(values_changed);
   if (values_changed) bound_ = shapes_known_ = false;
   TRY(std::move(read));
-  if (shapes_known_) return {};
-  TRY(bind_symbols());
+  if (!shapes_known_) TRY(bind_symbols());
   shapes_known_ = true;
+  return write_shape_outputs();
+}
+
+/// On every device these are the host's, and the host knows them.
+Status Context::write_shape_outputs() const {
+  for (size_t i = 0; i < output_addresses_.size(); ++i) {
+    const plan::IoTensor& output = engine_->plan().outputs[i];
+    if (!output.is_shape || !output_addresses_[i]) continue;
+    for (size_t k = 0; k < output.values.size(); ++k) {
+      const int64_t value = TRY(output.values[k].run(symbols_));
+      if (output.dtype == DType::kI32)
+        static_cast<int32_t*>(output_addresses_[i])[k] = static_cast<int32_t>(value);
+      else
+        static_cast<int64_t*>(output_addresses_[i])[k] = value;
+    }
+  }
   return {};
 }
 
@@ -356,10 +408,14 @@ void Context::set_addresses(Invocation& invocation) const {
 }
 
 Status Context::enqueue(Stream& stream) {
+  TRY(check_runs());
   TRY(bind());
   TRY(check_addresses());
   if (launcher_) return launch(stream);
-  if (stream.capturing()) return enqueue_captured(stream);
+  if (stream.capturing()) {
+    TRY(enqueue_captured(stream));
+    return inputs_consumed_ ? inputs_consumed_->record(stream) : Status();
+  }
   Invocation& invocation = *invocations_[next_invocation_];
   if (invocation.in_flight.load(std::memory_order_acquire)) TRY(invocation.stream->synchronize());
   next_invocation_ = (next_invocation_ + 1) % invocations_.size();
@@ -369,7 +425,8 @@ Status Context::enqueue(Stream& stream) {
   invocation.in_flight.store(true, std::memory_order_release);
   Status queued = stream.launch_host(&run_invocation, &invocation);
   if (!queued) invocation.in_flight.store(false, std::memory_order_release);
-  return queued;
+  TRY(std::move(queued));
+  return inputs_consumed_ ? inputs_consumed_->record(stream) : Status();
 }
 
 Status Context::enqueue_captured(Stream& stream) {
@@ -389,8 +446,9 @@ Status Context::enqueue_captured(Stream& stream) {
 Status Context::launch(Stream& stream) {
   Invocation& invocation = *invocations_.front();
   set_addresses(invocation);
-  return launcher_->enqueue({plan_profile().steps, steps_, invocation.pointers.data(), invocation.workspace}, stream,
-                            timing_);
+  return launcher_->enqueue({plan_profile().steps, steps_, invocation.pointers.data(), invocation.workspace,
+                             inputs_consumed_, steps_to_inputs_},
+                            stream, timing_);
 }
 
 void Context::fault(Stream& stream, Error error) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/async.h"
 #include "runtime/engine.h"
 #include "runtime/launcher.h"
 
@@ -57,7 +58,12 @@ class Context {
   /// For Memory::kGiven: at least Engine::memory_bytes of the profile, aligned to 256.
   Status set_memory(void* data, int64_t size_bytes);
 
-  /// Evaluates shapes and checks assumptions, after which `output_extents` answers; needs no memory of tensors.
+  /// Where what a step reads of shape inputs is kept on a device of its own; null: where the engine's memory is from.
+  /// Must outlive the context.
+  void set_temporary_memory(Allocator* memory) { temporary_memory_ = memory; }
+
+  /// Evaluates shapes and checks assumptions, after which `output_extents` answers; needs no memory of tensors. Outputs
+  /// that are shape tensors are written, where they have addresses.
   Status infer_shapes();
   /// `infer_shapes`, and prepares every step; does nothing if nothing changed. May allocate.
   Status bind();
@@ -71,6 +77,11 @@ class Context {
   Status report_times(StepObserver& observer) const;
   /// Null: none. Must outlive all runs.
   void set_fault_observer(FaultObserver* observer) { fault_observer_ = observer; }
+  /// Recorded in every run from here on when all that reads the inputs is done. Null: none. Must outlive all runs.
+  void set_inputs_consumed(Event* event) { inputs_consumed_ = event; }
+  /// What the data of runs that are done has broken (an index out of range), where it is found after the call that
+  /// queued them: on a device of its own. `enqueue` asks too, and runs nothing if there is something. Told once.
+  Status check_runs();
 
  private:
   struct Invocation;
@@ -78,13 +89,16 @@ class Context {
   const plan::Profile& plan_profile() const;
   Status read_shape_values(bool& changed);
   Status bind_symbols();
+  Status write_shape_outputs() const;
   Status bind_steps();
   Status place_tensors();
   Status reserve_memory(int64_t size_bytes);
   Status place_tensor(int id, std::byte* memory, Invocation& invocation);
   Result<std::byte*> weight_address(int index, bool is_view);
   Result<std::byte*> shape_values(int input);
-  Result<std::byte*> copy_to_device(Buffer& buffer, std::span<const std::byte> bytes);
+  Result<std::byte*> copy_to_device(Buffer& buffer, std::span<const std::byte> bytes, Allocator* memory);
+  size_t num_steps_to_inputs() const;
+  void tell_faults();
   Status launch(Stream& stream);
   Status check_addresses() const;
   Status wait_idle();
@@ -100,6 +114,8 @@ class Context {
   bool bound_ = false;
   bool timing_ = false;
   FaultObserver* fault_observer_ = nullptr;
+  Event* inputs_consumed_ = nullptr;
+  Allocator* temporary_memory_ = nullptr;
 
   std::vector<Extents> input_extents_;  ///< empty extents with `extents_set_` false: not set
   std::vector<bool> extents_set_;
@@ -111,6 +127,8 @@ class Context {
   std::vector<bool> symbol_set_;
   std::vector<Extents> tensor_extents_;
   std::vector<std::unique_ptr<BoundStep>> steps_;
+  std::vector<size_t> checked_steps_;  ///< those with a check
+  size_t steps_to_inputs_ = 0;         ///< after which no step reads an input
   int64_t workspace_bytes_ = 0;
   Buffer own_memory_;
   std::byte* given_memory_ = nullptr;

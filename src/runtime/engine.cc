@@ -32,14 +32,16 @@ Hash128 key_of(const plan::Step& step, const StepSpec& spec, std::span<const int
 
 }  // namespace
 
-Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::Plan> plan, Device& device, Log& log) {
-  std::shared_ptr<Engine> engine(new Engine(std::move(plan), device));
+Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::Plan> plan, Device& device, Log& log,
+                                                   std::shared_ptr<Allocator> memory) {
+  std::shared_ptr<Engine> engine(new Engine(std::move(plan), device, std::move(memory)));
   std::map<Hash128, std::shared_ptr<const LoadedStep>> loaded;
   int64_t packed = 0;
   for (const plan::Profile& profile : engine->plan_->profiles) {
     auto& steps = engine->steps_.emplace_back();
     for (const plan::Step& step : profile.steps) {
-      const StepSpec spec = spec_of(*engine->plan_, profile, step);
+      StepSpec spec = spec_of(*engine->plan_, profile, step);
+      spec.memory = engine->memory_.get();
       std::vector<const HostTensor*> constants;
       std::vector<int> weights;
       for (const int id : step.inputs) {
@@ -59,6 +61,10 @@ Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::P
   }
   log.verbose("loaded ", loaded.size(), " steps, ", packed, " bytes of packed weights");
   return engine;
+}
+
+Result<Buffer> Engine::allocate(int64_t size_bytes) const {
+  return memory_ ? memory_->allocate(size_bytes) : device_.allocate(size_bytes);
 }
 
 Result<std::vector<Extents>> Engine::tensor_extents(int profile, std::span<const int64_t> symbols) const {

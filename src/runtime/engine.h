@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "device/allocator.h"
 #include "device/device.h"
 #include "device/executor.h"
 #include "plan/plan.h"
@@ -17,11 +18,14 @@ constexpr int64_t aligned_bytes(int64_t bytes) { return (bytes + 255) / 256 * 25
 
 class Engine {
  public:
-  /// Loads every step; equal steps of several profiles are loaded once. The error names the step that fails.
-  static Result<std::shared_ptr<const Engine>> load(std::shared_ptr<const plan::Plan> plan, Device& device, Log& log);
+  /// Loads every step; equal steps of several profiles are loaded once. The error names the step that fails. Weights on
+  /// a device of its own, and contexts, take their memory from `memory`; null: the device.
+  static Result<std::shared_ptr<const Engine>> load(std::shared_ptr<const plan::Plan> plan, Device& device, Log& log,
+                                                    std::shared_ptr<Allocator> memory = nullptr);
 
   const plan::Plan& plan() const { return *plan_; }
   Device& device() const { return device_; }
+  Result<Buffer> allocate(int64_t size_bytes) const;
   int num_profiles() const { return static_cast<int>(plan_->profiles.size()); }
   /// Extents of every tensor of a profile, at these values of the plan's symbols.
   Result<std::vector<Extents>> tensor_extents(int profile, std::span<const int64_t> symbols) const;
@@ -36,10 +40,12 @@ class Engine {
   int output_named(std::string_view name) const;
 
  private:
-  Engine(std::shared_ptr<const plan::Plan> plan, Device& device) : plan_(std::move(plan)), device_(device) {}
+  Engine(std::shared_ptr<const plan::Plan> plan, Device& device, std::shared_ptr<Allocator> memory)
+      : plan_(std::move(plan)), device_(device), memory_(std::move(memory)) {}
 
   std::shared_ptr<const plan::Plan> plan_;
   Device& device_;
+  std::shared_ptr<Allocator> memory_;  ///< null: the device's
   std::vector<std::vector<std::shared_ptr<const LoadedStep>>> steps_;
 };
 

@@ -49,17 +49,18 @@ Status Launcher::follow_last_run(Stream& stream) {
 Status Launcher::enqueue(const Launch& launch, Stream& stream, bool timed) {
   if (stream.capturing()) {
     was_captured_ = true;
-    return launch_all(launch, stream, false);
+    return launch_all(launch, stream, false, launch.inputs_consumed);
   }
   TRY(follow_last_run(stream));
   Status launched;
   if (timed) {
     TRY(make_timers(launch.steps.size() + 1));
-    launched = launch_all(launch, stream, true);
+    launched = launch_all(launch, stream, true, launch.inputs_consumed);
   } else if (Replay* replay = replay_for(launch); replay && replay->recording) {
     launched = replay->recording->launch(stream);
+    if (launched && launch.inputs_consumed) launched = launch.inputs_consumed->record(stream);
   } else {
-    launched = launch_all(launch, stream, false);
+    launched = launch_all(launch, stream, false, launch.inputs_consumed);
   }
   // Also after a failure: what was launched before it uses the memory.
   Status recorded = done_->record(stream);
@@ -72,10 +73,11 @@ Status Launcher::enqueue(const Launch& launch, Stream& stream, bool timed) {
   return recorded;
 }
 
-Status Launcher::launch_all(const Launch& launch, Stream& stream, bool timed) {
+Status Launcher::launch_all(const Launch& launch, Stream& stream, bool timed, Event* inputs_consumed) {
   void* const* at = launch.pointers;
   if (timed) TRY(timers_[0]->record(stream));
   for (size_t s = 0; s < launch.steps.size(); ++s) {
+    if (inputs_consumed && s == launch.steps_to_inputs) TRY(inputs_consumed->record(stream));
     const plan::Step& step = launch.steps[s];
     const RunArguments arguments{at, at + step.inputs.size(), launch.workspace, &stream};
     at += step.inputs.size() + step.outputs.size();
@@ -83,6 +85,7 @@ Status Launcher::launch_all(const Launch& launch, Stream& stream, bool timed) {
       return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
     if (timed) TRY(timers_[s + 1]->record(stream));
   }
+  if (inputs_consumed && launch.steps_to_inputs >= launch.steps.size()) TRY(inputs_consumed->record(stream));
   if (timed) num_timed_ = launch.steps.size();
   return {};
 }
@@ -130,7 +133,7 @@ Launcher::Replay* Launcher::replay_for(const Launch& launch) {
 
 Status Launcher::record_all(void* argument, Stream* stream) {
   const auto& [self, launch] = *static_cast<std::pair<Launcher*, const Launch*>*>(argument);
-  return self->launch_all(*launch, *stream, false);
+  return self->launch_all(*launch, *stream, false, nullptr);  // the event is recorded behind each replay
 }
 
 }  // namespace kiln::runtime

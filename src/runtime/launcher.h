@@ -18,6 +18,8 @@ struct Launch {
   std::span<const std::unique_ptr<BoundStep>> bound;
   void* const* pointers;  ///< inputs then outputs of step 0, of step 1, ...
   std::byte* workspace;
+  Event* inputs_consumed = nullptr;  ///< recorded once the first `steps_to_inputs` steps are done; null: none
+  size_t steps_to_inputs = 0;
 };
 
 /// Runs share their context's memory, so each waits for the one in front, whichever stream that is on. What is launched
@@ -46,7 +48,7 @@ class Launcher {
     std::unique_ptr<Recording> recording;
   };
   Status follow_last_run(Stream& stream);
-  Status launch_all(const Launch& launch, Stream& stream, bool timed);
+  Status launch_all(const Launch& launch, Stream& stream, bool timed, Event* inputs_consumed);
   Status make_timers(size_t count);
   Replay* replay_for(const Launch& launch);
   static Status record_all(void* launch, Stream* stream);

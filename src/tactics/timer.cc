@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "device/allocator.h"
 #include "device/executor.h"
 #include "sym/program.h"
 #include "tensor/view.h"
@@ -19,15 +20,20 @@ constexpr int kKernelVersion = 1;      // raised when a kernel changes speed, so
 /// A region loaded and bound at the optimum shapes, over random inputs.
 class Rig {
  public:
-  static Result<std::unique_ptr<Rig>> make(const TacticContext& cx, const Region& region, const Candidate& candidate);
+  static Result<std::unique_ptr<Rig>> make(const TacticContext& cx, const Region& region, const Candidate& candidate,
+                                           Allocator* memory);
   static Status run(void* rig, Stream* stream) {
     Rig& self = *static_cast<Rig*>(rig);
     return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_.data(), stream});
   }
 
  private:
+  Result<Buffer> memory_of(Device& device, int64_t size_bytes) const {
+    return memory_ ? memory_->allocate(size_bytes) : device.allocate(size_bytes);
+  }
   Result<void*> allocate(Device& device, const TensorType& type, const Format& format, bool is_read);
 
+  Allocator* memory_ = nullptr;
   std::unique_ptr<Stream> stream_;  // null on a host device
   std::unique_ptr<LoadedStep> loaded_;
   std::unique_ptr<BoundStep> step_;
@@ -59,7 +65,7 @@ void fill(DType dtype, std::byte* data, int64_t count) {
 Result<void*> Rig::allocate(Device& device, const TensorType& type, const Format& format, bool is_read) {
   const int64_t count = format.storage_volume(type.opt_extents());
   const int64_t bytes = std::max<int64_t>(size_bytes(type.dtype, count), 1);
-  buffers_.push_back(TRY(device.allocate(bytes)));
+  buffers_.push_back(TRY(memory_of(device, bytes)));
   std::byte* const data = buffers_.back().data();
   if (device.is_host()) {
     fill(type.dtype, data, count);
@@ -78,12 +84,15 @@ StepTensor describe(const ir::Graph& graph, ir::ValueId id, const Format& format
   return {type.dtype, format, type.rank()};
 }
 
-Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate) {
+Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate,
+                                       Allocator* memory) {
   auto rig = std::make_unique<Rig>();
+  rig->memory_ = memory;
   if (!cx.device.is_host()) rig->stream_ = TRY(cx.device.create_stream());
   StepSpec spec{
       candidate.draft.kernel, candidate.draft.payload, {}, {}, static_cast<int>(candidate.draft.params.size())};
   if (candidate.draft.binary) spec.binary = *candidate.draft.binary;
+  spec.memory = memory;
   std::vector<const HostTensor*> constants;
   std::vector<Extents> input_extents, output_extents;
   for (size_t i = 0; i < region.inputs.size(); ++i) {
@@ -109,7 +118,7 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   Executor& executor = TRY(cx.device.executor(candidate.draft.executor));
   rig->loaded_ = TRY(executor.load(spec, constants));
   rig->step_ = TRY(rig->loaded_->bind({input_extents, output_extents, params}));
-  rig->workspace_ = TRY(cx.device.allocate(std::max<int64_t>(rig->step_->workspace_bytes(), 1)));
+  rig->workspace_ = TRY(rig->memory_of(cx.device, std::max<int64_t>(rig->step_->workspace_bytes(), 1)));
   TRY(run(rig.get(), rig->stream_.get()));
   if (rig->stream_) TRY(rig->stream_->synchronize());
   return rig;
@@ -214,7 +223,7 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
     return {};
   }
   Pending& added = pending.emplace_back(Pending{key, {&candidate}, nullptr, nullptr, finds_weights_far(cx, region)});
-  auto rig = Rig::make(cx, region, candidate);
+  auto rig = Rig::make(cx, region, candidate, options_.memory);
   auto measurement = rig ? cx.device.measure(&Rig::run, rig->get()) : std::unexpected(rig.error());
   if (!measurement) {
     fail(added, measurement.error());

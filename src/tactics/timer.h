@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "device/allocator.h"
 #include "tactics/tactic.h"
 #include "tactics/timing_cache.h"
 
@@ -24,6 +25,7 @@ struct TimerOptions {
   double budget_us_per_candidate = 500;  ///< after one warm-up run
   int average_of = 1;                    ///< IBuilderConfig::setAvgTimingIterations
   bool error_on_cache_miss = false;      ///< BuilderFlag::kERROR_ON_TIMING_CACHE_MISS
+  Allocator* memory = nullptr;           ///< of what is timed; null: the device's
 };
 
 /// A region with what may run it.

@@ -114,6 +114,16 @@ Status add_profiles(Network& network, const BuilderConfig& config, BuildRequest&
   return {};
 }
 
+/// They are none of the graph's outputs: what only they read is not run.
+Status add_shape_outputs(Network& network, BuildRequest& request) {
+  ir::Graph& graph = network.graph();
+  for (const ir::ValueId value : network.shape_outputs()) {
+    const TensorType& type = TRY(graph.inferred_type(value));
+    request.shape_outputs.push_back({graph.value(value).name, type});
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ir::Graph> graph_to_build(Network& network) {
@@ -143,6 +153,7 @@ Result<BuildRequest> request_of(Network& network, BuilderConfig& config) {
   request.timing.error_on_cache_miss = config.has(BuilderFlag::kERROR_ON_TIMING_CACHE_MISS);
   TRY(add_profiles(network, config, request));
   TRY(add_formats(network, request));
+  TRY(add_shape_outputs(network, request));
   return request;
 }
 

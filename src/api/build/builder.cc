@@ -10,6 +10,7 @@
 #include "api/run/devices.h"
 #include "api/run/engine.h"
 #include "api/run/plan_bytes.h"
+#include "api/run/program_allocator.h"
 #include "backend/cpu/tactics/backend.h"
 #include "backend/cuda/tactics/backend.h"
 #include "builder/build.h"
@@ -37,7 +38,8 @@ Result<std::unique_ptr<Backend>> default_backend() {
   return std::make_unique<cpu::CpuBackend>(static_cast<cpu::CpuDevice&>(device));
 }
 
-Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilderConfig& config_argument_, Log& log) {
+Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilderConfig& config_argument_,
+                         nv::IGpuAllocator* allocator, Log& log) {
   Network& network = *TRY(network_argument(network_argument_));
   BuilderConfig& config = *TRY(config_argument(config_argument_));
   BuildRequest request = TRY(request_of(network, config));
@@ -51,6 +53,7 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   request.progress_user = &progress;
   const ir::Graph graph = TRY(graph_to_build(network));
   const std::unique_ptr<Backend> backend = TRY(default_backend());
+  request.memory = TRY(ProgramAllocator::create(allocator, backend->device()));
   plan::Plan plan = TRY(build_plan(graph, *backend, request, log));
   announce_devices(log);  // what compiling met
   plan.build.set("profiling_verbosity", static_cast<int>(config.getProfilingVerbosity()));
@@ -86,7 +89,7 @@ class ProgramSink final : public plan::Sink {
 nv::IHostMemory* Builder::buildSerializedNetwork(nv::INetworkDefinition& network, nv::IBuilderConfig& config) noexcept {
   return guard(reporter_, "IBuilder::buildSerializedNetwork", static_cast<nv::IHostMemory*>(nullptr),
                [&]() -> Result<nv::IHostMemory*> {
-                 const plan::Plan plan = TRY(build(network, config, reporter_.log()));
+                 const plan::Plan plan = TRY(build(network, config, allocator_, reporter_.log()));
                  return new HostMemory(TRY(plan::write_plan(plan)));
                });
 }
@@ -104,7 +107,7 @@ bool Builder::buildSerializedNetworkToStream(nv::INetworkDefinition& network, nv
   return guard(reporter_, "IBuilder::buildSerializedNetworkToStream", [&]() -> Status {
     nv::IStreamWriter* const given = address_of(writer);
     TRY(require(given != nullptr, "the writer is null"));
-    const plan::Plan plan = TRY(build(network, config, reporter_.log()));
+    const plan::Plan plan = TRY(build(network, config, allocator_, reporter_.log()));
     ProgramSink sink(*given);
     return plan::write_plan(plan, sink);
   });
@@ -115,7 +118,7 @@ nv::ICudaEngine* Builder::buildEngineWithConfig(nv::INetworkDefinition& network,
                [&]() -> Result<nv::ICudaEngine*> {
                  // Through bytes: the built plan borrows weights that the program may free now.
                  const std::vector<std::byte> bytes =
-                     TRY(plan::write_plan(TRY(build(network, config, reporter_.log()))));
+                     TRY(plan::write_plan(TRY(build(network, config, allocator_, reporter_.log()))));
                  return make_engine(TRY(read_plan_bytes(bytes)), reporter_, allocator_);
                });
 }
@@ -128,7 +131,8 @@ bool Builder::isNetworkSupported(const nv::INetworkDefinition& network,
     BuilderConfig& choices = *TRY(config_argument(const_cast<nv::IBuilderConfig&>(config)));
     TRY(request_of(ours, choices));
     const ir::Graph graph = TRY(graph_to_build(ours));
-    return require(!graph.outputs().empty(), "the network has no output: call markOutput");
+    return require(!graph.outputs().empty() || !ours.shape_outputs().empty(),
+                   "the network has no output: call markOutput");
   });
 }
 

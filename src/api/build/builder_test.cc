@@ -197,6 +197,55 @@ TEST(Builder, ShapeInputsHaveValuesInTheProfile) {
   EXPECT_EQ(out, (Values{3, 7, 11}));
 }
 
+TEST(Builder, OutputsForShapesAreWrittenOnTheHost) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {-1, 4});
+  nv::ITensor* y = w->addActivation(*x, nv::ActivationType::kRELU)->getOutput(0);
+  w.mark(y);
+  nv::ITensor* shape = w->addShape(*x)->getOutput(0);
+  shape->setName("shape");
+  EXPECT_FALSE(w->markOutputForShapes(*y));
+  EXPECT_NE(w.take_error().find("a shape tensor (i32 or i64, of rank 0 or 1"), std::string::npos);
+  EXPECT_FALSE(w->unmarkOutputForShapes(*shape));
+  ASSERT_TRUE(w->markOutputForShapes(*shape)) << w.take_error();
+  EXPECT_FALSE(w->markOutputForShapes(*shape));
+  w.take_error();
+  EXPECT_EQ(w->getNbOutputs(), 1);
+  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  for (const auto& [select, rows] :
+       {std::pair(Select::kMIN, 1), std::pair(Select::kOPT, 2), std::pair(Select::kMAX, 8)})
+    EXPECT_TRUE(profile->setDimensions("x", select, nv::Dims2(rows, 4)));
+  w.config->addOptimizationProfile(profile);
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  ASSERT_NE(plan, nullptr) << w.take_error();
+  const std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(w.logger));
+  const std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  ASSERT_NE(engine, nullptr);
+  EXPECT_EQ(engine->getNbLayers(), 1);  // nothing runs for it
+  EXPECT_TRUE(engine->isShapeInferenceIO("shape"));
+  EXPECT_FALSE(engine->isShapeInferenceIO("y"));
+  EXPECT_EQ(engine->getTensorLocation("shape"), nv::TensorLocation::kHOST);
+  EXPECT_EQ(engine->getTensorIOMode("shape"), nv::TensorIOMode::kOUTPUT);
+  EXPECT_EQ(list(engine->getTensorShape("shape")), Extents{2});
+  const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  int64_t rows[2] = {};
+  EXPECT_TRUE(context->setTensorAddress("shape", rows));
+  EXPECT_TRUE(context->setInputShape("x", nv::Dims2(5, 4)));
+  EXPECT_EQ(context->inferShapes(0, nullptr), 0);
+  EXPECT_EQ(rows[0], 5);
+  EXPECT_EQ(rows[1], 4);
+  Values in(8, -1), out(8, 3);
+  int64_t others[2] = {};
+  EXPECT_TRUE(context->setInputShape("x", nv::Dims2(2, 4)));
+  EXPECT_TRUE(context->setTensorAddress("shape", others));
+  EXPECT_TRUE(context->setTensorAddress("x", in.data()));
+  EXPECT_TRUE(context->setTensorAddress("y", out.data()));
+  EXPECT_TRUE(context->enqueueV3(nullptr));
+  EXPECT_EQ(others[0], 2);
+  EXPECT_EQ(rows[0], 5);
+  EXPECT_TRUE(w->unmarkOutputForShapes(*shape));
+}
+
 class Monitor final : public nv::IProgressMonitor {
  public:
   void phaseStart(const char* phase, const char* parent, int32_t steps) noexcept override {

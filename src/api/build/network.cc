@@ -151,6 +151,29 @@ void Network::unmarkOutput(nv::ITensor& tensor) noexcept {
   });
 }
 
+bool Network::markOutputForShapes(nv::ITensor& tensor) noexcept {
+  return guard(reporter_, "INetworkDefinition::markOutputForShapes", [&]() -> Status {
+    const ir::ValueId value = TRY(value_of(tensor, "tensor"));
+    const std::string& name = graph_.value(value).name;
+    TRY(require(graph_.value(value).producer != ir::NodeId::kNone, "'", name, "' is an input of the network"));
+    TRY(require(std::ranges::find(shape_outputs_, value) == shape_outputs_.end(), "'", name, "' is marked already"));
+    const TensorType& type = TRY(graph_.inferred_type(value));
+    TRY(require(type.values && is_index(type.dtype) && type.rank() <= 1, "'", name, "' is ", type,
+                "; a shape tensor (i32 or i64, of rank 0 or 1, its elements following from shapes) needed"));
+    shape_outputs_.push_back(value);
+    return {};
+  });
+}
+
+bool Network::unmarkOutputForShapes(nv::ITensor& tensor) noexcept {
+  return guard(reporter_, "INetworkDefinition::unmarkOutputForShapes", [&]() -> Status {
+    const ir::ValueId value = TRY(value_of(tensor, "tensor"));
+    TRY(require(std::erase(shape_outputs_, value) == 1, "'", graph_.value(value).name,
+                "' is not marked as an output for shapes"));
+    return {};
+  });
+}
+
 void Network::removeTensor(nv::ITensor& tensor) noexcept {
   guard(reporter_, "INetworkDefinition::removeTensor", [&]() -> Status {
     const ir::ValueId value = TRY(value_of(tensor, "tensor"));

@@ -36,6 +36,7 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   /// Layers and tensors that have been asked for; null where none was made.
   const std::vector<std::unique_ptr<Layer>>& made_layers() const { return layer_objects_; }
   const std::vector<std::unique_ptr<Tensor>>& made_tensors() const { return tensors_; }
+  const std::vector<ir::ValueId>& shape_outputs() const { return shape_outputs_; }
 
   /// The value of a tensor argument; fails if it is null or of another network. `what` names the argument.
   Result<ir::ValueId> value_of(const nv::ITensor& tensor, const char* what) const;
@@ -201,6 +202,7 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   int num_scanned_ = 0;  ///< nodes that `layers_` has taken in
   std::vector<std::unique_ptr<Layer>> layer_objects_;
   std::vector<std::unique_ptr<Tensor>> tensors_;
+  std::vector<ir::ValueId> shape_outputs_;  ///< of markOutputForShapes
 };
 
 }  // namespace kiln::api

@@ -19,12 +19,6 @@ nv::IPluginV3Layer* Network::addPluginV3(nv::ITensor* const*, int32_t, nv::ITens
                                          nv::IPluginV3&) noexcept {
   return missing(reporter_, "INetworkDefinition::addPluginV3", nullptr);
 }
-bool Network::markOutputForShapes(nv::ITensor&) noexcept {
-  return missing(reporter_, "INetworkDefinition::markOutputForShapes", false);
-}
-bool Network::unmarkOutputForShapes(nv::ITensor&) noexcept {
-  return missing(reporter_, "INetworkDefinition::unmarkOutputForShapes", false);
-}
 nv::IParametricReLULayer* Network::addParametricReLU(nv::ITensor&, nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addParametricReLU", nullptr);
 }

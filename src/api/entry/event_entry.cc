@@ -1,14 +1,8 @@
-#include "api/entry/handles.h"
 #include "api/entry/status.h"
 #include "api/entry/stream_entry.h"
 #include "api/run/stream_table.h"
 
 namespace kiln::api {
-
-Handles<cpu::HostEvent>& event_handles() {
-  static auto& all = *new Handles<cpu::HostEvent>(uintptr_t{1} << 61, "event");
-  return all;
-}
 
 namespace {
 

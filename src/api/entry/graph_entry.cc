@@ -1,6 +1,6 @@
-#include "api/entry/handles.h"
 #include "api/entry/status.h"
 #include "api/entry/stream_entry.h"
+#include "api/run/handles.h"
 #include "api/run/stream_table.h"
 
 namespace kiln::api {

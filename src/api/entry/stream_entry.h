@@ -2,8 +2,8 @@
 #pragma once
 
 #include "api/base/private_entry.h"
-#include "api/entry/handles.h"
 #include "api/entry/status.h"
+#include "api/run/event_table.h"
 #include "api/run/stream_table.h"
 
 namespace kiln::api {
@@ -11,8 +11,6 @@ namespace kiln::api {
 KilnStreamEntry stream_entry();
 KilnEventEntry event_entry();
 KilnGraphEntry graph_entry();
-
-Handles<cpu::HostEvent>& event_handles();
 
 /// Of a stream's entry, beside graphs.
 KilnStatus begin_capture(void* stream);

@@ -2,6 +2,7 @@
 
 #include "api/base/convert.h"
 #include "api/run/configs.h"
+#include "api/run/event_table.h"
 #include "api/run/program_stream.h"
 
 namespace kiln::api {
@@ -11,12 +12,10 @@ using nvinfer1::ProfilingVerbosity;
 
 namespace {
 
-constexpr uint64_t kAlignment = 256;
-
-runtime::Context::Memory policy_of(nvinfer1::ExecutionContextAllocationStrategy strategy, IGpuAllocator* allocator) {
+runtime::Context::Memory policy_of(nvinfer1::ExecutionContextAllocationStrategy strategy) {
   using Strategy = nvinfer1::ExecutionContextAllocationStrategy;
   using Memory = runtime::Context::Memory;
-  if (allocator || strategy == Strategy::kUSER_MANAGED) return Memory::kGiven;
+  if (strategy == Strategy::kUSER_MANAGED) return Memory::kGiven;
   return strategy == Strategy::kSTATIC ? Memory::kOwnLargest : Memory::kOwn;
 }
 
@@ -36,38 +35,9 @@ Context::Context(const Engine& engine, const Reporter& parent, Strategy strategy
   output_allocators_.assign(plan().outputs.size(), nullptr);
 }
 
-Result<std::unique_ptr<Context>> Context::create(const Engine& engine, const Reporter& parent, Strategy strategy,
-                                                 IGpuAllocator* allocator) {
-  if (strategy == Strategy::kUSER_MANAGED) allocator = nullptr;
-  auto made = TRY(runtime::Context::create(engine.runtime_engine(), policy_of(strategy, allocator)));
-  std::unique_ptr<Context> context(new Context(engine, parent, strategy, std::move(made)));
-  context->memory_.allocator = allocator;
-  const runtime::Engine& loaded = *engine.runtime_engine();
-  if (allocator)
-    TRY(context->borrow_memory(strategy == Strategy::kSTATIC ? loaded.max_memory_bytes() : loaded.memory_bytes(0)));
-  return context;
-}
-
-Context::~Context() {
-  context_.reset();
-  return_memory();
-}
-
-Status Context::borrow_memory(int64_t size_bytes) {
-  if (size_bytes <= memory_.size_bytes) return {};
-  return_memory();
-  void* data = memory_.allocator->allocateAsync(static_cast<uint64_t>(size_bytes), kAlignment, 0, nullptr);
-  if (!data)
-    return error(Code::kOutOfMemory, "the GPU allocator has no ", size_bytes, " bytes for the context's memory");
-  memory_.data = data;
-  memory_.size_bytes = size_bytes;
-  return context_->set_memory(data, size_bytes);
-}
-
-void Context::return_memory() {
-  if (memory_.data) memory_.allocator->deallocateAsync(memory_.data, nullptr);
-  memory_.data = nullptr;
-  memory_.size_bytes = 0;
+Result<std::unique_ptr<Context>> Context::create(const Engine& engine, const Reporter& parent, Strategy strategy) {
+  auto made = TRY(runtime::Context::create(engine.runtime_engine(), policy_of(strategy)));
+  return std::unique_ptr<Context>(new Context(engine, parent, strategy, std::move(made)));
 }
 
 void Context::setName(char const* name) noexcept {
@@ -102,15 +72,18 @@ size_t Context::updateDeviceMemorySizeForShapes() noexcept {
 bool Context::setOptimizationProfileAsync(int32_t index, cudaStream_t stream) noexcept {
   return guard(reporter_, "IExecutionContext::setOptimizationProfileAsync", [&]() -> Status {
     TRY(check_stream(device(), stream));
-    TRY(context_->select_profile(index));
-    if (!memory_.allocator) return {};
-    return borrow_memory(context_->engine().memory_bytes(index));
+    return context_->select_profile(index);
   });
 }
 
 bool Context::setTemporaryStorageAllocator(IGpuAllocator* allocator) noexcept {
-  settings_.temporary_allocator = allocator;  // no step allocates while it runs
-  return true;
+  return guard(reporter_, "IExecutionContext::setTemporaryStorageAllocator", [&]() -> Status {
+    std::shared_ptr<Allocator> memory = TRY(ProgramAllocator::create(allocator, device()));
+    context_->set_temporary_memory(memory.get());
+    temporary_memory_ = std::move(memory);
+    settings_.temporary_allocator = allocator;
+    return {};
+  });
 }
 
 bool Context::setNvtxVerbosity(ProfilingVerbosity verbosity) noexcept {
@@ -139,7 +112,14 @@ nvinfer1::IRuntimeConfig* Context::getRuntimeConfig() const noexcept {
 }
 
 bool Context::setInputConsumedEvent(cudaEvent_t event) noexcept {
-  return event ? missing(reporter_, "IExecutionContext::setInputConsumedEvent", false) : true;
+  return guard(reporter_, "IExecutionContext::setInputConsumedEvent", [&]() -> Status {
+    std::unique_ptr<Event> consumed;
+    if (event) consumed = TRY(program_event(device(), event));
+    context_->set_inputs_consumed(consumed.get());
+    inputs_consumed_ = std::move(consumed);
+    settings_.inputs_consumed = event;
+    return {};
+  });
 }
 
 bool Context::setDebugListener(nvinfer1::IDebugListener* listener) noexcept {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/run/engine.h"
+#include "api/run/program_allocator.h"
 #include "runtime/context.h"
 
 namespace kiln::api {
@@ -20,6 +21,7 @@ struct ContextSettings {
   size_t persistent_cache_limit = 0;
   nvinfer1::ProfilingVerbosity nvtx_verbosity = nvinfer1::ProfilingVerbosity::kLAYER_NAMES_ONLY;
   nvinfer1::IGpuAllocator* temporary_allocator = nullptr;
+  cudaEvent_t inputs_consumed = nullptr;
 };
 
 class Context final : public nvinfer1::IExecutionContext,
@@ -29,10 +31,8 @@ class Context final : public nvinfer1::IExecutionContext,
   using Dims = nvinfer1::Dims;
   using Strategy = nvinfer1::ExecutionContextAllocationStrategy;
 
-  /// Memory is `allocator`'s where there is one, else the device's, else (kUSER_MANAGED) the program's.
-  static Result<std::unique_ptr<Context>> create(const Engine& engine, const Reporter& parent, Strategy strategy,
-                                                 nvinfer1::IGpuAllocator* allocator);
-  ~Context() override;
+  /// Memory is from where the engine's is, or (kUSER_MANAGED) given by the program.
+  static Result<std::unique_ptr<Context>> create(const Engine& engine, const Reporter& parent, Strategy strategy);
 
   const plan::Plan& plan() const { return context_->engine().plan(); }
   const runtime::Context& runtime_context() const { return *context_; }
@@ -75,7 +75,7 @@ class Context final : public nvinfer1::IExecutionContext,
   bool getEnqueueEmitsProfile() const noexcept override { return settings_.emits_profile; }
   bool reportToProfiler() const noexcept override;
   bool setInputConsumedEvent(cudaEvent_t event) noexcept override;
-  cudaEvent_t getInputConsumedEvent() const noexcept override { return nullptr; }
+  cudaEvent_t getInputConsumedEvent() const noexcept override { return settings_.inputs_consumed; }
 
   bool setTemporaryStorageAllocator(nvinfer1::IGpuAllocator* allocator) noexcept override;
   nvinfer1::IGpuAllocator* getTemporaryStorageAllocator() const noexcept override {
@@ -97,17 +97,9 @@ class Context final : public nvinfer1::IExecutionContext,
   bool setCommunicator(void* communicator) noexcept override;
 
  private:
-  /// Memory of the program's allocator, which the context asked for.
-  struct Borrowed {
-    nvinfer1::IGpuAllocator* allocator = nullptr;
-    void* data = nullptr;
-    int64_t size_bytes = 0;
-  };
   Context(const Engine& engine, const Reporter& parent, Strategy strategy, std::unique_ptr<runtime::Context> context);
 
   void faulted(const Error& error) noexcept override { reporter_.report("IExecutionContext::enqueueV3", error); }
-  Status borrow_memory(int64_t size_bytes);
-  void return_memory();
   Result<Extents> extents_of(const IoRef& io) const;  ///< -1 where not known yet
   Result<Extents> known_extents_of(const IoRef& io) const;
   Status ask_output_allocators(cudaStream_t stream);
@@ -120,7 +112,8 @@ class Context final : public nvinfer1::IExecutionContext,
   Reporter reporter_;
   const Strategy strategy_;
   ContextSettings settings_;
-  Borrowed memory_;
+  std::shared_ptr<Allocator> temporary_memory_;  ///< of setTemporaryStorageAllocator
+  std::unique_ptr<Event> inputs_consumed_;
   nvinfer1::IProfiler* profiler_ = nullptr;
   std::vector<nvinfer1::IOutputAllocator*> output_allocators_;  ///< by output; null: none
   int num_output_allocators_ = 0;

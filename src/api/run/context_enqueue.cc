@@ -60,6 +60,7 @@ Status Context::enqueue(Stream& stream, cudaStream_t handle) {
 /// Waits for the run. Of a failure on a host stream the observer has told; on another device nobody has.
 Status Context::wait_for(Stream& stream, bool& faulted) {
   Status done = stream.synchronize();
+  if (done && !device().is_host()) done = context_->check_runs();
   faulted = !done;
   return device().is_host() ? Status() : done;
 }

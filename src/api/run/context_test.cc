@@ -5,6 +5,7 @@
 #include <map>
 
 #include "api/base/convert.h"
+#include "api/run/event_table.h"
 #include "api/run/stream_table.h"
 #include "api/run/testing/runtime_fixture.h"
 
@@ -289,6 +290,46 @@ TEST_F(ContextTest, TakesMemoryFromTheRuntimesAllocator) {
   EXPECT_EQ(allocator.given, 0);
 }
 
+TEST_F(ContextTest, KeepsATemporaryAllocator) {
+  GpuAllocator allocator;
+  EXPECT_EQ(context->getTemporaryStorageAllocator(), nullptr);
+  EXPECT_TRUE(context->setTemporaryStorageAllocator(&allocator));
+  EXPECT_EQ(context->getTemporaryStorageAllocator(), &allocator);
+  Tensors t(3);
+  t.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(nullptr)) << logger.last();
+  ASSERT_TRUE(wait(nullptr));
+  t.check();
+  EXPECT_EQ(allocator.given, 0);  // the host reads shape inputs where they are
+  EXPECT_TRUE(context->setTemporaryStorageAllocator(nullptr));
+  EXPECT_EQ(context->getTemporaryStorageAllocator(), nullptr);
+}
+
+TEST_F(ContextTest, SaysWhenInputsAreConsumed) {
+  EXPECT_EQ(context->getInputConsumedEvent(), nullptr);
+  const auto made = std::make_shared<cpu::HostEvent>(cpu::HostEvent::Timing::kOff);
+  const auto event = static_cast<cudaEvent_t>(event_handles().add(made));
+  ASSERT_TRUE(context->setInputConsumedEvent(event));
+  EXPECT_EQ(context->getInputConsumedEvent(), event);
+  const auto stream = static_cast<cudaStream_t>(*StreamTable::instance().create(0, 0));
+  Tensors t(3);
+  t.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(stream)) << logger.last();
+  ASSERT_TRUE(made->synchronize());  // which runs what is in front of it
+  const std::vector<float> before = t.x;
+  t.x.assign(t.x.size(), 99);
+  ASSERT_TRUE(wait(stream));
+  t.x = before;
+  t.check();
+  EXPECT_FALSE(context->setInputConsumedEvent(reinterpret_cast<cudaEvent_t>(uintptr_t{12})));
+  EXPECT_NE(logger.last().find("there is no event 12"), std::string::npos) << logger.last();
+  EXPECT_EQ(context->getInputConsumedEvent(), event);
+  EXPECT_TRUE(context->setInputConsumedEvent(nullptr));
+  EXPECT_EQ(context->getInputConsumedEvent(), nullptr);
+  event_handles().take(event);
+  EXPECT_TRUE(StreamTable::instance().destroy(stream));
+}
+
 class Profiler final : public nvinfer1::IProfiler {
  public:
   void reportLayerTime(char const* name, float ms) noexcept override {
@@ -336,6 +377,25 @@ TEST_F(ContextTest, KeepsItsSettings) {
   EXPECT_FALSE(engine->createExecutionContext(static_cast<Strategy>(12)));
   EXPECT_FALSE(context->setAllTensorsDebugState(true));
   EXPECT_EQ(logger.last(), "IExecutionContext::setAllTensorsDebugState: not in Kiln yet");
+}
+
+TEST_F(ContextTest, UsesNoAuxiliaryStreams) {
+  EXPECT_EQ(engine->getNbAuxStreams(), 0);
+  void* made = *StreamTable::instance().create(0, 0);
+  cudaStream_t streams[] = {static_cast<cudaStream_t>(made), nullptr};
+  context->setAuxStreams(streams, 2);  // more than are used
+  context->setAuxStreams(nullptr, 0);
+  EXPECT_EQ(logger.num_errors(), 0u);
+  Tensors t(3);
+  t.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(nullptr));
+  ASSERT_TRUE(wait(nullptr));
+  t.check();
+  context->setAuxStreams(nullptr, 1);
+  EXPECT_EQ(logger.last(), "IExecutionContext::setAuxStreams: auxStreams is null, or nbStreams 1 negative");
+  EXPECT_TRUE(StreamTable::instance().destroy(made));
+  context->setAuxStreams(streams, 1);
+  EXPECT_NE(logger.last().find("there is no stream"), std::string::npos) << logger.last();
 }
 
 TEST_F(ContextTest, RunsOfACaptureAreReplayed) {

@@ -28,17 +28,16 @@ Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> pla
   if (plan->device_kind != kind)
     return error(Code::kVersion, "plan: built for device '", plan->device_kind, "', this is '", kind,
                  "'; rebuild it here, or run it with KILN_DEVICE=", plan->device_kind);
-  auto engine = TRY(runtime::Engine::load(std::move(plan), device, parent.log()));
-  return new Engine(std::move(engine), parent, allocator);
+  auto memory = TRY(ProgramAllocator::create(allocator, device));
+  return new Engine(TRY(runtime::Engine::load(std::move(plan), device, parent.log(), std::move(memory))), parent);
 }
 
 nvinfer1::ProfilingVerbosity profiling_verbosity(const plan::Plan& plan) {
   return static_cast<nvinfer1::ProfilingVerbosity>(plan.build.get_int("profiling_verbosity").value_or(0));
 }
 
-Engine::Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& parent,
-               nvinfer1::IGpuAllocator* allocator)
-    : engine_(std::move(engine)), reporter_(parent), allocator_(allocator) {
+Engine::Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& parent)
+    : engine_(std::move(engine)), reporter_(parent) {
   mImpl = this;
   for (const auto* tensors : {&plan().inputs, &plan().outputs})
     for (const plan::IoTensor& tensor : *tensors) format_texts_.push_back(describe_format(tensor));
@@ -90,7 +89,7 @@ IExecutionContext* Engine::make_context(const char* call, Strategy strategy) noe
     const auto number = static_cast<int32_t>(strategy);
     TRY(require(number >= 0 && number < nvinfer1::EnumMax<Strategy>(), "strategy ", number,
                 " is not an ExecutionContextAllocationStrategy"));
-    return TRY(Context::create(*this, reporter_, strategy, allocator_)).release();
+    return TRY(Context::create(*this, reporter_, strategy)).release();
   });
 }
 

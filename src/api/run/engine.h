@@ -13,8 +13,8 @@
 
 namespace kiln::api {
 
-/// Loads `plan` on the device. The engine has the logger and recorder of `parent`; contexts get their memory from
-/// `allocator`, or from the device where it is null. The caller deletes it.
+/// Loads `plan` on the device. The engine has the logger and recorder of `parent`; weights on a GPU and contexts get
+/// their memory from `allocator`, or from the device where it is null. The caller deletes it.
 Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, const Reporter& parent,
                                            nvinfer1::IGpuAllocator* allocator);
 
@@ -38,7 +38,7 @@ class Engine final : public nvinfer1::ICudaEngine, public nvinfer1::apiv::VCudaE
   using Strategy = nvinfer1::ExecutionContextAllocationStrategy;
   using Select = nvinfer1::OptProfileSelector;
 
-  Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& parent, nvinfer1::IGpuAllocator* allocator);
+  Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& parent);
 
   const std::shared_ptr<const runtime::Engine>& runtime_engine() const { return engine_; }
   const plan::Plan& plan() const { return engine_->plan(); }
@@ -110,7 +110,6 @@ class Engine final : public nvinfer1::ICudaEngine, public nvinfer1::apiv::VCudaE
 
   std::shared_ptr<const runtime::Engine> engine_;
   Reporter reporter_;
-  nvinfer1::IGpuAllocator* allocator_;
   std::vector<std::string> format_texts_;            ///< by index among all inputs and outputs
   std::vector<std::vector<int32_t>> narrow_values_;  ///< for getProfileTensorValues, whose numbers have 32 bits
 };

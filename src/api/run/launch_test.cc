@@ -24,11 +24,15 @@ void words(const cuda::LaunchConfig&, void** arguments) {
               static_cast<size_t>(*static_cast<int64_t*>(arguments[2])) * 4);
 }
 
+bool broken_data = false;  // what a kernel "twice" met
+
 class LaunchStep final : public BoundStep {
  public:
-  LaunchStep(std::shared_ptr<const cuda::Module> module, cuda::Function function, int64_t count)
-      : module_(std::move(module)), function_(function), count_(count) {}
+  LaunchStep(std::shared_ptr<const cuda::Module> module, cuda::Function function, std::string name, int64_t count)
+      : module_(std::move(module)), function_(function), function_name_(std::move(name)), count_(count) {}
   int64_t workspace_bytes() const override { return 512; }
+  bool has_check() const override { return function_name_ == "twice"; }
+  Status check() override { return require(!std::exchange(broken_data, false), "the data is broken"); }
   Status run(const RunArguments& arguments) override {
     const void* in = arguments.inputs[0];
     void* out = arguments.outputs[0];
@@ -39,6 +43,7 @@ class LaunchStep final : public BoundStep {
  private:
   std::shared_ptr<const cuda::Module> module_;
   cuda::Function function_;
+  std::string function_name_;
   int64_t count_;
 };
 
@@ -49,7 +54,7 @@ class LaunchStepLoader final : public LoadedStep {
     static constexpr std::string_view kImage("FAKE twice words\0", 17);
     auto module = TRY(device_.load(std::as_bytes(std::span(kImage))));
     const cuda::Function function = TRY(module->function(kernel_));
-    return std::make_unique<LaunchStep>(std::move(module), function, volume(shapes.outputs[0]));
+    return std::make_unique<LaunchStep>(std::move(module), function, kernel_, volume(shapes.outputs[0]));
   }
 
  private:
@@ -248,6 +253,56 @@ TEST_F(LaunchTest, ReportsTimes) {
   ASSERT_TRUE(context->enqueue(*stream));
   ASSERT_TRUE(context->report_times(times));
   EXPECT_EQ(times.names, (std::vector<std::string>{"step 1", "step 2", "step 3", "step 4"}));
+}
+
+/// Remembers how many kernels had been launched when it was recorded.
+class RecordedEvent final : public Event {
+ public:
+  Status record(Stream&) override {
+    launches.push_back(fake_cuda_control().num_calls("cuLaunchKernelEx"));
+    return {};
+  }
+  Status wait(Stream&) override { return {}; }
+  Status synchronize() override { return {}; }
+  Result<float> elapsed_ms(const Event&) const override { return 0.0f; }
+  std::vector<int64_t> launches;
+};
+
+TEST_F(LaunchTest, SaysWhenInputsAreConsumed) {
+  RecordedEvent consumed;
+  context->set_inputs_consumed(&consumed);
+  const int64_t before = calls("cuLaunchKernelEx");
+  ASSERT_TRUE(context->enqueue(*stream));
+  EXPECT_EQ(consumed.launches, std::vector<int64_t>{before + 1});  // of k steps read a copy
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(context->enqueue(*stream));
+  EXPECT_GT(calls("cuGraphLaunch"), 0);
+  EXPECT_EQ(consumed.launches.size(), 5u);  // replays too
+  context->set_inputs_consumed(nullptr);
+  ASSERT_TRUE(context->enqueue(*stream));
+  EXPECT_EQ(consumed.launches.size(), 5u);
+}
+
+TEST_F(LaunchTest, TellsWhatTheDataOfAnEarlierRunBroke) {
+  struct Heard final : runtime::FaultObserver {
+    void faulted(const Error& error) noexcept override { messages.push_back(error.message); }
+    std::vector<std::string> messages;
+  } heard;
+  context->set_fault_observer(&heard);
+  ASSERT_TRUE(context->enqueue(*stream));
+  EXPECT_TRUE(context->check_runs());
+  broken_data = true;
+  const Status failed = context->enqueue(*stream);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "an earlier run failed: step 'step 1': the data is broken");
+  EXPECT_TRUE(context->enqueue(*stream));
+  EXPECT_TRUE(heard.messages.empty());
+  broken_data = true;  // and then other shapes: nobody asks about those steps again
+  ASSERT_TRUE(context->set_input_extents(0, std::vector<int64_t>{1, 2}));
+  EXPECT_FALSE(context->enqueue(*stream));
+  broken_data = true;
+  context.reset();
+  EXPECT_EQ(heard.messages, std::vector<std::string>{"an earlier run failed: step 'step 1': the data is broken"});
+  broken_data = false;
 }
 
 TEST_F(LaunchTest, NamesTheStepThatFails) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "api/run/testing/runtime_fixture.h"
+#include "plan/writer.h"
 
 namespace kiln::api {
 namespace {
@@ -110,6 +111,16 @@ TEST_F(RuntimeBytes, SurvivesStreamsThatFail) {
   const std::vector<std::byte> half(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2));
   Reader ends(half);
   EXPECT_FALSE(runtime->deserializeCudaEngine(ends));
+}
+
+TEST_F(RuntimeTest, NamesTheRemedyForAPlanOfAGpu) {
+  plan::Plan plan = *small_plan(nvinfer1::ProfilingVerbosity::kNONE);
+  plan.device_kind = "cuda";
+  const std::vector<std::byte> bytes = *plan::write_plan(plan);
+  EXPECT_FALSE(runtime->deserializeCudaEngine(bytes.data(), bytes.size()));
+  EXPECT_EQ(logger.last(),
+            "IRuntime::deserializeCudaEngine: plan: built for device 'cuda', this is 'cpu'; rebuild it here, or run it "
+            "with KILN_DEVICE=cuda");
 }
 
 TEST_F(RuntimeTest, KeepsItsSettings) {

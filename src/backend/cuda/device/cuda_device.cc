@@ -170,13 +170,15 @@ Result<std::unique_ptr<Measurement>> CudaDevice::measure(TimedWork work, void* a
   return GraphClock::create(*this, work, argument);
 }
 
-Result<std::shared_ptr<const Buffer>> CudaDevice::upload(std::span<const std::byte> bytes) {
-  const Hash128 key = hash128(bytes);
+Result<std::shared_ptr<const Buffer>> CudaDevice::upload(std::span<const std::byte> bytes, Allocator* memory) {
+  const std::pair key(hash128(bytes), memory ? memory->source() : nullptr);
   const std::lock_guard lock(mutex_);
   if (const auto at = constants_.find(key); at != constants_.end())
     if (auto there = at->second.lock(); there && there->size_bytes() == std::ssize(bytes)) return there;
   if (!copies_) copies_ = TRY(CudaStream::create(*this));
-  auto made = std::make_shared<const Buffer>(TRY(allocate(std::ssize(bytes))));
+  const bool asks_program = memory && !bytes.empty();  // which is never asked for nothing
+  auto made = std::make_shared<const Buffer>(
+      TRY(asks_program ? memory->allocate(std::ssize(bytes)) : allocate(std::ssize(bytes))));
   TRY(copy_from_host(made->data(), bytes.data(), std::ssize(bytes), *copies_));
   std::erase_if(constants_, [](const auto& entry) { return entry.second.expired(); });
   constants_[key] = made;

@@ -13,7 +13,7 @@
 #include "backend/cuda/device/module.h"
 #include "base/hash.h"
 #include "base/record.h"
-#include "device/device.h"
+#include "device/allocator.h"
 
 namespace kiln::cuda {
 
@@ -65,8 +65,9 @@ class CudaDevice final : public Device {
   const Properties& properties() const { return properties_; }
   Compiler& compiler() { return compiler_; }
 
-  /// A copy of a constant on the device, shared by all who ask for equal bytes while one of them lives.
-  Result<std::shared_ptr<const Buffer>> upload(std::span<const std::byte> bytes);
+  /// A copy of a constant on the device, shared by all who ask for equal bytes from the same memory while one of them
+  /// lives. `memory` null: the device's own.
+  Result<std::shared_ptr<const Buffer>> upload(std::span<const std::byte> bytes, Allocator* memory = nullptr);
   /// A cubin, loaded once while somebody holds it. Fails with kVersion for one of another architecture.
   Result<std::shared_ptr<const Module>> load(std::span<const std::byte> cubin);
   Result<std::shared_ptr<const Module>> load(const std::shared_ptr<const Bytes>& cubin) { return load(*cubin); }
@@ -87,8 +88,8 @@ class CudaDevice final : public Device {
   const Properties properties_;
   Compiler compiler_;
   std::unique_ptr<Executor> executor_;
-  std::mutex mutex_;  // of what follows
-  std::map<Hash128, std::weak_ptr<const Buffer>> constants_;
+  std::mutex mutex_;                                                                  // of what follows
+  std::map<std::pair<Hash128, const void*>, std::weak_ptr<const Buffer>> constants_;  ///< by bytes and memory
   std::map<Hash128, std::weak_ptr<const Module>> modules_;
   std::unique_ptr<CudaStream> copies_;  ///< of `upload`
   std::mutex companions_mutex_;

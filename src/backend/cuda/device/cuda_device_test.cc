@@ -107,6 +107,41 @@ TEST(CudaDevice, SharesConstants) {
   EXPECT_TRUE(empty && (*empty)->data());
 }
 
+/// Gives the device's memory and counts.
+class CountingMemory final : public Allocator {
+ public:
+  CountingMemory(CudaDevice& device, const void* source) : device_(device), source_(source) {}
+  Result<Buffer> allocate(int64_t size_bytes) override {
+    ++asked;
+    if (refuses) return error(Code::kOutOfMemory, "no");
+    return device_.allocate(size_bytes);
+  }
+  const void* source() const override { return source_; }
+  int asked = 0;
+  bool refuses = false;
+
+ private:
+  CudaDevice& device_;
+  const void* source_;
+};
+
+TEST(CudaDevice, SharesConstantsOfTheSameMemory) {
+  const auto device = make_fake_device();
+  const int one = 1, two = 2;
+  CountingMemory first(*device, &one), again(*device, &one), other(*device, &two);
+  const auto own = *device->upload(bytes_of("weights"));
+  const auto given = *device->upload(bytes_of("weights"), &first);
+  EXPECT_NE(own, given);
+  EXPECT_EQ(*device->upload(bytes_of("weights"), &again), given);
+  EXPECT_NE(*device->upload(bytes_of("weights"), &other), given);
+  EXPECT_EQ(*device->upload(bytes_of("weights")), own);
+  EXPECT_EQ(first.asked + again.asked, 1);
+  EXPECT_TRUE(device->upload({}, &first));  // which is not asked for nothing
+  EXPECT_EQ(first.asked, 1);
+  other.refuses = true;
+  EXPECT_EQ(device->upload(bytes_of("others"), &other).error().code, Code::kOutOfMemory);
+}
+
 TEST(CudaDevice, LaunchesKernels) {
   const auto device = make_fake_device();
   fake_cuda_control().define_kernel("scale", &scale);

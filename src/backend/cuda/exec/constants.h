@@ -17,11 +17,11 @@ class Constants {
   /// Uploads the constants as they are, except those that `put` has or will have set.
   Status upload_rest(const LoadArguments& arguments) {
     for (size_t i = 0; i < held_.size(); ++i)
-      if (arguments.constants[i] && !held_[i]) held_[i] = TRY(arguments.device.upload(arguments.constants[i]->bytes()));
+      if (arguments.constants[i] && !held_[i]) held_[i] = TRY(arguments.upload(arguments.constants[i]->bytes()));
     return {};
   }
-  Status put(size_t input, CudaDevice& device, std::span<const std::byte> bytes) {
-    held_[input] = TRY(device.upload(bytes));
+  Status put(size_t input, const LoadArguments& arguments, std::span<const std::byte> bytes) {
+    held_[input] = TRY(arguments.upload(bytes));
     packed_bytes_ += static_cast<int64_t>(bytes.size());
     return {};
   }

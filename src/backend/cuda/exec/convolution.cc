@@ -221,7 +221,7 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
     TRY(check_packing(kernel, filter, extents, w.dtype()));
     const Bytes packed = filter.transposed ? pack_phases(kernel, extents, phases_of(filter.bind({}, {})), w.bytes())
                                            : pack_filter(kernel, extents, w.bytes());
-    TRY(constants.put(1, arguments.device, packed));
+    TRY(constants.put(1, arguments, packed));
   }
   TRY(constants.upload_rest(arguments));
   return std::make_unique<LoadedConvolution>(std::move(filter), groups, kernel,

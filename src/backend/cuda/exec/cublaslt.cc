@@ -119,7 +119,7 @@ Result<std::unique_ptr<LoadedStep>> load_cublaslt(const LoadArguments& arguments
                 result));
     const HostTensor& given = *arguments.constants[2];
     const HostTensor same = HostTensor::of(result, given.extents(), View(given).numbers());
-    TRY(constants.put(2, arguments.device, same.bytes()));
+    TRY(constants.put(2, arguments, same.bytes()));
   }
   TRY(constants.upload_rest(arguments));
   return std::make_unique<LoadedLtProduct>(

@@ -157,13 +157,13 @@ Result<std::unique_ptr<LoadedStep>> load_cudnn(const LoadArguments& arguments) {
   const DType result = spec.outputs[0].dtype;
   const StepTensor &bias = spec.inputs[2], &residual = spec.inputs[3];
   Constants constants(spec.inputs.size());
-  TRY(constants.put(1, arguments.device, channels_last(*arguments.constants[1])));
+  TRY(constants.put(1, arguments, channels_last(*arguments.constants[1])));
   if (bias.present && bias.dtype != result) {
     TRY(require(arguments.constants[2] != nullptr, "a convolution by cuDNN has a bias of ", bias.dtype, " for ",
                 result));
     const HostTensor& given = *arguments.constants[2];
     const HostTensor same = HostTensor::of(result, given.extents(), View(given).numbers());
-    TRY(constants.put(2, arguments.device, same.bytes()));
+    TRY(constants.put(2, arguments, same.bytes()));
   }
   TRY(constants.upload_rest(arguments));
   return std::make_unique<LoadedCudnn>(cudnn, std::move(step),

@@ -15,6 +15,11 @@ struct LoadArguments {
   const StepSpec& spec;
   std::span<const HostTensor* const> constants;
   CudaDevice& device;
+
+  /// A constant on the device, in the memory that the engine takes.
+  Result<std::shared_ptr<const Buffer>> upload(std::span<const std::byte> bytes) const {
+    return device.upload(bytes, spec.memory);
+  }
 };
 using LoadKernel = Result<std::unique_ptr<LoadedStep>> (*)(const LoadArguments&);
 

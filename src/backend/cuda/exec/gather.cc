@@ -1,6 +1,7 @@
 /// Elements picked by indices. Inputs: data, indices. Payload: the op.
 #include "backend/cuda/kernels/gather/gather.h"
 
+#include "backend/cuda/device/fault_word.h"
 #include "backend/cuda/exec/inferred.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
@@ -15,7 +16,8 @@ struct Kernel {
 
 class BoundGather final : public BoundStep {
  public:
-  BoundGather(const StepInputs& inputs, std::vector<Kernel> kernels) : inputs_(inputs), kernels_(std::move(kernels)) {}
+  BoundGather(const StepInputs& inputs, std::vector<Kernel> kernels, FaultWord fault, Extents data)
+      : inputs_(inputs), kernels_(std::move(kernels)), fault_(std::move(fault)), data_(std::move(data)) {}
   Status run(const RunArguments& arguments) override {
     const void* data = inputs_.at(0, arguments);
     void* y = arguments.outputs[0];
@@ -26,20 +28,32 @@ class BoundGather final : public BoundStep {
     argument.data = data;
     argument.indices = inputs_.at(1, arguments);
     argument.y = y;
-    void* pointers[] = {&argument};
+    int64_t* fault = fault_.address();
+    void* pointers[] = {&argument, &fault, nullptr};
     return launch(*arguments.stream, kernels_[i].function, kernels_[i].launch.shape, pointers);
+  }
+  bool has_check() const override { return true; }
+  Status check() override {
+    const std::optional<int64_t> index = fault_.take();
+    if (!index) [[likely]]
+      return {};
+    return error(Code::kInvalidArgument, "index ", *index, " is outside the data, whose extents are ", data_,
+                 "; what it picked are zeros");
   }
 
  private:
   const StepInputs& inputs_;
   std::vector<Kernel> kernels_;  ///< the widest units first; the last one takes any address
+  FaultWord fault_;
+  Extents data_;
 };
 
 class LoadedGather final : public LoadedStep {
  public:
-  LoadedGather(Op op, const StepSpec& spec, int element_bytes, StepInputs inputs, StepCode code)
-      : op_(std::move(op)),
-        spec_(spec),
+  LoadedGather(Op op, const LoadArguments& arguments, int element_bytes, StepInputs inputs, StepCode code)
+      : device_(arguments.device),
+        op_(std::move(op)),
+        spec_(arguments.spec),
         element_bytes_(element_bytes),
         inputs_(std::move(inputs)),
         code_(std::move(code)) {}
@@ -55,10 +69,12 @@ class LoadedGather final : public LoadedStep {
     }
     TRY(require(!kernels.empty() && kernels.back().launch.unit_bytes == element_bytes_,
                 "a gather's code has no kernel for elements of ", element_bytes_, " bytes"));
-    return std::make_unique<BoundGather>(inputs_, std::move(kernels));
+    return std::make_unique<BoundGather>(inputs_, std::move(kernels), TRY(FaultWord::create(device_)),
+                                         shapes.inputs[0]);
   }
 
  private:
+  CudaDevice& device_;
   Op op_;
   StepSpec spec_;
   int element_bytes_;
@@ -74,7 +90,7 @@ Result<std::unique_ptr<LoadedStep>> load_gather(const LoadArguments& arguments) 
   TRY(require(op.as<ops::Gather>() && spec.inputs.size() == 2, "a gather step runs ", op.name()));
   const int bytes = TRY(element_bytes(spec.inputs[0].dtype));
   StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedGather>(std::move(op), spec, bytes, TRY(StepInputs::upload(arguments)),
+  return std::make_unique<LoadedGather>(std::move(op), arguments, bytes, TRY(StepInputs::upload(arguments)),
                                         std::move(code));
 }
 

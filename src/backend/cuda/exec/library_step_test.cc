@@ -1,8 +1,13 @@
 // What steps of NVIDIA's libraries make of extents; no GPU and no library is needed.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
+
+#include "backend/cuda/device/testing/fake_driver.h"
 #include "backend/cuda/exec/cublaslt_product.h"
 #include "backend/cuda/exec/cudnn_step.h"
+#include "backend/cuda/exec/executor.h"
 
 namespace kiln::cuda {
 namespace {
@@ -82,6 +87,31 @@ TEST(CudnnStep, OneAxisIsTheSecondOfTwo) {
   EXPECT_EQ(s.strides, Extents({1, 2}));
   EXPECT_EQ(s.pre_pads, Extents({0, 2}));
   EXPECT_EQ(s.post_pads, Extents({0, 2}));
+}
+
+/// Loads a step of a plan on a machine without these libraries, prints the error and ends the process.
+[[noreturn]] void load_without_libraries(const char* kernel) {
+  setenv("KILN_CUBLASLT", "/no/such/libcublasLt.so", 1);
+  setenv("KILN_CUDNN", "/no/such/libcudnn.so", 1);
+  const auto device = make_fake_device();
+  device->set_executor(std::make_unique<CudaExecutor>(*device));
+  StepSpec spec;
+  spec.kernel = kernel;
+  spec.inputs = {{DType::kF16, {}, 4}, {DType::kF16, {}, 4}, {.present = false}, {.present = false}};
+  spec.outputs = {{DType::kF16, {}, 4}};
+  const HostTensor w = HostTensor::of(DType::kF16, {1, 1, 1, 1}, std::vector<double>{1});
+  const HostTensor* const constants[] = {nullptr, &w, nullptr, nullptr};
+  const auto loaded = device->executor("cuda")->get().load(spec, constants);
+  std::fputs(loaded ? "it is there" : loaded.error().message.c_str(), stderr);
+  std::_Exit(0);
+}
+
+TEST(LibrarySteps, NameTheLibraryThatIsMissing) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in processes of their own, which look for libraries anew
+  EXPECT_EXIT(load_without_libraries("cublaslt"), testing::ExitedWithCode(0),
+              "the plan needs cuBLASLt: cuBLASLt was not found \\(.*/no/such/libcublasLt.so.*install it");
+  EXPECT_EXIT(load_without_libraries("cudnn"), testing::ExitedWithCode(0),
+              "the plan needs cuDNN: cuDNN 9 was not found \\(.*/no/such/libcudnn.so.*install it");
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
                     volume(std::span(b->extents()).first(static_cast<size_t>(b->rank() - rank))) == 1 &&
                     b->dtype() == gemm.kernel.element,
                 "a product packs b of ", b->dtype(), b->extents(), ": the plan is damaged, build it again"));
-    TRY(constants.put(1, arguments.device, packed(at, *arguments.constants[1])));
+    TRY(constants.put(1, arguments, packed(at, *arguments.constants[1])));
   }
   TRY(constants.upload_rest(arguments));
   return std::make_unique<LoadedMatrixMultiply>(at, std::move(gemm), std::move(constants));

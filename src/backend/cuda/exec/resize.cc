@@ -43,6 +43,7 @@ class LoadedResize final : public LoadedStep {
  public:
   LoadedResize(const LoadArguments& arguments, Op op, bool from_sizes, int width, StepInputs inputs, StepCode code)
       : device_(arguments.device),
+        memory_(arguments.spec.memory),
         x_(arguments.spec.inputs[0]),
         op_(std::move(op)),
         from_sizes_(from_sizes),
@@ -61,13 +62,14 @@ class LoadedResize final : public LoadedStep {
     if (width_ > 1 && plan.inner % width_ == 0) TRY(add(width_));
     TRY(add(1));
     if (plan.planes == 0) return std::make_unique<BoundResize>(inputs_, nullptr, nullptr, std::move(kernels));
-    return std::make_unique<BoundResize>(inputs_, TRY(device_.upload(std::as_bytes(std::span(plan.index)))),
-                                         TRY(device_.upload(std::as_bytes(std::span(plan.weight)))),
+    return std::make_unique<BoundResize>(inputs_, TRY(device_.upload(std::as_bytes(std::span(plan.index)), memory_)),
+                                         TRY(device_.upload(std::as_bytes(std::span(plan.weight)), memory_)),
                                          std::move(kernels));
   }
 
  private:
   CudaDevice& device_;
+  Allocator* memory_;
   StepTensor x_;
   Op op_;
   bool from_sizes_;

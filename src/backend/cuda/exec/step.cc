@@ -7,7 +7,7 @@ Result<StepInputs> StepInputs::upload(const LoadArguments& arguments) {
   inputs.constants_.resize(arguments.spec.inputs.size());
   for (size_t i = 0; i < inputs.constants_.size(); ++i)
     if (i < arguments.constants.size() && arguments.constants[i])
-      inputs.constants_[i] = TRY(arguments.device.upload(arguments.constants[i]->bytes()));
+      inputs.constants_[i] = TRY(arguments.upload(arguments.constants[i]->bytes()));
   return inputs;
 }
 

@@ -1,5 +1,5 @@
 // Elements picked by indices, in units of 1 to 16 bytes. An index outside its axis reads no memory: its elements become
-// zeros.
+// zeros, and the index is stored where the host finds it (device/fault_word.h).
 #pragma once
 
 #include "nest/walk.cuh"
@@ -24,10 +24,12 @@ struct Gather {
   int64_t strides[kMaxAxes];
 };
 
-/// The index from the front, or -1 if it is outside.
-__device__ __forceinline__ int64_t resolve(int64_t index, int64_t extent) {
-  if (index < 0) index += extent;
-  return uint64_t(index) < uint64_t(extent) ? index : -1;
+/// The index from the front, or -1 if it is outside, which `fault` is told.
+__device__ __forceinline__ int64_t resolve(int64_t index, int64_t extent, int64_t* fault) {
+  const int64_t from_front = index < 0 ? index + extent : index;
+  if (uint64_t(from_front) < uint64_t(extent)) return from_front;
+  *static_cast<volatile int64_t*>(fault) = index << 1 | 1;
+  return -1;
 }
 
 template <class Unit>
@@ -39,24 +41,24 @@ __device__ __forceinline__ void put(const Gather& g, unsigned at, bool inside, i
 
 /// y[e, a, i, b] = data[e, a, indices[e, i], b]
 template <class Unit, class Index>
-__device__ __forceinline__ void gather_rows(const Gather& g) {
+__device__ __forceinline__ void gather_rows(const Gather& g, int64_t* fault) {
   const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
   if (at >= g.count) return;
   const unsigned slice = g.row.quotient(at), b = at - slice * g.row.extent;
   const unsigned ea = g.picks.quotient(slice), i = slice - ea * g.picks.extent;
   const unsigned e = g.outer.quotient(ea), a = ea - e * g.outer.extent;
   pdl_wait();
-  const int64_t picked = resolve(static_cast<const Index*>(g.indices)[e * g.index_batch + i], g.extent);
+  const int64_t picked = resolve(static_cast<const Index*>(g.indices)[e * g.index_batch + i], g.extent, fault);
   put<Unit>(g, at, picked >= 0, e * g.data_batch + (a * g.extent + picked) * g.row.extent + b);
 }
 
 /// y[i] = data[i with i[axis] replaced by indices[i]]
 template <class Unit, class Index>
-__device__ __forceinline__ void gather_elements(const Gather& g) {
+__device__ __forceinline__ void gather_elements(const Gather& g, int64_t* fault) {
   const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
   if (at >= g.count) return;
   pdl_wait();
-  const int64_t picked = resolve(static_cast<const Index*>(g.indices)[at], g.extent);
+  const int64_t picked = resolve(static_cast<const Index*>(g.indices)[at], g.extent, fault);
   int64_t from = picked * g.strides[g.axis];
   unsigned rest = at;
   for (int axis = g.rank - 1; axis >= 0; --axis) {
@@ -69,7 +71,7 @@ __device__ __forceinline__ void gather_elements(const Gather& g) {
 
 /// y[e, i, b] = data[e, indices[e, i, 0 ... rank - 1], b]
 template <class Unit, class Index>
-__device__ __forceinline__ void gather_nd(const Gather& g) {
+__device__ __forceinline__ void gather_nd(const Gather& g, int64_t* fault) {
   const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
   if (at >= g.count) return;
   const unsigned slice = g.row.quotient(at), b = at - slice * g.row.extent;
@@ -78,7 +80,7 @@ __device__ __forceinline__ void gather_nd(const Gather& g) {
   bool inside = true;
   for (int k = 0; k < g.rank; ++k) {
     const int64_t picked =
-        resolve(static_cast<const Index*>(g.indices)[int64_t(slice) * g.rank + k], g.extents[k].extent);
+        resolve(static_cast<const Index*>(g.indices)[int64_t(slice) * g.rank + k], g.extents[k].extent, fault);
     inside = inside && picked >= 0;
     from += picked * g.strides[k];
   }
@@ -87,8 +89,8 @@ __device__ __forceinline__ void gather_nd(const Gather& g) {
 
 }  // namespace kiln
 
-#define KILN_GATHER(entry, how, Unit, Index)                                                        \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Gather g) { \
-    using namespace kiln;                                                                           \
-    how<Unit, Index>(g);                                                                            \
+#define KILN_GATHER(entry, how, Unit, Index)                                                                        \
+  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Gather g, int64_t* fault) { \
+    using namespace kiln;                                                                                           \
+    how<Unit, Index>(g, fault);                                                                                     \
   }

@@ -1,5 +1,5 @@
 /// Elements picked by indices: ops::Gather in its three modes, for any type of whole bytes. An index outside its axis
-/// reads no memory: its elements become zeros.
+/// reads no memory: its elements become zeros, and the kernel's second argument, a FaultWord's address, has it.
 #pragma once
 
 #include <string>
