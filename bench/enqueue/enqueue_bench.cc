@@ -1,11 +1,13 @@
-// One small Relu: enqueueV3 and cudaStreamSynchronize, and what else a program calls between runs.
+// What a program pays for a run beside the work in it: enqueueV3, cudaStreamSynchronize, and what else it calls between
+// runs, on the device that KILN_DEVICE names.
 #include <NvInfer.h>
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 
+#include <array>
+#include <chrono>
 #include <cstdio>
 #include <memory>
-#include <vector>
 
 namespace {
 
@@ -17,36 +19,79 @@ class Logger final : public nv::ILogger {
   }
 };
 
-/// x f32[-1, 4] -> relu -> y, loaded, with its addresses and one stream.
-struct Relu {
-  Relu() {
-    const std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
+/// Memory of the device.
+struct Buffer {
+  explicit Buffer(size_t size_bytes) { cudaMalloc(&data, size_bytes); }
+  ~Buffer() { cudaFree(data); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  void* data = nullptr;
+};
+
+/// x f32[-1, columns] -> y, loaded, with its addresses and one stream.
+class Network {
+ public:
+  static constexpr int kMostRows = 64;
+  bool enqueue() { return context->enqueueV3(stream); }
+  bool synchronize() { return cudaStreamSynchronize(stream) == cudaSuccess; }
+  bool run() { return enqueue() && synchronize(); }
+  ~Network() { cudaStreamDestroy(stream); }
+
+  std::unique_ptr<nv::ICudaEngine> engine;
+  std::unique_ptr<nv::IExecutionContext> context;
+  Buffer in, out;
+  cudaStream_t stream = nullptr;
+
+ protected:
+  /// `grow` adds layers behind x and gives back the last one's result.
+  template <class Grow>
+  Network(int columns, int rows, Grow grow)
+      : in(size_t{4} * kMostRows * static_cast<size_t>(columns)),
+        out(size_t{4} * kMostRows * static_cast<size_t>(columns)) {
+    const std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger_));
     const std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
     const std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
-    nv::ITensor* const x = network->addInput("x", nv::DataType::kFLOAT, nv::Dims2(-1, 4));
-    nv::ITensor* const y = network->addActivation(*x, nv::ActivationType::kRELU)->getOutput(0);
+    nv::ITensor* const x = network->addInput("x", nv::DataType::kFLOAT, nv::Dims2(-1, columns));
+    nv::ITensor* const y = grow(*network, x);
     y->setName("y");
     network->markOutput(*y);
     nv::IOptimizationProfile* const profile = builder->createOptimizationProfile();
-    profile->setDimensions("x", nv::OptProfileSelector::kMIN, nv::Dims2(1, 4));
-    profile->setDimensions("x", nv::OptProfileSelector::kOPT, nv::Dims2(1, 4));
-    profile->setDimensions("x", nv::OptProfileSelector::kMAX, nv::Dims2(64, 4));
+    profile->setDimensions("x", nv::OptProfileSelector::kMIN, nv::Dims2(1, columns));
+    profile->setDimensions("x", nv::OptProfileSelector::kOPT, nv::Dims2(rows, columns));
+    profile->setDimensions("x", nv::OptProfileSelector::kMAX, nv::Dims2(kMostRows, columns));
     config->addOptimizationProfile(profile);
     engine.reset(builder->buildEngineWithConfig(*network, *config));
     context.reset(engine->createExecutionContext());
-    context->setInputShape("x", nv::Dims2(1, 4));
-    context->setTensorAddress("x", in.data());
-    context->setTensorAddress("y", out.data());
+    context->setInputShape("x", nv::Dims2(rows, columns));
+    context->setTensorAddress("x", in.data);
+    context->setTensorAddress("y", out.data);
+    cudaMemset(in.data, 0, size_t{4} * kMostRows * static_cast<size_t>(columns));
     cudaStreamCreate(&stream);
   }
-  ~Relu() { cudaStreamDestroy(stream); }
-  bool run() { return context->enqueueV3(stream) && cudaStreamSynchronize(stream) == cudaSuccess; }
 
-  Logger logger;
-  std::unique_ptr<nv::ICudaEngine> engine;
-  std::unique_ptr<nv::IExecutionContext> context;
-  std::vector<float> in = std::vector<float>(256, -1), out = std::vector<float>(256);
-  cudaStream_t stream = nullptr;
+ private:
+  Logger logger_;
+};
+
+struct Relu : Network {
+  Relu()
+      : Network(4, 1, [](nv::INetworkDefinition& network, nv::ITensor* x) {
+          return network.addActivation(*x, nv::ActivationType::kRELU)->getOutput(0);
+        }) {}
+};
+
+/// Layers that nothing fuses: each softmax runs along the axis that the one before did not.
+struct Chain : Network {
+  static constexpr int kLayers = 24;
+  Chain()
+      : Network(64, kMostRows, [](nv::INetworkDefinition& network, nv::ITensor* x) {
+          for (int i = 0; i < kLayers; ++i) {
+            nv::ISoftMaxLayer* const layer = network.addSoftMax(*x);
+            layer->setAxes(1U << (i % 2));
+            x = layer->getOutput(0);
+          }
+          return x;
+        }) {}
 };
 
 void enqueue_and_synchronize(benchmark::State& state) {
@@ -60,8 +105,8 @@ BENCHMARK(enqueue_and_synchronize);
 void with_addresses(benchmark::State& state) {
   Relu relu;
   for (auto _ : state) {
-    relu.context->setTensorAddress("x", relu.in.data());
-    relu.context->setTensorAddress("y", relu.out.data());
+    relu.context->setTensorAddress("x", relu.in.data);
+    relu.context->setTensorAddress("y", relu.out.data);
     if (!relu.run()) state.SkipWithError("the run failed");
   }
 }
@@ -77,5 +122,26 @@ void with_another_shape(benchmark::State& state) {
   }
 }
 BENCHMARK(with_another_shape);
+
+/// enqueueV3 alone, of a network of one step or of 24, with `sets` sets of addresses in turns: with few of them a GPU
+/// replays recordings, with many every kernel is launched by itself.
+template <class Of>
+void enqueue_alone(benchmark::State& state) {
+  using Clock = std::chrono::steady_clock;
+  Of network;
+  const auto sets = static_cast<size_t>(state.range(0));
+  std::array<std::unique_ptr<Buffer>, 8> outputs;
+  for (auto& output : outputs) output = std::make_unique<Buffer>(size_t{4} * 64 * Network::kMostRows);
+  size_t at = 0;
+  for (auto _ : state) {
+    network.context->setTensorAddress("y", outputs[at++ % sets]->data);
+    const Clock::time_point start = Clock::now();
+    const bool queued = network.enqueue();
+    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - start).count());
+    if (!queued || !network.synchronize()) state.SkipWithError("the run failed");
+  }
+}
+BENCHMARK(enqueue_alone<Relu>)->ArgName("sets")->Arg(1)->UseManualTime()->Iterations(2000);
+BENCHMARK(enqueue_alone<Chain>)->ArgName("sets")->Arg(1)->Arg(8)->UseManualTime()->Iterations(2000);
 
 }  // namespace
