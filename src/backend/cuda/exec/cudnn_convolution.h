@@ -29,7 +29,7 @@ struct CudnnChoice {
   std::vector<int64_t> knobs, values;  ///< cudnnBackendKnobType_t and what they are set to
   bool compiles = false;               ///< when a plan is made of it, which takes a quarter of a second
   bool same_as(const CudnnChoice& o) const { return engine == o.engine && knobs == o.knobs && values == o.values; }
-  std::string name() const;  ///< "engine 38, knobs 2=130 13=64"
+  std::string name() const;           ///< "engine 38, knobs 2=130 13=64"
   void write(Record& payload) const;  ///< beside what else it holds
   static Result<CudnnChoice> parse(const Record& record);
 };

@@ -36,13 +36,9 @@ Result<std::vector<CudnnChoice>> CudnnOnDevice::ask(const CudnnConvolutionSpec& 
     if (graph.error().code == Code::kOutOfMemory) return std::unexpected(graph.error());
     return result;  // no operation of the library's
   }
-  constexpr size_t kEnough = 24;
-  for (const CudnnHeuristic mode : {kCudnnModeA, kCudnnModeB, kCudnnModeFallback}) {
-    if (result.size() >= kEnough) break;
-    for (CudnnChoice& choice : TRY(graph->ask(target, spec, mode)))
-      if (std::ranges::none_of(result, [&](const CudnnChoice& known) { return known.same_as(choice); }))
-        result.push_back(std::move(choice));
-  }
+  // Mode B answers much as A does, and the fallback's engines are slow: both are for what A does not know.
+  for (const CudnnHeuristic mode : {kCudnnModeA, kCudnnModeB, kCudnnModeFallback})
+    if (result.empty()) result = TRY(graph->ask(target, spec, mode));
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cuda/exec/cublaslt_product.h"
 #include "backend/cuda/exec/cudnn_on_device.h"
 #include "backend/cuda/exec/cudnn_step.h"
 #include "backend/cuda/tactics/compile.h"
@@ -17,9 +18,14 @@ namespace {
 bool is_convolution(const Op& op) { return op.as<ops::Convolution>() != nullptr; }
 
 Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
-  const HostTensor* w = cx.graph.constant(cx.graph.node(epilogue.contraction).inputs[1]);
+  const ir::Node& node = cx.graph.node(epilogue.contraction);
+  const HostTensor* w = cx.graph.constant(node.inputs[1]);
   if (!w) return reject("w is no constant, which cuDNN wants in another order");
   if (w->volume() == 0) return reject("the sums have no terms");
+  const auto& op = *node.op.as<ops::Convolution>();
+  if (is_point(filter_spec(op, w->extents(), /*transposed=*/false), op.groups) && cx.numerics.cublas_lt &&
+      device_of(cx).companion<CublasLtOnDevice>())
+    return reject("a product, which cuBLASLt is faster at");
   return contraction_region(cx, root, epilogue);
 }
 
@@ -37,6 +43,12 @@ Layer layer_of(const TacticContext& cx, const Region& region, const LibraryEpilo
   const CudnnTypes types{x.dtype, y.dtype, epilogue.bias, epilogue.residual};
   CudnnConvolutionSpec spec = step.spec(types, x.opt_extents(), *w.extents(), y.opt_extents());
   return {std::move(step), std::move(spec)};
+}
+
+/// How many engines are worth timing: each is loaded for it, which takes some 25 ms.
+size_t most_variants(const TacticContext& cx) {
+  constexpr size_t kByLevel[] = {1, 2, 3, 4, 8, 16};
+  return kByLevel[std::clamp(cx.optimization_level, 0, 5)];
 }
 
 /// The library's first ones, and the first of each further engine: its own order has one engine with all its knobs
@@ -91,7 +103,7 @@ class CudnnTactic final : public Tactic {
     const double least_us = least_time_us(cx, region, multiply_adds(layer.spec));
     const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
     std::vector<Variant> result;
-    for (const CudnnChoice& choice : likeliest(*choices, most_library_variants(cx))) {
+    for (const CudnnChoice& choice : likeliest(*choices, most_variants(cx))) {
       const double behind = 1 + 0.01 * static_cast<double>(result.size());  // the order is the library's
       result.push_back(contraction_variant(cx, region, choice.name(), last, least_us * behind));
       Record& params = result.back().params = layer.step.record();

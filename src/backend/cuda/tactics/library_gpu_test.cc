@@ -85,7 +85,9 @@ class LibrariesOnGpu : public testing::Test {
     ASSERT_TRUE(expected) << name << ": " << expected.error().message;
     for (const bool tf32 : {false, true}) {
       if (tf32 && type != kF32) continue;
-      const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {.numerics = {.tf32 = tf32, .cudnn = true}});
+      Numerics numerics{.tf32 = tf32, .cudnn = true};
+      numerics.cublas_lt = &tactic != &cudnn_tactic();  // to which it leaves products
+      const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {.numerics = numerics});
       ASSERT_TRUE(ran) << name << ": " << ran.error().message;
       const double tolerance = type == kF16 ? 4e-3 : type == kBF16 ? 3e-2 : tf32 ? 3e-3 : 2e-5;
       EXPECT_FALSE(ran->empty()) << name;
@@ -211,7 +213,7 @@ TEST_F(LibrariesOnGpu, CudnnConvolutions) {
   for (const FilterCase& c : cases) {
     // Odd shapes may have no engine: the tactic then refuses, and says so.
     const Net net = filter_net(c);
-    const Numerics numerics{.cudnn = true};
+    const Numerics numerics{.cublas_lt = false, .cudnn = true};
     const TacticContext cx{net.graph, numerics, *gpu_, 5};
     const Match match = cudnn_tactic().match(cx, net.graph.value(net.graph.outputs()[0].value).producer);
     const bool common = c.groups == 1 && c.x.size() == 4 && c.x[1] % 8 == 0;
