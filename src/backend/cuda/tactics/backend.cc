@@ -1,5 +1,6 @@
 #include "backend/cuda/tactics/backend.h"
 
+#include "backend/cuda/exec/cudnn_on_device.h"
 #include "backend/cuda/tactics/lower.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
@@ -9,6 +10,11 @@ namespace kiln::cuda {
 std::span<const Tactic* const> CudaBackend::tactics(const OpInfo& op) const { return tactics_for(op); }
 
 Status CudaBackend::lower(ir::Graph& graph, const Numerics& numerics) const { return lower_floats(graph, numerics); }
+
+void CudaBackend::compile_ahead(FunctionRef<void()> ask) const {
+  const CudnnRound round;
+  device_.compiler().compile_ahead(ask);
+}
 
 StepDraft CudaBackend::reformat(const TensorType& type, const Format& from, const Format& to) const {
   StepDraft draft = cuda_step("copy");

@@ -114,8 +114,9 @@ class CudnnTactic final : public Tactic {
   }
 
   /// Never in place of the residual: engines of several kernels may write y before they have read all of it.
-  Result<StepDraft> compile(const TacticContext& cx, const Region&, const Variant& variant) const override {
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     CudnnOnDevice& cudnn = TRY(device_of(cx).companion<CudnnOnDevice>());
+    cudnn.expect(layer_of(cx, region, *library_epilogue(cx, region)).spec, TRY(CudnnChoice::parse(variant.params)));
     StepDraft draft = cuda_step("cudnn");
     draft.payload = variant.params;
     draft.libraries.set("cuDNN", version_text(cudnn.library()));
