@@ -1,6 +1,7 @@
 #include "backend/cuda/tactics/lower.h"
 
 #include <set>
+#include <vector>
 
 #include "ops/cast.h"
 #include "ops/dim_values.h"
@@ -13,9 +14,38 @@
 namespace kiln::cuda {
 namespace {
 
+/// Nodes behind which a contraction stands.
+std::vector<bool> nodes_before_contractions(const ir::Graph& graph, std::span<const ir::NodeId> order) {
+  std::vector<bool> before(static_cast<size_t>(graph.num_nodes()), false);
+  for (auto id = order.rbegin(); id != order.rend(); ++id)
+    for (const ir::ValueId output : graph.node(*id).outputs)
+      for (const ir::NodeId user : graph.value(output).users)
+        if (before[ir::index(user)] || graph.node(user).op.has(Trait::kContraction)) before[ir::index(*id)] = true;
+  return before;
+}
+
+/// Nodes that a logarithm's operand comes from, where contractions go on with the result: a front end, as that of a
+/// spectrogram. A logarithm makes the relative error of small numbers an absolute one. Log-probabilities at a network's
+/// end are another matter: nothing is computed from them.
+Result<std::vector<bool>> nodes_of_front_ends(const ir::Graph& graph) {
+  const std::vector<ir::NodeId> order = TRY(graph.topological_order());
+  const std::vector<bool> before = nodes_before_contractions(graph, order);
+  std::vector<bool> found(static_cast<size_t>(graph.num_nodes()), false);
+  for (auto id = order.rbegin(); id != order.rend(); ++id) {
+    const ir::Node& node = graph.node(*id);
+    const auto* unary = node.op.as<ops::Unary>();
+    if (unary && unary->kind == ops::UnaryKind::kLog && before[ir::index(*id)]) found[ir::index(*id)] = true;
+    if (!found[ir::index(*id)]) continue;
+    for (const ir::ValueId input : node.inputs)
+      if (input != ir::ValueId::kNone && graph.value(input).producer != ir::NodeId::kNone)
+        found[ir::index(graph.value(input).producer)] = true;
+  }
+  return found;
+}
+
 class InHalf final : public RetypeRules {
  public:
-  explicit InHalf(DType half) : half_(half) {}
+  InHalf(DType half, std::vector<bool> kept_nodes) : half_(half), kept_nodes_(std::move(kept_nodes)) {}
 
   DType compute_type(const ir::Graph& graph, ir::NodeId id, DType was) override {
     if (was != DType::kF32) return was;
@@ -29,7 +59,8 @@ class InHalf final : public RetypeRules {
     const ir::Node& node = graph.node(id);
     if (node.op.as<ops::Fill>() || node.op.as<ops::DimValues>()) return true;
     if (node.op.as<ops::Cast>() && !is_float(graph.input_type(id, 0).dtype)) return true;
-    if (half_ == DType::kF16 && leaves_range(node.op)) return true;
+    if (kept_nodes_[ir::index(id)]) return true;
+    if (half_ == DType::kF16 ? leaves_range(node.op) : adds_up(node.op)) return true;
     return follows_kept(graph, node);
   }
 
@@ -41,6 +72,14 @@ class InHalf final : public RetypeRules {
     if (const auto* reduce = op.as<ops::Reduce>())
       return reduce->kind == ops::ReduceKind::kSum || reduce->kind == ops::ReduceKind::kProd;
     return false;
+  }
+
+  /// Sums of many elements, small beside what they are made of: BF16's eight bits lose a mean, or the difference of a
+  /// mean of squares and a squared mean.
+  static bool adds_up(const Op& op) {
+    const auto* reduce = op.as<ops::Reduce>();
+    return reduce && (reduce->kind == ops::ReduceKind::kSum || reduce->kind == ops::ReduceKind::kAvg ||
+                      reduce->kind == ops::ReduceKind::kProd);
   }
 
   /// Whether the node only works on, or moves, values that were kept.
@@ -57,6 +96,7 @@ class InHalf final : public RetypeRules {
   }
 
   const DType half_;
+  const std::vector<bool> kept_nodes_;
   std::set<ir::ValueId> kept_;
 };
 
@@ -64,7 +104,7 @@ class InHalf final : public RetypeRules {
 
 Status lower_floats(ir::Graph& graph, const Numerics& numerics) {
   if (numerics.strongly_typed || (!numerics.fp16 && !numerics.bf16)) return {};
-  InHalf rules(numerics.fp16 ? DType::kF16 : DType::kBF16);
+  InHalf rules(numerics.fp16 ? DType::kF16 : DType::kBF16, TRY(nodes_of_front_ends(graph)));
   graph = TRY(retype(graph, rules));
   return {};
 }
