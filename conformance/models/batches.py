@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a model with a dynamic batch at 1, 3 and 8 different inputs in one engine, against ONNX Runtime.
 
-usage: batches.py PROGRAM MODEL [CONFIG...]     PROGRAM is run_network, MODEL a folder of KILN_MODELS_DIR
+usage: batches.py PROGRAM MODEL [--gpu] [CONFIG...]     PROGRAM is run_network, MODEL a folder of KILN_MODELS_DIR
 """
 import os
 import subprocess
@@ -57,7 +57,9 @@ def write_batches(model_folder, folder):
 
 
 def main():
-    program, model, configs = sys.argv[1], sys.argv[2], sys.argv[3:] or ["noTF32", "default"]
+    program, model, configs = sys.argv[1], sys.argv[2], sys.argv[3:]
+    device = ["--gpu"] if "--gpu" in configs else []
+    configs = [config for config in configs if config != "--gpu"] or ["noTF32", "default"]
     collection = os.environ.get("KILN_MODELS_DIR")
     if not collection:
         print("SKIP: KILN_MODELS_DIR is not set")
@@ -65,8 +67,10 @@ def main():
     model_folder = os.path.join(collection, model)
     with tempfile.TemporaryDirectory() as folder:
         write_batches(model_folder, folder)
-        runs = [subprocess.run([program, model_folder, "--config", config, "--sets", folder]) for config in configs]
-    return 1 if any(run.returncode for run in runs) else 0
+        runs = [subprocess.run([program, model_folder, "--config", config, "--sets", folder, *device])
+                for config in configs]
+    codes = {run.returncode for run in runs}
+    return 77 if codes == {77} else int(codes != {0})
 
 
 if __name__ == "__main__":
