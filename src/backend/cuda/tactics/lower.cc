@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "backend/cuda/tactics/kept_floats.h"
 #include "ops/cast.h"
 #include "ops/dim_values.h"
 #include "ops/element_wise.h"
@@ -13,35 +14,6 @@
 
 namespace kiln::cuda {
 namespace {
-
-/// Nodes behind which a contraction stands.
-std::vector<bool> nodes_before_contractions(const ir::Graph& graph, std::span<const ir::NodeId> order) {
-  std::vector<bool> before(static_cast<size_t>(graph.num_nodes()), false);
-  for (auto id = order.rbegin(); id != order.rend(); ++id)
-    for (const ir::ValueId output : graph.node(*id).outputs)
-      for (const ir::NodeId user : graph.value(output).users)
-        if (before[ir::index(user)] || graph.node(user).op.has(Trait::kContraction)) before[ir::index(*id)] = true;
-  return before;
-}
-
-/// Nodes that a logarithm's operand comes from, where contractions go on with the result: a front end, as that of a
-/// spectrogram. A logarithm makes the relative error of small numbers an absolute one. Log-probabilities at a network's
-/// end are another matter: nothing is computed from them.
-Result<std::vector<bool>> nodes_of_front_ends(const ir::Graph& graph) {
-  const std::vector<ir::NodeId> order = TRY(graph.topological_order());
-  const std::vector<bool> before = nodes_before_contractions(graph, order);
-  std::vector<bool> found(static_cast<size_t>(graph.num_nodes()), false);
-  for (auto id = order.rbegin(); id != order.rend(); ++id) {
-    const ir::Node& node = graph.node(*id);
-    const auto* unary = node.op.as<ops::Unary>();
-    if (unary && unary->kind == ops::UnaryKind::kLog && before[ir::index(*id)]) found[ir::index(*id)] = true;
-    if (!found[ir::index(*id)]) continue;
-    for (const ir::ValueId input : node.inputs)
-      if (input != ir::ValueId::kNone && graph.value(input).producer != ir::NodeId::kNone)
-        found[ir::index(graph.value(input).producer)] = true;
-  }
-  return found;
-}
 
 class InHalf final : public RetypeRules {
  public:
@@ -104,7 +76,8 @@ class InHalf final : public RetypeRules {
 
 Status lower_floats(ir::Graph& graph, const Numerics& numerics) {
   if (numerics.strongly_typed || (!numerics.fp16 && !numerics.bf16)) return {};
-  InHalf rules(numerics.fp16 ? DType::kF16 : DType::kBF16, TRY(nodes_of_front_ends(graph)));
+  const DType half = numerics.fp16 ? DType::kF16 : DType::kBF16;
+  InHalf rules(half, TRY(nodes_kept_in_float(graph, half)));
   graph = TRY(retype(graph, rules));
   return {};
 }

@@ -7,8 +7,8 @@
 namespace kiln::cuda {
 
 /// With `fp16` or `bf16` (fp16 wins) a weakly typed network's FP32 values become halves, except where half the range or
-/// digits would be missed: powers, exponentials and sums in FP16; sums and averages in BF16; in both what a logarithm is
-/// taken of before more contractions, and what is computed from indices alone. A strongly typed one stays as it is.
+/// digits would be missed: powers, exponentials and sums in FP16, sums and averages in BF16, what is computed from
+/// indices alone, and what kept_floats.h names. A strongly typed one stays as it is.
 Status lower_floats(ir::Graph& graph, const Numerics& numerics);
 
 }  // namespace kiln::cuda

@@ -10,7 +10,7 @@ namespace kiln::cuda {
 namespace {
 
 /// Types of the named values after lowering.
-std::map<std::string, DType> lowered(const char* text, const Numerics& numerics) {
+std::map<std::string, DType> lowered(const std::string& text, const Numerics& numerics) {
   auto graph = ir::parse(text);
   EXPECT_TRUE(graph) << graph.error().message;
   const Status status = lower_floats(*graph, numerics);
@@ -23,33 +23,50 @@ std::map<std::string, DType> lowered(const char* text, const Numerics& numerics)
   return types;
 }
 
-constexpr const char* kMeans =
-    "x: f32[2, 8, 16]; s = Activation{kind=relu}(x); m = Reduce{kind=avg, axes=[2]}(s); n = Unary{kind=neg}(m); "
-    "y = Activation{kind=tanh}(s); return n, y";
+/// `count` products by one square matrix, v0 to v{count - 1}, of x f32[4, 64].
+std::string products(int count, std::string_view before, std::string_view after) {
+  std::string text = str("x: f32[4, 64]; w: f32[64, 64]; ", before);
+  for (int i = 0; i < count; ++i) text += str('v', i, " = MatrixMultiply(", i ? str('v', i - 1) : str("x"), ", w); ");
+  return text + std::string(after);
+}
+
 TEST(LowerFloats, KeepsSumsInFloatInBf16) {
-  auto types = lowered(kMeans, {.bf16 = true});
-  EXPECT_EQ(types["s"], DType::kBF16);
+  const std::string text = products(8, "",
+                                    "m = Reduce{kind=avg, axes=[1], keep=true}(v5); n = Unary{kind=neg}(m); "
+                                    "y = ElementWise{kind=sum}(v4, n); z = MatrixMultiply(y, w); return v7, z");
+  auto types = lowered(text, {.bf16 = true});
+  EXPECT_EQ(types["v5"], DType::kBF16);
   EXPECT_EQ(types["m"], DType::kF32);
   EXPECT_EQ(types["n"], DType::kF32);  // what follows alone
-  types = lowered(kMeans, {.fp16 = true});
+  EXPECT_EQ(types["y"], DType::kBF16);
+  types = lowered(text, {.fp16 = true});
   EXPECT_EQ(types["m"], DType::kF16);
 }
 
-constexpr const char* kSpectrum =
-    "x: f32[4, 16]; w: f32[16, 16]; a = MatrixMultiply(x, w); p = ElementWise{kind=prod}(a, a); l = "
-    "Unary{kind=log}(p); "
-    "b = MatrixMultiply(l, w); q = Unary{kind=exp}(b); o = Unary{kind=log}(q); return o";
+TEST(LowerFloats, KeepsTheEndsInFloatInBf16) {
+  const std::string text = products(8, "", "y = Softmax{axis=1}(v7); return y");
+  auto types = lowered(text, {.bf16 = true});
+  for (const char* name : {"v0", "v3", "v7", "y"}) EXPECT_EQ(types[name], DType::kF32) << name;
+  for (const char* name : {"v4", "v6"}) EXPECT_EQ(types[name], DType::kBF16) << name;
+  types = lowered(text, {.fp16 = true});
+  for (const char* name : {"v0", "v4", "v7", "y"}) EXPECT_EQ(types[name], DType::kF16) << name;
+}
+
 TEST(LowerFloats, KeepsWhatALogarithmIsTakenOf) {
+  const std::string text =
+      products(8, "",
+               "p = ElementWise{kind=prod}(v7, v7); l = Unary{kind=log}(p); a = MatrixMultiply(l, w); "
+               "b = MatrixMultiply(a, w); q = Unary{kind=exp}(b); o = Unary{kind=log}(q); return o");
   for (const bool fp16 : {true, false}) {
-    auto types = lowered(kSpectrum, {.fp16 = fp16, .bf16 = !fp16});
-    for (const char* name : {"a", "p", "l"}) EXPECT_EQ(types[name], DType::kF32) << name;
-    EXPECT_EQ(types["b"], fp16 ? DType::kF16 : DType::kBF16);  // no contraction behind the last logarithm
+    auto types = lowered(text, {.fp16 = fp16, .bf16 = !fp16});
+    for (const char* name : {"v5", "p", "l"}) EXPECT_EQ(types[name], DType::kF32) << name;
+    EXPECT_EQ(types["a"], fp16 ? DType::kF16 : DType::kBF16);  // no contraction behind the last logarithm
   }
 }
 
 TEST(LowerFloats, LeavesOthersAlone) {
-  EXPECT_EQ(lowered(kSpectrum, {})["b"], DType::kF32);
-  EXPECT_EQ(lowered(kSpectrum, {.bf16 = true, .strongly_typed = true})["b"], DType::kF32);
+  EXPECT_EQ(lowered(products(8, "", "return v7"), {})["v5"], DType::kF32);
+  EXPECT_EQ(lowered(products(8, "", "return v7"), {.bf16 = true, .strongly_typed = true})["v5"], DType::kF32);
 }
 
 }  // namespace

@@ -1,0 +1,88 @@
+#include "backend/cuda/tactics/kept_floats.h"
+
+#include <algorithm>
+
+#include "ops/convolution.h"
+#include "ops/unary.h"
+
+namespace kiln::cuda {
+namespace {
+
+// Found by rounding tensors of ten networks in turns: with fewer, detectors miss their tolerance in BF16; more cost
+// time and did not come closer.
+constexpr int kFirstContractions = 4;
+constexpr int64_t kShortSum = 32;                // products: 3x3 of three channels has 27, 5x5 of one 25
+constexpr int64_t kMostLastWeights = 4'000'000;  // elements: a vocabulary's projection is worth its BF16
+
+/// What a node has before and behind it.
+struct Places {
+  std::vector<int> contractions_before;  ///< on the longest way from an input, the node itself included
+  std::vector<bool> before_contraction;  ///< some contraction reads what it makes, maybe through others
+};
+
+Places places_of(const ir::Graph& graph, std::span<const ir::NodeId> order) {
+  const auto count = static_cast<size_t>(graph.num_nodes());
+  Places places{std::vector<int>(count, 0), std::vector<bool>(count, false)};
+  for (const ir::NodeId id : order) {
+    int& most = places.contractions_before[ir::index(id)];
+    for (const ir::ValueId input : graph.node(id).inputs) {
+      const ir::NodeId producer = input == ir::ValueId::kNone ? ir::NodeId::kNone : graph.value(input).producer;
+      if (producer != ir::NodeId::kNone) most = std::max(most, places.contractions_before[ir::index(producer)]);
+    }
+    most += graph.node(id).op.has(Trait::kContraction);
+  }
+  for (auto id = order.rbegin(); id != order.rend(); ++id)
+    for (const ir::ValueId output : graph.node(*id).outputs)
+      for (const ir::NodeId user : graph.value(output).users)
+        if (places.before_contraction[ir::index(user)] || graph.node(user).op.has(Trait::kContraction))
+          places.before_contraction[ir::index(*id)] = true;
+  return places;
+}
+
+bool is_logarithm(const Op& op) {
+  const auto* unary = op.as<ops::Unary>();
+  return unary && unary->kind == ops::UnaryKind::kLog;
+}
+
+/// Products in each sum of a convolution by constant weights; 0 of anything else.
+int64_t products_of_sums(const ir::Graph& graph, const ir::Node& node) {
+  const HostTensor* weights = node.op.as<ops::Convolution>() ? graph.constant(node.inputs[1]) : nullptr;
+  return weights && weights->extents()[0] > 0 ? volume(weights->extents()) / weights->extents()[0] : 0;
+}
+
+int64_t largest_constant(const ir::Graph& graph, const ir::Node& node) {
+  int64_t most = 0;
+  for (const ir::ValueId input : node.inputs)
+    if (const HostTensor* constant = input == ir::ValueId::kNone ? nullptr : graph.constant(input))
+      most = std::max(most, volume(constant->extents()));
+  return most;
+}
+
+bool needs_digits(const ir::Graph& graph, ir::NodeId id, const Places& places) {
+  const ir::Node& node = graph.node(id);
+  const bool is_last = !places.before_contraction[ir::index(id)];
+  if (!node.op.has(Trait::kContraction)) return is_last && places.contractions_before[ir::index(id)] > 0;
+  const int64_t products = products_of_sums(graph, node);
+  return places.contractions_before[ir::index(id)] <= kFirstContractions || (products > 0 && products <= kShortSum) ||
+         (is_last && largest_constant(graph, node) <= kMostLastWeights);
+}
+
+}  // namespace
+
+Result<std::vector<bool>> nodes_kept_in_float(const ir::Graph& graph, DType half) {
+  const std::vector<ir::NodeId> order = TRY(graph.topological_order());
+  const Places places = places_of(graph, order);
+  std::vector<bool> kept(static_cast<size_t>(graph.num_nodes()), false), in_front_end = kept;
+  for (auto id = order.rbegin(); id != order.rend(); ++id) {
+    const size_t at = ir::index(*id);
+    if (is_logarithm(graph.node(*id).op) && places.before_contraction[at]) in_front_end[at] = true;
+    kept[at] = in_front_end[at] || (half == DType::kBF16 && needs_digits(graph, *id, places));
+    if (!in_front_end[at]) continue;
+    for (const ir::ValueId input : graph.node(*id).inputs)
+      if (input != ir::ValueId::kNone && graph.value(input).producer != ir::NodeId::kNone)
+        in_front_end[ir::index(graph.value(input).producer)] = true;
+  }
+  return kept;
+}
+
+}  // namespace kiln::cuda
