@@ -10,6 +10,7 @@
 #include "built_case.h"
 #include "device_run.h"
 #include "fake_gpu.h"
+#include "instance_list.h"
 #include "ops/concatenation.h"
 #include "ops/element_wise.h"
 #include "ops/normalization.h"
@@ -34,7 +35,9 @@ class CudaCode : public testing::TestWithParam<Capability> {};
 TEST_P(CudaCode, OfEveryCaseLoadsAndLaunches) {
   if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
   FakeGpu gpu(GetParam().major, GetParam().minor);
-  const BuildRequest request{.numerics = {.tf32 = false}, .optimization_level = 0};
+  const BuildRequest request{.numerics = {.tf32 = false, .cublas_lt = false}, .optimization_level = 0};
+  std::set<std::string> kernels;
+  gpu.device->compiler().note_configurations(&kernels);
   std::map<std::string, int> ran;
   std::set<std::string> fallen_back;
   for (const Case& c : all_cases()) {
@@ -49,7 +52,12 @@ TEST_P(CudaCode, OfEveryCaseLoadsAndLaunches) {
   }
   for (const auto& [tactic, count] : ran) std::cout << "tactic " << tactic << ": " << count << " steps\n";
   EXPECT_EQ(fallen_back, kOnTheHost);
+  InstanceUsers found;
+  for (const std::string& kernel : kernels) found[kernel].insert("cases");
+  const Status same = check_instances(gpu.device->compiler().arch(), {"cases"}, found);
+  EXPECT_TRUE(same) << same.error().message;
 }
+
 /// What transformers do around their products, for any batch and length.
 Result<ir::Graph> dynamic_network() {
   ir::Graph graph;

@@ -36,6 +36,13 @@ std::string log_of(const Program& program) {
   return log;
 }
 
+std::string configuration_of(const KernelSource& source) {
+  std::string text = str(source.file.empty() ? "-" : source.file, ' ', source.entry);
+  for (const std::string& define : source.defines) text += str(' ', define);
+  if (!source.prelude.empty()) text += str(" prelude=", str(hash128(std::string_view(source.prelude))).substr(0, 16));
+  return text;
+}
+
 std::string name_in_messages(const KernelSource& source) {
   return source.file.empty() ? str(source.entry, ".cu") : std::string(source.file);
 }
@@ -97,6 +104,11 @@ struct Noting {
 
 }  // namespace
 
+void Compiler::note_configurations(std::set<std::string>* into) {
+  const std::lock_guard lock(mutex_);
+  configurations_ = into;
+}
+
 void Compiler::compile_ahead(FunctionRef<void()> ask) {
   std::vector<KernelSource> wanted;
   {
@@ -129,13 +141,18 @@ Result<std::shared_ptr<const Bytes>> Compiler::compile(const KernelSource& sourc
   {
     std::unique_lock lock(mutex_);
     for (auto [at, is_mine] = cubins_.try_emplace(key); !is_mine; std::tie(at, is_mine) = cubins_.try_emplace(key)) {
-      if (at->second) return at->second;
+      if (at->second) {
+        if (configurations_) configurations_->insert(configuration_of(source));
+        return at->second;
+      }
       done_.wait(lock);  // if the other thread fails, the entry is gone and it is this one's turn
     }
   }
   Claim claim(*this, key);
   auto cubin = TRY(find_or_compile(key, source, text));
   claim.keep(cubin);
+  const std::lock_guard lock(mutex_);
+  if (configurations_) configurations_->insert(configuration_of(source));
   return cubin;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "backend/cuda/device/kernel_cache.h"
@@ -33,6 +34,10 @@ class Compiler {
   /// Changes with all that decides a kernel's code: text, defines, architecture, NVRTC's version.
   Result<Hash128> key_of(const KernelSource& source) const;
 
+  /// From now on the configuration of every kernel that is asked for and compiles goes `into` a set, in readable form:
+  /// file, entry, defines and a hash of the prelude, not of the file's text. Null ends it.
+  void note_configurations(std::set<std::string>* into);
+
   /// How many NVRTC compiled, and how many the disk had.
   int num_compiled() const { return num_compiled_.load(std::memory_order_relaxed); }
   int num_from_disk() const { return num_from_disk_.load(std::memory_order_relaxed); }
@@ -52,6 +57,7 @@ class Compiler {
   std::mutex mutex_;
   std::condition_variable done_;
   std::map<Hash128, std::shared_ptr<const Bytes>> cubins_;  ///< null: being compiled
+  std::set<std::string>* configurations_ = nullptr;
   std::atomic<int> num_compiled_{0}, num_from_disk_{0};
 };
 
