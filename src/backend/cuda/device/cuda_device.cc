@@ -218,6 +218,17 @@ static Status check_image(std::span<const std::byte> image) {
                " bytes are no whole cubin: the plan is damaged, build it again");
 }
 
+/// Of an image that is whole; empty where it is no ELF file.
+static std::string section_names(std::span<const std::byte> image) {
+  Elf64_Ehdr header;
+  if (image.size() < sizeof header || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0) return {};
+  std::memcpy(&header, image.data(), sizeof header);
+  Elf64_Shdr names;
+  std::memcpy(&names, image.data() + header.e_shoff + header.e_shstrndx * sizeof names, sizeof names);
+  if (names.sh_type != SHT_STRTAB) return {};
+  return {reinterpret_cast<const char*>(image.data()) + names.sh_offset, names.sh_size};
+}
+
 Result<std::shared_ptr<const Module>> CudaDevice::load(std::span<const std::byte> cubin) {
   const Hash128 key = hash128(cubin);
   const std::lock_guard lock(mutex_);
@@ -232,7 +243,7 @@ Result<std::shared_ptr<const Module>> CudaDevice::load(std::span<const std::byte
     return error(Code::kVersion, "the kernels are for another GPU or a newer driver than '", identity(), "' (",
                  driver_.failure(result, "loading").message, "); build the engine on this device");
   TRY(driver_.check(result, "loading a module of ", cubin.size(), " bytes"));
-  auto made = std::make_shared<const Module>(*this, handle);
+  auto made = std::make_shared<const Module>(*this, handle, section_names(cubin));
   std::erase_if(modules_, [](const auto& entry) { return entry.second.expired(); });
   modules_[key] = made;
   return made;

@@ -18,6 +18,8 @@ Module::~Module() {
 }
 
 Result<Function> Module::function(const std::string& entry) const {
+  const auto absent = [&] { return error(Code::kNotFound, "the cubin has no kernel '", entry, "'"); };
+  if (!sections_.empty() && !sections_.contains(str(".text.", entry, '\0'))) return absent();
   const std::lock_guard lock(mutex_);
   auto& state = functions_[entry];
   if (!state) {
@@ -25,7 +27,7 @@ Result<Function> Module::function(const std::string& entry) const {
     const OutsideCaptures outside(device_.driver());  // the driver may load it now
     FunctionHandle handle = nullptr;
     const int result = device_.driver().module_get_function(&handle, handle_, entry.c_str());
-    if (result == kNameNotFound) return error(Code::kNotFound, "the cubin has no kernel '", entry, "'");
+    if (result == kNameNotFound) return absent();
     TRY(device_.driver().check(result, "kernel '", entry, "'"));
     state = std::make_unique<Function::State>(&device_, handle);
   }

@@ -48,7 +48,9 @@ class Function {
 
 class Module {
  public:
-  Module(const CudaDevice& device, ModuleHandle handle) : device_(device), handle_(handle) {}
+  /// `sections` are the names of the cubin's sections, each ended by a 0; empty: only the driver knows.
+  Module(const CudaDevice& device, ModuleHandle handle, std::string sections)
+      : device_(device), handle_(handle), sections_(std::move(sections)) {}
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -59,6 +61,7 @@ class Module {
  private:
   const CudaDevice& device_;
   const ModuleHandle handle_;
+  const std::string sections_;  // a kernel that is not there is no failure of the driver's
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::unique_ptr<Function::State>> functions_;  // made when first asked for
 };

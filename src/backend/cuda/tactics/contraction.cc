@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "backend/cuda/tactics/kept_floats.h"
+
 namespace kiln::cuda {
 
 Machine machine_of(const Properties& properties) {
@@ -29,6 +31,11 @@ Result<Epilogue> epilogue_of(const TacticContext& cx, const Region& region) {
   if (region.data.find("hook")) epilogue.hook = TRY(HookSpec::parse(TRY(region.data.get_record("hook"))));
   TRY(validate(epilogue));
   return epilogue;
+}
+
+bool may_use_tf32(const TacticContext& cx, const Region& region) {
+  return cx.numerics.tf32 && cx.graph.type(region.inputs[0]).dtype == DType::kF32 &&
+         !is_in_front_end(cx.graph, region.nodes[0]);
 }
 
 Match checked(const TacticContext& cx, Match region) {

@@ -14,6 +14,8 @@ constexpr size_t kFixedInputs = 4;
 Machine machine_of(const Properties& properties);
 /// The epilogue that a contraction's region has, of the types its tensors have.
 Result<Epilogue> epilogue_of(const TacticContext& cx, const Region& region);
+/// Whether the region's contraction, its first node, may round FP32 operands to TF32.
+bool may_use_tf32(const TacticContext& cx, const Region& region);
 /// The region, or why kernels cannot have its epilogue.
 Match checked(const TacticContext& cx, Match region);
 /// Leaves what is worth timing of variants by their estimates: the best of each kind (the first word of a name), then

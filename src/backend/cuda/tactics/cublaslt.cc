@@ -131,9 +131,7 @@ class CublasLtTactic : public Tactic {
     const auto epilogue = library_epilogue(cx, region);
     return epilogue && epilogue->relu;
   }
-  static bool in_tf32(const TacticContext& cx, const Region& region) {
-    return cx.numerics.tf32 && cx.graph.type(region.inputs[0]).dtype == DType::kF32;
-  }
+  static bool in_tf32(const TacticContext& cx, const Region& region) { return may_use_tf32(cx, region); }
 };
 
 class ProductTactic final : public CublasLtTactic {

@@ -38,8 +38,7 @@ Layer layer_of(const TacticContext& cx, const Region& region, const LibraryEpilo
   const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::Convolution>();
   const TensorType &x = cx.graph.type(region.inputs[0]), &w = cx.graph.type(region.inputs[1]),
                    &y = cx.graph.type(region.outputs[0]);
-  CudnnStep step{filter_spec(op, *w.extents(), /*transposed=*/false), cx.numerics.tf32 && x.dtype == DType::kF32,
-                 epilogue.relu};
+  CudnnStep step{filter_spec(op, *w.extents(), /*transposed=*/false), may_use_tf32(cx, region), epilogue.relu};
   const CudnnTypes types{x.dtype, y.dtype, epilogue.bias, epilogue.residual};
   CudnnConvolutionSpec spec = step.spec(types, x.opt_extents(), *w.extents(), y.opt_extents());
   return {std::move(step), std::move(spec)};

@@ -5,6 +5,7 @@
 #include "backend/cuda/kernels/conv/phases.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 #include "backend/cuda/tactics/backend.h"
+#include "backend/cuda/tactics/contraction.h"
 
 namespace kiln::cuda {
 
@@ -26,7 +27,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
                     y.dtype,
                     *filter,
                     cx.graph.constant(region.inputs[1]) != nullptr,
-                    cx.numerics.tf32,
+                    may_use_tf32(cx, region),
                     spec.transposed,
                     opt[1] > 0 ? volume(opt) / opt[1] : 0};
   if (const ConvWindow window = spec.bind({}, {}); spec.transposed && has_phases(window))
@@ -58,7 +59,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
                              power_of_two_in(in, 8),
                              power_of_two_in(in, 8),
                              power_of_two_in(out, 8),
-                             cx.numerics.tf32,
+                             may_use_tf32(cx, region),
                              traits.constant_filter,
                              true};
     for (const GemmCandidate& candidate : gemm_candidates(product, traits.pixels, out, in, 1, machine))

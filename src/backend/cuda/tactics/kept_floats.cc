@@ -1,6 +1,8 @@
 #include "backend/cuda/tactics/kept_floats.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "ops/convolution.h"
 #include "ops/unary.h"
@@ -83,6 +85,25 @@ Result<std::vector<bool>> nodes_kept_in_float(const ir::Graph& graph, DType half
         in_front_end[ir::index(graph.value(input).producer)] = true;
   }
   return kept;
+}
+
+bool is_in_front_end(const ir::Graph& graph, ir::NodeId id) {
+  // Depth first over what is computed from the node; a state says whether a logarithm was passed.
+  std::vector<std::array<bool, 2>> seen(static_cast<size_t>(graph.num_nodes()));
+  std::vector<std::pair<ir::NodeId, bool>> open{{id, false}};
+  while (!open.empty()) {
+    const auto [at, behind_log] = open.back();
+    open.pop_back();
+    for (const ir::ValueId output : graph.node(at).outputs)
+      for (const ir::NodeId user : graph.value(output).users) {
+        const Op& op = graph.node(user).op;
+        if (behind_log && op.has(Trait::kContraction)) return true;
+        const bool logged = behind_log || is_logarithm(op);
+        if (std::exchange(seen[ir::index(user)][logged], true)) continue;
+        open.emplace_back(user, logged);
+      }
+  }
+  return false;
 }
 
 }  // namespace kiln::cuda

@@ -17,4 +17,7 @@ namespace kiln::cuda {
 /// at home on tensor cores still.
 Result<std::vector<bool>> nodes_kept_in_float(const ir::Graph& graph, DType half);
 
+/// Whether a node is of such a front end. TF32 has no more digits than FP16, so its contractions do without.
+bool is_in_front_end(const ir::Graph& graph, ir::NodeId id);
+
 }  // namespace kiln::cuda

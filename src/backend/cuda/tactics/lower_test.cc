@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "backend/cuda/tactics/kept_floats.h"
 #include "ir/parse.h"
 
 namespace kiln::cuda {
@@ -62,6 +63,17 @@ TEST(LowerFloats, KeepsWhatALogarithmIsTakenOf) {
     for (const char* name : {"v5", "p", "l"}) EXPECT_EQ(types[name], DType::kF32) << name;
     EXPECT_EQ(types["a"], fp16 ? DType::kF16 : DType::kBF16);  // no contraction behind the last logarithm
   }
+}
+
+TEST(FrontEnds, DoWithoutTf32) {
+  const auto graph =
+      ir::parse(products(2, "", "l = Unary{kind=log}(v1); a = MatrixMultiply(l, w); o = Unary{kind=log}(a); return o"));
+  ASSERT_TRUE(graph) << graph.error().message;
+  std::vector<bool> products;
+  const std::vector<ir::NodeId> order = graph->topological_order().value();
+  for (const ir::NodeId id : order)
+    if (graph->node(id).op.has(Trait::kContraction)) products.push_back(is_in_front_end(*graph, id));
+  EXPECT_EQ(products, (std::vector<bool>{true, true, false}));
 }
 
 TEST(LowerFloats, LeavesOthersAlone) {

@@ -59,7 +59,7 @@ Product product_of(const TacticContext& cx, const Region& region) {
   Product p;
   p.traits.element = a.dtype;
   p.traits.result = cx.graph.type(region.outputs[0]).dtype;
-  p.traits.tf32 = cx.numerics.tf32;
+  p.traits.tf32 = may_use_tf32(cx, region);
   const Extent last_a = extent_of(a, 1, 8), last_b = extent_of(b, 1, 8);
   p.k = transpose_a ? extent_of(a, 2, 8).opt : last_a.opt;
   p.m = op.a == ops::MatrixOp::kVector ? 1 : transpose_a ? last_a.opt : extent_of(a, 2, 8).opt;
