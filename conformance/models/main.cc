@@ -46,11 +46,13 @@ struct Judge {
   std::optional<DetectionTolerance> detections;
 };
 
-/// "default" has TF32, which the collection's networks must bear within their FP32 tolerance.
+/// "default" allows TF32. On the CPU that is Winograd, which the collection's networks must bear within their FP32
+/// tolerance; on a GPU operands are rounded to FP16's digits, and have its tolerance.
 Result<Judge> make_judge(const Arguments& arguments) {
   if (arguments.rel_to_max) return Judge{{0, 0, *arguments.rel_to_max}, {}, {}};
   const Expectations expected = TRY(read_expectations(arguments.folder + "/expected.json"));
-  const bool half = arguments.config == "fp16" || arguments.config == "bf16" || !expected.tolerances.contains("fp32");
+  const bool half = arguments.config == "fp16" || arguments.config == "bf16" ||
+                    (arguments.config == "default" && arguments.gpu) || !expected.tolerances.contains("fp32");
   const auto found = expected.tolerances.find(half ? "fp16" : "fp32");
   TRY(require(found != expected.tolerances.end(), arguments.folder, "/expected.json has no tolerance for ",
               arguments.config));
