@@ -11,7 +11,7 @@ FOLDERS = ["src", "cudart", "plugins", "tools", "samples", "conformance", "bench
 CXX = {".h", ".cc", ".cu", ".cuh"}
 SUFFIXES = CXX | {".def", ".py", ".sh", ".cmake", ".txt"}
 # Copied as they are from where they are maintained, or a list that a script writes.
-EXEMPT = {"conformance/abi/check_abi.py"}
+EXEMPT = {"conformance/abi/check_abi.py", "conformance/cases/cuda_instances.txt"}
 
 NOT_CODE = re.compile(
     r"""R"(?P<tag>[^()\s\\]{0,16})\(.*?\)(?P=tag)"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""", re.S
