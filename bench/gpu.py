@@ -1,31 +1,37 @@
 #!/usr/bin/env python3
 """Kiln on an NVIDIA GPU in FP16 beside a peer, in turns on one GPU, with the outputs of measured runs checked.
 
-usage: gpu.py --kiln TRTEXEC --zoo FOLDER [options] CASE...
+usage: gpu.py --kiln TRTEXEC --zoo FOLDER [options] [CASE...]
 
 CASE is NAME:EXTENTS, for example resnet50:32 or bert_base:1x128: numbers for the named dimensions of FOLDER/NAME/model.onnx
-in their order. Each is built with empty caches (kernels and timings), with the caches which that left, and without
-NVIDIA's libraries. Blocks of replays of a captured graph, inputs resident, then take turns: Kiln, Kiln without
-libraries, the peer. Outputs of the last block are compared with ONNX Runtime's: the first and the last row of a batch.
+in their order; without any, all of CASES below. A network is built, a process loads the plan and replays a captured graph
+with inputs resident, and the outputs of the last replay are compared with ONNX Runtime's (for a batch: its first and its
+last row), which are computed while the network before is measured. With a live peer the two take turns.
 
+  --cache FOLDER     of kernels and timings (default: $KILN_CACHE_DIR, else an empty one); what is there is used
+  --again 1          builds once more, to see what the caches save
+  --flags=FLAGS      for trtexec's builds, with spaces between them: --flags=--tacticSources=-CUBLAS_LT leaves NVIDIA's
+                     libraries out
+  --beside FILE      figures of another call (its --out), for the column "other flags"
   --peer SCRIPT      has cases() and measure(), as torch_gpu.py beside README.md's table of peers
   --live CASE,...    these are measured beside SCRIPT's torch.compile, which takes minutes to prepare
   --table README.md  a table of the peer's figures for all other cases; another run's, and marked so
-  --blocks N         default 3
-  --seconds S        a block's duration, default 0.4
-  --own 0            leaves out the build without NVIDIA's libraries
-  --flags=FLAGS      for trtexec's other builds, with spaces between them
+  --blocks N         processes whose median counts, default 1; more for a live peer
+  --seconds S        of a block, default 0.4
+  --budget S         begins no case later than that, default 1000
   --out FILE         figures as JSON, a case a line
 """
 import argparse
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnxruntime
@@ -33,6 +39,12 @@ import onnxruntime
 import roofline
 
 OFF_AT_MOST = 3e-2  # of the largest output
+# What matters most first: a budget cuts off the end.
+CASES = (
+    "resnet50:1", "bert_base:1x128", "mobilenet_v3_large:1", "vit_b_16:1", "efficientnet_b0:1", "unet_256:1",
+    "resnet50:32", "bert_base:8x128", "bert_base:32x128", "resnet50:8", "bert_large:1x384", "vit_b_16:32", "unet_256:8",
+    "bert_large:8x384", "convnext_tiny:1", "gpt2:1x64", "mobilenet_v3_large:32", "efficientnet_b0:32",
+)
 # Our case without its batch: the peer's name for it in its script, and in its table.
 PEERS = {
     "resnet50": ("resnet50", "resnet50"),
@@ -60,18 +72,20 @@ class Case:
     def prepare(self, folder):
         """Inputs on disk, the reference's outputs for two of the rows, and the extents of named dimensions."""
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = os.cpu_count()
+        options.intra_op_num_threads = max(1, (os.cpu_count() or 1) // 4)  # the others compile meanwhile
         session = onnxruntime.InferenceSession(self.model, options, providers=["CPUExecutionProvider"])
         self.symbols = symbols_of(session.get_inputs(), self.numbers)
-        self.inputs, self.files, some = {}, {}, {}
+        self.folder, self.inputs, self.files, some = folder, {}, {}, {}
         for info in session.get_inputs():
             shape = [self.symbols.get(extent, extent) for extent in info.shape]
             self.inputs[info.name] = random_input(info, shape)
             self.files[info.name] = os.path.join(folder, f"{len(self.files)}.bin")
             self.inputs[info.name].tofile(self.files[info.name])
             some[info.name] = rows(self.inputs[info.name], info.shape.index("batch") if "batch" in info.shape else None)
+        # None where the outputs have no batch: then all of it is compared.
         self.outputs = {info.name: (info.shape.index("batch") if "batch" in info.shape else None, value)
                         for info, value in zip(session.get_outputs(), session.run(None, some))}
+        return self
 
     def shapes(self):
         return ",".join(f"{name}:{'x'.join(map(str, value.shape))}" for name, value in self.inputs.items())
@@ -80,7 +94,7 @@ class Case:
 def symbols_of(inputs, numbers):
     names = list(dict.fromkeys(extent for info in inputs for extent in info.shape if not isinstance(extent, int)))
     if len(names) != len(numbers):
-        sys.exit(f"the named dimensions are {names}, the numbers given {numbers}")
+        raise ValueError(f"the named dimensions are {names}, the numbers given {numbers}")
     return dict(zip(names, numbers))
 
 
@@ -101,11 +115,11 @@ def rows(value, axis):
 
 
 class Kiln:
-    """trtexec with one choice of tactics."""
+    """trtexec on one case."""
 
-    def __init__(self, program, case, folder, label, flags=()):
-        self.program, self.case, self.folder, self.flags = program, case, folder, list(flags)
-        self.plan = os.path.join(folder, f"{label}.plan")
+    def __init__(self, program, case, flags):
+        self.program, self.case, self.flags = program, case, flags
+        self.plan = os.path.join(case.folder, "plan")
         self.times_ms = []
 
     def call(self, *arguments, cache=None):
@@ -113,7 +127,7 @@ class Kiln:
         done = subprocess.run([self.program, *arguments], env=environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
         if done.returncode:
-            sys.exit(f"{' '.join(arguments)}\n{done.stdout[-3000:]}")
+            raise RuntimeError(f"{' '.join(arguments)}\n{done.stdout[-3000:]}")
         return done.stdout
 
     def build(self, cache):
@@ -132,17 +146,19 @@ class Kiln:
         text = self.call(f"--loadEngine={self.plan}", f"--loadInputs={files}", "--useCudaGraph", "--noDataTransfers",
                          "--useSpinWait", "--warmUp=100", f"--duration={seconds}", *more)
         if "CUDA graph capture failed" in text:
-            sys.exit(text[-3000:])
+            raise RuntimeError(text[-3000:])
         self.times_ms.append(float(re.search(r"GPU Compute Time: .*?median = ([0-9.e+-]+) ms", text)[1]))
 
     def off_by(self, path):
         """The largest difference from the reference over its largest number."""
         worst = 0.0
         with open(path) as file:
-            found = {output["name"]: output for output in json.load(file)}
+            text = file.read()
         for name, (axis, want) in self.case.outputs.items():
-            shape = [int(extent) for extent in found[name]["dimensions"].split("x")]
-            got = rows(np.array(found[name]["values"], np.float32).reshape(shape), axis)
+            shape, values = re.search(rf'"name" : {re.escape(json.dumps(name))}\s*, "dimensions" : "([0-9x]*)"'
+                                      r'\s*, "values" : \[([^]]*)\]', text).groups()
+            found = np.fromstring(values, np.float32, sep=",")  # json takes seconds for millions
+            got = rows(found.reshape([int(extent) for extent in shape.split("x")]), axis)
             difference = np.abs(got - want).max() / np.abs(want).max()
             worst = max(worst, float(difference) if np.isfinite(difference) else float("inf"))
         return worst
@@ -160,7 +176,7 @@ class Peer:
         while line := self.process.stdout.readline():
             if line.startswith("= "):
                 return float(line[2:])
-        sys.exit("the peer failed; see above")
+        raise RuntimeError("the peer failed; see above")
 
     def block(self):
         self.process.stdin.write("\n")
@@ -201,31 +217,20 @@ def read_table(path):
     return found
 
 
-def measure(case, options, table):
+def measure(case, options, table, cache):
+    """The figures of a case that is prepared."""
     live = case.text in options.live.split(",")
-    peer = Peer(options.peer, case.peer[0], case.batch) if live else None  # before builds: its tuning takes all cores
-    with tempfile.TemporaryDirectory() as folder:
-        case.prepare(folder)
-        full = Kiln(options.kiln, case, folder, "full", options.flags.split())
-        cache = os.path.join(folder, "cache")
-        os.mkdir(cache)
-        result = {"case": case.text, "build_cold_s": full.build(cache), "build_warm_s": full.build(cache)}
-        own = Kiln(options.kiln, case, folder, "own", ["--tacticSources=-CUBLAS_LT,-CUDNN"])
-        sides = {"kiln": full} | ({"own": own} if options.own else {})
-        if options.own:
-            own.build(cache)
-        path = os.path.join(folder, "outputs.json")
-        for block in range(options.blocks):
-            is_last = block + 1 == options.blocks
-            for label, side in sides.items():
-                side.block(options.seconds, path if is_last else None)
-                if is_last:
-                    result[f"{label}_off_by"] = side.off_by(path)
-            if peer:
-                peer.block()
-        for label, side in sides.items():
-            result[f"{label}_ms"] = statistics.median(side.times_ms)
-            result[f"{label}_blocks_ms"] = side.times_ms
+    peer = Peer(options.peer, case.peer[0], case.batch) if live else None  # before the build: its tuning takes all cores
+    kiln = Kiln(options.kiln, case, options.flags.split())
+    result = {"case": case.text, "flags": options.flags, "build_s": kiln.build(cache)}
+    if options.again:
+        result["build_again_s"] = kiln.build(cache)
+    path = os.path.join(case.folder, "outputs.json")
+    for block in range(options.blocks):
+        kiln.block(options.seconds, path if block + 1 == options.blocks else None)
+        if peer:
+            peer.block()
+    result |= {"kiln_ms": statistics.median(kiln.times_ms), "kiln_blocks_ms": kiln.times_ms, "off_by": kiln.off_by(path)}
     if peer:
         result |= {"peer_ms": statistics.median(peer.times_ms), "peer_blocks_ms": peer.times_ms,
                    "peer_prepared_s": peer.prepare_s, "peer_from": "this run"}
@@ -240,44 +245,82 @@ def measure(case, options, table):
     return result
 
 
-def print_row(r):
+HEAD = ("case", "Kiln, ms", "other flags, ms", "torch.compile, ms", "times as fast", "GFLOP", "MB", "roofline, ms",
+        "its share", "built, s", "again, s", "off by")
+
+
+def row_of(r, beside):
     def number(key, digits=3):
         return f"{r[key]:.{digits}f}" if key in r else "-"
-    peer = "-" if "peer_ms" not in r else f"{r['peer_ms']:.3f}" + ("" if r["peer_from"] == "this run" else " *")
-    times = f"{r['peer_ms'] / r['kiln_ms']:.2f}" if "peer_ms" in r else "-"
+    has_peer = "peer_ms" in r
+    peer = number("peer_ms") + (" *" if r.get("peer_from") == "table" else "")
+    times = f"{r['peer_ms'] / r['kiln_ms']:.2f}" if has_peer else "-"
     share = f"{100 * r['roofline_ms'] / r['kiln_ms']:.0f} %" if "roofline_ms" in r else "-"
-    worst = max(r["kiln_off_by"], r.get("own_off_by", 0))
-    print(f"| {r['case']} | {number('kiln_ms')} | {number('own_ms')} | {peer} | {times} | {number('gflop', 2)} | "
-          f"{number('megabytes', 1)} | {number('roofline_ms')} | {share} | {number('build_cold_s', 1)} | "
-          f"{number('build_warm_s', 1)} | {worst:.1e} |", flush=True)
+    other = f"{beside[r['case']]:.3f}" if r["case"] in beside else "-"
+    return (r["case"], number("kiln_ms"), other, peer, times, number("gflop", 2), number("megabytes", 1),
+            number("roofline_ms"), share, number("build_s", 1), number("build_again_s", 1), f"{r['off_by']:.1e}")
+
+
+def print_row(cells):
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("cases", nargs="*", default=CASES)
+    for name in ("--kiln", "--zoo"):
+        parser.add_argument(name, required=True)
+    for name, default in (("--peer", ""), ("--live", ""), ("--table", ""), ("--flags", ""), ("--beside", ""),
+                          ("--cache", os.environ.get("KILN_CACHE_DIR", "")), ("--out", os.devnull)):
+        parser.add_argument(name, default=default)
+    for name, default in (("--again", 0), ("--blocks", 1)):
+        parser.add_argument(name, type=int, default=default)
+    for name, default in (("--seconds", 0.4), ("--budget", 1000)):
+        parser.add_argument(name, type=float, default=default)
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("cases", nargs="+")
-    for name in ("--kiln", "--zoo"):
-        parser.add_argument(name, required=True)
-    for name, default in (("--peer", ""), ("--live", ""), ("--table", ""), ("--flags", ""), ("--out", os.devnull)):
-        parser.add_argument(name, default=default)
-    parser.add_argument("--blocks", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=0.4)
-    parser.add_argument("--own", type=int, default=1)
-    options = parser.parse_args()
+    options, start, failures = parse_options(), time.time(), []
     table = read_table(options.table) if options.table else {}
-    print("| case | Kiln, ms | without libraries | torch.compile | times as fast | GFLOP | MB | roofline, ms | share | "
-          "built cold, s | warm | off by |\n|" + "---|" * 12, flush=True)
-    wrong = []
-    with open(options.out, "a") as out:
-        for text in options.cases:
-            result = measure(Case(text, options.zoo), options, table)
-            print(json.dumps(result), file=out, flush=True)
-            print_row(result)
-            if max(result["kiln_off_by"], result.get("own_off_by", 0)) > OFF_AT_MOST:
-                wrong.append(text)
+    beside = {}
+    if options.beside:
+        with open(options.beside) as file:
+            beside = {r["case"]: r["kiln_ms"] for r in map(json.loads, file)}
+    print_row(HEAD)
+    print("|" + "---|" * len(HEAD), flush=True)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as pool, open(options.out, "a") as out:
+        cache = options.cache or os.path.join(folder, "cache")
+        os.makedirs(cache, exist_ok=True)
+
+        def prepare(i):
+            here = os.path.join(folder, str(i))
+            os.mkdir(here)
+            return Case(options.cases[i], options.zoo).prepare(here)
+
+        following = pool.submit(prepare, 0)
+        for i, text in enumerate(options.cases):
+            if time.time() - start > options.budget:
+                print(f"{', '.join(options.cases[i:])}: not measured, the budget is spent")
+                break
+            this = following
+            try:
+                case = this.result()
+                following = pool.submit(prepare, i + 1) if i + 1 < len(options.cases) else None
+                result = measure(case, options, table, cache)
+                print(json.dumps(result), file=out, flush=True)
+                print_row(row_of(result, beside))
+                if result["off_by"] > OFF_AT_MOST:
+                    failures.append(f"{text} is {result['off_by']:.2g} of the largest output off")
+                shutil.rmtree(case.folder)
+            except Exception as why:  # the others' figures are wanted all the same
+                failures.append(f"{text}: {why}")
+                if following is this:
+                    following = pool.submit(prepare, i + 1) if i + 1 < len(options.cases) else None
     if table:
         print("* of another run, from the table")
-    if wrong:
-        sys.exit(f"further from ONNX Runtime than {OFF_AT_MOST} of the largest output: {', '.join(wrong)}")
+    if failures:
+        sys.exit("\n".join(failures))
 
 
 if __name__ == "__main__":
