@@ -8,46 +8,15 @@
 #include "ops/transpose.h"
 #include "passes/reshape_to.h"
 #include "passes/rewrite.h"
+#include "tensor/refinement.h"
 
 namespace kiln::passes {
 namespace {
 
-/// Pieces whose products, in order, give both shapes. Axes of extent 1 have no pieces.
-struct Refinement {
-  Shape pieces;
-  std::vector<std::vector<int64_t>> from, to;  ///< the pieces of each axis
-};
-
-bool divides(sym::Expr a, sym::Expr b) { return sym::floor_div(b, a) * a == b; }
-
-std::optional<Refinement> refine(const Shape& from, const Shape& to) {
-  const auto is_zero = [](const sym::Expr& e) { return e == sym::Expr(0); };
-  if (std::ranges::any_of(from, is_zero) || std::ranges::any_of(to, is_zero)) return std::nullopt;
-  Refinement result{{}, std::vector<std::vector<int64_t>>(from.size()), std::vector<std::vector<int64_t>>(to.size())};
-  size_t i = 0, j = 0;
-  sym::Expr left = 1, right = 1;  // what is left of the axes before i and j
-  while (true) {
-    while (left == sym::Expr(1) && i < from.size()) left = from[i++];
-    while (right == sym::Expr(1) && j < to.size()) right = to[j++];
-    if (left == sym::Expr(1) && right == sym::Expr(1)) break;
-    sym::Expr piece = left;
-    if (left == sym::Expr(1) || right == sym::Expr(1)) return std::nullopt;
-    if (left == right) {
-      left = right = 1;
-    } else if (divides(left, right)) {
-      right = sym::floor_div(right, left), left = 1;
-    } else if (divides(right, left)) {
-      piece = right, left = sym::floor_div(left, right), right = 1;
-    } else {
-      return std::nullopt;
-    }
-    const auto number = static_cast<int64_t>(result.pieces.size());
-    result.pieces.push_back(piece);
-    result.from[i - 1].push_back(number);
-    result.to[j - 1].push_back(number);
-  }
-  if (result.pieces.size() > static_cast<size_t>(kMaxRank)) return std::nullopt;
-  return result;
+/// Pieces of both shapes, where they are few enough for axes.
+std::optional<Refinement> pieces_of(const Shape& from, const Shape& to) {
+  auto refined = refine(from, to);
+  return refined && refined->pieces.size() <= static_cast<size_t>(kMaxRank) ? refined : std::nullopt;
 }
 
 /// The pieces in the order that `perm` gives the axes.
@@ -84,7 +53,7 @@ Status join(ir::Graph& graph) {
   const ir::Pattern chain =
       ir::op<ops::Transpose>("y", ir::op<ops::Reshape>("r", ir::op<ops::Transpose>("t", ir::any("x"))));
   return rewrite(graph, chain, [](const ir::Capture& found, ir::Patch& patch) -> Status {
-    const auto refined = refine(found.type("t").shape, found.type("r").shape);
+    const auto refined = pieces_of(found.type("t").shape, found.type("r").shape);
     if (!refined) return {};
     const auto& first = found.op<ops::Transpose>("t").perm;
     std::vector<std::vector<int64_t>> of_x(first.size());
@@ -110,7 +79,7 @@ Status sink(ir::Graph& graph) {
   const ir::Pattern pair = ir::op<ops::Transpose>("y", ir::op<ops::Reshape>("r", ir::any("x")));
   return rewrite(graph, pair, [](const ir::Capture& found, ir::Patch& patch) -> Status {
     if (!only_reshaped(found.graph(), found.value("y"))) return {};
-    const auto refined = refine(found.type("x").shape, found.type("r").shape);
+    const auto refined = pieces_of(found.type("x").shape, found.type("r").shape);
     if (!refined || refined->pieces == found.type("r").shape) return {};
     std::vector<int64_t> before(refined->pieces.size());
     std::iota(before.begin(), before.end(), 0);
