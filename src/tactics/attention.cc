@@ -1,38 +1,33 @@
 #include "tactics/attention.h"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
 #include <optional>
 
+#include "ops/attention_layout.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/select.h"
 #include "ops/softmax.h"
 #include "ops/transpose.h"
 #include "ops/unary.h"
+#include "tactics/strided_view.h"
 #include "tensor/view.h"
 
 namespace kiln {
 namespace {
 
-using Axes = std::vector<int64_t>;  // of a stored tensor, by the axis of the product that it stands for
-
-/// An operand of a product: where it comes from, with the order of its axes there.
-struct Operand {
-  ir::ValueId value;
-  Axes axes;
-};
-
 /// Walks from the result to q, k and v. Nodes are noted on the way, consumers first.
 class Walk {
  public:
-  Walk(const TacticContext& cx, std::span<const DType> types) : graph_(cx.graph), types_(types) {}
+  Walk(const TacticContext& cx, const AttentionReach& reach) : graph_(cx.graph), reach_(reach) {}
 
   Match run(ir::NodeId root) {
     ir::NodeId product = root;
-    Axes out = identity(graph_.output_type(root).rank());
+    StridedView out = whole_view(graph_, graph_.node(root).outputs[0]);
     if (const auto* transpose = graph_.node(root).op.as<ops::Transpose>()) {
-      for (size_t i = 0; i < out.size(); ++i) out[static_cast<size_t>(transpose->perm[i])] = static_cast<int64_t>(i);
+      const Shape strides = out.strides;
+      for (size_t i = 0; i < strides.size(); ++i) out.strides[static_cast<size_t>(transpose->perm[i])] = strides[i];
       const ir::ValueId moved = graph_.node(root).inputs[0];
       if (!is_inner(moved)) return reject("what is transposed has other readers");
       nodes_.push_back(root);
@@ -41,6 +36,7 @@ class Walk {
     const auto* weighted = graph_.node(product).op.as<ops::MatrixMultiply>();
     if (!weighted || weighted->a != ops::MatrixOp::kNone || weighted->b == ops::MatrixOp::kVector)
       return reject("no product of weights and values ends here");
+    out.extents = graph_.output_type(product).shape;
     const int rank = graph_.output_type(product).rank();
     if (rank != 3 && rank != 4) return reject("the product has rank ", rank, "; attention has 3 or 4 axes");
     nodes_.push_back(product);
@@ -51,41 +47,43 @@ class Walk {
     if (dots->a == ops::MatrixOp::kVector || dots->b == ops::MatrixOp::kVector)
       return reject("the scores are a product with a vector");
     nodes_.push_back(*scores);
-    Operand q = operand(graph_.node(*scores).inputs[0], Scale::kAbsorbed, dots->a == ops::MatrixOp::kTranspose);
-    Operand k = operand(graph_.node(*scores).inputs[1], Scale::kAbsorbed, dots->b == ops::MatrixOp::kNone);
-    Operand values = operand(v, Scale::kLeft, weighted->b == ops::MatrixOp::kTranspose);
-    return region(root, rank, q, k, values, out);
+    const ir::ValueId q = graph_.node(*scores).inputs[0], k = graph_.node(*scores).inputs[1];
+    const bool q_swapped = dots->a == ops::MatrixOp::kTranspose, k_swapped = dots->b == ops::MatrixOp::kNone;
+    const bool strided = reach_.strided_k_and_v;
+    operands_[0] = operand(q, Scale::kAbsorbed, q_swapped, false);
+    operands_[1] = operand(k, Scale::kAbsorbed, k_swapped, strided);
+    operands_[2] = operand(v, Scale::kLeft, weighted->b == ops::MatrixOp::kTranspose, strided);
+    return region(root, rank, std::move(out));
   }
 
  private:
   enum class Scale : uint8_t { kLeft, kAbsorbed };
 
-  static Axes identity(int rank) {
-    Axes axes(static_cast<size_t>(rank));
-    std::iota(axes.begin(), axes.end(), 0);
-    return axes;
-  }
   /// Only the node that led here reads the value, and a node makes it.
   bool is_inner(ir::ValueId value) const {
     return graph_.value(value).producer != ir::NodeId::kNone && graph_.num_uses(value) == 1;
   }
-  bool is_taken(DType type) const { return std::ranges::find(types_, type) != types_.end(); }
+  bool is_taken(DType type) const { return std::ranges::find(reach_.types, type) != reach_.types.end(); }
   /// The one element of a constant.
   std::optional<double> number(ir::ValueId value) const {
     const HostTensor* constant = graph_.constant(value);
     if (!constant || !is_float(constant->dtype()) || constant->volume() != 1) return std::nullopt;
     return View(*constant)[0];
   }
-  /// If `id` multiplies or divides by a number: the value it does that to.
-  std::optional<ir::ValueId> scaled(ir::NodeId id) {
+  /// A value that a node multiplies by a number, or divides by its inverse.
+  struct Scaled {
+    ir::ValueId value;
+    double factor;
+  };
+  std::optional<Scaled> scaled(ir::NodeId id) const {
     const ir::Node& node = graph_.node(id);
     const auto* op = node.op.as<ops::ElementWise>();
     if (!op) return std::nullopt;
     for (const size_t side : {size_t{0}, size_t{1}}) {
       const auto factor = number(node.inputs[1 - side]);
       if (!factor || !graph_.type(node.inputs[side]).same_type(graph_.type(node.outputs[0]))) continue;
-      if (op->kind == ops::ElementWiseKind::kProd) return scale_ *= *factor, node.inputs[side];
-      if (op->kind == ops::ElementWiseKind::kDiv && side == 0) return scale_ /= *factor, node.inputs[side];
+      if (op->kind == ops::ElementWiseKind::kProd) return Scaled{node.inputs[side], *factor};
+      if (op->kind == ops::ElementWiseKind::kDiv && side == 0) return Scaled{node.inputs[side], 1 / *factor};
     }
     return std::nullopt;
   }
@@ -106,7 +104,7 @@ class Walk {
       if (const auto below = masked(id); below && may_be_masked)
         at = *below;
       else if (const auto unscaled = scaled(id))
-        at = *unscaled;
+        at = unscaled->value, scale_ *= unscaled->factor;
       else
         break;
       nodes_.push_back(id);
@@ -158,44 +156,93 @@ class Walk {
     return false;
   }
 
-  /// Looks through transposes, and through factors where the scale may take them.
-  Operand operand(ir::ValueId value, Scale scale, bool swapped) {
-    Axes axes = identity(graph_.type(value).rank());
-    while (is_inner(value)) {
-      const ir::NodeId id = graph_.value(value).producer;
-      const ir::Node& node = graph_.node(id);
-      if (const auto* transpose = node.op.as<ops::Transpose>()) {
-        for (int64_t& axis : axes) axis = transpose->perm[static_cast<size_t>(axis)];
-        value = node.inputs[0];
-      } else if (const auto unscaled = scale == Scale::kAbsorbed ? scaled(id) : std::nullopt) {
-        value = *unscaled;
-      } else {
+  /// A node between an operand and what it is read from.
+  struct Link {
+    ir::NodeId node;
+    ir::ValueId value;             ///< that it reads
+    std::optional<double> factor;  ///< that it multiplies by; else it moves elements
+  };
+  /// Goes up through what moves, and through factors where the scale may take them, to the farthest value in whose
+  /// memory the elements lie at regular steps, those of a row side by side.
+  std::optional<StridedView> operand(ir::ValueId value, Scale scale, bool swapped, bool strided) {
+    std::vector<Link> links;  // consumers first
+    for (ir::ValueId at = value; is_inner(at); at = links.back().value) {
+      const ir::NodeId id = graph_.value(at).producer;
+      if (const auto unscaled = scale == Scale::kAbsorbed ? scaled(id) : std::nullopt)
+        links.push_back({id, unscaled->value, unscaled->factor});
+      else if (may_be_viewed(graph_, id))
+        links.push_back({id, graph_.node(id).inputs[0], std::nullopt});
+      else
         break;
-      }
-      nodes_.push_back(id);
     }
-    if (swapped) std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
-    return {value, axes};
+    for (size_t count = links.size() + 1; count-- > 0;) {
+      const auto used = std::span(links).first(count);
+      auto view = through(used, value);
+      if (!view) continue;
+      const size_t last = view->extents.size() - 1;
+      if (swapped) {
+        std::swap(view->extents[last], view->extents[last - 1]);
+        std::swap(view->strides[last], view->strides[last - 1]);
+      }
+      if (view->extents[last] == sym::Expr(1)) view->strides[last] = 1;
+      if (!strided && view->strides[last] != sym::Expr(1)) continue;
+      for (const Link& link : used) {
+        nodes_.push_back(link.node);
+        scale_ *= link.factor.value_or(1);
+      }
+      return view;
+    }
+    return std::nullopt;
+  }
+  /// `value`, made by the links, in the memory of what the last of them reads.
+  std::optional<StridedView> through(std::span<const Link> links, ir::ValueId value) const {
+    std::optional<StridedView> view = whole_view(graph_, links.empty() ? value : links.back().value);
+    for (size_t i = links.size(); view && i-- > 0;)
+      if (!links[i].factor) view = moved_view(graph_, links[i].node, *view);
+    return view;
   }
 
-  Match region(ir::NodeId root, int rank, const Operand& q, const Operand& k, const Operand& v, const Axes& out) {
-    for (const Operand* each : {&q, &k, &v}) {
-      const TensorType& type = graph_.type(each->value);
-      if (type.rank() != rank || !is_taken(type.dtype))
-        return reject("an operand is ", type, ", not of rank ", rank, " and the kernel's types");
+  Match region(ir::NodeId root, int rank, StridedView out) {
+    for (const auto& each : operands_) {
+      if (!each) return reject("the channels of an operand do not lie side by side");
+      const TensorType& type = graph_.type(each->source);
+      if (each->extents.size() != static_cast<size_t>(rank) || !is_taken(type.dtype))
+        return reject("an operand is ", type, ", not of the kernel's types, or has not ", rank, " axes");
     }
-    if (q.axes.back() != rank - 1 || out.back() != rank - 1)
-      return reject("the channels of q or of the result are not its last axis");
+    if (out.extents.back() == sym::Expr(1)) out.strides.back() = 1;
+    if (out.strides.back() != sym::Expr(1)) return reject("the channels of the result are not its last axis");
     std::ranges::reverse(nodes_);
-    Region region{std::move(nodes_), {q.value, k.value, v.value, mask_}, {graph_.node(root).outputs[0]}, {}};
-    region.data.set("q", q.axes).set("k", k.axes).set("v", v.axes).set("out", out);
+    const auto& [q, k, v] = operands_;
+    Region region{std::move(nodes_), {q->source, k->source, v->source, mask_}, {graph_.node(root).outputs[0]}, {}};
     region.data.set("scale", scale_).set("nan_rows_are_zero", nan_rows_are_zero_);
+    const auto axes = static_cast<size_t>(rank);
+    region.params = {out.extents[0],       rank == 4 ? out.extents[1] : 1, out.extents[axes - 2],
+                     k->extents[axes - 2], q->extents[axes - 1],           out.extents[axes - 1]};
+    for (const auto& each : operands_) add_operand(*each, out.extents, axes - 2, region.params);
+    StridedView mask{mask_, 0, Shape(axes, 1), Shape(axes, 0)};
+    if (mask_ != ir::ValueId::kNone) mask = whole_view(graph_, mask_);
+    mask.strides.back() = 1;
+    add_operand(mask, out.extents, axes - 1, region.params);
+    add_operand(out, out.extents, axes - 2, region.params);
+    CHECK(region.params.size() == AttentionLayout::kNumParams);
     return region;
+  }
+  /// Appends the offset and the strides of batch, head, row and column. Where one of the first `repeating` axes has one
+  /// index, it repeats.
+  static void add_operand(const StridedView& operand, const Shape& out, size_t repeating, Shape& params) {
+    params.push_back(operand.offset);
+    for (size_t axis = 0; axis < out.size(); ++axis) {
+      const sym::Expr extent = operand.extents[axis], stride = operand.strides[axis];
+      const bool repeats = axis < repeating && extent != out[axis];
+      params.push_back(repeats ? stride * (sym::Expr(1) - sym::equal(extent, 1)) : stride);
+      if (axis == 0 && out.size() == 3) params.push_back(0);  // one head
+    }
   }
 
   const ir::Graph& graph_;
-  std::span<const DType> types_;
+  AttentionReach reach_;
   std::vector<ir::NodeId> nodes_;
+  std::array<std::optional<StridedView>, 3> operands_;  // q, k, v
   ir::ValueId mask_ = ir::ValueId::kNone;
   double scale_ = 1;
   bool nan_rows_are_zero_ = false;
@@ -203,8 +250,8 @@ class Walk {
 
 }  // namespace
 
-Match attention_region(const TacticContext& cx, ir::NodeId root, std::span<const DType> types) {
-  return Walk(cx, types).run(root);
+Match attention_region(const TacticContext& cx, ir::NodeId root, const AttentionReach& reach) {
+  return Walk(cx, reach).run(root);
 }
 
 }  // namespace kiln

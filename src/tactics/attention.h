@@ -7,9 +7,15 @@
 
 namespace kiln {
 
-/// softmax(q k^T * scale + mask) v that ends at `root`, with the transposes around it. Inputs: q, k, v, mask or kNone.
-/// Data: q, k, v, out (each the stored axes of [batch, head, row, column], of [batch, row, column] where there are no
-/// heads; the last of q and out is their last), scale, nan_rows_are_zero. Operands and scores are of one of `types`.
-Match attention_region(const TacticContext& cx, ir::NodeId root, std::span<const DType> types);
+/// What a backend's kernels of attention read.
+struct AttentionReach {
+  std::span<const DType> types;  ///< of operands and scores
+  bool strided_k_and_v = false;  ///< channels of k and v need not be neighbours
+};
+
+/// softmax(q k^T * scale + mask) v that ends at `root`, with what moves its operands and its result: they are read and
+/// written where they are, be it inside a larger tensor. Inputs: what holds q, k, v, and the mask or kNone. Params: as
+/// AttentionLayout has them. Data: scale, nan_rows_are_zero.
+Match attention_region(const TacticContext& cx, ir::NodeId root, const AttentionReach& reach);
 
 }  // namespace kiln

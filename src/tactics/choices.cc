@@ -100,7 +100,8 @@ class ChoiceFinder {
     const bool any = effort_.cuts != Effort::Cuts::kKinds && region.nodes.size() <= kMostCutNodes;
     for (const ir::NodeId id : region.nodes) {
       const ir::Node& node = cx_.graph.node(id);
-      if (id == root || cx_.graph.constant(node.outputs[0]) || (!any && node.op.has(Trait::kPointwise))) continue;
+      const bool is_light = node.op.has(Trait::kPointwise) || node.op.has(Trait::kMovement);
+      if (id == root || cx_.graph.constant(node.outputs[0]) || (!any && is_light)) continue;
       Cut cut = base;
       cut.push_back(node.outputs[0]);
       std::ranges::sort(cut);

@@ -41,7 +41,8 @@ struct Region {
   std::vector<ir::NodeId> nodes;
   std::vector<ir::ValueId> inputs;  ///< values from outside, in the order the kernel takes them; kNone where absent
   std::vector<ir::ValueId> outputs;
-  Record data;  ///< what `match` found and `compile` needs
+  Record data;                         ///< what `match` found and `compile` needs
+  std::vector<sym::Expr> params = {};  ///< the same of what shapes decide
 };
 /// Why a tactic does not take a region; carries the numbers that decided it.
 struct Reject {

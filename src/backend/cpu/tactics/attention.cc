@@ -11,13 +11,13 @@ class AttentionTactic final : public Tactic {
   std::string_view name() const override { return "attention"; }
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     static constexpr DType kTypes[] = {DType::kF32};
-    return attention_region(cx, root, kTypes);
+    return attention_region(cx, root, {.types = kTypes, .strided_k_and_v = true});
   }
   std::vector<Variant> variants(const TacticContext&, const Region& region) const override {
     return {linear_variant(region, "tiles of queries")};
   }
   Result<StepDraft> compile(const TacticContext&, const Region& region, const Variant&) const override {
-    return StepDraft{.executor = "cpu", .kernel = "attention", .payload = region.data};
+    return StepDraft{.executor = "cpu", .kernel = "attention", .payload = region.data, .params = region.params};
   }
 };
 

@@ -7,6 +7,9 @@
 
 #include "backend/cpu/kernels/testing.h"
 #include "backend/cpu/tactics/testing.h"
+#include "ir/parse.h"
+#include "ir/testing/interpret.h"
+#include "ops/attention_layout.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/select.h"
@@ -197,8 +200,84 @@ TEST(AttentionTactic, SaysWhyNot) {
     if (shared.graph.node(static_cast<ir::NodeId>(i)).op.as<ops::Softmax>())
       shared.graph.mark_output(shared.graph.node(static_cast<ir::NodeId>(i)).outputs[0], "weights");
   EXPECT_EQ(refusal(shared), "the left operand is no softmax that only this product reads");
-  EXPECT_EQ(refusal(Network({.out = {0, 1, 3, 2}})), "the channels of q or of the result are not its last axis");
-  EXPECT_EQ(refusal(Network({.q = {0, 1, 3, 2}})), "the channels of q or of the result are not its last axis");
+  EXPECT_EQ(refusal(Network({.out = {0, 1, 3, 2}})), "the channels of the result are not its last axis");
+}
+
+/// Networks whose operands are parts of one tensor x, as exporters spell it.
+constexpr const char* kJoined[] = {
+    // Slices of a product; a view of the result.
+    "x: f32[2, 7, 24]; a = Slice{starts=[0], sizes=[8], axes=[2]}(x); b = Slice{starts=[8], sizes=[8], axes=[2]}(x); "
+    "c = Slice{starts=[16], sizes=[8], axes=[2]}(x); d = Reshape{dims=[2, 7, 2, 4]}(a); "
+    "e = Reshape{dims=[2, 7, 2, 4]}(b); f = Reshape{dims=[2, 7, 2, 4]}(c); q = Transpose{perm=[0, 2, 1, 3]}(d); "
+    "k = Transpose{perm=[0, 2, 3, 1]}(e); v = Transpose{perm=[0, 2, 1, 3]}(f); s = MatrixMultiply(q, k); "
+    "p = Softmax{axis=3}(s); o = MatrixMultiply(p, v); y = Transpose{perm=[0, 2, 1, 3]}(o); return y",
+    // Three at the front of a transposed tensor, scaled on the way; heads that share keys and values.
+    "x: f32[2, 7, 3, 8]; h = Constant{value=f32[1, 1, 1, 1](0.3)}(); "
+    "a = Slice{starts=[0], sizes=[1], axes=[2]}(x); b = Slice{starts=[1], sizes=[1], axes=[2]}(x); "
+    "c = Slice{starts=[2], sizes=[1], axes=[2]}(x); d = Squeeze{axes=[2]}(a); e = Reshape{dims=[2, 7, 2, 4]}(d); "
+    "f = ElementWise{kind=prod}(e, h); q = Transpose{perm=[0, 2, 1, 3]}(f); g = Reshape{dims=[2, 7, 2, 4]}(b); "
+    "i = Slice{starts=[1], sizes=[1], axes=[2]}(g); k = Transpose{perm=[0, 2, 1, 3]}(i); "
+    "j = Slice{starts=[4], sizes=[4], axes=[3]}(c); v = Transpose{perm=[0, 2, 1, 3]}(j); "
+    "s = MatrixMultiply{b=transpose}(q, k); p = Softmax{axis=3}(s); y = MatrixMultiply(p, v); return y",
+    // No heads: every second row, and channels of values from the back.
+    "x: f32[3, 10, 6]; q = Slice{starts=[0, 0], sizes=[10, 3], axes=[1, 2]}(x); "
+    "k = Slice{starts=[0, 3], sizes=[5, 3], strides=[2, 1], axes=[1, 2]}(x); "
+    "v = Slice{starts=[1, 5], sizes=[5, 6], strides=[2, -1], axes=[1, 2]}(x); "
+    "s = MatrixMultiply{b=transpose}(q, k); p = Softmax{axis=2}(s); y = MatrixMultiply(p, v); return y"};
+
+TEST(AttentionTactic, ReadsPartsOfATensorWhereTheyAre) {
+  const Numerics numerics;
+  for (const char* const text : kJoined) {
+    SCOPED_TRACE(text);
+    const auto graph = ir::parse(text);
+    ASSERT_TRUE(graph.has_value()) << graph.error().message;
+    const auto device = test_device(2);
+    const TacticContext cx{*graph, numerics, *device};
+    const ir::ValueId x = graph->inputs()[0], result = graph->outputs()[0].value;
+    const Match region = attention_tactic().match(cx, graph->value(result).producer);
+    ASSERT_TRUE(region.has_value()) << region.error().reason;
+    EXPECT_EQ(region->inputs, (std::vector{x, x, x, ir::ValueId::kNone}));
+    const Extents extents = graph->type(x).opt_extents();
+    const HostTensor input = tensor_of(extents, random_floats(volume(extents), 5));
+    const std::vector<HostTensor> inputs(3, input);
+    const auto y = run_variant(cx, attention_tactic(), *region, attention_tactic().variants(cx, *region)[0], inputs,
+                               graph->type(result).opt_extents());
+    ASSERT_TRUE(y.has_value()) << y.error().message;
+    const auto expected = ir::interpret(*graph, {input});
+    ASSERT_TRUE(expected.has_value()) << expected.error().message;
+    for (int64_t i = 0; i < y->volume(); ++i)
+      ASSERT_NEAR(y->data<float>()[i], (*expected)[0].data<float>()[i], 4e-6) << i;
+  }
+}
+TEST(AttentionTactic, QueriesInColumnsAreTransposedFirst) {
+  const Network network({.q = {0, 1, 3, 2}});
+  const Numerics numerics;
+  const auto device = test_device(1);
+  const Match region =
+      attention_tactic().match({network.graph, numerics, *device}, network.graph.value(network.result).producer);
+  ASSERT_TRUE(region.has_value()) << region.error().reason;
+  EXPECT_NE(network.graph.producer_as<ops::Transpose>(region->inputs[0]), nullptr);
+}
+TEST(AttentionTactic, ParametersOutsideOfAnOperandAreErrors) {
+  const auto graph = ir::parse(kJoined[0]);
+  const Numerics numerics;
+  const auto device = test_device(1);
+  const TacticContext cx{*graph, numerics, *device};
+  const Match region = attention_tactic().match(cx, graph->value(graph->outputs()[0].value).producer);
+  ASSERT_TRUE(region.has_value()) << region.error().reason;
+  std::vector<int64_t> params;
+  for (const sym::Expr& param : region->params) params.push_back(param.value());
+  const std::array<int64_t, 5> volumes{336, 336, 336, -1, 112};
+  EXPECT_TRUE(AttentionLayout::parse(params, volumes).has_value());
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (i >= 21 && i < 26) continue;  // the mask that is not there
+    for (const int64_t damage : {int64_t{1000}, INT64_MAX, INT64_MIN}) {
+      std::vector<int64_t> damaged = params;
+      damaged[i] += damage / 2;
+      EXPECT_FALSE(AttentionLayout::parse(damaged, volumes).has_value()) << i << ' ' << damage;
+    }
+  }
+  EXPECT_FALSE(AttentionLayout::parse(std::span(params).first(30), volumes).has_value());
 }
 
 }  // namespace

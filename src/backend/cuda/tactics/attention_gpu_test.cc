@@ -11,6 +11,8 @@
 #include "ir/testing/interpret.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
+#include "ops/reshape.h"
+#include "ops/slice.h"
 #include "ops/softmax.h"
 #include "ops/transpose.h"
 
@@ -26,6 +28,7 @@ struct AttentionCase {
   int64_t batch, heads, queries, keys, depth;
   Masked masked = Masked::kNo;
   bool rows_first = false;  ///< q, k, v and the result as [batch, row, head, channel]
+  bool joined = false;      ///< q, k and v side by side in one tensor; queries are as many as keys
 };
 
 HostTensor mask_of(const AttentionCase& c) {
@@ -44,12 +47,19 @@ HostTensor mask_of(const AttentionCase& c) {
 
 Net attention_net(const AttentionCase& c) {
   Net net(c.type);
-  const auto operand = [&](int64_t rows) {
+  const ir::ValueId all = c.joined ? net.input({c.batch, c.queries, 3 * c.heads * c.depth}) : ir::ValueId::kNone;
+  const auto operand = [&](int64_t rows, int64_t index) {
+    if (c.joined) {
+      const int64_t width = c.heads * c.depth;
+      const ir::ValueId part = net.add(ops::Slice{{index * width}, {width}, {1}, {2}}, {all});
+      const ir::ValueId heads = net.add(ops::Reshape{.dims = {c.batch, rows, c.heads, c.depth}}, {part});
+      return net.add(ops::Transpose{.perm = {0, 2, 1, 3}}, {heads});
+    }
     if (!c.rows_first) return net.input({c.batch, c.heads, rows, c.depth});
     const ir::ValueId stored = net.input({c.batch, rows, c.heads, c.depth});
     return net.add(ops::Transpose{.perm = {0, 2, 1, 3}}, {stored});
   };
-  const ir::ValueId q = operand(c.queries), k = operand(c.keys), v = operand(c.keys);
+  const ir::ValueId q = operand(c.queries, 0), k = operand(c.keys, 1), v = operand(c.keys, 2);
   ir::ValueId at = net.add(ops::MatrixMultiply{MatrixOp::kNone, MatrixOp::kTranspose}, {q, k});
   const double scale = 1 / std::sqrt(static_cast<double>(c.depth));
   const ir::ValueId factor = net.graph.add_constant(HostTensor::of(c.type, {1, 1, 1, 1}, std::span(&scale, 1)));
@@ -88,6 +98,9 @@ TEST_F(AttentionOnGpu, AgreesWithItsParts) {
       {"one query", kF16, 3, 2, 1, 200, 64, Masked::kEachKey},
       {"one key", kF16, 1, 1, 5, 1, 16},
       {"a query that sees nothing", kF16, 1, 2, 9, 40, 64, Masked::kHidesAllOfARow},
+      {"joined", kF16, 2, 3, 128, 128, 64, Masked::kEachKey, true, true},
+      {"joined, of odd lengths", kBF16, 2, 2, 77, 77, 80, Masked::kNo, true, true},
+      {"joined, of odd depth", kF16, 2, 2, 20, 20, 13, Masked::kCausal, true, true},
   };
   for (const AttentionCase& c : cases) {
     const Net net = attention_net(c);

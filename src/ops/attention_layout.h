@@ -1,0 +1,31 @@
+/// Where fused attention finds its operands: the parameters of its step, on any backend.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "base/error.h"
+
+namespace kiln {
+
+/// A tensor as [batch, head, row, column]; a stride of 0 repeats. In elements.
+struct AttentionOperand {
+  int64_t offset = 0;
+  std::array<int64_t, 4> strides{};
+};
+
+/// Queries and keys are rows of q and k; columns are channels, of the mask keys.
+struct AttentionLayout {
+  int64_t batch = 0, heads = 0, queries = 0, keys = 0;
+  int64_t depth = 0;        ///< of q and k
+  int64_t value_depth = 0;  ///< of v and out
+  AttentionOperand q, k, v, mask, out;
+
+  /// The six extents in their order and then, of each operand in its order, the offset and the strides.
+  static constexpr size_t kNumParams = 6 + 5 * 5;
+  /// From a step's parameters and the volumes of q, k, v, mask (-1: there is none) and out. Fails where an element
+  /// would lie outside of its tensor, or where the channels of q or out, or the keys of the mask, are not neighbours.
+  static Result<AttentionLayout> parse(std::span<const int64_t> params, const std::array<int64_t, 5>& volumes);
+};
+
+}  // namespace kiln
