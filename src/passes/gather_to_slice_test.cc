@@ -22,6 +22,18 @@ TEST(GatherToSlice, IrregularIndicesStay) {
       "y = Gather{mode=default, axis=1, num_elementwise_dims=0}(x, i)\nreturn y\n";
   EXPECT_EQ(after_pass(gather_to_slice, kText), kText);
 }
+TEST(GatherToSlice, AllElementsInTheirOrderAreAView) {  // masks of attention, indexed by aranges
+  EXPECT_EQ(after_pass(gather_to_slice,
+                       "x: f32[2, 2, 3]; "
+                       "j = Constant{value=i64[4, 2](0, 0, 0, 1, 1, 0, 1, 1)}(); y = Gather{mode=nd}(x, j); return y"),
+            "x: f32[2, 2, 3]\n"
+            "y = Reshape{dims=[4, 3], zero_is_placeholder=false}(x)\n"
+            "return y\n");
+  const char* const kText =
+      "x: f32[2, 3]\ni = Constant{value=i64[4, 2](0, 0, 0, 1, 1, 0, 1, 1)}()\n"
+      "y = Gather{mode=nd, axis=0, num_elementwise_dims=0}(x, i)\nreturn y\n";
+  EXPECT_EQ(after_pass(gather_to_slice, kText), kText);
+}
 TEST(GatherToSlice, KeepsValuesAndSettles) {
   check_pass<ops::Gather, ops::Gather, ops::Transpose, ops::Unsqueeze>(gather_to_slice, {.least_changed = 100});
 }

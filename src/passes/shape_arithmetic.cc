@@ -8,8 +8,6 @@
 namespace kiln::passes {
 namespace {
 
-bool is_done(const Op& op) { return op.as<ops::Constant>() || op.as<ops::DimValues>(); }
-
 /// The value's elements as a tensor; they are constants.
 HostTensor constant_of(const TensorType& type) {
   std::vector<int64_t> numbers;
@@ -21,13 +19,15 @@ HostTensor constant_of(const TensorType& type) {
 
 Status shape_arithmetic(ir::Graph& graph, PassContext&) {
   for (const ir::NodeId id : TRY(graph.topological_order())) {
-    if (is_done(graph.node(id).op)) continue;
+    if (graph.node(id).op.as<ops::Constant>()) continue;
+    const bool is_dim_values = graph.node(id).op.as<ops::DimValues>();  // whose symbols a profile may have fixed
     for (const ir::ValueId output : std::vector(graph.node(id).outputs)) {
       const TensorType type = graph.type(output);
       if (!type.values || !type.is_static() || graph.num_uses(output) == 0) continue;
       if (!std::ranges::all_of(*type.values, [](const sym::Expr& e) { return e.is_valid(); })) continue;
       const std::string name = graph.value(output).name;
       const bool fixed = std::ranges::all_of(*type.values, [](const sym::Expr& e) { return e.is_const(); });
+      if (is_dim_values && !fixed) continue;
       ir::ValueId made;
       if (fixed)
         made = graph.add_constant(constant_of(type), name);

@@ -1,8 +1,9 @@
-/// kiln dump m.onnx --after=PASS: the graph as text.
+/// kiln dump m.onnx --after=PASS --shapes=x:1x3x224x224: the graph as text.
 #include <cstdio>
 #include <string>
 
 #include "arguments.h"
+#include "builder/specialize.h"
 #include "commands.h"
 #include "ops/constant.h"
 #include "passes/pass.h"
@@ -37,8 +38,10 @@ class PassTimes final : public Log {
 }  // namespace
 
 Status run_dump(const Arguments& arguments) {
-  TRY(require(arguments.words.size() == 2, "usage: kiln dump m.onnx [--after=PASS] [--verify] [--count] [--verbose]"));
+  TRY(require(arguments.words.size() == 2,
+              "usage: kiln dump m.onnx [--after=PASS] [--shapes=...] [--verify] [--count] [--verbose]"));
   ir::Graph graph = TRY(import_file(arguments.words[1]));
+  if (arguments.has("shapes")) graph = TRY(specialize(graph, TRY(fixed_profile(graph, arguments.get("shapes")))));
   Wanted wanted{arguments.get("after"), arguments.has("verify"), arguments.has("count"), {}};
   if (wanted.pass == "import") return std::fputs(ir::print(graph).c_str(), stdout), Status{};
   std::string names = "import";

@@ -7,6 +7,7 @@ namespace {
 
 constexpr const char* kHelp =
     "kiln dump m.onnx [--after=PASS]     prints the graph after a pass (import: before the first; default: after all)\n"
+    "  --shapes=x:1x3,...                for these extents alone\n"
     "  --verify --count --verbose        checks the graph, counts its nodes (constants aside), times every pass\n"
     "kiln profile m.onnx [--shapes=...]  builds for this CPU, runs, and prints the time of every step\n"
     "kiln why m.plan [LAYER]             how a layer came to be run as it is: what could have run it, with times, and "
