@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ops/cast.h"
+#include "ops/concatenation.h"
 #include "ops/element_wise.h"
 #include "ops/identity.h"
 #include "ops/reshape.h"
@@ -98,6 +99,22 @@ Folded fold_cast(const HostTensor& x, DType to) {
   return std::move(fresh.tensor);
 }
 
+Folded fold_concatenation(const ops::Concatenation& op, std::span<const HostTensor* const> parts, const Extents& to) {
+  const DType dtype = parts[0]->dtype();
+  if (bits_of(dtype) < 8) return std::nullopt;
+  const auto axis = static_cast<size_t>(TRY(normalize_axis(op.axis, static_cast<int>(to.size()))));
+  HostTensor::Fresh fresh = TRY(HostTensor::make(dtype, to));
+  const int64_t rows = volume(std::span(to).first(axis));
+  std::byte* y = fresh.data.data();
+  for (int64_t row = 0; row < rows; ++row)
+    for (const HostTensor* part : parts) {
+      const size_t bytes = part->bytes().size() / static_cast<size_t>(rows);
+      std::memcpy(y, part->bytes().data() + static_cast<size_t>(row) * bytes, bytes);
+      y += bytes;
+    }
+  return std::move(fresh.tensor);
+}
+
 /// Strides along the axes of `to`, 0 along those that `x` repeats.
 Extents broadcast_strides(const HostTensor& x, const Extents& to) {
   Extents strides = row_major_strides(x.extents());
@@ -143,6 +160,7 @@ Folded fast_fold(const Op& op, std::span<const HostTensor* const> inputs, const 
   if (volume(to) < kSmall) return std::nullopt;
   if (const auto* transpose = op.as<ops::Transpose>()) return fold_transpose(*transpose, x, to);
   if (const auto* cast = op.as<ops::Cast>()) return fold_cast(x, cast->to);
+  if (const auto* join = op.as<ops::Concatenation>()) return fold_concatenation(*join, inputs, to);
   if (const auto* element_wise = op.as<ops::ElementWise>()) return fold_element_wise(*element_wise, x, *inputs[1], to);
   return std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include "passes/reshape_to.h"
 #include "passes/rewrite.h"
 #include "passes/settle.h"
+#include "tensor/refinement.h"
 
 namespace kiln::passes {
 namespace {
@@ -144,10 +145,49 @@ Status above_reshapes(ir::Graph& graph, PassContext&) {
   });
 }
 
+/// A cut of what a Reshape makes of `from`, as a cut of `from`: along an axis that is whole there, or the first of
+/// those that one was split into. Nothing for others, and where the rest of a split axis has no constant extent.
+std::optional<Cut> cut_before(const Cut& cut, const Shape& from, const Shape& to) {
+  const auto refined = refine(from, to);
+  if (!refined) return std::nullopt;
+  Cut before;
+  for (size_t i = 0; i < cut.axes.size(); ++i) {
+    const auto& mine = refined->to[static_cast<size_t>(cut.axes[i])];
+    if (mine.empty()) return std::nullopt;
+    const auto owner = std::ranges::find_if(
+        refined->from, [&](const auto& pieces) { return !pieces.empty() && pieces.front() == mine.front(); });
+    if (owner == refined->from.end() || mine.back() > owner->back()) return std::nullopt;
+    int64_t inner = 1;
+    for (int64_t piece = mine.back() + 1; piece <= owner->back(); ++piece) {
+      const auto extent = refined->pieces[static_cast<size_t>(piece)].constant();
+      if (!extent) return std::nullopt;
+      inner *= *extent;
+    }
+    if (inner != 1 && cut.strides[i] != 1) return std::nullopt;
+    before.axes.push_back(owner - refined->from.begin());
+    before.starts.push_back(cut.starts[i] * inner);
+    before.sizes.push_back(cut.sizes[i] * inner);
+    before.strides.push_back(cut.strides[i]);
+  }
+  return before;
+}
+
+/// Slice(Reshape(x)) whose elements are a Slice of x: the Reshape goes below, to meet what follows.
+Status above_splits(ir::Graph& graph, PassContext&) {
+  const ir::Pattern sliced = ir::op<ops::Slice>("y", ir::op<ops::Reshape>("r", ir::any("x")));
+  return rewrite(graph, sliced, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    const auto cut = cut_of(found.graph(), found.node_id("y"));
+    const auto before = cut ? cut_before(*cut, found.type("x").shape, found.type("r").shape) : std::nullopt;
+    if (!before) return {};
+    const ir::ValueId part = TRY(patch.add(slice_of(*before), {found.value("x")}));
+    return patch.replace(found.value("y"), TRY(reshape_to(patch, part, found.type("y").shape)));
+  });
+}
+
 }  // namespace
 
 Status hoist_slices(ir::Graph& graph, PassContext& cx) {
-  return settle(graph, cx, {above_reshapes, above_transposes, into_concatenations, together});
+  return settle(graph, cx, {above_reshapes, above_splits, above_transposes, into_concatenations, together});
 }
 
 }  // namespace kiln::passes

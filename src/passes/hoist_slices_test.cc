@@ -32,6 +32,24 @@ TEST(HoistSlices, AcrossAnAxisOfOne) {
             "%7 = Transpose{perm=[1, 0, 2]}(%6)\n"
             "y = Reshape{dims=[1, 1, 7, 5], zero_is_placeholder=false}(%7)\nreturn y\n");
 }
+TEST(HoistSlices, PartsOfAnAxisThatWasSplit) {  // the projections of attention
+  EXPECT_EQ(after_pass(hoist_slices,
+                       "x: f32[n, 5, 24]; r = Reshape{dims=[0, 0, 3, 2, 4]}(x); "
+                       "a = Slice{starts=[0], sizes=[1], axes=[2]}(r); b = Slice{starts=[2], sizes=[1], axes=[2]}(r); "
+                       "return a, b"),
+            "x: f32[n, 5, 24]\n"
+            "%4 = Slice{starts=[0], sizes=[8], strides=[1], axes=[2], mode=strict_bounds}(x)\n"
+            "a = Reshape{dims=[-1, 5, 1, 2, 4], zero_is_placeholder=false}(%4)\n"
+            "%6 = Slice{starts=[16], sizes=[8], strides=[1], axes=[2], mode=strict_bounds}(x)\n"
+            "b = Reshape{dims=[-1, 5, 1, 2, 4], zero_is_placeholder=false}(%6)\n"
+            "return a, b\n");
+}
+TEST(HoistSlices, NotOfTheInnerPartsOfAnAxis) {
+  const char* const kText =
+      "x: f32[7, 6]\nr = Reshape{dims=[7, 2, 3], zero_is_placeholder=false}(x)\n"
+      "y = Slice{starts=[0], sizes=[1], strides=[1], axes=[2], mode=strict_bounds}(r)\nreturn y\n";
+  EXPECT_EQ(after_pass(hoist_slices, kText), kText);
+}
 TEST(HoistSlices, NotWhereElementsWouldBeTransposedTwice) {
   const char* const kText =
       "x: f32[7, 3]\nt = Transpose{perm=[1, 0]}(x)\n"

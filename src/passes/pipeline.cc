@@ -7,6 +7,7 @@
 #include "passes/fold_padding.h"
 #include "passes/gather_to_slice.h"
 #include "passes/merge_common.h"
+#include "passes/merge_products.h"
 #include "passes/pass.h"
 #include "passes/recognize_gelu.h"
 #include "passes/recognize_normalization.h"
@@ -36,6 +37,7 @@ std::span<const NamedPass> pipeline() {
       {"drop_expands", drop_expands},
       {"simplify_movement", simplify_movement},
       {"transpose_operands", transpose_operands},
+      {"merge_products", merge_products},
       {"fold_constants again", fold_constants},
       {"remove_identities again", remove_identities},
       {"fold_padding", fold_padding},

@@ -9,33 +9,14 @@
 #include "ops/unary.h"
 #include "passes/reshape_to.h"
 #include "passes/rewrite.h"
+#include "passes/row_wise.h"
 
 namespace kiln::passes {
 namespace {
 
-/// Whether every axis of the constant but the last has extent 1.
-bool spans_last_axis(const HostTensor& constant) {
-  const Extents& extents = constant.extents();
-  return !extents.empty() && std::all_of(extents.begin(), extents.end() - 1, [](int64_t e) { return e == 1; });
-}
-
-/// Whether the constant is one matrix, without batch axes of other extents than 1.
-bool is_matrix(const HostTensor& constant) {
-  const Extents& extents = constant.extents();
-  return extents.size() >= 2 && std::all_of(extents.begin(), extents.end() - 2, [](int64_t e) { return e == 1; });
-}
-
 /// The one input of a row-wise pointwise node that is no constant; -1 where the node is something else.
 int varying_input(const ir::Graph& graph, ir::NodeId id) {
-  const ir::Node& node = graph.node(id);
-  if (node.op.as<ops::Activation>() || node.op.as<ops::Unary>()) return 0;
-  if (!node.op.as<ops::ElementWise>()) return -1;
-  for (size_t i = 0; i < 2; ++i) {
-    const HostTensor* other = graph.constant(node.inputs[1 - i]);
-    const bool same = graph.type(node.inputs[i]).shape == graph.type(node.outputs[0]).shape;
-    if (other && spans_last_axis(*other) && same && !graph.constant(node.inputs[i])) return static_cast<int>(i);
-  }
-  return -1;
+  return is_row_product(graph, id) ? -1 : row_input(graph, id);
 }
 
 /// Whether Reshapes alone read the value, perhaps behind row-wise nodes.
@@ -70,8 +51,8 @@ Status below_products(ir::Graph& graph) {
     const auto& op = found.op<ops::MatrixMultiply>("y");
     const HostTensor& w = *found.constant("w");
     const TensorType& x = found.type("x");
-    if (op.a != ops::MatrixOp::kNone || op.b == ops::MatrixOp::kVector || !is_matrix(w) ||
-        !keeps_rows(x, found.type("rows")) || !ends_in_reshapes(found.graph(), found.value("y")))
+    if (!is_row_product(found.graph(), found.node_id("y")) || !keeps_rows(x, found.type("rows")) ||
+        !ends_in_reshapes(found.graph(), found.value("y")))
       return {};
     const ir::ValueId y = TRY(patch.add(op, {found.value("x"), with_rank(patch, w, x.rank(), 2)}));
     return patch.replace(found.value("y"), TRY(reshape_to(patch, y, found.type("y").shape)));
@@ -107,15 +88,12 @@ Result<ir::ValueId> under(const ir::Graph& graph, ir::Patch& patch, ir::ValueId 
   const ir::Node& node = graph.node(id);
   std::vector<ir::ValueId> inputs = node.inputs;
   const int rank = static_cast<int>(lead.size()) + 1;
-  if (const auto* product = node.op.as<ops::MatrixMultiply>()) {
-    const HostTensor* w = graph.constant(inputs[1]);
-    if (!w || !is_matrix(*w) || product->a != ops::MatrixOp::kNone || product->b == ops::MatrixOp::kVector ||
-        !graph.producer_as<ops::Reshape>(inputs[0]))
-      return ir::ValueId::kNone;
+  if (node.op.as<ops::MatrixMultiply>()) {
+    if (!is_row_product(graph, id) || !graph.producer_as<ops::Reshape>(inputs[0])) return ir::ValueId::kNone;
     Shape rows = lead;
     rows.push_back(graph.type(inputs[0]).shape.back());
     inputs[0] = TRY(reshape_to(patch, graph.node(graph.value(inputs[0]).producer).inputs[0], rows));
-    inputs[1] = with_rank(patch, *w, rank, 2);
+    inputs[1] = with_rank(patch, *graph.constant(inputs[1]), rank, 2);
     return patch.add(node.op, inputs);
   }
   const int input = varying_input(graph, id);

@@ -1,0 +1,157 @@
+#include "passes/merge_products.h"
+
+#include <algorithm>
+
+#include "ir/patch.h"
+#include "ops/concatenation.h"
+#include "ops/element_wise.h"
+#include "ops/expand.h"
+#include "ops/matrix_multiply.h"
+#include "ops/reshape.h"
+#include "ops/slice.h"
+#include "ops/squeeze.h"
+#include "ops/transpose.h"
+#include "ops/unsqueeze.h"
+#include "passes/remove_dead.h"
+#include "passes/row_wise.h"
+
+namespace kiln::passes {
+namespace {
+
+/// A product with weights, and what it is after its bias.
+struct Projection {
+  ir::NodeId product;
+  ir::ValueId bias = ir::ValueId::kNone;  ///< a constant
+  ir::ValueId result;
+  int64_t columns;
+};
+
+/// Whether what reads the result may read the input instead, with strides of its own.
+bool only_moves(const Op& op) {
+  return op.as<ops::Reshape>() || op.as<ops::Squeeze>() || op.as<ops::Unsqueeze>() || op.as<ops::Transpose>() ||
+         op.as<ops::Slice>() || op.as<ops::Expand>();
+}
+
+/// Whether products of two variables alone read the value, perhaps moved and multiplied by numbers.
+bool feeds_products(const ir::Graph& graph, ir::ValueId value, int depth = 8) {
+  const auto& users = graph.value(value).users;
+  if (graph.is_output(value) || users.empty() || depth == 0) return false;
+  return std::ranges::all_of(users, [&](ir::NodeId user) {
+    const ir::Node& node = graph.node(user);
+    const ir::ValueId other = node.inputs[node.inputs[0] == value && node.inputs.size() > 1 ? 1 : 0];
+    if (node.op.as<ops::MatrixMultiply>()) return !graph.constant(other);
+    if (only_moves(node.op)) return node.inputs[0] == value && feeds_products(graph, node.outputs[0], depth - 1);
+    const auto* op = node.op.as<ops::ElementWise>();
+    const HostTensor* number = op ? graph.constant(other) : nullptr;
+    const bool scales = op && (op->kind == ops::ElementWiseKind::kProd || op->kind == ops::ElementWiseKind::kDiv);
+    return number && number->volume() == 1 && scales && feeds_products(graph, node.outputs[0], depth - 1);
+  });
+}
+
+/// The constant that a node adds to each row of `value`; kNone where it does something else.
+ir::ValueId bias_behind(const ir::Graph& graph, ir::NodeId id, ir::ValueId value) {
+  const ir::Node& node = graph.node(id);
+  const auto* op = node.op.as<ops::ElementWise>();
+  if (!op || op->kind != ops::ElementWiseKind::kSum) return ir::ValueId::kNone;
+  const ir::ValueId other = node.inputs[node.inputs[0] == value ? 1 : 0];
+  const HostTensor* constant = graph.constant(other);
+  if (!constant || constant->rank() == 0 || !graph.type(value).same_type(graph.type(node.outputs[0])))
+    return ir::ValueId::kNone;
+  const int64_t last = constant->extents().back();
+  const bool is_row = constant->volume() == last && sym::Expr(last) == graph.type(value).shape.back();
+  return is_row ? other : ir::ValueId::kNone;
+}
+
+std::optional<Projection> projection_at(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (!is_row_product(graph, id)) return std::nullopt;
+  const bool transposed = node.op.as<ops::MatrixMultiply>()->b == ops::MatrixOp::kTranspose;
+  const Extents& extents = graph.constant(node.inputs[1])->extents();
+  Projection found{.product = id, .result = node.outputs[0], .columns = 0};
+  found.columns = extents[extents.size() - (transposed ? 2 : 1)];
+  if (graph.num_uses(found.result) == 1 && !graph.is_output(found.result)) {
+    const ir::NodeId user = graph.value(found.result).users[0];
+    found.bias = bias_behind(graph, user, found.result);
+    if (found.bias != ir::ValueId::kNone) found.result = graph.node(user).outputs[0];
+  }
+  return feeds_products(graph, found.result) ? std::optional(found) : std::nullopt;
+}
+
+/// The products of x like that at `first`, in the order of their ids.
+std::vector<Projection> siblings_of(const ir::Graph& graph, ir::NodeId first) {
+  const auto& like = *graph.node(first).op.as<ops::MatrixMultiply>();
+  const ir::ValueId x = graph.node(first).inputs[0];
+  std::vector<ir::NodeId> users = graph.value(x).users;
+  std::ranges::sort(users);
+  users.erase(std::unique(users.begin(), users.end()), users.end());
+  std::vector<Projection> result;
+  for (const ir::NodeId user : users) {
+    const auto* op = graph.node(user).op.as<ops::MatrixMultiply>();
+    if (!op || op->b != like.b || graph.node(user).inputs[0] != x) continue;
+    if (const auto projection = projection_at(graph, user)) result.push_back(*projection);
+  }
+  return result;
+}
+
+/// The biases in one row; zeros where there is none.
+Result<ir::ValueId> joined_bias(const ir::Graph& graph, std::span<const Projection> parts, ir::Patch& patch) {
+  const TensorType& y = graph.type(parts[0].result);
+  std::vector<ir::ValueId> rows;
+  for (const Projection& part : parts) {
+    Extents extents(y.shape.size(), 1);
+    extents.back() = part.columns;
+    if (part.bias == ir::ValueId::kNone)
+      rows.push_back(patch.add_constant(TRY(HostTensor::make(y.dtype, extents)).tensor));  // made of zeros
+    else
+      rows.push_back(patch.add_constant(graph.constant(part.bias)->reshaped(extents)));
+  }
+  return patch.add(ops::Concatenation{y.rank() - 1}, rows);
+}
+
+Status join(const ir::Graph& graph, std::span<const Projection> parts, ir::Patch& patch) {
+  const ir::Node& first = graph.node(parts[0].product);
+  const auto& op = *first.op.as<ops::MatrixMultiply>();
+  const int rank = graph.output_type(parts[0].product).rank();
+  std::vector<ir::ValueId> weights;
+  for (const Projection& part : parts) weights.push_back(graph.node(part.product).inputs[1]);
+  const int along = op.b == ops::MatrixOp::kTranspose ? rank - 2 : rank - 1;
+  const ir::ValueId w = TRY(patch.add(ops::Concatenation{along}, weights));
+  ir::ValueId y = TRY(patch.add(op, {first.inputs[0], w}));
+  if (std::ranges::any_of(parts, [](const Projection& part) { return part.bias != ir::ValueId::kNone; }))
+    y = TRY(patch.add(ops::ElementWise{ops::ElementWiseKind::kSum}, {y, TRY(joined_bias(graph, parts, patch))}));
+  int64_t start = 0;
+  for (const Projection& part : parts) {
+    const ops::Slice slice{.starts = {start}, .sizes = {part.columns}, .strides = {1}, .axes = {rank - 1}};
+    TRY(patch.replace(part.result, TRY(patch.add(slice, {y}))));
+    start += part.columns;
+  }
+  return {};
+}
+
+/// Where the products come from, and the first one's name.
+ir::Patch::Origin origin_of(const ir::Graph& graph, std::span<const Projection> parts) {
+  ir::Patch::Origin origin{{}, graph.node(parts[0].product).name};
+  for (const Projection& part : parts)
+    for (const ir::NodeId id : {part.product, graph.value(part.result).producer})
+      for (const std::string& from : graph.node(id).provenance)
+        if (std::ranges::find(origin.provenance, from) == origin.provenance.end()) origin.provenance.push_back(from);
+  return origin;
+}
+
+}  // namespace
+
+Status merge_products(ir::Graph& graph, PassContext& cx) {
+  if (cx.refittable) return {};
+  for (const ir::NodeId id : TRY(graph.topological_order())) {
+    if (!graph.node(id).op.as<ops::MatrixMultiply>()) continue;
+    const std::vector<Projection> parts = siblings_of(graph, id);
+    if (parts.size() < 2 || parts[0].product != id) continue;
+    ir::Patch patch(graph);
+    TRY(join(graph, parts, patch));
+    if (TRY(patch.applies())) TRY(patch.apply(graph, origin_of(graph, parts)));
+  }
+  TRY(graph.infer());
+  return remove_dead(graph, cx);
+}
+
+}  // namespace kiln::passes

@@ -1,0 +1,42 @@
+#include "passes/row_wise.h"
+
+#include <algorithm>
+
+#include "ops/activation.h"
+#include "ops/element_wise.h"
+#include "ops/matrix_multiply.h"
+#include "ops/unary.h"
+
+namespace kiln::passes {
+namespace {
+
+/// Whether all axes have extent 1 but the last `kept`.
+bool spans_last(const HostTensor& constant, size_t kept) {
+  const Extents& extents = constant.extents();
+  return extents.size() >= kept &&
+         std::all_of(extents.begin(), extents.end() - static_cast<ptrdiff_t>(kept), [](int64_t e) { return e == 1; });
+}
+
+}  // namespace
+
+bool is_row_product(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  const auto* op = node.op.as<ops::MatrixMultiply>();
+  if (!op || op->a != ops::MatrixOp::kNone || op->b == ops::MatrixOp::kVector) return false;
+  const HostTensor* w = graph.constant(node.inputs[1]);
+  return w && spans_last(*w, 2) && !graph.constant(node.inputs[0]);
+}
+
+int row_input(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (node.op.as<ops::Activation>() || node.op.as<ops::Unary>() || is_row_product(graph, id)) return 0;
+  if (!node.op.as<ops::ElementWise>()) return -1;
+  for (size_t i = 0; i < 2; ++i) {
+    const HostTensor* other = graph.constant(node.inputs[1 - i]);
+    const bool same = graph.type(node.inputs[i]).shape == graph.type(node.outputs[0]).shape;
+    if (other && spans_last(*other, 1) && same && !graph.constant(node.inputs[i])) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace kiln::passes

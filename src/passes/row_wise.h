@@ -1,0 +1,14 @@
+/// What treats every row of the last axis alike, so that rows may come in any order and under any leading axes.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace kiln::passes {
+
+/// The input whose rows a node maps one to one: a MatrixMultiply's by a constant matrix, or the one of a pointwise op
+/// whose other operand is a constant row or one element. -1 where the node is something else.
+int row_input(const ir::Graph& graph, ir::NodeId id);
+/// Whether the node is such a MatrixMultiply.
+bool is_row_product(const ir::Graph& graph, ir::NodeId id);
+
+}  // namespace kiln::passes
