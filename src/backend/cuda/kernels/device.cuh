@@ -9,17 +9,20 @@ namespace kiln {
 inline constexpr int kWarp = 32;
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
-/// Returns when what earlier kernels of the stream have written is there to be read. Every kernel calls it before its
-/// first access to memory that another kernel writes; without programmatic dependent launch it costs nothing.
-__device__ __forceinline__ void pdl_wait() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 /// Lets the next kernel's blocks start, as far as there is room for them.
 __device__ __forceinline__ void pdl_launch() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+/// Returns when what earlier kernels of the stream have written is there to be read. Every kernel calls it before its
+/// first access to memory that another kernel writes; without programmatic dependent launch it costs nothing.
+/// A grid of few blocks leaves room for the next one's at once: they begin, and wait in turn.
+__device__ __forceinline__ void pdl_wait() {
+#if __CUDA_ARCH__ >= 900
+  constexpr unsigned kFewBlocks = 264;
+  if (gridDim.x <= kFewBlocks) pdl_launch();
+  asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "backend/cuda/tactics/convolution.h"
+#include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/deconvolution.h"
 #include "backend/cuda/tactics/matrix_multiply.h"
 #include "backend/cuda/testing/net.h"
@@ -200,9 +202,9 @@ TEST_F(ContractionsOnGpu, Deconvolutions) {
   for (const FilterCase& c : cases) check(filter_net<ops::Deconvolution>(c), deconvolution_tactic(), c.type, c.name);
 }
 
-// Rates: prints TFLOP/s of the fastest five variants and of the estimate's first; run with
-// --gtest_also_run_disabled_tests --gtest_filter='*Rates*'.
-void print_rates(const std::string& name, double flops, std::vector<RanVariant> ran) {
+// Rates: prints TFLOP/s of the fastest variants and of the estimate's first, beside the best of cuBLASLt's in the same
+// run; with --gtest_also_run_disabled_tests --gtest_filter='*OnGpu*Rates'.
+void print_rates(const std::string& name, double flops, std::vector<RanVariant> ran, size_t most = 5) {
   const std::string first = ran.empty() ? "" : ran.front().name;
   std::erase_if(ran, [](const RanVariant& v) {
     if (!v.failure.empty()) std::printf("  %s FAILED %s\n", v.name.c_str(), v.failure.c_str());
@@ -211,26 +213,63 @@ void print_rates(const std::string& name, double flops, std::vector<RanVariant> 
   std::ranges::sort(ran, {}, &RanVariant::time_us);
   std::printf("%s\n", name.c_str());
   for (size_t i = 0; i < ran.size(); ++i)
-    if (i < 5 || ran[i].name == first)
+    if (i < most || ran[i].name == first)
       std::printf("  %8.2f us %7.1f TFLOP/s  %s%s\n", ran[i].time_us, flops / ran[i].time_us * 1e-6,
                   ran[i].name.c_str(), ran[i].name == first ? "  (guessed first)" : "");
   std::fflush(stdout);
 }
 
-TEST_F(ContractionsOnGpu, DISABLED_ProductRates) {
-  const int64_t sizes[][3] = {{512, 512, 512},    {1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096},
-                              {8192, 8192, 8192}, {128, 2304, 768},   {128, 768, 768},    {128, 3072, 768},
-                              {128, 768, 3072},   {1024, 3072, 768},  {4096, 3072, 768},  {4096, 768, 3072},
-                              {1, 4096, 4096},    {1, 1000, 2048},    {16, 4096, 4096}};
+/// Ours and cuBLASLt's, timed with `numerics`.
+void print_product_rates(CudaDevice& gpu, const Net& net, int64_t m, int64_t n, int64_t k,
+                         const VariantRun& options = {.timed = true, .optimization_level = 4}) {
+  const double flops = 2.0 * static_cast<double>(m * n * k);
+  const std::string name = str(m, " x ", n, " x ", k);
+  const auto ours = run_variants(gpu, net.graph, matrix_multiply_tactic(), net.inputs, options);
+  ASSERT_TRUE(ours) << ours.error().message;
+  print_rates(name, flops, *ours);
+  if (const auto theirs = run_variants(gpu, net.graph, cublaslt_product_tactic(), net.inputs, {.timed = true}))
+    print_rates(name + " by cuBLASLt", flops, *theirs, 1);
+}
+
+TEST_F(ContractionsOnGpu, DISABLED_LargeProductRates) {
+  for (const int64_t size : {1024, 2048, 4096, 8192}) {
+    Net net(kF16);
+    net.finish(
+        net.add(ops::MatrixMultiply{MatrixOp::kNone, kT}, {net.input({size, size}), net.input({size, size}, 0.02)}));
+    print_product_rates(*gpu_, net, size, size, size, {.timed = true, .only = "wgmma", .optimization_level = 5});
+  }
+}
+
+TEST_F(ContractionsOnGpu, DISABLED_SmallProductRates) {
+  const int64_t sizes[][3] = {{128, 768, 768},  {128, 2304, 768},  {128, 3072, 768}, {128, 768, 3072},
+                              {197, 768, 768},  {197, 2304, 768},  {197, 3072, 768}, {197, 768, 3072},
+                              {1024, 768, 768}, {1024, 3072, 768}, {1024, 768, 3072}};
   for (const auto& [m, n, k] : sizes) {
     Net net(kF16);
     const ir::ValueId y = net.add(ops::MatrixMultiply{}, {net.input({m, k}), net.constant({k, n}, 0.02)});
     net.finish(with_tail(net, y, Tail::kBiasRelu, {1, n}));
-    const auto ran =
-        run_variants(*gpu_, net.graph, matrix_multiply_tactic(), net.inputs, {.timed = true, .optimization_level = 5});
-    ASSERT_TRUE(ran) << ran.error().message;
-    print_rates(str(m, " x ", n, " x ", k), 2.0 * static_cast<double>(m * n * k), *ran);
+    print_product_rates(*gpu_, net, m, n, k);
   }
+}
+
+TEST_F(ContractionsOnGpu, DISABLED_FewRowsProductRates) {
+  const int64_t sizes[][3] = {{1, 2304, 768},   {1, 768, 3072},  {8, 3072, 768},   {1, 4096, 4096},
+                              {16, 4096, 4096}, {1, 50257, 768}, {16, 50257, 768}, {1, 14336, 4096}};
+  for (const auto& [m, n, k] : sizes) {
+    Net net(kF16);
+    const ir::ValueId y = net.add(ops::MatrixMultiply{}, {net.input({m, k}), net.constant({k, n}, 0.02)});
+    net.finish(with_tail(net, y, Tail::kBiasRelu, {1, n}));
+    print_product_rates(*gpu_, net, m, n, k);
+  }
+}
+
+TEST_F(ContractionsOnGpu, DISABLED_SingleProductRates) {
+  for (const bool tf32 : {false, true})
+    for (const auto& [m, n, k] : {std::array<int64_t, 3>{128, 768, 768}, {128, 768, 3072}, {2048, 2048, 2048}}) {
+      Net net(kF32);
+      net.finish(net.add(ops::MatrixMultiply{}, {net.input({m, k}), net.constant({k, n}, 0.02)}));
+      print_product_rates(*gpu_, net, m, n, k, {.numerics = {.tf32 = tf32}, .timed = true, .optimization_level = 4});
+    }
 }
 
 TEST_F(ContractionsOnGpu, DISABLED_ConvolutionRates) {

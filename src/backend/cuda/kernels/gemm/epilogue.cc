@@ -16,13 +16,22 @@ std::string literal(float value) {
   return str(text, "f");
 }
 
-/// The lines that put operand `i` of a vector into `x<i>`.
-std::string load_text(size_t i, DType type, HookOperand reach) {
-  const std::string pointer = str("static_cast<const ", element_name(type), "*>(operand[", i, "])");
-  if (reach == HookOperand::kScalar) return str("    const float s", i, " = to_float(*", pointer, ");\n");
-  return str("    float x", i, "[V];\n    load_vector(x", i, ", ", pointer, " + ",
-             reach == HookOperand::kWhole ? "index" : "column", ");\n");
-}
+/// What a kernel does with its operands, as text: where they are kept, how they get there, and how x becomes y.
+struct EpilogueText {
+  std::string members, loads, steps;
+
+  /// Operand `i`; the result is what it is called in the steps.
+  std::string read(size_t i, DType type, HookOperand reach) {
+    const std::string_view element = element_name(type);
+    const std::string pointer = str("static_cast<const ", element, "*>(from.operand[", i, "])");
+    const bool one = reach == HookOperand::kScalar;
+    members += one ? str("    ", element, " x", i, ";\n") : str("    Vec<", element, ", V> x", i, ";\n");
+    loads += one ? str("      x", i, " = *", pointer, ";\n")
+                 : str("      x", i, " = load_vec<", element, ", V>(", pointer, " + ",
+                       reach == HookOperand::kWhole ? "index" : "column", ");\n");
+    return str("to_float(x", i, one ? ")" : ".at[v])");
+  }
+};
 
 }  // namespace
 
@@ -47,33 +56,30 @@ std::string epilogue_source(const Epilogue& epilogue) {
   if (epilogue.hook) text += "#include \"vocabulary.cuh\"\n";
   text += "namespace kiln {\n";
   if (epilogue.hook) text += nest_device_function(epilogue.hook->program, "epilogue_hook", NestRounding::kStores);
-  std::string loads, steps, hook_arguments;
-  if (epilogue.bias) {
-    loads += load_text(0, *epilogue.bias, HookOperand::kChannel);
-    steps += "      y += x0[v];\n";
-  }
-  if (epilogue.residual) {
-    loads += load_text(1, *epilogue.residual, HookOperand::kWhole);
-    steps += "      y += x1[v];\n";
-  }
+  EpilogueText of;
+  if (epilogue.bias) of.steps += str("        y += ", of.read(0, *epilogue.bias, HookOperand::kChannel), ";\n");
+  if (epilogue.residual) of.steps += str("        y += ", of.read(1, *epilogue.residual, HookOperand::kWhole), ";\n");
   if (std::isfinite(epilogue.lo))
-    steps += str("      y = y < ", literal(epilogue.lo), " ? ", literal(epilogue.lo), " : y;\n");
+    of.steps += str("        y = y < ", literal(epilogue.lo), " ? ", literal(epilogue.lo), " : y;\n");
   if (std::isfinite(epilogue.hi))
-    steps += str("      y = y > ", literal(epilogue.hi), " ? ", literal(epilogue.hi), " : y;\n");
+    of.steps += str("        y = y > ", literal(epilogue.hi), " ? ", literal(epilogue.hi), " : y;\n");
   if (epilogue.hook) {
-    for (size_t i = 0; i < epilogue.hook->operands.size(); ++i) {
-      const size_t at = EpilogueArguments::kFixed + i;
-      const HookOperand reach = epilogue.hook->operands[i];
-      loads += load_text(at, epilogue.hook->program.inputs[i + 1], reach);
-      hook_arguments += reach == HookOperand::kScalar ? str(", s", at) : str(", x", at, "[v]");
-    }
-    steps += str("      y = epilogue_hook(y", hook_arguments, ");\n");
+    std::string arguments;
+    for (size_t i = 0; i < epilogue.hook->operands.size(); ++i)
+      arguments += str(", ", of.read(EpilogueArguments::kFixed + i, epilogue.hook->program.inputs[i + 1],
+                                     epilogue.hook->operands[i]));
+    of.steps += str("        y = epilogue_hook(y", arguments, ");\n");
   }
-  text += str("struct Epilogue {\n  const void* operand[", EpilogueArguments::kMost,
-              "];\n  template <int V>\n"
+  text += str("struct Epilogue {\n  const void* operand[", EpilogueArguments::kMost, "];\n\n",
+              "  /// Of V results; fetched while the sums are still in the making.\n",
+              "  template <int V>\n  struct Operands {\n", of.members,
+              "    __device__ __forceinline__ void fetch(const Epilogue& from, long long index, int column) {\n",
+              of.loads, "    }\n    __device__ __forceinline__ void apply(float (&x)[V]) const {\n",
+              "#pragma unroll\n      for (int v = 0; v < V; ++v) {\n        float y = x[v];\n", of.steps,
+              "        x[v] = y;\n      }\n    }\n  };\n", "  template <int V>\n",
               "  __device__ __forceinline__ void apply(float (&x)[V], long long index, int column) const {\n",
-              loads, "#pragma unroll\n    for (int v = 0; v < V; ++v) {\n      float y = x[v];\n", steps,
-              "      x[v] = y;\n    }\n  }\n};\n}  // namespace kiln\n");
+              "    Operands<V> operands;\n    operands.fetch(*this, index, column);\n    operands.apply(x);\n  }\n",
+              "};\n}  // namespace kiln\n");
   return text;
 }
 

@@ -30,7 +30,8 @@ struct EpilogueArguments {
 /// Whether kernels can have it: operands are floats and not too many.
 Status validate(const Epilogue& epilogue);
 /// Prelude of a contraction's kernel: `struct Epilogue` with
-/// `apply(float (&x)[V], index of the first in the result, its column)`. Fits any kernel of kernels/gemm and conv.
+/// `apply(float (&x)[V], index of the first in the result, its column)`, or in two parts: `Operands<V>` with
+/// `fetch(epilogue, index, column)` and `apply(x)`. Fits any kernel of kernels/gemm and conv.
 std::string epilogue_source(const Epilogue& epilogue);
 
 }  // namespace kiln::cuda

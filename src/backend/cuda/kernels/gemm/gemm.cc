@@ -7,9 +7,9 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"simt", "mma", "wgmma", "small"};
-constexpr std::string_view kFiles[] = {"gemm/simt.cu", "gemm/mma.cu", "gemm/wgmma.cu", "gemm/small.cu"};
-constexpr const char* kEntries[] = {"gemm_simt", "gemm_mma", "gemm_wgmma", "gemm_small"};
+constexpr std::string_view kFamilies[] = {"simt", "mma", "wgmma", "small", "rows"};
+constexpr std::string_view kFiles[] = {"gemm/simt.cu", "gemm/mma.cu", "gemm/wgmma.cu", "gemm/small.cu", "gemm/rows.cu"};
+constexpr const char* kEntries[] = {"gemm_simt", "gemm_mma", "gemm_wgmma", "gemm_small", "gemm_rows"};
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t bytes_of(DType type) { return bits_of(type) / 8; }
@@ -33,6 +33,9 @@ std::string GemmKernel::name() const {
   if (uses_maps(*this))
     return str(family == GemmFamily::kSmall ? "small " : "wgmma ", tile.name(), " in ", tile.stages,
                splits > 1 ? str(", k in ", splits) : "", cluster > 1 ? str(", pairs of ", cluster) : "");
+  if (family == GemmFamily::kRows)
+    return str("rows ", tile.name(), " in ", tile.stages, " by ", tile.warps_n,
+               splits > 1 ? str(", k in ", splits) : "");
   const std::string pieces =
       a_piece == 16 && b_piece == 16 ? "" : str(", pieces of ", std::min(a_piece, b_piece), " bytes");
   return str(element == DType::kF32 ? "tf32 " : "mma ", tile.name(), " in ", tile.stages,
@@ -93,6 +96,12 @@ KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
     source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
     return source;
   }
+  if (kernel.family == GemmFamily::kRows) {
+    source.defines.push_back(str("VEC=", kernel.vec));
+    source.defines.push_back(str("SPLIT=", kernel.splits));
+    source.defines.push_back(str("B_CONSTANT=", int{kernel.b_constant}));
+    return source;
+  }
   const std::string_view suffix = simt ? "_K_FAST=" : "_K_MAJOR=";
   source.defines.push_back(str("A", suffix, int{kernel.a_k_major}));
   source.defines.push_back(str("B", suffix, int{kernel.b_k_major}));
@@ -106,6 +115,7 @@ KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
 
 Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors) {
   if (uses_maps(kernel)) return plan_hopper(kernel, arguments, multiprocessors);
+  if (kernel.family == GemmFamily::kRows) return plan_rows(kernel, arguments);
   const int64_t m = arguments.m, n = arguments.n, batches = arguments.batches.count();
   const TileShape& tile = kernel.tile;
   arguments.splits =
@@ -179,6 +189,7 @@ std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, 
     kernel.tile = tile;
     add();
   }
+  add_rows_candidates(traits, m, n, k, batches, machine, result);
   add_hopper_candidates(traits, m, n, k, batches, machine, result);
   std::ranges::stable_sort(result, {}, &GemmCandidate::estimate_us);
   return result;

@@ -17,7 +17,8 @@ enum class GemmFamily : uint8_t {
   kSimt,   ///< gemm/simt.cu: plain FMA, any strides
   kMma,    ///< gemm/mma.cu: tensor cores of sm_80 and up; FP32 operands are rounded to TF32
   kWgmma,  ///< gemm/wgmma.cu: sm_90a, both operands along k and aligned, at most one batch axis
-  kSmall   ///< gemm/small.cu: the same, for few tiles: clusters share k
+  kSmall,  ///< gemm/small.cu: the same, for few tiles: clusters share k
+  kRows    ///< gemm/rows.cu: A of few rows; both operands along k and aligned
 };
 
 /// What a kernel is compiled for, and how many blocks share a product's k.
@@ -28,9 +29,9 @@ struct GemmKernel {
   bool a_k_major = true, b_k_major = false;  ///< along k the operand is contiguous; else along rows or columns
   int64_t a_piece = 0, b_piece = 0;          ///< kMma: bytes that are aligned and wholly inside or outside the operand
   int64_t vec = 1;                           ///< kMma: columns of C that are stored at once
-  int64_t splits = 1;                        ///< kMma: more than one go through partial sums; kSmall: blocks a cluster
-  int64_t cluster = 1;                       ///< kWgmma: blocks that share B
-  bool b_constant = false;                   ///< kSmall: B is never written while the network runs
+  int64_t splits = 1;       ///< kMma: more than one go through partial sums; kSmall and kRows: blocks a cluster
+  int64_t cluster = 1;      ///< kWgmma: blocks that share B
+  bool b_constant = false;  ///< kSmall, kRows: B is never written while the network runs
 
   std::string name() const;
   Record record() const;
@@ -101,6 +102,11 @@ struct GemmCandidate {
 };
 std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
                                            const Machine& machine);
+
+/// gemm/rows.cu among them.
+void add_rows_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
+                         const Machine& machine, std::vector<GemmCandidate>& candidates);
+Result<GemmLaunch> plan_rows(const GemmKernel& kernel, GemmArguments& arguments);
 
 /// The kernels of sm_90a among them.
 void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,

@@ -15,7 +15,7 @@ TEST(Gemm, CandidatesEndInWhatAlwaysRuns) {
   for (const int64_t m : {1, 7, 128, 4096}) {
     const auto candidates = gemm_candidates(kHalf, m, 768, 768, 1, {});
     EXPECT_TRUE(std::ranges::any_of(candidates, [](const auto& c) { return c.kernel.family == GemmFamily::kSimt; }));
-    EXPECT_EQ(candidates.front().kernel.family, GemmFamily::kMma) << m;
+    EXPECT_EQ(candidates.front().kernel.family, m <= 16 ? GemmFamily::kRows : GemmFamily::kMma) << m;
     EXPECT_TRUE(std::ranges::is_sorted(candidates, {}, &GemmCandidate::estimate_us));
   }
 }
@@ -25,9 +25,49 @@ TEST(Gemm, Fp32NeedsPermissionForTensorCores) {
   for (const GemmCandidate& c : gemm_candidates(exact, 512, 512, 512, 1, {}))
     EXPECT_EQ(c.kernel.family, GemmFamily::kSimt);
 }
-TEST(Gemm, FewRowsShareK) {
-  const auto candidates = gemm_candidates(kHalf, 8, 768, 3072, 1, {});
+TEST(Gemm, FewTilesShareK) {
+  const auto candidates = gemm_candidates(kHalf, 24, 768, 3072, 1, {});
   EXPECT_GT(candidates.front().kernel.splits, 1);
+}
+TEST(Gemm, FewRowsNeedWholePieces) {
+  const auto has_rows = [](const GemmTraits& traits, int64_t m) {
+    return std::ranges::any_of(gemm_candidates(traits, m, 512, 512, 1, {}),
+                               [](const auto& c) { return c.kernel.family == GemmFamily::kRows; });
+  };
+  GemmTraits traits = kHalf;
+  EXPECT_TRUE(has_rows(traits, 16));
+  EXPECT_FALSE(has_rows(traits, 17));
+  traits.b_k_major = false;
+  EXPECT_FALSE(has_rows(traits, 16));
+  traits = kHalf;
+  traits.a_align = 4;
+  EXPECT_FALSE(has_rows(traits, 16));
+  GemmKernel kernel = gemm_candidates(kHalf, 4, 512, 512, 1, {}).front().kernel;
+  GemmArguments arguments;
+  arguments.m = 20, arguments.n = 512, arguments.k = 512;  // more rows than it was made for
+  arguments.a_row = arguments.b_column = 512, arguments.b_k = 1;
+  EXPECT_EQ(plan_gemm(kernel, arguments, 132)->main.grid[0], 3u * 512 / kernel.tile.bn * kernel.splits);
+  arguments.k = 511;
+  EXPECT_FALSE(plan_gemm(kernel, arguments, 132).has_value());
+}
+TEST(Gemm, RowsCompile) {
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
+    Compiler compiler(arch);
+    const Machine machine{.compute = arch == std::string_view("sm_80") ? 80 : 90};
+    for (const auto& [m, type] : {std::pair{1, DType::kF16}, {16, DType::kBF16}, {8, DType::kF32}}) {
+      GemmTraits traits = kHalf;
+      traits.element = traits.result = type;
+      traits.tf32 = traits.b_constant = true;
+      int compiled = 0;
+      for (const GemmCandidate& c : gemm_candidates(traits, m, 1024, 4096, 1, machine)) {
+        if (c.kernel.family != GemmFamily::kRows || ++compiled > 2) continue;
+        const auto cubin = compiler.compile(source_of(c.kernel, {.bias = type, .residual = type}));
+        if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+        ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;
+      }
+      EXPECT_GE(compiled, 2);
+    }
+  }
 }
 TEST(Gemm, PiecesFollowAlignment) {
   GemmTraits odd = kHalf;

@@ -24,10 +24,20 @@ struct Slab {
     }
     __syncwarp();
   }
+  /// The vectors of a lane: `use(i, row, column)` for the i-th, i a constant below kEach. Neighbours are in neighbouring
+  /// lanes.
+  static constexpr int kVectors = kColumns / VEC, kEach = (16 * kVectors + 31) / 32;
+  template <class Use>
+  static __device__ __forceinline__ void for_each_place(int rows, int columns, const Use& use) {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const int at = i * 32 + threadIdx.x % 32, row = at / kVectors, column = at % kVectors * VEC;
+      if (row < min(rows, 16) && column < columns) use(i, row, column);
+    }
+  }
   /// Calls use(values, row, column) for the vectors within `rows` and `columns`, neighbours in neighbouring lanes.
   template <class Use>
   __device__ __forceinline__ void for_each(int rows, int columns, const Use& use) const {
-    constexpr int kVectors = kColumns / VEC;
 #pragma unroll 4
     for (int i = threadIdx.x % 32; i < 16 * kVectors; i += 32) {
       const int row = i / kVectors, column = i % kVectors * VEC;

@@ -79,13 +79,21 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     publish_barriers();
   }
   __syncthreads();
+  if constexpr (SPLIT > 1) arrive_cluster();  // has begun
   pdl_launch();
+  using Slab16 = Slab<kOwn * 8>;
+  const int row = place.row + warp * 16, column = place.column + rank * kOwn * 8;
+  const long long c = args.batches.axes ? place.batch * args.batches.axis[0].c : 0;
+  Epilogue::Operands<VEC> operands[Slab16::kEach];
   float sums[kBlocks][4] = {};
   if (warp == kMultipliers / 32) {
     if (threadIdx.x % 32 == 0) feed(&map_a, &map_b, args, place, shared, full, empty);
     __syncwarp();
   } else {
     pdl_wait();  // before the epilogue's operands; what is multiplied comes behind the feeding warp's own wait
+    Slab16::for_each_place(args.m - row, args.n - column, [&](int e, int i, int j) {
+      operands[e].fetch(args.epilogue, c + (row + i) * args.c_row + column + j, column + j);
+    });
     const int steps = place.last - place.first;
     for (int i = 0; i < steps; ++i) {
       const int stage = i % STAGES;
@@ -105,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   float own[kOwn][4];
 #if SPLIT > 1
   auto& received = *reinterpret_cast<Exchanged::Received*>(behind);
-  Exchanged::run(sums, own, received, rank, threadIdx.x);
+  Exchanged::run_begun(sums, own, received, rank, threadIdx.x);
 #else
 #pragma unroll
   for (int j = 0; j < kOwn; ++j)
@@ -114,13 +122,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #endif
   if (warp == kMultipliers / 32) return;
   __syncwarp();
-  using Slab16 = Slab<kOwn * 8>;
   Slab16& slab = reinterpret_cast<Slab16*>(behind + (SPLIT > 1 ? sizeof(Exchanged::Received) : 0))[warp];
-  const int row = place.row + warp * 16, column = place.column + rank * kOwn * 8;
-  const long long c = args.batches.axes ? place.batch * args.batches.axis[0].c : 0;
   slab.fill(own);
-  slab.for_each(args.m - row, args.n - column,
-                [&](float(&x)[VEC], int i, int j) { finish(args, x, c, row + i, column + j); });
+  Slab16::for_each_place(args.m - row, args.n - column, [&](int e, int i, int j) {
+    float x[VEC];
+#pragma unroll
+    for (int v = 0; v < VEC; ++v) x[v] = slab.at[i][j + v];
+    operands[e].apply(x);
+    store_vector(args.c + c + (row + i) * args.c_row + column + j, x);
+  });
 }
 
 }  // namespace kiln

@@ -1,0 +1,76 @@
+// Products of few rows: their launch, and when they are worth timing.
+#include <algorithm>
+#include <array>
+
+#include "backend/cuda/kernels/gemm/gemm.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr int64_t kLine = 128;  ///< bytes of k a step
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t bytes_of(DType type) { return bits_of(type) / 8; }
+
+/// What streams at memory's rate needs bytes under way, a block's start and the sums of its warps and cluster time.
+double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, int64_t batches, const Machine& machine) {
+  const TileShape& t = kernel.tile;
+  const auto count = [](int64_t x) { return static_cast<double>(x); };
+  const double size = count(bytes_of(kernel.element)), tiles_m = count(ceil_div(m, t.bm));
+  const double blocks = tiles_m * count(ceil_div(n, t.bn) * batches * kernel.splits);
+  const double moved =
+      tiles_m * count(n * batches) * count(k) * size * (1 + 0.3 * count(std::min(m, t.bm)) / count(t.bn));
+  const double under_way = std::min(blocks / machine.multiprocessors, 3.0) * count(t.bn * t.stages * t.warps_n * kLine);
+  const double busy = std::min(1.0, under_way / 40e3) * std::min(1.0, blocks / machine.multiprocessors + 0.3);
+  return 2.2 + 1e6 * moved / (machine.memory_bytes_per_second * 1.1 * busy) + (kernel.splits > 1 ? 0.7 : 0);
+}
+
+}  // namespace
+
+Result<GemmLaunch> plan_rows(const GemmKernel& kernel, GemmArguments& g) {
+  const TileShape& t = kernel.tile;
+  const int64_t size = bytes_of(kernel.element);
+  const auto aligned = [&](int64_t elements) { return elements * size % 16 == 0; };
+  bool steps_aligned = aligned(g.m > 1 ? g.a_row : 0) && aligned(g.n > 1 ? g.b_column : 0) && aligned(g.k);
+  for (int i = 0; i < g.batches.axes; ++i)
+    steps_aligned &= aligned(g.batches.axis[i].a) && aligned(g.batches.axis[i].b);
+  TRY(require(g.a_k == 1 && (g.b_k == 1 || g.k <= 1) && steps_aligned && t.warps_m == 1 && t.bm % 8 == 0 &&
+                  t.bn % 16 == 0 && t.bn % kernel.vec == 0,
+              "a product with k = ", g.k, " is not for rows of whole 16 bytes: the plan is damaged, build it again"));
+  g.splits = 1;
+  const int64_t blocks = ceil_div(g.m, t.bm) * ceil_div(g.n, t.bn) * g.batches.count() * kernel.splits;
+  GemmLaunch launch;
+  launch.main.grid[0] = grid_blocks(blocks);
+  launch.main.block[0] = static_cast<uint32_t>(t.threads());
+  launch.main.cluster = static_cast<uint32_t>(kernel.splits);
+  launch.main.pdl = true;
+  return launch;
+}
+
+void add_rows_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
+                         const Machine& machine, std::vector<GemmCandidate>& candidates) {
+  const int64_t size = bytes_of(traits.element);
+  constexpr int64_t kMostRows = 16;
+  if (machine.compute < 80 || m > kMostRows || (traits.element == DType::kF32 && !traits.tf32)) return;
+  if (!traits.a_k_major || !traits.b_k_major || traits.a_align * size < 16 || traits.b_align * size < 16) return;
+  GemmKernel kernel;
+  kernel.family = GemmFamily::kRows;
+  kernel.element = traits.element;
+  kernel.result = traits.result;
+  kernel.b_k_major = true;
+  kernel.b_constant = traits.b_constant;
+  kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.result));
+  const int64_t bm = m <= 8 ? 8 : 16, steps = ceil_div(k * size, kLine);
+  for (const auto& [bn, warps, stages] :
+       {std::array<int64_t, 3>{16, 8, 4}, {16, 8, 3}, {16, 4, 4}, {32, 4, 2}, {32, 8, 2}})
+    for (const int64_t splits : {1, 2, 4}) {
+      if (splits > 1 && (machine.compute < 90 || steps < splits * warps ||
+                         ceil_div(n, bn) * batches * splits > 2 * static_cast<int64_t>(machine.multiprocessors)))
+        continue;
+      kernel.tile = {bm, bn, kLine / size, 1, warps, 0, 0, stages};
+      kernel.splits = splits;
+      candidates.push_back({kernel, estimate_us(kernel, m, n, k, batches, machine)});
+    }
+}
+
+}  // namespace kiln::cuda
