@@ -29,7 +29,7 @@ int64_t power_of_two_in(int64_t n, int64_t most) {
 }
 
 std::string GemmKernel::name() const {
-  if (family == GemmFamily::kSimt) return str("simt ", tile.name());
+  if (family == GemmFamily::kSimt) return str("simt ", tile.name(), splits > 1 ? str(", k in ", splits) : "");
   if (uses_maps(*this))
     return str(family == GemmFamily::kSmall ? "small " : "wgmma ", tile.name(), " in ", tile.stages,
                splits > 1 ? str(", k in ", splits) : "", cluster > 1 ? str(", pairs of ", cluster) : "");
@@ -78,8 +78,8 @@ Result<GemmKernel> GemmKernel::parse(const Record& record) {
   for (const DType type : {kernel.element, kernel.result})
     TRY(require(type == DType::kF32 || type == DType::kF16 || type == DType::kBF16, "no matrix product is of ", type));
   const bool simt = kernel.family == GemmFamily::kSimt;
-  TRY(require(simt == (kernel.tile.warps_m == 0) && (!simt || kernel.splits == 1), "a matrix product by ", family,
-              " is not tiled by ", kernel.tile.name()));
+  TRY(require(simt == (kernel.tile.warps_m == 0), "a matrix product by ", family, " is not tiled by ",
+              kernel.tile.name()));
   return kernel;
 }
 
@@ -105,11 +105,11 @@ KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
   const std::string_view suffix = simt ? "_K_FAST=" : "_K_MAJOR=";
   source.defines.push_back(str("A", suffix, int{kernel.a_k_major}));
   source.defines.push_back(str("B", suffix, int{kernel.b_k_major}));
+  source.defines.push_back(str("VEC=", kernel.vec));
+  source.defines.push_back(str("SPLIT=", int{kernel.splits > 1}));
   if (simt) return source;
   source.defines.push_back(str("A_PIECE=", kernel.a_piece));
   source.defines.push_back(str("B_PIECE=", kernel.b_piece));
-  source.defines.push_back(str("VEC=", kernel.vec));
-  source.defines.push_back(str("SPLIT=", int{kernel.splits > 1}));
   return source;
 }
 
@@ -185,9 +185,18 @@ std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, 
   }
   kernel = {
       GemmFamily::kSimt, traits.element, traits.result, {}, traits.a_k_major, traits.b_k_major, 0, 0, 1, 1, 1, false};
-  for (const TileShape& tile : {TileShape{128, 128, 16, 0, 0, 8, 8, 0}, TileShape{64, 64, 16, 0, 0, 4, 4, 0}}) {
+  kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.result));
+  for (const TileShape& tile : {TileShape{128, 128, 16, 0, 0, 8, 8, 0}, TileShape{64, 64, 16, 0, 0, 4, 4, 0},
+                                TileShape{32, 64, 16, 0, 0, 4, 4, 0}}) {
     kernel.tile = tile;
-    add();
+    const int64_t blocks = ceil_div(m, tile.bm) * ceil_div(n, tile.bn) * batches;
+    for (const int64_t splits : {1, 2, 4, 8, 16}) {
+      if (splits > 1 &&
+          (splits * tile.bk * 4 > k || blocks * splits > 3 * static_cast<int64_t>(machine.multiprocessors)))
+        break;
+      kernel.splits = splits;
+      add();
+    }
   }
   add_rows_candidates(traits, m, n, k, batches, machine, result);
   add_hopper_candidates(traits, m, n, k, batches, machine, result);

@@ -3,6 +3,7 @@
 // outside), SPLIT (1: blocks share k, write partial sums, and gemm_reduce ends the work), and those of arguments.cuh.
 #include "gemm/arguments.cuh"
 #include "gemm/mma_product.cuh"
+#include "gemm/parts.cuh"
 #include "gemm/raster.cuh"
 
 namespace kiln {
@@ -37,34 +38,11 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm_mma(const __grid_con
   pdl_launch();
   for_each_sum(sums, shared, rows, columns, [&](float(&x)[VEC], int row, int column) {
 #if SPLIT
-    const long long batches = gridDim.x / args.splits / per_batch;
-    const long long line = (split * batches + batch) * args.m + row0 + row;
-    store_vector(args.partial + line * args.n + column0 + column, x);
+    store_part(args, x, split, gridDim.x / args.splits / per_batch, batch, row0 + row, column0 + column);
 #else
     finish(args, x, at.c, row0 + row, column0 + column);
 #endif
   });
 }
-
-#if SPLIT
-/// Adds the partial sums in the order of the splits. A thread a vector of C.
-extern "C" __global__ void __launch_bounds__(256)
-    gemm_reduce(const __grid_constant__ GemmArguments args, long long vectors) {
-  pdl_wait();
-  const long long vector = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (vector >= vectors) return;
-  float x[VEC] = {};
-  for (int split = 0; split < args.splits; ++split) {
-    float part[VEC];
-    load_vector(part, args.partial + (split * vectors + vector) * VEC);
-#pragma unroll
-    for (int v = 0; v < VEC; ++v) x[v] += part[v];
-  }
-  const int per_row = args.n / VEC, column = static_cast<int>(vector % per_row) * VEC;
-  const long long line = vector / per_row;
-  const BatchOffsets at = batch_offsets(args.batches, static_cast<int>(line / args.m));
-  finish(args, x, at.c, static_cast<int>(line % args.m), column);
-}
-#endif
 
 }  // namespace kiln
