@@ -32,7 +32,8 @@ std::string GemmKernel::name() const {
   if (family == GemmFamily::kSimt) return str("simt ", tile.name(), splits > 1 ? str(", k in ", splits) : "");
   if (uses_maps(*this))
     return str(family == GemmFamily::kSmall ? "small " : "wgmma ", tile.name(), " in ", tile.stages,
-               splits > 1 ? str(", k in ", splits) : "", cluster > 1 ? str(", pairs of ", cluster) : "");
+               splits > 1 ? str(", k in ", splits) : "", cluster > 1 ? str(", pairs of ", cluster) : "",
+               turns > 1 ? ", in turns" : "");
   if (family == GemmFamily::kRows)
     return str("rows ", tile.name(), " in ", tile.stages, " by ", tile.warps_n,
                splits > 1 ? str(", k in ", splits) : "");
@@ -48,7 +49,7 @@ Record GemmKernel::record() const {
   record.set("element", name_of(element)).set("result", name_of(result));
   record.set("a_k_major", a_k_major).set("b_k_major", b_k_major);
   record.set("a_piece", a_piece).set("b_piece", b_piece).set("vec", vec).set("splits", splits);
-  record.set("cluster", cluster).set("b_constant", b_constant);
+  record.set("cluster", cluster).set("turns", turns).set("b_constant", b_constant);
   return record;
 }
 
@@ -71,9 +72,10 @@ Result<GemmKernel> GemmKernel::parse(const Record& record) {
   kernel.vec = TRY(record.get_int("vec"));
   kernel.splits = TRY(record.get_int("splits"));
   kernel.cluster = TRY(record.get_int("cluster"));
+  kernel.turns = TRY(record.get_int("turns"));
   kernel.b_constant = TRY(record.get_bool("b_constant"));
   TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.cluster >= 1 &&
-                  kernel.cluster <= 8,
+                  kernel.cluster <= 8 && (kernel.turns == 1 || kernel.turns == 2),
               "a matrix product has ", kernel.splits, " splits and vectors of ", kernel.vec));
   for (const DType type : {kernel.element, kernel.result})
     TRY(require(type == DType::kF32 || type == DType::kF16 || type == DType::kBF16, "no matrix product is of ", type));
@@ -183,8 +185,8 @@ std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, 
       }
     }
   }
-  kernel = {
-      GemmFamily::kSimt, traits.element, traits.result, {}, traits.a_k_major, traits.b_k_major, 0, 0, 1, 1, 1, false};
+  kernel.family = GemmFamily::kSimt;
+  kernel.a_piece = kernel.b_piece = 0;
   kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.result));
   for (const TileShape& tile : {TileShape{128, 128, 16, 0, 0, 8, 8, 0}, TileShape{64, 64, 16, 0, 0, 4, 4, 0},
                                 TileShape{32, 64, 16, 0, 0, 4, 4, 0}}) {

@@ -31,6 +31,7 @@ struct GemmKernel {
   int64_t vec = 1;                           ///< kMma: columns of C that are stored at once
   int64_t splits = 1;       ///< kMma: more than one go through partial sums; kSmall and kRows: blocks a cluster
   int64_t cluster = 1;      ///< kWgmma: blocks that share B
+  int64_t turns = 1;        ///< kWgmma: 2: two groups of warps take tiles in turns
   bool b_constant = false;  ///< kSmall, kRows: B is never written while the network runs
 
   std::string name() const;

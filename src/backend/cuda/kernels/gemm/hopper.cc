@@ -17,9 +17,11 @@ int64_t dynamic_bytes(const GemmKernel& kernel) {
   if (kernel.family == GemmFamily::kWgmma) return stages;
   return stages + exchange_bytes(t.bm, t.bn, kernel.splits);
 }
+/// Groups of four warps that multiply, of gemm/wgmma.cu.
+int64_t groups(const GemmKernel& kernel) { return kernel.turns == 1 ? kernel.tile.bm / 64 : kernel.turns; }
 /// With the static arrays of gemm/wgmma.cu.
 int64_t shared_bytes(const GemmKernel& kernel) {
-  const int64_t fixed = kernel.family == GemmFamily::kWgmma ? kernel.tile.bm / 16 * slab_bytes(32) : 0;
+  const int64_t fixed = kernel.family == GemmFamily::kWgmma ? groups(kernel) * 4 * slab_bytes(32) : 0;
   return dynamic_bytes(kernel) + fixed + kernel.tile.stages * 16;
 }
 
@@ -46,6 +48,7 @@ std::vector<std::string> hopper_defines(const GemmKernel& kernel) {
                                    str("STAGES=", kernel.tile.stages), str("VEC=", kernel.vec)};
   if (kernel.family == GemmFamily::kWgmma) {
     defines.push_back(str("CLUSTER=", kernel.cluster));
+    defines.push_back(str("TURNS=", kernel.turns));
   } else {
     defines.push_back(str("SPLIT=", kernel.splits));
     defines.push_back(str("B_CONSTANT=", int{kernel.b_constant}));
@@ -97,7 +100,7 @@ Result<GemmLaunch> plan_hopper(const GemmKernel& kernel, GemmArguments& g, int64
   if (kernel.family == GemmFamily::kWgmma) {
     const int64_t clusters = ceil_div(g.m, t.bm * kernel.cluster) * ceil_div(g.n, t.bn) * batches;
     blocks = std::min(clusters, std::max<int64_t>(1, multiprocessors / kernel.cluster)) * kernel.cluster;
-    launch.main.block[0] = static_cast<uint32_t>(128 * (t.bm / 64 + 1));
+    launch.main.block[0] = static_cast<uint32_t>(128 * (groups(kernel) + 1));
     launch.main.cluster = static_cast<uint32_t>(kernel.cluster);
   } else {
     blocks = ceil_div(g.m, t.bm) * ceil_div(g.n, t.bn) * batches * kernel.splits;

@@ -1,7 +1,8 @@
 // C = epilogue(A * B^T) on sm_90a: one warp feeds the copy engine, groups of four warps multiply, blocks stay and take
 // tile after tile. Both operands lie along k.
-// Defines: BM (64 a group of warps) BN STAGES, CLUSTER (blocks along m that share B), VEC, those of arguments.cuh. The
-// prelude has wgmma().
+// Defines: BM BN STAGES, TURNS (1: groups share a tile, 64 rows each; 2: two groups take tiles in turns, one ends its
+// sums while the other multiplies), CLUSTER (blocks along m that share B), VEC, those of arguments.cuh. The prelude has
+// wgmma().
 #include "gemm/arguments.cuh"
 #include "gemm/hopper.cuh"
 #include "gemm/raster.cuh"
@@ -9,7 +10,8 @@
 
 namespace kiln {
 
-constexpr int kGroups = BM / 64, kThreads = 128 * (kGroups + 1);
+constexpr int kGroups = TURNS == 1 ? BM / 64 : 2, kThreads = 128 * (kGroups + 1);
+constexpr int kBands = TURNS == 1 ? 1 : BM / 64;  ///< of 64 rows, that a group multiplies
 constexpr int kStep = 128 / sizeof(ELEMENT);  ///< elements of k a stage: a line of 128 bytes
 constexpr int kBytesA = BM * 128, kBytesB = BN * 128;
 constexpr int kPart = 32;  ///< columns of a slab
@@ -25,6 +27,12 @@ struct Stage {
       at = 0;
       parity ^= 1;
     }
+  }
+  /// Past a tile that another group multiplies.
+  __device__ void skip(int steps) {
+    at += steps;
+    parity ^= at / STAGES & 1;
+    at %= STAGES;
   }
 };
 
@@ -72,26 +80,83 @@ __device__ __forceinline__ void release(unsigned barrier) {
 #endif
 }
 
+/// Groups that take turns begin a tile's steps when the other has seen all of the tile before: a barrier's parity tells
+/// one round of the ring from the next, no more.
+__device__ __forceinline__ void take_turn(int group) {
+  if (TURNS == 2) asm volatile("bar.sync %0, 256;" ::"r"(group + 1) : "memory");
+}
+__device__ __forceinline__ void pass_turn_to(int group) {
+  if (TURNS == 2) asm volatile("bar.arrive %0, 256;" ::"r"(group + 1) : "memory");
+}
+
+using Sums = float[kBands][BN / 8][4];
 /// The sums of one tile. The stage multiplied last is released when the next has been issued.
-__device__ __forceinline__ void multiply_tile(float (&sums)[BN / 8][4], int steps, Stage& stage, unsigned shared,
-                                              unsigned full, unsigned empty, int group) {
+__device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stage, unsigned shared,
+                                              unsigned full, unsigned empty, int row, int passed_to) {
   int before = -1;
   for (int k = 0; k < steps; ++k, stage.advance()) {
     wait_barrier(full + 8 * stage.at, stage.parity);
     const unsigned a = shared + stage.at * (kBytesA + kBytesB);
-    const unsigned long long da = tile_descriptor(a + group * 64 * 128), db = tile_descriptor(a + kBytesA);
+    const unsigned long long da = tile_descriptor(a + row * 128), db = tile_descriptor(a + kBytesA);
     begin_wgmma();
 #pragma unroll
-    for (int j = 0; j < 4; ++j) wgmma(sums, da + 2 * j, db + 2 * j, (k | j) != 0);
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int band = 0; band < kBands; ++band)
+        wgmma(sums[band], da + band * (64 * 128 / 16) + 2 * j, db + 2 * j, (k | j) != 0);
     commit_wgmma();
     wait_wgmma<1>();
     if (before >= 0) release(empty + 8 * before);
     before = stage.at;
   }
+  if (passed_to >= 0) pass_turn_to(passed_to);
   wait_wgmma<0>();
-  settle(sums);
+#pragma unroll
+  for (int band = 0; band < kBands; ++band) settle(sums[band]);
   if (before >= 0) release(empty + 8 * before);
 }
+
+constexpr int kPartsOfRow = BN / kPart, kParts = kBands * kPartsOfRow;
+
+/// How a warp's sums of a tile become results, a slab of 16 rows and kPart columns at a time. What the epilogue reads
+/// is on its way while the slab before is written.
+struct Ending {
+  using PartSlab = Slab<kPart>;
+  using Operands = Epilogue::Operands<VEC>[PartSlab::kEach];
+  const GemmArguments& args;
+  int row0, column0;
+  long long c;
+
+  /// Of tile `t`, from its row `row` on.
+  __device__ __forceinline__ Ending(const GemmArguments& args, const Tiles& tiles, int t, int rank, int row)
+      : args(args) {
+    const TilePlace place = tile_place(t % tiles.per_batch, tiles.m, tiles.n);
+    row0 = (place.m * CLUSTER + rank) * BM + row;
+    column0 = place.n * BN;
+    c = args.batches.axes ? t / tiles.per_batch * args.batches.axis[0].c : 0;
+  }
+  template <class Use>
+  __device__ __forceinline__ void for_each_place(int part, const Use& use) const {
+    const int row = row0 + part / kPartsOfRow * 64, column = column0 + part % kPartsOfRow * kPart;
+    PartSlab::for_each_place(args.m - row, args.n - column, [&](int e, int i, int j) {
+      use(e, i, j, c + (row + i) * args.c_row + column + j, column + j);
+    });
+  }
+  __device__ __forceinline__ void fetch(Operands& operands, int part) const {
+    for_each_place(part, [&](int e, int, int, long long index, int column) {
+      operands[e].fetch(args.epilogue, index, column);
+    });
+  }
+  __device__ __forceinline__ void write(const PartSlab& slab, const Operands& operands, int part) const {
+    for_each_place(part, [&](int e, int i, int j, long long index, int) {
+      float x[VEC];
+#pragma unroll
+      for (int v = 0; v < VEC; ++v) x[v] = slab.at[i][j + v];
+      operands[e].apply(x);
+      store_vector(args.c + index, x);
+    });
+  }
+};
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     gemm_wgmma(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
@@ -107,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     prefetch_map(&map_b);
     for (int i = 0; i < STAGES; ++i) {
       init_barrier(full + 8 * i, 1);
-      init_barrier(empty + 8 * i, kGroups * CLUSTER);
+      init_barrier(empty + 8 * i, kGroups / TURNS * CLUSTER);
     }
     publish_barriers();
   }
@@ -126,19 +191,25 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     const int group = threadIdx.x / 128 - 1, warp = threadIdx.x % 128 / 32, steps = (args.k + kStep - 1) / kStep;
     Slab<kPart>& slab = slabs[group * 4 + warp];
     Stage stage(0);
-    for (int t = blockIdx.x / CLUSTER; t < tiles.all; t += gridDim.x / CLUSTER) {
-      float sums[BN / 8][4];
-      multiply_tile(sums, steps, stage, shared, full, empty, group);
-      if (t + gridDim.x / CLUSTER >= tiles.all) pdl_launch();
-      const TilePlace place = tile_place(t % tiles.per_batch, tiles.m, tiles.n);
-      const int row0 = (place.m * CLUSTER + rank) * BM + group * 64 + warp * 16, column0 = place.n * BN;
-      const long long c = args.batches.axes ? t / tiles.per_batch * args.batches.axis[0].c : 0;
+    if (group == 1) pass_turn_to(0);
+    for (int t = blockIdx.x / CLUSTER, turn = 0; t < tiles.all; t += gridDim.x / CLUSTER, ++turn) {
+      if (TURNS == 2 && turn % 2 != group) {
+        stage.skip(steps);
+        continue;
+      }
+      const bool another = t + gridDim.x / CLUSTER < tiles.all;
+      const Ending ending(args, tiles, t, rank, (TURNS == 1 ? group * 64 : 0) + warp * 16);
+      Ending::Operands operands[2];
+      ending.fetch(operands[0], 0);
+      Sums sums;
+      take_turn(group);
+      multiply_tile(sums, steps, stage, shared, full, empty, TURNS == 1 ? group * 64 : 0, another ? 1 - group : -1);
+      if (t + gridDim.x / CLUSTER * TURNS >= tiles.all) pdl_launch();
 #pragma unroll
-      for (int part = 0; part < BN / kPart; ++part) {
-        const int column = column0 + part * kPart;
-        slab.fill(reinterpret_cast<float(&)[kPart / 8][4]>(sums[part * (kPart / 8)]));
-        slab.for_each(args.m - row0, args.n - column,
-                      [&](float(&x)[VEC], int i, int j) { finish(args, x, c, row0 + i, column + j); });
+      for (int part = 0; part < kParts; ++part) {
+        if (part + 1 < kParts) ending.fetch(operands[(part + 1) % 2], part + 1);
+        slab.fill(reinterpret_cast<float(&)[kPart / 8][4]>(sums[part / kPartsOfRow][part % kPartsOfRow * (kPart / 8)]));
+        ending.write(slab, operands[part % 2], part);
       }
     }
   }
