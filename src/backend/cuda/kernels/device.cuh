@@ -92,13 +92,68 @@ template <class T, int N>
 __device__ __forceinline__ void store_vec(T* to, const Vec<T, N>& value) {
   *reinterpret_cast<Vec<T, N>*>(to) = value;
 }
+/// The same in words. A struct of halves may be taken apart and moved half by half; words are not.
+template <class T, int N>
+struct Words {
+  static constexpr int kBytes = sizeof(T) * N, kWords = kBytes / 4;
+  static_assert(kBytes % 4 == 0 && (kBytes <= 16 || kBytes % 16 == 0), "whole words and moves");
+  unsigned at[kWords];
+
+  __device__ __forceinline__ float operator[](int i) const {
+    if constexpr (sizeof(T) == 4)
+      return __uint_as_float(at[i]);
+    else
+      return to_float(T{static_cast<unsigned short>(at[i / 2] >> i % 2 * 16)});
+  }
+};
+template <class T, int N>
+__device__ __forceinline__ Words<T, N> load_words(const T* from) {
+  Words<T, N> x;
+  constexpr int kWords = Words<T, N>::kWords;
+  if constexpr (kWords == 1) x.at[0] = *reinterpret_cast<const unsigned*>(from);
+  if constexpr (kWords == 2) {
+    const uint2 all = *reinterpret_cast<const uint2*>(from);
+    x.at[0] = all.x, x.at[1] = all.y;
+  }
+  if constexpr (kWords >= 4)
+#pragma unroll
+    for (int i = 0; i < kWords; i += 4) {
+      const uint4 part = reinterpret_cast<const uint4*>(from)[i / 4];
+      x.at[i] = part.x, x.at[i + 1] = part.y, x.at[i + 2] = part.z, x.at[i + 3] = part.w;
+    }
+  return x;
+}
+/// `to` is global memory. By name: the compiler takes stores of whole vectors apart where it can.
+template <class T, int N>
+__device__ __forceinline__ void store_words(T* to, const Words<T, N>& x) {
+  constexpr int kWords = Words<T, N>::kWords;
+  unsigned* words = reinterpret_cast<unsigned*>(to);
+  if constexpr (kWords == 1) *words = x.at[0];
+  if constexpr (kWords == 2)
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(words), "r"(x.at[0]), "r"(x.at[1]) : "memory");
+  if constexpr (kWords >= 4)
+#pragma unroll
+    for (int i = 0; i < kWords; i += 4)
+      asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(words + i), "r"(x.at[i]), "r"(x.at[i + 1]),
+                   "r"(x.at[i + 2]), "r"(x.at[i + 3])
+                   : "memory");
+}
+template <class T, int N>
+inline constexpr bool kInWords = sizeof(T) == 2 && N % 2 == 0;
+
 /// As floats.
 template <class T, int N>
 __device__ __forceinline__ Vec<float, N> load_floats(const T* from) {
-  const Vec<T, N> stored = load_vec<T, N>(from);
   Vec<float, N> result;
+  if constexpr (kInWords<T, N>) {
+    const Words<T, N> stored = load_words<T, N>(from);
 #pragma unroll
-  for (int i = 0; i < N; ++i) result.at[i] = to_float(stored.at[i]);
+    for (int i = 0; i < N; ++i) result.at[i] = stored[i];
+  } else {
+    const Vec<T, N> stored = load_vec<T, N>(from);
+#pragma unroll
+    for (int i = 0; i < N; ++i) result.at[i] = to_float(stored.at[i]);
+  }
   return result;
 }
 /// Rounded to T, halves by pairs.
@@ -117,7 +172,14 @@ __device__ __forceinline__ Vec<T, N> round_vec(const Vec<float, N>& value) {
 }
 template <class T, int N>
 __device__ __forceinline__ void store_floats(T* to, const Vec<float, N>& value) {
-  store_vec<T, N>(to, round_vec<T, N>(value));
+  if constexpr (kInWords<T, N>) {
+    Words<T, N> stored;
+#pragma unroll
+    for (int i = 0; i < N; i += 2) stored.at[i / 2] = pack2<T>(value.at[i], value.at[i + 1]);
+    store_words(to, stored);
+  } else {
+    store_vec<T, N>(to, round_vec<T, N>(value));
+  }
 }
 
 // --- Reductions. Every lane gets the result; the order is fixed, so that the bits are. ---

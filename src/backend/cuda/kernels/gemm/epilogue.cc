@@ -24,12 +24,13 @@ struct EpilogueText {
   std::string read(size_t i, DType type, HookOperand reach) {
     const std::string_view element = element_name(type);
     const std::string pointer = str("static_cast<const ", element, "*>(from.operand[", i, "])");
-    const bool one = reach == HookOperand::kScalar;
-    members += one ? str("    ", element, " x", i, ";\n") : str("    Vec<", element, ", V> x", i, ";\n");
-    loads += one ? str("      x", i, " = *", pointer, ";\n")
-                 : str("      x", i, " = load_vec<", element, ", V>(", pointer, " + ",
-                       reach == HookOperand::kWhole ? "index" : "column", ");\n");
-    return str("to_float(x", i, one ? ")" : ".at[v])");
+    members += str("    Fetched<", element, ", ", reach == HookOperand::kScalar ? "1" : "V", "> x", i, ";\n");
+    loads += str("      x", i, ".fetch(", pointer,
+                 reach == HookOperand::kScalar  ? ""
+                 : reach == HookOperand::kWhole ? " + index"
+                                                : " + column",
+                 ");\n");
+    return str("x", i, reach == HookOperand::kScalar ? "[0]" : "[v]");
   }
 };
 

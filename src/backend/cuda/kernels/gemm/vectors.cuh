@@ -19,4 +19,18 @@ __device__ __forceinline__ void store_vector(T* to, const float (&x)[V]) {
   store_floats<T, V>(to, value);
 }
 
+/// V elements as they were loaded, in words where they fill them: x[i] is a float.
+template <class T, int V>
+struct Fetched {
+  Words<T, V> x;
+  __device__ __forceinline__ void fetch(const T* from) { x = load_words<T, V>(from); }
+  __device__ __forceinline__ float operator[](int i) const { return x[i]; }
+};
+template <class T>
+requires(sizeof(T) == 2) struct Fetched<T, 1> {
+  T x;
+  __device__ __forceinline__ void fetch(const T* from) { x = *from; }
+  __device__ __forceinline__ float operator[](int) const { return to_float(x); }
+};
+
 }  // namespace kiln
