@@ -62,6 +62,11 @@ __device__ __forceinline__ void copy_box(unsigned to, const TensorMap* map, unsi
       "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
       : "memory");
 }
+/// Has the box at hand in the L2 cache.
+__device__ __forceinline__ void prefetch_box(const TensorMap* map, int x, int y, int z) {
+  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map), "r"(x), "r"(y), "r"(z)
+               : "memory");
+}
 __device__ __forceinline__ void copy_box_4d(unsigned to, const TensorMap* map, unsigned barrier, int x, int y, int z,
                                             int w) {
   asm volatile(

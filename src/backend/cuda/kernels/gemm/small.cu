@@ -48,6 +48,7 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
     copy_b(i);
   }
 #if B_CONSTANT
+  for (int i = ahead; i < steps; ++i) prefetch_box(map_b, (place.first + i) * kStep, place.column, zb);
   pdl_wait();
 #endif
   for (int i = 0; i < ahead; ++i) copy_a(i);
