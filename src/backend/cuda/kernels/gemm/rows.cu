@@ -54,13 +54,6 @@ struct Lane {
           step.b[p][r][h] = stream(b + (p * 16 + r * 8) * b_column + at, p * 16 + r * 8 < columns && at < k);
     }
   }
-  __device__ __forceinline__ void prefetch_b(int i) const {
-    const int at = (first + i * WARPS_N) * kStep;
-    if (threadIdx.x % 4 != 0 || at >= k) return;  // a lane a line
-#pragma unroll
-    for (int p = 0; p < BN; p += 8)
-      if (p < columns) asm volatile("prefetch.global.L2 [%0];" ::"l"(b + p * b_column + at));
-  }
   __device__ __forceinline__ void load_a(Step& step, int i) const {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -123,8 +116,6 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm_rows(const __grid_co
   for (int u = 0; u < STAGES; ++u)
     if (u < count) lane.load_b(ring[u], u);
 #if B_CONSTANT
-  // The rest of it follows to the cache.
-  for (int i = STAGES; i < count; ++i) lane.prefetch_b(i);
   pdl_wait();
 #endif
 #pragma unroll
