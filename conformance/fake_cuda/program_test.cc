@@ -504,6 +504,81 @@ TEST_F(GpuProgram, TellsOfAnIndexThatIsOutside) {
   cudaEventDestroy(consumed), cudaStreamDestroy(stream), cudaFree(x), cudaFree(i), cudaFree(y);
 }
 
+/// y = the sum of four chains over x f32[8, 64], on as many auxiliary streams as allowed.
+std::unique_ptr<nv::IHostMemory> build_branches(Logger& logger, int32_t streams) {
+  std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
+  std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
+  std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
+  config->setMaxAuxStreams(streams);
+  config->clearFlag(nv::BuilderFlag::kTF32);
+  nv::ITensor* x = network->addInput("x", nv::DataType::kFLOAT, nv::Dims2(8, 64));
+  static std::vector<std::vector<float>> weights;
+  weights.clear();
+  nv::ITensor* sum = nullptr;
+  for (int branch = 0; branch < 4; ++branch) {
+    nv::ITensor* at = x;
+    for (int depth = 0; depth < 3; ++depth) {
+      std::vector<float>& w = weights.emplace_back(64 * 64);
+      for (size_t i = 0; i < w.size(); ++i)
+        w[i] = static_cast<float>((i * 7 + static_cast<size_t>(branch * 3 + depth) * 5) % 13) / 64 - 0.1f;
+      const nv::Weights values{nv::DataType::kFLOAT, w.data(), static_cast<int64_t>(w.size())};
+      nv::ITensor* b = network->addConstant(nv::Dims2(64, 64), values)->getOutput(0);
+      at = network->addMatrixMultiply(*at, nv::MatrixOperation::kNONE, *b, nv::MatrixOperation::kNONE)->getOutput(0);
+      nv::ISoftMaxLayer* soft = network->addSoftMax(*at);
+      soft->setAxes(2);
+      at = soft->getOutput(0);
+    }
+    sum = sum ? network->addElementWise(*sum, *at, nv::ElementWiseOperation::kSUM)->getOutput(0) : at;
+  }
+  sum->setName("y");
+  network->markOutput(*sum);
+  return std::unique_ptr<nv::IHostMemory>(builder->buildSerializedNetwork(*network, *config));
+}
+
+TEST_F(GpuProgram, BranchesSideBySideComputeTheSame) {
+  std::vector<float> in(8 * 64), expected;
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 17) / 4 - 2;
+  for (const int32_t streams : {0, 3}) {
+    const auto plan = build_branches(logger, streams);
+    ASSERT_TRUE(plan) << logger.all();
+    std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
+    std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+    ASSERT_TRUE(engine) << logger.all();
+    EXPECT_EQ(engine->getNbAuxStreams() > 0, streams > 0);
+    std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+    void *x = nullptr, *y = nullptr;
+    cudaStream_t stream = nullptr, given = nullptr;
+    ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
+    ASSERT_EQ(cudaMalloc(&y, 8 * 64 * 4), cudaSuccess);
+    ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamCreate(&given), cudaSuccess);
+    ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
+    context->setAuxStreams(&given, 1);
+    ASSERT_EQ(cudaMemcpy(x, in.data(), in.size() * 4, cudaMemcpyHostToDevice), cudaSuccess);
+    const auto check = [&](auto run) {
+      std::vector<float> out(8 * 64);
+      ASSERT_EQ(cudaMemsetAsync(y, 0, out.size() * 4, stream), cudaSuccess);
+      ASSERT_TRUE(run()) << logger.all();
+      ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+      ASSERT_EQ(cudaMemcpy(out.data(), y, out.size() * 4, cudaMemcpyDeviceToHost), cudaSuccess);
+      if (expected.empty()) expected = out;
+      EXPECT_EQ(out, expected);
+    };
+    for (int i = 0; i < 20; ++i) check([&] { return context->enqueueV3(stream); });
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    ASSERT_TRUE(context->enqueueV3(stream)) << logger.all();
+    ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    for (int i = 0; i < 20; ++i) check([&] { return cudaGraphLaunch(exec, stream) == cudaSuccess; });
+    cudaGraphExecDestroy(exec), cudaGraphDestroy(graph);
+    context.reset();
+    cudaStreamDestroy(stream), cudaStreamDestroy(given), cudaFree(x), cudaFree(y);
+  }
+  EXPECT_TRUE(logger.errors.empty()) << logger.all();
+}
+
 /// Values, on the program's stream, in its graph, on the thread's own stream.
 TEST_F(GpuProgram, ComputesWhatItShould) {
   const auto plan = build(logger);

@@ -134,7 +134,8 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   const Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
   for (const Tile& tile : cover.tiles)
     for (const auto& [library, version] : tile.draft.libraries.entries()) libraries_.set(library, version);
-  TRY(emit_profile(graph, cover, backend_, options, weights_, binaries_, profile));
+  const int most_aux = backend_.device().is_host() ? 0 : std::min(request_.most_aux_streams, plan::kMaxAuxStreams);
+  TRY(emit_profile(graph, cover, backend_, options, most_aux, weights_, binaries_, profile));
   plan_.profiles.push_back(std::move(profile));
   return {};
 }

@@ -32,6 +32,7 @@ struct BuildRequest {
   Numerics numerics;
   int optimization_level = 3;
   bool refittable = false;
+  int most_aux_streams = 0;              ///< on a device of its own
   std::vector<ProfileRequest> profiles;  ///< none: one is made if every input is static
   std::map<std::string, Format> surface_formats;
   std::vector<ShapeOutput> shape_outputs;

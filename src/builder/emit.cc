@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "builder/memory.h"
+#include "builder/streams.h"
 #include "ops/op.h"
 
 namespace kiln {
@@ -18,11 +19,12 @@ namespace {
 class Emitter {
  public:
   Emitter(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-          WeightTable& weights, WeightTable& binaries, plan::Profile& profile)
+          int most_aux_streams, WeightTable& weights, WeightTable& binaries, plan::Profile& profile)
       : graph_(graph),
         cover_(cover),
         backend_(backend),
         options_(options),
+        most_aux_streams_(most_aux_streams),
         weights_(weights),
         binaries_(binaries),
         profile_(profile) {}
@@ -35,6 +37,7 @@ class Emitter {
     }
     for (const Tile& tile : cover_.tiles) TRY(emit_tile(tile));
     for (size_t i = 0; i < graph_.outputs().size(); ++i) TRY(emit_output(static_cast<int>(i)));
+    choose_streams();
     reuse_inputs();
     place_in_arena();
     return {};
@@ -49,6 +52,7 @@ class Emitter {
   Status emit_tile(const Tile& tile);
   Status emit_output(int output);
   Status emit_copy(int from, int to, const TensorType& type, const std::string& name);
+  void choose_streams();
   void reuse_inputs();
   void place_in_arena();
   int root_of(int tensor) const;
@@ -64,10 +68,12 @@ class Emitter {
   const Cover& cover_;
   const Backend& backend_;
   const CoverOptions& options_;
+  const int most_aux_streams_;
   WeightTable &weights_, &binaries_;
   plan::Profile& profile_;
   std::map<Key, int> tensors_;
   std::vector<int> in_place_;  // by step: the input whose memory output 0 may take, or -1
+  std::vector<Span> beside_;   // by step: what may run at the same time
   int absent_ = -1;
 };
 
@@ -188,6 +194,23 @@ Status Emitter::emit_output(int output) {
   return emit_copy(made, static_cast<int>(profile_.tensors.size()) - 1, graph_.type(o.value), o.name);
 }
 
+/// Beside others, where that is worth it.
+void Emitter::choose_streams() {
+  std::vector<ScheduledStep> steps(profile_.steps.size());
+  std::vector<int> written_by(profile_.tensors.size(), -1);
+  for (size_t s = 0; s < steps.size(); ++s) {
+    steps[s].time_us = profile_.steps[s].info.get_double("time_us").value_or(0);
+    for (const int id : profile_.steps[s].inputs)
+      if (const int writer = written_by[static_cast<size_t>(root_of(id))]; writer >= 0)
+        steps[s].needs.push_back(writer);
+    std::ranges::sort(steps[s].needs);
+    for (const int id : profile_.steps[s].outputs) written_by[static_cast<size_t>(root_of(id))] = static_cast<int>(s);
+  }
+  const std::vector<int> streams = assign_streams(steps, most_aux_streams_);
+  for (size_t s = 0; s < steps.size(); ++s) profile_.steps[s].stream = streams[s];
+  beside_ = concurrent_spans(steps, streams);
+}
+
 /// Steps whose output may take an input's memory do so where they are its last reader.
 void Emitter::reuse_inputs() {
   std::vector<int> last_use(profile_.tensors.size(), -1);
@@ -217,8 +240,8 @@ void Emitter::place_in_arena() {
     for (const auto* ids : {&profile_.steps[s].inputs, &profile_.steps[s].outputs})
       for (const int id : *ids) {
         Lifetime& life = lives[static_cast<size_t>(root_of(id))];
-        life.first = std::min(life.first, static_cast<int>(s));
-        life.last = std::max(life.last, static_cast<int>(s));
+        life.first = std::min(life.first, beside_[s].first);
+        life.last = std::max(life.last, beside_[s].last);
       }
   std::vector<Lifetime> wanted;
   std::vector<int> owners;
@@ -236,8 +259,8 @@ void Emitter::place_in_arena() {
 }  // namespace
 
 Status emit_profile(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-                    WeightTable& weights, WeightTable& binaries, plan::Profile& profile) {
-  return Emitter(graph, cover, backend, options, weights, binaries, profile).run();
+                    int most_aux_streams, WeightTable& weights, WeightTable& binaries, plan::Profile& profile) {
+  return Emitter(graph, cover, backend, options, most_aux_streams, weights, binaries, profile).run();
 }
 
 }  // namespace kiln

@@ -19,8 +19,9 @@ class WeightTable {
   std::map<Hash128, int> index_;
 };
 
-/// Fills `profile.tensors`, `.steps` and `.arena_bytes`. `graph` is the one that was covered.
+/// Fills `profile.tensors`, `.steps` and `.arena_bytes`. `graph` is the one that was covered. Steps may run on as many
+/// auxiliary streams.
 Status emit_profile(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-                    WeightTable& weights, WeightTable& binaries, plan::Profile& profile);
+                    int most_aux_streams, WeightTable& weights, WeightTable& binaries, plan::Profile& profile);
 
 }  // namespace kiln

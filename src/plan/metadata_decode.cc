@@ -186,6 +186,7 @@ Result<Step> Decoder::step(const Record& record) {
   step.binary = TRY(integer(record, "binary"));
   step.params = TRY(programs(record, "params"));
   step.workspace_bytes = TRY(record.get_int("workspace_bytes"));
+  if (record.find("stream")) step.stream = TRY(integer(record, "stream"));
   step.provenance = TRY(texts(record, "provenance"));
   step.info = TRY(record.get_record("info")).get();
   const Datum::List& bodies = TRY(record.get_list("bodies"));

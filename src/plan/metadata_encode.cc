@@ -89,8 +89,8 @@ Datum datum(const Tensor& tensor) {
 Datum datum(const std::vector<Step>& steps) { return list(steps); }
 
 Datum datum(const Step& step) {
-  return Record()
-      .set("name", step.name)
+  Record record;
+  record.set("name", step.name)
       .set("executor", step.executor)
       .set("kernel", step.kernel)
       .set("payload", step.payload)
@@ -102,6 +102,8 @@ Datum datum(const Step& step) {
       .set("provenance", list(step.provenance))
       .set("info", step.info)
       .set("bodies", list(step.bodies));
+  if (step.stream != 0) record.set("stream", step.stream);
+  return record;
 }
 
 Datum datum(const Profile& profile) {

@@ -48,6 +48,7 @@ struct Step {
   int binary = -1;                   ///< of Plan::binaries: code for the device; -1: none
   std::vector<sym::Program> params;  ///< evaluated at bind
   int64_t workspace_bytes = 0;       ///< at the profile's maximum
+  int stream = 0;                    ///< 0: the enqueue's; else an auxiliary one, beside which others may run
   std::vector<std::string> provenance;
   Record info;  ///< for the inspector: ops, tactic, variant, time, candidates
   std::vector<std::vector<Step>> bodies;
@@ -76,6 +77,8 @@ struct IoTensor {
 struct InputRange {
   Extents min, opt, max;
 };
+
+inline constexpr int kMaxAuxStreams = 7;
 
 struct Profile {
   std::vector<InputRange> ranges;        ///< by input: extents

@@ -195,6 +195,8 @@ Status ProfileValidator::validate_step(const Step& step, int depth) const {
   for (const sym::Program& param : step.params) TRY(validate(param, plan_, "a parameter"));
   TRY(demand(step.workspace_bytes >= 0 && step.workspace_bytes <= profile_.workspace_bytes, "a workspace of ",
              step.workspace_bytes, " bytes; the profile's is ", profile_.workspace_bytes));
+  TRY(demand(step.stream >= 0 && step.stream <= kMaxAuxStreams, "stream ", step.stream, "; there are at most ",
+             kMaxAuxStreams, " auxiliary ones"));
   for (const std::vector<Step>& body : step.bodies) TRY(validate_steps(body, depth + 1));
   return {};
 }

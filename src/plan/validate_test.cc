@@ -56,6 +56,20 @@ TEST(PlanValidate, InputsAndOutputs) {
             "output 'y': an extent reads symbol 9 of 2");
 }
 
+TEST(PlanValidate, OutputsForShapes) {
+  const auto shape = [](auto change) { return problem([&](Plan& p, Profile&) { change(p.outputs[1]); }); };
+  EXPECT_EQ(shape([](IoTensor& t) { t.values.pop_back(); }),
+            "output 'shape of y': 1 values for a shape tensor of 2 elements; at most 64 are possible");
+  EXPECT_EQ(shape([](IoTensor& t) { t.is_shape = false; }), "output 'shape of y': values of what is no shape tensor");
+  EXPECT_EQ(shape([](IoTensor& t) { t.dtype = DType::kF32; }),
+            "output 'shape of y': a shape tensor is f32; i32 or i64 needed");
+  EXPECT_EQ(shape([](IoTensor& t) { t.extents[0] = symbol(0); }),
+            "output 'shape of y': a shape tensor's extent is no constant");
+  EXPECT_EQ(shape([](IoTensor& t) { t.values[0] = symbol(9); }), "output 'shape of y': a value reads symbol 9 of 2");
+  EXPECT_EQ(problem([](Plan&, Profile& p) { p.tensors[5].index = 1; }),
+            "profile 1: tensor 5 'y': output 1 is a shape tensor, which no step may write");
+}
+
 TEST(PlanValidate, Weights) {
   EXPECT_EQ(problem([](Plan& p, Profile&) {
               const HostTensor& w = p.weights[0].value;
@@ -93,7 +107,7 @@ TEST(PlanValidate, Tensors) {
     return problem_of_profile([&](Profile& p) { change(p.tensors[t]); });
   };
   EXPECT_EQ(tensor(0, [](Tensor& t) { t.index = -1; }), "tensor 0 'x': input -1 of 2");
-  EXPECT_EQ(tensor(5, [](Tensor& t) { t.index = 1; }), "tensor 5 'y': output 1 of 1");
+  EXPECT_EQ(tensor(5, [](Tensor& t) { t.index = 2; }), "tensor 5 'y': output 2 of 2");
   EXPECT_EQ(tensor(1, [](Tensor& t) { t.index = 3; }), "tensor 1 'w': weight 3 of 3");
   EXPECT_EQ(tensor(3, [](Tensor& t) { t.offset_bytes = 512; }),
             "tensor 3 'xw': offset 512 + size 80 exceeds the arena's 512 bytes");
@@ -116,6 +130,9 @@ TEST(PlanValidate, Tensors) {
 TEST(PlanValidate, Steps) {
   const auto step = [](auto change) { return problem_of_profile([&](Profile& p) { change(p.steps[0]); }); };
   EXPECT_EQ(step([](Step& s) { s.inputs[2] = 6; }), "step 0 'matmul': input tensor 6 of 6");
+  for (const int stream : {-1, 8})
+    EXPECT_EQ(step([&](Step& s) { s.stream = stream; }),
+              str("step 0 'matmul': stream ", stream, "; there are at most 7 auxiliary ones"));
   EXPECT_EQ(step([](Step& s) { s.outputs[0] = -1; }), "step 0 'matmul': output tensor -1 of 6");
   EXPECT_EQ(step([](Step& s) { s.outputs[0] = 1; }),
             "step 0 'matmul': output tensor 1 is in place 'weight', which no step may write");

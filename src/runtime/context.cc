@@ -260,7 +260,8 @@ size_t Context::num_steps_to_inputs() const {
 
 Status Context::place_tensors() {
   const plan::Profile& profile = plan_profile();
-  const int64_t needed = aligned_bytes(profile.arena_bytes) + aligned_bytes(workspace_bytes_);
+  const int64_t needed =
+      aligned_bytes(profile.arena_bytes) + engine_->branches(profile_).num_streams * aligned_bytes(workspace_bytes_);
   std::byte* memory = given_memory_;
   if (memory_policy_ != Memory::kGiven) {
     TRY(reserve_memory(needed));
@@ -378,6 +379,7 @@ Status Context::bind() {
   ++binding_;  // first: where the rest fails, what was captured must not run with half of it
   TRY(bind_steps());
   TRY(place_tensors());
+  if (launcher_) TRY(launcher_->prepare(engine_->branches(profile_)));
   bound_ = true;
   return {};
 }
@@ -446,9 +448,17 @@ Status Context::enqueue_captured(Stream& stream) {
 Status Context::launch(Stream& stream) {
   Invocation& invocation = *invocations_.front();
   set_addresses(invocation);
-  return launcher_->enqueue({plan_profile().steps, steps_, invocation.pointers.data(), invocation.workspace,
-                             inputs_consumed_, steps_to_inputs_},
-                            stream, timing_);
+  return launcher_->enqueue(
+      {plan_profile().steps, steps_, invocation.pointers.data(), invocation.workspace, inputs_consumed_,
+       steps_to_inputs_, &engine_->branches(profile_), aligned_bytes(workspace_bytes_)},
+      stream, timing_);
+}
+
+Status Context::set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) {
+  if (!launcher_) return {};
+  TRY(launcher_->forget());
+  launcher_->set_aux_streams(std::move(streams));
+  return {};
 }
 
 void Context::fault(Stream& stream, Error error) const {

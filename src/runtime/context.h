@@ -72,6 +72,9 @@ class Context {
   /// until its end. On another device the calling thread launches the steps (launcher.h).
   Status enqueue(Stream& stream);
 
+  /// To be used, as far as they go, for what runs beside other steps; on a host device nothing does.
+  Status set_aux_streams(std::vector<std::unique_ptr<Stream>> streams);
+
   /// Times are reported by `report_times`, after the run is done; on a device of its own it waits for that.
   void set_timing(bool on) { timing_ = on; }
   Status report_times(StepObserver& observer) const;

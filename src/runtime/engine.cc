@@ -39,6 +39,7 @@ Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::P
   int64_t packed = 0;
   for (const plan::Profile& profile : engine->plan_->profiles) {
     auto& steps = engine->steps_.emplace_back();
+    engine->branches_.push_back(device.is_host() ? Branches{} : branches_of(profile));
     for (const plan::Step& step : profile.steps) {
       StepSpec spec = spec_of(*engine->plan_, profile, step);
       spec.memory = engine->memory_.get();
@@ -91,7 +92,13 @@ Result<std::unique_ptr<BoundStep>> Engine::bind_step(int profile, int step, std:
 
 int64_t Engine::memory_bytes(int profile) const {
   const plan::Profile& p = plan_->profiles[static_cast<size_t>(profile)];
-  return aligned_bytes(p.arena_bytes) + aligned_bytes(p.workspace_bytes);
+  return aligned_bytes(p.arena_bytes) + branches(profile).num_streams * aligned_bytes(p.workspace_bytes);
+}
+
+int Engine::num_aux_streams() const {
+  int most = 1;
+  for (const Branches& branches : branches_) most = std::max(most, branches.num_streams);
+  return most - 1;
 }
 
 int64_t Engine::max_memory_bytes() const {

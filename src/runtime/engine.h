@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "device/executor.h"
 #include "plan/plan.h"
+#include "runtime/branches.h"
 
 namespace kiln::runtime {
 
@@ -32,7 +33,11 @@ class Engine {
   /// A step prepared for tensors of these extents. The error names it.
   Result<std::unique_ptr<BoundStep>> bind_step(int profile, int step, std::span<const Extents> tensor_extents,
                                                std::span<const int64_t> symbols) const;
-  /// Memory that a context of this profile needs: tensors, then workspace, each rounded up to 256.
+  /// What steps on several streams wait for.
+  const Branches& branches(int profile) const { return branches_[static_cast<size_t>(profile)]; }
+  /// Streams that runs use beside the one they are given, at most.
+  int num_aux_streams() const;
+  /// Memory that a context of this profile needs: tensors, then a workspace for each stream, each rounded up to 256.
   int64_t memory_bytes(int profile) const;
   int64_t max_memory_bytes() const;
   /// Position in Plan::inputs or Plan::outputs; -1 where there is none of that name.
@@ -47,6 +52,7 @@ class Engine {
   Device& device_;
   std::shared_ptr<Allocator> memory_;  ///< null: the device's
   std::vector<std::vector<std::shared_ptr<const LoadedStep>>> steps_;
+  std::vector<Branches> branches_;  ///< by profile
 };
 
 }  // namespace kiln::runtime

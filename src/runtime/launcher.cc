@@ -15,6 +15,8 @@ size_t num_pointers(std::span<const plan::Step> steps) {
   return count;
 }
 
+bool has_branches(const Launch& launch) { return launch.branches && launch.branches->num_streams > 1; }
+
 }  // namespace
 
 Status run_step(BoundStep& step, const RunArguments& arguments) {
@@ -49,6 +51,7 @@ Status Launcher::follow_last_run(Stream& stream) {
 Status Launcher::enqueue(const Launch& launch, Stream& stream, bool timed) {
   if (stream.capturing()) {
     was_captured_ = true;
+    if (has_branches(launch)) return launch_branches(launch, stream, launch.inputs_consumed);
     return launch_all(launch, stream, false, launch.inputs_consumed);
   }
   TRY(follow_last_run(stream));
@@ -73,16 +76,61 @@ Status Launcher::enqueue(const Launch& launch, Stream& stream, bool timed) {
   return recorded;
 }
 
+Status Launcher::prepare(const Branches& branches) {
+  step_events_.clear();
+  if (branches.num_streams == 1) return {};
+  if (!fork_) fork_ = TRY(device_.create_event(EventTiming::kOff));
+  const auto streams = static_cast<size_t>(branches.num_streams) - 1;
+  while (own_streams_.size() < streams) own_streams_.push_back(TRY(device_.create_stream()));
+  step_events_.resize(branches.waits.size());
+  for (size_t s = 0; s < step_events_.size(); ++s) {
+    const bool is_end = std::ranges::find(branches.ends, static_cast<int>(s)) != branches.ends.end();
+    if (branches.awaited[s] || is_end) step_events_[s] = TRY(device_.create_event(EventTiming::kOff));
+  }
+  return {};
+}
+
+Status Launcher::launch_step(const Launch& launch, size_t s, void* const* pointers, Stream& stream) {
+  const plan::Step& step = launch.steps[s];
+  std::byte* const workspace = launch.workspace + (launch.branches ? step.stream * launch.workspace_step : 0);
+  const RunArguments arguments{pointers, pointers + step.inputs.size(), workspace, &stream};
+  if (Status ran = run_step(*launch.bound[s], arguments); !ran) [[unlikely]]
+    return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
+  return {};
+}
+
+/// Steps on streams that fork from `stream` and join it again.
+Status Launcher::launch_branches(const Launch& launch, Stream& stream, Event* inputs_consumed) {
+  const Branches& branches = *launch.branches;
+  std::vector<Stream*> streams{&stream};
+  for (size_t s = 0; s + 1 < static_cast<size_t>(branches.num_streams); ++s)
+    streams.push_back(s < given_streams_.size() ? given_streams_[s].get() : own_streams_[s].get());
+  TRY(fork_->record(stream));
+  uint32_t forked = 1;  // by stream, a bit; one that nothing runs on must not fork: it would not join
+  void* const* at = launch.pointers;
+  for (size_t s = 0; s < launch.steps.size(); ++s) {
+    const plan::Step& step = launch.steps[s];
+    Stream& mine = *streams[static_cast<size_t>(step.stream)];
+    if (const uint32_t bit = 1u << step.stream; !(forked & bit)) {
+      TRY(fork_->wait(mine));
+      forked |= bit;
+    }
+    for (const int earlier : branches.waits[s]) TRY(step_events_[static_cast<size_t>(earlier)]->wait(mine));
+    TRY(launch_step(launch, s, at, mine));
+    at += step.inputs.size() + step.outputs.size();
+    if (step_events_[s]) TRY(step_events_[s]->record(mine));
+  }
+  for (const int end : branches.ends) TRY(step_events_[static_cast<size_t>(end)]->wait(stream));
+  return inputs_consumed ? inputs_consumed->record(stream) : Status();
+}
+
 Status Launcher::launch_all(const Launch& launch, Stream& stream, bool timed, Event* inputs_consumed) {
   void* const* at = launch.pointers;
   if (timed) TRY(timers_[0]->record(stream));
   for (size_t s = 0; s < launch.steps.size(); ++s) {
     if (inputs_consumed && s == launch.steps_to_inputs) TRY(inputs_consumed->record(stream));
-    const plan::Step& step = launch.steps[s];
-    const RunArguments arguments{at, at + step.inputs.size(), launch.workspace, &stream};
-    at += step.inputs.size() + step.outputs.size();
-    if (Status ran = run_step(*launch.bound[s], arguments); !ran) [[unlikely]]
-      return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
+    TRY(launch_step(launch, s, at, stream));
+    at += launch.steps[s].inputs.size() + launch.steps[s].outputs.size();
     if (timed) TRY(timers_[s + 1]->record(stream));
   }
   if (inputs_consumed && launch.steps_to_inputs >= launch.steps.size()) TRY(inputs_consumed->record(stream));
@@ -133,6 +181,7 @@ Launcher::Replay* Launcher::replay_for(const Launch& launch) {
 
 Status Launcher::record_all(void* argument, Stream* stream) {
   const auto& [self, launch] = *static_cast<std::pair<Launcher*, const Launch*>*>(argument);
+  if (has_branches(*launch)) return self->launch_branches(*launch, *stream, nullptr);
   return self->launch_all(*launch, *stream, false, nullptr);  // the event is recorded behind each replay
 }
 

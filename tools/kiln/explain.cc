@@ -60,9 +60,10 @@ std::string explain_step(const plan::Plan& plan, size_t profile_index, size_t in
   if (plan.profiles.size() > 1) text += str(", profile ", profile_index);
   text += str("\n  ops     ", text_of(step, "ops"), "\n");
   for (const std::string& origin : step.provenance) text += str("  from    ", origin, "\n");
-  text += str("  reads   ", tensors_text(profile, step.inputs), "\n  writes  ", tensors_text(profile, step.outputs),
-              "\n  run by  ", tactic_text(step), ", ", time_text(step), ", ", step.workspace_bytes,
-              " bytes of workspace\n");
+  text +=
+      str("  reads   ", tensors_text(profile, step.inputs), "\n  writes  ", tensors_text(profile, step.outputs),
+          "\n  run by  ", tactic_text(step), ", ", time_text(step), ", ", step.workspace_bytes, " bytes of workspace",
+          step.stream > 0 ? str(", on auxiliary stream ", step.stream) : std::string(), "\n");
   const auto candidates = step.info.get_list("candidates");
   const bool any = candidates && !candidates->get().empty();
   text += any ? "  candidates\n" : "  the plan tells of no candidates: nothing else was asked\n";

@@ -19,7 +19,7 @@ kiln::Status run(int argc, char** argv) {
   const kiln::Arguments arguments =
       TRY(kiln::parse_arguments(argc, argv,
                                 {"after", "shapes", "threads", "noTF32", "device", "level", "runs", "verbose", "help",
-                                 "data", "fp16", "bf16", "verify", "count", "tactic-sources"}));
+                                 "data", "fp16", "bf16", "verify", "count", "tactic-sources", "aux-streams"}));
   if (arguments.words.empty() || arguments.has("help")) return std::fputs(kHelp, stdout), kiln::Status{};
   if (arguments.words[0] == "dump") return kiln::run_dump(arguments);
   if (arguments.words[0] == "profile") return kiln::run_profile(arguments);

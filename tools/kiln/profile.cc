@@ -125,7 +125,7 @@ void print_steps(const plan::Profile& profile, const Times& times, double total_
 Status run_profile(const Arguments& arguments) {
   TRY(require(arguments.words.size() == 2,
               "usage: kiln profile m.onnx [--device=cpu|cuda] [--shapes=x:1x3x8x8] [--threads=N] [--noTF32] [--fp16] "
-              "[--bf16] [--level=N] [--tactic-sources=-CUBLAS_LT,+CUDNN] [--runs=N] [--verbose]"));
+              "[--bf16] [--level=N] [--tactic-sources=-CUBLAS_LT,+CUDNN] [--aux-streams=N] [--runs=N] [--verbose]"));
   Clock::time_point start = Clock::now();
   const ir::Graph graph = TRY(import_file(arguments.words[1]));
   std::printf("import %.1f ms\n", since_ms(start));

@@ -102,6 +102,7 @@ Result<Session> build_session(const Arguments& arguments, const ir::Graph& graph
   request.numerics.bf16 = arguments.has("bf16");
   TRY(set_tactic_sources(arguments.get("tactic-sources"), request.numerics));
   request.optimization_level = std::stoi(arguments.get("level", "3"));
+  request.most_aux_streams = std::stoi(arguments.get("aux-streams", "0"));
   request.profiles.push_back(profile);
   const auto start = std::chrono::steady_clock::now();
   session.plan = std::make_shared<const plan::Plan>(TRY(build_plan(graph, *backend, request, log)));

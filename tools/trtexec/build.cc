@@ -55,6 +55,7 @@ void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
   if (options.level) config.setBuilderOptimizationLevel(*options.level);
   if (options.tactic_sources.given())
     config.setTacticSources(options.tactic_sources.applied_to(config.getTacticSources()));
+  if (options.max_aux_streams >= 0) config.setMaxAuxStreams(options.max_aux_streams);
   config.setAvgTimingIterations(options.avg_timing);
   config.setProfilingVerbosity(verbosity(options.detail));
 }

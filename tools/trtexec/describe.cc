@@ -29,6 +29,7 @@ void describe_build(const BuildOptions& build, std::vector<std::string>& lines) 
                                 str("Tactic sources: ", describe(build.tactic_sources)),
                                 str("timingCacheMode: ", build.timing_cache.empty() ? "local" : "global"),
                                 str("timingCacheFile: ", build.timing_cache),
+                                str("MaxAuxStreams: ", build.max_aux_streams),
                                 str("BuilderOptimizationLevel: ", build.level.value_or(-1)),
                             });
   for (const auto& [name, range] : build.shapes)

@@ -118,6 +118,7 @@ BuildOptions read_build(const Values& values, std::vector<std::string>& warnings
     build.level = level;
   }
   values.read("--avgTiming", build.avg_timing, 1);
+  values.read("--maxAuxStreams", build.max_aux_streams, 0);
   values.read("--timingCacheFile", build.timing_cache);
   if (const std::string* list = values.find("--tacticSources")) build.tactic_sources = parse_tactic_sources(*list);
   build.detail = read_detail(values, warnings);

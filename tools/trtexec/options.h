@@ -27,6 +27,7 @@ struct BuildOptions {
   std::optional<int64_t> workspace_bytes, tactic_shared_bytes;
   std::optional<int> level;
   int avg_timing = 8;
+  int max_aux_streams = -1;
   TacticSourceChoice tactic_sources;
   std::string timing_cache;
   LayerDetail detail = LayerDetail::kNamesOnly;

@@ -44,6 +44,8 @@ TEST(Options, ReadsThemAll) {
   EXPECT_FALSE(options.inference.cuda_graph);
   EXPECT_TRUE(parse({"--onnx=m.onnx", "--useCudaGraph"}).inference.cuda_graph);
   EXPECT_EQ(parse({"--onnx=m.onnx", "--tacticSources=-CUDNN,+CUBLAS_LT"}).build.tactic_sources.on, 2u);
+  EXPECT_EQ(parse({"--onnx=m.onnx"}).build.max_aux_streams, -1);
+  EXPECT_EQ(parse({"--onnx=m.onnx", "--maxAuxStreams=2"}).build.max_aux_streams, 2);
 }
 
 TEST(Options, MissingRangesTakeAnothersShapes) {

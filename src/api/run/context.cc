@@ -4,6 +4,7 @@
 #include "api/run/configs.h"
 #include "api/run/event_table.h"
 #include "api/run/program_stream.h"
+#include "backend/cuda/device/cuda_stream.h"
 
 namespace kiln::api {
 
@@ -101,8 +102,14 @@ bool Context::setNvtxVerbosity(ProfilingVerbosity verbosity) noexcept {
 void Context::setAuxStreams(cudaStream_t* streams, int32_t count) noexcept {
   guard(reporter_, "IExecutionContext::setAuxStreams", [&]() -> Status {
     TRY(require(count >= 0 && (streams || count == 0), "auxStreams is null, or nbStreams ", count, " negative"));
-    for (int32_t i = 0; i < count; ++i) TRY(check_stream(device(), streams[i]));
-    return {};  // the engine uses none beside the stream of enqueueV3
+    std::vector<std::unique_ptr<Stream>> given;
+    for (int32_t i = 0; i < count; ++i) {
+      TRY(check_stream(device(), streams[i]));
+      if (device().kind() == DeviceKind::kCuda)
+        given.push_back(std::make_unique<cuda::CudaStream>(static_cast<cuda::CudaDevice&>(device()),
+                                                           reinterpret_cast<cuda::StreamHandle>(streams[i])));
+    }
+    return context_->set_aux_streams(std::move(given));
   });
 }
 

@@ -74,7 +74,7 @@ class Engine final : public nvinfer1::ICudaEngine, public nvinfer1::apiv::VCudaE
   int32_t getNbIOTensors() const noexcept override;
   char const* getIOTensorName(int32_t index) const noexcept override;
   nvinfer1::HardwareCompatibilityLevel getHardwareCompatibilityLevel() const noexcept override;
-  int32_t getNbAuxStreams() const noexcept override { return 0; }
+  int32_t getNbAuxStreams() const noexcept override { return engine_->num_aux_streams(); }
   int32_t getTensorBytesPerComponentV2(char const* name, int32_t profile) const noexcept override;
   int32_t getTensorComponentsPerElementV2(char const* name, int32_t profile) const noexcept override;
   nvinfer1::TensorFormat getTensorFormatV2(char const* name, int32_t profile) const noexcept override;

@@ -48,7 +48,7 @@ Record describe(const plan::Step& step, const plan::Profile& profile) {
   const std::string tactic = step.info.get_text("tactic").value_or(""),
                     variant = step.info.get_text("variant").value_or("");
   record.set("TacticName", variant.empty() ? tactic : str(tactic, ": ", variant));
-  record.set("StreamId", 0).set("Metadata", joined(step.provenance));
+  record.set("StreamId", step.stream).set("Metadata", joined(step.provenance));
   record.set("Executor", str(step.executor, "/", step.kernel)).set("WorkspaceBytes", step.workspace_bytes);
   record.set("TimeUs", step.info.get_double("time_us").value_or(0.0));
   if (const Datum* candidates = step.info.find("candidates")) record.set("Candidates", *candidates);

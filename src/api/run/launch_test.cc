@@ -282,6 +282,43 @@ TEST_F(LaunchTest, SaysWhenInputsAreConsumed) {
   EXPECT_EQ(consumed.launches.size(), 5u);
 }
 
+/// x gives y on the run's stream; v and z are made on others.
+TEST_F(LaunchTest, BranchesRunOnAuxiliaryStreamsInCaptures) {
+  release();
+  plan::Plan plan = make_plan();
+  plan.profiles[0].steps[2].stream = 1;
+  plan.profiles[0].steps[3].stream = 3;  // there is none on 2
+  NullLog log;
+  engine = *runtime::Engine::load(std::make_shared<const plan::Plan>(std::move(plan)), *device, log);
+  EXPECT_EQ(engine->num_aux_streams(), 3);
+  EXPECT_EQ(engine->memory_bytes(0), 256 + 4 * 512);  // a workspace for each
+  context = *runtime::Context::create(engine, runtime::Context::Memory::kOwn);
+  stream = *device->create_stream();
+  x = *device->allocate(32), y = *device->allocate(32), v = *device->allocate(8), z = *device->allocate(4);
+  context->set_input_address(0, x.data()), context->set_input_address(1, &k);
+  context->set_output_address(0, y.data()), context->set_output_address(1, v.data());
+  context->set_output_address(2, z.data());
+  ASSERT_TRUE(context->set_input_extents(0, std::vector<int64_t>{2, 2}));
+  const auto given = *device->create_stream();
+  std::vector<std::unique_ptr<Stream>> aux;
+  aux.push_back(std::make_unique<cuda::CudaStream>(*device, static_cast<cuda::CudaStream&>(*given).handle()));
+  ASSERT_TRUE(context->set_aux_streams(std::move(aux)));
+  const int64_t waits = calls("cuStreamWaitEvent");
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(context->enqueue(*stream));
+  EXPECT_EQ(calls("cuStreamWaitEvent"), waits);  // launch by launch all is in line
+  for (int i = 0; i < 3; ++i) {
+    const auto value = static_cast<float>(i + 1);
+    ASSERT_TRUE(write({value, 0, 0, 0}));
+    ASSERT_TRUE(context->enqueue(*stream));
+    EXPECT_EQ(read(y, 0), 4 * value);
+    EXPECT_EQ(read(v, 0), 3);
+  }
+  EXPECT_EQ(calls("cuGraphInstantiateWithFlags"), 1);
+  // Two forks and two joins; and no output is written while a step in front may read an input, whose address it may
+  // have.
+  EXPECT_EQ(calls("cuStreamWaitEvent"), waits + 4 + 3);
+}
+
 TEST_F(LaunchTest, TellsWhatTheDataOfAnEarlierRunBroke) {
   struct Heard final : runtime::FaultObserver {
     void faulted(const Error& error) noexcept override { messages.push_back(error.message); }

@@ -55,6 +55,7 @@ Profile sample_profile() {
   p.steps[0].binary = 0;
   p.steps[0].provenance = {"MatMul_0", "Reshape_1"};
   p.steps[0].info.set("time_us", NAN).set("ops", Datum::List{"MatrixMultiply", 1, Datum()});
+  p.steps[1].stream = 1;
   p.steps[1].bodies = {{step("inner", "nest", {4}, {5})}, {}};
   p.arena_bytes = 512;
   p.workspace_bytes = 1000;
@@ -76,7 +77,8 @@ Plan sample_plan() {
   plan.guards = {{sym::Relation::kLessEqual, symbol(0), constant(4), "batch <= 4 (x)"}};
   plan.inputs = {{"x", DType::kF32, {}, {symbol(0), constant(6)}, {"batch", ""}, false},
                  {"k", DType::kI32, {}, {constant(1)}, {""}, true}};
-  plan.outputs = {{"y", DType::kF32, {}, {symbol(0), constant(5)}, {"batch", ""}, false}};
+  plan.outputs = {{"y", DType::kF32, {}, {symbol(0), constant(5)}, {"batch", ""}, false},
+                  {"shape of y", DType::kI64, {}, {constant(2)}, {""}, true, {symbol(0), constant(5)}}};
   std::vector<double> elements(30);
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = 0.25 * static_cast<double>(i) - 3;
   plan.weights = {{"w", HostTensor::of(DType::kF32, {6, 5}, elements)},

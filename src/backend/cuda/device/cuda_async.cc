@@ -27,6 +27,7 @@ class CudaEvent final : public Event {
   Status wait(Stream& stream) override {
     if (handle_of(stream) == recorded_on_ && !is_per_thread(recorded_on_)) return {};  // in order as it is
     const CurrentContext current(device_);
+    static_cast<const CudaStream&>(stream).note_wait();
     return driver_.check(driver_.stream_wait_event(handle_of(stream), handle_, 0), "waiting for an event");
   }
   Status synchronize() override {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "backend/cuda/device/driver.h"
 #include "device/device.h"
@@ -25,6 +26,9 @@ class CudaStream final : public Stream {
 
   CudaDevice& device() const { return device_; }
   StreamHandle handle() const { return handle_; }
+  /// Whether the next launch stands behind another stream's work, which it must not overlap: asked once.
+  void note_wait() const { waits_ = true; }
+  bool take_wait() const { return std::exchange(waits_, false); }
 
   /// `work` runs on a thread of the driver and may not call CUDA.
   Status launch_host(void (*work)(void*), void* argument) override;
@@ -41,6 +45,7 @@ class CudaStream final : public Stream {
   const StreamHandle handle_;
   const bool owned_;
   std::atomic<bool> faulted_{false};
+  mutable bool waits_ = false;  // of the thread that queues
   std::mutex mutex_;
   std::optional<Error> fault_;
 };

@@ -103,7 +103,9 @@ Status launch(const Stream& stream, const Function& function, const LaunchShape&
     cluster.id = kLaunchCluster;
     cluster.cluster = {shape.cluster, 1, 1};
   }
-  if (shape.pdl && function.device().properties().compute_major >= 9) {
+  // A programmatic dependency is one on the stream's last launch alone.
+  const bool waits = static_cast<const CudaStream&>(stream).take_wait();
+  if (shape.pdl && !waits && function.device().properties().compute_major >= 9) {
     LaunchAttribute& early = attributes[config.num_attributes++];
     early.id = kLaunchProgrammaticSerialization;
     early.programmatic_serialization = 1;
