@@ -22,7 +22,7 @@ class Planner final : public CopyPlanner {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_concatenation(const LoadArguments& arguments) {
-  const StepTensor& y = arguments.spec.outputs.at(0);
+  const StepTensor& y = arguments.spec.outputs[0];
   const int axis = TRY(normalize_axis(TRY(arguments.spec.payload.get_int("axis")), y.rank));
   return make_copy_loader(arguments, std::make_unique<Planner>(TRY(element_bytes(y.dtype)), axis, y.format));
 }

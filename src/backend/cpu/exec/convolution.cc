@@ -159,8 +159,6 @@ class LoadedConvolution final : public LoadedStep {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& arguments) {
-  TRY(require(arguments.spec.inputs.size() >= kFixedInputs && arguments.spec.outputs.size() == 1,
-              "a convolution step has ", arguments.spec.inputs.size(), " inputs; it takes 4 or more"));
   auto loaded = std::make_unique<LoadedConvolution>(TRY(parse(arguments.spec)), arguments.team);
   if (const HostTensor* w = arguments.constants[1]) TRY(loaded->pack_weights(*w));
   if (arguments.spec.payload.find("hook")) TRY(loaded->load_hook(arguments.spec));

@@ -6,6 +6,7 @@
 
 #include "backend/cpu/device/team.h"
 #include "device/executor.h"
+#include "device/step_tensors.h"
 
 namespace kiln::cpu {
 
@@ -17,10 +18,12 @@ struct LoadArguments {
 };
 using LoadKernel = Result<std::unique_ptr<LoadedStep>> (*)(const LoadArguments&);
 
-/// An entry of the table in executor.cc: a kernel `foo` is `load_foo` in exec/foo.cc.
+/// An entry of the table in executor.cc: a kernel `foo` is `load_foo` in exec/foo.cc. What it says of tensors holds
+/// when that is called.
 struct KernelEntry {
   std::string_view name;
   LoadKernel load;
+  StepTensors tensors;
 };
 std::span<const KernelEntry> kernel_table();
 

@@ -18,7 +18,7 @@ class Planner final : public CopyPlanner {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_expand(const LoadArguments& arguments) {
-  return make_copy_loader(arguments, std::make_unique<Planner>(TRY(element_bytes(arguments.spec.inputs.at(0).dtype))));
+  return make_copy_loader(arguments, std::make_unique<Planner>(TRY(element_bytes(arguments.spec.inputs[0].dtype))));
 }
 
 }  // namespace kiln::cpu

@@ -189,8 +189,6 @@ Result<DType> packed_type(const Record& payload) {
 
 Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& arguments) {
   const Record& p = arguments.spec.payload;
-  TRY(require(arguments.spec.inputs.size() >= kFixedInputs && arguments.spec.outputs.size() == 1,
-              "a matrix product step has ", arguments.spec.inputs.size(), " inputs; it takes 4 or more"));
   const Attributes at{TRY(p.get_bool("transpose_a")),
                       TRY(p.get_bool("transpose_b")),
                       TRY(p.get_bool("vector_a")),

@@ -72,7 +72,6 @@ class LoadedNormalization final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_normalization(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  TRY(require(spec.inputs.size() == 3, "a normalisation step has ", spec.inputs.size(), " inputs; it takes 3"));
   Attributes a;
   a.rows = TRY(spec.payload.get_bool("rows"));
   const int64_t axes = TRY(spec.payload.get_int("axes"));

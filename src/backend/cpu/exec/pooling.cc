@@ -60,7 +60,7 @@ Result<std::unique_ptr<LoadedStep>> load_pooling(const LoadArguments& arguments)
   const bool average = TRY(spec.payload.get_bool("average"));
   const bool excludes_padding = TRY(spec.payload.get_bool("excludes_padding"));
   a.kind = !average ? PoolKind::kMax : excludes_padding ? PoolKind::kAverageValid : PoolKind::kAveragePadded;
-  a.layout = spec.inputs.at(0).format.is_linear() ? PoolLayout::kChannelsFirst : PoolLayout::kChannelsLast;
+  a.layout = spec.inputs[0].format.is_linear() ? PoolLayout::kChannelsFirst : PoolLayout::kChannelsLast;
   return std::make_unique<LoadedPooling>(arguments.team, std::move(a));
 }
 

@@ -51,13 +51,13 @@ Result<std::unique_ptr<LoadedStep>> load_reduce(const LoadArguments& arguments) 
   const int64_t kind = TRY(spec.payload.get_int("kind"));
   TRY(require(kind >= 0 && kind <= static_cast<int64_t>(Reduction::kMin), "no reduction has the number ", kind));
   a.kind = static_cast<Reduction>(kind);
-  a.first = static_cast<size_t>(TRY(normalize_axis(TRY(spec.payload.get_int("first")), spec.inputs.at(0).rank)));
-  a.last = static_cast<size_t>(TRY(normalize_axis(TRY(spec.payload.get_int("last")), spec.inputs.at(0).rank)));
+  a.first = static_cast<size_t>(TRY(normalize_axis(TRY(spec.payload.get_int("first")), spec.inputs[0].rank)));
+  a.last = static_cast<size_t>(TRY(normalize_axis(TRY(spec.payload.get_int("last")), spec.inputs[0].rank)));
   TRY(require(a.first <= a.last, "axes ", a.first, " to ", a.last, " are not in order"));
   a.average = TRY(spec.payload.get_bool("average"));
   a.in = spec.inputs[0].dtype;
   a.format = spec.inputs[0].format;
-  a.out = spec.outputs.at(0).dtype;
+  a.out = spec.outputs[0].dtype;
   return std::make_unique<LoadedReduce>(arguments.team, a);
 }
 

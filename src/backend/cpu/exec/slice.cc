@@ -35,7 +35,7 @@ class Planner final : public CopyPlanner {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_slice(const LoadArguments& arguments) {
-  const StepTensor& x = arguments.spec.inputs.at(0);
+  const StepTensor& x = arguments.spec.inputs[0];
   const int64_t mode = TRY(arguments.spec.payload.get_int("mode"));
   TRY(require(mode >= 0 && mode <= static_cast<int64_t>(SliceMode::kReflect), "no slice mode has the number ", mode));
   return make_copy_loader(

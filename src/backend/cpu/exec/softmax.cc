@@ -37,7 +37,7 @@ class LoadedSoftmax final : public LoadedStep {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_softmax(const LoadArguments& arguments) {
-  const StepTensor& x = arguments.spec.inputs.at(0);
+  const StepTensor& x = arguments.spec.inputs[0];
   const int axis = TRY(normalize_axis(TRY(arguments.spec.payload.get_int("axis")), x.rank));
   return std::make_unique<LoadedSoftmax>(arguments.team, static_cast<size_t>(axis), x);
 }

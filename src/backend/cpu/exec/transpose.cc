@@ -18,7 +18,7 @@ class Planner final : public CopyPlanner {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_transpose(const LoadArguments& arguments) {
-  const StepTensor& x = arguments.spec.inputs.at(0);
+  const StepTensor& x = arguments.spec.inputs[0];
   std::vector<int64_t> perm = TRY(arguments.spec.payload.get_ints("perm"));
   TRY(require_permutation(perm, x.rank));
   return make_copy_loader(arguments, std::make_unique<Planner>(TRY(element_bytes(x.dtype)), std::move(perm)));

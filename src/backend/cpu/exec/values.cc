@@ -37,7 +37,7 @@ class LoadedValues final : public LoadedStep {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_values(const LoadArguments& arguments) {
-  return std::make_unique<LoadedValues>(arguments.spec.outputs.at(0).dtype);
+  return std::make_unique<LoadedValues>(arguments.spec.outputs[0].dtype);
 }
 
 }  // namespace kiln::cpu

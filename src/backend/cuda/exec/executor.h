@@ -6,6 +6,7 @@
 
 #include "backend/cuda/device/cuda_device.h"
 #include "device/executor.h"
+#include "device/step_tensors.h"
 
 namespace kiln::cuda {
 
@@ -26,12 +27,9 @@ using LoadKernel = Result<std::unique_ptr<LoadedStep>> (*)(const LoadArguments&)
 /// An entry of the table in executor.cc: a kernel `foo` is `load_foo` in exec/foo.cc. What it says of tensors holds
 /// when that is called.
 struct KernelEntry {
-  static constexpr int kAll = -1, kAny = 255;
   std::string_view name;
   LoadKernel load;
-  int present;  ///< inputs that are there, the first ones; kAll
-  int least_inputs, most_inputs;
-  int outputs;  ///< kAny: one or more
+  StepTensors tensors;
 };
 std::span<const KernelEntry> kernel_table();
 

@@ -1,0 +1,18 @@
+#include "device/step_tensors.h"
+
+namespace kiln {
+
+Status StepTensors::check(std::string_view executor, std::string_view kernel, const StepSpec& spec) const {
+  const auto num_inputs = static_cast<int>(spec.inputs.size()), num_outputs = static_cast<int>(spec.outputs.size());
+  TRY(require(num_inputs >= least_inputs && num_inputs <= most_inputs &&
+                  (outputs == kAny ? num_outputs >= 1 : num_outputs == outputs),
+              "a step of the ", executor, " kernel '", kernel, "' has ", num_inputs, " inputs and ", num_outputs,
+              " outputs, which it does not take: the plan is damaged, build it again"));
+  const int needed = present == kAll ? num_inputs : present;
+  for (int i = 0; i < needed; ++i)
+    TRY(require(spec.inputs[static_cast<size_t>(i)].present, "input ", i, " of the ", executor, " kernel '", kernel,
+                "' is absent, and it takes none that is: the plan is damaged, build it again"));
+  return {};
+}
+
+}  // namespace kiln

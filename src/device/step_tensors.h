@@ -1,0 +1,20 @@
+/// How many tensors a kernel's step has. A plan is input, and loaders index what it names.
+#pragma once
+
+#include <string_view>
+
+#include "device/executor.h"
+
+namespace kiln {
+
+struct StepTensors {
+  static constexpr int kAll = -1, kAny = 255;
+  int present;  ///< inputs that are there, the first ones; kAll
+  int least_inputs, most_inputs;
+  int outputs;  ///< kAny: one or more
+
+  /// Fails if a step of kernel `kernel` of executor `executor` has others.
+  Status check(std::string_view executor, std::string_view kernel, const StepSpec& spec) const;
+};
+
+}  // namespace kiln

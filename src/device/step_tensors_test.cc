@@ -1,0 +1,40 @@
+#include "device/step_tensors.h"
+
+#include <gtest/gtest.h>
+
+namespace kiln {
+namespace {
+
+StepSpec spec(int inputs, int outputs, int absent = -1) {
+  StepSpec result;
+  result.inputs.resize(static_cast<size_t>(inputs));
+  result.outputs.resize(static_cast<size_t>(outputs));
+  if (absent >= 0) result.inputs[static_cast<size_t>(absent)].present = false;
+  return result;
+}
+
+TEST(StepTensors, Counts) {
+  const StepTensors product{2, 3, 4, 1};
+  const auto passes = [&](const StepSpec& s) { return product.check("CPU", "product", s).has_value(); };
+  EXPECT_TRUE(passes(spec(3, 1)));
+  EXPECT_TRUE(passes(spec(4, 1, 2)));
+  EXPECT_FALSE(passes(spec(2, 1)));
+  EXPECT_FALSE(passes(spec(5, 1)));
+  EXPECT_FALSE(passes(spec(3, 0)));
+  EXPECT_FALSE(passes(spec(3, 2)));
+  EXPECT_FALSE(passes(spec(4, 1, 1)));
+  EXPECT_EQ(product.check("CPU", "product", spec(2, 1)).error().message,
+            "a step of the CPU kernel 'product' has 2 inputs and 1 outputs, which it does not take: the plan is damaged, "
+            "build it again");
+}
+
+TEST(StepTensors, AnyNumber) {
+  const StepTensors nest{StepTensors::kAll, 0, StepTensors::kAny, StepTensors::kAny};
+  EXPECT_TRUE(nest.check("CPU", "nest", spec(0, 1)));
+  EXPECT_TRUE(nest.check("CPU", "nest", spec(7, 3)));
+  EXPECT_FALSE(nest.check("CPU", "nest", spec(2, 0)));
+  EXPECT_FALSE(nest.check("CPU", "nest", spec(2, 1, 1)));
+}
+
+}  // namespace
+}  // namespace kiln
