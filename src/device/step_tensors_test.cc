@@ -23,9 +23,10 @@ TEST(StepTensors, Counts) {
   EXPECT_FALSE(passes(spec(3, 0)));
   EXPECT_FALSE(passes(spec(3, 2)));
   EXPECT_FALSE(passes(spec(4, 1, 1)));
-  EXPECT_EQ(product.check("CPU", "product", spec(2, 1)).error().message,
-            "a step of the CPU kernel 'product' has 2 inputs and 1 outputs, which it does not take: the plan is damaged, "
-            "build it again");
+  EXPECT_EQ(
+      product.check("CPU", "product", spec(2, 1)).error().message,
+      "a step of the CPU kernel 'product' has 2 inputs and 1 outputs, which it does not take: the plan is damaged, "
+      "build it again");
 }
 
 TEST(StepTensors, AnyNumber) {

@@ -12,9 +12,9 @@
 namespace kiln::passes {
 
 Status simplify_movement(ir::Graph& graph, PassContext& cx) {
-  return settle(
-      graph, cx,
-      {hoist_slices, slice_rows, merge_transposes, sink_reshapes, move_transposes, merge_reshapes, merge_around_reshapes});
+  return settle(graph, cx,
+                {hoist_slices, slice_rows, merge_transposes, sink_reshapes, move_transposes, merge_reshapes,
+                 merge_around_reshapes});
 }
 
 }  // namespace kiln::passes

@@ -13,7 +13,8 @@ namespace kiln {
 struct Effort {
   enum class Cuts : uint8_t {
     kNone,    ///< only the largest region of a tactic
-    kKinds,   ///< regions also end behind contractions, reductions ...: what neither computes elements nor only moves them
+    kKinds,   ///< regions also end behind contractions, reductions ...: what neither computes elements nor only moves
+              ///< them
     kValues,  ///< regions also end at any one of their values
     kSets     ///< at any set of them, within reason
   };

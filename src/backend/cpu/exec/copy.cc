@@ -24,8 +24,7 @@ class Planner final : public CopyPlanner {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_copy(const LoadArguments& arguments) {
-  return make_copy_loader(arguments,
-                          std::make_unique<Planner>(arguments.spec.inputs[0], arguments.spec.outputs[0]));
+  return make_copy_loader(arguments, std::make_unique<Planner>(arguments.spec.inputs[0], arguments.spec.outputs[0]));
 }
 
 }  // namespace kiln::cpu

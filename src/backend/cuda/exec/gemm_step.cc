@@ -59,7 +59,8 @@ Result<LoadedGemm> LoadedGemm::load(const Record& record, const LoadArguments& a
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce;
-  if (!uses_maps(kernel) && kernel.family != GemmFamily::kRows && kernel.splits > 1) reduce = TRY(module->function(kGemmReduce));
+  if (!uses_maps(kernel) && kernel.family != GemmFamily::kRows && kernel.splits > 1)
+    reduce = TRY(module->function(kGemmReduce));
   return LoadedGemm{kernel, std::move(module), main, reduce};
 }
 

@@ -23,8 +23,8 @@ struct Exchange {
     run_begun(sums, own, received, rank, thread);
   }
   /// The same behind an arrive_cluster() of every thread at the block's beginning, which saves the wait for it here.
-  static __device__ __forceinline__ void run_begun(float (&sums)[kBlocks][4], float (&own)[kOwn][4],
-                                                   Received& received, int rank, int thread) {
+  static __device__ __forceinline__ void run_begun(float (&sums)[kBlocks][4], float (&own)[kOwn][4], Received& received,
+                                                   int rank, int thread) {
     wait_cluster();  // every block has begun, so that its shared memory is there
 #pragma unroll
     for (int j = 0; j < kBlocks; ++j) {

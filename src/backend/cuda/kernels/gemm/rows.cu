@@ -1,8 +1,8 @@
-// C = epilogue(A * B^T) where A has few rows: B streams from memory straight into registers, as mma.sync's left operand,
-// 128 bytes of k a row and step; warps share k, and so do the blocks of a cluster. Sums are added in the order of the
-// warps, then of the blocks. Both operands lie along k, in whole 16 bytes.
-// Defines: BM (rows, 8 or 16) BN (columns of a block) WARPS_N (warps that share k) STAGES (steps on their way), SPLIT
-// (blocks a cluster), B_CONSTANT, VEC, those of arguments.cuh.
+// C = epilogue(A * B^T) where A has few rows: B streams from memory straight into registers, as mma.sync's left
+// operand, 128 bytes of k a row and step; warps share k, and so do the blocks of a cluster. Sums are added in the order
+// of the warps, then of the blocks. Both operands lie along k, in whole 16 bytes. Defines: BM (rows, 8 or 16) BN
+// (columns of a block) WARPS_N (warps that share k) STAGES (steps on their way), SPLIT (blocks a cluster), B_CONSTANT,
+// VEC, those of arguments.cuh.
 #include "gemm/arguments.cuh"
 #include "gemm/hopper.cuh"
 
@@ -30,8 +30,8 @@ __device__ __forceinline__ Chunk load(const ELEMENT* from, bool valid) {
   return x;
 }
 
-/// A step's operands. Lane (g, t) = (lane / 4, lane % 4) has chunks t and t + 4 of its rows: k is permuted alike in both
-/// operands, which no sum notices.
+/// A step's operands. Lane (g, t) = (lane / 4, lane % 4) has chunks t and t + 4 of its rows: k is permuted alike in
+/// both operands, which no sum notices.
 struct Step {
   Chunk b[kPanels][2][2];  ///< columns g and g + 8 of each panel
   Chunk a[kHalves][2];     ///< row g of each half
@@ -72,9 +72,8 @@ __device__ __forceinline__ void multiply_step(float (&sums)[kPanels][kHalves][4]
 #pragma unroll
       for (int p = 0; p < kPanels; ++p) {
         const Chunk &low = step.b[p][0][h], &high = step.b[p][1][h];
-        const unsigned left[] = {
-            round_operand(low.word[c], ELEMENT{}), round_operand(high.word[c], ELEMENT{}),
-            round_operand(low.word[c + 1], ELEMENT{}), round_operand(high.word[c + 1], ELEMENT{})};
+        const unsigned left[] = {round_operand(low.word[c], ELEMENT{}), round_operand(high.word[c], ELEMENT{}),
+                                 round_operand(low.word[c + 1], ELEMENT{}), round_operand(high.word[c + 1], ELEMENT{})};
 #pragma unroll
         for (int m = 0; m < kHalves; ++m)
           multiply(sums[p][m], left, round_operand(step.a[m][h].word[c], ELEMENT{}),

@@ -24,8 +24,8 @@ struct Slab {
     }
     __syncwarp();
   }
-  /// The vectors of a lane: `use(i, row, column)` for the i-th, i a constant below kEach. Neighbours are in neighbouring
-  /// lanes.
+  /// The vectors of a lane: `use(i, row, column)` for the i-th, i a constant below kEach. Neighbours are in
+  /// neighbouring lanes.
   static constexpr int kVectors = kColumns / VEC, kEach = (16 * kVectors + 31) / 32;
   template <class Use>
   static __device__ __forceinline__ void for_each_place(int rows, int columns, const Use& use) {

@@ -12,7 +12,7 @@ namespace kiln {
 
 constexpr int kGroups = TURNS == 1 ? BM / 64 : 2, kThreads = 128 * (kGroups + 1);
 constexpr int kBands = TURNS == 1 ? 1 : BM / 64;  ///< of 64 rows, that a group multiplies
-constexpr int kStep = 128 / sizeof(ELEMENT);  ///< elements of k a stage: a line of 128 bytes
+constexpr int kStep = 128 / sizeof(ELEMENT);      ///< elements of k a stage: a line of 128 bytes
 constexpr int kBytesA = BM * 128, kBytesB = BN * 128;
 constexpr int kPart = 32;  ///< columns of a slab
 static_assert(BM % 64 == 0 && BN % kPart == 0 && BN % (8 * CLUSTER) == 0, "whole groups, slabs and shares");
@@ -91,8 +91,8 @@ __device__ __forceinline__ void pass_turn_to(int group) {
 
 using Sums = float[kBands][BN / 8][4];
 /// The sums of one tile. The stage multiplied last is released when the next has been issued.
-__device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stage, unsigned shared,
-                                              unsigned full, unsigned empty, int row, int passed_to) {
+__device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stage, unsigned shared, unsigned full,
+                                              unsigned empty, int row, int passed_to) {
   int before = -1;
   for (int k = 0; k < steps; ++k, stage.advance()) {
     wait_barrier(full + 8 * stage.at, stage.parity);
@@ -143,9 +143,8 @@ struct Ending {
     });
   }
   __device__ __forceinline__ void fetch(Operands& operands, int part) const {
-    for_each_place(part, [&](int e, int, int, long long index, int column) {
-      operands[e].fetch(args.epilogue, index, column);
-    });
+    for_each_place(
+        part, [&](int e, int, int, long long index, int column) { operands[e].fetch(args.epilogue, index, column); });
   }
   __device__ __forceinline__ void write(const PartSlab& slab, const Operands& operands, int part) const {
     for_each_place(part, [&](int e, int i, int j, long long index, int) {
