@@ -3,14 +3,16 @@
 namespace kiln {
 namespace {
 
+__extension__ typedef __int128 Int128;
+
 constexpr int64_t kMostExtent = int64_t{1} << 30;  // kernels count to it
 
 /// Whether every element lies in [0, volume). No overflow: extents are below 2^30.
 bool lies_within(const AttentionOperand& operand, const std::array<int64_t, 4>& extents, int64_t volume) {
-  __int128 least = operand.offset, most = operand.offset;
+  Int128 least = operand.offset, most = operand.offset;
   for (size_t axis = 0; axis < 4; ++axis) {
     if (extents[axis] == 0) return true;
-    const __int128 reach = static_cast<__int128>(extents[axis] - 1) * operand.strides[axis];
+    const Int128 reach = static_cast<Int128>(extents[axis] - 1) * operand.strides[axis];
     (reach < 0 ? least : most) += reach;
   }
   return least >= 0 && most < volume;
