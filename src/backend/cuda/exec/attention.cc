@@ -10,19 +10,16 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr int64_t kSize = 2;  // bytes of an element: FP16 or BF16
-
 /// Strides of the kernel, whose columns are neighbours.
 HeadStrides strides_of(const AttentionOperand& operand) {
   return {operand.strides[0], operand.strides[1], operand.strides[2]};
 }
-const void* address(const void* tensor, const AttentionOperand& operand) {
-  return static_cast<const std::byte*>(tensor) + operand.offset * kSize;
-}
+int64_t size_of(const AttentionKernel& kernel) { return bits_of(kernel.element) / 8; }
 
 /// Whether rows begin where a kernel that moves pieces of so many bytes may read them.
-Status check_alignment(const AttentionLayout& layout, int64_t piece) {
-  const int64_t whole = piece / kSize;
+Status check_alignment(const AttentionLayout& layout, const AttentionKernel& kernel) {
+  const int64_t whole = kernel.piece / size_of(kernel);
+  TRY(require(whole > 0, "an attention kernel's pieces have ", kernel.piece, " bytes"));
   for (const AttentionOperand* operand : {&layout.q, &layout.k, &layout.v, &layout.out}) {
     TRY(require(operand->offset % whole == 0 && operand->strides[3] == 1, "an operand of attention begins at element ",
                 operand->offset, "; its kernel reads pieces of ", whole));
@@ -35,16 +32,21 @@ Status check_alignment(const AttentionLayout& layout, int64_t piece) {
 
 class BoundAttention final : public BoundStep {
  public:
-  BoundAttention(const Function& function, const Constants& constants, const AttentionLayout& layout,
-                 const AttentionArguments& arguments, const AttentionLaunch& plan)
-      : function_(function), constants_(constants), layout_(layout), arguments_(arguments), plan_(plan) {}
+  BoundAttention(const Function& function, const Constants& constants, int64_t element_size,
+                 const AttentionLayout& layout, const AttentionArguments& arguments, const AttentionLaunch& plan)
+      : function_(function),
+        constants_(constants),
+        element_size_(element_size),
+        layout_(layout),
+        arguments_(arguments),
+        plan_(plan) {}
 
   Status run(const RunArguments& run) override {
     arguments_.q = address(constants_.at(0, run), layout_.q);
     arguments_.k = address(constants_.at(1, run), layout_.k);
     arguments_.v = address(constants_.at(2, run), layout_.v);
     arguments_.mask = address(constants_.at(3, run), layout_.mask);
-    arguments_.out = static_cast<std::byte*>(run.outputs[0]) + layout_.out.offset * kSize;
+    arguments_.out = static_cast<std::byte*>(run.outputs[0]) + layout_.out.offset * element_size_;
     if (plan_.maps[0].rank != 4) {
       void* pointers[] = {&arguments_};
       return launch(*run.stream, function_, plan_.shape, pointers);
@@ -57,8 +59,13 @@ class BoundAttention final : public BoundStep {
   }
 
  private:
+  const void* address(const void* tensor, const AttentionOperand& operand) const {
+    return static_cast<const std::byte*>(tensor) + operand.offset * element_size_;
+  }
+
   const Function& function_;
   const Constants& constants_;
+  int64_t element_size_;
   AttentionLayout layout_;
   AttentionArguments arguments_;
   AttentionLaunch plan_;
@@ -80,7 +87,7 @@ class LoadedAttention final : public LoadedStep {
     const AttentionLayout layout =
         TRY(AttentionLayout::parse(shapes.params, {volume_of(0), volume_of(1), volume_of(2),
                                                    kernel_.has_mask ? volume_of(3) : -1, volume(shapes.outputs[0])}));
-    TRY(check_alignment(layout, kernel_.piece));
+    TRY(check_alignment(layout, kernel_));
     AttentionArguments a;
     a.q_strides = strides_of(layout.q);
     a.k_strides = strides_of(layout.k);
@@ -97,7 +104,7 @@ class LoadedAttention final : public LoadedStep {
     a.scale = scale_;
     const AttentionLaunch plan = TRY(plan_attention(kernel_, a, function_.device().properties().num_multiprocessors));
     TRY(function_.check(plan.shape));
-    return std::make_unique<BoundAttention>(function_, constants_, layout, a, plan);
+    return std::make_unique<BoundAttention>(function_, constants_, size_of(kernel_), layout, a, plan);
   }
 
  private:

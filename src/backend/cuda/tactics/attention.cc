@@ -9,6 +9,7 @@
 #include "ops/attention_layout.h"
 #include "sym/divisor.h"
 #include "tactics/attention.h"
+#include "tactics/causal_mask.h"
 #include "tactics/region.h"
 
 namespace kiln::cuda {
@@ -29,16 +30,29 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
   TRY(require(region.params.size() == AttentionLayout::kNumParams, "a region of attention without its parameters"));
   const auto depth_q = region.params[4].constant(), depth_v = region.params[5].constant();
   TRY(require(depth_q && depth_v, "heads' channels are known when the plan is built: ", q, ", ", v));
+  const double scale = TRY(region.data.get_double("scale"));
+  TRY(require(scale > 0, "kernels take a positive scale, not ", scale));
   AttentionTraits traits;
   traits.element = q.dtype;
   traits.depth = std::max(*depth_q, *depth_v);
   traits.align = alignment(region.params);
   traits.has_mask = region.inputs[3] != ir::ValueId::kNone;
   traits.nan_rows_are_zero = TRY(region.data.get_bool("nan_rows_are_zero"));
+  // Optional: the last query sees all keys, and each one before it one fewer.
+  traits.causal = region.data.find("causal") && TRY(region.data.get_bool("causal"));
   traits.heads = region.params[0].opt() * region.params[1].opt();
   traits.queries = region.params[2].opt();
   traits.keys = region.params[3].opt();
   return attention_candidates(traits, machine_of(device_of(cx).properties()));
+}
+
+/// Kernels hide later keys themselves, and skip those that no query of theirs sees.
+void drop_causal_mask(const ir::Graph& graph, Region& region) {
+  ir::ValueId& mask = region.inputs[3];
+  const HostTensor* values = mask == ir::ValueId::kNone ? nullptr : graph.constant(mask);
+  if (!values || !is_causal_mask(*values)) return;
+  mask = ir::ValueId::kNone;
+  region.data.set("causal", true);
 }
 
 class AttentionTactic final : public Tactic {
@@ -46,9 +60,10 @@ class AttentionTactic final : public Tactic {
   std::string_view name() const override { return "attention"; }
 
   Match match(const TacticContext& cx, ir::NodeId root) const override {
-    static constexpr DType kTypes[] = {DType::kF16, DType::kBF16};
+    static constexpr DType kTypes[] = {DType::kF16, DType::kBF16, DType::kF32};
     Match region = attention_region(cx, root, {.types = kTypes});
     if (!region) return region;
+    drop_causal_mask(cx.graph, *region);
     const DType type = cx.graph.type(region->inputs[0]).dtype;
     for (const ir::ValueId value : {region->inputs[1], region->inputs[2], region->inputs[3], region->outputs[0]})
       if (value != ir::ValueId::kNone && cx.graph.type(value).dtype != type)

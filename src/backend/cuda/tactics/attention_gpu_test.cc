@@ -38,7 +38,7 @@ HostTensor mask_of(const AttentionCase& c) {
   for (int64_t b = 0; b < extents[0]; ++b)
     for (int64_t i = 0; i < extents[2]; ++i)
       for (int64_t j = 0; j < c.keys; ++j) {
-        bool hidden = c.masked == Masked::kEachKey ? j >= c.keys - 1 - b : j > i;
+        bool hidden = c.masked == Masked::kEachKey ? j >= c.keys - 1 - b : j > i + c.keys - c.queries;
         if (c.masked == Masked::kHidesAllOfARow) hidden = i == 1;
         values.push_back(hidden ? (c.masked == Masked::kEachKey ? -1e4 : -INFINITY) : 0);
       }
@@ -76,6 +76,25 @@ Net attention_net(const AttentionCase& c) {
   return net;
 }
 
+/// The tactic, told that the mask is the causal one, as a matcher that recognises it would say.
+class CausalAttention final : public Tactic {
+ public:
+  std::string_view name() const override { return "causal attention"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override {
+    Match region = attention_tactic().match(cx, root);
+    if (!region) return region;
+    region->inputs[3] = ir::ValueId::kNone;
+    region->data.set("causal", true);
+    return region;
+  }
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
+    return attention_tactic().variants(cx, region);
+  }
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
+    return attention_tactic().compile(cx, region, variant);
+  }
+};
+
 class AttentionOnGpu : public testing::Test {
  protected:
   void SetUp() override {
@@ -83,11 +102,26 @@ class AttentionOnGpu : public testing::Test {
     if (!made) GTEST_SKIP() << made.error().message;
     gpu_ = std::move(*made);
   }
+  void compare(const AttentionCase& c, const Tactic& tactic) {
+    const Net net = attention_net(c);
+    const auto expected = ir::interpret(net.graph, net.inputs);
+    ASSERT_TRUE(expected) << c.name << ": " << expected.error().message;
+    const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {});
+    ASSERT_TRUE(ran) << c.name << ": " << ran.error().message;
+    EXPECT_FALSE(ran->empty());
+    for (const RanVariant& variant : *ran) {
+      EXPECT_EQ(variant.failure, "") << c.name << ", " << variant.name;
+      if (!variant.failure.empty()) continue;
+      // Of the parts: scores and weights are rounded there.
+      const double tolerance = c.type == DType::kF32 ? 5e-6 : c.type == DType::kF16 ? 5e-3 : 4e-2;
+      EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance) << c.name << ", " << variant.name;
+    }
+  }
   std::unique_ptr<CudaDevice> gpu_;
 };
 
 TEST_F(AttentionOnGpu, AgreesWithItsParts) {
-  constexpr DType kF16 = DType::kF16, kBF16 = DType::kBF16;
+  constexpr DType kF16 = DType::kF16, kBF16 = DType::kBF16, kF32 = DType::kF32;
   const AttentionCase cases[] = {
       {"heads of 64", kF16, 2, 3, 128, 128, 64},
       {"rows first", kF16, 2, 4, 100, 100, 64, Masked::kEachKey, true},
@@ -97,48 +131,81 @@ TEST_F(AttentionOnGpu, AgreesWithItsParts) {
       {"depth of 80", kBF16, 1, 2, 65, 130, 80, Masked::kEachKey, true},
       {"one query", kF16, 3, 2, 1, 200, 64, Masked::kEachKey},
       {"one key", kF16, 1, 1, 5, 1, 16},
+      {"exact", kF32, 2, 3, 70, 130, 64, Masked::kEachKey, true},
+      {"exact, odd", kF32, 1, 2, 5, 21, 33},
       {"a query that sees nothing", kF16, 1, 2, 9, 40, 64, Masked::kHidesAllOfARow},
       {"joined", kF16, 2, 3, 128, 128, 64, Masked::kEachKey, true, true},
       {"joined, of odd lengths", kBF16, 2, 2, 77, 77, 80, Masked::kNo, true, true},
+      {"joined, exact", kF32, 2, 3, 70, 70, 64, Masked::kEachKey, true, true},
       {"joined, of odd depth", kF16, 2, 2, 20, 20, 13, Masked::kCausal, true, true},
   };
-  for (const AttentionCase& c : cases) {
-    const Net net = attention_net(c);
-    const auto expected = ir::interpret(net.graph, net.inputs);
-    ASSERT_TRUE(expected) << c.name << ": " << expected.error().message;
-    const auto ran = run_variants(*gpu_, net.graph, attention_tactic(), net.inputs, {});
-    ASSERT_TRUE(ran) << c.name << ": " << ran.error().message;
-    EXPECT_FALSE(ran->empty());
-    for (const RanVariant& variant : *ran) {
-      EXPECT_EQ(variant.failure, "") << c.name << ", " << variant.name;
-      if (!variant.failure.empty()) continue;
-      const double tolerance = c.type == kF16 ? 5e-3 : 4e-2;  // of the parts: scores and weights are rounded there
-      EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance) << c.name << ", " << variant.name;
-    }
+  for (const AttentionCase& c : cases) compare(c, attention_tactic());
+}
+TEST_F(AttentionOnGpu, CausalKernelsAgreeWithTheMask) {
+  constexpr DType kF16 = DType::kF16, kBF16 = DType::kBF16, kF32 = DType::kF32;
+  const AttentionCase cases[] = {
+      {"causal", kBF16, 1, 2, 130, 130, 128, Masked::kCausal},
+      {"rows first", kF16, 2, 3, 300, 300, 64, Masked::kCausal, true},
+      {"keys before", kF16, 1, 2, 65, 200, 64, Masked::kCausal},
+      {"odd", kF16, 2, 1, 21, 33, 24, Masked::kCausal},
+      {"exact", kF32, 1, 2, 150, 150, 80, Masked::kCausal},
+  };
+  for (const AttentionCase& c : cases) compare(c, CausalAttention());
+}
+TEST_F(AttentionOnGpu, ConstantCausalMasksAreRecognised) {
+  const AttentionCase c{"constant mask", DType::kF16, 1, 2, 70, 90, 64, Masked::kCausal};
+  Net net(c.type);
+  const ir::ValueId q = net.input({1, 2, 70, 64}), k = net.input({1, 2, 90, 64}), v = net.input({1, 2, 90, 64});
+  const ir::ValueId scores = net.add(ops::MatrixMultiply{MatrixOp::kNone, MatrixOp::kTranspose}, {q, k});
+  const ir::ValueId masked =
+      net.add(ops::ElementWise{ops::ElementWiseKind::kSum}, {scores, net.graph.add_constant(mask_of(c))});
+  net.finish(net.add(ops::MatrixMultiply{}, {net.add(ops::Softmax{.axis = 3}, {masked}), v}));
+  const auto expected = ir::interpret(net.graph, net.inputs);
+  ASSERT_TRUE(expected) << expected.error().message;
+  const auto ran = run_variants(*gpu_, net.graph, attention_tactic(), net.inputs, {});
+  ASSERT_TRUE(ran) << ran.error().message;
+  for (const RanVariant& variant : *ran) {
+    EXPECT_TRUE(variant.name.contains("causal")) << variant.name;
+    EXPECT_EQ(variant.failure, "") << variant.name;
+    if (!variant.failure.empty()) continue;
+    EXPECT_LE(relative_error(variant.result, (*expected)[0]), 5e-3) << variant.name;
   }
 }
 
-// Run with --gtest_also_run_disabled_tests --gtest_filter='*Rates*'.
+void print_rates(CudaDevice& gpu, const AttentionCase& c) {
+  const CausalAttention causal;
+  const bool is_causal = c.masked == Masked::kCausal;
+  const Net net = attention_net(c);
+  auto ran = run_variants(gpu, net.graph, is_causal ? static_cast<const Tactic&>(causal) : attention_tactic(),
+                          net.inputs, {.timed = true, .optimization_level = 3});
+  ASSERT_TRUE(ran) << ran.error().message;
+  std::ranges::sort(*ran, {}, &RanVariant::time_us);
+  std::printf("%ld x %ld heads of %ld, %ld rows%s\n", c.batch, c.heads, c.depth, c.queries,
+              is_causal ? ", causal" : "");
+  const double flops = (is_causal ? 2.0 : 4.0) * static_cast<double>(c.batch * c.heads * c.queries * c.keys * c.depth);
+  for (const RanVariant& v : *ran)
+    std::printf("  %8.2f us %7.1f TFLOP/s  %s %s\n", v.time_us, 1e-6 * flops / v.time_us, v.name.c_str(),
+                v.failure.c_str());
+}
+
+// Run with --gtest_also_run_disabled_tests --gtest_filter='*Rates*'; bench/cuda_attention/compare.py reads what it
+// prints.
 TEST_F(AttentionOnGpu, DISABLED_AttentionRates) {
   for (const auto& [batch, heads, rows, depth] : {std::array<int64_t, 4>{1, 12, 128, 64},
-                                                  {32, 12, 128, 64},
                                                   {1, 12, 197, 64},
-                                                  {16, 16, 512, 64},
-                                                  {8, 16, 2048, 64},
-                                                  {4, 16, 4096, 64},
-                                                  {16, 8, 512, 128},
-                                                  {8, 8, 2048, 128},
-                                                  {4, 8, 4096, 128}}) {
-    const Net net = attention_net({"", DType::kF16, batch, heads, rows, rows, depth, Masked::kNo, true});
-    auto ran = run_variants(*gpu_, net.graph, attention_tactic(), net.inputs, {.timed = true});
-    ASSERT_TRUE(ran) << ran.error().message;
-    std::ranges::sort(*ran, {}, &RanVariant::time_us);
-    std::printf("%ld x %ld heads of %ld, %ld rows\n", batch, heads, depth, rows);
-    for (const RanVariant& v : *ran)
-      std::printf("  %8.2f us %7.1f TFLOP/s  %s %s\n", v.time_us,
-                  4e-6 * static_cast<double>(batch * heads * rows * rows * depth) / v.time_us, v.name.c_str(),
-                  v.failure.c_str());
-  }
+                                                  {8, 16, 512, 64},
+                                                  {2, 16, 2048, 64},
+                                                  {1, 16, 4096, 64},
+                                                  {8, 16, 512, 128},
+                                                  {2, 16, 2048, 128},
+                                                  {1, 16, 4096, 128}})
+    for (const Masked masked : {Masked::kNo, Masked::kCausal})
+      print_rates(*gpu_, {"", DType::kF16, batch, heads, rows, rows, depth, masked, true});
+}
+TEST_F(AttentionOnGpu, DISABLED_AttentionRatesInSingle) {
+  for (const auto& [batch, heads, rows, depth] :
+       {std::array<int64_t, 4>{1, 12, 128, 64}, {1, 12, 197, 64}, {4, 16, 1024, 64}, {4, 16, 1024, 128}})
+    print_rates(*gpu_, {"", DType::kF32, batch, heads, rows, rows, depth, Masked::kNo, true});
 }
 
 }  // namespace

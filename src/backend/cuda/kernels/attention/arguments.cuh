@@ -1,11 +1,9 @@
-// What kernels of attention are given. Defines: ELEMENT (f16 or bf16), HAS_MASK, NAN_ROWS_ARE_ZERO.
+// What kernels of attention are given. Defines: ELEMENT (f16 or bf16), HAS_MASK, CAUSAL, NAN_ROWS_ARE_ZERO.
 #pragma once
 #include "device.cuh"
 #include "gemm/mma.cuh"
 
 namespace kiln {
-
-inline constexpr float kHidden = __builtin_bit_cast(float, 0xff800000u);  ///< the score of a key that is not seen
 
 /// Elements from one index to the next; channels are contiguous. 0 repeats.
 struct HeadStrides {
@@ -18,71 +16,28 @@ struct AttentionArguments {
   HeadStrides q_strides, k_strides, v_strides, mask_strides, out_strides;
   int batch, heads, kv_heads, queries, keys, depth, value_depth;
   float scale;
+  int causal_offset;  ///< of CAUSAL: query i sees keys up to i + causal_offset
+  int section;        ///< heads whose tiles are begun together, while their keys and values are in the L2
 };
 
-/// 2^x to 22 bits; 0 of -infinity.
-__device__ __forceinline__ float power_of_two(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-/// A softmax on its way over keys, for the rows that a thread has parts of. Powers are of two.
-template <int kRows>
-struct RunningSoftmax {
-  float peak[kRows], total[kRows];
-  __device__ RunningSoftmax() {
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      peak[i] = kHidden;
-      total[i] = 0;
-    }
-  }
-  /// Takes in the largest new score of a row; gives the factor of what was summed before.
-  __device__ __forceinline__ float raise(int row, float score) {
-    // The four lanes of a row's quad.
-    score = fmaxf(score, __shfl_xor_sync(kAllLanes, score, 1));
-    score = fmaxf(score, __shfl_xor_sync(kAllLanes, score, 2));
-    const float before = peak[row], now = fmaxf(before, score);
-    peak[row] = now;
-    const float factor = before == kHidden ? 0.f : power_of_two(before - now);
-    total[row] *= factor;
-    return factor;
-  }
-  /// What weights are taken relative to: no row of hidden keys makes -inf minus -inf.
-  __device__ __forceinline__ float base(int row) const { return peak[row] == kHidden ? 0.f : peak[row]; }
-  /// The sum of a row's weights.
-  __device__ __forceinline__ float sum(int row) const {
-    float sum = total[row];
-    sum += __shfl_xor_sync(kAllLanes, sum, 1);
-    sum += __shfl_xor_sync(kAllLanes, sum, 2);
-    return sum;
-  }
+/// A tile of queries of one head.
+struct AttentionTile {
+  int first, head, batch;  ///< its first query
+  int keys;                ///< that its last query sees; at least one if there are any
 };
-
-/// A weighted sum over its weights' sum. A query that sees no key gives NaN, or 0 where a guard says so.
-__device__ __forceinline__ float normalized(float x, float sum) {
-#if NAN_ROWS_ARE_ZERO
-  if (!(sum > 0)) return 0;
+/// Of CAUSAL the longest come first.
+template <int kQueries>
+__device__ __forceinline__ AttentionTile attention_tile(const AttentionArguments& args, int index) {
+  const int tiles = (args.queries + kQueries - 1) / kQueries;
+#if CAUSAL
+  const int each = args.section * tiles, section = index / each, in_section = index % each,
+            heads = min(args.section, args.batch * args.heads - section * args.section);
+  const int tile = tiles - 1 - in_section / heads, head = section * args.section + in_section % heads;
+  const int last = min(args.queries, (tile + 1) * kQueries) - 1;
+  return {tile * kQueries, head % args.heads, head / args.heads, min(args.keys, max(1, last + args.causal_offset + 1))};
+#else
+  return {index % tiles * kQueries, index / tiles % args.heads, index / tiles / args.heads, args.keys};
 #endif
-  return __fdividef(x, sum);
-}
-
-/// Two neighbouring scores of a row in units of log2(e): scaled, masked, and -inf for keys that are not there.
-__device__ __forceinline__ void finish_scores(const AttentionArguments& args, float& x, float& y,
-                                              const ELEMENT* mask_row, int row, int key) {
-  constexpr float kLog2e = 1.4426950408889634f;
-  const float scale = args.scale * kLog2e;
-  x *= scale;
-  y *= scale;
-#if HAS_MASK
-  if (row < args.queries) {
-    if (key < args.keys) x = fmaf(to_float(mask_row[key]), kLog2e, x);
-    if (key + 1 < args.keys) y = fmaf(to_float(mask_row[key + 1]), kLog2e, y);
-  }
-#endif
-  if (key >= args.keys) x = kHidden;
-  if (key + 1 >= args.keys) y = kHidden;
 }
 
 }  // namespace kiln

@@ -13,11 +13,13 @@
 namespace kiln::cuda {
 
 enum class AttentionFamily : uint8_t {
-  kMma,   ///< attention/mma.cu: sm_80 and up
-  kWgmma  ///< attention/wgmma.cu: sm_90a, channels in whole 16 bytes; `warps` counts those that multiply
+  kMma,    ///< attention/mma.cu: sm_80 and up
+  kWgmma,  ///< attention/wgmma.cu: sm_90a, channels in whole 16 bytes; `warps` counts those that multiply
+  kSplit,  ///< attention/split.cu: sm_80 and up; the warps of a block share the keys of 16 queries
+  kSimt    ///< attention/simt.cu: FP32 by plain FMA; `rows` are those of half a warp
 };
 
-/// What a kernel is compiled for: FP16 or BF16, sums in FP32, scores never in memory.
+/// What a kernel is compiled for: sums in FP32, scores never in memory.
 struct AttentionKernel {
   AttentionFamily family = AttentionFamily::kMma;
   DType element = DType::kF16;
@@ -25,9 +27,11 @@ struct AttentionKernel {
   int64_t warps = 4, rows = 16, keys = 64;  ///< queries a warp, keys a stage
   int64_t stages = 2;
   int64_t piece = 16;  ///< bytes that are aligned and wholly inside or outside a line of channels
+  bool turns = false;  ///< of kWgmma: groups of warps take turns at multiplying
   bool has_mask = false, nan_rows_are_zero = false;
+  bool causal = false;  ///< the last query sees all keys, each one before it one fewer
 
-  int64_t queries() const { return warps * rows; }  ///< of a block
+  int64_t queries() const;  ///< of a block
   std::string name() const;
   Record record() const;
   static Result<AttentionKernel> parse(const Record& record);
@@ -47,7 +51,9 @@ struct AttentionArguments {
   int32_t batch = 0, heads = 0;
   int32_t kv_heads = 1;  ///< divides heads: head h reads k and v of h / (heads / kv_heads)
   int32_t queries = 0, keys = 0, depth = 0, value_depth = 0;
-  float scale = 1;
+  float scale = 1;            ///< positive
+  int32_t causal_offset = 0;  ///< of causal kernels: query i sees keys up to i + causal_offset
+  int32_t section = 1;        ///< heads whose tiles are begun together, set by plan_attention
 };
 
 /// The launch, and of kWgmma the maps of q, k and v.
@@ -55,14 +61,14 @@ struct AttentionLaunch {
   LaunchShape shape;
   MapPlan maps[3];
 };
-Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, const AttentionArguments& arguments,
+Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionArguments& arguments,
                                        int64_t multiprocessors);
 
 struct AttentionTraits {
   DType element = DType::kF16;
   int64_t depth = 64;  ///< the larger of q's and v's channels
   int64_t align = 8;   ///< elements that divide both channels and all strides
-  bool has_mask = false, nan_rows_are_zero = false;
+  bool has_mask = false, nan_rows_are_zero = false, causal = false;
   int64_t queries = 1, keys = 1, heads = 1;  ///< at the optimum; heads of all batches
 };
 struct AttentionCandidate {

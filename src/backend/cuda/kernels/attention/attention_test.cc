@@ -10,19 +10,25 @@ namespace {
 TEST(AttentionKernel, DeepHeadsAndOtherTypesHaveNone) {
   EXPECT_FALSE(attention_candidates({}, {}).empty());
   EXPECT_TRUE(attention_candidates({.depth = 129}, {}).empty());
-  EXPECT_TRUE(attention_candidates({.element = DType::kF32}, {}).empty());
+  EXPECT_TRUE(attention_candidates({.element = DType::kI32}, {}).empty());
 }
 TEST(AttentionKernel, DepthIsRoundedUp) {
   EXPECT_EQ(attention_candidates({.depth = 80, .align = 8}, {}).front().kernel.depth, 128);
   EXPECT_EQ(attention_candidates({.depth = 7, .align = 1}, {}).front().kernel.piece, 2);
 }
+TEST(AttentionKernel, SingleFloatsAreMultipliedExactly) {
+  for (const AttentionCandidate& c : attention_candidates({.element = DType::kF32}, {})) {
+    EXPECT_EQ(c.kernel.family, AttentionFamily::kSimt);
+    EXPECT_EQ(AttentionKernel::parse(c.kernel.record())->record(), c.kernel.record());
+  }
+}
 TEST(AttentionKernel, SurvivesItsRecord) {
-  for (const AttentionCandidate& c : attention_candidates({.has_mask = true}, {}))
+  for (const AttentionCandidate& c : attention_candidates({.has_mask = true, .causal = true}, {}))
     EXPECT_EQ(AttentionKernel::parse(c.kernel.record())->record(), c.kernel.record());
 }
 TEST(AttentionKernel, PlansCoverTheQueries) {
   AttentionKernel kernel;
-  const AttentionArguments arguments{
+  AttentionArguments arguments{
       .batch = 2, .heads = 12, .kv_heads = 12, .queries = 100, .keys = 100, .depth = 64, .value_depth = 64};
   EXPECT_EQ(plan_attention(kernel, arguments, 132)->shape.grid[0], 2u * 12 * 2);
   kernel.depth = 32;
@@ -43,11 +49,23 @@ TEST(AttentionKernel, RepeatedHeadsHaveOneIndexInTheirMap) {
   EXPECT_EQ(launch.maps[1].extents[3], 2u);
   EXPECT_EQ(launch.shape.block[0], 384u);
 }
+TEST(AttentionKernel, BlocksThatStayAreAsManyAsMultiprocessors) {
+  AttentionKernel kernel;
+  kernel.family = AttentionFamily::kWgmma;
+  kernel.warps = 8;
+  AttentionArguments a{
+      .batch = 4, .heads = 16, .kv_heads = 16, .queries = 2048, .keys = 2048, .depth = 64, .value_depth = 64};
+  EXPECT_EQ(plan_attention(kernel, a, 132)->shape.grid[0], 132u);
+  EXPECT_EQ(a.section, 32);  // half a MiB of keys and values a head
+  EXPECT_EQ(a.causal_offset, 0);
+}
 TEST(AttentionKernel, AllCompile) {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
     Compiler compiler(arch);
-    for (const int64_t depth : {40, 64, 128})
-      for (const AttentionCandidate& c : attention_candidates({.depth = depth, .has_mask = depth != 128}, {})) {
+    for (const auto& [element, depth] :
+         {std::pair{DType::kF16, int64_t{40}}, {DType::kBF16, 64}, {DType::kF16, 128}, {DType::kF32, 64}})
+      for (const AttentionCandidate& c : attention_candidates(
+               {.element = element, .depth = depth, .has_mask = depth != 128, .causal = depth == 64}, {})) {
         if (c.kernel.family == AttentionFamily::kWgmma && arch != std::string_view("sm_90a")) continue;
         const auto cubin = compiler.compile(source_of(c.kernel));
         if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;

@@ -2,8 +2,7 @@
 // the keys; scores stay in registers.
 // Defines: DEPTH (of q, k, v and the result, rounded up to 16, 32, 64 or 128), WARPS, ROWS (16 or 32 queries a warp),
 // KEYS (a stage), PIECE (bytes that are aligned and wholly inside or outside), and those of arguments.cuh.
-#include "attention/arguments.cuh"
-#include "device.cuh"
+#include "attention/scores.cuh"
 #include "gemm/tile.cuh"
 
 namespace kiln {
@@ -41,79 +40,38 @@ __device__ __forceinline__ void multiply_keys(Scores& scores, unsigned q, unsign
   }
 }
 
-/// Scores become weights; sums and totals of keys before are rescaled where a row's peak has risen.
-__device__ __forceinline__ void weigh(const AttentionArguments& args, Scores& scores, Sums& sums,
-                                      RunningSoftmax<kBlocksM * 2>& softmax, const ELEMENT* mask, int row0, int key0) {
-  const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int i = 0; i < kBlocksM; ++i)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = row0 + i * 16 + half * 8 + lane / 4, r = i * 2 + half;
-      float largest = kHidden;
-#pragma unroll
-      for (int j = 0; j < kBlocksK; ++j) {
-        float &x = scores.at[i][j][half * 2], &y = scores.at[i][j][half * 2 + 1];
-        finish_scores(args, x, y, mask + row * args.mask_strides.row, row, key0 + j * 8 + lane % 4 * 2);
-        largest = fmaxf(largest, fmaxf(x, y));
-      }
-      const float factor = softmax.raise(r, largest), base = softmax.base(r);
-      float total = 0;
-#pragma unroll
-      for (int j = 0; j < kBlocksK; ++j)
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          float& x = scores.at[i][j][half * 2 + e];
-          x = power_of_two(x - base);
-          total += x;
-        }
-      softmax.total[r] += total;
-#pragma unroll
-      for (int j = 0; j < kBlocksD; ++j) {
-        sums.at[i][j][half * 2] *= factor;
-        sums.at[i][j][half * 2 + 1] *= factor;
-      }
-    }
-}
-
 __device__ __forceinline__ void multiply_values(Sums& sums, const Scores& weights, unsigned v) {
+  unsigned a[kBlocksM][KEYS / 16][4];
 #pragma unroll
-  for (int step = 0; step < KEYS / 16; ++step) {
-    unsigned a[kBlocksM][4];  // what a product left of two blocks of keys is the left operand of the next
+  for (int i = 0; i < kBlocksM; ++i) pack(a[i], weights.at[i]);
 #pragma unroll
-    for (int i = 0; i < kBlocksM; ++i)
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float(&block)[4] = weights.at[i][step * 2 + j / 2];
-        a[i][j] = pack2<ELEMENT>(block[j % 2 * 2], block[j % 2 * 2 + 1]);
-      }
+  for (int step = 0; step < KEYS / 16; ++step)
 #pragma unroll
     for (int j = 0; j < kBlocksD; j += 2) {
       unsigned b[4];
       load_b<ELEMENT, VTile, false>(b, v, j * 8, step);
 #pragma unroll
       for (int i = 0; i < kBlocksM; ++i) {
-        multiply(sums.at[i][j], a[i], b[0], b[1], ELEMENT{});
-        multiply(sums.at[i][j + 1], a[i], b[2], b[3], ELEMENT{});
+        multiply(sums.at[i][j], a[i][step], b[0], b[1], ELEMENT{});
+        multiply(sums.at[i][j + 1], a[i][step], b[2], b[3], ELEMENT{});
       }
     }
-  }
 }
 
-__device__ __forceinline__ void write(const AttentionArguments& args, const Sums& sums,
-                                      const RunningSoftmax<kBlocksM * 2>& softmax, ELEMENT* out, int row0) {
+/// Writes 16 rows of results of any alignment.
+__device__ __forceinline__ void write(const AttentionArguments& args, const float (&sums)[kBlocksD][4],
+                                      const RunningSoftmax& softmax, ELEMENT* out, int row0) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
-  for (int r = 0; r < kBlocksM * 2; ++r) {
+  for (int r = 0; r < 2; ++r) {
     const int row = row0 + r * 8 + lane / 4;
-    const float sum = softmax.sum(r);
+    const float factor = inverse(softmax.sum(r));
     if (row >= args.queries) continue;
     ELEMENT* line = out + row * args.out_strides.row;
 #pragma unroll
     for (int j = 0; j < kBlocksD; ++j) {
       const int column = j * 8 + lane % 4 * 2;
-      const float x = normalized(sums.at[r / 2][j][r % 2 * 2], sum),
-                  y = normalized(sums.at[r / 2][j][r % 2 * 2 + 1], sum);
+      const float x = sums[j][r * 2] * factor, y = sums[j][r * 2 + 1] * factor;
       if (PIECE >= 4) {  // even depths and strides: two columns are one word
         if (column < args.value_depth) *reinterpret_cast<unsigned*>(line + column) = pack2<ELEMENT>(x, y);
       } else {
@@ -127,43 +85,55 @@ __device__ __forceinline__ void write(const AttentionArguments& args, const Sums
 extern "C" __global__ void __launch_bounds__(kThreads) attention_mma(const __grid_constant__ AttentionArguments args) {
   extern __shared__ __align__(128) unsigned char raw[];
   const unsigned shared = shared_address(raw), stages = shared + QTile::kBytes;
-  const int tiles = (args.queries + kQueries - 1) / kQueries;
-  const int tile = blockIdx.x % tiles, head = blockIdx.x / tiles % args.heads, batch = blockIdx.x / tiles / args.heads;
-  const int kv_head = head / (args.heads / args.kv_heads);
+  const AttentionTile tile = attention_tile<kQueries>(args, blockIdx.x);
+  const int kv_head = tile.head / (args.heads / args.kv_heads);
   const ELEMENT* q =
-      args.q + batch * args.q_strides.batch + head * args.q_strides.head + tile * kQueries * args.q_strides.row;
-  const ELEMENT* k = args.k + batch * args.k_strides.batch + kv_head * args.k_strides.head;
-  const ELEMENT* v = args.v + batch * args.v_strides.batch + kv_head * args.v_strides.head;
-  const ELEMENT* mask = args.mask + batch * args.mask_strides.batch + head * args.mask_strides.head;
-  const int warp_row = threadIdx.x / 32 * ROWS, row0 = tile * kQueries + warp_row,
-            steps = (args.keys + KEYS - 1) / KEYS;
+      args.q + tile.batch * args.q_strides.batch + tile.head * args.q_strides.head + tile.first * args.q_strides.row;
+  const ELEMENT* k = args.k + tile.batch * args.k_strides.batch + kv_head * args.k_strides.head;
+  const ELEMENT* v = args.v + tile.batch * args.v_strides.batch + kv_head * args.v_strides.head;
+  ELEMENT* out = args.out + tile.batch * args.out_strides.batch + tile.head * args.out_strides.head;
+  const int warp_row = threadIdx.x / 32 * ROWS, row0 = tile.first + warp_row, steps = (tile.keys + KEYS - 1) / KEYS;
   const auto copy = [&](int step) {
     const unsigned stage = stages + step % 2 * kStageBytes;
     const int left = args.keys - step * KEYS;
     KTile::copy<kThreads, PIECE>(stage, k + step * KEYS * args.k_strides.row, args.k_strides.row, left, args.depth);
     VTile::copy<kThreads, PIECE>(stage + KTile::kBytes, v + step * KEYS * args.v_strides.row, args.v_strides.row, left,
                                  args.value_depth);
+    commit_copies();
   };
   pdl_wait();
-  QTile::copy<kThreads, PIECE>(shared, q, args.q_strides.row, args.queries - tile * kQueries, args.depth);
-  if (steps > 0) copy(0);
-  commit_copies();
+  QTile::copy<kThreads, PIECE>(shared, q, args.q_strides.row, args.queries - tile.first, args.depth);
+  if (args.keys > 0) copy(0);
   Sums sums = {};
-  RunningSoftmax<kBlocksM * 2> softmax;
-  for (int step = 0; step < steps; ++step) {
+  RunningSoftmax softmax[kBlocksM];
+  for (int step = 0; step < steps && args.keys > 0; ++step) {
+#if HAS_MASK
+    const ELEMENT* mask = args.mask + tile.batch * args.mask_strides.batch + tile.head * args.mask_strides.head;
+    MaskWords<kBlocksK> words[kBlocksM];
+#pragma unroll
+    for (int i = 0; i < kBlocksM; ++i) words[i].load(args, mask, row0 + i * 16, step * KEYS);
+#endif
+    wait_for_copies<0>();
+    __syncthreads();  // the stage is there, and none reads the other any more
     if (step + 1 < steps) copy(step + 1);
-    commit_copies();
-    wait_for_copies<1>();
-    __syncthreads();
     const unsigned stage = stages + step % 2 * kStageBytes;
     Scores scores = {};
     multiply_keys(scores, shared, stage, warp_row);
-    weigh(args, scores, sums, softmax, mask, row0, step * KEYS);
+#pragma unroll
+    for (int i = 0; i < kBlocksM; ++i) {
+      float factor[2];
+#if HAS_MASK
+      words[i].add(scores.at[i], args.scale);
+#endif
+      hide(args, scores.at[i], row0 + i * 16, step * KEYS);
+      softmax[i].weigh(scores.at[i], factor, args.scale * kLog2e);
+      rescale(sums.at[i], factor);
+    }
     multiply_values(sums, scores, stage + KTile::kBytes);
-    __syncthreads();  // before the stage is filled again
   }
   pdl_launch();
-  write(args, sums, softmax, args.out + batch * args.out_strides.batch + head * args.out_strides.head, row0);
+#pragma unroll
+  for (int i = 0; i < kBlocksM; ++i) write(args, sums.at[i], softmax[i], out, row0 + i * 16);
 }
 
 }  // namespace kiln

@@ -1,8 +1,9 @@
 // softmax(q k^T * scale + mask) v on sm_90a: one thread feeds the copy engine, groups of four warps have 64 queries
-// each; the scores of the next keys are multiplied while the weights of these are, and weighed meanwhile. Defines:
-// DEPTH (64 or 128: channels of a head, rounded up), GROUPS, KEYS (a stage), STAGES, and those of arguments.cuh. The
+// each; the scores of the next keys are multiplied while the weights of these are, and weighed meanwhile. Blocks stay
+// and take tile after tile, so that the keys of the next are there when the last has been written. Defines: DEPTH (64
+// or 128: channels of a head, rounded up), GROUPS, KEYS (a stage), STAGES, TURNS, and those of arguments.cuh. The
 // prelude has wgmma() for KEYS columns, and wgmma_values() for DEPTH.
-#include "attention/arguments.cuh"
+#include "attention/scores.cuh"
 #include "gemm/hopper.cuh"
 
 namespace kiln {
@@ -18,6 +19,10 @@ struct Ring {
   __device__ unsigned full_at(int i) const { return full + 8 * (i % STAGES); }
   __device__ unsigned empty_at(int i) const { return empty + 8 * (i % STAGES); }
   __device__ unsigned parity(int i) const { return i / STAGES & 1; }
+};
+struct Rings {
+  Ring keys, values;
+  unsigned q, q_full, q_empty;
 };
 
 __device__ __forceinline__ void copy_panels(unsigned to, const TensorMap* map, unsigned barrier, int rows, int row,
@@ -49,101 +54,110 @@ __device__ __forceinline__ void multiply_values(float (&sums)[kBlocksD][4], cons
   commit_wgmma();
 }
 
-/// Scores become weights, of the thread's two rows; `factor` is what earlier sums shrink by.
-__device__ __forceinline__ void weigh(const AttentionArguments& args, float (&scores)[kBlocksK][4], float (&factor)[2],
-                                      RunningSoftmax<2>& softmax, const ELEMENT* mask, int row0, int key0) {
-  const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const int row = row0 + r * 8 + lane / 4;
-    float largest = kHidden, total = 0;
-#pragma unroll
-    for (int j = 0; j < kBlocksK; ++j) {
-      float &x = scores[j][r * 2], &y = scores[j][r * 2 + 1];
-      finish_scores(args, x, y, mask + row * args.mask_strides.row, row, key0 + j * 8 + lane % 4 * 2);
-      largest = fmaxf(largest, fmaxf(x, y));
-    }
-    factor[r] = softmax.raise(r, largest);
-    const float base = softmax.base(r);
-#pragma unroll
-    for (int j = 0; j < kBlocksK; ++j)
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        float& x = scores[j][r * 2 + e];
-        x = power_of_two(x - base);
-        total += x;
-      }
-    softmax.total[r] += total;
-  }
+/// Groups take turns at giving the tensor cores work, so that one weighs while others multiply.
+__device__ __forceinline__ void await_turn(int group) {
+#if TURNS
+  asm volatile("bar.sync %0, 256;" ::"r"(group + 1) : "memory");
+#endif
+}
+__device__ __forceinline__ void pass_turn(int group) {
+#if TURNS
+  asm volatile("bar.arrive %0, 256;" ::"r"((group + 1) % GROUPS + 1) : "memory");
+#endif
 }
 
-/// What a product left of two blocks of keys is the left operand of the next.
-__device__ __forceinline__ void pack(unsigned (&weights)[KEYS / 16][4], const float (&scores)[kBlocksK][4]) {
-#pragma unroll
-  for (int step = 0; step < KEYS / 16; ++step)
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const float(&block)[4] = scores[step * 2 + j / 2];
-      weights[step][j] = pack2<ELEMENT>(block[j % 2 * 2], block[j % 2 * 2 + 1]);
-    }
-}
-
-__device__ __forceinline__ void attend(const AttentionArguments& args, const Ring& keys, const Ring& values, unsigned q,
-                                       const ELEMENT* mask, ELEMENT* out, int row0) {
-  const int steps = (args.keys + KEYS - 1) / KEYS, lane = threadIdx.x % 32;
+/// A tile by a group; `at` counts the steps of the tiles before.
+__device__ __forceinline__ void attend(const AttentionArguments& args, const Rings& rings, const AttentionTile& tile,
+                                       int group, int at, const ELEMENT* mask, ELEMENT* out) {
+  const Ring &keys = rings.keys, &values = rings.values;
+  const int row0 = tile.first + group * 64 + threadIdx.x % 128 / 32 * 16, end = at + (tile.keys + KEYS - 1) / KEYS;
   const bool speaks = threadIdx.x % 128 == 0;
-  float sums[kBlocksD][4], scores[kBlocksK][4], factor[2];
+  const unsigned q = rings.q + group * 64 * 128;
+  const float scale = args.scale * kLog2e;
+  float sums[kBlocksD][4] = {}, scores[kBlocksK][4], factor[2];
   unsigned weights[KEYS / 16][4];
-#pragma unroll
-  for (int j = 0; j < kBlocksD; ++j)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) sums[j][i] = 0;
-  RunningSoftmax<2> softmax;
-  wait_barrier(keys.full_at(0), 0);
+  RunningSoftmax softmax;
+#if HAS_MASK
+  MaskWords<kBlocksK> words;
+#endif
+  const auto load_mask = [&](int key) {
+#if HAS_MASK
+    words.load(args, mask, row0, key);
+#endif
+  };
+  const auto weigh = [&](int key) {
+#if HAS_MASK
+    words.add(scores, args.scale);
+#endif
+    hide(args, scores, row0, key);
+    softmax.weigh(scores, factor, scale);
+  };
+  await_turn(group);
+  wait_barrier(keys.full_at(at), keys.parity(at));
   begin_wgmma();
-  multiply_keys(scores, q, keys.at(0));
+  multiply_keys(scores, q, keys.at(at));
+  pass_turn(group);
+  load_mask(0);
   wait_wgmma<0>();
   settle(scores);
-  if (speaks) arrive(keys.empty_at(0));
-  weigh(args, scores, factor, softmax, mask, row0, 0);
+  if (speaks) arrive(keys.empty_at(at));
+  if (speaks && at + 1 == end) arrive(rings.q_empty);
+  weigh(0);
   pack(weights, scores);
-  for (int step = 1; step < steps; ++step) {
-    wait_barrier(keys.full_at(step), keys.parity(step));
+  int key = KEYS;
+  for (++at; at < end; ++at, key += KEYS) {
+    wait_barrier(keys.full_at(at), keys.parity(at));
+    await_turn(group);
     begin_wgmma();
-    multiply_keys(scores, q, keys.at(step));
-    wait_barrier(values.full_at(step - 1), values.parity(step - 1));
+    multiply_keys(scores, q, keys.at(at));
+    wait_barrier(values.full_at(at - 1), values.parity(at - 1));
     begin_wgmma();  // the weights are registers that were just written
-    multiply_values(sums, weights, values.at(step - 1));
+    multiply_values(sums, weights, values.at(at - 1));
+    pass_turn(group);
+    load_mask(key);
     wait_wgmma<1>();
     settle(scores);
-    if (speaks) arrive(keys.empty_at(step));
-    weigh(args, scores, factor, softmax, mask, row0, step * KEYS);
+    if (speaks) arrive(keys.empty_at(at));
+    if (speaks && at + 1 == end) arrive(rings.q_empty);
+    weigh(key);
     wait_wgmma<0>();
     settle(sums);
-    if (speaks) arrive(values.empty_at(step - 1));
-#pragma unroll
-    for (int j = 0; j < kBlocksD; ++j)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) sums[j][i] *= factor[i / 2];
+    if (speaks) arrive(values.empty_at(at - 1));
+    rescale(sums, factor);
     pack(weights, scores);
   }
-  wait_barrier(values.full_at(steps - 1), values.parity(steps - 1));
+  wait_barrier(values.full_at(at - 1), values.parity(at - 1));
   begin_wgmma();
-  multiply_values(sums, weights, values.at(steps - 1));
+  multiply_values(sums, weights, values.at(at - 1));
   wait_wgmma<0>();
   settle(sums);
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const int row = row0 + r * 8 + lane / 4;
-    const float sum = softmax.sum(r);
-    if (row >= args.queries) continue;
-    ELEMENT* line = out + row * args.out_strides.row;
-#pragma unroll
-    for (int j = 0; j < kBlocksD; ++j) {
-      const int column = j * 8 + lane % 4 * 2;
-      if (column < args.value_depth)
-        *reinterpret_cast<unsigned*>(line + column) =
-            pack2<ELEMENT>(normalized(sums[j][r * 2], sum), normalized(sums[j][r * 2 + 1], sum));
+  if (speaks) arrive(values.empty_at(at - 1));
+  store_rows(args, sums, softmax, out, row0);
+}
+
+/// Feeds all tiles of the block.
+__device__ __forceinline__ void feed(const AttentionArguments& args, const Rings& rings, int tiles,
+                                     const TensorMap* map_q, const TensorMap* map_k, const TensorMap* map_v) {
+  // A stride of 0 repeats; such an axis has extent 1 in the map.
+  const auto index = [](int index, long long stride) { return stride ? index : 0; };
+  const Ring &keys = rings.keys, &values = rings.values;
+  unsigned parity = 1;
+  for (int at = 0, i = blockIdx.x; i < tiles; i += gridDim.x, parity ^= 1) {
+    const AttentionTile tile = attention_tile<kQueries>(args, i);
+    const int kv_head = tile.head / (args.heads / args.kv_heads);
+    wait_barrier(rings.q_empty, parity);
+    expect_bytes(rings.q_full, kBytesQ);
+    copy_panels(rings.q, map_q, rings.q_full, kQueries, tile.first, index(tile.head, args.q_strides.head),
+                index(tile.batch, args.q_strides.batch));
+    for (int key = 0; key < tile.keys; key += KEYS, ++at) {
+      wait_barrier(keys.empty_at(at), keys.parity(at) ^ 1);
+      expect_bytes(keys.full_at(at), kBytesKeys);
+      copy_panels(keys.at(at), map_k, keys.full_at(at), KEYS, key, index(kv_head, args.k_strides.head),
+                  index(tile.batch, args.k_strides.batch));
+      wait_barrier(values.empty_at(at), values.parity(at) ^ 1);
+      expect_bytes(values.full_at(at), kBytesKeys);
+      copy_panels(values.at(at), map_v, values.full_at(at), KEYS, key, index(kv_head, args.v_strides.head),
+                  index(tile.batch, args.v_strides.batch));
     }
   }
 }
@@ -152,55 +166,47 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     attention_wgmma(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
                     const __grid_constant__ TensorMap map_v, const __grid_constant__ AttentionArguments args) {
   extern __shared__ __align__(1024) unsigned char raw[];
-  __shared__ alignas(8) unsigned long long barriers[4 * STAGES + 1];
-  const unsigned q = (shared_address(raw) + 1023) & ~1023u, first = shared_address(barriers),
-                 q_full = first + 32 * STAGES;
-  const Ring keys{first, first + 8 * STAGES, q + kBytesQ};
-  const Ring values{first + 16 * STAGES, first + 24 * STAGES, q + kBytesQ + STAGES * kBytesKeys};
+  __shared__ alignas(8) unsigned long long barriers[4 * STAGES + 2];
+  const unsigned q = (shared_address(raw) + 1023) & ~1023u, first = shared_address(barriers);
+  const Rings rings{{first, first + 8 * STAGES, q + kBytesQ},
+                    {first + 16 * STAGES, first + 24 * STAGES, q + kBytesQ + STAGES * kBytesKeys},
+                    q,
+                    first + 32 * STAGES,
+                    first + 32 * STAGES + 8};
   if (threadIdx.x == 0) {
     prefetch_map(&map_q);
     prefetch_map(&map_k);
     prefetch_map(&map_v);
     for (int i = 0; i < STAGES; ++i) {
-      init_barrier(keys.full_at(i), 1);
-      init_barrier(values.full_at(i), 1);
-      init_barrier(keys.empty_at(i), GROUPS);
-      init_barrier(values.empty_at(i), GROUPS);
+      init_barrier(rings.keys.full_at(i), 1);
+      init_barrier(rings.values.full_at(i), 1);
+      init_barrier(rings.keys.empty_at(i), GROUPS);
+      init_barrier(rings.values.empty_at(i), GROUPS);
     }
-    init_barrier(q_full, 1);
+    init_barrier(rings.q_full, 1);
+    init_barrier(rings.q_empty, GROUPS);
     publish_barriers();
   }
   __syncthreads();
   pdl_wait();
-  const int tiles = (args.queries + kQueries - 1) / kQueries;
-  const int tile = blockIdx.x % tiles, head = blockIdx.x / tiles % args.heads, batch = blockIdx.x / tiles / args.heads;
+  const int tiles = (args.queries + kQueries - 1) / kQueries * args.heads * args.batch;
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(GROUPS == 2 ? 24 : 32));
-    if (threadIdx.x == 0) {
-      // A stride of 0 repeats; such an axis has extent 1 in the map.
-      const auto at = [](int index, long long stride) { return stride ? index : 0; };
-      const int kv_head = head / (args.heads / args.kv_heads), steps = (args.keys + KEYS - 1) / KEYS;
-      expect_bytes(q_full, kBytesQ);
-      copy_panels(q, &map_q, q_full, kQueries, tile * kQueries, at(head, args.q_strides.head),
-                  at(batch, args.q_strides.batch));
-      for (int i = 0; i < steps; ++i) {
-        wait_barrier(keys.empty_at(i), keys.parity(i) ^ 1);
-        expect_bytes(keys.full_at(i), kBytesKeys);
-        copy_panels(keys.at(i), &map_k, keys.full_at(i), KEYS, i * KEYS, at(kv_head, args.k_strides.head),
-                    at(batch, args.k_strides.batch));
-        wait_barrier(values.empty_at(i), values.parity(i) ^ 1);
-        expect_bytes(values.full_at(i), kBytesKeys);
-        copy_panels(values.at(i), &map_v, values.full_at(i), KEYS, i * KEYS, at(kv_head, args.v_strides.head),
-                    at(batch, args.v_strides.batch));
-      }
-    }
+    if (threadIdx.x == 0) feed(args, rings, tiles, &map_q, &map_k, &map_v);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(GROUPS == 2 ? 240 : 160));
-    const int group = threadIdx.x / 128 - 1, row0 = tile * kQueries + group * 64 + threadIdx.x % 128 / 32 * 16;
-    wait_barrier(q_full, 0);
-    attend(args, keys, values, q + group * 64 * 128,
-           args.mask + batch * args.mask_strides.batch + head * args.mask_strides.head,
-           args.out + batch * args.out_strides.batch + head * args.out_strides.head, row0);
+    const int group = threadIdx.x / 128 - 1;
+    unsigned parity = 0;
+    if (group == GROUPS - 1) pass_turn(group);  // the first group begins
+    for (int at = 0, i = blockIdx.x; i < tiles; i += gridDim.x, parity ^= 1) {
+      const AttentionTile tile = attention_tile<kQueries>(args, i);
+      wait_barrier(rings.q_full, parity);
+      attend(args, rings, tile, group, at,
+             args.mask + tile.batch * args.mask_strides.batch + tile.head * args.mask_strides.head,
+             args.out + tile.batch * args.out_strides.batch + tile.head * args.out_strides.head);
+      at += (tile.keys + KEYS - 1) / KEYS;
+    }
+    if (group == 0) await_turn(group);  // leaves the barriers as they were
     pdl_launch();
   }
 }

@@ -1,0 +1,205 @@
+// Scores in the registers that a product of 16 rows leaves them in: scores[j] of lane l are columns j * 8 + 2 * (l % 4)
+// and the next of row l / 4, and of the row eight below.
+#pragma once
+#include "attention/arguments.cuh"
+
+namespace kiln {
+
+inline constexpr float kHidden = __builtin_bit_cast(float, 0xff800000u);  ///< the score of a key that is not seen
+inline constexpr float kLog2e = 1.4426950408889634f;
+
+/// 2^x to 22 bits; 0 of -infinity.
+__device__ __forceinline__ float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/// Hides keys that are not there, or are behind what a row sees. `key` is that of the first column.
+template <int kBlocks>
+__device__ __forceinline__ void hide(const AttentionArguments& args, float (&scores)[kBlocks][4], int row0, int key) {
+  const int lane = threadIdx.x % 32;
+#if CAUSAL
+  const bool all_seen = key + kBlocks * 8 <= min(args.keys, row0 + args.causal_offset + 1);
+#else
+  const bool all_seen = key + kBlocks * 8 <= args.keys;
+#endif
+  if (all_seen) return;
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    int seen = args.keys - key - lane % 4 * 2;
+#if CAUSAL
+    seen = min(seen, row0 + r * 8 + lane / 4 + args.causal_offset + 1 - key - lane % 4 * 2);
+#endif
+#pragma unroll
+    for (int j = 0; j < kBlocks; ++j)
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+        if (j * 8 + e >= seen) scores[j][r * 2 + e] = kHidden;
+  }
+}
+
+/// What a mask adds to a thread's scores: the two of a row that are neighbours in a word.
+template <int kBlocks, class T = ELEMENT>
+struct MaskWords {
+  unsigned at[2][kBlocks];
+
+  /// `mask` is the head's. Loads pairs where rows begin at even elements.
+  __device__ __forceinline__ void load(const AttentionArguments& args, const T* mask, int row0, int key) {
+    const int lane = threadIdx.x % 32;
+    const bool pairs = (reinterpret_cast<unsigned long long>(mask) & 3) == 0 && (args.mask_strides.row & 1) == 0 &&
+                       key + kBlocks * 8 <= args.keys;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int row = min(row0 + r * 8 + lane / 4, args.queries - 1);
+      const T* line = mask + row * args.mask_strides.row;
+      if (pairs) {
+#pragma unroll
+        for (int j = 0; j < kBlocks; ++j)
+          at[r][j] = *reinterpret_cast<const unsigned*>(line + key + j * 8 + lane % 4 * 2);
+      } else {
+#pragma unroll
+        for (int j = 0; j < kBlocks; ++j) {
+          const int first = min(key + j * 8 + lane % 4 * 2, args.keys - 1), second = min(first + 1, args.keys - 1);
+          at[r][j] = line[first].bits | unsigned(line[second].bits) << 16;
+        }
+      }
+    }
+  }
+  /// To scores that are not scaled yet.
+  __device__ __forceinline__ void add(float (&scores)[kBlocks][4], float scale) const {
+    const float factor = 1 / scale;
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+#pragma unroll
+      for (int j = 0; j < kBlocks; ++j)
+#pragma unroll
+        for (int e = 0; e < 2; ++e)
+          scores[j][r * 2 + e] += quotient(T{static_cast<unsigned short>(at[r][j] >> e * 16)}, factor);
+  }
+
+ private:
+  static __device__ __forceinline__ float quotient(f16 x, float factor) { return to_float(x) * factor; }
+  /// The least numbers stay numbers: a row of them alone is no row of hidden keys.
+  static __device__ __forceinline__ float quotient(bf16 x, float factor) {
+    const float wide = to_float(x);
+    return wide == kHidden ? kHidden : fmaxf(wide * factor, -1e38f);
+  }
+};
+
+/// A softmax on its way over keys, of a thread's two rows. Weights are powers of two, relative to the largest score so
+/// far, or to one that few weights exceed: sums are only rescaled when the largest grows by much.
+struct RunningSoftmax {
+  float base[2] = {kHidden, kHidden}, total[2] = {0, 0};
+
+  /// Scores become weights; `factor` is what sums so far shrink by. `scale` (positive) includes log2(e).
+  template <int kBlocks>
+  __device__ __forceinline__ void weigh(float (&scores)[kBlocks][4], float (&factor)[2], float scale) {
+    constexpr float kMostExponent = 8;  // of a weight: halves hold 2^15
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float even = scores[0][r * 2], odd = scores[0][r * 2 + 1];
+#pragma unroll
+      for (int j = 1; j < kBlocks; ++j) {
+        even = fmaxf(even, scores[j][r * 2]);
+        odd = fmaxf(odd, scores[j][r * 2 + 1]);
+      }
+      const float largest = quad_max(fmaxf(even, odd));
+      const bool rises = largest > base[r] + __fdividef(kMostExponent, scale);
+      factor[r] = rises ? power_of_two((base[r] - largest) * scale) : 1.f;
+      if (rises) base[r] = largest;
+      const float from = base[r] == kHidden ? 0.f : base[r] * scale;  // no -inf minus -inf where all is hidden
+      even = odd = 0;
+#pragma unroll
+      for (int j = 0; j < kBlocks; ++j) {
+        scores[j][r * 2] = power_of_two(fmaf(scores[j][r * 2], scale, -from));
+        scores[j][r * 2 + 1] = power_of_two(fmaf(scores[j][r * 2 + 1], scale, -from));
+        even += scores[j][r * 2];
+        odd += scores[j][r * 2 + 1];
+      }
+      total[r] = fmaf(total[r], factor[r], even + odd);
+    }
+  }
+  /// The sum of a row's weights.
+  __device__ __forceinline__ float sum(int r) const {
+    float sum = total[r];
+    sum += __shfl_xor_sync(kAllLanes, sum, 1);
+    return sum + __shfl_xor_sync(kAllLanes, sum, 2);
+  }
+  /// Over the four lanes of a row.
+  static __device__ __forceinline__ float quad_max(float x) {
+    x = fmaxf(x, __shfl_xor_sync(kAllLanes, x, 1));
+    return fmaxf(x, __shfl_xor_sync(kAllLanes, x, 2));
+  }
+};
+
+/// What becomes of sums when the base of their weights rose.
+template <int kBlocks>
+__device__ __forceinline__ void rescale(float (&sums)[kBlocks][4], const float (&factor)[2]) {
+  if (!__any_sync(kAllLanes, factor[0] != 1.f || factor[1] != 1.f)) return;
+#pragma unroll
+  for (int j = 0; j < kBlocks; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sums[j][i] *= factor[i / 2];
+}
+
+/// What a product left of two blocks of keys is the left operand of the next.
+template <int kBlocks>
+__device__ __forceinline__ void pack(unsigned (&weights)[kBlocks / 2][4], const float (&scores)[kBlocks][4]) {
+#pragma unroll
+  for (int step = 0; step < kBlocks / 2; ++step)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float(&block)[4] = scores[step * 2 + i / 2];
+      weights[step][i] = pack2<ELEMENT>(block[i % 2 * 2], block[i % 2 * 2 + 1]);
+    }
+}
+
+/// One over a sum of weights. A query that sees no key gives NaN, or 0 where a guard says so.
+__device__ __forceinline__ float inverse(float sum) {
+#if NAN_ROWS_ARE_ZERO
+  if (!(sum > 0)) return 0;
+#endif
+  return __fdividef(1.f, sum);
+}
+
+/// Word i of lane q of a quad becomes word q of its lane i.
+__device__ __forceinline__ void transpose_quad(unsigned (&words)[4]) {
+#pragma unroll
+  for (int bit = 1; bit < 4; bit *= 2) {
+    const bool upper = threadIdx.x & bit;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i & bit) continue;
+      const unsigned got = __shfl_xor_sync(kAllLanes, upper ? words[i] : words[i | bit], bit);
+      (upper ? words[i] : words[i | bit]) = got;
+    }
+  }
+}
+
+/// Writes 16 rows of results, by 16 bytes: depths and strides are multiples of eight elements.
+template <int kBlocks>
+__device__ __forceinline__ void store_rows(const AttentionArguments& args, const float (&sums)[kBlocks][4],
+                                           const RunningSoftmax& softmax, ELEMENT* out, int row0) {
+  static_assert(kBlocks % 4 == 0, "lanes of a quad have a block each");
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int row = row0 + r * 8 + lane / 4;
+    const float factor = inverse(softmax.sum(r));
+#pragma unroll
+    for (int j = 0; j < kBlocks; j += 4) {
+      unsigned words[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        words[i] = pack2<ELEMENT>(sums[j + i][r * 2] * factor, sums[j + i][r * 2 + 1] * factor);
+      transpose_quad(words);
+      const int column = (j + lane % 4) * 8;
+      if (row < args.queries && column < args.value_depth)
+        *reinterpret_cast<uint4*>(out + row * args.out_strides.row + column) =
+            make_uint4(words[0], words[1], words[2], words[3]);
+    }
+  }
+}
+
+}  // namespace kiln

@@ -1,0 +1,180 @@
+// softmax(q k^T * scale + mask) v in FP32 without tensor cores. 16 threads share ROWS queries; each has KEYS / 16 keys
+// of their scores, and DEPTH / 16 channels of their sums. Defines: DEPTH (of q, k, v and the result, rounded up to 16,
+// 32, 64 or 128), ROWS, KEYS (a stage), PIECE (bytes that are aligned and wholly inside or outside), and those of
+// arguments.cuh.
+#include "attention/scores.cuh"
+
+namespace kiln {
+
+constexpr int kLanes = 16, kThreads = 128, kQueries = kThreads / kLanes * ROWS;
+constexpr int kEachKey = KEYS / kLanes, kColumns = DEPTH / kLanes, kVec = kColumns < 4 ? kColumns : 4;
+constexpr int kPitch = DEPTH + 4, kPitchP = KEYS + 4;  ///< lines of neighbouring threads begin in different banks
+
+/// Shared memory.
+struct Stage {
+  float q[kQueries][kPitch], k[KEYS][kPitch], v[KEYS][kPitch], weights[kQueries][kPitchP];
+};
+
+/// Copies lines, with zeros from `lines` and `length` on.
+template <int kLines>
+__device__ __forceinline__ void copy_lines(float (&to)[kLines][kPitch], const float* from, long long pitch, int lines,
+                                           int length) {
+  constexpr int kElements = PIECE / 4, kPieces = DEPTH / kElements;
+  for (int i = threadIdx.x; i < kLines * kPieces; i += kThreads) {
+    const int line = i / kPieces, first = i % kPieces * kElements;
+    const bool valid = line < lines && first < length;
+    copy_async<PIECE>(shared_address(&to[line][first]), valid ? from + line * pitch + first : from, valid);
+  }
+  commit_copies();
+}
+
+/// A thread's keys are kLanes apart.
+__device__ __forceinline__ void multiply_keys(float (&scores)[ROWS][kEachKey], const float (*q)[kPitch],
+                                              const float (*k)[kPitch]) {
+#pragma unroll 2
+  for (int d = 0; d < DEPTH; d += 4) {
+    Vec<float, 4> a[ROWS], b[kEachKey];
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) a[r] = load_vec<float, 4>(&q[r][d]);
+#pragma unroll
+    for (int j = 0; j < kEachKey; ++j) b[j] = load_vec<float, 4>(&k[j * kLanes][d]);
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+#pragma unroll
+      for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+        for (int j = 0; j < kEachKey; ++j) scores[r][j] = fmaf(a[r].at[e], b[j].at[e], scores[r][j]);
+  }
+}
+/// A thread's columns: kVec neighbours, and those kLanes * kVec further.
+__device__ __forceinline__ void multiply_values(float (&sums)[ROWS][kColumns], const float (*weights)[kPitchP],
+                                                const float (*v)[kPitch]) {
+#pragma unroll 2
+  for (int key = 0; key < KEYS; key += 4) {
+    Vec<float, 4> a[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) a[r] = load_vec<float, 4>(&weights[r][key]);
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+#pragma unroll
+      for (int c = 0; c < kColumns; c += kVec) {
+        const Vec<float, kVec> b = load_vec<float, kVec>(&v[key + e][c * kLanes]);
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+          for (int i = 0; i < kVec; ++i) sums[r][c + i] = fmaf(a[r].at[e], b.at[i], sums[r][c + i]);
+      }
+  }
+}
+
+/// A softmax on its way over keys, of the rows of half a warp. Powers are of two.
+struct RowsSoftmax {
+  float base[ROWS], total[ROWS] = {};
+  __device__ RowsSoftmax() {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) base[r] = kHidden;
+  }
+
+  /// In units of log2(e): scaled and masked; the largest of them.
+  __device__ __forceinline__ float finish(const AttentionArguments& args, const float* mask, float (&scores)[kEachKey],
+                                          int row, int key) const {
+    const int lane = threadIdx.x % kLanes;
+    int seen = args.keys - key - lane;  // of this thread's keys, those before it
+#if CAUSAL
+    seen = min(seen, row + args.causal_offset + 1 - key - lane);
+#endif
+    float largest = kHidden;
+#pragma unroll
+    for (int j = 0; j < kEachKey; ++j) {
+      const bool is_seen = j * kLanes < seen;
+      float x = scores[j] * args.scale;
+#if HAS_MASK
+      if (is_seen) x += mask[min(row, args.queries - 1) * args.mask_strides.row + key + lane + j * kLanes];
+      if (x != kHidden) x = fmaxf(x, -1e38f);  // a row of the least numbers is no row of hidden keys
+#endif
+      scores[j] = is_seen ? x * kLog2e : kHidden;
+      largest = fmaxf(largest, scores[j]);
+    }
+    return largest;
+  }
+  /// Writes the weights of new scores, and rescales the sums of those before.
+  __device__ __forceinline__ void weigh(const AttentionArguments& args, const float* mask,
+                                        float (&scores)[ROWS][kEachKey], float (&sums)[ROWS][kColumns],
+                                        float (*weights)[kPitchP], int row0, int key) {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      float largest = finish(args, mask, scores[r], row0 + r, key);
+      largest = fmaxf(base[r], warp_fold<kLanes>(largest, [](float a, float b) { return fmaxf(a, b); }));
+      const float factor = base[r] == kHidden ? 0.f : power_of_two(base[r] - largest);
+      const float from = largest == kHidden ? 0.f : largest;
+      base[r] = largest;
+      total[r] *= factor;
+#pragma unroll
+      for (int j = 0; j < kEachKey; ++j) {
+        const float weight = power_of_two(scores[r][j] - from);
+        total[r] += weight;
+        weights[r][j * kLanes + threadIdx.x % kLanes] = weight;
+      }
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) sums[r][c] *= factor;
+    }
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(kThreads) attention_simt(const __grid_constant__ AttentionArguments args) {
+  extern __shared__ __align__(16) unsigned char raw[];
+  Stage& stage = *reinterpret_cast<Stage*>(raw);
+  const AttentionTile tile = attention_tile<kQueries>(args, blockIdx.x);
+  const int lane = threadIdx.x % kLanes, own = threadIdx.x / kLanes * ROWS, row0 = tile.first + own;
+  const int kv_head = tile.head / (args.heads / args.kv_heads);
+  const float* q = args.q + tile.batch * args.q_strides.batch + tile.head * args.q_strides.head;
+  const float* k = args.k + tile.batch * args.k_strides.batch + kv_head * args.k_strides.head;
+  const float* v = args.v + tile.batch * args.v_strides.batch + kv_head * args.v_strides.head;
+  const auto copy_keys = [&](int key) {
+    copy_lines(stage.k, k + key * args.k_strides.row, args.k_strides.row, args.keys - key, args.depth);
+  };
+  const auto copy_values = [&](int key) {
+    copy_lines(stage.v, v + key * args.v_strides.row, args.v_strides.row, args.keys - key, args.value_depth);
+  };
+  const float* mask = args.mask + tile.batch * args.mask_strides.batch + tile.head * args.mask_strides.head;
+  float sums[ROWS][kColumns] = {};
+  RowsSoftmax softmax;
+  pdl_wait();
+  copy_lines(stage.q, q + tile.first * args.q_strides.row, args.q_strides.row, args.queries - tile.first, args.depth);
+  if (tile.keys > 0) copy_keys(0);
+  if (tile.keys > 0) copy_values(0);
+  for (int key = 0; key < tile.keys; key += KEYS) {
+    wait_for_copies<1>();
+    __syncthreads();
+    float scores[ROWS][kEachKey] = {};
+    multiply_keys(scores, &stage.q[own], &stage.k[lane]);
+    __syncthreads();
+    const bool more = key + KEYS < tile.keys;
+    if (more) copy_keys(key + KEYS);
+    softmax.weigh(args, mask, scores, sums, &stage.weights[own], row0, key);
+    if (more)
+      wait_for_copies<1>();
+    else
+      wait_for_copies<0>();
+    __syncthreads();
+    multiply_values(sums, &stage.weights[own], reinterpret_cast<const float(*)[kPitch]>(&stage.v[0][lane * kVec]));
+    __syncthreads();
+    if (more) copy_values(key + KEYS);
+  }
+  pdl_launch();
+  ELEMENT* out = args.out + tile.batch * args.out_strides.batch + tile.head * args.out_strides.head;
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const float factor = inverse(warp_fold<kLanes>(softmax.total[r], Plus()));
+    if (row0 + r >= args.queries) continue;
+#pragma unroll
+    for (int c = 0; c < kColumns; c += kVec)
+#pragma unroll
+      for (int i = 0; i < kVec; ++i) {
+        const int column = c * kLanes + lane * kVec + i;
+        if (column < args.value_depth) out[(row0 + r) * args.out_strides.row + column] = sums[r][c + i] * factor;
+      }
+  }
+}
+
+}  // namespace kiln

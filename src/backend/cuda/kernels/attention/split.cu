@@ -1,0 +1,199 @@
+// softmax(q k^T * scale + mask) v for few queries or short sequences: a block has 16 queries of one head, and its
+// warps share the keys; each copies its own, so that none waits for another before the sums are joined at the end.
+// Defines: DEPTH (of q, k, v and the result, rounded up to 16, 32, 64 or 128), WARPS, KEYS (a warp's
+// step), PIECE (bytes that are aligned and wholly inside or outside), and those of arguments.cuh.
+#include "attention/scores.cuh"
+#include "gemm/tile.cuh"
+
+namespace kiln {
+
+constexpr int kQueries = 16, kBlocksK = KEYS / 8, kBlocksD = DEPTH / 8, kJoinPitch = DEPTH + 8;
+using QTile = Tile<ELEMENT, kQueries, DEPTH, true>;
+using KTile = Tile<ELEMENT, KEYS, DEPTH, true>;
+using VTile = Tile<ELEMENT, KEYS, DEPTH, false>;
+
+/// Copies lines of a tile by a warp, with zeros from `lines` and `length` on. One address at a time is in registers.
+template <class T>
+__device__ __forceinline__ void copy_lines(unsigned tile, const ELEMENT* from, long long pitch, int lines, int length) {
+  constexpr int kAtOnce = 32 / T::kChunks, kTotal = T::kBytes / T::kLineBytes, kElements = PIECE / 2;
+  const int lane = threadIdx.x % 32, first = lane / T::kChunks, chunk = lane % T::kChunks;
+  const ELEMENT* at = from + first * pitch + chunk * 8;
+#pragma unroll
+  for (int i = 0; i < kTotal; i += kAtOnce) {
+    const unsigned to = T::at(tile, i + first, chunk);
+#pragma unroll
+    for (int piece = 0; piece < 16 / PIECE; ++piece) {
+      const bool valid = i + first < lines && chunk * 8 + piece * kElements < length;
+      copy_async<PIECE>(to + piece * PIECE, valid ? at + piece * kElements : from, valid);
+    }
+    at += kAtOnce * pitch;
+    asm volatile("" : "+l"(at));
+  }
+}
+
+/// What a warp found: weights' base and sum of each query, and the sums of values.
+struct Part {
+  float base[kQueries], total[kQueries], sums[kQueries][kJoinPitch];
+};
+
+using Scores = float[kBlocksK][4];
+using Sums = float[kBlocksD][4];
+
+__device__ __forceinline__ void multiply_keys(Scores& scores, const unsigned (&q)[DEPTH / 16][4], unsigned k) {
+#pragma unroll
+  for (int step = 0; step < DEPTH / 16; ++step)
+#pragma unroll
+    for (int j = 0; j < kBlocksK; j += 2) {
+      unsigned b[4];
+      load_b<ELEMENT, KTile, true>(b, k, j * 8, step);
+      multiply(scores[j], q[step], b[0], b[1], ELEMENT{});
+      multiply(scores[j + 1], q[step], b[2], b[3], ELEMENT{});
+    }
+}
+__device__ __forceinline__ void multiply_values(Sums& sums, const unsigned (&weights)[KEYS / 16][4], unsigned v) {
+#pragma unroll
+  for (int step = 0; step < KEYS / 16; ++step)
+#pragma unroll
+    for (int j = 0; j < kBlocksD; j += 2) {
+      unsigned b[4];
+      load_b<ELEMENT, VTile, false>(b, v, j * 8, step);
+      multiply(sums[j], weights[step], b[0], b[1], ELEMENT{});
+      multiply(sums[j + 1], weights[step], b[2], b[3], ELEMENT{});
+    }
+}
+
+/// The bytes of a warp: its copy of q, its keys and values; then its part.
+constexpr int kStageBytes = KTile::kBytes + VTile::kBytes, kStagesBytes = QTile::kBytes + STAGES * kStageBytes,
+              kWarpBytes = kStagesBytes > sizeof(Part) ? kStagesBytes : sizeof(Part);
+static_assert(kWarpBytes % 128 == 0, "tiles begin where lines of banks do");
+
+/// Joins the parts of all warps: a thread has a piece of a row.
+__device__ __forceinline__ void join(const AttentionArguments& args, const unsigned char* parts, ELEMENT* out,
+                                     int row0) {
+  constexpr int kEach = kQueries * DEPTH / (WARPS * 32);
+  const float scale = args.scale * kLog2e;
+  const int i = threadIdx.x * kEach / DEPTH, column = threadIdx.x * kEach % DEPTH, row = row0 + i;
+  const auto part = [&](int warp) -> const Part& { return *reinterpret_cast<const Part*>(parts + warp * kWarpBytes); };
+  float base = kHidden, total = 0, sums[kEach] = {};
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w) base = fmaxf(base, part(w).base[i]);
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w) {
+    const Part& p = part(w);
+    const float factor = p.base[i] == kHidden ? 0.f : power_of_two((p.base[i] - base) * scale);
+    total = fmaf(p.total[i], factor, total);
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) sums[e] = fmaf(p.sums[i][column + e], factor, sums[e]);
+  }
+  if (row >= args.queries) return;
+  const float factor = inverse(total);
+  Vec<ELEMENT, kEach> result;
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) result.at[e] = from_float<ELEMENT>(sums[e] * factor);
+  ELEMENT* to = out + row * args.out_strides.row + column;
+  if constexpr (PIECE >= kEach * 2) {
+    if (column < args.value_depth) store_vec(to, result);
+  } else {
+#pragma unroll
+    for (int e = 0; e < kEach; ++e)
+      if (column + e < args.value_depth) to[e] = result.at[e];
+  }
+}
+
+/// Where a warp's keys and values come from, and its stages in shared memory.
+struct Feed {
+  const AttentionArguments& args;
+  const ELEMENT *k, *v;
+  unsigned stages;
+
+  __device__ __forceinline__ unsigned at(int step) const { return stages + step % STAGES * kStageBytes; }
+  /// Two groups of copies: keys, then values.
+  __device__ __forceinline__ void copy(int key, int step) const {
+    copy_lines<KTile>(at(step), k + key * args.k_strides.row, args.k_strides.row, args.keys - key, args.depth);
+    commit_copies();
+    copy_lines<VTile>(at(step) + KTile::kBytes, v + key * args.v_strides.row, args.v_strides.row, args.keys - key,
+                      args.value_depth);
+    commit_copies();
+  }
+};
+
+/// The keys of one warp, whose copies have begun.
+__device__ __forceinline__ void attend(const AttentionArguments& args, const AttentionTile& tile, const Feed& feed,
+                                       unsigned q, const ELEMENT* mask, Sums& sums, RunningSoftmax& softmax) {
+  constexpr int kStride = WARPS * KEYS;
+  unsigned queries[DEPTH / 16][4];
+  for (int step = 0, key = threadIdx.x / 32 * KEYS; key < tile.keys; ++step, key += kStride) {
+#if HAS_MASK
+    MaskWords<kBlocksK> words;
+    words.load(args, mask, tile.first, key);
+#endif
+    const bool more = STAGES > 1 && key + kStride < tile.keys;
+    if (more) feed.copy(key + kStride, step + 1);
+    more ? wait_for_copies<3>() : wait_for_copies<1>();
+    __syncwarp();
+    if (step == 0) {
+#pragma unroll
+      for (int d = 0; d < DEPTH / 16; ++d) load_a<ELEMENT, QTile, true>(queries[d], q, 0, d);
+    }
+    Scores scores = {};
+    multiply_keys(scores, queries, feed.at(step));
+#if HAS_MASK
+    words.add(scores, args.scale);
+#endif
+    hide(args, scores, tile.first, key);
+    float factor[2];
+    softmax.weigh(scores, factor, args.scale * kLog2e);
+    rescale(sums, factor);
+    unsigned weights[KEYS / 16][4];
+    pack(weights, scores);
+    more ? wait_for_copies<2>() : wait_for_copies<0>();
+    __syncwarp();
+    multiply_values(sums, weights, feed.at(step) + KTile::kBytes);
+    __syncwarp();  // before the stage is filled again
+    if (STAGES == 1 && key + kStride < tile.keys) feed.copy(key + kStride, step + 1);
+  }
+}
+
+__device__ __forceinline__ void leave(Part& part, const Sums& sums, const RunningSoftmax& softmax) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int i = r * 8 + lane / 4;
+    const float total = softmax.sum(r);
+    if (lane % 4 == 0) {
+      part.base[i] = softmax.base[r];
+      part.total[i] = total;
+    }
+#pragma unroll
+    for (int j = 0; j < kBlocksD; ++j)
+      *reinterpret_cast<float2*>(&part.sums[i][j * 8 + lane % 4 * 2]) = make_float2(sums[j][r * 2], sums[j][r * 2 + 1]);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(WARPS * 32, (WARPS == 4 ? 3 : 2) - (DEPTH > 64))
+    attention_split(const __grid_constant__ AttentionArguments args) {
+  extern __shared__ __align__(128) unsigned char raw[];
+  const int warp = threadIdx.x / 32;
+  const AttentionTile tile = attention_tile<kQueries>(args, blockIdx.x);
+  const int kv_head = tile.head / (args.heads / args.kv_heads);
+  const ELEMENT* q = args.q + tile.batch * args.q_strides.batch + tile.head * args.q_strides.head;
+  const unsigned own = shared_address(raw) + warp * kWarpBytes;
+  const Feed feed{args, args.k + tile.batch * args.k_strides.batch + kv_head * args.k_strides.head,
+                  args.v + tile.batch * args.v_strides.batch + kv_head * args.v_strides.head, own + QTile::kBytes};
+  Sums sums = {};
+  RunningSoftmax softmax;
+  pdl_wait();
+  if (warp * KEYS < tile.keys) {
+    copy_lines<QTile>(own, q + tile.first * args.q_strides.row, args.q_strides.row, args.queries - tile.first,
+                      args.depth);
+    feed.copy(warp * KEYS, 0);
+  }
+  pdl_launch();  // what is launched waits for these results, but is at hand
+  attend(args, tile, feed, own, args.mask + tile.batch * args.mask_strides.batch + tile.head * args.mask_strides.head,
+         sums, softmax);
+  leave(*reinterpret_cast<Part*>(raw + warp * kWarpBytes), sums, softmax);
+  __syncthreads();
+  join(args, raw, args.out + tile.batch * args.out_strides.batch + tile.head * args.out_strides.head, tile.first);
+}
+
+}  // namespace kiln
