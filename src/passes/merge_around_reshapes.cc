@@ -90,11 +90,49 @@ Status sink(ir::Graph& graph) {
   });
 }
 
+/// Whether [batch, channel, ...] and [batch, channel, pixel] hold the same; an image of one pixel's height is a row.
+bool are_image_and_plane(const Shape& image, const Shape& plane) {
+  return plane.size() == 3 && image.size() >= 4 && image[0] == plane[0] && image[1] == plane[1] &&
+         std::none_of(image.begin() + 2, image.end(), [](const sym::Expr& e) { return e == sym::Expr(1); });
+}
+bool swaps_last_of_three(const ops::Transpose& transpose) { return transpose.perm == std::vector<int64_t>{0, 2, 1}; }
+
+/// Transpose(Reshape(x)) from [batch, channel, y, x] to rows of channels, and back: the Transpose stands beside the
+/// image, where a format with channels last makes it a view.
+Status beside_images(ir::Graph& graph) {
+  const ir::Pattern rows = ir::op<ops::Transpose>("y", ir::op<ops::Reshape>("r", ir::any("x")));
+  TRY(rewrite(graph, rows, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    const Shape& x = found.type("x").shape;
+    if (!are_image_and_plane(x, found.type("r").shape) || !swaps_last_of_three(found.op<ops::Transpose>("y")))
+      return {};
+    std::vector<int64_t> perm{0};
+    for (size_t axis = 2; axis < x.size(); ++axis) perm.push_back(static_cast<int64_t>(axis));
+    perm.push_back(1);
+    const ir::ValueId image = TRY(patch.add(ops::Transpose{perm}, {found.value("x")}));
+    return patch.replace(found.value("y"), TRY(reshape_to(patch, image, found.type("y").shape)));
+  }));
+  const ir::Pattern image = ir::op<ops::Reshape>("y", ir::op<ops::Transpose>("t", ir::any("x")));
+  return rewrite(graph, image, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    const Shape& y = found.type("y").shape;
+    if (!are_image_and_plane(y, found.type("t").shape) || !swaps_last_of_three(found.op<ops::Transpose>("t")) ||
+        !found.used_once("t") || only_reshaped(found.graph(), found.value("y")))
+      return {};
+    Shape pixels{y[0]};
+    pixels.insert(pixels.end(), y.begin() + 2, y.end());
+    pixels.push_back(y[1]);
+    std::vector<int64_t> perm{0, static_cast<int64_t>(y.size()) - 1};
+    for (size_t axis = 1; axis + 1 < y.size(); ++axis) perm.push_back(static_cast<int64_t>(axis));
+    const ir::ValueId rows = TRY(reshape_to(patch, found.value("x"), pixels));
+    return patch.replace(found.value("y"), TRY(patch.add(ops::Transpose{perm}, {rows})));
+  });
+}
+
 }  // namespace
 
 Status merge_around_reshapes(ir::Graph& graph, PassContext&) {
   TRY(join(graph));
-  return sink(graph);
+  TRY(sink(graph));
+  return beside_images(graph);
 }
 
 }  // namespace kiln::passes

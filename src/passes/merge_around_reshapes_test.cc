@@ -35,6 +35,22 @@ TEST(MergeAroundReshapes, NothingWithoutACommonRefinement) {
       "y = Transpose{perm=[1, 0]}(r)\nreturn y\n";
   EXPECT_EQ(after_pass(merge_around_reshapes, kText), kText);
 }
+TEST(MergeAroundReshapes, PatchesOfAnImageBecomeRowsAndBack) {
+  EXPECT_EQ(
+      after_pass(merge_around_reshapes,
+                 "x: f32[b, 8, 3, 5]; r = Reshape{dims=[-1, 8, 15]}(x); y = Transpose{perm=[0, 2, 1]}(r); return y"),
+      "x: f32[b, 8, 3, 5]\n"
+      "%3 = Transpose{perm=[0, 2, 3, 1]}(x)\n"
+      "y = Reshape{dims=[-1, 15, 8], zero_is_placeholder=false}(%3)\n"
+      "return y\n");
+  EXPECT_EQ(
+      after_pass(merge_around_reshapes,
+                 "x: f32[b, 15, 8]; t = Transpose{perm=[0, 2, 1]}(x); y = Reshape{dims=[-1, 8, 3, 5]}(t); return y"),
+      "x: f32[b, 15, 8]\n"
+      "%3 = Reshape{dims=[-1, 3, 5, 8], zero_is_placeholder=false}(x)\n"
+      "y = Transpose{perm=[0, 3, 1, 2]}(%3)\n"
+      "return y\n");
+}
 TEST(MergeAroundReshapes, KeepsValuesAndSettles) {
   check_pass<ops::Transpose, ops::Transpose, ops::Reshape, ops::Unsqueeze>(merge_around_reshapes,
                                                                            {.graphs = 600, .least_changed = 60});

@@ -64,14 +64,16 @@ Status sink(ir::Graph& graph) {
 }
 
 /// A Transpose of a row-wise node becomes the node of a Transpose.
+template <class T>
 Status hoist(ir::Graph& graph) {
-  const ir::Pattern moved = ir::op<ops::Transpose>("y", ir::any("x"));
+  const ir::Pattern moved = ir::op<ops::Transpose>("y", ir::op<T>("x"));
   return rewrite(graph, moved, [](const ir::Capture& found, ir::Patch& patch) -> Status {
     const ir::Graph& g = found.graph();
     const auto& transpose = found.op<ops::Transpose>("y");
-    if (g.value(found.value("x")).producer == ir::NodeId::kNone || !keeps_last(transpose)) return {};
     const int input = row_input(g, found.node_id("x"));
-    if (input < 0 || !begins_with_transpose(g, found.value("x")) || ends_in_transposes(g, found.value("y"))) return {};
+    if (input < 0 || !keeps_last(transpose) || !begins_with_transpose(g, found.value("x")) ||
+        ends_in_transposes(g, found.value("y")))
+      return {};
     std::vector<ir::ValueId> inputs = found.node("x").inputs;
     ir::ValueId& rows = inputs[static_cast<size_t>(input)];
     rows = TRY(patch.add(transpose, {rows}));
@@ -86,7 +88,10 @@ Status move_transposes(ir::Graph& graph, PassContext&) {
   TRY(sink<ops::ElementWise>(graph));
   TRY(sink<ops::Activation>(graph));
   TRY(sink<ops::Unary>(graph));
-  return hoist(graph);
+  TRY(hoist<ops::MatrixMultiply>(graph));
+  TRY(hoist<ops::ElementWise>(graph));
+  TRY(hoist<ops::Activation>(graph));
+  return hoist<ops::Unary>(graph);
 }
 
 }  // namespace kiln::passes

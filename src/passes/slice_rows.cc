@@ -4,6 +4,7 @@
 
 #include "ops/activation.h"
 #include "ops/element_wise.h"
+#include "ops/matrix_multiply.h"
 #include "ops/normalization.h"
 #include "ops/slice.h"
 #include "ops/unary.h"
@@ -71,23 +72,32 @@ bool saves_work(const ir::Graph& graph, ir::NodeId id, int depth = kFarthest) {
          });
 }
 
+/// The rule for one op whose rows are sliced.
+template <class T>
+Status above(ir::Graph& graph) {
+  const ir::Pattern sliced = ir::op<ops::Slice>("y", ir::op<T>("x"));
+  return rewrite(graph, sliced, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    const ir::Graph& g = found.graph();
+    const ir::NodeId slice = found.node_id("y"), id = found.node_id("x");
+    if (g.num_uses(found.value("y")) == 0 || !keeps_rows(g, slice) || !leaves_rows(g, slice)) return {};
+    const std::vector<size_t> rows = row_inputs(g, id);
+    if (rows.empty() || !saves_work(g, id)) return {};
+    std::vector<ir::ValueId> inputs = g.node(id).inputs;
+    for (const size_t i : rows) inputs[i] = TRY(patch.add(g.node(slice).op, {inputs[i]}));
+    const ir::ValueId y = TRY(patch.add(g.node(id).op, inputs));
+    for (const ir::NodeId user : g.value(found.value("x")).users) TRY(patch.replace(g.node(user).outputs[0], y));
+    return {};
+  });
+}
+
 }  // namespace
 
 Status slice_rows(ir::Graph& graph, PassContext& cx) {
-  TRY(rewrite(graph, ir::op<ops::Slice>("y", ir::any("x")), [](const ir::Capture& found, ir::Patch& patch) -> Status {
-    const ir::Graph& g = found.graph();
-    const ir::NodeId slice = found.node_id("y"), producer = g.value(found.value("x")).producer;
-    if (producer == ir::NodeId::kNone || g.num_uses(found.value("y")) == 0 || !keeps_rows(g, slice) ||
-        !leaves_rows(g, slice))
-      return {};
-    const std::vector<size_t> rows = row_inputs(g, producer);
-    if (rows.empty() || !saves_work(g, producer)) return {};
-    std::vector<ir::ValueId> inputs = g.node(producer).inputs;
-    for (const size_t i : rows) inputs[i] = TRY(patch.add(g.node(slice).op, {inputs[i]}));
-    const ir::ValueId y = TRY(patch.add(g.node(producer).op, inputs));
-    for (const ir::NodeId user : g.value(found.value("x")).users) TRY(patch.replace(g.node(user).outputs[0], y));
-    return {};
-  }));
+  TRY(above<ops::MatrixMultiply>(graph));
+  TRY(above<ops::Normalization>(graph));
+  TRY(above<ops::ElementWise>(graph));
+  TRY(above<ops::Activation>(graph));
+  TRY(above<ops::Unary>(graph));
   return remove_dead(graph, cx);  // equal Slices that the first one replaced
 }
 
