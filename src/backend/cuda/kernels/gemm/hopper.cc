@@ -1,6 +1,7 @@
 // Kernels of sm_90a: their text, their launch, and when they are worth timing.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "backend/cuda/device/driver_types.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
@@ -23,6 +24,19 @@ int64_t groups(const GemmKernel& kernel) { return kernel.turns == 1 ? kernel.til
 int64_t shared_bytes(const GemmKernel& kernel) {
   const int64_t fixed = kernel.family == GemmFamily::kWgmma ? groups(kernel) * 4 * slab_bytes(32) : 0;
   return dynamic_bytes(kernel) + fixed + kernel.tile.stages * 16;
+}
+
+/// Blocks that share k exchange their sums; several of them fit a multiprocessor.
+double small_estimate_us(const GemmKernel& kernel, int64_t tiles, int64_t steps, double peak, const Machine& machine) {
+  const TileShape& t = kernel.tile;
+  const double splits = static_cast<double>(kernel.splits), area = static_cast<double>(t.bm * t.bn);
+  const double own_steps = std::ceil(static_cast<double>(steps) / splits);
+  const double step_cycles = std::max(2 * area * static_cast<double>(t.bk) / (peak * std::sqrt(area) / 128), 60.0);
+  const double turns = std::max(1.0, static_cast<double>(tiles) * splits / machine.multiprocessors);
+  const double exchanged = area * 4 * (splits - 1) / splits;
+  constexpr double kExchangedPerUs = 25e3;
+  return 0.5 + turns * (own_steps * step_cycles + 1500) * 1e6 / machine.clock_hz + 0.25 * std::log2(splits) +
+         exchanged / kExchangedPerUs;
 }
 
 }  // namespace
@@ -128,30 +142,41 @@ void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64
   kernel.b_k_major = true;
   kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.result));
   const double peak = traits.element == DType::kF32 ? 1800 : 3600;
-  const auto add = [&](double saved_us) {
-    if (shared_bytes(kernel) > kMostSharedBytes) return;
-    const double us =
-        product_estimate_us(kernel.tile, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
-                            static_cast<double>(batches), kernel.splits, size, peak, machine);
-    candidates.push_back({kernel, us - saved_us});
+  const int64_t bk = kLineBytes / size, processors = static_cast<int64_t>(machine.multiprocessors);
+  const auto add = [&](double estimate_us) {
+    if (shared_bytes(kernel) <= kMostSharedBytes) candidates.push_back({kernel, estimate_us});
   };
-  const int64_t bk = kLineBytes / size;
+  const auto product_us = [&] {
+    return product_estimate_us(kernel.tile, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
+                               static_cast<double>(batches), 1, size, peak, machine);
+  };
   kernel.family = GemmFamily::kWgmma;
   for (const auto& [bm, bn, stages] : {std::array<int64_t, 3>{128, 256, 4},
                                        {128, 192, 5},
                                        {128, 128, 6},
+                                       {128, 96, 7},
                                        {128, 64, 8},
                                        {64, 256, 5},
                                        {64, 128, 8},
+                                       {64, 96, 8},
                                        {64, 64, 8}}) {
     kernel.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
-    for (const int64_t cluster : {1, 2}) {
-      if (cluster > 1 && (bm < 128 || bn < 128 || m < 1024)) continue;
-      kernel.cluster = cluster;
-      add(cluster > 1 ? 0.1 : 0);
+    add(product_us());
+    const bool both = bm == 128 && bn == 128;
+    if (m >= 1024 && (both || bn == 256) && bm == 128) {
+      kernel.cluster = 2;
+      add(product_us() - 0.1);
+      kernel.cluster = 1;
+    }
+    // Where a block has several tiles, one ends while the next is multiplied.
+    const int64_t tiles_each = ceil_div(ceil_div(m, bm) * ceil_div(n, bn) * batches, processors);
+    if (both && tiles_each > 1) {
+      constexpr double kEndCycles = 1200;
+      kernel.turns = 2;
+      add(product_us() - static_cast<double>(tiles_each - 1) * kEndCycles * 1e6 / machine.clock_hz);
+      kernel.turns = 1;
     }
   }
-  kernel.cluster = 1;
   kernel.family = GemmFamily::kSmall;
   kernel.b_constant = traits.b_constant;
   for (const auto& [bm, bn, stages] :
@@ -159,10 +184,9 @@ void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64
     kernel.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
     const int64_t tiles = ceil_div(m, bm) * ceil_div(n, bn) * batches;
     for (const int64_t splits : {1, 2, 4, 8}) {
-      if (bn / 8 % splits != 0 || ceil_div(k, bk) < splits) continue;
-      if (tiles * splits > 2 * static_cast<int64_t>(machine.multiprocessors)) continue;
+      if (bn / 8 % splits != 0 || ceil_div(k, bk) < splits || tiles * splits > 2 * processors) continue;
       kernel.splits = splits;
-      add(splits > 1 ? 2.5 : 1);
+      add(small_estimate_us(kernel, tiles, ceil_div(k, bk), peak, machine));
     }
   }
 }

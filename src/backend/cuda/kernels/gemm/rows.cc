@@ -1,6 +1,7 @@
 // Products of few rows: their launch, and when they are worth timing.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "backend/cuda/kernels/gemm/gemm.h"
 
@@ -22,7 +23,10 @@ double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, in
       tiles_m * count(n * batches) * count(k) * size * (1 + 0.3 * count(std::min(m, t.bm)) / count(t.bn));
   const double under_way = std::min(blocks / machine.multiprocessors, 3.0) * count(t.bn * t.stages * t.warps_n * kLine);
   const double busy = std::min(1.0, under_way / 40e3) * std::min(1.0, blocks / machine.multiprocessors + 0.3);
-  return 2.2 + 1e6 * moved / (machine.memory_bytes_per_second * 1.1 * busy) + (kernel.splits > 1 ? 0.7 : 0);
+  // Rounds of loads behind each other, where no other blocks are there to fill the time.
+  const double own_steps = std::ceil(count(k) * size / kLine / count(t.warps_n * t.stages * kernel.splits));
+  const double waiting = 0.8 * (own_steps - 1) * std::min(1.0, 0.75 * machine.multiprocessors / blocks);
+  return 1.2 + waiting + 1e6 * moved / (machine.memory_bytes_per_second * 1.1 * busy) + (kernel.splits > 1 ? 0.7 : 0);
 }
 
 }  // namespace
@@ -62,10 +66,11 @@ void add_rows_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t
   kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.result));
   const int64_t bm = m <= 8 ? 8 : 16, steps = ceil_div(k * size, kLine);
   for (const auto& [bn, warps, stages] :
-       {std::array<int64_t, 3>{16, 8, 4}, {16, 8, 3}, {16, 4, 4}, {32, 4, 2}, {32, 8, 2}})
+       {std::array<int64_t, 3>{16, 4, 3}, {16, 8, 3}, {16, 16, 3}, {32, 4, 3}, {32, 8, 2}})
     for (const int64_t splits : {1, 2, 4}) {
-      if (splits > 1 && (machine.compute < 90 || steps < splits * warps ||
-                         ceil_div(n, bn) * batches * splits > 2 * static_cast<int64_t>(machine.multiprocessors)))
+      const int64_t blocks = ceil_div(n, bn) * batches * splits;
+      if (splits > 1 &&
+          (machine.compute < 90 || steps < splits * warps || blocks > static_cast<int64_t>(machine.multiprocessors)))
         continue;
       kernel.tile = {bm, bn, kLine / size, 1, warps, 0, 0, stages};
       kernel.splits = splits;

@@ -84,6 +84,46 @@ __device__ __forceinline__ void multiply_step(float (&sums)[kPanels][kHalves][4]
 /// Sums of a warp or a block, a row of C each; the padding keeps a warp's writes apart.
 using Part = float[BM][BN + 4];
 
+__device__ __forceinline__ void keep(const float (&sums)[kPanels][kHalves][4], Part& part, int g, int t) {
+#pragma unroll
+  for (int p = 0; p < kPanels; ++p)
+#pragma unroll
+    for (int m = 0; m < kHalves; ++m)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) part[m * 8 + t * 2 + i % 2][p * 16 + g + i / 2 * 8] = sums[p][m][i];
+}
+/// A vector of the sums over the block's warps.
+template <int V>
+__device__ __forceinline__ void add_warps(float (&x)[V], const Part (&parts)[WARPS_N], int row, int column) {
+  for (int w = 0; w < WARPS_N; ++w)
+#pragma unroll
+    for (int v = 0; v < V; ++v) x[v] += parts[w][row][column + v];
+}
+/// The block's sums, to the cluster's first.
+__device__ __forceinline__ void send(const Part (&parts)[WARPS_N], Part& received) {
+  for (int i = threadIdx.x; i < BM * BN / 4; i += kThreads) {
+    const int row = i / (BN / 4), column = i % (BN / 4) * 4;
+    float x[4] = {};
+    add_warps(x, parts, row, column);
+    store_remote(remote_address(shared_address(&received[row][column]), 0), x);
+  }
+}
+__device__ __forceinline__ void write_results(const GemmArguments& args, const Part (&parts)[WARPS_N],
+                                              const Part* received, long long c, int row0, int column0) {
+  const int rows = min(BM, args.m - row0);
+  for (int i = threadIdx.x; i < rows * (BN / VEC); i += kThreads) {
+    const int row = i / (BN / VEC), column = i % (BN / VEC) * VEC;
+    if (column0 + column >= args.n) continue;
+    float x[VEC] = {};
+    add_warps(x, parts, row, column);
+#pragma unroll
+    for (int s = 0; s < SPLIT - 1; ++s)
+#pragma unroll
+      for (int v = 0; v < VEC; ++v) x[v] += received[s][row][column + v];
+    finish(args, x, c, row0 + row, column0 + column);
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(kThreads) gemm_rows(const __grid_constant__ GemmArguments args) {
   __shared__ alignas(16) Part parts[WARPS_N];
   __shared__ alignas(16) Part received[SPLIT > 1 ? SPLIT - 1 : 1];
@@ -131,42 +171,16 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm_rows(const __grid_co
         lane.load_a(ring[u], i + u + STAGES);
       }
     }
-#pragma unroll
-  for (int p = 0; p < kPanels; ++p)
-#pragma unroll
-    for (int m = 0; m < kHalves; ++m)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) parts[warp][m * 8 + t * 2 + i % 2][p * 16 + g + i / 2 * 8] = sums[p][m][i];
+  keep(sums, parts[warp], g, t);
   __syncthreads();
 #if SPLIT > 1
   wait_cluster();
-  if (rank != 0)
-    for (int i = threadIdx.x; i < BM * BN / 4; i += kThreads) {
-      const int row = i / (BN / 4), column = i % (BN / 4) * 4;
-      float x[4] = {};
-      for (int w = 0; w < WARPS_N; ++w)
-#pragma unroll
-        for (int v = 0; v < 4; ++v) x[v] += parts[w][row][column + v];
-      store_remote(remote_address(shared_address(&received[rank - 1][row][column]), 0), x);
-    }
+  if (rank != 0) send(parts, received[rank - 1]);
   arrive_cluster();
   wait_cluster();
   if (rank != 0) return;
 #endif
-  const int rows = min(BM, args.m - row0);
-  for (int i = threadIdx.x; i < rows * (BN / VEC); i += kThreads) {
-    const int row = i / (BN / VEC), column = i % (BN / VEC) * VEC;
-    if (column0 + column >= args.n) continue;
-    float x[VEC] = {};
-    for (int w = 0; w < WARPS_N; ++w)
-#pragma unroll
-      for (int v = 0; v < VEC; ++v) x[v] += parts[w][row][column + v];
-#pragma unroll
-    for (int s = 0; s < SPLIT - 1; ++s)
-#pragma unroll
-      for (int v = 0; v < VEC; ++v) x[v] += received[s][row][column + v];
-    finish(args, x, at.c, row0 + row, column0 + column);
-  }
+  write_results(args, parts, received, at.c, row0, column0);
 }
 
 }  // namespace kiln

@@ -60,6 +60,25 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
   }
 }
 
+__device__ __forceinline__ void multiply_steps(float (&sums)[kBlocks][4], int steps, unsigned shared, unsigned full,
+                                               unsigned empty) {
+  const int warp = threadIdx.x / 32;
+  for (int i = 0; i < steps; ++i) {
+    const int stage = i % STAGES;
+    wait_barrier(full + 8 * stage, i / STAGES & 1);
+    const unsigned a = shared + stage * (kBytesA + kBytesB);
+    const unsigned long long da = tile_descriptor(a + warp / 4 * 64 * 128), db = tile_descriptor(a + kBytesA);
+    begin_wgmma();
+#pragma unroll
+    for (int j = 0; j < 4; ++j) wgmma(sums, da + 2 * j, db + 2 * j, (i | j) != 0);
+    commit_wgmma();
+    wait_wgmma<1>();
+    if (i > 0 && threadIdx.x % 128 == 0) arrive(empty + 8 * ((i - 1) % STAGES));
+  }
+  wait_wgmma<0>();
+  settle(sums);
+}
+
 extern "C" __global__ void __launch_bounds__(kThreads)
     gemm_small(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
                const __grid_constant__ GemmArguments args) {
@@ -95,21 +114,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     Slab16::for_each_place(args.m - row, args.n - column, [&](int e, int i, int j) {
       operands[e].fetch(args.epilogue, c + (row + i) * args.c_row + column + j, column + j);
     });
-    const int steps = place.last - place.first;
-    for (int i = 0; i < steps; ++i) {
-      const int stage = i % STAGES;
-      wait_barrier(full + 8 * stage, i / STAGES & 1);
-      const unsigned a = shared + stage * (kBytesA + kBytesB);
-      const unsigned long long da = tile_descriptor(a + warp / 4 * 64 * 128), db = tile_descriptor(a + kBytesA);
-      begin_wgmma();
-#pragma unroll
-      for (int j = 0; j < 4; ++j) wgmma(sums, da + 2 * j, db + 2 * j, (i | j) != 0);
-      commit_wgmma();
-      wait_wgmma<1>();
-      if (i > 0 && threadIdx.x % 128 == 0) arrive(empty + 8 * ((i - 1) % STAGES));
-    }
-    wait_wgmma<0>();
-    settle(sums);
+    multiply_steps(sums, place.last - place.first, shared, full, empty);
   }
   float own[kOwn][4];
 #if SPLIT > 1
