@@ -7,6 +7,7 @@ struct CudaStreamObject {
   unsigned flags = 0;
   int priority = 0;
   ContextHandle context = nullptr;
+  unsigned long long id = 0;
   std::shared_ptr<fake_cuda::Capture> capture;
 };
 
@@ -23,9 +24,15 @@ std::map<StreamHandle, std::unique_ptr<cuda::CudaStreamObject>>& streams() {
   return all;
 }
 
+/// Of destroyed ones, whose handles come again.
+std::vector<std::unique_ptr<cuda::CudaStreamObject>>& former_streams() {
+  static auto& all = *new std::vector<std::unique_ptr<cuda::CudaStreamObject>>;
+  return all;
+}
+
 /// A default stream's object, or the handle itself; null for a handle that is none.
 StreamHandle resolve(StreamHandle stream) {
-  static cuda::CudaStreamObject legacy, per_thread;
+  static cuda::CudaStreamObject legacy{.id = 1}, per_thread{.id = 2};
   const auto number = reinterpret_cast<uintptr_t>(stream);
   if (number <= cuda::kLegacyStream) return &legacy;
   if (number == cuda::kPerThreadStream) return &per_thread;
@@ -55,9 +62,13 @@ extern "C" {
 
 int cuStreamCreateWithPriority(StreamHandle* stream, unsigned flags, int priority) {
   if (const int early = enter("cuStreamCreateWithPriority")) return early;
-  auto made = std::make_unique<cuda::CudaStreamObject>(flags, priority, current_context);
-  *stream = made.get();
   const std::lock_guard lock(state().mutex);
+  auto& former = former_streams();
+  auto made = former.empty() ? std::make_unique<cuda::CudaStreamObject>() : std::move(former.back());
+  if (!former.empty()) former.pop_back();
+  static unsigned long long latest_id = 2;
+  *made = {flags, priority, current_context, ++latest_id, nullptr};
+  *stream = made.get();
   streams()[*stream] = std::move(made);
   ++state().live_objects;
   return 0;
@@ -65,7 +76,10 @@ int cuStreamCreateWithPriority(StreamHandle* stream, unsigned flags, int priorit
 int cuStreamDestroy_v2(StreamHandle stream) {
   if (const int early = enter("cuStreamDestroy_v2")) return early;
   const std::lock_guard lock(state().mutex);
-  if (!streams().erase(stream)) return cuda::kInvalidHandle;
+  const auto at = streams().find(stream);
+  if (at == streams().end()) return cuda::kInvalidHandle;
+  former_streams().push_back(std::move(at->second));
+  streams().erase(at);
   --state().live_objects;
   return 0;
 }
@@ -99,6 +113,12 @@ int cuStreamGetCtx(StreamHandle stream, cuda::ContextHandle* context) {
   if (!is_stream(stream)) return cuda::kInvalidHandle;
   const auto own = resolve(stream)->context;
   *context = own ? own : current_context;
+  return 0;
+}
+int cuStreamGetId(StreamHandle stream, unsigned long long* id) {
+  if (const int early = enter("cuStreamGetId")) return early;
+  if (!is_stream(stream)) return cuda::kInvalidHandle;
+  *id = resolve(stream)->id;
   return 0;
 }
 int cuStreamIsCapturing(StreamHandle stream, int* status) {

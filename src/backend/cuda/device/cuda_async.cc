@@ -21,12 +21,12 @@ class CudaEvent final : public Event {
   Status record(Stream& stream) override {
     const CurrentContext current(device_);
     TRY(driver_.check(driver_.event_record_with_flags(handle_, handle_of(stream), 0), "recording an event"));
-    recorded_on_ = handle_of(stream);
+    recorded_on_ = id_of(stream);
     return {};
   }
   Status wait(Stream& stream) override {
-    if (handle_of(stream) == recorded_on_ && !is_per_thread(recorded_on_)) return {};  // in order as it is
     const CurrentContext current(device_);
+    if (recorded_on_ != 0 && id_of(stream) == recorded_on_) return {};  // in order as it is
     static_cast<const CudaStream&>(stream).note_wait();
     return driver_.check(driver_.stream_wait_event(handle_of(stream), handle_, 0), "waiting for an event");
   }
@@ -44,10 +44,17 @@ class CudaEvent final : public Event {
   }
 
  private:
+  /// No other stream's, also of later ones, as a handle would be; 0: unknown.
+  unsigned long long id_of(const Stream& stream) const {
+    unsigned long long id = 0;
+    if (is_per_thread(handle_of(stream)) || driver_.stream_get_id(handle_of(stream), &id) != 0) return 0;
+    return id;
+  }
+
   CudaDevice& device_;
   const Driver& driver_;
   const EventHandle handle_;
-  StreamHandle recorded_on_ = reinterpret_cast<StreamHandle>(~uintptr_t{0});  // no stream's
+  unsigned long long recorded_on_ = 0;
 };
 
 class CudaRecording final : public Recording {

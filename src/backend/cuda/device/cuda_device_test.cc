@@ -8,6 +8,7 @@
 #include "backend/cuda/device/nvrtc.h"
 #include "backend/cuda/device/testing/fake_driver.h"
 #include "base/str.h"
+#include "device/async.h"
 
 namespace kiln::cuda {
 namespace {
@@ -254,6 +255,23 @@ TEST(CudaStream, WrapsTheProgramsStreams) {
   EXPECT_FALSE(own.capturing());
   fake_driver().graph_destroy(graph);
   EXPECT_EQ(fake_cuda_control().live_objects(), 0);  // none was ours
+}
+
+TEST(CudaEvent, KnowsAStreamFromALaterOneOfItsHandle) {
+  const auto device = make_fake_device();
+  const auto event = device->create_event(EventTiming::kOff);
+  ASSERT_TRUE(event);
+  auto stream = device->create_stream();
+  const auto handle_of = [](const auto& made) { return static_cast<const CudaStream&>(**made).handle(); };
+  const StreamHandle first = handle_of(stream);
+  ASSERT_TRUE((*event)->record(**stream));
+  ASSERT_TRUE((*event)->wait(**stream));
+  EXPECT_EQ(fake_cuda_control().num_calls("cuStreamWaitEvent"), 0);  // in order as it is
+  stream->reset();                                                   // what was queued may still run
+  stream = device->create_stream();
+  ASSERT_EQ(handle_of(stream), first);
+  ASSERT_TRUE((*event)->wait(**stream));
+  EXPECT_EQ(fake_cuda_control().num_calls("cuStreamWaitEvent"), 1);
 }
 
 TEST(CudaStream, ReturnsAFaultOnce) {

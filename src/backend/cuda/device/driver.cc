@@ -65,6 +65,7 @@ Status bind_streams(const SharedLibrary& library, Driver& d) {
   TRY(library.bind(d.stream_get_flags, "cuStreamGetFlags"));
   TRY(library.bind(d.stream_get_priority, "cuStreamGetPriority"));
   TRY(library.bind(d.stream_get_ctx, "cuStreamGetCtx"));
+  TRY(library.bind(d.stream_get_id, "cuStreamGetId"));
   TRY(library.bind(d.stream_is_capturing, "cuStreamIsCapturing"));
   TRY(library.bind(d.stream_begin_capture, "cuStreamBeginCapture_v2"));
   TRY(library.bind(d.stream_end_capture, "cuStreamEndCapture"));

@@ -72,6 +72,7 @@ struct Driver {
   int (*stream_get_flags)(StreamHandle stream, unsigned* flags);
   int (*stream_get_priority)(StreamHandle stream, int* priority);
   int (*stream_get_ctx)(StreamHandle stream, ContextHandle* context);
+  int (*stream_get_id)(StreamHandle stream, unsigned long long* id);
   int (*stream_is_capturing)(StreamHandle stream, int* status);
   int (*stream_begin_capture)(StreamHandle stream, int mode);
   int (*stream_end_capture)(StreamHandle stream, GraphHandle* graph);

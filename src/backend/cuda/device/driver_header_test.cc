@@ -85,6 +85,7 @@ SAME(stream_wait_event, cuStreamWaitEvent);
 SAME(stream_get_flags, cuStreamGetFlags);
 SAME(stream_get_priority, cuStreamGetPriority);
 SAME(stream_get_ctx, cuStreamGetCtx);
+SAME(stream_get_id, cuStreamGetId);
 SAME(stream_is_capturing, cuStreamIsCapturing);
 SAME(stream_begin_capture, cuStreamBeginCapture);
 SAME(stream_end_capture, cuStreamEndCapture);
