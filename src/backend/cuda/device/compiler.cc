@@ -57,6 +57,7 @@ Hash128 Compiler::key_of(const KernelSource& source, const KernelText& text) con
   const int major = nvrtc ? nvrtc->get().major : 0, minor = nvrtc ? nvrtc->get().minor : 0;
   std::string facts = str(kOptionsVersion, '/', arch_, '/', major, '.', minor);
   for (const std::string& define : source.defines) facts += str('\n', define);
+  if (!source.exact_division) facts += "\ndivision";
   Hash128 key = combine(hash128(std::string_view(facts)), hash128(std::string_view(text.main)));
   for (const auto& [name, header] : text.headers)
     key = combine(combine(key, hash128(std::string_view(name))), hash128(header));
@@ -190,6 +191,7 @@ Result<Bytes> Compiler::run_nvrtc(const KernelSource& source, const KernelText& 
   std::vector<std::string> options{str("-arch=", arch_)};
   for (const char* option : kOptions) options.emplace_back(option);
   for (const std::string& define : source.defines) options.push_back("-D" + define);
+  if (!source.exact_division) options.emplace_back("-prec-div=false");
   std::vector<const char*> pointers;
   for (const std::string& option : options) pointers.push_back(option.c_str());
   if (const int result = nvrtc.compile_program(program.handle, static_cast<int>(pointers.size()), pointers.data()))

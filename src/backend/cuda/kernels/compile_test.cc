@@ -22,7 +22,7 @@ TEST(PoolKernel, AllCompile) {
   for (const DType type : kTypes)
     for (const PoolKind kind : {PoolKind::kMax, PoolKind::kAverage, PoolKind::kBlend})
       if (can_pool(kind, type)) {
-        COMPILES(pool_source(type, kind, widest(type)));
+        COMPILES(pool_source(type, kind, widest(type), std::vector<int64_t>{3, 2}));
       }
 }
 TEST(GatherKernel, AllCompile) {

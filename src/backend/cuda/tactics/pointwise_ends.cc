@@ -1,4 +1,7 @@
 // Regions that end at a pointwise op: what follows a contraction, or a nest.
+#include <algorithm>
+#include <array>
+
 #include "backend/cuda/tactics/convolution.h"
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/cudnn.h"
@@ -6,6 +9,7 @@
 #include "backend/cuda/tactics/matrix_multiply.h"
 #include "backend/cuda/tactics/nest.h"
 #include "backend/cuda/tactics/registry.h"
+#include "backend/cuda/tactics/squeeze_excite.h"
 
 namespace kiln {
 namespace ops {
@@ -32,7 +36,12 @@ TacticList tactics_of<ops::Cast>() {
 }
 template <>
 TacticList tactics_of<ops::ElementWise>() {
-  return kEnds;
+  static const auto kWithProducts = [] {
+    std::array<const Tactic*, std::size(kEnds) + 1> all{&squeeze_excite_tactic()};
+    std::ranges::copy(kEnds, all.begin() + 1);
+    return all;
+  }();
+  return kWithProducts;
 }
 template <>
 TacticList tactics_of<ops::Select>() {

@@ -48,7 +48,7 @@ class PoolingTactic final : public Tactic {
     draft.payload = window.record();
     draft.payload.set("post_pads", or_all(op.post_pads, axes, 0)).set("excludes_padding", op.average_excludes_padding);
     draft.payload.set("blend", op.blend).set("vec", vec);
-    draft.binary = TRY(compile_kernel(cx, pool_source(x.dtype, kind_of(op), vec)));
+    draft.binary = TRY(compile_kernel(cx, pool_source(x.dtype, kind_of(op), vec, op.window)));
     return draft;
   }
 

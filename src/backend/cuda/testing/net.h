@@ -12,9 +12,11 @@ namespace kiln::cuda {
 /// A graph in the making, with the tensors that its inputs get.
 class Net {
  public:
-  explicit Net(DType type) : type_(type) {}
+  enum class Inputs : uint8_t { kRandom, kNone };
+  explicit Net(DType type, Inputs given = Inputs::kRandom) : type_(type), given_(given) {}
   ir::ValueId input(const Extents& extents, double scale = 1) {
-    inputs.push_back(random_tensor(type_, extents, ++seed_, scale));
+    ++seed_;
+    if (given_ == Inputs::kRandom) inputs.push_back(random_tensor(type_, extents, seed_, scale));
     return graph.add_input(str("x", seed_), tensor_type(type_, extents));
   }
   ir::ValueId constant(const Extents& extents, double scale = 1) {
@@ -32,6 +34,7 @@ class Net {
 
  private:
   DType type_;
+  Inputs given_;
   uint64_t seed_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/exec/executor.h"
 #include "tensor/view.h"
 
@@ -49,13 +50,33 @@ Result<Buffer> filled(CudaDevice& device, Stream& stream, const Bytes& bytes) {
   return buffer;
 }
 
+/// Memory on the device with random numbers, the same over and over.
+Result<Buffer> made_up(CudaDevice& device, Stream& stream, const TensorType& type, const Extents& extents) {
+  const int64_t size = size_bytes(type.dtype, volume(extents)), most = int64_t{4} << 20;
+  const HostTensor pattern = random_tensor(type.dtype, {std::min(size, most) * 8 / bits_of(type.dtype)}, 1);
+  Buffer buffer = TRY(device.allocate(std::max<int64_t>(1, size)));
+  const auto piece = static_cast<int64_t>(pattern.bytes().size());
+  for (int64_t at = 0; at < size; at += piece)
+    TRY(device.copy_from_host(static_cast<std::byte*>(buffer.data()) + at, pattern.bytes().data(),
+                              std::min(piece, size - at), stream));
+  return buffer;
+}
+
+/// The median of some turns.
+Result<double> median_us(CudaDevice& device, TimedWork work, void* argument) {
+  const auto measurement = TRY(device.measure(work, argument));
+  std::vector<double> turns;
+  for (int i = 0; i < 9; ++i) turns.push_back(TRY(measurement->turn_us()));
+  std::ranges::nth_element(turns, turns.begin() + 4);
+  return turns[4];
+}
+
 class Runner {
  public:
-  Runner(CudaDevice& device, const ir::Graph& graph, const Region& region)
-      : device_(device), graph_(graph), region_(region) {}
+  Runner(CudaDevice& device, const ir::Graph& graph, const Region& region, const VariantRun& options)
+      : device_(device), graph_(graph), region_(region), options_(options) {}
 
-  Status run(const StepDraft& draft, const Variant& variant, const std::vector<HostTensor>& inputs, bool timed,
-             RanVariant& ran) {
+  Status run(const StepDraft& draft, const Variant& variant, const std::vector<HostTensor>& inputs, RanVariant& ran) {
     StepSpec spec{.kernel = draft.kernel, .payload = draft.payload};
     if (draft.binary) spec.binary = *draft.binary;
     const std::unique_ptr<Stream> stream = TRY(device_.create_stream());
@@ -76,14 +97,18 @@ class Runner {
       if ((constants.back() = graph_.constant(value))) continue;
       const auto place = std::ranges::find(graph_.inputs(), value) - graph_.inputs().begin();
       buffers.push_back(
-          TRY(filled(device_, *stream, reordered(inputs[static_cast<size_t>(place)], variant.inputs[i], false))));
+          options_.made_up
+              ? TRY(made_up(device_, *stream, type, extents.back()))
+              : TRY(filled(device_, *stream, reordered(inputs[static_cast<size_t>(place)], variant.inputs[i], false))));
       pointers.back() = buffers.back().data();
     }
     const TensorType& y = graph_.type(region_.outputs[0]);
     spec.outputs.push_back({y.dtype, variant.outputs[0], y.rank(), true});
     const std::vector<Extents> out_extents{TRY(y.extents())};
-    Bytes bytes(static_cast<size_t>(size_bytes(y.dtype, volume(out_extents[0]))), std::byte{0xff});
-    const Buffer output = TRY(filled(device_, *stream, bytes));
+    const int64_t output_bytes = size_bytes(y.dtype, volume(out_extents[0]));
+    Bytes bytes(options_.made_up ? 0 : static_cast<size_t>(output_bytes), std::byte{0xff});
+    const Buffer output = options_.made_up ? TRY(device_.allocate(std::max<int64_t>(1, output_bytes)))
+                                           : TRY(filled(device_, *stream, bytes));
     Executor& executor = TRY(device_.executor("cuda"));
     const auto loaded = TRY(executor.load(spec, constants));
     std::vector<int64_t> params;
@@ -95,11 +120,12 @@ class Runner {
     RunArguments arguments{pointers.data(), &out, workspace.data(), stream.get()};
     TRY(bound->run(arguments));
     TRY(stream->synchronize());
+    if (options_.timed) ran.time_us = TRY(time(*bound, arguments));
+    if (options_.made_up) return {};
     if (!bytes.empty())
       TRY(device_.copy_to_host(bytes.data(), output.data(), static_cast<int64_t>(bytes.size()), *stream));
     ran.result =
         owned(y.dtype, out_extents[0], reordered(owned(y.dtype, out_extents[0], bytes), variant.outputs[0], true));
-    if (timed) ran.time_us = TRY(time(*bound, arguments));
     return {};
   }
 
@@ -114,16 +140,13 @@ class Runner {
         return work.step.run(work.arguments);
       }
     } work{step, arguments};
-    const auto measurement = TRY(device_.measure(&Work::run, &work));
-    std::vector<double> turns;
-    for (int i = 0; i < 9; ++i) turns.push_back(TRY(measurement->turn_us()));
-    std::ranges::nth_element(turns, turns.begin() + 4);
-    return turns[4];
+    return median_us(device_, &Work::run, &work);
   }
 
   CudaDevice& device_;
   const ir::Graph& graph_;
   const Region& region_;
+  const VariantRun& options_;
 };
 
 /// A larger tensor repeats its first numbers, as many as this prime.
@@ -158,16 +181,38 @@ Result<std::vector<RanVariant>> run_variants(CudaDevice& device, const ir::Graph
   if (!region) return error(Code::kInvalidArgument, "the tactic ", tactic.name(), " refuses: ", region.error().reason);
   std::vector<Variant> variants = tactic.variants(cx, *region);
   std::erase_if(variants, [&](const Variant& v) { return v.name.find(options.only) == std::string::npos; });
-  Runner runner(device, graph, *region);
+  Runner runner(device, graph, *region, options);
   std::vector<RanVariant> result;
   const std::vector<Result<StepDraft>> drafts = compile_all(cx, tactic, *region, variants);
   for (size_t i = 0; i < variants.size(); ++i) {
     result.push_back({.name = variants[i].name});
-    const Status ran = drafts[i] ? runner.run(*drafts[i], variants[i], inputs, options.timed, result.back())
-                                 : std::unexpected(drafts[i].error());
+    const Status ran =
+        drafts[i] ? runner.run(*drafts[i], variants[i], inputs, result.back()) : std::unexpected(drafts[i].error());
     if (!ran) result.back().failure = ran.error().message;
   }
   return result;
+}
+
+Result<double> copy_time_us(CudaDevice& device, int64_t size_bytes) {
+  struct Copy {
+    CudaDevice& device;
+    Buffer from, to;
+    int64_t size_bytes;
+    static Status run(void* self, Stream* stream) {
+      const auto& copy = *static_cast<Copy*>(self);
+      const CurrentContext current(copy.device);
+      const Driver& driver = copy.device.driver();
+      const auto address = [](const Buffer& b) { return reinterpret_cast<DevicePointer>(b.data()); };
+      return driver.check(
+          driver.memcpy_async(address(copy.to), address(copy.from), static_cast<size_t>(copy.size_bytes),
+                              static_cast<const CudaStream&>(*stream).handle()),
+          "copying on the device");
+    }
+  } copy{device, TRY(device.allocate(size_bytes)), TRY(device.allocate(size_bytes)), size_bytes};
+  const std::unique_ptr<Stream> stream = TRY(device.create_stream());
+  TRY(Copy::run(&copy, stream.get()));
+  TRY(stream->synchronize());
+  return median_us(device, &Copy::run, &copy);
 }
 
 HostTensor random_tensor(DType dtype, const Extents& extents, uint64_t seed, double scale) {

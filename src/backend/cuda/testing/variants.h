@@ -21,13 +21,17 @@ struct RanVariant {
 struct VariantRun {
   Numerics numerics;
   bool timed = false;
-  std::string only;  ///< of variants whose names hold this; empty: all
+  bool made_up = false;  ///< inputs are of no meaning and not given, results not read back: for times alone
+  std::string only;      ///< of variants whose names hold this; empty: all
   int optimization_level = 5;
 };
 /// The region that ends at the graph's only output, by all of a tactic's variants; its inputs in the graph's order.
 /// Outputs and workspace hold NaN before each run. Fails if the tactic does not take the region.
 Result<std::vector<RanVariant>> run_variants(CudaDevice& device, const ir::Graph& graph, const Tactic& tactic,
                                              const std::vector<HostTensor>& inputs, const VariantRun& options);
+
+/// The time of the driver's own copy of that many bytes on the device: the yardstick of what only moves memory.
+Result<double> copy_time_us(CudaDevice& device, int64_t size_bytes);
 
 /// Normal numbers of a type, times `scale`.
 HostTensor random_tensor(DType dtype, const Extents& extents, uint64_t seed, double scale = 1);

@@ -65,7 +65,7 @@ class Candidates {
     kernel_.kernel_h = t_.kernel_h, kernel_.kernel_w = t_.kernel_w, kernel_.stride = t_.stride;
     if (t_.kernel_w > 0)
       for (const int64_t vec : {8, 4, 2, 1})
-        for (const int64_t columns : {4, 2, 1}) add_rows(vec, columns);
+        for (const int64_t columns : {8, 4, 2, 1}) add_rows(vec, columns);
     kernel_.kernel_h = kernel_.kernel_w = kernel_.stride = 0;
     const double bytes = static_cast<double>(t_.pixels * t_.filter.groups * 2 * bytes_of(t_.element));
     kernel_.vec = power_of_two_in(t_.filter.groups, 16 / bytes_of(t_.element));
@@ -83,18 +83,17 @@ class Candidates {
     if (t_.kernel_h * t_.kernel_w > 49 || vec * columns > 16) return;  // text and registers would be too many
     kernel_.vec = vec;
     kernel_.columns = columns;
-    const double threads =
-        static_cast<double>(t_.pixels) / static_cast<double>(columns) * static_cast<double>(t_.filter.groups / vec);
-    const double taps = static_cast<double>(t_.kernel_h * t_.kernel_w);
-    const double loads = static_cast<double>(t_.kernel_h * ((columns - 1) * t_.stride + 2 * t_.kernel_w));
-    const double instructions = loads * 8 + taps * static_cast<double>(columns * vec) * 2 + 60;
-    const double lanes = 128 * machine_.multiprocessors, resident = 512 * machine_.multiprocessors;
-    // A thread alone takes a latency a row; multiprocessors that are not full hide little of it.
-    const double latency = 700.0 * static_cast<double>(t_.kernel_h) * std::max(0.25, std::ceil(threads / resident) / 4);
-    const double bytes = static_cast<double>(t_.pixels * (t_.stride * t_.stride + 1) * t_.filter.groups * size);
-    const double busy = std::max(threads * instructions / lanes, latency) + 1500;
-    result_.push_back(
-        {kernel_, 1.5 + 1e6 * std::max(busy / machine_.clock_hz, bytes / machine_.memory_bytes_per_second)});
+    const auto number = [](int64_t n) { return static_cast<double>(n); };
+    const double threads = number(t_.pixels) / number(columns) * number(t_.filter.groups / vec);
+    const double taps = number(t_.kernel_h * t_.kernel_w), span = number((columns - 1) * t_.stride + t_.kernel_w);
+    const double instructions =
+        260 + 1.4 * (taps * number(columns * vec) + number(t_.kernel_h) * span * number(4 + vec) +
+                     taps * number(3 + vec) + 25 * number(columns * vec));
+    // A warp alone takes as long as one that shares its scheduler with none.
+    const double warps = std::max(1.0, threads / (32 * 4 * machine_.multiprocessors));
+    const double bytes = number(t_.pixels * (t_.stride * t_.stride + 1) * t_.filter.groups * size);
+    result_.push_back({kernel_, 1.2 + 1e6 * std::max(1.25 * instructions * warps / machine_.clock_hz,
+                                                     bytes / machine_.memory_bytes_per_second)});
   }
 
   void add_mma() {

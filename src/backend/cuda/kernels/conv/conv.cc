@@ -135,6 +135,7 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
     case ConvFamily::kDepthwise:
       define("VEC", kernel.vec);
       define("COLUMNS", kernel.columns);
+      source.exact_division = kernel.result == DType::kF32;
       if (!kernel.kernel_w) break;
       define("KERNEL_H", kernel.kernel_h);
       define("KERNEL_W", kernel.kernel_w);
@@ -232,9 +233,14 @@ Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t
     const int64_t items = int64_t{a.images} * a.window.out[0] * a.window.out[1] * strips * (a.groups / kernel.vec);
     TRY(require(!kernel.kernel_w || (items < (int64_t{1} << 32) - kDepthwiseThreads && a.window.kernel[0] == 1 &&
                                      a.window.kernel[1] == kernel.kernel_h && a.window.kernel[2] == kernel.kernel_w &&
-                                     a.window.stride[2] == kernel.stride),
+                                     a.window.stride[2] == kernel.stride && a.x_strides.n < (int64_t{1} << 31) &&
+                                     a.window.in[1] > 0 && a.window.in[2] > 0),
                 "a depthwise convolution of ", items, " threads is not the one that was compiled"));
-    TRY(set_grid(launch.main, ceil_div(items, kDepthwiseThreads), kDepthwiseThreads));
+    // Where threads are few, smaller blocks reach more multiprocessors.
+    const int64_t threads =
+        kernel.kernel_w && items < 2 * multiprocessors * kDepthwiseThreads ? kDepthwiseThreads / 2 : kDepthwiseThreads;
+    TRY(set_grid(launch.main, ceil_div(items, threads), threads));
+    if (kernel.kernel_w) launch.main.pdl = true;
     return launch;
   }
   if (kernel.pad_channels) TRY(plan_padding(kernel, a, launch));

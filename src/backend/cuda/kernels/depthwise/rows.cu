@@ -1,59 +1,131 @@
 // Depthwise convolution of pictures, channels last, with a kernel and strides known to the compiler: a thread makes VEC
 // channels of COLUMNS neighbouring pixels, reads each input of a row once, and has many loads on their way. Weights as
-// [tap][channel]. Defines: VEC COLUMNS KERNEL_H KERNEL_W STRIDE (along a row) and those of conv/arguments.cuh.
+// [tap][channel]. Neighbouring warps take the rows below, whose inputs are then near: in the first-level cache.
+// Defines: VEC COLUMNS KERNEL_H KERNEL_W STRIDE (along a row) and those of conv/arguments.cuh.
 #include "conv/arguments.cuh"
 
 namespace kiln {
 
+constexpr int kTaps = KERNEL_H * KERNEL_W;
 constexpr int kSpan = (COLUMNS - 1) * STRIDE + KERNEL_W;  ///< inputs of a row that a thread reads
+constexpr int kVectorBytes = VEC * int(sizeof(ELEMENT));
+constexpr bool kHoldsFilter = kTaps * kVectorBytes <= 256;  ///< in registers, read before what earlier kernels write
+constexpr int kMostAhead = 320 / (kSpan * kVectorBytes);
+constexpr int kAhead = kMostAhead < 1 ? 1 : kMostAhead < KERNEL_H ? kMostAhead : KERNEL_H;  ///< rows read at once
+
+/// VEC elements as registers hold them: whole words, which masks apply to at once.
+struct Packed {
+  static constexpr int kWords = kVectorBytes < 4 ? 1 : kVectorBytes / 4;
+  unsigned words[kWords];
+
+  static __device__ __forceinline__ Packed load(const void* from) {
+    Packed result;
+    if constexpr (kVectorBytes == 2) {
+      result.words[0] = *static_cast<const unsigned short*>(from);
+    } else {
+      const Vec<unsigned, kWords> loaded = load_vec<unsigned, kWords>(static_cast<const unsigned*>(from));
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) result.words[i] = loaded.at[i];
+    }
+    return result;
+  }
+  __device__ __forceinline__ float at(int i) const { return element(words, i, ELEMENT()); }
+
+ private:
+  static __device__ __forceinline__ float element(const unsigned* from, int i, float) {
+    return __uint_as_float(from[i]);
+  }
+  template <class Half>
+  static __device__ __forceinline__ float element(const unsigned* from, int i, Half result) {
+    result.bits = static_cast<unsigned short>(i % 2 ? from[i / 2] >> 16 : from[i / 2]);
+    return to_float(result);
+  }
+};
+
+/// What a thread makes.
+struct Place {
+  int channel, column, y, n;
+  __device__ __forceinline__ explicit Place(const ConvArguments& args) {
+    const unsigned vectors = args.groups / VEC, strips = (args.window.out[2] + COLUMNS - 1) / COLUMNS;
+    // Some neighbouring channels of a pixel, then the rows below it: a power of two of vectors, where there is one.
+    const unsigned power = vectors & -vectors, lanes = power >= 32 ? 32 : power >= 8 ? power : vectors;
+    unsigned rest = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned lane = rest % lanes;
+    rest /= lanes;
+    y = rest % args.window.out[1];
+    rest /= args.window.out[1];
+    column = rest % strips * COLUMNS;
+    rest /= strips;
+    const unsigned sections = vectors / lanes;
+    channel = (rest % sections * lanes + lane) * VEC;
+    n = rest / sections;
+  }
+};
 
 extern "C" __global__ void __launch_bounds__(128) depthwise_rows(const __grid_constant__ ConvArguments args) {
+  pdl_launch();
   const Window& window = args.window;
-  const int vectors = args.groups / VEC, strips = (window.out[2] + COLUMNS - 1) / COLUMNS;
-  const unsigned item = blockIdx.x * 128u + threadIdx.x;
-  const int channel = item % vectors * VEC;
-  unsigned rest = item / vectors;
-  const int column = rest % strips * COLUMNS;
-  rest /= strips;
-  const int y = rest % window.out[1], n = rest / window.out[1];
-  if (n >= args.images) return;
-  const int first_y = y * window.stride[1] - window.pad[1], first_x = column * STRIDE - window.pad[2];
-  const ELEMENT* w = args.w + channel;
-  const ELEMENT* x = args.x + n * args.x_strides.n + channel;
+  const Place at(args);
+  if (at.n >= args.images) return;
+  const ELEMENT* w = args.w + at.channel;
+  Packed filter[kHoldsFilter ? kTaps : KERNEL_W];
+  if constexpr (kHoldsFilter) {
+#pragma unroll
+    for (int tap = 0; tap < kTaps; ++tap) filter[tap] = Packed::load(w + tap * args.groups);
+  }
+  // What lies outside is read from the nearest pixel inside, and masked.
+  const int first_y = at.y * window.stride[1] - window.pad[1], first_x = at.column * STRIDE - window.pad[2];
+  const ELEMENT* x = args.x + at.n * args.x_strides.n + at.channel;
+  int places[kSpan];
+  unsigned masks[kSpan];
+#pragma unroll
+  for (int i = 0; i < kSpan; ++i) {
+    const int in_x = first_x + i, near = min(max(in_x, 0), window.in[2] - 1);
+    places[i] = near * int(args.x_strides.at[2]);
+    masks[i] = in_x == near ? ~0u : 0;
+  }
   float sums[COLUMNS][VEC] = {};
   pdl_wait();
 #pragma unroll
-  for (int ky = 0; ky < KERNEL_H; ++ky) {
-    const int in_y = first_y + ky;
-    const bool inside = in_y >= 0 && in_y < window.in[1];
-    const ELEMENT* row = x + in_y * args.x_strides.at[1];
-    Vec<ELEMENT, VEC> values[kSpan], weights[KERNEL_W];
+  for (int top = 0; top < KERNEL_H; top += kAhead) {
+    Packed values[kAhead][kSpan];
 #pragma unroll
-    for (int i = 0; i < kSpan; ++i) {
-      const int in_x = first_x + i;
-      values[i] = {};
-      if (inside && in_x >= 0 && in_x < window.in[2])
-        values[i] = load_vec<ELEMENT, VEC>(row + in_x * args.x_strides.at[2]);
+    for (int r = 0; r < kAhead && top + r < KERNEL_H; ++r) {
+      const int near = min(max(first_y + top + r, 0), window.in[1] - 1);
+      const ELEMENT* row = x + near * args.x_strides.at[1];
+#pragma unroll
+      for (int i = 0; i < kSpan; ++i) values[r][i] = Packed::load(row + places[i]);
     }
 #pragma unroll
-    for (int kx = 0; kx < KERNEL_W; ++kx) weights[kx] = load_vec<ELEMENT, VEC>(w + (ky * KERNEL_W + kx) * args.groups);
+    for (int r = 0; r < kAhead && top + r < KERNEL_H; ++r) {
+      const int ky = top + r, in_y = first_y + ky;
+      const unsigned inside = in_y >= 0 && in_y < window.in[1] ? ~0u : 0;
 #pragma unroll
-    for (int kx = 0; kx < KERNEL_W; ++kx)
+      for (int i = 0; i < kSpan; ++i)
 #pragma unroll
-      for (int i = 0; i < COLUMNS; ++i)
+        for (int word = 0; word < Packed::kWords; ++word) values[r][i].words[word] &= masks[i] & inside;
+      if constexpr (!kHoldsFilter) {
 #pragma unroll
-        for (int v = 0; v < VEC; ++v)
-          sums[i][v] = fmaf(to_float(values[i * STRIDE + kx].at[v]), to_float(weights[kx].at[v]), sums[i][v]);
+        for (int kx = 0; kx < KERNEL_W; ++kx) filter[kx] = Packed::load(w + (ky * KERNEL_W + kx) * args.groups);
+      }
+#pragma unroll
+      for (int kx = 0; kx < KERNEL_W; ++kx) {
+        const Packed& weight = filter[kHoldsFilter ? ky * KERNEL_W + kx : kx];
+#pragma unroll
+        for (int i = 0; i < COLUMNS; ++i)
+#pragma unroll
+          for (int v = 0; v < VEC; ++v) sums[i][v] = fmaf(values[r][i * STRIDE + kx].at(v), weight.at(v), sums[i][v]);
+      }
+    }
   }
-  pdl_launch();
-  const long long first = n * args.y_strides.n + y * args.y_strides.at[1] + channel;
+  const long long first = at.n * args.y_strides.n + at.y * args.y_strides.at[1] + at.channel;
 #pragma unroll
-  for (int i = 0; i < COLUMNS; ++i) {
-    if (column + i >= window.out[2]) continue;
-    const long long index = first + (column + i) * args.y_strides.at[2];
-    args.epilogue.apply(sums[i], index, channel);
-    store_vector(args.y + index, sums[i]);
-  }
+  for (int i = 0; i < COLUMNS; ++i)
+    if (at.column + i < window.out[2])
+      args.epilogue.apply(sums[i], first + (at.column + i) * args.y_strides.at[2], at.channel);
+#pragma unroll
+  for (int i = 0; i < COLUMNS; ++i)
+    if (at.column + i < window.out[2]) store_vector(args.y + first + (at.column + i) * args.y_strides.at[2], sums[i]);
 }
 
 }  // namespace kiln

@@ -39,6 +39,7 @@ __device__ __forceinline__ void fill_ramp(const Fill& f) {
   uint64_t position = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (position >= f.walk.count) return;
   const uint64_t at = position;
+  pdl_launch();
   pdl_wait();
   auto value = parameter<T>(f.alpha, 0, f.alpha_number);
   for (int axis = f.walk.rank - 1; axis >= 0; --axis) {
@@ -62,6 +63,7 @@ template <class T, bool kNormal>
 __device__ __forceinline__ void fill_random(const Fill& f) {
   const uint64_t at = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (at >= f.walk.count) return;
+  pdl_launch();
   pdl_wait();
   const float alpha = parameter<T>(f.alpha, 0, f.alpha_number), beta = parameter<T>(f.beta, 0, f.beta_number);
   const uint64_t bits = random_bits(f.seed, at);
@@ -83,6 +85,7 @@ struct Values {
   unsigned char bytes[1024];
 };
 __device__ __forceinline__ void fill_values(const Values& v) {
+  pdl_launch();
   pdl_wait();
   for (unsigned i = threadIdx.x; i < v.count; i += blockDim.x) static_cast<unsigned char*>(v.y)[i] = v.bytes[i];
 }

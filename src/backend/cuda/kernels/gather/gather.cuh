@@ -92,5 +92,6 @@ __device__ __forceinline__ void gather_nd(const Gather& g, int64_t* fault) {
 #define KILN_GATHER(entry, how, Unit, Index)                                                                        \
   extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Gather g, int64_t* fault) { \
     using namespace kiln;                                                                                           \
+    pdl_launch();                                                                                                   \
     how<Unit, Index>(g, fault);                                                                                     \
   }

@@ -1,6 +1,7 @@
-// A function for each instruction of sm_90a's asynchronous path: barriers that count bytes, the copy engine (TMA),
-// groups of wgmma, clusters. The prelude has wgmma() itself, for its number of columns.
+// A function for each instruction of sm_90a's asynchronous path: the copy engine (TMA), groups of wgmma. The prelude
+// has wgmma() itself, for its number of columns.
 #pragma once
+#include "gemm/cluster.cuh"
 #include "gemm/mma.cuh"
 
 namespace kiln {
@@ -10,17 +11,10 @@ struct alignas(64) TensorMap {
   unsigned long long opaque[16];
 };
 
-__device__ __forceinline__ void init_barrier(unsigned barrier, unsigned arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
 /// Makes initialised barriers known to the copy engine and to the cluster.
 __device__ __forceinline__ void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async;" ::: "memory");
-}
-/// Arrives, and has the phase wait for that many bytes of copies too.
-__device__ __forceinline__ void expect_bytes(unsigned barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
@@ -40,16 +34,6 @@ __device__ __forceinline__ void arrive_remote(unsigned barrier, unsigned block) 
       "r"(block)
       : "memory");
 }
-__device__ __forceinline__ void wait_barrier(unsigned barrier, unsigned parity) {
-  unsigned done;
-  do {
-    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
-  } while (!done);
-}
-
 /// Has the map at hand before the first copy through it.
 __device__ __forceinline__ void prefetch_map(const TensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
@@ -103,27 +87,6 @@ __device__ __forceinline__ void settle(float (&sums)[kBlocks][4]) {
   for (int j = 0; j < kBlocks; ++j)
 #pragma unroll
     for (int i = 0; i < 4; ++i) asm volatile("" : "+f"(sums[j][i])::"memory");
-}
-
-__device__ __forceinline__ unsigned cluster_rank() {
-  unsigned rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-__device__ __forceinline__ void arrive_cluster() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-}
-__device__ __forceinline__ void wait_cluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-/// Where `address` of this block's shared memory is in another's.
-__device__ __forceinline__ unsigned remote_address(unsigned address, unsigned block) {
-  unsigned remote;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(block));
-  return remote;
-}
-__device__ __forceinline__ void store_remote(unsigned address, const float (&x)[4]) {
-  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(x[0]), "f"(x[1]), "f"(x[2]),
-               "f"(x[3])
-               : "memory");
 }
 
 }  // namespace kiln

@@ -149,6 +149,7 @@ __device__ __forceinline__ void put(const Reduction& r, int64_t at, A value) {
 template <class X, class T, Fold kFold, int kVec>
 __device__ __forceinline__ void reduce_warps(const Reduction& r) {
   using F = Folding<T, kFold>;
+  pdl_launch();
   pdl_wait();
   const int64_t row = int64_t(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
   if (row >= r.outer) return;
@@ -162,6 +163,7 @@ template <class X, class T, Fold kFold, int kVec, bool kPart>
 __device__ __forceinline__ void reduce_blocks(const Reduction& r) {
   using F = Folding<T, kFold>;
   __shared__ typename F::A scratch[kWarp];
+  pdl_launch();
   pdl_wait();
   const int64_t row = blockIdx.x / r.chunks, chunk = blockIdx.x % r.chunks;
   const int64_t begin = chunk * r.chunk, end = begin + r.chunk < r.length ? begin + r.chunk : r.length;
@@ -176,9 +178,9 @@ template <class T, Fold kFold, int kVec, bool kPart>
 __device__ __forceinline__ void reduce_columns(const Reduction& r) {
   using F = Folding<T, kFold>;
   using A = typename F::A;
-  constexpr int kUnroll = 4;
+  constexpr int kUnroll = 8;
   __shared__ A parts[8][kWarp * kVec];
-  pdl_wait();
+  pdl_launch();
   const int64_t strips = (r.inner + kWarp * kVec - 1) / (kWarp * kVec);
   int64_t block = blockIdx.x;
   const int64_t chunk = block % r.chunks;
@@ -189,6 +191,7 @@ __device__ __forceinline__ void reduce_columns(const Reduction& r) {
   A result[kVec];
 #pragma unroll
   for (int e = 0; e < kVec; ++e) result[e] = F::start();
+  pdl_wait();
   if (column < r.inner) {
     for (int64_t i = begin + threadIdx.y; i < end; i += kUnroll * blockDim.y) {
       Vec<T, kVec> loaded[kUnroll];
@@ -232,6 +235,7 @@ __device__ __forceinline__ int offset_at(const W& walk, const Operand<int>& stri
 template <class T, Fold kFold>
 __device__ __forceinline__ void reduce_axes(const AxesReduction& r) {
   using F = Folding<T, kFold>;
+  pdl_launch();
   pdl_wait();
   const unsigned row = blockIdx.x * (blockDim.x / kWarp) + threadIdx.x / kWarp;
   if (row >= r.kept.count) return;

@@ -7,6 +7,7 @@ namespace kiln::cuda {
 namespace {
 
 constexpr int kWarp = 32, kWarpsOfBlock = 4, kMostThreads = 1024;
+constexpr int64_t kFewRows = 512;  // a block each: they spread over more multiprocessors
 constexpr int kMostElements = 32;  // of a thread: registers
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -44,8 +45,9 @@ LaunchShape RowTile::shape(int64_t rows, int64_t cols) const {
     shape.block[0] = static_cast<uint32_t>(std::max<int64_t>(threads, kWarp));
     shape.grid[0] = grid_blocks(rows);
   } else {
-    shape.block[0] = kWarpsOfBlock * kWarp;
-    shape.grid[0] = grid_blocks(ceil_div(rows, kWarpsOfBlock));
+    const int64_t warps = rows <= kFewRows ? 1 : kWarpsOfBlock;
+    shape.block[0] = static_cast<uint32_t>(warps * kWarp);
+    shape.grid[0] = grid_blocks(ceil_div(rows, warps));
   }
   return shape;
 }
@@ -60,8 +62,9 @@ std::optional<RowTile> row_tile(int64_t rows, int64_t cols, int64_t most_cols, i
   RowTile tile{false, vector_width(cols, element_bytes), 1};
   if (most_cols % tile.vec != 0) tile.vec = vector_width(most_cols, element_bytes);
   const int64_t vectors = ceil_div(most_cols, tile.vec);
-  // Where rows are few, a block each keeps more loads in flight than a warp each.
-  const bool many = rows >= int64_t{num_sms} * 8 || cols <= 256;
+  // Where rows are few, a block each keeps more loads in flight than a warp each, unless a row is a few loads anyway:
+  // a block's threads must wait for each other.
+  const bool many = rows >= int64_t{num_sms} * 8 || vectors <= kWarp * 4;
   if (vectors <= kWarp * most_loads(tile.vec) && many) {
     tile.loads = loads_for(vectors, kWarp);
     return tile;

@@ -51,7 +51,15 @@ Units in_units_of(int bytes, int element_bytes, const StridedCopy& copy) {
   return units;
 }
 
-int tile_of(int unit_bytes) { return unit_bytes <= 2 ? 64 : unit_bytes <= 8 ? 32 : 16; }
+/// Of a block along the axis that is contiguous in the source, and along the one that is in the target.
+struct Tile {
+  int a, b;
+};
+Tile tile_of(MoveKernel kernel) {
+  if (kernel.kind == MoveKernel::Kind::kTransposeVectors) return {64, 32 * 4 / kernel.unit_bytes};
+  const int side = kernel.unit_bytes <= 2 ? 64 : kernel.unit_bytes <= 8 ? 32 : 16;
+  return {side, side};
+}
 
 /// The axis that is contiguous in the source where it is not that of the target; -1 if a transpose does not pay.
 int axis_across(const MergedAxes& axes) {
@@ -62,6 +70,21 @@ int axis_across(const MergedAxes& axes) {
     if (axes.strides[kFrom][static_cast<size_t>(axis)] == 1 && axes.extents[static_cast<size_t>(axis)] >= kLeastExtent)
       return axis;
   return -1;
+}
+
+/// Whether a transpose with `across` may move 16 bytes at a time on both sides.
+bool has_vectors_across(const Units& units, int across) {
+  const int last = units.axes.rank - 1, vec = kMostUnitBytes / units.bytes;
+  if (units.bytes > 4 || units.from_offset % vec != 0 || units.to_offset % vec != 0) return false;
+  for (const int axis : {across, last})
+    if (units.axes.extents[static_cast<size_t>(axis)] % vec != 0) return false;
+  for (int axis = 0; axis <= last; ++axis) {
+    const auto at = static_cast<size_t>(axis);
+    if ((axis != across && units.axes.strides[kFrom][at] % vec != 0) ||
+        (axis != last && units.axes.strides[kTo][at] % vec != 0))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -124,7 +147,7 @@ std::vector<StridedCopy> concatenation_copies(std::span<const Extents> inputs, i
 }
 
 std::string MoveKernel::entry() const {
-  constexpr std::string_view kNames[] = {"move_", "many_", "wide_", "transpose_"};
+  constexpr std::string_view kNames[] = {"move_", "many_", "wide_", "transpose_", "transpose_vectors_"};
   return str(kNames[static_cast<size_t>(kind)], unit_bytes);
 }
 
@@ -141,7 +164,13 @@ std::vector<MoveKernel> move_kernels_for(int element_bytes, std::span<const Stri
   }
   const MoveKernel::Kind kind = !narrow ? kWide : copies.size() > 1 ? kMany : kMove;
   std::vector<MoveKernel> result;
-  if (across && narrow) result.push_back({kTranspose, element_bytes});
+  if (across && narrow) {
+    const auto full = std::ranges::find_if(copies, [](const StridedCopy& c) { return volume(c.extents) > 0; });
+    if (full != copies.end())
+      if (const Units units = merged(element_bytes, *full); has_vectors_across(units, axis_across(units.axes)))
+        result.push_back({kTransposeVectors, element_bytes});
+    result.push_back({kTranspose, element_bytes});
+  }
   if (unit_bytes > element_bytes) result.push_back({kind, unit_bytes});
   result.push_back({kind, element_bytes});
   return result;
@@ -153,8 +182,10 @@ KernelSource move_source(std::span<const MoveKernel> kernels) {
   source.prelude = "#include \"move/move.cuh\"\n";
   for (const MoveKernel& kernel : kernels) {
     const std::string unit = str("kiln::Unit", kernel.unit_bytes);
-    if (kernel.kind == kTranspose)
-      source.prelude += str("KILN_TRANSPOSE(", kernel.entry(), ", ", unit, ", ", tile_of(kernel.unit_bytes), ")\n");
+    if (kernel.kind == kTransposeVectors)
+      source.prelude += str("KILN_TRANSPOSE_VECTORS(", kernel.entry(), ", ", unit, ")\n");
+    else if (kernel.kind == kTranspose)
+      source.prelude += str("KILN_TRANSPOSE(", kernel.entry(), ", ", unit, ", ", tile_of(kernel).a, ")\n");
     else
       source.prelude +=
           str("KILN_MOVE(", kernel.entry(), ", ", unit, kernel.kind == kWide ? ", WideWalk, " : ", Walk, ",
@@ -264,9 +295,12 @@ std::shared_ptr<Move::Launch> box_launch(const Function& function, std::span<con
   return launch;
 }
 
-std::shared_ptr<Move::Launch> transpose_launch(const Function& function, const Units& units, int source) {
-  const int across = axis_across(units.axes), tile = tile_of(units.bytes), rank = units.axes.rank;
+std::shared_ptr<Move::Launch> transpose_launch(const Function& function, MoveKernel kernel, const Units& units,
+                                               int source) {
+  const int across = axis_across(units.axes), rank = units.axes.rank;
+  const Tile tile = tile_of(kernel);
   auto launch = std::make_shared<Move::Launch>(function);
+  if (kernel.kind == MoveKernel::Kind::kTransposeVectors) launch->shape.block[0] = kMostThreads / 2;
   TransposeArgument& t = launch->storage.emplace<TransposeArgument>();
   const auto extent = [&](int axis) { return units.axes.extents[static_cast<size_t>(axis)]; };
   const auto stride = [&](size_t tensor, int axis) {
@@ -283,8 +317,8 @@ std::shared_ptr<Move::Launch> transpose_launch(const Function& function, const U
   };
   for (int axis = 0; axis + 1 < rank; ++axis)
     if (axis != across) add_axis(axis, extent(axis), 1);
-  add_axis(across, (extent(across) + tile - 1) / tile, tile);
-  add_axis(rank - 1, (extent(rank - 1) + tile - 1) / tile, tile);
+  add_axis(across, (extent(across) + tile.a - 1) / tile.a, tile.a);
+  add_axis(rank - 1, (extent(rank - 1) + tile.b - 1) / tile.b, tile.b);
   t.outer.rank = to;
   t.extent_a = static_cast<int32_t>(extent(across));
   t.extent_b = static_cast<int32_t>(extent(rank - 1));
@@ -318,7 +352,7 @@ Result<Move> Move::plan(const MoveFunctions& functions, int element_bytes, std::
     std::vector<Units> units;
     for (const StridedCopy& copy : copies) units.push_back(in_units_of(kernel.unit_bytes, element_bytes, copy));
     if (std::ranges::any_of(units, [&](const Units& u) { return u.bytes != kernel.unit_bytes; })) continue;
-    Way way{kernel.unit_bytes, {}};
+    Way way{kernel.unit_bytes, kernel.kind == kTransposeVectors ? kMostUnitBytes : kernel.unit_bytes, {}};
     const size_t step = kernel.kind == kMany ? kBoxesOfLaunch : 1;
     for (size_t i = 0; i < copies.size(); i += step) {
       const auto some = std::span(units).subspan(i, std::min(step, copies.size() - i));
@@ -329,7 +363,10 @@ Result<Move> Move::plan(const MoveFunctions& functions, int element_bytes, std::
           way.launches.push_back(box_launch<Boxes<NarrowBox, kBoxesOfLaunch>>(*function, some, of, num_sms));
           break;
         case kWide: way.launches.push_back(box_launch<Boxes<WideBox, 1>>(*function, some, of, num_sms)); break;
-        case kTranspose: way.launches.push_back(transpose_launch(*function, some[0], of[0].source)); break;
+        case kTranspose:
+        case kTransposeVectors:
+          way.launches.push_back(transpose_launch(*function, kernel, some[0], of[0].source));
+          break;
       }
     }
     for (const auto& launch : way.launches) TRY(function->check(launch->shape));
@@ -344,7 +381,7 @@ Result<Move> Move::plan(const MoveFunctions& functions, int element_bytes, std::
 Status Move::run(const Stream& stream, const void* const* sources, void* to) {
   for (const Way& way : ways_) {
     const auto aligned = [&](const void* address) {
-      return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(way.unit_bytes) == 0;
+      return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(way.align) == 0;
     };
     bool fits = aligned(to);
     for (const auto& launch : way.launches)

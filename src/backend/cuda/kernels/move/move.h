@@ -36,7 +36,7 @@ std::vector<StridedCopy> concatenation_copies(std::span<const Extents> inputs, i
 
 /// One kernel of kernels/move/move.cuh.
 struct MoveKernel {
-  enum class Kind : uint8_t { kMove, kMany, kWide, kTranspose };
+  enum class Kind : uint8_t { kMove, kMany, kWide, kTranspose, kTransposeVectors };
   Kind kind = Kind::kMove;
   int unit_bytes = 1;  ///< 1, 2, 4, 8 or 16
 
@@ -54,7 +54,7 @@ class MoveFunctions {
   const Function* find(MoveKernel kernel) const;
 
  private:
-  std::array<std::array<std::optional<Function>, 5>, 4> functions_;
+  std::array<std::array<std::optional<Function>, 5>, 5> functions_;
 };
 
 /// A step's copies, planned when shapes are bound.
@@ -71,7 +71,7 @@ class Move {
  private:
   /// Launches whose units are of the same size.
   struct Way {
-    int unit_bytes = 1;
+    int unit_bytes = 1, align = 1;
     std::vector<std::shared_ptr<Launch>> launches;
   };
   std::vector<Way> ways_;  ///< the widest first; the last one runs wherever memory lies

@@ -22,7 +22,8 @@ TEST(MoveKernel, UnitsAreAsWideAsNeighboursAllow) {
 }
 TEST(MoveKernel, TransposesTakeTiles) {
   const auto copy = transpose_copy(Extents{100, 200}, Extents{1, 0});
-  EXPECT_EQ(kernels_of(4, copy), (std::vector<MoveKernel>{{kTranspose, 4}, {kMove, 4}}));
+  EXPECT_EQ(kernels_of(4, copy), (std::vector<MoveKernel>{{kTransposeVectors, 4}, {kTranspose, 4}, {kMove, 4}}));
+  EXPECT_EQ(kernels_of(2, copy), (std::vector<MoveKernel>{{kTranspose, 2}, {kMove, 2}}));  // 100 halfs: no vectors
   const auto thin = reformat_copy(Extents{2, 3, 50, 50}, Format::linear(), Format::channels_last(4));
   EXPECT_EQ(kernels_of(4, thin), (std::vector<MoveKernel>{{kMove, 4}}));  // tiles of 3 channels are mostly idle
 }
@@ -38,7 +39,8 @@ TEST(MoveKernel, LargeTensorsHaveWideIndices) {
 }
 TEST(MoveKernel, AllCompile) {
   for (const int bytes : {1, 2, 4, 8, 16}) {
-    const MoveKernel kernels[] = {{kMove, bytes}, {kMany, bytes}, {kWide, bytes}, {kTranspose, bytes}};
+    std::vector<MoveKernel> kernels{{kMove, bytes}, {kMany, bytes}, {kWide, bytes}, {kTranspose, bytes}};
+    if (bytes <= 4) kernels.push_back({kTransposeVectors, bytes});
     ASSERT_NO_FATAL_FAILURE(expect_compiles(move_source(kernels)));
     if (testing::Test::IsSkipped()) return;
   }

@@ -59,6 +59,7 @@ __device__ __forceinline__ void slice(const Slice& s) {
     outside |= at < 0;
     source += at * a.stride;
   }
+  pdl_launch();
   pdl_wait();
   Unit value = {};
   if (!outside)

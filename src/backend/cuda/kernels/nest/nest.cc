@@ -44,7 +44,8 @@ class KernelWriter {
 
   std::string text() const {
     return str(head(), "  using namespace kiln;\n  constexpr int kWidth = ", variant_.width,
-               ", kUnroll = ", variant_.unroll, ";\n  pdl_wait();\n", registers(), loads(), results(), "}\n");
+               ", kUnroll = ", variant_.unroll, ";\n  pdl_launch();\n", registers(), places(), "  pdl_wait();\n",
+               loads(), results(), "}\n");
   }
 
  private:
@@ -69,7 +70,8 @@ class KernelWriter {
     return text;
   }
 
-  std::string loads() const {
+  /// Where everything lies: needs nothing of what earlier kernels write.
+  std::string places() const {
     std::string text =
         str("#pragma unroll\n  for (int u = 0; u < kUnroll; ++u) {\n",
             "    const unsigned in_block = threadIdx.x + u * blockDim.x;\n    ", walk(), "::Index position = ", walk(),
@@ -83,6 +85,11 @@ class KernelWriter {
     text += "    }\n";
     for (size_t i = 0; i < num_tensors(); ++i)
       text += str("    at", i, "[u] += ", walk(), "::Offset(position) * t", i, ".strides[0];\n");
+    return text + "  }\n";
+  }
+
+  std::string loads() const {
+    std::string text = "#pragma unroll\n  for (int u = 0; u < kUnroll; ++u) {\n";
     for (size_t i = 0; i < inputs_; ++i) {
       const std::string_view how = lie(i) == NestLie::kRow   ? "load_row"
                                    : lie(i) == NestLie::kOne ? "load_one"
@@ -208,6 +215,8 @@ KernelSource nest_kernels(const NestProgram& program, std::span<const NestVarian
   for (size_t i = 0; i < variants.size(); ++i)
     source.prelude += '\n' + KernelWriter(program, variants[i], nest_entry(i)).text();
   source.entry = nest_entry(0);
+  const auto is_half = [](DType type) { return type == DType::kF16 || type == DType::kBF16; };
+  source.exact_division = rounding != NestRounding::kStores || !std::ranges::all_of(program.outputs, is_half);
   return source;
 }
 

@@ -20,7 +20,7 @@ bool can_pool(PoolKind kind, DType type) {
 
 std::string pool_entry(int vec) { return str("pool_", vec); }
 
-KernelSource pool_source(DType type, PoolKind kind, int vec) {
+KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int64_t> window) {
   constexpr std::string_view kKinds[] = {"kMax", "kAverage", "kBlend"};
   const std::string_view held = register_name(type);
   const std::string_view least = held == "float"      ? "__int_as_float(0xff800000)"
@@ -30,6 +30,13 @@ KernelSource pool_source(DType type, PoolKind kind, int vec) {
   KernelSource source;
   source.entry = pool_entry(vec);
   source.prelude = "#include \"pool/pool.cuh\"\n";
+  constexpr int64_t kMostTaps = 9;
+  if (kind == PoolKind::kMax && held == "float" && vec * bits_of(type) == 128 && window.size() == 2 &&
+      volume(window) <= kMostTaps) {
+    source.prelude +=
+        str("KILN_POOL_WINDOW(", pool_entry(vec), ", ", element_name(type), ", ", window[0], ", ", window[1], ")\n");
+    vec = 1;
+  }
   for (;; vec = 1) {
     source.prelude += str("KILN_POOL(", pool_entry(vec), ", ", element_name(type), ", ", held, ", ", least, ", ",
                           kKinds[static_cast<size_t>(kind)], ", ", vec, ")\n");

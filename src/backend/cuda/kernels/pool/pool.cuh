@@ -52,6 +52,7 @@ struct Taps {
 
 template <class T, class A, Pool kPool, int kVec>
 __device__ __forceinline__ void pool(const Pooling& p, A least) {
+  pdl_launch();
   unsigned position = blockIdx.x * blockDim.x + threadIdx.x;
   if (position >= p.walk.count) return;
   const int channel = int(p.walk.split(4, position)) * kVec;
@@ -96,8 +97,79 @@ __device__ __forceinline__ void pool(const Pooling& p, A least) {
   store_vec<T, kVec>(y + o[0] * p.y_at[0] + o[1] * p.y_at[1] + o[2] * p.y_at[2], result);
 }
 
+/// Maxima of the elements of words: NaN if either is. Others than floats have no such instruction.
+template <class T>
+__device__ __forceinline__ unsigned greater_of(unsigned a, unsigned b);
+template <>
+__device__ __forceinline__ unsigned greater_of<float>(unsigned a, unsigned b) {
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(__uint_as_float(a)), "f"(__uint_as_float(b)));
+  return __float_as_uint(y);
+}
+template <>
+__device__ __forceinline__ unsigned greater_of<f16>(unsigned a, unsigned b) {
+  unsigned y;
+  asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  return y;
+}
+template <>
+__device__ __forceinline__ unsigned greater_of<bf16>(unsigned a, unsigned b) {
+  unsigned y;
+  asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  return y;
+}
+
+/// Maxima of pictures, 16 bytes of channels a thread, with a window known to the compiler: all of its loads are on
+/// their way at once. What lies outside is read from the nearest tap inside, which changes no maximum.
+template <class T, int kH, int kW>
+__device__ __forceinline__ void pool_window(const Pooling& p) {
+  constexpr int kVec = 16 / sizeof(T);
+  pdl_launch();
+  unsigned position = blockIdx.x * blockDim.x + threadIdx.x;
+  if (position >= p.walk.count) return;
+  const int channel = int(p.walk.split(4, position)) * kVec;
+  const int column = int(p.walk.split(3, position)), row = int(p.walk.split(2, position));
+  position = p.walk.axes[1].quotient(position);  // pictures have no depth
+  const Taps h(p, 1, row), w(p, 2, column);
+  const bool any = h.begin < h.end && w.begin < w.end;
+  const T* x = static_cast<const T*>(p.x) + position * p.x_image + channel;
+  const T* rows[kH];
+  int64_t columns[kW];
+#pragma unroll
+  for (int i = 0; i < kH; ++i) rows[i] = x + (h.start + min(max(i, h.begin), h.end - 1) * p.dilation[1]) * p.x_at[1];
+#pragma unroll
+  for (int i = 0; i < kW; ++i) columns[i] = (w.start + min(max(i, w.begin), w.end - 1) * p.dilation[2]) * p.x_at[2];
+  T* y = static_cast<T*>(p.y) + position * p.y_image + row * p.y_at[1] + column * p.y_at[2] + channel;
+  pdl_wait();
+  Vec<unsigned, 4> loaded[kH][kW];
+#pragma unroll
+  for (int i = 0; i < kH; ++i)
+#pragma unroll
+    for (int j = 0; j < kW; ++j)
+      if (any) loaded[i][j] = load_vec<unsigned, 4>(reinterpret_cast<const unsigned*>(rows[i] + columns[j]));
+  Vec<unsigned, 4> peak = loaded[0][0];
+#pragma unroll
+  for (int i = 0; i < kH; ++i)
+#pragma unroll
+    for (int j = 0; j < kW; ++j)
+#pragma unroll
+      for (int word = 0; word < 4; ++word) peak.at[word] = greater_of<T>(peak.at[word], loaded[i][j].at[word]);
+  if (!any) {
+    Vec<T, kVec> least;
+#pragma unroll
+    for (int e = 0; e < kVec; ++e) least.at[e] = from_float<T>(__int_as_float(0xff800000));
+    peak = *reinterpret_cast<const Vec<unsigned, 4>*>(&least);
+  }
+  store_vec<unsigned, 4>(reinterpret_cast<unsigned*>(y), peak);
+}
+
 }  // namespace kiln
 
+#define KILN_POOL_WINDOW(entry, T, height, width)                                                    \
+  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Pooling p) { \
+    using namespace kiln;                                                                            \
+    pool_window<T, height, width>(p);                                                                \
+  }
 #define KILN_POOL(entry, T, A, least, kind, vec)                                                     \
   extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Pooling p) { \
     using namespace kiln;                                                                            \

@@ -1,6 +1,7 @@
 /// Maximum and average pooling, channels first or last: kernels/pool/pool.cuh.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "backend/cuda/device/kernel_source.h"
@@ -14,8 +15,9 @@ namespace kiln::cuda {
 enum class PoolKind : uint8_t { kMax, kAverage, kBlend };
 
 bool can_pool(PoolKind kind, DType type);
-/// The kernels pool_<vec>, and pool_1 for what is not aligned or has no whole vectors.
-KernelSource pool_source(DType type, PoolKind kind, int vec);
+/// The kernels pool_<vec>, and pool_1 for what is not aligned or has no whole vectors. `window`: of pictures; maxima of
+/// few taps have a kernel of their own.
+KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int64_t> window = {});
 std::string pool_entry(int vec);
 
 struct PoolShape {

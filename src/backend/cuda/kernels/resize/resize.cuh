@@ -50,6 +50,7 @@ __device__ __forceinline__ void resize_nearest(const Resize& r) {
   int64_t from = o.base;
 #pragma unroll
   for (int axis = 0; axis < 3; ++axis) from += r.index[r.table[axis] + o.at[axis]] * r.strides[axis];
+  pdl_launch();
   pdl_wait();
   static_cast<Unit*>(r.y)[position] = static_cast<const Unit*>(r.x)[from];
 }
@@ -60,6 +61,7 @@ __device__ __forceinline__ void resize_taps(const Resize& r) {
   if (position >= r.count) return;
   const Output o(r, position);
   const auto at = [&](int axis, int tap) { return r.table[axis] + tap * int(r.out[axis].extent) + o.at[axis]; };
+  pdl_launch();
   pdl_wait();
   Vec<float, kVec> sum = {};
   for (int i = 0; i < r.taps[0]; ++i) {

@@ -1,0 +1,103 @@
+/// Squeeze and excitation of pictures, channels last. Inputs: x, w1, w2 (constants), b1 or absent, b2 or absent
+/// (constants). Payload: blocks, of a cluster.
+#include "backend/cuda/exec/constants.h"
+#include "backend/cuda/kernels/excite/excite.h"
+#include "tensor/view.h"
+
+namespace kiln::cuda {
+namespace {
+
+class BoundExcite final : public BoundStep {
+ public:
+  BoundExcite(const Function& function, const Buffer& weights, const Buffer& biases, const ExciteLaunch& launch)
+      : function_(function), launch_(launch) {
+    launch_.argument.weights = weights.data();
+    launch_.argument.biases = biases.data();
+  }
+  Status run(const RunArguments& arguments) override {
+    launch_.argument.x = arguments.inputs[0];
+    launch_.argument.y = arguments.outputs[0];
+    void* pointers[] = {&launch_.argument};
+    return launch(*arguments.stream, function_, launch_.shape, pointers);
+  }
+
+ private:
+  const Function& function_;
+  ExciteLaunch launch_;
+};
+
+class LoadedExcite final : public LoadedStep {
+ public:
+  LoadedExcite(const ExciteKernel& kernel, StepCode code, const Function& function,
+               std::shared_ptr<const Buffer> weights, std::shared_ptr<const Buffer> biases, int64_t packed_bytes)
+      : kernel_(kernel),
+        code_(std::move(code)),
+        function_(function),
+        weights_(std::move(weights)),
+        biases_(std::move(biases)),
+        packed_bytes_(packed_bytes) {}
+  int64_t packed_bytes() const override { return packed_bytes_; }
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const Extents& x = shapes.inputs[0];
+    TRY(require_extents(shapes.outputs[0], x, "the output of squeeze and excitation"));
+    TRY(require(x.size() >= 3 && x[1] == kernel_.channels, "squeeze and excitation of ", kernel_.channels,
+                " channels meets ", x, ": the plan is damaged, build it again"));
+    const ExciteLaunch launch = TRY(excite_launch(kernel_, x[0], volume(std::span(x).subspan(2)),
+                                                  function_.device().properties().shared_bytes_per_block));
+    TRY(function_.check(launch.shape));
+    return std::make_unique<BoundExcite>(function_, *weights_, *biases_, launch);
+  }
+
+ private:
+  ExciteKernel kernel_;
+  StepCode code_;
+  Function function_;
+  std::shared_ptr<const Buffer> weights_, biases_;
+  int64_t packed_bytes_;
+};
+
+/// [hidden], then [blocks * slice], as floats; 0 where there is no bias.
+Result<Bytes> biases_of(const ExciteKernel& k, const HostTensor* b1, const HostTensor* b2) {
+  std::vector<float> biases(static_cast<size_t>(k.hidden + k.blocks * k.slice()), 0.0f);
+  const auto put = [&](const HostTensor* from, int64_t to, int64_t count) -> Status {
+    if (!from) return {};
+    TRY(require(from->volume() == count && from->dtype() == k.dtype, "a bias of ", from->volume(), " elements of ",
+                from->dtype(), " in squeeze and excitation: the plan is damaged, build it again"));
+    const View view(*from);
+    for (int64_t i = 0; i < count; ++i) biases[static_cast<size_t>(to + i)] = static_cast<float>(view[i]);
+    return {};
+  };
+  TRY(put(b1, 0, k.hidden));
+  TRY(put(b2, k.hidden, k.channels));
+  const auto bytes = std::as_bytes(std::span(biases));
+  return Bytes(bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_squeeze_excite(const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
+  const HostTensor *w1 = arguments.constants[1], *w2 = arguments.constants[2];
+  TRY(require(w1 && w2 && (arguments.constants[3] || !spec.inputs[3].present) &&
+                  (arguments.constants[4] || !spec.inputs[4].present),
+              "squeeze and excitation whose weights are not in the plan: it is damaged, build it again"));
+  TRY(require(spec.inputs[0].format.is_channels_last() && spec.outputs[0].format.is_channels_last() &&
+                  spec.inputs[0].dtype == spec.outputs[0].dtype && w1->dtype() == spec.inputs[0].dtype &&
+                  w2->dtype() == spec.inputs[0].dtype && w1->extents().size() >= 2,
+              "squeeze and excitation of formats or types that its kernel does not take: the plan is damaged, build it "
+              "again"));
+  ExciteKernel kernel{spec.inputs[0].dtype, w1->extents()[1], w1->extents()[0], TRY(spec.payload.get_int("blocks"))};
+  TRY(validate(kernel));
+  const int64_t weights = kernel.channels * kernel.hidden;
+  TRY(require(w1->volume() == weights && w2->volume() == weights, "weights of ", w1->extents(), " and ", w2->extents(),
+              " in squeeze and excitation: the plan is damaged, build it again"));
+  StepCode code = TRY(StepCode::load(arguments));
+  const Function function = TRY(code.function(kExciteEntry));
+  const Bytes packed = pack_excite_weights(kernel, w1->bytes(), w2->bytes());
+  const Bytes biases = TRY(biases_of(kernel, arguments.constants[3], arguments.constants[4]));
+  return std::make_unique<LoadedExcite>(kernel, std::move(code), function, TRY(arguments.device.upload(packed)),
+                                        TRY(arguments.device.upload(biases)),
+                                        static_cast<int64_t>(packed.size() + biases.size()));
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,229 @@
+// Squeeze and excitation of a picture, channels last: y = x * gate(w2 hidden(w1 mean(x) + b1) + b2), the mean of each
+// channel. The blocks of a cluster share an image's pixels, and its channels between the mean and the gates. Everything
+// between x and y is float, sums in a fixed order. The prelude has `hidden` and `gate` of a float.
+#pragma once
+
+#include "gemm/cluster.cuh"
+
+namespace kiln {
+
+/// What the kernel takes; kernels/excite/excite.h has the same. A block's slice of channels is a multiple of 8; slices
+/// that reach past the channels have weights of zero.
+struct Excite {
+  const void *x, *weights;  ///< of T: for each block of a cluster w1's and w2's [hidden][slice]
+  const float* biases;      ///< [hidden], then [blocks * slice]
+  void* y;
+  int pixels, channels, hidden, slice;
+  int pixels_of_block;
+  int staged;   ///< whether a block's pixels stay in its shared memory
+  float share;  ///< 1 / pixels
+};
+
+template <class T, int kThreads>
+struct ExciteBlock {
+  static constexpr int kVec = 16 / sizeof(T), kLanes = 8;
+  const Excite& e;
+  const unsigned rank, blocks, barriers;  ///< for the sums, the hidden layer, the gates
+  // Shared memory, as excite_shared_bytes counts it.
+  T *w1, *w2;
+  float *received_sums, *received_hidden, *gates, *mean, *hidden, *partial;
+  T* stage;
+
+  __device__ __forceinline__ ExciteBlock(const Excite& excite, unsigned cluster, char* shared, uint64_t* barrier)
+      : e(excite), rank(cluster_rank()), blocks(cluster), barriers(shared_place(barrier)) {
+    w1 = reinterpret_cast<T*>(shared);
+    w2 = w1 + e.hidden * e.slice;
+    received_sums = reinterpret_cast<float*>(w2 + e.hidden * e.slice);
+    gates = received_sums + blocks * e.slice;
+    mean = gates + blocks * e.slice;
+    partial = mean + e.slice;
+    received_hidden = partial + kThreads * kVec;
+    hidden = received_hidden + blocks * e.hidden;
+    stage = reinterpret_cast<T*>(hidden + (e.hidden + 3) / 4 * 4 + (4 - blocks * e.hidden % 4) % 4);
+  }
+
+  __device__ __forceinline__ void fetch_weights() {
+    const int vectors = 2 * e.hidden * e.slice / kVec;
+    const T* from = static_cast<const T*>(e.weights) + rank * (2 * e.hidden * e.slice);
+    for (int i = threadIdx.x; i < vectors; i += kThreads) store_vec(w1 + i * kVec, load_vec<T, kVec>(from + i * kVec));
+  }
+
+  /// Calls f(offset of a vector in the block's pixels, the vector) for all that this thread has: of one vector of
+  /// channels, some pixels.
+  template <class F>
+  __device__ __forceinline__ void each_vector(const T* x, int count, F f) {
+    constexpr int kUnroll = 8;
+    const int vectors = e.channels / kVec, rows = kThreads / vectors;
+    const int row = threadIdx.x / vectors, step = rows * e.channels;
+    int at = threadIdx.x * kVec;  // rows are pixels: a step of all threads is contiguous
+    if (row >= rows) return;
+    for (; at < count; at += kUnroll * step) {
+      Vec<T, kVec> loaded[kUnroll];
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u)
+        if (at + u * step < count) loaded[u] = load_vec<T, kVec>(x + at + u * step);
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u)
+        if (at + u * step < count) f(at + u * step, loaded[u]);
+    }
+  }
+
+  __device__ __forceinline__ unsigned barrier_of_sums() const { return barriers; }
+  __device__ __forceinline__ unsigned barrier_of_hidden() const { return barriers + 8; }
+  __device__ __forceinline__ unsigned barrier_of_gates() const { return barriers + 16; }
+  /// Channels of this block's slice that exist.
+  __device__ __forceinline__ int own_channels() const { return max(0, min(e.slice, e.channels - int(rank) * e.slice)); }
+
+  /// What this block will be sent, by all.
+  __device__ __forceinline__ void expect() {
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < 3; ++i) init_barrier(barriers + 8 * i, 1);
+      expect_bytes(barrier_of_sums(), blocks * own_channels() * sizeof(float));
+      expect_bytes(barrier_of_hidden(), blocks * e.hidden * sizeof(float));
+      expect_bytes(barrier_of_gates(), blocks * e.slice * sizeof(float));
+    }
+    begin_cluster();
+  }
+
+  /// Sums of this block's pixels, rows of threads each their own, into partial[row][channel].
+  __device__ __forceinline__ void sum_pixels(const T* x, int count) {
+    float sums[kVec] = {};
+    each_vector(x, count, [&](int at, const Vec<T, kVec>& loaded) {
+#pragma unroll
+      for (int i = 0; i < kVec; ++i) sums[i] += to_float(loaded.at[i]);
+      if (e.staged) store_vec(stage + at, loaded);
+    });
+#pragma unroll
+    for (int i = 0; i < kVec; ++i) partial[threadIdx.x * kVec + i] = sums[i];
+    __syncthreads();
+  }
+
+  /// Four channels' sum over rows first, first + step, ...
+  __device__ __forceinline__ Vec<float, 4> sum_of_rows(int quad, int first, int step, int rows) const {
+    Vec<float, 4> sum = {};
+    for (int row = first; row < rows; row += step) {
+      const Vec<float, 4> part = load_vec<float, 4>(partial + row * e.channels + quad * 4);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sum.at[i] += part.at[i];
+    }
+    return sum;
+  }
+
+  /// The sums of each channel to the block whose slice has it. Where channels are few, threads share their rows.
+  __device__ __forceinline__ void exchange_sums() {
+    const int quads = e.channels / 4;
+    int rows = kThreads / (e.channels / kVec);
+    if (const int groups = min(16, kThreads / quads); groups > 1) {
+      const int group = threadIdx.x / quads, quad = threadIdx.x - group * quads;
+      Vec<float, 4> sum;
+      if (group < groups) sum = sum_of_rows(quad, group, groups, rows);
+      __syncthreads();
+      if (group < groups) store_vec<float, 4>(partial + group * e.channels + quad * 4, sum);
+      __syncthreads();
+      rows = min(groups, rows);
+    }
+    for (int quad = threadIdx.x; quad < quads; quad += kThreads) {
+      const int c = quad * 4, owner = c / e.slice;
+      send(received_sums + rank * e.slice + c - owner * e.slice, sum_of_rows(quad, 0, 1, rows), barrier_of_sums(),
+           owner);
+    }
+  }
+  __device__ __forceinline__ void average() {
+    const int own = own_channels();
+    wait_barrier(barrier_of_sums(), 0);
+    for (int c = threadIdx.x; c < e.slice; c += kThreads) {
+      float sum = 0;
+      for (int b = 0; b < blocks && c < own; ++b) sum += received_sums[b * e.slice + c];
+      mean[c] = sum * e.share;
+    }
+    __syncthreads();
+  }
+
+  /// This slice's part of w1 mean, to all blocks: kLanes threads a row of w1.
+  __device__ __forceinline__ void first_product() {
+    const int lane = threadIdx.x % kLanes;
+    for (int first = 0; first < e.hidden; first += kThreads / kLanes) {
+      const int h = first + threadIdx.x / kLanes;
+      float sum = 0;
+      if (h < e.hidden)
+        for (int c = lane * 8; c < e.slice; c += kLanes * 8) {
+          const Vec<float, 8> w = load_floats<T, 8>(w1 + h * e.slice + c), m = load_floats<float, 8>(mean + c);
+#pragma unroll
+          for (int i = 0; i < 8; ++i) sum = fmaf(w.at[i], m.at[i], sum);
+        }
+      sum = warp_fold<kLanes>(sum, Plus());
+      if (h < e.hidden)
+        for (unsigned b = lane; b < blocks; b += kLanes)
+          send(received_hidden + rank * e.hidden + h, sum, barrier_of_hidden(), b);
+    }
+  }
+  __device__ __forceinline__ void activate() {
+    wait_barrier(barrier_of_hidden(), 0);
+    for (int h = threadIdx.x; h < e.hidden; h += kThreads) {
+      float sum = e.biases[h];
+      for (int b = 0; b < blocks; ++b) sum += received_hidden[b * e.hidden + h];
+      hidden[h] = ::kiln::hidden(sum);
+    }
+    __syncthreads();
+  }
+
+  /// The gates of this slice, to all blocks: four threads a channel.
+  __device__ __forceinline__ void second_product() {
+    constexpr int kParts = 4;
+    const int part = threadIdx.x % kParts;
+    for (int first = 0; first < e.slice; first += kThreads / kParts) {
+      const int c = first + threadIdx.x / kParts, channel = rank * e.slice + c;
+      float sum = 0;
+      if (c < e.slice)
+        for (int h = part; h < e.hidden; h += kParts) sum = fmaf(to_float(w2[h * e.slice + c]), hidden[h], sum);
+      sum = warp_fold<kParts>(sum, Plus());
+      if (c >= e.slice) continue;
+      const float value = gate(sum + e.biases[e.hidden + channel]);
+      for (unsigned b = part; b < blocks; b += kParts) send(gates + channel, value, barrier_of_gates(), b);
+    }
+  }
+
+  __device__ __forceinline__ void scale_pixels(const T* x, T* y, int count) {
+    const int vectors = e.channels / kVec;
+    wait_barrier(barrier_of_gates(), 0);
+    float own[kVec];
+#pragma unroll
+    for (int i = 0; i < kVec; ++i) own[i] = gates[threadIdx.x % vectors * kVec + i];
+    each_vector(e.staged ? stage : x, count, [&](int at, const Vec<T, kVec>& loaded) {
+      Vec<float, kVec> result;
+#pragma unroll
+      for (int i = 0; i < kVec; ++i) result.at[i] = to_float(loaded.at[i]) * own[i];
+      store_floats<T, kVec>(y + at, result);
+    });
+  }
+
+  __device__ __forceinline__ void run() {
+    expect();
+    fetch_weights();
+    const int64_t image = blockIdx.x / blocks;
+    const int first = min(int(rank) * e.pixels_of_block, e.pixels);
+    const int64_t from = (image * e.pixels + first) * e.channels;
+    const int count = (min(first + e.pixels_of_block, e.pixels) - first) * e.channels;
+    const T* x = static_cast<const T*>(e.x) + from;
+    pdl_wait();
+    sum_pixels(x, count);
+    wait_cluster();  // every block has begun, so that its barriers are there
+    exchange_sums();
+    average();
+    first_product();
+    activate();
+    second_product();
+    scale_pixels(x, static_cast<T*>(e.y) + from, count);
+  }
+};
+
+}  // namespace kiln
+
+#define KILN_EXCITE(entry, T, threads, cluster)                                                              \
+  extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Excite excite) { \
+    using namespace kiln;                                                                                    \
+    extern __shared__ __align__(16) char shared[];                                                           \
+    __shared__ uint64_t barriers[3];                                                                         \
+    pdl_launch();                                                                                            \
+    ExciteBlock<T, threads>(excite, cluster, shared, barriers).run();                                        \
+  }

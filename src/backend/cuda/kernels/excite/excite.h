@@ -1,0 +1,48 @@
+/// Squeeze and excitation in one kernel: kernels/excite/excite.cuh.
+#pragma once
+
+#include <span>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/module.h"
+#include "ops/nest_program.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cuda {
+
+/// What decides the kernel's code, and how its weights are packed.
+struct ExciteKernel {
+  DType dtype = DType::kF16;
+  int64_t channels = 8, hidden = 1;
+  int64_t blocks = 1;  ///< of a cluster, an image's; a power of two
+
+  int64_t slice() const;  ///< channels of a block between the mean and the gates
+};
+/// Whether kernels exist: whole vectors of channels, no more of them than threads.
+Status validate(const ExciteKernel& kernel);
+
+/// `hidden` and `gate` have one input and one output, floats.
+KernelSource excite_source(const ExciteKernel& kernel, const NestProgram& hidden, const NestProgram& gate);
+inline constexpr const char* kExciteEntry = "squeeze_excite";
+
+/// w1 [hidden, channels] and w2 [channels, hidden] of the kernel's type, as its blocks read them.
+Bytes pack_excite_weights(const ExciteKernel& kernel, std::span<const std::byte> w1, std::span<const std::byte> w2);
+
+/// What kernels take: kernels/excite/excite.cuh declares it, byte for byte.
+struct ExciteArgument {
+  const void *x = nullptr, *weights = nullptr, *biases = nullptr;
+  void* y = nullptr;
+  int32_t pixels = 1, channels = 8, hidden = 1, slice = 8;
+  int32_t pixels_of_block = 1;
+  int32_t staged = 0;
+  float share = 1;
+};
+struct ExciteLaunch {
+  LaunchShape shape;
+  ExciteArgument argument;
+};
+/// Fails for more elements than the kernel counts, and for weights that exceed shared memory.
+Result<ExciteLaunch> excite_launch(const ExciteKernel& kernel, int64_t images, int64_t pixels,
+                                   int64_t most_shared_bytes);
+
+}  // namespace kiln::cuda
