@@ -60,12 +60,16 @@ int64_t largest_constant(const ir::Graph& graph, const ir::Node& node) {
   return most;
 }
 
-bool needs_digits(const ir::Graph& graph, ir::NodeId id, const Places& places) {
+bool is_short_sum(const ir::Graph& graph, const ir::Node& node) {
+  const int64_t products = products_of_sums(graph, node);
+  return products > 0 && products <= kShortSum;
+}
+
+bool needs_more_than_bf16(const ir::Graph& graph, ir::NodeId id, const Places& places) {
   const ir::Node& node = graph.node(id);
   const bool is_last = !places.before_contraction[ir::index(id)];
   if (!node.op.has(Trait::kContraction)) return is_last && places.contractions_before[ir::index(id)] > 0;
-  const int64_t products = products_of_sums(graph, node);
-  return places.contractions_before[ir::index(id)] <= kFirstContractions || (products > 0 && products <= kShortSum) ||
+  return places.contractions_before[ir::index(id)] <= kFirstContractions || is_short_sum(graph, node) ||
          (is_last && largest_constant(graph, node) <= kMostLastWeights);
 }
 
@@ -78,7 +82,7 @@ Result<std::vector<bool>> nodes_kept_in_float(const ir::Graph& graph, DType half
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     const size_t at = ir::index(*id);
     if (is_logarithm(graph.node(*id).op) && places.before_contraction[at]) in_front_end[at] = true;
-    kept[at] = in_front_end[at] || (half == DType::kBF16 && needs_digits(graph, *id, places));
+    kept[at] = in_front_end[at] || (half == DType::kBF16 && needs_more_than_bf16(graph, *id, places));
     if (!in_front_end[at]) continue;
     for (const ir::ValueId input : graph.node(*id).inputs)
       if (input != ir::ValueId::kNone && graph.value(input).producer != ir::NodeId::kNone)

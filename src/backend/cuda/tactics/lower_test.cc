@@ -6,9 +6,19 @@
 
 #include "backend/cuda/tactics/kept_floats.h"
 #include "ir/parse.h"
+#include "ops/convolution.h"
 
 namespace kiln::cuda {
 namespace {
+
+std::map<std::string, DType> types_of(const ir::Graph& graph) {
+  std::map<std::string, DType> types;
+  for (int i = 0; i < graph.num_values(); ++i) {
+    const ir::Value& value = graph.value(static_cast<ir::ValueId>(i));
+    if (value.producer != ir::NodeId::kNone) types.emplace(value.name, value.type.dtype);
+  }
+  return types;
+}
 
 /// Types of the named values after lowering.
 std::map<std::string, DType> lowered(const std::string& text, const Numerics& numerics) {
@@ -16,12 +26,7 @@ std::map<std::string, DType> lowered(const std::string& text, const Numerics& nu
   EXPECT_TRUE(graph) << graph.error().message;
   const Status status = lower_floats(*graph, numerics);
   EXPECT_TRUE(status) << status.error().message;
-  std::map<std::string, DType> types;
-  for (int i = 0; i < graph->num_values(); ++i) {
-    const ir::Value& value = graph->value(static_cast<ir::ValueId>(i));
-    if (value.producer != ir::NodeId::kNone) types.emplace(value.name, value.type.dtype);
-  }
-  return types;
+  return types_of(*graph);
 }
 
 /// `count` products by one square matrix, v0 to v{count - 1}, of x f32[4, 64].
@@ -51,6 +56,38 @@ TEST(LowerFloats, KeepsTheEndsInFloatInBf16) {
   for (const char* name : {"v4", "v6"}) EXPECT_EQ(types[name], DType::kBF16) << name;
   types = lowered(text, {.fp16 = true});
   for (const char* name : {"v0", "v4", "v7", "y"}) EXPECT_EQ(types[name], DType::kF16) << name;
+}
+
+TEST(LowerFloats, KeepsShortSumsInFloatInBf16) {
+  ir::Graph graph;
+  const auto zeros = [&](const Extents& extents) {
+    return graph.add_constant(HostTensor::make(DType::kF32, extents).value().tensor, "w");
+  };
+  ir::ValueId x = graph.add_input("x", TensorType(DType::kF32, {1, 3, 8, 8}));
+  const auto convolve = [&](const Extents& weights, int64_t groups, int64_t pad, const char* name) {
+    x = graph
+            .add_one(ops::Convolution{.pre_pads = {pad, pad}, .post_pads = {pad, pad}, .groups = groups},
+                     {x, zeros(weights)})
+            .value();
+    graph.set_name(x, name);
+  };
+  convolve({64, 3, 3, 3}, 1, 1, "stem");
+  convolve({64, 1, 3, 3}, 64, 1, "early depthwise");
+  convolve({64, 64, 1, 1}, 1, 0, "wide");
+  for (int i = 0; i < 3; ++i) convolve({64, 64, 1, 1}, 1, 0, "middle");
+  convolve({64, 1, 3, 3}, 64, 1, "late depthwise");
+  convolve({64, 64, 1, 1}, 1, 0, "last");
+  graph.mark_output(x, "y");
+  const auto types = [&](const Numerics& numerics) {
+    ir::Graph copy = graph.clone();
+    EXPECT_TRUE(lower_floats(copy, numerics));
+    return types_of(copy);
+  };
+  auto fp16 = types({.fp16 = true}), bf16 = types({.bf16 = true});
+  for (const char* name : {"stem", "early depthwise", "wide", "late depthwise", "last"})
+    EXPECT_EQ(fp16[name], DType::kF16) << name;
+  for (const char* name : {"stem", "early depthwise", "wide", "late depthwise", "last"})
+    EXPECT_EQ(bf16[name], DType::kF32) << name;
 }
 
 TEST(LowerFloats, KeepsWhatALogarithmIsTakenOf) {
