@@ -25,9 +25,10 @@ namespace nv = nvinfer1;
 using kiln::fake_cuda::Control;
 
 struct Logger final : nv::ILogger {
-  std::vector<std::string> errors, others;
+  std::vector<std::string> errors, others, notices;  ///< notices are those of others that users see
   void log(Severity severity, const char* text) noexcept override {
     (severity <= Severity::kERROR ? errors : others).emplace_back(text);
+    if (severity == Severity::kWARNING || severity == Severity::kINFO) notices.emplace_back(text);
   }
   std::string all() const {
     std::string text;
@@ -635,7 +636,7 @@ TEST(FakeCudaAbsence, IsSaidOnce) {
   }
   const bool asked = std::getenv("KILN_DEVICE") != nullptr;
   int said = 0;
-  for (const std::string& line : asked ? logger.errors : logger.others) said += line.find(expected) != line.npos;
+  for (const std::string& line : asked ? logger.errors : logger.notices) said += line.find(expected) != line.npos;
   EXPECT_TRUE(asked ? said >= 2 : said == 1) << said << " times";
 }
 
