@@ -126,5 +126,12 @@ int cuTensorMapEncodeTiled(cuda::TensorMap* map, int, unsigned, void* address, c
   map->opaque[0] = reinterpret_cast<uint64_t>(address);
   return 0;
 }
+int cuTensorMapEncodeIm2col(cuda::TensorMap* map, int, unsigned, void* address, const uint64_t*, const uint64_t*,
+                            const int*, const int*, unsigned, unsigned, const unsigned*, int, int, int, int) {
+  if (const int early = enter("cuTensorMapEncodeIm2col", Needs::kNothing)) return early;
+  *map = {};
+  map->opaque[0] = reinterpret_cast<uint64_t>(address);
+  return 0;
+}
 
 }  // extern "C"

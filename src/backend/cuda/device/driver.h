@@ -105,6 +105,10 @@ struct Driver {
   int (*tensor_map_encode_tiled)(TensorMap* map, int type, unsigned rank, void* address, const uint64_t* extents,
                                  const uint64_t* strides_bytes, const unsigned* box, const unsigned* element_strides,
                                  int interleave, int swizzle, int l2_promotion, int out_of_bounds);
+  int (*tensor_map_encode_im2col)(TensorMap* map, int type, unsigned rank, void* address, const uint64_t* extents,
+                                  const uint64_t* strides_bytes, const int* lower_corner, const int* upper_corner,
+                                  unsigned channels, unsigned pixels, const unsigned* element_strides, int interleave,
+                                  int swizzle, int l2_promotion, int out_of_bounds);
 
   std::string path;  ///< where it was found
   int version = 0;   ///< the newest CUDA that it supports: 13000 is 13.0

@@ -113,6 +113,7 @@ SAME(func_set_attribute, cuFuncSetAttribute);
 SAME(occupancy_max_active_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor);
 SAME(launch_kernel_ex, cuLaunchKernelEx);
 SAME(tensor_map_encode_tiled, cuTensorMapEncodeTiled);
+SAME(tensor_map_encode_im2col, cuTensorMapEncodeIm2col);
 
 #define SAME_NVRTC(ours, theirs) static_assert(kSameShape<decltype(Nvrtc::ours), decltype(&theirs)>, #theirs)
 SAME_NVRTC(version, nvrtcVersion);

@@ -1,7 +1,7 @@
 /// Convolutions and deconvolutions with their epilogue.
-/// Inputs: x, w, bias or absent, residual or absent, operands of the hook.
-/// Payload: the filter's attributes, groups, and conv (a kernel of kernels/conv) or gemm (of kernels/gemm, where every
-/// output pixel reads the input pixel at its own place).
+/// Inputs: x, w, bias or absent, residual or absent, operands of the hook; last, where the kernel joins two tensors,
+/// the one whose channels come behind those of x. Payload: the filter's attributes, groups, and conv (a kernel of
+/// kernels/conv) or gemm (of kernels/gemm, where every output pixel reads the input pixel at its own place).
 #include <algorithm>
 
 #include "backend/cuda/exec/filter.h"
@@ -10,6 +10,27 @@
 
 namespace kiln::cuda {
 namespace {
+
+/// A tensor map of pixels that may lie elsewhere at every run.
+class PixelMap {
+ public:
+  Status encode(const Driver& driver, const PixelMapPlan& plan, const void* address) {
+    if (address_ == address) return {};
+    TRY(driver.check(
+        driver.tensor_map_encode_im2col(&map_, plan.type, 4, const_cast<void*>(address), plan.extents,
+                                        plan.strides_bytes, plan.lower, plan.upper, plan.channels, plan.pixels,
+                                        plan.steps, 0, kSwizzle128, kL2Promote256, kBeyondZero),
+        "encode a tensor map of ", plan.extents[3], " pictures of ", plan.extents[2], " x ", plan.extents[1], " x ",
+        plan.extents[0]));
+    address_ = address;
+    return {};
+  }
+  void* argument() { return &map_; }
+
+ private:
+  TensorMap map_{};
+  const void* address_ = nullptr;
+};
 
 struct Code {
   std::shared_ptr<const Module> module;
@@ -22,7 +43,8 @@ struct Part {
   ConvArguments arguments;
   ConvLaunch plan;
   int64_t w_offset_bytes = 0;
-  OperandMap map_w{};
+  OperandMap map_w{}, map_tiles[2]{};
+  PixelMap map_x[2]{};
 };
 
 class BoundConvolution final : public BoundStep {
@@ -55,7 +77,16 @@ class BoundConvolution final : public BoundStep {
     }
     if (plan.map_w) {
       if (plan.main.grid[0] == 0) return {};
-      TRY(part.map_w.encode(code_.main.device().driver(), *plan.map_w, a.w));
+      const Driver& driver = code_.main.device().driver();
+      TRY(part.map_w.encode(driver, *plan.map_w, a.w));
+      if (plan.map_x || plan.map_tiles) {
+        const void* behind =
+            plan.map_x_behind || plan.map_tiles_behind ? constants_.at(constants_.size() - 1, run) : nullptr;
+        void* maps[] = {TRY(map_of_x(part, driver, 0, a.x)), behind ? TRY(map_of_x(part, driver, 1, behind)) : nullptr};
+        void* one[] = {maps[0], part.map_w.argument(), &a};
+        void* two[] = {maps[0], part.map_w.argument(), maps[1], &a};
+        return launch(*run.stream, code_.main, plan.main, behind ? two : one);
+      }
       void* pointers[] = {part.map_w.argument(), &a};
       return launch(*run.stream, code_.main, plan.main, pointers);
     }
@@ -63,6 +94,16 @@ class BoundConvolution final : public BoundStep {
     void* pointers[] = {&a, &vectors};
     TRY(launch(*run.stream, code_.main, plan.main, pointers));
     return vectors ? launch(*run.stream, *code_.reduce, plan.reduce, pointers) : Status();
+  }
+
+  /// The map by which the kernel reads x, or the tensor behind it.
+  static Result<void*> map_of_x(Part& part, const Driver& driver, size_t which, const void* address) {
+    if (part.plan.map_x) {
+      TRY(part.map_x[which].encode(driver, which ? *part.plan.map_x_behind : *part.plan.map_x, address));
+      return part.map_x[which].argument();
+    }
+    TRY(part.map_tiles[which].encode(driver, which ? *part.plan.map_tiles_behind : *part.plan.map_tiles, address));
+    return part.map_tiles[which].argument();
   }
 
   const Code& code_;
@@ -80,11 +121,13 @@ Result<FilterExtents> filter_of(const Extents& w, const FilterSpec& spec, int64_
 /// Whether a kernel that wants w in its own order can pack this one.
 Status check_packing(const ConvKernel& kernel, const FilterSpec& spec, const FilterExtents& filter, DType type) {
   const bool depthwise = kernel.family == ConvFamily::kDepthwise;
-  return require(type == kernel.element && (!depthwise || (filter.in_channels == 1 && filter.out_channels == 1)) &&
-                     (kernel.pad_channels == 0 || (!spec.transposed && kernel.pad_channels >= filter.in_channels)) &&
-                     (!spec.transposed || (!depthwise && has_phases(spec.bind({}, {})))),
-                 "the kernel '", kernel.name(), "' is not for such a filter of ", type,
-                 ": the plan is damaged, build it again");
+  return require(
+      type == kernel.element && (!depthwise || (filter.in_channels == 1 && filter.out_channels == 1)) &&
+          (kernel.pad_channels == 0 || (!spec.transposed && kernel.pad_channels >= filter.in_channels)) &&
+          (!spec.transposed || (!depthwise && has_phases(spec.bind({}, {})))) && (!kernel.shuffle || spec.abuts()) &&
+          (kernel.family != ConvFamily::kStem || takes_stem(kernel, filter)) &&
+          (kernel.family != ConvFamily::kHalo || takes_halo(kernel, filter)),
+      "the kernel '", kernel.name(), "' is not for such a filter of ", type, ": the plan is damaged, build it again");
 }
 
 class LoadedConvolution final : public LoadedStep {
@@ -101,22 +144,28 @@ class LoadedConvolution final : public LoadedStep {
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
+    const Extents &w = shapes.inputs[1], &y = shapes.outputs[0];
+    Extents x = shapes.inputs[0];
+    ConvArguments a;
+    a.x_strides = strides_of(x_, x);
+    if (kernel_.joined) {
+      a.joined = static_cast<int32_t>(x[1]);
+      a.joined_strides = TRY(join(x, shapes.inputs.back()));
+    }
     TRY(spec_.check(x, y));
     const FilterExtents filter = TRY(filter_of(w, spec_, groups_));
     TRY(require(x[1] == groups_ * filter.in_channels && y[1] == groups_ * filter.out_channels, "a convolution of ", x,
                 " by ", w, " to ", y, ": the plan is damaged, build it again"));
-    ConvArguments a;
     a.window = spec_.bind(x, y);
-    a.x_strides = strides_of(x_, x);
     a.y_strides = strides_of(y_, y);
     a.images = static_cast<int32_t>(y[0]);
     const int64_t pixels = y[0] * a.window.out_pixels();
     TRY(require(pixels < (int64_t{1} << 31), "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
     a.pixels = static_cast<int32_t>(pixels);
     set_filter(kernel_, filter, a);
+    if (kernel_.shuffle) TRY(shuffle_taps(a));
     std::vector<Part> parts;
-    if (spec_.transposed && packs_filter(kernel_)) {
+    if (spec_.transposed && packs_filter(kernel_) && !kernel_.shuffle) {
       parts = TRY(phases(a, filter));
     } else {
       ConvLaunch plan = TRY(plan_conv(kernel_, a, num_multiprocessors()));
@@ -130,6 +179,15 @@ class LoadedConvolution final : public LoadedStep {
   }
 
  private:
+  /// Adds the channels of the tensor behind x to its extents; returns its strides.
+  static Result<ConvStrides> join(Extents& x, const Extents& behind) {
+    TRY(require(behind.size() == x.size() && behind[0] == x[0] && behind[1] > 0 && behind[1] < int64_t{1} << 30 &&
+                    x[1] < int64_t{1} << 30 &&
+                    std::ranges::equal(std::span(behind).subspan(2), std::span(x).subspan(2)),
+                "a convolution joins ", behind, " to ", x, ": the plan is damaged, build it again"));
+    x[1] += behind[1];
+    return strides_of(Format::channels_last(static_cast<int>(x.size())), behind);
+  }
   int64_t num_multiprocessors() const { return code_.main.device().properties().num_multiprocessors; }
 
   /// The parts of a deconvolution with `whole` arguments.
@@ -209,6 +267,10 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
   const ConvKernel kernel = TRY(ConvKernel::parse(TRY(spec.payload.get_record("conv"))));
   TRY(require(spec.inputs[0].rank == static_cast<int>(filter.kernel.size()) + 2, "a convolution's input has rank ",
               spec.inputs[0].rank, " for ", filter.kernel.size(), " spatial axes"));
+  TRY(require(!kernel.joined || (spec.inputs.size() > kFirstEpilogueInput + EpilogueArguments::kFixed &&
+                                 spec.inputs.back().present && !arguments.constants.back() &&
+                                 spec.inputs.back().format == Format::channels_last(spec.inputs[0].rank)),
+              "a convolution that joins tensors has no second one: the plan is damaged, build it again"));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce, pad;
@@ -219,8 +281,9 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
     const HostTensor& w = *arguments.constants[1];
     const FilterExtents extents = TRY(filter_of(w.extents(), filter, groups));
     TRY(check_packing(kernel, filter, extents, w.dtype()));
-    const Bytes packed = filter.transposed ? pack_phases(kernel, extents, phases_of(filter.bind({}, {})), w.bytes())
-                                           : pack_filter(kernel, extents, w.bytes());
+    const bool by_phases = filter.transposed && !kernel.shuffle;
+    const Bytes packed = by_phases ? pack_phases(kernel, extents, phases_of(filter.bind({}, {})), w.bytes())
+                                   : pack_filter(kernel, extents, w.bytes());
     TRY(constants.put(1, arguments, packed));
   }
   TRY(constants.upload_rest(arguments));

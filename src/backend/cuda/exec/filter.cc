@@ -26,6 +26,13 @@ Result<FilterSpec> FilterSpec::parse(const Record& payload) {
   return spec;
 }
 
+bool FilterSpec::abuts() const {
+  const auto all = [](const Extents& e, int64_t value) {
+    return std::ranges::all_of(e, [=](int64_t x) { return x == value; });
+  };
+  return kernel == strides && all(pads, 0) && all(dilations, 1) && !same_upper && !same_lower;
+}
+
 Status FilterSpec::check(const Extents& in, const Extents& out) const {
   constexpr int64_t kMost = int64_t{1} << 31;
   const size_t rank = kernel.size() + 2;

@@ -16,6 +16,8 @@ struct FilterSpec {
 
   static Result<FilterSpec> parse(const Record& payload);
   Record record() const;
+  /// Whether windows lie side by side: a kernel as large as its strides, without pads.
+  bool abuts() const;
   /// Whether these are extents of a convolution or pooling with these attributes, and kernels count them.
   Status check(const Extents& in, const Extents& out) const;
   /// `in` and `out` are logical extents [N, C, spatial...]; both empty, the window has what they do not decide.

@@ -1,9 +1,11 @@
 #include "backend/cuda/tactics/convolution.h"
 
+#include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/cudnn.h"
 #include "backend/cuda/tactics/filter_convolution.h"
 #include "backend/cuda/tactics/registry.h"
+#include "ops/concatenation.h"
 #include "ops/convolution.h"
 #include "tactics/hook.h"
 
@@ -18,11 +20,48 @@ Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& e
   return contraction_region(cx, root, epilogue);
 }
 
+Match match_convolution(const TacticContext& cx, ir::NodeId root) {
+  return checked(cx, match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, region_of, true));
+}
+
+/// The region with the two tensors that make the convolution's input instead of it: one first, the other last.
+Match join_inputs(const TacticContext& cx, Region region) {
+  const ir::Value& x = cx.graph.value(region.inputs[0]);
+  if (x.producer == ir::NodeId::kNone) return reject("no node makes x");
+  const ir::Node& node = cx.graph.node(x.producer);
+  const auto* join = node.op.as<ops::Concatenation>();
+  if (!join || node.inputs.size() != 2 || (join->axis != 1 && join->axis != 1 - x.type.rank()))
+    return reject("x is not two tensors joined along their channels");
+  if (x.users.size() != 1 || cx.graph.is_output(region.inputs[0])) return reject("others read x");
+  if (cx.graph.node(region.nodes[0]).op.as<ops::Convolution>()->groups != 1) return reject("there are groups");
+  const int64_t line = kLineBytes / (bits_of(x.type.dtype) / 8);
+  for (const ir::ValueId part : node.inputs) {
+    const sym::Expr& channels = cx.graph.type(part).shape[1];
+    if (cx.graph.constant(part)) return reject("a part of x is constant");
+    if (!channels.constant() || *channels.constant() % (part == node.inputs[0] ? line : 8) != 0)
+      return reject("parts of x with ", cx.graph.type(part), " are not for lines of ", line, " channels");
+  }
+  region.inputs[0] = node.inputs[0];
+  region.inputs.push_back(node.inputs[1]);
+  region.nodes.insert(region.nodes.begin(), x.producer);
+  region.data.set("joined", true);
+  return region;
+}
+
+const ops::Convolution& op_of(const TacticContext& cx, const Region& region) {
+  return *cx.graph.node(region.nodes[region.data.find("joined") ? 1 : 0]).op.as<ops::Convolution>();
+}
+FilterSpec spec_of(const TacticContext& cx, const Region& region) {
+  return filter_spec(op_of(cx, region), *cx.graph.type(region.inputs[1]).extents(), /*transposed=*/false);
+}
+
 class ConvolutionTactic final : public Tactic {
  public:
-  std::string_view name() const override { return "convolution"; }
+  explicit ConvolutionTactic(bool joined) : joined_(joined) {}
+  std::string_view name() const override { return joined_ ? "joined convolution" : "convolution"; }
   Match match(const TacticContext& cx, ir::NodeId root) const override {
-    return checked(cx, match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, region_of, true));
+    Match region = match_convolution(cx, root);
+    return region && joined_ ? join_inputs(cx, std::move(*region)) : region;
   }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     return filter_variants(cx, region, spec_of(cx, region), op_of(cx, region).groups);
@@ -32,24 +71,24 @@ class ConvolutionTactic final : public Tactic {
   }
 
  private:
-  static const ops::Convolution& op_of(const TacticContext& cx, const Region& region) {
-    return *cx.graph.node(region.nodes[0]).op.as<ops::Convolution>();
-  }
-  static FilterSpec spec_of(const TacticContext& cx, const Region& region) {
-    return filter_spec(op_of(cx, region), *cx.graph.type(region.inputs[1]).extents(), /*transposed=*/false);
-  }
+  bool joined_;
 };
 
 }  // namespace
 
 const Tactic& convolution_tactic() {
-  static const ConvolutionTactic tactic;
+  static const ConvolutionTactic tactic(/*joined=*/false);
+  return tactic;
+}
+const Tactic& joined_convolution_tactic() {
+  static const ConvolutionTactic tactic(/*joined=*/true);
   return tactic;
 }
 
 template <>
 TacticList tactics_of<ops::Convolution>() {
-  static const Tactic* const kList[] = {&convolution_tactic(), &cublaslt_point_tactic(), &cudnn_tactic()};
+  static const Tactic* const kList[] = {&convolution_tactic(), &joined_convolution_tactic(), &cublaslt_point_tactic(),
+                                        &cudnn_tactic()};
   return kList;
 }
 

@@ -16,6 +16,14 @@ bool is_point(const FilterSpec& spec, int64_t groups) {
   return groups == 1 && !spec.transposed && all(spec.kernel, 1) && all(spec.strides, 1) && all(spec.pads, 0);
 }
 
+/// Whether what a window reaches beyond a picture fits a tensor map of pixels, whatever the picture.
+static bool fits_maps(const FilterSpec& spec) {
+  for (size_t i = 0; i < spec.kernel.size(); ++i)
+    if (spec.dilations[i] * (spec.kernel[i] - 1) > 48 || spec.strides[i] > 8 || spec.pads[i] < -48 || spec.pads[i] > 48)
+      return false;
+  return true;
+}
+
 std::vector<Variant> filter_variants(const TacticContext& cx, const Region& region, const FilterSpec& spec,
                                      int64_t groups) {
   const TensorType &x = cx.graph.type(region.inputs[0]), &w = cx.graph.type(region.inputs[1]),
@@ -37,7 +45,13 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     traits.kernel_h = axes == 2 ? spec.kernel[0] : 1;
     traits.kernel_w = spec.kernel.back();
     traits.stride = spec.strides.back();
+    traits.stride_h = axes == 2 ? spec.strides[0] : traits.stride;
+    traits.out_h = axes == 2 ? opt[2] : 1;
+    traits.out_w = opt.back();
   }
+  traits.pictures = spec.kernel.size() <= 2 && fits_maps(spec);
+  traits.joined = region.data.find("joined") != nullptr;
+  traits.abutting = spec.transposed && spec.abuts();
   const Machine machine = machine_of(device_of(cx).properties());
   const Format last = Format::channels_last(x.rank());
   std::vector<Variant> result;
@@ -47,7 +61,13 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   };
   for (const ConvCandidate& candidate : conv_candidates(traits, machine)) {
     add(candidate, "conv", candidate.kernel.channels_last ? last : Format::linear());
-    if (candidate.kernel.pad_channels) result.back().inputs[0] = Format::linear();  // as pictures come
+    if (traits.joined) result.back().inputs.back() = last;
+    if (candidate.kernel.pad_channels || candidate.kernel.family == ConvFamily::kStem)
+      result.back().inputs[0] = Format::linear();  // as pictures come
+  }
+  if (traits.joined) {
+    keep_likeliest(cx, result);
+    return result;
   }
   // Pads behind alone make more pixels than there were.
   if (is_point(spec, groups) && std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {

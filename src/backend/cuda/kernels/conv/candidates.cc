@@ -19,9 +19,20 @@ class Candidates {
   }
 
   std::vector<ConvCandidate> take() {
+    if (t_.joined) {  // only the copy engine reads two tensors
+      result_ = im2col_candidates(t_, machine_);
+      const std::vector<ConvCandidate> halo = halo_candidates(t_, machine_);
+      result_.insert(result_.end(), halo.begin(), halo.end());
+      std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
+      return std::move(result_);
+    }
+    result_ = im2col_candidates(t_, machine_);
+    // Its pixels are copied by threads only where lines of the copy engine would be far from full.
+    const int64_t line = kLineBytes / bytes_of(t_.element), lines = (t_.filter.in_channels + line - 1) / line;
+    copied_ = !result_.empty() && 4 * t_.filter.in_channels >= 3 * lines * line;
     if (t_.constant_filter && t_.transposed && t_.phases > 0 && (t_.element != DType::kF32 || t_.tf32)) {
       if (machine_.compute >= 80) add_mma();
-      if (machine_.compute == 90 && t_.filter.groups == 1) add_wgmma();
+      if (machine_.compute == 90 && t_.filter.groups == 1 && !copied_) add_wgmma();
     }
     if (t_.constant_filter && !t_.transposed) {
       if (t_.filter.in_channels == 1 && t_.filter.out_channels == 1) add_depthwise();
@@ -33,12 +44,14 @@ class Candidates {
           if (pad && pad * bytes_of(t_.element) > 16) continue;
           kernel_.pad_channels = pad;
           add_mma();
-          if (machine_.compute == 90 && t_.filter.groups == 1) add_wgmma();
+          if (machine_.compute == 90 && t_.filter.groups == 1 && !copied_) add_wgmma();
           kernel_.pad_channels = 0;
           if (!padded) break;
         }
       }
     }
+    for (const auto& more : {stem_candidates(t_, machine_), halo_candidates(t_, machine_)})
+      result_.insert(result_.end(), more.begin(), more.end());
     add_simt();
     std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
     return std::move(result_);
@@ -179,6 +192,7 @@ class Candidates {
   const Machine& machine_;
   ConvKernel kernel_;
   std::vector<ConvCandidate> result_;
+  bool copied_ = false;  ///< by the copy engine
 };
 
 }  // namespace

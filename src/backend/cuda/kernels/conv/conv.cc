@@ -8,9 +8,12 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"simt", "mma", "depthwise", "wgmma"};
-constexpr std::string_view kFiles[] = {"conv/simt.cu", "conv/mma.cu", "depthwise/depthwise.cu", "conv/wgmma.cu"};
-constexpr const char* kEntries[] = {"conv_simt", "conv_mma", "depthwise", "conv_wgmma"};
+constexpr std::string_view kFamilies[] = {"simt", "mma", "depthwise", "wgmma", "im2col", "stem", "halo"};
+constexpr std::string_view kFiles[] = {"conv/simt.cu",  "conv/mma.cu",    "depthwise/depthwise.cu",
+                                       "conv/wgmma.cu", "conv/im2col.cu", "conv/stem.cu",
+                                       "conv/halo.cu"};
+constexpr const char* kEntries[] = {"conv_simt",   "conv_mma",  "depthwise", "conv_wgmma",
+                                    "conv_im2col", "conv_stem", "conv_halo"};
 constexpr int64_t kDepthwiseThreads = 128;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -21,8 +24,8 @@ int64_t channels_read(const ConvKernel& kernel, const FilterExtents& filter) {
 }
 /// Elements from one output channel of a packed filter to the next: whole 16-byte pieces.
 int64_t packed_pitch(const ConvKernel& kernel, const FilterExtents& filter) {
-  const int64_t whole = 16 / bytes_of(kernel.element);
-  return ceil_div(filter.taps * channels_read(kernel, filter), whole) * whole;
+  const int64_t whole = 16 / bytes_of(kernel.element), taps = kernel.shuffle ? 1 : filter.taps;
+  return ceil_div(taps * channels_read(kernel, filter), whole) * whole;
 }
 
 }  // namespace
@@ -35,6 +38,11 @@ std::string ConvKernel::name() const {
       return str(kernel_w ? "depthwise rows " : "depthwise ", vec, " channels, ", columns, " columns", order);
     default: break;
   }
+  if (family == ConvFamily::kHalo) return str("halo ", tile.name(), " in ", tile.stages);
+  if (family == ConvFamily::kStem) return str("stem ", tile.bm, "x", tile.bn, ", ", lines, " lines of ", parts);
+  if (family == ConvFamily::kIm2col)
+    return str("im2col ", tile.name(), " in ", tile.stages, splits > 1 ? str(", k in ", splits) : "",
+               shuffle ? ", shuffled" : "");
   const std::string_view units = family == ConvFamily::kWgmma ? "wgmma " : element == DType::kF32 ? "tf32 " : "mma ";
   return str(units, tile.name(), " in ", tile.stages, splits > 1 ? str(", k in ", splits) : "",
              piece == 16 ? "" : str(", pieces of ", piece, " bytes"), pad_channels ? ", padded" : "");
@@ -50,7 +58,12 @@ Record ConvKernel::record() const {
       .set("vec", vec)
       .set("columns", columns)
       .set("splits", splits)
-      .set("pad_channels", pad_channels);
+      .set("pad_channels", pad_channels)
+      .set("lines", lines)
+      .set("parts", parts)
+      .set("channels", channels)
+      .set("joined", joined)
+      .set("shuffle", shuffle);
   return record;
 }
 
@@ -78,6 +91,11 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
   kernel.stride = compiled_in[2];
   kernel.splits = TRY(record.get_int("splits"));
   kernel.pad_channels = TRY(record.get_int("pad_channels"));
+  kernel.lines = TRY(record.get_int("lines"));
+  kernel.parts = TRY(record.get_int("parts"));
+  kernel.channels = TRY(record.get_int("channels"));
+  kernel.joined = TRY(record.get_bool("joined"));
+  kernel.shuffle = TRY(record.get_bool("shuffle"));
   TRY(require(kernel.pad_channels >= 0 && kernel.pad_channels <= 8, "a convolution pads to ", kernel.pad_channels,
               " channels"));
   TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.columns >= 1 &&
@@ -88,22 +106,24 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
     TRY(require(type == DType::kF32 || type == DType::kF16 || type == DType::kBF16, "no convolution is of ", type));
   const bool simt = kernel.family == ConvFamily::kSimt, depthwise = kernel.family == ConvFamily::kDepthwise;
   TRY(require((depthwise || simt == (kernel.tile.warps_m == 0)) &&
-                  (!(simt || depthwise) || (kernel.splits == 1 && kernel.pad_channels == 0)),
+                  (!(simt || depthwise) || (kernel.splits == 1 && kernel.pad_channels == 0)) &&
+                  (!kernel.joined || kernel.family == ConvFamily::kIm2col || kernel.family == ConvFamily::kHalo) &&
+                  (!kernel.shuffle || (kernel.family == ConvFamily::kIm2col && kernel.transposed)),
               "a convolution by ", family, " is not tiled by ", kernel.tile.name(), " in ", kernel.splits, " splits"));
   return kernel;
 }
 
 std::string_view entry_of(const ConvKernel& kernel) {
-  return kernel.kernel_w ? "depthwise_rows" : kEntries[static_cast<size_t>(kernel.family)];
+  const bool rows = kernel.family == ConvFamily::kDepthwise && kernel.kernel_w;
+  return rows ? "depthwise_rows" : kEntries[static_cast<size_t>(kernel.family)];
 }
 
 KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
   const auto family = static_cast<size_t>(kernel.family);
-  KernelSource source{kernel.kernel_w ? "depthwise/rows.cu" : kFiles[family],
-                      epilogue_source(epilogue),
-                      {},
-                      std::string(entry_of(kernel))};
-  if (kernel.family == ConvFamily::kWgmma)
+  const bool rows = kernel.family == ConvFamily::kDepthwise && kernel.kernel_w;
+  KernelSource source{
+      rows ? "depthwise/rows.cu" : kFiles[family], epilogue_source(epilogue), {}, std::string(entry_of(kernel))};
+  if (kernel.family >= ConvFamily::kWgmma)
     source.defines = {str("BM=", kernel.tile.bm), str("BN=", kernel.tile.bn), str("STAGES=", kernel.tile.stages)};
   else if (kernel.family != ConvFamily::kDepthwise)
     source.defines = kernel.tile.defines();
@@ -112,6 +132,8 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
   };
   define("ELEMENT", element_name(kernel.element));
   define("RESULT", element_name(kernel.result));
+  if (kernel.family == ConvFamily::kIm2col || kernel.family == ConvFamily::kHalo) define("JOINED", int{kernel.joined});
+  if (kernel.family >= ConvFamily::kIm2col && epilogue.bias) define("BIAS", element_name(*epilogue.bias));
   switch (kernel.family) {
     case ConvFamily::kSimt:
       define("TRANSPOSED", int{kernel.transposed});
@@ -130,6 +152,28 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
       define("PAD_CHANNELS", kernel.pad_channels);
       define("VEC", kernel.vec);
       define("SPLIT", kernel.splits);
+      source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
+      break;
+    case ConvFamily::kIm2col:
+      define("VEC", kernel.vec);
+      define("SPLIT", kernel.splits);
+      define("SHUFFLE", int{kernel.shuffle});
+      source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
+      break;
+    case ConvFamily::kHalo:
+      define("VEC", kernel.vec);
+      define("KERNEL_H", kernel.kernel_h);
+      define("KERNEL_W", kernel.kernel_w);
+      source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
+      break;
+    case ConvFamily::kStem:
+      define("VEC", kernel.vec);
+      define("LINES", kernel.lines);
+      define("PARTS", kernel.parts);
+      define("CHANNELS", kernel.channels);
+      define("KERNEL_H", kernel.kernel_h);
+      define("KERNEL_W", kernel.kernel_w);
+      define("STRIDE", kernel.stride);
       source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
       break;
     case ConvFamily::kDepthwise:
@@ -159,11 +203,20 @@ Result<FilterExtents> FilterExtents::of(std::span<const int64_t> w, int64_t grou
 bool packs_filter(const ConvKernel& kernel) { return kernel.family != ConvFamily::kSimt; }
 
 Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& f, std::span<const std::byte> elements) {
+  if (kernel.family == ConvFamily::kStem) return pack_stem(kernel, f, elements);
   const auto size = static_cast<size_t>(bytes_of(kernel.element));
   const bool depthwise = kernel.family == ConvFamily::kDepthwise;
   const int64_t pitch = depthwise ? 0 : packed_pitch(kernel, f), outs = f.groups * f.out_channels;
-  Bytes packed(static_cast<size_t>(depthwise ? f.taps * outs : outs * pitch) * size);
+  const int64_t lines = kernel.shuffle ? f.taps * outs : outs;
+  Bytes packed(static_cast<size_t>(depthwise ? f.taps * outs : lines * pitch) * size);
   const std::byte* from = elements.data();
+  if (kernel.shuffle) {
+    for (int64_t in = 0; in < f.in_channels; ++in)
+      for (int64_t out = 0; out < outs; ++out)
+        for (int64_t tap = 0; tap < f.taps; ++tap, from += size)
+          std::memcpy(packed.data() + static_cast<size_t>((tap * outs + out) * pitch + in) * size, from, size);
+    return packed;
+  }
   for (int64_t out = 0; out < outs; ++out)
     for (int64_t in = 0; in < f.in_channels; ++in)
       for (int64_t tap = 0; tap < f.taps; ++tap, from += size) {
@@ -226,6 +279,9 @@ Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t
     return require(blocks < (int64_t{1} << 31), "a convolution of ", blocks, " blocks is more than a grid");
   };
   a.splits = 1;
+  if (kernel.family == ConvFamily::kHalo) return plan_halo(kernel, a, multiprocessors);
+  if (kernel.family == ConvFamily::kStem) return plan_stem(kernel, a, multiprocessors);
+  if (kernel.family == ConvFamily::kIm2col) return plan_im2col(kernel, a, multiprocessors);
   TRY(require(a.out_channels == 0 || a.groups < (int64_t{1} << 31) / a.out_channels, "a convolution makes ", channels,
               " channels; kernels count to 2^31"));
   if (kernel.family == ConvFamily::kDepthwise) {

@@ -18,7 +18,10 @@ enum class ConvFamily : uint8_t {
   kSimt,       ///< conv/simt.cu: plain FMA, any strides and groups, transposed too
   kMma,        ///< conv/mma.cu: tensor cores, channels last
   kDepthwise,  ///< depthwise/: an input channel an output channel; rows.cu where `kernel_w` is set
-  kWgmma       ///< conv/wgmma.cu: sm_90a, channels last, one group; splits are blocks of a cluster
+  kWgmma,      ///< conv/wgmma.cu: sm_90a, channels last, one group; splits are blocks of a cluster
+  kIm2col,     ///< conv/im2col.cu: the same by the copy engine, of pictures whose pixels are whole 16 bytes
+  kStem,       ///< conv/stem.cu: sm_90a, pictures of few channels to channels last
+  kHalo        ///< conv/halo.cu: sm_90a, pictures of few channels, channels last, stride 1: weights stay in the block
 };
 
 /// What a kernel is compiled for, and how many blocks share the sums.
@@ -31,9 +34,12 @@ struct ConvKernel {
   int64_t piece = 0;          ///< kMma and kWgmma: bytes of x that lie within a tap and are aligned
   int64_t vec = 1;            ///< kMma and kDepthwise: channels that are stored at once
   int64_t columns = 1;        ///< kDepthwise: pixels of a row that a thread makes
-  int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< kDepthwise: extents and step along a row that are compiled in
-  int64_t pad_channels = 0;  ///< kMma and kWgmma: a launch in front pads x to so many; 0: none does
-  int64_t splits = 1;        ///< kMma and kWgmma
+  int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< kDepthwise, kStem, kHalo: of a row's step; compiled in
+  int64_t pad_channels = 0;                    ///< kMma and kWgmma: a launch in front pads x to so many; 0: none does
+  int64_t splits = 1;                          ///< kMma, kWgmma and kIm2col
+  int64_t lines = 0, parts = 0, channels = 0;  ///< kStem: rows that a block makes at once, tiles a row; of x
+  bool joined = false;   ///< kIm2col and kHalo: x is two tensors, one's channels behind the other's
+  bool shuffle = false;  ///< kIm2col: a deconvolution whose kernel is its stride, as one product
 
   std::string name() const;
   Record record() const;
@@ -64,12 +70,15 @@ struct ConvArguments {
   void* y = nullptr;
   float* partial = nullptr;
   EpilogueArguments epilogue;
-  ConvStrides x_strides, y_strides;
+  ConvStrides x_strides, y_strides, joined_strides;  ///< the last of the second tensor of x
   int64_t w_group = 0, w_out = 0, w_in = 0, w_tap = 0;
-  int64_t y_first = 0;  ///< where the first pixel lies in y; tensor-core kernels only
-  int32_t pixels = 0;   ///< of y, all images together
+  int64_t y_first = 0;           ///< where the first pixel lies in y; tensor-core kernels only
+  int64_t y_pixel = 0;           ///< from pixel to pixel of y; 0 where strides differ
+  int64_t tap_y = 0, tap_x = 0;  ///< of y, where columns are taps of tap_columns channels, taps_w a row
+  int32_t pixels = 0;            ///< of y, all images together
   int32_t groups = 1, in_channels = 1, out_channels = 1, splits = 1;  ///< channels of one group
-  int32_t images = 1;
+  int32_t images = 1, tap_columns = 1, taps_w = 1;
+  int32_t joined = 0;  ///< channels of x before those of a second tensor, where there is one
   ConvWindow window;
 };
 
@@ -94,12 +103,23 @@ Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& filter, std::sp
 /// Sets channels and the strides of w.
 void set_filter(const ConvKernel& kernel, const FilterExtents& filter, ConvArguments& arguments);
 
+/// How kIm2col reads x: what the driver is asked to encode. Axes are channels, width, height, images.
+struct PixelMapPlan {
+  int type = 0;
+  uint64_t extents[4] = {1, 1, 1, 1}, strides_bytes[3] = {16, 16, 16};
+  int lower[2] = {0, 0},
+      upper[2] = {0, 0};  ///< of the first tap's positions, width and height; the latter from the end
+  uint32_t channels = 1, pixels = 1, steps[4] = {1, 1, 1, 1};
+};
+
 /// The launches of a convolution; `main` first, then, where `reduce_vectors` is not 0, kConvReduce.
 struct ConvLaunch {
   LaunchShape main, reduce;
   int64_t reduce_vectors = 0;
   int64_t workspace_bytes = 0;
   std::optional<MapPlan> map_w;
+  std::optional<PixelMapPlan> map_x, map_x_behind;     ///< the latter where x is two tensors
+  std::optional<MapPlan> map_tiles, map_tiles_behind;  ///< of x, where it is read in tiles
   LaunchShape pad;
   PadArguments pad_arguments;  ///< with pixels where the kernel pads
   int64_t padded_bytes = 0;    ///< of the workspace, in front of partial sums
@@ -110,6 +130,25 @@ Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& arguments,
 /// Dynamic shared memory of conv/wgmma.cu.
 int64_t wgmma_shared_bytes(const ConvKernel& kernel);
 
+/// Whether the channels of x's first tensor, where there are two, are whole lines of the copy engine.
+Status require_lines(const ConvKernel& kernel, const ConvArguments& arguments);
+/// Of a deconvolution's arguments, those of the product that it is where its kernel is its stride.
+Status shuffle_taps(ConvArguments& arguments);
+/// plan_conv for kIm2col.
+Result<ConvLaunch> plan_im2col(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
+
+/// The tensor map of a filter in the order of kIm2col and kHalo; axes are channels, taps, out channels.
+MapPlan map_of_weights(const ConvKernel& kernel, const ConvArguments& arguments, int64_t box_columns);
+/// Whether kHalo can have such a filter, and its parameters are sound.
+bool takes_halo(const ConvKernel& kernel, const FilterExtents& filter);
+/// plan_conv for kHalo.
+Result<ConvLaunch> plan_halo(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
+/// Whether kStem can have such a filter, and its parameters are sound.
+bool takes_stem(const ConvKernel& kernel, const FilterExtents& filter);
+/// plan_conv and pack_filter for kStem.
+Result<ConvLaunch> plan_stem(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
+Bytes pack_stem(const ConvKernel& kernel, const FilterExtents& filter, std::span<const std::byte> elements);
+
 /// What a convolution allows a kernel to assume, and its extents at the optimum.
 struct ConvTraits {
   DType element = DType::kF32, result = DType::kF32;
@@ -118,11 +157,21 @@ struct ConvTraits {
   int64_t pixels = 1;                              ///< of y, all images together
   int64_t phases = 0;                              ///< of a deconvolution that has them
   int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< of pictures without dilation; else 0
+  int64_t stride_h = 0, out_h = 0, out_w = 0;      ///< of such pictures
+  bool pictures = false;                           ///< of at most two axes, and what a window reaches fits tensor maps
+  bool joined = false;                             ///< x is two tensors, lines of channels and more behind them
+  bool abutting = false;                           ///< a deconvolution whose kernel is its stride, without pads
 };
 struct ConvCandidate {
   ConvKernel kernel;
   double estimate_us;
 };
+/// Those of kHalo.
+std::vector<ConvCandidate> halo_candidates(const ConvTraits& traits, const Machine& machine);
+/// Those of kStem.
+std::vector<ConvCandidate> stem_candidates(const ConvTraits& traits, const Machine& machine);
+/// Those of kIm2col.
+std::vector<ConvCandidate> im2col_candidates(const ConvTraits& traits, const Machine& machine);
 /// Kernels worth timing, the likeliest first; kSimt, channels last and first, always among them.
 std::vector<ConvCandidate> conv_candidates(const ConvTraits& traits, const Machine& machine);
 

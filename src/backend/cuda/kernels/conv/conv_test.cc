@@ -64,6 +64,95 @@ TEST(Conv, FewChannelsArePadded) {
   EXPECT_EQ(arguments.x_strides.at[1], 20);
   EXPECT_EQ(plan.padded_bytes, 512);
 }
+TEST(Conv, PicturesAreCopiedByPixels) {
+  ConvTraits t = traits(DType::kF16, {1, 64, 128, 9}, 2 * 7 * 6);
+  EXPECT_TRUE(im2col_candidates(t, {}).empty());  // it may have three axes
+  t.pictures = true;
+  ConvKernel kernel = im2col_candidates(t, {}).front().kernel;
+  ConvArguments a;
+  a.images = 2;
+  a.pixels = 2 * 4 * 3;
+  for (const auto& [axis, in, out] : {std::array{1, 7, 4}, std::array{2, 6, 3}}) {
+    a.window.in[axis] = in, a.window.out[axis] = out;
+    a.window.kernel[axis] = 3, a.window.stride[axis] = 2, a.window.pad[axis] = 1;
+  }
+  a.x_strides = {7 * 6 * 64, 1, {0, 6 * 64, 64}};
+  a.y_strides = {4 * 3 * 128, 1, {0, 3 * 128, 128}};
+  set_filter(kernel, t.filter, a);
+  const ConvLaunch plan = *plan_conv(kernel, a, 132);
+  EXPECT_EQ(a.y_pixel, 128);
+  ASSERT_TRUE(plan.map_x && plan.map_w);
+  EXPECT_EQ(plan.map_x->extents[1], 6u);
+  EXPECT_EQ(plan.map_x->lower[0], -1);
+  EXPECT_EQ(plan.map_x->upper[0], -2);  // columns -1, 1, 3 of 6
+  EXPECT_EQ(plan.map_x->upper[1], -1);  // rows -1, 1, 3, 5 of 7
+  EXPECT_EQ(plan.map_w->extents[1], 9u);
+  EXPECT_EQ(plan.map_w->strides_bytes[1], 9u * 64 * 2);
+}
+TEST(Conv, AbuttingTapsOfADeconvolutionAreColumns) {
+  ConvKernel kernel;
+  kernel.family = ConvFamily::kIm2col;
+  kernel.transposed = kernel.shuffle = true;
+  const FilterExtents filter{1, 2, 3, 2};  // w[in][out][tap]
+  const float w[] = {0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15};
+  const Bytes packed = pack_filter(kernel, filter, std::as_bytes(std::span(w)));
+  ASSERT_EQ(packed.size(), 6u * 16);  // a line a tap and out channel
+  float line[4];
+  std::memcpy(line, packed.data() + 4 * 16, sizeof line);  // tap 1, out 1
+  EXPECT_EQ(std::vector<float>(line, line + 2), (std::vector<float>{3, 13}));
+  ConvArguments a;
+  a.images = 1;
+  a.window.in[2] = 5, a.window.out[2] = 10, a.window.kernel[2] = a.window.stride[2] = 2;
+  a.y_strides = {30, 1, {30, 30, 3}};
+  set_filter(kernel, filter, a);
+  ASSERT_TRUE(shuffle_taps(a));
+  EXPECT_EQ(a.out_channels, 6);
+  EXPECT_EQ(a.pixels, 5);
+  EXPECT_EQ(a.tap_x, 3);
+  EXPECT_EQ(a.y_strides.at[2], 6);
+}
+TEST(Conv, FirstLayersKeepLinesOfPaddedTaps) {
+  ConvTraits t = traits(DType::kF16, {1, 3, 64, 49}, 12544);
+  t.kernel_h = t.kernel_w = 7, t.stride = t.stride_h = 2, t.out_w = 112, t.pictures = true;
+  const auto candidates = stem_candidates(t, {});
+  ASSERT_EQ(candidates.size(), 4u);  // 1 to 8 lines
+  const ConvKernel kernel = candidates.front().kernel;
+  EXPECT_EQ(kernel.tile.bn, 112);
+  EXPECT_TRUE(takes_stem(kernel, t.filter));
+  EXPECT_FALSE(takes_stem(kernel, {1, 5, 64, 49}));
+  std::vector<_Float16> w(64 * 3 * 49);
+  w[(2 * 3 + 1) * 49 + 8] = 5;  // out 2, in 1, tap (1, 1): k = 32 + 4 + 1
+  const Bytes packed = pack_filter(kernel, t.filter, std::as_bytes(std::span(w)));
+  ASSERT_EQ(packed.size(), 7u * 32 * 64 * 2);
+  _Float16 found;
+  std::memcpy(&found, packed.data() + ((4 * 64 + 2) * 8 + 5) * 2, 2);
+  EXPECT_EQ(found, 5);
+  t.stride_h = 1;
+  EXPECT_TRUE(stem_candidates(t, {}).empty());
+}
+TEST(Conv, FewChannelsAreReadInTiles) {
+  ConvTraits t = traits(DType::kF16, {1, 64, 64, 9}, 32 * 3136);
+  t.kernel_h = t.kernel_w = 3, t.stride = t.stride_h = 1, t.out_h = t.out_w = 56, t.pictures = true;
+  ASSERT_FALSE(halo_candidates(t, {}).empty());
+  const ConvKernel kernel = halo_candidates(t, {})[1].kernel;  // 28 lines, which 56 divide
+  EXPECT_EQ(kernel.tile.bn, 224);
+  ConvArguments a;
+  a.images = 32;
+  a.pixels = 32 * 3136;
+  for (const size_t axis : {1, 2})
+    a.window.in[axis] = a.window.out[axis] = 56, a.window.kernel[axis] = 3, a.window.pad[axis] = 1;
+  a.x_strides = a.y_strides = {3136 * 64, 1, {0, 56 * 64, 64}};
+  set_filter(kernel, t.filter, a);
+  const ConvLaunch plan = *plan_conv(kernel, a, 132);
+  ASSERT_TRUE(plan.map_tiles);
+  EXPECT_EQ(plan.map_tiles->box[1], 10u);
+  EXPECT_EQ(plan.map_tiles->box[2], 30u);
+  EXPECT_EQ(plan.map_w->box[2], 64u);
+  a.window.stride[2] = 2;
+  EXPECT_FALSE(plan_conv(kernel, a, 132).has_value());
+  t.filter.out_channels = 256;  // weights that do not fit
+  EXPECT_TRUE(halo_candidates(t, {}).empty());
+}
 TEST(Conv, DepthwiseFiltersAreTapsOfChannels) {
   ConvKernel kernel;
   kernel.family = ConvFamily::kDepthwise;
@@ -102,13 +191,29 @@ TEST(Conv, KernelsCompile) {
   rows.stride = 2;
   add(rows, 3);
   add(traits(DType::kF16, {96, 1, 1, 9}, 3136), 2);
+  ConvTraits pictures = traits(DType::kF16, {1, 64, 64, 9}, 100352);
+  pictures.pictures = true;
+  for (const ConvCandidate& c : im2col_candidates(pictures, {}))
+    if (c.kernel.splits == 1 || c.kernel.splits == 4) all.push_back(c);
+  pictures.filter = {1, 1024, 512, 9}, pictures.pixels = 256, pictures.element = DType::kBF16;
+  for (const ConvCandidate& c : im2col_candidates(pictures, {}))
+    if (c.kernel.splits == 8) all.push_back(c);
+  ConvTraits shuffled = traits(DType::kF32, {1, 64, 32, 4}, 4096);
+  shuffled.pictures = shuffled.abutting = shuffled.transposed = true, shuffled.phases = 4;
+  all.push_back(im2col_candidates(shuffled, {}).front());
+  ConvTraits first = traits(DType::kF16, {1, 3, 64, 49}, 12544);
+  first.kernel_h = first.kernel_w = 7, first.stride = first.stride_h = 2, first.out_w = 112, first.pictures = true;
+  for (const ConvCandidate& c : stem_candidates(first, {})) all.push_back(c);
+  ConvTraits few = traits(DType::kF16, {1, 64, 64, 9}, 32 * 3136);
+  few.kernel_h = few.kernel_w = 3, few.stride = few.stride_h = 1, few.out_h = few.out_w = 56, few.pictures = true;
+  for (const ConvCandidate& c : halo_candidates(few, {})) all.push_back(c);
   ConvTraits gather = traits(DType::kF16, {1, 64, 64, 4}, 3136);
   gather.transposed = true;
   add(gather, 2);
   for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
     Compiler compiler(arch);
     for (const ConvCandidate& c : all) {
-      if (c.kernel.family == ConvFamily::kWgmma && arch != std::string_view("sm_90a")) continue;
+      if (c.kernel.family >= ConvFamily::kWgmma && arch != std::string_view("sm_90a")) continue;
       const auto cubin = compiler.compile(source_of(c.kernel, epilogue));
       if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
       ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;

@@ -1,0 +1,54 @@
+// Sums of out channels by pixels, on their way to channels last. Defines: VEC, those of conv/arguments.cuh.
+#pragma once
+#include "conv/column_epilogue.cuh"
+#include "gemm/hopper.cuh"
+
+namespace kiln {
+
+constexpr int kChunk = 16;  ///< pixels that leave the registers at once
+
+/// Sums of kChunk pixels of 64 out channels; the padding keeps a warp's writes apart.
+struct Chunk {
+  alignas(16) float at[kChunk][68];
+};
+
+/// Four warps wait for each other.
+__device__ __forceinline__ void wait_group(int group) {
+  asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory");
+}
+
+/// Ends a group's kRows times 64 out channels of kPixels pixels, which meet in shared memory. `place(i, index)` sets
+/// where pixel i lies in y, and says whether it does.
+template <int kRows, int kPixels, class Place>
+__device__ __forceinline__ void write_columns(const ConvArguments& args, const Epilogue& epilogue,
+                                              const float (&sums)[kRows][kPixels / 8][4], Chunk (&chunks)[2], int group,
+                                              const Place& place) {
+  const int thread = threadIdx.x % 128, lane = thread % 32, column = thread / 32 * 16 + lane / 4;
+  constexpr int kVectors = 64 / VEC;
+  if constexpr (kRows * (kPixels / kChunk) % 2 != 0) wait_group(group);  // the first chunk was the last one's, too
+#pragma unroll
+  for (int row = 0; row < kRows; ++row)
+#pragma unroll
+    for (int part = 0; part < kPixels / kChunk; ++part) {
+      Chunk& chunk = chunks[(row * (kPixels / kChunk) + part) % 2];
+#pragma unroll
+      for (int j = 0; j < kChunk / 8; ++j)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          chunk.at[j * 8 + lane % 4 * 2 + i % 2][column + i / 2 * 8] = sums[row][part * (kChunk / 8) + j][i];
+      wait_group(group);  // the other chunk is free, too: all have left it
+#pragma unroll
+      for (int i = thread; i < kChunk * kVectors; i += 128) {
+        const int pixel = i / kVectors, channel = row * 64 + i % kVectors * VEC;
+        long long index;
+        if (!place(part * kChunk + pixel, index) || channel >= args.out_channels) continue;
+        float value[VEC];
+        load_vector(value, &chunk.at[pixel][i % kVectors * VEC]);
+        index += channel;
+        epilogue.apply(value, index, channel);
+        store_vector(args.y + index, value);
+      }
+    }
+}
+
+}  // namespace kiln

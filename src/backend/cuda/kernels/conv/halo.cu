@@ -1,0 +1,145 @@
+// Convolution on sm_90a of pictures with few channels in and out, channels last, stride 1, one group: a block keeps
+// the weights in shared memory, and the copy engine brings tiles of pixels with all that their windows see, once. A
+// tap's pixels are the tile moved: rows of 8 pixels of 128 bytes, swizzled by their address, wherever they begin. Sums
+// are out channels by pixels, 8 wide and BN / 8 high. One warp feeds; two groups of four warps take tiles by turns, so
+// that one multiplies while the other writes.
+// Defines: BM (64 or 128 out channels) BN STAGES, KERNEL_H KERNEL_W (compiled in), JOINED as in im2col.cu, VEC, those of conv/arguments.cuh. The
+// prelude has wgmma().
+#include "conv/columns.cuh"
+
+namespace kiln {
+
+constexpr int kGroups = 2, kThreads = 128 * (kGroups + 1), kStep = 128 / sizeof(ELEMENT);
+constexpr int kHigh = BN / 8, kWideIn = 8 + KERNEL_W - 1, kHighIn = kHigh + KERNEL_H - 1;
+constexpr int kPixelBytes = kWideIn * kHighIn * 128, kStageBytes = (kPixelBytes + 1023) / 1024 * 1024;
+constexpr int kTaps = KERNEL_H * KERNEL_W, kTapBytes = BM * 128, kRows = BM / 64;
+
+/// A tile of results by its first pixel.
+struct Place {
+  int image, y, x;
+  __device__ Place(const ConvArguments& args, int index) {
+    const int wide = (args.window.out[2] + 7) / 8, high = (args.window.out[1] + kHigh - 1) / kHigh;
+    x = index % wide * 8;
+    y = index / wide % high * kHigh;
+    image = index / wide / high;
+  }
+};
+__device__ __forceinline__ int num_tiles(const ConvArguments& args) {
+  return (args.window.out[2] + 7) / 8 * ((args.window.out[1] + kHigh - 1) / kHigh) * args.images;
+}
+
+/// Groups of eight lines of 128 swizzled bytes, `apart` bytes from group to group.
+__device__ __forceinline__ unsigned long long rows_descriptor(unsigned address, unsigned apart) {
+  return static_cast<unsigned long long>((address & 0x3FFFF) >> 4) | 1ull << 16 |
+         static_cast<unsigned long long>(apart >> 4) << 32 | 1ull << 62;
+}
+
+using Sums = float[kRows][BN / 8][4];
+
+/// Adds the taps of kStep channels.
+__device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned pixels, bool first) {
+  begin_wgmma();
+#pragma unroll
+  for (int tap = 0; tap < kTaps; ++tap)
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int row = 0; row < kRows; ++row)
+        wgmma(sums[row], tile_descriptor(weights + tap * kTapBytes + row * 64 * 128) + 2 * j,
+              rows_descriptor(pixels + (tap / KERNEL_W * kWideIn + tap % KERNEL_W) * 128, kWideIn * 128) + 2 * j,
+              !first || (tap | j) != 0);
+  commit_wgmma();
+  wait_wgmma<0>();
+#pragma unroll
+  for (int row = 0; row < kRows; ++row) settle(sums[row]);
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
+    conv_halo(const __grid_constant__ TensorMap map_x, const __grid_constant__ TensorMap map_w,
+#if JOINED
+              const __grid_constant__ TensorMap map_x2,
+#endif
+              const __grid_constant__ ConvArguments args) {
+#if JOINED
+  const TensorMap* map_behind = &map_x2;
+#else
+  const TensorMap* map_behind = &map_x;
+#endif
+  extern __shared__ __align__(1024) unsigned char raw[];
+  __shared__ alignas(8) unsigned long long barriers[2 * STAGES + 1];
+  __shared__ ColumnEpilogue<BM> ends[kGroups];
+  const int chunks_k = (args.in_channels + kStep - 1) / kStep, tiles = num_tiles(args);
+  const unsigned weights = (shared_address(raw) + 1023) & ~1023u, pixels = weights + chunks_k * kTaps * kTapBytes;
+  auto* chunks =
+      reinterpret_cast<Chunk(*)[2]>(raw + (pixels + STAGES * kStageBytes - shared_address(raw)));
+  const unsigned full = shared_address(barriers), empty = full + 8 * STAGES, kept = empty + 8 * STAGES;
+  if (threadIdx.x == 0) {
+    prefetch_map(&map_x);
+    prefetch_map(&map_w);
+    for (int i = 0; i < STAGES; ++i) {
+      init_barrier(full + 8 * i, 1);
+      init_barrier(empty + 8 * i, 1);
+    }
+    init_barrier(kept, 1);
+    publish_barriers();
+  }
+  __syncthreads();
+  int stage = 0;
+  if (threadIdx.x < 128) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(40));
+    if (threadIdx.x != 0) return;
+    expect_bytes(kept, chunks_k * kTaps * kTapBytes);
+    for (int k = 0; k < chunks_k; ++k)
+      for (int tap = 0; tap < kTaps; ++tap)
+        copy_box(weights + (k * kTaps + tap) * kTapBytes, &map_w, kept, k * kStep, tap, 0);
+    pdl_wait();
+    unsigned parity = 1;
+    for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
+      const Place place(args, t);
+      for (int k = 0; k < chunks_k; ++k) {
+        wait_barrier(empty + 8 * stage, parity);
+        expect_bytes(full + 8 * stage, kPixelBytes);
+        const bool behind = JOINED && k * kStep >= args.joined;
+        copy_box_4d(pixels + stage * kStageBytes, behind ? map_behind : &map_x, full + 8 * stage,
+                    k * kStep - (behind ? args.joined : 0), place.x - args.window.pad[2],
+                    place.y - args.window.pad[1], place.image);
+        if (++stage == STAGES) stage = 0, parity ^= 1;
+      }
+    }
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(232));
+    const int group = threadIdx.x / 128 - 1;
+    unsigned parity = 0;
+    const auto advance = [&] {
+      if (++stage == STAGES) stage = 0, parity ^= 1;
+    };
+    pdl_wait();
+    ends[group].load<128>(args, 0, threadIdx.x % 128);
+    wait_group(group);
+    const Epilogue epilogue = ends[group].get(args, 0);
+    wait_barrier(kept, 0);
+    int turn = 0;
+    for (int t = blockIdx.x; t < tiles; t += gridDim.x, ++turn) {
+      if (turn % kGroups != group) {  // the other group's
+        for (int k = 0; k < chunks_k; ++k) advance();
+        continue;
+      }
+      const Place place(args, t);
+      Sums sums;
+      for (int k = 0; k < chunks_k; ++k, advance()) {
+        wait_barrier(full + 8 * stage, parity);
+        multiply(sums, weights + k * kTaps * kTapBytes, pixels + stage * kStageBytes, k == 0);
+        if (threadIdx.x % 128 == 0) arrive(empty + 8 * stage);
+      }
+      if (t + 2 * gridDim.x >= tiles) pdl_launch();
+      const Strides& s = args.y_strides;
+      const long long at = args.y_first + place.image * s.n + place.y * s.at[1] + place.x * s.at[2];
+      write_columns<kRows, BN>(args, epilogue, sums, chunks[group], group, [&](int i, long long& index) {
+        index = at + i / 8 * s.at[1] + i % 8 * s.at[2];
+        return place.y + i / 8 < args.window.out[1] && place.x + i % 8 < args.window.out[2];
+      });
+    }
+  }
+}
+
+}  // namespace kiln

@@ -1,0 +1,302 @@
+// Convolution on sm_90a as a product without a copy of its input, channels last, one group, pictures: the copy engine
+// gathers the pixels of a tap (im2col), whose channels fill lines of 128 bytes, and brings the weights; groups of four
+// warps multiply. Blocks stay and take tile after tile; with SPLIT the blocks of a cluster share one tile's k instead
+// and end a share of its columns each. Defines: BM BN STAGES SPLIT VEC, SHUFFLE (a deconvolution whose kernel is its
+// stride: columns are its taps, and a tap's channels), JOINED (x is two
+// tensors, one's channels behind the other's), those of conv/arguments.cuh. The prelude has wgmma().
+#include "conv/column_epilogue.cuh"
+#include "gemm/exchange.cuh"
+#include "gemm/raster.cuh"
+#include "gemm/slab.cuh"
+
+namespace kiln {
+
+constexpr int kGroups = BM >= 128 ? 2 : 1, kMultipliers = 128 * kGroups, kThreads = kMultipliers + 128;
+constexpr int kRows = BM / kGroups / 64;  ///< times 64: of a group of warps
+constexpr int kStep = 128 / sizeof(ELEMENT), kBytesA = BM * 128, kBytesB = BN * 128, kBlocks = BN / 8;
+constexpr int kPart = BN < 32 ? BN : 32;  ///< columns of a slab
+static_assert(SPLIT == 1 || kRows == 1, "blocks that share k exchange 64 rows a group of warps");
+using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
+
+/// A place in the ring of stages; `parity` is that of the phase waited for.
+struct Stage {
+  int at = 0;
+  unsigned parity;
+  __device__ explicit Stage(unsigned first) : parity(first) {}
+  __device__ void advance() {
+    if (++at == STAGES) {
+      at = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+/// A step of k: a tap and 128 bytes of its channels.
+struct Step {
+  int tap, channel, x, y;
+  __device__ Step(const ConvArguments& args, int index) {
+    const int chunks = (args.in_channels + kStep - 1) / kStep;
+    tap = index / chunks;
+    channel = index % chunks * kStep;
+    x = tap % args.window.kernel[2];
+    y = tap / args.window.kernel[2];
+  }
+  __device__ void advance(const ConvArguments& args) {
+    if ((channel += kStep) < args.in_channels) return;
+    channel = 0;
+    ++tap;
+    if (++x < args.window.kernel[2]) return;
+    x = 0;
+    ++y;
+  }
+};
+
+/// The block's tiles and steps of k.
+struct Work {
+  int tiles_m, tiles_n, first, last, rank;
+  __device__ Work(const ConvArguments& args, int rank) : rank(rank) {
+    const int chunks = (args.in_channels + kStep - 1) / kStep;
+    const int steps = args.window.kernel[1] * args.window.kernel[2] * chunks;
+    tiles_m = (args.pixels + BM - 1) / BM;
+    tiles_n = (args.out_channels + BN - 1) / BN;
+    first = steps * rank / SPLIT;
+    last = steps * (rank + 1) / SPLIT;
+  }
+  template <class Use>
+  __device__ __forceinline__ void for_each_tile(const Use& use) const {
+    for (int t = blockIdx.x / SPLIT; t < tiles_m * tiles_n; t += gridDim.x / SPLIT)
+      use(tile_place(t, tiles_m, tiles_n));
+  }
+};
+
+/// Where stages and their barriers lie in shared memory.
+struct Ring {
+  unsigned shared, full, empty;
+  __device__ unsigned a(int stage) const { return shared + stage * (kBytesA + kBytesB); }
+  __device__ unsigned b(int stage) const { return a(stage) + kBytesA; }
+};
+
+/// A stage's pixels: those of a tile from `first` on, moved by the step's tap.
+struct Pixels {
+  int n, x, y;
+  __device__ Pixels(const ConvArguments& args, int first) {
+    const Window& w = args.window;
+    const Pixel pixel(w, first);
+    n = pixel.n;
+    x = pixel.at[2] * w.stride[2] - w.pad[2];
+    y = pixel.at[1] * w.stride[1] - w.pad[1];
+  }
+  __device__ __forceinline__ void copy(const Ring& ring, const TensorMap* map, const Window& w, int stage,
+                                       const Step& step, int channel) const {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, "
+        "%6}], [%2], {%7, %8};" ::"r"(ring.a(stage)),
+        "l"(map), "r"(ring.full + 8 * stage), "r"(channel), "r"(x), "r"(y), "r"(n),
+        "h"(static_cast<unsigned short>(step.x * w.dilation[2])),
+        "h"(static_cast<unsigned short>(step.y * w.dilation[1]))
+        : "memory");
+  }
+};
+
+/// One thread's work. Weights are constants: those of the first stages need not wait for the kernel in front.
+__device__ __forceinline__ void feed(const TensorMap* map_x, const TensorMap* map_behind, const TensorMap* map_w,
+                                     const ConvArguments& args, const Work& work, const Ring& ring) {
+  Stage stage(1);
+  const auto copy_weights = [&](int at, const Step& step, TilePlace place) {
+    expect_bytes(ring.full + 8 * at, kBytesA + kBytesB);
+    copy_box(ring.b(at), map_w, ring.full + 8 * at, step.channel, step.tap, place.n * BN);
+  };
+  int ahead = min(STAGES, work.last - work.first), begun = ahead;
+  Step early(args, work.first);
+  for (int i = 0; i < ahead; ++i, early.advance(args))
+    copy_weights(i, early, tile_place(blockIdx.x / SPLIT, work.tiles_m, work.tiles_n));
+  pdl_wait();
+  work.for_each_tile([&](TilePlace place) {
+    const Pixels pixels(args, place.m * BM);
+    Step step(args, work.first);
+    for (int k = work.first; k < work.last; ++k, stage.advance(), step.advance(args), --begun) {
+      if (begun <= 0) {
+        wait_barrier(ring.empty + 8 * stage.at, stage.parity);
+        copy_weights(stage.at, step, place);
+      }
+      const bool behind = JOINED && step.channel >= args.joined;
+      pixels.copy(ring, behind ? map_behind : map_x, args.window, stage.at, step,
+                  step.channel - (behind ? args.joined : 0));
+    }
+  });
+}
+
+__device__ __forceinline__ void wait_group(int group) {
+  asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory");
+}
+
+using Sums = float[kRows][kBlocks][4];
+
+/// The sums of one tile. The stage multiplied last is released when the next has been issued.
+__device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stage, const Ring& ring, int group) {
+  int before = -1;
+  for (int k = 0; k < steps; ++k, stage.advance()) {
+    wait_barrier(ring.full + 8 * stage.at, stage.parity);
+    const unsigned long long da = tile_descriptor(ring.a(stage.at) + group * kRows * 64 * 128),
+                             db = tile_descriptor(ring.b(stage.at));
+    begin_wgmma();
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int row = 0; row < kRows; ++row) wgmma(sums[row], da + row * 512 + 2 * j, db + 2 * j, (k | j) != 0);
+    commit_wgmma();
+    wait_wgmma<1>();
+    if (before >= 0 && threadIdx.x % 128 == 0) arrive(ring.empty + 8 * before);
+    before = stage.at;
+  }
+  wait_wgmma<0>();
+#pragma unroll
+  for (int row = 0; row < kRows; ++row) settle(sums[row]);
+  if (before >= 0 && threadIdx.x % 128 == 0) arrive(ring.empty + 8 * before);
+}
+
+/// Where a vector of a row of sums lies in y, and its channel.
+struct Target {
+  long long index;
+  int channel;
+  __device__ __forceinline__ Target(const ConvArguments& args, int pixel, int column) {
+#if SHUFFLE
+    const int tap = column / args.tap_columns;
+    channel = column % args.tap_columns;
+    index = args.y_first + Pixel(args.window, pixel).offset(args.y_strides) + tap / args.taps_w * args.tap_y +
+            tap % args.taps_w * args.tap_x + channel;
+#else
+    channel = column;
+    index = args.y_first + column +
+            (args.y_pixel ? pixel * args.y_pixel : Pixel(args.window, pixel).offset(args.y_strides));
+#endif
+  }
+};
+
+/// Ends 16 rows of kColumns sums of a warp from (row, column) on. Vectors leave kBatch parts at a time, so that what the
+/// epilogue loads is waited for as often.
+template <int kColumns, int kSlab>
+__device__ __forceinline__ void write(const ConvArguments& args, const Epilogue& epilogue,
+                                      const float (&sums)[kColumns / 8][4], Slab<kSlab>& slab, int row, int column) {
+  constexpr int kParts = kColumns / kSlab, kBatch = kParts % 2 == 0 ? 2 : 1;
+  constexpr int kVectors = kSlab / VEC, kEach = (16 * kVectors + 31) / 32;
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int part = 0; part < kParts; part += kBatch) {
+    float x[kBatch][kEach][VEC];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      slab.fill(reinterpret_cast<const float(&)[kSlab / 8][4]>(sums[(part + b) * (kSlab / 8)]));
+#pragma unroll
+      for (int e = 0; e < kEach; ++e) {
+        const int i = e * 32 + lane;
+        load_vector(x[b][e], &slab.at[i / kVectors % 16][i % kVectors * VEC]);
+      }
+    }
+    long long at[kBatch][kEach];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b)
+#pragma unroll
+      for (int e = 0; e < kEach; ++e) {
+        const int i = e * 32 + lane, pixel = row + i / kVectors,
+                  first = column + (part + b) * kSlab + i % kVectors * VEC;
+        at[b][e] = -1;
+        if (i >= 16 * kVectors || pixel >= args.pixels || first >= args.out_channels) continue;
+        const Target target(args, pixel, first);
+        epilogue.apply(x[b][e], target.index, target.channel);
+        at[b][e] = target.index;
+      }
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b)
+#pragma unroll
+      for (int e = 0; e < kEach; ++e)
+        if (at[b][e] >= 0) store_vector(args.y + at[b][e], x[b][e]);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
+    conv_im2col(const __grid_constant__ TensorMap map_x, const __grid_constant__ TensorMap map_w,
+#if JOINED
+                const __grid_constant__ TensorMap map_x2,
+#endif
+                const __grid_constant__ ConvArguments args) {
+#if JOINED
+  const TensorMap* map_behind = &map_x2;
+#else
+  const TensorMap* map_behind = &map_x;
+#endif
+  extern __shared__ __align__(1024) unsigned char raw[];
+  __shared__ alignas(8) unsigned long long barriers[2 * STAGES];
+#if SPLIT == 1
+  __shared__ ColumnEpilogue<BN> ends[kGroups];
+#endif
+  const unsigned shared = (shared_address(raw) + 1023) & ~1023u;
+  unsigned char* behind = raw + (shared - shared_address(raw)) + STAGES * (kBytesA + kBytesB);
+  const Ring ring{shared, shared_address(barriers), shared_address(barriers) + 8 * STAGES};
+  if (threadIdx.x == 0) {
+    prefetch_map(&map_x);
+    prefetch_map(&map_w);
+    for (int i = 0; i < STAGES; ++i) {
+      init_barrier(ring.full + 8 * i, 1);
+      init_barrier(ring.empty + 8 * i, kGroups);
+    }
+    publish_barriers();
+  }
+  __syncthreads();
+  const Work work(args, SPLIT == 1 ? 0 : cluster_rank());
+  const int thread = static_cast<int>(threadIdx.x) - 128, group = thread / 128, warp = thread / 32;
+#if SPLIT == 1
+  if (threadIdx.x < 128) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 40 : 56));
+    if (threadIdx.x == 0) feed(&map_x, map_behind, &map_w, args, work, ring);
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 232 : 240));
+    pdl_wait();  // before the epilogue's operands; what is multiplied comes behind the feeding thread's own wait
+    auto& slab = reinterpret_cast<Slab<kPart>*>(behind)[warp];
+    [[maybe_unused]] auto& end = ends[group];
+    Stage stage(0);
+    int left = (work.tiles_m * work.tiles_n - blockIdx.x + gridDim.x - 1) / gridDim.x;
+    work.for_each_tile([&](TilePlace place) {
+      Sums sums;
+#if !SHUFFLE
+      wait_group(group);  // all have ended their last tile
+      end.load<128>(args, place.n * BN, threadIdx.x % 128);
+#endif
+      multiply_tile(sums, work.last, stage, ring, group);
+      if (--left == 0) pdl_launch();
+#if SHUFFLE
+      const Epilogue& epilogue = args.epilogue;
+#else
+      wait_group(group);
+      const Epilogue epilogue = end.get(args, place.n * BN);
+#endif
+#pragma unroll
+      for (int row = 0; row < kRows; ++row)
+        write<BN>(args, epilogue, sums[row], slab, place.m * BM + (group * kRows + row) * 64 + warp % 4 * 16,
+                  place.n * BN);
+    });
+  }
+#else
+  pdl_launch();  // these blocks are few
+  Sums sums;
+  float own[Exchanged::kOwn][4];
+  if (threadIdx.x < 128) {
+    if (threadIdx.x == 0) feed(&map_x, map_behind, &map_w, args, work, ring);
+    __syncwarp();
+  } else {
+    pdl_wait();
+    Stage stage(0);
+    multiply_tile(sums, work.last - work.first, stage, ring, group);
+  }
+  auto& received = *reinterpret_cast<Exchanged::Received*>(behind);
+  Exchanged::run(sums[0], own, received, work.rank, thread < 0 ? kMultipliers : thread);
+  if (thread < 0) return;
+  constexpr int kColumns = Exchanged::kOwn * 8;
+  auto& slab = reinterpret_cast<Slab<kColumns>*>(behind + sizeof(Exchanged::Received))[warp];
+  work.for_each_tile([&](TilePlace place) {
+    write<kColumns>(args, args.epilogue, own, slab, place.m * BM + warp * 16, place.n * BN + work.rank * kColumns);
+  });
+#endif
+}
+
+}  // namespace kiln

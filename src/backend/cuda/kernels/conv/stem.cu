@@ -1,0 +1,175 @@
+// A first layer on sm_90a: a convolution of pictures with few channels, as they come (channels first or last), one
+// group. A block keeps the weights and turns the rows that some rows of the result need into pixels of 16 / STRIDE
+// bytes in shared memory. There the window of the next result begins 16 bytes behind the last one's, so that without a
+// swizzle the pixels as they lie are the product's right operand: its lines overlap, and nothing is copied per tap.
+// Sums are out channels by pixels. Rows of taps are padded to 32 bytes; a padded tap has weight zero, but it is
+// multiplied: a NaN or an infinity reaches one window further than it should.
+// Defines: BM (64 or 128 out channels) BN (pixels of a row) STAGES, LINES (rows of results a turn), PARTS (times BN
+// pixels a row), CHANNELS (of x), KERNEL_H KERNEL_W STRIDE (compiled in, both ways), VEC, those of conv/arguments.cuh. The prelude has
+// wgmma().
+#include "conv/columns.cuh"
+
+namespace kiln {
+
+constexpr int kGroups = 2, kLoaders = 256, kThreads = 128 * kGroups + kLoaders;
+constexpr int kPixelBytes = 16 / STRIDE, kMostChannels = kPixelBytes / sizeof(ELEMENT);
+constexpr int kSteps = (KERNEL_W * kPixelBytes + 31) / 32;  ///< of 32 bytes of k, a row of taps
+constexpr int kWide = (BN * PARTS * STRIDE + kSteps * 32 / kPixelBytes + 1) / 2 * 2;  ///< pixels of a row
+constexpr int kPitch = kWide * kPixelBytes, kHigh = (LINES - 1) * STRIDE + KERNEL_H, kStageBytes = kHigh * kPitch;
+constexpr int kWeightBytes = KERNEL_H * kSteps * 32 * BM, kRows = BM / 64, kBlocks = BN / 8;
+constexpr int kPieces = LINES * PARTS;
+static_assert(sizeof(ELEMENT) == 2 && CHANNELS <= kMostChannels && (STRIDE == 1 || STRIDE == 2) && BN % kChunk == 0 && VEC <= 8);
+
+/// Matrices of 8 lines of 16 bytes, one behind the other: from one to the next along k, and along the lines.
+__device__ __forceinline__ unsigned long long plain_descriptor(unsigned address, unsigned along_k, unsigned along_lines) {
+  return static_cast<unsigned long long>((address & 0x3FFFF) >> 4) | static_cast<unsigned long long>(along_k >> 4) << 16 |
+         static_cast<unsigned long long>(along_lines >> 4) << 32;
+}
+
+/// LINES rows of results of an image, and PARTS * BN pixels of each.
+struct Turn {
+  int image, y, x;
+  __device__ Turn(const ConvArguments& args, int index) {
+    const int wide = (args.window.out[2] + BN * PARTS - 1) / (BN * PARTS);
+    const int high = (args.window.out[1] + LINES - 1) / LINES;
+    x = index % wide * (BN * PARTS);
+    y = index / wide % high * LINES;
+    image = index / wide / high;
+  }
+};
+__device__ __forceinline__ int num_turns(const ConvArguments& args) {
+  return (args.window.out[2] + BN * PARTS - 1) / (BN * PARTS) * ((args.window.out[1] + LINES - 1) / LINES) *
+         args.images;
+}
+
+/// Brings a turn's pixels: two neighbours a thread, zeros outside the picture and beyond its channels. All loads of a
+/// round are on their way before the first is waited for.
+__device__ __forceinline__ void load_pixels(const ConvArguments& args, const Turn& turn, unsigned stage) {
+  const Window& w = args.window;
+  const Strides& s = args.x_strides;
+  const int y0 = turn.y * STRIDE - w.pad[1], x0 = turn.x * STRIDE - w.pad[2];
+  const ELEMENT* image = args.x + turn.image * s.n;
+  constexpr int kPairs = kWide / 2, kAll = kHigh * kPairs, kAtOnce = CHANNELS <= 3 ? 6 : CHANNELS == 4 ? 4 : 2;
+  for (int first = threadIdx.x; first < kAll; first += kLoaders * kAtOnce) {
+    unsigned short loaded[kAtOnce][2][CHANNELS];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int index = first + i * kLoaders, y = y0 + index / kPairs, x = x0 + index % kPairs * 2;
+      const ELEMENT* row = image + min(max(y, 0), w.in[1] - 1) * s.at[1];
+#pragma unroll
+      for (int p = 0; p < 2; ++p) {
+        const ELEMENT* from = row + min(max(x + p, 0), w.in[2] - 1) * s.at[2];
+#pragma unroll
+        for (int c = 0; c < CHANNELS; ++c) loaded[i][p][c] = from[c * s.channel].bits;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int index = first + i * kLoaders, y = y0 + index / kPairs, x = x0 + index % kPairs * 2;
+      if (index >= kAll) break;
+      const bool inside = static_cast<unsigned>(y) < static_cast<unsigned>(w.in[1]);
+      unsigned words[2][kPixelBytes / 4] = {};
+#pragma unroll
+      for (int p = 0; p < 2; ++p)
+        if (inside && static_cast<unsigned>(x + p) < static_cast<unsigned>(w.in[2]))
+#pragma unroll
+          for (int c = 0; c < CHANNELS; ++c) words[p][c / 2] |= unsigned(loaded[i][p][c]) << c % 2 * 16;
+      const unsigned to = stage + index / kPairs * kPitch + index % kPairs * 2 * kPixelBytes;
+#pragma unroll
+      for (int j = 0; j < kPixelBytes / 8; ++j) {
+        const unsigned* four = &words[0][0] + 4 * j;
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to + j * 16), "r"(four[0]), "r"(four[1]),
+                     "r"(four[2]), "r"(four[3])
+                     : "memory");
+      }
+    }
+  }
+}
+
+using Sums = float[kRows][kBlocks][4];
+
+/// The sums of BN pixels whose first window begins at `pixels`.
+__device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned pixels) {
+  begin_wgmma();
+#pragma unroll
+  for (int y = 0; y < KERNEL_H; ++y)
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k)
+#pragma unroll
+      for (int row = 0; row < kRows; ++row)
+        wgmma(sums[row], plain_descriptor(weights + (y * kSteps + k) * 32 * BM + row * 1024, 16 * BM, 128),
+              plain_descriptor(pixels + y * kPitch + k * 32, 16, 128), (y | k) != 0);
+  commit_wgmma();
+  wait_wgmma<0>();
+#pragma unroll
+  for (int row = 0; row < kRows; ++row) settle(sums[row]);
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 1) conv_stem(const __grid_constant__ ConvArguments args) {
+  extern __shared__ __align__(128) unsigned char raw[];
+  __shared__ alignas(8) unsigned long long barriers[2 * STAGES];
+  __shared__ ColumnEpilogue<BM> ends[kGroups];
+  const unsigned weights = shared_address(raw), stages = weights + kWeightBytes;
+  auto* chunks = reinterpret_cast<Chunk(*)[2]>(raw + kWeightBytes + STAGES * kStageBytes);
+  const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
+  for (int i = threadIdx.x * 16; i < kWeightBytes; i += kThreads * 16)
+    *reinterpret_cast<uint4*>(raw + i) = *reinterpret_cast<const uint4*>(reinterpret_cast<const char*>(args.w) + i);
+  see_copies();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) {
+      init_barrier(full + 8 * i, kLoaders);
+      init_barrier(empty + 8 * i, kGroups);
+    }
+    publish_barriers();
+  }
+  __syncthreads();
+  pdl_launch();
+  pdl_wait();
+  const int turns = num_turns(args);
+  int stage = 0;
+  if (threadIdx.x < kLoaders) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(88));
+    unsigned parity = 1;
+    for (int t = blockIdx.x; t < turns; t += gridDim.x) {
+      wait_barrier(empty + 8 * stage, parity);
+      load_pixels(args, Turn(args, t), stages + stage * kStageBytes);
+      see_copies();
+      arrive(full + 8 * stage);
+      if (++stage == STAGES) stage = 0, parity ^= 1;
+    }
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(168));
+    const int group = (threadIdx.x - kLoaders) / 128;
+    ends[group].load<128>(args, 0, threadIdx.x % 128);
+    wait_group(group);
+    const Epilogue epilogue = ends[group].get(args, 0);
+    unsigned parity = 0;
+    int first = group;  // of a turn's pieces of rows: groups take them by turns, over all of the block's
+    for (int t = blockIdx.x; t < turns; t += gridDim.x) {
+      const Turn turn(args, t);
+      wait_barrier(full + 8 * stage, parity);
+      const auto leave = [&] {
+        if (threadIdx.x % 128 == 0) arrive(empty + 8 * stage);
+      };
+      if (first >= kPieces) leave();
+      for (int piece = first; piece < kPieces; piece += kGroups) {
+        const int line = piece / PARTS, x = piece % PARTS * BN;
+        const bool inside = turn.y + line < args.window.out[1] && turn.x + x < args.window.out[2];
+        Sums sums;
+        if (inside) multiply(sums, weights, stages + stage * kStageBytes + line * STRIDE * kPitch + x * 16);
+        if (piece + kGroups >= kPieces) leave();
+        if (!inside) continue;
+        const Strides& s = args.y_strides;
+        const long long at = args.y_first + turn.image * s.n + (turn.y + line) * s.at[1];
+        write_columns<kRows, BN>(args, epilogue, sums, chunks[group], group, [&](int i, long long& index) {
+          index = at + (turn.x + x + i) * s.at[2];
+          return turn.x + x + i < args.window.out[2];
+        });
+      }
+      first = (first + kGroups - kPieces % kGroups) % kGroups;
+      if (++stage == STAGES) stage = 0, parity ^= 1;
+    }
+  }
+}
+
+}  // namespace kiln
