@@ -3,8 +3,8 @@
 // tap's pixels are the tile moved: rows of 8 pixels of 128 bytes, swizzled by their address, wherever they begin. Sums
 // are out channels by pixels, 8 wide and BN / 8 high. One warp feeds; two groups of four warps take tiles by turns, so
 // that one multiplies while the other writes.
-// Defines: BM (64 or 128 out channels) BN STAGES, KERNEL_H KERNEL_W (compiled in), JOINED as in im2col.cu, VEC, those of conv/arguments.cuh. The
-// prelude has wgmma().
+// Defines: BM (64 or 128 out channels) BN STAGES, KERNEL_H KERNEL_W (compiled in), JOINED as in im2col.cu, VEC, those
+// of conv/arguments.cuh. The prelude has wgmma().
 #include "conv/columns.cuh"
 
 namespace kiln {
@@ -54,6 +54,36 @@ __device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned 
   for (int row = 0; row < kRows; ++row) settle(sums[row]);
 }
 
+/// Where weights, stages of pixels, and barriers lie: stages', and one for the weights.
+struct Shared {
+  unsigned weights, pixels, full, empty, kept;
+};
+
+/// One thread's work: the weights once, then tile after tile.
+__device__ __forceinline__ void feed(const TensorMap* map_x, const TensorMap* map_behind, const TensorMap* map_w,
+                                     const ConvArguments& args, const Shared& shared) {
+  const int chunks_k = (args.in_channels + kStep - 1) / kStep, tiles = num_tiles(args);
+  expect_bytes(shared.kept, chunks_k * kTaps * kTapBytes);
+  for (int k = 0; k < chunks_k; ++k)
+    for (int tap = 0; tap < kTaps; ++tap)
+      copy_box(shared.weights + (k * kTaps + tap) * kTapBytes, map_w, shared.kept, k * kStep, tap, 0);
+  pdl_wait();
+  int stage = 0;
+  unsigned parity = 1;
+  for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
+    const Place place(args, t);
+    for (int k = 0; k < chunks_k; ++k) {
+      wait_barrier(shared.empty + 8 * stage, parity);
+      expect_bytes(shared.full + 8 * stage, kPixelBytes);
+      const bool behind = JOINED && k * kStep >= args.joined;
+      copy_box_4d(shared.pixels + stage * kStageBytes, behind ? map_behind : map_x, shared.full + 8 * stage,
+                  k * kStep - (behind ? args.joined : 0), place.x - args.window.pad[2], place.y - args.window.pad[1],
+                  place.image);
+      if (++stage == STAGES) stage = 0, parity ^= 1;
+    }
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv_halo(const __grid_constant__ TensorMap map_x, const __grid_constant__ TensorMap map_w,
 #if JOINED
@@ -69,46 +99,27 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   __shared__ alignas(8) unsigned long long barriers[2 * STAGES + 1];
   __shared__ ColumnEpilogue<BM> ends[kGroups];
   const int chunks_k = (args.in_channels + kStep - 1) / kStep, tiles = num_tiles(args);
-  const unsigned weights = (shared_address(raw) + 1023) & ~1023u, pixels = weights + chunks_k * kTaps * kTapBytes;
-  auto* chunks =
-      reinterpret_cast<Chunk(*)[2]>(raw + (pixels + STAGES * kStageBytes - shared_address(raw)));
-  const unsigned full = shared_address(barriers), empty = full + 8 * STAGES, kept = empty + 8 * STAGES;
+  const unsigned weights = (shared_address(raw) + 1023) & ~1023u, full = shared_address(barriers);
+  const Shared shared{weights, weights + chunks_k * kTaps * kTapBytes, full, full + 8 * STAGES, full + 16 * STAGES};
+  auto* chunks = reinterpret_cast<Chunk(*)[2]>(raw + (shared.pixels + STAGES * kStageBytes - shared_address(raw)));
   if (threadIdx.x == 0) {
     prefetch_map(&map_x);
     prefetch_map(&map_w);
     for (int i = 0; i < STAGES; ++i) {
-      init_barrier(full + 8 * i, 1);
-      init_barrier(empty + 8 * i, 1);
+      init_barrier(shared.full + 8 * i, 1);
+      init_barrier(shared.empty + 8 * i, 1);
     }
-    init_barrier(kept, 1);
+    init_barrier(shared.kept, 1);
     publish_barriers();
   }
   __syncthreads();
-  int stage = 0;
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(40));
-    if (threadIdx.x != 0) return;
-    expect_bytes(kept, chunks_k * kTaps * kTapBytes);
-    for (int k = 0; k < chunks_k; ++k)
-      for (int tap = 0; tap < kTaps; ++tap)
-        copy_box(weights + (k * kTaps + tap) * kTapBytes, &map_w, kept, k * kStep, tap, 0);
-    pdl_wait();
-    unsigned parity = 1;
-    for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
-      const Place place(args, t);
-      for (int k = 0; k < chunks_k; ++k) {
-        wait_barrier(empty + 8 * stage, parity);
-        expect_bytes(full + 8 * stage, kPixelBytes);
-        const bool behind = JOINED && k * kStep >= args.joined;
-        copy_box_4d(pixels + stage * kStageBytes, behind ? map_behind : &map_x, full + 8 * stage,
-                    k * kStep - (behind ? args.joined : 0), place.x - args.window.pad[2],
-                    place.y - args.window.pad[1], place.image);
-        if (++stage == STAGES) stage = 0, parity ^= 1;
-      }
-    }
+    if (threadIdx.x == 0) feed(&map_x, map_behind, &map_w, args, shared);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(232));
     const int group = threadIdx.x / 128 - 1;
+    int stage = 0;
     unsigned parity = 0;
     const auto advance = [&] {
       if (++stage == STAGES) stage = 0, parity ^= 1;
@@ -117,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     ends[group].load<128>(args, 0, threadIdx.x % 128);
     wait_group(group);
     const Epilogue epilogue = ends[group].get(args, 0);
-    wait_barrier(kept, 0);
+    wait_barrier(shared.kept, 0);
     int turn = 0;
     for (int t = blockIdx.x; t < tiles; t += gridDim.x, ++turn) {
       if (turn % kGroups != group) {  // the other group's
@@ -127,9 +138,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       const Place place(args, t);
       Sums sums;
       for (int k = 0; k < chunks_k; ++k, advance()) {
-        wait_barrier(full + 8 * stage, parity);
-        multiply(sums, weights + k * kTaps * kTapBytes, pixels + stage * kStageBytes, k == 0);
-        if (threadIdx.x % 128 == 0) arrive(empty + 8 * stage);
+        wait_barrier(shared.full + 8 * stage, parity);
+        multiply(sums, weights + k * kTaps * kTapBytes, shared.pixels + stage * kStageBytes, k == 0);
+        if (threadIdx.x % 128 == 0) arrive(shared.empty + 8 * stage);
       }
       if (t + 2 * gridDim.x >= tiles) pdl_launch();
       const Strides& s = args.y_strides;

@@ -126,9 +126,7 @@ __device__ __forceinline__ void feed(const TensorMap* map_x, const TensorMap* ma
   });
 }
 
-__device__ __forceinline__ void wait_group(int group) {
-  asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory");
-}
+__device__ __forceinline__ void wait_group(int group) { asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory"); }
 
 using Sums = float[kRows][kBlocks][4];
 
@@ -173,8 +171,8 @@ struct Target {
   }
 };
 
-/// Ends 16 rows of kColumns sums of a warp from (row, column) on. Vectors leave kBatch parts at a time, so that what the
-/// epilogue loads is waited for as often.
+/// Ends 16 rows of kColumns sums of a warp from (row, column) on. Vectors leave kBatch parts at a time, so that what
+/// the epilogue loads is waited for as often.
 template <int kColumns, int kSlab>
 __device__ __forceinline__ void write(const ConvArguments& args, const Epilogue& epilogue,
                                       const float (&sums)[kColumns / 8][4], Slab<kSlab>& slab, int row, int column) {
@@ -214,6 +212,35 @@ __device__ __forceinline__ void write(const ConvArguments& args, const Epilogue&
   }
 }
 
+#if SPLIT == 1
+/// A group's work: its share of tile after tile.
+__device__ __forceinline__ void take_tiles(const ConvArguments& args, const Work& work, const Ring& ring,
+                                           ColumnEpilogue<BN>& end, Slab<kPart>& slab, int group) {
+  pdl_wait();  // before the epilogue's operands; what is multiplied comes behind the feeding thread's own wait
+  Stage stage(0);
+  int left = (work.tiles_m * work.tiles_n - blockIdx.x + gridDim.x - 1) / gridDim.x;
+  work.for_each_tile([&](TilePlace place) {
+    Sums sums;
+#if !SHUFFLE
+    wait_group(group);  // all have ended their last tile
+    end.load<128>(args, place.n * BN, threadIdx.x % 128);
+#endif
+    multiply_tile(sums, work.last, stage, ring, group);
+    if (--left == 0) pdl_launch();
+#if SHUFFLE
+    const Epilogue& epilogue = args.epilogue;
+#else
+    wait_group(group);
+    const Epilogue epilogue = end.get(args, place.n * BN);
+#endif
+#pragma unroll
+    for (int row = 0; row < kRows; ++row)
+      write<BN>(args, epilogue, sums[row], slab,
+                place.m * BM + (group * kRows + row) * 64 + threadIdx.x % 128 / 32 * 16, place.n * BN);
+  });
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv_im2col(const __grid_constant__ TensorMap map_x, const __grid_constant__ TensorMap map_w,
 #if JOINED
@@ -251,30 +278,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (threadIdx.x == 0) feed(&map_x, map_behind, &map_w, args, work, ring);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 232 : 240));
-    pdl_wait();  // before the epilogue's operands; what is multiplied comes behind the feeding thread's own wait
-    auto& slab = reinterpret_cast<Slab<kPart>*>(behind)[warp];
-    [[maybe_unused]] auto& end = ends[group];
-    Stage stage(0);
-    int left = (work.tiles_m * work.tiles_n - blockIdx.x + gridDim.x - 1) / gridDim.x;
-    work.for_each_tile([&](TilePlace place) {
-      Sums sums;
-#if !SHUFFLE
-      wait_group(group);  // all have ended their last tile
-      end.load<128>(args, place.n * BN, threadIdx.x % 128);
-#endif
-      multiply_tile(sums, work.last, stage, ring, group);
-      if (--left == 0) pdl_launch();
-#if SHUFFLE
-      const Epilogue& epilogue = args.epilogue;
-#else
-      wait_group(group);
-      const Epilogue epilogue = end.get(args, place.n * BN);
-#endif
-#pragma unroll
-      for (int row = 0; row < kRows; ++row)
-        write<BN>(args, epilogue, sums[row], slab, place.m * BM + (group * kRows + row) * 64 + warp % 4 * 16,
-                  place.n * BN);
-    });
+    take_tiles(args, work, ring, ends[group], reinterpret_cast<Slab<kPart>*>(behind)[warp], group);
   }
 #else
   pdl_launch();  // these blocks are few

@@ -5,8 +5,8 @@
 // Sums are out channels by pixels. Rows of taps are padded to 32 bytes; a padded tap has weight zero, but it is
 // multiplied: a NaN or an infinity reaches one window further than it should.
 // Defines: BM (64 or 128 out channels) BN (pixels of a row) STAGES, LINES (rows of results a turn), PARTS (times BN
-// pixels a row), CHANNELS (of x), KERNEL_H KERNEL_W STRIDE (compiled in, both ways), VEC, those of conv/arguments.cuh. The prelude has
-// wgmma().
+// pixels a row), CHANNELS (of x), KERNEL_H KERNEL_W STRIDE (compiled in, both ways), VEC, those of conv/arguments.cuh.
+// The prelude has wgmma().
 #include "conv/columns.cuh"
 
 namespace kiln {
@@ -18,12 +18,14 @@ constexpr int kWide = (BN * PARTS * STRIDE + kSteps * 32 / kPixelBytes + 1) / 2 
 constexpr int kPitch = kWide * kPixelBytes, kHigh = (LINES - 1) * STRIDE + KERNEL_H, kStageBytes = kHigh * kPitch;
 constexpr int kWeightBytes = KERNEL_H * kSteps * 32 * BM, kRows = BM / 64, kBlocks = BN / 8;
 constexpr int kPieces = LINES * PARTS;
-static_assert(sizeof(ELEMENT) == 2 && CHANNELS <= kMostChannels && (STRIDE == 1 || STRIDE == 2) && BN % kChunk == 0 && VEC <= 8);
+static_assert(sizeof(ELEMENT) == 2 && CHANNELS <= kMostChannels && (STRIDE == 1 || STRIDE == 2) && BN % kChunk == 0 &&
+              VEC <= 8);
 
 /// Matrices of 8 lines of 16 bytes, one behind the other: from one to the next along k, and along the lines.
-__device__ __forceinline__ unsigned long long plain_descriptor(unsigned address, unsigned along_k, unsigned along_lines) {
-  return static_cast<unsigned long long>((address & 0x3FFFF) >> 4) | static_cast<unsigned long long>(along_k >> 4) << 16 |
-         static_cast<unsigned long long>(along_lines >> 4) << 32;
+__device__ __forceinline__ unsigned long long plain_descriptor(unsigned address, unsigned along_k,
+                                                               unsigned along_lines) {
+  return static_cast<unsigned long long>((address & 0x3FFFF) >> 4) |
+         static_cast<unsigned long long>(along_k >> 4) << 16 | static_cast<unsigned long long>(along_lines >> 4) << 32;
 }
 
 /// LINES rows of results of an image, and PARTS * BN pixels of each.
