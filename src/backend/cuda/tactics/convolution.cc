@@ -87,7 +87,7 @@ const Tactic& joined_convolution_tactic() {
 
 template <>
 TacticList tactics_of<ops::Convolution>() {
-  static const Tactic* const kList[] = {&convolution_tactic(), &cublaslt_point_tactic(),
+  static const Tactic* const kList[] = {&convolution_tactic(), &joined_convolution_tactic(), &cublaslt_point_tactic(),
                                         &cudnn_tactic()};
   return kList;
 }

@@ -22,9 +22,9 @@ struct Unary;
 
 namespace cuda {
 namespace {
-const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(),  &deconvolution_tactic(),
-                               &nest_tactic(),        &cublaslt_product_tactic(), &cublaslt_point_tactic(),
-                               &cudnn_tactic()};
+const Tactic* const kEnds[] = {
+    &convolution_tactic(), &joined_convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic(),
+    &nest_tactic(),        &cublaslt_product_tactic(),   &cublaslt_point_tactic(),  &cudnn_tactic()};
 }
 template <>
 TacticList tactics_of<ops::Activation>() {

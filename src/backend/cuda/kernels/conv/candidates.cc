@@ -50,8 +50,8 @@ class Candidates {
         }
       }
     }
-    const std::vector<ConvCandidate> stem = stem_candidates(t_, machine_);
-    result_.insert(result_.end(), stem.begin(), stem.end());
+    for (const auto& more : {stem_candidates(t_, machine_), halo_candidates(t_, machine_)})
+      result_.insert(result_.end(), more.begin(), more.end());
     add_simt();
     std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
     return std::move(result_);

@@ -132,7 +132,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     int turn = 0;
     for (int t = blockIdx.x; t < tiles; t += gridDim.x, ++turn) {
       if (turn % kGroups != group) {  // the other group's
-        for (int k = 0; k < chunks_k; ++k) advance();
+        // Waited for, too: a barrier tells a phase from the last one only.
+        for (int k = 0; k < chunks_k; ++k, advance()) wait_barrier(shared.full + 8 * stage, parity);
         continue;
       }
       const Place place(args, t);
