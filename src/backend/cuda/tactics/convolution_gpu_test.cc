@@ -181,7 +181,8 @@ TEST_F(ConvolutionsOnGpu, FirstLayers) {
     check(filter_net<ops::Convolution>(c), convolution_tactic(), c.type, c.name, "stem");
 }
 
-TEST_F(ConvolutionsOnGpu, TilesWithTheirHalo) {
+// To be enabled with the candidates (kernels/conv/candidates.cc), which are not offered yet.
+TEST_F(ConvolutionsOnGpu, DISABLED_TilesWithTheirHalo) {
   const FilterCase cases[] = {
       {"3x3", kF16, {2, 64, 40, 56}, {64, 64, 3, 3}, {}, {1, 1}, {}, 1, Tail::kBiasRelu},
       {"3x2, odd extents", kBF16, {2, 72, 37, 29}, {40, 72, 3, 2}, {}, {2, 0}, {}, 1, Tail::kResidual},

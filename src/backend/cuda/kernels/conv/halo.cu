@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     prefetch_map(&map_w);
     for (int i = 0; i < STAGES; ++i) {
       init_barrier(shared.full + 8 * i, 1);
-      init_barrier(shared.empty + 8 * i, 1);
+      init_barrier(shared.empty + 8 * i, 4 * kGroups);
     }
     init_barrier(shared.kept, 1);
     publish_barriers();
@@ -124,6 +124,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     const auto advance = [&] {
       if (++stage == STAGES) stage = 0, parity ^= 1;
     };
+    // A barrier tells a phase from the last one only, so every warp passes every stage, the other group's too, and the
+    // feeder is never two phases ahead of one.
+    const auto release = [&](int done) {
+      __syncwarp();
+      if (threadIdx.x % 32 == 0) arrive(shared.empty + 8 * done);
+    };
     pdl_wait();
     ends[group].load<128>(args, 0, threadIdx.x % 128);
     wait_group(group);
@@ -132,8 +138,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     int turn = 0;
     for (int t = blockIdx.x; t < tiles; t += gridDim.x, ++turn) {
       if (turn % kGroups != group) {  // the other group's
-        // Waited for, too: a barrier tells a phase from the last one only.
-        for (int k = 0; k < chunks_k; ++k, advance()) wait_barrier(shared.full + 8 * stage, parity);
+        for (int k = 0; k < chunks_k; ++k, advance()) {
+          wait_barrier(shared.full + 8 * stage, parity);
+          release(stage);
+        }
         continue;
       }
       const Place place(args, t);
@@ -141,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       for (int k = 0; k < chunks_k; ++k, advance()) {
         wait_barrier(shared.full + 8 * stage, parity);
         multiply(sums, weights + k * kTaps * kTapBytes, shared.pixels + stage * kStageBytes, k == 0);
-        if (threadIdx.x % 128 == 0) arrive(shared.empty + 8 * stage);
+        release(stage);
       }
       if (t + 2 * gridDim.x >= tiles) pdl_launch();
       const Strides& s = args.y_strides;
