@@ -59,6 +59,22 @@ struct Shared {
   unsigned weights, pixels, full, empty, kept;
 };
 
+__device__ __forceinline__ void begin_barriers(const Shared& shared) {
+  for (int i = 0; i < STAGES; ++i) {
+    init_barrier(shared.full + 8 * i, 1);
+    init_barrier(shared.empty + 8 * i, 4 * kGroups);
+  }
+  init_barrier(shared.kept, 1);
+  publish_barriers();
+}
+
+/// By every warp for every stage, the other group's too: a barrier tells a phase from the last one only, so the feeder
+/// must never be two phases ahead of a warp.
+__device__ __forceinline__ void hand_back(const Shared& shared, int stage) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) arrive(shared.empty + 8 * stage);
+}
+
 /// One thread's work: the weights once, then tile after tile.
 __device__ __forceinline__ void feed(const TensorMap* map_x, const TensorMap* map_behind, const TensorMap* map_w,
                                      const ConvArguments& args, const Shared& shared) {
@@ -105,12 +121,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   if (threadIdx.x == 0) {
     prefetch_map(&map_x);
     prefetch_map(&map_w);
-    for (int i = 0; i < STAGES; ++i) {
-      init_barrier(shared.full + 8 * i, 1);
-      init_barrier(shared.empty + 8 * i, 4 * kGroups);
-    }
-    init_barrier(shared.kept, 1);
-    publish_barriers();
+    begin_barriers(shared);
   }
   __syncthreads();
   if (threadIdx.x < 128) {
@@ -124,12 +135,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     const auto advance = [&] {
       if (++stage == STAGES) stage = 0, parity ^= 1;
     };
-    // A barrier tells a phase from the last one only, so every warp passes every stage, the other group's too, and the
-    // feeder is never two phases ahead of one.
-    const auto release = [&](int done) {
-      __syncwarp();
-      if (threadIdx.x % 32 == 0) arrive(shared.empty + 8 * done);
-    };
     pdl_wait();
     ends[group].load<128>(args, 0, threadIdx.x % 128);
     wait_group(group);
@@ -140,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       if (turn % kGroups != group) {  // the other group's
         for (int k = 0; k < chunks_k; ++k, advance()) {
           wait_barrier(shared.full + 8 * stage, parity);
-          release(stage);
+          hand_back(shared, stage);
         }
         continue;
       }
@@ -149,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       for (int k = 0; k < chunks_k; ++k, advance()) {
         wait_barrier(shared.full + 8 * stage, parity);
         multiply(sums, weights + k * kTaps * kTapBytes, shared.pixels + stage * kStageBytes, k == 0);
-        release(stage);
+        hand_back(shared, stage);
       }
       if (t + 2 * gridDim.x >= tiles) pdl_launch();
       const Strides& s = args.y_strides;
