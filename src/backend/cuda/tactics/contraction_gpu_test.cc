@@ -10,8 +10,8 @@
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/deconvolution.h"
 #include "backend/cuda/tactics/matrix_multiply.h"
-#include "backend/cuda/testing/net.h"
-#include "backend/cuda/testing/variants.h"
+#include "backend/cuda/testing/filter_net.h"
+#include "backend/cuda/testing/on_gpu.h"
 #include "ir/testing/interpret.h"
 #include "ops/activation.h"
 #include "ops/convolution.h"
@@ -24,39 +24,8 @@ namespace {
 
 using ops::MatrixOp;
 
-/// What follows a contraction in its region.
-enum class Tail { kNone, kBiasRelu, kResidual, kSilu };
-ir::ValueId with_tail(Net& net, ir::ValueId y, Tail tail, const Extents& bias) {
-  const Extents result = *net.graph.type(y).extents();
-  const ops::ElementWise sum{ops::ElementWiseKind::kSum};
-  switch (tail) {
-    case Tail::kNone: return y;
-    case Tail::kBiasRelu:
-      return net.add(ops::Activation{.kind = ops::ActivationKind::kRelu}, {net.add(sum, {y, net.constant(bias)})});
-    case Tail::kResidual: return net.add(sum, {net.add(sum, {y, net.constant(bias)}), net.input(result)});
-    case Tail::kSilu: {
-      const ir::ValueId x = net.add(sum, {y, net.constant(bias)});
-      return net.add(ops::ElementWise{ops::ElementWiseKind::kProd},
-                     {x, net.add(ops::Activation{.kind = ops::ActivationKind::kSigmoid}, {x})});
-    }
-  }
-  return y;
-}
-
-class ContractionsOnGpu : public testing::Test {
+class ContractionsOnGpu : public OnGpu {
  protected:
-  static void SetUpTestSuite() {
-    auto made = make_gpu();
-    if (made)
-      gpu_ = std::move(*made);
-    else
-      why_ = made.error().message;
-  }
-  static void TearDownTestSuite() { gpu_.reset(); }
-  void SetUp() override {
-    if (!gpu_) GTEST_SKIP() << why_;
-  }
-
   /// Every variant within what the type's rounding explains.
   void check(const Net& net, const Tactic& tactic, DType type, const std::string& name) {
     const auto expected = ir::interpret(net.graph, net.inputs);
@@ -79,12 +48,8 @@ class ContractionsOnGpu : public testing::Test {
     if (gpu_) RecordProperty("variants", num_run_);
   }
 
-  static std::unique_ptr<CudaDevice> gpu_;
-  static std::string why_;
   int num_run_ = 0;
 };
-std::unique_ptr<CudaDevice> ContractionsOnGpu::gpu_;
-std::string ContractionsOnGpu::why_;
 
 struct ProductCase {
   const char* name;
@@ -135,33 +100,6 @@ TEST_F(ContractionsOnGpu, Products) {
   }
 }
 
-struct FilterCase {
-  const char* name;
-  DType type;
-  Extents x, w;
-  std::vector<int64_t> strides, pads, dilations;
-  int64_t groups = 1;
-  Tail tail = Tail::kNone;
-};
-
-template <class T>
-Net filter_net(const FilterCase& c) {
-  Net net(c.type);
-  double k = 1;
-  for (size_t i = 1; i < c.w.size(); ++i) k *= static_cast<double>(c.w[i]);
-  T op;
-  op.strides = c.strides;
-  op.pre_pads = op.post_pads = c.pads;
-  op.dilations = c.dilations;
-  op.groups = c.groups;
-  const ir::ValueId x = net.input(c.x), w = net.constant(c.w, 1 / std::sqrt(k));
-  const ir::ValueId y = net.add(op, {x, w});
-  Extents bias(c.x.size(), 1);
-  bias[1] = (*net.graph.type(y).extents())[1];
-  net.finish(with_tail(net, y, c.tail, bias));
-  return net;
-}
-
 TEST_F(ContractionsOnGpu, Convolutions) {
   const FilterCase cases[] = {
       {"3x3", kF16, {2, 64, 14, 14}, {64, 64, 3, 3}, {}, {1, 1}, {}, 1, Tail::kBiasRelu},
@@ -200,23 +138,6 @@ TEST_F(ContractionsOnGpu, Deconvolutions) {
       {"three axes", kF32, {1, 4, 3, 4, 3}, {4, 2, 2, 2, 2}, {2, 1, 2}, {}},
   };
   for (const FilterCase& c : cases) check(filter_net<ops::Deconvolution>(c), deconvolution_tactic(), c.type, c.name);
-}
-
-// Rates: prints TFLOP/s of the fastest variants and of the estimate's first, beside the best of cuBLASLt's in the same
-// run; with --gtest_also_run_disabled_tests --gtest_filter='*OnGpu*Rates'.
-void print_rates(const std::string& name, double flops, std::vector<RanVariant> ran, size_t most = 5) {
-  const std::string first = ran.empty() ? "" : ran.front().name;
-  std::erase_if(ran, [](const RanVariant& v) {
-    if (!v.failure.empty()) std::printf("  %s FAILED %s\n", v.name.c_str(), v.failure.c_str());
-    return !v.failure.empty();
-  });
-  std::ranges::sort(ran, {}, &RanVariant::time_us);
-  std::printf("%s\n", name.c_str());
-  for (size_t i = 0; i < ran.size(); ++i)
-    if (i < most || ran[i].name == first)
-      std::printf("  %8.2f us %7.1f TFLOP/s  %s%s\n", ran[i].time_us, flops / ran[i].time_us * 1e-6,
-                  ran[i].name.c_str(), ran[i].name == first ? "  (guessed first)" : "");
-  std::fflush(stdout);
 }
 
 /// Ours and cuBLASLt's, timed with `numerics`.

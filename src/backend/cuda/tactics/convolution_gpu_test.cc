@@ -7,8 +7,8 @@
 
 #include "backend/cuda/tactics/convolution.h"
 #include "backend/cuda/tactics/deconvolution.h"
-#include "backend/cuda/testing/net.h"
-#include "backend/cuda/testing/variants.h"
+#include "backend/cuda/testing/filter_net.h"
+#include "backend/cuda/testing/on_gpu.h"
 #include "ir/testing/interpret.h"
 #include "ops/activation.h"
 #include "ops/concatenation.h"
@@ -20,51 +20,6 @@ namespace kiln::cuda {
 namespace {
 
 constexpr DType kF32 = DType::kF32, kF16 = DType::kF16, kBF16 = DType::kBF16;
-
-/// What follows a contraction in its region.
-enum class Tail { kBiasRelu, kResidual, kSilu };
-ir::ValueId with_tail(Net& net, ir::ValueId y, Tail tail, const Extents& bias) {
-  const Extents result = *net.graph.type(y).extents();
-  const ops::ElementWise sum{ops::ElementWiseKind::kSum};
-  switch (tail) {
-    case Tail::kBiasRelu:
-      return net.add(ops::Activation{.kind = ops::ActivationKind::kRelu}, {net.add(sum, {y, net.constant(bias)})});
-    case Tail::kResidual: return net.add(sum, {net.add(sum, {y, net.constant(bias)}), net.input(result)});
-    case Tail::kSilu: {
-      const ir::ValueId x = net.add(sum, {y, net.constant(bias)});
-      return net.add(ops::ElementWise{ops::ElementWiseKind::kProd},
-                     {x, net.add(ops::Activation{.kind = ops::ActivationKind::kSigmoid}, {x})});
-    }
-  }
-  return y;
-}
-
-struct FilterCase {
-  const char* name;
-  DType type;
-  Extents x, w;
-  std::vector<int64_t> strides, pads, dilations;
-  int64_t groups = 1;
-  Tail tail = Tail::kBiasRelu;
-};
-
-template <class T>
-Net filter_net(const FilterCase& c) {
-  Net net(c.type);
-  double k = 1;
-  for (size_t i = 1; i < c.w.size(); ++i) k *= static_cast<double>(c.w[i]);
-  T op;
-  op.strides = c.strides;
-  op.pre_pads = op.post_pads = c.pads;
-  op.dilations = c.dilations;
-  op.groups = c.groups;
-  const ir::ValueId x = net.input(c.x), w = net.constant(c.w, 1 / std::sqrt(k));
-  const ir::ValueId y = net.add(op, {x, w});
-  Extents bias(c.x.size(), 1);
-  bias[1] = (*net.graph.type(y).extents())[1];
-  net.finish(with_tail(net, y, c.tail, bias));
-  return net;
-}
 
 /// A network of one convolution as pictures have it, with bias and relu.
 struct Layer {
@@ -89,37 +44,8 @@ struct Layer {
   }
 };
 
-// Rates: prints TFLOP/s of the fastest five variants and of the estimate's first; run with
-// --gtest_also_run_disabled_tests --gtest_filter='*Rates*'.
-void print_rates(const std::string& name, double flops, std::vector<RanVariant> ran) {
-  const std::string first = ran.empty() ? "" : ran.front().name;
-  std::erase_if(ran, [](const RanVariant& v) {
-    if (!v.failure.empty()) std::printf("  %s FAILED %s\n", v.name.c_str(), v.failure.c_str());
-    return !v.failure.empty();
-  });
-  std::ranges::sort(ran, {}, &RanVariant::time_us);
-  std::printf("%s\n", name.c_str());
-  for (size_t i = 0; i < ran.size(); ++i)
-    if (i < 5 || ran[i].name == first)
-      std::printf("  %8.2f us %7.1f TFLOP/s  %s%s\n", ran[i].time_us, flops / ran[i].time_us * 1e-6,
-                  ran[i].name.c_str(), ran[i].name == first ? "  (guessed first)" : "");
-  std::fflush(stdout);
-}
-
-class ConvolutionsOnGpu : public testing::Test {
+class ConvolutionsOnGpu : public OnGpu {
  protected:
-  static void SetUpTestSuite() {
-    auto made = make_gpu();
-    if (made)
-      gpu_ = std::move(*made);
-    else
-      why_ = made.error().message;
-  }
-  static void TearDownTestSuite() { gpu_.reset(); }
-  void SetUp() override {
-    if (!gpu_) GTEST_SKIP() << why_;
-  }
-
   /// Every variant whose name holds `only`, within what the type's rounding explains. FP32 is TF32.
   void check(const Net& net, const Tactic& tactic, DType type, const std::string& name, const std::string& only) {
     const auto expected = ir::interpret(net.graph, net.inputs);
@@ -142,12 +68,7 @@ class ConvolutionsOnGpu : public testing::Test {
     ASSERT_TRUE(ran) << ran.error().message;
     print_rates(layer.name(), layer.flops(), *ran);
   }
-
-  static std::unique_ptr<CudaDevice> gpu_;
-  static std::string why_;
 };
-std::unique_ptr<CudaDevice> ConvolutionsOnGpu::gpu_;
-std::string ConvolutionsOnGpu::why_;
 
 TEST_F(ConvolutionsOnGpu, PixelsByTheCopyEngine) {
   const FilterCase cases[] = {

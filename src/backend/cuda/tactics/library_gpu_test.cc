@@ -9,7 +9,7 @@
 #include "backend/cuda/device/cudnn.h"
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/cudnn.h"
-#include "backend/cuda/testing/variants.h"
+#include "backend/cuda/testing/on_gpu.h"
 #include "ir/testing/interpret.h"
 #include "ops/activation.h"
 #include "ops/convolution.h"
@@ -65,20 +65,8 @@ class Net {
   uint64_t seed_ = 0;
 };
 
-class LibrariesOnGpu : public testing::Test {
+class LibrariesOnGpu : public OnGpu {
  protected:
-  static void SetUpTestSuite() {
-    auto made = make_gpu();
-    if (made)
-      gpu_ = std::move(*made);
-    else
-      why_ = made.error().message;
-  }
-  static void TearDownTestSuite() { gpu_.reset(); }
-  void SetUp() override {
-    if (!gpu_) GTEST_SKIP() << why_;
-  }
-
   /// Every variant within what the type's rounding explains.
   void check(const Net& net, const Tactic& tactic, DType type, const std::string& name) {
     const auto expected = ir::interpret(net.graph, net.inputs);
@@ -103,12 +91,8 @@ class LibrariesOnGpu : public testing::Test {
     if (gpu_) std::printf("%d variants\n", num_run_);
   }
 
-  static std::unique_ptr<CudaDevice> gpu_;
-  static std::string why_;
   int num_run_ = 0;
 };
-std::unique_ptr<CudaDevice> LibrariesOnGpu::gpu_;
-std::string LibrariesOnGpu::why_;
 
 struct ProductCase {
   const char* name;

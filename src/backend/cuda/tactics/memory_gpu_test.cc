@@ -6,7 +6,7 @@
 
 #include "backend/cuda/tactics/registry.h"
 #include "backend/cuda/testing/net.h"
-#include "backend/cuda/testing/variants.h"
+#include "backend/cuda/testing/on_gpu.h"
 #include "ir/testing/interpret.h"
 #include "ops/activation.h"
 #include "ops/cast.h"
@@ -25,20 +25,8 @@ namespace {
 
 constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
 
-class MemoryOnGpu : public testing::Test {
+class MemoryOnGpu : public OnGpu {
  protected:
-  static void SetUpTestSuite() {
-    auto made = make_gpu();
-    if (made)
-      gpu_ = std::move(*made);
-    else
-      why_ = made.error().message;
-  }
-  static void TearDownTestSuite() { gpu_.reset(); }
-  void SetUp() override {
-    if (!gpu_) GTEST_SKIP() << why_;
-  }
-
   /// The last tactic of our own that takes the graph: nests stand behind contractions, and libraries behind them.
   static const Tactic& tactic_of(const Net& net) {
     const ir::NodeId root = net.graph.value(net.graph.outputs()[0].value).producer;
@@ -83,12 +71,7 @@ class MemoryOnGpu : public testing::Test {
                   variant.name.c_str(), variant.time_us, bytes / variant.time_us * 1e-3,
                   *copy_us / variant.time_us * 100, *copy_us, variant.failure.c_str());
   }
-
-  static std::unique_ptr<CudaDevice> gpu_;
-  static std::string why_;
 };
-std::unique_ptr<CudaDevice> MemoryOnGpu::gpu_;
-std::string MemoryOnGpu::why_;
 
 const ops::ElementWise kSum{ops::ElementWiseKind::kSum}, kProduct{ops::ElementWiseKind::kProd};
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -243,6 +244,21 @@ double relative_error(const HostTensor& result, const HostTensor& expected) {
   for (int64_t i = 0; i < b.volume(); ++i)
     if (std::isfinite(b[i])) largest = std::max(largest, std::abs(b[i]));
   return difference / largest;
+}
+
+void print_rates(const std::string& name, double flops, std::vector<RanVariant> ran, size_t most) {
+  const std::string first = ran.empty() ? "" : ran.front().name;
+  std::erase_if(ran, [](const RanVariant& v) {
+    if (!v.failure.empty()) std::printf("  %s FAILED %s\n", v.name.c_str(), v.failure.c_str());
+    return !v.failure.empty();
+  });
+  std::ranges::sort(ran, {}, &RanVariant::time_us);
+  std::printf("%s\n", name.c_str());
+  for (size_t i = 0; i < ran.size(); ++i)
+    if (i < most || ran[i].name == first)
+      std::printf("  %8.2f us %7.1f TFLOP/s  %s%s\n", ran[i].time_us, flops / ran[i].time_us * 1e-6,
+                  ran[i].name.c_str(), ran[i].name == first ? "  (guessed first)" : "");
+  std::fflush(stdout);
 }
 
 }  // namespace kiln::cuda

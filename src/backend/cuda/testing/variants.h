@@ -30,6 +30,9 @@ struct VariantRun {
 Result<std::vector<RanVariant>> run_variants(CudaDevice& device, const ir::Graph& graph, const Tactic& tactic,
                                              const std::vector<HostTensor>& inputs, const VariantRun& options);
 
+/// Prints the times and TFLOP/s of the fastest `most` variants, of the estimate's first, and what failed.
+void print_rates(const std::string& name, double flops, std::vector<RanVariant> ran, size_t most = 5);
+
 /// The time of the driver's own copy of that many bytes on the device: the yardstick of what only moves memory.
 Result<double> copy_time_us(CudaDevice& device, int64_t size_bytes);
 
