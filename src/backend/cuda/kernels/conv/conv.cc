@@ -123,10 +123,12 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
   const bool rows = kernel.family == ConvFamily::kDepthwise && kernel.kernel_w;
   KernelSource source{
       rows ? "depthwise/rows.cu" : kFiles[family], epilogue_source(epilogue), {}, std::string(entry_of(kernel))};
-  if (kernel.family >= ConvFamily::kWgmma)
+  if (kernel.family >= ConvFamily::kWgmma) {
     source.defines = {str("BM=", kernel.tile.bm), str("BN=", kernel.tile.bn), str("STAGES=", kernel.tile.stages)};
-  else if (kernel.family != ConvFamily::kDepthwise)
+    source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
+  } else if (kernel.family != ConvFamily::kDepthwise) {
     source.defines = kernel.tile.defines();
+  }
   const auto define = [&](std::string_view name, const auto& value) {
     source.defines.push_back(str(name, "=", value));
   };
@@ -152,19 +154,16 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
       define("PAD_CHANNELS", kernel.pad_channels);
       define("VEC", kernel.vec);
       define("SPLIT", kernel.splits);
-      source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
       break;
     case ConvFamily::kIm2col:
       define("VEC", kernel.vec);
       define("SPLIT", kernel.splits);
       define("SHUFFLE", int{kernel.shuffle});
-      source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
       break;
     case ConvFamily::kHalo:
       define("VEC", kernel.vec);
       define("KERNEL_H", kernel.kernel_h);
       define("KERNEL_W", kernel.kernel_w);
-      source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
       break;
     case ConvFamily::kStem:
       define("VEC", kernel.vec);
@@ -174,7 +173,6 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
       define("KERNEL_H", kernel.kernel_h);
       define("KERNEL_W", kernel.kernel_w);
       define("STRIDE", kernel.stride);
-      source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
       break;
     case ConvFamily::kDepthwise:
       define("VEC", kernel.vec);

@@ -8,6 +8,7 @@
 #include "gemm/exchange.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/slab.cuh"
+#include "gemm/stage.cuh"
 
 namespace kiln {
 
@@ -17,19 +18,6 @@ constexpr int kStep = 128 / sizeof(ELEMENT), kBytesA = BM * 128, kBytesB = BN * 
 constexpr int kPart = BN < 32 ? BN : 32;  ///< columns of a slab
 static_assert(SPLIT == 1 || kRows == 1, "blocks that share k exchange 64 rows a group of warps");
 using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
-
-/// A place in the ring of stages; `parity` is that of the phase waited for.
-struct Stage {
-  int at = 0;
-  unsigned parity;
-  __device__ explicit Stage(unsigned first) : parity(first) {}
-  __device__ void advance() {
-    if (++at == STAGES) {
-      at = 0;
-      parity ^= 1;
-    }
-  }
-};
 
 /// A step of k: a tap and 128 bytes of its channels.
 struct Step {

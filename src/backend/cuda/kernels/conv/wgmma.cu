@@ -9,6 +9,7 @@
 #include "gemm/exchange.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/slab.cuh"
+#include "gemm/stage.cuh"
 #include "gemm/tile.cuh"
 
 namespace kiln {
@@ -18,18 +19,6 @@ constexpr int kGroups = BM / 64, kMultipliers = 128 * kGroups, kLoaders = 128, k
 constexpr int kStep = BK, kBytesA = BM * 128, kBytesB = BN * 128, kBlocks = BN / 8;
 constexpr int kPart = 32;  ///< columns of a slab
 using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
-
-struct Stage {
-  int at = 0;
-  unsigned parity;
-  __device__ explicit Stage(unsigned first) : parity(first) {}
-  __device__ void advance() {
-    if (++at == STAGES) {
-      at = 0;
-      parity ^= 1;
-    }
-  }
-};
 
 /// The block's tiles and steps of k.
 struct Work {

@@ -7,6 +7,7 @@
 #include "gemm/hopper.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/slab.cuh"
+#include "gemm/stage.cuh"
 
 namespace kiln {
 
@@ -16,25 +17,6 @@ constexpr int kStep = 128 / sizeof(ELEMENT);      ///< elements of k a stage: a 
 constexpr int kBytesA = BM * 128, kBytesB = BN * 128;
 constexpr int kPart = 32;  ///< columns of a slab
 static_assert(BM % 64 == 0 && BN % kPart == 0 && BN % (8 * CLUSTER) == 0, "whole groups, slabs and shares");
-
-/// A place in the ring of stages; `parity` is that of the phase waited for.
-struct Stage {
-  int at = 0;
-  unsigned parity;
-  __device__ explicit Stage(unsigned first) : parity(first) {}
-  __device__ void advance() {
-    if (++at == STAGES) {
-      at = 0;
-      parity ^= 1;
-    }
-  }
-  /// Past a tile that another group multiplies.
-  __device__ void skip(int steps) {
-    at += steps;
-    parity ^= at / STAGES & 1;
-    at %= STAGES;
-  }
-};
 
 struct Tiles {
   int m, n, per_batch, all;  ///< m counts rows of CLUSTER tiles
