@@ -21,6 +21,7 @@ class Candidates {
   std::vector<ConvCandidate> take() {
     if (t_.joined) {  // only the copy engine reads two tensors
       result_ = im2col_candidates(t_, machine_);
+      append(halo_candidates(t_, machine_));
       std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
       return std::move(result_);
     }
@@ -48,15 +49,15 @@ class Candidates {
         }
       }
     }
-    // Not among them: halo_candidates. The kernel's present way of handing stages back has not run on a GPU yet.
-    const std::vector<ConvCandidate> stem = stem_candidates(t_, machine_);
-    result_.insert(result_.end(), stem.begin(), stem.end());
+    append(halo_candidates(t_, machine_));
+    append(stem_candidates(t_, machine_));
     add_simt();
     std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
     return std::move(result_);
   }
 
  private:
+  void append(const std::vector<ConvCandidate>& more) { result_.insert(result_.end(), more.begin(), more.end()); }
   int64_t channels() const { return kernel_.pad_channels ? kernel_.pad_channels : t_.filter.in_channels; }
   void add(double flops_per_cycle) {
     const FilterExtents& f = t_.filter;
