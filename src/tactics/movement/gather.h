@@ -1,0 +1,16 @@
+/// What the backends' tactics of Gather share.
+#pragma once
+
+#include "tactics/tactic.h"
+
+namespace kiln {
+
+/// Takes gathers in their three modes, of elements of whole bytes, row-major.
+class GatherRegions : public Tactic {
+ public:
+  std::string_view name() const override { return "gather"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override;
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
+};
+
+}  // namespace kiln

@@ -1,0 +1,21 @@
+/// What the backends' tactics of Transpose share.
+#pragma once
+
+#include "tactics/tactic.h"
+
+namespace kiln {
+
+/// Takes transposes of elements of whole bytes: as copies, and as nothing at all where the formats around them already
+/// have the order.
+class TransposeRegions : public Tactic {
+ public:
+  std::string_view name() const override { return "transpose"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override;
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
+
+ protected:
+  /// Whether y lies in memory as x does.
+  static bool is_view(std::span<const int64_t> perm, const Variant& variant);
+};
+
+}  // namespace kiln
