@@ -61,6 +61,7 @@ int cuGetErrorName(int result, const char** text) {
     case cuda::kInvalidValue: *text = "CUDA_ERROR_INVALID_VALUE"; return 0;
     case cuda::kOutOfDeviceMemory: *text = "CUDA_ERROR_OUT_OF_MEMORY"; return 0;
     case cuda::kInvalidContext: *text = "CUDA_ERROR_INVALID_CONTEXT"; return 0;
+    case cuda::kIllegalAddress: *text = "CUDA_ERROR_ILLEGAL_ADDRESS"; return 0;
     case cuda::kLaunchFailed: *text = "CUDA_ERROR_LAUNCH_FAILED"; return 0;
     case cuda::kOutOfLaunchResources: *text = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"; return 0;
     default: *text = nullptr; return cuda::kInvalidValue;
@@ -123,6 +124,7 @@ int cuDevicePrimaryCtxRetain(ContextHandle* context, int device) {
 }
 int cuDevicePrimaryCtxRelease_v2(int device) {
   if (const int early = enter("cuDevicePrimaryCtxRelease_v2", Needs::kInit)) return early;
+  if (state().contexts[device].users == 1) wait_for("cuDevicePrimaryCtxRelease_v2");
   --state().contexts[device].users;
   return 0;
 }
@@ -148,7 +150,11 @@ int cuCtxGetDevice(int* device) {
   *device = context_ordinal(current_context);
   return 0;
 }
-int cuCtxSynchronize() { return enter("cuCtxSynchronize"); }
+int cuCtxSynchronize() {
+  if (const int early = enter("cuCtxSynchronize")) return early;
+  wait_for("cuCtxSynchronize");
+  return 0;
+}
 int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   if (const int early = enter("cuCtxGetStreamPriorityRange")) return early;
   *least = 0, *greatest = -5;

@@ -48,6 +48,7 @@ int cuEventRecordWithFlags(EventHandle event, StreamHandle stream, unsigned flag
 }
 int cuEventSynchronize(EventHandle event) {
   if (const int early = enter("cuEventSynchronize")) return early;
+  wait_for("cuEventSynchronize");
   return event->capture ? cuda::kCapturedEvent : cuda::kSuccess;
 }
 int cuEventQuery(EventHandle event) {

@@ -67,8 +67,9 @@ int cuMemAlloc_v2(DevicePointer* memory, size_t bytes) {
   return result;
 }
 int cuMemFree_v2(DevicePointer memory) {
-  const int early = enter("cuMemFree_v2");
-  return early ? early : release(at(memory));
+  if (const int early = enter("cuMemFree_v2")) return early;
+  wait_for("cuMemFree_v2");
+  return release(at(memory));
 }
 int cuMemAllocAsync(DevicePointer* memory, size_t bytes, StreamHandle stream) {
   if (const int early = enter("cuMemAllocAsync")) return early;
@@ -95,8 +96,9 @@ int cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
   return allocate(memory, bytes, {.type = cuda::kMemoryHost});
 }
 int cuMemFreeHost(void* memory) {
-  const int early = enter("cuMemFreeHost");
-  return early ? early : release(memory);
+  if (const int early = enter("cuMemFreeHost")) return early;
+  wait_for("cuMemFreeHost");
+  return release(memory);
 }
 int cuMemHostRegister_v2(void* memory, size_t bytes, unsigned) {
   if (const int early = enter("cuMemHostRegister_v2")) return early;
@@ -140,8 +142,9 @@ int cuPointerGetAttributes(unsigned count, int* attributes, void** values, Devic
 }
 
 int cuMemcpy(DevicePointer to, DevicePointer from, size_t bytes) {
-  const int early = enter("cuMemcpy");
-  return early ? early : (std::memmove(at(to), at(from), bytes), 0);
+  if (const int early = enter("cuMemcpy")) return early;
+  wait_for("cuMemcpy");
+  return std::memmove(at(to), at(from), bytes), 0;
 }
 int cuMemcpyAsync(DevicePointer to, DevicePointer from, size_t bytes, StreamHandle stream) {
   const int early = enter("cuMemcpyAsync");

@@ -54,6 +54,7 @@ int cuModuleLoadData(ModuleHandle* module, const void* image) {
 }
 int cuModuleUnload(ModuleHandle module) {
   if (const int early = enter("cuModuleUnload")) return early;
+  wait_for("cuModuleUnload");
   delete module;
   const std::lock_guard lock(state().mutex);
   --state().live_objects;
@@ -97,6 +98,8 @@ int cuLaunchKernelEx(const cuda::LaunchConfig* config, FunctionHandle function, 
       return cuda::kInvalidValue;
   if (config->shared_bytes > most || config->block[0] * config->block[1] * config->block[2] > 1024)
     return cuda::kInvalidValue;
+  if (Launched wrong = misbehave(function->name); wrong.result != 0 || wrong.work)
+    return wrong.result != 0 ? wrong.result : submit(config->stream, std::move(wrong.work));
   Kernel kernel = nullptr;
   {
     const std::lock_guard lock(state().mutex);

@@ -17,100 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "backend/cuda/device/testing/fake_cuda.h"
+#include "program.h"
 
+namespace kiln::fake_cuda {
 namespace {
-
-namespace nv = nvinfer1;
-using kiln::fake_cuda::Control;
-
-struct Logger final : nv::ILogger {
-  std::vector<std::string> errors, others, notices;  ///< notices are those of others that users see
-  void log(Severity severity, const char* text) noexcept override {
-    (severity <= Severity::kERROR ? errors : others).emplace_back(text);
-    if (severity == Severity::kWARNING || severity == Severity::kINFO) notices.emplace_back(text);
-  }
-  std::string all() const {
-    std::string text;
-    for (const auto& line : errors) text += line + "\n";
-    return text;
-  }
-};
-
-const Control& control() {
-  static const Control& found = *[] {
-    void* library = dlopen(std::getenv("KILN_CUDA_DRIVER"), RTLD_NOW);
-    return reinterpret_cast<const Control* (*)()>(dlsym(library, "kiln_fake_cuda"))();
-  }();
-  return found;
-}
-
-/// y = relu(x w + b) for x f32[8, 64], whose layers have kernels of Kiln's own.
-std::unique_ptr<nv::IHostMemory> build(Logger& logger, nv::IGpuAllocator* allocator = nullptr) {
-  std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
-  if (!builder) return nullptr;
-  std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
-  std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
-  if (!network || !config) return nullptr;
-  builder->setGpuAllocator(allocator);
-  static const std::vector<float> weights(64 * 32, 0.5f);
-  nv::ITensor* x = network->addInput("x", nv::DataType::kFLOAT, nv::Dims2(8, 64));
-  const nv::Weights values{nv::DataType::kFLOAT, weights.data(), static_cast<int64_t>(weights.size())};
-  nv::ITensor* w = network->addConstant(nv::Dims2(64, 32), values)->getOutput(0);
-  nv::ITensor* product =
-      network->addMatrixMultiply(*x, nv::MatrixOperation::kNONE, *w, nv::MatrixOperation::kNONE)->getOutput(0);
-  nv::ITensor* y = network->addActivation(*product, nv::ActivationType::kRELU)->getOutput(0);
-  y->setName("y");
-  network->markOutput(*y);
-  return std::unique_ptr<nv::IHostMemory>(builder->buildSerializedNetwork(*network, *config));
-}
-
-/// Loads the plan and enqueues four runs. Success.
-bool run(Logger& logger, const nv::IHostMemory& plan) {
-  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
-  if (!runtime) return false;
-  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan.data(), plan.size()));
-  if (!engine) return false;
-  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-  if (!context) return false;
-  void *x = nullptr, *y = nullptr;
-  cudaStream_t stream = nullptr;
-  bool good = cudaMalloc(&x, 8 * 64 * 4) == cudaSuccess && cudaMalloc(&y, 8 * 32 * 4) == cudaSuccess &&
-              cudaStreamCreate(&stream) == cudaSuccess;
-  if (!good) logger.errors.emplace_back("the program has no memory or stream");
-  good = good && context->setTensorAddress("x", x) && context->setTensorAddress("y", y);
-  for (int i = 0; i < 4 && good; ++i) good = context->enqueueV3(stream);
-  good = good && cudaStreamSynchronize(stream) == cudaSuccess;
-  if (stream) cudaStreamDestroy(stream);
-  cudaFree(x), cudaFree(y);
-  return good;
-}
-
-std::string want_of_nvrtc_in(const Logger& logger) {
-  for (const std::string& line : logger.others)
-    if (line.find("NVRTC, which compiles kernels, was not found") != line.npos) return line;
-  return "";
-}
-
-/// What a build says where kernels cannot be compiled, and so the host runs the layers; empty where they can.
-const std::string& want_of_nvrtc() {
-  static const std::string& notice = *[] {
-    Logger logger;
-    build(logger);
-    return new std::string(want_of_nvrtc_in(logger));
-  }();
-  return notice;
-}
-
-class FakeCudaProgram : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER does not name the stand-in";
-    if (!want_of_nvrtc().empty()) GTEST_SKIP() << want_of_nvrtc();
-    control().reset();
-  }
-  Logger logger;
-};
 
 TEST_F(FakeCudaProgram, BuildsAndRuns) {
   const auto plan = build(logger);
@@ -131,7 +41,7 @@ void fail_in_turn(const char* function, Logger& logger) {
     for (int64_t nth = 1;; ++nth) {
       logger.errors.clear();
       control().reset();
-      control().fail(function, nth, kiln::cuda::kOutOfDeviceMemory);
+      control().fail(function, nth, cuda::kOutOfDeviceMemory);
       const bool good = builds ? build(logger) != nullptr : run(logger, *whole);
       const int64_t calls = control().num_calls(function);
       EXPECT_EQ(control().live_bytes(), 0) << function << ' ' << nth;
@@ -156,7 +66,7 @@ TEST_F(FakeCudaProgram, SurvivesStreamsThatCannotBe) { fail_in_turn("cuStreamCre
 TEST_F(FakeCudaProgram, SurvivesLaunchesThatFail) {
   const auto plan = build(logger);
   ASSERT_TRUE(plan) << logger.all();
-  control().fail("cuLaunchKernelEx", 1, kiln::cuda::kOutOfLaunchResources);
+  control().fail("cuLaunchKernelEx", 1, cuda::kOutOfLaunchResources);
   EXPECT_FALSE(run(logger, *plan));
   ASSERT_FALSE(logger.errors.empty());
   EXPECT_NE(logger.errors[0].find("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"), std::string::npos) << logger.errors[0];
@@ -166,7 +76,7 @@ TEST_F(FakeCudaProgram, SurvivesLaunchesThatFail) {
 TEST_F(FakeCudaProgram, RefusesPlansOfOtherArchitectures) {
   const auto plan = build(logger);
   ASSERT_TRUE(plan) << logger.all();
-  control().fail("cuModuleLoadData", 1, kiln::cuda::kNoBinaryForGpu);
+  control().fail("cuModuleLoadData", 1, cuda::kNoBinaryForGpu);
   EXPECT_FALSE(run(logger, *plan));
   ASSERT_FALSE(logger.errors.empty());
   EXPECT_NE(logger.errors[0].find("build the engine on this device"), std::string::npos) << logger.errors[0];
@@ -428,18 +338,6 @@ TEST_F(FakeCudaProgram, RecordsTheEventOfConsumedInputs) {
   EXPECT_EQ(control().live_bytes(), 0);
 }
 
-/// On a real GPU.
-class GpuProgram : public testing::Test {
- protected:
-  void SetUp() override {
-    int version = 0, count = 0;
-    if (std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER is set";
-    if (const cudaError_t found = cudaGetDeviceCount(&count)) GTEST_SKIP() << cudaGetErrorString(found);
-    if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) GTEST_SKIP() << "the device is the CPU";
-  }
-  Logger logger;
-};
-
 /// picked = data[indices] of 5 rows, in the program's memory, and the shape of the indices. The event of consumed
 /// inputs tells when indices may change.
 TEST_F(GpuProgram, TellsOfAnIndexThatIsOutside) {
@@ -647,3 +545,4 @@ TEST(FakeCudaAbsence, IsSaidOnce) {
 }
 
 }  // namespace
+}  // namespace kiln::fake_cuda

@@ -1,5 +1,8 @@
 #include "state.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 namespace kiln::fake_cuda {
 
 State& state() {
@@ -21,7 +24,33 @@ int enter(const char* function, Needs needs) {
   if (in_host_function) return cuda::kNotPermitted;
   if (needs == Needs::kInit) return 0;
   if (!current_context) return cuda::kInvalidContext;
-  return s.sticky;
+  return s.sticky[current_context->device];
+}
+
+void wait_for(const char* function, unsigned long long stream) {
+  const State& s = state();
+  if (!current_context || !s.is_endless[current_context->device]) return;
+  if (stream != 0 && !s.endless_streams.contains(stream)) return;
+  std::fprintf(stderr, "%s would wait for ever: a kernel does not end\n", function);
+  std::abort();
+}
+
+Launched misbehave(const std::string& kernel) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  auto& wrong = s.misbehaviour;
+  if (wrong.part.empty() || kernel.find(wrong.part) == kernel.npos) return {};
+  ++wrong.times;
+  switch (wrong.how) {
+    case Fault::kAtLaunch: return {wrong.result, {}};
+    case Fault::kTrap:
+      return {0, [result = wrong.result] {
+                state().sticky[current_context->device] = result;
+                return 0;
+              }};
+    case Fault::kEndless: return {0, [] { return never_end(), 0; }};
+  }
+  return {};
 }
 
 const Allocation* find_allocation(const void* pointer, size_t bytes) {
@@ -42,7 +71,11 @@ void reset() {
   s.num_devices = 1, s.compute_major = 9, s.compute_minor = 0, s.version = 13000;
   s.calls.clear();
   s.failure = {};
-  s.sticky = 0;
+  s.misbehaviour = {};
+  for (int& sticky : s.sticky) sticky = 0;
+  for (bool& endless : s.is_endless) endless = false;
+  s.endless_streams.clear();
+  s.live_objects = 0;
 }
 void set_devices(int count, int major, int minor) {
   const std::lock_guard lock(state().mutex);
@@ -74,13 +107,21 @@ void define_kernel(const char* name, Kernel kernel) {
   const std::lock_guard lock(state().mutex);
   state().kernels[name] = kernel;
 }
+void set_misbehaviour(const char* part, Fault how, int result) {
+  const std::lock_guard lock(state().mutex);
+  state().misbehaviour = {part, how, result, 0};
+}
+int64_t num_misbehaved() {
+  const std::lock_guard lock(state().mutex);
+  return state().misbehaviour.times;
+}
 
 }  // namespace
 }  // namespace kiln::fake_cuda
 
 const kiln::fake_cuda::Control* kiln_fake_cuda() {
   using namespace kiln::fake_cuda;
-  static const Control control{reset,     set_devices, set_version,  fail,
-                               num_calls, live_bytes,  live_objects, define_kernel};
+  static const Control control{reset,        set_devices,   set_version,      fail,          num_calls, live_bytes,
+                               live_objects, define_kernel, set_misbehaviour, num_misbehaved};
   return &control;
 }

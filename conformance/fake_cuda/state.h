@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,15 @@ struct State {
   std::map<uintptr_t, Allocation> allocations;  // by address
   int64_t live_objects = 0;
   cuda::CudaContextObject contexts[8];
-  int sticky = 0;  // a fault of a kernel stays
+  struct Misbehaviour {
+    std::string part;  // of names of kernels; empty: none does
+    Fault how = Fault::kAtLaunch;
+    int result = 0;
+    int64_t times = 0;
+  } misbehaviour;
+  int sticky[8] = {};                            // by device: a trap stays
+  bool is_endless[8] = {};                       // by device: a kernel runs for ever
+  std::set<unsigned long long> endless_streams;  // by their ids: handles come again
 };
 State& state();
 
@@ -63,8 +72,21 @@ enum class Needs { kNothing, kInit, kContext };
 /// What every function does first: counts the call, and says 0, or what it has to return at once.
 int enter(const char* function, Needs needs = Needs::kContext);
 
+/// Lets the kernel of that name go wrong, if it is to: what its launch returns, and `trap` or `never_end` as its work.
+struct Launched {
+  int result = 0;
+  Work work;
+};
+Launched misbehave(const std::string& kernel);
+
 /// The allocation that holds [pointer, pointer + bytes); null if none does.
 const Allocation* find_allocation(const void* pointer, size_t bytes = 1);
+
+/// First in a function that waits for work of the current device, of the stream of that id or (0) of all streams: ends
+/// the process where it would not return.
+void wait_for(const char* function, unsigned long long stream = 0);
+/// Of work that never ends.
+void never_end();
 
 /// Runs `work` on a stream, or records it if that is being captured.
 int submit(cuda::StreamHandle stream, Work work);

@@ -47,10 +47,22 @@ namespace kiln::fake_cuda {
 bool is_stream(StreamHandle stream) { return resolve(stream) != nullptr; }
 std::shared_ptr<Capture>& capture_of(StreamHandle stream) { return resolve(stream)->capture; }
 
+thread_local unsigned long long running = 0;  // the stream whose work runs
+
+void never_end() {
+  const std::lock_guard lock(state().mutex);
+  state().is_endless[current_context->device] = true;
+  state().endless_streams.insert(running);
+}
+
 int submit(StreamHandle stream, Work work) {
   StreamHandle known = resolve(stream);
   if (!known) return cuda::kInvalidHandle;
-  if (!known->capture) return work();
+  if (!known->capture) {
+    if (state().endless_streams.contains(known->id)) return 0;  // its turn does not come
+    running = known->id;
+    return work();
+  }
   if (known->capture->broken) return cuda::kCaptureInvalidated;
   known->capture->work.push_back(std::move(work));
   return 0;
@@ -90,11 +102,13 @@ int cuStreamSynchronize(StreamHandle stream) {
     capture->broken = true;
     return cuda::kCaptureUnsupported;
   }
+  wait_for("cuStreamSynchronize", resolve(stream)->id);
   return 0;
 }
 int cuStreamQuery(StreamHandle stream) {
   if (const int early = enter("cuStreamQuery")) return early;
-  return is_stream(stream) ? 0 : static_cast<int>(cuda::kInvalidHandle);
+  if (!is_stream(stream)) return cuda::kInvalidHandle;
+  return state().endless_streams.contains(resolve(stream)->id) ? cuda::kNotReady : cuda::kSuccess;
 }
 int cuStreamGetFlags(StreamHandle stream, unsigned* flags) {
   if (const int early = enter("cuStreamGetFlags")) return early;

@@ -199,6 +199,7 @@ void Build::mark_shape_inputs() {
 
 Result<plan::Plan> Build::run() {
   TRY(check_surface());
+  TRY(backend_.device().usable());
   describe_surface();
   plan_.network_name = request_.network_name;
   plan_.device_kind = backend_.name();

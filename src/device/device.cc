@@ -24,7 +24,7 @@ class WallClock final : public Measurement {
 
 }  // namespace
 
-Result<std::unique_ptr<Measurement>> Device::measure(TimedWork work, void* argument) {
+Result<std::unique_ptr<Measurement>> Device::measure(TimedWork work, void* argument, double) {
   return std::make_unique<WallClock>(work, argument);
 }
 

@@ -56,6 +56,9 @@ class Stream {
   virtual Status launch_host(void (*work)(void*), void* argument) = 0;
   /// Returns when all queued work is done; the error of work that failed since the last call.
   virtual Status synchronize() = 0;
+  /// The same, but not for ever: where work takes longer, the device is given up (`Device::usable`). A host device
+  /// waits for its work, which ends.
+  virtual Status synchronize_within([[maybe_unused]] double limit_us) { return synchronize(); }
   /// Called by queued work that fails. Work behind it is still called, so that it can let go of what it holds, and
   /// does nothing else while `faulted()`, until the next `synchronize` has returned the error.
   virtual void fault(Error error) = 0;
@@ -93,8 +96,11 @@ class Device {
   virtual Result<Ref<Executor>> executor(std::string_view name) = 0;
   /// Whether the host reads and writes this device's memory where it is.
   virtual bool is_host() const { return kind() == DeviceKind::kCpu; }
-  /// `work` has run once before. `argument` outlives the measurement.
-  virtual Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument);
+  /// `work` has run once before. `argument` outlives the measurement. A turn that takes longer than `limit_us` fails,
+  /// and the device is given up.
+  virtual Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument, double limit_us);
+  /// Fails where the device can do nothing more for this process: a kernel never ended, or broke its context.
+  virtual Status usable() { return {}; }
   /// Fail with kUnsupported on a host device, whose work is done when its call returns; device/async.h has the types.
   virtual Result<std::unique_ptr<Event>> create_event(EventTiming timing);
   /// Calls `work(argument, stream)` once with a stream that records. Fails if it fails, or waits for the device.

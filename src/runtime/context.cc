@@ -50,6 +50,7 @@ Context::Context(std::shared_ptr<const Engine> engine, Memory memory)
 
 Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> engine, Memory memory) {
   TRY(require(engine->num_profiles() > 0, "the engine has no optimization profile"));
+  TRY(engine->device().usable());
   std::unique_ptr<Context> context(new Context(std::move(engine), memory));
   TRY(context->select_profile(0));
   return context;

@@ -21,7 +21,7 @@ constexpr int kKernelVersion = 1;      // raised when a kernel changes speed, so
 class Rig {
  public:
   static Result<std::unique_ptr<Rig>> make(const TacticContext& cx, const Region& region, const Candidate& candidate,
-                                           Allocator* memory);
+                                           Allocator* memory, double limit_us);
   static Status run(void* rig, Stream* stream) {
     Rig& self = *static_cast<Rig*>(rig);
     return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_.data(), stream});
@@ -85,7 +85,7 @@ StepTensor describe(const ir::Graph& graph, ir::ValueId id, const Format& format
 }
 
 Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate,
-                                       Allocator* memory) {
+                                       Allocator* memory, double limit_us) {
   auto rig = std::make_unique<Rig>();
   rig->memory_ = memory;
   if (!cx.device.is_host()) rig->stream_ = TRY(cx.device.create_stream());
@@ -120,7 +120,7 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   rig->step_ = TRY(rig->loaded_->bind({input_extents, output_extents, params}));
   rig->workspace_ = TRY(rig->memory_of(cx.device, std::max<int64_t>(rig->step_->workspace_bytes(), 1)));
   TRY(run(rig.get(), rig->stream_.get()));
-  if (rig->stream_) TRY(rig->stream_->synchronize());
+  if (rig->stream_) TRY(rig->stream_->synchronize_within(limit_us));
   return rig;
 }
 
@@ -159,6 +159,14 @@ void forget_caches() {
   static_cast<void>(sink);
 }
 
+/// As steps of plans are called.
+std::string name_of(const ir::Graph& graph, const Region& region) {
+  std::string names;
+  for (const ir::NodeId id : region.nodes)
+    if (const ir::Node& node = graph.node(id); !node.name.empty()) names += (names.empty() ? "" : " + ") + node.name;
+  return names.empty() ? std::string(graph.node(region.nodes.back()).op.name()) : names;
+}
+
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -187,6 +195,7 @@ Timer::Timer(Device& device, TimingCache& cache, TimerOptions options, Log& log)
 /// Candidates that share a key, one of them loaded.
 struct Timer::Pending {
   Hash128 key;
+  const Region& region;
   std::vector<Candidate*> candidates;
   std::unique_ptr<Rig> rig;
   std::unique_ptr<Measurement> measurement;
@@ -196,12 +205,21 @@ struct Timer::Pending {
   bool failed = false;
 };
 
-void Timer::fail(Pending& pending, const Error& why) const {
+/// Skips what failed, unless the device went with it.
+Status Timer::fail(const TacticContext& cx, Pending& pending, const Error& why) const {
+  if (const Status left = device_.usable(); !left) {
+    const Candidate& culprit = *pending.candidates[0];
+    const std::string& lost = left.error().message;
+    return error(Code::kDevice, "layer '", name_of(cx.graph, pending.region), "', while tactic '",
+                 culprit.tactic->name(), "' (", culprit.variant.name,
+                 ") was timed: ", lost.find(why.message) == lost.npos ? why.message + "; " : "", lost);
+  }
   pending.failed = true;
   for (Candidate* candidate : pending.candidates) {
     candidate->failure = why.message;
     log_.verbose("  skipped ", candidate->tactic->name(), " (", candidate->variant.name, "): ", why.message);
   }
+  return {};
 }
 
 /// Loads a candidate unless its time is known, or the same is already loaded.
@@ -222,13 +240,11 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
     same->candidates.push_back(&candidate);
     return {};
   }
-  Pending& added = pending.emplace_back(Pending{key, {&candidate}, nullptr, nullptr, finds_weights_far(cx, region)});
-  auto rig = Rig::make(cx, region, candidate, options_.memory);
-  auto measurement = rig ? cx.device.measure(&Rig::run, rig->get()) : std::unexpected(rig.error());
-  if (!measurement) {
-    fail(added, measurement.error());
-    return {};
-  }
+  Pending& added = pending.emplace_back(Pending{key, region, {&candidate}, {}, {}, finds_weights_far(cx, region)});
+  const double limit_us = std::max(options_.least_limit_us, options_.limit_of_estimate * candidate.variant.estimate_us);
+  auto rig = Rig::make(cx, region, candidate, options_.memory, limit_us);
+  auto measurement = rig ? cx.device.measure(&Rig::run, rig->get(), limit_us) : std::unexpected(rig.error());
+  if (!measurement) return fail(cx, added, measurement.error());
   added.rig = std::move(*rig);
   added.measurement = std::move(*measurement);
   return {};
@@ -238,12 +254,24 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
   std::vector<Pending> pending;
   for (const Trial& trial : trials)
     for (Candidate& candidate : trial.candidates) TRY(load(cx, trial.region, candidate, pending));
+  TRY(take_turns(cx, pending));
+  for (const Pending& p : pending) {
+    if (p.failed) continue;
+    for (Candidate* candidate : p.candidates) candidate->time_us = p.best_us;
+    cache_.insert(p.key, p.best_us);
+    ++num_measured_;
+  }
+  return {};
+}
+
+/// A turn each, so that heat and neighbours touch all alike.
+Status Timer::take_turns(const TacticContext& cx, std::vector<Pending>& pending) const {
   const double budget_us = options_.budget_us_per_candidate;
   const auto is_done = [&](const Pending& p) {
     return p.failed || (p.spent_us >= budget_us && (p.turns >= kLeastTurns || p.spent_us >= kMostBudgets * budget_us));
   };
   const std::lock_guard exclusive(device_.exclusive());
-  for (bool busy = !pending.empty(); busy;) {  // a turn each, so that heat and neighbours touch all alike
+  for (bool busy = !pending.empty(); busy;) {
     busy = false;
     for (Pending& p : pending) {
       if (is_done(p)) continue;
@@ -251,7 +279,7 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
       const double start = now_us();
       const Result<double> took = p.measurement->turn_us();
       if (!took) {
-        fail(p, took.error());
+        TRY(fail(cx, p, took.error()));
         continue;
       }
       p.best_us = std::min(p.best_us, *took);
@@ -259,12 +287,6 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
       ++p.turns;
       busy |= !is_done(p);
     }
-  }
-  for (const Pending& p : pending) {
-    if (p.failed) continue;
-    for (Candidate* candidate : p.candidates) candidate->time_us = p.best_us;
-    cache_.insert(p.key, p.best_us);
-    ++num_measured_;
   }
   return {};
 }

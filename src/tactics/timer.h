@@ -26,6 +26,8 @@ struct TimerOptions {
   int average_of = 1;                    ///< IBuilderConfig::setAvgTimingIterations
   bool error_on_cache_miss = false;      ///< BuilderFlag::kERROR_ON_TIMING_CACHE_MISS
   Allocator* memory = nullptr;           ///< of what is timed; null: the device's
+  /// One run may take as long as both allow; the device of one that takes longer is given up.
+  double least_limit_us = 5e6, limit_of_estimate = 1000;
 };
 
 /// A region with what may run it.
@@ -54,7 +56,8 @@ class Timer final : public Timing {
  private:
   struct Pending;
   Status load(const TacticContext& cx, const Region& region, Candidate& candidate, std::vector<Pending>& pending);
-  void fail(Pending& pending, const Error& why) const;
+  Status take_turns(const TacticContext& cx, std::vector<Pending>& pending) const;
+  Status fail(const TacticContext& cx, Pending& pending, const Error& why) const;
 
   Device& device_;
   TimingCache& cache_;

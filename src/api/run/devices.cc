@@ -56,11 +56,17 @@ Result<DeviceKind> choose_kind() {
   return DeviceKind::kCpu;
 }
 
-/// Of the context that is current on this thread.
-int current_ordinal(const cuda::Driver& driver) {
+/// Of the context that is current on this thread; 0 where none is.
+Result<int> current_ordinal(const cuda::Driver& driver) {
   cuda::ContextHandle context = nullptr;
+  if (driver.ctx_get_current(&context) != 0 || !context) return 0;
+  {
+    const std::lock_guard lock(gpus().mutex);
+    for (const auto& device : gpus().devices)
+      if (device && device->context() == context) return device->ordinal();
+  }
   int device = 0;
-  if (driver.ctx_get_current(&context) != 0 || !context || driver.ctx_get_device(&device) != 0) return 0;
+  TRY(driver.check(driver.ctx_get_device(&device), "which CUDA device is current"));
   return device;
 }
 
@@ -95,7 +101,7 @@ Result<Ref<Device>> default_device() {
     return Ref<Device>(device);
   }
   const cuda::Driver& driver = TRY(cuda::Driver::instance());
-  cuda::CudaDevice& device = TRY(cuda_device(current_ordinal(driver)));
+  cuda::CudaDevice& device = TRY(cuda_device(TRY(current_ordinal(driver))));
   return Ref<Device>(device);
 }
 

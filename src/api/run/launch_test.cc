@@ -348,7 +348,7 @@ TEST_F(LaunchTest, NamesTheStepThatFails) {
   const Status failed = context->enqueue(*stream);
   ASSERT_FALSE(failed);
   EXPECT_TRUE(
-      failed.error().message.starts_with("step 'step 2': launching a kernel of 1 x 1 x 1 blocks of 32 threads: "
+      failed.error().message.starts_with("step 'step 2': launching kernel 'twice' of 1 x 1 x 1 blocks of 32 threads: "
                                          "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)"))
       << failed.error().message;
   EXPECT_TRUE(context->enqueue(*stream));

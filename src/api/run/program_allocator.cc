@@ -57,7 +57,9 @@ Result<Buffer> ProgramAllocator::allocate(int64_t size_bytes) {
 
 void ProgramAllocator::release(void* owner, void* data, int64_t) {
   const std::unique_ptr<std::shared_ptr<ProgramAllocator>> self(static_cast<std::shared_ptr<ProgramAllocator>*>(owner));
-  const Call call((*self)->device_);
+  Device& device = (*self)->device_;
+  if (device.kind() == DeviceKind::kCuda && static_cast<cuda::CudaDevice&>(device).given_up()) return;  // would wait
+  const Call call(device);
   (*self)->allocator_.deallocateAsync(data, handle_of((*self)->stream_));  // false: the program's own business
 }
 

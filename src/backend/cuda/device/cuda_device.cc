@@ -16,6 +16,7 @@ DevicePointer pointer(const void* memory) { return reinterpret_cast<DevicePointe
 
 void free_memory(void* owner, void* data, int64_t) {
   const auto& device = *static_cast<const CudaDevice*>(owner);
+  if (device.given_up()) return;
   const CurrentContext current(device);
   const OutsideCaptures outside(device.driver());
   device.driver().mem_free(pointer(data));  // fails only after a fault of the context, which everybody has heard of
@@ -92,6 +93,10 @@ CudaDevice::CudaDevice(const Driver& driver, int ordinal, ContextHandle context,
       compiler_(properties_.arch) {}
 
 CudaDevice::~CudaDevice() {
+  if (given_up()) {  // its context stays, and companions may wait for it
+    for (auto& [tag, made] : companions_) static_cast<void>(new Result<std::shared_ptr<void>>(std::move(made)));
+    return;
+  }
   if (!companions_.empty()) {
     const CurrentContext current(*this);
     companions_.clear();
@@ -127,6 +132,7 @@ std::string CudaDevice::identity() const {
 
 Result<Buffer> CudaDevice::allocate(int64_t size_bytes) {
   if (size_bytes < 0) return error(Code::kOutOfMemory, "cannot allocate ", size_bytes, " bytes");
+  TRY(check_given_up());
   const CurrentContext current(*this);
   const OutsideCaptures outside(driver_);
   DevicePointer memory = 0;
@@ -166,11 +172,35 @@ Result<Ref<Executor>> CudaDevice::executor(std::string_view name) {
   return std::ref(*executor_);
 }
 
-Result<std::unique_ptr<Measurement>> CudaDevice::measure(TimedWork work, void* argument) {
-  return GraphClock::create(*this, work, argument);
+Result<std::unique_ptr<Measurement>> CudaDevice::measure(TimedWork work, void* argument, double limit_us) {
+  return GraphClock::create(*this, work, argument, limit_us);
+}
+
+void CudaDevice::give_up(std::string why) {
+  const std::lock_guard lock(mutex_);
+  if (why_given_up_.empty()) why_given_up_ = std::move(why);
+  given_up_.store(true, std::memory_order_release);
+}
+
+Status CudaDevice::check_given_up() {
+  if (!given_up()) [[likely]]
+    return {};
+  const std::lock_guard lock(mutex_);
+  return error(Code::kDevice, "this process can use CUDA device ", ordinal_, " no more, since ", why_given_up_,
+               ": start it again");
+}
+
+Status CudaDevice::usable() {
+  TRY(check_given_up());
+  const CurrentContext current(*this);
+  const OutsideCaptures outside(driver_);
+  size_t left = 0, all = 0;  // asked for what a kernel has left behind, which every call returns from then on
+  return driver_.check(driver_.mem_get_info(&left, &all), "this process can use CUDA device ", ordinal_,
+                       " no more, start it again: a kernel broke its context");
 }
 
 Result<std::shared_ptr<const Buffer>> CudaDevice::upload(std::span<const std::byte> bytes, Allocator* memory) {
+  TRY(check_given_up());
   const std::pair key(hash128(bytes), memory ? memory->source() : nullptr);
   const std::lock_guard lock(mutex_);
   if (const auto at = constants_.find(key); at != constants_.end())
@@ -230,6 +260,7 @@ static std::string section_names(std::span<const std::byte> image) {
 }
 
 Result<std::shared_ptr<const Module>> CudaDevice::load(std::span<const std::byte> cubin) {
+  TRY(check_given_up());
   const Hash128 key = hash128(cubin);
   const std::lock_guard lock(mutex_);
   if (const auto at = modules_.find(key); at != modules_.end())

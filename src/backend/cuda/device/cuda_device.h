@@ -1,6 +1,7 @@
 /// A CUDA device by its primary context: memory, streams, modules, constants, and a compiler for its architecture.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -55,7 +56,13 @@ class CudaDevice final : public Device {
   Result<Ref<Executor>> executor(std::string_view name) override;
   Result<std::unique_ptr<Event>> create_event(EventTiming timing) override;
   Result<std::unique_ptr<Recording>> record(TimedWork work, void* argument) override;
-  Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument) override;
+  Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument, double limit_us) override;
+  Status usable() override;
+  /// From here on nothing is begun on this device, and nothing given back, which would wait for ever: a kernel has not
+  /// ended, as `why` tells.
+  void give_up(std::string why);
+  bool given_up() const { return given_up_.load(std::memory_order_acquire); }
+  Status check_given_up();  ///< fails if it was
   /// Called once by whoever composes backends: exec/ lies above device/.
   void set_executor(std::unique_ptr<Executor> executor);
 
@@ -88,7 +95,9 @@ class CudaDevice final : public Device {
   const Properties properties_;
   Compiler compiler_;
   std::unique_ptr<Executor> executor_;
-  std::mutex mutex_;                                                                  // of what follows
+  std::atomic<bool> given_up_{false};
+  std::mutex mutex_;  // of what follows
+  std::string why_given_up_;
   std::map<std::pair<Hash128, const void*>, std::weak_ptr<const Buffer>> constants_;  ///< by bytes and memory
   std::map<Hash128, std::weak_ptr<const Module>> modules_;
   std::unique_ptr<CudaStream> copies_;  ///< of `upload`

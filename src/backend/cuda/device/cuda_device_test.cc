@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <iostream>
 
 #include "backend/cuda/device/cuda_stream.h"
+#include "backend/cuda/device/fault_word.h"
 #include "backend/cuda/device/nvrtc.h"
 #include "backend/cuda/device/testing/fake_driver.h"
 #include "base/str.h"
@@ -172,7 +176,7 @@ TEST(CudaDevice, LaunchesKernels) {
   const Status refused = launch(*stream, function, {.block = {2048, 1, 1}}, arguments);
   ASSERT_FALSE(refused);
   EXPECT_TRUE(refused.error().message.starts_with(
-      "launching a kernel of 1 x 1 x 1 blocks of 2048 threads: CUDA_ERROR_INVALID_VALUE (1)"));
+      "launching kernel 'scale' of 1 x 1 x 1 blocks of 2048 threads: CUDA_ERROR_INVALID_VALUE (1)"));
 }
 
 TEST(CudaDevice, RefusesOtherModules) {
@@ -215,6 +219,8 @@ TEST(CudaDevice, AllocatesBesideACapture) {
   EXPECT_EQ(fake_cuda_control().num_calls("cuThreadExchangeStreamCaptureMode"), 4);  // there and back, twice
 }
 
+constexpr double kLimitUs = 5e6;
+
 TEST(CudaDevice, MeasuresByGraphs) {
   const auto device = make_fake_device();
   int runs = 0;
@@ -223,7 +229,7 @@ TEST(CudaDevice, MeasuresByGraphs) {
     return stream->launch_host([](void*) {}, nullptr);
   };
   {
-    const auto measurement = *device->measure(count, &runs);
+    const auto measurement = *device->measure(count, &runs, kLimitUs);
     const int captured = runs;
     EXPECT_GT(captured, 1);
     EXPECT_GT(*measurement->turn_us(), 0);
@@ -231,10 +237,56 @@ TEST(CudaDevice, MeasuresByGraphs) {
   }
   EXPECT_EQ(fake_cuda_control().live_objects(), 0);
   const TimedWork failing = [](void*, Stream*) -> Status { return error(Code::kDevice, "no launch"); };
-  EXPECT_EQ(device->measure(failing, nullptr).error().message, "no launch");
+  EXPECT_EQ(device->measure(failing, nullptr, kLimitUs).error().message, "no launch");
   const TimedWork uncapturable = [](void*, Stream* stream) { return stream->synchronize(); };
-  EXPECT_GT(*(*device->measure(uncapturable, nullptr))->turn_us(), 0);
+  EXPECT_GT(*(*device->measure(uncapturable, nullptr, kLimitUs))->turn_us(), 0);
   EXPECT_EQ(fake_cuda_control().live_objects(), 0);
+}
+
+/// Launches kernel `scale`, whose work is not done.
+Status launch_scale(void* device, Stream* stream) {
+  CudaDevice& gpu = *static_cast<CudaDevice*>(device);
+  static auto& modules = *new std::vector<std::shared_ptr<const Module>>;  // what was launched needs them
+  const auto& module = modules.emplace_back(TRY(gpu.load(bytes_of(kImage))));
+  return launch(*stream, TRY(module->function("scale")), {}, nullptr);
+}
+
+TEST(CudaDevice, IsGivenUpWhereAKernelDoesNotEnd) {
+  const auto device = make_fake_device();
+  auto memory = device->allocate(8);
+  ASSERT_TRUE(memory);
+  fake_cuda_control().misbehave("scale", fake_cuda::Fault::kEndless, 0);
+  const auto measured = device->measure(launch_scale, device.get(), 1000);
+  ASSERT_FALSE(measured);
+  EXPECT_EQ(measured.error().message, "kernel 'scale' did not end within 0.001 s");
+  const std::string why =
+      "this process can use CUDA device 0 no more, since kernel 'scale' did not end within 0.001 s: start it again";
+  EXPECT_EQ(device->usable().error().message, why);
+  EXPECT_EQ(device->allocate(8).error().message, why);
+  EXPECT_EQ(device->create_stream().error().message, why);
+  EXPECT_EQ(device->upload(bytes_of("constant")).error().message, why);
+  EXPECT_EQ(device->load(bytes_of("FAKE other")).error().message, why);
+  const auto address = reinterpret_cast<DevicePointer>(memory->data());
+  memory = Buffer();  // freed by nobody, which would wait for the kernel
+  EXPECT_EQ(fake_cuda_control().num_calls("cuMemFree_v2"), 0);
+  fake_cuda_control().reset();
+  const CurrentContext current(*device);
+  EXPECT_EQ(fake_driver().mem_free(address), 0);
+}
+
+TEST(CudaDevice, KnowsThatAKernelBrokeItsContext) {
+  const auto device = make_fake_device();
+  EXPECT_TRUE(device->usable());
+  fake_cuda_control().misbehave("scale", fake_cuda::Fault::kTrap, kIllegalAddress);
+  const auto measured = device->measure(launch_scale, device.get(), kLimitUs);
+  ASSERT_FALSE(measured);
+  EXPECT_TRUE(measured.error().message.contains("CUDA_ERROR_ILLEGAL_ADDRESS (700)")) << measured.error().message;
+  const Status left = device->usable();
+  ASSERT_FALSE(left);
+  EXPECT_TRUE(
+      left.error().message.starts_with("this process can use CUDA device 0 no more, start it again: a kernel "
+                                       "broke its context: CUDA_ERROR_ILLEGAL_ADDRESS (700)"))
+      << left.error().message;
 }
 
 TEST(CudaStream, WrapsTheProgramsStreams) {
@@ -285,7 +337,83 @@ TEST(CudaStream, ReturnsAFaultOnce) {
   EXPECT_TRUE(stream->synchronize());
 }
 
-/// On a real GPU, where there is one.
+/// A kernel on a real GPU.
+struct GpuKernel {
+  std::unique_ptr<CudaDevice> device;
+  std::shared_ptr<const Module> module;
+  static Result<GpuKernel> make(std::string text, std::string entry) {
+    GpuKernel made;
+    made.device = TRY(CudaDevice::create(0));
+    TRY(Nvrtc::instance());
+    const auto cubin = TRY(made.device->compiler().compile({.prelude = std::move(text), .entry = std::move(entry)}));
+    made.module = TRY(made.device->load(cubin));
+    return made;
+  }
+};
+
+TEST(GpuDevice, IsGivenUpWhereAKernelDoesNotEnd) {
+  auto made = GpuKernel::make(
+      "extern \"C\" __global__ void wait(const volatile long long* word) {\n"
+      "  long long start, now;\n"
+      "  asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(start));\n"
+      "  do asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now)); while (*word == 0 && now - start < "
+      "10000000000);\n"
+      "}\n",
+      "wait");
+  if (!made) GTEST_SKIP() << made.error().message;
+  const auto start = std::chrono::steady_clock::now();
+  struct Run {
+    Function function;
+    FaultWord word;
+  } run{*made->module->function("wait"), *FaultWord::create(*made->device)};
+  {
+    auto memory = made->device->allocate(8);
+    ASSERT_TRUE(memory);
+    const auto measured = made->device->measure(
+        [](void* argument, Stream* stream) {
+          Run& run = *static_cast<Run*>(argument);
+          const int64_t* word = run.word.address();
+          void* arguments[] = {&word};
+          return launch(*stream, run.function, {}, arguments);
+        },
+        &run, 3e5);
+    ASSERT_FALSE(measured);
+    EXPECT_EQ(measured.error().message, "kernel 'wait' did not end within 0.3 s");
+  }
+  EXPECT_FALSE(made->device->usable());
+  EXPECT_FALSE(made->device->allocate(8));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));  // nothing has waited for the kernel
+  std::atomic_ref(*run.word.address()).store(1);
+  const CurrentContext current(*made->device);
+  EXPECT_EQ(made->device->driver().ctx_synchronize(), 0);
+}
+
+/// In a process of its own, whose context it breaks.
+TEST(GpuDevice, KnowsThatAKernelBrokeItsContext) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  if (const auto device = CudaDevice::create(0); !device) GTEST_SKIP() << device.error().message;
+  if (const auto nvrtc = Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  const auto trap = [] {
+    auto made = GpuKernel::make("extern \"C\" __global__ void trap(int* at) { *at = 1; }\n", "trap");
+    if (!made) std::exit(1);
+    const TimedWork run = [](void* argument, Stream* stream) {
+      int* nowhere = nullptr;
+      void* arguments[] = {&nowhere};
+      return launch(*stream, *static_cast<Function*>(argument), {}, arguments);
+    };
+    Function function = *made->module->function("trap");
+    const auto measured = made->device->measure(run, &function, kLimitUs);
+    if (measured) std::exit(2);
+    std::cerr << measured.error().message << "; ";
+    if (const Status left = made->device->usable(); !left) std::cerr << left.error().message << '\n';
+    made = {};
+    std::exit(0);
+  };
+  EXPECT_EXIT(trap(), testing::ExitedWithCode(0),
+              "kernel 'trap': CUDA_ERROR_ILLEGAL_ADDRESS .*; this process can use CUDA device 0 no more, start it "
+              "again: a kernel broke its context: CUDA_ERROR_ILLEGAL_ADDRESS");
+}
+
 TEST(GpuDevice, ComputesWhatItShould) {
   auto made = CudaDevice::create(0);
   if (!made) GTEST_SKIP() << made.error().message;
@@ -334,7 +462,7 @@ TEST(GpuDevice, ComputesWhatItShould) {
         const Run& run = *static_cast<Run*>(argument);
         return launch(*stream, run.function, {.block = {32, 1, 1}, .shared_bytes = 128}, run.arguments);
       },
-      &run);
+      &run, kLimitUs);
   ASSERT_TRUE(measurement) << measurement.error().message;
   const double us = *(*measurement)->turn_us();
   EXPECT_GT(us, 0.2);

@@ -1,10 +1,19 @@
 #include "backend/cuda/device/cuda_stream.h"
 
+#include <chrono>
+#include <thread>
+
 #include "backend/cuda/device/cuda_device.h"
 
 namespace kiln::cuda {
+namespace {
+
+constexpr std::chrono::microseconds kWaitBusily(2000), kNap(50);
+
+}  // namespace
 
 Result<std::unique_ptr<CudaStream>> CudaStream::create(CudaDevice& device) {
+  TRY(device.check_given_up());
   const CurrentContext current(device);
   const Driver& driver = device.driver();
   const OutsideCaptures outside(driver);
@@ -27,7 +36,32 @@ Status CudaStream::launch_host(void (*work)(void*), void* argument) {
 Status CudaStream::synchronize() {
   const CurrentContext current(device_);
   const OutsideCaptures outside(device_.driver());
-  Status done = device_.driver().check(device_.driver().stream_synchronize(handle_), "work of a stream");
+  return outcome(device_.driver().check(device_.driver().stream_synchronize(handle_), "work of a stream"));
+}
+
+/// Asks again and again, for the driver's own wait has no end.
+Status CudaStream::synchronize_within(double limit_us) {
+  const CurrentContext current(device_);
+  const OutsideCaptures outside(device_.driver());
+  const auto work = [&] {
+    return last_kernel_ ? str("kernel '", *last_kernel_, "'") : std::string("work of a stream");
+  };
+  const auto start = std::chrono::steady_clock::now();
+  while (true) {
+    const int result = device_.driver().stream_query(handle_);
+    if (result == kSuccess) [[likely]]
+      return outcome({});
+    if (result != kNotReady) return outcome(std::unexpected(device_.driver().failure(result, work())));
+    const std::chrono::duration<double, std::micro> waited = std::chrono::steady_clock::now() - start;
+    if (waited.count() > limit_us) break;
+    if (waited > kWaitBusily) std::this_thread::sleep_for(kNap);
+  }
+  const std::string why = str(work(), " did not end within ", limit_us / 1e6, " s");
+  device_.give_up(why);
+  return error(Code::kDevice, why);
+}
+
+Status CudaStream::outcome(Status done) {
   if (!faulted()) [[likely]]
     return done;
   const std::lock_guard lock(mutex_);

@@ -29,10 +29,13 @@ class CudaStream final : public Stream {
   /// Whether the next launch stands behind another stream's work, which it must not overlap: asked once.
   void note_wait() const { waits_ = true; }
   bool take_wait() const { return std::exchange(waits_, false); }
+  /// What errors name; lives as long as its module.
+  void note_kernel(const std::string& name) const { last_kernel_ = &name; }
 
   /// `work` runs on a thread of the driver and may not call CUDA.
   Status launch_host(void (*work)(void*), void* argument) override;
   Status synchronize() override;
+  Status synchronize_within(double limit_us) override;
   void fault(Error error) override;
   bool faulted() const override { return faulted_.load(std::memory_order_acquire); }
   bool capturing() const override;
@@ -41,11 +44,15 @@ class CudaStream final : public Stream {
   struct Owned {};
   CudaStream(CudaDevice& device, StreamHandle handle, Owned) : device_(device), handle_(handle), owned_(true) {}
 
+  /// What `synchronize` returns where the driver said `done`.
+  Status outcome(Status done);
+
   CudaDevice& device_;
   const StreamHandle handle_;
   const bool owned_;
   std::atomic<bool> faulted_{false};
   mutable bool waits_ = false;  // of the thread that queues
+  mutable const std::string* last_kernel_ = nullptr;
   std::mutex mutex_;
   std::optional<Error> fault_;
 };

@@ -11,6 +11,7 @@ struct FaultWord::Page {
 
   Page(CudaDevice& owner, int64_t* memory) : device(owner), words(memory) {}
   ~Page() {
+    if (device.given_up()) return;
     const CurrentContext current(device);
     const OutsideCaptures outside(device.driver());
     device.driver().mem_free_host(words);

@@ -4,10 +4,11 @@
 
 namespace kiln::cuda {
 
-Result<std::unique_ptr<Measurement>> GraphClock::create(CudaDevice& device, TimedWork work, void* argument) {
+Result<std::unique_ptr<Measurement>> GraphClock::create(CudaDevice& device, TimedWork work, void* argument,
+                                                        double limit_us) {
   const CurrentContext current(device);
   const Driver& driver = device.driver();
-  std::unique_ptr<GraphClock> clock(new GraphClock(device, TRY(CudaStream::create(device)), work, argument));
+  std::unique_ptr<GraphClock> clock(new GraphClock(device, TRY(CudaStream::create(device)), work, argument, limit_us));
   TRY(driver.check(driver.event_create(&clock->start_, 0), "creating an event"));
   TRY(driver.check(driver.event_create(&clock->end_, 0), "creating an event"));
   const double once_us = TRY(clock->between_events_us(&GraphClock::run_once));
@@ -51,7 +52,7 @@ Result<double> GraphClock::between_events_us(Status (GraphClock::*work)()) {
   TRY(driver.check(driver.event_record_with_flags(start_, stream_->handle(), 0), "recording an event"));
   TRY((this->*work)());
   TRY(driver.check(driver.event_record_with_flags(end_, stream_->handle(), 0), "recording an event"));
-  TRY(stream_->synchronize());
+  TRY(stream_->synchronize_within(limit_us_));
   float ms = 0;
   TRY(driver.check(driver.event_elapsed_time(&ms, start_, end_), "reading a time"));
   return ms * 1e3;

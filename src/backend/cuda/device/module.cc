@@ -12,6 +12,7 @@ constexpr uint32_t kPortableCluster = 8;
 }  // namespace
 
 Module::~Module() {
+  if (device_.given_up()) return;
   const CurrentContext current(device_);
   const OutsideCaptures outside(device_.driver());
   device_.driver().module_unload(handle_);
@@ -29,7 +30,7 @@ Result<Function> Module::function(const std::string& entry) const {
     const int result = device_.driver().module_get_function(&handle, handle_, entry.c_str());
     if (result == kNameNotFound) return absent();
     TRY(device_.driver().check(result, "kernel '", entry, "'"));
-    state = std::make_unique<Function::State>(&device_, handle);
+    state = std::make_unique<Function::State>(&device_, handle, entry);
   }
   return Function(*state);
 }
@@ -110,10 +111,11 @@ Status launch(const Stream& stream, const Function& function, const LaunchShape&
     early.id = kLaunchProgrammaticSerialization;
     early.programmatic_serialization = 1;
   }
+  static_cast<const CudaStream&>(stream).note_kernel(function.state_->name);
   const Driver& driver = function.device().driver();
-  return driver.check(driver.launch_kernel_ex(&config, function.handle(), arguments, nullptr), "launching a kernel of ",
-                      shape.grid[0], " x ", shape.grid[1], " x ", shape.grid[2], " blocks of ",
-                      shape.block[0] * shape.block[1] * shape.block[2], " threads");
+  return driver.check(driver.launch_kernel_ex(&config, function.handle(), arguments, nullptr), "launching kernel '",
+                      function.state_->name, "' of ", shape.grid[0], " x ", shape.grid[1], " x ", shape.grid[2],
+                      " blocks of ", shape.block[0] * shape.block[1] * shape.block[2], " threads");
 }
 
 }  // namespace kiln::cuda

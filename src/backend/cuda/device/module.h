@@ -38,8 +38,10 @@ class Function {
   struct State {
     const CudaDevice* device;
     FunctionHandle handle;
+    std::string name;
     std::atomic<bool> much_shared_allowed{false}, large_clusters_allowed{false};  ///< once a launch needs them
-    State(const CudaDevice* device, FunctionHandle handle) : device(device), handle(handle) {}
+    State(const CudaDevice* device, FunctionHandle handle, std::string name)
+        : device(device), handle(handle), name(std::move(name)) {}
   };
   explicit Function(State& state) : state_(&state) {}
   Status prepare(const LaunchShape& shape) const;

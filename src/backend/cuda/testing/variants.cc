@@ -65,7 +65,7 @@ Result<Buffer> made_up(CudaDevice& device, Stream& stream, const TensorType& typ
 
 /// The median of some turns.
 Result<double> median_us(CudaDevice& device, TimedWork work, void* argument) {
-  const auto measurement = TRY(device.measure(work, argument));
+  const auto measurement = TRY(device.measure(work, argument, 5e6));
   std::vector<double> turns;
   for (int i = 0; i < 9; ++i) turns.push_back(TRY(measurement->turn_us()));
   std::ranges::nth_element(turns, turns.begin() + 4);

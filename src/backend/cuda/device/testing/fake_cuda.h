@@ -16,8 +16,15 @@ namespace kiln::fake_cuda {
 /// Runs a launch as far as a test cares: reads and writes memory through `arguments`, as the kernel would.
 using Kernel = void (*)(const cuda::LaunchConfig& launch, void** arguments);
 
+/// What goes wrong with a kernel.
+enum class Fault : uint8_t {
+  kAtLaunch,  ///< its launch returns the result; nothing else happens
+  kTrap,      ///< when it runs it breaks its device's context: every later call there returns the result
+  kEndless    ///< it never ends: what waits for it would never return, which ends the process with a word on stderr
+};
+
 struct Control {
-  void (*reset)();  ///< devices, version and failures as at the start; counts 0
+  void (*reset)();  ///< devices, version and failures as at the start; counts 0, of objects too
   void (*set_devices)(int count, int compute_major, int compute_minor);
   void (*set_version)(int version);
   /// Call `nth` (1 is the next) of the function of that exported name returns `result` and does nothing; 0: no failure.
@@ -26,6 +33,9 @@ struct Control {
   int64_t (*live_bytes)();    ///< device memory that is allocated
   int64_t (*live_objects)();  ///< streams, events, graphs and modules that are not destroyed
   void (*define_kernel)(const char* name, Kernel kernel);
+  /// From here on until `reset`, of kernels whose names contain `part`.
+  void (*misbehave)(const char* part, Fault how, int result);
+  int64_t (*num_misbehaved)();  ///< how often that came
 };
 
 }  // namespace kiln::fake_cuda

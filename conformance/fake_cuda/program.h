@@ -1,0 +1,122 @@
+/// What the stand-in's tests share: a program with a small network, which keeps what it is told.
+#pragma once
+
+#include <NvInfer.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/testing/fake_cuda.h"
+
+namespace kiln::fake_cuda {
+
+namespace nv = nvinfer1;
+
+struct Logger final : nv::ILogger {
+  std::vector<std::string> errors, others, notices;  ///< notices are those of others that users see
+  void log(Severity severity, const char* text) noexcept override {
+    (severity <= Severity::kERROR ? errors : others).emplace_back(text);
+    if (severity == Severity::kWARNING || severity == Severity::kINFO) notices.emplace_back(text);
+  }
+  std::string all() const {
+    std::string text;
+    for (const auto& line : errors) text += line + "\n";
+    return text;
+  }
+};
+
+inline const Control& control() {
+  static const Control& found = *[] {
+    void* library = dlopen(std::getenv("KILN_CUDA_DRIVER"), RTLD_NOW);
+    return reinterpret_cast<const Control* (*)()>(dlsym(library, "kiln_fake_cuda"))();
+  }();
+  return found;
+}
+
+/// y = relu(x w + b) for x f32[8, 64], whose layers have kernels of Kiln's own.
+inline std::unique_ptr<nv::IHostMemory> build(Logger& logger, nv::IGpuAllocator* allocator = nullptr) {
+  std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
+  if (!builder) return nullptr;
+  std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
+  std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
+  if (!network || !config) return nullptr;
+  builder->setGpuAllocator(allocator);
+  static const std::vector<float> weights(64 * 32, 0.5f);
+  nv::ITensor* x = network->addInput("x", nv::DataType::kFLOAT, nv::Dims2(8, 64));
+  const nv::Weights values{nv::DataType::kFLOAT, weights.data(), static_cast<int64_t>(weights.size())};
+  nv::ITensor* w = network->addConstant(nv::Dims2(64, 32), values)->getOutput(0);
+  nv::IMatrixMultiplyLayer* product =
+      network->addMatrixMultiply(*x, nv::MatrixOperation::kNONE, *w, nv::MatrixOperation::kNONE);
+  nv::IActivationLayer* activated = network->addActivation(*product->getOutput(0), nv::ActivationType::kRELU);
+  product->setName("product"), activated->setName("activated");
+  nv::ITensor* y = activated->getOutput(0);
+  y->setName("y");
+  network->markOutput(*y);
+  return std::unique_ptr<nv::IHostMemory>(builder->buildSerializedNetwork(*network, *config));
+}
+
+/// Loads the plan and enqueues four runs. Success.
+inline bool run(Logger& logger, const nv::IHostMemory& plan) {
+  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
+  if (!runtime) return false;
+  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan.data(), plan.size()));
+  if (!engine) return false;
+  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  if (!context) return false;
+  void *x = nullptr, *y = nullptr;
+  cudaStream_t stream = nullptr;
+  bool good = cudaMalloc(&x, 8 * 64 * 4) == cudaSuccess && cudaMalloc(&y, 8 * 32 * 4) == cudaSuccess &&
+              cudaStreamCreate(&stream) == cudaSuccess;
+  if (!good) logger.errors.emplace_back("the program has no memory or stream");
+  good = good && context->setTensorAddress("x", x) && context->setTensorAddress("y", y);
+  for (int i = 0; i < 4 && good; ++i) good = context->enqueueV3(stream);
+  good = good && cudaStreamSynchronize(stream) == cudaSuccess;
+  if (stream) cudaStreamDestroy(stream);
+  cudaFree(x), cudaFree(y);
+  return good;
+}
+
+inline std::string want_of_nvrtc_in(const Logger& logger) {
+  for (const std::string& line : logger.others)
+    if (line.find("NVRTC, which compiles kernels, was not found") != line.npos) return line;
+  return "";
+}
+
+/// What a build says where kernels cannot be compiled, and so the host runs the layers; empty where they can.
+inline const std::string& want_of_nvrtc() {
+  static const std::string& notice = *[] {
+    Logger logger;
+    build(logger);
+    return new std::string(want_of_nvrtc_in(logger));
+  }();
+  return notice;
+}
+
+class FakeCudaProgram : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER does not name the stand-in";
+    if (!want_of_nvrtc().empty()) GTEST_SKIP() << want_of_nvrtc();
+    control().reset();
+  }
+  Logger logger;
+};
+
+/// On a real GPU.
+class GpuProgram : public testing::Test {
+ protected:
+  void SetUp() override {
+    int version = 0, count = 0;
+    if (std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER is set";
+    if (const cudaError_t found = cudaGetDeviceCount(&count)) GTEST_SKIP() << cudaGetErrorString(found);
+    if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) GTEST_SKIP() << "the device is the CPU";
+  }
+  Logger logger;
+};
+
+}  // namespace kiln::fake_cuda
