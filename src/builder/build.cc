@@ -7,6 +7,7 @@
 #include "builder/specialize.h"
 #include "passes/pass.h"
 #include "runtime/context.h"
+#include "tactics/alternatives.h"
 
 namespace kiln {
 
@@ -131,38 +132,61 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   options.progress = &Forward::call;
   options.progress_user = &forward;
   const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
-  const Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
-  for (const Tile& tile : cover.tiles)
-    for (const auto& [library, version] : tile.draft.libraries.entries()) libraries_.set(library, version);
+  Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
+  TRY(add_alternatives(cx, backend_, timer, cover, log_));
+  const auto needs = [&](const StepDraft& draft) {
+    for (const auto& [library, version] : draft.libraries.entries()) libraries_.set(library, version);
+  };
+  for (const Tile& tile : cover.tiles) {
+    needs(tile.draft);
+    for (const AlternativeTile& other : tile.alternatives) needs(other.draft);
+  }
   const int most_aux = backend_.device().is_host() ? 0 : std::min(request_.most_aux_streams, plan::kMaxAuxStreams);
   TRY(emit_profile(graph, cover, backend_, options, most_aux, weights_, binaries_, profile));
   plan_.profiles.push_back(std::move(profile));
   return {};
 }
 
-/// Binds every step at the profile's maximum, as a context would, to know how much scratch memory it takes.
+/// The value of every symbol at a profile's min, opt or max.
+std::vector<int64_t> symbols_at(const plan::Plan& plan, const plan::Profile& profile, Extents plan::InputRange::*end) {
+  std::vector<int64_t> symbols(plan.symbols.size(), 0);
+  for (size_t s = 0; s < symbols.size(); ++s) {
+    const plan::Symbol& symbol = plan.symbols[s];
+    if (symbol.input < 0) continue;
+    const auto input = static_cast<size_t>(symbol.input);
+    const Extents& values = profile.value_ranges[input].*end;
+    if (symbol.axis >= 0)
+      symbols[s] = (profile.ranges[input].*end)[static_cast<size_t>(symbol.axis)];
+    else if (const auto element = static_cast<size_t>(symbol.element); element < values.size())
+      symbols[s] = values[element];
+  }
+  return symbols;
+}
+
+/// Binds every step at the profile's maximum, as a context would, to know how much scratch memory it takes;
+/// alternatives for fewer elements than the optimum has at the optimum.
 Status Build::measure_workspaces() {
   const std::shared_ptr<const plan::Plan> borrowed(&plan_, [](const plan::Plan*) {});
   const auto engine = TRY(runtime::Engine::load(borrowed, backend_.device(), log_, request_.memory));
   for (size_t p = 0; p < plan_.profiles.size(); ++p) {
     plan::Profile& profile = plan_.profiles[p];
-    std::vector<int64_t> symbols(plan_.symbols.size(), 0);
-    for (size_t s = 0; s < symbols.size(); ++s) {
-      const plan::Symbol& symbol = plan_.symbols[s];
-      if (symbol.input < 0) continue;
-      const auto input = static_cast<size_t>(symbol.input);
-      if (symbol.axis >= 0) {
-        symbols[s] = profile.ranges[input].max[static_cast<size_t>(symbol.axis)];
-      } else if (const auto element = static_cast<size_t>(symbol.element);
-                 element < profile.value_ranges[input].max.size()) {
-        symbols[s] = profile.value_ranges[input].max[element];
-      }
-    }
-    const std::vector<Extents> extents = TRY(engine->tensor_extents(static_cast<int>(p), symbols));
+    const std::vector<int64_t> opt = symbols_at(plan_, profile, &plan::InputRange::opt),
+                               max = symbols_at(plan_, profile, &plan::InputRange::max);
+    const std::vector<Extents> opt_extents = TRY(engine->tensor_extents(static_cast<int>(p), opt)),
+                               max_extents = TRY(engine->tensor_extents(static_cast<int>(p), max));
     for (size_t s = 0; s < profile.steps.size(); ++s) {
       plan::Step& step = profile.steps[s];
-      const auto bound = TRY(engine->bind_step(static_cast<int>(p), static_cast<int>(s), extents, symbols));
-      step.workspace_bytes = bound->workspace_bytes();
+      const auto measure = [&](int kernel, bool at_opt) -> Status {
+        const auto bound = TRY(engine->bind_kernel(static_cast<int>(p), static_cast<int>(s), kernel,
+                                                   at_opt ? opt_extents : max_extents, at_opt ? opt : max));
+        step.workspace_bytes = std::max(step.workspace_bytes, bound->workspace_bytes());
+        return {};
+      };
+      TRY(measure(runtime::Engine::kOwnKernel, false));
+      for (size_t a = 0; a < step.alternatives.size(); ++a) {
+        const int64_t elements = volume(opt_extents[static_cast<size_t>(step.outputs[0])]);
+        TRY(measure(static_cast<int>(a), step.alternatives[a].most_elements < elements));
+      }
       profile.workspace_bytes = std::max(profile.workspace_bytes, step.workspace_bytes);
     }
   }
@@ -193,7 +217,10 @@ void Build::mark_shape_inputs() {
       if (!profile.value_ranges[i].min.empty() && network_.type(network_.inputs()[i]).values)
         plan_.inputs[i].is_shape = true;
     for (const plan::Tensor& t : profile.tensors) std::ranges::for_each(t.extents, read);
-    for (const plan::Step& step : profile.steps) std::ranges::for_each(step.params, read);
+    for (const plan::Step& step : profile.steps) {
+      std::ranges::for_each(step.params, read);
+      for (const plan::Alternative& other : step.alternatives) std::ranges::for_each(other.params, read);
+    }
   }
 }
 

@@ -48,6 +48,7 @@ class Emitter {
 
   Result<int> add_tensor(ir::ValueId value, const Format& format, plan::Place place);
   Result<int> tensor_of(ir::ValueId value, const Format& format);
+  int binary_of(const StepDraft& draft);
   void add_step(plan::Step step, const StepDraft& draft);
   Status emit_tile(const Tile& tile);
   Status emit_output(int output);
@@ -113,16 +114,25 @@ Result<int> Emitter::tensor_of(ir::ValueId value, const Format& format) {
   return id;
 }
 
+int Emitter::binary_of(const StepDraft& draft) {
+  if (!draft.binary) return -1;
+  const auto size = static_cast<int64_t>(draft.binary->size());
+  return binaries_.add(draft.kernel, HostTensor(DType::kU8, {size}, *draft.binary, draft.binary));
+}
+
+std::vector<sym::Program> compiled(const std::vector<sym::Expr>& params) {
+  std::vector<sym::Program> result;
+  for (const sym::Expr& param : params) result.push_back(sym::Program::compile(param));
+  return result;
+}
+
 /// Adds a step that runs what `draft` says.
 void Emitter::add_step(plan::Step step, const StepDraft& draft) {
   step.executor = draft.executor;
   step.kernel = draft.kernel;
   step.payload = draft.payload;
-  if (draft.binary) {
-    const auto size = static_cast<int64_t>(draft.binary->size());
-    step.binary = binaries_.add(draft.kernel, HostTensor(DType::kU8, {size}, *draft.binary, draft.binary));
-  }
-  for (const sym::Expr& param : draft.params) step.params.push_back(sym::Program::compile(param));
+  step.binary = binary_of(draft);
+  step.params = compiled(draft.params);
   profile_.steps.push_back(std::move(step));
   in_place_.push_back(draft.in_place_input);
 }
@@ -153,6 +163,13 @@ Status Emitter::emit_tile(const Tile& tile) {
   step.info.set("variant", tile.variant.name).set("time_us", tile.time_us);
   Datum::List notes(tile.notes.begin(), tile.notes.end());
   step.info.set("candidates", std::move(notes));
+  for (const AlternativeTile& other : tile.alternatives)
+    step.alternatives.push_back({other.least_elements, other.most_elements, other.draft.kernel, other.draft.payload,
+                                 binary_of(other.draft), compiled(other.draft.params),
+                                 Record()
+                                     .set("variant", other.variant.name)
+                                     .set("time_us", other.time_us)
+                                     .set("replaced_us", other.replaced_us)});
   add_step(std::move(step), tile.draft);
   return {};
 }

@@ -28,6 +28,7 @@ class Decoder {
   Result<Weight> weight(const Record& record);
   Result<InputRange> range(const Record& record);
   Result<Tensor> tensor(const Record& record);
+  Result<Alternative> alternative(const Record& record);
   Result<Step> step(const Record& record);
   Result<Profile> profile(const Record& record);
 
@@ -175,6 +176,18 @@ Result<Tensor> Decoder::tensor(const Record& record) {
   return tensor;
 }
 
+Result<Alternative> Decoder::alternative(const Record& record) {
+  Alternative alternative;
+  alternative.least_elements = TRY(record.get_int("least_elements"));
+  alternative.most_elements = TRY(record.get_int("most_elements"));
+  alternative.kernel = TRY(record.get_text("kernel"));
+  alternative.payload = TRY(record.get_record("payload")).get();
+  alternative.binary = TRY(integer(record, "binary"));
+  alternative.params = TRY(programs(record, "params"));
+  alternative.info = TRY(record.get_record("info")).get();
+  return alternative;
+}
+
 Result<Step> Decoder::step(const Record& record) {
   Step step;
   step.name = TRY(record.get_text("name"));
@@ -189,6 +202,7 @@ Result<Step> Decoder::step(const Record& record) {
   if (record.find("stream")) step.stream = TRY(integer(record, "stream"));
   step.provenance = TRY(texts(record, "provenance"));
   step.info = TRY(record.get_record("info")).get();
+  if (record.find("alternatives")) step.alternatives = TRY(list(record, "alternatives", &Decoder::alternative));
   const Datum::List& bodies = TRY(record.get_list("bodies"));
   for (size_t i = 0; i < bodies.size(); ++i) {  // CBOR's limit on depth bounds the recursion
     const auto where = [&] { return str("bodies[", i, "]"); };

@@ -22,6 +22,7 @@ Datum datum(const IoTensor& io);
 Datum datum(const Weight& weight);
 Datum datum(const InputRange& range);
 Datum datum(const Tensor& tensor);
+Datum datum(const Alternative& alternative);
 Datum datum(const Step& step);
 Datum datum(const std::vector<Step>& steps);
 Datum datum(const Profile& profile);
@@ -88,6 +89,17 @@ Datum datum(const Tensor& tensor) {
 
 Datum datum(const std::vector<Step>& steps) { return list(steps); }
 
+Datum datum(const Alternative& alternative) {
+  return Record()
+      .set("least_elements", alternative.least_elements)
+      .set("most_elements", alternative.most_elements)
+      .set("kernel", alternative.kernel)
+      .set("payload", alternative.payload)
+      .set("binary", alternative.binary)
+      .set("params", list(alternative.params))
+      .set("info", alternative.info);
+}
+
 Datum datum(const Step& step) {
   Record record;
   record.set("name", step.name)
@@ -103,6 +115,7 @@ Datum datum(const Step& step) {
       .set("info", step.info)
       .set("bodies", list(step.bodies));
   if (step.stream != 0) record.set("stream", step.stream);
+  if (!step.alternatives.empty()) record.set("alternatives", list(step.alternatives));
   return record;
 }
 

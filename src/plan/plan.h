@@ -38,6 +38,16 @@ struct Tensor {
   sym::Program offset;         ///< kView, in bytes
 };
 
+/// Another way to run a step, by the same executor on the same tensors, for shapes far from the optimum.
+struct Alternative {
+  int64_t least_elements = 0, most_elements = INT64_MAX;  ///< of the step's first output: where this runs instead
+  std::string kernel;
+  Record payload;
+  int binary = -1;
+  std::vector<sym::Program> params;
+  Record info;  ///< for the inspector: variant, its time, and that of the step itself
+};
+
 /// One entry of a step list. Steps nest: a Loop's or If's bodies are step lists of their own.
 struct Step {
   std::string name;      ///< of the layers it came from, joined by " + "
@@ -50,7 +60,8 @@ struct Step {
   int64_t workspace_bytes = 0;       ///< at the profile's maximum
   int stream = 0;                    ///< 0: the enqueue's; else an auxiliary one, beside which others may run
   std::vector<std::string> provenance;
-  Record info;  ///< for the inspector: ops, tactic, variant, time, candidates
+  Record info;                            ///< for the inspector: ops, tactic, variant, time, candidates
+  std::vector<Alternative> alternatives;  ///< the first that takes the shapes runs; else the step itself
   std::vector<std::vector<Step>> bodies;
 };
 

@@ -173,6 +173,7 @@ class ProfileValidator {
   Status run();
 
  private:
+  Status validate_alternative(const Alternative& alternative) const;
   Status validate_step(const Step& step, int depth) const;
   Status validate_steps(std::span<const Step> steps, int depth) const;
 
@@ -180,6 +181,15 @@ class ProfileValidator {
   const Plan& plan_;
   std::vector<int> roots_;
 };
+
+Status ProfileValidator::validate_alternative(const Alternative& alternative) const {
+  TRY(demand(0 <= alternative.least_elements && alternative.least_elements <= alternative.most_elements,
+             "it takes from ", alternative.least_elements, " to ", alternative.most_elements, " elements"));
+  TRY(demand(!alternative.kernel.empty(), "its kernel has no name"));
+  if (alternative.binary != -1) TRY(validate_index(alternative.binary, plan_.binaries.size(), "binary"));
+  for (const sym::Program& param : alternative.params) TRY(validate(param, plan_, "a parameter"));
+  return {};
+}
 
 Status ProfileValidator::validate_step(const Step& step, int depth) const {
   TRY(demand(!step.executor.empty() && !step.kernel.empty(), "executor '", step.executor, "', kernel '", step.kernel,
@@ -197,6 +207,9 @@ Status ProfileValidator::validate_step(const Step& step, int depth) const {
              step.workspace_bytes, " bytes; the profile's is ", profile_.workspace_bytes));
   TRY(demand(step.stream >= 0 && step.stream <= kMaxAuxStreams, "stream ", step.stream, "; there are at most ",
              kMaxAuxStreams, " auxiliary ones"));
+  TRY(demand(step.alternatives.empty() || !step.outputs.empty(), "alternatives by the elements of no output"));
+  for (size_t a = 0; a < step.alternatives.size(); ++a)
+    TRY(in_context(validate_alternative(step.alternatives[a]), [&] { return str("alternative ", a); }));
   for (const std::vector<Step>& body : step.bodies) TRY(validate_steps(body, depth + 1));
   return {};
 }

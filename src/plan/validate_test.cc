@@ -56,6 +56,21 @@ TEST(PlanValidate, InputsAndOutputs) {
             "output 'y': an extent reads symbol 9 of 2");
 }
 
+TEST(PlanValidate, Alternatives) {
+  const auto of = [](auto change) {
+    const std::string text = problem_of_profile([&](Profile& p) { change(p.steps[1].alternatives[0]); });
+    const std::string_view prefix = "step 1 'relu': alternative 0: ";
+    return text.starts_with(prefix) ? text.substr(prefix.size()) : "not of the alternative: " + text;
+  };
+  EXPECT_EQ(of([](Alternative& a) { a.least_elements = 11; }), "it takes from 11 to 10 elements");
+  EXPECT_EQ(of([](Alternative& a) { a.least_elements = -1; }), "it takes from -1 to 10 elements");
+  EXPECT_EQ(of([](Alternative& a) { a.kernel.clear(); }), "its kernel has no name");
+  EXPECT_EQ(of([](Alternative& a) { a.binary = 1; }), "binary 1 of 1");
+  EXPECT_EQ(of([](Alternative& a) { a.params.push_back(symbol(2)); }), "a parameter reads symbol 2 of 2");
+  EXPECT_EQ(problem_of_profile([](Profile& p) { p.steps[1].outputs.clear(); }),
+            "step 1 'relu': alternatives by the elements of no output");
+}
+
 TEST(PlanValidate, OutputsForShapes) {
   const auto shape = [](auto change) { return problem([&](Plan& p, Profile&) { change(p.outputs[1]); }); };
   EXPECT_EQ(shape([](IoTensor& t) { t.values.pop_back(); }),

@@ -8,9 +8,22 @@
 namespace kiln::runtime {
 namespace {
 
-StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step) {
-  StepSpec spec{step.kernel, step.payload, {}, {}, static_cast<int>(step.params.size())};
-  if (step.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(step.binary)].value.bytes();
+/// What is loaded for a step: its own kernel, or an alternative's.
+struct Kernel {
+  const std::string& name;
+  const Record& payload;
+  int binary;
+  const std::vector<sym::Program>& params;
+
+  explicit Kernel(const plan::Step& step)
+      : name(step.kernel), payload(step.payload), binary(step.binary), params(step.params) {}
+  explicit Kernel(const plan::Alternative& other)
+      : name(other.kernel), payload(other.payload), binary(other.binary), params(other.params) {}
+};
+
+StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, const Kernel& kernel) {
+  StepSpec spec{kernel.name, kernel.payload, {}, {}, static_cast<int>(kernel.params.size())};
+  if (kernel.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(kernel.binary)].value.bytes();
   const auto describe = [&](int id) {
     const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
     return StepTensor{t.dtype, t.format, static_cast<int>(t.extents.size()), t.place != plan::Place::kAbsent};
@@ -21,46 +34,70 @@ StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const pla
 }
 
 /// What makes two steps the same to `Executor::load`: the spec and which weights it gets.
-Hash128 key_of(const plan::Step& step, const StepSpec& spec, std::span<const int> weights) {
-  std::string text = str(step.executor, '/', step.kernel, '/', spec.num_params, '/', weights, '/', step.binary);
+Hash128 key_of(std::string_view executor, const StepSpec& spec, int binary, std::span<const int> weights) {
+  std::string text = str(executor, '/', spec.kernel, '/', spec.num_params, '/', weights, '/', binary);
   for (const auto* tensors : {&spec.inputs, &spec.outputs}) {
     text += '|';
     for (const StepTensor& t : *tensors) text += str(t.dtype, t.format, t.rank, t.present);
   }
-  return combine(hash128(std::string_view(text)), hash128(step.payload));
+  return combine(hash128(std::string_view(text)), hash128(spec.payload));
 }
 
 }  // namespace
 
+/// Loads what is the same once.
+class Engine::Loader {
+ public:
+  explicit Loader(const Engine& engine) : engine_(engine), plan_(*engine.plan_) {}
+
+  Result<Loaded> load(const plan::Profile& profile, const plan::Step& step) {
+    Loaded result{TRY(load(profile, step, Kernel(step))), {}};
+    for (const plan::Alternative& other : step.alternatives)
+      result.alternatives.push_back(TRY(load(profile, step, Kernel(other))));
+    return result;
+  }
+  std::string summary() const {
+    return str("loaded ", loaded_.size(), " steps, ", packed_bytes_, " bytes of packed weights");
+  }
+
+ private:
+  Result<std::shared_ptr<const LoadedStep>> load(const plan::Profile& profile, const plan::Step& step,
+                                                 const Kernel& kernel) {
+    StepSpec spec = spec_of(plan_, profile, step, kernel);
+    spec.memory = engine_.memory_.get();
+    std::vector<const HostTensor*> constants;
+    std::vector<int> weights;
+    for (const int id : step.inputs) {
+      const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
+      const bool is_weight = t.place == plan::Place::kWeight;
+      weights.push_back(is_weight ? t.index : -1);
+      constants.push_back(is_weight ? &plan_.weights[static_cast<size_t>(t.index)].value : nullptr);
+    }
+    auto& entry = loaded_[key_of(step.executor, spec, kernel.binary, weights)];
+    if (!entry) {
+      Executor& executor = TRY(engine_.device_.executor(step.executor));
+      entry = TRY(in_context(executor.load(spec, constants), [&] { return str("step '", step.name, "'"); }));
+      packed_bytes_ += entry->packed_bytes();
+    }
+    return entry;
+  }
+
+  const Engine& engine_;
+  const plan::Plan& plan_;
+  std::map<Hash128, std::shared_ptr<const LoadedStep>> loaded_;
+  int64_t packed_bytes_ = 0;
+};
+
 Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::Plan> plan, Device& device, Log& log,
                                                    std::shared_ptr<Allocator> memory) {
   std::shared_ptr<Engine> engine(new Engine(std::move(plan), device, std::move(memory)));
-  std::map<Hash128, std::shared_ptr<const LoadedStep>> loaded;
-  int64_t packed = 0;
+  Loader loader(*engine);
   for (const plan::Profile& profile : engine->plan_->profiles) {
     auto& steps = engine->steps_.emplace_back();
     engine->branches_.push_back(device.is_host() ? Branches{} : branches_of(profile));
-    for (const plan::Step& step : profile.steps) {
-      StepSpec spec = spec_of(*engine->plan_, profile, step);
-      spec.memory = engine->memory_.get();
-      std::vector<const HostTensor*> constants;
-      std::vector<int> weights;
-      for (const int id : step.inputs) {
-        const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
-        const bool is_weight = t.place == plan::Place::kWeight;
-        weights.push_back(is_weight ? t.index : -1);
-        constants.push_back(is_weight ? &engine->plan_->weights[static_cast<size_t>(t.index)].value : nullptr);
-      }
-      auto& entry = loaded[key_of(step, spec, weights)];
-      if (!entry) {
-        Executor& executor = TRY(device.executor(step.executor));
-        entry = TRY(in_context(executor.load(spec, constants), [&] { return str("step '", step.name, "'"); }));
-        packed += entry->packed_bytes();
-      }
-      steps.push_back(entry);
-    }
+    for (const plan::Step& step : profile.steps) steps.push_back(TRY(loader.load(profile, step)));
   }
-  log.verbose("loaded ", loaded.size(), " steps, ", packed, " bytes of packed weights");
+  log.verbose(loader.summary());
   return engine;
 }
 
@@ -80,14 +117,34 @@ Result<std::vector<Extents>> Engine::tensor_extents(int profile, std::span<const
 
 Result<std::unique_ptr<BoundStep>> Engine::bind_step(int profile, int step, std::span<const Extents> tensor_extents,
                                                      std::span<const int64_t> symbols) const {
+  const plan::Profile& p = plan_->profiles[static_cast<size_t>(profile)];
+  const std::vector<plan::Alternative>& others = p.steps[static_cast<size_t>(step)].alternatives;
+  for (size_t a = 0; a < others.size(); ++a) {
+    const int output = p.steps[static_cast<size_t>(step)].outputs[0];
+    const int64_t elements = volume(tensor_extents[static_cast<size_t>(output)]);
+    if (elements < others[a].least_elements || elements > others[a].most_elements) continue;
+    auto bound = TRY(bind_kernel(profile, step, static_cast<int>(a), tensor_extents, symbols));
+    if (bound->workspace_bytes() <= p.workspace_bytes) return bound;
+    break;  // the profile's memory was measured at one of its shapes
+  }
+  return bind_kernel(profile, step, kOwnKernel, tensor_extents, symbols);
+}
+
+Result<std::unique_ptr<BoundStep>> Engine::bind_kernel(int profile, int step, int kernel,
+                                                       std::span<const Extents> tensor_extents,
+                                                       std::span<const int64_t> symbols) const {
   const plan::Step& planned = plan_->profiles[static_cast<size_t>(profile)].steps[static_cast<size_t>(step)];
+  const Loaded& loaded = steps_[static_cast<size_t>(profile)][static_cast<size_t>(step)];
+  const auto other = static_cast<size_t>(kernel);
+  const bool own = kernel == kOwnKernel;
   std::vector<Extents> inputs, outputs;
   std::vector<int64_t> params;
   for (const int id : planned.inputs) inputs.push_back(tensor_extents[static_cast<size_t>(id)]);
   for (const int id : planned.outputs) outputs.push_back(tensor_extents[static_cast<size_t>(id)]);
-  for (const sym::Program& param : planned.params) params.push_back(TRY(param.run(symbols)));
-  const LoadedStep& loaded = *steps_[static_cast<size_t>(profile)][static_cast<size_t>(step)];
-  return in_context(loaded.bind({inputs, outputs, params}), [&] { return str("step '", planned.name, "'"); });
+  for (const sym::Program& param : own ? planned.params : planned.alternatives[other].params)
+    params.push_back(TRY(param.run(symbols)));
+  const LoadedStep& it = own ? *loaded.step : *loaded.alternatives[other];
+  return in_context(it.bind({inputs, outputs, params}), [&] { return str("step '", planned.name, "'"); });
 }
 
 int64_t Engine::memory_bytes(int profile) const {

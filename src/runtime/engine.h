@@ -30,9 +30,15 @@ class Engine {
   int num_profiles() const { return static_cast<int>(plan_->profiles.size()); }
   /// Extents of every tensor of a profile, at these values of the plan's symbols.
   Result<std::vector<Extents>> tensor_extents(int profile, std::span<const int64_t> symbols) const;
-  /// A step prepared for tensors of these extents. The error names it.
+  /// A step, or the alternative to it that takes these shapes, prepared for tensors of these extents. The error names
+  /// the step.
   Result<std::unique_ptr<BoundStep>> bind_step(int profile, int step, std::span<const Extents> tensor_extents,
                                                std::span<const int64_t> symbols) const;
+  /// The same of one of its kernels: an alternative by its index, or kOwnKernel.
+  Result<std::unique_ptr<BoundStep>> bind_kernel(int profile, int step, int kernel,
+                                                 std::span<const Extents> tensor_extents,
+                                                 std::span<const int64_t> symbols) const;
+  static constexpr int kOwnKernel = -1;
   /// What steps on several streams wait for.
   const Branches& branches(int profile) const { return branches_[static_cast<size_t>(profile)]; }
   /// Streams that runs use beside the one they are given, at most.
@@ -45,14 +51,21 @@ class Engine {
   int output_named(std::string_view name) const;
 
  private:
+  /// A step, and its alternatives.
+  struct Loaded {
+    std::shared_ptr<const LoadedStep> step;
+    std::vector<std::shared_ptr<const LoadedStep>> alternatives;
+  };
+  class Loader;
+
   Engine(std::shared_ptr<const plan::Plan> plan, Device& device, std::shared_ptr<Allocator> memory)
       : plan_(std::move(plan)), device_(device), memory_(std::move(memory)) {}
 
   std::shared_ptr<const plan::Plan> plan_;
   Device& device_;
-  std::shared_ptr<Allocator> memory_;  ///< null: the device's
-  std::vector<std::vector<std::shared_ptr<const LoadedStep>>> steps_;
-  std::vector<Branches> branches_;  ///< by profile
+  std::shared_ptr<Allocator> memory_;       ///< null: the device's
+  std::vector<std::vector<Loaded>> steps_;  ///< by profile
+  std::vector<Branches> branches_;          ///< by profile
 };
 
 }  // namespace kiln::runtime

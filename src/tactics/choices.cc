@@ -36,9 +36,9 @@ Status check_region(const ir::Graph& graph, const Region& region, ir::NodeId roo
 Effort effort_of(int optimization_level) {
   using enum Effort::Cuts;
   switch (optimization_level) {
-    case 0: return {false, false, kNone, 1000, kNoLimit, 1, 0, 16};
-    case 1: return {false, true, kNone, 4, 2, 0.7, 0, 16};
-    case 2: return {true, true, kNone, 8, 3, 0.7, 0.08, 32};
+    case 0: return {false, false, kNone, 1000, kNoLimit, 1, 0, 16, false};
+    case 1: return {false, true, kNone, 4, 2, 0.7, 0, 16, false};
+    case 2: return {true, true, kNone, 8, 3, 0.7, 0.08, 32, false};
     case 3: return {true, true, kKinds, 16, 4, 0.5, 0.08, 64};
     case 4: return {true, true, kValues, 64, 8, 0.25, 0.08, 128};
     default: return {true, true, kSets, 1000, kNoLimit, 0, 0.02, 512};

@@ -26,6 +26,7 @@ struct Effort {
   double trust = 0.5;         ///< no time is less than this share of its estimate
   double least_gain = 0.08;   ///< a region is split only if that saves this share of its time: times are noisy
   size_t beam = 64;           ///< partial covers kept by the search
+  bool alternatives = true;   ///< variants for shapes far from the optimum too
 };
 Effort effort_of(int optimization_level);
 

@@ -13,6 +13,14 @@ namespace kiln {
 
 class Timing;
 
+/// Another variant of a region, in the same formats, where its first output has so many elements.
+struct AlternativeTile {
+  int64_t least_elements = 0, most_elements = 0;
+  Variant variant;
+  StepDraft draft;
+  double time_us = 0, replaced_us = 0;  ///< its own and the tile's variant's, at one of the shapes it is for
+};
+
 /// A region with what was chosen for it.
 struct Tile {
   Region region;
@@ -21,6 +29,7 @@ struct Tile {
   StepDraft draft;
   double time_us = 0;              ///< measured at the optimum shapes; the variant's estimate where nothing was timed
   std::vector<std::string> notes;  ///< candidates with their times, and rejections
+  std::vector<AlternativeTile> alternatives = {};
 };
 
 struct Cover {

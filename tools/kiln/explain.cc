@@ -53,6 +53,15 @@ std::string tensors_text(const plan::Profile& profile, const std::vector<int>& i
   return text;
 }
 
+std::string alternative_text(const plan::Alternative& other) {
+  const auto us = [&](std::string_view name) { return other.info.get_double(name).value_or(0); };
+  const bool open = other.most_elements == INT64_MAX;
+  return str("  instead, where it writes ", other.least_elements, open ? " elements and more" : " to ",
+             open ? std::string() : str(other.most_elements, " elements"), ": ",
+             other.info.get_text("variant").value_or(""), ", ", us("time_us"), " us where its own takes ",
+             us("replaced_us"), "\n");
+}
+
 std::string explain_step(const plan::Plan& plan, size_t profile_index, size_t index) {
   const plan::Profile& profile = plan.profiles[profile_index];
   const plan::Step& step = profile.steps[index];
@@ -64,6 +73,7 @@ std::string explain_step(const plan::Plan& plan, size_t profile_index, size_t in
       str("  reads   ", tensors_text(profile, step.inputs), "\n  writes  ", tensors_text(profile, step.outputs),
           "\n  run by  ", tactic_text(step), ", ", time_text(step), ", ", step.workspace_bytes, " bytes of workspace",
           step.stream > 0 ? str(", on auxiliary stream ", step.stream) : std::string(), "\n");
+  for (const plan::Alternative& other : step.alternatives) text += alternative_text(other);
   const auto candidates = step.info.get_list("candidates");
   const bool any = candidates && !candidates->get().empty();
   text += any ? "  candidates\n" : "  the plan tells of no candidates: nothing else was asked\n";

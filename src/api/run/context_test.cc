@@ -8,6 +8,7 @@
 #include "api/run/event_table.h"
 #include "api/run/stream_table.h"
 #include "api/run/testing/runtime_fixture.h"
+#include "plan/writer.h"
 
 namespace kiln::api {
 namespace {
@@ -86,6 +87,29 @@ TEST_F(ContextTest, ExecutesWithBindings) {
   ASSERT_TRUE(context->executeV2(bindings)) << logger.last();
   t.check();
   EXPECT_FALSE(context->executeV2(nullptr));
+}
+
+/// small_plan.h's, with another kernel for its Activation where that writes up to 8 elements.
+TEST_F(ContextTest, RunsTheAlternativeThatTakesTheShapes) {
+  const auto plan_of = [](ops::ActivationKind kind) {
+    return small_plan(nvinfer1::ProfilingVerbosity::kDETAILED, kind);
+  };
+  plan::Plan plan = *plan_of(ops::ActivationKind::kRelu);
+  const plan::Plan other = *plan_of(ops::ActivationKind::kTanh);
+  plan::Step& step = plan.profiles[0].steps[0];
+  ASSERT_EQ(step.name, "relu");
+  step.alternatives = {{0, 8, other.profiles[0].steps[0].kernel, other.profiles[0].steps[0].payload}};
+  const std::vector<std::byte> bytes = *plan::write_plan(plan);
+  engine.reset(runtime->deserializeCudaEngine(bytes.data(), bytes.size()));
+  ASSERT_TRUE(engine) << logger.last();
+  context.reset(engine->createExecutionContext());
+  for (const int64_t n : {4, 1, 3, 2}) {
+    Tensors t(n);
+    t.give_to(*context);
+    ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
+    for (size_t i = 0; i < t.x.size(); ++i)
+      ASSERT_NEAR(t.y[i], n <= 2 ? std::tanh(t.x[i]) : std::max(t.x[i], 0.0f), 1e-6) << n;
+  }
 }
 
 TEST_F(ContextTest, TwoContextsShareAProfile) {

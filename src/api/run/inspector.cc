@@ -52,6 +52,11 @@ Record describe(const plan::Step& step, const plan::Profile& profile) {
   record.set("Executor", str(step.executor, "/", step.kernel)).set("WorkspaceBytes", step.workspace_bytes);
   record.set("TimeUs", step.info.get_double("time_us").value_or(0.0));
   if (const Datum* candidates = step.info.find("candidates")) record.set("Candidates", *candidates);
+  Datum::List alternatives;
+  for (const plan::Alternative& other : step.alternatives)
+    alternatives.push_back(
+        Record(other.info).set("LeastElements", other.least_elements).set("MostElements", other.most_elements));
+  if (!alternatives.empty()) record.set("Alternatives", std::move(alternatives));
   return record;
 }
 

@@ -4,21 +4,20 @@
 #include "backend/cpu/tactics/backend.h"
 #include "builder/build.h"
 #include "ir/symbolic_values.h"
-#include "ops/activation.h"
 #include "ops/gather.h"
 #include "ops/reshape.h"
 #include "plan/writer.h"
 
 namespace kiln::api {
 
-Result<plan::Plan> small_plan(nvinfer1::ProfilingVerbosity verbosity) {
+Result<plan::Plan> small_plan(nvinfer1::ProfilingVerbosity verbosity, ops::ActivationKind kind) {
   ir::Graph graph;
   const sym::Expr n = graph.table().symbol("n");
   const ir::ValueId x = graph.add_input("x", TensorType(DType::kF32, {n, 4}));
   const ir::ValueId shape = graph.add_input("shape", TensorType(DType::kI64, {2}));
   const ir::ValueId index = graph.add_input("index", TensorType(DType::kI32, {1}));
   ir::give_symbolic_values(graph, shape);
-  const ir::ValueId y = TRY(graph.add_one(ops::Activation{}, {x}, "relu"));
+  const ir::ValueId y = TRY(graph.add_one(ops::Activation{.kind = kind}, {x}, "relu"));
   const ir::ValueId z = TRY(graph.add_one(ops::Reshape{}, {y, shape}, "reshape"));
   const ir::ValueId picked = TRY(graph.add_one(ops::Gather{}, {x, index}, "pick"));
   graph.mark_output(y, "y");

@@ -12,11 +12,14 @@
 #include <cstddef>
 #include <vector>
 
+#include "ops/activation.h"
 #include "plan/plan.h"
 
 namespace kiln::api {
 
-Result<plan::Plan> small_plan(nvinfer1::ProfilingVerbosity verbosity);
+/// With another Activation than Relu where that is asked for.
+Result<plan::Plan> small_plan(nvinfer1::ProfilingVerbosity verbosity,
+                              ops::ActivationKind kind = ops::ActivationKind::kRelu);
 std::vector<std::byte> small_plan_bytes(
     nvinfer1::ProfilingVerbosity verbosity = nvinfer1::ProfilingVerbosity::kLAYER_NAMES_ONLY);
 

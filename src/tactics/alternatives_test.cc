@@ -1,0 +1,120 @@
+#include "tactics/alternatives.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "ops/activation.h"
+#include "tactics/region.h"
+#include "tactics/testing/fake_backend.h"
+
+namespace kiln {
+namespace {
+
+/// Takes an Activation by three variants; "other format" is the quickest everywhere.
+class Sized final : public Tactic {
+ public:
+  std::string_view name() const override { return "sized"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override { return single_node_region(cx.graph, root); }
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
+    const Format turned = Format::permuted(std::vector<int>{1, 0});
+    asked_at.push_back(cx.graph.type(region.outputs[0]).opt_extents()[0]);
+    return {linear_variant(region, "few"),
+            linear_variant(region, "many"),
+            linear_variant(region, "in place"),
+            {"other format", {turned}, {turned}, {}, 0}};
+  }
+  Result<StepDraft> compile(const TacticContext&, const Region&, const Variant& variant) const override {
+    StepDraft draft{.executor = "fake", .kernel = variant.name};
+    if (variant.name == "in place") draft.in_place_input = 0;
+    return draft;
+  }
+  mutable std::vector<int64_t> asked_at;
+};
+
+/// "few" takes a microsecond an element, "many" 100 and a tenth of one an element.
+class SizedTiming final : public Timing {
+ public:
+  Status time(const TacticContext& cx, std::span<const Trial> trials) override {
+    for (const Trial& trial : trials)
+      for (Candidate& candidate : trial.candidates) {
+        const auto n = static_cast<double>(volume(cx.graph.type(trial.region.outputs[0]).opt_extents()));
+        candidate.time_us = candidate.variant.name == "few" ? n : candidate.variant.name == "many" ? 100 + 0.1 * n : 0;
+        if (candidate.variant.name == failing) candidate.failure = "it does not run";
+      }
+    return {};
+  }
+  std::string failing;
+};
+
+class Alternatives : public ::testing::Test {
+ protected:
+  /// A cover of y = relu(x) for x of [n, 1], run by "many".
+  void build(sym::Bounds n, int level = 3) {
+    const sym::Expr rows = graph.table().symbol("n", n);
+    const ir::ValueId x = graph.add_input("x", TensorType(DType::kF32, {rows, 1}));
+    const ir::ValueId y = *graph.add_one(ops::Activation{}, {x}, "relu");
+    graph.mark_output(y, "y");
+    const TacticContext cx{graph, numerics, backend.device(), level};
+    const ir::NodeId root = graph.value(y).producer;
+    Tile tile;
+    tile.region = *tactic.match(cx, root);
+    tile.tactic = &tactic;
+    tile.variant = linear_variant(tile.region, "many");
+    tile.draft = *tactic.compile(cx, tile.region, tile.variant);
+    cover.tiles = {tile};
+    NullLog log;
+    const Status status = add_alternatives(cx, backend, timing, cover, log);
+    ASSERT_TRUE(status) << status.error().message;
+    EXPECT_EQ(graph.type(y).opt_extents()[0], n.opt);
+  }
+  const std::vector<AlternativeTile>& found() const { return cover.tiles[0].alternatives; }
+
+  ir::Graph graph;
+  Numerics numerics;
+  testing::FakeBackend backend;
+  Sized tactic;
+  SizedTiming timing;
+  Cover cover;
+};
+
+TEST_F(Alternatives, AreForShapesThatTheyAreFasterAt) {
+  build({1, 1024, 16384});  // 1, 4, 16, 64, 256 below; 4096, 16384 above
+  EXPECT_EQ(tactic.asked_at, (std::vector<int64_t>{1, 4, 16, 64, 256, 4096, 16384}));
+  ASSERT_EQ(found().size(), 1u);  // one for all shapes at which it is the fastest
+  EXPECT_EQ(found()[0].variant.name, "few");
+  EXPECT_EQ(found()[0].draft.kernel, "few");
+  EXPECT_EQ(found()[0].least_elements, 0);
+  EXPECT_EQ(found()[0].most_elements, 128);  // between 64, where it takes 64 of 106.4 us, and 256
+}
+
+TEST_F(Alternatives, AreNotForANarrowRange) {
+  build({8, 8, 12});
+  EXPECT_TRUE(tactic.asked_at.empty());
+  EXPECT_TRUE(found().empty());
+}
+
+TEST_F(Alternatives, AreNotForALowOptimizationLevel) {
+  build({1, 1024, 16384}, 2);
+  EXPECT_TRUE(tactic.asked_at.empty());
+}
+
+TEST_F(Alternatives, StandInWhereTheChosenVariantDoesNotRun) {
+  timing.failing = "many";
+  build({1, 64, 256});
+  ASSERT_EQ(found().size(), 2u);
+  EXPECT_EQ(found()[1].variant.name, "few");
+  EXPECT_EQ(found()[1].most_elements, INT64_MAX);
+}
+
+TEST_F(Alternatives, KeepWhatTheGraphAssumes) {
+  const sym::Expr m = graph.table().symbol("m", {1, 1024, 16384});
+  const sym::Expr n = graph.table().symbol("n", {1, 512, 16384});
+  graph.assume({sym::Relation::kEqual, m, sym::Expr(1024), "m is what it is at the optimum"});
+  build({1, 512, 16384});
+  EXPECT_EQ(n.opt(), 512);
+  EXPECT_TRUE(tactic.asked_at.empty());
+}
+
+}  // namespace
+}  // namespace kiln
