@@ -1,8 +1,5 @@
 // The same network, versions and times give the same plan, byte for byte: in a builder of the same process, and in
 // another process that compiles its kernels anew. On whichever device the environment chooses.
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 
 #include "program.h"
@@ -97,15 +94,11 @@ void check_determinism() {
   ASSERT_FALSE(again.plan.empty()) << logger.all();
   EXPECT_EQ(first.times, again.times);
   EXPECT_TRUE(first.plan == again.plan) << "another builder makes another plan";
-  const std::string folder = testing::TempDir() + "kiln_determinism_" + std::to_string(getpid());
-  ASSERT_TRUE(std::filesystem::create_directory(folder));
-  write(folder + "/times", first.times);
-  const std::string command = "KILN_CACHE_DIR='" + folder + "' KILN_TEST_PLAN_FOLDER='" + folder + "' '" +
-                              std::filesystem::read_symlink("/proc/self/exe").string() +
-                              "' --gtest_filter=Determinism.AnotherProcess > /dev/null";
-  EXPECT_EQ(std::system(command.c_str()), 0);
-  const Text other = read(folder + "/plan");
-  std::filesystem::remove_all(folder);
+  const Folder folder;
+  write(folder.path + "/times", first.times);
+  const std::string environment = "KILN_CACHE_DIR='" + folder.path + "' KILN_TEST_PLAN_FOLDER='" + folder.path + "'";
+  EXPECT_EQ(run_again(environment, "Determinism.AnotherProcess"), 0);
+  const Text other = read(folder.path + "/plan");
   EXPECT_TRUE(first.plan == other) << "another process makes another plan";
 }
 

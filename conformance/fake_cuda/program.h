@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,19 @@ inline const Control& control() {
   }();
   return found;
 }
+
+/// Runs tests of this program in another process, in an environment ("A=b C=d").
+inline int run_again(const std::string& environment, const std::string& filter) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  return std::system((environment + " '" + self + "' --gtest_filter='" + filter + "' > /dev/null").c_str());
+}
+
+/// A folder that goes with the test.
+struct Folder {
+  std::string path = testing::TempDir() + "kiln-test-XXXXXX";
+  Folder() { EXPECT_NE(mkdtemp(path.data()), nullptr); }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
 
 /// y = relu(x w + b) for x f32[8, 64], whose layers have kernels of Kiln's own.
 inline std::unique_ptr<nv::IHostMemory> build(Logger& logger, nv::IGpuAllocator* allocator = nullptr) {

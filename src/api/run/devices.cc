@@ -121,7 +121,8 @@ void announce_compilers(Log& log) {
   const int newest = driver->get().version / 1000;
   if (!nvrtc)
     notices().add(Severity::kWarning,
-                  str("layers that need kernels of Kiln's own run on the host: ", nvrtc.error().message));
+                  str("layers whose kernels were not compiled before run on the host, which takes long: ",
+                      nvrtc.error().message));
   else if (nvrtc->get().major > newest)
     notices().add(Severity::kWarning, str("NVRTC ", nvrtc->get().major, ".", nvrtc->get().minor, " at '",
                                           nvrtc->get().path, "' makes kernels that this driver, of CUDA ", newest,

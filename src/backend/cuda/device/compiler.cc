@@ -52,10 +52,16 @@ std::string name_in_messages(const KernelSource& source) {
 Compiler::Compiler(std::string arch, std::string cache_folder)
     : arch_(std::move(arch)), disk_(std::move(cache_folder), notices_) {}
 
+const std::string& Compiler::nvrtc_version() const {
+  std::call_once(version_known_, [&] {
+    const auto nvrtc = Nvrtc::instance();
+    version_ = nvrtc ? str(nvrtc->get().major, '.', nvrtc->get().minor) : disk_.compiler();
+  });
+  return version_;
+}
+
 Hash128 Compiler::key_of(const KernelSource& source, const KernelText& text) const {
-  const auto nvrtc = Nvrtc::instance();
-  const int major = nvrtc ? nvrtc->get().major : 0, minor = nvrtc ? nvrtc->get().minor : 0;
-  std::string facts = str(kOptionsVersion, '/', arch_, '/', major, '.', minor);
+  std::string facts = str(kOptionsVersion, '/', arch_, '/', nvrtc_version());
   for (const std::string& define : source.defines) facts += str('\n', define);
   if (!source.exact_division) facts += "\ndivision";
   Hash128 key = combine(hash128(std::string_view(facts)), hash128(std::string_view(text.main)));
@@ -160,13 +166,13 @@ Result<std::shared_ptr<const Bytes>> Compiler::compile(const KernelSource& sourc
 Result<std::shared_ptr<const Bytes>> Compiler::find_or_compile(const Hash128& key, const KernelSource& source,
                                                                const KernelText& text) {
   if (auto cubin = disk_.find(key)) {
-    num_from_disk_.fetch_add(1, std::memory_order_relaxed);
+    if (num_from_disk_.fetch_add(1, std::memory_order_relaxed) == 0) disk_.note_compiler(nvrtc_version());
     return cubin;
   }
   auto cubin = std::make_shared<const Bytes>(TRY(in_context(
       run_nvrtc(source, text), [&] { return str("kernel ", source.entry, " of '", name_in_messages(source), "'"); })));
-  num_compiled_.fetch_add(1, std::memory_order_relaxed);
   disk_.store(key, *cubin);
+  if (num_compiled_.fetch_add(1, std::memory_order_relaxed) == 0) disk_.note_compiler(nvrtc_version());
   return cubin;
 }
 

@@ -31,7 +31,8 @@ class Compiler {
   /// While `ask` runs, `compile` on this thread only notes what it is asked for, and fails; then all of that is
   /// compiled, on all cores, and stays in memory. What does not compile is reported when it is asked for again.
   void compile_ahead(FunctionRef<void()> ask);
-  /// Changes with all that decides a kernel's code: text, defines, architecture, NVRTC's version.
+  /// Changes with all that decides a kernel's code: text, defines, architecture, NVRTC's version. Where NVRTC is
+  /// missing the kernels of the one that filled the disk's cache are as good.
   Result<Hash128> key_of(const KernelSource& source) const;
 
   /// From now on the configuration of every kernel that is asked for and compiles goes `into` a set, in readable form:
@@ -47,6 +48,7 @@ class Compiler {
  private:
   class Claim;
   Hash128 key_of(const KernelSource& source, const KernelText& text) const;
+  const std::string& nvrtc_version() const;
   Result<std::shared_ptr<const Bytes>> find_or_compile(const Hash128& key, const KernelSource& source,
                                                        const KernelText& text);
   Result<Bytes> run_nvrtc(const KernelSource& source, const KernelText& text) const;
@@ -54,6 +56,8 @@ class Compiler {
   const std::string arch_;
   Notices notices_;
   KernelCache disk_;
+  mutable std::once_flag version_known_;
+  mutable std::string version_;  ///< of NVRTC, here or when the disk's kernels were made
   std::mutex mutex_;
   std::condition_variable done_;
   std::map<Hash128, std::shared_ptr<const Bytes>> cubins_;  ///< null: being compiled

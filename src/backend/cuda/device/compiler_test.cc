@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
+#include <optional>
 #include <thread>
 
 #include "backend/cuda/device/nvrtc.h"
@@ -31,7 +33,7 @@ struct Folder {
   std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> result;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
-      if (entry.is_regular_file()) result.push_back(entry.path());
+      if (entry.path().extension() == ".cubin") result.push_back(entry.path());
     return result;
   }
 };
@@ -106,6 +108,36 @@ TEST(Compiler, KeepsCubinsOnDisk) {
   EXPECT_EQ(third.num_compiled(), 1);
   std::fstream(folder.files()[0], std::ios::in | std::ios::out).seekp(200).put('x').put('y').put('z');
   EXPECT_EQ(**Compiler("sm_80", folder.path + "/new/below").compile(twice()), first);
+}
+
+/// Loads no NVRTC, asks for two kernels, and prints what comes.
+[[noreturn]] void compile_without_nvrtc(const std::string& folder) {
+  setenv("KILN_NVRTC", "/no/such/libnvrtc.so", 1);
+  Compiler compiler("sm_80", folder);
+  const auto known = compiler.compile(twice());
+  KernelSource other = twice();
+  other.defines = {"FACTOR=6"};
+  const auto unknown = compiler.compile(other);
+  std::cerr << (known ? "found" : known.error().message) << "; " << (unknown ? "found" : unknown.error().message);
+  std::_Exit(0);
+}
+
+TEST(Compiler, NeedsNoNvrtcForWhatTheDiskHas) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");       // in processes of their own, which look for NVRTC anew
+  const char* given = std::getenv("KILN_TEST_FOLDER");  // of such a process
+  std::optional<Folder> folder;
+  if (!given) {
+    SKIP_WITHOUT_NVRTC();
+    folder.emplace();
+    ASSERT_TRUE(Compiler("sm_80", folder->path).compile(twice()));
+    setenv("KILN_TEST_FOLDER", folder->path.c_str(), 1);
+    given = std::getenv("KILN_TEST_FOLDER");
+  }
+  EXPECT_EXIT(compile_without_nvrtc(given), testing::ExitedWithCode(0),
+              "found; kernel .*: NVRTC, which compiles kernels, was not found \\(/no/such/libnvrtc.so.*install CUDA's "
+              "run-time compiler");
+  EXPECT_EXIT(compile_without_nvrtc(""), testing::ExitedWithCode(0), "NVRTC, which .*; kernel .*: NVRTC, which ");
+  unsetenv("KILN_TEST_FOLDER");
 }
 
 TEST(Compiler, WorksWithoutADisk) {

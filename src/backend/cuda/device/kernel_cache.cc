@@ -13,6 +13,8 @@
 namespace kiln::cuda {
 namespace {
 
+constexpr std::string_view kCompilerFile = "/kernels/nvrtc";
+
 /// Stands before the cubin in a file.
 struct Header {
   char magic[8] = {'k', 'i', 'l', 'n', 'c', 'u', 'b', '1'};
@@ -75,23 +77,37 @@ std::shared_ptr<const Bytes> KernelCache::find(const Hash128& key) const {
 
 void KernelCache::store(const Hash128& key, const Bytes& cubin) {
   if (folder_.empty() || broken_.load(std::memory_order_relaxed)) return;
-  const Status written = write(key, cubin);
+  Header header;
+  header.size = cubin.size();
+  header.hash = hash128(cubin);
+  const Status written = write(path_of(key), std::as_bytes(std::span(&header, 1)), cubin);
   if (written || broken_.exchange(true)) return;
   notices_.add(Severity::kWarning, str("compiled kernels are not kept for later builds: ", written.error().message,
                                        "; set KILN_CACHE_DIR to a folder with room"));
 }
 
-Status KernelCache::write(const Hash128& key, const Bytes& cubin) const {
-  const std::string path = path_of(key);
+std::string KernelCache::compiler() const {
+  constexpr size_t kMost = 16;
+  if (folder_.empty()) return {};
+  const auto file = MappedFile::open(str(folder_, kCompilerFile));
+  if (!file || (*file)->bytes().size() > kMost) return {};
+  return {reinterpret_cast<const char*>((*file)->bytes().data()), (*file)->bytes().size()};
+}
+
+void KernelCache::note_compiler(const std::string& version) {
+  if (folder_.empty() || broken_.load(std::memory_order_relaxed) || compiler() == version) return;
+  static_cast<void>(
+      write(str(folder_, kCompilerFile), {}, std::as_bytes(std::span(version))));  // kernels tell of a disk
+}
+
+Status KernelCache::write(const std::string& path, std::span<const std::byte> header,
+                          std::span<const std::byte> bytes) const {
   TRY(make_folders(str(folder_, "/kernels")));
   std::string beside = str(path, ".XXXXXX");
   const int file = mkostemp(beside.data(), O_CLOEXEC);
   if (file < 0) return refused("make file", beside);
-  Header header;
-  header.size = cubin.size();
-  header.hash = hash128(cubin);
-  Status done = write_all(file, &header, sizeof header, beside);
-  if (done) done = write_all(file, cubin.data(), cubin.size(), beside);
+  Status done = write_all(file, header.data(), header.size(), beside);
+  if (done) done = write_all(file, bytes.data(), bytes.size(), beside);
   if (close(file) != 0 && done) done = refused("write", beside);
   if (done && rename(beside.c_str(), path.c_str()) != 0) done = refused("rename", beside);
   if (!done) unlink(beside.c_str());

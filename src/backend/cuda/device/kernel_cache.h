@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "backend/cuda/device/notices.h"
@@ -25,9 +26,13 @@ class KernelCache {
   std::shared_ptr<const Bytes> find(const Hash128& key) const;  ///< null where it is not, or is damaged
   void store(const Hash128& key, const Bytes& cubin);
 
+  /// The version of the compiler that last stored kernels here: where it is missing now, its kernels are still found.
+  std::string compiler() const;  ///< empty: nobody did
+  void note_compiler(const std::string& version);
+
  private:
   std::string path_of(const Hash128& key) const;
-  Status write(const Hash128& key, const Bytes& cubin) const;
+  Status write(const std::string& path, std::span<const std::byte> header, std::span<const std::byte> bytes) const;
 
   const std::string folder_;
   Notices& notices_;
