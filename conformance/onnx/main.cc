@@ -1,11 +1,12 @@
 // Runs ONNX's node tests and prints a line of JSON for each: {case, status, reason, ops, tactics, by_reference_alone}.
 //
-//   onnx_node_tests FOLDER [--workers N] [--timeout SECONDS] [CASE...]
+//   onnx_node_tests FOLDER [--gpu] [--level N] [--workers N] [--timeout SECONDS] [CASE...]
 //
-// FOLDER is the onnx package's backend/test/data/node. Cases are names of its folders; none: all. Exits with 0 whatever
-// the outcomes: report.py judges them.
+// FOLDER is the onnx package's backend/test/data/node. Cases are names of its folders; none: all. --gpu is
+// KILN_DEVICE=cuda. Exits with 0 whatever the outcomes: report.py judges them.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@
 namespace kiln::conformance {
 namespace {
 
-Result<ModelRun> run_model(const std::string& onnx_path, const std::vector<Tensor>& inputs) {
+Result<ModelRun> run_model(const std::string& onnx_path, const std::vector<Tensor>& inputs, int level) {
   BuildOptions options;
+  options.optimization_level = level;
   options.tf32 = false;
   options.examples = inputs;
   const PlanBytes plan = TRY(build_plan(onnx_path, options));
@@ -43,10 +45,13 @@ std::vector<std::string> folders_in(const std::string& folder) {
   return names;
 }
 
-int run_all(const std::string& folder, std::vector<std::string> cases, const PoolOptions& options) {
+int run_all(const std::string& folder, std::vector<std::string> cases, int level, const PoolOptions& options) {
   if (cases.empty()) cases = folders_in(folder);
+  const auto run_at_level = [&](const std::string& onnx_path, const std::vector<Tensor>& inputs) {
+    return run_model(onnx_path, inputs, level);
+  };
   const auto run = [&](const std::string& name) {
-    return plan::to_json(to_record(run_node_case(folder + "/" + name, run_model, has_operator)));
+    return plan::to_json(to_record(run_node_case(folder + "/" + name, run_at_level, has_operator)));
   };
   const auto failed = [](const std::string& name, const std::string& reason) {
     CaseResult result;
@@ -69,20 +74,26 @@ int main(int argc, char** argv) {
   kiln::conformance::PoolOptions options;
   std::string folder;
   std::vector<std::string> cases;
+  int level = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--workers" && i + 1 < argc)
       options.num_workers = std::stoi(argv[++i]);
     else if (argument == "--timeout" && i + 1 < argc)
       options.timeout_s = std::stod(argv[++i]);
+    else if (argument == "--level" && i + 1 < argc)
+      level = std::stoi(argv[++i]);
+    else if (argument == "--gpu")
+      setenv("KILN_DEVICE", "cuda", 1);
     else if (folder.empty())
       folder = argument;
     else
       cases.push_back(argument);
   }
   if (folder.empty() || !std::filesystem::is_directory(folder)) {
-    std::fprintf(stderr, "usage: onnx_node_tests FOLDER [--workers N] [--timeout SECONDS] [CASE...]\n");
+    std::fprintf(stderr,
+                 "usage: onnx_node_tests FOLDER [--gpu] [--level N] [--workers N] [--timeout SECONDS] [CASE...]\n");
     return 2;
   }
-  return kiln::conformance::run_all(folder, cases, options);
+  return kiln::conformance::run_all(folder, cases, level, options);
 }

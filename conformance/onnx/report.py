@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Judges ONNX's node tests: runs onnx_node_tests on the data of the onnx package.
 
-usage: report.py check PROGRAM     fails if a case fails that failing.txt lacks, or one of expected.txt no longer passes
+usage: report.py check PROGRAM [--gpu]
+                                   fails if a case fails that failing.txt lacks, or one of expected.txt no longer passes;
+                                   on the GPU, 77 for skipped without one
        report.py update PROGRAM    writes expected.txt (cases that pass), failing.txt and docs/onnx-operators.md
 """
 import collections
@@ -12,6 +14,9 @@ import sys
 import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+from gpu import absent_gpu  # noqa: E402
+
 EXPECTED = os.path.join(HERE, "expected.txt")
 FAILING = os.path.join(HERE, "failing.txt")
 DOCUMENT = os.path.join(HERE, "..", "..", "docs", "onnx-operators.md")
@@ -28,8 +33,8 @@ def data_folder():
     return folder if os.path.isdir(folder) else None
 
 
-def run_cases(program, folder):
-    result = subprocess.run([program, folder], stdout=subprocess.PIPE, text=True, check=True)
+def run_cases(program, folder, flags):
+    result = subprocess.run([program, folder, *flags], stdout=subprocess.PIPE, text=True, check=True)
     cases = [json.loads(line) for line in result.stdout.splitlines()]
     expected = sorted(name for name in os.listdir(folder) if os.path.exists(os.path.join(folder, name, "model.onnx")))
     if sorted(case["case"] for case in cases) != expected:
@@ -156,13 +161,17 @@ def update(cases):
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("check", "update"):
+    flags = sys.argv[3:]
+    if len(sys.argv) < 3 or sys.argv[1] not in ("check", "update") or flags not in ([], ["--gpu"]):
         sys.exit(__doc__)
     folder = data_folder()
     if not folder:
         print("SKIP: the onnx package with its test data is not installed; './dev venv' does")
         return 77
-    cases = run_cases(sys.argv[2], folder)
+    if flags and absent_gpu():
+        print("SKIP: no GPU:", absent_gpu())
+        return 77
+    cases = run_cases(sys.argv[2], folder, flags)
     if sys.argv[1] == "update":
         update(cases)
     return check(cases)
