@@ -71,6 +71,9 @@ const CaseTable<Convolution> kCases{
     {"half",
      {.pre_pads = {1, 1}, .post_pads = {1, 1}},
      {{{1, 16, 9, 9}, DType::kF16}, weights({8, 16, 3, 3}, DType::kF16), weights({8}, DType::kF16)}},
+    {"half, 1D, a stride over few channels",
+     {.strides = {2}, .pre_pads = {1}},
+     {{{2, 3, 50}, DType::kF16}, weights({24, 3, 5}, DType::kF16)}},
     {"bfloat16", {}, {{{1, 8, 5, 5}, DType::kBF16}, weights({8, 8, 3, 3}, DType::kBF16)}},
 };
 

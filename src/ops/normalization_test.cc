@@ -34,6 +34,7 @@ const CaseTable<Normalization> kCases{
     {"group, scale a group",
      {.axes = {2, 3}, .groups = 3},
      {{{2, 6, 5, 7}}, weights({1, 3, 1, 1}), weights({1, 3, 1, 1})}},
+    {"one group", {.axes = {1, 2, 3}}, {{{2, 6, 5, 7}}, weights({1, 6, 1, 1}), weights({1, 6, 1, 1})}},
     {"group of one channel each",
      {.axes = {2, 3}, .groups = 4},
      {{{1, 4, 3, 3}}, weights({1, 4, 1, 1}), weights({1, 4, 1, 1})}},

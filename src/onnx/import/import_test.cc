@@ -108,6 +108,28 @@ TEST(Import, BatchNormalizationOfConstantsIsAScale) {
       "y = Scale{mode=channel, channel_axis=1}(x, %6, %5)  # f32[1, 2, 5]\n"
       "return y\n");
 }
+TEST(Import, CoefficientsOfGroupsAreRepeatedAChannelEach) {
+  const auto normalized = [](int64_t coefficients, int version) {
+    return import_node(
+        node("GroupNormalization", {"x", "s", "b"}, {"y"}, "", {int_attribute("num_groups", 3)}),
+        {value("x", kFloat, {2, 6, 5}), value("s", kFloat, {coefficients}), value("b", kFloat, {coefficients})}, {},
+        version);
+  };
+  EXPECT_NE(normalized(3, 18).find("Expand{dims=[3, 2]}"), std::string::npos) << normalized(3, 18);
+  EXPECT_NE(normalized(3, 18).find("# f32[1, 6, 1]"), std::string::npos) << normalized(3, 18);
+  EXPECT_EQ(normalized(6, 21).find("Expand"), std::string::npos) << normalized(6, 21);
+}
+TEST(Import, LpPoolsWindowsReachBeyondTheEnd) {
+  const auto pooled = [](int64_t extent) {
+    return import_node(
+        node("LpPool", {"x"}, {"y"}, "",
+             {ints_attribute("kernel_shape", {2}), ints_attribute("strides", {2}), int_attribute("ceil_mode", 1)}),
+        {value("x", kFloat, {1, 1, extent})});
+  };
+  EXPECT_NE(pooled(5).find("post_pads=[1]"), std::string::npos) << pooled(5);
+  EXPECT_NE(pooled(5).find("# f32[1, 1, 3]"), std::string::npos) << pooled(5);
+  EXPECT_NE(pooled(4).find("post_pads=[0]"), std::string::npos) << pooled(4);
+}
 TEST(Import, SliceCountsFromTheBack) {
   EXPECT_EQ(import_node(node("Slice", {"x", "s", "e", "a"}, {"y"}), {value("x", kFloat, {2, 10})},
                         {i64s("s", {-4}), i64s("e", {INT64_MAX}), i64s("a", {-1})}),

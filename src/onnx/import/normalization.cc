@@ -123,6 +123,15 @@ Status instance_normalization(ImportContext& cx) {
   return cx.output(TRY(cx.add(std::move(op), {x, scale, TRY(along_channels(cx, TRY(cx.input(2)), rank))})));
 }
 
+/// A coefficient of `groups` elements, one a group, as one a channel; others as they are.
+Result<ValueId> a_channel_each(ImportContext& cx, ValueId coefficient, int64_t groups, sym::Expr channels) {
+  const Shape& shape = cx.type(coefficient).shape;
+  if (shape.size() != 1 || shape[0].constant() != groups || channels == shape[0]) return coefficient;
+  const sym::Expr each = sym::floor_div(channels, shape[0]);
+  const ValueId repeated = TRY(expand(cx, TRY(unsqueeze(cx, coefficient, {1})), {groups, each}));
+  return reshape(cx, repeated, {channels});
+}
+
 /// Scale and bias have an element a channel; before version 21 one a group.
 Status group_normalization(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
@@ -133,8 +142,12 @@ Status group_normalization(ImportContext& cx) {
   op.axes = axes_between(groups == 1 ? 1 : 2, rank);
   op.epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
   op.groups = groups;
-  const ValueId scale = TRY(along_channels(cx, TRY(cx.input(1)), rank));
-  return cx.output(TRY(cx.add(std::move(op), {x, scale, TRY(along_channels(cx, TRY(cx.input(2)), rank))})));
+  const auto coefficient = [&](int index) -> Result<ValueId> {
+    const sym::Expr channels = cx.type(x).shape[1];
+    return along_channels(cx, TRY(a_channel_each(cx, TRY(cx.input(index)), groups, channels)), rank);
+  };
+  const ValueId scale = TRY(coefficient(1));
+  return cx.output(TRY(cx.add(std::move(op), {x, scale, TRY(coefficient(2))})));
 }
 
 Status layer_normalization(ImportContext& cx) {

@@ -60,13 +60,27 @@ Status average_pool(ImportContext& cx) {
   return cx.output(TRY(cx.add(std::move(op), {TRY(cx.input(0))})));
 }
 
+/// Pads behind x, so that windows which reach beyond it are those of ceil_mode, and have their taps counted.
+Status pad_for_last_windows(ImportContext& cx, ValueId x, ops::Pooling& op) {
+  op.padding = ops::PaddingMode::kExplicitRoundDown;
+  for (size_t i = 0; i < op.window.size(); ++i) {
+    const auto extent = cx.type(x).shape[i + 2].constant();
+    TRY(require(extent.has_value(), "ceil_mode is 1 and axis ", i + 2, " of ", cx.type(x),
+                " varies, which is not supported of LpPool"));
+    const int64_t reach = op.dilations[i] * (op.window[i] - 1) + 1;
+    const int64_t beyond = (*extent + op.pre_pads[i] + op.post_pads[i] - reach) % op.strides[i];
+    const int64_t last = *extent + op.pre_pads[i] + op.post_pads[i] - reach - beyond + op.strides[i];
+    if (beyond > 0 && last < *extent + op.pre_pads[i]) op.post_pads[i] += op.strides[i] - beyond;
+  }
+  return {};
+}
+
 /// The p-th root of the window's sum of p-th powers: an average times the number of taps.
 Status lp_pool(ImportContext& cx) {
   ops::Pooling op = TRY(pooling_of(cx, ops::PoolingKind::kAverage));
   const int64_t p = TRY(cx.node().get_int("p", 2));
   op.average_excludes_padding = false;
-  if (op.padding == ops::PaddingMode::kRoundUpInside)
-    return error(Code::kUnsupported, "ceil_mode is 1, which is not supported of LpPool");
+  if (op.padding == ops::PaddingMode::kRoundUpInside) TRY(pad_for_last_windows(cx, TRY(cx.input(0)), op));
   const auto taps = static_cast<double>(volume(op.window));
   const ValueId powers = TRY(raised(cx, TRY(cx.input(0)), p));
   const ValueId average = TRY(cx.add(std::move(op), {powers}));

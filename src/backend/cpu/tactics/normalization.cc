@@ -47,14 +47,16 @@ class NormalizationTactic final : public Tactic {
       });
     };
     const bool rows = op.groups == 1 && coefficients_span(first, x.rank() - 1);
-    const bool planes = first == 2 && coefficients_span(1, 1);
+    const bool one_group = first == 1 && op.groups == 1;  // of all channels
+    const bool planes = (first == 2 || one_group) && coefficients_span(1, 1);
     if (!rows && !planes)
       return reject("the coefficients span neither the normalised axes ", op.axes, " of ", x, " nor its channels");
     // Without groups, a plane of a channel is normalised by itself: as many groups as channels.
-    const auto channels = rows ? std::nullopt : x.shape[1].constant();
-    if (!rows && op.groups == 1 && !channels) return reject("the channels of ", x, " are dynamic");
+    const bool apart = !rows && !one_group && op.groups == 1;
+    const auto channels = apart ? x.shape[1].constant() : std::nullopt;
+    if (apart && !channels) return reject("the channels of ", x, " are dynamic");
     region.data.set("rows", rows).set("axes", static_cast<int64_t>(op.axes.size())).set("epsilon", op.epsilon);
-    region.data.set("groups", rows || op.groups > 1 ? op.groups : *channels);
+    region.data.set("groups", apart ? *channels : op.groups);
     return region;
   }
 

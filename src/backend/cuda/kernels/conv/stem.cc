@@ -59,7 +59,8 @@ Result<ConvLaunch> plan_stem(const ConvKernel& kernel, ConvArguments& a, int64_t
   const auto same = [](const int32_t(&values)[3], int64_t h, int64_t width) {
     return values[0] == 1 && values[1] == h && values[2] == width;
   };
-  TRY(require(same(w.kernel, kernel.kernel_h, kernel.kernel_w) && same(w.stride, kernel.stride, kernel.stride) &&
+  const int64_t down = w.out[1] == 1 ? w.stride[1] : kernel.stride;  // nothing is below a single row, as 1D has it
+  TRY(require(same(w.kernel, kernel.kernel_h, kernel.kernel_w) && same(w.stride, down, kernel.stride) &&
                   same(w.dilation, 1, 1) && w.in[0] == 1 && w.out[0] == 1,
               "a first layer is not the one that was compiled"));
   const int64_t reach = int64_t{w.in[1]} * w.in[2] * a.in_channels;
