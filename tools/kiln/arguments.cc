@@ -56,17 +56,23 @@ Result<Extents> parse_extents(std::string_view text) {
 }
 }  // namespace
 
-Result<ProfileRequest> fixed_profile(const ir::Graph& graph, const std::string& shapes) {
-  ProfileRequest profile;
-  for (size_t begin = 0; begin < shapes.size();) {
-    const size_t end = std::min(shapes.find(',', begin), shapes.size());
-    const std::string one = shapes.substr(begin, end - begin);
+Result<std::map<std::string, Extents>> parse_shapes(std::string_view shapes) {
+  std::map<std::string, Extents> result;
+  while (!shapes.empty()) {
+    const std::string_view one = shapes.substr(0, shapes.find(','));
+    shapes.remove_prefix(std::min(one.size() + 1, shapes.size()));
     const size_t colon = one.rfind(':');
-    TRY(require(colon != std::string::npos, "'", one, "' is not name:extents"));
-    const Extents extents = TRY(parse_extents(std::string_view(one).substr(colon + 1)));
-    profile.extents[one.substr(0, colon)] = {extents, extents, extents};
-    begin = end + 1;
+    TRY(require(colon != std::string_view::npos, "'", one, "' is not name:extents"));
+    result[std::string(one.substr(0, colon))] = TRY(parse_extents(one.substr(colon + 1)));
   }
+  return result;
+}
+
+Result<ProfileRequest> profile_of(const ir::Graph& graph, const Arguments& arguments) {
+  const auto opt = TRY(parse_shapes(arguments.get("shapes"))), min = TRY(parse_shapes(arguments.get("min"))),
+             max = TRY(parse_shapes(arguments.get("max")));
+  ProfileRequest profile;
+  for (const auto& [name, extents] : opt) profile.extents[name] = {extents, extents, extents};
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& input = graph.value(id);
     if (profile.extents.contains(input.name) || input.type.is_static()) continue;
@@ -74,6 +80,8 @@ Result<ProfileRequest> fixed_profile(const ir::Graph& graph, const std::string& 
     for (const sym::Expr& extent : input.type.shape) extents.push_back(extent.constant().value_or(1));
     profile.extents[input.name] = {extents, extents, extents};
   }
+  for (const auto& [name, extents] : min) profile.extents[name].min = extents;
+  for (const auto& [name, extents] : max) profile.extents[name].max = extents;
   return profile;
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/build.h"
@@ -23,7 +24,11 @@ Result<Arguments> parse_arguments(int argc, char** argv, const std::vector<std::
 /// The graph of an ONNX file. Every problem of the model is in the error.
 Result<ir::Graph> import_file(const std::string& path);
 
-/// "x:1x3x224x224,y:4" as a profile of those extents alone; dynamic inputs that are not named get 1 for every axis.
-Result<ProfileRequest> fixed_profile(const ir::Graph& graph, const std::string& shapes);
+/// "x:1x3x224x224,y:4".
+Result<std::map<std::string, Extents>> parse_shapes(std::string_view shapes);
+
+/// The profile of --min, --shapes (its optimum) and --max; what lacks a minimum or maximum has the optimum for it, and
+/// dynamic inputs that are not named have 1 for every axis.
+Result<ProfileRequest> profile_of(const ir::Graph& graph, const Arguments& arguments);
 
 }  // namespace kiln

@@ -10,16 +10,18 @@ constexpr const char* kHelp =
     "  --shapes=x:1x3,...                for these extents alone\n"
     "  --verify --count --verbose        checks the graph, counts its nodes (constants aside), times every pass\n"
     "kiln profile m.onnx [--shapes=...]  builds for this CPU, runs, and prints the time of every step\n"
+    "  --min=x:1x3,... --max=x:32x3,...  the profile's least and largest extents, beside those that it is tuned for\n"
+    "  --at=x:1x3,...;x:32x3,...         what to run, instead of --shapes\n"
     "kiln why m.plan [LAYER]             how a layer came to be run as it is: what could have run it, with times, and "
     "what was\n"
     "                                    refused, with reasons; without LAYER all steps\n"
     "kiln run m.onnx --data=FOLDER       runs on input_K.pb of the folder and compares with output_K.pb\n";
 
 kiln::Status run(int argc, char** argv) {
-  const kiln::Arguments arguments =
-      TRY(kiln::parse_arguments(argc, argv,
-                                {"after", "shapes", "threads", "noTF32", "device", "level", "runs", "verbose", "help",
-                                 "data", "fp16", "bf16", "verify", "count", "tactic-sources", "aux-streams"}));
+  const kiln::Arguments arguments = TRY(kiln::parse_arguments(
+      argc, argv,
+      {"after", "shapes", "min", "max", "at", "threads", "noTF32", "device", "level", "runs", "verbose", "help", "data",
+       "fp16", "bf16", "verify", "count", "tactic-sources", "aux-streams"}));
   if (arguments.words.empty() || arguments.has("help")) return std::fputs(kHelp, stdout), kiln::Status{};
   if (arguments.words[0] == "dump") return kiln::run_dump(arguments);
   if (arguments.words[0] == "profile") return kiln::run_profile(arguments);

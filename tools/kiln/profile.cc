@@ -29,11 +29,22 @@ class Times final : public runtime::StepObserver {
   size_t at_ = 0;
 };
 
-/// Inputs of small numbers at the profile's optimum.
-Result<std::vector<HostTensor>> made_up_inputs(const plan::Plan& plan) {
+/// The inputs' extents: those that `shapes` names, or the profile's optimum.
+Result<std::vector<Extents>> extents_at(const plan::Plan& plan, std::string_view shapes) {
+  const auto named = TRY(parse_shapes(shapes));
+  std::vector<Extents> result;
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    const auto found = named.find(plan.inputs[i].name);
+    result.push_back(found == named.end() ? plan.profiles[0].ranges[i].opt : found->second);
+  }
+  return result;
+}
+
+/// Inputs of small numbers.
+Result<std::vector<HostTensor>> made_up_inputs(const plan::Plan& plan, std::span<const Extents> extents) {
   std::vector<HostTensor> result;
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    HostTensor::Fresh fresh = TRY(HostTensor::make(plan.inputs[i].dtype, plan.profiles[0].ranges[i].opt));
+    HostTensor::Fresh fresh = TRY(HostTensor::make(plan.inputs[i].dtype, extents[i]));
     const bool real = is_float(plan.inputs[i].dtype);
     for (int64_t k = 0; k < fresh.tensor.volume(); ++k) {
       const int64_t noise = (k * 2654435761 >> 16) & 255;
@@ -82,12 +93,12 @@ Work work_of(const plan::Profile& profile, const plan::Step& step, std::span<con
 
 /// The network's work and the rates at which `ms` does it, to hold against the machine's ceilings. Products that became
 /// part of a larger step (attention) and transposed operands are not counted.
-void print_work(const plan::Plan& plan, double ms) {
+void print_work(const plan::Plan& plan, std::span<const Extents> inputs, double ms) {
   const plan::Profile& profile = plan.profiles[0];
   std::vector<int64_t> symbols(plan.symbols.size(), 0);
   for (size_t s = 0; s < symbols.size(); ++s)
     if (const plan::Symbol& symbol = plan.symbols[s]; symbol.input >= 0 && symbol.axis >= 0)
-      symbols[s] = profile.ranges[static_cast<size_t>(symbol.input)].opt[static_cast<size_t>(symbol.axis)];
+      symbols[s] = inputs[static_cast<size_t>(symbol.input)][static_cast<size_t>(symbol.axis)];
   Work total;
   for (const plan::Step& step : profile.steps) {
     const Work work = work_of(profile, step, symbols);
@@ -120,36 +131,55 @@ void print_steps(const plan::Profile& profile, const Times& times, double total_
     std::printf("%9.4f ms  %5.1f %%  all of %s\n", ms, 100 * ms / total_ms, tactic.c_str());
 }
 
-}  // namespace
-
-Status run_profile(const Arguments& arguments) {
-  TRY(require(arguments.words.size() == 2,
-              "usage: kiln profile m.onnx [--device=cpu|cuda] [--shapes=x:1x3x8x8] [--threads=N] [--noTF32] [--fp16] "
-              "[--bf16] [--level=N] [--tactic-sources=-CUBLAS_LT,+CUDNN] [--aux-streams=N] [--runs=N] [--verbose]"));
-  Clock::time_point start = Clock::now();
-  const ir::Graph graph = TRY(import_file(arguments.words[1]));
-  std::printf("import %.1f ms\n", since_ms(start));
-  Session session = TRY(build_session(arguments, graph, TRY(fixed_profile(graph, arguments.get("shapes")))));
-  TRY(session.set_inputs(TRY(made_up_inputs(*session.plan))));
+/// Runs at the extents that `shapes` names, and prints what took how long.
+Status profile_at(Session& session, std::string_view shapes, int runs) {
   const plan::Plan& plan = *session.plan;
-  const int runs = std::stoi(arguments.get("runs", "20"));
+  const std::vector<Extents> extents = TRY(extents_at(plan, shapes));
+  TRY(session.set_inputs(TRY(made_up_inputs(plan, extents))));
   Times times(plan.profiles[0].steps.size());
   std::vector<double> wall;
   for (int pass = 0; pass < 2; ++pass) {  // steps are timed apart from the whole
     session.context->set_timing(pass == 1);
     for (int i = 0; i < runs; ++i) {
-      start = Clock::now();
+      const Clock::time_point start = Clock::now();
       TRY(session.run());
       if (pass == 0) wall.push_back(since_ms(start));
       times.begin();
       if (pass == 1) session.context->report_times(times);
     }
   }
+  session.context->set_timing(false);
+  const double first = wall[0];
   std::ranges::sort(wall);
-  print_steps(plan.profiles[0], times, wall[wall.size() / 2]);
-  std::printf("%9.4f ms median of %d runs, %.4f ms least, %zu steps, %.1f MB arena\n", wall[wall.size() / 2], runs,
-              wall[0], plan.profiles[0].steps.size(), static_cast<double>(plan.profiles[0].arena_bytes) / 1e6);
-  print_work(plan, wall[wall.size() / 2]);
+  const double median = wall[wall.size() / 2];
+  print_steps(plan.profiles[0], times, median);
+  std::printf("%9.4f ms median of %d runs, %.4f ms least, %.4f ms the first, %zu steps, %.1f MB arena\n", median, runs,
+              wall[0], first, plan.profiles[0].steps.size(), static_cast<double>(plan.profiles[0].arena_bytes) / 1e6);
+  print_work(plan, extents, median);
+  return {};
+}
+
+}  // namespace
+
+Status run_profile(const Arguments& arguments) {
+  TRY(require(
+      arguments.words.size() == 2,
+      "usage: kiln profile m.onnx [--device=cpu|cuda] [--shapes=x:1x3x8x8] [--min=...] [--max=...] [--at=...;...] "
+      "[--threads=N] [--noTF32] [--fp16] [--bf16] [--level=N] [--tactic-sources=-CUBLAS_LT,+CUDNN] "
+      "[--aux-streams=N] [--runs=N] [--verbose]"));
+  const Clock::time_point start = Clock::now();
+  const ir::Graph graph = TRY(import_file(arguments.words[1]));
+  std::printf("import %.1f ms\n", since_ms(start));
+  Session session = TRY(build_session(arguments, graph, TRY(profile_of(graph, arguments))));
+  const int runs = std::max(1, std::stoi(arguments.get("runs", "20")));
+  const std::string all = arguments.get("at");
+  for (size_t begin = 0; begin <= all.size();) {
+    const size_t end = std::min(all.find(';', begin), all.size());
+    const std::string shapes = all.substr(begin, end - begin);
+    if (!shapes.empty()) std::printf("at %s\n", shapes.c_str());
+    TRY(profile_at(session, shapes, runs));
+    begin = end + 1;
+  }
   return {};
 }
 

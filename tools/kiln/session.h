@@ -30,8 +30,7 @@ struct Session {
 };
 
 /// Options: --device=cpu|cuda, --shapes, --threads, --noTF32, --fp16, --bf16, --level, --verbose. Prints how long
-/// import and build took. `profile` overrides
-/// --shapes.
+/// import and build took. `profile` overrides --shapes.
 Result<Session> build_session(const Arguments& arguments, const ir::Graph& graph, const ProfileRequest& profile);
 
 }  // namespace kiln
