@@ -36,6 +36,7 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
   traits.element = q.dtype;
   traits.depth = std::max(*depth_q, *depth_v);
   traits.align = alignment(region.params);
+  traits.tf32 = may_use_tf32(cx, region);
   traits.has_mask = region.inputs[3] != ir::ValueId::kNone;
   traits.nan_rows_are_zero = TRY(region.data.get_bool("nan_rows_are_zero"));
   // Optional: the last query sees all keys, and each one before it one fewer.

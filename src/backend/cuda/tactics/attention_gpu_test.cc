@@ -29,6 +29,7 @@ struct AttentionCase {
   Masked masked = Masked::kNo;
   bool rows_first = false;  ///< q, k, v and the result as [batch, row, head, channel]
   bool joined = false;      ///< q, k and v side by side in one tensor; queries are as many as keys
+  bool tf32 = false;        ///< allowed
 };
 
 HostTensor mask_of(const AttentionCase& c) {
@@ -106,14 +107,14 @@ class AttentionOnGpu : public testing::Test {
     const Net net = attention_net(c);
     const auto expected = ir::interpret(net.graph, net.inputs);
     ASSERT_TRUE(expected) << c.name << ": " << expected.error().message;
-    const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {});
+    const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {.numerics = {.tf32 = c.tf32}});
     ASSERT_TRUE(ran) << c.name << ": " << ran.error().message;
     EXPECT_FALSE(ran->empty());
     for (const RanVariant& variant : *ran) {
       EXPECT_EQ(variant.failure, "") << c.name << ", " << variant.name;
       if (!variant.failure.empty()) continue;
       // Of the parts: scores and weights are rounded there.
-      const double tolerance = c.type == DType::kF32 ? 5e-6 : c.type == DType::kF16 ? 5e-3 : 4e-2;
+      const double tolerance = c.tf32 ? 2e-3 : c.type == DType::kF32 ? 5e-6 : c.type == DType::kF16 ? 5e-3 : 4e-2;
       EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance) << c.name << ", " << variant.name;
     }
   }
@@ -152,6 +153,24 @@ TEST_F(AttentionOnGpu, CausalKernelsAgreeWithTheMask) {
   };
   for (const AttentionCase& c : cases) compare(c, CausalAttention());
 }
+TEST_F(AttentionOnGpu, Tf32AgreesWithItsParts) {
+  AttentionCase cases[] = {
+      {"heads of 64", DType::kF32, 2, 3, 128, 128, 64},
+      {"rows first", DType::kF32, 2, 3, 70, 130, 64, Masked::kEachKey, true},
+      {"odd", DType::kF32, 1, 2, 5, 21, 33, Masked::kCausal},
+      {"small", DType::kF32, 3, 2, 40, 40, 16},
+      {"joined", DType::kF32, 2, 3, 197, 197, 64, Masked::kEachKey, true, true},
+      {"joined, deep", DType::kF32, 1, 2, 77, 77, 80, Masked::kNo, true, true},
+      {"a query that sees nothing", DType::kF32, 1, 2, 9, 300, 128, Masked::kHidesAllOfARow},
+  };
+  for (AttentionCase& c : cases) {
+    c.tf32 = true;
+    compare(c, attention_tactic());
+  }
+  AttentionCase causal{"causal", DType::kF32, 1, 2, 150, 170, 80, Masked::kCausal};
+  causal.tf32 = true;
+  compare(causal, CausalAttention());
+}
 TEST_F(AttentionOnGpu, ConstantCausalMasksAreRecognised) {
   const AttentionCase c{"constant mask", DType::kF16, 1, 2, 70, 90, 64, Masked::kCausal};
   Net net(c.type);
@@ -177,7 +196,7 @@ void print_rates(CudaDevice& gpu, const AttentionCase& c) {
   const bool is_causal = c.masked == Masked::kCausal;
   const Net net = attention_net(c);
   auto ran = run_variants(gpu, net.graph, is_causal ? static_cast<const Tactic&>(causal) : attention_tactic(),
-                          net.inputs, {.timed = true, .optimization_level = 3});
+                          net.inputs, {.numerics = {.tf32 = c.tf32}, .timed = true, .optimization_level = 3});
   ASSERT_TRUE(ran) << ran.error().message;
   std::ranges::sort(*ran, {}, &RanVariant::time_us);
   std::printf("%ld x %ld heads of %ld, %ld rows%s\n", c.batch, c.heads, c.depth, c.queries,
@@ -205,7 +224,8 @@ TEST_F(AttentionOnGpu, DISABLED_AttentionRates) {
 TEST_F(AttentionOnGpu, DISABLED_AttentionRatesInSingle) {
   for (const auto& [batch, heads, rows, depth] :
        {std::array<int64_t, 4>{1, 12, 128, 64}, {1, 12, 197, 64}, {4, 16, 1024, 64}, {4, 16, 1024, 128}})
-    print_rates(*gpu_, {"", DType::kF32, batch, heads, rows, rows, depth, Masked::kNo, true});
+    for (const bool tf32 : {false, true})
+      print_rates(*gpu_, {"", DType::kF32, batch, heads, rows, rows, depth, Masked::kNo, true, false, tf32});
 }
 
 }  // namespace

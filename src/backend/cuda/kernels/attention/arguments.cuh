@@ -1,4 +1,4 @@
-// What kernels of attention are given. Defines: ELEMENT (f16 or bf16), HAS_MASK, CAUSAL, NAN_ROWS_ARE_ZERO.
+// What kernels of attention are given. Defines: ELEMENT (f16, bf16 or float), HAS_MASK, CAUSAL, NAN_ROWS_ARE_ZERO.
 #pragma once
 #include "device.cuh"
 #include "gemm/mma.cuh"

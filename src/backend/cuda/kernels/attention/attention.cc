@@ -15,13 +15,14 @@ constexpr std::string_view kFiles[] = {"attention/mma.cu", "attention/wgmma.cu",
                                        "attention/simt.cu"};
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t kSize = 2;                 // bytes of an element
 constexpr int64_t kSectionBytes = 16 << 20;  // of keys and values that the L2 holds beside all else
+
+int64_t size_of(const AttentionKernel& k) { return bits_of(k.element) / 8; }
 
 int64_t shared_bytes(const AttentionKernel& k) {
   if (k.family == AttentionFamily::kSimt)
     return ((k.queries() + 2 * k.keys) * (k.depth + 4) + k.queries() * (k.keys + 4)) * 4;
-  const int64_t line = k.depth * 2;
+  const int64_t line = k.depth * size_of(k);
   if (k.family == AttentionFamily::kSplit)  // of a warp: what it copies, then its part of the result
     return k.warps * std::max((k.rows + k.stages * 2 * k.keys) * line, k.rows * (2 + k.depth + 8) * 4);
   return (k.queries() + k.stages * 2 * k.keys) * line + (k.family == AttentionFamily::kWgmma ? kStageAlignment : 0);
@@ -70,8 +71,9 @@ Result<AttentionKernel> AttentionKernel::parse(const Record& record) {
   TRY(require(family >= 0 && family < std::ssize(kFamilyNames), "attention has no kernels of family ", family));
   kernel.family = static_cast<AttentionFamily>(family);
   const bool half = element == DType::kF16 || element == DType::kBF16, simt = kernel.family == AttentionFamily::kSimt;
-  TRY(require(simt ? element == DType::kF32 : half, "attention's ", kFamilyNames[static_cast<size_t>(family)],
-              " kernels are of another type"));
+  const bool wgmma = kernel.family == AttentionFamily::kWgmma;
+  TRY(require((half && !simt) || (element == DType::kF32 && !wgmma), "attention's ",
+              kFamilyNames[static_cast<size_t>(family)], " kernels are of another type"));
   kernel.element = *element;
   kernel.turns = TRY(record.get_bool("turns"));
   kernel.causal = TRY(record.get_bool("causal"));
@@ -123,7 +125,7 @@ Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionA
   TRY(require(a.kv_heads > 0 && a.heads % a.kv_heads == 0, a.heads, " heads cannot share ", a.kv_heads));
   const int64_t blocks = int64_t{a.batch} * a.heads * ceil_div(a.queries, kernel.queries());
   TRY(require(blocks < (int64_t{1} << 31), "attention of ", blocks, " blocks is more than a grid"));
-  const int64_t head_bytes = std::max<int64_t>(1, int64_t{a.keys} * (a.depth + a.value_depth) * 2);
+  const int64_t head_bytes = std::max<int64_t>(1, int64_t{a.keys} * (a.depth + a.value_depth) * size_of(kernel));
   a.section = static_cast<int32_t>(
       std::clamp<int64_t>(kSectionBytes / head_bytes, 1, std::max<int64_t>(1, int64_t{a.batch} * a.heads)));
   a.causal_offset = a.keys - a.queries;
@@ -161,13 +163,15 @@ double mma_cycles(const AttentionKernel& k, const AttentionTraits& traits, const
   const double work = static_cast<double>(k.queries() * k.keys * k.depth) / (64 * 64 * 64);
   const double latency =
       800 + 800 * static_cast<double>(k.keys * k.depth) / (64 * 64) * static_cast<double>(k.rows / 16);
-  return 500 + steps * std::max(latency, blocks_of(k, traits) / machine.multiprocessors * (90 + 1100 * work));
+  const double slower = k.element == DType::kF32 ? 2.5 : 1;
+  return 500 + slower * steps * std::max(latency, blocks_of(k, traits) / machine.multiprocessors * (90 + 1100 * work));
 }
 double split_cycles(const AttentionKernel& k, const AttentionTraits& traits, const Machine& machine) {
   const double steps = static_cast<double>(ceil_div(traits.keys, k.keys * k.warps));
   const double work = static_cast<double>(k.keys * k.depth) / (32 * 64);
+  const double slower = k.element == DType::kF32 ? 2.5 : 1;
   return 700 + std::max(1.0, blocks_of(k, traits) / machine.multiprocessors) * static_cast<double>(k.warps) *
-                   (235 + 180 * steps * work);
+                   (235 + slower * 180 * steps * work);
 }
 /// A block a multiprocessor, which takes tile after tile.
 double wgmma_cycles(const AttentionKernel& k, const AttentionTraits& traits, const Machine& machine) {
@@ -206,18 +210,21 @@ std::vector<AttentionCandidate> attention_candidates(const AttentionTraits& trai
     if (shared_bytes(k) > machine.shared_bytes) return;
     result.push_back({k, 1.5 + 1e6 * cycles(k, traits, machine) / machine.clock_hz});
   };
-  if (single) {
+  if (single)
     for (const int64_t rows : {8, 4, 2}) add(AttentionFamily::kSimt, {4, rows, 64}, simt_cycles);
+  if (single && !traits.tf32) {
     std::ranges::stable_sort(result, {}, &AttentionCandidate::estimate_us);
     return result;
   }
-  for (const Shape& shape : {Shape{4, 16, 64}, Shape{2, 16, 64}, Shape{8, 16, 64}, Shape{4, 32, 32}})
+  if (single) kernel.depth = std::max<int64_t>(kernel.depth, 32);  // a line of values fills the banks
+  const int64_t keys = single && kernel.depth > 64 ? 32 : 64;
+  for (const Shape& shape : {Shape{4, 16, keys}, Shape{2, 16, keys}, Shape{8, 16, keys}, Shape{4, 32, 32}})
     add(AttentionFamily::kMma, shape, mma_cycles);
   for (Shape shape : {Shape{4, 16, 32}, Shape{8, 16, 32}}) {
     if (traits.keys <= shape.warps * shape.keys) shape.stages = 1;
     add(AttentionFamily::kSplit, shape, split_cycles);
   }
-  if (machine.compute == 90 && traits.align == 8 && traits.keys > 0) {
+  if (!single && machine.compute == 90 && traits.align == 8 && traits.keys > 0) {
     kernel.depth = std::max<int64_t>(kernel.depth, 64);
     // As many sums and words of a mask as there are registers.
     const bool deep = kernel.depth > 64;

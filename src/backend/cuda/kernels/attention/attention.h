@@ -13,9 +13,9 @@
 namespace kiln::cuda {
 
 enum class AttentionFamily : uint8_t {
-  kMma,    ///< attention/mma.cu: sm_80 and up
+  kMma,    ///< attention/mma.cu: sm_80 and up; FP32 is multiplied in TF32
   kWgmma,  ///< attention/wgmma.cu: sm_90a, channels in whole 16 bytes; `warps` counts those that multiply
-  kSplit,  ///< attention/split.cu: sm_80 and up; the warps of a block share the keys of 16 queries
+  kSplit,  ///< attention/split.cu: the same; the warps of a block share the keys of 16 queries
   kSimt    ///< attention/simt.cu: FP32 by plain FMA; `rows` are those of half a warp
 };
 
@@ -69,6 +69,7 @@ struct AttentionTraits {
   int64_t depth = 64;  ///< the larger of q's and v's channels
   int64_t align = 8;   ///< elements that divide both channels and all strides
   bool has_mask = false, nan_rows_are_zero = false, causal = false;
+  bool tf32 = false;                         ///< FP32 may be rounded to TF32
   int64_t queries = 1, keys = 1, heads = 1;  ///< at the optimum; heads of all batches
 };
 struct AttentionCandidate {

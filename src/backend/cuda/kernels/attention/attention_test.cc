@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backend/cuda/device/compiler.h"
 
 namespace kiln::cuda {
@@ -23,8 +25,17 @@ TEST(AttentionKernel, SingleFloatsAreMultipliedExactly) {
   }
 }
 TEST(AttentionKernel, SurvivesItsRecord) {
-  for (const AttentionCandidate& c : attention_candidates({.has_mask = true, .causal = true}, {}))
-    EXPECT_EQ(AttentionKernel::parse(c.kernel.record())->record(), c.kernel.record());
+  for (const DType type : {DType::kF16, DType::kF32})
+    for (const AttentionCandidate& c :
+         attention_candidates({.element = type, .has_mask = true, .causal = true, .tf32 = true}, {}))
+      EXPECT_EQ(AttentionKernel::parse(c.kernel.record())->record(), c.kernel.record());
+}
+TEST(AttentionKernel, Tf32IsForTensorCores) {
+  const auto candidates = attention_candidates({.element = DType::kF32, .depth = 10, .align = 2, .tf32 = true}, {});
+  EXPECT_TRUE(std::ranges::any_of(candidates, [](const auto& c) { return c.kernel.family == AttentionFamily::kMma; }));
+  EXPECT_TRUE(std::ranges::any_of(candidates, [](const auto& c) { return c.kernel.family == AttentionFamily::kSimt; }));
+  for (const AttentionCandidate& c : candidates)
+    EXPECT_EQ(c.kernel.depth, c.kernel.family == AttentionFamily::kSimt ? 16 : 32) << c.kernel.name();
 }
 TEST(AttentionKernel, PlansCoverTheQueries) {
   AttentionKernel kernel;
@@ -62,10 +73,14 @@ TEST(AttentionKernel, BlocksThatStayAreAsManyAsMultiprocessors) {
 TEST(AttentionKernel, AllCompile) {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
     Compiler compiler(arch);
-    for (const auto& [element, depth] :
-         {std::pair{DType::kF16, int64_t{40}}, {DType::kBF16, 64}, {DType::kF16, 128}, {DType::kF32, 64}})
+    for (const auto& [element, depth] : {std::pair{DType::kF16, int64_t{40}},
+                                         {DType::kBF16, 64},
+                                         {DType::kF16, 128},
+                                         {DType::kF32, 64},
+                                         {DType::kF32, 128}})
       for (const AttentionCandidate& c : attention_candidates(
-               {.element = element, .depth = depth, .has_mask = depth != 128, .causal = depth == 64}, {})) {
+               {.element = element, .depth = depth, .has_mask = depth != 128, .causal = depth == 64, .tf32 = true},
+               {})) {
         if (c.kernel.family == AttentionFamily::kWgmma && arch != std::string_view("sm_90a")) continue;
         const auto cubin = compiler.compile(source_of(c.kernel));
         if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;

@@ -1,7 +1,7 @@
-// softmax(q k^T * scale + mask) v on tensor cores by mma.sync: a block has a tile of queries of one head and goes over
-// the keys; scores stay in registers.
-// Defines: DEPTH (of q, k, v and the result, rounded up to 16, 32, 64 or 128), WARPS, ROWS (16 or 32 queries a warp),
-// KEYS (a stage), PIECE (bytes that are aligned and wholly inside or outside), and those of arguments.cuh.
+// softmax(q k^T * scale + mask) v on tensor cores by mma.sync, of floats in TF32: a block has a tile of queries of one
+// head and goes over the keys; scores stay in registers. Defines: DEPTH (of q, k, v and the result, rounded up to 16,
+// 32, 64 or 128), WARPS, ROWS (16 or 32 queries a warp), KEYS (a stage), PIECE (bytes that are aligned and wholly
+// inside or outside), and those of arguments.cuh.
 #include "attention/scores.cuh"
 #include "gemm/tile.cuh"
 
@@ -23,7 +23,7 @@ struct Sums {
 
 __device__ __forceinline__ void multiply_keys(Scores& scores, unsigned q, unsigned k, int warp_row) {
 #pragma unroll
-  for (int step = 0; step < DEPTH / 16; ++step) {
+  for (int step = 0; step < DEPTH / kStep; ++step) {
     unsigned a[kBlocksM][4];
 #pragma unroll
     for (int i = 0; i < kBlocksM; ++i) load_a<ELEMENT, QTile, true>(a[i], q, warp_row + i * 16, step);
@@ -41,11 +41,11 @@ __device__ __forceinline__ void multiply_keys(Scores& scores, unsigned q, unsign
 }
 
 __device__ __forceinline__ void multiply_values(Sums& sums, const Scores& weights, unsigned v) {
-  unsigned a[kBlocksM][KEYS / 16][4];
+  unsigned a[kBlocksM][KEYS / kStep][4];
 #pragma unroll
   for (int i = 0; i < kBlocksM; ++i) pack(a[i], weights.at[i]);
 #pragma unroll
-  for (int step = 0; step < KEYS / 16; ++step)
+  for (int step = 0; step < KEYS / kStep; ++step)
 #pragma unroll
     for (int j = 0; j < kBlocksD; j += 2) {
       unsigned b[4];
@@ -56,6 +56,42 @@ __device__ __forceinline__ void multiply_values(Sums& sums, const Scores& weight
         multiply(sums.at[i][j + 1], a[i][step], b[2], b[3], ELEMENT{});
       }
     }
+}
+
+/// As VTile::copy, with keys in the lines that key_of_line says.
+template <class T>
+__device__ __forceinline__ void copy_values(unsigned tile, const T* from, long long pitch, int lines, int length) {
+  if constexpr (sizeof(T) == 2) {
+    VTile::copy<kThreads, PIECE>(tile, from, pitch, lines, length);
+  } else {
+    constexpr int kEach = 16 / sizeof(T), kElements = PIECE / sizeof(T);
+#pragma unroll
+    for (int i = threadIdx.x; i < KEYS * VTile::kChunks; i += kThreads) {
+      const int line = i / VTile::kChunks, chunk = i % VTile::kChunks, key = key_of_line(line);
+#pragma unroll
+      for (int piece = 0; piece < 16 / PIECE; ++piece) {
+        const int first = chunk * kEach + piece * kElements;
+        const bool valid = key < lines && first < length;
+        copy_async<PIECE>(VTile::at(tile, line, chunk) + piece * PIECE, valid ? from + key * pitch + first : from,
+                          valid);
+      }
+    }
+  }
+}
+
+/// Two neighbours of a line: at once if they may be.
+template <class T>
+__device__ __forceinline__ void write_pair(T* line, int column, int end, float x, float y) {
+  if (PIECE >= 2 * sizeof(T)) {  // even depths and strides
+    if (column >= end) return;
+    if constexpr (sizeof(T) == 2)
+      *reinterpret_cast<unsigned*>(line + column) = pack2<T>(x, y);
+    else
+      *reinterpret_cast<float2*>(line + column) = make_float2(x, y);
+  } else {
+    if (column < end) line[column] = from_float<T>(x);
+    if (column + 1 < end) line[column + 1] = from_float<T>(y);
+  }
 }
 
 /// Writes 16 rows of results of any alignment.
@@ -69,16 +105,8 @@ __device__ __forceinline__ void write(const AttentionArguments& args, const floa
     if (row >= args.queries) continue;
     ELEMENT* line = out + row * args.out_strides.row;
 #pragma unroll
-    for (int j = 0; j < kBlocksD; ++j) {
-      const int column = j * 8 + lane % 4 * 2;
-      const float x = sums[j][r * 2] * factor, y = sums[j][r * 2 + 1] * factor;
-      if (PIECE >= 4) {  // even depths and strides: two columns are one word
-        if (column < args.value_depth) *reinterpret_cast<unsigned*>(line + column) = pack2<ELEMENT>(x, y);
-      } else {
-        if (column < args.value_depth) line[column] = from_float<ELEMENT>(x);
-        if (column + 1 < args.value_depth) line[column + 1] = from_float<ELEMENT>(y);
-      }
-    }
+    for (int j = 0; j < kBlocksD; ++j)
+      write_pair(line, j * 8 + lane % 4 * 2, args.value_depth, sums[j][r * 2] * factor, sums[j][r * 2 + 1] * factor);
   }
 }
 
@@ -97,8 +125,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_mma(const __gri
     const unsigned stage = stages + step % 2 * kStageBytes;
     const int left = args.keys - step * KEYS;
     KTile::copy<kThreads, PIECE>(stage, k + step * KEYS * args.k_strides.row, args.k_strides.row, left, args.depth);
-    VTile::copy<kThreads, PIECE>(stage + KTile::kBytes, v + step * KEYS * args.v_strides.row, args.v_strides.row, left,
-                                 args.value_depth);
+    copy_values(stage + KTile::kBytes, v + step * KEYS * args.v_strides.row, args.v_strides.row, left,
+                args.value_depth);
     commit_copies();
   };
   pdl_wait();

@@ -86,6 +86,43 @@ struct MaskWords {
     return wide == kHidden ? kHidden : fmaxf(wide * factor, -1e38f);
   }
 };
+template <int kBlocks>
+struct MaskWords<kBlocks, float> {
+  float2 at[2][kBlocks];
+
+  __device__ __forceinline__ void load(const AttentionArguments& args, const float* mask, int row0, int key) {
+    const int lane = threadIdx.x % 32;
+    const bool pairs = (reinterpret_cast<unsigned long long>(mask) & 7) == 0 && (args.mask_strides.row & 1) == 0 &&
+                       key + kBlocks * 8 <= args.keys;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float* line = mask + min(row0 + r * 8 + lane / 4, args.queries - 1) * args.mask_strides.row;
+#pragma unroll
+      for (int j = 0; j < kBlocks; ++j) {
+        const int first = key + j * 8 + lane % 4 * 2;
+        if (pairs)
+          at[r][j] = *reinterpret_cast<const float2*>(line + first);
+        else
+          at[r][j] = make_float2(line[min(first, args.keys - 1)], line[min(first + 1, args.keys - 1)]);
+      }
+    }
+  }
+  __device__ __forceinline__ void add(float (&scores)[kBlocks][4], float scale) const {
+    const float factor = 1 / scale;
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+#pragma unroll
+      for (int j = 0; j < kBlocks; ++j) {
+        scores[j][r * 2] += quotient(at[r][j].x, factor);
+        scores[j][r * 2 + 1] += quotient(at[r][j].y, factor);
+      }
+  }
+
+ private:
+  static __device__ __forceinline__ float quotient(float x, float factor) {
+    return x == kHidden ? kHidden : fmaxf(x * factor, -1e38f);
+  }
+};
 
 /// A softmax on its way over keys, of a thread's two rows. Weights are powers of two, relative to the largest score so
 /// far, or to one that few weights exceed: sums are only rescaled when the largest grows by much.
@@ -143,16 +180,28 @@ __device__ __forceinline__ void rescale(float (&sums)[kBlocks][4], const float (
     for (int i = 0; i < 4; ++i) sums[j][i] *= factor[i / 2];
 }
 
-/// What a product left of two blocks of keys is the left operand of the next.
+inline constexpr int kStep = 32 / sizeof(ELEMENT);  ///< of an instruction along k
+
+template <class T>
+__device__ __forceinline__ void pack_step(unsigned (&weights)[4], const float (*blocks)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (sizeof(T) == 4)  // of keys 2q and 2q + 1 of lane q of a quad, as q and q + 4
+      weights[i] = round_operand(__float_as_uint(blocks[0][i % 2 * 2 + i / 2]), T{});
+    else
+      weights[i] = pack2<T>(blocks[i / 2][i % 2 * 2], blocks[i / 2][i % 2 * 2 + 1]);
+  }
+}
+/// What a product left of blocks of keys is the left operand of the next. Of TF32 the keys change places, as those of
+/// values do by key_of_line.
 template <int kBlocks>
-__device__ __forceinline__ void pack(unsigned (&weights)[kBlocks / 2][4], const float (&scores)[kBlocks][4]) {
+__device__ __forceinline__ void pack(unsigned (&weights)[kBlocks * 8 / kStep][4], const float (&scores)[kBlocks][4]) {
 #pragma unroll
-  for (int step = 0; step < kBlocks / 2; ++step)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const float(&block)[4] = scores[step * 2 + i / 2];
-      weights[step][i] = pack2<ELEMENT>(block[i % 2 * 2], block[i % 2 * 2 + 1]);
-    }
+  for (int step = 0; step < kBlocks * 8 / kStep; ++step) pack_step<ELEMENT>(weights[step], scores + step * (kStep / 8));
+}
+/// The key in a line of a tile of values.
+__device__ __forceinline__ int key_of_line(int line) {
+  return sizeof(ELEMENT) == 4 ? (line & ~7) + (line & 3) * 2 + (line >> 2 & 1) : line;
 }
 
 /// One over a sum of weights. A query that sees no key gives NaN, or 0 where a guard says so.

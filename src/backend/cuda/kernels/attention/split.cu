@@ -1,7 +1,7 @@
-// softmax(q k^T * scale + mask) v for few queries or short sequences: a block has 16 queries of one head, and its
-// warps share the keys; each copies its own, so that none waits for another before the sums are joined at the end.
-// Defines: DEPTH (of q, k, v and the result, rounded up to 16, 32, 64 or 128), WARPS, KEYS (a warp's
-// step), PIECE (bytes that are aligned and wholly inside or outside), and those of arguments.cuh.
+// softmax(q k^T * scale + mask) v for few queries or short sequences, of floats in TF32: a block has 16 queries of one
+// head, and its warps share the keys; each copies its own, so that none waits for another before the sums are joined at
+// the end. Defines: DEPTH (of q, k, v and the result, rounded up to 16, 32, 64 or 128), WARPS, KEYS (a warp's step),
+// PIECE (bytes that are aligned and wholly inside or outside), and those of arguments.cuh.
 #include "attention/scores.cuh"
 #include "gemm/tile.cuh"
 
@@ -13,17 +13,21 @@ using KTile = Tile<ELEMENT, KEYS, DEPTH, true>;
 using VTile = Tile<ELEMENT, KEYS, DEPTH, false>;
 
 /// Copies lines of a tile by a warp, with zeros from `lines` and `length` on. One address at a time is in registers.
+/// Of values, keys are in the lines that key_of_line says.
 template <class T>
 __device__ __forceinline__ void copy_lines(unsigned tile, const ELEMENT* from, long long pitch, int lines, int length) {
-  constexpr int kAtOnce = 32 / T::kChunks, kTotal = T::kBytes / T::kLineBytes, kElements = PIECE / 2;
+  constexpr int kAtOnce = 32 / T::kChunks, kTotal = T::kBytes / T::kLineBytes, kElements = PIECE / sizeof(ELEMENT);
+  constexpr int kWhole = 16 / sizeof(ELEMENT);
   const int lane = threadIdx.x % 32, first = lane / T::kChunks, chunk = lane % T::kChunks;
-  const ELEMENT* at = from + first * pitch + chunk * 8;
+  const ELEMENT* at = from + first * pitch + chunk * kWhole;
 #pragma unroll
   for (int i = 0; i < kTotal; i += kAtOnce) {
     const unsigned to = T::at(tile, i + first, chunk);
+    const int line = T::kWords ? key_of_line(i + first) : i + first;
+    if (T::kWords) at = from + line * pitch + chunk * kWhole;
 #pragma unroll
     for (int piece = 0; piece < 16 / PIECE; ++piece) {
-      const bool valid = i + first < lines && chunk * 8 + piece * kElements < length;
+      const bool valid = line < lines && chunk * kWhole + piece * kElements < length;
       copy_async<PIECE>(to + piece * PIECE, valid ? at + piece * kElements : from, valid);
     }
     at += kAtOnce * pitch;
@@ -39,9 +43,9 @@ struct Part {
 using Scores = float[kBlocksK][4];
 using Sums = float[kBlocksD][4];
 
-__device__ __forceinline__ void multiply_keys(Scores& scores, const unsigned (&q)[DEPTH / 16][4], unsigned k) {
+__device__ __forceinline__ void multiply_keys(Scores& scores, const unsigned (&q)[DEPTH / kStep][4], unsigned k) {
 #pragma unroll
-  for (int step = 0; step < DEPTH / 16; ++step)
+  for (int step = 0; step < DEPTH / kStep; ++step)
 #pragma unroll
     for (int j = 0; j < kBlocksK; j += 2) {
       unsigned b[4];
@@ -50,9 +54,9 @@ __device__ __forceinline__ void multiply_keys(Scores& scores, const unsigned (&q
       multiply(scores[j + 1], q[step], b[2], b[3], ELEMENT{});
     }
 }
-__device__ __forceinline__ void multiply_values(Sums& sums, const unsigned (&weights)[KEYS / 16][4], unsigned v) {
+__device__ __forceinline__ void multiply_values(Sums& sums, const unsigned (&weights)[KEYS / kStep][4], unsigned v) {
 #pragma unroll
-  for (int step = 0; step < KEYS / 16; ++step)
+  for (int step = 0; step < KEYS / kStep; ++step)
 #pragma unroll
     for (int j = 0; j < kBlocksD; j += 2) {
       unsigned b[4];
@@ -87,16 +91,14 @@ __device__ __forceinline__ void join(const AttentionArguments& args, const unsig
   }
   if (row >= args.queries) return;
   const float factor = inverse(total);
-  Vec<ELEMENT, kEach> result;
-#pragma unroll
-  for (int e = 0; e < kEach; ++e) result.at[e] = from_float<ELEMENT>(sums[e] * factor);
+  constexpr int kAtOnce = PIECE / sizeof(ELEMENT) < kEach ? PIECE / sizeof(ELEMENT) : kEach;
   ELEMENT* to = out + row * args.out_strides.row + column;
-  if constexpr (PIECE >= kEach * 2) {
-    if (column < args.value_depth) store_vec(to, result);
-  } else {
 #pragma unroll
-    for (int e = 0; e < kEach; ++e)
-      if (column + e < args.value_depth) to[e] = result.at[e];
+  for (int e = 0; e < kEach; e += kAtOnce) {
+    Vec<ELEMENT, kAtOnce> result;
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<ELEMENT>(sums[e + i] * factor);
+    if (column + e < args.value_depth) store_vec(to + e, result);
   }
 }
 
@@ -121,7 +123,7 @@ struct Feed {
 __device__ __forceinline__ void attend(const AttentionArguments& args, const AttentionTile& tile, const Feed& feed,
                                        unsigned q, const ELEMENT* mask, Sums& sums, RunningSoftmax& softmax) {
   constexpr int kStride = WARPS * KEYS;
-  unsigned queries[DEPTH / 16][4];
+  unsigned queries[DEPTH / kStep][4];
   for (int step = 0, key = threadIdx.x / 32 * KEYS; key < tile.keys; ++step, key += kStride) {
 #if HAS_MASK
     MaskWords<kBlocksK> words;
@@ -133,7 +135,7 @@ __device__ __forceinline__ void attend(const AttentionArguments& args, const Att
     __syncwarp();
     if (step == 0) {
 #pragma unroll
-      for (int d = 0; d < DEPTH / 16; ++d) load_a<ELEMENT, QTile, true>(queries[d], q, 0, d);
+      for (int d = 0; d < DEPTH / kStep; ++d) load_a<ELEMENT, QTile, true>(queries[d], q, 0, d);
     }
     Scores scores = {};
     multiply_keys(scores, queries, feed.at(step));
@@ -144,7 +146,7 @@ __device__ __forceinline__ void attend(const AttentionArguments& args, const Att
     float factor[2];
     softmax.weigh(scores, factor, args.scale * kLog2e);
     rescale(sums, factor);
-    unsigned weights[KEYS / 16][4];
+    unsigned weights[KEYS / kStep][4];
     pack(weights, scores);
     more ? wait_for_copies<2>() : wait_for_copies<0>();
     __syncwarp();
