@@ -6,6 +6,7 @@
 #include "passes/fold_constants.h"
 #include "passes/fold_padding.h"
 #include "passes/gather_to_slice.h"
+#include "passes/join_masks.h"
 #include "passes/merge_common.h"
 #include "passes/merge_products.h"
 #include "passes/pass.h"
@@ -38,6 +39,7 @@ std::span<const NamedPass> pipeline() {
       {"simplify_movement", simplify_movement},
       {"transpose_operands", transpose_operands},
       {"merge_products", merge_products},
+      {"join_masks", join_masks},
       {"fold_constants again", fold_constants},
       {"remove_identities again", remove_identities},
       {"fold_padding", fold_padding},
