@@ -21,6 +21,7 @@ const CaseTable<MatrixMultiply> kCases{
     {"constant right, transposed", {.b = MatrixOp::kTranspose}, {{{5, 64}}, weights({33, 64})}},
     {"constant left", {}, {weights({9, 31}), {{31, 7}}}},
     {"left transposed", {.a = MatrixOp::kTranspose}, {{{17, 13}}, {{17, 19}}}},
+    {"left transposed, a row each batch", {.a = MatrixOp::kTranspose}, {{{16, 14, 1}}, weights({1, 14, 9})}},
     {"both transposed", {.a = MatrixOp::kTranspose, .b = MatrixOp::kTranspose}, {{{17, 13}}, {{19, 17}}}},
     {"batch", {}, {{{3, 5, 7}}, {{3, 7, 4}}}},
     {"batch, broadcast right", {}, {{{3, 5, 7}}, weights({1, 7, 4})}},

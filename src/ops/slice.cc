@@ -37,7 +37,8 @@ SliceRange clamped_range(sym::Expr extent, sym::Expr start, sym::Expr end, int64
     const sym::Expr last = clamp(from_front(end), 0, extent);
     return {first, sym::max(0, sym::ceil_div(last - first, step))};
   }
-  const sym::Expr first = clamp(from_front(start), 0, extent - 1);
+  // In this order: of no elements the first is -1, as the last.
+  const sym::Expr first = sym::min(sym::max(0, from_front(start)), extent - 1);
   const sym::Expr last = clamp(from_front(end), -1, extent - 1);
   return {first, sym::max(0, sym::ceil_div(first - last, -step))};
 }

@@ -59,6 +59,9 @@ TEST(Slice, ClampsRangesAsPythonDoes) {
   EXPECT_EQ(range(5, -1, INT64_MIN, -1), std::pair(int64_t{4}, int64_t{5}));
   EXPECT_EQ(range(5, 9, 1, -2), std::pair(int64_t{4}, int64_t{2}));
   EXPECT_EQ(range(5, 4, 2, 1), std::pair(int64_t{4}, int64_t{0}));
+  EXPECT_EQ(range(5, -9, INT64_MIN, -1), std::pair(int64_t{0}, int64_t{1}));
+  EXPECT_EQ(range(0, -1, INT64_MIN, -1).second, 0);
+  EXPECT_EQ(range(0, INT64_MAX, INT64_MIN, -1).second, 0);
   const Expr n = t.symbol("n", {2, 8, 100});
   EXPECT_EQ(str(clamped_range(n, 1, INT64_MAX, 1).size), "n - 1");
   EXPECT_EQ(str(clamped_range(n, -1, INT64_MAX, 1).start), "n - 1");

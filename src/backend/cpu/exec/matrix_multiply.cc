@@ -68,7 +68,8 @@ class BoundMatrixMultiply final : public BoundStep {
     shape_.m = at.transpose_a ? a.cols : a.rows;
     shape_.k = at.transpose_a ? a.rows : a.cols;
     shape_.n = at.transpose_b ? b.rows : b.cols;
-    a_ld_ = at.transpose_a ? 1 : a.cols;
+    a_ld_ =
+        at.transpose_a && shape_.m > 1 ? 1 : shape_.k;  // of a single row: from matrix to matrix, if they are joined
     a_k_stride_ = at.transpose_a ? a.cols : 1;
     b_k_stride_ = at.transpose_b ? 1 : b.cols;
     b_n_stride_ = at.transpose_b ? b.cols : 1;
