@@ -147,47 +147,46 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   return {};
 }
 
-/// The value of every symbol at a profile's min, opt or max.
-std::vector<int64_t> symbols_at(const plan::Plan& plan, const plan::Profile& profile, Extents plan::InputRange::*end) {
+std::vector<int64_t> symbols_at_maximum(const plan::Plan& plan, const plan::Profile& profile) {
   std::vector<int64_t> symbols(plan.symbols.size(), 0);
   for (size_t s = 0; s < symbols.size(); ++s) {
     const plan::Symbol& symbol = plan.symbols[s];
     if (symbol.input < 0) continue;
     const auto input = static_cast<size_t>(symbol.input);
-    const Extents& values = profile.value_ranges[input].*end;
+    const Extents& values = profile.value_ranges[input].max;
     if (symbol.axis >= 0)
-      symbols[s] = (profile.ranges[input].*end)[static_cast<size_t>(symbol.axis)];
+      symbols[s] = profile.ranges[input].max[static_cast<size_t>(symbol.axis)];
     else if (const auto element = static_cast<size_t>(symbol.element); element < values.size())
       symbols[s] = values[element];
   }
   return symbols;
 }
 
-/// Binds every step at the profile's maximum, as a context would, to know how much scratch memory it takes;
-/// alternatives for fewer elements than the optimum has at the optimum.
+/// Binds every step at the profile's maximum, as a context would, and alternatives at the shapes that they were tuned
+/// for, to know how much scratch memory they take.
 Status Build::measure_workspaces() {
   const std::shared_ptr<const plan::Plan> borrowed(&plan_, [](const plan::Plan*) {});
   const auto engine = TRY(runtime::Engine::load(borrowed, backend_.device(), log_, request_.memory));
   for (size_t p = 0; p < plan_.profiles.size(); ++p) {
     plan::Profile& profile = plan_.profiles[p];
-    const std::vector<int64_t> opt = symbols_at(plan_, profile, &plan::InputRange::opt),
-                               max = symbols_at(plan_, profile, &plan::InputRange::max);
-    const std::vector<Extents> opt_extents = TRY(engine->tensor_extents(static_cast<int>(p), opt)),
-                               max_extents = TRY(engine->tensor_extents(static_cast<int>(p), max));
-    for (size_t s = 0; s < profile.steps.size(); ++s) {
-      plan::Step& step = profile.steps[s];
-      const auto measure = [&](int kernel, bool at_opt) -> Status {
-        const auto bound = TRY(engine->bind_kernel(static_cast<int>(p), static_cast<int>(s), kernel,
-                                                   at_opt ? opt_extents : max_extents, at_opt ? opt : max));
-        step.workspace_bytes = std::max(step.workspace_bytes, bound->workspace_bytes());
-        return {};
-      };
-      TRY(measure(runtime::Engine::kOwnKernel, false));
-      for (size_t a = 0; a < step.alternatives.size(); ++a) {
-        const int64_t elements = volume(opt_extents[static_cast<size_t>(step.outputs[0])]);
-        TRY(measure(static_cast<int>(a), step.alternatives[a].most_elements < elements));
-      }
-      profile.workspace_bytes = std::max(profile.workspace_bytes, step.workspace_bytes);
+    const auto measure = [&](size_t s, int kernel, std::span<const Extents> extents,
+                             std::span<const int64_t> symbols) -> Status {
+      const auto bound = TRY(engine->bind_kernel(static_cast<int>(p), static_cast<int>(s), kernel, extents, symbols));
+      int64_t& most = profile.steps[s].workspace_bytes;
+      most = std::max(most, bound->workspace_bytes());
+      profile.workspace_bytes = std::max(profile.workspace_bytes, most);
+      return {};
+    };
+    const std::vector<int64_t> largest = symbols_at_maximum(plan_, profile);
+    const std::vector<Extents> extents = TRY(engine->tensor_extents(static_cast<int>(p), largest));
+    for (size_t s = 0; s < profile.steps.size(); ++s) TRY(measure(s, runtime::Engine::kOwnKernel, extents, largest));
+    for (size_t t = 1; t < profile.tunings.size(); ++t) {
+      const Extents& symbols = profile.tunings[t];
+      const std::vector<Extents> there = TRY(engine->tensor_extents(static_cast<int>(p), symbols));
+      for (size_t s = 0; s < profile.steps.size(); ++s)
+        for (size_t a = 0; a < profile.steps[s].alternatives.size(); ++a)
+          if (std::ranges::binary_search(profile.steps[s].alternatives[a].tunings, static_cast<int>(t)))
+            TRY(measure(s, static_cast<int>(a), there, symbols));
     }
   }
   return {};

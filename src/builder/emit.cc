@@ -36,6 +36,7 @@ class Emitter {
       profile_.tensors[static_cast<size_t>(tensor)].index = static_cast<int>(i);
     }
     for (const Tile& tile : cover_.tiles) TRY(emit_tile(tile));
+    profile_.tunings = cover_.tunings;
     for (size_t i = 0; i < graph_.outputs().size(); ++i) TRY(emit_output(static_cast<int>(i)));
     choose_streams();
     reuse_inputs();
@@ -137,6 +138,21 @@ void Emitter::add_step(plan::Step step, const StepDraft& draft) {
   in_place_.push_back(draft.in_place_input);
 }
 
+/// "n = 1, m = 64; n = 1, m = 128": of the symbols that differ.
+std::string shapes_text(const ir::Graph& graph, const Cover& cover, const AlternativeTile& other) {
+  const auto symbols = graph.shared_table()->symbols();
+  std::string text;
+  for (const int tuning : other.tunings) {
+    std::string one;
+    for (size_t s = 0; s < symbols.size(); ++s) {
+      if (std::ranges::all_of(cover.tunings, [&](const Extents& t) { return t[s] == cover.tunings[0][s]; })) continue;
+      one += str(one.empty() ? "" : ", ", symbols[s].name(), " = ", cover.tunings[static_cast<size_t>(tuning)][s]);
+    }
+    text += str(text.empty() ? "" : "; ", one);
+  }
+  return text;
+}
+
 Status Emitter::emit_tile(const Tile& tile) {
   plan::Step step;
   std::string ops;
@@ -164,10 +180,11 @@ Status Emitter::emit_tile(const Tile& tile) {
   Datum::List notes(tile.notes.begin(), tile.notes.end());
   step.info.set("candidates", std::move(notes));
   for (const AlternativeTile& other : tile.alternatives)
-    step.alternatives.push_back({other.least_elements, other.most_elements, other.draft.kernel, other.draft.payload,
-                                 binary_of(other.draft), compiled(other.draft.params),
+    step.alternatives.push_back({other.tunings, other.draft.kernel, other.draft.payload, binary_of(other.draft),
+                                 compiled(other.draft.params),
                                  Record()
                                      .set("variant", other.variant.name)
+                                     .set("shapes", shapes_text(graph_, cover_, other))
                                      .set("time_us", other.time_us)
                                      .set("replaced_us", other.replaced_us)});
   add_step(std::move(step), tile.draft);

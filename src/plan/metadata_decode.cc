@@ -30,6 +30,7 @@ class Decoder {
   Result<Tensor> tensor(const Record& record);
   Result<Alternative> alternative(const Record& record);
   Result<Step> step(const Record& record);
+  Result<std::vector<Extents>> tunings(const Record& record) const;
   Result<Profile> profile(const Record& record);
 
   template <class T>
@@ -178,8 +179,7 @@ Result<Tensor> Decoder::tensor(const Record& record) {
 
 Result<Alternative> Decoder::alternative(const Record& record) {
   Alternative alternative;
-  alternative.least_elements = TRY(record.get_int("least_elements"));
-  alternative.most_elements = TRY(record.get_int("most_elements"));
+  alternative.tunings = TRY(indices(record, "tunings"));
   alternative.kernel = TRY(record.get_text("kernel"));
   alternative.payload = TRY(record.get_record("payload")).get();
   alternative.binary = TRY(integer(record, "binary"));
@@ -213,12 +213,23 @@ Result<Step> Decoder::step(const Record& record) {
   return step;
 }
 
+Result<std::vector<Extents>> Decoder::tunings(const Record& record) const {
+  std::vector<Extents> out;
+  for (const Datum& item : TRY(record.get_list("tunings")).get()) {
+    const auto* values = std::get_if<std::vector<int64_t>>(&item.variant());
+    if (!values) return error(Code::kCorrupt, "tuning ", out.size(), " is no list of integers");
+    out.push_back(*values);
+  }
+  return out;
+}
+
 Result<Profile> Decoder::profile(const Record& record) {
   Profile profile;
   profile.ranges = TRY(list(record, "ranges", &Decoder::range));
   profile.value_ranges = TRY(list(record, "value_ranges", &Decoder::range));
   profile.tensors = TRY(list(record, "tensors", &Decoder::tensor));
   profile.steps = TRY(list(record, "steps", &Decoder::step));
+  if (record.find("tunings")) profile.tunings = TRY(tunings(record));
   profile.arena_bytes = TRY(record.get_int("arena_bytes"));
   profile.workspace_bytes = TRY(record.get_int("workspace_bytes"));
   return profile;

@@ -15,6 +15,7 @@ Datum datum(const sym::Program& program) {
 Datum datum(const std::vector<int>& values) { return std::vector<int64_t>(values.begin(), values.end()); }
 Datum datum(const std::string& text) { return text; }
 Datum datum(const Format& format) { return format.text(); }
+Datum datum(const Extents& values) { return values; }
 
 Datum datum(const Symbol& symbol);
 Datum datum(const sym::Guard& guard);
@@ -91,8 +92,7 @@ Datum datum(const std::vector<Step>& steps) { return list(steps); }
 
 Datum datum(const Alternative& alternative) {
   return Record()
-      .set("least_elements", alternative.least_elements)
-      .set("most_elements", alternative.most_elements)
+      .set("tunings", datum(alternative.tunings))
       .set("kernel", alternative.kernel)
       .set("payload", alternative.payload)
       .set("binary", alternative.binary)
@@ -120,8 +120,9 @@ Datum datum(const Step& step) {
 }
 
 Datum datum(const Profile& profile) {
-  return Record()
-      .set("ranges", list(profile.ranges))
+  Record record;
+  if (!profile.tunings.empty()) record.set("tunings", list(profile.tunings));
+  return record.set("ranges", list(profile.ranges))
       .set("value_ranges", list(profile.value_ranges))
       .set("tensors", list(profile.tensors))
       .set("steps", list(profile.steps))

@@ -40,7 +40,7 @@ struct Tensor {
 
 /// Another way to run a step, by the same executor on the same tensors, for shapes far from the optimum.
 struct Alternative {
-  int64_t least_elements = 0, most_elements = INT64_MAX;  ///< of the step's first output: where this runs instead
+  std::vector<int> tunings;  ///< of the profile, ascending: where this runs instead
   std::string kernel;
   Record payload;
   int binary = -1;
@@ -61,7 +61,7 @@ struct Step {
   int stream = 0;                    ///< 0: the enqueue's; else an auxiliary one, beside which others may run
   std::vector<std::string> provenance;
   Record info;                            ///< for the inspector: ops, tactic, variant, time, candidates
-  std::vector<Alternative> alternatives;  ///< the first that takes the shapes runs; else the step itself
+  std::vector<Alternative> alternatives;  ///< no two for one tuning
   std::vector<std::vector<Step>> bodies;
 };
 
@@ -96,6 +96,8 @@ struct Profile {
   std::vector<InputRange> value_ranges;  ///< by input: values of shape inputs, else empty
   std::vector<Tensor> tensors;
   std::vector<Step> steps;
+  /// Values of all symbols that steps were tuned for, the optimum's first; none if for the optimum alone.
+  std::vector<Extents> tunings;
   int64_t arena_bytes = 0;      ///< tensors at the profile's maximum
   int64_t workspace_bytes = 0;  ///< the largest of its steps
 };

@@ -183,8 +183,7 @@ class ProfileValidator {
 };
 
 Status ProfileValidator::validate_alternative(const Alternative& alternative) const {
-  TRY(demand(0 <= alternative.least_elements && alternative.least_elements <= alternative.most_elements,
-             "it takes from ", alternative.least_elements, " to ", alternative.most_elements, " elements"));
+  for (const int tuning : alternative.tunings) TRY(validate_index(tuning, profile_.tunings.size(), "tuning"));
   TRY(demand(!alternative.kernel.empty(), "its kernel has no name"));
   if (alternative.binary != -1) TRY(validate_index(alternative.binary, plan_.binaries.size(), "binary"));
   for (const sym::Program& param : alternative.params) TRY(validate(param, plan_, "a parameter"));
@@ -207,7 +206,6 @@ Status ProfileValidator::validate_step(const Step& step, int depth) const {
              step.workspace_bytes, " bytes; the profile's is ", profile_.workspace_bytes));
   TRY(demand(step.stream >= 0 && step.stream <= kMaxAuxStreams, "stream ", step.stream, "; there are at most ",
              kMaxAuxStreams, " auxiliary ones"));
-  TRY(demand(step.alternatives.empty() || !step.outputs.empty(), "alternatives by the elements of no output"));
   for (size_t a = 0; a < step.alternatives.size(); ++a)
     TRY(in_context(validate_alternative(step.alternatives[a]), [&] { return str("alternative ", a); }));
   for (const std::vector<Step>& body : step.bodies) TRY(validate_steps(body, depth + 1));
@@ -237,6 +235,9 @@ Status ProfileValidator::run() {
     TRY(demand(profile_.tensors[t].place != Place::kView ||
                    profile_.tensors[static_cast<size_t>(roots_[t])].place != Place::kAbsent,
                "tensor ", t, " is a view of an absent one"));
+  for (const Extents& values : profile_.tunings)
+    TRY(demand(values.size() == plan_.symbols.size(), "a tuning has ", values.size(), " values for ",
+               plan_.symbols.size(), " symbols"));
   return validate_steps(profile_.steps, 0);
 }
 

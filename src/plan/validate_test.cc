@@ -62,13 +62,11 @@ TEST(PlanValidate, Alternatives) {
     const std::string_view prefix = "step 1 'relu': alternative 0: ";
     return text.starts_with(prefix) ? text.substr(prefix.size()) : "not of the alternative: " + text;
   };
-  EXPECT_EQ(of([](Alternative& a) { a.least_elements = 11; }), "it takes from 11 to 10 elements");
-  EXPECT_EQ(of([](Alternative& a) { a.least_elements = -1; }), "it takes from -1 to 10 elements");
+  EXPECT_EQ(of([](Alternative& a) { a.tunings.push_back(2); }), "tuning 2 of 2");
   EXPECT_EQ(of([](Alternative& a) { a.kernel.clear(); }), "its kernel has no name");
   EXPECT_EQ(of([](Alternative& a) { a.binary = 1; }), "binary 1 of 1");
   EXPECT_EQ(of([](Alternative& a) { a.params.push_back(symbol(2)); }), "a parameter reads symbol 2 of 2");
-  EXPECT_EQ(problem_of_profile([](Profile& p) { p.steps[1].outputs.clear(); }),
-            "step 1 'relu': alternatives by the elements of no output");
+  EXPECT_EQ(problem_of_profile([](Profile& p) { p.tunings[1] = {1}; }), "a tuning has 1 values for 2 symbols");
 }
 
 TEST(PlanValidate, OutputsForShapes) {

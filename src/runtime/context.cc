@@ -223,8 +223,9 @@ Status Context::bind_steps() {
   steps_.clear();
   steps_to_inputs_ = num_steps_to_inputs();
   workspace_bytes_ = 0;
+  const int tuning = engine_->nearest_tuning(profile_, symbols_);
   for (size_t s = 0; s < profile.steps.size(); ++s) {
-    steps_.push_back(TRY(engine_->bind_step(profile_, static_cast<int>(s), tensor_extents_, symbols_)));
+    steps_.push_back(TRY(engine_->bind_step(profile_, static_cast<int>(s), tuning, tensor_extents_, symbols_)));
     workspace_bytes_ = std::max(workspace_bytes_, steps_.back()->workspace_bytes());
     if (steps_.back()->has_check()) checked_steps_.push_back(s);
   }

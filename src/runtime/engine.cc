@@ -1,6 +1,8 @@
 #include "runtime/engine.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include "base/hash.h"
@@ -115,17 +117,31 @@ Result<std::vector<Extents>> Engine::tensor_extents(int profile, std::span<const
   return result;
 }
 
-Result<std::unique_ptr<BoundStep>> Engine::bind_step(int profile, int step, std::span<const Extents> tensor_extents,
+int Engine::nearest_tuning(int profile, std::span<const int64_t> symbols) const {
+  const std::vector<Extents>& tunings = plan_->profiles[static_cast<size_t>(profile)].tunings;
+  const auto octave = [](int64_t value) { return std::log2(static_cast<double>(std::max<int64_t>(value, 1))); };
+  int nearest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t t = 0; t < tunings.size(); ++t) {
+    double apart = 0;
+    for (size_t s = 0; s < symbols.size(); ++s) apart += std::abs(octave(symbols[s]) - octave(tunings[t][s]));
+    if (apart < least) least = apart, nearest = static_cast<int>(t);
+  }
+  return nearest;
+}
+
+Result<std::unique_ptr<BoundStep>> Engine::bind_step(int profile, int step, int tuning,
+                                                     std::span<const Extents> tensor_extents,
                                                      std::span<const int64_t> symbols) const {
   const plan::Profile& p = plan_->profiles[static_cast<size_t>(profile)];
   const std::vector<plan::Alternative>& others = p.steps[static_cast<size_t>(step)].alternatives;
-  for (size_t a = 0; a < others.size(); ++a) {
-    const int output = p.steps[static_cast<size_t>(step)].outputs[0];
-    const int64_t elements = volume(tensor_extents[static_cast<size_t>(output)]);
-    if (elements < others[a].least_elements || elements > others[a].most_elements) continue;
-    auto bound = TRY(bind_kernel(profile, step, static_cast<int>(a), tensor_extents, symbols));
+  const auto found = std::ranges::find_if(others, [&](const plan::Alternative& other) {
+    return std::ranges::find(other.tunings, tuning) != other.tunings.end();
+  });
+  if (found != others.end()) {
+    auto bound = TRY(bind_kernel(profile, step, static_cast<int>(found - others.begin()), tensor_extents, symbols));
+    // The profile's memory was measured at the tunings alone.
     if (bound->workspace_bytes() <= p.workspace_bytes) return bound;
-    break;  // the profile's memory was measured at one of its shapes
   }
   return bind_kernel(profile, step, kOwnKernel, tensor_extents, symbols);
 }

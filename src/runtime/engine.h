@@ -30,9 +30,11 @@ class Engine {
   int num_profiles() const { return static_cast<int>(plan_->profiles.size()); }
   /// Extents of every tensor of a profile, at these values of the plan's symbols.
   Result<std::vector<Extents>> tensor_extents(int profile, std::span<const int64_t> symbols) const;
-  /// A step, or the alternative to it that takes these shapes, prepared for tensors of these extents. The error names
-  /// the step.
-  Result<std::unique_ptr<BoundStep>> bind_step(int profile, int step, std::span<const Extents> tensor_extents,
+  /// The tuning of a profile that is nearest to these values of the plan's symbols, by their ratios.
+  int nearest_tuning(int profile, std::span<const int64_t> symbols) const;
+  /// A step, or its alternative for a tuning, prepared for tensors of these extents. The error names the step.
+  Result<std::unique_ptr<BoundStep>> bind_step(int profile, int step, int tuning,
+                                               std::span<const Extents> tensor_extents,
                                                std::span<const int64_t> symbols) const;
   /// The same of one of its kernels: an alternative by its index, or kOwnKernel.
   Result<std::unique_ptr<BoundStep>> bind_kernel(int profile, int step, int kernel,

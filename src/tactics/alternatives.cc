@@ -2,61 +2,67 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "tactics/choices.h"
+#include "tactics/timer.h"
 
 namespace kiln {
 namespace {
 
-constexpr double kStep = 4;                    // the product of all symbols at one shape, divided by that at the next
-constexpr int kMostBelow = 5, kMostAbove = 3;  // shapes
-constexpr size_t kMostVariants = 4;            // of a tile at a shape, beside its own
-constexpr double kLeastGain = 0.15;            // of the time of the tile's own: each costs memory, and times are noisy
+constexpr double kNear = 1.5;        // a symbol's values at neighbouring tunings have at least this ratio
+constexpr double kFar = 6;           // beyond this ratio there is one between them
+constexpr size_t kMostTunings = 16;  // of more combinations of symbols' values, only those where one symbol moves
+constexpr size_t kMostCombinations = 1024;  // to look at
+constexpr size_t kMostVariants = 4;         // of a tile at a tuning, beside its own
+constexpr double kLeastGain = 0.15;         // of the time of the tile's own: each costs memory, and times are noisy
 
-/// Values of a table's symbols to tune for, by their ids.
-using Point = std::vector<int64_t>;
-
-class Points {
+/// The symbols of a table, whose optimum moves.
+class Tunings {
  public:
-  explicit Points(sym::Table& table) : table_(table) {
+  explicit Tunings(sym::Table& table) : table_(table) {
     for (const sym::Expr& symbol : table.symbols()) bounds_.push_back(table.bounds(symbol));
   }
-  /// From the smallest to the largest, without the optimum.
-  std::vector<Point> all() const {
-    std::vector<Point> result;
-    const int below = count(&sym::Bounds::min, kMostBelow), above = count(&sym::Bounds::max, kMostAbove);
-    for (int i = below; i > 0; --i) result.push_back(towards(&sym::Bounds::min, static_cast<double>(i) / below));
-    for (int i = 1; i <= above; ++i) result.push_back(towards(&sym::Bounds::max, static_cast<double>(i) / above));
+  /// Values by symbols' ids, the optimum's first: all combinations, or those where one symbol moves.
+  std::vector<Extents> all(bool combined) const {
+    std::vector<Extents> result{optimum()};
+    for (size_t s = 0; s < bounds_.size(); ++s) {
+      const std::vector<int64_t> values = levels(bounds_[s]);
+      const size_t before = combined ? result.size() : 1;
+      if (before * values.size() > kMostCombinations) return all(false);
+      for (size_t r = 0; r < before; ++r)
+        for (const int64_t value : values) {
+          if (value == bounds_[s].opt) continue;
+          Extents next = result[r];
+          next[s] = value;
+          result.push_back(std::move(next));
+        }
+    }
     return result;
   }
-  Point optimum() const { return towards(&sym::Bounds::min, 0); }
-  void tune_for(const Point& point) {
-    for (size_t id = 0; id < point.size(); ++id) {
-      sym::Bounds bounds = bounds_[id];
-      bounds.opt = point[id];
-      CHECK(table_.set_bounds(table_.symbols()[id], bounds));  // they were these before
+  void tune_for(const Extents& values) {
+    for (size_t s = 0; s < values.size(); ++s) {
+      sym::Bounds bounds = bounds_[s];
+      bounds.opt = values[s];
+      CHECK(table_.set_bounds(table_.symbols()[s], bounds));  // they were these before
     }
   }
 
  private:
-  bool varies(const sym::Bounds& b) const { return b.min < b.max && b.max < sym::kAnyExtent.max; }
-  int count(int64_t sym::Bounds::*end, int most) const {
-    double ratio = 0;
-    for (const sym::Bounds& b : bounds_)
-      if (varies(b))
-        ratio += std::abs(std::log(static_cast<double>(std::max<int64_t>(b.*end, 1))) -
-                          std::log(static_cast<double>(std::max<int64_t>(b.opt, 1))));
-    return std::min(static_cast<int>(std::lround(ratio / std::log(kStep))), most);
+  Extents optimum() const {
+    Extents result;
+    for (const sym::Bounds& b : bounds_) result.push_back(b.opt);
+    return result;
   }
-  /// On the way from the optimum to an end, by the logarithm.
-  Point towards(int64_t sym::Bounds::*end, double way) const {
-    Point result;
-    for (const sym::Bounds& b : bounds_) {
-      const auto from = static_cast<double>(std::max<int64_t>(b.opt, 1)),
-                 to = static_cast<double>(std::max<int64_t>(b.*end, 1));
-      const bool moves = varies(b) && way > 0;
-      result.push_back(moves ? std::clamp(std::llround(from * std::pow(to / from, way)), 0LL + b.min, 0LL + b.max)
-                             : b.opt);
+  /// A symbol's optimum, minimum and maximum, and what is between them where they are far apart.
+  static std::vector<int64_t> levels(const sym::Bounds& b) {
+    std::vector<int64_t> result{b.opt};
+    if (b.min == b.max || b.max >= sym::kAnyExtent.max || b.opt < 1) return result;
+    for (const int64_t end : {std::max<int64_t>(b.min, 1), b.max}) {
+      const double from = static_cast<double>(b.opt), to = static_cast<double>(end);
+      const double ratio = std::max(from / to, to / from);
+      if (ratio >= kFar) result.push_back(std::llround(std::sqrt(from * to)));
+      if (ratio >= kNear) result.push_back(end);
     }
     return result;
   }
@@ -65,66 +71,63 @@ class Points {
   std::vector<sym::Bounds> bounds_;
 };
 
-/// What is best for a tile at one shape.
-struct Sample {
-  int64_t elements = 0;  ///< of the first output
-  Candidate best;        ///< without a tactic: the tile's own
-  double own_us = 0;
+/// What is best at one tuning for tiles that are the same to the timer.
+struct Answer {
+  std::string variant;  ///< empty: the tile's own
+  double time_us = 0, own_us = 0;
 };
-
-bool same_kernel(const Candidate& a, const Candidate& b) {
-  if (!a.tactic || !b.tactic) return a.tactic == b.tactic;
-  return a.variant.name == b.variant.name && a.draft.payload == b.draft.payload && a.draft.binary == b.draft.binary;
-}
 
 class Asker {
  public:
   Asker(const TacticContext& cx, const Backend& backend, Timing& timing, Cover& cover, Log& log)
-      : cx_(cx), backend_(backend), timing_(timing), cover_(cover), log_(log), samples_(cover.tiles.size()) {}
+      : cx_(cx), backend_(backend), timing_(timing), cover_(cover), log_(log) {}
 
   Status run() {
-    Points points(*cx_.graph.shared_table());
-    const std::vector<Point> all = points.all();
-    if (all.empty()) return {};
-    const Point optimum = points.optimum();
-    note_optimum();
+    Tunings tunings(*cx_.graph.shared_table());
+    std::vector<Extents> all = agreeing(tunings.all(true));
+    if (all.size() > kMostTunings) all = agreeing(tunings.all(false));
+    for (const Tile& tile : cover_.tiles) keys_.push_back(is_asked(tile) ? key_of(tile) : Hash128{});
+    cover_.tunings = {all[0]};
     Status status;
-    for (const Point& point : all) {
-      points.tune_for(point);
-      if (agree(point)) status = ask();
-      if (!status) break;
+    for (size_t t = 1; t < all.size() && status; ++t) {
+      tunings.tune_for(all[t]);
+      cover_.tunings.push_back(all[t]);
+      status = ask();
     }
-    points.tune_for(optimum);
+    tunings.tune_for(all[0]);
     TRY(status);
-    for (size_t t = 0; t < samples_.size(); ++t) choose(cover_.tiles[t], samples_[t]);
+    if (std::ranges::all_of(cover_.tiles, [](const Tile& tile) { return tile.alternatives.empty(); }))
+      cover_.tunings.clear();
     return {};
   }
 
  private:
-  /// Whether extents may be so: an assumption may tie symbols together.
-  bool agree(const Point& point) const {
-    return std::ranges::all_of(cx_.graph.assumptions(), [&](const sym::Assumption& assumption) {
-      return sym::Guard::compile(assumption).check(point).has_value();
-    });
+  /// Those that extents may have: an assumption may tie symbols together.
+  std::vector<Extents> agreeing(std::vector<Extents> tunings) const {
+    std::vector<sym::Guard> guards;
+    for (const sym::Assumption& assumption : cx_.graph.assumptions()) guards.push_back(sym::Guard::compile(assumption));
+    const auto breaks = [&](const Extents& values) {
+      return std::ranges::any_of(guards, [&](const sym::Guard& guard) { return !guard.check(values); });
+    };
+    tunings.erase(std::remove_if(tunings.begin() + 1, tunings.end(), breaks), tunings.end());
+    return tunings;
   }
-  int64_t elements_of(const Tile& tile) const { return volume(cx_.graph.type(tile.region.outputs[0]).opt_extents()); }
-  bool is_asked(const Tile& tile) const {
-    return tile.tactic && tile.draft.kernel != "view" && !tile.region.outputs.empty();
-  }
-  void note_optimum() {
-    for (size_t t = 0; t < samples_.size(); ++t)
-      if (is_asked(cover_.tiles[t])) samples_[t].push_back({elements_of(cover_.tiles[t]), {}, 0});
+  static bool is_asked(const Tile& tile) { return tile.tactic && tile.draft.kernel != "view"; }
+  Hash128 key_of(const Tile& tile) const {
+    return timing_key(cx_, tile.region, {tile.tactic, tile.variant, tile.draft});
   }
   std::vector<Candidate> candidates_of(const Tile& tile) const;
+  void compile(const Tile& tile, std::vector<Candidate>& candidates) const;
   Status ask();
-  void choose(Tile& tile, std::vector<Sample>& samples) const;
+  Result<Answer> ask_for(const Tile& tile, std::vector<Candidate>& candidates);
+  void take(Tile& tile, const Answer& answer);
 
   const TacticContext& cx_;
   const Backend& backend_;
   Timing& timing_;
   Cover& cover_;
   Log& log_;
-  std::vector<std::vector<Sample>> samples_;  // by tile; the optimum's first
+  std::vector<Hash128> keys_;  // by tile, at the optimum
 };
 
 /// The tile's own first.
@@ -140,66 +143,73 @@ std::vector<Candidate> Asker::candidates_of(const Tile& tile) const {
   return result;
 }
 
-/// At the shapes that the graph's symbols are tuned for now.
+/// All but the tile's own.
+void Asker::compile(const Tile& tile, std::vector<Candidate>& candidates) const {
+  for (size_t c = 1; c < candidates.size(); ++c) {
+    Result<StepDraft> draft = tile.tactic->compile(cx_, tile.region, candidates[c].variant);
+    if (!draft)
+      candidates[c].failure = draft.error().message;
+    else if (draft->executor != tile.draft.executor || draft->in_place_input != tile.draft.in_place_input)
+      candidates[c].failure = "memory is shared otherwise";
+    else
+      candidates[c].draft = std::move(*draft);
+  }
+}
+
+/// At the shapes that the graph's symbols are tuned for now, once for all tiles that are the same to the timer.
 Status Asker::ask() {
-  std::vector<std::vector<Candidate>> candidates(cover_.tiles.size());
-  for (size_t t = 0; t < cover_.tiles.size(); ++t)
-    if (!samples_[t].empty() && elements_of(cover_.tiles[t]) != samples_[t][0].elements)
-      candidates[t] = candidates_of(cover_.tiles[t]);
-  const auto compile = [&](bool keep) {
-    for (size_t t = 0; t < candidates.size(); ++t)
-      for (Candidate& candidate : candidates[t]) {
-        if (&candidate == &candidates[t][0]) continue;
-        Result<StepDraft> draft = candidate.tactic->compile(cx_, cover_.tiles[t].region, candidate.variant);
-        if (!keep) continue;
-        if (draft && draft->executor == cover_.tiles[t].draft.executor &&
-            draft->in_place_input == cover_.tiles[t].draft.in_place_input)
-          candidate.draft = std::move(*draft);
-        else
-          candidate.failure = draft ? "memory is shared otherwise" : draft.error().message;
-      }
-  };
-  backend_.compile_ahead([&] { compile(false); });
-  compile(true);
-  for (size_t t = 0; t < candidates.size(); ++t) {
-    if (candidates[t].size() < 2) continue;
-    const Tile& tile = cover_.tiles[t];
-    const Trial trial{tile.region, candidates[t]};
-    TRY(timing_.time(cx_, {&trial, 1}));
-    const Candidate& own = candidates[t][0];
-    Sample sample{elements_of(tile), {}, own.time_us};
-    const Candidate* best = &own;
-    for (const Candidate& candidate : candidates[t])
-      if (candidate.failure.empty() && (candidate.time_us < best->time_us || !best->failure.empty())) best = &candidate;
-    if (best != &own && (!own.failure.empty() || best->time_us < (1 - kLeastGain) * own.time_us)) sample.best = *best;
-    samples_[t].push_back(std::move(sample));
+  std::map<Hash128, std::vector<Candidate>> wanted;
+  std::map<Hash128, Tile*> first;
+  std::vector<Hash128> keys(cover_.tiles.size());
+  for (size_t t = 0; t < cover_.tiles.size(); ++t) {
+    Tile& tile = cover_.tiles[t];
+    if (!is_asked(tile) || (keys[t] = key_of(tile)) == keys_[t] || !first.emplace(keys[t], &tile).second) continue;
+    wanted[keys[t]] = candidates_of(tile);
+  }
+  backend_.compile_ahead([&] {
+    for (const auto& [key, tile] : first) {
+      std::vector<Candidate> copy = wanted[key];
+      compile(*tile, copy);
+    }
+  });
+  std::map<Hash128, Answer> answers;
+  for (size_t t = 0; t < cover_.tiles.size(); ++t) {
+    if (!first.contains(keys[t])) continue;
+    if (!answers.contains(keys[t])) answers[keys[t]] = TRY(ask_for(*first[keys[t]], wanted[keys[t]]));
+    take(cover_.tiles[t], answers[keys[t]]);
   }
   return {};
 }
 
-/// A sample stands for what is nearer to it than to its neighbours, by the logarithm.
-void Asker::choose(Tile& tile, std::vector<Sample>& samples) const {
-  std::ranges::stable_sort(samples, {}, &Sample::elements);
-  const auto between = [](const Sample& a, const Sample& b) {
-    return static_cast<int64_t>(std::sqrt(static_cast<double>(a.elements) * static_cast<double>(b.elements)));
-  };
-  for (size_t s = 0; s < samples.size();) {
-    size_t end = s + 1;
-    while (end < samples.size() && same_kernel(samples[s].best, samples[end].best)) ++end;
-    if (samples[s].best.tactic) {
-      AlternativeTile other{s == 0 ? 0 : between(samples[s - 1], samples[s]) + 1,
-                            end == samples.size() ? INT64_MAX : between(samples[end - 1], samples[end]),
-                            samples[s].best.variant,
-                            samples[s].best.draft,
-                            samples[s].best.time_us,
-                            samples[s].own_us};
-      log_.verbose("'", cx_.graph.node(tile.region.nodes.back()).name, "': ", tile.tactic->name(), " (",
-                   other.variant.name, ") from ", other.least_elements, " to ", other.most_elements,
-                   " elements: ", other.time_us, " us at ", samples[s].elements, ", where ", tile.variant.name,
-                   " takes ", other.replaced_us, " us");
-      tile.alternatives.push_back(std::move(other));
-    }
-    s = end;
+Result<Answer> Asker::ask_for(const Tile& tile, std::vector<Candidate>& candidates) {
+  if (candidates.size() < 2) return Answer{};
+  compile(tile, candidates);
+  const Trial trial{tile.region, candidates};
+  TRY(timing_.time(cx_, {&trial, 1}));
+  const Candidate &own = candidates[0], *best = &own;
+  for (const Candidate& candidate : candidates)
+    if (candidate.failure.empty() && (!best->failure.empty() || candidate.time_us < best->time_us)) best = &candidate;
+  if (best == &own || (own.failure.empty() && best->time_us > (1 - kLeastGain) * own.time_us)) return Answer{};
+  return Answer{best->variant.name, best->time_us, own.time_us};
+}
+
+void Asker::take(Tile& tile, const Answer& answer) {
+  if (answer.variant.empty()) return;
+  const int tuning = static_cast<int>(cover_.tunings.size()) - 1;
+  for (Variant& variant : tile.tactic->variants(cx_, tile.region)) {
+    if (variant.name != answer.variant || variant.inputs != tile.variant.inputs ||
+        variant.outputs != tile.variant.outputs)
+      continue;
+    Result<StepDraft> draft = tile.tactic->compile(cx_, tile.region, variant);
+    if (!draft) continue;
+    log_.verbose("'", cx_.graph.node(tile.region.nodes.back()).name, "', tuning ", tuning, ": ", tile.tactic->name(),
+                 " (", variant.name, ") takes ", answer.time_us, " us, ", tile.variant.name, " ", answer.own_us, " us");
+    for (AlternativeTile& other : tile.alternatives)
+      if (other.variant.name == variant.name && other.draft.payload == draft->payload &&
+          other.draft.binary == draft->binary)
+        return other.tunings.push_back(tuning);
+    tile.alternatives.push_back({{tuning}, std::move(variant), std::move(*draft), answer.time_us, answer.own_us});
+    return;
   }
 }
 

@@ -79,17 +79,33 @@ class Alternatives : public ::testing::Test {
 };
 
 TEST_F(Alternatives, AreForShapesThatTheyAreFasterAt) {
-  build({1, 1024, 16384});  // 1, 4, 16, 64, 256 below; 4096, 16384 above
-  EXPECT_EQ(tactic.asked_at, (std::vector<int64_t>{1, 4, 16, 64, 256, 4096, 16384}));
-  ASSERT_EQ(found().size(), 1u);  // one for all shapes at which it is the fastest
+  build({1, 1024, 16384});
+  EXPECT_EQ(cover.tunings, (std::vector<Extents>{{1024}, {32}, {1}, {4096}, {16384}}));
+  ASSERT_EQ(found().size(), 1u);  // one for both shapes at which it is the fastest
   EXPECT_EQ(found()[0].variant.name, "few");
   EXPECT_EQ(found()[0].draft.kernel, "few");
-  EXPECT_EQ(found()[0].least_elements, 0);
-  EXPECT_EQ(found()[0].most_elements, 128);  // between 64, where it takes 64 of 106.4 us, and 256
+  EXPECT_EQ(found()[0].tunings, (std::vector<int>{1, 2}));
+  EXPECT_EQ(found()[0].time_us, 32);
+  EXPECT_EQ(found()[0].replaced_us, 103.2);
+}
+
+TEST_F(Alternatives, CombineTheValuesOfFewSymbols) {
+  graph.table().symbol("m", {1, 4, 8});
+  timing.failing = "many";
+  build({1, 4, 8});
+  EXPECT_EQ(cover.tunings,
+            (std::vector<Extents>{{4, 4}, {1, 4}, {8, 4}, {4, 1}, {4, 8}, {1, 1}, {1, 8}, {8, 1}, {8, 8}}));
+}
+
+TEST_F(Alternatives, MoveOneOfManySymbols) {
+  for (const char* name : {"k", "l", "m"}) graph.table().symbol(name, {1, 4, 8});
+  timing.failing = "many";
+  build({1, 4, 8});
+  EXPECT_EQ(cover.tunings.size(), 9u);  // the optimum, and two other values for each
 }
 
 TEST_F(Alternatives, AreNotForANarrowRange) {
-  build({8, 8, 12});
+  build({8, 8, 11});
   EXPECT_TRUE(tactic.asked_at.empty());
   EXPECT_TRUE(found().empty());
 }
@@ -101,19 +117,17 @@ TEST_F(Alternatives, AreNotForALowOptimizationLevel) {
 
 TEST_F(Alternatives, StandInWhereTheChosenVariantDoesNotRun) {
   timing.failing = "many";
-  build({1, 64, 256});
-  ASSERT_EQ(found().size(), 2u);
-  EXPECT_EQ(found()[1].variant.name, "few");
-  EXPECT_EQ(found()[1].most_elements, INT64_MAX);
+  build({1, 4, 8});
+  ASSERT_EQ(found().size(), 1u);
+  EXPECT_EQ(found()[0].tunings, (std::vector<int>{1, 2}));
 }
 
 TEST_F(Alternatives, KeepWhatTheGraphAssumes) {
-  const sym::Expr m = graph.table().symbol("m", {1, 1024, 16384});
-  const sym::Expr n = graph.table().symbol("n", {1, 512, 16384});
-  graph.assume({sym::Relation::kEqual, m, sym::Expr(1024), "m is what it is at the optimum"});
-  build({1, 512, 16384});
-  EXPECT_EQ(n.opt(), 512);
-  EXPECT_TRUE(tactic.asked_at.empty());
+  const sym::Bounds bounds{1, 1024, 16384};
+  const sym::Expr m = graph.table().symbol("m", bounds), n = graph.table().symbol("n", bounds);
+  graph.assume({sym::Relation::kEqual, m, n, "both are batches"});
+  build(bounds);
+  EXPECT_EQ(cover.tunings, (std::vector<Extents>{{1024, 1024}, {32, 32}, {1, 1}, {4096, 4096}, {16384, 16384}}));
 }
 
 }  // namespace

@@ -13,12 +13,12 @@ namespace kiln {
 
 class Timing;
 
-/// Another variant of a region, in the same formats, where its first output has so many elements.
+/// Another variant of a region, in the same formats, for shapes far from the optimum.
 struct AlternativeTile {
-  int64_t least_elements = 0, most_elements = 0;
+  std::vector<int> tunings;  ///< of the cover, ascending
   Variant variant;
   StepDraft draft;
-  double time_us = 0, replaced_us = 0;  ///< its own and the tile's variant's, at one of the shapes it is for
+  double time_us = 0, replaced_us = 0;  ///< at the first of them: its own, and that of the tile's variant
 };
 
 /// A region with what was chosen for it.
@@ -33,7 +33,9 @@ struct Tile {
 };
 
 struct Cover {
-  std::vector<Tile> tiles;            ///< in execution order
+  std::vector<Tile> tiles;  ///< in execution order
+  /// Values of the table's symbols that tiles were tuned for, the optimum's first; none if for the optimum alone.
+  std::vector<Extents> tunings = {};
   std::vector<Format> value_formats;  ///< by ValueId: the format its producer writes
   double estimate_us = 0;             ///< summed times, reformats and overheads: what the search made least
 };

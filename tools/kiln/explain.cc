@@ -55,10 +55,8 @@ std::string tensors_text(const plan::Profile& profile, const std::vector<int>& i
 
 std::string alternative_text(const plan::Alternative& other) {
   const auto us = [&](std::string_view name) { return other.info.get_double(name).value_or(0); };
-  const bool open = other.most_elements == INT64_MAX;
-  return str("  instead, where it writes ", other.least_elements, open ? " elements and more" : " to ",
-             open ? std::string() : str(other.most_elements, " elements"), ": ",
-             other.info.get_text("variant").value_or(""), ", ", us("time_us"), " us where its own takes ",
+  const auto text = [&](std::string_view name) { return other.info.get_text(name).value_or(""); };
+  return str("  instead, near ", text("shapes"), ": ", text("variant"), ", ", us("time_us"), " us where its own takes ",
              us("replaced_us"), "\n");
 }
 

@@ -89,7 +89,7 @@ TEST_F(ContextTest, ExecutesWithBindings) {
   EXPECT_FALSE(context->executeV2(nullptr));
 }
 
-/// small_plan.h's, with another kernel for its Activation where that writes up to 8 elements.
+/// small_plan.h's, with another kernel for its Activation where n is nearer to 1 than to 3.
 TEST_F(ContextTest, RunsTheAlternativeThatTakesTheShapes) {
   const auto plan_of = [](ops::ActivationKind kind) {
     return small_plan(nvinfer1::ProfilingVerbosity::kDETAILED, kind);
@@ -98,7 +98,11 @@ TEST_F(ContextTest, RunsTheAlternativeThatTakesTheShapes) {
   const plan::Plan other = *plan_of(ops::ActivationKind::kTanh);
   plan::Step& step = plan.profiles[0].steps[0];
   ASSERT_EQ(step.name, "relu");
-  step.alternatives = {{0, 8, other.profiles[0].steps[0].kernel, other.profiles[0].steps[0].payload}};
+  Extents values(plan.symbols.size(), 1);
+  plan.profiles[0].tunings = {values, values};
+  for (size_t s = 0; s < values.size(); ++s)
+    if (plan.symbols[s].name == "n") plan.profiles[0].tunings[0][s] = 3;
+  step.alternatives = {{{1}, other.profiles[0].steps[0].kernel, other.profiles[0].steps[0].payload}};
   const std::vector<std::byte> bytes = *plan::write_plan(plan);
   engine.reset(runtime->deserializeCudaEngine(bytes.data(), bytes.size()));
   ASSERT_TRUE(engine) << logger.last();
@@ -108,7 +112,7 @@ TEST_F(ContextTest, RunsTheAlternativeThatTakesTheShapes) {
     t.give_to(*context);
     ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
     for (size_t i = 0; i < t.x.size(); ++i)
-      ASSERT_NEAR(t.y[i], n <= 2 ? std::tanh(t.x[i]) : std::max(t.x[i], 0.0f), 1e-6) << n;
+      ASSERT_NEAR(t.y[i], n < 2 ? std::tanh(t.x[i]) : std::max(t.x[i], 0.0f), 1e-6) << n;
   }
 }
 

@@ -53,9 +53,7 @@ Record describe(const plan::Step& step, const plan::Profile& profile) {
   record.set("TimeUs", step.info.get_double("time_us").value_or(0.0));
   if (const Datum* candidates = step.info.find("candidates")) record.set("Candidates", *candidates);
   Datum::List alternatives;
-  for (const plan::Alternative& other : step.alternatives)
-    alternatives.push_back(
-        Record(other.info).set("LeastElements", other.least_elements).set("MostElements", other.most_elements));
+  for (const plan::Alternative& other : step.alternatives) alternatives.push_back(other.info);
   if (!alternatives.empty()) record.set("Alternatives", std::move(alternatives));
   return record;
 }
