@@ -3,226 +3,17 @@
 // each is damaged.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <new>
-#include <random>
 
 #include "backend/cuda/device/nvrtc.h"
-#include "base/log.h"
-#include "builder/build.h"
 #include "built_case.h"
+#include "damage.h"
 #include "fake_gpu.h"
-#include "ops/element_wise.h"
-#include "ops/matrix_multiply.h"
-#include "ops/softmax.h"
-#include "plan/validate.h"
 
 namespace kiln {
 namespace {
-
-/// A step as an engine loads and binds it.
-struct Sample {
-  StepSpec spec;
-  std::vector<HostTensor> constants;  ///< of no elements' type where an input is none
-  std::vector<bool> is_constant;
-  std::vector<Extents> inputs, outputs;
-  std::vector<int64_t> params;
-};
-
-constexpr int64_t kNumbers[] = {-1,        0,         1,         2,         3,         7,       8,           16,
-                                31,        64,        255,       65535,     65536,     1 << 30, INT32_MAX,   1LL << 31,
-                                1LL << 32, 1LL << 40, 1LL << 46, INT64_MIN, INT64_MAX, -2,      -(1LL << 31)};
-
-class Damage {
- public:
-  Damage(uint32_t seed, const std::vector<Sample>& others) : random_(seed), others_(others) {}
-
-  /// One change of anything that a plan says of a step. What the plan's own validation refuses is not among them.
-  void change(Sample& s) {
-    switch (below(9)) {
-      case 0:
-      case 1:
-      case 2: change(s.spec.payload); break;
-      case 3: change_list(s); break;
-      case 4: change_tensor(s); break;
-      case 5:
-      case 6: change_extent(s); break;
-      case 7: change(s.params), s.spec.num_params = static_cast<int>(s.params.size()); break;
-      default: change_binary(s); break;
-    }
-  }
-
- private:
-  size_t below(size_t n) { return n == 0 ? 0 : std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
-  int64_t number(int64_t before) {
-    return below(3) == 0 ? static_cast<int64_t>(static_cast<uint64_t>(before) + below(5) - 2)
-                         : kNumbers[below(std::size(kNumbers))];
-  }
-
-  void change(std::vector<int64_t>& numbers) {
-    const size_t at = below(numbers.size());
-    switch (below(4)) {
-      case 0: numbers.push_back(number(1)); break;
-      case 1:
-        if (!numbers.empty()) numbers.erase(numbers.begin() + static_cast<ptrdiff_t>(at));
-        break;
-      default:
-        if (!numbers.empty()) numbers[at] = number(numbers[at]);
-    }
-  }
-  Datum changed(const Datum& datum) {
-    if (below(16) == 0) return below(2) ? Datum(number(0)) : Datum("no such thing");
-    return std::visit(
-        [&](const auto& value) -> Datum {
-          using T = std::decay_t<decltype(value)>;
-          T copy = value;
-          if constexpr (std::is_same_v<T, bool>) copy = !copy;
-          if constexpr (std::is_same_v<T, int64_t>) copy = number(value);
-          if constexpr (std::is_same_v<T, double>) copy = below(2) ? 1e300 : -value;
-          if constexpr (std::is_same_v<T, std::string>) {
-            constexpr const char* kTexts[] = {"f32",  "f16", "bf16",  "i4",    "i64",
-                                              "simt", "mma", "wgmma", "small", "depthwise"};
-            copy = kTexts[below(std::size(kTexts))];
-          }
-          if constexpr (std::is_same_v<T, std::vector<int64_t>>) change(copy);
-          if constexpr (std::is_same_v<T, Datum::List>)
-            if (!copy.empty()) {
-              const size_t at = below(copy.size());
-              below(2) ? copy.push_back(copy[at]) : static_cast<void>(copy[at] = changed(copy[at]));
-            }
-          if constexpr (std::is_same_v<T, Record>) change(copy);
-          if constexpr (std::is_same_v<T, std::monostate>)
-            return {};
-          else
-            return Datum(std::move(copy));
-        },
-        datum.variant());
-  }
-  void change(Record& record) {
-    const auto& entries = record.entries();
-    if (entries.empty()) return;
-    const size_t at = below(entries.size());
-    if (below(16) == 0) {
-      Record without;
-      for (size_t i = 0; i < entries.size(); ++i)
-        if (i != at) without.set(entries[i].first, entries[i].second);
-      record = std::move(without);
-      return;
-    }
-    const std::string name = entries[at].first;
-    record.set(name, changed(entries[at].second));
-  }
-
-  void change_list(Sample& s) {
-    const size_t at = below(s.spec.inputs.size());
-    const auto place = static_cast<ptrdiff_t>(at);
-    const bool any = !s.spec.inputs.empty();
-    switch (below(4)) {
-      case 0:
-        if (any) {
-          s.spec.inputs.erase(s.spec.inputs.begin() + place), s.inputs.erase(s.inputs.begin() + place);
-          s.constants.erase(s.constants.begin() + place), s.is_constant.erase(s.is_constant.begin() + place);
-        }
-        break;
-      case 1:
-        if (any) {
-          s.spec.inputs.push_back(s.spec.inputs[at]), s.inputs.push_back(Extents(s.inputs[at]));
-          s.constants.push_back(HostTensor(s.constants[at])), s.is_constant.push_back(s.is_constant[at]);
-        }
-        break;
-      case 2:
-        if (any) s.spec.inputs[at].present = !s.spec.inputs[at].present, s.is_constant[at] = false;
-        break;
-      default:
-        if (below(2)) {
-          s.spec.outputs.push_back(s.spec.outputs[0]), s.outputs.push_back(Extents(s.outputs[0]));
-        } else {
-          s.spec.outputs.pop_back(), s.outputs.pop_back();
-        }
-    }
-  }
-
-  /// A tensor's type and extents; an input where `input` says so.
-  std::pair<StepTensor*, Extents*> tensor(Sample& s, size_t& input) {
-    const size_t inputs = s.spec.inputs.size(), at = below(inputs + s.spec.outputs.size());
-    input = at < inputs ? at : ~size_t{0};
-    if (inputs + s.spec.outputs.size() == 0) return {nullptr, nullptr};
-    if (at < inputs) return {&s.spec.inputs[at], &s.inputs[at]};
-    return {&s.spec.outputs[at - inputs], &s.outputs[at - inputs]};
-  }
-  void change_tensor(Sample& s) {
-    size_t input = 0;
-    const auto [type, extents] = tensor(s, input);
-    if (!type) return;
-    switch (below(4)) {
-      case 0: type->dtype = static_cast<DType>(below(kNumDTypes)); break;
-      case 1: {
-        std::vector<int> order(static_cast<size_t>(type->rank));
-        for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-        std::ranges::shuffle(order, random_);
-        type->format = order.empty() || below(4) == 0 ? Format() : Format::permuted(order);
-        if (!order.empty() && below(8) == 0) type->format = type->format.blocked(order[0], 4);
-        break;
-      }
-      case 2:
-        if (!extents->empty()) extents->erase(extents->begin() + static_cast<ptrdiff_t>(below(extents->size())));
-        break;
-      default:
-        if (extents->size() < kMaxRank)
-          extents->insert(extents->begin() + static_cast<ptrdiff_t>(below(extents->size() + 1)),
-                          1 + static_cast<int64_t>(below(3)));
-    }
-    if (type->rank != static_cast<int>(extents->size()))
-      type->rank = static_cast<int>(extents->size()), type->format = Format();
-    fit_constant(s, input);
-  }
-  void change_extent(Sample& s) {
-    size_t input = 0;
-    const auto [type, extents] = tensor(s, input);
-    if (!type || extents->empty()) return;
-    int64_t& extent = (*extents)[below(extents->size())];
-    const int64_t before = std::exchange(extent, std::max<int64_t>(0, number(extent)));
-    Extents at_least_one = *extents;
-    for (int64_t& e : at_least_one) e = std::max<int64_t>(e, 1);
-    const auto most = checked_volume(at_least_one);
-    if (!most || *most > plan::kMaxElements) extent = before;  // as plan::validate_extents
-    // Memory of the host that grows with extents: the device's would be gone first.
-    const bool on_host = s.spec.kernel == "reference" || s.spec.kernel == "resize" || s.spec.kernel == "values";
-    if (on_host && extent > 1000) extent = before;
-    fit_constant(s, input);
-  }
-  /// A weight has its tensor's type and rank, and is no smaller.
-  void fit_constant(Sample& s, size_t input) {
-    if (input >= s.inputs.size() || !s.is_constant[input]) return;
-    s.is_constant[input] = false;
-    if (volume(s.inputs[input]) > 1 << 16) return;
-    if (auto made = HostTensor::make(s.spec.inputs[input].dtype, s.inputs[input])) {
-      std::ranges::fill(made->data, std::byte{1});
-      s.constants[input] = made->tensor;
-      s.is_constant[input] = true;
-    }
-  }
-
-  void change_binary(Sample& s) {
-    if (below(2)) {
-      s.spec.binary = others_[below(others_.size())].spec.binary;
-    } else {
-      bytes_.assign(s.spec.binary.begin(), s.spec.binary.end());
-      const size_t at = below(below(2) ? std::min<size_t>(bytes_.size(), 64) : bytes_.size());
-      if (below(2))
-        bytes_.resize(at);
-      else if (!bytes_.empty())
-        bytes_[at] = static_cast<std::byte>(below(256));
-      s.spec.binary = bytes_;
-    }
-  }
-
-  std::mt19937 random_;
-  const std::vector<Sample>& others_;
-  Bytes bytes_;
-};
 
 /// Loads, binds and runs a step; the stage that was reached.
 enum class Reached : uint8_t { kNothing, kLoaded, kBound };
@@ -244,54 +35,6 @@ Result<Reached> use(cuda::CudaDevice& device, Stream& stream, const Sample& s) {
   return Reached::kBound;
 }
 
-/// The steps of a network's plan, whose extents are numbers.
-Status add_samples(const ir::Graph& graph, FakeGpu& gpu, const BuildRequest& request,
-                   std::vector<std::shared_ptr<plan::Plan>>& plans, std::vector<Sample>& samples) {
-  NullLog log;
-  const auto plan =
-      plans.emplace_back(std::make_shared<plan::Plan>(TRY(build_plan(graph, *gpu.backend, request, log))));
-  const plan::Profile& profile = plan->profiles[0];
-  for (const plan::Step& step : profile.steps) {
-    Sample s;
-    s.spec = {step.kernel, step.payload, {}, {}, static_cast<int>(step.params.size()), {}};
-    if (step.binary >= 0) s.spec.binary = plan->binaries[static_cast<size_t>(step.binary)].value.bytes();
-    const auto add = [&](int id, std::vector<StepTensor>& types, std::vector<Extents>& shapes) -> Status {
-      const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
-      types.push_back({t.dtype, t.format, static_cast<int>(t.extents.size()), t.place != plan::Place::kAbsent});
-      Extents& extents = shapes.emplace_back();
-      for (const sym::Program& extent : t.extents) extents.push_back(TRY(extent.run({})));
-      return {};
-    };
-    for (const int id : step.inputs) {
-      TRY(add(id, s.spec.inputs, s.inputs));
-      const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
-      s.is_constant.push_back(t.place == plan::Place::kWeight);
-      s.constants.push_back(s.is_constant.back() ? plan->weights[static_cast<size_t>(t.index)].value : HostTensor());
-    }
-    for (const int id : step.outputs) TRY(add(id, s.spec.outputs, s.outputs));
-    for (const sym::Program& param : step.params) s.params.push_back(TRY(param.run({})));
-    samples.push_back(std::move(s));
-  }
-  return {};
-}
-
-/// softmax(q k^T) v and a product with a constant, in halves.
-Result<ir::Graph> attention_network() {
-  ir::Graph graph;
-  const auto input = [&](const char* name) {
-    return graph.add_input(name, tensor_type(DType::kF16, Extents{2, 4, 128, 64}));
-  };
-  const ir::ValueId q = input("q"), k = input("k"), v = input("v");
-  const ir::ValueId scores =
-      TRY(graph.add_one(ops::MatrixMultiply{ops::MatrixOp::kNone, ops::MatrixOp::kTranspose}, {q, k}));
-  const ir::ValueId shares = TRY(graph.add_one(ops::Softmax{3}, {scores}));
-  const ir::ValueId mixed = TRY(graph.add_one(ops::MatrixMultiply{}, {shares, v}));
-  const std::vector<double> numbers(64 * 64, 0.5);
-  const ir::ValueId w = graph.add_constant(HostTensor::of(DType::kF16, {1, 1, 64, 64}, numbers), "w");
-  graph.mark_output(TRY(graph.add_one(ops::MatrixMultiply{}, {mixed, w})), "y");
-  return graph;
-}
-
 TEST(CudaDamage, StepsGiveErrors) {
   if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
   FakeGpu gpu(9, 0);
@@ -304,12 +47,12 @@ TEST(CudaDamage, StepsGiveErrors) {
       ASSERT_TRUE(built) << built.error().message;
       if (tf32 && c.op.name() != "MatrixMultiply" && c.op.name() != "Convolution" && c.op.name() != "Deconvolution")
         continue;
-      const Status added = add_samples(built->graph, gpu, request, plans, samples);
+      const Status added = add_samples(built->graph, *gpu.backend, request, plans, samples);
       ASSERT_TRUE(added) << c.name << ": " << added.error().message;
     }
-    const auto attention = attention_network();
+    const auto attention = attention_network(DType::kF16);
     ASSERT_TRUE(attention) << attention.error().message;
-    ASSERT_TRUE(add_samples(*attention, gpu, request, plans, samples));
+    ASSERT_TRUE(add_samples(*attention, *gpu.backend, request, plans, samples));
   }
   const auto stream = gpu.device->create_stream();
   ASSERT_TRUE(stream);
@@ -320,7 +63,7 @@ TEST(CudaDamage, StepsGiveErrors) {
     const auto whole = use(*gpu.device, **stream, samples[i]);
     ASSERT_TRUE(whole) << samples[i].spec.kernel << ": " << whole.error().message;
     ASSERT_EQ(*whole, Reached::kBound) << samples[i].spec.kernel;
-    Damage damage(static_cast<uint32_t>(i), samples);
+    Damage damage(static_cast<uint32_t>(i), samples, false);
     for (int n = 0; n < times; ++n) {
       Sample damaged = samples[i];
       for (int changes = 1 + n % 3; changes-- > 0 && !damaged.spec.outputs.empty();) damage.change(damaged);

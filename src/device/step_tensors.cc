@@ -15,4 +15,9 @@ Status StepTensors::check(std::string_view executor, std::string_view kernel, co
   return {};
 }
 
+Status require_extents(const Extents& found, const Extents& implied, std::string_view what) {
+  return require(found == implied, what, " is ", found, "; the step's other tensors imply ", implied,
+                 ": the plan is damaged, build it again");
+}
+
 }  // namespace kiln

@@ -17,4 +17,7 @@ struct StepTensors {
   Status check(std::string_view executor, std::string_view kernel, const StepSpec& spec) const;
 };
 
+/// Fails where `found`, the extents of a step's `what`, are not those that its other tensors imply.
+Status require_extents(const Extents& found, const Extents& implied, std::string_view what);
+
 }  // namespace kiln

@@ -112,6 +112,9 @@ int resize_taps_per_output(const ops::Resize& resize, float scale) {
 
 Status find_resize_spans(const ops::Resize& resize, const ResizeInputs& inputs, std::span<const int64_t> in,
                          std::span<const int64_t> out, std::span<ResizeSpan> spans) {
+  TRY(require(in.size() == out.size(), "a resize of rank ", in.size(), " makes rank ", out.size()));
+  for (size_t axis = 0; axis < in.size(); ++axis)
+    TRY(require(in[axis] > 0 || out[axis] == 0, "axis ", axis, " is resized from nothing to ", out[axis]));
   const bool by_scales = !inputs.sized && resize.dims.empty();
   for (size_t axis = 0; axis < in.size(); ++axis)
     spans[axis] = {by_scales && axis < resize.scales.size()

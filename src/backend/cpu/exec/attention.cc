@@ -2,7 +2,7 @@
 /// Inputs: what holds q, k, v, and the mask or nothing. Payload: scale, nan_rows_are_zero. Params: AttentionLayout's.
 #include "backend/cpu/kernels/attention/attention.h"
 
-#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/exec/checks.h"
 #include "ops/attention_layout.h"
 
 namespace kiln::cpu {
@@ -82,6 +82,7 @@ Result<std::unique_ptr<LoadedStep>> load_attention(const LoadArguments& argument
   const Record& p = arguments.spec.payload;
   TRY(require(arguments.spec.inputs.size() == 4 && arguments.spec.outputs.size() == 1, "an attention step has ",
               arguments.spec.inputs.size(), " inputs; it takes 4"));
+  TRY(require_types(arguments.spec, DType::kF32));
   Attributes a;
   a.scale = static_cast<float>(TRY(p.get_double("scale")));
   a.nan_rows_are_zero = TRY(p.get_bool("nan_rows_are_zero"));

@@ -1,4 +1,5 @@
 /// Inputs one after the other along an axis, all in one format. Payload: axis, by its position in memory.
+#include "backend/cpu/exec/checks.h"
 #include "backend/cpu/exec/copy_step.h"
 #include "backend/cpu/exec/lanes.h"
 
@@ -9,8 +10,19 @@ class Planner final : public CopyPlanner {
  public:
   Planner(int bytes, int axis, const Format& format) : bytes_(bytes), axis_(axis), format_(format) {}
   Result<Copy> plan(const StepShapes& shapes) const override {
+    const auto along = static_cast<size_t>(format_.axis_at(axis_));
     std::vector<Extents> inputs;
-    for (const Extents& input : shapes.inputs) inputs.push_back(in_memory_order(format_, input));
+    Extents sum = shapes.outputs[0];
+    sum[along] = 0;
+    for (const Extents& input : shapes.inputs) {
+      TRY(require(input.size() == sum.size() && !__builtin_add_overflow(sum[along], input[along], &sum[along]),
+                  "a concatenation of ", input, ": the plan is damaged, build it again"));
+      Extents rest = input;
+      rest[along] = sum[along];
+      TRY(require_extents(rest, sum, "an input of a concatenation, with those in front,"));
+      inputs.push_back(in_memory_order(format_, input));
+    }
+    TRY(require_extents(shapes.outputs[0], sum, "a concatenation's output"));
     return plan_concatenation(bytes_, inputs, axis_);
   }
 
@@ -23,6 +35,7 @@ class Planner final : public CopyPlanner {
 
 Result<std::unique_ptr<LoadedStep>> load_concatenation(const LoadArguments& arguments) {
   const StepTensor& y = arguments.spec.outputs[0];
+  for (const StepTensor& x : arguments.spec.inputs) TRY(require_alike(x, y, "an input of a concatenation"));
   const int axis = TRY(normalize_axis(TRY(arguments.spec.payload.get_int("axis")), y.rank));
   return make_copy_loader(arguments, std::make_unique<Planner>(TRY(element_bytes(y.dtype)), axis, y.format));
 }

@@ -1,7 +1,9 @@
 /// A convolution with bias, residual and clamp, channels last.
 /// Inputs: x, w, bias or absent, residual or absent, operands of the hook. Payload: the window, groups, family, lo, hi,
 /// hook (optional).
-#include "backend/cpu/exec/executor.h"
+#include <algorithm>
+
+#include "backend/cpu/exec/checks.h"
 #include "backend/cpu/exec/hook.h"
 #include "backend/cpu/exec/window.h"
 #include "backend/cpu/kernels/conv/banded.h"
@@ -48,7 +50,32 @@ Result<Attributes> parse(const StepSpec& spec) {
   a.lo = static_cast<float>(TRY(spec.payload.get_double("lo")));
   a.hi = static_cast<float>(TRY(spec.payload.get_double("hi")));
   a.channels_first = spec.inputs[0].format.is_linear();
+  TRY(require(a.family != Family::kBanded || !spec.inputs[3].present, "a banded convolution has a residual"));
   return a;
+}
+
+/// Whether weights of these extents, and the family, are those of the step.
+Status check_weights(const Attributes& a, const Extents& w) {
+  const Extents& kernel = a.window.kernel;
+  TRY(require(w.size() == kernel.size() + 2 && std::equal(kernel.begin(), kernel.end(), w.begin() + 2) &&
+                  a.groups >= 1 && a.groups <= w[0] && w[0] % a.groups == 0,
+              "a convolution by ", kernel, " in ", a.groups, " groups has weights ", w,
+              ": the plan is damaged, build it again"));
+  const auto all = [](const Extents& extents, int64_t value) {
+    return std::ranges::all_of(extents, [=](int64_t extent) { return extent == value; });
+  };
+  bool serves = false;
+  switch (a.family) {
+    case Family::kDirect: serves = !a.channels_first || a.groups == 1; break;
+    case Family::kBanded: serves = a.groups == 1 && a.window.dilations.back() == 1; break;
+    case Family::kWinograd:
+      serves = a.groups == 1 && kernel == Extents{3, 3} && all(a.window.strides, 1) && all(a.window.dilations, 1);
+      break;
+    case Family::kDepthwise: serves = a.groups == w[0] && w[1] == 1; break;
+  }
+  const bool reads = a.family == Family::kDirect || !a.channels_first || w[1] * a.groups == 1;
+  return require(serves && reads, "a family of convolutions that does not take weights ", w, " in ", a.groups,
+                 " groups, or the input's format: the plan is damaged, build it again");
 }
 
 ConvWeights weights_of(const Attributes& a, std::span<const int64_t> w) {
@@ -128,9 +155,11 @@ class BoundConvolution final : public BoundStep {
 
 class LoadedConvolution final : public LoadedStep {
  public:
-  LoadedConvolution(Attributes a, Team& team) : a_(std::move(a)), team_(team) {}
+  LoadedConvolution(Attributes a, StepSpec spec, Team& team) : a_(std::move(a)), spec_(std::move(spec)), team_(team) {}
 
   Status pack_weights(const HostTensor& w) {
+    TRY(check_weights(a_, w.extents()));
+    packed_extents_ = w.extents();
     packed_ = std::make_unique<Packed>(TRY(pack(a_, weights_of(a_, w.extents()), w.data<float>())));
     return {};
   }
@@ -145,21 +174,31 @@ class LoadedConvolution final : public LoadedStep {
                 packed_->winograd.b.data.size() + packed_->depthwise.data.size());
   }
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
+    TRY(check_weights(a_, w));
+    if (packed_) TRY(require_extents(w, packed_extents_, "a convolution's weights"));
+    TRY(a_.window.check(x, y));
+    TRY(require(x[1] == w[1] * a_.groups && y[1] == w[0], "a convolution of ", x, " by ", w, " to ", y,
+                ": the plan is damaged, build it again"));
+    TRY(require_epilogue(spec_, shapes, w[0], hook_.get()));
     return std::make_unique<BoundConvolution>(a_, weights_of(a_, shapes.inputs[1]), packed_.get(), hook_.get(), team_,
                                               shapes);
   }
 
  private:
   Attributes a_;
+  StepSpec spec_;
   Team& team_;
   std::unique_ptr<Packed> packed_;
+  Extents packed_extents_;
   std::unique_ptr<LoadedHook> hook_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& arguments) {
-  auto loaded = std::make_unique<LoadedConvolution>(TRY(parse(arguments.spec)), arguments.team);
+  TRY(require_types(arguments.spec, DType::kF32, kFixedInputs));
+  auto loaded = std::make_unique<LoadedConvolution>(TRY(parse(arguments.spec)), arguments.spec, arguments.team);
   if (const HostTensor* w = arguments.constants[1]) TRY(loaded->pack_weights(*w));
   if (arguments.spec.payload.find("hook")) TRY(loaded->load_hook(arguments.spec));
   return loaded;

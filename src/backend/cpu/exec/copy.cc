@@ -8,12 +8,17 @@ class Planner final : public CopyPlanner {
  public:
   Planner(const StepTensor& from, const StepTensor& to) : from_(from), to_(to) {}
   Result<Copy> plan(const StepShapes& shapes) const override {
+    TRY(require_extents(shapes.outputs[0], shapes.inputs[0], "a copy"));
     if (bits_of(from_.dtype) < 8) {  // packed elements move as bytes where the order stays
-      TRY(require(from_.format == to_.format, "a tensor of ", from_.dtype, " cannot be reordered from ", from_.format,
-                  " to ", to_.format));
+      TRY(require(from_.format == to_.format && !from_.format.is_blocked(), "a tensor of ", from_.dtype,
+                  " cannot be reordered from ", from_.format, " to ", to_.format));
       const Extents bytes{size_bytes(from_.dtype, volume(shapes.inputs[0]))};
       return plan_reformat(1, bytes, {}, {});
     }
+    TRY(require(
+        !from_.format.is_blocked() || !to_.format.is_blocked() ||
+            (from_.format.block() == to_.format.block() && from_.format.block_axis() == to_.format.block_axis()),
+        "a copy from ", from_.format, " to ", to_.format, ", which blocks otherwise"));
     return plan_reformat(TRY(element_bytes(from_.dtype)), shapes.inputs[0], from_.format, to_.format);
   }
 
@@ -24,7 +29,12 @@ class Planner final : public CopyPlanner {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_copy(const LoadArguments& arguments) {
-  return make_copy_loader(arguments, std::make_unique<Planner>(arguments.spec.inputs[0], arguments.spec.outputs[0]));
+  const StepTensor &from = arguments.spec.inputs[0], &to = arguments.spec.outputs[0];
+  TRY(require(!arguments.constants[0] || !from.format.is_blocked(), "a constant, which is dense, has format ",
+              from.format, ": the plan is damaged, build it again"));
+  TRY(require(from.dtype == to.dtype, "a copy from ", from.dtype, " to ", to.dtype,
+              ": the plan is damaged, build it again"));
+  return make_copy_loader(arguments, std::make_unique<Planner>(from, to));
 }
 
 }  // namespace kiln::cpu

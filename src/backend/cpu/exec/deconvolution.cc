@@ -1,6 +1,8 @@
 /// A transposed convolution with bias, residual and clamp, channels last.
 /// Inputs: x, w (a constant), bias or absent, residual or absent. Payload: the window, groups, lo, hi.
-#include "backend/cpu/exec/executor.h"
+#include <algorithm>
+
+#include "backend/cpu/exec/checks.h"
 #include "backend/cpu/exec/window.h"
 #include "backend/cpu/kernels/deconv/deconv.h"
 
@@ -48,15 +50,22 @@ class BoundDeconvolution final : public BoundStep {
 
 class LoadedDeconvolution final : public LoadedStep {
  public:
-  LoadedDeconvolution(Attributes a, PackedDeconv packed, Team& team)
-      : a_(std::move(a)), packed_(std::move(packed)), team_(team) {}
+  LoadedDeconvolution(Attributes a, PackedDeconv packed, StepSpec spec, Team& team)
+      : a_(std::move(a)), packed_(std::move(packed)), spec_(std::move(spec)), team_(team) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
+    TRY(a_.window.check(x, y));
+    TRY(require(x[1] == packed_.weights.ic && y[1] == packed_.weights.oc, "a deconvolution of ", x, " to ", y,
+                " has weights of ", packed_.weights.ic, " and ", packed_.weights.oc,
+                " channels: the plan is damaged, build it again"));
+    TRY(require_epilogue(spec_, shapes, packed_.weights.oc, nullptr));
     return std::make_unique<BoundDeconvolution>(a_, packed_, team_, shapes);
   }
 
  private:
   Attributes a_;
   PackedDeconv packed_;
+  StepSpec spec_;
   Team& team_;
 };
 
@@ -64,6 +73,7 @@ class LoadedDeconvolution final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_deconvolution(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
+  TRY(require_types(spec, DType::kF32));
   TRY(require(arguments.constants[1] != nullptr, "a deconvolution's weights are no constant"));
   Attributes a;
   a.window = TRY(WindowSpec::parse(spec.payload));
@@ -71,9 +81,15 @@ Result<std::unique_ptr<LoadedStep>> load_deconvolution(const LoadArguments& argu
   a.hi = static_cast<float>(TRY(spec.payload.get_double("hi")));
   const Extents& w = arguments.constants[1]->extents();
   const size_t axes = a.window.kernel.size();
-  TRY(require(w.size() == axes + 2, "a deconvolution's weights have rank ", w.size()));
+  constexpr int64_t kMostPhases = 1 << 16;
   DeconvWeights weights;
   weights.groups = TRY(spec.payload.get_int("groups"));
+  int64_t phases = 1;
+  for (const int64_t stride : a.window.strides) phases = std::min(phases * stride, kMostPhases + 1);
+  TRY(require(w.size() == axes + 2 && std::equal(w.begin() + 2, w.end(), a.window.kernel.begin()) &&
+                  weights.groups >= 1 && weights.groups <= w[0] && w[0] % weights.groups == 0 && phases <= kMostPhases,
+              "a deconvolution by ", a.window.kernel, " with strides ", a.window.strides, " in ", weights.groups,
+              " groups has weights ", w, ": the plan is damaged, build it again"));
   weights.ic = w[0];
   weights.oc = w[1] * weights.groups;
   for (size_t i = 0; i < axes; ++i) {
@@ -82,7 +98,7 @@ Result<std::unique_ptr<LoadedStep>> load_deconvolution(const LoadArguments& argu
     weights.dilation[3 - axes + i] = a.window.dilations[i];
   }
   PackedDeconv packed = TRY(pack_deconv(weights, arguments.constants[1]->data<float>()));
-  return std::make_unique<LoadedDeconvolution>(std::move(a), std::move(packed), arguments.team);
+  return std::make_unique<LoadedDeconvolution>(std::move(a), std::move(packed), spec, arguments.team);
 }
 
 }  // namespace kiln::cpu

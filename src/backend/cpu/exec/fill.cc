@@ -92,6 +92,8 @@ class LoadedFill final : public LoadedStep {
  public:
   LoadedFill(Op op, StepSpec spec) : op_(std::move(op)), spec_(std::move(spec)) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    TRY(require(!spec_.inputs[0].present || volume(shapes.inputs[0]) == 1, "a fill has ", shapes.inputs[0],
+                " of alpha; one element is needed"));
     TRY(require(!spec_.inputs[1].present || volume(shapes.inputs[1]) == 1 ||
                     shapes.inputs[1] == Extents{static_cast<int64_t>(shapes.outputs[0].size())},
                 "a fill of ", shapes.outputs[0], " has steps ", shapes.inputs[1]));

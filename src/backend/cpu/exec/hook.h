@@ -19,6 +19,8 @@ class LoadedHook {
   NestTile tile(const void* const* inputs, std::span<NestTile::Extra> extras, int64_t columns,
                 int64_t row_offset = 0) const;
   size_t num_operands() const { return operands_.size(); }
+  HookOperand operand(size_t i) const { return operands_[i]; }
+  size_t input_of(size_t i) const { return first_input_ + i; }  ///< of the step
 
  private:
   LoadedHook(Nest nest, std::vector<HookOperand> operands, size_t first_input)

@@ -4,8 +4,7 @@
 /// that a constant b is packed in).
 #include <algorithm>
 
-#include "backend/cpu/exec/executor.h"
-#include "backend/cpu/exec/hook.h"
+#include "backend/cpu/exec/checks.h"
 #include "backend/cpu/kernels/gemm/gemm.h"
 
 namespace kiln::cpu {
@@ -35,6 +34,23 @@ Operand operand(const Extents& extents, bool is_vector, bool is_left) {
     return {Extents(extents.begin(), extents.end() - 1), is_left ? 1 : length, is_left ? length : 1};
   }
   return {Extents(extents.begin(), extents.end() - 2), extents[extents.size() - 2], extents.back()};
+}
+
+/// Whether a product of those operands makes y, and its batches can be counted.
+Status check_product(const Attributes& at, const StepShapes& shapes) {
+  const Extents &x = shapes.inputs[0], &w = shapes.inputs[1];
+  TRY(require(x.size() >= (at.vector_a ? 1u : 2u) && w.size() >= (at.vector_b ? 1u : 2u), "a product of ", x, " and ",
+              w, ": the plan is damaged, build it again"));
+  const Operand a = operand(x, at.vector_a, true), b = operand(w, at.vector_b, false);
+  const bool sums = (at.transpose_a ? a.rows : a.cols) == (at.transpose_b ? b.cols : b.rows);
+  const bool batched =
+      std::ranges::equal(a.batch, b.batch, [](int64_t i, int64_t j) { return i == 1 || j == 1 || i == j; });
+  TRY(require(sums && batched, "a product of ", x, " and ", w, ": the plan is damaged, build it again"));
+  Extents y;
+  for (size_t i = 0; i < a.batch.size(); ++i) y.push_back(a.batch[i] == 1 ? b.batch[i] : a.batch[i]);
+  if (!at.vector_a) y.push_back(at.transpose_a ? a.cols : a.rows);
+  if (!at.vector_b) y.push_back(at.transpose_b ? b.rows : b.cols);
+  return require_extents(shapes.outputs[0], y, "a product");
 }
 
 /// Batch axes innermost last, neighbours merged where every tensor moves through them in one stride.
@@ -146,15 +162,18 @@ class BoundMatrixMultiply final : public BoundStep {
 
 class LoadedMatrixMultiply final : public LoadedStep {
  public:
-  LoadedMatrixMultiply(Attributes at, Team& team) : at_(at), team_(team) {}
+  LoadedMatrixMultiply(Attributes at, StepSpec spec, Team& team) : at_(at), spec_(std::move(spec)), team_(team) {}
 
   /// Packs b where it is one matrix for all batches, rounded to `type`.
   Status pack(const HostTensor& b, DType type) {
+    TRY(require(b.rank() >= (at_.vector_b ? 1 : 2), "a product by ", b.extents(),
+                ": the plan is damaged, build it again"));
     const Operand operand_b = operand(b.extents(), at_.vector_b, false);
     if (volume(operand_b.batch) != 1) return {};
     const int64_t k = at_.transpose_b ? operand_b.cols : operand_b.rows,
                   n = at_.transpose_b ? operand_b.rows : operand_b.cols;
     const Matrix matrix{b.data<float>(), at_.transpose_b ? 1 : n, at_.transpose_b ? k : 1, 0};
+    packed_extents_ = b.extents();
     packed_ = std::make_unique<PackedB>(TRY(pack_b(matrix, k, n, 1, 1, 0, type)));
     return {};
   }
@@ -165,13 +184,19 @@ class LoadedMatrixMultiply final : public LoadedStep {
   }
   int64_t packed_bytes() const override { return packed_ ? 4 * packed_->data.size() : 0; }
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    TRY(check_product(at_, shapes));
+    if (packed_) TRY(require_extents(shapes.inputs[1], packed_extents_, "a product's weights"));
+    const Operand b = operand(shapes.inputs[1], at_.vector_b, false);
+    TRY(require_epilogue(spec_, shapes, at_.transpose_b ? b.rows : b.cols, hook_.get()));
     return std::make_unique<BoundMatrixMultiply>(at_, packed_.get(), hook_.get(), team_, shapes);
   }
 
  private:
   Attributes at_;
+  StepSpec spec_;
   Team& team_;
   std::unique_ptr<PackedB> packed_;
+  Extents packed_extents_;
   std::unique_ptr<LoadedHook> hook_;
 };
 
@@ -196,7 +221,9 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
                       TRY(p.get_bool("vector_b")),
                       static_cast<float>(TRY(p.get_double("lo"))),
                       static_cast<float>(TRY(p.get_double("hi")))};
-  auto loaded = std::make_unique<LoadedMatrixMultiply>(at, arguments.team);
+  TRY(require_types(arguments.spec, DType::kF32, kFixedInputs));
+  TRY(require(!(at.vector_a && at.transpose_a) && !(at.vector_b && at.transpose_b), "a product transposes a vector"));
+  auto loaded = std::make_unique<LoadedMatrixMultiply>(at, arguments.spec, arguments.team);
   if (const HostTensor* b = arguments.constants[1]) TRY(loaded->pack(*b, TRY(packed_type(p))));
   if (p.find("hook")) TRY(loaded->load_hook(arguments.spec));
   return loaded;

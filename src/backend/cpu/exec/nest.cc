@@ -2,6 +2,8 @@
 /// Payload: the program.
 #include "backend/cpu/kernels/nest/nest.h"
 
+#include <algorithm>
+
 #include "backend/cpu/exec/executor.h"
 
 namespace kiln::cpu {
@@ -44,9 +46,12 @@ class LoadedNest final : public LoadedStep {
  public:
   LoadedNest(Nest nest, Team& team, StepSpec spec) : nest_(std::move(nest)), team_(team), spec_(std::move(spec)) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    for (const Extents& input : shapes.inputs)
-      TRY(require(input.size() <= shapes.outputs[0].size(), "an input of rank ", input.size(), " broadcast to ",
-                  shapes.outputs[0]));
+    const Extents& y = shapes.outputs[0];
+    for (const Extents& output : shapes.outputs) TRY(require_extents(output, y, "a nest's output"));
+    const auto fits = [](int64_t from, int64_t to) { return from == 1 || from == to; };
+    for (const Extents& x : shapes.inputs)
+      TRY(require(x.size() <= y.size() && std::equal(x.rbegin(), x.rend(), y.rbegin(), fits), x,
+                  " is not broadcast to ", y, ": the plan is damaged, build it again"));
     return std::make_unique<BoundNestStep>(nest_, team_, spec_, shapes);
   }
 
@@ -64,6 +69,12 @@ Result<std::unique_ptr<LoadedStep>> load_nest(const LoadArguments& arguments) {
   TRY(require(nest.program().inputs.size() == spec.inputs.size() &&
                   nest.program().outputs.size() == spec.outputs.size() && !spec.outputs.empty(),
               "a nest of ", nest.program().inputs.size(), " inputs has ", spec.inputs.size(), " tensors"));
+  for (size_t i = 0; i < spec.inputs.size(); ++i)
+    TRY(require(spec.inputs[i].dtype == nest.program().inputs[i], "input ", i, " of a nest is ", spec.inputs[i].dtype,
+                "; its program reads ", nest.program().inputs[i]));
+  for (size_t i = 0; i < spec.outputs.size(); ++i)
+    TRY(require(spec.outputs[i].dtype == nest.program().outputs[i], "output ", i, " of a nest is ",
+                spec.outputs[i].dtype, "; its program writes ", nest.program().outputs[i]));
   return std::make_unique<LoadedNest>(std::move(nest), arguments.team, spec);
 }
 

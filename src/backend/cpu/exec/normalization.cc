@@ -1,6 +1,6 @@
 /// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, scale or absent, bias or
 /// absent. Payload: rows (whether the innermost `axes` axes are normalised), axes, groups, epsilon.
-#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/exec/checks.h"
 #include "backend/cpu/exec/lanes.h"
 #include "backend/cpu/kernels/lanes/normalize.h"
 
@@ -58,14 +58,22 @@ class BoundNormalization final : public BoundStep {
 
 class LoadedNormalization final : public LoadedStep {
  public:
-  LoadedNormalization(Team& team, const Attributes& a) : team_(team), a_(a) {}
+  LoadedNormalization(Team& team, const Attributes& a, StepSpec spec) : team_(team), a_(a), spec_(std::move(spec)) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const Extents& x = shapes.inputs[0];
+    TRY(require_extents(shapes.outputs[0], x, "a normalisation's output"));
+    TRY(require(a_.rows || x[1] % a_.groups == 0, "a normalisation of ", x, " in ", a_.groups,
+                " groups: the plan is damaged, build it again"));
+    const int64_t count = a_.rows ? volume(std::span(x).last(a_.axes)) : x[1];
+    TRY(require_count(spec_, shapes, 1, count, "a scale"));
+    TRY(require_count(spec_, shapes, 2, count, "a bias"));
     return std::make_unique<BoundNormalization>(team_, a_, shapes.inputs[0]);
   }
 
  private:
   Team& team_;
   Attributes a_;
+  StepSpec spec_;
 };
 
 }  // namespace
@@ -82,8 +90,14 @@ Result<std::unique_ptr<LoadedStep>> load_normalization(const LoadArguments& argu
   TRY(require(a.groups >= 1, "a normalisation has ", a.groups, " groups"));
   a.epsilon = TRY(spec.payload.get_double("epsilon"));
   a.dtype = spec.inputs[0].dtype;
+  TRY(require(a.dtype == DType::kF32 || a.dtype == DType::kF16 || a.dtype == DType::kBF16, "a normalisation of ",
+              a.dtype));
+  TRY(require_alike(spec.outputs[0], spec.inputs[0], "a normalisation's output"));
+  for (size_t i : {1, 2})
+    TRY(require(!spec.inputs[i].present || spec.inputs[i].dtype == DType::kF32, "scale or bias of a normalisation is ",
+                spec.inputs[i].dtype, "; f32 is needed"));
   a.channels_last = !spec.inputs[0].format.is_linear();
-  return std::make_unique<LoadedNormalization>(arguments.team, a);
+  return std::make_unique<LoadedNormalization>(arguments.team, a, spec);
 }
 
 }  // namespace kiln::cpu

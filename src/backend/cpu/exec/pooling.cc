@@ -1,5 +1,5 @@
 /// Pooling, channels first or last. Payload: the window, post_pads, average, excludes_padding.
-#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/exec/checks.h"
 #include "backend/cpu/exec/window.h"
 #include "backend/cpu/kernels/pool/pool.h"
 
@@ -31,6 +31,9 @@ class LoadedPooling final : public LoadedStep {
   LoadedPooling(Team& team, Attributes a) : team_(team), a_(std::move(a)) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const Extents& x = shapes.inputs[0];
+    TRY(a_.window.check(x, shapes.outputs[0]));
+    TRY(require(shapes.outputs[0][1] == x[1], "a pooling of ", x, " makes ", shapes.outputs[0],
+                ": the plan is damaged, build it again"));
     PoolShape shape{x[0], x[1], a_.window.bind(x, shapes.outputs[0]), {0, 0, 0}, a_.kind, a_.layout, 0, 0};
     const size_t axes = a_.post_pads.size();
     for (size_t i = 0; i < axes; ++i) {
@@ -55,8 +58,12 @@ Result<std::unique_ptr<LoadedStep>> load_pooling(const LoadArguments& arguments)
   const StepSpec& spec = arguments.spec;
   Attributes a;
   a.window = TRY(WindowSpec::parse(spec.payload));
+  TRY(require_types(spec, DType::kF32));
+  TRY(require_alike(spec.outputs[0], spec.inputs[0], "a pooling's output"));
   a.post_pads = TRY(spec.payload.get_ints("post_pads"));
   TRY(require(a.post_pads.size() == a.window.kernel.size(), "a pooling has ", a.post_pads.size(), " post pads"));
+  for (const int64_t pad : a.post_pads)
+    TRY(require(pad > -(int64_t{1} << 30) && pad < int64_t{1} << 30, "a pooling has a pad of ", pad));
   const bool average = TRY(spec.payload.get_bool("average"));
   const bool excludes_padding = TRY(spec.payload.get_bool("excludes_padding"));
   a.kind = !average ? PoolKind::kMax : excludes_padding ? PoolKind::kAverageValid : PoolKind::kAveragePadded;

@@ -35,6 +35,8 @@ class LoadedReduce final : public LoadedStep {
   LoadedReduce(Team& team, const Attributes& a) : team_(team), a_(a) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const LaneExtents e = lane_extents(in_memory_order(a_.format, shapes.inputs[0]), a_.first, a_.last);
+    TRY(require(volume(shapes.outputs[0]) == e.outer * e.inner, "a reduction of ", shapes.inputs[0], " makes ",
+                shapes.outputs[0], ": the plan is damaged, build it again"));
     return std::make_unique<BoundReduce>(team_, a_, ReduceShape{e.outer, e.length, e.inner});
   }
 
@@ -58,6 +60,8 @@ Result<std::unique_ptr<LoadedStep>> load_reduce(const LoadArguments& arguments) 
   a.in = spec.inputs[0].dtype;
   a.format = spec.inputs[0].format;
   a.out = spec.outputs[0].dtype;
+  TRY(require(can_reduce(a.in, a.out), "a reduction from ", a.in, " to ", a.out,
+              ": the plan is damaged, build it again"));
   return std::make_unique<LoadedReduce>(arguments.team, a);
 }
 

@@ -2,6 +2,7 @@
 #include "backend/cpu/exec/executor.h"
 #include "ops/op.h"
 #include "ops/reference_context.h"
+#include "plan/inferred.h"
 
 namespace kiln::cpu {
 namespace {
@@ -34,20 +35,23 @@ class BoundReference final : public BoundStep {
 
 class LoadedReference final : public LoadedStep {
  public:
-  LoadedReference(Op op, StepSpec spec) : op_(std::move(op)), spec_(std::move(spec)) {}
+  LoadedReference(Op op, const LoadArguments& arguments)
+      : op_(std::move(op)), spec_(arguments.spec), constants_(arguments.constants.begin(), arguments.constants.end()) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    TRY(require_inferred(op_, spec_, shapes, constants_));
     return std::make_unique<BoundReference>(op_, spec_, shapes);
   }
 
  private:
   Op op_;
   StepSpec spec_;
+  std::vector<const HostTensor*> constants_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_reference(const LoadArguments& arguments) {
-  return std::make_unique<LoadedReference>(TRY(op_from_record(arguments.spec.payload)), arguments.spec);
+  return std::make_unique<LoadedReference>(TRY(op_from_record(arguments.spec.payload)), arguments);
 }
 
 }  // namespace kiln::cpu

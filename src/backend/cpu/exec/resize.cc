@@ -2,7 +2,7 @@
 /// whether its extents came from its sizes input.
 #include "backend/cpu/kernels/resize/resize.h"
 
-#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/exec/checks.h"
 
 namespace kiln::cpu {
 namespace {
@@ -24,14 +24,14 @@ class BoundResize : public BoundStep {
 /// One whose inputs decide where y lies in x.
 class PlacedResize final : public BoundResize {
  public:
-  PlacedResize(Team& team, ResizePlan plan, Op op, bool sized, const StepShapes& shapes)
+  PlacedResize(Team& team, ResizePlan plan, Op op, const ResizeHas& has, const StepShapes& shapes)
       : BoundResize(team, std::move(plan)),
         op_(std::move(op)),
-        sized_(sized),
+        sized_(has.sizes),
         in_(shapes.inputs[0]),
         out_(shapes.outputs[0]),
-        num_roi_(shapes.inputs[1].empty() ? 0 : shapes.inputs[1][0]),
-        num_scales_(shapes.inputs[2].empty() ? 0 : shapes.inputs[2][0]) {}
+        num_roi_(has.roi ? shapes.inputs[1][0] : 0),
+        num_scales_(has.scales ? shapes.inputs[2][0] : 0) {}
   Status run(const RunArguments& arguments) override {
     const auto floats = [&](size_t input, int64_t count) {
       return std::span(static_cast<const float*>(arguments.inputs[input]), static_cast<size_t>(count));
@@ -52,10 +52,12 @@ class LoadedResize final : public LoadedStep {
   LoadedResize(Team& team, Op op, ResizeHas has, const StepTensor& x)
       : team_(team), op_(std::move(op)), has_(has), x_(x) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    TRY(require(shapes.inputs[0].size() == shapes.outputs[0].size(), "a resize of ", shapes.inputs[0], " to ",
+                shapes.outputs[0], ": the plan is damaged, build it again"));
     ResizePlan plan =
         TRY(plan_resize(*op_.as<ops::Resize>(), has_, x_.dtype, shapes.inputs[0], shapes.outputs[0], x_.format));
     if (!has_.roi && !has_.scales) return std::make_unique<BoundResize>(team_, std::move(plan));
-    return std::make_unique<PlacedResize>(team_, std::move(plan), op_, has_.sizes, shapes);
+    return std::make_unique<PlacedResize>(team_, std::move(plan), op_, has_, shapes);
   }
 
  private:
@@ -73,10 +75,17 @@ Result<std::unique_ptr<LoadedStep>> load_resize(const LoadArguments& arguments) 
   TRY(require(op.as<ops::Resize>() && !spec.inputs.empty(), "a resize step runs ", op.name()));
   TRY(require(spec.inputs.size() == 1 || spec.inputs.size() == 3, "a resize step has ", spec.inputs.size(),
               " inputs; one or three are needed"));
+  TRY(require(!op.as<ops::Resize>()->antialias || op.as<ops::Resize>()->mode == ResizeMode::kNearest,
+              "a resize step is antialiased, which takes more taps than the kernel has"));
   ResizeHas has{.sizes = TRY(spec.payload.get_bool("from_sizes"))};
   if (spec.inputs.size() == 3) has.roi = spec.inputs[1].present, has.scales = spec.inputs[2].present;
   const bool crops = op.as<ops::Resize>()->coordinate == CoordinateTransformation::kTfCropAndResize;
   TRY(require(crops == has.roi, "a resize step ", crops ? "lacks its roi" : "has a roi that it does not use"));
+  TRY(require_alike(spec.outputs[0], spec.inputs[0], "a resize's output"));
+  for (size_t i = 1; i < spec.inputs.size(); ++i)
+    TRY(require(!spec.inputs[i].present || (spec.inputs[i].dtype == DType::kF32 && spec.inputs[i].rank == 1), "input ",
+                i, " of a resize is ", spec.inputs[i].dtype, " of rank ", spec.inputs[i].rank,
+                "; f32 of rank 1 is needed"));
   return std::make_unique<LoadedResize>(arguments.team, std::move(op), has, spec.inputs[0]);
 }
 

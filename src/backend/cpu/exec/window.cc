@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace kiln::cpu {
+namespace {
+
+constexpr int64_t kMostReach = int64_t{1} << 30;  // products of two, and their sums, are numbers
+
+}  // namespace
 
 Result<WindowSpec> WindowSpec::parse(const Record& payload) {
   WindowSpec spec{TRY(payload.get_ints("kernel")),     TRY(payload.get_ints("strides")),
@@ -12,11 +17,24 @@ Result<WindowSpec> WindowSpec::parse(const Record& payload) {
   TRY(require(axes >= 1 && axes <= 3 && spec.strides.size() == axes && spec.dilations.size() == axes &&
                   spec.pads.size() == axes,
               "a window has ", axes, " axes with ", spec.strides.size(), " strides"));
-  const auto positive = [](int64_t n) { return n > 0; };
+  const auto positive = [](int64_t n) { return n > 0 && n < kMostReach; };
   TRY(require(std::ranges::all_of(spec.kernel, positive) && std::ranges::all_of(spec.strides, positive) &&
                   std::ranges::all_of(spec.dilations, positive),
               "a window's kernel, strides and dilations must be positive"));
+  for (size_t i = 0; i < axes; ++i)
+    TRY(require(spec.pads[i] >= 0 && spec.pads[i] < kMostReach && spec.dilations[i] * (spec.kernel[i] - 1) < kMostReach,
+                "a window reaches over ", spec.dilations[i] * (spec.kernel[i] - 1), " elements from a pad of ",
+                spec.pads[i]));
   return spec;
+}
+
+Status WindowSpec::check(const Extents& in, const Extents& out) const {
+  const size_t rank = kernel.size() + 2;
+  const auto counts = [](int64_t n) { return n <= kMostReach; };
+  return require(in.size() == rank && out.size() == rank && in[0] == out[0] && std::ranges::all_of(in, counts) &&
+                     std::ranges::all_of(out, counts),
+                 "a window of ", kernel.size(), " axes takes ", in, " to ", out,
+                 ": the plan is damaged, build it again");
 }
 
 Record WindowSpec::record() const {

@@ -15,6 +15,8 @@ struct WindowSpec {
 
   static Result<WindowSpec> parse(const Record& payload);
   Record record() const;
+  /// Whether these are extents of a step with this window, whose arithmetic then has room.
+  Status check(const Extents& in, const Extents& out) const;
   /// `in` and `out` are logical extents [N, C, spatial...].
   Window bind(std::span<const int64_t> in, std::span<const int64_t> out) const;
 };

@@ -2,9 +2,9 @@
 #include "backend/cuda/kernels/gather/gather.h"
 
 #include "backend/cuda/device/fault_word.h"
-#include "backend/cuda/exec/inferred.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
+#include "plan/inferred.h"
 
 namespace kiln::cuda {
 namespace {

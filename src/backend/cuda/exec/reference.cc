@@ -1,9 +1,9 @@
 /// Any op by its reference, in host memory: the fallback, at the cost of copies both ways and of waiting. Payload: the
 /// op's record.
 #include "backend/cuda/exec/executor.h"
-#include "backend/cuda/exec/inferred.h"
 #include "ops/op.h"
 #include "ops/reference_context.h"
+#include "plan/inferred.h"
 
 namespace kiln::cuda {
 namespace {

@@ -24,11 +24,6 @@ Result<int> element_bytes(DType dtype) {
   return bits_of(dtype) / 8;
 }
 
-Status require_extents(const Extents& found, const Extents& implied, std::string_view what) {
-  return require(found == implied, what, " is ", found, "; the step's other tensors imply ", implied,
-                 ": the plan is damaged, build it again");
-}
-
 Extents in_memory_order(const Format& format, std::span<const int64_t> extents) {
   Extents result;
   for (size_t i = 0; i < extents.size(); ++i)

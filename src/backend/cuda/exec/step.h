@@ -39,9 +39,6 @@ class StepCode {
 /// Bytes of an element; an error for types of less than a byte.
 Result<int> element_bytes(DType dtype);
 
-/// Fails where `found`, the extents of a step's `what`, are not those that its other tensors imply.
-Status require_extents(const Extents& found, const Extents& implied, std::string_view what);
-
 /// Extents in the order that memory has them, outermost first.
 Extents in_memory_order(const Format& format, std::span<const int64_t> extents);
 

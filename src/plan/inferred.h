@@ -6,11 +6,11 @@
 #include "device/executor.h"
 #include "ops/op.h"
 
-namespace kiln::cuda {
+namespace kiln {
 
 /// `constants` as LoadArguments has them, or none. Succeeds without a look where the op reads inputs on the host that
 /// are no constants: its extents were found from values that nobody has here.
 Status require_inferred(const Op& op, const StepSpec& spec, const StepShapes& shapes,
                         std::span<const HostTensor* const> constants = {});
 
-}  // namespace kiln::cuda
+}  // namespace kiln

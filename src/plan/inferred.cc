@@ -1,9 +1,9 @@
-#include "backend/cuda/exec/inferred.h"
+#include "plan/inferred.h"
 
-#include "backend/cuda/exec/step.h"
+#include "device/step_tensors.h"
 #include "ops/reference_context.h"
 
-namespace kiln::cuda {
+namespace kiln {
 
 Status require_inferred(const Op& op, const StepSpec& spec, const StepShapes& shapes,
                         std::span<const HostTensor* const> constants) {
@@ -29,4 +29,4 @@ Status require_inferred(const Op& op, const StepSpec& spec, const StepShapes& sh
   return {};
 }
 
-}  // namespace kiln::cuda
+}  // namespace kiln
