@@ -20,10 +20,11 @@ def dense(net, x, n):
     return net.add("Add", [net.add("MatMul", [x, weights(net, [k, n], k)]), net.constant(net.floats([n]))])
 
 
-def tokens(net, widths=(8, 16, 24, 32, 64)):
+def tokens(net):
     """[b, s, d] of which b or s may vary."""
     def make():
-        which, d, length, batch = net.integer(0, 1), net.choice(widths), net.choice((1, 5, 8, 12, 17, 32)), net.choice((1, 2, 3))
+        which, batch = net.integer(0, 1), net.choice((1, 2, 3))
+        d, length = net.sized((8, 16, 24, 32, 64), (64, 128, 192, 384, 768)), net.sized((1, 5, 8, 12, 17, 32), (49, 64, 128, 197, 256))
         return net.input([(size, length, d) if which == 0 else (batch, size, d) for size in net.sizes])
     return net.pick(lambda v: v.is_float and v.rank == 3 and not v.is_empty and not v.varies(2) and v.shape[2] > 1, make)
 
@@ -68,8 +69,8 @@ def gelu_spelled_out(net, x=None):
 @operator(4)
 def attention(net):
     """Over an input [b, s, d], of which b or s may vary, or none."""
-    heads, width = net.choice((1, 2, 4)), net.choice((4, 7, 8, 16, 32))
-    d, length = heads * width, net.choice((1, 5, 8, 17, 33, 64))
+    heads, width = net.sized((1, 2, 4), (2, 4, 12)), net.sized((4, 7, 8, 16, 32), (32, 64, 128))
+    d, length = heads * width, net.sized((1, 5, 8, 17, 33, 64), (64, 128, 197, 320))
     which = net.integer(0, 2) if len(net.sizes) > 1 and 0 not in net.sizes else 2
     shapes = [(size if which == 0 else 2, size if which == 1 else length, d) for size in net.sizes]
     x = net.pick(lambda v: v.is_float and v.rank == 3 and v.shapes == shapes, lambda: net.input(shapes))
@@ -133,7 +134,7 @@ def squeeze_and_excite(net):
 def mlp(net):
     x = tokens(net)
     y = layer_norm_of(net, x) if net.chance(0.6) else x
-    y = dense(net, activated(net, dense(net, y, net.choice((8, 20, 64)))), x.shape[-1])
+    y = dense(net, activated(net, dense(net, y, net.sized((8, 20, 64), (256, 512, 1024)))), x.shape[-1])
     return net.add("Add", [x, y] if net.chance(0.5) else [y, x])
 
 
@@ -152,7 +153,7 @@ def gated_mlp(net):
 def packed_attention(net):
     """Queries, keys and values of one product, apart by Split, Slice or Gather; scaled on both sides as PyTorch does."""
     x = tokens(net)
-    heads, width = net.choice((1, 2, 3)), net.choice((4, 8, 16, 32))
+    heads, width = net.sized((1, 2, 3), (4, 6, 12)), net.sized((4, 8, 16, 32), (32, 64))
     d = heads * width
     qkv = dense(net, x, 3 * d)
     kind = net.integer(0, 2)
@@ -289,7 +290,7 @@ def conv_block(net, x, outputs, extent=3, stride=1, groups=1, act=True):
 @operator(2)
 def inverted_residual(net):
     x = image(net, 4)
-    wide, stride = net.choice((8, 16, 24)), net.choice((1, 1, 2))
+    wide, stride = net.sized((8, 16, 24), (64, 144, 256)), net.choice((1, 1, 2))
     y = conv_block(net, x, wide, 1)
     y = conv_block(net, y, wide, net.choice((3, 5)), stride, wide)
     if net.chance(0.4):
@@ -304,7 +305,7 @@ def inverted_residual(net):
 def joined_branches(net):
     """Branches of different kernels, one of another extent resized, joined along channels and read by a convolution."""
     x = image(net, 4)
-    outputs = net.choice((3, 8, 16, 32))
+    outputs = net.sized((3, 8, 16, 32), (64, 96, 128))
     parts = [conv_block(net, x, outputs, 1), conv_block(net, x, net.choice((5, 8, 64)), 3)]
     if net.chance(0.5):
         parts.append(x)
@@ -359,3 +360,15 @@ def embedding(net):
         end = net.add("Gather", [net.add("Shape", [ids]), net.ints(1)], axis=0)
         y = net.add("Add", [y, net.add("Slice", [net.constant(net.floats([1, most, d])), net.ints(0), end, net.ints(1)])])
     return layer_norm_of(net, y)
+
+
+@operator(1)
+def relative_to_one(net):
+    """A series less its last (or first) entry, of as many as come."""
+    x = any_float(net, 2, 4)
+    axis = net.integer(0, x.rank - 1)
+    begin, end = net.choice(((-1, 2**63 - 1), (0, 1), (-2, -1)))
+    if min(shape[axis] for shape in x.shapes) < 2:
+        raise Skip
+    one = net.add("Slice", [x, net.ints(begin), net.ints(end), net.ints(axis)])
+    return net.add(net.choice(("Sub", "Div") if net.chance(0.2) else ("Sub",)), [x, one])

@@ -30,7 +30,7 @@ struct Arguments {
   int level = 0;
   bool launch_only = false;
   std::vector<std::string> cases;
-  PoolOptions pool{.batch_size = 16};
+  PoolOptions pool{.batch_size = 100};
 };
 
 BuildOptions build_options(const Arguments& arguments, const std::vector<DataSet>& sets) {

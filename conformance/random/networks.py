@@ -11,7 +11,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-MOST_ELEMENTS, LARGEST = 40_000, 300.0  # of a tensor; of a float's magnitude: halves have to hold it
+LARGEST = 300.0  # magnitude of a float: halves have to hold it
 FLOATS = {"f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16, "bf16": TensorProto.BFLOAT16}
 OPSETS = (13, 14, 17, 18, 19, 21, 23)
 
@@ -58,6 +58,8 @@ class Network:
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
         self.opset = int(self.rng.choice(OPSETS))
+        self.is_large = self.chance(0.1)  # other kernels run then
+        self.most_elements = 400_000 if self.is_large else 40_000  # of a tensor
         self.sizes = self.random_sizes()
         self.inputs, self.constants, self.nodes, self.values = [], [], [], []
         self.float32_constants = set()  # names of those that stay so in a network of halves
@@ -74,8 +76,13 @@ class Network:
         """Both included."""
         return int(self.rng.integers(low, high + 1))
 
+    def sized(self, small, large):
+        return self.choice(large if self.is_large else small)
+
     def extent(self, most=70):
         kind = self.rng.random()
+        if self.is_large and kind < 0.6:
+            return self.choice((32, 64, 96, 128, 129, 192, 256, 300))
         if kind < 0.2:
             return 1
         if kind < 0.55:
@@ -88,6 +95,8 @@ class Network:
         """Of the axis that varies: the optimum, then others; one if nothing varies."""
         if self.chance(0.4):
             return (self.extent(16),)
+        if self.is_large:
+            return self.choice(((8, 1, 16), (2, 1, 3), (1, 1, 2)))
         return self.choice(((3, 1, 8), (1, 1, 4), (2, 1, 2), (8, 3, 33), (16, 1, 64), (4, 0, 5) if self.chance(0.1) else (5, 2, 6)))
 
     def shape(self, rank):
@@ -95,7 +104,7 @@ class Network:
         shape = [self.extent() for _ in range(rank)]
         if rank and len(self.sizes) > 1 and self.chance(0.8):
             shape[0 if self.chance(0.75) else self.integer(0, rank - 1)] = None
-        while np.prod([max(self.sizes) if d is None else d for d in shape]) > MOST_ELEMENTS // 2:
+        while np.prod([max(self.sizes) if d is None else d for d in shape]) > self.most_elements // 2:
             largest = max((d, i) for i, d in enumerate(shape) if d is not None)[1]
             shape[largest] = max(1, shape[largest] // 2)
         return shape
@@ -159,7 +168,7 @@ class Network:
 
     def accept(self, value):
         for array in value.arrays:
-            if array.size > MOST_ELEMENTS or array.ndim > 6 or (array.size == 0 and 0 not in self.sizes and self.chance(0.9)):
+            if array.size > self.most_elements or array.ndim > 6 or (array.size == 0 and 0 not in self.sizes and self.chance(0.9)):
                 raise Skip
             if value.is_float and array.size and not np.abs(array).max() <= LARGEST:  # NaN, too
                 raise Skip
@@ -295,7 +304,7 @@ def write(network, outputs, bounds, folder, float_type):
 def generate(seed, folder, operators):
     """Writes the network of a seed; false where none came of it."""
     network = Network(seed)
-    target = network.integer(3, 12)
+    target = network.integer(3, 6 if network.is_large else 12)
     names, weights = zip(*operators.items())
     weights = np.array(weights) / sum(weights)
     for _ in range(4 * target):

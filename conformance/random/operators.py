@@ -34,11 +34,11 @@ def image(net, rank=None):
 
     def make():
         shape = net.shape(rank)
-        shape[1] = net.choice((1, 3, 4, 8, 12, 16, 24, 32))
+        shape[1] = net.sized((1, 3, 4, 8, 12, 16, 24, 32), (3, 16, 32, 64, 96, 128, 256))
         if shape.count(None) == 0 and len(net.sizes) > 1:
             shape[0] = None
-        while np.prod([d or max(net.sizes) for d in shape]) > 20_000:
-            shape[net.choice((0, 2, rank - 1))] = net.integer(1, 9)
+        while np.prod([d or max(net.sizes) for d in shape]) > net.most_elements // 2:
+            shape[net.choice((0, 2, rank - 1))] = net.integer(1, 28 if net.is_large else 9)
         return net.input(shape)
     return net.pick(lambda v: v.is_float and v.rank == rank and not v.varies(1) and not v.is_empty, make)
 
@@ -550,7 +550,7 @@ def convolution(net):
     channels, num_axes = x.shape[1], x.rank - 2
     kernel, strides, dilations, pads = window(net, x, num_axes, 7)
     groups = net.choice((1, 1, 1, channels, net.choice([g for g in range(1, channels + 1) if channels % g == 0])))
-    outputs = groups * net.choice((1, 1, 2, 3, 4, 8, 16)) if groups > 1 else net.choice((1, 3, 5, 8, 16, 24, 32, 64))
+    outputs = groups * net.choice((1, 1, 2, 3, 4, 8, 16)) if groups > 1 else net.sized((1, 3, 5, 8, 16, 24, 32, 64), (32, 64, 128, 144, 256))
     w = weights(net, [outputs, channels // groups, *kernel], channels // groups * int(np.prod(kernel)))
     b = net.constant(net.floats([outputs])) if net.chance(0.6) else None
     padding = {"pads": pads} if net.chance(0.8) else {"auto_pad": net.choice(("SAME_UPPER", "SAME_LOWER", "VALID"))}

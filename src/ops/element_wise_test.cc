@@ -148,6 +148,20 @@ TEST(ElementWise, AssumesEqualExtents) {
   EXPECT_EQ(str((*types)[0]), "f32[n, 3]");
   EXPECT_EQ(assumptions.size(), 1u);
 }
+TEST(ElementWise, AnExtentOfAtMostOneIsBroadcast) {  // x - x[-1:]
+  sym::Table table;
+  const sym::Expr n = table.symbol("n");
+  const TensorType x(DType::kF32, {n}), last(DType::kF32, {sym::min(n, 1)});
+  for (const auto& [a, b] : {std::pair(&x, &last), std::pair(&last, &x)}) {
+    const InferInput inputs[] = {{a}, {b}};
+    std::vector<sym::Assumption> assumptions;
+    const auto types = infer_types(ops::ElementWise{kSub}, inputs, table, &assumptions);
+    ASSERT_TRUE(types);
+    EXPECT_EQ(str((*types)[0]), "f32[n]");
+    ASSERT_EQ(assumptions.size(), 1u);
+    EXPECT_EQ(str(assumptions[0].lhs, " = ", assumptions[0].rhs), "min(n, 1) = 1");
+  }
+}
 TEST(ElementWise, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::ElementWise{kSum}, {{{2, 3}}, {{3}}}),
             "ElementWise sum has inputs f32[2, 3] and f32[3]; their ranks must be equal, insert axes of extent 1");

@@ -62,6 +62,11 @@ Status InferContext::assume_equal(sym::Expr a, sym::Expr b, std::string_view why
 Result<sym::Expr> InferContext::broadcast(sym::Expr a, sym::Expr b) {
   if (a == b || b == sym::Expr(1)) return a;
   if (a == sym::Expr(1)) return b;
+  for (const auto& [small, large] : {std::pair(a, b), std::pair(b, a)})
+    if (small.max() == 1 && large.max() > 1) {  // x[-1:] of an axis that varies, say
+      TRY(assume_equal(small, 1, "a broadcast extent"));
+      return large;
+    }
   TRY(assume_equal(a, b, "broadcast extents"));
   return a.is_const() ? a : b.is_const() ? b : a;
 }

@@ -33,8 +33,13 @@ SliceRange clamped_range(sym::Expr extent, sym::Expr start, sym::Expr end, int64
   const auto from_front = [&](sym::Expr at) { return at + extent * sym::less(at, 0); };
   const auto clamp = [](sym::Expr at, sym::Expr low, sym::Expr high) { return sym::max(low, sym::min(at, high)); };
   if (step > 0) {
-    const sym::Expr first = clamp(from_front(start), 0, extent);
-    const sym::Expr last = clamp(from_front(end), 0, extent);
+    const auto inside = [&](sym::Expr at) {
+      // So said, the extent falls out of the size: x[-1:] has min(extent, 1) elements, which is 1 as soon as there are
+      // any.
+      if (at.is_const() && at.value() < 0 && at.value() > INT64_MIN) return extent - sym::min(extent, -at.value());
+      return clamp(from_front(at), 0, extent);
+    };
+    const sym::Expr first = inside(start), last = inside(end);
     return {first, sym::max(0, sym::ceil_div(last - first, step))};
   }
   // In this order: of no elements the first is -1, as the last.

@@ -62,6 +62,11 @@ TEST(Slice, ClampsRangesAsPythonDoes) {
   EXPECT_EQ(range(5, -9, INT64_MIN, -1), std::pair(int64_t{0}, int64_t{1}));
   EXPECT_EQ(range(0, -1, INT64_MIN, -1).second, 0);
   EXPECT_EQ(range(0, INT64_MAX, INT64_MIN, -1).second, 0);
+  EXPECT_EQ(range(5, -2, -1, 1), std::pair(int64_t{3}, int64_t{1}));
+  EXPECT_EQ(range(5, -9, -3, 1), std::pair(int64_t{0}, int64_t{2}));
+  EXPECT_EQ(range(5, INT64_MIN, INT64_MAX, 1), std::pair(int64_t{0}, int64_t{5}));
+  const Expr any = t.symbol("any", sym::kAnyExtent);
+  EXPECT_EQ(str(clamped_range(any, -1, INT64_MAX, 1).size), "min(any, 1)");
   const Expr n = t.symbol("n", {2, 8, 100});
   EXPECT_EQ(str(clamped_range(n, 1, INT64_MAX, 1).size), "n - 1");
   EXPECT_EQ(str(clamped_range(n, -1, INT64_MAX, 1).start), "n - 1");
