@@ -34,18 +34,22 @@ Result<AttentionLayout> AttentionLayout::parse(std::span<const int64_t> params, 
     operand->offset = params[next++];
     for (int64_t& stride : operand->strides) stride = params[next++];
   }
+  a.kv_heads = params[next];
+  TRY(require(
+      a.kv_heads >= 0 && a.kv_heads <= a.heads && (a.heads == 0 || (a.kv_heads > 0 && a.heads % a.kv_heads == 0)),
+      a.heads, " heads of attention cannot share ", a.kv_heads));
   struct Operand {
     const char* name;
     const AttentionOperand* operand;
-    int64_t rows, columns, volume;
+    int64_t heads, rows, columns, volume;
   };
-  for (const Operand& each :
-       {Operand{"q", &a.q, a.queries, a.depth, volumes[0]}, Operand{"k", &a.k, a.keys, a.depth, volumes[1]},
-        Operand{"v", &a.v, a.keys, a.value_depth, volumes[2]},
-        Operand{"the mask", &a.mask, a.queries, a.keys, volumes[3]},
-        Operand{"the result", &a.out, a.queries, a.value_depth, volumes[4]}}) {
+  for (const Operand& each : {Operand{"q", &a.q, a.heads, a.queries, a.depth, volumes[0]},
+                              Operand{"k", &a.k, a.kv_heads, a.keys, a.depth, volumes[1]},
+                              Operand{"v", &a.v, a.kv_heads, a.keys, a.value_depth, volumes[2]},
+                              Operand{"the mask", &a.mask, a.heads, a.queries, a.keys, volumes[3]},
+                              Operand{"the result", &a.out, a.heads, a.queries, a.value_depth, volumes[4]}}) {
     if (each.volume < 0) continue;
-    TRY(require(lies_within(*each.operand, {a.batch, a.heads, each.rows, each.columns}, each.volume), each.name,
+    TRY(require(lies_within(*each.operand, {a.batch, each.heads, each.rows, each.columns}, each.volume), each.name,
                 " of attention lies outside of its ", each.volume,
                 " elements: the plan is damaged, or was built for other shapes; build it again"));
   }

@@ -19,10 +19,11 @@ struct AttentionLayout {
   int64_t batch = 0, heads = 0, queries = 0, keys = 0;
   int64_t depth = 0;        ///< of q and k
   int64_t value_depth = 0;  ///< of v and out
+  int64_t kv_heads = 0;     ///< of k and v, which as many neighbouring heads share as that divides heads
   AttentionOperand q, k, v, mask, out;
 
-  /// The six extents in their order and then, of each operand in its order, the offset and the strides.
-  static constexpr size_t kNumParams = 6 + 5 * 5;
+  /// The first six extents in their order; of each operand in its order the offset and the strides; kv_heads.
+  static constexpr size_t kNumParams = 6 + 5 * 5 + 1;
   /// From a step's parameters and the volumes of q, k, v, mask (-1: there is none) and out. Fails where an element
   /// would lie outside of its tensor, or where the channels of q or out, or the keys of the mask, are not neighbours.
   static Result<AttentionLayout> parse(std::span<const int64_t> params, const std::array<int64_t, 5>& volumes);

@@ -38,7 +38,7 @@ class Walk {
       return reject("no product of weights and values ends here");
     out.extents = graph_.output_type(product).shape;
     const int rank = graph_.output_type(product).rank();
-    if (rank != 3 && rank != 4) return reject("the product has rank ", rank, "; attention has 3 or 4 axes");
+    if (rank < 3 || rank > 5) return reject("the product has rank ", rank, "; attention has 3 to 5 axes");
     nodes_.push_back(product);
     const ir::ValueId probabilities = graph_.node(product).inputs[0], v = graph_.node(product).inputs[1];
     const auto scores = product_of_scores(probabilities, rank);
@@ -51,9 +51,17 @@ class Walk {
     const bool q_swapped = dots->a == ops::MatrixOp::kTranspose, k_swapped = dots->b == ops::MatrixOp::kNone;
     const bool strided = reach_.strided_k_and_v;
     operands_[0] = operand(q, Scale::kAbsorbed, q_swapped, false);
-    operands_[1] = operand(k, Scale::kAbsorbed, k_swapped, strided);
-    operands_[2] = operand(v, Scale::kLeft, weighted->b == ops::MatrixOp::kTranspose, strided);
-    return region(root, rank, std::move(out));
+    const size_t nodes_before = nodes_.size();
+    const double scale_before = scale_;
+    for (const bool may_share : {true, false}) {
+      nodes_.resize(nodes_before);
+      scale_ = scale_before;
+      may_share_ = may_share;
+      operands_[1] = operand(k, Scale::kAbsorbed, k_swapped, strided);
+      operands_[2] = operand(v, Scale::kLeft, weighted->b == ops::MatrixOp::kTranspose, strided);
+      if (rank != 4 || !operands_[1] || !operands_[2] || operands_[1]->extents[1] == operands_[2]->extents[1]) break;
+    }
+    return region(root, std::move(out));
   }
 
  private:
@@ -197,35 +205,78 @@ class Walk {
   /// `value`, made by the links, in the memory of what the last of them reads.
   std::optional<StridedView> through(std::span<const Link> links, ir::ValueId value) const {
     std::optional<StridedView> view = whole_view(graph_, links.empty() ? value : links.back().value);
-    for (size_t i = links.size(); view && i-- > 0;)
-      if (!links[i].factor) view = moved_view(graph_, links[i].node, *view);
+    bool shared = false;
+    for (size_t i = links.size(); view && i-- > 0;) {
+      if (links[i].factor) continue;
+      const ir::Node& node = graph_.node(links[i].node);
+      const auto* transpose = node.op.as<ops::Transpose>();
+      if (shared && (!transpose || transpose->perm[0] != 0 || transpose->perm[1] != 1)) return std::nullopt;
+      auto moved = moved_view(graph_, links[i].node, *view);
+      if (!moved && may_share_) moved = one_of_each(*view, graph_.type(node.outputs[0]).shape), shared = true;
+      view = std::move(moved);
+    }
     return view;
   }
+  /// Heads that neighbours share: [batch, head, repeated, row, channel] as [batch, heads, row, channel], each once.
+  static std::optional<StridedView> one_of_each(const StridedView& x, const Shape& to) {
+    const Shape& e = x.extents;
+    if (e.size() != 5 || x.strides[2] != sym::Expr(0) || to != Shape{e[0], e[1] * e[2], e[3], e[4]})
+      return std::nullopt;
+    const Shape& s = x.strides;
+    return StridedView{x.source, x.offset, {e[0], e[1], e[3], e[4]}, {s[0], s[1], s[3], s[4]}};
+  }
 
-  Match region(ir::NodeId root, int rank, StridedView out) {
+  Match region(ir::NodeId root, StridedView out) {
+    const size_t rank = out.extents.size();
     for (const auto& each : operands_) {
       if (!each) return reject("the channels of an operand do not lie side by side");
       const TensorType& type = graph_.type(each->source);
-      if (each->extents.size() != static_cast<size_t>(rank) || !is_taken(type.dtype))
+      if (each->extents.size() != rank || !is_taken(type.dtype))
         return reject("an operand is ", type, ", not of the kernel's types, or has not ", rank, " axes");
     }
     if (out.extents.back() == sym::Expr(1)) out.strides.back() = 1;
     if (out.strides.back() != sym::Expr(1)) return reject("the channels of the result are not its last axis");
+    StridedView mask{mask_, 0, Shape(rank, 1), Shape(rank, 0)};
+    if (mask_ != ir::ValueId::kNone) mask = whole_view(graph_, mask_);
+    mask.strides.back() = 1;
+    if (rank == 5 && !join_two_axes(out, mask)) return reject("of five axes no two are one in every operand's memory");
     std::ranges::reverse(nodes_);
     const auto& [q, k, v] = operands_;
     Region region{std::move(nodes_), {q->source, k->source, v->source, mask_}, {graph_.node(root).outputs[0]}, {}};
     region.data.set("scale", scale_).set("nan_rows_are_zero", nan_rows_are_zero_);
-    const auto axes = static_cast<size_t>(rank);
-    region.params = {out.extents[0],       rank == 4 ? out.extents[1] : 1, out.extents[axes - 2],
+    const size_t axes = out.extents.size();
+    region.params = {out.extents[0],       axes == 4 ? out.extents[1] : 1, out.extents[axes - 2],
                      k->extents[axes - 2], q->extents[axes - 1],           out.extents[axes - 1]};
     for (const auto& each : operands_) add_operand(*each, out.extents, axes - 2, region.params);
-    StridedView mask{mask_, 0, Shape(axes, 1), Shape(axes, 0)};
-    if (mask_ != ir::ValueId::kNone) mask = whole_view(graph_, mask_);
-    mask.strides.back() = 1;
     add_operand(mask, out.extents, axes - 1, region.params);
     add_operand(out, out.extents, axes - 2, region.params);
+    const bool one_for_all = axes == 3 || k->extents[1] == sym::Expr(1);  // its step is 0
+    region.params.push_back(one_for_all || v->extents[1] == sym::Expr(1) ? region.params[1] : k->extents[1]);
     CHECK(region.params.size() == AttentionLayout::kNumParams);
     return region;
+  }
+  /// Makes the batch of two of the first three axes, where in every operand one lies behind the other or neither
+  /// counts.
+  bool join_two_axes(StridedView& out, StridedView& mask) {
+    const std::array all{&*operands_[0], &*operands_[1], &*operands_[2], &mask, &out};
+    for (const auto& [outer, inner] : {std::pair<size_t, size_t>{0, 1}, {0, 2}, {1, 2}}) {
+      const auto is_one = [&, outer = outer, inner = inner](const StridedView* view) {
+        const auto is_whole = [&](size_t axis) { return view->extents[axis] == out.extents[axis]; };
+        const auto is_single = [&](size_t axis) { return view->extents[axis] == sym::Expr(1); };
+        if (is_single(outer) && is_single(inner)) return true;
+        return is_whole(outer) && is_whole(inner) &&
+               (is_single(outer) || view->strides[outer] == view->strides[inner] * view->extents[inner]);
+      };
+      if (!std::ranges::all_of(all, is_one)) continue;
+      for (StridedView* view : all) {
+        const size_t rest = 3 - outer - inner;
+        const sym::Expr joined = view->extents[outer] * view->extents[inner];
+        view->extents = {joined, view->extents[rest], view->extents[3], view->extents[4]};
+        view->strides = {view->strides[inner], view->strides[rest], view->strides[3], view->strides[4]};
+      }
+      return true;
+    }
+    return false;
   }
   /// Appends the offset and the strides of batch, head, row and column. Where one of the first `repeating` axes has one
   /// index, it repeats.
@@ -245,6 +296,7 @@ class Walk {
   std::array<std::optional<StridedView>, 3> operands_;  // q, k, v
   ir::ValueId mask_ = ir::ValueId::kNone;
   double scale_ = 1;
+  bool may_share_ = true;  // whether k and v may be seen as they are before heads repeat them
   bool nan_rows_are_zero_ = false;
 };
 

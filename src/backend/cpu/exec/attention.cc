@@ -24,7 +24,7 @@ class BoundAttention final : public BoundStep {
     const bool one_head = layout.k.strides[1] == 0 && layout.v.strides[1] == 0;
     shape_ = {.batch = layout.batch,
               .heads = layout.heads,
-              .kv_heads = one_head ? std::min<int64_t>(layout.heads, 1) : layout.heads,
+              .kv_heads = one_head ? std::min<int64_t>(layout.heads, 1) : layout.kv_heads,
               .queries = layout.queries,
               .keys = layout.keys,
               .depth = layout.depth,

@@ -223,7 +223,19 @@ constexpr const char* kJoined[] = {
     "x: f32[3, 10, 6]; q = Slice{starts=[0, 0], sizes=[10, 3], axes=[1, 2]}(x); "
     "k = Slice{starts=[0, 3], sizes=[5, 3], strides=[2, 1], axes=[1, 2]}(x); "
     "v = Slice{starts=[1, 5], sizes=[5, 6], strides=[2, -1], axes=[1, 2]}(x); "
-    "s = MatrixMultiply{b=transpose}(q, k); p = Softmax{axis=2}(s); y = MatrixMultiply(p, v); return y"};
+    "s = MatrixMultiply{b=transpose}(q, k); p = Softmax{axis=2}(s); y = MatrixMultiply(p, v); return y",
+    // Two heads of k and v for four of q each.
+    "x: f32[2, 8, 5, 6]; ks = Slice{starts=[0], sizes=[2], strides=[1], axes=[1]}(x); "
+    "vs = Slice{starts=[2], sizes=[2], strides=[1], axes=[1]}(x); "
+    "ku = Reshape{dims=[2, 2, 1, 5, 6]}(ks); ke = Expand{dims=[2, 2, 4, 5, 6]}(ku); k = Reshape{dims=[2, 8, 5, "
+    "6]}(ke); "
+    "vu = Reshape{dims=[2, 2, 1, 5, 6]}(vs); ve = Expand{dims=[2, 2, 4, 5, 6]}(vu); v = Reshape{dims=[2, 8, 5, "
+    "6]}(ve); "
+    "s = MatrixMultiply{b=transpose}(x, k); p = Softmax{axis=3}(s); y = MatrixMultiply(p, v); return y",
+    // Windows of a picture, whose heads come before them.
+    "x: f32[2, 3, 4, 2, 6]; q = Transpose{perm=[0, 3, 1, 2, 4]}(x); k = Transpose{perm=[0, 3, 1, 2, 4]}(x); "
+    "v = Transpose{perm=[0, 3, 1, 2, 4]}(x); s = MatrixMultiply{b=transpose}(q, k); p = Softmax{axis=4}(s); "
+    "w = MatrixMultiply(p, v); y = Transpose{perm=[0, 2, 3, 1, 4]}(w); return y"};
 
 TEST(AttentionTactic, ReadsPartsOfATensorWhereTheyAre) {
   const Numerics numerics;

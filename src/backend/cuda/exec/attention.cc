@@ -96,7 +96,7 @@ class LoadedAttention final : public LoadedStep {
     a.out_strides = strides_of(layout.out);
     a.batch = static_cast<int32_t>(layout.batch);
     a.heads = static_cast<int32_t>(layout.heads);
-    a.kv_heads = a.heads ? a.heads : 1;  // a stride of 0 repeats where k or v has one head
+    a.kv_heads = static_cast<int32_t>(std::max<int64_t>(1, layout.kv_heads));
     a.queries = static_cast<int32_t>(layout.queries);
     a.keys = static_cast<int32_t>(layout.keys);
     a.depth = static_cast<int32_t>(layout.depth);

@@ -10,6 +10,7 @@
 #include "backend/cuda/testing/net.h"
 #include "ir/testing/interpret.h"
 #include "ops/element_wise.h"
+#include "ops/expand.h"
 #include "ops/matrix_multiply.h"
 #include "ops/reshape.h"
 #include "ops/slice.h"
@@ -30,6 +31,7 @@ struct AttentionCase {
   bool rows_first = false;  ///< q, k, v and the result as [batch, row, head, channel]
   bool joined = false;      ///< q, k and v side by side in one tensor; queries are as many as keys
   bool tf32 = false;        ///< allowed
+  int64_t kv_heads = 0;     ///< that k and v have, repeated for neighbouring heads; 0: as many as q
 };
 
 HostTensor mask_of(const AttentionCase& c) {
@@ -55,6 +57,12 @@ Net attention_net(const AttentionCase& c) {
       const ir::ValueId part = net.add(ops::Slice{{index * width}, {width}, {1}, {2}}, {all});
       const ir::ValueId heads = net.add(ops::Reshape{.dims = {c.batch, rows, c.heads, c.depth}}, {part});
       return net.add(ops::Transpose{.perm = {0, 2, 1, 3}}, {heads});
+    }
+    if (c.kv_heads > 0 && index > 0) {
+      const int64_t each = c.heads / c.kv_heads;
+      const ir::ValueId stored = net.input({c.batch, c.kv_heads, 1, rows, c.depth});
+      const ir::ValueId wide = net.add(ops::Expand{{c.batch, c.kv_heads, each, rows, c.depth}}, {stored});
+      return net.add(ops::Reshape{.dims = {c.batch, c.heads, rows, c.depth}}, {wide});
     }
     if (!c.rows_first) return net.input({c.batch, c.heads, rows, c.depth});
     const ir::ValueId stored = net.input({c.batch, rows, c.heads, c.depth});
@@ -152,6 +160,44 @@ TEST_F(AttentionOnGpu, CausalKernelsAgreeWithTheMask) {
       {"exact", kF32, 1, 2, 150, 150, 80, Masked::kCausal},
   };
   for (const AttentionCase& c : cases) compare(c, CausalAttention());
+}
+TEST_F(AttentionOnGpu, HeadsMayShareTheirKeys) {
+  AttentionCase cases[] = {
+      {"four of sixteen", DType::kF16, 2, 16, 200, 200, 64, Masked::kCausal},
+      {"one query", DType::kF16, 2, 8, 1, 300, 64, Masked::kEachKey},
+      {"deep", DType::kBF16, 1, 8, 70, 130, 128},
+      {"exact", DType::kF32, 2, 8, 20, 40, 33, Masked::kEachKey},
+  };
+  for (AttentionCase& c : cases) {
+    c.kv_heads = 4;
+    compare(c, attention_tactic());
+  }
+}
+TEST_F(AttentionOnGpu, WindowsOfAPicture) {
+  const Extents extents{2, 3, 49, 4, 32};
+  Net net(DType::kF16);
+  const auto operand = [&] { return net.add(ops::Transpose{.perm = {0, 3, 1, 2, 4}}, {net.input(extents)}); };
+  const ir::ValueId q = operand(), k = operand(), v = operand();
+  const HostTensor bias = random_tensor(DType::kF16, {1, 4, 1, 49, 49}, 9);
+  net.inputs.push_back(bias);
+  const ir::ValueId added = net.graph.add_input("bias", tensor_type(DType::kF16, bias.extents()));
+  const ir::ValueId dots = net.add(ops::MatrixMultiply{MatrixOp::kNone, MatrixOp::kTranspose}, {q, k});
+  const double scale = 1 / std::sqrt(32.0);
+  const ir::ValueId factor = net.graph.add_constant(HostTensor::of(DType::kF16, {1, 1, 1, 1, 1}, std::span(&scale, 1)));
+  const ir::ValueId scores = net.add(ops::ElementWise{ops::ElementWiseKind::kProd}, {dots, factor});
+  const ir::ValueId masked = net.add(ops::ElementWise{ops::ElementWiseKind::kSum}, {scores, added});
+  const ir::ValueId y = net.add(ops::MatrixMultiply{}, {net.add(ops::Softmax{.axis = 4}, {masked}), v});
+  net.finish(net.add(ops::Transpose{.perm = {0, 2, 3, 1, 4}}, {y}));
+  const auto expected = ir::interpret(net.graph, net.inputs);
+  ASSERT_TRUE(expected) << expected.error().message;
+  const auto ran = run_variants(*gpu_, net.graph, attention_tactic(), net.inputs, {});
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_FALSE(ran->empty());
+  for (const RanVariant& variant : *ran) {
+    EXPECT_EQ(variant.failure, "") << variant.name;
+    if (!variant.failure.empty()) continue;
+    EXPECT_LE(relative_error(variant.result, (*expected)[0]), 5e-3) << variant.name;
+  }
 }
 TEST_F(AttentionOnGpu, Tf32AgreesWithItsParts) {
   AttentionCase cases[] = {
