@@ -1,6 +1,6 @@
 /// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, scale or absent, bias or
 /// absent. Payload: rows (whether the innermost `axes` axes are normalised), axes, groups, epsilon; tile, of the kernel
-/// that has rows in registers, or absent.
+/// that has rows in registers, or in its place vec (elements of a load).
 #include "backend/cuda/kernels/lanes/normalize.h"
 
 #include "backend/cuda/exec/step.h"
@@ -15,6 +15,7 @@ struct Attributes {
   float epsilon = 0;
   StepTensor x;
   std::optional<RowTile> tile;
+  int vec = 1;
 };
 
 struct Kernel {
@@ -24,16 +25,20 @@ struct Kernel {
 
 class BoundNormalization final : public BoundStep {
  public:
-  BoundNormalization(const StepInputs& inputs, int num_sms, int64_t align, std::vector<Kernel> rows,
-                     std::vector<Kernel> others)
-      : inputs_(inputs), num_sms_(num_sms), align_(align), rows_(std::move(rows)), others_(std::move(others)) {}
-  int64_t workspace_bytes() const override { return normalization_workspace_bytes(num_sms_); }
+  BoundNormalization(const StepInputs& inputs, int64_t workspace_bytes, int64_t align, std::vector<Kernel> vectors,
+                     std::vector<Kernel> elements)
+      : inputs_(inputs),
+        workspace_bytes_(workspace_bytes),
+        align_(align),
+        vectors_(std::move(vectors)),
+        elements_(std::move(elements)) {}
+  int64_t workspace_bytes() const override { return workspace_bytes_; }
   Status run(const RunArguments& arguments) override {
     const void* tensors[] = {inputs_.at(0, arguments), inputs_.at(1, arguments), inputs_.at(2, arguments),
                              arguments.outputs[0]};
-    bool aligned = !rows_.empty();
+    bool aligned = !vectors_.empty();
     for (const void* tensor : tensors) aligned = aligned && is_aligned(tensor, align_);
-    for (Kernel& kernel : aligned ? rows_ : others_) {
+    for (Kernel& kernel : aligned ? vectors_ : elements_) {
       NormalizationArgument& n = kernel.launch.argument;
       n.x = tensors[0];
       n.scale = tensors[1];
@@ -48,15 +53,14 @@ class BoundNormalization final : public BoundStep {
 
  private:
   const StepInputs& inputs_;
-  int num_sms_;
-  int64_t align_;
-  std::vector<Kernel> rows_, others_;
+  int64_t workspace_bytes_, align_;
+  std::vector<Kernel> vectors_, elements_;
 };
 
 class LoadedNormalization final : public LoadedStep {
  public:
   LoadedNormalization(const LoadArguments& arguments, Attributes a, StepInputs inputs, StepCode code)
-      : num_sms_(arguments.device.properties().num_multiprocessors),
+      : room_(group_room(arguments.device.properties())),
         a_(std::move(a)),
         inputs_(std::move(inputs)),
         code_(std::move(code)) {}
@@ -79,17 +83,22 @@ class LoadedNormalization final : public LoadedStep {
       shape.groups = a_.groups;
       TRY(require(x[1] % a_.groups == 0, x[1], " channels in ", a_.groups, " groups"));
     }
-    std::vector<Kernel> rows;
-    if (a_.rows && a_.tile && a_.tile->holds(shape.length)) rows = TRY(kernels_of(shape, &*a_.tile));
-    const int64_t align = a_.tile ? std::min<int64_t>(16, int64_t{a_.tile->vec} * bits_of(a_.x.dtype) / 8) : 1;
-    return std::make_unique<BoundNormalization>(inputs_, num_sms_, align, std::move(rows),
-                                                TRY(kernels_of(shape, nullptr)));
+    const int element = bits_of(a_.x.dtype) / 8, vec = a_.tile ? a_.tile->vec : a_.vec;
+    const auto launches = [&](int width) { return normalization_launches(shape, width, element, !a_.tile, room_); };
+    std::vector<Kernel> vectors;
+    if (a_.tile && a_.tile->holds(shape.length))
+      vectors = TRY(bound_to_code({TRY(normalization_rows_launch(shape, *a_.tile))}));
+    else if (!a_.tile && vec > 1 && shape.vector(element) % vec == 0)
+      vectors = TRY(bound_to_code(TRY(launches(vec))));
+    return std::make_unique<BoundNormalization>(
+        inputs_, normalization_workspace_bytes(room_.num_sms, shape.channels_last), std::min(16, vec * element),
+        std::move(vectors), TRY(bound_to_code(TRY(launches(1)))));
   }
 
  private:
-  Result<std::vector<Kernel>> kernels_of(const NormalizationShape& shape, const RowTile* tile) const {
+  Result<std::vector<Kernel>> bound_to_code(std::vector<NormalizationLaunch> launches) const {
     std::vector<Kernel> kernels;
-    for (NormalizationLaunch& launch : TRY(normalization_launches(shape, tile, !a_.tile, num_sms_))) {
+    for (NormalizationLaunch& launch : launches) {
       const Function function = TRY(code_.function(launch.entry));
       TRY(function.check(launch.shape));
       kernels.push_back({std::move(launch), function});
@@ -97,7 +106,7 @@ class LoadedNormalization final : public LoadedStep {
     return kernels;
   }
 
-  int num_sms_;
+  GroupRoom room_;
   Attributes a_;
   StepInputs inputs_;
   StepCode code_;
@@ -119,6 +128,11 @@ Result<std::unique_ptr<LoadedStep>> load_normalization(const LoadArguments& argu
   TRY(require(a.groups >= 1 && a.groups < int64_t{1} << 31, "a normalisation has ", a.groups, " groups"));
   a.epsilon = static_cast<float>(TRY(spec.payload.get_double("epsilon")));
   if (spec.payload.find("tile")) a.tile = TRY(RowTile::parse(TRY(spec.payload.get_record("tile"))));
+  if (!a.tile) {
+    const int64_t vec = TRY(spec.payload.get_int("vec"));
+    TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a normalisation loads ", vec, " elements at once"));
+    a.vec = static_cast<int>(vec);
+  }
   StepCode code = TRY(StepCode::load(arguments));
   return std::make_unique<LoadedNormalization>(arguments, std::move(a), TRY(StepInputs::upload(arguments)),
                                                std::move(code));

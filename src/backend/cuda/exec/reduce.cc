@@ -1,5 +1,6 @@
 /// Reductions along neighbouring axes. Payload: first and last axis by position in memory, average, columns (whether
-/// the axes are not the innermost), vec (elements of a load).
+/// the axes are not the innermost), vec (elements of a load), staged (whether there is a kernel for many rows by way of
+/// shared memory).
 #include "backend/cuda/kernels/lanes/reduce.h"
 
 #include "backend/cuda/exec/step.h"
@@ -9,7 +10,7 @@ namespace {
 
 struct Attributes {
   size_t first = 0, last = 0;
-  bool average = false, columns = false;
+  bool average = false, columns = false, staged = false;
   int vec = 1;
   StepTensor x;
 };
@@ -60,16 +61,27 @@ class LoadedReduce final : public LoadedStep {
     const LaneExtents e = lane_extents(in_memory_order(a_.x.format, shapes.inputs[0]), a_.first, a_.last);
     TRY(require(a_.columns || e.inner == 1, "a reduction of rows meets ", e.inner, " columns"));
     const ReduceShape shape{e.outer, e.length, e.inner};
-    const int64_t align = int64_t{a_.vec} * bits_of(a_.x.dtype) / 8;
+    const int element = bits_of(a_.x.dtype) / 8;
+    int64_t align = int64_t{a_.vec} * element;
     Way vectors;
-    if (a_.vec > 1 && (a_.columns ? e.inner : e.length) % a_.vec == 0) vectors = TRY(way_of(shape, a_.vec));
+    std::optional<ReduceLaunch> staged;
+    if (a_.staged) staged = reduce_staged_launch(shape, element, a_.average, num_sms_);
+    if (staged) {
+      vectors = TRY(way_of({*staged}));
+      align = kStageAlign;
+    } else if (a_.vec > 1 && (a_.columns ? e.inner : e.length) % a_.vec == 0) {
+      vectors = TRY(way_of(launches(shape, a_.vec)));
+    }
     return std::make_unique<BoundReduce>(inputs_, align, reduce_workspace_bytes(num_sms_), std::move(vectors),
-                                         TRY(way_of(shape, 1)));
+                                         TRY(way_of(launches(shape, 1))));
   }
 
  private:
-  Result<Way> way_of(const ReduceShape& shape, int vec) const {
-    Way way{reduce_launches(shape, a_.columns, vec, a_.average, num_sms_), {}};
+  std::vector<ReduceLaunch> launches(const ReduceShape& shape, int vec) const {
+    return reduce_launches(shape, a_.columns, vec, a_.average, num_sms_);
+  }
+  Result<Way> way_of(std::vector<ReduceLaunch> launches) const {
+    Way way{std::move(launches), {}};
     for (const ReduceLaunch& launch : way.launches) {
       way.functions.push_back(TRY(code_.function(launch.entry)));
       TRY(way.functions.back().check(launch.shape));
@@ -95,6 +107,7 @@ Result<std::unique_ptr<LoadedStep>> load_reduce(const LoadArguments& arguments) 
   TRY(require(a.first <= a.last, "axes ", a.first, " to ", a.last, " are not in order"));
   a.average = TRY(spec.payload.get_bool("average"));
   a.columns = TRY(spec.payload.get_bool("columns"));
+  a.staged = TRY(spec.payload.get_bool("staged"));
   const int64_t vec = TRY(spec.payload.get_int("vec"));
   TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a reduction loads ", vec, " elements at once"));
   a.vec = static_cast<int>(vec);

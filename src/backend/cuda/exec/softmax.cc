@@ -1,5 +1,6 @@
 /// Softmax along one axis. Payload: axis, by its position in memory; tile, of the kernel that has rows in registers, or
-/// absent.
+/// absent; of columns, which are not the innermost axis, vec (elements of a load) and held (elements of a column in a
+/// thread's registers).
 #include "backend/cuda/kernels/lanes/softmax.h"
 
 #include "backend/cuda/exec/step.h"
@@ -32,25 +33,40 @@ class BoundSoftmax final : public BoundStep {
   std::vector<Kernel> kernels_;
 };
 
+/// Of kernels along columns.
+struct Columns {
+  int vec;
+  int held;
+};
+
 class LoadedSoftmax final : public LoadedStep {
  public:
-  LoadedSoftmax(size_t axis, const StepTensor& x, std::optional<RowTile> tile, StepInputs inputs, StepCode code)
-      : axis_(axis), x_(x), tile_(tile), inputs_(std::move(inputs)), code_(std::move(code)) {}
+  LoadedSoftmax(size_t axis, const StepTensor& x, std::optional<RowTile> tile, std::optional<Columns> columns,
+                StepInputs inputs, StepCode code)
+      : axis_(axis), x_(x), tile_(tile), columns_(columns), inputs_(std::move(inputs)), code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     TRY(require_extents(shapes.outputs[0], shapes.inputs[0], "softmax's output"));
     const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), axis_, axis_);
     const SoftmaxShape shape{e.outer, e.length, e.inner};
     std::vector<Kernel> kernels;
-    const auto add = [&](const RowTile* tile, int64_t align) -> Status {
-      SoftmaxLaunch launch = softmax_launch(shape, tile);
+    const int64_t element = bits_of(x_.dtype) / 8;
+    const auto add = [&](SoftmaxLaunch launch, int64_t align) -> Status {
       const Function function = TRY(code_.function(launch.entry));
       TRY(function.check(launch.shape));
       kernels.push_back({std::move(launch), function, align});
       return {};
     };
-    if (tile_ && shape.inner == 1 && tile_->holds(shape.length))
-      TRY(add(&*tile_, int64_t{tile_->vec} * bits_of(x_.dtype) / 8));
-    TRY(add(nullptr, 1));
+    if (columns_) {
+      const auto& [vec, held] = *columns_;
+      TRY(require(held == 0 || shape.length <= most_held(held), "columns of ", shape.length,
+                  " elements; registers hold ", most_held(held)));
+      if (vec > 1 && shape.inner % vec == 0) TRY(add(softmax_columns_launch(shape, vec, held), vec * element));
+      TRY(add(softmax_columns_launch(shape, 1, held), 1));
+    } else {
+      TRY(require(shape.inner == 1, "a softmax of rows meets ", shape.inner, " columns"));
+      if (tile_ && tile_->holds(shape.length)) TRY(add(softmax_launch(shape, &*tile_), tile_->vec * element));
+      TRY(add(softmax_launch(shape, nullptr), 1));
+    }
     return std::make_unique<BoundSoftmax>(inputs_, std::move(kernels));
   }
 
@@ -58,6 +74,7 @@ class LoadedSoftmax final : public LoadedStep {
   size_t axis_;
   StepTensor x_;
   std::optional<RowTile> tile_;
+  std::optional<Columns> columns_;
   StepInputs inputs_;
   StepCode code_;
 };
@@ -71,9 +88,17 @@ Result<std::unique_ptr<LoadedStep>> load_softmax(const LoadArguments& arguments)
   TRY(element_bytes(x.dtype));
   std::optional<RowTile> tile;
   if (payload.find("tile")) tile = TRY(RowTile::parse(TRY(payload.get_record("tile"))));
+  std::optional<Columns> columns;
+  if (payload.find("vec")) {
+    const int64_t vec = TRY(payload.get_int("vec"));
+    TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a softmax loads ", vec, " elements at once"));
+    const int64_t held = TRY(payload.get_int("held"));
+    TRY(require(held >= 0 && held <= kMostHeld, "a softmax holds ", held, " elements of a column"));
+    columns = Columns{static_cast<int>(vec), static_cast<int>(held)};
+  }
   StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedSoftmax>(static_cast<size_t>(axis), x, tile, TRY(StepInputs::upload(arguments)),
-                                         std::move(code));
+  return std::make_unique<LoadedSoftmax>(static_cast<size_t>(axis), x, tile, columns,
+                                         TRY(StepInputs::upload(arguments)), std::move(code));
 }
 
 }  // namespace kiln::cuda

@@ -71,7 +71,7 @@ class NormalizationTactic final : public Tactic {
     return result;
   }
 
-  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const TensorType& x = cx.graph.type(region.inputs[0]);
     NormalizationKernels kernels{x.dtype, x.dtype, {}};
     for (const ir::ValueId coefficient : {region.inputs[1], region.inputs[2]})
@@ -89,8 +89,39 @@ class NormalizationTactic final : public Tactic {
                               device_of(cx).properties().num_multiprocessors);
       if (kernels.tile) draft.payload.set("tile", kernels.tile->record());
     }
-    draft.binary = TRY(compile_kernel(cx, normalization_source(kernels)));
+    std::vector<std::string> wanted;  // where shapes are known, few kernels are; else all
+    if (!kernels.tile) {
+      const NormalizationShape shape = TRY(shape_of(cx, region, variant));
+      const int element = bits_of(x.dtype) / 8;
+      kernels.vec = shape.vector(element);
+      draft.payload.set("vec", kernels.vec);
+      for (const int vec : {kernels.vec, 1})
+        for (const NormalizationLaunch& launch :
+             TRY(normalization_launches(shape, vec, element, true, group_room(device_of(cx).properties()))))
+          if (x.is_static()) wanted.push_back(launch.entry);
+    }
+    draft.binary = TRY(compile_kernel(cx, normalization_source(kernels, wanted)));
     return draft;
+  }
+
+ private:
+  /// At the optimum.
+  static Result<NormalizationShape> shape_of(const TacticContext& cx, const Region& region, const Variant& variant) {
+    const Extents at = cx.graph.type(region.inputs[0]).opt_extents();
+    const auto axes = static_cast<size_t>(TRY(region.data.get_int("axes")));
+    NormalizationShape shape;
+    shape.rows = TRY(region.data.get_bool("rows"));
+    shape.length = volume(std::span(at).last(axes));
+    if (shape.rows) {
+      shape.n = volume(at) / std::max<int64_t>(1, shape.length);
+      return shape;
+    }
+    shape.n = at[0];
+    shape.channels = at[1];
+    shape.plane = volume(std::span(at).subspan(2));
+    shape.groups = TRY(region.data.get_int("groups"));
+    shape.channels_last = !variant.inputs[0].is_linear();
+    return shape;
   }
 };
 

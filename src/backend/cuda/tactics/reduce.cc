@@ -70,14 +70,18 @@ class ReduceTactic final : public Tactic {
     const bool average = op.kind == ops::ReduceKind::kAvg;
     ReduceKernels kernels{x.dtype, average ? Fold::kSum : static_cast<Fold>(op.kind), most.inner > 1, 1};
     kernels.vec = vector_width(kernels.columns ? at.inner : at.length, bits_of(x.dtype) / 8);
+    const int element = bits_of(x.dtype) / 8, num_sms = device_of(cx).properties().num_multiprocessors;
+    const auto staged = reduce_staged_launch({at.outer, at.length, at.inner}, element, average, num_sms);
+    kernels.staged = !kernels.columns && kernels.vec * element < kStageAlign && staged;
     StepDraft draft = cuda_step("reduce");
     draft.payload.set("first", run->first).set("last", run->last).set("average", average);
-    draft.payload.set("columns", kernels.columns).set("vec", kernels.vec);
+    draft.payload.set("columns", kernels.columns).set("vec", kernels.vec).set("staged", kernels.staged);
     std::vector<std::string> wanted;  // where shapes are known, few kernels are; else all
     for (const int vec : {kernels.vec, 1})
-      for (const ReduceLaunch& launch : reduce_launches({at.outer, at.length, at.inner}, kernels.columns, vec, average,
-                                                        device_of(cx).properties().num_multiprocessors))
+      for (const ReduceLaunch& launch :
+           reduce_launches({at.outer, at.length, at.inner}, kernels.columns, vec, average, num_sms))
         if (x.is_static()) wanted.push_back(launch.entry);
+    if (kernels.staged && x.is_static()) wanted.push_back(staged->entry);
     draft.binary = TRY(compile_kernel(cx, reduce_source(kernels, wanted)));
     return draft;
   }

@@ -34,12 +34,17 @@ class SoftmaxTactic final : public Tactic {
     };
     const LaneExtents at = lanes(x.opt_extents()), most = lanes(x.max_extents());
     SoftmaxKernels kernels{x.dtype, most.inner > 1, {}};
-    if (!kernels.columns)
+    if (kernels.columns) {
+      kernels.held = held_of_columns(at.length, most.length);
+      kernels.vec = vector_of_columns(kernels.held, vector_width(at.inner, bits_of(x.dtype) / 8));
+    } else {
       kernels.tile = row_tile(at.outer, at.length, most.length, bits_of(x.dtype) / 8,
                               device_of(cx).properties().num_multiprocessors);
+    }
     StepDraft draft = cuda_step("softmax");
     draft.in_place_input = 0;
     draft.payload.set("axis", axis);
+    if (kernels.columns) draft.payload.set("vec", kernels.vec).set("held", kernels.held);
     if (kernels.tile) draft.payload.set("tile", kernels.tile->record());
     draft.binary = TRY(compile_kernel(cx, softmax_source(kernels)));
     return draft;

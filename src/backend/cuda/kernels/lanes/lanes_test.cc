@@ -41,7 +41,8 @@ TEST(ReduceLaunch, FewLongRowsTakeTwoSteps) {
   ASSERT_EQ(launches.size(), 2u);
   const ReduceArgument &first = launches[0].argument, &last = launches[1].argument;
   EXPECT_GE(first.chunk * first.chunks, first.length);
-  EXPECT_LT(first.chunk * (first.chunks - 1), first.length);  // no chunk is empty
+  EXPECT_LT(first.chunk * (first.chunks - 1),
+            first.length);  // no chunk is empty
   EXPECT_EQ(last.length, first.chunks);
   EXPECT_EQ(last.divisor, 1'000'003);  // of what was averaged, not of the chunks
 }
@@ -66,15 +67,76 @@ TEST(ReduceLaunch, AxesThatAreNotNeighbours) {
 TEST(ReduceLaunch, NothingToDoIsNoLaunch) { EXPECT_TRUE(reduce_launches({0, 5, 1}, false, 1, false, kSms).empty()); }
 
 TEST(NormalizationLaunch, FewGroupsTakeTwoSteps) {
-  const NormalizationShape shape{
-      .rows = false, .channels_last = true, .n = 1, .channels = 320, .plane = 4096, .groups = 32};
-  const auto launches = normalization_launches(shape, nullptr, true, kSms);
+  const NormalizationShape shape{.rows = false, .n = 1, .channels = 320, .plane = 4096, .groups = 32};
+  const auto launches = normalization_launches(shape, 2, 2, true, {kSms, 1, 0, 50 << 20});  // without shared memory
   ASSERT_TRUE(launches) << launches.error().message;
   ASSERT_EQ(launches->size(), 2u);
   const NormalizationArgument& n = (*launches)[0].argument;
   EXPECT_EQ(n.length, 40960);
-  EXPECT_EQ(n.group_stride, 10);
-  EXPECT_LE(n.rows * n.chunks * 8, normalization_workspace_bytes(kSms));
+  EXPECT_LE(n.rows * n.chunks * 8, normalization_workspace_bytes(kSms, false));
+}
+
+TEST(NormalizationLaunch, GroupsThatFitAreReadOnce) {
+  const GroupRoom hopper{kSms, 8, 227 << 10, 50 << 20}, ampere{108, 1, 163 << 10, 40 << 20};
+  NormalizationShape shape{.rows = false, .channels_last = true, .n = 2, .channels = 1280, .plane = 1024, .groups = 32};
+  EXPECT_EQ(shape.vector(2), 8);  // of 40 channels
+  const auto launches = normalization_launches(shape, 8, 2, true, hopper);
+  ASSERT_TRUE(launches) << launches.error().message;
+  ASSERT_EQ(launches->size(), 1u);
+  const NormalizationLaunch& launch = (*launches)[0];
+  const NormalizationArgument& n = launch.argument;
+  EXPECT_EQ(launch.entry, "normalize_cluster_8");
+  EXPECT_EQ(launch.shape.grid[0], 64 * launch.shape.cluster);
+  EXPECT_GE(int64_t{n.chunk} * n.chunks, n.length);
+  EXPECT_LT(int64_t{n.chunk} * (n.chunks - 1), n.length);  // no chunk is empty
+  EXPECT_GE(launch.shape.shared_bytes, static_cast<uint32_t>(n.chunk) * 2);
+  EXPECT_EQ((*normalization_launches(shape, 8, 2, true, ampere))[0].shape.cluster, 1u) << "there are none";
+}
+TEST(NormalizationLaunch, SmallGroupsShareABlock) {
+  const NormalizationShape shape{.rows = false, .n = 5, .channels = 7, .plane = 256, .groups = 7};
+  const auto launches = normalization_launches(shape, 8, 2, true, {kSms, 8, 227 << 10, 50 << 20});
+  ASSERT_TRUE(launches && launches->size() == 1);
+  EXPECT_EQ((*launches)[0].entry, "normalize_teams_8");
+  EXPECT_EQ((*launches)[0].argument.lanes, 8);  // four vectors each
+  EXPECT_EQ((*launches)[0].shape.grid[0], 3u);  // 16 groups a block
+}
+TEST(NormalizationLaunch, LargeOnes) {
+  const GroupRoom room{kSms, 8, 227 << 10, 50 << 20};
+  NormalizationShape shape{.rows = false, .n = 3, .channels = 64, .plane = 1 << 20, .groups = 64};
+  auto launches = normalization_launches(shape, 8, 2, true, room);
+  ASSERT_TRUE(launches) << launches.error().message;
+  ASSERT_EQ(launches->size(), 2u);
+  EXPECT_EQ((*launches)[0].entry, "normalize_parts_8");
+  EXPECT_EQ((*launches)[1].entry, "normalize_apply_8");
+  EXPECT_LE((*launches)[0].shape.grid[0] * 8, normalization_workspace_bytes(kSms, false));
+  shape.channels_last = true;
+  shape.groups = 8;
+  launches = normalization_launches(shape, 8, 2, true, room);
+  ASSERT_TRUE(launches) << launches.error().message;
+  ASSERT_EQ(launches->size(), 2u);
+  const NormalizationLaunch& last = (*launches)[1];
+  EXPECT_EQ(last.entry, "normalize_pixels_8");
+  EXPECT_EQ(last.argument.lanes, 64);
+  EXPECT_EQ(last.shape.grid[0], 3 * static_cast<uint32_t>(last.argument.chunks));
+  EXPECT_GE(int64_t{last.argument.chunk} * last.argument.chunks, last.argument.length);
+  EXPECT_LT(int64_t{last.argument.chunk} * (last.argument.chunks - 1), last.argument.length);
+  EXPECT_LE(int64_t{last.argument.chunks} * 3 * 8 * 8, normalization_workspace_bytes(kSms, true));
+}
+
+TEST(SoftmaxLaunch, ColumnsAreCovered) {
+  for (const int64_t length : {1, 7, 21, 64, 500, 512, 3000})
+    for (const int64_t inner : {2, 40, 4096})
+      for (const int vec : {1, 2, 8}) {
+        const int held = held_of_columns(length, length);
+        const SoftmaxLaunch launch = softmax_columns_launch({3, length, inner}, vec, held);
+        const LaunchShape& s = launch.shape;
+        EXPECT_GE(int64_t{s.grid[0]} * s.block[0] * vec, 3 * inner);
+        EXPECT_LE(s.block[0] * s.block[1], 512u);
+        EXPECT_LE(s.shared_bytes, 48u << 10);
+        if (held > 0) {
+          EXPECT_GE(int64_t{s.block[1]} * held, length);
+        }
+      }
 }
 
 constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
@@ -83,7 +145,8 @@ TEST(SoftmaxKernel, AllCompile) {
   for (const DType type : kFloats) {
     for (const RowTile tile : {RowTile{false, type == DType::kF32 ? 4 : 8, 4}, RowTile{true, 1, 16}})
       ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, false, tile})));
-    ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, true, {}})));
+    for (const int held : {0, 7})
+      ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, true, {}, type == DType::kF32 ? 4 : 8, held})));
     if (testing::Test::IsSkipped()) return;
   }
 }
@@ -101,7 +164,7 @@ TEST(NormalizationKernel, AllCompile) {
   for (const DType type : kFloats) {
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{false, 4, 8}})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, DType::kF32, RowTile{true, 2, 2}})));
-    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, {}})));
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, {}, type == DType::kF32 ? 4 : 8})));
     if (testing::Test::IsSkipped()) return;
   }
 }

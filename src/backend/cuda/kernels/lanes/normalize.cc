@@ -1,39 +1,65 @@
 #include "backend/cuda/kernels/lanes/normalize.h"
 
 #include <algorithm>
+#include <bit>
 
+#include "backend/cuda/device/cuda_device.h"
 #include "backend/cuda/kernels/nest/function.h"
 
 namespace kiln::cuda {
 namespace {
-constexpr int64_t kThreads = 512, kLeastChunk = 4096;
+constexpr int64_t kThreads = 512, kLeastChunk = 4096, kMostVec = 8, kWarp = 32;
+constexpr int64_t kMostParts = 1 << 16;  // chunks of groups, in the workspace
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
-KernelSource normalization_source(const NormalizationKernels& kernels) {
+KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
   const std::string_view type = element_name(kernels.dtype);
   const std::string types = str(type, ", ", element_name(kernels.coefficients));
   KernelSource source;
-  source.entry = "normalize_long";
-  source.prelude =
-      str("#include \"lanes/normalize.cuh\"\nKILN_NORMALIZE(normalize_long, 512, (normalize_long<", types, ">))\n");
-  if (const auto& tile = kernels.tile)
+  source.prelude = "#include \"lanes/normalize_groups.cuh\"\n";
+  const auto add = [&](const std::string& name, const std::string_view arguments, int vec) {
+    const std::string entry = str(name, '_', vec);
+    if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) return;
+    source.prelude += str("KILN_NORMALIZE_GROUPS(", entry, ", (", name, '<', arguments, ", ", vec, ">))\n");
+    if (source.entry.empty()) source.entry = entry;
+  };
+  if (const auto& tile = kernels.tile) {
     source.prelude += str("KILN_NORMALIZE(normalize_", tile->name(), ", ", tile->block ? 1024 : 128, ", (normalize_",
                           tile->block ? "block<" : "warps<", types, ", ", tile->vec, ", ", tile->loads, ">))\n");
-  else
-    source.prelude += str("KILN_NORMALIZE(normalize_parts, 512, (normalize_parts<", type,
-                          ">))\nKILN_NORMALIZE(normalize_apply, 512, (normalize_apply<", types, ">))\n");
-  return source;
+    add("normalize_long", types, 1);
+    return source;
+  }
+  for (int vec = kernels.vec;; vec = 1) {
+    add("normalize_teams", types, vec);
+    add("normalize_cluster", types, vec);
+    add("normalize_long", types, vec);
+    add("normalize_parts", type, vec);
+    add("normalize_apply", types, vec);
+    add("normalize_pixel_parts", type, vec);
+    add("normalize_pixels", types, vec);
+    if (vec == 1) return source;
+  }
 }
 
-Result<std::vector<NormalizationLaunch>> normalization_launches(const NormalizationShape& s, const RowTile* tile,
-                                                                bool may_split, int num_sms) {
-  NormalizationLaunch first;
-  NormalizationArgument& n = first.argument;
+GroupRoom group_room(const Properties& device) {
+  return {device.num_multiprocessors, device.compute_major >= 9 ? 8 : 1, device.shared_bytes_per_block,
+          device.l2_bytes};
+}
+
+int NormalizationShape::vector(int element_bytes) const {
+  return vector_width(rows ? length : channels_last ? channels / groups : plane, element_bytes);
+}
+
+namespace {
+
+/// What does not depend on how a group is shared.
+Result<NormalizationLaunch> launch_of(const NormalizationShape& s) {
+  NormalizationLaunch launch;
+  NormalizationArgument& n = launch.argument;
   const int64_t in_group = s.rows ? 1 : s.channels / s.groups;
   const int64_t length = s.rows ? s.length : in_group * s.plane;
-  if (s.n == 0 || length == 0) return std::vector<NormalizationLaunch>();
-  n.rows = s.rows ? s.n : s.n * s.groups;
+  n.rows = length == 0 ? 0 : s.rows ? s.n : s.n * s.groups;
   TRY(require(length < (int64_t{1} << 30), "a normalisation over ", length, " elements; 2^30 are too many"));
   n.length = n.chunk = static_cast<int32_t>(length);
   n.epsilon = s.epsilon;
@@ -43,27 +69,103 @@ Result<std::vector<NormalizationLaunch>> normalization_launches(const Normalizat
   n.group_stride = s.channels_last ? in_group : length;
   n.run_stride = s.channels;
   n.coefficients = s.rows ? 0 : s.channels_last ? 2 : 1;
-  n.inner = divisor_of(s.channels_last ? in_group : length);
+  n.inner = divisor_of(std::max<int64_t>(1, s.channels_last ? in_group : length));
   n.plane = divisor_of(std::max<int64_t>(1, s.plane));
-  first.shape.pdl = true;
-  if (tile) {
-    first.entry = "normalize_" + tile->name();
-    first.shape = tile->shape(n.rows, length);
-    return std::vector{first};
-  }
-  const int64_t chunks =
-      may_split ? std::clamp<int64_t>(2 * num_sms / n.rows, 1, std::max<int64_t>(1, length / kLeastChunk)) : 1;
-  n.chunk = static_cast<int32_t>(ceil_div(length, chunks));
-  n.chunks = static_cast<int32_t>(ceil_div(length, n.chunk));
-  first.shape.grid[0] = grid_blocks(n.rows * n.chunks);
-  first.shape.block[0] = static_cast<uint32_t>(std::clamp<int64_t>(ceil_div(n.chunk, 128) * 32, 32, kThreads));
-  first.entry = n.chunks == 1 ? "normalize_long" : "normalize_parts";
-  if (n.chunks == 1) return std::vector{first};
-  NormalizationLaunch last = first;
-  last.entry = "normalize_apply";
-  return std::vector{first, last};
+  launch.shape.pdl = true;
+  return launch;
 }
 
-int64_t normalization_workspace_bytes(int num_sms) { return 3 * int64_t{num_sms} * 2 * 4; }
+/// Cuts groups into as many chunks as `chunks`, of whole vectors, for blocks of up to so many threads that have four
+/// loads each in flight.
+void share(NormalizationLaunch& launch, int64_t chunks, int vec, int64_t threads) {
+  NormalizationArgument& n = launch.argument;
+  n.chunk = static_cast<int32_t>(ceil_div(ceil_div(n.length, chunks), kMostVec) * kMostVec);
+  n.chunks = static_cast<int32_t>(chunks);
+  launch.shape.grid[0] = grid_blocks(n.rows * chunks);
+  launch.shape.block[0] = static_cast<uint32_t>(std::clamp<int64_t>(ceil_div(n.chunk, vec * 128) * 32, 32, threads));
+}
+
+/// Groups of few vectors: several a block. Whether they are.
+bool cut_teams(NormalizationLaunch& launch, int vec) {
+  constexpr int64_t kTeamThreads = 128;
+  const int64_t vectors = ceil_div(launch.argument.length, vec), held = vec <= 2 ? 8 : 4;  // kBatch of the kernels
+  if (vectors > held * kWarp) return false;
+  const auto lanes = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(ceil_div(vectors, held))));
+  launch.argument.lanes = static_cast<int32_t>(lanes);
+  launch.shape.block[0] = static_cast<uint32_t>(kTeamThreads);
+  launch.shape.grid[0] = grid_blocks(ceil_div(launch.argument.rows, kTeamThreads / lanes));
+  return true;
+}
+
+/// Whole pixels a block, where large tensors have their groups in pieces. Whether they have.
+bool cut_pixels(NormalizationLaunch& launch, const NormalizationShape& shape, int vec, int element_bytes,
+                const GroupRoom& room) {
+  constexpr int64_t kMostThreads = 1024, kMostChunks = 128;  // the latter, each block reads again
+  NormalizationArgument& n = launch.argument;
+  const int64_t vectors = shape.channels / vec, plane = shape.plane;
+  const bool is_large = n.rows * n.length * element_bytes > room.l2_bytes / 2;
+  if (!shape.channels_last || !is_large || vectors > kMostThreads || n.rows > kMostParts) return false;
+  const int64_t most = std::clamp<int64_t>(kMostParts / n.rows, 1, std::min(kMostChunks, plane));
+  const int64_t pixels = ceil_div(plane, std::clamp<int64_t>(2 * room.num_sms / shape.n, 1, most));
+  const int64_t threads = std::max(kThreads, ceil_div(vectors, kWarp) * kWarp);
+  n.chunk = static_cast<int32_t>(pixels * n.channels);
+  n.chunks = static_cast<int32_t>(ceil_div(plane, pixels));
+  n.lanes = static_cast<int32_t>(threads / vectors);
+  launch.shape.grid[0] = grid_blocks(shape.n * n.chunks);
+  launch.shape.block[0] = static_cast<uint32_t>(threads);
+  launch.shape.shared_bytes = static_cast<uint32_t>(std::max<int64_t>(3 * threads, 2 * n.groups) * 4);
+  return true;
+}
+
+/// Clusters that keep a group in shared memory; whether it fits.
+bool cut_clusters(NormalizationLaunch& launch, int vec, int element_bytes, const GroupRoom& room) {
+  constexpr int64_t kGoodBytes = 48 << 10, kLeast = 2048;  // several blocks a multiprocessor; elements of a block
+  constexpr int64_t kStaticBytes = 2048, kClusterThreads = 256;
+  const NormalizationArgument& n = launch.argument;
+  int64_t blocks = 1;
+  const auto chunk = [&] { return ceil_div(n.length, blocks) + kMostVec; };
+  while (2 * blocks <= room.most_blocks &&
+         (chunk() * element_bytes > kGoodBytes || (n.rows * blocks < room.num_sms && chunk() > kLeast)))
+    blocks *= 2;
+  if (chunk() * element_bytes + kStaticBytes > room.shared_bytes || n.rows * blocks >= int64_t{1} << 31) return false;
+  share(launch, blocks, vec, kClusterThreads);
+  launch.shape.cluster = static_cast<uint32_t>(blocks);
+  launch.shape.shared_bytes = static_cast<uint32_t>(n.chunk * element_bytes);
+  return true;
+}
+
+}  // namespace
+
+Result<NormalizationLaunch> normalization_rows_launch(const NormalizationShape& shape, const RowTile& tile) {
+  NormalizationLaunch launch = TRY(launch_of(shape));
+  launch.entry = "normalize_" + tile.name();
+  launch.shape = tile.shape(launch.argument.rows, shape.length);
+  return launch;
+}
+
+Result<std::vector<NormalizationLaunch>> normalization_launches(const NormalizationShape& shape, int vec,
+                                                                int element_bytes, bool may_split,
+                                                                const GroupRoom& room) {
+  NormalizationLaunch launch = TRY(launch_of(shape));
+  const NormalizationArgument& n = launch.argument;
+  if (n.rows == 0) return std::vector<NormalizationLaunch>();
+  const auto named = [&](std::string_view name) {
+    NormalizationLaunch result = launch;
+    result.entry = str("normalize_", name, '_', vec);
+    return result;
+  };
+  if (may_split && cut_teams(launch, vec)) return std::vector{named("teams")};
+  if (may_split && cut_pixels(launch, shape, vec, element_bytes, room))
+    return std::vector{named("pixel_parts"), named("pixels")};
+  if (may_split && cut_clusters(launch, vec, element_bytes, room)) return std::vector{named("cluster")};
+  const int64_t most = may_split ? std::max<int64_t>(1, n.length / kLeastChunk) : 1;
+  share(launch, std::clamp<int64_t>(3 * room.num_sms / n.rows, 1, most), vec, kThreads);
+  if (n.chunks == 1) return std::vector{named("long")};
+  return std::vector{named("parts"), named("apply")};
+}
+
+int64_t normalization_workspace_bytes(int num_sms, bool channels_last) {
+  return std::max(3 * int64_t{num_sms}, channels_last ? kMostParts : 0) * 2 * 4;
+}
 
 }  // namespace kiln::cuda

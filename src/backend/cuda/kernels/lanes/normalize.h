@@ -1,6 +1,8 @@
-/// Normalisation by the mean and variance of rows or of groups of channels: kernels/lanes/normalize.cuh.
+/// Normalisation by the mean and variance of rows or of groups of channels: kernels/lanes/normalize.cuh and
+/// normalize_groups.cuh.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "backend/cuda/device/kernel_source.h"
@@ -19,14 +21,20 @@ struct NormalizationShape {
   int64_t length = 1;
   int64_t channels = 1, plane = 1, groups = 1;
   float epsilon = 1e-5F;
+
+  /// Elements of a 16-byte vector, or fewer, that lie together and have one coefficient or neighbouring ones.
+  int vector(int element_bytes) const;
 };
 
 /// What decides the kernels of a step.
 struct NormalizationKernels {
   DType dtype = DType::kF32, coefficients = DType::kF32;
   std::optional<RowTile> tile;  ///< of rows; none: a group may be split among blocks
+  int vec = 1;                  ///< without a tile: elements of a load, where shape and
+                                ///< addresses allow it; else 1
 };
-KernelSource normalization_source(const NormalizationKernels& kernels);
+/// All kernels that steps of this kind run, or those of groups that are wanted.
+KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted = {});
 
 /// What kernels take: kernels/lanes/normalize.cuh declares it, byte for byte.
 struct NormalizationArgument {
@@ -41,17 +49,29 @@ struct NormalizationArgument {
   int32_t coefficients = 0;
   Divisor inner, plane;
   float epsilon = 0;
+  int32_t lanes = 1;
 };
 struct NormalizationLaunch {
   std::string entry;
   LaunchShape shape;
   NormalizationArgument argument;
 };
-/// One launch; or two, of which the first writes statistics to a workspace. With `tile` the kernel of rows in
-/// registers. Fails for groups of 2^30 elements.
-Result<std::vector<NormalizationLaunch>> normalization_launches(const NormalizationShape& shape, const RowTile* tile,
-                                                                bool may_split, int num_sms);
+/// What groups may take of a device.
+struct GroupRoom {
+  int num_sms = 1;
+  int most_blocks = 1;  ///< of a cluster
+  int64_t shared_bytes = 0, l2_bytes = 0;
+};
+GroupRoom group_room(const struct Properties& device);
+/// A launch of rows in registers.
+Result<NormalizationLaunch> normalization_rows_launch(const NormalizationShape& shape, const RowTile& tile);
+/// One launch; or two, of which the first writes statistics to a workspace. Vectors of `vec`, which divides
+/// NormalizationShape::vector(). May groups be split among blocks, those that registers, or the shared memory of a
+/// cluster, hold are read once. Fails for groups of 2^30 elements.
+Result<std::vector<NormalizationLaunch>> normalization_launches(const NormalizationShape& shape, int vec,
+                                                                int element_bytes, bool may_split,
+                                                                const GroupRoom& room);
 /// Enough for every shape.
-int64_t normalization_workspace_bytes(int num_sms);
+int64_t normalization_workspace_bytes(int num_sms, bool channels_last);
 
 }  // namespace kiln::cuda

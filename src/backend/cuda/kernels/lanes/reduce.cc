@@ -1,6 +1,7 @@
 #include "backend/cuda/kernels/lanes/reduce.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "backend/cuda/kernels/nest/function.h"
 
@@ -18,6 +19,26 @@ void cut(ReduceArgument& r, int64_t blocks, int64_t least_chunk, int num_sms) {
       std::clamp<int64_t>(2 * num_sms / std::max<int64_t>(blocks, 1), 1, std::max<int64_t>(1, r.length / least_chunk));
   r.chunk = std::max<int64_t>(1, ceil_div(ceil_div(r.length, chunks), kMostVec) * kMostVec);  // starts stay aligned
   r.chunks = std::max<int64_t>(1, ceil_div(r.length, r.chunk));
+}
+
+constexpr int kShortThreads = 128;
+std::string short_entry(int vec, int64_t loads) { return str("reduce_short_", vec, 'x', loads); }
+
+/// Many rows of few vectors, several a warp; whether they are.
+bool cut_short(ReduceLaunch& launch, int vec, int num_sms) {
+  constexpr int64_t kLoadsOfLane = 4;
+  ReduceArgument& r = launch.argument;
+  const int64_t vectors = ceil_div(r.length, vec), loads = vectors > kWarp ? 2 : 1;
+  const auto lanes =
+      static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(ceil_div(std::max<int64_t>(vectors, 1), loads))));
+  if (vec == 1 || lanes > kWarp) return false;
+  const int64_t rows = kShortThreads / lanes * (kLoadsOfLane / loads);  // of a block
+  if (r.outer < rows * num_sms) return false;
+  r.chunk = lanes;
+  launch.entry = short_entry(vec, loads);
+  launch.shape.block[0] = kShortThreads;
+  launch.shape.grid[0] = grid_blocks(ceil_div(r.outer, rows));
+  return true;
 }
 
 ReduceLaunch last_launch(const ReduceArgument& r) {
@@ -99,12 +120,16 @@ KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::st
       add(str("reduce_column_parts_", vec), 256, str("reduce_columns<", type, ", ", fold, ", ", vec, ", true>"));
     } else {
       const std::string types = str(type, ", ", type, ", ", fold, ", ", vec);
+      for (const int loads : {1, 2})
+        if (vec > 1) add(short_entry(vec, loads), kShortThreads, str("reduce_short<", types, ", ", loads, ">"));
       add(str("reduce_warps_", vec), 256, str("reduce_warps<", types, ">"));
       add(str("reduce_blocks_", vec), 512, str("reduce_blocks<", types, ", false>"));
       add(str("reduce_parts_", vec), 512, str("reduce_blocks<", types, ", true>"));
     }
     if (vec == 1) break;
   }
+  if (!kernels.columns && kernels.staged)
+    add("reduce_staged", 256, str("reduce_staged<", type, ", ", type, ", ", fold, ">"));
   add("reduce_last", 256, str("reduce_warps<", sums, ", ", type, ", ", fold, ", 1>"));
   return source;
 }
@@ -126,6 +151,8 @@ std::vector<ReduceLaunch> reduce_launches(const ReduceShape& shape, bool columns
     first.shape.block[0] = kWarp;
     first.shape.block[1] = kRowsOfColumns;
     first.shape.grid[0] = grid_blocks(blocks * r.chunks);
+  } else if (cut_short(first, vec, num_sms)) {
+    return {first};
   } else if (shape.length <= 512 || (shape.length <= 2048 && shape.outer >= 16 * num_sms)) {
     first.entry = str("reduce_warps_", vec);
     first.shape.block[0] = 4 * kWarp;
@@ -139,6 +166,25 @@ std::vector<ReduceLaunch> reduce_launches(const ReduceShape& shape, bool columns
   }
   if (r.chunks == 1) return {first};
   return {first, last_launch(r)};
+}
+
+std::optional<ReduceLaunch> reduce_staged_launch(const ReduceShape& shape, int element_bytes, bool average,
+                                                 int num_sms) {
+  constexpr int64_t kStageBytes = 16 << 10;
+  const int64_t vec = kStageAlign / element_bytes, row_bytes = shape.length * element_bytes;
+  if (shape.inner > 1 || shape.length == 0 || row_bytes * vec > kStageBytes) return std::nullopt;
+  const int64_t rows = kStageBytes / row_bytes / vec * vec;  // a block's first row lies at a vector
+  if (shape.outer < rows * num_sms) return std::nullopt;
+  ReduceLaunch launch{"reduce_staged", {}, {}};
+  launch.argument.outer = shape.outer;
+  launch.argument.length = launch.argument.divisor = shape.length;
+  launch.argument.chunk = rows;
+  launch.argument.average = average;
+  launch.shape.block[0] = 256;
+  launch.shape.grid[0] = grid_blocks(ceil_div(shape.outer, rows));
+  launch.shape.shared_bytes = static_cast<uint32_t>(rows * row_bytes);
+  launch.shape.pdl = true;
+  return launch;
 }
 
 int64_t reduce_workspace_bytes(int num_sms) { return 3 * int64_t{num_sms} * kWarp * kMostVec * 8; }

@@ -158,6 +158,93 @@ __device__ __forceinline__ void reduce_warps(const Reduction& r) {
   if (threadIdx.x % kWarp == 0) put<T, false>(r, row, result);
 }
 
+/// inner is 1, and a row is kLoads vectors of each of `chunk` neighbouring lanes, a power of two: several rows a warp,
+/// and several of those at once.
+template <class X, class T, Fold kFold, int kVec, int kLoads>
+__device__ __forceinline__ void reduce_short(const Reduction& r) {
+  using F = Folding<T, kFold>;
+  constexpr int kRows = 4 / kLoads;
+  pdl_launch();
+  const int lanes = int(r.chunk), team = threadIdx.x / lanes, lane = threadIdx.x % lanes;
+  const int64_t first = (int64_t(blockIdx.x) * (blockDim.x / lanes) + team) * kRows;
+  const X* x = static_cast<const X*>(r.x) + first * r.length + lane * kVec;
+  pdl_wait();
+  Vec<X, kVec> loaded[kRows][kLoads];
+#pragma unroll
+  for (int u = 0; u < kRows; ++u)
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i)
+      if ((i * lanes + lane) * kVec < r.length && first + u < r.outer)
+        loaded[u][i] = load_vec<X, kVec>(x + u * r.length + i * lanes * kVec);
+  auto own = F::start();  // of row `lane`: the team stores its rows at once
+#pragma unroll
+  for (int u = 0; u < kRows; ++u) {
+    auto result = F::start();
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i)
+      if ((i * lanes + lane) * kVec < r.length)
+#pragma unroll
+        for (int e = 0; e < kVec; ++e) result = F()(result, accumulated(loaded[u][i].at[e]));
+    for (int step = lanes / 2; step > 0; step /= 2) {
+      const auto other = __shfl_xor_sync(kAllLanes, result, step);
+      result = F()(result, decltype(result)(other));
+    }
+    if (lane == u) own = result;
+    if (lanes < kRows && lane == 0 && first + u < r.outer) put<T, false>(r, first + u, result);
+  }
+  if (lanes >= kRows && lane < kRows && first + lane < r.outer) put<T, false>(r, first + lane, own);
+}
+
+/// inner is 1: `chunk` neighbouring rows a block, of any length and alignment, by way of shared memory, which holds
+/// them all; together they begin at a vector. A power of two of neighbouring lanes shares a row.
+template <class X, class T, Fold kFold>
+__device__ __forceinline__ void reduce_staged(const Reduction& r) {
+  using F = Folding<T, kFold>;
+  constexpr int kVec = 16 / sizeof(X), kUnroll = 4;
+  extern __shared__ __align__(16) char shared[];
+  pdl_launch();
+  const int64_t first_row = blockIdx.x * r.chunk;
+  const int rows = int(first_row + r.chunk < r.outer ? r.chunk : r.outer - first_row);
+  const int length = int(r.length), count = rows * length;
+  const X* x = static_cast<const X*>(r.x) + first_row * r.length;
+  X* stage = reinterpret_cast<X*>(shared);
+  pdl_wait();
+  const int whole = count / kVec;
+  for (int i = threadIdx.x; i < whole; i += kUnroll * blockDim.x) {
+    Vec<unsigned, 4> loaded[kUnroll];
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u)
+      if (i + u * blockDim.x < whole)
+        loaded[u] = load_vec<unsigned, 4>(reinterpret_cast<const unsigned*>(x + (i + u * blockDim.x) * kVec));
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u)
+      if (i + u * blockDim.x < whole)
+        store_vec<unsigned, 4>(reinterpret_cast<unsigned*>(stage + (i + u * blockDim.x) * kVec), loaded[u]);
+  }
+  for (int i = whole * kVec + threadIdx.x; i < count; i += blockDim.x) stage[i] = x[i];
+  __syncthreads();
+  int lanes = 1;  // as many threads a row as there are
+  while (lanes < kWarp && lanes * 2 * int(r.chunk) <= blockDim.x) lanes *= 2;
+  for (int first = 0; first < rows; first += blockDim.x / lanes) {
+    const int row = first + threadIdx.x / lanes;
+    auto result = F::start();
+    if (row < rows && sizeof(X) == 2 && length % 2 == 0) {  // by words
+      for (int i = threadIdx.x % lanes * 2; i < length; i += lanes * 2) {
+        const Vec<X, 2> pair = load_vec<X, 2>(stage + row * length + i);
+        result = F()(F()(result, accumulated(pair.at[0])), accumulated(pair.at[1]));
+      }
+    } else if (row < rows) {
+      for (int i = threadIdx.x % lanes; i < length; i += lanes)
+        result = F()(result, accumulated(stage[row * length + i]));
+    }
+    for (int step = lanes / 2; step > 0; step /= 2) {
+      const auto other = __shfl_xor_sync(kAllLanes, result, step);
+      result = F()(result, decltype(result)(other));
+    }
+    if (threadIdx.x % lanes == 0 && row < rows) put<T, false>(r, first_row + row, result);
+  }
+}
+
 /// inner is 1: a block a row, or a chunk of one.
 template <class X, class T, Fold kFold, int kVec, bool kPart>
 __device__ __forceinline__ void reduce_blocks(const Reduction& r) {

@@ -1,6 +1,7 @@
 /// Sums, products, maxima and minima along one axis (or several that are neighbours): kernels/lanes/reduce.cuh.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct ReduceKernels {
   Fold fold = Fold::kSum;
   bool columns = false;  ///< the axis is not the innermost
   int vec = 1;           ///< elements of a load, where shape and addresses allow it; else 1
+  bool staged = false;   ///< rows by way of shared memory too
 };
 /// All kernels that steps of this kind run, or those of them that are wanted.
 KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::string> wanted = {});
@@ -48,6 +50,12 @@ struct ReduceLaunch {
 /// One launch; or two, of which the first writes to a workspace that the second reads. `vec` divides the length of
 /// rows, or the columns.
 std::vector<ReduceLaunch> reduce_launches(const ReduceShape& shape, bool columns, int vec, bool average, int num_sms);
+/// Many short rows, whatever their length, by way of shared memory: faster than elements one by one where vectors do
+/// not divide rows. None for rows that are long or few. x is aligned to kStageAlign.
+std::optional<ReduceLaunch> reduce_staged_launch(const ReduceShape& shape, int element_bytes, bool average,
+                                                 int num_sms);
+inline constexpr int64_t kStageAlign = 16;
+
 /// Reductions along any axes, at a warp a result: for those that are not neighbours.
 struct AxesArgument {
   const void* x = nullptr;

@@ -5,17 +5,36 @@
 #include "backend/cuda/kernels/nest/function.h"
 
 namespace kiln::cuda {
+namespace {
+
+constexpr int64_t kMostRows = 64;  // of threads, which share columns
+constexpr int kShared = 8;         // elements of a column that they hold each
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+std::string columns_entry(int vec, int held) {
+  return held > 0 ? str("softmax_held_", vec, 'x', held) : str("softmax_columns_", vec);
+}
+
+KernelSource columns_source(const SoftmaxKernels& kernels, std::string_view type) {
+  KernelSource source;
+  source.entry = columns_entry(kernels.vec, kernels.held);
+  source.exact_division = false;
+  source.prelude = "#include \"lanes/softmax_columns.cuh\"\n";
+  for (int vec = kernels.vec;; vec = 1) {
+    const std::string arguments = str('(', columns_entry(vec, kernels.held), ", ", type, ", ", vec);
+    source.prelude += kernels.held > 0 ? str("KILN_SOFTMAX_HELD_COLUMNS", arguments, ", ", kernels.held, ")\n")
+                                       : str("KILN_SOFTMAX_COLUMNS", arguments, ")\n");
+    if (vec == 1) return source;
+  }
+}
+
+}  // namespace
 
 KernelSource softmax_source(const SoftmaxKernels& kernels) {
-  KernelSource source;
-  source.prelude = "#include \"lanes/softmax.cuh\"\n";
   const std::string element = str("kiln::", element_name(kernels.dtype));
   const std::string type = kernels.dtype == DType::kF32 ? "float" : element;
-  if (kernels.columns) {
-    source.entry = "softmax_columns";
-    source.prelude += str("KILN_SOFTMAX_COLUMNS(softmax_columns, ", type, ")\n");
-    return source;
-  }
+  if (kernels.columns) return columns_source(kernels, type);
+  KernelSource source;
+  source.prelude = "#include \"lanes/softmax.cuh\"\n";
   source.entry = "softmax_long";
   source.prelude += str("KILN_SOFTMAX_LONG(softmax_long, ", type, ")\n");
   if (const auto& tile = kernels.tile)
@@ -25,19 +44,45 @@ KernelSource softmax_source(const SoftmaxKernels& kernels) {
 }
 
 SoftmaxLaunch softmax_launch(const SoftmaxShape& shape, const RowTile* tile) {
-  SoftmaxLaunch launch{"softmax_columns", {}, {shape.outer, shape.length, shape.inner}};
+  SoftmaxLaunch launch{"softmax_long", {}, {shape.outer, shape.length, shape.inner}};
   if (tile) {
     launch.entry = "softmax_" + tile->name();
     launch.shape = tile->shape(shape.outer, shape.length);
-  } else if (shape.inner == 1) {
-    launch.entry = "softmax_long";
+  } else {
     launch.shape.grid[0] = grid_blocks(shape.outer);
     launch.shape.block[0] = static_cast<uint32_t>(std::clamp<int64_t>((shape.length + 127) / 128 * 32, 32, 1024));
-  } else {
-    launch.shape.grid[0] = grid_blocks(shape.outer * ((shape.inner + 31) / 32));
-    launch.shape.block[0] = 32;
-    launch.shape.block[1] = static_cast<uint32_t>(std::clamp<int64_t>((shape.length + 7) / 8, 1, 32));
   }
+  launch.shape.pdl = true;
+  return launch;
+}
+
+int64_t most_held(int held) { return kMostRows * held; }
+int held_of_columns(int64_t length, int64_t most) {
+  if (most > most_held(kShared)) return 0;
+  if (length != most || length == 0) return kShared;
+  if (length <= kMostHeld) return static_cast<int>(length);  // whole columns: no thread waits for another
+  return static_cast<int>(ceil_div(length, ceil_div(length, kShared)));
+}
+int vector_of_columns(int held, int vec) {
+  constexpr int kMostElements = 64;  // registers of a thread
+  while (held * vec > kMostElements) vec /= 2;
+  return vec;
+}
+
+SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, int vec, int held) {
+  constexpr int64_t kThreads = 128, kMostAcross = 128;
+  constexpr int64_t kManyBlocks = 264;  // multiprocessors of large devices, twice
+  const int64_t vectors = ceil_div(shape.inner, vec),
+                rows = std::clamp<int64_t>(ceil_div(shape.length, held > 0 ? held : kShared), 1, kMostRows);
+  const int64_t least = rows == 1 ? 32 : 8;  // a warp; a line of 128 bytes
+  int64_t across = kMostAcross;
+  const auto blocks = [&] { return shape.outer * ceil_div(vectors, across); };
+  while (across > least && (across * rows > kThreads || across >= 2 * vectors || blocks() < kManyBlocks)) across /= 2;
+  SoftmaxLaunch launch{columns_entry(vec, held), {}, {shape.outer, shape.length, shape.inner}};
+  launch.shape.grid[0] = grid_blocks(blocks());
+  launch.shape.block[0] = static_cast<uint32_t>(across);
+  launch.shape.block[1] = static_cast<uint32_t>(rows);
+  if (rows > 1) launch.shape.shared_bytes = static_cast<uint32_t>(2 * rows * across * vec * 4);
   launch.shape.pdl = true;
   return launch;
 }

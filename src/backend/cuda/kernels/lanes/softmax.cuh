@@ -1,4 +1,4 @@
-// Softmax along rows in registers, along rows that exceed them, and along an axis that is not the innermost.
+// Softmax along rows in registers, and along rows that exceed them.
 #pragma once
 
 #include "lanes/row.cuh"
@@ -74,30 +74,6 @@ __device__ __forceinline__ void softmax_long(const T* x, T* y, int64_t, int64_t 
     to[i] = from_float<T>(exp_from(to_float(from[i]), peak) * share);
 }
 
-/// x, y  (outer, length, inner): threads of a warp take neighbouring lanes; the block's rows of threads share each
-/// lane.
-template <class T>
-__device__ __forceinline__ void softmax_columns(const T* x, T* y, int64_t outer, int64_t length, int64_t inner) {
-  __shared__ Partial parts[32][kWarp];
-  pdl_wait();
-  const int64_t blocks_of_inner = (inner + kWarp - 1) / kWarp;
-  const int64_t column = blockIdx.x % blocks_of_inner * kWarp + threadIdx.x;
-  const int64_t base = blockIdx.x / blocks_of_inner * length * inner + column;
-  const float kLeast = __int_as_float(0xff800000);
-  Partial part{kLeast, 0};
-  if (column < inner)
-    for (int64_t i = threadIdx.y; i < length; i += blockDim.y) part.add(to_float(x[base + i * inner]));
-  parts[threadIdx.y][threadIdx.x] = part;
-  __syncthreads();
-  float peak = kLeast, sum = 0;
-  for (int i = 0; i < blockDim.y; ++i) peak = Greater()(peak, parts[i][threadIdx.x].peak);
-  for (int i = 0; i < blockDim.y; ++i) sum += parts[i][threadIdx.x].under(peak);
-  const float share = 1.0f / sum;
-  if (column < inner)
-    for (int64_t i = threadIdx.y; i < length; i += blockDim.y)
-      y[base + i * inner] = from_float<T>(exp_from(to_float(x[base + i * inner]), peak) * share);
-}
-
 }  // namespace kiln
 
 #define KILN_SOFTMAX_WARPS(entry, T, vec, loads)                                                          \
@@ -111,9 +87,4 @@ __device__ __forceinline__ void softmax_columns(const T* x, T* y, int64_t outer,
 #define KILN_SOFTMAX_LONG(entry, T)                                                                        \
   extern "C" __global__ void __launch_bounds__(1024) entry(const T* x, T* y, int64_t rows, int64_t cols) { \
     kiln::softmax_long<T>(x, y, rows, cols);                                                               \
-  }
-#define KILN_SOFTMAX_COLUMNS(entry, T)                                        \
-  extern "C" __global__ void __launch_bounds__(1024)                          \
-      entry(const T* x, T* y, int64_t outer, int64_t length, int64_t inner) { \
-    kiln::softmax_columns<T>(x, y, outer, length, inner);                     \
   }

@@ -1,4 +1,4 @@
-/// Softmax along one axis: kernels/lanes/softmax.cuh.
+/// Softmax along one axis: kernels/lanes/softmax.cuh and softmax_columns.cuh.
 #pragma once
 
 #include "backend/cuda/device/kernel_source.h"
@@ -17,6 +17,8 @@ struct SoftmaxKernels {
   DType dtype = DType::kF32;
   bool columns = false;
   std::optional<RowTile> tile;
+  int vec = 1;   ///< of columns: elements of a load, where shape and addresses allow it; else 1
+  int held = 0;  ///< of columns: elements that a thread holds in registers; 0: columns of any length
 };
 KernelSource softmax_source(const SoftmaxKernels& kernels);
 
@@ -28,5 +30,14 @@ struct SoftmaxLaunch {
 };
 /// With `tile` the kernel that has it, which takes shapes that the tile holds, in aligned memory; else another.
 SoftmaxLaunch softmax_launch(const SoftmaxShape& shape, const RowTile* tile);
+/// Along columns, in vectors of `vec`, which divides them and to which memory is aligned; of at most most_held(held)
+/// elements.
+SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, int vec, int held);
+inline constexpr int kMostHeld = 32;
+/// What a thread best holds of columns that are `length` long, and `most` at most; and how wide its vectors are where
+/// they could be `vec`.
+int held_of_columns(int64_t length, int64_t most);
+int vector_of_columns(int held, int vec);
+int64_t most_held(int held);
 
 }  // namespace kiln::cuda
