@@ -1,4 +1,5 @@
-/// Pooling, channels first or last. Payload: the window, post_pads, excludes_padding, blend, vec (channels of a load).
+/// Pooling, channels first or last. Payload: the window, post_pads, excludes_padding, blend, vec (channels of a load),
+/// lines (whether there is a kernel for columns that lie together).
 #include "backend/cuda/exec/filter.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
@@ -10,7 +11,7 @@ namespace {
 struct Attributes {
   FilterSpec window;
   Extents post_pads;
-  bool excludes_padding = true;
+  bool excludes_padding = true, lines = false;
   float blend = 0;
   int vec = 1;
   StepTensor x, y;
@@ -46,8 +47,14 @@ class BoundPooling final : public BoundStep {
 
 class LoadedPooling final : public LoadedStep {
  public:
-  LoadedPooling(Attributes a, StepInputs inputs, StepCode code, const Function& function, const Function& plain)
-      : a_(std::move(a)), inputs_(std::move(inputs)), code_(std::move(code)), function_(function), plain_(plain) {}
+  LoadedPooling(Attributes a, int num_sms, StepInputs inputs, StepCode code, const Function& function,
+                const Function& plain)
+      : a_(std::move(a)),
+        num_sms_(num_sms),
+        inputs_(std::move(inputs)),
+        code_(std::move(code)),
+        function_(function),
+        plain_(plain) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
     TRY(a_.window.check(x, y));
@@ -72,15 +79,20 @@ class LoadedPooling final : public LoadedStep {
                                                      0, INT32_MAX));
     }
     const bool vectors = a_.vec > 1 && shape.x.channel == 1 && shape.y.channel == 1 && shape.channels % a_.vec == 0;
-    const PoolLaunch plain = TRY(pool_launch(shape, 1)), fast = TRY(pool_launch(shape, vectors ? a_.vec : 1));
+    const PoolLaunch plain = TRY(pool_launch(shape, 1));
+    std::optional<PoolLaunch> fast;
+    if (vectors) fast = TRY(pool_launch(shape, a_.vec));
+    if (a_.lines) fast = TRY(pool_lines_launch(shape, num_sms_));
     TRY(plain_.check(plain.shape));
-    TRY(function_.check(fast.shape));
+    if (fast) TRY(function_.check(fast->shape));
     const int64_t align = vectors ? int64_t{a_.vec} * bits_of(a_.x.dtype) / 8 : 1;
-    return std::make_unique<BoundPooling>(inputs_, vectors ? function_ : plain_, plain_, align, fast, plain);
+    return std::make_unique<BoundPooling>(inputs_, fast ? function_ : plain_, plain_, align, fast.value_or(plain),
+                                          plain);
   }
 
  private:
   Attributes a_;
+  int num_sms_;
   StepInputs inputs_;
   StepCode code_;
   Function function_, plain_;
@@ -99,15 +111,18 @@ Result<std::unique_ptr<LoadedStep>> load_pooling(const LoadArguments& arguments)
   const int64_t vec = TRY(spec.payload.get_int("vec"));
   TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a pooling loads ", vec, " elements at once"));
   a.vec = static_cast<int>(vec);
+  a.lines = TRY(spec.payload.get_bool("lines"));
+  TRY(require(!a.lines || a.vec == 1, "a pooling of lines loads ", vec, " channels at once"));
   a.x = spec.inputs[0];
   a.y = spec.outputs[0];
   TRY(element_bytes(a.x.dtype));
   TRY(require(!a.window.transposed && a.x.dtype == a.y.dtype, "a pooling from ", a.x.dtype, " to ", a.y.dtype,
               ": the plan is damaged, build it again"));
   StepCode code = TRY(StepCode::load(arguments));
-  const Function function = TRY(code.function(pool_entry(a.vec))), plain = TRY(code.function(pool_entry(1)));
-  return std::make_unique<LoadedPooling>(std::move(a), TRY(StepInputs::upload(arguments)), std::move(code), function,
-                                         plain);
+  const std::string entry = a.lines ? std::string(kPoolLinesEntry) : pool_entry(a.vec);
+  const Function function = TRY(code.function(entry)), plain = TRY(code.function(pool_entry(1)));
+  return std::make_unique<LoadedPooling>(std::move(a), arguments.device.properties().num_multiprocessors,
+                                         TRY(StepInputs::upload(arguments)), std::move(code), function, plain);
 }
 
 }  // namespace kiln::cuda

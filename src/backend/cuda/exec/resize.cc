@@ -9,9 +9,8 @@ namespace kiln::cuda {
 namespace {
 
 struct Kernel {
-  ResizeArgument argument;
+  ResizeLaunch launch;
   Function function;
-  int64_t align;
 };
 
 class BoundResize final : public BoundStep {
@@ -23,14 +22,15 @@ class BoundResize final : public BoundStep {
     const void* x = inputs_.at(0, arguments);
     void* y = arguments.outputs[0];
     size_t i = 0;
-    while (i + 1 < kernels_.size() && !(is_aligned(x, kernels_[i].align) && is_aligned(y, kernels_[i].align))) ++i;
-    ResizeArgument& a = kernels_[i].argument;
+    const auto fits = [&](const ResizeLaunch& l) { return is_aligned(x, l.align) && is_aligned(y, l.align); };
+    while (i + 1 < kernels_.size() && !fits(kernels_[i].launch)) ++i;
+    ResizeArgument& a = kernels_[i].launch.argument;
     a.x = x;
     a.y = y;
     a.index = index_ ? index_->data() : nullptr;
     a.weight = weight_ ? weight_->data() : nullptr;
     void* pointers[] = {&a};
-    return launch(*arguments.stream, kernels_[i].function, resize_shape(a), pointers);
+    return launch(*arguments.stream, kernels_[i].function, kernels_[i].launch.shape, pointers);
   }
 
  private:
@@ -54,13 +54,11 @@ class LoadedResize final : public LoadedStep {
     const auto& resize = *op_.as<ops::Resize>();
     const ResizePlan plan = TRY(plan_resize(resize, from_sizes_, shapes.inputs[0], shapes.outputs[0], x_.format));
     std::vector<Kernel> kernels;
-    const auto add = [&](int width) -> Status {
-      kernels.push_back({plan.in_vectors(resize.mode, width), TRY(code_.function(resize_entry(width))),
-                         int64_t{width} * bits_of(x_.dtype) / 8});
-      return {};
-    };
-    if (width_ > 1 && plan.inner % width_ == 0) TRY(add(width_));
-    TRY(add(1));
+    for (ResizeLaunch& launch :
+         resize_launches(plan, resize.mode, bits_of(x_.dtype) / 8, width_, device_.properties().num_multiprocessors)) {
+      const Function function = TRY(code_.function(launch.entry));
+      kernels.push_back({std::move(launch), function});
+    }
     if (plan.planes == 0) return std::make_unique<BoundResize>(inputs_, nullptr, nullptr, std::move(kernels));
     return std::make_unique<BoundResize>(inputs_, TRY(device_.upload(std::as_bytes(std::span(plan.index)), memory_)),
                                          TRY(device_.upload(std::as_bytes(std::span(plan.weight)), memory_)),

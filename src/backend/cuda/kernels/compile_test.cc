@@ -22,7 +22,8 @@ TEST(PoolKernel, AllCompile) {
   for (const DType type : kTypes)
     for (const PoolKind kind : {PoolKind::kMax, PoolKind::kAverage, PoolKind::kBlend})
       if (can_pool(kind, type)) {
-        COMPILES(pool_source(type, kind, widest(type), std::vector<int64_t>{3, 2}));
+        COMPILES(pool_source(type, kind, widest(type), std::vector<int64_t>{3, 2},
+                             has_window_kernels(type, kind, std::vector<int64_t>{3, 2})));
       }
 }
 TEST(GatherKernel, AllCompile) {
@@ -64,12 +65,53 @@ TEST(ResizePlan, ChannelsLastAreVectors) {
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->planes, 2);
   EXPECT_EQ(plan->inner, 64);
-  const ResizeArgument a = plan->in_vectors(ResizeMode::kLinear, 8);
+  const ResizeArgument a = resize_launches(*plan, ResizeMode::kCubic, 2, 8, 132)[0].argument;
   EXPECT_EQ(a.count, 2u * 10 * 12 * 8);
   EXPECT_EQ(a.strides[2], 64);
   EXPECT_EQ(a.strides[1], 6 * 64);
   EXPECT_EQ(a.plane, 5 * 6 * 64);
-  EXPECT_EQ(plan->in_vectors(ResizeMode::kNearest, 8).strides[2], 8);  // in units
+  EXPECT_EQ(resize_launches(*plan, ResizeMode::kNearest, 2, 8, 132)[0].argument.strides[2],
+            8);  // in units
+}
+TEST(ResizePlan, RowsThatShareRows) {
+  const auto bands_of = [](float scale, int64_t in, int64_t out) {
+    const ops::Resize resize{.mode = ResizeMode::kLinear,
+                             .scales = {1, 1, scale, scale},
+                             .coordinate = CoordinateTransformation::kHalfPixel};
+    return plan_resize(resize, false, Extents{8, 64, in, in}, Extents{8, 64, out, out}, Format::channels_last(4));
+  };
+  const auto twice = bands_of(2, 65, 130);
+  ASSERT_TRUE(twice) << twice.error().message;
+  ASSERT_EQ(twice->bands.size(), 2u);
+  const ResizeBands& four = twice->bands[1];
+  EXPECT_EQ(four.rows, 4);
+  EXPECT_EQ(four.weights % 4, 0);
+  // Rows 4 ... 7 of y lie at 1.75, 2.25, 2.75 and 3.25: between rows 1 and 4 of x.
+  EXPECT_EQ(twice->index[static_cast<size_t>(four.first_rows) + 2], 1);
+  EXPECT_EQ(twice->index[static_cast<size_t>(four.first_rows) + 3], 3);  // more
+  const float* weights = &twice->weight[static_cast<size_t>(four.weights) + 16];
+  EXPECT_EQ(std::vector<float>(weights, weights + 16),
+            (std::vector<float>{0.25F, 0.75F, 0, 0, 0, 0.75F, 0.25F, 0, 0, 0.25F, 0.75F, 0, 0, 0, 0.75F, 0.25F}));
+  const auto launches = resize_launches(*twice, ResizeMode::kLinear, 2, 8, 132);
+  EXPECT_EQ(launches[0].entry, "resize_band_4_8");
+  EXPECT_EQ(launches[0].argument.count, 8u * 33 * 130 * 8);
+  EXPECT_EQ(launches[1].entry, "resize_band_4_1");
+  EXPECT_EQ(resize_launches(*twice, ResizeMode::kLinear, 2, 8, 10'000)[0].entry, "resize_band_1_8") << "few threads";
+  const auto half = bands_of(0.5F, 64, 32);
+  ASSERT_TRUE(half) << half.error().message;
+  EXPECT_EQ(half->bands.size(), 1u) << "four rows of y are eight of x";
+}
+TEST(ResizePlan, ColumnsThatLieTogether) {
+  const ops::Resize twice{.scales = {1, 1, 2, 2}};
+  const auto plan = plan_resize(twice, false, Extents{8, 64, 64, 64}, Extents{8, 64, 128, 128}, Format::linear());
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto launches = resize_launches(*plan, ResizeMode::kNearest, 2, 1, 132);
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0].entry, "resize_lines");
+  EXPECT_EQ(launches[0].align, 16);
+  EXPECT_EQ(launches[0].argument.count, 8u * 64 * 32 * 16);
+  EXPECT_EQ(launches[0].argument.table[2] % 8, 0);
+  EXPECT_EQ(launches[1].entry, "resize_band_4_1");
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ class PoolingTactic final : public Tactic {
     const TensorType& x = cx.graph.input_type(root, 0);
     if (!can_pool(kind_of(op), x.dtype))
       return reject("x is ", x, "; ", op.kind,
-                    " pooling has kernels for f32, f16 and bf16, its maximum for i8, u8 and i32");
+                    " pooling has kernels for f32, f16 and bf16, its maximum "
+                    "for i8, u8 and i32");
     return single_node_region(cx.graph, root);
   }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
@@ -47,8 +48,9 @@ class PoolingTactic final : public Tactic {
     StepDraft draft = cuda_step("pooling");
     draft.payload = window.record();
     draft.payload.set("post_pads", or_all(op.post_pads, axes, 0)).set("excludes_padding", op.average_excludes_padding);
-    draft.payload.set("blend", op.blend).set("vec", vec);
-    draft.binary = TRY(compile_kernel(cx, pool_source(x.dtype, kind_of(op), vec, op.window)));
+    const bool lines = !last && has_window_kernels(x.dtype, kind_of(op), op.window);
+    draft.payload.set("blend", op.blend).set("vec", vec).set("lines", lines);
+    draft.binary = TRY(compile_kernel(cx, pool_source(x.dtype, kind_of(op), vec, op.window, lines)));
     return draft;
   }
 

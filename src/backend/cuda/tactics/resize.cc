@@ -20,7 +20,9 @@ class ResizeTactic final : public Tactic {
     if (!can_resize(op.mode, x.dtype)) return reject("x is ", x, "; linear and cubic take f32, f16 and bf16");
     const auto is_given = [&](size_t i) { return i < node.inputs.size() && node.inputs[i] != ir::ValueId::kNone; };
     if (is_given(2) || is_given(3) || op.coordinate == CoordinateTransformation::kTfCropAndResize)
-      return reject("where y lies in x is computed while running; the kernel's tables are made before");
+      return reject(
+          "where y lies in x is computed while running; the kernel's "
+          "tables are made before");
     Region region{{root}, {node.inputs[0]}, {node.outputs[0]}, {}};
     const Extents in = x.max_extents(), out = cx.graph.type(node.outputs[0]).max_extents();
     for (const Format& format : {Format::linear(), Format::channels_last(x.rank())})
@@ -43,7 +45,12 @@ class ResizeTactic final : public Tactic {
     const int width = vector_width(plan.inner, bits_of(x.dtype) / 8);
     StepDraft draft = cuda_step("resize");
     draft.payload.set("resize", to_record(node.op)).set("from_sizes", has_sizes(node)).set("width", width);
-    draft.binary = TRY(compile_kernel(cx, resize_source(op.mode, x.dtype, width)));
+    std::vector<std::string> wanted;  // where shapes are known, few kernels are; else all
+    if (x.is_static() && cx.graph.type(region.outputs[0]).is_static())
+      for (const ResizeLaunch& launch :
+           resize_launches(plan, op.mode, bits_of(x.dtype) / 8, width, device_of(cx).properties().num_multiprocessors))
+        wanted.push_back(launch.entry);
+    draft.binary = TRY(compile_kernel(cx, resize_source(op.mode, x.dtype, width, wanted)));
     return draft;
   }
 

@@ -20,8 +20,17 @@ bool can_pool(PoolKind kind, DType type) {
 
 std::string pool_entry(int vec) { return str("pool_", vec); }
 
-KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int64_t> window) {
-  constexpr std::string_view kKinds[] = {"kMax", "kAverage", "kBlend"};
+namespace {
+constexpr std::string_view kKinds[] = {"kMax", "kAverage", "kBlend"};
+constexpr int64_t kMostTaps = 9;
+}  // namespace
+
+bool has_window_kernels(DType type, PoolKind kind, std::span<const int64_t> window) {
+  return kind != PoolKind::kBlend && register_name(type) == "float" && window.size() == 2 &&
+         volume(window) <= kMostTaps;
+}
+
+KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int64_t> window, bool lines) {
   const std::string_view held = register_name(type);
   const std::string_view least = held == "float"      ? "__int_as_float(0xff800000)"
                                  : type == DType::kU8 ? "0"
@@ -30,11 +39,13 @@ KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int
   KernelSource source;
   source.entry = pool_entry(vec);
   source.prelude = "#include \"pool/pool.cuh\"\n";
-  constexpr int64_t kMostTaps = 9;
-  if (kind == PoolKind::kMax && held == "float" && vec * bits_of(type) == 128 && window.size() == 2 &&
-      volume(window) <= kMostTaps) {
-    source.prelude +=
-        str("KILN_POOL_WINDOW(", pool_entry(vec), ", ", element_name(type), ", ", window[0], ", ", window[1], ")\n");
+  const std::string kind_name(kKinds[static_cast<size_t>(kind)]);
+  if (lines)
+    source.prelude += str("KILN_POOL_LINES(", kPoolLinesEntry, ", ", element_name(type), ", ", kind_name, ", ",
+                          window[0], ", ", window[1], ")\n");
+  if (vec * bits_of(type) == 128 && has_window_kernels(type, kind, window)) {
+    source.prelude += str("KILN_POOL_WINDOW(", pool_entry(vec), ", ", element_name(type), ", ", kind_name, ", ",
+                          window[0], ", ", window[1], ")\n");
     vec = 1;
   }
   for (;; vec = 1) {
@@ -82,6 +93,26 @@ Result<PoolLaunch> pool_launch(const PoolShape& s, int vec) {
   launch.shape.block[0] = kThreads;
   launch.shape.grid[0] = static_cast<uint32_t>((count + kThreads - 1) / kThreads);
   launch.shape.pdl = true;
+  return launch;
+}
+
+Result<std::optional<PoolLaunch>> pool_lines_launch(const PoolShape& s, int num_sms) {
+  constexpr int64_t kRows = 4,
+                    kManyThreads = 1024;  // of a thread; of a multiprocessor
+  const ConvWindow& w = s.window;
+  const bool is_dense = w.dilation[1] == 1 && w.dilation[2] == 1 && s.x.at[2] == 1 && s.y.at[2] == 1;
+  const auto hits = [&](size_t axis) {  // whether x has a part of every window
+    return w.pad[axis] >= 0 && w.pad[axis] < w.kernel[axis] &&
+           (int64_t{w.out[axis]} - 1) * w.stride[axis] - w.pad[axis] < w.in[axis];
+  };
+  const bool is_picture = hits(1) && hits(2) && w.kernel[0] == 1 && w.in[0] == 1 && w.out[0] == 1;
+  const int64_t bands = (int64_t{w.out[1]} + kRows - 1) / kRows, threads = s.n * s.channels * bands * w.out[2];
+  if (!is_dense || !is_picture || s.x.channel == 1 || threads < kManyThreads * num_sms) return std::nullopt;
+  PoolLaunch launch = TRY(pool_launch(s, 1));
+  launch.argument.rows = w.out[1];
+  launch.argument.walk.axes[2] = divisor_of(bands);
+  launch.argument.walk.count = static_cast<uint32_t>(threads);
+  launch.shape.grid[0] = static_cast<uint32_t>((threads + launch.shape.block[0] - 1) / launch.shape.block[0]);
   return launch;
 }
 

@@ -11,12 +11,14 @@ enum class Pool { kMax, kAverage, kBlend };
 struct Pooling {
   const void* x;
   void* y;
-  Walk walk;                 ///< over y: [images or planes, depth, height, width, vectors of channels]
+  Walk walk;                 ///< over y: [images or planes, depth, height, width, vectors of
+                             ///< channels]
   int64_t x_image, y_image;  ///< strides; of the others, in elements too
   int64_t x_at[3], y_at[3];
   int in[3], kernel[3], stride[3], dilation[3], pad[3], pad_after[3];
   int excludes_padding;
   float blend;
+  int rows;  ///< lines: of y; its walk counts bands of them
 };
 
 /// Numbers are held as float or, of integers, as int.
@@ -119,9 +121,44 @@ __device__ __forceinline__ unsigned greater_of<bf16>(unsigned a, unsigned b) {
   return y;
 }
 
-/// Maxima of pictures, 16 bytes of channels a thread, with a window known to the compiler: all of its loads are on
-/// their way at once. What lies outside is read from the nearest tap inside, which changes no maximum.
+/// Maxima of words of T, element by element; -infinity unless there are any.
 template <class T, int kH, int kW>
+__device__ __forceinline__ Vec<unsigned, 4> greatest_of(const Vec<unsigned, 4> (&loaded)[kH][kW], bool any) {
+  Vec<unsigned, 4> peak = loaded[0][0];
+#pragma unroll
+  for (int i = 0; i < kH; ++i)
+#pragma unroll
+    for (int j = 0; j < kW; ++j)
+#pragma unroll
+      for (int word = 0; word < 4; ++word) peak.at[word] = greater_of<T>(peak.at[word], loaded[i][j].at[word]);
+  if (any) return peak;
+  Vec<T, 16 / sizeof(T)> least;
+#pragma unroll
+  for (int e = 0; e < 16 / sizeof(T); ++e) least.at[e] = from_float<T>(__int_as_float(0xff800000));
+  return *reinterpret_cast<const Vec<unsigned, 4>*>(&least);
+}
+/// Sums of words of T times `share`, element by element.
+template <class T, int kH, int kW>
+__device__ __forceinline__ Vec<float, 16 / sizeof(T)> average_of(const Vec<unsigned, 4> (&loaded)[kH][kW],
+                                                                 float share) {
+  constexpr int kVec = 16 / sizeof(T);
+  Vec<float, kVec> sum = {};
+#pragma unroll
+  for (int i = 0; i < kH; ++i)
+#pragma unroll
+    for (int j = 0; j < kW; ++j) {
+      const auto& words = reinterpret_cast<const Words<T, kVec>&>(loaded[i][j]);
+#pragma unroll
+      for (int e = 0; e < kVec; ++e) sum.at[e] += words[e];
+    }
+#pragma unroll
+  for (int e = 0; e < kVec; ++e) sum.at[e] *= share;
+  return sum;
+}
+
+/// Maxima or averages of pictures, 16 bytes of channels a thread, with a window known to the compiler: all of its loads
+/// are on their way at once. A maximum reads for what lies outside the nearest tap inside, which changes nothing.
+template <class T, Pool kPool, int kH, int kW>
 __device__ __forceinline__ void pool_window(const Pooling& p) {
   constexpr int kVec = 16 / sizeof(T);
   pdl_launch();
@@ -145,30 +182,90 @@ __device__ __forceinline__ void pool_window(const Pooling& p) {
 #pragma unroll
   for (int i = 0; i < kH; ++i)
 #pragma unroll
-    for (int j = 0; j < kW; ++j)
-      if (any) loaded[i][j] = load_vec<unsigned, 4>(reinterpret_cast<const unsigned*>(rows[i] + columns[j]));
-  Vec<unsigned, 4> peak = loaded[0][0];
-#pragma unroll
-  for (int i = 0; i < kH; ++i)
-#pragma unroll
-    for (int j = 0; j < kW; ++j)
-#pragma unroll
-      for (int word = 0; word < 4; ++word) peak.at[word] = greater_of<T>(peak.at[word], loaded[i][j].at[word]);
-  if (!any) {
-    Vec<T, kVec> least;
-#pragma unroll
-    for (int e = 0; e < kVec; ++e) least.at[e] = from_float<T>(__int_as_float(0xff800000));
-    peak = *reinterpret_cast<const Vec<unsigned, 4>*>(&least);
+    for (int j = 0; j < kW; ++j) {
+      const bool inside = i >= h.begin && i < h.end && j >= w.begin && j < w.end;
+      if constexpr (kPool != Pool::kMax) loaded[i][j] = {};
+      if (kPool == Pool::kMax ? any : inside)
+        loaded[i][j] = load_vec<unsigned, 4>(reinterpret_cast<const unsigned*>(rows[i] + columns[j]));
+    }
+  if constexpr (kPool == Pool::kMax) {
+    store_vec<unsigned, 4>(reinterpret_cast<unsigned*>(y), greatest_of<T>(loaded, any));
+  } else {
+    const float count =
+        p.excludes_padding ? float((h.end - h.begin) * (w.end - w.begin)) : float(h.padded) * float(w.padded);
+    store_floats<T, kVec>(y, average_of<T>(loaded, any ? 1.0f / count : 0.0f));
   }
-  store_vec<unsigned, 4>(reinterpret_cast<unsigned*>(y), peak);
+}
+
+/// Maxima, or sums, as they grow.
+template <Pool kPool>
+__device__ __forceinline__ float pooled_with(float value, float next) {
+  if constexpr (kPool != Pool::kMax) return value + next;
+  return __uint_as_float(greater_of<float>(__float_as_uint(value), __float_as_uint(next)));
+}
+
+/// Maxima or averages of pictures whose columns lie together, with a dense window known to the compiler: a thread has a
+/// column of a band of kRows output rows, whose loads are on their way at once. For what lies outside of x the nearest
+/// element is read: it changes no maximum, for x has a part of every window, and averages leave it out.
+template <class T, Pool kPool, int kH, int kW, int kRows>
+__device__ __forceinline__ void pool_lines(const Pooling& p) {
+  pdl_launch();
+  unsigned position = blockIdx.x * blockDim.x + threadIdx.x;
+  if (position >= p.walk.count) return;
+  const int column = int(p.walk.split(3, position)), first = int(p.walk.split(2, position)) * kRows;
+  const int left = column * p.stride[2] - p.pad[2], top = first * p.stride[1] - p.pad[1];
+  const T* x = static_cast<const T*>(p.x) + position * p.x_image;
+  T* y = static_cast<T*>(p.y) + position * p.y_image + first * p.y_at[1] + column;
+  int columns[kW];
+#pragma unroll
+  for (int j = 0; j < kW; ++j) columns[j] = min(max(left + j, 0), p.in[2] - 1);
+  const auto outside = [](int at, int extent) { return unsigned(at) >= unsigned(extent); };
+  pdl_wait();
+  T loaded[kRows][kH][kW];
+#pragma unroll
+  for (int u = 0; u < kRows; ++u)
+#pragma unroll
+    for (int i = 0; i < kH; ++i) {
+      const T* row = x + min(max(top + u * p.stride[1] + i, 0), p.in[1] - 1) * int(p.x_at[1]);
+#pragma unroll
+      for (int j = 0; j < kW; ++j) loaded[u][i][j] = row[columns[j]];
+    }
+#pragma unroll
+  for (int u = 0; u < kRows; ++u) {
+    if (first + u >= p.rows) break;
+    const int from = top + u * p.stride[1];
+    float value = kPool == Pool::kMax ? __int_as_float(0xff800000) : 0.0f;
+#pragma unroll
+    for (int i = 0; i < kH; ++i)
+#pragma unroll
+      for (int j = 0; j < kW; ++j) {
+        const bool counts = kPool == Pool::kMax || !(outside(from + i, p.in[1]) || outside(left + j, p.in[2]));
+        if (counts) value = pooled_with<kPool>(value, to_float(loaded[u][i][j]));
+      }
+    if (kPool != Pool::kMax) {
+      const bool is_whole = from >= 0 && from + kH <= p.in[1] && left >= 0 && left + kW <= p.in[2];
+      if (is_whole) {
+        value *= 1.0f / (kH * kW);
+      } else {
+        const Taps h(p, 1, first + u), w(p, 2, column);
+        value /= p.excludes_padding ? (h.end - h.begin) * (w.end - w.begin) : h.padded * w.padded;
+      }
+    }
+    y[u * int(p.y_at[1])] = from_float<T>(value);
+  }
 }
 
 }  // namespace kiln
 
-#define KILN_POOL_WINDOW(entry, T, height, width)                                                    \
+#define KILN_POOL_LINES(entry, T, kind, height, width)                                               \
+  extern "C" __global__ void __launch_bounds__(128) entry(const __grid_constant__ kiln::Pooling p) { \
+    using namespace kiln;                                                                            \
+    pool_lines<T, Pool::kind, height, width, 4>(p);                                                  \
+  }
+#define KILN_POOL_WINDOW(entry, T, kind, height, width)                                              \
   extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Pooling p) { \
     using namespace kiln;                                                                            \
-    pool_window<T, height, width>(p);                                                                \
+    pool_window<T, Pool::kind, height, width>(p);                                                    \
   }
 #define KILN_POOL(entry, T, A, least, kind, vec)                                                     \
   extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Pooling p) { \

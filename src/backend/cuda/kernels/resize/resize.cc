@@ -8,6 +8,27 @@ namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kThreads = 128;
+struct BandExtents {
+  int rows, span;
+};
+constexpr BandExtents kBands[] = {{1, 2}, {4, 4}};  // the second where x grows to twice its rows or more
+
+constexpr int kRowsOfNearest = 4;
+constexpr size_t kTableAlign = 8;  // tables are loaded by vectors
+
+std::string entry_of(int width) { return str("resize_", width); }
+std::string band_entry(int width, int rows) { return str("resize_band_", rows, '_', width); }
+constexpr std::string_view kLinesEntry = "resize_lines";
+/// Neighbouring columns of a thread where columns lie together.
+int pack_of(ResizeMode mode, int element_bytes) {
+  return mode == ResizeMode::kNearest ? std::min(8, 16 / element_bytes) : 4;
+}
+std::string unit_of(int bytes) { return bytes == 16 ? "Unit16" : str("uint", 8 * bytes, "_t"); }
+
+void align_tables(ResizePlan& plan) {
+  while (plan.index.size() % kTableAlign != 0) plan.index.push_back(0);
+  while (plan.weight.size() % kTableAlign != 0) plan.weight.push_back(0);
+}
 
 /// Appends an axis's taps, tap t of output i at t * out + i. Returns how many taps an output has.
 int append_taps(const ops::Resize& resize, int64_t in, int64_t out, const ResizeSpan& span, ResizePlan& plan) {
@@ -28,6 +49,34 @@ int append_taps(const ops::Resize& resize, int64_t in, int64_t out, const Resize
   return per_output;
 }
 
+/// Tables of bands along out[1], from those of its taps. Whether the rows of a band lie as near together as they must.
+bool append_bands(ResizePlan& plan, int rows, int span) {
+  const auto out = static_cast<size_t>(plan.out[1]), table = static_cast<size_t>(plan.argument.table[1]);
+  const auto band_rows = static_cast<size_t>(rows), band_span = static_cast<size_t>(span);
+  std::vector<int32_t> first_rows;  // and how many more
+  std::vector<float> weights;
+  for (size_t first = 0; first < out; first += band_rows) {
+    const int32_t from = plan.index[table + first];
+    int32_t more = 0;
+    std::vector<float> band(band_rows * band_span, 0.0F);
+    for (size_t row = first; row < std::min(first + band_rows, out); ++row)
+      for (const size_t tap : {table + row, table + out + row}) {
+        const int32_t at = plan.index[tap] - from;
+        if (plan.weight[tap] == 0) continue;
+        if (at < 0 || at >= span) return false;
+        more = std::max(more, at);
+        band[(row - first) * band_span + static_cast<size_t>(at)] += plan.weight[tap];
+      }
+    first_rows.insert(first_rows.end(), {from, more});
+    weights.insert(weights.end(), band.begin(), band.end());
+  }
+  align_tables(plan);
+  plan.bands.push_back({rows, span, static_cast<int32_t>(plan.index.size()), static_cast<int32_t>(plan.weight.size())});
+  plan.index.insert(plan.index.end(), first_rows.begin(), first_rows.end());
+  plan.weight.insert(plan.weight.end(), weights.begin(), weights.end());
+  return true;
+}
+
 }  // namespace
 
 bool can_resize(ResizeMode mode, DType type) {
@@ -35,18 +84,30 @@ bool can_resize(ResizeMode mode, DType type) {
   return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16;
 }
 
-std::string resize_entry(int width) { return str("resize_", width); }
-
-KernelSource resize_source(ResizeMode mode, DType type, int width) {
+KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<const std::string> wanted) {
   KernelSource source;
-  source.entry = resize_entry(width);
   source.prelude = "#include \"resize/resize.cuh\"\n";
+  // `blocks` of a multiprocessor at least: what registers a thread may have.
+  const auto add = [&](const std::string& entry, const std::string& call, int blocks = 1) {
+    if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) return;
+    source.prelude += str("KILN_RESIZE(", entry, ", ", blocks, ", (", call, "))\n");
+    if (source.entry.empty()) source.entry = entry;
+  };
+  const int element = bits_of(type) / 8, pack = pack_of(mode, element);
+  const bool nearest = mode == ResizeMode::kNearest;
+  if (nearest && pack > 1)
+    add(std::string(kLinesEntry), str("resize_nearest_band<", unit_of(element), ", ", pack, ", ", kRowsOfNearest, '>'));
+  if (mode == ResizeMode::kLinear)
+    add(std::string(kLinesEntry),
+        str("resize_lines<", element_name(type), ", ", pack, ", ", kBands[1].rows, ", ", kBands[1].span, '>'), 6);
   for (;; width = 1) {
-    const int bytes = bits_of(type) / 8 * width;
-    const std::string unit = bytes == 16 ? "Unit16" : str("uint", 8 * bytes, "_t");
-    const std::string call = mode == ResizeMode::kNearest ? str("(resize_nearest<", unit, ">)")
-                                                          : str("(resize_taps<", element_name(type), ", ", width, ">)");
-    source.prelude += str("KILN_RESIZE(", resize_entry(width), ", ", call, ")\n");
+    const std::string unit = unit_of(element * width), vector = str(element_name(type), ", ", width);
+    add(entry_of(width), nearest ? str("resize_nearest<", unit, '>') : str("resize_taps<", vector, '>'));
+    if (nearest)
+      add(band_entry(width, kRowsOfNearest), str("resize_nearest_band<", unit, ", 1, ", kRowsOfNearest, '>'));
+    if (mode == ResizeMode::kLinear)
+      for (const auto& [rows, span] : kBands)
+        add(band_entry(width, rows), str("resize_band<", vector, ", ", rows, ", ", span, '>'));
     if (width == 1) return source;
   }
 }
@@ -86,6 +147,7 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::
   int64_t stride = plan.inner;
   for (int i = 2; i >= 0; --i) {  // those that are there stand at the back
     const int position = last - 1 - (2 - i);
+    align_tables(plan);
     a.table[i] = static_cast<int32_t>(plan.index.size());
     if (position < first) {
       plan.index.push_back(0);
@@ -99,29 +161,81 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::
     stride *= in[axis];
   }
   a.plane = stride;
+  if (resize.mode == ResizeMode::kLinear && a.taps[0] == 1 && a.taps[1] == 2 && a.taps[2] == 2)
+    for (const auto& [rows, span] : kBands)
+      if (!append_bands(plan, rows, span)) break;
   return plan;
 }
 
-ResizeArgument ResizePlan::in_vectors(ResizeMode mode, int width) const {
-  ResizeArgument a = argument;
-  if (planes == 0) return a;
-  a.count = static_cast<uint32_t>(planes * out[0] * out[1] * out[2] * (inner / width));
-  a.inner = divisor_of(inner / width);
-  for (size_t i = 0; i < 3; ++i) a.out[i] = divisor_of(out[i]);
-  a.width = width;
-  if (mode != ResizeMode::kNearest) return a;
-  a.width = 1;  // offsets count units
-  a.plane /= width;
-  for (int64_t& stride : a.strides) stride /= width;
-  return a;
+namespace {
+
+/// Whether threads that have `rows` rows each are enough to fill a device; `across` of them share a band.
+bool are_many(const ResizePlan& plan, int64_t rows, int64_t across, int num_sms) {
+  constexpr int64_t kManyThreads = 1024;  // of a multiprocessor: below, more of
+                                          // them count for more than their work
+  return plan.planes * plan.out[0] * ((plan.out[1] + rows - 1) / rows) * across >= kManyThreads * num_sms;
 }
 
-LaunchShape resize_shape(const ResizeArgument& argument) {
-  LaunchShape shape;
-  shape.block[0] = kThreads;
-  shape.grid[0] = static_cast<uint32_t>((argument.count + kThreads - 1) / kThreads);
-  shape.pdl = true;
-  return shape;
+/// A launch of threads that have a band each, or a row; `across` of them share it.
+ResizeLaunch launch_of(const ResizePlan& plan, std::string entry, int64_t bands, int64_t across) {
+  ResizeLaunch launch{std::move(entry), {}, plan.argument};
+  ResizeArgument& a = launch.argument;
+  a.bands = divisor_of(bands);
+  for (size_t i = 0; i < 3; ++i) a.out[i] = divisor_of(plan.out[i]);
+  a.count = static_cast<uint32_t>(plan.planes * plan.out[0] * bands * across);
+  launch.shape.block[0] = kThreads;
+  launch.shape.grid[0] = static_cast<uint32_t>((a.count + kThreads - 1) / kThreads);
+  launch.shape.pdl = true;
+  return launch;
+}
+
+/// In vectors of `width`; 1 where columns lie together.
+ResizeLaunch launch_of(const ResizePlan& plan, ResizeMode mode, int element_bytes, int width, int num_sms) {
+  const int64_t across = plan.out[2] * (plan.inner / width);
+  const ResizeBands* bands = nullptr;
+  const ResizeBands nearest{kRowsOfNearest, 0, 0, 0};
+  if (mode == ResizeMode::kNearest && are_many(plan, kRowsOfNearest, across, num_sms)) bands = &nearest;
+  for (const ResizeBands& some : plan.bands)
+    if (some.rows == 1 || are_many(plan, some.rows, across, num_sms)) bands = &some;
+  ResizeLaunch launch =
+      bands ? launch_of(plan, band_entry(width, bands->rows), (plan.out[1] + bands->rows - 1) / bands->rows, across)
+            : launch_of(plan, entry_of(width), plan.out[1], across);
+  ResizeArgument& a = launch.argument;
+  if (bands) a.first_rows = bands->first_rows, a.band_weights = bands->weights;
+  a.inner = divisor_of(plan.inner / width);
+  a.width = width;
+  if (mode == ResizeMode::kNearest) {
+    a.width = 1;  // offsets count units
+    a.plane /= width;
+    for (int64_t& stride : a.strides) stride /= width;
+  }
+  launch.align = int64_t{width} * element_bytes;
+  return launch;
+}
+
+}  // namespace
+
+std::vector<ResizeLaunch> resize_launches(const ResizePlan& plan, ResizeMode mode, int element_bytes, int width,
+                                          int num_sms) {
+  if (plan.planes == 0) {
+    ResizeLaunch nothing{entry_of(1), {}, {}};
+    nothing.shape.grid[0] = 0;
+    return {nothing};
+  }
+  std::vector<ResizeLaunch> launches;
+  const int pack = pack_of(mode, element_bytes), rows = kRowsOfNearest;
+  const bool has_bands = mode == ResizeMode::kNearest ? pack > 1 : plan.bands.size() == std::size(kBands);
+  if (const int64_t packs = plan.out[2] / pack;
+      plan.inner == 1 && has_bands && plan.out[2] % pack == 0 && are_many(plan, rows, packs, num_sms)) {
+    launches.push_back(launch_of(plan, std::string(kLinesEntry), (plan.out[1] + rows - 1) / rows, packs));
+    ResizeArgument& a = launches.back().argument;
+    a.inner = divisor_of(packs);
+    if (!plan.bands.empty()) a.first_rows = plan.bands.back().first_rows, a.band_weights = plan.bands.back().weights;
+    launches.back().align = int64_t{pack} * element_bytes;
+  }
+  if (width > 1 && plan.inner % width == 0) launches.push_back(launch_of(plan, mode, element_bytes, width, num_sms));
+  launches.push_back(launch_of(plan, mode, element_bytes, 1, num_sms));
+  return launches;
 }
 
 }  // namespace kiln::cuda

@@ -16,9 +16,8 @@ namespace kiln::cuda {
 
 /// Nearest takes any type of whole bytes, the others f32, f16 and bf16.
 bool can_resize(ResizeMode mode, DType type);
-/// The kernels resize_<width>, of that many elements a thread, and resize_1.
-KernelSource resize_source(ResizeMode mode, DType type, int width);
-std::string resize_entry(int width);
+/// All kernels of `width` elements a load, and of one; or those of them that are wanted.
+KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<const std::string> wanted = {});
 
 /// What kernels take: kernels/resize/resize.cuh declares it, byte for byte.
 struct ResizeArgument {
@@ -31,21 +30,35 @@ struct ResizeArgument {
   int64_t plane = 0;
   int64_t strides[3] = {0, 0, 0};
   int32_t width = 1;
+  Divisor bands;
+  int32_t first_rows = 0, band_weights = 0;
+};
+/// How bilinear sampling shares rows of x: `rows` of y, which need `span` rows of x at most. Where its tables are.
+struct ResizeBands {
+  int rows, span;
+  int32_t first_rows, weights;
 };
 struct ResizePlan {
   std::vector<int32_t> index;
   std::vector<float> weight;
   int64_t planes = 1, inner = 1;  ///< axes before and behind the resized ones
   int64_t out[3] = {1, 1, 1};
-  ResizeArgument argument;  ///< but for what a width decides
-
-  /// In vectors of `width`, which divides `inner`.
-  ResizeArgument in_vectors(ResizeMode mode, int width) const;
+  ResizeArgument argument;         ///< but for what a width decides
+  std::vector<ResizeBands> bands;  ///< the most rows last; none but for two taps
+                                   ///< along the last two axes
 };
+struct ResizeLaunch {
+  std::string entry;
+  LaunchShape shape;
+  ResizeArgument argument;
+  int64_t align = 1;  ///< that x and y need
+};
+/// The fastest first; the last takes any address. In vectors of `width` channels where it divides `inner`.
+std::vector<ResizeLaunch> resize_launches(const ResizePlan& plan, ResizeMode mode, int element_bytes, int width,
+                                          int num_sms);
 /// `in` and `out` are the tensor's own extents, whatever the format. `from_sizes`: the op has its sizes input, so that
 /// scales follow from the extents. kUnsupported along more than three axes, and for 2^31 outputs.
 Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::span<const int64_t> in,
                                std::span<const int64_t> out, const Format& format);
-LaunchShape resize_shape(const ResizeArgument& argument);
 
 }  // namespace kiln::cuda
