@@ -3,6 +3,8 @@
 #include "backend/cuda/kernels/move/slice.h"
 
 #include "backend/cuda/exec/move_step.h"
+#include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/lanes/tile.h"
 
 namespace kiln::cuda {
 namespace {
@@ -56,38 +58,49 @@ class Planner final : public MovePlanner {
 /// A slice that may leave its source.
 class BoundSliceStep final : public BoundStep {
  public:
-  BoundSliceStep(const StepInputs& inputs, const Function& function, const BoundSlice& slice)
-      : inputs_(inputs), function_(function), slice_(slice) {}
+  struct Kernel {
+    SliceLaunch launch;
+    Function function;
+  };
+  BoundSliceStep(const StepInputs& inputs, std::vector<Kernel> kernels)
+      : inputs_(inputs), kernels_(std::move(kernels)) {}
   Status run(const RunArguments& arguments) override {
-    return slice_.run(*arguments.stream, function_, inputs_.at(0, arguments),
-                      inputs_.size() > 1 ? inputs_.at(1, arguments) : nullptr, arguments.outputs[0]);
+    const void *from = inputs_.at(0, arguments), *fill = inputs_.size() > 1 ? inputs_.at(1, arguments) : nullptr;
+    void* to = arguments.outputs[0];
+    size_t i = 0;
+    const auto fits = [&](const SliceLaunch& l) { return is_aligned(from, l.align) && is_aligned(to, l.align); };
+    while (i + 1 < kernels_.size() && !fits(kernels_[i].launch)) ++i;
+    return kernels_[i].launch.run(*arguments.stream, kernels_[i].function, from, fill, to);
   }
 
  private:
   const StepInputs& inputs_;
-  const Function& function_;
-  BoundSlice slice_;
+  std::vector<Kernel> kernels_;
 };
 
 class LoadedSlice final : public LoadedStep {
  public:
-  LoadedSlice(SliceMode mode, const Format& format, StepInputs inputs, StepCode code, const Function& function)
-      : mode_(mode), format_(format), inputs_(std::move(inputs)), code_(std::move(code)), function_(function) {}
+  LoadedSlice(SliceMode mode, const StepTensor& x, StepInputs inputs, StepCode code)
+      : mode_(mode), x_(x), inputs_(std::move(inputs)), code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const auto [starts, strides] = TRY(range_of(shapes));
-    const BoundSlice slice(mode_, in_memory_order(format_, shapes.inputs[0]),
-                           in_memory_order(format_, shapes.outputs[0]), in_memory_order(format_, starts),
-                           in_memory_order(format_, strides));
-    TRY(function_.check(slice.shape()));
-    return std::make_unique<BoundSliceStep>(inputs_, function_, slice);
+    const auto ordered = [&](const Extents& extents) { return in_memory_order(x_.format, extents); };
+    const Extents from = ordered(shapes.inputs[0]), to = ordered(shapes.outputs[0]);
+    const Extents first = ordered(starts), steps = ordered(strides);
+    std::vector<BoundSliceStep::Kernel> kernels;
+    for (SliceLaunch& launch : slice_launches({mode_, from, to, first, steps}, bits_of(x_.dtype) / 8)) {
+      const Function function = TRY(code_.function(launch.entry));
+      TRY(function.check(launch.shape));
+      kernels.push_back({std::move(launch), function});
+    }
+    return std::make_unique<BoundSliceStep>(inputs_, std::move(kernels));
   }
 
  private:
   SliceMode mode_;
-  Format format_;
+  StepTensor x_;
   StepInputs inputs_;
   StepCode code_;
-  Function function_;
 };
 
 }  // namespace
@@ -100,9 +113,8 @@ Result<std::unique_ptr<LoadedStep>> load_slice(const LoadArguments& arguments) {
   if (static_cast<SliceMode>(mode) == SliceMode::kStrictBounds)
     return make_move_loader(arguments, bytes, std::make_unique<Planner>(x.format));
   StepCode code = TRY(StepCode::load(arguments));
-  const Function function = TRY(code.function("slice"));
-  return std::make_unique<LoadedSlice>(static_cast<SliceMode>(mode), x.format, TRY(StepInputs::upload(arguments)),
-                                       std::move(code), function);
+  return std::make_unique<LoadedSlice>(static_cast<SliceMode>(mode), x, TRY(StepInputs::upload(arguments)),
+                                       std::move(code));
 }
 
 }  // namespace kiln::cuda

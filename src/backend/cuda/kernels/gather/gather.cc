@@ -79,13 +79,17 @@ Result<GatherLaunch> gather_launch(const ops::Gather& gather, int element_bytes,
   const int64_t row = plan.row / widening, count = plan.batches * plan.outer * plan.picks * row;
   launch.shape.block[0] = kThreads;
   launch.shape.pdl = true;
-  launch.shape.grid[0] = grid_blocks((count + kThreads - 1) / kThreads);
+  constexpr int64_t kUnroll = 4, kMany = 1 << 18;  // of gather_rows; units that fill a device with such threads
+  const bool several = gather.mode == GatherMode::kDefault && count >= kMany;
+  const int64_t per_block = several ? kUnroll * kThreads : kThreads;
+  launch.shape.grid[0] = grid_blocks((count + per_block - 1) / per_block);
   if (count == 0) return launch;
   if (count > kMost || std::ranges::any_of(plan.extents, [](int64_t e) { return e > kMost; }))
     return error(Code::kUnsupported, "a gather of ", count, " units of ", launch.unit_bytes,
                  " bytes; 2^31 are too many");
   GatherArgument& a = launch.argument;
   a.count = static_cast<uint32_t>(count);
+  a.step = several ? static_cast<uint32_t>(kThreads) : 0;
   a.row = divisor_of(row);
   a.picks = divisor_of(plan.picks);
   a.outer = divisor_of(plan.outer);

@@ -15,6 +15,7 @@ struct Gather {
   const void *data, *indices;
   void* y;
   unsigned count;             ///< units of y
+  unsigned step;              ///< rows: from one unit of a thread to its next; 0: it has one
   Divisor row, picks, outer;  ///< y is [batch, outer, picks, row]
   int64_t data_batch, index_batch;
   int64_t extent;  ///< of the axis
@@ -39,17 +40,39 @@ __device__ __forceinline__ void put(const Gather& g, unsigned at, bool inside, i
   static_cast<Unit*>(g.y)[at] = value;
 }
 
-/// y[e, a, i, b] = data[e, a, indices[e, i], b]
+/// y[e, a, i, b] = data[e, a, indices[e, i], b]. A thread has up to kUnroll units, g.step apart: their indices are on
+/// their way at once, and then their data.
 template <class Unit, class Index>
 __device__ __forceinline__ void gather_rows(const Gather& g, int64_t* fault) {
-  const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
-  if (at >= g.count) return;
-  const unsigned slice = g.row.quotient(at), b = at - slice * g.row.extent;
-  const unsigned ea = g.picks.quotient(slice), i = slice - ea * g.picks.extent;
-  const unsigned e = g.outer.quotient(ea), a = ea - e * g.outer.extent;
+  constexpr int kUnroll = 4;
+  const unsigned first = blockIdx.x * (g.step ? kUnroll * blockDim.x : blockDim.x) + threadIdx.x;
+  int64_t index_at[kUnroll], from[kUnroll], picked[kUnroll];
+  bool live[kUnroll];
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) {
+    const unsigned at = first + u * g.step;
+    live[u] = at < g.count && (u == 0 || g.step);
+    if (!live[u]) continue;
+    const unsigned slice = g.row.quotient(at), b = at - slice * g.row.extent;
+    const unsigned ea = g.picks.quotient(slice), i = slice - ea * g.picks.extent;
+    const unsigned e = g.outer.quotient(ea), a = ea - e * g.outer.extent;
+    index_at[u] = e * g.index_batch + i;
+    from[u] = e * g.data_batch + a * g.extent * g.row.extent + b;
+  }
   pdl_wait();
-  const int64_t picked = resolve(static_cast<const Index*>(g.indices)[e * g.index_batch + i], g.extent, fault);
-  put<Unit>(g, at, picked >= 0, e * g.data_batch + (a * g.extent + picked) * g.row.extent + b);
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u)
+    if (live[u]) picked[u] = static_cast<const Index*>(g.indices)[index_at[u]];
+  Unit values[kUnroll] = {};
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) {
+    if (!live[u]) continue;
+    picked[u] = resolve(picked[u], g.extent, fault);
+    if (picked[u] >= 0) values[u] = static_cast<const Unit*>(g.data)[from[u] + picked[u] * g.row.extent];
+  }
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u)
+    if (live[u]) static_cast<Unit*>(g.y)[first + u * g.step] = values[u];
 }
 
 /// y[i] = data[i with i[axis] replaced by indices[i]]

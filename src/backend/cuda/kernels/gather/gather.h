@@ -16,7 +16,7 @@ namespace kiln::cuda {
 struct GatherArgument {
   const void *data = nullptr, *indices = nullptr;
   void* y = nullptr;
-  uint32_t count = 0;
+  uint32_t count = 0, step = 0;
   Divisor row, picks, outer;
   int64_t data_batch = 0, index_batch = 0;
   int64_t extent = 1;

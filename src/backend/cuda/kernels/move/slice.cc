@@ -1,50 +1,122 @@
 #include "backend/cuda/kernels/move/slice.h"
 
-#include <utility>
+#include <algorithm>
 
 namespace kiln::cuda {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+constexpr int64_t kFar = int64_t{1} << 29;  // coordinates and counts of 32 bits stay below
+constexpr int kVectorBytes = 16;
+
+int64_t blocks_of(uint64_t count) { return static_cast<int64_t>((count + kThreads - 1) / kThreads); }
+std::string band_entry(int unit_bytes) { return str("slice_band_", unit_bytes); }
+int rows_of_band(int unit_bytes) { return unit_bytes < 4 ? 8 : 4; }
+
+/// One axis of the source and of the target.
+struct Axis {
+  int64_t from, to, start, step, stride;
+  bool is_whole() const { return from == to && start == 0 && step == 1; }
+};
+/// Two whole axes are one.
+std::vector<Axis> merged_axes(const SliceShape& s) {
+  const Extents strides = row_major_strides(s.from);
+  std::vector<Axis> axes;
+  for (size_t i = 0; i < s.to.size(); ++i) {
+    const Axis axis{s.from[i], s.to[i], s.starts[i], s.strides[i], strides[i]};
+    if (!axes.empty() && axis.is_whole() && axes.back().is_whole())
+      axes.back() = {axes.back().from * axis.from, axes.back().to * axis.to, 0, 1, axis.stride};
+    else
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
+SliceLaunch wide_launch(const SliceShape& s, const std::vector<Axis>& axes) {
+  SliceArgument a;
+  a.walk.count = static_cast<uint64_t>(volume(s.to));
+  a.walk.rank = static_cast<int32_t>(axes.size());
+  a.mode = static_cast<int32_t>(s.mode);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    a.axes[i] = {axes[i].from, axes[i].start, axes[i].step, axes[i].stride};
+    a.walk.axes[i] = static_cast<uint64_t>(axes[i].to);
+  }
+  SliceLaunch launch{"slice", {}, 1, a};
+  launch.shape.block[0] = kThreads;
+  launch.shape.grid[0] = grid_blocks(blocks_of(a.walk.count));
+  launch.shape.pdl = true;
+  return launch;
+}
+
+/// In units of `unit_bytes`; none where 32 bits are too few, or there are no two axes.
+std::optional<SliceLaunch> band_launch(const SliceShape& s, std::vector<Axis> axes, int element_bytes, int unit_bytes) {
+  const int64_t widening = unit_bytes / element_bytes;
+  if (axes.size() < 2 || volume(s.to) == 0) return std::nullopt;
+  if (widening > 1 && (!axes.back().is_whole() || axes.back().to % widening != 0)) return std::nullopt;
+  for (Axis& axis : axes) axis.stride /= widening;  // all but the innermost are multiples of its extent
+  axes.back().from /= widening;
+  axes.back().to /= widening;
+  axes.back().stride = 1;
+  BandSliceArgument a;
+  a.rank = static_cast<int32_t>(axes.size());
+  a.mode = static_cast<int32_t>(s.mode);
+  const size_t band = axes.size() - 2;
+  int64_t count = 1;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Axis& axis = axes[i];
+    const auto is_far = [](int64_t at) { return at <= -kFar || at >= kFar; };
+    if (is_far(axis.from) || is_far(axis.to) || is_far(axis.start) || is_far(axis.step) ||
+        is_far(axis.start + axis.step * (axis.to - 1)))
+      return std::nullopt;
+    const int rows = i == band ? rows_of_band(unit_bytes) : 1;
+    a.axes[i] = divisor_of((axis.to + rows - 1) / rows);
+    a.extents[i] = static_cast<int32_t>(axis.from);
+    a.starts[i] = static_cast<int32_t>(axis.start);
+    a.steps[i] = static_cast<int32_t>(axis.step);
+    a.strides[i] = axis.stride;
+    if (__builtin_mul_overflow(count, static_cast<int64_t>(a.axes[i].extent), &count) || is_far(count))
+      return std::nullopt;
+  }
+  a.rows = static_cast<int32_t>(axes[band].to);
+  a.count = static_cast<uint32_t>(count);
+  SliceLaunch launch{band_entry(unit_bytes), {}, unit_bytes, a};
+  launch.shape.block[0] = kThreads;
+  launch.shape.grid[0] = grid_blocks(blocks_of(a.count));
+  launch.shape.pdl = true;
+  return launch;
+}
+
+}  // namespace
 
 KernelSource slice_source(int element_bytes) {
+  const std::string element = str("uint", 8 * element_bytes, "_t");
   KernelSource source;
   source.entry = "slice";
-  source.prelude = str("#include \"move/slice.cuh\"\nKILN_SLICE(slice, uint", 8 * element_bytes, "_t)\n");
+  source.prelude =
+      str("#include \"move/slice.cuh\"\nKILN_SLICE(slice, ", element, ")\nKILN_SLICE_BAND(", band_entry(element_bytes),
+          ", ", element, ", ", element, ")\nKILN_SLICE_BAND(", band_entry(kVectorBytes), ", Unit16, ", element, ")\n");
   return source;
 }
 
-BoundSlice::BoundSlice(SliceMode mode, std::span<const int64_t> from, std::span<const int64_t> to,
-                       std::span<const int64_t> starts, std::span<const int64_t> strides) {
-  constexpr uint32_t kThreads = 256;
-  const Extents steps = row_major_strides(from);
-  WideWalkArgument& walk = argument_.walk;
-  walk.count = static_cast<uint64_t>(volume(to));
-  walk.rank = 0;
-  argument_.mode = static_cast<int32_t>(mode);
-  for (size_t i = 0; i < to.size(); ++i) {
-    const bool whole = from[i] == to[i] && starts[i] == 0 && strides[i] == 1;
-    const bool merges = walk.rank > 0 && whole &&
-                        argument_.axes[walk.rank - 1].extent == static_cast<int64_t>(walk.axes[walk.rank - 1]) &&
-                        argument_.axes[walk.rank - 1].start == 0 && argument_.axes[walk.rank - 1].step == 1;
-    if (merges) {  // two whole axes are one
-      Axis& before = argument_.axes[walk.rank - 1];
-      before.extent *= from[i];
-      before.stride = steps[i];
-      walk.axes[walk.rank - 1] *= static_cast<uint64_t>(to[i]);
-      continue;
-    }
-    argument_.axes[walk.rank] = {from[i], starts[i], strides[i], steps[i]};
-    walk.axes[walk.rank++] = static_cast<uint64_t>(to[i]);
-  }
-  shape_.block[0] = kThreads;
-  shape_.grid[0] = grid_blocks(static_cast<int64_t>((walk.count + kThreads - 1) / kThreads));
-  shape_.pdl = true;
+std::vector<SliceLaunch> slice_launches(const SliceShape& shape, int element_bytes) {
+  const std::vector<Axis> axes = merged_axes(shape);
+  std::vector<SliceLaunch> launches;
+  for (const int unit : {kVectorBytes, element_bytes})
+    if (auto launch = band_launch(shape, axes, element_bytes, unit)) launches.push_back(std::move(*launch));
+  launches.push_back(wide_launch(shape, axes));
+  return launches;
 }
 
-Status BoundSlice::run(const Stream& stream, const Function& function, const void* from, const void* fill, void* to) {
-  argument_.from = from;
-  argument_.to = to;
-  argument_.fill = fill;
-  void* arguments[] = {&argument_};
-  return launch(stream, function, shape_, arguments);
+Status SliceLaunch::run(const Stream& stream, const Function& function, const void* from, const void* fill, void* to) {
+  return std::visit(
+      [&](auto& a) {
+        a.from = from;
+        a.to = to;
+        a.fill = fill;
+        void* arguments[] = {&a};
+        return launch(stream, function, shape, arguments);
+      },
+      argument);
 }
 
 }  // namespace kiln::cuda

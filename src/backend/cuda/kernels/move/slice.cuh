@@ -35,6 +35,91 @@ __device__ __forceinline__ int64_t coordinate(int mode, int64_t i, int64_t exten
   return at < extent ? at : period - at;
 }
 
+/// The same in 32 bits. kernels/move/slice.h has it too.
+struct BandSlice {
+  unsigned count;          ///< threads
+  int rank, mode;          ///< at least two axes
+  Divisor axes[kMaxAxes];  ///< of the target, in units; the last but one in bands
+  const void* from;
+  void* to;
+  const void* fill;                                          ///< one element; null: zeros
+  int extents[kMaxAxes], starts[kMaxAxes], steps[kMaxAxes];  ///< of the source
+  int64_t strides[kMaxAxes];
+  int rows;  ///< of the target, along the last axis but one
+};
+__device__ __forceinline__ int coordinate_of(int mode, int i, int extent) {
+  if (unsigned(i) < unsigned(extent)) return i;
+  if (mode == kFill || mode == kStrictBounds || extent == 0) return -1;
+  if (mode == kClamp) return i < 0 ? 0 : extent - 1;
+  const int period = mode == kWrap ? extent : max(2 * (extent - 1), 1);
+  int at = i % period;
+  if (at < 0) at = mode == kWrap ? at + period : -at;
+  return at < extent ? at : period - at;
+}
+
+struct alignas(16) Unit16 {
+  unsigned words[4];
+};
+/// As many of an element as a unit has.
+template <class Unit, class Element>
+__device__ __forceinline__ Unit filled(Element e) {
+  if constexpr (sizeof(Unit) == sizeof(Element)) {
+    return e;
+  } else {
+    static_assert(sizeof(Unit) == 16);
+    const unsigned low = sizeof(e) == 1 ? e * 0x01010101u : sizeof(e) == 2 ? e * 0x00010001u : unsigned(e);
+    const unsigned high = sizeof(e) == 8 ? unsigned(uint64_t(e) >> 32) : low;
+    return {{low, high, low, high}};
+  }
+}
+/// A thread has one column of a band of kRows rows: what the columns and the outer axes decide is found once. A unit is
+/// one element or several.
+template <class Unit, class Element>
+__device__ __forceinline__ void slice_band(const BandSlice& s) {
+  constexpr int kRows = sizeof(Unit) < 4 ? 8 : 4;
+  pdl_launch();
+  unsigned position = blockIdx.x * blockDim.x + threadIdx.x;
+  if (position >= s.count) return;
+  int64_t source = 0;
+  bool outside = false;
+  const auto split = [&](int axis) {
+    const unsigned quotient = s.axes[axis].quotient(position), i = position - quotient * s.axes[axis].extent;
+    position = quotient;
+    return int(i);
+  };
+  const auto add = [&](int axis, int i) {
+    const int at = coordinate_of(s.mode, s.starts[axis] + i * s.steps[axis], s.extents[axis]);
+    outside |= at < 0;
+    source += at * s.strides[axis];
+  };
+  const int last = s.rank - 1, column = split(last), first = split(last - 1) * kRows;
+  const unsigned outer = position;
+  add(last, column);
+#pragma unroll 1
+  for (int axis = last - 2; axis >= 0; --axis) add(axis, split(axis));
+  int64_t from[kRows];
+  bool inside[kRows];
+#pragma unroll
+  for (int u = 0; u < kRows; ++u) {
+    const int row = coordinate_of(s.mode, s.starts[last - 1] + (first + u) * s.steps[last - 1], s.extents[last - 1]);
+    inside[u] = !outside && row >= 0 && first + u < s.rows;
+    from[u] = source + row * s.strides[last - 1];
+  }
+  pdl_wait();
+  const Unit fill = filled<Unit, Element>(s.fill ? *static_cast<const Element*>(s.fill) : Element(0));
+  Unit values[kRows];
+#pragma unroll
+  for (int u = 0; u < kRows; ++u) {
+    values[u] = fill;
+    if (inside[u]) values[u] = static_cast<const Unit*>(s.from)[from[u]];
+  }
+  const int columns = int(s.axes[last].extent);
+  Unit* to = static_cast<Unit*>(s.to) + (int64_t(outer) * s.rows + first) * columns + column;
+#pragma unroll
+  for (int u = 0; u < kRows; ++u)
+    if (first + u < s.rows) to[u * columns] = values[u];
+}
+
 template <class Unit>
 __device__ __forceinline__ void slice(const Slice& s) {
   uint64_t position = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -74,4 +159,9 @@ __device__ __forceinline__ void slice(const Slice& s) {
 #define KILN_SLICE(entry, Unit)                                                                    \
   extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Slice s) { \
     kiln::slice<Unit>(s);                                                                          \
+  }
+#define KILN_SLICE_BAND(entry, Unit, Element)                                                          \
+  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::BandSlice s) { \
+    using namespace kiln;                                                                              \
+    slice_band<Unit, Element>(s);                                                                      \
   }

@@ -1,6 +1,11 @@
 /// Slices whose coordinates may lie outside of the source: ops::Slice in the modes that allow it.
 #pragma once
 
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
 #include "backend/cuda/device/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
@@ -8,33 +13,47 @@
 
 namespace kiln::cuda {
 
-/// Elements of 1, 2, 4 or 8 bytes.
+/// Elements of 1, 2, 4 or 8 bytes. The entries are "slice", and "slice_band_<bytes of a unit>".
 KernelSource slice_source(int element_bytes);
 
-/// A slice from dense memory to dense memory, planned when shapes are bound.
-class BoundSlice {
- public:
-  /// Extents in the order of memory.
-  BoundSlice(SliceMode mode, std::span<const int64_t> from, std::span<const int64_t> to,
-             std::span<const int64_t> starts, std::span<const int64_t> strides);
-  const LaunchShape& shape() const { return shape_; }
-  /// `fill` is one element, read in mode kFill; null: zeros.
-  Status run(const Stream& stream, const Function& function, const void* from, const void* fill, void* to);
-
- private:
-  // What kernels/move/slice.cuh declares, byte for byte.
+/// From dense memory to dense memory; extents in the order of memory.
+struct SliceShape {
+  SliceMode mode;
+  std::span<const int64_t> from, to, starts, strides;
+};
+/// What kernels take, of which kernels/move/slice.cuh declares each way byte for byte.
+struct SliceArgument {
   struct Axis {
     int64_t extent, start, step, stride;
   };
-  struct Argument {
-    WideWalkArgument walk;
-    const void* from = nullptr;
-    void* to = nullptr;
-    const void* fill = nullptr;
-    int32_t mode = 0;
-    Axis axes[kMaxRank] = {};
-  } argument_;
-  LaunchShape shape_;
+  WideWalkArgument walk;
+  const void* from = nullptr;
+  void* to = nullptr;
+  const void* fill = nullptr;  ///< one element, read in mode kFill; null: zeros
+  int32_t mode = 0;
+  Axis axes[kMaxRank] = {};
 };
+struct BandSliceArgument {
+  uint32_t count = 0;
+  int32_t rank = 0, mode = 0;
+  Divisor axes[kMaxRank];
+  const void* from = nullptr;
+  void* to = nullptr;
+  const void* fill = nullptr;
+  int32_t extents[kMaxRank] = {}, starts[kMaxRank] = {}, steps[kMaxRank] = {};
+  int64_t strides[kMaxRank] = {};
+  int32_t rows = 1;
+};
+/// A launch of either.
+struct SliceLaunch {
+  std::string entry;
+  LaunchShape shape;
+  int64_t align = 1;  ///< that both tensors need
+  std::variant<SliceArgument, BandSliceArgument> argument;
+
+  Status run(const Stream& stream, const Function& function, const void* from, const void* fill, void* to);
+};
+/// The fastest first; the last takes any address.
+std::vector<SliceLaunch> slice_launches(const SliceShape& shape, int element_bytes);
 
 }  // namespace kiln::cuda
