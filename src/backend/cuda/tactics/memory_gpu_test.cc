@@ -12,6 +12,7 @@
 #include "ops/cast.h"
 #include "ops/concatenation.h"
 #include "ops/element_wise.h"
+#include "ops/gather.h"
 #include "ops/normalization.h"
 #include "ops/pooling.h"
 #include "ops/reduce.h"
@@ -74,6 +75,12 @@ class MemoryOnGpu : public OnGpu {
 };
 
 const ops::ElementWise kSum{ops::ElementWiseKind::kSum}, kProduct{ops::ElementWiseKind::kProd};
+
+ir::ValueId indices_of(Net& net, std::span<const int32_t> picks) {
+  const auto bytes = std::as_bytes(picks);
+  const auto held = std::make_shared<const Bytes>(bytes.begin(), bytes.end());
+  return net.graph.add_constant(HostTensor(DType::kI32, {static_cast<int64_t>(picks.size())}, *held, held));
+}
 
 /// x * sigmoid(x + b)
 ir::ValueId gated(Net& net, const Extents& x, const Extents& b) {
@@ -190,6 +197,58 @@ TEST_F(MemoryOnGpu, PoolingAndResize) {
     }
 }
 
+// What only tensors of some size run.
+
+TEST_F(MemoryOnGpu, ManyShortRows) {
+  for (const DType type : kFloats)
+    for (const Extents& x : {Extents{64, 100, 64}, Extents{50, 100, 256}, Extents{75, 300, 49}, Extents{75, 300, 7}})
+      for (const ops::ReduceKind kind : {ops::ReduceKind::kAvg, ops::ReduceKind::kMax}) {
+        Net net(type);
+        net.finish(net.add(ops::Reduce{.kind = kind, .axes = {2}}, {net.input(x)}));
+        check(net, type, str(kind, " of rows of ", x));
+      }
+}
+TEST_F(MemoryOnGpu, ManyGroups) {
+  const auto norm = [](DType type, const Extents& x, int64_t groups) {
+    Net net(type);
+    const ops::Normalization norm{.axes = {2, 3}, .groups = groups};
+    net.finish(net.add(norm, {net.input(x, 2), net.constant({x[1], 1, 1}), net.constant({x[1], 1, 1})}));
+    check(net, type, str("norm of ", x, " in ", groups, " groups"));
+  };
+  for (const DType type : kFloats) {
+    norm(type, {2, 320, 40, 41}, 32);  // pieces of 10 channels
+    norm(type, {3, 10, 9, 7}, 10);     // a few elements each
+    norm(type, {3, 64, 16, 16}, 64);
+  }
+  norm(DType::kF16, {1, 4, 1024, 900}, 2);   // beyond a cluster
+  norm(DType::kF16, {12, 64, 200, 100}, 8);  // beyond what stays in cache
+}
+TEST_F(MemoryOnGpu, LargePictures) {
+  for (const DType type : kFloats) {
+    for (const CoordinateTransformation coordinate :
+         {CoordinateTransformation::kHalfPixel, CoordinateTransformation::kAsymmetric,
+          CoordinateTransformation::kAlignCorners})
+      for (const ResizeMode mode : {ResizeMode::kNearest, ResizeMode::kLinear}) {
+        Net net(type);
+        const ops::Resize resize{.mode = mode, .scales = {1, 1, 2, 2}, .coordinate = coordinate};
+        net.finish(net.add(resize, {net.input({2, 64, 67, 68})}));
+        check(net, type, str("resize ", mode, ' ', coordinate));
+      }
+    for (const ops::PoolingKind kind : {ops::PoolingKind::kMax, ops::PoolingKind::kAverage}) {
+      Net net(type);
+      const ops::Pooling pooling{
+          .kind = kind, .window = {3, 3}, .strides = {2, 2}, .pre_pads = {1, 1}, .post_pads = {1, 1}};
+      net.finish(net.add(pooling, {net.input({2, 64, 131, 140})}));
+      check(net, type, str(kind, " pooling of pictures"));
+    }
+    Net net(type);
+    std::vector<int32_t> picks(3000);
+    for (size_t i = 0; i < picks.size(); ++i) picks[i] = static_cast<int32_t>(i * 7919 % picks.size());
+    net.finish(net.add(ops::Gather{}, {net.input({3000, 1024}), indices_of(net, picks)}));
+    check(net, type, "gather of rows");
+  }
+}
+
 // Rates: run with --gtest_also_run_disabled_tests --gtest_filter='MemoryOnGpu*Rates'.
 
 /// One op of one input.
@@ -222,7 +281,7 @@ TEST_F(MemoryOnGpu, DISABLED_LargeRates) {  // 64 MiB and more
     unary("layer norm, rows of 768", ops::Normalization{.axes = {1}}, {rows * 4, 768});
     unary("group norm", ops::Normalization{.axes = {2, 3}, .groups = 32}, {16, 256, 128, rows / 128});
     unary("max pooling", ops::Pooling{.window = {3, 3}, .strides = {2, 2}, .pre_pads = {1, 1}}, {32, 64, 112, 112});
-    unary("resize by 2", ops::Resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 2, 2}}, {16, 64, 64, 64});
+    unary("resize by 2", ops::Resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 2, 2}}, {rows / 256, 64, 64, 64});
     {
       Net net(type, Net::Inputs::kNone);
       net.finish(net.add(kSum, {net.input({rows, 4096}), net.input({rows, 4096})}));
@@ -241,6 +300,58 @@ TEST_F(MemoryOnGpu, DISABLED_LargeRates) {  // 64 MiB and more
   }
 }
 
+TEST_F(MemoryOnGpu, DISABLED_WindowRates) {  // 64 MiB and more, too: what is not in LargeRates
+  for (const DType type : {DType::kF16, DType::kF32}) {
+    const std::string of = str(" of ", name_of(type));
+    const int64_t rows = type == DType::kF32 ? 8192 : 16384;
+    const auto unary = [&](const std::string& name, Op op, const Extents& x) {
+      rate(unary_net(type, std::move(op), x), name + of);
+    };
+    const auto pooling = [&](const std::string& name, ops::PoolingKind kind, int64_t window, int64_t stride) {
+      unary(name, ops::Pooling{.kind = kind, .window = {window, window}, .strides = {stride, stride}},
+            {rows / 128, 64, 112, 112});
+    };
+    pooling("average pooling, 2x2", ops::PoolingKind::kAverage, 2, 2);
+    pooling("average pooling, 3x3 by 2", ops::PoolingKind::kAverage, 3, 2);
+    pooling("max pooling, 2x2", ops::PoolingKind::kMax, 2, 2);
+    unary("nearest by 2", ops::Resize{.mode = ResizeMode::kNearest, .scales = {1, 1, 2, 2}}, {rows / 256, 64, 64, 64});
+    unary("bilinear by 1.5", ops::Resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 1.5F, 1.5F}},
+          {rows / 128, 64, 64, 64});
+    unary("bilinear by 1/2", ops::Resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 0.5F, 0.5F}},
+          {rows / 128, 64, 128, 128});
+    const auto planes = [&](const std::string& name, int64_t n, int64_t extent) {
+      unary(name, ops::Normalization{.axes = {2, 3}, .groups = 64}, {n * rows / 16384, 64, extent, extent});
+    };
+    planes("instance norm, 64x64", 256, 64);
+    planes("instance norm, 16x16", 4096, 16);
+    planes("instance norm, 512x512", 4, 512);
+    unary("mean of planes, 7x7", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}}, {rows / 16, 2048, 7, 7});
+    unary("mean of planes, 14x14", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}},
+          {rows / 32, 1024, 14, 14});
+    unary("maximum of columns", ops::Reduce{.kind = ops::ReduceKind::kMax, .axes = {1}}, {rows / 64, 64, 4096});
+    unary("softmax, channels 21", ops::Softmax{1}, {rows / 512, 21, 256, 512});
+    unary("slice by 2", ops::Slice{.starts = {0, 0}, .sizes = {rows, 2048}, .strides = {1, 2}}, {rows, 4096});
+    unary("slice of every other row", ops::Slice{.starts = {0, 0}, .sizes = {rows / 2, 4096}, .strides = {2, 1}},
+          {rows, 4096});
+    unary("part of rows", ops::Slice{.starts = {0, 500}, .sizes = {rows, 3000}, .strides = {1, 1}}, {rows, 4096});
+    unary("padding",
+          ops::Slice{.starts = {0, 0, -1, -1},
+                     .sizes = {rows / 128, 64, 130, 130},
+                     .strides = {1, 1, 1, 1},
+                     .mode = SliceMode::kFill},
+          {rows / 128, 64, 128, 128});
+    for (const int64_t row : {4096, 768, 64}) {
+      Net net(type, Net::Inputs::kNone);
+      const int64_t count = rows * 4096 / row;
+      std::vector<int32_t> picks(static_cast<size_t>(count));
+      for (int64_t i = 0; i < count; ++i)  // each row once, in no order
+        picks[static_cast<size_t>(i)] = static_cast<int32_t>(i * 7919 % count);
+      net.finish(net.add(ops::Gather{}, {net.input({count, row}), indices_of(net, picks)}));
+      rate(net, str("gather of rows of ", row, of));
+    }
+  }
+}
+
 TEST_F(MemoryOnGpu, DISABLED_SmallRates) {  // as they stand in networks at batch 1: latency
   const auto half = [](const std::string& name, Op op, const Extents& x) {
     rate(unary_net(DType::kF16, std::move(op), x), str(name, " of ", x));
@@ -252,6 +363,12 @@ TEST_F(MemoryOnGpu, DISABLED_SmallRates) {  // as they stand in networks at batc
   for (const Extents& x : {Extents{1, 32, 112, 112}, Extents{1, 144, 56, 56}, Extents{1, 240, 28, 28},
                            Extents{1, 672, 14, 14}, Extents{1, 1152, 7, 7}})
     half("mean", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}, .keep = true}, x);
+  half("group norm", ops::Normalization{.axes = {2, 3}, .groups = 32}, {1, 320, 64, 64});
+  half("group norm", ops::Normalization{.axes = {2, 3}, .groups = 32}, {1, 1280, 16, 16});
+  half("softmax, columns", ops::Softmax{1}, {1, 21, 64, 64});
+  half("softmax, columns", ops::Softmax{1}, {1, 1000, 40});
+  half("resize", ops::Resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 2, 2}}, {1, 64, 32, 32});
+  half("resize", ops::Resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 2, 2}}, {1, 64, 128, 128});
   half("max pooling", ops::Pooling{.window = {2, 2}, .strides = {2, 2}}, {1, 64, 256, 256});
   half("max pooling", ops::Pooling{.window = {3, 3}, .strides = {2, 2}, .pre_pads = {1, 1}}, {1, 64, 112, 112});
   half("to channels last", ops::Transpose{{0, 2, 3, 1}}, {1, 3, 224, 224});
