@@ -41,6 +41,7 @@ class Network {
   std::unique_ptr<nv::IExecutionContext> context;
   Buffer in, out;
   cudaStream_t stream = nullptr;
+  nv::Dims shape;
 
  protected:
   /// `grow` adds layers behind x and gives back the last one's result.
@@ -62,7 +63,8 @@ class Network {
     config->addOptimizationProfile(profile);
     engine.reset(builder->buildEngineWithConfig(*network, *config));
     context.reset(engine->createExecutionContext());
-    context->setInputShape("x", nv::Dims2(rows, columns));
+    shape = nv::Dims2(rows, columns);
+    context->setInputShape("x", shape);
     context->setTensorAddress("x", in.data);
     context->setTensorAddress("y", out.data);
     cudaMemset(in.data, 0, size_t{4} * kMostRows * static_cast<size_t>(columns));
@@ -112,7 +114,7 @@ void with_addresses(benchmark::State& state) {
 }
 BENCHMARK(with_addresses);
 
-/// Another shape at every run: shapes are inferred and the step is bound again.
+/// Another shape at every run: shapes are inferred, and one of two sets of steps is taken that stay bound.
 void with_another_shape(benchmark::State& state) {
   Relu relu;
   int64_t rows = 1;
@@ -123,18 +125,33 @@ void with_another_shape(benchmark::State& state) {
 }
 BENCHMARK(with_another_shape);
 
+/// Sets of memory for a network's input and output.
+class Buffers {
+ public:
+  static constexpr size_t kSets = 32;
+  Buffers() {
+    for (auto& buffer : buffers_) buffer = std::make_unique<Buffer>(size_t{4} * 64 * Network::kMostRows);
+  }
+  void give(Network& network, size_t set) const {
+    network.context->setTensorAddress("x", buffers_[2 * set]->data);
+    network.context->setTensorAddress("y", buffers_[2 * set + 1]->data);
+  }
+
+ private:
+  std::array<std::unique_ptr<Buffer>, 2 * kSets> buffers_;
+};
+
 /// enqueueV3 alone, of a network of one step or of 24, with `sets` sets of addresses in turns: with few of them a GPU
-/// replays recordings, with many every kernel is launched by itself.
+/// replays a recording of each, with many one recording is given the addresses of each run.
 template <class Of>
 void enqueue_alone(benchmark::State& state) {
   using Clock = std::chrono::steady_clock;
   Of network;
   const auto sets = static_cast<size_t>(state.range(0));
-  std::array<std::unique_ptr<Buffer>, 8> outputs;
-  for (auto& output : outputs) output = std::make_unique<Buffer>(size_t{4} * 64 * Network::kMostRows);
+  const Buffers buffers;
   size_t at = 0;
   for (auto _ : state) {
-    network.context->setTensorAddress("y", outputs[at++ % sets]->data);
+    buffers.give(network, at++ % sets);
     const Clock::time_point start = Clock::now();
     const bool queued = network.enqueue();
     state.SetIterationTime(std::chrono::duration<double>(Clock::now() - start).count());
@@ -142,6 +159,31 @@ void enqueue_alone(benchmark::State& state) {
   }
 }
 BENCHMARK(enqueue_alone<Relu>)->ArgName("sets")->Arg(1)->UseManualTime()->Iterations(2000);
-BENCHMARK(enqueue_alone<Chain>)->ArgName("sets")->Arg(1)->Arg(8)->UseManualTime()->Iterations(2000);
+BENCHMARK(enqueue_alone<Relu>)->ArgName("sets")->Arg(32)->UseManualTime()->Iterations(2000);
+BENCHMARK(enqueue_alone<Chain>)->ArgName("sets")->Arg(1)->Arg(32)->UseManualTime()->Iterations(2000);
+
+/// The same before anything is recorded: runs two to eight of contexts, each with addresses of its own.
+template <class Of>
+void enqueue_launches(benchmark::State& state) {
+  using Clock = std::chrono::steady_clock;
+  Of network;
+  const Buffers buffers;
+  size_t at = 0;
+  for (auto _ : state) {
+    if (at % 8 == 0) {
+      network.context.reset(network.engine->createExecutionContext());
+      network.context->setInputShape("x", network.shape);
+      buffers.give(network, at++ % Buffers::kSets);
+      if (!network.run()) state.SkipWithError("the run failed");
+    }
+    buffers.give(network, at++ % Buffers::kSets);
+    const Clock::time_point start = Clock::now();
+    const bool queued = network.enqueue();
+    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - start).count());
+    if (!queued || !network.synchronize()) state.SkipWithError("the run failed");
+  }
+}
+BENCHMARK(enqueue_launches<Relu>)->UseManualTime()->Iterations(700);
+BENCHMARK(enqueue_launches<Chain>)->UseManualTime()->Iterations(700);
 
 }  // namespace

@@ -33,6 +33,40 @@ bool has_kernel(const std::string& image, std::string_view name) {
 
 }  // namespace
 
+int kiln::fake_cuda::make_launch(const cuda::LaunchConfig& config, FunctionHandle function, void** arguments,
+                                 std::shared_ptr<cuda::FakeLaunch>& launch, Work& work) {
+  const auto allowed = function->attributes.find(cuda::kFunctionMaxDynamicSharedBytes);
+  const auto most = allowed == function->attributes.end() ? 48u << 10 : static_cast<unsigned>(allowed->second);
+  constexpr unsigned kMostBlocks[] = {(1u << 31) - 1, 65535, 65535};
+  for (int axis = 0; axis < 3; ++axis)
+    if (config.grid[axis] < 1 || config.grid[axis] > kMostBlocks[axis] || config.block[axis] < 1)
+      return cuda::kInvalidValue;
+  for (unsigned i = 0; i < config.num_attributes; ++i)
+    if (config.attributes[i].id == cuda::kLaunchCluster && config.grid[0] % config.attributes[i].cluster.x != 0)
+      return cuda::kInvalidValue;
+  if (config.shared_bytes > most || config.block[0] * config.block[1] * config.block[2] > 1024)
+    return cuda::kInvalidValue;
+  launch = std::make_shared<cuda::FakeLaunch>(config, function);
+  launch->config.attributes = nullptr;  // gone when it runs
+  if (Launched wrong = misbehave(function->name); wrong.result != 0 || wrong.work)
+    return work = std::move(wrong.work), wrong.result;
+  State::DefinedKernel kernel;
+  {
+    const std::lock_guard lock(state().mutex);
+    if (const auto found = state().kernels.find(function->name); found != state().kernels.end()) kernel = found->second;
+  }
+  launch->values.resize(static_cast<size_t>(kernel.num_arguments));
+  for (size_t i = 0; i < launch->values.size(); ++i) {
+    std::memcpy(&launch->values[i], arguments[i], sizeof launch->values[i]);
+    launch->pointers.push_back(&launch->values[i]);
+  }
+  work = [launch, run = kernel.run] {
+    if (run) run(launch->config, launch->pointers.data());
+    return 0;
+  };
+  return 0;
+}
+
 extern "C" {
 
 int cuModuleLoadData(ModuleHandle* module, const void* image) {
@@ -87,40 +121,10 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, FunctionHandle, int
 }
 int cuLaunchKernelEx(const cuda::LaunchConfig* config, FunctionHandle function, void** arguments, void**) {
   if (const int early = enter("cuLaunchKernelEx")) return early;
-  const auto allowed = function->attributes.find(cuda::kFunctionMaxDynamicSharedBytes);
-  const auto most = allowed == function->attributes.end() ? 48u << 10 : static_cast<unsigned>(allowed->second);
-  constexpr unsigned kMostBlocks[] = {(1u << 31) - 1, 65535, 65535};
-  for (int axis = 0; axis < 3; ++axis)
-    if (config->grid[axis] < 1 || config->grid[axis] > kMostBlocks[axis] || config->block[axis] < 1)
-      return cuda::kInvalidValue;
-  for (unsigned i = 0; i < config->num_attributes; ++i)
-    if (config->attributes[i].id == cuda::kLaunchCluster && config->grid[0] % config->attributes[i].cluster.x != 0)
-      return cuda::kInvalidValue;
-  if (config->shared_bytes > most || config->block[0] * config->block[1] * config->block[2] > 1024)
-    return cuda::kInvalidValue;
-  if (Launched wrong = misbehave(function->name); wrong.result != 0 || wrong.work)
-    return wrong.result != 0 ? wrong.result : submit(config->stream, std::move(wrong.work));
-  Kernel kernel = nullptr;
-  {
-    const std::lock_guard lock(state().mutex);
-    if (const auto found = state().kernels.find(function->name); found != state().kernels.end()) kernel = found->second;
-  }
-  // A capture keeps the arguments' values, but here nobody knows their sizes: a kernel that tests define has eight
-  // words at most, which are read now.
-  if (!kernel) return submit(config->stream, [] { return 0; });
-  std::vector<uint64_t> values;
-  for (int i = 0; i < 8 && arguments && arguments[i]; ++i) {
-    uint64_t value = 0;
-    std::memcpy(&value, arguments[i], sizeof value);
-    values.push_back(value);
-  }
-  return submit(config->stream, [launch = *config, kernel, values]() mutable {
-    void* pointers[8] = {};
-    for (size_t i = 0; i < values.size(); ++i) pointers[i] = &values[i];
-    launch.attributes = nullptr;  // gone by now
-    kernel(launch, pointers);
-    return 0;
-  });
+  std::shared_ptr<cuda::FakeLaunch> launch;
+  Work work;
+  if (const int refused = make_launch(*config, function, arguments, launch, work)) return refused;
+  return submit(config->stream, std::move(work), std::move(launch));
 }
 int cuTensorMapEncodeTiled(cuda::TensorMap* map, int, unsigned, void* address, const uint64_t*, const uint64_t*,
                            const unsigned*, const unsigned*, int, int, int, int) {

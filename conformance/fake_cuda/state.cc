@@ -91,7 +91,10 @@ void fail(const char* function, int64_t nth, int result) {
 }
 int64_t num_calls(const char* function) {
   const std::lock_guard lock(state().mutex);
-  return state().calls[function];
+  if (function) return state().calls[function];
+  int64_t total = 0;
+  for (const auto& [name, count] : state().calls) total += count;
+  return total;
 }
 int64_t live_bytes() {
   const std::lock_guard lock(state().mutex);
@@ -103,9 +106,9 @@ int64_t live_objects() {
   const std::lock_guard lock(state().mutex);
   return state().live_objects;
 }
-void define_kernel(const char* name, Kernel kernel) {
+void define_kernel(const char* name, Kernel kernel, int num_arguments) {
   const std::lock_guard lock(state().mutex);
-  state().kernels[name] = kernel;
+  state().kernels[name] = {kernel, num_arguments};
 }
 void set_misbehaviour(const char* part, Fault how, int result) {
   const std::lock_guard lock(state().mutex);

@@ -1,6 +1,7 @@
 /// What the stand-in driver holds, behind one mutex: speed is not its business.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +18,22 @@ struct CudaContextObject {
   int device = 0;
   int users = 0;
 };
+/// A launch with the values that its arguments had, as far as a kernel that tests define wants them.
+struct FakeLaunch {
+  LaunchConfig config{};
+  FunctionHandle function = nullptr;
+  std::vector<uint64_t> values;
+  std::vector<void*> pointers;  ///< to them
+};
+/// Work of a graph, which stays where it is.
+struct CudaGraphNodeObject {
+  std::function<int()> work;
+  size_t place = 0;                    ///< in its graph, and in what is made of that
+  std::shared_ptr<FakeLaunch> launch;  ///< null: no kernel
+};
+struct CudaGraphObject {
+  std::deque<CudaGraphNodeObject> nodes;
+};
 
 }  // namespace kiln::cuda
 
@@ -26,7 +43,8 @@ using Work = std::function<int()>;
 
 /// Work recorded from the stream where it began and those that joined it.
 struct Capture {
-  std::vector<Work> work;
+  std::unique_ptr<cuda::CudaGraphObject> graph = std::make_unique<cuda::CudaGraphObject>();
+  cuda::GraphNodeHandle latest = nullptr;
   const void* origin = nullptr;
   bool broken = false;
 };
@@ -47,7 +65,11 @@ struct State {
     int64_t left = 0;
     int result = 0;
   } failure;
-  std::map<std::string, Kernel> kernels;
+  struct DefinedKernel {
+    Kernel run = nullptr;
+    int num_arguments = 0;
+  };
+  std::map<std::string, DefinedKernel> kernels;
   std::map<uintptr_t, Allocation> allocations;  // by address
   int64_t live_objects = 0;
   cuda::CudaContextObject contexts[8];
@@ -89,7 +111,10 @@ void wait_for(const char* function, unsigned long long stream = 0);
 void never_end();
 
 /// Runs `work` on a stream, or records it if that is being captured.
-int submit(cuda::StreamHandle stream, Work work);
+int submit(cuda::StreamHandle stream, Work work, std::shared_ptr<cuda::FakeLaunch> launch = nullptr);
+/// A launch with the arguments' values of now, and the work that it is; or the driver's refusal.
+int make_launch(const cuda::LaunchConfig& config, cuda::FunctionHandle function, void** arguments,
+                std::shared_ptr<cuda::FakeLaunch>& launch, Work& work);
 /// Of a stream; null while it is not being captured.
 std::shared_ptr<Capture>& capture_of(cuda::StreamHandle stream);
 bool is_stream(cuda::StreamHandle stream);

@@ -55,7 +55,7 @@ void never_end() {
   state().endless_streams.insert(running);
 }
 
-int submit(StreamHandle stream, Work work) {
+int submit(StreamHandle stream, Work work, std::shared_ptr<cuda::FakeLaunch> launch) {
   StreamHandle known = resolve(stream);
   if (!known) return cuda::kInvalidHandle;
   if (!known->capture) {
@@ -64,7 +64,9 @@ int submit(StreamHandle stream, Work work) {
     return work();
   }
   if (known->capture->broken) return cuda::kCaptureInvalidated;
-  known->capture->work.push_back(std::move(work));
+  Capture& capture = *known->capture;
+  auto& nodes = capture.graph->nodes;
+  capture.latest = &nodes.emplace_back(std::move(work), nodes.size(), std::move(launch));
   return 0;
 }
 
@@ -140,6 +142,19 @@ int cuStreamIsCapturing(StreamHandle stream, int* status) {
   if (!is_stream(stream)) return cuda::kInvalidHandle;
   const auto& capture = capture_of(stream);
   *status = !capture ? cuda::kCaptureNone : capture->broken ? cuda::kCaptureBroken : cuda::kCaptureActive;
+  return 0;
+}
+int cuStreamGetCaptureInfo_v2(StreamHandle stream, int* status, uint64_t* id, cuda::GraphHandle* graph,
+                              const cuda::GraphNodeHandle** latest, size_t* num_latest) {
+  if (const int early = enter("cuStreamGetCaptureInfo_v2")) return early;
+  if (!is_stream(stream)) return cuda::kInvalidHandle;
+  const auto& capture = capture_of(stream);
+  *status = !capture ? cuda::kCaptureNone : capture->broken ? cuda::kCaptureBroken : cuda::kCaptureActive;
+  if (!capture) return 0;
+  if (id) *id = reinterpret_cast<uintptr_t>(capture.get());
+  if (graph) *graph = capture->graph.get();
+  if (latest) *latest = &capture->latest;
+  if (num_latest) *num_latest = capture->latest ? 1 : 0;
   return 0;
 }
 int cuStreamBeginCapture_v2(StreamHandle stream, int) {

@@ -28,6 +28,14 @@ class Recording {
   virtual ~Recording() = default;
   /// Queues all of it behind earlier work of `stream`. Allocates nothing after the first time.
   virtual Status launch(Stream& stream) = 0;
+  /// Whether `replace` knows how to change a part: what was recorded between two calls of Stream::begin_part, from 0.
+  virtual bool can_replace(size_t part) const {
+    static_cast<void>(part);
+    return false;
+  }
+  /// From the next launch on the part does what `work(argument, stream)` would launch now: as many launches, with other
+  /// arguments. What was launched before stays as it was. A recording that this fails for is of no use any more.
+  virtual Status replace(size_t part, Status (*work)(void* argument, Stream* stream), void* argument);
 };
 
 }  // namespace kiln

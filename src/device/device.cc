@@ -35,4 +35,8 @@ Result<std::unique_ptr<Recording>> Device::record(TimedWork, void*) {
   return error(Code::kUnsupported, "device '", identity(), "' records no work");
 }
 
+Status Recording::replace(size_t part, Status (*)(void*, Stream*), void*) {
+  return error(Code::kUnsupported, "part ", part, " of a recording cannot be replaced");
+}
+
 }  // namespace kiln

@@ -65,6 +65,8 @@ class Stream {
   virtual bool faulted() const = 0;
   /// Whether work launched now is recorded, to be run any number of times later, instead of being queued.
   virtual bool capturing() const { return false; }
+  /// Of a stream that Device::record gives: what is launched from here on is the recording's next part.
+  virtual void begin_part() {}
 };
 
 enum class DeviceKind : uint8_t { kCpu, kCuda };

@@ -10,30 +10,10 @@
 namespace kiln::runtime {
 namespace {
 
-constexpr int kMaxInFlight = 4;  // runs queued at once before enqueue waits for the oldest
-
-/// A pointer slot that the caller's addresses fill at each enqueue.
-struct Patch {
-  int slot;
-  int io;
-  bool is_input;
-  int64_t offset;
-};
+constexpr int kMaxInFlight = 4;      // runs queued at once before enqueue waits for the oldest
+constexpr size_t kMostBindings = 4;  // programs with a few sets of shapes come round again
 
 }  // namespace
-
-/// One queued run: a pointer for every step's tensors, with the addresses of its enqueue.
-struct Context::Invocation {
-  Context* context = nullptr;
-  Stream* stream = nullptr;
-  std::vector<void*> pointers;  ///< inputs then outputs of step 0, of step 1, ...
-  std::vector<Patch> patches;
-  std::byte* workspace = nullptr;
-  std::vector<float> times_ms;
-  bool timed = false;
-  uint64_t binding = 0;  ///< of the context, that it is for
-  std::atomic<bool> in_flight{false};
-};
 
 Context::Context(std::shared_ptr<const Engine> engine, Memory memory)
     : engine_(std::move(engine)), memory_policy_(memory) {
@@ -45,6 +25,9 @@ Context::Context(std::shared_ptr<const Engine> engine, Memory memory)
   output_addresses_.assign(engine_->plan().outputs.size(), nullptr);
   symbols_.assign(engine_->plan().symbols.size(), 0);
   symbol_set_.assign(symbols_.size(), false);
+  const auto is_shape = [](const plan::IoTensor& io) { return io.is_shape; };
+  has_shape_tensors_ =
+      std::ranges::any_of(engine_->plan().inputs, is_shape) || std::ranges::any_of(engine_->plan().outputs, is_shape);
   if (!engine_->device().is_host()) launcher_ = std::make_unique<Launcher>(engine_->device());
 }
 
@@ -64,21 +47,19 @@ Context::~Context() {
 const plan::Profile& Context::plan_profile() const { return engine_->plan().profiles[static_cast<size_t>(profile_)]; }
 
 Status Context::wait_idle() {
-  if (launcher_) return launcher_->forget();
-  for (const auto& invocation : invocations_)
-    if (invocation->in_flight.load(std::memory_order_acquire)) TRY(invocation->stream->synchronize());
+  if (launcher_) return launcher_->wait_idle();
+  for (const auto& binding : bindings_)
+    for (const auto& invocation : binding->invocations)
+      if (invocation->in_flight.load(std::memory_order_acquire)) TRY(invocation->stream->synchronize());
   return {};
 }
 
 Status Context::select_profile(int profile) {
   TRY(require(profile >= 0 && profile < engine_->num_profiles(), "optimization profile ", profile, " is outside [0, ",
               engine_->num_profiles(), ")"));
-  TRY(wait_idle());
-  tell_faults();
-  checked_steps_.clear();
+  TRY(launcher_ ? launcher_->forget() : wait_idle());
+  drop_bindings(bindings_.size());
   profile_ = profile;
-  ++binding_;
-  invocations_.clear();  // they have times of the other profile's steps
   bound_ = shapes_known_ = false;
   std::fill(extents_set_.begin(), extents_set_.end(), false);
   for (size_t i = 0; i < extents_set_.size(); ++i) {
@@ -149,11 +130,9 @@ std::vector<int> Context::unset_inputs() const {
 Status Context::set_memory(void* data, int64_t size_bytes) {
   TRY(require(memory_policy_ == Memory::kGiven, "the context owns its memory"));
   TRY(require(reinterpret_cast<uintptr_t>(data) % 256 == 0, "context memory must be aligned to 256 bytes"));
+  if (data == given_memory_ && size_bytes == given_bytes_) return {};
   TRY(wait_idle());
-  if (data != given_memory_ || size_bytes != given_bytes_) {
-    bound_ = false;
-    ++binding_;  // what was captured has the memory of before
-  }
+  drop_bindings(bindings_.size());  // they have the memory of before
   given_memory_ = static_cast<std::byte*>(data);
   given_bytes_ = size_bytes;
   return {};
@@ -213,21 +192,61 @@ Status Context::bind_symbols() {
   return {};
 }
 
-Status Context::bind_steps() {
+/// Whether these shapes were bound before, and still are.
+bool Context::take_earlier_binding() {
+  const auto found = std::ranges::find_if(bindings_, [&](const std::unique_ptr<Binding>& binding) {
+    return binding->input_extents == input_extents_ && binding->input_values == input_values_;
+  });
+  if (found == bindings_.end()) return false;
+  std::rotate(found, found + 1, bindings_.end());
+  return true;
+}
+
+Status Context::make_binding() {
+  TRY(make_room_for_binding());
+  auto made = std::make_unique<Binding>();
+  made->id = ++num_bindings_made_;
+  made->input_extents = input_extents_;
+  made->input_values = input_values_;
+  TRY(bind_steps(*made));
+  TRY(place_tensors(*made));
+  if (launcher_) TRY(launcher_->prepare(engine_->branches(profile_)));
+  bindings_.push_back(std::move(made));
+  return {};
+}
+
+/// Runs that a host queued are of the one binding that there is; launched ones have what they need.
+Status Context::make_room_for_binding() {
+  const size_t most = launcher_ ? kMostBindings : 1;
+  if (bindings_.size() < most) return {};
+  TRY(wait_idle());
+  drop_bindings(bindings_.size() - most + 1);
+  return {};
+}
+
+/// The `count` used longest ago, whose runs are done.
+void Context::drop_bindings(size_t count) {
+  if (count == 0) return;
+  tell_faults();
+  for (size_t i = 0; i < count; ++i) {
+    if (launcher_) launcher_->forget(bindings_[i]->id);
+    if (launcher_ && launcher_->was_captured()) old_bindings_.push_back(std::move(bindings_[i]));
+  }
+  bindings_.erase(bindings_.begin(), bindings_.begin() + static_cast<std::ptrdiff_t>(count));
+  if (bindings_.empty()) bound_ = false;
+}
+
+Status Context::bind_steps(Binding& binding) {
   const plan::Profile& profile = plan_profile();
-  tensor_extents_ = TRY(engine_->tensor_extents(profile_, symbols_));
-  TRY(plan::validate_extents(engine_->plan(), profile, symbols_, input_extents_, tensor_extents_));
-  tell_faults();  // of the steps that go
-  checked_steps_.clear();
-  if (launcher_ && launcher_->was_captured()) old_steps_.push_back(std::move(steps_));
-  steps_.clear();
+  binding.tensor_extents = TRY(engine_->tensor_extents(profile_, symbols_));
+  TRY(plan::validate_extents(engine_->plan(), profile, symbols_, input_extents_, binding.tensor_extents));
   steps_to_inputs_ = num_steps_to_inputs();
-  workspace_bytes_ = 0;
   const int tuning = engine_->nearest_tuning(profile_, symbols_);
   for (size_t s = 0; s < profile.steps.size(); ++s) {
-    steps_.push_back(TRY(engine_->bind_step(profile_, static_cast<int>(s), tuning, tensor_extents_, symbols_)));
-    workspace_bytes_ = std::max(workspace_bytes_, steps_.back()->workspace_bytes());
-    if (steps_.back()->has_check()) checked_steps_.push_back(s);
+    binding.steps.push_back(
+        TRY(engine_->bind_step(profile_, static_cast<int>(s), tuning, binding.tensor_extents, symbols_)));
+    binding.workspace_bytes = std::max(binding.workspace_bytes, binding.steps.back()->workspace_bytes());
+    if (binding.steps.back()->has_check()) binding.checked_steps.push_back(s);
   }
   return {};
 }
@@ -239,10 +258,11 @@ void Context::tell_faults() {
 }
 
 Status Context::check_runs() {
-  for (const size_t s : checked_steps_)
-    if (Status checked = steps_[s]->check(); !checked) [[unlikely]]
-      return error(checked.error().code, "an earlier run failed: step '", plan_profile().steps[s].name,
-                   "': ", checked.error().message);
+  for (const auto& binding : bindings_)
+    for (const size_t s : binding->checked_steps)
+      if (Status checked = binding->steps[s]->check(); !checked) [[unlikely]]
+        return error(checked.error().code, "an earlier run failed: step '", plan_profile().steps[s].name,
+                     "': ", checked.error().message);
   return {};
 }
 
@@ -260,36 +280,41 @@ size_t Context::num_steps_to_inputs() const {
   return count;
 }
 
-Status Context::place_tensors() {
+Status Context::place_tensors(Binding& binding) {
   const plan::Profile& profile = plan_profile();
-  const int64_t needed =
-      aligned_bytes(profile.arena_bytes) + engine_->branches(profile_).num_streams * aligned_bytes(workspace_bytes_);
+  const int64_t needed = aligned_bytes(profile.arena_bytes) +
+                         engine_->branches(profile_).num_streams * aligned_bytes(binding.workspace_bytes);
   std::byte* memory = given_memory_;
   if (memory_policy_ != Memory::kGiven) {
-    TRY(reserve_memory(needed));
+    if (own_memory_.size_bytes() < needed) {  // what is bound elsewhere goes with the memory
+      TRY(wait_idle());
+      drop_bindings(bindings_.size());
+      TRY(reserve_memory(needed));
+    }
     memory = own_memory_.data();
   } else if (needed > 0 && (!memory || given_bytes_ < needed)) {
     return error(Code::kState, "the context was given ", given_bytes_, " bytes of memory and needs ", needed);
   }
-  invocations_.clear();
   const int in_flight = launcher_ ? 1 : kMaxInFlight;  // a launched run has its addresses already
   for (int i = 0; i < in_flight; ++i) {
     auto invocation = std::make_unique<Invocation>();
     invocation->context = this;
-    invocation->binding = binding_;
+    invocation->binding = binding.id;
     invocation->workspace = memory + aligned_bytes(profile.arena_bytes);
     invocation->times_ms.resize(profile.steps.size());
-    for (const plan::Step& step : profile.steps) {
-      for (const int id : step.inputs) TRY(place_tensor(id, memory, *invocation));
-      for (const int id : step.outputs) TRY(place_tensor(id, memory, *invocation));
+    for (size_t s = 0; s < profile.steps.size(); ++s) {
+      const plan::Step& step = profile.steps[s];
+      const Owner owner{static_cast<int>(s), static_cast<int>(invocation->pointers.size())};
+      const auto place = [&](int id) { return place_tensor(binding, owner, id, memory, *invocation); };
+      for (const int id : step.inputs) TRY(place(id));
+      for (const int id : step.outputs) TRY(place(id));
     }
-    invocations_.push_back(std::move(invocation));
+    binding.invocations.push_back(std::move(invocation));
   }
-  next_invocation_ = 0;
   return {};
 }
 
-Status Context::place_tensor(int id, std::byte* memory, Invocation& invocation) {
+Status Context::place_tensor(Binding& binding, const Owner& owner, int id, std::byte* memory, Invocation& invocation) {
   const std::vector<plan::Tensor>& tensors = plan_profile().tensors;
   const plan::Tensor* tensor = &tensors[static_cast<size_t>(id)];
   const bool is_view = tensor->place == plan::Place::kView;
@@ -303,15 +328,15 @@ Status Context::place_tensor(int id, std::byte* memory, Invocation& invocation) 
     case plan::Place::kWeight: base = TRY(weight_address(tensor->index, is_view)); break;
     case plan::Place::kInput:
       is_known = launcher_ && engine_->plan().inputs[static_cast<size_t>(tensor->index)].is_shape;
-      if (is_known) base = TRY(shape_values(tensor->index));
+      if (is_known) base = TRY(shape_values(binding, tensor->index));
       break;
     case plan::Place::kOutput: is_known = false; break;
     case plan::Place::kAbsent:
     case plan::Place::kView: break;
   }
   if (!is_known)
-    invocation.patches.push_back(
-        {static_cast<int>(invocation.pointers.size()), tensor->index, tensor->place == plan::Place::kInput, offset});
+    invocation.patches.push_back({static_cast<int>(invocation.pointers.size()), owner.step, owner.first_slot,
+                                  tensor->index, tensor->place == plan::Place::kInput, offset});
   invocation.pointers.push_back(base ? base + offset : nullptr);
   return {};
 }
@@ -327,10 +352,10 @@ Result<std::byte*> Context::weight_address(int index, bool is_view) {
 }
 
 /// What steps read of a shape input on a device of its own: the values that were bound.
-Result<std::byte*> Context::shape_values(int input) {
+Result<std::byte*> Context::shape_values(Binding& binding, int input) {
   const auto at = static_cast<size_t>(input);
   const int64_t size = size_bytes(engine_->plan().inputs[at].dtype, volume(input_extents_[at]));
-  return copy_to_device(shape_values_[input],
+  return copy_to_device(binding.shape_values[input],
                         {static_cast<const std::byte*>(input_addresses_[at]), static_cast<size_t>(size)},
                         temporary_memory_);
 }
@@ -338,7 +363,6 @@ Result<std::byte*> Context::shape_values(int input) {
 Result<std::byte*> Context::copy_to_device(Buffer& buffer, std::span<const std::byte> bytes, Allocator* memory) {
   Device& device = engine_->device();
   const std::unique_ptr<Stream> stream = TRY(device.create_stream());
-  if (launcher_->was_captured()) old_memory_.push_back(std::move(buffer));  // with what it holds
   if (buffer.size_bytes() < std::ssize(bytes))
     buffer = TRY(memory ? memory->allocate(std::ssize(bytes)) : engine_->allocate(std::ssize(bytes)));
   TRY(device.copy_from_host(buffer.data(), bytes.data(), std::ssize(bytes), *stream));
@@ -377,11 +401,7 @@ Status Context::write_shape_outputs() const {
 Status Context::bind() {
   TRY(infer_shapes());
   if (bound_) return {};
-  TRY(wait_idle());
-  ++binding_;  // first: where the rest fails, what was captured must not run with half of it
-  TRY(bind_steps());
-  TRY(place_tensors());
-  if (launcher_) TRY(launcher_->prepare(engine_->branches(profile_)));
+  if (!take_earlier_binding()) TRY(make_binding());
   bound_ = true;
   return {};
 }
@@ -413,16 +433,22 @@ void Context::set_addresses(Invocation& invocation) const {
 
 Status Context::enqueue(Stream& stream) {
   TRY(check_runs());
-  TRY(bind());
-  TRY(check_addresses());
-  if (launcher_) return launch(stream);
+  const bool repeats = repeats_ && bound_;
+  if (!repeats) {
+    repeats_ = false;
+    TRY(bind());
+    TRY(check_addresses());
+    repeats_ = !has_shape_tensors_;
+  }
+  if (launcher_) return launch(stream, repeats);
   if (stream.capturing()) {
     TRY(enqueue_captured(stream));
     return inputs_consumed_ ? inputs_consumed_->record(stream) : Status();
   }
-  Invocation& invocation = *invocations_[next_invocation_];
+  Binding& binding = *bindings_.back();
+  Invocation& invocation = *binding.invocations[binding.next_invocation];
   if (invocation.in_flight.load(std::memory_order_acquire)) TRY(invocation.stream->synchronize());
-  next_invocation_ = (next_invocation_ + 1) % invocations_.size();
+  binding.next_invocation = (binding.next_invocation + 1) % binding.invocations.size();
   set_addresses(invocation);
   invocation.stream = &stream;
   invocation.timed = timing_;
@@ -434,7 +460,7 @@ Status Context::enqueue(Stream& stream) {
 }
 
 Status Context::enqueue_captured(Stream& stream) {
-  const Invocation& model = *invocations_.front();
+  const Invocation& model = *bindings_.back()->invocations.front();
   auto invocation = std::make_unique<Invocation>();
   invocation->context = this;
   invocation->stream = &stream;
@@ -447,13 +473,25 @@ Status Context::enqueue_captured(Stream& stream) {
   return stream.launch_host(&run_invocation, captured_.back().get());
 }
 
-Status Context::launch(Stream& stream) {
-  Invocation& invocation = *invocations_.front();
-  set_addresses(invocation);
-  return launcher_->enqueue(
-      {plan_profile().steps, steps_, invocation.pointers.data(), invocation.workspace, inputs_consumed_,
-       steps_to_inputs_, &engine_->branches(profile_), aligned_bytes(workspace_bytes_)},
-      stream, timing_);
+Status Context::launch(Stream& stream, bool repeats) {
+  const Binding& binding = *bindings_.back();
+  Invocation& invocation = *binding.invocations.front();
+  if (!repeats) {
+    set_addresses(invocation);
+    ++num_address_changes_;
+  }
+  return launcher_->enqueue({.steps = plan_profile().steps,
+                             .bound = binding.steps,
+                             .binding = binding.id,
+                             .pointers = invocation.pointers.data(),
+                             .patches = invocation.patches,
+                             .version = num_address_changes_,
+                             .workspace = invocation.workspace,
+                             .inputs_consumed = inputs_consumed_,
+                             .steps_to_inputs = steps_to_inputs_,
+                             .branches = &engine_->branches(profile_),
+                             .workspace_step = aligned_bytes(binding.workspace_bytes)},
+                            stream, timing_);
 }
 
 Status Context::set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) {
@@ -473,17 +511,19 @@ void Context::run_invocation(void* argument) {
   Invocation& invocation = *static_cast<Invocation*>(argument);
   const Context& context = *invocation.context;
   const plan::Profile& profile = context.plan_profile();
-  if (invocation.binding != context.binding_ && !invocation.stream->faulted())
+  const Binding* binding = context.bindings_.empty() ? nullptr : context.bindings_.back().get();
+  const bool is_of_now = binding && binding->id == invocation.binding;
+  if (!is_of_now && !invocation.stream->faulted())
     context.fault(*invocation.stream, {Code::kDevice,
                                        "the run was captured before the context's shapes, profile or "
                                        "memory changed; capture it again"});
   void** at = invocation.pointers.data();
-  for (size_t s = 0; s < context.steps_.size() && !invocation.stream->faulted(); ++s) {
+  for (size_t s = 0; is_of_now && s < binding->steps.size() && !invocation.stream->faulted(); ++s) {
     const plan::Step& step = profile.steps[s];
     const RunArguments arguments{at, at + step.inputs.size(), invocation.workspace, nullptr};
     at += step.inputs.size() + step.outputs.size();
     const Clock::time_point start = invocation.timed ? Clock::now() : Clock::time_point{};
-    if (Status ran = run_step(*context.steps_[s], arguments); !ran) {
+    if (Status ran = run_step(*binding->steps[s], arguments); !ran) {
       context.fault(*invocation.stream, {ran.error().code, str("step '", step.name, "': ", ran.error().message)});
       break;
     }
@@ -494,8 +534,10 @@ void Context::run_invocation(void* argument) {
 }
 
 Status Context::report_times(StepObserver& observer) const {
-  if (invocations_.empty()) return {};
-  const Invocation& last = *invocations_[(next_invocation_ + invocations_.size() - 1) % invocations_.size()];
+  if (bindings_.empty()) return {};
+  const Binding& binding = *bindings_.back();
+  const size_t runs = binding.invocations.size();
+  const Invocation& last = *binding.invocations[(binding.next_invocation + runs - 1) % runs];
   const std::vector<float> launched = launcher_ ? TRY(launcher_->times_ms()) : std::vector<float>();
   const std::span<const float> times_ms = launcher_ ? launched : last.times_ms;
   const plan::Profile& profile = plan_profile();

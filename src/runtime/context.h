@@ -1,15 +1,16 @@
 /// One run in flight: shapes, addresses and memory over an engine. Used by one thread at a time.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "device/async.h"
+#include "runtime/binding.h"
 #include "runtime/engine.h"
 #include "runtime/launcher.h"
 
@@ -51,8 +52,12 @@ class Context {
   /// Inputs whose extents, or (shape inputs) addresses, are still to be set.
   std::vector<int> unset_inputs() const;
 
-  void set_input_address(int input, const void* data) { input_addresses_[static_cast<size_t>(input)] = data; }
-  void set_output_address(int output, void* data) { output_addresses_[static_cast<size_t>(output)] = data; }
+  void set_input_address(int input, const void* data) {
+    repeats_ &= std::exchange(input_addresses_[static_cast<size_t>(input)], data) == data;
+  }
+  void set_output_address(int output, void* data) {
+    repeats_ &= std::exchange(output_addresses_[static_cast<size_t>(output)], data) == data;
+  }
   const void* input_address(int input) const { return input_addresses_[static_cast<size_t>(input)]; }
   void* output_address(int output) const { return output_addresses_[static_cast<size_t>(output)]; }
   /// For Memory::kGiven: at least Engine::memory_bytes of the profile, aligned to 256.
@@ -65,7 +70,8 @@ class Context {
   /// Evaluates shapes and checks assumptions, after which `output_extents` answers; needs no memory of tensors. Outputs
   /// that are shape tensors are written, where they have addresses.
   Status infer_shapes();
-  /// `infer_shapes`, and prepares every step; does nothing if nothing changed. May allocate.
+  /// `infer_shapes`, and prepares every step; does nothing if nothing changed. May allocate. On a device of its own the
+  /// latest four sets of shapes stay prepared.
   Status bind();
   /// Queues one run with the addresses of now. Allocates nothing after the first call at a shape, except in a capture:
   /// what is recorded on a host stream has a run of its own, which fails once shapes have changed. It needs the context
@@ -87,22 +93,28 @@ class Context {
   Status check_runs();
 
  private:
-  struct Invocation;
+  struct Owner {
+    int step, first_slot;
+  };
   explicit Context(std::shared_ptr<const Engine> engine, Memory memory);
   const plan::Profile& plan_profile() const;
   Status read_shape_values(bool& changed);
   Status bind_symbols();
   Status write_shape_outputs() const;
-  Status bind_steps();
-  Status place_tensors();
+  bool take_earlier_binding();
+  Status make_binding();
+  Status make_room_for_binding();
+  void drop_bindings(size_t count);
+  Status bind_steps(Binding& binding);
+  Status place_tensors(Binding& binding);
   Status reserve_memory(int64_t size_bytes);
-  Status place_tensor(int id, std::byte* memory, Invocation& invocation);
+  Status place_tensor(Binding& binding, const Owner& owner, int id, std::byte* memory, Invocation& invocation);
   Result<std::byte*> weight_address(int index, bool is_view);
-  Result<std::byte*> shape_values(int input);
+  Result<std::byte*> shape_values(Binding& binding, int input);
   Result<std::byte*> copy_to_device(Buffer& buffer, std::span<const std::byte> bytes, Allocator* memory);
   size_t num_steps_to_inputs() const;
   void tell_faults();
-  Status launch(Stream& stream);
+  Status launch(Stream& stream, bool repeats);
   Status check_addresses() const;
   Status wait_idle();
   Status enqueue_captured(Stream& stream);
@@ -116,6 +128,8 @@ class Context {
   bool shapes_known_ = false;
   bool bound_ = false;
   bool timing_ = false;
+  bool has_shape_tensors_ = false;  ///< whose values are read or written in each run
+  bool repeats_ = false;            ///< whether the next run has the addresses of the last one
   FaultObserver* fault_observer_ = nullptr;
   Event* inputs_consumed_ = nullptr;
   Allocator* temporary_memory_ = nullptr;
@@ -128,25 +142,20 @@ class Context {
 
   std::vector<int64_t> symbols_;
   std::vector<bool> symbol_set_;
-  std::vector<Extents> tensor_extents_;
-  std::vector<std::unique_ptr<BoundStep>> steps_;
-  std::vector<size_t> checked_steps_;  ///< those with a check
-  size_t steps_to_inputs_ = 0;         ///< after which no step reads an input
-  int64_t workspace_bytes_ = 0;
+  size_t steps_to_inputs_ = 0;  ///< after which no step reads an input
   Buffer own_memory_;
   std::byte* given_memory_ = nullptr;
   int64_t given_bytes_ = 0;
 
-  std::vector<std::unique_ptr<Invocation>> invocations_;
-  size_t next_invocation_ = 0;
-  uint64_t binding_ = 0;                               ///< counts what `bind` prepared
+  std::vector<std::unique_ptr<Binding>> bindings_;  ///< by use: that of now, if `bound_`, or of the last run is last
+  uint64_t num_bindings_made_ = 0;
+  uint64_t num_address_changes_ = 0;
   std::vector<std::unique_ptr<Invocation>> captured_;  ///< what graphs run
 
   // On a device of its own:
-  std::map<int, Buffer> shape_values_;    ///< by input: what steps read of shape inputs, whose addresses are the host's
   std::map<int, Buffer> viewed_weights_;  ///< by weight
   std::vector<Buffer> old_memory_;        ///< that graphs of the program may still use
-  std::vector<std::vector<std::unique_ptr<BoundStep>>> old_steps_;
+  std::vector<std::unique_ptr<Binding>> old_bindings_;
   std::unique_ptr<Launcher> launcher_;  ///< null on a host device; goes first: waits for the last run
 };
 

@@ -37,10 +37,18 @@ class LaunchStep final : public BoundStep {
     const void* in = arguments.inputs[0];
     void* out = arguments.outputs[0];
     void* values[] = {&in, &out, &count_, nullptr};
+    if (function_name_ == "library") return launch_as_libraries_do(*arguments.stream, values);
     return launch(*arguments.stream, function_, {.block = {32, 1, 1}}, values);
   }
 
  private:
+  Status launch_as_libraries_do(const Stream& stream, void** values) {
+    cuda::LaunchConfig config{.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    config.stream = static_cast<const cuda::CudaStream&>(stream).handle();
+    const cuda::Driver& driver = function_.device().driver();
+    return driver.check(driver.launch_kernel_ex(&config, function_.handle(), values, nullptr), "a library");
+  }
+
   std::shared_ptr<const cuda::Module> module_;
   cuda::Function function_;
   std::string function_name_;
@@ -53,7 +61,7 @@ class LaunchStepLoader final : public LoadedStep {
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     static constexpr std::string_view kImage("FAKE twice words\0", 17);
     auto module = TRY(device_.load(std::as_bytes(std::span(kImage))));
-    const cuda::Function function = TRY(module->function(kernel_));
+    const cuda::Function function = TRY(module->function(kernel_ == "library" ? "twice" : kernel_));
     return std::make_unique<LaunchStep>(std::move(module), function, kernel_, volume(shapes.outputs[0]));
   }
 
@@ -128,13 +136,13 @@ class LaunchTest : public testing::Test {
   void SetUp() override {
     device = cuda::make_fake_device();
     device->set_executor(std::make_unique<LaunchExecutor>(*device));
-    fake_cuda_control().define_kernel("twice", &twice);
-    fake_cuda_control().define_kernel("words", &words);
+    fake_cuda_control().define_kernel("twice", &twice, 3);
+    fake_cuda_control().define_kernel("words", &words, 3);
     ASSERT_TRUE(prepare());
   }
-  Status prepare() {
+  Status prepare(plan::Plan plan = make_plan()) {
     NullLog log;
-    engine = TRY(runtime::Engine::load(std::make_shared<const plan::Plan>(make_plan()), *device, log));
+    engine = TRY(runtime::Engine::load(std::make_shared<const plan::Plan>(std::move(plan)), *device, log));
     context = TRY(runtime::Context::create(engine, runtime::Context::Memory::kOwn));
     stream = TRY(device->create_stream());
     x = TRY(device->allocate(32)), y = TRY(device->allocate(32));
@@ -205,6 +213,33 @@ TEST_F(LaunchTest, ReplaysWhatRepeats) {
   ASSERT_TRUE(context->enqueue(*stream));
   EXPECT_EQ(read(other, 0), 24);
   EXPECT_EQ(read(other, 3), untouched);
+}
+
+/// Steps whose kernels a library launches are recorded as ours are, and given other addresses too.
+TEST_F(LaunchTest, PutsNewAddressesIntoOneRecording) {
+  for (const char* kernel : {"twice", "library"}) {
+    release();
+    plan::Plan plan = make_plan();
+    plan.profiles[0].steps[1].kernel = kernel;
+    ASSERT_TRUE(prepare(std::move(plan)));
+    std::vector<Buffer> outputs;
+    for (int i = 0; i < 12; ++i) outputs.push_back(*device->allocate(32));
+    const int64_t before = calls("cuGraphInstantiateWithFlags");
+    int64_t launches = 0;
+    for (int i = 0; i < 40; ++i) {
+      const auto value = static_cast<float>(i);
+      ASSERT_TRUE(write({value, 0, 0, 0}));
+      const Buffer& output = outputs[static_cast<size_t>(i) % outputs.size()];
+      context->set_output_address(0, output.data());
+      ASSERT_TRUE(context->enqueue(*stream));
+      EXPECT_EQ(read(output, 0), 4 * value);
+      if (i == 10) launches = calls("cuLaunchKernelEx");
+    }
+    EXPECT_EQ(calls("cuGraphInstantiateWithFlags"), before + 1) << kernel;
+    // What a library launches is learnt by a capture of it alone.
+    EXPECT_EQ(calls("cuLaunchKernelEx"), launches + (kernel == std::string("library") ? 29 : 0));
+    EXPECT_EQ(calls("cuGraphExecKernelNodeSetParams_v2"), kernel == std::string("library") ? 2 * 31 : 31);
+  }
 }
 
 TEST_F(LaunchTest, WaitsForTheRunInFrontOnAnotherStream) {

@@ -1,6 +1,7 @@
 // Events and recordings of a CUDA device.
 #include "backend/cuda/device/cuda_device.h"
 #include "backend/cuda/device/cuda_stream.h"
+#include "backend/cuda/device/launch_recorder.h"
 #include "device/async.h"
 
 namespace kiln::cuda {
@@ -8,8 +9,17 @@ namespace {
 
 StreamHandle handle_of(const Stream& stream) { return static_cast<const CudaStream&>(stream).handle(); }
 
-/// One handle for another stream in every thread.
-bool is_per_thread(StreamHandle stream) { return reinterpret_cast<uintptr_t>(stream) == kPerThreadStream; }
+unsigned long long id_of(const Stream& stream) { return static_cast<const CudaStream&>(stream).id(); }
+
+/// `graph` is what `work` launches on the stream, also where it fails; null: nothing.
+Status capture(const Driver& driver, CudaStream& stream, TimedWork work, void* argument, GraphHandle& graph) {
+  TRY(driver.check(driver.stream_begin_capture(stream.handle(), kCaptureRelaxed), "beginning a capture"));
+  Status ran = work(argument, &stream);
+  if (LaunchRecorder* const recorder = stream.recorder()) recorder->end_parts(stream.handle());
+  Status ended = driver.check(driver.stream_end_capture(stream.handle(), &graph), "ending a capture");
+  TRY(std::move(ran));
+  return ended;
+}
 
 class CudaEvent final : public Event {
  public:
@@ -44,13 +54,6 @@ class CudaEvent final : public Event {
   }
 
  private:
-  /// No other stream's, also of later ones, as a handle would be; 0: unknown.
-  unsigned long long id_of(const Stream& stream) const {
-    unsigned long long id = 0;
-    if (is_per_thread(handle_of(stream)) || driver_.stream_get_id(handle_of(stream), &id) != 0) return 0;
-    return id;
-  }
-
   CudaDevice& device_;
   const Driver& driver_;
   const EventHandle handle_;
@@ -59,19 +62,44 @@ class CudaEvent final : public Event {
 
 class CudaRecording final : public Recording {
  public:
-  CudaRecording(CudaDevice& device, GraphExecHandle handle) : device_(device), handle_(handle) {}
+  /// `graph` is what `handle` was made of, whose nodes `recorder` knows.
+  /// `stream` is for more captures; null where none will be needed.
+  CudaRecording(CudaDevice& device, GraphHandle graph, GraphExecHandle handle, LaunchRecorder recorder,
+                std::unique_ptr<CudaStream> stream)
+      : device_(device), graph_(graph), handle_(handle), recorder_(std::move(recorder)), stream_(std::move(stream)) {}
   ~CudaRecording() override {
     const CurrentContext current(device_);
     device_.driver().graph_exec_destroy(handle_);
+    device_.driver().graph_destroy(graph_);
   }
   Status launch(Stream& stream) override {
     const CurrentContext current(device_);
     return device_.driver().check(device_.driver().graph_launch(handle_, handle_of(stream)), "launching a graph");
   }
+  bool can_replace(size_t part) const override { return recorder_.can_replace(part); }
+  Status replace(size_t part, TimedWork work, void* argument) override {
+    const CurrentContext current(device_);
+    if (recorder_.is_librarys(part)) return replace_librarys(part, work, argument);
+    CudaStream stream(device_, recorder_);
+    recorder_.begin_replacing(part, handle_);
+    TRY(work(argument, &stream));
+    return recorder_.end_replacing();
+  }
 
  private:
+  Status replace_librarys(size_t part, TimedWork work, void* argument) {
+    GraphHandle graph = nullptr;
+    Status done = capture(device_.driver(), *stream_, work, argument, graph);
+    if (done) done = recorder_.replace_librarys(part, handle_, graph);
+    if (graph) device_.driver().graph_destroy(graph);
+    return done;
+  }
+
   CudaDevice& device_;
+  const GraphHandle graph_;
   const GraphExecHandle handle_;
+  LaunchRecorder recorder_;
+  const std::unique_ptr<CudaStream> stream_;
 };
 
 }  // namespace
@@ -86,19 +114,18 @@ Result<std::unique_ptr<Event>> CudaDevice::create_event(EventTiming timing) {
 
 Result<std::unique_ptr<Recording>> CudaDevice::record(TimedWork work, void* argument) {
   const CurrentContext current(*this);
-  const std::unique_ptr<CudaStream> stream = TRY(CudaStream::create(*this));
-  TRY(driver_.check(driver_.stream_begin_capture(stream->handle(), kCaptureRelaxed), "beginning a capture"));
-  Status ran = work(argument, stream.get());
+  std::unique_ptr<CudaStream> stream = TRY(CudaStream::create(*this));
+  LaunchRecorder recorder(driver_);
+  stream->set_recorder(&recorder);
   GraphHandle graph = nullptr;
-  Status ended = driver_.check(driver_.stream_end_capture(stream->handle(), &graph), "ending a capture");
   GraphExecHandle exec = nullptr;
-  Status made;
-  if (ran && ended) made = driver_.check(driver_.graph_instantiate_with_flags(&exec, graph, 0), "making a graph");
-  if (graph) driver_.graph_destroy(graph);
-  TRY(std::move(ran));
-  TRY(std::move(ended));
+  Status made = capture(driver_, *stream, work, argument, graph);
+  stream->set_recorder(nullptr);
+  if (made) made = driver_.check(driver_.graph_instantiate_with_flags(&exec, graph, 0), "making a graph");
+  if (graph && !exec) driver_.graph_destroy(graph);
   TRY(std::move(made));
-  return std::make_unique<CudaRecording>(*this, exec);
+  if (!recorder.has_librarys()) stream.reset();
+  return std::make_unique<CudaRecording>(*this, graph, exec, std::move(recorder), std::move(stream));
 }
 
 }  // namespace kiln::cuda

@@ -149,7 +149,7 @@ TEST(CudaDevice, SharesConstantsOfTheSameMemory) {
 
 TEST(CudaDevice, LaunchesKernels) {
   const auto device = make_fake_device();
-  fake_cuda_control().define_kernel("scale", &scale);
+  fake_cuda_control().define_kernel("scale", &scale, 3);
   const auto module = *device->load(bytes_of(kImage));
   EXPECT_EQ(*device->load(bytes_of(kImage)), module);
   EXPECT_EQ(fake_cuda_control().num_calls("cuModuleLoadData"), 1);

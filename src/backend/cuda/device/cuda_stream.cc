@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "backend/cuda/device/cuda_device.h"
+#include "backend/cuda/device/launch_recorder.h"
 
 namespace kiln::cuda {
 namespace {
@@ -78,7 +79,20 @@ void CudaStream::fault(Error error) {
   faulted_.store(true, std::memory_order_release);
 }
 
+unsigned long long CudaStream::id() const {
+  if (id_) return *id_;
+  unsigned long long id = 0;
+  const bool is_per_thread = reinterpret_cast<uintptr_t>(handle_) == kPerThreadStream;
+  if (is_per_thread || device_.driver().stream_get_id(handle_, &id) != 0) id = 0;
+  return id_.emplace(id);
+}
+
+void CudaStream::begin_part() {
+  if (recorder_ && has_queue_) recorder_->begin_part(handle_);
+}
+
 bool CudaStream::capturing() const {
+  if (!has_queue_) return true;
   const CurrentContext current(device_);
   int status = kCaptureNone;
   return device_.driver().stream_is_capturing(handle_, &status) == 0 && status != kCaptureNone;

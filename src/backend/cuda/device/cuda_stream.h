@@ -12,6 +12,7 @@
 namespace kiln::cuda {
 
 class CudaDevice;
+class LaunchRecorder;
 
 class CudaStream final : public Stream {
  public:
@@ -19,13 +20,26 @@ class CudaStream final : public Stream {
   static Result<std::unique_ptr<CudaStream>> create(CudaDevice& device);
   /// Somebody else's, for as long as this object lives; a default stream's handle (0, 1, 2) too. Allocates nothing.
   CudaStream(CudaDevice& device, StreamHandle handle) : device_(device), handle_(handle), owned_(false) {}
+  /// No queue of the driver's: `launch` gives everything to `recorder`.
+  CudaStream(CudaDevice& device, LaunchRecorder& recorder)
+      : device_(device), handle_(nullptr), owned_(false), has_queue_(false), recorder_(&recorder) {}
   /// Ours is destroyed; what is queued is still done.
   ~CudaStream() override;
   CudaStream(const CudaStream&) = delete;
   CudaStream& operator=(const CudaStream&) = delete;
 
   CudaDevice& device() const { return device_; }
-  StreamHandle handle() const { return handle_; }
+  StreamHandle handle() const {
+    CHECK(has_queue_);
+    return handle_;
+  }
+  /// No other stream's, also of later ones, as a handle would be; 0: unknown, for the per-thread default stream is
+  /// another one in every thread.
+  unsigned long long id() const;
+  bool has_queue() const { return has_queue_; }
+  /// Told of every launch while this stream is captured for a recording of ours; null: nobody.
+  LaunchRecorder* recorder() const { return recorder_; }
+  void set_recorder(LaunchRecorder* recorder) { recorder_ = recorder; }
   /// Whether the next launch stands behind another stream's work, which it must not overlap: asked once.
   void note_wait() const { waits_ = true; }
   bool take_wait() const { return std::exchange(waits_, false); }
@@ -39,6 +53,7 @@ class CudaStream final : public Stream {
   void fault(Error error) override;
   bool faulted() const override { return faulted_.load(std::memory_order_acquire); }
   bool capturing() const override;
+  void begin_part() override;
 
  private:
   struct Owned {};
@@ -50,6 +65,9 @@ class CudaStream final : public Stream {
   CudaDevice& device_;
   const StreamHandle handle_;
   const bool owned_;
+  const bool has_queue_ = true;
+  mutable std::optional<unsigned long long> id_;  // once asked for
+  LaunchRecorder* recorder_ = nullptr;
   std::atomic<bool> faulted_{false};
   mutable bool waits_ = false;  // of the thread that queues
   mutable const std::string* last_kernel_ = nullptr;

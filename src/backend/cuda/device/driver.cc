@@ -67,6 +67,7 @@ Status bind_streams(const SharedLibrary& library, Driver& d) {
   TRY(library.bind(d.stream_get_ctx, "cuStreamGetCtx"));
   TRY(library.bind(d.stream_get_id, "cuStreamGetId"));
   TRY(library.bind(d.stream_is_capturing, "cuStreamIsCapturing"));
+  TRY(library.bind(d.stream_get_capture_info, "cuStreamGetCaptureInfo_v2"));
   TRY(library.bind(d.stream_begin_capture, "cuStreamBeginCapture_v2"));
   TRY(library.bind(d.stream_end_capture, "cuStreamEndCapture"));
   TRY(library.bind(d.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode"));
@@ -85,6 +86,8 @@ Status bind_graphs_and_kernels(const SharedLibrary& library, Driver& d) {
   TRY(library.bind(d.graph_get_nodes, "cuGraphGetNodes"));
   TRY(library.bind(d.graph_instantiate_with_flags, "cuGraphInstantiateWithFlags"));
   TRY(library.bind(d.graph_exec_update, "cuGraphExecUpdate_v2"));
+  TRY(library.bind(d.graph_kernel_node_get_params, "cuGraphKernelNodeGetParams_v2"));
+  TRY(library.bind(d.graph_exec_kernel_node_set_params, "cuGraphExecKernelNodeSetParams_v2"));
   TRY(library.bind(d.graph_exec_destroy, "cuGraphExecDestroy"));
   TRY(library.bind(d.graph_upload, "cuGraphUpload"));
   TRY(library.bind(d.graph_launch, "cuGraphLaunch"));

@@ -74,6 +74,8 @@ struct Driver {
   int (*stream_get_ctx)(StreamHandle stream, ContextHandle* context);
   int (*stream_get_id)(StreamHandle stream, unsigned long long* id);
   int (*stream_is_capturing)(StreamHandle stream, int* status);
+  int (*stream_get_capture_info)(StreamHandle stream, int* status, uint64_t* id, GraphHandle* graph,
+                                 const GraphNodeHandle** latest, size_t* num_latest);
   int (*stream_begin_capture)(StreamHandle stream, int mode);
   int (*stream_end_capture)(StreamHandle stream, GraphHandle* graph);
   int (*thread_exchange_stream_capture_mode)(int* mode);
@@ -91,6 +93,8 @@ struct Driver {
   int (*graph_get_nodes)(GraphHandle graph, GraphNodeHandle* nodes, size_t* count);
   int (*graph_instantiate_with_flags)(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags);
   int (*graph_exec_update)(GraphExecHandle exec, GraphHandle graph, GraphUpdateResult* result);
+  int (*graph_kernel_node_get_params)(GraphNodeHandle node, KernelNodeParams* params);
+  int (*graph_exec_kernel_node_set_params)(GraphExecHandle exec, GraphNodeHandle node, const KernelNodeParams* params);
   int (*graph_exec_destroy)(GraphExecHandle exec);
   int (*graph_upload)(GraphExecHandle exec, StreamHandle stream);
   int (*graph_launch)(GraphExecHandle exec, StreamHandle stream);

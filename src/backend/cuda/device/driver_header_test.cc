@@ -11,6 +11,7 @@ TEST(DriverHeader, AgreesWithNvidias) { GTEST_SKIP() << "CUDA's headers are not 
 
 #else
 #include <cuda.h>
+#include <cudaTypedefs.h>
 #include <nvrtc.h>
 
 namespace kiln::cuda {
@@ -87,6 +88,7 @@ SAME(stream_get_priority, cuStreamGetPriority);
 SAME(stream_get_ctx, cuStreamGetCtx);
 SAME(stream_get_id, cuStreamGetId);
 SAME(stream_is_capturing, cuStreamIsCapturing);
+static_assert(kSameShape<decltype(Driver::stream_get_capture_info), PFN_cuStreamGetCaptureInfo_v11030>);
 SAME(stream_begin_capture, cuStreamBeginCapture);
 SAME(stream_end_capture, cuStreamEndCapture);
 SAME(thread_exchange_stream_capture_mode, cuThreadExchangeStreamCaptureMode);
@@ -102,6 +104,8 @@ SAME(graph_destroy, cuGraphDestroy);
 SAME(graph_get_nodes, cuGraphGetNodes);
 SAME(graph_instantiate_with_flags, cuGraphInstantiateWithFlags);
 SAME(graph_exec_update, cuGraphExecUpdate);
+SAME(graph_kernel_node_get_params, cuGraphKernelNodeGetParams);
+SAME(graph_exec_kernel_node_set_params, cuGraphExecKernelNodeSetParams);
 SAME(graph_exec_destroy, cuGraphExecDestroy);
 SAME(graph_upload, cuGraphUpload);
 SAME(graph_launch, cuGraphLaunch);
@@ -250,6 +254,15 @@ SAME_OFFSET(Copy2d, width_bytes, CUDA_MEMCPY2D, WidthInBytes);
 SAME_OFFSET(Copy2d, height, CUDA_MEMCPY2D, Height);
 static_assert(sizeof(GraphUpdateResult) == sizeof(CUgraphExecUpdateResultInfo));
 SAME_OFFSET(GraphUpdateResult, error_node, CUgraphExecUpdateResultInfo, errorNode);
+static_assert(sizeof(KernelNodeParams) == sizeof(CUDA_KERNEL_NODE_PARAMS));
+SAME_OFFSET(KernelNodeParams, function, CUDA_KERNEL_NODE_PARAMS, func);
+SAME_OFFSET(KernelNodeParams, grid, CUDA_KERNEL_NODE_PARAMS, gridDimX);
+SAME_OFFSET(KernelNodeParams, block, CUDA_KERNEL_NODE_PARAMS, blockDimX);
+SAME_OFFSET(KernelNodeParams, shared_bytes, CUDA_KERNEL_NODE_PARAMS, sharedMemBytes);
+SAME_OFFSET(KernelNodeParams, arguments, CUDA_KERNEL_NODE_PARAMS, kernelParams);
+SAME_OFFSET(KernelNodeParams, extra, CUDA_KERNEL_NODE_PARAMS, extra);
+SAME_OFFSET(KernelNodeParams, kernel, CUDA_KERNEL_NODE_PARAMS, kern);
+SAME_OFFSET(KernelNodeParams, context, CUDA_KERNEL_NODE_PARAMS, ctx);
 
 TEST(DriverHeader, AgreesWithNvidias) { SUCCEED() << "compared with CUDA " << CUDA_VERSION; }
 

@@ -148,6 +148,17 @@ struct LaunchConfig {  // CUlaunchConfig
   unsigned num_attributes;
 };
 
+struct KernelNodeParams {  // CUDA_KERNEL_NODE_PARAMS_v2
+  FunctionHandle function;
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared_bytes;
+  void** arguments;
+  void** extra;
+  void* kernel;  ///< where function is null
+  ContextHandle context;
+};
+
 /// What a TMA load reads through; a kernel takes it as a __grid_constant__ argument.
 struct alignas(128) TensorMap {  // CUtensorMap
   uint64_t opaque[16];

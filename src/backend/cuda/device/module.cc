@@ -2,6 +2,7 @@
 
 #include "backend/cuda/device/cuda_device.h"
 #include "backend/cuda/device/cuda_stream.h"
+#include "backend/cuda/device/launch_recorder.h"
 
 namespace kiln::cuda {
 namespace {
@@ -97,7 +98,8 @@ Status launch(const Stream& stream, const Function& function, const LaunchShape&
   LaunchConfig config{};
   for (int i = 0; i < 3; ++i) config.grid[i] = shape.grid[i], config.block[i] = shape.block[i];
   config.shared_bytes = shape.shared_bytes;
-  config.stream = static_cast<const CudaStream&>(stream).handle();
+  const auto& queue = static_cast<const CudaStream&>(stream);
+  config.stream = queue.has_queue() ? queue.handle() : nullptr;
   config.attributes = attributes;
   if (shape.cluster > 1) {
     LaunchAttribute& cluster = attributes[config.num_attributes++];
@@ -105,13 +107,15 @@ Status launch(const Stream& stream, const Function& function, const LaunchShape&
     cluster.cluster = {shape.cluster, 1, 1};
   }
   // A programmatic dependency is one on the stream's last launch alone.
-  const bool waits = static_cast<const CudaStream&>(stream).take_wait();
+  const bool waits = queue.take_wait();
   if (shape.pdl && !waits && function.device().properties().compute_major >= 9) {
     LaunchAttribute& early = attributes[config.num_attributes++];
     early.id = kLaunchProgrammaticSerialization;
     early.programmatic_serialization = 1;
   }
-  static_cast<const CudaStream&>(stream).note_kernel(function.state_->name);
+  queue.note_kernel(function.state_->name);
+  if (LaunchRecorder* const recorder = queue.recorder()) [[unlikely]]
+    return recorder->launch(config, function.handle(), arguments);
   const Driver& driver = function.device().driver();
   return driver.check(driver.launch_kernel_ex(&config, function.handle(), arguments, nullptr), "launching kernel '",
                       function.state_->name, "' of ", shape.grid[0], " x ", shape.grid[1], " x ", shape.grid[2],

@@ -27,6 +27,7 @@ class BoundLtProduct final : public BoundStep {
 
   Status run(const RunArguments& run) override {
     const CurrentContext current(lt_.device());
+    const OutsideCaptures outside(lt_.device().driver());  // a program's capture may forbid what it does to launch
     if (has_bias_) TRY(point_at_bias(constants_.at(2, run)));
     const float one = 1, beta = has_residual_ ? 1 : 0;
     const void* c = has_residual_ ? constants_.at(3, run) : run.outputs[0];

@@ -16,7 +16,7 @@ void gather_kernel(const LaunchConfig&, void** arguments) { **static_cast<int64_
 TEST(GatherStep, TellsOfAnIndexThatIsOutside) {
   const auto device = make_fake_device();
   device->set_executor(std::make_unique<CudaExecutor>(*device));
-  fake_cuda_control().define_kernel("gather_4", &gather_kernel);
+  fake_cuda_control().define_kernel("gather_4", &gather_kernel, 2);
   static constexpr std::string_view kImage("FAKE gather_4\0", 14);
   StepSpec spec;
   spec.kernel = "gather";

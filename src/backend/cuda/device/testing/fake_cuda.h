@@ -3,7 +3,7 @@
 ///
 /// "Device" memory is the host's. Work runs when it is queued, on the calling thread, unless its stream is captured; so
 /// order is kept, and what depends on work running later goes unnoticed. Kernels do what tests say, else nothing; a
-/// kernel that tests define takes arguments of eight bytes each, at most eight, and a null behind the last.
+/// kernel that tests define sees the first eight bytes of each argument.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,10 @@ struct Control {
   void (*set_version)(int version);
   /// Call `nth` (1 is the next) of the function of that exported name returns `result` and does nothing; 0: no failure.
   void (*fail)(const char* function, int64_t nth, int result);
-  int64_t (*num_calls)(const char* function);
+  int64_t (*num_calls)(const char* function);  ///< null: of all functions
   int64_t (*live_bytes)();    ///< device memory that is allocated
   int64_t (*live_objects)();  ///< streams, events, graphs and modules that are not destroyed
-  void (*define_kernel)(const char* name, Kernel kernel);
+  void (*define_kernel)(const char* name, Kernel kernel, int num_arguments);  ///< of which it wants that many
   /// From here on until `reset`, of kernels whose names contain `part`.
   void (*misbehave)(const char* part, Fault how, int result);
   int64_t (*num_misbehaved)();  ///< how often that came

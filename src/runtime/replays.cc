@@ -1,0 +1,148 @@
+#include "runtime/replays.h"
+
+#include <algorithm>
+
+namespace kiln::runtime {
+namespace {
+
+constexpr size_t kMostReplays = 8;      // of two or three sets of buffers, at a few shapes
+constexpr int kTimesBeforeRecord = 2;   // a recording costs some twenty runs' launches
+constexpr int kMissesBeforeRecord = 8;  // addresses that change with every run will go on changing
+constexpr uint64_t kRunsToStale = 64;   // what was replayed since then is not given up for something new
+
+void* address(const Launch& launch, const Patch& patch) { return launch.pointers[patch.slot]; }
+
+bool has_addresses(const std::vector<void*>& addresses, const Launch& launch) {
+  for (size_t i = 0; i < addresses.size(); ++i)
+    if (addresses[i] != address(launch, launch.patches[i])) return false;
+  return true;
+}
+
+/// A step of a launch: what Recording::replace is given.
+struct Part {
+  const Launch& launch;
+  size_t step;
+  void* const* pointers;
+};
+Status launch_part(void* argument, Stream* stream) {
+  const Part& part = *static_cast<const Part*>(argument);
+  return launch_step(part.launch, part.step, part.pointers, *stream);
+}
+
+}  // namespace
+
+Recording* Replays::find(const Launch& launch, TimedWork record, void* argument) {
+  ++num_runs_;
+  if (!last_ || last_version_ != launch.version) {
+    const auto found = std::ranges::find_if(replays_, [&](const Replay& replay) {
+      return replay.binding == launch.binding && has_addresses(replay.addresses, launch);
+    });
+    last_ = found != replays_.end() ? &*found : find_for_new_addresses(launch, record, argument);
+    last_version_ = launch.version;
+  }
+  if (!last_) return nullptr;
+  last_->last_run = num_runs_;
+  return last_->recording.get();
+}
+
+Replays::Replay* Replays::find_for_new_addresses(const Launch& launch, TimedWork work, void* argument) {
+  Misses& misses = misses_of(launch.binding);
+  if (misses.refused) return nullptr;
+  const bool comes_again = misses.times_seen(launch) > kTimesBeforeRecord;
+  const bool always_new = !misses.fixed && ++misses.count > kMissesBeforeRecord;
+  if (!comes_again && !always_new) return nullptr;
+  Replay* const earlier = misses.fixed ? nullptr : oldest(&launch.binding);
+  if (comes_again && (!earlier || replays_.size() < kMostReplays)) return record(launch, misses, work, argument);
+  if (earlier) return readdress(*earlier, launch, misses);
+  return record(launch, misses, work, argument);
+}
+
+/// How often these addresses came lately. A hash that two sets share makes one of them seem more frequent, no more.
+int Replays::Misses::times_seen(const Launch& launch) {
+  uint64_t hash = 1;
+  for (const Patch& patch : launch.patches)
+    hash = (hash ^ reinterpret_cast<uintptr_t>(address(launch, patch))) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
+  const auto found = std::ranges::find(latest, hash, &Seen::hash);
+  if (found != latest.end()) return ++found->times;
+  latest[next] = {hash, 1};
+  next = (next + 1) % latest.size();
+  return 1;
+}
+
+Replays::Misses& Replays::misses_of(uint64_t binding) {
+  const auto found = std::ranges::find(misses_, binding, &Misses::binding);
+  if (found != misses_.end()) return *found;
+  misses_.push_back({.binding = binding});
+  return misses_.back();
+}
+
+/// The one that did no run for longest, of a binding or (null) of all.
+Replays::Replay* Replays::oldest(const uint64_t* binding) {
+  Replay* found = nullptr;
+  for (Replay& replay : replays_)
+    if ((!binding || replay.binding == *binding) && (!found || replay.last_run < found->last_run)) found = &replay;
+  return found;
+}
+
+bool Replays::make_room() {
+  if (replays_.size() < kMostReplays) return true;
+  Replay* const found = oldest(nullptr);
+  if (found->last_run + kRunsToStale > num_runs_) return false;
+  erase(*found);
+  return true;
+}
+
+Replays::Replay* Replays::record(const Launch& launch, Misses& misses, TimedWork work, void* argument) {
+  if (!make_room()) return nullptr;
+  auto recording = device_.record(work, argument);
+  if (!recording) {
+    misses.refused = true;  // it runs as it did
+    return nullptr;
+  }
+  Replay replay{launch.binding, {}, num_runs_, *std::move(recording)};
+  for (const Patch& patch : launch.patches) {
+    replay.addresses.push_back(address(launch, patch));
+    if (!replay.recording->can_replace(static_cast<size_t>(patch.step))) misses.fixed = true;
+  }
+  replays_.reserve(kMostReplays);
+  return &replays_.emplace_back(std::move(replay));
+}
+
+/// The recording with the addresses of this launch.
+Replays::Replay* Replays::readdress(Replay& replay, const Launch& launch, Misses& misses) {
+  const std::span<const Patch> patches = launch.patches;
+  for (size_t i = 0; i < patches.size();) {
+    const Patch& first = patches[i];
+    bool changed = false;
+    for (; i < patches.size() && patches[i].step == first.step; ++i) {
+      void* const now = address(launch, patches[i]);
+      changed |= std::exchange(replay.addresses[i], now) != now;
+    }
+    if (!changed) continue;
+    Part part{launch, static_cast<size_t>(first.step), launch.pointers + first.step_slot};
+    if (replay.recording->replace(part.step, &launch_part, &part)) continue;
+    misses.fixed = true;  // other addresses take other kernels
+    erase(replay);
+    return nullptr;
+  }
+  return &replay;
+}
+
+void Replays::erase(Replay& replay) {
+  last_ = nullptr;
+  replays_.erase(replays_.begin() + (&replay - replays_.data()));
+}
+
+void Replays::forget(uint64_t binding) {
+  last_ = nullptr;
+  std::erase_if(replays_, [&](const Replay& replay) { return replay.binding == binding; });
+  std::erase_if(misses_, [&](const Misses& misses) { return misses.binding == binding; });
+}
+
+void Replays::clear() {
+  last_ = nullptr;
+  replays_.clear();
+  misses_.clear();
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,61 @@
+/// Recordings of a context's runs: when one is made, and which one a run replays.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/launch.h"
+
+namespace kiln::runtime {
+
+/// Addresses that come again are recorded, a few sets of them. Where they never do, one recording is given those of
+/// each run: only the steps that read or write what is the program's are told anew.
+class Replays {
+ public:
+  explicit Replays(Device& device) : device_(device) {}
+
+  /// What does this run; null: it is to be launched step by step. `record(argument, stream)` launches all of it, for a
+  /// recording.
+  Recording* find(const Launch& launch, TimedWork record, void* argument);
+  void forget(uint64_t binding);
+  void clear();
+
+ private:
+  struct Replay {
+    uint64_t binding;
+    std::vector<void*> addresses;  ///< by patch
+    uint64_t last_run;             ///< that it did
+    std::unique_ptr<Recording> recording;
+  };
+  /// Of a binding's runs whose addresses were not recorded.
+  struct Misses {
+    uint64_t binding = 0;
+    int count = 0;
+    bool refused = false;  ///< a step waits for the device: nothing can be recorded
+    bool fixed = false;    ///< recordings keep their addresses
+    struct Seen {
+      uint64_t hash = 0;
+      int times = 0;
+    };
+    std::array<Seen, 8> latest;  ///< sets of addresses
+    size_t next = 0;
+    int times_seen(const Launch& launch);  ///< with this time
+  };
+  Misses& misses_of(uint64_t binding);
+  Replay* find_for_new_addresses(const Launch& launch, TimedWork record, void* argument);
+  Replay* record(const Launch& launch, Misses& misses, TimedWork work, void* argument);
+  bool make_room();
+  Replay* oldest(const uint64_t* binding);
+  void erase(Replay& replay);
+  Replay* readdress(Replay& replay, const Launch& launch, Misses& misses);
+
+  Device& device_;
+  uint64_t num_runs_ = 0, last_version_ = 0;
+  Replay* last_ = nullptr;  ///< for runs of that version
+  std::vector<Replay> replays_;
+  std::vector<Misses> misses_;
+};
+
+}  // namespace kiln::runtime
