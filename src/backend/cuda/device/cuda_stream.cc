@@ -20,7 +20,9 @@ Result<std::unique_ptr<CudaStream>> CudaStream::create(CudaDevice& device) {
   const OutsideCaptures outside(driver);
   StreamHandle handle = nullptr;
   TRY(driver.check(driver.stream_create_with_priority(&handle, kStreamNonBlocking, 0), "creating a stream"));
-  return std::unique_ptr<CudaStream>(new CudaStream(device, handle, Owned()));
+  std::unique_ptr<CudaStream> made(new CudaStream(device, handle, Owned()));
+  made->id();  // now: several threads may use it
+  return made;
 }
 
 CudaStream::~CudaStream() {
