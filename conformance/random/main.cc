@@ -5,9 +5,9 @@
 //   [--workers N] [--timeout SECONDS] [CASE...]
 //
 // A case is a folder with model.onnx, test_data_set_0 ... and bounds.json: the largest difference of each output in
-// "single" precision (noTF32) and "half" (what rounds operands), null where there is none to judge. Every set runs
-// several times, between others of other shapes, and has to give the same bits. --launch-only compares nothing: for a
-// stand-in of a driver, whose kernels do nothing.
+// "single" precision (noTF32), "half" (what rounds operands) and "bf16", null where there is none to judge. Every set
+// runs several times, between others of other shapes, and has to give the same bits. --launch-only compares nothing:
+// for a stand-in of a driver, whose kernels do nothing.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -103,7 +103,10 @@ Status run_sets(Session& session, const std::vector<DataSet>& sets, const Argume
 
 Status run_case(const std::string& folder, const Arguments& arguments, std::vector<std::string>& tactics) {
   const auto sets = TRY(read_data_sets(folder));
-  const auto bounds = TRY(read_bounds(folder + "/bounds.json", arguments.config == "noTF32" ? "single" : "half"));
+  const bool is_half = arguments.config == "default" || arguments.config == "fp16";
+  const auto bounds = TRY(read_bounds(folder + "/bounds.json", arguments.config == "noTF32" ? "single"
+                                                               : is_half                    ? "half"
+                                                                                            : "bf16"));
   const PlanBytes plan = TRY(build_plan(folder + "/model.onnx", build_options(arguments, sets)));
   const auto session = TRY(Session::load(plan));
   tactics = TRY(session->tactics());

@@ -288,8 +288,10 @@ def bounds_of(network, outputs):
 def write(network, outputs, bounds, folder, float_type):
     os.makedirs(folder, exist_ok=True)
     onnx.save(network.model(outputs, float_type), os.path.join(folder, "model.onnx"))
-    if float_type != "f32":
-        bounds = {name: {"single": bound["half"], "half": bound["half"]} for name, bound in bounds.items()}
+    for bound in bounds.values():
+        bound["bf16"] = bound["half"] and 8 * bound["half"]  # three digits less
+        if float_type != "f32":
+            bound["single"] = bound["half"] = bound["half" if float_type == "f16" else "bf16"]
     with open(os.path.join(folder, "bounds.json"), "w") as file:
         json.dump(bounds, file)
     for i in range(len(network.sizes)):

@@ -40,6 +40,12 @@ SliceRange clamped_range(sym::Expr extent, sym::Expr start, sym::Expr end, int64
       return clamp(from_front(at), 0, extent);
     };
     const sym::Expr first = inside(start), last = inside(end);
+    if (start.is_const() && end.is_const() && (start.value() < 0) == (end.value() < 0) && start.value() > INT32_MIN &&
+        end.value() < INT32_MAX) {  // at most so many, however long the axis is
+      const int64_t most = std::max<int64_t>(0, end.value() - start.value());
+      const int64_t missed = start.value() < 0 ? -end.value() : start.value();
+      return {first, sym::ceil_div(sym::min(sym::max(extent - missed, 0), most), step)};
+    }
     return {first, sym::max(0, sym::ceil_div(last - first, step))};
   }
   // In this order: of no elements the first is -1, as the last.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ops/testing/case.h"
 #include "ops/testing/symbolic.h"
 
@@ -67,6 +69,18 @@ TEST(Slice, ClampsRangesAsPythonDoes) {
   EXPECT_EQ(range(5, INT64_MIN, INT64_MAX, 1), std::pair(int64_t{0}, int64_t{5}));
   const Expr any = t.symbol("any", sym::kAnyExtent);
   EXPECT_EQ(str(clamped_range(any, -1, INT64_MAX, 1).size), "min(any, 1)");
+  EXPECT_EQ(clamped_range(any, -2, -1, 1).size.max(), 1);
+  EXPECT_EQ(clamped_range(any, 3, 4, 1).size.max(), 1);
+  for (const int64_t extent : {0, 1, 2, 3, 4, 7})  // against Python's own rule, counted
+    for (const int64_t start : {-9, -4, -2, -1, 0, 1, 3, 8})
+      for (const int64_t end : {-9, -3, -1, 0, 2, 4, 9})
+        for (const int64_t step : {1, 2, 3}) {
+          int64_t count = 0;
+          const auto inside = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent); };
+          for (int64_t at = inside(start); at < inside(end); at += step) ++count;
+          EXPECT_EQ(range(extent, start, end, step).second, count)
+              << extent << ": " << start << ":" << end << ":" << step;
+        }
   const Expr n = t.symbol("n", {2, 8, 100});
   EXPECT_EQ(str(clamped_range(n, 1, INT64_MAX, 1).size), "n - 1");
   EXPECT_EQ(str(clamped_range(n, -1, INT64_MAX, 1).start), "n - 1");

@@ -107,8 +107,10 @@ BuildOptions read_build(const Values& values, std::vector<std::string>& warnings
   values.read("--onnx", build.onnx);
   values.read("--saveEngine", build.save);
   values.read("--loadEngine", build.load);
-  build.fp16 = values.has("--fp16");
-  build.bf16 = values.has("--bf16");
+  const bool best = values.has("--best");
+  if (best) warnings.push_back("--best allows FP16 and BF16; INT8 and FP8 are not in Kiln yet");
+  build.fp16 = best || values.has("--fp16");
+  build.bf16 = best || values.has("--bf16");
   build.tf32 = !values.has("--noTF32");
   build.strongly_typed = values.has("--stronglyTyped");
   build.skip_inference = values.has("--skipInference");

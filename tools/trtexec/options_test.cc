@@ -93,6 +93,13 @@ TEST(Options, StronglyTypedOverridesPrecisions) {
   EXPECT_EQ(options.warnings.size(), 1u);
 }
 
+TEST(Options, BestIsWhatKilnHas) {
+  const Options options = parse({"--onnx=m", "--best"});
+  EXPECT_TRUE(options.build.fp16 && options.build.bf16);
+  EXPECT_EQ(options.warnings,
+            std::vector<std::string>{"--best allows FP16 and BF16; INT8 and FP8 are not in Kiln yet"});
+}
+
 TEST(Options, DescriptionHasTheLabelsThatScriptsParse) {
   const auto lines = describe(parse({"--onnx=m.onnx", "--fp16", "--shapes=x:1x3"}));
   const auto has = [&](const char* line) { return std::ranges::find(lines, line) != lines.end(); };
