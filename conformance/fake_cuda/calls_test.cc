@@ -24,7 +24,7 @@ class Calls : public testing::Test {
   void SetUp() override {
     if (!std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER does not name the stand-in";
     control().reset();
-    control().define_kernel("softmax_columns", &add_one, 2);
+    control().define_kernel("softmax", &add_one, 2);
     const std::string why_not = build();
     if (!why_not.empty()) GTEST_SKIP() << why_not;
     ASSERT_TRUE(context) << logger.all();

@@ -106,9 +106,9 @@ int64_t live_objects() {
   const std::lock_guard lock(state().mutex);
   return state().live_objects;
 }
-void define_kernel(const char* name, Kernel kernel, int num_arguments) {
+void define_kernel(const char* start, Kernel kernel, int num_arguments) {
   const std::lock_guard lock(state().mutex);
-  state().kernels[name] = {kernel, num_arguments};
+  state().kernels[start] = {kernel, num_arguments};
 }
 void set_misbehaviour(const char* part, Fault how, int result) {
   const std::lock_guard lock(state().mutex);

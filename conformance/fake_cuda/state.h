@@ -69,8 +69,8 @@ struct State {
     Kernel run = nullptr;
     int num_arguments = 0;
   };
-  std::map<std::string, DefinedKernel> kernels;
-  std::map<uintptr_t, Allocation> allocations;  // by address
+  std::map<std::string, DefinedKernel> kernels;  // by the start of their names
+  std::map<uintptr_t, Allocation> allocations;   // by address
   int64_t live_objects = 0;
   cuda::CudaContextObject contexts[8];
   struct Misbehaviour {

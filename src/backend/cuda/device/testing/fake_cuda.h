@@ -32,7 +32,8 @@ struct Control {
   int64_t (*num_calls)(const char* function);  ///< null: of all functions
   int64_t (*live_bytes)();    ///< device memory that is allocated
   int64_t (*live_objects)();  ///< streams, events, graphs and modules that are not destroyed
-  void (*define_kernel)(const char* name, Kernel kernel, int num_arguments);  ///< of which it wants that many
+  /// For kernels whose names start so; it wants that many arguments.
+  void (*define_kernel)(const char* start, Kernel kernel, int num_arguments);
   /// From here on until `reset`, of kernels whose names contain `part`.
   void (*misbehave)(const char* part, Fault how, int result);
   int64_t (*num_misbehaved)();  ///< how often that came
