@@ -425,6 +425,30 @@ std::unique_ptr<nv::IHostMemory> build_branches(Logger& logger, int32_t streams)
   return std::unique_ptr<nv::IHostMemory>(builder->buildSerializedNetwork(*network, *config));
 }
 
+TEST_F(FakeCudaProgram, CapturesBranches) {
+  const auto plan = build_branches(logger, 3);
+  ASSERT_TRUE(plan) << logger.all();
+  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
+  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  ASSERT_TRUE(engine) << logger.all();
+  if (engine->getNbAuxStreams() == 0) GTEST_SKIP() << "the stand-in's times gave no branches";
+  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  void *x = nullptr, *y = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&y, 8 * 64 * 4), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(context->enqueueV3(stream)) << logger.all();
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_TRUE(context->enqueueV3(stream)) << logger.all();
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  cudaGraphDestroy(graph);
+  context.reset();
+  cudaStreamDestroy(stream), cudaFree(x), cudaFree(y);
+}
+
 TEST_F(GpuProgram, BranchesSideBySideComputeTheSame) {
   std::vector<float> in(8 * 64), expected;
   for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 17) / 4 - 2;

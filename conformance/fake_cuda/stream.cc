@@ -134,6 +134,10 @@ int cuStreamGetCtx(StreamHandle stream, cuda::ContextHandle* context) {
 int cuStreamGetId(StreamHandle stream, unsigned long long* id) {
   if (const int early = enter("cuStreamGetId")) return early;
   if (!is_stream(stream)) return cuda::kInvalidHandle;
+  if (const auto& capture = capture_of(stream)) {  // as an H200's driver (580) has it
+    capture->broken = true;
+    return cuda::kCaptureUnsupported;
+  }
   *id = resolve(stream)->id;
   return 0;
 }

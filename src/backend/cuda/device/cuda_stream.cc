@@ -83,6 +83,7 @@ void CudaStream::fault(Error error) {
 
 unsigned long long CudaStream::id() const {
   if (id_) return *id_;
+  if (capturing()) return 0;  // asking would break the capture
   unsigned long long id = 0;
   const bool is_per_thread = reinterpret_cast<uintptr_t>(handle_) == kPerThreadStream;
   if (is_per_thread || device_.driver().stream_get_id(handle_, &id) != 0) id = 0;

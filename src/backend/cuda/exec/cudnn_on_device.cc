@@ -147,6 +147,7 @@ Result<std::shared_ptr<const CudnnPlan>> CudnnOnDevice::make(const PlanKey& key,
 
 Status CudnnOnDevice::execute(const CudnnPlan& plan, const CudnnObject& variant_pack, StreamHandle stream) {
   const std::lock_guard lock(launch_mutex_);
+  const OutsideCaptures outside(device_.driver());  // the library may load a kernel at its first launch
   if (stream != stream_) {
     TRY(library_.check(library_.set_stream(launches_, stream), "a stream for cuDNN"));
     stream_ = stream;
