@@ -132,16 +132,20 @@ class ChoiceFinder {
         return found_[i].tactic == tactic && found_[i].region.nodes == match->nodes;
       };
       if (std::ranges::any_of(mine, is_known)) continue;
+      Choice choice{.tactic = tactic, .region = std::move(*match)};
+      if (!add_variants(choice)) {
+        if (notes_refusals) found_.refusals_[root].push_back(str(tactic->name(), ": refused: it offers no variant"));
+        continue;
+      }
       mine.push_back(found_.size());
-      found_.choices_.push_back({.tactic = tactic, .region = std::move(*match)});
-      add_variants(found_.choices_.back());
+      found_.choices_.push_back(std::move(choice));
       if (!effort_.every_tactic) return;
     }
   }
 
-  void add_variants(Choice& choice) const {
+  /// Whether there are any.
+  bool add_variants(Choice& choice) const {
     std::vector<Variant> variants = choice.tactic->variants(cx_, choice.region);
-    CHECK(!variants.empty());
     double least_us = kNoLimit;
     for (const Variant& variant : variants)
       if (variant.estimate_us > 0) least_us = std::min(least_us, variant.estimate_us);
@@ -155,6 +159,7 @@ class ChoiceFinder {
         choice.candidates.push_back({choice.tactic, std::move(variant), {}, 0, {}});
     }
     for (Candidate& candidate : choice.candidates) candidate.time_us = effort_.trust * candidate.variant.estimate_us;
+    return !choice.candidates.empty();
   }
 
   void mark_contested() {

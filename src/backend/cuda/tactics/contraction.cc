@@ -54,6 +54,7 @@ void keep_likeliest(const TacticContext& cx, std::vector<Variant>& variants) {
   constexpr size_t kByLevel[] = {1, 2, 3, 5, 12, 48};
   constexpr double kFarBehind = 2.5;  // estimates are not off by more
   const int level = std::clamp(cx.optimization_level, 0, 5);
+  if (variants.empty()) return;
   std::ranges::stable_sort(variants, {}, &Variant::estimate_us);
   if (level < 5)
     std::erase_if(variants, [limit = variants.front().estimate_us * kFarBehind](const Variant& v) {
