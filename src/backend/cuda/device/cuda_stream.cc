@@ -83,7 +83,7 @@ void CudaStream::fault(Error error) {
 
 unsigned long long CudaStream::id() const {
   if (id_) return *id_;
-  if (capturing()) return 0;  // asking would break the capture
+  if (captured_ ? *captured_ : capturing()) return 0;  // asking would break the capture
   unsigned long long id = 0;
   const bool is_per_thread = reinterpret_cast<uintptr_t>(handle_) == kPerThreadStream;
   if (is_per_thread || device_.driver().stream_get_id(handle_, &id) != 0) id = 0;
@@ -98,7 +98,9 @@ bool CudaStream::capturing() const {
   if (!has_queue_) return true;
   const CurrentContext current(device_);
   int status = kCaptureNone;
-  return device_.driver().stream_is_capturing(handle_, &status) == 0 && status != kCaptureNone;
+  const bool is = device_.driver().stream_is_capturing(handle_, &status) == 0 && status != kCaptureNone;
+  if (!id_) captured_ = is;  // several threads use only streams whose id is known
+  return is;
 }
 
 }  // namespace kiln::cuda

@@ -67,6 +67,7 @@ class CudaStream final : public Stream {
   const bool owned_;
   const bool has_queue_ = true;
   mutable std::optional<unsigned long long> id_;  // once asked for
+  mutable std::optional<bool> captured_;          // when that was last asked, before the id is known
   LaunchRecorder* recorder_ = nullptr;
   std::atomic<bool> faulted_{false};
   mutable bool waits_ = false;  // of the thread that queues
