@@ -9,7 +9,7 @@ template const OpInfo& op_info<ops::Convolution>();
 namespace ops {
 
 Status Convolution::infer(InferContext& cx) const {
-  TRY(check_filter_types(cx, name));
+  TRY(check_filter_types(cx, name, float_weights));
   const TensorType& x = TRY(cx.input(0));
   const TensorType& w = TRY(cx.input(1));
   const Extents taps = TRY(filter_kernel(w, kernel));

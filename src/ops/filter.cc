@@ -2,13 +2,14 @@
 
 namespace kiln::ops {
 
-Status check_filter_types(InferContext& cx, std::string_view op) {
+Status check_filter_types(InferContext& cx, std::string_view op, bool float_weights) {
   const TensorType& x = TRY(cx.input(0));
   const TensorType& w = TRY(cx.input(1));
   TRY(cx.require(is_float(x.dtype), "x is ", x, "; ", op, " takes a float type"));
   TRY(cx.require(x.rank() >= 3 && x.rank() <= 5, "x is ", x, ", of rank ", x.rank(),
                  "; it must be [N, C] and 1 to 3 spatial axes"));
-  TRY(cx.require(w.dtype == x.dtype, "w is ", w, " and x is ", x, "; their types must agree"));
+  TRY(cx.require(float_weights || w.dtype == x.dtype, "w is ", w, " and x is ", x, "; their types must agree"));
+  TRY(cx.require(!float_weights || w.dtype == DType::kF32, "w is ", w, "; it must be FP32 with float_weights"));
   TRY(cx.require(w.rank() == x.rank(), "w is ", w, ", of rank ", w.rank(), "; x ", x, " needs rank ", x.rank()));
   return {};
 }
@@ -27,9 +28,9 @@ Result<Extents> filter_kernel(const TensorType& w, std::span<const int64_t> stat
 
 Status check_filter_bias(InferContext& cx, sym::Expr outputs) {
   if (!cx.has_input(2)) return {};
-  const TensorType& x = TRY(cx.input(0));
+  const TensorType& w = TRY(cx.input(1));
   const TensorType& bias = TRY(cx.input(2));
-  TRY(cx.require(bias.dtype == x.dtype, "bias is ", bias, " and x is ", x, "; their types must agree"));
+  TRY(cx.require(bias.dtype == w.dtype, "bias is ", bias, " and w is ", w, "; their types must agree"));
   TRY(cx.require(bias.rank() == 1, "bias is ", bias, ", of rank ", bias.rank(), "; it must have one axis"));
   return cx.assume_equal(bias.shape[0], outputs, "bias has one element an output channel");
 }

@@ -10,10 +10,11 @@
 
 namespace kiln::ops {
 
-/// Types of x, w and bias: floats, one type, ranks 3 to 5.
-Status check_filter_types(InferContext& cx, std::string_view op);
+/// Types of x and w: floats, one type or w FP32, ranks 3 to 5.
+Status check_filter_types(InferContext& cx, std::string_view op, bool float_weights = false);
 /// w's spatial extents, which must be constants and, if `stated` is not empty, equal to it.
 Result<Extents> filter_kernel(const TensorType& w, std::span<const int64_t> stated);
+/// One axis of w's type.
 Status check_filter_bias(InferContext& cx, sym::Expr outputs);
 
 /// A spatial axis with extents: what a reference walks over. `wide` is the axis whose index the window divides: the

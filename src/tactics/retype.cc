@@ -6,6 +6,7 @@
 
 #include "ops/cast.h"
 #include "ops/constant.h"
+#include "ops/convolution.h"
 #include "ops/dim_values.h"
 #include "ops/fill.h"
 #include "tensor/view.h"
@@ -91,6 +92,7 @@ class Retyper {
     }
     const std::optional<DType> was = float_type(node);
     const DType to = was ? rules_.compute_type(old_, id, *was) : DType::kF32;
+    const bool keeps_weights = was == DType::kF32 && node.op.as<ops::Convolution>() && rules_.keeps_weights(old_, id);
     std::vector<ir::ValueId> inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ir::ValueId input = node.inputs[i];
@@ -100,9 +102,15 @@ class Retyper {
       }
       const ir::ValueId value = moved_[ir::index(input)];
       const bool on_host = i < 32 && ((node.op.info().host_inputs >> i) & 1);
-      inputs.push_back(on_host || !was || node.op.as<ops::Cast>() ? value : TRY(as_type(value, to)));
+      const bool stays = on_host || !was || node.op.as<ops::Cast>() || (keeps_weights && i > 0);
+      inputs.push_back(stays ? value : TRY(as_type(value, to)));
     }
-    const Op op = was ? in_type(node.op, *was, to) : node.op;
+    Op op = was ? in_type(node.op, *was, to) : node.op;
+    if (keeps_weights) {
+      ops::Convolution changed = *op.as<ops::Convolution>();
+      changed.float_weights = to != DType::kF32;
+      op = changed;
+    }
     const std::vector<ir::ValueId> outputs = TRY(graph_.add(op, inputs, node.name));
     graph_.set_provenance(graph_.value(outputs[0]).producer, node.provenance);
     graph_.set_bodies(graph_.value(outputs[0]).producer, node.bodies);

@@ -12,6 +12,8 @@ class RetypeRules {
   /// The type in which a node computes what was of the float type `was`: its float operands are brought into it, and
   /// its outputs of type `was` have it.
   virtual DType compute_type(const ir::Graph& graph, ir::NodeId node, DType was) = 0;
+  /// Whether a convolution keeps w and bias in FP32, in whatever type it computes.
+  virtual bool keeps_weights(const ir::Graph&, ir::NodeId) { return false; }
   /// Whether values that arithmetic makes are rounded to the type that they were of.
   virtual bool rounds_values() const { return false; }
 };

@@ -122,9 +122,10 @@ Result<FilterExtents> filter_of(const Extents& w, const FilterSpec& spec, int64_
 Status check_packing(const ConvKernel& kernel, const FilterSpec& spec, const FilterExtents& filter, DType type) {
   const bool depthwise = kernel.family == ConvFamily::kDepthwise;
   return require(
-      type == kernel.element && (!depthwise || (filter.in_channels == 1 && filter.out_channels == 1)) &&
+      type == kernel.filter_type() && (!depthwise || (filter.in_channels == 1 && filter.out_channels == 1)) &&
           (kernel.pad_channels == 0 || (!spec.transposed && kernel.pad_channels >= filter.in_channels)) &&
           (!spec.transposed || (!depthwise && has_phases(spec.bind({}, {})))) && (!kernel.shuffle || spec.abuts()) &&
+          (!kernel.splits_filter() || spec.kernel.size() <= 2) &&
           (kernel.family != ConvFamily::kStem || takes_stem(kernel, filter)) &&
           (kernel.family != ConvFamily::kHalo || takes_halo(kernel, filter)),
       "the kernel '", kernel.name(), "' is not for such a filter of ", type, ": the plan is damaged, build it again");

@@ -61,7 +61,7 @@ Result<Bytes> biases_of(const ExciteKernel& k, const HostTensor* b1, const HostT
   std::vector<float> biases(static_cast<size_t>(k.hidden + k.blocks * k.slice()), 0.0f);
   const auto put = [&](const HostTensor* from, int64_t to, int64_t count) -> Status {
     if (!from) return {};
-    TRY(require(from->volume() == count && from->dtype() == k.dtype, "a bias of ", from->volume(), " elements of ",
+    TRY(require(from->volume() == count && from->dtype() == k.weights, "a bias of ", from->volume(), " elements of ",
                 from->dtype(), " in squeeze and excitation: the plan is damaged, build it again"));
     const View view(*from);
     for (int64_t i = 0; i < count; ++i) biases[static_cast<size_t>(to + i)] = static_cast<float>(view[i]);
@@ -82,11 +82,12 @@ Result<std::unique_ptr<LoadedStep>> load_squeeze_excite(const LoadArguments& arg
                   (arguments.constants[4] || !spec.inputs[4].present),
               "squeeze and excitation whose weights are not in the plan: it is damaged, build it again"));
   TRY(require(spec.inputs[0].format.is_channels_last() && spec.outputs[0].format.is_channels_last() &&
-                  spec.inputs[0].dtype == spec.outputs[0].dtype && w1->dtype() == spec.inputs[0].dtype &&
-                  w2->dtype() == spec.inputs[0].dtype && w1->extents().size() >= 2,
+                  spec.inputs[0].dtype == spec.outputs[0].dtype && w1->dtype() == w2->dtype() &&
+                  w1->extents().size() >= 2,
               "squeeze and excitation of formats or types that its kernel does not take: the plan is damaged, build it "
               "again"));
-  ExciteKernel kernel{spec.inputs[0].dtype, w1->extents()[1], w1->extents()[0], TRY(spec.payload.get_int("blocks"))};
+  const ExciteKernel kernel{spec.inputs[0].dtype, w1->dtype(), w1->extents()[1], w1->extents()[0],
+                            TRY(spec.payload.get_int("blocks"))};
   TRY(validate(kernel));
   const int64_t weights = kernel.channels * kernel.hidden;
   TRY(require(w1->volume() == weights && w2->volume() == weights, "weights of ", w1->extents(), " and ", w2->extents(),

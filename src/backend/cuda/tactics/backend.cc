@@ -9,7 +9,12 @@ namespace kiln::cuda {
 
 std::span<const Tactic* const> CudaBackend::tactics(const OpInfo& op) const { return tactics_for(op); }
 
-Status CudaBackend::lower(ir::Graph& graph, const Numerics& numerics) const { return lower_floats(graph, numerics); }
+Status CudaBackend::lower(ir::Graph& graph, const Numerics& numerics) const {
+  std::vector<std::string> reasons;
+  TRY(lower_floats(graph, numerics, reasons));
+  for (std::string& reason : reasons) device_.compiler().notices().add(Severity::kVerbose, std::move(reason));
+  return {};
+}
 
 void CudaBackend::compile_ahead(FunctionRef<void()> ask) const {
   const CudnnRound round;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "backend/cuda/tactics/kept_floats.h"
+#include "ops/convolution.h"
 
 namespace kiln::cuda {
 
@@ -43,7 +44,9 @@ Match checked(const TacticContext& cx, Match region) {
   const auto epilogue = epilogue_of(cx, *region);
   if (!epilogue) return reject(epilogue.error().message);
   const DType x = cx.graph.type(region->inputs[0]).dtype, w = cx.graph.type(region->inputs[1]).dtype;
-  if (x != w) return reject("the operands are ", x, " and ", w, "; kernels take one type");
+  const auto* convolution = cx.graph.node(region->nodes[0]).op.as<ops::Convolution>();
+  if (x != w && !(convolution && convolution->float_weights && cx.graph.constant(region->inputs[1])))
+    return reject("the operands are ", x, " and ", w, "; kernels take one type");
   const DType y = cx.graph.type(region->outputs[0]).dtype;
   if (y != DType::kF32 && y != DType::kF16 && y != DType::kBF16)
     return reject("the result is ", y, "; kernels make f32, f16 and bf16");

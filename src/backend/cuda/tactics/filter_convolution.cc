@@ -50,6 +50,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     traits.out_w = opt.back();
   }
   traits.pictures = spec.kernel.size() <= 2 && fits_maps(spec);
+  traits.float_weights = w.dtype != x.dtype;
   traits.joined = region.data.find("joined") != nullptr;
   traits.abutting = spec.transposed && spec.abuts();
   const Machine machine = machine_of(device_of(cx).properties());
@@ -70,7 +71,8 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     return result;
   }
   // Pads behind alone make more pixels than there were.
-  if (is_point(spec, groups) && std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {
+  if (!traits.float_weights && is_point(spec, groups) &&
+      std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {
     const int64_t in = filter->in_channels, out = filter->out_channels;
     const GemmTraits product{x.dtype,
                              y.dtype,

@@ -1,6 +1,7 @@
 /// Which nodes stay in FP32 for their place in the network, where halves are allowed.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "ir/graph.h"
@@ -11,11 +12,18 @@ namespace kiln::cuda {
 /// as that of a spectrogram): the relative error of small numbers becomes an absolute one. Log-probabilities at a
 /// network's end are another matter.
 ///
+/// FP16 also, which ends at 65504 and has few digits below 6e-5: contractions by, and products with, constants beyond
+/// either. Each adds a text to `reasons`.
+///
 /// BF16 also, whose eight bits are few: the first contractions, whose errors pass through all that follows; the last
 /// ones and what is behind them, whose errors nothing damps, and which is the output; and convolutions whose sums are
 /// so short that errors do not average out (depthwise ones, which tensor cores do not help). With TF32 allowed they are
 /// at home on tensor cores still.
-Result<std::vector<bool>> nodes_kept_in_float(const ir::Graph& graph, DType half);
+Result<std::vector<bool>> nodes_kept_in_float(const ir::Graph& graph, DType half, std::vector<std::string>& reasons);
+
+/// Whether a node is a convolution by constant weights of so few elements that their rounding errors, which all pixels
+/// share, do not average out. It keeps its weights in FP32, though it computes in halves.
+bool has_few_weights(const ir::Graph& graph, ir::NodeId id);
 
 /// Whether a node is of such a front end. TF32 has no more digits than FP16, so its contractions do without.
 bool is_in_front_end(const ir::Graph& graph, ir::NodeId id);

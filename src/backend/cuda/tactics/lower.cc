@@ -26,6 +26,10 @@ class InHalf final : public RetypeRules {
     return DType::kF32;
   }
 
+  bool keeps_weights(const ir::Graph& graph, ir::NodeId id) override {
+    return half_ == DType::kF16 && has_few_weights(graph, id);
+  }
+
  private:
   bool stays_float(const ir::Graph& graph, ir::NodeId id) const {
     const ir::Node& node = graph.node(id);
@@ -74,10 +78,10 @@ class InHalf final : public RetypeRules {
 
 }  // namespace
 
-Status lower_floats(ir::Graph& graph, const Numerics& numerics) {
+Status lower_floats(ir::Graph& graph, const Numerics& numerics, std::vector<std::string>& reasons) {
   if (numerics.strongly_typed || (!numerics.fp16 && !numerics.bf16)) return {};
   const DType half = numerics.fp16 ? DType::kF16 : DType::kBF16;
-  InHalf rules(half, TRY(nodes_kept_in_float(graph, half)));
+  InHalf rules(half, TRY(nodes_kept_in_float(graph, half, reasons)));
   graph = TRY(retype(graph, rules));
   return {};
 }

@@ -7,6 +7,7 @@
 #include "backend/cuda/tactics/kept_floats.h"
 #include "ir/parse.h"
 #include "ops/convolution.h"
+#include "tensor/view.h"
 
 namespace kiln::cuda {
 namespace {
@@ -24,7 +25,8 @@ std::map<std::string, DType> types_of(const ir::Graph& graph) {
 std::map<std::string, DType> lowered(const std::string& text, const Numerics& numerics) {
   auto graph = ir::parse(text);
   EXPECT_TRUE(graph) << graph.error().message;
-  const Status status = lower_floats(*graph, numerics);
+  std::vector<std::string> reasons;
+  const Status status = lower_floats(*graph, numerics, reasons);
   EXPECT_TRUE(status) << status.error().message;
   return types_of(*graph);
 }
@@ -80,7 +82,8 @@ TEST(LowerFloats, KeepsShortSumsInFloatInBf16) {
   graph.mark_output(x, "y");
   const auto types = [&](const Numerics& numerics) {
     ir::Graph copy = graph.clone();
-    EXPECT_TRUE(lower_floats(copy, numerics));
+    std::vector<std::string> reasons;
+    EXPECT_TRUE(lower_floats(copy, numerics, reasons));
     return types_of(copy);
   };
   auto fp16 = types({.fp16 = true}), bf16 = types({.bf16 = true});
@@ -88,6 +91,66 @@ TEST(LowerFloats, KeepsShortSumsInFloatInBf16) {
     EXPECT_EQ(fp16[name], DType::kF16) << name;
   for (const char* name : {"stem", "early depthwise", "wide", "late depthwise", "last"})
     EXPECT_EQ(bf16[name], DType::kF32) << name;
+}
+
+/// A network of x f32[1, 32, 8, 8] and a 1x1 convolution by `weight` everywhere, with a bias; its name is "y".
+ir::Graph convolution_of(int64_t outputs, float weight) {
+  ir::Graph graph;
+  HostTensor::Fresh w = HostTensor::make(DType::kF32, {outputs, 32, 1, 1}).value(),
+                    bias = HostTensor::make(DType::kF32, {outputs}).value();
+  for (int64_t i = 0; i < outputs * 32; ++i) store_number(DType::kF32, w.data.data(), i, weight);
+  for (int64_t i = 0; i < outputs; ++i) store_number(DType::kF32, bias.data.data(), i, 1);
+  const ir::ValueId x = graph.add_input("x", TensorType(DType::kF32, {1, 32, 8, 8}));
+  const ir::ValueId y =
+      graph.add_one(ops::Convolution{}, {x, graph.add_constant(w.tensor, "w"), graph.add_constant(bias.tensor, "b")})
+          .value();
+  graph.set_name(y, "y");
+  graph.mark_output(y, "out");
+  return graph;
+}
+const ir::Node& node_of(const ir::Graph& graph, std::string_view value) {
+  for (int i = 0; i < graph.num_values(); ++i)
+    if (const ir::Value& v = graph.value(static_cast<ir::ValueId>(i)); v.name == value) return graph.node(v.producer);
+  CHECK(false);
+}
+
+TEST(LowerFloats, KeepsFewWeightsInFloatInFp16) {
+  for (const auto& [outputs, kept] : {std::pair{64, true}, {65, false}}) {
+    ir::Graph graph = convolution_of(outputs, 0.5f);
+    std::vector<std::string> reasons;
+    ASSERT_TRUE(lower_floats(graph, {.fp16 = true}, reasons));
+    const ir::Node& node = node_of(graph, "y");
+    EXPECT_EQ(node.op.as<ops::Convolution>()->float_weights, kept) << outputs;
+    EXPECT_EQ(graph.type(node.inputs[0]).dtype, DType::kF16);
+    EXPECT_EQ(graph.type(node.outputs[0]).dtype, DType::kF16);
+    for (const size_t constant : {size_t{1}, size_t{2}})
+      EXPECT_EQ(graph.type(node.inputs[constant]).dtype, kept ? DType::kF32 : DType::kF16) << outputs;
+    EXPECT_TRUE(reasons.empty());
+  }
+  ir::Graph graph = convolution_of(64, 0.5f);
+  std::vector<std::string> reasons;
+  ASSERT_TRUE(lower_floats(graph, {.bf16 = true}, reasons));
+  EXPECT_FALSE(node_of(graph, "y").op.as<ops::Convolution>()->float_weights);
+}
+
+TEST(LowerFloats, KeepsWhatFp16WouldLose) {
+  for (const auto& [weight, kept] : {std::pair{65504.0f, false}, {65536.0f, true}, {6.2e-5f, false}, {6e-5f, true}})
+    for (const bool fp16 : {true, false}) {
+      ir::Graph graph = convolution_of(96, weight);
+      std::vector<std::string> reasons;
+      ASSERT_TRUE(lower_floats(graph, {.fp16 = fp16}, reasons));
+      EXPECT_EQ(graph.type(node_of(graph, "y").outputs[0]).dtype, kept || !fp16 ? DType::kF32 : DType::kF16) << weight;
+      ASSERT_EQ(reasons.size(), kept && fp16 ? 1u : 0u) << weight;
+      if (!reasons.empty()) {
+        EXPECT_NE(reasons[0].find("stays in FP32"), std::string::npos) << reasons[0];
+      }
+    }
+  auto types = lowered(
+      "x: f32[4, 64]; large = Constant{value=f32[1, 1](100000)}(); a = ElementWise{kind=prod}(x, large); "
+      "b = ElementWise{kind=sum}(x, large); return a, b",
+      {.fp16 = true});
+  EXPECT_EQ(types["a"], DType::kF32);
+  EXPECT_EQ(types["b"], DType::kF16);  // a mask's -infinity stays one: the largest half
 }
 
 TEST(LowerFloats, KeepsWhatALogarithmIsTakenOf) {

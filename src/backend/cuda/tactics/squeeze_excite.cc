@@ -89,10 +89,11 @@ class Walk {
   }
 
   Match region(NodeId root, ValueId x, const Layer& inner, const Layer& outer) {
-    const DType type = graph_.type(x).dtype;
-    for (const ValueId value : {inner.weights, outer.weights, inner.bias, outer.bias})
-      if (value != ValueId::kNone && graph_.type(value).dtype != type)
-        return reject("x is ", type, ", a weight ", graph_.type(value));
+    const DType type = graph_.type(x).dtype, weights = graph_.type(inner.weights).dtype;
+    if (weights != type && weights != DType::kF32) return reject("x is ", type, ", the weights ", weights);
+    for (const ValueId value : {outer.weights, inner.bias, outer.bias})
+      if (value != ValueId::kNone && graph_.type(value).dtype != weights)
+        return reject("some weights are ", weights, ", one is ", graph_.type(value));
     std::ranges::reverse(nodes_);
     Region region{std::move(nodes_),
                   {x, inner.weights, outer.weights, inner.bias, outer.bias},
@@ -107,8 +108,9 @@ class Walk {
 };
 
 ExciteKernel kernel_of(const TacticContext& cx, const Region& region, int64_t blocks) {
-  const Extents w1 = *cx.graph.type(region.inputs[1]).extents();
-  return {cx.graph.type(region.inputs[0]).dtype, w1[1], w1[0], blocks};
+  const TensorType& w1 = cx.graph.type(region.inputs[1]);
+  const Extents extents = *w1.extents();
+  return {cx.graph.type(region.inputs[0]).dtype, w1.dtype, extents[1], extents[0], blocks};
 }
 
 /// A launch at the profile's maximum, or why there is none.

@@ -16,21 +16,25 @@ namespace {
 struct ExciteCase {
   int64_t images, channels, hidden, height, width;
   bool biases, gates_first;
+  bool float_weights = false;  ///< which half precision does not hold: the first beyond its range, the others below
 };
 
 void add_excite(Net& net, const ExciteCase& c) {
   using ops::Activation, ops::ActivationKind, ops::ElementWise, ops::ElementWiseKind;
-  const ir::ValueId x = net.input({c.images, c.channels, c.height, c.width});
+  const ir::ValueId x = net.input({c.images, c.channels, c.height, c.width}, c.float_weights ? 0.125 : 1);
   const ir::ValueId mean = net.add(ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {3, 2}, .keep = true}, {x});
-  const auto product = [&](ir::ValueId from, int64_t to, int64_t channels) {
-    const ops::Convolution convolution{.kernel = {1, 1}};
-    const ir::ValueId w = net.constant({to, channels, 1, 1}, 0.5);
-    return c.biases ? net.add(convolution, {from, w, net.constant({to})}) : net.add(convolution, {from, w});
+  const auto product = [&](ir::ValueId from, int64_t to, int64_t channels, double wide) {
+    const ops::Convolution convolution{.kernel = {1, 1}, .float_weights = c.float_weights};
+    const auto constant = [&](const Extents& extents, double scale) {
+      return c.float_weights ? net.constant(DType::kF32, extents, wide) : net.constant(extents, scale);
+    };
+    const ir::ValueId w = constant({to, channels, 1, 1}, 0.5);
+    return c.biases ? net.add(convolution, {from, w, constant({to}, 1)}) : net.add(convolution, {from, w});
   };
-  const ir::ValueId inner = product(mean, c.hidden, c.channels);
+  const ir::ValueId inner = product(mean, c.hidden, c.channels, 1e6);
   const ir::ValueId silu = net.add(ElementWise{ElementWiseKind::kProd},
                                    {inner, net.add(Activation{.kind = ActivationKind::kSigmoid}, {inner})});
-  const ir::ValueId outer = product(silu, c.channels, c.hidden);
+  const ir::ValueId outer = product(silu, c.channels, c.hidden, 1e-6);
   const Activation hard{.kind = ActivationKind::kHardSigmoid, .alpha = 1 / 6.0f, .beta = 0.5f};
   const ir::ValueId gates = net.add(hard, {outer});
   net.finish(c.gates_first ? net.add(ElementWise{ElementWiseKind::kProd}, {gates, x})
@@ -41,9 +45,12 @@ TEST(ExciteOnGpu, AgreesWithItsParts) {
   const auto gpu = make_gpu();
   if (!gpu) GTEST_SKIP() << gpu.error().message;
   for (const DType type : {DType::kF16, DType::kBF16, DType::kF32})
-    for (const ExciteCase& c : {ExciteCase{1, 96, 4, 28, 28, false, true}, ExciteCase{3, 72, 24, 9, 7, true, false},
-                                ExciteCase{1, 1152, 48, 7, 7, true, true}, ExciteCase{2, 8, 1, 1, 3, false, false},
-                                ExciteCase{1, 32, 8, 112, 112, true, true}}) {
+    for (const ExciteCase& c :
+         {ExciteCase{1, 96, 4, 28, 28, false, true}, ExciteCase{3, 72, 24, 9, 7, true, false},
+          ExciteCase{1, 1152, 48, 7, 7, true, true}, ExciteCase{2, 8, 1, 1, 3, false, false},
+          ExciteCase{1, 32, 8, 112, 112, true, true}, ExciteCase{1, 96, 4, 28, 28, false, true, true},
+          ExciteCase{2, 72, 24, 9, 7, true, false, true}}) {
+      if (c.float_weights && type == DType::kF32) continue;
       Net net(type);
       add_excite(net, c);
       const auto expected = ir::interpret(net.graph, net.inputs);

@@ -19,8 +19,9 @@ class Net {
     if (given_ == Inputs::kRandom) inputs.push_back(random_tensor(type_, extents, seed_, scale));
     return graph.add_input(str("x", seed_), tensor_type(type_, extents));
   }
-  ir::ValueId constant(const Extents& extents, double scale = 1) {
-    return graph.add_constant(random_tensor(type_, extents, ++seed_, scale));
+  ir::ValueId constant(const Extents& extents, double scale = 1) { return constant(type_, extents, scale); }
+  ir::ValueId constant(DType type, const Extents& extents, double scale = 1) {
+    return graph.add_constant(random_tensor(type, extents, ++seed_, scale));
   }
   ir::ValueId add(Op op, std::initializer_list<ir::ValueId> from) {
     auto made = graph.add_one(std::move(op), from);

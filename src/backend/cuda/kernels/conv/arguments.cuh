@@ -1,7 +1,11 @@
-// What every kernel of convolutions is given. Defines: ELEMENT (of x and w), RESULT (of y). The prelude has Epilogue.
+// What every kernel of convolutions is given. Defines: ELEMENT (of x), FILTER (of w; ELEMENT if not defined), RESULT (of
+// y). The prelude has Epilogue.
 #pragma once
 #include "conv/window.cuh"
 #include "gemm/vectors.cuh"
+#ifndef FILTER
+#define FILTER ELEMENT
+#endif
 
 namespace kiln {
 
@@ -9,7 +13,7 @@ namespace kiln {
 /// channels counted within their group. The host's struct of the same name (conv/conv.h) has this layout.
 struct ConvArguments {
   const ELEMENT* x;
-  const ELEMENT* w;
+  const FILTER* w;
   RESULT* y;
   float* partial;  ///< [split][pixel][out channel]
   Epilogue epilogue;

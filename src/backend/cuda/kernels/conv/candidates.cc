@@ -16,6 +16,7 @@ class Candidates {
     kernel_.element = t_.element;
     kernel_.result = t_.result;
     kernel_.transposed = t_.transposed;
+    kernel_.float_weights = t_.float_weights;
   }
 
   std::vector<ConvCandidate> take() {
@@ -25,7 +26,7 @@ class Candidates {
       std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
       return std::move(result_);
     }
-    result_ = im2col_candidates(t_, machine_);
+    if (!t_.float_weights) result_ = im2col_candidates(t_, machine_);
     // Its pixels are copied by threads only where lines of the copy engine would be far from full.
     const int64_t line = kLineBytes / bytes_of(t_.element), lines = (t_.filter.in_channels + line - 1) / line;
     copied_ = !result_.empty() && 4 * t_.filter.in_channels >= 3 * lines * line;
@@ -59,12 +60,13 @@ class Candidates {
  private:
   void append(const std::vector<ConvCandidate>& more) { result_.insert(result_.end(), more.begin(), more.end()); }
   int64_t channels() const { return kernel_.pad_channels ? kernel_.pad_channels : t_.filter.in_channels; }
+  int64_t taps() const { return t_.filter.taps * (kernel_.splits_filter() ? 2 : 1); }
   void add(double flops_per_cycle) {
     const FilterExtents& f = t_.filter;
     // A phase is a launch of its own, with its share of pixels and taps.
     const bool by_phases = kernel_.transposed && kernel_.family != ConvFamily::kSimt;
     const double phases = by_phases ? static_cast<double>(t_.phases) : 1;
-    const double k = static_cast<double>(f.taps * channels()) / phases, m = static_cast<double>(t_.pixels) / phases;
+    const double k = static_cast<double>(taps() * channels()) / phases, m = static_cast<double>(t_.pixels) / phases;
     double us = phases * product_estimate_us(kernel_.tile, m, static_cast<double>(f.out_channels), k,
                                              static_cast<double>(f.groups), kernel_.splits, bytes_of(t_.element),
                                              flops_per_cycle, machine_);
@@ -130,7 +132,7 @@ class Candidates {
           ((t_.pixels + tile.bm - 1) / tile.bm) * ((f.out_channels + tile.bn - 1) / tile.bn) * f.groups;
       for (const int64_t splits : {1, 2, 4, 8, 16}) {
         if (t_.transposed && splits > 1) break;
-        if (splits > 1 && (splits * tile.bk * 2 > f.taps * channels() ||
+        if (splits > 1 && (splits * tile.bk * 2 > taps() * channels() ||
                            blocks * splits > 3 * static_cast<int64_t>(machine_.multiprocessors)))
           break;
         kernel_.splits = splits;
@@ -144,7 +146,7 @@ class Candidates {
   void add_wgmma() {
     kernel_.family = ConvFamily::kWgmma;
     const FilterExtents& f = t_.filter;
-    const int64_t size = bytes_of(t_.element), bk = kLineBytes / size, k = f.taps * channels();
+    const int64_t size = bytes_of(t_.element), bk = kLineBytes / size, k = taps() * channels();
     if (k < 1) return;
     kernel_.piece = std::min<int64_t>(16, power_of_two_in(channels(), 16 / size) * size);
     kernel_.vec = power_of_two_in(f.out_channels, 16 / bytes_of(t_.result));

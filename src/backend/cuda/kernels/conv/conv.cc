@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend/cuda/kernels/nest/function.h"
+#include "tensor/view.h"
 
 namespace kiln::cuda {
 namespace {
@@ -19,39 +20,59 @@ constexpr int64_t kDepthwiseThreads = 128;
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t bytes_of(DType type) { return bits_of(type) / 8; }
 
+int64_t taps_read(const ConvKernel& kernel, const FilterExtents& filter) {
+  return kernel.shuffle ? 1 : filter.taps * (kernel.splits_filter() ? 2 : 1);
+}
 int64_t channels_read(const ConvKernel& kernel, const FilterExtents& filter) {
   return kernel.pad_channels ? kernel.pad_channels : filter.in_channels;
 }
 /// Elements from one output channel of a packed filter to the next: whole 16-byte pieces.
 int64_t packed_pitch(const ConvKernel& kernel, const FilterExtents& filter) {
-  const int64_t whole = 16 / bytes_of(kernel.element), taps = kernel.shuffle ? 1 : filter.taps;
-  return ceil_div(taps * channels_read(kernel, filter), whole) * whole;
+  const int64_t whole = 16 / bytes_of(kernel.element);
+  return ceil_div(taps_read(kernel, filter) * channels_read(kernel, filter), whole) * whole;
+}
+
+/// pack_filter for splits_filter: the second halves are taps behind the first ones, which look at the same places.
+Bytes pack_split(const ConvKernel& kernel, const FilterExtents& f, std::span<const std::byte> elements) {
+  const int64_t pitch = packed_pitch(kernel, f), channels = channels_read(kernel, f);
+  Bytes packed(static_cast<size_t>(f.groups * f.out_channels * pitch * bytes_of(kernel.element)));
+  const std::byte* from = elements.data();
+  for (int64_t out = 0; out < f.groups * f.out_channels; ++out)
+    for (int64_t in = 0; in < f.in_channels; ++in)
+      for (int64_t tap = 0; tap < f.taps; ++tap, from += sizeof(float)) {
+        const int64_t to = out * pitch + tap * channels + in;
+        store_split(kernel.element, load_number(DType::kF32, from, 0), packed.data(), to, to + f.taps * channels);
+      }
+  return packed;
 }
 
 }  // namespace
 
 std::string ConvKernel::name() const {
-  const std::string order = channels_last ? "" : ", channels first";
+  const std::string order = channels_last ? "" : ", channels first", split = float_weights ? ", w in two" : "";
   switch (family) {
-    case ConvFamily::kSimt: return str(transposed ? "gather simt " : "simt ", tile.name(), order);
+    case ConvFamily::kSimt:
+      return str(transposed ? "gather simt " : "simt ", tile.name(), order, float_weights ? ", w in f32" : "");
     case ConvFamily::kDepthwise:
-      return str(kernel_w ? "depthwise rows " : "depthwise ", vec, " channels, ", columns, " columns", order);
+      return str(kernel_w ? "depthwise rows " : "depthwise ", vec, " channels, ", columns, " columns", order,
+                 float_weights ? ", w in f32" : "");
     default: break;
   }
   if (family == ConvFamily::kHalo) return str("halo ", tile.name(), " in ", tile.stages);
-  if (family == ConvFamily::kStem) return str("stem ", tile.bm, "x", tile.bn, ", ", lines, " lines of ", parts);
+  if (family == ConvFamily::kStem) return str("stem ", tile.bm, "x", tile.bn, ", ", lines, " lines of ", parts, split);
   if (family == ConvFamily::kIm2col)
     return str("im2col ", tile.name(), " in ", tile.stages, splits > 1 ? str(", k in ", splits) : "",
                shuffle ? ", shuffled" : "");
   const std::string_view units = family == ConvFamily::kWgmma ? "wgmma " : element == DType::kF32 ? "tf32 " : "mma ";
   return str(units, tile.name(), " in ", tile.stages, splits > 1 ? str(", k in ", splits) : "",
-             piece == 16 ? "" : str(", pieces of ", piece, " bytes"), pad_channels ? ", padded" : "");
+             piece == 16 ? "" : str(", pieces of ", piece, " bytes"), pad_channels ? ", padded" : "", split);
 }
 
 Record ConvKernel::record() const {
   Record record;
   record.set("family", kFamilies[static_cast<size_t>(family)]).set("tile", tile.record());
   record.set("element", name_of(element)).set("result", name_of(result));
+  record.set("float_weights", float_weights);
   record.set("transposed", transposed).set("channels_last", channels_last);
   record.set("compiled_in", std::vector<int64_t>{kernel_h, kernel_w, stride});
   record.set("piece", piece)
@@ -78,6 +99,7 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
   TRY(require(element && result, "a convolution's types are not known"));
   kernel.element = *element;
   kernel.result = *result;
+  kernel.float_weights = TRY(record.get_bool("float_weights"));
   if (kernel.family != ConvFamily::kDepthwise) kernel.tile = TRY(TileShape::parse(TRY(record.get_record("tile"))));
   kernel.transposed = TRY(record.get_bool("transposed"));
   kernel.channels_last = TRY(record.get_bool("channels_last"));
@@ -105,6 +127,9 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
   for (const DType type : {kernel.element, kernel.result})
     TRY(require(type == DType::kF32 || type == DType::kF16 || type == DType::kBF16, "no convolution is of ", type));
   const bool simt = kernel.family == ConvFamily::kSimt, depthwise = kernel.family == ConvFamily::kDepthwise;
+  TRY(require(!kernel.float_weights || (kernel.element != DType::kF32 && !kernel.transposed &&
+                                        (simt || depthwise || kernel.splits_filter())),
+              "a convolution by ", family, " does not take FP32 weights for ", kernel.element));
   TRY(require((depthwise || simt == (kernel.tile.warps_m == 0)) &&
                   (!(simt || depthwise) || (kernel.splits == 1 && kernel.pad_channels == 0)) &&
                   (!kernel.joined || kernel.family == ConvFamily::kIm2col || kernel.family == ConvFamily::kHalo) &&
@@ -133,6 +158,7 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
     source.defines.push_back(str(name, "=", value));
   };
   define("ELEMENT", element_name(kernel.element));
+  if (kernel.float_weights && !kernel.splits_filter()) define("FILTER", "float");
   define("RESULT", element_name(kernel.result));
   if (kernel.family == ConvFamily::kIm2col || kernel.family == ConvFamily::kHalo) define("JOINED", int{kernel.joined});
   if (kernel.family >= ConvFamily::kIm2col && epilogue.bias) define("BIAS", element_name(*epilogue.bias));
@@ -170,6 +196,7 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
       define("LINES", kernel.lines);
       define("PARTS", kernel.parts);
       define("CHANNELS", kernel.channels);
+      define("TERMS", kernel.splits_filter() ? 2 : 1);
       define("KERNEL_H", kernel.kernel_h);
       define("KERNEL_W", kernel.kernel_w);
       define("STRIDE", kernel.stride);
@@ -198,11 +225,17 @@ Result<FilterExtents> FilterExtents::of(std::span<const int64_t> w, int64_t grou
   return filter;
 }
 
+void store_split(DType half, double weight, std::byte* to, int64_t kept, int64_t lost) {
+  store_number(half, to, kept, weight);
+  store_number(half, to, lost, weight - load_number(half, to, kept));
+}
+
 bool packs_filter(const ConvKernel& kernel) { return kernel.family != ConvFamily::kSimt; }
 
 Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& f, std::span<const std::byte> elements) {
   if (kernel.family == ConvFamily::kStem) return pack_stem(kernel, f, elements);
-  const auto size = static_cast<size_t>(bytes_of(kernel.element));
+  if (kernel.splits_filter()) return pack_split(kernel, f, elements);
+  const auto size = static_cast<size_t>(bytes_of(kernel.filter_type()));
   const bool depthwise = kernel.family == ConvFamily::kDepthwise;
   const int64_t pitch = depthwise ? 0 : packed_pitch(kernel, f), outs = f.groups * f.out_channels;
   const int64_t lines = kernel.shuffle ? f.taps * outs : outs;
@@ -228,6 +261,10 @@ void set_filter(const ConvKernel& kernel, const FilterExtents& f, ConvArguments&
   arguments.groups = static_cast<int32_t>(f.groups);
   arguments.in_channels = static_cast<int32_t>(channels_read(kernel, f));
   arguments.out_channels = static_cast<int32_t>(f.out_channels);
+  if (kernel.splits_filter() && kernel.family != ConvFamily::kStem) {  // a second plane of taps, as deep as the first
+    arguments.window.kernel[0] = 2;
+    arguments.window.dilation[0] = 0;
+  }
   if (packs_filter(kernel)) {
     arguments.w_out = packed_pitch(kernel, f);
     arguments.w_group = f.out_channels * arguments.w_out;

@@ -28,6 +28,8 @@ enum class ConvFamily : uint8_t {
 struct ConvKernel {
   ConvFamily family = ConvFamily::kSimt;
   DType element = DType::kF32, result = DType::kF32;
+  bool float_weights =
+      false;  ///< w is FP32 where x is not: so for kSimt and kDepthwise, as two halves for tensor cores
   TileShape tile;
   bool transposed = false;    ///< a deconvolution; by phases (phases.h) where not kSimt
   bool channels_last = true;  ///< kSimt: what neighbouring threads read
@@ -41,6 +43,11 @@ struct ConvKernel {
   bool joined = false;   ///< kIm2col and kHalo: x is two tensors, one's channels behind the other's
   bool shuffle = false;  ///< kIm2col: a deconvolution whose kernel is its stride, as one product
 
+  DType filter_type() const { return float_weights ? DType::kF32 : element; }  ///< of w as the plan has it
+  /// w is packed as what half precision keeps of it and what it loses: both are multiplied with the same x.
+  bool splits_filter() const {
+    return float_weights && (family == ConvFamily::kMma || family == ConvFamily::kWgmma || family == ConvFamily::kStem);
+  }
   std::string name() const;
   Record record() const;
   static Result<ConvKernel> parse(const Record& record);
@@ -100,7 +107,9 @@ struct FilterExtents {
 bool packs_filter(const ConvKernel& kernel);
 /// The elements of a filter in the kernel's order.
 Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& filter, std::span<const std::byte> elements);
-/// Sets channels and the strides of w.
+/// Stores `weight` as a half at index `kept` and what that loses at `lost`.
+void store_split(DType half, double weight, std::byte* to, int64_t kept, int64_t lost);
+/// Sets channels, the strides of w and, where it is split, the window's taps.
 void set_filter(const ConvKernel& kernel, const FilterExtents& filter, ConvArguments& arguments);
 
 /// How kIm2col reads x: what the driver is asked to encode. Axes are channels, width, height, images.
@@ -159,6 +168,7 @@ struct ConvTraits {
   int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< of pictures without dilation; else 0
   int64_t stride_h = 0, out_h = 0, out_w = 0;      ///< of such pictures
   bool pictures = false;                           ///< of at most two axes, and what a window reaches fits tensor maps
+  bool float_weights = false;                      ///< w is FP32 where x is not
   bool joined = false;                             ///< x is two tensors, lines of channels and more behind them
   bool abutting = false;                           ///< a deconvolution whose kernel is its stride, without pads
 };

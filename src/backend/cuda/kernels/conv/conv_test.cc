@@ -45,6 +45,36 @@ TEST(Conv, FiltersArePackedAlongK) {
   std::memcpy(out, packed.data(), sizeof out);
   EXPECT_EQ(std::vector<float>(out, out + 8), (std::vector<float>{0, 10, 1, 11, 2, 12, 0, 0}));
 }
+TEST(Conv, FloatFiltersOfHalvesAreSplit) {
+  ConvTraits t = traits(DType::kF16, {1, 2, 1, 3}, 500);
+  t.float_weights = true;
+  std::vector<ConvFamily> families;
+  for (const ConvCandidate& c : conv_candidates(t, {})) {
+    EXPECT_TRUE(c.kernel.float_weights);
+    EXPECT_EQ(ConvKernel::parse(c.kernel.record())->record(), c.kernel.record());
+    families.push_back(c.kernel.family);
+  }
+  for (const ConvFamily family : {ConvFamily::kMma, ConvFamily::kWgmma, ConvFamily::kSimt})
+    EXPECT_TRUE(std::ranges::count(families, family)) << static_cast<int>(family);
+  ConvKernel kernel;
+  kernel.family = ConvFamily::kMma;
+  kernel.element = DType::kF16;
+  kernel.float_weights = true;
+  const float w[] = {1, 2, 3, 4 + 0x1p-12f, 5, 6};  // w[0][c][t]
+  const Bytes packed = pack_filter(kernel, t.filter, std::as_bytes(std::span(w)));
+  _Float16 out[16];
+  ASSERT_EQ(packed.size(), sizeof out);  // 12 elements, padded to whole pieces
+  std::memcpy(out, packed.data(), sizeof out);
+  EXPECT_EQ(std::vector<float>(out, out + 12), (std::vector<float>{1, 4, 2, 5, 3, 6, 0, 0x1p-12f, 0, 0, 0, 0}));
+  ConvArguments a;
+  a.window.kernel[2] = 3;
+  set_filter(kernel, t.filter, a);
+  EXPECT_EQ(a.window.taps(), 6);
+  EXPECT_EQ(a.window.dilation[0], 0);
+  EXPECT_EQ(a.w_out, 16);
+  kernel.family = ConvFamily::kIm2col;
+  EXPECT_FALSE(ConvKernel::parse(kernel.record()));
+}
 TEST(Conv, FewChannelsArePadded) {
   const auto candidates = conv_candidates(traits(DType::kF16, {1, 3, 64, 49}, 12544), {});
   const auto padded = std::ranges::find(candidates, 4, [](const auto& c) { return c.kernel.pad_channels; });
@@ -191,6 +221,10 @@ TEST(Conv, KernelsCompile) {
   rows.stride = 2;
   add(rows, 3);
   add(traits(DType::kF16, {96, 1, 1, 9}, 3136), 2);
+  for (ConvTraits t : {rows, traits(DType::kF16, {32, 1, 1, 9}, 3136), traits(DType::kF16, {1, 16, 96, 1}, 12544)}) {
+    t.float_weights = true;
+    add(t, 2);
+  }
   ConvTraits pictures = traits(DType::kF16, {1, 64, 64, 9}, 100352);
   pictures.pictures = true;
   for (const ConvCandidate& c : im2col_candidates(pictures, {}))
@@ -204,6 +238,8 @@ TEST(Conv, KernelsCompile) {
   ConvTraits first = traits(DType::kF16, {1, 3, 64, 49}, 12544);
   first.kernel_h = first.kernel_w = 7, first.stride = first.stride_h = 2, first.out_w = 112, first.pictures = true;
   for (const ConvCandidate& c : stem_candidates(first, {})) all.push_back(c);
+  first.float_weights = true;
+  all.push_back(stem_candidates(first, {}).front());
   ConvTraits few = traits(DType::kF16, {1, 64, 64, 9}, 32 * 3136);
   few.kernel_h = few.kernel_w = 3, few.stride = few.stride_h = 1, few.out_h = few.out_w = 56, few.pictures = true;
   for (const ConvCandidate& c : halo_candidates(few, {})) all.push_back(c);

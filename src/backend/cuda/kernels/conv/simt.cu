@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) conv_simt(const __grid_co
   }
   __syncthreads();
   const ELEMENT* x = args.x + group * args.in_channels * args.x_strides.channel;
-  const ELEMENT* w = args.w + group * args.w_group;
+  const FILTER* w = args.w + group * args.w_group;
   const int rows = args.pixels - row0, columns = args.out_channels - column0;
   const int taps = window.kernel[0] * window.kernel[1] * window.kernel[2];
   const auto load_a = [&](int row, int k) {

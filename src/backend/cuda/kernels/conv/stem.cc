@@ -5,6 +5,7 @@
 
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
+#include "tensor/view.h"
 
 namespace kiln::cuda {
 namespace {
@@ -15,11 +16,12 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// As the kernel's text has them.
 struct StemSizes {
-  int64_t pixel_bytes, steps, weight_bytes, stage_bytes;
+  int64_t pixel_bytes, steps, terms, weight_bytes, stage_bytes;
   explicit StemSizes(const ConvKernel& k)
       : pixel_bytes(16 / k.stride),
         steps(ceil_div(k.kernel_w * pixel_bytes, 32)),
-        weight_bytes(k.kernel_h * steps * 32 * k.tile.bm) {
+        terms(k.splits_filter() ? 2 : 1),
+        weight_bytes(terms * k.kernel_h * steps * 32 * k.tile.bm) {
     const int64_t wide = (k.tile.bn * k.parts * k.stride + steps * 32 / pixel_bytes + 1) / 2 * 2;
     stage_bytes = ((k.lines - 1) * k.stride + k.kernel_h) * wide * pixel_bytes;
   }
@@ -41,15 +43,19 @@ bool takes_stem(const ConvKernel& k, const FilterExtents& f) {
 Bytes pack_stem(const ConvKernel& kernel, const FilterExtents& f, std::span<const std::byte> elements) {
   constexpr int64_t kSize = 2, kPiece = 16 / kSize;
   const StemSizes sizes(kernel);
+  const int64_t read = bits_of(kernel.filter_type()) / 8, term = sizes.weight_bytes / sizes.terms / kSize;
   const int64_t channels = sizes.pixel_bytes / kSize, row = sizes.steps * 32 / kSize;
   Bytes packed(static_cast<size_t>(sizes.weight_bytes));
   const std::byte* from = elements.data();
   for (int64_t out = 0; out < f.out_channels; ++out)
     for (int64_t in = 0; in < f.in_channels; ++in)
-      for (int64_t tap = 0; tap < f.taps; ++tap, from += kSize) {
+      for (int64_t tap = 0; tap < f.taps; ++tap, from += read) {
         const int64_t k = tap / kernel.kernel_w * row + tap % kernel.kernel_w * channels + in;
         const int64_t to = (k / kPiece * kernel.tile.bm + out) * kPiece + k % kPiece;
-        std::memcpy(packed.data() + to * kSize, from, kSize);
+        if (kernel.splits_filter())
+          store_split(kernel.element, load_number(DType::kF32, from, 0), packed.data(), to, to + term);
+        else
+          std::memcpy(packed.data() + to * kSize, from, kSize);
       }
   return packed;
 }
@@ -84,6 +90,7 @@ std::vector<ConvCandidate> stem_candidates(const ConvTraits& t, const Machine& m
   kernel.family = ConvFamily::kStem;
   kernel.element = t.element;
   kernel.result = t.result;
+  kernel.float_weights = t.float_weights;
   kernel.kernel_h = t.kernel_h;
   kernel.kernel_w = t.kernel_w;
   kernel.stride = t.stride;
@@ -98,7 +105,7 @@ std::vector<ConvCandidate> stem_candidates(const ConvTraits& t, const Machine& m
     if (!takes_stem(kernel, f)) continue;
     const StemSizes sizes(kernel);
     const double turns = std::ceil(static_cast<double>(t.pixels) / static_cast<double>(t.out_w * lines));
-    const double multiplied = static_cast<double>(kernel.kernel_h * sizes.steps * rows * wide / 2);
+    const double multiplied = static_cast<double>(sizes.terms * kernel.kernel_h * sizes.steps * rows * wide / 2);
     const double each = static_cast<double>(lines * kernel.parts) * (multiplied + 400);
     const int64_t at_once = kLoaders * (f.in_channels <= 3 ? 12 : f.in_channels == 4 ? 8 : 4);
     const double loaded =

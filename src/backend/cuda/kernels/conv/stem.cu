@@ -3,9 +3,10 @@
 // bytes in shared memory. There the window of the next result begins 16 bytes behind the last one's, so that without a
 // swizzle the pixels as they lie are the product's right operand: its lines overlap, and nothing is copied per tap.
 // Sums are out channels by pixels. Rows of taps are padded to 32 bytes; a padded tap has weight zero, but it is
-// multiplied: a NaN or an infinity reaches one window further than it should.
+// multiplied: a NaN or an infinity reaches one window further than it should. With TERMS of 2 there are two filters, whose
+// sum the weights are: both are multiplied with the same pixels.
 // Defines: BM (64 or 128 out channels) BN (pixels of a row) STAGES, LINES (rows of results a turn), PARTS (times BN
-// pixels a row), CHANNELS (of x), KERNEL_H KERNEL_W STRIDE (compiled in, both ways), VEC, those of conv/arguments.cuh.
+// pixels a row), CHANNELS (of x), TERMS, KERNEL_H KERNEL_W STRIDE (compiled in, both ways), VEC, those of conv/arguments.cuh.
 // The prelude has wgmma().
 #include "conv/columns.cuh"
 
@@ -16,7 +17,8 @@ constexpr int kPixelBytes = 16 / STRIDE, kMostChannels = kPixelBytes / sizeof(EL
 constexpr int kSteps = (KERNEL_W * kPixelBytes + 31) / 32;  ///< of 32 bytes of k, a row of taps
 constexpr int kWide = (BN * PARTS * STRIDE + kSteps * 32 / kPixelBytes + 1) / 2 * 2;  ///< pixels of a row
 constexpr int kPitch = kWide * kPixelBytes, kHigh = (LINES - 1) * STRIDE + KERNEL_H, kStageBytes = kHigh * kPitch;
-constexpr int kWeightBytes = KERNEL_H * kSteps * 32 * BM, kRows = BM / 64, kBlocks = BN / 8;
+constexpr int kTermBytes = KERNEL_H * kSteps * 32 * BM, kWeightBytes = TERMS * kTermBytes;
+constexpr int kRows = BM / 64, kBlocks = BN / 8;
 constexpr int kPieces = LINES * PARTS;
 static_assert(sizeof(ELEMENT) == 2 && CHANNELS <= kMostChannels && (STRIDE == 1 || STRIDE == 2) && BN % kChunk == 0 &&
               VEC <= 8);
@@ -94,13 +96,16 @@ using Sums = float[kRows][kBlocks][4];
 __device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned pixels) {
   begin_wgmma();
 #pragma unroll
-  for (int y = 0; y < KERNEL_H; ++y)
+  for (int term = 0; term < TERMS; ++term)
 #pragma unroll
-    for (int k = 0; k < kSteps; ++k)
+    for (int y = 0; y < KERNEL_H; ++y)
 #pragma unroll
-      for (int row = 0; row < kRows; ++row)
-        wgmma(sums[row], plain_descriptor(weights + (y * kSteps + k) * 32 * BM + row * 1024, 16 * BM, 128),
-              plain_descriptor(pixels + y * kPitch + k * 32, 16, 128), (y | k) != 0);
+      for (int k = 0; k < kSteps; ++k)
+#pragma unroll
+        for (int row = 0; row < kRows; ++row)
+          wgmma(sums[row],
+                plain_descriptor(weights + term * kTermBytes + (y * kSteps + k) * 32 * BM + row * 1024, 16 * BM, 128),
+                plain_descriptor(pixels + y * kPitch + k * 32, 16, 128), (term | y | k) != 0);
   commit_wgmma();
   wait_wgmma<0>();
 #pragma unroll

@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(128) depthwise(const __grid_constan
   const int column0 = strip * COLUMNS;
   const ELEMENT* x = args.x + rest * args.x_strides.n + channel * args.x_strides.channel;
   float sum[COLUMNS][VEC] = {};
-  const ELEMENT* w = args.w + channel;
+  const FILTER* w = args.w + channel;
   for (int kz = 0; kz < window.kernel[0]; ++kz) {
     const int in_z = z * window.stride[0] - window.pad[0] + kz * window.dilation[0];
     for (int ky = 0; ky < window.kernel[1]; ++ky) {

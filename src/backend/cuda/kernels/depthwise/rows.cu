@@ -9,27 +9,32 @@ namespace kiln {
 constexpr int kTaps = KERNEL_H * KERNEL_W;
 constexpr int kSpan = (COLUMNS - 1) * STRIDE + KERNEL_W;  ///< inputs of a row that a thread reads
 constexpr int kVectorBytes = VEC * int(sizeof(ELEMENT));
-constexpr bool kHoldsFilter = kTaps * kVectorBytes <= 256;  ///< in registers, read before what earlier kernels write
+constexpr bool kHoldsFilter = kTaps * VEC * int(sizeof(FILTER)) <= 288;  ///< in registers, read before what earlier kernels write
 constexpr int kMostAhead = 320 / (kSpan * kVectorBytes);
 constexpr int kAhead = kMostAhead < 1 ? 1 : kMostAhead < KERNEL_H ? kMostAhead : KERNEL_H;  ///< rows read at once
 
 /// VEC elements as registers hold them: whole words, which masks apply to at once.
+template <class T>
 struct Packed {
-  static constexpr int kWords = kVectorBytes < 4 ? 1 : kVectorBytes / 4;
+  static constexpr int kBytes = VEC * int(sizeof(T)), kWords = kBytes < 4 ? 1 : kBytes / 4;
+  static constexpr int kLoad = kWords < 4 ? kWords : 4;  ///< words at once
   unsigned words[kWords];
 
   static __device__ __forceinline__ Packed load(const void* from) {
     Packed result;
-    if constexpr (kVectorBytes == 2) {
+    if constexpr (kBytes == 2) {
       result.words[0] = *static_cast<const unsigned short*>(from);
     } else {
-      const Vec<unsigned, kWords> loaded = load_vec<unsigned, kWords>(static_cast<const unsigned*>(from));
 #pragma unroll
-      for (int i = 0; i < kWords; ++i) result.words[i] = loaded.at[i];
+      for (int first = 0; first < kWords; first += kLoad) {
+        const Vec<unsigned, kLoad> loaded = load_vec<unsigned, kLoad>(static_cast<const unsigned*>(from) + first);
+#pragma unroll
+        for (int i = 0; i < kLoad; ++i) result.words[first + i] = loaded.at[i];
+      }
     }
     return result;
   }
-  __device__ __forceinline__ float at(int i) const { return element(words, i, ELEMENT()); }
+  __device__ __forceinline__ float at(int i) const { return element(words, i, T()); }
 
  private:
   static __device__ __forceinline__ float element(const unsigned* from, int i, float) {
@@ -67,11 +72,11 @@ extern "C" __global__ void __launch_bounds__(128) depthwise_rows(const __grid_co
   const Window& window = args.window;
   const Place at(args);
   if (at.n >= args.images) return;
-  const ELEMENT* w = args.w + at.channel;
-  Packed filter[kHoldsFilter ? kTaps : KERNEL_W];
+  const FILTER* w = args.w + at.channel;
+  Packed<FILTER> filter[kHoldsFilter ? kTaps : KERNEL_W];
   if constexpr (kHoldsFilter) {
 #pragma unroll
-    for (int tap = 0; tap < kTaps; ++tap) filter[tap] = Packed::load(w + tap * args.groups);
+    for (int tap = 0; tap < kTaps; ++tap) filter[tap] = Packed<FILTER>::load(w + tap * args.groups);
   }
   // What lies outside is read from the nearest pixel inside, and masked.
   const int first_y = at.y * window.stride[1] - window.pad[1], first_x = at.column * STRIDE - window.pad[2];
@@ -88,13 +93,13 @@ extern "C" __global__ void __launch_bounds__(128) depthwise_rows(const __grid_co
   pdl_wait();
 #pragma unroll
   for (int top = 0; top < KERNEL_H; top += kAhead) {
-    Packed values[kAhead][kSpan];
+    Packed<ELEMENT> values[kAhead][kSpan];
 #pragma unroll
     for (int r = 0; r < kAhead && top + r < KERNEL_H; ++r) {
       const int near = min(max(first_y + top + r, 0), window.in[1] - 1);
       const ELEMENT* row = x + near * args.x_strides.at[1];
 #pragma unroll
-      for (int i = 0; i < kSpan; ++i) values[r][i] = Packed::load(row + places[i]);
+      for (int i = 0; i < kSpan; ++i) values[r][i] = Packed<ELEMENT>::load(row + places[i]);
     }
 #pragma unroll
     for (int r = 0; r < kAhead && top + r < KERNEL_H; ++r) {
@@ -103,14 +108,14 @@ extern "C" __global__ void __launch_bounds__(128) depthwise_rows(const __grid_co
 #pragma unroll
       for (int i = 0; i < kSpan; ++i)
 #pragma unroll
-        for (int word = 0; word < Packed::kWords; ++word) values[r][i].words[word] &= masks[i] & inside;
+        for (int word = 0; word < Packed<ELEMENT>::kWords; ++word) values[r][i].words[word] &= masks[i] & inside;
       if constexpr (!kHoldsFilter) {
 #pragma unroll
-        for (int kx = 0; kx < KERNEL_W; ++kx) filter[kx] = Packed::load(w + (ky * KERNEL_W + kx) * args.groups);
+        for (int kx = 0; kx < KERNEL_W; ++kx) filter[kx] = Packed<FILTER>::load(w + (ky * KERNEL_W + kx) * args.groups);
       }
 #pragma unroll
       for (int kx = 0; kx < KERNEL_W; ++kx) {
-        const Packed& weight = filter[kHoldsFilter ? ky * KERNEL_W + kx : kx];
+        const Packed<FILTER>& weight = filter[kHoldsFilter ? ky * KERNEL_W + kx : kx];
 #pragma unroll
         for (int i = 0; i < COLUMNS; ++i)
 #pragma unroll

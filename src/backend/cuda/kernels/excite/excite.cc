@@ -17,7 +17,7 @@ int64_t vector_of(DType type) { return 16 / bytes_of(type); }
 
 /// Without a stage: what ExciteBlock lays out.
 int64_t shared_bytes_of(const ExciteKernel& k) {
-  const int64_t weights = 2 * k.hidden * k.slice() * bytes_of(k.dtype);
+  const int64_t weights = 2 * k.hidden * k.slice() * bytes_of(k.weights);
   const int64_t floats = 2 * k.blocks * k.slice() + k.slice() + kThreads * vector_of(k.dtype) +
                          ceil_div(k.blocks * k.hidden, 4) * 4 + ceil_div(k.hidden, 4) * 4;
   return weights + floats * 4;
@@ -30,6 +30,8 @@ int64_t ExciteKernel::slice() const { return ceil_div(ceil_div(channels, blocks)
 Status validate(const ExciteKernel& k) {
   TRY(require(k.dtype == DType::kF32 || k.dtype == DType::kF16 || k.dtype == DType::kBF16,
               "no kernel squeezes and excites ", k.dtype));
+  TRY(require(k.weights == k.dtype || k.weights == DType::kF32, "no kernel squeezes and excites ", k.dtype, " by ",
+              k.weights));
   const int64_t vector = vector_of(k.dtype);
   TRY(require(k.channels > 0 && k.channels % kStep == 0 && k.channels / vector <= kThreads,
               "squeeze and excitation of ", k.channels, " channels; its kernel takes multiples of ", kStep, " up to ",
@@ -47,12 +49,13 @@ KernelSource excite_source(const ExciteKernel& kernel, const NestProgram& hidden
   source.prelude = str(
       "#include \"vocabulary.cuh\"\nnamespace kiln {\n", nest_device_function(hidden, "hidden", NestRounding::kStores),
       nest_device_function(gate, "gate", NestRounding::kStores), "}\n#include \"excite/excite.cuh\"\nKILN_EXCITE(",
-      kExciteEntry, ", ", element_name(kernel.dtype), ", ", kThreads, ", ", kernel.blocks, ")\n");
+      kExciteEntry, ", ", element_name(kernel.dtype), ", ", element_name(kernel.weights), ", ", kThreads, ", ",
+      kernel.blocks, ")\n");
   return source;
 }
 
 Bytes pack_excite_weights(const ExciteKernel& k, std::span<const std::byte> w1, std::span<const std::byte> w2) {
-  const auto size = static_cast<size_t>(bytes_of(k.dtype));
+  const auto size = static_cast<size_t>(bytes_of(k.weights));
   const int64_t slice = k.slice();
   Bytes packed(static_cast<size_t>(2 * k.blocks * k.hidden * slice) * size);
   const auto put = [&](int64_t to, std::span<const std::byte> from, int64_t at) {

@@ -10,7 +10,7 @@ namespace kiln {
 /// What the kernel takes; kernels/excite/excite.h has the same. A block's slice of channels is a multiple of 8; slices
 /// that reach past the channels have weights of zero.
 struct Excite {
-  const void *x, *weights;  ///< of T: for each block of a cluster w1's and w2's [hidden][slice]
+  const void *x, *weights;  ///< of T, of W: for each block of a cluster w1's and w2's [hidden][slice]
   const float* biases;      ///< [hidden], then [blocks * slice]
   void* y;
   int pixels, channels, hidden, slice;
@@ -19,19 +19,19 @@ struct Excite {
   float share;  ///< 1 / pixels
 };
 
-template <class T, int kThreads>
+template <class T, class W, int kThreads>
 struct ExciteBlock {
   static constexpr int kVec = 16 / sizeof(T), kLanes = 8;
   const Excite& e;
   const unsigned rank, blocks, barriers;  ///< for the sums, the hidden layer, the gates
   // Shared memory, as excite_shared_bytes counts it.
-  T *w1, *w2;
+  W *w1, *w2;
   float *received_sums, *received_hidden, *gates, *mean, *hidden, *partial;
   T* stage;
 
   __device__ __forceinline__ ExciteBlock(const Excite& excite, unsigned cluster, char* shared, uint64_t* barrier)
       : e(excite), rank(cluster_rank()), blocks(cluster), barriers(shared_place(barrier)) {
-    w1 = reinterpret_cast<T*>(shared);
+    w1 = reinterpret_cast<W*>(shared);
     w2 = w1 + e.hidden * e.slice;
     received_sums = reinterpret_cast<float*>(w2 + e.hidden * e.slice);
     gates = received_sums + blocks * e.slice;
@@ -43,9 +43,11 @@ struct ExciteBlock {
   }
 
   __device__ __forceinline__ void fetch_weights() {
-    const int vectors = 2 * e.hidden * e.slice / kVec;
-    const T* from = static_cast<const T*>(e.weights) + rank * (2 * e.hidden * e.slice);
-    for (int i = threadIdx.x; i < vectors; i += kThreads) store_vec(w1 + i * kVec, load_vec<T, kVec>(from + i * kVec));
+    constexpr int kEach = 16 / sizeof(W);
+    const int vectors = 2 * e.hidden * e.slice / kEach;
+    const W* from = static_cast<const W*>(e.weights) + rank * (2 * e.hidden * e.slice);
+    for (int i = threadIdx.x; i < vectors; i += kThreads)
+      store_vec(w1 + i * kEach, load_vec<W, kEach>(from + i * kEach));
   }
 
   /// Calls f(offset of a vector in the block's pixels, the vector) for all that this thread has: of one vector of
@@ -147,7 +149,7 @@ struct ExciteBlock {
       float sum = 0;
       if (h < e.hidden)
         for (int c = lane * 8; c < e.slice; c += kLanes * 8) {
-          const Vec<float, 8> w = load_floats<T, 8>(w1 + h * e.slice + c), m = load_floats<float, 8>(mean + c);
+          const Vec<float, 8> w = load_floats<W, 8>(w1 + h * e.slice + c), m = load_floats<float, 8>(mean + c);
 #pragma unroll
           for (int i = 0; i < 8; ++i) sum = fmaf(w.at[i], m.at[i], sum);
         }
@@ -219,11 +221,11 @@ struct ExciteBlock {
 
 }  // namespace kiln
 
-#define KILN_EXCITE(entry, T, threads, cluster)                                                              \
+#define KILN_EXCITE(entry, T, W, threads, cluster)                                                           \
   extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Excite excite) { \
     using namespace kiln;                                                                                    \
     extern __shared__ __align__(16) char shared[];                                                           \
     __shared__ uint64_t barriers[3];                                                                         \
     pdl_launch();                                                                                            \
-    ExciteBlock<T, threads>(excite, cluster, shared, barriers).run();                                        \
+    ExciteBlock<T, W, threads>(excite, cluster, shared, barriers).run();                                     \
   }

@@ -12,7 +12,7 @@ namespace kiln::cuda {
 
 /// What decides the kernel's code, and how its weights are packed.
 struct ExciteKernel {
-  DType dtype = DType::kF16;
+  DType dtype = DType::kF16, weights = DType::kF16;  ///< of x and y; of both weights: the same or FP32
   int64_t channels = 8, hidden = 1;
   int64_t blocks = 1;  ///< of a cluster, an image's; a power of two
 
@@ -25,7 +25,7 @@ Status validate(const ExciteKernel& kernel);
 KernelSource excite_source(const ExciteKernel& kernel, const NestProgram& hidden, const NestProgram& gate);
 inline constexpr const char* kExciteEntry = "squeeze_excite";
 
-/// w1 [hidden, channels] and w2 [channels, hidden] of the kernel's type, as its blocks read them.
+/// w1 [hidden, channels] and w2 [channels, hidden] of the kernel's type of weights, as its blocks read them.
 Bytes pack_excite_weights(const ExciteKernel& kernel, std::span<const std::byte> w1, std::span<const std::byte> w2);
 
 /// What kernels take: kernels/excite/excite.cuh declares it, byte for byte.

@@ -22,24 +22,25 @@ NestProgram function(ScalarFn fn, DType type) {
 TEST(Excite, SlicesCoverTheChannels) {
   for (const int64_t channels : {8, 16, 72, 1152, 4096})
     for (const int64_t blocks : {1, 2, 4, 8, 16}) {
-      const ExciteKernel kernel{DType::kF16, channels, 8, blocks};
+      const ExciteKernel kernel{DType::kF16, DType::kF16, channels, 8, blocks};
       ASSERT_TRUE(validate(kernel)) << channels;
       EXPECT_GE(kernel.slice() * blocks, channels);
       EXPECT_EQ(kernel.slice() % 8, 0);
     }
 }
 TEST(Excite, RefusesWhatItsThreadsDoNotCover) {
-  EXPECT_FALSE(validate({DType::kF16, 12, 4, 1}));
-  EXPECT_FALSE(validate({DType::kF16, 4104, 4, 1}));
-  EXPECT_FALSE(validate({DType::kF32, 2056, 4, 1}));
-  EXPECT_FALSE(validate({DType::kI8, 64, 4, 1}));
-  EXPECT_FALSE(validate({DType::kF16, 64, 4, 3}));
-  EXPECT_FALSE(excite_launch({DType::kF16, 4096, 4096, 1}, 1, 49, kShared)) << "weights beyond shared memory";
-  EXPECT_FALSE(excite_launch({DType::kF16, 64, 4, 1}, 1, int64_t{1} << 28, kShared));
+  EXPECT_FALSE(validate({DType::kF16, DType::kF16, 12, 4, 1}));
+  EXPECT_FALSE(validate({DType::kF16, DType::kF16, 4104, 4, 1}));
+  EXPECT_FALSE(validate({DType::kF32, DType::kF32, 2056, 4, 1}));
+  EXPECT_FALSE(validate({DType::kI8, DType::kI8, 64, 4, 1}));
+  EXPECT_FALSE(validate({DType::kF16, DType::kF16, 64, 4, 3}));
+  EXPECT_FALSE(excite_launch({DType::kF16, DType::kF16, 4096, 4096, 1}, 1, 49, kShared))
+      << "weights beyond shared memory";
+  EXPECT_FALSE(excite_launch({DType::kF16, DType::kF16, 64, 4, 1}, 1, int64_t{1} << 28, kShared));
 }
 TEST(Excite, KeepsPixelsWhereTheyFit) {
-  const auto small = excite_launch({DType::kF16, 96, 4, 8}, 1, 56 * 56, kShared),
-             large = excite_launch({DType::kF16, 96, 4, 1}, 1, 56 * 56, kShared);
+  const auto small = excite_launch({DType::kF16, DType::kF16, 96, 4, 8}, 1, 56 * 56, kShared),
+             large = excite_launch({DType::kF16, DType::kF16, 96, 4, 1}, 1, 56 * 56, kShared);
   ASSERT_TRUE(small && large);
   EXPECT_TRUE(small->argument.staged);
   EXPECT_EQ(small->shape.grid[0], 8u);
@@ -47,7 +48,7 @@ TEST(Excite, KeepsPixelsWhereTheyFit) {
   EXPECT_LE(large->shape.shared_bytes, kShared);
 }
 TEST(Excite, PacksASliceOfBothWeightsForEachBlock) {
-  const ExciteKernel kernel{DType::kF32, 16, 3, 2};
+  const ExciteKernel kernel{DType::kF32, DType::kF32, 16, 3, 2};
   std::vector<float> w1(48), w2(48), packed(96);
   for (size_t i = 0; i < 48; ++i) w1[i] = static_cast<float>(i), w2[i] = static_cast<float>(100 + i);
   const Bytes bytes = pack_excite_weights(kernel, std::as_bytes(std::span(w1)), std::as_bytes(std::span(w2)));
@@ -61,7 +62,12 @@ TEST(Excite, PacksASliceOfBothWeightsForEachBlock) {
 TEST(Excite, Compiles) {
   for (const DType type : {DType::kF32, DType::kF16, DType::kBF16})
     expect_compiles(
-        excite_source({type, 64, 8, 1}, function(ScalarFn::kRelu, type), function(ScalarFn::kHardSigmoid, type)));
+        excite_source({type, type, 64, 8, 1}, function(ScalarFn::kRelu, type), function(ScalarFn::kHardSigmoid, type)));
+}
+TEST(Excite, CompilesForFloatWeightsOfHalves) {
+  EXPECT_FALSE(validate({DType::kF16, DType::kBF16, 64, 4, 1}));
+  expect_compiles(excite_source({DType::kF16, DType::kF32, 64, 8, 1}, function(ScalarFn::kRelu, DType::kF16),
+                                function(ScalarFn::kHardSigmoid, DType::kF16)));
 }
 
 }  // namespace
