@@ -260,6 +260,11 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
   Constants constants(spec.inputs.size());
   if (spec.payload.find("gemm")) {
     LoadedGemm gemm = TRY(LoadedGemm::load(TRY(spec.payload.get_record("gemm")), arguments));
+    const HostTensor* w = arguments.constants[1];
+    if (gemm.kernel.float_weights) {
+      TRY(require(w && w->dtype() == DType::kF32, "a convolution by FP32 weights has none in the plan"));
+      TRY(constants.put(1, arguments, pack_split_rows(gemm.kernel.element, w->bytes())));
+    }
     TRY(constants.upload_rest(arguments));
     return std::make_unique<LoadedPointConvolution>(std::move(gemm), std::move(constants));
   }

@@ -71,7 +71,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     return result;
   }
   // Pads behind alone make more pixels than there were.
-  if (!traits.float_weights && is_point(spec, groups) &&
+  if (is_point(spec, groups) &&
       std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {
     const int64_t in = filter->in_channels, out = filter->out_channels;
     const GemmTraits product{x.dtype,
@@ -83,6 +83,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
                              power_of_two_in(out, 8),
                              may_use_tf32(cx, region),
                              traits.constant_filter,
+                             traits.float_weights,
                              true};
     for (const GemmCandidate& candidate : gemm_candidates(product, traits.pixels, out, in, 1, machine))
       add(candidate, "gemm", last);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cuda/kernels/gemm/gemm.h"
 #include "backend/cuda/kernels/nest/function.h"
 #include "tensor/view.h"
 
@@ -223,11 +224,6 @@ Result<FilterExtents> FilterExtents::of(std::span<const int64_t> w, int64_t grou
     TRY(require(count < int64_t{1} << 31, "a filter of ", Extents(w.begin(), w.end()), " in ", groups,
                 " groups; kernels count to 2^31"));
   return filter;
-}
-
-void store_split(DType half, double weight, std::byte* to, int64_t kept, int64_t lost) {
-  store_number(half, to, kept, weight);
-  store_number(half, to, lost, weight - load_number(half, to, kept));
 }
 
 bool packs_filter(const ConvKernel& kernel) { return kernel.family != ConvFamily::kSimt; }

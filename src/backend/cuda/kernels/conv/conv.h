@@ -107,8 +107,6 @@ struct FilterExtents {
 bool packs_filter(const ConvKernel& kernel);
 /// The elements of a filter in the kernel's order.
 Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& filter, std::span<const std::byte> elements);
-/// Stores `weight` as a half at index `kept` and what that loses at `lost`.
-void store_split(DType half, double weight, std::byte* to, int64_t kept, int64_t lost);
 /// Sets channels, the strides of w and, where it is split, the window's taps.
 void set_filter(const ConvKernel& kernel, const FilterExtents& filter, ConvArguments& arguments);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/cuda/kernels/nest/function.h"
+#include "tensor/view.h"
 
 namespace kiln::cuda {
 namespace {
@@ -33,7 +34,7 @@ std::string GemmKernel::name() const {
   if (uses_maps(*this))
     return str(family == GemmFamily::kSmall ? "small " : "wgmma ", tile.name(), " in ", tile.stages,
                splits > 1 ? str(", k in ", splits) : "", cluster > 1 ? str(", pairs of ", cluster) : "",
-               turns > 1 ? ", in turns" : "");
+               turns > 1 ? ", in turns" : "", float_weights ? ", w in two" : "");
   if (family == GemmFamily::kRows)
     return str("rows ", tile.name(), " in ", tile.stages, " by ", tile.warps_n,
                splits > 1 ? str(", k in ", splits) : "");
@@ -50,6 +51,7 @@ Record GemmKernel::record() const {
   record.set("a_k_major", a_k_major).set("b_k_major", b_k_major);
   record.set("a_piece", a_piece).set("b_piece", b_piece).set("vec", vec).set("splits", splits);
   record.set("cluster", cluster).set("turns", turns).set("b_constant", b_constant);
+  record.set("float_weights", float_weights);
   return record;
 }
 
@@ -74,6 +76,10 @@ Result<GemmKernel> GemmKernel::parse(const Record& record) {
   kernel.cluster = TRY(record.get_int("cluster"));
   kernel.turns = TRY(record.get_int("turns"));
   kernel.b_constant = TRY(record.get_bool("b_constant"));
+  kernel.float_weights = TRY(record.get_bool("float_weights"));
+  TRY(require(!kernel.float_weights || (kernel.family == GemmFamily::kSmall && kernel.b_constant &&
+                                        kernel.element != DType::kF32),
+              "a matrix product by ", family, " does not take FP32 weights for ", kernel.element));
   TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.cluster >= 1 &&
                   kernel.cluster <= 8 && (kernel.turns == 1 || kernel.turns == 2),
               "a matrix product has ", kernel.splits, " splits and vectors of ", kernel.vec));
@@ -115,6 +121,19 @@ KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
   return source;
 }
 
+void store_split(DType half, double weight, std::byte* to, int64_t kept, int64_t lost) {
+  store_number(half, to, kept, weight);
+  store_number(half, to, lost, weight - load_number(half, to, kept));
+}
+
+Bytes pack_split_rows(DType half, std::span<const std::byte> elements) {
+  const auto count = static_cast<int64_t>(elements.size() / sizeof(float));
+  Bytes packed(static_cast<size_t>(2 * count * bytes_of(half)));
+  for (int64_t i = 0; i < count; ++i)
+    store_split(half, load_number(DType::kF32, elements.data(), i), packed.data(), i, count + i);
+  return packed;
+}
+
 Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors) {
   if (uses_maps(kernel)) return plan_hopper(kernel, arguments, multiprocessors);
   if (kernel.family == GemmFamily::kRows) return plan_rows(kernel, arguments);
@@ -145,6 +164,10 @@ Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments,
 std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
                                            const Machine& machine) {
   std::vector<GemmCandidate> result;
+  if (traits.float_weights) {
+    add_hopper_candidates(traits, m, n, k, batches, machine, result);
+    return result;
+  }
   GemmKernel kernel;
   kernel.element = traits.element;
   kernel.result = traits.result;

@@ -32,6 +32,7 @@ struct GemmKernel {
   int64_t splits = 1;       ///< kMma: more than one go through partial sums; kSmall and kRows: blocks a cluster
   int64_t cluster = 1;      ///< kWgmma: blocks that share B
   int64_t turns = 1;        ///< kWgmma: 2: two groups of warps take tiles in turns
+  bool float_weights = false;  ///< kSmall: B is FP32 in the plan, A is not; packed as pack_split_rows has it
   bool b_constant = false;  ///< kSmall, kRows: B is never written while the network runs
 
   std::string name() const;
@@ -87,6 +88,12 @@ struct GemmLaunch {
 /// Sets `arguments.splits`. Extents of 0 give grids of 0, but k = 0 runs: C is the epilogue of zeros.
 Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors);
 
+/// Stores `weight` as a half at index `kept` and what that loses at `lost`.
+void store_split(DType half, double weight, std::byte* to, int64_t kept, int64_t lost);
+/// FP32 elements as what half precision keeps of them, then what that loses: two matrices of halves, whose sum they are
+/// but for a few of their last bits.
+Bytes pack_split_rows(DType half, std::span<const std::byte> elements);
+
 /// What a product allows a kernel to assume.
 struct GemmTraits {
   DType element = DType::kF32, result = DType::kF32;
@@ -94,6 +101,7 @@ struct GemmTraits {
   int64_t a_align = 1, b_align = 1, c_align = 1;  ///< elements that divide the contiguous extents and all strides
   bool tf32 = false;
   bool b_constant = false;
+  bool float_weights = false;   ///< B is constant and FP32, A is not
   bool one_batch_axis = false;  ///< all batches are one stride apart, or B is the same for all
 };
 /// Kernels worth timing for m x n x k in batches, the likeliest first; the last resort (kSimt) always among them.

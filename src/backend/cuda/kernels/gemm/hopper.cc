@@ -66,6 +66,7 @@ std::vector<std::string> hopper_defines(const GemmKernel& kernel) {
   } else {
     defines.push_back(str("SPLIT=", kernel.splits));
     defines.push_back(str("B_CONSTANT=", int{kernel.b_constant}));
+    defines.push_back(str("TERMS=", kernel.float_weights ? 2 : 1));
   }
   return defines;
 }
@@ -108,7 +109,9 @@ Result<GemmLaunch> plan_hopper(const GemmKernel& kernel, GemmArguments& g, int64
   launch.batches = static_cast<int32_t>(batches);
   const int64_t box_b = kernel.family == GemmFamily::kWgmma ? t.bn / kernel.cluster : t.bn;
   launch.map_a = map_of(kernel.element, g.k, g.m, g.a_row, batches, axis.a, t.bm);
-  launch.map_b = map_of(kernel.element, g.k, g.n, g.b_column, batches, axis.b, box_b);
+  TRY(require(!kernel.float_weights || g.batches.axes == 0, "a product of FP32 weights has no batches"));
+  launch.map_b = kernel.float_weights ? map_of(kernel.element, g.k, g.n, g.b_column, 2, g.n * g.b_column, box_b)
+                                      : map_of(kernel.element, g.k, g.n, g.b_column, batches, axis.b, box_b);
   launch.main.shared_bytes = static_cast<uint32_t>(dynamic_bytes(kernel));
   int64_t blocks = 0;
   if (kernel.family == GemmFamily::kWgmma) {
@@ -150,6 +153,23 @@ void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64
     return product_estimate_us(kernel.tile, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
                                static_cast<double>(batches), 1, size, peak, machine);
   };
+  kernel.family = GemmFamily::kSmall;
+  kernel.b_constant = traits.b_constant;
+  kernel.float_weights = traits.float_weights;
+  const int64_t steps = ceil_div(k, bk) * (traits.float_weights ? 2 : 1);
+  for (const auto& [bm, bn, stages] :
+       {std::array<int64_t, 3>{64, 32, 8}, {64, 64, 6}, {64, 128, 6}, {128, 32, 8}, {128, 64, 6}, {64, 16, 8}}) {
+    kernel.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
+    const int64_t tiles = ceil_div(m, bm) * ceil_div(n, bn) * batches;
+    for (const int64_t splits : {1, 2, 4, 8}) {
+      if (bn / 8 % splits != 0 || steps < splits || tiles * splits > 2 * processors) continue;
+      kernel.splits = splits;
+      add(small_estimate_us(kernel, tiles, steps, peak, machine));
+    }
+  }
+  if (traits.float_weights) return;
+  kernel.splits = 1;
+  kernel.b_constant = false;
   kernel.family = GemmFamily::kWgmma;
   for (const auto& [bm, bn, stages] : {std::array<int64_t, 3>{128, 256, 4},
                                        {128, 192, 5},
@@ -175,18 +195,6 @@ void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64
       kernel.turns = 2;
       add(product_us() - static_cast<double>(tiles_each - 1) * kEndCycles * 1e6 / machine.clock_hz);
       kernel.turns = 1;
-    }
-  }
-  kernel.family = GemmFamily::kSmall;
-  kernel.b_constant = traits.b_constant;
-  for (const auto& [bm, bn, stages] :
-       {std::array<int64_t, 3>{64, 32, 8}, {64, 64, 6}, {64, 128, 6}, {128, 32, 8}, {128, 64, 6}, {64, 16, 8}}) {
-    kernel.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
-    const int64_t tiles = ceil_div(m, bm) * ceil_div(n, bn) * batches;
-    for (const int64_t splits : {1, 2, 4, 8}) {
-      if (bn / 8 % splits != 0 || ceil_div(k, bk) < splits || tiles * splits > 2 * processors) continue;
-      kernel.splits = splits;
-      add(small_estimate_us(kernel, tiles, ceil_div(k, bk), peak, machine));
     }
   }
 }

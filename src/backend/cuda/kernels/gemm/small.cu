@@ -1,7 +1,7 @@
 // C = epilogue(A * B^T) on sm_90a where there are few tiles: the blocks of a cluster share a tile's k, exchange partial
 // sums through each other's shared memory, and end a share of its columns each. Constant weights are on their way
 // before the kernel in front has ended. Defines: BM (64 a group of warps) BN STAGES, SPLIT (blocks a cluster),
-// B_CONSTANT, VEC, those of arguments.cuh. The prelude has wgmma().
+// B_CONSTANT, TERMS (2: B is the sum of two, batches of its map; k runs over both, A's twice), VEC, those of arguments.cuh. The prelude has wgmma().
 #include "gemm/arguments.cuh"
 #include "gemm/exchange.cuh"
 #include "gemm/slab.cuh"
@@ -17,7 +17,7 @@ using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
 struct Place {
   int row, column, batch, first, last;  ///< [first, last): this block's steps of k
   __device__ Place(const GemmArguments& args, int rank) {
-    const int steps = (args.k + kStep - 1) / kStep, tiles_n = (args.n + BN - 1) / BN, tiles_m = (args.m + BM - 1) / BM;
+    const int steps = TERMS * ((args.k + kStep - 1) / kStep), tiles_n = (args.n + BN - 1) / BN, tiles_m = (args.m + BM - 1) / BM;
     const int tile = blockIdx.x / SPLIT;
     column = tile % tiles_n * BN;
     row = tile / tiles_n % tiles_m * BM;
@@ -32,13 +32,15 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
   const int za = args.batches.axes && args.batches.axis[0].a ? place.batch : 0;
   const int zb = args.batches.axes && args.batches.axis[0].b ? place.batch : 0;
   const int steps = place.last - place.first, ahead = min(STAGES, steps);
+  const int steps_of_k = (args.k + kStep - 1) / kStep;
+  const auto term = [&](int i) { return TERMS == 1 ? 0 : (place.first + i) / steps_of_k; };
+  const auto at_k = [&](int i) { return (place.first + i - term(i) * steps_of_k) * kStep; };
   const auto copy_a = [&](int i) {
-    copy_box(shared + i % STAGES * (kBytesA + kBytesB), map_a, full + 8 * (i % STAGES), (place.first + i) * kStep,
-             place.row, za);
+    copy_box(shared + i % STAGES * (kBytesA + kBytesB), map_a, full + 8 * (i % STAGES), at_k(i), place.row, za);
   };
   const auto copy_b = [&](int i) {
-    copy_box(shared + i % STAGES * (kBytesA + kBytesB) + kBytesA, map_b, full + 8 * (i % STAGES),
-             (place.first + i) * kStep, place.column, zb);
+    copy_box(shared + i % STAGES * (kBytesA + kBytesB) + kBytesA, map_b, full + 8 * (i % STAGES), at_k(i), place.column,
+             zb + term(i));
   };
 #if !B_CONSTANT
   pdl_wait();
@@ -48,7 +50,7 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
     copy_b(i);
   }
 #if B_CONSTANT
-  for (int i = ahead; i < steps; ++i) prefetch_box(map_b, (place.first + i) * kStep, place.column, zb);
+  for (int i = ahead; i < steps; ++i) prefetch_box(map_b, at_k(i), place.column, zb + term(i));
   pdl_wait();
 #endif
   for (int i = 0; i < ahead; ++i) copy_a(i);
