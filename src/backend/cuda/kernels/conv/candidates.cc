@@ -50,7 +50,7 @@ class Candidates {
         }
       }
     }
-    append(halo_candidates(t_, machine_));
+    if (!t_.float_weights) append(halo_candidates(t_, machine_));
     append(stem_candidates(t_, machine_));
     add_simt();
     std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
