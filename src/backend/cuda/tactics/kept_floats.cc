@@ -96,8 +96,8 @@ std::string lost_in_fp16(const ir::Graph& graph, const ir::Node& node) {
   const bool multiplies =
       binary && (binary->kind == ops::ElementWiseKind::kProd || binary->kind == ops::ElementWiseKind::kDiv);
   if (!multiplies && !node.op.has(Trait::kContraction)) return {};
-  for (const ir::ValueId input : node.inputs) {
-    const HostTensor* constant = input == ir::ValueId::kNone ? nullptr : graph.constant(input);
+  for (const ir::ValueId input : std::span(node.inputs).first(2)) {  // a bias is added
+    const HostTensor* constant = graph.constant(input);
     if (!constant || constant->dtype() != DType::kF32) continue;
     const double largest = largest_magnitude(*constant);
     if (largest > kLargestHalf || (largest > 0 && largest < kSmallestNormalHalf))

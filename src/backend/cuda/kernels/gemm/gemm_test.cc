@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "backend/cuda/device/compiler.h"
 
@@ -126,6 +127,35 @@ TEST(Gemm, BlocksThatStayAreNoMoreThanMultiprocessors) {
   EXPECT_EQ(plan.main.cluster, 2u);
   EXPECT_EQ(plan.map_b.box[1], 128u);  // each block of a pair loads half of B
   EXPECT_EQ(plan.map_a.strides_bytes[0], 8192u);
+}
+TEST(Gemm, FloatWeightsOfHalvesAreTwoMatrices) {
+  GemmTraits traits = kHalf;
+  traits.one_batch_axis = traits.b_constant = traits.float_weights = true;
+  const auto candidates = gemm_candidates(traits, 3136, 16, 64, 1, {});
+  ASSERT_FALSE(candidates.empty());
+  for (const GemmCandidate& c : candidates) {
+    EXPECT_EQ(c.kernel.family, GemmFamily::kSmall);
+    EXPECT_TRUE(GemmKernel::parse(c.kernel.record())->float_weights);
+  }
+  const float w[] = {1, 4 + 0x1p-12f};
+  const Bytes packed = pack_split_rows(DType::kF16, std::as_bytes(std::span(w)));
+  _Float16 halves[4];
+  ASSERT_EQ(packed.size(), sizeof halves);
+  std::memcpy(halves, packed.data(), sizeof halves);
+  EXPECT_EQ(std::vector<float>(halves, halves + 4), (std::vector<float>{1, 4, 0, 0x1p-12f}));
+  GemmKernel kernel = candidates.front().kernel;
+  GemmArguments arguments;
+  arguments.m = 3136, arguments.n = 16, arguments.k = 64;
+  arguments.a_row = arguments.b_column = 64;
+  arguments.b_k = 1;
+  const GemmLaunch plan = *plan_gemm(kernel, arguments, 132);
+  EXPECT_EQ(plan.map_b.extents[2], 2u);
+  EXPECT_EQ(plan.map_b.strides_bytes[1], 16u * 64 * 2);
+  EXPECT_EQ(plan.map_a.extents[2], 1u);
+  arguments.batches.axes = 1;
+  EXPECT_FALSE(plan_gemm(kernel, arguments, 132).has_value());
+  kernel.element = DType::kF32;
+  EXPECT_FALSE(GemmKernel::parse(kernel.record()));
 }
 TEST(Gemm, HopperKernelsCompile) {
   Compiler compiler("sm_90a");
