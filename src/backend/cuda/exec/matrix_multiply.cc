@@ -138,7 +138,8 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
   const Attributes at{TRY(p.get_bool("transpose_a")), TRY(p.get_bool("transpose_b")), TRY(p.get_bool("vector_a")),
                       TRY(p.get_bool("vector_b")), TRY(p.get_bool("pack_b"))};
   LoadedGemm gemm = TRY(LoadedGemm::load(TRY(p.get_record("gemm")), arguments));
-  TRY(require(!gemm.kernel.float_weights, "a matrix product of FP32 weights and halves: the plan is damaged, build it again"));
+  TRY(require(!gemm.kernel.float_weights,
+              "a matrix product of FP32 weights and halves: the plan is damaged, build it again"));
   Constants constants(arguments.spec.inputs.size());
   if (at.pack_b) {
     const HostTensor* b = arguments.constants[1];

@@ -71,8 +71,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     return result;
   }
   // Pads behind alone make more pixels than there were.
-  if (is_point(spec, groups) &&
-      std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {
+  if (is_point(spec, groups) && std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {
     const int64_t in = filter->in_channels, out = filter->out_channels;
     const GemmTraits product{x.dtype,
                              y.dtype,

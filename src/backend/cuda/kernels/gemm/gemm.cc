@@ -77,8 +77,8 @@ Result<GemmKernel> GemmKernel::parse(const Record& record) {
   kernel.turns = TRY(record.get_int("turns"));
   kernel.b_constant = TRY(record.get_bool("b_constant"));
   kernel.float_weights = TRY(record.get_bool("float_weights"));
-  TRY(require(!kernel.float_weights || (kernel.family == GemmFamily::kSmall && kernel.b_constant &&
-                                        kernel.element != DType::kF32),
+  TRY(require(!kernel.float_weights ||
+                  (kernel.family == GemmFamily::kSmall && kernel.b_constant && kernel.element != DType::kF32),
               "a matrix product by ", family, " does not take FP32 weights for ", kernel.element));
   TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.cluster >= 1 &&
                   kernel.cluster <= 8 && (kernel.turns == 1 || kernel.turns == 2),

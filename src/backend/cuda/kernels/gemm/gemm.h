@@ -29,11 +29,11 @@ struct GemmKernel {
   bool a_k_major = true, b_k_major = false;  ///< along k the operand is contiguous; else along rows or columns
   int64_t a_piece = 0, b_piece = 0;          ///< kMma: bytes that are aligned and wholly inside or outside the operand
   int64_t vec = 1;                           ///< kMma: columns of C that are stored at once
-  int64_t splits = 1;       ///< kMma: more than one go through partial sums; kSmall and kRows: blocks a cluster
-  int64_t cluster = 1;      ///< kWgmma: blocks that share B
-  int64_t turns = 1;        ///< kWgmma: 2: two groups of warps take tiles in turns
+  int64_t splits = 1;          ///< kMma: more than one go through partial sums; kSmall and kRows: blocks a cluster
+  int64_t cluster = 1;         ///< kWgmma: blocks that share B
+  int64_t turns = 1;           ///< kWgmma: 2: two groups of warps take tiles in turns
   bool float_weights = false;  ///< kSmall: B is FP32 in the plan, A is not; packed as pack_split_rows has it
-  bool b_constant = false;  ///< kSmall, kRows: B is never written while the network runs
+  bool b_constant = false;     ///< kSmall, kRows: B is never written while the network runs
 
   std::string name() const;
   Record record() const;
