@@ -1,5 +1,5 @@
-// What every kernel of convolutions is given. Defines: ELEMENT (of x), FILTER (of w; ELEMENT if not defined), RESULT (of
-// y). The prelude has Epilogue.
+// What every kernel of convolutions is given. Defines: ELEMENT (of x), FILTER (of w; ELEMENT if not defined), RESULT
+// (of y). The prelude has Epilogue.
 #pragma once
 #include "conv/window.cuh"
 #include "gemm/vectors.cuh"

@@ -9,7 +9,8 @@ namespace kiln {
 constexpr int kTaps = KERNEL_H * KERNEL_W;
 constexpr int kSpan = (COLUMNS - 1) * STRIDE + KERNEL_W;  ///< inputs of a row that a thread reads
 constexpr int kVectorBytes = VEC * int(sizeof(ELEMENT));
-constexpr bool kHoldsFilter = kTaps * VEC * int(sizeof(FILTER)) <= 288;  ///< in registers, read before what earlier kernels write
+/// In registers, read before what earlier kernels write.
+constexpr bool kHoldsFilter = kTaps * VEC * int(sizeof(FILTER)) <= 288;
 constexpr int kMostAhead = 320 / (kSpan * kVectorBytes);
 constexpr int kAhead = kMostAhead < 1 ? 1 : kMostAhead < KERNEL_H ? kMostAhead : KERNEL_H;  ///< rows read at once
 

@@ -1,7 +1,8 @@
 // C = epilogue(A * B^T) on sm_90a where there are few tiles: the blocks of a cluster share a tile's k, exchange partial
 // sums through each other's shared memory, and end a share of its columns each. Constant weights are on their way
 // before the kernel in front has ended. Defines: BM (64 a group of warps) BN STAGES, SPLIT (blocks a cluster),
-// B_CONSTANT, TERMS (2: B is the sum of two, batches of its map; k runs over both, A's twice), VEC, those of arguments.cuh. The prelude has wgmma().
+// B_CONSTANT, TERMS (2: B is the sum of two, batches of its map; k runs over both, A's twice), VEC, those of
+// arguments.cuh. The prelude has wgmma().
 #include "gemm/arguments.cuh"
 #include "gemm/exchange.cuh"
 #include "gemm/slab.cuh"
@@ -17,7 +18,8 @@ using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
 struct Place {
   int row, column, batch, first, last;  ///< [first, last): this block's steps of k
   __device__ Place(const GemmArguments& args, int rank) {
-    const int steps = TERMS * ((args.k + kStep - 1) / kStep), tiles_n = (args.n + BN - 1) / BN, tiles_m = (args.m + BM - 1) / BM;
+    const int steps = TERMS * ((args.k + kStep - 1) / kStep);
+    const int tiles_n = (args.n + BN - 1) / BN, tiles_m = (args.m + BM - 1) / BM;
     const int tile = blockIdx.x / SPLIT;
     column = tile % tiles_n * BN;
     row = tile / tiles_n % tiles_m * BM;
