@@ -31,7 +31,7 @@ TEST(Import, Conv) {
             "x: f32[1, 3, 8]\n"
             "w: f32[4, 3, 3]\n"
             "y = Convolution{kernel=[], strides=[1], pre_pads=[0], post_pads=[0], dilations=[1], groups=1, "
-            "padding=same_upper}(x, w)  # f32[1, 4, 8]\n"
+            "padding=same_upper, float_weights=false}(x, w)  # f32[1, 4, 8]\n"
             "return y\n");
 }
 TEST(Import, ConvTransposeMeetsOutputShape) {
@@ -41,7 +41,7 @@ TEST(Import, ConvTransposeMeetsOutputShape) {
             "x: f32[1, 1, 4]\n"
             "w: f32[1, 1, 4]\n"
             "y = Deconvolution{kernel=[], strides=[2], pre_pads=[2], post_pads=[1], dilations=[1], groups=1, "
-            "padding=explicit_round_down, float_weights=false}(x, w)  # f32[1, 1, 7]\n"
+            "padding=explicit_round_down}(x, w)  # f32[1, 1, 7]\n"
             "return y\n");
 }
 TEST(Import, ReshapeOfAShapeThatFollowsFromExtents) {
