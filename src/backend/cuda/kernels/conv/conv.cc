@@ -197,7 +197,7 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
       define("LINES", kernel.lines);
       define("PARTS", kernel.parts);
       define("CHANNELS", kernel.channels);
-      define("TERMS", kernel.splits_filter() ? 2 : 1);
+      if (kernel.splits_filter()) define("TERMS", 2);
       define("KERNEL_H", kernel.kernel_h);
       define("KERNEL_W", kernel.kernel_w);
       define("STRIDE", kernel.stride);

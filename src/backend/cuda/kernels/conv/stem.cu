@@ -3,11 +3,14 @@
 // bytes in shared memory. There the window of the next result begins 16 bytes behind the last one's, so that without a
 // swizzle the pixels as they lie are the product's right operand: its lines overlap, and nothing is copied per tap.
 // Sums are out channels by pixels. Rows of taps are padded to 32 bytes; a padded tap has weight zero, but it is
-// multiplied: a NaN or an infinity reaches one window further than it should. With TERMS of 2 there are two filters,
-// whose sum the weights are: both are multiplied with the same pixels.
+// multiplied: a NaN or an infinity reaches one window further than it should. With TERMS of 2 (1 if not defined)
+// there are two filters, whose sum the weights are: both are multiplied with the same pixels.
 // Defines: BM (64 or 128 out channels) BN (pixels of a row) STAGES, LINES (rows of results a turn), PARTS (times BN
 // pixels a row), CHANNELS (of x), TERMS, KERNEL_H KERNEL_W STRIDE (compiled in, both ways), VEC, those of
 // conv/arguments.cuh. The prelude has wgmma().
+#ifndef TERMS
+#define TERMS 1
+#endif
 #include "conv/columns.cuh"
 
 namespace kiln {

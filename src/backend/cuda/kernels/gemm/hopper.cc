@@ -66,7 +66,7 @@ std::vector<std::string> hopper_defines(const GemmKernel& kernel) {
   } else {
     defines.push_back(str("SPLIT=", kernel.splits));
     defines.push_back(str("B_CONSTANT=", int{kernel.b_constant}));
-    defines.push_back(str("TERMS=", kernel.float_weights ? 2 : 1));
+    if (kernel.float_weights) defines.push_back("TERMS=2");
   }
   return defines;
 }

@@ -1,8 +1,11 @@
 // C = epilogue(A * B^T) on sm_90a where there are few tiles: the blocks of a cluster share a tile's k, exchange partial
 // sums through each other's shared memory, and end a share of its columns each. Constant weights are on their way
 // before the kernel in front has ended. Defines: BM (64 a group of warps) BN STAGES, SPLIT (blocks a cluster),
-// B_CONSTANT, TERMS (2: B is the sum of two, batches of its map; k runs over both, A's twice), VEC, those of
-// arguments.cuh. The prelude has wgmma().
+// B_CONSTANT, TERMS (2: B is the sum of two, batches of its map; k runs over both, A's twice; 1 if not defined), VEC,
+// those of arguments.cuh. The prelude has wgmma().
+#ifndef TERMS
+#define TERMS 1
+#endif
 #include "gemm/arguments.cuh"
 #include "gemm/exchange.cuh"
 #include "gemm/slab.cuh"
