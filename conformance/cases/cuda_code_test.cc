@@ -12,12 +12,14 @@
 #include "fake_gpu.h"
 #include "instance_list.h"
 #include "ops/concatenation.h"
+#include "ops/convolution.h"
 #include "ops/element_wise.h"
 #include "ops/normalization.h"
 #include "ops/reduce.h"
 #include "ops/softmax.h"
 #include "ops/transpose.h"
 #include "runtime/context.h"
+#include "tensor/view.h"
 
 namespace kiln {
 namespace {
@@ -77,6 +79,39 @@ Result<ir::Graph> dynamic_network() {
     graph.mark_output(TRY(graph.add_one(ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {axis}}, {both})),
                       str("mean", axis));
   return graph;
+}
+
+/// A convolution of two tensors joined along their channels, and one of few weights.
+Result<ir::Graph> joined_network() {
+  ir::Graph graph;
+  const auto weights = [&](const Extents& extents) -> Result<ir::ValueId> {
+    HostTensor::Fresh fresh = TRY(HostTensor::make(DType::kF32, extents));
+    for (int64_t i = 0; i < volume(extents); ++i) store_number(DType::kF32, fresh.data.data(), i, 0.5);
+    return graph.add_constant(fresh.tensor, "w");
+  };
+  const ir::ValueId a = graph.add_input("a", TensorType(DType::kF32, {1, 64, 12, 12})),
+                    b = graph.add_input("b", TensorType(DType::kF32, {1, 64, 12, 12}));
+  const ir::ValueId both = TRY(graph.add_one(ops::Concatenation{1}, {a, b}));
+  const ops::Convolution op{.pre_pads = {1, 1}, .post_pads = {1, 1}};
+  const ir::ValueId y = TRY(graph.add_one(op, {both, TRY(weights({64, 128, 3, 3}))}));
+  graph.mark_output(TRY(graph.add_one(ops::Convolution{}, {y, TRY(weights({8, 64, 1, 1}))})), "y");
+  return graph;
+}
+
+TEST_P(CudaCode, ConvolutionsOfEveryPrecision) {
+  if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  FakeGpu gpu(GetParam().major, GetParam().minor);
+  const std::vector<HostTensor> inputs(2, HostTensor::make(DType::kF32, {1, 64, 12, 12}).value().tensor);
+  for (const Numerics& numerics :
+       {Numerics{.tf32 = false, .cublas_lt = false}, Numerics{.tf32 = true, .cublas_lt = false},
+        Numerics{.tf32 = true, .fp16 = true, .cublas_lt = false}}) {
+    const auto graph = joined_network();
+    ASSERT_TRUE(graph) << graph.error().message;
+    const auto run = run_on(*gpu.backend, *graph, inputs, {.numerics = numerics, .optimization_level = 2});
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_FALSE(std::ranges::count(run->tactics, "reference"));
+    EXPECT_GE(std::ranges::count(run->tactics, "convolution"), 1);
+  }
 }
 
 TEST_P(CudaCode, BindsEveryShapeOfAProfile) {
