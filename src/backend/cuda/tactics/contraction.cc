@@ -55,7 +55,6 @@ Match checked(const TacticContext& cx, Match region) {
 
 void keep_likeliest(const TacticContext& cx, std::vector<Variant>& variants) {
   constexpr size_t kByLevel[] = {1, 2, 3, 5, 12, 48};
-  if (variants.empty()) return;
   constexpr double kFarBehind = 2.5;  // estimates are not off by more
   const int level = std::clamp(cx.optimization_level, 0, 5);
   if (variants.empty()) return;

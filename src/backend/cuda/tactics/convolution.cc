@@ -63,12 +63,7 @@ class ConvolutionTactic final : public Tactic {
   std::string_view name() const override { return joined_ ? "joined convolution" : "convolution"; }
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     Match region = match_convolution(cx, root);
-    if (!region || !joined_) return region;
-    region = join_inputs(cx, std::move(*region));
-    if (region && variants(cx, *region).empty())
-      return reject("no kernel that joins tensors takes ", cx.graph.type(region->inputs[0]),
-                    " here: tensor cores of sm_90a do");
-    return region;
+    return region && joined_ ? join_inputs(cx, std::move(*region)) : region;
   }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     return filter_variants(cx, region, spec_of(cx, region), op_of(cx, region).groups);
