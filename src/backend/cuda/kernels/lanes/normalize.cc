@@ -120,7 +120,7 @@ bool cut_pixels(NormalizationLaunch& launch, const NormalizationShape& shape, in
 /// Clusters that keep a group in shared memory; whether it fits.
 bool cut_clusters(NormalizationLaunch& launch, int vec, int element_bytes, const GroupRoom& room) {
   constexpr int64_t kGoodBytes = 48 << 10, kLeast = 2048;  // several blocks a multiprocessor; elements of a block
-  constexpr int64_t kStaticBytes = 2048, kClusterThreads = 256;
+  constexpr int64_t kStaticBytes = 4096;
   const NormalizationArgument& n = launch.argument;
   int64_t blocks = 1;
   const auto chunk = [&] { return ceil_div(n.length, blocks) + kMostVec; };
@@ -128,7 +128,7 @@ bool cut_clusters(NormalizationLaunch& launch, int vec, int element_bytes, const
          (chunk() * element_bytes > kGoodBytes || (n.rows * blocks < room.num_sms && chunk() > kLeast)))
     blocks *= 2;
   if (chunk() * element_bytes + kStaticBytes > room.shared_bytes || n.rows * blocks >= int64_t{1} << 31) return false;
-  share(launch, blocks, vec, kClusterThreads);
+  share(launch, blocks, vec, chunk() * element_bytes > kGoodBytes ? kThreads : kThreads / 2);
   launch.shape.cluster = static_cast<uint32_t>(blocks);
   launch.shape.shared_bytes = static_cast<uint32_t>(n.chunk * element_bytes);
   return true;

@@ -74,27 +74,9 @@ struct Statistics {
     mean += away * share;
     count += more;
   }
-  /// Of both.
-  __device__ __forceinline__ void join(const Statistics& other) {
-    const float total = count + other.count, share = total > 0 ? __fdividef(other.count, total) : 0;
-    const float away = other.mean - mean;
-    mean += away * share;
-    squares += other.squares + away * away * (count * share);
-    count = total;
-  }
-  /// Of all lanes, as the first has them.
-  __device__ __forceinline__ void join_warp() {
-#pragma unroll
-    for (int step = kWarp / 2; step > 0; step /= 2)
-      join({__shfl_xor_sync(kAllLanes, mean, step), __shfl_xor_sync(kAllLanes, squares, step),
-            __shfl_xor_sync(kAllLanes, count, step)});
-    mean = __shfl_sync(kAllLanes, mean, 0);
-    squares = __shfl_sync(kAllLanes, squares, 0);
-    count = __shfl_sync(kAllLanes, count, 0);
-  }
   /// Of all who share `size` elements: sum(x) is the sum of their x.
   template <class Sum>
-  __device__ __forceinline__ void fold(int size, Sum sum) {
+  __device__ __forceinline__ void fold(float size, Sum sum) {
     const float all = sum(mean * count) / size;
     squares = sum(squares + (mean - all) * (mean - all) * count);
     mean = all;
@@ -329,7 +311,7 @@ __device__ __forceinline__ void normalize_pixels(const Normalization& n) {
 /// cluster sends its statistics to all blocks, and every warp puts all of them together, in the same order.
 template <class T, class S, int kVec>
 __device__ __forceinline__ void normalize_cluster(const Normalization& n) {
-  constexpr int kMostWarps = 8, kMostBlocks = 8;
+  constexpr int kMostWarps = 16, kMostBlocks = 8;
   extern __shared__ __align__(16) char shared[];
   __shared__ __align__(16) float parts[kMostBlocks * kMostWarps][4];  // mean, squares, count
   __shared__ uint64_t barrier;
@@ -354,7 +336,7 @@ __device__ __forceinline__ void normalize_cluster(const Normalization& n) {
       if (u < size) store_vec<T, kVec>(stage + i + u * step, batch[u]);
     all.add(batch, size);
   });
-  all.join_warp();
+  all.fold(fmaxf(warp_sum(all.count), 1), [](float x) { return warp_sum(x); });
   Vec<float, 4> part = {all.mean, all.squares, all.count, 0};
   if (n.chunks > 1) {
     wait_cluster();  // every block has begun, so that its barrier is there
@@ -364,12 +346,16 @@ __device__ __forceinline__ void normalize_cluster(const Normalization& n) {
     if (lane == 0) store_vec<float, 4>(parts[warp], part);
     __syncthreads();
   }
-  all = {};
-  for (int i = lane; i < n.chunks * warps; i += kWarp) all.join({parts[i][0], parts[i][1], parts[i][2]});
-  all.join_warp();
-  const float factor = factor_of(n, all.squares);
+  float sum = 0, squares = 0;
+#pragma unroll 1
+  for (int i = lane; i < n.chunks * warps; i += kWarp) sum += parts[i][0] * parts[i][2];
+  const float mean = warp_sum(sum) / n.length;
+#pragma unroll 1
+  for (int i = lane; i < n.chunks * warps; i += kWarp)
+    squares += parts[i][1] + (parts[i][0] - mean) * (parts[i][0] - mean) * parts[i][2];
+  const float factor = factor_of(n, warp_sum(squares));
   for (int i = c.begin + threadIdx.x * kVec; i < c.end; i += step)  // what this thread has put there
-    put_normalized<T, S, kVec>(n, c, i, load_vec<T, kVec>(stage + i), all.mean, factor);
+    put_normalized<T, S, kVec>(n, c, i, load_vec<T, kVec>(stage + i), mean, factor);
 }
 
 }  // namespace kiln
