@@ -37,6 +37,9 @@ const CaseTable<Deconvolution> kCases{
     {"1D", {.strides = {4}, .pre_pads = {2}, .post_pads = {2}}, {{{1, 11, 13}}, weights({11, 5, 8}), weights({5})}},
     {"3D", {.strides = {1, 2, 2}}, {{{1, 3, 3, 4, 2}}, weights({3, 2, 2, 3, 2}), weights({2})}},
     {"empty batch", {}, {{{0, 3, 4, 4}}, weights({3, 2, 3, 3})}},
+    {"half, output padding",
+     {.strides = {2, 2}, .post_pads = {-1, -1}},
+     {{{1, 64, 5, 5}, DType::kF16}, weights({64, 8, 2, 2}, DType::kF16)}},
     {"half", {.strides = {2, 2}}, {{{1, 8, 5, 5}, DType::kF16}, weights({8, 4, 2, 2}, DType::kF16)}},
 };
 

@@ -24,6 +24,13 @@ static bool fits_maps(const FilterSpec& spec) {
   return true;
 }
 
+/// Whether a deconvolution makes as many pixels as its strides say: without output padding.
+static bool covered(const Shape& x, const Shape& y, std::span<const int64_t> strides) {
+  for (size_t i = 0; i < strides.size(); ++i)
+    if (y[2 + i] != x[2 + i] * sym::Expr(strides[i])) return false;
+  return true;
+}
+
 std::vector<Variant> filter_variants(const TacticContext& cx, const Region& region, const FilterSpec& spec,
                                      int64_t groups) {
   const TensorType &x = cx.graph.type(region.inputs[0]), &w = cx.graph.type(region.inputs[1]),
@@ -52,7 +59,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   traits.pictures = spec.kernel.size() <= 2 && fits_maps(spec);
   traits.float_weights = w.dtype != x.dtype;
   traits.joined = region.data.find("joined") != nullptr;
-  traits.abutting = spec.transposed && spec.abuts();
+  traits.abutting = spec.transposed && spec.abuts() && covered(x.shape, y.shape, spec.strides);
   const Machine machine = machine_of(device_of(cx).properties());
   const Format last = Format::channels_last(x.rank());
   std::vector<Variant> result;

@@ -30,8 +30,8 @@ struct Control {
   /// Call `nth` (1 is the next) of the function of that exported name returns `result` and does nothing; 0: no failure.
   void (*fail)(const char* function, int64_t nth, int result);
   int64_t (*num_calls)(const char* function);  ///< null: of all functions
-  int64_t (*live_bytes)();    ///< device memory that is allocated
-  int64_t (*live_objects)();  ///< streams, events, graphs and modules that are not destroyed
+  int64_t (*live_bytes)();                     ///< device memory that is allocated
+  int64_t (*live_objects)();                   ///< streams, events, graphs and modules that are not destroyed
   /// For kernels whose names start so; it wants that many arguments.
   void (*define_kernel)(const char* start, Kernel kernel, int num_arguments);
   /// From here on until `reset`, of kernels whose names contain `part`.
