@@ -63,7 +63,7 @@ const std::string& Compiler::nvrtc_version() const {
 Hash128 Compiler::key_of(const KernelSource& source, const KernelText& text) const {
   std::string facts = str(kOptionsVersion, '/', arch_, '/', nvrtc_version());
   for (const std::string& define : source.defines) facts += str('\n', define);
-  if (!source.exact_division) facts += "\ndivision";
+  if (source.quick) facts += "\nquick";
   Hash128 key = combine(hash128(std::string_view(facts)), hash128(std::string_view(text.main)));
   for (const auto& [name, header] : text.headers)
     key = combine(combine(key, hash128(std::string_view(name))), hash128(header));
@@ -197,7 +197,10 @@ Result<Bytes> Compiler::run_nvrtc(const KernelSource& source, const KernelText& 
   std::vector<std::string> options{str("-arch=", arch_)};
   for (const char* option : kOptions) options.emplace_back(option);
   for (const std::string& define : source.defines) options.push_back("-D" + define);
-  if (!source.exact_division) options.emplace_back("-prec-div=false");
+  if (source.quick) {
+    options.emplace_back("-prec-div=false");
+    options.emplace_back("-DKILN_QUICK_FUNCTIONS");
+  }
   std::vector<const char*> pointers;
   for (const std::string& option : options) pointers.push_back(option.c_str());
   if (const int result = nvrtc.compile_program(program.handle, static_cast<int>(pointers.size()), pointers.data()))

@@ -15,7 +15,7 @@ struct KernelSource {
   std::string prelude;               ///< generated text that stands before the file's; may be empty
   std::vector<std::string> defines;  ///< "BM=128"
   std::string entry;                 ///< the extern "C" name of the kernel
-  bool exact_division = true;        ///< else quotients of floats are off by up to two units: enough for halves
+  bool quick = false;                ///< quotients and functions of floats only as exact as halves need them
 };
 
 /// Text of an embedded file: kernels/**/*.{cu,cuh} and everything of kernels/include by their path below kernels/,

@@ -191,8 +191,18 @@ struct Plus {
   }
 };
 /// NaN if either is.
+__device__ __forceinline__ float greater(float a, float b) {
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+__device__ __forceinline__ float lesser(float a, float b) {
+  float y;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
 struct Greater {
-  __device__ __forceinline__ float operator()(float a, float b) const { return a > b || a != a ? a : b; }
+  __device__ __forceinline__ float operator()(float a, float b) const { return greater(a, b); }
 };
 
 /// Over groups of `kLanes` neighbouring lanes, a power of two.

@@ -155,6 +155,7 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
   } else if (kernel.family != ConvFamily::kDepthwise) {
     source.defines = kernel.tile.defines();
   }
+  source.quick = is_quick(epilogue);
   const auto define = [&](std::string_view name, const auto& value) {
     source.defines.push_back(str(name, "=", value));
   };
@@ -205,7 +206,6 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
     case ConvFamily::kDepthwise:
       define("VEC", kernel.vec);
       define("COLUMNS", kernel.columns);
-      source.exact_division = kernel.result == DType::kF32;
       if (!kernel.kernel_w) break;
       define("KERNEL_H", kernel.kernel_h);
       define("KERNEL_W", kernel.kernel_w);

@@ -52,6 +52,8 @@ Status validate(const Epilogue& epilogue) {
   return {};
 }
 
+bool is_quick(const Epilogue& epilogue) { return epilogue.hook && only_halves(epilogue.hook->program); }
+
 std::string epilogue_source(const Epilogue& epilogue) {
   std::string text = "#include \"gemm/vectors.cuh\"\n";
   if (epilogue.hook) text += "#include \"vocabulary.cuh\"\n";

@@ -29,6 +29,8 @@ struct EpilogueArguments {
 
 /// Whether kernels can have it: operands are floats and not too many.
 Status validate(const Epilogue& epilogue);
+/// Whether its functions may be approximations (KernelSource::quick).
+bool is_quick(const Epilogue& epilogue);
 /// Prelude of a contraction's kernel: `struct Epilogue` with
 /// `apply(float (&x)[V], index of the first in the result, its column)`, or in two parts: `Operands<V>` with
 /// `fetch(epilogue, index, column)` and `apply(x)`. Fits any kernel of kernels/gemm and conv.

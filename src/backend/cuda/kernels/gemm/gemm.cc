@@ -97,6 +97,7 @@ KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
   const bool simt = kernel.family == GemmFamily::kSimt;
   KernelSource source{
       kFiles[static_cast<size_t>(kernel.family)], epilogue_source(epilogue), {}, std::string(entry_of(kernel))};
+  source.quick = is_quick(epilogue);
   source.defines = uses_maps(kernel) ? hopper_defines(kernel) : kernel.tile.defines();
   source.defines.push_back(str("ELEMENT=", element_name(kernel.element)));
   source.defines.push_back(str("RESULT=", element_name(kernel.result)));

@@ -147,6 +147,12 @@ std::string nest_device_procedure(const NestProgram& program, std::string_view n
   return text + "}\n";
 }
 
+bool only_halves(const NestProgram& program) {
+  const auto is_half = [](DType type) { return type == DType::kF16 || type == DType::kBF16; };
+  const auto is_float = [](const NestInstruction& i) { return i.result == DType::kF32; };
+  return std::ranges::all_of(program.outputs, is_half) && std::ranges::none_of(program.code, is_float);
+}
+
 std::string_view register_name(DType type) {
   switch (held_as(type)) {
     case Held::kFloat: return "float";

@@ -23,6 +23,10 @@ std::string nest_device_function(const NestProgram& program, std::string_view na
 /// The same with any number of outputs: `__device__ void NAME(float x0, ..., float& y0, ...)`.
 std::string nest_device_procedure(const NestProgram& program, std::string_view name, NestRounding rounding);
 
+/// Whether all that it computes ends as a half, and nothing is meant to be a float on the way: its functions may be
+/// approximations (KernelSource::quick).
+bool only_halves(const NestProgram& program);
+
 /// "float", "int64_t" or "int": how kernels hold a value of `type`.
 std::string_view register_name(DType type);
 /// The type of an element in a kernel's memory: "float", "f16", "boolean". `type` is a nest's.

@@ -26,14 +26,17 @@ int cost_of(const NestProgram& program) {
   return cost;
 }
 
-/// Several vectors in flight where the program is short: some 64 bytes of loads a thread. A long program's code would
-/// grow with them, and take longer to compile than they save.
+/// Several vectors in flight: some 64 bytes of loads a thread where the program is short, else 32. A long program's
+/// code would grow with them, and take longer to compile than they save.
 int unroll_of(const NestProgram& program, const NestVariant& variant, int64_t count) {
   constexpr int64_t kWorthwhile = int64_t{1} << 20;  // elements: below, more threads do as well
-  if (variant.width == 1 || cost_of(program) > 8 || count < kWorthwhile) return 1;
+  constexpr int kShort = 8, kLong = 64;
+  const int cost = cost_of(program);
+  if (variant.width == 1 || cost > kLong || count < kWorthwhile) return 1;
   int loads = 0;
   for (size_t i = 0; i < program.inputs.size(); ++i) loads += variant.lies[i] != static_cast<char>(NestLie::kOne);
-  return loads <= 1 ? 4 : loads == 2 ? 2 : 1;
+  if (loads > 2) return 1;
+  return loads <= 1 && cost <= kShort ? 4 : 2;
 }
 
 /// Writes one kernel.
@@ -65,8 +68,8 @@ class KernelWriter {
     std::string text = "  int live[kUnroll];\n";
     for (size_t i = 0; i < num_tensors(); ++i) text += str("  ", walk(), "::Offset at", i, "[kUnroll];\n");
     for (size_t i = 0; i < inputs_; ++i)
-      text += str("  Vec<", element_name(program_.inputs[i]), ", ", lie(i) == NestLie::kOne ? "1" : "kWidth", "> x", i,
-                  "[kUnroll];\n");
+      text += str("  Loaded<", element_name(program_.inputs[i]), ", ", lie(i) == NestLie::kOne ? "1" : "kWidth", "> x",
+                  i, "[kUnroll];\n");
     return text;
   }
 
@@ -94,7 +97,7 @@ class KernelWriter {
       const std::string_view how = lie(i) == NestLie::kRow   ? "load_row"
                                    : lie(i) == NestLie::kOne ? "load_one"
                                                              : "load_apart";
-      text += str("    x", i, "[u] = ", how, "<", element_name(program_.inputs[i]), ", kWidth>(t", i, ", at", i,
+      text += str("    ", how, "<", element_name(program_.inputs[i]), ", kWidth>(x", i, "[u], t", i, ", at", i,
                   "[u], live[u]);\n");
     }
     return text + "  }\n";
@@ -106,14 +109,14 @@ class KernelWriter {
       text += str("    Vec<", register_name(program_.outputs[i]), ", kWidth> y", i, ";\n");
     text += "#pragma unroll\n    for (int i = 0; i < kWidth; ++i)\n      compute(";
     for (size_t i = 0; i < inputs_; ++i)
-      text += str(i ? ", " : "", "to_register(x", i, "[u].at[", lie(i) == NestLie::kOne ? "0" : "i", "])");
+      text += str(i ? ", " : "", "x", i, "[u][", lie(i) == NestLie::kOne ? "0" : "i", "]");
     for (size_t i = 0; i < program_.outputs.size(); ++i) text += str(i || inputs_ ? ", " : "", "y", i, ".at[i]");
     text += ");\n";
     for (size_t i = 0; i < program_.outputs.size(); ++i) {
       const size_t tensor = inputs_ + i;
       const std::string_view element = element_name(program_.outputs[i]);
       text += str("    ", lie(tensor) == NestLie::kRow ? "store_row" : "store_apart", "<", element, ", kWidth>(t",
-                  tensor, ", at", tensor, "[u], live[u], to_memory<", element, ">(y", i, "));\n");
+                  tensor, ", at", tensor, "[u], live[u], y", i, ");\n");
     }
     return text + "  }\n";
   }
@@ -215,8 +218,7 @@ KernelSource nest_kernels(const NestProgram& program, std::span<const NestVarian
   for (size_t i = 0; i < variants.size(); ++i)
     source.prelude += '\n' + KernelWriter(program, variants[i], nest_entry(i)).text();
   source.entry = nest_entry(0);
-  const auto is_half = [](DType type) { return type == DType::kF16 || type == DType::kBF16; };
-  source.exact_division = rounding != NestRounding::kStores || !std::ranges::all_of(program.outputs, is_half);
+  source.quick = only_halves(program);
   return source;
 }
 

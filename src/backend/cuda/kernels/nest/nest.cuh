@@ -37,6 +37,24 @@ struct Same<A, A> {
   static constexpr bool value = true;
 };
 
+/// A vector as it was loaded: words where it is of halves, which each conversion takes its half of.
+template <class T, int N, bool kWords = kInWords<T, N>>
+struct Loaded {
+  Vec<T, N> at;
+  __device__ __forceinline__ auto operator[](int i) const { return to_register(at.at[i]); }
+  __device__ __forceinline__ void whole(const T* from) { at = load_vec<T, N>(from); }
+  __device__ __forceinline__ void none() { at = {}; }
+  __device__ __forceinline__ void put(int i, T x) { at.at[i] = x; }
+};
+template <class T, int N>
+struct Loaded<T, N, true> {
+  Words<T, N> words;
+  __device__ __forceinline__ float operator[](int i) const { return words[i]; }
+  __device__ __forceinline__ void whole(const T* from) { words = load_words<T, N>(from); }
+  __device__ __forceinline__ void none() { words = {}; }
+  __device__ __forceinline__ void put(int i, T x) { words.at[i / 2] |= unsigned(x.bits) << i % 2 * 16; }
+};
+
 /// What registers hold, as elements of memory.
 template <class T, int N, class R>
 __device__ __forceinline__ Vec<T, N> to_memory(const Vec<R, N>& values) {
@@ -52,44 +70,47 @@ __device__ __forceinline__ Vec<T, N> to_memory(const Vec<R, N>& values) {
 
 /// Elements that lie one after another, of which `live` exist.
 template <class T, int N, class Offset>
-__device__ __forceinline__ Vec<T, N> load_row(const Operand<Offset>& from, Offset at, int live) {
+__device__ __forceinline__ void load_row(Loaded<T, N>& x, const Operand<Offset>& from, Offset at, int live) {
   const T* data = static_cast<const T*>(from.data) + at;
-  if (live == N) return load_vec<T, N>(data);
-  Vec<T, N> result = {};
+  if (live == N) return x.whole(data);
+  x.none();
 #pragma unroll
   for (int i = 0; i < N; ++i)
-    if (i < live) result.at[i] = data[i];
-  return result;
+    if (i < live) x.put(i, data[i]);
 }
 /// One element for the whole vector.
 template <class T, int N, class Offset>
-__device__ __forceinline__ Vec<T, 1> load_one(const Operand<Offset>& from, Offset at, int live) {
-  Vec<T, 1> result = {};
-  if (live > 0) result.at[0] = static_cast<const T*>(from.data)[at];
-  return result;
+__device__ __forceinline__ void load_one(Loaded<T, 1>& x, const Operand<Offset>& from, Offset at, int live) {
+  x.none();
+  if (live > 0) x.put(0, static_cast<const T*>(from.data)[at]);
 }
 /// Elements `step` apart.
 template <class T, int N, class Offset>
-__device__ __forceinline__ Vec<T, N> load_apart(const Operand<Offset>& from, Offset at, int live) {
-  Vec<T, N> result = {};
+__device__ __forceinline__ void load_apart(Loaded<T, N>& x, const Operand<Offset>& from, Offset at, int live) {
+  x.none();
 #pragma unroll
   for (int i = 0; i < N; ++i)
-    if (i < live) result.at[i] = static_cast<const T*>(from.data)[at + i * from.step];
-  return result;
+    if (i < live) x.put(i, static_cast<const T*>(from.data)[at + i * from.step]);
 }
-template <class T, int N, class Offset>
-__device__ __forceinline__ void store_row(const Operand<Offset>& to, Offset at, int live, const Vec<T, N>& value) {
+/// Of what registers hold.
+template <class T, int N, class Offset, class R>
+__device__ __forceinline__ void store_row(const Operand<Offset>& to, Offset at, int live, const Vec<R, N>& value) {
   T* data = static_cast<T*>(to.data) + at;
-  if (live == N) return store_vec<T, N>(data, value);
+  if (live == N) {
+    if constexpr (kInWords<T, N>) return store_floats<T, N>(data, value);
+    return store_vec<T, N>(data, to_memory<T>(value));
+  }
+  const Vec<T, N> stored = to_memory<T>(value);
 #pragma unroll
   for (int i = 0; i < N; ++i)
-    if (i < live) data[i] = value.at[i];
+    if (i < live) data[i] = stored.at[i];
 }
-template <class T, int N, class Offset>
-__device__ __forceinline__ void store_apart(const Operand<Offset>& to, Offset at, int live, const Vec<T, N>& value) {
+template <class T, int N, class Offset, class R>
+__device__ __forceinline__ void store_apart(const Operand<Offset>& to, Offset at, int live, const Vec<R, N>& value) {
+  const Vec<T, N> stored = to_memory<T>(value);
 #pragma unroll
   for (int i = 0; i < N; ++i)
-    if (i < live) static_cast<T*>(to.data)[at + i * to.step] = value.at[i];
+    if (i < live) static_cast<T*>(to.data)[at + i * to.step] = stored.at[i];
 }
 
 }  // namespace kiln

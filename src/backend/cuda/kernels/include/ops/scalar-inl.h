@@ -58,18 +58,13 @@ HWY_INLINE Integer max(Integer a, Integer b) { return a < b ? b : a; }
 HWY_INLINE Integer min(Integer a, Integer b) { return b < a ? b : a; }
 HWY_INLINE bool is_nan(Integer) { return false; }
 
-HWY_INLINE float exp(float x) { return ::expf(x); }
-HWY_INLINE float expm1(float x) { return ::expm1f(x); }
 HWY_INLINE float log(float x) { return ::logf(x); }
-HWY_INLINE float log1p_unit(float x) { return ::log1pf(x); }
-HWY_INLINE float sqrt(float x) { return ::sqrtf(x); }
 HWY_INLINE float abs(float x) { return ::fabsf(x); }
 HWY_INLINE float sin(float x) { return ::sinf(x); }
 HWY_INLINE float cos(float x) { return ::cosf(x); }
 HWY_INLINE float tan(float x) { return ::tanf(x); }
 HWY_INLINE float sinh(float x) { return ::sinhf(x); }
 HWY_INLINE float cosh(float x) { return ::coshf(x); }
-HWY_INLINE float tanh(float x) { return ::tanhf(x); }
 HWY_INLINE float asin(float x) { return ::asinf(x); }
 HWY_INLINE float acos(float x) { return ::acosf(x); }
 HWY_INLINE float atan(float x) { return ::atanf(x); }
@@ -84,6 +79,72 @@ HWY_INLINE float pow(float x, float y) { return ::powf(x, y); }
 HWY_INLINE float floor_div(float a, float b) { return ::floorf(a / b); }
 HWY_INLINE bool is_nan(float x) { return x != x; }
 HWY_INLINE bool is_inf(float x) { return ::fabsf(x) == __int_as_float(0x7f800000); }
+/// max(x, low) and min(x, high) that keep a NaN of x; the limits are none.
+HWY_INLINE float at_least(float x, float low) { return x < low ? low : x; }
+HWY_INLINE float at_most(float x, float high) { return x > high ? high : x; }
+/// NaN if either is.
+HWY_INLINE float max(float a, float b) { return greater(a, b); }
+HWY_INLINE float min(float a, float b) { return lesser(a, b); }
+
+#ifdef KILN_QUICK_FUNCTIONS
+// For results that are stored as halves (KernelSource::quick): each is right to 2^-16 or better, an eighth of what
+// rounding to a half loses at most. What is not here is as exact as for floats.
+
+/// 2^x
+HWY_INLINE float exp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+HWY_INLINE float recip(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+inline constexpr float kLog2OfE = 1.44269504f;
+HWY_INLINE float exp(float x) { return exp2(x * kLog2OfE); }
+/// 1 / (1 + exp(-x)): of infinity it is 0.
+HWY_INLINE float sigmoid(float x) { return recip(1.0f + exp2(x * -kLog2OfE)); }
+/// By its series where 1 would swallow digits of x.
+HWY_INLINE float expm1(float x) {
+  const float series = x + x * x * (0.5f + x * (1.66666667e-1f + x * (4.16666667e-2f + x * 8.33333333e-3f)));
+  return ::fabsf(x) < 0.25f ? series : exp(x) - 1.0f;
+}
+HWY_INLINE float log1p_unit(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(1.0f + x));
+  return x < 0.03125f ? x * (1.0f - x * (0.5f - x * 0.333333333f)) : y * 6.93147181e-1f;
+}
+/// 1 - 2 / (1 + exp(2 x)), and its series where 1 would swallow digits of x.
+HWY_INLINE float tanh(float x) {
+  const float u = x * x;
+  const float series = x + x * u * (-3.33281590e-1f + u * (1.32053520e-1f - u * 4.47503900e-2f));
+  return ::fabsf(x) < 0.5f ? series : 1.0f - 2.0f * recip(1.0f + exp2(x * (2.0f * kLog2OfE)));
+}
+HWY_INLINE float sqrt(float x) {
+  float y;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+/// x cdf(x) = max(x, 0) - |x| cdf(-|x|), and cdf(-a) = 2^(-1 - a q(a)) for a >= 0. From 8 on the second term is
+/// nothing.
+HWY_INLINE float gelu_erf(float x) {
+  const float a = ::fminf(::fabsf(x), 8.0f);
+  float q = 1.38355697e-06f;
+  q = q * a - 5.41709695e-05f;
+  q = q * a + 8.82945890e-04f;
+  q = q * a - 8.35774379e-03f;
+  q = q * a + 5.37168696e-02f;
+  q = q * a + 4.58655219e-01f;
+  q = q * a + 1.15119055e+00f;
+  return max(x, 0.0f) - a * exp2(-1.0f - a * q);
+}
+#else
+HWY_INLINE float exp(float x) { return ::expf(x); }
+HWY_INLINE float expm1(float x) { return ::expm1f(x); }
+HWY_INLINE float log1p_unit(float x) { return ::log1pf(x); }
+HWY_INLINE float tanh(float x) { return ::tanhf(x); }
+HWY_INLINE float sqrt(float x) { return ::sqrtf(x); }
 /// Instead of the template of ops/activation-inl.h: 1 + erf is 2 - erfc or erfc, and erfc(t) = 2^(-t q(t)) for t >= 0
 /// with q fitted to an error of 9e-8 of erf, what a float leaves of 1 + erf anyway. Half the instructions of erff.
 HWY_INLINE float gelu_erf(float x) {
@@ -100,12 +161,7 @@ HWY_INLINE float gelu_erf(float x) {
   asm("ex2.approx.f32 %0, %1;" : "=f"(erfc) : "f"(-t * q));
   return 0.5f * x * (x < 0 ? erfc : 2 - erfc);
 }
-/// max(x, low) and min(x, high) that keep a NaN of x; the limits are none.
-HWY_INLINE float at_least(float x, float low) { return x < low ? low : x; }
-HWY_INLINE float at_most(float x, float high) { return x > high ? high : x; }
-/// NaN if either is.
-HWY_INLINE float max(float a, float b) { return a > b || a != a ? a : b; }
-HWY_INLINE float min(float a, float b) { return a < b || a != a ? a : b; }
+#endif
 
 template <class V>
 HWY_INLINE V select(bool condition, V then, V otherwise) {
