@@ -140,10 +140,14 @@ class SqueezeExciteTactic final : public Tactic {
     const Properties& p = device_of(cx).properties();
     const Format last = Format::channels_last(x.rank());
     std::vector<Variant> result;
-    for (const int64_t blocks : {8, 16, 4, 2, 1}) {
-      if (blocks > 1 && (p.compute_major < 9 || images * blocks > 4 * int64_t{p.num_multiprocessors})) continue;
-      if (blocks == 1 && p.compute_major >= 9) continue;  // its instructions are of a cluster's launch
-      if (blocks < 8 && p.compute_major >= 9 && images * 16 <= p.num_multiprocessors) continue;
+    // The likeliest first: few images leave room for large clusters, many fill the GPU with small ones.
+    const bool few = images * 16 <= p.num_multiprocessors;
+    const std::vector<int64_t> sizes = p.compute_major < 9 ? std::vector<int64_t>{1}
+                                       : few               ? std::vector<int64_t>{16, 8}
+                                                           : std::vector<int64_t>{2, 4, 8, 1};
+    for (const int64_t blocks : sizes) {
+      if (blocks == 1 && !result.empty()) continue;  // always slower
+      if (blocks > 1 && images * blocks > 4 * int64_t{p.num_multiprocessors}) continue;
       if (!launch_of(cx, region, kernel_of(cx, region, blocks))) continue;
       Variant variant{str("clusters of ", blocks), {last, {}, {}, {}, {}}, {last}, {}, 0};
       variant.params.set("blocks", blocks);

@@ -23,6 +23,12 @@ int64_t shared_bytes_of(const ExciteKernel& k) {
   return weights + floats * 4;
 }
 
+/// Threads that share a channel of the second product: as many as there are.
+int64_t parts_of(const ExciteKernel& k) {
+  return static_cast<int64_t>(std::bit_floor(
+      static_cast<uint64_t>(std::clamp<int64_t>(kThreads / k.slice(), 1, std::min<int64_t>(16, k.hidden)))));
+}
+
 }  // namespace
 
 int64_t ExciteKernel::slice() const { return ceil_div(ceil_div(channels, blocks), kStep) * kStep; }
@@ -45,12 +51,13 @@ Status validate(const ExciteKernel& k) {
 KernelSource excite_source(const ExciteKernel& kernel, const NestProgram& hidden, const NestProgram& gate) {
   KernelSource source;
   source.entry = kExciteEntry;
-  source.exact_division = kernel.dtype == DType::kF32;
-  source.prelude = str(
-      "#include \"vocabulary.cuh\"\nnamespace kiln {\n", nest_device_function(hidden, "hidden", NestRounding::kStores),
-      nest_device_function(gate, "gate", NestRounding::kStores), "}\n#include \"excite/excite.cuh\"\nKILN_EXCITE(",
-      kExciteEntry, ", ", element_name(kernel.dtype), ", ", element_name(kernel.weights), ", ", kThreads, ", ",
-      kernel.blocks, ")\n");
+  source.quick = kernel.dtype != DType::kF32;
+  source.prelude = str("#include \"vocabulary.cuh\"\nnamespace kiln {\n",
+                       nest_device_function(hidden, "hidden", NestRounding::kStores),
+                       nest_device_function(gate, "gate", NestRounding::kStores),
+                       "}\n#include \"excite/excite.cuh\"\nKILN_EXCITE(", kExciteEntry, ", ",
+                       element_name(kernel.dtype), ", ", element_name(kernel.weights), ", ", kThreads, ", ",
+                       kernel.blocks, ", ", parts_of(kernel), ")\n");
   return source;
 }
 
@@ -82,6 +89,11 @@ Result<ExciteLaunch> excite_launch(const ExciteKernel& k, int64_t images, int64_
   a.slice = static_cast<int32_t>(k.slice());
   a.pixels_of_block = static_cast<int32_t>(ceil_div(pixels, k.blocks));
   a.share = 1.0f / static_cast<float>(pixels);
+  const int64_t vectors = k.channels / vector_of(k.dtype);
+  a.rows = static_cast<int32_t>(kThreads / vectors);
+  a.by_vectors = divisor_of(vectors);
+  a.by_quads = divisor_of(k.channels / 4);
+  a.by_slice = divisor_of(k.slice());
   launch.shape.block[0] = static_cast<uint32_t>(kThreads);
   launch.shape.grid[0] = pixels > 0 ? grid_blocks(images * k.blocks) : 0;
   launch.shape.cluster = static_cast<uint32_t>(k.blocks);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gemm/cluster.cuh"
+#include "nest/walk.cuh"
 
 namespace kiln {
 
@@ -15,22 +16,26 @@ struct Excite {
   void* y;
   int pixels, channels, hidden, slice;
   int pixels_of_block;
-  int staged;   ///< whether a block's pixels stay in its shared memory
-  float share;  ///< 1 / pixels
+  int staged;                              ///< whether a block's pixels stay in its shared memory
+  float share;                             ///< 1 / pixels
+  int rows;                                ///< of threads, a vector of channels each: threads / vectors
+  Divisor by_vectors, by_quads, by_slice;  ///< of channels / vector, channels / 4, slice
 };
 
-template <class T, class W, int kThreads>
+/// kParts threads share a channel of the second product.
+template <class T, class W, int kThreads, int kBlocks, int kParts>
 struct ExciteBlock {
   static constexpr int kVec = 16 / sizeof(T), kLanes = 8;
   const Excite& e;
-  const unsigned rank, blocks, barriers;  ///< for the sums, the hidden layer, the gates
+  static constexpr unsigned blocks = kBlocks;
+  const unsigned rank, barriers;  ///< for the sums, the hidden layer, the gates
   // Shared memory, as excite_shared_bytes counts it.
   W *w1, *w2;
   float *received_sums, *received_hidden, *gates, *mean, *hidden, *partial;
   T* stage;
 
-  __device__ __forceinline__ ExciteBlock(const Excite& excite, unsigned cluster, char* shared, uint64_t* barrier)
-      : e(excite), rank(cluster_rank()), blocks(cluster), barriers(shared_place(barrier)) {
+  __device__ __forceinline__ ExciteBlock(const Excite& excite, char* shared, uint64_t* barrier)
+      : e(excite), rank(kBlocks > 1 ? cluster_rank() : 0), barriers(shared_place(barrier)) {
     w1 = reinterpret_cast<W*>(shared);
     w2 = w1 + e.hidden * e.slice;
     received_sums = reinterpret_cast<float*>(w2 + e.hidden * e.slice);
@@ -55,10 +60,9 @@ struct ExciteBlock {
   template <class F>
   __device__ __forceinline__ void each_vector(const T* x, int count, F f) {
     constexpr int kUnroll = 8;
-    const int vectors = e.channels / kVec, rows = kThreads / vectors;
-    const int row = threadIdx.x / vectors, step = rows * e.channels;
+    const int step = e.rows * e.channels;
     int at = threadIdx.x * kVec;  // rows are pixels: a step of all threads is contiguous
-    if (row >= rows) return;
+    if (e.by_vectors.quotient(threadIdx.x) >= unsigned(e.rows)) return;
     for (; at < count; at += kUnroll * step) {
       Vec<T, kVec> loaded[kUnroll];
 #pragma unroll
@@ -76,8 +80,25 @@ struct ExciteBlock {
   /// Channels of this block's slice that exist.
   __device__ __forceinline__ int own_channels() const { return max(0, min(e.slice, e.channels - int(rank) * e.slice)); }
 
+  /// To a block of the cluster. Instructions for clusters fault in a launch without one: a block alone only waits for
+  /// its threads.
+  template <class V>
+  __device__ __forceinline__ void post(float* to, const V& x, unsigned barrier, unsigned block) const {
+    if constexpr (kBlocks > 1)
+      send(to, x, barrier, block);
+    else
+      *reinterpret_cast<V*>(to) = x;
+  }
+  __device__ __forceinline__ void wait_for(unsigned barrier) const {
+    if constexpr (kBlocks > 1)
+      wait_barrier(barrier, 0);
+    else
+      __syncthreads();
+  }
+
   /// What this block will be sent, by all.
   __device__ __forceinline__ void expect() {
+    if constexpr (kBlocks == 1) return;
     if (threadIdx.x == 0) {
       for (int i = 0; i < 3; ++i) init_barrier(barriers + 8 * i, 1);
       expect_bytes(barrier_of_sums(), blocks * own_channels() * sizeof(float));
@@ -103,6 +124,7 @@ struct ExciteBlock {
   /// Four channels' sum over rows first, first + step, ...
   __device__ __forceinline__ Vec<float, 4> sum_of_rows(int quad, int first, int step, int rows) const {
     Vec<float, 4> sum = {};
+#pragma unroll 4
     for (int row = first; row < rows; row += step) {
       const Vec<float, 4> part = load_vec<float, 4>(partial + row * e.channels + quad * 4);
 #pragma unroll
@@ -111,12 +133,14 @@ struct ExciteBlock {
     return sum;
   }
 
-  /// The sums of each channel to the block whose slice has it. Where channels are few, threads share their rows.
+  /// The sums of each channel to the block whose slice has it. Where rows are many, threads share a channel's.
   __device__ __forceinline__ void exchange_sums() {
-    const int quads = e.channels / 4;
-    int rows = kThreads / (e.channels / kVec);
-    if (const int groups = min(16, kThreads / quads); groups > 1) {
-      const int group = threadIdx.x / quads, quad = threadIdx.x - group * quads;
+    constexpr int kManyRows = 8, kMostGroups = 16;
+    const int quads = e.by_quads.extent;
+    int rows = e.rows;
+    if (rows > kManyRows) {
+      const int groups = min(kMostGroups, int(e.by_quads.quotient(kThreads)));
+      const int group = e.by_quads.quotient(threadIdx.x), quad = threadIdx.x - group * quads;
       Vec<float, 4> sum;
       if (group < groups) sum = sum_of_rows(quad, group, groups, rows);
       __syncthreads();
@@ -125,17 +149,19 @@ struct ExciteBlock {
       rows = min(groups, rows);
     }
     for (int quad = threadIdx.x; quad < quads; quad += kThreads) {
-      const int c = quad * 4, owner = c / e.slice;
-      send(received_sums + rank * e.slice + c - owner * e.slice, sum_of_rows(quad, 0, 1, rows), barrier_of_sums(),
+      const int c = quad * 4, owner = e.by_slice.quotient(c);
+      post(received_sums + rank * e.slice + c - owner * e.slice, sum_of_rows(quad, 0, 1, rows), barrier_of_sums(),
            owner);
     }
   }
   __device__ __forceinline__ void average() {
     const int own = own_channels();
-    wait_barrier(barrier_of_sums(), 0);
+    wait_for(barrier_of_sums());
     for (int c = threadIdx.x; c < e.slice; c += kThreads) {
       float sum = 0;
-      for (int b = 0; b < blocks && c < own; ++b) sum += received_sums[b * e.slice + c];
+      if (c < own)
+#pragma unroll
+        for (int b = 0; b < kBlocks; ++b) sum += received_sums[b * e.slice + c];
       mean[c] = sum * e.share;
     }
     __syncthreads();
@@ -156,45 +182,44 @@ struct ExciteBlock {
       sum = warp_fold<kLanes>(sum, Plus());
       if (h < e.hidden)
         for (unsigned b = lane; b < blocks; b += kLanes)
-          send(received_hidden + rank * e.hidden + h, sum, barrier_of_hidden(), b);
+          post(received_hidden + rank * e.hidden + h, sum, barrier_of_hidden(), b);
     }
   }
   __device__ __forceinline__ void activate() {
-    wait_barrier(barrier_of_hidden(), 0);
+    wait_for(barrier_of_hidden());
     for (int h = threadIdx.x; h < e.hidden; h += kThreads) {
       float sum = e.biases[h];
-      for (int b = 0; b < blocks; ++b) sum += received_hidden[b * e.hidden + h];
+#pragma unroll
+      for (int b = 0; b < kBlocks; ++b) sum += received_hidden[b * e.hidden + h];
       hidden[h] = ::kiln::hidden(sum);
     }
     __syncthreads();
   }
 
-  /// The gates of this slice, to all blocks: four threads a channel.
+  /// The gates of this slice, to all blocks.
   __device__ __forceinline__ void second_product() {
-    constexpr int kParts = 4;
     const int part = threadIdx.x % kParts;
     for (int first = 0; first < e.slice; first += kThreads / kParts) {
       const int c = first + threadIdx.x / kParts, channel = rank * e.slice + c;
       float sum = 0;
       if (c < e.slice)
+#pragma unroll 4
         for (int h = part; h < e.hidden; h += kParts) sum = fmaf(to_float(w2[h * e.slice + c]), hidden[h], sum);
       sum = warp_fold<kParts>(sum, Plus());
       if (c >= e.slice) continue;
       const float value = gate(sum + e.biases[e.hidden + channel]);
-      for (unsigned b = part; b < blocks; b += kParts) send(gates + channel, value, barrier_of_gates(), b);
+      for (unsigned b = part; b < blocks; b += kParts) post(gates + channel, value, barrier_of_gates(), b);
     }
   }
 
   __device__ __forceinline__ void scale_pixels(const T* x, T* y, int count) {
-    const int vectors = e.channels / kVec;
-    wait_barrier(barrier_of_gates(), 0);
-    float own[kVec];
-#pragma unroll
-    for (int i = 0; i < kVec; ++i) own[i] = gates[threadIdx.x % vectors * kVec + i];
+    const int vector = threadIdx.x - e.by_vectors.quotient(threadIdx.x) * e.by_vectors.extent;
+    wait_for(barrier_of_gates());
+    const Vec<float, kVec> own = load_vec<float, kVec>(gates + vector * kVec);
     each_vector(e.staged ? stage : x, count, [&](int at, const Vec<T, kVec>& loaded) {
       Vec<float, kVec> result;
 #pragma unroll
-      for (int i = 0; i < kVec; ++i) result.at[i] = to_float(loaded.at[i]) * own[i];
+      for (int i = 0; i < kVec; ++i) result.at[i] = to_float(loaded.at[i]) * own.at[i];
       store_floats<T, kVec>(y + at, result);
     });
   }
@@ -209,7 +234,7 @@ struct ExciteBlock {
     const T* x = static_cast<const T*>(e.x) + from;
     pdl_wait();
     sum_pixels(x, count);
-    wait_cluster();  // every block has begun, so that its barriers are there
+    if constexpr (kBlocks > 1) wait_cluster();  // every block has begun, so that its barriers are there
     exchange_sums();
     average();
     first_product();
@@ -221,11 +246,11 @@ struct ExciteBlock {
 
 }  // namespace kiln
 
-#define KILN_EXCITE(entry, T, W, threads, cluster)                                                           \
+#define KILN_EXCITE(entry, T, W, threads, cluster, parts)                                                    \
   extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Excite excite) { \
     using namespace kiln;                                                                                    \
     extern __shared__ __align__(16) char shared[];                                                           \
     __shared__ uint64_t barriers[3];                                                                         \
     pdl_launch();                                                                                            \
-    ExciteBlock<T, W, threads>(excite, cluster, shared, barriers).run();                                     \
+    ExciteBlock<T, W, threads, cluster, parts>(excite, shared, barriers).run();                              \
   }

@@ -5,6 +5,7 @@
 
 #include "backend/cuda/device/kernel_source.h"
 #include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/nest/walk.h"
 #include "ops/nest_program.h"
 #include "tensor/dtype.h"
 
@@ -36,6 +37,8 @@ struct ExciteArgument {
   int32_t pixels_of_block = 1;
   int32_t staged = 0;
   float share = 1;
+  int32_t rows = 1;
+  Divisor by_vectors, by_quads, by_slice;
 };
 struct ExciteLaunch {
   LaunchShape shape;
