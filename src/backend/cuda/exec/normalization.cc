@@ -36,6 +36,7 @@ class BoundNormalization final : public BoundStep {
   Status run(const RunArguments& arguments) override {
     const void* tensors[] = {inputs_.at(0, arguments), inputs_.at(1, arguments), inputs_.at(2, arguments),
                              arguments.outputs[0]};
+    const bool constant = (!tensors[1] || inputs_.is_constant(1)) && (!tensors[2] || inputs_.is_constant(2));
     bool aligned = !vectors_.empty();
     for (const void* tensor : tensors) aligned = aligned && is_aligned(tensor, align_);
     for (Kernel& kernel : aligned ? vectors_ : elements_) {
@@ -45,6 +46,7 @@ class BoundNormalization final : public BoundStep {
       n.bias = tensors[2];
       n.y = arguments.outputs[0];
       n.parts = arguments.workspace;
+      n.constant = constant;
       void* pointers[] = {&n};
       TRY(launch(*arguments.stream, kernel.function, kernel.launch.shape, pointers));
     }

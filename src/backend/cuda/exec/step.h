@@ -14,6 +14,7 @@ class StepInputs {
   /// Uploads the constants as they are.
   static Result<StepInputs> upload(const LoadArguments& arguments);
   size_t size() const { return constants_.size(); }
+  bool is_constant(size_t i) const { return constants_[i] != nullptr; }
   /// Input i on the device; null where it is absent.
   const void* at(size_t i, const RunArguments& arguments) const {
     return constants_[i] ? constants_[i]->data() : arguments.inputs[i];

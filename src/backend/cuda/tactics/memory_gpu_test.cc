@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include "backend/cuda/tactics/registry.h"
 #include "backend/cuda/testing/net.h"
@@ -20,6 +22,8 @@
 #include "ops/slice.h"
 #include "ops/softmax.h"
 #include "ops/transpose.h"
+#include "ops/unary.h"
+#include "tensor/view.h"
 
 namespace kiln::cuda {
 namespace {
@@ -116,6 +120,56 @@ TEST_F(MemoryOnGpu, NestsOfSeveralTypes) {
   image.finish(image.add(ops::Cast{DType::kF16}, {image.input({2, 3, 30, 31})}));
   check(image, DType::kF16, "image in half");
 }
+/// Every number of a type of two bytes.
+HostTensor every_half(DType type) {
+  constexpr size_t kCount = 1 << 16;
+  HostTensor::Fresh all = *HostTensor::make(type, {kCount});
+  for (size_t i = 0; i < kCount; ++i) {
+    const auto bits = static_cast<uint16_t>(i);
+    std::memcpy(all.data.data() + 2 * i, &bits, 2);
+  }
+  return all.tensor;
+}
+/// The distance of neighbours at x.
+double spacing(DType type, double x) {
+  const int digits = type == DType::kF16 ? 10 : 7, least = type == DType::kF16 ? -14 : -126;
+  return std::ldexp(1.0, std::max(x == 0 ? least : std::ilogb(x), least) - digits);
+}
+/// Functions of halves are approximations, which must not be seen.
+TEST_F(MemoryOnGpu, FunctionsOfEveryHalf) {
+  using enum ops::ActivationKind;
+  const Op functions[] = {ops::Activation{.kind = kSigmoid},
+                          ops::Activation{.kind = kTanh},
+                          ops::Activation{.kind = kElu, .alpha = 1},
+                          ops::Activation{.kind = kSelu, .alpha = 1.67F, .beta = 1.05F},
+                          ops::Activation{.kind = kSoftplus, .alpha = 1, .beta = 1},
+                          ops::Activation{.kind = kScaledTanh, .alpha = 1.5F, .beta = 0.7F},
+                          ops::Activation{.kind = kGeluErf},
+                          ops::Activation{.kind = kGeluTanh},
+                          ops::Unary{ops::UnaryKind::kExp},
+                          ops::Unary{ops::UnaryKind::kSqrt},
+                          ops::Unary{ops::UnaryKind::kRecip}};
+  for (const DType type : {DType::kF16, DType::kBF16})
+    for (size_t f = 0; f < std::size(functions); ++f) {
+      Net net(type);
+      net.finish(net.add(functions[f], {net.input({1 << 16})}));
+      net.inputs[0] = every_half(type);
+      const auto expected = ir::interpret(net.graph, net.inputs);
+      ASSERT_TRUE(expected) << expected.error().message;
+      const auto ran = run_variants(*gpu_, net.graph, tactic_of(net), net.inputs, {});
+      ASSERT_TRUE(ran) << ran.error().message;
+      const View x(net.inputs[0]), right((*expected)[0]), found((*ran)[0].result);
+      int wrong = 0;
+      for (int64_t i = 0; i < x.volume() && wrong < 3; ++i) {
+        if (std::isinf(x[i]) || right[i] == found[i] || (std::isnan(right[i]) && std::isnan(found[i]))) continue;
+        constexpr double kNothing = 1e-9;  // beside what such functions are added to
+        if (std::abs(right[i] - found[i]) <= std::max(kNothing, spacing(type, right[i]))) continue;
+        ++wrong;
+        ADD_FAILURE() << "function " << f << " of " << name_of(type) << ' ' << x[i] << ": " << found[i] << ", not "
+                      << right[i];
+      }
+    }
+}
 TEST_F(MemoryOnGpu, Moves) {
   for (const DType type : kFloats) {
     for (const auto& [x, perm] :
@@ -168,6 +222,23 @@ TEST_F(MemoryOnGpu, Lanes) {
       net.finish(
           net.add(ops::Normalization{.axes = {2}}, {net.input(x, 2), net.constant({x[2]}), net.constant({x[2]})}));
       check(net, type, str("layer norm of ", x));
+    }
+}
+TEST_F(MemoryOnGpu, ManyRows) {  // teams of threads go from row to row
+  for (const DType type : kFloats)
+    for (const Extents& x : {Extents{10'001, 40}, Extents{20'003, 33}, Extents{1401, 2056}, Extents{9601, 197}}) {
+      if (x[1] > 100 && type != DType::kF16) continue;  // the reference takes long
+      Net norm(type);
+      norm.finish(
+          norm.add(ops::Normalization{.axes = {1}}, {norm.input(x, 2), norm.constant({x[1]}), norm.constant({x[1]})}));
+      check(norm, type, str("layer norm of ", x));
+      Net net(type);
+      net.finish(net.add(ops::Softmax{1}, {net.input(x, 3)}));
+      check(net, type, str("softmax of ", x));
+      if (x[1] != 40) continue;
+      Net sum(type);
+      sum.finish(sum.add(ops::Reduce{.kind = ops::ReduceKind::kSum, .axes = {1}}, {sum.input(x)}));
+      check(sum, type, str("sum of ", x));
     }
 }
 TEST_F(MemoryOnGpu, Groups) {
@@ -275,6 +346,7 @@ TEST_F(MemoryOnGpu, DISABLED_LargeRates) {  // 64 MiB and more
     unary("softmax, rows of 197", ops::Softmax{2}, {rows, 21, 197});
     unary("softmax, columns", ops::Softmax{1}, {rows / 64, 64, 4096});
     unary("sum of rows", ops::Reduce{.kind = ops::ReduceKind::kSum, .axes = {1}}, {rows, 4096});
+    unary("sum of rows of 64", ops::Reduce{.kind = ops::ReduceKind::kSum, .axes = {1}}, {rows * 64, 64});
     unary("sum of columns", ops::Reduce{.kind = ops::ReduceKind::kSum, .axes = {0}}, {rows, 4096});
     unary("average of planes", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}}, {256, 2048, 8, rows / 1024});
     unary("layer norm", ops::Normalization{.axes = {1}}, {rows, 4096});
@@ -282,6 +354,12 @@ TEST_F(MemoryOnGpu, DISABLED_LargeRates) {  // 64 MiB and more
     unary("group norm", ops::Normalization{.axes = {2, 3}, .groups = 32}, {16, 256, 128, rows / 128});
     unary("max pooling", ops::Pooling{.window = {3, 3}, .strides = {2, 2}, .pre_pads = {1, 1}}, {32, 64, 112, 112});
     unary("resize by 2", ops::Resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 2, 2}}, {rows / 256, 64, 64, 64});
+    for (const int64_t cols : {768, 4096}) {
+      Net net(type, Net::Inputs::kNone);
+      net.finish(net.add(ops::Normalization{.axes = {1}}, {net.input({cols == 768 ? rows * 4 : rows, cols}),
+                                                           net.constant({cols}), net.constant({cols})}));
+      rate(net, str("layer norm by ", cols, " coefficients") + of);
+    }
     {
       Net net(type, Net::Inputs::kNone);
       net.finish(net.add(kSum, {net.input({rows, 4096}), net.input({rows, 4096})}));

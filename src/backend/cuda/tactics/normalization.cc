@@ -85,8 +85,9 @@ class NormalizationTactic final : public Tactic {
         return lane_extents(extents, extents.size() - axes, extents.size() - 1);
       };
       const LaneExtents at = lanes(x.opt_extents()), most = lanes(x.max_extents());
-      kernels.tile = row_tile(at.outer, at.length, most.length, bits_of(x.dtype) / 8,
-                              device_of(cx).properties().num_multiprocessors);
+      const int num_sms = device_of(cx).properties().num_multiprocessors;
+      kernels.tile = row_tile(at.outer, at.length, most.length, bits_of(x.dtype) / 8, num_sms);
+      kernels.few_rows = at.outer <= 4 * int64_t{num_sms};
       if (kernels.tile) draft.payload.set("tile", kernels.tile->record());
     }
     std::vector<std::string> wanted;  // where shapes are known, few kernels are; else all

@@ -40,6 +40,9 @@ class SoftmaxTactic final : public Tactic {
     } else {
       kernels.tile = row_tile(at.outer, at.length, most.length, bits_of(x.dtype) / 8,
                               device_of(cx).properties().num_multiprocessors);
+      if (x.is_static() && bits_of(x.dtype) == 16)
+        if (const auto odd = odd_row_tile(at.outer, at.length, device_of(cx).properties().num_multiprocessors))
+          kernels.tile = odd;
     }
     StepDraft draft = cuda_step("softmax");
     draft.in_place_input = 0;

@@ -28,8 +28,19 @@ TEST(RowTile, HoldsWhatItWasMadeFor) {
       }
 }
 TEST(RowTile, LongRowsHaveNone) { EXPECT_FALSE(row_tile(8, 70'001, 70'001, 4, kSms)); }
+TEST(RowTile, OddRowsFitTheirLoadsExactly) {
+  for (const int64_t cols : {1, 63, 65, 197, 511, 577, 1023}) {
+    const auto tile = odd_row_tile(1 << 20, cols, kSms);
+    ASSERT_TRUE(tile) << cols;
+    EXPECT_TRUE(tile->holds(cols)) << tile->name() << " for " << cols;
+    EXPECT_GE((cols + 1) / 2, (tile->loads - 1) * 32 + 1) << "all loads but the last are whole";
+    EXPECT_FALSE(tile->holds(cols + 1));
+  }
+  EXPECT_FALSE(odd_row_tile(1 << 20, 198, kSms));
+  EXPECT_FALSE(odd_row_tile(100, 197, kSms));
+}
 TEST(RowTile, SurvivesARecord) {
-  const RowTile tile{true, 8, 4};
+  const RowTile tile{true, 8, 4, 160, true};
   const auto copy = RowTile::parse(tile.record());
   ASSERT_TRUE(copy) << copy.error().message;
   EXPECT_EQ(*copy, tile);
@@ -143,10 +154,13 @@ constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
 
 TEST(SoftmaxKernel, AllCompile) {
   for (const DType type : kFloats) {
-    for (const RowTile tile : {RowTile{false, type == DType::kF32 ? 4 : 8, 4}, RowTile{true, 1, 16}})
+    for (const RowTile tile : {RowTile{false, type == DType::kF32 ? 4 : 8, 4}, RowTile{true, 1, 16, 1024},
+                               RowTile{false, 1, 7}, RowTile{true, type == DType::kF32 ? 4 : 8, 4, 256}})
       ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, false, tile})));
     for (const int held : {0, 7})
       ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, true, {}, type == DType::kF32 ? 4 : 8, held})));
+    if (type != DType::kF32)
+      ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, false, odd_row_tile(1 << 20, 197, kSms)})));
     if (testing::Test::IsSkipped()) return;
   }
 }
@@ -163,8 +177,10 @@ TEST(ReduceKernel, AllCompile) {
 TEST(NormalizationKernel, AllCompile) {
   for (const DType type : kFloats) {
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{false, 4, 8}})));
-    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, DType::kF32, RowTile{true, 2, 2}})));
-    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, {}, type == DType::kF32 ? 4 : 8})));
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, DType::kF32, RowTile{true, 2, 2, 1024}})));
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{true, 2, 4, 256}, true})));
+    ASSERT_NO_FATAL_FAILURE(
+        expect_compiles(normalization_source({type, type, {}, false, type == DType::kF32 ? 4 : 8})));
     if (testing::Test::IsSkipped()) return;
   }
 }

@@ -10,6 +10,7 @@ namespace kiln::cuda {
 namespace {
 constexpr int64_t kThreads = 512, kLeastChunk = 4096, kMostVec = 8, kWarp = 32;
 constexpr int64_t kMostParts = 1 << 16;  // chunks of groups, in the workspace
+constexpr int kMostHeld = 32;            // coefficients of a kind in a thread's registers
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
@@ -25,8 +26,10 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
     if (source.entry.empty()) source.entry = entry;
   };
   if (const auto& tile = kernels.tile) {
-    source.prelude += str("KILN_NORMALIZE(normalize_", tile->name(), ", ", tile->block ? 1024 : 128, ", (normalize_",
-                          tile->block ? "block<" : "warps<", types, ", ", tile->vec, ", ", tile->loads, ">))\n");
+    const bool held = kernels.few_rows && tile->vec * tile->loads <= kMostHeld;
+    source.prelude += str("#include \"lanes/normalize_rows.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ",
+                          tile->threads, ", (normalize_", tile->block ? "block<" : "warp<", types, ", ", tile->vec,
+                          ", ", tile->loads, held ? ", true" : ", false", ">))\n");
     add("normalize_long", types, 1);
     return source;
   }
@@ -63,6 +66,7 @@ Result<NormalizationLaunch> launch_of(const NormalizationShape& s) {
   TRY(require(length < (int64_t{1} << 30), "a normalisation over ", length, " elements; 2^30 are too many"));
   n.length = n.chunk = static_cast<int32_t>(length);
   n.epsilon = s.epsilon;
+  n.share = 1.0F / static_cast<float>(length);
   n.groups = static_cast<int32_t>(s.rows ? 1 : s.groups);
   n.channels = static_cast<int32_t>(in_group);
   n.image_stride = s.rows ? length : s.channels * s.plane;

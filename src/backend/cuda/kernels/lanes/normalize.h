@@ -30,6 +30,7 @@ struct NormalizationShape {
 struct NormalizationKernels {
   DType dtype = DType::kF32, coefficients = DType::kF32;
   std::optional<RowTile> tile;  ///< of rows; none: a group may be split among blocks
+  bool few_rows = false;        ///< with a tile: at the optimum latency matters, not registers
   int vec = 1;                  ///< without a tile: elements of a load, where shape and
                                 ///< addresses allow it; else 1
 };
@@ -50,6 +51,8 @@ struct NormalizationArgument {
   Divisor inner, plane;
   float epsilon = 0;
   int32_t lanes = 1;
+  float share = 1;
+  int32_t constant = 0;
 };
 struct NormalizationLaunch {
   std::string entry;

@@ -17,7 +17,7 @@ std::string columns_entry(int vec, int held) {
 KernelSource columns_source(const SoftmaxKernels& kernels, std::string_view type) {
   KernelSource source;
   source.entry = columns_entry(kernels.vec, kernels.held);
-  source.exact_division = false;
+  source.quick = true;
   source.prelude = "#include \"lanes/softmax_columns.cuh\"\n";
   for (int vec = kernels.vec;; vec = 1) {
     const std::string arguments = str('(', columns_entry(vec, kernels.held), ", ", type, ", ", vec);
@@ -37,9 +37,13 @@ KernelSource softmax_source(const SoftmaxKernels& kernels) {
   source.prelude = "#include \"lanes/softmax.cuh\"\n";
   source.entry = "softmax_long";
   source.prelude += str("KILN_SOFTMAX_LONG(softmax_long, ", type, ")\n");
-  if (const auto& tile = kernels.tile)
-    source.prelude += str(tile->block ? "KILN_SOFTMAX_BLOCK(softmax_" : "KILN_SOFTMAX_WARPS(softmax_", tile->name(),
-                          ", ", type, ", ", tile->vec, ", ", tile->loads, ")\n");
+  if (const auto& tile = kernels.tile; tile && tile->odd)
+    source.prelude += str("#include \"lanes/softmax_odd.cuh\"\nKILN_SOFTMAX_ODD(softmax_", tile->name(), ", ",
+                          tile->threads, ", ", type, ", ", tile->loads, ")\n");
+  else if (tile)
+    source.prelude +=
+        str("#include \"lanes/softmax_rows.cuh\"\nKILN_SOFTMAX_ROWS(softmax_", tile->name(), ", ", tile->threads, ", ",
+            tile->block ? "block, " : "warp, ", type, ", ", tile->vec, ", ", tile->loads, ")\n");
   return source;
 }
 

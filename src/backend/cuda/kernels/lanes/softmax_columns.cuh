@@ -21,12 +21,6 @@ __device__ __forceinline__ float exp_from_shift(float x, float shift) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(power));
   return y;
 }
-/// The greater; NaN if either is.
-__device__ __forceinline__ float greater(float a, float b) {
-  float y;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
-  return y;
-}
 /// What a part of a lane is shifted by, so that a part without a finite element adds nothing.
 __device__ __forceinline__ float shift_of(float peak) { return peak == __int_as_float(0xff800000) ? 0 : peak; }
 

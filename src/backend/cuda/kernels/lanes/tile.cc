@@ -12,42 +12,49 @@ constexpr int kMostElements = 32;  // of a thread: registers
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t most_loads(int vec) { return vec == 1 ? 16 : kMostElements / vec; }
-/// A power of two, so that few kernels differ.
+/// Exactly what is needed where it is little; a load that has nothing to do still costs its instructions.
 int loads_for(int64_t vectors, int64_t threads) {
-  return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, ceil_div(vectors, threads)))));
+  const int64_t loads = std::max<int64_t>(1, ceil_div(vectors, threads)), step = loads <= 4 ? 1 : loads <= 8 ? 2 : 4;
+  return static_cast<int>(ceil_div(loads, step) * step);
 }
+bool are_many(int64_t rows, int num_sms) { return rows >= int64_t{num_sms} * 8; }
 
 }  // namespace
 
-std::string RowTile::name() const { return str(block ? "block_" : "warp_", vec, 'x', loads); }
+std::string RowTile::name() const { return str(odd ? "odd_" : block ? "block_" : "warp_", vec, 'x', loads); }
 
 Record RowTile::record() const {
   Record record;
-  record.set("block", block).set("vec", vec).set("loads", loads);
+  record.set("block", block).set("vec", vec).set("loads", loads).set("threads", threads).set("odd", odd);
   return record;
 }
 Result<RowTile> RowTile::parse(const Record& record) {
   const int64_t vec = TRY(record.get_int("vec")), loads = TRY(record.get_int("loads"));
   TRY(require(vec >= 1 && vec <= 8 && std::has_single_bit(static_cast<uint64_t>(vec)) && loads >= 1 && loads <= 32,
               "a row's tile has ", loads, " loads of ", vec, " elements"));
-  return RowTile{TRY(record.get_bool("block")), static_cast<int>(vec), static_cast<int>(loads)};
+  const int64_t threads = TRY(record.get_int("threads"));
+  TRY(require(threads >= kWarp && threads <= kMostThreads && threads % kWarp == 0, "a row's tile has blocks of ",
+              threads, " threads"));
+  return RowTile{TRY(record.get_bool("block")), static_cast<int>(vec), static_cast<int>(loads),
+                 static_cast<int>(threads), TRY(record.get_bool("odd"))};
 }
 
 bool RowTile::holds(int64_t cols) const {
-  return cols % vec == 0 && cols <= int64_t{block ? kMostThreads : kWarp} * vec * loads;
+  if (odd) return !block && cols % 2 == 1 && ceil_div((cols + 1) / 2, kWarp) == loads;
+  return cols % vec == 0 && cols <= int64_t{block ? threads : kWarp} * vec * loads;
 }
 
 LaunchShape RowTile::shape(int64_t rows, int64_t cols) const {
   LaunchShape shape;
   shape.pdl = true;
   if (block) {
-    const int64_t threads = ceil_div(ceil_div(cols, int64_t{vec} * loads), kWarp) * kWarp;
-    shape.block[0] = static_cast<uint32_t>(std::max<int64_t>(threads, kWarp));
+    const int64_t needed = ceil_div(ceil_div(cols, int64_t{vec} * loads), kWarp) * kWarp;
+    shape.block[0] = static_cast<uint32_t>(std::max<int64_t>(needed, kWarp));
     shape.grid[0] = grid_blocks(rows);
   } else {
-    const int64_t warps = rows <= kFewRows ? 1 : kWarpsOfBlock;
+    const int64_t teams = odd ? (rows + 1) / 2 : rows, warps = teams <= kFewRows ? 1 : threads / kWarp;
     shape.block[0] = static_cast<uint32_t>(warps * kWarp);
-    shape.grid[0] = grid_blocks(ceil_div(rows, warps));
+    shape.grid[0] = grid_blocks(ceil_div(teams, warps));
   }
   return shape;
 }
@@ -59,20 +66,40 @@ int vector_width(int64_t cols, int element_bytes) {
 }
 
 std::optional<RowTile> row_tile(int64_t rows, int64_t cols, int64_t most_cols, int element_bytes, int num_sms) {
-  RowTile tile{false, vector_width(cols, element_bytes), 1};
+  constexpr int64_t kBytesOfThread = 64, kLeastThreads = 64;
+  RowTile tile{false, vector_width(cols, element_bytes)};
   if (most_cols % tile.vec != 0) tile.vec = vector_width(most_cols, element_bytes);
   const int64_t vectors = ceil_div(most_cols, tile.vec);
+  const bool many = are_many(rows, num_sms);
   // Where rows are few, a block each keeps more loads in flight than a warp each, unless a row is a few loads anyway:
   // a block's threads must wait for each other.
-  const bool many = rows >= int64_t{num_sms} * 8 || vectors <= kWarp * 4;
-  if (vectors <= kWarp * most_loads(tile.vec) && many) {
+  if (vectors <= kWarp * most_loads(tile.vec) && (many || vectors <= kWarp * 4)) {
     tile.loads = loads_for(vectors, kWarp);
+    // Of short rows a block has more, for multiprocessors begin so many blocks at a time.
+    constexpr uint64_t kBytesOfBlock = 4096, kMostWarps = 16;
+    const auto row_bytes = static_cast<uint64_t>(std::max<int64_t>(1, most_cols * element_bytes));
+    if (many)
+      tile.threads = kWarp * static_cast<int>(std::clamp<uint64_t>(std::bit_floor(kBytesOfBlock / row_bytes),
+                                                                   kWarpsOfBlock, kMostWarps));
     return tile;
   }
   tile.block = true;
-  tile.loads = std::max(loads_for(vectors, kMostThreads), std::min(loads_for(vectors, 256), 2));
+  // Many rows: few threads a row, so that many blocks are on a multiprocessor and some load while others fold.
+  const int64_t words = vectors * std::max(tile.vec * element_bytes, 4);  // as bytes of registers
+  const int64_t wanted = many ? std::max(ceil_div(ceil_div(words, kBytesOfThread), kWarp) * kWarp, kLeastThreads)
+                              : ceil_div(ceil_div(vectors, 2), kWarp) * kWarp;
+  tile.threads = static_cast<int>(std::clamp<int64_t>(wanted, kLeastThreads, many ? kMostThreads : 256));
+  if (ceil_div(vectors, tile.threads) > (many ? most_loads(tile.vec) : 2)) tile.threads = kMostThreads;
+  tile.loads = loads_for(vectors, tile.threads);
   if (tile.loads > most_loads(tile.vec)) return std::nullopt;
   return tile;
+}
+
+std::optional<RowTile> odd_row_tile(int64_t rows, int64_t cols, int num_sms) {
+  constexpr int64_t kMostLoads = 16;  // of words
+  const int64_t loads = ceil_div((cols + 1) / 2, kWarp);
+  if (cols % 2 == 0 || loads > kMostLoads || !are_many(rows, num_sms)) return std::nullopt;
+  return RowTile{false, 2, static_cast<int>(loads), kWarp * kWarpsOfBlock, true};
 }
 
 }  // namespace kiln::cuda
