@@ -159,8 +159,9 @@ TEST(SoftmaxKernel, AllCompile) {
       ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, false, tile})));
     for (const int held : {0, 7})
       ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, true, {}, type == DType::kF32 ? 4 : 8, held})));
-    if (type != DType::kF32)
+    if (type != DType::kF32) {
       ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, false, odd_row_tile(1 << 20, 197, kSms)})));
+    }
     if (testing::Test::IsSkipped()) return;
   }
 }
