@@ -179,14 +179,17 @@ Status Build::measure_workspaces() {
     };
     const std::vector<int64_t> largest = symbols_at_maximum(plan_, profile);
     const std::vector<Extents> extents = TRY(engine->tensor_extents(static_cast<int>(p), largest));
-    for (size_t s = 0; s < profile.steps.size(); ++s) TRY(measure(s, runtime::Engine::kOwnKernel, extents, largest));
-    for (size_t t = 1; t < profile.tunings.size(); ++t) {
-      const Extents& symbols = profile.tunings[t];
-      const std::vector<Extents> there = TRY(engine->tensor_extents(static_cast<int>(p), symbols));
-      for (size_t s = 0; s < profile.steps.size(); ++s)
-        for (size_t a = 0; a < profile.steps[s].alternatives.size(); ++a)
-          if (std::ranges::binary_search(profile.steps[s].alternatives[a].tunings, static_cast<int>(t)))
-            TRY(measure(s, static_cast<int>(a), there, symbols));
+    std::vector<std::vector<Extents>> tuned;
+    for (const Extents& symbols : profile.tunings)
+      tuned.push_back(TRY(engine->tensor_extents(static_cast<int>(p), symbols)));
+    for (size_t s = 0; s < profile.steps.size(); ++s) {
+      TRY(measure(s, runtime::Engine::kOwnKernel, extents, largest));
+      const std::vector<plan::Alternative>& others = profile.steps[s].alternatives;
+      for (size_t a = 0; a < others.size(); ++a)
+        for (const int tuning : others[a].tunings) {
+          const auto t = static_cast<size_t>(tuning);
+          TRY(measure(s, static_cast<int>(a), tuned[t], profile.tunings[t]));
+        }
     }
   }
   return {};

@@ -5,6 +5,7 @@
 #include "builder/memory.h"
 #include "builder/streams.h"
 #include "ops/op.h"
+#include "tactics/region.h"
 
 namespace kiln {
 
@@ -155,10 +156,10 @@ std::string shapes_text(const ir::Graph& graph, const Cover& cover, const Altern
 
 Status Emitter::emit_tile(const Tile& tile) {
   plan::Step step;
+  step.name = names_of(graph_, tile.region);
   std::string ops;
   for (const ir::NodeId id : tile.region.nodes) {
     const ir::Node& node = graph_.node(id);
-    if (!node.name.empty()) step.name += (step.name.empty() ? "" : " + ") + node.name;
     ops += str(ops.empty() ? "" : " + ", node.op.name());
     step.provenance.insert(step.provenance.end(), node.provenance.begin(), node.provenance.end());
   }

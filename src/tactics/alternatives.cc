@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "tactics/choices.h"
 #include "tactics/timer.h"
@@ -73,7 +74,7 @@ class Tunings {
 
 /// What is best at one tuning for tiles that are the same to the timer.
 struct Answer {
-  std::string variant;  ///< empty: the tile's own
+  std::optional<Variant> variant;  ///< nothing: the tile's own
   double time_us = 0, own_us = 0;
 };
 
@@ -190,27 +191,23 @@ Result<Answer> Asker::ask_for(const Tile& tile, std::vector<Candidate>& candidat
   for (const Candidate& candidate : candidates)
     if (candidate.failure.empty() && (!best->failure.empty() || candidate.time_us < best->time_us)) best = &candidate;
   if (best == &own || (own.failure.empty() && best->time_us > (1 - kLeastGain) * own.time_us)) return Answer{};
-  return Answer{best->variant.name, best->time_us, own.time_us};
+  return Answer{best->variant, best->time_us, own.time_us};
 }
 
+/// Compiled for each tile: those that are the same to the timer have constants of their own.
 void Asker::take(Tile& tile, const Answer& answer) {
-  if (answer.variant.empty()) return;
+  if (!answer.variant) return;
+  const Variant& variant = *answer.variant;
+  Result<StepDraft> draft = tile.tactic->compile(cx_, tile.region, variant);
+  if (!draft) return;
   const int tuning = static_cast<int>(cover_.tunings.size()) - 1;
-  for (Variant& variant : tile.tactic->variants(cx_, tile.region)) {
-    if (variant.name != answer.variant || variant.inputs != tile.variant.inputs ||
-        variant.outputs != tile.variant.outputs)
-      continue;
-    Result<StepDraft> draft = tile.tactic->compile(cx_, tile.region, variant);
-    if (!draft) continue;
-    log_.verbose("'", cx_.graph.node(tile.region.nodes.back()).name, "', tuning ", tuning, ": ", tile.tactic->name(),
-                 " (", variant.name, ") takes ", answer.time_us, " us, ", tile.variant.name, " ", answer.own_us, " us");
-    for (AlternativeTile& other : tile.alternatives)
-      if (other.variant.name == variant.name && other.draft.payload == draft->payload &&
-          other.draft.binary == draft->binary)
-        return other.tunings.push_back(tuning);
-    tile.alternatives.push_back({{tuning}, std::move(variant), std::move(*draft), answer.time_us, answer.own_us});
-    return;
-  }
+  log_.verbose("'", cx_.graph.node(tile.region.nodes.back()).name, "', tuning ", tuning, ": ", tile.tactic->name(),
+               " (", variant.name, ") takes ", answer.time_us, " us, ", tile.variant.name, " ", answer.own_us, " us");
+  for (AlternativeTile& other : tile.alternatives)
+    if (other.variant.name == variant.name && other.draft.payload == draft->payload &&
+        other.draft.binary == draft->binary)
+      return other.tunings.push_back(tuning);
+  tile.alternatives.push_back({{tuning}, variant, std::move(*draft), answer.time_us, answer.own_us});
 }
 
 }  // namespace

@@ -6,6 +6,13 @@ Region single_node_region(const ir::Graph& graph, ir::NodeId node) {
   return {{node}, graph.node(node).inputs, graph.node(node).outputs, {}};
 }
 
+std::string names_of(const ir::Graph& graph, const Region& region) {
+  std::string names;
+  for (const ir::NodeId id : region.nodes)
+    if (const ir::Node& node = graph.node(id); !node.name.empty()) names += (names.empty() ? "" : " + ") + node.name;
+  return names;
+}
+
 Variant linear_variant(const Region& region, std::string name) {
   return {
       std::move(name), std::vector<Format>(region.inputs.size()), std::vector<Format>(region.outputs.size()), {}, 0};

@@ -7,6 +7,8 @@ namespace kiln {
 
 /// A region of one node with all its inputs and outputs.
 Region single_node_region(const ir::Graph& graph, ir::NodeId node);
+/// The names of its nodes that have one, joined by " + ": what a plan calls its step. May be empty.
+std::string names_of(const ir::Graph& graph, const Region& region);
 /// A variant that reads and writes everything row-major.
 Variant linear_variant(const Region& region, std::string name);
 

@@ -8,6 +8,7 @@
 #include "device/allocator.h"
 #include "device/executor.h"
 #include "sym/program.h"
+#include "tactics/region.h"
 #include "tensor/view.h"
 
 namespace kiln {
@@ -159,14 +160,6 @@ void forget_caches() {
   static_cast<void>(sink);
 }
 
-/// As steps of plans are called.
-std::string name_of(const ir::Graph& graph, const Region& region) {
-  std::string names;
-  for (const ir::NodeId id : region.nodes)
-    if (const ir::Node& node = graph.node(id); !node.name.empty()) names += (names.empty() ? "" : " + ") + node.name;
-  return names.empty() ? std::string(graph.node(region.nodes.back()).op.name()) : names;
-}
-
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -210,9 +203,11 @@ Status Timer::fail(const TacticContext& cx, Pending& pending, const Error& why) 
   if (const Status left = device_.usable(); !left) {
     const Candidate& culprit = *pending.candidates[0];
     const std::string& lost = left.error().message;
-    return error(Code::kDevice, "layer '", name_of(cx.graph, pending.region), "', while tactic '",
-                 culprit.tactic->name(), "' (", culprit.variant.name,
-                 ") was timed: ", lost.find(why.message) == lost.npos ? why.message + "; " : "", lost);
+    std::string layer = names_of(cx.graph, pending.region);
+    if (layer.empty()) layer = cx.graph.node(pending.region.nodes.back()).op.name();
+    return error(Code::kDevice, "layer '", layer, "', while tactic '", culprit.tactic->name(), "' (",
+                 culprit.variant.name, ") was timed: ", lost.find(why.message) == lost.npos ? why.message + "; " : "",
+                 lost);
   }
   pending.failed = true;
   for (Candidate* candidate : pending.candidates) {
