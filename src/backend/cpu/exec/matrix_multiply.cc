@@ -6,14 +6,14 @@
 
 #include "backend/cpu/exec/checks.h"
 #include "backend/cpu/kernels/gemm/gemm.h"
+#include "device/product_shapes.h"
 
 namespace kiln::cpu {
 namespace {
 
 constexpr size_t kFixedInputs = 4;  // before the hook's operands
 
-struct Attributes {
-  bool transpose_a = false, transpose_b = false, vector_a = false, vector_b = false;
+struct Attributes : ProductLayout {
   float lo = 0, hi = 0;
 };
 
@@ -22,36 +22,6 @@ struct BatchAxis {
   int64_t extent;
   ptrdiff_t a, b, c;
 };
-
-/// An operand's extents as matrices with batch axes in front.
-struct Operand {
-  Extents batch;
-  int64_t rows, cols;  ///< as stored
-};
-Operand operand(const Extents& extents, bool is_vector, bool is_left) {
-  if (is_vector) {
-    const int64_t length = extents.back();
-    return {Extents(extents.begin(), extents.end() - 1), is_left ? 1 : length, is_left ? length : 1};
-  }
-  return {Extents(extents.begin(), extents.end() - 2), extents[extents.size() - 2], extents.back()};
-}
-
-/// Whether a product of those operands makes y, and its batches can be counted.
-Status check_product(const Attributes& at, const StepShapes& shapes) {
-  const Extents &x = shapes.inputs[0], &w = shapes.inputs[1];
-  TRY(require(x.size() >= (at.vector_a ? 1u : 2u) && w.size() >= (at.vector_b ? 1u : 2u), "a product of ", x, " and ",
-              w, ": the plan is damaged, build it again"));
-  const Operand a = operand(x, at.vector_a, true), b = operand(w, at.vector_b, false);
-  const bool sums = (at.transpose_a ? a.rows : a.cols) == (at.transpose_b ? b.cols : b.rows);
-  const bool batched =
-      std::ranges::equal(a.batch, b.batch, [](int64_t i, int64_t j) { return i == 1 || j == 1 || i == j; });
-  TRY(require(sums && batched, "a product of ", x, " and ", w, ": the plan is damaged, build it again"));
-  Extents y;
-  for (size_t i = 0; i < a.batch.size(); ++i) y.push_back(a.batch[i] == 1 ? b.batch[i] : a.batch[i]);
-  if (!at.vector_a) y.push_back(at.transpose_a ? a.cols : a.rows);
-  if (!at.vector_b) y.push_back(at.transpose_b ? b.rows : b.cols);
-  return require_extents(shapes.outputs[0], y, "a product");
-}
 
 /// Batch axes innermost last, neighbours merged where every tensor moves through them in one stride.
 std::vector<BatchAxis> batch_axes(const Operand& a, const Operand& b, int64_t c_matrix) {
@@ -215,10 +185,8 @@ Result<DType> packed_type(const Record& payload) {
 
 Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& arguments) {
   const Record& p = arguments.spec.payload;
-  const Attributes at{TRY(p.get_bool("transpose_a")),
-                      TRY(p.get_bool("transpose_b")),
-                      TRY(p.get_bool("vector_a")),
-                      TRY(p.get_bool("vector_b")),
+  const Attributes at{{TRY(p.get_bool("transpose_a")), TRY(p.get_bool("transpose_b")), TRY(p.get_bool("vector_a")),
+                       TRY(p.get_bool("vector_b"))},
                       static_cast<float>(TRY(p.get_double("lo"))),
                       static_cast<float>(TRY(p.get_double("hi")))};
   TRY(require_types(arguments.spec, DType::kF32, kFixedInputs));

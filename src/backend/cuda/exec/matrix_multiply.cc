@@ -4,26 +4,14 @@
 #include <cstring>
 
 #include "backend/cuda/exec/gemm_step.h"
+#include "device/product_shapes.h"
 
 namespace kiln::cuda {
 namespace {
 
-struct Attributes {
-  bool transpose_a = false, transpose_b = false, vector_a = false, vector_b = false, pack_b = false;
+struct Attributes : ProductLayout {
+  bool pack_b = false;
 };
-
-/// An operand's extents as matrices with batch axes in front.
-struct Operand {
-  Extents batch;
-  int64_t rows, cols;  ///< as stored
-};
-Operand operand(const Extents& extents, bool is_vector, bool is_left) {
-  if (is_vector) {
-    const int64_t length = extents.back();
-    return {Extents(extents.begin(), extents.end() - 1), is_left ? 1 : length, is_left ? length : 1};
-  }
-  return {Extents(extents.begin(), extents.end() - 2), extents[extents.size() - 2], extents.back()};
-}
 
 /// Batch axes innermost first, neighbours merged where every tensor moves through them in one stride.
 std::vector<BatchAxis> batch_axes(const Operand& a, const Operand& b, int64_t c_matrix) {
@@ -46,29 +34,20 @@ std::vector<BatchAxis> batch_axes(const Operand& a, const Operand& b, int64_t c_
   return axes;
 }
 
-/// Whether a product of those operands makes y, and kernels count its batches.
-Status check_product(const Attributes& at, const StepShapes& shapes) {
-  const Extents &x = shapes.inputs[0], &w = shapes.inputs[1];
-  TRY(require(x.size() >= (at.vector_a ? 1u : 2u) && w.size() >= (at.vector_b ? 1u : 2u), "a product of ", x, " and ",
-              w, ": the plan is damaged, build it again"));
-  const Operand a = operand(x, at.vector_a, true), b = operand(w, at.vector_b, false);
-  const bool sums = (at.transpose_a ? a.rows : a.cols) == (at.transpose_b ? b.cols : b.rows);
-  const bool batched =
-      std::ranges::equal(a.batch, b.batch, [](int64_t i, int64_t j) { return i == 1 || j == 1 || i == j; });
-  TRY(require(sums && batched, "a product of ", x, " and ", w, ": the plan is damaged, build it again"));
-  Extents y;
-  for (size_t i = 0; i < a.batch.size(); ++i) y.push_back(a.batch[i] == 1 ? b.batch[i] : a.batch[i]);
+/// Whether kernels count the batches of a product.
+Status check_batches(const Attributes& at, const StepShapes& shapes) {
+  const Extents& y = shapes.outputs[0];
+  const size_t matrix_axes = size_t{!at.vector_a} + size_t{!at.vector_b};
   int64_t batches = 1;
-  for (const int64_t extent : y)
+  for (const int64_t extent : std::span(y).first(y.size() - matrix_axes))
     TRY(require(!__builtin_mul_overflow(batches, std::max<int64_t>(extent, 1), &batches) && batches < int64_t{1} << 31,
-                "a product of ", x, " and ", w, " has more than 2^31 batches"));
-  if (!at.vector_a) y.push_back(at.transpose_a ? a.cols : a.rows);
-  if (!at.vector_b) y.push_back(at.transpose_b ? b.rows : b.cols);
-  return require_extents(shapes.outputs[0], y, "a product");
+                "a product of ", shapes.inputs[0], " and ", shapes.inputs[1], " has more than 2^31 batches"));
+  return {};
 }
 
 Result<GemmArguments> arguments_of(const Attributes& at, const StepShapes& shapes) {
   TRY(check_product(at, shapes));
+  TRY(check_batches(at, shapes));
   const Operand a = operand(shapes.inputs[0], at.vector_a, true), b = operand(shapes.inputs[1], at.vector_b, false);
   const int64_t n = at.transpose_b ? b.rows : b.cols, k = at.transpose_a ? a.rows : a.cols;
   int64_t m = at.transpose_a ? a.cols : a.rows;
@@ -135,8 +114,9 @@ class LoadedMatrixMultiply final : public LoadedStep {
 Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& arguments) {
   const Record& p = arguments.spec.payload;
   TRY(check_contraction(arguments.spec));
-  const Attributes at{TRY(p.get_bool("transpose_a")), TRY(p.get_bool("transpose_b")), TRY(p.get_bool("vector_a")),
-                      TRY(p.get_bool("vector_b")), TRY(p.get_bool("pack_b"))};
+  const Attributes at{{TRY(p.get_bool("transpose_a")), TRY(p.get_bool("transpose_b")), TRY(p.get_bool("vector_a")),
+                       TRY(p.get_bool("vector_b"))},
+                      TRY(p.get_bool("pack_b"))};
   LoadedGemm gemm = TRY(LoadedGemm::load(TRY(p.get_record("gemm")), arguments));
   TRY(require(!gemm.kernel.float_weights,
               "a matrix product of FP32 weights and halves: the plan is damaged, build it again"));
