@@ -9,6 +9,7 @@
 #include "backend/cuda/device/cudnn.h"
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/cudnn.h"
+#include "backend/cuda/testing/net.h"
 #include "backend/cuda/testing/on_gpu.h"
 #include "ir/testing/interpret.h"
 #include "ops/activation.h"
@@ -30,40 +31,17 @@ struct Tail {
 constexpr Tail kNone{}, kBias{true, false, false}, kRelu{false, false, true}, kBiasRelu{true, false, true},
     kResidual{false, true, false}, kAll{true, true, true};
 
-class Net {
- public:
-  explicit Net(DType type) : type_(type) {}
-  ir::ValueId input(const Extents& extents, double scale = 1) {
-    inputs.push_back(random_tensor(type_, extents, ++seed_, scale));
-    return graph.add_input(str("x", seed_), tensor_type(type_, extents));
-  }
-  ir::ValueId constant(const Extents& extents, double scale = 1) {
-    return graph.add_constant(random_tensor(type_, extents, ++seed_, scale));
-  }
-  ir::ValueId add(Op op, std::initializer_list<ir::ValueId> from) {
-    auto made = graph.add_one(std::move(op), from);
-    EXPECT_TRUE(made) << made.error().message;
-    return *made;
-  }
-  /// Adds the tail, whose bias runs along `axis`, and the output.
-  void finish(ir::ValueId y, const Tail& tail, size_t axis) {
-    const Extents extents = *graph.type(y).extents();
-    Extents bias(extents.size(), 1);
-    bias[axis] = extents[axis];
-    const ops::ElementWise sum{ops::ElementWiseKind::kSum};
-    if (tail.bias) y = add(sum, {y, constant(bias)});
-    if (tail.residual) y = add(sum, {y, input(extents)});
-    if (tail.relu) y = add(ops::Activation{.kind = ops::ActivationKind::kRelu}, {y});
-    graph.mark_output(y, "y");
-  }
-
-  ir::Graph graph;
-  std::vector<HostTensor> inputs;
-
- private:
-  DType type_;
-  uint64_t seed_ = 0;
-};
+/// Adds the tail, whose bias runs along `axis`, and the output.
+void finish(Net& net, ir::ValueId y, const Tail& tail, size_t axis) {
+  const Extents extents = *net.graph.type(y).extents();
+  Extents bias(extents.size(), 1);
+  bias[axis] = extents[axis];
+  const ops::ElementWise sum{ops::ElementWiseKind::kSum};
+  if (tail.bias) y = net.add(sum, {y, net.constant(bias)});
+  if (tail.residual) y = net.add(sum, {y, net.input(extents)});
+  if (tail.relu) y = net.add(ops::Activation{.kind = ops::ActivationKind::kRelu}, {y});
+  net.finish(y);
+}
 
 class LibrariesOnGpu : public OnGpu {
  protected:
@@ -107,7 +85,7 @@ Net product_net(const ProductCase& c) {
   const double scale = 1 / std::sqrt(std::max<double>(1, static_cast<double>(c.a.back())));
   const ir::ValueId a = net.input(c.a), b = c.constant_b ? net.constant(c.b, scale) : net.input(c.b, scale);
   const ir::ValueId y = net.add(ops::MatrixMultiply{c.op_a, c.op_b}, {a, b});
-  net.finish(y, c.tail, net.graph.type(y).shape.size() - 1);
+  finish(net, y, c.tail, net.graph.type(y).shape.size() - 1);
   return net;
 }
 
@@ -154,7 +132,7 @@ Net filter_net(const FilterCase& c) {
   op.pre_pads = op.post_pads = c.pads;
   op.dilations = c.dilations;
   op.groups = c.groups;
-  net.finish(net.add(op, {x, w}), c.tail, 1);
+  finish(net, net.add(op, {x, w}), c.tail, 1);
   return net;
 }
 
