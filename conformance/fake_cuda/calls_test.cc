@@ -106,6 +106,7 @@ class Calls : public testing::Test {
 
 TEST_F(Calls, OfALaunch) {
   run(0, 1);  // which makes events
+  set_rows(1);
   run(0, 1);
   EXPECT_EQ(launches(), kLayers);
   EXPECT_EQ(replays(), 0);

@@ -105,7 +105,7 @@ Hash128 hash_of(const std::vector<Tensor>& tensors) {
   return hash;
 }
 
-/// The outputs, after several runs that have to give the same bits: from the third on a GPU replays a recording.
+/// The outputs, after several runs that have to give the same bits: from the second on a GPU replays a recording.
 Result<std::vector<Tensor>> run_repeatedly(Session& session, const DataSet& set) {
   constexpr int kRuns = 4;
   auto outputs = TRY(session.run(set.inputs));

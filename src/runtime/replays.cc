@@ -5,9 +5,10 @@
 namespace kiln::runtime {
 namespace {
 
-constexpr size_t kMostReplays = 8;      // of two or three sets of buffers, at a few shapes
-constexpr int kTimesBeforeRecord = 2;   // a recording costs some twenty runs' launches
-constexpr int kMissesBeforeRecord = 8;  // addresses that change with every run will go on changing
+constexpr size_t kMostReplays = 8;  // of two or three sets of buffers, at a few shapes
+// A recording costs what the launches of one run cost, and spares nearly all of them from the next run on.
+constexpr int kTimesBeforeRecord = 1;   // one set of addresses
+constexpr int kMissesBeforeRecord = 1;  // addresses that change will go on changing
 constexpr uint64_t kRunsToStale = 64;   // what was replayed since then is not given up for something new
 
 void* address(const Launch& launch, const Patch& patch) { return launch.pointers[patch.slot]; }
