@@ -7,9 +7,12 @@ namespace {
 
 constexpr size_t kMostReplays = 8;  // of two or three sets of buffers, at a few shapes
 // A recording costs what the launches of one run cost, and spares nearly all of them from the next run on.
-constexpr int kTimesBeforeRecord = 1;   // one set of addresses
-constexpr int kMissesBeforeRecord = 1;  // addresses that change will go on changing
-constexpr uint64_t kRunsToStale = 64;   // what was replayed since then is not given up for something new
+constexpr int kTimesBeforeRecord = 1;     // one set of addresses
+constexpr int kMissesBeforeRecord = 1;    // addresses that change will go on changing
+constexpr int kBindingsBeforeRecord = 2;  // and so will shapes
+constexpr int kMostFailedMoves = 3;       // in a row
+constexpr uint64_t kNoBinding = 0;        // is nobody's
+constexpr uint64_t kRunsToStale = 64;     // what was replayed since then is not given up for something new
 
 void* address(const Launch& launch, const Patch& patch) { return launch.pointers[patch.slot]; }
 
@@ -50,12 +53,30 @@ Replays::Replay* Replays::find_for_new_addresses(const Launch& launch, TimedWork
   Misses& misses = misses_of(launch.binding);
   if (misses.refused) return nullptr;
   const bool comes_again = misses.times_seen(launch) > kTimesBeforeRecord;
+  if (misses.count == 0 && !comes_again) return find_for_new_binding(launch, misses, work, argument);
   const bool always_new = !misses.fixed && ++misses.count > kMissesBeforeRecord;
   if (!comes_again && !always_new) return nullptr;
   Replay* const earlier = misses.fixed ? nullptr : oldest(&launch.binding);
   if (comes_again && (!earlier || replays_.size() < kMostReplays)) return record(launch, misses, work, argument);
   if (earlier) return readdress(*earlier, launch, misses);
   return record(launch, misses, work, argument);
+}
+
+Replays::Replay* Replays::find_for_new_binding(const Launch& launch, Misses& misses, TimedWork work, void* argument) {
+  ++misses.count;
+  if (++num_bindings_ <= kBindingsBeforeRecord || num_failed_moves_ > kMostFailedMoves) return nullptr;
+  if (const auto found = std::ranges::find(replays_, true, &Replay::travels); found != replays_.end()) {
+    if (rebind(*found, launch)) {
+      num_failed_moves_ = 0;
+      return &*found;
+    }
+    ++num_failed_moves_;
+    erase(*found);
+  }
+  Replay* const made = record(launch, misses, work, argument);
+  if (made) made->travels = can_rebind(*made, launch);
+  if (!made || !made->travels) num_failed_moves_ = kMostFailedMoves + 1;  // nor will later ones
+  return made;
 }
 
 /// How often these addresses came lately. A hash that two sets share makes one of them seem more frequent, no more.
@@ -100,7 +121,7 @@ Replays::Replay* Replays::record(const Launch& launch, Misses& misses, TimedWork
     misses.refused = true;  // it runs as it did
     return nullptr;
   }
-  Replay replay{launch.binding, {}, num_runs_, *std::move(recording)};
+  Replay replay{launch.binding, {}, num_runs_, false, *std::move(recording)};
   for (const Patch& patch : launch.patches) {
     replay.addresses.push_back(address(launch, patch));
     if (!replay.recording->can_replace(static_cast<size_t>(patch.step))) misses.fixed = true;
@@ -129,6 +150,24 @@ Replays::Replay* Replays::readdress(Replay& replay, const Launch& launch, Misses
   return &replay;
 }
 
+bool Replays::can_rebind(const Replay& replay, const Launch& launch) {
+  for (size_t s = 0; s < launch.steps.size(); ++s)
+    if (!replay.recording->can_replace(s)) return false;
+  return true;
+}
+
+/// Another binding's recording does this launch. False: it takes other kernels, and the recording is of no use.
+bool Replays::rebind(Replay& replay, const Launch& launch) {
+  Part part{launch, 0, launch.pointers};
+  for (; part.step < launch.steps.size(); ++part.step) {
+    if (!replay.recording->replace(part.step, &launch_part, &part)) return false;
+    part.pointers += launch.steps[part.step].inputs.size() + launch.steps[part.step].outputs.size();
+  }
+  replay.binding = launch.binding;
+  for (size_t i = 0; i < launch.patches.size(); ++i) replay.addresses[i] = address(launch, launch.patches[i]);
+  return true;
+}
+
 void Replays::erase(Replay& replay) {
   last_ = nullptr;
   replays_.erase(replays_.begin() + (&replay - replays_.data()));
@@ -136,7 +175,9 @@ void Replays::erase(Replay& replay) {
 
 void Replays::forget(uint64_t binding) {
   last_ = nullptr;
-  std::erase_if(replays_, [&](const Replay& replay) { return replay.binding == binding; });
+  std::erase_if(replays_, [&](const Replay& replay) { return replay.binding == binding && !replay.travels; });
+  for (Replay& replay : replays_)
+    if (replay.binding == binding) replay.binding = kNoBinding;
   std::erase_if(misses_, [&](const Misses& misses) { return misses.binding == binding; });
 }
 

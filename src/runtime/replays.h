@@ -11,7 +11,8 @@
 namespace kiln::runtime {
 
 /// Addresses that come again are recorded, a few sets of them. Where they never do, one recording is given those of
-/// each run: only the steps that read or write what is the program's are told anew.
+/// each run: only the steps that read or write what is the program's are told anew. Where shapes never come again
+/// either, one recording goes from binding to binding, and all of its steps are told.
 class Replays {
  public:
   explicit Replays(Device& device) : device_(device) {}
@@ -24,9 +25,10 @@ class Replays {
 
  private:
   struct Replay {
-    uint64_t binding;
+    uint64_t binding;              ///< 0: none's
     std::vector<void*> addresses;  ///< by patch
     uint64_t last_run;             ///< that it did
+    bool travels;                  ///< to each new binding
     std::unique_ptr<Recording> recording;
   };
   /// Of a binding's runs whose addresses were not recorded.
@@ -45,15 +47,20 @@ class Replays {
   };
   Misses& misses_of(uint64_t binding);
   Replay* find_for_new_addresses(const Launch& launch, TimedWork record, void* argument);
+  Replay* find_for_new_binding(const Launch& launch, Misses& misses, TimedWork record, void* argument);
   Replay* record(const Launch& launch, Misses& misses, TimedWork work, void* argument);
   bool make_room();
   Replay* oldest(const uint64_t* binding);
   void erase(Replay& replay);
   Replay* readdress(Replay& replay, const Launch& launch, Misses& misses);
+  static bool can_rebind(const Replay& replay, const Launch& launch);
+  static bool rebind(Replay& replay, const Launch& launch);
 
   Device& device_;
   uint64_t num_runs_ = 0, last_version_ = 0;
-  Replay* last_ = nullptr;  ///< for runs of that version
+  int num_bindings_ = 0;      ///< so far
+  int num_failed_moves_ = 0;  ///< in a row: other bindings launch other kernels
+  Replay* last_ = nullptr;    ///< for runs of that version
   std::vector<Replay> replays_;
   std::vector<Misses> misses_;
 };
