@@ -177,7 +177,7 @@ Result<std::unique_ptr<Measurement>> CudaDevice::measure(TimedWork work, void* a
 }
 
 void CudaDevice::give_up(std::string why) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(why_mutex_);
   if (why_given_up_.empty()) why_given_up_ = std::move(why);
   given_up_.store(true, std::memory_order_release);
 }
@@ -185,7 +185,7 @@ void CudaDevice::give_up(std::string why) {
 Status CudaDevice::check_given_up() {
   if (!given_up()) [[likely]]
     return {};
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(why_mutex_);
   return error(Code::kDevice, "this process can use CUDA device ", ordinal_, " no more, since ", why_given_up_,
                ": start it again");
 }
@@ -199,17 +199,33 @@ Status CudaDevice::usable() {
                        " no more, start it again: a kernel broke its context");
 }
 
+/// Of `upload`.
+Result<Ref<CudaStream>> CudaDevice::copies() {
+  const std::lock_guard lock(mutex_);
+  if (!copies_) copies_ = TRY(CudaStream::create(*this));
+  return Ref<CudaStream>(*copies_);
+}
+
+/// Null where nobody has these bytes; `mutex_` is held.
+std::shared_ptr<const Buffer> CudaDevice::uploaded(const ConstantKey& key, int64_t size_bytes) const {
+  const auto at = constants_.find(key);
+  std::shared_ptr<const Buffer> there = at != constants_.end() ? at->second.lock() : nullptr;
+  return there && there->size_bytes() == size_bytes ? there : nullptr;
+}
+
 Result<std::shared_ptr<const Buffer>> CudaDevice::upload(std::span<const std::byte> bytes, Allocator* memory) {
   TRY(check_given_up());
-  const std::pair key(hash128(bytes), memory ? memory->source() : nullptr);
-  const std::lock_guard lock(mutex_);
-  if (const auto at = constants_.find(key); at != constants_.end())
-    if (auto there = at->second.lock(); there && there->size_bytes() == std::ssize(bytes)) return there;
-  if (!copies_) copies_ = TRY(CudaStream::create(*this));
+  const ConstantKey key(hash128(bytes), memory ? memory->source() : nullptr);
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto there = uploaded(key, std::ssize(bytes))) return there;
+  }
   const bool asks_program = memory && !bytes.empty();  // which is never asked for nothing
   auto made = std::make_shared<const Buffer>(
       TRY(asks_program ? memory->allocate(std::ssize(bytes)) : allocate(std::ssize(bytes))));
-  TRY(copy_from_host(made->data(), bytes.data(), std::ssize(bytes), *copies_));
+  TRY(copy_from_host(made->data(), bytes.data(), std::ssize(bytes), TRY(copies())));
+  const std::lock_guard lock(mutex_);
+  if (auto there = uploaded(key, std::ssize(bytes))) return there;  // another thread was faster
   std::erase_if(constants_, [](const auto& entry) { return entry.second.expired(); });
   constants_[key] = made;
   return made;

@@ -73,7 +73,7 @@ class CudaDevice final : public Device {
   Compiler& compiler() { return compiler_; }
 
   /// A copy of a constant on the device, shared by all who ask for equal bytes from the same memory while one of them
-  /// lives. `memory` null: the device's own.
+  /// lives. `memory` null: the device's own; else it is asked with nothing locked, and may ask this device in turn.
   Result<std::shared_ptr<const Buffer>> upload(std::span<const std::byte> bytes, Allocator* memory = nullptr);
   /// A cubin, loaded once while somebody holds it. Fails with kVersion for one of another architecture.
   Result<std::shared_ptr<const Module>> load(std::span<const std::byte> cubin);
@@ -87,7 +87,10 @@ class CudaDevice final : public Device {
  private:
   template <class T>
   static constexpr char kTag = 0;
+  using ConstantKey = std::pair<Hash128, const void*>;  // bytes and memory
   CudaDevice(const Driver& driver, int ordinal, ContextHandle context, Properties properties);
+  Result<Ref<CudaStream>> copies();
+  std::shared_ptr<const Buffer> uploaded(const ConstantKey& key, int64_t size_bytes) const;
 
   const Driver& driver_;
   const int ordinal_;
@@ -96,9 +99,10 @@ class CudaDevice final : public Device {
   Compiler compiler_;
   std::unique_ptr<Executor> executor_;
   std::atomic<bool> given_up_{false};
-  std::mutex mutex_;  // of what follows
+  std::mutex why_mutex_;  // its own: whoever gives up does not wait for whoever waits for the driver
   std::string why_given_up_;
-  std::map<std::pair<Hash128, const void*>, std::weak_ptr<const Buffer>> constants_;  ///< by bytes and memory
+  std::mutex mutex_;  // of what follows
+  std::map<ConstantKey, std::weak_ptr<const Buffer>> constants_;
   std::map<Hash128, std::weak_ptr<const Module>> modules_;
   std::unique_ptr<CudaStream> copies_;  ///< of `upload`
   std::mutex companions_mutex_;

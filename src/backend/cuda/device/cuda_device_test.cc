@@ -147,6 +147,36 @@ TEST(CudaDevice, SharesConstantsOfTheSameMemory) {
   EXPECT_EQ(device->upload(bytes_of("others"), &other).error().code, Code::kOutOfMemory);
 }
 
+/// Asks the device for something else whenever it is asked, as a program's allocator may that loads an engine of its
+/// own.
+class AskingMemory final : public Allocator {
+ public:
+  AskingMemory(CudaDevice& device, void (*ask)(CudaDevice&)) : device_(device), ask_(ask) {}
+  Result<Buffer> allocate(int64_t size_bytes) override {
+    ask_(device_);
+    return device_.allocate(size_bytes);
+  }
+  const void* source() const override { return this; }
+
+ private:
+  CudaDevice& device_;
+  void (*ask_)(CudaDevice&);
+};
+
+TEST(CudaDevice, LetsAnAllocatorAskInTurn) {
+  const auto device = make_fake_device();
+  AskingMemory uploads(*device, [](CudaDevice& d) { EXPECT_TRUE(d.upload(bytes_of("other weights"))); });
+  {
+    const auto given = device->upload(bytes_of("weights"), &uploads);
+    ASSERT_TRUE(given) << given.error().message;
+    EXPECT_EQ(*device->upload(bytes_of("weights"), &uploads), *given);
+  }
+  AskingMemory gives_up(*device, [](CudaDevice& d) { d.give_up("a kernel did not end"); });
+  const auto none = device->upload(bytes_of("others"), &gives_up);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Code::kDevice);
+}
+
 TEST(CudaDevice, LaunchesKernels) {
   const auto device = make_fake_device();
   fake_cuda_control().define_kernel("scale", &scale, 3);
