@@ -3,6 +3,7 @@
 // each is damaged.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <new>
@@ -11,6 +12,10 @@
 #include "built_case.h"
 #include "damage.h"
 #include "fake_gpu.h"
+#include "ops/activation.h"
+#include "ops/convolution.h"
+#include "ops/element_wise.h"
+#include "ops/matrix_multiply.h"
 
 namespace kiln {
 namespace {
@@ -83,6 +88,83 @@ TEST(CudaDamage, StepsGiveErrors) {
               << " run\n";
     EXPECT_GT(counts[0] + counts[1], counts[2] / 20) << kernel;
   }
+}
+
+/// relu(conv(x, w) + bias + residual), gelu(a b + bias) * scale, and c d, of which nothing but c and d is read.
+Result<ir::Graph> contractions() {
+  ir::Graph graph;
+  const auto input = [&](const char* name, Extents extents) {
+    return graph.add_input(name, tensor_type(DType::kF16, std::move(extents)));
+  };
+  const auto constant = [&](const char* name, const Extents& extents) {
+    const std::vector<double> numbers(static_cast<size_t>(volume(extents)), 0.5);
+    return graph.add_constant(HostTensor::of(DType::kF16, extents, numbers), name);
+  };
+  const auto sum = ops::ElementWise{ops::ElementWiseKind::kSum};
+  ir::ValueId y = TRY(graph.add_one(ops::Convolution{{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+                                    {input("x", {2, 16, 8, 8}), constant("w", {32, 16, 3, 3})}));
+  y = TRY(graph.add_one(sum, {y, constant("bias", {1, 32, 1, 1})}));
+  y = TRY(graph.add_one(sum, {y, input("residual", {2, 32, 8, 8})}));
+  graph.mark_output(TRY(graph.add_one(ops::Activation{ops::ActivationKind::kRelu}, {y})), "pixels");
+  y = TRY(graph.add_one(ops::MatrixMultiply{}, {input("a", {48, 64}), constant("b", {64, 40})}));
+  y = TRY(graph.add_one(sum, {y, constant("b_bias", {1, 40})}));
+  y = TRY(graph.add_one(ops::Activation{ops::ActivationKind::kGeluErf}, {y}));
+  y = TRY(graph.add_one(ops::ElementWise{ops::ElementWiseKind::kProd}, {y, input("scale", {48, 40})}));
+  graph.mark_output(y, "rows");
+  y = TRY(graph.add_one(ops::MatrixMultiply{}, {input("c", {48, 64}), input("d", {64, 40})}));
+  graph.mark_output(y, "product");
+  return graph;
+}
+
+/// What a contraction reads beside its operands is of the extents and types that its code takes for granted, and its
+/// operands are in the pieces that it copies.
+TEST(CudaDamage, ContractionsCheckWhatTheyRead) {
+  if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  FakeGpu gpu(9, 0);
+  std::vector<std::shared_ptr<plan::Plan>> plans;
+  std::vector<Sample> samples;
+  const auto graph = contractions();
+  ASSERT_TRUE(graph) << graph.error().message;
+  ASSERT_TRUE(add_samples(*graph, *gpu.backend, {.optimization_level = 0}, plans, samples));
+  const auto stream = *gpu.device->create_stream();
+  const auto refuses = [&](const Sample& s, std::string_view what) {
+    const auto reached = use(*gpu.device, *stream, s);
+    EXPECT_TRUE(reached && *reached != Reached::kBound) << s.spec.kernel << ": " << what;
+  };
+  size_t operands = 0, epilogues = 0, products = 0;
+  for (const Sample& sample : samples) {
+    if (sample.spec.kernel != "convolution" && sample.spec.kernel != "matrix_multiply") continue;
+    const auto whole = use(*gpu.device, *stream, sample);
+    ASSERT_TRUE(whole && *whole == Reached::kBound) << sample.spec.kernel;
+    for (size_t i = 0; i < sample.inputs.size(); ++i) {
+      if (!sample.spec.inputs[i].present) continue;
+      Sample other = sample;
+      other.spec.inputs[i].dtype = DType::kF32;
+      refuses(other, str("input ", i, " of f32"));
+      ++(i < 2 ? operands : epilogues);
+      if (i < 2) continue;
+      other = sample;
+      *std::ranges::max_element(other.inputs[i]) /= 2;
+      refuses(other, str("input ", i, " is ", other.inputs[i]));
+    }
+    Sample other = sample;
+    other.spec.outputs[0].dtype = DType::kF32;
+    refuses(other, "a result of f32");
+    other = sample;
+    other.inputs[1] = {40, 64};  // as many elements
+    refuses(other, "weights the other way round");
+    if (sample.is_constant[1]) continue;
+    ++products;
+    other = sample;
+    other.inputs[0].back() = other.inputs[1].front() = 63;
+    refuses(other, "sums of 63 products");
+    other = sample;
+    other.inputs[1].back() = other.outputs[0].back() = 39;
+    refuses(other, "results of 39 columns");
+  }
+  EXPECT_EQ(operands, 6u);
+  EXPECT_GE(epilogues, 4u);
+  EXPECT_EQ(products, 1u);
 }
 
 }  // namespace

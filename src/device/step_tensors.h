@@ -17,6 +17,12 @@ struct StepTensors {
   Status check(std::string_view executor, std::string_view kernel, const StepSpec& spec) const;
 };
 
+/// Fails unless `tensor` has the type and the format of `like`.
+Status require_alike(const StepTensor& tensor, const StepTensor& like, std::string_view what);
+
+/// Fails unless a tensor of these extents has `count` elements.
+Status require_count(const Extents& extents, int64_t count, std::string_view what);
+
 /// Fails where `found`, the extents of a step's `what`, are not those that its other tensors imply.
 Status require_extents(const Extents& found, const Extents& implied, std::string_view what);
 

@@ -19,16 +19,10 @@ Status require_types(const StepSpec& spec, DType dtype, size_t inputs) {
   return {};
 }
 
-Status require_alike(const StepTensor& tensor, const StepTensor& like, std::string_view what) {
-  return require(tensor.dtype == like.dtype && tensor.format == like.format, what, " is ", tensor.dtype, " in format ",
-                 tensor.format, "; the step's other tensors imply ", like.dtype, " in format ", like.format, kDamaged);
-}
-
 Status require_count(const StepSpec& spec, const StepShapes& shapes, size_t input, int64_t count,
                      std::string_view what) {
   if (input >= spec.inputs.size() || !spec.inputs[input].present) return {};
-  return require(volume(shapes.inputs[input]) == count, what, " is ", shapes.inputs[input], "; ", count,
-                 " elements are needed", kDamaged);
+  return kiln::require_count(shapes.inputs[input], count, what);
 }
 
 Status require_epilogue(const StepSpec& spec, const StepShapes& shapes, int64_t columns, const LoadedHook* hook) {

@@ -8,8 +8,6 @@ namespace kiln::cpu {
 
 /// Fails unless every tensor of the step is `dtype`; the first `inputs` inputs only, where that is given.
 Status require_types(const StepSpec& spec, DType dtype, size_t inputs = ~size_t{0});
-/// Fails unless `tensor` has the type and the format of `like`.
-Status require_alike(const StepTensor& tensor, const StepTensor& like, std::string_view what);
 /// Fails unless an input that is there has `count` elements.
 Status require_count(const StepSpec& spec, const StepShapes& shapes, size_t input, int64_t count,
                      std::string_view what);

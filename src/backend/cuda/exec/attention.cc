@@ -119,10 +119,13 @@ class LoadedAttention final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_attention(const LoadArguments& arguments) {
   const Record& p = arguments.spec.payload;
-  TRY(require(arguments.spec.inputs.size() == 4 && arguments.spec.outputs.size() == 1, "an attention step has ",
-              arguments.spec.inputs.size(), " inputs; it takes 4"));
   const auto scale = static_cast<float>(TRY(p.get_double("scale")));
   const AttentionKernel kernel = TRY(AttentionKernel::parse(TRY(p.get_record("attention"))));
+  for (const StepTensor& tensor : arguments.spec.inputs)
+    TRY(require(!tensor.present || tensor.dtype == kernel.element, "attention of ", tensor.dtype, " by a kernel of ",
+                kernel.element, ": the plan is damaged, build it again"));
+  TRY(require(arguments.spec.outputs[0].dtype == kernel.element, "attention makes no ", arguments.spec.outputs[0].dtype,
+              " of ", kernel.element, ": the plan is damaged, build it again"));
   TRY(require(kernel.has_mask == arguments.spec.inputs[3].present, "an attention step's mask is not its kernel's"));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function function = TRY(module->function(std::string(entry_of(kernel))));

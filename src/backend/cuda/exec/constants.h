@@ -1,12 +1,10 @@
 /// A step's inputs as its kernel sees them: those of a run, and constants that its load put on the device.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "backend/cuda/exec/step.h"
-#include "backend/cuda/kernels/gemm/epilogue.h"
 
 namespace kiln::cuda {
 
@@ -36,19 +34,5 @@ class Constants {
   std::vector<std::shared_ptr<const Buffer>> held_;
   int64_t packed_bytes_ = 0;
 };
-
-/// Inputs of a contraction's step: its operands, bias or absent, residual or absent, operands of the hook.
-constexpr size_t kFirstEpilogueInput = 2;
-
-inline Status check_contraction(const StepSpec& spec) {
-  constexpr size_t kLeast = kFirstEpilogueInput + EpilogueArguments::kFixed;
-  return require(spec.inputs.size() >= kLeast && spec.inputs.size() <= kFirstEpilogueInput + EpilogueArguments::kMost &&
-                     spec.outputs.size() == 1,
-                 "a contraction's step has ", spec.inputs.size(), " inputs and ", spec.outputs.size(), " outputs");
-}
-inline void set_operands(EpilogueArguments& epilogue, const Constants& constants, const RunArguments& run) {
-  for (size_t i = kFirstEpilogueInput; i < constants.size(); ++i)
-    epilogue.operand[i - kFirstEpilogueInput] = constants.at(i, run);
-}
 
 }  // namespace kiln::cuda

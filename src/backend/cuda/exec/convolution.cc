@@ -118,34 +118,56 @@ Result<FilterExtents> filter_of(const Extents& w, const FilterSpec& spec, int64_
   return FilterExtents::of(w, groups, spec.transposed);
 }
 
-/// Whether a kernel that wants w in its own order can pack this one.
+/// Whether the step's tensors are of the types and in the formats that the kernel's text takes.
+Status check_tensors(const ConvKernel& kernel, const StepSpec& spec) {
+  const StepTensor &x = spec.inputs[0], &w = spec.inputs[1], &y = spec.outputs[0];
+  const Format last = Format::channels_last(x.rank);
+  const bool any = kernel.family == ConvFamily::kSimt,
+             any_x = kernel.pad_channels > 0 || kernel.family == ConvFamily::kStem;
+  const Format wanted = kernel.channels_last ? last : Format::linear();
+  return require(x.dtype == kernel.element && w.dtype == kernel.filter_type() && y.dtype == kernel.result &&
+                     (any || any_x || x.format == wanted) && (any || y.format == wanted) &&
+                     (!kernel.joined || (spec.inputs.back().dtype == x.dtype && spec.inputs.back().format == last)),
+                 "the kernel '", kernel.name(), "' makes no ", y.dtype, " in format ", y.format, " of ", x.dtype,
+                 " in format ", x.format, " and ", w.dtype, ": the plan is damaged, build it again");
+}
+
+/// Whether a kernel that wants w in its own order can pack this one, and its vectors of channels are whole.
 Status check_packing(const ConvKernel& kernel, const FilterSpec& spec, const FilterExtents& filter, DType type) {
   const bool depthwise = kernel.family == ConvFamily::kDepthwise;
-  return require(
-      type == kernel.filter_type() && (!depthwise || (filter.in_channels == 1 && filter.out_channels == 1)) &&
-          (kernel.pad_channels == 0 || (!spec.transposed && kernel.pad_channels >= filter.in_channels)) &&
-          (!spec.transposed || (!depthwise && has_phases(spec.bind({}, {})))) && (!kernel.shuffle || spec.abuts()) &&
-          (!kernel.splits_filter() || spec.kernel.size() <= 2) &&
-          (kernel.family != ConvFamily::kStem || takes_stem(kernel, filter)) &&
-          (kernel.family != ConvFamily::kHalo || takes_halo(kernel, filter)),
-      "the kernel '", kernel.name(), "' is not for such a filter of ", type, ": the plan is damaged, build it again");
+  const bool copies = kernel.family == ConvFamily::kMma || kernel.family == ConvFamily::kWgmma;
+  const int64_t in = kernel.pad_channels ? kernel.pad_channels : filter.in_channels;
+  const int64_t out = depthwise ? filter.groups : filter.out_channels;
+  return require(type == kernel.filter_type() &&
+                     (!depthwise || (filter.in_channels == 1 && filter.out_channels == 1)) && out % kernel.vec == 0 &&
+                     (!copies || (kernel.piece > 0 && in * (bits_of(kernel.element) / 8) % kernel.piece == 0)) &&
+                     (kernel.pad_channels == 0 || (!spec.transposed && kernel.pad_channels >= filter.in_channels)) &&
+                     (!spec.transposed || (!depthwise && has_phases(spec.bind({}, {})))) &&
+                     (!kernel.shuffle || spec.abuts()) && (!kernel.splits_filter() || spec.kernel.size() <= 2) &&
+                     (kernel.family != ConvFamily::kStem || takes_stem(kernel, filter)) &&
+                     (kernel.family != ConvFamily::kHalo || takes_halo(kernel, filter)),
+                 "the kernel '", kernel.name(), "' is not for such a filter of ", type,
+                 ": the plan is damaged, build it again");
 }
 
 class LoadedConvolution final : public LoadedStep {
  public:
-  LoadedConvolution(FilterSpec spec, int64_t groups, const ConvKernel& kernel, Code code, Constants constants,
-                    const Format& x, const Format& y)
+  LoadedConvolution(const StepSpec& step, FilterSpec spec, int64_t groups, const ConvKernel& kernel, Code code,
+                    EpilogueInputs epilogue, Extents packed_extents, Constants constants)
       : spec_(std::move(spec)),
         groups_(groups),
         kernel_(kernel),
         code_(std::move(code)),
+        epilogue_(std::move(epilogue)),
+        packed_extents_(std::move(packed_extents)),
         constants_(std::move(constants)),
-        x_(x),
-        y_(y) {}
+        x_(step.inputs[0].format),
+        y_(step.outputs[0].format) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const Extents &w = shapes.inputs[1], &y = shapes.outputs[0];
+    if (!packed_extents_.empty()) TRY(require_extents(w, packed_extents_, "a convolution's weights"));
     Extents x = shapes.inputs[0];
     ConvArguments a;
     a.x_strides = strides_of(x_, x);
@@ -157,6 +179,7 @@ class LoadedConvolution final : public LoadedStep {
     const FilterExtents filter = TRY(filter_of(w, spec_, groups_));
     TRY(require(x[1] == groups_ * filter.in_channels && y[1] == groups_ * filter.out_channels, "a convolution of ", x,
                 " by ", w, " to ", y, ": the plan is damaged, build it again"));
+    TRY(epilogue_.check(shapes, y[1]));
     a.window = spec_.bind(x, y);
     a.y_strides = strides_of(y_, y);
     a.images = static_cast<int32_t>(y[0]);
@@ -216,6 +239,8 @@ class LoadedConvolution final : public LoadedStep {
   int64_t groups_;
   ConvKernel kernel_;
   Code code_;
+  EpilogueInputs epilogue_;
+  Extents packed_extents_;  ///< of w; none where the kernel takes it as it is
   Constants constants_;
   Format x_, y_;
 };
@@ -227,13 +252,8 @@ class LoadedPointConvolution final : public LoadedStep {
       : gemm_(std::move(gemm)), constants_(std::move(constants)) {}
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
-    TRY(require(w.size() >= 2 && x.size() >= 2 && y.size() >= 2 && x[1] == w[1] && y[1] == w[0] &&
-                    w[0] < int64_t{1} << 30 && w[1] < int64_t{1} << 30,
-                "a convolution of ", x, " by one tap, ", w, ", to ", y, ": the plan is damaged, build it again"));
-    Extents moved = x;
-    moved[1] = w[0];
-    TRY(require_extents(y, moved, "a convolution by one tap"));
+    TRY(check_point(shapes));
+    const Extents &w = shapes.inputs[1], &y = shapes.outputs[0];
     const int64_t pixels = w[0] > 0 ? volume(y) / w[0] : 0;
     TRY(require(pixels < (int64_t{1} << 30), "a convolution makes ", pixels, " pixels; kernels count to 2^30"));
     GemmArguments g;
@@ -244,7 +264,7 @@ class LoadedPointConvolution final : public LoadedStep {
     g.b_column = w[1];
     g.b_k = 1;
     g.c_row = w[0];
-    return bind_gemm(gemm_, constants_, g);
+    return bind_gemm(gemm_, constants_, shapes, g);
   }
 
  private:
@@ -254,38 +274,43 @@ class LoadedPointConvolution final : public LoadedStep {
 
 }  // namespace
 
+/// A convolution of one tap by a kernel of matrix products.
+static Result<std::unique_ptr<LoadedStep>> load_point(const LoadArguments& arguments) {
+  LoadedGemm gemm = TRY(LoadedGemm::load(TRY(arguments.spec.payload.get_record("gemm")), arguments));
+  Constants constants(arguments.spec.inputs.size());
+  if (gemm.kernel.float_weights) {
+    const HostTensor* w = arguments.constants[1];
+    TRY(require(w && w->dtype() == DType::kF32, "a convolution by FP32 weights has none in the plan"));
+    TRY(constants.put(1, arguments, pack_split_rows(gemm.kernel.element, w->bytes())));
+  }
+  TRY(constants.upload_rest(arguments));
+  return std::make_unique<LoadedPointConvolution>(std::move(gemm), std::move(constants));
+}
+
 Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  TRY(check_contraction(spec));
-  Constants constants(spec.inputs.size());
-  if (spec.payload.find("gemm")) {
-    LoadedGemm gemm = TRY(LoadedGemm::load(TRY(spec.payload.get_record("gemm")), arguments));
-    const HostTensor* w = arguments.constants[1];
-    if (gemm.kernel.float_weights) {
-      TRY(require(w && w->dtype() == DType::kF32, "a convolution by FP32 weights has none in the plan"));
-      TRY(constants.put(1, arguments, pack_split_rows(gemm.kernel.element, w->bytes())));
-    }
-    TRY(constants.upload_rest(arguments));
-    return std::make_unique<LoadedPointConvolution>(std::move(gemm), std::move(constants));
-  }
+  if (spec.payload.find("gemm")) return load_point(arguments);
   FilterSpec filter = TRY(FilterSpec::parse(spec.payload));
   const int64_t groups = TRY(spec.payload.get_int("groups"));
   const ConvKernel kernel = TRY(ConvKernel::parse(TRY(spec.payload.get_record("conv"))));
   TRY(require(spec.inputs[0].rank == static_cast<int>(filter.kernel.size()) + 2, "a convolution's input has rank ",
               spec.inputs[0].rank, " for ", filter.kernel.size(), " spatial axes"));
-  TRY(require(!kernel.joined || (spec.inputs.size() > kFirstEpilogueInput + EpilogueArguments::kFixed &&
-                                 spec.inputs.back().present && !arguments.constants.back() &&
-                                 spec.inputs.back().format == Format::channels_last(spec.inputs[0].rank)),
+  TRY(require(!kernel.joined || (spec.inputs.back().present && !arguments.constants.back()),
               "a convolution that joins tensors has no second one: the plan is damaged, build it again"));
+  TRY(check_tensors(kernel, spec));
+  EpilogueInputs epilogue = TRY(EpilogueInputs::load(spec, kernel.joined ? 1 : 0));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce, pad;
   if (kernel.pad_channels) pad = TRY(module->function(kPadChannels));
   if (kernel.family == ConvFamily::kMma && kernel.splits > 1) reduce = TRY(module->function(kConvReduce));
+  Constants constants(spec.inputs.size());
+  Extents packed_extents;
   if (packs_filter(kernel)) {
     TRY(require(arguments.constants[1] != nullptr, "a convolution that packs w has none in the plan"));
     const HostTensor& w = *arguments.constants[1];
-    const FilterExtents extents = TRY(filter_of(w.extents(), filter, groups));
+    packed_extents = w.extents();
+    const FilterExtents extents = TRY(filter_of(packed_extents, filter, groups));
     TRY(check_packing(kernel, filter, extents, w.dtype()));
     const bool by_phases = filter.transposed && !kernel.shuffle;
     const Bytes packed = by_phases ? pack_phases(kernel, extents, phases_of(filter.bind({}, {})), w.bytes())
@@ -293,9 +318,9 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
     TRY(constants.put(1, arguments, packed));
   }
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedConvolution>(std::move(filter), groups, kernel,
-                                             Code{std::move(module), main, reduce, pad}, std::move(constants),
-                                             spec.inputs[0].format, spec.outputs[0].format);
+  return std::make_unique<LoadedConvolution>(spec, std::move(filter), groups, kernel,
+                                             Code{std::move(module), main, reduce, pad}, std::move(epilogue),
+                                             std::move(packed_extents), std::move(constants));
 }
 
 }  // namespace kiln::cuda

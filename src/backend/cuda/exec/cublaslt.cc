@@ -5,9 +5,10 @@
 #include <cstring>
 
 #include "backend/cuda/device/cuda_stream.h"
-#include "backend/cuda/exec/constants.h"
 #include "backend/cuda/exec/cublaslt_product.h"
-#include "tensor/view.h"
+#include "backend/cuda/exec/filter.h"
+#include "backend/cuda/exec/library_inputs.h"
+#include "device/product_shapes.h"
 
 namespace kiln::cuda {
 namespace {
@@ -66,12 +67,19 @@ class NoProduct final : public BoundStep {
 class LoadedLtProduct final : public LoadedStep {
  public:
   LoadedLtProduct(CublasLtOnDevice& lt, const LtStep& step, const LtTypes& types, std::optional<LtAlgo> algo,
-                  Constants constants)
-      : lt_(lt), step_(step), types_(types), algo_(algo), constants_(std::move(constants)) {}
+                  EpilogueInputs epilogue, Constants constants)
+      : lt_(lt),
+        step_(step),
+        types_(types),
+        algo_(algo),
+        epilogue_(std::move(epilogue)),
+        constants_(std::move(constants)) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    TRY(step_.point ? check_point(shapes) : check_product({step_.transpose_a, step_.transpose_b}, shapes));
     const LtProduct product = TRY(step_.product(types_, shapes.inputs, shapes.outputs[0]));
+    TRY(epilogue_.check(shapes, product.n));
     if (product.m == 0 || product.n == 0 || product.batches == 0) return std::make_unique<NoProduct>();
     LtDescriptors descriptors = TRY(LtDescriptors::make(lt_.library(), product));
     const LtChoice choice = TRY(choose(product, descriptors));
@@ -95,6 +103,7 @@ class LoadedLtProduct final : public LoadedStep {
   LtStep step_;
   LtTypes types_;
   std::optional<LtAlgo> algo_;
+  EpilogueInputs epilogue_;
   Constants constants_;
 };
 
@@ -102,29 +111,19 @@ class LoadedLtProduct final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_cublaslt(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  TRY(check_contraction(spec));
-  TRY(require(spec.inputs.size() == kFirstEpilogueInput + EpilogueArguments::kFixed, "a product by cuBLASLt has ",
-              spec.inputs.size(), " inputs"));
   CublasLtOnDevice& lt =
       TRY(in_context(arguments.device.companion<CublasLtOnDevice>(), [] { return "the plan needs cuBLASLt"; }));
+  EpilogueInputs epilogue = TRY(load_library_inputs(spec));
   const LtStep step = TRY(LtStep::parse(spec.payload));
   const Bytes bytes = TRY(spec.payload.get_bytes("algo"));
   TRY(require(bytes.size() == sizeof(LtAlgo), "an algorithm of cuBLASLt has ", bytes.size(), " bytes"));
   std::optional<LtAlgo> algo;
   if (TRY(spec.payload.get_int("version")) == lt.library().version) std::memcpy(&algo.emplace(), bytes.data(), 64);
-  const DType result = spec.outputs[0].dtype;
-  const StepTensor &bias = spec.inputs[2], &residual = spec.inputs[3];
   Constants constants(spec.inputs.size());
-  if (bias.present && bias.dtype != result) {
-    TRY(require(arguments.constants[2] != nullptr, "a product by cuBLASLt has a bias of ", bias.dtype, " for ",
-                result));
-    const HostTensor& given = *arguments.constants[2];
-    const HostTensor same = HostTensor::of(result, given.extents(), View(given).numbers());
-    TRY(constants.put(2, arguments, same.bytes()));
-  }
+  TRY(put_library_bias(arguments, constants));
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedLtProduct>(
-      lt, step, LtTypes{spec.inputs[0].dtype, result, bias.present, residual.present}, algo, std::move(constants));
+  const LtTypes types{spec.inputs[0].dtype, spec.outputs[0].dtype, spec.inputs[2].present, spec.inputs[3].present};
+  return std::make_unique<LoadedLtProduct>(lt, step, types, algo, std::move(epilogue), std::move(constants));
 }
 
 }  // namespace kiln::cuda

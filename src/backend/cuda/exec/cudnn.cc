@@ -7,10 +7,9 @@
 #include <optional>
 
 #include "backend/cuda/device/cuda_stream.h"
-#include "backend/cuda/exec/constants.h"
 #include "backend/cuda/exec/cudnn_on_device.h"
 #include "backend/cuda/exec/cudnn_step.h"
-#include "tensor/view.h"
+#include "backend/cuda/exec/library_inputs.h"
 
 namespace kiln::cuda {
 namespace {
@@ -81,20 +80,25 @@ class NoConvolution final : public BoundStep {
 class LoadedCudnn final : public LoadedStep {
  public:
   LoadedCudnn(CudnnOnDevice& cudnn, CudnnStep step, const CudnnTypes& types, std::optional<CudnnChoice> choice,
-              Constants constants)
+              EpilogueInputs epilogue, Extents packed_extents, Constants constants)
       : cudnn_(cudnn),
         step_(std::move(step)),
         types_(types),
         choice_(std::move(choice)),
+        epilogue_(std::move(epilogue)),
+        packed_extents_(std::move(packed_extents)),
         constants_(std::move(constants)) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    TRY(step_.filter.check(shapes.inputs[0], shapes.outputs[0]));
-    TRY(require(shapes.inputs[1].size() == shapes.inputs[0].size(), "a convolution of ", shapes.inputs[0], " by ",
-                shapes.inputs[1], ": the plan is damaged, build it again"));
-    if (volume(shapes.outputs[0]) == 0) return std::make_unique<NoConvolution>();
-    const CudnnConvolutionSpec spec = step_.spec(types_, shapes.inputs[0], shapes.inputs[1], shapes.outputs[0]);
+    const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
+    TRY(step_.filter.check(x, y));
+    TRY(require_extents(w, packed_extents_, "a convolution's weights"));
+    TRY(require(y[1] == w[0] && w[1] > 0 && x[1] % w[1] == 0, "a convolution of ", x, " by ", w, " to ", y,
+                ": the plan is damaged, build it again"));
+    TRY(epilogue_.check(shapes, y[1]));
+    if (volume(y) == 0) return std::make_unique<NoConvolution>();
+    const CudnnConvolutionSpec spec = step_.spec(types_, x, w, y);
     return std::make_unique<BoundCudnn>(cudnn_, constants_, TRY(plan_for(spec)), spec);
   }
 
@@ -120,6 +124,8 @@ class LoadedCudnn final : public LoadedStep {
   CudnnStep step_;
   CudnnTypes types_;
   std::optional<CudnnChoice> choice_;
+  EpilogueInputs epilogue_;
+  Extents packed_extents_;  ///< of w
   Constants constants_;
 };
 
@@ -142,33 +148,27 @@ Bytes channels_last(const HostTensor& w) {
 
 Result<std::unique_ptr<LoadedStep>> load_cudnn(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  TRY(check_contraction(spec));
-  TRY(require(spec.inputs.size() == kFirstEpilogueInput + EpilogueArguments::kFixed && arguments.constants[1],
-              "a convolution by cuDNN has ", spec.inputs.size(), " inputs, or no constant w"));
+  TRY(require(arguments.constants[1] != nullptr, "a convolution by cuDNN has no constant w"));
+  const HostTensor& w = *arguments.constants[1];
   CudnnOnDevice& cudnn =
       TRY(in_context(arguments.device.companion<CudnnOnDevice>(), [] { return "the plan needs cuDNN"; }));
+  EpilogueInputs epilogue = TRY(load_library_inputs(spec));
   CudnnStep step = TRY(CudnnStep::parse(spec.payload));
   TRY(require(spec.inputs[0].rank == static_cast<int>(step.filter.kernel.size()) + 2, "a convolution's input has rank ",
               spec.inputs[0].rank, " for ", step.filter.kernel.size(), " spatial axes"));
-  TRY(require(arguments.constants[1]->rank() == spec.inputs[0].rank, "a convolution's filter has rank ",
-              arguments.constants[1]->rank(), ", its input ", spec.inputs[0].rank));
+  TRY(require(!step.filter.transposed && w.rank() == spec.inputs[0].rank &&
+                  std::ranges::equal(std::span(w.extents()).subspan(2), step.filter.kernel),
+              "a convolution by ", w.extents(), " has a window of ", step.filter.kernel,
+              ": the plan is damaged, build it again"));
   std::optional<CudnnChoice> choice;
   if (TRY(spec.payload.get_int("version")) == cudnn.library().version) choice = TRY(CudnnChoice::parse(spec.payload));
-  const DType result = spec.outputs[0].dtype;
-  const StepTensor &bias = spec.inputs[2], &residual = spec.inputs[3];
   Constants constants(spec.inputs.size());
-  TRY(constants.put(1, arguments, channels_last(*arguments.constants[1])));
-  if (bias.present && bias.dtype != result) {
-    TRY(require(arguments.constants[2] != nullptr, "a convolution by cuDNN has a bias of ", bias.dtype, " for ",
-                result));
-    const HostTensor& given = *arguments.constants[2];
-    const HostTensor same = HostTensor::of(result, given.extents(), View(given).numbers());
-    TRY(constants.put(2, arguments, same.bytes()));
-  }
+  TRY(constants.put(1, arguments, channels_last(w)));
+  TRY(put_library_bias(arguments, constants));
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedCudnn>(cudnn, std::move(step),
-                                       CudnnTypes{spec.inputs[0].dtype, result, bias.present, residual.present},
-                                       std::move(choice), std::move(constants));
+  const CudnnTypes types{spec.inputs[0].dtype, spec.outputs[0].dtype, spec.inputs[2].present, spec.inputs[3].present};
+  return std::make_unique<LoadedCudnn>(cudnn, std::move(step), types, std::move(choice), std::move(epilogue),
+                                       w.extents(), std::move(constants));
 }
 
 }  // namespace kiln::cuda

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "device/step_tensors.h"
+
 namespace kiln::cuda {
 
 Result<FilterSpec> FilterSpec::parse(const Record& payload) {
@@ -74,6 +76,17 @@ ConvWindow FilterSpec::bind(std::span<const int64_t> in, std::span<const int64_t
     window.pad[at] = static_cast<int32_t>(pad);
   }
   return window;
+}
+
+Status check_point(const StepShapes& shapes) {
+  constexpr int64_t kMost = int64_t{1} << 30;
+  const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
+  TRY(require(
+      w.size() >= 2 && x.size() >= 2 && x[1] == w[1] && w[0] < kMost && w[1] < kMost && volume(w) == w[0] * w[1],
+      "a convolution of ", x, " by one tap, ", w, ", to ", y, ": the plan is damaged, build it again"));
+  Extents made = x;
+  made[1] = w[0];
+  return require_extents(y, made, "a convolution by one tap");
 }
 
 ConvStrides strides_of(const Format& format, std::span<const int64_t> extents) {

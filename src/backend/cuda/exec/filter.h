@@ -3,6 +3,7 @@
 
 #include "backend/cuda/kernels/conv/conv.h"
 #include "base/record.h"
+#include "device/executor.h"
 #include "tensor/extents.h"
 #include "tensor/format.h"
 
@@ -23,6 +24,9 @@ struct FilterSpec {
   /// `in` and `out` are logical extents [N, C, spatial...]; both empty, the window has what they do not decide.
   ConvWindow bind(std::span<const int64_t> in, std::span<const int64_t> out) const;
 };
+
+/// Whether the first two inputs and the output are those of a convolution by one tap.
+Status check_point(const StepShapes& shapes);
 
 /// ConvStrides of [n, channels, spatial...] by their place in a ConvWindow.
 ConvStrides strides_of(const Format& format, std::span<const int64_t> extents);

@@ -55,17 +55,24 @@ Status OperandMap::encode(const Driver& driver, const MapPlan& plan, const void*
 }
 
 Result<LoadedGemm> LoadedGemm::load(const Record& record, const LoadArguments& arguments) {
+  const StepSpec& spec = arguments.spec;
   const GemmKernel kernel = TRY(GemmKernel::parse(record));
+  const DType b = kernel.float_weights ? DType::kF32 : kernel.element;
+  TRY(require(
+      spec.inputs[0].dtype == kernel.element && spec.inputs[1].dtype == b && spec.outputs[0].dtype == kernel.result,
+      "the kernel '", kernel.name(), "' makes no ", spec.outputs[0].dtype, " of ", spec.inputs[0].dtype, " and ",
+      spec.inputs[1].dtype, ": the plan is damaged, build it again"));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce;
   if (!uses_maps(kernel) && kernel.family != GemmFamily::kRows && kernel.splits > 1)
     reduce = TRY(module->function(kGemmReduce));
-  return LoadedGemm{kernel, std::move(module), main, reduce};
+  return LoadedGemm{kernel, std::move(module), main, reduce, TRY(EpilogueInputs::load(spec))};
 }
 
 Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const Constants& constants,
-                                             const GemmArguments& arguments) {
+                                             const StepShapes& shapes, const GemmArguments& arguments) {
+  TRY(gemm.epilogue.check(shapes, arguments.n));
   GemmArguments set = arguments;
   const GemmLaunch plan = TRY(plan_gemm(gemm.kernel, set, gemm.main.device().properties().num_multiprocessors));
   TRY(gemm.main.check(plan.main));

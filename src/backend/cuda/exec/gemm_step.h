@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "backend/cuda/device/driver.h"
-#include "backend/cuda/exec/constants.h"
+#include "backend/cuda/exec/epilogue_inputs.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 
 namespace kiln::cuda {
@@ -27,12 +27,14 @@ struct LoadedGemm {
   std::shared_ptr<const Module> module;
   Function main;
   std::optional<Function> reduce;
+  EpilogueInputs epilogue;
 
+  /// Fails where the step's tensors are not of the kernel's types.
   static Result<LoadedGemm> load(const Record& kernel, const LoadArguments& arguments);
 };
 
-/// Inputs 0 and 1 are A and B. `gemm` and `constants` outlive it.
+/// Inputs 0 and 1 are A and B, whose extents `arguments` follow. `gemm` and `constants` outlive it.
 Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const Constants& constants,
-                                             const GemmArguments& arguments);
+                                             const StepShapes& shapes, const GemmArguments& arguments);
 
 }  // namespace kiln::cuda

@@ -5,6 +5,7 @@
 
 #include "backend/cuda/exec/gemm_step.h"
 #include "device/product_shapes.h"
+#include "device/step_tensors.h"
 
 namespace kiln::cuda {
 namespace {
@@ -96,16 +97,19 @@ Bytes packed(const Attributes& at, const HostTensor& b) {
 
 class LoadedMatrixMultiply final : public LoadedStep {
  public:
-  LoadedMatrixMultiply(const Attributes& at, LoadedGemm gemm, Constants constants)
-      : at_(at), gemm_(std::move(gemm)), constants_(std::move(constants)) {}
+  LoadedMatrixMultiply(const Attributes& at, LoadedGemm gemm, Extents packed_extents, Constants constants)
+      : at_(at), gemm_(std::move(gemm)), packed_extents_(std::move(packed_extents)), constants_(std::move(constants)) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    return bind_gemm(gemm_, constants_, TRY(arguments_of(at_, shapes)));
+    const GemmArguments arguments = TRY(arguments_of(at_, shapes));
+    if (at_.pack_b) TRY(require_extents(shapes.inputs[1], packed_extents_, "a product's weights"));
+    return bind_gemm(gemm_, constants_, shapes, arguments);
   }
 
  private:
   Attributes at_;
   LoadedGemm gemm_;
+  Extents packed_extents_;  ///< of b, where it is packed
   Constants constants_;
 };
 
@@ -113,7 +117,6 @@ class LoadedMatrixMultiply final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& arguments) {
   const Record& p = arguments.spec.payload;
-  TRY(check_contraction(arguments.spec));
   const Attributes at{{TRY(p.get_bool("transpose_a")), TRY(p.get_bool("transpose_b")), TRY(p.get_bool("vector_a")),
                        TRY(p.get_bool("vector_b"))},
                       TRY(p.get_bool("pack_b"))};
@@ -121,18 +124,19 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
   TRY(require(!gemm.kernel.float_weights,
               "a matrix product of FP32 weights and halves: the plan is damaged, build it again"));
   Constants constants(arguments.spec.inputs.size());
+  const HostTensor* b = arguments.constants[1];
   if (at.pack_b) {
-    const HostTensor* b = arguments.constants[1];
     TRY(require(b != nullptr, "a product that packs b has none in the plan"));
     const int rank = at.vector_b ? 1 : 2;
     TRY(require(b->rank() >= rank &&
                     volume(std::span(b->extents()).first(static_cast<size_t>(b->rank() - rank))) == 1 &&
                     b->dtype() == gemm.kernel.element,
                 "a product packs b of ", b->dtype(), b->extents(), ": the plan is damaged, build it again"));
-    TRY(constants.put(1, arguments, packed(at, *arguments.constants[1])));
+    TRY(constants.put(1, arguments, packed(at, *b)));
   }
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedMatrixMultiply>(at, std::move(gemm), std::move(constants));
+  return std::make_unique<LoadedMatrixMultiply>(at, std::move(gemm), at.pack_b ? b->extents() : Extents(),
+                                                std::move(constants));
 }
 
 }  // namespace kiln::cuda

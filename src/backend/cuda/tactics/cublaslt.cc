@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend/cuda/exec/cublaslt_product.h"
+#include "backend/cuda/exec/epilogue_inputs.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/filter_convolution.h"
@@ -88,6 +89,7 @@ class CublasLtTactic : public Tactic {
     CublasLtOnDevice& lt = TRY(device_of(cx).companion<CublasLtOnDevice>());
     StepDraft draft = cuda_step("cublaslt");
     draft.payload = variant.params;
+    draft.payload.set("epilogue", EpilogueInputs::record(TRY(epilogue_of(cx, region))));
     draft.libraries.set("cuBLASLt", version_text(lt.library()));
     if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
     return draft;

@@ -5,6 +5,7 @@
 #include "backend/cuda/exec/cublaslt_product.h"
 #include "backend/cuda/exec/cudnn_on_device.h"
 #include "backend/cuda/exec/cudnn_step.h"
+#include "backend/cuda/exec/epilogue_inputs.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/filter_convolution.h"
@@ -118,6 +119,7 @@ class CudnnTactic final : public Tactic {
     cudnn.expect(layer_of(cx, region, *library_epilogue(cx, region)).spec, TRY(CudnnChoice::parse(variant.params)));
     StepDraft draft = cuda_step("cudnn");
     draft.payload = variant.params;
+    draft.payload.set("epilogue", EpilogueInputs::record(TRY(epilogue_of(cx, region))));
     draft.libraries.set("cuDNN", version_text(cudnn.library()));
     return draft;
   }

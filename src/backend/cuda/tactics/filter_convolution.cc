@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cuda/exec/epilogue_inputs.h"
 #include "backend/cuda/kernels/conv/phases.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 #include "backend/cuda/tactics/backend.h"
@@ -105,6 +106,7 @@ Result<StepDraft> compile_filter(const TacticContext& cx, const Region& region, 
   draft.payload.set("groups", groups);
   if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
   const Epilogue epilogue = TRY(epilogue_of(cx, region));
+  draft.payload.set("epilogue", EpilogueInputs::record(epilogue));
   Compiler& compiler = device_of(cx).compiler();
   if (variant.params.find("gemm")) {
     const Record& record = TRY(variant.params.get_record("gemm"));

@@ -1,5 +1,6 @@
 #include "backend/cuda/tactics/matrix_multiply.h"
 
+#include "backend/cuda/exec/epilogue_inputs.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 #include "backend/cuda/tactics/attention.h"
 #include "backend/cuda/tactics/backend.h"
@@ -119,7 +120,9 @@ class MatrixMultiplyTactic final : public Tactic {
     draft.payload.set("vector_a", op.a == ops::MatrixOp::kVector).set("vector_b", op.b == ops::MatrixOp::kVector);
     draft.payload.set("pack_b", packs_b(cx, region)).set("gemm", variant.params);
     if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
-    draft.binary = TRY(device_of(cx).compiler().compile(source_of(kernel, TRY(epilogue_of(cx, region)))));
+    const Epilogue epilogue = TRY(epilogue_of(cx, region));
+    draft.payload.set("epilogue", EpilogueInputs::record(epilogue));
+    draft.binary = TRY(device_of(cx).compiler().compile(source_of(kernel, epilogue)));
     return draft;
   }
 

@@ -36,6 +36,14 @@ struct EpilogueText {
 
 }  // namespace
 
+std::vector<EpilogueRead> reads_of(const Epilogue& epilogue) {
+  std::vector<EpilogueRead> reads{{epilogue.bias, HookOperand::kChannel}, {epilogue.residual, HookOperand::kWhole}};
+  if (!epilogue.hook) return reads;
+  for (size_t i = 0; i < epilogue.hook->operands.size(); ++i)
+    reads.push_back({epilogue.hook->program.inputs[i + 1], epilogue.hook->operands[i]});
+  return reads;
+}
+
 Status validate(const Epilogue& epilogue) {
   if (!epilogue.hook) return {};
   const HookSpec& hook = *epilogue.hook;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "ops/nest_program.h"
@@ -26,6 +27,14 @@ struct EpilogueArguments {
   static constexpr size_t kFixed = 2;  ///< before the hook's operands
   const void* operand[kMost] = {};
 };
+
+/// A tensor that an epilogue reads; without a type there is none.
+struct EpilogueRead {
+  std::optional<DType> type;
+  HookOperand reach;
+};
+/// In the order of EpilogueArguments.
+std::vector<EpilogueRead> reads_of(const Epilogue& epilogue);
 
 /// Whether kernels can have it: operands are floats and not too many.
 Status validate(const Epilogue& epilogue);

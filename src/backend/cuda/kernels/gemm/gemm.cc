@@ -135,7 +135,40 @@ Bytes pack_split_rows(DType half, std::span<const std::byte> elements) {
   return packed;
 }
 
+namespace {
+
+/// The lines of an operand that its kernel reads along: so many of so many elements, `pitch` apart, which themselves
+/// are `apart` from each other.
+struct Lines {
+  int64_t count, length, pitch, apart;
+
+  /// Whether pieces of `bytes` are aligned, and wholly inside or outside of a line, or within its padding.
+  bool are_in_pieces(int64_t bytes, int64_t element_bytes) const {
+    const int64_t whole = bytes / element_bytes;
+    return whole > 0 && bytes % element_bytes == 0 && (length <= 1 || apart == 1) &&
+           (count <= 1 || pitch % whole == 0) && (length % whole == 0 || pitch >= ceil_div(length, whole) * whole);
+  }
+};
+
+/// What kernels take for granted of a product's extents and strides: those of a plan are input.
+Status check_layout(const GemmKernel& kernel, const GemmArguments& g) {
+  bool fits = g.n % kernel.vec == 0 || (kernel.family == GemmFamily::kSimt && kernel.splits == 1);
+  if (kernel.family == GemmFamily::kMma) {
+    const int64_t size = bytes_of(kernel.element);
+    const Lines a = kernel.a_k_major ? Lines{g.m, g.k, g.a_row, g.a_k} : Lines{g.k, g.m, g.a_k, g.a_row};
+    const Lines b = kernel.b_k_major ? Lines{g.n, g.k, g.b_column, g.b_k} : Lines{g.k, g.n, g.b_k, g.b_column};
+    fits = fits && a.are_in_pieces(kernel.a_piece, size) && b.are_in_pieces(kernel.b_piece, size);
+    for (int i = 0; fits && i < g.batches.axes; ++i)
+      fits = g.batches.axis[i].a * size % kernel.a_piece == 0 && g.batches.axis[i].b * size % kernel.b_piece == 0;
+  }
+  return require(fits, "a product of ", g.m, " x ", g.n, " x ", g.k, " is not laid out as the kernel '", kernel.name(),
+                 "' reads it: the plan is damaged, build it again");
+}
+
+}  // namespace
+
 Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors) {
+  TRY(check_layout(kernel, arguments));
   if (uses_maps(kernel)) return plan_hopper(kernel, arguments, multiprocessors);
   if (kernel.family == GemmFamily::kRows) return plan_rows(kernel, arguments);
   const int64_t m = arguments.m, n = arguments.n, batches = arguments.batches.count();

@@ -85,7 +85,8 @@ TEST(Gemm, PlansCoverTheResult) {
   kernel.tile = {128, 64, 64, 4, 2, 0, 0, 4};
   kernel.splits = 4;
   GemmArguments arguments;
-  arguments.m = 300, arguments.n = 200, arguments.k = 100;
+  arguments.m = 300, arguments.n = 200, arguments.k = 104;
+  arguments.a_row = arguments.b_column = 104, arguments.b_k = 1;
   arguments.batches.axes = 1;
   arguments.batches.axis[0].extent = 5;
   const GemmLaunch plan = *plan_gemm(kernel, arguments, 132);
@@ -93,6 +94,27 @@ TEST(Gemm, PlansCoverTheResult) {
   EXPECT_EQ(plan.main.grid[0], 3u * 4 * 5 * 2);
   EXPECT_EQ(plan.reduce_vectors, 300 * 200 * 5 / 8);
   EXPECT_EQ(plan.workspace_bytes, 300 * 200 * 5 * 2 * 4);
+}
+TEST(Gemm, RefusesWhatItsPiecesDoNotTake) {
+  GemmKernel kernel = gemm_candidates(kHalf, 512, 512, 512, 1, {}).front().kernel;
+  kernel.tile = {128, 64, 64, 4, 2, 0, 0, 4};
+  GemmArguments whole;
+  whole.m = whole.n = whole.k = whole.a_row = whole.b_column = 64;
+  whole.b_k = 1;
+  whole.batches.axes = 1;
+  whole.batches.axis[0] = {3, 0, 4096, 4096, 4096};
+  ASSERT_TRUE(plan_gemm(kernel, whole, 132));
+  const auto takes = [&](const auto& change) {
+    GemmArguments arguments = whole;
+    change(arguments);
+    return plan_gemm(kernel, arguments, 132).has_value();
+  };
+  EXPECT_TRUE(takes([](GemmArguments& g) { g.k = 63; }));  // padded
+  EXPECT_FALSE(takes([](GemmArguments& g) { g.k = 65; }));
+  EXPECT_FALSE(takes([](GemmArguments& g) { g.a_row = 63; }));
+  EXPECT_FALSE(takes([](GemmArguments& g) { g.n = 63; }));
+  EXPECT_FALSE(takes([](GemmArguments& g) { g.b_k = 2; }));
+  EXPECT_FALSE(takes([](GemmArguments& g) { g.batches.axis[0].b = 4095; }));
 }
 TEST(Gemm, HopperKernelsNeedAlignedRowsAndOneBatchAxis) {
   const auto has_maps = [](const GemmTraits& traits) {

@@ -1,0 +1,34 @@
+#include "backend/cuda/exec/library_inputs.h"
+
+#include "tensor/view.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr size_t kBias = 2, kResidual = 3;
+
+}  // namespace
+
+Result<EpilogueInputs> load_library_inputs(const StepSpec& spec) {
+  TRY(require(spec.inputs.size() == kFirstEpilogueInput + EpilogueArguments::kFixed, "a step of a library has ",
+              spec.inputs.size(), " inputs: the plan is damaged, build it again"));
+  const DType x = spec.inputs[0].dtype, w = spec.inputs[1].dtype, y = spec.outputs[0].dtype;
+  const auto is_known = [](DType type) { return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16; };
+  TRY(require(x == w && is_known(x) && is_known(y), "a library makes no ", y, " of ", x, " and ", w,
+              ": the plan is damaged, build it again"));
+  if (spec.inputs[kResidual].present) TRY(require_alike(spec.inputs[kResidual], spec.outputs[0], "a residual"));
+  return EpilogueInputs::load(spec);
+}
+
+Status put_library_bias(const LoadArguments& arguments, Constants& constants) {
+  const StepTensor& bias = arguments.spec.inputs[kBias];
+  const DType result = arguments.spec.outputs[0].dtype;
+  if (!bias.present || bias.dtype == result) return {};
+  const HostTensor* given = arguments.constants[kBias];
+  TRY(require(given != nullptr, "a library has a bias of ", bias.dtype, " for ", result,
+              ", which is no constant: the plan is damaged, build it again"));
+  const HostTensor same = HostTensor::of(result, given->extents(), View(*given).numbers());
+  return constants.put(kBias, arguments, same.bytes());
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,13 @@
+/// What steps of NVIDIA's libraries read: two operands of one type, bias or absent, residual or absent.
+#pragma once
+
+#include "backend/cuda/exec/epilogue_inputs.h"
+
+namespace kiln::cuda {
+
+/// Fails where the step's tensors are not what the libraries are asked for.
+Result<EpilogueInputs> load_library_inputs(const StepSpec& spec);
+/// Libraries take a bias of the result's type: a constant of another becomes one.
+Status put_library_bias(const LoadArguments& arguments, Constants& constants);
+
+}  // namespace kiln::cuda
