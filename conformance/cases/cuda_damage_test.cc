@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <new>
+#include <set>
 
 #include "backend/cuda/device/nvrtc.h"
 #include "built_case.h"
@@ -40,32 +41,48 @@ Result<Reached> use(cuda::CudaDevice& device, Stream& stream, const Sample& s) {
   return Reached::kBound;
 }
 
-TEST(CudaDamage, StepsGiveErrors) {
-  if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
-  FakeGpu gpu(9, 0);
+/// Every case's steps, with TF32 and without.
+class CudaDamage : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+    for (const bool tf32 : {false, true}) {
+      const BuildRequest request{.numerics = {.tf32 = tf32}, .optimization_level = 0};
+      for (const Case& c : all_cases()) {
+        const auto built = build_case(c);
+        ASSERT_TRUE(built) << built.error().message;
+        if (tf32 && c.op.name() != "MatrixMultiply" && c.op.name() != "Convolution" && c.op.name() != "Deconvolution")
+          continue;
+        const Status added = add_samples(built->graph, *gpu.backend, request, plans, samples);
+        ASSERT_TRUE(added) << c.name << ": " << added.error().message;
+      }
+      const auto attention = attention_network(DType::kF16);
+      ASSERT_TRUE(attention) << attention.error().message;
+      ASSERT_TRUE(add_samples(*attention, *gpu.backend, request, plans, samples));
+    }
+    auto made = gpu.device->create_stream();
+    ASSERT_TRUE(made);
+    stream = std::move(*made);
+  }
+  Result<Reached> use(const Sample& sample) { return kiln::use(*gpu.device, *stream, sample); }
+  void expect_refused(const Sample& sample, std::string_view what) {
+    const auto reached = use(sample);
+    EXPECT_TRUE(reached && *reached != Reached::kBound)
+        << sample.spec.kernel << ": " << what << "; " << str(sample.spec.payload);
+  }
+
+  FakeGpu gpu{9, 0};
   std::vector<std::shared_ptr<plan::Plan>> plans;
   std::vector<Sample> samples;
-  for (const bool tf32 : {false, true}) {
-    const BuildRequest request{.numerics = {.tf32 = tf32}, .optimization_level = 0};
-    for (const Case& c : all_cases()) {
-      const auto built = build_case(c);
-      ASSERT_TRUE(built) << built.error().message;
-      if (tf32 && c.op.name() != "MatrixMultiply" && c.op.name() != "Convolution" && c.op.name() != "Deconvolution")
-        continue;
-      const Status added = add_samples(built->graph, *gpu.backend, request, plans, samples);
-      ASSERT_TRUE(added) << c.name << ": " << added.error().message;
-    }
-    const auto attention = attention_network(DType::kF16);
-    ASSERT_TRUE(attention) << attention.error().message;
-    ASSERT_TRUE(add_samples(*attention, *gpu.backend, request, plans, samples));
-  }
-  const auto stream = gpu.device->create_stream();
-  ASSERT_TRUE(stream);
+  std::unique_ptr<Stream> stream;
+};
+
+TEST_F(CudaDamage, StepsGiveErrors) {
   const char* wanted = std::getenv("KILN_DAMAGE");
   const int times = wanted ? std::atoi(wanted) : 40;
   std::map<std::string, std::array<int, 3>> reached;
   for (size_t i = 0; i < samples.size(); ++i) {
-    const auto whole = use(*gpu.device, **stream, samples[i]);
+    const auto whole = use(samples[i]);
     ASSERT_TRUE(whole) << samples[i].spec.kernel << ": " << whole.error().message;
     ASSERT_EQ(*whole, Reached::kBound) << samples[i].spec.kernel;
     Damage damage(static_cast<uint32_t>(i), samples, false);
@@ -73,7 +90,7 @@ TEST(CudaDamage, StepsGiveErrors) {
       Sample damaged = samples[i];
       for (int changes = 1 + n % 3; changes-- > 0 && !damaged.spec.outputs.empty();) damage.change(damaged);
       try {
-        const auto ran = use(*gpu.device, **stream, damaged);
+        const auto ran = use(damaged);
         EXPECT_TRUE(ran) << damaged.spec.kernel << ", damage " << n << " of step " << i << ": " << ran.error().message;
         if (ran) ++reached[damaged.spec.kernel][static_cast<size_t>(*ran)];
       } catch (const std::bad_alloc&) {  // as good as an error: the API says so
@@ -88,6 +105,26 @@ TEST(CudaDamage, StepsGiveErrors) {
               << " run\n";
     EXPECT_GT(counts[0] + counts[1], counts[2] / 20) << kernel;
   }
+}
+
+/// What a kernel writes, which the stand-in's do not, fits the memory that the plan gives its result.
+TEST_F(CudaDamage, ResultsAreWhatInputsMake) {
+  // Of these, results may have other extents with the same inputs.
+  const std::set<std::string_view> free = {"convolution", "pooling", "resize", "slice", "expand", "fill"};
+  std::set<std::string_view> seen;
+  for (const Sample& sample : samples) {
+    if (sample.spec.kernel == "values") continue;  // of any type
+    seen.insert(sample.spec.kernel);
+    Sample other = sample;
+    other.spec.outputs[0].dtype = sample.spec.outputs[0].dtype == DType::kI8 ? DType::kI64 : DType::kI8;
+    expect_refused(other, "a result of another type");
+    const auto largest = std::ranges::max_element(other.outputs[0]);
+    if (free.contains(sample.spec.kernel) || largest == other.outputs[0].end() || *largest < 2) continue;
+    other = sample;
+    *std::ranges::max_element(other.outputs[0]) -= 1;
+    expect_refused(other, str("a result of ", other.outputs[0], " instead of ", sample.outputs[0]));
+  }
+  EXPECT_GE(seen.size(), 15u);
 }
 
 /// relu(conv(x, w) + bias + residual), gelu(a b + bias) * scale, and c d, of which nothing but c and d is read.
@@ -118,7 +155,7 @@ Result<ir::Graph> contractions() {
 
 /// What a contraction reads beside its operands is of the extents and types that its code takes for granted, and its
 /// operands are in the pieces that it copies.
-TEST(CudaDamage, ContractionsCheckWhatTheyRead) {
+TEST(CudaEpilogues, AreReadAsThePlanSays) {
   if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
   FakeGpu gpu(9, 0);
   std::vector<std::shared_ptr<plan::Plan>> plans;

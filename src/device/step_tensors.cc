@@ -25,6 +25,15 @@ Status require_alike(const StepTensor& tensor, const StepTensor& like, std::stri
                  tensor.format, "; the step's other tensors imply ", like.dtype, " in format ", like.format, kDamaged);
 }
 
+Status require_one_type(const StepSpec& spec) {
+  const DType type = spec.outputs[0].dtype;
+  for (const auto* tensors : {&spec.inputs, &spec.outputs})
+    for (const StepTensor& tensor : *tensors)
+      TRY(require(!tensor.present || tensor.dtype == type, "a step's tensors are ", tensor.dtype, " and ", type,
+                  "; its kernel takes one type", kDamaged));
+  return {};
+}
+
 Status require_count(const Extents& extents, int64_t count, std::string_view what) {
   return require(volume(extents) == count, what, " is ", extents, "; ", count, " elements are needed", kDamaged);
 }

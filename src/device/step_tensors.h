@@ -20,6 +20,9 @@ struct StepTensors {
 /// Fails unless `tensor` has the type and the format of `like`.
 Status require_alike(const StepTensor& tensor, const StepTensor& like, std::string_view what);
 
+/// Fails unless all of the step's tensors that are there, inputs and outputs, are of one type.
+Status require_one_type(const StepSpec& spec);
+
 /// Fails unless a tensor of these extents has `count` elements.
 Status require_count(const Extents& extents, int64_t count, std::string_view what);
 

@@ -35,6 +35,7 @@ class LoadedFill final : public LoadedStep {
  public:
   LoadedFill(Op op, const StepSpec& spec, StepInputs inputs, StepCode code, const Function& function)
       : op_(std::move(op)),
+        has_alpha_(spec.inputs[0].present),
         has_beta_(spec.inputs[1].present),
         inputs_(std::move(inputs)),
         code_(std::move(code)),
@@ -42,6 +43,7 @@ class LoadedFill final : public LoadedStep {
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const auto& fill = *op_.as<ops::Fill>();
     const Extents& y = shapes.outputs[0];
+    if (has_alpha_) TRY(require_count(shapes.inputs[0], 1, "where a fill begins"));
     const int64_t steps = has_beta_ ? volume(shapes.inputs[1]) : 1;
     TRY(require(steps == 1 || shapes.inputs[1] == Extents{static_cast<int64_t>(y.size())}, "a fill of ", y,
                 " has steps ", shapes.inputs[1]));
@@ -60,7 +62,7 @@ class LoadedFill final : public LoadedStep {
 
  private:
   Op op_;
-  bool has_beta_;
+  bool has_alpha_, has_beta_;
   StepInputs inputs_;
   StepCode code_;
   Function function_;
@@ -70,8 +72,10 @@ class LoadedFill final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_fill(const LoadArguments& arguments) {
   Op op = TRY(op_from_record(arguments.spec.payload));
-  TRY(require(op.as<ops::Fill>() && arguments.spec.inputs.size() == 2 && arguments.spec.outputs.size() == 1,
-              "a fill step runs ", op.name(), " on ", arguments.spec.inputs.size(), " inputs"));
+  const auto* fill = op.as<ops::Fill>();
+  TRY(require(fill && fill->to == arguments.spec.outputs[0].dtype, "a fill step of ", arguments.spec.outputs[0].dtype,
+              " runs ", op.name(), ": the plan is damaged, build it again"));
+  TRY(require_one_type(arguments.spec));
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function("fill"));
   return std::make_unique<LoadedFill>(std::move(op), arguments.spec, TRY(StepInputs::upload(arguments)),

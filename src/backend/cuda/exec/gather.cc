@@ -87,7 +87,7 @@ class LoadedGather final : public LoadedStep {
 Result<std::unique_ptr<LoadedStep>> load_gather(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
   Op op = TRY(op_from_record(spec.payload));
-  TRY(require(op.as<ops::Gather>() && spec.inputs.size() == 2, "a gather step runs ", op.name()));
+  TRY(require(op.as<ops::Gather>(), "a gather step runs ", op.name()));
   const int bytes = TRY(element_bytes(spec.inputs[0].dtype));
   StepCode code = TRY(StepCode::load(arguments));
   return std::make_unique<LoadedGather>(std::move(op), arguments, bytes, TRY(StepInputs::upload(arguments)),

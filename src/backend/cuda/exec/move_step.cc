@@ -44,10 +44,7 @@ class LoadedMove final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> make_move_loader(const LoadArguments& arguments, int element_bytes,
                                                      std::unique_ptr<MovePlanner> planner) {
-  const StepTensor& to = arguments.spec.outputs[0];
-  for (const StepTensor& from : arguments.spec.inputs)
-    TRY(require(from.dtype == to.dtype || !from.present, "a copy from ", from.dtype, " to ", to.dtype,
-                ": the plan is damaged, build it again"));
+  TRY(require_one_type(arguments.spec));
   StepCode code = TRY(StepCode::load(arguments));
   return std::make_unique<LoadedMove>(arguments, element_bytes, std::move(planner), TRY(StepInputs::upload(arguments)),
                                       std::move(code));

@@ -14,6 +14,7 @@ struct Attributes {
   int64_t groups = 1;
   float epsilon = 0;
   StepTensor x;
+  bool has[3] = {};  ///< by input
   std::optional<RowTile> tile;
   int vec = 1;
 };
@@ -70,6 +71,9 @@ class LoadedNormalization final : public LoadedStep {
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const Extents& x = shapes.inputs[0];
     TRY(require_extents(shapes.outputs[0], x, "a normalisation's output"));
+    const int64_t coefficients = a_.rows ? volume(std::span(x).last(a_.axes)) : x[1];
+    for (const size_t i : {1, 2})
+      if (a_.has[i]) TRY(require_count(shapes.inputs[i], coefficients, "a coefficient of a normalisation"));
     NormalizationShape shape;
     shape.rows = a_.rows;
     shape.channels_last = !a_.x.format.is_linear();
@@ -118,8 +122,10 @@ class LoadedNormalization final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_normalization(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
+  TRY(require_one_type(spec));
   Attributes a;
   a.x = spec.inputs[0];
+  for (size_t i = 0; i < 3; ++i) a.has[i] = spec.inputs[i].present;
   TRY(element_bytes(a.x.dtype));
   a.rows = TRY(spec.payload.get_bool("rows"));
   const int64_t axes = TRY(spec.payload.get_int("axes"));

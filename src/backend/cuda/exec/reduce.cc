@@ -61,6 +61,7 @@ class LoadedReduce final : public LoadedStep {
     const LaneExtents e = lane_extents(in_memory_order(a_.x.format, shapes.inputs[0]), a_.first, a_.last);
     TRY(require(a_.columns || e.inner == 1, "a reduction of rows meets ", e.inner, " columns"));
     const ReduceShape shape{e.outer, e.length, e.inner};
+    TRY(require_count(shapes.outputs[0], e.outer * e.inner, "a reduction's result"));
     const int element = bits_of(a_.x.dtype) / 8;
     int64_t align = int64_t{a_.vec} * element;
     Way vectors;
@@ -99,6 +100,7 @@ class LoadedReduce final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_reduce(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
+  TRY(require_one_type(spec));
   Attributes a;
   a.x = spec.inputs[0];
   TRY(element_bytes(a.x.dtype));

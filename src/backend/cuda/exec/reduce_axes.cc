@@ -31,6 +31,9 @@ class LoadedReduceAxes final : public LoadedStep {
         code_(std::move(code)),
         function_(function) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    int64_t results = 1;
+    for (size_t axis = 0; axis < reduced_.size(); ++axis) results *= reduced_[axis] ? 1 : shapes.inputs[0][axis];
+    TRY(require_count(shapes.outputs[0], results, "a reduction's result"));
     const AxesLaunch launch = TRY(reduce_axes_launch(shapes.inputs[0], reduced_, average_));
     TRY(function_.check(launch.shape));
     return std::make_unique<BoundReduceAxes>(inputs_, function_, launch);
@@ -48,6 +51,7 @@ class LoadedReduceAxes final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_reduce_axes(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
+  TRY(require_one_type(spec));
   const int rank = spec.inputs[0].rank;
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (const int64_t axis : TRY(spec.payload.get_ints("axes")))

@@ -80,10 +80,15 @@ class BoundSliceStep final : public BoundStep {
 
 class LoadedSlice final : public LoadedStep {
  public:
-  LoadedSlice(SliceMode mode, const StepTensor& x, StepInputs inputs, StepCode code)
-      : mode_(mode), x_(x), inputs_(std::move(inputs)), code_(std::move(code)) {}
+  LoadedSlice(SliceMode mode, const StepSpec& spec, StepInputs inputs, StepCode code)
+      : mode_(mode),
+        x_(spec.inputs[0]),
+        has_fill_(spec.inputs.size() > 1 && spec.inputs[1].present),
+        inputs_(std::move(inputs)),
+        code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const auto [starts, strides] = TRY(range_of(shapes));
+    if (has_fill_) TRY(require_count(shapes.inputs[1], 1, "what a slice fills with"));
     const auto ordered = [&](const Extents& extents) { return in_memory_order(x_.format, extents); };
     const Extents from = ordered(shapes.inputs[0]), to = ordered(shapes.outputs[0]);
     const Extents first = ordered(starts), steps = ordered(strides);
@@ -99,6 +104,7 @@ class LoadedSlice final : public LoadedStep {
  private:
   SliceMode mode_;
   StepTensor x_;
+  bool has_fill_;
   StepInputs inputs_;
   StepCode code_;
 };
@@ -107,13 +113,14 @@ class LoadedSlice final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_slice(const LoadArguments& arguments) {
   const StepTensor& x = arguments.spec.inputs[0];
+  TRY(require_one_type(arguments.spec));
   const int64_t mode = TRY(arguments.spec.payload.get_int("mode"));
   TRY(require(mode >= 0 && mode <= static_cast<int64_t>(SliceMode::kReflect), "no slice mode has the number ", mode));
   const int bytes = TRY(element_bytes(x.dtype));
   if (static_cast<SliceMode>(mode) == SliceMode::kStrictBounds)
     return make_move_loader(arguments, bytes, std::make_unique<Planner>(x.format));
   StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedSlice>(static_cast<SliceMode>(mode), x, TRY(StepInputs::upload(arguments)),
+  return std::make_unique<LoadedSlice>(static_cast<SliceMode>(mode), arguments.spec, TRY(StepInputs::upload(arguments)),
                                        std::move(code));
 }
 

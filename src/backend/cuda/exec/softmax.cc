@@ -83,6 +83,7 @@ class LoadedSoftmax final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_softmax(const LoadArguments& arguments) {
   const StepTensor& x = arguments.spec.inputs[0];
+  TRY(require_alike(arguments.spec.outputs[0], x, "softmax's output"));
   const Record& payload = arguments.spec.payload;
   const int axis = TRY(normalize_axis(TRY(payload.get_int("axis")), x.rank));
   TRY(element_bytes(x.dtype));
