@@ -1,5 +1,6 @@
 #include "tactics/timing_cache.h"
 
+#include <cmath>
 #include <cstring>
 
 namespace kiln {
@@ -63,6 +64,9 @@ Result<std::unique_ptr<TimingCache>> TimingCache::parse(std::span<const std::byt
   for (uint64_t i = 0; i < header.entries; ++i) {
     Entry entry;
     std::memcpy(&entry, body.data() + header.device_bytes + i * sizeof entry, sizeof entry);
+    // A time that is no number has no order, which sorting and searching rely on.
+    if (!std::isfinite(entry.time_us) || entry.time_us < 0)
+      return error(Code::kCorrupt, "timing cache: entry ", i, " is a time of ", entry.time_us, " us");
     cache->times_us_[{entry.low, entry.high}] = entry.time_us;
   }
   return cache;

@@ -24,7 +24,7 @@ class TimingCache {
                                                     const std::string& device_identity);
 
   std::optional<double> find(const Hash128& key) const;
-  void insert(const Hash128& key, double time_us);
+  void insert(const Hash128& key, double time_us);  ///< finite, not negative
   /// Adds the entries of `other`; where both have a key, `other`'s time wins only if it is smaller.
   Status merge(const TimingCache& other, bool ignore_device_mismatch);
   std::vector<std::byte> serialize() const;  ///< equal caches give equal bytes
