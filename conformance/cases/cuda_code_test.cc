@@ -14,6 +14,7 @@
 #include "ops/concatenation.h"
 #include "ops/convolution.h"
 #include "ops/element_wise.h"
+#include "ops/matrix_multiply.h"
 #include "ops/normalization.h"
 #include "ops/reduce.h"
 #include "ops/softmax.h"
@@ -78,6 +79,11 @@ Result<ir::Graph> dynamic_network() {
   for (const int64_t axis : {1, 2})
     graph.mark_output(TRY(graph.add_one(ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {axis}}, {both})),
                       str("mean", axis));
+  const std::vector<double> numbers(96 * 48, 0.5);
+  const ir::ValueId w = graph.add_constant(HostTensor::of(DType::kF16, {1, 96, 48}, numbers), "w");
+  graph.mark_output(TRY(graph.add_one(ops::MatrixMultiply{}, {both, w})), "product");
+  graph.mark_output(TRY(graph.add_one(ops::MatrixMultiply{ops::MatrixOp::kTranspose, ops::MatrixOp::kNone}, {x, x})),
+                    "squares");
   return graph;
 }
 
@@ -114,6 +120,7 @@ TEST_P(CudaCode, ConvolutionsOfEveryPrecision) {
   }
 }
 
+/// In the memory that the engine asks a program for.
 TEST_P(CudaCode, BindsEveryShapeOfAProfile) {
   if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
   FakeGpu gpu(GetParam().major, GetParam().minor);
@@ -128,10 +135,13 @@ TEST_P(CudaCode, BindsEveryShapeOfAProfile) {
   const std::shared_ptr<const plan::Plan> borrowed(&*built, [](const plan::Plan*) {});
   const auto engine = runtime::Engine::load(borrowed, *gpu.device, log);
   ASSERT_TRUE(engine) << engine.error().message;
+  const auto memory = gpu.device->allocate((*engine)->memory_bytes(0));
+  ASSERT_TRUE(memory) << memory.error().message;
   for (const int64_t batch : {1, 2, 3, 4, 7, 16})
     for (const int64_t length : {1, 2, 7, 64, 127, 128, 197, 512}) {
-      const auto context = runtime::Context::create(*engine, runtime::Context::Memory::kOwn);
+      const auto context = runtime::Context::create(*engine, runtime::Context::Memory::kGiven);
       ASSERT_TRUE(context) << context.error().message;
+      ASSERT_TRUE((*context)->set_memory(memory->data(), memory->size_bytes()));
       ASSERT_TRUE((*context)->set_input_extents(0, Extents{batch, length, 96}));
       const Status bound = (*context)->bind();
       EXPECT_TRUE(bound) << batch << " x " << length << ": " << bound.error().message;
