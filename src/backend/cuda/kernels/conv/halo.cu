@@ -3,9 +3,10 @@
 // tap's pixels are the tile moved: rows of 8 pixels of 128 bytes, swizzled by their address, wherever they begin. Sums
 // are out channels by pixels, 8 wide and BN / 8 high. One warp feeds; two groups of four warps take tiles by turns, so
 // that one multiplies while the other writes.
-// Defines: BM (64 or 128 out channels) BN STAGES, KERNEL_H KERNEL_W (compiled in), JOINED as in im2col.cu, VEC, those
-// of conv/arguments.cuh. The prelude has wgmma().
+// Defines: BM (64 or 128 out channels) BN STAGES, KERNEL_H KERNEL_W (compiled in), VEC, those of
+// conv/joined.cuh. The prelude has wgmma().
 #include "conv/columns.cuh"
+#include "conv/joined.cuh"
 
 namespace kiln {
 
@@ -76,8 +77,8 @@ __device__ __forceinline__ void hand_back(const Shared& shared, int stage) {
 }
 
 /// One thread's work: the weights once, then tile after tile.
-__device__ __forceinline__ void feed(const TensorMap* map_x, const TensorMap* map_behind, const TensorMap* map_w,
-                                     const ConvArguments& args, const Shared& shared) {
+__device__ __forceinline__ void feed(const MapsOfX& maps, const TensorMap* map_w, const ConvArguments& args,
+                                     const Shared& shared) {
   const int chunks_k = (args.in_channels + kStep - 1) / kStep, tiles = num_tiles(args);
   expect_bytes(shared.kept, chunks_k * kTaps * kTapBytes);
   for (int k = 0; k < chunks_k; ++k)
@@ -91,10 +92,9 @@ __device__ __forceinline__ void feed(const TensorMap* map_x, const TensorMap* ma
     for (int k = 0; k < chunks_k; ++k) {
       wait_barrier(shared.empty + 8 * stage, parity);
       expect_bytes(shared.full + 8 * stage, kPixelBytes);
-      const bool behind = JOINED && k * kStep >= args.joined;
-      copy_box_4d(shared.pixels + stage * kStageBytes, behind ? map_behind : map_x, shared.full + 8 * stage,
-                  k * kStep - (behind ? args.joined : 0), place.x - args.window.pad[2], place.y - args.window.pad[1],
-                  place.image);
+      const MapsOfX::Place from = maps.of(args, k * kStep);
+      copy_box_4d(shared.pixels + stage * kStageBytes, from.map, shared.full + 8 * stage, from.channel,
+                  place.x - args.window.pad[2], place.y - args.window.pad[1], place.image);
       if (++stage == STAGES) stage = 0, parity ^= 1;
     }
   }
@@ -102,15 +102,7 @@ __device__ __forceinline__ void feed(const TensorMap* map_x, const TensorMap* ma
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv_halo(const __grid_constant__ TensorMap map_x, const __grid_constant__ TensorMap map_w,
-#if JOINED
-              const __grid_constant__ TensorMap map_x2,
-#endif
-              const __grid_constant__ ConvArguments args) {
-#if JOINED
-  const TensorMap* map_behind = &map_x2;
-#else
-  const TensorMap* map_behind = &map_x;
-#endif
+              MAP_BEHIND const __grid_constant__ ConvArguments args) {
   extern __shared__ __align__(1024) unsigned char raw[];
   __shared__ alignas(8) unsigned long long barriers[2 * STAGES + 1];
   __shared__ ColumnEpilogue<BM> ends[kGroups];
@@ -126,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(40));
-    if (threadIdx.x == 0) feed(&map_x, map_behind, &map_w, args, shared);
+    if (threadIdx.x == 0) feed(MAPS_OF_X, &map_w, args, shared);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(232));
     const int group = threadIdx.x / 128 - 1;

@@ -2,11 +2,11 @@
 // gathers the pixels of a tap (im2col), whose channels fill lines of 128 bytes, and brings the weights; groups of four
 // warps multiply. Blocks stay and take tile after tile; with SPLIT the blocks of a cluster share one tile's k instead
 // and end a share of its columns each. Defines: BM BN STAGES SPLIT VEC, SHUFFLE (a deconvolution whose kernel is its
-// stride: columns are its taps, and a tap's channels), JOINED (x is two
-// tensors, one's channels behind the other's), those of conv/arguments.cuh. The prelude has wgmma().
+// stride: columns are its taps, and a tap's channels), those of conv/joined.cuh. The prelude has wgmma().
 #include "conv/column_epilogue.cuh"
+#include "conv/joined.cuh"
+#include "conv/work.cuh"
 #include "gemm/exchange.cuh"
-#include "gemm/raster.cuh"
 #include "gemm/slab.cuh"
 #include "gemm/stage.cuh"
 
@@ -39,23 +39,10 @@ struct Step {
   }
 };
 
-/// The block's tiles and steps of k.
-struct Work {
-  int tiles_m, tiles_n, first, last, rank;
-  __device__ Work(const ConvArguments& args, int rank) : rank(rank) {
-    const int chunks = (args.in_channels + kStep - 1) / kStep;
-    const int steps = args.window.kernel[1] * args.window.kernel[2] * chunks;
-    tiles_m = (args.pixels + BM - 1) / BM;
-    tiles_n = (args.out_channels + BN - 1) / BN;
-    first = steps * rank / SPLIT;
-    last = steps * (rank + 1) / SPLIT;
-  }
-  template <class Use>
-  __device__ __forceinline__ void for_each_tile(const Use& use) const {
-    for (int t = blockIdx.x / SPLIT; t < tiles_m * tiles_n; t += gridDim.x / SPLIT)
-      use(tile_place(t, tiles_m, tiles_n));
-  }
-};
+__device__ __forceinline__ int num_steps(const ConvArguments& args) {
+  const int chunks = (args.in_channels + kStep - 1) / kStep;
+  return args.window.kernel[1] * args.window.kernel[2] * chunks;
+}
 
 /// Where stages and their barriers lie in shared memory.
 struct Ring {
@@ -87,8 +74,8 @@ struct Pixels {
 };
 
 /// One thread's work. Weights are constants: those of the first stages need not wait for the kernel in front.
-__device__ __forceinline__ void feed(const TensorMap* map_x, const TensorMap* map_behind, const TensorMap* map_w,
-                                     const ConvArguments& args, const Work& work, const Ring& ring) {
+__device__ __forceinline__ void feed(const MapsOfX& maps, const TensorMap* map_w, const ConvArguments& args,
+                                     const Work& work, const Ring& ring) {
   Stage stage(1);
   const auto copy_weights = [&](int at, const Step& step, TilePlace place) {
     expect_bytes(ring.full + 8 * at, kBytesA + kBytesB);
@@ -107,9 +94,8 @@ __device__ __forceinline__ void feed(const TensorMap* map_x, const TensorMap* ma
         wait_barrier(ring.empty + 8 * stage.at, stage.parity);
         copy_weights(stage.at, step, place);
       }
-      const bool behind = JOINED && step.channel >= args.joined;
-      pixels.copy(ring, behind ? map_behind : map_x, args.window, stage.at, step,
-                  step.channel - (behind ? args.joined : 0));
+      const MapsOfX::Place from = maps.of(args, step.channel);
+      pixels.copy(ring, from.map, args.window, stage.at, step, from.channel);
     }
   });
 }
@@ -231,15 +217,7 @@ __device__ __forceinline__ void take_tiles(const ConvArguments& args, const Work
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv_im2col(const __grid_constant__ TensorMap map_x, const __grid_constant__ TensorMap map_w,
-#if JOINED
-                const __grid_constant__ TensorMap map_x2,
-#endif
-                const __grid_constant__ ConvArguments args) {
-#if JOINED
-  const TensorMap* map_behind = &map_x2;
-#else
-  const TensorMap* map_behind = &map_x;
-#endif
+                MAP_BEHIND const __grid_constant__ ConvArguments args) {
   extern __shared__ __align__(1024) unsigned char raw[];
   __shared__ alignas(8) unsigned long long barriers[2 * STAGES];
 #if SPLIT == 1
@@ -263,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #if SPLIT == 1
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 40 : 56));
-    if (threadIdx.x == 0) feed(&map_x, map_behind, &map_w, args, work, ring);
+    if (threadIdx.x == 0) feed(MAPS_OF_X, &map_w, args, work, ring);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 232 : 240));
     take_tiles(args, work, ring, ends[group], reinterpret_cast<Slab<kPart>*>(behind)[warp], group);
@@ -273,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   Sums sums;
   float own[Exchanged::kOwn][4];
   if (threadIdx.x < 128) {
-    if (threadIdx.x == 0) feed(&map_x, map_behind, &map_w, args, work, ring);
+    if (threadIdx.x == 0) feed(MAPS_OF_X, &map_w, args, work, ring);
     __syncwarp();
   } else {
     pdl_wait();

@@ -8,6 +8,7 @@
 #include "conv/arguments.cuh"
 #include "conv/pad_channels.cuh"
 #include "conv/pixel_lines.cuh"
+#include "gemm/add_parts.cuh"
 #include "gemm/mma_product.cuh"
 #include "gemm/raster.cuh"
 
@@ -56,12 +57,7 @@ extern "C" __global__ void __launch_bounds__(256)
   const long long vector = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (vector >= vectors) return;
   float x[VEC] = {};
-  for (int split = 0; split < args.splits; ++split) {
-    float part[VEC];
-    load_vector(part, args.partial + (split * vectors + vector) * VEC);
-#pragma unroll
-    for (int v = 0; v < VEC; ++v) x[v] += part[v];
-  }
+  add_parts(x, args, vectors, vector);
   const int per_row = args.groups * args.out_channels / VEC;
   finish(args, x, static_cast<int>(vector / per_row), static_cast<int>(vector % per_row) * VEC);
 }

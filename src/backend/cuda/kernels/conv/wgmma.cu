@@ -6,8 +6,8 @@
 #include "conv/arguments.cuh"
 #include "conv/pad_channels.cuh"
 #include "conv/pixel_lines.cuh"
+#include "conv/work.cuh"
 #include "gemm/exchange.cuh"
-#include "gemm/raster.cuh"
 #include "gemm/slab.cuh"
 #include "gemm/stage.cuh"
 #include "gemm/tile.cuh"
@@ -20,23 +20,10 @@ constexpr int kStep = BK, kBytesA = BM * 128, kBytesB = BN * 128, kBlocks = BN /
 constexpr int kPart = 32;  ///< columns of a slab
 using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
 
-/// The block's tiles and steps of k.
-struct Work {
-  int tiles_m, tiles_n, first, last, rank;
-  __device__ Work(const ConvArguments& args, int rank) : rank(rank) {
-    const Window& w = args.window;
-    const int steps = (w.kernel[0] * w.kernel[1] * w.kernel[2] * args.in_channels + kStep - 1) / kStep;
-    tiles_m = (args.pixels + BM - 1) / BM;
-    tiles_n = (args.out_channels + BN - 1) / BN;
-    first = steps * rank / SPLIT;
-    last = steps * (rank + 1) / SPLIT;
-  }
-  template <class Use>
-  __device__ __forceinline__ void for_each_tile(const Use& use) const {
-    for (int t = blockIdx.x / SPLIT; t < tiles_m * tiles_n; t += gridDim.x / SPLIT)
-      use(tile_place(t, tiles_m, tiles_n));
-  }
-};
+__device__ __forceinline__ int num_steps(const ConvArguments& args) {
+  const Window& w = args.window;
+  return (w.kernel[0] * w.kernel[1] * w.kernel[2] * args.in_channels + kStep - 1) / kStep;
+}
 
 /// Brings the weights of a stage.
 __device__ __forceinline__ void copy_weights(const TensorMap* map_w, unsigned shared, unsigned full, int stage, int k,

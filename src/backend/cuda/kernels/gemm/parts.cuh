@@ -1,6 +1,7 @@
 // Partial sums of blocks that share k, in memory, and the kernel that adds them.
 // Defines: SPLIT (1: there are such), VEC (columns a vector; divides the columns), those of arguments.cuh.
 #pragma once
+#include "gemm/add_parts.cuh"
 #include "gemm/arguments.cuh"
 
 namespace kiln {
@@ -21,12 +22,7 @@ extern "C" __global__ void __launch_bounds__(256)
   const long long vector = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (vector >= vectors) return;
   float x[VEC] = {};
-  for (int split = 0; split < args.splits; ++split) {
-    float part[VEC];
-    load_vector(part, args.partial + (split * vectors + vector) * VEC);
-#pragma unroll
-    for (int v = 0; v < VEC; ++v) x[v] += part[v];
-  }
+  add_parts(x, args, vectors, vector);
   const int per_row = args.n / VEC, column = static_cast<int>(vector % per_row) * VEC;
   const long long line = vector / per_row;
   const BatchOffsets at = batch_offsets(args.batches, static_cast<int>(line / args.m));
