@@ -32,16 +32,18 @@ Status check_alignment(const AttentionLayout& layout, const AttentionKernel& ker
 
 class BoundAttention final : public BoundStep {
  public:
-  BoundAttention(const Function& function, const Constants& constants, int64_t element_size,
+  BoundAttention(const Function& function, const Constants& constants, const AttentionKernel& kernel,
                  const AttentionLayout& layout, const AttentionArguments& arguments, const AttentionLaunch& plan)
       : function_(function),
         constants_(constants),
-        element_size_(element_size),
+        element_size_(size_of(kernel)),
+        alignment_(kernel.family == AttentionFamily::kWgmma ? 16 : kernel.piece),
         layout_(layout),
         arguments_(arguments),
         plan_(plan) {}
 
   Status run(const RunArguments& run) override {
+    TRY(require_aligned(run, constants_.size(), alignment_));
     arguments_.q = address(constants_.at(0, run), layout_.q);
     arguments_.k = address(constants_.at(1, run), layout_.k);
     arguments_.v = address(constants_.at(2, run), layout_.v);
@@ -65,7 +67,7 @@ class BoundAttention final : public BoundStep {
 
   const Function& function_;
   const Constants& constants_;
-  int64_t element_size_;
+  const int64_t element_size_, alignment_;
   AttentionLayout layout_;
   AttentionArguments arguments_;
   AttentionLaunch plan_;
@@ -104,7 +106,7 @@ class LoadedAttention final : public LoadedStep {
     a.scale = scale_;
     const AttentionLaunch plan = TRY(plan_attention(kernel_, a, function_.device().properties().num_multiprocessors));
     TRY(function_.check(plan.shape));
-    return std::make_unique<BoundAttention>(function_, constants_, size_of(kernel_), layout, a, plan);
+    return std::make_unique<BoundAttention>(function_, constants_, kernel_, layout, a, plan);
   }
 
  private:

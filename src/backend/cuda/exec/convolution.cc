@@ -49,12 +49,13 @@ struct Part {
 
 class BoundConvolution final : public BoundStep {
  public:
-  BoundConvolution(const Code& code, const Constants& constants, std::vector<Part> parts)
-      : code_(code), constants_(constants), parts_(std::move(parts)) {}
+  BoundConvolution(const Code& code, const Constants& constants, int64_t alignment, std::vector<Part> parts)
+      : code_(code), constants_(constants), alignment_(alignment), parts_(std::move(parts)) {}
 
   int64_t workspace_bytes() const override { return parts_.empty() ? 0 : parts_[0].plan.workspace_bytes; }
 
   Status run(const RunArguments& run) override {
+    TRY(require_aligned(run, constants_.size(), alignment_));
     for (Part& part : parts_) TRY(run_part(part, run));
     return {};
   }
@@ -108,6 +109,7 @@ class BoundConvolution final : public BoundStep {
 
   const Code& code_;
   const Constants& constants_;
+  const int64_t alignment_;
   std::vector<Part> parts_;
 };
 
@@ -199,7 +201,7 @@ class LoadedConvolution final : public LoadedStep {
     for (const Part& part : parts)
       for (const LaunchShape* shape : {&part.plan.main, &part.plan.reduce, &part.plan.pad})
         TRY(code_.main.check(*shape));
-    return std::make_unique<BoundConvolution>(code_, constants_, std::move(parts));
+    return std::make_unique<BoundConvolution>(code_, constants_, alignment_of(kernel_), std::move(parts));
   }
 
  private:

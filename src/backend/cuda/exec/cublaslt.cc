@@ -27,6 +27,7 @@ class BoundLtProduct final : public BoundStep {
   int64_t workspace_bytes() const override { return choice_.workspace_bytes; }
 
   Status run(const RunArguments& run) override {
+    TRY(require_aligned(run, constants_.size(), kLibraryAlignment));
     const CurrentContext current(lt_.device());
     const OutsideCaptures outside(lt_.device().driver());  // a program's capture may forbid what it does to launch
     if (has_bias_) TRY(point_at_bias(constants_.at(2, run)));

@@ -28,6 +28,7 @@ class BoundCudnn final : public BoundStep {
   int64_t workspace_bytes() const override { return plan_->workspace_bytes; }
 
   Status run(const RunArguments& run) override {
+    TRY(require_aligned(run, constants_.size(), kLibraryAlignment));
     const CurrentContext current(cudnn_.device());
     const OutsideCaptures outside(cudnn_.device().driver());
     if (!pack_ || moved(run)) TRY(pack(run));

@@ -6,11 +6,17 @@ namespace {
 class BoundGemm final : public BoundStep {
  public:
   BoundGemm(const LoadedGemm& gemm, const Constants& constants, const GemmArguments& arguments, const GemmLaunch& plan)
-      : gemm_(gemm), constants_(constants), arguments_(arguments), plan_(plan), vectors_(plan.reduce_vectors) {}
+      : gemm_(gemm),
+        constants_(constants),
+        arguments_(arguments),
+        plan_(plan),
+        alignment_(alignment_of(gemm.kernel)),
+        vectors_(plan.reduce_vectors) {}
 
   int64_t workspace_bytes() const override { return plan_.workspace_bytes; }
 
   Status run(const RunArguments& run) override {
+    TRY(require_aligned(run, constants_.size(), alignment_));
     arguments_.a = constants_.at(0, run);
     arguments_.b = constants_.at(1, run);
     arguments_.c = run.outputs[0];
@@ -37,6 +43,7 @@ class BoundGemm final : public BoundStep {
   const Constants& constants_;
   GemmArguments arguments_;
   GemmLaunch plan_;
+  int64_t alignment_;
   long long vectors_;
   OperandMap map_a_, map_b_;
 };

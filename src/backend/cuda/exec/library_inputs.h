@@ -7,6 +7,8 @@ namespace kiln::cuda {
 
 /// Fails where the step's tensors are not what the libraries are asked for.
 Result<EpilogueInputs> load_library_inputs(const StepSpec& spec);
+/// Bytes that libraries are told of the alignment of every tensor.
+inline constexpr int64_t kLibraryAlignment = 16;
 /// Libraries take a bias of the result's type: a constant of another becomes one.
 Status put_library_bias(const LoadArguments& arguments, Constants& constants);
 

@@ -7,6 +7,8 @@
 namespace kiln::cuda {
 namespace {
 
+constexpr int64_t kVectorBytes = 16;  ///< of channels
+
 class BoundExcite final : public BoundStep {
  public:
   BoundExcite(const Function& function, const Buffer& weights, const Buffer& biases, const ExciteLaunch& launch)
@@ -15,6 +17,7 @@ class BoundExcite final : public BoundStep {
     launch_.argument.biases = biases.data();
   }
   Status run(const RunArguments& arguments) override {
+    TRY(require_aligned(arguments, 1, kVectorBytes));
     launch_.argument.x = arguments.inputs[0];
     launch_.argument.y = arguments.outputs[0];
     void* pointers[] = {&launch_.argument};

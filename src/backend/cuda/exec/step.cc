@@ -19,6 +19,15 @@ Result<StepCode> StepCode::load(const LoadArguments& arguments) {
   return code;
 }
 
+Status require_aligned(const RunArguments& run, size_t num_inputs, int64_t bytes) {
+  uintptr_t all = reinterpret_cast<uintptr_t>(run.outputs[0]);
+  for (size_t i = 0; i < num_inputs; ++i) all |= reinterpret_cast<uintptr_t>(run.inputs[i]);
+  if (all % static_cast<uintptr_t>(bytes) == 0) [[likely]]
+    return {};
+  return error(Code::kInvalidArgument, "an address that it is given is not aligned to ", bytes,
+               " bytes, as its kernel needs; TensorRT asks for 256 of every tensor");
+}
+
 Result<int> element_bytes(DType dtype) {
   if (bits_of(dtype) < 8) return error(Code::kUnsupported, "elements of ", dtype, " are less than a byte");
   return bits_of(dtype) / 8;

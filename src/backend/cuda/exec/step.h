@@ -37,6 +37,10 @@ class StepCode {
   std::shared_ptr<const Module> module_;
 };
 
+/// Fails where the step is given an address that is not aligned to `bytes`, which its kernel loads or stores at once
+/// and has no other kernel for: it would fault, and break the device's context for the whole process.
+Status require_aligned(const RunArguments& run, size_t num_inputs, int64_t bytes);
+
 /// Bytes of an element; an error for types of less than a byte.
 Result<int> element_bytes(DType dtype);
 

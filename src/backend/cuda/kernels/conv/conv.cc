@@ -144,6 +144,20 @@ std::string_view entry_of(const ConvKernel& kernel) {
   return rows ? "depthwise_rows" : kEntries[static_cast<size_t>(kernel.family)];
 }
 
+int64_t alignment_of(const ConvKernel& kernel) {
+  const int64_t vector = std::min<int64_t>(16, kernel.vec * 4);  // of what an epilogue reads, FP32 at most
+  switch (kernel.family) {
+    case ConvFamily::kSimt: return 1;
+    case ConvFamily::kDepthwise:
+    case ConvFamily::kStem: return vector;
+    case ConvFamily::kMma:
+    case ConvFamily::kWgmma: return std::max(kernel.piece, vector);
+    case ConvFamily::kIm2col:
+    case ConvFamily::kHalo: break;
+  }
+  return 16;
+}
+
 KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
   const auto family = static_cast<size_t>(kernel.family);
   const bool rows = kernel.family == ConvFamily::kDepthwise && kernel.kernel_w;

@@ -54,6 +54,8 @@ struct ConvKernel {
 };
 KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue);
 std::string_view entry_of(const ConvKernel& kernel);
+/// Bytes that the addresses of its tensors are aligned to.
+int64_t alignment_of(const ConvKernel& kernel);
 /// Entry of the launch in front of a kernel that pads channels.
 inline constexpr const char* kPadChannels = "pad_channels";
 /// Entry of the second launch of a kernel with splits.

@@ -93,6 +93,12 @@ Result<GemmKernel> GemmKernel::parse(const Record& record) {
 
 std::string_view entry_of(const GemmKernel& kernel) { return kEntries[static_cast<size_t>(kernel.family)]; }
 
+int64_t alignment_of(const GemmKernel& kernel) {
+  const int64_t vector = std::min<int64_t>(16, kernel.vec * 4);  // of what an epilogue reads, FP32 at most
+  if (kernel.family == GemmFamily::kSimt) return kernel.splits > 1 ? vector : 1;
+  return kernel.family == GemmFamily::kMma ? std::max({kernel.a_piece, kernel.b_piece, vector}) : 16;
+}
+
 KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
   const bool simt = kernel.family == GemmFamily::kSimt;
   KernelSource source{

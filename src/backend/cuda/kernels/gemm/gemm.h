@@ -45,6 +45,8 @@ std::string_view entry_of(const GemmKernel& kernel);
 inline bool uses_maps(const GemmKernel& kernel) {
   return kernel.family == GemmFamily::kWgmma || kernel.family == GemmFamily::kSmall;
 }
+/// Bytes that the addresses of its tensors are aligned to.
+int64_t alignment_of(const GemmKernel& kernel);
 /// Entry of the second launch of a kernel with splits.
 inline constexpr const char* kGemmReduce = "gemm_reduce";
 
