@@ -1,5 +1,6 @@
 #include "backend/cuda/exec/library_inputs.h"
 
+#include "backend/cuda/kernels/sizes.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -13,8 +14,7 @@ Result<EpilogueInputs> load_library_inputs(const StepSpec& spec) {
   TRY(require(spec.inputs.size() == kFirstEpilogueInput + EpilogueArguments::kFixed, "a step of a library has ",
               spec.inputs.size(), " inputs: the plan is damaged, build it again"));
   const DType x = spec.inputs[0].dtype, w = spec.inputs[1].dtype, y = spec.outputs[0].dtype;
-  const auto is_known = [](DType type) { return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16; };
-  TRY(require(x == w && is_known(x) && is_known(y), "a library makes no ", y, " of ", x, " and ", w,
+  TRY(require(x == w && is_kernel_float(x) && is_kernel_float(y), "a library makes no ", y, " of ", x, " and ", w,
               ": the plan is damaged, build it again"));
   if (spec.inputs[kResidual].present) TRY(require_alike(spec.inputs[kResidual], spec.outputs[0], "a residual"));
   return EpilogueInputs::load(spec);

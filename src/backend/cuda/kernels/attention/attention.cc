@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
@@ -14,10 +15,9 @@ constexpr std::string_view kEntries[] = {"attention_mma", "attention_wgmma", "at
 constexpr std::string_view kFiles[] = {"attention/mma.cu", "attention/wgmma.cu", "attention/split.cu",
                                        "attention/simt.cu"};
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t kSectionBytes = 16 << 20;  // of keys and values that the L2 holds beside all else
 
-int64_t size_of(const AttentionKernel& k) { return bits_of(k.element) / 8; }
+int64_t size_of(const AttentionKernel& k) { return bytes_of(k.element); }
 
 int64_t shared_bytes(const AttentionKernel& k) {
   if (k.family == AttentionFamily::kSimt)

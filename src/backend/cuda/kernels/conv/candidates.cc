@@ -4,11 +4,24 @@
 
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
-namespace {
 
-int64_t bytes_of(DType type) { return bits_of(type) / 8; }
+int64_t ConvTraits::vec() const { return power_of_two_in(filter.out_channels, 16 / bytes_of(result)); }
+
+ConvKernel ConvTraits::kernel_of(ConvFamily family) const {
+  ConvKernel kernel;
+  kernel.family = family;
+  kernel.element = element;
+  kernel.result = result;
+  kernel.transposed = transposed;
+  kernel.joined = joined;
+  kernel.vec = vec();
+  return kernel;
+}
+
+namespace {
 
 class Candidates {
  public:
@@ -117,7 +130,7 @@ class Candidates {
     const int64_t size = bytes_of(t_.element), halves = size == 2 ? 2 : 1;
     kernel_.piece = std::min<int64_t>(16, power_of_two_in(channels(), 16 / size) * size);
     // A group's channels begin at a multiple of its own.
-    kernel_.vec = power_of_two_in(f.out_channels, 16 / bytes_of(t_.result));
+    kernel_.vec = t_.vec();
     const TileShape tiles[] = {
         {128, 128, 32 * halves, 2, 4, 0, 0, 3}, {256, 64, 32 * halves, 4, 2, 0, 0, 3},
         {128, 64, 32 * halves, 4, 2, 0, 0, 4},  {64, 128, 32 * halves, 2, 4, 0, 0, 4},
@@ -149,7 +162,7 @@ class Candidates {
     const int64_t size = bytes_of(t_.element), bk = kLineBytes / size, k = taps() * channels();
     if (k < 1) return;
     kernel_.piece = std::min<int64_t>(16, power_of_two_in(channels(), 16 / size) * size);
-    kernel_.vec = power_of_two_in(f.out_channels, 16 / bytes_of(t_.result));
+    kernel_.vec = t_.vec();
     const double rate = (t_.element == DType::kF32 ? 1500 : 3000) * (kernel_.piece == 16  ? 1
                                                                      : kernel_.piece == 8 ? 0.6
                                                                                           : 0.25);

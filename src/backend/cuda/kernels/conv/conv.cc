@@ -5,6 +5,7 @@
 
 #include "backend/cuda/kernels/gemm/gemm.h"
 #include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/sizes.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -17,9 +18,6 @@ constexpr std::string_view kFiles[] = {"conv/simt.cu",  "conv/mma.cu",    "depth
 constexpr const char* kEntries[] = {"conv_simt",   "conv_mma",  "depthwise", "conv_wgmma",
                                     "conv_im2col", "conv_stem", "conv_halo"};
 constexpr int64_t kDepthwiseThreads = 128;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t bytes_of(DType type) { return bits_of(type) / 8; }
 
 int64_t taps_read(const ConvKernel& kernel, const FilterExtents& filter) {
   return kernel.shuffle ? 1 : filter.taps * (kernel.splits_filter() ? 2 : 1);
@@ -126,7 +124,7 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
               "a convolution has ", kernel.splits, " splits, vectors of ", kernel.vec, " and ", kernel.columns,
               " columns"));
   for (const DType type : {kernel.element, kernel.result})
-    TRY(require(type == DType::kF32 || type == DType::kF16 || type == DType::kBF16, "no convolution is of ", type));
+    TRY(require(is_kernel_float(type), "no convolution is of ", type));
   const bool simt = kernel.family == ConvFamily::kSimt, depthwise = kernel.family == ConvFamily::kDepthwise;
   TRY(require(!kernel.float_weights || (kernel.element != DType::kF32 && !kernel.transposed &&
                                         (simt || depthwise || kernel.splits_filter())),

@@ -171,6 +171,10 @@ struct ConvTraits {
   bool float_weights = false;                      ///< w is FP32 where x is not
   bool joined = false;                             ///< x is two tensors, lines of channels and more behind them
   bool abutting = false;                           ///< a deconvolution whose kernel is its stride, without pads
+
+  int64_t vec() const;  ///< channels of y that are whole vectors of at most 16 bytes, in every group
+  /// What kernels of a family have in common for such a convolution, whatever their tile.
+  ConvKernel kernel_of(ConvFamily family) const;
 };
 struct ConvCandidate {
   ConvKernel kernel;

@@ -4,13 +4,13 @@
 
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kGroups = 2, kChunkBytes = 16 * 68 * 4, kMostSums = 256;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t line_of(DType type) { return kLineBytes / (bits_of(type) / 8); }
 
 /// As the kernel's text has them.
@@ -28,7 +28,7 @@ int64_t tiles_of(const ConvKernel& k, int64_t images, int64_t high, int64_t wide
 }
 
 Result<MapPlan> map_of_tiles(const ConvKernel& kernel, const ConvArguments& a, int64_t channels, const ConvStrides& x) {
-  const int64_t size = bits_of(kernel.element) / 8;
+  const int64_t size = bytes_of(kernel.element);
   const ConvWindow& w = a.window;
   MapPlan map;
   map.type = map_type(kernel.element);
@@ -53,7 +53,7 @@ bool takes_halo(const ConvKernel& k, const FilterExtents& f) {
   return within(k.kernel_h, 7) && within(k.kernel_w, 7) && (k.tile.bm == 64 || k.tile.bm == 128) &&
          k.tile.bn % 16 == 0 && k.tile.bn * k.tile.bm / 64 <= kMostSums && f.groups == 1 &&
          f.taps == k.kernel_h * k.kernel_w && f.out_channels <= k.tile.bm &&
-         f.in_channels * (bits_of(k.element) / 8) % 16 == 0 && within(f.in_channels, 256) && !k.transposed &&
+         f.in_channels * bytes_of(k.element) % 16 == 0 && within(f.in_channels, 256) && !k.transposed &&
          shared_bytes(k, f.in_channels) + kFixedBytes <= kMostSharedBytes;
 }
 
@@ -87,15 +87,10 @@ std::vector<ConvCandidate> halo_candidates(const ConvTraits& t, const Machine& m
       t.out_w < 1 || t.out_h < 1 || f.taps < 2 || 4 * f.in_channels < 3 * line_of(t.element) ||
       (t.element == DType::kF32 && !t.tf32))
     return result;
-  ConvKernel kernel;
-  kernel.family = ConvFamily::kHalo;
-  kernel.element = t.element;
-  kernel.result = t.result;
+  ConvKernel kernel = t.kernel_of(ConvFamily::kHalo);
   kernel.kernel_h = t.kernel_h;
   kernel.kernel_w = t.kernel_w;
   kernel.stride = 1;
-  kernel.joined = t.joined;
-  kernel.vec = power_of_two_in(f.out_channels, 16 / (bits_of(t.result) / 8));
   const int64_t rows = f.out_channels > 64 ? 2 : 1, images = std::max<int64_t>(1, t.pixels / (t.out_w * t.out_h));
   const int64_t chunks = ceil_div(f.in_channels, line_of(t.element));
   for (const int64_t high : {32, 28, 16, 14, 8}) {
@@ -103,15 +98,14 @@ std::vector<ConvCandidate> halo_candidates(const ConvTraits& t, const Machine& m
       kernel.tile = {64 * rows, 8 * high, line_of(t.element), 4 * kGroups, 1, 0, 0, stages};
       if (!takes_halo(kernel, f)) continue;
       const double each = static_cast<double>(chunks * f.taps * 4 * rows * kernel.tile.bn / 2) *
-                          (size_t{4} == static_cast<size_t>(bits_of(t.element) / 8) ? 2 : 1) *
-                          (high >= 28 ? 1.1 : 1.25);
+                          (bytes_of(t.element) == 4 ? 2 : 1) * (high >= 28 ? 1.1 : 1.25);
       const double written = static_cast<double>(kernel.tile.bn / 16 * rows) * 160;
       const double tiles = static_cast<double>(tiles_of(kernel, images, t.out_h, t.out_w));
       const double turns = std::ceil(tiles / static_cast<double>(machine.multiprocessors));
       // Two groups share the units; what the last one writes is not hidden.
       const double cycles = turns * std::max(each, (each + written) / 2) + written + 3500 +
                             static_cast<double>(chunks * f.taps * rows) * 64;
-      const double bytes = static_cast<double>(t.pixels * (f.out_channels + f.in_channels) * bits_of(t.element) / 8);
+      const double bytes = static_cast<double>(t.pixels * (f.out_channels + f.in_channels) * bytes_of(t.element));
       result.push_back(
           {kernel, std::max(1e6 * cycles / machine.clock_hz, 1.5 + 1e6 * bytes / machine.memory_bytes_per_second)});
       break;

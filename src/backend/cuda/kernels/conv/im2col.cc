@@ -5,12 +5,10 @@
 
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t bytes_of(DType type) { return bits_of(type) / 8; }
 
 int64_t shared_bytes(const ConvKernel& kernel) {
   const TileShape& t = kernel.tile;
@@ -132,15 +130,9 @@ std::vector<ConvCandidate> im2col_candidates(const ConvTraits& t, const Machine&
       f.groups != 1 || f.in_channels * size % 16 != 0 || f.in_channels * size < 64 ||
       (t.element == DType::kF32 && !t.tf32) || (t.transposed && t.phases == 0))
     return result;
-  ConvKernel kernel;
-  kernel.joined = t.joined;
-  kernel.family = ConvFamily::kIm2col;
-  kernel.element = t.element;
-  kernel.result = t.result;
-  kernel.transposed = t.transposed;
+  ConvKernel kernel = t.kernel_of(ConvFamily::kIm2col);
   kernel.shuffle = t.abutting;
   kernel.piece = 16;
-  kernel.vec = power_of_two_in(f.out_channels, 16 / bytes_of(t.result));
   const double phases = t.transposed ? static_cast<double>(t.phases) : 1;
   const double launches = kernel.shuffle ? 1 : phases;
   const int64_t taps = t.transposed ? std::max<int64_t>(1, f.taps / t.phases) : f.taps;

@@ -5,14 +5,13 @@
 
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/kernels/sizes.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kGroups = 2, kLoaders = 256, kChunkBytes = 16 * 68 * 4, kMostSums = 160, kStages = 2;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// As the kernel's text has them.
 struct StemSizes {
@@ -86,16 +85,12 @@ std::vector<ConvCandidate> stem_candidates(const ConvTraits& t, const Machine& m
   if (machine.compute != 90 || !t.constant_filter || t.transposed || !t.pictures || t.stride != t.stride_h ||
       t.out_w < 1 || f.out_channels > 128)
     return result;
-  ConvKernel kernel;
-  kernel.family = ConvFamily::kStem;
-  kernel.element = t.element;
-  kernel.result = t.result;
+  ConvKernel kernel = t.kernel_of(ConvFamily::kStem);
   kernel.float_weights = t.float_weights;
   kernel.kernel_h = t.kernel_h;
   kernel.kernel_w = t.kernel_w;
   kernel.stride = t.stride;
   kernel.channels = f.in_channels;
-  kernel.vec = power_of_two_in(f.out_channels, 16 / (bits_of(t.result) / 8));
   const int64_t rows = f.out_channels > 64 ? 2 : 1;
   kernel.parts = ceil_div(t.out_w, kMostSums / rows);
   const int64_t wide = ceil_div(ceil_div(t.out_w, kernel.parts), 16) * 16;

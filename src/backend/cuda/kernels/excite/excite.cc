@@ -5,14 +5,13 @@
 #include <cstring>
 
 #include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kThreads = 512, kStep = 8, kMostBlocks = 16;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t bytes_of(DType type) { return bits_of(type) / 8; }
 int64_t vector_of(DType type) { return 16 / bytes_of(type); }
 
 /// Without a stage: what ExciteBlock lays out.
@@ -34,8 +33,7 @@ int64_t parts_of(const ExciteKernel& k) {
 int64_t ExciteKernel::slice() const { return ceil_div(ceil_div(channels, blocks), kStep) * kStep; }
 
 Status validate(const ExciteKernel& k) {
-  TRY(require(k.dtype == DType::kF32 || k.dtype == DType::kF16 || k.dtype == DType::kBF16,
-              "no kernel squeezes and excites ", k.dtype));
+  TRY(require(is_kernel_float(k.dtype), "no kernel squeezes and excites ", k.dtype));
   TRY(require(k.weights == k.dtype || k.weights == DType::kF32, "no kernel squeezes and excites ", k.dtype, " by ",
               k.weights));
   const int64_t vector = vector_of(k.dtype);

@@ -4,11 +4,10 @@
 #include <cstdio>
 
 #include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
-
-bool is_loadable(DType type) { return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16; }
 
 std::string literal(float value) {
   char text[32];
@@ -54,8 +53,8 @@ Status validate(const Epilogue& epilogue) {
               "an epilogue's program has ", hook.program.inputs.size(), " inputs for ", hook.operands.size(),
               " operands"));
   for (const DType type : hook.program.inputs)
-    TRY(require(is_loadable(type), "an epilogue reads ", type, "; it takes f32, f16 and bf16"));
-  TRY(require(is_loadable(hook.program.outputs[0]), "an epilogue makes ", hook.program.outputs[0],
+    TRY(require(is_kernel_float(type), "an epilogue reads ", type, "; it takes f32, f16 and bf16"));
+  TRY(require(is_kernel_float(hook.program.outputs[0]), "an epilogue makes ", hook.program.outputs[0],
               "; it makes f32, f16 and bf16"));
   return {};
 }

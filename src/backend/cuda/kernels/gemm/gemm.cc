@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/sizes.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -11,9 +12,6 @@ namespace {
 constexpr std::string_view kFamilies[] = {"simt", "mma", "wgmma", "small", "rows"};
 constexpr std::string_view kFiles[] = {"gemm/simt.cu", "gemm/mma.cu", "gemm/wgmma.cu", "gemm/small.cu", "gemm/rows.cu"};
 constexpr const char* kEntries[] = {"gemm_simt", "gemm_mma", "gemm_wgmma", "gemm_small", "gemm_rows"};
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t bytes_of(DType type) { return bits_of(type) / 8; }
 
 /// FMA and tensor-core operations a cycle and multiprocessor, as mma.sync reaches them.
 double flops_per_cycle(const GemmKernel& kernel) {
@@ -84,7 +82,7 @@ Result<GemmKernel> GemmKernel::parse(const Record& record) {
                   kernel.cluster <= 8 && (kernel.turns == 1 || kernel.turns == 2),
               "a matrix product has ", kernel.splits, " splits and vectors of ", kernel.vec));
   for (const DType type : {kernel.element, kernel.result})
-    TRY(require(type == DType::kF32 || type == DType::kF16 || type == DType::kBF16, "no matrix product is of ", type));
+    TRY(require(is_kernel_float(type), "no matrix product is of ", type));
   const bool simt = kernel.family == GemmFamily::kSimt;
   TRY(require(simt == (kernel.tile.warps_m == 0), "a matrix product by ", family, " is not tiled by ",
               kernel.tile.name()));

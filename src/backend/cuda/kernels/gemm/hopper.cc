@@ -5,12 +5,10 @@
 
 #include "backend/cuda/device/driver_types.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t bytes_of(DType type) { return bits_of(type) / 8; }
 
 int64_t dynamic_bytes(const GemmKernel& kernel) {
   const TileShape& t = kernel.tile;

@@ -4,14 +4,12 @@
 #include <cmath>
 
 #include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kLine = 128;  ///< bytes of k a step
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t bytes_of(DType type) { return bits_of(type) / 8; }
 
 /// What streams at memory's rate needs bytes under way, a block's start and the sums of its warps and cluster time.
 double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, int64_t batches, const Machine& machine) {
