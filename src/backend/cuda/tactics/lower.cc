@@ -17,25 +17,24 @@ namespace {
 
 class InHalf final : public RetypeRules {
  public:
-  InHalf(DType half, std::vector<bool> kept_nodes) : half_(half), kept_nodes_(std::move(kept_nodes)) {}
+  InHalf(DType half, std::vector<Kept> kept_nodes) : half_(half), kept_nodes_(std::move(kept_nodes)) {}
 
   DType compute_type(const ir::Graph& graph, ir::NodeId id, DType was) override {
     if (was != DType::kF32) return was;
+    if (kept_nodes_[ir::index(id)] == Kept::kAlone) return DType::kF32;
     if (!stays_float(graph, id)) return half_;
     for (const ir::ValueId output : graph.node(id).outputs) kept_.insert(output);
     return DType::kF32;
   }
 
-  bool keeps_weights(const ir::Graph& graph, ir::NodeId id) override {
-    return half_ == DType::kF16 && has_few_weights(graph, id);
-  }
+  bool keeps_weights(const ir::Graph& graph, ir::NodeId id) override { return keeps_float_weights(graph, id, half_); }
 
  private:
   bool stays_float(const ir::Graph& graph, ir::NodeId id) const {
     const ir::Node& node = graph.node(id);
     if (node.op.as<ops::Fill>() || node.op.as<ops::DimValues>()) return true;
     if (node.op.as<ops::Cast>() && !is_float(graph.input_type(id, 0).dtype)) return true;
-    if (kept_nodes_[ir::index(id)]) return true;
+    if (kept_nodes_[ir::index(id)] == Kept::kWithFollowers) return true;
     if (half_ == DType::kF16 ? leaves_range(node.op) : adds_up(node.op)) return true;
     return follows_kept(graph, node);
   }
@@ -72,7 +71,7 @@ class InHalf final : public RetypeRules {
   }
 
   const DType half_;
-  const std::vector<bool> kept_nodes_;
+  const std::vector<Kept> kept_nodes_;
   std::set<ir::ValueId> kept_;
 };
 
