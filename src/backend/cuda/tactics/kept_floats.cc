@@ -54,10 +54,13 @@ bool is_logarithm(const Op& op) {
   return unary && unary->kind == ops::UnaryKind::kLog;
 }
 
-/// Products in each sum of a convolution by constant weights; 0 of anything else.
-int64_t products_of_sums(const ir::Graph& graph, const ir::Node& node) {
+/// Whether a node is a convolution by constant weights that adds up few products of neighbours: errors of the weights
+/// do not average out in it.
+bool is_short_sum(const ir::Graph& graph, const ir::Node& node) {
   const HostTensor* weights = node.op.as<ops::Convolution>() ? graph.constant(node.inputs[1]) : nullptr;
-  return weights && weights->extents()[0] > 0 ? volume(weights->extents()) / weights->extents()[0] : 0;
+  if (!weights || volume(weights->extents()) == 0) return false;
+  const int64_t channels = weights->extents()[1], products = volume(weights->extents()) / weights->extents()[0];
+  return products > channels && products <= kShortSum;
 }
 
 int64_t largest_constant(const ir::Graph& graph, const ir::Node& node) {
@@ -66,12 +69,6 @@ int64_t largest_constant(const ir::Graph& graph, const ir::Node& node) {
     if (const HostTensor* constant = input == ir::ValueId::kNone ? nullptr : graph.constant(input))
       most = std::max(most, volume(constant->extents()));
   return most;
-}
-
-/// Errors of the weights do not average out in it.
-bool is_short_sum(const ir::Graph& graph, const ir::Node& node) {
-  const int64_t products = products_of_sums(graph, node);
-  return products > 0 && products <= kShortSum;
 }
 
 Kept kept_of_bf16(const ir::Graph& graph, ir::NodeId id, const Places& places) {

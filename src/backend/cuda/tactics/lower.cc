@@ -1,5 +1,6 @@
 #include "backend/cuda/tactics/lower.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -35,7 +36,7 @@ class InHalf final : public RetypeRules {
     if (node.op.as<ops::Fill>() || node.op.as<ops::DimValues>()) return true;
     if (node.op.as<ops::Cast>() && !is_float(graph.input_type(id, 0).dtype)) return true;
     if (kept_nodes_[ir::index(id)] == Kept::kWithFollowers) return true;
-    if (half_ == DType::kF16 ? leaves_range(node.op) : adds_up(node.op)) return true;
+    if (half_ == DType::kF16 ? leaves_range(node.op) : adds_up(node.op) && !is_operand(graph, id)) return true;
     return follows_kept(graph, node);
   }
 
@@ -55,6 +56,17 @@ class InHalf final : public RetypeRules {
     const auto* reduce = op.as<ops::Reduce>();
     return reduce && (reduce->kind == ops::ReduceKind::kSum || reduce->kind == ops::ReduceKind::kAvg ||
                       reduce->kind == ops::ReduceKind::kProd);
+  }
+
+  /// Whether contractions of halves alone read the node's result, moved maybe: they round it in any case.
+  bool is_operand(const ir::Graph& graph, ir::NodeId id) const {
+    const ir::ValueId result = graph.node(id).outputs[0];
+    if (graph.is_output(result) || graph.value(result).users.empty()) return false;
+    return std::ranges::all_of(graph.value(result).users, [&](ir::NodeId user) {
+      const Op& op = graph.node(user).op;
+      if (op.has(Trait::kContraction)) return kept_nodes_[ir::index(user)] == Kept::kNo;
+      return op.has(Trait::kMovement) && is_operand(graph, user);
+    });
   }
 
   /// Whether the node only works on, or moves, values that were kept.

@@ -57,6 +57,19 @@ TEST(LowerFloats, KeepsSumsInFloatInBf16) {
   EXPECT_EQ(types["m"], DType::kF16);
 }
 
+TEST(LowerFloats, RoundsMeansThatContractionsReadInBf16) {
+  const std::string text =
+      "x: f32[4, 64]; w: f32[64, 64]; u: f32[4, 4]; v = MatrixMultiply(x, w); "
+      "m = Reduce{kind=avg, axes=[1], keep=true}(v); n = Reshape{dims=[1, 4]}(m); "
+      "p = MatrixMultiply(n, u); ";
+  auto types = lowered(text + "q = MatrixMultiply(p, u); return q", {.bf16 = true});
+  for (const char* name : {"m", "n", "p"}) EXPECT_EQ(types[name], DType::kBF16) << name;
+  types = lowered(text + "q = MatrixMultiply(p, u); return q, n", {.bf16 = true});  // an output is more
+  for (const char* name : {"m", "n"}) EXPECT_EQ(types[name], DType::kF32) << name;
+  types = lowered(text + "return p", {.bf16 = true});  // so is what a product in FP32 reads
+  for (const char* name : {"m", "n", "p"}) EXPECT_EQ(types[name], DType::kF32) << name;
+}
+
 TEST(LowerFloats, KeepsTheEndInFloatInBf16) {
   const std::string text = products(8, "", "y = Softmax{axis=1}(v7); return y");
   auto types = lowered(text, {.bf16 = true});
