@@ -5,6 +5,7 @@
 #include "backend/cuda/kernels/gather/gather.h"
 #include "backend/cuda/kernels/pool/pool.h"
 #include "backend/cuda/kernels/resize/resize.h"
+#include "backend/cuda/kernels/scatter/scatter.h"
 #include "backend/cuda/kernels/testing.h"
 
 namespace kiln::cuda {
@@ -33,6 +34,13 @@ TEST(GatherKernel, AllCompile) {
       COMPILES(gather_source(mode, indices, kUnits));
     }
 }
+TEST(ScatterKernel, AllCompile) {
+  constexpr int kUnits[] = {16, 8, 4, 2, 1};
+  for (const ScatterMode mode : {ScatterMode::kElement, ScatterMode::kNd})
+    for (const DType indices : {DType::kI32, DType::kI64}) {
+      COMPILES(scatter_source(mode, indices, kUnits, kUnits));
+    }
+}
 TEST(ResizeKernel, AllCompile) {
   for (const DType type : kTypes)
     for (const ResizeMode mode : {ResizeMode::kNearest, ResizeMode::kLinear})
@@ -58,6 +66,19 @@ TEST(GatherLaunch, RowsMoveInWideUnits) {
   const auto odd = gather_launch({.axis = 1}, 4, 16, Extents{5, 7, 3}, Extents{2});
   ASSERT_TRUE(odd) << odd.error().message;
   EXPECT_EQ(odd->unit_bytes, 4);
+}
+TEST(ScatterLaunch, RowsMoveInWideUnits) {
+  const auto rows = scatter_launch({.mode = ScatterMode::kNd}, 2, 16, Extents{2, 30, 64}, Extents{5, 2});
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(rows->row_bytes, 16);
+  EXPECT_EQ(rows->argument.slices, 60u);
+  EXPECT_EQ(rows->argument.picks, 5u);
+  const auto elements = scatter_launch({.axis = 1}, 4, 16, Extents{3, 8}, Extents{3, 2});
+  ASSERT_TRUE(elements) << elements.error().message;
+  EXPECT_EQ(elements->copy_bytes, 16);
+  EXPECT_EQ(elements->row_bytes, 4);
+  EXPECT_EQ(elements->workspace_bytes(), 24 * 4);
+  EXPECT_FALSE(scatter_launch({.axis = 0}, 4, 16, Extents{int64_t{1} << 31}, Extents{1}));
 }
 TEST(ResizePlan, ChannelsLastAreVectors) {
   const ops::Resize twice{.scales = {1, 1, 2, 2}};

@@ -19,6 +19,7 @@
 #include "ops/pooling.h"
 #include "ops/reduce.h"
 #include "ops/resize.h"
+#include "ops/scatter.h"
 #include "ops/slice.h"
 #include "ops/softmax.h"
 #include "ops/transpose.h"
@@ -80,10 +81,11 @@ class MemoryOnGpu : public OnGpu {
 
 const ops::ElementWise kSum{ops::ElementWiseKind::kSum}, kProduct{ops::ElementWiseKind::kProd};
 
-ir::ValueId indices_of(Net& net, std::span<const int32_t> picks) {
+ir::ValueId indices_of(Net& net, std::span<const int32_t> picks, Extents extents = {}) {
   const auto bytes = std::as_bytes(picks);
   const auto held = std::make_shared<const Bytes>(bytes.begin(), bytes.end());
-  return net.graph.add_constant(HostTensor(DType::kI32, {static_cast<int64_t>(picks.size())}, *held, held));
+  if (extents.empty()) extents = {static_cast<int64_t>(picks.size())};
+  return net.graph.add_constant(HostTensor(DType::kI32, std::move(extents), *held, held));
 }
 
 /// x * sigmoid(x + b)
@@ -317,6 +319,23 @@ TEST_F(MemoryOnGpu, LargePictures) {
     for (size_t i = 0; i < picks.size(); ++i) picks[i] = static_cast<int32_t>(i * 7919 % picks.size());
     net.finish(net.add(ops::Gather{}, {net.input({3000, 1024}), indices_of(net, picks)}));
     check(net, type, "gather of rows");
+  }
+}
+
+TEST_F(MemoryOnGpu, ScattersKeepTheLastUpdate) {
+  std::vector<int32_t> picks(5600);  // of 600 places, every second one counted from the back
+  for (size_t i = 0; i < picks.size(); ++i) picks[i] = static_cast<int32_t>(i * 7919 % 600) - (i % 2 ? 600 : 0);
+  for (const DType type : kFloats) {
+    Net rows(type);
+    const ir::ValueId to_rows = indices_of(rows, std::span(picks).first(700), {700, 1});
+    rows.finish(
+        rows.add(ops::Scatter{.mode = ScatterMode::kNd}, {rows.input({600, 264}), to_rows, rows.input({700, 264})}));
+    check(rows, type, "scatter of rows");
+    Net elements(type);
+    const ir::ValueId to_elements = indices_of(elements, picks, {8, 700});
+    elements.finish(
+        elements.add(ops::Scatter{.axis = 1}, {elements.input({9, 600}), to_elements, elements.input({8, 700})}));
+    check(elements, type, "scatter of elements");
   }
 }
 

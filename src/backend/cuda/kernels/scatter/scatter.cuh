@@ -1,0 +1,88 @@
+// Elements written over others at computed indices, in three launches: y becomes data, each update claims the slice of
+// y that it is for, and the last one to claim it (by its number, so that bits do not change from run to run) is
+// written. An index outside its axis writes nothing, and is stored where the host finds it (device/fault_word.h).
+#pragma once
+
+#include "gather/gather.cuh"
+
+namespace kiln {
+
+/// kernels/scatter/scatter.h has the same. A slice is what one update is for: its extents and strides in slices.
+struct Scatter {
+  const void *data, *indices, *updates;
+  void* y;
+  int* owners;      ///< by slice of y: the update that it takes, or -1
+  unsigned copied;  ///< units of y, of the first launch
+  unsigned slices;  ///< of y
+  unsigned picks;   ///< updates
+  Divisor row;      ///< units of a slice, of the last launch
+  int rank;         ///< elements: axes; nd: coordinates
+  int axis;
+  int64_t extent;             ///< elements: of the axis in y
+  Divisor extents[kMaxAxes];  ///< elements: of updates; nd: of the axes of y
+  int64_t strides[kMaxAxes];
+};
+
+/// updates[i] is for y[i with i[axis] replaced by indices[i]]; -1: for nothing.
+template <class Index>
+__device__ __forceinline__ int64_t element_target(const Scatter& s, unsigned pick, int64_t* fault) {
+  const int64_t picked = resolve(static_cast<const Index*>(s.indices)[pick], s.extent, fault);
+  int64_t to = picked * s.strides[s.axis];
+  unsigned rest = pick;
+  for (int axis = s.rank - 1; axis >= 0; --axis) {
+    const unsigned quotient = s.extents[axis].quotient(rest);
+    if (axis != s.axis) to += (rest - quotient * s.extents[axis].extent) * s.strides[axis];
+    rest = quotient;
+  }
+  return picked < 0 ? -1 : to;
+}
+
+/// updates[i] is for y[indices[i, 0 ... rank - 1]]; -1: for nothing.
+template <class Index>
+__device__ __forceinline__ int64_t nd_target(const Scatter& s, unsigned pick, int64_t* fault) {
+  int64_t to = 0;
+  bool inside = true;
+  for (int k = 0; k < s.rank; ++k) {
+    const int64_t picked =
+        resolve(static_cast<const Index*>(s.indices)[int64_t(pick) * s.rank + k], s.extents[k].extent, fault);
+    inside = inside && picked >= 0;
+    to += picked * s.strides[k];
+  }
+  return inside ? to : -1;
+}
+
+}  // namespace kiln
+
+#define KILN_SCATTER_COPY(entry, Unit)                                                                 \
+  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Scatter s) {   \
+    using namespace kiln;                                                                              \
+    pdl_launch();                                                                                      \
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;                                         \
+    pdl_wait();                                                                                        \
+    if (at < s.copied) static_cast<Unit*>(s.y)[at] = static_cast<const Unit*>(s.data)[at];             \
+    for (unsigned slice = at; slice < s.slices; slice += gridDim.x * blockDim.x) s.owners[slice] = -1; \
+  }
+
+#define KILN_SCATTER_CLAIM(entry, target, Index)                                                                     \
+  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Scatter s, int64_t* fault) { \
+    using namespace kiln;                                                                                            \
+    pdl_launch();                                                                                                    \
+    const unsigned pick = blockIdx.x * blockDim.x + threadIdx.x;                                                     \
+    pdl_wait();                                                                                                      \
+    if (pick >= s.picks) return;                                                                                     \
+    const int64_t to = target<Index>(s, pick, fault);                                                                \
+    if (to >= 0) atomicMax(s.owners + to, int(pick));                                                                \
+  }
+
+#define KILN_SCATTER_WRITE(entry, target, Unit, Index)                                                               \
+  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Scatter s, int64_t* fault) { \
+    using namespace kiln;                                                                                            \
+    pdl_launch();                                                                                                    \
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;                                                       \
+    const unsigned pick = s.row.quotient(at), b = at - pick * s.row.extent;                                          \
+    pdl_wait();                                                                                                      \
+    if (pick >= s.picks) return;                                                                                     \
+    const int64_t to = target<Index>(s, pick, fault);                                                                \
+    if (to < 0 || s.owners[to] != int(pick)) return;                                                                 \
+    static_cast<Unit*>(s.y)[to * s.row.extent + b] = static_cast<const Unit*>(s.updates)[at];                        \
+  }

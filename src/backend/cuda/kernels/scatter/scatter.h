@@ -1,0 +1,46 @@
+/// Elements written over others at computed indices: ops::Scatter in both modes, without a reduction, for any type of
+/// whole bytes. Of several updates of an element the last one stays. An index outside its axis writes nothing, and the
+/// second argument of the last two kernels, a FaultWord's address, has it.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/nest/walk.h"
+#include "ops/scatter.h"
+
+namespace kiln::cuda {
+
+/// What kernels take: kernels/scatter/scatter.cuh declares it, byte for byte.
+struct ScatterArgument {
+  const void *data = nullptr, *indices = nullptr, *updates = nullptr;
+  void* y = nullptr;
+  int32_t* owners = nullptr;
+  uint32_t copied = 0, slices = 0, picks = 0;
+  Divisor row;
+  int32_t rank = 0, axis = 0;
+  int64_t extent = 1;
+  Divisor extents[kMaxRank];
+  int64_t strides[kMaxRank] = {};
+};
+struct ScatterLaunch {
+  int copy_bytes = 1, row_bytes = 1;  ///< units of the first and the last kernel
+  std::array<LaunchShape, 3> shapes;  ///< copying, claiming, writing
+  ScatterArgument argument;
+  int64_t workspace_bytes() const { return int64_t{4} * argument.slices; }
+};
+/// In units of at most `most_unit_bytes`. Extents of dense data and indices. kUnsupported where data or updates have
+/// 2^31 units.
+Result<ScatterLaunch> scatter_launch(const ops::Scatter& scatter, int element_bytes, int most_unit_bytes,
+                                     std::span<const int64_t> data, std::span<const int64_t> indices);
+
+/// Kernels that copy and that write units of these sizes.
+KernelSource scatter_source(ScatterMode mode, DType indices, std::span<const int> copied, std::span<const int> rows);
+std::string scatter_copy_entry(int unit_bytes);
+std::string scatter_write_entry(int unit_bytes);
+inline constexpr const char* kScatterClaimEntry = "scatter_claim";
+
+}  // namespace kiln::cuda

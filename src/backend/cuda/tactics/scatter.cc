@@ -1,0 +1,61 @@
+/// Scatters in both modes, row-major, without a reduction: kernels/scatter.
+#include "ops/scatter.h"
+
+#include <algorithm>
+
+#include "backend/cuda/kernels/scatter/scatter.h"
+#include "backend/cuda/tactics/compile.h"
+#include "backend/cuda/tactics/registry.h"
+#include "tactics/region.h"
+
+namespace kiln::cuda {
+namespace {
+
+class ScatterTactic final : public Tactic {
+ public:
+  std::string_view name() const override { return "scatter"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override {
+    const auto& op = *cx.graph.node(root).op.as<ops::Scatter>();
+    const TensorType& data = cx.graph.input_type(root, 0);
+    if (op.reduction != ScatterReduction::kNone)
+      return reject("reduction ", enum_names(op.reduction)[static_cast<size_t>(op.reduction)],
+                    ": sums of one element by many threads have no order");
+    if (bits_of(data.dtype) < 8) return reject("data is ", data, "; elements of less than a byte are not moved");
+    return single_node_region(cx.graph, root);
+  }
+  std::vector<Variant> variants(const TacticContext&, const Region& region) const override {
+    return {linear_variant(region, "row-major")};
+  }
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
+    const Op& op = cx.graph.node(region.nodes[0]).op;
+    const auto& scatter = *op.as<ops::Scatter>();
+    const TensorType &data = cx.graph.type(region.inputs[0]), &indices = cx.graph.type(region.inputs[1]);
+    const int bytes = bits_of(data.dtype) / 8;
+    std::vector<int> copied, rows;
+    const auto add = [](std::vector<int>& units, int unit) {
+      if (std::ranges::find(units, unit) == units.end()) units.push_back(unit);
+    };
+    for (const auto at : {&TensorType::opt_extents, &TensorType::max_extents}) {
+      const ScatterLaunch launch = TRY(scatter_launch(scatter, bytes, 16, (data.*at)(), (indices.*at)()));
+      add(copied, launch.copy_bytes);
+      add(rows, launch.row_bytes);
+    }
+    add(copied, bytes);
+    add(rows, bytes);
+    StepDraft draft = cuda_step("scatter");
+    draft.payload = to_record(op);
+    draft.binary = TRY(compile_kernel(cx, scatter_source(scatter.mode, indices.dtype, copied, rows)));
+    return draft;
+  }
+};
+
+}  // namespace
+
+template <>
+TacticList tactics_of<ops::Scatter>() {
+  static const ScatterTactic tactic;
+  static const Tactic* const kList[] = {&tactic};
+  return kList;
+}
+
+}  // namespace kiln::cuda
