@@ -13,10 +13,12 @@
 namespace kiln::cuda {
 namespace {
 
-// Found by rounding tensors of ten networks in turns, and of 15 architectures with random weights. Without the first
-// convolution, or the weights of short sums, detectors are near their tolerance in BF16 or miss it; the four first
-// contractions, and all that short sums read and make, cost resnet50 a tenth of its time and came no closer.
+// Found by rounding tensors of ten networks in turns, and of 15 architectures with random weights. Without the weights
+// of the first convolutions or of short sums, detectors are near their tolerance in BF16 or miss it; what these read
+// and make may be BF16 (pictures of eight bits are, exactly). Kept whole, as once, they cost resnet50 a tenth of its
+// time.
 constexpr int64_t kShortSum = 32;                // products: 3x3 of three channels has 27, 5x5 of one 25
+constexpr int64_t kShortFirstSum = 256;          // of a convolution that reads a picture: 7x7 of three channels has 147
 constexpr int64_t kMostLastWeights = 4'000'000;  // elements: a vocabulary's projection is worth its BF16
 
 // Elements, in FP16. Found by rounding the weights of efficientnet_b0 in turns: a layer's share of the error falls with
@@ -54,13 +56,12 @@ bool is_logarithm(const Op& op) {
   return unary && unary->kind == ops::UnaryKind::kLog;
 }
 
-/// Whether a node is a convolution by constant weights that adds up few products of neighbours: errors of the weights
-/// do not average out in it.
-bool is_short_sum(const ir::Graph& graph, const ir::Node& node) {
+/// Products in each sum of a convolution by constant weights of more than one place; 0 of anything else.
+int64_t products_of_sums(const ir::Graph& graph, const ir::Node& node) {
   const HostTensor* weights = node.op.as<ops::Convolution>() ? graph.constant(node.inputs[1]) : nullptr;
-  if (!weights || volume(weights->extents()) == 0) return false;
+  if (!weights || volume(weights->extents()) == 0) return 0;
   const int64_t channels = weights->extents()[1], products = volume(weights->extents()) / weights->extents()[0];
-  return products > channels && products <= kShortSum;
+  return products > channels ? products : 0;
 }
 
 int64_t largest_constant(const ir::Graph& graph, const ir::Node& node) {
@@ -71,13 +72,10 @@ int64_t largest_constant(const ir::Graph& graph, const ir::Node& node) {
   return most;
 }
 
-Kept kept_of_bf16(const ir::Graph& graph, ir::NodeId id, const Places& places) {
+bool needs_more_than_bf16(const ir::Graph& graph, ir::NodeId id, const Places& places) {
   const ir::Node& node = graph.node(id);
-  const bool is_last = !places.before_contraction[ir::index(id)];
-  const int contractions = places.contractions_before[ir::index(id)];
-  if (!node.op.has(Trait::kContraction)) return is_last && contractions > 0 ? Kept::kWithFollowers : Kept::kNo;
-  if (is_last && largest_constant(graph, node) <= kMostLastWeights) return Kept::kWithFollowers;
-  return contractions == 1 && node.op.as<ops::Convolution>() ? Kept::kAlone : Kept::kNo;
+  if (places.before_contraction[ir::index(id)] || places.contractions_before[ir::index(id)] == 0) return false;
+  return !node.op.has(Trait::kContraction) || largest_constant(graph, node) <= kMostLastWeights;
 }
 
 /// The largest finite magnitude; 0 if there is none.
@@ -107,34 +105,41 @@ std::string lost_in_fp16(const ir::Graph& graph, const ir::Node& node) {
   return {};
 }
 
-}  // namespace
-
-bool keeps_float_weights(const ir::Graph& graph, ir::NodeId id, DType half) {
-  const ir::Node& node = graph.node(id);
+/// Where errors of the weights, which all pixels share, do not average out.
+bool has_few_weights(const ir::Graph& graph, const ir::Node& node) {
   const HostTensor* weights = node.op.as<ops::Convolution>() ? graph.constant(node.inputs[1]) : nullptr;
-  if (!weights || weights->rank() > 4) return false;
-  return volume(weights->extents()) <= kFewWeights || (half == DType::kBF16 && is_short_sum(graph, node));
+  return weights && weights->rank() <= 4 && volume(weights->extents()) <= kFewWeights;
+}
+bool has_short_sums(const ir::Graph& graph, const ir::Node& node, bool is_first) {
+  const int64_t products = products_of_sums(graph, node);
+  return products > 0 && products <= (is_first ? kShortFirstSum : kShortSum) && graph.type(node.inputs[1]).rank() <= 4;
 }
 
-Result<std::vector<Kept>> nodes_kept_in_float(const ir::Graph& graph, DType half, std::vector<std::string>& reasons) {
+}  // namespace
+
+Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vector<std::string>& reasons) {
   const std::vector<ir::NodeId> order = TRY(graph.topological_order());
   const Places places = places_of(graph, order);
-  std::vector<Kept> kept(static_cast<size_t>(graph.num_nodes()), Kept::kNo);
-  std::vector<bool> in_front_end(kept.size(), false);
+  KeptFloats kept;
+  kept.nodes.assign(static_cast<size_t>(graph.num_nodes()), false);
+  kept.weights = kept.nodes;
+  std::vector<bool> in_front_end = kept.nodes;
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
+    const ir::Node& node = graph.node(*id);
     const size_t at = ir::index(*id);
-    if (is_logarithm(graph.node(*id).op) && places.before_contraction[at]) in_front_end[at] = true;
-    if (in_front_end[at]) {
-      kept[at] = Kept::kWithFollowers;
-      for (const ir::ValueId input : graph.node(*id).inputs)
-        if (input != ir::ValueId::kNone && graph.value(input).producer != ir::NodeId::kNone)
-          in_front_end[ir::index(graph.value(input).producer)] = true;
-    } else if (half == DType::kBF16) {
-      kept[at] = kept_of_bf16(graph, *id, places);
-    } else if (std::string lost = lost_in_fp16(graph, graph.node(*id)); !lost.empty()) {
-      kept[at] = Kept::kWithFollowers;
-      reasons.push_back(std::move(lost));
-    }
+    if (is_logarithm(node.op) && places.before_contraction[at]) in_front_end[at] = true;
+    kept.nodes[at] = in_front_end[at] || (half == DType::kBF16 && needs_more_than_bf16(graph, *id, places));
+    if (half == DType::kF16 && !kept.nodes[at])
+      if (std::string lost = lost_in_fp16(graph, node); !lost.empty()) {
+        kept.nodes[at] = true;
+        reasons.push_back(std::move(lost));
+      }
+    kept.weights[at] = has_few_weights(graph, node) ||
+                       (half == DType::kBF16 && has_short_sums(graph, node, places.contractions_before[at] == 1));
+    if (!in_front_end[at]) continue;
+    for (const ir::ValueId input : node.inputs)
+      if (input != ir::ValueId::kNone && graph.value(input).producer != ir::NodeId::kNone)
+        in_front_end[ir::index(graph.value(input).producer)] = true;
   }
   return kept;
 }

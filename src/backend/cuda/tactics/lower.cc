@@ -18,24 +18,23 @@ namespace {
 
 class InHalf final : public RetypeRules {
  public:
-  InHalf(DType half, std::vector<Kept> kept_nodes) : half_(half), kept_nodes_(std::move(kept_nodes)) {}
+  InHalf(DType half, KeptFloats kept) : half_(half), kept_(std::move(kept)) {}
 
   DType compute_type(const ir::Graph& graph, ir::NodeId id, DType was) override {
     if (was != DType::kF32) return was;
-    if (kept_nodes_[ir::index(id)] == Kept::kAlone) return DType::kF32;
     if (!stays_float(graph, id)) return half_;
-    for (const ir::ValueId output : graph.node(id).outputs) kept_.insert(output);
+    for (const ir::ValueId output : graph.node(id).outputs) in_float_.insert(output);
     return DType::kF32;
   }
 
-  bool keeps_weights(const ir::Graph& graph, ir::NodeId id) override { return keeps_float_weights(graph, id, half_); }
+  bool keeps_weights(const ir::Graph&, ir::NodeId id) override { return kept_.weights[ir::index(id)]; }
 
  private:
   bool stays_float(const ir::Graph& graph, ir::NodeId id) const {
     const ir::Node& node = graph.node(id);
     if (node.op.as<ops::Fill>() || node.op.as<ops::DimValues>()) return true;
     if (node.op.as<ops::Cast>() && !is_float(graph.input_type(id, 0).dtype)) return true;
-    if (kept_nodes_[ir::index(id)] == Kept::kWithFollowers) return true;
+    if (kept_.nodes[ir::index(id)]) return true;
     if (half_ == DType::kF16 ? leaves_range(node.op) : adds_up(node.op) && !is_operand(graph, id)) return true;
     return follows_kept(graph, node);
   }
@@ -64,7 +63,7 @@ class InHalf final : public RetypeRules {
     if (graph.is_output(result) || graph.value(result).users.empty()) return false;
     return std::ranges::all_of(graph.value(result).users, [&](ir::NodeId user) {
       const Op& op = graph.node(user).op;
-      if (op.has(Trait::kContraction)) return kept_nodes_[ir::index(user)] == Kept::kNo;
+      if (op.has(Trait::kContraction)) return !kept_.nodes[ir::index(user)];
       return op.has(Trait::kMovement) && is_operand(graph, user);
     });
   }
@@ -76,15 +75,15 @@ class InHalf final : public RetypeRules {
     bool any = false;
     for (const ir::ValueId input : node.inputs) {
       if (input == ir::ValueId::kNone || graph.constant(input) || graph.type(input).dtype != DType::kF32) continue;
-      if (!kept_.contains(input)) return false;
+      if (!in_float_.contains(input)) return false;
       any = true;
     }
     return any;
   }
 
   const DType half_;
-  const std::vector<Kept> kept_nodes_;
-  std::set<ir::ValueId> kept_;
+  const KeptFloats kept_;
+  std::set<ir::ValueId> in_float_;
 };
 
 }  // namespace
@@ -92,7 +91,7 @@ class InHalf final : public RetypeRules {
 Status lower_floats(ir::Graph& graph, const Numerics& numerics, std::vector<std::string>& reasons) {
   if (numerics.strongly_typed || (!numerics.fp16 && !numerics.bf16)) return {};
   const DType half = numerics.fp16 ? DType::kF16 : DType::kBF16;
-  InHalf rules(half, TRY(nodes_kept_in_float(graph, half, reasons)));
+  InHalf rules(half, TRY(floats_to_keep(graph, half, reasons)));
   graph = TRY(retype(graph, rules));
   return {};
 }

@@ -79,7 +79,7 @@ TEST(LowerFloats, KeepsTheEndInFloatInBf16) {
   for (const char* name : {"v0", "v4", "v7", "y"}) EXPECT_EQ(types[name], DType::kF16) << name;
 }
 
-TEST(LowerFloats, KeepsTheFirstConvolutionAndTheWeightsOfShortSumsInFloatInBf16) {
+TEST(LowerFloats, KeepsTheWeightsOfShortSumsInFloatInBf16) {
   ir::Graph graph;
   const auto zeros = [&](const Extents& extents) {
     return graph.add_constant(HostTensor::make(DType::kF32, extents).value().tensor, "w");
@@ -92,7 +92,7 @@ TEST(LowerFloats, KeepsTheFirstConvolutionAndTheWeightsOfShortSumsInFloatInBf16)
             .value();
     graph.set_name(x, name);
   };
-  convolve({64, 3, 3, 3}, 1, 1, "stem");
+  convolve({64, 3, 7, 7}, 1, 3, "stem");
   convolve({64, 1, 3, 3}, 64, 1, "early depthwise");
   convolve({256, 64, 1, 1}, 1, 0, "wide");
   convolve({256, 1, 3, 3}, 256, 1, "wide depthwise");
@@ -109,7 +109,7 @@ TEST(LowerFloats, KeepsTheFirstConvolutionAndTheWeightsOfShortSumsInFloatInBf16)
     const char* name;
     DType type, fp16_weights, bf16_weights;
   };
-  for (const Expected& e : {Expected{"stem", DType::kF32, DType::kF32, DType::kF32},
+  for (const Expected& e : {Expected{"stem", DType::kBF16, DType::kF16, DType::kF32},
                             {"early depthwise", DType::kBF16, DType::kF32, DType::kF32},
                             {"wide", DType::kBF16, DType::kF16, DType::kBF16},
                             {"wide depthwise", DType::kBF16, DType::kF16, DType::kF32},
