@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
 
@@ -5,11 +7,39 @@ namespace kiln::onnx::importers {
 
 namespace {
 
+constexpr int64_t kMostTerms = 1 << 24;  // that are written out for every sum
+
+/// x moved along an axis, with zeros where nothing is.
+Result<ValueId> moved(ImportContext& cx, ValueId x, int axis, int64_t by) {
+  return slice(
+      cx, x,
+      {.starts = {-by}, .sizes = {cx.extent(x, axis)}, .strides = {1}, .axes = {axis}, .mode = SliceMode::kFill});
+}
+
+/// By doubling: sums of 1, 2, 4 ... neighbours, no tensor larger than x. Twice as many steps as n has bits.
+Result<ValueId> sums_by_doubling(ImportContext& cx, ValueId x, int axis, bool exclusive, bool reverse) {
+  const int64_t n = cx.extent(x, axis).value(), direction = reverse ? -1 : 1;
+  ValueId y = exclusive ? TRY(moved(cx, x, axis, direction)) : x;
+  for (int64_t count = 1; count < n; count *= 2)
+    y = TRY(binary(cx, ElementWiseKind::kSum, y, TRY(moved(cx, y, axis, direction * count))));
+  return y;
+}
+
+/// Terms of all sums, where extents say so; those that only the run knows are counted as 1.
+int64_t num_terms(ImportContext& cx, ValueId x, int axis) {
+  double count = static_cast<double>(cx.extent(x, axis).value());
+  for (const sym::Expr& extent : cx.type(x).shape)
+    if (extent.is_const()) count *= static_cast<double>(extent.value());
+  return static_cast<int64_t>(std::min(count, 1e18));
+}
+
 /// Each sum over those elements that come before: a product with a triangle of ones, by selection, so that integers
 /// stay exact and infinities stay where they are.
 Result<ValueId> sums_along(ImportContext& cx, ValueId x, int axis) {
   const bool exclusive = TRY(cx.node().get_int("exclusive", 0)) != 0;
   const bool reverse = TRY(cx.node().get_int("reverse", 0)) != 0;
+  if (cx.extent(x, axis).is_const() && num_terms(cx, x, axis) > kMostTerms)
+    return sums_by_doubling(cx, x, axis, exclusive, reverse);
   // [..., n, m, ...]: the element added along axis, the sum along axis + 1.
   const int rank = cx.rank(x) + 1;
   const ValueId added = TRY(indices_along(cx, cx.extent(x, axis), axis, rank));
