@@ -74,25 +74,44 @@ inline std::unique_ptr<nv::IHostMemory> build(Logger& logger, nv::IGpuAllocator*
   return std::unique_ptr<nv::IHostMemory>(builder->buildSerializedNetwork(*network, *config));
 }
 
-/// Loads the plan and enqueues four runs. Success.
-inline bool run(Logger& logger, const nv::IHostMemory& plan) {
-  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
-  if (!runtime) return false;
-  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan.data(), plan.size()));
-  if (!engine) return false;
-  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-  if (!context) return false;
+/// A plan of x f32[8, 64] to y, of no more elements, with all that a program needs to run it. Null members, and a word
+/// in the logger, where something could not be had.
+struct Session {
+  std::unique_ptr<nv::IRuntime> runtime;
+  std::unique_ptr<nv::ICudaEngine> engine;
+  std::unique_ptr<nv::IExecutionContext> context;  ///< with the addresses of x and y
   void *x = nullptr, *y = nullptr;
   cudaStream_t stream = nullptr;
-  bool good = cudaMalloc(&x, 8 * 64 * 4) == cudaSuccess && cudaMalloc(&y, 8 * 32 * 4) == cudaSuccess &&
-              cudaStreamCreate(&stream) == cudaSuccess;
-  if (!good) logger.errors.emplace_back("the program has no memory or stream");
-  good = good && context->setTensorAddress("x", x) && context->setTensorAddress("y", y);
-  for (int i = 0; i < 4 && good; ++i) good = context->enqueueV3(stream);
-  good = good && cudaStreamSynchronize(stream) == cudaSuccess;
-  if (stream) cudaStreamDestroy(stream);
-  cudaFree(x), cudaFree(y);
-  return good;
+
+  Session(Logger& logger, const nv::IHostMemory& plan) : runtime(nv::createInferRuntime(logger)) {
+    if (runtime) engine.reset(runtime->deserializeCudaEngine(plan.data(), plan.size()));
+    if (engine) context.reset(engine->createExecutionContext());
+    if (!context) return;
+    if (cudaMalloc(&x, 8 * 64 * 4) != cudaSuccess || cudaMalloc(&y, 8 * 64 * 4) != cudaSuccess ||
+        cudaStreamCreate(&stream) != cudaSuccess) {
+      logger.errors.emplace_back("the program has no memory or stream");
+      context.reset();
+    } else if (!context->setTensorAddress("x", x) || !context->setTensorAddress("y", y)) {
+      context.reset();
+    }
+  }
+  /// The context waits for its runs, which need the rest.
+  ~Session() {
+    context.reset(), engine.reset(), runtime.reset();
+    if (stream) cudaStreamDestroy(stream);
+    cudaFree(x), cudaFree(y);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  explicit operator bool() const { return context != nullptr; }
+};
+
+/// Loads the plan and enqueues four runs. Success.
+inline bool run(Logger& logger, const nv::IHostMemory& plan) {
+  const Session session(logger, plan);
+  bool good = static_cast<bool>(session);
+  for (int i = 0; i < 4 && good; ++i) good = session.context->enqueueV3(session.stream);
+  return good && cudaStreamSynchronize(session.stream) == cudaSuccess;
 }
 
 inline std::string want_of_nvrtc_in(const Logger& logger) {

@@ -146,23 +146,18 @@ TEST_F(FakeCudaProgram, RunsOnSeveralDevices) {
 TEST_F(FakeCudaProgram, RunsOnDefaultStreams) {
   const auto plan = build(logger);
   ASSERT_TRUE(plan) << logger.all();
-  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
-  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
-  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-  void *x = nullptr, *y = nullptr;
-  ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
-  ASSERT_EQ(cudaMalloc(&y, 8 * 32 * 4), cudaSuccess);
-  ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
+  auto session = std::make_unique<Session>(logger, *plan);
+  ASSERT_TRUE(*session) << logger.all();
+  nv::IExecutionContext& context = *session->context;
   for (const cudaStream_t stream : {cudaStream_t{}, cudaStreamLegacy, cudaStreamPerThread})
     for (int i = 0; i < 4; ++i) {  // launched, then replayed
-      EXPECT_TRUE(context->enqueueV3(stream)) << logger.all();
+      EXPECT_TRUE(context.enqueueV3(stream)) << logger.all();
       EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
     }
-  std::thread([&] { EXPECT_TRUE(context->enqueueV3(cudaStreamPerThread)) << logger.all(); }).join();
-  EXPECT_FALSE(context->enqueueV3(reinterpret_cast<cudaStream_t>(uintptr_t{0x1234})));
-  EXPECT_TRUE(context->enqueueV3(nullptr)) << logger.all();
-  context.reset(), engine.reset();
-  cudaFree(x), cudaFree(y);
+  std::thread([&] { EXPECT_TRUE(context.enqueueV3(cudaStreamPerThread)) << logger.all(); }).join();
+  EXPECT_FALSE(context.enqueueV3(reinterpret_cast<cudaStream_t>(uintptr_t{0x1234})));
+  EXPECT_TRUE(context.enqueueV3(nullptr)) << logger.all();
+  session.reset();
   EXPECT_EQ(control().live_bytes(), 0);
 }
 
@@ -283,20 +278,15 @@ TEST_F(FakeCudaProgram, BuildsInTheProgramsMemory) {
 TEST_F(FakeCudaProgram, RecordsTheEventOfConsumedInputs) {
   const auto plan = build(logger);
   ASSERT_TRUE(plan) << logger.all();
-  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
-  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
-  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-  void *x = nullptr, *y = nullptr;
-  cudaStream_t stream = nullptr;
+  auto session = std::make_unique<Session>(logger, *plan);
+  ASSERT_TRUE(*session) << logger.all();
+  nv::IExecutionContext& context = *session->context;
+  const cudaStream_t stream = session->stream;
   cudaEvent_t start = nullptr, consumed = nullptr;
-  ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
-  ASSERT_EQ(cudaMalloc(&y, 8 * 32 * 4), cudaSuccess);
-  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
   ASSERT_EQ(cudaEventCreate(&start), cudaSuccess);
   ASSERT_EQ(cudaEventCreate(&consumed), cudaSuccess);
-  ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
-  ASSERT_TRUE(context->setInputConsumedEvent(consumed)) << logger.all();
-  EXPECT_EQ(context->getInputConsumedEvent(), consumed);
+  ASSERT_TRUE(context.setInputConsumedEvent(consumed)) << logger.all();
+  EXPECT_EQ(context.getInputConsumedEvent(), consumed);
   float ms = -1, last = 0;
   const auto recorded = [&] {
     EXPECT_EQ(cudaEventElapsedTime(&ms, start, consumed), cudaSuccess);
@@ -304,13 +294,13 @@ TEST_F(FakeCudaProgram, RecordsTheEventOfConsumedInputs) {
   };
   ASSERT_EQ(cudaEventRecord(start, stream), cudaSuccess);
   for (int i = 0; i < 5; ++i) {  // the later ones are replays
-    ASSERT_TRUE(context->enqueueV3(stream)) << logger.all();
+    ASSERT_TRUE(context.enqueueV3(stream)) << logger.all();
     EXPECT_TRUE(recorded()) << i;
   }
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  ASSERT_TRUE(context->enqueueV3(stream)) << logger.all();
+  ASSERT_TRUE(context.enqueueV3(stream)) << logger.all();
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
   EXPECT_FALSE(recorded());
@@ -319,8 +309,8 @@ TEST_F(FakeCudaProgram, RecordsTheEventOfConsumedInputs) {
     EXPECT_TRUE(recorded()) << i;
   }
   cudaGraphExecDestroy(exec), cudaGraphDestroy(graph);
-  context.reset(), engine.reset();
-  cudaEventDestroy(start), cudaEventDestroy(consumed), cudaStreamDestroy(stream), cudaFree(x), cudaFree(y);
+  session.reset();
+  cudaEventDestroy(start), cudaEventDestroy(consumed);
   EXPECT_TRUE(logger.errors.empty()) << logger.all();
   EXPECT_EQ(control().live_bytes(), 0);
 }
@@ -428,25 +418,17 @@ std::unique_ptr<nv::IHostMemory> build_branches(Logger& logger, int32_t streams)
 TEST_F(FakeCudaProgram, CapturesBranches) {
   const auto plan = build_branches(logger, 3);
   ASSERT_TRUE(plan) << logger.all();
-  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
-  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
-  ASSERT_TRUE(engine) << logger.all();
-  if (engine->getNbAuxStreams() == 0) GTEST_SKIP() << "the stand-in's times gave no branches";
-  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-  void *x = nullptr, *y = nullptr;
-  cudaStream_t stream = nullptr;
+  const Session session(logger, *plan);
+  ASSERT_TRUE(session) << logger.all();
+  ASSERT_GT(session.engine->getNbAuxStreams(), 0);  // by the stand-in's times, which are always the same
+  nv::IExecutionContext& context = *session.context;
+  const cudaStream_t stream = session.stream;
   cudaGraph_t graph = nullptr;
-  ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
-  ASSERT_EQ(cudaMalloc(&y, 8 * 64 * 4), cudaSuccess);
-  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
-  ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(context->enqueueV3(stream)) << logger.all();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(context.enqueueV3(stream)) << logger.all();
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  EXPECT_TRUE(context->enqueueV3(stream)) << logger.all();
+  EXPECT_TRUE(context.enqueueV3(stream)) << logger.all();
   EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   cudaGraphDestroy(graph);
-  context.reset();
-  cudaStreamDestroy(stream), cudaFree(x), cudaFree(y);
 }
 
 TEST_F(GpuProgram, BranchesSideBySideComputeTheSame) {
@@ -456,19 +438,15 @@ TEST_F(GpuProgram, BranchesSideBySideComputeTheSame) {
     std::vector<float> expected;
     const auto plan = build_branches(logger, streams);
     ASSERT_TRUE(plan) << logger.all();
-    std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
-    std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
-    ASSERT_TRUE(engine) << logger.all();
-    EXPECT_EQ(engine->getNbAuxStreams() > 0, streams > 0);
-    std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-    void *x = nullptr, *y = nullptr;
-    cudaStream_t stream = nullptr, given = nullptr;
-    ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
-    ASSERT_EQ(cudaMalloc(&y, 8 * 64 * 4), cudaSuccess);
-    ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+    auto session = std::make_unique<Session>(logger, *plan);
+    ASSERT_TRUE(*session) << logger.all();
+    EXPECT_EQ(session->engine->getNbAuxStreams() > 0, streams > 0);
+    nv::IExecutionContext& context = *session->context;
+    void *const x = session->x, *const y = session->y;
+    const cudaStream_t stream = session->stream;
+    cudaStream_t given = nullptr;
     ASSERT_EQ(cudaStreamCreate(&given), cudaSuccess);
-    ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
-    context->setAuxStreams(&given, 1);
+    context.setAuxStreams(&given, 1);
     ASSERT_EQ(cudaMemcpy(x, in.data(), in.size() * 4, cudaMemcpyHostToDevice), cudaSuccess);
     const auto check = [&](auto run) {
       std::vector<float> out(8 * 64);
@@ -479,20 +457,20 @@ TEST_F(GpuProgram, BranchesSideBySideComputeTheSame) {
       if (expected.empty()) expected = out;
       EXPECT_EQ(out, expected);
     };
-    for (int i = 0; i < 20; ++i) check([&] { return context->enqueueV3(stream); });
+    for (int i = 0; i < 20; ++i) check([&] { return context.enqueueV3(stream); });
     for (size_t i = 0; i < elsewhere.size(); ++i)  // whose build may have taken other tactics
       ASSERT_NEAR(expected[i], elsewhere[i], 1e-6) << i;
     elsewhere = expected;
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t exec = nullptr;
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    ASSERT_TRUE(context->enqueueV3(stream)) << logger.all();
+    ASSERT_TRUE(context.enqueueV3(stream)) << logger.all();
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     for (int i = 0; i < 20; ++i) check([&] { return cudaGraphLaunch(exec, stream) == cudaSuccess; });
     cudaGraphExecDestroy(exec), cudaGraphDestroy(graph);
-    context.reset();
-    cudaStreamDestroy(stream), cudaStreamDestroy(given), cudaFree(x), cudaFree(y);
+    session.reset();
+    cudaStreamDestroy(given);
   }
   EXPECT_TRUE(logger.errors.empty()) << logger.all();
 }
@@ -501,17 +479,11 @@ TEST_F(GpuProgram, BranchesSideBySideComputeTheSame) {
 TEST_F(GpuProgram, ComputesWhatItShould) {
   const auto plan = build(logger);
   ASSERT_TRUE(plan) << logger.all();
-  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(logger));
-  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
-  ASSERT_TRUE(engine) << logger.all();
-  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-  ASSERT_TRUE(context) << logger.all();
-  void *x = nullptr, *y = nullptr;
-  cudaStream_t stream = nullptr;
-  ASSERT_EQ(cudaMalloc(&x, 8 * 64 * 4), cudaSuccess);
-  ASSERT_EQ(cudaMalloc(&y, 8 * 32 * 4), cudaSuccess);
-  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
-  ASSERT_TRUE(context->setTensorAddress("x", x) && context->setTensorAddress("y", y));
+  const Session session(logger, *plan);
+  ASSERT_TRUE(session) << logger.all();
+  nv::IExecutionContext& context = *session.context;
+  void *const x = session.x, *const y = session.y;
+  const cudaStream_t stream = session.stream;
   const auto check = [&](const char* what, cudaStream_t on, auto enqueue) {
     static float value = 0;
     ++value;
@@ -523,22 +495,20 @@ TEST_F(GpuProgram, ComputesWhatItShould) {
     ASSERT_EQ(cudaStreamSynchronize(on), cudaSuccess) << what;
     for (const float element : out) ASSERT_EQ(element, 32 * value) << what;
   };
-  for (int i = 0; i < 5; ++i) check("enqueue", stream, [&] { return context->enqueueV3(stream); });  // then replays
-  check("another stream", cudaStreamPerThread, [&] { return context->enqueueV3(cudaStreamPerThread); });
-  check("the default stream", nullptr, [&] { return context->enqueueV3(nullptr); });
+  for (int i = 0; i < 5; ++i) check("enqueue", stream, [&] { return context.enqueueV3(stream); });  // then replays
+  check("another stream", cudaStreamPerThread, [&] { return context.enqueueV3(cudaStreamPerThread); });
+  check("the default stream", nullptr, [&] { return context.enqueueV3(nullptr); });
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  ASSERT_TRUE(context->enqueueV3(stream)) << logger.all();
+  ASSERT_TRUE(context.enqueueV3(stream)) << logger.all();
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
   for (int i = 0; i < 2; ++i) check("a graph", stream, [&] { return cudaGraphLaunch(exec, stream) == cudaSuccess; });
   cudaGraphExecDestroy(exec), cudaGraphDestroy(graph);
   void* bindings[] = {x, y};
   check("executeV2", stream,
-        [&] { return cudaStreamSynchronize(stream) == cudaSuccess && context->executeV2(bindings); });
-  context.reset();
-  cudaStreamDestroy(stream), cudaFree(x), cudaFree(y);
+        [&] { return cudaStreamSynchronize(stream) == cudaSuccess && context.executeV2(bindings); });
   EXPECT_TRUE(logger.errors.empty()) << logger.all();
 }
 
