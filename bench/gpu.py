@@ -183,6 +183,11 @@ class Peer:
         self.process.stdin.flush()
         self.times_ms.append(self.read())
 
+    def end(self):
+        """Also after a failure: what it holds of the GPU would disturb the next case."""
+        self.process.stdin.close()
+        self.process.wait()
+
 
 def serve_peer(script, name, batch):
     """Peer's other end. The script's own main() is its last line, and not wanted here."""
@@ -219,8 +224,17 @@ def read_table(path):
 
 def measure(case, options, table, cache):
     """The figures of a case that is prepared."""
-    live = case.text in options.live.split(",")
-    peer = Peer(options.peer, case.peer[0], case.batch) if live else None  # before the build: its tuning takes all cores
+    if case.text not in options.live.split(","):
+        return measure_beside(None, case, options, table, cache)
+    peer = Peer(options.peer, case.peer[0], case.batch)  # before the build: its tuning takes all cores
+    try:
+        return measure_beside(peer, case, options, table, cache)
+    finally:
+        peer.end()
+
+
+def measure_beside(peer, case, options, table, cache):
+    """The same with a live peer, or None."""
     kiln = Kiln(options.kiln, case, options.flags.split())
     result = {"case": case.text, "flags": options.flags, "build_s": kiln.build(cache)}
     if options.again:
@@ -234,7 +248,6 @@ def measure(case, options, table, cache):
     if peer:
         result |= {"peer_ms": statistics.median(peer.times_ms), "peer_blocks_ms": peer.times_ms,
                    "peer_prepared_s": peer.prepare_s, "peer_from": "this run"}
-        peer.process.stdin.close()
     elif case.peer and (case.peer[1], case.batch) in table:
         result |= {"peer_ms": table[case.peer[1], case.batch], "peer_from": "table"}
     try:

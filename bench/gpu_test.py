@@ -63,5 +63,26 @@ class Cases(unittest.TestCase):
         self.assertEqual(gpu.rows(np.arange(5), 0).tolist(), [0, 4])
 
 
+class Outputs(unittest.TestCase):
+    """What trtexec --exportOutput writes, compared with the reference's first and last row."""
+
+    def off_by(self, values):
+        case = gpu.Case("net:3", "zoo")
+        case.folder, case.outputs = "", {"y": (0, np.array([[1, 2], [5, -10]], np.float32))}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(f'[\n  {{ "name" : "y"\n  , "dimensions" : "3x2"\n  , "values" : [ {values} ]\n  }}\n]\n')
+            file.flush()
+            return gpu.Kiln("trtexec", case, []).off_by(file.name)
+
+    def test_rows_between_do_not_count(self):
+        self.assertEqual(self.off_by("1, 2, 77, 88, 5, -10"), 0)
+
+    def test_a_difference_is_a_share_of_the_largest(self):
+        self.assertAlmostEqual(self.off_by("1, 2, 0, 0, 5.5, -10"), 0.05, places=6)
+
+    def test_what_is_no_number_is_as_far_off_as_can_be(self):
+        self.assertEqual(self.off_by("1, nan, 0, 0, 5, -10"), float("inf"))
+
+
 if __name__ == "__main__":
     unittest.main()
