@@ -1,6 +1,6 @@
 /// Softmax along one axis. Payload: axis, by its position in memory; tile, of the kernel that has rows in registers, or
-/// absent; of columns, which are not the innermost axis, vec (elements of a load) and held (elements of a column in a
-/// thread's registers).
+/// absent; of columns, which are not the innermost axis, vec (elements of a load), held (elements of a column in a
+/// thread's registers) and stored (whether they stay there as they are stored, all of a column).
 #include "backend/cuda/kernels/lanes/softmax.h"
 
 #include "backend/cuda/exec/step.h"
@@ -37,6 +37,7 @@ class BoundSoftmax final : public BoundStep {
 struct Columns {
   int vec;
   int held;
+  bool stored;
 };
 
 class LoadedSoftmax final : public LoadedStep {
@@ -57,10 +58,11 @@ class LoadedSoftmax final : public LoadedStep {
       return {};
     };
     if (columns_) {
-      const auto& [vec, held] = *columns_;
+      const auto& [vec, held, stored] = *columns_;
       TRY(require(held == 0 || shape.length <= most_held(held), "columns of ", shape.length,
                   " elements; registers hold ", most_held(held)));
-      if (vec > 1 && shape.inner % vec == 0) TRY(add(softmax_columns_launch(shape, vec, held), vec * element));
+      if (vec > 1 && shape.inner % vec == 0 && (!stored || shape.length == held))
+        TRY(add(softmax_columns_launch(shape, vec, held, stored), vec * element));
       TRY(add(softmax_columns_launch(shape, 1, held), 1));
     } else {
       TRY(require(shape.inner == 1, "a softmax of rows meets ", shape.inner, " columns"));
@@ -95,7 +97,8 @@ Result<std::unique_ptr<LoadedStep>> load_softmax(const LoadArguments& arguments)
     TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a softmax loads ", vec, " elements at once"));
     const int64_t held = TRY(payload.get_int("held"));
     TRY(require(held >= 0 && held <= kMostHeld, "a softmax holds ", held, " elements of a column"));
-    columns = Columns{static_cast<int>(vec), static_cast<int>(held)};
+    const bool stored = TRY(payload.get_bool("stored"));
+    columns = Columns{static_cast<int>(vec), static_cast<int>(held), stored};
   }
   StepCode code = TRY(StepCode::load(arguments));
   return std::make_unique<LoadedSoftmax>(static_cast<size_t>(axis), x, tile, columns,

@@ -274,12 +274,21 @@ TEST_F(MemoryOnGpu, PoolingAndResize) {
 
 TEST_F(MemoryOnGpu, ManyShortRows) {
   for (const DType type : kFloats)
-    for (const Extents& x : {Extents{64, 100, 64}, Extents{50, 100, 256}, Extents{75, 300, 49}, Extents{75, 300, 7}})
+    for (const Extents& x : {Extents{64, 100, 64}, Extents{50, 100, 256}, Extents{75, 300, 49}, Extents{75, 300, 7},
+                             Extents{400, 300, 9}})
       for (const ops::ReduceKind kind : {ops::ReduceKind::kAvg, ops::ReduceKind::kMax}) {
         Net net(type);
         net.finish(net.add(ops::Reduce{.kind = kind, .axes = {2}}, {net.input(x)}));
         check(net, type, str(kind, " of rows of ", x));
       }
+}
+TEST_F(MemoryOnGpu, ManyColumns) {
+  for (const DType type : {DType::kF16, DType::kBF16})
+    for (const Extents& x : {Extents{3, 21, 90'120}, Extents{1, 9, 540'680}, Extents{5, 13, 54'088}}) {
+      Net net(type);
+      net.finish(net.add(ops::Softmax{1}, {net.input(x, 3)}));
+      check(net, type, str("softmax along columns of ", x));
+    }
 }
 TEST_F(MemoryOnGpu, ManyGroups) {
   const auto norm = [](DType type, const Extents& x, int64_t groups) {

@@ -36,7 +36,11 @@ class SoftmaxTactic final : public Tactic {
     SoftmaxKernels kernels{x.dtype, most.inner > 1, {}};
     if (kernels.columns) {
       kernels.held = held_of_columns(at.length, most.length);
-      kernels.vec = vector_of_columns(kernels.held, vector_width(at.inner, bits_of(x.dtype) / 8));
+      const int vec = vector_width(at.inner, bits_of(x.dtype) / 8);
+      kernels.vec = vector_of_columns(kernels.held, vec);
+      if (bits_of(x.dtype) == 16 && at.length == most.length)
+        if (const int wide = vector_of_stored_columns({at.outer, at.length, at.inner}, vec); wide > 1)
+          kernels.stored = true, kernels.vec = wide;
     } else {
       kernels.tile = row_tile(at.outer, at.length, most.length, bits_of(x.dtype) / 8,
                               device_of(cx).properties().num_multiprocessors);
@@ -47,7 +51,7 @@ class SoftmaxTactic final : public Tactic {
     StepDraft draft = cuda_step("softmax");
     draft.in_place_input = 0;
     draft.payload.set("axis", axis);
-    if (kernels.columns) draft.payload.set("vec", kernels.vec).set("held", kernels.held);
+    if (kernels.columns) draft.payload.set("vec", kernels.vec).set("held", kernels.held).set("stored", kernels.stored);
     if (kernels.tile) draft.payload.set("tile", kernels.tile->record());
     draft.binary = TRY(compile_kernel(cx, softmax_source(kernels)));
     return draft;

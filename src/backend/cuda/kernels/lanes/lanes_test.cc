@@ -150,6 +150,25 @@ TEST(SoftmaxLaunch, ColumnsAreCovered) {
       }
 }
 
+TEST(SoftmaxLaunch, ManyColumnsOfHalvesStayStored) {
+  EXPECT_EQ(vector_of_stored_columns({32, 21, 131'072}, 8), 4);
+  EXPECT_EQ(vector_of_stored_columns({32, 9, 131'072}, 8), 8);
+  EXPECT_EQ(vector_of_stored_columns({32, 8, 131'072}, 8), 1) << "floats fit registers";
+  EXPECT_EQ(vector_of_stored_columns({1, 21, 4096}, 8), 1) << "few: latency matters";
+  EXPECT_EQ(softmax_columns_launch({32, 21, 131'072}, 4, 21, true).entry, "softmax_stored_4x21");
+}
+TEST(ReduceLaunch, ManyRowsOfHalvesGoInPieces) {
+  for (const int64_t length : {8, 9, 49, 197, 1000}) {
+    const auto launch = reduce_staged_launch({1 << 20, length, 1}, 2, true, kSms);
+    ASSERT_TRUE(launch) << length;
+    EXPECT_EQ(launch->entry, "reduce_pieces");
+    EXPECT_EQ(launch->argument.chunk * length % 8, 0) << "a block begins at a vector";
+    EXPECT_GE(launch->shape.shared_bytes, static_cast<uint32_t>(launch->argument.chunk * length));  // 8 bytes a vector
+  }
+  EXPECT_EQ(reduce_staged_launch({1 << 20, 7, 1}, 2, true, kSms)->entry, "reduce_staged");
+  EXPECT_EQ(reduce_staged_launch({1 << 20, 49, 1}, 4, true, kSms)->entry, "reduce_staged");
+}
+
 constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
 
 TEST(SoftmaxKernel, AllCompile) {
@@ -160,6 +179,7 @@ TEST(SoftmaxKernel, AllCompile) {
     for (const int held : {0, 7})
       ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, true, {}, type == DType::kF32 ? 4 : 8, held})));
     if (type != DType::kF32) {
+      ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, true, {}, 4, 21, true})));
       ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, false, odd_row_tile(1 << 20, 197, kSms)})));
     }
     if (testing::Test::IsSkipped()) return;
@@ -171,6 +191,7 @@ TEST(ReduceKernel, AllCompile) {
     const int vec = vector_width(64, bits_of(type) / 8);
     ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({type, Fold::kMax, false, vec})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({type, Fold::kSum, true, vec})));
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({type, Fold::kSum, false, 1, true})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_axes_source(type, Fold::kMin)));
     if (testing::Test::IsSkipped()) return;
   }

@@ -128,8 +128,11 @@ KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::st
     }
     if (vec == 1) break;
   }
-  if (!kernels.columns && kernels.staged)
+  if (!kernels.columns && kernels.staged) {
+    if (bits_of(kernels.dtype) <= 16)
+      add("reduce_pieces", 256, str("reduce_pieces<", type, ", ", type, ", ", fold, ">"));
     add("reduce_staged", 256, str("reduce_staged<", type, ", ", type, ", ", fold, ">"));
+  }
   add("reduce_last", 256, str("reduce_warps<", sums, ", ", type, ", ", fold, ", 1>"));
   return source;
 }
@@ -183,6 +186,11 @@ std::optional<ReduceLaunch> reduce_staged_launch(const ReduceShape& shape, int e
   launch.shape.block[0] = 256;
   launch.shape.grid[0] = grid_blocks(ceil_div(shape.outer, rows));
   launch.shape.shared_bytes = static_cast<uint32_t>(rows * row_bytes);
+  if (element_bytes <= 2 && shape.length >= vec) {
+    const int64_t piece_bytes = element_bytes == 2 ? 2 * 4 : 2 * 8;  // floats; int64
+    launch.entry = "reduce_pieces";
+    launch.shape.shared_bytes = static_cast<uint32_t>(ceil_div(rows * shape.length, vec) * piece_bytes);
+  }
   launch.shape.pdl = true;
   return launch;
 }

@@ -245,6 +245,69 @@ __device__ __forceinline__ void reduce_staged(const Reduction& r) {
   }
 }
 
+/// The same for rows that are no shorter than a vector, of which shared memory has only sums: a vector's elements belong
+/// to one row, or to two.
+template <class X, class T, Fold kFold>
+__device__ __forceinline__ void reduce_pieces(const Reduction& r) {
+  using F = Folding<T, kFold>;
+  using A = typename F::A;
+  constexpr int kVec = 16 / sizeof(X), kUnroll = 4;
+  extern __shared__ __align__(16) char shared[];
+  Vec<A, 2>* pieces = reinterpret_cast<Vec<A, 2>*>(shared);  // of each vector: of its first row, and of the next one
+  pdl_launch();
+  const int64_t first_row = blockIdx.x * r.chunk;
+  const int rows = int(first_row + r.chunk < r.outer ? r.chunk : r.outer - first_row);
+  const int length = int(r.length), count = rows * length, whole = count / kVec;
+  const unsigned inverse = 0xffffffffu / unsigned(length) + 1;  // of indices below 2^16
+  const X* x = static_cast<const X*>(r.x) + first_row * r.length;
+  const auto place = [&](int i, const X(&at)[kVec], int size) {
+    const int own = (int(__umulhi(i * kVec, inverse)) + 1) * length - i * kVec;  // of the row of its first element
+    Vec<A, 2> piece = {F::start(), F::start()};
+#pragma unroll
+    for (int e = 0; e < kVec; ++e) {
+      if (e >= size) break;
+      const A value = accumulated(at[e]);
+      if (e < own)
+        piece.at[0] = F()(piece.at[0], value);
+      else
+        piece.at[1] = F()(piece.at[1], value);
+    }
+    pieces[i] = piece;
+  };
+  pdl_wait();
+  for (int i = threadIdx.x; i < whole; i += kUnroll * blockDim.x) {
+    Vec<X, kVec> loaded[kUnroll];
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u)
+      if (i + u * blockDim.x < whole) loaded[u] = load_vec<X, kVec>(x + (i + u * blockDim.x) * kVec);
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u)
+      if (i + u * blockDim.x < whole) place(i + u * blockDim.x, loaded[u].at, kVec);
+  }
+  if (whole * kVec < count && threadIdx.x == 0) {  // the end of x
+    X at[kVec];
+#pragma unroll
+    for (int e = 0; e < kVec; ++e)
+      if (whole * kVec + e < count) at[e] = x[whole * kVec + e];
+    place(whole, at, count - whole * kVec);
+  }
+  __syncthreads();
+  int lanes = 1;  // as many threads a row as there are
+  while (lanes < kWarp && lanes * 2 * int(r.chunk) <= blockDim.x) lanes *= 2;
+  for (int first = 0; first < rows; first += blockDim.x / lanes) {
+    const int row = first + threadIdx.x / lanes, begin = row * length, end = begin + length;
+    A result = F::start();
+    if (row < rows)
+      for (int i = begin / kVec + threadIdx.x % lanes; i * kVec < end; i += lanes)
+        result = F()(result, pieces[i].at[i * kVec < begin]);
+    for (int step = lanes / 2; step > 0; step /= 2) {
+      const auto other = __shfl_xor_sync(kAllLanes, result, step);
+      result = F()(result, A(other));
+    }
+    if (threadIdx.x % lanes == 0 && row < rows) put<T, false>(r, first_row + row, result);
+  }
+}
+
 /// inner is 1: a block a row, or a chunk of one.
 template <class X, class T, Fold kFold, int kVec, bool kPart>
 __device__ __forceinline__ void reduce_blocks(const Reduction& r) {

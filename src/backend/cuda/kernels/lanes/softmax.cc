@@ -10,18 +10,21 @@ namespace {
 constexpr int64_t kMostRows = 64;  // of threads, which share columns
 constexpr int kShared = 8;         // elements of a column that they hold each
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-std::string columns_entry(int vec, int held) {
+std::string columns_entry(int vec, int held, bool stored) {
+  if (stored) return str("softmax_stored_", vec, 'x', held);
   return held > 0 ? str("softmax_held_", vec, 'x', held) : str("softmax_columns_", vec);
 }
 
 KernelSource columns_source(const SoftmaxKernels& kernels, std::string_view type) {
   KernelSource source;
-  source.entry = columns_entry(kernels.vec, kernels.held);
+  source.entry = columns_entry(kernels.vec, kernels.held, kernels.stored);
   source.quick = true;
   source.prelude = "#include \"lanes/softmax_columns.cuh\"\n";
   for (int vec = kernels.vec;; vec = 1) {
-    const std::string arguments = str('(', columns_entry(vec, kernels.held), ", ", type, ", ", vec);
-    source.prelude += kernels.held > 0 ? str("KILN_SOFTMAX_HELD_COLUMNS", arguments, ", ", kernels.held, ")\n")
+    const bool stored = kernels.stored && vec > 1;
+    const std::string arguments = str('(', columns_entry(vec, kernels.held, stored), ", ", type, ", ", vec);
+    source.prelude += stored             ? str("KILN_SOFTMAX_STORED_COLUMNS", arguments, ", ", kernels.held, ")\n")
+                      : kernels.held > 0 ? str("KILN_SOFTMAX_HELD_COLUMNS", arguments, ", ", kernels.held, ")\n")
                                        : str("KILN_SOFTMAX_COLUMNS", arguments, ")\n");
     if (vec == 1) return source;
   }
@@ -73,7 +76,14 @@ int vector_of_columns(int held, int vec) {
   return vec;
 }
 
-SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, int vec, int held) {
+int vector_of_stored_columns(const SoftmaxShape& shape, int vec) {
+  constexpr int64_t kMostElements = 128, kManyVectors = int64_t{264} * 256;
+  if (shape.length > kMostHeld || vector_of_columns(static_cast<int>(shape.length), vec) == vec) return 1;
+  while (shape.length * vec > kMostElements) vec /= 2;
+  return shape.outer * shape.inner / vec >= kManyVectors ? vec : 1;
+}
+
+SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, int vec, int held, bool stored) {
   constexpr int64_t kThreads = 128, kMostAcross = 128;
   constexpr int64_t kManyBlocks = 264;  // multiprocessors of large devices, twice
   const int64_t vectors = ceil_div(shape.inner, vec),
@@ -82,7 +92,7 @@ SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, int vec, int hel
   int64_t across = kMostAcross;
   const auto blocks = [&] { return shape.outer * ceil_div(vectors, across); };
   while (across > least && (across * rows > kThreads || across >= 2 * vectors || blocks() < kManyBlocks)) across /= 2;
-  SoftmaxLaunch launch{columns_entry(vec, held), {}, {shape.outer, shape.length, shape.inner}};
+  SoftmaxLaunch launch{columns_entry(vec, held, stored), {}, {shape.outer, shape.length, shape.inner}};
   launch.shape.grid[0] = grid_blocks(blocks());
   launch.shape.block[0] = static_cast<uint32_t>(across);
   launch.shape.block[1] = static_cast<uint32_t>(rows);

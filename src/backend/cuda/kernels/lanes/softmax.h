@@ -19,6 +19,7 @@ struct SoftmaxKernels {
   std::optional<RowTile> tile;
   int vec = 1;   ///< of columns: elements of a load, where shape and addresses allow it; else 1
   int held = 0;  ///< of columns: elements that a thread holds in registers; 0: columns of any length
+  bool stored = false;  ///< of columns: as they are stored; of exactly `held` halves
 };
 KernelSource softmax_source(const SoftmaxKernels& kernels);
 
@@ -31,13 +32,16 @@ struct SoftmaxLaunch {
 /// With `tile` the kernel that has it, which takes shapes that the tile holds, in aligned memory; else another.
 SoftmaxLaunch softmax_launch(const SoftmaxShape& shape, const RowTile* tile);
 /// Along columns, in vectors of `vec`, which divides them and to which memory is aligned; of at most most_held(held)
-/// elements.
-SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, int vec, int held);
+/// elements, or of exactly `held` where those stay as they are stored.
+SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, int vec, int held, bool stored = false);
 inline constexpr int kMostHeld = 32;
 /// What a thread best holds of columns that are `length` long, and `most` at most; and how wide its vectors are where
 /// they could be `vec`.
 int held_of_columns(int64_t length, int64_t most);
 int vector_of_columns(int held, int vec);
 int64_t most_held(int held);
+/// Width of vectors for many columns of exactly `length` halves that stay as they are stored, `vec` at most; 1 where
+/// others are as good.
+int vector_of_stored_columns(const SoftmaxShape& shape, int vec);
 
 }  // namespace kiln::cuda

@@ -120,6 +120,58 @@ __device__ __forceinline__ void softmax_held_columns(const T* x, T* y, int lengt
   }
 }
 
+/// The greater of two pairs of halves; NaN if either is.
+template <class T>
+__device__ __forceinline__ unsigned greater_pair(unsigned a, unsigned b);
+template <>
+__device__ __forceinline__ unsigned greater_pair<f16>(unsigned a, unsigned b) {
+  unsigned y;
+  asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  return y;
+}
+template <>
+__device__ __forceinline__ unsigned greater_pair<bf16>(unsigned a, unsigned b) {
+  unsigned y;
+  asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  return y;
+}
+
+/// Columns of exactly kLength halves, a thread each kVec of them, which stay as they are stored: exponentials are taken
+/// twice, so that registers have room for wide vectors.
+template <class T, int kVec, int kLength>
+__device__ __forceinline__ void softmax_stored_columns(const T* x, T* y, int64_t inner) {
+  constexpr int kWords = kVec / 2;
+  pdl_launch();
+  const ColumnPlace<kVec> place(kLength, inner);
+  if (!place.inside) return;
+  x += place.base, y += place.base;
+  pdl_wait();
+  Words<T, kVec> loaded[kLength], peaks;
+#pragma unroll
+  for (int i = 0; i < kLength; ++i) loaded[i] = load_words<T, kVec>(x + i * place.step);
+  peaks = loaded[0];
+#pragma unroll
+  for (int i = 1; i < kLength; ++i)
+#pragma unroll
+    for (int k = 0; k < kWords; ++k) peaks.at[k] = greater_pair<T>(peaks.at[k], loaded[i].at[k]);
+  float shift[kVec], factor[kVec];
+#pragma unroll
+  for (int e = 0; e < kVec; ++e) {
+    shift[e] = shift_of(peaks[e]);
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < kLength; ++i) sum += exp_from_shift<T>(loaded[i][e], shift[e]);
+    factor[e] = exp_from_shift<T>(shift[e], peaks[e]) / sum;  // NaN where all of a lane is -infinity
+  }
+#pragma unroll
+  for (int i = 0; i < kLength; ++i) {
+    Vec<float, kVec> result;
+#pragma unroll
+    for (int e = 0; e < kVec; ++e) result.at[e] = exp_from_shift<T>(loaded[i][e], shift[e]) * factor[e];
+    store_floats<T, kVec>(y + i * place.step, result);
+  }
+}
+
 /// Lanes of any length: one walk for their peaks and sums, another, through the cache where it is large enough, for the
 /// result.
 template <class T, int kVec>
@@ -180,6 +232,10 @@ __device__ __forceinline__ void softmax_columns(const T* x, T* y, int64_t length
 #define KILN_SOFTMAX_HELD_COLUMNS(entry, T, vec, loads)                                                               \
   extern "C" __global__ void __launch_bounds__(512) entry(const T* x, T* y, int64_t, int64_t length, int64_t inner) { \
     kiln::softmax_held_columns<T, vec, loads>(x, y, int(length), inner);                                              \
+  }
+#define KILN_SOFTMAX_STORED_COLUMNS(entry, T, vec, length)                                                         \
+  extern "C" __global__ void __launch_bounds__(128) entry(const T* x, T* y, int64_t, int64_t, int64_t inner) { \
+    kiln::softmax_stored_columns<T, vec, length>(x, y, inner);                                                    \
   }
 #define KILN_SOFTMAX_COLUMNS(entry, T, vec)                                                                           \
   extern "C" __global__ void __launch_bounds__(512) entry(const T* x, T* y, int64_t, int64_t length, int64_t inner) { \
