@@ -1,5 +1,6 @@
 /// Pooling, channels first or last. Payload: the window, post_pads, excludes_padding, blend, vec (channels of a load),
-/// lines (whether there is a kernel for columns that lie together).
+/// lines (whether there is a kernel for columns that lie together), or of a kernel for pieces of rows: left (columns in
+/// front of x), pieces (columns of a load). tall is there where the kernel for tall windows is.
 #include "backend/cuda/exec/filter.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
@@ -12,6 +13,8 @@ struct Attributes {
   FilterSpec window;
   Extents post_pads;
   bool excludes_padding = true, lines = false;
+  std::optional<PoolPieces> pieces;
+  std::optional<PoolTall> tall;
   float blend = 0;
   int vec = 1;
   StepTensor x, y;
@@ -81,11 +84,14 @@ class LoadedPooling final : public LoadedStep {
     const bool vectors = a_.vec > 1 && shape.x.channel == 1 && shape.y.channel == 1 && shape.channels % a_.vec == 0;
     const PoolLaunch plain = TRY(pool_launch(shape, 1));
     std::optional<PoolLaunch> fast;
-    if (vectors) fast = TRY(pool_launch(shape, a_.vec));
+    if (vectors) fast = a_.tall ? TRY(pool_tall_launch(shape, *a_.tall, a_.x.dtype)) : TRY(pool_launch(shape, a_.vec));
     if (a_.lines) fast = TRY(pool_lines_launch(shape, num_sms_));
+    if (a_.pieces) fast = TRY(pool_pieces_launch(shape, *a_.pieces));
     TRY(plain_.check(plain.shape));
     if (fast) TRY(function_.check(fast->shape));
-    const int64_t align = vectors ? int64_t{a_.vec} * bits_of(a_.x.dtype) / 8 : 1;
+    int64_t align = vectors ? a_.vec : 1;  // in elements
+    if (a_.pieces && fast) align = std::max(a_.pieces->vec, fast->argument.whole ? a_.pieces->out : 1);
+    align = std::min<int64_t>(align * bits_of(a_.x.dtype) / 8, 16);
     return std::make_unique<BoundPooling>(inputs_, fast ? function_ : plain_, plain_, align, fast.value_or(plain),
                                           plain);
   }
@@ -113,13 +119,30 @@ Result<std::unique_ptr<LoadedStep>> load_pooling(const LoadArguments& arguments)
   a.vec = static_cast<int>(vec);
   a.lines = TRY(spec.payload.get_bool("lines"));
   TRY(require(!a.lines || a.vec == 1, "a pooling of lines loads ", vec, " channels at once"));
+  if (spec.payload.find("pieces")) {
+    const int64_t pieces = TRY(spec.payload.get_int("pieces"));
+    TRY(require(pieces == 1 || pieces == 2 || pieces == 4 || pieces == 8, "a pooling loads ", pieces,
+                " columns at once"));
+    a.pieces = pool_pieces(spec.inputs[0].dtype, PoolKind::kMax, a.window.kernel, a.window.strides, a.window.dilations,
+                           TRY(spec.payload.get_int("left")), static_cast<int>(pieces));
+    TRY(require(a.pieces && !a.lines && a.vec == 1, "a pooling by pieces of rows has a window of ", a.window.kernel,
+                " by ", a.window.strides, ": the plan is damaged, build it again"));
+  }
+  if (spec.payload.find("tall")) {
+    a.tall = pool_tall(spec.inputs[0].dtype, PoolKind::kAverage, a.window.kernel, a.window.strides, a.window.dilations);
+    TRY(require(a.tall && !a.pieces && !a.lines, "a pooling by tall windows has windows of ", a.window.kernel, " by ",
+                a.window.strides, ": the plan is damaged, build it again"));
+  }
   a.x = spec.inputs[0];
   a.y = spec.outputs[0];
   TRY(element_bytes(a.x.dtype));
   TRY(require(!a.window.transposed && a.x.dtype == a.y.dtype, "a pooling from ", a.x.dtype, " to ", a.y.dtype,
               ": the plan is damaged, build it again"));
   StepCode code = TRY(StepCode::load(arguments));
-  const std::string entry = a.lines ? std::string(kPoolLinesEntry) : pool_entry(a.vec);
+  const std::string entry = a.pieces  ? a.pieces->entry()
+                            : a.tall  ? a.tall->entry()
+                            : a.lines ? std::string(kPoolLinesEntry)
+                                      : pool_entry(a.vec);
   const Function function = TRY(code.function(entry)), plain = TRY(code.function(pool_entry(1)));
   return std::make_unique<LoadedPooling>(std::move(a), arguments.device.properties().num_multiprocessors,
                                          TRY(StepInputs::upload(arguments)), std::move(code), function, plain);

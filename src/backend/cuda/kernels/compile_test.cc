@@ -27,6 +27,24 @@ TEST(PoolKernel, AllCompile) {
                              has_window_kernels(type, kind, std::vector<int64_t>{3, 2})));
       }
 }
+TEST(PoolPiecesKernel, AllCompile) {
+  const Extents windows[] = {{3, 3}, {2, 2}, {5, 5}, {1, 4}}, strides[] = {{2, 2}, {2, 2}, {1, 1}, {3, 4}};
+  for (size_t i = 0; i < std::size(windows); ++i)
+    for (const DType type : {DType::kF32, DType::kBF16})
+      for (const int vec : {1, widest(type)}) {
+        const PoolKind kind = i % 2 == 0 ? PoolKind::kMax : PoolKind::kAverage;
+        const auto pieces = pool_pieces(type, kind, windows[i], strides[i], Extents{1, 1}, windows[i][1] / 2, vec);
+        ASSERT_TRUE(pieces);
+        COMPILES(pool_source(type, kind, *pieces));
+      }
+}
+TEST(PoolTallKernel, AllCompile) {
+  for (const DType type : {DType::kF32, DType::kF16, DType::kBF16}) {
+    const auto tall = pool_tall(type, PoolKind::kAverage, Extents{3, 3}, Extents{2, 1}, Extents{1, 1});
+    ASSERT_TRUE(tall);
+    COMPILES(pool_source(type, *tall));
+  }
+}
 TEST(GatherKernel, AllCompile) {
   constexpr int kUnits[] = {16, 8, 4, 2, 1};
   for (const GatherMode mode : {GatherMode::kDefault, GatherMode::kElement, GatherMode::kNd})

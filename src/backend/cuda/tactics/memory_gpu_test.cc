@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <random>
+#include <regex>
 
 #include "backend/cuda/tactics/registry.h"
 #include "backend/cuda/testing/net.h"
@@ -62,6 +66,7 @@ class MemoryOnGpu : public OnGpu {
   /// Prints the time of each variant, the bytes that it must move a second, and their share of what a plain copy of
   /// as many moves.
   static void rate(const Net& net, const std::string& name) {
+    if (const char* only = std::getenv("KILN_RATES"); only && !std::regex_search(name, std::regex(only))) return;
     const auto ran = run_variants(*gpu_, net.graph, tactic_of(net), {}, {.timed = true, .made_up = true});
     ASSERT_TRUE(ran) << name << ": " << ran.error().message;
     const auto bytes_of = [&](ir::ValueId value) {
@@ -205,6 +210,30 @@ TEST_F(MemoryOnGpu, Moves) {
     }
   }
 }
+TEST_F(MemoryOnGpu, Paddings) {  // and cuts: rows of any length at any place of the source
+  std::mt19937 random(7);
+  const auto pick = [&](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(random() % static_cast<uint64_t>(most - least + 1));
+  };
+  for (int i = 0; i < 40; ++i) {
+    const DType type = std::array{DType::kF16, DType::kF32, DType::kBF16, DType::kI8}[static_cast<size_t>(i % 4)];
+    const auto mode = std::array{SliceMode::kFill, SliceMode::kFill, SliceMode::kReflect, SliceMode::kClamp,
+                                 SliceMode::kWrap}[static_cast<size_t>(i % 5)];
+    // Whole vectors of each tensor: 16 planes. Every other rank has another outer axis.
+    Extents from{4, 4, pick(3, 9), pick(3, 40)}, starts(4, 0), to = from, steps(4, 1);
+    for (const size_t axis : {2, 3}) {
+      starts[axis] = pick(-2, 2);
+      to[axis] = from[axis] + pick(-1, 6) - starts[axis];
+    }
+    if (i % 3 == 0) starts[0] = -1, steps[2] = pick(1, 2);
+    to[3] = std::max<int64_t>(to[3], 16);
+    Net net(type);
+    const ir::ValueId x = net.input(from, 50), fill = net.constant({}, 50), none = ir::ValueId::kNone;
+    const ops::Slice slice{.starts = starts, .sizes = to, .strides = steps, .mode = mode};
+    net.finish(i % 2 == 0 ? net.add(slice, {x}) : net.add(slice, {x, none, none, none, fill}));
+    check(net, type, str(mode, " of ", from, " from ", starts, " to ", to));
+  }
+}
 TEST_F(MemoryOnGpu, Lanes) {
   for (const DType type : kFloats)
     for (const Extents& x : {Extents{3, 5, 7}, Extents{12, 128, 128}, Extents{2, 197, 197}, Extents{4, 3, 1000},
@@ -270,6 +299,44 @@ TEST_F(MemoryOnGpu, PoolingAndResize) {
     }
 }
 
+TEST_F(MemoryOnGpu, TwiceTheRowsAndColumns) {
+  for (const DType type : kFloats)
+    for (const Extents& x : {Extents{2, 3, 5, 8}, Extents{1, 5, 8, 24}, Extents{3, 2, 1, 4}, Extents{2, 3, 7, 6}})
+      for (const CoordinateTransformation coordinate :
+           {CoordinateTransformation::kHalfPixel, CoordinateTransformation::kAsymmetric}) {
+        Net net(type);
+        const ops::Resize resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 2, 2}, .coordinate = coordinate};
+        net.finish(net.add(resize, {net.input(x)}));
+        check(net, type, str("resize of ", x, ' ', coordinate));
+      }
+}
+TEST_F(MemoryOnGpu, Windows) {  // of rows of any length
+  struct Case {
+    Extents x;
+    ops::Pooling pooling;
+  };
+  using enum ops::PaddingMode;
+  const Case cases[] = {
+      {{2, 3, 15, 17}, {.window = {3, 3}, .strides = {2, 2}, .pre_pads = {1, 1}, .post_pads = {1, 1}}},
+      {{1, 5, 14, 34}, {.window = {3, 3}, .strides = {2, 2}}},
+      {{2, 3, 11, 20}, {.window = {2, 2}, .strides = {2, 2}, .padding = kExplicitRoundUp}},
+      {{2, 3, 9, 40}, {.window = {3, 3}, .strides = {1, 1}, .pre_pads = {1, 1}, .post_pads = {1, 1}}},
+      {{1, 7, 13, 24}, {.window = {5, 5}, .strides = {1, 1}, .pre_pads = {2, 2}, .post_pads = {2, 2}}},
+      {{2, 3, 12, 48}, {.window = {2, 3}, .strides = {2, 3}, .pre_pads = {0, 2}, .post_pads = {1, 0}}},
+      {{1, 3, 9, 36}, {.window = {1, 4}, .strides = {1, 4}, .pre_pads = {0, 1}}},
+      {{1, 3, 16, 64}, {.window = {3, 2}, .strides = {3, 1}, .padding = kSameUpper}}};
+  for (const DType type : kFloats)
+    for (const Case& c : cases)
+      for (int kind = 0; kind < 3; ++kind) {  // the last counts padding
+        Net net(type);
+        ops::Pooling pooling = c.pooling;
+        pooling.kind = kind == 0 ? ops::PoolingKind::kMax : ops::PoolingKind::kAverage;
+        pooling.average_excludes_padding = kind == 1;
+        net.finish(net.add(pooling, {net.input(c.x)}));
+        check(net, type, str(pooling.kind, " of ", c.x, " by windows of ", pooling.window));
+      }
+}
+
 // What only tensors of some size run.
 
 TEST_F(MemoryOnGpu, ManyShortRows) {
@@ -323,6 +390,13 @@ TEST_F(MemoryOnGpu, LargePictures) {
       net.finish(net.add(pooling, {net.input({2, 64, 131, 140})}));
       check(net, type, str(kind, " pooling of pictures"));
     }
+    for (const int64_t stride : {1, 2}) {  // windows share rows
+      Net net(type);
+      const ops::Pooling pooling{
+          .kind = ops::PoolingKind::kAverage, .window = {3, 3}, .strides = {stride, stride}, .pre_pads = {1, 0}};
+      net.finish(net.add(pooling, {net.input({2, 256, 50 * stride, 90 * stride})}));
+      check(net, type, str("average of windows by ", stride));
+    }
     Net net(type);
     std::vector<int32_t> picks(3000);
     for (size_t i = 0; i < picks.size(); ++i) picks[i] = static_cast<int32_t>(i * 7919 % picks.size());
@@ -348,7 +422,8 @@ TEST_F(MemoryOnGpu, ScattersKeepTheLastUpdate) {
   }
 }
 
-// Rates: run with --gtest_also_run_disabled_tests --gtest_filter='MemoryOnGpu*Rates'.
+// Rates: run with --gtest_also_run_disabled_tests --gtest_filter='MemoryOnGpu*Rates'. KILN_RATES is a regular
+// expression of the names of those that are wanted.
 
 /// One op of one input.
 Net unary_net(DType type, Op op, const Extents& x) {

@@ -22,7 +22,7 @@ class SliceTactic final : public SliceRegions {
     draft.payload.set("mode", static_cast<int>(mode));
     const TensorType &x = cx.graph.type(region.inputs[0]), &y = cx.graph.type(region.outputs[0]);
     if (mode != SliceMode::kStrictBounds) {
-      draft.binary = TRY(compile_kernel(cx, slice_source(bits_of(x.dtype) / 8)));
+      draft.binary = TRY(compile_kernel(cx, slice_source(bits_of(x.dtype) / 8, mode)));
       return draft;
     }
     const auto ordered = [&](const Extents& extents) { return in_memory_order(variant.outputs[0], extents); };

@@ -46,10 +46,11 @@ TEST(MoveKernel, AllCompile) {
   }
 }
 TEST(SliceKernel, AllCompile) {
-  for (const int bytes : {1, 2, 4, 8}) {
-    ASSERT_NO_FATAL_FAILURE(expect_compiles(slice_source(bytes)));
-    if (testing::Test::IsSkipped()) return;
-  }
+  for (const int bytes : {1, 2, 4, 8})
+    for (const SliceMode mode : {SliceMode::kFill, SliceMode::kReflect}) {
+      ASSERT_NO_FATAL_FAILURE(expect_compiles(slice_source(bytes, mode)));
+      if (testing::Test::IsSkipped()) return;
+    }
 }
 
 }  // namespace

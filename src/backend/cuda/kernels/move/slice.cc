@@ -8,6 +8,7 @@ namespace {
 constexpr uint32_t kThreads = 256;
 constexpr int64_t kFar = int64_t{1} << 29;  // coordinates and counts of 32 bits stay below
 constexpr int kVectorBytes = 16;
+constexpr std::string_view kFlatEntry = "slice_flat";
 
 int64_t blocks_of(uint64_t count) { return static_cast<int64_t>((count + kThreads - 1) / kThreads); }
 std::string band_entry(int unit_bytes) { return str("slice_band_", unit_bytes); }
@@ -86,23 +87,60 @@ std::optional<SliceLaunch> band_launch(const SliceShape& s, std::vector<Axis> ax
   return launch;
 }
 
+/// Of 16 aligned bytes of the target a thread; none where rows are shorter, or tensors have no whole vectors.
+std::optional<SliceLaunch> flat_launch(const SliceShape& s, const std::vector<Axis>& axes, int element_bytes) {
+  const int64_t width = kVectorBytes / element_bytes;
+  const auto fits = [&](std::span<const int64_t> extents) {
+    const int64_t count = volume(extents);
+    return count > 0 && count < kFar && count % width == 0;
+  };
+  if (axes.empty() || axes.back().step != 1 || axes.back().to < width || !fits(s.from) || !fits(s.to))
+    return std::nullopt;
+  FlatSliceArgument a;
+  a.rank = std::max(static_cast<int32_t>(axes.size()), 3);
+  for (int32_t& extent : a.extents) extent = 1;
+  a.mode = static_cast<int32_t>(s.mode);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Axis& axis = axes[axes.size() - 1 - i];
+    const auto is_far = [](int64_t at) { return at <= -kFar || at >= kFar; };
+    if (is_far(axis.start) || is_far(axis.step) || is_far(axis.start + axis.step * (axis.to - 1))) return std::nullopt;
+    a.axes[i] = divisor_of(axis.to);
+    a.extents[i] = static_cast<int32_t>(axis.from);
+    a.starts[i] = static_cast<int32_t>(axis.start);
+    a.steps[i] = static_cast<int32_t>(axis.step);
+    a.strides[i] = static_cast<int32_t>(axis.stride);
+  }
+  a.count = static_cast<uint32_t>(volume(s.to) / width);
+  a.words = static_cast<int32_t>(volume(s.from) * element_bytes / 4);
+  SliceLaunch launch{std::string(kFlatEntry), {}, kVectorBytes, a};
+  launch.shape.block[0] = kThreads;
+  launch.shape.grid[0] = grid_blocks(blocks_of(a.count));
+  launch.shape.pdl = true;
+  return launch;
+}
+
 }  // namespace
 
-KernelSource slice_source(int element_bytes) {
+KernelSource slice_source(int element_bytes, SliceMode mode) {
   const std::string element = str("uint", 8 * element_bytes, "_t");
   KernelSource source;
   source.entry = "slice";
-  source.prelude =
-      str("#include \"move/slice.cuh\"\nKILN_SLICE(slice, ", element, ")\nKILN_SLICE_BAND(", band_entry(element_bytes),
-          ", ", element, ", ", element, ")\nKILN_SLICE_BAND(", band_entry(kVectorBytes), ", Unit16, ", element, ")\n");
+  source.prelude = str("#include \"move/slice_flat.cuh\"\nKILN_SLICE(slice, ", element, ")\nKILN_SLICE_BAND(",
+                       band_entry(element_bytes), ", ", element, ", ", element, ")\nKILN_SLICE_BAND(",
+                       band_entry(kVectorBytes), ", Unit16, ", element, ")\nKILN_SLICE_FLAT(", kFlatEntry, ", ",
+                       element, ", ", mode == SliceMode::kFill ? "true" : "false", ")\n");
   return source;
 }
 
 std::vector<SliceLaunch> slice_launches(const SliceShape& shape, int element_bytes) {
   const std::vector<Axis> axes = merged_axes(shape);
   std::vector<SliceLaunch> launches;
-  for (const int unit : {kVectorBytes, element_bytes})
-    if (auto launch = band_launch(shape, axes, element_bytes, unit)) launches.push_back(std::move(*launch));
+  const auto add = [&](std::optional<SliceLaunch> launch) {
+    if (launch) launches.push_back(std::move(*launch));
+  };
+  add(band_launch(shape, axes, element_bytes, kVectorBytes));
+  add(flat_launch(shape, axes, element_bytes));
+  add(band_launch(shape, axes, element_bytes, element_bytes));
   launches.push_back(wide_launch(shape, axes));
   return launches;
 }

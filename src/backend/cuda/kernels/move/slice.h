@@ -13,8 +13,8 @@
 
 namespace kiln::cuda {
 
-/// Elements of 1, 2, 4 or 8 bytes. The entries are "slice", and "slice_band_<bytes of a unit>".
-KernelSource slice_source(int element_bytes);
+/// Elements of 1, 2, 4 or 8 bytes. The entries are "slice", "slice_flat" and "slice_band_<bytes of a unit>".
+KernelSource slice_source(int element_bytes, SliceMode mode);
 
 /// From dense memory to dense memory; extents in the order of memory.
 struct SliceShape {
@@ -44,12 +44,22 @@ struct BandSliceArgument {
   int64_t strides[kMaxRank] = {};
   int32_t rows = 1;
 };
-/// A launch of either.
+/// kernels/move/slice_flat.cuh has it.
+struct FlatSliceArgument {
+  uint32_t count = 0;
+  int32_t rank = 0, mode = 0, words = 0;
+  const void* from = nullptr;
+  void* to = nullptr;
+  const void* fill = nullptr;
+  Divisor axes[kMaxRank];
+  int32_t extents[kMaxRank] = {}, starts[kMaxRank] = {}, steps[kMaxRank] = {}, strides[kMaxRank] = {};
+};
+/// A launch of any.
 struct SliceLaunch {
   std::string entry;
   LaunchShape shape;
   int64_t align = 1;  ///< that both tensors need
-  std::variant<SliceArgument, BandSliceArgument> argument;
+  std::variant<SliceArgument, BandSliceArgument, FlatSliceArgument> argument;
 
   Status run(const Stream& stream, const Function& function, const void* from, const void* fill, void* to);
 };

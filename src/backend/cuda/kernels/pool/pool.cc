@@ -22,8 +22,46 @@ std::string pool_entry(int vec) { return str("pool_", vec); }
 
 namespace {
 constexpr std::string_view kKinds[] = {"kMax", "kAverage", "kBlend"};
-constexpr int64_t kMostTaps = 9;
+constexpr int64_t kMostTaps = 9, kTallRows = 2;
+constexpr int64_t kManyThreads = 1024;  // of a multiprocessor
+
+/// What a maximum begins with.
+std::string_view least_of(DType type) {
+  if (register_name(type) == "float") return "__int_as_float(0xff800000)";
+  return type == DType::kU8 ? "0" : type == DType::kI8 ? "-128" : "-2147483647 - 1";
+}
 }  // namespace
+
+std::string PoolPieces::entry() const {
+  return str("pool_pieces_", window[0], 'x', window[1], "_by_", strides[0], 'x', strides[1], "_from_", left, '_', vec);
+}
+
+std::optional<PoolPieces> pool_pieces(DType type, PoolKind kind, std::span<const int64_t> window,
+                                      std::span<const int64_t> strides, std::span<const int64_t> dilations,
+                                      int64_t left, int vec) {
+  constexpr int64_t kWidest = 5, kFarthest = 4;  // what registers hold
+  const auto within = [](std::span<const int64_t> extents, int64_t most) {
+    return std::ranges::all_of(extents, [&](int64_t extent) { return extent >= 1 && extent <= most; });
+  };
+  if (kind == PoolKind::kBlend || register_name(type) != "float" || window.size() != 2 || !within(window, kWidest) ||
+      !within(strides, kFarthest) || !within(dilations, 1) || left < 0 || left >= window[1])
+    return std::nullopt;
+  PoolPieces pieces{{window[0], window[1]}, {strides[0], strides[1]}, left, vec, 4, 2};
+  if (bits_of(type) == 16 && strides[1] % 2 == 1) pieces.out = 8;
+  if (strides[0] == 1 && window[0] <= 3) pieces.rows = 4;
+  return pieces;
+}
+
+KernelSource pool_source(DType type, PoolKind kind, const PoolPieces& p) {
+  KernelSource source;
+  source.entry = p.entry();
+  const std::string_view element = element_name(type), name = kKinds[static_cast<size_t>(kind)];
+  source.prelude = str("#include \"pool/pieces.cuh\"\nKILN_POOL_PIECES(", p.entry(), ", ", element, ", Pool::", name,
+                       ", ", p.window[0], ", ", p.window[1], ", ", p.strides[0], ", ", p.strides[1], ", ", p.left, ", ",
+                       p.vec, ", ", p.out, ", ", p.rows, ")\nKILN_POOL(", pool_entry(1), ", ", element, ", float, ",
+                       least_of(type), ", ", name, ", 1)\n");
+  return source;
+}
 
 bool has_window_kernels(DType type, PoolKind kind, std::span<const int64_t> window) {
   return kind != PoolKind::kBlend && register_name(type) == "float" && window.size() == 2 &&
@@ -32,10 +70,6 @@ bool has_window_kernels(DType type, PoolKind kind, std::span<const int64_t> wind
 
 KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int64_t> window, bool lines) {
   const std::string_view held = register_name(type);
-  const std::string_view least = held == "float"      ? "__int_as_float(0xff800000)"
-                                 : type == DType::kU8 ? "0"
-                                 : type == DType::kI8 ? "-128"
-                                                      : "-2147483647 - 1";
   KernelSource source;
   source.entry = pool_entry(vec);
   source.prelude = "#include \"pool/pool.cuh\"\n";
@@ -49,8 +83,8 @@ KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int
     vec = 1;
   }
   for (;; vec = 1) {
-    source.prelude += str("KILN_POOL(", pool_entry(vec), ", ", element_name(type), ", ", held, ", ", least, ", ",
-                          kKinds[static_cast<size_t>(kind)], ", ", vec, ")\n");
+    source.prelude += str("KILN_POOL(", pool_entry(vec), ", ", element_name(type), ", ", held, ", ", least_of(type),
+                          ", ", kKinds[static_cast<size_t>(kind)], ", ", vec, ")\n");
     if (vec == 1) return source;
   }
 }
@@ -96,24 +130,93 @@ Result<PoolLaunch> pool_launch(const PoolShape& s, int vec) {
   return launch;
 }
 
-Result<std::optional<PoolLaunch>> pool_lines_launch(const PoolShape& s, int num_sms) {
-  constexpr int64_t kRows = 4,
-                    kManyThreads = 1024;  // of a thread; of a multiprocessor
+std::string PoolTall::entry() const { return str("pool_tall_", window[0], 'x', window[1], "_by_", down); }
+
+std::optional<PoolTall> pool_tall(DType type, PoolKind kind, std::span<const int64_t> window,
+                                  std::span<const int64_t> strides, std::span<const int64_t> dilations) {
+  const bool fits = kind == PoolKind::kAverage && has_window_kernels(type, kind, window) && strides[0] < window[0] &&
+                    std::ranges::all_of(dilations, [](int64_t step) { return step == 1; });
+  if (!fits) return std::nullopt;
+  return PoolTall{{window[0], window[1]}, strides[0]};
+}
+
+KernelSource pool_source(DType type, const PoolTall& tall) {
+  KernelSource source;
+  source.entry = tall.entry();
+  const std::string_view element = element_name(type);
+  source.prelude = str("#include \"pool/tall.cuh\"\nKILN_POOL_TALL(", tall.entry(), ", ", element, ", ", tall.window[0],
+                       ", ", tall.window[1], ", ", tall.down, ", ", kTallRows, ")\nKILN_POOL(", pool_entry(1), ", ",
+                       element, ", float, ", least_of(type), ", kAverage, 1)\n");
+  return source;
+}
+
+namespace {
+
+/// Pictures, dense windows, and of each of them a part in x.
+bool is_covered(const PoolShape& s) {
   const ConvWindow& w = s.window;
-  const bool is_dense = w.dilation[1] == 1 && w.dilation[2] == 1 && s.x.at[2] == 1 && s.y.at[2] == 1;
-  const auto hits = [&](size_t axis) {  // whether x has a part of every window
+  const bool is_dense = w.dilation[1] == 1 && w.dilation[2] == 1;
+  const auto hits = [&](size_t axis) {
     return w.pad[axis] >= 0 && w.pad[axis] < w.kernel[axis] &&
            (int64_t{w.out[axis]} - 1) * w.stride[axis] - w.pad[axis] < w.in[axis];
   };
   const bool is_picture = hits(1) && hits(2) && w.kernel[0] == 1 && w.in[0] == 1 && w.out[0] == 1;
-  const int64_t bands = (int64_t{w.out[1]} + kRows - 1) / kRows, threads = s.n * s.channels * bands * w.out[2];
-  if (!is_dense || !is_picture || s.x.channel == 1 || threads < kManyThreads * num_sms) return std::nullopt;
+  return is_dense && is_picture && s.n * s.channels * w.out_pixels() > 0;
+}
+/// Columns lie together, too.
+bool has_lines(const PoolShape& s) { return is_covered(s) && s.x.at[2] == 1 && s.y.at[2] == 1 && s.x.channel != 1; }
+/// A thread makes `columns` of each of `rows` rows.
+Result<PoolLaunch> bands_launch(const PoolShape& s, int64_t rows, int64_t columns) {
   PoolLaunch launch = TRY(pool_launch(s, 1));
-  launch.argument.rows = w.out[1];
-  launch.argument.walk.axes[2] = divisor_of(bands);
-  launch.argument.walk.count = static_cast<uint32_t>(threads);
-  launch.shape.grid[0] = static_cast<uint32_t>((threads + launch.shape.block[0] - 1) / launch.shape.block[0]);
+  PoolArgument& a = launch.argument;
+  const int64_t bands = (int64_t{s.window.out[1]} + rows - 1) / rows;
+  const int64_t pieces = (int64_t{s.window.out[2]} + columns - 1) / columns;
+  a.rows = s.window.out[1];
+  a.columns = s.window.out[2];
+  a.whole = s.window.out[2] % columns == 0;
+  a.walk.axes[2] = divisor_of(bands);
+  a.walk.axes[3] = divisor_of(pieces);
+  a.walk.count = static_cast<uint32_t>(s.n * s.channels * bands * pieces);
+  launch.shape.grid[0] = (a.walk.count + launch.shape.block[0] - 1) / launch.shape.block[0];
   return launch;
+}
+
+}  // namespace
+
+Result<std::optional<PoolLaunch>> pool_lines_launch(const PoolShape& s, int num_sms) {
+  constexpr int64_t kRows = 4;
+  if (!has_lines(s)) return std::nullopt;
+  const PoolLaunch launch = TRY(bands_launch(s, kRows, 1));
+  if (launch.argument.walk.count < kManyThreads * num_sms) return std::nullopt;
+  return launch;
+}
+
+Result<std::optional<PoolLaunch>> pool_pieces_launch(const PoolShape& s, const PoolPieces& p) {
+  const ConvWindow& w = s.window;
+  bool fits = has_lines(s) && w.pad[2] == p.left && w.in[2] % p.vec == 0;
+  for (size_t i = 0; i < 2; ++i) fits &= w.kernel[i + 1] == p.window[i] && w.stride[i + 1] == p.strides[i];
+  if (!fits) return std::nullopt;
+  return TRY(bands_launch(s, p.rows, p.out));
+}
+
+Result<std::optional<PoolLaunch>> pool_tall_launch(const PoolShape& s, const PoolTall& tall, DType type) {
+  const int vec = 128 / bits_of(type);
+  const ConvWindow& w = s.window;
+  if (!is_covered(s) || s.x.channel != 1 || s.y.channel != 1 || s.channels % vec != 0 ||
+      w.kernel[1] != tall.window[0] || w.kernel[2] != tall.window[1] || w.stride[1] != tall.down)
+    return std::nullopt;
+  PoolLaunch launch = TRY(pool_launch(s, vec));
+  PoolArgument& a = launch.argument;
+  const int64_t bands = (int64_t{w.out[1]} + kTallRows - 1) / kTallRows;
+  a.rows = w.out[1];
+  a.walk.axes[2] = divisor_of(bands);
+  a.walk.count = static_cast<uint32_t>(s.n * bands * w.out[2] * (s.channels / vec));
+  launch.shape.grid[0] = (a.walk.count + launch.shape.block[0] - 1) / launch.shape.block[0];
+  return launch;
+}
+
+bool is_large_tall(DType type, std::span<const int64_t> out, int num_sms) {
+  return volume(out) / (kTallRows * (128 / bits_of(type))) >= kManyThreads * num_sms;
 }
 
 }  // namespace kiln::cuda

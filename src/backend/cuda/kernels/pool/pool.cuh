@@ -18,7 +18,9 @@ struct Pooling {
   int in[3], kernel[3], stride[3], dilation[3], pad[3], pad_after[3];
   int excludes_padding;
   float blend;
-  int rows;  ///< lines: of y; its walk counts bands of them
+  int rows;     ///< lines and pieces: of y; its walk counts bands of them
+  int columns;  ///< pieces: of y; its walk counts pieces of them
+  int whole;    ///< pieces: whether all are, and aligned in y
 };
 
 /// Numbers are held as float or, of integers, as int.

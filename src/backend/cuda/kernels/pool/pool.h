@@ -16,6 +16,30 @@ namespace kiln::cuda {
 enum class PoolKind : uint8_t { kMax, kAverage, kBlend };
 
 bool can_pool(PoolKind kind, DType type);
+/// What a kernel of pool/pieces.cuh is compiled for.
+struct PoolPieces {
+  int64_t window[2] = {1, 1}, strides[2] = {1, 1}, left = 0;  ///< rows, columns; columns in front of x
+  int vec = 1, out = 1, rows = 1;                             ///< columns of a load and of a thread, its rows
+
+  std::string entry() const;
+};
+/// Of pictures, loaded by `vec` columns, which divide a row; none for other windows than small dense ones of floats.
+std::optional<PoolPieces> pool_pieces(DType type, PoolKind kind, std::span<const int64_t> window,
+                                      std::span<const int64_t> strides, std::span<const int64_t> dilations,
+                                      int64_t left, int vec);
+KernelSource pool_source(DType type, PoolKind kind, const PoolPieces& pieces);
+
+/// Averages of windows that are taller than their steps, channels last: pool/tall.cuh.
+struct PoolTall {
+  int64_t window[2] = {1, 1}, down = 1;  ///< rows of a step
+
+  std::string entry() const;
+};
+/// None for other windows than small dense ones of floats that share rows.
+std::optional<PoolTall> pool_tall(DType type, PoolKind kind, std::span<const int64_t> window,
+                                  std::span<const int64_t> strides, std::span<const int64_t> dilations);
+KernelSource pool_source(DType type, const PoolTall& tall);
+
 /// The kernels pool_<vec>, and pool_1 for what is not aligned or has no whole vectors. `window`: of pictures; few taps
 /// have kernels of their own, also, with `lines`, for columns that lie together.
 KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int64_t> window = {}, bool lines = false);
@@ -43,7 +67,7 @@ struct PoolArgument {
   int32_t in[3] = {}, kernel[3] = {}, stride[3] = {}, dilation[3] = {}, pad[3] = {}, pad_after[3] = {};
   int32_t excludes_padding = 1;
   float blend = 0;
-  int32_t rows = 0;
+  int32_t rows = 0, columns = 0, whole = 0;
 };
 struct PoolLaunch {
   LaunchShape shape;
@@ -54,5 +78,11 @@ Result<PoolLaunch> pool_launch(const PoolShape& shape, int vec);
 /// Of kPoolLinesEntry; none where columns do not lie together, windows are not dense or lie outside of x, or outputs
 /// are few.
 Result<std::optional<PoolLaunch>> pool_lines_launch(const PoolShape& shape, int num_sms);
+/// None where columns do not lie together, windows or loads are others or lie outside of x.
+Result<std::optional<PoolLaunch>> pool_pieces_launch(const PoolShape& shape, const PoolPieces& pieces);
+/// None where channels have no whole vectors, or windows are others or lie outside of x.
+Result<std::optional<PoolLaunch>> pool_tall_launch(const PoolShape& shape, const PoolTall& tall, DType type);
+/// Whether threads of it are many.
+bool is_large_tall(DType type, std::span<const int64_t> out, int num_sms);
 
 }  // namespace kiln::cuda

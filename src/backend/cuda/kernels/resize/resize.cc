@@ -1,6 +1,7 @@
 #include "backend/cuda/kernels/resize/resize.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "backend/cuda/kernels/nest/function.h"
 
@@ -19,6 +20,9 @@ constexpr size_t kTableAlign = 8;  // tables are loaded by vectors
 std::string entry_of(int width) { return str("resize_", width); }
 std::string band_entry(int width, int rows) { return str("resize_band_", rows, '_', width); }
 constexpr std::string_view kLinesEntry = "resize_lines";
+constexpr std::string_view kDoublings[] = {"kCentered", "kFromFirst"},
+                           kDoublingEntries[] = {"resize_centered", "resize_from_first"};
+constexpr int64_t kRowsOfDoubling = 2;  // of x
 /// Neighbouring columns of a thread where columns lie together.
 int pack_of(ResizeMode mode, int element_bytes) {
   return mode == ResizeMode::kNearest ? std::min(8, 16 / element_bytes) : 4;
@@ -77,6 +81,30 @@ bool append_bands(ResizePlan& plan, int rows, int span) {
   return true;
 }
 
+/// Whether the elements of an axis are what `doubling` says.
+bool is_doubled(const ResizePlan& plan, size_t axis, ResizeDoubling doubling) {
+  const auto table = static_cast<size_t>(plan.argument.table[axis]), out = static_cast<size_t>(plan.out[axis]);
+  if (plan.argument.taps[axis] != 2 || out % 2 != 0) return false;
+  const auto most = static_cast<int32_t>(out / 2 - 1);
+  const bool centered = doubling == ResizeDoubling::kCentered;
+  for (size_t i = 0; i < out; ++i) {
+    const bool odd = i % 2 == 1;
+    const auto nearest = static_cast<int32_t>(i / 2), next = std::clamp(nearest + (odd ? 1 : -1), 0, most);
+    float share = centered ? 0.75F : odd ? 0.5F : 1.0F, weight = 0, other = 0;  // of the nearest; of the next
+    for (const size_t tap : {table + i, table + out + i}) {
+      if (plan.index[tap] == nearest)
+        weight += plan.weight[tap];
+      else if (plan.index[tap] == next)
+        other += plan.weight[tap];
+      else if (plan.weight[tap] != 0)
+        return false;
+    }
+    if (nearest == next) share = 1;
+    if (std::abs(weight - share) > 1e-6F || std::abs(other - (1 - share)) > 1e-6F) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool can_resize(ResizeMode mode, DType type) {
@@ -86,7 +114,7 @@ bool can_resize(ResizeMode mode, DType type) {
 
 KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<const std::string> wanted) {
   KernelSource source;
-  source.prelude = "#include \"resize/resize.cuh\"\n";
+  source.prelude = "#include \"resize/double.cuh\"\n";
   // `blocks` of a multiprocessor at least: what registers a thread may have.
   const auto add = [&](const std::string& entry, const std::string& call, int blocks = 1) {
     if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) return;
@@ -97,6 +125,10 @@ KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<con
   const bool nearest = mode == ResizeMode::kNearest;
   if (nearest && pack > 1)
     add(std::string(kLinesEntry), str("resize_nearest_band<", unit_of(element), ", ", pack, ", ", kRowsOfNearest, '>'));
+  if (mode == ResizeMode::kLinear)
+    for (size_t i = 0; i < std::size(kDoublings); ++i)
+      add(std::string(kDoublingEntries[i]),
+          str("resize_double<", element_name(type), ", Doubling::", kDoublings[i], ", ", kRowsOfDoubling, '>'));
   if (mode == ResizeMode::kLinear)
     add(std::string(kLinesEntry),
         str("resize_lines<", element_name(type), ", ", pack, ", ", kBands[1].rows, ", ", kBands[1].span, '>'), 6);
@@ -164,6 +196,9 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::
   if (resize.mode == ResizeMode::kLinear && a.taps[0] == 1 && a.taps[1] == 2 && a.taps[2] == 2)
     for (const auto& [rows, span] : kBands)
       if (!append_bands(plan, rows, span)) break;
+  if (resize.mode == ResizeMode::kLinear && a.taps[0] == 1)
+    for (const auto doubling : {ResizeDoubling::kCentered, ResizeDoubling::kFromFirst})
+      if (is_doubled(plan, 1, doubling) && is_doubled(plan, 2, doubling)) plan.doubling = doubling;
   return plan;
 }
 
@@ -223,6 +258,13 @@ std::vector<ResizeLaunch> resize_launches(const ResizePlan& plan, ResizeMode mod
     return {nothing};
   }
   std::vector<ResizeLaunch> launches;
+  if (const int64_t piece = 16 / element_bytes; plan.doubling && plan.inner == 1 && plan.out[2] % piece == 0) {
+    const int64_t pieces = plan.out[2] / piece, bands = (plan.out[1] / 2 + kRowsOfDoubling - 1) / kRowsOfDoubling;
+    const auto doubling = static_cast<size_t>(*plan.doubling);
+    launches.push_back(launch_of(plan, std::string(kDoublingEntries[doubling]), bands, pieces));
+    launches.back().argument.inner = divisor_of(pieces);
+    launches.back().align = 16;
+  }
   const int pack = pack_of(mode, element_bytes), rows = kRowsOfNearest;
   const bool has_bands = mode == ResizeMode::kNearest ? pack > 1 : plan.bands.size() == std::size(kBands);
   if (const int64_t packs = plan.out[2] / pack;

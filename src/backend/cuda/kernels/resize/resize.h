@@ -2,6 +2,7 @@
 /// bound.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,14 +39,17 @@ struct ResizeBands {
   int rows, span;
   int32_t first_rows, weights;
 };
+/// How resize/double.cuh finds twice as many elements.
+enum class ResizeDoubling : uint8_t { kCentered, kFromFirst };
 struct ResizePlan {
   std::vector<int32_t> index;
   std::vector<float> weight;
   int64_t planes = 1, inner = 1;  ///< axes before and behind the resized ones
   int64_t out[3] = {1, 1, 1};
-  ResizeArgument argument;         ///< but for what a width decides
-  std::vector<ResizeBands> bands;  ///< the most rows last; none but for two taps
-                                   ///< along the last two axes
+  ResizeArgument argument;                 ///< but for what a width decides
+  std::vector<ResizeBands> bands;          ///< the most rows last; none but for two taps
+                                           ///< along the last two axes
+  std::optional<ResizeDoubling> doubling;  ///< along both of these
 };
 struct ResizeLaunch {
   std::string entry;
