@@ -4,6 +4,7 @@
 
 #include "backend/cuda/device/driver.h"
 #include "backend/cuda/device/nvrtc.h"
+#include "backend/cuda/device/testing/same_shape.h"
 
 #ifndef KILN_CUDA_HEADERS
 
@@ -17,20 +18,6 @@ TEST(DriverHeader, AgreesWithNvidias) { GTEST_SKIP() << "CUDA's headers are not 
 namespace kiln::cuda {
 namespace {
 
-/// Whether arguments of these types are passed alike.
-template <class Ours, class Theirs>
-constexpr bool kAlike = sizeof(Ours) == sizeof(Theirs) &&
-                        std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>&& std::is_floating_point_v<Ours> ==
-                            std::is_floating_point_v<Theirs>;
-template <class Ours, class Theirs>
-constexpr bool kSameShape = false;
-template <class R, class... A, class S, class... B>
-constexpr bool kSameShape<R (*)(A...), S (*)(B...)> = [] {
-  if constexpr (sizeof...(A) != sizeof...(B))
-    return false;
-  else
-    return kAlike<R, S> && (kAlike<A, B> && ...);
-}();
 #define SAME(ours, theirs) static_assert(kSameShape<decltype(Driver::ours), decltype(&theirs)>, #theirs)
 
 SAME(init, cuInit);

@@ -7,8 +7,7 @@
 #include <cstdio>
 
 #include "backend/cuda/tactics/attention.h"
-#include "backend/cuda/testing/net.h"
-#include "ir/testing/interpret.h"
+#include "backend/cuda/testing/on_gpu.h"
 #include "ops/element_wise.h"
 #include "ops/expand.h"
 #include "ops/matrix_multiply.h"
@@ -104,29 +103,13 @@ class CausalAttention final : public Tactic {
   }
 };
 
-class AttentionOnGpu : public testing::Test {
+class AttentionOnGpu : public OnGpu {
  protected:
-  void SetUp() override {
-    auto made = make_gpu();
-    if (!made) GTEST_SKIP() << made.error().message;
-    gpu_ = std::move(*made);
+  static void compare(const AttentionCase& c, const Tactic& tactic) {
+    // Of the parts: scores and weights are rounded there.
+    const double tolerance = c.tf32 ? 2e-3 : c.type == DType::kF32 ? 5e-6 : c.type == DType::kF16 ? 5e-3 : 4e-2;
+    expect_agreement(c.name, attention_net(c), tactic, tolerance, {.numerics = {.tf32 = c.tf32}});
   }
-  void compare(const AttentionCase& c, const Tactic& tactic) {
-    const Net net = attention_net(c);
-    const auto expected = ir::interpret(net.graph, net.inputs);
-    ASSERT_TRUE(expected) << c.name << ": " << expected.error().message;
-    const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {.numerics = {.tf32 = c.tf32}});
-    ASSERT_TRUE(ran) << c.name << ": " << ran.error().message;
-    EXPECT_FALSE(ran->empty());
-    for (const RanVariant& variant : *ran) {
-      EXPECT_EQ(variant.failure, "") << c.name << ", " << variant.name;
-      if (!variant.failure.empty()) continue;
-      // Of the parts: scores and weights are rounded there.
-      const double tolerance = c.tf32 ? 2e-3 : c.type == DType::kF32 ? 5e-6 : c.type == DType::kF16 ? 5e-3 : 4e-2;
-      EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance) << c.name << ", " << variant.name;
-    }
-  }
-  std::unique_ptr<CudaDevice> gpu_;
 };
 
 TEST_F(AttentionOnGpu, AgreesWithItsParts) {
@@ -188,16 +171,7 @@ TEST_F(AttentionOnGpu, WindowsOfAPicture) {
   const ir::ValueId masked = net.add(ops::ElementWise{ops::ElementWiseKind::kSum}, {scores, added});
   const ir::ValueId y = net.add(ops::MatrixMultiply{}, {net.add(ops::Softmax{.axis = 4}, {masked}), v});
   net.finish(net.add(ops::Transpose{.perm = {0, 2, 3, 1, 4}}, {y}));
-  const auto expected = ir::interpret(net.graph, net.inputs);
-  ASSERT_TRUE(expected) << expected.error().message;
-  const auto ran = run_variants(*gpu_, net.graph, attention_tactic(), net.inputs, {});
-  ASSERT_TRUE(ran) << ran.error().message;
-  EXPECT_FALSE(ran->empty());
-  for (const RanVariant& variant : *ran) {
-    EXPECT_EQ(variant.failure, "") << variant.name;
-    if (!variant.failure.empty()) continue;
-    EXPECT_LE(relative_error(variant.result, (*expected)[0]), 5e-3) << variant.name;
-  }
+  expect_agreement("windows", net, attention_tactic(), 5e-3);
 }
 TEST_F(AttentionOnGpu, Tf32AgreesWithItsParts) {
   AttentionCase cases[] = {
@@ -225,16 +199,8 @@ TEST_F(AttentionOnGpu, ConstantCausalMasksAreRecognised) {
   const ir::ValueId masked =
       net.add(ops::ElementWise{ops::ElementWiseKind::kSum}, {scores, net.graph.add_constant(mask_of(c))});
   net.finish(net.add(ops::MatrixMultiply{}, {net.add(ops::Softmax{.axis = 3}, {masked}), v}));
-  const auto expected = ir::interpret(net.graph, net.inputs);
-  ASSERT_TRUE(expected) << expected.error().message;
-  const auto ran = run_variants(*gpu_, net.graph, attention_tactic(), net.inputs, {});
-  ASSERT_TRUE(ran) << ran.error().message;
-  for (const RanVariant& variant : *ran) {
-    EXPECT_TRUE(variant.name.contains("causal")) << variant.name;
-    EXPECT_EQ(variant.failure, "") << variant.name;
-    if (!variant.failure.empty()) continue;
-    EXPECT_LE(relative_error(variant.result, (*expected)[0]), 5e-3) << variant.name;
-  }
+  const int all = expect_agreement(c.name, net, attention_tactic(), 5e-3);
+  EXPECT_EQ(expect_agreement(c.name, net, attention_tactic(), 5e-3, {.only = "causal"}), all);
 }
 
 void print_rates(CudaDevice& gpu, const AttentionCase& c) {

@@ -12,7 +12,6 @@
 #include "backend/cuda/tactics/matrix_multiply.h"
 #include "backend/cuda/testing/filter_net.h"
 #include "backend/cuda/testing/on_gpu.h"
-#include "ir/testing/interpret.h"
 #include "ops/activation.h"
 #include "ops/convolution.h"
 #include "ops/deconvolution.h"
@@ -28,20 +27,10 @@ class ContractionsOnGpu : public OnGpu {
  protected:
   /// Every variant within what the type's rounding explains.
   void check(const Net& net, const Tactic& tactic, DType type, const std::string& name) {
-    const auto expected = ir::interpret(net.graph, net.inputs);
-    ASSERT_TRUE(expected) << name << ": " << expected.error().message;
     for (const bool tf32 : {false, true}) {
       if (tf32 && type != DType::kF32) continue;
-      const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {.numerics = {.tf32 = tf32}});
-      ASSERT_TRUE(ran) << name << ": " << ran.error().message;
       const double tolerance = type == DType::kF16 ? 4e-3 : type == DType::kBF16 ? 3e-2 : tf32 ? 3e-3 : 2e-5;
-      EXPECT_FALSE(ran->empty());
-      for (const RanVariant& variant : *ran) {
-        ++num_run_;
-        EXPECT_EQ(variant.failure, "") << name << ", " << variant.name;
-        if (!variant.failure.empty()) continue;
-        EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance) << name << ", " << variant.name;
-      }
+      num_run_ += expect_agreement(name, net, tactic, tolerance, {.numerics = {.tf32 = tf32}});
     }
   }
   void TearDown() override {

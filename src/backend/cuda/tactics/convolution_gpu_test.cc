@@ -9,7 +9,6 @@
 #include "backend/cuda/tactics/deconvolution.h"
 #include "backend/cuda/testing/filter_net.h"
 #include "backend/cuda/testing/on_gpu.h"
-#include "ir/testing/interpret.h"
 #include "ops/activation.h"
 #include "ops/concatenation.h"
 #include "ops/convolution.h"
@@ -48,17 +47,8 @@ class ConvolutionsOnGpu : public OnGpu {
  protected:
   /// Every variant whose name holds `only`, within what the type's rounding explains. FP32 is TF32.
   void check(const Net& net, const Tactic& tactic, DType type, const std::string& name, const std::string& only) {
-    const auto expected = ir::interpret(net.graph, net.inputs);
-    ASSERT_TRUE(expected) << name << ": " << expected.error().message;
-    const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {.numerics = {.tf32 = true}, .only = only});
-    ASSERT_TRUE(ran) << name << ": " << ran.error().message;
     const double tolerance = type == kF16 ? 4e-3 : type == kBF16 ? 3e-2 : 3e-3;
-    EXPECT_FALSE(ran->empty()) << name;
-    for (const RanVariant& variant : *ran) {
-      EXPECT_EQ(variant.failure, "") << name << ", " << variant.name;
-      if (!variant.failure.empty()) continue;
-      EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance) << name << ", " << variant.name;
-    }
+    expect_agreement(name, net, tactic, tolerance, {.numerics = {.tf32 = true}, .only = only});
   }
   /// Of the variants whose names hold `only`.
   void print_layer(const Layer& layer, const std::string& only) {

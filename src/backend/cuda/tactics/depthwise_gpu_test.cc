@@ -6,8 +6,7 @@
 #include <cstdio>
 
 #include "backend/cuda/tactics/convolution.h"
-#include "backend/cuda/testing/net.h"
-#include "ir/testing/interpret.h"
+#include "backend/cuda/testing/on_gpu.h"
 #include "ops/activation.h"
 #include "ops/convolution.h"
 
@@ -35,40 +34,28 @@ std::string text_of(const DepthwiseCase& c) {
   return str(c.images, " of ", c.channels, " x ", c.size, ", ", c.kernel, "x", c.kernel, " by ", c.stride);
 }
 
-TEST(DepthwiseOnGpu, AgreesWithTheReference) {
-  const auto gpu = make_gpu();
-  if (!gpu) GTEST_SKIP() << gpu.error().message;
+class DepthwiseOnGpu : public OnGpu {};
+
+TEST_F(DepthwiseOnGpu, AgreesWithTheReference) {
   for (const DType type : {DType::kF16, DType::kF32})
     for (const DepthwiseCase& c :
          {DepthwiseCase{1, 96, 13, 3, 1}, DepthwiseCase{2, 72, 14, 5, 2}, DepthwiseCase{1, 40, 7, 7, 1},
           DepthwiseCase{3, 7, 9, 3, 2}, DepthwiseCase{1, 36, 11, 5, 1}}) {
-      const Net net = net_of(c, type, Net::Inputs::kRandom);
-      const auto expected = ir::interpret(net.graph, net.inputs);
-      ASSERT_TRUE(expected) << expected.error().message;
-      const auto ran =
-          run_variants(**gpu, net.graph, convolution_tactic(), net.inputs,
-                       {.numerics = {.strongly_typed = true}, .only = "depthwise", .optimization_level = 5});
-      ASSERT_TRUE(ran) << ran.error().message;
-      EXPECT_GE(ran->size(), 3u);
-      for (const RanVariant& variant : *ran) {
-        EXPECT_EQ(variant.failure, "") << variant.name;
-        if (!variant.failure.empty()) continue;
-        EXPECT_LE(relative_error(variant.result, (*expected)[0]), type == DType::kF32 ? 3e-6 : 2e-3)
-            << text_of(c) << " of " << name_of(type) << ", " << variant.name;
-      }
+      const VariantRun options{.numerics = {.strongly_typed = true}, .only = "depthwise", .optimization_level = 5};
+      EXPECT_GE(expect_agreement(str(text_of(c), " of ", type), net_of(c, type, Net::Inputs::kRandom),
+                                 convolution_tactic(), type == DType::kF32 ? 3e-6 : 2e-3, options),
+                3);
     }
 }
 
-TEST(DepthwiseOnGpu, DISABLED_DepthwiseRates) {
-  const auto gpu = make_gpu();
-  if (!gpu) GTEST_SKIP() << gpu.error().message;
+TEST_F(DepthwiseOnGpu, DISABLED_DepthwiseRates) {
   for (const DepthwiseCase& c :
        {DepthwiseCase{1, 32, 112, 3, 1}, DepthwiseCase{1, 96, 112, 3, 2}, DepthwiseCase{1, 144, 56, 5, 2},
         DepthwiseCase{1, 240, 28, 3, 2}, DepthwiseCase{1, 672, 14, 5, 1}, DepthwiseCase{1, 1152, 7, 5, 1},
         DepthwiseCase{1, 96, 56, 7, 1}, DepthwiseCase{1, 384, 14, 7, 1}, DepthwiseCase{32, 96, 112, 3, 2},
         DepthwiseCase{32, 672, 14, 5, 1}, DepthwiseCase{32, 96, 56, 7, 1}}) {
     const Net net = net_of(c, DType::kF16, Net::Inputs::kNone);
-    auto ran = run_variants(**gpu, net.graph, convolution_tactic(), {},
+    auto ran = run_variants(*gpu_, net.graph, convolution_tactic(), {},
                             {.timed = true, .made_up = true, .only = "depthwise", .optimization_level = 5});
     ASSERT_TRUE(ran) << ran.error().message;
     const std::string first = ran->front().name;

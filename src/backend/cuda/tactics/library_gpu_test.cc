@@ -9,9 +9,7 @@
 #include "backend/cuda/device/cudnn.h"
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/cudnn.h"
-#include "backend/cuda/testing/net.h"
 #include "backend/cuda/testing/on_gpu.h"
-#include "ir/testing/interpret.h"
 #include "ops/activation.h"
 #include "ops/convolution.h"
 #include "ops/element_wise.h"
@@ -47,22 +45,12 @@ class LibrariesOnGpu : public OnGpu {
  protected:
   /// Every variant within what the type's rounding explains.
   void check(const Net& net, const Tactic& tactic, DType type, const std::string& name) {
-    const auto expected = ir::interpret(net.graph, net.inputs);
-    ASSERT_TRUE(expected) << name << ": " << expected.error().message;
     for (const bool tf32 : {false, true}) {
       if (tf32 && type != kF32) continue;
       Numerics numerics{.tf32 = tf32, .cudnn = true};
       numerics.cublas_lt = &tactic != &cudnn_tactic();  // to which it leaves products
-      const auto ran = run_variants(*gpu_, net.graph, tactic, net.inputs, {.numerics = numerics});
-      ASSERT_TRUE(ran) << name << ": " << ran.error().message;
       const double tolerance = type == kF16 ? 4e-3 : type == kBF16 ? 3e-2 : tf32 ? 3e-3 : 2e-5;
-      EXPECT_FALSE(ran->empty()) << name;
-      for (const RanVariant& variant : *ran) {
-        ++num_run_;
-        EXPECT_EQ(variant.failure, "") << name << ", " << variant.name;
-        if (!variant.failure.empty()) continue;
-        EXPECT_LE(relative_error(variant.result, (*expected)[0]), tolerance) << name << ", " << variant.name;
-      }
+      num_run_ += expect_agreement(name, net, tactic, tolerance, {.numerics = numerics});
     }
   }
   void TearDown() override {

@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cuda/tactics/squeeze_excite.h"
-#include "backend/cuda/testing/net.h"
-#include "ir/testing/interpret.h"
+#include "backend/cuda/testing/on_gpu.h"
 #include "ops/activation.h"
 #include "ops/convolution.h"
 #include "ops/element_wise.h"
@@ -41,9 +40,9 @@ void add_excite(Net& net, const ExciteCase& c) {
                            : net.add(ElementWise{ElementWiseKind::kProd}, {x, gates}));
 }
 
-TEST(ExciteOnGpu, AgreesWithItsParts) {
-  const auto gpu = make_gpu();
-  if (!gpu) GTEST_SKIP() << gpu.error().message;
+class ExciteOnGpu : public OnGpu {};
+
+TEST_F(ExciteOnGpu, AgreesWithItsParts) {
   for (const DType type : {DType::kF16, DType::kBF16, DType::kF32})
     for (const ExciteCase& c :
          {ExciteCase{1, 96, 4, 28, 28, false, true}, ExciteCase{3, 72, 24, 9, 7, true, false},
@@ -53,25 +52,12 @@ TEST(ExciteOnGpu, AgreesWithItsParts) {
       if (c.float_weights && type == DType::kF32) continue;
       Net net(type);
       add_excite(net, c);
-      const auto expected = ir::interpret(net.graph, net.inputs);
-      ASSERT_TRUE(expected) << expected.error().message;
-      const auto ran = run_variants(**gpu, net.graph, squeeze_excite_tactic(), net.inputs, {.optimization_level = 5});
-      ASSERT_TRUE(ran) << ran.error().message;
-      EXPECT_GE(ran->size(), 1u);
-      for (const RanVariant& variant : *ran) {
-        EXPECT_EQ(variant.failure, "") << variant.name;
-        if (!variant.failure.empty()) continue;
-        EXPECT_LE(relative_error(variant.result, (*expected)[0]), type == DType::kF32   ? 3e-6
-                                                                  : type == DType::kF16 ? 3e-3
-                                                                                        : 2e-2)
-            << c.channels << " channels of " << name_of(type) << ", " << variant.name;
-      }
+      const double tolerance = type == DType::kF32 ? 3e-6 : type == DType::kF16 ? 3e-3 : 2e-2;
+      expect_agreement(str(c.channels, " channels of ", type), net, squeeze_excite_tactic(), tolerance);
     }
 }
 
-TEST(ExciteOnGpu, DISABLED_ExciteRates) {  // efficientnet_b0's
-  const auto gpu = make_gpu();
-  if (!gpu) GTEST_SKIP() << gpu.error().message;
+TEST_F(ExciteOnGpu, DISABLED_ExciteRates) {  // efficientnet_b0's
   for (const int64_t images : {1, 32})
     for (const ExciteCase& c :
          {ExciteCase{images, 32, 8, 112, 112, false, true}, ExciteCase{images, 144, 6, 56, 56, false, true},
@@ -79,7 +65,7 @@ TEST(ExciteOnGpu, DISABLED_ExciteRates) {  // efficientnet_b0's
           ExciteCase{images, 1152, 48, 7, 7, false, true}}) {
       Net net(DType::kF16, Net::Inputs::kNone);
       add_excite(net, c);
-      const auto ran = run_variants(**gpu, net.graph, squeeze_excite_tactic(), {}, {.timed = true, .made_up = true});
+      const auto ran = run_variants(*gpu_, net.graph, squeeze_excite_tactic(), {}, {.timed = true, .made_up = true});
       ASSERT_TRUE(ran) << ran.error().message;
       for (const RanVariant& variant : *ran)
         std::printf("excite %lld x %lld x %lld: %s %.2f us %s\n", static_cast<long long>(images),
