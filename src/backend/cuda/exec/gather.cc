@@ -1,7 +1,7 @@
 /// Elements picked by indices. Inputs: data, indices. Payload: the op.
 #include "backend/cuda/kernels/gather/gather.h"
 
-#include "backend/cuda/device/fault_word.h"
+#include "backend/cuda/exec/index_fault.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "plan/inferred.h"
@@ -16,8 +16,8 @@ struct Kernel {
 
 class BoundGather final : public BoundStep {
  public:
-  BoundGather(const StepInputs& inputs, std::vector<Kernel> kernels, FaultWord fault, Extents data)
-      : inputs_(inputs), kernels_(std::move(kernels)), fault_(std::move(fault)), data_(std::move(data)) {}
+  BoundGather(const StepInputs& inputs, std::vector<Kernel> kernels, IndexFault fault)
+      : inputs_(inputs), kernels_(std::move(kernels)), fault_(std::move(fault)) {}
   Status run(const RunArguments& arguments) override {
     const void* data = inputs_.at(0, arguments);
     void* y = arguments.outputs[0];
@@ -33,19 +33,12 @@ class BoundGather final : public BoundStep {
     return launch(*arguments.stream, kernels_[i].function, kernels_[i].launch.shape, pointers);
   }
   bool has_check() const override { return true; }
-  Status check() override {
-    const std::optional<int64_t> index = fault_.take();
-    if (!index) [[likely]]
-      return {};
-    return error(Code::kInvalidArgument, "index ", *index, " is outside the data, whose extents are ", data_,
-                 "; what it picked are zeros");
-  }
+  Status check() override { return fault_.check(); }
 
  private:
   const StepInputs& inputs_;
   std::vector<Kernel> kernels_;  ///< the widest units first; the last one takes any address
-  FaultWord fault_;
-  Extents data_;
+  IndexFault fault_;
 };
 
 class LoadedGather final : public LoadedStep {
@@ -65,12 +58,14 @@ class LoadedGather final : public LoadedStep {
       GatherLaunch launch = TRY(gather_launch(gather, element_bytes_, most, shapes.inputs[0], shapes.inputs[1]));
       if (launch.unit_bytes != most) continue;
       const auto function = code_.function(gather_entry(most));
-      if (function) kernels.push_back({std::move(launch), *function});
+      if (!function) continue;
+      TRY(function->check(launch.shape));
+      kernels.push_back({std::move(launch), *function});
     }
     TRY(require(!kernels.empty() && kernels.back().launch.unit_bytes == element_bytes_,
                 "a gather's code has no kernel for elements of ", element_bytes_, " bytes"));
-    return std::make_unique<BoundGather>(inputs_, std::move(kernels), TRY(FaultWord::create(device_)),
-                                         shapes.inputs[0]);
+    return std::make_unique<BoundGather>(
+        inputs_, std::move(kernels), TRY(IndexFault::create(device_, shapes.inputs[0], "what it picked are zeros")));
   }
 
  private:

@@ -1,7 +1,7 @@
 /// Elements written over others at indices. Inputs: data, indices, updates. Payload: the op.
 #include "backend/cuda/kernels/scatter/scatter.h"
 
-#include "backend/cuda/device/fault_word.h"
+#include "backend/cuda/exec/index_fault.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "plan/inferred.h"
@@ -16,8 +16,8 @@ struct Kernels {
 
 class BoundScatter final : public BoundStep {
  public:
-  BoundScatter(const StepInputs& inputs, std::vector<Kernels> ways, FaultWord fault, Extents data)
-      : inputs_(inputs), ways_(std::move(ways)), fault_(std::move(fault)), data_(std::move(data)) {}
+  BoundScatter(const StepInputs& inputs, std::vector<Kernels> ways, IndexFault fault)
+      : inputs_(inputs), ways_(std::move(ways)), fault_(std::move(fault)) {}
   int64_t workspace_bytes() const override { return ways_.back().launch.workspace_bytes(); }
   Status run(const RunArguments& arguments) override {
     const void *data = inputs_.at(0, arguments), *updates = inputs_.at(2, arguments);
@@ -42,19 +42,12 @@ class BoundScatter final : public BoundStep {
     return launch(*arguments.stream, way.write, way.launch.shapes[2], pointers);
   }
   bool has_check() const override { return true; }
-  Status check() override {
-    const std::optional<int64_t> index = fault_.take();
-    if (!index) [[likely]]
-      return {};
-    return error(Code::kInvalidArgument, "index ", *index, " is outside the data, whose extents are ", data_,
-                 "; its update is left out");
-  }
+  Status check() override { return fault_.check(); }
 
  private:
   const StepInputs& inputs_;
   std::vector<Kernels> ways_;  ///< the widest units first; the last one takes any address
-  FaultWord fault_;
-  Extents data_;
+  IndexFault fault_;
 };
 
 class LoadedScatter final : public LoadedStep {
@@ -84,7 +77,8 @@ class LoadedScatter final : public LoadedStep {
     TRY(require(
         !ways.empty() && std::max(ways.back().launch.copy_bytes, ways.back().launch.row_bytes) == element_bytes_,
         "a scatter's code has no kernels for elements of ", element_bytes_, " bytes"));
-    return std::make_unique<BoundScatter>(inputs_, std::move(ways), TRY(FaultWord::create(device_)), shapes.inputs[0]);
+    return std::make_unique<BoundScatter>(inputs_, std::move(ways),
+                                          TRY(IndexFault::create(device_, shapes.inputs[0], "its update is left out")));
   }
 
  private:
