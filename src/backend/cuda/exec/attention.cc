@@ -37,7 +37,8 @@ class BoundAttention final : public BoundStep {
       : function_(function),
         constants_(constants),
         element_size_(size_of(kernel)),
-        alignment_(kernel.family == AttentionFamily::kWgmma ? 16 : kernel.piece),
+        by_maps_(kernel.family == AttentionFamily::kWgmma),
+        alignment_(by_maps_ ? 16 : kernel.piece),
         layout_(layout),
         arguments_(arguments),
         plan_(plan) {}
@@ -49,7 +50,7 @@ class BoundAttention final : public BoundStep {
     arguments_.v = address(constants_.at(2, run), layout_.v);
     arguments_.mask = address(constants_.at(3, run), layout_.mask);
     arguments_.out = static_cast<std::byte*>(run.outputs[0]) + layout_.out.offset * element_size_;
-    if (plan_.maps[0].rank != 4) {
+    if (!by_maps_) {
       void* pointers[] = {&arguments_};
       return launch(*run.stream, function_, plan_.shape, pointers);
     }
@@ -62,12 +63,14 @@ class BoundAttention final : public BoundStep {
 
  private:
   const void* address(const void* tensor, const AttentionOperand& operand) const {
-    return static_cast<const std::byte*>(tensor) + operand.offset * element_size_;
+    return tensor ? static_cast<const std::byte*>(tensor) + operand.offset * element_size_ : nullptr;
   }
 
   const Function& function_;
   const Constants& constants_;
-  const int64_t element_size_, alignment_;
+  const int64_t element_size_;
+  const bool by_maps_;  ///< q, k and v
+  const int64_t alignment_;
   AttentionLayout layout_;
   AttentionArguments arguments_;
   AttentionLaunch plan_;

@@ -1,7 +1,8 @@
 /// Convolutions and deconvolutions with their epilogue.
 /// Inputs: x, w, bias or absent, residual or absent, operands of the hook; last, where the kernel joins two tensors,
-/// the one whose channels come behind those of x. Payload: the filter's attributes, groups, and conv (a kernel of
-/// kernels/conv) or gemm (of kernels/gemm, where every output pixel reads the input pixel at its own place).
+/// the one whose channels come behind those of x. Payload: the filter's attributes, groups, epilogue (what it reads),
+/// and conv (a kernel of kernels/conv) or gemm (of kernels/gemm, where every output pixel reads the input pixel at its
+/// own place).
 #include <algorithm>
 
 #include "backend/cuda/exec/filter.h"
@@ -32,6 +33,7 @@ class PixelMap {
   const void* address_ = nullptr;
 };
 
+/// Entries of a step's code; `reduce` adds what splits of k left in memory, `pad` runs in front.
 struct Code {
   std::shared_ptr<const Module> module;
   Function main;

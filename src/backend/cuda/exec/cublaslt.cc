@@ -1,7 +1,7 @@
 /// Matrix products, and convolutions of one tap, by cuBLASLt.
 /// Inputs: a (x), b (w), bias or absent, residual or absent.
-/// Payload: transpose_a, transpose_b, point, tf32, relu; algo, the library's 64 bytes, and its version: another version
-/// chooses again.
+/// Payload: transpose_a, transpose_b, point, tf32, relu, epilogue (what it reads); algo, the library's 64 bytes, and
+/// its version: another version chooses again.
 #include <cstring>
 
 #include "backend/cuda/device/cuda_stream.h"

@@ -1,7 +1,7 @@
 /// Convolutions by cuDNN, channels last.
 /// Inputs: x, w (a constant), bias or absent, residual or absent.
-/// Payload: the filter's attributes, tf32, relu; the engine with its knobs, and the library's version:
-/// another version, or other extents than the engine is for, choose again.
+/// Payload: the filter's attributes, tf32, relu, epilogue (what it reads); the engine with its knobs, and the library's
+/// version: another version, or other extents than the engine is for, choose again.
 #include <algorithm>
 #include <cstring>
 #include <optional>

@@ -1,6 +1,7 @@
 /// Matrix products with their epilogue, row-major.
 /// Inputs: a, b, bias or absent, residual or absent, operands of the hook.
-/// Payload: transpose_a, transpose_b, vector_a, vector_b, pack_b (b is a constant that the kernel wants along k), gemm.
+/// Payload: transpose_a, transpose_b, vector_a, vector_b, pack_b (b is a constant that the kernel wants along k),
+/// epilogue (what it reads), gemm.
 #include <cstring>
 
 #include "backend/cuda/exec/gemm_step.h"

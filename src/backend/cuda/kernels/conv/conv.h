@@ -28,8 +28,8 @@ enum class ConvFamily : uint8_t {
 struct ConvKernel {
   ConvFamily family = ConvFamily::kSimt;
   DType element = DType::kF32, result = DType::kF32;
-  bool float_weights =
-      false;  ///< w is FP32 where x is not: so for kSimt and kDepthwise, as two halves for tensor cores
+  /// w is FP32 where x is not: kSimt and kDepthwise read it so, tensor cores as two halves.
+  bool float_weights = false;
   TileShape tile;
   bool transposed = false;    ///< a deconvolution; by phases (phases.h) where not kSimt
   bool channels_last = true;  ///< kSimt: what neighbouring threads read
@@ -116,8 +116,8 @@ void set_filter(const ConvKernel& kernel, const FilterExtents& filter, ConvArgum
 struct PixelMapPlan {
   int type = 0;
   uint64_t extents[4] = {1, 1, 1, 1}, strides_bytes[3] = {16, 16, 16};
-  int lower[2] = {0, 0},
-      upper[2] = {0, 0};  ///< of the first tap's positions, width and height; the latter from the end
+  /// Of the first tap's positions, width and height; `upper` from the end.
+  int lower[2] = {0, 0}, upper[2] = {0, 0};
   uint32_t channels = 1, pixels = 1, steps[4] = {1, 1, 1, 1};
 };
 

@@ -20,10 +20,10 @@ struct MapPlan {
   uint32_t box[4] = {1, 1, 1, 1};
 };
 
-/// The map of an operand of `rows` lines of k elements, `pitch` elements apart, in `batches` that are `step` apart (0:
-/// one).
 /// The CUtensorMapDataType of an element: FP32 is rounded to TF32 on the way.
 int map_type(DType type);
+/// The map of an operand of `rows` lines of k elements, `pitch` elements apart, in `batches` that are `step` apart (0:
+/// one).
 MapPlan map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t batches, int64_t step, int64_t box_rows);
 
 /// Where the left operand of wgmma lies, and how the right one does.
