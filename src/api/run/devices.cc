@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <vector>
 
 #include "backend/cpu/exec/executor.h"
 #include "backend/cuda/device/notices.h"
@@ -108,9 +109,13 @@ Result<Ref<Device>> default_device() {
 void announce_devices(Log& log) {
   if (!default_device_kind()) return;  // whoever needs a device is told why
   notices().say(log);
-  const std::lock_guard lock(gpus().mutex);
-  for (const auto& device : gpus().devices)
-    if (device) device->compiler().notices().say(log);
+  std::vector<cuda::CudaDevice*> devices;  // which stay
+  {
+    const std::lock_guard lock(gpus().mutex);
+    for (const auto& device : gpus().devices)
+      if (device) devices.push_back(device.get());
+  }
+  for (cuda::CudaDevice* device : devices) device->compiler().notices().say(log);  // to a program's logger: unlocked
 }
 
 void announce_compilers(Log& log) {

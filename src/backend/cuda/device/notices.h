@@ -2,6 +2,7 @@
 /// log passes by, for devices live longer than logs.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -19,10 +20,9 @@ class Notices {
       if (notice.text == text) return;
     notices_.push_back({severity, std::move(text)});
   }
-  /// Writes what was not written yet.
+  /// Writes what was not written yet. Nothing is locked meanwhile: a program's logger may use Kiln.
   void say(Log& log) {
-    const std::lock_guard lock(mutex_);
-    for (; said_ < notices_.size(); ++said_) log.write(notices_[said_].severity, notices_[said_].text);
+    for (const Notice& notice : take_unsaid()) log.write(notice.severity, notice.text);
   }
 
  private:
@@ -30,6 +30,12 @@ class Notices {
     Severity severity;
     std::string text;
   };
+  std::vector<Notice> take_unsaid() {
+    const std::lock_guard lock(mutex_);
+    const auto first = notices_.begin() + static_cast<std::ptrdiff_t>(said_);
+    said_ = notices_.size();
+    return {first, notices_.end()};
+  }
   std::mutex mutex_;
   std::vector<Notice> notices_;
   size_t said_ = 0;
