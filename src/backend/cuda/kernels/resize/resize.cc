@@ -23,6 +23,8 @@ constexpr std::string_view kLinesEntry = "resize_lines";
 constexpr std::string_view kDoublings[] = {"kCentered", "kFromFirst"},
                            kDoublingEntries[] = {"resize_centered", "resize_from_first"};
 constexpr int64_t kRowsOfDoubling = 2;  // of x
+constexpr int64_t kPackOfStrips = 2;
+std::string strips_entry(int vec) { return str("resize_strips_", vec); }
 /// Neighbouring columns of a thread where columns lie together.
 int pack_of(ResizeMode mode, int element_bytes) {
   return mode == ResizeMode::kNearest ? std::min(8, 16 / element_bytes) : 4;
@@ -114,7 +116,7 @@ bool can_resize(ResizeMode mode, DType type) {
 
 KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<const std::string> wanted) {
   KernelSource source;
-  source.prelude = "#include \"resize/double.cuh\"\n";
+  source.prelude = "#include \"resize/double.cuh\"\n#include \"resize/strips.cuh\"\n";
   // `blocks` of a multiprocessor at least: what registers a thread may have.
   const auto add = [&](const std::string& entry, const std::string& call, int blocks = 1) {
     if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) return;
@@ -129,6 +131,9 @@ KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<con
     for (size_t i = 0; i < std::size(kDoublings); ++i)
       add(std::string(kDoublingEntries[i]),
           str("resize_double<", element_name(type), ", Doubling::", kDoublings[i], ", ", kRowsOfDoubling, '>'));
+  if (mode == ResizeMode::kLinear)
+    for (int vec = 16 / element; vec >= 4; vec /= 2)
+      add(strips_entry(vec), str("resize_strips<", element_name(type), ", ", vec, ", ", kPackOfStrips, '>'));
   if (mode == ResizeMode::kLinear)
     add(std::string(kLinesEntry),
         str("resize_lines<", element_name(type), ", ", pack, ", ", kBands[1].rows, ", ", kBands[1].span, '>'), 6);
@@ -248,6 +253,26 @@ ResizeLaunch launch_of(const ResizePlan& plan, ResizeMode mode, int element_byte
   return launch;
 }
 
+/// Of bilinear sampling where columns lie together; none where strips are few or small.
+std::optional<ResizeLaunch> strips_launch(const ResizePlan& plan, int element_bytes, int num_sms) {
+  constexpr int64_t kMostFloats = 4096, kFewestOutputs = 1024;  // of a strip
+  const int64_t width = plan.argument.strides[1];
+  if (plan.bands.empty() || plan.inner > 1 || width > kMostFloats || width % 4 != 0 || plan.out[2] % kPackOfStrips != 0)
+    return std::nullopt;
+  const int64_t most = kMostFloats / width, strips = (plan.out[1] + most - 1) / most;
+  const int64_t rows = (plan.out[1] + strips - 1) / strips;
+  if (plan.planes * strips < 2 * num_sms || rows * plan.out[2] < kFewestOutputs) return std::nullopt;
+  const int vec = element_bytes == 2 && width % 8 == 0 ? 8 : 4;
+  ResizeLaunch launch = launch_of(plan, strips_entry(vec), strips, 1);
+  launch.argument.inner = divisor_of(width / vec);
+  launch.argument.packs = divisor_of(plan.out[2] / kPackOfStrips);
+  launch.argument.strip = static_cast<int32_t>(rows);
+  launch.shape.grid[0] = grid_blocks(plan.planes * strips);
+  launch.shape.shared_bytes = static_cast<uint32_t>(rows * (width * 4 + 16));  // what is mixed; what a row is mixed of
+  launch.align = 16;
+  return launch;
+}
+
 }  // namespace
 
 std::vector<ResizeLaunch> resize_launches(const ResizePlan& plan, ResizeMode mode, int element_bytes, int width,
@@ -265,6 +290,8 @@ std::vector<ResizeLaunch> resize_launches(const ResizePlan& plan, ResizeMode mod
     launches.back().argument.inner = divisor_of(pieces);
     launches.back().align = 16;
   }
+  if (mode == ResizeMode::kLinear)
+    if (auto strips = strips_launch(plan, element_bytes, num_sms)) launches.push_back(std::move(*strips));
   const int pack = pack_of(mode, element_bytes), rows = kRowsOfNearest;
   const bool has_bands = mode == ResizeMode::kNearest ? pack > 1 : plan.bands.size() == std::size(kBands);
   if (const int64_t packs = plan.out[2] / pack;
