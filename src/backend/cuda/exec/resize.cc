@@ -57,6 +57,7 @@ class LoadedResize final : public LoadedStep {
     for (ResizeLaunch& launch :
          resize_launches(plan, resize.mode, bits_of(x_.dtype) / 8, width_, device_.properties().num_multiprocessors)) {
       const Function function = TRY(code_.function(launch.entry));
+      TRY(function.check(launch.shape));
       kernels.push_back({std::move(launch), function});
     }
     if (plan.planes == 0) return std::make_unique<BoundResize>(inputs_, nullptr, nullptr, std::move(kernels));
