@@ -1,6 +1,7 @@
 /// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, scale or absent, bias or
 /// absent. Payload: rows (whether the innermost `axes` axes are normalised), axes, groups, epsilon; tile, of the kernel
-/// that has rows in registers, or in its place vec (elements of a load).
+/// that has rows in registers, or in its place vec (elements of a load) and held (whether there are kernels that hold
+/// large groups in clusters).
 #include "backend/cuda/kernels/lanes/normalize.h"
 
 #include "backend/cuda/exec/step.h"
@@ -17,6 +18,7 @@ struct Attributes {
   bool has[3] = {};  ///< by input
   std::optional<RowTile> tile;
   int vec = 1;
+  bool held = false;
 };
 
 struct Kernel {
@@ -66,7 +68,9 @@ class LoadedNormalization final : public LoadedStep {
       : room_(group_room(arguments.device.properties())),
         a_(std::move(a)),
         inputs_(std::move(inputs)),
-        code_(std::move(code)) {}
+        code_(std::move(code)) {
+    room_.holds = a_.held;
+  }
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
     const Extents& x = shapes.inputs[0];
@@ -140,6 +144,7 @@ Result<std::unique_ptr<LoadedStep>> load_normalization(const LoadArguments& argu
     const int64_t vec = TRY(spec.payload.get_int("vec"));
     TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a normalisation loads ", vec, " elements at once"));
     a.vec = static_cast<int>(vec);
+    a.held = TRY(spec.payload.get_bool("held"));
   }
   StepCode code = TRY(StepCode::load(arguments));
   return std::make_unique<LoadedNormalization>(arguments, std::move(a), TRY(StepInputs::upload(arguments)),

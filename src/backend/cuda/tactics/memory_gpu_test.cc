@@ -389,6 +389,21 @@ TEST_F(MemoryOnGpu, ManyGroups) {
   norm(DType::kF16, {1, 4, 1024, 900}, 2);   // beyond a cluster
   norm(DType::kF16, {12, 64, 200, 100}, 8);  // beyond what stays in cache
 }
+TEST_F(MemoryOnGpu, GroupsThatClustersHold) {
+  const auto norm = [](DType type, const Extents& x, int64_t groups, bool coefficients = true) {
+    Net net(type);
+    const ops::Normalization norm{.axes = {2, 3}, .groups = groups};
+    const ir::ValueId in = net.input(x, 2);
+    net.finish(coefficients ? net.add(norm, {in, net.constant({x[1], 1, 1}), net.constant({x[1], 1, 1})})
+                            : net.add(norm, {in}));
+    check(net, type, str("norm of ", x, " in ", groups, " groups"));
+  };
+  norm(DType::kF32, {7, 48, 150, 146}, 4);          // slices of six vectors: some threads have none
+  norm(DType::kF32, {4, 40, 203, 207}, 5);          // odd planes
+  norm(DType::kF32, {1, 26, 512, 512}, 26, false);  // a plane each
+  norm(DType::kF32, {300, 48, 22, 24}, 4);          // small planes
+  norm(DType::kBF16, {13, 40, 160, 165}, 5);
+}
 TEST_F(MemoryOnGpu, LargePictures) {
   for (const DType type : kFloats) {
     for (const CoordinateTransformation coordinate :
@@ -471,7 +486,6 @@ TEST_F(MemoryOnGpu, DISABLED_LargeRates) {  // 64 MiB and more
     unary("average of planes", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}}, {256, 2048, 8, rows / 1024});
     unary("layer norm", ops::Normalization{.axes = {1}}, {rows, 4096});
     unary("layer norm, rows of 768", ops::Normalization{.axes = {1}}, {rows * 4, 768});
-    unary("group norm", ops::Normalization{.axes = {2, 3}, .groups = 32}, {16, 256, 128, rows / 128});
     unary("max pooling", ops::Pooling{.window = {3, 3}, .strides = {2, 2}, .pre_pads = {1, 1}}, {32, 64, 112, 112});
     unary("resize by 2", ops::Resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 2, 2}}, {rows / 256, 64, 64, 64});
     for (const int64_t cols : {768, 4096}) {
@@ -517,17 +531,7 @@ TEST_F(MemoryOnGpu, DISABLED_WindowRates) {  // 64 MiB and more, too: what is no
           {rows / 128, 64, 64, 64});
     unary("bilinear by 1/2", ops::Resize{.mode = ResizeMode::kLinear, .scales = {1, 1, 0.5F, 0.5F}},
           {rows / 128, 64, 128, 128});
-    const auto planes = [&](const std::string& name, int64_t n, int64_t extent) {
-      unary(name, ops::Normalization{.axes = {2, 3}, .groups = 64}, {n * rows / 16384, 64, extent, extent});
-    };
-    planes("instance norm, 64x64", 256, 64);
-    planes("instance norm, 16x16", 4096, 16);
-    planes("instance norm, 512x512", 4, 512);
-    unary("mean of planes, 7x7", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}}, {rows / 16, 2048, 7, 7});
-    unary("mean of planes, 14x14", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}},
-          {rows / 32, 1024, 14, 14});
     unary("maximum of columns", ops::Reduce{.kind = ops::ReduceKind::kMax, .axes = {1}}, {rows / 64, 64, 4096});
-    unary("softmax, channels 21", ops::Softmax{1}, {rows / 512, 21, 256, 512});
     unary("slice by 2", ops::Slice{.starts = {0, 0}, .sizes = {rows, 2048}, .strides = {1, 2}}, {rows, 4096});
     unary("slice of every other row", ops::Slice{.starts = {0, 0}, .sizes = {rows / 2, 4096}, .strides = {2, 1}},
           {rows, 4096});
@@ -547,6 +551,27 @@ TEST_F(MemoryOnGpu, DISABLED_WindowRates) {  // 64 MiB and more, too: what is no
       net.finish(net.add(ops::Gather{}, {net.input({count, row}), indices_of(net, picks)}));
       rate(net, str("gather of rows of ", row, of));
     }
+  }
+}
+
+TEST_F(MemoryOnGpu, DISABLED_PlaneRates) {  // 64 MiB and more, too: lanes that are planes, or cross them
+  for (const DType type : {DType::kF16, DType::kF32}) {
+    const std::string of = str(" of ", name_of(type));
+    const int64_t rows = type == DType::kF32 ? 8192 : 16384;
+    const auto unary = [&](const std::string& name, Op op, const Extents& x) {
+      rate(unary_net(type, std::move(op), x), name + of);
+    };
+    unary("group norm", ops::Normalization{.axes = {2, 3}, .groups = 32}, {16, 256, 128, rows / 128});
+    const auto planes = [&](const std::string& name, int64_t n, int64_t extent) {
+      unary(name, ops::Normalization{.axes = {2, 3}, .groups = 64}, {n * rows / 16384, 64, extent, extent});
+    };
+    planes("instance norm, 64x64", 256, 64);
+    planes("instance norm, 16x16", 4096, 16);
+    planes("instance norm, 512x512", 4, 512);
+    unary("mean of planes, 7x7", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}}, {rows / 16, 2048, 7, 7});
+    unary("mean of planes, 14x14", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}},
+          {rows / 32, 1024, 14, 14});
+    unary("softmax, channels 21", ops::Softmax{1}, {rows / 512, 21, 256, 512});
   }
 }
 

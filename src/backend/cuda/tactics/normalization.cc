@@ -5,6 +5,7 @@
 
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/normalize.h"
+#include "backend/cuda/kernels/lanes/normalize_held.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 #include "tactics/region.h"
@@ -95,11 +96,13 @@ class NormalizationTactic final : public Tactic {
       const NormalizationShape shape = TRY(shape_of(cx, region, variant));
       const int element = bits_of(x.dtype) / 8;
       kernels.vec = shape.vector(element);
-      draft.payload.set("vec", kernels.vec);
       for (const int vec : {kernels.vec, 1})
         for (const NormalizationLaunch& launch :
-             TRY(normalization_launches(shape, vec, element, true, group_room(device_of(cx).properties()))))
+             TRY(normalization_launches(shape, vec, element, true, group_room(device_of(cx).properties())))) {
+          kernels.held = kernels.held || is_held(launch);
           if (x.is_static()) wanted.push_back(launch.entry);
+        }
+      draft.payload.set("vec", kernels.vec).set("held", kernels.held);
     }
     draft.binary = TRY(compile_kernel(cx, normalization_source(kernels, wanted)));
     return draft;

@@ -9,6 +9,7 @@ namespace kiln::cuda {
 namespace {
 
 constexpr int kSms = 132;
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 TEST(RowTile, HoldsWhatItWasMadeFor) {
   for (const int64_t rows : {1, 12, 1536, 100'000})
@@ -111,9 +112,36 @@ TEST(NormalizationLaunch, SmallGroupsShareABlock) {
   EXPECT_EQ((*launches)[0].argument.lanes, 8);  // four vectors each
   EXPECT_EQ((*launches)[0].shape.grid[0], 3u);  // 16 groups a block
 }
+TEST(NormalizationLaunch, LargeOnesThatClustersHold) {
+  const GroupRoom hopper{kSms, 8, 227 << 10, 50 << 20}, ampere{108, 1, 163 << 10, 40 << 20};
+  for (const bool last : {false, true})
+    for (const int64_t plane : {64 * 64, 128 * 128 + 8, 200 * 100, 512 * 512})
+      for (const int64_t in_group : {8, 24}) {
+        NormalizationShape shape{.rows = false, .channels_last = last, .n = 64, .channels = 16 * in_group};
+        shape.plane = plane, shape.groups = 16;
+        const auto launches = normalization_launches(shape, 8, 2, true, hopper);
+        ASSERT_TRUE(launches) << launches.error().message;
+        const NormalizationLaunch& launch = (*launches)[0];
+        const NormalizationArgument& n = launch.argument;
+        const bool held = launch.entry.starts_with(last ? "normalize_held_last" : "normalize_held_first");
+        EXPECT_EQ(held, plane < 512 * 512 && (last || plane * in_group * 2 >= 128 << 10))
+            << launch.entry << ' ' << plane << ' ' << in_group;
+        if (!held) continue;
+        EXPECT_EQ(launch.shape.cluster, static_cast<uint32_t>(n.chunks));
+        EXPECT_GE(int64_t{n.chunk} * n.chunks, n.length);
+        EXPECT_EQ(launch.shape.grid[0] % launch.shape.cluster, 0u);
+        EXPECT_LE(launch.shape.grid[0], static_cast<uint32_t>(n.rows * n.chunks));
+        const int64_t groups = last ? n.inner.extent * 8 / static_cast<uint32_t>(n.channels) : 1;  // of a slice
+        EXPECT_EQ(n.rows * groups, 64 * 16);
+        const int64_t vectors = ceil_div(int64_t{n.chunk} * groups, launch.shape.block[0] * 8);
+        EXPECT_LE((vectors - 16) * launch.shape.block[0] * 16, launch.shape.shared_bytes);
+        EXPECT_FALSE((*normalization_launches(shape, 8, 2, true, ampere))[0].entry.starts_with("normalize_held"));
+        EXPECT_FALSE((*normalization_launches(shape, 4, 2, true, hopper))[0].entry.starts_with("normalize_held"));
+      }
+}
 TEST(NormalizationLaunch, LargeOnes) {
   const GroupRoom room{kSms, 8, 227 << 10, 50 << 20};
-  NormalizationShape shape{.rows = false, .n = 3, .channels = 64, .plane = 1 << 20, .groups = 64};
+  NormalizationShape shape{.rows = false, .n = 3, .channels = 64, .plane = 1 << 22, .groups = 64};
   auto launches = normalization_launches(shape, 8, 2, true, room);
   ASSERT_TRUE(launches) << launches.error().message;
   ASSERT_EQ(launches->size(), 2u);
@@ -157,15 +185,16 @@ TEST(SoftmaxLaunch, ManyColumnsOfHalvesStayStored) {
   EXPECT_EQ(vector_of_stored_columns({1, 21, 4096}, 8), 1) << "few: latency matters";
   EXPECT_EQ(softmax_columns_launch({32, 21, 131'072}, 4, 21, true).entry, "softmax_stored_4x21");
 }
-TEST(ReduceLaunch, ManyRowsOfHalvesGoInPieces) {
-  for (const int64_t length : {8, 9, 49, 197, 1000}) {
+TEST(ReduceLaunch, ManyOddRowsOfHalvesGoInPieces) {
+  for (const int64_t length : {9, 49, 197, 1001}) {
     const auto launch = reduce_staged_launch({1 << 20, length, 1}, 2, true, kSms);
     ASSERT_TRUE(launch) << length;
     EXPECT_EQ(launch->entry, "reduce_pieces");
     EXPECT_EQ(launch->argument.chunk * length % 8, 0) << "a block begins at a vector";
     EXPECT_GE(launch->shape.shared_bytes, static_cast<uint32_t>(launch->argument.chunk * length));  // 8 bytes a vector
   }
-  EXPECT_EQ(reduce_staged_launch({1 << 20, 7, 1}, 2, true, kSms)->entry, "reduce_staged");
+  for (const int64_t length : {7, 196})
+    EXPECT_EQ(reduce_staged_launch({1 << 20, length, 1}, 2, true, kSms)->entry, "reduce_staged");
   EXPECT_EQ(reduce_staged_launch({1 << 20, 49, 1}, 4, true, kSms)->entry, "reduce_staged");
 }
 
@@ -202,7 +231,7 @@ TEST(NormalizationKernel, AllCompile) {
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, DType::kF32, RowTile{true, 2, 2, 1024}})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{true, 2, 4, 256}, true})));
     ASSERT_NO_FATAL_FAILURE(
-        expect_compiles(normalization_source({type, type, {}, false, type == DType::kF32 ? 4 : 8})));
+        expect_compiles(normalization_source({type, type, {}, false, type == DType::kF32 ? 4 : 8, true})));
     if (testing::Test::IsSkipped()) return;
   }
 }

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "backend/cuda/device/cuda_device.h"
+#include "backend/cuda/kernels/lanes/normalize_held.h"
 #include "backend/cuda/kernels/nest/function.h"
 
 namespace kiln::cuda {
@@ -33,6 +34,7 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
     add("normalize_long", types, 1);
     return source;
   }
+  if (kernels.held) source.prelude += held_instances(kernels, wanted);
   for (int vec = kernels.vec;; vec = 1) {
     add("normalize_teams", types, vec);
     add("normalize_cluster", types, vec);
@@ -46,8 +48,10 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
 }
 
 GroupRoom group_room(const Properties& device) {
-  return {device.num_multiprocessors, device.compute_major >= 9 ? 8 : 1, device.shared_bytes_per_block,
-          device.l2_bytes};
+  GroupRoom room{device.num_multiprocessors, device.compute_major >= 9 ? 8 : 1, device.shared_bytes_per_block,
+                 device.l2_bytes};
+  if (device.compute_major > 10) room.most_held = room.most_blocks;  // 16 are not portable
+  return room;
 }
 
 int NormalizationShape::vector(int element_bytes) const {
@@ -159,6 +163,7 @@ Result<std::vector<NormalizationLaunch>> normalization_launches(const Normalizat
     return result;
   };
   if (may_split && cut_teams(launch, vec)) return std::vector{named("teams")};
+  if (may_split && room.holds && cut_held(launch, shape, vec, element_bytes, room)) return std::vector{launch};
   if (may_split && cut_pixels(launch, shape, vec, element_bytes, room))
     return std::vector{named("pixel_parts"), named("pixels")};
   if (may_split && cut_clusters(launch, vec, element_bytes, room)) return std::vector{named("cluster")};

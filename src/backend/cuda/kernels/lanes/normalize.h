@@ -33,6 +33,7 @@ struct NormalizationKernels {
   bool few_rows = false;        ///< with a tile: at the optimum latency matters, not registers
   int vec = 1;                  ///< without a tile: elements of a load, where shape and
                                 ///< addresses allow it; else 1
+  bool held = false;            ///< without a tile: kernels of normalize_held.h, too
 };
 /// All kernels that steps of this kind run, or those of groups that are wanted.
 KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted = {});
@@ -64,6 +65,8 @@ struct GroupRoom {
   int num_sms = 1;
   int most_blocks = 1;  ///< of a cluster
   int64_t shared_bytes = 0, l2_bytes = 0;
+  bool holds = true;   ///< there are kernels of normalize_held.h,
+  int most_held = 16;  ///< whose clusters have so many blocks at most
 };
 GroupRoom group_room(const struct Properties& device);
 /// A launch of rows in registers.

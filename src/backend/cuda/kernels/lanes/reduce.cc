@@ -186,8 +186,8 @@ std::optional<ReduceLaunch> reduce_staged_launch(const ReduceShape& shape, int e
   launch.shape.block[0] = 256;
   launch.shape.grid[0] = grid_blocks(ceil_div(shape.outer, rows));
   launch.shape.shared_bytes = static_cast<uint32_t>(rows * row_bytes);
-  if (element_bytes <= 2 && shape.length >= vec) {
-    const int64_t piece_bytes = element_bytes == 2 ? 2 * 4 : 2 * 8;  // floats; int64
+  if (element_bytes <= 2 && shape.length >= vec && shape.length % 2 == 1) {  // others are read by words
+    const int64_t piece_bytes = element_bytes == 2 ? 2 * 4 : 2 * 8;          // floats; int64
     launch.entry = "reduce_pieces";
     launch.shape.shared_bytes = static_cast<uint32_t>(ceil_div(rows * shape.length, vec) * piece_bytes);
   }

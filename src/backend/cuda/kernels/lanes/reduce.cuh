@@ -245,8 +245,8 @@ __device__ __forceinline__ void reduce_staged(const Reduction& r) {
   }
 }
 
-/// The same for rows that are no shorter than a vector, of which shared memory has only sums: a vector's elements belong
-/// to one row, or to two.
+/// The same for rows that are no shorter than a vector, of which shared memory has only sums: a vector's elements
+/// belong to one row, or to two.
 template <class X, class T, Fold kFold>
 __device__ __forceinline__ void reduce_pieces(const Reduction& r) {
   using F = Folding<T, kFold>;

@@ -51,8 +51,8 @@ struct ReduceLaunch {
 /// rows, or the columns.
 std::vector<ReduceLaunch> reduce_launches(const ReduceShape& shape, bool columns, int vec, bool average, int num_sms);
 /// Many short rows, whatever their length, by way of shared memory: faster than elements one by one where vectors do
-/// not divide rows. Of small elements, of which rows have a vector or more, shared memory has only what vectors add up
-/// to. None for rows that are long or few. x is aligned to kStageAlign.
+/// not divide rows. Of rows of an odd number of small elements, a vector or more, shared memory has only what vectors
+/// add up to. None for rows that are long or few. x is aligned to kStageAlign.
 std::optional<ReduceLaunch> reduce_staged_launch(const ReduceShape& shape, int element_bytes, bool average,
                                                  int num_sms);
 inline constexpr int64_t kStageAlign = 16;

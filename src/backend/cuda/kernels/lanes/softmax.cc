@@ -25,7 +25,7 @@ KernelSource columns_source(const SoftmaxKernels& kernels, std::string_view type
     const std::string arguments = str('(', columns_entry(vec, kernels.held, stored), ", ", type, ", ", vec);
     source.prelude += stored             ? str("KILN_SOFTMAX_STORED_COLUMNS", arguments, ", ", kernels.held, ")\n")
                       : kernels.held > 0 ? str("KILN_SOFTMAX_HELD_COLUMNS", arguments, ", ", kernels.held, ")\n")
-                                       : str("KILN_SOFTMAX_COLUMNS", arguments, ")\n");
+                                         : str("KILN_SOFTMAX_COLUMNS", arguments, ")\n");
     if (vec == 1) return source;
   }
 }

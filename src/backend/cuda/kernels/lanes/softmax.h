@@ -17,8 +17,8 @@ struct SoftmaxKernels {
   DType dtype = DType::kF32;
   bool columns = false;
   std::optional<RowTile> tile;
-  int vec = 1;   ///< of columns: elements of a load, where shape and addresses allow it; else 1
-  int held = 0;  ///< of columns: elements that a thread holds in registers; 0: columns of any length
+  int vec = 1;          ///< of columns: elements of a load, where shape and addresses allow it; else 1
+  int held = 0;         ///< of columns: elements that a thread holds in registers; 0: columns of any length
   bool stored = false;  ///< of columns: as they are stored; of exactly `held` halves
 };
 KernelSource softmax_source(const SoftmaxKernels& kernels);

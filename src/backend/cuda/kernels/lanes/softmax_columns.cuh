@@ -233,9 +233,9 @@ __device__ __forceinline__ void softmax_columns(const T* x, T* y, int64_t length
   extern "C" __global__ void __launch_bounds__(512) entry(const T* x, T* y, int64_t, int64_t length, int64_t inner) { \
     kiln::softmax_held_columns<T, vec, loads>(x, y, int(length), inner);                                              \
   }
-#define KILN_SOFTMAX_STORED_COLUMNS(entry, T, vec, length)                                                         \
+#define KILN_SOFTMAX_STORED_COLUMNS(entry, T, vec, length)                                                     \
   extern "C" __global__ void __launch_bounds__(128) entry(const T* x, T* y, int64_t, int64_t, int64_t inner) { \
-    kiln::softmax_stored_columns<T, vec, length>(x, y, inner);                                                    \
+    kiln::softmax_stored_columns<T, vec, length>(x, y, inner);                                                 \
   }
 #define KILN_SOFTMAX_COLUMNS(entry, T, vec)                                                                           \
   extern "C" __global__ void __launch_bounds__(512) entry(const T* x, T* y, int64_t, int64_t length, int64_t inner) { \

@@ -1,0 +1,98 @@
+#include "backend/cuda/kernels/lanes/normalize_held.h"
+
+#include <algorithm>
+
+#include "backend/cuda/kernels/nest/function.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr int64_t kLine = 16;       // bytes of a vector
+constexpr int64_t kMostGroups = 8;  // of a slice
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// A block that has a part of a slice: each thread some vectors in registers, the others in shared memory.
+struct HeldTile {
+  int64_t threads, vectors;
+  int64_t blocks;  ///< at once on a multiprocessor, by registers; so many there must be
+  int64_t bytes;   ///< of x that it is good for, at most
+  bool ring;       ///< clusters go from slice to slice
+  std::string name(bool last) const { return str("normalize_held_", last ? "last_" : "first_", threads, 'x', vectors); }
+};
+constexpr HeldTile kTiles[] = {
+    {128, 12, 5, 40 << 10, false}, {256, 8, 3, 64 << 10, false}, {256, 12, 2, 160 << 10, true}};
+
+/// Vectors of a pixel that a slice has, at least so many; 0: groups are too small.
+int64_t slice_width(const NormalizationShape& shape, int64_t vec, int64_t least) {
+  const int64_t each = shape.channels / shape.groups / vec;
+  for (int64_t groups = 1; groups <= kMostGroups; ++groups)
+    if (shape.groups % groups == 0 && groups * each >= least) return groups * each;
+  return 0;
+}
+
+/// Cuts slices, of `width` vectors of a pixel or of whole groups, among so many blocks. Whether a multiprocessor has
+/// several of them.
+bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, int64_t width, int64_t vec,
+                const HeldTile& tile, int64_t blocks, const GroupRoom& room) {
+  constexpr int64_t kStaticBytes = 4352, kReservedBytes = 1024;
+  NormalizationArgument& n = launch.argument;
+  const bool last = shape.channels_last;
+  const int64_t lanes = last ? tile.threads / width : 1, pixels = ceil_div(shape.plane, blocks);
+  if (lanes == 0) return false;
+  const int64_t vectors = last ? ceil_div(pixels, lanes) : ceil_div(n.length, vec * tile.threads * blocks);
+  const int64_t shared = 3 * 4 * tile.threads + std::max<int64_t>(0, vectors - tile.vectors) * tile.threads * kLine;
+  if (vectors * tile.threads * kLine > tile.bytes ||
+      (shared + kStaticBytes + kReservedBytes) * tile.blocks > room.shared_bytes + kReservedBytes)
+    return false;
+  const int64_t slices = last ? shape.n * shape.channels / (width * vec) : n.rows;
+  // The multiprocessors among which a cluster is placed are 18 at most; what is left of them stays empty.
+  const int64_t at_once = std::max<int64_t>(1, room.num_sms / 18 * 16 * tile.blocks / blocks);
+  launch.entry = str(tile.name(last), '_', vec);
+  launch.shape.grid[0] = grid_blocks((tile.ring ? std::min(slices, at_once) : slices) * blocks);
+  launch.shape.block[0] = static_cast<uint32_t>(tile.threads);
+  launch.shape.cluster = static_cast<uint32_t>(blocks);
+  launch.shape.shared_bytes = static_cast<uint32_t>(shared);
+  n.rows = slices;
+  n.chunks = static_cast<int32_t>(blocks);
+  n.chunk = static_cast<int32_t>(last ? pixels * n.channels : vectors * vec * tile.threads);
+  n.lanes = static_cast<int32_t>(lanes);
+  if (last) n.inner = divisor_of(width);
+  return true;
+}
+
+}  // namespace
+
+std::string held_instances(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
+  std::string text;
+  if (kernels.vec * bits_of(kernels.dtype) / 8 != kLine) return text;
+  for (const HeldTile& tile : kTiles)
+    for (const bool last : {false, true}) {
+      const std::string entry = str(tile.name(last), '_', kernels.vec);
+      if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) continue;
+      if (text.empty()) text = "#include \"lanes/normalize_held.cuh\"\n";
+      text += str("KILN_NORMALIZE_HELD(", entry, ", ", tile.threads, ", ", tile.blocks, ", (normalize_held<",
+                  element_name(kernels.dtype), ", ", element_name(kernels.coefficients), ", ", kernels.vec, ", ",
+                  tile.vectors, last ? ", true" : ", false", tile.ring ? ", true>))\n" : ", false>))\n");
+    }
+  return text;
+}
+
+bool cut_held(NormalizationLaunch& launch, const NormalizationShape& shape, int vec, int element_bytes,
+              const GroupRoom& room) {
+  constexpr int64_t kLeastBytes = 128 << 10;
+  constexpr int64_t kWidths[] = {8, 4};  // lines of memory, or halves
+  const NormalizationArgument& n = launch.argument;
+  if (shape.rows || vec * element_bytes != kLine || room.most_blocks == 1) return false;
+  if (n.rows * n.length * element_bytes <= room.l2_bytes / 2 || n.image_stride >= int64_t{1} << 31) return false;
+  if (!shape.channels_last && n.length * element_bytes < kLeastBytes) return false;  // others hold several of them
+  for (const int64_t least : kWidths) {
+    const int64_t width = shape.channels_last ? slice_width(shape, vec, least) : 0;
+    if (shape.channels_last && width == 0) continue;
+    for (const HeldTile& tile : kTiles)
+      for (int64_t blocks = 1; blocks <= room.most_held; blocks *= 2)
+        if (cut_slices(launch, shape, width, vec, tile, blocks, room)) return true;
+  }
+  return false;
+}
+
+}  // namespace kiln::cuda
