@@ -188,7 +188,7 @@ class LoadedConvolution final : public LoadedStep {
     a.y_strides = strides_of(y_, y);
     a.images = static_cast<int32_t>(y[0]);
     const int64_t pixels = y[0] * a.window.out_pixels();
-    TRY(require(pixels < (int64_t{1} << 31), "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
+    TRY(require(pixels < kMostConvRows, "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
     a.pixels = static_cast<int32_t>(pixels);
     set_filter(kernel_, filter, a);
     if (kernel_.shuffle) TRY(shuffle_taps(a));

@@ -41,7 +41,7 @@ class Candidates {
     }
     if (!t_.float_weights) result_ = im2col_candidates(t_, machine_);
     // Its pixels are copied by threads only where lines of the copy engine would be far from full.
-    const int64_t line = kLineBytes / bytes_of(t_.element), lines = (t_.filter.in_channels + line - 1) / line;
+    const int64_t line = kLineBytes / bytes_of(t_.element), lines = ceil_div(t_.filter.in_channels, line);
     copied_ = !result_.empty() && 4 * t_.filter.in_channels >= 3 * lines * line;
     if (t_.constant_filter && t_.transposed && t_.phases > 0 && (t_.element != DType::kF32 || t_.tf32)) {
       if (machine_.compute >= 80) add_mma();
@@ -141,8 +141,7 @@ class Candidates {
     for (const TileShape& tile : tiles) {
       if (mma_shared_bytes(tile, t_.element) > machine_.shared_bytes) continue;
       kernel_.tile = tile;
-      const int64_t blocks =
-          ((t_.pixels + tile.bm - 1) / tile.bm) * ((f.out_channels + tile.bn - 1) / tile.bn) * f.groups;
+      const int64_t blocks = ceil_div(t_.pixels, tile.bm) * ceil_div(f.out_channels, tile.bn) * f.groups;
       for (const int64_t splits : {1, 2, 4, 8, 16}) {
         if (t_.transposed && splits > 1) break;
         if (splits > 1 && (splits * tile.bk * 2 > taps() * channels() ||
@@ -175,11 +174,11 @@ class Candidates {
                                          {128, 32, 6},
                                          {64, 32, 6}}) {
       kernel_.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
-      const int64_t tiles = ((t_.pixels + bm - 1) / bm) * ((f.out_channels + bn - 1) / bn);
+      const int64_t tiles = ceil_div(t_.pixels, bm) * ceil_div(f.out_channels, bn);
       for (const int64_t splits : {1, 2, 4, 8}) {
         if (t_.transposed && splits > 1) break;
         kernel_.splits = splits;
-        if (bn / 8 % splits != 0 || (splits > 1 && (k + bk - 1) / bk < 2 * splits)) continue;
+        if (bn / 8 % splits != 0 || (splits > 1 && ceil_div(k, bk) < 2 * splits)) continue;
         if (splits > 1 && tiles * splits > 2 * static_cast<int64_t>(machine_.multiprocessors)) continue;
         if (wgmma_shared_bytes(kernel_) + 16 * stages > machine_.shared_bytes) continue;
         add(rate);

@@ -231,10 +231,14 @@ Result<FilterExtents> FilterExtents::of(std::span<const int64_t> w, int64_t grou
   TRY(require(w.size() >= 3 && groups >= 1 && w[0] % groups == 0, "a filter of ", Extents(w.begin(), w.end()), " in ",
               groups, " groups"));
   FilterExtents filter{groups, transposed ? w[0] / groups : w[1], transposed ? w[1] : w[0] / groups, 1};
-  for (size_t i = 2; i < w.size(); ++i) filter.taps *= w[i];
-  for (const int64_t count : {groups, filter.in_channels, filter.out_channels, filter.taps})
-    TRY(require(count < int64_t{1} << 31, "a filter of ", Extents(w.begin(), w.end()), " in ", groups,
-                " groups; kernels count to 2^31"));
+  bool counts = true;
+  for (size_t i = 2; i < w.size(); ++i) counts = counts && !__builtin_mul_overflow(filter.taps, w[i], &filter.taps);
+  // What a kernel adds up may be twice the taps, of up to eight times the channels.
+  int64_t sum = 0;
+  counts = counts && !__builtin_mul_overflow(std::max<int64_t>(filter.taps, 1), filter.in_channels, &sum) &&
+           sum < kMostConvRows / 16 && filter.taps < kMostConvRows / 16;
+  TRY(require(counts && groups < kMostConvRows && filter.out_channels < kMostConvRows, "a filter of ",
+              Extents(w.begin(), w.end()), " in ", groups, " groups; kernels count to 2^31"));
   return filter;
 }
 

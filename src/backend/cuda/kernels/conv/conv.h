@@ -103,6 +103,7 @@ struct PadArguments {
 /// A filter's canonical extents: [out, in / groups, kernel...], or of a deconvolution [in, out / groups, kernel...].
 struct FilterExtents {
   int64_t groups = 1, in_channels = 1, out_channels = 1, taps = 1;  ///< channels of one group
+  /// Fails where kernels could not count them.
   static Result<FilterExtents> of(std::span<const int64_t> w, int64_t groups, bool transposed);
 };
 /// How the kernel wants w: true if in an order of its own, which pack_filter makes, else as the plan has it.
@@ -120,6 +121,9 @@ struct PixelMapPlan {
   int lower[2] = {0, 0}, upper[2] = {0, 0};
   uint32_t channels = 1, pixels = 1, steps[4] = {1, 1, 1, 1};
 };
+
+/// Of y's pixels, and of channels. Kernels round to whole tiles as they count them, in 32 bits.
+constexpr int64_t kMostConvRows = (int64_t{1} << 31) - 1024;
 
 /// The launches of a convolution; `main` first, then, where `reduce_vectors` is not 0, kConvReduce.
 struct ConvLaunch {

@@ -34,6 +34,17 @@ TEST(Conv, ChannelsThatFillNoVectorTakePieces) {
   EXPECT_EQ(mma->kernel.piece, mma->kernel.pad_channels ? 8 : 2);
   EXPECT_EQ(mma->kernel.vec, 8);
 }
+TEST(Conv, FiltersAreWhatKernelsCount) {
+  const auto filter = FilterExtents::of(Extents{64, 16, 3, 3}, 2, false);
+  ASSERT_TRUE(filter);
+  EXPECT_EQ(filter->in_channels, 16);
+  EXPECT_EQ(filter->out_channels, 32);
+  EXPECT_EQ(filter->taps, 9);
+  constexpr int64_t kMany = int64_t{1} << 30;
+  for (const Extents& w : {Extents{2, 1, kMany, kMany, kMany}, Extents{2, kMany, 3}, Extents{2, 1 << 20, 1 << 10, 4},
+                           Extents{4 * kMany, 1, 1}, Extents{0, 0, kMany, kMany}, Extents{3, 1, 1}, Extents{2, 1}})
+    EXPECT_FALSE(FilterExtents::of(w, 2, false)) << w.size();
+}
 TEST(Conv, FiltersArePackedAlongK) {
   ConvKernel kernel;
   kernel.family = ConvFamily::kMma;
