@@ -9,7 +9,6 @@ namespace ops {
 struct Constant;
 struct Padding;
 struct Scale;
-struct Scatter;
 struct Shuffle;
 struct Shape;
 }  // namespace ops
@@ -23,9 +22,6 @@ template <> TacticList tactics_of<ops::Constant>() { return {}; }
 template <> TacticList tactics_of<ops::Padding>() { return {}; }
 template <> TacticList tactics_of<ops::Scale>() { return {}; }
 template <> TacticList tactics_of<ops::Shuffle>() { return {}; }
-
-// Exporters write parts of constants with it (masks of windows), which are folded; of data by its reference.
-template <> TacticList tactics_of<ops::Scatter>() { return {}; }
 
 // Shape arithmetic: becomes DimValues.
 template <> TacticList tactics_of<ops::Shape>() { return {}; }

@@ -6,26 +6,13 @@
 #include "backend/cuda/kernels/scatter/scatter.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
-#include "tactics/region.h"
+#include "tactics/movement/scatter.h"
 
 namespace kiln::cuda {
 namespace {
 
-class ScatterTactic final : public Tactic {
+class ScatterTactic final : public ScatterRegions {
  public:
-  std::string_view name() const override { return "scatter"; }
-  Match match(const TacticContext& cx, ir::NodeId root) const override {
-    const auto& op = *cx.graph.node(root).op.as<ops::Scatter>();
-    const TensorType& data = cx.graph.input_type(root, 0);
-    if (op.reduction != ScatterReduction::kNone)
-      return reject("reduction ", enum_names(op.reduction)[static_cast<size_t>(op.reduction)],
-                    ": sums of one element by many threads have no order");
-    if (bits_of(data.dtype) < 8) return reject("data is ", data, "; elements of less than a byte are not moved");
-    return single_node_region(cx.graph, root);
-  }
-  std::vector<Variant> variants(const TacticContext&, const Region& region) const override {
-    return {linear_variant(region, "row-major")};
-  }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
     const Op& op = cx.graph.node(region.nodes[0]).op;
     const auto& scatter = *op.as<ops::Scatter>();

@@ -1,0 +1,37 @@
+/// Elements written over others at computed indices: ops::Scatter in both modes, without a reduction, for any type of
+/// whole bytes. One thread writes, in the order of the updates: of several of an element the last one stays.
+///
+/// Planned when shapes are bound; running allocates nothing. An update whose index is outside its axis is left out, and
+/// the run returns how many there were.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "base/error.h"
+#include "ops/scatter.h"
+#include "tensor/extents.h"
+
+namespace kiln::cpu {
+
+struct ScatterPlan {
+  ScatterMode mode = ScatterMode::kElement;
+  int element_bytes = 1;
+  bool wide_indices = false;  ///< i64, else i32
+  int64_t data_bytes = 0;
+  int64_t picks = 1, row_bytes = 1;         ///< updates, and what each writes
+  int rank = 0, axis = 0;                   ///< kElement: axes; kNd: coordinates
+  std::array<int64_t, kMaxRank> extents{};  ///< kElement: of updates; kNd: of the axes of y
+  std::array<int64_t, kMaxRank> strides{};  ///< of y, bytes
+  int64_t extent = 1;                       ///< kElement: of the axis in y
+};
+
+/// Extents of dense data and indices.
+Result<ScatterPlan> plan_scatter(const ops::Scatter& scatter, int element_bytes, bool wide_indices,
+                                 std::span<const int64_t> data, std::span<const int64_t> indices);
+
+/// Returns how many updates had an index outside its axis.
+int64_t run_scatter(const ScatterPlan& plan, const void* data, const void* indices, const void* updates, void* y);
+
+}  // namespace kiln::cpu

@@ -1,0 +1,16 @@
+/// What the backends' tactics of Scatter share.
+#pragma once
+
+#include "tactics/tactic.h"
+
+namespace kiln {
+
+/// Takes scatters in both modes without a reduction, of elements of whole bytes, row-major.
+class ScatterRegions : public Tactic {
+ public:
+  std::string_view name() const override { return "scatter"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override;
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
+};
+
+}  // namespace kiln
