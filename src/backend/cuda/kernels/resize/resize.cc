@@ -23,8 +23,8 @@ constexpr std::string_view kLinesEntry = "resize_lines";
 constexpr std::string_view kDoublings[] = {"kCentered", "kFromFirst"},
                            kDoublingEntries[] = {"resize_centered", "resize_from_first"};
 constexpr int64_t kRowsOfDoubling = 2;  // of x
-constexpr int64_t kPackOfStrips = 2;
-std::string strips_entry(int vec) { return str("resize_strips_", vec); }
+constexpr std::string_view kStripsEntry = "resize_strips";
+constexpr int64_t kVecOfStrips = 4;  // 16 bytes of what is mixed
 /// Neighbouring columns of a thread where columns lie together.
 int pack_of(ResizeMode mode, int element_bytes) {
   return mode == ResizeMode::kNearest ? std::min(8, 16 / element_bytes) : 4;
@@ -132,8 +132,8 @@ KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<con
       add(std::string(kDoublingEntries[i]),
           str("resize_double<", element_name(type), ", Doubling::", kDoublings[i], ", ", kRowsOfDoubling, '>'));
   if (mode == ResizeMode::kLinear)
-    for (int vec = 16 / element; vec >= 4; vec /= 2)
-      add(strips_entry(vec), str("resize_strips<", element_name(type), ", ", vec, ", ", kPackOfStrips, '>'));
+    add(std::string(kStripsEntry), str("resize_strips<", element_name(type), ", ", kVecOfStrips, '>'),
+        element == 4 ? 8 : 10);
   if (mode == ResizeMode::kLinear)
     add(std::string(kLinesEntry),
         str("resize_lines<", element_name(type), ", ", pack, ", ", kBands[1].rows, ", ", kBands[1].span, '>'), 6);
@@ -253,23 +253,29 @@ ResizeLaunch launch_of(const ResizePlan& plan, ResizeMode mode, int element_byte
   return launch;
 }
 
+/// Threads of a block: fewer than usual if fewer of them then have no column.
+uint32_t threads_for(int64_t columns) {
+  constexpr int64_t kFewer = kThreads * 3 / 4;
+  const auto idle = [&](int64_t threads) {  // of a row's, or of those that share several
+    return columns > threads ? (columns + threads - 1) / threads * threads - columns : threads % columns;
+  };
+  return static_cast<uint32_t>(idle(kFewer) * kThreads < idle(kThreads) * kFewer ? kFewer : kThreads);
+}
 /// Of bilinear sampling where columns lie together; none where strips are few or small.
 std::optional<ResizeLaunch> strips_launch(const ResizePlan& plan, int element_bytes, int num_sms) {
   constexpr int64_t kMostFloats = 4096, kFewestOutputs = 1024;  // of a strip
   const int64_t width = plan.argument.strides[1];
-  if (plan.bands.empty() || plan.inner > 1 || width > kMostFloats || width % 4 != 0 || plan.out[2] % kPackOfStrips != 0)
-    return std::nullopt;
+  if (plan.bands.empty() || plan.inner > 1 || width > kMostFloats || width % kVecOfStrips != 0) return std::nullopt;
   const int64_t most = kMostFloats / width, strips = (plan.out[1] + most - 1) / most;
   const int64_t rows = (plan.out[1] + strips - 1) / strips;
   if (plan.planes * strips < 2 * num_sms || rows * plan.out[2] < kFewestOutputs) return std::nullopt;
-  const int vec = element_bytes == 2 && width % 8 == 0 ? 8 : 4;
-  ResizeLaunch launch = launch_of(plan, strips_entry(vec), strips, 1);
-  launch.argument.inner = divisor_of(width / vec);
-  launch.argument.packs = divisor_of(plan.out[2] / kPackOfStrips);
+  ResizeLaunch launch = launch_of(plan, std::string(kStripsEntry), strips, 1);
+  launch.argument.inner = divisor_of(width / kVecOfStrips);
   launch.argument.strip = static_cast<int32_t>(rows);
+  launch.shape.block[0] = threads_for(plan.out[2]);
   launch.shape.grid[0] = grid_blocks(plan.planes * strips);
   launch.shape.shared_bytes = static_cast<uint32_t>(rows * (width * 4 + 16));  // what is mixed; what a row is mixed of
-  launch.align = 16;
+  launch.align = kVecOfStrips * element_bytes;
   return launch;
 }
 

@@ -28,8 +28,7 @@ struct Resize {
                      ///< how many follow that one
   int band_weights;  ///< and the weights of its rows in `weight`, for each
                      ///< output row of the band, 16 bytes aligned
-  Divisor packs;     ///< strips: of neighbouring columns in a row of y; `inner` is of vectors in one of x
-  int strip;         ///< strips: rows of a block
+  int strip;         ///< strips: rows of a block; `inner` is of vectors in a row of x
 };
 
 /// Where an output lies in x but for the resized axes, and its coordinates along those.

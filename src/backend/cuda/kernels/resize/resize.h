@@ -33,7 +33,6 @@ struct ResizeArgument {
   int32_t width = 1;
   Divisor bands;
   int32_t first_rows = 0, band_weights = 0;
-  Divisor packs;
   int32_t strip = 1;
 };
 /// How bilinear sampling shares rows of x: `rows` of y, which need `span` rows of x at most. Where its tables are.

@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-/// How the threads of a block share `rows` of so many packs: each has one pack of every so-many-th row. Where a row has
+/// How the threads of a block share rows of so many packs: each has one pack of every so-many-th row. Where a row has
 /// more packs than the block threads, each has several packs of all rows.
 struct StripShare {
   int pack, row, step;
@@ -53,43 +53,40 @@ __device__ __forceinline__ void mix_rows(const Resize& r, const T* x, const Stri
     }
 }
 
-/// Mixes columns of what is mixed into rows of y, by kPack columns.
-template <class T, int kPack>
-__device__ __forceinline__ void mix_columns(const Resize& r, const float* mixed, int rows, T* y) {
+/// A column of y: where its two elements are in a row, and their shares.
+struct StripColumn {
+  int at[2];
+  float share[2];
+  __device__ __forceinline__ StripColumn(const Resize& r, int column) {
+    const int columns = int(r.out[2].extent);
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      at[j] = r.index[r.table[2] + j * columns + column];
+      share[j] = r.weight[r.table[2] + j * columns + column];
+    }
+    avoid_zero(at[0], share[0], at[1], share[1]);
+  }
+};
+/// Mixes columns of what is mixed into rows of y: neighbouring threads have neighbouring columns, so that they read
+/// each word of shared memory once.
+template <class T>
+__device__ __forceinline__ void mix_columns(const Resize& r, const StripShare& out, StripColumn mine,
+                                            const float* mixed, int rows, T* y) {
   const int width = int(r.strides[1]), columns = int(r.out[2].extent);
-  const StripShare out(r.packs);
   const int pitch = out.step * width, line = out.step * columns;
-  for (int pack = out.pack; pack < int(r.packs.extent) && !out.is_idle(); pack += blockDim.x) {
-    const float* from[2][kPack];
-    float share[2][kPack];
-#pragma unroll
-    for (int e = 0; e < kPack; ++e) {
-      int at[2];
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        at[j] = r.index[r.table[2] + j * columns + pack * kPack + e];
-        share[j][e] = r.weight[r.table[2] + j * columns + pack * kPack + e];
-      }
-      avoid_zero(at[0], share[0][e], at[1], share[1][e]);
-#pragma unroll
-      for (int j = 0; j < 2; ++j) from[j][e] = mixed + out.row * width + at[j];
-    }
-    T* to = y + out.row * columns + pack * kPack;
-#pragma unroll 2
-    for (int row = out.row; row < rows; row += out.step, to += line) {
-      Vec<float, kPack> sum;
-#pragma unroll
-      for (int e = 0; e < kPack; ++e) {
-        sum.at[e] = share[0][e] * *from[0][e] + share[1][e] * *from[1][e];
-        from[0][e] += pitch, from[1][e] += pitch;
-      }
-      store_floats<T, kPack>(to, sum);
-    }
+  for (int column = out.pack; column < columns && !out.is_idle();) {
+    const float *from = mixed + out.row * width + mine.at[0], *other = mixed + out.row * width + mine.at[1];
+    T* to = y + out.row * columns + column;
+#pragma unroll 4
+    for (int row = out.row; row < rows; row += out.step, from += pitch, other += pitch, to += line)
+      *to = from_float<T>(mine.share[0] * *from + mine.share[1] * *other);
+    column += blockDim.x;
+    if (column < columns) mine = StripColumn(r, column);
   }
 }
 
-/// kVec divides the columns of x, kPack those of y.
-template <class T, int kVec, int kPack>
+/// kVec divides the columns of x.
+template <class T, int kVec>
 __device__ __forceinline__ void resize_strips(const Resize& r) {
   extern __shared__ __align__(16) float mixed[];
   pdl_launch();
@@ -107,11 +104,13 @@ __device__ __forceinline__ void resize_strips(const Resize& r) {
     avoid_zero(row.from[0], row.share[0], row.from[1], row.share[1]);
     sources[i] = row;
   }
+  const StripShare out(r.out[2]);
+  const StripColumn mine(r, out.pack);
   __syncthreads();
   pdl_wait();
   mix_rows<T, kVec>(r, static_cast<const T*>(r.x) + plane * r.plane, sources, rows, mixed);
   __syncthreads();
-  mix_columns<T, kPack>(r, mixed, rows, static_cast<T*>(r.y) + (int64_t(plane) * lines + first) * columns);
+  mix_columns<T>(r, out, mine, mixed, rows, static_cast<T*>(r.y) + (int64_t(plane) * lines + first) * columns);
 }
 
 }  // namespace kiln
