@@ -7,7 +7,7 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr uint32_t kSharedBytesUnasked = 48 << 10;  // more must be asked for
+constexpr uint32_t kSharedBytesUnasked = 24 << 10;  // beside as much of a kernel's own; more must be asked for
 constexpr uint32_t kPortableCluster = 8;
 
 }  // namespace

@@ -404,6 +404,18 @@ TEST_F(MemoryOnGpu, GroupsThatClustersHold) {
   norm(DType::kF32, {300, 48, 22, 24}, 4);          // small planes
   norm(DType::kBF16, {13, 40, 160, 165}, 5);
 }
+TEST_F(MemoryOnGpu, ChannelsByThemselves) {  // channels last, too
+  for (const DType type : kFloats)
+    for (const Extents& x : {Extents{3, 64, 16, 17}, Extents{2, 48, 7, 7}, Extents{1, 64, 65, 63}, Extents{2, 16, 3, 1},
+                             Extents{1, 32, 260, 250}, Extents{70, 8, 40, 40}, Extents{1, 20, 30, 30}}) {
+      Net net(type);
+      const ops::Normalization norm{.axes = {2, 3}, .groups = x[1]};
+      const ir::ValueId in = net.input(x, 2);
+      net.finish(x[2] == 7 ? net.add(norm, {in})
+                           : net.add(norm, {in, net.constant({x[1], 1, 1}), net.constant({x[1], 1, 1})}));
+      check(net, type, str("instance norm of ", x));
+    }
+}
 TEST_F(MemoryOnGpu, LargePictures) {
   for (const DType type : kFloats) {
     for (const CoordinateTransformation coordinate :

@@ -96,6 +96,7 @@ class NormalizationTactic final : public Tactic {
       const NormalizationShape shape = TRY(shape_of(cx, region, variant));
       const int element = bits_of(x.dtype) / 8;
       kernels.vec = shape.vector(element);
+      kernels.apart = shape.is_apart() && kernels.vec > 1;
       for (const int vec : {kernels.vec, 1})
         for (const NormalizationLaunch& launch :
              TRY(normalization_launches(shape, vec, element, true, group_room(device_of(cx).properties())))) {

@@ -162,6 +162,35 @@ TEST(NormalizationLaunch, LargeOnes) {
   EXPECT_LE(int64_t{last.argument.chunks} * 3 * 8 * 8, normalization_workspace_bytes(kSms, true));
 }
 
+TEST(NormalizationLaunch, ChannelsByThemselves) {
+  const GroupRoom room{kSms, 8, 227 << 10, 50 << 20};
+  for (const int64_t channels : {8, 48, 64, 1280, 8192})
+    for (const int64_t plane : {1, 49, 4096, 250'000}) {
+      NormalizationShape shape{.rows = false, .channels_last = true, .n = 3, .channels = channels};
+      shape.plane = plane, shape.groups = channels;
+      ASSERT_EQ(shape.vector(2), 8);
+      const auto launches = normalization_launches(shape, 8, 2, true, room);
+      ASSERT_TRUE(launches) << launches.error().message;
+      const NormalizationLaunch& launch = launches->front();
+      const NormalizationArgument& n = launch.argument;
+      if (channels == 8192 && plane == 250'000) {
+        EXPECT_TRUE(launch.entry.ends_with("_1")) << launch.entry << ": too many channels for a block's pixels";
+        continue;
+      }
+      EXPECT_EQ(launch.entry.starts_with("normalize_apart_parts"), plane == 250'000) << launch.entry << ' ' << channels;
+      EXPECT_GE(int64_t{n.chunk} * n.chunks, plane);
+      if (launches->size() == 2) {
+        EXPECT_LE(n.rows * n.chunks * 8, normalization_workspace_bytes(kSms, true));
+        EXPECT_LE(n.lanes * channels / 8, int64_t{launch.shape.block[0]});
+      } else {
+        EXPECT_EQ(launch.shape.grid[0] * n.inner.extent * 8, static_cast<uint32_t>(3 * channels * n.chunks));
+        const int64_t vectors = ceil_div(n.chunk, n.lanes);
+        EXPECT_EQ(launch.entry, vectors > 8 ? "normalize_apart_16_8" : "normalize_apart_8_8");
+        EXPECT_LE(vectors, 16);
+      }
+    }
+}
+
 TEST(SoftmaxLaunch, ColumnsAreCovered) {
   for (const int64_t length : {1, 7, 21, 64, 500, 512, 3000})
     for (const int64_t inner : {2, 40, 4096})
@@ -232,6 +261,9 @@ TEST(NormalizationKernel, AllCompile) {
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{true, 2, 4, 256}, true})));
     ASSERT_NO_FATAL_FAILURE(
         expect_compiles(normalization_source({type, type, {}, false, type == DType::kF32 ? 4 : 8, true})));
+    NormalizationKernels apart{type, type, {}, false, type == DType::kF32 ? 4 : 8};
+    apart.apart = true;
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source(apart)));
     if (testing::Test::IsSkipped()) return;
   }
 }

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "backend/cuda/device/cuda_device.h"
+#include "backend/cuda/kernels/lanes/normalize_apart.h"
 #include "backend/cuda/kernels/lanes/normalize_held.h"
 #include "backend/cuda/kernels/nest/function.h"
 
@@ -35,7 +36,8 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
     return source;
   }
   if (kernels.held) source.prelude += held_instances(kernels, wanted);
-  for (int vec = kernels.vec;; vec = 1) {
+  if (kernels.apart) source.prelude += apart_instances(kernels, wanted);
+  for (int vec = kernels.apart ? 1 : kernels.vec;; vec = 1) {
     add("normalize_teams", types, vec);
     add("normalize_cluster", types, vec);
     add("normalize_long", types, vec);
@@ -55,6 +57,7 @@ GroupRoom group_room(const Properties& device) {
 }
 
 int NormalizationShape::vector(int element_bytes) const {
+  if (is_apart()) return channels * element_bytes % 16 == 0 ? 16 / element_bytes : 1;
   return vector_width(rows ? length : channels_last ? channels / groups : plane, element_bytes);
 }
 
@@ -162,6 +165,10 @@ Result<std::vector<NormalizationLaunch>> normalization_launches(const Normalizat
     result.entry = str("normalize_", name, '_', vec);
     return result;
   };
+  if (shape.is_apart() && vec > 1) {
+    std::vector<NormalizationLaunch> launches = apart_launches(launch, shape, vec, element_bytes, room);
+    return launches.empty() ? normalization_launches(shape, 1, element_bytes, may_split, room) : std::move(launches);
+  }
   if (may_split && cut_teams(launch, vec)) return std::vector{named("teams")};
   if (may_split && room.holds && cut_held(launch, shape, vec, element_bytes, room)) return std::vector{launch};
   if (may_split && cut_pixels(launch, shape, vec, element_bytes, room))

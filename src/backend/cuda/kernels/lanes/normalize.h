@@ -24,6 +24,8 @@ struct NormalizationShape {
 
   /// Elements of a 16-byte vector, or fewer, that lie together and have one coefficient or neighbouring ones.
   int vector(int element_bytes) const;
+  /// Each channel is a group, and channels are neighbours: vectors have those of several groups.
+  bool is_apart() const { return !rows && channels_last && groups == channels; }
 };
 
 /// What decides the kernels of a step.
@@ -34,6 +36,7 @@ struct NormalizationKernels {
   int vec = 1;                  ///< without a tile: elements of a load, where shape and
                                 ///< addresses allow it; else 1
   bool held = false;            ///< without a tile: kernels of normalize_held.h, too
+  bool apart = false;           ///< vectors are for kernels of normalize_apart.h
 };
 /// All kernels that steps of this kind run, or those of groups that are wanted.
 KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted = {});

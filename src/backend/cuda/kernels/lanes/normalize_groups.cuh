@@ -236,6 +236,22 @@ struct Pixels {
       f(loaded, i, min((end - i + n.lanes - 1) / n.lanes, kBatch<kVec>));
     }
   }
+  /// f(vector, its pixel) for each of a thread's.
+  template <class T, int kVec, class F>
+  __device__ __forceinline__ void each_words(const Normalization& n, F f) const {
+    constexpr int kAtOnce = 8;
+    const T* x = static_cast<const T*>(n.x) + base;
+    if (lane >= n.lanes) return;
+    for (int i = begin + lane; i < end; i += kAtOnce * n.lanes) {
+      Words<T, kVec> loaded[kAtOnce];
+#pragma unroll
+      for (int u = 0; u < kAtOnce; ++u)
+        if (i + u * n.lanes < end) loaded[u] = load_words<T, kVec>(x + (i + u * n.lanes) * n.run_stride);
+#pragma unroll
+      for (int u = 0; u < kAtOnce; ++u)
+        if (i + u * n.lanes < end) f(loaded[u], i + u * n.lanes);
+    }
+  }
 };
 /// Statistics of the chunks of an image's groups,
 template <class T, int kVec>
@@ -266,14 +282,10 @@ __device__ __forceinline__ void normalize_pixel_parts(const Normalization& n) {
     part[1] = squares;
   }
 }
-/// then those of the groups, which every block puts together, a warp a group, and the result.
-template <class T, class S, int kVec>
-__device__ __forceinline__ void normalize_pixels(const Normalization& n) {
-  extern __shared__ __align__(16) float pieces[];  // [2][groups]
-  pdl_launch();
-  const Pixels p(n, kVec);
-  const int lane = threadIdx.x % kWarp, group = p.vector * kVec / n.channels;
-  pdl_wait();
+/// put(group, mean, factor) for the groups of a block's image, from the statistics of their chunks: a warp a group.
+template <class F>
+__device__ __forceinline__ void fold_chunks(const Normalization& n, F put) {
+  const int lane = threadIdx.x % kWarp;
   for (int g = threadIdx.x / kWarp; g < n.groups; g += blockDim.x / kWarp) {
     const float* parts = n.parts + 2 * (blockIdx.x / n.chunks * n.groups + g) * n.chunks;
     float sum = 0, squares = 0;
@@ -282,9 +294,19 @@ __device__ __forceinline__ void normalize_pixels(const Normalization& n) {
     for (int i = lane; i < n.chunks; i += kWarp)
       squares += parts[2 * i + 1] + (parts[2 * i] - mean) * (parts[2 * i] - mean) * size_of_chunk(n, i);
     squares = warp_sum(squares);
-    if (lane == 0) pieces[g] = mean, pieces[n.groups + g] = factor_of(n, squares);
+    if (lane == 0) put(g, mean, factor_of(n, squares));
   }
   __syncthreads();
+}
+/// then those of the groups, which every block puts together, and the result.
+template <class T, class S, int kVec>
+__device__ __forceinline__ void normalize_pixels(const Normalization& n) {
+  extern __shared__ __align__(16) float pieces[];  // [2][groups]
+  pdl_launch();
+  const Pixels p(n, kVec);
+  const int group = p.vector * kVec / n.channels;
+  pdl_wait();
+  fold_chunks(n, [&](int g, float mean, float factor) { pieces[g] = mean, pieces[n.groups + g] = factor; });
   if (p.lane >= n.lanes) return;
   const float mean = pieces[group], factor = pieces[n.groups + group];
   float scales[kVec], biases[kVec];

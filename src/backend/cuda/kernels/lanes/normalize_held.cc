@@ -16,11 +16,9 @@ struct HeldTile {
   int64_t threads, vectors;
   int64_t blocks;  ///< at once on a multiprocessor, by registers; so many there must be
   int64_t bytes;   ///< of x that it is good for, at most
-  bool ring;       ///< clusters go from slice to slice
   std::string name(bool last) const { return str("normalize_held_", last ? "last_" : "first_", threads, 'x', vectors); }
 };
-constexpr HeldTile kTiles[] = {
-    {128, 12, 5, 40 << 10, false}, {256, 8, 3, 64 << 10, false}, {256, 12, 2, 160 << 10, true}};
+constexpr HeldTile kTiles[] = {{128, 12, 5, 40 << 10}, {256, 8, 3, 64 << 10}, {256, 12, 2, 160 << 10}};
 
 /// Vectors of a pixel that a slice has, at least so many; 0: groups are too small.
 int64_t slice_width(const NormalizationShape& shape, int64_t vec, int64_t least) {
@@ -45,10 +43,8 @@ bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, in
       (shared + kStaticBytes + kReservedBytes) * tile.blocks > room.shared_bytes + kReservedBytes)
     return false;
   const int64_t slices = last ? shape.n * shape.channels / (width * vec) : n.rows;
-  // The multiprocessors among which a cluster is placed are 18 at most; what is left of them stays empty.
-  const int64_t at_once = std::max<int64_t>(1, room.num_sms / 18 * 16 * tile.blocks / blocks);
   launch.entry = str(tile.name(last), '_', vec);
-  launch.shape.grid[0] = grid_blocks((tile.ring ? std::min(slices, at_once) : slices) * blocks);
+  launch.shape.grid[0] = grid_blocks(slices * blocks);
   launch.shape.block[0] = static_cast<uint32_t>(tile.threads);
   launch.shape.cluster = static_cast<uint32_t>(blocks);
   launch.shape.shared_bytes = static_cast<uint32_t>(shared);
@@ -72,7 +68,7 @@ std::string held_instances(const NormalizationKernels& kernels, std::span<const 
       if (text.empty()) text = "#include \"lanes/normalize_held.cuh\"\n";
       text += str("KILN_NORMALIZE_HELD(", entry, ", ", tile.threads, ", ", tile.blocks, ", (normalize_held<",
                   element_name(kernels.dtype), ", ", element_name(kernels.coefficients), ", ", kernels.vec, ", ",
-                  tile.vectors, last ? ", true" : ", false", tile.ring ? ", true>))\n" : ", false>))\n");
+                  tile.vectors, last ? ", true>))\n" : ", false>))\n");
     }
   return text;
 }

@@ -87,47 +87,38 @@ struct HeldVectors {
     for (int i = 0; i < kHeld; ++i)
       if (i < count) held[i] = load_words<T, kVec>(x + i * step);
 #pragma unroll 4
-    for (int i = kHeld; i < count; ++i) copy(i, x);
+    for (int i = kHeld; i < count; ++i)
+      copy_async<16>(shared_place(stage + (i - kHeld) * stage_step), x + i * step, true);
     commit_copies();
   }
-  __device__ __forceinline__ void copy(int i, const T* x) const {
-    copy_async<16>(shared_place(stage + (i - kHeld) * stage_step), x + i * step, true);
-  }
-  __device__ __forceinline__ HeldPart statistics() const {
-    HeldSums<T, kVec> sums(held[0]);
+  /// f(vector) for each, once they are there.
+  template <class F>
+  __device__ __forceinline__ void each(F f) const {
     if (count >= kHeld) {
 #pragma unroll
-      for (int i = 0; i < kHeld; ++i) sums.add(held[i]);
+      for (int i = 0; i < kHeld; ++i) f(held[i]);
     } else {
 #pragma unroll
       for (int i = 0; i < kHeld; ++i)
-        if (i < count) sums.add(held[i]);
+        if (i < count) f(held[i]);
     }
     wait_for_copies<0>();
 #pragma unroll 4
-    for (int i = kHeld; i < count; ++i) sums.add(load_words<T, kVec>(stage + (i - kHeld) * stage_step));
-    return sums.part(count);
+    for (int i = kHeld; i < count; ++i) f(load_words<T, kVec>(stage + (i - kHeld) * stage_step));
   }
-  /// put(i, vector i) for each; where it was, vector i of `next` is loaded if there is one.
+  /// put(i, vector i) for each.
   template <class F>
-  __device__ __forceinline__ void put_all(const T* next, bool more, F put) {
-    const auto put_held = [&](int i) {
-      put(i, held[i]);
-      if (more) held[i] = load_words<T, kVec>(next + i * step);
-    };
+  __device__ __forceinline__ void put_all(F put) const {
     if (count >= kHeld) {
 #pragma unroll
-      for (int i = 0; i < kHeld; ++i) put_held(i);
+      for (int i = 0; i < kHeld; ++i) put(i, held[i]);
     } else {
 #pragma unroll
       for (int i = 0; i < kHeld; ++i)
-        if (i < count) put_held(i);
+        if (i < count) put(i, held[i]);
     }
 #pragma unroll 4
-    for (int i = kHeld; i < count; ++i) {
-      put(i, load_words<T, kVec>(stage + (i - kHeld) * stage_step));
-      if (more) copy(i, next);
-    }
+    for (int i = kHeld; i < count; ++i) put(i, load_words<T, kVec>(stage + (i - kHeld) * stage_step));
   }
 };
 
@@ -183,50 +174,43 @@ __device__ __forceinline__ HeldPart join_pieces(const float* pieces, int group, 
   return {mean, warp_sum(squares), count};
 }
 
-/// What blocks of a cluster tell each other of the groups of a slice, in shared memory; of two slices in turn (kTurns),
-/// where they go from slice to slice: a block may be one ahead of another, no more.
-template <int kTurns>
+/// What blocks of a cluster tell each other of the groups of a slice, in shared memory.
 struct HeldExchange {
   static constexpr int kMostBlocks = 16, kMostGroups = 8, kLanesOfGroup = kWarp / kMostGroups;
-  alignas(16) float parts[kTurns][kMostGroups][kMostBlocks][4];  // mean, squares, count
-  uint64_t barriers[kTurns];
+  alignas(16) float parts[kMostGroups][kMostBlocks][4];  // mean, squares, count
+  uint64_t barrier;
 
-  /// The round'th slice's parts will come. Instructions for clusters fault in a launch without.
-  __device__ __forceinline__ void expect(const Normalization& n, int round, int groups) {
-    if (n.chunks > 1 && threadIdx.x == 0)
-      expect_bytes(shared_place(&barriers[round % kTurns]), n.chunks * groups * sizeof(parts[0][0][0]));
-  }
+  /// Instructions for clusters fault in a launch without.
   __device__ __forceinline__ void begin(const Normalization& n, int groups) {
     if (n.chunks == 1) return;
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      if (threadIdx.x == 0) init_barrier(shared_place(&barriers[turn]), 1);
-      expect(n, turn, groups);
+    if (threadIdx.x == 0) {
+      init_barrier(shared_place(&barrier), 1);
+      expect_bytes(shared_place(&barrier), n.chunks * groups * sizeof(parts[0][0]));
     }
     begin_cluster();
   }
   /// A warp tells all blocks what block `rank` has of a group.
-  __device__ __forceinline__ void tell(const Normalization& n, int round, int rank, int group, const HeldPart& part) {
-    const int lane = threadIdx.x % kWarp, turn = round % kTurns;
+  __device__ __forceinline__ void tell(const Normalization& n, int rank, int group, const HeldPart& part) {
+    const int lane = threadIdx.x % kWarp;
     const Vec<float, 4> sent = {part.mean, part.squares, part.count, 0};
     if (n.chunks > 1) {
-      if (lane < n.chunks) send(parts[turn][group][rank], sent, shared_place(&barriers[turn]), lane);
+      if (lane < n.chunks) send(parts[group][rank], sent, shared_place(&barrier), lane);
     } else if (lane == 0) {
-      store_vec<float, 4>(parts[turn][group][0], sent);
+      store_vec<float, 4>(parts[group][0], sent);
     }
   }
-  __device__ __forceinline__ void wait(const Normalization& n, int round) {
+  __device__ __forceinline__ void wait(const Normalization& n) {
     if (n.chunks > 1)
-      wait_barrier(shared_place(&barriers[round % kTurns]), round / kTurns % 2);
+      wait_barrier(shared_place(&barrier), 0);
     else
       __syncthreads();
   }
   /// Mean of a thread's group, and what its elements are multiplied with. Every warp puts all groups together, four
   /// lanes each, in the same order.
-  __device__ __forceinline__ void fold(const Normalization& n, int round, int groups, int group, float& mean,
+  __device__ __forceinline__ void fold(const Normalization& n, int groups, int group, float& mean,
                                        float& factor) const {
     const int lane = threadIdx.x % kWarp, first = lane % kLanesOfGroup;
-    const auto& of_group = parts[round % kTurns][min(lane / kLanesOfGroup, groups - 1)];
+    const auto& of_group = parts[min(lane / kLanesOfGroup, groups - 1)];
     const auto sum_of = [&](auto f) {
       float sum = 0;
 #pragma unroll
@@ -245,63 +229,49 @@ struct HeldExchange {
   }
 };
 
-/// kLast: channels last, groups are pieces of pixels. kRing: clusters go from slice to slice, and where a vector was,
-/// the next slice's is loaded as soon as it is stored; else each has one.
-template <class T, class S, int kVec, int kHeld, bool kLast, bool kRing>
+/// A slice a cluster. kLast: channels last, groups are pieces of pixels.
+template <class T, class S, int kVec, int kHeld, bool kLast>
 __device__ __forceinline__ void normalize_held(const Normalization& n) {
   static_assert(sizeof(T) * kVec == 16, "whole vectors");
   extern __shared__ __align__(16) char shared[];
-  __shared__ HeldExchange<kRing ? 2 : 1> exchange;
+  __shared__ HeldExchange exchange;
   pdl_launch();
   const int threads = blockDim.x, thread = threadIdx.x;
   const int width = kLast ? int(n.inner.extent) : threads, each = kLast ? n.channels / kVec : threads;
   const int groups = kLast ? width / each : 1;
   exchange.begin(n, groups);
   float* pieces = reinterpret_cast<float*>(shared);  // [3][threads]
-  int64_t slice = blockIdx.x / n.chunks;
-  HeldPlace<kVec, kLast> place(n, slice);
-  const T* x = static_cast<const T*>(n.x) + place.first;
+  const int64_t slice = blockIdx.x / n.chunks;
+  const HeldPlace<kVec, kLast> place(n, slice);
   const int group = kLast ? place.vector / each : 0;
   pdl_wait();
   HeldVectors<T, kVec, kHeld> vectors;
   vectors.stage = reinterpret_cast<T*>(shared + 3 * sizeof(float) * threads) + thread * kVec;
   vectors.stage_step = threads * kVec;
   vectors.count = place.count, vectors.step = place.step;
-  vectors.load(x);
-#pragma unroll 1
-  for (int round = 0;; ++round) {
-    const HeldPart own = vectors.statistics();
-    pieces[thread] = own.mean;
-    pieces[threads + thread] = own.squares;
-    pieces[2 * threads + thread] = own.count;
-    if (n.chunks > 1 && round == 0) wait_cluster();  // every block has begun, so that its barriers are there
-    __syncthreads();
-    for (int g = thread / kWarp; g < groups; g += threads / kWarp)
-      exchange.tell(n, round, place.rank, g, join_pieces<kLast>(pieces, g, width, each));
-    exchange.wait(n, round);
-    float mean, factor;
-    exchange.fold(n, round, groups, group, mean, factor);
-    const int channel = kLast ? place.channel : int(slice % n.groups) * n.channels, begin = place.channel;
-    T* y = static_cast<T*>(n.y) + place.first;
-    bool more = false;
-    if constexpr (kRing) {
-      slice += gridDim.x / n.chunks;
-      more = slice < n.rows;
-      if (more) exchange.expect(n, round, groups);  // of the slice after the next one
-      place = HeldPlace<kVec, kLast>(n, slice);
-      x = static_cast<const T*>(n.x) + place.first;
-    }
-    HeldCoefficients<T, S, kLast ? kVec : 1> coefficients;
-    coefficients.load(n, channel, mean, factor);
-    vectors.put_all(x, more, [&](int i, const Words<T, kVec>& from) {
-      if (!kLast && n.channels > 1)
-        coefficients.load(n, channel + int(n.plane.quotient(begin + i * vectors.step)), mean, factor);
-      coefficients.put(y + i * vectors.step, from);
-    });
-    if (!more) return;
-    commit_copies();
-    __syncthreads();  // pieces are free
-  }
+  vectors.load(static_cast<const T*>(n.x) + place.first);
+  HeldSums<T, kVec> sums(vectors.held[0]);
+  vectors.each([&](const Words<T, kVec>& x) { sums.add(x); });
+  const HeldPart own = sums.part(vectors.count);
+  pieces[thread] = own.mean;
+  pieces[threads + thread] = own.squares;
+  pieces[2 * threads + thread] = own.count;
+  if (n.chunks > 1) wait_cluster();  // every block has begun, so that its barrier is there
+  __syncthreads();
+  for (int g = thread / kWarp; g < groups; g += threads / kWarp)
+    exchange.tell(n, place.rank, g, join_pieces<kLast>(pieces, g, width, each));
+  exchange.wait(n);
+  float mean, factor;
+  exchange.fold(n, groups, group, mean, factor);
+  const int channel = kLast ? place.channel : int(slice % n.groups) * n.channels;
+  T* y = static_cast<T*>(n.y) + place.first;
+  HeldCoefficients<T, S, kLast ? kVec : 1> coefficients;
+  coefficients.load(n, channel, mean, factor);
+  vectors.put_all([&](int i, const Words<T, kVec>& from) {
+    if (!kLast && n.channels > 1)
+      coefficients.load(n, channel + int(n.plane.quotient(place.channel + i * vectors.step)), mean, factor);
+    coefficients.put(y + i * vectors.step, from);
+  });
 }
 
 }  // namespace kiln
