@@ -365,6 +365,13 @@ TEST_F(MemoryOnGpu, ManyShortRows) {
         net.finish(net.add(ops::Reduce{.kind = kind, .axes = {2}}, {net.input(x)}));
         check(net, type, str(kind, " of rows of ", x));
       }
+  for (const DType type : kFloats)
+    for (const int64_t cols : {2, 3, 8, 9, 20, 21, 32}) {
+      const Extents x{3, 11'399, cols};  // rows that end inside a block, in f16 inside a vector
+      Net net(type);
+      net.finish(net.add(ops::Softmax{2}, {net.input(x, 3)}));
+      check(net, type, str("softmax of rows of ", x));
+    }
 }
 TEST_F(MemoryOnGpu, ManyColumns) {
   for (const DType type : {DType::kF16, DType::kBF16})
@@ -491,6 +498,12 @@ TEST_F(MemoryOnGpu, DISABLED_LargeRates) {  // 64 MiB and more
     unary("heads", ops::Transpose{{0, 2, 1, 3}}, {32, 512, rows / 256, 64 * 4});
     unary("softmax, rows of 4096", ops::Softmax{1}, {rows, 4096});
     unary("softmax, rows of 197", ops::Softmax{2}, {rows, 21, 197});
+    for (const int64_t cols : {10, 21, 32, 49, 64, 96}) {
+      const Extents x{rows * 4096 / cols, cols};
+      unary(str("short: softmax, rows of ", cols), ops::Softmax{1}, x);
+      unary(str("short: layer norm, rows of ", cols), ops::Normalization{.axes = {1}}, x);
+      unary(str("short: sum, rows of ", cols), ops::Reduce{.kind = ops::ReduceKind::kSum, .axes = {1}}, x);
+    }
     unary("softmax, columns", ops::Softmax{1}, {rows / 64, 64, 4096});
     unary("sum of rows", ops::Reduce{.kind = ops::ReduceKind::kSum, .axes = {1}}, {rows, 4096});
     unary("sum of rows of 64", ops::Reduce{.kind = ops::ReduceKind::kSum, .axes = {1}}, {rows * 64, 64});

@@ -10,6 +10,15 @@
 namespace kiln::cuda {
 namespace {
 
+/// `fixed`: all rows are of this length.
+std::optional<RowTile> tile_of(const LaneExtents& at, int64_t most_cols, bool fixed, int element_bytes, int num_sms) {
+  if (fixed)
+    if (const auto alone = short_row_tile(at.outer, at.length, element_bytes, num_sms)) return alone;
+  if (fixed && element_bytes == 2)
+    if (const auto odd = odd_row_tile(at.outer, at.length, num_sms)) return odd;
+  return row_tile(at.outer, at.length, most_cols, element_bytes, num_sms);
+}
+
 class SoftmaxTactic final : public Tactic {
  public:
   std::string_view name() const override { return "softmax"; }
@@ -42,11 +51,9 @@ class SoftmaxTactic final : public Tactic {
         if (const int wide = vector_of_stored_columns({at.outer, at.length, at.inner}, vec); wide > 1)
           kernels.stored = true, kernels.vec = wide;
     } else {
-      kernels.tile = row_tile(at.outer, at.length, most.length, bits_of(x.dtype) / 8,
-                              device_of(cx).properties().num_multiprocessors);
-      if (x.is_static() && bits_of(x.dtype) == 16)
-        if (const auto odd = odd_row_tile(at.outer, at.length, device_of(cx).properties().num_multiprocessors))
-          kernels.tile = odd;
+      const bool fixed = x.shape[static_cast<size_t>(axis_of(cx, region))].is_const();
+      kernels.tile =
+          tile_of(at, most.length, fixed, bits_of(x.dtype) / 8, device_of(cx).properties().num_multiprocessors);
     }
     StepDraft draft = cuda_step("softmax");
     draft.in_place_input = 0;

@@ -40,7 +40,10 @@ KernelSource softmax_source(const SoftmaxKernels& kernels) {
   source.prelude = "#include \"lanes/softmax.cuh\"\n";
   source.entry = "softmax_long";
   source.prelude += str("KILN_SOFTMAX_LONG(softmax_long, ", type, ")\n");
-  if (const auto& tile = kernels.tile; tile && tile->odd)
+  if (const auto& tile = kernels.tile; tile && tile->alone)
+    source.prelude += str("#include \"lanes/softmax_short.cuh\"\nKILN_SOFTMAX_SHORT(softmax_", tile->name(), ", ",
+                          tile->threads, ", ", type, ", ", tile->loads, ")\n");
+  else if (tile && tile->odd)
     source.prelude += str("#include \"lanes/softmax_odd.cuh\"\nKILN_SOFTMAX_ODD(softmax_", tile->name(), ", ",
                           tile->threads, ", ", type, ", ", tile->loads, ")\n");
   else if (tile)

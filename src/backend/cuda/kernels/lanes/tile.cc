@@ -21,12 +21,14 @@ bool are_many(int64_t rows, int num_sms) { return rows >= int64_t{num_sms} * 8; 
 
 }  // namespace
 
-std::string RowTile::name() const { return str(odd ? "odd_" : block ? "block_" : "warp_", vec, 'x', loads); }
+std::string RowTile::name() const {
+  return str(alone ? "thread_" : odd ? "odd_" : block ? "block_" : "warp_", vec, 'x', loads);
+}
 
 Record RowTile::record() const {
   Record record;
   record.set("block", block).set("vec", vec).set("loads", loads).set("threads", threads).set("odd", odd);
-  return record;
+  return record.set("alone", alone);
 }
 Result<RowTile> RowTile::parse(const Record& record) {
   const int64_t vec = TRY(record.get_int("vec")), loads = TRY(record.get_int("loads"));
@@ -35,11 +37,12 @@ Result<RowTile> RowTile::parse(const Record& record) {
   const int64_t threads = TRY(record.get_int("threads"));
   TRY(require(threads >= kWarp && threads <= kMostThreads && threads % kWarp == 0, "a row's tile has blocks of ",
               threads, " threads"));
-  return RowTile{TRY(record.get_bool("block")), static_cast<int>(vec), static_cast<int>(loads),
-                 static_cast<int>(threads), TRY(record.get_bool("odd"))};
+  return RowTile{TRY(record.get_bool("block")), static_cast<int>(vec),       static_cast<int>(loads),
+                 static_cast<int>(threads),     TRY(record.get_bool("odd")), TRY(record.get_bool("alone"))};
 }
 
 bool RowTile::holds(int64_t cols) const {
+  if (alone) return cols == loads;
   if (odd) return !block && cols % 2 == 1 && ceil_div((cols + 1) / 2, kWarp) == loads;
   return cols % vec == 0 && cols <= int64_t{block ? threads : kWarp} * vec * loads;
 }
@@ -47,7 +50,10 @@ bool RowTile::holds(int64_t cols) const {
 LaunchShape RowTile::shape(int64_t rows, int64_t cols) const {
   LaunchShape shape;
   shape.pdl = true;
-  if (block) {
+  if (alone) {
+    shape.block[0] = static_cast<uint32_t>(threads);
+    shape.grid[0] = grid_blocks(ceil_div(rows, threads));
+  } else if (block) {
     const int64_t needed = ceil_div(ceil_div(cols, int64_t{vec} * loads), kWarp) * kWarp;
     shape.block[0] = static_cast<uint32_t>(std::max<int64_t>(needed, kWarp));
     shape.grid[0] = grid_blocks(rows);
@@ -100,6 +106,13 @@ std::optional<RowTile> odd_row_tile(int64_t rows, int64_t cols, int num_sms) {
   const int64_t loads = ceil_div((cols + 1) / 2, kWarp);
   if (cols % 2 == 0 || loads > kMostLoads || !are_many(rows, num_sms)) return std::nullopt;
   return RowTile{false, 2, static_cast<int>(loads), kWarp * kWarpsOfBlock, true};
+}
+
+std::optional<RowTile> short_row_tile(int64_t rows, int64_t cols, int element_bytes, int num_sms) {
+  constexpr int kThreads = kWarp * kWarpsOfBlock;
+  constexpr int64_t kBlocksOfMultiprocessor = 2;
+  if (cols < 2 || cols > kMostElements || rows < kThreads * kBlocksOfMultiprocessor * num_sms) return std::nullopt;
+  return RowTile{false, 16 / element_bytes, static_cast<int>(cols), kThreads, false, true};
 }
 
 }  // namespace kiln::cuda
