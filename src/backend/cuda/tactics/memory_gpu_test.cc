@@ -366,11 +366,14 @@ TEST_F(MemoryOnGpu, ManyShortRows) {
         check(net, type, str(kind, " of rows of ", x));
       }
   for (const DType type : kFloats)
-    for (const int64_t cols : {2, 3, 8, 9, 20, 21, 32}) {
+    for (const int64_t cols : {2, 9, 20, 21, 32, 49, 64, 96}) {
       const Extents x{3, 11'399, cols};  // rows that end inside a block, in f16 inside a vector
-      Net net(type);
+      Net net(type), norm(type);
       net.finish(net.add(ops::Softmax{2}, {net.input(x, 3)}));
       check(net, type, str("softmax of rows of ", x));
+      norm.finish(
+          norm.add(ops::Normalization{.axes = {2}}, {norm.input(x, 2), norm.constant({cols}), norm.constant({cols})}));
+      check(norm, type, str("layer norm of rows of ", x));
     }
 }
 TEST_F(MemoryOnGpu, ManyColumns) {

@@ -87,7 +87,11 @@ class NormalizationTactic final : public Tactic {
       };
       const LaneExtents at = lanes(x.opt_extents()), most = lanes(x.max_extents());
       const int num_sms = device_of(cx).properties().num_multiprocessors;
-      kernels.tile = row_tile(at.outer, at.length, most.length, bits_of(x.dtype) / 8, num_sms);
+      // Of very many short rows a warp has several: those are groups of few vectors.
+      constexpr int64_t kShortBytes = 256, kManyRows = 256;  // the latter of a multiprocessor
+      const int element = bits_of(x.dtype) / 8;
+      if (!x.is_static() || at.length * element > kShortBytes || at.outer < kManyRows * num_sms)
+        kernels.tile = row_tile(at.outer, at.length, most.length, element, num_sms);
       kernels.few_rows = at.outer <= 4 * int64_t{num_sms};
       if (kernels.tile) draft.payload.set("tile", kernels.tile->record());
     }

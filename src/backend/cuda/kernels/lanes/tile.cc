@@ -32,7 +32,7 @@ Record RowTile::record() const {
 }
 Result<RowTile> RowTile::parse(const Record& record) {
   const int64_t vec = TRY(record.get_int("vec")), loads = TRY(record.get_int("loads"));
-  TRY(require(vec >= 1 && vec <= 8 && std::has_single_bit(static_cast<uint64_t>(vec)) && loads >= 1 && loads <= 32,
+  TRY(require(vec >= 1 && vec <= 8 && std::has_single_bit(static_cast<uint64_t>(vec)) && loads >= 1 && loads <= 64,
               "a row's tile has ", loads, " loads of ", vec, " elements"));
   const int64_t threads = TRY(record.get_int("threads"));
   TRY(require(threads >= kWarp && threads <= kMostThreads && threads % kWarp == 0, "a row's tile has blocks of ",
@@ -110,8 +110,9 @@ std::optional<RowTile> odd_row_tile(int64_t rows, int64_t cols, int num_sms) {
 
 std::optional<RowTile> short_row_tile(int64_t rows, int64_t cols, int element_bytes, int num_sms) {
   constexpr int kThreads = kWarp * kWarpsOfBlock;
-  constexpr int64_t kBlocksOfMultiprocessor = 2;
-  if (cols < 2 || cols > kMostElements || rows < kThreads * kBlocksOfMultiprocessor * num_sms) return std::nullopt;
+  constexpr int64_t kBlocksOfMultiprocessor = 2, kMostBytes = 128;  // of a row, in shared memory
+  if (cols < 2 || cols * element_bytes > kMostBytes || rows < kThreads * kBlocksOfMultiprocessor * num_sms)
+    return std::nullopt;
   return RowTile{false, 16 / element_bytes, static_cast<int>(cols), kThreads, false, true};
 }
 
