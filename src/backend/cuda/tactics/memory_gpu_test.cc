@@ -371,6 +371,7 @@ TEST_F(MemoryOnGpu, ManyShortRows) {
       Net net(type), norm(type);
       net.finish(net.add(ops::Softmax{2}, {net.input(x, 3)}));
       check(net, type, str("softmax of rows of ", x));
+      if (cols == 2) continue;  // the difference of two elements has fewer digits
       norm.finish(
           norm.add(ops::Normalization{.axes = {2}}, {norm.input(x, 2), norm.constant({cols}), norm.constant({cols})}));
       check(norm, type, str("layer norm of rows of ", x));

@@ -32,6 +32,19 @@ bool spans(const TensorType& coefficient, const TensorType& x, int first, int la
   return true;
 }
 
+/// None for very many rows of a few vectors: a warp has several of them, as of groups.
+std::optional<RowTile> tile_of(const LaneExtents& at, int64_t most_cols, bool is_static, int element_bytes,
+                               int num_sms) {
+  constexpr int64_t kMostBytes = 256, kManyRows = 256;  // the latter of a multiprocessor
+  if (is_static) {
+    if (const auto alone = short_row_tile(at.outer, at.length, element_bytes, num_sms)) return alone;
+    if (at.length * element_bytes % 16 == 0 && at.length * element_bytes <= kMostBytes &&
+        at.outer >= kManyRows * num_sms)
+      return std::nullopt;
+  }
+  return row_tile(at.outer, at.length, most_cols, element_bytes, num_sms);
+}
+
 class NormalizationTactic final : public Tactic {
  public:
   std::string_view name() const override { return "normalization"; }
@@ -87,11 +100,7 @@ class NormalizationTactic final : public Tactic {
       };
       const LaneExtents at = lanes(x.opt_extents()), most = lanes(x.max_extents());
       const int num_sms = device_of(cx).properties().num_multiprocessors;
-      // Of very many short rows a warp has several: those are groups of few vectors.
-      constexpr int64_t kShortBytes = 256, kManyRows = 256;  // the latter of a multiprocessor
-      const int element = bits_of(x.dtype) / 8;
-      if (!x.is_static() || at.length * element > kShortBytes || at.outer < kManyRows * num_sms)
-        kernels.tile = row_tile(at.outer, at.length, most.length, element, num_sms);
+      kernels.tile = tile_of(at, most.length, x.is_static(), bits_of(x.dtype) / 8, num_sms);
       kernels.few_rows = at.outer <= 4 * int64_t{num_sms};
       if (kernels.tile) draft.payload.set("tile", kernels.tile->record());
     }

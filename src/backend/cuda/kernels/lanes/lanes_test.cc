@@ -259,6 +259,8 @@ TEST(ReduceKernel, AllCompile) {
 }
 TEST(NormalizationKernel, AllCompile) {
   for (const DType type : kFloats) {
+    const auto alone = short_row_tile(1 << 20, 21, bits_of(type) / 8, kSms);
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, DType::kF32, alone})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{false, 4, 8}})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, DType::kF32, RowTile{true, 2, 2, 1024}})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{true, 2, 4, 256}, true})));

@@ -29,9 +29,14 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
   };
   if (const auto& tile = kernels.tile) {
     const bool held = kernels.few_rows && tile->vec * tile->loads <= kMostHeld;
-    source.prelude += str("#include \"lanes/normalize_rows.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ",
-                          tile->threads, ", (normalize_", tile->block ? "block<" : "warp<", types, ", ", tile->vec,
-                          ", ", tile->loads, held ? ", true" : ", false", ">))\n");
+    if (tile->alone)
+      source.prelude +=
+          str("#include \"lanes/normalize_short.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ", tile->threads,
+              ", (normalize_short<", types, ", ", tile->loads, ", ", tile->threads, ">))\n");
+    else
+      source.prelude += str("#include \"lanes/normalize_rows.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ",
+                            tile->threads, ", (normalize_", tile->block ? "block<" : "warp<", types, ", ", tile->vec,
+                            ", ", tile->loads, held ? ", true" : ", false", ">))\n");
     add("normalize_long", types, 1);
     return source;
   }
