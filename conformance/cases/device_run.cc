@@ -24,14 +24,15 @@ Result<Ref<Backend>> cpu_backend() {
   return Ref<Backend>(backend);
 }
 
+/// Never destroyed: libraries that it loaded when it was there already, as cuBLASLt, end before it would.
 Result<Ref<Backend>> cuda_backend() {
-  static Result<std::unique_ptr<cuda::CudaDevice>> device = [] {
+  static const auto& device = *new Result<std::unique_ptr<cuda::CudaDevice>>([] {
     auto created = cuda::CudaDevice::create(0);
     if (created) (*created)->set_executor(std::make_unique<cuda::CudaExecutor>(**created));
     return created;
-  }();
+  }());
   if (!device) return std::unexpected(device.error());
-  static cuda::CudaBackend backend(**device);
+  static auto& backend = *new cuda::CudaBackend(**device);
   return Ref<Backend>(backend);
 }
 
