@@ -1,6 +1,7 @@
 #include "runtime/replays.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kiln::runtime {
 namespace {
@@ -8,8 +9,7 @@ namespace {
 constexpr size_t kMostReplays = 8;  // of two or three sets of buffers, at a few shapes
 // A recording costs what the launches of one run cost, and spares nearly all of them from the next run on.
 constexpr int kTimesBeforeRecord = 1;     // one set of addresses
-constexpr int kMissesBeforeRecord = 1;    // addresses that change will go on changing
-constexpr int kBindingsBeforeRecord = 2;  // and so will shapes
+constexpr int kBindingsBeforeRecord = 2;  // shapes that change will go on changing
 constexpr int kMostFailedMoves = 3;       // in a row
 constexpr uint64_t kNoBinding = 0;        // is nobody's
 constexpr uint64_t kRunsToStale = 64;     // what was replayed since then is not given up for something new
@@ -53,17 +53,14 @@ Replays::Replay* Replays::find_for_new_addresses(const Launch& launch, TimedWork
   Misses& misses = misses_of(launch.binding);
   if (misses.refused) return nullptr;
   const bool comes_again = misses.times_seen(launch) > kTimesBeforeRecord;
-  if (misses.count == 0 && !comes_again) return find_for_new_binding(launch, misses, work, argument);
-  const bool always_new = !misses.fixed && ++misses.count > kMissesBeforeRecord;
-  if (!comes_again && !always_new) return nullptr;
-  Replay* const earlier = misses.fixed ? nullptr : oldest(&launch.binding);
-  if (comes_again && (!earlier || replays_.size() < kMostReplays)) return record(launch, misses, work, argument);
-  if (earlier) return readdress(*earlier, launch, misses);
-  return record(launch, misses, work, argument);
+  if (!std::exchange(misses.has_run, true)) return find_for_new_binding(launch, misses, work, argument);
+  if (misses.fixed) return comes_again ? record(launch, misses, work, argument) : nullptr;
+  Replay* const earlier = oldest(&launch.binding);
+  const bool wants_its_own = comes_again && replays_.size() < kMostReplays;
+  return earlier && !wants_its_own ? readdress(*earlier, launch, misses) : record(launch, misses, work, argument);
 }
 
 Replays::Replay* Replays::find_for_new_binding(const Launch& launch, Misses& misses, TimedWork work, void* argument) {
-  ++misses.count;
   if (++num_bindings_ <= kBindingsBeforeRecord || num_failed_moves_ > kMostFailedMoves) return nullptr;
   if (const auto found = std::ranges::find(replays_, true, &Replay::travels); found != replays_.end()) {
     if (rebind(*found, launch)) {

@@ -34,7 +34,7 @@ class Replays {
   /// Of a binding's runs whose addresses were not recorded.
   struct Misses {
     uint64_t binding = 0;
-    int count = 0;
+    bool has_run = false;
     bool refused = false;  ///< a step waits for the device: nothing can be recorded
     bool fixed = false;    ///< recordings keep their addresses
     struct Seen {
