@@ -3,13 +3,13 @@
 #include "backend/cuda/kernels/lanes/normalize.h"
 #include "backend/cuda/kernels/lanes/reduce.h"
 #include "backend/cuda/kernels/lanes/softmax.h"
+#include "backend/cuda/kernels/sizes.h"
 #include "backend/cuda/kernels/testing.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int kSms = 132;
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 TEST(RowTile, HoldsWhatItWasMadeFor) {
   for (const int64_t rows : {1, 12, 1536, 100'000})

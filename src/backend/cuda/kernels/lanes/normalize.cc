@@ -7,13 +7,13 @@
 #include "backend/cuda/kernels/lanes/normalize_apart.h"
 #include "backend/cuda/kernels/lanes/normalize_held.h"
 #include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 constexpr int64_t kThreads = 512, kLeastChunk = 4096, kMostVec = 8, kWarp = 32;
 constexpr int64_t kMostParts = 1 << 16;  // chunks of groups, in the workspace
 constexpr int kMostHeld = 32;            // coefficients of a kind in a thread's registers
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
 KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted) {

@@ -4,13 +4,13 @@
 #include <bit>
 
 #include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kThreads = 256, kMostWidth = 8;  // of normalize_apart; vectors of a pixel, in a slice
 constexpr int kFewHeld = 8, kMostHeld = 16;        // vectors of a thread, all in registers
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Slices of `width` vectors of each pixel in the registers of clusters. Whether they fit. Many small blocks of a
 /// cluster are slower: all tell all others of each channel.

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kLine = 16;       // bytes of a vector
 constexpr int64_t kMostGroups = 8;  // of a slice
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// A block that has a part of a slice: each thread some vectors in registers, the others in shared memory.
 struct HeldTile {

@@ -4,14 +4,13 @@
 #include <bit>
 
 #include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr std::string_view kFolds[] = {"Fold::kSum", "Fold::kProd", "Fold::kMax", "Fold::kMin"};
 constexpr int64_t kWarp = 32, kRowsOfColumns = 8, kMostVec = 8;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Cuts `length` into chunks so that about twice as many blocks run as there are multiprocessors.
 void cut(ReduceArgument& r, int64_t blocks, int64_t least_chunk, int num_sms) {

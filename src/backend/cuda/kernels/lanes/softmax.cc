@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kMostRows = 64;  // of threads, which share columns
 constexpr int kShared = 8;         // elements of a column that they hold each
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 std::string columns_entry(int vec, int held, bool stored) {
   if (stored) return str("softmax_stored_", vec, 'x', held);
   return held > 0 ? str("softmax_held_", vec, 'x', held) : str("softmax_columns_", vec);

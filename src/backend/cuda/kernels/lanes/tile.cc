@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/cuda/kernels/sizes.h"
+
 namespace kiln::cuda {
 namespace {
 
@@ -10,7 +12,6 @@ constexpr int kWarp = 32, kWarpsOfBlock = 4, kMostThreads = 1024;
 constexpr int64_t kFewRows = 512;  // a block each: they spread over more multiprocessors
 constexpr int kMostElements = 32;  // of a thread: registers
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t most_loads(int vec) { return vec == 1 ? 16 : kMostElements / vec; }
 /// Exactly what is needed where it is little; a load that has nothing to do still costs its instructions.
 int loads_for(int64_t vectors, int64_t threads) {
