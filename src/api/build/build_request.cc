@@ -4,48 +4,13 @@
 #include <bit>
 
 #include "api/base/convert.h"
+#include "api/build/missing_choices.h"
 #include "ops/cast.h"
 
 namespace kiln::api {
 namespace {
 
 using nv::BuilderFlag;
-
-struct FlagName {
-  BuilderFlag flag;
-  const char* name;
-};
-/// What changes the plan in a way that Kiln does not have yet; going on without it would be another engine than the one
-/// that was asked for.
-constexpr FlagName kMissing[] = {{BuilderFlag::kREFIT, "kREFIT"},
-                                 {BuilderFlag::kREFIT_IDENTICAL, "kREFIT_IDENTICAL"},
-                                 {BuilderFlag::kREFIT_INDIVIDUAL, "kREFIT_INDIVIDUAL"},
-                                 {BuilderFlag::kSTRIP_PLAN, "kSTRIP_PLAN"},
-                                 {BuilderFlag::kWEIGHT_STREAMING, "kWEIGHT_STREAMING"},
-                                 {BuilderFlag::kSAFETY_SCOPE, "kSAFETY_SCOPE"}};
-/// What lets a weakly typed network compute in fewer bits.
-constexpr FlagName kReduced[] = {{BuilderFlag::kFP16, "kFP16"}, {BuilderFlag::kBF16, "kBF16"},
-                                 {BuilderFlag::kINT8, "kINT8"}, {BuilderFlag::kFP8, "kFP8"},
-                                 {BuilderFlag::kINT4, "kINT4"}, {BuilderFlag::kFP4, "kFP4"}};
-
-Status check_flags(const Network& network, const BuilderConfig& config) {
-  for (const FlagName& row : kMissing)
-    if (config.has(row.flag)) return error(Code::kUnsupported, "BuilderFlag::", row.name, " is not in Kiln yet");
-  for (const FlagName& row : kReduced)
-    TRY(require(!network.strongly_typed() || !config.has(row.flag), "BuilderFlag::", row.name,
-                " is set, and the network is strongly typed: its types decide"));
-  if (config.getEngineCapability() != nv::EngineCapability::kSTANDARD)
-    return error(Code::kUnsupported, "only EngineCapability::kSTANDARD is in Kiln");
-  if (config.getRuntimePlatform() != nv::RuntimePlatform::kSAME_AS_BUILD)
-    return error(Code::kUnsupported, "only RuntimePlatform::kSAME_AS_BUILD is in Kiln");
-  if (config.has(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS))
-    for (const auto& layer : network.made_layers())
-      if (layer && layer->precisionIsSet() && layer->getPrecision() != layer->getOutputType(0))
-        return error(Code::kUnsupported, "layer '", layer->getName(),
-                     "': setPrecision under BuilderFlag::kOBEY_PRECISION_CONSTRAINTS is not in Kiln; use a strongly "
-                     "typed network and addCast");
-  return {};
-}
 
 /// The type that the program asked for, of a tensor that is not an input.
 std::optional<DType> wanted_type(const Network& network, const ir::Graph& graph, ir::ValueId value) {
@@ -139,7 +104,7 @@ Result<ir::Graph> graph_to_build(Network& network) {
 }
 
 Result<BuildRequest> request_of(Network& network, BuilderConfig& config) {
-  TRY(check_flags(network, config));
+  TRY(check_choices(network, config));
   BuildRequest request;
   request.network_name = network.name();
   request.numerics = {.tf32 = config.has(BuilderFlag::kTF32),

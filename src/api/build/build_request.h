@@ -11,7 +11,7 @@ namespace kiln::api {
 /// that setType and setOutputType asked for, all types are inferred.
 Result<ir::Graph> graph_to_build(Network& network);
 
-/// Fails where a flag asks for what Kiln does not do, and where flags contradict the network. Progress and the timing
+/// Fails as `check_choices` does. Progress and the timing
 /// cache are the caller's.
 Result<BuildRequest> request_of(Network& network, BuilderConfig& config);
 

@@ -5,6 +5,7 @@
 #include "api/base/network_handle.h"
 #include "api/build/build_request.h"
 #include "api/build/builder_config.h"
+#include "api/build/missing_choices.h"
 #include "api/build/network.h"
 #include "api/build/progress.h"
 #include "api/run/devices.h"
@@ -43,16 +44,13 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   Network& network = *TRY(network_argument(network_argument_));
   BuilderConfig& config = *TRY(config_argument(config_argument_));
   BuildRequest request = TRY(request_of(network, config));
-  if (config.getAlgorithmSelector())
-    log.warning("the algorithm selector is not asked: Kiln has none of its algorithms");
-  if (config.getInt8Calibrator())
-    log.warning("the INT8 calibrator is not asked: Kiln takes INT8 from explicit quantization alone");
   Progress progress(config.getProgressMonitor());
   request.timing_cache = config.timing_cache();
   request.progress = &Progress::report;
   request.progress_user = &progress;
   const ir::Graph graph = TRY(graph_to_build(network));
   const std::unique_ptr<Backend> backend = TRY(default_backend());
+  warn_of_missing_choices(network, config, backend->device().kind(), log);
   request.memory = TRY(ProgramAllocator::create(allocator, backend->device()));
   plan::Plan plan = TRY(build_plan(graph, *backend, request, log));
   announce_devices(log);  // what compiling met

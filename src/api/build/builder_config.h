@@ -27,6 +27,11 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
   bool uses(nv::TacticSource source) const {
     return (choices_.tactic_sources >> static_cast<int32_t>(source) & 1U) != 0;
   }
+  /// Whether the program asked for kernels with less shared memory than there may be.
+  bool limits_shared_memory() const {
+    constexpr auto kPool = static_cast<size_t>(nv::MemoryPoolType::kTACTIC_SHARED_MEMORY);
+    return choices_.memory_limits[kPool] < defaults().memory_limits[kPool];
+  }
   /// The cache that a build fills; one is made where none was set. Null where the flags say to use none.
   TimingCache* timing_cache();
 

@@ -1,0 +1,109 @@
+#include "api/build/missing_choices.h"
+
+#include <algorithm>
+
+#include "api/build/layer.h"
+#include "api/run/devices.h"
+
+namespace kiln::api {
+namespace {
+
+using nv::BuilderFlag;
+
+struct FlagName {
+  BuilderFlag flag;
+  const char* name;
+};
+/// What changes the plan in a way that Kiln does not have yet.
+constexpr FlagName kMissing[] = {{BuilderFlag::kREFIT, "kREFIT"},
+                                 {BuilderFlag::kREFIT_IDENTICAL, "kREFIT_IDENTICAL"},
+                                 {BuilderFlag::kREFIT_INDIVIDUAL, "kREFIT_INDIVIDUAL"},
+                                 {BuilderFlag::kSTRIP_PLAN, "kSTRIP_PLAN"},
+                                 {BuilderFlag::kWEIGHT_STREAMING, "kWEIGHT_STREAMING"},
+                                 {BuilderFlag::kVERSION_COMPATIBLE, "kVERSION_COMPATIBLE"},
+                                 {BuilderFlag::kSAFETY_SCOPE, "kSAFETY_SCOPE"}};
+/// What lets a weakly typed network compute in fewer bits.
+constexpr FlagName kReduced[] = {{BuilderFlag::kFP16, "kFP16"}, {BuilderFlag::kBF16, "kBF16"},
+                                 {BuilderFlag::kINT8, "kINT8"}, {BuilderFlag::kFP8, "kFP8"},
+                                 {BuilderFlag::kINT4, "kINT4"}, {BuilderFlag::kFP4, "kFP4"}};
+
+struct Unheeded {
+  BuilderFlag flag;
+  const char* name;
+  const char* instead;
+};
+constexpr const char* kWiderTypes = "layers compute in wider types";
+constexpr Unheeded kUnheeded[] = {
+    {BuilderFlag::kINT8, "kINT8", kWiderTypes},
+    {BuilderFlag::kFP8, "kFP8", kWiderTypes},
+    {BuilderFlag::kINT4, "kINT4", kWiderTypes},
+    {BuilderFlag::kFP4, "kFP4", kWiderTypes},
+    {BuilderFlag::kSPARSE_WEIGHTS, "kSPARSE_WEIGHTS", "weights are taken to be dense"},
+    {BuilderFlag::kDIRECT_IO, "kDIRECT_IO", "inputs and outputs may be reformatted"},
+    {BuilderFlag::kSTRICT_NANS, "kSTRICT_NANS", "infinities and not-a-number may spread further than IEEE has it"},
+    {BuilderFlag::kDISTRIBUTIVE_INDEPENDENCE, "kDISTRIBUTIVE_INDEPENDENCE",
+     "the last bits of a result may depend on the batch that it is part of"},
+    {BuilderFlag::kDEBUG, "kDEBUG", "layers run without waiting for each other"},
+    {BuilderFlag::kMONITOR_MEMORY, "kMONITOR_MEMORY", "memory is not reported"},
+    {BuilderFlag::kDISABLE_COMPILATION_CACHE, "kDISABLE_COMPILATION_CACHE",
+     "compiled kernels are kept in the folder that KILN_CACHE_DIR names"}};
+
+bool has_own_precision(const Layer& layer) {
+  return layer.precisionIsSet() && layer.getPrecision() != layer.getOutputType(0);
+}
+
+Status check_portability(const BuilderConfig& config) {
+  if (config.getEngineCapability() != nv::EngineCapability::kSTANDARD)
+    return error(Code::kUnsupported, "only EngineCapability::kSTANDARD is in Kiln");
+  if (config.getRuntimePlatform() != nv::RuntimePlatform::kSAME_AS_BUILD)
+    return error(Code::kUnsupported, "only RuntimePlatform::kSAME_AS_BUILD is in Kiln");
+  if (config.getHardwareCompatibilityLevel() == nv::HardwareCompatibilityLevel::kAMPERE_PLUS &&
+      TRY(default_device_kind()) == DeviceKind::kCuda)
+    return error(Code::kUnsupported,
+                 "HardwareCompatibilityLevel::kAMPERE_PLUS is not in Kiln yet; a plan runs on GPUs of the compute "
+                 "capability that it was built on");
+  return {};
+}
+
+}  // namespace
+
+Status check_choices(const Network& network, const BuilderConfig& config) {
+  for (const FlagName& row : kMissing)
+    if (config.has(row.flag)) return error(Code::kUnsupported, "BuilderFlag::", row.name, " is not in Kiln yet");
+  for (const FlagName& row : kReduced)
+    TRY(require(!network.strongly_typed() || !config.has(row.flag), "BuilderFlag::", row.name,
+                " is set, and the network is strongly typed: its types decide"));
+  TRY(check_portability(config));
+  if (config.getNbPluginsToSerialize() > 0)
+    return error(Code::kUnsupported, "setPluginsToSerialize: plans that hold plugin libraries ('",
+                 config.getPluginToSerialize(0), "') are not in Kiln yet");
+  if (config.has(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS))
+    for (const auto& layer : network.made_layers())
+      if (layer && has_own_precision(*layer))
+        return error(Code::kUnsupported, "layer '", layer->getName(),
+                     "': setPrecision under BuilderFlag::kOBEY_PRECISION_CONSTRAINTS is not in Kiln; use a strongly "
+                     "typed network and addCast");
+  return {};
+}
+
+void warn_of_missing_choices(const Network& network, const BuilderConfig& config, DeviceKind device, Log& log) {
+  for (const Unheeded& row : kUnheeded)
+    if (config.has(row.flag)) log.warning("BuilderFlag::", row.name, " is not in Kiln yet: ", row.instead);
+  if (config.getAlgorithmSelector())
+    log.warning("the algorithm selector is not asked: Kiln has none of its algorithms");
+  if (config.getInt8Calibrator()) log.warning("the INT8 calibrator is not asked: INT8 is not in Kiln yet");
+  if (config.has(BuilderFlag::kPREFER_PRECISION_CONSTRAINTS)) {
+    const auto& layers = network.made_layers();
+    const auto found = std::find_if(layers.begin(), layers.end(),
+                                    [](const auto& layer) { return layer && has_own_precision(*layer); });
+    if (found != layers.end())
+      log.warning("setPrecision, of layer '", (*found)->getName(),
+                  "' for one, is not in Kiln yet: it chooses types itself");
+  }
+  if (config.getMaxNbTactics() != -1)
+    log.warning("setMaxNbTactics is not in Kiln yet; setBuilderOptimizationLevel says how much is tried");
+  if (device == DeviceKind::kCuda && config.limits_shared_memory())
+    log.warning("the limit of MemoryPoolType::kTACTIC_SHARED_MEMORY is not in Kiln yet: kernels take what they need");
+}
+
+}  // namespace kiln::api

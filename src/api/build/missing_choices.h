@@ -1,0 +1,18 @@
+/// What a configuration may ask for and Kiln does not do yet.
+#pragma once
+
+#include "api/build/builder_config.h"
+#include "api/build/network.h"
+#include "base/log.h"
+#include "device/device.h"
+
+namespace kiln::api {
+
+/// Fails where going on would give another engine than the one that was asked for, and where flags contradict the
+/// network.
+Status check_choices(const Network& network, const BuilderConfig& config);
+
+/// Says what was allowed or preferred and is not done; the engine is right without it.
+void warn_of_missing_choices(const Network& network, const BuilderConfig& config, DeviceKind device, Log& log);
+
+}  // namespace kiln::api
