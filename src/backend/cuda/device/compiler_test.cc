@@ -157,6 +157,17 @@ TEST(Compiler, WorksWithoutADisk) {
   EXPECT_EQ(log.lines.size(), 1u);
 }
 
+TEST(Compiler, WorksWithoutAPlaceForKernels) {
+  SKIP_WITHOUT_NVRTC();
+  Compiler compiler("sm_80", "");
+  EXPECT_TRUE(compiler.compile(twice()));
+  Lines log;
+  compiler.notices().say(log);
+  ASSERT_EQ(log.lines.size(), 1u);
+  EXPECT_NE(log.lines[0].find("are not kept for later builds: there is neither KILN_CACHE_DIR nor HOME"),
+            std::string::npos);
+}
+
 TEST(Compiler, WorksWithAFullDisk) {
   SKIP_WITHOUT_NVRTC();
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";

@@ -114,7 +114,9 @@ Status check_version(const SharedLibrary& library, Driver& d) {
 
 Status start(const Driver& d) {
   const int result = d.init(0);
-  if (result == kNoDevice) return error(Code::kNotFound, "the NVIDIA driver '", d.path, "' sees no GPU", kUseTheCpu);
+  if (result == kNoDevice)
+    return error(Code::kNotFound, "the NVIDIA driver '", d.path,
+                 "' sees no GPU; see whether CUDA_VISIBLE_DEVICES hides it, or use KILN_DEVICE=cpu");
   if (result == kStubLibrary)
     return error(Code::kNotFound, "'", d.path, "' is the toolkit's stub, not a driver", kUseTheCpu);
   return d.check(result, "the NVIDIA driver '", d.path, "' does not start");

@@ -76,7 +76,12 @@ std::shared_ptr<const Bytes> KernelCache::find(const Hash128& key) const {
 }
 
 void KernelCache::store(const Hash128& key, const Bytes& cubin) {
-  if (folder_.empty() || broken_.load(std::memory_order_relaxed)) return;
+  if (folder_.empty()) {
+    notices_.add(Severity::kInfo,
+                 "compiled kernels are not kept for later builds: there is neither KILN_CACHE_DIR nor HOME");
+    return;
+  }
+  if (broken_.load(std::memory_order_relaxed)) return;
   Header header;
   header.size = cubin.size();
   header.hash = hash128(cubin);
