@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "base/microseconds.h"
 #include "tactics/choices.h"
 #include "tactics/timer.h"
 
@@ -202,7 +203,8 @@ void Asker::take(Tile& tile, const Answer& answer) {
   if (!draft) return;
   const int tuning = static_cast<int>(cover_.tunings.size()) - 1;
   log_.verbose("'", cx_.graph.node(tile.region.nodes.back()).name, "', tuning ", tuning, ": ", tile.tactic->name(),
-               " (", variant.name, ") takes ", answer.time_us, " us, ", tile.variant.name, " ", answer.own_us, " us");
+               " (", variant.name, ") takes ", us_text(answer.time_us), ", ", tile.variant.name, " ",
+               us_text(answer.own_us));
   for (AlternativeTile& other : tile.alternatives)
     if (other.variant.name == variant.name && other.draft.payload == draft->payload &&
         other.draft.binary == draft->binary)

@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "base/microseconds.h"
+
 namespace kiln {
 namespace {
 
@@ -153,8 +155,8 @@ class ChoiceFinder {
       if (choice.candidates.size() >= effort_.most_variants)
         choice.notes.push_back(str(variant.name, ": left out: behind ", effort_.most_variants, " likelier ones"));
       else if (variant.estimate_us > effort_.most_estimate * least_us)
-        choice.notes.push_back(
-            str(variant.name, ": left out: estimated at ", variant.estimate_us, " us, the best at ", least_us, " us"));
+        choice.notes.push_back(str(variant.name, ": left out: estimated at ", us_text(variant.estimate_us),
+                                   ", the best at ", us_text(least_us)));
       else
         choice.candidates.push_back({choice.tactic, std::move(variant), {}, 0, {}});
     }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/microseconds.h"
 #include "tactics/choices.h"
 #include "tactics/reformats.h"
 #include "tactics/search.h"
@@ -210,13 +211,13 @@ void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vect
     if (!candidate.failure.empty())
       note += str("failed: ", candidate.failure);
     else if (choice.timed)
-      note += str(candidate.time_us, " us");
+      note += us_text(candidate.time_us);
     else if (!choice.contested)
       note += "not timed: nothing else could stand here";
     else if (!effort_.times)
-      note += str("not timed: estimated at ", candidate.variant.estimate_us, " us");
+      note += str("not timed: estimated at ", us_text(candidate.variant.estimate_us));
     else
-      note += str("not timed: at least ", candidate.time_us, " us, with which no cover would be cheaper");
+      note += str("not timed: at least ", us_text(candidate.time_us), ", with which no cover would be cheaper");
     notes.push_back(note + (&candidate == chosen ? "; chosen" : ""));
   }
   for (const std::string& note : choice.notes) notes.push_back(str(prefix, choice.tactic->name(), " (", note, ")"));

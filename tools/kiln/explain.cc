@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/microseconds.h"
+
 namespace kiln {
 namespace {
 
@@ -11,7 +13,7 @@ std::string text_of(const plan::Step& step, std::string_view name) { return step
 
 std::string time_text(const plan::Step& step) {
   const double time_us = step.info.get_double("time_us").value_or(0);
-  return time_us > 0 ? str(time_us, " us") : std::string("not timed");
+  return time_us > 0 ? us_text(time_us) : std::string("not timed");
 }
 
 std::string tactic_text(const plan::Step& step) {
@@ -54,9 +56,9 @@ std::string tensors_text(const plan::Profile& profile, const std::vector<int>& i
 }
 
 std::string alternative_text(const plan::Alternative& other) {
-  const auto us = [&](std::string_view name) { return other.info.get_double(name).value_or(0); };
+  const auto us = [&](std::string_view name) { return us_text(other.info.get_double(name).value_or(0)); };
   const auto text = [&](std::string_view name) { return other.info.get_text(name).value_or(""); };
-  return str("  instead, near ", text("shapes"), ": ", text("variant"), ", ", us("time_us"), " us where its own takes ",
+  return str("  instead, near ", text("shapes"), ": ", text("variant"), ", ", us("time_us"), " where its own takes ",
              us("replaced_us"), "\n");
 }
 
