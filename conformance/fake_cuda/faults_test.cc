@@ -48,6 +48,21 @@ TEST_F(FakeCudaFaults, ATacticThatCannotBeLaunchedIsSkippedAndNamed) {
   EXPECT_EQ(control().live_bytes(), 0);
 }
 
+/// Says that a candidate is skipped when nothing of Kiln is locked: the program's logger may build, too.
+TEST_F(FakeCudaFaults, ALoggerMayBuildWhenToldOfASkippedTactic) {
+  struct BuildingLogger final : nv::ILogger {
+    Logger inner;
+    int builds = 0;
+    void log(Severity severity, const char* text) noexcept override {
+      inner.log(severity, text);
+      if (builds == 0 && std::string(text).contains("  skipped ")) builds += build(inner) ? 1 : -1;
+    }
+  } outer;
+  control().fail("cuGraphLaunch", 1, cuda::kInvalidValue);  // in a turn, when candidates are loaded
+  EXPECT_TRUE(build(outer)) << outer.inner.all();
+  EXPECT_EQ(outer.builds, 1) << outer.inner.all();
+}
+
 TEST_F(FakeCudaFaults, WhereNoTacticCanBeLaunchedTheHostRunsTheLayer) {
   control().misbehave(kProducts, Fault::kAtLaunch, cuda::kInvalidValue);
   const auto plan = build(logger);

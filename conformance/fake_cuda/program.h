@@ -53,7 +53,7 @@ struct Folder {
 };
 
 /// y = relu(x w + b) for x f32[8, 64], whose layers have kernels of Kiln's own.
-inline std::unique_ptr<nv::IHostMemory> build(Logger& logger, nv::IGpuAllocator* allocator = nullptr) {
+inline std::unique_ptr<nv::IHostMemory> build(nv::ILogger& logger, nv::IGpuAllocator* allocator = nullptr) {
   std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
   if (!builder) return nullptr;
   std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));

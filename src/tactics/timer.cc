@@ -210,11 +210,13 @@ Status Timer::fail(const TacticContext& cx, Pending& pending, const Error& why) 
                  lost);
   }
   pending.failed = true;
-  for (Candidate* candidate : pending.candidates) {
-    candidate->failure = why.message;
-    log_.verbose("  skipped ", candidate->tactic->name(), " (", candidate->variant.name, "): ", why.message);
-  }
+  for (Candidate* candidate : pending.candidates) candidate->failure = why.message;
   return {};
+}
+
+void Timer::tell(const Pending& skipped) const {
+  for (const Candidate* candidate : skipped.candidates)
+    log_.verbose("  skipped ", candidate->tactic->name(), " (", candidate->variant.name, "): ", candidate->failure);
 }
 
 /// Loads a candidate unless its time is known, or the same is already loaded.
@@ -239,7 +241,10 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
   const double limit_us = std::max(options_.least_limit_us, options_.limit_of_estimate * candidate.variant.estimate_us);
   auto rig = Rig::make(cx, region, candidate, options_.memory, limit_us);
   auto measurement = rig ? cx.device.measure(&Rig::run, rig->get(), limit_us) : std::unexpected(rig.error());
-  if (!measurement) return fail(cx, added, measurement.error());
+  if (!measurement) {
+    TRY(fail(cx, added, measurement.error()));
+    return tell(added), Status();
+  }
   added.rig = std::move(*rig);
   added.measurement = std::move(*measurement);
   return {};
@@ -249,7 +254,10 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
   std::vector<Pending> pending;
   for (const Trial& trial : trials)
     for (Candidate& candidate : trial.candidates) TRY(load(cx, trial.region, candidate, pending));
-  TRY(take_turns(cx, pending));
+  const Status timed = take_turns(cx, pending);
+  for (const Pending& p : pending)
+    if (p.failed && p.measurement) tell(p);
+  TRY(timed);
   for (const Pending& p : pending) {
     if (p.failed) continue;
     for (Candidate* candidate : p.candidates) candidate->time_us = p.best_us;
@@ -262,8 +270,9 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
 /// A turn each, so that heat and neighbours touch all alike.
 Status Timer::take_turns(const TacticContext& cx, std::vector<Pending>& pending) const {
   const double budget_us = options_.budget_us_per_candidate;
+  const int least_turns = std::max(kLeastTurns, options_.least_turns);
   const auto is_done = [&](const Pending& p) {
-    return p.failed || (p.spent_us >= budget_us && (p.turns >= kLeastTurns || p.spent_us >= kMostBudgets * budget_us));
+    return p.failed || (p.spent_us >= budget_us && (p.turns >= least_turns || p.spent_us >= kMostBudgets * budget_us));
   };
   const std::lock_guard exclusive(device_.exclusive());
   for (bool busy = !pending.empty(); busy;) {

@@ -23,7 +23,7 @@ struct Candidate {
 
 struct TimerOptions {
   double budget_us_per_candidate = 500;  ///< after one warm-up run
-  int average_of = 1;                    ///< IBuilderConfig::setAvgTimingIterations
+  int least_turns = 1;                   ///< IBuilderConfig::setAvgTimingIterations; 6 at least are taken
   bool error_on_cache_miss = false;      ///< BuilderFlag::kERROR_ON_TIMING_CACHE_MISS
   Allocator* memory = nullptr;           ///< of what is timed; null: the device's
   /// One run may take as long as both allow; the device of one that takes longer is given up.
@@ -58,6 +58,7 @@ class Timer final : public Timing {
   Status load(const TacticContext& cx, const Region& region, Candidate& candidate, std::vector<Pending>& pending);
   Status take_turns(const TacticContext& cx, std::vector<Pending>& pending) const;
   Status fail(const TacticContext& cx, Pending& pending, const Error& why) const;
+  void tell(const Pending& skipped) const;  ///< to a program's logger, which may use Kiln: the device is nobody's
 
   Device& device_;
   TimingCache& cache_;

@@ -28,7 +28,7 @@ inline constexpr Flag kFlags[] = {
      "streams that parallel parts may run on, beside the run's own; default none"},
     {"--tacticSources", "LIST", Section::kBuild,
      "where kernels may come from beside the defaults (+) and not (-), as in -CUDNN,+CUBLAS_LT"},
-    {"--avgTiming", "N", Section::kBuild, "measurements of a candidate that are averaged; default 8"},
+    {"--avgTiming", "N", Section::kBuild, "measure a candidate at least this often, if it is quick; default 8"},
     {"--skipInference", "", Section::kBuild, "build (and save), run nothing"},
 
     {"--shapes", "SHAPES", Section::kInference,

@@ -115,7 +115,7 @@ Result<BuildRequest> request_of(Network& network, BuilderConfig& config) {
                       .cudnn = config.uses(nv::TacticSource::kCUDNN)};
   request.most_aux_streams = std::max(config.getMaxAuxStreams(), 0);
   request.optimization_level = config.getBuilderOptimizationLevel();
-  request.timing.average_of = config.getAvgTimingIterations();
+  request.timing.least_turns = config.getAvgTimingIterations();
   request.timing.error_on_cache_miss = config.has(BuilderFlag::kERROR_ON_TIMING_CACHE_MISS);
   TRY(add_profiles(network, config, request));
   TRY(add_formats(network, request));
