@@ -13,6 +13,17 @@ std::string Arguments::get(const std::string& name, const std::string& otherwise
   return found == options.end() ? otherwise : found->second;
 }
 
+Result<int> Arguments::number(const std::string& name, int otherwise, int least) const {
+  const auto found = options.find(name);
+  if (found == options.end()) return otherwise;
+  const std::string& text = found->second;
+  int value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc{} || end != text.data() + text.size() || value < least)
+    return error(Code::kInvalidArgument, "--", name, " is '", text, "'; a whole number from ", least, " on is needed");
+  return value;
+}
+
 Result<Arguments> parse_arguments(int argc, char** argv, const std::vector<std::string>& known) {
   Arguments result;
   for (int i = 1; i < argc; ++i) {

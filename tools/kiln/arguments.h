@@ -18,6 +18,8 @@ struct Arguments {
 
   bool has(const std::string& name) const { return options.contains(name); }
   std::string get(const std::string& name, const std::string& otherwise = {}) const;
+  /// A whole number, `least` or more.
+  Result<int> number(const std::string& name, int otherwise, int least) const;
 };
 Result<Arguments> parse_arguments(int argc, char** argv, const std::vector<std::string>& known);
 

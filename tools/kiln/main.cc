@@ -9,13 +9,18 @@ constexpr const char* kHelp =
     "kiln dump m.onnx [--after=PASS]     prints the graph after a pass (import: before the first; default: after all)\n"
     "  --shapes=x:1x3,...                for these extents alone\n"
     "  --verify --count --verbose        checks the graph, counts its nodes (constants aside), times every pass\n"
-    "kiln profile m.onnx [--shapes=...]  builds for this CPU, runs, and prints the time of every step\n"
+    "kiln profile m.onnx [--shapes=...]  builds, runs, and prints the time of every step\n"
     "  --min=x:1x3,... --max=x:32x3,...  the profile's least and largest extents, beside those that it is tuned for\n"
     "  --at=x:1x3,...;x:32x3,...         what to run, instead of --shapes\n"
     "kiln why m.plan [LAYER]             how a layer came to be run as it is: what could have run it, with times, and "
     "what was\n"
     "                                    refused, with reasons; without LAYER all steps\n"
-    "kiln run m.onnx --data=FOLDER       runs on input_K.pb of the folder and compares with output_K.pb\n";
+    "kiln run m.onnx --data=FOLDER       runs on input_K.pb of the folder and compares with output_K.pb\n"
+    "profile and run take\n"
+    "  --device=cpu|cuda --threads=N     where (default: cpu), and the CPU's threads\n"
+    "  --fp16 --bf16 --noTF32 --level=N  as trtexec's --fp16, --bf16, --noTF32 and --builderOptimizationLevel\n"
+    "  --tactic-sources=-CUBLAS_LT,+CUDNN --aux-streams=N --verbose\n"
+    "and profile also --runs=N (default: 20)\n";
 
 kiln::Status run(int argc, char** argv) {
   const kiln::Arguments arguments = TRY(kiln::parse_arguments(

@@ -171,7 +171,7 @@ Status run_profile(const Arguments& arguments) {
   const ir::Graph graph = TRY(import_file(arguments.words[1]));
   std::printf("import %.1f ms\n", since_ms(start));
   Session session = TRY(build_session(arguments, graph, TRY(profile_of(graph, arguments))));
-  const int runs = std::max(1, std::stoi(arguments.get("runs", "20")));
+  const int runs = TRY(arguments.number("runs", 20, 1));
   const std::string all = arguments.get("at");
   for (size_t begin = 0; begin <= all.size();) {
     const size_t end = std::min(all.find(';', begin), all.size());

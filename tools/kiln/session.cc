@@ -69,8 +69,7 @@ Result<std::unique_ptr<Backend>> make_backend(const Arguments& arguments, std::u
     device = std::move(made);
     return backend;
   }
-  auto made = TRY(cpu::CpuDevice::create(arguments.has("threads") ? std::stoi(arguments.get("threads"))
-                                                                  : cpu::default_team_size()));
+  auto made = TRY(cpu::CpuDevice::create(TRY(arguments.number("threads", cpu::default_team_size(), 1))));
   made->set_executor(std::make_unique<cpu::CpuExecutor>(made->team()));
   auto backend = std::make_unique<cpu::CpuBackend>(*made);
   device = std::move(made);
@@ -101,8 +100,8 @@ Result<Session> build_session(const Arguments& arguments, const ir::Graph& graph
   request.numerics.fp16 = arguments.has("fp16");
   request.numerics.bf16 = arguments.has("bf16");
   TRY(set_tactic_sources(arguments.get("tactic-sources"), request.numerics));
-  request.optimization_level = std::stoi(arguments.get("level", "3"));
-  request.most_aux_streams = std::stoi(arguments.get("aux-streams", "0"));
+  request.optimization_level = TRY(arguments.number("level", 3, 0));
+  request.most_aux_streams = TRY(arguments.number("aux-streams", 0, 0));
   request.profiles.push_back(profile);
   const auto start = std::chrono::steady_clock::now();
   session.plan = std::make_shared<const plan::Plan>(TRY(build_plan(graph, *backend, request, log)));
