@@ -160,6 +160,11 @@ void forget_caches() {
   static_cast<void>(sink);
 }
 
+std::string layer_of(const TacticContext& cx, const Region& region) {
+  std::string names = names_of(cx.graph, region);
+  return names.empty() ? std::string(cx.graph.node(region.nodes.back()).op.name()) : names;
+}
+
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -203,11 +208,9 @@ Status Timer::fail(const TacticContext& cx, Pending& pending, const Error& why) 
   if (const Status left = device_.usable(); !left) {
     const Candidate& culprit = *pending.candidates[0];
     const std::string& lost = left.error().message;
-    std::string layer = names_of(cx.graph, pending.region);
-    if (layer.empty()) layer = cx.graph.node(pending.region.nodes.back()).op.name();
-    return error(Code::kDevice, "layer '", layer, "', while tactic '", culprit.tactic->name(), "' (",
-                 culprit.variant.name, ") was timed: ", lost.find(why.message) == lost.npos ? why.message + "; " : "",
-                 lost);
+    return error(Code::kDevice, "layer '", layer_of(cx, pending.region), "', while tactic '", culprit.tactic->name(),
+                 "' (", culprit.variant.name,
+                 ") was timed: ", lost.find(why.message) == lost.npos ? why.message + "; " : "", lost);
   }
   pending.failed = true;
   for (Candidate* candidate : pending.candidates) candidate->failure = why.message;
@@ -231,8 +234,8 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
     return {};
   }
   if (options_.error_on_cache_miss)
-    return error(Code::kState, "the timing cache has no entry for tactic '", candidate.tactic->name(), "' (",
-                 candidate.variant.name, "), and kERROR_ON_TIMING_CACHE_MISS is set");
+    return error(Code::kState, "layer '", layer_of(cx, region), "': the timing cache has no entry for tactic '",
+                 candidate.tactic->name(), "' (", candidate.variant.name, "), and kERROR_ON_TIMING_CACHE_MISS is set");
   if (const auto same = std::ranges::find(pending, key, &Pending::key); same != pending.end()) {
     same->candidates.push_back(&candidate);
     return {};

@@ -154,6 +154,12 @@ TEST(Builder, ACompleteTimingCacheGivesTheSamePlan) {
   w.config->setFlag(nv::BuilderFlag::kERROR_ON_TIMING_CACHE_MISS);
   EXPECT_EQ(build(), first);
   EXPECT_EQ(w.config->getTimingCache()->queryKeys(nullptr, 0), entries);
+  const std::unique_ptr<nv::ITimingCache> empty(w.config->createTimingCache(nullptr, 0));
+  ASSERT_TRUE(w.config->setTimingCache(*empty, false));
+  EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, *w.config), nullptr);
+  const std::string missing = w.take_error();
+  EXPECT_NE(missing.find("layer '"), std::string::npos) << missing;
+  EXPECT_NE(missing.find("': the timing cache has no entry for tactic 'convolution' ("), std::string::npos) << missing;
 }
 
 TEST(Builder, BuildsAnEngineThatOutlivesTheWeights) {
