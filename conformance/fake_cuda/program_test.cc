@@ -71,6 +71,16 @@ TEST_F(FakeCudaProgram, RefusesPlansOfOtherArchitectures) {
   EXPECT_FALSE(run(logger, *plan));
   ASSERT_FALSE(logger.errors.empty());
   EXPECT_NE(logger.errors[0].find("build the engine on this device"), std::string::npos) << logger.errors[0];
+  // A device that would load the kernels, as 8.6 does those for 8.0.
+  logger.errors.clear();
+  control().set_devices(8, 8, 6);
+  ASSERT_EQ(cudaSetDevice(7), cudaSuccess);
+  EXPECT_FALSE(run(logger, *plan));
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+  ASSERT_FALSE(logger.errors.empty());
+  EXPECT_EQ(
+      logger.errors[0],
+      "IRuntime::deserializeCudaEngine: plan: built for compute capability 9.0, this device has 8.6; rebuild it here");
 }
 
 TEST_F(FakeCudaProgram, RunsOnTheCurrentDevice) {

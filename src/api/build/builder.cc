@@ -54,6 +54,8 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   request.memory = TRY(ProgramAllocator::create(allocator, backend->device()));
   plan::Plan plan = TRY(build_plan(graph, *backend, request, log));
   announce_devices(log);  // what compiling met
+  if (backend->device().kind() == DeviceKind::kCuda)
+    plan.build.set("compute_capability", compute_capability(static_cast<const cuda::CudaDevice&>(backend->device())));
   plan.build.set("profiling_verbosity", static_cast<int>(config.getProfilingVerbosity()));
   plan.build.set("tactic_sources", static_cast<int>(config.getTacticSources()));
   const size_t limit = config.getMemoryPoolLimit(nv::MemoryPoolType::kWORKSPACE);

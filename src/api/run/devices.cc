@@ -106,6 +106,10 @@ Result<Ref<Device>> default_device() {
   return Ref<Device>(device);
 }
 
+std::string compute_capability(const cuda::CudaDevice& device) {
+  return str(device.properties().compute_major, '.', device.properties().compute_minor);
+}
+
 void announce_devices(Log& log) {
   if (!default_device_kind()) return;  // whoever needs a device is told why
   notices().say(log);

@@ -2,6 +2,7 @@
 /// them.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "backend/cpu/device/cpu_device.h"
@@ -24,6 +25,9 @@ Result<Ref<cuda::CudaDevice>> cuda_device(int ordinal);
 Result<DeviceKind> default_device_kind();
 /// The device of that kind; of several GPUs the one that is the calling thread's by cudaSetDevice, else the first.
 Result<Ref<Device>> default_device();
+
+/// "9.0".
+std::string compute_capability(const cuda::CudaDevice& device);
 
 /// Tells what the machine lacks and what that costs, each once a process.
 void announce_devices(Log& log);

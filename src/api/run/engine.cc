@@ -21,6 +21,20 @@ using nvinfer1::IExecutionContext;
 using nvinfer1::IHostMemory;
 using nvinfer1::SerializationFlag;
 
+namespace {
+
+/// What the driver refuses of a plan of another architecture are kernels that it cannot load; others run, with tiles
+/// and memory of a GPU that is not there.
+Status check_architecture(const plan::Plan& plan, const cuda::CudaDevice& device) {
+  const auto built_for = plan.build.get_text("compute_capability");
+  const std::string here = compute_capability(device);
+  if (!built_for || *built_for == here) return {};
+  return error(Code::kVersion, "plan: built for compute capability ", *built_for, ", this device has ", here,
+               "; rebuild it here");
+}
+
+}  // namespace
+
 Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, const Reporter& parent,
                                            nvinfer1::IGpuAllocator* allocator) {
   Device& device = TRY(default_device());
@@ -28,6 +42,7 @@ Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> pla
   if (plan->device_kind != kind)
     return error(Code::kVersion, "plan: built for device '", plan->device_kind, "', this is '", kind,
                  "'; rebuild it here, or run it with KILN_DEVICE=", plan->device_kind);
+  if (device.kind() == DeviceKind::kCuda) TRY(check_architecture(*plan, static_cast<cuda::CudaDevice&>(device)));
   auto memory = TRY(ProgramAllocator::create(allocator, device));
   return new Engine(TRY(runtime::Engine::load(std::move(plan), device, parent.log(), std::move(memory))), parent);
 }
