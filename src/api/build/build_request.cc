@@ -25,6 +25,24 @@ std::optional<DType> wanted_type(const Network& network, const ir::Graph& graph,
   return found == types.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// What reads an input has the type that it had for them, not the one that setType gave it later.
+Status cast_inputs(const Network& network, ir::Graph& graph) {
+  for (const ir::ValueId input : graph.inputs()) {
+    const auto& tensors = network.made_tensors();
+    if (ir::index(input) >= tensors.size() || !tensors[ir::index(input)]) continue;
+    const auto given = tensors[ir::index(input)]->wanted_type();
+    TensorType type = graph.type(input);
+    if (!given || *given == type.dtype) continue;
+    const ir::ValueId cast =
+        TRY(graph.add_one(ops::Cast{type.dtype}, {input}, str(graph.value(input).name, " as ", type.dtype)));
+    graph.replace_uses(input, cast);
+    graph.set_input(graph.value(cast).producer, 0, input);
+    type.dtype = *given;
+    graph.set_input_type(input, std::move(type));
+  }
+  return {};
+}
+
 /// Of inner tensors the types are hints, which the numerics of the build decide about; those of outputs are a promise.
 Status cast_outputs(const Network& network, ir::Graph& graph) {
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
@@ -98,6 +116,7 @@ Result<ir::Graph> graph_to_build(Network& network) {
     if (!graph.alive(id) || !graph.node(id).provenance.empty()) continue;
     graph.set_provenance(id, {str(graph.node(id).op.name(), " '", graph.node(id).name, "'")});
   }
+  TRY(cast_inputs(network, graph));
   TRY(cast_outputs(network, graph));
   TRY(graph.infer(ir::Graph::Which::kAll));
   return graph;

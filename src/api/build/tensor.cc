@@ -17,6 +17,14 @@ constexpr nv::TensorFormats kLinearOnly = 1U << static_cast<uint32_t>(nv::Tensor
 
 /// The name that an axis has while it has none.
 std::string unnamed_axis(std::string_view tensor, int axis) { return str(tensor, '_', axis); }
+
+/// Whether a layer that was added for one of the types means the same of the other.
+bool are_alike(DType a, DType b) {
+  const auto both = [&](std::initializer_list<DType> kinds) {
+    return std::ranges::find(kinds, a) != kinds.end() && std::ranges::find(kinds, b) != kinds.end();
+  };
+  return both({DType::kF32, DType::kF16, DType::kBF16}) || both({DType::kI32, DType::kI64});
+}
 }  // namespace
 
 Tensor::Tensor(Network& network, ir::ValueId value)
@@ -97,6 +105,11 @@ void Tensor::setType(nv::DataType type) noexcept {
       return {};
     }
     TensorType changed = network_.graph().type(value_);
+    wanted_type_.reset();
+    if (!network_.strongly_typed() && network_.graph().num_uses(value_) > 0 && are_alike(dtype, changed.dtype)) {
+      if (dtype != changed.dtype) wanted_type_ = dtype;
+      return {};
+    }
     changed.dtype = dtype;
     set_type_of_input(std::move(changed));
     return {};

@@ -24,7 +24,8 @@ class Tensor final : public nv::ITensor, public nv::apiv::VTensor {
   const Network& network() const { return network_; }
   /// Extents of an input, -1 where a symbol is to stand.
   void set_extents(std::span<const int64_t> extents);
-  /// Type that setType asked for of a tensor that is not an input.
+  /// Type that setType asked for of a tensor that is not an input, or of an input that layers read already: these were
+  /// added for the type that it had, and a weakly typed network converts.
   std::optional<DType> wanted_type() const { return wanted_type_; }
 
   void setName(const char* name) noexcept override;

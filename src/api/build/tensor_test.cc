@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include <cmath>
 
 #include "api/build/testing/workbench.h"
@@ -58,6 +60,34 @@ TEST(Tensor, AnInputTakesATypeAndALayersOutputWishesForOne) {
   EXPECT_EQ(layer->getPrecision(), nv::DataType::kHALF);
   layer->resetPrecision();
   EXPECT_FALSE(layer->precisionIsSet());
+}
+
+/// Two halves, as the bytes of one float.
+float two_halves(uint16_t first, uint16_t second) { return std::bit_cast<float>(uint32_t{second} << 16 | first); }
+
+TEST(Tensor, AnInputMayChangeItsTypeBehindItsLayers) {
+  const std::vector<float> values{2, 3};
+  Workbench w;
+  nv::ITensor* x = w.input("x", {1, 2});
+  nv::ITensor* factors = w->addConstant(dims({2, 1}), weights(values))->getOutput(0);
+  nv::ILayer* product = w->addMatrixMultiply(*x, nv::MatrixOperation::kNONE, *factors, nv::MatrixOperation::kNONE);
+  w.mark(product->getOutput(0));
+  x->setType(nv::DataType::kHALF);  // the weights are floats
+  EXPECT_EQ(x->getType(), nv::DataType::kHALF);
+  EXPECT_EQ(product->getOutput(0)->getType(), nv::DataType::kFLOAT);
+  EXPECT_EQ(w.run({{"x", {{1, 2}, {two_halves(0x3e00, 0xc000)}}}}), (std::vector<float>{1.5F * 2 - 2 * 3}));
+  x->setType(nv::DataType::kFLOAT);
+  EXPECT_EQ(w.run({{"x", {{1, 2}, {1.5F, -2}}}}), (std::vector<float>{-3}));
+}
+
+TEST(Tensor, IndicesMayBecomeNarrowerBehindTheirLayers) {
+  const std::vector<float> values{5, 6, 7};
+  Workbench w;
+  nv::ITensor* x = w.input("x", {2}, nv::DataType::kINT64);
+  nv::ITensor* table = w->addConstant(dims({3}), weights(values))->getOutput(0);
+  w.mark(w->addGather(*table, *x, 0)->getOutput(0));
+  x->setType(nv::DataType::kINT32);
+  EXPECT_EQ(w.run({{"x", {{2}, {std::bit_cast<float>(2), std::bit_cast<float>(0)}}}}), (std::vector<float>{7, 5}));
 }
 
 TEST(Tensor, OutputsHaveTheTypeTheyWereGiven) {
