@@ -28,6 +28,24 @@ void parse_network(const std::string& file, nvinfer1::INetworkDefinition& networ
   log.info("Finished parsing network model. Parse time: ", clock.seconds());
 }
 
+void set_formats(const BuildOptions& options, nvinfer1::INetworkDefinition& network) {
+  const auto set = [](nvinfer1::ITensor& tensor, const IoFormat& format) {
+#pragma GCC diagnostic push  // deprecated, and what these flags do
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    tensor.setType(format.type);
+#pragma GCC diagnostic pop
+    require(tensor.getType() == format.type, "'", tensor.getName(),
+            "' cannot have that type: the message above says why");
+    tensor.setAllowedFormats(format.formats);
+  };
+  if (!options.input_formats.empty())
+    for (int i = 0, count = network.getNbInputs(); i < count; ++i)
+      set(*network.getInput(i), format_of(options.input_formats, i, count, kInputFormats));
+  if (!options.output_formats.empty())
+    for (int i = 0, count = network.getNbOutputs(); i < count; ++i)
+      set(*network.getOutput(i), format_of(options.output_formats, i, count, kOutputFormats));
+}
+
 nvinfer1::ProfilingVerbosity verbosity(LayerDetail detail) {
   switch (detail) {
     case LayerDetail::kNamesOnly: return nvinfer1::ProfilingVerbosity::kLAYER_NAMES_ONLY;
@@ -48,6 +66,7 @@ void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
   if (options.bf16) config.setFlag(BuilderFlag::kBF16);
 #pragma GCC diagnostic pop
   set_flag(config, BuilderFlag::kTF32, options.tf32);
+  set_flag(config, BuilderFlag::kERROR_ON_TIMING_CACHE_MISS, options.error_on_cache_miss);
   if (options.workspace_bytes)
     config.setMemoryPoolLimit(MemoryPoolType::kWORKSPACE, static_cast<size_t>(*options.workspace_bytes));
   if (options.tactic_shared_bytes)
@@ -123,6 +142,7 @@ std::unique_ptr<nvinfer1::IHostMemory> build_plan(const BuildOptions& options, L
 
   const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
   require(config != nullptr, "no builder configuration: the message above says why");
+  set_formats(options, *network);
   configure(options, *config);
   add_profile(options.shapes, *network, *builder, *config, log);
   std::optional<TimingCacheFile> cache;

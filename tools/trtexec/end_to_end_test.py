@@ -144,6 +144,24 @@ class EndToEnd(unittest.TestCase):
         self.assertIn(f"Loaded {size} bytes of timing cache", run.out)
         self.assertEqual(cache.stat().st_size, size)
 
+    def test_times_that_are_missing_are_told(self):
+        cache = self.folder / "strict.bin"
+        self.fails("the timing cache has no entry for tactic", ONNX, "--skipInference", f"--timingCacheFile={cache}", "--errorOnTimingCacheMiss")
+        Run(ONNX, "--skipInference", f"--timingCacheFile={cache}")
+        Run(ONNX, "--skipInference", f"--timingCacheFile={cache}", "--errorOnTimingCacheMiss")
+
+    def test_types_of_inputs_and_outputs(self):
+        labels = list((DIGITS / "heldout.labels").read_bytes()[:COUNT])
+        pixels = struct.unpack(f"<{COUNT * PIXELS}f", self.images.read_bytes())
+        halves = self.folder / "halves.bin"
+        halves.write_bytes(struct.pack(f"<{COUNT * PIXELS}e", *pixels))
+        run = Run(ONNX, *RANGE, *QUICK, "--inputIOFormats=fp16:chw", "--outputIOFormats=fp32:chw", f"--shapes=image:{COUNT}x1x8x8",
+                  f"--loadInputs=image:{halves}", f"--exportOutput={self.folder}/outputs.json")
+        self.assertIn("and type fp16 is created", run.out)
+        right = sum(a == b for a, b in zip(self.classes("outputs.json"), labels))
+        self.assertGreaterEqual(right, COUNT - 1)
+        self.fails("2 formats are given; the network has 1 such tensors", ONNX, *RANGE, "--inputIOFormats=fp16:chw,fp32:chw")
+
     def test_failures_say_so(self):
         load = f"--loadEngine={self.plan}"
         self.fails("file", load, f"--loadInputs=image:{self.images}", "--shapes=image:5x1x8x8")

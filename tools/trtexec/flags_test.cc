@@ -31,7 +31,7 @@ TEST(Flags, SuggestsTheNearest) {
 
 TEST(Flags, SaysWhatIsNotThereYet) {
   EXPECT_EQ(failure({"--int8"}), "flag --int8 of TensorRT's trtexec is not in Kiln yet");
-  EXPECT_EQ(failure({"--inputIOFormats=fp16:chw"}), "flag --inputIOFormats of TensorRT's trtexec is not in Kiln yet");
+  EXPECT_EQ(failure({"--layerPrecisions=*:fp16"}), "flag --layerPrecisions of TensorRT's trtexec is not in Kiln yet");
 }
 
 TEST(Flags, SaysWhatIsWrongWithValues) {

@@ -123,6 +123,11 @@ BuildOptions read_build(const Values& values, std::vector<std::string>& warnings
   values.read("--maxAuxStreams", build.max_aux_streams, 0);
   values.read("--timingCacheFile", build.timing_cache);
   if (const std::string* list = values.find("--tacticSources")) build.tactic_sources = parse_tactic_sources(*list);
+  build.error_on_cache_miss = values.has("--errorOnTimingCacheMiss");
+  if (const std::string* list = values.find(kInputFormats))
+    build.input_formats = parse_io_formats(*list, kInputFormats);
+  if (const std::string* list = values.find(kOutputFormats))
+    build.output_formats = parse_io_formats(*list, kOutputFormats);
   build.detail = read_detail(values, warnings);
   build.shapes = read_ranges(values, warnings);
   read_pools(values, build);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io_formats.h"
 #include "shapes.h"
 #include "tactic_sources.h"
 
@@ -24,12 +25,14 @@ struct BuildOptions {
   std::string onnx, save, load;
   NamedRanges shapes;
   bool fp16 = false, bf16 = false, tf32 = true, strongly_typed = false, skip_inference = false;
+  std::vector<IoFormat> input_formats, output_formats;  ///< empty: the network's
   std::optional<int64_t> workspace_bytes, tactic_shared_bytes;
   std::optional<int> level;
   int avg_timing = 8;
   int max_aux_streams = -1;
   TacticSourceChoice tactic_sources;
   std::string timing_cache;
+  bool error_on_cache_miss = false;
   LayerDetail detail = LayerDetail::kNamesOnly;
 };
 
