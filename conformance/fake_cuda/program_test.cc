@@ -83,6 +83,26 @@ TEST_F(FakeCudaProgram, RefusesPlansOfOtherArchitectures) {
       "IRuntime::deserializeCudaEngine: plan: built for compute capability 9.0, this device has 8.6; rebuild it here");
 }
 
+TEST_F(FakeCudaProgram, TakesFormatsWithBlocksOfChannels) {
+  using enum nv::TensorFormat;
+  for (const nv::TensorFormat format : {kHWC8, kCHW4, kCHW32, kHWC}) {
+    std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
+    std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
+    std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
+    nv::ITensor* x = network->addInput("x", nv::DataType::kFLOAT, nv::Dims4(1, 11, 2, 3));
+    nv::ITensor* y = network->addActivation(*x, nv::ActivationType::kRELU)->getOutput(0);
+    y->setName("y");
+    network->markOutput(*y);
+    for (nv::ITensor* tensor : {x, y}) tensor->setAllowedFormats(1U << static_cast<uint32_t>(format));
+    const std::unique_ptr<nv::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
+    ASSERT_TRUE(plan) << logger.all();
+    const Session session(logger, *plan);
+    ASSERT_TRUE(session) << logger.all();
+    EXPECT_EQ(session.engine->getTensorFormat("x"), format);
+    EXPECT_TRUE(session.context->enqueueV3(session.stream)) << logger.all();
+  }
+}
+
 TEST_F(FakeCudaProgram, RunsOnTheCurrentDevice) {
   control().set_devices(2, 9, 0);
   ASSERT_EQ(cudaSetDevice(1), cudaSuccess);

@@ -1,5 +1,6 @@
 /// A tensor copied from its format to another, or to other memory.
 #include "backend/cuda/exec/move_step.h"
+#include "backend/cuda/kernels/move/reformat.h"
 
 namespace kiln::cuda {
 namespace {
@@ -12,10 +13,10 @@ class Planner final : public MovePlanner {
     if (bits_of(from_.dtype) < 8) {  // packed elements move as bytes where the order stays
       TRY(require(from_.format == to_.format, "a tensor of ", from_.dtype, " cannot be reordered from ", from_.format,
                   " to ", to_.format));
-      const Extents bytes{size_bytes(from_.dtype, volume(shapes.inputs[0]))};
+      const Extents bytes{size_bytes(from_.dtype, from_.format.storage_volume(shapes.inputs[0]))};
       return std::vector{reformat_copy(bytes, {}, {})};
     }
-    return std::vector{reformat_copy(shapes.inputs[0], from_.format, to_.format)};
+    return reformat_copies(shapes.inputs[0], from_.format, to_.format);
   }
 
  private:
@@ -26,8 +27,8 @@ class Planner final : public MovePlanner {
 
 Result<std::unique_ptr<LoadedStep>> load_copy(const LoadArguments& arguments) {
   const StepTensor &from = arguments.spec.inputs[0], &to = arguments.spec.outputs[0];
-  if (from.format.is_blocked() || to.format.is_blocked())
-    return error(Code::kUnsupported, "no CUDA kernel copies from format ", from.format, " to ", to.format);
+  TRY(check_reformat(from.rank, from.format, to.format));
+  TRY(require(!arguments.constants[0] || !from.format.is_blocked(), "a constant is linear, not ", from.format));
   const int bytes = bits_of(from.dtype) < 8 ? 1 : bits_of(from.dtype) / 8;
   return make_move_loader(arguments, bytes, std::make_unique<Planner>(from, to));
 }

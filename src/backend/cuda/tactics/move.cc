@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backend/cuda/kernels/move/reformat.h"
+
 namespace kiln::cuda {
 
 Result<std::shared_ptr<const Bytes>> compile_moves(CudaDevice& device, DType dtype,
@@ -15,13 +17,13 @@ Result<std::shared_ptr<const Bytes>> compile_moves(CudaDevice& device, DType dty
 
 Result<std::shared_ptr<const Bytes>> compile_copy(CudaDevice& device, const TensorType& type, const Format& from,
                                                   const Format& to) {
+  TRY(check_reformat(type.rank(), from, to));
   if (bits_of(type.dtype) < 8)  // packed elements move as bytes
     return compile_moves(device, DType::kU8, [&](ExtentsOf at) {
-      const Extents bytes{size_bytes(type.dtype, volume((type.*at)()))};
+      const Extents bytes{size_bytes(type.dtype, from.storage_volume((type.*at)()))};
       return std::vector{reformat_copy(bytes, {}, {})};
     });
-  return compile_moves(device, type.dtype,
-                       [&](ExtentsOf at) { return std::vector{reformat_copy((type.*at)(), from, to)}; });
+  return compile_moves(device, type.dtype, [&](ExtentsOf at) { return reformat_copies((type.*at)(), from, to); });
 }
 
 }  // namespace kiln::cuda
