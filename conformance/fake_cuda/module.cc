@@ -120,6 +120,11 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, FunctionHandle, int
   *blocks = threads > 0 ? 2048 / threads : 0;
   return 0;
 }
+int cuOccupancyMaxActiveClusters(int* clusters, FunctionHandle, const cuda::LaunchConfig*) {
+  if (const int early = enter("cuOccupancyMaxActiveClusters")) return early;
+  *clusters = 7;
+  return 0;
+}
 int cuLaunchKernelEx(const cuda::LaunchConfig* config, FunctionHandle function, void** arguments, void**) {
   if (const int early = enter("cuLaunchKernelEx")) return early;
   std::shared_ptr<cuda::FakeLaunch> launch;

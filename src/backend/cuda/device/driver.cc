@@ -97,6 +97,7 @@ Status bind_graphs_and_kernels(const SharedLibrary& library, Driver& d) {
   TRY(library.bind(d.func_get_attribute, "cuFuncGetAttribute"));
   TRY(library.bind(d.func_set_attribute, "cuFuncSetAttribute"));
   TRY(library.bind(d.occupancy_max_active_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor"));
+  TRY(library.bind(d.occupancy_max_active_clusters, "cuOccupancyMaxActiveClusters"));
   TRY(library.bind(d.launch_kernel_ex, "cuLaunchKernelEx"));
   TRY(library.bind(d.tensor_map_encode_tiled, "cuTensorMapEncodeTiled"));
   return library.bind(d.tensor_map_encode_im2col, "cuTensorMapEncodeIm2col");

@@ -105,6 +105,7 @@ struct Driver {
   int (*func_get_attribute)(int* value, int attribute, FunctionHandle function);
   int (*func_set_attribute)(FunctionHandle function, int attribute, int value);
   int (*occupancy_max_active_blocks)(int* blocks, FunctionHandle function, int threads, size_t shared_bytes);
+  int (*occupancy_max_active_clusters)(int* clusters, FunctionHandle function, const LaunchConfig* config);
   int (*launch_kernel_ex)(const LaunchConfig* config, FunctionHandle function, void** arguments, void** extra);
   int (*tensor_map_encode_tiled)(TensorMap* map, int type, unsigned rank, void* address, const uint64_t* extents,
                                  const uint64_t* strides_bytes, const unsigned* box, const unsigned* element_strides,

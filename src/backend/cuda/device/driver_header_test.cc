@@ -102,6 +102,7 @@ SAME(module_get_function, cuModuleGetFunction);
 SAME(func_get_attribute, cuFuncGetAttribute);
 SAME(func_set_attribute, cuFuncSetAttribute);
 SAME(occupancy_max_active_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor);
+SAME(occupancy_max_active_clusters, cuOccupancyMaxActiveClusters);
 SAME(launch_kernel_ex, cuLaunchKernelEx);
 SAME(tensor_map_encode_tiled, cuTensorMapEncodeTiled);
 SAME(tensor_map_encode_im2col, cuTensorMapEncodeIm2col);

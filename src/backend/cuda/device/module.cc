@@ -10,6 +10,20 @@ namespace {
 constexpr uint32_t kSharedBytesUnasked = 24 << 10;  // beside as much of a kernel's own; more must be asked for
 constexpr uint32_t kPortableCluster = 8;
 
+/// A launch's extents, and its cluster among the attributes.
+LaunchConfig config_of(const LaunchShape& shape, LaunchAttribute (&attributes)[2]) {
+  LaunchConfig config{};
+  for (int i = 0; i < 3; ++i) config.grid[i] = shape.grid[i], config.block[i] = shape.block[i];
+  config.shared_bytes = shape.shared_bytes;
+  config.attributes = attributes;
+  if (shape.cluster > 1) {
+    LaunchAttribute& cluster = attributes[config.num_attributes++];
+    cluster.id = kLaunchCluster;
+    cluster.cluster = {shape.cluster, 1, 1};
+  }
+  return config;
+}
+
 }  // namespace
 
 Module::~Module() {
@@ -44,13 +58,22 @@ Result<int> Function::attribute(FunctionAttribute which) const {
   return value;
 }
 
-Result<int> Function::max_active_blocks(int threads, uint32_t shared_bytes) const {
+Result<int64_t> Function::max_active_blocks(const LaunchShape& shape) const {
   const CurrentContext current(device());
-  TRY(prepare({.shared_bytes = shared_bytes}));
-  int blocks = 0;
-  TRY(device().driver().check(device().driver().occupancy_max_active_blocks(&blocks, handle(), threads, shared_bytes),
-                              "blocks of ", threads, " threads that run at once"));
-  return blocks;
+  TRY(prepare(shape));
+  const Driver& driver = device().driver();
+  int count = 0;
+  if (shape.cluster > 1) {
+    LaunchAttribute attributes[2];
+    const LaunchConfig config = config_of(shape, attributes);
+    TRY(driver.check(driver.occupancy_max_active_clusters(&count, handle(), &config), "clusters of ", shape.cluster,
+                     " blocks that run at once"));
+    return int64_t{count} * shape.cluster;
+  }
+  const auto threads = static_cast<int>(shape.block[0] * shape.block[1] * shape.block[2]);
+  TRY(driver.check(driver.occupancy_max_active_blocks(&count, handle(), threads, shape.shared_bytes), "blocks of ",
+                   threads, " threads that run at once"));
+  return int64_t{count} * device().properties().num_multiprocessors;
 }
 
 Status Function::check(const LaunchShape& shape) const {
@@ -95,17 +118,9 @@ Status launch(const Stream& stream, const Function& function, const LaunchShape&
   const CurrentContext current(function.device());
   TRY(function.prepare(shape));
   LaunchAttribute attributes[2];
-  LaunchConfig config{};
-  for (int i = 0; i < 3; ++i) config.grid[i] = shape.grid[i], config.block[i] = shape.block[i];
-  config.shared_bytes = shape.shared_bytes;
+  LaunchConfig config = config_of(shape, attributes);
   const auto& queue = static_cast<const CudaStream&>(stream);
   config.stream = queue.has_queue() ? queue.handle() : nullptr;
-  config.attributes = attributes;
-  if (shape.cluster > 1) {
-    LaunchAttribute& cluster = attributes[config.num_attributes++];
-    cluster.id = kLaunchCluster;
-    cluster.cluster = {shape.cluster, 1, 1};
-  }
   // A programmatic dependency is one on the stream's last launch alone.
   const bool waits = queue.take_wait();
   if (shape.pdl && !waits && function.device().properties().compute_major >= 9) {

@@ -27,8 +27,8 @@ class Function {
   const CudaDevice& device() const { return *state_->device; }
   /// A FunctionAttribute: registers, static shared memory, the most threads of a block.
   Result<int> attribute(FunctionAttribute which) const;
-  /// Blocks of `threads` that a multiprocessor runs at once.
-  Result<int> max_active_blocks(int threads, uint32_t shared_bytes) const;
+  /// Blocks of such a shape, in whole clusters, that the device runs at once; 0: it has no room for a cluster.
+  Result<int64_t> max_active_blocks(const struct LaunchShape& shape) const;
   /// Whether the device launches such a shape: for bind, which plans what plans and extents say.
   Status check(const struct LaunchShape& shape) const;
 
