@@ -50,17 +50,6 @@ class BoundGemm final : public BoundStep {
 
 }  // namespace
 
-Status OperandMap::encode(const Driver& driver, const MapPlan& plan, const void* address) {
-  if (address_ == address) return {};
-  const unsigned ones[] = {1, 1, 1, 1};
-  TRY(driver.check(
-      driver.tensor_map_encode_tiled(&map_, plan.type, plan.rank, const_cast<void*>(address), plan.extents,
-                                     plan.strides_bytes, plan.box, ones, 0, kSwizzle128, kL2Promote256, kBeyondZero),
-      "encode a tensor map of ", plan.extents[0], " x ", plan.extents[1], " x ", plan.extents[2]));
-  address_ = address;
-  return {};
-}
-
 Result<LoadedGemm> LoadedGemm::load(const Record& record, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
   const GemmKernel kernel = TRY(GemmKernel::parse(record));

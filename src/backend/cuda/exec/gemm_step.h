@@ -4,22 +4,11 @@
 #include <memory>
 #include <optional>
 
-#include "backend/cuda/device/driver.h"
 #include "backend/cuda/exec/epilogue_inputs.h"
+#include "backend/cuda/exec/operand_map.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 
 namespace kiln::cuda {
-
-/// A tensor map of memory that may lie elsewhere at every run.
-class OperandMap {
- public:
-  Status encode(const Driver& driver, const MapPlan& plan, const void* address);
-  void* argument() { return &map_; }
-
- private:
-  TensorMap map_{};
-  const void* address_ = nullptr;
-};
 
 /// Code and parameters, shared by all that is bound.
 struct LoadedGemm {

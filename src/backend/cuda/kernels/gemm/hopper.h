@@ -12,12 +12,14 @@ constexpr int64_t kLineBytes = 128;            ///< of k a stage, swizzled
 constexpr int64_t kMostSharedBytes = 232'448;  ///< of a block
 constexpr int64_t kStageAlignment = 1024;      ///< added to the dynamic shared memory
 
-/// A tensor map's parameters: what the driver is asked to encode, for kernels that use them. Axis 0 is k.
+/// A tensor map's parameters: what the driver is asked to encode, for kernels that use them. Axis 0, of products k, is
+/// contiguous.
 struct MapPlan {
   int type = 0;
   uint32_t rank = 3;
   uint64_t extents[4] = {1, 1, 1, 1}, strides_bytes[3] = {16, 16, 16};
   uint32_t box[4] = {1, 1, 1, 1};
+  int swizzle = 3, l2 = 3;  ///< kSwizzle128, kL2Promote256
 };
 
 /// The CUtensorMapDataType of an element: FP32 is rounded to TF32 on the way.
