@@ -1,9 +1,12 @@
 /// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, scale or absent, bias or
 /// absent. Payload: rows (whether the innermost `axes` axes are normalised), axes, groups, epsilon; tile, of the kernel
 /// that has rows in registers, or in its place vec (elements of a load) and held (whether there are kernels that hold
-/// large groups in clusters).
+/// large groups in clusters) and slices (or slices of pixels).
 #include "backend/cuda/kernels/lanes/normalize.h"
 
+#include <algorithm>
+
+#include "backend/cuda/exec/operand_map.h"
 #include "backend/cuda/exec/step.h"
 
 namespace kiln::cuda {
@@ -18,12 +21,13 @@ struct Attributes {
   bool has[3] = {};  ///< by input
   std::optional<RowTile> tile;
   int vec = 1;
-  bool held = false;
+  bool held = false, slices = false;
 };
 
 struct Kernel {
   NormalizationLaunch launch;
   Function function;
+  OperandMap map;
 };
 
 class BoundNormalization final : public BoundStep {
@@ -50,7 +54,11 @@ class BoundNormalization final : public BoundStep {
       n.y = arguments.outputs[0];
       n.parts = arguments.workspace;
       n.constant = constant;
-      void* pointers[] = {&n};
+      void* pointers[] = {&n, nullptr};
+      if (const auto& plan = kernel.launch.map) {
+        TRY(kernel.map.encode(kernel.function.device().driver(), *plan, n.x));
+        pointers[0] = kernel.map.argument(), pointers[1] = &n;
+      }
       TRY(launch(*arguments.stream, kernel.function, kernel.launch.shape, pointers));
     }
     return {};
@@ -70,6 +78,7 @@ class LoadedNormalization final : public LoadedStep {
         inputs_(std::move(inputs)),
         code_(std::move(code)) {
     room_.holds = a_.held;
+    room_.slices = a_.slices;
   }
 
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
@@ -100,9 +109,10 @@ class LoadedNormalization final : public LoadedStep {
       vectors = TRY(bound_to_code({TRY(normalization_rows_launch(shape, *a_.tile))}));
     else if (!a_.tile && vec > 1 && shape.vector(element) % vec == 0)
       vectors = TRY(bound_to_code(TRY(launches(vec))));
+    const bool whole = std::ranges::any_of(vectors, [](const Kernel& kernel) { return kernel.launch.map.has_value(); });
     return std::make_unique<BoundNormalization>(
-        inputs_, normalization_workspace_bytes(room_.num_sms, shape.channels_last), std::min(16, vec * element),
-        std::move(vectors), TRY(bound_to_code(TRY(launches(1)))));
+        inputs_, normalization_workspace_bytes(room_.num_sms, shape.channels_last),
+        whole ? 16 : std::min(16, vec * element), std::move(vectors), TRY(bound_to_code(TRY(launches(1)))));
   }
 
  private:
@@ -111,7 +121,11 @@ class LoadedNormalization final : public LoadedStep {
     for (NormalizationLaunch& launch : launches) {
       const Function function = TRY(code_.function(launch.entry));
       TRY(function.check(launch.shape));
-      kernels.push_back({std::move(launch), function});
+      if (launch.map) {
+        const int64_t most = std::max<int64_t>(TRY(function.max_active_blocks(launch.shape)), launch.shape.cluster);
+        launch.shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(launch.shape.grid[0], most));
+      }
+      kernels.push_back({std::move(launch), function, {}});
     }
     return kernels;
   }
@@ -145,6 +159,7 @@ Result<std::unique_ptr<LoadedStep>> load_normalization(const LoadArguments& argu
     TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a normalisation loads ", vec, " elements at once"));
     a.vec = static_cast<int>(vec);
     a.held = TRY(spec.payload.get_bool("held"));
+    a.slices = TRY(spec.payload.get_bool("slices"));
   }
   StepCode code = TRY(StepCode::load(arguments));
   return std::make_unique<LoadedNormalization>(arguments, std::move(a), TRY(StepInputs::upload(arguments)),

@@ -415,10 +415,26 @@ TEST_F(MemoryOnGpu, GroupsThatClustersHold) {
   norm(DType::kF32, {300, 48, 22, 24}, 4);          // small planes
   norm(DType::kBF16, {13, 40, 160, 165}, 5);
 }
+TEST_F(MemoryOnGpu, GroupsInSlices) {  // channels last, where vectors have channels of several groups
+  const auto norm = [](DType type, const Extents& x, int64_t groups, bool coefficients = true) {
+    Net net(type);
+    const ops::Normalization norm{.axes = {2, 3}, .groups = groups};
+    const ir::ValueId in = net.input(x, 2);
+    net.finish(coefficients ? net.add(norm, {in, net.constant({x[1], 1, 1}), net.constant({x[1], 1, 1})})
+                            : net.add(norm, {in}));
+    check(net, type, str("norm of ", x, " in ", groups, " groups"));
+  };
+  norm(DType::kF16, {25, 320, 40, 50}, 32);
+  norm(DType::kBF16, {300, 60, 29, 27}, 2);
+  norm(DType::kF32, {29, 60, 61, 63}, 6);
+  norm(DType::kF16, {9, 64, 150, 151}, 16, false);
+  norm(DType::kF32, {3000, 48, 9, 7}, 24);
+}
 TEST_F(MemoryOnGpu, ChannelsByThemselves) {  // channels last, too
   for (const DType type : kFloats)
     for (const Extents& x : {Extents{3, 64, 16, 17}, Extents{2, 48, 7, 7}, Extents{1, 64, 65, 63}, Extents{2, 16, 3, 1},
-                             Extents{1, 32, 260, 250}, Extents{70, 8, 40, 40}, Extents{1, 20, 30, 30}}) {
+                             Extents{1, 32, 260, 250}, Extents{70, 8, 40, 40}, Extents{1, 20, 30, 30},
+                             Extents{500, 64, 19, 23}, Extents{13, 96, 99, 111}, Extents{150, 16, 81, 80}}) {
       Net net(type);
       const ops::Normalization norm{.axes = {2, 3}, .groups = x[1]};
       const ir::ValueId in = net.input(x, 2);
@@ -591,11 +607,22 @@ TEST_F(MemoryOnGpu, DISABLED_PlaneRates) {  // 64 MiB and more, too: lanes that 
       rate(unary_net(type, std::move(op), x), name + of);
     };
     unary("group norm", ops::Normalization{.axes = {2, 3}, .groups = 32}, {16, 256, 128, rows / 128});
+    unary("group norm, 10 channels each", ops::Normalization{.axes = {2, 3}, .groups = 32}, {rows / 256, 320, 64, 64});
+    unary("group norm, 40 channels each", ops::Normalization{.axes = {2, 3}, .groups = 32}, {rows / 128, 1280, 32, 16});
+    unary("group norm, 2 channels each, 32x32", ops::Normalization{.axes = {2, 3}, .groups = 128},
+          {rows / 64, 256, 32, 32});
+    unary("group norm, 2 channels each", ops::Normalization{.axes = {2, 3}, .groups = 128}, {rows / 256, 256, 64, 64});
+    unary("group norm, 4 channels each", ops::Normalization{.axes = {2, 3}, .groups = 16}, {rows / 256, 64, 128, 128});
     const auto planes = [&](const std::string& name, int64_t n, int64_t extent) {
       unary(name, ops::Normalization{.axes = {2, 3}, .groups = 64}, {n * rows / 16384, 64, extent, extent});
     };
+    unary("instance norm of 48, 64x64", ops::Normalization{.axes = {2, 3}, .groups = 48}, {rows / 48, 48, 64, 64});
+    unary("instance norm of 32, 64x64", ops::Normalization{.axes = {2, 3}, .groups = 32}, {rows / 32, 32, 64, 64});
     planes("instance norm, 64x64", 256, 64);
     planes("instance norm, 16x16", 4096, 16);
+    planes("instance norm, 8x8", 16384, 8);
+    planes("instance norm, 128x128", 64, 128);
+    planes("instance norm, 256x256", 16, 256);
     planes("instance norm, 512x512", 4, 512);
     unary("mean of planes, 7x7", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}}, {rows / 16, 2048, 7, 7});
     unary("mean of planes, 14x14", ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {2, 3}},

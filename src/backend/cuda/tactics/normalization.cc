@@ -114,9 +114,10 @@ class NormalizationTactic final : public Tactic {
         for (const NormalizationLaunch& launch :
              TRY(normalization_launches(shape, vec, element, true, group_room(device_of(cx).properties())))) {
           kernels.held = kernels.held || is_held(launch);
+          kernels.slices = kernels.slices || launch.map;
           if (x.is_static()) wanted.push_back(launch.entry);
         }
-      draft.payload.set("vec", kernels.vec).set("held", kernels.held);
+      draft.payload.set("vec", kernels.vec).set("held", kernels.held).set("slices", kernels.slices);
     }
     draft.binary = TRY(compile_kernel(cx, normalization_source(kernels, wanted)));
     return draft;

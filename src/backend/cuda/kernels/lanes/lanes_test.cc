@@ -163,7 +163,8 @@ TEST(NormalizationLaunch, LargeOnes) {
 }
 
 TEST(NormalizationLaunch, ChannelsByThemselves) {
-  const GroupRoom room{kSms, 8, 227 << 10, 50 << 20};
+  GroupRoom room{kSms, 8, 227 << 10, 50 << 20};
+  room.slices = false;
   for (const int64_t channels : {8, 48, 64, 1280, 8192})
     for (const int64_t plane : {1, 49, 4096, 250'000}) {
       NormalizationShape shape{.rows = false, .channels_last = true, .n = 3, .channels = channels};
@@ -189,6 +190,40 @@ TEST(NormalizationLaunch, ChannelsByThemselves) {
         EXPECT_LE(vectors, 16);
       }
     }
+}
+
+TEST(NormalizationLaunch, LargeOnesInSlices) {
+  const GroupRoom room{kSms, 8, 227 << 10, 50 << 20};
+  for (const int64_t in_group : {1, 2, 4, 10, 30, 61})
+    for (const int64_t plane : {17, 49, 64, 1000, 4096, 16'384, 65'536})
+      for (const int64_t groups : {8, 12, 64}) {
+        NormalizationShape shape{.rows = false, .channels_last = true, .channels = groups * in_group};
+        shape.plane = plane, shape.groups = groups, shape.n = 1 + (64 << 20) / (plane * shape.channels * 2);
+        const int vec = shape.vector(2);
+        const auto launches = normalization_launches(shape, vec, 2, true, room);
+        ASSERT_TRUE(launches) << launches.error().message;
+        const NormalizationLaunch& launch = launches->front();
+        const std::string of = str(in_group, " channels, ", groups, " groups, ", plane, " pixels: ", launch.entry);
+        EXPECT_EQ(launch.map.has_value(), launch.entry.starts_with("normalize_slices_")) << of;
+        if (!launch.map) {
+          EXPECT_TRUE(plane >= 16'384 || plane * shape.channels < 2048 || shape.channels % 8 != 0 || in_group == 61)
+              << of;
+          continue;
+        }
+        const NormalizationArgument& n = launch.argument;
+        const int64_t width = n.inner.extent, warps = launch.shape.block[0] / 32, pixels = n.chunk / in_group / warps;
+        EXPECT_EQ(width * 8 % in_group, 0) << of << ": whole groups";
+        EXPECT_EQ(n.rows * width * 8, shape.n * shape.channels) << of;
+        EXPECT_GE(pixels * warps * n.chunks, plane) << of;
+        EXPECT_LE(ceil_div(pixels, n.lanes), 16) << of;
+        EXPECT_LE(n.lanes * width, 32) << of;
+        EXPECT_EQ(launch.map->box[0] * launch.map->box[1], static_cast<uint32_t>(pixels * width * 8)) << of;
+        EXPECT_LE(std::max(launch.map->box[0], launch.map->box[1]), 256u) << of << ": of the copy engine";
+        EXPECT_EQ(launch.shape.shared_bytes, static_cast<uint32_t>(warps * pixels * width * 16)) << of;
+        EXPECT_EQ(pixels * width % 8, 0) << of << ": copies begin at 128 bytes";
+        EXPECT_EQ(launch.map->extents[0] * launch.map->extents[1], static_cast<uint64_t>(shape.channels * plane)) << of;
+        EXPECT_TRUE(launch.shape.cluster == 1 || launch.shape.block[0] == 512) << of << ": small ones tell nobody";
+      }
 }
 
 TEST(SoftmaxLaunch, ColumnsAreCovered) {
@@ -267,7 +302,7 @@ TEST(NormalizationKernel, AllCompile) {
     ASSERT_NO_FATAL_FAILURE(
         expect_compiles(normalization_source({type, type, {}, false, type == DType::kF32 ? 4 : 8, true})));
     NormalizationKernels apart{type, type, {}, false, type == DType::kF32 ? 4 : 8};
-    apart.apart = true;
+    apart.apart = apart.slices = true;
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source(apart)));
     if (testing::Test::IsSkipped()) return;
   }

@@ -6,6 +6,7 @@
 #include "backend/cuda/device/cuda_device.h"
 #include "backend/cuda/kernels/lanes/normalize_apart.h"
 #include "backend/cuda/kernels/lanes/normalize_held.h"
+#include "backend/cuda/kernels/lanes/normalize_slices.h"
 #include "backend/cuda/kernels/nest/function.h"
 #include "backend/cuda/kernels/sizes.h"
 
@@ -41,6 +42,7 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
     return source;
   }
   if (kernels.held) source.prelude += held_instances(kernels, wanted);
+  if (kernels.slices) source.prelude += slices_instances(kernels, wanted);
   if (kernels.apart) source.prelude += apart_instances(kernels, wanted);
   for (int vec = kernels.apart ? 1 : kernels.vec;; vec = 1) {
     add("normalize_teams", types, vec);
@@ -57,6 +59,7 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
 GroupRoom group_room(const Properties& device) {
   GroupRoom room{device.num_multiprocessors, device.compute_major >= 9 ? 8 : 1, device.shared_bytes_per_block,
                  device.l2_bytes};
+  room.slices = device.compute_major >= 9;
   if (device.compute_major > 10) room.most_held = room.most_blocks;  // 16 are not portable
   return room;
 }
@@ -170,6 +173,7 @@ Result<std::vector<NormalizationLaunch>> normalization_launches(const Normalizat
     result.entry = str("normalize_", name, '_', vec);
     return result;
   };
+  if (may_split && room.slices && vec > 1 && cut_slices(launch, shape, element_bytes, room)) return std::vector{launch};
   if (shape.is_apart() && vec > 1) {
     std::vector<NormalizationLaunch> launches = apart_launches(launch, shape, vec, element_bytes, room);
     return launches.empty() ? normalization_launches(shape, 1, element_bytes, may_split, room) : std::move(launches);

@@ -23,6 +23,7 @@ struct Normalization {
   int lanes;     ///< teams: that share a group; pixels: that a block has at once
   float share;   ///< 1 / length
   int constant;  ///< whether no kernel writes the coefficients
+  int row;       ///< slices: vectors of a row of the map, whose rows are not pixels; 0: they are
 };
 
 }  // namespace kiln

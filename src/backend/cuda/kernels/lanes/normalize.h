@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "tensor/dtype.h"
@@ -36,6 +37,7 @@ struct NormalizationKernels {
   int vec = 1;                  ///< without a tile: elements of a load, where shape and
                                 ///< addresses allow it; else 1
   bool held = false;            ///< without a tile: kernels of normalize_held.h, too
+  bool slices = false;          ///< without a tile: and of normalize_slices.h
   bool apart = false;           ///< vectors are for kernels of normalize_apart.h
 };
 /// All kernels that steps of this kind run, or those of groups that are wanted.
@@ -57,11 +59,14 @@ struct NormalizationArgument {
   int32_t lanes = 1;
   float share = 1;
   int32_t constant = 0;
+  int32_t row = 0;
 };
 struct NormalizationLaunch {
   std::string entry;
   LaunchShape shape;
   NormalizationArgument argument;
+  /// Of x, before the argument: clusters go from slice to slice, and no more are launched than run at once.
+  std::optional<MapPlan> map;
 };
 /// What groups may take of a device.
 struct GroupRoom {
@@ -70,6 +75,7 @@ struct GroupRoom {
   int64_t shared_bytes = 0, l2_bytes = 0;
   bool holds = true;   ///< there are kernels of normalize_held.h,
   int most_held = 16;  ///< whose clusters have so many blocks at most
+  bool slices = true;  ///< there are kernels of normalize_slices.h
 };
 GroupRoom group_room(const struct Properties& device);
 /// A launch of rows in registers.

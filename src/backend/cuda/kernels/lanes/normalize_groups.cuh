@@ -223,26 +223,33 @@ struct Pixels {
     begin = int(blockIdx.x % n.chunks) * pixels;
     end = min(begin + pixels, int(n.plane.extent));
   }
+  /// f(the first pixel of a thread's in a batch of kCount) for each batch; kAgain: the last one first, for a second
+  /// walk finds there what the first one has left in the cache.
+  template <int kCount, bool kAgain, class F>
+  __device__ __forceinline__ void each_start(const Normalization& n, F f) const {
+    const int first = begin + lane, step = kCount * n.lanes;
+    if (lane >= n.lanes || first >= end) return;
+    const int last = first + (end - 1 - first) / step * step;
+    for (int i = 0; i <= last - first; i += step) f(kAgain ? last - i : first + i);
+  }
   /// f(vectors, the first one's pixel, how many)
-  template <class T, int kVec, class F>
+  template <class T, int kVec, bool kAgain = false, class F>
   __device__ __forceinline__ void each_batch(const Normalization& n, F f) const {
     const T* x = static_cast<const T*>(n.x) + base;
-    if (lane >= n.lanes) return;
-    for (int i = begin + lane; i < end; i += kBatch<kVec> * n.lanes) {
+    each_start<kBatch<kVec>, kAgain>(n, [&](int i) {
       Vec<T, kVec> loaded[kBatch<kVec>];
 #pragma unroll
       for (int u = 0; u < kBatch<kVec>; ++u)
         if (i + u * n.lanes < end) loaded[u] = load_vec<T, kVec>(x + (i + u * n.lanes) * n.run_stride);
       f(loaded, i, min((end - i + n.lanes - 1) / n.lanes, kBatch<kVec>));
-    }
+    });
   }
   /// f(vector, its pixel) for each of a thread's.
-  template <class T, int kVec, class F>
+  template <class T, int kVec, bool kAgain = false, class F>
   __device__ __forceinline__ void each_words(const Normalization& n, F f) const {
     constexpr int kAtOnce = 8;
     const T* x = static_cast<const T*>(n.x) + base;
-    if (lane >= n.lanes) return;
-    for (int i = begin + lane; i < end; i += kAtOnce * n.lanes) {
+    each_start<kAtOnce, kAgain>(n, [&](int i) {
       Words<T, kVec> loaded[kAtOnce];
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u)
@@ -250,7 +257,7 @@ struct Pixels {
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u)
         if (i + u * n.lanes < end) f(loaded[u], i + u * n.lanes);
-    }
+    });
   }
 };
 /// Statistics of the chunks of an image's groups,
@@ -317,7 +324,7 @@ __device__ __forceinline__ void normalize_pixels(const Normalization& n) {
     biases[e] = n.bias ? to_float(static_cast<const S*>(n.bias)[channel]) : 0;
   }
   T* y = static_cast<T*>(n.y) + p.base;
-  p.each_batch<T, kVec>(n, [&](const Vec<T, kVec>(&batch)[kBatch<kVec>], int pixel, int size) {
+  p.each_batch<T, kVec, true>(n, [&](const Vec<T, kVec>(&batch)[kBatch<kVec>], int pixel, int size) {
 #pragma unroll
     for (int u = 0; u < kBatch<kVec>; ++u) {
       if (u >= size) break;
