@@ -21,6 +21,20 @@ Record to_record(const Numerics& numerics) {
 
 namespace {
 
+/// Why nothing else stands at a tile, as the end of a message: the likeliest candidate's reason.
+std::string first_reason(std::span<const std::string> notes) {
+  std::string text;
+  int others = 0;
+  for (const std::string& note : notes) {
+    if (note.ends_with("; chosen")) continue;
+    if (text.empty())
+      text = str(": ", note);
+    else
+      ++others;
+  }
+  return others > 0 ? str(text, " (the verbose log has ", others, " more)") : text;
+}
+
 class Coverer {
  public:
   Coverer(const TacticContext& cx, const Backend& backend, Timing& timing, const CoverOptions& options, Log& log)
@@ -170,13 +184,14 @@ Status Coverer::place(const Pick& pick) {
   const Choice& choice = choices_[pick.choice];
   const Candidate& chosen = choice.candidates[pick.candidate];
   const ir::Node& root = cx_.graph.node(root_of(pick));
-  if (choice.tactic == &backend_.fallback())
-    log_.warning("no tactic takes ", root.op.name(), " '", root.name, "'; it runs by its reference, which is slow");
   for (size_t i = 0; i < choice.region.inputs.size(); ++i)
     if (is_data(choice.region.inputs[i])) require_format(choice.region.inputs[i], chosen.variant.inputs[i]);
   for (size_t i = 0; i < choice.region.outputs.size(); ++i)
     set_format(choice.region.outputs[i], chosen.variant.outputs[i]);
   std::vector<std::string> notes = notes_of(pick);
+  if (choice.tactic == &backend_.fallback())
+    log_.warning("no tactic takes ", root.op.name(), " '", root.name, "'; it runs by its reference, which is slow",
+                 first_reason(notes));
   log_.verbose(root.op.name(), " '", root.name, "': ", choice.tactic->name(), " (", chosen.variant.name, ") takes ",
                choice.region.nodes.size(), choice.region.nodes.size() == 1 ? " node" : " nodes");
   for (const std::string& note : notes) log_.verbose("  ", note);

@@ -21,14 +21,25 @@ struct Covered {
   Cover cover;
   std::vector<std::string> timed;
 };
-Covered cover(const ir::Graph& graph, FakeBackend& backend, int level) {
+class Warnings final : public Log {
+ public:
+  void write(Severity severity, std::string_view message) override {
+    if (severity == Severity::kWarning) text += str(message, "\n");
+  }
+  std::string text;
+};
+Covered cover(const ir::Graph& graph, FakeBackend& backend, int level, Log& log) {
   const Numerics numerics;
   const TacticContext cx{graph, numerics, backend.device(), level};
   FakeTiming timing(backend);
-  NullLog log;
   auto result = cover_graph(cx, backend, timing, {}, log);
   EXPECT_TRUE(result) << result.error().message;
   return {result ? std::move(*result) : Cover{}, std::move(timing.timed)};
+}
+
+Covered cover(const ir::Graph& graph, FakeBackend& backend, int level) {
+  NullLog log;
+  return cover(graph, backend, level, log);
 }
 
 std::string all_notes(const Cover& cover) {
@@ -158,6 +169,11 @@ TEST(Cover, TheReferenceRunsWhatNothingElseCan) {
   EXPECT_EQ(tactic_of(knows_not), "reference");
   fails.fails_to_run = "*";
   EXPECT_EQ(tactic_of(fails), "reference");
+  Warnings log;
+  cover(graph, fails, 3, log);
+  EXPECT_EQ(log.text,
+            "no tactic takes Softmax ''; it runs by its reference, which is slow: heavy (linear): failed: it does not "
+            "run (the verbose log has 3 more)\n");
 }
 
 TEST(Cover, RefusalsKeepTheirReasons) {
