@@ -107,18 +107,20 @@ void fill_input(Tensor& tensor, const std::string* file, uint64_t seed, Log& log
                         str("input '", tensor.name, "' ", type_name(tensor.type), "[", shape_text(tensor.shape), "]"));
   }
   log.info("Using random values for input ", tensor.name);
-  fill_random(tensor.host.data(), tensor.type, volume(tensor.shape), seed);
+  fill_random(tensor.host.data(), tensor.type, stored_count(tensor), seed);
 }
 
-Tensor tensor_of(const nvinfer1::ICudaEngine& engine, int index) {
+Tensor tensor_of(const nvinfer1::ICudaEngine& engine, int index, Log& log) {
   Tensor tensor;
   tensor.name = engine.getIOTensorName(index);
   const char* name = tensor.name.c_str();
   tensor.type = engine.getTensorDataType(name);
   tensor.is_input = engine.getTensorIOMode(name) == nvinfer1::TensorIOMode::kINPUT;
   tensor.on_host = engine.getTensorLocation(name) == nvinfer1::TensorLocation::kHOST;
-  require(engine.getTensorFormat(name) == nvinfer1::TensorFormat::kLINEAR, "tensor '", name, "' has the format ",
-          engine.getTensorFormatDesc(name), "; only linear ones are supported yet");
+  tensor.vector_axis = engine.getTensorVectorizedDim(name);
+  if (tensor.vector_axis >= 0) tensor.components = engine.getTensorComponentsPerElement(name);
+  if (engine.getTensorFormat(name) != nvinfer1::TensorFormat::kLINEAR)
+    log.info("Values of ", name, " are read and written as memory has them: ", engine.getTensorFormatDesc(name));
   return tensor;
 }
 
@@ -129,7 +131,7 @@ void make_memory(Tensor& tensor, nvinfer1::IExecutionContext& context) {
     require(context.setOutputAllocator(name, tensor.growing.get()), "output '", name, "': the allocator was refused");
     return;
   }
-  const int64_t bytes = size_bytes(tensor.type, volume(tensor.shape));
+  const int64_t bytes = size_bytes(tensor.type, stored_count(tensor));
   tensor.host = Memory(Place::kHost, bytes);
   if (!tensor.on_host) tensor.device = Memory(Place::kDevice, bytes);
 }
@@ -152,7 +154,7 @@ Bindings::Bindings(const nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionCont
   Log& to = announce == Announce::kYes ? log : silent;
   require_names(engine, options.shapes, "--shapes");
   require_names(engine, options.inputs, "--loadInputs");
-  for (int i = 0; i < engine.getNbIOTensors(); ++i) tensors_.push_back(tensor_of(engine, i));
+  for (int i = 0; i < engine.getNbIOTensors(); ++i) tensors_.push_back(tensor_of(engine, i, to));
   for (Tensor& tensor : tensors_) {
     if (!tensor.is_input) continue;
     const Extents* given = find_tensor(options.shapes, tensor.name);
@@ -205,7 +207,7 @@ void Bindings::settle_outputs(cudaStream_t stream) {
   for (Tensor& tensor : tensors_) {
     if (!tensor.growing) continue;
     tensor.shape = tensor.growing->shape();
-    tensor.host = Memory(Place::kHost, size_bytes(tensor.type, volume(tensor.shape)));
+    tensor.host = Memory(Place::kHost, size_bytes(tensor.type, stored_count(tensor)));
     check(cudaMemcpyAsync(tensor.host.data(), tensor.growing->memory().data(),
                           static_cast<size_t>(tensor.host.size_bytes()), cudaMemcpyDeviceToHost, stream),
           "cudaMemcpyAsync");

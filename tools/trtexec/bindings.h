@@ -7,6 +7,7 @@
 
 #include "NvInferRuntime.h"
 #include "cuda.h"
+#include "dims.h"
 #include "options.h"
 
 namespace kiln::trtexec {
@@ -18,11 +19,22 @@ struct Tensor {
   std::string name;
   nvinfer1::DataType type{};
   Extents shape;
+  int vector_axis = -1, components = 1;  ///< the axis that lies in vectors of so many, if any does
   bool is_input = false;
   bool on_host = false;  ///< a shape tensor: the context reads and writes host memory
   Memory host, device;
   std::unique_ptr<GrowingOutput> growing;  ///< of an output whose shape the run decides
 };
+
+/// Elements that memory has, with those that fill the last vectors.
+inline int64_t stored_count(const Tensor& tensor) {
+  Extents stored = tensor.shape;
+  if (tensor.vector_axis >= 0) {
+    int64_t& extent = stored[static_cast<size_t>(tensor.vector_axis)];
+    extent = (extent + tensor.components - 1) / tensor.components * tensor.components;
+  }
+  return volume(stored);
+}
 
 enum class Announce { kNo, kYes };
 

@@ -46,6 +46,11 @@ class EndToEnd(unittest.TestCase):
         self.assertIn("&&&& FAILED TensorRT.trtexec", run.out)
         self.assertIn(message, run.err)
 
+    def sixteen(self):
+        path = self.folder / "sixteen.bin"
+        path.write_bytes(bytes(16))
+        return path
+
     def classes(self, name):
         (output,) = self.json(name)
         self.assertEqual((output["name"], output["dimensions"]), ("probabilities", f"{COUNT}x{CLASSES}"))
@@ -160,6 +165,10 @@ class EndToEnd(unittest.TestCase):
         self.assertIn("and type fp16 is created", run.out)
         right = sum(a == b for a, b in zip(self.classes("outputs.json"), labels))
         self.assertGreaterEqual(right, COUNT - 1)
+        run = Run(ONNX, *QUICK, "--inputIOFormats=fp32:hwc8", "--outputIOFormats=fp32:chw", "--shapes=image:1x1x8x8", "--dumpOutput")
+        self.assertIn("Values of image are read and written as memory has them", run.out)
+        self.fails(f"has 16 bytes; {PIXELS * 8 * 4} are needed", ONNX, *QUICK, "--inputIOFormats=fp32:hwc8", "--shapes=image:1x1x8x8",
+                   f"--loadInputs=image:{self.sixteen()}")
         self.fails("2 formats are given; the network has 1 such tensors", ONNX, *RANGE, "--inputIOFormats=fp16:chw,fp32:chw")
 
     def test_failures_say_so(self):

@@ -96,7 +96,7 @@ void export_outputs(const std::vector<Tensor>& tensors, const std::string& path)
     if (tensor.is_input) continue;
     file.write(str(separator, "{ \"name\" : ", json_string(tensor.name), "\n  , \"dimensions\" : \"",
                    shape_text(tensor.shape), "\"\n  , \"values\" : [ "));
-    const int64_t count = volume(tensor.shape);
+    const int64_t count = stored_count(tensor);
     for (int64_t first = 0; first < count; first += kValuesAtOnce) {
       std::string values = first ? ", " : "";
       append_values(values, tensor.host.data(), tensor.type, first, std::min(count, first + kValuesAtOnce), ", ");
@@ -147,7 +147,7 @@ void report_outputs(const std::vector<Tensor>& tensors, const ReportOptions& opt
     for (const Tensor& tensor : tensors) {
       if (tensor.is_input) continue;
       std::string values;
-      append_values(values, tensor.host.data(), tensor.type, 0, volume(tensor.shape), " ");
+      append_values(values, tensor.host.data(), tensor.type, 0, stored_count(tensor), " ");
       log.info(tensor.name, ": (", shape_text(tensor.shape), ")");
       log.info(values);
     }
