@@ -37,7 +37,7 @@ std::optional<RowTile> tile_of(const LaneExtents& at, int64_t most_cols, bool is
                                int num_sms) {
   constexpr int64_t kMostBytes = 256, kManyRows = 256;  // the latter of a multiprocessor
   if (is_static) {
-    if (const auto alone = short_row_tile(at.outer, at.length, element_bytes, num_sms)) return alone;
+    if (const auto team = short_row_tile(at.outer, at.length, element_bytes, num_sms)) return team;
     if (at.length * element_bytes % 16 == 0 && at.length * element_bytes <= kMostBytes &&
         at.outer >= kManyRows * num_sms)
       return std::nullopt;

@@ -13,7 +13,7 @@ namespace {
 /// `fixed`: all rows are of this length.
 std::optional<RowTile> tile_of(const LaneExtents& at, int64_t most_cols, bool fixed, int element_bytes, int num_sms) {
   if (fixed)
-    if (const auto alone = short_row_tile(at.outer, at.length, element_bytes, num_sms)) return alone;
+    if (const auto team = short_row_tile(at.outer, at.length, element_bytes, num_sms)) return team;
   if (fixed && element_bytes == 2)
     if (const auto odd = odd_row_tile(at.outer, at.length, num_sms)) return odd;
   return row_tile(at.outer, at.length, most_cols, element_bytes, num_sms);

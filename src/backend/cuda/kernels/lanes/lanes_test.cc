@@ -1,7 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "backend/cuda/kernels/lanes/normalize.h"
 #include "backend/cuda/kernels/lanes/reduce.h"
+#include "backend/cuda/kernels/lanes/short_layout.cuh"
 #include "backend/cuda/kernels/lanes/softmax.h"
 #include "backend/cuda/kernels/sizes.h"
 #include "backend/cuda/kernels/testing.h"
@@ -46,6 +51,77 @@ TEST(RowTile, SurvivesARecord) {
   ASSERT_TRUE(copy) << copy.error().message;
   EXPECT_EQ(*copy, tile);
   EXPECT_FALSE(RowTile::parse(RowTile{true, 3, 4}.record()));
+  const RowTile team = *team_row_tile(255, 2, 8);
+  EXPECT_EQ(*RowTile::parse(team.record()), team);
+  RowTile three = team;
+  three.team = 3;
+  EXPECT_FALSE(RowTile::parse(three.record()));
+}
+TEST(RowTile, TeamsAreForVeryManyShortRows) {
+  EXPECT_FALSE(short_row_tile(1 << 20, 257, 2, kSms));
+  EXPECT_FALSE(short_row_tile(1 << 20, 129, 4, kSms));
+  EXPECT_FALSE(short_row_tile(1 << 20, 1, 4, kSms));
+  for (const int bytes : {2, 4})
+    for (int64_t cols = 2; cols * bytes <= 512; ++cols) {
+      EXPECT_FALSE(short_row_tile(256 * kSms - 1, cols, bytes, kSms));
+      const auto tile = short_row_tile(1 << 20, cols, bytes, kSms);
+      ASSERT_TRUE(tile) << cols;
+      EXPECT_TRUE(tile->holds(cols) && !tile->holds(cols + 1));
+      const LaunchShape shape = tile->shape(1 << 20, cols);
+      EXPECT_EQ(int64_t{shape.grid[0]} * static_cast<int64_t>(shape.block[0]) / tile->team, 1 << 20);
+    }
+}
+
+/// All tiles for rows of few elements, as their kernels see them.
+std::vector<ShortLayout> all_layouts() {
+  std::vector<ShortLayout> all;
+  for (const int bytes : {2, 4})
+    for (int cols = 2; cols * bytes <= 512; ++cols)
+      for (const int team : {1, 2, 4, 8, 16})
+        if (const auto tile = team_row_tile(cols, bytes, team)) all.push_back({cols, bytes, team, tile->threads});
+  return all;
+}
+TEST(ShortLayout, EachRowIsOfOneTeam) {
+  for (const ShortLayout& s : all_layouts()) {
+    std::map<int, std::set<int>> lanes;
+    for (int thread = 0; thread < s.threads; ++thread) lanes[s.row(thread)].insert(thread % s.team);
+    EXPECT_EQ(static_cast<int>(lanes.size()), s.rows());
+    EXPECT_TRUE(std::ranges::all_of(lanes,
+                                    [&](const auto& row) {
+                                      return row.first >= 0 && row.first < s.rows() &&
+                                             static_cast<int>(row.second.size()) == s.team;
+                                    }))
+        << s.cols << " elements, teams of " << s.team;
+    EXPECT_GE(s.steps() * s.team * s.piece(), s.cols);
+    EXPECT_LE(s.is_staged() ? s.rows() * s.pitch() * s.bytes : 0, 48 << 10);
+    EXPECT_EQ(s.rows() * s.cols * s.bytes % 16, 0) << "blocks begin at vectors";
+    EXPECT_EQ(s.rows() * s.cols % 2, 0) << "the last row ends with a word";
+  }
+}
+/// How often the busiest bank of shared memory is asked when threads read their pieces of a step: threads that an
+/// access of so many bytes serves at once ask for words.
+int turns_of(const ShortLayout& s, int first_thread, int step) {
+  constexpr int kBanks = 32;
+  std::map<int, std::set<int>> words;  // by bank
+  for (int thread = first_thread; thread < first_thread + 128 / s.piece_bytes(); ++thread) {
+    const int piece = step * s.team + thread % s.team, row = s.row(thread);
+    if (piece >= s.pieces()) continue;
+    const int at = (row * s.pitch() * s.bytes + piece * s.piece_bytes()) / 4;  // of odd rows the word it begins in
+    for (int word = at; word < at + s.piece_bytes() / 4; ++word) words[word % kBanks].insert(word);
+  }
+  size_t most = 0;
+  for (const auto& [bank, of] : words) most = std::max(most, of.size());
+  return static_cast<int>(most);
+}
+TEST(ShortLayout, ThreadsReadFromDifferentBanks) {
+  for (const ShortLayout& s : all_layouts()) {
+    if (!s.is_staged()) continue;
+    const int wanted = s.team * (s.is_odd() ? 2 : 1), allowed = std::max(1, wanted / s.apart());  // warps take turns
+    for (int thread = 0; thread < s.threads; thread += 128 / s.piece_bytes())
+      for (int step = 0; step < s.steps(); ++step)
+        ASSERT_LE(turns_of(s, thread, step), s.team == 1 ? 1 : allowed)
+            << s.cols << " elements of " << s.bytes << " bytes, teams of " << s.team;
+  }
 }
 
 TEST(ReduceLaunch, FewLongRowsTakeTwoSteps) {
@@ -275,7 +351,7 @@ TEST(SoftmaxKernel, AllCompile) {
       ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, true, {}, 4, 21, true})));
       ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, false, odd_row_tile(1 << 20, 197, kSms)})));
     }
-    for (const int cols : {2, 21, 128 * 8 / bits_of(type)})
+    for (const int cols : {2, 21, 97, 128})  // a thread's, a team's, odd ones, whole vectors
       ASSERT_NO_FATAL_FAILURE(
           expect_compiles(softmax_source({type, false, short_row_tile(1 << 20, cols, bits_of(type) / 8, kSms)})));
     if (testing::Test::IsSkipped()) return;
@@ -294,8 +370,9 @@ TEST(ReduceKernel, AllCompile) {
 }
 TEST(NormalizationKernel, AllCompile) {
   for (const DType type : kFloats) {
-    const auto alone = short_row_tile(1 << 20, 21, bits_of(type) / 8, kSms);
-    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, DType::kF32, alone})));
+    for (const int cols : {21, 97, 128})
+      ASSERT_NO_FATAL_FAILURE(expect_compiles(
+          normalization_source({type, DType::kF32, short_row_tile(1 << 20, cols, bits_of(type) / 8, kSms)})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{false, 4, 8}})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, DType::kF32, RowTile{true, 2, 2, 1024}})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{true, 2, 4, 256}, true})));

@@ -30,10 +30,10 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
   };
   if (const auto& tile = kernels.tile) {
     const bool held = kernels.few_rows && tile->vec * tile->loads <= kMostHeld;
-    if (tile->alone)
+    if (tile->team > 0)
       source.prelude +=
           str("#include \"lanes/normalize_short.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ", tile->threads,
-              ", (normalize_short<", types, ", ", tile->loads, ", ", tile->threads, ">))\n");
+              ", (normalize_short<", types, ", ", tile->loads, ", ", tile->team, ", ", tile->threads, ">))\n");
     else
       source.prelude += str("#include \"lanes/normalize_rows.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ",
                             tile->threads, ", (normalize_", tile->block ? "block<" : "warp<", types, ", ", tile->vec,

@@ -1,76 +1,160 @@
-// Short rows, one a thread: a block's rows come and go by whole vectors, through shared memory.
+// Very many rows of few elements, each in the registers of a few threads.
 #pragma once
 
 #include "device.cuh"
+#include "lanes/short_layout.cuh"
 
 namespace kiln {
 
-/// A block's rows of kCols in shared memory. Rows of whole vectors lie a vector further apart than in memory, so that
-/// neighbouring threads read other banks; of others a vector holds the end of one row and the beginning of the next.
-template <class T, int kCols, int kRows>
+/// A block's rows in shared memory.
+template <class T, int kCols, int kTeam, int kThreads>
 struct ShortRows {
-  static constexpr int kVec = 16 / sizeof(T), kLoads = (kCols + kVec - 1) / kVec;
-  static constexpr bool kWhole = kCols % kVec == 0;
-  static constexpr int kStride = kWhole ? kCols + kVec : kCols;
-  static constexpr int kPiece = kWhole ? kVec : sizeof(T) == 2 && kCols % 2 == 0 ? 2 : 1;  // aligned in every row
-  alignas(16) T at[kRows * kStride];
+  static constexpr ShortLayout kLayout{kCols, sizeof(T), kTeam, kThreads};
+  static constexpr int kRows = kLayout.rows(), kPitch = kLayout.pitch();
+  static constexpr int kVec = 16 / sizeof(T), kLoads = (kRows * kCols / kVec + kThreads - 1) / kThreads;
+  alignas(16) T at[kRows * kPitch];
 
-  static __device__ __forceinline__ int place(int i) { return kWhole ? i / kCols * kStride + i % kCols : i; }
+  /// Of a vector's first element. A gap is a vector: where there is one, no vector has parts of two rows.
+  static __device__ __forceinline__ int place(int i) { return kPitch > kCols ? i / kCols * kPitch + i % kCols : i; }
   __device__ __forceinline__ void load(const T* from, int count) {
     const int vectors = count / kVec;
     Vec<T, kVec> held[kLoads];
 #pragma unroll
     for (int i = 0; i < kLoads; ++i)
-      if (const int v = i * kRows + threadIdx.x; v < vectors) held[i] = load_vec<T, kVec>(from + v * kVec);
+      if (const int v = i * kThreads + threadIdx.x; v < vectors) held[i] = load_vec<T, kVec>(from + v * kVec);
 #pragma unroll
     for (int i = 0; i < kLoads; ++i)
-      if (const int v = i * kRows + threadIdx.x; v < vectors) store_vec<T, kVec>(at + place(v * kVec), held[i]);
+      if (const int v = i * kThreads + threadIdx.x; v < vectors) store_vec<T, kVec>(at + place(v * kVec), held[i]);
     if (const int i = vectors * kVec + threadIdx.x; i < count) at[place(i)] = from[i];
   }
   __device__ __forceinline__ void store(T* to, int count) const {
     const int vectors = count / kVec;
 #pragma unroll
     for (int i = 0; i < kLoads; ++i)
-      if (const int v = i * kRows + threadIdx.x; v < vectors)
+      if (const int v = i * kThreads + threadIdx.x; v < vectors)
         store_vec<T, kVec>(to + v * kVec, load_vec<T, kVec>(at + place(v * kVec)));
     if (const int i = vectors * kVec + threadIdx.x; i < count) to[i] = at[place(i)];
   }
 };
+/// Of rows that come and go as they are.
+struct NoRows {};
 
-/// Which rows a block has, and the loads and stores around what its threads do with theirs.
-template <class T, int kCols, int kRows>
-struct ShortRowTeam {
-  int64_t first;
-  int here;
-  __device__ __forceinline__ explicit ShortRowTeam(int64_t rows)
-      : first(int64_t(blockIdx.x) * kRows), here(rows - first < kRows ? int(rows - first) : kRows) {}
-  /// f(values) of each row: what it leaves there is the result.
-  template <class F>
-  __device__ __forceinline__ void map(ShortRows<T, kCols, kRows>& staged, const T* x, T* y, F f) const {
-    constexpr int kPiece = ShortRows<T, kCols, kRows>::kPiece;
-    staged.load(x + first * kCols, here * kCols);
-    __syncthreads();
-    T* const row = staged.at + threadIdx.x * ShortRows<T, kCols, kRows>::kStride;
-    if (threadIdx.x < here) {
-      float values[kCols];
+/// What a thread has of a row: `values`, in float, of which some may not exist.
+template <class T, int kCols, int kTeam, int kThreads>
+struct ShortRow {
+  static constexpr ShortLayout kLayout{kCols, sizeof(T), kTeam, kThreads};
+  static constexpr int kPiece = kLayout.piece(), kSteps = kLayout.steps(), kCount = kSteps * kPiece;
+  static constexpr bool kOdd = kLayout.is_odd();
+
+  int lane;   ///< of the team
+  int shift;  ///< 1 if the row begins with the second half of its first piece
+  float values[kCount];
+
+  static __device__ __forceinline__ constexpr bool is_last(int step) { return (step + 1) * kTeam * kPiece > kCols; }
+  __device__ __forceinline__ int first(int step) const { return (step * kTeam + lane) * kPiece; }
+  __device__ __forceinline__ int column(int k) const { return first(k / kPiece) + k % kPiece - (kOdd ? shift : 0); }
+  /// Known when compiled but for the row's first and last pieces.
+  __device__ __forceinline__ bool exists(int k) const {
+    if (kOdd && k == 0 && column(k) < 0) return false;
+    return !is_last(k / kPiece) || column(k) < kCols;
+  }
+  __device__ __forceinline__ bool exists_piece(int step) const {
+    return (step + 1) * kTeam * kPiece <= kCols || first(step) < kCols;
+  }
+
+  /// From a row, or from the beginning of the word that it begins in. `beyond` stands for what does not exist.
+  __device__ __forceinline__ void load(const T* from, float beyond) {
 #pragma unroll
-      for (int k = 0; k < kCols; k += kPiece) {
-        const Vec<float, kPiece> piece = load_floats<T, kPiece>(row + k);
+    for (int i = 0; i < kSteps; ++i) {
+      Vec<float, kPiece> piece;
 #pragma unroll
-        for (int e = 0; e < kPiece; ++e) values[k + e] = piece.at[e];
-      }
-      f(values);
+      for (int e = 0; e < kPiece; ++e) piece.at[e] = beyond;
+      if (exists_piece(i)) piece = load_floats<T, kPiece>(from + first(i));
 #pragma unroll
-      for (int k = 0; k < kCols; k += kPiece) {
-        Vec<float, kPiece> piece;
+      for (int e = 0; e < kPiece; ++e) values[i * kPiece + e] = !kOdd || exists(i * kPiece + e) ? piece.at[e] : beyond;
+    }
+  }
+  /// To global memory.
+  __device__ __forceinline__ void store_global(T* to) const {
 #pragma unroll
-        for (int e = 0; e < kPiece; ++e) piece.at[e] = values[k + e];
-        store_vec<T, kPiece>(row + k, round_vec<T, kPiece>(piece));
+    for (int i = 0; i < kSteps; ++i)
+      if (exists_piece(i)) store_floats<T, kPiece>(to + first(i), piece(i));
+  }
+  /// To shared memory: of words that rows share each writes its half.
+  __device__ __forceinline__ void store_shared(T* to) const {
+#pragma unroll
+    for (int i = 0; i < kSteps; ++i) {
+      if (!exists_piece(i)) continue;
+      const Vec<T, kPiece> rounded = round_vec<T, kPiece>(piece(i));
+      if constexpr (kOdd) {
+        const bool low = exists(i * kPiece), high = exists(i * kPiece + 1);
+        if (low && high)
+          store_vec<T, kPiece>(to + first(i), rounded);
+        else if (low)
+          to[first(i)] = rounded.at[0];
+        else
+          to[first(i) + 1] = rounded.at[1];
+      } else {
+        store_vec<T, kPiece>(to + first(i), rounded);
       }
     }
-    __syncthreads();
-    staged.store(y + first * kCols, here * kCols);
+  }
+  /// Over the team.
+  template <class F>
+  __device__ __forceinline__ float fold(float value, F f) const {
+    return warp_fold<kTeam>(value, f);
+  }
+
+ private:
+  __device__ __forceinline__ Vec<float, kPiece> piece(int i) const {
+    Vec<float, kPiece> result;
+#pragma unroll
+    for (int e = 0; e < kPiece; ++e) result.at[e] = values[i * kPiece + e];
+    return result;
   }
 };
+
+template <bool kYes, class A, class B>
+struct Choice {
+  using Type = A;
+};
+template <class A, class B>
+struct Choice<false, A, B> {
+  using Type = B;
+};
+/// What a block keeps in shared memory.
+template <class T, int kCols, int kTeam, int kThreads>
+using StagedRows = typename Choice<ShortLayout{kCols, sizeof(T), kTeam, kThreads}.is_staged(),
+                                   ShortRows<T, kCols, kTeam, kThreads>, NoRows>::Type;
+
+/// f(row) of each ShortRow of x: what it leaves there is y's. x, y  (rows, kCols), aligned to 16 bytes. No thread of a
+/// block leaves: those beyond the last row fold with their neighbours.
+template <class T, int kCols, int kTeam, int kThreads, class F>
+__device__ __forceinline__ void map_short_rows(StagedRows<T, kCols, kTeam, kThreads>& staged, const T* x, T* y,
+                                               int64_t rows, float beyond, F f) {
+  constexpr ShortLayout kLayout{kCols, sizeof(T), kTeam, kThreads};
+  constexpr int kRows = kLayout.rows();
+  const int64_t first = int64_t(blockIdx.x) * kRows;
+  const int here = rows - first < kRows ? int(rows - first) : kRows, mine = kLayout.row(threadIdx.x);
+  ShortRow<T, kCols, kTeam, kThreads> row;
+  row.lane = threadIdx.x % kTeam;
+  row.shift = 0;
+  if constexpr (kLayout.is_staged()) {
+    staged.load(x + first * kCols, here * kCols);
+    __syncthreads();
+    T* at = staged.at + mine * kLayout.pitch();
+    if (kLayout.is_odd()) row.shift = mine % 2, at -= row.shift;
+    row.load(at, beyond);
+    f(row);
+    if (mine < here) row.store_shared(at);
+    __syncthreads();
+    staged.store(y + first * kCols, here * kCols);
+  } else {
+    const int64_t at = (first + mine) * kCols;
+    row.load(x + (mine < here ? at : first * kCols), beyond);
+    f(row);
+    if (mine < here) row.store_global(y + at);
+  }
+}
 
 }  // namespace kiln

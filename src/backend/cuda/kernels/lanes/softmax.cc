@@ -40,9 +40,9 @@ KernelSource softmax_source(const SoftmaxKernels& kernels) {
   source.prelude = "#include \"lanes/softmax.cuh\"\n";
   source.entry = "softmax_long";
   source.prelude += str("KILN_SOFTMAX_LONG(softmax_long, ", type, ")\n");
-  if (const auto& tile = kernels.tile; tile && tile->alone)
+  if (const auto& tile = kernels.tile; tile && tile->team > 0)
     source.prelude += str("#include \"lanes/softmax_short.cuh\"\nKILN_SOFTMAX_SHORT(softmax_", tile->name(), ", ",
-                          tile->threads, ", ", type, ", ", tile->loads, ")\n");
+                          tile->threads, ", ", type, ", ", tile->loads, ", ", tile->team, ")\n");
   else if (tile && tile->odd)
     source.prelude += str("#include \"lanes/softmax_odd.cuh\"\nKILN_SOFTMAX_ODD(softmax_", tile->name(), ", ",
                           tile->threads, ", ", type, ", ", tile->loads, ")\n");

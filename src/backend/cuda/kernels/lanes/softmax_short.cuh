@@ -1,4 +1,4 @@
-// Softmax along short rows, one a thread.
+// Softmax along very many short rows.
 #pragma once
 
 #include "lanes/short_rows.cuh"
@@ -6,29 +6,31 @@
 
 namespace kiln {
 
-/// x, y  (rows, kCols), aligned to 16 bytes; kRows threads a block.
-template <class T, int kCols, int kRows>
+/// x, y  (rows, kCols), aligned to 16 bytes; kTeam threads a row, kThreads a block.
+template <class T, int kCols, int kTeam, int kThreads>
 __device__ __forceinline__ void softmax_short(const T* x, T* y, int64_t rows) {
-  __shared__ ShortRows<T, kCols, kRows> staged;
+  __shared__ StagedRows<T, kCols, kTeam, kThreads> staged;
+  using Row = ShortRow<T, kCols, kTeam, kThreads>;
+  const float kLeast = __int_as_float(0xff800000);
   pdl_launch();
-  const ShortRowTeam<T, kCols, kRows> team(rows);
   pdl_wait();
-  team.map(staged, x, y, [](float(&values)[kCols]) {
+  map_short_rows<T, kCols, kTeam, kThreads>(staged, x, y, rows, kLeast, [](Row& row) {
+    float(&values)[Row::kCount] = row.values;
     float peak = values[0], sum = 0;
 #pragma unroll
-    for (int k = 1; k < kCols; ++k) peak = greater(peak, values[k]);
-    const ExpFrom<T> exp_from{peak};
+    for (int k = 1; k < Row::kCount; ++k) peak = greater(peak, values[k]);
+    const ExpFrom<T> exp_from{row.fold(peak, Greater())};
 #pragma unroll
-    for (int k = 0; k < kCols; ++k) sum += values[k] = exp_from(values[k]);
-    const float share = share_of<T>(sum);
+    for (int k = 0; k < Row::kCount; ++k) sum += values[k] = exp_from(values[k]);
+    const float share = share_of<T>(row.fold(sum, Plus()));
 #pragma unroll
-    for (int k = 0; k < kCols; ++k) values[k] *= share;
+    for (int k = 0; k < Row::kCount; ++k) values[k] *= share;
   });
 }
 
 }  // namespace kiln
 
-#define KILN_SOFTMAX_SHORT(entry, threads, T, cols)                                                      \
+#define KILN_SOFTMAX_SHORT(entry, threads, T, cols, team)                                                \
   extern "C" __global__ void __launch_bounds__(threads) entry(const T* x, T* y, int64_t rows, int64_t) { \
-    kiln::softmax_short<T, cols, threads>(x, y, rows);                                                   \
+    kiln::softmax_short<T, cols, team, threads>(x, y, rows);                                             \
   }

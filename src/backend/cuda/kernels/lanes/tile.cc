@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/cuda/kernels/lanes/short_layout.cuh"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int kWarp = 32, kWarpsOfBlock = 4, kMostThreads = 1024;
-constexpr int64_t kFewRows = 512;  // a block each: they spread over more multiprocessors
-constexpr int kMostElements = 32;  // of a thread: registers
+constexpr int64_t kFewRows = 512;                     // a block each: they spread over more multiprocessors
+constexpr int kMostElements = 32;                     // of a thread: registers
+constexpr int kMostTeam = 16, kMostShortBytes = 512;  // of a row
 
 int64_t most_loads(int vec) { return vec == 1 ? 16 : kMostElements / vec; }
 /// Exactly what is needed where it is little; a load that has nothing to do still costs its instructions.
@@ -23,27 +25,32 @@ bool are_many(int64_t rows, int num_sms) { return rows >= int64_t{num_sms} * 8; 
 }  // namespace
 
 std::string RowTile::name() const {
-  return str(alone ? "thread_" : odd ? "odd_" : block ? "block_" : "warp_", vec, 'x', loads);
+  if (team > 0) return str("team_", team, "_of_", loads);
+  return str(odd ? "odd_" : block ? "block_" : "warp_", vec, 'x', loads);
 }
 
 Record RowTile::record() const {
   Record record;
   record.set("block", block).set("vec", vec).set("loads", loads).set("threads", threads).set("odd", odd);
-  return record.set("alone", alone);
+  return record.set("team", team);
 }
 Result<RowTile> RowTile::parse(const Record& record) {
   const int64_t vec = TRY(record.get_int("vec")), loads = TRY(record.get_int("loads"));
-  TRY(require(vec >= 1 && vec <= 8 && std::has_single_bit(static_cast<uint64_t>(vec)) && loads >= 1 && loads <= 64,
-              "a row's tile has ", loads, " loads of ", vec, " elements"));
+  const int64_t team = TRY(record.get_int("team")), most_loads = team > 0 ? kMostShortBytes / 2 : 64;
+  TRY(require(
+      vec >= 1 && vec <= 8 && std::has_single_bit(static_cast<uint64_t>(vec)) && loads >= 1 && loads <= most_loads,
+      "a row's tile has ", loads, " loads of ", vec, " elements"));
+  TRY(require(team >= 0 && team <= kMostTeam && (team == 0 || std::has_single_bit(static_cast<uint64_t>(team))),
+              "a row's tile has teams of ", team, " threads"));
   const int64_t threads = TRY(record.get_int("threads"));
   TRY(require(threads >= kWarp && threads <= kMostThreads && threads % kWarp == 0, "a row's tile has blocks of ",
               threads, " threads"));
   return RowTile{TRY(record.get_bool("block")), static_cast<int>(vec),       static_cast<int>(loads),
-                 static_cast<int>(threads),     TRY(record.get_bool("odd")), TRY(record.get_bool("alone"))};
+                 static_cast<int>(threads),     TRY(record.get_bool("odd")), static_cast<int>(team)};
 }
 
 bool RowTile::holds(int64_t cols) const {
-  if (alone) return cols == loads;
+  if (team > 0) return cols == loads;
   if (odd) return !block && cols % 2 == 1 && ceil_div((cols + 1) / 2, kWarp) == loads;
   return cols % vec == 0 && cols <= int64_t{block ? threads : kWarp} * vec * loads;
 }
@@ -51,9 +58,9 @@ bool RowTile::holds(int64_t cols) const {
 LaunchShape RowTile::shape(int64_t rows, int64_t cols) const {
   LaunchShape shape;
   shape.pdl = true;
-  if (alone) {
+  if (team > 0) {
     shape.block[0] = static_cast<uint32_t>(threads);
-    shape.grid[0] = grid_blocks(ceil_div(rows, threads));
+    shape.grid[0] = grid_blocks(ceil_div(rows, threads / team));
   } else if (block) {
     const int64_t needed = ceil_div(ceil_div(cols, int64_t{vec} * loads), kWarp) * kWarp;
     shape.block[0] = static_cast<uint32_t>(std::max<int64_t>(needed, kWarp));
@@ -109,12 +116,24 @@ std::optional<RowTile> odd_row_tile(int64_t rows, int64_t cols, int num_sms) {
   return RowTile{false, 2, static_cast<int>(loads), kWarp * kWarpsOfBlock, true};
 }
 
+std::optional<RowTile> team_row_tile(int64_t cols, int element_bytes, int team) {
+  constexpr int kMostValues = 64, kLeastThreads = kWarp * kWarpsOfBlock, kMostTeamThreads = 2 * kLeastThreads;
+  if (cols < 2 || cols * element_bytes > kMostShortBytes) return std::nullopt;
+  ShortLayout layout{static_cast<int>(cols), element_bytes, team, kLeastThreads};
+  if (layout.pieces() < team || layout.steps() * layout.piece() > kMostValues) return std::nullopt;
+  layout.threads = kMostTeamThreads;  // as many warps as are to take turns
+  layout.threads = std::max(layout.apart() * kWarp, kLeastThreads);
+  return RowTile{false, 16 / element_bytes, layout.cols, layout.threads, false, team};
+}
+
 std::optional<RowTile> short_row_tile(int64_t rows, int64_t cols, int element_bytes, int num_sms) {
-  constexpr int kThreads = kWarp * kWarpsOfBlock;
-  constexpr int64_t kBlocksOfMultiprocessor = 2, kMostBytes = 128;  // of a row, in shared memory
-  if (cols < 2 || cols * element_bytes > kMostBytes || rows < kThreads * kBlocksOfMultiprocessor * num_sms)
-    return std::nullopt;
-  return RowTile{false, 16 / element_bytes, static_cast<int>(cols), kThreads, false, true};
+  constexpr int64_t kLeastRows = 256;  // of a multiprocessor
+  constexpr int kGoodValues = 32;      // of a thread
+  if (rows < kLeastRows * num_sms) return std::nullopt;
+  for (int team = 1; team <= kMostTeam; team *= 2)
+    if (const auto tile = team_row_tile(cols, element_bytes, team))
+      if (ceil_div(cols, team) <= kGoodValues) return tile;
+  return std::nullopt;
 }
 
 }  // namespace kiln::cuda

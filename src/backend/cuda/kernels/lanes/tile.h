@@ -10,14 +10,14 @@
 
 namespace kiln::cuda {
 
-/// A row in registers: of a warp, of a block, or of a thread. Elements are computed in float.
+/// A row in registers: of a warp, of a block, or of a few threads. Elements are computed in float.
 struct RowTile {
   bool block = false;
-  int vec = 1;         ///< elements of a load
-  int loads = 1;       ///< of a thread
-  int threads = 128;   ///< of a block at most
-  bool odd = false;    ///< two rows a warp, of an odd number of halves each; loads are of words
-  bool alone = false;  ///< a row a thread, of exactly `loads` elements; blocks load all of theirs in vectors of `vec`
+  int vec = 1;        ///< elements of a load
+  int loads = 1;      ///< of a thread
+  int threads = 128;  ///< of a block at most
+  bool odd = false;   ///< two rows a warp, of an odd number of halves each; loads are of words
+  int team = 0;       ///< threads that share a row, if few do; of exactly `loads` elements, aligned to `vec`
 
   bool operator==(const RowTile&) const = default;
   std::string name() const;  ///< "block_8x2": part of a kernel's name
@@ -35,6 +35,9 @@ std::optional<RowTile> odd_row_tile(int64_t rows, int64_t cols, int num_sms);
 
 /// The tile for very many rows of exactly `cols` elements, which are few; none where that is not what they are.
 std::optional<RowTile> short_row_tile(int64_t rows, int64_t cols, int element_bytes, int num_sms);
+/// The same with `team` threads a row, however many rows there are; none where their registers hold none, or some have
+/// nothing of a row.
+std::optional<RowTile> team_row_tile(int64_t cols, int element_bytes, int team);
 
 /// Elements of a 16-byte vector, or fewer, that divide `cols`.
 int vector_width(int64_t cols, int element_bytes);
