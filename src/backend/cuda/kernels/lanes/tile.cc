@@ -127,12 +127,14 @@ std::optional<RowTile> team_row_tile(int64_t cols, int element_bytes, int team) 
 }
 
 std::optional<RowTile> short_row_tile(int64_t rows, int64_t cols, int element_bytes, int num_sms) {
-  constexpr int64_t kLeastRows = 256;  // of a multiprocessor
-  constexpr int kGoodValues = 32;      // of a thread
+  constexpr int64_t kLeastRows = 256;               // of a multiprocessor
+  constexpr int kGoodVectors = 3, kGoodBytes = 64;  // of a thread, of rows of whole vectors and of others
   if (rows < kLeastRows * num_sms) return std::nullopt;
+  const bool whole = cols * element_bytes % 16 == 0;
+  const int64_t good = whole ? kGoodVectors * 16 : kGoodBytes;
   for (int team = 1; team <= kMostTeam; team *= 2)
     if (const auto tile = team_row_tile(cols, element_bytes, team))
-      if (ceil_div(cols, team) <= kGoodValues) return tile;
+      if (ceil_div(cols * element_bytes, team) <= good) return tile;
   return std::nullopt;
 }
 
