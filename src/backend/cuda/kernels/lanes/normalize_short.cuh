@@ -35,16 +35,12 @@ __device__ __forceinline__ void normalize_short(const Normalization& n) {
   const auto* x = static_cast<const T*>(n.x);
   map_short_rows<T, kCols, kTeam, kThreads>(staged, x, static_cast<T*>(n.y), n.rows, 0, [&](Row& row) {
     float(&values)[Row::kCount] = row.values;
-    float sum = 0, squares = 0;
-#pragma unroll
-    for (int k = 0; k < Row::kCount; ++k) sum += values[k];
-    const float mean = row.fold(sum, Plus()) * n.share;
-#pragma unroll
-    for (int k = 0; k < Row::kCount; ++k) {
+    const float mean = row.fold(0, Plus(), [&](int k) { return values[k]; }) * n.share;
+    const float squares = row.fold(0, Plus(), [&](int k) {
       values[k] -= mean;
-      squares += row.exists(k) ? values[k] * values[k] : 0;
-    }
-    const float factor = rsqrtf(row.fold(squares, Plus()) * n.share + n.epsilon);
+      return row.exists(k) ? values[k] * values[k] : 0;
+    });
+    const float factor = rsqrtf(squares * n.share + n.epsilon);
 #pragma unroll
     for (int k = 0; k < Row::kCount; ++k) values[k] *= factor;
     if (n.scale) apply_coefficients(row, static_cast<const S*>(n.scale), [](float a, float b) { return a * b; });

@@ -32,9 +32,9 @@ struct ShortLayout {
     return wanted < warps ? wanted : warps;
   }
   /// The row, of a block's, that a thread has a part of.
-  constexpr int row(int thread) const {
-    const int warp = thread / kWarp, teams = kWarp / team;
-    return warp / apart() * (teams * apart()) + thread % kWarp / team * apart() + warp % apart();
+  constexpr int row(unsigned thread) const {
+    const unsigned turns = apart(), size = team, warp = thread / kWarp, lane = thread % kWarp;
+    return static_cast<int>(warp / turns * (kWarp / size * turns) + lane / size * turns + warp % turns);
   }
 };
 

@@ -15,25 +15,32 @@ struct ShortRows {
   alignas(16) T at[kRows * kPitch];
 
   /// Of a vector's first element. A gap is a vector: where there is one, no vector has parts of two rows.
-  static __device__ __forceinline__ int place(int i) { return kPitch > kCols ? i / kCols * kPitch + i % kCols : i; }
-  __device__ __forceinline__ void load(const T* from, int count) {
-    const int vectors = count / kVec;
+  static __device__ __forceinline__ int place(unsigned i) {
+    return kPitch > kCols ? i / kCols * kPitch + i % kCols : i;
+  }
+  /// kAll: all rows of a block, where a number that is known takes fewer instructions; else of `count` elements.
+  template <bool kAll>
+  __device__ __forceinline__ void load(const T* from, unsigned count) {
+    const unsigned vectors = kAll ? kRows * kCols / kVec : count / kVec;
     Vec<T, kVec> held[kLoads];
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i)
-      if (const int v = i * kThreads + threadIdx.x; v < vectors) held[i] = load_vec<T, kVec>(from + v * kVec);
+    for (unsigned i = 0; i < kLoads; ++i)
+      if (const unsigned v = i * kThreads + threadIdx.x; v < vectors) held[i] = load_vec<T, kVec>(from + v * kVec);
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i)
-      if (const int v = i * kThreads + threadIdx.x; v < vectors) store_vec<T, kVec>(at + place(v * kVec), held[i]);
-    if (const int i = vectors * kVec + threadIdx.x; i < count) at[place(i)] = from[i];
+    for (unsigned i = 0; i < kLoads; ++i)
+      if (const unsigned v = i * kThreads + threadIdx.x; v < vectors) store_vec<T, kVec>(at + place(v * kVec), held[i]);
+    if (kAll) return;
+    if (const unsigned i = vectors * kVec + threadIdx.x; i < count) at[place(i)] = from[i];
   }
-  __device__ __forceinline__ void store(T* to, int count) const {
-    const int vectors = count / kVec;
+  template <bool kAll>
+  __device__ __forceinline__ void store(T* to, unsigned count) const {
+    const unsigned vectors = kAll ? kRows * kCols / kVec : count / kVec;
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i)
-      if (const int v = i * kThreads + threadIdx.x; v < vectors)
+    for (unsigned i = 0; i < kLoads; ++i)
+      if (const unsigned v = i * kThreads + threadIdx.x; v < vectors)
         store_vec<T, kVec>(to + v * kVec, load_vec<T, kVec>(at + place(v * kVec)));
-    if (const int i = vectors * kVec + threadIdx.x; i < count) to[i] = at[place(i)];
+    if (kAll) return;
+    if (const unsigned i = vectors * kVec + threadIdx.x; i < count) to[i] = at[place(i)];
   }
 };
 /// Of rows that come and go as they are.
@@ -99,10 +106,18 @@ struct ShortRow {
       }
     }
   }
-  /// Over the team.
-  template <class F>
-  __device__ __forceinline__ float fold(float value, F f) const {
-    return warp_fold<kTeam>(value, f);
+  /// All of of(k) over the team, from `start`. Several at a time, so that no addition waits for the one before.
+  template <class F, class Of>
+  __device__ __forceinline__ float fold(float start, F f, Of of) const {
+    constexpr int kChains = kCount < 4 ? kCount : 4;
+    float parts[kChains];
+#pragma unroll
+    for (int k = 0; k < kChains; ++k) parts[k] = start;
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) parts[k % kChains] = f(parts[k % kChains], of(k));
+#pragma unroll
+    for (int k = 1; k < kChains; ++k) parts[0] = f(parts[0], parts[k]);
+    return warp_fold<kTeam>(parts[0], f);
   }
 
  private:
@@ -140,7 +155,10 @@ __device__ __forceinline__ void map_short_rows(StagedRows<T, kCols, kTeam, kThre
   row.lane = threadIdx.x % kTeam;
   row.shift = 0;
   if constexpr (kLayout.is_staged()) {
-    staged.load(x + first * kCols, here * kCols);
+    if (here == kRows)
+      staged.template load<true>(x + first * kCols, 0);
+    else
+      staged.template load<false>(x + first * kCols, here * kCols);
     __syncthreads();
     T* at = staged.at + mine * kLayout.pitch();
     if (kLayout.is_odd()) row.shift = mine % 2, at -= row.shift;
@@ -148,7 +166,10 @@ __device__ __forceinline__ void map_short_rows(StagedRows<T, kCols, kTeam, kThre
     f(row);
     if (mine < here) row.store_shared(at);
     __syncthreads();
-    staged.store(y + first * kCols, here * kCols);
+    if (here == kRows)
+      staged.template store<true>(y + first * kCols, 0);
+    else
+      staged.template store<false>(y + first * kCols, here * kCols);
   } else {
     const int64_t at = (first + mine) * kCols;
     row.load(x + (mine < here ? at : first * kCols), beyond);

@@ -14,15 +14,10 @@ __device__ __forceinline__ void softmax_short(const T* x, T* y, int64_t rows) {
   const float kLeast = __int_as_float(0xff800000);
   pdl_launch();
   pdl_wait();
-  map_short_rows<T, kCols, kTeam, kThreads>(staged, x, y, rows, kLeast, [](Row& row) {
+  map_short_rows<T, kCols, kTeam, kThreads>(staged, x, y, rows, kLeast, [&](Row& row) {
     float(&values)[Row::kCount] = row.values;
-    float peak = values[0], sum = 0;
-#pragma unroll
-    for (int k = 1; k < Row::kCount; ++k) peak = greater(peak, values[k]);
-    const ExpFrom<T> exp_from{row.fold(peak, Greater())};
-#pragma unroll
-    for (int k = 0; k < Row::kCount; ++k) sum += values[k] = exp_from(values[k]);
-    const float share = share_of<T>(row.fold(sum, Plus()));
+    const ExpFrom<T> exp_from{row.fold(kLeast, Greater(), [&](int k) { return values[k]; })};
+    const float share = share_of<T>(row.fold(0, Plus(), [&](int k) { return values[k] = exp_from(values[k]); }));
 #pragma unroll
     for (int k = 0; k < Row::kCount; ++k) values[k] *= share;
   });
