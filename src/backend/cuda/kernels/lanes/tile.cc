@@ -128,7 +128,7 @@ std::optional<RowTile> team_row_tile(int64_t cols, int element_bytes, int team) 
 
 std::optional<RowTile> short_row_tile(int64_t rows, int64_t cols, int element_bytes, int num_sms) {
   constexpr int64_t kLeastRows = 256;               // of a multiprocessor
-  constexpr int kGoodVectors = 3, kGoodBytes = 64;  // of a thread, of rows of whole vectors and of others
+  constexpr int kGoodVectors = 3, kGoodBytes = 66;  // of a thread, of rows of whole vectors and of others
   if (rows < kLeastRows * num_sms) return std::nullopt;
   const bool whole = cols * element_bytes % 16 == 0;
   const int64_t good = whole ? kGoodVectors * 16 : kGoodBytes;
