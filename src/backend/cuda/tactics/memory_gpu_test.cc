@@ -63,6 +63,15 @@ class MemoryOnGpu : public OnGpu {
           << name << " of " << name_of(type) << ", " << variant.name;
     }
   }
+  /// Of x in groups of channels, by coefficients of channels or by none.
+  static void check_norm(DType type, const Extents& x, int64_t groups, bool coefficients = true) {
+    Net net(type);
+    const ops::Normalization norm{.axes = {2, 3}, .groups = groups};
+    const ir::ValueId in = net.input(x, 2);
+    net.finish(coefficients ? net.add(norm, {in, net.constant({x[1], 1, 1}), net.constant({x[1], 1, 1})})
+                            : net.add(norm, {in}));
+    check(net, type, str("norm of ", x, " in ", groups, " groups"));
+  }
 
   /// Prints the time of each variant, the bytes that it must move a second, and their share of what a plain copy of
   /// as many moves.
@@ -386,49 +395,27 @@ TEST_F(MemoryOnGpu, ManyColumns) {
     }
 }
 TEST_F(MemoryOnGpu, ManyGroups) {
-  const auto norm = [](DType type, const Extents& x, int64_t groups) {
-    Net net(type);
-    const ops::Normalization norm{.axes = {2, 3}, .groups = groups};
-    net.finish(net.add(norm, {net.input(x, 2), net.constant({x[1], 1, 1}), net.constant({x[1], 1, 1})}));
-    check(net, type, str("norm of ", x, " in ", groups, " groups"));
-  };
   for (const DType type : kFloats) {
-    norm(type, {2, 320, 40, 41}, 32);  // pieces of 10 channels
-    norm(type, {3, 10, 9, 7}, 10);     // a few elements each
-    norm(type, {3, 64, 16, 16}, 64);
+    check_norm(type, {2, 320, 40, 41}, 32);  // pieces of 10 channels
+    check_norm(type, {3, 10, 9, 7}, 10);     // a few elements each
+    check_norm(type, {3, 64, 16, 16}, 64);
   }
-  norm(DType::kF16, {1, 4, 1024, 900}, 2);   // beyond a cluster
-  norm(DType::kF16, {12, 64, 200, 100}, 8);  // beyond what stays in cache
+  check_norm(DType::kF16, {1, 4, 1024, 900}, 2);   // beyond a cluster
+  check_norm(DType::kF16, {12, 64, 200, 100}, 8);  // beyond what stays in cache
 }
 TEST_F(MemoryOnGpu, GroupsThatClustersHold) {
-  const auto norm = [](DType type, const Extents& x, int64_t groups, bool coefficients = true) {
-    Net net(type);
-    const ops::Normalization norm{.axes = {2, 3}, .groups = groups};
-    const ir::ValueId in = net.input(x, 2);
-    net.finish(coefficients ? net.add(norm, {in, net.constant({x[1], 1, 1}), net.constant({x[1], 1, 1})})
-                            : net.add(norm, {in}));
-    check(net, type, str("norm of ", x, " in ", groups, " groups"));
-  };
-  norm(DType::kF32, {7, 48, 150, 146}, 4);          // slices of six vectors: some threads have none
-  norm(DType::kF32, {4, 40, 203, 207}, 5);          // odd planes
-  norm(DType::kF32, {1, 26, 512, 512}, 26, false);  // a plane each
-  norm(DType::kF32, {300, 48, 22, 24}, 4);          // small planes
-  norm(DType::kBF16, {13, 40, 160, 165}, 5);
+  check_norm(DType::kF32, {7, 48, 150, 146}, 4);          // slices of six vectors: some threads have none
+  check_norm(DType::kF32, {4, 40, 203, 207}, 5);          // odd planes
+  check_norm(DType::kF32, {1, 26, 512, 512}, 26, false);  // a plane each
+  check_norm(DType::kF32, {300, 48, 22, 24}, 4);          // small planes
+  check_norm(DType::kBF16, {13, 40, 160, 165}, 5);
 }
 TEST_F(MemoryOnGpu, GroupsInSlices) {  // channels last, where vectors have channels of several groups
-  const auto norm = [](DType type, const Extents& x, int64_t groups, bool coefficients = true) {
-    Net net(type);
-    const ops::Normalization norm{.axes = {2, 3}, .groups = groups};
-    const ir::ValueId in = net.input(x, 2);
-    net.finish(coefficients ? net.add(norm, {in, net.constant({x[1], 1, 1}), net.constant({x[1], 1, 1})})
-                            : net.add(norm, {in}));
-    check(net, type, str("norm of ", x, " in ", groups, " groups"));
-  };
-  norm(DType::kF16, {25, 320, 40, 50}, 32);
-  norm(DType::kBF16, {300, 60, 29, 27}, 2);
-  norm(DType::kF32, {29, 60, 61, 63}, 6);
-  norm(DType::kF16, {9, 64, 150, 151}, 16, false);
-  norm(DType::kF32, {3000, 48, 9, 7}, 24);
+  check_norm(DType::kF16, {25, 320, 40, 50}, 32);
+  check_norm(DType::kBF16, {300, 60, 29, 27}, 2);
+  check_norm(DType::kF32, {29, 60, 61, 63}, 6);
+  check_norm(DType::kF16, {9, 64, 150, 151}, 16, false);
+  check_norm(DType::kF32, {3000, 48, 9, 7}, 24);
 }
 TEST_F(MemoryOnGpu, ChannelsByThemselves) {  // channels last, too
   for (const DType type : kFloats)
