@@ -34,6 +34,14 @@ Status require_one_type(const StepSpec& spec) {
   return {};
 }
 
+Status require_unblocked(std::string_view executor, const StepSpec& spec) {
+  for (const auto* tensors : {&spec.inputs, &spec.outputs})
+    for (const StepTensor& tensor : *tensors)
+      TRY(require(!tensor.present || !tensor.format.is_blocked(), "a tensor of the ", executor, " kernel '",
+                  spec.kernel, "' has format ", tensor.format, ", which only copies read", kDamaged));
+  return {};
+}
+
 Status require_count(const Extents& extents, int64_t count, std::string_view what) {
   return require(volume(extents) == count, what, " is ", extents, "; ", count, " elements are needed", kDamaged);
 }

@@ -23,6 +23,9 @@ Status require_alike(const StepTensor& tensor, const StepTensor& like, std::stri
 /// Fails unless all of the step's tensors that are there, inputs and outputs, are of one type.
 Status require_one_type(const StepSpec& spec);
 
+/// Fails if one of the tensors lies in blocks: those are what copies are for.
+Status require_unblocked(std::string_view executor, const StepSpec& spec);
+
 /// Fails unless a tensor of these extents has `count` elements.
 Status require_count(const Extents& extents, int64_t count, std::string_view what);
 

@@ -37,5 +37,18 @@ TEST(StepTensors, AnyNumber) {
   EXPECT_FALSE(nest.check("CPU", "nest", spec(2, 1, 1)));
 }
 
+TEST(StepTensors, BlocksAreForCopies) {
+  StepSpec s = spec(2, 1);
+  s.kernel = "nest";
+  EXPECT_TRUE(require_unblocked("CUDA", s));
+  s.inputs[1].format = Format().blocked(1, 32);
+  const Status refused = require_unblocked("CUDA", s);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("a tensor of the CUDA kernel 'nest' has format"), std::string::npos)
+      << refused.error().message;
+  s.inputs[1].present = false;
+  EXPECT_TRUE(require_unblocked("CUDA", s)) << "an absent input has no memory";
+}
+
 }  // namespace
 }  // namespace kiln

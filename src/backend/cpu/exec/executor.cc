@@ -16,21 +16,12 @@ std::span<const KernelEntry> kernel_table() {
   return kTable;
 }
 
-/// Blocks are what copies are for.
-static Status require_unblocked(const StepSpec& spec) {
-  for (const auto* tensors : {&spec.inputs, &spec.outputs})
-    for (const StepTensor& tensor : *tensors)
-      TRY(require(!tensor.present || !tensor.format.is_blocked(), "a tensor of the CPU kernel '", spec.kernel,
-                  "' has format ", tensor.format, ", which only copies read: the plan is damaged, build it again"));
-  return {};
-}
-
 Result<std::unique_ptr<LoadedStep>> CpuExecutor::load(const StepSpec& spec,
                                                       std::span<const HostTensor* const> constants) {
   for (const KernelEntry& entry : kernel_table())
     if (entry.name == spec.kernel) {
       TRY(entry.tensors.check("CPU", entry.name, spec));
-      if (entry.name != "copy") TRY(require_unblocked(spec));
+      if (entry.name != "copy") TRY(require_unblocked("CPU", spec));
       return entry.load({spec, constants, team_});
     }
   return error(Code::kVersion, "no CPU kernel is called '", spec.kernel, "'; the plan is of another version of Kiln");

@@ -16,23 +16,13 @@ std::span<const KernelEntry> kernel_table() {
   return kTable;
 }
 
-static Status check_formats(const KernelEntry& kernel, const StepSpec& spec) {
-  if (kernel.name == "copy") return {};  // checks them itself
-  for (const auto* tensors : {&spec.inputs, &spec.outputs})
-    for (const StepTensor& tensor : *tensors)
-      if (tensor.format.is_blocked())
-        return error(Code::kUnsupported, "the CUDA kernel '", kernel.name, "' does not take the format ",
-                     tensor.format);
-  return {};
-}
-
 Result<std::unique_ptr<LoadedStep>> CudaExecutor::load(const StepSpec& spec,
                                                        std::span<const HostTensor* const> constants) {
   const CurrentContext current(device_);
   for (const KernelEntry& entry : kernel_table())
     if (entry.name == spec.kernel) {
       TRY(entry.tensors.check("CUDA", entry.name, spec));
-      TRY(check_formats(entry, spec));
+      if (entry.name != "copy") TRY(require_unblocked("CUDA", spec));
       return entry.load({spec, constants, device_});
     }
   return error(Code::kVersion, "no CUDA kernel is called '", spec.kernel, "'; the plan is of another version of Kiln");
