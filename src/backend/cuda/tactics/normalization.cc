@@ -32,16 +32,10 @@ bool spans(const TensorType& coefficient, const TensorType& x, int first, int la
   return true;
 }
 
-/// None for very many rows of a few vectors: a warp has several of them, as of groups.
 std::optional<RowTile> tile_of(const LaneExtents& at, int64_t most_cols, bool is_static, int element_bytes,
                                int num_sms) {
-  constexpr int64_t kMostBytes = 256, kManyRows = 256;  // the latter of a multiprocessor
-  if (is_static) {
+  if (is_static)
     if (const auto team = short_row_tile(at.outer, at.length, element_bytes, num_sms)) return team;
-    if (at.length * element_bytes % 16 == 0 && at.length * element_bytes <= kMostBytes &&
-        at.outer >= kManyRows * num_sms)
-      return std::nullopt;
-  }
   return row_tile(at.outer, at.length, most_cols, element_bytes, num_sms);
 }
 
