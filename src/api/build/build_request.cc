@@ -12,7 +12,7 @@ namespace {
 
 using nv::BuilderFlag;
 
-/// The type that the program asked for, of a tensor that is not an input.
+/// The type that the program asked for, where the graph has another; of an input, behind the layers that read it.
 std::optional<DType> wanted_type(const Network& network, const ir::Graph& graph, ir::ValueId value) {
   const auto& tensors = network.made_tensors();
   if (ir::index(value) < tensors.size() && tensors[ir::index(value)])
@@ -28,9 +28,7 @@ std::optional<DType> wanted_type(const Network& network, const ir::Graph& graph,
 /// What reads an input has the type that it had for them, not the one that setType gave it later.
 Status cast_inputs(const Network& network, ir::Graph& graph) {
   for (const ir::ValueId input : graph.inputs()) {
-    const auto& tensors = network.made_tensors();
-    if (ir::index(input) >= tensors.size() || !tensors[ir::index(input)]) continue;
-    const auto given = tensors[ir::index(input)]->wanted_type();
+    const auto given = wanted_type(network, graph, input);
     TensorType type = graph.type(input);
     if (!given || *given == type.dtype) continue;
     const ir::ValueId cast =

@@ -11,8 +11,7 @@ namespace kiln::api {
 /// that setType and setOutputType asked for, all types are inferred.
 Result<ir::Graph> graph_to_build(Network& network);
 
-/// Fails as `check_choices` does. Progress and the timing
-/// cache are the caller's.
+/// Fails as `check_choices` does. Progress and the timing cache are the caller's.
 Result<BuildRequest> request_of(Network& network, BuilderConfig& config);
 
 }  // namespace kiln::api
