@@ -1,6 +1,8 @@
 /// A kernel before it is compiled, and the text that was embedded when Kiln was built.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +19,11 @@ struct KernelSource {
   std::string entry;                 ///< the extern "C" name of the kernel
   bool quick = false;                ///< quotients and functions of floats only as exact as halves need them
 };
+
+/// Whether a source that may have several kernels is to have this one: it is among those that are wanted, or all are.
+inline bool is_wanted(std::span<const std::string> wanted, std::string_view entry) {
+  return wanted.empty() || std::ranges::find(wanted, entry) != wanted.end();
+}
 
 /// Text of an embedded file: kernels/**/*.{cu,cuh} and everything of kernels/include by their path below kernels/,
 /// ops/*-inl.h and ops/scalar.h as "ops/...". Empty if there is none.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "backend/cuda/device/driver_types.h"
 #include "tensor/dtype.h"
 
 namespace kiln::cuda {
@@ -19,7 +20,7 @@ struct MapPlan {
   uint32_t rank = 3;
   uint64_t extents[4] = {1, 1, 1, 1}, strides_bytes[3] = {16, 16, 16};
   uint32_t box[4] = {1, 1, 1, 1};
-  int swizzle = 3, l2 = 3;  ///< kSwizzle128, kL2Promote256
+  int swizzle = kSwizzle128, l2 = kL2Promote256;
 };
 
 /// The CUtensorMapDataType of an element: FP32 is rounded to TF32 on the way.

@@ -24,7 +24,7 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
   source.prelude = "#include \"lanes/normalize_groups.cuh\"\n";
   const auto add = [&](const std::string& name, const std::string_view arguments, int vec) {
     const std::string entry = str(name, '_', vec);
-    if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) return;
+    if (!is_wanted(wanted, entry)) return;
     source.prelude += str("KILN_NORMALIZE_GROUPS(", entry, ", (", name, '<', arguments, ", ", vec, ">))\n");
     if (source.entry.empty()) source.entry = entry;
   };

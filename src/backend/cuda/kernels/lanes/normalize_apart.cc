@@ -64,7 +64,7 @@ std::string apart_instances(const NormalizationKernels& kernels, std::span<const
   const std::string type(element_name(kernels.dtype)), types = str(type, ", ", element_name(kernels.coefficients));
   const auto add = [&](std::string_view macro, std::string_view name, std::string_view arguments, int held) {
     const std::string entry = held > 0 ? str(name, '_', held, '_', kernels.vec) : str(name, '_', kernels.vec);
-    if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) return;
+    if (!is_wanted(wanted, entry)) return;
     if (text.empty()) text = "#include \"lanes/normalize_apart.cuh\"\n";
     text += str(macro, '(', entry, ", (", name, '<', arguments, ", ", kernels.vec, held > 0 ? str(", ", held) : "",
                 ">))\n");

@@ -64,7 +64,7 @@ std::string held_instances(const NormalizationKernels& kernels, std::span<const 
   for (const HeldTile& tile : kTiles)
     for (const bool last : {false, true}) {
       const std::string entry = str(tile.name(last), '_', kernels.vec);
-      if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) continue;
+      if (!is_wanted(wanted, entry)) continue;
       if (text.empty()) text = "#include \"lanes/normalize_held.cuh\"\n";
       text += str("KILN_NORMALIZE_HELD(", entry, ", ", tile.threads, ", ", tile.blocks, ", (normalize_held<",
                   element_name(kernels.dtype), ", ", element_name(kernels.coefficients), ", ", kernels.vec, ", ",

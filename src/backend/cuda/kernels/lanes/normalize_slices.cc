@@ -29,7 +29,8 @@ int64_t slice_width(const NormalizationShape& shape, int64_t vec, int64_t least)
 
 /// The map of x whose boxes are a warp's pixels of a slice. Where slices are whole pixels, which lie together, its rows
 /// are as long as may be: the copy engine is slow with short ones.
-MapPlan map_of(NormalizationArgument& n, const NormalizationShape& shape, int64_t width, int64_t vec, int64_t pixels) {
+MapPlan slices_map(NormalizationArgument& n, const NormalizationShape& shape, int64_t width, int64_t vec,
+                   int64_t pixels) {
   constexpr uint64_t kShortRow = 8;  // vectors
   const auto bytes = static_cast<uint64_t>(kLine / vec), plane = static_cast<uint64_t>(shape.plane);
   MapPlan map;
@@ -68,7 +69,7 @@ bool cut(NormalizationLaunch& launch, const NormalizationShape& shape, int64_t w
   const int64_t vectors = ceil_div(pixels, lanes), slices = shape.n * shape.channels / (width * vec);
   if (vectors > kHeld || vectors < kLeastVectors || slices * blocks >= int64_t{1} << 31) return false;
   NormalizationArgument n = launch.argument;
-  const MapPlan map = map_of(n, shape, width, vec, pixels);
+  const MapPlan map = slices_map(n, shape, width, vec, pixels);
   if (map.box[1] > kMostRows) return false;
   n.rows = slices;
   n.chunks = static_cast<int32_t>(blocks);
@@ -92,7 +93,7 @@ std::string slices_instances(const NormalizationKernels& kernels, std::span<cons
   const int64_t vec = kLine * 8 / bits_of(kernels.dtype);
   for (int64_t threads = kWarp; threads <= kMostThreads; threads *= 2) {
     const std::string entry = slices_entry(threads, vec);
-    if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) continue;
+    if (!is_wanted(wanted, entry)) continue;
     if (text.empty()) text = "#include \"lanes/normalize_slices.cuh\"\n";
     text += str("KILN_NORMALIZE_SLICES(", entry, ", ", threads, ", (normalize_slices<", element_name(kernels.dtype),
                 ", ", element_name(kernels.coefficients), ", ", vec, ", ", kHeld, ", ", threads, ">))\n");

@@ -109,7 +109,7 @@ KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::st
   KernelSource source;
   source.prelude = "#include \"lanes/reduce.cuh\"\n";
   const auto add = [&](const std::string& entry, int threads, const std::string& call) {
-    if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) return;
+    if (!is_wanted(wanted, entry)) return;
     source.prelude += str("KILN_REDUCE(", entry, ", ", threads, ", (", call, "))\n");
     if (source.entry.empty()) source.entry = entry;
   };

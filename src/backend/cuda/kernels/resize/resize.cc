@@ -119,7 +119,7 @@ KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<con
   source.prelude = "#include \"resize/double.cuh\"\n#include \"resize/strips.cuh\"\n";
   // `blocks` of a multiprocessor at least: what registers a thread may have.
   const auto add = [&](const std::string& entry, const std::string& call, int blocks = 1) {
-    if (!wanted.empty() && std::ranges::find(wanted, entry) == wanted.end()) return;
+    if (!is_wanted(wanted, entry)) return;
     source.prelude += str("KILN_RESIZE(", entry, ", ", blocks, ", (", call, "))\n");
     if (source.entry.empty()) source.entry = entry;
   };
