@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "base/hash.h"
@@ -42,11 +44,20 @@ std::string version_text(const std::byte* at) {
              static_cast<int>(at[3]));
 }
 
+/// A number's bytes as a file has them: "66 74 72 74".
+std::string hex_text(uint32_t number) {
+  char text[12];
+  std::snprintf(text, sizeof text, "%02x %02x %02x %02x", number & 0xff, number >> 8 & 0xff, number >> 16 & 0xff,
+                number >> 24);
+  return text;
+}
+
 /// Whose bytes these are, before anything else is believed of them.
 Status Reader::check_identity(std::span<const std::byte> bytes) const {
   const std::byte* const at = bytes.data();
   if (const auto magic = load<uint32_t>(at + header::kMagic); magic != kMagic)
-    return error(Code::kCorrupt, "not a plan: its first number is ", magic, ", a plan's is ", kMagic);
+    return error(Code::kCorrupt, "this is not a plan file: a plan begins with the bytes ", hex_text(kMagic),
+                 ", this with ", hex_text(magic));
   if (std::memcmp(at + header::kTag, kTag.data(), kTag.size()) != 0)
     return error(Code::kVersion, "a plan of NVIDIA TensorRT ", version_text(at + header::kApiVersion),
                  ", whose machine code only TensorRT can run; build the network again with Kiln");
@@ -92,8 +103,14 @@ Status Reader::read_table(std::span<const std::byte, kHeaderBytes> bytes) {
 Status Reader::read_header() {
   std::array<std::byte, kHeaderBytes> bytes;
   const std::optional<uint64_t> size = source_.size();
-  if (size && *size < kTableEnd)
-    return error(Code::kCorrupt, "truncated or no plan: ", *size, " bytes; header and section table take ", kTableEnd);
+  if (size && *size < kTableEnd) {
+    const std::span<std::byte> begin = std::span(bytes).first(std::min<uint64_t>(*size, sizeof kMagic));
+    TRY(in_context(source_.read(0, begin), [] { return "header"; }));
+    uint32_t magic = 0;
+    std::memcpy(&magic, begin.data(), begin.size());
+    return error(Code::kCorrupt, magic == kMagic ? "truncated: " : "this is not a plan file: ", *size,
+                 " bytes; a plan's header and section table alone take ", kTableEnd);
+  }
   TRY(in_context(source_.read(0, bytes), [] { return "header"; }));
   TRY(check_identity(bytes));
   if (const auto count = load<uint32_t>(bytes.data() + header::kNumSections); count != kNumSections)

@@ -305,8 +305,14 @@ TEST(PlanReader, AnotherVersionNamesBothAndTheRemedy) {
 }
 
 TEST(PlanReader, SaysWhatIsNoPlan) {
-  EXPECT_EQ(message_of({}), "plan: truncated or no plan: 0 bytes; header and section table take 256");
-  EXPECT_EQ(message_of(Plain(500)), "plan: not a plan: its first number is 0, a plan's is 1953657958");
+  EXPECT_EQ(message_of({}), "plan: this is not a plan file: 0 bytes; a plan's header and section table alone take 256");
+  EXPECT_EQ(message_of(Plain(100)),
+            "plan: this is not a plan file: 100 bytes; a plan's header and section table alone take 256");
+  EXPECT_EQ(message_of(Plain(500)),
+            "plan: this is not a plan file: a plan begins with the bytes 66 74 72 74, this with 00 00 00 00");
+  Plain cut = written(Plan());
+  cut.resize(100);
+  EXPECT_EQ(message_of(cut), "plan: truncated: 100 bytes; a plan's header and section table alone take 256");
 }
 
 TEST(PlanReader, NamesTheDamagedSection) {
