@@ -107,8 +107,7 @@ Result<std::vector<plan::InputRange>> extent_ranges(const ir::Graph& network, co
     for (size_t axis = 0; axis < input.type.shape.size(); ++axis) {
       const auto fixed = input.type.shape[axis].constant();
       TRY(require(fixed.has_value(), axis_name(input, axis), " is dynamic (", input.type.shape[axis],
-                  ") and no optimization profile gives its range: call IOptimizationProfile::setDimensions, or pass "
-                  "--shapes to trtexec"));
+                  ") and no optimization profile gives its range: IOptimizationProfile::setDimensions sets it"));
       range.min.push_back(*fixed);
     }
     range.opt = range.max = range.min;

@@ -35,7 +35,7 @@ Result<Arguments> parse_arguments(int argc, char** argv, const std::vector<std::
     const size_t equals = word.find('=');
     const std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
     if (std::ranges::find(known, name) == known.end())
-      return error(Code::kInvalidArgument, "no option is called '--", name, "'");
+      return error(Code::kInvalidArgument, "no option is called '--", name, "'; kiln help lists them");
     result.options[name] = equals == std::string::npos ? "" : word.substr(equals + 1);
   }
   return result;

@@ -20,19 +20,22 @@ constexpr const char* kHelp =
     "  --device=cpu|cuda --threads=N     where (default: cpu), and the CPU's threads\n"
     "  --fp16 --bf16 --noTF32 --level=N  as trtexec's --fp16, --bf16, --noTF32 and --builderOptimizationLevel\n"
     "  --tactic-sources=-CUBLAS_LT,+CUDNN --aux-streams=N --verbose\n"
-    "and profile also --runs=N (default: 20)\n";
+    "and profile also --runs=N (default: 20)\n"
+    "kiln help                           prints this\n";
 
 kiln::Status run(int argc, char** argv) {
   const kiln::Arguments arguments = TRY(kiln::parse_arguments(
       argc, argv,
       {"after", "shapes", "min", "max", "at", "threads", "noTF32", "device", "level", "runs", "verbose", "help", "data",
        "fp16", "bf16", "verify", "count", "tactic-sources", "aux-streams"}));
-  if (arguments.words.empty() || arguments.has("help")) return std::fputs(kHelp, stdout), kiln::Status{};
+  if (arguments.words.empty() || arguments.words[0] == "help" || arguments.has("help"))
+    return std::fputs(kHelp, stdout), kiln::Status{};
   if (arguments.words[0] == "dump") return kiln::run_dump(arguments);
   if (arguments.words[0] == "profile") return kiln::run_profile(arguments);
   if (arguments.words[0] == "why") return kiln::run_why(arguments);
   if (arguments.words[0] == "run") return kiln::run_run(arguments);
-  return kiln::error(kiln::Code::kInvalidArgument, "no command is called '", arguments.words[0], "'; see kiln --help");
+  return kiln::error(kiln::Code::kInvalidArgument, "no command is called '", arguments.words[0],
+                     "'; there are dump, profile, why, run and help");
 }
 
 }  // namespace

@@ -27,6 +27,21 @@ Result<std::vector<HostTensor>> read_tensors(const std::string& folder, const st
   }
 }
 
+/// The profile of exactly these tensors. Fails if there is not one for each input of the network.
+Result<ProfileRequest> profile_for(const ir::Graph& graph, const std::vector<HostTensor>& inputs,
+                                   const std::string& folder) {
+  ProfileRequest profile;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const std::string& name = graph.value(graph.inputs()[i]).name;
+    TRY(require(i < inputs.size(), "the network has ", graph.inputs().size(), " inputs, ", folder, " has tensors for ",
+                inputs.size(), ": '", name, "' needs input_", i, ".pb"));
+    profile.extents[name] = {inputs[i].extents(), inputs[i].extents(), inputs[i].extents()};
+  }
+  TRY(require(inputs.size() == graph.inputs().size(), folder, " has tensors for ", inputs.size(),
+              " inputs, the network has ", graph.inputs().size()));
+  return profile;
+}
+
 void compare(const std::string& name, const HostTensor& got, const HostTensor& want) {
   const View x(got), y(want);
   double worst = 0, largest = 0;
@@ -49,15 +64,13 @@ Status run_run(const Arguments& arguments) {
   const std::string folder = arguments.get("data");
   const ir::Graph graph = TRY(import_file(arguments.words[1]));
   std::vector<HostTensor> inputs = TRY(read_tensors(folder, "input"));
-  ProfileRequest profile;
-  for (size_t i = 0; i < std::min(inputs.size(), graph.inputs().size()); ++i)
-    profile.extents[graph.value(graph.inputs()[i]).name] = {inputs[i].extents(), inputs[i].extents(),
-                                                            inputs[i].extents()};
+  const ProfileRequest profile = TRY(profile_for(graph, inputs, folder));
   Session session = TRY(build_session(arguments, graph, profile));
   TRY(session.set_inputs(std::move(inputs)));
   TRY(session.run());
   TRY(session.fetch());
   const std::vector<HostTensor> wanted = TRY(read_tensors(folder, "output"));
+  if (wanted.empty()) std::printf("  ran; %s has no output_0.pb to compare with\n", folder.c_str());
   for (size_t i = 0; i < std::min(wanted.size(), session.outputs.size()); ++i)
     compare(session.plan->outputs[i].name, session.outputs[i], wanted[i]);
   return {};

@@ -40,6 +40,17 @@ class Why(unittest.TestCase):
             plan.write_bytes(plan.read_bytes()[:1000])
             self.assertIn(str(plan), run(KILN, "why", plan).stderr)
 
+    def test_says_how_it_is_called(self):
+        for words in [["help"], ["--help"]]:
+            told = run(KILN, *words)
+            self.assertEqual(told.returncode, 0)
+            self.assertIn("kiln why m.plan", told.stdout)
+        self.assertIn("there are dump, profile, why, run and help", run(KILN, "explain").stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            told = run(KILN, "run", f"{DIGITS}/digits.onnx", f"--data={folder}")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("'image' needs input_0.pb", told.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
