@@ -200,13 +200,24 @@ Status Coverer::place(const Pick& pick) {
   return {};
 }
 
-/// What could have stood at a tile's root, and in the places of its parts, and what was refused there.
+/// What could have stood in a tile's place, then in the places of its parts, and what was refused there. Times of a
+/// part say so: they are not to be compared with those of the whole.
 std::vector<std::string> Coverer::notes_of(const Pick& pick) const {
   const ir::NodeId root = root_of(pick);
   const Choice& taken = choices_[pick.choice];
-  std::vector<std::string> notes;
-  for (const size_t i : choices_.rooted_at(root)) add_notes(choices_[i], "", notes, &taken.candidates[pick.candidate]);
+  const size_t all = taken.region.nodes.size();
+  std::vector<std::string> notes, of_parts;
+  for (const size_t i : choices_.rooted_at(root)) {
+    const size_t nodes = choices_[i].region.nodes.size();
+    if (choices_[i].region.nodes == taken.region.nodes)
+      add_notes(choices_[i], "", notes, &taken.candidates[pick.candidate]);
+    else if (nodes < all)
+      add_notes(choices_[i], str("its last ", nodes == 1 ? "node alone: " : str(nodes, " nodes alone: ")), of_parts);
+    else
+      add_notes(choices_[i], "with other nodes: ", of_parts);
+  }
   for (const std::string& refusal : choices_.refusals(root)) notes.push_back(refusal);
+  notes.insert(notes.end(), of_parts.begin(), of_parts.end());
   for (const ir::NodeId id : taken.region.nodes) {
     if (id == root) continue;
     const ir::Node& part = cx_.graph.node(id);
