@@ -60,9 +60,10 @@ class Retyper {
     return converted_[{value, to}] = made;
   }
 
-  /// The op as it computes in `to` what it computed in `from`.
+  /// The op as it computes in `to` what it computed in `from`. A cast to a type narrower than FP32 stays: who asked for
+  /// it wants its rounding and its range.
   static Op in_type(const Op& op, DType from, DType to) {
-    if (const auto* cast = op.as<ops::Cast>(); cast && cast->to == from) return ops::Cast{to};
+    if (const auto* cast = op.as<ops::Cast>(); cast && cast->to == from && from == DType::kF32) return ops::Cast{to};
     if (const auto* values = op.as<ops::DimValues>(); values && values->dtype == from) {
       ops::DimValues changed = *values;
       changed.dtype = to;

@@ -18,8 +18,9 @@ class RetypeRules {
   virtual bool rounds_values() const { return false; }
 };
 
-/// `graph` anew. Inputs and outputs of the network keep their types; casts stand where types differ, and constants are
-/// converted: values beyond a narrower type's range become its largest of their sign, infinities stay.
+/// `graph` anew. Inputs and outputs of the network keep their types, and so do casts of the network to types narrower
+/// than FP32, since they change values (docs/adr/0006). Casts stand where types differ, and constants are converted:
+/// values beyond a narrower type's range become its largest of their sign, infinities stay.
 Result<ir::Graph> retype(const ir::Graph& graph, RetypeRules& rules);
 
 /// Whether a value of the graph has a type for which `is` holds.

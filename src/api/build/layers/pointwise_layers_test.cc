@@ -84,6 +84,29 @@ TEST(CastLayer, KeepsItsField) {
   EXPECT_EQ(w.run({{"x", {{3}, {1.75F, -1.75F, 0.25F}}}}), (Values{1, -1, 0}));
 }
 
+// docs/adr/0006: 70000 and 1e-9 are beyond FP16's range, 2049 is between two of its numbers.
+TEST(CastLayer, ToANarrowerTypeRoundsInEveryNetwork) {
+  const Values x{70000, -70000, 2049, 1e-9F, 0.5F}, rounded{INFINITY, -INFINITY, 2048, 0, 0.5F};
+  constexpr auto kStrongly = 1U << static_cast<uint32_t>(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED);
+  for (const nv::NetworkDefinitionCreationFlags flags : {0U, kStrongly}) {
+    Workbench w(flags);
+    nv::ITensor* half = w->addCast(*w.input("x", {5}), nv::DataType::kHALF)->getOutput(0);
+    nv::ITensor* moved = w->addShuffle(*half)->getOutput(0);
+    w.mark(w->addCast(*moved, nv::DataType::kFLOAT)->getOutput(0));
+    EXPECT_EQ(w.run({{"x", {{5}, x}}}), rounded) << "flags " << flags;
+  }
+}
+
+TEST(CastLayer, RoundsBetweenLayersToo) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {2});
+  nv::ITensor* twice = w->addElementWise(*x, *x, nv::ElementWiseOperation::kSUM)->getOutput(0);
+  nv::ITensor* half = w->addCast(*twice, nv::DataType::kBF16)->getOutput(0);
+  nv::ITensor* sum = w->addElementWise(*half, *half, nv::ElementWiseOperation::kSUM)->getOutput(0);
+  w.mark(w->addCast(*sum, nv::DataType::kFLOAT)->getOutput(0));
+  EXPECT_EQ(w.run({{"x", {{2}, {128.5F, 1}}}}), (Values{512, 4}));  // 257 is no BF16: 256 is the even neighbour
+}
+
 TEST(SelectLayer, PicksByCondition) {
   Workbench w;
   nv::ITensor *a = w.input("a", {3}), *b = w.input("b", {3});
