@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "files.h"
 #include "log.h"
+#include "new_file.h"
 #include "profile_shapes.h"
 #include "progress.h"
 #include "timing_cache.h"

@@ -213,8 +213,44 @@ class EndToEnd(unittest.TestCase):
             self.fails("damaged: the plan cannot be loaded", f"--loadEngine={damaged}")
 
     def test_help(self):
-        for options in [["--help"], ["-h"], []]:
-            self.assertIn("--saveEngine=FILE", Run(*options).out)
+        for option in ["--help", "-h"]:
+            run = Run(option, check=False)
+            self.assertEqual(run.status, 0)
+            self.assertIn("--saveEngine=FILE", run.out)
+            self.assertNotIn("&&&&", run.out)
+        self.fails("no model: --onnx=FILE builds one, --loadEngine=FILE loads a plan, --help lists all flags")
+
+    def test_files_of_others_are_left_alone(self):
+        for content in [b"Dear diary,\n", b"[1, 2]", b"x", self.plan.read_bytes()]:
+            for flag in ["timingCacheFile", "exportTimes", "exportOutput", "exportProfile", "exportLayerInfo"]:
+                precious = self.folder / "precious"
+                precious.write_bytes(content)
+                before = sorted(self.folder.iterdir())
+                self.fails("it was left as it is", ONNX, f"--{flag}={precious}", *QUICK)
+                self.assertEqual(precious.read_bytes(), content)
+                self.assertEqual(sorted(self.folder.iterdir()), before)
+
+    def test_exports_replace_their_own(self):
+        exports = [f"--{flag}={self.folder}/again_{flag}" for flag in ["exportTimes", "exportOutput", "exportProfile", "exportLayerInfo"]]
+        for _ in range(2):
+            self.infer(*exports, "--separateProfileRun", *QUICK)
+        for path in self.folder.glob("again_*"):
+            self.assertTrue(json.loads(path.read_text()), path)
+
+    def test_timing_cache_of_another_version_is_replaced(self):
+        cache = self.folder / "older.bin"
+        Run(ONNX, "--skipInference", f"--timingCacheFile={cache}")
+        whole = cache.read_bytes()
+        cache.write_bytes(whole[:4] + struct.pack("<I", 999) + whole[8:])
+        run = Run(ONNX, "--skipInference", f"--timingCacheFile={cache}")
+        self.assertIn("version 999", run.err)
+        self.assertEqual(cache.read_bytes()[:8], whole[:8])
+
+    def test_types_without_scales_are_told(self):
+        run = Run(ONNX, "--skipInference", "--outputIOFormats=int8:chw")
+        self.assertIn("output 'probabilities' is f32 in the network and i8 outside of it", run.err)
+        run = Run(ONNX, "--skipInference", "--outputIOFormats=fp16:chw")
+        self.assertNotIn("outside of it", run.err)
 
     def test_terminal_gets_a_bar(self):
         primary, secondary = os.openpty()

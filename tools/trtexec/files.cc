@@ -4,10 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
+#include "new_file.h"
 #include "text.h"
 
 namespace kiln::trtexec {
@@ -68,44 +69,19 @@ void read_exactly(const std::string& path, void* data, int64_t size_bytes, std::
   read_all(file, static_cast<char*>(data), size_bytes, path, what);
 }
 
-NewFile::NewFile(std::string path, std::string_view what) : path_(std::move(path)), what_(what) {
-  if (is_regular_or_new(path_)) temporary_ = str(path_, ".", ::getpid(), ".tmp");
-  const std::string& name = temporary_.empty() ? path_ : temporary_;
-  file_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) {
-    const int why = errno;
-    temporary_.clear();
-    fail("cannot write ", what_, " ", path_, ": ", std::strerror(why));
-  }
-}
-
-NewFile::~NewFile() {
-  if (file_ >= 0) ::close(file_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-}
-
-void NewFile::write(const void* data, size_t size_bytes) {
-  const char* next = static_cast<const char*>(data);
-  while (size_bytes > 0) {
-    const ssize_t count = ::write(file_, next, size_bytes);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_to_write();
-    next += count;
-    size_bytes -= static_cast<size_t>(count);
-    size_bytes_ += count;
-  }
-}
-
-void NewFile::commit() {
-  const int closed = ::close(file_);  // a full disk may be found out only now
-  file_ = -1;
-  if (closed != 0) fail_to_write();
-  if (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0) fail_to_write();
-  temporary_.clear();
-}
-
-void NewFile::fail_to_write() {
-  fail("cannot write ", what_, " ", path_, ": ", std::strerror(errno), " (after ", size_bytes_, " bytes)");
+void require_replaceable(const std::string& path, std::initializer_list<std::string_view> beginnings,
+                         std::string_view what) {
+  constexpr int64_t kEnough = 4096;  // for any beginning, whatever spaces stand between
+  if (!file_exists(path) || !is_regular_or_new(path)) return;
+  const Descriptor file(path, what);
+  std::string start(static_cast<size_t>(std::min(size_of(file, path, what), kEnough)), '\0');
+  read_all(file, start.data(), static_cast<int64_t>(start.size()), path, what);
+  if (start.empty()) return;
+  std::erase_if(start, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
+  const bool ours =
+      std::ranges::any_of(beginnings, [&](std::string_view beginning) { return start.starts_with(beginning); });
+  require(ours, what, ": ", path,
+          " exists and is not a file of this kind; it was left as it is. Name another file, or remove that one");
 }
 
 void write_file(const std::string& path, std::string_view content, std::string_view what) {

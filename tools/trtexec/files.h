@@ -1,8 +1,9 @@
-/// Files read whole, and written so that nobody finds half of one.
+/// Files that are read and written as a whole.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,28 +21,14 @@ bool is_regular_or_new(const std::string& path);
 /// Fills memory from a file that holds exactly that many bytes.
 void read_exactly(const std::string& path, void* data, int64_t size_bytes, std::string_view what);
 
-/// A file under a name of its own beside `path` until commit() gives it that name; what is not committed is removed. A
-/// path that is no regular file (a pipe, a device) is written in place. All fail with what the system says.
-class NewFile {
- public:
-  NewFile(std::string path, std::string_view what);
-  ~NewFile();
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
+/// Fails if `path` is a file whose first bytes are not those of a file that this program would write there: what
+/// others wrote is never replaced. Nothing there, an empty file and what is no regular file pass. Spaces and line ends
+/// do not count.
+///   beginnings  of which one has to fit          what  names the flag in the message
+void require_replaceable(const std::string& path, std::initializer_list<std::string_view> beginnings,
+                         std::string_view what);
 
-  void write(const void* data, size_t size_bytes);
-  void write(std::string_view text) { write(text.data(), text.size()); }
-  void commit();
-  int64_t size_bytes() const { return size_bytes_; }
-
- private:
-  [[noreturn]] void fail_to_write();
-
-  std::string path_, what_, temporary_;  ///< temporary_ is empty when written in place
-  int file_ = -1;
-  int64_t size_bytes_ = 0;
-};
-
+/// Writes a file whole or not at all: see NewFile.
 void write_file(const std::string& path, std::string_view content, std::string_view what);
 
 }  // namespace kiln::trtexec

@@ -14,6 +14,7 @@
 #include "inference.h"
 #include "layer_profile.h"
 #include "log.h"
+#include "output_files.h"
 #include "report.h"
 
 namespace kiln::trtexec {
@@ -56,6 +57,7 @@ void run(const Options& options, Log& log) {
   for (const std::string& line : describe(options)) log.info(line);
   for (const std::string& warning : options.warnings) log.warn(warning);
   log.set_verbose(options.report.verbose);
+  check_output_files(options);
   select_device(options.device, log);
   log.info("");
   log.info("TensorRT version: ", NV_TENSORRT_MAJOR, ".", NV_TENSORRT_MINOR, ".", NV_TENSORRT_PATCH);
@@ -70,19 +72,20 @@ void run(const Options& options, Log& log) {
 bool wants_help(std::span<const char* const> words) {
   for (const char* word : words)
     if (std::strcmp(word, "--help") == 0 || std::strcmp(word, "-h") == 0) return true;
-  return words.empty();
+  return false;
 }
 
 int trtexec(std::span<const char* const> command_line) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error to report
   Log log;
   const auto words = command_line.subspan(1);
+  if (wants_help(words)) {
+    std::fputs(help_text().c_str(), stdout);
+    return 0;
+  }
   log.report_state("RUNNING", command_line);
   try {
-    if (wants_help(words))
-      std::fputs(help_text().c_str(), stdout);
-    else
-      run(parse_options(words), log);
+    run(parse_options(words), log);
     log.report_state("PASSED", command_line);
     return 0;
   } catch (const std::bad_alloc&) {

@@ -135,7 +135,8 @@ BuildOptions read_build(const Values& values, std::vector<std::string>& warnings
   require(!(build.load.size() && build.save.size()), "--loadEngine and --saveEngine exclude each other");
   require(!(build.load.size() && build.onnx.size()),
           "--loadEngine and --onnx exclude each other: a plan is loaded or built");
-  require(build.load.size() || build.onnx.size(), "no model: --onnx=FILE builds one, --loadEngine=FILE loads a plan");
+  require(build.load.size() || build.onnx.size(),
+          "no model: --onnx=FILE builds one, --loadEngine=FILE loads a plan, --help lists all flags");
   if (build.strongly_typed && (build.fp16 || build.bf16)) {
     warnings.push_back("--stronglyTyped takes all types from the network: --fp16 and --bf16 are ignored");
     build.fp16 = build.bf16 = false;

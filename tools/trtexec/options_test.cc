@@ -73,7 +73,8 @@ TEST(Options, MemoryPoolsHaveUnits) {
 }
 
 TEST(Options, SaysWhatIsWrong) {
-  EXPECT_EQ(failure({"--fp16"}), "no model: --onnx=FILE builds one, --loadEngine=FILE loads a plan");
+  EXPECT_EQ(failure({"--fp16"}),
+            "no model: --onnx=FILE builds one, --loadEngine=FILE loads a plan, --help lists all flags");
   EXPECT_EQ(failure({"--loadEngine=a", "--saveEngine=b"}), "--loadEngine and --saveEngine exclude each other");
   EXPECT_EQ(failure({"--onnx=m", "--builderOptimizationLevel=6"}), "--builderOptimizationLevel: 6 is outside [0, 5]");
   EXPECT_EQ(failure({"--onnx=m", "--percentile=101"}), "--percentile: 101 is outside [0, 100]");

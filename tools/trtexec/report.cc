@@ -6,6 +6,7 @@
 #include "files.h"
 #include "json.h"
 #include "log.h"
+#include "new_file.h"
 #include "values.h"
 
 namespace kiln::trtexec {

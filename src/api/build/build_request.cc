@@ -25,12 +25,24 @@ std::optional<DType> wanted_type(const Network& network, const ir::Graph& graph,
   return found == types.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// Says what a cast between fractions and whole numbers does to a tensor at the network's edge: programs that ask for
+/// INT8 there often expect a scale.
+void warn_of_lost_scale(const Network& network, std::string_view kind, std::string_view name, DType inside,
+                        DType outside) {
+  if (!is_float(inside) || is_float(outside)) return;
+  network.reporter().log().warning(kind, " '", name, "' is ", inside, " in the network and ", outside,
+                                   " outside of it, as its type was set: values are converted as they are, without a "
+                                   "scale",
+                                   kind == "output" ? ", so that fractions are lost" : "");
+}
+
 /// What reads an input has the type that it had for them, not the one that setType gave it later.
 Status cast_inputs(const Network& network, ir::Graph& graph) {
   for (const ir::ValueId input : graph.inputs()) {
     const auto given = wanted_type(network, graph, input);
     TensorType type = graph.type(input);
     if (!given || *given == type.dtype) continue;
+    warn_of_lost_scale(network, "input", graph.value(input).name, type.dtype, *given);
     const ir::ValueId cast =
         TRY(graph.add_one(ops::Cast{type.dtype}, {input}, str(graph.value(input).name, " as ", type.dtype)));
     graph.replace_uses(input, cast);
@@ -48,6 +60,7 @@ Status cast_outputs(const Network& network, ir::Graph& graph) {
     const auto wanted = wanted_type(network, graph, output.value);
     const TensorType& type = TRY(graph.inferred_type(output.value));
     if (!wanted || *wanted == type.dtype) continue;
+    warn_of_lost_scale(network, "output", output.name, type.dtype, *wanted);
     const ir::ValueId cast = TRY(graph.add_one(ops::Cast{*wanted}, {output.value}, str(output.name, " as ", *wanted)));
     graph.set_output_value(static_cast<int>(i), cast);
   }

@@ -98,6 +98,20 @@ TEST(Tensor, OutputsHaveTheTypeTheyWereGiven) {
   EXPECT_EQ(w.run({{"x", {{2}, {1.5F, -2.5F}}}}), (std::vector<float>{1, -2}));
 }
 
+TEST(Tensor, WholeNumbersForFractionsAreToldOf) {
+  Workbench w;
+  w.mark(w->addActivation(*w.input("x", {2}), nv::ActivationType::kSIGMOID)->getOutput(0));
+  w->getOutput(0)->setType(nv::DataType::kINT32);
+  EXPECT_EQ(std::unique_ptr<nv::IHostMemory>(w.builder->buildSerializedNetwork(*w.network, *w.config)) == nullptr,
+            false);
+  ASSERT_EQ(w.logger.warnings.size(), 1U);
+  EXPECT_NE(
+      w.logger.warnings[0].find("output 'y' is f32 in the network and i32 outside of it, as its type was set: values "
+                                "are converted as they are, without a scale, so that fractions are lost"),
+      std::string::npos)
+      << w.logger.warnings[0];
+}
+
 TEST(Tensor, KeepsWhatBelongsToOlderPrograms) {
   Workbench w;
   nv::ITensor* x = w.input("x", {2});
