@@ -4,7 +4,9 @@
 
 #include "onnx/dtypes.h"
 #include "onnx/import/compose.h"
+#include "onnx/import/exact_floats.h"
 #include "onnx/import/importers.h"
+#include "ops/dim_values.h"
 
 namespace kiln::onnx::importers {
 namespace {
@@ -17,8 +19,20 @@ Result<ValueId> with_overflow_as_nan(ImportContext& cx, ValueId x) {
   return select(cx, beyond, scalar_like(cx, NAN, x), x);
 }
 
+/// A length that the network computes in floats, rounded and cast back, is known like any other extent. None of others.
+Result<ValueId> length_of_floats(ImportContext& cx, ValueId x, DType to) {
+  const DType from = cx.dtype(x);
+  if (!is_index(to) || (from != DType::kF32 && from != DType::kF64)) return ValueId::kNone;
+  const auto values = exact_whole_numbers(cx, x);
+  if (!values) return ValueId::kNone;
+  const Extents extents = TRY(cx.type(x).extents());
+  if (const auto numbers = all_constant(*values)) return cx.add_constant(HostTensor::of_ints(to, extents, *numbers));
+  return cx.add(ops::DimValues{*values, to, extents}, {});
+}
+
 Status cast_to(ImportContext& cx, DType to) {
   ValueId x = TRY(cx.input(0));
+  if (const ValueId length = TRY(length_of_floats(cx, x, to)); length != ValueId::kNone) return cx.output(length);
   if (to == DType::kI4 || to == DType::kF4E2M1 || to == DType::kE8M0)
     return error(Code::kUnsupported, "a cast to ", to, " is not supported: such tensors come from quantization");
   if (to == DType::kF8E4M3 && TRY(cx.node().get_int("saturate", 1)) == 0) x = TRY(with_overflow_as_nan(cx, x));

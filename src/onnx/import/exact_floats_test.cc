@@ -1,0 +1,79 @@
+// Lengths that a network computes in floats.
+#include <gtest/gtest.h>
+
+#include "onnx/test_import.h"
+
+namespace kiln::onnx {
+namespace {
+
+using namespace test;
+
+constexpr int64_t kHalf = 10;
+
+Proto cast_node(std::string_view x, std::string_view y, int64_t to) {
+  return node("Cast", {x}, {y}, "", {int_attribute("to", to)});
+}
+
+/// y = Expand(1, lengths), where nodes make `lengths`, i64[1], of n, the length of x, in floats.
+Imported expanded(const std::vector<Proto>& steps, int64_t type) {
+  std::vector<Proto> nodes{node("Shape", {"x"}, {"s"}), cast_node("s", "n", type)};
+  nodes.insert(nodes.end(), steps.begin(), steps.end());
+  nodes.push_back(cast_node("f", "lengths", kInt64));
+  nodes.push_back(node("Expand", {"one", "lengths"}, {"y"}));
+  return import_proto(
+      model(graph({nodes,
+                   {value("x", kFloat, {-1})},
+                   {value("y")},
+                   {floats("one", {1}, {1}), floats("two", {1}, {2}), floats("three", {}, {3}),
+                    floats("half", {1}, {0.5F}), floats("tenth", {1}, {0.1F}), floats("zero", {1}, {0})}})));
+}
+/// The extent of y at lengths 0 to 7 of x, or the problems.
+std::string extents_of(const std::vector<Proto>& steps, int64_t type = kFloat) {
+  const Imported got = expanded(steps, type);
+  if (!got.status) return text_of(got);
+  const sym::Expr y = got.graph.type(got.graph.outputs()[0].value).shape[0];
+  std::string text;
+  for (int64_t n = 0; n < 8; ++n) text += str(sym::evaluate(y, std::span(&n, 1)).value_or(-1), ' ');
+  return text;
+}
+
+TEST(ExactFloats, RoundedQuotientsAreExtents) {
+  EXPECT_EQ(extents_of({node("Div", {"n", "two"}, {"q"}), node("Ceil", {"q"}, {"f"})}), "0 1 1 2 2 3 3 4 ");
+  EXPECT_EQ(extents_of({node("Div", {"n", "two"}, {"q"}), node("Floor", {"q"}, {"f"})}), "0 0 1 1 2 2 3 3 ");
+  EXPECT_EQ(extents_of({node("Mul", {"n", "half"}, {"f"})}), "0 0 1 1 2 2 3 3 ");  // the cast truncates
+}
+TEST(ExactFloats, ArithmeticDissolves) {
+  EXPECT_EQ(extents_of({node("Add", {"n", "half"}, {"a"}), node("Sub", {"a", "half"}, {"b"}),
+                        node("Mul", {"b", "two"}, {"c"}), node("Div", {"c", "two"}, {"f"})}),
+            "0 1 2 3 4 5 6 7 ");
+  EXPECT_EQ(extents_of({node("Max", {"n", "two"}, {"a"}), node("Min", {"a", "two"}, {"f"})}), "2 2 2 2 2 2 2 2 ");
+  EXPECT_EQ(extents_of({node("Neg", {"n"}, {"a"}), node("Neg", {"a"}, {"f"})}), "0 1 2 3 4 5 6 7 ");
+}
+TEST(ExactFloats, DoublesCount) {
+  EXPECT_EQ(extents_of({cast_node("n", "a", kFloat), cast_node("a", "f", kDouble)}, kDouble), "0 1 2 3 4 5 6 7 ");
+}
+TEST(ExactFloats, ScalarsMeetVectors) {
+  EXPECT_EQ(extents_of({node("Div", {"n", "three"}, {"q"}), node("Ceil", {"q"}, {"f"})}), "0 1 1 1 2 2 2 3 ");
+}
+
+/// Values that would have to be guessed stay unknown.
+TEST(ExactFloats, WhatIsNotExactIsRefused) {
+  for (const std::vector<Proto>& steps : {std::vector{node("Mul", {"n", "tenth"}, {"f"})},
+                                          {node("Sqrt", {"n"}, {"f"})},
+                                          {node("Div", {"two", "n"}, {"f"})},
+                                          {node("Div", {"n", "zero"}, {"f"})},
+                                          {node("ReduceSum", {"x"}, {"f"})}})
+    EXPECT_NE(extents_of(steps).find("it is computed from data"), std::string::npos) << extents_of(steps);
+  EXPECT_NE(extents_of({cast_node("n", "f", kFloat)}, kHalf).find("it is computed from data"), std::string::npos);
+}
+
+/// A long chain of doublings ends where denominators or nodes become too many, in no time.
+TEST(ExactFloats, LongChainsEnd) {
+  std::vector<Proto> steps{node("Identity", {"n"}, {"v0"})};
+  for (int i = 0; i < 100; ++i)
+    steps.push_back(node("Add", {str("v", i), str("v", i)}, {i == 99 ? "f" : str("v", i + 1)}));
+  EXPECT_NE(extents_of(steps).find("it is computed from data"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln::onnx
