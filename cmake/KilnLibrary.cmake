@@ -16,8 +16,9 @@ function(kiln_library name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cudart/include)
   target_compile_options(${name} PRIVATE -DTENSORRT_BUILD_LIB -Wno-deprecated-declarations)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:kiln_flags>)
-  # Never unloaded: its threads would go on without code.
-  target_link_options(${name} PRIVATE -Wl,--version-script=${map} -Wl,-z,nodelete -Wl,--as-needed)
+  # Never unloaded: its threads would go on without code. Its own calls stay its own: another library or the program may
+  # export the same names (cudart/bound_test.py checks that).
+  target_link_options(${name} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--as-needed)
   if(NOT KILN_SANITIZE)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
