@@ -6,32 +6,22 @@
 
 #include "state.h"
 
-namespace kiln::cuda {
-
-struct CudaModuleObject {
-  std::string image;
-  std::map<std::string, std::unique_ptr<CudaFunctionObject>> functions;
-};
-struct CudaFunctionObject {
-  std::string name;
-  std::map<int, int> attributes;
-};
-
-}  // namespace kiln::cuda
-
 using namespace kiln;
 using namespace kiln::fake_cuda;
 using kiln::cuda::FunctionHandle;
 using kiln::cuda::ModuleHandle;
 
-namespace {
-
-bool has_kernel(const std::string& image, std::string_view name) {
+bool kiln::fake_cuda::has_kernel(const std::string& image, std::string_view name) {
   if (image.starts_with("FAKE")) return (image + ' ').find(' ' + std::string(name) + ' ') != image.npos;
   return image.find(".text." + std::string(name) + '\0') != image.npos;
 }
 
-}  // namespace
+FunctionHandle kiln::fake_cuda::find_function(cuda::CudaModuleObject& module, const std::string& name) {
+  if (!has_kernel(module.image, name)) return nullptr;
+  auto& made = module.functions[name];
+  if (!made) made = std::make_unique<cuda::CudaFunctionObject>(name);
+  return made.get();
+}
 
 int kiln::fake_cuda::make_launch(const cuda::LaunchConfig& config, FunctionHandle function, void** arguments,
                                  std::shared_ptr<cuda::FakeLaunch>& launch, Work& work) {
@@ -97,11 +87,8 @@ int cuModuleUnload(ModuleHandle module) {
 }
 int cuModuleGetFunction(FunctionHandle* function, ModuleHandle module, const char* name) {
   if (const int early = enter("cuModuleGetFunction")) return early;
-  if (!has_kernel(module->image, name)) return cuda::kNameNotFound;
-  auto& made = module->functions[name];
-  if (!made) made = std::make_unique<cuda::CudaFunctionObject>(name);
-  *function = made.get();
-  return 0;
+  *function = find_function(*module, name);
+  return *function ? 0 : static_cast<int>(cuda::kNameNotFound);
 }
 int cuFuncGetAttribute(int* value, int which, FunctionHandle function) {
   if (const int early = enter("cuFuncGetAttribute")) return early;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/cuda/device/testing/fake_cuda.h"
@@ -30,6 +31,14 @@ struct CudaGraphNodeObject {
   std::function<int()> work;
   size_t place = 0;                    ///< in its graph, and in what is made of that
   std::shared_ptr<FakeLaunch> launch;  ///< null: no kernel
+};
+struct CudaModuleObject {
+  std::string image;
+  std::map<std::string, std::unique_ptr<CudaFunctionObject>> functions;
+};
+struct CudaFunctionObject {
+  std::string name;
+  std::map<int, int> attributes;
 };
 struct CudaGraphObject {
   std::deque<CudaGraphNodeObject> nodes;
@@ -115,6 +124,10 @@ int submit(cuda::StreamHandle stream, Work work, std::shared_ptr<cuda::FakeLaunc
 /// A launch with the arguments' values of now, and the work that it is; or the driver's refusal.
 int make_launch(const cuda::LaunchConfig& config, cuda::FunctionHandle function, void** arguments,
                 std::shared_ptr<cuda::FakeLaunch>& launch, Work& work);
+/// Whether an image, or a text "FAKE name name ...", has the kernel.
+bool has_kernel(const std::string& image, std::string_view name);
+/// The kernel of a module; null if it has none of that name.
+cuda::FunctionHandle find_function(cuda::CudaModuleObject& module, const std::string& name);
 /// Of a stream; null while it is not being captured.
 std::shared_ptr<Capture>& capture_of(cuda::StreamHandle stream);
 bool is_stream(cuda::StreamHandle stream);

@@ -3,7 +3,10 @@
 //
 // Where an external profiler starts and stops.
 
-#ifndef __CUDA_PROFILER_API_H__
+#if defined(__CUDACC__)
+#pragma GCC system_header  // for include_next
+#include_next <cuda_profiler_api.h>
+#elif !defined(__CUDA_PROFILER_API_H__)
 #define __CUDA_PROFILER_API_H__
 
 #include "driver_types.h"

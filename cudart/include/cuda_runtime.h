@@ -3,10 +3,15 @@
 //
 // The host API of the CUDA runtime with its C++ overloads: typed pointers, and flags in the call of the same name.
 
-#ifndef __CUDA_RUNTIME_H__
+#if defined(__CUDACC__)
+#pragma GCC system_header  // for include_next
+#include_next <cuda_runtime.h>
+#elif !defined(__CUDA_RUNTIME_H__)
 #define __CUDA_RUNTIME_H__
 
 #include "cuda_runtime_api.h"
+#include "library_types.h"
+#include "vector_functions.h"
 
 #if defined(__cplusplus)
 
@@ -65,7 +70,7 @@ static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* pGraphExec, cuda
   return ::cudaGraphInstantiate(pGraphExec, graph, 0);
 }
 
-//! Launches a compiled kernel; args points to its arguments.
+//! Launches a kernel; args points to its arguments.
 template <class T>
 static inline cudaError_t cudaLaunchKernel(T* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem = 0,
                                            cudaStream_t stream = 0) {

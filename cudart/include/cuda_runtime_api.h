@@ -4,19 +4,22 @@
 // The host API of the CUDA runtime that TensorRT programs use, with the names and signatures of CUDA 13.0, for C and
 // C++. Every call returns cudaSuccess or why it failed, and remembers a failure for cudaGetLastError.
 
-#ifndef __CUDA_RUNTIME_API_H__
+#if defined(__CUDACC__)
+#pragma GCC system_header  // for include_next
+#include_next <cuda_runtime_api.h>
+#if CUDART_VERSION / 1000 != 13
+#error "Kiln's CUDA runtime is CUDA 13's; this compiler brings the headers of another version"
+#endif
+#elif !defined(__CUDA_RUNTIME_API_H__)
 #define __CUDA_RUNTIME_API_H__
 
 #include <stddef.h>
 
 #include "driver_types.h"
+#include "host_defines.h"
 
 //! Version of this API: 1000 * major + 10 * minor.
 #define CUDART_VERSION 13000
-
-#if !defined(CUDARTAPI)
-#define CUDARTAPI
-#endif
 
 // A default argument, where the language has them.
 #if defined(__cplusplus)
@@ -52,11 +55,20 @@
 #define cudaGraphUpload cudaGraphUpload_ptsz
 #define cudaGraphLaunch cudaGraphLaunch_ptsz
 #define cudaLaunchKernel cudaLaunchKernel_ptsz
+#define cudaLaunchKernelExC cudaLaunchKernelExC_ptsz
+#define cudaLaunchCooperativeKernel cudaLaunchCooperativeKernel_ptsz
+#define cudaMemcpyToSymbol cudaMemcpyToSymbol_ptds
+#define cudaMemcpyFromSymbol cudaMemcpyFromSymbol_ptds
+#define cudaMemcpyToSymbolAsync cudaMemcpyToSymbolAsync_ptsz
+#define cudaMemcpyFromSymbolAsync cudaMemcpyFromSymbolAsync_ptsz
 #endif
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
+
+//! As cudaHostFn_t, also told the stream and its status; not for new programs.
+typedef void(CUDART_CB* cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void* userData);
 
 // --- Errors
 
@@ -240,11 +252,63 @@ cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph);
 //! The nodes of a graph; with null nodes their number.
 cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* numNodes);
 
-// --- Kernels
+// --- Kernels and variables of the .cu files that a program was compiled from. A kernel is meant by the address of its
+// host function, or by a cudaKernel_t; a variable by the address of its host shadow. They need a GPU.
 
-//! Launches a compiled kernel; args points to its arguments.
+//! Launches a kernel; args points to its arguments.
 cudaError_t CUDARTAPI cudaLaunchKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem,
                                        cudaStream_t stream);
+//! Launches a kernel with attributes.
+cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args);
+//! Launches a kernel whose blocks may wait for each other.
+cudaError_t CUDARTAPI cudaLaunchCooperativeKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args,
+                                                  size_t sharedMem, cudaStream_t stream);
+//! What is known of a kernel.
+cudaError_t CUDARTAPI cudaFuncGetAttributes(struct cudaFuncAttributes* attr, const void* func);
+//! Sets an attribute of a kernel on the current device.
+cudaError_t CUDARTAPI cudaFuncSetAttribute(const void* func, enum cudaFuncAttribute attr, int value);
+//! What memory a kernel wants on the current device.
+cudaError_t CUDARTAPI cudaFuncSetCacheConfig(const void* func, enum cudaFuncCache cacheConfig);
+//! A kernel's name on the device; the text lives as long as the kernel's code is loaded.
+cudaError_t CUDARTAPI cudaFuncGetName(const char** name, const void* func);
+//! The driver's handle of a kernel in the current context.
+cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t* functionPtr, const void* symbolPtr);
+//! The driver's handle of a kernel.
+cudaError_t CUDARTAPI cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr);
+//! Blocks of a kernel that a multiprocessor holds at once.
+cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, const void* func, int blockSize,
+                                                                    size_t dynamicSMemSize);
+//! The same with cudaOccupancy* flags.
+cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, const void* func,
+                                                                             int blockSize, size_t dynamicSMemSize,
+                                                                             unsigned int flags);
+//! Shared memory that a launch may add to each block so that a multiprocessor still holds numBlocks.
+cudaError_t CUDARTAPI cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, const void* func,
+                                                                int numBlocks, int blockSize);
+//! Clusters of a launch that the device holds at once.
+cudaError_t CUDARTAPI cudaOccupancyMaxActiveClusters(int* numClusters, const void* func,
+                                                     const cudaLaunchConfig_t* launchConfig);
+//! The largest cluster that a launch can have, in blocks.
+cudaError_t CUDARTAPI cudaOccupancyMaxPotentialClusterSize(int* clusterSize, const void* func,
+                                                           const cudaLaunchConfig_t* launchConfig);
+//! Address of a variable on the current device.
+cudaError_t CUDARTAPI cudaGetSymbolAddress(void** devPtr, const void* symbol);
+//! Size of a variable, bytes.
+cudaError_t CUDARTAPI cudaGetSymbolSize(size_t* size, const void* symbol);
+//! Copies count bytes to a variable, from its byte offset on, and waits.
+cudaError_t CUDARTAPI cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count,
+                                         size_t offset KILN_CUDART_DEFAULT(0),
+                                         enum cudaMemcpyKind kind KILN_CUDART_DEFAULT(cudaMemcpyHostToDevice));
+//! Copies count bytes from a variable, from its byte offset on, and waits.
+cudaError_t CUDARTAPI cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count,
+                                           size_t offset KILN_CUDART_DEFAULT(0),
+                                           enum cudaMemcpyKind kind KILN_CUDART_DEFAULT(cudaMemcpyDeviceToHost));
+//! The same in the order of a stream.
+cudaError_t CUDARTAPI cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t count, size_t offset,
+                                              enum cudaMemcpyKind kind, cudaStream_t stream KILN_CUDART_DEFAULT(0));
+//! The same in the order of a stream.
+cudaError_t CUDARTAPI cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t count, size_t offset,
+                                                enum cudaMemcpyKind kind, cudaStream_t stream KILN_CUDART_DEFAULT(0));
 
 #if defined(__cplusplus)
 }  // extern "C"

@@ -2,43 +2,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Types of the CUDA runtime's host API, with the names, values and layouts of CUDA 13.0.
-// The include guards are those of NVIDIA's headers, so that a program that meets both gets the first only.
+// The include guards are those of NVIDIA's headers, so that a program that meets both gets the first only. A CUDA
+// compiler gets its own.
 
-#ifndef __DRIVER_TYPES_H__
+#if defined(__CUDACC__)
+#pragma GCC system_header  // for include_next
+#include_next <driver_types.h>
+#elif !defined(__DRIVER_TYPES_H__)
 #define __DRIVER_TYPES_H__
 
 #include <stddef.h>
 
+#include "host_defines.h"
 #include "vector_types.h"
 
 // Flags of cudaHostAlloc.
-#define cudaHostAllocDefault 0x00        //!< Pinned memory.
-#define cudaHostAllocPortable 0x01       //!< Pinned for all devices.
-#define cudaHostAllocMapped 0x02         //!< Also mapped for the device.
-#define cudaHostAllocWriteCombined 0x04  //!< Fast to write and slow to read on the host.
+#define cudaHostAllocDefault 0x00            //!< Pinned memory.
+#define cudaHostAllocPortable 0x01           //!< Pinned for all devices.
+#define cudaHostAllocMapped 0x02             //!< Also mapped for the device.
+#define cudaHostAllocWriteCombined 0x04      //!< Fast to write and slow to read on the host.
 
 // Flags of cudaHostRegister.
-#define cudaHostRegisterDefault 0x00   //!< Pin the memory.
-#define cudaHostRegisterPortable 0x01  //!< Pin it for all devices.
-#define cudaHostRegisterMapped 0x02    //!< Also map it for the device.
-#define cudaHostRegisterIoMemory 0x04  //!< It is memory of an I/O device.
-#define cudaHostRegisterReadOnly 0x08  //!< The device only reads it.
+#define cudaHostRegisterDefault 0x00         //!< Pin the memory.
+#define cudaHostRegisterPortable 0x01        //!< Pin it for all devices.
+#define cudaHostRegisterMapped 0x02          //!< Also map it for the device.
+#define cudaHostRegisterIoMemory 0x04        //!< It is memory of an I/O device.
+#define cudaHostRegisterReadOnly 0x08        //!< The device only reads it.
 
 // Flags of streams.
-#define cudaStreamDefault 0x00      //!< Waits for the legacy default stream, and it for this one.
-#define cudaStreamNonBlocking 0x01  //!< Independent of the legacy default stream.
+#define cudaStreamDefault 0x00               //!< Waits for the legacy default stream, and it for this one.
+#define cudaStreamNonBlocking 0x01           //!< Independent of the legacy default stream.
 
 // Flags of events.
-#define cudaEventDefault 0x00        //!< Keeps time; waiting spins.
-#define cudaEventBlockingSync 0x01   //!< Waiting sleeps.
-#define cudaEventDisableTiming 0x02  //!< Keeps no time and is cheaper.
-#define cudaEventInterprocess 0x04   //!< Can be shared with another process.
+#define cudaEventDefault 0x00                //!< Keeps time; waiting spins.
+#define cudaEventBlockingSync 0x01           //!< Waiting sleeps.
+#define cudaEventDisableTiming 0x02          //!< Keeps no time and is cheaper.
+#define cudaEventInterprocess 0x04           //!< Can be shared with another process.
 
 // Flags of cudaEventRecordWithFlags and cudaStreamWaitEvent.
-#define cudaEventRecordDefault 0x00   //!< Record.
-#define cudaEventRecordExternal 0x01  //!< Record as a node of the captured graph.
-#define cudaEventWaitDefault 0x00     //!< Wait.
-#define cudaEventWaitExternal 0x01    //!< Wait as a node of the captured graph.
+#define cudaEventRecordDefault 0x00          //!< Record.
+#define cudaEventRecordExternal 0x01         //!< Record as a node of the captured graph.
+#define cudaEventWaitDefault 0x00            //!< Wait.
+#define cudaEventWaitExternal 0x01           //!< Wait as a node of the captured graph.
 
 // Flags of cudaSetDeviceFlags: how the host waits, and what is prepared.
 #define cudaDeviceScheduleAuto 0x00          //!< The runtime decides.
@@ -54,12 +59,12 @@
 #define cudaInitDeviceFlagsAreValid 0x01     //!< cudaInitDevice: heed the flags.
 
 // Flags of cudaMallocManaged.
-#define cudaMemAttachGlobal 0x01  //!< Any stream may use the memory.
-#define cudaMemAttachHost 0x02    //!< No stream may, until it is attached.
-#define cudaMemAttachSingle 0x04  //!< One stream may.
+#define cudaMemAttachGlobal 0x01             //!< Any stream may use the memory.
+#define cudaMemAttachHost 0x02               //!< No stream may, until it is attached.
+#define cudaMemAttachSingle 0x04             //!< One stream may.
 
 // Flag of cudaDeviceEnablePeerAccess.
-#define cudaPeerAccessDefault 0x00  //!< No option.
+#define cudaPeerAccessDefault 0x00           //!< No option.
 
 #define cudaCpuDeviceId ((int)-1)      //!< The host, where a device number is asked for.
 #define cudaInvalidDeviceId ((int)-2)  //!< No device.
@@ -216,10 +221,10 @@ typedef struct CUgraphNode_st* cudaGraphNode_t;    //!< One piece of work of a g
 typedef struct CUgraphExec_st* cudaGraphExec_t;    //!< A graph that is ready to be launched.
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;  //!< A pool of device memory.
 
+#include "kiln_launch_types.h"
+
 //! A function that a stream calls on the host; it must not call this API.
 typedef void(CUDART_CB* cudaHostFn_t)(void* userData);
-//! As cudaHostFn_t, also told the stream and its status; not for new programs.
-typedef void(CUDART_CB* cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void* userData);
 
 //! Direction of a copy.
 enum cudaMemcpyKind {
