@@ -12,28 +12,31 @@
 #define __CUDA_BF16_H__
 
 #include "cuda_fp16.h"
-#include "kiln_sixteen_bits.h"
 #include "vector_functions.h"
 #include "vector_types.h"
 
 //! A bit pattern.
-typedef struct alignas(2) {
+typedef struct __align__(2) {
   unsigned short x;
 } __nv_bfloat16_raw;
 //! Two of them.
-typedef struct alignas(4) {
+typedef struct __align__(4) {
   unsigned short x, y;
 } __nv_bfloat162_raw;
 
+#if defined(__cplusplus)
+
+#include "kiln_sixteen_bits.h"
+
 //! The upper half of a float: 8 exponent bits, 7 mantissa bits.
-struct alignas(2) __nv_bfloat16 : kiln_cudart::SixteenBits<__nv_bfloat16, __nv_bfloat16_raw, kiln_cudart::BFloat16> {
+struct __align__(2) __nv_bfloat16 : kiln_cudart::SixteenBits<__nv_bfloat16, __nv_bfloat16_raw, kiln_cudart::BFloat16> {
   using SixteenBits::SixteenBits;
   __nv_bfloat16() = default;
   explicit __nv_bfloat16(const __half& other) : __nv_bfloat16(static_cast<float>(other)) {}
 };
 
 //! Two of them side by side.
-struct alignas(4) __nv_bfloat162
+struct __align__(4) __nv_bfloat162
     : kiln_cudart::SixteenBitsPair<__nv_bfloat162, __nv_bfloat162_raw, __nv_bfloat16, __nv_bfloat16_raw> {
   using SixteenBitsPair::SixteenBitsPair;
   __nv_bfloat162() = default;
@@ -143,5 +146,7 @@ inline __nv_bfloat162 __highs2bfloat162(const __nv_bfloat162 a, const __nv_bfloa
 }
 
 inline __half::__half(const __nv_bfloat16& other) : __half(static_cast<float>(other)) {}
+
+#endif  // defined(__cplusplus)
 
 #endif  // __CUDA_BF16_H__

@@ -11,30 +11,33 @@
 #elif !defined(__CUDA_FP16_H__)
 #define __CUDA_FP16_H__
 
-#include "kiln_sixteen_bits.h"
 #include "vector_functions.h"
 #include "vector_types.h"
 
-struct __nv_bfloat16;
-
 //! A bit pattern.
-typedef struct alignas(2) {
+typedef struct __align__(2) {
   unsigned short x;
 } __half_raw;
 //! Two of them.
-typedef struct alignas(4) {
+typedef struct __align__(4) {
   unsigned short x, y;
 } __half2_raw;
 
+#if defined(__cplusplus)
+
+#include "kiln_sixteen_bits.h"
+
+struct __nv_bfloat16;
+
 //! IEEE's binary16: 5 exponent bits, 10 mantissa bits.
-struct alignas(2) __half : kiln_cudart::SixteenBits<__half, __half_raw, kiln_cudart::Half> {
+struct __align__(2) __half : kiln_cudart::SixteenBits<__half, __half_raw, kiln_cudart::Half> {
   using SixteenBits::SixteenBits;
   __half() = default;
   explicit __half(const __nv_bfloat16& other);  //!< In cuda_bf16.h.
 };
 
 //! Two of them side by side.
-struct alignas(4) __half2 : kiln_cudart::SixteenBitsPair<__half2, __half2_raw, __half, __half_raw> {
+struct __align__(4) __half2 : kiln_cudart::SixteenBitsPair<__half2, __half2_raw, __half, __half_raw> {
   using SixteenBitsPair::SixteenBitsPair;
   __half2() = default;
 };
@@ -206,5 +209,7 @@ inline __half2 __low2half2(const __half2 pair) { return __half2(pair.x, pair.x);
 inline __half2 __high2half2(const __half2 pair) { return __half2(pair.y, pair.y); }
 inline __half2 __lows2half2(const __half2 a, const __half2 b) { return __half2(a.x, b.x); }
 inline __half2 __highs2half2(const __half2 a, const __half2 b) { return __half2(a.y, b.y); }
+
+#endif  // defined(__cplusplus)
 
 #endif  // __CUDA_FP16_H__
