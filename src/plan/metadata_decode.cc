@@ -122,8 +122,7 @@ Result<sym::Guard> Decoder::guard(const Record& record) {
   sym::Guard guard;
   const std::string relation = TRY(record.get_text("relation"));
   bool known = false;
-  for (const auto r :
-       {sym::Relation::kEqual, sym::Relation::kNotEqual, sym::Relation::kLessEqual, sym::Relation::kDivides})
+  for (const sym::Relation r : sym::kRelations)
     if (name_of(r) == relation) guard.relation = r, known = true;
   if (!known) return error(Code::kCorrupt, "'", relation, "' is no relation");
   guard.lhs = TRY(program(record, "lhs"));

@@ -19,9 +19,21 @@ Truth decide(const Assumption& x) {
       if (x.lhs.min() < 1) return Truth::kUnknown;
       return compare_equal(floor_div(x.rhs, x.lhs) * x.lhs, x.rhs);
     }
+    case Relation::kOneOr: {
+      const Truth one = compare_equal(x.lhs, 1), same = compare_equal(x.lhs, x.rhs);
+      if (one == Truth::kYes || same == Truth::kYes) return Truth::kYes;
+      return one == Truth::kNo && same == Truth::kNo ? Truth::kNo : Truth::kUnknown;
+    }
+    case Relation::kBroadcast: {
+      const Truth one_of_them[] = {compare_equal(x.lhs, 1), compare_equal(x.rhs, 1), compare_equal(x.lhs, x.rhs)};
+      if (std::ranges::count(one_of_them, Truth::kYes)) return Truth::kYes;
+      return std::ranges::count(one_of_them, Truth::kUnknown) ? Truth::kUnknown : Truth::kNo;
+    }
   }
   return Truth::kUnknown;
 }
+
+}  // namespace
 
 bool holds(Relation relation, int64_t a, int64_t b) {
   switch (relation) {
@@ -29,14 +41,14 @@ bool holds(Relation relation, int64_t a, int64_t b) {
     case Relation::kNotEqual: return a != b;
     case Relation::kLessEqual: return a <= b;
     case Relation::kDivides: return a == 0 ? b == 0 : a == -1 || b % a == 0;
+    case Relation::kOneOr: return a == 1 || a == b;
+    case Relation::kBroadcast: return a == 1 || b == 1 || a == b;
   }
   return false;
 }
 
-}  // namespace
-
 std::string_view name_of(Relation relation) {
-  static constexpr std::string_view kNames[] = {"=", "!=", "<=", "divides"};
+  static constexpr std::string_view kNames[] = {"=", "!=", "<=", "divides", "is 1 or", "broadcasts with"};
   return kNames[std::to_underlying(relation)];
 }
 
@@ -55,7 +67,8 @@ Status assume(std::vector<Assumption>& list, Assumption assumption) {
   const Truth truth = decide(assumption);
   if (truth == Truth::kYes) return {};
   TRY(require(truth != Truth::kNo, assumption, " holds for no values of the symbols within their bounds"));
-  const bool symmetric = assumption.relation == Relation::kEqual || assumption.relation == Relation::kNotEqual;
+  const bool symmetric = assumption.relation == Relation::kEqual || assumption.relation == Relation::kNotEqual ||
+                         assumption.relation == Relation::kBroadcast;
   const auto same = [&](const Assumption& x) {
     if (x.relation != assumption.relation) return false;
     if (x.lhs == assumption.lhs && x.rhs == assumption.rhs) return true;

@@ -16,9 +16,15 @@ enum class Relation : uint8_t {
   kEqual,      ///< lhs = rhs: two extents that must agree
   kNotEqual,   ///< lhs != rhs: a broadcast of one that is not 1
   kLessEqual,  ///< lhs <= rhs
-  kDivides     ///< lhs divides rhs: a Reshape's inferred extent
+  kDivides,    ///< lhs divides rhs: a Reshape's inferred extent
+  kOneOr,      ///< lhs is 1 or rhs: an extent that broadcasts to another
+  kBroadcast   ///< lhs = rhs, or one of them is 1: extents that broadcast against each other
 };
-std::string_view name_of(Relation relation);  ///< "=", "!=", "<=", "divides"
+inline constexpr Relation kRelations[] = {Relation::kEqual,   Relation::kNotEqual, Relation::kLessEqual,
+                                          Relation::kDivides, Relation::kOneOr,    Relation::kBroadcast};
+/// Whether two numbers are so related.
+bool holds(Relation relation, int64_t lhs, int64_t rhs);
+std::string_view name_of(Relation relation);  ///< "=", "!=", "<=", "divides", "is 1 or", "broadcasts with"
 
 struct Assumption {
   Relation relation = Relation::kEqual;

@@ -52,5 +52,37 @@ TEST_F(AssumptionTest, GuardsCheckNumbers) {
   EXPECT_FALSE(Guard::compile({Relation::kNotEqual, n, 1, ""}).check(std::vector<int64_t>{1}));
 }
 
+TEST_F(AssumptionTest, OneOrAnother) {
+  EXPECT_TRUE(assume(list, {Relation::kOneOr, 1, big, ""}));
+  EXPECT_TRUE(assume(list, {Relation::kOneOr, n, n, ""}));
+  EXPECT_TRUE(list.empty());
+  EXPECT_FALSE(assume(list, {Relation::kOneOr, big, 4, "never"}));
+  EXPECT_TRUE(assume(list, {Relation::kOneOr, n, big, "only 1 is left"}));
+  EXPECT_TRUE(assume(list, {Relation::kOneOr, n, 4, "Add 'x'"}));
+  EXPECT_TRUE(assume(list, {Relation::kOneOr, n, m, ""}));
+  EXPECT_TRUE(assume(list, {Relation::kOneOr, m, n, "not the same"}));
+  ASSERT_EQ(list.size(), 4u);
+  EXPECT_EQ(str(list[1]), "n is 1 or 4 (Add 'x')");
+  const Guard guard = Guard::compile(list[1]);
+  EXPECT_TRUE(guard.check(std::vector<int64_t>{1}));
+  EXPECT_TRUE(guard.check(std::vector<int64_t>{4}));
+  EXPECT_EQ(guard.check(std::vector<int64_t>{3}).error().message,
+            "n is 1 or 4 (Add 'x') does not hold: the left side is 3, the right side 4");
+}
+TEST_F(AssumptionTest, EqualOrOneOfThemOne) {
+  EXPECT_TRUE(assume(list, {Relation::kBroadcast, 1, big, ""}));
+  EXPECT_FALSE(assume(list, {Relation::kBroadcast, big, 4, "never"}));
+  EXPECT_TRUE(list.empty());
+  EXPECT_TRUE(assume(list, {Relation::kBroadcast, n, m, "Add 'x'"}));
+  EXPECT_TRUE(assume(list, {Relation::kBroadcast, m, n, "the same"}));
+  ASSERT_EQ(list.size(), 1u);
+  const Guard guard = Guard::compile(list[0]);
+  for (const auto& [a, b] : {std::pair(3, 3), std::pair(1, 3), std::pair(3, 1), std::pair(1, 0)})
+    EXPECT_TRUE(guard.check(std::vector<int64_t>{a, b})) << a << ' ' << b;
+  EXPECT_EQ(guard.check(std::vector<int64_t>{3, 2}).error().message,
+            "n broadcasts with m (Add 'x') does not hold: the left side is 3, the right side 2");
+  EXPECT_FALSE(guard.check(std::vector<int64_t>{0, 2}));
+}
+
 }  // namespace
 }  // namespace kiln::sym
