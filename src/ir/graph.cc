@@ -129,7 +129,10 @@ Status Graph::infer_node(NodeId id) {
   std::vector<sym::Assumption> assumptions;
   std::vector<TensorType> types = TRY(infer_types(n.op, inputs, *table_, &assumptions));
   for (size_t i = 0; i < types.size(); ++i) values_[index(n.outputs[i])].type = std::move(types[i]);
-  for (sym::Assumption& assumption : assumptions) assume(std::move(assumption));
+  for (sym::Assumption& assumption : assumptions) {
+    assumption.reason = str(describe(id), ": ", assumption.reason);
+    assume(std::move(assumption));
+  }
   stale_[index(id)] = false;
   return {};
 }

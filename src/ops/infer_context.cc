@@ -1,8 +1,16 @@
 #include "ops/infer_context.h"
 
+#include <utility>
+
+#include "sym/broadcast.h"
 #include "tensor/view.h"
 
 namespace kiln {
+namespace {
+
+bool may_be_one(sym::Expr extent) { return !sym::provably_different(extent, 1); }
+
+}  // namespace
 
 Result<Ref<const TensorType>> InferContext::input(int i) const {
   if (!has_input(i)) return error(Code::kInvalidArgument, "input ", i, " is missing");
@@ -59,16 +67,25 @@ Status InferContext::assume_equal(sym::Expr a, sym::Expr b, std::string_view why
   return sym::assume(assumptions_, {sym::Relation::kEqual, a, b, std::string(why)});
 }
 
-Result<sym::Expr> InferContext::broadcast(sym::Expr a, sym::Expr b) {
-  if (a == b || b == sym::Expr(1)) return a;
+Status InferContext::assume_one_or(sym::Expr small, sym::Expr extent, std::string_view why) {
+  if (may_be_one(small)) return sym::assume(assumptions_, {sym::Relation::kOneOr, small, extent, std::string(why)});
+  return assume_equal(extent, small, why);
+}
+
+Result<sym::Expr> InferContext::broadcast(sym::Expr a, sym::Expr b, std::string_view why) {
   if (a == sym::Expr(1)) return b;
-  for (const auto& [small, large] : {std::pair(a, b), std::pair(b, a)})
-    if (small.max() == 1 && large.max() > 1) {  // x[-1:] of an axis that varies, say
-      TRY(assume_equal(small, 1, "a broadcast extent"));
-      return large;
-    }
-  TRY(assume_equal(a, b, "broadcast extents"));
-  return a.is_const() ? a : b.is_const() ? b : a;
+  if (b == sym::Expr(1)) return a;
+  if (sym::provably_equal(a, b) || (!may_be_one(a) && !may_be_one(b))) {
+    TRY(assume_equal(a, b, why));
+    return b.is_const() ? b : a;
+  }
+  if (may_be_one(a) && may_be_one(b)) {
+    TRY(sym::assume(assumptions_, {sym::Relation::kBroadcast, a, b, std::string(why)}));
+    return sym::broadcast(a, b);
+  }
+  const auto [small, extent] = may_be_one(a) ? std::pair(a, b) : std::pair(b, a);
+  TRY(assume_one_or(small, extent, why));
+  return extent;
 }
 
 Result<Shape> InferContext::broadcast(const Shape& a, const Shape& b) {
@@ -76,7 +93,13 @@ Result<Shape> InferContext::broadcast(const Shape& a, const Shape& b) {
   const Shape& shorter = a.size() >= b.size() ? b : a;
   Shape result = longer;
   const size_t offset = longer.size() - shorter.size();
-  for (size_t i = 0; i < shorter.size(); ++i) result[offset + i] = TRY(broadcast(longer[offset + i], shorter[i]));
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    sym::Expr& extent = result[offset + i];
+    if (extent == shorter[i]) continue;
+    const bool known = extent.is_const() && shorter[i].is_const();
+    extent = TRY(known ? broadcast(extent, shorter[i])
+                       : broadcast(extent, shorter[i], str("axis ", offset + i, " of ", longer, " and ", shorter)));
+  }
   return result;
 }
 

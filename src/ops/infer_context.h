@@ -49,8 +49,11 @@ class InferContext {
 
   /// Proven: succeeds. Disproven: fails with `why`. Unknown: succeeds, and the assumption is kept and checked at bind.
   Status assume_equal(sym::Expr a, sym::Expr b, std::string_view why);
-  /// The extent of two broadcast axes: equal, or one of them 1. Undecided extents are assumed equal.
-  Result<sym::Expr> broadcast(sym::Expr a, sym::Expr b);
+  /// As `assume_equal`, of an extent that may also be 1.
+  Status assume_one_or(sym::Expr small, sym::Expr extent, std::string_view why);
+  /// The extent of two broadcast axes: equal, or one of them 1. Where bounds leave open which, it is sym::broadcast's,
+  /// and strides decide at bind.
+  Result<sym::Expr> broadcast(sym::Expr a, sym::Expr b, std::string_view why = "broadcast extents");
   /// Numpy's rule: shapes aligned at the right.
   Result<Shape> broadcast(const Shape& a, const Shape& b);
 

@@ -33,7 +33,7 @@ Status check_factor(const Normalization& op, InferContext& cx, int input, std::s
   for (size_t i = 0; i < factor.shape.size(); ++i) {
     const sym::Expr extent = factor.shape[i];
     if (extent == sym::Expr(1) || (skip + i == 1 && op.groups > 1 && extent == sym::Expr(op.groups))) continue;
-    TRY(cx.assume_equal(x.shape[skip + i], extent, str(what, " ", factor, " must broadcast to x ", x)));
+    TRY(cx.assume_one_or(extent, x.shape[skip + i], str(what, " ", factor, " must broadcast to x ", x)));
   }
   return {};
 }

@@ -19,6 +19,9 @@ Status Padding::infer(InferContext& cx) const {
     shape[first + i] += sym::Expr(pre[i]) + sym::Expr(post[i]);
     TRY(cx.require(shape[first + i].max() >= 0, "padding ", pre[i], " and ", post[i], " leaves nothing of axis ",
                    first + i, " of ", x));
+    TRY(sym::assume(cx.assumptions(),
+                    {sym::Relation::kLessEqual, 0, shape[first + i],
+                     str("padding ", pre[i], " and ", post[i], " leaves something of axis ", first + i)}));
   }
   return cx.set_output(0, TensorType(x.dtype, std::move(shape)));
 }
