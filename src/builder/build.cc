@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "builder/corners.h"
 #include "builder/emit.h"
 #include "builder/specialize.h"
 #include "passes/pass.h"
@@ -147,25 +148,17 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   return {};
 }
 
-/// The plan's symbols at an end of the profile's ranges, or their optimum.
-std::vector<int64_t> symbols_at(const plan::Plan& plan, const plan::Profile& profile, Extents plan::InputRange::*end) {
-  std::vector<int64_t> symbols(plan.symbols.size(), 0);
-  for (size_t s = 0; s < symbols.size(); ++s) {
-    const plan::Symbol& symbol = plan.symbols[s];
-    if (symbol.input < 0) continue;
-    const auto input = static_cast<size_t>(symbol.input);
-    const Extents& values = profile.value_ranges[input].*end;
-    if (symbol.axis >= 0)
-      symbols[s] = (profile.ranges[input].*end)[static_cast<size_t>(symbol.axis)];
-    else if (const auto element = static_cast<size_t>(symbol.element); element < values.size())
-      symbols[s] = values[element];
-  }
-  return symbols;
+/// Whether tensors may be so large: what is cropped or sliced may be shorter than nothing at some of a profile's
+/// shapes.
+bool are_extents(std::span<const Extents> tensors) {
+  return std::ranges::all_of(tensors, [](const Extents& extents) {
+    return std::ranges::all_of(extents, [](int64_t extent) { return extent >= 0; });
+  });
 }
 
-/// Binds every step at the profile's maximum, as a context would, and alternatives at the shapes that they were tuned
-/// for, to know how much scratch memory they take. A library may choose algorithms that take more at smaller shapes: so
-/// at the optimum and the minimum, too, where these are shapes that the network can have.
+/// Binds every step where the profile's extents are largest, as a context would, and alternatives at the shapes that
+/// they were tuned for, to know how much scratch memory they take. A library may choose algorithms that take more at
+/// smaller shapes: so at the optimum and the minimum, too, where these are shapes that the network can have.
 Status Build::measure_workspaces() {
   const std::shared_ptr<const plan::Plan> borrowed(&plan_, [](const plan::Plan*) {});
   const auto engine = TRY(runtime::Engine::load(borrowed, backend_.device(), log_, request_.memory));
@@ -179,24 +172,28 @@ Status Build::measure_workspaces() {
       profile.workspace_bytes = std::max(profile.workspace_bytes, most);
       return {};
     };
-    const std::vector<int64_t> largest = symbols_at(plan_, profile, &plan::InputRange::max);
-    const std::vector<Extents> extents = TRY(engine->tensor_extents(static_cast<int>(p), largest));
-    std::vector<std::pair<std::vector<int64_t>, std::vector<Extents>>> other_ends;
+    using Point = std::pair<std::vector<int64_t>, std::vector<Extents>>;
+    std::vector<std::vector<int64_t>> points = largest_symbols(plan_, profile);
+    const size_t num_largest = points.size();
     for (const auto end : {&plan::InputRange::opt, &plan::InputRange::min}) {
       std::vector<int64_t> symbols = symbols_at(plan_, profile, end);
-      const bool agree =
-          std::ranges::all_of(plan_.guards, [&](const sym::Guard& g) { return g.check(symbols).has_value(); });
-      if (symbols == largest || !agree) continue;
-      if (auto smaller = engine->tensor_extents(static_cast<int>(p), symbols))
-        other_ends.emplace_back(std::move(symbols), *std::move(smaller));
+      if (agrees(plan_, symbols)) points.push_back(std::move(symbols));
+    }
+    std::vector<Point> ends;
+    for (size_t i = 0; i < points.size(); ++i) {
+      if (i >= num_largest && std::ranges::count(points, points[i]) > 1) continue;
+      auto extents = engine->tensor_extents(static_cast<int>(p), points[i]);
+      if (i == 0 && !extents) return std::unexpected(extents.error());
+      if (extents && are_extents(*extents)) ends.emplace_back(points[i], *std::move(extents));
     }
     std::vector<std::vector<Extents>> tuned;
     for (const Extents& symbols : profile.tunings)
       tuned.push_back(TRY(engine->tensor_extents(static_cast<int>(p), symbols)));
     for (size_t s = 0; s < profile.steps.size(); ++s) {
-      TRY(measure(s, runtime::Engine::kOwnKernel, extents, largest));
-      for (const auto& [symbols, smaller] : other_ends)
-        static_cast<void>(measure(s, runtime::Engine::kOwnKernel, smaller, symbols));  // it is told when it is bound
+      for (const auto& [symbols, extents] : ends) {
+        const Status measured = measure(s, runtime::Engine::kOwnKernel, extents, symbols);
+        if (symbols == points[0]) TRY(measured);  // others are told when they are bound
+      }
       const std::vector<plan::Alternative>& others = profile.steps[s].alternatives;
       for (size_t a = 0; a < others.size(); ++a)
         for (const int tuning : others[a].tunings) {

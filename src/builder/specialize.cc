@@ -1,13 +1,10 @@
 #include "builder/specialize.h"
 
-#include <algorithm>
-
+#include "builder/profile_bounds.h"
 #include "ir/shape_tensors.h"
 
 namespace kiln {
 namespace {
-
-using Replacements = std::vector<std::pair<sym::Expr, sym::Expr>>;
 
 std::string axis_name(const ir::Value& input, size_t axis) { return str("input '", input.name, "', axis ", axis); }
 
@@ -20,42 +17,6 @@ Status check_range(const plan::InputRange& range, size_t rank, std::string_view 
                 " and maximum ", range.max[axis], " are not in order"));
   return {};
 }
-
-/// Bounds by symbol id, narrowed by every input axis that the symbol stands for.
-class ProfileBounds {
- public:
-  explicit ProfileBounds(const sym::Table& table) {
-    for (const sym::Expr& symbol : table.symbols()) bounds_.push_back(table.bounds(symbol));
-    opt_set_.resize(bounds_.size());
-  }
-  Status narrow(const sym::Expr& symbol, int64_t min, int64_t opt, int64_t max, std::string_view where) {
-    const auto id = static_cast<size_t>(symbol.symbol_id());
-    sym::Bounds& b = bounds_[id];
-    b.min = std::max(b.min, min);
-    b.max = std::min(b.max, max);
-    TRY(require(b.min <= b.max, where, ": no value of '", symbol.name(),
-                "' is in every range that the profile gives it"));
-    b.opt = std::clamp(opt_set_[id] ? b.opt : opt, b.min, b.max);
-    opt_set_[id] = true;
-    return {};
-  }
-  /// Symbols of `table`, ids kept; constants where one value is left.
-  Replacements replacements(const sym::Table& old_table, sym::Table& table) const {
-    Replacements result;
-    for (size_t id = 0; id < bounds_.size(); ++id) {
-      const sym::Expr old_symbol = old_table.symbols()[id];
-      const sym::Expr symbol = table.symbol(old_symbol.name(), bounds_[id]);
-      CHECK(symbol.symbol_id() == static_cast<int>(id));
-      const bool fixed = bounds_[id].min == bounds_[id].max;
-      result.emplace_back(old_symbol, fixed ? sym::Expr(bounds_[id].min) : symbol);
-    }
-    return result;
-  }
-
- private:
-  std::vector<sym::Bounds> bounds_;
-  std::vector<bool> opt_set_;
-};
 
 TensorType substituted(const TensorType& type, const Replacements& replacements) {
   TensorType result = type;
@@ -116,20 +77,12 @@ Result<std::vector<plan::InputRange>> extent_ranges(const ir::Graph& network, co
   return result;
 }
 
-Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& profile) {
-  const sym::Table& old_table = *network.shared_table();
-  const std::vector<plan::InputRange> ranges = TRY(extent_ranges(network, profile));
-  ProfileBounds bounds(old_table);
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    const ir::Value& input = network.value(network.inputs()[i]);
-    for (size_t axis = 0; axis < input.type.shape.size(); ++axis)
-      if (input.type.shape[axis].is_symbol())
-        TRY(bounds.narrow(input.type.shape[axis], ranges[i].min[axis], ranges[i].opt[axis], ranges[i].max[axis],
-                          axis_name(input, axis)));
-    TRY(narrow_values(input, profile, bounds));
-  }
+namespace {
+
+/// A copy of the network under these bounds, its types inferred anew.
+Result<ir::Graph> narrowed(const ir::Graph& network, const ProfileRequest& profile, const ProfileBounds& bounds) {
   ir::Graph graph;
-  const Replacements replacements = bounds.replacements(old_table, graph.table());
+  const Replacements replacements = bounds.replacements(*network.shared_table(), graph.table());
   std::vector<ir::ValueId> moved(static_cast<size_t>(network.num_values()), ir::ValueId::kNone);
   for (const ir::ValueId id : network.inputs()) {
     TensorType type = substituted(network.type(id), replacements);
@@ -154,6 +107,27 @@ Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& pro
   for (const ir::Output& output : network.outputs()) graph.mark_output(moved[ir::index(output.value)], output.name);
   TRY(graph.infer());
   return graph;
+}
+
+}  // namespace
+
+Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& profile) {
+  const std::vector<plan::InputRange> ranges = TRY(extent_ranges(network, profile));
+  ProfileBounds bounds(*network.shared_table());
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const ir::Value& input = network.value(network.inputs()[i]);
+    for (size_t axis = 0; axis < input.type.shape.size(); ++axis)
+      if (input.type.shape[axis].is_symbol())
+        TRY(bounds.narrow(input.type.shape[axis], ranges[i].min[axis], ranges[i].opt[axis], ranges[i].max[axis],
+                          axis_name(input, axis)));
+    TRY(narrow_values(input, profile, bounds));
+  }
+  while (true) {
+    ir::Graph graph = TRY(narrowed(network, profile, bounds));
+    if (TRY(bounds.unite(graph.assumptions()))) continue;
+    make_optimum_agree(graph.table(), graph.assumptions());
+    return graph;
+  }
 }
 
 }  // namespace kiln

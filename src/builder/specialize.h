@@ -6,7 +6,8 @@
 namespace kiln {
 
 /// A copy of `network` in a symbol table of its own, with the profile's bounds. Symbols keep their ids; one whose
-/// minimum is its maximum becomes a constant. Fails where the profile lacks an input or contradicts its type.
+/// minimum is its maximum becomes a constant, and two that the network needs to be equal become one. Fails where the
+/// profile lacks an input or contradicts its type.
 Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& profile);
 
 /// The ranges of every input under the profile, constants included, in the order of the network's inputs.

@@ -1,0 +1,22 @@
+/// The shapes of a profile at which steps are asked how much memory they take.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace kiln {
+
+/// The plan's symbols at an end of the profile's ranges, or their optimum.
+std::vector<int64_t> symbols_at(const plan::Plan& plan, const plan::Profile& profile, Extents plan::InputRange::*end);
+
+/// Whether a network can have these shapes.
+bool agrees(const plan::Plan& plan, const std::vector<int64_t>& symbols);
+
+/// The plan's symbols where the profile's extents are largest. That is one point, its maxima, unless extents broadcast:
+/// then each of them may also be 1, or what another one is at most, and all such points at which they agree count, the
+/// maxima first if they are one. The maxima alone where nothing agrees.
+std::vector<std::vector<int64_t>> largest_symbols(const plan::Plan& plan, const plan::Profile& profile);
+
+}  // namespace kiln
