@@ -128,7 +128,9 @@ Result<std::optional<ir::ValueId>> reshaped_mask(ir::Patch& patch, ir::ValueId m
   const auto refined = refine(from, to);
   if (!refined) return std::nullopt;
   Shape shape = patch.type(mask).shape;
-  std::vector<bool> repeats(refined->pieces.size(), false);  // by piece: the mask has one index along it
+  for (size_t axis = 0; axis < from.size(); ++axis)
+    if (shape[axis] != sym::Expr(1)) shape[axis] = from[axis];  // it may be 1 at run time, which no reshape can know
+  std::vector<bool> repeats(refined->pieces.size(), false);     // by piece: the mask has one index along it
   const auto mark = [&] {
     for (size_t axis = 0; axis < from.size(); ++axis)
       for (const int64_t piece : refined->from[axis])

@@ -45,6 +45,16 @@ TEST(JoinMasks, WindowsOfSeveralPictures) {
       "%12 = Reshape{dims=[6, 1, 5, 5], zero_is_placeholder=false}(%11)\n"
       "%13 = ElementWise{kind=sum}(bias, %12)\nb = ElementWise{kind=sum}(s, %13)\ny = Softmax{axis=3}(b)\nreturn y\n");
 }
+TEST(JoinMasks, MasksOfWhichOnlyARunKnowsWhetherTheyRepeat) {  // no reshape may take them for whole
+  const std::string text =
+      after_pass(join_masks,
+                 "q: f32[6, 4, 5, 8]; k: f32[6, 4, 5, 8]; bias: f32[1, 4, 5, 5]; mask: f32[2, n, 1, 5, 5]; "
+                 "s = MatrixMultiply{b=transpose}(q, k); a = ElementWise{kind=sum}(s, bias); "
+                 "w = Reshape{dims=[2, 3, 4, 5, 5]}(a); m = ElementWise{kind=sum}(w, mask); "
+                 "b = Reshape{dims=[6, 4, 5, 5]}(m); y = Softmax{axis=3}(b); return y");
+  EXPECT_NE(text.find("= Constant{value=i64[5](2, 3, 1, 5, 5)}()"), std::string::npos) << text;
+  EXPECT_NE(text.find("= Expand{dims=[]}(mask, "), std::string::npos) << text;
+}
 TEST(JoinMasks, OnlyWhatComesFromAProduct) {
   const char* const text =
       "x: f32[2, 5, 7]; c: f32[1, 1, 7]; r: f32[2, 5, 7]; a = ElementWise{kind=sum}(x, c); "

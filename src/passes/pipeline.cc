@@ -18,6 +18,7 @@
 #include "passes/simplify_arithmetic.h"
 #include "passes/simplify_casts.h"
 #include "passes/simplify_movement.h"
+#include "passes/split_coefficients.h"
 #include "passes/transpose_operands.h"
 
 namespace kiln::passes {
@@ -34,6 +35,7 @@ std::span<const NamedPass> pipeline() {
       {"simplify_arithmetic", simplify_arithmetic},
       {"recognize_gelu", recognize_gelu},
       {"recognize_normalization", recognize_normalization},
+      {"split_coefficients", split_coefficients},
       {"gather_to_slice", gather_to_slice},
       {"drop_expands", drop_expands},
       {"simplify_movement", simplify_movement},

@@ -61,6 +61,7 @@ class Walk {
       operands_[2] = operand(v, Scale::kLeft, weighted->b == ops::MatrixOp::kTranspose, strided);
       if (rank != 4 || !operands_[1] || !operands_[2] || operands_[1]->extents[1] == operands_[2]->extents[1]) break;
     }
+    shares_heads_ = rank == 4 && operands_[1] && operands_[1]->extents[1] != graph_.type(k).shape[1];
     return region(root, std::move(out));
   }
 
@@ -250,8 +251,9 @@ class Walk {
     for (const auto& each : operands_) add_operand(*each, out.extents, axes - 2, region.params);
     add_operand(mask, out.extents, axes - 1, region.params);
     add_operand(out, out.extents, axes - 2, region.params);
-    const bool one_for_all = axes == 3 || k->extents[1] == sym::Expr(1);  // its step is 0
-    region.params.push_back(one_for_all || v->extents[1] == sym::Expr(1) ? region.params[1] : k->extents[1]);
+    // Its step is 0. So is, at bind, that of heads that may be one and are not shared otherwise.
+    const bool one_for_all = axes == 3 || k->extents[1] == sym::Expr(1) || v->extents[1] == sym::Expr(1);
+    region.params.push_back(one_for_all || !shares_heads_ ? region.params[1] : k->extents[1]);
     CHECK(region.params.size() == AttentionLayout::kNumParams);
     return region;
   }
@@ -296,7 +298,8 @@ class Walk {
   std::array<std::optional<StridedView>, 3> operands_;  // q, k, v
   ir::ValueId mask_ = ir::ValueId::kNone;
   double scale_ = 1;
-  bool may_share_ = true;  // whether k and v may be seen as they are before heads repeat them
+  bool may_share_ = true;      // whether k and v may be seen as they are before heads repeat them
+  bool shares_heads_ = false;  // whether they are
   bool nan_rows_are_zero_ = false;
 };
 

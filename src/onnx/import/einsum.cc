@@ -131,18 +131,18 @@ Result<Labelled> contract(ImportContext& cx, const Labelled& a, const Labelled& 
     for (const char label : labels) shape.push_back(extent_of(cx, x, Labels(1, label)));
     return shape;
   };
-  Shape left = shape_of(a, batch), right = shape_of(b, batch), result = left;
-  for (size_t i = 0; i < result.size(); ++i)
-    if (result[i] == sym::Expr(1)) result[i] = right[i];
+  Shape left = shape_of(a, batch), right = shape_of(b, batch);
   left.push_back(extent_of(cx, a, rows));
   left.push_back(extent_of(cx, a, inner));
   right.push_back(extent_of(cx, b, inner));
   right.push_back(extent_of(cx, b, columns));
-  for (const sym::Expr& e : shape_of(a, rows)) result.push_back(e);
-  for (const sym::Expr& e : shape_of(b, columns)) result.push_back(e);
   const ValueId l = TRY(reshape(cx, TRY(arranged(cx, a, batch + rows + inner)), left));
   const ValueId r = TRY(reshape(cx, TRY(arranged(cx, b, batch + inner + columns)), right));
   const ValueId product = TRY(cx.add(ops::MatrixMultiply{}, {l, r}));
+  const Shape& batches = cx.type(product).shape;  // an extent of 1 repeats
+  Shape result(batches.begin(), batches.begin() + static_cast<ptrdiff_t>(batch.size()));
+  for (const sym::Expr& e : shape_of(a, rows)) result.push_back(e);
+  for (const sym::Expr& e : shape_of(b, columns)) result.push_back(e);
   return Labelled{TRY(reshape(cx, product, result)), batch + rows + columns};
 }
 

@@ -11,12 +11,18 @@
 namespace kiln::cuda {
 namespace {
 
-/// The axes of a region at the profile's optimum or maximum.
+/// The axes of a region at the profile's optimum or maximum. Maxima of extents that broadcast need not agree: where one
+/// may be repeated but is not 1, it is taken for the output's.
 Result<MergedAxes> axes_at(const TacticContext& cx, const Region& region, const Variant& variant,
                            Extents (TensorType::*extents)() const) {
   std::vector<NestTensor> tensors;
-  for (size_t i = 0; i < region.inputs.size(); ++i)
-    tensors.push_back({variant.inputs[i], (cx.graph.type(region.inputs[i]).*extents)()});
+  const Extents space = (cx.graph.type(region.outputs[0]).*extents)();
+  for (size_t i = 0; i < region.inputs.size(); ++i) {
+    Extents own = (cx.graph.type(region.inputs[i]).*extents)();
+    for (size_t axis = 1; axis <= std::min(own.size(), space.size()); ++axis)
+      if (own[own.size() - axis] != 1) own[own.size() - axis] = space[space.size() - axis];
+    tensors.push_back({variant.inputs[i], std::move(own)});
+  }
   for (size_t i = 0; i < region.outputs.size(); ++i)
     tensors.push_back({variant.outputs[i], (cx.graph.type(region.outputs[i]).*extents)()});
   return nest_axes(tensors, region.inputs.size());
