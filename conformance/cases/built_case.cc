@@ -1,10 +1,23 @@
 #include "built_case.h"
 
+#include <algorithm>
+
 #include "ops/op.h"
 
 namespace kiln {
 
-Result<Built> build_case(const Case& c) {
+namespace {
+
+/// By input and axis: whether the extent is a symbol.
+using Symbols = std::vector<std::vector<bool>>;
+
+bool is_constant(const Case& c, size_t input) {
+  return c.inputs[input].constant || ((c.op.info().host_inputs >> input) & 1);
+}
+
+std::string name_of(size_t input) { return str("x", input); }
+
+Result<Built> build(const Case& c, const Symbols& symbols) {
   Built built;
   std::vector<ir::ValueId> inputs;
   built.all.resize(c.inputs.size());
@@ -16,17 +29,51 @@ Result<Built> build_case(const Case& c) {
     }
     built.all[i] = fill_input(c, static_cast<int>(i));
     built.by_input.push_back(&built.all[i]);
-    const bool host = (c.op.info().host_inputs >> i) & 1;
-    if (c.inputs[i].constant || host) {
+    if (is_constant(c, i)) {
       inputs.push_back(built.graph.add_constant(built.all[i], str("c", i)));
-    } else {
-      inputs.push_back(built.graph.add_input(str("x", i), tensor_type(c.inputs[i].dtype, c.inputs[i].extents)));
-      built.network_inputs.push_back(built.all[i]);
+      continue;
     }
+    TensorType type = tensor_type(c.inputs[i].dtype, c.inputs[i].extents);
+    for (size_t axis = 0; axis < type.shape.size(); ++axis)
+      if (symbols[i][axis]) type.shape[axis] = built.graph.table().symbol(str(name_of(i), "_", axis));
+    inputs.push_back(built.graph.add_input(name_of(i), std::move(type)));
+    built.network_inputs.push_back(built.all[i]);
   }
   const auto outputs = TRY(built.graph.add(c.op, inputs, c.name));
   for (size_t i = 0; i < outputs.size(); ++i) built.graph.mark_output(outputs[i], str("y", i));
   return built;
+}
+
+Symbols no_symbols(const Case& c) {
+  Symbols symbols;
+  for (const CaseInput& input : c.inputs) symbols.emplace_back(input.extents.size(), false);
+  return symbols;
+}
+
+}  // namespace
+
+Result<Built> build_case(const Case& c) { return build(c, no_symbols(c)); }
+
+Result<DynamicCase> build_dynamic_case(const Case& c) {
+  constexpr int64_t kMore = 3;  // than an extent of 1
+  DynamicCase result;
+  Symbols symbols = no_symbols(c);
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    if (c.inputs[i].absent || is_constant(c, i)) continue;
+    const Extents& opt = c.inputs[i].extents;
+    plan::InputRange range{opt, opt, opt};
+    for (size_t axis = 0; axis < opt.size(); ++axis) {
+      symbols[i][axis] = true;
+      symbols[i][axis] = build(c, symbols).has_value();
+      if (!symbols[i][axis]) continue;
+      ++result.num_symbols;
+      range.min[axis] = std::min<int64_t>(1, opt[axis]);
+      range.max[axis] = std::max(kMore, opt[axis]);
+    }
+    result.profile.extents[name_of(i)] = std::move(range);
+  }
+  result.built = TRY(build(c, symbols));
+  return result;
 }
 
 }  // namespace kiln

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "builder/build.h"
 #include "ir/graph.h"
 #include "ops/testing/case.h"
 #include "tensor/host_tensor.h"
@@ -16,5 +17,14 @@ struct Built {
 };
 /// Inputs that the host reads, and those that a case says are, become constants.
 Result<Built> build_case(const Case& c);
+
+/// As build_case, but every extent of an input is a symbol of its own that may be 1, as far as the op takes it: what
+/// has to be equal, or broadcasts, only a run knows. Sets the profile.
+struct DynamicCase {
+  Built built;
+  ProfileRequest profile;
+  int num_symbols = 0;
+};
+Result<DynamicCase> build_dynamic_case(const Case& c);
 
 }  // namespace kiln

@@ -36,36 +36,46 @@ Result<Ref<Backend>> cuda_backend() {
   return Ref<Backend>(backend);
 }
 
-Result<DeviceRun> run_on(Backend& backend, const ir::Graph& graph, std::span<const HostTensor> inputs,
-                         const BuildRequest& request) {
+Result<BuiltGraph> BuiltGraph::build(Backend& backend, const ir::Graph& graph, const BuildRequest& request) {
   NullLog log;
   Device& device = backend.device();
   const plan::Plan built = TRY(build_plan(graph, backend, request, log));
-  const auto plan = TRY(plan::read_plan(TRY(plan::write_plan(built))));  // what runs is what was saved
+  BuiltGraph result(device, TRY(plan::read_plan(TRY(plan::write_plan(built)))));  // what runs is what was saved
+  const auto engine = TRY(runtime::Engine::load(result.plan_, device, log));
+  result.context_ = TRY(runtime::Context::create(engine, runtime::Context::Memory::kOwn));
+  return result;
+}
+
+Result<DeviceRun> BuiltGraph::run(std::span<const HostTensor> inputs) {
   DeviceRun result;
-  for (const plan::Step& step : plan->profiles[0].steps) result.tactics.push_back(TRY(step.info.get_text("tactic")));
-  const auto engine = TRY(runtime::Engine::load(plan, device, log));
-  const auto context = TRY(runtime::Context::create(engine, runtime::Context::Memory::kOwn));
-  const auto stream = TRY(device.create_stream());
+  for (const plan::Step& step : plan_->profiles[0].steps) result.tactics.push_back(TRY(step.info.get_text("tactic")));
+  const auto stream = TRY(device_->create_stream());
   std::vector<Staging> inputs_there, outputs_there;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    TRY(context->set_input_extents(static_cast<int>(i), inputs[i].extents()));
-    const bool on_host = plan->inputs[i].is_shape;
-    if (!on_host) inputs_there.push_back(TRY(Staging::of(device, *stream, inputs[i].bytes())));
-    context->set_input_address(static_cast<int>(i), on_host ? inputs[i].bytes().data() : inputs_there.back().address());
+    TRY(context_->set_input_extents(static_cast<int>(i), inputs[i].extents()));
+    const bool on_host = plan_->inputs[i].is_shape;
+    if (!on_host) inputs_there.push_back(TRY(Staging::of(*device_, *stream, inputs[i].bytes())));
+    context_->set_input_address(static_cast<int>(i),
+                                on_host ? inputs[i].bytes().data() : inputs_there.back().address());
   }
-  TRY(context->bind());
-  for (size_t i = 0; i < plan->outputs.size(); ++i) {
-    auto fresh = TRY(HostTensor::make(plan->outputs[i].dtype, context->output_extents(static_cast<int>(i))));
+  TRY(context_->bind());
+  for (size_t i = 0; i < plan_->outputs.size(); ++i) {
+    auto fresh = TRY(HostTensor::make(plan_->outputs[i].dtype, context_->output_extents(static_cast<int>(i))));
     std::ranges::fill(fresh.data, std::byte{0xa5});
-    outputs_there.push_back(TRY(Staging::of(device, *stream, fresh.data)));
-    context->set_output_address(static_cast<int>(i), outputs_there.back().address());
+    outputs_there.push_back(TRY(Staging::of(*device_, *stream, fresh.data)));
+    context_->set_output_address(static_cast<int>(i), outputs_there.back().address());
     result.outputs.push_back(std::move(fresh.tensor));
   }
-  TRY(context->enqueue(*stream));
+  TRY(context_->enqueue(*stream));
   TRY(stream->synchronize());
-  for (const Staging& output : outputs_there) TRY(output.fetch(device, *stream));
+  for (const Staging& output : outputs_there) TRY(output.fetch(*device_, *stream));
   return result;
+}
+
+Result<DeviceRun> run_on(Backend& backend, const ir::Graph& graph, std::span<const HostTensor> inputs,
+                         const BuildRequest& request) {
+  BuiltGraph built = TRY(BuiltGraph::build(backend, graph, request));
+  return built.run(inputs);
 }
 
 }  // namespace kiln
