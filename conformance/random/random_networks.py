@@ -21,6 +21,7 @@ from gpu import absent_gpu  # noqa: E402
 
 def write_networks(seeds, folder):
     import blocks  # noqa: F401
+    import broadcasts  # noqa: F401
     import networks
     import operators
 
