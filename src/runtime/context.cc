@@ -403,6 +403,7 @@ Status Context::bind() {
   if (bound_) return {};
   if (!take_earlier_binding()) TRY(make_binding());
   bound_ = true;
+  repeats_ = false;  // an earlier binding has the addresses of its own last run
   return {};
 }
 
