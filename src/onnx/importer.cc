@@ -26,8 +26,11 @@ class Importer {
   void add_input(const ValueInfo& input);
   Result<TensorType> type_of(const ValueInfo& info);
   Result<ValueId> add_initializer(const TensorDef& tensor);
-  void add_node(int index);
-  Status import_node(const NodeDef& node, Values inputs);
+  void add_node(const NodeDef& node, int index);
+  std::optional<Values> inputs_of(const NodeDef& node);
+  Result<const GraphDef*> known_branch(const NodeDef& node, const Values& inputs);
+  Status add_branch(const GraphDef& branch, const NodeDef& node, int index);
+  Status import_node(const NodeDef& node, Values inputs, int index);
   std::string describe_inputs(const NodeDef& node) const;
   void stand_in(const NodeDef& node);
   void add_output(const ValueInfo& output);
@@ -132,7 +135,8 @@ std::string Importer::describe_inputs(const NodeDef& node) const {
   return text;
 }
 
-Status Importer::import_node(const NodeDef& node, Values inputs) {
+Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
+  if (const GraphDef* branch = TRY(known_branch(node, inputs))) return add_branch(*branch, node, index);
   const ImportFunction import = find_importer(node.domain, node.op_type);
   if (!import)
     return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
@@ -149,18 +153,54 @@ Status Importer::import_node(const NodeDef& node, Values inputs) {
   return {};
 }
 
-void Importer::add_node(int index) {
-  const NodeDef& node = model_.graph.nodes[static_cast<size_t>(index)];
+/// What the node reads; none where there was a problem with one of them.
+std::optional<Values> Importer::inputs_of(const NodeDef& node) {
   Values inputs;
   bool poisoned = false;
   for (const std::string_view name : node.inputs) {
     inputs.push_back(name.empty() ? ValueId::kNone : find(name));
     poisoned = poisoned || (!name.empty() && inputs.back() == ValueId::kNone);
   }
+  return poisoned ? std::nullopt : std::optional(std::move(inputs));
+}
+
+/// The branch that an If takes in every run, as exporters write a squeeze of an axis of which they know nothing: its
+/// condition follows from constants and extents. Null of other nodes, and where the condition is not known.
+Result<const GraphDef*> Importer::known_branch(const NodeDef& node, const Values& inputs) {
+  if (node.op_type != "If" || !node.domain.empty() || inputs.size() != 1) return nullptr;
+  ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, inputs);
+  const auto condition = cx.values(inputs[0], "the condition");
+  if (!condition || condition->size() != 1 || !(*condition)[0].is_const()) return nullptr;
+  const GraphDef& branch = TRY(node.need_graph((*condition)[0].value() ? "then_branch" : "else_branch"));
+  return &branch;
+}
+
+/// Adds the branch's nodes as if they stood where the If, of which nothing is left, stands: `index`.
+Status Importer::add_branch(const GraphDef& branch, const NodeDef& node, int index) {
+  TRY(require(branch.outputs.size() == node.outputs.size(), "the branch has ", branch.outputs.size(),
+              " outputs; the node has ", node.outputs.size()));
+  TRY(require(branch.inputs.empty(), "the branch has inputs; a branch takes what it reads from the graph around it"));
+  if (!branch.sparse_initializers.empty())
+    return error(Code::kUnsupported, "initializer '", branch.sparse_initializers[0],
+                 "' of the branch is sparse; sparse tensors are not supported");
+  for (const TensorDef& tensor : branch.initializers) {
+    initializers_[tensor.name] = &tensor;
+    values_.erase(tensor.name);  // the other branch of another If may use the name, too
+  }
+  for (const NodeDef& inner : branch.nodes) add_node(inner, index);
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (!node.outputs[i].empty()) values_[node.outputs[i]] = find(branch.outputs[i].name);
+  return {};
+}
+
+void Importer::add_node(const NodeDef& node, int index) {
+  auto inputs = inputs_of(node);
+  const bool poisoned = !inputs;
   // Its own operator may be missing too; that is a problem of its own, not one that follows.
   const bool known = has_importer(node.domain, node.op_type);
   if (!poisoned || !known) {
-    auto done = in_context(import_node(node, std::move(inputs)), [&] { return str(node, describe_inputs(node)); });
+    auto done = in_context(import_node(node, inputs ? *std::move(inputs) : Values{}, index),
+                           [&] { return str(node, describe_inputs(node)); });
     if (done) return;
     problem(std::move(done).error(), index);
   }
@@ -195,7 +235,7 @@ void Importer::add_output(const ValueInfo& output) {
 void Importer::run() {
   for (const TensorDef& tensor : model_.graph.initializers) initializers_[tensor.name] = &tensor;
   for (const ValueInfo& input : model_.graph.inputs) add_input(input);
-  for (size_t i = 0; i < model_.graph.nodes.size(); ++i) add_node(static_cast<int>(i));
+  for (size_t i = 0; i < model_.graph.nodes.size(); ++i) add_node(model_.graph.nodes[i], static_cast<int>(i));
   for (const ValueInfo& output : model_.graph.outputs) add_output(output);
 }
 

@@ -1,0 +1,83 @@
+// An If whose condition is known while the model is imported.
+#include <gtest/gtest.h>
+
+#include "onnx/test_import.h"
+
+namespace kiln::onnx {
+namespace {
+
+using namespace test;
+
+Proto if_node(std::string_view condition, std::string_view y, const Proto& then, const Proto& otherwise) {
+  return node("If", {condition}, {y}, "if",
+              {graph_attribute("then_branch", then), graph_attribute("else_branch", otherwise)});
+}
+Proto branch(const std::vector<Proto>& nodes, std::string_view y, const std::vector<Proto>& initializers = {}) {
+  return graph({nodes, {}, {value(y)}, initializers}, "branch");
+}
+
+/// What TorchScript's exporter writes for a squeeze of axis 1 of x.
+std::string squeezed(std::initializer_list<int64_t> extents) {
+  const Imported got = import_proto(model(
+      graph({{node("Shape", {"x"}, {"s"}), node("Gather", {"s", "one"}, {"e"}), node("Equal", {"e", "one"}, {"is_one"}),
+              if_node("is_one", "y", branch({node("Squeeze", {"x", "one"}, {"squeezed"})}, "squeezed"),
+                      branch({node("Identity", {"x"}, {"kept"})}, "kept"))},
+             {value("x", kFloat, extents)},
+             {value("y")},
+             {i64s("one", {1})}})));
+  return got.status ? str(got.graph.type(got.graph.outputs()[0].value)) : text_of(got);
+}
+
+TEST(KnownBranch, FollowsFromExtents) {
+  EXPECT_EQ(squeezed({-1, 1, 4}), "f32[x_0, 4]");
+  EXPECT_EQ(squeezed({-1, 3, 4}), "f32[x_0, 3, 4]");
+}
+TEST(KnownBranch, WhatTheRunDecidesIsRefused) {
+  EXPECT_NE(squeezed({-1, -1, 4}).find("Kiln has no importer for operator If"), std::string::npos)
+      << squeezed({-1, -1, 4});
+}
+
+/// Branches of one another, which use the same names and initializers of their own.
+TEST(KnownBranch, BranchesInBranches) {
+  const auto doubled = [](std::string_view x, float by) {
+    return branch({node("Mul", {x, "by"}, {"v"})}, "v", {floats("by", {1}, {by})});
+  };
+  const Proto inner = branch({if_node("no", "w", doubled("x", 2), doubled("x", 3))}, "w");
+  const std::string text = text_of(import_proto(
+      model(graph({{node("Equal", {"one", "one"}, {"yes"}), node("Less", {"one", "one"}, {"no"}),
+                    if_node("yes", "a", inner, doubled("x", 4)), if_node("yes", "y", doubled("a", 5), inner)},
+                   {value("x", kFloat, {2})},
+                   {value("y")},
+                   {i64s("one", {1})}}))));
+  EXPECT_NE(text.find("f32[1](3)"), std::string::npos) << text;
+  EXPECT_NE(text.find("f32[1](5)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("f32[1](2)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("f32[1](4)"), std::string::npos) << text;
+}
+TEST(KnownBranch, ProblemsInsideAreTheIfs) {
+  const Imported got = import_proto(
+      model(graph({{node("Equal", {"one", "one"}, {"yes"}),
+                    if_node("yes", "y", branch({node("Unheard", {"x"}, {"v"}, "inside")}, "v"), branch({}, "x"))},
+                   {value("x", kFloat, {2})},
+                   {value("y")},
+                   {i64s("one", {1})}})));
+  ASSERT_EQ(got.report.errors.size(), 1U);
+  EXPECT_EQ(got.report.errors[0].node_name, "if");
+  EXPECT_NE(got.report.errors[0].message.find("node 'inside' (Unheard)"), std::string::npos)
+      << got.report.errors[0].message;
+}
+TEST(KnownBranch, RefusesWhatNoBranchIs) {
+  const auto problem_with = [](const Proto& then) {
+    return text_of(
+        import_proto(model(graph({{node("Equal", {"one", "one"}, {"yes"}), if_node("yes", "y", then, branch({}, "x"))},
+                                  {value("x", kFloat, {2})},
+                                  {value("y")},
+                                  {i64s("one", {1})}}))));
+  };
+  EXPECT_NE(problem_with(graph({{}, {}, {}, {}})).find("the branch has 0 outputs; the node has 1"), std::string::npos);
+  const Proto with_input = graph({{}, {value("v", kFloat, {2})}, {value("v", kFloat, {2})}, {}});
+  EXPECT_NE(problem_with(with_input).find("the branch has inputs"), std::string::npos) << problem_with(with_input);
+}
+
+}  // namespace
+}  // namespace kiln::onnx
