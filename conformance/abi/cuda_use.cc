@@ -48,4 +48,43 @@ __attribute__((unused)) cudaError_t work(cudaStream_t stream) {
   return cudaGraphLaunch(ready, cudaStreamLegacy);
 }
 
+int shadow[4];
+void kernel(int, float) {}
+
+__attribute__((unused)) cudaError_t kernels(cudaStream_t stream) {
+  cudaFuncAttributes attributes;
+  cudaKernel_t handle = nullptr;
+  cudaLaunchConfig_t config = {};
+  int blocks = 0;
+  config.gridDim = dim3(1, 2);
+  config.stream = stream;
+  const auto function = reinterpret_cast<const void*>(kernel);
+  cudaFuncGetAttributes(&attributes, function);
+  cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 16);
+  cudaFuncSetCacheConfig(function, cudaFuncCachePreferL1);
+  cudaGetKernel(&handle, function);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 0);
+  cudaLaunchCooperativeKernel(kernel, dim3(1), dim3(32), nullptr);
+  cudaLaunchKernelExC(&config, function, nullptr);
+  return cudaLaunchKernelEx(&config, kernel, 1, 2);
+}
+
+__attribute__((unused)) cudaError_t symbols(cudaStream_t stream) {
+  void* address = nullptr;
+  size_t size = 0;
+  int values[4] = {};
+  cudaGetSymbolAddress(&address, shadow);
+  cudaGetSymbolSize(&size, shadow);
+  cudaMemcpyToSymbol(shadow, values, 16);
+  cudaMemcpyFromSymbol(values, shadow, 8, 8);
+  cudaMemcpyToSymbolAsync(shadow, values, 16, 0, cudaMemcpyHostToDevice, stream);
+  return cudaMemcpyFromSymbolAsync(values, shadow, 16, 0, cudaMemcpyDeviceToHost, stream);
+}
+
+__attribute__((unused)) float4 vectors() {
+  const int2 two = make_int2(1, 2);
+  const uchar4 bytes = make_uchar4(1, 2, 3, 4);
+  return make_float4(static_cast<float>(two.x), bytes.w, 0, make_double2(1, 2).y > 1 ? 1 : 0);
+}
+
 }  // namespace

@@ -77,6 +77,72 @@ static inline cudaError_t cudaLaunchKernel(T* func, dim3 gridDim, dim3 blockDim,
   return ::cudaLaunchKernel((const void*)func, gridDim, blockDim, args, sharedMem, stream);
 }
 
+//! Launches a kernel whose blocks may wait for each other.
+template <class T>
+static inline cudaError_t cudaLaunchCooperativeKernel(T* func, dim3 gridDim, dim3 blockDim, void** args,
+                                                      size_t sharedMem = 0, cudaStream_t stream = 0) {
+  return ::cudaLaunchCooperativeKernel((const void*)func, gridDim, blockDim, args, sharedMem, stream);
+}
+
+//! Launches a kernel with attributes; the arguments are converted to the types of its parameters.
+template <class... Parameters, class... Arguments>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                                             Arguments&&... args) {
+  return [&](Parameters... values) {
+    void* pointers[] = {(void*)&values..., nullptr};
+    return ::cudaLaunchKernelExC(config, (const void*)kernel, pointers);
+  }(static_cast<Arguments&&>(args)...);
+}
+
+//! Blocks of a kernel that a multiprocessor holds at once.
+template <class T>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, T func, int blockSize,
+                                                                        size_t dynamicSMemSize) {
+  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks, (const void*)func, blockSize, dynamicSMemSize);
+}
+
+//! Address of a variable on the current device.
+template <class T>
+static inline cudaError_t cudaGetSymbolAddress(void** devPtr, const T& symbol) {
+  return ::cudaGetSymbolAddress(devPtr, (const void*)&symbol);
+}
+
+//! Size of a variable, bytes.
+template <class T>
+static inline cudaError_t cudaGetSymbolSize(size_t* size, const T& symbol) {
+  return ::cudaGetSymbolSize(size, (const void*)&symbol);
+}
+
+//! Copies count bytes to a variable, from its byte offset on, and waits.
+template <class T>
+static inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* src, size_t count, size_t offset = 0,
+                                             enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  return ::cudaMemcpyToSymbol((const void*)&symbol, src, count, offset, kind);
+}
+
+//! Copies count bytes from a variable, from its byte offset on, and waits.
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbol(void* dst, const T& symbol, size_t count, size_t offset = 0,
+                                               enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  return ::cudaMemcpyFromSymbol(dst, (const void*)&symbol, count, offset, kind);
+}
+
+//! The same in the order of a stream.
+template <class T>
+static inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* src, size_t count, size_t offset = 0,
+                                                  enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                                  cudaStream_t stream = 0) {
+  return ::cudaMemcpyToSymbolAsync((const void*)&symbol, src, count, offset, kind, stream);
+}
+
+//! The same in the order of a stream.
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const T& symbol, size_t count, size_t offset = 0,
+                                                    enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                                    cudaStream_t stream = 0) {
+  return ::cudaMemcpyFromSymbolAsync(dst, (const void*)&symbol, count, offset, kind, stream);
+}
+
 #endif
 
 #endif  // __CUDA_RUNTIME_H__

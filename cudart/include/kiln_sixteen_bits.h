@@ -87,11 +87,9 @@ class SixteenBits {
   friend Self __hmul(const Self a, const Self b) { return a * b; }
   friend Self __hmul_rn(const Self a, const Self b) { return a * b; }
   friend Self __hdiv(const Self a, const Self b) { return a / b; }
-  friend Self __hfma(const Self a, const Self b, const Self c) { return fused_multiply_add(f(a), f(b), f(c)); }
   friend Self __hadd_sat(const Self a, const Self b) { return saturate(a + b); }
   friend Self __hsub_sat(const Self a, const Self b) { return saturate(a - b); }
   friend Self __hmul_sat(const Self a, const Self b) { return saturate(a * b); }
-  friend Self __hfma_sat(const Self a, const Self b, const Self c) { return saturate(__hfma(a, b, c)); }
   friend Self __hneg(const Self a) { return -a; }
   friend Self __habs(const Self a) { return of_bits(bits(a) & ~F::kSign); }
   friend Self __hmax(const Self a, const Self b) { return largest(a, b); }
@@ -174,9 +172,6 @@ class SixteenBitsPair {
   friend Self __hsub2(const Self a, const Self b) { return a - b; }
   friend Self __hmul2(const Self a, const Self b) { return a * b; }
   friend Self __h2div(const Self a, const Self b) { return a / b; }
-  friend Self __hfma2(const Self a, const Self b, const Self c) {
-    return Self(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
-  }
   friend Self __hneg2(const Self a) { return -a; }
   friend Self __habs2(const Self a) { return Self(__habs(a.x), __habs(a.y)); }
   friend Self __hmax2(const Self a, const Self b) { return Self(__hmax(a.x, b.x), __hmax(a.y, b.y)); }

@@ -120,21 +120,6 @@ Int to_integer(float value, Rounding rounding) {
   return static_cast<Int>(whole);
 }
 
-//! a * b + c of numbers of at most 11 bits, rounded to odd, so that rounding it again gives what one rounding would.
-inline double fused_multiply_add(float a, float b, float c) {
-  const double product = static_cast<double>(a) * b;  // exact
-  const double sum = product + c;
-  if (!(std::fabs(sum) <= std::numeric_limits<double>::max())) return sum;
-  const double back = sum - product;
-  const double lost = (product - (sum - back)) + (c - back);
-  if (lost == 0) return sum;
-  int exponent = 0;
-  const double half = std::ldexp(std::frexp(sum, &exponent), 52);  // an even number of units has a whole half
-  if (half != std::trunc(half)) return sum;
-  return std::nextafter(sum,
-                        lost > 0 ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity());
-}
-
 }  // namespace kiln_cudart
 
 #endif  // KILN_SMALL_FLOAT_H
