@@ -17,6 +17,18 @@ struct Found {
 
 using FillEntry = decltype(&kiln_private_entry);
 
+/// The libnvinfer that was built or installed with us, by its path: the name alone gives what the process has loaded
+/// under it, which may be NVIDIA's.
+void* open_beside_us() {
+  Dl_info self;
+  if (!dladdr(reinterpret_cast<void*>(&open_beside_us), &self)) return nullptr;
+  const std::string file = self.dli_fname;
+  const std::string folder = file.substr(0, file.rfind('/') + 1);
+  for (const char* place : {"", "../", "../lib/"})  // as in our RUNPATH
+    if (void* found = dlopen((folder + place + "libnvinfer.so.10").c_str(), RTLD_NOW | RTLD_LOCAL)) return found;
+  return nullptr;
+}
+
 /// Where a process that loaded libnvinfer has it, else where the dynamic linker finds it: our own RUNPATH included,
 /// which names the folder it is installed in.
 FillEntry find_entry(std::string& why) {
@@ -28,6 +40,8 @@ FillEntry find_entry(std::string& why) {
     return nullptr;
   }
   if (void* own = dlsym(loaded, "kiln_private_entry")) return reinterpret_cast<FillEntry>(own);
+  if (void* ours = open_beside_us())
+    if (void* own = dlsym(ours, "kiln_private_entry")) return reinterpret_cast<FillEntry>(own);
   why = "the libnvinfer.so.10 that was found is not Kiln's; this CUDA runtime needs Kiln's";
   return nullptr;
 }

@@ -1,5 +1,5 @@
-// A process that has two CUDA runtimes, as Python with PyTorch has: `two_runtimes OURS OTHER ours|other`
-// loads both for all to see, the one named first, and demands that ours works all the same.
+// A process that has two CUDA runtimes, as Python with PyTorch has: `two_runtimes OURS OTHER ours|other [LIBRARY]`
+// loads both for all to see, the one named first, and demands that ours works all the same. LIBRARY is loaded before.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -55,7 +55,8 @@ void use(void* ours) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc < 4) return 2;
+  if (argc > 4) load(argv[4]);
   const bool ours_first = std::strcmp(argv[3], "ours") == 0;
   void* first = load(argv[ours_first ? 1 : 2]);
   void* second = load(argv[ours_first ? 2 : 1]);
