@@ -3,18 +3,9 @@
 
 #include <span>
 
-#include "tensor/extents.h"
-#include "tensor/format.h"
+#include "tensor/memory_order.h"
 
 namespace kiln::cpu {
-
-/// Extents in the order that memory has them, outermost first.
-inline Extents in_memory_order(const Format& format, std::span<const int64_t> extents) {
-  Extents result;
-  for (size_t i = 0; i < extents.size(); ++i)
-    result.push_back(extents[static_cast<size_t>(format.axis_at(static_cast<int>(i)))]);
-  return result;
-}
 
 struct LaneExtents {
   int64_t outer = 1, length = 1, inner = 1;

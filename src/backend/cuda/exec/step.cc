@@ -33,13 +33,6 @@ Result<int> element_bytes(DType dtype) {
   return bits_of(dtype) / 8;
 }
 
-Extents in_memory_order(const Format& format, std::span<const int64_t> extents) {
-  Extents result;
-  for (size_t i = 0; i < extents.size(); ++i)
-    result.push_back(extents[static_cast<size_t>(format.axis_at(static_cast<int>(i)))]);
-  return result;
-}
-
 LaneExtents lane_extents(std::span<const int64_t> extents, size_t first, size_t last) {
   return {volume(extents.first(first)), volume(extents.subspan(first, last + 1 - first)),
           volume(extents.subspan(last + 1))};

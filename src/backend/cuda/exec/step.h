@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/cuda/exec/executor.h"
+#include "tensor/memory_order.h"
 
 namespace kiln::cuda {
 
@@ -43,9 +44,6 @@ Status require_aligned(const RunArguments& run, size_t num_inputs, int64_t bytes
 
 /// Bytes of an element; an error for types of less than a byte.
 Result<int> element_bytes(DType dtype);
-
-/// Extents in the order that memory has them, outermost first.
-Extents in_memory_order(const Format& format, std::span<const int64_t> extents);
 
 /// Extents as kernels of lanes see them: what lies before a run of neighbouring axes, in it and behind it.
 struct LaneExtents {
