@@ -7,6 +7,7 @@
 #include "ops/matrix_multiply.h"
 #include "ops/softmax.h"
 #include "plan/validate.h"
+#include "tensor/memory_order.h"
 
 namespace kiln {
 namespace {
@@ -169,12 +170,13 @@ void Damage::change_extent(Sample& s) {
   if (on_host && extent > 1000) extent = before;
   fit_constant(s, input);
 }
-/// A weight has its tensor's type and rank, and is no smaller.
+/// A weight has its tensor's type and extents, in the order of its format.
 void Damage::fit_constant(Sample& s, size_t input) {
   if (input >= s.inputs.size() || !s.is_constant[input]) return;
   s.is_constant[input] = false;
-  if (volume(s.inputs[input]) > 1 << 16) return;
-  if (auto made = HostTensor::make(s.spec.inputs[input].dtype, s.inputs[input])) {
+  const Format& format = s.spec.inputs[input].format;
+  if (volume(s.inputs[input]) > 1 << 16 || format.is_blocked()) return;
+  if (auto made = HostTensor::make(s.spec.inputs[input].dtype, in_memory_order(format, s.inputs[input]))) {
     std::ranges::fill(made->data, std::byte{1});
     s.constants[input] = made->tensor;
     s.is_constant[input] = true;
@@ -215,7 +217,9 @@ Status add_samples(const ir::Graph& graph, Backend& backend, const BuildRequest&
       TRY(add(id, s.spec.inputs, s.inputs));
       const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
       s.is_constant.push_back(t.place == plan::Place::kWeight);
-      s.constants.push_back(s.is_constant.back() ? plan->weights[static_cast<size_t>(t.index)].value : HostTensor());
+      s.constants.push_back(s.is_constant.back()
+                                ? TRY(in_memory_order(t.format, plan->weights[static_cast<size_t>(t.index)].value))
+                                : HostTensor());
     }
     for (const int id : step.outputs) TRY(add(id, s.spec.outputs, s.outputs));
     for (const sym::Program& param : step.params) s.params.push_back(TRY(param.run({})));

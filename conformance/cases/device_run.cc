@@ -7,6 +7,7 @@
 #include "backend/cuda/exec/executor.h"
 #include "backend/cuda/tactics/backend.h"
 #include "device/staging.h"
+#include "formatted.h"
 #include "plan/reader.h"
 #include "plan/writer.h"
 #include "runtime/context.h"
@@ -38,9 +39,13 @@ Result<Ref<Backend>> cuda_backend() {
 
 Result<BuiltGraph> BuiltGraph::build(Backend& backend, const ir::Graph& graph, const BuildRequest& request) {
   NullLog log;
+  return load(backend, TRY(build_plan(graph, backend, request, log)));
+}
+
+Result<BuiltGraph> BuiltGraph::load(Backend& backend, const plan::Plan& plan) {
+  NullLog log;
   Device& device = backend.device();
-  const plan::Plan built = TRY(build_plan(graph, backend, request, log));
-  BuiltGraph result(device, TRY(plan::read_plan(TRY(plan::write_plan(built)))));  // what runs is what was saved
+  BuiltGraph result(device, TRY(plan::read_plan(TRY(plan::write_plan(plan)))));  // what runs is what was saved
   const auto engine = TRY(runtime::Engine::load(result.plan_, device, log));
   result.context_ = TRY(runtime::Context::create(engine, runtime::Context::Memory::kOwn));
   return result;
@@ -50,25 +55,33 @@ Result<DeviceRun> BuiltGraph::run(std::span<const HostTensor> inputs) {
   DeviceRun result;
   for (const plan::Step& step : plan_->profiles[0].steps) result.tactics.push_back(TRY(step.info.get_text("tactic")));
   const auto stream = TRY(device_->create_stream());
+  std::vector<HostTensor> inputs_here;
+  std::vector<HostTensor::Fresh> outputs_here;
   std::vector<Staging> inputs_there, outputs_there;
   for (size_t i = 0; i < inputs.size(); ++i) {
     TRY(context_->set_input_extents(static_cast<int>(i), inputs[i].extents()));
+    inputs_here.push_back(to_format(inputs[i], plan_->inputs[i].format));
     const bool on_host = plan_->inputs[i].is_shape;
-    if (!on_host) inputs_there.push_back(TRY(Staging::of(*device_, *stream, inputs[i].bytes())));
+    if (!on_host) inputs_there.push_back(TRY(Staging::of(*device_, *stream, inputs_here.back().bytes())));
     context_->set_input_address(static_cast<int>(i),
-                                on_host ? inputs[i].bytes().data() : inputs_there.back().address());
+                                on_host ? inputs_here.back().bytes().data() : inputs_there.back().address());
   }
   TRY(context_->bind());
   for (size_t i = 0; i < plan_->outputs.size(); ++i) {
-    auto fresh = TRY(HostTensor::make(plan_->outputs[i].dtype, context_->output_extents(static_cast<int>(i))));
-    std::ranges::fill(fresh.data, std::byte{0xa5});
-    outputs_there.push_back(TRY(Staging::of(*device_, *stream, fresh.data)));
+    const plan::IoTensor& output = plan_->outputs[i];
+    const int64_t count = output.format.storage_volume(context_->output_extents(static_cast<int>(i)));
+    outputs_here.push_back(garbage(size_bytes(output.dtype, count)));
+    outputs_there.push_back(TRY(Staging::of(*device_, *stream, outputs_here.back().data)));
     context_->set_output_address(static_cast<int>(i), outputs_there.back().address());
-    result.outputs.push_back(std::move(fresh.tensor));
   }
   TRY(context_->enqueue(*stream));
   TRY(stream->synchronize());
-  for (const Staging& output : outputs_there) TRY(output.fetch(*device_, *stream));
+  for (size_t i = 0; i < plan_->outputs.size(); ++i) {
+    TRY(outputs_there[i].fetch(*device_, *stream));
+    const plan::IoTensor& output = plan_->outputs[i];
+    result.outputs.push_back(
+        from_format(output.dtype, context_->output_extents(static_cast<int>(i)), output.format, outputs_here[i].data));
+  }
   return result;
 }
 

@@ -25,7 +25,10 @@ Result<Ref<Backend>> cuda_backend();
 class BuiltGraph {
  public:
   static Result<BuiltGraph> build(Backend& backend, const ir::Graph& graph, const BuildRequest& request);
-  /// Outputs' memory is filled with garbage before.
+  /// The same of a plan that was made otherwise.
+  static Result<BuiltGraph> load(Backend& backend, const plan::Plan& plan);
+  /// Inputs are row-major, the plan is given them in its formats; outputs come back row-major. Outputs' memory is filled
+  /// with garbage before.
   Result<DeviceRun> run(std::span<const HostTensor> inputs);
 
  private:

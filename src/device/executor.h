@@ -76,7 +76,7 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual std::string_view name() const = 0;
-  /// `constants[i]` is input i where a plan holds its elements, else null. They outlive the step.
+  /// `constants[i]` is input i where a plan has it, in its format (memory_order.h); it outlives the step. Else null.
   virtual Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec,
                                                    std::span<const HostTensor* const> constants) = 0;
 };

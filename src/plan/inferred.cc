@@ -1,5 +1,6 @@
 #include "plan/inferred.h"
 
+#include "device/step_constants.h"
 #include "device/step_tensors.h"
 #include "ops/reference_context.h"
 
@@ -11,6 +12,7 @@ Status require_inferred(const Op& op, const StepSpec& spec, const StepShapes& sh
   std::vector<InferInput> inputs(spec.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!spec.inputs[i].present) continue;
+    TRY(require_linear(spec, i));
     const HostTensor* constant = i < constants.size() ? constants[i] : nullptr;
     if (!constant && i < 64 && op.info().host_inputs >> i & 1) return {};
     types[i] = constant ? type_of(*constant) : tensor_type(spec.inputs[i].dtype, shapes.inputs[i]);
@@ -22,6 +24,8 @@ Status require_inferred(const Op& op, const StepSpec& spec, const StepShapes& sh
   TRY(require(outputs.size() == spec.outputs.size(), op.name(), " makes ", outputs.size(), " tensors; its step has ",
               spec.outputs.size(), ": the plan is damaged, build it again"));
   for (size_t i = 0; i < outputs.size(); ++i) {
+    TRY(require(spec.outputs[i].format.is_linear(), op.name(), " writes format ", spec.outputs[i].format,
+                "; its reference writes rows: the plan is damaged, build it again"));
     TRY(require(outputs[i].dtype == spec.outputs[i].dtype, op.name(), " makes ", outputs[i], "; its step has ",
                 spec.outputs[i].dtype, ": the plan is damaged, build it again"));
     if (const auto extents = outputs[i].extents()) TRY(require_extents(shapes.outputs[i], *extents, op.name()));

@@ -19,7 +19,7 @@ namespace kiln::plan {
 enum class Place : uint8_t {
   kInput,   ///< `index` into Plan::inputs; the caller's address
   kOutput,  ///< `index` into Plan::outputs; the caller's address
-  kWeight,  ///< `index` into Plan::weights
+  kWeight,  ///< `index` into Plan::weights; an engine brings its elements into the tensor's format
   kArena,   ///< `offset_bytes` in the context's memory
   kView,    ///< the memory of tensor `index`, `offset` bytes on
   kAbsent   ///< an optional input that is not there

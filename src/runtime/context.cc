@@ -325,7 +325,7 @@ Status Context::place_tensor(Binding& binding, const Owner& owner, int id, std::
   bool is_known = true;  // now, and not at each enqueue
   switch (tensor->place) {
     case plan::Place::kArena: base = memory + tensor->offset_bytes; break;
-    case plan::Place::kWeight: base = TRY(weight_address(tensor->index, is_view)); break;
+    case plan::Place::kWeight: base = TRY(weight_address(*tensor, is_view)); break;
     case plan::Place::kInput:
       is_known = launcher_ && engine_->plan().inputs[static_cast<size_t>(tensor->index)].is_shape;
       if (is_known) base = TRY(shape_values(binding, tensor->index));
@@ -341,14 +341,14 @@ Status Context::place_tensor(Binding& binding, const Owner& owner, int id, std::
   return {};
 }
 
-/// A host device reads weights in the plan. On another, steps have uploaded what they need, except of a view, which no
+/// A host device reads the engine's weights. On another, steps have uploaded what they need, except of a view, which no
 /// step knows to be a weight's.
-Result<std::byte*> Context::weight_address(int index, bool is_view) {
-  const auto bytes = engine_->plan().weights[static_cast<size_t>(index)].value.bytes();
-  if (!launcher_) return const_cast<std::byte*>(bytes.data());
+Result<std::byte*> Context::weight_address(const plan::Tensor& weight, bool is_view) {
+  const HostTensor& value = engine_->weight(weight);
+  if (!launcher_) return const_cast<std::byte*>(value.bytes().data());
   if (!is_view) return nullptr;
-  Buffer& there = viewed_weights_[index];
-  return there.data() ? there.data() : copy_to_device(there, bytes, nullptr);
+  Buffer& there = viewed_weights_[&value];
+  return there.data() ? there.data() : copy_to_device(there, value.bytes(), nullptr);
 }
 
 /// What steps read of a shape input on a device of its own: the values that were bound.

@@ -109,7 +109,7 @@ class Context {
   Status place_tensors(Binding& binding);
   Status reserve_memory(int64_t size_bytes);
   Status place_tensor(Binding& binding, const Owner& owner, int id, std::byte* memory, Invocation& invocation);
-  Result<std::byte*> weight_address(int index, bool is_view);
+  Result<std::byte*> weight_address(const plan::Tensor& weight, bool is_view);
   Result<std::byte*> shape_values(Binding& binding, int input);
   Result<std::byte*> copy_to_device(Buffer& buffer, std::span<const std::byte> bytes, Allocator* memory);
   size_t num_steps_to_inputs() const;
@@ -153,8 +153,8 @@ class Context {
   std::vector<std::unique_ptr<Invocation>> captured_;  ///< what graphs run
 
   // On a device of its own:
-  std::map<int, Buffer> viewed_weights_;  ///< by weight
-  std::vector<Buffer> old_memory_;        ///< that graphs of the program may still use
+  std::map<const HostTensor*, Buffer> viewed_weights_;  ///< by the engine's elements of them
+  std::vector<Buffer> old_memory_;                      ///< that graphs of the program may still use
   std::vector<std::unique_ptr<Binding>> old_bindings_;
   std::unique_ptr<Launcher> launcher_;  ///< null on a host device; goes first: waits for the last run
 };

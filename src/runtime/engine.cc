@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/hash.h"
+#include "tensor/memory_order.h"
 
 namespace kiln::runtime {
 namespace {
@@ -73,7 +74,7 @@ class Engine::Loader {
       const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
       const bool is_weight = t.place == plan::Place::kWeight;
       weights.push_back(is_weight ? t.index : -1);
-      constants.push_back(is_weight ? &plan_.weights[static_cast<size_t>(t.index)].value : nullptr);
+      constants.push_back(is_weight ? &engine_.weight(t) : nullptr);
     }
     auto& entry = loaded_[key_of(step.executor, spec, kernel.binary, weights)];
     if (!entry) {
@@ -93,6 +94,7 @@ class Engine::Loader {
 Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::Plan> plan, Device& device, Log& log,
                                                    std::shared_ptr<Allocator> memory) {
   std::shared_ptr<Engine> engine(new Engine(std::move(plan), device, std::move(memory)));
+  TRY(engine->order_weights());
   Loader loader(*engine);
   for (const plan::Profile& profile : engine->plan_->profiles) {
     auto& steps = engine->steps_.emplace_back();
@@ -101,6 +103,24 @@ Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::P
   }
   log.verbose(loader.summary());
   return engine;
+}
+
+/// A plan has its weights row-major, and each once; steps read them in formats of their own.
+Status Engine::order_weights() {
+  for (const plan::Profile& profile : plan_->profiles)
+    for (const plan::Tensor& t : profile.tensors) {
+      if (t.place != plan::Place::kWeight || t.format.is_linear()) continue;
+      HostTensor& ordered = ordered_weights_[{t.index, t.format.text()}];
+      if (!ordered.owner())
+        ordered = TRY(in_memory_order(t.format, plan_->weights[static_cast<size_t>(t.index)].value));
+    }
+  return {};
+}
+
+const HostTensor& Engine::weight(const plan::Tensor& tensor) const {
+  CHECK(tensor.place == plan::Place::kWeight);
+  if (tensor.format.is_linear()) return plan_->weights[static_cast<size_t>(tensor.index)].value;
+  return ordered_weights_.at({tensor.index, tensor.format.text()});
 }
 
 Result<Buffer> Engine::allocate(int64_t size_bytes) const {

@@ -1,8 +1,11 @@
 /// An engine: a plan loaded on a device. Immutable, shared by any number of contexts and threads.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -28,6 +31,8 @@ class Engine {
   Device& device() const { return device_; }
   Result<Buffer> allocate(int64_t size_bytes) const;
   int num_profiles() const { return static_cast<int>(plan_->profiles.size()); }
+  /// The elements of a tensor that is a weight, as memory in the tensor's format has them.
+  const HostTensor& weight(const plan::Tensor& tensor) const;
   /// Extents of every tensor of a profile, at these values of the plan's symbols.
   Result<std::vector<Extents>> tensor_extents(int profile, std::span<const int64_t> symbols) const;
   /// The tuning of a profile that is nearest to these values of the plan's symbols, by their ratios.
@@ -62,12 +67,15 @@ class Engine {
 
   Engine(std::shared_ptr<const plan::Plan> plan, Device& device, std::shared_ptr<Allocator> memory)
       : plan_(std::move(plan)), device_(device), memory_(std::move(memory)) {}
+  Status order_weights();
 
   std::shared_ptr<const plan::Plan> plan_;
   Device& device_;
   std::shared_ptr<Allocator> memory_;       ///< null: the device's
   std::vector<std::vector<Loaded>> steps_;  ///< by profile
   std::vector<Branches> branches_;          ///< by profile
+  /// By weight and format: those that steps want in another order than the plan has them.
+  std::map<std::pair<int, std::string>, HostTensor> ordered_weights_;
 };
 
 }  // namespace kiln::runtime

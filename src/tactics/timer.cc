@@ -9,6 +9,7 @@
 #include "device/executor.h"
 #include "sym/program.h"
 #include "tactics/region.h"
+#include "tensor/memory_order.h"
 #include "tensor/view.h"
 
 namespace kiln {
@@ -38,6 +39,7 @@ class Rig {
   std::unique_ptr<Stream> stream_;  // null on a host device
   std::unique_ptr<LoadedStep> loaded_;
   std::unique_ptr<BoundStep> step_;
+  std::vector<HostTensor> constants_;  // by input
   std::vector<Buffer> buffers_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
@@ -94,19 +96,22 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
       candidate.draft.kernel, candidate.draft.payload, {}, {}, static_cast<int>(candidate.draft.params.size())};
   if (candidate.draft.binary) spec.binary = *candidate.draft.binary;
   spec.memory = memory;
-  std::vector<const HostTensor*> constants;
+  rig->constants_.resize(region.inputs.size());
+  std::vector<const HostTensor*> constants(region.inputs.size(), nullptr);
   std::vector<Extents> input_extents, output_extents;
   for (size_t i = 0; i < region.inputs.size(); ++i) {
     const ir::ValueId id = region.inputs[i];
     spec.inputs.push_back(describe(cx.graph, id, candidate.variant.inputs[i]));
-    constants.push_back(id == ir::ValueId::kNone ? nullptr : cx.graph.constant(id));
     input_extents.push_back(id == ir::ValueId::kNone ? Extents{} : cx.graph.type(id).opt_extents());
-    if (id == ir::ValueId::kNone)
-      rig->inputs_.push_back(nullptr);
-    else if (constants.back())
-      rig->inputs_.push_back(cx.device.is_host() ? constants.back()->bytes().data() : nullptr);
-    else
-      rig->inputs_.push_back(TRY(rig->allocate(cx.device, cx.graph.type(id), candidate.variant.inputs[i], true)));
+    rig->inputs_.push_back(nullptr);
+    if (id == ir::ValueId::kNone) continue;
+    if (const HostTensor* constant = cx.graph.constant(id)) {
+      rig->constants_[i] = TRY(in_memory_order(candidate.variant.inputs[i], *constant));
+      constants[i] = &rig->constants_[i];
+      if (cx.device.is_host()) rig->inputs_[i] = constants[i]->bytes().data();
+    } else {
+      rig->inputs_[i] = TRY(rig->allocate(cx.device, cx.graph.type(id), candidate.variant.inputs[i], true));
+    }
   }
   for (size_t i = 0; i < region.outputs.size(); ++i) {
     const TensorType& type = cx.graph.type(region.outputs[i]);

@@ -10,6 +10,7 @@
 #include "backend/cpu/kernels/conv/conv.h"
 #include "backend/cpu/kernels/depthwise/depthwise.h"
 #include "backend/cpu/kernels/winograd/winograd.h"
+#include "device/step_constants.h"
 
 namespace kiln::cpu {
 namespace {
@@ -199,6 +200,7 @@ class LoadedConvolution final : public LoadedStep {
 Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& arguments) {
   TRY(require_types(arguments.spec, DType::kF32, kFixedInputs));
   auto loaded = std::make_unique<LoadedConvolution>(TRY(parse(arguments.spec)), arguments.spec, arguments.team);
+  TRY(require_linear(arguments.spec, 1));
   if (const HostTensor* w = arguments.constants[1]) TRY(loaded->pack_weights(*w));
   if (arguments.spec.payload.find("hook")) TRY(loaded->load_hook(arguments.spec));
   return loaded;

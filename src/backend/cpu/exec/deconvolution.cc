@@ -5,6 +5,7 @@
 #include "backend/cpu/exec/checks.h"
 #include "backend/cpu/exec/window.h"
 #include "backend/cpu/kernels/deconv/deconv.h"
+#include "device/step_constants.h"
 
 namespace kiln::cpu {
 namespace {
@@ -75,6 +76,7 @@ Result<std::unique_ptr<LoadedStep>> load_deconvolution(const LoadArguments& argu
   const StepSpec& spec = arguments.spec;
   TRY(require_types(spec, DType::kF32));
   TRY(require(arguments.constants[1] != nullptr, "a deconvolution's weights are no constant"));
+  TRY(require_linear(spec, 1));
   Attributes a;
   a.window = TRY(WindowSpec::parse(spec.payload));
   a.lo = static_cast<float>(TRY(spec.payload.get_double("lo")));

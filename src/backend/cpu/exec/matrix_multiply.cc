@@ -7,6 +7,7 @@
 #include "backend/cpu/exec/checks.h"
 #include "backend/cpu/kernels/gemm/gemm.h"
 #include "device/product_shapes.h"
+#include "device/step_constants.h"
 
 namespace kiln::cpu {
 namespace {
@@ -192,6 +193,7 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
   TRY(require_types(arguments.spec, DType::kF32, kFixedInputs));
   TRY(require(!(at.vector_a && at.transpose_a) && !(at.vector_b && at.transpose_b), "a product transposes a vector"));
   auto loaded = std::make_unique<LoadedMatrixMultiply>(at, arguments.spec, arguments.team);
+  TRY(require_linear(arguments.spec, 1));
   if (const HostTensor* b = arguments.constants[1]) TRY(loaded->pack(*b, TRY(packed_type(p))));
   if (p.find("hook")) TRY(loaded->load_hook(arguments.spec));
   return loaded;

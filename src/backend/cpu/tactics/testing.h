@@ -6,6 +6,7 @@
 #include "backend/cpu/device/cpu_device.h"
 #include "backend/cpu/exec/executor.h"
 #include "tactics/tactic.h"
+#include "tensor/memory_order.h"
 
 namespace kiln::cpu {
 
@@ -18,23 +19,27 @@ inline std::unique_ptr<CpuDevice> test_device(int team_size) {
 }
 
 /// Runs one variant. `inputs` are for those of the region's inputs that are not constants, in their order; shapes are
-/// the inputs' own, outputs' extents are given.
+/// the inputs' own, outputs' extents are given. Inputs are row-major, and the step gets them in the variant's formats;
+/// the result is in the format that the variant writes.
 inline Result<HostTensor> run_variant(const TacticContext& cx, const Tactic& tactic, const Region& region,
                                       const Variant& variant, std::span<const HostTensor> inputs, Extents result) {
   const StepDraft draft = TRY(tactic.compile(cx, region, variant));
   StepSpec spec{draft.kernel, draft.payload, {}, {}, static_cast<int>(draft.params.size())};
+  std::vector<HostTensor> held(region.inputs.size());
   std::vector<const HostTensor*> constants;
   std::vector<Extents> extents;
   std::vector<const void*> data;
   for (size_t i = 0; i < region.inputs.size(); ++i) {
     const ir::ValueId id = region.inputs[i];
     const bool present = id != ir::ValueId::kNone;
-    const HostTensor* constant = present ? cx.graph.constant(id) : nullptr;
-    constants.push_back(constant);
-    if (present && !constant) constant = &inputs.front(), inputs = inputs.subspan(1);
-    extents.push_back(present ? constant->extents() : Extents{});
-    data.push_back(present ? constant->bytes().data() : nullptr);
-    spec.inputs.push_back({.dtype = present ? constant->dtype() : DType::kF32,
+    const HostTensor* const constant = present ? cx.graph.constant(id) : nullptr;
+    const HostTensor* input = constant;
+    if (present && !constant) input = &inputs.front(), inputs = inputs.subspan(1);
+    if (present) held[i] = TRY(in_memory_order(variant.inputs[i], *input));
+    constants.push_back(constant ? &held[i] : nullptr);
+    extents.push_back(present ? input->extents() : Extents{});
+    data.push_back(present ? held[i].bytes().data() : nullptr);
+    spec.inputs.push_back({.dtype = present ? input->dtype() : DType::kF32,
                            .format = variant.inputs[i],
                            .rank = static_cast<int>(extents.back().size()),
                            .present = present});

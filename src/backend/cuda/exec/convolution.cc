@@ -8,6 +8,7 @@
 #include "backend/cuda/exec/filter.h"
 #include "backend/cuda/exec/gemm_step.h"
 #include "backend/cuda/kernels/conv/phases.h"
+#include "device/step_constants.h"
 
 namespace kiln::cuda {
 namespace {
@@ -281,6 +282,7 @@ class LoadedPointConvolution final : public LoadedStep {
 /// A convolution of one tap by a kernel of matrix products.
 static Result<std::unique_ptr<LoadedStep>> load_point(const LoadArguments& arguments) {
   LoadedGemm gemm = TRY(LoadedGemm::load(TRY(arguments.spec.payload.get_record("gemm")), arguments));
+  TRY(require_linear(arguments.spec, 1));
   Constants constants(arguments.spec.inputs.size());
   if (gemm.kernel.float_weights) {
     const HostTensor* w = arguments.constants[1];
@@ -302,6 +304,7 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
   TRY(require(!kernel.joined || (spec.inputs.back().present && !arguments.constants.back()),
               "a convolution that joins tensors has no second one: the plan is damaged, build it again"));
   TRY(check_tensors(kernel, spec));
+  TRY(require_linear(spec, 1));
   EpilogueInputs epilogue = TRY(EpilogueInputs::load(spec, kernel.joined ? 1 : 0));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));

@@ -10,6 +10,7 @@
 #include "backend/cuda/exec/cudnn_on_device.h"
 #include "backend/cuda/exec/cudnn_step.h"
 #include "backend/cuda/exec/library_inputs.h"
+#include "device/step_constants.h"
 
 namespace kiln::cuda {
 namespace {
@@ -150,6 +151,7 @@ Bytes channels_last(const HostTensor& w) {
 Result<std::unique_ptr<LoadedStep>> load_cudnn(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
   TRY(require(arguments.constants[1] != nullptr, "a convolution by cuDNN has no constant w"));
+  TRY(require_linear(spec, 1));
   const HostTensor& w = *arguments.constants[1];
   CudnnOnDevice& cudnn =
       TRY(in_context(arguments.device.companion<CudnnOnDevice>(), [] { return "the plan needs cuDNN"; }));

@@ -6,6 +6,7 @@
 
 #include "backend/cuda/exec/gemm_step.h"
 #include "device/product_shapes.h"
+#include "device/step_constants.h"
 #include "device/step_tensors.h"
 
 namespace kiln::cuda {
@@ -125,6 +126,7 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
   TRY(require(!gemm.kernel.float_weights,
               "a matrix product of FP32 weights and halves: the plan is damaged, build it again"));
   Constants constants(arguments.spec.inputs.size());
+  TRY(require_linear(arguments.spec, 1));
   const HostTensor* b = arguments.constants[1];
   if (at.pack_b) {
     TRY(require(b != nullptr, "a product that packs b has none in the plan"));

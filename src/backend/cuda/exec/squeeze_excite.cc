@@ -2,6 +2,7 @@
 /// (constants). Payload: blocks, of a cluster.
 #include "backend/cuda/exec/constants.h"
 #include "backend/cuda/kernels/excite/excite.h"
+#include "device/step_constants.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -84,6 +85,7 @@ Result<std::unique_ptr<LoadedStep>> load_squeeze_excite(const LoadArguments& arg
   TRY(require(w1 && w2 && (arguments.constants[3] || !spec.inputs[3].present) &&
                   (arguments.constants[4] || !spec.inputs[4].present),
               "squeeze and excitation whose weights are not in the plan: it is damaged, build it again"));
+  for (size_t i = 1; i <= 4; ++i) TRY(require_linear(spec, i));
   TRY(require(spec.inputs[0].format.is_channels_last() && spec.outputs[0].format.is_channels_last() &&
                   spec.inputs[0].dtype == spec.outputs[0].dtype && w1->dtype() == w2->dtype() &&
                   w1->extents().size() >= 2,

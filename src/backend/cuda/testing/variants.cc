@@ -10,6 +10,7 @@
 
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/exec/executor.h"
+#include "tensor/memory_order.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -81,6 +82,7 @@ class Runner {
     StepSpec spec{.kernel = draft.kernel, .payload = draft.payload};
     if (draft.binary) spec.binary = *draft.binary;
     const std::unique_ptr<Stream> stream = TRY(device_.create_stream());
+    std::vector<HostTensor> held(region_.inputs.size());
     std::vector<const HostTensor*> constants;
     std::vector<Buffer> buffers;
     std::vector<const void*> pointers;
@@ -95,7 +97,11 @@ class Runner {
       const TensorType& type = graph_.type(value);
       spec.inputs.back() = {type.dtype, variant.inputs[i], type.rank(), true};
       extents.back() = TRY(type.extents());
-      if ((constants.back() = graph_.constant(value))) continue;
+      if (const HostTensor* constant = graph_.constant(value)) {
+        held[i] = TRY(in_memory_order(variant.inputs[i], *constant));
+        constants.back() = &held[i];
+        continue;
+      }
       const auto place = std::ranges::find(graph_.inputs(), value) - graph_.inputs().begin();
       buffers.push_back(
           options_.made_up
