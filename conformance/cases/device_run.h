@@ -27,8 +27,8 @@ class BuiltGraph {
   static Result<BuiltGraph> build(Backend& backend, const ir::Graph& graph, const BuildRequest& request);
   /// The same of a plan that was made otherwise.
   static Result<BuiltGraph> load(Backend& backend, const plan::Plan& plan);
-  /// Inputs are row-major, the plan is given them in its formats; outputs come back row-major. Outputs' memory is filled
-  /// with garbage before.
+  /// Inputs are row-major, the plan is given them in its formats; outputs come back row-major. Outputs' memory is
+  /// filled with garbage before.
   Result<DeviceRun> run(std::span<const HostTensor> inputs);
 
  private:

@@ -7,6 +7,7 @@
 #include "builder/emit.h"
 #include "builder/specialize.h"
 #include "passes/pass.h"
+#include "plan/validate.h"
 #include "runtime/context.h"
 #include "tactics/alternatives.h"
 
@@ -118,12 +119,12 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   TRY(backend_.lower(graph, request_.numerics));
   TRY(passes::run_pipeline(graph, pass_context));
   CoverOptions options;
-  for (const ir::ValueId id : graph.inputs())
-    if (const auto f = request_.surface_formats.find(graph.value(id).name); f != request_.surface_formats.end())
-      options.surface_formats[id] = f->second;
-  for (const ir::Output& output : graph.outputs())
-    if (const auto f = request_.surface_formats.find(output.name); f != request_.surface_formats.end())
-      options.surface_formats[output.value] = f->second;
+  const auto surface_format = [&](const std::string& name) {
+    const auto found = request_.surface_formats.find(name);
+    return found == request_.surface_formats.end() ? Format::linear() : found->second;
+  };
+  for (const ir::ValueId id : graph.inputs()) options.surface.inputs[id] = surface_format(graph.value(id).name);
+  for (const ir::Output& output : graph.outputs()) options.surface.outputs.push_back(surface_format(output.name));
   struct Forward {
     const Build* build;
     static bool call(void* self, int done, int total) {
@@ -160,6 +161,7 @@ bool are_extents(std::span<const Extents> tensors) {
 /// they were tuned for, to know how much scratch memory they take. A library may choose algorithms that take more at
 /// smaller shapes: so at the optimum and the minimum, too, where these are shapes that the network can have.
 Status Build::measure_workspaces() {
+  TRY(in_context(plan::validate(plan_), [] { return "the plan as it was made"; }));
   const std::shared_ptr<const plan::Plan> borrowed(&plan_, [](const plan::Plan*) {});
   const auto engine = TRY(runtime::Engine::load(borrowed, backend_.device(), log_, request_.memory));
   for (size_t p = 0; p < plan_.profiles.size(); ++p) {

@@ -33,7 +33,7 @@ class Emitter {
   Status run() {
     for (size_t i = 0; i < graph_.inputs().size(); ++i) {
       const ir::ValueId input = graph_.inputs()[i];
-      const int tensor = TRY(add_tensor(input, surface_format(input), plan::Place::kInput));
+      const int tensor = TRY(add_tensor(input, options_.surface.input(input), plan::Place::kInput));
       profile_.tensors[static_cast<size_t>(tensor)].index = static_cast<int>(i);
     }
     for (const Tile& tile : cover_.tiles) TRY(emit_tile(tile));
@@ -60,10 +60,6 @@ class Emitter {
   void place_in_arena();
   int root_of(int tensor) const;
 
-  Format surface_format(ir::ValueId value) const {
-    const auto found = options_.surface_formats.find(value);
-    return found == options_.surface_formats.end() ? Format::linear() : found->second;
-  }
   plan::Tensor& tensor(int id) { return profile_.tensors[static_cast<size_t>(id)]; }
   const plan::Tensor& tensor(int id) const { return profile_.tensors[static_cast<size_t>(id)]; }
 
@@ -210,11 +206,11 @@ Status Emitter::emit_copy(int from, int to, const TensorType& type, const std::s
 }
 
 /// The step that makes an output writes it where the caller wants it; what cannot be (an input, a constant or a value
-/// that is an output twice) is copied there.
+/// that is an output twice) is copied there. Reformats have brought all but constants to the output's format.
 Status Emitter::emit_output(int output) {
   const ir::Output& o = graph_.outputs()[static_cast<size_t>(output)];
-  const Format wanted = surface_format(o.value);
-  const int made = TRY(tensor_of(o.value, wanted));
+  const Format wanted = options_.surface.output(static_cast<size_t>(output));
+  const int made = TRY(tensor_of(o.value, graph_.constant(o.value) ? Format::linear() : wanted));
   const int root = root_of(made);
   const bool whole = tensor(root).size_bytes_max == tensor(made).size_bytes_max;
   if (tensor(root).place == plan::Place::kArena && whole) {
@@ -225,6 +221,8 @@ Status Emitter::emit_output(int output) {
   plan::Tensor copy = tensor(made);
   copy.place = plan::Place::kOutput;
   copy.index = output;
+  copy.format = wanted;
+  copy.size_bytes_max = size_bytes(copy.dtype, wanted.storage_volume(graph_.type(o.value).max_extents()));
   profile_.tensors.push_back(std::move(copy));
   return emit_copy(made, static_cast<int>(profile_.tensors.size()) - 1, graph_.type(o.value), o.name);
 }

@@ -118,9 +118,41 @@ Status validate_ranges(const Profile& profile, const Plan& plan, size_t input) {
 Status validate_weight_place(const Tensor& tensor, const Plan& plan) {
   TRY(validate_index(tensor.index, plan.weights.size(), "weight"));
   const HostTensor& value = plan.weights[static_cast<size_t>(tensor.index)].value;
-  return demand(value.dtype() == tensor.dtype && value.extents().size() == tensor.extents.size(), tensor.dtype,
-                " of rank ", tensor.extents.size(), " at weight ", tensor.index, ", which is ", value.dtype(),
-                value.extents());
+  TRY(demand(value.dtype() == tensor.dtype && value.extents().size() == tensor.extents.size(), tensor.dtype,
+             " of rank ", tensor.extents.size(), " at weight ", tensor.index, ", which is ", value.dtype(),
+             value.extents()));
+  for (size_t axis = 0; axis < tensor.extents.size(); ++axis)
+    TRY(demand(tensor.extents[axis].constant() == value.extents()[axis], "axis ", axis, " is not that of weight ",
+               tensor.index, ", which is ", value.dtype(), value.extents()));
+  return demand(!tensor.format.is_blocked(), "a weight in format ", tensor.format, ", which only copies make");
+}
+
+/// Steps write and read in a tensor's type and format; a program in the input's or output's.
+Status validate_surface_place(const Tensor& tensor, const IoTensor& io) {
+  return demand(tensor.dtype == io.dtype && tensor.format == io.format && tensor.extents.size() == io.extents.size(),
+                tensor.dtype, " of rank ", tensor.extents.size(), " in format ", tensor.format, " at '", io.name,
+                "', which is ", io.dtype, " of rank ", io.extents.size(), " in format ", io.format);
+}
+
+/// Extents in memory order without those that are always 1: two tensors in which they are alike lie alike in memory.
+std::vector<sym::Program> layout_of(const Tensor& tensor) {
+  std::vector<sym::Program> layout;
+  for (size_t i = 0; i < tensor.extents.size(); ++i) {
+    const sym::Program& extent = tensor.extents[static_cast<size_t>(tensor.format.axis_at(static_cast<int>(i)))];
+    if (extent.constant() != 1) layout.push_back(extent);
+  }
+  return layout;
+}
+
+/// A tensor that no step writes has its elements from the one that it views. Rows can be cut otherwise, axes in another
+/// order cannot be seen without a copy.
+Status validate_view(const Tensor& view, const Tensor& whole) {
+  const bool unblocked = !view.format.is_blocked() && !whole.format.is_blocked();
+  const bool rows = view.format.is_linear() && whole.format.is_linear();
+  const bool alike = rows || ((unblocked || view.format == whole.format) && layout_of(view) == layout_of(whole));
+  return demand(view.dtype == whole.dtype && alike, "a view of '", whole.name, "', which is ", whole.dtype,
+                " in format ", whole.format, ", as ", view.dtype, " in format ", view.format,
+                ": its elements are in another order");
 }
 
 Status validate(const Tensor& tensor, const Profile& profile, const Plan& plan) {
@@ -128,7 +160,9 @@ Status validate(const Tensor& tensor, const Profile& profile, const Plan& plan) 
   TRY(validate(tensor.offset, plan, "the offset"));
   TRY(demand(tensor.size_bytes_max >= 0, "size ", tensor.size_bytes_max));
   switch (tensor.place) {
-    case Place::kInput: return validate_index(tensor.index, plan.inputs.size(), "input");
+    case Place::kInput:
+      TRY(validate_index(tensor.index, plan.inputs.size(), "input"));
+      return validate_surface_place(tensor, plan.inputs[static_cast<size_t>(tensor.index)]);
     case Place::kOutput:
       TRY(validate_index(tensor.index, plan.outputs.size(), "output"));
       return demand(!plan.outputs[static_cast<size_t>(tensor.index)].is_shape, "output ", tensor.index,
@@ -176,6 +210,10 @@ class ProfileValidator {
   Status validate_alternative(const Alternative& alternative) const;
   Status validate_step(const Step& step, int depth) const;
   Status validate_steps(std::span<const Step> steps, int depth) const;
+  Status validate_tensors();
+  Status validate_views() const;
+  Status validate_outputs() const;
+  void mark_written(std::span<const Step> steps, std::vector<bool>& written) const;
 
   const Profile& profile_;
   const Plan& plan_;
@@ -219,14 +257,42 @@ Status ProfileValidator::validate_steps(std::span<const Step> steps, int depth) 
   return {};
 }
 
-Status ProfileValidator::run() {
-  TRY(demand(profile_.ranges.size() == plan_.inputs.size() && profile_.value_ranges.size() == plan_.inputs.size(),
-             profile_.ranges.size(), " ranges of extents and ", profile_.value_ranges.size(), " of values for ",
-             plan_.inputs.size(), " inputs"));
-  for (const int64_t bytes : {profile_.arena_bytes, profile_.workspace_bytes})
-    TRY(demand(bytes >= 0 && bytes <= kMaxMemoryBytes, "memory of ", bytes, " bytes"));
-  for (size_t i = 0; i < plan_.inputs.size(); ++i)
-    TRY(in_context(validate_ranges(profile_, plan_, i), [&] { return str("input '", plan_.inputs[i].name, "'"); }));
+void ProfileValidator::mark_written(std::span<const Step> steps, std::vector<bool>& written) const {
+  for (const Step& step : steps) {
+    for (const int id : step.outputs) written[static_cast<size_t>(id)] = true;
+    for (const std::vector<Step>& body : step.bodies) mark_written(body, written);
+  }
+}
+
+/// A view that a step writes takes over memory, not elements.
+Status ProfileValidator::validate_views() const {
+  std::vector<bool> written(profile_.tensors.size(), false);
+  mark_written(profile_.steps, written);
+  for (size_t t = 0; t < profile_.tensors.size(); ++t) {
+    const Tensor& tensor = profile_.tensors[t];
+    if (tensor.place == Place::kView && !written[t])
+      TRY(in_context(validate_view(tensor, profile_.tensors[static_cast<size_t>(tensor.index)]),
+                     [&] { return str("tensor ", t, " '", tensor.name, "'"); }));
+  }
+  return {};
+}
+
+/// What is written into an output's memory, or a view of it, is the output as the program reads it.
+Status ProfileValidator::validate_outputs() const {
+  std::vector<Status> outputs(plan_.outputs.size());
+  std::vector<bool> found(plan_.outputs.size(), false);
+  for (size_t t = 0; t < profile_.tensors.size(); ++t) {
+    const Tensor& root = profile_.tensors[static_cast<size_t>(roots_[t])];
+    if (root.place != Place::kOutput || found[static_cast<size_t>(root.index)]) continue;
+    Status& output = outputs[static_cast<size_t>(root.index)];
+    output = validate_surface_place(profile_.tensors[t], plan_.outputs[static_cast<size_t>(root.index)]);
+    found[static_cast<size_t>(root.index)] = output.has_value();
+  }
+  for (Status& output : outputs) TRY(std::move(output));
+  return {};
+}
+
+Status ProfileValidator::validate_tensors() {
   for (size_t t = 0; t < profile_.tensors.size(); ++t)
     TRY(in_context(validate(profile_.tensors[t], profile_, plan_),
                    [&] { return str("tensor ", t, " '", profile_.tensors[t].name, "'"); }));
@@ -235,10 +301,24 @@ Status ProfileValidator::run() {
     TRY(demand(profile_.tensors[t].place != Place::kView ||
                    profile_.tensors[static_cast<size_t>(roots_[t])].place != Place::kAbsent,
                "tensor ", t, " is a view of an absent one"));
+  return {};
+}
+
+Status ProfileValidator::run() {
+  TRY(demand(profile_.ranges.size() == plan_.inputs.size() && profile_.value_ranges.size() == plan_.inputs.size(),
+             profile_.ranges.size(), " ranges of extents and ", profile_.value_ranges.size(), " of values for ",
+             plan_.inputs.size(), " inputs"));
+  for (const int64_t bytes : {profile_.arena_bytes, profile_.workspace_bytes})
+    TRY(demand(bytes >= 0 && bytes <= kMaxMemoryBytes, "memory of ", bytes, " bytes"));
+  for (size_t i = 0; i < plan_.inputs.size(); ++i)
+    TRY(in_context(validate_ranges(profile_, plan_, i), [&] { return str("input '", plan_.inputs[i].name, "'"); }));
+  TRY(validate_tensors());
   for (const Extents& values : profile_.tunings)
     TRY(demand(values.size() == plan_.symbols.size(), "a tuning has ", values.size(), " values for ",
                plan_.symbols.size(), " symbols"));
-  return validate_steps(profile_.steps, 0);
+  TRY(validate_steps(profile_.steps, 0));
+  TRY(validate_views());
+  return validate_outputs();
 }
 
 Status validate_names(const Plan& plan) {

@@ -97,6 +97,37 @@ TEST(PlanValidate, Weights) {
               p.weights[0].value = HostTensor::of(DType::kF16, {6, 5}, std::vector<double>(30));
             }),
             "profile 0: tensor 1 'w': f32 of rank 2 at weight 0, which is f16[6, 5]");
+  EXPECT_EQ(problem_of_profile([](Profile& p) { std::swap(p.tensors[1].extents[0], p.tensors[1].extents[1]); }),
+            "tensor 1 'w': axis 0 is not that of weight 0, which is f32[6, 5]");
+  EXPECT_EQ(problem_of_profile([](Profile& p) { p.tensors[1].format = Format().blocked(1, 4); }),
+            "tensor 1 'w': a weight in format []:1/4, which only copies make");
+}
+
+// Where a step's tensor and the program's are not alike, nothing would bring the one into the order of the other.
+TEST(PlanValidate, InputsAndOutputsAreThePrograms) {
+  const Format other = Format::permuted(std::vector<int>{1, 0});
+  EXPECT_EQ(problem_of_profile([&](Profile& p) { p.tensors[0].format = other; }),
+            "tensor 0 'x': f32 of rank 2 in format [1, 0] at 'x', which is f32 of rank 2 in format linear");
+  EXPECT_EQ(problem_of_profile([&](Profile& p) { p.tensors[0].dtype = DType::kF16; }),
+            "tensor 0 'x': f16 of rank 2 in format linear at 'x', which is f32 of rank 2 in format linear");
+  EXPECT_EQ(problem_of_profile([&](Profile& p) { p.tensors[5].format = other; }),
+            "f32 of rank 2 in format [1, 0] at 'y', which is f32 of rank 2 in format linear");
+}
+
+TEST(PlanValidate, Views) {
+  EXPECT_EQ(problem_of_profile([](Profile& p) {
+              p.tensors[3].format = Format::permuted(std::vector<int>{1, 0});
+            }),
+            "tensor 4 'xw flat': a view of 'xw', which is f32 in format [1, 0], as f32 in format linear: its elements "
+            "are in another order");
+  EXPECT_EQ(problem_of_profile([](Profile& p) { p.tensors[4].dtype = DType::kI32; }),
+            "tensor 4 'xw flat': a view of 'xw', which is f32 in format linear, as i32 in format linear: its elements "
+            "are in another order");
+  EXPECT_EQ(problem([](Plan&, Profile& p) {  // the same order of what is there
+              p.tensors[3].format = Format::permuted(std::vector<int>{1, 0});
+              p.tensors[4].extents = {sym::Program::constant(1), p.tensors[3].extents[1], p.tensors[3].extents[0]};
+            }),
+            "valid");
 }
 
 TEST(PlanValidate, Ranges) {

@@ -67,11 +67,8 @@ class Coverer {
   void add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes,
                  const Candidate* chosen = nullptr) const;
   void require_format(ir::ValueId value, const Format& wanted);
+  void add_reformat(ir::ValueId value, const Format& from, const Format& to);
 
-  Format surface_format(ir::ValueId value) const {
-    const auto found = options_.surface_formats.find(value);
-    return found == options_.surface_formats.end() ? Format::linear() : found->second;
-  }
   const Format& format(ir::ValueId value) const { return cover_.value_formats[ir::index(value)]; }
   void set_format(ir::ValueId value, const Format& f) { cover_.value_formats[ir::index(value)] = f; }
   bool is_data(ir::ValueId value) const { return value != ir::ValueId::kNone && !cx_.graph.constant(value); }
@@ -95,7 +92,7 @@ class Coverer {
 Result<FoundCover> Coverer::find_cover() {
   while (true) {
     const SearchProblem problem{
-        cx_.graph,          choices_,    reformats_, options_.surface_formats, backend_.step_overhead_us(),
+        cx_.graph,          choices_,    reformats_, options_.surface, backend_.step_overhead_us(),
         effort_.least_gain, effort_.beam};
     const auto found = search_cover(problem);
     if (!found) {
@@ -170,13 +167,14 @@ Status Coverer::report_progress(size_t done) const {
 Status Coverer::place(const FoundCover& found) {
   cover_.value_formats.assign(static_cast<size_t>(cx_.graph.num_values()), Format::linear());
   cover_.estimate_us = found.cost_us;
-  for (const ir::ValueId input : cx_.graph.inputs()) set_format(input, surface_format(input));
+  for (const ir::ValueId input : cx_.graph.inputs()) set_format(input, options_.surface.input(input));
   std::map<ir::NodeId, Pick> picks;
   for (const Pick& pick : found.picks) picks.emplace(root_of(pick), pick);
   for (const ir::NodeId id : TRY(cx_.graph.topological_order()))
     if (const auto pick = picks.find(id); pick != picks.end()) TRY(place(pick->second));
-  for (const ir::Output& output : cx_.graph.outputs())
-    if (!cx_.graph.constant(output.value)) require_format(output.value, surface_format(output.value));
+  for (size_t i = 0; i < cx_.graph.outputs().size(); ++i)
+    if (const ir::ValueId value = cx_.graph.outputs()[i].value; is_data(value))
+      require_format(value, options_.surface.output(i));
   return {};
 }
 
@@ -249,17 +247,24 @@ void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vect
   for (const std::string& note : choice.notes) notes.push_back(str(prefix, choice.tactic->name(), " (", note, ")"));
 }
 
+/// Brings a value to a format once, however many read it there.
 void Coverer::require_format(ir::ValueId value, const Format& wanted) {
   if (format(value) == wanted || !copies_.insert({value, wanted.text()}).second) return;
+  if (!meet_in_linear(format(value), wanted)) return add_reformat(value, format(value), wanted);
+  require_format(value, Format::linear());
+  add_reformat(value, Format::linear(), wanted);
+}
+
+void Coverer::add_reformat(ir::ValueId value, const Format& from, const Format& to) {
   const TensorType& type = cx_.graph.type(value);
   Tile tile;
   tile.region = {{}, {value}, {value}, {}};
-  tile.variant = {str(format(value), " to ", wanted), {format(value)}, {wanted}, {}, 0};
-  if (same_layout(type, format(value), wanted)) {
+  tile.variant = {str(from, " to ", to), {from}, {to}, {}, 0};
+  if (same_layout(type, from, to)) {
     tile.draft = {.executor = {}, .kernel = "view"};
   } else {
-    tile.draft = backend_.reformat(type, format(value), wanted);
-    tile.time_us = backend_.reformat_estimate_us(type, format(value), wanted);
+    tile.draft = backend_.reformat(type, from, to);
+    tile.time_us = backend_.reformat_estimate_us(type, from, to);
   }
   cover_.tiles.push_back(std::move(tile));
 }

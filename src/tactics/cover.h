@@ -2,11 +2,11 @@
 /// choose from, search.h how the cheapest is found.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "base/log.h"
+#include "tactics/surface.h"
 #include "tactics/tactic.h"
 
 namespace kiln {
@@ -41,8 +41,7 @@ struct Cover {
 };
 
 struct CoverOptions {
-  /// Formats that the surface demands, by value (inputs and outputs); linear where not named.
-  std::map<ir::ValueId, Format> surface_formats;
+  Surface surface;
   /// Called after each region that was looked at; false stops the build.
   bool (*progress)(void* user, int done, int total) = nullptr;
   void* progress_user = nullptr;

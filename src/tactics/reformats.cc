@@ -16,6 +16,10 @@ bool same_layout(const TensorType& type, const Format& a, const Format& b) {
   return order(a) == order(b);
 }
 
+bool meet_in_linear(const Format& a, const Format& b) {
+  return a.is_blocked() && b.is_blocked() && (a.block() != b.block() || a.block_axis() != b.block_axis());
+}
+
 int Reformats::number_of(const Format& format) {
   const auto found = std::ranges::find(formats_, format);
   if (found != formats_.end()) return static_cast<int>(found - formats_.begin());
@@ -29,7 +33,10 @@ double Reformats::cost_us(ir::ValueId value, int from, int to) {
   if (is_new) {
     const Format &a = formats_[static_cast<size_t>(from)], &b = formats_[static_cast<size_t>(to)];
     const TensorType& type = graph_.type(value);
-    if (!same_layout(type, a, b)) at->second = backend_.reformat_estimate_us(type, a, b) + backend_.step_overhead_us();
+    const auto copy_us = [&](const Format& x, const Format& y) {
+      return same_layout(type, x, y) ? 0 : backend_.reformat_estimate_us(type, x, y) + backend_.step_overhead_us();
+    };
+    at->second = meet_in_linear(a, b) ? copy_us(a, {}) + copy_us({}, b) : copy_us(a, b);
   }
   return at->second;
 }

@@ -12,6 +12,9 @@ namespace kiln {
 /// Whether a tensor's elements lie in the same order in both formats: the axes whose order differs have extent 1.
 bool same_layout(const TensorType& type, const Format& a, const Format& b);
 
+/// Whether copies go by way of the linear format: both lie in blocks, and in other ones.
+bool meet_in_linear(const Format& a, const Format& b);
+
 /// Formats as small numbers, and the costs of reformats between them, each asked of the backend once.
 class Reformats {
  public:

@@ -49,8 +49,9 @@ class Search {
     order_nodes();
     make_moves();
     std::vector<State> states(1);
-    for (const ir::Output& output : graph_.outputs())
-      if (!graph_.constant(output.value)) add(states[0].frontier.wanted, want(output.value, surface(output.value)));
+    for (size_t i = 0; i < graph_.outputs().size(); ++i)
+      if (const ir::ValueId value = graph_.outputs()[i].value; !graph_.constant(value))
+        add(states[0].frontier.wanted, want(value, problem_.reformats.number_of(problem_.surface.output(i))));
     for (size_t position = order_.size(); position-- > 0;) {
       std::vector<State> next = step(states, position);
       if (next.empty()) return std::unexpected(order_[position]);
@@ -59,7 +60,8 @@ class Search {
     for (State& state : states)
       for (const uint64_t wanted : state.frontier.wanted) {
         const auto value = static_cast<ir::ValueId>(wanted >> 16);
-        state.cost_us += problem_.reformats.cost_us(value, surface(value), format_of(wanted));
+        const int given = problem_.reformats.number_of(problem_.surface.input(value));
+        state.cost_us += problem_.reformats.cost_us(value, given, format_of(wanted));
       }
     const State& best = *std::ranges::min_element(states, {}, &State::cost_us);
     FoundCover cover{{}, best.cost_us};
@@ -77,11 +79,6 @@ class Search {
   static void add(std::vector<uint64_t>& set, uint64_t item) {
     const auto at = std::ranges::lower_bound(set, item);
     if (at == set.end() || *at != item) set.insert(at, item);
-  }
-
-  int surface(ir::ValueId value) const {
-    const auto found = problem_.surface_formats.find(value);
-    return problem_.reformats.number_of(found == problem_.surface_formats.end() ? Format::linear() : found->second);
   }
 
   /// Depth first, producers first: branches stand one behind the other, which keeps frontiers narrow.

@@ -1,11 +1,11 @@
 /// Finds the cheapest set of regions, variants and formats among choices whose costs are given.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "tactics/choices.h"
 #include "tactics/reformats.h"
+#include "tactics/surface.h"
 
 namespace kiln {
 
@@ -23,7 +23,7 @@ struct SearchProblem {
   const ir::Graph& graph;
   const Choices& choices;
   Reformats& reformats;
-  std::map<ir::ValueId, Format> surface_formats;  ///< of inputs and outputs; linear where not named
+  const Surface& surface;
   double step_overhead_us = 0;
   double least_gain = 0;  ///< a region is split only if that saves this share of its time
   size_t beam = 64;

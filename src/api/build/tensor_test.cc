@@ -142,6 +142,18 @@ TEST(Tensor, AllowsFormats) {
             (std::vector<float>{-1, -3, -5, -7, -2, -4, -6, -8}));
 }
 
+TEST(Tensor, FormatsOfTheTwoEndsOfNothing) {
+  constexpr auto bit = [](nv::TensorFormat format) { return 1U << static_cast<uint32_t>(format); };
+  for (const bool in_last : {false, true}) {
+    Workbench w;
+    nv::ITensor* x = w.input("x", {1, 2, 1, 2});
+    nv::ITensor* y = w->addIdentity(*x)->getOutput(0);
+    (in_last ? x : y)->setAllowedFormats(bit(nv::TensorFormat::kHWC));
+    w.mark(y);
+    EXPECT_EQ(w.run({{"x", {{1, 2, 1, 2}, {1, 2, 3, 4}}}}), (std::vector<float>{1, 3, 2, 4}));
+  }
+}
+
 TEST(Tensor, IsAShapeTensorWhereShapesNeedIt) {
   Workbench w;
   nv::ITensor* x = w.input("x", {-1, 2});

@@ -47,7 +47,7 @@ Profile sample_profile() {
                tensor("y", {symbol(0), constant(5)}, Place::kOutput, 0)};
   p.tensors[3].offset_bytes = 256;
   p.tensors[3].size_bytes_max = 4 * 5 * 4;
-  p.tensors[3].format = Format::permuted(std::vector<int>{1, 0});
+  p.tensors[1].format = Format::permuted(std::vector<int>{1, 0});
   p.steps = {step("matmul", "gemm", {0, 1, 2}, {3}), step("relu", "nest", {4}, {5})};
   p.steps[0].payload.set("tile", std::vector<int64_t>{6, 16, -300}).set("scale", 0.1).set("packed", true);
   p.steps[0].params = {times(0, 3)};
