@@ -2,12 +2,13 @@
 // for each: {case, status, reason, tactics}.
 //
 //   run_networks FOLDER [--config noTF32|default|fp16|bf16|best] [--level N] [--gpu] [--launch-only]
-//   [--workers N] [--timeout SECONDS] [CASE...]
+//   [--formats] [--workers N] [--timeout SECONDS] [CASE...]
 //
 // A case is a folder with model.onnx, test_data_set_0 ... and bounds.json: the largest difference of each output in
 // "single" precision (noTF32), "half" (what rounds operands) and "bf16", null where there is none to judge. Every set
 // runs several times, between others of other shapes, and has to give the same bits. --launch-only compares nothing:
-// for a stand-in of a driver, whose kernels do nothing.
+// for a stand-in of a driver, whose kernels do nothing. --formats gives inputs and outputs of rank 4 and 5 formats that
+// the case's name decides.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/hash.h"
 #include "base/record.h"
 #include "models/data_sets.h"
 #include "plan/json.h"
@@ -28,7 +30,7 @@ namespace {
 struct Arguments {
   std::string folder, config = "noTF32";
   int level = 0;
-  bool launch_only = false;
+  bool launch_only = false, formats = false;
   std::vector<std::string> cases;
   PoolOptions pool{.batch_size = 100};
 };
@@ -107,7 +109,9 @@ Status run_case(const std::string& folder, const Arguments& arguments, std::vect
   const auto bounds = TRY(read_bounds(folder + "/bounds.json", arguments.config == "noTF32" ? "single"
                                                                : is_half                    ? "half"
                                                                                             : "bf16"));
-  const PlanBytes plan = TRY(build_plan(folder + "/model.onnx", build_options(arguments, sets)));
+  BuildOptions options = build_options(arguments, sets);
+  if (arguments.formats) options.formats_seed = hash128(std::filesystem::path(folder).filename().string()).low;
+  const PlanBytes plan = TRY(build_plan(folder + "/model.onnx", options));
   const auto session = TRY(Session::load(plan));
   tactics = TRY(session->tactics());
   return run_sets(*session, sets, arguments, bounds);
@@ -167,6 +171,8 @@ std::optional<Arguments> parse(int argc, char** argv) {
       setenv("KILN_DEVICE", "cuda", 1);
     else if (word == "--launch-only")
       arguments.launch_only = true;
+    else if (word == "--formats")
+      arguments.formats = true;
     else if (word.starts_with("--"))
       return {};
     else if (arguments.folder.empty())
@@ -187,7 +193,7 @@ int main(int argc, char** argv) {
   if (!arguments) {
     std::fprintf(stderr,
                  "usage: run_networks FOLDER [--config noTF32|default|fp16|bf16|best] [--level N] [--gpu] "
-                 "[--launch-only] [--workers N] [--timeout SECONDS] [CASE...]\n");
+                 "[--launch-only] [--formats] [--workers N] [--timeout SECONDS] [CASE...]\n");
     return 2;
   }
   return kiln::conformance::run_all(*arguments) ? 0 : 1;

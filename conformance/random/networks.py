@@ -147,7 +147,15 @@ class Network:
                 return value
         if not found:
             raise Skip
-        return found[-1 - min(int(self.rng.exponential(1.5)), len(found) - 1)]
+        value = found[-1 - min(int(self.rng.exponential(1.5)), len(found) - 1)]
+        return self.frozen(value) if self.chance(0.06) else value
+
+    def frozen(self, like):
+        """A constant where a value could be. What varies is cut to the size of the run, so that nothing folds it."""
+        most = self.constant(self.numbers(np.max(like.shapes, axis=0) if like.rank else [], like.dtype))
+        if len(set(like.shapes)) == 1:
+            return most
+        return self.add("Slice", [most, self.ints(*[0] * like.rank), self.add("Shape", [like])])
 
     def add(self, op_type, inputs, count=1, **attributes):
         """Inputs are values, or None for those left out. Returns the output, or a list of several."""

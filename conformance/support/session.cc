@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/api_types.h"
+#include "support/formats.h"
 
 namespace kiln::conformance {
 namespace {
@@ -68,6 +69,11 @@ Status describe_input(nvinfer1::ITensor& input, const BuildOptions& options, nvi
   return {};
 }
 
+void allow_one_format(nvinfer1::ITensor& tensor, uint64_t seed) {
+  const auto format = random_format(seed, tensor.getName(), tensor.getDimensions().nbDims);
+  tensor.setAllowedFormats(1U << static_cast<uint32_t>(format));
+}
+
 std::string parser_errors(const nvonnxparser::IParser& parser) {
   std::string text;
   for (int i = 0; i < parser.getNbErrors(); ++i) text += str(i ? "; " : "", parser.getError(i)->desc());
@@ -97,6 +103,10 @@ Result<PlanBytes> build_plan(const std::string& onnx_path, const BuildOptions& o
   nvinfer1::IOptimizationProfile* profile = builder->createOptimizationProfile();
   if (!profile) return failed(logger, "createOptimizationProfile");
   for (int i = 0; i < network->getNbInputs(); ++i) TRY(describe_input(*network->getInput(i), options, *profile));
+  if (options.formats_seed) {
+    for (int i = 0; i < network->getNbInputs(); ++i) allow_one_format(*network->getInput(i), *options.formats_seed);
+    for (int i = 0; i < network->getNbOutputs(); ++i) allow_one_format(*network->getOutput(i), *options.formats_seed);
+  }
   if (config->addOptimizationProfile(profile) < 0) return failed(logger, "addOptimizationProfile");
   const std::unique_ptr<nvinfer1::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
   if (!plan) return failed(logger, "buildSerializedNetwork");
@@ -113,6 +123,9 @@ bool parser_supports(const std::string& op_type) {
 }
 
 namespace {
+
+/// Bytes of an element of a type of whole bytes.
+size_t element_size(onnx::ElementType type) { return static_cast<size_t>(onnx::bits_of(type)) / 8; }
 
 /// Memory where the network runs.
 class DeviceMemory final : public nvinfer1::IOutputAllocator {
@@ -149,6 +162,7 @@ struct Session::Objects {
   std::unique_ptr<nvinfer1::IExecutionContext> context;
   cudaStream_t stream = nullptr;
   std::map<std::string, DeviceMemory> memory;
+  std::map<std::string, std::vector<std::byte>> given;  // inputs as the engine takes them; they outlive the run
 
   ~Objects() {
     if (stream) cudaStreamDestroy(stream);
@@ -156,6 +170,7 @@ struct Session::Objects {
   Status bind_input(const char* name, const std::vector<Tensor>& inputs);
   Status bind_output(const char* name);
   Result<Tensor> fetch_output(const char* name);
+  size_t memory_bytes(const char* name, const nvinfer1::Dims& dims) const;
 };
 
 Session::Session(std::unique_ptr<Objects> objects) : objects_(std::move(objects)) {}
@@ -180,13 +195,14 @@ Status Session::Objects::bind_input(const char* name, const std::vector<Tensor>&
   TRY(require(type == input->type, "the engine takes ", type, " for input '", name, "', the data is ", *input));
   if (!context->setInputShape(name, to_dims(input->dims))) return failed(logger, "setInputShape of '", name, "'");
   DeviceMemory& place = memory[name];
-  TRY(place.resize(input->bytes.size()));
-  // A shape input's address is the host's. The data outlives the run: this function's caller waits for it.
+  std::vector<std::byte>& bytes = given[name];
+  bytes = to_format(engine->getTensorFormat(name), to_dims(input->dims), element_size(type), input->bytes);
+  TRY(place.resize(bytes.size()));
+  // A shape input's address is the host's.
   const bool on_host = engine->getTensorLocation(name) == nvinfer1::TensorLocation::kHOST;
-  const void* address = on_host && !input->bytes.empty() ? input->bytes.data() : place.data();
-  if (!on_host && !input->bytes.empty()) {
-    const auto status =
-        cudaMemcpyAsync(place.data(), input->bytes.data(), input->bytes.size(), cudaMemcpyHostToDevice, stream);
+  const void* address = on_host && !bytes.empty() ? bytes.data() : place.data();
+  if (!on_host && !bytes.empty()) {
+    const auto status = cudaMemcpyAsync(place.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice, stream);
     TRY(require(status == cudaSuccess, "cudaMemcpyAsync of input '", name, "' failed"));
   }
   return context->setTensorAddress(name, const_cast<void*>(address))
@@ -200,7 +216,7 @@ Status Session::Objects::bind_output(const char* name) {
   DeviceMemory& place = memory[name];
   if (has_unknown(dims))
     return context->setOutputAllocator(name, &place) ? Status{} : failed(logger, "setOutputAllocator of '", name, "'");
-  TRY(place.resize(static_cast<size_t>(size_bytes(to_onnx(engine->getTensorDataType(name)), dims))));
+  TRY(place.resize(memory_bytes(name, dims)));
   return context->setTensorAddress(name, place.data()) ? Status{} : failed(logger, "setTensorAddress of '", name, "'");
 }
 
@@ -209,13 +225,21 @@ Result<Tensor> Session::Objects::fetch_output(const char* name) {
   nvinfer1::Dims dims = context->getTensorShape(name);
   if (has_unknown(dims)) dims = place.dims();
   Tensor output{name, to_onnx(engine->getTensorDataType(name)), {dims.d, dims.d + dims.nbDims}, {}};
-  output.bytes.resize(static_cast<size_t>(size_bytes(output.type, dims)));
+  output.bytes.resize(memory_bytes(name, dims));
   if (output.bytes.empty()) return output;
   const auto status =
       cudaMemcpyAsync(output.bytes.data(), place.data(), output.bytes.size(), cudaMemcpyDeviceToHost, stream);
   TRY(require(status == cudaSuccess && cudaStreamSynchronize(stream) == cudaSuccess, "copying output '", name,
               "' failed: ", logger.errors));
+  output.bytes = from_format(engine->getTensorFormat(name), dims, element_size(output.type), output.bytes);
   return output;
+}
+
+size_t Session::Objects::memory_bytes(const char* name, const nvinfer1::Dims& dims) const {
+  const onnx::ElementType type = to_onnx(engine->getTensorDataType(name));
+  const nvinfer1::TensorFormat format = engine->getTensorFormat(name);
+  if (format == nvinfer1::TensorFormat::kLINEAR) return static_cast<size_t>(size_bytes(type, dims));
+  return static_cast<size_t>(storage_elements(format, dims)) * element_size(type);
 }
 
 Result<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct BuildOptions {
   std::vector<Tensor> examples;
   /// Extents of inputs that vary, by name; the others have those of their example.
   std::map<std::string, InputRange> extents;
+  /// Gives inputs and outputs formats at random; without it they are linear.
+  std::optional<uint64_t> formats_seed = {};
 };
 
 using PlanBytes = std::vector<std::byte>;

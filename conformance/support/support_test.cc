@@ -7,6 +7,8 @@
 #include <cstring>
 #include <map>
 
+#include "support/api_types.h"
+#include "support/formats.h"
 #include "support/session.h"
 #include "support/tensor_file.h"
 #include "support/worker_pool.h"
@@ -29,6 +31,32 @@ Tensor floats(std::vector<float> values) { return tensor(ElementType::kFloat, st
 std::string verdict(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
   const Status status = compare(actual, expected, tolerance);
   return status ? "same" : status.error().message;
+}
+
+std::vector<std::byte> bytes_of(const std::vector<uint8_t>& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {bytes.begin(), bytes.end()};
+}
+
+TEST(Formats, LieAsTensorRTHasThem) {
+  const nvinfer1::Dims dims = to_dims({1, 3, 1, 2});
+  const auto dense = bytes_of({1, 2, 3, 4, 5, 6});
+  const auto in = [&](nvinfer1::TensorFormat format) { return to_format(format, dims, 1, dense); };
+  constexpr uint8_t kPad = 0xa5;
+  EXPECT_EQ(in(nvinfer1::TensorFormat::kLINEAR), dense);
+  EXPECT_EQ(in(nvinfer1::TensorFormat::kHWC), bytes_of({1, 3, 5, 2, 4, 6}));
+  EXPECT_EQ(in(nvinfer1::TensorFormat::kCHW2), bytes_of({1, 3, 2, 4, 5, kPad, 6, kPad}));
+  EXPECT_EQ(in(nvinfer1::TensorFormat::kCHW4), bytes_of({1, 3, 5, kPad, 2, 4, 6, kPad}));
+}
+
+TEST(Formats, ComeBack) {
+  const nvinfer1::Dims dims = to_dims({2, 37, 3, 5});
+  std::vector<std::byte> dense(2 * 2 * 37 * 3 * 5);
+  for (size_t i = 0; i < dense.size(); ++i) dense[i] = static_cast<std::byte>(i * 7);
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const nvinfer1::TensorFormat format = random_format(seed, "x", 4);
+    EXPECT_EQ(from_format(format, dims, 2, to_format(format, dims, 2, dense)), dense);
+  }
 }
 
 TEST(Compare, ToleranceIsRelativeToWhatIsExpected) {
