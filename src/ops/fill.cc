@@ -1,7 +1,10 @@
 #include "ops/fill.h"
 
+#include <chrono>
 #include <cmath>
+#include <cstring>
 #include <numbers>
+#include <random>
 
 #include "ops/define.h"
 #include "ops/movement.h"
@@ -19,6 +22,32 @@ double random_normal(uint64_t seed, uint64_t counter) {
   const double radius = static_cast<double>((bits >> 40) + 1) * 0x1p-24;
   const double angle = static_cast<double>((bits >> 8) & 0xffffff) * 0x1p-24;
   return std::sqrt(-2 * std::log(radius)) * std::cos(2 * std::numbers::pi * angle);
+}
+
+namespace {
+
+/// Bits that differ from call to call and from process to process.
+uint64_t bits_of_chance() {
+  try {
+    std::random_device device;
+    return uint64_t{device()} << 32 | device();
+  } catch (const std::exception&) {  // a system without a source of entropy
+    return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  }
+}
+
+}  // namespace
+
+RandomState initial_random_state(const ops::Fill& fill) { return {.key = static_cast<uint64_t>(fill.seed)}; }
+
+std::vector<std::byte> initial_state(const Op& op) {
+  const auto* fill = op.as<ops::Fill>();
+  if (!fill || fill->operation == FillOperation::kLinspace) return {};
+  RandomState state = initial_random_state(*fill);
+  if (!fill->fixed_start) state.key = random_bits(state.key, bits_of_chance());
+  std::vector<std::byte> bytes(sizeof(state));
+  std::memcpy(bytes.data(), &state, sizeof(state));
+  return bytes;
 }
 
 namespace {
@@ -93,11 +122,12 @@ Status Fill::reference(ReferenceContext& cx) const {
   const MutableView y = TRY(cx.output(0));
   if (operation == FillOperation::kLinspace) return linspace(cx, *this, y);
   const double low = cx.has_input(1) ? TRY(cx.input(1))[0] : alpha, high = cx.has_input(2) ? TRY(cx.input(2))[0] : beta;
-  const auto key = static_cast<uint64_t>(seed);
+  RandomState first = initial_random_state(*this);
+  RandomState& state = cx.state() ? *reinterpret_cast<RandomState*>(cx.state()) : first;
   for (int64_t i = 0; i < y.volume(); ++i) {
-    const auto counter = static_cast<uint64_t>(i);
-    y.set(i, operation == FillOperation::kRandomUniform ? low + (high - low) * random_uniform(key, counter)
-                                                        : low + high * random_normal(key, counter));
+    const uint64_t counter = state.position++;
+    y.set(i, operation == FillOperation::kRandomUniform ? low + (high - low) * random_uniform(state.key, counter)
+                                                        : low + high * random_normal(state.key, counter));
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ops/op.h"
+#include "ops/random_state.h"
 
 namespace kiln {
 
@@ -39,7 +40,9 @@ namespace kiln::ops {
 ///        alpha  scalar; optional, overrides the attribute
 ///        beta   scalar, or for kLinspace a vector with a step for each axis of y; optional, overrides the attribute
 ///   out  y      kLinspace: i32, i64 or float, with symbolic values if those of alpha and beta are known; else float
-/// Random elements depend on `seed` and their index: two Fills that must differ have different seeds.
+/// Random elements depend on `seed` and on how many were drawn before: each context of an engine has a generator that
+/// moves on with every run, so that runs of 3 and 4 elements give what one of 7 would. Its start is `seed` where that
+/// is fixed, the same in every context; else chance decides it. Two Fills that must differ have different seeds.
 struct Fill {
   static constexpr std::string_view name = "Fill";
   static constexpr Trait traits = Trait::kNondeterministic;
@@ -51,6 +54,7 @@ struct Fill {
   double beta = 1;  ///< of kLinspace: the step of a y of rank 1
   DType to = DType::kF32;
   int64_t seed = 0;
+  bool fixed_start = true;  ///< the sequence starts where `seed` says; else somewhere else in each context
   static void reflect(auto& self, auto f) {
     f("operation", self.operation);
     f("dims", self.dims);
@@ -58,9 +62,19 @@ struct Fill {
     f("beta", self.beta);
     f("to", self.to);
     f("seed", self.seed);
+    f("fixed_start", self.fixed_start);
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
 };
 
 }  // namespace kiln::ops
+
+namespace kiln {
+
+/// The generator of a random fill before its first run, as bytes for steps to keep; empty for every other op.
+std::vector<std::byte> initial_state(const Op& op);
+/// The same as a number: of a fill whose start is fixed, or that no context runs.
+RandomState initial_random_state(const ops::Fill& fill);
+
+}  // namespace kiln

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ops/reference_context.h"
 #include "ops/testing/case.h"
 #include "ops/testing/symbolic.h"
 
@@ -46,6 +47,36 @@ TEST(Fill, SeedsDiffer) {
   };
   EXPECT_EQ(draw(1), draw(1));
   EXPECT_NE(draw(1), draw(2));
+}
+/// A run of a fill of `count` elements that keeps `state`.
+Numbers drawn(const ops::Fill& fill, int64_t count, std::vector<std::byte>& state) {
+  const Extents extents{count};
+  std::vector<float> y(static_cast<size_t>(count));
+  const ReferenceTensor outputs[] = {{DType::kF32, extents, reinterpret_cast<std::byte*>(y.data()), true}};
+  ReferenceContext context({}, outputs, state.data());
+  EXPECT_TRUE(fill.reference(context));
+  return {y.begin(), y.end()};
+}
+TEST(Fill, RunsGoOnWhereTheLastOneEnded) {
+  for (const FillOperation operation : {FillOperation::kRandomUniform, FillOperation::kRandomNormal}) {
+    const ops::Fill fill{.operation = operation, .dims = {7}, .seed = 3};
+    std::vector<std::byte> state = initial_state(fill), other = initial_state(fill);
+    const Numbers whole = run_reference_numbers(fill, {});
+    Numbers parts = drawn(fill, 3, state);
+    for (const double number : drawn(fill, 4, state)) parts.push_back(number);
+    EXPECT_EQ(parts, whole);
+    EXPECT_NE(drawn(fill, 7, state), whole);
+    EXPECT_EQ(drawn(fill, 7, other), whole) << "a seed fixes the start of every generator";
+  }
+}
+TEST(Fill, WithoutAFixedStartEachGeneratorHasItsOwn) {
+  const ops::Fill fill{.operation = FillOperation::kRandomUniform, .dims = {4}, .fixed_start = false};
+  std::vector<std::byte> state = initial_state(fill), other = initial_state(fill);
+  EXPECT_NE(drawn(fill, 4, state), drawn(fill, 4, other));
+}
+TEST(Fill, OnlyRandomOnesKeepAState) {
+  EXPECT_TRUE(initial_state(ops::Fill{.dims = {2}}).empty());
+  EXPECT_EQ(initial_state(ops::Fill{.operation = FillOperation::kRandomNormal}).size(), sizeof(RandomState));
 }
 TEST(Fill, InfersSymbolically) {
   sym::Table t;

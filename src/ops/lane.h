@@ -22,7 +22,7 @@ struct Lane {
   Iterator end() const { return {first + stride * length, stride}; }
 };
 
-/// Every lane along `axis`, in row-major order of the other axes. None if any other extent is 0.
+/// Every lane along `axis`, in row-major order of the other axes. None if any extent is 0.
 std::vector<Lane> lanes(std::span<const int64_t> extents, int axis);
 
 }  // namespace kiln

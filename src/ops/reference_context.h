@@ -22,8 +22,9 @@ struct ReferenceTensor {
 
 class ReferenceContext {
  public:
-  ReferenceContext(std::span<const ReferenceTensor> inputs, std::span<const ReferenceTensor> outputs)
-      : inputs_(inputs), outputs_(outputs) {}
+  ReferenceContext(std::span<const ReferenceTensor> inputs, std::span<const ReferenceTensor> outputs,
+                   std::byte* state = nullptr)
+      : inputs_(inputs), outputs_(outputs), state_(state) {}
 
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
@@ -31,10 +32,17 @@ class ReferenceContext {
   Result<View> input(int i) const;
   Result<MutableView> output(int i) const;
   Result<int> axis(int64_t axis, int rank) const { return normalize_axis(axis, rank); }
+  /// What the op keeps from run to run (ops/fill.h, `initial_state`); null: this run is the first.
+  std::byte* state() const { return state_; }
 
  private:
   std::span<const ReferenceTensor> inputs_, outputs_;
+  std::byte* state_;
 };
+
+/// Runs `op`'s reference unless all outputs are empty: beside an extent of 0 others may be of any size, and a loop over
+/// them takes forever to do nothing.
+Status compute_reference(const Op& op, ReferenceContext& cx);
 
 /// Runs `op`'s reference on tensors, output types inferred from them. Entries of `inputs` may be null where optional
 /// inputs are absent.

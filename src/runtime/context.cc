@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 
 #include "plan/validate.h"
 #include "tensor/view.h"
@@ -242,13 +243,32 @@ Status Context::bind_steps(Binding& binding) {
   TRY(plan::validate_extents(engine_->plan(), profile, symbols_, input_extents_, binding.tensor_extents));
   steps_to_inputs_ = num_steps_to_inputs();
   const int tuning = engine_->nearest_tuning(profile_, symbols_);
+  std::map<const KeepsState*, int> occurrences;
+  const auto states = [&](const KeepsState& step) { return state_of(step, occurrences[&step]++); };
   for (size_t s = 0; s < profile.steps.size(); ++s) {
     binding.steps.push_back(
-        TRY(engine_->bind_step(profile_, static_cast<int>(s), tuning, binding.tensor_extents, symbols_)));
+        TRY(engine_->bind_step(profile_, static_cast<int>(s), tuning, binding.tensor_extents, symbols_, states)));
     binding.workspace_bytes = std::max(binding.workspace_bytes, binding.steps.back()->workspace_bytes());
     if (binding.steps.back()->has_check()) binding.checked_steps.push_back(s);
   }
   return {};
+}
+
+/// What a loaded step keeps from run to run, where it is one of several equal steps of a profile the `occurrence`-th's.
+/// Steps that profiles share go on where the other profile left them.
+Result<std::byte*> Context::state_of(const KeepsState& step, int occurrence) {
+  const std::pair key(&step, occurrence);
+  if (const auto found = states_.find(key); found != states_.end()) return found->second.data();
+  const std::vector<std::byte> initial = step.initial_state();
+  if (initial.empty()) return nullptr;
+  Buffer made;
+  if (launcher_) {
+    TRY(copy_to_device(made, initial, nullptr));
+  } else {
+    made = TRY(engine_->allocate(std::ssize(initial)));
+    std::memcpy(made.data(), initial.data(), initial.size());
+  }
+  return states_.emplace(key, std::move(made)).first->second.data();
 }
 
 /// For runs that no call of the program's will ask about.

@@ -106,6 +106,7 @@ class Context {
   Status make_room_for_binding();
   void drop_bindings(size_t count);
   Status bind_steps(Binding& binding);
+  Result<std::byte*> state_of(const KeepsState& step, int occurrence);
   Status place_tensors(Binding& binding);
   Status reserve_memory(int64_t size_bytes);
   Status place_tensor(Binding& binding, const Owner& owner, int id, std::byte* memory, Invocation& invocation);
@@ -150,7 +151,8 @@ class Context {
   std::vector<std::unique_ptr<Binding>> bindings_;  ///< by use: that of now, if `bound_`, or of the last run is last
   uint64_t num_bindings_made_ = 0;
   uint64_t num_address_changes_ = 0;
-  std::vector<std::unique_ptr<Invocation>> captured_;  ///< what graphs run
+  std::vector<std::unique_ptr<Invocation>> captured_;           ///< what graphs run
+  std::map<std::pair<const KeepsState*, int>, Buffer> states_;  ///< what steps keep from run to run; see `state_of`
 
   // On a device of its own:
   std::map<const HostTensor*, Buffer> viewed_weights_;  ///< by the engine's elements of them

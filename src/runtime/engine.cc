@@ -152,23 +152,32 @@ int Engine::nearest_tuning(int profile, std::span<const int64_t> symbols) const 
 
 Result<std::unique_ptr<BoundStep>> Engine::bind_step(int profile, int step, int tuning,
                                                      std::span<const Extents> tensor_extents,
-                                                     std::span<const int64_t> symbols) const {
+                                                     std::span<const int64_t> symbols, StateSource states) const {
   const plan::Profile& p = plan_->profiles[static_cast<size_t>(profile)];
   const std::vector<plan::Alternative>& others = p.steps[static_cast<size_t>(step)].alternatives;
   const auto found = std::ranges::find_if(others, [&](const plan::Alternative& other) {
     return std::ranges::find(other.tunings, tuning) != other.tunings.end();
   });
   if (found != others.end()) {
-    auto bound = TRY(bind_kernel(profile, step, static_cast<int>(found - others.begin()), tensor_extents, symbols));
+    auto bound =
+        TRY(bind_kernel(profile, step, static_cast<int>(found - others.begin()), tensor_extents, symbols, states));
     // The profile's memory was measured at the tunings alone.
     if (bound->workspace_bytes() <= p.workspace_bytes) return bound;
   }
-  return bind_kernel(profile, step, kOwnKernel, tensor_extents, symbols);
+  return bind_kernel(profile, step, kOwnKernel, tensor_extents, symbols, states);
 }
+
+namespace {
+/// A step all of whose outputs are empty. Beside an extent of 0 others may be of any size: kernels need not know.
+class NothingToDo final : public BoundStep {
+  Status run(const RunArguments&) override { return {}; }
+};
+bool is_empty(const Extents& extents) { return std::ranges::count(extents, 0) > 0; }
+}  // namespace
 
 Result<std::unique_ptr<BoundStep>> Engine::bind_kernel(int profile, int step, int kernel,
                                                        std::span<const Extents> tensor_extents,
-                                                       std::span<const int64_t> symbols) const {
+                                                       std::span<const int64_t> symbols, StateSource states) const {
   const plan::Step& planned = plan_->profiles[static_cast<size_t>(profile)].steps[static_cast<size_t>(step)];
   const Loaded& loaded = steps_[static_cast<size_t>(profile)][static_cast<size_t>(step)];
   const auto other = static_cast<size_t>(kernel);
@@ -180,7 +189,13 @@ Result<std::unique_ptr<BoundStep>> Engine::bind_kernel(int profile, int step, in
   for (const sym::Program& param : own ? planned.params : planned.alternatives[other].params)
     params.push_back(TRY(param.run(symbols)));
   const LoadedStep& it = own ? *loaded.step : *loaded.alternatives[other];
-  return in_context(it.bind({inputs, outputs, params}), [&] { return str("step '", planned.name, "'"); });
+  const auto bind = [&]() -> Result<std::unique_ptr<BoundStep>> {
+    const auto* keeps = dynamic_cast<const KeepsState*>(&it);
+    std::byte* const state = keeps ? TRY(states(*keeps)) : nullptr;
+    if (!outputs.empty() && std::ranges::all_of(outputs, is_empty)) return std::make_unique<NothingToDo>();
+    return state ? keeps->bind_with_state({inputs, outputs, params}, state) : it.bind({inputs, outputs, params});
+  };
+  return in_context(bind(), [&] { return str("step '", planned.name, "'"); });
 }
 
 int64_t Engine::memory_bytes(int profile) const {

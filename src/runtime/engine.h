@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "base/log.h"
 #include "device/allocator.h"
 #include "device/device.h"
 #include "device/executor.h"
+#include "device/keeps_state.h"
 #include "plan/plan.h"
 #include "runtime/branches.h"
 
@@ -19,6 +21,10 @@ namespace kiln::runtime {
 
 /// Sizes of the parts of a context's memory, as their neighbours see them.
 constexpr int64_t aligned_bytes(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// The memory, in the context that binds it, of what a step keeps from run to run; null: the step starts anew.
+using StateSource = FunctionRef<Result<std::byte*>(const KeepsState&)>;
+inline constexpr auto no_state = [](const KeepsState&) -> Result<std::byte*> { return nullptr; };
 
 class Engine {
  public:
@@ -40,11 +46,11 @@ class Engine {
   /// A step, or its alternative for a tuning, prepared for tensors of these extents. The error names the step.
   Result<std::unique_ptr<BoundStep>> bind_step(int profile, int step, int tuning,
                                                std::span<const Extents> tensor_extents,
-                                               std::span<const int64_t> symbols) const;
+                                               std::span<const int64_t> symbols, StateSource states) const;
   /// The same of one of its kernels: an alternative by its index, or kOwnKernel.
   Result<std::unique_ptr<BoundStep>> bind_kernel(int profile, int step, int kernel,
                                                  std::span<const Extents> tensor_extents,
-                                                 std::span<const int64_t> symbols) const;
+                                                 std::span<const int64_t> symbols, StateSource states = no_state) const;
   static constexpr int kOwnKernel = -1;
   /// What steps on several streams wait for.
   const Branches& branches(int profile) const { return branches_[static_cast<size_t>(profile)]; }

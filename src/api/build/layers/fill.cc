@@ -97,7 +97,8 @@ Result<nv::IFillLayer*> add_fill(Network& network, const nv::Dims& dimensions, n
   const ops::Fill op{.operation = TRY(enum_from_api<FillOperation>(operation, "op")),
                      .dims = to_come ? Extents() : TRY(numbers(dimensions, -1, 0, "dimensions")),
                      .to = TRY(from_api(to_type.value_or(nv::DataType::kFLOAT))),
-                     .seed = network.graph().num_nodes()};
+                     .seed = network.graph().num_nodes(),
+                     .fixed_start = false};
   FillLayer* const layer = TRY(network.add<FillLayer>(op, {}, Settings::kToCome));
   if (!to_type) layer->follow_parameters();
   return layer;

@@ -2,6 +2,7 @@
 #include "ops/fill.h"
 
 #include "backend/cpu/exec/executor.h"
+#include "device/keeps_state.h"
 #include "tensor/view.h"
 
 namespace kiln::cpu {
@@ -28,13 +29,15 @@ struct Ramp {
 
 class BoundFill final : public BoundStep {
  public:
-  BoundFill(const ops::Fill& op, const StepSpec& spec, const StepShapes& shapes)
+  BoundFill(const ops::Fill& op, const StepSpec& spec, const StepShapes& shapes, std::byte* state)
       : op_(op),
         dtype_(spec.outputs[0].dtype),
         extents_(shapes.outputs[0]),
         alpha_type_(spec.inputs[0].dtype),
         beta_type_(spec.inputs[1].dtype),
-        num_steps_(spec.inputs[1].present ? volume(shapes.inputs[1]) : 1) {}
+        num_steps_(spec.inputs[1].present ? volume(shapes.inputs[1]) : 1),
+        first_(initial_random_state(op)),
+        state_(state ? reinterpret_cast<RandomState*>(state) : &first_) {}
 
   Status run(const RunArguments& arguments) override {
     if (op_.operation != FillOperation::kLinspace) return run_random(arguments);
@@ -67,16 +70,16 @@ class BoundFill final : public BoundStep {
     return {};
   }
 
-  Status run_random(const RunArguments& arguments) const {
+  Status run_random(const RunArguments& arguments) {
     const auto alpha = number<double>(arguments.inputs[0], alpha_type_, 0, op_.alpha);
     const auto beta = number<double>(arguments.inputs[1], beta_type_, 0, op_.beta);
-    const auto seed = static_cast<uint64_t>(op_.seed);
+    const uint64_t key = state_->key;
     const bool uniform = op_.operation == FillOperation::kRandomUniform;
     for (int64_t i = 0; i < volume(extents_); ++i) {
-      const auto counter = static_cast<uint64_t>(i);
-      store_number(dtype_, static_cast<std::byte*>(arguments.outputs[0]), i,
-                   uniform ? alpha + (beta - alpha) * random_uniform(seed, counter)
-                           : alpha + beta * random_normal(seed, counter));
+      const uint64_t counter = state_->position++;
+      store_number(
+          dtype_, static_cast<std::byte*>(arguments.outputs[0]), i,
+          uniform ? alpha + (beta - alpha) * random_uniform(key, counter) : alpha + beta * random_normal(key, counter));
     }
     return {};
   }
@@ -86,18 +89,24 @@ class BoundFill final : public BoundStep {
   Extents extents_;
   DType alpha_type_, beta_type_;
   int64_t num_steps_;
+  RandomState first_;  ///< of a step that no context keeps a generator for
+  RandomState* state_;
 };
 
-class LoadedFill final : public LoadedStep {
+class LoadedFill final : public LoadedStep, public KeepsState {
  public:
   LoadedFill(Op op, StepSpec spec) : op_(std::move(op)), spec_(std::move(spec)) {}
+  std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    return bind_with_state(shapes, nullptr);
+  }
+  Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const override {
     TRY(require(!spec_.inputs[0].present || volume(shapes.inputs[0]) == 1, "a fill has ", shapes.inputs[0],
                 " of alpha; one element is needed"));
     TRY(require(!spec_.inputs[1].present || volume(shapes.inputs[1]) == 1 ||
                     shapes.inputs[1] == Extents{static_cast<int64_t>(shapes.outputs[0].size())},
                 "a fill of ", shapes.outputs[0], " has steps ", shapes.inputs[1]));
-    return std::make_unique<BoundFill>(*op_.as<ops::Fill>(), spec_, shapes);
+    return std::make_unique<BoundFill>(*op_.as<ops::Fill>(), spec_, shapes, state);
   }
 
  private:

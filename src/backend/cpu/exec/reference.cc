@@ -1,5 +1,7 @@
 /// Any op by its reference, on dense row-major tensors: the fallback. Payload: the op's record.
 #include "backend/cpu/exec/executor.h"
+#include "device/keeps_state.h"
+#include "ops/fill.h"
 #include "ops/op.h"
 #include "ops/reference_context.h"
 #include "plan/inferred.h"
@@ -9,10 +11,11 @@ namespace {
 
 class BoundReference final : public BoundStep {
  public:
-  BoundReference(const Op& op, const StepSpec& spec, const StepShapes& shapes)
+  BoundReference(const Op& op, const StepSpec& spec, const StepShapes& shapes, std::byte* state)
       : op_(op),
         input_extents_(shapes.inputs.begin(), shapes.inputs.end()),
-        output_extents_(shapes.outputs.begin(), shapes.outputs.end()) {
+        output_extents_(shapes.outputs.begin(), shapes.outputs.end()),
+        state_(state) {
     for (size_t i = 0; i < spec.inputs.size(); ++i)
       inputs_.push_back({spec.inputs[i].dtype, input_extents_[i], nullptr, spec.inputs[i].present});
     for (size_t i = 0; i < spec.outputs.size(); ++i)
@@ -23,23 +26,28 @@ class BoundReference final : public BoundStep {
     for (size_t i = 0; i < inputs_.size(); ++i)
       inputs_[i].data = static_cast<std::byte*>(const_cast<void*>(arguments.inputs[i]));
     for (size_t i = 0; i < outputs_.size(); ++i) outputs_[i].data = static_cast<std::byte*>(arguments.outputs[i]);
-    ReferenceContext context(inputs_, outputs_);
-    return op_.reference(context);
+    ReferenceContext context(inputs_, outputs_, state_);
+    return compute_reference(op_, context);
   }
 
  private:
   const Op& op_;
   std::vector<Extents> input_extents_, output_extents_;
   std::vector<ReferenceTensor> inputs_, outputs_;
+  std::byte* state_;
 };
 
-class LoadedReference final : public LoadedStep {
+class LoadedReference final : public LoadedStep, public KeepsState {
  public:
   LoadedReference(Op op, const LoadArguments& arguments)
       : op_(std::move(op)), spec_(arguments.spec), constants_(arguments.constants.begin(), arguments.constants.end()) {}
+  std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    return bind_with_state(shapes, nullptr);
+  }
+  Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const override {
     TRY(require_inferred(op_, spec_, shapes, constants_));
-    return std::make_unique<BoundReference>(op_, spec_, shapes);
+    return std::make_unique<BoundReference>(op_, spec_, shapes, state);
   }
 
  private:

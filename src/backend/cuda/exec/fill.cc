@@ -2,6 +2,7 @@
 #include "backend/cuda/kernels/fill/fill.h"
 
 #include "backend/cuda/exec/step.h"
+#include "device/keeps_state.h"
 
 namespace kiln::cuda {
 namespace {
@@ -31,7 +32,7 @@ class BoundFill final : public BoundStep {
   LaunchShape shape_;
 };
 
-class LoadedFill final : public LoadedStep {
+class LoadedFill final : public LoadedStep, public KeepsState {
  public:
   LoadedFill(Op op, const StepSpec& spec, StepInputs inputs, StepCode code, const Function& function)
       : op_(std::move(op)),
@@ -40,7 +41,11 @@ class LoadedFill final : public LoadedStep {
         inputs_(std::move(inputs)),
         code_(std::move(code)),
         function_(function) {}
+  std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    return bind_with_state(shapes, nullptr);
+  }
+  Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const override {
     const auto& fill = *op_.as<ops::Fill>();
     const Extents& y = shapes.outputs[0];
     if (has_alpha_) TRY(require_count(shapes.inputs[0], 1, "where a fill begins"));
@@ -50,7 +55,8 @@ class LoadedFill final : public LoadedStep {
     FillArgument argument;
     argument.alpha_number = fill.alpha;
     argument.beta_number = fill.beta;
-    argument.seed = static_cast<uint64_t>(fill.seed);
+    argument.first = initial_random_state(fill);
+    argument.state = reinterpret_cast<RandomState*>(state);
     argument.beta_by_axis = steps != 1;
     argument.walk.count = static_cast<uint64_t>(volume(y));
     argument.walk.rank = static_cast<int32_t>(y.size());

@@ -1,6 +1,8 @@
 /// Any op by its reference, in host memory: the fallback, at the cost of copies both ways and of waiting. Payload: the
 /// op's record.
 #include "backend/cuda/exec/executor.h"
+#include "device/keeps_state.h"
+#include "ops/fill.h"
 #include "ops/op.h"
 #include "ops/reference_context.h"
 #include "plan/inferred.h"
@@ -12,12 +14,13 @@ namespace {
 class BoundReference final : public BoundStep {
  public:
   BoundReference(const Op& op, CudaDevice& device, const StepSpec& spec, std::span<const HostTensor* const> constants,
-                 const StepShapes& shapes)
+                 const StepShapes& shapes, std::byte* state)
       : op_(op),
         device_(device),
         constants_(constants),
         input_extents_(shapes.inputs.begin(), shapes.inputs.end()),
-        output_extents_(shapes.outputs.begin(), shapes.outputs.end()) {
+        output_extents_(shapes.outputs.begin(), shapes.outputs.end()),
+        state_(state) {
     for (size_t i = 0; i < spec.inputs.size(); ++i)
       inputs_.push_back(make(spec.inputs[i].dtype, input_extents_[i], spec.inputs[i].present && !constants[i]));
     for (size_t i = 0; i < spec.outputs.size(); ++i)
@@ -41,8 +44,11 @@ class BoundReference final : public BoundStep {
     std::vector<ReferenceTensor> inputs, outputs;
     for (const Staged& staged : inputs_) inputs.push_back(staged.tensor);
     for (const Staged& staged : outputs_) outputs.push_back(staged.tensor);
-    ReferenceContext context(inputs, outputs);
-    TRY(op_.reference(context));
+    RandomState state;
+    if (state_) TRY(device_.copy_to_host(&state, state_, sizeof(state), stream));
+    ReferenceContext context(inputs, outputs, state_ ? reinterpret_cast<std::byte*>(&state) : nullptr);
+    TRY(compute_reference(op_, context));
+    if (state_) TRY(device_.copy_from_host(state_, &state, sizeof(state), stream));
     for (size_t i = 0; i < outputs_.size(); ++i)
       TRY(device_.copy_from_host(arguments.outputs[i], outputs_[i].bytes.data(), outputs_[i].size(), stream));
     return {};
@@ -66,18 +72,23 @@ class BoundReference final : public BoundStep {
   std::span<const HostTensor* const> constants_;
   std::vector<Extents> input_extents_, output_extents_;
   std::vector<Staged> inputs_, outputs_;
+  std::byte* state_;  ///< on the device
 };
 
-class LoadedReference final : public LoadedStep {
+class LoadedReference final : public LoadedStep, public KeepsState {
  public:
   LoadedReference(Op op, const LoadArguments& arguments)
       : op_(std::move(op)),
         device_(arguments.device),
         spec_(arguments.spec),
         constants_(arguments.constants.begin(), arguments.constants.end()) {}
+  std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
   Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    return bind_with_state(shapes, nullptr);
+  }
+  Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const override {
     TRY(require_inferred(op_, spec_, shapes, constants_));
-    return std::make_unique<BoundReference>(op_, device_, spec_, constants_, shapes);
+    return std::make_unique<BoundReference>(op_, device_, spec_, constants_, shapes, state);
   }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nest/walk.cuh"
+#include "ops/random_state.h"
 
 namespace kiln {
 
@@ -10,9 +11,10 @@ struct Fill {
   void* y;
   const void *alpha, *beta;  ///< null: the numbers below
   double alpha_number, beta_number;
-  uint64_t seed;
-  WideWalk walk;     ///< over y
-  int beta_by_axis;  ///< beta has an element an axis
+  RandomState first;   ///< of a launch without a state
+  RandomState* state;  ///< on the device, of the context: it moves on with every run, replayed or not
+  WideWalk walk;       ///< over y
+  int beta_by_axis;    ///< beta has an element an axis
 };
 
 /// Of a parameter: arithmetic of ramps is in float or, of integers, in int64.
@@ -59,14 +61,31 @@ __device__ __forceinline__ uint64_t random_bits(uint64_t seed, uint64_t counter)
   return z ^ (z >> 32);
 }
 
+/// The generator as this run finds it. The last block that has read it moves it behind the elements of the run: the
+/// others need it no more. All threads of a block call this.
+__device__ __forceinline__ RandomState take_numbers(RandomState* state, uint64_t count) {
+  const volatile RandomState* now = state;  // no load of an earlier launch's
+  RandomState taken;
+  taken.key = now->key;
+  taken.position = now->position;
+  __syncthreads();
+  if (threadIdx.x != 0) return taken;
+  __threadfence();
+  if (atomicAdd(&state->num_arrived, 1u) != gridDim.x - 1) return taken;
+  state->position = taken.position + count;
+  state->num_arrived = 0;
+  return taken;
+}
+
 template <class T, bool kNormal>
 __device__ __forceinline__ void fill_random(const Fill& f) {
   const uint64_t at = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (at >= f.walk.count) return;
   pdl_launch();
   pdl_wait();
+  const RandomState from = f.state ? take_numbers(f.state, f.walk.count) : f.first;
+  if (at >= f.walk.count) return;
   const float alpha = parameter<T>(f.alpha, 0, f.alpha_number), beta = parameter<T>(f.beta, 0, f.beta_number);
-  const uint64_t bits = random_bits(f.seed, at);
+  const uint64_t bits = random_bits(from.key, from.position + at);
   constexpr float kUnit = 1.0f / 16777216;  // 2^-24
   float value;
   if constexpr (kNormal) {

@@ -18,7 +18,8 @@ struct FillArgument {
   void* y = nullptr;
   const void *alpha = nullptr, *beta = nullptr;
   double alpha_number = 0, beta_number = 0;
-  uint64_t seed = 0;
+  RandomState first;
+  RandomState* state = nullptr;
   WideWalkArgument walk;
   int32_t beta_by_axis = 0;
 };

@@ -1,0 +1,23 @@
+/// What a step keeps from run to run: the other face of a loaded step, for the few that have a memory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "device/executor.h"
+
+namespace kiln {
+
+/// A LoadedStep is one of these, too, where its runs depend on those before (a random generator moves on). Each context
+/// has a copy of the state, which outlives bindings.
+class KeepsState {
+ public:
+  virtual ~KeepsState() = default;
+  /// The state before a context's first run. Empty: this step keeps nothing after all.
+  virtual std::vector<std::byte> initial_state() const = 0;
+  /// The same as LoadedStep::bind, for runs that read and write the state at `state`, on the step's device.
+  virtual Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const = 0;
+};
+
+}  // namespace kiln
