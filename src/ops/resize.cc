@@ -97,17 +97,44 @@ Result<sym::Expr> scaled_extent(sym::Expr extent, double scale) {
     if (std::abs(numerator / static_cast<double>(denominator) - scale) > scale * 1.5e-7 || numerator > 1e9) continue;
     return sym::floor_div(extent * static_cast<int64_t>(numerator), denominator);
   }
-  if (extent.is_const())
-    return sym::Expr(static_cast<int64_t>(std::floor(static_cast<float>(extent.value()) * static_cast<float>(scale))));
+  if (extent.is_const()) {
+    const float made = std::floor(static_cast<float>(extent.value()) * static_cast<float>(scale));
+    TRY(require(made < 0x1p62F, "extent ", extent, " times scale ", scale, " is ", made));
+    return sym::Expr(static_cast<int64_t>(made));
+  }
   return error(Code::kUnsupported, "extent ", extent, " times scale ", scale,
                ", which is no fraction with a denominator of at most 1024; give sizes instead");
+}
+
+/// The one scale of all axes that a fit has: the least or the greatest that its sizes ask for. In double, as a quotient
+/// of integers has more digits than a float.
+float fitted_scale(const ops::Resize& resize, std::span<const int64_t> in) {
+  const bool least = resize.fit == ResizeFit::kNotLarger;
+  double scale = least ? INFINITY : 0;
+  for (size_t axis = 0; axis < resize.fitted_sizes.size(); ++axis) {
+    if (resize.fitted_sizes[axis] == 0) continue;
+    const double own = static_cast<double>(resize.fitted_sizes[axis]) / static_cast<double>(in[axis]);
+    scale = least ? std::min(scale, own) : std::max(scale, own);
+  }
+  return static_cast<float>(scale);
+}
+
+/// Whether a scale of the run makes `out` elements of `in`. Exact and rounded products differ where the scale is only
+/// nearly a fraction; models are written with either. A fit rounds to the nearest, by a scale that is itself rounded.
+bool makes_extent(const ops::Resize& resize, float scale, int64_t in, int64_t out) {
+  const double exact = static_cast<double>(in) * static_cast<double>(scale);
+  const auto wanted = static_cast<double>(out);
+  if (resize.fit != ResizeFit::kStretch) return std::abs(exact - wanted) <= 0.5 + exact * 1e-6;
+  return std::floor(exact) == wanted || std::floor(static_cast<float>(exact)) == wanted;
 }
 }  // namespace
 
 int resize_taps_per_output(const ops::Resize& resize, float scale) {
   if (resize.mode == ResizeMode::kNearest) return 1;
   const int radius = resize.mode == ResizeMode::kLinear ? 1 : 2;
-  return 2 * (is_widened(resize, scale) ? static_cast<int>(std::ceil(static_cast<float>(radius) / scale)) : radius);
+  constexpr float kMostOnASide = 0x1p29F;  // more would be no int; no tensor has them
+  if (!is_widened(resize, scale)) return 2 * radius;
+  return 2 * static_cast<int>(std::min(std::ceil(static_cast<float>(radius) / scale), kMostOnASide));
 }
 
 Status find_resize_spans(const ops::Resize& resize, const ResizeInputs& inputs, std::span<const int64_t> in,
@@ -120,6 +147,10 @@ Status find_resize_spans(const ops::Resize& resize, const ResizeInputs& inputs, 
     spans[axis] = {by_scales && axis < resize.scales.size()
                        ? static_cast<float>(resize.scales[axis])
                        : static_cast<float>(out[axis]) / static_cast<float>(in[axis])};
+  TRY(require(resize.fitted_sizes.empty() || resize.fitted_sizes.size() == in.size(), "a resize of rank ", in.size(),
+              " fits ", resize.fitted_sizes.size(), " sizes"));
+  for (size_t axis = 0; axis < resize.fitted_sizes.size(); ++axis)
+    spans[axis].scale = resize.fitted_sizes[axis] == 0 ? 1 : fitted_scale(resize, in);
   const size_t count = resize.axes_given.empty() ? in.size() : resize.axes_given.size();
   TRY(require((inputs.roi.empty() || inputs.roi.size() == 2 * count) &&
                   (inputs.scales.empty() || inputs.scales.size() == count),
@@ -132,11 +163,9 @@ Status find_resize_spans(const ops::Resize& resize, const ResizeInputs& inputs, 
     if (!inputs.roi.empty()) span.begin = inputs.roi[i], span.end = inputs.roi[count + i];
     if (inputs.scales.empty()) continue;
     span.scale = inputs.scales[i];
-    // Exact and rounded products differ where the scale is only nearly a fraction; models are written with either.
-    const double exact = static_cast<double>(in[axis]) * static_cast<double>(span.scale);
-    const auto wanted = static_cast<double>(out[axis]);
-    TRY(require(span.scale > 0 && (std::floor(exact) == wanted || std::floor(static_cast<float>(exact)) == wanted),
-                "scale ", span.scale, " of axis ", axis, " makes ", std::floor(exact), " of ", in[axis],
+    TRY(require(span.scale > 0 && makes_extent(resize, span.scale, in[axis], out[axis]), "scale ", span.scale,
+                " of axis ", axis, " makes ",
+                std::floor(static_cast<double>(in[axis]) * static_cast<double>(span.scale)), " of ", in[axis],
                 " elements; the output has ", out[axis]));
   }
   return {};
@@ -260,6 +289,10 @@ Status Resize::infer(InferContext& cx) const {
   if (crops) TRY(check_numbers(cx, 2, "roi", 2 * given));
   if (cx.has_input(3)) TRY(check_numbers(cx, 3, "scales", given));
   TRY(cx.require(sized || !cx.has_input(3), "scales of the run decide no extents; sizes must be given"));
+  TRY(cx.require(fit == ResizeFit::kStretch || (sized && cx.has_input(3) == fitted_sizes.empty()), "a resize that is ",
+                 fit, " needs extents, and either the sizes that it fits or scales of the run"));
+  TRY(cx.require(fitted_sizes.empty() || (fit != ResizeFit::kStretch && fitted_sizes.size() == rank), "resize ", fit,
+                 " of ", x, " fits ", fitted_sizes.size(), " sizes"));
   for (size_t i = 0; i < rank; ++i)
     TRY(cx.require(x.shape[i] != sym::Expr(0) || shape[i] == sym::Expr(0), "axis ", i, " of ", x,
                    " is empty and cannot be resized to ", shape[i]));
@@ -299,7 +332,8 @@ AxisMap Resize::axes(std::span<const TensorType> inputs) const {
   for (size_t i = 0; i < map.size(); ++i) {
     const bool same = sized ? i < to.size() && to[i] == x.shape[i] : i < scales.size() && scales[i] == 1;
     const bool given = inputs.size() > 2 && (axes_given.empty() || std::ranges::count(axes_given, i) > 0);
-    if (same && !given) map[i] = static_cast<int>(i);
+    const bool scaled = fit != ResizeFit::kStretch && (i >= fitted_sizes.size() || fitted_sizes[i] != 0);
+    if (same && !given && !scaled) map[i] = static_cast<int>(i);
   }
   return only_first_input(std::move(map), inputs.size());
 }

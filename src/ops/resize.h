@@ -50,6 +50,17 @@ inline std::span<const std::string_view> enum_names(ResizeRounding) {
   return kNames;
 }
 
+/// What sizes ask for; ONNX's keep_aspect_ratio_policy.
+enum class ResizeFit : int32_t {
+  kStretch,     ///< these extents, each axis by a scale of its own
+  kNotLarger,   ///< one scale for all axes, the greatest that makes no axis larger than its size
+  kNotSmaller,  ///< one scale for all axes, the least that makes no axis smaller than its size
+};
+inline std::span<const std::string_view> enum_names(ResizeFit) {
+  static constexpr std::array<std::string_view, 3> kNames = {"stretch", "not_larger", "not_smaller"};
+  return kNames;
+}
+
 }  // namespace kiln
 
 namespace kiln::ops {
@@ -62,7 +73,8 @@ namespace kiln::ops {
 ///               element. What lies outside x is `extrapolation`.
 ///        scales f32 [as many as axes], optional: scales of the run, which override `scales` but decide no extent.
 ///        Running
-///               fails where floor(extent * scale) is not y's extent; that comes from `sizes` or `dims`
+///               fails where floor(extent * scale) is not y's extent (rounded, where `fit` is not kStretch); that
+///               comes from `sizes` or `dims`
 ///   out  y      x's type; extents floor(extent * scale) where only scales are given
 /// ONNX's Resize and Upsample define the arithmetic; coordinates are computed in float. `out` is y's extent also where
 /// extent * scale is no integer, as TensorRT and ONNX Runtime have it; kAlignCornersOfScale takes the product there, as
@@ -82,6 +94,8 @@ struct Resize {
   bool antialias = false;           ///< kLinear, kCubic: where y is smaller, the kernel is as much wider, and sums to 1
   std::vector<int64_t> axes_given;  ///< of x, that inputs `roi` and `scales` speak of; empty: all
   double extrapolation = 0;
+  ResizeFit fit = ResizeFit::kStretch;  ///< else coordinates are by the scale that `fitted_sizes` or `scales` give
+  std::vector<int64_t> fitted_sizes;  ///< one an axis, 0 where an axis stays; empty: `scales` of the run say the scale
   static void reflect(auto& self, auto f) {
     f("mode", self.mode);
     f("scales", self.scales);
@@ -94,6 +108,8 @@ struct Resize {
     f("antialias", self.antialias);
     f("axes_given", self.axes_given);
     f("extrapolation", self.extrapolation);
+    f("fit", self.fit);
+    f("fitted_sizes", self.fitted_sizes);
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;

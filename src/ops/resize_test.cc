@@ -59,6 +59,34 @@ const CaseTable<ops::Resize> kCases{
     {"bicubic by scales of the run",
      {.mode = ResizeMode::kCubic, .dims = {1, 2, 5, 20}, .coordinate = kHalfPixel, .axes_given = {3, 2}},
      {{{1, 2, 4, 8}}, {.absent = true}, {.absent = true}, {.extents = {2}, .literal = {2.5, 1.25}}}},
+    {"bilinear, not larger than its sizes",
+     {.mode = ResizeMode::kLinear,
+      .dims = {1, 2, 6, 7},
+      .coordinate = kHalfPixel,
+      .fit = ResizeFit::kNotLarger,
+      .fitted_sizes = {0, 0, 7, 7}},
+     {{{1, 2, 4, 5}}}},
+    {"bicubic, not smaller than its sizes",
+     {.mode = ResizeMode::kCubic,
+      .dims = {2, 5, 4, 1},
+      .coordinate = kHalfPixel,
+      .fit = ResizeFit::kNotSmaller,
+      .fitted_sizes = {0, 5, 2, 0}},
+     {{{2, 8, 6, 1}}}},
+    {"nearest, an axis that keeps its extent but not its scale",
+     {.dims = {6, 10},
+      .coordinate = kHalfPixel,
+      .rounding = ResizeRounding::kHalfDown,
+      .fit = ResizeFit::kNotLarger,
+      .fitted_sizes = {9, 10}},
+     {{{6, 9}}}},
+    {"linear, fitted by a scale of the run",
+     {.mode = ResizeMode::kLinear,
+      .dims = {1, 6, 7},
+      .coordinate = kHalfPixel,
+      .axes_given = {1, 2},
+      .fit = ResizeFit::kNotLarger},
+     {{{1, 4, 5}}, {.absent = true}, {.absent = true}, {.extents = {2}, .literal = {1.4, 1.4}}}},
 };
 
 Numbers run(const ops::Resize& op, Numbers x) {
@@ -105,6 +133,37 @@ TEST(Resize, KnownAnswerAntialiased) {  // the triangle twice as wide: weights 1
   for (size_t t = 0; t < 4; ++t) first += y[t].weight * x[y[t].index], second += y[4 + t].weight * x[y[4 + t].index];
   EXPECT_DOUBLE_EQ(first, 1.625);
   EXPECT_DOUBLE_EQ(second, 3.375);
+}
+TEST(Resize, KnownAnswersOfAFit) {
+  // Of 4 rows and 5 columns, not larger than 7 of each: 7 columns by a scale of 1.4, and 5.6 rows, which are 6. Row 1
+  // is at 1.5 / 1.4 - 0.5, not at 1.5 / (6 / 4) - 0.5 as the rounded extent would have it.
+  ops::Resize op{.mode = ResizeMode::kLinear,
+                 .dims = {6, 7},
+                 .coordinate = kHalfPixel,
+                 .fit = ResizeFit::kNotLarger,
+                 .fitted_sizes = {7, 7}};
+  Numbers x;
+  for (int i = 0; i < 20; ++i) x.push_back(i / 5);  // the row's number
+  const CaseInput rows = numbers({4, 5}, x, DType::kF64);
+  const Numbers y = run_reference_numbers(op, {rows});
+  const double expected[] = {0, 4.0 / 7, 2.5 / 1.4 - 0.5, 2, 4.5 / 1.4 - 0.5, 3};
+  for (size_t row = 0; row < 6; ++row) EXPECT_NEAR(y[row * 7 + 3], expected[row], 1e-6) << row;
+  // Not smaller: 7 rows by a scale of 1.75, and 8.75 columns, which are 9.
+  op.fit = ResizeFit::kNotSmaller;
+  op.dims = {7, 9};
+  EXPECT_NEAR(run_reference_numbers(op, {rows})[9], 1.5 / 1.75 - 0.5, 1e-6);
+}
+TEST(Resize, AFitsScaleOfTheRunMustMakeItsExtents) {
+  const ops::Resize op{.dims = {6}, .fit = ResizeFit::kNotLarger};
+  const auto fails = [&](float scale) {
+    std::vector<ResizeSpan> spans(1);
+    const int64_t in[] = {4}, out[] = {6};
+    return !find_resize_spans(op, {.sized = true, .scales = {&scale, 1}}, in, out, spans);
+  };
+  EXPECT_FALSE(fails(1.4F)) << "5.6 rounds to 6";
+  EXPECT_FALSE(fails(1.6F)) << "6.4 rounds to 6";
+  EXPECT_TRUE(fails(1.3F));
+  EXPECT_TRUE(fails(1.7F));
 }
 TEST(Resize, KnownAnswersAlignCornersOfScale) {
   // 5 * 0.7 = 3.5: three elements, in steps of 4 / 2.5, so that the last corner is beyond y.

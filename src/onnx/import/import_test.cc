@@ -197,7 +197,8 @@ TEST(Import, ResizeOldAndNew) {
           {value("x", kFloat, {2, 3})}, {}, 7),
       "x: f32[2, 3]\n"
       "y = Resize{mode=nearest, scales=[1, 2], dims=[], coordinate=asymmetric, selector=formula, rounding=floor, "
-      "exclude_outside=false, cubic_coeff=-0.75, antialias=false, axes_given=[], extrapolation=0}(x)  # f32[2, 6]\n"
+      "exclude_outside=false, cubic_coeff=-0.75, antialias=false, axes_given=[], extrapolation=0, "
+      "fit=stretch, fitted_sizes=[]}(x)  # f32[2, 6]\n"
       "return y\n");
   EXPECT_EQ(import_node(node("Resize", {"x", "", "", "sizes"}, {"y"}, "", {text_attribute("mode", "linear")}),
                         {value("x", kFloat, {2, 3})}, {i64s("sizes", {2, 9})}),
@@ -205,7 +206,7 @@ TEST(Import, ResizeOldAndNew) {
             "sizes = Constant{value=i64[2](2, 9)}()  # i64[2]\n"
             "y = Resize{mode=linear, scales=[], dims=[2, 9], coordinate=half_pixel, selector=formula, "
             "rounding=half_down, exclude_outside=false, cubic_coeff=-0.75, antialias=false, axes_given=[], "
-            "extrapolation=0}(x)  # f32[2, 9]\n"
+            "extrapolation=0, fit=stretch, fitted_sizes=[]}(x)  # f32[2, 9]\n"
             "return y\n");
 }
 TEST(Import, EinsumIsAMatrixProduct) {

@@ -28,6 +28,8 @@ constexpr std::array kCoordinates{Named{"half_pixel", CoordinateTransformation::
 constexpr std::array kRoundings{Named{"round_prefer_floor", ResizeRounding::kHalfDown},
                                 Named{"round_prefer_ceil", ResizeRounding::kHalfUp},
                                 Named{"floor", ResizeRounding::kFloor}, Named{"ceil", ResizeRounding::kCeil}};
+constexpr std::array kFits{Named{"stretch", ResizeFit::kStretch}, Named{"not_larger", ResizeFit::kNotLarger},
+                           Named{"not_smaller", ResizeFit::kNotSmaller}};
 
 template <class Table>
 auto choose(ImportContext& cx, const Table& table, std::string_view attribute, std::string_view otherwise)
@@ -54,13 +56,12 @@ Result<std::vector<double>> for_every_axis(const std::vector<double>& values, co
   return result;
 }
 
-/// One scale for all axes: the least or the greatest that sizes ask for; extents are rounded, halves up.
-Status keep_aspect_ratio(ImportContext& cx, ValueId x, SymbolicValues& sizes, const std::vector<int>& axes) {
-  const std::string_view policy = TRY(cx.node().get_string("keep_aspect_ratio_policy", "stretch"));
-  if (policy == "stretch") return {};
-  const bool not_larger = policy == "not_larger";
-  TRY(require(not_larger || policy == "not_smaller", "keep_aspect_ratio_policy is '", policy,
-              "'; stretch, not_larger or not_smaller is needed"));
+/// One scale for all axes: the least or the greatest that sizes ask for. `sizes` become the extents that it makes,
+/// rounded, halves up. Coordinates are by that scale, too: not by what is left of it in rounded extents.
+Status keep_aspect_ratio(ImportContext& cx, ops::Resize& op, SymbolicValues& sizes, const std::vector<int>& axes) {
+  op.fit = TRY(choose(cx, kFits, "keep_aspect_ratio_policy", "stretch"));
+  if (op.fit == ResizeFit::kStretch) return {};
+  const ValueId x = TRY(cx.input(0));
   const SymbolicValues wanted = sizes;
   for (const int axis : axes) {
     sym::Expr& size = sizes[static_cast<size_t>(axis)];
@@ -68,10 +69,36 @@ Status keep_aspect_ratio(ImportContext& cx, ValueId x, SymbolicValues& sizes, co
       const sym::Expr from = cx.extent(x, axes[k]);
       const sym::Expr scaled = cx.extent(x, axis) * wanted[static_cast<size_t>(axes[k])];
       const sym::Expr rounded = sym::floor_div(2 * scaled + from, 2 * from);
-      size = k == 0 ? rounded : not_larger ? sym::min(size, rounded) : sym::max(size, rounded);
+      size = k == 0 ? rounded : op.fit == ResizeFit::kNotLarger ? sym::min(size, rounded) : sym::max(size, rounded);
     }
   }
+  // As with scales that are given, ONNX aligns the corners of what they make.
+  if (op.coordinate == CoordinateTransformation::kAlignCorners)
+    op.coordinate = CoordinateTransformation::kAlignCornersOfScale;
+  op.fitted_sizes.assign(wanted.size(), 0);
+  for (const int axis : axes) {
+    const auto size = wanted[static_cast<size_t>(axis)].constant();
+    if (!size) {
+      op.fitted_sizes.clear();
+      return {};
+    }
+    TRY(require(*size > 0, "sizes ", wanted, " has ", *size, "; a ratio can be kept of sizes above 0"));
+    op.fitted_sizes[static_cast<size_t>(axis)] = *size;
+  }
   return {};
+}
+
+/// The scale of a fit whose sizes the run decides, once for each of `axes`: f32, computed from shapes.
+Result<ValueId> scale_of_run(ImportContext& cx, ResizeFit fit, const SymbolicValues& given,
+                             const std::vector<int>& axes) {
+  const ValueId x = TRY(cx.input(0));
+  SymbolicValues from;
+  for (const int axis : axes) from.push_back(cx.extent(x, axis));
+  const ValueId sizes = TRY(cast(cx, TRY(dims_value(cx, given)), DType::kF32));
+  const ValueId extents = TRY(cast(cx, TRY(dims_value(cx, from)), DType::kF32));
+  const ValueId scales = TRY(binary(cx, ElementWiseKind::kDiv, sizes, extents));
+  const ReduceKind kind = fit == ResizeFit::kNotLarger ? ReduceKind::kMin : ReduceKind::kMax;
+  return expand(cx, TRY(reduce(cx, kind, scales, {0}, true)), {static_cast<int64_t>(axes.size())});
 }
 
 /// The axes of `op.axes_given` and the part of x along them that y is: those of input `roi` that are not all of x.
@@ -115,10 +142,20 @@ Status resize_to_sizes(ImportContext& cx, ops::Resize op, size_t input) {
   TRY(require(given.size() == axes.size(), "sizes has ", given.size(), " numbers; ", axes.size(), " are needed"));
   SymbolicValues sizes = cx.type(x).shape;
   for (size_t i = 0; i < axes.size(); ++i) sizes[static_cast<size_t>(axes[i])] = given[i];
-  TRY(keep_aspect_ratio(cx, x, sizes, axes));
+  TRY(keep_aspect_ratio(cx, op, sizes, axes));
   const bool crops = op.coordinate == CoordinateTransformation::kTfCropAndResize;
+  const bool scaled_by_run = op.fit != ResizeFit::kStretch && op.fitted_sizes.empty();
+  TRY(require(
+      !crops || op.fit == ResizeFit::kStretch,
+      "tf_crop_and_resize with keep_aspect_ratio_policy is not supported: which extents a region's ratio counts "
+      "is not defined; give sizes that fit and no policy"));
   const ValueId roi = crops ? TRY(region_of(cx, op, axes, cx.rank(x))) : ValueId::kNone;
-  return resize_to(cx, std::move(op), sizes, roi, ValueId::kNone);
+  ValueId scales = ValueId::kNone;
+  if (scaled_by_run) {
+    op.axes_given.assign(axes.begin(), axes.end());
+    scales = TRY(scale_of_run(cx, op.fit, given, axes));
+  }
+  return resize_to(cx, std::move(op), sizes, roi, scales);
 }
 
 /// ONNX aligns the corners of what the scales make, which need not be whole elements; TensorRT those of y.

@@ -30,7 +30,7 @@ TEST(ImportResize, AKnownRegionNamesTheAxesThatItCuts) {
       {value("x", kFloat, {2, 3, 8})}, {floats("roi", {6}, {0, 0, 0.25F, 1, 1, 0.5F}), i64s("sizes", {2, 3, 5})});
   EXPECT_TRUE(contains(got, "Constant{value=f32[2](0.25, 0.5)}")) << got;
   EXPECT_TRUE(contains(resize_in(got), "coordinate=tf_crop_and_resize")) << got;
-  EXPECT_TRUE(contains(resize_in(got), "axes_given=[2], extrapolation=0}(x, _, ")) << got;
+  EXPECT_TRUE(contains(resize_in(got), "axes_given=[2], extrapolation=0, fit=stretch, fitted_sizes=[]}(x, _, ")) << got;
 }
 TEST(ImportResize, ARegionOfTheRun) {
   const std::string got = resize_in(import_node(
@@ -38,7 +38,42 @@ TEST(ImportResize, ARegionOfTheRun) {
            {mode("tf_crop_and_resize"), ints_attribute("axes", {2, 1}), float_attribute("extrapolation_value", 2)}),
       {value("x", kFloat, {2, 3, 8}), value("roi", kFloat, {4})}, {i64s("sizes", {5, 4})}));
   EXPECT_TRUE(contains(got, "dims=[2, 4, 5]")) << got;
-  EXPECT_TRUE(contains(got, "axes_given=[2, 1], extrapolation=2}(x, _, roi)  # f32[2, 4, 5]")) << got;
+  EXPECT_TRUE(
+      contains(got, "axes_given=[2, 1], extrapolation=2, fit=stretch, fitted_sizes=[]}(x, _, roi)  # f32[2, 4, 5]"))
+      << got;
+}
+Proto policy(std::string_view name) { return text_attribute("keep_aspect_ratio_policy", name); }
+TEST(ImportResize, AFitKeepsTheScaleBesideTheRoundedExtents) {
+  const auto fitted = [](std::string_view name, std::string_view coordinates) {
+    return resize_in(import_node(node("Resize", {"x", "", "", "sizes"}, {"y"}, "",
+                                      {policy(name), mode(coordinates), ints_attribute("axes", {3, 2})}),
+                                 {value("x", kFloat, {1, 2, 4, 5})}, {i64s("sizes", {7, 7})}));
+  };
+  const std::string larger = fitted("not_larger", "half_pixel"), smaller = fitted("not_smaller", "align_corners");
+  EXPECT_TRUE(contains(larger, "dims=[1, 2, 6, 7]")) << larger;
+  EXPECT_TRUE(contains(larger, "fit=not_larger, fitted_sizes=[0, 0, 7, 7]")) << larger;
+  EXPECT_TRUE(contains(smaller, "dims=[1, 2, 7, 9]")) << smaller;
+  EXPECT_TRUE(contains(smaller, "coordinate=align_corners_of_scale")) << smaller;
+  EXPECT_TRUE(contains(fitted("stretch", "half_pixel"), "fit=stretch, fitted_sizes=[]"));
+}
+TEST(ImportResize, AFitOfExtentsOrSizesOfTheRun) {
+  const auto fitted = [](std::vector<Proto> inputs, std::vector<Proto> initializers) {
+    return import_node(node("Resize", {"x", "", "", "sizes"}, {"y"}, "", {policy("not_larger")}), std::move(inputs),
+                       std::move(initializers));
+  };
+  const std::string extents = fitted({value("x", kFloat, {-1, 5})}, {i64s("sizes", {7, 7})});
+  EXPECT_TRUE(contains(resize_in(extents), "fitted_sizes=[7, 7]}(x, ")) << extents;
+  const std::string sizes = fitted({value("x", kFloat, {4, 5}), value("sizes", kInt64, {2})}, {});
+  EXPECT_TRUE(contains(resize_in(sizes), "fit=not_larger, fitted_sizes=[]}(x, ")) << sizes;
+  EXPECT_TRUE(contains(sizes, "Reduce{kind=min")) << sizes;
+}
+TEST(ImportResize, AFitWithoutAMeaningIsRefused) {
+  const auto problem = [](std::string_view coordinates, int64_t size) {
+    return import_node(node("Resize", {"x", "roi", "", "sizes"}, {"y"}, "r", {policy("not_larger"), mode(coordinates)}),
+                       {value("x", kFloat, {4})}, {floats("roi", {2}, {0, 1}), i64s("sizes", {size})});
+  };
+  EXPECT_TRUE(contains(problem("tf_crop_and_resize", 4), "tf_crop_and_resize with keep_aspect_ratio_policy"));
+  EXPECT_TRUE(contains(problem("half_pixel", 0), "a ratio can be kept of sizes above 0"));
 }
 TEST(ImportResize, ScalesOfTheRunNeedAStatedShape) {
   const auto scaled = [](const Proto& output) {

@@ -19,6 +19,7 @@ class ResizeLayer final
     edit("IResizeLayer::setOutputDimensions", [&](ops::Resize& op) -> Status {
       op.dims = TRY(numbers(dimensions, TRY(network().rank_of(input_value(0))), 0, "dimensions"));
       op.scales.clear();
+      forget_fit(op);
       put_input(1, ir::ValueId::kNone);
       return {};
     });
@@ -36,6 +37,7 @@ class ResizeLayer final
                     "; it must be positive"));
       op.scales.assign(scales, scales + nbScales);
       op.dims.clear();
+      forget_fit(op);
       put_input(1, ir::ValueId::kNone);
       return {};
     });
@@ -85,6 +87,13 @@ class ResizeLayer final
     set("IResizeLayer::setExcludeOutside", &ops::Resize::exclude_outside, value);
   }
   bool getExcludeOutside() const noexcept override { return op().exclude_outside; }
+
+ private:
+  /// ONNX's parser may have chosen one scale for all axes; extents or scales of the program's are instead of that.
+  static void forget_fit(ops::Resize& op) {
+    op.fit = ResizeFit::kStretch;
+    op.fitted_sizes.clear();
+  }
 };
 
 }  // namespace

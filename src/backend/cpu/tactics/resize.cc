@@ -1,6 +1,7 @@
 /// Resampling, row-major or channels last: kernels/resize.
 #include "ops/resize.h"
 
+#include "backend/cpu/kernels/resize/resize.h"
 #include "backend/cpu/tactics/registry.h"
 #include "tactics/region.h"
 
@@ -19,6 +20,9 @@ class ResizeTactic final : public Tactic {
       return reject("x is ", x, "; linear and cubic take f32");
     if (op.antialias && op.mode != ResizeMode::kNearest)
       return reject("antialiasing takes more taps than the kernel has");
+    const ResizeHas has{is_given(node, 1), is_given(node, 2), is_given(node, 3)};
+    const Extents in = x.max_extents(), out = cx.graph.type(node.outputs[0]).max_extents();
+    if (const Status tables = check_resize_tables(op, has, in, out); !tables) return reject(tables.error().message);
     Region region{{root}, {node.inputs[0]}, {node.outputs[0]}, {}};
     if (node.inputs.size() > 2) {
       region.inputs.push_back(node.inputs[2]);
@@ -38,8 +42,13 @@ class ResizeTactic final : public Tactic {
     const ir::Node& node = cx.graph.node(region.nodes[0]);
     StepDraft draft{.executor = "cpu", .kernel = "resize"};
     draft.payload.set("resize", to_record(node.op));
-    draft.payload.set("from_sizes", node.inputs.size() > 1 && node.inputs[1] != ir::ValueId::kNone);
+    draft.payload.set("from_sizes", is_given(node, 1));
     return draft;
+  }
+
+ private:
+  static bool is_given(const ir::Node& node, size_t input) {
+    return input < node.inputs.size() && node.inputs[input] != ir::ValueId::kNone;
   }
 };
 

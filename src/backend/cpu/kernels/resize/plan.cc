@@ -48,6 +48,21 @@ bool may_vary(const ops::Resize& resize, const ResizeHas& has, size_t axis, int6
 
 }  // namespace
 
+Status check_resize_tables(const ops::Resize& resize, const ResizeHas& has, std::span<const int64_t> in,
+                           std::span<const int64_t> out) {
+  constexpr double kMostTaps = 0x1p26;  // 24 bytes each
+  std::vector<ResizeSpan> spans(in.size());
+  TRY(find_resize_spans(resize, {has.sizes, {}, {}}, in, out, spans));
+  for (size_t axis = 0; axis < in.size(); ++axis) {
+    if (!may_vary(resize, has, axis, in[axis], out[axis]) && resize_is_identity(in[axis], out[axis], spans[axis]))
+      continue;
+    const double taps = static_cast<double>(out[axis]) * resize_taps_per_output(resize, spans[axis].scale);
+    TRY(require(in[axis] <= INT32_MAX && taps <= kMostTaps, "axis ", axis, " is resized from ", in[axis], " to ",
+                out[axis], " elements; tables are made for at most ", kMostTaps, " taps"));
+  }
+  return {};
+}
+
 Result<ResizePlan> plan_resize(const ops::Resize& resize, const ResizeHas& has, DType dtype,
                                std::span<const int64_t> in, std::span<const int64_t> out, const Format& format) {
   if (bits_of(dtype) < 8 || (resize.mode != ResizeMode::kNearest && dtype != DType::kF32))
@@ -57,6 +72,7 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, const ResizeHas& has, 
   plan.mode = resize.mode;
   plan.element_bytes = bits_of(dtype) / 8;
   if (volume(out) == 0) return plan;
+  TRY(check_resize_tables(resize, has, in, out));
   store_number(dtype, plan.extrapolated.data(), 0, resize.extrapolation);
   plan.spans.resize(in.size());
   TRY(find_resize_spans(resize, {has.sizes, {}, {}}, in, out, plan.spans));

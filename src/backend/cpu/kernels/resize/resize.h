@@ -54,6 +54,10 @@ struct ResizeHas {
 Result<ResizePlan> plan_resize(const ops::Resize& resize, const ResizeHas& has, DType dtype,
                                std::span<const int64_t> in, std::span<const int64_t> out, const Format& format);
 
+/// Fails where an axis is longer than tables are made for.
+Status check_resize_tables(const ops::Resize& resize, const ResizeHas& has, std::span<const int64_t> in,
+                           std::span<const int64_t> out);
+
 /// Fills the tables that a run's inputs decide; `resize`, `in` and `out` are those of the plan. Allocates nothing.
 Status update_resize(ResizePlan& plan, const ops::Resize& resize, const ResizeInputs& inputs,
                      std::span<const int64_t> in, std::span<const int64_t> out);

@@ -166,7 +166,7 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::
   TRY(find_resize_spans(resize, {from_sizes, {}, {}}, in, out, spans));
   for (size_t axis = 0; axis < in.size(); ++axis) {
     constexpr float kLeastScale = 1e-6F;
-    constexpr int64_t kMostTaps = int64_t{1} << 28;
+    constexpr int64_t kMostTaps = int64_t{1} << 26;
     const float scale = spans[axis].scale;
     TRY(require(in[axis] < int64_t{1} << 31 && scale >= kLeastScale && scale < 1 / kLeastScale &&
                     out[axis] * resize_taps_per_output(resize, scale) < kMostTaps,
