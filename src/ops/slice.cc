@@ -150,6 +150,10 @@ Status Slice::infer(InferContext& cx) const {
   TRY(require_fill(cx, x));
   for (size_t i = 0; i < x.shape.size(); ++i) {
     TRY(cx.require(spec.sizes[i].max() >= 0, "size ", spec.sizes[i], " of axis ", i, " is negative; x is ", x));
+    const sym::Expr last = spec.starts[i] + (spec.sizes[i] - 1) * spec.strides[i];
+    TRY(cx.require(last.is_valid() || sym::provably_equal(spec.sizes[i], 0), "slice of ", x, " reads axis ", i,
+                   " from ", spec.starts[i], " in ", spec.sizes[i], " steps of ", spec.strides[i], ": ",
+                   last.why_invalid()));
     if (mode == SliceMode::kStrictBounds) TRY(require_in_bounds(cx, spec, x, i));
     if (mode != SliceMode::kStrictBounds && mode != SliceMode::kFill)
       TRY(cx.require(x.shape[i] != sym::Expr(0) || spec.sizes[i] == sym::Expr(0), "axis ", i, " of ", x,

@@ -48,9 +48,11 @@ Status celu(ImportContext& cx) {
   const float alpha = TRY(cx.node().get_float("alpha", 1));
   const ValueId x = TRY(cx.input(0));
   if (alpha == 1) return cx.output(TRY(activation(cx, ActivationKind::kElu, x, 1)));
-  const ValueId inner = TRY(binary(cx, ElementWiseKind::kDiv, x, alpha));
-  const ValueId y = TRY(activation(cx, ActivationKind::kElu, inner, 1));
-  return cx.output(TRY(binary(cx, ElementWiseKind::kProd, y, alpha)));
+  // What is positive passes as it is: x / alpha may be more than the type holds.
+  const ValueId inner = TRY(binary(cx, ElementWiseKind::kDiv, TRY(binary(cx, ElementWiseKind::kMin, x, 0)), alpha));
+  const ValueId below =
+      TRY(binary(cx, ElementWiseKind::kProd, TRY(activation(cx, ActivationKind::kElu, inner, 1)), alpha));
+  return cx.output(TRY(binary(cx, ElementWiseKind::kSum, TRY(activation(cx, ActivationKind::kRelu, x)), below)));
 }
 
 Status gelu(ImportContext& cx) {

@@ -7,7 +7,9 @@ namespace kiln::onnx {
 Result<ValueId> arg_extreme(ImportContext& cx, ValueId x, int axis, Extreme extreme, Tie tie) {
   const ReduceKind find = extreme == Extreme::kMax ? ReduceKind::kMax : ReduceKind::kMin;
   const ValueId best = TRY(reduce(cx, find, x, {axis}, true));
-  const ValueId here = TRY(binary(cx, ElementWiseKind::kEqual, x, best));
+  ValueId here = TRY(binary(cx, ElementWiseKind::kEqual, x, best));
+  // NaN is the extreme of what holds it, and equals nothing: without this no index would be found at all.
+  if (is_float(cx.dtype(x))) here = TRY(binary(cx, ElementWiseKind::kOr, here, TRY(unary(cx, UnaryKind::kIsNan, x))));
   const ValueId index = TRY(indices_along(cx, cx.extent(x, axis), axis, cx.rank(x)));
   ValueId nowhere = scalar_like(cx, -1, index);
   if (tie == Tie::kFirst) nowhere = TRY(scalar_value(cx, cx.extent(x, axis)));

@@ -192,7 +192,7 @@ Status mean_variance_normalization(ImportContext& cx) {
   return cx.output(TRY(binary(cx, ElementWiseKind::kDiv, off, divisor)));
 }
 
-/// x / (the p-norm along an axis)
+/// x / (the p-norm along an axis), and 0 where that is 0.
 Status lp_normalization(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
   const int axis = TRY(cx.axis(TRY(cx.node().get_int("axis", -1)), cx.rank(x)));
@@ -201,7 +201,9 @@ Status lp_normalization(ImportContext& cx) {
   const ValueId terms = p == 1 ? TRY(unary(cx, UnaryKind::kAbs, x)) : TRY(binary(cx, ElementWiseKind::kProd, x, x));
   ValueId norm = TRY(reduce(cx, ReduceKind::kSum, terms, {axis}, true));
   if (p == 2) norm = TRY(unary(cx, UnaryKind::kSqrt, norm));
-  return cx.output(TRY(binary(cx, ElementWiseKind::kDiv, x, norm)));
+  const ValueId is_zero = TRY(binary(cx, ElementWiseKind::kEqual, norm, 0));
+  const ValueId divisor = TRY(select(cx, is_zero, scalar_like(cx, INFINITY, norm), norm));
+  return cx.output(TRY(binary(cx, ElementWiseKind::kDiv, x, divisor)));
 }
 
 }  // namespace kiln::onnx::importers

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "onnx/import/axes.h"
 #include "onnx/import/importers.h"
 
@@ -35,9 +37,21 @@ Result<Parameters> parameters(ImportContext& cx, int rank) {
   return p;
 }
 
-/// The same as clamped_range, of a step whose sign is not known either.
-SliceRange clamped(sym::Expr extent, sym::Expr start, sym::Expr end, sym::Expr step) {
-  if (step.is_const() && step.value() != 0) return clamped_range(extent, start, end, step.value());
+/// A step that is as long as the axis, or longer, ends a range behind its first element.
+bool is_beyond(sym::Expr extent, int64_t step) {
+  constexpr int64_t kLongestAxis = int64_t{1} << 62;  // what is beyond leaves no room for a sum
+  const int64_t longest = std::min(extent.max(), kLongestAxis);
+  return (step > 1 && step >= longest) || (step < -1 && step <= -longest);
+}
+
+/// The same as clamped_range, of a step whose sign is not known either. What takes one element takes steps of 1.
+SliceRange clamped(sym::Expr extent, sym::Expr start, sym::Expr end, sym::Expr& step) {
+  if (step.is_const() && step.value() != 0) {
+    if (!is_beyond(extent, step.value())) return clamped_range(extent, start, end, step.value());
+    step = step.value() < 0 ? -1 : 1;
+    const SliceRange range = clamped_range(extent, start, end, step.value());
+    return {range.start, sym::min(range.size, 1)};
+  }
   const sym::Expr backward = sym::less(step, 0);
   const auto clamp = [&](sym::Expr at, sym::Expr low) {
     return sym::max(low, sym::min(at + extent * sym::less(at, 0), extent - backward));
