@@ -31,6 +31,8 @@ class Build {
   Status check_surface() const;
   void describe_surface();
   Status add_profile(const ProfileRequest& request, Timer& timer);
+  Status check_size(std::string_view name, double size_bytes) const;
+  Status check_surface_sizes(const ir::Graph& graph) const;
   Status measure_workspaces();
   void mark_shape_inputs();
   bool progress(const char* phase, int done, int total) const {
@@ -112,6 +114,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
     profile.value_ranges.push_back(found == request.values.end() ? plan::InputRange{} : found->second);
   }
   ir::Graph graph = TRY(specialize(network_, request));
+  TRY(check_surface_sizes(graph));
   passes::PassContext pass_context{log_};
   pass_context.strongly_typed = request_.numerics.strongly_typed;
   pass_context.refittable = request_.refittable;
@@ -145,6 +148,8 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   }
   const int most_aux = backend_.device().is_host() ? 0 : std::min(request_.most_aux_streams, plan::kMaxAuxStreams);
   TRY(emit_profile(graph, cover, backend_, options, most_aux, weights_, binaries_, profile));
+  for (const plan::Tensor& tensor : profile.tensors)
+    TRY(check_size(tensor.name, static_cast<double>(tensor.size_bytes_max)));
   plan_.profiles.push_back(std::move(profile));
   return {};
 }
@@ -155,6 +160,26 @@ bool are_extents(std::span<const Extents> tensors) {
   return std::ranges::all_of(tensors, [](const Extents& extents) {
     return std::ranges::all_of(extents, [](int64_t extent) { return extent >= 0; });
   });
+}
+
+/// A tensor that is larger than the device's memory can be in no run. Nor can steps be compared and bound for it, which
+/// make tables as long as its axes.
+Status Build::check_size(std::string_view name, double size_bytes) const {
+  const auto memory = static_cast<double>(backend_.device().total_memory_bytes());
+  return require(memory <= 0 || size_bytes <= memory, "tensor '", name, "' takes ", size_bytes,
+                 " bytes at most, and the device has ", memory, " in all; narrow the optimization profile's maximum");
+}
+
+/// The network's own tensors, before anything is done for them; those between only where a step needs them in memory.
+Status Build::check_surface_sizes(const ir::Graph& graph) const {
+  const auto check = [&](std::string_view name, const TensorType& type) {
+    double bits = bits_of(type.dtype);
+    for (const int64_t extent : type.max_extents()) bits *= static_cast<double>(extent);
+    return check_size(name, bits / 8);
+  };
+  for (const ir::ValueId id : graph.inputs()) TRY(check(graph.value(id).name, graph.type(id)));
+  for (const ir::Output& output : graph.outputs()) TRY(check(output.name, graph.type(output.value)));
+  return {};
 }
 
 /// Binds every step where the profile's extents are largest, as a context would, and alternatives at the shapes that

@@ -1,5 +1,8 @@
 #include "passes/fold_constants.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "ops/constant.h"
 #include "ops/fill.h"
 #include "ops/reference_context.h"
@@ -8,6 +11,8 @@
 
 namespace kiln::passes {
 namespace {
+
+constexpr double kMostProducts = 0x1p30;  // that references add up while a network is built: seconds
 
 bool may_fold(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
@@ -20,6 +25,22 @@ bool may_fold(const ir::Graph& graph, ir::NodeId id) {
   for (const ir::ValueId output : node.outputs)
     if (!graph.type(output).is_static()) return false;
   return true;
+}
+
+/// Whether all that a node makes is empty, whatever its inputs are: then nobody need compute it, nor find a kernel.
+bool makes_nothing(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (node.op.as<ops::Constant>() || node.op.has(Trait::kSideEffect)) return false;
+  return std::ranges::all_of(node.outputs, [&](ir::ValueId output) {
+    const TensorType& type = graph.type(output);
+    return type.is_static() && std::ranges::count(type.shape, sym::Expr(0)) > 0;
+  });
+}
+Result<std::vector<HostTensor>> nothing(const ir::Graph& graph, ir::NodeId id) {
+  std::vector<HostTensor> results;
+  for (const ir::ValueId output : graph.node(id).outputs)
+    results.push_back(TRY(HostTensor::make(graph.type(output).dtype, TRY(graph.type(output).extents()))).tensor);
+  return results;
 }
 
 /// Whether the results stay within the budget beyond the inputs' bytes.
@@ -35,21 +56,38 @@ bool within_budget(const ir::Graph& graph, ir::NodeId id, int64_t budget) {
   return grown <= budget;
 }
 
+/// About how many products an op adds up: a contraction's work is more than its tensors' extents tell.
+double products_of(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (!node.op.has(Trait::kContraction) || node.inputs.size() < 2) return 0;
+  // Each axis of a matrix product is in two of its three tensors. (A convolution's products are some more than this.)
+  double volumes = 1;
+  for (const ir::ValueId value : {node.inputs[0], node.inputs[1], node.outputs[0]})
+    for (const int64_t extent : graph.type(value).max_extents()) volumes *= static_cast<double>(extent);
+  return std::sqrt(volumes);
+}
+
+/// What a node of constants makes.
+Result<std::vector<HostTensor>> evaluate(const ir::Graph& graph, ir::NodeId id, PassContext& cx) {
+  const ir::Node& node = graph.node(id);
+  std::vector<const HostTensor*> inputs;
+  for (const ir::ValueId input : node.inputs)
+    inputs.push_back(input == ir::ValueId::kNone ? nullptr : graph.constant(input));
+  if (auto fast = TRY(fast_fold(node.op, inputs, graph.type(node.outputs[0])))) return std::vector{std::move(*fast)};
+  return cx.evaluate ? cx.evaluate(cx.evaluate_user, node.op, inputs) : run_reference(node.op, inputs);
+}
+
 }  // namespace
 
 Status fold_constants(ir::Graph& graph, PassContext& cx) {
   for (const ir::NodeId id : TRY(graph.topological_order())) {
-    if (!may_fold(graph, id) || !within_budget(graph, id, cx.fold_budget_bytes)) continue;
+    const bool is_empty = makes_nothing(graph, id);
+    const bool is_cheap = is_empty || (may_fold(graph, id) && within_budget(graph, id, cx.fold_budget_bytes) &&
+                                       products_of(graph, id) <= kMostProducts);  // else a kernel does it in each run
+    if (!is_cheap) continue;
     const ir::Node& node = graph.node(id);
-    std::vector<const HostTensor*> inputs;
-    for (const ir::ValueId input : node.inputs)
-      inputs.push_back(input == ir::ValueId::kNone ? nullptr : graph.constant(input));
-    const auto evaluate = [&]() -> Result<std::vector<HostTensor>> {
-      if (auto fast = TRY(fast_fold(node.op, inputs, graph.type(node.outputs[0]))))
-        return std::vector{std::move(*fast)};
-      return cx.evaluate ? cx.evaluate(cx.evaluate_user, node.op, inputs) : run_reference(node.op, inputs);
-    };
-    auto results = TRY(in_context(evaluate(), [&] { return str("folding ", node.op.name(), " '", node.name, "'"); }));
+    auto results = TRY(in_context(is_empty ? nothing(graph, id) : evaluate(graph, id, cx),
+                                  [&] { return str("folding ", node.op.name(), " '", node.name, "'"); }));
     const std::vector<ir::ValueId> outputs = node.outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const ir::ValueId folded = graph.add_constant(std::move(results[i]), graph.value(outputs[i]).name);
@@ -58,9 +96,11 @@ Status fold_constants(ir::Graph& graph, PassContext& cx) {
     }
     const std::vector<ir::ValueId> sources = node.inputs;
     graph.remove(id);
-    for (const ir::ValueId source : sources)  // large weights are not kept in two forms
-      if (source != ir::ValueId::kNone && graph.num_uses(source) == 0 && graph.alive(graph.value(source).producer))
-        graph.remove(graph.value(source).producer);
+    for (const ir::ValueId source : sources) {  // large weights are not kept in two forms
+      if (source == ir::ValueId::kNone || graph.num_uses(source) > 0) continue;
+      const ir::NodeId producer = graph.value(source).producer;
+      if (producer != ir::NodeId::kNone && graph.alive(producer) && graph.constant(source)) graph.remove(producer);
+    }
   }
   return graph.infer();
 }

@@ -7,7 +7,8 @@ namespace kiln::onnx::importers {
 
 Status concat(ImportContext& cx) {
   TRY(cx.input(0));
-  const auto axis = static_cast<int>(TRY(cx.node().need_int("axis")));
+  TRY(cx.node().need_int("axis"));
+  const int axis = TRY(cx.int_attribute("axis", 0));
   return cx.output(TRY(cx.add(ops::Concatenation{axis}, cx.inputs())));
 }
 

@@ -40,6 +40,12 @@ Result<ValueId> ImportContext::input(size_t i) const {
   return error(Code::kInvalidArgument, "input ", i, " is missing");
 }
 
+Result<int> ImportContext::int_attribute(std::string_view attribute, int64_t otherwise) const {
+  const int64_t value = TRY(node_.get_int(attribute, otherwise));
+  TRY(require(value == static_cast<int>(value), attribute, " is ", value, "; a number of 32 bits is needed"));
+  return static_cast<int>(value);
+}
+
 Result<int> ImportContext::axis(int64_t axis, int rank) const { return normalize_axis(axis, rank); }
 
 const HostTensor* ImportContext::evaluate(ValueId value, int depth) {

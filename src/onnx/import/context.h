@@ -38,6 +38,8 @@ class ImportContext {
   DType dtype(ValueId value) const { return type(value).dtype; }
   int rank(ValueId value) const { return type(value).rank(); }
   sym::Expr extent(ValueId value, int axis) const { return type(value).shape[static_cast<size_t>(axis)]; }
+  /// An attribute of the node that Kiln's op keeps in 32 bits: what is beyond is an error, and not another number.
+  Result<int> int_attribute(std::string_view attribute, int64_t otherwise) const;
   /// `axis` from the front of a tensor of `rank` axes.
   Result<int> axis(int64_t axis, int rank) const;
 

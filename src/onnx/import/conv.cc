@@ -35,16 +35,18 @@ Status pads_from_output(ImportContext& cx, ops::Deconvolution& op, const Ints& o
     const auto axis = static_cast<int>(i) + 2;
     const auto kernel = cx.extent(w, axis).constant();
     TRY(require(kernel.has_value(), "w is ", cx.type(w), "; the kernel's extents must be constants"));
-    // All that x reaches, less stride * x's extent.
-    int64_t total = op.dilations[i] * (*kernel - 1) + 1 + output_padding[i] - op.strides[i];
+    // All that x reaches, less stride * x's extent. As an expression, which notices what int64 does not hold.
+    sym::Expr total = op.dilations[i] * (sym::Expr(*kernel) - 1) + 1 + output_padding[i] - op.strides[i];
     if (!wanted.empty()) {
       const auto extent = cx.extent(x, axis).constant();
       if (!extent)
         return error(Code::kUnsupported, "output_shape is given and x is ", cx.type(x),
                      "; its spatial extents must be constants then");
-      total += op.strides[i] * *extent - wanted[i];
+      total += op.strides[i] * sym::Expr(*extent) - wanted[i];
     }
-    divide_pads(op, i, total, op.padding);
+    TRY(require(total.is_valid() && total.value() <= kLargestOfWindow && total.value() >= -kLargestOfWindow, "axis ",
+                axis, " of x ", cx.type(x), " would be padded by ", total, " elements"));
+    divide_pads(op, i, total.value(), op.padding);
     op.post_pads[i] -= output_padding[i];
   }
   op.padding = ops::PaddingMode::kExplicitRoundDown;
@@ -75,6 +77,9 @@ Status conv_transpose(ImportContext& cx) {
                         w.padding};
   const Ints longer = TRY(cx.node().get_ints("output_padding", Ints(static_cast<size_t>(spatial), 0)));
   TRY(require(static_cast<int>(longer.size()) == spatial, "output_padding is ", longer, "; x is ", cx.type(inputs[0])));
+  for (const int64_t each : longer)
+    TRY(require(each >= 0 && each <= kLargestOfWindow, "output_padding is ", longer, "; ", each, " is outside [0, ",
+                kLargestOfWindow, "]"));
   if (is_same(op.padding) || cx.node().find("output_shape"))
     TRY(pads_from_output(cx, op, longer));
   else

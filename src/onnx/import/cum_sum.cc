@@ -20,8 +20,10 @@ Result<ValueId> moved(ImportContext& cx, ValueId x, int axis, int64_t by) {
 Result<ValueId> sums_by_doubling(ImportContext& cx, ValueId x, int axis, bool exclusive, bool reverse) {
   const int64_t n = cx.extent(x, axis).value(), direction = reverse ? -1 : 1;
   ValueId y = exclusive ? TRY(moved(cx, x, axis, direction)) : x;
-  for (int64_t count = 1; count < n; count *= 2)
+  for (int64_t count = 1; count < n; count *= 2) {
     y = TRY(binary(cx, ElementWiseKind::kSum, y, TRY(moved(cx, y, axis, direction * count))));
+    if (count > n / 2) break;  // twice as many may be more than int64 holds
+  }
   return y;
 }
 

@@ -4,10 +4,11 @@
 namespace kiln::onnx::importers {
 namespace {
 
+/// The length of a block's side, whose square fits in int64.
 Result<int64_t> block_size(ImportContext& cx, ValueId x) {
   TRY(require(cx.rank(x) == 4, "x is ", cx.type(x), "; [N, C, H, W] is needed"));
   const int64_t block = TRY(cx.node().need_int("blocksize"));
-  TRY(require(block > 0, "blocksize is ", block, "; it must be positive"));
+  TRY(require(block > 0 && block <= INT32_MAX, "blocksize is ", block, "; it must be in [1, ", INT32_MAX, "]"));
   return block;
 }
 

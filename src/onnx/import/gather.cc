@@ -24,20 +24,18 @@ Status scatter_by(ImportContext& cx, ops::Scatter op) {
 
 }  // namespace
 
-Status gather(ImportContext& cx) {
-  return gather_by(cx, {GatherMode::kDefault, static_cast<int>(TRY(cx.node().get_int("axis", 0))), 0});
-}
+Status gather(ImportContext& cx) { return gather_by(cx, {GatherMode::kDefault, TRY(cx.int_attribute("axis", 0)), 0}); }
 
 Status gather_elements(ImportContext& cx) {
-  return gather_by(cx, {GatherMode::kElement, static_cast<int>(TRY(cx.node().get_int("axis", 0))), 0});
+  return gather_by(cx, {GatherMode::kElement, TRY(cx.int_attribute("axis", 0)), 0});
 }
 
 Status gather_nd(ImportContext& cx) {
-  return gather_by(cx, {GatherMode::kNd, 0, static_cast<int>(TRY(cx.node().get_int("batch_dims", 0)))});
+  return gather_by(cx, {GatherMode::kNd, 0, TRY(cx.int_attribute("batch_dims", 0))});
 }
 
 Status scatter_elements(ImportContext& cx) {
-  return scatter_by(cx, {ScatterMode::kElement, static_cast<int>(TRY(cx.node().get_int("axis", 0)))});
+  return scatter_by(cx, {ScatterMode::kElement, TRY(cx.int_attribute("axis", 0))});
 }
 
 Status scatter_nd(ImportContext& cx) { return scatter_by(cx, {.mode = ScatterMode::kNd}); }

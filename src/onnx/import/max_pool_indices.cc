@@ -10,6 +10,7 @@ namespace {
 using ops::ElementWiseKind;
 
 constexpr int64_t kMostTaps = 1024;
+constexpr int64_t kLargestPlane = int64_t{1} << 30;  // elements of a channel: with pads, indices fit in int64
 
 /// The spatial geometry of a pool whose extents are known.
 struct Windows {
@@ -40,21 +41,36 @@ int64_t pad_before(const ops::Pooling& pool, size_t axis, int64_t in, int64_t ou
   return pool.padding == ops::PaddingMode::kSameUpper ? total / 2 : total - total / 2;
 }
 
-/// The index of what one tap reads within a channel, for each output: [1, 1, out...].
-HostTensor tap_indices(const Windows& w, const Extents& tap, bool column_major) {
-  std::vector<int64_t> indices;
-  Extents shape{1, 1}, at(w.axes(), 0);
-  shape.insert(shape.end(), w.out.begin(), w.out.end());
-  for (int64_t left = volume(w.out); left > 0; --left) {
-    int64_t index = 0;
-    for (size_t k = 0; k < w.axes(); ++k) {
-      const size_t axis = column_major ? w.axes() - 1 - k : k;
-      index = index * w.in[axis] + w.position(axis, at[axis], tap[axis]);
-    }
-    indices.push_back(index);
-    for (size_t axis = w.axes(); axis-- > 0 && ++at[axis] == w.out[axis];) at[axis] = 0;
+/// By axis, how far apart two neighbours along it are in the indices of a channel.
+Extents index_strides(const Windows& w, bool column_major) {
+  Extents strides(w.axes(), 1);
+  for (size_t k = 1; k < w.axes(); ++k) {
+    const size_t axis = column_major ? k : w.axes() - 1 - k, before = column_major ? axis - 1 : axis + 1;
+    strides[axis] = strides[before] * w.in[before];
   }
-  return HostTensor::of_ints(DType::kI64, std::move(shape), indices);
+  return strides;
+}
+
+/// The index of what tap 0 of each output reads within a channel: [1, 1, out...]. Every other tap is as far from it at
+/// each output, so that nothing here is as large as y but while it is computed.
+Result<ValueId> first_tap_indices(ImportContext& cx, const Windows& w, const Extents& strides) {
+  const int rank = static_cast<int>(w.axes()) + 2;
+  int64_t first = 0;
+  for (size_t axis = 0; axis < w.axes(); ++axis) first -= w.pads[axis] * strides[axis];
+  ValueId indices = TRY(scalar_value(cx, first));
+  for (size_t axis = 0; axis < w.axes(); ++axis) {
+    const ValueId ramp = TRY(indices_along(cx, w.out[axis], static_cast<int>(axis) + 2, rank));
+    const ValueId step = TRY(scalar_value(cx, w.pool.strides[axis] * strides[axis]));
+    indices = TRY(binary(cx, ElementWiseKind::kSum, indices, TRY(binary(cx, ElementWiseKind::kProd, ramp, step))));
+  }
+  return indices;
+}
+
+/// How far a tap is from tap 0.
+int64_t offset_of(const Windows& w, const Extents& strides, const Extents& tap) {
+  int64_t offset = 0;
+  for (size_t axis = 0; axis < w.axes(); ++axis) offset += tap[axis] * w.pool.dilations[axis] * strides[axis];
+  return offset;
 }
 
 /// What one tap reads, in y's shape; `lowest` beyond the edges.
@@ -79,13 +95,18 @@ Result<ValueId> max_pool_indices(ImportContext& cx, const ops::Pooling& pool, Va
   const int64_t num_taps = TRY(checked_volume(pool.window));
   if (num_taps > kMostTaps)
     return error(Code::kUnsupported, "indices of a maximum over ", num_taps, " elements; at most ", kMostTaps);
+  const auto plane_elements = checked_volume(w.in);
+  if (!plane_elements || *plane_elements > kLargestPlane)
+    return error(Code::kUnsupported, "indices of a maximum in channels of ", w.in, " elements; at most ",
+                 kLargestPlane);
+  const Extents strides = index_strides(w, column_major);
   const bool floats = is_float(cx.dtype(x));
   const ValueId lowest = scalar_of(cx,
                                    floats                      ? -std::numeric_limits<double>::infinity()
                                    : cx.dtype(x) == DType::kU8 ? 0
                                                                : -128,
                                    cx.dtype(x));
-  ValueId indices = scalar_of(cx, 0, DType::kI64, cx.rank(x));
+  ValueId offsets = scalar_of(cx, 0, DType::kI64, cx.rank(x));
   for (int64_t t = num_taps; t-- > 0;) {  // from the back, so that the first that equals y is written last
     Extents tap(w.axes(), 0);
     for (int64_t axis = static_cast<int64_t>(w.axes()) - 1, left = t; axis >= 0; --axis) {
@@ -93,14 +114,16 @@ Result<ValueId> max_pool_indices(ImportContext& cx, const ops::Pooling& pool, Va
       left /= pool.window[static_cast<size_t>(axis)];
     }
     const ValueId is_maximum = TRY(binary(cx, ElementWiseKind::kEqual, TRY(tap_values(cx, w, tap, x, lowest)), y));
-    indices = TRY(select(cx, is_maximum, cx.add_constant(tap_indices(w, tap, column_major)), indices));
+    const ValueId offset = TRY(scalar_value(cx, offset_of(w, strides, tap)));
+    offsets = TRY(select(cx, is_maximum, offset, offsets));
   }
+  const ValueId indices = TRY(binary(cx, ElementWiseKind::kSum, TRY(first_tap_indices(cx, w, strides)), offsets));
   const ValueId sample = TRY(indices_along(cx, cx.extent(x, 0), 0, cx.rank(x)));
   const ValueId channel = TRY(indices_along(cx, cx.extent(x, 1), 1, cx.rank(x)));
   const ValueId channels = TRY(scalar_value(cx, cx.extent(x, 1), DType::kI64));
   const ValueId plane =
       TRY(binary(cx, ElementWiseKind::kSum, TRY(binary(cx, ElementWiseKind::kProd, sample, channels)), channel));
-  const ValueId size = cx.add_constant(HostTensor::of_ints(DType::kI64, {}, Extents{volume(w.in)}));
+  const ValueId size = cx.add_constant(HostTensor::of_ints(DType::kI64, {}, Extents{*plane_elements}));
   return binary(cx, ElementWiseKind::kSum, indices, TRY(binary(cx, ElementWiseKind::kProd, plane, size)));
 }
 

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
 
@@ -8,7 +10,9 @@ namespace {
 Result<sym::Expr> depth_of(ImportContext& cx, ValueId depth) {
   if (is_float(cx.dtype(depth))) {
     const auto known = cx.number(depth, "depth");
-    return known ? sym::Expr(static_cast<int64_t>(*known)) : cx.whole_number(depth, "depth");
+    if (!known) return cx.whole_number(depth, "depth");
+    TRY(require(std::abs(*known) <= 0x1p53, "depth is ", *known, "; a count is needed"));
+    return sym::Expr(static_cast<int64_t>(*known));
   }
   const SymbolicValues values = TRY(cx.values(depth, "depth"));
   TRY(require(values.size() == 1, "depth has ", values.size(), " elements; one is needed"));

@@ -67,6 +67,8 @@ Status pad_for_last_windows(ImportContext& cx, ValueId x, ops::Pooling& op) {
     const auto extent = cx.type(x).shape[i + 2].constant();
     TRY(require(extent.has_value(), "ceil_mode is 1 and axis ", i + 2, " of ", cx.type(x),
                 " varies, which is not supported of LpPool"));
+    TRY(require(*extent <= kLargestOfWindow, "ceil_mode is 1 and axis ", i + 2, " of ", cx.type(x), " is longer than ",
+                kLargestOfWindow));
     const int64_t reach = op.dilations[i] * (op.window[i] - 1) + 1;
     const int64_t beyond = (*extent + op.pre_pads[i] + op.post_pads[i] - reach) % op.strides[i];
     const int64_t last = *extent + op.pre_pads[i] + op.post_pads[i] - reach - beyond + op.strides[i];
@@ -81,7 +83,8 @@ Status lp_pool(ImportContext& cx) {
   const int64_t p = TRY(cx.node().get_int("p", 2));
   op.average_excludes_padding = false;
   if (op.padding == ops::PaddingMode::kRoundUpInside) TRY(pad_for_last_windows(cx, TRY(cx.input(0)), op));
-  const auto taps = static_cast<double>(volume(op.window));
+  double taps = 1;
+  for (const int64_t extent : op.window) taps *= static_cast<double>(extent);
   const ValueId powers = TRY(raised(cx, TRY(cx.input(0)), p));
   const ValueId average = TRY(cx.add(std::move(op), {powers}));
   return cx.output(TRY(root(cx, TRY(binary(cx, ElementWiseKind::kProd, average, taps)), p)));

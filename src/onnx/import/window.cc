@@ -22,9 +22,12 @@ Result<PaddingMode> auto_pad(std::string_view name) {
   return error(Code::kInvalidArgument, "auto_pad is '", name, "'; NOTSET, VALID, SAME_UPPER or SAME_LOWER is needed");
 }
 
-Result<Ints> list(ImportContext& cx, std::string_view attribute, size_t count, int64_t otherwise) {
+Result<Ints> list(ImportContext& cx, std::string_view attribute, size_t count, int64_t otherwise, int64_t least) {
   Ints values = TRY(cx.node().get_ints(attribute, Ints(count, otherwise)));
   TRY(require(values.size() == count, attribute, " is ", values, "; ", count, " numbers are needed"));
+  for (const int64_t value : values)
+    TRY(require(value >= least && value <= kLargestOfWindow, attribute, " is ", values, "; ", value, " is outside [",
+                least, ", ", kLargestOfWindow, "]"));
   return values;
 }
 
@@ -42,12 +45,12 @@ Result<WindowAttributes> window_attributes(ImportContext& cx, int spatial) {
   const std::string_view padding = TRY(cx.node().get_string("auto_pad", "NOTSET"));
   WindowAttributes w;
   w.padding = TRY(auto_pad(padding));
-  if (cx.node().find("kernel_shape")) w.kernel = TRY(list(cx, "kernel_shape", count, 1));
-  w.strides = TRY(list(cx, "strides", count, 1));
-  w.dilations = TRY(list(cx, "dilations", count, 1));
+  if (cx.node().find("kernel_shape")) w.kernel = TRY(list(cx, "kernel_shape", count, 1, 1));
+  w.strides = TRY(list(cx, "strides", count, 1, 1));
+  w.dilations = TRY(list(cx, "dilations", count, 1, 1));
   w.pre_pads = w.post_pads = Ints(count, 0);
   if (padding != "NOTSET") return w;
-  const Ints pads = TRY(list(cx, "pads", 2 * count, 0));
+  const Ints pads = TRY(list(cx, "pads", 2 * count, 0, -kLargestOfWindow));
   w.pre_pads.assign(pads.begin(), pads.begin() + spatial);
   w.post_pads.assign(pads.begin() + spatial, pads.end());
   return w;

@@ -6,12 +6,15 @@
 
 namespace kiln::onnx {
 
+inline constexpr int64_t kLargestOfWindow = INT32_MAX;  ///< of its numbers: products of two fit in int64
+
 struct WindowAttributes {
   Ints kernel;  ///< empty if not stated
   Ints strides, dilations, pre_pads, post_pads;
   ops::PaddingMode padding = ops::PaddingMode::kExplicitRoundDown;
 };
-/// Of a node whose input has `spatial` axes behind batch and channels; every list has an entry for each.
+/// Of a node whose input has `spatial` axes behind batch and channels; every list has an entry for each, none of them
+/// above kLargestOfWindow.
 Result<WindowAttributes> window_attributes(ImportContext& cx, int spatial);
 /// The spatial axes of x, [N, C, spatial...]; fails where there are none or more than Kiln's three.
 Result<int> spatial_axes(ImportContext& cx, ValueId x);

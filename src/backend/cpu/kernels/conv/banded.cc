@@ -125,6 +125,7 @@ int64_t banded_pixels(const ConvWeights& weights, int64_t stride) {
     return static_cast<double>(stretch(weights, stride, pixels) * ceil_div(pixels * weights.oc, lanes)) /
            static_cast<double>(pixels);
   };
+  if (weights.ic == 0 || weights.oc == 0) return 1;  // any number of pixels would fit
   int64_t best = 1;
   for (int64_t pixels = 2; pixels * weights.oc <= tiling().panel; ++pixels)
     if (cost(pixels) < cost(best)) best = pixels;

@@ -126,6 +126,8 @@ TEST(Banded, ServesWhereVectorsWouldStandEmpty) {
     EXPECT_GE(banded_pixels({1, 1, 1, {1, 1, 256}}, 2), 8);
     EXPECT_EQ(banded_pixels({64, 64, 1, {1, 3, 3}}, 1), 1);
     EXPECT_EQ(banded_pixels({8, 1, 1, {1, 1, 1}}, 8), 1);
+    EXPECT_EQ(banded_pixels({0, 4, 1, {1, 1, 3}}, 1), 1);
+    EXPECT_EQ(banded_pixels({4, 0, 1, {1, 1, 3}}, 1), 1);
   });
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "backend/cpu/kernels/copy/copy.h"
@@ -11,28 +12,51 @@ struct Segment {
   bool filled;
 };
 
-/// Runs of one axis, as long as they come.
+/// How many of `count` positions from `at` on, by `step`, lie inside [0, extent); the first does.
+int64_t num_inside(int64_t at, int64_t step, int64_t extent, int64_t count) {
+  if (step == 0 || count == 1) return count;
+  return std::min(count, (step > 0 ? (extent - 1 - at) / step : at / -step) + 1);
+}
+
+/// How many of `count` positions from `at` on, by `step`, lie outside [0, extent) on the same side; the first does.
+int64_t num_outside(int64_t at, int64_t step, int64_t extent, int64_t count) {
+  if (count == 1) return count;
+  if (at < 0 && step > 0) return std::min(count, (-at - 1) / step + 1);
+  if (at >= extent && step < 0) return std::min(count, (at - extent) / -step + 1);
+  return count;
+}
+
+/// Whether elements are met in falling order as the position rises, in an axis that is mirrored at its ends.
+bool runs_backwards(int64_t at, int64_t extent) {
+  const int64_t period = 2 * (extent - 1);
+  return (at % period + period) % period >= extent;
+}
+
+/// The run that begins at output `i`, position `at` of the axis, of at most `count` outputs.
+Segment run_from(SliceMode mode, int64_t from, int64_t i, int64_t at, int64_t stride, int64_t count) {
+  const int64_t first = slice_coordinate(mode, at, from);
+  const bool is_inside = at >= 0 && at < from, comes_round = mode == SliceMode::kWrap || mode == SliceMode::kReflect;
+  if (!is_inside && !comes_round) return {i, num_outside(at, stride, from, count), first, 0, 1, first < 0};
+  if (comes_round && from == 1) return {i, count, 0, 0, 1, false};
+  const bool backwards = mode == SliceMode::kReflect && runs_backwards(at, from);
+  const int64_t step = backwards ? -stride : stride;
+  return {i, num_inside(first, step, from, count), first, step, 1, false};
+}
+
+/// Runs of one axis, found without walking along it: it may be as long as memory.
 std::vector<Segment> segments(SliceMode mode, int64_t from, int64_t to, int64_t start, int64_t stride) {
   std::vector<Segment> result;
-  const auto coordinate = [&](int64_t i) { return slice_coordinate(mode, start + i * stride, from); };
   for (int64_t i = 0; i < to;) {
-    const int64_t first = coordinate(i);
+    const int64_t at = start + i * stride;
     // Whole periods of a wrapped axis are one run: a tile repeated a thousand times is no thousand boxes.
-    if (mode == SliceMode::kWrap && stride == 1 && first == 0 && to - i >= 2 * from) {
+    if (mode == SliceMode::kWrap && stride == 1 && to - i >= 2 * from && slice_coordinate(mode, at, from) == 0) {
       const int64_t periods = (to - i) / from;
       result.push_back({i, from, 0, 1, periods, false});
       i += periods * from;
       continue;
     }
-    int64_t end = i + 1;
-    const int64_t step = end < to && first >= 0 && coordinate(end) >= 0 ? coordinate(end) - first : 0;
-    const auto goes_on = [&](int64_t k) {
-      const int64_t at = coordinate(k);
-      return first < 0 ? at < 0 : at >= 0 && at == first + (k - i) * step;
-    };
-    while (end < to && goes_on(end)) ++end;
-    result.push_back({i, end - i, first, step, 1, first < 0});
-    i = end;
+    result.push_back(run_from(mode, from, i, at, stride, to - i));
+    i += result.back().count;
   }
   return result;
 }

@@ -1,5 +1,7 @@
 #include "ops/slice.h"
 
+#include <random>
+
 #include "backend/cpu/kernels/copy/copy.h"
 #include "backend/cpu/kernels/movement_testing.h"
 
@@ -45,6 +47,36 @@ TEST(CopySlice, EveryModeAsTheReference) {
       run_copy(team, plan_slice(bytes, c.mode, c.extents, c.sizes, c.starts, c.strides), sources, y.data());
       expect_bytes(y, (*want)[0]);
     }
+}
+TEST(CopySlice, EveryPositionOfAnAxisAsTheReference) {
+  Team team(1);
+  std::mt19937 random(7);
+  const auto below = [&](int64_t limit) { return static_cast<int64_t>(random() % static_cast<uint32_t>(limit)); };
+  constexpr SliceMode kModes[] = {SliceMode::kWrap, SliceMode::kClamp, SliceMode::kFill, SliceMode::kReflect};
+  for (int i = 0; i < 4000; ++i) {
+    const SliceMode mode = kModes[below(4)];
+    const Extents extents{1 + below(6)}, starts{below(31) - 15}, sizes{below(24)}, strides{below(15) - 7};
+    SCOPED_TRACE(str(extents, " from ", starts, ", ", sizes, " by ", strides, " mode ", mode));
+    std::vector<float> x(static_cast<size_t>(extents[0])), y(static_cast<size_t>(sizes[0]), -1);
+    for (size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(k + 1);
+    const float fill = 0;
+    const void* sources[] = {x.data(), &fill};
+    run_copy(team, plan_slice(4, mode, extents, sizes, starts, strides), sources, y.data());
+    const std::vector<int64_t> from = slice_sources(extents, sizes, starts, strides, mode);
+    for (size_t k = 0; k < y.size(); ++k) ASSERT_EQ(y[k], from[k] < 0 ? 0 : x[static_cast<size_t>(from[k])]) << k;
+  }
+}
+TEST(CopySlice, LongAxesAreNotWalkedAlong) {
+  constexpr int64_t kLong = int64_t{1} << 40;
+  const auto boxes = [](SliceMode mode, int64_t start, int64_t size, int64_t stride) {
+    return plan_slice(1, mode, Extents{kLong}, Extents{size}, Extents{start}, Extents{stride}).boxes.size();
+  };
+  EXPECT_EQ(boxes(SliceMode::kStrictBounds, 0, kLong, 1), 1U);
+  EXPECT_EQ(boxes(SliceMode::kStrictBounds, kLong - 1, kLong / 2, -2), 1U);
+  EXPECT_LE(boxes(SliceMode::kFill, -kLong, 3 * kLong, 1), 3U);
+  EXPECT_LE(boxes(SliceMode::kClamp, -kLong, 3 * kLong, 1), 3U);
+  EXPECT_LE(boxes(SliceMode::kReflect, -kLong, 3 * kLong, 1), 5U);
+  EXPECT_LE(boxes(SliceMode::kWrap, -5, 3 * kLong, 1), 3U);
 }
 TEST(CopySlice, RepeatsAreFewBoxes) {
   const Copy copy = plan_slice(4, SliceMode::kWrap, Extents{2, 3}, Extents{1000, 3000}, Extents{0, 0}, Extents{1, 1});

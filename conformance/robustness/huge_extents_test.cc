@@ -1,0 +1,265 @@
+// Extents, counts and positions as large as int64 has them, at every operator that the parser knows: each is answered
+// in bounded time and memory, by a network or by an error. Extents are those of inputs, and of constants that are made
+// of nothing but a shape; numbers are those of constants and attributes.
+#include <NvOnnxParser.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "onnx_nodes.h"
+#include "ops/testing/limits.h"
+#include "program.h"
+
+namespace robustness {
+namespace {
+
+constexpr int64_t kHuge[] = {int64_t{1} << 31, int64_t{1} << 40, int64_t{1} << 62, INT64_MAX};
+constexpr int64_t kHugeNumbers[] = {0,  int64_t{1} << 31, int64_t{1} << 40, int64_t{1} << 62, INT64_MAX,
+                                    -1, -kHuge[2],        INT64_MIN};
+
+/// A node of every operator, all of whose numbers are replaced in turn (onnx_nodes.h says how to read it).
+constexpr const char* kPointwise[] = {"Celu",
+                                      "Elu",
+                                      "Gelu",
+                                      "HardSigmoid",
+                                      "HardSwish",
+                                      "LeakyRelu",
+                                      "Mish",
+                                      "Relu",
+                                      "Selu",
+                                      "Shrink",
+                                      "Sigmoid",
+                                      "Softplus",
+                                      "Softsign",
+                                      "Tanh",
+                                      "ThresholdedRelu",
+                                      "Abs",
+                                      "Acos",
+                                      "Acosh",
+                                      "Asin",
+                                      "Asinh",
+                                      "Atan",
+                                      "Atanh",
+                                      "Ceil",
+                                      "Cos",
+                                      "Cosh",
+                                      "Erf",
+                                      "Exp",
+                                      "Floor",
+                                      "IsInf",
+                                      "IsNaN",
+                                      "Log",
+                                      "Neg",
+                                      "Reciprocal",
+                                      "Round",
+                                      "Sign",
+                                      "Sin",
+                                      "Sinh",
+                                      "Sqrt",
+                                      "Tan",
+                                      "Identity",
+                                      "Dropout",
+                                      "Shape",
+                                      "Size",
+                                      "GlobalAveragePool",
+                                      "GlobalMaxPool",
+                                      "Bernoulli"};
+constexpr const char* kOfTwo[] = {
+    "Add",  "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max",
+    "Mean", "Min", "Mul",   "Pow",     "PRelu",          "Sub",  "Sum",         "CastLike"};
+constexpr const char* kReductions[] = {"ReduceL1",   "ReduceL2",  "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
+                                       "ReduceMean", "ReduceMin", "ReduceProd",   "ReduceSum",       "ReduceSumSquare"};
+constexpr const char* kNodes[] = {
+    "Swish@24 | x[2,3,4]",
+    "Clip | x[2,3], F:0, F:1",
+    "Cast | x[2,3] | to=7",
+    "Not | b[2,3]",
+    "And | b[2,3], b[2,1]",
+    "Or | b[2,3], b[1,3]",
+    "Xor | b[2,3], b[3]",
+    "Mod | i[2,3], I{3}",
+    "Where | b[2,1], x[2,3], x[1,3]",
+    "Concat | x[2,3], x[2,5], x[2,1] | axis=1",
+    "Split x2 | x[4,6] | axis=1, num_outputs=2",
+    "Split x2 | x[4,6], I{2,4} | axis=1",
+    "Pad | x[4,6], I{1,2,1,0}",
+    "Pad | x[4,6], I{1,2,1,0} | mode='reflect'",
+    "Pad | x[4,6], I{1,0}, F:1, I{1} | mode='wrap'",
+    "Slice | x[4,6], I{1}, I{3}, I{0}, I{1}",
+    "Slice | x[4,6], I{-1}, I{-3}, I{1}, I{-2}",
+    "Tile | x[4,6], I{2,3}",
+    "Gather | x[4,6], I{1,2} | axis=1",
+    "Gather | x[4,6], i[3,2] | axis=0",
+    "GatherElements | x[4,6], i[4,2] | axis=1",
+    "GatherND | x[4,6], i[3,2]",
+    "GatherND | x[4,6], i[4,1] | batch_dims=1",
+    "Scatter@10 | x[4,6], i[4,2], x[4,2] | axis=1",
+    "ScatterElements | x[4,6], i[4,2], x[4,2] | axis=1",
+    "ScatterND | x[4,6], i[3,1], x[3,6]",
+    "Flatten | x[2,3,4] | axis=2",
+    "Reshape | x[4,6], I{2,12}",
+    "Reshape | x[4,6], I{-1,3}",
+    "Reshape | x[4,6], I{0,-1,2}",
+    "Squeeze | x[1,6,1], I{0,2}",
+    "Unsqueeze | x[4,6], I{0,3}",
+    "DepthToSpace | x[1,8,2,3] | blocksize=2",
+    "DepthToSpace | x[1,8,2,3] | blocksize=2, mode='CRD'",
+    "SpaceToDepth | x[1,2,4,6] | blocksize=2",
+    "Transpose | x[2,3,4] | perm=[2,0,1]",
+    "ConstantOfShape | I{4,6}",
+    "Expand | x[4,1], I{2,4,6}",
+    "Constant | | value_ints=[1,2]",
+    "EyeLike | x[4,6] | k=1",
+    "OneHot | i[4,6], I:8, F{0,1} | axis=1",
+    "OneHot | i[4], i[1], F{0,1}",
+    "Range | I:0, I:10, I:2",
+    "Range | F:0, F:10, F:0.5",
+    "Trilu | x[4,6], I:1 | upper=1",
+    "Trilu | x[4,6], i[1] | upper=0",
+    "RandomNormal | | shape=[4,6]",
+    "RandomUniform | | shape=[4,6]",
+    "RandomNormalLike | x[4,6]",
+    "RandomUniformLike | x[4,6]",
+    "CumSum | x[4,6], I:1 | exclusive=1, reverse=0",
+    "CumSum | x[4,6], I:0 | reverse=1",
+    "CumSum | x[4,6], i[1]",
+    "ArgMax | x[4,6] | axis=1, select_last_index=1",
+    "ArgMin | x[4,6] | axis=0, keepdims=0",
+    "Hardmax | x[4,6] | axis=1",
+    "Hardmax@11 | x[2,3,4] | axis=1",
+    "LogSoftmax | x[4,6] | axis=1",
+    "Softmax | x[4,6] | axis=0",
+    "Softmax@11 | x[2,3,4] | axis=1",
+    "Gemm | x[4,6], x[6,3], x[3] | transA=0",
+    "MatMul | x[2,4,6], x[6,3]",
+    "Einsum | x[2,3,4], x[2,4,5] | equation='bij,bjk->bik'",
+    "Attention@23 | x[1,2,4,8], x[1,2,6,8], x[1,2,6,8] | is_causal=1",
+    "Attention@23 | x[1,4,16], x[1,6,16], x[1,6,16] | q_num_heads=2, kv_num_heads=2",
+    "Conv | x[1,4,8,8], W[6,2,3,3] | group=2, strides=[1,2], pads=[1,0,1,0], dilations=[1,1]",
+    "Conv | x[1,4,8], x[6,4,3] | auto_pad='SAME_UPPER', strides=[2]",
+    "ConvTranspose | x[1,4,8,8], W[4,3,3,3] | strides=[2,1], pads=[1,1,1,1], output_padding=[1,0]",
+    "ConvTranspose | x[1,4,8], W[4,3,3] | output_shape=[17], strides=[2]",
+    "AveragePool | x[1,2,8,8] | kernel_shape=[3,2], strides=[2,1], pads=[1,0,1,0], ceil_mode=1, count_include_pad=1",
+    "AveragePool | x[1,2,8] | kernel_shape=[3], dilations=[2]",
+    "GlobalLpPool | x[1,2,8,8] | p=2",
+    "LRN | x[1,8,4,4] | size=3",
+    "LpPool | x[1,2,8,8] | kernel_shape=[3,2], p=2, strides=[1,2], pads=[1,0,1,0]",
+    "LpPool | x[1,2,8] | kernel_shape=[3], p=1, strides=[2], pads=[1,0], ceil_mode=1",
+    "ConvTranspose | x[1,4,8], x[4,3,5] | auto_pad='SAME_LOWER', strides=[2], output_padding=[1]",
+    "MaxPool | x[1,2,8,8] | kernel_shape=[3,2], strides=[2,1], pads=[1,0,1,0], dilations=[1,2], ceil_mode=1",
+    "MaxPool x2 | x[1,2,8,8] | kernel_shape=[3,2], strides=[2,1], pads=[1,0,1,0], storage_order=1",
+    "BatchNormalization | x[2,3,4], F{1,1,1}, F{0,0,0}, F{0,0,0}, F{1,1,1}",
+    "BatchNormalization x3 | x[2,3,4], x[3], x[3], x[3], x[3] | training_mode=1",
+    "GroupNormalization@21 | x[2,6,4], F{1,1,1,1,1,1}, F{0,0,0,0,0,0} | num_groups=3",
+    "GroupNormalization@18 | x[2,6,4], x[3], x[3] | num_groups=3",
+    "InstanceNormalization | x[2,3,4], F{1,1,1}, F{0,0,0}",
+    "LayerNormalization x3 | x[2,3,4], x[4], x[4] | axis=2",
+    "LpNormalization | x[4,6] | axis=1, p=1",
+    "MeanVarianceNormalization | x[2,3,4,5] | axes=[0,2,3]",
+    "RMSNormalization@23 | x[2,3,4], x[4] | axis=-1",
+    "Resize | x[1,2,4,6], _, _, I{1,2,8,3} | mode='linear'",
+    "Resize | x[1,2,4,6], _, F{1,1,2,0.5} | mode='cubic', antialias=1",
+    "Resize | x[1,2,4,6], _, _, I{7,7} | mode='linear', axes=[2,3], keep_aspect_ratio_policy='not_larger'",
+    "Resize | x[1,2,4,6], F{0,0,0.5,1}, _, I{7,7} | axes=[2,3], coordinate_transformation_mode='tf_crop_and_resize'",
+    "Upsample@9 | x[1,2,4,6], F{1,1,2,3}",
+};
+
+std::vector<NodeText> all_nodes() {
+  std::vector<NodeText> nodes;
+  const auto add = [&](const std::string& line) { nodes.push_back(parse_node(line)); };
+  for (const std::string op : kPointwise) add(op + " | x[2,3,4]");
+  for (const std::string op : kOfTwo) add(op + " | x[2,3], x[1,3]");
+  for (const std::string op : kReductions) add(op + " | x[2,3,4], I{0,2}");
+  for (const char* line : kNodes) add(line);
+  return nodes;
+}
+
+TEST(HugeExtents, EveryOperatorHasANode) {
+  std::set<std::string> known;
+  for (const NodeText& node : all_nodes()) known.insert(node.op);
+#define IMPORT(op, function) EXPECT_TRUE(known.erase(#op)) << #op << " has no line above";
+#include "onnx/importers.def"
+#undef IMPORT
+  EXPECT_TRUE(known.empty()) << *known.begin() << " is no operator of ours";
+}
+
+/// Parses, builds what was accepted, and wants a word where something was not.
+void expect_an_answer(const NodeText& node, Inputs inputs) {
+  const std::string bytes = onnx_model(node, inputs);
+  Program p;
+  const std::unique_ptr<nvonnxparser::IParser> parser(nvonnxparser::createParser(*p.network, p.logger));
+  if (!parser->parse(bytes.data(), bytes.size(), nullptr)) {
+    EXPECT_NE(p.logger.take_errors(), "") << kiln::Limits::current();
+    return;
+  }
+  if (inputs == Inputs::kOfShapeInputs) return;  // a profile would say its extents
+  const bool built = p.build() != nullptr;
+  EXPECT_EQ(built, p.logger.take_errors() == "") << kiln::Limits::current();
+}
+
+/// Calls `test` for the node with each of its numbers replaced, and with all extents replaced.
+template <class Test>
+void for_each_replacement(const NodeText& node, Test test) {
+  const auto replace = [&](auto number_of) {
+    for (const int64_t huge : kHugeNumbers) {
+      NodeText changed = node;
+      number_of(changed) = huge;
+      test(changed);
+    }
+  };
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    for (size_t k = 0; k < node.inputs[i].numbers.size(); ++k) {
+      if (node.inputs[i].kind == 'W') continue;  // whose elements a file would hold
+      replace([&](NodeText& changed) -> int64_t& { return changed.inputs[i].numbers[k]; });
+    }
+  for (size_t a = 0; a < node.attributes.size(); ++a)
+    for (size_t k = 0; k < node.attributes[a].numbers.size(); ++k)
+      replace([&](NodeText& changed) -> int64_t& { return changed.attributes[a].numbers[k]; });
+  const auto is_extents = [](const NodeInput& input) { return std::string_view("xhib").contains(input.kind); };
+  for (const int64_t huge : kHuge)
+    for (const int64_t last : {huge, int64_t{0}, int64_t{1}}) {
+      NodeText changed = node;
+      for (NodeInput& input : changed.inputs) {
+        if (!is_extents(input) || input.numbers.empty()) continue;
+        std::ranges::fill(input.numbers, huge);
+        input.numbers.back() = last;
+      }
+      test(changed);
+    }
+}
+
+class HugeExtentsOf : public testing::TestWithParam<Inputs> {};
+TEST_P(HugeExtentsOf, AreAnswered) {
+  kiln::Limits limits(2);
+  const auto look = [&](const NodeText& node) {
+    limits.run(describe(node), [&] { expect_an_answer(node, GetParam()); });
+  };
+  for (const NodeText& node : all_nodes()) {
+    look(node);
+    for_each_replacement(node, look);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Inputs, HugeExtentsOf,
+                         testing::Values(Inputs::kOfNetwork, Inputs::kOfConstants, Inputs::kOfShapeInputs),
+                         [](const auto& inputs) -> std::string {
+                           switch (inputs.param) {
+                             case Inputs::kOfNetwork: return "Inputs";
+                             case Inputs::kOfConstants: return "Constants";
+                             case Inputs::kOfShapeInputs: break;
+                           }
+                           return "ShapeInputs";
+                         });
+
+/// What the nodes are before anything is replaced is sound: else the test would look at refusals alone.
+TEST(HugeExtents, NodesAreSoundBefore) {
+  for (const NodeText& node : all_nodes()) {
+    const std::string bytes = onnx_model(node, Inputs::kOfNetwork);
+    Program p;
+    const std::unique_ptr<nvonnxparser::IParser> parser(nvonnxparser::createParser(*p.network, p.logger));
+    EXPECT_TRUE(parser->parse(bytes.data(), bytes.size(), nullptr)) << describe(node) << ": " << p.logger.take_errors();
+  }
+}
+
+}  // namespace
+}  // namespace robustness

@@ -1,0 +1,53 @@
+#include "passes/fold_constants.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/activation.h"
+#include "ops/constant.h"
+#include "ops/convolution.h"
+#include "ops/fill.h"
+#include "ops/matrix_multiply.h"
+
+namespace kiln::passes {
+namespace {
+
+Status run(ir::Graph& graph) {
+  NullLog log;
+  PassContext cx{log};
+  return fold_constants(graph, cx);
+}
+bool is_folded(const ir::Graph& graph) { return graph.constant(graph.outputs()[0].value) != nullptr; }
+
+TEST(FoldConstants, WhatIsEmptyNeedsNoConstants) {
+  ir::Graph g;
+  const auto x = g.add_input("x", tensor_type(DType::kF32, Extents{2, 3, int64_t{1} << 40}));
+  const auto w = g.add_input("w", tensor_type(DType::kF32, Extents{0, 3, 5}));
+  const auto y =
+      *g.add_one(ops::Convolution{.strides = {1}, .pre_pads = {0}, .post_pads = {0}, .dilations = {1}}, {x, w});
+  g.mark_output(*g.add_one(ops::Activation{}, {y}), "y");
+  const Status folded = run(g);
+  ASSERT_TRUE(folded) << folded.error().message;
+  ASSERT_TRUE(is_folded(g)) << ir::print(g);
+  EXPECT_EQ(g.constant(g.outputs()[0].value)->volume(), 0);
+  EXPECT_EQ(g.num_uses(x), 0);
+}
+TEST(FoldConstants, ProductsThatTakeLongStay) {
+  const auto folds = [](int64_t side) {
+    ir::Graph g;
+    const auto a = g.add_constant(HostTensor::of(DType::kF32, {side, side}, std::vector<double>(side * side, 1)));
+    g.mark_output(*g.add_one(ops::MatrixMultiply{}, {a, a}), "y");
+    EXPECT_TRUE(run(g));
+    return is_folded(g);
+  };
+  EXPECT_TRUE(folds(32));
+  EXPECT_FALSE(folds(1025));  // more than 2^30 products
+}
+TEST(FoldConstants, RandomNumbersStay) {
+  ir::Graph g;
+  g.mark_output(*g.add_one(ops::Fill{.operation = FillOperation::kRandomUniform, .dims = {3}}, {}), "y");
+  EXPECT_TRUE(run(g));
+  EXPECT_FALSE(is_folded(g));
+}
+
+}  // namespace
+}  // namespace kiln::passes
