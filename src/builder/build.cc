@@ -9,6 +9,7 @@
 #include "passes/pass.h"
 #include "plan/validate.h"
 #include "runtime/context.h"
+#include "sym/program_words.h"
 #include "tactics/alternatives.h"
 
 namespace kiln {
@@ -236,13 +237,8 @@ Status Build::measure_workspaces() {
 /// its values: other values must not go unnoticed.
 void Build::mark_shape_inputs() {
   const auto read = [&](const sym::Program& program) {
-    std::span<const int64_t> words = program.words();
-    for (size_t i = 0; i < words.size(); ++i) {
-      const auto kind = static_cast<sym::Kind>(words[i]);
-      if (kind != sym::Kind::kConst && kind != sym::Kind::kSymbol) continue;
-      const int64_t operand = words[++i];
-      if (kind == sym::Kind::kConst) continue;
-      const plan::Symbol& symbol = plan_.symbols[static_cast<size_t>(operand)];
+    for (const int id : sym::symbols_of(program)) {
+      const plan::Symbol& symbol = plan_.symbols[static_cast<size_t>(id)];
       if (symbol.element >= 0) plan_.inputs[static_cast<size_t>(symbol.input)].is_shape = true;
     }
   };

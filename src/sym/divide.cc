@@ -80,8 +80,8 @@ std::optional<Expr> unnest(Kind kind, const Polynomial& rest, Expr b) {
 /// The quotient if bounds leave it only one value: 0 for w / n with 0 <= w < n.
 std::optional<Expr> decide(Kind kind, const Polynomial& rest, const Polynomial& d, Expr a, Expr b) {
   const auto decided = [&](int64_t value) {
-    rely_on(rest);
-    rely_on(d);
+    rely_on(a);
+    rely_on(b);
     return Expr(value);
   };
   const auto limits = quotient_limits(kind, limits_of(a), limits_of(b));
@@ -98,6 +98,20 @@ std::optional<Expr> decide(Kind kind, const Polynomial& rest, const Polynomial& 
   if (kind == Kind::kCeilDiv && a.max() <= 0 && gt_minus_d) return decided(0);
   if (kind == Kind::kCeilDiv && a.min() > 0 && (lt_d || sign_of(*below) == Sign::kNotPositive)) return decided(1);
   return std::nullopt;
+}
+
+/// c * x / d = c * (x / d) where c is a truth.
+std::optional<Expr> without_truths(Kind kind, const Polynomial& p, Expr b) {
+  if (!p.is_monomial()) return std::nullopt;
+  Term rest{p.terms[0].coefficient, {}};
+  Expr truths = 1;
+  for (const Node* atom : p.terms[0].atoms)
+    if (atom->is_truth)
+      truths *= wrap(atom);
+    else
+      rest.atoms.push_back(atom);
+  if (truths == Expr(1)) return std::nullopt;
+  return truths * divide(kind, rest.atoms.empty() ? Expr(rest.coefficient) : build({{rest}, 0}), b);
 }
 
 Expr divide_constants(Kind kind, int64_t a, int64_t b) {
@@ -125,6 +139,7 @@ Expr divide(Kind kind, Expr a, Expr b) {
     if (!parts.whole.is_zero()) return build(parts.whole) + divide(kind, build(parts.rest), b);
   }
   if (const auto out = cancel(kind, p, d)) return *out;
+  if (const auto out = without_truths(kind, p, b)) return *out;
   if (const auto out = decide(kind, p, d, a, b)) return *out;
   if (const auto out = unnest(kind, p, b)) return *out;
   return intern(kind, a, b);

@@ -26,7 +26,6 @@ std::string_view Expr::why_invalid() const {
   switch (static_cast<Invalid>(value_)) {
     case Invalid::kOverflow: return "a constant overflows int64";
     case Invalid::kZeroDivisor: return "the divisor is zero";
-    case Invalid::kTooLarge: return "the expression is too large";
   }
   return "unknown";
 }
@@ -69,21 +68,52 @@ Table* common_table(Expr a, Expr b) {
 }
 
 int compare(Expr a, Expr b) {
-  if (a == b) return 0;
-  if (a.kind() != b.kind()) return a.kind() < b.kind() ? -1 : 1;
-  if (a.is_const()) return a.value() < b.value() ? -1 : 1;
-  if (a.is_symbol()) return a.symbol_id() < b.symbol_id() ? -1 : 1;
-  const int left = compare(a.lhs(), b.lhs());
-  return left ? left : compare(a.rhs(), b.rhs());
+  // Equal operands are the same node, so the first ones that differ decide.
+  while (a != b) {
+    if (a.kind() != b.kind()) return a.kind() < b.kind() ? -1 : 1;
+    if (a.is_const()) return a.value() < b.value() ? -1 : 1;
+    if (a.is_symbol()) return a.symbol_id() < b.symbol_id() ? -1 : 1;
+    const bool left = a.lhs() != b.lhs();
+    if (!left && a.rhs() == b.rhs()) return a.node()->is_atom ? -1 : 1;
+    const Expr x = left ? a.lhs() : a.rhs(), y = left ? b.lhs() : b.rhs();
+    a = x, b = y;
+  }
+  return 0;
 }
 
+namespace {
+
+/// The term that a tree of factors is.
+Term term_of(Expr e) {
+  Term term{1, {}};
+  for (; !e.node()->is_atom; e = e.lhs()) {
+    term.atoms.push_back(e.rhs().node());
+    if (!e.lhs().is_const()) continue;
+    term.coefficient = e.lhs().value();
+    break;
+  }
+  if (e.node()->is_atom) term.atoms.push_back(e.node());
+  std::reverse(term.atoms.begin(), term.atoms.end());
+  return term;
+}
+
+}  // namespace
+
 Polynomial polynomial_of(Expr e) {
-  if (e.is_const()) return {{}, e.value()};
-  if (e.node()->is_atom) return {{Term{1, {e.node()}}}, 0};
-  const Polynomial a = polynomial_of(e.lhs()), b = polynomial_of(e.rhs());
-  const auto out = e.kind() == Kind::kSum ? add(a, b) : e.kind() == Kind::kSub ? subtract(a, b) : multiply(a, b);
-  CHECK(out);  // it was built from one
-  return *out;
+  Polynomial out;
+  const auto put = [&](Expr part, int64_t sign) {
+    if (part.is_const()) {
+      out.constant = sign * part.value();
+      return;
+    }
+    out.terms.push_back(term_of(part));
+    out.terms.back().coefficient *= sign;
+  };
+  const auto is_sum = [](Expr x) { return !x.is_const() && !x.node()->is_atom && x.kind() != Kind::kProd; };
+  for (; is_sum(e); e = e.lhs()) put(e.rhs(), e.kind() == Kind::kSum ? 1 : -1);
+  put(e, 1);
+  sort(out.terms);
+  return out;
 }
 
 namespace {
@@ -109,6 +139,12 @@ void attach(std::optional<Expr>& sum, Kind sign, Expr part) {
 
 Expr build(const Polynomial& p) {
   if (p.is_constant()) return p.constant;
+  for (size_t i = 0; i < p.terms.size(); ++i)
+    if (const auto told = with_equalities(p.terms[i])) {
+      Polynomial others = p;
+      others.terms.erase(others.terms.begin() + static_cast<std::ptrdiff_t>(i));
+      return build(others) + *told;
+    }
   // Terms that can be subtracted come after those that are added, so that "b - a" needs no "-1*a". INT64_MIN has no
   // negation and is added.
   const auto is_subtracted = [](int64_t coefficient) { return coefficient < 0 && coefficient != INT64_MIN; };
@@ -131,30 +167,50 @@ Expr build(const Polynomial& p) {
 
 Expr build(const std::optional<Polynomial>& p) { return p ? build(*p) : invalid(Invalid::kOverflow); }
 
+namespace {
+
+constexpr size_t kMostTerms = 64;     // of a product of sums: one that expands to more stays one atom
+constexpr size_t kMostWeight = 1024;  // of a sum or product: one that would be heavier stays one atom
+
+/// a and b in the order that a commutative operation has them in.
+std::pair<Expr, Expr> ordered(Expr a, Expr b) { return compare(a, b) <= 0 ? std::pair(a, b) : std::pair(b, a); }
+
+bool is_heavy(const Polynomial& p, const Polynomial& q) { return p.weight() + q.weight() > kMostWeight; }
+
+bool expands_too_far(const Polynomial& p, const Polynomial& q) {
+  const size_t terms = p.num_terms() * q.num_terms();
+  if (p.num_terms() > 1 && q.num_terms() > 1 && terms > kMostTerms) return true;
+  return terms * (1 + p.degree() + q.degree()) > kMostWeight;
+}
+
+}  // namespace
+
 Expr operator+(Expr a, Expr b) {
   if (const auto bad = invalid_operand(a, b)) return *bad;
   if (!common_table(a, b)) return build(add({{}, a.value()}, {{}, b.value()}));
   if (a == Expr(0)) return b;
   if (b == Expr(0)) return a;
-  return build(add(polynomial_of(a), polynomial_of(b)));
+  const Polynomial p = polynomial_of(a), q = polynomial_of(b);
+  if (is_heavy(p, q)) return intern(Kind::kSum, ordered(a, b).first, ordered(a, b).second);
+  return build(add(p, q));
 }
 
 Expr operator-(Expr a, Expr b) {
   if (const auto bad = invalid_operand(a, b)) return *bad;
   if (!common_table(a, b)) return build(subtract({{}, a.value()}, {{}, b.value()}));
   if (b == Expr(0)) return a;
-  return build(subtract(polynomial_of(a), polynomial_of(b)));
+  if (a == b) return 0;
+  const Polynomial p = polynomial_of(a), q = polynomial_of(b);
+  return is_heavy(p, q) ? intern(Kind::kSub, a, b) : build(subtract(p, q));
 }
 
 Expr operator*(Expr a, Expr b) {
-  constexpr size_t kMostTerms = 64;  // a product that expands to more stays one atom
   if (const auto bad = invalid_operand(a, b)) return *bad;
   if (!common_table(a, b)) return build(multiply({{}, a.value()}, {{}, b.value()}));
-  if (a == Expr(1)) return b;
-  if (b == Expr(1)) return a;
+  if (a == Expr(1) || b == Expr(0)) return b;
+  if (b == Expr(1) || a == Expr(0)) return a;
   const Polynomial p = polynomial_of(a), q = polynomial_of(b);
-  if (p.num_terms() > 1 && q.num_terms() > 1 && p.num_terms() * q.num_terms() > kMostTerms)
-    return compare(a, b) <= 0 ? intern(Kind::kProd, a, b) : intern(Kind::kProd, b, a);
+  if (expands_too_far(p, q)) return intern(Kind::kProd, ordered(a, b).first, ordered(a, b).second);
   return build(multiply(p, q));
 }
 

@@ -8,7 +8,7 @@
 namespace kiln::sym {
 namespace {
 
-/// A min at or below -kHuge, and a max at or above it, stand for no limit; sums of kMaxSize of these still fit.
+/// A min at or below -kHuge, and a max at or above it, stand for no limit; sums of millions of these still fit.
 constexpr Int128 kHuge = Int128{1} << 100;
 
 Int128 clamp_huge(Int128 x) { return std::clamp(x, -kHuge, kHuge); }
@@ -97,7 +97,7 @@ int64_t optimum(Kind kind, Expr lhs, Expr rhs) {
   }
 }
 
-Limits compute_limits(const Node& node) {
+Limits computed_limits(const Node& node) {
   if (node.kind == Kind::kSymbol) return {node.bounds.min, node.bounds.max};
   if (!node.is_atom) return limits_of(polynomial_of(wrap(&node)));
   const Limits a = limits_of(node.lhs), b = limits_of(node.rhs);
@@ -108,18 +108,129 @@ Limits compute_limits(const Node& node) {
     case Kind::kLess: return {0, 1};
     case Kind::kFloorDiv:
     case Kind::kCeilDiv: return quotient_limits(node.kind, a, b).value_or(Limits{-kHuge, kHuge});
-    default: return product(a, b);  // one that was too large to expand
+    // Sums and products that were too large to expand.
+    case Kind::kSum: return {clamp_huge(a.min + b.min), clamp_huge(a.max + b.max)};
+    case Kind::kSub: return {clamp_huge(a.min - b.max), clamp_huge(a.max - b.min)};
+    default: return product(a, b);
   }
+}
+
+bool is_stale(const Node& node) { return node.limits_version != node.table->impl().bounds_version; }
+
+void update(const Node& node) {
+  const Table::Impl& impl = node.table->impl();
+  node.limits = computed_limits(node);
+  if (node.fact >= 0) {
+    const Int128 least = impl.facts[static_cast<size_t>(node.fact)].fact.least;
+    if (least <= node.limits.max) node.limits.min = std::max(node.limits.min, least);
+  }
+  node.opt = node.kind == Kind::kSymbol ? node.bounds.opt : optimum(node.kind, node.lhs, node.rhs);
+  node.limits_version = impl.bounds_version;
+}
+
+/// The limits of a sum where terms depend on each other, by looking at what each of a few comparisons among its atoms
+/// may be: n - equal(n, 1) + equal(n, 1) * m is m or, where n > 1, n.
+class Cases {
+ public:
+  explicit Cases(const Polynomial& p) : p_(p) {
+    for (const Term& term : p.terms)
+      for (const Node* atom : term.atoms)
+        if (atom->is_truth && truths_.size() < kMost && std::ranges::find(truths_, atom) == truths_.end())
+          truths_.push_back(atom);
+  }
+  bool none() const { return truths_.empty(); }
+
+  Limits limits() {
+    Limits all{kHuge, -kHuge};
+    for (unsigned outcome = 0; outcome < 1U << truths_.size(); ++outcome) {
+      known_.clear();
+      for (size_t i = 0; i < truths_.size(); ++i) assume(*truths_[i], outcome >> i & 1);
+      const Limits one = sum_limits(p_, [&](const Node& atom) { return limits_of_atom(atom); });
+      all = {std::min(all.min, one.min), std::max(all.max, one.max)};
+    }
+    return all;
+  }
+
+ private:
+  static constexpr size_t kMost = 3;
+
+  void assume(const Node& truth, bool holds) {
+    known_.emplace_back(&truth, Limits{holds, holds});
+    const auto equality = equality_of(truth);
+    if (!equality) return;
+    const Limits limits = refresh(*equality->is).limits, value = sym::limits_of(equality->value);
+    const Limits both{std::max(limits.min, value.min), std::min(limits.max, value.max)};
+    if (holds && both.min <= both.max)
+      known_.emplace_back(equality->is, both);
+    else if (!holds && equality->value.is_const() && limits.min == value.min && limits.min < limits.max)
+      known_.emplace_back(equality->is, Limits{limits.min + 1, limits.max});
+  }
+  Limits limits_of_atom(const Node& atom) const {
+    Limits result = refresh(atom).limits;
+    for (const auto& [node, limits] : known_)
+      if (node == &atom) result = {std::max(result.min, limits.min), std::min(result.max, limits.max)};
+    return result.min <= result.max ? result : refresh(atom).limits;
+  }
+
+  const Polynomial& p_;
+  std::vector<const Node*> truths_;
+  std::vector<std::pair<const Node*, Limits>> known_;
+};
+
+constexpr int kDeepestQuotient = 2;  // quotients of one sum whose remainders are looked at
+Limits limits_of(const Polynomial& p, int quotients);
+
+/// The limits of p by way of x - (d-1) <= d * floor(x / d) <= x for one of its terms c * floor(x / d): so the remainder
+/// x - d * floor(x / d) is known to be in [0, d). Nothing if there is no such term.
+std::optional<Limits> by_remainder(const Polynomial& p, int quotients) {
+  for (size_t i = 0; i < p.terms.size() && p.num_terms() > 1; ++i) {
+    const Term& term = p.terms[i];
+    if (term.atoms.size() != 1 || term.atoms[0]->kind != Kind::kFloorDiv) continue;
+    const auto d = term.atoms[0]->rhs.constant();
+    if (!d || *d < 2) continue;
+    Polynomial others = p;
+    others.terms.erase(others.terms.begin() + static_cast<std::ptrdiff_t>(i));
+    // d * p = d * others + c * x - c * (the remainder, in [0, d - 1])
+    const auto scaled = scale(others, *d);
+    const auto dividend = scale(polynomial_of(term.atoms[0]->lhs), term.coefficient);
+    const auto sum = scaled && dividend ? add(*scaled, *dividend) : std::nullopt;
+    if (!sum) continue;
+    Limits limits = limits_of(*sum, quotients + 1);
+    const Int128 most = Int128{term.coefficient} * (*d - 1);
+    if (limits.min > -kHuge) limits.min -= std::max<Int128>(most, 0);
+    if (limits.max < kHuge) limits.max -= std::min<Int128>(most, 0);
+    const Limits divisor{*d, *d};
+    return Limits{
+        limits.min > -kHuge ? quotient_limits(Kind::kCeilDiv, {limits.min, limits.min}, divisor)->min : -kHuge,
+        limits.max < kHuge ? quotient_limits(Kind::kFloorDiv, {limits.max, limits.max}, divisor)->max : kHuge};
+  }
+  return std::nullopt;
+}
+
+Limits limits_of(const Polynomial& p, int quotients) {
+  Limits result = sum_limits(p, [](const Node& atom) { return refresh(atom).limits; });
+  const auto narrow = [&](const Limits& by) { result = {std::max(result.min, by.min), std::min(result.max, by.max)}; };
+  if (repeats_an_atom(p))
+    if (const auto above = above_minima(p))
+      narrow(sum_limits(*above, [](const Node& atom) {
+        const Limits& value = refresh(atom).limits;
+        return Limits{0, value.max < kHuge ? value.max - value.min : kHuge};
+      }));
+  if (p.terms.size() > 1)
+    if (Cases cases(p); !cases.none()) narrow(cases.limits());
+  if (quotients < kDeepestQuotient)
+    if (const auto limits = by_remainder(p, quotients)) narrow(*limits);
+  return result;
 }
 
 }  // namespace
 
 const Node& refresh(const Node& node) {
-  const uint64_t version = node.table->impl().bounds_version;
-  if (node.limits_version == version) return node;
-  node.limits = compute_limits(node);
-  node.opt = node.kind == Kind::kSymbol ? node.bounds.opt : optimum(node.kind, node.lhs, node.rhs);
-  node.limits_version = version;
+  if (!is_stale(node)) return node;
+  if (node.size > kSmallTree)  // those below first: else the recursion could be deep
+    for (const Node* below : operations_of(wrap(&node), is_stale))
+      if (is_stale(*below)) update(*below);
+  if (is_stale(node)) update(node);
   return node;
 }
 
@@ -128,17 +239,7 @@ Limits limits_of(Expr e) {
   return refresh(*e.node()).limits;
 }
 
-Limits limits_of(const Polynomial& p) {
-  const Limits direct = sum_limits(p, [](const Node& atom) { return refresh(atom).limits; });
-  if (!repeats_an_atom(p)) return direct;
-  const auto above = above_minima(p);
-  if (!above) return direct;
-  const Limits other = sum_limits(*above, [](const Node& atom) {
-    const Limits& value = refresh(atom).limits;
-    return Limits{0, value.max < kHuge ? value.max - value.min : kHuge};
-  });
-  return {std::max(direct.min, other.min), std::min(direct.max, other.max)};
-}
+Limits limits_of(const Polynomial& p) { return limits_of(p, 0); }
 
 std::optional<Limits> quotient_limits(Kind kind, const Limits& a, const Limits& b) {
   const auto quotient = [kind](Int128 x, Int128 y) -> Int128 {
@@ -164,16 +265,21 @@ std::optional<Limits> quotient_limits(Kind kind, const Limits& a, const Limits& 
 
 void rely_on(Expr e) {
   if (!e.node() || !e.is_valid()) return;
-  const Node& node = *e.node();
-  Table::Impl& impl = node.table->impl();
-  if (node.relied_version == impl.bounds_version) return;
-  node.relied_version = impl.bounds_version;
-  if (node.kind == Kind::kSymbol) {
-    impl.relied[node.symbol_id] = node.bounds;
-    return;
+  Table::Impl& impl = e.table()->impl();
+  std::vector<const Node*> pending{e.node()};
+  while (!pending.empty()) {
+    const Node& node = *pending.back();
+    pending.pop_back();
+    if (node.relied_version == impl.bounds_version) continue;
+    node.relied_version = impl.bounds_version;
+    if (node.fact >= 0) impl.facts[static_cast<size_t>(node.fact)].is_relied_on = true;
+    if (node.kind == Kind::kSymbol) {
+      impl.relied[static_cast<size_t>(node.symbol_id)] = node.bounds;
+      continue;
+    }
+    for (const Expr operand : {node.lhs, node.rhs})
+      if (operand.node()) pending.push_back(operand.node());
   }
-  rely_on(node.lhs);
-  rely_on(node.rhs);
 }
 
 void rely_on(const Polynomial& p) {
@@ -181,12 +287,13 @@ void rely_on(const Polynomial& p) {
     for (const Node* atom : term.atoms) rely_on(wrap(atom));
 }
 
-Sign sign_of(const Polynomial& p) {
-  const Limits limits = limits_of(p);
+Sign sign_of(const Limits& limits) {
   if (limits.min > 0) return Sign::kPositive;
   if (limits.max < 0) return Sign::kNegative;
   if (limits.min == 0) return limits.max == 0 ? Sign::kZero : Sign::kNotNegative;
   return limits.max == 0 ? Sign::kNotPositive : Sign::kUnknown;
 }
+
+Sign sign_of(const Polynomial& p) { return sign_of(limits_of(p)); }
 
 }  // namespace kiln::sym

@@ -21,9 +21,12 @@ inline int64_t clamp_int64(Int128 x) {
   return x < INT64_MIN ? INT64_MIN : x > INT64_MAX ? INT64_MAX : static_cast<int64_t>(x);
 }
 
+/// Nodes share their operands: an expression is a graph without cycles, and may be far smaller than the tree that it
+/// stands for. Walks visit each node once (`operations_of`); only small trees are walked as trees.
 struct Node {
   Kind kind = Kind::kInvalid;
-  bool is_atom = true;  ///< an indivisible factor of polynomials; else kSum, kSub or kProd over atoms
+  bool is_atom = true;    ///< an indivisible factor of polynomials; else kSum, kSub or kProd over atoms
+  bool is_truth = false;  ///< 0 or 1 whatever the bounds are: a comparison, or a maximum or minimum of such
   Table* table = nullptr;
   Expr lhs, rhs;  ///< of an operation
 
@@ -31,18 +34,22 @@ struct Node {
   int symbol_id = -1;
   Bounds bounds{};
 
-  uint32_t size = 1;   ///< nodes of the tree, shared ones counted each time
-  uint32_t stack = 1;  ///< values a postfix program needs at once
+  uint32_t number = 0;  ///< in the table; operands have smaller ones
+  uint32_t size = 1;    ///< nodes of the tree, shared ones counted each time; at most kManyNodes
 
+  mutable int fact = -1;  ///< index of the table's facts: that this node's value is at least so much
   mutable Limits limits{};
   mutable int64_t opt = 0;
   mutable uint64_t limits_version = 0;  ///< of the table's bounds, for `limits` and `opt`
   mutable uint64_t relied_version = 0;  ///< the same, when `rely_on` last came by
+  mutable uint64_t visit = 0;           ///< the number of the walk that last came by
 };
 
-enum class Invalid : uint8_t { kOverflow, kZeroDivisor, kTooLarge };
-inline constexpr uint32_t kMaxSize = 4096;  // walks over trees are recursive, and linear in this
-inline constexpr uint32_t kMaxStackNeeded = 256;
+inline constexpr uint32_t kManyNodes = 1U << 30;
+/// Trees up to this size are walked by recursion, as trees.
+inline constexpr uint32_t kSmallTree = 64;
+
+enum class Invalid : uint8_t { kOverflow, kZeroDivisor };
 
 Expr wrap(const Node* node);
 Expr invalid(int reason);
@@ -52,14 +59,36 @@ std::optional<Expr> invalid_operand(Expr a, Expr b);
 /// The table of a or b, null if both are constants. CHECKs that they share it.
 Table* common_table(Expr a, Expr b);
 
-/// The node of an operation on canonical operands of which one is no constant; invalid if it becomes too large.
+/// The node of an operation on canonical operands of which one is no constant.
 Expr intern(Kind kind, Expr lhs, Expr rhs, bool is_atom = true);
 /// Total order that depends on structure alone: constants, symbols by id, operations.
 int compare(Expr a, Expr b);
 
+inline bool is_operation(const Node& node) { return node.kind > Kind::kSymbol && node.kind < Kind::kInvalid; }
+inline uint32_t size_of(Expr e) { return e.node() ? e.node()->size : 1; }
+/// The distinct operations of a valid expression, operands before what they are operands of. Those that `enter` refuses
+/// are left out, with all below them.
+std::vector<const Node*> operations_of(Expr e, bool (*enter)(const Node&) = nullptr);
+/// Operations of `e` that are worth a name of their own, operands first: those that occur more than once, and as many
+/// of the others as leave every part shallow. None if `e` is a tree of at most `plain` nodes.
+std::vector<const Node*> shared_operations(Expr e, uint32_t plain);
+/// `e` with one node replaced everywhere.
+Expr replace(Expr e, const Node* node, Expr by);
+/// Whether `node` occurs in `e`.
+bool mentions(Expr e, const Node* node);
+
 Polynomial polynomial_of(Expr e);                ///< `e` is valid
 Expr build(const Polynomial& p);                 ///< the canonical tree
 Expr build(const std::optional<Polynomial>& p);  ///< nothing stands for an overflow
+/// A term whose factors know what the comparisons among them say, n * equal(n, 2) as 2 * equal(n, 2); nothing if they
+/// do already.
+std::optional<Expr> with_equalities(const Term& term);
+/// Where `truth` is 1 the node `is` has the value `value`.
+struct Equality {
+  const Node* is;
+  Expr value;
+};
+std::optional<Equality> equality_of(const Node& truth);
 
 /// Brings the node's `limits` and `opt` up to date with the bounds.
 const Node& refresh(const Node& node);
@@ -73,6 +102,7 @@ void rely_on(Expr e);
 
 /// The sign of a polynomial as far as bounds tell.
 enum class Sign : uint8_t { kNegative, kNotPositive, kZero, kNotNegative, kPositive, kUnknown };
+Sign sign_of(const Limits& limits);
 Sign sign_of(const Polynomial& p);
 
 }  // namespace kiln::sym

@@ -24,10 +24,21 @@ void rely_on_unless_constant(Expr a, Expr b) {
   rely_on(b);
 }
 
-void flatten(Kind kind, Expr e, std::vector<Expr>& out) {
-  if (e.kind() != kind) return out.push_back(e);
-  flatten(kind, e.lhs(), out);
-  flatten(kind, e.rhs(), out);
+/// The operands of a maximum of maxima (a minimum of minima): just a and b where there are more than can be compared
+/// with each other in reasonable time.
+std::vector<Expr> operands_of(Kind kind, Expr a, Expr b) {
+  constexpr size_t kMost = 32;
+  std::vector<Expr> result, pending{b, a};
+  while (!pending.empty()) {
+    const Expr e = pending.back();
+    pending.pop_back();
+    if (result.size() + pending.size() > kMost) return {a, b};
+    if (e.kind() == kind)
+      pending.insert(pending.end(), {e.rhs(), e.lhs()});
+    else
+      result.push_back(e);
+  }
+  return result;
 }
 
 /// Whether `x` adds nothing to max (min) once `kept` is an operand.
@@ -46,10 +57,8 @@ bool dominates(Kind kind, Expr kept, Expr x) {
 Expr extremum(Kind kind, Expr a, Expr b) {
   if (const auto bad = invalid_operand(a, b)) return *bad;
   if (!common_table(a, b)) return kind == Kind::kMax ? std::max(a.value(), b.value()) : std::min(a.value(), b.value());
-  std::vector<Expr> operands, kept;
-  flatten(kind, a, operands);
-  flatten(kind, b, operands);
-  for (Expr x : operands) {
+  std::vector<Expr> kept;
+  for (Expr x : operands_of(kind, a, b)) {
     if (std::any_of(kept.begin(), kept.end(), [&](Expr y) { return dominates(kind, y, x); })) continue;
     std::erase_if(kept, [&](Expr y) { return dominates(kind, x, y); });
     kept.push_back(x);
@@ -80,6 +89,26 @@ bool is_never_zero(const Polynomial& p) {  // 2*n - 2*m + 1
   return step > 1 && p.constant % step != 0;
 }
 
+/// A comparison of p with 0 that holds for one of the two values of its only atom, a truth: that atom, or 1 minus it.
+/// Nothing if p is no such polynomial.
+std::optional<Expr> by_truth(const Polynomial& p, bool holds_at_zero) {
+  if (p.terms.size() != 1 || p.terms[0].atoms.size() != 1 || !p.terms[0].atoms[0]->is_truth) return std::nullopt;
+  const Expr truth = wrap(p.terms[0].atoms[0]);
+  return holds_at_zero ? 1 - truth : truth;
+}
+
+Sign sign_of_limits(Expr a, Expr b) {
+  const Limits x = limits_of(a), y = limits_of(b);
+  return sign_of(Limits{x.min - y.max, x.max - y.min});
+}
+
+/// The sign of a - b by the limits of both, where a sum has a fact of its own (Table::learn), which its terms don't
+/// show.
+Sign sign_by_limits(Expr a, Expr b) {
+  const auto has_fact = [](Expr e) { return e.node() && !e.node()->is_atom && e.node()->fact >= 0; };
+  return has_fact(a) || has_fact(b) ? sign_of_limits(a, b) : Sign::kUnknown;
+}
+
 }  // namespace
 
 Expr max(Expr a, Expr b) { return extremum(Kind::kMax, a, b); }
@@ -90,10 +119,9 @@ Truth compare_equal(Expr a, Expr b) {
   common_table(a, b);
   if (a == b) return Truth::kYes;
   const auto gap = either_difference(a, b);
-  if (!gap) {
-    const Limits x = limits_of(a), y = limits_of(b);
-    return x.max < y.min || y.max < x.min ? Truth::kNo : Truth::kUnknown;
-  }
+  const Sign apart = gap ? sign_by_limits(a, b) : sign_of_limits(a, b);
+  if (apart == Sign::kPositive || apart == Sign::kNegative) return Truth::kNo;
+  if (!gap) return Truth::kUnknown;
   const Sign sign = sign_of(*gap);
   if (sign == Sign::kZero) return Truth::kYes;
   if (sign == Sign::kPositive || sign == Sign::kNegative || is_never_zero(*gap)) return Truth::kNo;
@@ -103,15 +131,14 @@ Truth compare_equal(Expr a, Expr b) {
 Truth compare_less(Expr a, Expr b) {
   if (invalid_operand(a, b)) return Truth::kUnknown;
   common_table(a, b);
+  const auto decided = [](Sign sign) {
+    if (sign == Sign::kNegative) return Truth::kYes;
+    const bool no = sign == Sign::kPositive || sign == Sign::kZero || sign == Sign::kNotNegative;
+    return no ? Truth::kNo : Truth::kUnknown;
+  };
   const auto gap = difference(a, b);
-  if (!gap) {
-    const Limits x = limits_of(a), y = limits_of(b);
-    return x.max < y.min ? Truth::kYes : x.min >= y.max ? Truth::kNo : Truth::kUnknown;
-  }
-  const Sign sign = sign_of(*gap);
-  if (sign == Sign::kNegative) return Truth::kYes;
-  if (sign == Sign::kPositive || sign == Sign::kZero || sign == Sign::kNotNegative) return Truth::kNo;
-  return Truth::kUnknown;
+  const Truth apart = decided(gap ? sign_by_limits(a, b) : sign_of_limits(a, b));
+  return apart == Truth::kUnknown && gap ? decided(sign_of(*gap)) : apart;
 }
 
 Expr equal(Expr a, Expr b) {
@@ -122,6 +149,7 @@ Expr equal(Expr a, Expr b) {
   }
   auto gap = either_difference(a, b);
   if (!gap) return compare(a, b) <= 0 ? intern(Kind::kEqual, a, b) : intern(Kind::kEqual, b, a);
+  if (const auto truth = by_truth(*gap, gap->constant == 0)) return *truth;
   // The content divides the constant too, or the two would differ. (Once is not enough for INT64_MIN.)
   for (int64_t step = content(*gap); step > 1; step = content(*gap)) {
     for (Term& term : gap->terms) term.coefficient /= step;
@@ -142,6 +170,7 @@ Expr less(Expr a, Expr b) {
   }
   auto gap = difference(b, a);  // > 0
   if (!gap) return intern(Kind::kLess, a, b);
+  if (const auto truth = by_truth(*gap, gap->constant > 0)) return *truth;
   // step*q + k > 0 means q > -k/step, and so q + ceil(k/step) > 0 for integers
   for (int64_t step = content(*gap); step > 1; step = content(*gap)) {
     for (Term& term : gap->terms) term.coefficient /= step;

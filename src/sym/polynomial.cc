@@ -23,13 +23,14 @@ std::vector<const Node*> merge_atoms(const std::vector<const Node*>& a, const st
   std::vector<const Node*> out;
   out.reserve(a.size() + b.size());
   std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out), atom_before);
+  const auto is_repeated_truth = [](const Node* x, const Node* y) { return x == y && x->is_truth; };
+  out.erase(std::unique(out.begin(), out.end(), is_repeated_truth), out.end());
   return out;
 }
 
 /// Sorts terms and adds up those of equal atoms. False on overflow.
 bool normalise(std::vector<Term>& terms) {
-  std::sort(terms.begin(), terms.end(),
-            [](const Term& a, const Term& b) { return compare_atoms(a.atoms, b.atoms) < 0; });
+  sort(terms);
   size_t kept = 0;
   for (size_t i = 0; i < terms.size();) {
     // Overflow of a partial sum alone is not one: coefficients may cancel.
@@ -64,6 +65,17 @@ int64_t gcd(int64_t a, int64_t b) {
 }
 
 }  // namespace
+
+void sort(std::vector<Term>& terms) {
+  std::sort(terms.begin(), terms.end(),
+            [](const Term& a, const Term& b) { return compare_atoms(a.atoms, b.atoms) < 0; });
+}
+
+size_t Polynomial::weight() const {
+  size_t sum = constant != 0;
+  for (const Term& term : terms) sum += 1 + term.atoms.size();
+  return sum;
+}
 
 std::optional<Polynomial> add(const Polynomial& a, const Polynomial& b) {
   const auto constant = checked_add(a.constant, b.constant);

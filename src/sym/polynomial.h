@@ -9,7 +9,8 @@ namespace kiln::sym {
 
 struct Node;
 
-/// coefficient * atoms[0] * atoms[1] * ...: atoms sorted, repeated for powers, at least one; coefficient not 0.
+/// coefficient * atoms[0] * atoms[1] * ...: atoms sorted, repeated for powers (except those of a truth, which is its
+/// own square), at least one; coefficient not 0.
 struct Term {
   int64_t coefficient;
   std::vector<const Node*> atoms;
@@ -24,6 +25,8 @@ struct Polynomial {
   /// One term and no constant.
   bool is_monomial() const { return terms.size() == 1 && constant == 0; }
   size_t num_terms() const { return terms.size() + (constant != 0); }
+  size_t degree() const { return terms.empty() ? 0 : terms.front().atoms.size(); }
+  size_t weight() const;  ///< coefficients and atoms: what it costs to work with
 };
 
 // Nothing: a coefficient overflows.
@@ -32,6 +35,8 @@ std::optional<Polynomial> subtract(const Polynomial& a, const Polynomial& b);
 std::optional<Polynomial> multiply(const Polynomial& a, const Polynomial& b);
 std::optional<Polynomial> scale(const Polynomial& a, int64_t factor);
 
+/// Puts terms of different atoms in their order.
+void sort(std::vector<Term>& terms);
 /// a / d where d divides every term (atoms and coefficient).
 std::optional<Term> divide(const Term& a, const Term& d);
 /// q with q * d = p; nothing if there is none with integer coefficients. d is not zero.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sym/program_words.h"
 #include "sym/table.h"
 
 namespace kiln::sym {
@@ -54,6 +55,38 @@ TEST(Program, RejectsWordsThatAreNone) {
   EXPECT_EQ(why_not({kS, -1}), "dimension program, word 0: symbol -1 of 2");
   EXPECT_EQ(why_not({11}), "dimension program, word 0: unknown operation 11");
   EXPECT_EQ(why_not({258}), "dimension program, word 0: unknown operation 258");
+  EXPECT_EQ(why_not({kKeep}), "dimension program, word 0: there is no value to keep");
+  EXPECT_EQ(why_not({kKept, 0}), "dimension program, word 0: kept value 0 of 0");
+  EXPECT_EQ(why_not({kC, 1, kKeep}), "dimension program leaves 0 values; one is needed");
+  EXPECT_EQ(why_not({kC, 1, kKeep, kKept, 0}), "dimension program keeps 1 values and says that it keeps 0");
+  EXPECT_EQ(why_not({kRoom, INT64_MAX, kC, 1, kKeep, kKept, 0}),
+            "dimension program keeps 1 values and says that it keeps 9223372036854775807");
+  EXPECT_EQ(why_not({kC, 1, kRoom, 1}), "dimension program, word 2: unknown operation 14");
+  EXPECT_EQ(why_not({kRoom, 0, kC, 1}), "dimension program keeps 0 values and says that it keeps 0");
+  EXPECT_EQ(why_not({kRoom, 1, kC, 1, kKeep, kKept, 1}), "dimension program, word 5: kept value 1 of 1");
+}
+
+TEST(Program, WhatIsSharedIsComputedOnce) {
+  Table table;
+  const Expr n = table.symbol("n"), m = table.symbol("m");
+  const Expr half = floor_div(n + m, 2), e = max(half * half, m) + floor_div(half, max(n, half - 7));
+  const Program program = Program::compile(e);
+  EXPECT_EQ(str(program), "room 1 s0 s1 sum 2 floor_div keep s1 k0 k0 prod max k0 s0 k0 7 sub max floor_div sum");
+  EXPECT_EQ(*program.run(std::vector<int64_t>{8, 3}), 25);
+  EXPECT_EQ(symbols_of(program), (std::vector<int>{0, 1, 1, 0}));
+  const auto read = Program::from_words(program.words(), 2);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(*read, program);
+  EXPECT_EQ(*read->run(std::vector<int64_t>{8, 3}), 25);
+}
+
+TEST(Program, ManyKeptValuesFindRoom) {
+  std::vector<int64_t> words{kRoom, 1'000, kC, 1};
+  for (int i = 0; i < 1'000; ++i) words.insert(words.end(), {kKeep, kKept, i, kC, 1, kAdd});
+  const auto program = Program::from_words(words, 0);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(*program->run({}), 1'001);
+  EXPECT_EQ(program->try_run({}), 1'001);
 }
 
 TEST(Program, StackIsLimited) {

@@ -16,6 +16,7 @@ Expr Table::symbol(std::string_view name, Bounds bounds) {
   Node& node = impl_->nodes.emplace_back();
   node.kind = Kind::kSymbol;
   node.table = this;
+  node.number = static_cast<uint32_t>(impl_->nodes.size());
   node.name = name;
   node.symbol_id = static_cast<int>(impl_->symbols.size());
   node.bounds = bounds;
@@ -60,24 +61,33 @@ Bounds Table::bounds(Expr symbol) const {
 
 std::span<const Expr> Table::symbols() const { return impl_->symbols; }
 
+namespace {
+
+/// Whether an operation gives 0 or 1 whatever its symbols are.
+bool gives_truth(Kind kind, Expr lhs, Expr rhs) {
+  if (kind == Kind::kEqual || kind == Kind::kLess) return true;
+  if (kind != Kind::kMax && kind != Kind::kMin) return false;
+  const auto is_truth = [](Expr e) { return e.is_const() ? e == Expr(0) || e == Expr(1) : e.node()->is_truth; };
+  return is_truth(lhs) && is_truth(rhs);
+}
+
+}  // namespace
+
 Expr intern(Kind kind, Expr lhs, Expr rhs, bool is_atom) {
   if (const auto bad = invalid_operand(lhs, rhs)) return *bad;
   Table* table = common_table(lhs, rhs);
-  const auto size = [](Expr e) { return e.node() ? e.node()->size : 1; };
-  const auto stack = [](Expr e) { return e.node() ? e.node()->stack : 1; };
-  const uint32_t all = 1 + size(lhs) + size(rhs), deepest = std::max(stack(lhs), stack(rhs) + 1);
-  if (all > kMaxSize || deepest > kMaxStackNeeded) return invalid(Invalid::kTooLarge);
   Table::Impl& impl = table->impl();
-  const auto [place, is_new] = impl.operations.try_emplace(OperationKey{kind, lhs, rhs}, nullptr);
+  const auto [place, is_new] = impl.operations.try_emplace(OperationKey{kind, is_atom, lhs, rhs}, nullptr);
   if (is_new) {
     Node& node = impl.nodes.emplace_back();
     node.kind = kind;
     node.is_atom = is_atom;
+    node.is_truth = gives_truth(kind, lhs, rhs);
     node.table = table;
     node.lhs = lhs;
     node.rhs = rhs;
-    node.size = all;
-    node.stack = deepest;
+    node.number = static_cast<uint32_t>(impl.nodes.size());
+    node.size = std::min(1 + size_of(lhs) + size_of(rhs), kManyNodes);
     place->second = &node;
   }
   return wrap(place->second);

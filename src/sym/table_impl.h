@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sym/facts.h"
 #include "sym/node.h"
 #include "sym/table.h"
 
@@ -16,6 +17,7 @@ namespace kiln::sym {
 
 struct OperationKey {
   Kind kind;
+  bool is_atom;  // a product that was too large to expand is not the monomial that is written alike
   Expr lhs, rhs;
   bool operator==(const OperationKey&) const = default;
 };
@@ -27,8 +29,13 @@ struct OperationHash {
   }
   static uint64_t word(Expr e) { return e.node() ? reinterpret_cast<uintptr_t>(e.node()) : ~uint64_t(e.value()); }
   size_t operator()(const OperationKey& key) const {
-    return mix(mix(static_cast<uint64_t>(key.kind) + 1, word(key.lhs)), word(key.rhs));
+    return mix(mix(2 * static_cast<uint64_t>(key.kind) + key.is_atom + 1, word(key.lhs)), word(key.rhs));
   }
+};
+
+struct LearnedFact {
+  Fact fact;
+  bool is_relied_on = false;
 };
 
 struct Table::Impl {
@@ -38,7 +45,9 @@ struct Table::Impl {
   std::map<std::string, int, std::less<>> by_name;
   std::map<std::string, int, std::less<>> next_suffix;
   std::vector<std::optional<Bounds>> relied;  // by symbol id: what simplifications relied on last, the narrowest
-  uint64_t bounds_version = 1;
+  std::vector<LearnedFact> facts;
+  uint64_t bounds_version = 1;  // of the facts, too
+  uint64_t num_visits = 0;
 };
 
 }  // namespace kiln::sym

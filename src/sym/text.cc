@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <unordered_map>
 
 #include "sym/checked.h"
 #include "sym/node.h"
@@ -33,14 +34,20 @@ void append_name(std::string& out, std::string_view name) {
 /// How tightly an expression's text binds.
 enum class Level : uint8_t { kSum, kProduct, kPrimary };
 
-/// Writes expressions until the text is longer than a limit.
+/// Writes expressions until the text is longer than a limit. Some nodes have names: #0, #1 ...
 class Printer {
  public:
   Printer(std::string& out, size_t limit) : out_(out), limit_(limit) {}
   bool is_full() const { return out_.size() > limit_; }
 
+  void name(const Node* node) { names_.emplace(node, names_.size()); }
+
   void print(Expr e, Level level) {
     if (is_full()) return;
+    if (const auto named = e.node() ? names_.find(e.node()) : names_.end(); named != names_.end()) {
+      out_ += str('#', named->second);
+      return;
+    }
     switch (e.kind()) {
       case Kind::kConst: return append_signed(out_, e.value());
       case Kind::kSymbol: return append_name(out_, e.name());
@@ -73,6 +80,7 @@ class Printer {
 
   std::string& out_;
   size_t limit_;
+  std::unordered_map<const Node*, size_t> names_;  // looked up, never iterated
 };
 
 /// The symbols of an expression, a few of them by name.
@@ -95,6 +103,11 @@ class Parser {
   Parser(std::string_view text, Table& table) : text_(text), table_(table) {}
 
   Result<Expr> all() {
+    while (starts_definition()) {
+      const Expr named = TRY(sum());
+      if (!take(';')) return wrong("';'");
+      named_.push_back(named);
+    }
     const Expr e = TRY(sum());
     skip_space();
     if (at_ != text_.size()) return wrong("an operator or the end");
@@ -113,6 +126,20 @@ class Parser {
   char peek() {
     skip_space();
     return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  /// Takes "#0 = ", "#1 = " ..., as numbered so far.
+  bool starts_definition() {
+    const std::string expected = str('#', named_.size(), " = ");
+    if (peek() != '#' || !text_.substr(at_).starts_with(expected)) return false;
+    at_ += expected.size();
+    return true;
+  }
+  Result<Expr> named() {
+    size_t number = 0;
+    const auto [end, problem] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), number);
+    if (problem != std::errc() || number >= named_.size()) return wrong("the number of what stands before");
+    at_ = static_cast<size_t>(end - text_.data());
+    return named_[number];
   }
   bool take(char c) { return peek() == c && at_ < text_.size() ? (++at_, true) : false; }
 
@@ -160,6 +187,7 @@ class Parser {
       return e;
     }
     if (take('"')) return quoted();
+    if (take('#')) return named();
     const size_t begin = at_;
     if (at_ == text_.size() || !starts_name(text_[at_])) return wrong("a number, a name or '('");
     while (at_ < text_.size() && continues_name(text_[at_])) ++at_;
@@ -193,13 +221,25 @@ class Parser {
 
   std::string_view text_;
   Table& table_;
+  std::vector<Expr> named_;
   size_t at_ = 0;
   int depth_ = 0;
 };
 
 }  // namespace
 
-void append_exact(std::string& out, Expr e) { Printer(out, std::string::npos).print(e, Level::kSum); }
+void append_exact(std::string& out, Expr e) {
+  constexpr uint32_t kPlain = 400;
+  Printer printer(out, std::string::npos);
+  const std::vector<const Node*> shared = shared_operations(e, kPlain);
+  for (size_t i = 0; i < shared.size(); ++i) {
+    out += str('#', i, " = ");
+    printer.print(wrap(shared[i]), Level::kSum);
+    out += "; ";
+    printer.name(shared[i]);
+  }
+  printer.print(e, Level::kSum);
+}
 
 std::string exact_text(Expr e) {
   std::string out;
@@ -209,7 +249,7 @@ std::string exact_text(Expr e) {
 
 /// "max(1 - equal(... {of n, m}" where the text is long: its beginning, up to the end of a word, and its symbols.
 void append(std::string& out, Expr e) {
-  constexpr size_t kBeginning = 80;
+  constexpr size_t kBeginning = kLongestShown * 2 / 3;
   std::string text;
   Printer printer(text, kLongestShown);
   printer.print(e, Level::kSum);

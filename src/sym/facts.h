@@ -1,0 +1,26 @@
+/// What is known of expressions beyond the bounds of their symbols, as long as the network runs at all.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sym/expr.h"
+
+namespace kiln::sym {
+
+/// That the value of `e` is at least `least`, and who says so.
+struct Fact {
+  Expr e;
+  int64_t least;
+  std::string reason;
+};
+
+/// Narrows the limits of `e`, and of what it is made of as far as that follows (n of floor_div(n - 3, 2) >= 0), from
+/// here on, in all of its table. `Table::bounds` stay what they are. The caller sees to it that nothing runs where the
+/// fact does not hold. An invalid or constant expression teaches nothing.
+void learn(Expr e, int64_t least, std::string_view reason);
+/// Forgets what was learned, except what simplifications relied on, which it returns: that must go on to hold.
+std::vector<Fact> forget_facts(Table& table);
+
+}  // namespace kiln::sym

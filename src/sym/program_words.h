@@ -1,0 +1,18 @@
+/// The words of programs that are no Kind of expression: what an expression says more than once is computed once.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sym/program.h"
+
+namespace kiln::sym {
+
+inline constexpr int64_t kKeep = 12;  ///< takes a value off the stack and numbers it: 0, 1, ...
+inline constexpr int64_t kKept = 13;  ///< and a number: puts the value of that number on the stack
+inline constexpr int64_t kRoom = 14;  ///< and how many values are kept: the first word of a program that keeps any
+
+/// The ids of the symbols that a program reads, each as often as it does.
+std::vector<int> symbols_of(const Program& program);
+
+}  // namespace kiln::sym
