@@ -5,6 +5,7 @@
 #include "ops/constant.h"
 #include "ops/infer_context.h"
 #include "ops/reference_context.h"
+#include "sym/facts.h"
 
 namespace kiln::ir {
 
@@ -121,6 +122,30 @@ std::string Graph::describe(NodeId id) const {
   return n.name.empty() ? str(n.op.name(), " #", static_cast<int>(id)) : str(n.op.name(), " '", n.name, "'");
 }
 
+namespace {
+
+/// Tells the table what holds whenever the network runs: with that known, extents that are made of it stay small. (A
+/// body may not teach its root's table before a plan checks a body's assumptions too.)
+void learn_from(std::span<const sym::Assumption> assumptions) {
+  for (const sym::Assumption& assumption : assumptions) {
+    if (assumption.relation != sym::Relation::kLessEqual) continue;
+    if (const auto least = assumption.lhs.constant())
+      sym::learn(assumption.rhs, *least, assumption.reason);
+    else
+      sym::learn(assumption.rhs - assumption.lhs, 0, assumption.reason);
+  }
+}
+
+/// Adds what keeps extents from being negative to what is assumed, where that is not known.
+Status require_extents(const Shape& shape, std::vector<sym::Assumption>& assumptions) {
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis].min() < 0)
+      TRY(sym::assume(assumptions, {sym::Relation::kLessEqual, 0, shape[axis], str("the extent of axis ", axis)}));
+  return {};
+}
+
+}  // namespace
+
 Status Graph::infer_node(NodeId id) {
   const Node& n = node(id);
   std::vector<InferInput> inputs;
@@ -129,16 +154,25 @@ Status Graph::infer_node(NodeId id) {
   std::vector<sym::Assumption> assumptions;
   std::vector<TensorType> types = TRY(infer_types(n.op, inputs, *table_, &assumptions));
   for (size_t i = 0; i < types.size(); ++i) values_[index(n.outputs[i])].type = std::move(types[i]);
-  for (sym::Assumption& assumption : assumptions) {
-    assumption.reason = str(describe(id), ": ", assumption.reason);
-    assume(std::move(assumption));
-  }
+  const auto believe = [&](std::span<sym::Assumption> news) {
+    for (sym::Assumption& assumption : news) assumption.reason = str(describe(id), ": ", assumption.reason);
+    learn_from(news);
+  };
+  believe(assumptions);
+  const size_t known = assumptions.size();  // with these known, most extents are
+  for (const ValueId output : n.outputs) TRY(require_extents(type(output).shape, assumptions));
+  believe(std::span(assumptions).subspan(known));
+  for (sym::Assumption& assumption : assumptions) assume(std::move(assumption));
   stale_[index(id)] = false;
   return {};
 }
 
 Status Graph::infer(Which which) {
-  if (which == Which::kAll) assumptions_.clear();
+  if (which == Which::kAll) {
+    assumptions_.clear();
+    for (sym::Fact& fact : sym::forget_facts(*table_))
+      assume({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
+  }
   for (const NodeId id : TRY(topological_order()))
     if (which == Which::kAll || stale_[index(id)]) TRY(in_context(infer_node(id), [&] { return describe(id); }));
   return {};

@@ -43,9 +43,10 @@ Status InferContext::set_output(int i, TensorType type) {
   CHECK(i >= 0 && i < num_outputs());
   TRY(kiln::require(type.rank() <= kMaxRank, "output ", i, " would have rank ", type.rank(), "; at most ", kMaxRank,
                     " axes are possible"));
-  for (const sym::Expr& e : type.shape) {
-    TRY(kiln::require(e.is_valid(), "output ", i, " has an extent without a value: ", e.why_invalid()));
-    TRY(kiln::require(e.max() >= 0, "output ", i, " would be ", type, ", with a negative extent"));
+  for (size_t axis = 0; axis < type.shape.size(); ++axis) {
+    const sym::Expr& e = type.shape[axis];
+    TRY(kiln::require(e.is_valid(), "axis ", axis, " of output ", i, " has no extent: ", e.why_invalid()));
+    TRY(kiln::require(e.max() >= 0, "output ", i, " would be ", type, ", with a negative extent in axis ", axis));
   }
   outputs_[static_cast<size_t>(i)] = std::move(type);
   return {};

@@ -24,8 +24,9 @@ Shape with_placeholders_resolved(const TensorType& x, const SymbolicValues& dims
   return result;
 }
 
-/// Whether an extent may turn out to be a placeholder once it is known.
-bool may_be_placeholder(sym::Expr dim) { return !dim.is_const() && dim.min() < 0; }
+/// Whether an extent may turn out to be a placeholder once it is known. Asked so that what the answer relies on, an
+/// assumption say, stays known.
+bool may_be_placeholder(sym::Expr dim) { return !dim.is_const() && sym::max(dim, 0) != dim; }
 
 }  // namespace
 

@@ -1,0 +1,163 @@
+// Networks whose shapes are arithmetic on shapes: what exporters write around axes that vary. Extents stay as small as
+// a person would write them; where they cannot, they are right all the same.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "onnx/test_import.h"
+#include "ops/convolution.h"
+
+namespace kiln::onnx {
+namespace {
+
+using namespace test;
+
+struct Network {
+  std::vector<Proto> nodes, inputs, initializers;
+  int count = 0;
+
+  std::string add(std::string_view type, Texts reads, std::initializer_list<Proto> attributes = {}) {
+    std::string y = str("v", count++);
+    nodes.push_back(node(type, reads, {y}, str(y, "_", type), attributes));
+    return y;
+  }
+  std::string ints(std::initializer_list<int64_t> values) {
+    std::string name = str("c", count++);
+    initializers.push_back(i64s(name, values));
+    return name;
+  }
+  Imported import(std::string_view y) const {
+    return import_proto(model(graph({nodes, inputs, {value(y)}, initializers})));
+  }
+};
+
+/// GroupNorm as torch.onnx writes it: x as [n, groups, rest], normalised, back to x's shape.
+std::string group_norm(Network& net, std::string_view x) {
+  const std::string grouped = net.add("Reshape", {x, net.ints({0, 2, -1})});
+  const std::string normal = net.add("InstanceNormalization", {grouped, "scale", "bias"});
+  return net.add("Reshape", {normal, net.add("Shape", {x})});
+}
+
+std::string extent(Network& net, std::string_view x, int64_t axis) {
+  return net.add("Gather", {net.add("Shape", {x}), net.ints({axis})});
+}
+
+/// The convolutions of wav2vec2 and its kin, their norms, and the heads of attention behind them.
+Network speech() {
+  Network net;
+  net.inputs = {value("x", kFloat, {-1, 4, -1})};
+  net.initializers = {floats("scale", {2}, {1, 1}), floats("bias", {2}, {0, 0})};
+  std::string y = "x";
+  for (const auto& [kernel, stride] : {std::pair{10, 5}, {3, 2}, {3, 2}, {3, 2}, {3, 2}, {2, 2}, {2, 2}}) {
+    net.initializers.push_back(
+        tensor(str("w", net.count), kFloat, {4, 4, kernel})
+            .text(field::tensor::kRawData, std::string(static_cast<size_t>(4 * 4 * 4 * kernel), '\0')));
+    y = net.add("Conv", {y, str("w", net.count)}, {ints_attribute("strides", {stride})});
+    y = group_norm(net, y);
+  }
+  const std::string rows = net.add("Transpose", {y}, {ints_attribute("perm", {0, 2, 1})});
+  const std::string to =
+      net.add("Concat", {extent(net, rows, 0), extent(net, rows, 1), net.ints({2, -1})}, {int_attribute("axis", 0)});
+  const std::string heads = net.add("Reshape", {rows, to});
+  const std::string whole = net.add("Concat", {extent(net, heads, 0), net.ints({-1, 4})}, {int_attribute("axis", 0)});
+  net.add("Add", {rows, net.add("Reshape", {heads, whole})});
+  return net;
+}
+
+TEST(DynamicShapes, NormsBetweenStridedConvolutionsLeaveOneQuotient) {
+  const Network net = speech();
+  const Imported got = net.import(str("v", net.count - 1));
+  ASSERT_TRUE(got.status) << text_of(got);
+  EXPECT_EQ(str(got.graph.type(got.graph.outputs()[0].value)), "f32[x_0, floor_div(x_2 + 240, 320) - 1, 4]");
+  for (const sym::Assumption& assumption : got.graph.assumptions())
+    EXPECT_LT(str(assumption).size(), 120U) << str(assumption);
+  // What seven windows need, the last of them says all of.
+  const sym::Guard last = sym::Guard::compile(got.graph.assumptions().back());
+  EXPECT_TRUE(last.check(std::vector<int64_t>{1, 400}));
+  EXPECT_FALSE(last.check(std::vector<int64_t>{1, 399}));
+  EXPECT_EQ(got.graph.assumptions().size(), 7U);
+}
+
+TEST(DynamicShapes, WhatIsKnownGoesWithWhatSaidIt) {
+  Network net;
+  net.inputs = {value("x", kFloat, {1, 4, -1})};
+  net.initializers = {tensor("w", kFloat, {4, 4, 5}).text(field::tensor::kRawData, std::string(4 * 4 * 5 * 4, '\0'))};
+  const std::string y = net.add("Conv", {"x", "w"});
+  Imported got = net.import(y);
+  ASSERT_TRUE(got.status) << text_of(got);
+  const sym::Expr t = got.graph.type(got.graph.inputs()[0]).shape[2];
+  EXPECT_EQ(t.min(), 5);
+  const ir::NodeId conv = got.graph.value(got.graph.outputs()[0].value).producer;
+  ir::Graph copy = got.graph.clone();
+  ASSERT_TRUE(copy.infer(ir::Graph::Which::kAll));
+  ASSERT_EQ(copy.assumptions().size(), 1U);  // still said, although the table knew it
+  EXPECT_TRUE(str(copy.assumptions()[0]).starts_with("5 <= x_2 (")) << str(copy.assumptions()[0]);
+  ops::Convolution padded = *copy.node(conv).op.as<ops::Convolution>();
+  padded.pre_pads = padded.post_pads = {2};
+  copy.set_op(conv, padded);
+  ASSERT_TRUE(copy.infer(ir::Graph::Which::kAll));
+  EXPECT_EQ(t.min(), 1);
+  ASSERT_EQ(copy.assumptions().size(), 1U);
+  EXPECT_TRUE(str(copy.assumptions()[0]).starts_with("5 <= x_2 + 4")) << str(copy.assumptions()[0]);
+}
+
+/// What ONNX makes of `dims` for a tensor of `from`; nothing if it cannot be.
+std::optional<Extents> reshaped(const Extents& from, const Extents& dims) {
+  Extents to = dims;
+  int64_t others = 1;
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (to[i] == 0) to[i] = from[i];
+    if (to[i] > 0) others *= to[i];
+  }
+  for (int64_t& extent : to)
+    if (extent == -1) extent = volume(from) / others;
+  return volume(to) == volume(from) ? std::optional(to) : std::nullopt;
+}
+
+/// Reshapes by shape tensors of the run, of which each entry may be -1 or 0: as trees, extents double in each.
+TEST(DynamicShapes, ShapesOfTheRunAreNeverTooLarge) {
+  constexpr int kReshapes = 40;
+  Network net;
+  net.inputs = {value("x", kFloat, {-1, -1, -1})};
+  std::string y = "x";
+  for (int i = 0; i < kReshapes; ++i) {
+    net.inputs.push_back(value(str("s", i), kInt64, {3}));
+    y = net.add("Transpose", {net.add("Reshape", {y, str("s", i)})}, {ints_attribute("perm", {1, 2, 0})});
+  }
+  const Imported got = net.import(y);
+  ASSERT_TRUE(got.status) << text_of(got);
+  const Shape& shape = got.graph.type(got.graph.outputs()[0].value).shape;
+  std::vector<sym::Program> programs;
+  for (const sym::Expr& e : shape) programs.push_back(sym::Program::compile(e));
+  EXPECT_LT(str(got.graph.type(got.graph.outputs()[0].value)).size(), 400U);
+  uint64_t random = 1;
+  const auto pick = [&](uint64_t count) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<int64_t>((random >> 33) % count);
+  };
+  for (int trial = 0; trial < 20; ++trial) {
+    Extents at{2 * (1 + pick(3)), 1 + pick(4), 6}, symbols = at;
+    for (int i = 0; i < kReshapes; ++i) {
+      Extents dims;
+      do {
+        dims = {at[static_cast<size_t>(pick(3))], at[static_cast<size_t>(pick(3))], at[static_cast<size_t>(pick(3))]};
+        if (pick(2)) dims[static_cast<size_t>(pick(3))] = 0;
+        if (pick(2)) dims[static_cast<size_t>(pick(3))] = -1;
+      } while (!reshaped(at, dims));
+      symbols.insert(symbols.end(), dims.begin(), dims.end());
+      at = *reshaped(at, dims);
+      std::ranges::rotate(at, at.begin() + 1);
+    }
+    Extents found;
+    for (const sym::Program& program : programs) found.push_back(program.run(symbols).value_or(-1));
+    EXPECT_EQ(found, at) << "trial " << trial;
+    for (const sym::Assumption& assumption : got.graph.assumptions()) {
+      const Status held = sym::Guard::compile(assumption).check(symbols);
+      EXPECT_TRUE(held) << held.error().message;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln::onnx
