@@ -127,6 +127,7 @@ TEST_F(ElementWiseValues, OfTruncationNeedItsSign) {
   ASSERT_NE(halved, nullptr);
   for (const auto& [number, half] : {std::pair{-7, -3}, {-6, -3}, {-1, 0}, {0, 0}, {7, 3}})
     EXPECT_EQ(sym::evaluate(sym::substitute((*halved)[0], std::vector{std::pair{z, sym::Expr(number)}}), {}), half);
+  EXPECT_EQ(*values(kDiv, {n - 1}, {2}), SymbolicValues{sym::max(sym::floor_div(n - 1, 2), 0)});
   EXPECT_EQ(values(kDiv, {n}, {z}), nullptr);
   EXPECT_EQ(*values(kDiv, {-7}, {2}), SymbolicValues{-3});
 }
