@@ -276,6 +276,73 @@ def patches(net):
     return net.add("Gather", [y, net.constant(np.int64(0))], axis=1) if net.chance(0.4) else y
 
 
+def group_norm_by_shape(net, x):
+    """GroupNorm as torch.onnx writes it: the norm of a view, and back to what Shape says."""
+    channels = x.shape[1]
+    groups = net.choice([g for g in (1, 2, 3, 4, 8, channels) if channels % g == 0])
+    view = net.add("Reshape", [x, net.ints(0, groups, -1)])
+    ones, zeros = net.constant(np.ones(groups, np.float32)), net.constant(np.zeros(groups, np.float32))
+    y = net.add("Reshape", [net.add("InstanceNormalization", [view, ones, zeros], epsilon=1e-3), net.add("Shape", [x])])
+    coefficients = [net.constant(net.floats([channels] + [1] * (x.rank - 2))) for _ in range(2)]
+    return net.add("Add", [net.add("Mul", [y, coefficients[0]]), coefficients[1]])
+
+
+@operator(1)
+def normed_image(net):
+    return activated(net, group_norm_by_shape(net, image(net, net.choice((3, 4)))))
+
+
+def extent_of(net, x, axis):
+    return net.add("Gather", [net.add("Shape", [x]), net.ints(axis)], axis=0)
+
+
+@operator(2)
+def frames_of_a_wave(net):
+    """Strided convolutions over a length that varies, norms between them, then heads of what is left, as wav2vec2 has."""
+    batch, least, step = net.choice((1, 2)), net.integer(60, 90), net.choice((1, 3, 7))
+    which = net.integer(0, 2)
+    x = net.input([(size if which == 0 else batch, 1, least if which == 0 else least + step * size) for size in net.sizes])
+    channels, y = net.choice((4, 8, 16)), x
+    for layer in range(net.integer(1, 4)):
+        extent, stride = net.choice(((10, 5), (5, 2)) if layer == 0 else ((3, 2), (2, 2), (3, 1)))
+        w = weights(net, [channels, y.shape[1], extent], y.shape[1] * extent)
+        y = net.add("Conv", [y, w], kernel_shape=[extent], strides=[stride])
+        y = gelu_spelled_out(net, group_norm_by_shape(net, y) if net.chance(0.7) else y)
+    if net.chance(0.5):  # positions by a convolution of an even extent, one frame too many
+        w = weights(net, [channels, channels // 2, 4], channels // 2 * 4)
+        more = net.add("Conv", [y, w], kernel_shape=[4], pads=[2, 2], group=2)
+        more = net.add("Slice", [more, net.ints(0), net.ints(-1), net.ints(2)])
+        y = net.add("Add", [y, more])
+    rows = net.add("Transpose", [y], perm=[0, 2, 1])
+    count = extent_of(net, rows, 1)
+    to = [extent_of(net, rows, 0), count, net.ints(2, -1)] if net.chance(0.5) else [net.ints(0), count, net.ints(-1, channels // 2)]
+    heads = net.add("Transpose", [net.add("Reshape", [rows, net.add("Concat", to, axis=0)])], perm=[0, 2, 1, 3])
+    flat = net.add("Reshape", [heads, net.add("Concat", [net.ints(-1), count, net.ints(channels // 2)], axis=0)])
+    scores = net.add("Softmax", [net.add("MatMul", [flat, net.add("Transpose", [flat], perm=[0, 2, 1])])], axis=-1)
+    y = net.add("Reshape", [net.add("MatMul", [scores, flat]), net.add("Shape", [heads])])
+    y = net.add("Reshape", [net.add("Transpose", [y], perm=[0, 2, 1, 3]), net.add("Shape", [rows])])
+    return net.add("Add", [rows, y])
+
+
+@operator(1)
+def split_by_arithmetic(net):
+    """Halves, remainders and paddings of an axis that varies, computed from its extent."""
+    x = net.pick(lambda v: v.is_float and v.rank >= 2 and not v.is_empty and min(s[0] for s in v.shapes) > 0,
+                 lambda: net.input([(size + 1, net.extent(9)) for size in net.sizes]))
+    n, k = extent_of(net, x, 0), net.choice((2, 3, 4))
+    half = net.add("Div", [n, net.ints(k)])
+    rest = net.add("Sub", [n, net.add("Mul", [half, net.ints(k)])]) if net.chance(0.5) else net.add("Mod", [n, net.ints(k)])
+    if net.chance(0.5):  # padded to a multiple of k, then cut to pieces of k
+        more = net.add("Mod", [net.add("Sub", [net.ints(k), rest]), net.ints(k)])
+        pads = net.add("Concat", [net.ints(*[0] * x.rank), more, net.ints(*[0] * (x.rank - 1))], axis=0)
+        padded = net.add("Pad", [x, pads])
+        pieces = net.add("Div", [extent_of(net, padded, 0), net.ints(k)])
+        return net.add("Reshape", [padded, net.add("Concat", [pieces, net.ints(k, -1)], axis=0)])
+    first = net.add("Slice", [x, net.ints(0), half, net.ints(0)])
+    others = net.add("Slice", [x, half, n, net.ints(0)])
+    return net.add("Concat", [others, first], axis=0)
+
+
 def conv_block(net, x, outputs, extent=3, stride=1, groups=1, act=True):
     channels, pad = x.shape[1], extent // 2
     w = weights(net, [outputs, channels // groups, extent, extent], channels // groups * extent * extent)

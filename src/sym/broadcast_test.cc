@@ -32,13 +32,15 @@ TEST_F(BroadcastTest, IsNumpysRule) {
     for (int64_t j = 0; j < 5; ++j) {
       const int64_t two[] = {2 * i, j};
       const int64_t symbols[] = {i, j, 1, 0, 0};
-      if (const auto wanted = by_hand(two))
+      if (const auto wanted = by_hand(two)) {
         EXPECT_EQ(evaluate(with_product, symbols).value(), *wanted) << i << ' ' << j;
+      }
       for (int64_t k = 0; k < 5; ++k) {
         const int64_t three[] = {i, j, k};
         const int64_t at[] = {i, j, k, 0, 0};
-        if (const auto wanted = by_hand(three))
+        if (const auto wanted = by_hand(three)) {
           EXPECT_EQ(evaluate(all, at).value(), *wanted) << i << ' ' << j << ' ' << k;
+        }
       }
     }
 }

@@ -27,7 +27,7 @@ void rely_on_unless_constant(Expr a, Expr b) {
 /// The operands of a maximum of maxima (a minimum of minima): just a and b where there are more than can be compared
 /// with each other in reasonable time.
 std::vector<Expr> operands_of(Kind kind, Expr a, Expr b) {
-  constexpr size_t kMost = 32;
+  constexpr size_t kMost = 16;
   std::vector<Expr> result, pending{b, a};
   while (!pending.empty()) {
     const Expr e = pending.back();

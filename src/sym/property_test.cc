@@ -265,7 +265,8 @@ TEST(SymProperty, GarbageIsNoProgramOrRuns) {
 
 TEST(SymProperty, GarbageTextIsExplained) {
   static constexpr std::string_view kParts[] = {
-      "n", "m", "2", "+", "-", "*", "(", ")", ",", "max(", "floor_div(", "abs(", "\"", " ", "9223372036854775808", "$"};
+      "n", "m",  "2",     "+", "-", "*", "(", ")", ",", "max(", "floor_div(", "abs(", "\"", " ", "9223372036854775808",
+      "$", "#0", "#0 = ", "; "};
   for (uint64_t seed = 0; seed < 20'000; ++seed) {
     Random random(seed);
     Table table;
