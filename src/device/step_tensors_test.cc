@@ -33,6 +33,7 @@ TEST(StepTensors, AnyNumber) {
   const StepTensors nest{StepTensors::kAll, 0, StepTensors::kAny, StepTensors::kAny};
   EXPECT_TRUE(nest.check("CPU", "nest", spec(0, 1)));
   EXPECT_TRUE(nest.check("CPU", "nest", spec(7, 3)));
+  for (const int count : {255, 256, 100'000}) EXPECT_TRUE(nest.check("CPU", "nest", spec(count, count))) << count;
   EXPECT_FALSE(nest.check("CPU", "nest", spec(2, 0)));
   EXPECT_FALSE(nest.check("CPU", "nest", spec(2, 1, 1)));
 }

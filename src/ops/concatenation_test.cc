@@ -17,6 +17,8 @@ const CaseTable<ops::Concatenation> kCases{
     {"one input", {.axis = 0}, {{{3}}}},
     {"an empty input", {.axis = 1}, {{{2, 0}}, {{2, 3}}}},
     {"bytes", {.axis = 1}, {{{3, 5}, DType::kI8}, {{3, 7}, DType::kI8}}},
+    {"more inputs than a byte counts", {.axis = 1}, std::vector<CaseInput>(300, {{2, 3}})},
+    {"more planes than a byte counts", {.axis = 1}, std::vector<CaseInput>(257, {{1, 2, 3, 5}})},
 };
 
 TEST(Concatenation, KnownAnswer) {
