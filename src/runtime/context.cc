@@ -14,6 +14,13 @@ namespace {
 constexpr int kMaxInFlight = 4;      // runs queued at once before enqueue waits for the oldest
 constexpr size_t kMostBindings = 4;  // programs with a few sets of shapes come round again
 
+std::vector<int> shape_tensors_of(std::span<const plan::IoTensor> tensors) {
+  std::vector<int> result;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].is_shape) result.push_back(static_cast<int>(i));
+  return result;
+}
+
 }  // namespace
 
 Context::Context(std::shared_ptr<const Engine> engine, Memory memory)
@@ -25,10 +32,8 @@ Context::Context(std::shared_ptr<const Engine> engine, Memory memory)
   input_addresses_.assign(inputs, nullptr);
   output_addresses_.assign(engine_->plan().outputs.size(), nullptr);
   symbols_.assign(engine_->plan().symbols.size(), 0);
-  symbol_set_.assign(symbols_.size(), false);
-  const auto is_shape = [](const plan::IoTensor& io) { return io.is_shape; };
-  has_shape_tensors_ =
-      std::ranges::any_of(engine_->plan().inputs, is_shape) || std::ranges::any_of(engine_->plan().outputs, is_shape);
+  shape_inputs_ = shape_tensors_of(engine_->plan().inputs);
+  shape_outputs_ = shape_tensors_of(engine_->plan().outputs);
   if (!engine_->device().is_host()) launcher_ = std::make_unique<Launcher>(engine_->device());
 }
 
@@ -71,6 +76,7 @@ Status Context::select_profile(int profile) {
     input_extents_[i] = std::move(fixed);
     extents_set_[i] = true;
   }
+  num_extents_unset_ = std::ranges::count(extents_set_, false);
   const int64_t wanted =
       memory_policy_ == Memory::kOwnLargest ? engine_->max_memory_bytes() : engine_->memory_bytes(profile);
   return memory_policy_ == Memory::kGiven ? Status() : reserve_memory(wanted);
@@ -99,6 +105,7 @@ Status Context::set_input_extents(int input, std::span<const int64_t> extents) {
   }
   if (extents_set_[at] && std::ranges::equal(extents, input_extents_[at])) return {};
   input_extents_[at].assign(extents.begin(), extents.end());
+  if (!extents_set_[at]) --num_extents_unset_;
   extents_set_[at] = true;
   bound_ = shapes_known_ = false;
   return {};
@@ -118,6 +125,11 @@ Extents Context::output_extents(int output) const {
   for (const sym::Program& extent : engine_->plan().outputs[static_cast<size_t>(output)].extents)
     result.push_back(shapes_known_ ? extent.try_run(symbols_).value_or(-1) : extent.constant().value_or(-1));
   return result;
+}
+
+bool Context::all_inputs_set() const {
+  return num_extents_unset_ == 0 &&
+         std::ranges::all_of(shape_inputs_, [&](int input) { return input_address(input) != nullptr; });
 }
 
 std::vector<int> Context::unset_inputs() const {
@@ -147,9 +159,9 @@ Status require_whole(double value, size_t element, std::string_view input) {
 }  // namespace
 
 Status Context::read_shape_values(bool& changed) {
-  for (size_t i = 0; i < input_values_.size(); ++i) {
+  for (const int input : shape_inputs_) {
+    const auto i = static_cast<size_t>(input);
     const plan::IoTensor& io = engine_->plan().inputs[i];
-    if (!io.is_shape) continue;
     if (!input_addresses_[i]) return error(Code::kState, "shape input '", io.name, "' has no address");
     const View view(io.dtype, input_extents_[i], static_cast<const std::byte*>(input_addresses_[i]));
     auto& bound = input_values_[i];
@@ -390,9 +402,11 @@ Result<std::byte*> Context::copy_to_device(Buffer& buffer, std::span<const std::
 }
 
 Status Context::infer_shapes() {
-  for (size_t i = 0; i < extents_set_.size(); ++i)
-    if (!extents_set_[i])
-      return error(Code::kState, "the shape of input '", engine_->plan().inputs[i].name, "' is not set");
+  if (num_extents_unset_ > 0) {
+    const auto first = std::ranges::find(extents_set_, false) - extents_set_.begin();
+    return error(Code::kState, "the shape of input '", engine_->plan().inputs[static_cast<size_t>(first)].name,
+                 "' is not set");
+  }
   bool values_changed = false;
   Status read = read_shape_values(values_changed);
   if (values_changed) bound_ = shapes_known_ = false;
@@ -404,9 +418,10 @@ Status Context::infer_shapes() {
 
 /// On every device these are the host's, and the host knows them.
 Status Context::write_shape_outputs() const {
-  for (size_t i = 0; i < output_addresses_.size(); ++i) {
+  for (const int index : shape_outputs_) {
+    const auto i = static_cast<size_t>(index);
     const plan::IoTensor& output = engine_->plan().outputs[i];
-    if (!output.is_shape || !output_addresses_[i]) continue;
+    if (!output_addresses_[i]) continue;
     for (size_t k = 0; k < output.values.size(); ++k) {
       const int64_t value = TRY(output.values[k].run(symbols_));
       if (output.dtype == DType::kI32)
@@ -459,7 +474,7 @@ Status Context::enqueue(Stream& stream) {
     repeats_ = false;
     TRY(bind());
     TRY(check_addresses());
-    repeats_ = !has_shape_tensors_;
+    repeats_ = shape_inputs_.empty() && shape_outputs_.empty();  // else their values are read or written in each run
   }
   if (launcher_) return launch(stream, repeats);
   if (stream.capturing()) {

@@ -51,6 +51,8 @@ class Context {
   Extents output_extents(int output) const;
   /// Inputs whose extents, or (shape inputs) addresses, are still to be set.
   std::vector<int> unset_inputs() const;
+  /// Whether there are none; costs nothing, however many inputs there are.
+  bool all_inputs_set() const;
 
   void set_input_address(int input, const void* data) {
     repeats_ &= std::exchange(input_addresses_[static_cast<size_t>(input)], data) == data;
@@ -129,20 +131,20 @@ class Context {
   bool shapes_known_ = false;
   bool bound_ = false;
   bool timing_ = false;
-  bool has_shape_tensors_ = false;  ///< whose values are read or written in each run
-  bool repeats_ = false;            ///< whether the next run has the addresses of the last one
+  bool repeats_ = false;  ///< whether the next run has the addresses of the last one
   FaultObserver* fault_observer_ = nullptr;
   Event* inputs_consumed_ = nullptr;
   Allocator* temporary_memory_ = nullptr;
 
   std::vector<Extents> input_extents_;  ///< empty extents with `extents_set_` false: not set
   std::vector<bool> extents_set_;
+  std::ptrdiff_t num_extents_unset_ = 0;
+  std::vector<int> shape_inputs_, shape_outputs_;
   std::vector<std::vector<int64_t>> input_values_;  ///< of shape inputs, as bound
   std::vector<const void*> input_addresses_;
   std::vector<void*> output_addresses_;
 
   std::vector<int64_t> symbols_;
-  std::vector<bool> symbol_set_;
   size_t steps_to_inputs_ = 0;  ///< after which no step reads an input
   Buffer own_memory_;
   std::byte* given_memory_ = nullptr;

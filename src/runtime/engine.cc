@@ -5,122 +5,43 @@
 #include <limits>
 #include <map>
 
-#include "base/hash.h"
-#include "tensor/memory_order.h"
-
 namespace kiln::runtime {
-namespace {
 
-/// What is loaded for a step: its own kernel, or an alternative's.
-struct Kernel {
-  const std::string& name;
-  const Record& payload;
-  int binary;
-  const std::vector<sym::Program>& params;
-
-  explicit Kernel(const plan::Step& step)
-      : name(step.kernel), payload(step.payload), binary(step.binary), params(step.params) {}
-  explicit Kernel(const plan::Alternative& other)
-      : name(other.kernel), payload(other.payload), binary(other.binary), params(other.params) {}
-};
-
-StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, const Kernel& kernel) {
-  StepSpec spec{kernel.name, kernel.payload, {}, {}, static_cast<int>(kernel.params.size())};
-  if (kernel.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(kernel.binary)].value.bytes();
-  const auto describe = [&](int id) {
-    const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
-    return StepTensor{t.dtype, t.format, static_cast<int>(t.extents.size()), t.place != plan::Place::kAbsent};
-  };
-  for (const int id : step.inputs) spec.inputs.push_back(describe(id));
-  for (const int id : step.outputs) spec.outputs.push_back(describe(id));
-  return spec;
+Engine::Engine(std::shared_ptr<const plan::Plan> plan, Device& device, std::shared_ptr<Allocator> memory)
+    : plan_(std::move(plan)), device_(device), memory_(std::move(memory)), weights_(*plan_) {
+  for (const bool is_input : {true, false}) {
+    const auto& tensors = is_input ? plan_->inputs : plan_->outputs;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      surface_.emplace(tensors[i].name, Surface{is_input, static_cast<int>(i)});
+  }
 }
-
-/// What makes two steps the same to `Executor::load`: the spec and which weights it gets.
-Hash128 key_of(std::string_view executor, const StepSpec& spec, int binary, std::span<const int> weights) {
-  std::string text = str(executor, '/', spec.kernel, '/', spec.num_params, '/', weights, '/', binary);
-  for (const auto* tensors : {&spec.inputs, &spec.outputs}) {
-    text += '|';
-    for (const StepTensor& t : *tensors) text += str(t.dtype, t.format, t.rank, t.present);
-  }
-  return combine(hash128(std::string_view(text)), hash128(spec.payload));
-}
-
-}  // namespace
-
-/// Loads what is the same once.
-class Engine::Loader {
- public:
-  explicit Loader(const Engine& engine) : engine_(engine), plan_(*engine.plan_) {}
-
-  Result<Loaded> load(const plan::Profile& profile, const plan::Step& step) {
-    Loaded result{TRY(load(profile, step, Kernel(step))), {}};
-    for (const plan::Alternative& other : step.alternatives)
-      result.alternatives.push_back(TRY(load(profile, step, Kernel(other))));
-    return result;
-  }
-  std::string summary() const {
-    return str("loaded ", loaded_.size(), " steps, ", packed_bytes_, " bytes of packed weights");
-  }
-
- private:
-  Result<std::shared_ptr<const LoadedStep>> load(const plan::Profile& profile, const plan::Step& step,
-                                                 const Kernel& kernel) {
-    StepSpec spec = spec_of(plan_, profile, step, kernel);
-    spec.memory = engine_.memory_.get();
-    std::vector<const HostTensor*> constants;
-    std::vector<int> weights;
-    for (const int id : step.inputs) {
-      const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
-      const bool is_weight = t.place == plan::Place::kWeight;
-      weights.push_back(is_weight ? t.index : -1);
-      constants.push_back(is_weight ? &engine_.weight(t) : nullptr);
-    }
-    auto& entry = loaded_[key_of(step.executor, spec, kernel.binary, weights)];
-    if (!entry) {
-      Executor& executor = TRY(engine_.device_.executor(step.executor));
-      entry = TRY(in_context(executor.load(spec, constants), [&] { return str("step '", step.name, "'"); }));
-      packed_bytes_ += entry->packed_bytes();
-    }
-    return entry;
-  }
-
-  const Engine& engine_;
-  const plan::Plan& plan_;
-  std::map<Hash128, std::shared_ptr<const LoadedStep>> loaded_;
-  int64_t packed_bytes_ = 0;
-};
 
 Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::Plan> plan, Device& device, Log& log,
                                                    std::shared_ptr<Allocator> memory) {
   std::shared_ptr<Engine> engine(new Engine(std::move(plan), device, std::move(memory)));
-  TRY(engine->order_weights());
-  Loader loader(*engine);
+  TRY(engine->weights_.order());
+  const StepLoader loader(*engine->plan_, engine->weights_, device, engine->memory_.get());
+  std::map<Hash128, std::shared_ptr<const LoadedStep>> loaded;  // what is the same once
+  int64_t packed_bytes = 0;
+  const auto load = [&](const plan::Profile& profile, const plan::Step& step,
+                        int kernel) -> Result<std::shared_ptr<const LoadedStep>> {
+    auto& entry = loaded[loader.key(profile, step, kernel)];
+    if (entry) return entry;
+    entry = TRY(loader.load(profile, step, kernel));
+    packed_bytes += entry->packed_bytes();
+    return entry;
+  };
   for (const plan::Profile& profile : engine->plan_->profiles) {
     auto& steps = engine->steps_.emplace_back();
     engine->branches_.push_back(device.is_host() ? Branches{} : branches_of(profile));
-    for (const plan::Step& step : profile.steps) steps.push_back(TRY(loader.load(profile, step)));
-  }
-  log.verbose(loader.summary());
-  return engine;
-}
-
-/// A plan has its weights row-major, and each once; steps read them in formats of their own.
-Status Engine::order_weights() {
-  for (const plan::Profile& profile : plan_->profiles)
-    for (const plan::Tensor& t : profile.tensors) {
-      if (t.place != plan::Place::kWeight || t.format.is_linear()) continue;
-      HostTensor& ordered = ordered_weights_[{t.index, t.format.text()}];
-      if (!ordered.owner())
-        ordered = TRY(in_memory_order(t.format, plan_->weights[static_cast<size_t>(t.index)].value));
+    for (const plan::Step& step : profile.steps) {
+      Loaded& added = steps.emplace_back(Loaded{TRY(load(profile, step, kOwnKernel)), {}});
+      for (size_t a = 0; a < step.alternatives.size(); ++a)
+        added.alternatives.push_back(TRY(load(profile, step, static_cast<int>(a))));
     }
-  return {};
-}
-
-const HostTensor& Engine::weight(const plan::Tensor& tensor) const {
-  CHECK(tensor.place == plan::Place::kWeight);
-  if (tensor.format.is_linear()) return plan_->weights[static_cast<size_t>(tensor.index)].value;
-  return ordered_weights_.at({tensor.index, tensor.format.text()});
+  }
+  log.verbose("loaded ", loaded.size(), " steps, ", packed_bytes, " bytes of packed weights");
+  return engine;
 }
 
 Result<Buffer> Engine::allocate(int64_t size_bytes) const {
@@ -128,13 +49,7 @@ Result<Buffer> Engine::allocate(int64_t size_bytes) const {
 }
 
 Result<std::vector<Extents>> Engine::tensor_extents(int profile, std::span<const int64_t> symbols) const {
-  const auto& tensors = plan_->profiles[static_cast<size_t>(profile)].tensors;
-  std::vector<Extents> result(tensors.size());
-  for (size_t t = 0; t < tensors.size(); ++t)
-    for (const sym::Program& extent : tensors[t].extents)
-      result[t].push_back(
-          TRY(in_context(extent.run(symbols), [&] { return str("shape of '", tensors[t].name, "'"); })));
-  return result;
+  return runtime::tensor_extents(plan_->profiles[static_cast<size_t>(profile)], symbols);
 }
 
 int Engine::nearest_tuning(int profile, std::span<const int64_t> symbols) const {
@@ -167,35 +82,13 @@ Result<std::unique_ptr<BoundStep>> Engine::bind_step(int profile, int step, int 
   return bind_kernel(profile, step, kOwnKernel, tensor_extents, symbols, states);
 }
 
-namespace {
-/// A step all of whose outputs are empty. Beside an extent of 0 others may be of any size: kernels need not know.
-class NothingToDo final : public BoundStep {
-  Status run(const RunArguments&) override { return {}; }
-};
-bool is_empty(const Extents& extents) { return std::ranges::count(extents, 0) > 0; }
-}  // namespace
-
 Result<std::unique_ptr<BoundStep>> Engine::bind_kernel(int profile, int step, int kernel,
                                                        std::span<const Extents> tensor_extents,
                                                        std::span<const int64_t> symbols, StateSource states) const {
   const plan::Step& planned = plan_->profiles[static_cast<size_t>(profile)].steps[static_cast<size_t>(step)];
   const Loaded& loaded = steps_[static_cast<size_t>(profile)][static_cast<size_t>(step)];
-  const auto other = static_cast<size_t>(kernel);
-  const bool own = kernel == kOwnKernel;
-  std::vector<Extents> inputs, outputs;
-  std::vector<int64_t> params;
-  for (const int id : planned.inputs) inputs.push_back(tensor_extents[static_cast<size_t>(id)]);
-  for (const int id : planned.outputs) outputs.push_back(tensor_extents[static_cast<size_t>(id)]);
-  for (const sym::Program& param : own ? planned.params : planned.alternatives[other].params)
-    params.push_back(TRY(param.run(symbols)));
-  const LoadedStep& it = own ? *loaded.step : *loaded.alternatives[other];
-  const auto bind = [&]() -> Result<std::unique_ptr<BoundStep>> {
-    const auto* keeps = dynamic_cast<const KeepsState*>(&it);
-    std::byte* const state = keeps ? TRY(states(*keeps)) : nullptr;
-    if (!outputs.empty() && std::ranges::all_of(outputs, is_empty)) return std::make_unique<NothingToDo>();
-    return state ? keeps->bind_with_state({inputs, outputs, params}, state) : it.bind({inputs, outputs, params});
-  };
-  return in_context(bind(), [&] { return str("step '", planned.name, "'"); });
+  const LoadedStep& it = kernel == kOwnKernel ? *loaded.step : *loaded.alternatives[static_cast<size_t>(kernel)];
+  return bind(it, planned, kernel, tensor_extents, symbols, states);
 }
 
 int64_t Engine::memory_bytes(int profile) const {
@@ -215,15 +108,9 @@ int64_t Engine::max_memory_bytes() const {
   return result;
 }
 
-namespace {
-int index_named(const std::vector<plan::IoTensor>& tensors, std::string_view name) {
-  for (size_t i = 0; i < tensors.size(); ++i)
-    if (tensors[i].name == name) return static_cast<int>(i);
-  return -1;
+std::optional<Engine::Surface> Engine::surface_named(std::string_view name) const {
+  const auto found = surface_.find(name);
+  return found == surface_.end() ? std::nullopt : std::optional(found->second);
 }
-}  // namespace
-
-int Engine::input_named(std::string_view name) const { return index_named(plan_->inputs, name); }
-int Engine::output_named(std::string_view name) const { return index_named(plan_->outputs, name); }
 
 }  // namespace kiln::runtime

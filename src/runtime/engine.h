@@ -1,30 +1,26 @@
 /// An engine: a plan loaded on a device. Immutable, shared by any number of contexts and threads.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
-#include <utility>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "base/function_ref.h"
 #include "base/log.h"
 #include "device/allocator.h"
 #include "device/device.h"
 #include "device/executor.h"
-#include "device/keeps_state.h"
 #include "plan/plan.h"
 #include "runtime/branches.h"
+#include "runtime/ordered_weights.h"
+#include "runtime/step_loader.h"
 
 namespace kiln::runtime {
 
 /// Sizes of the parts of a context's memory, as their neighbours see them.
 constexpr int64_t aligned_bytes(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
-/// The memory, in the context that binds it, of what a step keeps from run to run; null: the step starts anew.
-using StateSource = FunctionRef<Result<std::byte*>(const KeepsState&)>;
-inline constexpr auto no_state = [](const KeepsState&) -> Result<std::byte*> { return nullptr; };
 
 class Engine {
  public:
@@ -38,7 +34,7 @@ class Engine {
   Result<Buffer> allocate(int64_t size_bytes) const;
   int num_profiles() const { return static_cast<int>(plan_->profiles.size()); }
   /// The elements of a tensor that is a weight, as memory in the tensor's format has them.
-  const HostTensor& weight(const plan::Tensor& tensor) const;
+  const HostTensor& weight(const plan::Tensor& tensor) const { return weights_.at(tensor); }
   /// Extents of every tensor of a profile, at these values of the plan's symbols.
   Result<std::vector<Extents>> tensor_extents(int profile, std::span<const int64_t> symbols) const;
   /// The tuning of a profile that is nearest to these values of the plan's symbols, by their ratios.
@@ -47,11 +43,6 @@ class Engine {
   Result<std::unique_ptr<BoundStep>> bind_step(int profile, int step, int tuning,
                                                std::span<const Extents> tensor_extents,
                                                std::span<const int64_t> symbols, StateSource states) const;
-  /// The same of one of its kernels: an alternative by its index, or kOwnKernel.
-  Result<std::unique_ptr<BoundStep>> bind_kernel(int profile, int step, int kernel,
-                                                 std::span<const Extents> tensor_extents,
-                                                 std::span<const int64_t> symbols, StateSource states = no_state) const;
-  static constexpr int kOwnKernel = -1;
   /// What steps on several streams wait for.
   const Branches& branches(int profile) const { return branches_[static_cast<size_t>(profile)]; }
   /// Streams that runs use beside the one they are given, at most.
@@ -59,9 +50,13 @@ class Engine {
   /// Memory that a context of this profile needs: tensors, then a workspace for each stream, each rounded up to 256.
   int64_t memory_bytes(int profile) const;
   int64_t max_memory_bytes() const;
-  /// Position in Plan::inputs or Plan::outputs; -1 where there is none of that name.
-  int input_named(std::string_view name) const;
-  int output_named(std::string_view name) const;
+  /// A position in Plan::inputs or Plan::outputs.
+  struct Surface {
+    bool is_input;
+    int index;
+  };
+  /// The input or output of that name, found by its hash: programs with thousands of them ask for each, in every run.
+  std::optional<Surface> surface_named(std::string_view name) const;
 
  private:
   /// A step, and its alternatives.
@@ -69,19 +64,20 @@ class Engine {
     std::shared_ptr<const LoadedStep> step;
     std::vector<std::shared_ptr<const LoadedStep>> alternatives;
   };
-  class Loader;
 
-  Engine(std::shared_ptr<const plan::Plan> plan, Device& device, std::shared_ptr<Allocator> memory)
-      : plan_(std::move(plan)), device_(device), memory_(std::move(memory)) {}
-  Status order_weights();
+  Engine(std::shared_ptr<const plan::Plan> plan, Device& device, std::shared_ptr<Allocator> memory);
+  /// The same of one of its kernels (step_loader.h).
+  Result<std::unique_ptr<BoundStep>> bind_kernel(int profile, int step, int kernel,
+                                                 std::span<const Extents> tensor_extents,
+                                                 std::span<const int64_t> symbols, StateSource states) const;
 
   std::shared_ptr<const plan::Plan> plan_;
   Device& device_;
-  std::shared_ptr<Allocator> memory_;       ///< null: the device's
-  std::vector<std::vector<Loaded>> steps_;  ///< by profile
-  std::vector<Branches> branches_;          ///< by profile
-  /// By weight and format: those that steps want in another order than the plan has them.
-  std::map<std::pair<int, std::string>, HostTensor> ordered_weights_;
+  std::shared_ptr<Allocator> memory_;                      ///< null: the device's
+  OrderedWeights weights_;
+  std::vector<std::vector<Loaded>> steps_;                 ///< by profile
+  std::vector<Branches> branches_;                         ///< by profile
+  std::unordered_map<std::string_view, Surface> surface_;  ///< by names that `plan_` owns
 };
 
 }  // namespace kiln::runtime

@@ -11,7 +11,7 @@ using nvinfer1::Dims;
 
 bool Context::setInputShape(char const* name, Dims const& dims) noexcept {
   return guard(reporter_, "IExecutionContext::setInputShape", [&]() -> Status {
-    const IoRef input = TRY(get_input(plan(), name));
+    const IoRef input = TRY(get_input(context_->engine(), name));
     const Extents extents = TRY(in_context(from_api(dims), [&] { return str("input '", name, "'"); }));
     return context_->set_input_extents(input.index, extents);
   });
@@ -20,7 +20,7 @@ bool Context::setInputShape(char const* name, Dims const& dims) noexcept {
 /// Outputs are computed as soon as all inputs are set, as the API promises; before, the answer is -1.
 Result<Extents> Context::extents_of(const IoRef& io) const {
   if (io.is_input) return context_->input_extents(io.index);
-  if (context_->unset_inputs().empty()) TRY(context_->infer_shapes());
+  if (context_->all_inputs_set()) TRY(context_->infer_shapes());
   return context_->output_extents(io.index);
 }
 
@@ -34,14 +34,14 @@ Result<Extents> Context::known_extents_of(const IoRef& io) const {
 
 Dims Context::getTensorShape(char const* name) const noexcept {
   return guard(reporter_, "IExecutionContext::getTensorShape", no_dims(), [&]() -> Result<Dims> {
-    const Extents extents = TRY(extents_of(TRY(get_io(plan(), name))));
+    const Extents extents = TRY(extents_of(TRY(get_io(context_->engine(), name))));
     return to_api(extents);
   });
 }
 
 Dims Context::getTensorStrides(char const* name) const noexcept {
   return guard(reporter_, "IExecutionContext::getTensorStrides", no_dims(), [&]() -> Result<Dims> {
-    const IoRef io = TRY(get_io(plan(), name));
+    const IoRef io = TRY(get_io(context_->engine(), name));
     const Extents extents = TRY(known_extents_of(io));
     return to_api(api_strides(io.tensor->format, extents));
   });
@@ -78,7 +78,7 @@ int32_t Context::inferShapes(int32_t max_names, char const** names) noexcept {
 
 int64_t Context::getMaxOutputSize(char const* name) const noexcept {
   return guard(reporter_, "IExecutionContext::getMaxOutputSize", int64_t{-1}, [&]() -> Result<int64_t> {
-    const IoRef output = TRY(get_output(plan(), name));
+    const IoRef output = TRY(get_output(context_->engine(), name));
     const Extents extents = TRY(known_extents_of(output));
     return size_bytes(output.tensor->dtype, output.tensor->format.storage_volume(extents));
   });
@@ -86,7 +86,7 @@ int64_t Context::getMaxOutputSize(char const* name) const noexcept {
 
 bool Context::setTensorAddress(char const* name, void* data) noexcept {
   return guard(reporter_, "IExecutionContext::setTensorAddress", [&]() -> Status {
-    const IoRef io = TRY(get_io(plan(), name));
+    const IoRef io = TRY(get_io(context_->engine(), name));
     if (io.is_input)
       context_->set_input_address(io.index, data);
     else
@@ -98,33 +98,34 @@ bool Context::setTensorAddress(char const* name, void* data) noexcept {
 void const* Context::getTensorAddress(char const* name) const noexcept {
   return guard(reporter_, "IExecutionContext::getTensorAddress", static_cast<void const*>(nullptr),
                [&]() -> Result<void const*> {
-                 const IoRef io = TRY(get_io(plan(), name));
+                 const IoRef io = TRY(get_io(context_->engine(), name));
                  return io.is_input ? context_->input_address(io.index) : context_->output_address(io.index);
                });
 }
 
 bool Context::setInputTensorAddress(char const* name, void const* data) noexcept {
   return guard(reporter_, "IExecutionContext::setInputTensorAddress", [&]() -> Status {
-    context_->set_input_address(TRY(get_input(plan(), name)).index, data);
+    context_->set_input_address(TRY(get_input(context_->engine(), name)).index, data);
     return {};
   });
 }
 
 bool Context::setOutputTensorAddress(char const* name, void* data) noexcept {
   return guard(reporter_, "IExecutionContext::setOutputTensorAddress", [&]() -> Status {
-    context_->set_output_address(TRY(get_output(plan(), name)).index, data);
+    context_->set_output_address(TRY(get_output(context_->engine(), name)).index, data);
     return {};
   });
 }
 
 void* Context::getOutputTensorAddress(char const* name) const noexcept {
-  return guard(reporter_, "IExecutionContext::getOutputTensorAddress", static_cast<void*>(nullptr),
-               [&]() -> Result<void*> { return context_->output_address(TRY(get_output(plan(), name)).index); });
+  return guard(
+      reporter_, "IExecutionContext::getOutputTensorAddress", static_cast<void*>(nullptr),
+      [&]() -> Result<void*> { return context_->output_address(TRY(get_output(context_->engine(), name)).index); });
 }
 
 bool Context::setOutputAllocator(char const* name, nvinfer1::IOutputAllocator* allocator) noexcept {
   return guard(reporter_, "IExecutionContext::setOutputAllocator", [&]() -> Status {
-    output_allocators_[static_cast<size_t>(TRY(get_output(plan(), name)).index)] = allocator;
+    output_allocators_[static_cast<size_t>(TRY(get_output(context_->engine(), name)).index)] = allocator;
     num_output_allocators_ =
         static_cast<int>(output_allocators_.size() - std::ranges::count(output_allocators_, nullptr));
     return {};
@@ -134,7 +135,7 @@ bool Context::setOutputAllocator(char const* name, nvinfer1::IOutputAllocator* a
 nvinfer1::IOutputAllocator* Context::getOutputAllocator(char const* name) noexcept {
   return guard(reporter_, "IExecutionContext::getOutputAllocator", static_cast<nvinfer1::IOutputAllocator*>(nullptr),
                [&]() -> Result<nvinfer1::IOutputAllocator*> {
-                 return output_allocators_[static_cast<size_t>(TRY(get_output(plan(), name)).index)];
+                 return output_allocators_[static_cast<size_t>(TRY(get_output(context_->engine(), name)).index)];
                });
 }
 

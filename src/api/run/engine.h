@@ -27,10 +27,10 @@ struct IoRef {
   int index = -1;  ///< among the inputs, or among the outputs
   const plan::IoTensor* tensor = nullptr;
 };
-std::optional<IoRef> find_io(const plan::Plan& plan, std::string_view name);
-Result<IoRef> get_io(const plan::Plan& plan, const char* name);     ///< the error lists the names there are
-Result<IoRef> get_input(const plan::Plan& plan, const char* name);  ///< the same for inputs alone
-Result<IoRef> get_output(const plan::Plan& plan, const char* name);
+std::optional<IoRef> find_io(const runtime::Engine& engine, std::string_view name);
+Result<IoRef> get_io(const runtime::Engine& engine, const char* name);     ///< the error lists the names there are
+Result<IoRef> get_input(const runtime::Engine& engine, const char* name);  ///< the same for inputs alone
+Result<IoRef> get_output(const runtime::Engine& engine, const char* name);
 
 class Engine final : public nvinfer1::ICudaEngine, public nvinfer1::apiv::VCudaEngine {
  public:

@@ -1,4 +1,6 @@
 // What an engine answers about its inputs and outputs.
+#include <algorithm>
+
 #include "api/base/convert.h"
 #include "api/run/engine.h"
 #include "api/run/tensor_format.h"
@@ -7,41 +9,43 @@ namespace kiln::api {
 
 using nvinfer1::Dims;
 
-std::optional<IoRef> find_io(const plan::Plan& plan, std::string_view name) {
-  for (const bool is_input : {true, false}) {
-    const auto& tensors = is_input ? plan.inputs : plan.outputs;
-    for (size_t i = 0; i < tensors.size(); ++i)
-      if (tensors[i].name == name) return IoRef{is_input, static_cast<int>(i), &tensors[i]};
-  }
-  return std::nullopt;
+std::optional<IoRef> find_io(const runtime::Engine& engine, std::string_view name) {
+  const auto found = engine.surface_named(name);
+  if (!found) return std::nullopt;
+  const auto& tensors = found->is_input ? engine.plan().inputs : engine.plan().outputs;
+  return IoRef{found->is_input, found->index, &tensors[static_cast<size_t>(found->index)]};
 }
 
 namespace {
 
+/// "'a', 'b'": those that fit into a message.
 std::string names(const std::vector<plan::IoTensor>& tensors) {
+  constexpr size_t kMost = 20;
   std::string text;
-  for (const plan::IoTensor& tensor : tensors) text += str(text.empty() ? "'" : ", '", tensor.name, "'");
+  for (size_t i = 0; i < std::min(tensors.size(), kMost); ++i)
+    text += str(text.empty() ? "'" : ", '", tensors[i].name, "'");
+  if (tensors.size() > kMost) text += str(" and ", tensors.size() - kMost, " more");
   return text.empty() ? "none" : text;
 }
 
 }  // namespace
 
-Result<IoRef> get_io(const plan::Plan& plan, const char* name) {
-  if (const auto found = find_io(plan, TRY(name_argument(name, "tensorName")))) return *found;
-  return error(Code::kNotFound, "there is no input or output '", name, "'; inputs: ", names(plan.inputs),
-               "; outputs: ", names(plan.outputs));
+Result<IoRef> get_io(const runtime::Engine& engine, const char* name) {
+  if (const auto found = find_io(engine, TRY(name_argument(name, "tensorName")))) return *found;
+  return error(Code::kNotFound, "there is no input or output '", name, "'; inputs: ", names(engine.plan().inputs),
+               "; outputs: ", names(engine.plan().outputs));
 }
 
-Result<IoRef> get_input(const plan::Plan& plan, const char* name) {
-  const IoRef found = TRY(get_io(plan, name));
-  TRY(require(found.is_input, "'", name, "' is an output; inputs: ", names(plan.inputs)));
-  return found;
+Result<IoRef> get_input(const runtime::Engine& engine, const char* name) {
+  const IoRef found = TRY(get_io(engine, name));
+  if (found.is_input) return found;
+  return error(Code::kInvalidArgument, "'", name, "' is an output; inputs: ", names(engine.plan().inputs));
 }
 
-Result<IoRef> get_output(const plan::Plan& plan, const char* name) {
-  const IoRef found = TRY(get_io(plan, name));
-  TRY(require(!found.is_input, "'", name, "' is an input; outputs: ", names(plan.outputs)));
-  return found;
+Result<IoRef> get_output(const runtime::Engine& engine, const char* name) {
+  const IoRef found = TRY(get_io(engine, name));
+  if (!found.is_input) return found;
+  return error(Code::kInvalidArgument, "'", name, "' is an input; outputs: ", names(engine.plan().outputs));
 }
 
 Result<Ref<const plan::Profile>> Engine::profile(int32_t index) const {
@@ -66,7 +70,7 @@ char const* Engine::getIOTensorName(int32_t index) const noexcept {
 
 Dims Engine::getTensorShape(char const* name) const noexcept {
   return guard(reporter_, "ICudaEngine::getTensorShape", no_dims(), [&]() -> Result<Dims> {
-    const IoRef io = TRY(get_io(plan(), name));
+    const IoRef io = TRY(get_io(*engine_, name));
     Extents extents;
     for (const sym::Program& extent : io.tensor->extents) extents.push_back(extent.constant().value_or(-1));
     return to_api(extents);
@@ -75,25 +79,25 @@ Dims Engine::getTensorShape(char const* name) const noexcept {
 
 nvinfer1::DataType Engine::getTensorDataType(char const* name) const noexcept {
   return guard(reporter_, "ICudaEngine::getTensorDataType", nvinfer1::DataType::kFLOAT,
-               [&]() -> Result<nvinfer1::DataType> { return to_api(TRY(get_io(plan(), name)).tensor->dtype); });
+               [&]() -> Result<nvinfer1::DataType> { return to_api(TRY(get_io(*engine_, name)).tensor->dtype); });
 }
 
 nvinfer1::TensorLocation Engine::getTensorLocation(char const* name) const noexcept {
   using nvinfer1::TensorLocation;
   return guard(reporter_, "ICudaEngine::getTensorLocation", TensorLocation::kDEVICE, [&]() -> Result<TensorLocation> {
-    return TRY(get_io(plan(), name)).tensor->is_shape ? TensorLocation::kHOST : TensorLocation::kDEVICE;
+    return TRY(get_io(*engine_, name)).tensor->is_shape ? TensorLocation::kHOST : TensorLocation::kDEVICE;
   });
 }
 
 bool Engine::isShapeInferenceIO(char const* name) const noexcept {
   return guard(reporter_, "ICudaEngine::isShapeInferenceIO", false,
-               [&]() -> Result<bool> { return TRY(get_io(plan(), name)).tensor->is_shape; });
+               [&]() -> Result<bool> { return TRY(get_io(*engine_, name)).tensor->is_shape; });
 }
 
 nvinfer1::TensorIOMode Engine::getTensorIOMode(char const* name) const noexcept {
   using nvinfer1::TensorIOMode;
   return guard(reporter_, "ICudaEngine::getTensorIOMode", TensorIOMode::kNONE, [&]() -> Result<TensorIOMode> {
-    const auto io = find_io(plan(), TRY(name_argument(name, "tensorName")));
+    const auto io = find_io(*engine_, TRY(name_argument(name, "tensorName")));
     return !io ? TensorIOMode::kNONE : io->is_input ? TensorIOMode::kINPUT : TensorIOMode::kOUTPUT;
   });
 }
@@ -113,7 +117,7 @@ int32_t Engine::getTensorComponentsPerElement(char const* name) const noexcept {
 int32_t Engine::getTensorBytesPerComponentV2(char const* name, int32_t index) const noexcept {
   return guard(reporter_, "ICudaEngine::getTensorBytesPerComponent", -1, [&]() -> Result<int32_t> {
     TRY(profile(index));
-    const plan::IoTensor& tensor = *TRY(get_io(plan(), name)).tensor;
+    const plan::IoTensor& tensor = *TRY(get_io(*engine_, name)).tensor;
     return tensor.format.is_blocked() ? (bits_of(tensor.dtype) + 7) / 8 : -1;
   });
 }
@@ -121,7 +125,7 @@ int32_t Engine::getTensorBytesPerComponentV2(char const* name, int32_t index) co
 int32_t Engine::getTensorComponentsPerElementV2(char const* name, int32_t index) const noexcept {
   return guard(reporter_, "ICudaEngine::getTensorComponentsPerElement", -1, [&]() -> Result<int32_t> {
     TRY(profile(index));
-    const Format& format = TRY(get_io(plan(), name)).tensor->format;
+    const Format& format = TRY(get_io(*engine_, name)).tensor->format;
     return format.is_blocked() ? format.block() : -1;
   });
 }
@@ -130,7 +134,7 @@ nvinfer1::TensorFormat Engine::getTensorFormatV2(char const* name, int32_t index
   using nvinfer1::TensorFormat;
   return guard(reporter_, "ICudaEngine::getTensorFormat", TensorFormat::kLINEAR, [&]() -> Result<TensorFormat> {
     TRY(profile(index));
-    return format_of(*TRY(get_io(plan(), name)).tensor);
+    return format_of(*TRY(get_io(*engine_, name)).tensor);
   });
 }
 
@@ -138,7 +142,7 @@ char const* Engine::getTensorFormatDescV2(char const* name, int32_t index) const
   return guard(reporter_, "ICudaEngine::getTensorFormatDesc", static_cast<char const*>(nullptr),
                [&]() -> Result<char const*> {
                  TRY(profile(index));
-                 const IoRef io = TRY(get_io(plan(), name));
+                 const IoRef io = TRY(get_io(*engine_, name));
                  const size_t first = io.is_input ? 0 : plan().inputs.size();
                  return format_texts_[first + static_cast<size_t>(io.index)].c_str();
                });
@@ -147,7 +151,7 @@ char const* Engine::getTensorFormatDescV2(char const* name, int32_t index) const
 int32_t Engine::getTensorVectorizedDimV2(char const* name, int32_t index) const noexcept {
   return guard(reporter_, "ICudaEngine::getTensorVectorizedDim", -1, [&]() -> Result<int32_t> {
     TRY(profile(index));
-    const Format& format = TRY(get_io(plan(), name)).tensor->format;
+    const Format& format = TRY(get_io(*engine_, name)).tensor->format;
     return format.is_blocked() ? format.block_axis() : -1;
   });
 }
@@ -164,7 +168,7 @@ Status check_select(nvinfer1::OptProfileSelector select) {
 Result<Ref<const Extents>> Engine::profile_entry(const char* name, int32_t index, Select select, bool values) const {
   const plan::Profile& profile = TRY(this->profile(index));
   TRY(check_select(select));
-  const IoRef input = TRY(get_input(plan(), name));
+  const IoRef input = TRY(get_input(*engine_, name));
   const auto at = static_cast<size_t>(input.index);
   if (values) TRY(require(input.tensor->is_shape, "'", name, "' is not a shape tensor: a profile has no values of it"));
   const plan::InputRange& range = values ? profile.value_ranges[at] : profile.ranges[at];
@@ -190,7 +194,7 @@ int32_t const* Engine::getProfileTensorValues(char const* name, int32_t index, S
   return guard(reporter_, "ICudaEngine::getProfileTensorValues", static_cast<int32_t const*>(nullptr),
                [&]() -> Result<int32_t const*> {
                  TRY(profile_entry(name, index, select, true));
-                 const auto input = static_cast<size_t>(TRY(get_input(plan(), name)).index);
+                 const auto input = static_cast<size_t>(TRY(get_input(*engine_, name)).index);
                  const size_t row = static_cast<size_t>(index) * plan().inputs.size() + input;
                  const auto& values = narrow_values_[row * 3 + static_cast<size_t>(select)];
                  return values.empty() ? nullptr : values.data();
@@ -207,7 +211,7 @@ bool Engine::isDebugTensor(char const* name) const noexcept {
 char const* Engine::getAliasedInputTensor(char const* name) const noexcept {
   return guard(reporter_, "ICudaEngine::getAliasedInputTensor", static_cast<char const*>(nullptr),
                [&]() -> Result<char const*> {
-                 TRY(get_io(plan(), name));
+                 TRY(get_io(*engine_, name));
                  return static_cast<char const*>(nullptr);  // outputs have memory of their own
                });
 }

@@ -1,0 +1,24 @@
+#include "runtime/ordered_weights.h"
+
+#include "tensor/memory_order.h"
+
+namespace kiln::runtime {
+
+Status OrderedWeights::order() {
+  for (const plan::Profile& profile : plan_.profiles)
+    for (const plan::Tensor& t : profile.tensors) {
+      if (t.place != plan::Place::kWeight || t.format.is_linear()) continue;
+      HostTensor& ordered = ordered_[{t.index, t.format.text()}];
+      if (!ordered.owner())
+        ordered = TRY(in_memory_order(t.format, plan_.weights[static_cast<size_t>(t.index)].value));
+    }
+  return {};
+}
+
+const HostTensor& OrderedWeights::at(const plan::Tensor& tensor) const {
+  CHECK(tensor.place == plan::Place::kWeight);
+  if (tensor.format.is_linear()) return plan_.weights[static_cast<size_t>(tensor.index)].value;
+  return ordered_.at({tensor.index, tensor.format.text()});
+}
+
+}  // namespace kiln::runtime

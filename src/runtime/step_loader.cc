@@ -1,0 +1,103 @@
+#include "runtime/step_loader.h"
+
+#include <algorithm>
+
+namespace kiln::runtime {
+namespace {
+
+/// What is loaded for a step: its own kernel, or an alternative's.
+struct Kernel {
+  const std::string& name;
+  const Record& payload;
+  int binary;
+  const std::vector<sym::Program>& params;
+};
+
+Kernel kernel_of(const plan::Step& step, int kernel) {
+  if (kernel == kOwnKernel) return {step.kernel, step.payload, step.binary, step.params};
+  const plan::Alternative& other = step.alternatives[static_cast<size_t>(kernel)];
+  return {other.kernel, other.payload, other.binary, other.params};
+}
+
+StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, const Kernel& kernel) {
+  StepSpec spec{kernel.name, kernel.payload, {}, {}, static_cast<int>(kernel.params.size())};
+  if (kernel.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(kernel.binary)].value.bytes();
+  const auto describe = [&](int id) {
+    const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
+    return StepTensor{t.dtype, t.format, static_cast<int>(t.extents.size()), t.place != plan::Place::kAbsent};
+  };
+  for (const int id : step.inputs) spec.inputs.push_back(describe(id));
+  for (const int id : step.outputs) spec.outputs.push_back(describe(id));
+  return spec;
+}
+
+/// A step all of whose outputs are empty. Beside an extent of 0 others may be of any size: kernels need not know.
+class NothingToDo final : public BoundStep {
+  Status run(const RunArguments&) override { return {}; }
+};
+bool is_empty(const Extents& extents) { return std::ranges::count(extents, 0) > 0; }
+
+Result<std::unique_ptr<BoundStep>> bind_to(const LoadedStep& loaded, const StepShapes& shapes, StateSource states) {
+  const auto* keeps = dynamic_cast<const KeepsState*>(&loaded);
+  std::byte* const state = keeps ? TRY(states(*keeps)) : nullptr;
+  if (!shapes.outputs.empty() && std::ranges::all_of(shapes.outputs, is_empty)) return std::make_unique<NothingToDo>();
+  return state ? keeps->bind_with_state(shapes, state) : loaded.bind(shapes);
+}
+
+}  // namespace
+
+Result<std::vector<Extents>> tensor_extents(const plan::Profile& profile, std::span<const int64_t> symbols) {
+  std::vector<Extents> result(profile.tensors.size());
+  for (size_t t = 0; t < result.size(); ++t)
+    for (const sym::Program& extent : profile.tensors[t].extents)
+      result[t].push_back(
+          TRY(in_context(extent.run(symbols), [&] { return str("shape of '", profile.tensors[t].name, "'"); })));
+  return result;
+}
+
+Result<std::unique_ptr<BoundStep>> bind(const LoadedStep& loaded, const plan::Step& step, int kernel,
+                                        std::span<const Extents> tensor_extents, std::span<const int64_t> symbols,
+                                        StateSource states) {
+  std::vector<Extents> inputs, outputs;
+  std::vector<int64_t> params;
+  for (const int id : step.inputs) inputs.push_back(tensor_extents[static_cast<size_t>(id)]);
+  for (const int id : step.outputs) outputs.push_back(tensor_extents[static_cast<size_t>(id)]);
+  for (const sym::Program& param : kernel_of(step, kernel).params) params.push_back(TRY(param.run(symbols)));
+  return in_context(bind_to(loaded, {inputs, outputs, params}, states), [&] { return str("step '", step.name, "'"); });
+}
+
+Hash128 StepLoader::key(const plan::Profile& profile, const plan::Step& step, int kernel) const {
+  const Kernel k = kernel_of(step, kernel);
+  const StepSpec spec = spec_of(plan_, profile, step, k);
+  std::vector<int> weights;
+  for (const int id : step.inputs) {
+    const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
+    weights.push_back(t.place == plan::Place::kWeight ? t.index : -1);
+  }
+  std::string text = str(step.executor, '/', spec.kernel, '/', spec.num_params, '/', weights, '/', k.binary);
+  for (const auto* tensors : {&spec.inputs, &spec.outputs}) {
+    text += '|';
+    for (const StepTensor& t : *tensors) text += str(t.dtype, t.format, t.rank, t.present);
+  }
+  return combine(hash128(std::string_view(text)), hash128(spec.payload));
+}
+
+std::vector<const HostTensor*> StepLoader::constants(const plan::Profile& profile, const plan::Step& step) const {
+  std::vector<const HostTensor*> result;
+  for (const int id : step.inputs) {
+    const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
+    const bool is_weight = t.place == plan::Place::kWeight;
+    result.push_back(is_weight ? &weights_.at(t) : nullptr);
+  }
+  return result;
+}
+
+Result<std::unique_ptr<const LoadedStep>> StepLoader::load(const plan::Profile& profile, const plan::Step& step,
+                                                           int kernel) const {
+  StepSpec spec = spec_of(plan_, profile, step, kernel_of(step, kernel));
+  spec.memory = memory_;
+  Executor& executor = TRY(device_.executor(step.executor));
+  return TRY(in_context(executor.load(spec, constants(profile, step)), [&] { return str("step '", step.name, "'"); }));
+}
+
+}  // namespace kiln::runtime
