@@ -35,18 +35,17 @@ class GrowingOutput final : public nvinfer1::IOutputAllocator {
 
 namespace {
 
-void require_names(const nvinfer1::ICudaEngine& engine, const auto& named, std::string_view flag) {
-  for (const auto& entry : named) {
-    bool found = false;
-    std::string all;
-    for (int i = 0; i < engine.getNbIOTensors(); ++i) {
-      const char* name = engine.getIOTensorName(i);
-      if (engine.getTensorIOMode(name) != nvinfer1::TensorIOMode::kINPUT) continue;
-      found = found || matches(entry.first, name);
-      all += str(all.empty() ? "" : ", ", "'", name, "'");
-    }
-    require(found, flag, ": the engine has no input '", entry.first, "'; its inputs are ", all);
-  }
+std::vector<std::string> input_names(const nvinfer1::ICudaEngine& engine) {
+  std::vector<std::string> names;
+  for (int i = 0, count = engine.getNbIOTensors(); i < count; ++i)
+    if (const char* name = engine.getIOTensorName(i); engine.getTensorIOMode(name) == nvinfer1::TensorIOMode::kINPUT)
+      names.emplace_back(name);
+  return names;
+}
+
+void require_names(std::span<const std::string> inputs, const auto& named, std::string_view flag) {
+  if (const std::string* name = unknown_name(named, inputs))
+    fail(flag, ": the engine has no input '", *name, "'; its inputs are ", quoted(inputs));
 }
 
 /// The context's shape of an input, after setting it where it is dynamic.
@@ -152,13 +151,16 @@ Bindings::Bindings(const nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionCont
   Log silent;
   silent.set_silent();
   Log& to = announce == Announce::kYes ? log : silent;
-  require_names(engine, options.shapes, "--shapes");
-  require_names(engine, options.inputs, "--loadInputs");
+  const std::vector<std::string> inputs = input_names(engine);
+  require_names(inputs, options.shapes, "--shapes");
+  require_names(inputs, options.inputs, "--loadInputs");
+  const EntryIndex<Extents> shapes(options.shapes);
+  const EntryIndex<std::string> files(options.inputs);
   for (int i = 0; i < engine.getNbIOTensors(); ++i) tensors_.push_back(tensor_of(engine, i, to));
   for (Tensor& tensor : tensors_) {
     if (!tensor.is_input) continue;
-    const Extents* given = find_tensor(options.shapes, tensor.name);
-    const std::string* file = find_tensor(options.inputs, tensor.name);
+    const Extents* given = shapes.find(tensor.name);
+    const std::string* file = files.find(tensor.name);
     tensor.shape = settle_shape(context, tensor.name.c_str(), tensor.on_host ? nullptr : given, to);
     make_memory(tensor, context);
     if (tensor.on_host)

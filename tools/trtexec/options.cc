@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <unordered_set>
 
 #include "flags.h"
 #include "text.h"
@@ -59,18 +60,19 @@ NamedRanges read_ranges(const Values& values, std::vector<std::string>& warnings
       warnings.push_back(str(kNames[i], " is not given; ", kNames[source[i]], " stands for it"));
   }
   NamedRanges ranges;
+  const EntryIndex<Extents> least(given[source[0]]), most(given[source[2]]);
   for (const auto& [name, opt] : given[source[1]]) {
-    const Extents* min = find_tensor(given[source[0]], name);
-    const Extents* max = find_tensor(given[source[2]], name);
+    const Extents* min = least.find(name);
+    const Extents* max = most.find(name);
     require(min, kNames[0], ": '", name, "' of ", kNames[source[1]], " is missing");
     require(max, kNames[2], ": '", name, "' of ", kNames[source[1]], " is missing");
     ranges.emplace_back(name, ShapeRange{*min, opt, *max});
   }
+  std::unordered_set<std::string_view> known;
+  for (const auto& [name, range] : ranges) known.insert(name);
   for (int i : {0, 2})
-    for (const auto& entry : given[source[i]]) {
-      const bool known = std::ranges::any_of(ranges, [&](const auto& range) { return range.first == entry.first; });
-      require(known, kNames[1], ": '", entry.first, "' of ", kNames[i], " is missing");
-    }
+    for (const auto& [name, extents] : given[source[i]])
+      require(known.contains(name), kNames[1], ": '", name, "' of ", kNames[i], " is missing");
   return ranges;
 }
 
@@ -192,11 +194,13 @@ void share_shapes(Options& options) {
   NamedRanges& ranges = options.build.shapes;
   NamedExtents& shapes = options.inference.shapes;
   const NamedExtents given = shapes;
+  const EntryIndex<Extents> run(given);
   for (const auto& [name, range] : ranges)
-    if (!find_tensor(given, name)) shapes.emplace_back(name, range.opt);
-  const NamedRanges built = ranges;
+    if (!run.find(name)) shapes.emplace_back(name, range.opt);
+  const NamedRanges of_flags = ranges;
+  const EntryIndex<ShapeRange> built(of_flags);
   for (const auto& [name, shape] : given)
-    if (!find_tensor(built, name)) ranges.emplace_back(name, ShapeRange{shape, shape, shape});
+    if (!built.find(name)) ranges.emplace_back(name, ShapeRange{shape, shape, shape});
 }
 
 }  // namespace

@@ -11,15 +11,10 @@ namespace {
 using nvinfer1::OptProfileSelector;
 
 void require_names(const NamedRanges& shapes, const nvinfer1::INetworkDefinition& network) {
-  for (const auto& [name, range] : shapes) {
-    bool found = false;
-    std::string all;
-    for (int i = 0; i < network.getNbInputs(); ++i) {
-      found = found || matches(name, network.getInput(i)->getName());
-      all += str(i ? ", " : "", "'", network.getInput(i)->getName(), "'");
-    }
-    require(found, "shapes are given for '", name, "'; the network's inputs are ", all);
-  }
+  std::vector<std::string> inputs;
+  for (int i = 0, count = network.getNbInputs(); i < count; ++i) inputs.push_back(network.getInput(i)->getName());
+  if (const std::string* name = unknown_name(shapes, inputs))
+    fail("shapes are given for '", *name, "'; the network's inputs are ", quoted(inputs));
 }
 
 void require_fit(const nvinfer1::ITensor& input, const Extents& declared, const Extents& given) {
@@ -54,11 +49,12 @@ void set_range(nvinfer1::IOptimizationProfile& profile, const nvinfer1::ITensor&
 void add_profile(const NamedRanges& shapes, const nvinfer1::INetworkDefinition& network, nvinfer1::IBuilder& builder,
                  nvinfer1::IBuilderConfig& config, Log& log) {
   require_names(shapes, network);
+  const EntryIndex<ShapeRange> ranges(shapes);
   nvinfer1::IOptimizationProfile* profile = nullptr;  // the builder's own
   for (int i = 0; i < network.getNbInputs(); ++i) {
     const nvinfer1::ITensor& input = *network.getInput(i);
     const Extents declared = extents(input.getDimensions());
-    const ShapeRange* given = find_tensor(shapes, input.getName());
+    const ShapeRange* given = ranges.find(input.getName());
     if (given && !input.isShapeTensor())
       for (const Extents* shape : {&given->min, &given->opt, &given->max}) require_fit(input, declared, *shape);
     if (!is_dynamic(declared) && !input.isShapeTensor()) continue;

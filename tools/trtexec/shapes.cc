@@ -1,7 +1,5 @@
 #include "shapes.h"
 
-#include <algorithm>
-
 #include "text.h"
 
 namespace kiln::trtexec {
@@ -32,10 +30,10 @@ Extents parse_extents(const std::string& text, std::string_view flag, std::strin
 
 NamedTexts parse_pairs(std::string_view text, std::string_view flag) {
   NamedTexts pairs;
+  std::unordered_set<std::string> names;
   for (const std::string& piece : split(text, ',')) {
     auto pair = parse_pair(piece, flag);
-    const bool known = std::ranges::any_of(pairs, [&](const auto& other) { return other.first == pair.first; });
-    require(!known, flag, ": '", pair.first, "' is named twice");
+    require(names.insert(pair.first).second, flag, ": '", pair.first, "' is named twice");
     pairs.push_back(std::move(pair));
   }
   require(!pairs.empty(), flag, ": the list is empty");
@@ -54,6 +52,12 @@ NamedExtents parse_shapes(std::string_view text, std::string_view flag) {
 std::string shape_text(std::span<const int64_t> extents) {
   std::string text;
   for (int64_t extent : extents) text += str(text.empty() ? "" : "x", extent);
+  return text;
+}
+
+std::string quoted(std::span<const std::string> names) {
+  std::string text;
+  for (const std::string& name : names) text += str(text.empty() ? "'" : ", '", name, "'");
   return text;
 }
 

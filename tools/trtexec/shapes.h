@@ -1,10 +1,13 @@
 /// The lists of TensorRT's flags: name:value pairs, shapes, and how shapes are printed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -27,14 +30,50 @@ std::string shape_text(std::span<const int64_t> extents);
 /// Whether a name given on the command line means the tensor: equal, or equal around its one '*'.
 bool matches(std::string_view pattern, std::string_view tensor);
 
-/// The entry of a tensor: of its very name, else the first whose pattern matches; null if there is none.
+/// Finds the entries of tensors, thousands of which may be named. Borrows the list.
+template <class T>
+class EntryIndex {
+ public:
+  explicit EntryIndex(const std::vector<std::pair<std::string, T>>& entries) {
+    for (const auto& entry : entries)
+      if (entry.first.find('*') == std::string::npos)
+        by_name_.emplace(entry.first, &entry.second);
+      else
+        patterns_.push_back(&entry);
+  }
+  /// The entry of a tensor: of its very name, else the first whose pattern matches; null if there is none.
+  const T* find(std::string_view tensor) const {
+    if (const auto found = by_name_.find(tensor); found != by_name_.end()) return found->second;
+    for (const auto* pattern : patterns_)
+      if (pattern->first == tensor || matches(pattern->first, tensor)) return &pattern->second;
+    return nullptr;
+  }
+
+ private:
+  std::unordered_map<std::string_view, const T*> by_name_;
+  std::vector<const std::pair<std::string, T>*> patterns_;
+};
+
+/// The same of a single tensor.
 template <class T>
 const T* find_tensor(const std::vector<std::pair<std::string, T>>& entries, std::string_view tensor) {
-  for (const auto& [name, value] : entries)
-    if (name == tensor) return &value;
-  for (const auto& [name, value] : entries)
-    if (matches(name, tensor)) return &value;
+  return EntryIndex<T>(entries).find(tensor);
+}
+
+/// The first of the names given on the command line that means none of the tensors; null if there is none such.
+template <class T>
+const std::string* unknown_name(const std::vector<std::pair<std::string, T>>& entries,
+                                std::span<const std::string> tensors) {
+  const std::unordered_set<std::string_view> known(tensors.begin(), tensors.end());
+  for (const auto& [name, value] : entries) {
+    const auto fits = [&](const std::string& tensor) { return matches(name, tensor); };
+    if (!known.contains(name) && (name.find('*') == std::string::npos || std::ranges::none_of(tensors, fits)))
+      return &name;
+  }
   return nullptr;
 }
+
+/// "'x', 'y'"
+std::string quoted(std::span<const std::string> names);
 
 }  // namespace kiln::trtexec
