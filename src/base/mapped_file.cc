@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/mapped_pages.h"
+
 namespace kiln {
 namespace {
 
@@ -42,12 +44,15 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
     const void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
     if (start == MAP_FAILED) return failed(path, "map", errno);
     bytes = {static_cast<const std::byte*>(start), size};
+    add_mapped_pages(bytes);
   }
   return std::shared_ptr<const MappedFile>(new MappedFile(bytes));
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (bytes_.empty()) return;
+  remove_mapped_pages(bytes_);
+  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 }  // namespace kiln

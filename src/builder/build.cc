@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include "builder/corners.h"
 #include "builder/emit.h"
 #include "builder/specialize.h"
+#include "builder/workspaces.h"
 #include "passes/pass.h"
 #include "plan/validate.h"
-#include "runtime/context.h"
 #include "sym/program_words.h"
 #include "tactics/alternatives.h"
 
@@ -34,7 +33,6 @@ class Build {
   Status add_profile(const ProfileRequest& request, Timer& timer);
   Status check_size(std::string_view name, double size_bytes) const;
   Status check_surface_sizes(const ir::Graph& graph) const;
-  Status measure_workspaces();
   void mark_shape_inputs();
   bool progress(const char* phase, int done, int total) const {
     return !request_.progress || request_.progress(request_.progress_user, phase, done, total);
@@ -155,14 +153,6 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   return {};
 }
 
-/// Whether tensors may be so large: what is cropped or sliced may be shorter than nothing at some of a profile's
-/// shapes.
-bool are_extents(std::span<const Extents> tensors) {
-  return std::ranges::all_of(tensors, [](const Extents& extents) {
-    return std::ranges::all_of(extents, [](int64_t extent) { return extent >= 0; });
-  });
-}
-
 /// A tensor that is larger than the device's memory can be in no run. Nor can steps be compared and bound for it, which
 /// make tables as long as its axes.
 Status Build::check_size(std::string_view name, double size_bytes) const {
@@ -180,56 +170,6 @@ Status Build::check_surface_sizes(const ir::Graph& graph) const {
   };
   for (const ir::ValueId id : graph.inputs()) TRY(check(graph.value(id).name, graph.type(id)));
   for (const ir::Output& output : graph.outputs()) TRY(check(output.name, graph.type(output.value)));
-  return {};
-}
-
-/// Binds every step where the profile's extents are largest, as a context would, and alternatives at the shapes that
-/// they were tuned for, to know how much scratch memory they take. A library may choose algorithms that take more at
-/// smaller shapes: so at the optimum and the minimum, too, where these are shapes that the network can have.
-Status Build::measure_workspaces() {
-  TRY(in_context(plan::validate(plan_), [] { return "the plan as it was made"; }));
-  const std::shared_ptr<const plan::Plan> borrowed(&plan_, [](const plan::Plan*) {});
-  const auto engine = TRY(runtime::Engine::load(borrowed, backend_.device(), log_, request_.memory));
-  for (size_t p = 0; p < plan_.profiles.size(); ++p) {
-    plan::Profile& profile = plan_.profiles[p];
-    const auto measure = [&](size_t s, int kernel, std::span<const Extents> extents,
-                             std::span<const int64_t> symbols) -> Status {
-      const auto bound = TRY(engine->bind_kernel(static_cast<int>(p), static_cast<int>(s), kernel, extents, symbols));
-      int64_t& most = profile.steps[s].workspace_bytes;
-      most = std::max(most, bound->workspace_bytes());
-      profile.workspace_bytes = std::max(profile.workspace_bytes, most);
-      return {};
-    };
-    using Point = std::pair<std::vector<int64_t>, std::vector<Extents>>;
-    std::vector<std::vector<int64_t>> points = largest_symbols(plan_, profile);
-    const size_t num_largest = points.size();
-    for (const auto end : {&plan::InputRange::opt, &plan::InputRange::min}) {
-      std::vector<int64_t> symbols = symbols_at(plan_, profile, end);
-      if (agrees(plan_, symbols)) points.push_back(std::move(symbols));
-    }
-    std::vector<Point> ends;
-    for (size_t i = 0; i < points.size(); ++i) {
-      if (i >= num_largest && std::ranges::count(points, points[i]) > 1) continue;
-      auto extents = engine->tensor_extents(static_cast<int>(p), points[i]);
-      if (i == 0 && !extents) return std::unexpected(extents.error());
-      if (extents && are_extents(*extents)) ends.emplace_back(points[i], *std::move(extents));
-    }
-    std::vector<std::vector<Extents>> tuned;
-    for (const Extents& symbols : profile.tunings)
-      tuned.push_back(TRY(engine->tensor_extents(static_cast<int>(p), symbols)));
-    for (size_t s = 0; s < profile.steps.size(); ++s) {
-      for (const auto& [symbols, extents] : ends) {
-        const Status measured = measure(s, runtime::Engine::kOwnKernel, extents, symbols);
-        if (symbols == points[0]) TRY(measured);  // others are told when they are bound
-      }
-      const std::vector<plan::Alternative>& others = profile.steps[s].alternatives;
-      for (size_t a = 0; a < others.size(); ++a)
-        for (const int tuning : others[a].tunings) {
-          const auto t = static_cast<size_t>(tuning);
-          TRY(measure(s, static_cast<int>(a), tuned[t], profile.tunings[t]));
-        }
-    }
-  }
   return {};
 }
 
@@ -278,7 +218,8 @@ Result<plan::Plan> Build::run() {
     TRY(in_context(add_profile(profiles[i], timer), [&] { return str("optimization profile ", i); }));
   }
   mark_shape_inputs();
-  TRY(measure_workspaces());
+  TRY(in_context(plan::validate(plan_), [] { return "the plan as it was made"; }));
+  TRY(measure_workspaces(plan_, backend_.device(), request_.memory.get()));
   if (!libraries_.empty()) plan_.requirements.set("libraries", libraries_);
   plan_.build.set("optimization_level", request_.optimization_level);
   plan_.build.set("numerics", to_record(request_.numerics));

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/mapped_pages.h"
+
 namespace kiln::onnx {
 namespace {
 
@@ -60,6 +62,7 @@ Result<HostTensor> host_tensor(const TensorData& data) {
     return HostTensor(dtype, data.dims, data.bytes, data.owner);
   HostTensor::Fresh fresh = TRY(HostTensor::make(dtype, data.dims));
   if (!data.bytes.empty()) std::memcpy(fresh.data.data(), data.bytes.data(), data.bytes.size());
+  release_pages(data.bytes);
   return std::move(fresh.tensor);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/mapped_pages.h"
 #include "ops/constant.h"
 #include "ops/fill.h"
 #include "ops/reference_context.h"
@@ -67,14 +68,20 @@ double products_of(const ir::Graph& graph, ir::NodeId id) {
   return std::sqrt(volumes);
 }
 
-/// What a node of constants makes.
+/// What a node of constants makes. A model file's pages that it has read go back to the system.
 Result<std::vector<HostTensor>> evaluate(const ir::Graph& graph, ir::NodeId id, PassContext& cx) {
   const ir::Node& node = graph.node(id);
   std::vector<const HostTensor*> inputs;
   for (const ir::ValueId input : node.inputs)
     inputs.push_back(input == ir::ValueId::kNone ? nullptr : graph.constant(input));
-  if (auto fast = TRY(fast_fold(node.op, inputs, graph.type(node.outputs[0])))) return std::vector{std::move(*fast)};
-  return cx.evaluate ? cx.evaluate(cx.evaluate_user, node.op, inputs) : run_reference(node.op, inputs);
+  const auto run = [&]() -> Result<std::vector<HostTensor>> {
+    if (auto fast = TRY(fast_fold(node.op, inputs, graph.type(node.outputs[0])))) return std::vector{std::move(*fast)};
+    return cx.evaluate ? cx.evaluate(cx.evaluate_user, node.op, inputs) : run_reference(node.op, inputs);
+  };
+  auto results = run();
+  for (const HostTensor* input : inputs)
+    if (input) release_pages(input->bytes());
+  return results;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/hash.h"
+#include "base/mapped_pages.h"
 #include "plan/cbor.h"
 #include "plan/checksum.h"
 #include "plan/layout.h"
@@ -26,6 +27,7 @@ Status for_each_piece(std::span<const Weight> weights, Consume consume) {
     const uint64_t offset = weight_offset(end, bytes.size());
     TRY(consume(std::span(kZeros, offset - end)));
     TRY(consume(bytes));
+    release_pages(bytes);
     end = offset + bytes.size();
   }
   return {};

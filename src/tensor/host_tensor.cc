@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/mapped_pages.h"
 #include "tensor/view.h"
 
 namespace kiln {
@@ -50,7 +51,9 @@ bool HostTensor::operator==(const HostTensor& other) const {
 }
 
 Hash128 hash128(const HostTensor& tensor) {
-  return combine(hash128(str(tensor.dtype(), tensor.extents())), hash128(tensor.bytes()));
+  const Hash128 elements = hash128(tensor.bytes());
+  release_pages(tensor.bytes());
+  return combine(hash128(str(tensor.dtype(), tensor.extents())), elements);
 }
 
 }  // namespace kiln

@@ -1,5 +1,7 @@
 #include "api/build/builder.h"
 
+#include <algorithm>
+
 #include "api/base/create.h"
 #include "api/base/host_memory.h"
 #include "api/base/network_handle.h"
@@ -10,11 +12,11 @@
 #include "api/build/progress.h"
 #include "api/run/devices.h"
 #include "api/run/engine.h"
-#include "api/run/plan_bytes.h"
 #include "api/run/program_allocator.h"
 #include "backend/cpu/tactics/backend.h"
 #include "backend/cuda/tactics/backend.h"
 #include "builder/build.h"
+#include "plan/reader.h"
 #include "plan/writer.h"
 
 namespace kiln::api {
@@ -84,6 +86,28 @@ class ProgramSink final : public plan::Sink {
   nv::IStreamWriter& writer_;
 };
 
+/// Takes a plan's bytes to where an engine keeps them, so that there are not two of all weights.
+class EngineSink final : public plan::Sink {
+ public:
+  Status expect(uint64_t size_bytes) override {
+    HostTensor::Fresh fresh = TRY(HostTensor::make(DType::kU8, {static_cast<int64_t>(size_bytes)}));
+    bytes_ = std::move(fresh.tensor);
+    left_ = fresh.data;
+    return {};
+  }
+  Status write(std::span<const std::byte> more) override {
+    CHECK(more.size() <= left_.size());
+    std::ranges::copy(more, left_.begin());
+    left_ = left_.subspan(more.size());
+    return {};
+  }
+  Result<std::shared_ptr<const plan::Plan>> read() const { return plan::read_plan(bytes_.bytes(), bytes_.owner()); }
+
+ private:
+  HostTensor bytes_;
+  std::span<std::byte> left_;
+};
+
 }  // namespace
 
 nv::IHostMemory* Builder::buildSerializedNetwork(nv::INetworkDefinition& network, nv::IBuilderConfig& config) noexcept {
@@ -117,9 +141,9 @@ nv::ICudaEngine* Builder::buildEngineWithConfig(nv::INetworkDefinition& network,
   return guard(reporter_, "IBuilder::buildEngineWithConfig", static_cast<nv::ICudaEngine*>(nullptr),
                [&]() -> Result<nv::ICudaEngine*> {
                  // Through bytes: the built plan borrows weights that the program may free now.
-                 const std::vector<std::byte> bytes =
-                     TRY(plan::write_plan(TRY(build(network, config, allocator_, reporter_.log()))));
-                 return make_engine(TRY(read_plan_bytes(bytes)), reporter_, allocator_);
+                 EngineSink sink;
+                 TRY(plan::write_plan(TRY(build(network, config, allocator_, reporter_.log())), sink));
+                 return make_engine(TRY(sink.read()), reporter_, allocator_);
                });
 }
 

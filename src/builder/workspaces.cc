@@ -1,0 +1,135 @@
+#include "builder/workspaces.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/mapped_pages.h"
+#include "builder/corners.h"
+#include "runtime/step_loader.h"
+
+namespace kiln {
+namespace {
+
+/// Whether tensors may be so large: what is cropped or sliced may be shorter than nothing at some of a profile's
+/// shapes.
+bool are_extents(std::span<const Extents> tensors) {
+  return std::ranges::all_of(tensors, [](const Extents& extents) {
+    return std::ranges::all_of(extents, [](int64_t extent) { return extent >= 0; });
+  });
+}
+
+/// Values of a profile's symbols, and what extents its tensors have there.
+struct Shapes {
+  std::vector<int64_t> symbols;
+  std::vector<Extents> extents;
+};
+
+/// Where the steps of a profile are bound.
+struct ProfileShapes {
+  std::vector<Shapes> ends;         ///< where extents are largest, the optimum and the minimum, as far as they can be
+  std::vector<int64_t> first;       ///< the symbols of the end at which every step has to work
+  std::vector<Shapes> tuned;        ///< by tuning
+};
+
+Result<ProfileShapes> shapes_of(const plan::Plan& plan, const plan::Profile& profile) {
+  std::vector<std::vector<int64_t>> points = largest_symbols(plan, profile);
+  const size_t num_largest = points.size();
+  for (const auto end : {&plan::InputRange::opt, &plan::InputRange::min}) {
+    std::vector<int64_t> symbols = symbols_at(plan, profile, end);
+    if (agrees(plan, symbols)) points.push_back(std::move(symbols));
+  }
+  ProfileShapes result{.ends = {}, .first = points[0], .tuned = {}};
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (i >= num_largest && std::ranges::count(points, points[i]) > 1) continue;
+    auto extents = runtime::tensor_extents(profile, points[i]);
+    if (i == 0 && !extents) return std::unexpected(extents.error());
+    if (extents && are_extents(*extents)) result.ends.push_back({points[i], *std::move(extents)});
+  }
+  for (const Extents& symbols : profile.tunings)
+    result.tuned.push_back({symbols, TRY(runtime::tensor_extents(profile, symbols))});
+  return result;
+}
+
+/// A kernel of a step: its own, or an alternative's.
+struct Use {
+  size_t profile, step;
+  int kernel;
+};
+
+class Measurer {
+ public:
+  Measurer(plan::Plan& plan, Device& device, Allocator* memory)
+      : plan_(plan), weights_(plan), loader_(plan, weights_, device, memory) {}
+
+  Status run() {
+    TRY(weights_.order());
+    for (const plan::Profile& profile : plan_.profiles) shapes_.push_back(TRY(shapes_of(plan_, profile)));
+    for (const std::vector<Use>& uses : equal_kernels()) TRY(measure(uses));
+    return {};
+  }
+
+ private:
+  /// Kernels that are loaded as one. They are measured one after the other and forgotten: of a network's weights, those
+  /// of one step at a time are packed.
+  std::vector<std::vector<Use>> equal_kernels() const {
+    std::vector<std::vector<Use>> result;
+    std::map<Hash128, size_t> known;
+    for (size_t p = 0; p < plan_.profiles.size(); ++p)
+      for (size_t s = 0; s < plan_.profiles[p].steps.size(); ++s) {
+        const plan::Step& step = plan_.profiles[p].steps[s];
+        for (int kernel = runtime::kOwnKernel; kernel < static_cast<int>(step.alternatives.size()); ++kernel) {
+          const auto [at, is_new] = known.emplace(loader_.key(plan_.profiles[p], step, kernel), result.size());
+          if (is_new) result.emplace_back();
+          result[at->second].push_back({p, s, kernel});
+        }
+      }
+    return result;
+  }
+
+  Status measure(std::span<const Use> uses) {
+    const plan::Profile& profile = plan_.profiles[uses[0].profile];
+    const plan::Step& first = profile.steps[uses[0].step];
+    const std::unique_ptr<const LoadedStep> loaded = TRY(loader_.load(profile, first, uses[0].kernel));
+    for (const Use& use : uses) TRY(measure(*loaded, use));
+    for (const HostTensor* constant : loader_.constants(profile, first))
+      if (constant) release_pages(constant->bytes());
+    return {};
+  }
+
+  Status measure(const LoadedStep& loaded, const Use& use) {
+    const ProfileShapes& shapes = shapes_[use.profile];
+    if (use.kernel == runtime::kOwnKernel) {
+      for (const Shapes& end : shapes.ends) {
+        const Status measured = measure(loaded, use, end);
+        if (end.symbols == shapes.first) TRY(measured);  // others are told when they are bound
+      }
+      return {};
+    }
+    const plan::Step& step = plan_.profiles[use.profile].steps[use.step];
+    for (const int tuning : step.alternatives[static_cast<size_t>(use.kernel)].tunings)
+      TRY(measure(loaded, use, shapes.tuned[static_cast<size_t>(tuning)]));
+    return {};
+  }
+
+  Status measure(const LoadedStep& loaded, const Use& use, const Shapes& shapes) {
+    plan::Profile& profile = plan_.profiles[use.profile];
+    plan::Step& step = profile.steps[use.step];
+    const auto bound = TRY(runtime::bind(loaded, step, use.kernel, shapes.extents, shapes.symbols));
+    step.workspace_bytes = std::max(step.workspace_bytes, bound->workspace_bytes());
+    profile.workspace_bytes = std::max(profile.workspace_bytes, step.workspace_bytes);
+    return {};
+  }
+
+  plan::Plan& plan_;
+  runtime::OrderedWeights weights_;
+  runtime::StepLoader loader_;
+  std::vector<ProfileShapes> shapes_;  // by profile
+};
+
+}  // namespace
+
+Status measure_workspaces(plan::Plan& plan, Device& device, Allocator* memory) {
+  return Measurer(plan, device, memory).run();
+}
+
+}  // namespace kiln
