@@ -1,68 +1,53 @@
 #include "tactics/search.h"
 
 #include <algorithm>
-#include <cstring>
-#include <string_view>
+#include <deque>
 #include <unordered_map>
+#include <utility>
+
+#include "tactics/frontier.h"
 
 namespace kiln {
 namespace {
+
+constexpr size_t kMany = 16;  // values that a region reads, from which on frontiers keep them as one
 
 /// A candidate as the search sees it.
 struct Move {
   Pick pick;
   double cost_us = 0;
-  std::vector<uint32_t> ahead;                     ///< positions of the region's other nodes
-  std::vector<std::pair<ir::ValueId, int>> reads;  ///< values with the formats they are wanted in
-  std::vector<std::pair<ir::ValueId, int>> writes;
+  std::vector<uint32_t> ahead;      ///< positions of the region's other nodes
+  std::vector<Want> reads, writes;  ///< ascending; with the formats of the variant
+  const ManyWants* many = nullptr;  ///< the reads, if they are many
 };
 
-/// What the nodes visited so far ask of those to come.
-struct Frontier {
-  std::vector<uint32_t> claimed;  ///< positions, ascending: the next is the last
-  std::vector<uint64_t> wanted;   ///< value and format, ascending
-
-  bool operator==(const Frontier&) const = default;
-};
-struct FrontierHash {
-  size_t operator()(const Frontier& frontier) const {
-    return hash64(std::as_bytes(std::span(frontier.claimed))) * 31 + hash64(std::as_bytes(std::span(frontier.wanted)));
-  }
-};
-
-constexpr uint64_t want(ir::ValueId value, int format) {
-  return static_cast<uint64_t>(ir::index(value)) << 16 | static_cast<uint64_t>(format);
-}
-constexpr int format_of(uint64_t wanted) { return static_cast<int>(wanted & 0xffff); }
-
+/// A way through the nodes visited so far.
 struct State {
   Frontier frontier;
-  double cost_us = 0;
-  int last = -1;  ///< in the trail
+  double cost_us = 0, credit_us = 0;  ///< the latter: what the claimed nodes would cost alone
+  int last = -1;                      ///< in the trail
+  const Move* move = nullptr;         ///< made at the present node, and not in the trail yet
 };
 
 class Search {
  public:
-  explicit Search(const SearchProblem& problem) : problem_(problem), graph_(problem.graph) {}
+  explicit Search(const SearchProblem& problem)
+      : problem_(problem), graph_(problem.graph), common_(problem.graph.num_values()) {}
 
   std::expected<FoundCover, ir::NodeId> run() {
     order_nodes();
+    note_last_reads();
     make_moves();
-    std::vector<State> states(1);
-    for (size_t i = 0; i < graph_.outputs().size(); ++i)
-      if (const ir::ValueId value = graph_.outputs()[i].value; !graph_.constant(value))
-        add(states[0].frontier.wanted, want(value, problem_.reformats.number_of(problem_.surface.output(i))));
-    for (size_t position = order_.size(); position-- > 0;) {
-      std::vector<State> next = step(states, position);
-      if (next.empty()) return std::unexpected(order_[position]);
-      states = std::move(next);
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      const ir::ValueId value = graph_.outputs()[i].value;
+      const Want want{value, problem_.reformats.number_of(problem_.surface.output(i))};
+      if (!graph_.constant(value) && !common_.contains(want)) common_.add(want);
     }
-    for (State& state : states)
-      for (const uint64_t wanted : state.frontier.wanted) {
-        const auto value = static_cast<ir::ValueId>(wanted >> 16);
-        const int given = problem_.reformats.number_of(problem_.surface.input(value));
-        state.cost_us += problem_.reformats.cost_us(value, given, format_of(wanted));
-      }
+    std::vector<State> states(1);
+    for (size_t position = order_.size(); position-- > 0;) {
+      states = visit(std::move(states), static_cast<uint32_t>(position));
+      if (states.empty()) return std::unexpected(order_[position]);
+    }
     const State& best = *std::ranges::min_element(states, {}, &State::cost_us);
     FoundCover cover{{}, best.cost_us};
     for (int at = best.last; at >= 0; at = trail_[static_cast<size_t>(at)].before)
@@ -76,10 +61,7 @@ class Search {
     int before;
   };
 
-  static void add(std::vector<uint64_t>& set, uint64_t item) {
-    const auto at = std::ranges::lower_bound(set, item);
-    if (at == set.end() || *at != item) set.insert(at, item);
-  }
+  bool is_input(ir::ValueId value) const { return graph_.value(value).producer == ir::NodeId::kNone; }
 
   /// Depth first, producers first: branches stand one behind the other, which keeps frontiers narrow.
   void order_nodes() {
@@ -109,6 +91,23 @@ class Search {
       position_[ir::index(id)] = static_cast<uint32_t>(order_.size());
       order_.push_back(id);
       open.pop_back();
+    }
+  }
+
+  /// Where the search meets a value: at its producer, or, of a network input, at the last node that may read it.
+  void note_last_reads() {
+    met_at_.assign(static_cast<size_t>(graph_.num_values()), 0);
+    inputs_met_.resize(order_.size());
+    for (int i = 0; i < graph_.num_values(); ++i) {
+      const auto value = static_cast<ir::ValueId>(i);
+      uint32_t& met = met_at_[ir::index(value)];
+      if (!is_input(value)) {
+        if (const uint32_t at = position_[ir::index(graph_.value(value).producer)]; at < kOpen) met = at;
+        continue;
+      }
+      met = kUnseen;
+      for (const ir::NodeId user : graph_.value(value).users) met = std::min(met, position_[ir::index(user)]);
+      if (met < kOpen) inputs_met_[met].push_back(value);
     }
   }
 
@@ -144,86 +143,98 @@ class Search {
     for (const ir::NodeId id : choice.region.nodes)
       if (id != order_[position]) move.ahead.push_back(position_[ir::index(id)]);
     std::ranges::sort(move.ahead);
-    for (size_t i = 0; i < choice.region.inputs.size(); ++i) {
-      const ir::ValueId value = choice.region.inputs[i];
+    const auto add = [&](std::vector<Want>& wants, ir::ValueId value, const Format& format) {
       if (value != ir::ValueId::kNone && !graph_.constant(value))
-        move.reads.emplace_back(value, problem_.reformats.number_of(candidate.variant.inputs[i]));
-    }
+        wants.push_back({value, problem_.reformats.number_of(format)});
+    };
+    for (size_t i = 0; i < choice.region.inputs.size(); ++i)
+      add(move.reads, choice.region.inputs[i], candidate.variant.inputs[i]);
     for (size_t i = 0; i < choice.region.outputs.size(); ++i)
-      move.writes.emplace_back(choice.region.outputs[i], problem_.reformats.number_of(candidate.variant.outputs[i]));
+      add(move.writes, choice.region.outputs[i], candidate.variant.outputs[i]);
+    std::ranges::sort(move.reads);
+    move.reads.erase(std::unique(move.reads.begin(), move.reads.end()), move.reads.end());
+    if (move.reads.size() >= kMany) move.many = keep_many(move.reads);
     moves_[position].push_back(std::move(move));
   }
 
-  std::vector<State> step(std::vector<State>& states, size_t position) {
+  const ManyWants* keep_many(const std::vector<Want>& wants) {
+    ManyWants& many = many_.emplace_back(ManyWants{wants, static_cast<uint32_t>(many_.size()), kUnseen});
+    for (const Want& want : wants) many.last_position = std::min(many.last_position, met_at_[ir::index(want.value)]);
+    return &many;
+  }
+
+  std::vector<State> visit(std::vector<State> states, uint32_t position) {
     std::vector<State> next;
-    std::unordered_map<Frontier, size_t, FrontierHash> index;
+    std::unordered_map<FrontierKey, size_t, FrontierKeyHash> index;
     const auto keep = [&](State state) {
-      const auto [at, is_new] = index.emplace(state.frontier, next.size());
+      state.frontier.drop_met(position);
+      for (const ir::ValueId input : inputs_met_[position]) state.frontier.drop(input);
+      const auto [at, is_new] = index.emplace(state.frontier.key(), next.size());
       if (is_new)
         next.push_back(std::move(state));
       else if (state.cost_us < next[at->second].cost_us)  // the earlier one stays where both cost the same
         next[at->second] = std::move(state);
     };
     for (State& state : states) {
-      std::vector<uint32_t>& claimed = state.frontier.claimed;
+      const auto claimed = state.frontier.claimed();
       if (!claimed.empty() && claimed.back() == position) {
-        claimed.pop_back();
+        state.frontier.drop_last_claim();
+        state.credit_us = state.frontier.claimed().empty() ? 0 : state.credit_us - credit_us_[position];
         keep(std::move(state));
       } else if (!is_wanted(state.frontier, order_[position])) {
         keep(std::move(state));
       } else {
         for (const Move& move : moves_[position])
-          if (is_free(claimed, move.ahead)) keep(after(state, move));
+          if (std::ranges::none_of(move.ahead, [&](uint32_t ahead) { return state.frontier.claims(ahead); }))
+            keep(after(state, move));
       }
     }
     narrow(next);
+    for (State& state : next) {
+      if (!state.move) continue;
+      trail_.push_back({state.move->pick, std::exchange(state.last, static_cast<int>(trail_.size()))});
+      state.move = nullptr;
+    }
+    if (position % kSharePeriod == 0 && !next.empty()) share_wants(next);
     return next;
   }
 
   /// What only a shape needed is read by no region: its numbers became the parameters of steps.
   bool is_wanted(const Frontier& frontier, ir::NodeId id) const {
     const ir::Node& node = graph_.node(id);
-    return node.op.has(Trait::kSideEffect) || std::ranges::any_of(node.outputs, [&](ir::ValueId output) {
-             const auto at = std::ranges::lower_bound(frontier.wanted, want(output, 0));
-             return at != frontier.wanted.end() && *at <= want(output, 0xffff);
-           });
-  }
-  static bool is_free(const std::vector<uint32_t>& claimed, const std::vector<uint32_t>& ahead) {
-    return std::ranges::none_of(ahead,
-                                [&](uint32_t position) { return std::ranges::binary_search(claimed, position); });
+    return node.op.has(Trait::kSideEffect) ||
+           std::ranges::any_of(node.outputs, [&](ir::ValueId output) { return frontier.wants(output, common_); });
   }
 
   State after(const State& before, const Move& move) {
     State state = before;
+    state.move = &move;
     state.cost_us += move.cost_us;
-    std::vector<uint64_t>& wanted = state.frontier.wanted;
     for (const auto& [value, format] : move.writes) {
-      const auto first = std::ranges::lower_bound(wanted, want(value, 0)),
-                 last = std::ranges::upper_bound(wanted, want(value, 0xffff));
-      for (auto at = first; at != last; ++at)
-        state.cost_us += problem_.reformats.cost_us(value, format, format_of(*at));
-      wanted.erase(first, last);
+      for (const int wanted : state.frontier.formats_of(value, common_))
+        state.cost_us += problem_.reformats.cost_us(value, format, wanted);
+      state.frontier.drop(value);
     }
-    for (const auto& [value, format] : move.reads) add(wanted, want(value, format));
-    std::vector<uint32_t>& claimed = state.frontier.claimed;
-    const auto middle = static_cast<ptrdiff_t>(claimed.size());
-    claimed.insert(claimed.end(), move.ahead.begin(), move.ahead.end());
-    std::inplace_merge(claimed.begin(), claimed.begin() + middle, claimed.end());
-    state.last = static_cast<int>(trail_.size());
-    trail_.push_back({move.pick, before.last});
+    for (const Want& want : move.reads) {
+      if (state.frontier.wants(want, common_)) continue;
+      // What brings an input to a format is paid for by the first who wants it: its own format is known.
+      if (is_input(want.value)) {
+        const int given = problem_.reformats.number_of(problem_.surface.input(want.value));
+        state.cost_us += problem_.reformats.cost_us(want.value, given, want.format);
+      }
+      if (!move.many) state.frontier.add(want);
+    }
+    if (move.many) state.frontier.add(*move.many);
+    state.frontier.claim(move.ahead);
+    for (const uint32_t position : move.ahead) state.credit_us += credit_us_[position];
     return state;
   }
 
   /// States that have paid for nodes ahead are compared without what those would cost alone.
   void narrow(std::vector<State>& states) const {
     if (states.size() <= problem_.beam) return;
-    const auto score = [&](const State& state) {
-      double us = state.cost_us;
-      for (const uint32_t position : state.frontier.claimed) us -= credit_us_[position];
-      return us;
-    };
     std::vector<std::pair<double, size_t>> ranked;
-    for (size_t i = 0; i < states.size(); ++i) ranked.emplace_back(score(states[i]), i);
+    for (size_t i = 0; i < states.size(); ++i) ranked.emplace_back(states[i].cost_us - states[i].credit_us, i);
     std::ranges::nth_element(ranked, ranked.begin() + static_cast<ptrdiff_t>(problem_.beam));
     ranked.resize(problem_.beam);
     std::ranges::sort(ranked, {}, &std::pair<double, size_t>::second);
@@ -232,13 +243,28 @@ class Search {
     states = std::move(kept);
   }
 
+  /// Wants that every state has, of values met much later, need not be copied with each of them.
+  void share_wants(std::vector<State>& states) {
+    const auto fewest = std::ranges::min_element(states, {}, [](const State& s) { return s.frontier.own().size(); });
+    std::vector<Want> shared(fewest->frontier.own().begin(), fewest->frontier.own().end());
+    for (const State& state : states)
+      std::erase_if(shared, [&](const Want& want) { return !std::ranges::binary_search(state.frontier.own(), want); });
+    for (const Want& want : shared) common_.add(want);
+    for (State& state : states) state.frontier.drop(shared);
+  }
+
+  static constexpr uint32_t kSharePeriod = 64;
   static constexpr uint32_t kUnseen = ~0u, kOpen = ~0u - 1;
   const SearchProblem& problem_;
   const ir::Graph& graph_;
+  CommonWants common_;
+  std::deque<ManyWants> many_;  // whose addresses moves and frontiers keep
   std::vector<ir::NodeId> order_;
-  std::vector<uint32_t> position_;        // by node
-  std::vector<std::vector<Move>> moves_;  // by position
-  std::vector<double> credit_us_;         // by position: the cheapest move rooted there
+  std::vector<uint32_t> position_;                    // by node
+  std::vector<uint32_t> met_at_;                      // by value: a position
+  std::vector<std::vector<ir::ValueId>> inputs_met_;  // by position
+  std::vector<std::vector<Move>> moves_;              // by position
+  std::vector<double> credit_us_;                     // by position: the cheapest move rooted there
   std::vector<Trail> trail_;
 };
 
