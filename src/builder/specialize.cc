@@ -1,5 +1,8 @@
 #include "builder/specialize.h"
 
+#include <algorithm>
+#include <set>
+
 #include "builder/profile_bounds.h"
 #include "ir/shape_tensors.h"
 
@@ -41,9 +44,15 @@ Status narrow_values(const ir::Value& input, const ProfileRequest& profile, Prof
   return {};
 }
 
-Result<bool> is_shape_tensor(const ir::Graph& network, ir::ValueId input) {
+/// Shape tensors among the inputs that have values and of which the profile says nothing.
+std::set<ir::ValueId> shape_inputs(const ir::Graph& network, const ProfileRequest& profile) {
+  const auto is_open = [&](ir::ValueId id) {
+    return network.type(id).values && !profile.values.contains(network.value(id).name);
+  };
+  if (std::ranges::none_of(network.inputs(), is_open)) return {};
   ir::Graph copy = network.clone();  // the question may have to infer
-  return ir::is_shape_tensor(copy, input);
+  const std::vector<ir::ValueId> inputs = ir::shape_inputs(copy);
+  return {inputs.begin(), inputs.end()};
 }
 
 }  // namespace
@@ -83,10 +92,11 @@ namespace {
 Result<ir::Graph> narrowed(const ir::Graph& network, const ProfileRequest& profile, const ProfileBounds& bounds) {
   ir::Graph graph;
   const Replacements replacements = bounds.replacements(*network.shared_table(), graph.table());
+  const std::set<ir::ValueId> of_shapes = shape_inputs(network, profile);
   std::vector<ir::ValueId> moved(static_cast<size_t>(network.num_values()), ir::ValueId::kNone);
   for (const ir::ValueId id : network.inputs()) {
     TensorType type = substituted(network.type(id), replacements);
-    if (type.values && !profile.values.contains(network.value(id).name) && !TRY(is_shape_tensor(network, id)))
+    if (type.values && !profile.values.contains(network.value(id).name) && !of_shapes.contains(id))
       type.values = nullptr;  // data like any other: the host must not wait for it
     moved[ir::index(id)] = graph.add_input(network.value(id).name, std::move(type));
   }

@@ -1,6 +1,7 @@
 #include "builder/streams.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace kiln {
@@ -42,29 +43,50 @@ std::vector<int> assign_streams(std::span<const ScheduledStep> steps, int most_a
   return streams;
 }
 
-std::vector<Span> concurrent_spans(std::span<const ScheduledStep> steps, std::span<const int> streams) {
-  const size_t count = steps.size();
-  std::vector<Span> spans(count);
-  for (size_t j = 0; j < count; ++j) spans[j] = {static_cast<int>(j), static_cast<int>(j)};
-  if (std::ranges::all_of(streams, [](int s) { return s == 0; })) return spans;
-  std::vector<std::vector<bool>> before(count, std::vector<bool>(count, false));  // [j][i]: i is done when j begins
-  for (size_t j = 0; j < count; ++j) {
-    const auto follow = [&](size_t i) {
-      for (size_t k = 0; k < i; ++k)
-        if (before[i][k]) before[j][k] = true;
-      before[j][i] = true;
+namespace {
+
+/// By step and stream: the last step of the stream that is done when the step begins; -1: none need be.
+std::vector<std::vector<int>> steps_done(std::span<const ScheduledStep> steps, std::span<const int> streams,
+                                         size_t num_streams) {
+  std::vector<std::vector<int>> done;
+  std::vector<int> last(num_streams, -1);
+  for (size_t j = 0; j < steps.size(); ++j) {
+    std::vector<int>& known = done.emplace_back(num_streams, -1);
+    const auto follow = [&](int i) {
+      const auto before = static_cast<size_t>(i);
+      for (size_t s = 0; s < num_streams; ++s) known[s] = std::max(known[s], done[before][s]);
+      int& mine = known[static_cast<size_t>(streams[before])];
+      mine = std::max(mine, i);
     };
-    for (const int i : steps[j].needs) follow(static_cast<size_t>(i));
-    for (size_t i = j; i-- > 0;)
-      if (streams[i] == streams[j]) {
-        follow(i);
-        break;
-      }
-    for (size_t i = 0; i < j; ++i)
-      if (!before[j][i]) {
-        spans[j].first = std::min(spans[j].first, static_cast<int>(i));
-        spans[i].last = std::max(spans[i].last, static_cast<int>(j));
-      }
+    int& previous = last[static_cast<size_t>(streams[j])];
+    if (previous >= 0) follow(previous);
+    for (const int i : steps[j].needs) follow(i);
+    previous = static_cast<int>(j);
+  }
+  return done;
+}
+
+}  // namespace
+
+/// Along a stream ever more of another one is done: so where a step stops being awaited is found by halving.
+std::vector<Span> concurrent_spans(std::span<const ScheduledStep> steps, std::span<const int> streams) {
+  std::vector<Span> spans(steps.size());
+  for (size_t j = 0; j < steps.size(); ++j) spans[j] = {static_cast<int>(j), static_cast<int>(j)};
+  if (std::ranges::all_of(streams, [](int s) { return s == 0; })) return spans;
+  std::vector<std::vector<int>> on(static_cast<size_t>(std::ranges::max(streams)) + 1);  // by stream: its steps
+  for (size_t j = 0; j < steps.size(); ++j) on[static_cast<size_t>(streams[j])].push_back(static_cast<int>(j));
+  const std::vector<std::vector<int>> done = steps_done(steps, streams, on.size());
+  for (size_t j = 0; j < steps.size(); ++j) {
+    const auto mine = static_cast<size_t>(streams[j]);
+    const auto step = static_cast<int>(j);
+    for (size_t s = 0; s < on.size(); ++s) {
+      if (s == mine) continue;
+      const auto first = std::ranges::upper_bound(on[s], done[j][s]);
+      if (first != on[s].end()) spans[j].first = std::min(spans[j].first, *first);
+      const auto awaited =
+          std::ranges::partition_point(on[s], [&](int other) { return done[static_cast<size_t>(other)][mine] < step; });
+      if (awaited != on[s].begin()) spans[j].last = std::max(spans[j].last, *std::prev(awaited));
+    }
   }
   return spans;
 }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 namespace kiln {
 namespace {
 
@@ -39,6 +42,47 @@ TEST(Streams, SpansHoldWhatMayRunAtTheSameTime) {
   check(4, 1, 4);
   check(5, 5, 5);
   for (const Span& span : concurrent_spans(steps, Streams(6, 0))) EXPECT_EQ(span.first, span.last);
+}
+
+/// By following every path: step i may run beside step j unless one of them waits for the other.
+std::vector<Span> spans_by_paths(std::span<const ScheduledStep> steps, const Streams& streams) {
+  const size_t count = steps.size();
+  std::vector<std::vector<bool>> before(count, std::vector<bool>(count, false));  // [j][i]: i is done when j begins
+  std::vector<Span> spans;
+  for (size_t j = 0; j < count; ++j) {
+    spans.push_back({static_cast<int>(j), static_cast<int>(j)});
+    for (size_t i = 0; i < j; ++i) {
+      const bool reads = std::ranges::find(steps[j].needs, static_cast<int>(i)) != steps[j].needs.end();
+      if (!reads && streams[i] != streams[j]) continue;
+      before[j][i] = true;
+      for (size_t k = 0; k < i; ++k) before[j][k] = before[j][k] || before[i][k];
+    }
+    for (size_t i = 0; i < j; ++i) {
+      if (before[j][i]) continue;
+      spans[j].first = std::min(spans[j].first, static_cast<int>(i));
+      spans[i].last = static_cast<int>(j);
+    }
+  }
+  return spans;
+}
+
+TEST(Streams, SpansAgreeWithPaths) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const size_t count = 2 + random() % 40;
+    std::vector<ScheduledStep> steps(count);
+    Streams streams(count);
+    for (size_t j = 0; j < count; ++j) {
+      streams[j] = static_cast<int>(random() % 4);
+      for (size_t i = 0; i < j; ++i)
+        if (random() % 8 == 0) steps[j].needs.push_back(static_cast<int>(i));
+    }
+    const std::vector<Span> spans = concurrent_spans(steps, streams), wanted = spans_by_paths(steps, streams);
+    for (size_t j = 0; j < count; ++j) {
+      EXPECT_EQ(spans[j].first, wanted[j].first) << "seed " << seed << ", step " << j;
+      EXPECT_EQ(spans[j].last, wanted[j].last) << "seed " << seed << ", step " << j;
+    }
+  }
 }
 
 }  // namespace

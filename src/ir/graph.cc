@@ -1,6 +1,7 @@
 #include "ir/graph.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "ops/constant.h"
 #include "ops/infer_context.h"
@@ -85,7 +86,25 @@ int Graph::num_uses(ValueId id) const {
   return static_cast<int>(value(id).users.size()) + static_cast<int>(as_output);
 }
 
+namespace {
+
+/// Live nodes by id, if none of them reads what a later one makes: then that is the order which is looked for.
+std::optional<std::vector<NodeId>> order_of_ids(const Graph& graph) {
+  std::vector<NodeId> order;
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<NodeId>(i);
+    if (!graph.alive(id)) continue;
+    for (const ValueId input : graph.node(id).inputs)
+      if (input != ValueId::kNone && graph.value(input).producer >= id) return std::nullopt;
+    order.push_back(id);
+  }
+  return order;
+}
+
+}  // namespace
+
 Result<std::vector<NodeId>> Graph::topological_order() const {
+  if (auto order = order_of_ids(*this)) return *std::move(order);
   std::vector<int> waiting(nodes_.size(), 0);
   std::vector<NodeId> ready, order;
   int live = 0;
@@ -173,6 +192,7 @@ Status Graph::infer(Which which) {
     for (sym::Fact& fact : sym::forget_facts(*table_))
       assume({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
   }
+  if (which == Which::kStale && std::find(stale_.begin(), stale_.end(), true) == stale_.end()) return {};
   for (const NodeId id : TRY(topological_order()))
     if (which == Which::kAll || stale_[index(id)]) TRY(in_context(infer_node(id), [&] { return describe(id); }));
   return {};
@@ -254,6 +274,7 @@ void Graph::remove(NodeId id) {
   for (const ValueId output : node(id).outputs) CHECK(num_uses(output) == 0);
   for (const ValueId input : node(id).inputs)
     if (input != ValueId::kNone) drop_use(input, id);
+  stale_[index(id)] = false;
   nodes_[index(id)].reset();
 }
 

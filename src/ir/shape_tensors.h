@@ -10,4 +10,7 @@ namespace kiln::ir {
 /// attribute was made of its values. Fails where types cannot be inferred.
 Result<bool> is_shape_tensor(Graph& graph, ValueId value);
 
+/// The graph's inputs that are shape tensors, in their order: one look at the graph for all of them.
+std::vector<ValueId> shape_inputs(Graph& graph);
+
 }  // namespace kiln::ir

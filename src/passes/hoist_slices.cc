@@ -1,6 +1,7 @@
 #include "passes/hoist_slices.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ops/concatenation.h"
 #include "ops/reshape.h"
@@ -38,22 +39,30 @@ ops::Slice slice_of(const Cut& cut) {
   return {.starts = cut.starts, .sizes = cut.sizes, .strides = cut.strides, .axes = cut.axes};
 }
 
+/// Values that only Slices read: each is looked at once, not again for each of its Slices, of which there may be
+/// thousands.
+using OnlySliced = std::set<ir::ValueId>;
+
 /// Whether Slices alone read the value, and together no more elements than it has.
-bool is_only_sliced(const ir::Graph& graph, ir::ValueId value) {
+bool is_only_sliced(const ir::Graph& graph, ir::ValueId value, OnlySliced& known) {
+  if (known.contains(value)) return true;
   if (graph.is_output(value)) return false;
   double read = 0;  // extents may be huge where nothing is known of them
   for (const ir::NodeId user : graph.value(value).users) {
     if (!cut_of(graph, user)) return false;
     read += static_cast<double>(graph.output_type(user).volume().opt());
   }
-  return read <= static_cast<double>(graph.type(value).volume().opt());
+  const bool fits = read <= static_cast<double>(graph.type(value).volume().opt());
+  if (fits) known.insert(value);
+  return fits;
 }
 
 Status above_transposes(ir::Graph& graph, PassContext&) {
   const ir::Pattern sliced = ir::op<ops::Slice>("y", ir::op<ops::Transpose>("t", ir::any("x")));
-  return rewrite(graph, sliced, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+  OnlySliced known;
+  return rewrite(graph, sliced, [&](const ir::Capture& found, ir::Patch& patch) -> Status {
     auto cut = cut_of(found.graph(), found.node_id("y"));
-    if (!cut || !is_only_sliced(found.graph(), found.value("t"))) return {};
+    if (!cut || !is_only_sliced(found.graph(), found.value("t"), known)) return {};
     const auto& perm = found.op<ops::Transpose>("t").perm;
     for (int64_t& axis : cut->axes) axis = perm[static_cast<size_t>(axis)];
     const ir::ValueId part = TRY(patch.add(slice_of(*cut), {found.value("x")}));
@@ -132,10 +141,11 @@ std::optional<std::vector<int>> axes_without_ones(const Shape& from, const Shape
 Status above_reshapes(ir::Graph& graph, PassContext&) {
   const ir::Pattern sliced =
       ir::op<ops::Slice>("y", ir::op<ops::Reshape>("r", ir::op<ops::Transpose>("t", ir::any("x"))));
-  return rewrite(graph, sliced, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+  OnlySliced known;
+  return rewrite(graph, sliced, [&](const ir::Capture& found, ir::Patch& patch) -> Status {
     auto cut = cut_of(found.graph(), found.node_id("y"));
     const auto axes = axes_without_ones(found.type("t").shape, found.type("r").shape);
-    if (!cut || !axes || !is_only_sliced(found.graph(), found.value("r"))) return {};
+    if (!cut || !axes || !is_only_sliced(found.graph(), found.value("r"), known)) return {};
     for (int64_t& axis : cut->axes) {
       axis = (*axes)[static_cast<size_t>(axis)];
       if (axis < 0) return {};

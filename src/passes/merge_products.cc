@@ -1,6 +1,7 @@
 #include "passes/merge_products.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/patch.h"
 #include "ops/concatenation.h"
@@ -142,10 +143,18 @@ ir::Patch::Origin origin_of(const ir::Graph& graph, std::span<const Projection> 
 
 Status merge_products(ir::Graph& graph, PassContext& cx) {
   if (cx.refittable) return {};
+  // By what products read and how: the one to join them at, kNone if there are no two. An x that a thousand products
+  // read is looked at once, not for each of them.
+  std::map<std::pair<ir::ValueId, ops::MatrixOp>, ir::NodeId> firsts;
   for (const ir::NodeId id : TRY(graph.topological_order())) {
-    if (!graph.node(id).op.as<ops::MatrixMultiply>()) continue;
+    const auto* op = graph.node(id).op.as<ops::MatrixMultiply>();
+    if (!op) continue;
+    const auto [known, is_new] = firsts.emplace(std::pair(graph.node(id).inputs[0], op->b), ir::NodeId::kNone);
+    if (!is_new && known->second != id) continue;
     const std::vector<Projection> parts = siblings_of(graph, id);
-    if (parts.size() < 2 || parts[0].product != id) continue;
+    if (parts.size() < 2) continue;
+    known->second = parts[0].product;
+    if (parts[0].product != id) continue;
     ir::Patch patch(graph);
     TRY(join(graph, parts, patch));
     if (TRY(patch.applies())) TRY(patch.apply(graph, origin_of(graph, parts)));

@@ -42,16 +42,29 @@ Result<bool> rewrite_at(ir::Graph& graph, const ir::Pattern& pattern, Rule rule,
   return true;
 }
 
+bool is_root(const ir::Graph& graph, const ir::Pattern& pattern, ir::NodeId id) {
+  return graph.alive(id) && &graph.node(id).op.info() == pattern.info && graph.node(id).op.num_outputs() > 0;
+}
+
+/// Most patterns are of what a network has not: to find that out takes a look at each node, no order of them.
+bool matches_anywhere(const ir::Graph& graph, const ir::Pattern& pattern) {
+  for (int i = 0; i < graph.num_nodes(); ++i)
+    if (const auto id = static_cast<ir::NodeId>(i);
+        is_root(graph, pattern, id) && ir::match(graph, pattern, graph.node(id).outputs[0]))
+      return true;
+  return false;
+}
+
 }  // namespace
 
 Status rewrite(ir::Graph& graph, const ir::Pattern& pattern, Rule rule) {
   CHECK(pattern.kind == ir::Pattern::Kind::kOp);
+  if (!matches_anywhere(graph, pattern)) return graph.infer();
   int left = 100 + 20 * graph.num_nodes();  // a rule that shrinks the graph needs far fewer
   for (bool changed = true; changed;) {
     changed = false;
     for (const ir::NodeId id : TRY(graph.topological_order())) {
-      if (!graph.alive(id) || &graph.node(id).op.info() != pattern.info || graph.node(id).op.num_outputs() == 0)
-        continue;
+      if (!is_root(graph, pattern, id)) continue;
       const auto where = [&] { return str("rewriting ", graph.node(id).op.name(), " '", graph.node(id).name, "'"); };
       if (!TRY(in_context(rewrite_at(graph, pattern, rule, id), where))) continue;
       changed = true;
