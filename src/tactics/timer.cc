@@ -5,8 +5,10 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/mapped_pages.h"
 #include "device/allocator.h"
 #include "device/executor.h"
+#include "ops/slice.h"
 #include "sym/program.h"
 #include "tactics/region.h"
 #include "tensor/memory_order.h"
@@ -153,8 +155,9 @@ bool finds_weights_far(const TacticContext& cx, const Region& region) {
   if (mine < kNearBytes || mine < kMostlyWeights * moving) return false;
   for (int i = 0; i < cx.graph.num_nodes(); ++i)
     if (const auto id = static_cast<ir::NodeId>(i); cx.graph.alive(id))
-      for (const ir::ValueId output : cx.graph.node(id).outputs) all += bytes_of(output);
-  return all >= kFarBytes;
+      for (const ir::ValueId output : cx.graph.node(id).outputs)
+        if ((all += bytes_of(output)) >= kFarBytes) return true;
+  return false;
 }
 
 /// Reads so much else that caches keep nothing from before.
@@ -174,6 +177,18 @@ double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// The op as far as it decides how long it takes. Where a slice begins does not, but for how its memory is aligned: of
+/// a tensor cut into a thousand parts not each is timed, over data of a whole tensor.
+Op op_to_time(const Op& op) {
+  constexpr int64_t kAligned = 64;  // bytes, of which an element is one at least
+  const auto* slice = op.as<ops::Slice>();
+  if (!slice || slice->mode != SliceMode::kStrictBounds) return op;
+  ops::Slice alike = *slice;
+  for (int64_t& start : alike.starts)
+    if (start >= 0) start %= kAligned;
+  return alike;
+}
+
 }  // namespace
 
 Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidate& candidate) {
@@ -187,7 +202,7 @@ Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidat
   };
   for (size_t i = 0; i < region.inputs.size(); ++i) add(region.inputs[i], candidate.variant.inputs[i]);
   for (size_t i = 0; i < region.outputs.size(); ++i) add(region.outputs[i], candidate.variant.outputs[i]);
-  for (const ir::NodeId id : region.nodes) text += str('|', cx.graph.node(id).op);
+  for (const ir::NodeId id : region.nodes) text += str('|', op_to_time(cx.graph.node(id).op));
   const Hash128 key = combine(hash128(std::string_view(text)), hash128(candidate.draft.payload));
   return candidate.draft.binary ? combine(key, hash128(std::span<const std::byte>(*candidate.draft.binary))) : key;
 }
@@ -263,6 +278,10 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
   for (const Trial& trial : trials)
     for (Candidate& candidate : trial.candidates) TRY(load(cx, trial.region, candidate, pending));
   const Status timed = take_turns(cx, pending);
+  for (const Trial& trial : trials)
+    for (const ir::ValueId input : trial.region.inputs)
+      if (const HostTensor* constant = input == ir::ValueId::kNone ? nullptr : cx.graph.constant(input))
+        release_pages(constant->bytes());
   for (const Pending& p : pending)
     if (p.failed && p.measurement) tell(p);
   TRY(timed);
