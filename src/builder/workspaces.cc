@@ -26,9 +26,9 @@ struct Shapes {
 
 /// Where the steps of a profile are bound.
 struct ProfileShapes {
-  std::vector<Shapes> ends;         ///< where extents are largest, the optimum and the minimum, as far as they can be
-  std::vector<int64_t> first;       ///< the symbols of the end at which every step has to work
-  std::vector<Shapes> tuned;        ///< by tuning
+  std::vector<Shapes> ends;    ///< where extents are largest, the optimum and the minimum, as far as they can be
+  std::vector<int64_t> first;  ///< the symbols of the end at which every step has to work
+  std::vector<Shapes> tuned;   ///< by tuning
 };
 
 Result<ProfileShapes> shapes_of(const plan::Plan& plan, const plan::Profile& profile) {
