@@ -1,9 +1,73 @@
 #include "builder/memory.h"
 
 #include <algorithm>
+#include <climits>
 #include <numeric>
+#include <tuple>
 
 namespace kiln {
+namespace {
+
+struct Block {
+  int64_t begin = 0, end = 0;  ///< bytes
+  int first = 0, last = 0;     ///< steps
+};
+
+/// Blocks by where they begin, then by when. Of a long network most live for a few steps: neighbours in this order
+/// stand in chunks that know from when to when any of them lives, so that a search passes those of other times by the
+/// hundred.
+class PlacedBlocks {
+ public:
+  /// Calls `visit` for the blocks that live at the same time as `life`, by where they begin, until it answers false.
+  template <class F>
+  void for_each_beside(const Lifetime& life, F visit) const {
+    for (const Chunk& chunk : chunks_) {
+      if (chunk.last < life.first || life.last < chunk.first) continue;
+      for (const Block& block : chunk.blocks)
+        if (block.last >= life.first && life.last >= block.first && !visit(block)) return;
+    }
+  }
+
+  void insert(const Block& block) {
+    const auto behind = [](const Block& a, const Block& b) {
+      return std::tie(a.begin, a.first) < std::tie(b.begin, b.first);
+    };
+    if (chunks_.empty()) chunks_.emplace_back();
+    auto chunk = std::ranges::upper_bound(chunks_, block, behind,
+                                          [](const Chunk& c) { return c.blocks.empty() ? Block{} : c.blocks.front(); });
+    if (chunk != chunks_.begin()) --chunk;
+    chunk->blocks.insert(std::ranges::upper_bound(chunk->blocks, block, behind), block);
+    chunk->first = std::min(chunk->first, block.first);
+    chunk->last = std::max(chunk->last, block.last);
+    if (chunk->blocks.size() > kMost) split(chunk);
+  }
+
+ private:
+  struct Chunk {
+    std::vector<Block> blocks;
+    int first = INT_MAX, last = INT_MIN;  ///< of all of them
+  };
+  static constexpr size_t kMost = 128;
+
+  void split(std::vector<Chunk>::iterator chunk) {
+    const std::vector<Block> all = std::move(chunk->blocks);
+    const auto middle = all.begin() + static_cast<ptrdiff_t>(all.size() / 2);
+    *chunk = chunk_of({all.begin(), middle});
+    chunks_.insert(chunk + 1, chunk_of({middle, all.end()}));
+  }
+  static Chunk chunk_of(std::vector<Block> blocks) {
+    Chunk chunk{std::move(blocks)};
+    for (const Block& block : chunk.blocks) {
+      chunk.first = std::min(chunk.first, block.first);
+      chunk.last = std::max(chunk.last, block.last);
+    }
+    return chunk;
+  }
+
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace
 
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
   constexpr int64_t kAlign = 256;
@@ -13,21 +77,19 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return lifetimes[a].size_bytes > lifetimes[b].size_bytes; });
   MemoryPlan plan{std::vector<int64_t>(lifetimes.size(), 0), 0};
-  std::vector<size_t> placed;  // by offset
+  PlacedBlocks placed;
   for (const size_t i : order) {
     const Lifetime& life = lifetimes[i];
+    const int64_t size = rounded(life.size_bytes);
     int64_t offset = 0;
-    for (const size_t other : placed) {
-      const Lifetime& neighbour = lifetimes[other];
-      if (neighbour.last < life.first || life.last < neighbour.first) continue;
-      if (offset + rounded(life.size_bytes) <= plan.offsets[other]) break;
-      offset = std::max(offset, plan.offsets[other] + rounded(neighbour.size_bytes));
-    }
+    placed.for_each_beside(life, [&](const Block& other) {
+      if (offset + size <= other.begin) return false;
+      offset = std::max(offset, other.end);
+      return true;
+    });
     plan.offsets[i] = offset;
-    plan.total_bytes = std::max(plan.total_bytes, offset + rounded(life.size_bytes));
-    const auto at = std::upper_bound(placed.begin(), placed.end(), i,
-                                     [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; });
-    placed.insert(at, i);
+    plan.total_bytes = std::max(plan.total_bytes, offset + size);
+    placed.insert({offset, offset + size, life.first, life.last});
   }
   return plan;
 }
