@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "ir/patch.h"
 #include "ops/concatenation.h"
@@ -129,14 +130,29 @@ Status join(const ir::Graph& graph, std::span<const Projection> parts, ir::Patch
   return {};
 }
 
-/// Where the products come from, and the first one's name.
-ir::Patch::Origin origin_of(const ir::Graph& graph, std::span<const Projection> parts) {
-  ir::Patch::Origin origin{{}, graph.node(parts[0].product).name};
+/// Where products come from, each name once.
+std::vector<std::string> provenance_of(const ir::Graph& graph, std::span<const Projection> parts) {
+  std::vector<std::string> result;
+  std::set<std::string_view> known;
   for (const Projection& part : parts)
     for (const ir::NodeId id : {part.product, graph.value(part.result).producer})
       for (const std::string& from : graph.node(id).provenance)
-        if (std::ranges::find(origin.provenance, from) == origin.provenance.end()) origin.provenance.push_back(from);
-  return origin;
+        if (known.insert(from).second) result.push_back(from);
+  return result;
+}
+
+/// Applies the patch of `join`. Each Slice is what one product was, and comes from it; the rest is of all of them.
+Status apply(ir::Graph& graph, const ir::Patch& patch, std::span<const Projection> parts) {
+  const std::vector<std::string> whole = provenance_of(graph, parts);
+  std::vector<std::vector<std::string>> own;
+  for (const Projection& part : parts) own.push_back(provenance_of(graph, {&part, 1}));
+  const int first_new = graph.num_nodes();
+  const std::vector<ir::ValueId> slices = TRY(patch.apply(graph, {{}, graph.node(parts[0].product).name}));
+  for (int i = first_new; i < graph.num_nodes(); ++i)
+    if (const auto id = static_cast<ir::NodeId>(i); !graph.node(id).op.as<ops::Slice>())
+      graph.set_provenance(id, whole);
+  for (size_t i = 0; i < slices.size(); ++i) graph.set_provenance(graph.value(slices[i]).producer, std::move(own[i]));
+  return {};
 }
 
 }  // namespace
@@ -157,7 +173,7 @@ Status merge_products(ir::Graph& graph, PassContext& cx) {
     if (parts[0].product != id) continue;
     ir::Patch patch(graph);
     TRY(join(graph, parts, patch));
-    if (TRY(patch.applies())) TRY(patch.apply(graph, origin_of(graph, parts)));
+    if (TRY(patch.applies())) TRY(apply(graph, patch, parts));
   }
   TRY(graph.infer());
   return remove_dead(graph, cx);
