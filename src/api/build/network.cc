@@ -104,12 +104,23 @@ void Network::drop_weights(ir::ValueId value) {
   if (is_weights(value) && graph_.num_uses(value) == 0) graph_.remove(graph_.value(value).producer);
 }
 
+bool Network::is_input_called(std::string_view name) {
+  for (; num_values_indexed_ < graph_.num_values(); ++num_values_indexed_) {
+    const auto value = static_cast<ir::ValueId>(num_values_indexed_);
+    if (graph_.value(value).producer == ir::NodeId::kNone) note_input_name(value, graph_.value(value).name);
+  }
+  const auto [begin, end] = inputs_by_name_.equal_range(std::string(name));
+  return std::any_of(begin, end, [&](const auto& entry) {
+    const auto& inputs = graph_.inputs();
+    return graph_.value(entry.second).name == name && std::ranges::find(inputs, entry.second) != inputs.end();
+  });
+}
+
 Result<ir::ValueId> Network::add_input(const char* name, nv::DataType type, const nv::Dims& dimensions) {
   TRY(require(name && *name, "the name is ", name ? "empty" : "null"));
   TRY(require(std::strlen(name) <= kLongestName, "the name has ", std::strlen(name), " characters; at most ",
               kLongestName, " are possible"));
-  for (const ir::ValueId other : graph_.inputs())
-    TRY(require(graph_.value(other).name != name, "there is an input '", name, "' already"));
+  TRY(require(!is_input_called(name), "there is an input '", name, "' already"));
   const DType dtype = TRY(from_api(type));
   TRY(check_input_type(dtype, name));
   const nv::Dims* const dims = address_of(dimensions);
@@ -232,16 +243,29 @@ const char* Network::getName() const noexcept { return name_.c_str(); }
 bool Network::setWeightsName(nv::Weights weights, const char* name) noexcept {
   return guard(reporter_, "INetworkDefinition::setWeightsName", [&]() -> Status {
     const std::string text(TRY(name_argument(name, "name")));
-    bool found = false;
-    for (int i = 0; i < graph_.num_nodes(); ++i) {
-      const auto node = static_cast<ir::NodeId>(i);
-      const auto* constant = graph_.alive(node) ? graph_.node(node).op.as<ops::Constant>() : nullptr;
-      if (!constant || !weights.values || constant->value.bytes().data() != weights.values) continue;
-      graph_.set_name(node, text);
-      found = true;
-    }
-    return require(found, "no layer of the network has these weights");
+    const std::vector<ir::NodeId> found = weights.values ? constants_at(weights.values) : std::vector<ir::NodeId>();
+    for (const ir::NodeId node : found) graph_.set_name(node, text);
+    return require(!found.empty(), "no layer of the network has these weights");
   });
+}
+
+/// Constants with these elements. Looked up for each of a network's weights, and so by address.
+std::vector<ir::NodeId> Network::constants_at(const void* elements) {
+  const auto elements_of = [&](ir::NodeId node) -> const void* {
+    const auto* constant = graph_.alive(node) ? graph_.node(node).op.as<ops::Constant>() : nullptr;
+    return constant ? constant->value.bytes().data() : nullptr;
+  };
+  for (; num_nodes_indexed_ < graph_.num_nodes(); ++num_nodes_indexed_) {
+    const auto node = static_cast<ir::NodeId>(num_nodes_indexed_);
+    if (const void* its = elements_of(node)) constants_by_elements_.emplace(its, node);
+  }
+  std::vector<ir::NodeId> result;
+  const auto [begin, end] = constants_by_elements_.equal_range(elements);
+  for (auto entry = begin; entry != end; ++entry)
+    if (elements_of(entry->second) == elements) result.push_back(entry->second);
+  for (int i = 0; i < graph_.num_nodes() && result.empty(); ++i)  // a layer may have got others since
+    if (const auto node = static_cast<ir::NodeId>(i); elements_of(node) == elements) result.push_back(node);
+  return result;
 }
 
 bool Network::hasImplicitBatchDimension() const noexcept { return false; }

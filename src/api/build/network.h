@@ -7,6 +7,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "api/base/guard.h"
@@ -37,6 +39,9 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   const std::vector<std::unique_ptr<Layer>>& made_layers() const { return layer_objects_; }
   const std::vector<std::unique_ptr<Tensor>>& made_tensors() const { return tensors_; }
   const std::vector<ir::ValueId>& shape_outputs() const { return shape_outputs_; }
+
+  /// Tells the network that an input is called so now.
+  void note_input_name(ir::ValueId input, const std::string& name) { inputs_by_name_.emplace(name, input); }
 
   /// The value of a tensor argument; fails if it is null or of another network. `what` names the argument.
   Result<ir::ValueId> value_of(const nv::ITensor& tensor, const char* what) const;
@@ -190,6 +195,8 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   Network& self() const { return const_cast<Network&>(*this); }
   Result<ir::ValueId> add_input(const char* name, nv::DataType type, const nv::Dims& dimensions);
   Status mark_output(const nv::ITensor& tensor);
+  bool is_input_called(std::string_view name);
+  std::vector<ir::NodeId> constants_at(const void* elements);
   bool is_hidden(ir::NodeId node) const { return ir::index(node) < hidden_.size() && hidden_[ir::index(node)]; }
 
   nv::IBuilder& builder_;
@@ -203,6 +210,10 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   std::vector<std::unique_ptr<Layer>> layer_objects_;
   std::vector<std::unique_ptr<Tensor>> tensors_;
   std::vector<ir::ValueId> shape_outputs_;  ///< of markOutputForShapes
+  // What names and addresses were of when they were taken in; how many values and nodes have been.
+  std::unordered_multimap<std::string, ir::ValueId> inputs_by_name_;
+  std::unordered_multimap<const void*, ir::NodeId> constants_by_elements_;
+  int num_values_indexed_ = 0, num_nodes_indexed_ = 0;
 };
 
 }  // namespace kiln::api

@@ -42,6 +42,7 @@ void Tensor::setName(const char* name) noexcept {
     ir::Graph& graph = network_.graph();
     name_ = name;
     graph.set_name(value_, name_);
+    if (is_input()) network_.note_input_name(value_, name_);
     for (size_t i = 0; i < graph.outputs().size(); ++i)
       if (graph.outputs()[i].value == value_) graph.set_output_name(static_cast<int>(i), name_);
     return {};

@@ -21,21 +21,25 @@ Result<std::shared_ptr<const onnx::Model>> load_model_file(const char* path) {
   return onnx::read_model_file(path);
 }
 
-Result<std::shared_ptr<const onnx::Model>> with_initializer(const onnx::Model& model, const char* name,
-                                                            const void* data, size_t size) {
+SuppliedModel::SuppliedModel(std::shared_ptr<const onnx::Model> model) : model_(std::move(model)) {
+  const auto& initializers = model_->graph.initializers;
+  for (size_t i = 0; i < initializers.size(); ++i) by_name_.emplace(initializers[i].name, i);
+}
+
+Status SuppliedModel::supply(const char* name, const void* data, size_t size) {
   TRY(require(name && data, name ? "the data is null" : "the name is null"));
-  auto copy = std::make_shared<onnx::Model>(model);
-  for (onnx::TensorDef& tensor : copy->graph.initializers) {
-    if (tensor.name != name) continue;
-    const DType dtype = TRY(onnx::need_dtype(tensor.type));
-    const int64_t needed = size_bytes(dtype, TRY(checked_volume(tensor.dims)));
-    TRY(require(static_cast<uint64_t>(needed) == size, "initializer '", name, "' (", dtype, tensor.dims, ") has ",
-                needed, " bytes; ", size, " were given"));
-    tensor.raw_data = std::span(static_cast<const std::byte*>(data), size);
-    tensor.external.reset();
-    return copy;
-  }
-  return error(Code::kNotFound, "the model has no initializer '", name, "'");
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return error(Code::kNotFound, "the model has no initializer '", name, "'");
+  const onnx::TensorDef& known = model_->graph.initializers[found->second];
+  const DType dtype = TRY(onnx::need_dtype(known.type));
+  const int64_t needed = size_bytes(dtype, TRY(checked_volume(known.dims)));
+  TRY(require(static_cast<uint64_t>(needed) == size, "initializer '", name, "' (", dtype, known.dims, ") has ", needed,
+              " bytes; ", size, " were given"));
+  if (!own_) model_ = own_ = std::make_shared<onnx::Model>(*model_);
+  onnx::TensorDef& tensor = own_->graph.initializers[found->second];
+  tensor.raw_data = std::span(static_cast<const std::byte*>(data), size);
+  tensor.external.reset();
+  return {};
 }
 
 }  // namespace kiln::api

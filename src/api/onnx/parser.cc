@@ -120,19 +120,29 @@ bool Parser::getFlag(OnnxParserFlag onnxParserFlag) const noexcept {
   return bit >= 0 && bit < nvonnxparser::EnumMax<OnnxParserFlag>() && ((flags_ >> bit) & 1U) != 0;
 }
 
+/// The last node of that name; kNone if there is none.
+ir::NodeId Parser::node_named(std::string_view name) {
+  const ir::Graph& graph = network_.graph();
+  for (; num_indexed_ < graph.num_nodes(); ++num_indexed_)
+    if (const auto id = static_cast<ir::NodeId>(num_indexed_); graph.alive(id))
+      nodes_by_name_[graph.node(id).name] = id;
+  const auto is_it = [&](ir::NodeId id) { return graph.alive(id) && graph.node(id).name == name; };
+  if (const auto found = nodes_by_name_.find(std::string(name)); found != nodes_by_name_.end() && is_it(found->second))
+    return found->second;
+  for (int id = graph.num_nodes() - 1; id >= 0; --id)  // the program may have renamed or removed layers
+    if (is_it(static_cast<ir::NodeId>(id))) return static_cast<ir::NodeId>(id);
+  return ir::NodeId::kNone;
+}
+
 /// An ONNX node may have become several of ours; the last has its outputs.
 const nvinfer1::ITensor* Parser::getLayerOutputTensor(const char* name, int64_t i) noexcept {
   const nvinfer1::ITensor* found = nullptr;
   errors_.run("IParser::getLayerOutputTensor", [&]() -> Status {
     TRY(require(name != nullptr, "the name is null"));
-    const ir::Graph& graph = network_.graph();
-    for (int id = graph.num_nodes() - 1; id >= 0; --id) {
-      const auto node = static_cast<ir::NodeId>(id);
-      if (!graph.alive(node) || graph.node(node).name != name) continue;
-      const auto& outputs = graph.node(node).outputs;
-      if (i >= 0 && static_cast<size_t>(i) < outputs.size()) found = &network_.tensor(outputs[static_cast<size_t>(i)]);
-      break;
-    }
+    const ir::NodeId node = node_named(name);
+    if (node == ir::NodeId::kNone) return {};
+    const auto& outputs = network_.graph().node(node).outputs;
+    if (i >= 0 && static_cast<size_t>(i) < outputs.size()) found = &network_.tensor(outputs[static_cast<size_t>(i)]);
     return {};
   });
   return found;
@@ -141,9 +151,8 @@ const nvinfer1::ITensor* Parser::getLayerOutputTensor(const char* name, int64_t 
 bool Parser::loadModelProto(const void* serializedOnnxModel, size_t serializedOnnxModelSize,
                             const char* modelPath) noexcept {
   return errors_.run("IParser::loadModelProto", [&]() -> Status {
-    loaded_ = nullptr;
-    has_supplied_ = false;
-    loaded_ = TRY(load_model(serializedOnnxModel, serializedOnnxModelSize, modelPath));
+    loaded_.reset();
+    loaded_.emplace(TRY(load_model(serializedOnnxModel, serializedOnnxModelSize, modelPath)));
     return {};
   });
 }
@@ -151,9 +160,7 @@ bool Parser::loadModelProto(const void* serializedOnnxModel, size_t serializedOn
 bool Parser::loadInitializer(const char* name, const void* data, size_t size) noexcept {
   return errors_.run("IParser::loadInitializer", [&]() -> Status {
     if (!loaded_) return error(Code::kState, "no model is loaded: call loadModelProto");
-    loaded_ = TRY(with_initializer(*loaded_, name, data, size));
-    has_supplied_ = true;
-    return {};
+    return loaded_->supply(name, data, size);
   });
 }
 
@@ -163,7 +170,7 @@ bool Parser::parseModelProto() noexcept {
   return errors_.run(kCall, [&]() -> Status {
     if (!loaded_) return error(Code::kState, "no model is loaded: call loadModelProto");
     // The program keeps what it supplied until now, a network is built later.
-    return import(kCall, loaded_, {.copy_weights = has_supplied_});
+    return import(kCall, loaded_->model(), {.copy_weights = loaded_->is_supplied()});
   }) && errors_.size() == before;
 }
 

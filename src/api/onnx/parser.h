@@ -4,10 +4,14 @@
 #include <NvOnnxParser.h>
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "api/base/network_handle.h"
 #include "api/onnx/error_list.h"
+#include "api/onnx/loaded_model.h"
 #include "onnx/importer.h"
 
 namespace kiln::api {
@@ -48,14 +52,16 @@ class Parser final : public nvonnxparser::IParser {
  private:
   Status import(const char* call, std::shared_ptr<const onnx::Model> model, onnx::ImportOptions options = {});
   Status query(const char* call, std::shared_ptr<const onnx::Model> model);
+  ir::NodeId node_named(std::string_view name);
 
   NetworkHandle& network_;
   ErrorList errors_;
   nvonnxparser::OnnxParserFlags flags_ = 1U
                                          << static_cast<uint32_t>(nvonnxparser::OnnxParserFlag::kNATIVE_INSTANCENORM);
-  std::shared_ptr<const onnx::Model> loaded_;  ///< of loadModelProto
-  bool has_supplied_ = false;                  ///< whether loadInitializer gave it weights of the program's
+  std::optional<SuppliedModel> loaded_;  ///< of loadModelProto
   std::vector<onnx::Subgraph> subgraphs_;
+  std::unordered_map<std::string, ir::NodeId> nodes_by_name_;  ///< the last of each name, of the first `num_indexed_`
+  int num_indexed_ = 0;
 };
 
 }  // namespace kiln::api
