@@ -64,7 +64,7 @@ struct impl::EnumMaxImpl<DeviceType> : impl::EnumCount<2> {};
 //! Where kernels may come from; a bit number in TacticSources.
 enum class TacticSource : int32_t {
   kCUBLAS TRT_DEPRECATED_ENUM = 0,     //!< cuBLAS. Deprecated: off by default; nothing replaces it.
-  kCUBLAS_LT TRT_DEPRECATED_ENUM = 1,  //!< cuBLASLt, on by default in Kiln. Deprecated: nothing replaces it.
+  kCUBLAS_LT TRT_DEPRECATED_ENUM = 1,  //!< cuBLASLt; until sources are set Kiln times it, too. Deprecated.
   kCUDNN TRT_DEPRECATED_ENUM = 2,      //!< cuDNN. Deprecated: off by default; nothing replaces it.
   kEDGE_MASK_CONVOLUTIONS = 3,         //!< Convolutions by masks at the edges.
   kJIT_CONVOLUTIONS = 4,               //!< Convolutions compiled when the engine is built.
@@ -636,9 +636,9 @@ class IOptimizationProfile : public INoCopy {
 class IRuntime : public INoCopy {
  public:
   virtual ~IRuntime() noexcept = default;
-  //! Accelerator on which engines run.
+  //! Accelerator on which engines run; the call does nothing where there is none.
   void setDLACore(int32_t dlaCore) noexcept { mImpl->setDLACore(dlaCore); }
-  //! What setDLACore set; 0 without an accelerator.
+  //! What setDLACore set; -1 by default, and where there is no accelerator.
   int32_t getDLACore() const noexcept { return mImpl->getDLACore(); }
   //! Number of accelerators; 0 without any.
   int32_t getNbDLACores() const noexcept { return mImpl->getNbDLACores(); }
@@ -867,7 +867,7 @@ struct impl::EnumMaxImpl<TensorFormat> : impl::EnumCount<13> {};
 class ICudaEngine : public INoCopy {
  public:
   virtual ~ICudaEngine() noexcept = default;
-  //! Extents of an input or output, -1 where they are known at run time; nbDims is -1 if there is no such tensor.
+  //! Extents of an input or output, -1 where profiles leave a choice; nbDims is -1 if there is no such tensor.
   Dims getTensorShape(char const* tensorName) const noexcept { return mImpl->getTensorShape(tensorName); }
   //! Type of an input or output; kFLOAT if there is no such tensor.
   DataType getTensorDataType(char const* tensorName) const noexcept { return mImpl->getTensorDataType(tensorName); }
@@ -1083,7 +1083,8 @@ class IExecutionContext : public INoCopy {
   void setEnqueueEmitsProfile(bool enqueueEmitsProfile) noexcept { mImpl->setEnqueueEmitsProfile(enqueueEmitsProfile); }
   //! What setEnqueueEmitsProfile set; true by default.
   bool getEnqueueEmitsProfile() const noexcept { return mImpl->getEnqueueEmitsProfile(); }
-  //! Reports the last execution; false if there is nothing to report.
+  //! Waits for the last execution and reports it; false if there is nothing to report, as while it is captured. A
+  //! graph's launch is waited for on the stream that was captured. Does nothing where enqueueV3 reports.
   bool reportToProfiler() const noexcept { return mImpl->reportToProfiler(); }
   //! Where an input or output is; false if there is no such tensor. Its memory must stay until the execution is done.
   bool setTensorAddress(char const* tensorName, void* data) noexcept {
@@ -1114,7 +1115,7 @@ class IExecutionContext : public INoCopy {
   bool setInputConsumedEvent(cudaEvent_t event) noexcept { return mImpl->setInputConsumedEvent(event); }
   //! What setInputConsumedEvent set, or null.
   cudaEvent_t getInputConsumedEvent() const noexcept { return mImpl->getInputConsumedEvent(); }
-  //! Who gives memory for an output; false if there is no such output.
+  //! Who gives memory for an output; null: setTensorAddress does. False if there is no such output.
   bool setOutputAllocator(char const* tensorName, IOutputAllocator* outputAllocator) noexcept {
     return mImpl->setOutputAllocator(tensorName, outputAllocator);
   }
@@ -1155,7 +1156,7 @@ class IExecutionContext : public INoCopy {
   bool getDebugState(char const* name) const noexcept { return mImpl->getDebugState(name); }
   //! A copy of the context's choices, which the caller deletes; null on an error.
   IRuntimeConfig* getRuntimeConfig() const noexcept { return mImpl->getRuntimeConfig(); }
-  //! Whether the listener gets all marked tensors; false on an error.
+  //! Whether the listener gets all marked tensors, if there are any; false on an error.
   bool setAllTensorsDebugState(bool flag) noexcept { return mImpl->setAllTensorsDebugState(flag); }
   //! Whether the listener gets the unfused tensors; false on an error.
   bool setUnfusedTensorsDebugState(bool flag) noexcept { return mImpl->setUnfusedTensorsDebugState(flag); }

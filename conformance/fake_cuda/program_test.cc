@@ -345,6 +345,58 @@ TEST_F(FakeCudaProgram, RecordsTheEventOfConsumedInputs) {
   EXPECT_EQ(control().live_bytes(), 0);
 }
 
+struct Profiler final : nv::IProfiler {
+  std::vector<std::string> layers;
+  void reportLayerTime(char const* name, float ms) noexcept override {
+    layers.emplace_back(name);
+    EXPECT_GE(ms, 0);
+  }
+};
+
+/// Launched one by one, and as a graph's nodes, whose events are recorded anew whenever it runs.
+void time_runs_and_graphs_of_them(Logger& logger) {
+  const auto plan = build(logger);
+  ASSERT_TRUE(plan) << logger.all();
+  Profiler profiler;
+  Session session(logger, *plan);
+  ASSERT_TRUE(session) << logger.all();
+  nv::IExecutionContext& context = *session.context;
+  const auto layers = static_cast<size_t>(session.engine->getNbLayers());
+  const auto reported = [&] {
+    profiler.layers.clear();
+    return context.reportToProfiler() && profiler.layers.size() == layers;
+  };
+  context.setProfiler(&profiler);
+  context.setEnqueueEmitsProfile(false);
+  EXPECT_FALSE(reported());  // nothing was enqueued
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(context.enqueueV3(session.stream)) << logger.all();
+    EXPECT_TRUE(reported()) << logger.all();  // without a wait of the program's
+  }
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(session.stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  ASSERT_TRUE(context.enqueueV3(session.stream)) << logger.all();
+  EXPECT_FALSE(reported());
+  ASSERT_EQ(cudaStreamEndCapture(session.stream, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  EXPECT_FALSE(reported());  // it has not run, and the runs before it were told
+  logger.errors.clear();
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(cudaGraphLaunch(exec, session.stream), cudaSuccess);
+    EXPECT_TRUE(reported()) << logger.all();
+  }
+  ASSERT_TRUE(context.enqueueV3(session.stream));
+  EXPECT_TRUE(reported()) << logger.all();
+  context.setProfiler(nullptr);
+  ASSERT_TRUE(context.enqueueV3(session.stream));
+  context.setProfiler(&profiler);
+  EXPECT_FALSE(reported());  // the latest run was not timed
+  cudaGraphExecDestroy(exec), cudaGraphDestroy(graph);
+}
+TEST_F(FakeCudaProgram, TimesRunsAndGraphsOfThem) { time_runs_and_graphs_of_them(logger); }
+TEST_F(GpuProgram, TimesRunsAndGraphsOfThem) { time_runs_and_graphs_of_them(logger); }
+
 /// picked = data[indices] of 5 rows, in the program's memory, and the shape of the indices. The event of consumed
 /// inputs tells when indices may change.
 TEST_F(GpuProgram, TellsOfAnIndexThatIsOutside) {

@@ -24,7 +24,8 @@ struct Invocation {
   std::byte* workspace = nullptr;
   std::vector<float> times_ms;
   bool timed = false;
-  uint64_t binding = 0;  ///< that it is for
+  std::atomic<bool> has_times{false};  ///< of its latest run, which is done and did not fail
+  uint64_t binding = 0;                ///< that it is for
   std::atomic<bool> in_flight{false};
 };
 

@@ -69,10 +69,8 @@ Status Context::select_profile(int profile) {
   bound_ = shapes_known_ = false;
   std::fill(extents_set_.begin(), extents_set_.end(), false);
   for (size_t i = 0; i < extents_set_.size(); ++i) {
-    Extents fixed;
-    for (const sym::Program& extent : engine_->plan().inputs[i].extents)
-      if (extent.is_constant()) fixed.push_back(*extent.constant());
-    if (fixed.size() != engine_->plan().inputs[i].extents.size()) continue;
+    Extents fixed = engine_->fixed_symbols(profile).extents(engine_->plan().inputs[i].extents);
+    if (std::ranges::find(fixed, -1) != fixed.end()) continue;
     input_extents_[i] = std::move(fixed);
     extents_set_[i] = true;
   }
@@ -114,16 +112,17 @@ Status Context::set_input_extents(int input, std::span<const int64_t> extents) {
 Extents Context::input_extents(int input) const {
   const auto at = static_cast<size_t>(input);
   if (extents_set_[at]) return input_extents_[at];
-  Extents result;
-  for (const sym::Program& extent : engine_->plan().inputs[at].extents)
-    result.push_back(extent.constant().value_or(-1));
-  return result;
+  return engine_->fixed_symbols(profile_).extents(engine_->plan().inputs[at].extents);
 }
 
 Extents Context::output_extents(int output) const {
+  return known_extents(engine_->plan().outputs[static_cast<size_t>(output)].extents);
+}
+
+Extents Context::known_extents(std::span<const sym::Program> programs) const {
+  if (!shapes_known_) return engine_->fixed_symbols(profile_).extents(programs);
   Extents result;
-  for (const sym::Program& extent : engine_->plan().outputs[static_cast<size_t>(output)].extents)
-    result.push_back(shapes_known_ ? extent.try_run(symbols_).value_or(-1) : extent.constant().value_or(-1));
+  for (const sym::Program& extent : programs) result.push_back(extent.try_run(symbols_).value_or(-1));
   return result;
 }
 
@@ -242,6 +241,7 @@ void Context::drop_bindings(size_t count) {
   if (count == 0) return;
   tell_faults();
   for (size_t i = 0; i < count; ++i) {
+    if (latest_ && latest_->binding == bindings_[i]->id) latest_ = nullptr;
     if (launcher_) launcher_->forget(bindings_[i]->id);
     if (launcher_ && launcher_->was_captured()) old_bindings_.push_back(std::move(bindings_[i]));
   }
@@ -477,7 +477,8 @@ Status Context::enqueue(Stream& stream) {
     repeats_ = shape_inputs_.empty() && shape_outputs_.empty();  // else their values are read or written in each run
   }
   if (launcher_) return launch(stream, repeats);
-  if (stream.capturing()) {
+  latest_was_captured_ = stream.capturing();
+  if (latest_was_captured_) {
     TRY(enqueue_captured(stream));
     return inputs_consumed_ ? inputs_consumed_->record(stream) : Status();
   }
@@ -488,9 +489,11 @@ Status Context::enqueue(Stream& stream) {
   set_addresses(invocation);
   invocation.stream = &stream;
   invocation.timed = timing_;
+  invocation.has_times.store(false, std::memory_order_relaxed);
   invocation.in_flight.store(true, std::memory_order_release);
   Status queued = stream.launch_host(&run_invocation, &invocation);
   if (!queued) invocation.in_flight.store(false, std::memory_order_release);
+  latest_ = &invocation;
   TRY(std::move(queued));
   return inputs_consumed_ ? inputs_consumed_->record(stream) : Status();
 }
@@ -504,9 +507,12 @@ Status Context::enqueue_captured(Stream& stream) {
   invocation->patches = model.patches;
   invocation->workspace = model.workspace;
   invocation->binding = model.binding;
+  invocation->timed = timing_;
+  invocation->times_ms.resize(model.times_ms.size());
   set_addresses(*invocation);
   captured_.push_back(std::move(invocation));
-  return stream.launch_host(&run_invocation, captured_.back().get());
+  latest_ = captured_.back().get();
+  return stream.launch_host(&run_invocation, latest_);
 }
 
 Status Context::launch(Stream& stream, bool repeats) {
@@ -553,6 +559,7 @@ void Context::run_invocation(void* argument) {
     context.fault(*invocation.stream, {Code::kDevice,
                                        "the run was captured before the context's shapes, profile or "
                                        "memory changed; capture it again"});
+  invocation.has_times.store(false, std::memory_order_relaxed);
   void** at = invocation.pointers.data();
   for (size_t s = 0; is_of_now && s < binding->steps.size() && !invocation.stream->faulted(); ++s) {
     const plan::Step& step = profile.steps[s];
@@ -566,19 +573,8 @@ void Context::run_invocation(void* argument) {
     if (invocation.timed)
       invocation.times_ms[s] = std::chrono::duration<float, std::milli>(Clock::now() - start).count();
   }
+  invocation.has_times.store(invocation.timed && !invocation.stream->faulted(), std::memory_order_release);
   invocation.in_flight.store(false, std::memory_order_release);
-}
-
-Status Context::report_times(StepObserver& observer) const {
-  if (bindings_.empty()) return {};
-  const Binding& binding = *bindings_.back();
-  const size_t runs = binding.invocations.size();
-  const Invocation& last = *binding.invocations[(binding.next_invocation + runs - 1) % runs];
-  const std::vector<float> launched = launcher_ ? TRY(launcher_->times_ms()) : std::vector<float>();
-  const std::span<const float> times_ms = launcher_ ? launched : last.times_ms;
-  const plan::Profile& profile = plan_profile();
-  for (size_t s = 0; s < times_ms.size(); ++s) observer.step_done(profile.steps[s], times_ms[s]);
-  return {};
 }
 
 }  // namespace kiln::runtime

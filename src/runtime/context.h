@@ -45,10 +45,12 @@ class Context {
 
   /// Fails if an extent is outside the profile's range; the message names input, axis and limit.
   Status set_input_extents(int input, std::span<const int64_t> extents);
-  /// As set, or the network's own where they are constant; -1 where nothing is known yet.
+  /// As set, or the only ones that the profile allows; -1 where nothing is known yet.
   Extents input_extents(int input) const;
   /// -1 where an input that decides it is not set.
   Extents output_extents(int output) const;
+  /// The same of extents that any of the plan's programs compute.
+  Extents known_extents(std::span<const sym::Program> programs) const;
   /// Inputs whose extents, or (shape inputs) addresses, are still to be set.
   std::vector<int> unset_inputs() const;
   /// Whether there are none; costs nothing, however many inputs there are.
@@ -83,9 +85,13 @@ class Context {
   /// To be used, as far as they go, for what runs beside other steps; on a host device nothing does.
   Status set_aux_streams(std::vector<std::unique_ptr<Stream>> streams);
 
-  /// Times are reported by `report_times`, after the run is done; on a device of its own it waits for that.
+  /// Whether later runs are timed.
   void set_timing(bool on) { timing_ = on; }
+  /// Reports the latest run's times, and waits for that run; for a captured one the caller has waited for the graph.
+  /// Fails where that run was not timed, has not begun, or failed.
   Status report_times(StepObserver& observer) const;
+  /// Whether the latest `enqueue` recorded a run instead of queueing it.
+  bool latest_was_captured() const { return launcher_ ? launcher_->latest_was_captured() : latest_was_captured_; }
   /// Null: none. Must outlive all runs.
   void set_fault_observer(FaultObserver* observer) { fault_observer_ = observer; }
   /// Recorded in every run from here on when all that reads the inputs is done. Null: none. Must outlive all runs.
@@ -124,6 +130,7 @@ class Context {
   void set_addresses(Invocation& invocation) const;
   void fault(Stream& stream, Error error) const;
   static void run_invocation(void* invocation);
+  Result<std::span<const float>> host_times_ms() const;
 
   std::shared_ptr<const Engine> engine_;
   const Memory memory_policy_;
@@ -153,7 +160,9 @@ class Context {
   std::vector<std::unique_ptr<Binding>> bindings_;  ///< by use: that of now, if `bound_`, or of the last run is last
   uint64_t num_bindings_made_ = 0;
   uint64_t num_address_changes_ = 0;
-  std::vector<std::unique_ptr<Invocation>> captured_;           ///< what graphs run
+  std::vector<std::unique_ptr<Invocation>> captured_;  ///< what graphs run
+  Invocation* latest_ = nullptr;                       ///< on a host device; null: none, or its binding is gone
+  bool latest_was_captured_ = false;                   ///< on a host device
   std::map<std::pair<const KeepsState*, int>, Buffer> states_;  ///< what steps keep from run to run; see `state_of`
 
   // On a device of its own:

@@ -34,6 +34,7 @@ Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::P
   for (const plan::Profile& profile : engine->plan_->profiles) {
     auto& steps = engine->steps_.emplace_back();
     engine->branches_.push_back(device.is_host() ? Branches{} : branches_of(profile));
+    engine->fixed_symbols_.emplace_back(*engine->plan_, profile);
     for (const plan::Step& step : profile.steps) {
       Loaded& added = steps.emplace_back(Loaded{TRY(load(profile, step, kOwnKernel)), {}});
       for (size_t a = 0; a < step.alternatives.size(); ++a)
@@ -50,6 +51,18 @@ Result<Buffer> Engine::allocate(int64_t size_bytes) const {
 
 Result<std::vector<Extents>> Engine::tensor_extents(int profile, std::span<const int64_t> symbols) const {
   return runtime::tensor_extents(plan_->profiles[static_cast<size_t>(profile)], symbols);
+}
+
+Extents Engine::fixed_extents(std::span<const sym::Program> programs) const {
+  Extents result;
+  for (size_t axis = 0; axis < programs.size(); ++axis) {
+    const std::span<const sym::Program> program = programs.subspan(axis, 1);
+    int64_t extent = fixed_symbols_.empty() ? -1 : fixed_symbols_[0].extents(program)[0];
+    for (const FixedSymbols& profile : fixed_symbols_)
+      if (profile.extents(program)[0] != extent) extent = -1;
+    result.push_back(extent);
+  }
+  return result;
 }
 
 int Engine::nearest_tuning(int profile, std::span<const int64_t> symbols) const {

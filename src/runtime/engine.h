@@ -14,6 +14,7 @@
 #include "device/executor.h"
 #include "plan/plan.h"
 #include "runtime/branches.h"
+#include "runtime/fixed_shapes.h"
 #include "runtime/ordered_weights.h"
 #include "runtime/step_loader.h"
 
@@ -43,6 +44,10 @@ class Engine {
   Result<std::unique_ptr<BoundStep>> bind_step(int profile, int step, int tuning,
                                                std::span<const Extents> tensor_extents,
                                                std::span<const int64_t> symbols, StateSource states) const;
+  /// What shapes a profile leaves no choice of.
+  const FixedSymbols& fixed_symbols(int profile) const { return fixed_symbols_[static_cast<size_t>(profile)]; }
+  /// With -1 where a profile leaves a choice, or two profiles differ.
+  Extents fixed_extents(std::span<const sym::Program> programs) const;
   /// What steps on several streams wait for.
   const Branches& branches(int profile) const { return branches_[static_cast<size_t>(profile)]; }
   /// Streams that runs use beside the one they are given, at most.
@@ -77,6 +82,7 @@ class Engine {
   OrderedWeights weights_;
   std::vector<std::vector<Loaded>> steps_;                 ///< by profile
   std::vector<Branches> branches_;                         ///< by profile
+  std::vector<FixedSymbols> fixed_symbols_;                ///< by profile
   std::unordered_map<std::string_view, Surface> surface_;  ///< by names that `plan_` owns
 };
 

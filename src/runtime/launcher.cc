@@ -12,7 +12,7 @@ Status Launcher::wait_idle() { return has_run_ ? done_->synchronize() : Status()
 Status Launcher::forget() {
   TRY(wait_idle());
   replays_.clear();
-  num_timed_ = 0;
+  latest_timers_ = nullptr;
   return {};
 }
 
@@ -22,16 +22,14 @@ Status Launcher::follow_last_run(Stream& stream) {
 }
 
 Status Launcher::enqueue(const Launch& launch, Stream& stream, bool timed) {
-  if (stream.capturing()) {
-    was_captured_ = true;
-    if (launch.has_branches()) return launch_branches(launch, stream, launch.inputs_consumed);
-    return launch_all(launch, stream, false, launch.inputs_consumed);
-  }
+  latest_timers_ = nullptr;
+  latest_was_captured_ = stream.capturing();
+  if (latest_was_captured_) return enqueue_captured(launch, stream, timed);
   TRY(follow_last_run(stream));
   Status launched;
   if (timed) {
-    TRY(make_timers(launch.steps.size() + 1));
-    launched = launch_all(launch, stream, true, launch.inputs_consumed);
+    TRY(make_timers(timers_, launch.steps.size() + 1));
+    launched = launch_all(launch, stream, &timers_, launch.inputs_consumed);
   } else {
     launched = launch_untimed(launch, stream);
   }
@@ -44,6 +42,16 @@ Status Launcher::enqueue(const Launch& launch, Stream& stream, bool timed) {
   }
   TRY(std::move(launched));
   return recorded;
+}
+
+/// Timed steps run one behind the other, as they do outside a graph.
+Status Launcher::enqueue_captured(const Launch& launch, Stream& stream, bool timed) {
+  was_captured_ = true;
+  if (!timed && launch.has_branches()) return launch_branches(launch, stream, launch.inputs_consumed);
+  if (!timed) return launch_all(launch, stream, nullptr, launch.inputs_consumed);
+  Timers& timers = *captured_timers_.emplace_back(std::make_unique<Timers>());
+  TRY(make_timers(timers, launch.steps.size() + 1));
+  return launch_all(launch, stream, &timers, launch.inputs_consumed);
 }
 
 Status Launcher::prepare(const Branches& branches) {
@@ -85,46 +93,48 @@ Status Launcher::launch_branches(const Launch& launch, Stream& stream, Event* in
   return inputs_consumed ? inputs_consumed->record(stream) : Status();
 }
 
-Status Launcher::launch_all(const Launch& launch, Stream& stream, bool timed, Event* inputs_consumed) {
+Status Launcher::launch_all(const Launch& launch, Stream& stream, const Timers* timers, Event* inputs_consumed) {
   void* const* at = launch.pointers;
-  if (timed) TRY(timers_[0]->record(stream));
+  if (timers) TRY((*timers)[0]->record(stream));
   for (size_t s = 0; s < launch.steps.size(); ++s) {
     if (inputs_consumed && s == launch.steps_to_inputs) TRY(inputs_consumed->record(stream));
     stream.begin_part();
     TRY(launch_step(launch, s, at, stream));
     at += launch.steps[s].inputs.size() + launch.steps[s].outputs.size();
-    if (timed) TRY(timers_[s + 1]->record(stream));
+    if (timers) TRY((*timers)[s + 1]->record(stream));
   }
   if (inputs_consumed && launch.steps_to_inputs >= launch.steps.size()) TRY(inputs_consumed->record(stream));
-  if (timed) num_timed_ = launch.steps.size();
+  latest_timers_ = timers;
+  num_timed_ = launch.steps.size();
   return {};
 }
 
 Status Launcher::launch_untimed(const Launch& launch, Stream& stream) {
   std::pair<Launcher*, const Launch*> all(this, &launch);
   Recording* const recording = !launch.steps.empty() ? replays_.find(launch, &record_all, &all) : nullptr;
-  if (!recording) return launch_all(launch, stream, false, launch.inputs_consumed);
+  if (!recording) return launch_all(launch, stream, nullptr, launch.inputs_consumed);
   TRY(recording->launch(stream));
   return launch.inputs_consumed ? launch.inputs_consumed->record(stream) : Status();
 }
 
-Status Launcher::make_timers(size_t count) {
-  while (timers_.size() < count) timers_.push_back(TRY(device_.create_event(EventTiming::kOn)));
+Status Launcher::make_timers(Timers& timers, size_t count) {
+  while (timers.size() < count) timers.push_back(TRY(device_.create_event(EventTiming::kOn)));
   return {};
 }
 
-Result<std::vector<float>> Launcher::times_ms() {
+Result<std::vector<float>> Launcher::times_ms() const {
+  if (!latest_timers_) return error(Code::kState, "the latest run was not timed");
+  const Timers& timers = *latest_timers_;
   std::vector<float> result;
-  if (num_timed_ == 0) return result;
-  TRY(timers_[num_timed_]->synchronize());
-  for (size_t s = 0; s < num_timed_; ++s) result.push_back(TRY(timers_[s + 1]->elapsed_ms(*timers_[s])));
+  TRY(timers[num_timed_]->synchronize());
+  for (size_t s = 0; s < num_timed_; ++s) result.push_back(TRY(timers[s + 1]->elapsed_ms(*timers[s])));
   return result;
 }
 
 Status Launcher::record_all(void* argument, Stream* stream) {
   const auto& [self, launch] = *static_cast<std::pair<Launcher*, const Launch*>*>(argument);
   if (launch->has_branches()) return self->launch_branches(*launch, *stream, nullptr);
-  return self->launch_all(*launch, *stream, false, nullptr);  // the event is recorded behind each replay
+  return self->launch_all(*launch, *stream, nullptr, nullptr);  // the event is recorded behind each replay
 }
 
 }  // namespace kiln::runtime

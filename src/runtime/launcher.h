@@ -28,23 +28,29 @@ class Launcher {
   /// For all bindings. Waits for the last run.
   Status forget();
   Status wait_idle();
-  /// Of the last run that was timed, by step; waits for it.
-  Result<std::vector<float>> times_ms();
+  /// Of the latest run, by step; waits for it, but for a captured one. Fails where that was not timed, or where a
+  /// captured one has not run.
+  Result<std::vector<float>> times_ms() const;
   /// Whether a graph of the program's holds launches, so that what they use must stay as long as the context.
   bool was_captured() const { return was_captured_; }
+  bool latest_was_captured() const { return latest_was_captured_; }
 
  private:
   Status follow_last_run(Stream& stream);
   Status launch_untimed(const Launch& launch, Stream& stream);
-  Status launch_all(const Launch& launch, Stream& stream, bool timed, Event* inputs_consumed);
+  using Timers = std::vector<std::unique_ptr<Event>>;  ///< before step 0, after step 0, ...
+  Status enqueue_captured(const Launch& launch, Stream& stream, bool timed);
+  Status launch_all(const Launch& launch, Stream& stream, const Timers* timers, Event* inputs_consumed);
   Status launch_branches(const Launch& launch, Stream& stream, Event* inputs_consumed);
-  Status make_timers(size_t count);
+  Status make_timers(Timers& timers, size_t count);
   static Status record_all(void* launch, Stream* stream);
 
   Device& device_;
   std::unique_ptr<Event> done_;  ///< of the last run
-  bool has_run_ = false, was_captured_ = false;
-  std::vector<std::unique_ptr<Event>> timers_;  ///< before step 0, after step 0, ...
+  bool has_run_ = false, was_captured_ = false, latest_was_captured_ = false;
+  Timers timers_;
+  std::vector<std::unique_ptr<Timers>> captured_timers_;  ///< of each captured run: its graph goes on using them
+  const Timers* latest_timers_ = nullptr;                 ///< of the latest run; null: it was not timed
   size_t num_timed_ = 0;
   std::vector<std::unique_ptr<Stream>> given_streams_, own_streams_;  ///< auxiliary ones
   std::vector<std::unique_ptr<Event>> step_events_;                   ///< by step; null where nothing waits for it

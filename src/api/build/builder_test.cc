@@ -64,6 +64,72 @@ TEST(Builder, DynamicExtentsNeedAProfile) {
             }));
 }
 
+/// An engine of y = -x over [n, 4] for these minima and maxima of n, one a profile.
+std::unique_ptr<nv::ICudaEngine> engine_of(Workbench& w, nv::IRuntime& runtime,
+                                           std::initializer_list<std::pair<int64_t, int64_t>> ranges) {
+  w.mark(w->addUnary(*w.input("x", {-1, 4}), nv::UnaryOperation::kNEG)->getOutput(0));
+  for (const auto& [least, most] : ranges) {
+    nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+    set_range(*profile, "x", dims({least, 4}), dims({least, 4}), dims({most, 4}));
+    w.config->addOptimizationProfile(profile);
+  }
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  return std::unique_ptr<nv::ICudaEngine>(plan ? runtime.deserializeCudaEngine(plan->data(), plan->size()) : nullptr);
+}
+
+TEST(Builder, AProfileWithoutAChoiceMakesShapesStatic) {
+  Workbench w;
+  const std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(w.logger));
+  const auto engine = engine_of(w, *runtime, {{3, 3}});
+  ASSERT_NE(engine, nullptr) << w.take_error();
+  for (const char* name : {"x", "y"}) EXPECT_EQ(list(engine->getTensorShape(name)), (Extents{3, 4})) << name;
+  EXPECT_EQ(list(engine->getProfileShape("x", 0, Select::kMIN)), (Extents{3, 4}));
+  const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  EXPECT_TRUE(context->allInputDimensionsSpecified());
+  EXPECT_EQ(context->inferShapes(0, nullptr), 0);
+  for (const char* name : {"x", "y"}) EXPECT_EQ(list(context->getTensorShape(name)), (Extents{3, 4})) << name;
+  Values x(12, 2), y(12);  // no call of setInputShape
+  EXPECT_TRUE(context->setTensorAddress("x", x.data()) && context->setTensorAddress("y", y.data()));
+  void* const bindings[] = {x.data(), y.data()};
+  ASSERT_TRUE(context->executeV2(bindings)) << w.take_error();
+  EXPECT_EQ(y, Values(12, -2));
+  EXPECT_TRUE(context->setInputShape("x", dims({3, 4})));
+  EXPECT_FALSE(context->setInputShape("x", dims({2, 4})));
+}
+
+TEST(Builder, ProfilesThatDifferLeaveAChoiceToTheEngineOnly) {
+  Workbench w;
+  const std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(w.logger));
+  const auto engine = engine_of(w, *runtime, {{3, 3}, {5, 5}, {5, 6}});
+  ASSERT_NE(engine, nullptr) << w.take_error();
+  for (const char* name : {"x", "y"}) EXPECT_EQ(list(engine->getTensorShape(name)), (Extents{-1, 4})) << name;
+  const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  EXPECT_EQ(list(context->getTensorShape("y")), (Extents{3, 4}));
+  ASSERT_TRUE(context->setOptimizationProfileAsync(1, nullptr));
+  EXPECT_EQ(list(context->getTensorShape("x")), (Extents{5, 4}));
+  EXPECT_EQ(list(context->getTensorShape("y")), (Extents{5, 4}));
+  ASSERT_TRUE(context->setOptimizationProfileAsync(2, nullptr));
+  EXPECT_EQ(list(context->getTensorShape("x")), (Extents{-1, 4}));
+  EXPECT_FALSE(context->allInputDimensionsSpecified());
+}
+
+/// A dimension of one name has one value: here what both ranges have.
+TEST(Builder, NamesOfDimensionsMayLeaveOneValue) {
+  Workbench w;
+  nv::ITensor *a = w.input("a", {-1, 2}), *b = w.input("b", {-1, 2});
+  for (nv::ITensor* tensor : {a, b}) tensor->setDimensionName(0, "n");
+  w.mark(w->addElementWise(*a, *b, nv::ElementWiseOperation::kSUM)->getOutput(0));
+  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  set_range(*profile, "a", dims({1, 2}), dims({2, 2}), dims({4, 2}));
+  set_range(*profile, "b", dims({4, 2}), dims({4, 2}), dims({8, 2}));
+  w.config->addOptimizationProfile(profile);
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  ASSERT_NE(plan, nullptr) << w.take_error();
+  const std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(w.logger));
+  const std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  for (const char* name : {"a", "b", "y"}) EXPECT_EQ(list(engine->getTensorShape(name)), (Extents{4, 2})) << name;
+}
+
 TEST(Builder, TakesNoProfileThatIsNotComplete) {
   Workbench w;
   nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();

@@ -34,6 +34,7 @@ Context::Context(const Engine& engine, const Reporter& parent, Strategy strategy
   context_->set_fault_observer(this);
   settings_.nvtx_verbosity = engine.getProfilingVerbosity();
   output_allocators_.assign(plan().outputs.size(), nullptr);
+  output_addresses_.assign(plan().outputs.size(), nullptr);
 }
 
 Result<std::unique_ptr<Context>> Context::create(const Engine& engine, const Reporter& parent, Strategy strategy) {
@@ -130,11 +131,15 @@ bool Context::setInputConsumedEvent(cudaEvent_t event) noexcept {
 }
 
 bool Context::setDebugListener(nvinfer1::IDebugListener* listener) noexcept {
-  return listener ? missing(reporter_, "IExecutionContext::setDebugListener", false) : true;
+  settings_.debug_listener = listener;
+  return true;
 }
 
-bool Context::setTensorDebugState(char const*, bool) noexcept {
-  return missing(reporter_, "IExecutionContext::setTensorDebugState", false);
+bool Context::setTensorDebugState(char const* name, bool) noexcept {
+  return guard(reporter_, "IExecutionContext::setTensorDebugState", [&]() -> Status {
+    return error(Code::kInvalidArgument, "'", TRY(name_argument(name, "name")),
+                 "' was not marked as a debug tensor when the engine was built");
+  });
 }
 
 bool Context::getDebugState(char const* name) const noexcept {
@@ -144,11 +149,12 @@ bool Context::getDebugState(char const* name) const noexcept {
   });
 }
 
-bool Context::setAllTensorsDebugState(bool) noexcept {
-  return missing(reporter_, "IExecutionContext::setAllTensorsDebugState", false);
-}
-bool Context::setUnfusedTensorsDebugState(bool) noexcept {
-  return missing(reporter_, "IExecutionContext::setUnfusedTensorsDebugState", false);
+/// Of all debug tensors: there are none.
+bool Context::setAllTensorsDebugState(bool) noexcept { return true; }
+
+bool Context::setUnfusedTensorsDebugState(bool flag) noexcept {
+  settings_.debugs_unfused = flag;
+  return true;
 }
 bool Context::setCommunicator(void*) noexcept {
   return missing(reporter_, "IExecutionContext::setCommunicator", false);

@@ -22,6 +22,8 @@ struct ContextSettings {
   nvinfer1::ProfilingVerbosity nvtx_verbosity = nvinfer1::ProfilingVerbosity::kLAYER_NAMES_ONLY;
   nvinfer1::IGpuAllocator* temporary_allocator = nullptr;
   cudaEvent_t inputs_consumed = nullptr;
+  nvinfer1::IDebugListener* debug_listener = nullptr;  ///< no engine has debug tensors yet, so nobody calls it
+  bool debugs_unfused = false;
 };
 
 class Context final : public nvinfer1::IExecutionContext,
@@ -87,12 +89,12 @@ class Context final : public nvinfer1::IExecutionContext,
   nvinfer1::ProfilingVerbosity getNvtxVerbosity() const noexcept override { return settings_.nvtx_verbosity; }
   void setAuxStreams(cudaStream_t* streams, int32_t count) noexcept override;
   bool setDebugListener(nvinfer1::IDebugListener* listener) noexcept override;
-  nvinfer1::IDebugListener* getDebugListener() noexcept override { return nullptr; }
+  nvinfer1::IDebugListener* getDebugListener() noexcept override { return settings_.debug_listener; }
   bool setTensorDebugState(char const* name, bool flag) noexcept override;
   bool getDebugState(char const* name) const noexcept override;
   bool setAllTensorsDebugState(bool flag) noexcept override;
   bool setUnfusedTensorsDebugState(bool flag) noexcept override;
-  bool getUnfusedTensorsDebugState() const noexcept override { return false; }
+  bool getUnfusedTensorsDebugState() const noexcept override { return settings_.debugs_unfused; }
   nvinfer1::IRuntimeConfig* getRuntimeConfig() const noexcept override;
   bool setCommunicator(void* communicator) noexcept override;
 
@@ -103,8 +105,10 @@ class Context final : public nvinfer1::IExecutionContext,
   Result<Extents> extents_of(const IoRef& io) const;  ///< -1 where not known yet
   Result<Extents> known_extents_of(const IoRef& io) const;
   Status ask_output_allocators(cudaStream_t stream);
+  void set_output_address(int output, void* data);
   Status enqueue(Stream& stream, cudaStream_t handle);
   Status report_times() const;
+  Status wait_for_graph() const;
   Status wait_for(Stream& stream, bool& faulted);
   Device& device() const { return context_->engine().device(); }
 
@@ -116,9 +120,11 @@ class Context final : public nvinfer1::IExecutionContext,
   std::unique_ptr<Event> inputs_consumed_;
   nvinfer1::IProfiler* profiler_ = nullptr;
   std::vector<nvinfer1::IOutputAllocator*> output_allocators_;  ///< by output; null: none
+  std::vector<void*> output_addresses_;  ///< by output, as the program set them: what an allocator gave is its own
   int num_output_allocators_ = 0;
   std::unique_ptr<Stream> own_stream_;  ///< of executeV2
   bool has_run_ = false;
+  cudaStream_t latest_stream_ = nullptr;       ///< of the latest enqueueV3
   std::unique_ptr<runtime::Context> context_;  ///< goes first: waits for runs in flight
 };
 

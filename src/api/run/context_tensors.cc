@@ -90,16 +90,23 @@ bool Context::setTensorAddress(char const* name, void* data) noexcept {
     if (io.is_input)
       context_->set_input_address(io.index, data);
     else
-      context_->set_output_address(io.index, data);
+      set_output_address(io.index, data);
     return {};
   });
+}
+
+/// An output with an allocator keeps the address for later, and the allocator is told of it.
+void Context::set_output_address(int output, void* data) {
+  output_addresses_[static_cast<size_t>(output)] = data;
+  if (!output_allocators_[static_cast<size_t>(output)]) context_->set_output_address(output, data);
 }
 
 void const* Context::getTensorAddress(char const* name) const noexcept {
   return guard(reporter_, "IExecutionContext::getTensorAddress", static_cast<void const*>(nullptr),
                [&]() -> Result<void const*> {
                  const IoRef io = TRY(get_io(context_->engine(), name));
-                 return io.is_input ? context_->input_address(io.index) : context_->output_address(io.index);
+                 return io.is_input ? context_->input_address(io.index)
+                                    : output_addresses_[static_cast<size_t>(io.index)];
                });
 }
 
@@ -112,7 +119,7 @@ bool Context::setInputTensorAddress(char const* name, void const* data) noexcept
 
 bool Context::setOutputTensorAddress(char const* name, void* data) noexcept {
   return guard(reporter_, "IExecutionContext::setOutputTensorAddress", [&]() -> Status {
-    context_->set_output_address(TRY(get_output(context_->engine(), name)).index, data);
+    set_output_address(TRY(get_output(context_->engine(), name)).index, data);
     return {};
   });
 }
@@ -120,12 +127,14 @@ bool Context::setOutputTensorAddress(char const* name, void* data) noexcept {
 void* Context::getOutputTensorAddress(char const* name) const noexcept {
   return guard(
       reporter_, "IExecutionContext::getOutputTensorAddress", static_cast<void*>(nullptr),
-      [&]() -> Result<void*> { return context_->output_address(TRY(get_output(context_->engine(), name)).index); });
+      [&]() -> Result<void*> { return output_addresses_[static_cast<size_t>(TRY(get_output(context_->engine(), name)).index)]; });
 }
 
 bool Context::setOutputAllocator(char const* name, nvinfer1::IOutputAllocator* allocator) noexcept {
   return guard(reporter_, "IExecutionContext::setOutputAllocator", [&]() -> Status {
-    output_allocators_[static_cast<size_t>(TRY(get_output(context_->engine(), name)).index)] = allocator;
+    const int output = TRY(get_output(context_->engine(), name)).index;
+    output_allocators_[static_cast<size_t>(output)] = allocator;
+    set_output_address(output, output_addresses_[static_cast<size_t>(output)]);
     num_output_allocators_ =
         static_cast<int>(output_allocators_.size() - std::ranges::count(output_allocators_, nullptr));
     return {};

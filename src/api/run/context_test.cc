@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "api/base/convert.h"
 #include "api/run/event_table.h"
@@ -230,7 +231,8 @@ TEST_F(ContextTest, ReportsWhatFailsAfterEnqueue) {
 /// Gives memory from vectors, by name.
 class Allocator final : public nvinfer1::IOutputAllocator {
  public:
-  void* reallocateOutputAsync(char const* name, void*, uint64_t size, uint64_t, cudaStream_t) override {
+  void* reallocateOutputAsync(char const* name, void* at, uint64_t size, uint64_t, cudaStream_t) override {
+    current = at;
     if (refuse) return nullptr;
     memory[name].resize(size);
     return memory[name].data();
@@ -238,6 +240,7 @@ class Allocator final : public nvinfer1::IOutputAllocator {
   void notifyShape(char const* name, Dims const& dims) noexcept override { shapes[name] = text(dims); }
   std::map<std::string, std::vector<std::byte>> memory;
   std::map<std::string, std::string> shapes;
+  void* current = nullptr;
   bool refuse = false;
 };
 
@@ -258,6 +261,50 @@ TEST_F(ContextTest, AsksOutputAllocators) {
   EXPECT_FALSE(context->enqueueV3(nullptr));
   EXPECT_EQ(logger.last(), "IExecutionContext::enqueueV3: output 'z': its allocator gave no 48 bytes");
   EXPECT_FALSE(context->setOutputAllocator("x", &allocator));
+}
+
+TEST_F(ContextTest, WritesToTheAddressAgainWithoutAnAllocator) {
+  Tensors t(3, 4);
+  t.give_to(*context);
+  std::optional<Allocator> allocator(std::in_place);
+  ASSERT_TRUE(context->setOutputAllocator("z", &*allocator));
+  EXPECT_EQ(context->getTensorAddress("z"), t.z.data());
+  ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
+  EXPECT_EQ(allocator->current, t.z.data());  // what setTensorAddress said, run after run
+  ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
+  EXPECT_EQ(allocator->current, t.z.data());
+  EXPECT_EQ(context->getOutputTensorAddress("z"), t.z.data());
+  EXPECT_TRUE(std::isnan(t.z[0]));
+  ASSERT_TRUE(context->setOutputAllocator("z", nullptr));
+  EXPECT_EQ(context->getOutputAllocator("z"), nullptr);
+  allocator.reset();  // with the memory that it gave
+  ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
+  t.check();
+
+  // Also where the address was set while the allocator was there.
+  allocator.emplace();
+  ASSERT_TRUE(context->setOutputAllocator("z", &*allocator));
+  ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
+  Tensors others(3, 4);
+  others.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
+  EXPECT_EQ(allocator->current, others.z.data());
+  ASSERT_TRUE(context->setOutputAllocator("z", nullptr));
+  allocator.reset();
+  ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
+  others.check();
+}
+
+TEST_F(ContextTest, WithoutAllocatorOrAddressARunIsRefused) {
+  Tensors t(3, 4);
+  t.give_to(*context);
+  Allocator allocator;
+  ASSERT_TRUE(context->setTensorAddress("z", nullptr));
+  ASSERT_TRUE(context->setOutputAllocator("z", &allocator));
+  ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
+  ASSERT_TRUE(context->setOutputAllocator("z", nullptr));
+  EXPECT_FALSE(context->enqueueV3(nullptr));
+  EXPECT_EQ(logger.last(), "IExecutionContext::enqueueV3: output 'z' has no address: call setTensorAddress");
 }
 
 TEST_F(ContextTest, WorksInMemoryOfTheProgram) {
@@ -386,6 +433,83 @@ TEST_F(ContextTest, ReportsToProfilers) {
   EXPECT_EQ(profiler.names.size(), static_cast<size_t>(engine->getNbLayers()));
 }
 
+/// On a host device a run begins when somebody waits for it, so that nothing but the call itself can have done it.
+TEST_F(ContextTest, ReportsWaitForTheRun) {
+  Profiler profiler;
+  context->setEnqueueEmitsProfile(false);
+  Tensors before(3);
+  before.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr));
+  context->setProfiler(&profiler);
+  EXPECT_FALSE(context->reportToProfiler());  // that run was not timed
+  EXPECT_NE(logger.last().find("no times"), std::string::npos) << logger.last();
+  const auto stream = static_cast<cudaStream_t>(*StreamTable::instance().create(0, 0));
+  for (const int64_t n : {3, 4, 2, 2, 2, 2, 2}) {
+    Tensors t(n);
+    t.give_to(*context);
+    profiler.names.clear();
+    ASSERT_TRUE(context->enqueueV3(stream)) << logger.last();
+    ASSERT_TRUE(context->reportToProfiler()) << logger.last();
+    EXPECT_EQ(profiler.names.size(), static_cast<size_t>(engine->getNbLayers()));
+    t.check();
+  }
+  profiler.names.clear();
+  ASSERT_TRUE(context->setOptimizationProfileAsync(1, nullptr));
+  EXPECT_FALSE(context->reportToProfiler());  // no run of this profile
+  EXPECT_TRUE(profiler.names.empty());
+  EXPECT_TRUE(StreamTable::instance().destroy(stream));
+}
+
+TEST_F(ContextTest, AReportOfAFailedRunSaysSoAndLeavesTheFailureToTheStream) {
+  Profiler profiler;
+  context->setEnqueueEmitsProfile(false);
+  context->setProfiler(&profiler);
+  Tensors t(3);
+  t.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(nullptr));
+  ASSERT_TRUE(context->reportToProfiler()) << logger.last();
+  profiler.names.clear();
+  t.index = 3;
+  ASSERT_TRUE(context->enqueueV3(nullptr));
+  EXPECT_FALSE(context->reportToProfiler());
+  EXPECT_NE(logger.last().find("the run failed: "), std::string::npos) << logger.last();
+  EXPECT_TRUE(profiler.names.empty());
+  EXPECT_FALSE(wait(nullptr));
+  EXPECT_FALSE(context->reportToProfiler());  // and not the times of the run before
+  EXPECT_TRUE(wait(nullptr));
+}
+
+TEST_F(ContextTest, ReportsRunsOfGraphs) {
+  Profiler profiler;
+  context->setEnqueueEmitsProfile(false);
+  context->setProfiler(&profiler);
+  Tensors t(2);
+  t.give_to(*context);
+  void* made = *StreamTable::instance().create(0, 0);
+  const auto stream = static_cast<cudaStream_t>(made);
+  cpu::HostStream& captured = *StreamTable::instance().find(made);
+  ASSERT_TRUE(captured.begin_capture());
+  ASSERT_TRUE(context->enqueueV3(stream)) << logger.last();
+  EXPECT_FALSE(context->reportToProfiler());
+  EXPECT_NE(logger.last().find("is being captured"), std::string::npos) << logger.last();
+  const auto graph = captured.end_capture();
+  ASSERT_TRUE(graph);
+  EXPECT_FALSE(context->reportToProfiler());  // nothing has run
+  EXPECT_TRUE(profiler.names.empty());
+  ASSERT_TRUE(captured.launch(*graph));
+  ASSERT_TRUE(context->reportToProfiler()) << logger.last();
+  EXPECT_EQ(profiler.names.size(), static_cast<size_t>(engine->getNbLayers()));
+  t.check();
+
+  // Nor does a run wait for the graph of which it becomes a part.
+  context->setEnqueueEmitsProfile(true);
+  ASSERT_TRUE(captured.begin_capture());
+  EXPECT_TRUE(context->enqueueV3(stream)) << logger.last();
+  EXPECT_TRUE(captured.end_capture());
+  EXPECT_TRUE(context->reportToProfiler());  // does nothing where enqueueV3 reports
+  EXPECT_TRUE(StreamTable::instance().destroy(made));
+}
+
 TEST_F(ContextTest, KeepsItsSettings) {
   context->setName("mine");
   EXPECT_STREQ(context->getName(), "mine");
@@ -403,8 +527,42 @@ TEST_F(ContextTest, KeepsItsSettings) {
   EXPECT_EQ(copy->getExecutionContextAllocationStrategy(), Strategy::kON_PROFILE_CHANGE);
   EXPECT_FALSE(engine->createExecutionContext(static_cast<nvinfer1::IRuntimeConfig*>(nullptr)));
   EXPECT_FALSE(engine->createExecutionContext(static_cast<Strategy>(12)));
-  EXPECT_FALSE(context->setAllTensorsDebugState(true));
-  EXPECT_EQ(logger.last(), "IExecutionContext::setAllTensorsDebugState: not in Kiln yet");
+}
+
+class DebugListener final : public nvinfer1::IDebugListener {
+ public:
+  bool processDebugTensor(void const*, nvinfer1::TensorLocation, nvinfer1::DataType, Dims const&, char const*,
+                          cudaStream_t) override {
+    ++calls;
+    return true;
+  }
+  int calls = 0;
+};
+
+/// As programs that want whatever debug tensors there are call it.
+TEST_F(ContextTest, HasNoDebugTensors) {
+  DebugListener listener;
+  EXPECT_EQ(context->getDebugListener(), nullptr);
+  EXPECT_TRUE(context->setAllTensorsDebugState(true));
+  EXPECT_TRUE(context->setDebugListener(&listener));
+  EXPECT_EQ(context->getDebugListener(), &listener);
+  EXPECT_FALSE(context->getUnfusedTensorsDebugState());
+  EXPECT_TRUE(context->setUnfusedTensorsDebugState(true));
+  EXPECT_TRUE(context->getUnfusedTensorsDebugState());
+  EXPECT_FALSE(context->getDebugState("y"));
+  EXPECT_FALSE(engine->isDebugTensor("y"));
+  EXPECT_EQ(logger.num_errors(), 0u);
+  EXPECT_FALSE(context->setTensorDebugState("y", true));
+  EXPECT_EQ(logger.last(),
+            "IExecutionContext::setTensorDebugState: 'y' was not marked as a debug tensor when the engine was built");
+  Tensors t(3);
+  t.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
+  t.check();
+  EXPECT_EQ(listener.calls, 0);
+  EXPECT_TRUE(context->setAllTensorsDebugState(false));
+  EXPECT_TRUE(context->setDebugListener(nullptr));
+  EXPECT_EQ(context->getDebugListener(), nullptr);
 }
 
 TEST_F(ContextTest, UsesNoAuxiliaryStreams) {

@@ -71,9 +71,7 @@ char const* Engine::getIOTensorName(int32_t index) const noexcept {
 Dims Engine::getTensorShape(char const* name) const noexcept {
   return guard(reporter_, "ICudaEngine::getTensorShape", no_dims(), [&]() -> Result<Dims> {
     const IoRef io = TRY(get_io(*engine_, name));
-    Extents extents;
-    for (const sym::Program& extent : io.tensor->extents) extents.push_back(extent.constant().value_or(-1));
-    return to_api(extents);
+    return to_api(engine_->fixed_extents(io.tensor->extents));
   });
 }
 

@@ -23,14 +23,19 @@ Status capture(const Driver& driver, CudaStream& stream, TimedWork work, void* a
 
 class CudaEvent final : public Event {
  public:
-  CudaEvent(CudaDevice& device, EventHandle handle) : device_(device), driver_(device.driver()), handle_(handle) {}
+  CudaEvent(CudaDevice& device, EventHandle handle, EventTiming timing)
+      : device_(device), driver_(device.driver()), handle_(handle), timing_(timing) {}
   ~CudaEvent() override {
     const CurrentContext current(device_);
     driver_.event_destroy(handle_);
   }
   Status record(Stream& stream) override {
     const CurrentContext current(device_);
-    TRY(driver_.check(driver_.event_record_with_flags(handle_, handle_of(stream), 0), "recording an event"));
+    // What is captured to be timed is part of the graph, and recorded anew whenever that runs; other events order the
+    // captured work and mean nothing outside.
+    const bool in_graph = timing_ == EventTiming::kOn && stream.capturing();
+    const unsigned flags = in_graph ? kEventRecordExternal : 0;
+    TRY(driver_.check(driver_.event_record_with_flags(handle_, handle_of(stream), flags), "recording an event"));
     recorded_on_ = id_of(stream);
     return {};
   }
@@ -57,6 +62,7 @@ class CudaEvent final : public Event {
   CudaDevice& device_;
   const Driver& driver_;
   const EventHandle handle_;
+  const EventTiming timing_;
   unsigned long long recorded_on_ = 0;
 };
 
@@ -109,7 +115,7 @@ Result<std::unique_ptr<Event>> CudaDevice::create_event(EventTiming timing) {
   EventHandle handle = nullptr;
   TRY(driver_.check(driver_.event_create(&handle, timing == EventTiming::kOn ? 0u : kEventNoTiming),
                     "creating an event"));
-  return std::make_unique<CudaEvent>(*this, handle);
+  return std::make_unique<CudaEvent>(*this, handle, timing);
 }
 
 Result<std::unique_ptr<Recording>> CudaDevice::record(TimedWork work, void* argument) {

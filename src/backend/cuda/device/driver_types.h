@@ -97,6 +97,7 @@ enum MemoryType : int { kMemoryHost = 1, kMemoryDevice = 2, kMemoryArray = 3, kM
 
 enum StreamFlag : unsigned { kStreamDefault = 0, kStreamNonBlocking = 1 };
 enum EventFlag : unsigned { kEventBlockingSync = 1, kEventNoTiming = 2 };
+enum EventRecordFlag : unsigned { kEventRecordExternal = 1 };
 enum CaptureMode : int { kCaptureGlobal = 0, kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
 enum CaptureStatus : int { kCaptureNone = 0, kCaptureActive = 1, kCaptureBroken = 2 };
 
