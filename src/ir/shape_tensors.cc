@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <vector>
 
+#include "ops/dim_values.h"
 #include "ops/shape.h"
 
 namespace kiln::ir {
@@ -44,22 +44,66 @@ bool is_used(const SymbolicValues& values, const std::vector<bool>& used) {
   });
 }
 
-/// Whether something below reads the value, or what is computed of it on the host, on the host.
-bool leads_to_host(Graph& graph, ValueId value) {
-  std::set<ValueId> seen{value};
-  std::vector<ValueId> pending{value};
-  while (!pending.empty()) {
-    const ValueId next = pending.back();
-    pending.pop_back();
-    for (const NodeId user : graph.value(next).users) {
+/// Each value once, in no order that matters.
+class Walk {
+ public:
+  explicit Walk(const Graph& graph) : seen_(static_cast<size_t>(graph.num_values()), false) {}
+  void add(ValueId value) {
+    if (value == ValueId::kNone || seen_[index(value)]) return;
+    seen_[index(value)] = true;
+    pending_.push_back(value);
+  }
+  bool empty() const { return pending_.empty(); }
+  ValueId take() {
+    const ValueId next = pending_.back();
+    pending_.pop_back();
+    return next;
+  }
+
+ private:
+  std::vector<bool> seen_;
+  std::vector<ValueId> pending_;
+};
+
+bool has_values(Graph& graph, ValueId value) {
+  if (value == ValueId::kNone) return false;
+  const auto type = graph.inferred_type(value);
+  return type && type->get().values;
+}
+
+bool is_host_input(const Node& node, size_t input) {
+  return input < 32 && ((node.op.info().host_inputs >> input) & 1U) != 0;
+}
+
+/// Whether a Shape, or numbers that were made of shapes, is behind a value.
+bool follows_from_shapes(Graph& graph, ValueId value) {
+  Walk walk(graph);
+  for (walk.add(value); !walk.empty();) {
+    const NodeId producer = graph.value(walk.take()).producer;
+    if (producer == NodeId::kNone) continue;
+    const Node& node = graph.node(producer);
+    if (node.op.as<ops::Shape>() || node.op.as<ops::DimValues>()) return true;
+    const std::vector<ValueId> inputs = node.inputs;  // inferring may move nodes
+    for (const ValueId input : inputs)
+      if (has_values(graph, input)) walk.add(input);
+  }
+  return false;
+}
+
+/// Whether shapes need a value, or one that is made of it.
+bool is_needed(Graph& graph, ValueId value, std::span<const ValueId> marked) {
+  Walk walk(graph);
+  for (walk.add(value); !walk.empty();) {
+    const ValueId next = walk.take();
+    if (std::ranges::find(marked, next) != marked.end()) return true;
+    const std::vector<NodeId> users(graph.value(next).users.begin(), graph.value(next).users.end());
+    for (const NodeId user : users) {
       const Node& node = graph.node(user);
-      for (size_t i = 0; i < node.inputs.size() && i < 32; ++i)
-        if (node.inputs[i] == next && ((node.op.info().host_inputs >> i) & 1U) != 0) return true;
-      for (const ValueId output : node.outputs) {
-        if (!seen.insert(output).second) continue;
-        const auto inferred = graph.inferred_type(output);
-        if (inferred && inferred->get().values) pending.push_back(output);
-      }
+      for (size_t i = 0; i < node.inputs.size(); ++i)
+        if (node.inputs[i] == next && is_host_input(node, i)) return true;
+      const std::vector<ValueId> outputs = node.outputs;
+      for (const ValueId output : outputs)
+        if (has_values(graph, output)) walk.add(output);
     }
   }
   return false;
@@ -72,12 +116,11 @@ bool is_input(const Graph& graph, ValueId value) {
 
 }  // namespace
 
-Result<bool> is_shape_tensor(Graph& graph, ValueId value) {
+Result<bool> is_shape_tensor(Graph& graph, ValueId value, std::span<const ValueId> marked) {
   const TensorType& type = TRY(graph.inferred_type(value));
   if (!type.values) return false;
-  if (graph.producer_as<ops::Shape>(value)) return true;
   if (is_input(graph, value) && is_used(*type.values, used_symbols(graph))) return true;
-  return leads_to_host(graph, value);
+  return follows_from_shapes(graph, value) || is_needed(graph, value, marked);
 }
 
 std::vector<ValueId> shape_inputs(Graph& graph) {
@@ -87,9 +130,25 @@ std::vector<ValueId> shape_inputs(Graph& graph) {
     const auto& values = graph.type(input).values;
     if (!values) continue;
     if (!used) used = used_symbols(graph);
-    if (is_used(*values, *used) || leads_to_host(graph, input)) result.push_back(input);
+    if (is_used(*values, *used) || is_needed(graph, input, {})) result.push_back(input);
   }
   return result;
+}
+
+bool is_execution_tensor(const Graph& graph, ValueId value) {
+  Walk walk(graph);
+  for (walk.add(value); !walk.empty();) {
+    const ValueId next = walk.take();
+    if (graph.is_output(next)) return true;
+    for (const NodeId user : graph.value(next).users) {
+      const Node& node = graph.node(user);
+      if (node.op.as<ops::Shape>()) continue;
+      for (size_t i = 0; i < node.inputs.size(); ++i)
+        if (node.inputs[i] == next && !is_host_input(node, i))
+          for (const ValueId output : node.outputs) walk.add(output);
+    }
+  }
+  return false;
 }
 
 }  // namespace kiln::ir

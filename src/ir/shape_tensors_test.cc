@@ -4,6 +4,10 @@
 
 #include "ir/symbolic_values.h"
 #include "ops/dim_values.h"
+#include "ops/element_wise.h"
+#include "ops/reduce.h"
+#include "ops/reshape.h"
+#include "ops/shape.h"
 
 namespace kiln::ir {
 namespace {
@@ -36,6 +40,42 @@ TEST(ShapeTensors, AnInputThatOnlyAttributesAreMadeOf) {
   ASSERT_TRUE(g.graph.add_one(Op(copy), {}));
   EXPECT_TRUE(g.is_shape(g.n));
   EXPECT_FALSE(g.is_shape(g.x));
+}
+
+TEST(ShapeTensors, WhatIsMadeOfAShape) {
+  WithValues g;
+  const ValueId shape = *g.graph.add_one(ops::Shape{}, {g.x});
+  const ValueId product = *g.graph.add_one(ops::Reduce{.kind = ops::ReduceKind::kProd, .axes = {0}}, {shape});
+  const ValueId sum = *g.graph.add_one(ops::ElementWise{.kind = ops::ElementWiseKind::kSum}, {g.n, shape});
+  for (const ValueId value : {shape, product, sum}) EXPECT_TRUE(g.is_shape(value));
+  const ValueId doubled = *g.graph.add_one(ops::ElementWise{.kind = ops::ElementWiseKind::kSum}, {g.n, g.n});
+  EXPECT_FALSE(g.is_shape(doubled));  // its numbers are known, and neither come from shapes nor are needed for one
+  EXPECT_FALSE(g.is_shape(g.x));
+}
+
+TEST(ShapeTensors, WhatIsMarkedAndWhatThatIsMadeOf) {
+  WithValues g;
+  const ValueId doubled = *g.graph.add_one(ops::ElementWise{.kind = ops::ElementWiseKind::kSum}, {g.n, g.n});
+  const ValueId least = *g.graph.add_one(ops::Reduce{.kind = ops::ReduceKind::kMin, .axes = {0}}, {doubled});
+  for (const ValueId value : {g.n, doubled, least}) {
+    EXPECT_FALSE(*is_shape_tensor(g.graph, value));
+    EXPECT_TRUE(*is_shape_tensor(g.graph, value, {{least}}));
+  }
+  EXPECT_FALSE(*is_shape_tensor(g.graph, least, {{doubled}}));
+}
+
+TEST(ShapeTensors, ExecutionNeedsElements) {
+  WithValues g;
+  const ValueId shape = *g.graph.add_one(ops::Shape{}, {g.x});
+  const ValueId y = *g.graph.add_one(ops::Reshape{}, {g.x, g.n});
+  for (const ValueId value : {g.x, g.n, shape, y}) EXPECT_FALSE(is_execution_tensor(g.graph, value));  // no output yet
+  g.graph.mark_output(shape, "shape");
+  EXPECT_TRUE(is_execution_tensor(g.graph, shape));
+  EXPECT_FALSE(is_execution_tensor(g.graph, g.x));  // its extents are enough
+  g.graph.mark_output(y, "y");
+  EXPECT_TRUE(is_execution_tensor(g.graph, g.x));
+  EXPECT_TRUE(is_execution_tensor(g.graph, y));
+  EXPECT_FALSE(is_execution_tensor(g.graph, g.n));  // the host reads it
 }
 
 }  // namespace

@@ -23,6 +23,12 @@ Status check_input_type(DType type, const char* name) {
   }
 }
 
+std::string unnamed_layer(size_t index, const Op& op) { return str("(Unnamed Layer* ", index, ") [", op.name(), ']'); }
+
+std::string output_name(std::string_view layer, size_t outputs, size_t output) {
+  return outputs == 1 ? str(layer, "_output") : str(layer, "_output_", output);
+}
+
 }  // namespace
 
 Network::Network(nv::IBuilder& builder, const Reporter& reporter, nv::NetworkDefinitionCreationFlags flags)
@@ -36,13 +42,35 @@ bool Network::strongly_typed() const { return getFlag(nv::NetworkDefinitionCreat
 Tensor& Network::tensor(ir::ValueId value) {
   if (tensors_.size() <= ir::index(value)) tensors_.resize(static_cast<size_t>(graph_.num_values()));
   auto& object = tensors_[ir::index(value)];
-  if (!object) object = std::make_unique<Tensor>(*this, value);
+  if (!object) {
+    name_tensor(value);
+    object = std::make_unique<Tensor>(*this, value);
+  }
   return *object;
 }
 
 Layer& Network::layer(ir::NodeId node) {
-  if (ir::index(node) >= layer_objects_.size() || !layer_objects_[ir::index(node)]) keep(node, make_layer(*this, node));
+  if (ir::index(node) >= layer_objects_.size() || !layer_objects_[ir::index(node)]) {
+    name_layer(node);
+    keep(node, make_layer(*this, node));
+  }
   return *layer_objects_[ir::index(node)];
+}
+
+/// The parser leaves names to us where ONNX has none, and a program takes names for keys.
+void Network::name_layer(ir::NodeId node) {
+  if (!graph_.node(node).name.empty()) return;
+  const std::vector<ir::NodeId>& all = layers();
+  const auto index = std::ranges::lower_bound(all, node) - all.begin();
+  graph_.set_name(node, unnamed_layer(static_cast<size_t>(index), graph_.node(node).op));
+}
+
+void Network::name_tensor(ir::ValueId value) {
+  const ir::Value& v = graph_.value(value);
+  if (!v.name.empty() || v.producer == ir::NodeId::kNone) return;
+  name_layer(v.producer);
+  const ir::Node& producer = graph_.node(v.producer);
+  graph_.set_name(value, output_name(producer.name, producer.outputs.size(), static_cast<size_t>(v.output)));
 }
 
 void Network::keep(ir::NodeId node, std::unique_ptr<Layer> object) {
@@ -73,7 +101,7 @@ Result<int> Network::rank_of(ir::ValueId value) {
 }
 
 Result<ir::NodeId> Network::add_node(Op op, std::span<const ir::ValueId> inputs, Settings settings) {
-  std::string name = str("(Unnamed Layer* ", layers().size(), ") [", op.name(), ']');
+  std::string name = unnamed_layer(layers().size(), op);
   bool can_check = settings == Settings::kComplete;
   for (const ir::ValueId input : inputs)
     can_check = can_check && (input == ir::ValueId::kNone || graph_.inferred_type(input).has_value());
@@ -83,8 +111,7 @@ Result<ir::NodeId> Network::add_node(Op op, std::span<const ir::ValueId> inputs,
   else
     node = graph_.add_lazily(std::move(op), inputs, name);
   const std::vector<ir::ValueId>& outputs = graph_.node(node).outputs;
-  for (size_t i = 0; i < outputs.size(); ++i)
-    graph_.set_name(outputs[i], outputs.size() == 1 ? str(name, "_output") : str(name, "_output_", i));
+  for (size_t i = 0; i < outputs.size(); ++i) graph_.set_name(outputs[i], output_name(name, outputs.size(), i));
   return node;
 }
 

@@ -191,6 +191,8 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   Result<ir::NodeId> add_node(Op op, std::span<const ir::ValueId> inputs, Settings settings);
   void keep(ir::NodeId node, std::unique_ptr<Layer> object);
   const std::vector<ir::NodeId>& layers();
+  void name_layer(ir::NodeId node);
+  void name_tensor(ir::ValueId value);
   /// Slots that the API declares const hand out objects that are made when first asked for.
   Network& self() const { return const_cast<Network&>(*this); }
   Result<ir::ValueId> add_input(const char* name, nv::DataType type, const nv::Dims& dimensions);

@@ -13,7 +13,8 @@
 namespace kiln::api {
 namespace {
 constexpr size_t kLongestName = 4096;
-constexpr nv::TensorFormats kLinearOnly = 1U << static_cast<uint32_t>(nv::TensorFormat::kLINEAR);
+/// Of which a build takes the linear one.
+constexpr nv::TensorFormats kAllFormats = (1U << nv::EnumMax<nv::TensorFormat>()) - 1;
 
 /// The name that an axis has while it has none.
 std::string unnamed_axis(std::string_view tensor, int axis) { return str(tensor, '_', axis); }
@@ -28,7 +29,7 @@ bool are_alike(DType a, DType b) {
 }  // namespace
 
 Tensor::Tensor(Network& network, ir::ValueId value)
-    : network_(network), value_(value), name_(network.graph().value(value).name), allowed_formats_(kLinearOnly) {
+    : network_(network), value_(value), name_(network.graph().value(value).name), allowed_formats_(kAllFormats) {
   mImpl = this;
 }
 
@@ -170,9 +171,12 @@ nv::TensorFormats Tensor::getAllowedFormats() const noexcept { return allowed_fo
 
 bool Tensor::isShapeTensor() const noexcept {
   return guard(network_.reporter(), "ITensor::isShapeTensor", false,
-               [&]() -> Result<bool> { return ir::is_shape_tensor(network_.graph(), value_); });
+               [&] { return ir::is_shape_tensor(network_.graph(), value_, network_.shape_outputs()); });
 }
-bool Tensor::isExecutionTensor() const noexcept { return !isShapeTensor(); }
+bool Tensor::isExecutionTensor() const noexcept {
+  return guard(network_.reporter(), "ITensor::isExecutionTensor", false,
+               [&] { return ir::is_execution_tensor(network_.graph(), value_); });
+}
 
 Status Tensor::set_dimension_name(int32_t index, const char* name) {
   TRY(require(is_input(), "'", name_, "' is no input of the network; only extents of inputs have names"));

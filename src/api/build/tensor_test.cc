@@ -132,7 +132,7 @@ TEST(Tensor, KeepsWhatBelongsToOlderPrograms) {
 TEST(Tensor, AllowsFormats) {
   Workbench w;
   nv::ITensor* x = w.input("x", {1, 2, 2, 2});
-  EXPECT_EQ(x->getAllowedFormats(), 1U);
+  EXPECT_EQ(x->getAllowedFormats(), (1U << nv::EnumMax<nv::TensorFormat>()) - 1);
   x->setAllowedFormats(0);
   EXPECT_NE(w.take_error().find("ITensor::setAllowedFormats"), std::string::npos);
   x->setAllowedFormats(1U << static_cast<uint32_t>(nv::TensorFormat::kHWC));
@@ -166,6 +166,10 @@ TEST(Tensor, IsAShapeTensorWhereShapesNeedIt) {
   EXPECT_FALSE(shape->isExecutionTensor());
   EXPECT_FALSE(other->isShapeTensor());
   EXPECT_FALSE(x->isShapeTensor());
+  EXPECT_FALSE(x->isExecutionTensor());  // nobody wants the result yet
+  w.mark(reshape->getOutput(0));
+  EXPECT_TRUE(x->isExecutionTensor());
+  EXPECT_FALSE(shape->isExecutionTensor());
   EXPECT_TRUE(x->isExecutionTensor());
 }
 

@@ -6,7 +6,9 @@
 #include "ops/constant.h"
 #include "ops/convolution.h"
 #include "ops/deconvolution.h"
+#include "ops/dim_values.h"
 #include "ops/element_wise.h"
+#include "ops/expand.h"
 #include "ops/fill.h"
 #include "ops/gather.h"
 #include "ops/identity.h"
@@ -18,6 +20,7 @@
 #include "ops/reshape.h"
 #include "ops/resize.h"
 #include "ops/scale.h"
+#include "ops/scatter.h"
 #include "ops/select.h"
 #include "ops/shape.h"
 #include "ops/shuffle.h"
@@ -31,14 +34,6 @@
 namespace kiln::api {
 namespace {
 
-/// A node of an op that only the parser makes. No class of the API fits it, so its type is one that none has.
-class OtherLayer final : public nv::ILayer, public Layer {
- public:
-  OtherLayer(Network& network, ir::NodeId node) : Layer(network, node) { mLayer = this; }
-  nv::ILayer& interface() override { return *this; }
-  nv::LayerType getType() const noexcept override { return nv::LayerType::kPLUGIN; }
-};
-
 struct Row {
   const OpInfo* op;
   MakeLayer make;
@@ -50,7 +45,9 @@ const Row kRows[] = {
     {&op_info<ops::Constant>(), make_constant},
     {&op_info<ops::Convolution>(), make_convolution},
     {&op_info<ops::Deconvolution>(), make_deconvolution},
+    {&op_info<ops::DimValues>(), make_dim_values},
     {&op_info<ops::ElementWise>(), make_element_wise},
+    {&op_info<ops::Expand>(), make_expand},
     {&op_info<ops::Fill>(), make_fill},
     {&op_info<ops::Gather>(), make_gather},
     {&op_info<ops::Identity>(), make_identity},
@@ -62,6 +59,7 @@ const Row kRows[] = {
     {&op_info<ops::Reshape>(), make_shuffle},
     {&op_info<ops::Resize>(), make_resize},
     {&op_info<ops::Scale>(), make_scale},
+    {&op_info<ops::Scatter>(), make_scatter},
     {&op_info<ops::Select>(), make_select},
     {&op_info<ops::Shape>(), make_shape},
     {&op_info<ops::Shuffle>(), make_shuffle},
@@ -79,7 +77,7 @@ std::unique_ptr<Layer> make_layer(Network& network, ir::NodeId node) {
   const OpInfo* const op = &network.graph().node(node).op.info();
   for (const Row& row : kRows)
     if (row.op == op) return row.make(network, node);
-  return make<OtherLayer>(network, node);
+  check_failed("every op has a layer", __FILE__, __LINE__);
 }
 
 }  // namespace kiln::api

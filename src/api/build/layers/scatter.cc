@@ -1,0 +1,25 @@
+/// Elements written over others at computed indices.
+#include "ops/scatter.h"
+#include "api/build/layers/layers.h"
+
+namespace kiln::api {
+namespace {
+
+class ScatterLayer final
+    : public LayerOf<ops::Scatter, nv::LayerType::kSCATTER, nv::IScatterLayer, nv::apiv::VScatterLayer> {
+ public:
+  using LayerOf::LayerOf;
+
+  void setMode(nv::ScatterMode mode) noexcept override {
+    set_enum("IScatterLayer::setMode", &ops::Scatter::mode, mode);
+  }
+  nv::ScatterMode getMode() const noexcept override { return get_enum<nv::ScatterMode>(&ops::Scatter::mode); }
+  void setAxis(int32_t axis) noexcept override { set("IScatterLayer::setAxis", &ops::Scatter::axis, axis); }
+  int32_t getAxis() const noexcept override { return from_front(op().axis); }
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_scatter(Network& network, ir::NodeId node) { return make<ScatterLayer>(network, node); }
+
+}  // namespace kiln::api
