@@ -30,7 +30,7 @@ class Build {
  private:
   Status check_surface() const;
   void describe_surface();
-  Status add_profile(const ProfileRequest& request, Timer& timer);
+  Status add_profile(const ProfileRequest& request, Timer& timer, TimingCache& cache);
   Status check_size(std::string_view name, double size_bytes) const;
   Status check_surface_sizes(const ir::Graph& graph) const;
   void mark_shape_inputs();
@@ -105,7 +105,7 @@ void Build::describe_surface() {
     plan_.guards.push_back(sym::Guard::compile(assumption));
 }
 
-Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
+Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCache& cache) {
   plan::Profile profile;
   profile.ranges = TRY(extent_ranges(network_, request));
   for (const ir::ValueId id : network_.inputs()) {
@@ -121,6 +121,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer) {
   TRY(backend_.lower(graph, request_.numerics));
   TRY(passes::run_pipeline(graph, pass_context));
   CoverOptions options;
+  if (request_.editable_timing_cache) options.assignments = &cache;
   const auto surface_format = [&](const std::string& name) {
     const auto found = request_.surface_formats.find(name);
     return found == request_.surface_formats.end() ? Format::linear() : found->second;
@@ -209,13 +210,14 @@ Result<plan::Plan> Build::run() {
   TimingCache own_cache(backend_.device().identity());
   TimerOptions timing = request_.timing;
   timing.memory = request_.memory.get();
-  Timer timer(backend_.device(), request_.timing_cache ? *request_.timing_cache : own_cache, timing, log_);
+  TimingCache& cache = request_.timing_cache ? *request_.timing_cache : own_cache;
+  Timer timer(backend_.device(), cache, timing, log_);
   std::vector<ProfileRequest> profiles = request_.profiles;
   if (profiles.empty()) profiles.emplace_back();
   for (size_t i = 0; i < profiles.size(); ++i) {
     if (!progress("Profiles", static_cast<int>(i), static_cast<int>(profiles.size())))
       return error(Code::kState, "the build was cancelled by its progress monitor");
-    TRY(in_context(add_profile(profiles[i], timer), [&] { return str("optimization profile ", i); }));
+    TRY(in_context(add_profile(profiles[i], timer, cache), [&] { return str("optimization profile ", i); }));
   }
   mark_shape_inputs();
   TRY(in_context(plan::validate(plan_), [] { return "the plan as it was made"; }));

@@ -39,6 +39,7 @@ struct BuildRequest {
   TimerOptions timing;
   std::shared_ptr<Allocator> memory;    ///< of the device, for timing; null: the device's
   TimingCache* timing_cache = nullptr;  ///< null: one of the build's own
+  bool editable_timing_cache = false;   ///< BuilderFlag::kEDITABLE_TIMING_CACHE: its assignments count
   /// Called with the phase's name and how far it is; false cancels the build.
   bool (*progress)(void* user, const char* phase, int done, int total) = nullptr;
   void* progress_user = nullptr;

@@ -82,6 +82,17 @@ class ChoiceFinder {
   Status match_root(ir::NodeId root) {
     match_tactics(cx_, root, true);
     if (found_.by_root_[root].empty()) return found_.add_fallback(cx_, backend_, root);
+    TRY(match_cuts(root));
+    return effort_.offers_reference ? offer_reference(root) : Status();
+  }
+
+  Status offer_reference(ir::NodeId root) {
+    const auto is_alone = [&](size_t i) { return found_[i].region.nodes.size() == 1; };
+    const bool wanted = std::ranges::any_of(found_.by_root_[root], is_alone);
+    return wanted ? found_.add_fallback(cx_, backend_, root) : Status();
+  }
+
+  Status match_cuts(ir::NodeId root) {
     if (effort_.cuts == Effort::Cuts::kNone) return {};
     // Choices that a cut finds are behind those it was made for, and are cut in their turn.
     std::vector<Cut> cuts(found_.by_root_[root].size());
@@ -191,6 +202,14 @@ const std::vector<size_t>& Choices::rooted_at(ir::NodeId root) const {
   static const std::vector<size_t> none;
   const auto found = by_root_.find(root);
   return found == by_root_.end() ? none : found->second;
+}
+
+std::vector<size_t> Choices::of_same_nodes(size_t choice) const {
+  const std::vector<ir::NodeId>& nodes = choices_[choice].region.nodes;
+  std::vector<size_t> result;
+  for (const size_t i : rooted_at(nodes.back()))
+    if (choices_[i].region.nodes == nodes) result.push_back(i);
+  return result;
 }
 
 const std::vector<std::string>& Choices::refusals(ir::NodeId root) const {

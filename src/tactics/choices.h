@@ -21,25 +21,31 @@ struct Effort {
   bool every_tactic = true;  ///< else only the first that matches a root
   bool times = true;         ///< else estimates decide
   Cuts cuts = Cuts::kKinds;
-  size_t most_variants = 16;  ///< of one region; the likeliest
-  double most_estimate = 4;   ///< a variant estimated at more than this multiple of the best is left out
-  double trust = 0.5;         ///< no time is less than this share of its estimate
-  double least_gain = 0.08;   ///< a region is split only if that saves this share of its time: times are noisy
-  size_t beam = 64;           ///< partial covers kept by the search
-  bool alternatives = true;   ///< variants for shapes far from the optimum too
+  size_t most_variants = 16;      ///< of one region; the likeliest
+  double most_estimate = 4;       ///< a variant estimated at more than this multiple of the best is left out
+  double trust = 0.5;             ///< no time is less than this share of its estimate
+  double least_gain = 0.08;       ///< a region is split only if that saves this share of its time: times are noisy
+  size_t beam = 64;               ///< partial covers kept by the search
+  bool alternatives = true;       ///< variants for shapes far from the optimum too
+  bool offers_reference = false;  ///< for each node that a tactic takes by itself, so that there is another one
 };
 Effort effort_of(int optimization_level);
+
+/// What makes an assigned choice cheaper than all that could replace it.
+inline constexpr double kInsistUs = 1e8;
 
 /// A region claimed by a tactic. Until it is timed, its candidates' times are lower bounds.
 struct Choice {
   const Tactic* tactic = nullptr;
   Region region;
   std::vector<Candidate> candidates;  ///< failed ones included
-  double penalty_us = 0;              ///< the reference's: nobody waits to measure it
+  double penalty_us = 0;              ///< the reference's: nobody waits to measure it. -kInsistUs: a cache assigns it
   bool contested = false;             ///< other choices could stand in its place, or it has several variants
   bool prepared = false;              ///< compiled, and timed if that matters
   bool timed = false;
   std::vector<std::string> notes;  ///< variants left out, with reasons
+
+  bool is_assigned() const { return penalty_us < 0; }
 };
 
 class Choices {
@@ -52,6 +58,8 @@ class Choices {
   const Choice& operator[](size_t i) const { return choices_[i]; }
   /// Choices rooted at a node, in the order of the backend's tactics; none if no cover needs it as a root.
   const std::vector<size_t>& rooted_at(ir::NodeId root) const;
+  /// This choice and those of other tactics for the same nodes.
+  std::vector<size_t> of_same_nodes(size_t choice) const;
   /// What tactics said who refuse this root.
   const std::vector<std::string>& refusals(ir::NodeId root) const;
   /// Choices not prepared yet that stand within the nodes of this one or of those that share nodes with it, unless

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/microseconds.h"
+#include "tactics/assignments.h"
 #include "tactics/choices.h"
 #include "tactics/reformats.h"
 #include "tactics/search.h"
@@ -44,10 +45,13 @@ class Coverer {
         options_(options),
         log_(log),
         effort_(effort_of(cx.optimization_level)),
-        reformats_(cx.graph, backend) {}
+        reformats_(cx.graph, backend) {
+    effort_.offers_reference = assigns();
+  }
 
   Result<Cover> run() {
     choices_ = TRY(Choices::find(cx_, backend_, effort_));
+    if (assigns()) TRY(take_assigned());
     const FoundCover found = TRY(find_cover());
     TRY(place(found));
     TRY(report_progress(choices_.size()));
@@ -58,6 +62,9 @@ class Coverer {
   Result<FoundCover> find_cover();
   void ask_for(const FoundCover& found) const;
   Result<bool> prepare(size_t index);
+  bool assigns() const { return options_.assignments && effort_.times; }
+  Status take_assigned();
+  void record_choice(const Pick& pick);
   bool compile(Choice& choice) const;
   bool must_time(const Choice& choice) const { return choice.contested && effort_.times; }
   Status report_progress(size_t done) const;
@@ -79,7 +86,7 @@ class Coverer {
   Timing& timing_;
   const CoverOptions& options_;
   Log& log_;
-  const Effort effort_;
+  Effort effort_;
   Choices choices_;
   Reformats reformats_;
   Cover cover_;
@@ -142,6 +149,27 @@ Result<bool> Coverer::prepare(size_t index) {
   return changed || !trials.empty();
 }
 
+/// Nodes to which the cache assigns a tactic are not timed.
+Status Coverer::take_assigned() {
+  for (size_t index = 0; index < choices_.size(); ++index) {
+    if (choices_[index].prepared) continue;  // with another one for the same nodes
+    const auto assigned = options_.assignments->find_assignment(op_key(cx_, choices_[index].region));
+    if (!assigned) continue;
+    const std::vector<size_t> group = choices_.of_same_nodes(index);
+    for (const size_t i : group) compile(choices_[i]);
+    TRY(assign(cx_, choices_, group, *assigned));
+  }
+  return {};
+}
+
+/// For the next build, and for the reader of the log.
+void Coverer::record_choice(const Pick& pick) {
+  const std::vector<size_t> group = choices_.of_same_nodes(pick.choice);
+  for (const size_t i : group)
+    if (!choices_[i].prepared) compile(choices_[i]);  // the reference, and what was too slow to be timed
+  record_assignment(cx_, choices_, group, pick.choice, pick.candidate, *options_.assignments, log_);
+}
+
 /// Whether a candidate failed.
 bool Coverer::compile(Choice& choice) const {
   choice.prepared = true;
@@ -167,6 +195,8 @@ Status Coverer::report_progress(size_t done) const {
 Status Coverer::place(const FoundCover& found) {
   cover_.value_formats.assign(static_cast<size_t>(cx_.graph.num_values()), Format::linear());
   cover_.estimate_us = found.cost_us;
+  for (const Pick& pick : found.picks)
+    if (choices_[pick.choice].is_assigned()) cover_.estimate_us += kInsistUs;
   for (const ir::ValueId input : cx_.graph.inputs()) set_format(input, options_.surface.input(input));
   std::map<ir::NodeId, Pick> picks;
   for (const Pick& pick : found.picks) picks.emplace(root_of(pick), pick);
@@ -187,13 +217,14 @@ Status Coverer::place(const Pick& pick) {
   for (size_t i = 0; i < choice.region.outputs.size(); ++i)
     set_format(choice.region.outputs[i], chosen.variant.outputs[i]);
   std::vector<std::string> notes = notes_of(pick);
-  if (choice.tactic == &backend_.fallback())
+  if (choice.tactic == &backend_.fallback() && !choice.is_assigned())
     log_.warning("no tactic takes ", root.op.name(), " '", root.name, "'; it runs by its reference, which is slow",
                  first_reason(notes));
   log_.verbose(root.op.name(), " '", root.name, "': ", choice.tactic->name(), " (", chosen.variant.name, ") takes ",
                choice.region.nodes.size(), choice.region.nodes.size() == 1 ? " node" : " nodes");
   for (const std::string& note : notes) log_.verbose("  ", note);
-  const double time_us = choice.timed ? chosen.time_us : chosen.variant.estimate_us;
+  if (assigns() && !choice.is_assigned()) record_choice(pick);
+  const double time_us = choice.timed || choice.is_assigned() ? chosen.time_us : chosen.variant.estimate_us;
   cover_.tiles.push_back({choice.region, choice.tactic, chosen.variant, chosen.draft, time_us, std::move(notes)});
   return {};
 }

@@ -12,6 +12,7 @@
 namespace kiln {
 
 class Timing;
+class TimingCache;
 
 /// Another variant of a region, in the same formats, for shapes far from the optimum.
 struct AlternativeTile {
@@ -42,6 +43,9 @@ struct Cover {
 
 struct CoverOptions {
   Surface surface;
+  /// Its assignments are obeyed, and gain the tactics that were chosen for other ops; null: none are. Nothing is timed,
+  /// and nothing assigned, at level 0.
+  TimingCache* assignments = nullptr;
   /// Called after each region that was looked at; false stops the build.
   bool (*progress)(void* user, int done, int total) = nullptr;
   void* progress_user = nullptr;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 #include "ir/parse.h"
@@ -174,6 +175,135 @@ TEST(Cover, TheReferenceRunsWhatNothingElseCan) {
   EXPECT_EQ(log.text,
             "no tactic takes Softmax ''; it runs by its reference, which is slow: heavy (linear): failed: it does not "
             "run (the verbose log has 3 more)\n");
+}
+
+/// A log's lines of an editable timing cache.
+class Verbose final : public Log {
+ public:
+  void write(Severity severity, std::string_view message) override {
+    if (severity == Severity::kVerbose) lines.emplace_back(message);
+  }
+  std::string line_with(std::string_view part) const {
+    const auto found =
+        std::ranges::find_if(lines, [&](const std::string& line) { return line.find(part) != line.npos; });
+    return found == lines.end() ? std::string() : *found;
+  }
+  std::vector<std::string> lines;
+};
+
+std::string hex(const Hash128& key) {
+  std::string result;
+  for (const std::byte byte : std::as_bytes(std::span(&key, 1))) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(byte));
+    result += digits;
+  }
+  return result;
+}
+
+struct Assigning {
+  explicit Assigning(std::string_view text) : graph(ir::parse(text).value()) {}
+  Result<Cover> run() {
+    const Numerics numerics;
+    const TacticContext cx{graph, numerics, backend.device(), 3};
+    FakeTiming timing(backend);
+    CoverOptions options;
+    options.assignments = &cache;
+    auto found = cover_graph(cx, backend, timing, options, log);
+    timed = std::move(timing.timed);
+    return found;
+  }
+  ir::Graph graph;
+  FakeBackend backend{7};
+  TimingCache cache{"fake"};
+  Verbose log;
+  std::vector<std::string> timed;
+};
+
+std::vector<std::string> names(const Cover& cover) {
+  std::vector<std::string> result;
+  for (const Tile& tile : cover.tiles)
+    if (tile.tactic) result.push_back(str(tile.tactic->name(), ": ", tile.variant.name, ' ', tile.region.nodes.size()));
+  return result;
+}
+
+TEST(Cover, WhatWasChosenIsAssignedAndComesAgainWithoutTiming) {
+  Assigning a(kRecords[0].graph);
+  const Cover first = a.run().value();
+  EXPECT_FALSE(a.timed.empty());
+  const std::vector<Hash128> keys = a.cache.keys();
+  EXPECT_EQ(keys.size(), names(first).size());
+  a.backend.slow_tactic = "heavy";  // what was measured counts, not what would be now
+  const Cover second = a.run().value();
+  EXPECT_EQ(names(second), names(first));
+  EXPECT_EQ(a.timed, std::vector<std::string>());
+  EXPECT_EQ(a.cache.keys(), keys);
+  for (size_t i = 0; i < first.tiles.size(); ++i) EXPECT_EQ(second.tiles[i].time_us, first.tiles[i].time_us);
+}
+
+/// Also where it is slower than what would replace the whole region.
+TEST(Cover, AnotherTacticMayBeAssigned) {
+  Assigning a(kRecords[0].graph);
+  const Cover first = a.run().value();
+  for (const Hash128& key : a.cache.keys()) {
+    const TimingCache::Assignment before = *a.cache.find_assignment(key);
+    std::vector<uint64_t> tactics;
+    bool is_mine = false;
+    for (const std::string& line : a.log.lines) {
+      if (line.starts_with("Autotuning op ")) is_mine = line.find(hex(key)) != line.npos;
+      const size_t at = line.find(", 0x");
+      if (is_mine && at != line.npos) tactics.push_back(std::stoull(line.substr(at + 2), nullptr, 16));
+    }
+    EXPECT_NE(std::ranges::find(tactics, before.tactic), tactics.end());
+    for (const uint64_t tactic : tactics) {
+      a.cache.assign(key, {tactic, 1000});
+      const auto changed = a.run();
+      ASSERT_TRUE(changed) << changed.error().message;
+      check_cover(a.graph, *changed);
+      EXPECT_EQ(names(*changed).size(), names(first).size());
+      EXPECT_GT(changed->estimate_us, 1000);
+      EXPECT_EQ(names(*changed) == names(first), tactic == before.tactic);
+    }
+    a.cache.assign(key, before);
+  }
+}
+
+TEST(Cover, AnAssignedTacticThatIsNoneIsAnError) {
+  Assigning a("x: f32[1, 8, 4, 4]; y = Softmax{axis=1}(x); return y");
+  ASSERT_TRUE(a.run());
+  a.cache.assign(a.cache.keys().at(0), {12345, 1});
+  const auto found = a.run();
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message,
+            "layer 'Softmax': the timing cache assigns it tactic 0x3039, which is none of those that can run it here");
+}
+
+TEST(Cover, EditableCachesLogWhatThereWas) {
+  Assigning a("x: f32[1, 8, 4, 4]; y = Softmax{axis=1}(x); return y");
+  const Cover found = a.run().value();
+  const std::string op = a.log.line_with("Autotuning op ");
+  EXPECT_EQ(op.substr(0, 29), "Autotuning op Softmax(key: 0x") << op;
+  EXPECT_EQ(op.size(), 29 + 32 + 2) << op;
+  EXPECT_NE(a.log.line_with("tactic_id, cost(in ms), cost/fastest_cost"), "");
+  const std::string fastest = a.log.line_with("   0, ");
+  EXPECT_NE(fastest.find(str("1.0000000, 0.0, heavy: ", found.tiles.at(0).variant.name, ", 0x")), fastest.npos)
+      << fastest;
+  const std::string before = "The selected tactic is (tactic hash, cost(in ms)):", selected = a.log.line_with(before);
+  EXPECT_EQ(selected.substr(before.size(), 10), fastest.substr(fastest.find("0x"), 10));
+}
+
+/// There is always another tactic to be chosen: where there was one, the reference.
+TEST(Cover, TheReferenceMayBeAssigned) {
+  Assigning a("x: f32[1, 8, 4, 4]; y = Activation{kind=relu}(x); return y");
+  const Cover first = a.run().value();
+  const std::string reference = a.log.line_with("reference: ");
+  ASSERT_NE(reference, "");
+  const size_t at = reference.find("0x");
+  a.cache.assign(a.cache.keys().at(0), {std::stoull(reference.substr(at), nullptr, 16), 1});
+  a.log.lines.clear();
+  const Cover second = a.run().value();
+  EXPECT_EQ(first.tiles.at(0).tactic->name(), "nest");
+  EXPECT_EQ(second.tiles.at(0).tactic->name(), "reference");
 }
 
 TEST(Cover, RefusalsKeepTheirReasons) {

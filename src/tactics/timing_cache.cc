@@ -1,5 +1,6 @@
 #include "tactics/timing_cache.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -7,17 +8,27 @@ namespace kiln {
 namespace {
 
 constexpr uint32_t kMagic = 0x43544b4b;  // "KKTC"
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 
 struct Header {
   uint32_t magic, version;
-  uint64_t device_bytes, entries;
+  uint64_t device_bytes, entries, assignments;
   uint64_t checksum;  // of all that follows the header
 };
 struct Entry {
   uint64_t low, high;
   double time_us;
 };
+struct AssignmentEntry {
+  uint64_t low, high, tactic;
+  double time_us;
+};
+
+/// A time that is no number has no order, which sorting and searching rely on.
+Status check_time(double time_us, std::string_view entry, uint64_t index) {
+  if (std::isfinite(time_us) && time_us >= 0) return {};
+  return error(Code::kCorrupt, "timing cache: ", entry, " ", index, " is a time of ", time_us, " us");
+}
 
 template <class T>
 void put(std::vector<std::byte>& out, const T* data, size_t count) {
@@ -36,7 +47,11 @@ std::vector<std::byte> TimingCache::serialize() const {
     const Entry entry{key.low, key.high, time_us};
     put(body, &entry, 1);
   }
-  const Header header{kMagic, kVersion, device_.size(), times_us_.size(), hash64(body)};
+  for (const auto& [key, assigned] : assignments_) {
+    const AssignmentEntry entry{key.low, key.high, assigned.tactic, assigned.time_us};
+    put(body, &entry, 1);
+  }
+  const Header header{kMagic, kVersion, device_.size(), times_us_.size(), assignments_.size(), hash64(body)};
   std::vector<std::byte> out;
   put(out, &header, 1);
   put(out, body.data(), body.size());
@@ -53,9 +68,13 @@ Result<std::unique_ptr<TimingCache>> TimingCache::parse(std::span<const std::byt
   if (header.version != kVersion)
     return error(Code::kVersion, "timing cache: version ", header.version, ", this Kiln reads ", kVersion);
   const std::span<const std::byte> body = bytes.subspan(sizeof header);
-  if (header.device_bytes > body.size() || header.entries != (body.size() - header.device_bytes) / sizeof(Entry) ||
-      (body.size() - header.device_bytes) % sizeof(Entry) != 0)
-    return error(Code::kCorrupt, "timing cache: ", body.size(), " bytes do not hold ", header.entries, " entries");
+  const uint64_t list_bytes = body.size() - std::min<uint64_t>(header.device_bytes, body.size());
+  const bool fits = header.device_bytes <= body.size() && header.entries <= list_bytes / sizeof(Entry) &&
+                    header.assignments <= list_bytes / sizeof(AssignmentEntry) &&
+                    header.entries * sizeof(Entry) + header.assignments * sizeof(AssignmentEntry) == list_bytes;
+  if (!fits)
+    return error(Code::kCorrupt, "timing cache: ", body.size(), " bytes do not hold ", header.entries, " entries and ",
+                 header.assignments, " assignments");
   if (hash64(body) != header.checksum) return error(Code::kCorrupt, "timing cache: its checksum does not match");
   const std::string device(reinterpret_cast<const char*>(body.data()), header.device_bytes);
   if (device != device_identity)
@@ -64,10 +83,15 @@ Result<std::unique_ptr<TimingCache>> TimingCache::parse(std::span<const std::byt
   for (uint64_t i = 0; i < header.entries; ++i) {
     Entry entry;
     std::memcpy(&entry, body.data() + header.device_bytes + i * sizeof entry, sizeof entry);
-    // A time that is no number has no order, which sorting and searching rely on.
-    if (!std::isfinite(entry.time_us) || entry.time_us < 0)
-      return error(Code::kCorrupt, "timing cache: entry ", i, " is a time of ", entry.time_us, " us");
+    TRY(check_time(entry.time_us, "entry", i));
     cache->times_us_[{entry.low, entry.high}] = entry.time_us;
+  }
+  const std::byte* const assignments = body.data() + header.device_bytes + header.entries * sizeof(Entry);
+  for (uint64_t i = 0; i < header.assignments; ++i) {
+    AssignmentEntry entry;
+    std::memcpy(&entry, assignments + i * sizeof entry, sizeof entry);
+    TRY(check_time(entry.time_us, "assignment", i));
+    cache->assignments_[{entry.low, entry.high}] = {entry.tactic, entry.time_us};
   }
   return cache;
 }
@@ -83,6 +107,22 @@ void TimingCache::insert(const Hash128& key, double time_us) {
   times_us_[key] = time_us;
 }
 
+std::optional<TimingCache::Assignment> TimingCache::find_assignment(const Hash128& op) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = assignments_.find(op);
+  return found == assignments_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TimingCache::assign(const Hash128& op, const Assignment& assignment) {
+  const std::lock_guard lock(mutex_);
+  assignments_[op] = assignment;
+}
+
+bool TimingCache::erase(const Hash128& key) {
+  const std::lock_guard lock(mutex_);
+  return times_us_.erase(key) + assignments_.erase(key) > 0;
+}
+
 Status TimingCache::merge(const TimingCache& other, bool ignore_device_mismatch) {
   if (&other == this) return {};
   if (other.device_ != device_ && !ignore_device_mismatch)
@@ -92,18 +132,21 @@ Status TimingCache::merge(const TimingCache& other, bool ignore_device_mismatch)
     const auto [at, inserted] = times_us_.emplace(key, time_us);
     if (!inserted && time_us < at->second) at->second = time_us;
   }
+  assignments_.insert(other.assignments_.begin(), other.assignments_.end());
   return {};
 }
 
 void TimingCache::clear() {
   const std::lock_guard lock(mutex_);
   times_us_.clear();
+  assignments_.clear();
 }
 
 std::vector<Hash128> TimingCache::keys() const {
   const std::lock_guard lock(mutex_);
   std::vector<Hash128> result;
   for (const auto& entry : times_us_) result.push_back(entry.first);
+  for (const auto& entry : assignments_) result.push_back(entry.first);
   return result;
 }
 

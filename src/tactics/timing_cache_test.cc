@@ -22,9 +22,31 @@ TEST(TimingCache, IsItsBytes) {
   EXPECT_EQ(TimingCache::parse(cache.serialize(), "another").error().code, Code::kVersion);
 }
 
+TEST(TimingCache, KeepsAssignments) {
+  using Assignment = TimingCache::Assignment;
+  TimingCache cache("a device");
+  cache.insert(kKey, 1.5);
+  cache.assign(kOther, {77, 2.5});
+  EXPECT_EQ(cache.keys(), (std::vector<Hash128>{kKey, kOther}));
+  EXPECT_FALSE(cache.find(kOther));
+  EXPECT_FALSE(cache.find_assignment(kKey));
+  const auto read = TimingCache::parse(cache.serialize(), "a device");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ((*read)->find_assignment(kOther), (Assignment{77, 2.5}));
+  EXPECT_EQ((*read)->serialize(), cache.serialize());
+  TimingCache other("a device");
+  other.assign(kOther, {78, 1});
+  ASSERT_TRUE(other.merge(cache, false));
+  EXPECT_EQ(other.find_assignment(kOther), (Assignment{78, 1}));  // one's own counts
+  EXPECT_TRUE(cache.erase(kOther));
+  EXPECT_FALSE(cache.erase(kOther));
+  EXPECT_FALSE(cache.find_assignment(kOther));
+}
+
 TEST(TimingCache, EveryFlippedBitIsSeen) {
   TimingCache cache("a device");
   cache.insert(kKey, 1.5);
+  cache.assign(kOther, {77, 2.5});
   const std::vector<std::byte> whole = cache.serialize();
   for (size_t bit = 0; bit < whole.size() * 8; ++bit) {
     std::vector<std::byte> damaged = whole;
@@ -44,6 +66,9 @@ TEST(TimingCache, TakesOnlyTimes) {
     const auto read = TimingCache::parse(cache.serialize(), "a device");
     ASSERT_FALSE(read) << time_us;
     EXPECT_EQ(read.error().code, Code::kCorrupt);
+    TimingCache assigned("a device");
+    assigned.assign(kKey, {1, time_us});
+    EXPECT_FALSE(TimingCache::parse(assigned.serialize(), "a device")) << time_us;
   }
 }
 

@@ -37,7 +37,7 @@ TEST_F(RuntimeTest, EngineDescribesItsTensors) {
   EXPECT_TRUE(engine->isShapeInferenceIO("shape"));
   EXPECT_FALSE(engine->isShapeInferenceIO("y"));
   EXPECT_EQ(engine->getTensorFormat("y"), nvinfer1::TensorFormat::kLINEAR);
-  EXPECT_STREQ(engine->getTensorFormatDesc("y"), "row-major linear f32 (kLINEAR)");
+  EXPECT_STREQ(engine->getTensorFormatDesc("y"), "Row major linear FP32 format (kLINEAR)");
   EXPECT_EQ(engine->getTensorVectorizedDim("y"), -1);
   EXPECT_EQ(engine->getTensorBytesPerComponent("y"), -1);
   EXPECT_EQ(engine->getTensorComponentsPerElement("y", 1), -1);

@@ -27,9 +27,6 @@ class Inspector final : public nvinfer1::IEngineInspector, public nvinfer1::apiv
   nvinfer1::IErrorRecorder* getErrorRecorder() const noexcept override { return reporter_.recorder(); }
 
  private:
-  int profile() const;
-  const plan::Plan& plan() const { return engine_->plan(); }
-
   std::shared_ptr<const runtime::Engine> engine_;  ///< a program may delete the engine before
   Reporter reporter_;
   nvinfer1::IExecutionContext const* context_ = nullptr;

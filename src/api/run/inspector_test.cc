@@ -1,5 +1,7 @@
 #include "api/run/inspector.h"
 
+#include "api/base/convert.h"
+#include "api/run/tensor_format.h"
 #include "api/run/testing/runtime_fixture.h"
 
 namespace kiln::api {
@@ -38,17 +40,70 @@ TEST_F(InspectorTest, NamesLayers) {
   EXPECT_TRUE(has(all, "\"Bindings\"")) << all;
   EXPECT_TRUE(has(all, "relu")) << all;
   EXPECT_FALSE(has(all, "TacticName")) << all;
-  EXPECT_TRUE(has(names.getEngineInformation(LayerInformationFormat::kONELINE), "Bindings: x shape index y z picked"));
+  const char* lines = names.getEngineInformation(LayerInformationFormat::kONELINE);
+  EXPECT_EQ(std::string(lines).find("Layers:\n" + first + "\n"), 0U) << lines;
+  EXPECT_TRUE(has(lines, "\n\nBindings:\nx\nshape\nindex\ny\nz\npicked\n")) << lines;
 }
 
 TEST_F(InspectorTest, DescribesLayersInDetail) {
   IEngineInspector& detailed = inspect(ProfilingVerbosity::kDETAILED);
   const char* all = detailed.getEngineInformation(LayerInformationFormat::kJSON);
   for (const char* key : {"\"Name\"", "\"LayerType\"", "\"Inputs\"", "\"Outputs\"", "\"TacticName\"", "\"Dimensions\"",
-                          "\"Format/Datatype\"", "row-major linear f32 (kLINEAR)"})
+                          "\"Format/Datatype\"", "\"Row major linear FP32\"", "\"StreamId\"", "\"Metadata\""})
     EXPECT_TRUE(has(all, key)) << key << " in " << all;
-  const char* line = detailed.getLayerInformation(0, LayerInformationFormat::kONELINE);
-  EXPECT_TRUE(has(line, "LayerType: ")) << line;
+}
+
+/// The line that TensorRT prints, field by field: programs take it apart at its commas.
+TEST_F(InspectorTest, PrintsALayerInALine) {
+  IEngineInspector& detailed = inspect(ProfilingVerbosity::kDETAILED);
+  const std::string line = detailed.getLayerInformation(0, LayerInformationFormat::kONELINE);
+  const std::string before =
+      "Name: relu, LayerType: Activation, Inputs: [ { Name: x, Location: Device, Dimensions: [-1,4], Format/Datatype: "
+      "Row major linear FP32 }], Outputs: [ { Name: y, Location: Device, Dimensions: [-1,4], Format/Datatype: Row "
+      "major "
+      "linear FP32 }], TacticName: ";
+  ASSERT_EQ(line.substr(0, before.size()), before);
+  const std::string rest = line.substr(before.size());
+  const size_t stream = rest.find(", StreamId: 0, Metadata: ");
+  ASSERT_NE(stream, std::string::npos) << rest;
+  EXPECT_EQ(rest.find(','), stream) << rest;  // the tactic's own name has none
+  EXPECT_GT(stream, 0U);
+}
+
+TEST_F(InspectorTest, KnowsTheShapesOfAContext) {
+  IEngineInspector& detailed = inspect(ProfilingVerbosity::kDETAILED);
+  const std::unique_ptr<nvinfer1::IExecutionContext> context(engine->createExecutionContext());
+  ASSERT_TRUE(detailed.setExecutionContext(context.get()));
+  EXPECT_TRUE(has(detailed.getLayerInformation(0, LayerInformationFormat::kONELINE), "Dimensions: [-1,4]"));
+  const int64_t shape[2] = {6, 2};
+  EXPECT_TRUE(context->setInputShape("x", nvinfer1::Dims{2, {3, 4}}));
+  EXPECT_TRUE(context->setInputTensorAddress("shape", shape));
+  EXPECT_EQ(context->inferShapes(0, nullptr), 0);
+  EXPECT_TRUE(has(detailed.getLayerInformation(0, LayerInformationFormat::kONELINE), "Dimensions: [3,4]"));
+  EXPECT_TRUE(detailed.setExecutionContext(nullptr));
+}
+
+/// TensorRT's words: programs compare them whole.
+TEST(DescribeFormat, HasTensorRTsWords) {
+  const auto of = [](nvinfer1::TensorFormat format, DType dtype, int rank) {
+    return describe_format(*from_api(format, rank), dtype, rank);
+  };
+  using nvinfer1::TensorFormat;
+  EXPECT_EQ(of(TensorFormat::kLINEAR, DType::kF32, 4), "Row major linear FP32");
+  EXPECT_EQ(of(TensorFormat::kLINEAR, DType::kF16, 2), "Row major linear FP16 format");
+  EXPECT_EQ(of(TensorFormat::kLINEAR, DType::kBF16, 2), "Row major linear BFloat16 format");
+  EXPECT_EQ(of(TensorFormat::kLINEAR, DType::kI8, 2), "Row major Int8 format");
+  EXPECT_EQ(of(TensorFormat::kLINEAR, DType::kI32, 2), "Row major linear Int32");
+  EXPECT_EQ(of(TensorFormat::kLINEAR, DType::kI64, 2), "Row major linear Int64 format");
+  EXPECT_EQ(of(TensorFormat::kLINEAR, DType::kBool, 2), "Row major linear BOOL");
+  EXPECT_EQ(of(TensorFormat::kLINEAR, DType::kU8, 2), "Row major linear UInt8 format");
+  EXPECT_EQ(of(TensorFormat::kHWC, DType::kF32, 4), "Channel major FP32 format");
+  EXPECT_EQ(of(TensorFormat::kDHWC, DType::kF32, 5), "Channel major FP32 format with 3 spatial dimensions");
+  EXPECT_EQ(of(TensorFormat::kHWC8, DType::kF16, 4), "Channel major FP16 format where channel % 8 == 0");
+  EXPECT_EQ(of(TensorFormat::kCHW2, DType::kF16, 4), "Two wide channel vectorized row major FP16 format");
+  EXPECT_EQ(of(TensorFormat::kCHW4, DType::kI8, 4), "Four wide channel vectorized row major Int8 format");
+  EXPECT_EQ(of(TensorFormat::kCHW16, DType::kF16, 4), "Sixteen wide channel vectorized row major FP16 format");
+  EXPECT_EQ(of(TensorFormat::kCHW32, DType::kI8, 4), "Thirty-two wide channel vectorized row major Int8 format");
 }
 
 TEST_F(InspectorTest, TellsNothingIfBuiltSo) {

@@ -32,9 +32,9 @@ ICudaEngine* Runtime::deserializeCudaEngineV2(nvinfer1::IStreamReaderV2& reader)
 }
 
 void Runtime::setDLACore(int32_t core) noexcept {
-  if (core == 0) return;
-  reporter_.report("IRuntime::setDLACore",
-                   Error{Code::kInvalidArgument, str("core ", core, ": there are no DLA cores")});
+  guard(reporter_, "IRuntime::setDLACore", [&] {
+    if (core >= 0) reporter_.log().warning("there are no DLA cores; the choice of core ", core, " is ignored");
+  });
 }
 
 bool Runtime::setMaxThreads(int32_t threads) noexcept {

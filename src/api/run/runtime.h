@@ -24,7 +24,7 @@ class Runtime final : public nvinfer1::IRuntime, public nvinfer1::apiv::VRuntime
   nvinfer1::ICudaEngine* deserializeCudaEngine(nvinfer1::IStreamReader& reader) noexcept override;
   nvinfer1::ICudaEngine* deserializeCudaEngineV2(nvinfer1::IStreamReaderV2& reader) noexcept override;
   void setDLACore(int32_t core) noexcept override;
-  int32_t getDLACore() const noexcept override { return 0; }
+  int32_t getDLACore() const noexcept override { return -1; }
   int32_t getNbDLACores() const noexcept override { return 0; }
   void setGpuAllocator(nvinfer1::IGpuAllocator* allocator) noexcept override { allocator_ = allocator; }
   void setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept override { reporter_.set_recorder(recorder); }

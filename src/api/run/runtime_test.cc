@@ -1,5 +1,7 @@
 #include "api/run/runtime.h"
 
+#include <NvInfer.h>  // HardwareCompatibilityLevel
+
 #include <algorithm>
 #include <cstring>
 
@@ -140,6 +142,50 @@ TEST_F(RuntimeTest, KeepsItsSettings) {
   EXPECT_EQ(runtime->getNbDLACores(), 0);
   EXPECT_FALSE(runtime->loadRuntime("lean.so"));
   EXPECT_EQ(logger.last(), "IRuntime::loadRuntime: not in Kiln yet");
+}
+
+TEST_F(RuntimeTest, BeginsAsTensorRTDoes) {
+  const std::unique_ptr<nvinfer1::IRuntime> r(nvinfer1::createInferRuntime(logger));
+  EXPECT_EQ(r->getDLACore(), -1);
+  EXPECT_EQ(r->getNbDLACores(), 0);
+  r->setDLACore(0);  // does nothing without one
+  EXPECT_EQ(r->getDLACore(), -1);
+  EXPECT_EQ(logger.num_errors(), 0u);
+  EXPECT_EQ(r->getMaxThreads(), 1);
+  EXPECT_EQ(r->getTemporaryDirectory(), nullptr);
+  EXPECT_EQ(r->getTempfileControlFlags(), 3u);
+  EXPECT_FALSE(r->getEngineHostCodeAllowed());
+  EXPECT_EQ(r->getErrorRecorder(), nullptr);
+  EXPECT_EQ(r->getLogger(), &logger);
+  const std::unique_ptr<nvinfer1::IRuntimeConfig> run(engine->createRuntimeConfig());
+  EXPECT_EQ(run->getExecutionContextAllocationStrategy(), nvinfer1::ExecutionContextAllocationStrategy::kSTATIC);
+  const std::unique_ptr<nvinfer1::ISerializationConfig> write(engine->createSerializationConfig());
+  EXPECT_EQ(write->getFlags(), 0u);
+}
+
+TEST_F(RuntimeTest, EnginesAndContextsBeginAsTensorRTs) {
+  EXPECT_EQ(engine->getEngineCapability(), nvinfer1::EngineCapability::kSTANDARD);
+  EXPECT_EQ(engine->getHardwareCompatibilityLevel(), nvinfer1::HardwareCompatibilityLevel::kNONE);
+  EXPECT_FALSE(engine->hasImplicitBatchDimension());
+  EXPECT_FALSE(engine->isRefittable());
+  EXPECT_EQ(engine->getNbAuxStreams(), 0);
+  EXPECT_EQ(engine->getAliasedInputTensor("y"), nullptr);
+  EXPECT_EQ(engine->getStreamableWeightsSize(), 0);
+  EXPECT_EQ(engine->getWeightStreamingBudgetV2(), 0);
+  const std::unique_ptr<nvinfer1::IExecutionContext> c(engine->createExecutionContext());
+  EXPECT_STREQ(c->getName(), "");
+  EXPECT_FALSE(c->getDebugSync());
+  EXPECT_TRUE(c->getEnqueueEmitsProfile());
+  EXPECT_EQ(c->getProfiler(), nullptr);
+  EXPECT_EQ(c->getOptimizationProfile(), 0);
+  EXPECT_EQ(c->getPersistentCacheLimit(), 0u);
+  EXPECT_EQ(c->getNvtxVerbosity(), engine->getProfilingVerbosity());
+  EXPECT_EQ(c->getInputConsumedEvent(), nullptr);
+  EXPECT_EQ(c->getTemporaryStorageAllocator(), nullptr);
+  EXPECT_EQ(c->getOutputAllocator("y"), nullptr);
+  EXPECT_EQ(c->getTensorAddress("y"), nullptr);
+  EXPECT_EQ(c->getDebugListener(), nullptr);
+  EXPECT_EQ(logger.num_errors(), 0u);
 }
 
 TEST(Exports, AnswerWithoutAnyObject) {
