@@ -65,7 +65,7 @@ class ITensor : public INoCopy {
   float getDynamicRangeMax() const noexcept { return mImpl->getDynamicRangeMax(); }
   //! Layouts that an input or output may have, as bits; the builder picks one of them.
   void setAllowedFormats(TensorFormats formats) noexcept { mImpl->setAllowedFormats(formats); }
-  //! What setAllowedFormats set.
+  //! What setAllowedFormats set; all by default, of which the builder takes kLINEAR.
   TensorFormats getAllowedFormats() const noexcept { return mImpl->getAllowedFormats(); }
   //! Whether its values are needed to know shapes.
   bool isShapeTensor() const noexcept { return mImpl->isShapeTensor(); }
@@ -2215,7 +2215,7 @@ enum class BuilderFlag : int32_t {
   kEXCLUDE_LEAN_RUNTIME = 14,
   //! Weakly typed networks may compute in 8-bit floats. Deprecated: use a strongly typed network.
   kFP8 TRT_DEPRECATED_ENUM = 15,
-  //! Fail if a measurement is needed that the timing cache does not have.
+  //! Fail if a measurement is needed that the timing cache does not have; nothing without setTimingCache.
   kERROR_ON_TIMING_CACHE_MISS = 16,
   //! Weakly typed networks may compute in bfloat16. Deprecated: use a strongly typed network.
   kBF16 TRT_DEPRECATED_ENUM = 17,
@@ -2347,9 +2347,9 @@ class IBuilderConfig : public INoCopy {
   void resetDeviceType(ILayer const* layer) noexcept { mImpl->resetDeviceType(layer); }
   //! Whether an accelerator can run a layer; false without one.
   bool canRunOnDLA(ILayer const* layer) const noexcept { return mImpl->canRunOnDLA(layer); }
-  //! Accelerator to build for.
+  //! Accelerator to build for; the call does nothing where there is none.
   void setDLACore(int32_t dlaCore) noexcept { mImpl->setDLACore(dlaCore); }
-  //! What setDLACore set; 0 by default.
+  //! What setDLACore set; -1 by default, and where there is no accelerator.
   int32_t getDLACore() const noexcept { return mImpl->getDLACore(); }
   //! Device of layers for which none is set.
   void setDefaultDeviceType(DeviceType deviceType) noexcept { mImpl->setDefaultDeviceType(deviceType); }
@@ -2397,7 +2397,7 @@ class IBuilderConfig : public INoCopy {
   }
   //! Where kernels may come from; false if a source is not known.
   bool setTacticSources(TacticSources tacticSources) noexcept { return mImpl->setTacticSources(tacticSources); }
-  //! What setTacticSources set.
+  //! What setTacticSources set; kEDGE_MASK_CONVOLUTIONS and kJIT_CONVOLUTIONS by default.
   TacticSources getTacticSources() const noexcept { return mImpl->getTacticSources(); }
   //! A timing cache from bytes that ITimingCache::serialize gave, or an empty one for size 0, which the caller deletes;
   //! null if the bytes are no cache.
@@ -2408,11 +2408,11 @@ class IBuilderConfig : public INoCopy {
   bool setTimingCache(ITimingCache const& cache, bool ignoreMismatch) noexcept {
     return mImpl->setTimingCache(cache, ignoreMismatch);
   }
-  //! The cache in use, which builds add to; null before the first build if none was set.
+  //! The object that setTimingCache was given, or null.
   ITimingCache const* getTimingCache() const noexcept { return mImpl->getTimingCache(); }
   //! Limits a kind of memory, bytes.
   void setMemoryPoolLimit(MemoryPoolType pool, size_t poolSize) noexcept { mImpl->setMemoryPoolLimit(pool, poolSize); }
-  //! Limit of a kind of memory, bytes; by default what the device has.
+  //! Limit of a kind of memory, bytes; by default what the device has, of kTACTIC_SHARED_MEMORY 1 GiB.
   size_t getMemoryPoolLimit(MemoryPoolType pool) const noexcept { return mImpl->getMemoryPoolLimit(pool); }
   //! Switches a feature on or off.
   void setPreviewFeature(PreviewFeature feature, bool enable) noexcept { mImpl->setPreviewFeature(feature, enable); }
@@ -2466,7 +2466,7 @@ class IBuilderConfig : public INoCopy {
   int64_t getL2LimitForTiling() const noexcept { return mImpl->getL2LimitForTiling(); }
   //! Where to measure if not here; false if it is not supported.
   bool setRemoteAutoTuningConfig(char const* config) noexcept { return mImpl->setRemoteAutoTuningConfig(config); }
-  //! What setRemoteAutoTuningConfig set.
+  //! What setRemoteAutoTuningConfig set, or null.
   char const* getRemoteAutoTuningConfig() const noexcept { return mImpl->getRemoteAutoTuningConfig(); }
 
  protected:

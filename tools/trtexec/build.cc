@@ -74,7 +74,10 @@ void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
     config.setMemoryPoolLimit(MemoryPoolType::kTACTIC_SHARED_MEMORY, static_cast<size_t>(*options.tactic_shared_bytes));
   if (options.level) config.setBuilderOptimizationLevel(*options.level);
   if (options.tactic_sources.given())
-    config.setTacticSources(options.tactic_sources.applied_to(config.getTacticSources()));
+    // A build takes cuBLASLt by itself, though the default bits do not name it; who adds a source does not mean to lose
+    // it.
+    config.setTacticSources(options.tactic_sources.applied_to(
+        config.getTacticSources() | 1U << static_cast<uint32_t>(nvinfer1::TacticSource::kCUBLAS_LT)));
   if (options.max_aux_streams >= 0) config.setMaxAuxStreams(options.max_aux_streams);
   config.setAvgTimingIterations(options.avg_timing);
   config.setProfilingVerbosity(verbosity(options.detail));

@@ -146,7 +146,10 @@ Result<BuildRequest> request_of(Network& network, BuilderConfig& config) {
   request.most_aux_streams = std::max(config.getMaxAuxStreams(), 0);
   request.optimization_level = config.getBuilderOptimizationLevel();
   request.timing.least_turns = config.getAvgTimingIterations();
-  request.timing.error_on_cache_miss = config.has(BuilderFlag::kERROR_ON_TIMING_CACHE_MISS);
+  // As the API has it, the flag is about a cache that the program set.
+  request.timing.error_on_cache_miss =
+      config.has(BuilderFlag::kERROR_ON_TIMING_CACHE_MISS) && config.has_given_timing_cache();
+  request.editable_timing_cache = config.has(BuilderFlag::kEDITABLE_TIMING_CACHE);
   TRY(add_profiles(network, config, request));
   TRY(add_formats(network, request));
   TRY(add_shape_outputs(network, request));

@@ -9,11 +9,10 @@ namespace kiln::api {
 namespace {
 
 constexpr uint32_t bits_of(int32_t count) { return (1U << count) - 1; }
-/// Beside TensorRT's, cuBLASLt: what is measured faster is taken.
-constexpr nv::TacticSources kDefaultSources = 1U << static_cast<uint32_t>(nv::TacticSource::kCUBLAS_LT) |
-                                              1U << static_cast<uint32_t>(nv::TacticSource::kEDGE_MASK_CONVOLUTIONS) |
+constexpr nv::TacticSources kDefaultSources = 1U << static_cast<uint32_t>(nv::TacticSource::kEDGE_MASK_CONVOLUTIONS) |
                                               1U << static_cast<uint32_t>(nv::TacticSource::kJIT_CONVOLUTIONS);
-constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kKiB = size_t{1} << 10, kMiB = size_t{1} << 20;
+constexpr size_t kLeastDlaPool = 4 * kKiB, kMostSharedMemory = 1024 * kMiB;
 constexpr int32_t kMaxOptimizationLevel = 5;
 
 template <class E>
@@ -43,8 +42,8 @@ BuilderConfig::BuilderConfig(const Reporter& reporter, size_t device_memory, std
 
 BuilderConfig::Choices BuilderConfig::defaults() const {
   Choices choices;
-  choices.tactic_sources = kDefaultSources;
-  choices.memory_limits = {device_memory_, kMiB, 1024 * kMiB, 512 * kMiB, device_memory_, device_memory_};
+  // Without a DLA there is none of its own memory; the pools that are in DRAM have their defaults all the same.
+  choices.memory_limits = {device_memory_, 0, 1024 * kMiB, 512 * kMiB, device_memory_, kMostSharedMemory};
   return choices;
 }
 
@@ -52,6 +51,7 @@ void BuilderConfig::reset() noexcept {
   guard(reporter_, "IBuilderConfig::reset", [&] {
     choices_ = defaults();
     profiles_.clear();
+    given_cache_ = nullptr;
     timing_cache_.reset();
   });
 }
@@ -66,9 +66,8 @@ void BuilderConfig::set_enum(const char* call, E Choices::*field, E value) noexc
 
 TimingCache* BuilderConfig::timing_cache() {
   if (has(nv::BuilderFlag::kDISABLE_TIMING_CACHE)) return nullptr;
-  if (!timing_cache_)
-    timing_cache_ = std::make_unique<TimingCacheObject>(std::make_shared<TimingCache>(device_identity_), reporter_);
-  return timing_cache_->cache().get();
+  if (!timing_cache_) timing_cache_ = std::make_shared<TimingCache>(device_identity_);
+  return timing_cache_.get();
 }
 
 void BuilderConfig::setAvgTimingIterations(int32_t avgTiming) noexcept {
@@ -127,19 +126,15 @@ bool BuilderConfig::isDeviceTypeSet(const nv::ILayer* layer) const noexcept {
 }
 void BuilderConfig::resetDeviceType(const nv::ILayer* layer) noexcept { choices_.device_types.erase(layer); }
 bool BuilderConfig::canRunOnDLA(const nv::ILayer*) const noexcept { return false; }
+/// The call does nothing where there is no DLA.
 void BuilderConfig::setDLACore(int32_t dlaCore) noexcept {
-  guard(reporter_, "IBuilderConfig::setDLACore", [&]() -> Status {
-    if (dlaCore != 0 && dlaCore != -1) return no_dla();
-    choices_.dla_core = dlaCore;
-    return {};
+  guard(reporter_, "IBuilderConfig::setDLACore", [&] {
+    if (dlaCore >= 0) reporter_.log().warning("there are no DLA cores; the choice of core ", dlaCore, " is ignored");
   });
 }
-int32_t BuilderConfig::getDLACore() const noexcept { return choices_.dla_core; }
+int32_t BuilderConfig::getDLACore() const noexcept { return -1; }
 void BuilderConfig::setDefaultDeviceType(nv::DeviceType deviceType) noexcept {
-  guard(reporter_, "IBuilderConfig::setDefaultDeviceType", [&]() -> Status {
-    const auto type = TRY(enum_from_api<nv::DeviceType>(deviceType, "deviceType"));
-    return type == nv::DeviceType::kDLA ? no_dla() : Status();
-  });
+  set_enum("IBuilderConfig::setDefaultDeviceType", &Choices::default_device, deviceType);
 }
 nv::DeviceType BuilderConfig::getDefaultDeviceType() const noexcept { return choices_.default_device; }
 void BuilderConfig::setProfileStream(cudaStream_t stream) noexcept { choices_.stream = stream; }
@@ -204,7 +199,9 @@ bool BuilderConfig::setTacticSources(nv::TacticSources tacticSources) noexcept {
     return {};
   });
 }
-nv::TacticSources BuilderConfig::getTacticSources() const noexcept { return choices_.tactic_sources; }
+nv::TacticSources BuilderConfig::getTacticSources() const noexcept {
+  return choices_.tactic_sources.value_or(kDefaultSources);
+}
 
 nv::ITimingCache* BuilderConfig::createTimingCache(const void* blob, size_t size) const noexcept {
   return guard(reporter_, "IBuilderConfig::createTimingCache", static_cast<nv::ITimingCache*>(nullptr),
@@ -231,17 +228,21 @@ bool BuilderConfig::setTimingCache(const nv::ITimingCache& cache, bool ignoreMis
     const std::shared_ptr<TimingCache>& ours = static_cast<const TimingCacheObject*>(given)->cache();
     TRY(require(ignoreMismatch || ours->device_identity() == device_identity_, "the cache was made on '",
                 ours->device_identity(), "', this device is '", device_identity_, "'"));
-    timing_cache_ = std::make_unique<TimingCacheObject>(ours, reporter_);
+    timing_cache_ = ours;
+    given_cache_ = given;
     return {};
   });
 }
-const nv::ITimingCache* BuilderConfig::getTimingCache() const noexcept { return timing_cache_.get(); }
+const nv::ITimingCache* BuilderConfig::getTimingCache() const noexcept { return given_cache_; }
 
 void BuilderConfig::setMemoryPoolLimit(nv::MemoryPoolType pool, size_t poolSize) noexcept {
   guard(reporter_, "IBuilderConfig::setMemoryPoolLimit", [&]() -> Status {
     const auto which = TRY(enum_from_api<nv::MemoryPoolType>(pool, "pool"));
-    TRY(require(!is_dla(which) || std::has_single_bit(poolSize), "poolSize is ", poolSize,
-                "; a DLA's memory is a power of two"));
+    TRY(require(!is_dla(which) || (std::has_single_bit(poolSize) && poolSize >= kLeastDlaPool), "poolSize is ",
+                poolSize, "; a DLA's memory is a power of two, ", kLeastDlaPool, " bytes at least"));
+    if (which == nv::MemoryPoolType::kTACTIC_SHARED_MEMORY && poolSize > kMostSharedMemory)
+      return error(Code::kUnsupported, "poolSize is ", poolSize, "; at most ", kMostSharedMemory,
+                   " bytes of shared memory can be a limit");
     choices_.memory_limits[static_cast<size_t>(which)] = poolSize;
     return {};
   });
@@ -255,6 +256,7 @@ void BuilderConfig::setPreviewFeature(nv::PreviewFeature feature, bool enable) n
   guard(reporter_, "IBuilderConfig::setPreviewFeature", [&]() -> Status {
     const uint32_t bit = TRY(bit_of(feature, "feature"));
     choices_.preview_features = enable ? choices_.preview_features | bit : choices_.preview_features & ~bit;
+    choices_.preview_features |= kAlwaysOn;
     return {};
   });
 }
@@ -332,6 +334,6 @@ int64_t BuilderConfig::getL2LimitForTiling() const noexcept { return choices_.l2
 bool BuilderConfig::setRemoteAutoTuningConfig(const char*) noexcept {
   return missing(reporter_, "IBuilderConfig::setRemoteAutoTuningConfig", false);
 }
-const char* BuilderConfig::getRemoteAutoTuningConfig() const noexcept { return choices_.remote_tuning.c_str(); }
+const char* BuilderConfig::getRemoteAutoTuningConfig() const noexcept { return nullptr; }
 
 }  // namespace kiln::api

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,17 +24,21 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
   // For builds.
   const std::vector<const OptimizationProfile*>& profiles() const { return profiles_; }
   bool has(nv::BuilderFlag flag) const { return getFlag(flag); }
-  /// Whether a build may take kernels from there.
+  /// Whether a build may take kernels from there. Until the program names sources, cuBLASLt is one although the default
+  /// does not name it: its kernels are measured like ours, and a program that cares says so.
   bool uses(nv::TacticSource source) const {
-    return (choices_.tactic_sources >> static_cast<int32_t>(source) & 1U) != 0;
+    if (!choices_.tactic_sources && source == nv::TacticSource::kCUBLAS_LT) return true;
+    return (getTacticSources() >> static_cast<int32_t>(source) & 1U) != 0;
   }
   /// Whether the program asked for kernels with less shared memory than there may be.
   bool limits_shared_memory() const {
     constexpr auto kPool = static_cast<size_t>(nv::MemoryPoolType::kTACTIC_SHARED_MEMORY);
     return choices_.memory_limits[kPool] < defaults().memory_limits[kPool];
   }
-  /// The cache that a build fills; one is made where none was set. Null where the flags say to use none.
+  /// The cache that a build fills: the one that was set, else one of the configuration's own, which no program sees.
+  /// Null where the flags say to use none.
   TimingCache* timing_cache();
+  bool has_given_timing_cache() const { return given_cache_ != nullptr; }
 
   // VBuilderConfig.
   void setAvgTimingIterations(int32_t avgTiming) noexcept override;
@@ -104,6 +109,9 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
   const char* getRemoteAutoTuningConfig() const noexcept override;
 
  private:
+  /// Preview features that have become how it is.
+  static constexpr uint32_t kAlwaysOn = 1U << static_cast<uint32_t>(nv::PreviewFeature::kPROFILE_SHARING_0806);
+
   /// Everything that `reset` brings back.
   struct Choices {
     int32_t average_timing = 1;
@@ -111,16 +119,15 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
     nv::IInt8Calibrator* calibrator = nullptr;
     nv::BuilderFlags flags = 1U << static_cast<uint32_t>(nv::BuilderFlag::kTF32);
     std::map<const nv::ILayer*, nv::DeviceType> device_types;
-    int32_t dla_core = 0;
     nv::DeviceType default_device = nv::DeviceType::kGPU;
     cudaStream_t stream = nullptr;
     nv::ProfilingVerbosity verbosity = nv::ProfilingVerbosity::kLAYER_NAMES_ONLY;
     nv::IAlgorithmSelector* selector = nullptr;
     const nv::IOptimizationProfile* calibration_profile = nullptr;
     nv::QuantizationFlags quantization_flags = 0;
-    nv::TacticSources tactic_sources;
-    std::array<size_t, 6> memory_limits{};  ///< by MemoryPoolType
-    uint32_t preview_features = 0;
+    std::optional<nv::TacticSources> tactic_sources;  ///< none: as Kiln likes
+    std::array<size_t, 6> memory_limits{};            ///< by MemoryPoolType
+    uint32_t preview_features = kAlwaysOn;
     int32_t optimization_level = 3;
     nv::HardwareCompatibilityLevel hardware_level = nv::HardwareCompatibilityLevel::kNONE;
     std::vector<std::string> plugins;
@@ -130,7 +137,6 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
     int32_t max_tactics = -1;
     nv::TilingOptimizationLevel tiling = nv::TilingOptimizationLevel::kNONE;
     int64_t l2_limit = -1;
-    std::string remote_tuning;
   };
   Choices defaults() const;
   template <class E>
@@ -141,7 +147,8 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
   const std::string device_identity_;
   Choices choices_;
   std::vector<const OptimizationProfile*> profiles_;
-  std::unique_ptr<TimingCacheObject> timing_cache_;
+  const nv::ITimingCache* given_cache_ = nullptr;  ///< the program's own object, and its to delete
+  std::shared_ptr<TimingCache> timing_cache_;      ///< what it holds, or ours; null until one is needed
 };
 
 }  // namespace kiln::api

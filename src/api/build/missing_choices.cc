@@ -53,6 +53,10 @@ bool has_own_precision(const Layer& layer) {
 }
 
 Status check_portability(const BuilderConfig& config) {
+  if (config.getDefaultDeviceType() == nv::DeviceType::kDLA && !config.has(BuilderFlag::kGPU_FALLBACK))
+    return error(Code::kUnsupported,
+                 "the default device is DeviceType::kDLA, and there is none; "
+                 "BuilderFlag::kGPU_FALLBACK lets layers run elsewhere");
   if (config.getEngineCapability() != nv::EngineCapability::kSTANDARD)
     return error(Code::kUnsupported, "only EngineCapability::kSTANDARD is in Kiln");
   if (config.getRuntimePlatform() != nv::RuntimePlatform::kSAME_AS_BUILD)

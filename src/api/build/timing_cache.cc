@@ -54,19 +54,35 @@ nv::TimingCacheValue TimingCacheObject::query(const nv::TimingCacheKey& key) con
   return guard(reporter_, "ITimingCache::query", kNoValue, [&]() -> Result<nv::TimingCacheValue> {
     const nv::TimingCacheKey* const given = address_of(key);
     TRY(require(given != nullptr, "the key is null"));
-    const auto time_us = cache_->find(from_api(*given));
+    const Hash128 hash = from_api(*given);
+    if (const auto assigned = cache_->find_assignment(hash))
+      return nv::TimingCacheValue{assigned->tactic, static_cast<float>(assigned->time_us / 1000)};
+    const auto time_us = cache_->find(hash);
     if (!time_us) return kNoValue;
     // A key is of one variant of one region: it is its own tactic.
-    return nv::TimingCacheValue{from_api(*given).low, static_cast<float>(*time_us / 1000)};
+    return nv::TimingCacheValue{hash.low, static_cast<float>(*time_us / 1000)};
   });
 }
 
 bool TimingCacheObject::update(const nv::TimingCacheKey& key, const nv::TimingCacheValue& value) noexcept {
   return guard(reporter_, "ITimingCache::update", [&]() -> Status {
     TRY(require(address_of(key) && address_of(value), "the key or the value is null"));
+    const Hash128 hash = from_api(key);
+    const bool is_assignment = cache_->find_assignment(hash).has_value();
+    if (!is_assignment && !cache_->find(hash)) return error(Code::kNotFound, "the cache has no entry of that key");
+    if (std::isnan(value.timingMSec)) {
+      cache_->erase(hash);
+      return {};
+    }
     TRY(require(std::isfinite(value.timingMSec) && value.timingMSec >= 0, "timingMSec is ", value.timingMSec));
-    TRY(require(value.tacticHash == from_api(key).low, "the key has another tactic than ", value.tacticHash));
-    cache_->insert(from_api(key), double{value.timingMSec} * 1000);
+    const double time_us = double{value.timingMSec} * 1000;
+    if (is_assignment) {
+      TRY(require(value.tacticHash != nv::TimingCacheValue::kINVALID_TACTIC_HASH, "tacticHash is the invalid one"));
+      cache_->assign(hash, {value.tacticHash, time_us});
+    } else {
+      TRY(require(value.tacticHash == hash.low, "the key has another tactic than ", value.tacticHash));
+      cache_->insert(hash, time_us);
+    }
     return {};
   });
 }
