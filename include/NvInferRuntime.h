@@ -938,7 +938,7 @@ class ICudaEngine : public INoCopy {
   TensorFormat getTensorFormat(char const* tensorName, int32_t profileIndex) const noexcept {
     return mImpl->getTensorFormatV2(tensorName, profileIndex);
   }
-  //! The layout in words; null if there is no such tensor.
+  //! The layout in words; empty if there is no such tensor.
   char const* getTensorFormatDesc(char const* tensorName) const noexcept {
     return mImpl->getTensorFormatDesc(tensorName);
   }

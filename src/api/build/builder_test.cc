@@ -332,6 +332,42 @@ class Monitor final : public nv::IProgressMonitor {
   int open = 0, completed = 0, stop_after = INT32_MAX;
 };
 
+/// What an allocator gives belongs to the program, which may free it as soon as the call is back.
+TEST(Builder, OutputsForShapesAreNotWrittenToMemoryOfEarlierRuns) {
+  struct Allocator final : nv::IOutputAllocator {
+    void* reallocateOutputAsync(char const*, void*, uint64_t, uint64_t, cudaStream_t) override { return memory; }
+    void notifyShape(char const*, nv::Dims const&) noexcept override {}
+    int64_t memory[2] = {};
+  } allocator;
+  Workbench w;
+  nv::ITensor* x = w.input("x", {-1, 4});
+  nv::ITensor* shape = w->addShape(*x)->getOutput(0);
+  shape->setName("shape");
+  w.mark(w->addUnary(*x, nv::UnaryOperation::kNEG)->getOutput(0));
+  ASSERT_TRUE(w->markOutputForShapes(*shape)) << w.take_error();
+  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  set_range(*profile, "x", dims({1, 4}), dims({2, 4}), dims({8, 4}));
+  w.config->addOptimizationProfile(profile);
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  ASSERT_NE(plan, nullptr) << w.take_error();
+  const std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(w.logger));
+  const std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  Values in(32), out(32);
+  EXPECT_TRUE(context->setInputShape("x", dims({3, 4})) && context->setTensorAddress("x", in.data()) &&
+              context->setTensorAddress("y", out.data()) && context->setOutputAllocator("shape", &allocator));
+  ASSERT_TRUE(context->enqueueV3(nullptr)) << w.take_error();
+  EXPECT_EQ(allocator.memory[0], 3);
+  allocator.memory[0] = 77;
+  EXPECT_TRUE(context->setInputShape("x", dims({5, 4})));
+  EXPECT_EQ(context->inferShapes(0, nullptr), 0);
+  EXPECT_EQ(list(context->getTensorShape("y")), (Extents{5, 4}));
+  EXPECT_EQ(allocator.memory[0], 77);
+  ASSERT_TRUE(context->enqueueV3(nullptr)) << w.take_error();
+  EXPECT_EQ(allocator.memory[0], 5);
+  context.reset();
+}
+
 TEST(Builder, TellsItsProgressAndCanBeStopped) {
   Workbench w;
   nv::ITensor* x = w.input("x", {2, 2});

@@ -105,6 +105,7 @@ class Context final : public nvinfer1::IExecutionContext,
   Result<Extents> extents_of(const IoRef& io) const;  ///< -1 where not known yet
   Result<Extents> known_extents_of(const IoRef& io) const;
   Status ask_output_allocators(cudaStream_t stream);
+  void forget_shape_memory();
   void set_output_address(int output, void* data);
   Status enqueue(Stream& stream, cudaStream_t handle);
   Status report_times() const;

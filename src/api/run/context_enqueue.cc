@@ -64,11 +64,17 @@ bool Context::reportToProfiler() const noexcept {
 }
 
 Status Context::enqueue(Stream& stream, cudaStream_t handle) {
-  if (num_output_allocators_ > 0) TRY(ask_output_allocators(handle));
   TRY(context_->enqueue(stream));
   latest_stream_ = handle;
   has_run_ = true;
   return {};
+}
+
+/// Shape outputs are written whenever shapes are inferred, also when what an allocator gave is long gone.
+void Context::forget_shape_memory() {
+  for (size_t i = 0; i < output_allocators_.size(); ++i)
+    if (output_allocators_[i] && plan().outputs[i].is_shape)
+      context_->set_output_address(static_cast<int>(i), output_addresses_[i]);
 }
 
 /// Waits for the run. Of a failure on a host stream the observer has told; on another device nobody has.
@@ -84,7 +90,10 @@ bool Context::enqueueV3(cudaStream_t handle) noexcept {
   const bool queued = guard(reporter_, "IExecutionContext::enqueueV3", [&]() -> Status {
     ProgramStream program;
     Stream& stream = TRY(program.open(device(), handle));
-    TRY(enqueue(stream, handle));
+    if (num_output_allocators_ > 0) TRY(ask_output_allocators(handle));
+    Status queued = enqueue(stream, handle);
+    if (num_output_allocators_ > 0) forget_shape_memory();
+    TRY(std::move(queued));
     if (context_->latest_was_captured()) return {};  // nothing has run
     if (!settings_.debug_sync && !(profiler_ && settings_.emits_profile)) return {};
     TRY(wait_for(stream, faulted));
@@ -100,7 +109,10 @@ bool Context::executeV2(void* const* bindings) noexcept {
     TRY(require(bindings, "bindings is null"));
     const size_t inputs = plan().inputs.size();
     for (size_t i = 0; i < inputs; ++i) context_->set_input_address(static_cast<int>(i), bindings[i]);
-    for (size_t i = 0; i < plan().outputs.size(); ++i) set_output_address(static_cast<int>(i), bindings[inputs + i]);
+    for (size_t i = 0; i < plan().outputs.size(); ++i) {
+      set_output_address(static_cast<int>(i), bindings[inputs + i]);
+      context_->set_output_address(static_cast<int>(i), bindings[inputs + i]);  // allocators are enqueueV3's
+    }
     if (!own_stream_) own_stream_ = TRY(device().create_stream());
     TRY(enqueue(*own_stream_, nullptr));
     TRY(wait_for(*own_stream_, faulted));

@@ -295,6 +295,19 @@ TEST_F(ContextTest, WritesToTheAddressAgainWithoutAnAllocator) {
   others.check();
 }
 
+TEST_F(ContextTest, ExecutesIntoBindingsWhoeverAllocates) {
+  Tensors t(2);
+  EXPECT_TRUE(context->setInputShape("x", Dims{2, {2, 4}}));
+  Allocator allocator;
+  ASSERT_TRUE(context->setOutputAllocator("z", &allocator));
+  void* bindings[] = {t.x.data(), t.shape, &t.index, t.y.data(), t.z.data(), t.picked.data()};
+  ASSERT_TRUE(context->executeV2(bindings)) << logger.last();
+  t.check();
+  EXPECT_TRUE(allocator.memory.empty());
+  ASSERT_TRUE(context->enqueueV3(nullptr) && wait(nullptr)) << logger.last();
+  EXPECT_EQ(allocator.memory["z"].size(), 32u);
+}
+
 TEST_F(ContextTest, WithoutAllocatorOrAddressARunIsRefused) {
   Tensors t(3, 4);
   t.give_to(*context);

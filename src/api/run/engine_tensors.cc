@@ -137,7 +137,7 @@ nvinfer1::TensorFormat Engine::getTensorFormatV2(char const* name, int32_t index
 }
 
 char const* Engine::getTensorFormatDescV2(char const* name, int32_t index) const noexcept {
-  return guard(reporter_, "ICudaEngine::getTensorFormatDesc", static_cast<char const*>(nullptr),
+  return guard(reporter_, "ICudaEngine::getTensorFormatDesc", "",
                [&]() -> Result<char const*> {
                  TRY(profile(index));
                  const IoRef io = TRY(get_io(*engine_, name));

@@ -51,7 +51,7 @@ TEST_F(RuntimeTest, EngineSaysWhichNamesThereAre) {
             "outputs: 'y', 'z', 'picked'");
   EXPECT_EQ(engine->getTensorDataType(nullptr), DataType::kFLOAT);
   EXPECT_EQ(logger.last(), "ICudaEngine::getTensorDataType: tensorName is null");
-  EXPECT_EQ(engine->getTensorFormatDesc("nothing"), nullptr);
+  EXPECT_STREQ(engine->getTensorFormatDesc("nothing"), "");
   EXPECT_EQ(engine->getTensorIOMode("nothing"), TensorIOMode::kNONE);  // a question, not a mistake
   EXPECT_EQ(engine->getTensorBytesPerComponent("y", 2), -1);
   EXPECT_EQ(logger.last(), "ICudaEngine::getTensorBytesPerComponent: optimization profile 2 is outside [0, 2)");

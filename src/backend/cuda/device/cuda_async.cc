@@ -34,7 +34,7 @@ class CudaEvent final : public Event {
     // What is captured to be timed is part of the graph, and recorded anew whenever that runs; other events order the
     // captured work and mean nothing outside.
     const bool in_graph = timing_ == EventTiming::kOn && stream.capturing();
-    const unsigned flags = in_graph ? kEventRecordExternal : 0;
+    const unsigned flags = in_graph ? unsigned{kEventRecordExternal} : 0U;
     TRY(driver_.check(driver_.event_record_with_flags(handle_, handle_of(stream), flags), "recording an event"));
     recorded_on_ = id_of(stream);
     return {};
