@@ -265,6 +265,8 @@ void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vect
     std::string note = str(prefix, choice.tactic->name(), " (", candidate.variant.name, size, "): ");
     if (!candidate.failure.empty())
       note += str("failed: ", candidate.failure);
+    else if (choice.is_assigned())
+      note += us_text(candidate.time_us) + ", as the timing cache has it";
     else if (choice.timed)
       note += us_text(candidate.time_us);
     else if (!choice.contested)

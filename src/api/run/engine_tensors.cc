@@ -137,13 +137,12 @@ nvinfer1::TensorFormat Engine::getTensorFormatV2(char const* name, int32_t index
 }
 
 char const* Engine::getTensorFormatDescV2(char const* name, int32_t index) const noexcept {
-  return guard(reporter_, "ICudaEngine::getTensorFormatDesc", "",
-               [&]() -> Result<char const*> {
-                 TRY(profile(index));
-                 const IoRef io = TRY(get_io(*engine_, name));
-                 const size_t first = io.is_input ? 0 : plan().inputs.size();
-                 return format_texts_[first + static_cast<size_t>(io.index)].c_str();
-               });
+  return guard(reporter_, "ICudaEngine::getTensorFormatDesc", "", [&]() -> Result<char const*> {
+    TRY(profile(index));
+    const IoRef io = TRY(get_io(*engine_, name));
+    const size_t first = io.is_input ? 0 : plan().inputs.size();
+    return format_texts_[first + static_cast<size_t>(io.index)].c_str();
+  });
 }
 
 int32_t Engine::getTensorVectorizedDimV2(char const* name, int32_t index) const noexcept {
