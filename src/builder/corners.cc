@@ -6,8 +6,11 @@
 namespace kiln {
 namespace {
 
-constexpr size_t kMostCandidates = 4096;  // to look at
-constexpr size_t kMostCorners = 32;       // to bind every step at
+constexpr int kMostTries = 1 << 14;  // at values of one group's symbols
+constexpr size_t kMostOfGroup = 64;  // points to choose from
+constexpr size_t kMostCorners = 32;  // to bind every step at
+
+using Point = std::vector<int64_t>;  // by symbol
 
 /// Adds the symbols and the constants that a program reads.
 void add_operands(const sym::Program& program, std::set<size_t>& symbols, std::set<int64_t>& constants) {
@@ -19,18 +22,88 @@ void add_operands(const sym::Program& program, std::set<size_t>& symbols, std::s
   }
 }
 
-/// The values that symbols which broadcast may have beside their maximum, and those symbols.
-struct Choices {
+/// Symbols that assumptions tie together, and values that they may have beside their maxima.
+struct Group {
   std::set<size_t> symbols;
   std::set<int64_t> values{1};
 };
-Choices choices_of(const plan::Plan& plan, const std::vector<int64_t>& largest) {
-  Choices choices;
-  for (const sym::Guard& guard : plan.guards)
-    if (guard.relation == sym::Relation::kOneOr || guard.relation == sym::Relation::kBroadcast)
-      for (const sym::Program* side : {&guard.lhs, &guard.rhs}) add_operands(*side, choices.symbols, choices.values);
-  for (const size_t s : choices.symbols) choices.values.insert(largest[s]);
-  return choices;
+
+bool ties(sym::Relation relation) {
+  return relation == sym::Relation::kEqual || relation == sym::Relation::kOneOr ||
+         relation == sym::Relation::kBroadcast;
+}
+
+std::vector<Group> groups_of(const plan::Plan& plan) {
+  std::vector<Group> groups;
+  for (const sym::Guard& guard : plan.guards) {
+    if (!ties(guard.relation)) continue;
+    Group group;
+    for (const sym::Program* side : {&guard.lhs, &guard.rhs}) add_operands(*side, group.symbols, group.values);
+    const auto meets = [&](const Group& other) {
+      return std::ranges::any_of(other.symbols, [&](size_t s) { return group.symbols.contains(s); });
+    };
+    for (const Group& other : groups)
+      if (meets(other)) {
+        group.symbols.insert(other.symbols.begin(), other.symbols.end());
+        group.values.insert(other.values.begin(), other.values.end());
+      }
+    std::erase_if(groups, meets);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+/// Points at which a group's symbols agree, found from the largest values down.
+class Search {
+ public:
+  Search(const plan::Plan& plan, const Group& group, const Point& least, const Point& largest)
+      : symbols_(group.symbols.begin(), group.symbols.end()),
+        values_(group.values),
+        least_(least),
+        largest_(largest),
+        point_(largest),
+        decided_(symbols_.size()) {
+    for (const size_t s : symbols_) values_.insert(largest[s]);
+    for (const sym::Guard& guard : plan.guards) {
+      std::set<size_t> read;
+      std::set<int64_t> constants;
+      for (const sym::Program* side : {&guard.lhs, &guard.rhs}) add_operands(*side, read, constants);
+      const bool inside = std::ranges::all_of(read, [&](size_t s) { return group.symbols.contains(s); });
+      if (!inside || read.empty()) continue;
+      decided_[static_cast<size_t>(std::ranges::find(symbols_, *read.rbegin()) - symbols_.begin())].push_back(&guard);
+    }
+  }
+  std::vector<Point> run() {
+    descend(0);
+    return std::move(found_);
+  }
+
+ private:
+  void descend(size_t depth) {
+    if (depth == symbols_.size()) return found_.push_back(point_);
+    const size_t s = symbols_[depth];
+    for (auto value = values_.rbegin(); value != values_.rend(); ++value) {
+      if (*value < least_[s] || *value > largest_[s]) continue;
+      if (found_.size() >= kMostOfGroup || ++tries_ > kMostTries) return;
+      point_[s] = *value;
+      const auto holds = [&](const sym::Guard* guard) { return guard->check(point_).has_value(); };
+      if (std::ranges::all_of(decided_[depth], holds)) descend(depth + 1);
+    }
+  }
+
+  std::vector<size_t> symbols_;  // in order
+  std::set<int64_t> values_;
+  const Point &least_, &largest_;
+  Point point_;
+  std::vector<std::vector<const sym::Guard*>> decided_;  // by symbol: what is known to hold once it has a value
+  std::vector<Point> found_;
+  int tries_ = 0;
+};
+
+double sum_of(const Point& point) {
+  double total = 0;
+  for (const int64_t value : point) total += static_cast<double>(value);
+  return total;
 }
 
 }  // namespace
@@ -55,30 +128,25 @@ bool agrees(const plan::Plan& plan, const std::vector<int64_t>& symbols) {
 }
 
 std::vector<std::vector<int64_t>> largest_symbols(const plan::Plan& plan, const plan::Profile& profile) {
-  const std::vector<int64_t> largest = symbols_at(plan, profile, &plan::InputRange::max),
-                             least = symbols_at(plan, profile, &plan::InputRange::min);
-  std::vector<std::vector<int64_t>> points{largest};
-  const Choices choices = choices_of(plan, largest);
-  for (const size_t s : choices.symbols) {
-    const size_t before = points.size();
-    for (const int64_t value : choices.values) {
-      if (value < least[s] || value >= largest[s]) continue;
-      for (size_t p = 0; p < before && points.size() < kMostCandidates; ++p) {
-        points.push_back(points[p]);
-        points.back()[s] = value;
-      }
-    }
+  const Point most = symbols_at(plan, profile, &plan::InputRange::max),
+              least = symbols_at(plan, profile, &plan::InputRange::min);
+  const std::vector<Group> groups = groups_of(plan);
+  std::vector<std::vector<Point>> by_group;
+  Point largest = most;
+  for (const Group& group : groups) {
+    std::vector<Point>& points = by_group.emplace_back(Search(plan, group, least, most).run());
+    std::ranges::stable_sort(points, std::greater(), sum_of);
+    for (const size_t s : group.symbols)
+      if (!points.empty()) largest[s] = points[0][s];
   }
-  std::erase_if(points, [&](const std::vector<int64_t>& point) { return !agrees(plan, point); });
-  if (points.empty()) points.push_back(largest);
-  const auto sum = [](const std::vector<int64_t>& point) {
-    double total = 0;
-    for (const int64_t value : point) total += static_cast<double>(value);
-    return total;
-  };
-  std::ranges::stable_sort(points, std::greater(), sum);
-  if (points.size() > kMostCorners) points.resize(kMostCorners);
-  return points;
+  std::vector<Point> result{largest};
+  for (size_t g = 0; g < groups.size(); ++g)
+    for (size_t i = 1; i < by_group[g].size() && result.size() < kMostCorners; ++i) {
+      Point& other = result.emplace_back(largest);
+      for (const size_t s : groups[g].symbols) other[s] = by_group[g][i][s];
+    }
+  std::erase_if(result, [&](const Point& point) { return point != largest && !agrees(plan, point); });
+  return result;
 }
 
 }  // namespace kiln

@@ -14,9 +14,9 @@ std::vector<int64_t> symbols_at(const plan::Plan& plan, const plan::Profile& pro
 /// Whether a network can have these shapes.
 bool agrees(const plan::Plan& plan, const std::vector<int64_t>& symbols);
 
-/// The plan's symbols where the profile's extents are largest. That is one point, its maxima, unless extents broadcast:
-/// then each of them may also be 1, or what another one is at most, and all such points at which they agree count, the
-/// maxima first if they are one. The maxima alone where nothing agrees.
+/// The plan's symbols where the profile's extents are largest. That is one point, its maxima, unless assumptions tie
+/// extents together: then each of those may also be 1, or what another one is at most, and points at which they agree
+/// count, the largest first. It may agree with nothing else, where none was found.
 std::vector<std::vector<int64_t>> largest_symbols(const plan::Plan& plan, const plan::Profile& profile);
 
 }  // namespace kiln
