@@ -126,7 +126,7 @@ NodeAttribute parse_attribute(Scanner& in) {
 
 std::string list(const std::vector<int64_t>& numbers) {
   std::string text;
-  for (const int64_t number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  for (const int64_t number : numbers) text.append(text.empty() ? "" : ",").append(std::to_string(number));
   return text;
 }
 
@@ -242,7 +242,7 @@ std::string describe(const NodeText& node) {
   std::string text = node.op + " |";
   for (const NodeInput& input : node.inputs) {
     text += std::string(" ") + input.kind;
-    if (input.kind != '_' && input.kind != 'F') text += "[" + list(input.numbers) + "]";
+    if (input.kind != '_' && input.kind != 'F') text.append("[").append(list(input.numbers)).append("]");
   }
   text += " |";
   for (const NodeAttribute& a : node.attributes) text += " " + a.name + "=" + a.text + list(a.numbers);

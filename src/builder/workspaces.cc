@@ -101,7 +101,8 @@ class Measurer {
     if (use.kernel == runtime::kOwnKernel) {
       for (const Shapes& end : shapes.ends) {
         const Status measured = measure(loaded, use, end);
-        if (end.symbols == shapes.first && agrees(plan_, end.symbols)) TRY(measured);  // others are told when they are bound
+        if (end.symbols == shapes.first && agrees(plan_, end.symbols))
+          TRY(measured);  // others are told when they are bound
       }
       return {};
     }

@@ -78,7 +78,7 @@ class Engine {
 
   std::shared_ptr<const plan::Plan> plan_;
   Device& device_;
-  std::shared_ptr<Allocator> memory_;                      ///< null: the device's
+  std::shared_ptr<Allocator> memory_;  ///< null: the device's
   OrderedWeights weights_;
   std::vector<std::vector<Loaded>> steps_;                 ///< by profile
   std::vector<Branches> branches_;                         ///< by profile

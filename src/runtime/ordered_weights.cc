@@ -9,8 +9,7 @@ Status OrderedWeights::order() {
     for (const plan::Tensor& t : profile.tensors) {
       if (t.place != plan::Place::kWeight || t.format.is_linear()) continue;
       HostTensor& ordered = ordered_[{t.index, t.format.text()}];
-      if (!ordered.owner())
-        ordered = TRY(in_memory_order(t.format, plan_.weights[static_cast<size_t>(t.index)].value));
+      if (!ordered.owner()) ordered = TRY(in_memory_order(t.format, plan_.weights[static_cast<size_t>(t.index)].value));
     }
   return {};
 }

@@ -61,10 +61,14 @@ void set_flag(nvinfer1::IBuilderConfig& config, BuilderFlag flag, bool on) {
 }
 
 void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
-#pragma GCC diagnostic push  // these two flags are deprecated, and what --fp16 and --bf16 mean
+#pragma GCC diagnostic push  // deprecated, and what --fp16, --bf16 and --tacticSources mean
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   if (options.fp16) config.setFlag(BuilderFlag::kFP16);
   if (options.bf16) config.setFlag(BuilderFlag::kBF16);
+  // A build takes cuBLASLt though the default bits do not name it; who adds a source does not mean to lose it.
+  constexpr uint32_t kCublasLt = 1U << static_cast<uint32_t>(nvinfer1::TacticSource::kCUBLAS_LT);
+  if (options.tactic_sources.given())
+    config.setTacticSources(options.tactic_sources.applied_to(config.getTacticSources() | kCublasLt));
 #pragma GCC diagnostic pop
   set_flag(config, BuilderFlag::kTF32, options.tf32);
   set_flag(config, BuilderFlag::kERROR_ON_TIMING_CACHE_MISS, options.error_on_cache_miss);
@@ -73,11 +77,6 @@ void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
   if (options.tactic_shared_bytes)
     config.setMemoryPoolLimit(MemoryPoolType::kTACTIC_SHARED_MEMORY, static_cast<size_t>(*options.tactic_shared_bytes));
   if (options.level) config.setBuilderOptimizationLevel(*options.level);
-  if (options.tactic_sources.given())
-    // A build takes cuBLASLt by itself, though the default bits do not name it; who adds a source does not mean to lose
-    // it.
-    config.setTacticSources(options.tactic_sources.applied_to(
-        config.getTacticSources() | 1U << static_cast<uint32_t>(nvinfer1::TacticSource::kCUBLAS_LT)));
   if (options.max_aux_streams >= 0) config.setMaxAuxStreams(options.max_aux_streams);
   config.setAvgTimingIterations(options.avg_timing);
   config.setProfilingVerbosity(verbosity(options.detail));

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "api/build/testing/workbench.h"
+#include "base/str.h"
 
 namespace kiln::api::testing {
 namespace {
@@ -37,7 +38,7 @@ TEST(ManyTensors, ManyInputs) {
   std::map<std::string, Feed> feeds;
   std::vector<nv::ITensor*> inputs;
   for (int i = 0; i < kMany; ++i) {
-    const std::string name = "x" + std::to_string(i);
+    const std::string name = str("x", i);
     inputs.push_back(b.input(name.c_str(), {1}));
     feeds[name] = {{1}, {static_cast<float>(i)}};
   }

@@ -125,9 +125,10 @@ bool Context::setOutputTensorAddress(char const* name, void* data) noexcept {
 }
 
 void* Context::getOutputTensorAddress(char const* name) const noexcept {
-  return guard(
-      reporter_, "IExecutionContext::getOutputTensorAddress", static_cast<void*>(nullptr),
-      [&]() -> Result<void*> { return output_addresses_[static_cast<size_t>(TRY(get_output(context_->engine(), name)).index)]; });
+  return guard(reporter_, "IExecutionContext::getOutputTensorAddress", static_cast<void*>(nullptr),
+               [&]() -> Result<void*> {
+                 return output_addresses_[static_cast<size_t>(TRY(get_output(context_->engine(), name)).index)];
+               });
 }
 
 bool Context::setOutputAllocator(char const* name, nvinfer1::IOutputAllocator* allocator) noexcept {
