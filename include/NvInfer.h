@@ -1182,9 +1182,13 @@ struct impl::EnumMaxImpl<ScatterMode> : impl::EnumCount<2> {};
 //! Writes updates into a copy of the data at given indices.
 class IScatterLayer : public ILayer {
  public:
+  //! Sets what an index chooses.
   void setMode(ScatterMode mode) noexcept { mImpl->setMode(mode); }
+  //! Returns what an index chooses.
   ScatterMode getMode() const noexcept { return mImpl->getMode(); }
+  //! Sets the axis along which indices of ScatterMode::kELEMENT count.
   void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  //! Returns the axis along which indices of ScatterMode::kELEMENT count.
   int32_t getAxis() const noexcept { return mImpl->getAxis(); }
 
  protected:

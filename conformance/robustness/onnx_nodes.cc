@@ -126,7 +126,10 @@ NodeAttribute parse_attribute(Scanner& in) {
 
 std::string list(const std::vector<int64_t>& numbers) {
   std::string text;
-  for (const int64_t number : numbers) text.append(text.empty() ? "" : ",").append(std::to_string(number));
+  for (const int64_t number : numbers) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(number);
+  }
   return text;
 }
 
@@ -239,13 +242,17 @@ NodeText parse_node(std::string_view line) {
 }
 
 std::string describe(const NodeText& node) {
-  std::string text = node.op + " |";
+  std::string text = node.op;
+  text += " |";
   for (const NodeInput& input : node.inputs) {
-    text += std::string(" ") + input.kind;
-    if (input.kind != '_' && input.kind != 'F') text.append("[").append(list(input.numbers)).append("]");
+    text += ' ';
+    text += input.kind;
+    if (input.kind == '_' || input.kind == 'F') continue;
+    text.append("[").append(list(input.numbers)).append("]");
   }
   text += " |";
-  for (const NodeAttribute& a : node.attributes) text += " " + a.name + "=" + a.text + list(a.numbers);
+  for (const NodeAttribute& a : node.attributes)
+    text.append(" ").append(a.name).append("=").append(a.text).append(list(a.numbers));
   return text;
 }
 

@@ -178,7 +178,7 @@ Status Build::check_surface_sizes(const ir::Graph& graph) const {
 /// its values: other values must not go unnoticed.
 void Build::mark_shape_inputs() {
   const auto read = [&](const sym::Program& program) {
-    for (const int id : sym::symbols_of(program)) {
+    for (const int id : sym::operands_of(program).symbols) {
       const plan::Symbol& symbol = plan_.symbols[static_cast<size_t>(id)];
       if (symbol.element >= 0) plan_.inputs[static_cast<size_t>(symbol.input)].is_shape = true;
     }

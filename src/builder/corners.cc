@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "sym/program_words.h"
+
 namespace kiln {
 namespace {
 
@@ -14,12 +16,9 @@ using Point = std::vector<int64_t>;  // by symbol
 
 /// Adds the symbols and the constants that a program reads.
 void add_operands(const sym::Program& program, std::set<size_t>& symbols, std::set<int64_t>& constants) {
-  const std::span<const int64_t> words = program.words();
-  for (size_t i = 0; i < words.size(); ++i) {
-    const auto kind = static_cast<sym::Kind>(words[i]);
-    if (kind == sym::Kind::kConst) constants.insert(words[++i]);
-    if (kind == sym::Kind::kSymbol) symbols.insert(static_cast<size_t>(words[++i]));
-  }
+  const sym::ProgramOperands operands = sym::operands_of(program);
+  for (const int id : operands.symbols) symbols.insert(static_cast<size_t>(id));
+  constants.insert(operands.constants.begin(), operands.constants.end());
 }
 
 /// Symbols that assumptions tie together, and values that they may have beside their maxima.

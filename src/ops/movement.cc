@@ -10,7 +10,7 @@ void move_elements(const View& x, const MutableView& y, std::span<const int64_t>
 bool carries_values(const TensorType& type) {
   if (!is_index(type.dtype) && type.dtype != DType::kBool) return false;
   if (!type.is_static()) return false;
-  const std::optional<int64_t> count = type.volume().constant();
+  const auto count = checked_volume(*type.extents());  // an error where an extent is negative, which is told later
   return count && *count <= kMaxSymbolicValues;
 }
 

@@ -31,7 +31,7 @@ bool may_fold(const ir::Graph& graph, ir::NodeId id) {
 /// Whether all that a node makes is empty, whatever its inputs are: then nobody need compute it, nor find a kernel.
 bool makes_nothing(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (node.op.as<ops::Constant>() || node.op.has(Trait::kSideEffect)) return false;
+  if (node.op.as<ops::Constant>() || node.op.has(Trait::kSideEffect) || !node.bodies.empty()) return false;
   return std::ranges::all_of(node.outputs, [&](ir::ValueId output) {
     const TensorType& type = graph.type(output);
     return type.is_static() && std::ranges::count(type.shape, sym::Expr(0)) > 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "sym/program_words.h"
+
 namespace kiln::runtime {
 namespace {
 
@@ -43,13 +45,8 @@ FixedSymbols::FixedSymbols(const plan::Plan& plan, const plan::Profile& profile)
 }
 
 std::optional<int64_t> FixedSymbols::value_of(const sym::Program& program) const {
-  const std::span<const int64_t> words = program.words();
-  for (size_t i = 0; i < words.size(); ++i) {
-    const auto kind = static_cast<sym::Kind>(words[i]);
-    if (kind != sym::Kind::kConst && kind != sym::Kind::kSymbol) continue;
-    const int64_t operand = words[++i];
-    if (kind == sym::Kind::kSymbol && !fixed_[static_cast<size_t>(operand)]) return std::nullopt;
-  }
+  for (const int id : sym::operands_of(program).symbols)
+    if (!fixed_[static_cast<size_t>(id)]) return std::nullopt;
   return program.try_run(values_);
 }
 

@@ -48,8 +48,8 @@ struct Node;
 ///
 /// Arithmetic is that of the mathematical integers: simplification may remove an overflow that evaluating as written
 /// would have met (`n*m/m`), and takes divisors not to be zero (`n/n` is 1). Near the ends of int64 it may also add
-/// one. What is certainly undefined (a constant overflows, a divisor is the constant zero) or too large to be useful
-/// gives an *invalid* expression, which every operation hands on; ask `is_valid()` once, where inference ends.
+/// one. What is certainly undefined (a constant overflows, a divisor is the constant zero) gives an *invalid*
+/// expression, which every operation hands on; ask `is_valid()` once, where inference ends. No size is too large.
 class Expr {
  public:
   Expr() = default;  ///< 0

@@ -176,13 +176,14 @@ std::optional<int64_t> Program::try_run(std::span<const int64_t> symbols) const 
   return result;
 }
 
-std::vector<int> symbols_of(const Program& program) {
+ProgramOperands operands_of(const Program& program) {
   const std::span<const int64_t> words = program.words();
-  std::vector<int> result;
+  ProgramOperands result;
   for (size_t i = 0; i < words.size(); ++i) {
     if (is_operation(words[i]) || words[i] == kKeep) continue;
-    const bool is_symbol = words[i++] == static_cast<int64_t>(Kind::kSymbol);
-    if (is_symbol) result.push_back(static_cast<int>(words[i]));
+    const int64_t word = words[i++];
+    if (word == static_cast<int64_t>(Kind::kSymbol)) result.symbols.push_back(static_cast<int>(words[i]));
+    if (word == static_cast<int64_t>(Kind::kConst)) result.constants.push_back(words[i]);
   }
   return result;
 }

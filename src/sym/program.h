@@ -1,4 +1,4 @@
-/// Postfix programs: expressions as plans store them, evaluated with checked arithmetic and without allocation.
+/// Postfix programs: expressions as plans store them, evaluated with checked arithmetic; none but huge ones allocate.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace kiln::sym {
 
-/// A sequence of words: kConst value, kSymbol id, or an operation's Kind, which takes two values off the stack and
-/// puts one back. Always valid: it leaves one value and needs at most kMaxStack. Independent of any Table.
+/// A sequence of words: kConst value, kSymbol id, an operation's Kind, which takes two values off the stack and puts
+/// one back, or those of program_words.h. Always valid: it leaves one value and needs at most kMaxStack. Of no Table.
 class Program {
  public:
   static constexpr int kMaxStack = 256;

@@ -73,7 +73,8 @@ TEST(Program, WhatIsSharedIsComputedOnce) {
   const Program program = Program::compile(e);
   EXPECT_EQ(str(program), "room 1 s0 s1 sum 2 floor_div keep s1 k0 k0 prod max k0 s0 k0 7 sub max floor_div sum");
   EXPECT_EQ(*program.run(std::vector<int64_t>{8, 3}), 25);
-  EXPECT_EQ(symbols_of(program), (std::vector<int>{0, 1, 1, 0}));
+  EXPECT_EQ(operands_of(program).symbols, (std::vector<int>{0, 1, 1, 0}));
+  EXPECT_EQ(operands_of(program).constants, (std::vector<int64_t>{2, 7}));
   const auto read = Program::from_words(program.words(), 2);
   ASSERT_TRUE(read);
   EXPECT_EQ(*read, program);

@@ -12,7 +12,11 @@ inline constexpr int64_t kKeep = 12;  ///< takes a value off the stack and numbe
 inline constexpr int64_t kKept = 13;  ///< and a number: puts the value of that number on the stack
 inline constexpr int64_t kRoom = 14;  ///< and how many values are kept: the first word of a program that keeps any
 
-/// The ids of the symbols that a program reads, each as often as it does.
-std::vector<int> symbols_of(const Program& program);
+/// What a program reads, each as often as it does. (Whoever walks words otherwise must know all of them.)
+struct ProgramOperands {
+  std::vector<int> symbols;  ///< ids
+  std::vector<int64_t> constants;
+};
+ProgramOperands operands_of(const Program& program);
 
 }  // namespace kiln::sym
