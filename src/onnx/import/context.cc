@@ -151,7 +151,8 @@ void ImportContext::label(ir::NodeId node, std::string_view suffix) {
 
 Result<Values> ImportContext::add_all(Op op, std::span<const ValueId> inputs) {
   const std::string_view kind = op.name();
-  Values made = TRY(graph_.add(std::move(op), inputs));
+  Values made =
+      TRY(graph_.add(std::move(op), inputs, std::string(label_of(node_))));  // what inference assumes names it
   label(graph_.value(made[0]).producer, kind);
   return made;
 }

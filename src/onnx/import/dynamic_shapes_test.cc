@@ -77,6 +77,8 @@ TEST(DynamicShapes, NormsBetweenStridedConvolutionsLeaveOneQuotient) {
   EXPECT_TRUE(last.check(std::vector<int64_t>{1, 400}));
   EXPECT_FALSE(last.check(std::vector<int64_t>{1, 399}));
   EXPECT_EQ(got.graph.assumptions().size(), 7U);
+  EXPECT_TRUE(str(got.graph.assumptions()[0]).starts_with("10 <= x_2 (Convolution 'v0_Conv': the window must fit"))
+      << str(got.graph.assumptions()[0]);
 }
 
 TEST(DynamicShapes, WhatIsKnownGoesWithWhatSaidIt) {
