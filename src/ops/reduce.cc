@@ -25,6 +25,7 @@ Result<std::vector<bool>> reduced_axes(const Reduce& op, int rank) {
 
 /// The output index of every element of x, in row-major order.
 std::vector<int64_t> targets(std::span<const int64_t> extents, const std::vector<bool>& reduced) {
+  if (std::ranges::count(extents, 0) > 0) return {};  // beside an empty axis others may be of any length
   std::vector<int64_t> result{0};
   for (size_t axis = 0; axis < extents.size(); ++axis) {
     std::vector<int64_t> next;
