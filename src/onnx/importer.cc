@@ -1,6 +1,7 @@
 #include "onnx/importer.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "ir/symbolic_values.h"
@@ -28,6 +29,7 @@ class Importer {
   Result<ValueId> add_initializer(const TensorDef& tensor);
   void add_node(const NodeDef& node, int index);
   std::optional<Values> inputs_of(const NodeDef& node);
+  class Scope;
   Result<const GraphDef*> known_branch(const NodeDef& node, const Values& inputs);
   Status add_branch(const GraphDef& branch, const NodeDef& node, int index);
   Status import_node(const NodeDef& node, Values inputs, int index);
@@ -175,6 +177,53 @@ Result<const GraphDef*> Importer::known_branch(const NodeDef& node, const Values
   return &branch;
 }
 
+/// What names meant around a branch that gives them to tensors of its own. They mean it again behind the branch.
+class Importer::Scope {
+ public:
+  Scope(Importer& importer, const GraphDef& branch) : importer_(importer) {
+    for (const TensorDef& tensor : branch.initializers) {
+      save(tensor.name);
+      importer.values_.erase(tensor.name);
+      importer.initializers_[tensor.name] = &tensor;
+    }
+    for (const NodeDef& node : branch.nodes)
+      for (const std::string_view output : node.outputs) save(output);
+  }
+  ~Scope() {
+    for (auto saved = saved_.rbegin(); saved != saved_.rend(); ++saved) {  // a name may be saved twice
+      restore(importer_.values_, saved->name, saved->value);
+      restore(importer_.initializers_, saved->name, saved->initializer);
+    }
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  struct Saved {
+    std::string_view name;
+    std::optional<ValueId> value;
+    std::optional<const TensorDef*> initializer;
+  };
+  template <class Map>
+  static std::optional<typename Map::mapped_type> look_up(const Map& map, std::string_view name) {
+    const auto found = map.find(name);
+    return found == map.end() ? std::nullopt : std::optional(found->second);
+  }
+  template <class Map>
+  static void restore(Map& map, std::string_view name, const std::optional<typename Map::mapped_type>& before) {
+    if (before)
+      map[name] = *before;
+    else
+      map.erase(name);
+  }
+  void save(std::string_view name) {
+    saved_.push_back({name, look_up(importer_.values_, name), look_up(importer_.initializers_, name)});
+  }
+
+  Importer& importer_;
+  std::vector<Saved> saved_;
+};
+
 /// Adds the branch's nodes as if they stood where the If, of which nothing is left, stands: `index`.
 Status Importer::add_branch(const GraphDef& branch, const NodeDef& node, int index) {
   TRY(require(branch.outputs.size() == node.outputs.size(), "the branch has ", branch.outputs.size(),
@@ -183,13 +232,15 @@ Status Importer::add_branch(const GraphDef& branch, const NodeDef& node, int ind
   if (!branch.sparse_initializers.empty())
     return error(Code::kUnsupported, "initializer '", branch.sparse_initializers[0],
                  "' of the branch is sparse; sparse tensors are not supported");
-  for (const TensorDef& tensor : branch.initializers) {
-    initializers_[tensor.name] = &tensor;
-    values_.erase(tensor.name);  // the other branch of another If may use the name, too
+  Values results;
+  {
+    const Scope scope(*this, branch);
+    for (const NodeDef& inner : branch.nodes) add_node(inner, index);
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      results.push_back(node.outputs[i].empty() ? ValueId::kNone : find(branch.outputs[i].name));
   }
-  for (const NodeDef& inner : branch.nodes) add_node(inner, index);
   for (size_t i = 0; i < node.outputs.size(); ++i)
-    if (!node.outputs[i].empty()) values_[node.outputs[i]] = find(branch.outputs[i].name);
+    if (!node.outputs[i].empty()) values_[node.outputs[i]] = results[i];
   return {};
 }
 

@@ -54,6 +54,21 @@ TEST(KnownBranch, BranchesInBranches) {
   EXPECT_EQ(text.find("f32[1](2)"), std::string::npos) << text;
   EXPECT_EQ(text.find("f32[1](4)"), std::string::npos) << text;
 }
+/// A branch names a weight and a result as the graph around it names others; behind it the names mean what they did.
+TEST(KnownBranch, NamesOfABranchEndWithIt) {
+  const Proto inside =
+      branch({node("Mul", {"x", "by"}, {"v"}), node("Neg", {"v"}, {"w"})}, "w", {floats("by", {1}, {100})});
+  const std::string text = text_of(import_proto(model(
+      graph({{node("Equal", {"one", "one"}, {"yes"}), node("Abs", {"x"}, {"v"}), if_node("yes", "a", inside, inside),
+              node("Add", {"v", "a"}, {"b"}), node("Mul", {"b", "by"}, {"y"})},
+             {value("x", kFloat, {2})},
+             {value("y")},
+             {i64s("one", {1}), floats("by", {1}, {3})}}))));
+  EXPECT_NE(text.find("f32[1](100)"), std::string::npos) << text;
+  EXPECT_NE(text.find("f32[1](3)"), std::string::npos) << text;
+  EXPECT_NE(text.find("abs"), std::string::npos) << text;
+  EXPECT_NE(text.find("sum}(v%3, w)"), std::string::npos) << text;
+}
 TEST(KnownBranch, ProblemsInsideAreTheIfs) {
   const Imported got = import_proto(
       model(graph({{node("Equal", {"one", "one"}, {"yes"}),

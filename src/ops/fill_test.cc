@@ -92,7 +92,7 @@ TEST(Fill, InfersSymbolically) {
 }
 TEST(Fill, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::Fill{.dims = {-1}, .to = DType::kI64}, {}),
-            "output 0 would be i64[-1], with a negative extent");
+            "output 0 would be i64[-1], with a negative extent in axis 0");
   EXPECT_EQ(infer_error(ops::Fill{.dims = {2, 2}}, {}),
             "linspace of rank 2 has one step; a beta input with a step for each axis is needed");
   EXPECT_EQ(infer_error(ops::Fill{.operation = FillOperation::kRandomNormal, .dims = {2}, .to = DType::kI32}, {}),

@@ -6,6 +6,7 @@
 #include "base/mapped_pages.h"
 #include "ops/constant.h"
 #include "ops/fill.h"
+#include "ops/pooling.h"
 #include "ops/reference_context.h"
 #include "passes/deterministic.h"
 #include "passes/fast_fold.h"
@@ -13,7 +14,7 @@
 namespace kiln::passes {
 namespace {
 
-constexpr double kMostProducts = 0x1p30;  // that references add up while a network is built: seconds
+constexpr double kMostWork = 0x1p30;  // numbers that references add up while a network is built: seconds
 
 bool may_fold(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
@@ -57,9 +58,16 @@ bool within_budget(const ir::Graph& graph, ir::NodeId id, int64_t budget) {
   return grown <= budget;
 }
 
-/// About how many products an op adds up: a contraction's work is more than its tensors' extents tell.
-double products_of(const ir::Graph& graph, ir::NodeId id) {
+/// About how many numbers an op adds up, where that is more than its tensors' extents tell: of contractions and of
+/// windows.
+double work_of(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
+  if (const auto* pooling = node.op.as<ops::Pooling>()) {
+    double work = 1;
+    for (const int64_t extent : graph.type(node.outputs[0]).max_extents()) work *= static_cast<double>(extent);
+    for (const int64_t taps : pooling->window) work *= static_cast<double>(taps);
+    return work;
+  }
   if (!node.op.has(Trait::kContraction) || node.inputs.size() < 2) return 0;
   // Each axis of a matrix product is in two of its three tensors. (A convolution's products are some more than this.)
   double volumes = 1;
@@ -89,10 +97,14 @@ Result<std::vector<HostTensor>> evaluate(const ir::Graph& graph, ir::NodeId id, 
 Status fold_constants(ir::Graph& graph, PassContext& cx) {
   for (const ir::NodeId id : TRY(graph.topological_order())) {
     const bool is_empty = makes_nothing(graph, id);
-    const bool is_cheap = is_empty || (may_fold(graph, id) && within_budget(graph, id, cx.fold_budget_bytes) &&
-                                       products_of(graph, id) <= kMostProducts);  // else a kernel does it in each run
-    if (!is_cheap) continue;
+    if (!is_empty && !(may_fold(graph, id) && within_budget(graph, id, cx.fold_budget_bytes))) continue;
     const ir::Node& node = graph.node(id);
+    if (!is_empty && work_of(graph, id) > kMostWork) {
+      cx.log.verbose(node.op.name(), " '", node.name,
+                     "' reads constants alone, and is not computed before the run: it adds up ", work_of(graph, id),
+                     " numbers, which takes long on the host");
+      continue;
+    }
     auto results = TRY(in_context(is_empty ? nothing(graph, id) : evaluate(graph, id, cx),
                                   [&] { return str("folding ", node.op.name(), " '", node.name, "'"); }));
     const std::vector<ir::ValueId> outputs = node.outputs;

@@ -7,6 +7,7 @@
 #include "ops/convolution.h"
 #include "ops/fill.h"
 #include "ops/matrix_multiply.h"
+#include "ops/pooling.h"
 
 namespace kiln::passes {
 namespace {
@@ -41,6 +42,20 @@ TEST(FoldConstants, ProductsThatTakeLongStay) {
   };
   EXPECT_TRUE(folds(32));
   EXPECT_FALSE(folds(1025));  // more than 2^30 products
+}
+TEST(FoldConstants, WindowsThatTakeLongStay) {
+  const auto folds = [](int64_t taps) {
+    ir::Graph g;
+    const auto x = g.add_constant(HostTensor::of(DType::kF32, {1, 1, 512, 512}, std::vector<double>(512 * 512, 1)));
+    g.mark_output(
+        *g.add_one(ops::Pooling{.window = {taps, taps}, .strides = {1, 1}, .pre_pads = {0, 0}, .post_pads = {0, 0}},
+                   {x}),
+        "y");
+    EXPECT_TRUE(run(g));
+    return is_folded(g);
+  };
+  EXPECT_TRUE(folds(2));
+  EXPECT_FALSE(folds(256));  // 257 * 257 windows of 2^16 numbers
 }
 TEST(FoldConstants, RandomNumbersStay) {
   ir::Graph g;
