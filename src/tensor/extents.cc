@@ -17,10 +17,10 @@ Result<int64_t> checked_volume(std::span<const int64_t> extents) {
 
 Extents row_major_strides(std::span<const int64_t> extents) {
   Extents strides(extents.size());
-  int64_t stride = 1;
+  uint64_t stride = 1;  // wraps where no element is: beside an extent of 0 others may be of any size
   for (size_t i = extents.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= extents[i];
+    strides[i] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(extents[i]);
   }
   return strides;
 }
