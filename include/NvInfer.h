@@ -539,8 +539,8 @@ class IElementWiseLayer : public ILayer {
 //! What a fill layer writes.
 enum class FillOperation : int32_t {
   kLINSPACE = 0,        //!< A sequence: alpha, alpha + beta, alpha + 2 beta and so on along each axis.
-  kRANDOM_UNIFORM = 1,  //!< Random numbers, equally likely in [alpha, beta).
-  kRANDOM_NORMAL = 2,   //!< Random numbers of the normal distribution with mean alpha and standard deviation beta.
+  kRANDOM_UNIFORM = 1,  //!< Random numbers, equally likely in [alpha, beta); each run of a context draws new ones.
+  kRANDOM_NORMAL = 2,   //!< Random numbers of the normal distribution with mean alpha and deviation beta, new ones too.
 };
 
 template <>

@@ -132,6 +132,18 @@ TEST(EdgeValues, AResizeThatKeepsItsRatio) {  // numbers of ONNX's reference eva
                  {-0.5953, -0.2168, 0.4005, 1.0039, 1.6038, 2.1140, 2.7934, 3.3407, 3.6146}, 1e-4);
 }
 
+TEST(EdgeValues, RemaindersOfFloats) {
+  const Numbers a = {5, 1e10, 3e38, -3e38, -7, 7, kInf, 1, kNan, 0x1p127, -4, 1e-40, -0.0, 0.1};
+  const Numbers b = {kInf, 3, 0.1, 0.1, 3, -3, 3, 0, 1, 3, 2, 3e-45, 5, kNan};
+  Numbers expected;
+  for (size_t i = 0; i < a.size(); ++i)
+    expected.push_back(std::fmod(static_cast<float>(a[i]), static_cast<float>(b[i])));
+  EXPECT_EQ(expected[0], 5);
+  EXPECT_EQ(expected[1], 1);
+  EXPECT_EQ(expected[9], 2);
+  expect_numbers(run("Mod | x[14], x[14] | fmod=1", {a, b}), expected);
+}
+
 TEST(EdgeValues, RemaindersOfIntegers) {
   const double least = -0x1p62;  // exact in a double
   const Numbers a = {7, -7, 7, -7, 5, least, least, -8}, b = {3, 3, -3, -3, 0, -1, 3, 4};

@@ -79,6 +79,7 @@ constexpr const char* kNodes[] = {
     "Or | b[2,3], b[1,3]",
     "Xor | b[2,3], b[3]",
     "Mod | i[2,3], I{3}",
+    "Mod | x[2,3], x[1,3] | fmod=1",
     "Where | b[2,1], x[2,3], x[1,3]",
     "Concat | x[2,3], x[2,5], x[2,1] | axis=1",
     "Split x2 | x[4,6] | axis=1, num_outputs=2",

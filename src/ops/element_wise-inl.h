@@ -31,6 +31,7 @@ HWY_INLINE auto element_wise(V a, V b) {
   if constexpr (kFn == kEqual) return a == b;
   if constexpr (kFn == kGreater) return b < a;
   if constexpr (kFn == kLess) return a < b;
+  if constexpr (kFn == kMod) return mod(a, b);
 }
 
 }  // namespace HWY_NAMESPACE

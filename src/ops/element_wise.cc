@@ -11,8 +11,8 @@ template const OpInfo& op_info<ops::ElementWise>();
 namespace ops {
 
 std::span<const std::string_view> enum_names(ElementWiseKind) {
-  static constexpr std::string_view kNames[] = {"sum",       "prod", "max", "min", "sub",   "div",     "pow",
-                                                "floor_div", "and",  "or",  "xor", "equal", "greater", "less"};
+  static constexpr std::string_view kNames[] = {"sum", "prod", "max", "min",   "sub",     "div",  "pow", "floor_div",
+                                                "and", "or",   "xor", "equal", "greater", "less", "mod"};
   return kNames;
 }
 
@@ -22,7 +22,7 @@ constexpr int64_t kLargestSymbolicExponent = 8;  // n^8 of an extent exceeds int
 bool is_logical(ElementWiseKind kind) {
   return kind == ElementWiseKind::kAnd || kind == ElementWiseKind::kOr || kind == ElementWiseKind::kXor;
 }
-bool is_comparison(ElementWiseKind kind) { return kind >= ElementWiseKind::kEqual; }
+bool is_comparison(ElementWiseKind kind) { return kind >= ElementWiseKind::kEqual && kind <= ElementWiseKind::kLess; }
 
 HWY_NAMESPACE::Integer apply(ElementWiseKind kind, HWY_NAMESPACE::Integer a, HWY_NAMESPACE::Integer b) {
   using enum ElementWiseKind;
@@ -41,6 +41,7 @@ HWY_NAMESPACE::Integer apply(ElementWiseKind kind, HWY_NAMESPACE::Integer a, HWY
     case kEqual: return a == b;
     case kGreater: return a > b;
     case kLess: return a < b;
+    case kMod: break;  // of floats alone
   }
   return 0;
 }
@@ -54,6 +55,7 @@ std::optional<sym::Expr> combine(const void* op, std::span<const sym::Expr> at) 
   using enum ElementWiseKind;
   const ElementWiseKind kind = static_cast<const ElementWise*>(op)->kind;
   const sym::Expr a = at[0], b = at[1];
+  if (kind == kMod) return std::nullopt;
   if (a.is_const() && b.is_const()) return sym::Expr(apply(kind, a.value(), b.value()).value);
   switch (kind) {
     case kSum: return a + b;
@@ -73,6 +75,7 @@ std::optional<sym::Expr> combine(const void* op, std::span<const sym::Expr> at) 
     case kEqual: return sym::equal(a, b);
     case kGreater: return sym::less(b, a);
     case kLess: return sym::less(a, b);
+    case kMod: break;
   }
   return std::nullopt;
 }
@@ -90,6 +93,8 @@ Status ElementWise::infer(InferContext& cx) const {
     TRY(cx.require(is_compute_float(a.dtype) || is_compute_integer(a.dtype), "ElementWise ", kind, " of ", a, " and ",
                    b, "; it takes f32, f16, bf16 or an integer"));
   }
+  TRY(cx.require(kind != ElementWiseKind::kMod || is_float(a.dtype), "ElementWise ", kind, " of ", a, " and ", b,
+                 "; it takes f32, f16 or bf16"));
   Shape shape = TRY(broadcast_inputs(cx, str("ElementWise ", kind)));
   return set_pointwise_output(cx, is_comparison(kind) ? DType::kBool : a.dtype, std::move(shape), this, combine);
 }
@@ -103,16 +108,19 @@ Status ElementWise::reference(ReferenceContext& cx) const {
       y.set_integer(i, apply(kind, a.integer(walk.at()[0]), b.integer(walk.at()[1])).value);
     return {};
   }
-  with_scalar_fn<ScalarFn::kSum, ScalarFn::kLess>(scalar().fn, [&]<ScalarFn kFn>() {
+  const auto run = [&]<ScalarFn kFn>() {
     for (int64_t i = 0; !walk.done(); ++i, walk.next())
       y.set(i, static_cast<double>(HWY_NAMESPACE::element_wise<kFn>(a[walk.at()[0]], b[walk.at()[1]])));
-  });
+  };
+  with_scalar_fn<ScalarFn::kSum, ScalarFn::kLess>(scalar().fn, run);
+  with_scalar_fn<ScalarFn::kMod, ScalarFn::kMod>(scalar().fn, run);
   return {};
 }
 
 AxisMap ElementWise::axes(std::span<const TensorType> inputs) const { return pointwise_axes(inputs); }
 
 Scalar ElementWise::scalar() const {
+  if (kind == ElementWiseKind::kMod) return {ScalarFn::kMod};
   return {static_cast<ScalarFn>(static_cast<int>(ScalarFn::kSum) + static_cast<int>(kind))};
 }
 

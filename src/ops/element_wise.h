@@ -23,12 +23,15 @@ enum class ElementWiseKind : int32_t {
   kXor,
   kEqual,
   kGreater,
-  kLess
+  kLess,
+  // Not TensorRT's:
+  kMod  ///< of floats: the exact remainder of a truncated quotient, with a's sign; C's fmod
 };
 std::span<const std::string_view> enum_names(ElementWiseKind);
 
 /// y = f(a, b) of elements broadcast against each other. Integers wrap.
-///   in   a, b  one type and rank: f32, f16, bf16, f64 or an integer; kAnd, kOr, kXor take bools, kEqual also
+///   in   a, b  one type and rank: f32, f16, bf16, f64 or an integer; kAnd, kOr, kXor take bools, kEqual also;
+///              kMod takes floats
 ///   out  y     the broadcast shape; the inputs' type, or bool for comparisons; integers and bools give symbolic values
 struct ElementWise {
   static constexpr std::string_view name = "ElementWise";

@@ -40,6 +40,10 @@ const CaseTable<ops::ElementWise> kCases{
     {"pow: special values", {kPow}, {{{256}, DType::kF32, Fill::kSpecial}, {{256}, DType::kF32, Fill::kSpecial}}},
     {"pow: i64", {kPow}, {{{64}, DType::kI64}, {{64}, DType::kI64, Fill::kPositive}}},
     {"floor_div", {kFloorDiv}, {{{3, 37}}, {{3, 37}, DType::kF32, Fill::kPositive}}},
+    {"mod", {kMod}, {{{3, 37}}, {{3, 37}, DType::kF32, Fill::kPositive}}},
+    {"mod of large numbers", {kMod}, {{{41}, DType::kF32, Fill::kHuge}, {{41}, DType::kF32, Fill::kPositive}}},
+    {"mod: special numbers", {kMod}, {{{77}, DType::kF32, Fill::kSpecial}, {{77}, DType::kF32, Fill::kSpecial}}},
+    {"mod: f16", {kMod}, {{{2, 19}, DType::kF16, Fill::kHuge}, {{2, 1}, DType::kF16, Fill::kPositive}}},
     {"floor_div: i64", {kFloorDiv}, {{{77}, DType::kI64}, {{77}, DType::kI64}}},
     {"and", {kAnd}, {{{64}, DType::kBool}, {{64}, DType::kBool}}},
     {"or", {kOr}, {{{8, 8}, DType::kBool}, {{8, 1}, DType::kBool}}},
@@ -95,6 +99,21 @@ TEST(ElementWise, Broadcasts) {
   const Numbers y = run_reference_numbers(ops::ElementWise{kSum}, {{{2, 1}, DType::kF64, Fill::kNormal, {10, 20}},
                                                                    {{1, 3}, DType::kF64, Fill::kNormal, {1, 2, 3}}});
   EXPECT_EQ(y, (Numbers{11, 12, 13, 21, 22, 23}));
+}
+
+TEST(ElementWise, RemaindersAreExact) {
+  const auto mod = [](double a, double b) {
+    return run_reference_numbers(ops::ElementWise{kMod}, {numbers({1}, {a}), numbers({1}, {b})})[0];
+  };
+  EXPECT_EQ(mod(5, INFINITY), 5);
+  EXPECT_EQ(mod(1e10F, 3), 1);  // 1e10 is a float
+  EXPECT_EQ(mod(-7, 3), -1);
+  EXPECT_EQ(mod(7, -3), 1);
+  EXPECT_EQ(mod(0x1p127, 3), 2);
+  EXPECT_EQ(mod(3e38F, 0.5), 0);
+  EXPECT_TRUE(std::signbit(mod(-4, 2)));
+  for (const auto& [a, b] : {std::pair{INFINITY, 3.0F}, {1.0F, 0.0F}, {NAN, 1.0F}, {1.0F, NAN}})
+    EXPECT_TRUE(std::isnan(mod(a, b))) << a << ", " << b;
 }
 
 class ElementWiseValues : public testing::Test {
@@ -170,6 +189,8 @@ TEST(ElementWise, SaysWhatIsWrong) {
             "ElementWise sum of f32[2, 3] and f32[2, 4]: broadcast extents: 3 and 4 differ");
   EXPECT_EQ(infer_error(ops::ElementWise{kSum}, {{{2}}, {{2}, DType::kI32}}),
             "ElementWise sum of f32[2] and i32[2]; both need one type, insert a Cast");
+  EXPECT_EQ(infer_error(ops::ElementWise{kMod}, {{{2}, DType::kI32}, {{2}, DType::kI32}}),
+            "ElementWise mod of i32[2] and i32[2]; it takes f32, f16 or bf16");
   EXPECT_EQ(infer_error(ops::ElementWise{kAnd}, {{{2}}, {{2}}}),
             "ElementWise and of f32[2] and f32[2]; it takes bools");
   EXPECT_EQ(infer_error(ops::ElementWise{kSum}, {{{2}, DType::kBool}, {{2}, DType::kBool}}),

@@ -76,7 +76,7 @@ std::string_view name_of(ScalarFn fn) {
       "round",    "isinf",     "isnan", "sum",          "prod",        "max",
       "min",      "sub",       "div",   "pow",          "floor_div",   "and",
       "or",       "xor",       "equal", "greater",      "less",        "select",
-      "cast",     "identity"};
+      "cast",     "identity",  "mod"};
   return kNames[static_cast<int>(fn)];
 }
 

@@ -79,6 +79,7 @@ inline double floor(double x) { return std::floor(x); }
 inline double round_even(double x) { return std::nearbyint(x); }
 inline double pow(double x, double y) { return std::pow(x, y); }
 inline double floor_div(double a, double b) { return std::floor(a / b); }
+inline double mod(double a, double b) { return std::fmod(a, b); }
 inline bool is_nan(double x) { return std::isnan(x); }
 inline bool is_inf(double x) { return std::isinf(x); }
 /// max(x, low) and min(x, high) that keep a NaN of x; the limits are none.

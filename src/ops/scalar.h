@@ -65,11 +65,13 @@ enum class ScalarFn : uint8_t {
   kGreater,
   kLess,
   // Others
-  kSelect,   ///< three: condition, then, else
-  kCast,     ///< one; rounds to the output's type
-  kIdentity  ///< one
+  kSelect,    ///< three: condition, then, else
+  kCast,      ///< one; rounds to the output's type
+  kIdentity,  ///< one
+  // ElementWise again. Plans hold these numbers, so what is new comes last.
+  kMod  ///< two
 };
-inline constexpr int kNumScalarFns = static_cast<int>(ScalarFn::kIdentity) + 1;
+inline constexpr int kNumScalarFns = static_cast<int>(ScalarFn::kMod) + 1;
 
 struct Scalar {
   ScalarFn fn = ScalarFn::kIdentity;
@@ -78,7 +80,7 @@ struct Scalar {
 
 constexpr int arity(ScalarFn fn) {
   if (fn == ScalarFn::kSelect) return 3;
-  return fn >= ScalarFn::kSum && fn <= ScalarFn::kLess ? 2 : 1;
+  return fn == ScalarFn::kMod || (fn >= ScalarFn::kSum && fn <= ScalarFn::kLess) ? 2 : 1;
 }
 std::string_view name_of(ScalarFn fn);
 

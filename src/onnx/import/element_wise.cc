@@ -23,15 +23,6 @@ Status or_equal(ImportContext& cx, ElementWiseKind strict, ElementWiseKind oppos
   return cx.output(TRY(binary(cx, ElementWiseKind::kOr, beyond, same)));
 }
 
-/// a / b without its fraction.
-Result<ValueId> truncated_quotient(ImportContext& cx, ValueId a, ValueId b) {
-  const ValueId quotient = TRY(binary(cx, ElementWiseKind::kDiv, a, b));
-  if (!is_float(cx.dtype(a))) return quotient;
-  const ValueId below = TRY(binary(cx, ElementWiseKind::kLess, quotient, 0));
-  const ValueId up = TRY(unary(cx, UnaryKind::kCeil, quotient)), down = TRY(unary(cx, UnaryKind::kFloor, quotient));
-  return select(cx, below, up, down);
-}
-
 }  // namespace
 
 Status add(ImportContext& cx) { return simple(cx, ElementWiseKind::kSum); }
@@ -56,12 +47,14 @@ Status mean(ImportContext& cx) {
   return cx.output(TRY(binary(cx, ElementWiseKind::kProd, total, 1.0 / static_cast<double>(cx.num_inputs()))));
 }
 
-/// a - b * (a / b), the quotient rounded towards zero with `fmod`, else down.
+/// Of integers a - b * (a / b), the quotient rounded towards zero with `fmod`, else down; x mod 0 is x. A quotient of
+/// floats has more digits than a float, so their remainder is an op of its own.
 Status mod(ImportContext& cx) {
   const bool fmod = TRY(cx.node().get_int("fmod", 0)) != 0;
   const ValueId a = TRY(cx.input(0)), b = TRY(cx.input(1));
   TRY(require(fmod || !is_float(cx.dtype(a)), "a is ", cx.type(a), "; of floating types fmod must be 1"));
-  const ValueId quotient = fmod ? TRY(truncated_quotient(cx, a, b)) : TRY(binary(cx, ElementWiseKind::kFloorDiv, a, b));
+  if (is_float(cx.dtype(a))) return simple(cx, ElementWiseKind::kMod);
+  const ValueId quotient = TRY(binary(cx, fmod ? ElementWiseKind::kDiv : ElementWiseKind::kFloorDiv, a, b));
   const ValueId whole = TRY(binary(cx, ElementWiseKind::kProd, quotient, b));
   return cx.output(TRY(binary(cx, ElementWiseKind::kSub, a, whole)));
 }

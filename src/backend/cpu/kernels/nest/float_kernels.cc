@@ -74,6 +74,7 @@ NestKernel find(ScalarFn fn) {
   with_scalar_fn<kSign, kIsNan>(fn, [&]<ScalarFn kFn>() { kernel = run_unary<kFn>; });
   with_scalar_fn<kSum, kFloorDiv>(fn, [&]<ScalarFn kFn>() { kernel = run_element_wise<kFn>; });
   with_scalar_fn<kEqual, kLess>(fn, [&]<ScalarFn kFn>() { kernel = run_element_wise<kFn>; });
+  with_scalar_fn<kMod, kMod>(fn, [&]<ScalarFn kFn>() { kernel = run_element_wise<kFn>; });
   return kernel;
 }
 

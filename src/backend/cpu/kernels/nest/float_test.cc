@@ -164,6 +164,19 @@ TEST(NestFloat, FloorDivFloorsTheRoundedQuotient) {
     }
   });
 }
+TEST(NestFloat, RemaindersAreExact) {
+  Pairs p = pairs();
+  for (const auto& [a, b] : {std::pair{3e38F, 0.1F}, {1e10F, 3.0F}, {-1e10F, 3.0F}, {5.0F, INFINITY}, {1e-40F, 3e-45F}})
+    p.a.push_back(a), p.b.push_back(b);
+  for_each_target([&] {
+    std::vector<float> y(p.a.size());
+    find_nest_kernel(kMod, DType::kF32)({{p.a.data(), p.b.data()}, y.data(), int64_t(y.size()), 0, 0});
+    for (size_t i = 0; i < y.size(); ++i) {
+      const double expected = std::fmod(double(p.a[i]), double(p.b[i]));
+      ASSERT_TRUE(y[i] == expected || (std::isnan(y[i]) && std::isnan(expected))) << p.a[i] << " mod " << p.b[i];
+    }
+  });
+}
 TEST(NestFloat, PowersThatNetworksHave) {
   const std::vector<float> x = samples();
   for_each_target([&] {

@@ -207,6 +207,15 @@ HWY_INLINE Floats pow(Floats x, Floats y) {
   return hn::Load(D(), bases);
 }
 
+/// Lane by lane: a quotient may have more bits than any type of a vector.
+HWY_INLINE Floats mod(Floats x, Floats y) {
+  alignas(64) float a[kLanes], b[kLanes];
+  hn::Store(x.raw, D(), a);
+  hn::Store(y.raw, D(), b);
+  for (int i = 0; i < kLanes; ++i) a[i] = std::fmod(a[i], b[i]);
+  return hn::Load(D(), a);
+}
+
 }  // namespace kiln::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

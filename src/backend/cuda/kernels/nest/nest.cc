@@ -19,8 +19,9 @@ int cost_of(const NestProgram& program) {
   int cost = 0;
   for (const NestInstruction& i : program.code) {
     const bool cheap = i.fn == ScalarFn::kRelu || i.fn == ScalarFn::kClip || i.fn == ScalarFn::kLeakyRelu ||
-                       (i.fn >= ScalarFn::kSum && i.fn <= ScalarFn::kSub) || i.fn >= ScalarFn::kAnd ||
-                       i.fn == ScalarFn::kNeg || i.fn == ScalarFn::kAbs;
+                       (i.fn >= ScalarFn::kSum && i.fn <= ScalarFn::kSub) ||
+                       (i.fn >= ScalarFn::kAnd && i.fn <= ScalarFn::kIdentity) || i.fn == ScalarFn::kNeg ||
+                       i.fn == ScalarFn::kAbs;
     cost += cheap ? 1 : 20;
   }
   return cost;

@@ -77,6 +77,7 @@ HWY_INLINE float floor(float x) { return ::floorf(x); }
 HWY_INLINE float round_even(float x) { return ::rintf(x); }
 HWY_INLINE float pow(float x, float y) { return ::powf(x, y); }
 HWY_INLINE float floor_div(float a, float b) { return ::floorf(a / b); }
+HWY_INLINE float mod(float a, float b) { return ::fmodf(a, b); }
 HWY_INLINE bool is_nan(float x) { return x != x; }
 HWY_INLINE bool is_inf(float x) { return ::fabsf(x) == __int_as_float(0x7f800000); }
 /// max(x, low) and min(x, high) that keep a NaN of x; the limits are none.
