@@ -17,6 +17,7 @@ std::vector<float> counted(int count) {
 
 TEST(ManyTensors, PartsJoinedBackwards) {
   Workbench b;
+  b.config->setBuilderOptimizationLevel(0);  // nothing here is about time
   nv::ITensor* x = b.input("x", {kMany, 2});
   std::vector<nv::ITensor*> parts;
   for (int i = kMany; i-- > 0;)
@@ -35,6 +36,7 @@ TEST(ManyTensors, PartsJoinedBackwards) {
 /// The sum of `kMany` inputs, and the largest of them, joined with all of them.
 TEST(ManyTensors, ManyInputs) {
   Workbench b;
+  b.config->setBuilderOptimizationLevel(0);
   std::map<std::string, Feed> feeds;
   std::vector<nv::ITensor*> inputs;
   for (int i = 0; i < kMany; ++i) {
