@@ -69,7 +69,7 @@ void read_exactly(const std::string& path, void* data, int64_t size_bytes, std::
   read_all(file, static_cast<char*>(data), size_bytes, path, what);
 }
 
-void require_replaceable(const std::string& path, std::initializer_list<std::string_view> beginnings,
+void require_replaceable(const std::string& path, std::string_view beginning, std::string_view key,
                          std::string_view what) {
   constexpr int64_t kEnough = 4096;  // for any beginning, whatever spaces stand between
   if (!file_exists(path) || !is_regular_or_new(path)) return;
@@ -78,8 +78,7 @@ void require_replaceable(const std::string& path, std::initializer_list<std::str
   read_all(file, start.data(), static_cast<int64_t>(start.size()), path, what);
   if (start.empty()) return;
   std::erase_if(start, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
-  const bool ours =
-      std::ranges::any_of(beginnings, [&](std::string_view beginning) { return start.starts_with(beginning); });
+  const bool ours = start == "[]" || (start.starts_with(beginning) && start.find(key) != start.npos);
   require(ours, what, ": ", path,
           " exists and is not a file of this kind; it was left as it is. Name another file, or remove that one");
 }

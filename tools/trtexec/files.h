@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +23,9 @@ void read_exactly(const std::string& path, void* data, int64_t size_bytes, std::
 /// Fails if `path` is a file whose first bytes are not those of a file that this program would write there: what
 /// others wrote is never replaced. Nothing there, an empty file and what is no regular file pass. Spaces and line ends
 /// do not count.
-///   beginnings  of which one has to fit          what  names the flag in the message
-void require_replaceable(const std::string& path, std::initializer_list<std::string_view> beginnings,
+///   beginning  what the file starts with          key   what its first 4096 bytes have somewhere
+///   what       names the flag in the message
+void require_replaceable(const std::string& path, std::string_view beginning, std::string_view key,
                          std::string_view what);
 
 /// Writes a file whole or not at all: see NewFile.

@@ -36,15 +36,15 @@ TEST_F(Files, SaysWhatIsWrong) {
 
 TEST_F(Files, OnlyItsOwnKindIsReplaced) {
   const auto check = [&](const char* name) {
-    require_replaceable(at(name), {"{\"Layers\":[", "[]"}, "--exportLayerInfo");
+    require_replaceable(at(name), "{\"Layers\":[", "\"LayerType\"", "--exportLayerInfo");
   };
   check("new");
-  write_file(at("own"), "{\n  \"Layers\": [\"a\"]}", "layers");
+  write_file(at("own"), "{\n  \"Layers\": [{\"LayerType\": 1}]}", "layers");
   check("own");
   write_file(at("empty"), "", "layers");
   check("empty");
-  require_replaceable("/dev/null", {"x"}, "--exportLayerInfo");
-  write_file(at("notes"), "{\"layers\": [", "layers");
+  require_replaceable("/dev/null", "x", "", "--exportLayerInfo");
+  write_file(at("notes"), "{\"Layers\": [\"mine\"]}", "layers");
   EXPECT_EQ(failure_of([&] { check("notes"); }),
             str("--exportLayerInfo: ", at("notes"),
                 " exists and is not a file of this kind; it was left as it is. Name another file, or remove that one"));

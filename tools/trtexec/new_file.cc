@@ -69,7 +69,9 @@ NewFile::NewFile(std::string path, std::string_view what) : path_(std::move(path
     remove_abandoned(target_);
     open_beside();
   } else {
-    file_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    // A pipe that nobody reads would be waited for without a word.
+    file_ = ::open(target_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file_ >= 0) ::fcntl(file_, F_SETFL, O_WRONLY);
   }
   if (file_ < 0) {
     const int why = errno;

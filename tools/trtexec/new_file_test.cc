@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -67,6 +68,18 @@ TEST_F(NewFiles, KilledSaveIsClearedByTheNext) {
   write_file(at("a"), "whole", "plan");
   EXPECT_EQ(text(at("a")), "whole");
   EXPECT_EQ(num_files(), 2);
+}
+
+TEST_F(NewFiles, PipeWithoutAReaderIsNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(failure_of([&] { write_file(at("pipe"), "x", "times"); }),
+            str("cannot write times ", at("pipe"), ": No such device or address"));
+  const int reader = ::open(at("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  write_file(at("pipe"), "hello", "times");
+  char read[8] = {};
+  EXPECT_EQ(::read(reader, read, sizeof read), 5);
+  EXPECT_STREQ(read, "hello");
+  ::close(reader);
 }
 
 TEST_F(NewFiles, UnfinishedFilesOfTheLivingStay) {

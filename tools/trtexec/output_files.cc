@@ -14,17 +14,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What each kind of export begins with, without spaces; an export of nothing is an empty list.
+/// What each kind of export begins with, and a key of its own near there, without spaces.
 struct Export {
   std::string_view flag;
   std::string ReportOptions::*path;
-  std::string_view beginning;
+  std::string_view beginning, key;
 };
 constexpr Export kExports[] = {
-    {"--exportTimes", &ReportOptions::export_times, "[{\"startEnqMs\":"},
-    {"--exportOutput", &ReportOptions::export_output, "[{\"name\":"},
-    {"--exportProfile", &ReportOptions::export_profile, "[{\"count\":"},
-    {"--exportLayerInfo", &ReportOptions::export_layers, "{\"Layers\":["},
+    {"--exportTimes", &ReportOptions::export_times, "[{\"startEnqMs\":", "\"endEnqMs\":"},
+    {"--exportOutput", &ReportOptions::export_output, "[{\"name\":", "\"dimensions\":"},
+    {"--exportProfile", &ReportOptions::export_profile, "[{\"count\":", "\"averageMs\":"},
+    {"--exportLayerInfo", &ReportOptions::export_layers, "{\"Layers\":[", ""},
 };
 
 struct NamedFile {
@@ -70,7 +70,7 @@ void check_output_files(const Options& options) {
   }
   for (const Export& row : kExports) {
     const std::string& path = options.report.*row.path;
-    if (!path.empty()) require_replaceable(path, {row.beginning, "[]"}, row.flag);
+    if (!path.empty()) require_replaceable(path, row.beginning, row.key, row.flag);
   }
 }
 
