@@ -25,6 +25,7 @@ Status ProfileBounds::narrow(const sym::Expr& symbol, int64_t min, int64_t opt, 
 }
 
 size_t ProfileBounds::root_of(size_t id) const {
+  CHECK(id < same_as_.size());  // inference makes no symbols of its own
   while (same_as_[id] != id) id = same_as_[id];
   return id;
 }

@@ -51,6 +51,28 @@ TEST(ProfileBounds, TwoNamesOfOneExtentBecomeOne) {
 TEST(ProfileBounds, WhatMustBeAConstantBecomesIt) {
   EXPECT_EQ(types(Sum().under({2, 4, 8}, {3, 3, 3})), "f32[3, 4] f32[3, 4] f32[3, 4]");
 }
+TEST(ProfileBounds, ALongChainOfExtentsBecomesOne) {
+  ir::Graph graph;
+  ProfileRequest profile;
+  ir::ValueId sum = ir::ValueId::kNone;
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = str('x', i);
+    const ir::ValueId x = graph.add_input(name, TensorType(DType::kF32, {graph.table().symbol(str('n', i))}));
+    profile.extents[name] = i == 4 ? plan::InputRange{{7}, {7}, {8}} : plan::InputRange{{2}, {5}, {9}};
+    if (i > 0) {
+      const auto y = graph.add_one(ops::ElementWise{ops::ElementWiseKind::kSum}, {sum, x}, str("add", i));
+      ASSERT_TRUE(y.has_value());
+      sum = *y;
+    } else {
+      sum = x;
+    }
+  }
+  graph.mark_output(sum, "y");
+  const auto narrow = specialize(graph, profile);
+  ASSERT_TRUE(narrow) << narrow.error().message;
+  EXPECT_EQ(str(narrow->type(narrow->outputs()[0].value)), "f32[n0]");
+  EXPECT_EQ(narrow->shared_table()->bounds(narrow->shared_table()->symbols()[0]), (sym::Bounds{7, 7, 8}));
+}
 TEST(ProfileBounds, WhatMayBeOneStaysApart) {
   EXPECT_EQ(types(Sum().under({1, 4, 8}, {1, 4, 8})), "f32[p, 4] f32[q, 4] f32[max(p, q), 4]");
   EXPECT_EQ(types(Sum().under({1, 4, 8}, {2, 4, 8})), "f32[p, 4] f32[q, 4] f32[q, 4]");

@@ -132,7 +132,11 @@ Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& pro
                           axis_name(input, axis)));
     TRY(narrow_values(input, profile, bounds));
   }
-  while (true) {
+  // It ends: a round that another follows makes one symbol of two or a constant of one, which then stands in no
+  // inferred type, so that no assumption names it again. There are so many rounds as symbols at most, and the last one.
+  const size_t num_symbols = network.shared_table()->symbols().size();
+  for (size_t round = 0;; ++round) {
+    CHECK(round <= num_symbols);
     ir::Graph graph = TRY(narrowed(network, profile, bounds));
     if (TRY(bounds.unite(graph.assumptions()))) continue;
     make_optimum_agree(graph.table(), graph.assumptions());

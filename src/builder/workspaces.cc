@@ -99,17 +99,27 @@ class Measurer {
   Status measure(const LoadedStep& loaded, const Use& use) {
     const ProfileShapes& shapes = shapes_[use.profile];
     if (use.kernel == runtime::kOwnKernel) {
-      for (const Shapes& end : shapes.ends) {
-        const Status measured = measure(loaded, use, end);
-        if (end.symbols == shapes.first && agrees(plan_, end.symbols))
-          TRY(measured);  // others are told when they are bound
-      }
-      return {};
+      return measure_ends(loaded, use, shapes);
     }
     const plan::Step& step = plan_.profiles[use.profile].steps[use.step];
     for (const int tuning : step.alternatives[static_cast<size_t>(use.kernel)].tunings)
       TRY(measure(loaded, use, shapes.tuned[static_cast<size_t>(tuning)]));
     return {};
+  }
+
+  /// The first end has to work; of others it is told when they are bound, but where a step works at none. Where the
+  /// guards allow no end that was found, nothing is known of those in between.
+  Status measure_ends(const LoadedStep& loaded, const Use& use, const ProfileShapes& shapes) {
+    bool works = false;
+    Status failed;
+    for (const Shapes& end : shapes.ends) {
+      Status measured = measure(loaded, use, end);
+      works |= measured.has_value();
+      if (measured || !agrees(plan_, end.symbols)) continue;
+      if (end.symbols == shapes.first) return measured;
+      failed = std::move(measured);
+    }
+    return works ? Status() : failed;
   }
 
   Status measure(const LoadedStep& loaded, const Use& use, const Shapes& shapes) {

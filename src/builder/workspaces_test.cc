@@ -1,0 +1,108 @@
+#include "builder/workspaces.h"
+
+#include <gtest/gtest.h>
+
+#include "sym/table.h"
+
+namespace kiln {
+namespace {
+
+/// Binds where its one extent is at most `most`, and takes as many bytes as that.
+struct PickyStep final : LoadedStep {
+  explicit PickyStep(int64_t most) : most(most) {}
+  struct Bound final : BoundStep {
+    explicit Bound(int64_t bytes) : bytes(bytes) {}
+    int64_t workspace_bytes() const override { return bytes; }
+    Status run(const RunArguments&) override { return {}; }
+    int64_t bytes;
+  };
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+    const int64_t extent = shapes.inputs[0][0];
+    if (extent > most) return error(Code::kUnsupported, "no kernel for ", extent);
+    return std::make_unique<Bound>(extent);
+  }
+  int64_t most;
+};
+
+class PickyDevice final : public Device, public Executor {
+ public:
+  explicit PickyDevice(int64_t most) : most_(most) {}
+  DeviceKind kind() const override { return DeviceKind::kCpu; }
+  std::string identity() const override { return "picky"; }
+  int64_t total_memory_bytes() const override { return 1 << 20; }
+  Result<Buffer> allocate(int64_t) override { return error(Code::kOutOfMemory, "none"); }
+  Result<std::unique_ptr<Stream>> create_stream() override { return error(Code::kUnsupported, "none"); }
+  Status copy_to_host(void*, const void*, int64_t, Stream&) override { return {}; }
+  Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
+  Result<Ref<Executor>> executor(std::string_view) override { return Ref<Executor>(*this); }
+  std::string_view name() const override { return "picky"; }
+  Result<std::unique_ptr<LoadedStep>> load(const StepSpec&, std::span<const HostTensor* const>) override {
+    return std::make_unique<PickyStep>(most_);
+  }
+
+ private:
+  int64_t most_;
+};
+
+/// One step that reads an input of `least` to `most` elements, 8 at the optimum.
+plan::Plan plan_of(int64_t least, int64_t most) {
+  sym::Table table;
+  plan::Plan plan;
+  plan.symbols.push_back({"n", 0, 0, -1});
+  plan.inputs.emplace_back().extents = {sym::Program::compile(table.symbol("n"))};
+  plan::Profile& profile = plan.profiles.emplace_back();
+  profile.ranges = {{{least}, {8}, {most}}};
+  profile.value_ranges.resize(1);
+  plan::Tensor& x = profile.tensors.emplace_back();
+  x.place = plan::Place::kInput, x.index = 0, x.extents = plan.inputs[0].extents;
+  plan::Step& step = profile.steps.emplace_back();
+  step.name = "the step", step.executor = "picky", step.inputs = {0};
+  return plan;
+}
+
+/// Odd extents alone: not the optimum, nor an even end.
+void allow_odd_extents(plan::Plan& plan) {
+  sym::Table table;
+  const sym::Expr n = table.symbol("n");
+  plan.guards.push_back(sym::Guard::compile({sym::Relation::kEqual, n - sym::floor_div(n, 2) * 2, sym::Expr(1), ""}));
+}
+
+TEST(Workspaces, AreTheLargestOfTheEnds) {
+  plan::Plan plan = plan_of(2, 32);
+  PickyDevice device(100);
+  ASSERT_TRUE(measure_workspaces(plan, device, nullptr));
+  EXPECT_EQ(plan.profiles[0].steps[0].workspace_bytes, 32);
+  EXPECT_EQ(plan.profiles[0].workspace_bytes, 32);
+}
+
+TEST(Workspaces, AStepHasToWorkWhereShapesAreLargest) {
+  plan::Plan plan = plan_of(2, 32);
+  PickyDevice device(31);
+  const Status measured = measure_workspaces(plan, device, nullptr);
+  ASSERT_FALSE(measured);
+  EXPECT_NE(measured.error().message.find("no kernel for 32"), std::string::npos) << measured.error().message;
+}
+
+/// The largest shapes are none that the network can have, so what fails there is not told; at the minimum it is.
+TEST(Workspaces, AStepHasToWorkSomewhere) {
+  plan::Plan plan = plan_of(3, 32);
+  allow_odd_extents(plan);
+  PickyDevice works_at_least(3), never(2);
+  ASSERT_TRUE(measure_workspaces(plan, works_at_least, nullptr));
+  EXPECT_EQ(plan.profiles[0].steps[0].workspace_bytes, 3);
+  const Status measured = measure_workspaces(plan, never, nullptr);
+  ASSERT_FALSE(measured);
+  EXPECT_NE(measured.error().message.find("no kernel for 3"), std::string::npos) << measured.error().message;
+  EXPECT_NE(measured.error().message.find("the step"), std::string::npos) << measured.error().message;
+}
+
+/// 5 or 7 may do, which nobody tries.
+TEST(Workspaces, WhereNoEndIsAllowedAStepMayWorkBetweenThem) {
+  plan::Plan plan = plan_of(4, 32);
+  allow_odd_extents(plan);
+  PickyDevice device(3);
+  EXPECT_TRUE(measure_workspaces(plan, device, nullptr));
+}
+
+}  // namespace
+}  // namespace kiln
