@@ -98,10 +98,16 @@ int load(const cuda::Driver& gpu, const cuda::LibraryDriver& driver, Code& code)
   return failed;
 }
 
-/// What was loaded of the code, which it then has no more.
+/// The library that was loaded of the code, which no longer has one.
 cuda::LibraryHandle take_library(Code& code) {
   const std::lock_guard lock(code.mutex);
   return std::exchange(code.library, nullptr);
+}
+
+/// Under the registry's mutex.
+void take_out(const Code& code) {
+  registry().kernels.remove_of(code);
+  registry().variables.remove_of(code);
 }
 
 }  // namespace
@@ -126,12 +132,16 @@ void add_variable(Code& code, const void* host, Variable variable) {
   registry().variables.add(host, &code.variables.emplace_back(std::move(variable)));
 }
 
+/// Nothing may find the code while it is unloaded: it would load it again.
 void remove_code(Code& code) {
+  {
+    const std::lock_guard lock(registry().mutex);
+    take_out(code);
+  }
   const cuda::LibraryHandle library = take_library(code);
   if (library && !process_ends) cuda::library_driver(*driver())->library_unload(library);
   const std::lock_guard lock(registry().mutex);
-  registry().kernels.remove_of(code);
-  registry().variables.remove_of(code);
+  take_out(code);  // the handles that a load under way added
   std::erase_if(registry().codes, [&](const auto& held) { return held.get() == &code; });
 }
 
