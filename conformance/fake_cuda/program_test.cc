@@ -397,6 +397,46 @@ void time_runs_and_graphs_of_them(Logger& logger) {
 TEST_F(FakeCudaProgram, TimesRunsAndGraphsOfThem) { time_runs_and_graphs_of_them(logger); }
 TEST_F(GpuProgram, TimesRunsAndGraphsOfThem) { time_runs_and_graphs_of_them(logger); }
 
+/// Each capture is on a stream of its own, which is gone when its graph runs on another. However many there are, the
+/// driver's objects stay as many as after the first.
+void time_graphs_whose_streams_are_gone(Logger& logger, int64_t (*live_objects)()) {
+  const auto plan = build(logger);
+  ASSERT_TRUE(plan) << logger.all();
+  Profiler profiler;
+  Session session(logger, *plan);
+  ASSERT_TRUE(session) << logger.all();
+  nv::IExecutionContext& context = *session.context;
+  context.setProfiler(&profiler);
+  context.setEnqueueEmitsProfile(false);
+  int64_t after_first = 0;
+  for (int i = 0; i < 5; ++i) {
+    cudaStream_t captured = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    ASSERT_EQ(cudaStreamCreate(&captured), cudaSuccess);
+    ASSERT_EQ(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal), cudaSuccess);
+    ASSERT_TRUE(context.enqueueV3(captured)) << logger.all();
+    ASSERT_EQ(cudaStreamEndCapture(captured, &graph), cudaSuccess);
+    ASSERT_EQ(cudaStreamDestroy(captured), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(exec, session.stream), cudaSuccess);
+    profiler.layers.clear();
+    EXPECT_TRUE(context.reportToProfiler()) << logger.all();  // which waits for the run
+    EXPECT_EQ(profiler.layers.size(), static_cast<size_t>(session.engine->getNbLayers()));
+    ASSERT_EQ(cudaStreamSynchronize(session.stream), cudaSuccess);
+    cudaGraphExecDestroy(exec), cudaGraphDestroy(graph);
+    if (i == 0) after_first = live_objects();
+    EXPECT_EQ(live_objects(), after_first) << i;
+  }
+}
+TEST_F(FakeCudaProgram, TimesGraphsWhoseStreamsAreGone) {
+  time_graphs_whose_streams_are_gone(logger, control().live_objects);
+}
+TEST_F(GpuProgram, TimesGraphsWhoseStreamsAreGone) {
+  time_graphs_whose_streams_are_gone(
+      logger, +[]() -> int64_t { return 0; });
+}
+
 /// picked = data[indices] of 5 rows, in the program's memory, and the shape of the indices. The event of consumed
 /// inputs tells when indices may change.
 TEST_F(GpuProgram, TellsOfAnIndexThatIsOutside) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "device/device.h"
@@ -26,6 +27,7 @@ struct Invocation {
   bool timed = false;
   std::atomic<bool> has_times{false};  ///< of its latest run, which is done and did not fail
   uint64_t binding = 0;                ///< that it is for
+  std::mutex running;                  ///< held while it runs: graphs run it without `in_flight`
   std::atomic<bool> in_flight{false};
 };
 

@@ -242,6 +242,7 @@ void Context::drop_bindings(size_t count) {
   tell_faults();
   for (size_t i = 0; i < count; ++i) {
     if (latest_ && latest_->binding == bindings_[i]->id) latest_ = nullptr;
+    forget_captured(bindings_[i]->id);
     if (launcher_) launcher_->forget(bindings_[i]->id);
     if (launcher_ && launcher_->was_captured()) old_bindings_.push_back(std::move(bindings_[i]));
   }
@@ -510,9 +511,22 @@ Status Context::enqueue_captured(Stream& stream) {
   invocation->timed = timing_;
   invocation->times_ms.resize(model.times_ms.size());
   set_addresses(*invocation);
-  captured_.push_back(std::move(invocation));
-  latest_ = captured_.back().get();
+  const auto known = std::ranges::find_if(captured_, [&](const std::unique_ptr<Invocation>& earlier) {
+    return earlier->binding == invocation->binding && earlier->stream == &stream &&
+           earlier->timed == invocation->timed && earlier->pointers == invocation->pointers;
+  });
+  latest_ = known == captured_.end() ? captured_.emplace_back(std::move(invocation)).get() : known->get();
   return stream.launch_host(&run_invocation, latest_);
+}
+
+/// Of what was captured at a binding that goes, a graph finds the refusal alone.
+void Context::forget_captured(uint64_t binding) {
+  for (const std::unique_ptr<Invocation>& invocation : captured_) {
+    if (invocation->binding != binding) continue;
+    invocation->pointers = std::vector<void*>();
+    invocation->patches = std::vector<Patch>();
+    invocation->times_ms = std::vector<float>();
+  }
 }
 
 Status Context::launch(Stream& stream, bool repeats) {
@@ -551,6 +565,7 @@ void Context::fault(Stream& stream, Error error) const {
 void Context::run_invocation(void* argument) {
   using Clock = std::chrono::steady_clock;
   Invocation& invocation = *static_cast<Invocation*>(argument);
+  const std::lock_guard running(invocation.running);
   const Context& context = *invocation.context;
   const plan::Profile& profile = context.plan_profile();
   const Binding* binding = context.bindings_.empty() ? nullptr : context.bindings_.back().get();

@@ -78,8 +78,9 @@ class Context {
   /// latest four sets of shapes stay prepared.
   Status bind();
   /// Queues one run with the addresses of now. Allocates nothing after the first call at a shape, except in a capture:
-  /// what is recorded on a host stream has a run of its own, which fails once shapes have changed. It needs the context
-  /// until its end. On another device the calling thread launches the steps (launcher.h).
+  /// what is recorded on a host stream has a run of its own (shared by captures of the same addresses), which fails
+  /// once shapes have changed. It needs the context until its end. On another device the calling thread launches the
+  /// steps (launcher.h).
   Status enqueue(Stream& stream);
 
   /// To be used, as far as they go, for what runs beside other steps; on a host device nothing does.
@@ -87,8 +88,8 @@ class Context {
 
   /// Whether later runs are timed.
   void set_timing(bool on) { timing_ = on; }
-  /// Reports the latest run's times, and waits for that run; for a captured one the caller has waited for the graph.
-  /// Fails where that run was not timed, has not begun, or failed.
+  /// Reports the latest run's times, and waits for that run; on a host device, where runs begin when somebody waits,
+  /// the caller has waited for a captured one. Fails where that run was not timed, has not begun, or failed.
   Status report_times(StepObserver& observer) const;
   /// Whether the latest `enqueue` recorded a run instead of queueing it.
   bool latest_was_captured() const { return launcher_ ? launcher_->latest_was_captured() : latest_was_captured_; }
@@ -127,10 +128,11 @@ class Context {
   Status check_addresses() const;
   Status wait_idle();
   Status enqueue_captured(Stream& stream);
+  void forget_captured(uint64_t binding);
   void set_addresses(Invocation& invocation) const;
   void fault(Stream& stream, Error error) const;
   static void run_invocation(void* invocation);
-  Result<std::span<const float>> host_times_ms() const;
+  Result<std::vector<float>> host_times_ms() const;
 
   std::shared_ptr<const Engine> engine_;
   const Memory memory_policy_;

@@ -49,7 +49,7 @@ Status Launcher::enqueue_captured(const Launch& launch, Stream& stream, bool tim
   was_captured_ = true;
   if (!timed && launch.has_branches()) return launch_branches(launch, stream, launch.inputs_consumed);
   if (!timed) return launch_all(launch, stream, nullptr, launch.inputs_consumed);
-  Timers& timers = *captured_timers_.emplace_back(std::make_unique<Timers>());
+  Timers& timers = captured_timers_[launch.steps.data()];
   TRY(make_timers(timers, launch.steps.size() + 1));
   return launch_all(launch, stream, &timers, launch.inputs_consumed);
 }
@@ -127,7 +127,14 @@ Result<std::vector<float>> Launcher::times_ms() const {
   const Timers& timers = *latest_timers_;
   std::vector<float> result;
   TRY(timers[num_timed_]->synchronize());
-  for (size_t s = 0; s < num_timed_; ++s) result.push_back(TRY(timers[s + 1]->elapsed_ms(*timers[s])));
+  for (size_t s = 0; s < num_timed_; ++s) {
+    const Result<float> ms = timers[s + 1]->elapsed_ms(*timers[s]);
+    if (!ms && latest_was_captured_)
+      return error(Code::kState, "the captured run has no times: no graph of it was launched, or it failed (",
+                   ms.error().message, ")");
+    if (!ms) return std::unexpected(ms.error());
+    result.push_back(*ms);
+  }
   return result;
 }
 

@@ -1,6 +1,7 @@
 /// Runs of one context on a device that works on its own: the calling thread launches the steps, the device does them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -21,15 +22,15 @@ class Launcher {
   /// Makes what runs on several streams need. Only what is captured, by the program or to be replayed, uses them: a
   /// launch by launch run is bound by its launches.
   Status prepare(const Branches& branches);
-  /// To be used before those that `prepare` makes. Only while nothing is recorded.
+  /// Gives it streams to use before those that `prepare` makes. Only while nothing is recorded.
   void set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) { given_streams_ = std::move(streams); }
-  /// To be called before a binding's steps go; its runs are done.
+  /// Drops a binding's recordings, before its steps go; its runs are done.
   void forget(uint64_t binding) { replays_.forget(binding); }
-  /// For all bindings. Waits for the last run.
+  /// Drops all recordings. Waits for the last run.
   Status forget();
   Status wait_idle();
-  /// Of the latest run, by step; waits for it, but for a captured one. Fails where that was not timed, or where a
-  /// captured one has not run.
+  /// The times of the latest run, by step; waits for it. After a capture they are those of the latest run that any
+  /// graph captured from these steps was launched for; fails where there was none, or where the run was not timed.
   Result<std::vector<float>> times_ms() const;
   /// Whether a graph of the program's holds launches, so that what they use must stay as long as the context.
   bool was_captured() const { return was_captured_; }
@@ -49,8 +50,10 @@ class Launcher {
   std::unique_ptr<Event> done_;  ///< of the last run
   bool has_run_ = false, was_captured_ = false, latest_was_captured_ = false;
   Timers timers_;
-  std::vector<std::unique_ptr<Timers>> captured_timers_;  ///< of each captured run: its graph goes on using them
-  const Timers* latest_timers_ = nullptr;                 ///< of the latest run; null: it was not timed
+  /// By the first of a profile's steps. Graphs go on using them, and nobody tells when one is gone; as runs follow each
+  /// other, all graphs of the same steps have the same.
+  std::map<const plan::Step*, Timers> captured_timers_;
+  const Timers* latest_timers_ = nullptr;  ///< of the latest run; null: it was not timed
   size_t num_timed_ = 0;
   std::vector<std::unique_ptr<Stream>> given_streams_, own_streams_;  ///< auxiliary ones
   std::vector<std::unique_ptr<Event>> step_events_;                   ///< by step; null where nothing waits for it

@@ -523,6 +523,59 @@ TEST_F(ContextTest, ReportsRunsOfGraphs) {
   EXPECT_TRUE(StreamTable::instance().destroy(made));
 }
 
+/// The program may destroy the stream that it captured, and launch the graph elsewhere.
+TEST_F(ContextTest, ReportsRunsOfGraphsWhoseStreamIsGone) {
+  Profiler profiler;
+  context->setEnqueueEmitsProfile(false);
+  context->setProfiler(&profiler);
+  Tensors t(2);
+  t.give_to(*context);
+  StreamTable& table = StreamTable::instance();
+  void* const other = *table.create(0, 0);
+  for (int round = 0; round < 3; ++round) {  // captures of the same addresses share a run
+    void* const made = *table.create(0, 0);
+    cpu::HostStream& captured = *table.find(made);
+    ASSERT_TRUE(captured.begin_capture());
+    ASSERT_TRUE(context->enqueueV3(static_cast<cudaStream_t>(made))) << logger.last();
+    const auto graph = captured.end_capture();
+    ASSERT_TRUE(graph);
+    ASSERT_TRUE(table.destroy(made));
+    if (round == 0) {
+      EXPECT_FALSE(context->reportToProfiler());  // nothing has run
+      EXPECT_NE(logger.last().find("no times"), std::string::npos) << logger.last();
+    }
+    cpu::HostStream& stream = *table.find(other);
+    ASSERT_TRUE(stream.launch(*graph));
+    ASSERT_TRUE(stream.synchronize());
+    profiler.names.clear();
+    ASSERT_TRUE(context->reportToProfiler()) << logger.last();
+    EXPECT_EQ(profiler.names.size(), static_cast<size_t>(engine->getNbLayers()));
+    t.check();
+  }
+  EXPECT_TRUE(table.destroy(other));
+}
+
+/// What was captured at shapes that are gone refuses to run, and does nothing else.
+TEST_F(ContextTest, GraphsOfEarlierShapesAreRefused) {
+  void* const made = *StreamTable::instance().create(0, 0);
+  cpu::HostStream& stream = *StreamTable::instance().find(made);
+  Tensors before(2), after(3);
+  before.give_to(*context);
+  ASSERT_TRUE(stream.begin_capture());
+  ASSERT_TRUE(context->enqueueV3(static_cast<cudaStream_t>(made))) << logger.last();
+  const auto graph = stream.end_capture();
+  ASSERT_TRUE(graph);
+  after.give_to(*context);
+  ASSERT_TRUE(context->enqueueV3(static_cast<cudaStream_t>(made))) << logger.last();
+  ASSERT_TRUE(stream.synchronize());
+  ASSERT_TRUE(stream.launch(*graph));
+  EXPECT_FALSE(stream.synchronize());
+  EXPECT_NE(logger.last().find("capture it again"), std::string::npos) << logger.last();
+  EXPECT_TRUE(std::isnan(before.y[0]));
+  after.check();
+  EXPECT_TRUE(StreamTable::instance().destroy(made));
+}
+
 TEST_F(ContextTest, KeepsItsSettings) {
   context->setName("mine");
   EXPECT_STREQ(context->getName(), "mine");

@@ -52,6 +52,7 @@ class CudaEvent final : public Event {
   }
   Result<float> elapsed_ms(const Event& start) const override {
     const CurrentContext current(device_);
+    const OutsideCaptures outside(driver_);
     float ms = 0;
     TRY(driver_.check(driver_.event_elapsed_time(&ms, static_cast<const CudaEvent&>(start).handle_, handle_),
                       "time between events"));
