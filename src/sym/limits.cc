@@ -24,7 +24,7 @@ Limits product(const Limits& a, const Limits& b) {
   return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
 }
 
-/// Of x^exponent. A plain product would not know that both factors are one.
+/// Limits of x^exponent. A plain product would not know that both factors are one.
 Limits power(const Limits& x, size_t exponent) {
   Limits out{1, 1};
   for (size_t i = 0; i < exponent; ++i) out = {product(out.min, x.min), product(out.max, x.max)};

@@ -20,7 +20,7 @@ bool divides_safely(Expr e) {
   return true;
 }
 
-/// A factor where `known` holds; the factor itself if that is no news, or cannot be said.
+/// What equals the factor where `known` holds: the factor as it is where nothing simpler is found.
 Expr factor_where(const Equality& known, const Node* factor) {
   const Expr as_is = wrap(factor);
   if (factor->size > kMostRewritten || !mentions(as_is, known.is)) return as_is;
