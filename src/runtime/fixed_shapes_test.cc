@@ -54,7 +54,7 @@ TEST(FixedSymbols, OfProgramsThatKeepValues) {
   };
   const sym::Expr of_fixed = shared(s[0] * s[3]), of_free = shared(s[5]), of_other_free = shared(s[2] * s[3]);
   for (const sym::Expr& e : {of_fixed, of_free, of_other_free})
-    ASSERT_EQ(sym::Program::compile(e).words()[0], sym::kRoom) << e;
+    ASSERT_EQ(sym::Program::compile(e).words()[0], sym::kRoom) << str(e);
   // half = 12: the greater of 48 and 70, and 4
   EXPECT_EQ(sample.extents({of_fixed, of_free, of_other_free}), (Extents{74, -1, -1}));
 }

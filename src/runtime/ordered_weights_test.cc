@@ -37,7 +37,7 @@ void expect_at_strides(const HostTensor& ordered, const HostTensor& weight, cons
   Extents at(weight.extents().size(), 0);
   for (int64_t i = 0; i < weight.volume(); ++i) {
     const int64_t place = std::inner_product(at.begin(), at.end(), strides.begin(), int64_t{0});
-    ASSERT_EQ(View(ordered)[place], View(weight)[i]) << format << ", element " << i;
+    ASSERT_EQ(View(ordered)[place], View(weight)[i]) << format.text() << ", element " << i;
     for (size_t axis = at.size(); axis-- > 0 && ++at[axis] == weight.extents()[axis];) at[axis] = 0;
   }
 }
