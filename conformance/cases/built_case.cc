@@ -12,7 +12,7 @@ namespace {
 using Symbols = std::vector<std::vector<bool>>;
 
 bool is_constant(const Case& c, size_t input) {
-  return c.inputs[input].constant || ((c.op.info().host_inputs >> input) & 1);
+  return c.inputs[input].constant || (input < 32 && ((c.op.info().host_inputs >> input) & 1));
 }
 
 std::string name_of(size_t input) { return str("x", input); }

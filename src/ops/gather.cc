@@ -114,7 +114,7 @@ Result<kiln::Shape> nd_shape(InferContext& cx, const ops::Gather& op, const Tens
   const sym::Expr count = indices.shape[static_cast<size_t>(last)];
   TRY(cx.require(count.is_const(), "indices are ", indices, "; their last extent must be a constant"));
   const int64_t m = count.value();
-  TRY(cx.require(k >= 0 && k <= last && k + m <= data.rank(), "coordinates of ", m, " axes after ", k,
+  TRY(cx.require(k >= 0 && k <= last && m <= data.rank() - k, "coordinates of ", m, " axes after ", k,
                  " elementwise ones exceed data ", data, " or indices ", indices));
   kiln::Shape shape(indices.shape.begin(), indices.shape.begin() + last);
   for (int i = 0; i < k; ++i) {
