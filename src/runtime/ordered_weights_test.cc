@@ -5,18 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tensor/testing/counting.h"
 #include "tensor/view.h"
 
 namespace kiln::runtime {
 namespace {
-
-HostTensor counting(DType dtype, const Extents& extents) {
-  std::vector<int64_t> numbers(static_cast<size_t>(volume(extents)));
-  std::iota(numbers.begin(), numbers.end(), 0);
-  if (bits_of(dtype) < 8)
-    for (int64_t& number : numbers) number = number % 15 - 7;
-  return HostTensor::of_ints(dtype, extents, numbers);
-}
 
 plan::Tensor reader(int weight, const Format& format) {
   plan::Tensor tensor;
@@ -24,7 +17,7 @@ plan::Tensor reader(int weight, const Format& format) {
   return tensor;
 }
 
-/// Of one weight, read by a profile in each of these formats.
+/// A plan with one weight, and for each of these formats a profile that reads it in that format.
 plan::Plan plan_of(const HostTensor& weight, const std::vector<Format>& formats) {
   plan::Plan plan;
   plan.weights.push_back({"w", weight});

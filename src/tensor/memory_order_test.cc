@@ -6,18 +6,11 @@
 #include <numeric>
 #include <random>
 
+#include "tensor/testing/counting.h"
 #include "tensor/view.h"
 
 namespace kiln {
 namespace {
-
-HostTensor counting(DType dtype, const Extents& extents) {
-  std::vector<int64_t> numbers(static_cast<size_t>(volume(extents)));
-  std::iota(numbers.begin(), numbers.end(), 0);
-  if (bits_of(dtype) < 8)
-    for (int64_t& number : numbers) number = number % 15 - 7;
-  return HostTensor::of_ints(dtype, extents, numbers);
-}
 
 TEST(MemoryOrder, ChannelsLastByHand) {
   const auto y = in_memory_order(Format::channels_last(4), counting(DType::kI32, {1, 2, 1, 3}));
