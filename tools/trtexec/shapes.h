@@ -54,12 +54,6 @@ class EntryIndex {
   std::vector<const std::pair<std::string, T>*> patterns_;
 };
 
-/// The same of a single tensor.
-template <class T>
-const T* find_tensor(const std::vector<std::pair<std::string, T>>& entries, std::string_view tensor) {
-  return EntryIndex<T>(entries).find(tensor);
-}
-
 /// The first of the names given on the command line that means none of the tensors; null if there is none such.
 template <class T>
 const std::string* unknown_name(const std::vector<std::pair<std::string, T>>& entries,

@@ -43,9 +43,9 @@ TEST(Shapes, PrintsAsItReads) {
 
 TEST(Shapes, FindsTheVeryNameBeforeAPattern) {
   const NamedExtents entries{{"past.*.key", {1}}, {"past.3.key", {2}}};
-  EXPECT_EQ(*find_tensor(entries, "past.3.key"), Extents{2});
-  EXPECT_EQ(*find_tensor(entries, "past.11.key"), Extents{1});
-  EXPECT_EQ(find_tensor(entries, "past.key"), nullptr);  // the dots must not be one and the same
+  EXPECT_EQ(*EntryIndex<Extents>(entries).find("past.3.key"), Extents{2});
+  EXPECT_EQ(*EntryIndex<Extents>(entries).find("past.11.key"), Extents{1});
+  EXPECT_EQ(EntryIndex<Extents>(entries).find("past.key"), nullptr);  // the dots must not be one and the same
 }
 
 }  // namespace
