@@ -25,7 +25,7 @@ Result<Ref<Backend>> cuda_backend();
 class BuiltGraph {
  public:
   static Result<BuiltGraph> build(Backend& backend, const ir::Graph& graph, const BuildRequest& request);
-  /// The same of a plan that was made otherwise.
+  /// Loads a plan that the caller has made.
   static Result<BuiltGraph> load(Backend& backend, const plan::Plan& plan);
   /// Inputs are row-major, the plan is given them in its formats; outputs come back row-major. Outputs' memory is
   /// filled with garbage before.

@@ -124,7 +124,7 @@ Owned<IHostMemory> build(Make make, int steps, int level, std::vector<char>& cac
   return plan;
 }
 
-/// Of a build whose timings are known: else what is timed, and how often, is chance.
+/// Counts a build whose timings are known: else what is timed, and how often, is chance.
 Counts count_build(Make make, int steps, int level) {
   std::vector<char> cache;
   if (!build(make, steps, level, cache)) return {0, 0};
@@ -133,7 +133,7 @@ Counts count_build(Make make, int steps, int level) {
   return plan ? since(start) : Counts{0, 0};
 }
 
-/// Of what programs ask for every tensor: shapes, addresses, formats.
+/// Counts the calls that programs make for every tensor: shapes, addresses, formats.
 Counts count_use(Make make, int steps) {
   std::vector<char> cache;
   const auto plan = build(make, steps, 0, cache);

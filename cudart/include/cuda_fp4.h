@@ -17,7 +17,7 @@ typedef unsigned char __nv_fp4_storage_t;     //!< One number, in the lower bits
 typedef unsigned char __nv_fp4x2_storage_t;   //!< Two, the first in the lower bits.
 typedef unsigned short __nv_fp4x4_storage_t;  //!< Four.
 
-//! Which format a bit pattern has.
+//! Names the format of a bit pattern.
 typedef enum __nv_fp4_interpretation_t {
   __NV_E2M1,  //!< 2 exponent bits, 1 mantissa bit, all of them numbers; up to 6.
 } __nv_fp4_interpretation_t;

@@ -17,7 +17,7 @@ typedef unsigned char __nv_fp6_storage_t;     //!< One number, in the lower bits
 typedef unsigned short __nv_fp6x2_storage_t;  //!< Two, a byte each.
 typedef unsigned int __nv_fp6x4_storage_t;    //!< Four.
 
-//! Which format a bit pattern has.
+//! Names the format of a bit pattern.
 typedef enum __nv_fp6_interpretation_t {
   __NV_E2M3,  //!< 2 exponent bits, 3 mantissa bits, all of them numbers; up to 7.5.
   __NV_E3M2,  //!< 3 exponent bits, 2 mantissa bits, all of them numbers; up to 28.

@@ -23,7 +23,7 @@ typedef enum __nv_saturation_t {
   __NV_SATFINITE,  //!< The largest number.
 } __nv_saturation_t;
 
-//! Which format a bit pattern has.
+//! Names the format of a bit pattern.
 typedef enum __nv_fp8_interpretation_t {
   __NV_E4M3,  //!< 4 exponent bits, 3 mantissa bits, no infinity; up to 448.
   __NV_E5M2,  //!< 5 exponent bits, 2 mantissa bits; up to 57344.

@@ -26,7 +26,7 @@ struct LibraryDriver {
   int (*occupancy_max_potential_cluster_size)(int* size, FunctionHandle function, const LaunchConfig* config);
 };
 
-/// Those of the library that `driver` was loaded from; null where it lacks one. CUDA 12's drivers have all.
+/// Looks the functions up in the library that `driver` was loaded from; null where one is missing. CUDA 12 has all.
 const LibraryDriver* library_driver(const Driver& driver);
 
 }  // namespace kiln::cuda

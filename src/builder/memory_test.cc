@@ -52,7 +52,7 @@ int64_t lowest_free(std::span<const Lifetime> lives, const MemoryPlan& plan, std
   return lowest;
 }
 
-/// Of many blocks, which the planner keeps in several chunks.
+/// Compares the planner with a plain search, for so many blocks that it keeps them in several chunks.
 TEST(PlanMemory, EachAtTheLowestOffsetThatIsFree) {
   for (unsigned seed = 0; seed < 3; ++seed) {
     std::mt19937 random(seed);

@@ -519,7 +519,7 @@ Status Context::enqueue_captured(Stream& stream) {
   return stream.launch_host(&run_invocation, latest_);
 }
 
-/// Of what was captured at a binding that goes, a graph finds the refusal alone.
+/// Frees what captured runs of a binding that goes no longer need: their graphs are refused from here on.
 void Context::forget_captured(uint64_t binding) {
   for (const std::unique_ptr<Invocation>& invocation : captured_) {
     if (invocation->binding != binding) continue;

@@ -49,7 +49,7 @@ class Context {
   Extents input_extents(int input) const;
   /// -1 where an input that decides it is not set.
   Extents output_extents(int output) const;
-  /// The same of extents that any of the plan's programs compute.
+  /// The values of any of the plan's programs; -1 where an input that decides one is not set.
   Extents known_extents(std::span<const sym::Program> programs) const;
   /// Inputs whose extents, or (shape inputs) addresses, are still to be set.
   std::vector<int> unset_inputs() const;

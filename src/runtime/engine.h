@@ -71,7 +71,7 @@ class Engine {
   };
 
   Engine(std::shared_ptr<const plan::Plan> plan, Device& device, std::shared_ptr<Allocator> memory);
-  /// The same of one of its kernels (step_loader.h).
+  /// One kernel of a step, kOwnKernel or an alternative's index, prepared for tensors of these extents.
   Result<std::unique_ptr<BoundStep>> bind_kernel(int profile, int step, int kernel,
                                                  std::span<const Extents> tensor_extents,
                                                  std::span<const int64_t> symbols, StateSource states) const;

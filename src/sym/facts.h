@@ -9,7 +9,7 @@
 
 namespace kiln::sym {
 
-/// That the value of `e` is at least `least`, and who says so.
+/// The value of `e` is at least `least`; `reason` says why.
 struct Fact {
   Expr e;
   int64_t least;

@@ -15,8 +15,8 @@ Hash128 op_key(const TacticContext& cx, const Region& region);
 /// Identifies a compiled candidate among those of its op.
 uint64_t tactic_hash(const TacticContext& cx, const Region& region, const Candidate& candidate);
 
-/// Of `group`, whose choices have the same nodes and are compiled, leaves the assigned candidate alone, which the
-/// search then prefers to whatever else there is. Fails where the assigned one is none of them, or failed.
+/// Leaves only the assigned candidate in `group`, whose choices have the same nodes and are compiled. The search then
+/// prefers it to whatever else there is. Fails where the assigned one is none of them, or failed.
 Status assign(const TacticContext& cx, Choices& choices, const std::vector<size_t>& group,
               const TimingCache::Assignment& assigned);
 

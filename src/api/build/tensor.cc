@@ -13,7 +13,7 @@
 namespace kiln::api {
 namespace {
 constexpr size_t kLongestName = 4096;
-/// Of which a build takes the linear one.
+/// All formats are allowed; a build prefers the linear one.
 constexpr nv::TensorFormats kAllFormats = (1U << nv::EnumMax<nv::TensorFormat>()) - 1;
 
 /// The name that an axis has while it has none.

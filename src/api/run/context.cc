@@ -149,7 +149,7 @@ bool Context::getDebugState(char const* name) const noexcept {
   });
 }
 
-/// Of all debug tensors: there are none.
+/// Nothing to do: no tensor can be marked for debugging yet.
 bool Context::setAllTensorsDebugState(bool) noexcept { return true; }
 
 bool Context::setUnfusedTensorsDebugState(bool flag) noexcept {

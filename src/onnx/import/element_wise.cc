@@ -47,7 +47,7 @@ Status mean(ImportContext& cx) {
   return cx.output(TRY(binary(cx, ElementWiseKind::kProd, total, 1.0 / static_cast<double>(cx.num_inputs()))));
 }
 
-/// Of integers a - b * (a / b), the quotient rounded towards zero with `fmod`, else down; x mod 0 is x. A quotient of
+/// Integers give a - b * (a / b), the quotient rounded towards zero with `fmod`, else down; x mod 0 is x. A quotient of
 /// floats has more digits than a float, so their remainder is an op of its own.
 Status mod(ImportContext& cx) {
   const bool fmod = TRY(cx.node().get_int("fmod", 0)) != 0;

@@ -128,7 +128,7 @@ class Walk {
     return std::nullopt;
   }
 
-  /// Of elements that stand at the same place, or of one with all of the other.
+  /// Combines elements that stand at the same place, or the one of an input with all of the other.
   std::optional<Ratios> of_pair(const ir::Node& node, ElementWiseKind kind, int depth) {
     const auto a = of(node.inputs[0], depth), b = of(node.inputs[1], depth);
     if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;

@@ -13,7 +13,7 @@ struct WindowAttributes {
   Ints strides, dilations, pre_pads, post_pads;
   ops::PaddingMode padding = ops::PaddingMode::kExplicitRoundDown;
 };
-/// Of a node whose input has `spatial` axes behind batch and channels; every list has an entry for each, none of them
+/// Reads a node whose input has `spatial` axes behind batch and channels. Every list gets an entry for each axis, none
 /// above kLargestOfWindow.
 Result<WindowAttributes> window_attributes(ImportContext& cx, int spatial);
 /// The spatial axes of x, [N, C, spatial...]; fails where there are none or more than Kiln's three.
