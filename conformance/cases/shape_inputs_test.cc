@@ -10,6 +10,7 @@
 #include "ops/dim_values.h"
 #include "ops/element_wise.h"
 #include "ops/fill.h"
+#include "ops/padding.h"
 #include "ops/slice.h"
 
 namespace kiln {
@@ -87,6 +88,52 @@ TEST(ShapeInputs, FloatsAreWholeNumbers) {
   const auto beyond = run(9);
   ASSERT_FALSE(beyond);
   EXPECT_EQ(beyond.error().message, "shape input 'n': element 0 is 9; profile 0 allows [1, 8]");
+}
+
+/// The CPU's, which by itself cuts two numbers off: as a pass that believes more than the network says.
+class Believer final : public Backend {
+ public:
+  explicit Believer(Backend& cpu) : cpu_(cpu) {}
+  std::string_view name() const override { return cpu_.name(); }
+  Device& device() override { return cpu_.device(); }
+  std::span<const Tactic* const> tactics(const OpInfo& op) const override { return cpu_.tactics(op); }
+  Status lower(ir::Graph& graph, const Numerics& numerics) const override {
+    TRY(graph.add_one(ops::Padding{{0}, {-2}}, {graph.inputs()[0]}, "believer"));
+    return cpu_.lower(graph, numerics);
+  }
+  const Tactic& fallback() const override { return cpu_.fallback(); }
+  StepDraft reformat(const TensorType& type, const Format& from, const Format& to) const override {
+    return cpu_.reformat(type, from, to);
+  }
+  double reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const override {
+    return cpu_.reformat_estimate_us(type, from, to);
+  }
+
+ private:
+  Backend& cpu_;
+};
+
+TEST(ShapeInputs, ShapesThatRewritesDoNotForeseeAreRefused) {
+  ir::Graph graph;
+  const sym::Expr n = graph.table().symbol("n");
+  const ir::ValueId x = graph.add_input("x", TensorType(DType::kF32, {n}));
+  const auto y = graph.add_one(ops::ElementWise{ops::ElementWiseKind::kSum}, {x, x});
+  ASSERT_TRUE(y);
+  graph.mark_output(*y, "y");
+  const auto run = [&](int64_t least, int64_t extent) -> Status {
+    BuildRequest request{.optimization_level = 0};
+    request.profiles.resize(1);
+    request.profiles[0].extents["x"] = {{least}, {4}, {8}};
+    Believer backend(TRY(cpu_backend()));
+    const HostTensor input = HostTensor::of(DType::kF32, {extent}, std::vector<double>(static_cast<size_t>(extent), 1));
+    TRY(run_on(backend, graph, {&input, 1}, request));
+    return {};
+  };
+  EXPECT_TRUE(run(1, 2));
+  EXPECT_TRUE(run(2, 2));  // in a range that leaves nothing to check
+  const Status refused = run(1, 1);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("'believer'"), std::string::npos) << refused.error().message;
 }
 
 }  // namespace

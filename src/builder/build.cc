@@ -112,7 +112,8 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
     const auto found = request.values.find(network_.value(id).name);
     profile.value_ranges.push_back(found == request.values.end() ? plan::InputRange{} : found->second);
   }
-  ir::Graph graph = TRY(specialize(network_, request));
+  ProfileGraph narrow = TRY(specialize(network_, request));
+  ir::Graph& graph = narrow.graph;
   TRY(check_surface_sizes(graph));
   passes::PassContext pass_context{log_};
   pass_context.strongly_typed = request_.numerics.strongly_typed;
@@ -150,6 +151,8 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   TRY(emit_profile(graph, cover, backend_, options, most_aux, weights_, binaries_, profile));
   for (const plan::Tensor& tensor : profile.tensors)
     if (tensor.place == plan::Place::kArena) TRY(check_size(tensor.name, static_cast<double>(tensor.size_bytes_max)));
+  TRY(narrow.guards.add(graph, narrow.bounds));  // what passes, lowering and tactics came to believe
+  profile.guards = narrow.guards.compile();
   plan_.profiles.push_back(std::move(profile));
   return {};
 }
@@ -193,6 +196,7 @@ void Build::mark_shape_inputs() {
   }
   for (const sym::Guard& guard : plan_.guards) read(guard.lhs), read(guard.rhs);
   for (const plan::Profile& profile : plan_.profiles) {
+    for (const sym::Guard& guard : profile.guards) read(guard.lhs), read(guard.rhs);
     for (size_t i = 0; i < plan_.inputs.size(); ++i)
       if (!profile.value_ranges[i].min.empty() && network_.type(network_.inputs()[i]).values)
         plan_.inputs[i].is_shape = true;

@@ -32,12 +32,21 @@ bool ties(sym::Relation relation) {
          relation == sym::Relation::kBroadcast;
 }
 
-std::vector<Group> groups_of(const plan::Plan& plan) {
+using Guards = std::vector<const sym::Guard*>;
+
+Guards guards_of(const plan::Plan& plan, const plan::Profile& profile) {
+  Guards result;
+  for (const auto* guards : {&plan.guards, &profile.guards})
+    for (const sym::Guard& guard : *guards) result.push_back(&guard);
+  return result;
+}
+
+std::vector<Group> groups_of(const Guards& guards) {
   std::vector<Group> groups;
-  for (const sym::Guard& guard : plan.guards) {
-    if (!ties(guard.relation)) continue;
+  for (const sym::Guard* guard : guards) {
+    if (!ties(guard->relation)) continue;
     Group group;
-    for (const sym::Program* side : {&guard.lhs, &guard.rhs}) add_operands(*side, group.symbols, group.values);
+    for (const sym::Program* side : {&guard->lhs, &guard->rhs}) add_operands(*side, group.symbols, group.values);
     const auto meets = [&](const Group& other) {
       return std::ranges::any_of(other.symbols, [&](size_t s) { return group.symbols.contains(s); });
     };
@@ -55,7 +64,7 @@ std::vector<Group> groups_of(const plan::Plan& plan) {
 /// Points at which a group's symbols agree, found from the largest values down.
 class Search {
  public:
-  Search(const plan::Plan& plan, const Group& group, const Point& least, const Point& largest)
+  Search(const Guards& guards, const Group& group, const Point& least, const Point& largest)
       : symbols_(group.symbols.begin(), group.symbols.end()),
         values_(group.values),
         least_(least),
@@ -63,13 +72,13 @@ class Search {
         point_(largest),
         decided_(symbols_.size()) {
     for (const size_t s : symbols_) values_.insert(largest[s]);
-    for (const sym::Guard& guard : plan.guards) {
+    for (const sym::Guard* guard : guards) {
       std::set<size_t> read;
       std::set<int64_t> constants;
-      for (const sym::Program* side : {&guard.lhs, &guard.rhs}) add_operands(*side, read, constants);
+      for (const sym::Program* side : {&guard->lhs, &guard->rhs}) add_operands(*side, read, constants);
       const bool inside = std::ranges::all_of(read, [&](size_t s) { return group.symbols.contains(s); });
       if (!inside || read.empty()) continue;
-      decided_[static_cast<size_t>(std::ranges::find(symbols_, *read.rbegin()) - symbols_.begin())].push_back(&guard);
+      decided_[static_cast<size_t>(std::ranges::find(symbols_, *read.rbegin()) - symbols_.begin())].push_back(guard);
     }
   }
   std::vector<Point> run() {
@@ -122,18 +131,20 @@ std::vector<int64_t> symbols_at(const plan::Plan& plan, const plan::Profile& pro
   return symbols;
 }
 
-bool agrees(const plan::Plan& plan, const std::vector<int64_t>& symbols) {
-  return std::ranges::all_of(plan.guards, [&](const sym::Guard& guard) { return guard.check(symbols).has_value(); });
+bool agrees(const plan::Plan& plan, const plan::Profile& profile, const std::vector<int64_t>& symbols) {
+  return std::ranges::all_of(guards_of(plan, profile),
+                             [&](const sym::Guard* guard) { return guard->check(symbols).has_value(); });
 }
 
 std::vector<std::vector<int64_t>> largest_symbols(const plan::Plan& plan, const plan::Profile& profile) {
   const Point most = symbols_at(plan, profile, &plan::InputRange::max),
               least = symbols_at(plan, profile, &plan::InputRange::min);
-  const std::vector<Group> groups = groups_of(plan);
+  const Guards guards = guards_of(plan, profile);
+  const std::vector<Group> groups = groups_of(guards);
   std::vector<std::vector<Point>> by_group;
   Point largest = most;
   for (const Group& group : groups) {
-    std::vector<Point>& points = by_group.emplace_back(Search(plan, group, least, most).run());
+    std::vector<Point>& points = by_group.emplace_back(Search(guards, group, least, most).run());
     std::ranges::stable_sort(points, std::greater(), sum_of);
     for (const size_t s : group.symbols)
       if (!points.empty()) largest[s] = points[0][s];
@@ -144,7 +155,7 @@ std::vector<std::vector<int64_t>> largest_symbols(const plan::Plan& plan, const 
       Point& other = result.emplace_back(largest);
       for (const size_t s : groups[g].symbols) other[s] = by_group[g][i][s];
     }
-  std::erase_if(result, [&](const Point& point) { return point != largest && !agrees(plan, point); });
+  std::erase_if(result, [&](const Point& point) { return point != largest && !agrees(plan, profile, point); });
   return result;
 }
 

@@ -64,7 +64,7 @@ TEST(Corners, OfOneLargeGroup) {  // whose maxima all differ
   }
   const auto corners = sample.corners();
   ASSERT_FALSE(corners.empty());
-  EXPECT_TRUE(agrees(sample.plan, corners[0]));
+  EXPECT_TRUE(agrees(sample.plan, sample.profile, corners[0]));
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ Result<ir::Graph> narrowed(const ir::Graph& network, const ProfileRequest& profi
 
 }  // namespace
 
-Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& profile) {
+Result<ProfileGraph> specialize(const ir::Graph& network, const ProfileRequest& profile) {
   const std::vector<plan::InputRange> ranges = TRY(extent_ranges(network, profile));
   ProfileBounds bounds(*network.shared_table());
   for (size_t i = 0; i < ranges.size(); ++i) {
@@ -132,15 +132,18 @@ Result<ir::Graph> specialize(const ir::Graph& network, const ProfileRequest& pro
                           axis_name(input, axis)));
     TRY(narrow_values(input, profile, bounds));
   }
+  ProfileGuards guards(network, bounds);
   // It ends: a round that another follows makes one symbol of two or a constant of one, which then stands in no
   // inferred type, so that no assumption names it again. There are so many rounds as symbols at most, and the last one.
   const size_t num_symbols = network.shared_table()->symbols().size();
   for (size_t round = 0;; ++round) {
     CHECK(round <= num_symbols);
     ir::Graph graph = TRY(narrowed(network, profile, bounds));
+    if (round == 0) TRY(guards.add(network, bounds));  // what clones of it have taught its table
+    TRY(guards.add(graph, bounds));
     if (TRY(bounds.unite(graph.assumptions()))) continue;
     make_optimum_agree(graph.table(), graph.assumptions());
-    return graph;
+    return ProfileGraph{std::move(graph), std::move(bounds), std::move(guards)};
   }
 }
 

@@ -36,7 +36,7 @@ Result<ProfileShapes> shapes_of(const plan::Plan& plan, const plan::Profile& pro
   const size_t num_largest = points.size();
   for (const auto end : {&plan::InputRange::opt, &plan::InputRange::min}) {
     std::vector<int64_t> symbols = symbols_at(plan, profile, end);
-    if (agrees(plan, symbols)) points.push_back(std::move(symbols));
+    if (agrees(plan, profile, symbols)) points.push_back(std::move(symbols));
   }
   ProfileShapes result{.ends = {}, .first = points[0], .tuned = {}};
   for (size_t i = 0; i < points.size(); ++i) {
@@ -115,7 +115,7 @@ class Measurer {
     for (const Shapes& end : shapes.ends) {
       Status measured = measure(loaded, use, end);
       works |= measured.has_value();
-      if (measured || !agrees(plan_, end.symbols)) continue;
+      if (measured || !agrees(plan_, plan_.profiles[use.profile], end.symbols)) continue;
       if (end.symbols == shapes.first) return measured;
       failed = std::move(measured);
     }

@@ -146,13 +146,7 @@ namespace {
 /// Tells the table what holds whenever the network runs: with that known, extents that are made of it stay small. (A
 /// body may not teach its root's table before a plan checks a body's assumptions too.)
 void learn_from(std::span<const sym::Assumption> assumptions) {
-  for (const sym::Assumption& assumption : assumptions) {
-    if (assumption.relation != sym::Relation::kLessEqual) continue;
-    if (const auto least = assumption.lhs.constant())
-      sym::learn(assumption.rhs, *least, assumption.reason);
-    else
-      sym::learn(assumption.rhs - assumption.lhs, 0, assumption.reason);
-  }
+  for (const sym::Assumption& assumption : assumptions) sym::learn(assumption);
 }
 
 /// Adds what keeps extents from being negative to what is assumed, where that is not known.

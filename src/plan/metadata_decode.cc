@@ -228,6 +228,7 @@ Result<Profile> Decoder::profile(const Record& record) {
   profile.value_ranges = TRY(list(record, "value_ranges", &Decoder::range));
   profile.tensors = TRY(list(record, "tensors", &Decoder::tensor));
   profile.steps = TRY(list(record, "steps", &Decoder::step));
+  if (record.find("guards")) profile.guards = TRY(list(record, "guards", &Decoder::guard));
   if (record.find("tunings")) profile.tunings = TRY(tunings(record));
   profile.arena_bytes = TRY(record.get_int("arena_bytes"));
   profile.workspace_bytes = TRY(record.get_int("workspace_bytes"));

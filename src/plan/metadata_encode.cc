@@ -122,6 +122,7 @@ Datum datum(const Step& step) {
 Datum datum(const Profile& profile) {
   Record record;
   if (!profile.tunings.empty()) record.set("tunings", list(profile.tunings));
+  if (!profile.guards.empty()) record.set("guards", list(profile.guards));
   return record.set("ranges", list(profile.ranges))
       .set("value_ranges", list(profile.value_ranges))
       .set("tensors", list(profile.tensors))

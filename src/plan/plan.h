@@ -94,6 +94,7 @@ inline constexpr int kMaxAuxStreams = 7;
 struct Profile {
   std::vector<InputRange> ranges;        ///< by input: extents
   std::vector<InputRange> value_ranges;  ///< by input: values of shape inputs, else empty
+  std::vector<sym::Guard> guards;        ///< assumptions of its steps beyond the plan's, checked at bind
   std::vector<Tensor> tensors;
   std::vector<Step> steps;
   /// Values of all symbols that steps were tuned for, the optimum's first; none if for the optimum alone.
@@ -116,7 +117,7 @@ struct Plan {
   Record requirements;          ///< instruction set or compute capability, libraries with versions
   Record build;                 ///< flags, versions, times: for the inspector
   std::vector<Symbol> symbols;
-  std::vector<sym::Guard> guards;  ///< assumptions, checked at bind
+  std::vector<sym::Guard> guards;  ///< assumptions of the network, checked at bind
   std::vector<IoTensor> inputs, outputs;
   std::vector<Weight> weights;
   std::vector<Weight> binaries;

@@ -55,6 +55,7 @@ TEST(PlanReader, RoundTrip) {
   EXPECT_EQ((*read)->profiles[0].steps[0].payload, plan.profiles[0].steps[0].payload);
   EXPECT_EQ((*read)->profiles[0].steps[1].bodies[0][0].name, "inner");
   EXPECT_EQ((*read)->guards, plan.guards);
+  EXPECT_EQ((*read)->profiles[0].guards, plan.profiles[0].guards);
   EXPECT_EQ((*read)->weights[0].value, plan.weights[0].value);
 }
 

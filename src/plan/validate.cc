@@ -201,6 +201,13 @@ Result<std::vector<int>> roots_of(std::span<const Tensor> tensors) {
   return roots;
 }
 
+Status validate_guards(std::span<const sym::Guard> guards, const Plan& plan) {
+  for (size_t g = 0; g < guards.size(); ++g)
+    for (const sym::Program* side : {&guards[g].lhs, &guards[g].rhs})
+      TRY(in_context(validate(*side, plan, "an assumption"), [&] { return str("assumption ", g); }));
+  return {};
+}
+
 class ProfileValidator {
  public:
   ProfileValidator(const Profile& profile, const Plan& plan) : profile_(profile), plan_(plan) {}
@@ -312,6 +319,7 @@ Status ProfileValidator::run() {
     TRY(demand(bytes >= 0 && bytes <= kMaxMemoryBytes, "memory of ", bytes, " bytes"));
   for (size_t i = 0; i < plan_.inputs.size(); ++i)
     TRY(in_context(validate_ranges(profile_, plan_, i), [&] { return str("input '", plan_.inputs[i].name, "'"); }));
+  TRY(validate_guards(profile_.guards, plan_));
   TRY(validate_tensors());
   for (const Extents& values : profile_.tunings)
     TRY(demand(values.size() == plan_.symbols.size(), "a tuning has ", values.size(), " values for ",
@@ -335,9 +343,7 @@ Status validate(const Plan& plan) {
   for (size_t s = 0; s < plan.symbols.size(); ++s)
     TRY(in_context(validate(plan.symbols[s], plan),
                    [&] { return str("symbol ", s, " '", plan.symbols[s].name, "'"); }));
-  for (size_t g = 0; g < plan.guards.size(); ++g)
-    for (const sym::Program* side : {&plan.guards[g].lhs, &plan.guards[g].rhs})
-      TRY(in_context(validate(*side, plan, "an assumption"), [&] { return str("assumption ", g); }));
+  TRY(validate_guards(plan.guards, plan));
   TRY(validate_names(plan));
   for (const IoTensor& io : plan.inputs)
     TRY(in_context(validate(io, plan), [&] { return str("input '", io.name, "'"); }));

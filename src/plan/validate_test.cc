@@ -39,6 +39,8 @@ TEST(PlanValidate, Symbols) {
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.symbols[1].element = 64; }), "symbol 1 'k': element 64 of 64");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.guards[0].rhs = symbol(2); }),
             "assumption 0: an assumption reads symbol 2 of 2");
+  EXPECT_EQ(problem([](Plan&, Profile& p) { p.guards[0].lhs = symbol(2); }),
+            "profile 1: assumption 0: an assumption reads symbol 2 of 2");
 }
 
 TEST(PlanValidate, InputsAndOutputs) {

@@ -201,6 +201,7 @@ Status Context::bind_symbols() {
                   plan.inputs[i].axis_names[axis], "' is in another input"));
     }
   for (const sym::Guard& guard : plan.guards) TRY(guard.check(symbols_));
+  for (const sym::Guard& guard : plan_profile().guards) TRY(guard.check(symbols_));
   return {};
 }
 

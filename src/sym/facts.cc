@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "sym/assumption.h"
 #include "sym/checked.h"
 #include "sym/node.h"
 #include "sym/table_impl.h"
@@ -47,6 +48,20 @@ void learn(Expr e, int64_t least, std::string_view reason) {
        next = implied(next->first, next->second)) {
     learn_node(next->first.table()->impl(), next->first, next->second, reason);
   }
+}
+
+void learn(const Assumption& assumption) {
+  if (assumption.relation != Relation::kLessEqual) return;
+  if (const auto least = assumption.lhs.constant())
+    learn(assumption.rhs, *least, assumption.reason);
+  else
+    learn(assumption.rhs - assumption.lhs, 0, assumption.reason);
+}
+
+std::vector<Fact> known_facts(Table& table) {
+  std::vector<Fact> result;
+  for (const LearnedFact& known : table.impl().facts) result.push_back(known.fact);
+  return result;
 }
 
 std::vector<Fact> forget_facts(Table& table) {

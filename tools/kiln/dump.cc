@@ -41,7 +41,7 @@ Status run_dump(const Arguments& arguments) {
   TRY(require(arguments.words.size() == 2,
               "usage: kiln dump m.onnx [--after=PASS] [--shapes=...] [--verify] [--count] [--verbose]"));
   ir::Graph graph = TRY(import_file(arguments.words[1]));
-  if (arguments.has("shapes")) graph = TRY(specialize(graph, TRY(profile_of(graph, arguments))));
+  if (arguments.has("shapes")) graph = TRY(specialize(graph, TRY(profile_of(graph, arguments)))).graph;
   Wanted wanted{arguments.get("after"), arguments.has("verify"), arguments.has("count"), {}};
   if (wanted.pass == "import") return std::fputs(ir::print(graph).c_str(), stdout), Status{};
   std::string names = "import";

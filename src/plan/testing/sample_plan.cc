@@ -39,6 +39,7 @@ Profile sample_profile() {
   Profile p;
   p.ranges = {{{1, 6}, {2, 6}, {4, 6}}, {{1}, {1}, {1}}};
   p.value_ranges = {{}, {{-1}, {0}, {7}}};
+  p.guards = {{sym::Relation::kDivides, constant(1), symbol(0), "1 divides batch (y)"}};
   p.tensors = {tensor("x", {symbol(0), constant(6)}, Place::kInput, 0),
                tensor("w", {constant(6), constant(5)}, Place::kWeight, 0),
                tensor("", {}, Place::kAbsent, -1),
