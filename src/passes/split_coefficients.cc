@@ -11,7 +11,8 @@ namespace {
 bool may_repeat(const Shape& coefficient, const Shape& x) {
   const size_t skip = x.size() - coefficient.size();
   for (size_t axis = 0; axis < coefficient.size(); ++axis)
-    if (coefficient[axis] != sym::Expr(1) && coefficient[axis] != x[skip + axis]) return true;
+    if (!sym::provably_equal(coefficient[axis], 1) && !sym::provably_equal(coefficient[axis], x[skip + axis]))
+      return true;
   return false;
 }
 

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ir/parse.h"
 #include "ir/testing/interpret.h"
 #include "passes/testing/random_graph.h"
+#include "sym/facts.h"
 #include "tensor/view.h"
 
 namespace kiln::passes {
@@ -36,6 +38,31 @@ std::string difference(const HostTensor& before, const HostTensor& after, double
   return {};
 }
 
+/// What must hold for a graph's types to be right: what it assumes, and what its table has learned.
+std::vector<sym::Assumption> beliefs_of(const ir::Graph& graph) {
+  std::vector<sym::Assumption> result = graph.assumptions();
+  for (sym::Fact& fact : sym::known_facts(*graph.shared_table()))
+    result.push_back({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
+  return result;
+}
+
+/// What `after` believes and may not: something that does not hold at an extent at which all of `before` does. Empty if
+/// there is none.
+std::string believed_too_much(std::span<const sym::Assumption> before, const ir::Graph& after) {
+  const std::span<const sym::Expr> symbols = after.shared_table()->symbols();
+  if (symbols.empty()) return {};
+  CHECK(symbols.size() == 1);  // that of random graphs
+  const sym::Bounds bounds = after.shared_table()->bounds(symbols[0]);
+  for (int64_t n = bounds.min; n <= bounds.max; ++n) {
+    const auto check = [&](const sym::Assumption& x) { return sym::Guard::compile(x).check({&n, 1}); };
+    if (!std::ranges::all_of(before, [&](const sym::Assumption& x) { return check(x).has_value(); })) continue;
+    for (const sym::Assumption& belief : beliefs_of(after))
+      if (const Status holds = check(belief); !holds)
+        return str("where ", symbols[0], " is ", n, ": ", holds.error().message);
+  }
+  return {};
+}
+
 /// The text without the comments that hold types.
 std::string without_types(const std::string& text) {
   std::string out;
@@ -58,10 +85,12 @@ void check_pass(Pass pass, std::span<const OpInfo* const> ops, const CheckOption
     const std::string text = ir::print(graph);
     const auto before = ir::interpret(graph, random.inputs);
     if (!before) continue;  // the inputs break an assumption
+    const std::vector<sym::Assumption> believed = beliefs_of(graph);
     const Status passed = run(pass, graph, options.strongly_typed);
     ASSERT_TRUE(passed) << "seed " << seed << ": " << passed.error().message << "\n" << text;
     const std::string once = ir::print(graph);
     changed += once != text;
+    ASSERT_EQ(believed_too_much(believed, graph), "") << "seed " << seed << "\n" << text << "became\n" << once;
     const auto after = ir::interpret(graph, random.inputs);
     ASSERT_TRUE(after) << "seed " << seed << ": " << after.error().message << "\n" << text << "became\n" << once;
     for (size_t i = 0; i < before->size(); ++i) {

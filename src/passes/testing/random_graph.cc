@@ -13,6 +13,7 @@
 #include "ops/expand.h"
 #include "ops/gather.h"
 #include "ops/matrix_multiply.h"
+#include "ops/normalization.h"
 #include "ops/pooling.h"
 #include "ops/reduce.h"
 #include "ops/reshape.h"
@@ -96,6 +97,7 @@ class Maker {
   void add_element_wise(ir::ValueId x);
   void add_window(ir::ValueId x, const OpInfo& info);
   void add_matrix_multiply(ir::ValueId x);
+  void add_normalization(ir::ValueId x);
   void add_movement(ir::ValueId x, const OpInfo& info);
 
   std::mt19937_64 random_;
@@ -167,6 +169,13 @@ void Maker::add_matrix_multiply(ir::ValueId x) {
   add(op, {x, constant(tensor(type(x).dtype, extents))});
 }
 
+/// A normalization whose scale may be any value of the graph that broadcasts to x: of an extent that is a symbol, too.
+void Maker::add_normalization(ir::ValueId x) {
+  if (type(x).rank() == 0) return;
+  const ir::ValueId scale = chance(60) ? pick() : constant_beside(x);
+  add(ops::Normalization{.axes = {below(type(x).rank())}}, {x, scale, constant_beside(x)});
+}
+
 void Maker::add_movement(ir::ValueId x, const OpInfo& info) {
   const int rank = type(x).rank();
   if (&info == &op_info<ops::Transpose>()) {
@@ -202,6 +211,7 @@ void Maker::add_random(const OpInfo& info) {
   if (&info == &op_info<ops::Reshape>()) return add_reshape(x);
   if (&info == &op_info<ops::Slice>()) return add_slice(x);
   if (&info == &op_info<ops::ElementWise>()) return add_element_wise(x);
+  if (&info == &op_info<ops::Normalization>()) return add_normalization(x);
   if (&info == &op_info<ops::MatrixMultiply>()) return add_matrix_multiply(x);
   if (&info == &op_info<ops::Convolution>() || &info == &op_info<ops::Pooling>()) return add_window(x, info);
   if (&info == &op_info<ops::Unary>()) {

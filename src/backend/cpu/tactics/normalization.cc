@@ -23,7 +23,7 @@ bool spans(const TensorType& coefficient, const TensorType& x, int first, int la
   for (int axis = 0; axis < x.rank(); ++axis) {
     const sym::Expr extent = axis < missing ? sym::Expr(1) : coefficient.shape[static_cast<size_t>(axis - missing)];
     const sym::Expr wanted = axis >= first && axis <= last ? x.shape[static_cast<size_t>(axis)] : sym::Expr(1);
-    if (extent != wanted) return false;
+    if (!sym::provably_equal(extent, wanted)) return false;
   }
   return true;
 }
