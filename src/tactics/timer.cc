@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <numeric>
 
 #include "base/mapped_pages.h"
@@ -21,11 +23,24 @@ constexpr int64_t kNearBytes = 512 << 10, kFarBytes = 32 << 20;  // of a core's 
 constexpr int64_t kMostlyWeights = 8;  // times what else a region reads and writes, which is near when its turn comes
 constexpr int kKernelVersion = 1;      // raised when a kernel changes speed, so that old timings are not believed
 
+/// Constants in the formats that candidates read them in: one copy for all that want it.
+class OrderedConstants {
+ public:
+  Result<Ref<const HostTensor>> in(const Format& format, const HostTensor& constant) {
+    const auto [at, is_new] = ordered_.try_emplace(std::pair(&constant, format.text()));
+    if (is_new) at->second = TRY(in_memory_order(format, constant));
+    return std::cref(at->second);
+  }
+
+ private:
+  std::map<std::pair<const HostTensor*, std::string>, HostTensor> ordered_;  // looked up, never iterated
+};
+
 /// A region loaded and bound at the optimum shapes, over random inputs.
 class Rig {
  public:
   static Result<std::unique_ptr<Rig>> make(const TacticContext& cx, const Region& region, const Candidate& candidate,
-                                           Allocator* memory, double limit_us);
+                                           OrderedConstants& ordered, Allocator* memory, double limit_us);
   static Status run(void* rig, Stream* stream) {
     Rig& self = *static_cast<Rig*>(rig);
     return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_.data(), stream});
@@ -41,7 +56,6 @@ class Rig {
   std::unique_ptr<Stream> stream_;  // null on a host device
   std::unique_ptr<LoadedStep> loaded_;
   std::unique_ptr<BoundStep> step_;
-  std::vector<HostTensor> constants_;  // by input
   std::vector<Buffer> buffers_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
@@ -90,7 +104,7 @@ StepTensor describe(const ir::Graph& graph, ir::ValueId id, const Format& format
 }
 
 Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate,
-                                       Allocator* memory, double limit_us) {
+                                       OrderedConstants& ordered, Allocator* memory, double limit_us) {
   auto rig = std::make_unique<Rig>();
   rig->memory_ = memory;
   if (!cx.device.is_host()) rig->stream_ = TRY(cx.device.create_stream());
@@ -98,7 +112,6 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
       candidate.draft.kernel, candidate.draft.payload, {}, {}, static_cast<int>(candidate.draft.params.size())};
   if (candidate.draft.binary) spec.binary = *candidate.draft.binary;
   spec.memory = memory;
-  rig->constants_.resize(region.inputs.size());
   std::vector<const HostTensor*> constants(region.inputs.size(), nullptr);
   std::vector<Extents> input_extents, output_extents;
   for (size_t i = 0; i < region.inputs.size(); ++i) {
@@ -108,8 +121,7 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
     rig->inputs_.push_back(nullptr);
     if (id == ir::ValueId::kNone) continue;
     if (const HostTensor* constant = cx.graph.constant(id)) {
-      rig->constants_[i] = TRY(in_memory_order(candidate.variant.inputs[i], *constant));
-      constants[i] = &rig->constants_[i];
+      constants[i] = &TRY(ordered.in(candidate.variant.inputs[i], *constant)).get();
       if (cx.device.is_host()) rig->inputs_[i] = constants[i]->bytes().data();
     } else {
       rig->inputs_[i] = TRY(rig->allocate(cx.device, cx.graph.type(id), candidate.variant.inputs[i], true));
@@ -223,6 +235,12 @@ struct Timer::Pending {
   bool failed = false;
 };
 
+/// What is timed together.
+struct Timer::Turns {
+  OrderedConstants constants;  ///< outlive what was loaded with them
+  std::vector<Pending> pending;
+};
+
 /// Skips what failed, unless the device went with it.
 Status Timer::fail(const TacticContext& cx, Pending& pending, const Error& why) const {
   if (const Status left = device_.usable(); !left) {
@@ -243,7 +261,8 @@ void Timer::tell(const Pending& skipped) const {
 }
 
 /// Loads a candidate unless its time is known, or the same is already loaded.
-Status Timer::load(const TacticContext& cx, const Region& region, Candidate& candidate, std::vector<Pending>& pending) {
+Status Timer::load(const TacticContext& cx, const Region& region, Candidate& candidate, Turns& turns) {
+  std::vector<Pending>& pending = turns.pending;
   if (!candidate.failure.empty()) return {};
   candidate.time_us = 0;
   if (candidate.draft.kernel == "view") return {};  // takes no time
@@ -262,7 +281,7 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
   }
   Pending& added = pending.emplace_back(Pending{key, region, {&candidate}, {}, {}, finds_weights_far(cx, region)});
   const double limit_us = std::max(options_.least_limit_us, options_.limit_of_estimate * candidate.variant.estimate_us);
-  auto rig = Rig::make(cx, region, candidate, options_.memory, limit_us);
+  auto rig = Rig::make(cx, region, candidate, turns.constants, options_.memory, limit_us);
   auto measurement = rig ? cx.device.measure(&Rig::run, rig->get(), limit_us) : std::unexpected(rig.error());
   if (!measurement) {
     TRY(fail(cx, added, measurement.error()));
@@ -274,9 +293,10 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
 }
 
 Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
-  std::vector<Pending> pending;
+  Turns turns;
+  std::vector<Pending>& pending = turns.pending;
   for (const Trial& trial : trials)
-    for (Candidate& candidate : trial.candidates) TRY(load(cx, trial.region, candidate, pending));
+    for (Candidate& candidate : trial.candidates) TRY(load(cx, trial.region, candidate, turns));
   const Status timed = take_turns(cx, pending);
   for (const Trial& trial : trials)
     for (const ir::ValueId input : trial.region.inputs)

@@ -55,7 +55,8 @@ class Timer final : public Timing {
 
  private:
   struct Pending;
-  Status load(const TacticContext& cx, const Region& region, Candidate& candidate, std::vector<Pending>& pending);
+  struct Turns;
+  Status load(const TacticContext& cx, const Region& region, Candidate& candidate, Turns& turns);
   Status take_turns(const TacticContext& cx, std::vector<Pending>& pending) const;
   Status fail(const TacticContext& cx, Pending& pending, const Error& why) const;
   void tell(const Pending& skipped) const;  ///< to a program's logger, which may use Kiln: the device is nobody's

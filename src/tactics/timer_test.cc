@@ -1,0 +1,85 @@
+#include "tactics/timer.h"
+
+#include <gtest/gtest.h>
+
+#include "device/executor.h"
+#include "ir/parse.h"
+
+namespace kiln {
+namespace {
+
+/// Runs nothing, and keeps what constants its steps were given.
+class Recorder final : public Device, public Executor {
+ public:
+  struct Step final : LoadedStep {
+    struct Bound final : BoundStep {
+      Status run(const RunArguments&) override { return {}; }
+    };
+    Result<std::unique_ptr<BoundStep>> bind(const StepShapes&) const override { return std::make_unique<Bound>(); }
+  };
+  DeviceKind kind() const override { return DeviceKind::kCpu; }
+  std::string identity() const override { return "recorder"; }
+  int64_t total_memory_bytes() const override { return 0; }
+  Result<Buffer> allocate(int64_t size_bytes) override {
+    return Buffer(::operator new(static_cast<size_t>(size_bytes)), size_bytes, nullptr,
+                  [](void*, void* data, int64_t) { ::operator delete(data); });
+  }
+  Result<std::unique_ptr<Stream>> create_stream() override { return error(Code::kUnsupported, "none"); }
+  Status copy_to_host(void*, const void*, int64_t, Stream&) override { return {}; }
+  Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
+  Result<Ref<Executor>> executor(std::string_view) override { return Ref<Executor>(*this); }
+  std::string_view name() const override { return "recorder"; }
+  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec,
+                                           std::span<const HostTensor* const> constants) override {
+    formats.push_back(spec.inputs[1].format);
+    given.push_back(constants[1]->bytes());
+    return std::make_unique<Step>();
+  }
+  std::vector<Format> formats;
+  std::vector<std::span<const std::byte>> given;  // the bytes of input 1
+};
+
+class NoTactic final : public Tactic {
+ public:
+  std::string_view name() const override { return "none"; }
+  Match match(const TacticContext&, ir::NodeId) const override { return reject("it is none"); }
+  std::vector<Variant> variants(const TacticContext&, const Region&) const override { return {}; }
+  Result<StepDraft> compile(const TacticContext&, const Region&, const Variant&) const override { return StepDraft(); }
+};
+
+/// A large weight in another order is copied once for all candidates of a comparison, which are loaded all at once.
+TEST(Timer, CandidatesShareAConstantInTheirFormat) {
+  auto graph = ir::parse("x: f32[1, 2, 3, 1]; y = Activation{kind=relu}(x); return y");
+  ASSERT_TRUE(graph);
+  const ir::ValueId x = graph->inputs()[0];
+  const ir::ValueId w =
+      graph->add_constant(HostTensor::of(DType::kF32, {1, 2, 3, 1}, std::vector<double>{1, 2, 3, 4, 5, 6}), "w");
+  Region region{{graph->value(graph->outputs()[0].value).producer}, {x, w}, {graph->outputs()[0].value}, {}};
+  const NoTactic tactic;
+  const Format linear, last = Format::channels_last(4);
+  std::vector<Candidate> candidates;
+  for (const auto& [name, format] : {std::pair("a", last), {"b", last}, {"c", linear}, {"d", last}, {"e", linear}}) {
+    Candidate& candidate = candidates.emplace_back();
+    candidate.tactic = &tactic;
+    candidate.variant = {name, {linear, format}, {linear}, {}, 0};
+    candidate.draft = {.executor = "recorder", .kernel = name};
+  }
+  Recorder device;
+  TimingCache cache(device.identity());
+  NullLog log;
+  Timer timer(device, cache, {.budget_us_per_candidate = 1}, log);
+  const Numerics numerics;
+  const TacticContext cx{*graph, numerics, device, 3};
+  const Trial trial{region, candidates};
+  ASSERT_TRUE(timer.time(cx, {&trial, 1}));
+  EXPECT_EQ(timer.num_measured(), 5);
+  ASSERT_EQ(device.given.size(), 5u);
+  for (size_t i = 0; i < 5; ++i) {
+    const bool is_last = device.formats[i] == last;
+    EXPECT_EQ(device.given[i].data() == device.given[0].data(), is_last) << i;
+    EXPECT_EQ(device.given[i].data() == graph->constant(w)->bytes().data(), !is_last) << i;
+  }
+}
+
+}  // namespace
+}  // namespace kiln
