@@ -94,7 +94,8 @@ Status assign(const TacticContext& cx, Choices& choices, const std::vector<size_
                      ", which fails: ", candidate.failure);
       if (is_it) {
         candidate.time_us = assigned.time_us;
-        choice.penalty_us = -kInsistUs;
+        choice.penalty_us = 0;
+        choice.assigned = true;
         found = true;
       } else {
         candidate.failure = str("the timing cache assigns tactic ", text_of(assigned.tactic));

@@ -31,21 +31,17 @@ struct Effort {
 };
 Effort effort_of(int optimization_level);
 
-/// What makes an assigned choice cheaper than all that could replace it.
-inline constexpr double kInsistUs = 1e8;
-
 /// A region claimed by a tactic. Until it is timed, its candidates' times are lower bounds.
 struct Choice {
   const Tactic* tactic = nullptr;
   Region region;
   std::vector<Candidate> candidates;  ///< failed ones included
-  double penalty_us = 0;              ///< the reference's: nobody waits to measure it. -kInsistUs: a cache assigns it
+  double penalty_us = 0;              ///< the reference's: nobody waits to measure it
+  bool assigned = false;              ///< by a timing cache: preferred to whatever else there is
   bool contested = false;             ///< other choices could stand in its place, or it has several variants
   bool prepared = false;              ///< compiled, and timed if that matters
   bool timed = false;
   std::vector<std::string> notes;  ///< variants left out, with reasons
-
-  bool is_assigned() const { return penalty_us < 0; }
 };
 
 class Choices {

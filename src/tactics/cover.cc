@@ -195,8 +195,6 @@ Status Coverer::report_progress(size_t done) const {
 Status Coverer::place(const FoundCover& found) {
   cover_.value_formats.assign(static_cast<size_t>(cx_.graph.num_values()), Format::linear());
   cover_.estimate_us = found.cost_us;
-  for (const Pick& pick : found.picks)
-    if (choices_[pick.choice].is_assigned()) cover_.estimate_us += kInsistUs;
   for (const ir::ValueId input : cx_.graph.inputs()) set_format(input, options_.surface.input(input));
   std::map<ir::NodeId, Pick> picks;
   for (const Pick& pick : found.picks) picks.emplace(root_of(pick), pick);
@@ -217,14 +215,14 @@ Status Coverer::place(const Pick& pick) {
   for (size_t i = 0; i < choice.region.outputs.size(); ++i)
     set_format(choice.region.outputs[i], chosen.variant.outputs[i]);
   std::vector<std::string> notes = notes_of(pick);
-  if (choice.tactic == &backend_.fallback() && !choice.is_assigned())
+  if (choice.tactic == &backend_.fallback() && !choice.assigned)
     log_.warning("no tactic takes ", root.op.name(), " '", root.name, "'; it runs by its reference, which is slow",
                  first_reason(notes));
   log_.verbose(root.op.name(), " '", root.name, "': ", choice.tactic->name(), " (", chosen.variant.name, ") takes ",
                choice.region.nodes.size(), choice.region.nodes.size() == 1 ? " node" : " nodes");
   for (const std::string& note : notes) log_.verbose("  ", note);
-  if (assigns() && !choice.is_assigned()) record_choice(pick);
-  const double time_us = choice.timed || choice.is_assigned() ? chosen.time_us : chosen.variant.estimate_us;
+  if (assigns() && !choice.assigned) record_choice(pick);
+  const double time_us = choice.timed || choice.assigned ? chosen.time_us : chosen.variant.estimate_us;
   cover_.tiles.push_back({choice.region, choice.tactic, chosen.variant, chosen.draft, time_us, std::move(notes)});
   return {};
 }
@@ -265,7 +263,7 @@ void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vect
     std::string note = str(prefix, choice.tactic->name(), " (", candidate.variant.name, size, "): ");
     if (!candidate.failure.empty())
       note += str("failed: ", candidate.failure);
-    else if (choice.is_assigned())
+    else if (choice.assigned)
       note += us_text(candidate.time_us) + ", as the timing cache has it";
     else if (choice.timed)
       note += us_text(candidate.time_us);

@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-constexpr size_t kMany = 16;  // values that a region reads, from which on frontiers keep them as one
+constexpr double kInsistUs = 1e8;  // what makes an assigned choice cheaper than all that could replace it
+constexpr size_t kMany = 16;       // values that a region reads, from which on frontiers keep them as one
 
 /// A candidate as the search sees it.
 struct Move {
@@ -50,8 +51,10 @@ class Search {
     }
     const State& best = *std::ranges::min_element(states, {}, &State::cost_us);
     FoundCover cover{{}, best.cost_us};
-    for (int at = best.last; at >= 0; at = trail_[static_cast<size_t>(at)].before)
+    for (int at = best.last; at >= 0; at = trail_[static_cast<size_t>(at)].before) {
       cover.picks.push_back(trail_[static_cast<size_t>(at)].pick);
+      if (problem_.choices[cover.picks.back().choice].assigned) cover.cost_us += kInsistUs;
+    }
     return cover;
   }
 
@@ -118,6 +121,8 @@ class Search {
       for (const size_t i : problem_.choices.rooted_at(order_[position]))
         for (size_t k = 0; k < problem_.choices[i].candidates.size(); ++k) add_move(position, {i, k});
       handicap_splits(moves_[position]);
+      for (Move& move : moves_[position])
+        if (problem_.choices[move.pick.choice].assigned) move.cost_us -= kInsistUs;
       if (!moves_[position].empty())
         credit_us_[position] = std::ranges::min_element(moves_[position], {}, &Move::cost_us)->cost_us;
     }
