@@ -9,6 +9,7 @@ namespace {
 
 constexpr uint32_t kMagic = 0x43544b4b;  // "KKTC"
 constexpr uint32_t kVersion = 2;
+constexpr uint32_t kLastConceivable = 0xffff;  // version: four letters are more
 
 struct Header {
   uint32_t magic, version;
@@ -64,7 +65,8 @@ Result<std::unique_ptr<TimingCache>> TimingCache::parse(std::span<const std::byt
   if (bytes.size() < sizeof header)
     return error(Code::kCorrupt, "timing cache: ", bytes.size(), " bytes are too few for a header");
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.magic != kMagic) return error(Code::kCorrupt, "timing cache: these bytes are not a timing cache of Kiln");
+  if (header.magic != kMagic || header.version > kLastConceivable)
+    return error(Code::kCorrupt, "timing cache: these bytes are not a timing cache of Kiln");
   if (header.version != kVersion)
     return error(Code::kVersion, "timing cache: version ", header.version, ", this Kiln reads ", kVersion);
   const std::span<const std::byte> body = bytes.subspan(sizeof header);

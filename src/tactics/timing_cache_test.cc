@@ -57,6 +57,13 @@ TEST(TimingCache, EveryFlippedBitIsSeen) {
     EXPECT_FALSE(TimingCache::parse(std::span(whole).first(size), "a device")) << size << " bytes";
 }
 
+TEST(TimingCache, TextIsNoOtherVersion) {
+  const std::string_view text = "KKTC my own text, which is long enough for a header of a cache";
+  const auto read = TimingCache::parse(std::as_bytes(std::span(text)), "a device");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Code::kCorrupt) << read.error().message;
+}
+
 /// Behind a right checksum, as another program may write it.
 TEST(TimingCache, TakesOnlyTimes) {
   for (const double time_us :

@@ -237,6 +237,32 @@ class EndToEnd(unittest.TestCase):
         for path in self.folder.glob("again_*"):
             self.assertTrue(json.loads(path.read_text()), path)
 
+    def test_only_a_whole_timing_cache_is_replaced(self):
+        cache = self.folder / "maybe.bin"
+        Run(ONNX, "--skipInference", f"--timingCacheFile={cache}")
+        whole = cache.read_bytes()
+        for content in [b"KKTC my own text, not a cache, and long enough for a header", whole[:4], whole[: len(whole) // 2], whole + b"x"]:
+            cache.write_bytes(content)
+            self.fails("it was left as it is", ONNX, "--skipInference", f"--timingCacheFile={cache}")
+            self.assertEqual(cache.read_bytes(), content)
+        cache.write_bytes(b"")
+        Run(ONNX, "--skipInference", f"--timingCacheFile={cache}")
+        self.assertEqual(cache.read_bytes()[:8], whole[:8])
+
+    def test_timing_cache_is_no_pipe(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        self.fails("is a pipe", ONNX, "--skipInference", f"--timingCacheFile={pipe}")
+        self.fails("is a pipe", "--loadEngine=" + str(pipe))
+
+    def test_links_are_kept_and_their_targets_made(self):
+        for flag in ["timingCacheFile", "saveEngine"]:
+            link, target = self.folder / f"{flag}_link", self.folder / f"{flag}_target"
+            link.symlink_to(target.name)
+            Run(ONNX, "--skipInference", f"--{flag}={link}")
+            self.assertTrue(link.is_symlink())
+            self.assertGreater(target.stat().st_size, 0)
+
     def test_timing_cache_of_another_version_is_replaced(self):
         cache = self.folder / "older.bin"
         Run(ONNX, "--skipInference", f"--timingCacheFile={cache}")

@@ -18,11 +18,12 @@ namespace {
 /// Gives the runtime a plan's bytes as it asks for them, so that the file is never in memory as a whole.
 class PlanFile final : public nvinfer1::IStreamReaderV2 {
  public:
-  explicit PlanFile(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit PlanFile(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     require(file_ >= 0, "cannot open plan ", path, ": ", std::strerror(errno));
     struct stat facts {};
     require(::fstat(file_, &facts) == 0, "cannot read plan ", path, ": ", std::strerror(errno));
     require(!S_ISDIR(facts.st_mode), "cannot read plan ", path, ": it is a folder");
+    require(!S_ISFIFO(facts.st_mode), "cannot read plan ", path, ": it is a pipe, in which nothing can be sought");
     size_bytes_ = facts.st_size;
   }
   ~PlanFile() noexcept override { ::close(file_); }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "new_file.h"
 #include "text.h"
@@ -14,10 +15,13 @@
 namespace kiln::trtexec {
 namespace {
 
-/// Closes what it opened.
+namespace fs = std::filesystem;
+
+/// Closes what it opened. A pipe is opened without waiting for its writer: `size_of` refuses it.
 class Descriptor {
  public:
-  Descriptor(const std::string& path, std::string_view what) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  Descriptor(const std::string& path, std::string_view what)
+      : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     require(file_ >= 0, "cannot open ", what, " ", path, ": ", std::strerror(errno));
   }
   ~Descriptor() { ::close(file_); }
@@ -33,6 +37,7 @@ int64_t size_of(const Descriptor& file, const std::string& path, std::string_vie
   struct stat facts {};
   require(::fstat(file.get(), &facts) == 0, "cannot read ", what, " ", path, ": ", std::strerror(errno));
   require(!S_ISDIR(facts.st_mode), "cannot read ", what, " ", path, ": it is a folder");
+  require(!S_ISFIFO(facts.st_mode), "cannot read ", what, " ", path, ": it is a pipe, whose size is not known");
   return facts.st_size;
 }
 
@@ -57,6 +62,11 @@ std::vector<char> read_file(const std::string& path, std::string_view what) {
 
 bool file_exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
+bool is_pipe(const std::string& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
+}
+
 bool is_regular_or_new(const std::string& path) {
   struct stat facts {};
   return ::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);
@@ -69,16 +79,25 @@ void read_exactly(const std::string& path, void* data, int64_t size_bytes, std::
   read_all(file, static_cast<char*>(data), size_bytes, path, what);
 }
 
+namespace {
+/// The first bytes of a file, without spaces and line ends.
+std::string beginning_of(const std::string& path, int64_t most, std::string_view what) {
+  const Descriptor file(path, what);
+  std::string start(static_cast<size_t>(std::min(size_of(file, path, what), most)), '\0');
+  read_all(file, start.data(), static_cast<int64_t>(start.size()), path, what);
+  std::erase_if(start, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
+  return start;
+}
+}  // namespace
+
 void require_replaceable(const std::string& path, std::string_view beginning, std::string_view key,
                          std::string_view what) {
-  constexpr int64_t kEnough = 4096;  // for any beginning, whatever spaces stand between
-  if (!file_exists(path) || !is_regular_or_new(path)) return;
-  const Descriptor file(path, what);
-  std::string start(static_cast<size_t>(std::min(size_of(file, path, what), kEnough)), '\0');
-  read_all(file, start.data(), static_cast<int64_t>(start.size()), path, what);
-  if (start.empty()) return;
-  std::erase_if(start, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
-  const bool ours = start == "[]" || (start.starts_with(beginning) && start.find(key) != start.npos);
+  constexpr int64_t kEnough = 4096;  // for any beginning, whatever spaces stand between, and for most keys
+  if (!file_exists(path) || !is_regular_or_new(path) || fs::is_empty(path)) return;
+  const std::string start = beginning_of(path, kEnough, what);
+  const bool ours =
+      start.starts_with(beginning) &&
+      (start.find(key) != start.npos || beginning_of(path, INT64_MAX, what).find(key) != std::string::npos);
   require(ours, what, ": ", path,
           " exists and is not a file of this kind; it was left as it is. Name another file, or remove that one");
 }

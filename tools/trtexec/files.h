@@ -14,6 +14,8 @@ std::vector<char> read_file(const std::string& path, std::string_view what);
 
 bool file_exists(const std::string& path);
 
+bool is_pipe(const std::string& path);
+
 /// Whether what is written there can be read back: no pipe, no device.
 bool is_regular_or_new(const std::string& path);
 
@@ -23,7 +25,7 @@ void read_exactly(const std::string& path, void* data, int64_t size_bytes, std::
 /// Fails if `path` is a file whose first bytes are not those of a file that this program would write there: what
 /// others wrote is never replaced. Nothing there, an empty file and what is no regular file pass. Spaces and line ends
 /// do not count.
-///   beginning  what the file starts with          key   what its first 4096 bytes have somewhere
+///   beginning  what the file starts with          key   what it has somewhere
 ///   what       names the flag in the message
 void require_replaceable(const std::string& path, std::string_view beginning, std::string_view key,
                          std::string_view what);

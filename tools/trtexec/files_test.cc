@@ -1,6 +1,7 @@
 #include "files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "expect_failure.h"
 #include "temporary_folder.h"
@@ -32,6 +33,16 @@ TEST_F(Files, SaysWhatIsWrong) {
   char data[8];
   EXPECT_EQ(failure_of([&] { read_exactly(at("a"), data, 8, "input 'x'"); }),
             str("input 'x': file ", at("a"), " has 5 bytes; 8 are needed"));
+}
+
+TEST_F(Files, PipesAreNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  EXPECT_TRUE(is_pipe(at("pipe")));
+  EXPECT_FALSE(is_pipe(at("none")));
+  const std::string refused = str(" ", at("pipe"), ": it is a pipe, whose size is not known");
+  EXPECT_EQ(failure_of([&] { read_file(at("pipe"), "plan"); }), "cannot read plan" + refused);
+  char data[8];
+  EXPECT_EQ(failure_of([&] { read_exactly(at("pipe"), data, 8, "input 'x'"); }), "cannot read input 'x'" + refused);
 }
 
 TEST_F(Files, OnlyItsOwnKindIsReplaced) {

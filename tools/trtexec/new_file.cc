@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -21,13 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".tmp";
-
-std::string followed(const std::string& path) {
-  char* const resolved = ::realpath(path.c_str(), nullptr);
-  std::string target = resolved ? resolved : path;
-  std::free(resolved);
-  return target;
-}
 
 /// Whether the descriptor's file still stands under this name.
 bool is_at(int file, const std::string& name) {
@@ -63,8 +55,22 @@ void remove_abandoned(const std::string& target) {
 
 }  // namespace
 
+std::string followed(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  fs::path target(path);
+  std::error_code failed;
+  for (int i = 0; i <= kMostLinks; ++i) {
+    const fs::path next = fs::read_symlink(target, failed);
+    if (failed) break;  // no link
+    target = target.parent_path() / next;
+  }
+  // One that leads in a circle is nobody's to replace.
+  return failed ? target.string() : path;
+}
+
 NewFile::NewFile(std::string path, std::string_view what) : path_(std::move(path)), what_(what) {
   target_ = followed(path_);
+  require(!fs::is_symlink(target_), "cannot write ", what_, " ", path_, ": ", std::strerror(ELOOP));
   if (is_regular_or_new(target_)) {
     remove_abandoned(target_);
     open_beside();

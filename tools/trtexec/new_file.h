@@ -8,10 +8,13 @@
 
 namespace kiln::trtexec {
 
+/// What `path` leads to by symbolic links, whether that is there or not. A link that leads in a circle is itself.
+std::string followed(const std::string& path);
+
 /// Writes beside `path` and renames at commit(); without one, `path` is as it was and nothing is left behind. Symbolic
-/// links are followed. A path that is no regular file (a pipe, a device) is written in place. A process that is killed
-/// leaves its unfinished file behind, locked by nobody: the next NewFile of the same path removes it. All functions
-/// fail with what the system says.
+/// links are followed, also to what is not there yet. A path that is no regular file (a pipe, a device) is written in
+/// place. A process that is killed leaves its unfinished file behind, locked by nobody: the next NewFile of the same
+/// path removes it. All functions fail with what the system says.
 class NewFile {
  public:
   /// `what` names the file's purpose: "cannot write plan m.plan: No space left on device (after 0 bytes)".

@@ -52,6 +52,27 @@ TEST_F(NewFiles, FollowsLinksAndKeepsTheMode) {
   EXPECT_EQ(std::filesystem::status(at("a")).permissions(), std::filesystem::perms{0600});
 }
 
+TEST_F(NewFiles, WritesWhereALinkLeadsThoughNothingIsThere) {
+  std::filesystem::create_directory(at("folder"));
+  std::filesystem::create_symlink("second", at("first"));
+  std::filesystem::create_symlink("folder/a", at("second"));
+  write_file(at("first"), "new", "plan");
+  EXPECT_TRUE(std::filesystem::is_symlink(at("first")));
+  EXPECT_TRUE(std::filesystem::is_symlink(at("second")));
+  EXPECT_FALSE(std::filesystem::is_symlink(at("folder/a")));
+  EXPECT_EQ(text(at("folder/a")), "new");
+  EXPECT_EQ(num_files(), 3);
+}
+
+TEST_F(NewFiles, LinksInACircleStay) {
+  std::filesystem::create_symlink("b", at("a"));
+  std::filesystem::create_symlink("a", at("b"));
+  EXPECT_EQ(failure_of([&] { write_file(at("a"), "new", "plan"); }),
+            str("cannot write plan ", at("a"), ": Too many levels of symbolic links"));
+  EXPECT_TRUE(std::filesystem::is_symlink(at("a")));
+  EXPECT_EQ(num_files(), 2);
+}
+
 TEST_F(NewFiles, KilledSaveIsClearedByTheNext) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "files.h"
+#include "new_file.h"
 #include "text.h"
 
 namespace kiln::trtexec {
@@ -14,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What each kind of export begins with, and a key of its own near there, without spaces.
+/// What each kind of export begins with, and a key of its own, without spaces.
 struct Export {
   std::string_view flag;
   std::string ReportOptions::*path;
@@ -24,7 +25,7 @@ constexpr Export kExports[] = {
     {"--exportTimes", &ReportOptions::export_times, "[{\"startEnqMs\":", "\"endEnqMs\":"},
     {"--exportOutput", &ReportOptions::export_output, "[{\"name\":", "\"dimensions\":"},
     {"--exportProfile", &ReportOptions::export_profile, "[{\"count\":", "\"averageMs\":"},
-    {"--exportLayerInfo", &ReportOptions::export_layers, "{\"Layers\":[", ""},
+    {"--exportLayerInfo", &ReportOptions::export_layers, "{\"Layers\":[", "\"Bindings\":["},
 };
 
 struct NamedFile {
@@ -34,7 +35,8 @@ struct NamedFile {
 bool are_same(const std::string& a, const std::string& b) {
   std::error_code ignored;
   if (!is_regular_or_new(a)) return false;  // any number of flags may write to /dev/stdout
-  return fs::equivalent(a, b, ignored) || fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+  const auto place = [&](const std::string& path) { return fs::weakly_canonical(followed(path), ignored); };
+  return fs::equivalent(a, b, ignored) || place(a) == place(b);
 }
 
 std::vector<NamedFile> files_read(const Options& options) {
@@ -52,7 +54,7 @@ std::vector<NamedFile> files_written(const Options& options) {
 }
 
 void require_folder(const NamedFile& file) {
-  const fs::path folder = fs::path(file.path).parent_path();
+  const fs::path folder = fs::path(followed(file.path)).parent_path();
   const std::string name = folder.empty() ? "." : folder.string();
   require(::access(name.c_str(), W_OK | X_OK) == 0, file.flag, ": cannot write ", file.path, ": ",
           std::strerror(errno));

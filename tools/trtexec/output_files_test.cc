@@ -32,6 +32,16 @@ TEST_F(OutputFiles, NoTwoFlagsNameTheSameFile) {
             str("--exportOutput and --loadInputs name the same file, ", at("link")));
 }
 
+/// A link counts as what it leads to, which need not be there yet.
+TEST_F(OutputFiles, LinksToNothingYetAreTheirTargets) {
+  std::filesystem::create_symlink("later", at("link"));
+  EXPECT_EQ(failure({"--onnx=m", "--exportTimes=" + at("later"), "--exportOutput=" + at("link")}),
+            str("--exportOutput and --exportTimes name the same file, ", at("link")));
+  std::filesystem::create_symlink("no/t", at("far"));
+  EXPECT_EQ(failure({"--onnx=m", "--exportTimes=" + at("far")}),
+            str("--exportTimes: cannot write ", at("far"), ": No such file or directory"));
+}
+
 TEST_F(OutputFiles, FolderHasToBeThere) {
   EXPECT_EQ(failure({"--onnx=m", "--exportTimes=" + at("no/t")}),
             str("--exportTimes: cannot write ", at("no/t"), ": No such file or directory"));
@@ -45,8 +55,18 @@ TEST_F(OutputFiles, ExportsReplaceEarlierExportsAlone) {
                                   "remove that one");
   for (const char* flag : {"--exportOutput", "--exportProfile", "--exportLayerInfo"})
     EXPECT_EQ(failure({"--onnx=m", str(flag, "=", at("t"))}), str(flag, ": ", refused));
-  write_file(at("t"), times_json({}), "times");
-  EXPECT_EQ(failure({"--onnx=m", "--exportProfile=" + at("t")}), "it did not fail") << "a list of nothing is anybody's";
+  // No export is a list of nothing, and none lacks these keys.
+  for (const char* other : {"[]", "[{\"name\": \"alice\"}]", "{\"Layers\": [\"mine\"]}"}) {
+    write_file(at("t"), other, "notes");
+    for (const char* flag : {"--exportTimes", "--exportOutput", "--exportProfile", "--exportLayerInfo"})
+      EXPECT_EQ(failure({"--onnx=m", str(flag, "=", at("t"))}), str(flag, ": ", refused)) << other;
+    EXPECT_EQ(text(at("t")), other);
+  }
+}
+
+TEST_F(OutputFiles, KeyOfALongExportMayStandFarFromItsBeginning) {
+  write_file(at("t"), str("{\"Layers\": [\"", std::string(9000, 'l'), "\"],\n\"Bindings\": [\"x\"]\n}\n"), "layers");
+  EXPECT_EQ(failure({"--onnx=m", "--exportLayerInfo=" + at("t")}), "it did not fail");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "timing_cache.h"
 
-#include <cstring>
 #include <vector>
 
 #include "files.h"
@@ -12,13 +11,10 @@ namespace {
 
 using CachePtr = std::unique_ptr<nvinfer1::ITimingCache>;
 
-/// Whether a file begins as the library's own timing caches do. An empty file is one that was never written.
-bool is_timing_cache(const std::vector<char>& content, const nvinfer1::ITimingCache& own) {
-  constexpr size_t kMarkBytes = 4;
-  if (content.empty()) return true;
-  const std::unique_ptr<nvinfer1::IHostMemory> bytes(own.serialize());
-  return bytes && bytes->size() >= kMarkBytes && content.size() >= kMarkBytes &&
-         std::memcmp(bytes->data(), content.data(), kMarkBytes) == 0;
+/// The cache that a file holds; null where it is none, or damaged. A file without content was never written, and is an
+/// empty cache; so is, with a warning, one of another version or device.
+CachePtr cache_of(const std::vector<char>& content, const nvinfer1::IBuilderConfig& config) {
+  return CachePtr(config.createTimingCache(content.empty() ? nullptr : content.data(), content.size()));
 }
 
 CachePtr load(const std::string& path, const nvinfer1::IBuilderConfig& config, Log& log) {
@@ -28,15 +24,14 @@ CachePtr load(const std::string& path, const nvinfer1::IBuilderConfig& config, L
     log.info("No timing cache at ", path, " yet; it will be written");
     return fresh;
   }
+  require(!is_pipe(path), "--timingCacheFile: ", path, " is a pipe, which cannot be read back; name a file");
   if (!is_regular_or_new(path)) return fresh;
   const std::vector<char> content = read_file(path, "timing cache");
-  require(is_timing_cache(content, *fresh), "--timingCacheFile: ", path,
-          " is not a timing cache of Kiln; it was left as it is. Name another file, or remove that one");
-  if (content.empty()) return fresh;
-  log.info("Loaded ", content.size(), " bytes of timing cache from ", path);
-  if (CachePtr cache{config.createTimingCache(content.data(), content.size())}) return cache;
-  log.warn("timing cache ", path, " is of no use here, as the message above says; a new one will replace it");
-  return fresh;
+  CachePtr cache = cache_of(content, config);
+  require(cache != nullptr, "--timingCacheFile: ", path,
+          " is not a whole timing cache of Kiln; it was left as it is. Name another file, or remove that one");
+  if (!content.empty()) log.info("Loaded ", content.size(), " bytes of timing cache from ", path);
+  return cache;
 }
 
 }  // namespace
@@ -50,10 +45,10 @@ TimingCacheFile::TimingCacheFile(std::string path, nvinfer1::IBuilderConfig& con
 void TimingCacheFile::save(const nvinfer1::IBuilderConfig& config, Log& log) const {
   if (file_exists(path_) && is_regular_or_new(path_)) {
     const std::vector<char> theirs = read_file(path_, "timing cache");
-    require(is_timing_cache(theirs, *cache_), "--timingCacheFile: ", path_,
+    const CachePtr other = cache_of(theirs, config);
+    require(other != nullptr, "--timingCacheFile: ", path_,
             " has become something else than a timing cache of Kiln; it was left as it is");
-    const CachePtr other(theirs.empty() ? nullptr : config.createTimingCache(theirs.data(), theirs.size()));
-    if (other) static_cast<void>(cache_->combine(*other, false));
+    static_cast<void>(cache_->combine(*other, false));
   }
   const std::unique_ptr<nvinfer1::IHostMemory> content(cache_->serialize());
   require(content != nullptr, "the timing cache cannot be written: the message above says why");
