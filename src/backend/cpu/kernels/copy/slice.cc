@@ -1,15 +1,18 @@
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "backend/cpu/kernels/copy/copy.h"
 
 namespace kiln::cpu {
 namespace {
 
-/// A run of outputs along an axis: `repeats` times `count` elements from `start` by `step`, or that many fills.
+/// A run of outputs along an axis: `count` elements from `start` by `step`, or that many fills; `repeats` times the
+/// same, `every` so many outputs.
 struct Segment {
-  int64_t to, count, start, step, repeats;
+  int64_t to, count, start, step;
   bool filled;
+  int64_t repeats = 1, every = 0;
 };
 
 /// How many of `count` positions from `at` on, by `step`, lie inside [0, extent); the first does.
@@ -36,28 +39,44 @@ bool runs_backwards(int64_t at, int64_t extent) {
 Segment run_from(SliceMode mode, int64_t from, int64_t i, int64_t at, int64_t stride, int64_t count) {
   const int64_t first = slice_coordinate(mode, at, from);
   const bool is_inside = at >= 0 && at < from, comes_round = mode == SliceMode::kWrap || mode == SliceMode::kReflect;
-  if (!is_inside && !comes_round) return {i, num_outside(at, stride, from, count), first, 0, 1, first < 0};
-  if (comes_round && from == 1) return {i, count, 0, 0, 1, false};
+  if (!is_inside && !comes_round) return {i, num_outside(at, stride, from, count), first, 0, first < 0};
+  if (comes_round && from == 1) return {i, count, 0, 0, false};
   const bool backwards = mode == SliceMode::kReflect && runs_backwards(at, from);
   const int64_t step = backwards ? -stride : stride;
-  return {i, num_inside(first, step, from, count), first, step, 1, false};
+  return {i, num_inside(first, step, from, count), first, step, false};
 }
 
-/// Runs of one axis, found without walking along it: it may be as long as memory.
+/// After how many outputs an axis is read at the same places again; 0: it does not come round.
+int64_t period_of(SliceMode mode, int64_t from, int64_t stride) {
+  if ((mode != SliceMode::kWrap && mode != SliceMode::kReflect) || from <= 1 || stride == 0) return 0;
+  const int64_t around = mode == SliceMode::kWrap ? from : 2 * (from - 1);
+  return around / std::gcd(around, stride % around);
+}
+
+/// Runs of one axis, found without walking along it: it may be as long as memory. Periods that come again are runs that
+/// repeat: a tile repeated a thousand times is no thousand boxes.
 std::vector<Segment> segments(SliceMode mode, int64_t from, int64_t to, int64_t start, int64_t stride) {
+  const int64_t period = period_of(mode, from, stride);
   std::vector<Segment> result;
-  for (int64_t i = 0; i < to;) {
-    const int64_t at = start + i * stride;
-    // Whole periods of a wrapped axis are one run: a tile repeated a thousand times is no thousand boxes.
-    if (mode == SliceMode::kWrap && stride == 1 && to - i >= 2 * from && slice_coordinate(mode, at, from) == 0) {
-      const int64_t periods = (to - i) / from;
-      result.push_back({i, from, 0, 1, periods, false});
-      i += periods * from;
-      continue;
+  int64_t i = 0;
+  const auto add_runs = [&](int64_t end, int64_t repeats, int64_t every) {
+    while (i < end) {
+      Segment run = run_from(mode, from, i, start + i * stride, stride, end - i);
+      i += run.count;
+      run.repeats = repeats;
+      run.every = every;
+      result.push_back(run);
     }
-    result.push_back(run_from(mode, from, i, at, stride, to - i));
-    i += result.back().count;
+  };
+  // Periods begin where a run does, so that a whole one of a wrapped axis is one run.
+  const bool is_aligned = mode == SliceMode::kWrap && slice_coordinate(mode, start, from) == 0;
+  if (period > 0 && !is_aligned && to > 0) add_runs(run_from(mode, from, 0, start, stride, to).count, 1, 0);
+  if (period > 0 && (to - i) / period >= 2) {
+    const int64_t first = i, periods = (to - i) / period;
+    add_runs(i + period, periods, period);
+    i = first + periods * period;
   }
+  add_runs(to, 1, 0);
   return result;
 }
 
@@ -71,7 +90,7 @@ Box segment_box(int element_bytes, std::span<const Segment* const> at, const Ext
   for (size_t i = 0; i < at.size(); ++i) {
     const Segment& s = *at[i];
     const int64_t by = filled ? 0 : from_strides[i] * element_bytes, to = to_strides[i] * element_bytes;
-    axes.push_back({s.repeats, 0, s.count * to});
+    axes.push_back({s.repeats, 0, s.every * to});
     axes.push_back({s.count, s.step * by, to});
     from_offset += filled ? 0 : s.start * by;
     to_offset += s.to * to;

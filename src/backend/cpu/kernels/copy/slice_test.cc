@@ -55,7 +55,7 @@ TEST(CopySlice, EveryPositionOfAnAxisAsTheReference) {
   constexpr SliceMode kModes[] = {SliceMode::kWrap, SliceMode::kClamp, SliceMode::kFill, SliceMode::kReflect};
   for (int i = 0; i < 4000; ++i) {
     const SliceMode mode = kModes[below(4)];
-    const Extents extents{1 + below(6)}, starts{below(31) - 15}, sizes{below(24)}, strides{below(15) - 7};
+    const Extents extents{1 + below(6)}, starts{below(31) - 15}, sizes{below(i % 2 ? 24 : 150)}, strides{below(15) - 7};
     SCOPED_TRACE(str(extents, " from ", starts, ", ", sizes, " by ", strides, " mode ", mode));
     std::vector<float> x(static_cast<size_t>(extents[0])), y(static_cast<size_t>(sizes[0]), -1);
     for (size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(k + 1);
@@ -77,6 +77,21 @@ TEST(CopySlice, LongAxesAreNotWalkedAlong) {
   EXPECT_LE(boxes(SliceMode::kClamp, -kLong, 3 * kLong, 1), 3U);
   EXPECT_LE(boxes(SliceMode::kReflect, -kLong, 3 * kLong, 1), 5U);
   EXPECT_LE(boxes(SliceMode::kWrap, -5, 3 * kLong, 1), 3U);
+}
+/// However often a short axis comes round, its periods are found once.
+TEST(CopySlice, PeriodsOfShortAxesAreNotWalkedAlong) {
+  constexpr int64_t kLong = int64_t{1} << 40;
+  const auto boxes = [](SliceMode mode, int64_t extent, int64_t stride) {
+    return plan_slice(1, mode, Extents{extent}, Extents{kLong}, Extents{-kLong / 2 + 1}, Extents{stride}).boxes.size();
+  };
+  for (const int64_t extent : {1, 2, 3, 5, 100})
+    for (const int64_t stride : {1, -1, 2, 3, 7, -13, 1000}) {
+      EXPECT_LE(boxes(SliceMode::kReflect, extent, stride), static_cast<size_t>(4 * extent + 2)) << stride;
+      EXPECT_LE(boxes(SliceMode::kWrap, extent, stride), static_cast<size_t>(2 * extent + 2)) << stride;
+      if (stride != 1) continue;
+      EXPECT_LE(boxes(SliceMode::kReflect, extent, stride), 6U);
+      EXPECT_LE(boxes(SliceMode::kWrap, extent, stride), 3U);
+    }
 }
 TEST(CopySlice, RepeatsAreFewBoxes) {
   const Copy copy = plan_slice(4, SliceMode::kWrap, Extents{2, 3}, Extents{1000, 3000}, Extents{0, 0}, Extents{1, 1});
