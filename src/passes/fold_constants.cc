@@ -1,12 +1,11 @@
 #include "passes/fold_constants.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/mapped_pages.h"
+#include "ir/work.h"
 #include "ops/constant.h"
 #include "ops/fill.h"
-#include "ops/pooling.h"
 #include "ops/reference_context.h"
 #include "passes/deterministic.h"
 #include "passes/fast_fold.h"
@@ -58,24 +57,6 @@ bool within_budget(const ir::Graph& graph, ir::NodeId id, int64_t budget) {
   return grown <= budget;
 }
 
-/// About how many numbers an op adds up, where that is more than its tensors' extents tell: of contractions and of
-/// windows.
-double work_of(const ir::Graph& graph, ir::NodeId id) {
-  const ir::Node& node = graph.node(id);
-  if (const auto* pooling = node.op.as<ops::Pooling>()) {
-    double work = 1;
-    for (const int64_t extent : graph.type(node.outputs[0]).max_extents()) work *= static_cast<double>(extent);
-    for (const int64_t taps : pooling->window) work *= static_cast<double>(taps);
-    return work;
-  }
-  if (!node.op.has(Trait::kContraction) || node.inputs.size() < 2) return 0;
-  // Each axis of a matrix product is in two of its three tensors. (A convolution's products are some more than this.)
-  double volumes = 1;
-  for (const ir::ValueId value : {node.inputs[0], node.inputs[1], node.outputs[0]})
-    for (const int64_t extent : graph.type(value).max_extents()) volumes *= static_cast<double>(extent);
-  return std::sqrt(volumes);
-}
-
 /// What a node of constants makes. A model file's pages that it has read go back to the system.
 Result<std::vector<HostTensor>> evaluate(const ir::Graph& graph, ir::NodeId id, PassContext& cx) {
   const ir::Node& node = graph.node(id);
@@ -99,9 +80,10 @@ Status fold_constants(ir::Graph& graph, PassContext& cx) {
     const bool is_empty = makes_nothing(graph, id);
     if (!is_empty && !(may_fold(graph, id) && within_budget(graph, id, cx.fold_budget_bytes))) continue;
     const ir::Node& node = graph.node(id);
-    if (!is_empty && work_of(graph, id) > kMostWork) {
+    const double work = is_empty ? 0 : ir::work_of(graph, id).all();
+    if (work > kMostWork) {
       cx.log.verbose(node.op.name(), " '", node.name,
-                     "' reads constants alone, and is not computed before the run: it adds up ", work_of(graph, id),
+                     "' reads constants alone, and is not computed before the run: it adds up ", work,
                      " numbers, which takes long on the host");
       continue;
     }

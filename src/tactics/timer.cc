@@ -12,6 +12,7 @@
 #include "device/executor.h"
 #include "ops/slice.h"
 #include "sym/program.h"
+#include "tactics/patience.h"
 #include "tactics/region.h"
 #include "tensor/memory_order.h"
 #include "tensor/view.h"
@@ -36,11 +37,16 @@ class OrderedConstants {
   std::map<std::pair<const HostTensor*, std::string>, HostTensor> ordered_;  // looked up, never iterated
 };
 
+double now_us() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 /// A region loaded and bound at the optimum shapes, over random inputs.
 class Rig {
  public:
   static Result<std::unique_ptr<Rig>> make(const TacticContext& cx, const Region& region, const Candidate& candidate,
                                            OrderedConstants& ordered, Allocator* memory, double limit_us);
+  double first_us() const { return first_us_; }  ///< that the first run took
   static Status run(void* rig, Stream* stream) {
     Rig& self = *static_cast<Rig*>(rig);
     return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_.data(), stream});
@@ -54,6 +60,7 @@ class Rig {
 
   Allocator* memory_ = nullptr;
   std::unique_ptr<Stream> stream_;  // null on a host device
+  double first_us_ = 0;
   std::unique_ptr<LoadedStep> loaded_;
   std::unique_ptr<BoundStep> step_;
   std::vector<Buffer> buffers_;
@@ -139,8 +146,10 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   rig->loaded_ = TRY(executor.load(spec, constants));
   rig->step_ = TRY(rig->loaded_->bind({input_extents, output_extents, params}));
   rig->workspace_ = TRY(rig->memory_of(cx.device, std::max<int64_t>(rig->step_->workspace_bytes(), 1)));
+  const double start = now_us();
   TRY(run(rig.get(), rig->stream_.get()));
   if (rig->stream_) TRY(rig->stream_->synchronize_within(limit_us));
+  rig->first_us_ = now_us() - start;
   return rig;
 }
 
@@ -183,10 +192,6 @@ void forget_caches() {
 std::string layer_of(const TacticContext& cx, const Region& region) {
   std::string names = names_of(cx.graph, region);
   return names.empty() ? std::string(cx.graph.node(region.nodes.back()).op.name()) : names;
-}
-
-double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /// The op as far as it decides how long it takes. Where a slice begins does not, but for how its memory is aligned: of
@@ -295,8 +300,19 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
 Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
   Turns turns;
   std::vector<Pending>& pending = turns.pending;
-  for (const Trial& trial : trials)
-    for (Candidate& candidate : trial.candidates) TRY(load(cx, trial.region, candidate, turns));
+  const Patience patience(cx, options_.least_limit_us, cache_, log_);
+  for (const Trial& trial : trials) {
+    for (Candidate& candidate : trial.candidates) {
+      if (!candidate.failure.empty() || patience.estimates(trial.region, candidate)) continue;
+      if (patience.leaves_out(trial, candidate)) continue;
+      TRY(load(cx, trial.region, candidate, turns));
+      if (pending.empty() || !pending.back().rig || !patience.is_told_by(pending.back().rig->first_us())) continue;
+      Pending& slow = pending.back();
+      candidate.time_us = slow.best_us = slow.rig->first_us();
+      slow.measurement.reset();
+      slow.rig.reset();
+    }
+  }
   const Status timed = take_turns(cx, pending);
   for (const Trial& trial : trials)
     for (const ir::ValueId input : trial.region.inputs)
@@ -319,7 +335,8 @@ Status Timer::take_turns(const TacticContext& cx, std::vector<Pending>& pending)
   const double budget_us = options_.budget_us_per_candidate;
   const int least_turns = std::max(kLeastTurns, options_.least_turns);
   const auto is_done = [&](const Pending& p) {
-    return p.failed || (p.spent_us >= budget_us && (p.turns >= least_turns || p.spent_us >= kMostBudgets * budget_us));
+    return p.failed || !p.measurement ||
+           (p.spent_us >= budget_us && (p.turns >= least_turns || p.spent_us >= kMostBudgets * budget_us));
   };
   const std::lock_guard exclusive(device_.exclusive());
   for (bool busy = !pending.empty(); busy;) {

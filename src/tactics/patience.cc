@@ -1,0 +1,47 @@
+#include "tactics/patience.h"
+
+#include <algorithm>
+
+#include "ir/work.h"
+#include "tactics/region.h"
+
+namespace kiln {
+namespace {
+
+/// About how long a step must run that adds up what these nodes do, in kernels that are no better than they should be.
+/// What a host has begun it cannot stop, and a device that is stopped is lost.
+double run_us(const TacticContext& cx, const Region& region) {
+  constexpr double kHostProducts = 2e4, kHostTaps = 2e3;  // a microsecond
+  constexpr double kDeviceProducts = 5e6, kDeviceTaps = 2e5;
+  ir::Work work;
+  for (const ir::NodeId id : region.nodes) {
+    const ir::Work more = ir::work_of(cx.graph, id);
+    work.products += more.products, work.taps += more.taps;
+  }
+  return cx.device.is_host() ? work.products / kHostProducts + work.taps / kHostTaps
+                             : work.products / kDeviceProducts + work.taps / kDeviceTaps;
+}
+
+}  // namespace
+
+bool Patience::estimates(const Region& region, Candidate& candidate) const {
+  constexpr double kSlowdownOfReference = 200;
+  const double us = run_us(cx_, region) * (candidate.draft.kernel == "reference" ? kSlowdownOfReference : 1);
+  if (us <= enough_us_) return false;
+  candidate.time_us = std::max(us, candidate.variant.estimate_us);
+  log_.verbose("  not timed: ", candidate.tactic->name(), " (", candidate.variant.name, ") of '",
+               names_of(cx_.graph, region), "', a run of which would take about ", us / 1e6, " s");
+  return true;
+}
+
+bool Patience::leaves_out(const Trial& trial, Candidate& candidate) const {
+  double known_us = 0;
+  for (const Candidate& other : trial.candidates)
+    if (&other < &candidate && other.failure.empty()) known_us += other.time_us;
+  if (known_us < enough_us_ || cache_.find(timing_key(cx_, trial.region, candidate))) return false;
+  candidate.failure = str("not timed: others of this layer take ", known_us / 1e6, " s");
+  log_.verbose("  skipped ", candidate.tactic->name(), " (", candidate.variant.name, "): ", candidate.failure);
+  return true;
+}
+
+}  // namespace kiln

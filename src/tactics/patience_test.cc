@@ -1,0 +1,129 @@
+// How long timing takes: a device whose steps last as long as their payload says.
+#include "tactics/patience.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "device/executor.h"
+#include "ir/parse.h"
+
+namespace kiln {
+namespace {
+
+struct Sleep final : LoadedStep, BoundStep {
+  Sleep(double us, int* runs) : us(us), runs(runs) {}
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes&) const override {
+    return std::make_unique<Sleep>(us, runs);
+  }
+  Status run(const RunArguments&) override {
+    ++*runs;
+    std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(us));
+    return {};
+  }
+  double us;
+  int* runs;
+};
+
+class SleepyDevice final : public Device, Executor {
+ public:
+  DeviceKind kind() const override { return DeviceKind::kCpu; }
+  std::string identity() const override { return "sleepy"; }
+  int64_t total_memory_bytes() const override { return 0; }
+  Result<Buffer> allocate(int64_t size) override {
+    return Buffer(new std::byte[static_cast<size_t>(size)], size, nullptr,
+                  [](void*, void* data, int64_t) { delete[] static_cast<std::byte*>(data); });
+  }
+  Result<std::unique_ptr<Stream>> create_stream() override { return error(Code::kDevice, "no streams"); }
+  Status copy_to_host(void*, const void*, int64_t, Stream&) override { return {}; }
+  Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
+  Result<Ref<Executor>> executor(std::string_view) override { return std::ref<Executor>(*this); }
+  std::string_view name() const override { return "sleepy"; }
+  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec, std::span<const HostTensor* const>) override {
+    return std::make_unique<Sleep>(TRY(spec.payload.get_double("us")), &runs);
+  }
+  int runs = 0;
+};
+
+class AnyTactic final : public Tactic {
+ public:
+  std::string_view name() const override { return "sleep"; }
+  Match match(const TacticContext&, ir::NodeId root) const override { return Region{.nodes = {root}}; }
+  std::vector<Variant> variants(const TacticContext&, const Region&) const override { return {}; }
+  Result<StepDraft> compile(const TacticContext&, const Region&, const Variant&) const override { return StepDraft{}; }
+};
+
+class PatienceTest : public testing::Test {
+ protected:
+  /// Times candidates that sleep so long, of the node that makes the output.
+  std::vector<Candidate> timed(std::string_view network, const std::vector<double>& sleeps_us) {
+    ir::Graph graph = *ir::parse(network);
+    const ir::ValueId y = graph.outputs()[0].value;
+    const ir::Node& node = graph.node(graph.value(y).producer);
+    const Region region{.nodes = {graph.value(y).producer}, .inputs = node.inputs, .outputs = {y}};
+    std::vector<Candidate> candidates;
+    for (const double us : sleeps_us) {
+      Candidate& made = candidates.emplace_back();
+      made.tactic = &tactic_;
+      made.variant = {.name = str(us), .inputs = std::vector<Format>(node.inputs.size()), .outputs = {Format()}};
+      made.draft = {.executor = "sleepy", .kernel = "sleep"};
+      made.draft.payload.set("us", us);
+    }
+    const Numerics numerics;
+    Timer timer(device_, cache_, {.least_limit_us = 20e3}, log_);  // slow are runs of 2 ms, 20 ms are enough
+    const Trial trials[] = {{region, candidates}};
+    const Status status = timer.time({graph, numerics, device_}, trials);
+    EXPECT_TRUE(status) << status.error().message;
+    return candidates;
+  }
+
+  static constexpr std::string_view kSmall = "x: f32[2]; y = Unary{kind=exp}(x); return y";
+  AnyTactic tactic_;
+  SleepyDevice device_;
+  TimingCache cache_{"sleepy"};
+  NullLog log_;
+};
+
+TEST_F(PatienceTest, QuickOnesTakeTurns) {
+  const auto got = timed(kSmall, {10, 200});
+  EXPECT_GT(device_.runs, 2 * 6);
+  EXPECT_LT(got[0].time_us, got[1].time_us);
+}
+
+TEST_F(PatienceTest, SlowOnesRunOnceAndOthersAreLeftOutWhenEnoughIsSpent) {
+  const auto got = timed(kSmall, {15e3, 10e3, 1, 2});
+  EXPECT_EQ(device_.runs, 2);
+  EXPECT_GE(got[0].time_us, 15e3);
+  EXPECT_GE(got[1].time_us, 10e3);
+  for (const size_t i : {2, 3})
+    EXPECT_NE(got[i].failure.find("not timed: others of this layer take"), std::string::npos);
+  // The cache has what was timed. A second build chooses from the same.
+  const auto again = timed(kSmall, {15e3, 10e3, 1, 2});
+  EXPECT_EQ(device_.runs, 2);
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(again[i].time_us, got[i].time_us);
+    EXPECT_EQ(again[i].failure.empty(), got[i].failure.empty());
+  }
+}
+
+TEST_F(PatienceTest, WhatWouldTakeMinutesIsNotRun) {
+  const auto got = timed(
+      "x: f32[1,1,64,64]; y = Pooling{kind=average, window=[60,60], strides=[1,1], pre_pads=[0,0], "
+      "post_pads=[0,0]}(x); return y",
+      {1});
+  EXPECT_GT(device_.runs, 1);  // 5 * 5 * 60 * 60 taps are few
+  device_.runs = 0;
+  const auto slow = timed(
+      "x: f32[1,1,512,512]; y = Pooling{kind=average, window=[256,256], strides=[1,1], "
+      "pre_pads=[0,0], post_pads=[0,0]}(x); return y",
+      {1, 2});
+  EXPECT_EQ(device_.runs, 0);
+  for (const Candidate& candidate : slow) {
+    EXPECT_EQ(candidate.failure, "");
+    EXPECT_GT(candidate.time_us, 20e3);
+  }
+}
+
+}  // namespace
+}  // namespace kiln
