@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
 
@@ -8,11 +10,23 @@ Status simple(ImportContext& cx, ElementWiseKind kind) {
   return cx.output(TRY(binary(cx, kind, TRY(cx.input(0)), TRY(cx.input(1)))));
 }
 
-/// `kind` over any number of inputs.
-Result<ValueId> chain(ImportContext& cx, ElementWiseKind kind) {
-  ValueId y = TRY(cx.input(0));
-  for (size_t i = 1; i < cx.num_inputs(); ++i) y = TRY(binary(cx, kind, y, TRY(cx.input(i))));
+/// `kind` over inputs [first, end): a chain or, of many, one of each half. Where inputs have a symbol each, what stands
+/// in the middle of a chain has an extent as long as the chain is.
+Result<ValueId> combined(ImportContext& cx, ElementWiseKind kind, size_t first, size_t end) {
+  constexpr size_t kLongestChain = 16;
+  if (end - first > kLongestChain) {
+    const size_t middle = first + (end - first) / 2;
+    const ValueId left = TRY(combined(cx, kind, first, middle)), right = TRY(combined(cx, kind, middle, end));
+    return binary(cx, kind, left, right);
+  }
+  ValueId y = TRY(cx.input(first));
+  for (size_t i = first + 1; i < end; ++i) y = TRY(binary(cx, kind, y, TRY(cx.input(i))));
   return y;
+}
+
+/// `kind` over any number of inputs.
+Result<ValueId> combined(ImportContext& cx, ElementWiseKind kind) {
+  return combined(cx, kind, 0, std::max<size_t>(cx.num_inputs(), 1));
 }
 
 /// a >= b, or a <= b: of floats not the opposite's opposite, since NaN compares to nothing.
@@ -38,11 +52,11 @@ Status logical_xor(ImportContext& cx) { return simple(cx, ElementWiseKind::kXor)
 Status greater_or_equal(ImportContext& cx) { return or_equal(cx, ElementWiseKind::kGreater, ElementWiseKind::kLess); }
 Status less_or_equal(ImportContext& cx) { return or_equal(cx, ElementWiseKind::kLess, ElementWiseKind::kGreater); }
 
-Status max(ImportContext& cx) { return cx.output(TRY(chain(cx, ElementWiseKind::kMax))); }
-Status min(ImportContext& cx) { return cx.output(TRY(chain(cx, ElementWiseKind::kMin))); }
-Status sum(ImportContext& cx) { return cx.output(TRY(chain(cx, ElementWiseKind::kSum))); }
+Status max(ImportContext& cx) { return cx.output(TRY(combined(cx, ElementWiseKind::kMax))); }
+Status min(ImportContext& cx) { return cx.output(TRY(combined(cx, ElementWiseKind::kMin))); }
+Status sum(ImportContext& cx) { return cx.output(TRY(combined(cx, ElementWiseKind::kSum))); }
 Status mean(ImportContext& cx) {
-  const ValueId total = TRY(chain(cx, ElementWiseKind::kSum));
+  const ValueId total = TRY(combined(cx, ElementWiseKind::kSum));
   if (cx.num_inputs() == 1) return cx.output(total);
   return cx.output(TRY(binary(cx, ElementWiseKind::kProd, total, 1.0 / static_cast<double>(cx.num_inputs()))));
 }
