@@ -11,7 +11,7 @@ bool carries_values(const TensorType& type) {
   if (!is_index(type.dtype) && type.dtype != DType::kBool) return false;
   if (!type.is_static()) return false;
   const auto count = checked_volume(*type.extents());  // an error where an extent is negative, which is told later
-  return count && *count <= kMaxSymbolicValues;
+  return count && *count <= kMostFollowedValues;
 }
 
 std::optional<SymbolicValues> small_values(InferContext& cx, int i) {

@@ -43,6 +43,9 @@ Status set_view_output(InferContext& cx, int i, TensorType y);
 std::optional<SymbolicValues> small_values(InferContext& cx, int i);
 /// Whether a tensor of this type is small and static enough to carry symbolic values.
 bool carries_values(const TensorType& type);
+/// Elements of a tensor that inference follows. The shapes of thousands of tensors, side by side, are as many; what is
+/// longer is a table, and each op on it would cost as much as the table is long.
+inline constexpr int64_t kMostFollowedValues = 1 << 13;
 
 /// The values that a type carries, if all are constants.
 std::optional<std::vector<int64_t>> constant_values(const TensorType& type);

@@ -1,5 +1,6 @@
 #include "ops/pointwise.h"
 
+#include "ops/movement.h"
 #include "tensor/view.h"
 
 namespace kiln {
@@ -60,6 +61,8 @@ Result<std::shared_ptr<const SymbolicValues>> combine_all(InferContext& cx, cons
                                                           CombineValues combine) {
   const bool countable = is_index(type.dtype) || type.dtype == DType::kBool;
   if (!countable || !type.is_static()) return nullptr;
+  const Extents extents = TRY(type.extents());
+  if (TRY(checked_volume(extents)) > kMostFollowedValues) return nullptr;
   std::vector<SymbolicValues> inputs;
   std::vector<Extents> input_extents;
   for (int i = 0; i < cx.num_inputs(); ++i) {
@@ -68,8 +71,6 @@ Result<std::shared_ptr<const SymbolicValues>> combine_all(InferContext& cx, cons
     inputs.push_back(TRY(cx.values(i)));
     input_extents.push_back(TRY(input.extents()));
   }
-  const Extents extents = TRY(type.extents());
-  if (TRY(checked_volume(extents)) > kMaxSymbolicValues) return nullptr;
   SymbolicValues values;
   std::vector<sym::Expr> arguments(inputs.size());
   for (BroadcastWalk walk(extents, input_extents); !walk.done(); walk.next()) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/define.h"
+#include "ops/movement.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::Reduce>();
@@ -81,23 +82,32 @@ sym::Expr combine(ReduceKind kind, sym::Expr a, sym::Expr b) {
   }
 }
 
+/// Neighbours first, then what they make: adding each to the sum of all before would look at every term as often as
+/// there are terms.
+sym::Expr combine_all(ReduceKind kind, SymbolicValues values) {
+  for (size_t count = values.size(); count > 1; count = (count + 1) / 2)
+    for (size_t i = 0; i < count; i += 2)
+      values[i / 2] = i + 1 < count ? combine(kind, values[i], values[i + 1]) : values[i];
+  return values[0];
+}
+
 /// The symbolic values of y, or null where they are not known.
 Result<std::shared_ptr<const SymbolicValues>> reduced_values(const Reduce& op, InferContext& cx, const TensorType& x,
                                                              const std::vector<bool>& reduced) {
   if (!is_index(x.dtype) || !x.is_static() || !cx.has_values(0) || op.kind == ReduceKind::kAvg) return nullptr;
   const Extents extents = TRY(x.extents());
   const int64_t count = TRY(checked_volume(extents));
-  if (count == 0 || count > kMaxSymbolicValues) return nullptr;
+  if (count == 0 || count > kMostFollowedValues) return nullptr;
   const SymbolicValues values = TRY(cx.values(0));
-  SymbolicValues result;  // the first element of each target comes in the order of the targets
+  std::vector<SymbolicValues> groups;  // the first element of each target comes in the order of the targets
   const std::vector<int64_t> to = targets(extents, reduced);
   for (size_t i = 0; i < values.size(); ++i) {
     const auto at = static_cast<size_t>(to[i]);
-    if (at == result.size())
-      result.push_back(values[i]);
-    else
-      result[at] = combine(op.kind, result[at], values[i]);
+    if (at == groups.size()) groups.emplace_back();
+    groups[at].push_back(values[i]);
   }
+  SymbolicValues result;
+  for (SymbolicValues& group : groups) result.push_back(combine_all(op.kind, std::move(group)));
   return std::make_shared<const SymbolicValues>(std::move(result));
 }
 

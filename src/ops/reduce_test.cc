@@ -107,6 +107,20 @@ TEST(Reduce, SymbolicShapesAndValues) {
   EXPECT_EQ(*(*infer_types(Reduce{.axes = {1}, .keep = true}, of_pairs, table))[0].values,
             (SymbolicValues{n + 3, h + 5}));
 }
+TEST(Reduce, ValuesOfThousandsOfSymbols) {
+  sym::Table table;
+  SymbolicValues values;
+  for (int i = 0; i < 2000; ++i) values.push_back(table.symbol(str("n", i), {1, 2, 8}));
+  const TensorType shapes(DType::kI64, {2000}, values);
+  const std::vector<InferInput> inputs{{&shapes}};
+  for (const ReduceKind kind : {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin}) {
+    const sym::Expr all = (*(*infer_types(Reduce{.kind = kind, .axes = {0}}, inputs, table))[0].values)[0];
+    std::vector<int64_t> numbers(2000, 3);
+    numbers[777] = 5;
+    numbers[1999] = 2;
+    EXPECT_EQ(sym::evaluate(all, numbers), kind == ReduceKind::kSum ? 6001 : kind == ReduceKind::kMax ? 5 : 2);
+  }
+}
 TEST(Reduce, Axes) {
   const std::vector<TensorType> x{tensor_type(DType::kF32, Extents{2, 3, 4, 5})};
   EXPECT_EQ(Op(Reduce{.axes = {1, -1}}).info().axes(Op(Reduce{.axes = {1, -1}}).data(), x), (AxisMap{{0, -1, 1, -1}}));

@@ -1,5 +1,7 @@
 #include "ops/reference_context.h"
 
+#include "ops/movement.h"
+
 namespace kiln {
 
 Result<View> ReferenceContext::input(int i) const {
@@ -17,7 +19,7 @@ Result<MutableView> ReferenceContext::output(int i) const {
 TensorType type_of(const HostTensor& tensor) {
   TensorType type = tensor_type(tensor.dtype(), tensor.extents());
   const bool countable = is_index(tensor.dtype()) || tensor.dtype() == DType::kBool;
-  if (!countable || tensor.volume() > kMaxSymbolicValues) return type;
+  if (!countable || tensor.volume() > kMostFollowedValues) return type;
   SymbolicValues values;
   const View view(tensor);
   for (int64_t i = 0; i < view.volume(); ++i) values.emplace_back(view.integer(i));

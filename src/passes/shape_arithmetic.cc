@@ -8,6 +8,8 @@
 namespace kiln::passes {
 namespace {
 
+constexpr int64_t kMostOfOneNode = 64;  // values that are no constants
+
 /// The value's elements as a tensor; they are constants.
 HostTensor constant_of(const TensorType& type) {
   std::vector<int64_t> numbers;
@@ -28,6 +30,8 @@ Status shape_arithmetic(ir::Graph& graph, PassContext&) {
       const std::string name = graph.value(output).name;
       const bool fixed = std::ranges::all_of(*type.values, [](const sym::Expr& e) { return e.is_const(); });
       if (is_dim_values && !fixed) continue;
+      // Readers of a longer one's shape know its values. As data, kernels make it faster than a program an element.
+      if (!fixed && std::ssize(*type.values) > kMostOfOneNode) continue;
       ir::ValueId made;
       if (fixed)
         made = graph.add_constant(constant_of(type), name);

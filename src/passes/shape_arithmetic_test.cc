@@ -12,7 +12,7 @@ namespace {
 
 TEST(ShapeArithmetic, WhatAProfileFixesIsAConstant) {
   ir::Graph graph;
-  const ir::ValueId count = *graph.add_one(ops::DimValues{{sym::Expr(70)}, DType::kI64, {1}}, {});
+  const ir::ValueId count = *graph.add_one(ops::DimValues{{sym::Expr(10000)}, DType::kI64, {1}}, {});
   // More than inference follows, so that the Fill stays.
   const ops::Fill counting{.operation = FillOperation::kLinspace, .dims = {}, .to = DType::kI64};
   graph.mark_output(*graph.add_one(counting, {count}), "y");
@@ -21,7 +21,24 @@ TEST(ShapeArithmetic, WhatAProfileFixesIsAConstant) {
   ASSERT_TRUE(shape_arithmetic(graph, cx));
   const ir::ValueId input = graph.node(graph.value(graph.outputs()[0].value).producer).inputs[0];
   ASSERT_NE(graph.constant(input), nullptr);
-  EXPECT_EQ(View(*graph.constant(input)).integers(), std::vector<int64_t>{70});
+  EXPECT_EQ(View(*graph.constant(input)).integers(), std::vector<int64_t>{10000});
+}
+/// A kernel makes a long tensor faster than a program an element.
+TEST(ShapeArithmetic, LongOnesThatDependOnASymbolStayTensors) {
+  for (const int64_t count : {64, 65}) {
+    ir::Graph graph;
+    const sym::Expr n = graph.table().symbol("n", sym::kAnyExtent);
+    const ir::ValueId step = *graph.add_one(ops::DimValues{{n}, DType::kI64, {1}}, {});
+    const ops::Fill counting{.operation = FillOperation::kLinspace, .dims = {count}, .to = DType::kI64};
+    const ir::ValueId y = *graph.add_one(counting, {ir::ValueId::kNone, ir::ValueId::kNone, step});
+    ASSERT_TRUE(graph.type(y).values);
+    graph.mark_output(y, "y");
+    NullLog log;
+    PassContext cx{log};
+    ASSERT_TRUE(shape_arithmetic(graph, cx));
+    const ir::Node& last = graph.node(graph.value(graph.outputs()[0].value).producer);
+    EXPECT_EQ(last.op.as<ops::Fill>() != nullptr, count == 65) << count;
+  }
 }
 TEST(ShapeArithmetic, WhatDependsOnASymbolStays) {
   ir::Graph graph;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ops/movement.h"
 #include "plan/metadata.h"
 
 namespace kiln::plan {
@@ -54,8 +55,8 @@ Status validate_values(const IoTensor& output) {
     TRY(demand(extent.is_constant(), "a shape tensor's extent is no constant"));
     count = *extent.constant();
   }
-  return demand(count == std::ssize(output.values) && output.values.size() <= kMaxShapeElements, output.values.size(),
-                " values for a shape tensor of ", count, " elements; at most ", kMaxShapeElements, " are possible");
+  return demand(count == std::ssize(output.values) && count <= kMostFollowedValues, output.values.size(),
+                " values for a shape tensor of ", count, " elements; at most ", kMostFollowedValues, " are possible");
 }
 
 Status validate(const Symbol& symbol, const Plan& plan) {

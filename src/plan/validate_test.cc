@@ -74,7 +74,7 @@ TEST(PlanValidate, Alternatives) {
 TEST(PlanValidate, OutputsForShapes) {
   const auto shape = [](auto change) { return problem([&](Plan& p, Profile&) { change(p.outputs[1]); }); };
   EXPECT_EQ(shape([](IoTensor& t) { t.values.pop_back(); }),
-            "output 'shape of y': 1 values for a shape tensor of 2 elements; at most 64 are possible");
+            "output 'shape of y': 1 values for a shape tensor of 2 elements; at most 8192 are possible");
   EXPECT_EQ(shape([](IoTensor& t) { t.is_shape = false; }), "output 'shape of y': values of what is no shape tensor");
   EXPECT_EQ(shape([](IoTensor& t) { t.dtype = DType::kF32; }),
             "output 'shape of y': a shape tensor is f32; i32 or i64 needed");

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ir/symbolic_values.h"
+#include "onnx/import/unknown_values.h"
 #include "ops/cast.h"
 #include "ops/constant.h"
 #include "ops/identity.h"
@@ -15,7 +16,7 @@ namespace {
 // Constants are computed while importing where a parameter needs them: never weights, never whole networks.
 constexpr int64_t kLargestEvaluated = 1 << 16;
 constexpr int kDeepestEvaluated = 32;
-constexpr int kMostEvaluated = 256;
+constexpr int64_t kMostEvaluated = 1 << 24;  // numbers for one value: those of thousands of nodes may be joined
 
 }  // namespace
 
@@ -63,8 +64,8 @@ const HostTensor* ImportContext::evaluate(ValueId value, int depth) {
   const auto count = type.volume().constant();
   if (producer == ir::NodeId::kNone || !count || *count > kLargestEvaluated) return nullptr;
   const ir::Node& node = graph_.node(producer);
-  if (depth > kDeepestEvaluated || ++num_evaluated_ > kMostEvaluated || node.op.has(Trait::kNondeterministic))
-    return nullptr;
+  if (depth > kDeepestEvaluated || node.op.has(Trait::kNondeterministic)) return nullptr;
+  if ((num_evaluated_ += 1 + *count) > kMostEvaluated) return nullptr;
   std::vector<const HostTensor*> inputs;
   for (const ValueId input : node.inputs) {
     inputs.push_back(input == ValueId::kNone ? nullptr : evaluate(input, depth + 1));
@@ -88,7 +89,7 @@ Result<SymbolicValues> ImportContext::values(ValueId value, std::string_view wha
   const auto known = constant(value, what);
   if (!known)
     return error(Code::kUnsupported, what, " '", graph_.value(value).name, "' (", type(value),
-                 ") must follow from constants, shapes or shape inputs; it is computed from data");
+                 ") must follow from constants, shapes or shape inputs; ", why_unknown(graph_, value));
   TRY(require(is_integer(known->dtype()) || known->dtype() == DType::kBool, what, " '", graph_.value(value).name,
               "' is ", type(value), "; integers are needed"));
   const std::vector<int64_t> numbers = View(*known).integers();
@@ -128,7 +129,7 @@ Result<sym::Expr> ImportContext::whole_number(ValueId value, std::string_view wh
   const TensorType& source = type(from);
   if (source.values && source.values->size() == 1) return (*source.values)[0];
   return error(Code::kUnsupported, what, " '", name, "' (", type(value),
-               ") must follow from constants, shapes or shape inputs; it is computed from data");
+               ") must follow from constants, shapes or shape inputs; ", why_unknown(graph_, value));
 }
 
 std::optional<std::vector<int64_t>> ImportContext::stated_extents(size_t i) const {

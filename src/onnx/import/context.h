@@ -88,7 +88,7 @@ class ImportContext {
   Values inputs_, outputs_;
   int first_node_;  // of the graph, that this ONNX node made
   std::map<ValueId, HostTensor> evaluated_;
-  int num_evaluated_ = 0;
+  int64_t num_evaluated_ = 0;  // numbers, and a node each
 };
 
 /// The ONNX node's name, or where it has none that of its first output.

@@ -32,6 +32,46 @@ struct Network {
   }
 };
 
+/// y = zeros of as many elements as the extents of `count` inputs add up to, x<i> of [n<i>, 3]: as integers, by way of
+/// floats, or repeated as a table.
+Imported of_all_shapes(int count, std::string_view kind) {
+  Network net;
+  Proto concat = node("Concat", {}, {"all"}, "", {int_attribute("axis", 0)});
+  for (int i = 0; i < count; ++i) {
+    net.inputs.push_back(value(str("x", i), kFloat, {-1, 3}));
+    std::string shape = net.add("Shape", {str("x", i)});
+    if (kind == "floats") shape = net.add("Cast", {shape}, {int_attribute("to", kFloat)});
+    concat.text(field::node::kInput, shape);
+  }
+  net.nodes.push_back(concat);
+  std::string joined = "all";
+  if (kind == "floats") joined = net.add("Cast", {joined}, {int_attribute("to", kInt64)});
+  if (kind == "table") joined = net.add("Tile", {joined, net.ints({1000})});
+  const std::string sum = net.add("ReduceSum", {joined}, {int_attribute("keepdims", 1)});
+  return net.import(net.add("ConstantOfShape", {sum}));
+}
+TEST(DynamicShapes, FollowFromShapesOfHundredsOfInputs) {
+  for (const char* kind : {"integers", "floats"}) {
+    const Imported got = of_all_shapes(300, kind);
+    ASSERT_TRUE(got.status) << text_of(got);
+    const sym::Expr y = got.graph.type(got.graph.outputs()[0].value).shape[0];
+    std::vector<int64_t> lengths(300);
+    std::iota(lengths.begin(), lengths.end(), 0);
+    EXPECT_EQ(sym::evaluate(y, lengths), 300 * 299 / 2 + 900) << kind;
+  }
+}
+TEST(DynamicShapes, NameTheLimitOfWhatIsFollowed) {
+  const Imported got = of_all_shapes(10, "table");
+  EXPECT_NE(text_of(got).find("must follow from constants, shapes or shape inputs; it follows from 'v11' (i64[20000]), "
+                              "and tensors of at most 8192 elements are followed"),
+            std::string::npos)
+      << text_of(got);
+  EXPECT_EQ(
+      import_node(node("ConstantOfShape", {"n"}, {"y"}, "c"), {value("n", kInt64, {100})}),
+      "node 'c' (ConstantOfShape) of n i64[100]: shape 'n' (i64[100]) must follow from constants, shapes or shape "
+      "inputs; it follows from input 'n' (i64[100]), and 64 elements of a shape input are possible\n");
+}
+
 /// GroupNorm as torch.onnx writes it: x as [n, groups, rest], normalised, back to x's shape.
 std::string group_norm(Network& net, std::string_view x) {
   const std::string grouped = net.add("Reshape", {x, net.ints({0, 2, -1})});

@@ -8,6 +8,7 @@
 #include "ops/cast.h"
 #include "ops/concatenation.h"
 #include "ops/element_wise.h"
+#include "ops/movement.h"
 #include "ops/unary.h"
 #include "tensor/view.h"
 
@@ -17,8 +18,8 @@ namespace {
 using ops::ElementWiseKind;
 using ops::UnaryKind;
 
-constexpr int kDeepest = 64;     // nodes above one another: exporters write some ten
-constexpr int kMostNodes = 500;  // looked at for one value
+constexpr int kDeepest = 64;               // nodes above one another: exporters write some ten
+constexpr int64_t kMostNumbers = 1 << 16;  // looked at for one value: the lengths of thousands of tensors may be joined
 constexpr int64_t kLargest =
     1024;  // denominators beyond are those of constants that are no short fraction, such as 0.1
 
@@ -79,13 +80,14 @@ class Walk {
 
   std::optional<Ratios> of(ValueId id, int depth = 0) {
     const TensorType& type = graph_.type(id);
-    if (depth > kDeepest || ++visited_ > kMostNodes || !type.is_static()) return std::nullopt;
+    const auto count = type.volume().constant();
+    if (depth > kDeepest || !type.is_static() || !count || *count > kMostFollowedValues) return std::nullopt;
+    if ((visited_ += 1 + *count) > kMostNumbers) return std::nullopt;
     if (type.values) return of_values(*type.values);
     if (const HostTensor* constant = graph_.constant(id)) return of_constant(*constant);
     if (graph_.value(id).producer == ir::NodeId::kNone || !is_exact_type(type.dtype)) return std::nullopt;
     auto found = of_node(graph_.node(graph_.value(id).producer), depth + 1);
-    const auto count = type.volume().constant();
-    if (!found || found->size() != static_cast<size_t>(count.value_or(-1))) return std::nullopt;
+    if (!found || found->size() != static_cast<size_t>(*count)) return std::nullopt;
     for (const Ratio& ratio : *found)
       if (!ratio.over.is_valid() || ratio.under > kLargest) return std::nullopt;
     return found;
@@ -102,7 +104,6 @@ class Walk {
   }
 
   static std::optional<Ratios> of_constant(const HostTensor& constant) {
-    if (constant.volume() > kMaxSymbolicValues) return std::nullopt;
     Ratios result;
     for (const double number : View(constant).numbers()) {
       const auto ratio = ratio_of(number);
@@ -153,7 +154,7 @@ class Walk {
   }
 
   const ir::Graph& graph_;
-  int visited_ = 0;
+  int64_t visited_ = 0;  // numbers, and a node each
 };
 
 /// Towards zero: a negative number's ceiling, another's floor.
@@ -167,7 +168,7 @@ sym::Expr truncated(const Ratio& ratio) {
 
 std::optional<SymbolicValues> exact_whole_numbers(ImportContext& cx, ValueId value) {
   const auto ratios = Walk(cx.graph()).of(value);
-  if (!ratios || ratios->size() > kMaxSymbolicValues) return std::nullopt;
+  if (!ratios || ratios->size() > kMostFollowedValues) return std::nullopt;
   SymbolicValues result;
   for (const Ratio& ratio : *ratios) {
     result.push_back(truncated(ratio));
