@@ -13,6 +13,12 @@ std::string names_of(const ir::Graph& graph, const Region& region) {
   return names;
 }
 
+double estimated_bytes(const TensorType& type) {
+  double bytes = bits_of(type.dtype) / 8.0;
+  for (const int64_t extent : type.opt_extents()) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
 Variant linear_variant(const Region& region, std::string name) {
   return {
       std::move(name), std::vector<Format>(region.inputs.size()), std::vector<Format>(region.outputs.size()), {}, 0};

@@ -12,6 +12,9 @@ std::string names_of(const ir::Graph& graph, const Region& region);
 /// A variant that reads and writes everything row-major.
 Variant linear_variant(const Region& region, std::string name);
 
+/// Bytes of a tensor at the profile's optimum, for estimates: as a double, for extents may be of any size.
+double estimated_bytes(const TensorType& type);
+
 /// The types whose contractions accumulate in FP32.
 constexpr bool accumulates_in_f32(DType type) {
   return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16;

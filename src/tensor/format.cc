@@ -1,5 +1,6 @@
 #include "tensor/format.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace kiln {
@@ -39,16 +40,17 @@ Extents Format::strides(std::span<const int64_t> extents) const {
   CHECK(!is_blocked());
   CHECK(rank_ == 0 || rank_ == static_cast<int>(extents.size()));
   Extents strides(extents.size());
-  int64_t stride = 1;
+  uint64_t stride = 1;  // wraps where no element is, as row_major_strides does
   for (int i = static_cast<int>(extents.size()); i-- > 0;) {
     const auto axis = static_cast<size_t>(axis_at(i));
-    strides[axis] = stride;
-    stride *= extents[axis];
+    strides[axis] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(extents[axis]);
   }
   return strides;
 }
 
 int64_t Format::storage_volume(std::span<const int64_t> extents) const {
+  if (std::ranges::count(extents, 0) > 0) return 0;  // beside a 0 the others may be of any size
   int64_t result = 1;
   for (size_t axis = 0; axis < extents.size(); ++axis)
     result *= static_cast<int>(axis) == block_axis_ ? (extents[axis] + block_ - 1) / block_ * block_ : extents[axis];

@@ -38,6 +38,14 @@ TEST(Format, ChannelsLastStrides) {
   const Format blocked = Format::linear().blocked(1, 32);
   EXPECT_EQ(blocked.storage_volume(Extents{2, 3, 4}), 2 * 32 * 4);
 }
+TEST(Format, NothingIsStoredBesideAnExtentOfZero) {
+  constexpr int64_t kHuge = int64_t{1} << 40;
+  for (const Extents& x : {Extents{0, kHuge, kHuge, kHuge}, {kHuge, kHuge, kHuge, 0}})
+    for (const Format& format : {Format(), Format::channels_last(4), Format::channels_last(4).blocked(1, 32)}) {
+      EXPECT_EQ(format.storage_volume(x), 0) << format.text();
+      if (!format.is_blocked()) EXPECT_EQ(format.strides(x).size(), x.size());
+    }
+}
 TEST(Format, TextRoundTripsAndRejects) {
   const Format blocked = Format::channels_last(4).blocked(1, 8);
   EXPECT_EQ(*Format::parse(blocked.text()), blocked);

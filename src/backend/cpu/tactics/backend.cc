@@ -2,6 +2,7 @@
 
 #include "backend/cpu/tactics/lower.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cpu {
 
@@ -15,7 +16,7 @@ StepDraft CpuBackend::reformat(const TensorType&, const Format&, const Format&) 
 
 double CpuBackend::reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const {
   constexpr double kBytesPerUs = 8e3;  // a transposing copy, read plus write
-  const double bytes = 2.0 * static_cast<double>(size_bytes(type.dtype, volume(type.opt_extents())));
+  const double bytes = 2 * estimated_bytes(type);
   return from == to ? 0 : 0.5 + bytes / kBytesPerUs;
 }
 

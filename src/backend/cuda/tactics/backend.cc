@@ -4,6 +4,7 @@
 #include "backend/cuda/tactics/lower.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
+#include "tactics/region.h"
 
 namespace kiln::cuda {
 
@@ -32,7 +33,7 @@ double CudaBackend::reformat_estimate_us(const TensorType& type, const Format& f
   if (from == to) return 0;
   constexpr double kLaunchUs = 2;
   const double rate = device_.properties().memory_bytes_per_second * 0.7 / 1e6;  // bytes a microsecond
-  const double bytes = 2.0 * static_cast<double>(size_bytes(type.dtype, volume(type.opt_extents())));
+  const double bytes = 2 * estimated_bytes(type);
   return kLaunchUs + bytes / (rate > 0 ? rate : 1e6);
 }
 

@@ -40,9 +40,7 @@ double least_time_us(const TacticContext& cx, const Region& region, double multi
                                                       : 128;
   double bytes = 0;
   const auto add = [&](ir::ValueId id) {
-    if (id == ir::ValueId::kNone) return;
-    const TensorType& t = cx.graph.type(id);
-    bytes += static_cast<double>(size_bytes(t.dtype, volume(t.opt_extents())));
+    if (id != ir::ValueId::kNone) bytes += estimated_bytes(cx.graph.type(id));
   };
   std::ranges::for_each(region.inputs, add);
   std::ranges::for_each(region.outputs, add);
