@@ -18,8 +18,8 @@ namespace {
 class Importer {
  public:
   Importer(const Model& model, ir::Graph& graph, const ImportOptions& options, ImportReport& report,
-           NodeOutcomes* outcomes)
-      : model_(model), graph_(graph), options_(options), report_(report), outcomes_(outcomes) {}
+           NodeOutcomes* outcomes, ImportState& state)
+      : model_(model), graph_(graph), options_(options), report_(report), outcomes_(outcomes), state_(state) {}
 
   void run();
 
@@ -45,6 +45,7 @@ class Importer {
   const ImportOptions& options_;
   ImportReport& report_;
   NodeOutcomes* outcomes_;  // null where the graph is wanted
+  ImportState& state_;
   /// By ONNX name. kNone: poisoned, the problem with it has been reported.
   std::unordered_map<std::string_view, ValueId> values_;
   std::unordered_map<std::string_view, const TensorDef*> initializers_;  // not yet added
@@ -143,7 +144,7 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   if (!import)
     return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
                  node.domain.empty() ? "ai.onnx" : node.domain, "'");
-  ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, std::move(inputs));
+  ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, std::move(inputs), state_);
   TRY(import(cx));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
@@ -170,7 +171,7 @@ std::optional<Values> Importer::inputs_of(const NodeDef& node) {
 /// condition follows from constants and extents. Null of other nodes, and where the condition is not known.
 Result<const GraphDef*> Importer::known_branch(const NodeDef& node, const Values& inputs) {
   if (node.op_type != "If" || !node.domain.empty() || inputs.size() != 1) return nullptr;
-  ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, inputs);
+  ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, inputs, state_);
   const auto condition = cx.values(inputs[0], "the condition");
   if (!condition || condition->size() != 1 || !(*condition)[0].is_const()) return nullptr;
   const GraphDef& branch = TRY(node.need_graph((*condition)[0].value() ? "then_branch" : "else_branch"));
@@ -315,7 +316,18 @@ Result<std::shared_ptr<const Model>> prepare_model(std::shared_ptr<const Model> 
 
 void import_checked(const Model& model, ir::Graph& graph, const ImportOptions& options, ImportReport& report,
                     NodeOutcomes* outcomes) {
-  Importer(model, graph, options, report, outcomes).run();
+  ir::Graph graph_before = graph.clone();
+  const ImportReport report_before = report;
+  const auto outcomes_before = outcomes ? std::optional(*outcomes) : std::nullopt;
+  ImportState state;
+  Importer(model, graph, options, report, outcomes, state).run();
+  if (report.errors.size() == report_before.errors.size() || !state.met_elements_in_floats) return;
+  // Perhaps a shape needs them, and that is why.
+  state = {.follows_elements_through_floats = true};
+  graph = std::move(graph_before);
+  report = report_before;
+  if (outcomes) *outcomes = *outcomes_before;
+  Importer(model, graph, options, report, outcomes, state).run();
 }
 
 Status import_model(std::shared_ptr<const Model> model, ir::Graph& graph, const ImportOptions& options,

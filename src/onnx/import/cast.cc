@@ -1,5 +1,6 @@
 #include "ops/cast.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "onnx/dtypes.h"
@@ -19,12 +20,28 @@ Result<ValueId> with_overflow_as_nan(ImportContext& cx, ValueId x) {
   return select(cx, beyond, scalar_like(cx, NAN, x), x);
 }
 
+/// Whether elements of the network's inputs are among what `values` are made of.
+bool has_elements_of_inputs(const ir::Graph& graph, const SymbolicValues& values) {
+  std::vector<sym::Expr> symbols;
+  for (const sym::Expr& value : values) collect_symbols(value, symbols);
+  return std::ranges::any_of(graph.inputs(), [&](ValueId input) {
+    const auto& elements = graph.type(input).values;
+    return elements && std::ranges::any_of(*elements, [&](const sym::Expr& element) {
+             return std::ranges::find(symbols, element) != symbols.end();
+           });
+  });
+}
+
 /// A length that the network computes in floats, rounded and cast back, is known like any other extent. None of others.
 Result<ValueId> length_of_floats(ImportContext& cx, ValueId x, DType to) {
   const DType from = cx.dtype(x);
   if (!is_index(to) || (from != DType::kF32 && from != DType::kF64)) return ValueId::kNone;
   const auto values = exact_whole_numbers(cx, x);
   if (!values) return ValueId::kNone;
+  if (!cx.state().follows_elements_through_floats && has_elements_of_inputs(cx.graph(), *values)) {
+    cx.state().met_elements_in_floats = true;
+    return ValueId::kNone;
+  }
   const Extents extents = TRY(cx.type(x).extents());
   if (const auto numbers = all_constant(*values)) return cx.add_constant(HostTensor::of_ints(to, extents, *numbers));
   return cx.add(ops::DimValues{*values, to, extents}, {});

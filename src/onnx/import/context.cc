@@ -27,13 +27,15 @@ std::string_view label_of(const NodeDef& node) {
   return node.op_type;
 }
 
-ImportContext::ImportContext(const Model& model, const NodeDef& node, int64_t opset, ir::Graph& graph, Values inputs)
+ImportContext::ImportContext(const Model& model, const NodeDef& node, int64_t opset, ir::Graph& graph, Values inputs,
+                             ImportState& state)
     : model_(model),
       node_(node),
       opset_(opset),
       graph_(graph),
       inputs_(std::move(inputs)),
       outputs_(node.outputs.size(), ValueId::kNone),
+      state_(state),
       first_node_(graph.num_nodes()) {}
 
 Result<ValueId> ImportContext::input(size_t i) const {

@@ -18,14 +18,24 @@ namespace kiln::onnx {
 using ir::ValueId;
 using Values = std::vector<ValueId>;
 
+/// What an importer may do of its own accord while it imports a model, and what it met.
+struct ImportState {
+  /// Integers that a network computes from elements of its inputs through floats are known, like those that it computes
+  /// from extents. Shapes may need them; but they make a shape tensor of an input that may be mere data.
+  bool follows_elements_through_floats = false;
+  bool met_elements_in_floats = false;  ///< there were some, not followed
+};
+
 class ImportContext {
  public:
-  ImportContext(const Model& model, const NodeDef& node, int64_t opset, ir::Graph& graph, Values inputs);
+  ImportContext(const Model& model, const NodeDef& node, int64_t opset, ir::Graph& graph, Values inputs,
+                ImportState& state);
 
   const Model& model() const { return model_; }
   const NodeDef& node() const { return node_; }
   int64_t opset() const { return opset_; }  ///< the version of the node's operator set
   ir::Graph& graph() { return graph_; }
+  ImportState& state() { return state_; }
 
   // What the node reads. An input that is left out is kNone.
   size_t num_inputs() const { return inputs_.size(); }
@@ -86,6 +96,7 @@ class ImportContext {
   int64_t opset_;
   ir::Graph& graph_;
   Values inputs_, outputs_;
+  ImportState& state_;
   int first_node_;  // of the graph, that this ONNX node made
   std::map<ValueId, HostTensor> evaluated_;
   int64_t num_evaluated_ = 0;  // numbers, and a node each

@@ -56,6 +56,28 @@ TEST(ExactFloats, ScalarsMeetVectors) {
   EXPECT_EQ(extents_of({node("Div", {"n", "three"}, {"q"}), node("Ceil", {"q"}, {"f"})}), "0 1 1 1 2 2 2 3 ");
 }
 
+/// y = twice of x, elements of an input, in floats; z = Expand(1, y) where `as_shape`.
+Imported doubled_elements(bool as_shape) {
+  std::vector<Proto> nodes{cast_node("x", "a", kFloat), node("Mul", {"a", "two"}, {"b"}),
+                           cast_node("b", "y", kInt64)};
+  if (as_shape) nodes.push_back(node("Expand", {"one", "y"}, {"z"}));
+  return import_proto(model(graph({nodes,
+                                   {value("x", kInt64, {1})},
+                                   {value(as_shape ? "z" : "y")},
+                                   {floats("one", {1}, {1}), floats("two", {1}, {2})}})));
+}
+/// Beyond 2^24 the floats of data round, and an input of data lies on the device.
+TEST(ExactFloats, ElementsOfInputsAreDataUnlessAShapeNeedsThem) {
+  const Imported data = doubled_elements(false);
+  ASSERT_TRUE(data.status) << text_of(data);
+  EXPECT_EQ(text_of(data).find("DimValues"), std::string::npos) << text_of(data);
+  const Imported shape = doubled_elements(true);
+  ASSERT_TRUE(shape.status) << text_of(shape);
+  const sym::Expr z = shape.graph.type(shape.graph.outputs()[0].value).shape[0];
+  const sym::Expr x = (*shape.graph.type(shape.graph.inputs()[0]).values)[0];
+  EXPECT_EQ(z, x * 2);
+}
+
 /// Values that would have to be guessed stay unknown.
 TEST(ExactFloats, WhatIsNotExactIsRefused) {
   for (const std::vector<Proto>& steps : {std::vector{node("Mul", {"n", "tenth"}, {"f"})},
