@@ -10,6 +10,7 @@
 #include "onnx/import/importers.h"
 #include "onnx/inline_functions.h"
 #include "onnx/node_outcomes.h"
+#include "ops/cast.h"
 #include "ops/identity.h"
 
 namespace kiln::onnx {
@@ -36,6 +37,7 @@ class Importer {
   std::string describe_inputs(const NodeDef& node) const;
   void stand_in(const NodeDef& node);
   void add_output(const ValueInfo& output);
+  ValueId at_the_edge(std::string_view what, std::string_view name, ValueId value, DType to);
   ValueId find(std::string_view name);
 
   void problem(Error error, int node = -1);
@@ -80,8 +82,6 @@ Result<TensorType> Importer::type_of(const ValueInfo& info) {
       type.shape.push_back(graph_.table().fresh(str(info.name, '_', axis)));
   }
   TRY(require(type.rank() <= kMaxRank, "has rank ", type.rank(), "; at most ", kMaxRank, " axes are possible"));
-  if (dtype == DType::kF64)
-    return error(Code::kUnsupported, "is ", type, ": FP64 is not a type of network inputs and outputs; cast it");
   return type;
 }
 
@@ -92,9 +92,20 @@ void Importer::add_input(const ValueInfo& input) {
     values_[input.name] = ValueId::kNone;
     return problem(std::move(type).error());
   }
+  const bool is_double = type->dtype == DType::kF64;
+  if (is_double) type->dtype = DType::kF32;
   const ValueId value = graph_.add_input(std::string(input.name), *std::move(type));
   ir::give_symbolic_values(graph_, value);
-  values_[input.name] = value;
+  values_[input.name] = is_double ? at_the_edge("input", input.name, value, DType::kF64) : value;
+}
+
+/// TensorRT has no DOUBLE: what a program sees of such an input or output is FLOAT, as in TensorRT's own parser.
+ValueId Importer::at_the_edge(std::string_view what, std::string_view name, ValueId value, DType to) {
+  report_.warnings.push_back(str(what, " '", name, "' is DOUBLE in the model and FLOAT in the network"));
+  const auto cast = graph_.add_one(ops::Cast{.to = to}, {value}, std::string(name));
+  CHECK(cast.has_value());
+  graph_.set_provenance(graph_.value(*cast).producer, {str(what, " '", name, "'")});
+  return *cast;
 }
 
 Result<ValueId> Importer::add_initializer(const TensorDef& tensor) {
@@ -270,11 +281,9 @@ void Importer::stand_in(const NodeDef& node) {
 }
 
 void Importer::add_output(const ValueInfo& output) {
-  const ValueId value = find(output.name);
+  ValueId value = find(output.name);
   if (value == ValueId::kNone) return;  // reported
-  if (graph_.type(value).dtype == DType::kF64)
-    return problem({Code::kUnsupported, str("output '", output.name, "' is ", graph_.type(value),
-                                            ": FP64 is not a type of network inputs and outputs; cast it")});
+  if (graph_.type(value).dtype == DType::kF64) value = at_the_edge("output", output.name, value, DType::kF32);
   // Outputs are values of nodes: neither an input, nor an initializer, nor an output twice.
   const bool plain = graph_.value(value).producer != ir::NodeId::kNone && !graph_.constant(value);
   if (plain && !graph_.is_output(value)) return graph_.mark_output(value, std::string(output.name));

@@ -49,22 +49,40 @@ TEST(Importer, ListsEveryProblemOnce) {
   const Imported got = import_proto(
       model(graph({{node("NonZero", {"x"}, {"a"}, "nz"), node("Relu", {"a"}, {"b"}, "after"),
                     node("Concat", {"x", "x"}, {"c"}, "cat"), node("Foo", {"b"}, {"d"}, "foo", {}, "local")},
-                   {value("x", kFloat, {2, 3}), value("u", 13, {1}), value("z", kDouble, {4})},
+                   {value("x", kFloat, {2, 3}), value("u", 13, {1})},
                    {value("b"), value("c"), value("d")},
                    {}}),
             {function("Unused", {"a"}, {"b"}, {node("Relu", {"a"}, {"b"})})}));
-  ASSERT_EQ(got.report.errors.size(), 5u) << text_of(got);
+  ASSERT_EQ(got.report.errors.size(), 4u) << text_of(got);
   EXPECT_EQ(text_of(got),
             "input 'u': type UINT64 is not supported\n"
-            "input 'z': is f64[4]: FP64 is not a type of network inputs and outputs; cast it\n"
             "node 'nz' (NonZero) of x f32[2, 3]: Kiln has no importer for operator NonZero of domain 'ai.onnx'\n"
             "node 'cat' (Concat) of x f32[2, 3], x f32[2, 3]: attribute 'axis' is missing; INT is needed\n"
             "node 'foo' (local.Foo): Kiln has no importer for operator Foo of domain 'local'\n");
-  EXPECT_EQ(got.report.errors[2].node_name, "nz");
-  EXPECT_EQ(got.report.errors[2].op_type, "NonZero");
-  EXPECT_EQ(got.report.errors[2].node, 0);
-  EXPECT_EQ(got.report.errors[4].domain, "local");
+  EXPECT_EQ(got.report.errors[1].node_name, "nz");
+  EXPECT_EQ(got.report.errors[1].op_type, "NonZero");
+  EXPECT_EQ(got.report.errors[1].node, 0);
+  EXPECT_EQ(got.report.errors[3].domain, "local");
   EXPECT_EQ(got.status.error().message, got.report.errors[0].message);
+}
+
+/// TensorRT has no DOUBLE. Inside, Kiln computes in it.
+TEST(Importer, DoublesAreFloatsForPrograms) {
+  const Imported got = import_proto(model(graph({{node("Neg", {"x"}, {"y"}, "n"), node("Identity", {"z"}, {"same"})},
+                                                 {value("x", kDouble, {4}), value("z", kDouble, {2})},
+                                                 {value("y", kDouble, {4}), value("same", kDouble, {2})},
+                                                 {}})));
+  ASSERT_TRUE(got.status) << text_of(got);
+  std::string edges;
+  for (const ir::ValueId input : got.graph.inputs())
+    edges += str(got.graph.value(input).name, ' ', got.graph.type(input), ", ");
+  for (const ir::Output& output : got.graph.outputs())
+    edges += str(output.name, ' ', got.graph.type(output.value), ", ");
+  EXPECT_EQ(edges, "x f32[4], z f32[2], y f32[4], same f32[2], ");
+  EXPECT_NE(ir::print(got.graph).find("f64[4]"), std::string::npos) << ir::print(got.graph);
+  ASSERT_EQ(got.report.warnings.size(), 4u);
+  EXPECT_EQ(got.report.warnings[0], "input 'x' is DOUBLE in the model and FLOAT in the network");
+  EXPECT_EQ(got.report.warnings[3], "output 'same' is DOUBLE in the model and FLOAT in the network");
 }
 
 TEST(Importer, ListsProblemsOfTheModelWithThoseOfItsNodes) {
