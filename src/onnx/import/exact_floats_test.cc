@@ -58,8 +58,7 @@ TEST(ExactFloats, ScalarsMeetVectors) {
 
 /// y = twice of x, elements of an input, in floats; z = Expand(1, y) where `as_shape`.
 Imported doubled_elements(bool as_shape) {
-  std::vector<Proto> nodes{cast_node("x", "a", kFloat), node("Mul", {"a", "two"}, {"b"}),
-                           cast_node("b", "y", kInt64)};
+  std::vector<Proto> nodes{cast_node("x", "a", kFloat), node("Mul", {"a", "two"}, {"b"}), cast_node("b", "y", kInt64)};
   if (as_shape) nodes.push_back(node("Expand", {"one", "y"}, {"z"}));
   return import_proto(model(graph({nodes,
                                    {value("x", kInt64, {1})},
