@@ -9,7 +9,6 @@ namespace kiln {
 namespace {
 
 constexpr int kMostTries = 1 << 14;  // at values of one group's symbols
-constexpr size_t kMostOfGroup = 64;  // points to choose from
 constexpr size_t kMostCorners = 32;  // to bind every step at
 
 using Point = std::vector<int64_t>;  // by symbol
@@ -82,20 +81,37 @@ class Search {
     }
   }
   std::vector<Point> run() {
+    for (const int64_t value : values_) try_for_all(value);
     descend(0);
     return std::move(found_);
   }
 
  private:
+  /// A value that all have who can, and the others 1: of a large group `descend` comes to no point where those that it
+  /// decides first are 1.
+  void try_for_all(int64_t value) {
+    for (const size_t s : symbols_) point_[s] = value >= least_[s] && value <= largest_[s] ? value : 1;
+    for (size_t depth = 0; depth < symbols_.size(); ++depth) {
+      const size_t s = symbols_[depth];
+      if (point_[s] < least_[s] || point_[s] > largest_[s] || !all_hold(depth)) return;
+    }
+    add(point_);
+  }
+  void add(const Point& point) {
+    if (!std::ranges::count(found_, point)) found_.push_back(point);
+  }
+  bool all_hold(size_t depth) const {
+    return std::ranges::all_of(decided_[depth],
+                               [&](const sym::Guard* guard) { return guard->check(point_).has_value(); });
+  }
   void descend(size_t depth) {
-    if (depth == symbols_.size()) return found_.push_back(point_);
+    if (depth == symbols_.size()) return add(point_);
     const size_t s = symbols_[depth];
     for (auto value = values_.rbegin(); value != values_.rend(); ++value) {
       if (*value < least_[s] || *value > largest_[s]) continue;
-      if (found_.size() >= kMostOfGroup || ++tries_ > kMostTries) return;
+      if (found_.size() >= kMostCorners || ++tries_ > kMostTries) return;
       point_[s] = *value;
-      const auto holds = [&](const sym::Guard* guard) { return guard->check(point_).has_value(); };
-      if (std::ranges::all_of(decided_[depth], holds)) descend(depth + 1);
+      if (all_hold(depth)) descend(depth + 1);
     }
   }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sym/table.h"
 
 namespace kiln {
@@ -65,6 +67,13 @@ TEST(Corners, OfOneLargeGroup) {  // whose maxima all differ
   const auto corners = sample.corners();
   ASSERT_FALSE(corners.empty());
   EXPECT_TRUE(agrees(sample.plan, sample.profile, corners[0]));
+  // Where v is what all have who can, (24 - (v - 3)) * v + (v - 3) is largest at v = 14.
+  Extents largest(24, 14);
+  std::fill_n(largest.begin(), 11, 1);
+  EXPECT_EQ(corners[0], largest);
+  Extents last_alone(24, 1);  // the longest axis that there is
+  last_alone.back() = 26;
+  EXPECT_EQ(std::ranges::count(corners, last_alone), 1);
 }
 
 }  // namespace
