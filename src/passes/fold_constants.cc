@@ -58,19 +58,26 @@ bool within_budget(const ir::Graph& graph, ir::NodeId id, int64_t budget) {
 }
 
 /// What a node of constants makes. A model file's pages that it has read go back to the system.
-Result<std::vector<HostTensor>> evaluate(const ir::Graph& graph, ir::NodeId id, PassContext& cx) {
+Result<std::vector<HostTensor>> evaluate(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   std::vector<const HostTensor*> inputs;
   for (const ir::ValueId input : node.inputs)
     inputs.push_back(input == ir::ValueId::kNone ? nullptr : graph.constant(input));
   const auto run = [&]() -> Result<std::vector<HostTensor>> {
     if (auto fast = TRY(fast_fold(node.op, inputs, graph.type(node.outputs[0])))) return std::vector{std::move(*fast)};
-    return cx.evaluate ? cx.evaluate(cx.evaluate_user, node.op, inputs) : run_reference(node.op, inputs);
+    return run_reference(node.op, inputs);
   };
   auto results = run();
   for (const HostTensor* input : inputs)
     if (input) release_pages(input->bytes());
   return results;
+}
+
+void warn_of_work(const ir::Node& node, double work, PassContext& cx) {
+  const std::string text =
+      str(node.op.name(), " '", node.name, "' reads constants alone and is computed in each run: it adds up ",
+          static_cast<int64_t>(std::min(work, 0x1p62)), " numbers, which takes a build too long");
+  if (cx.warned.insert(text).second) cx.log.warning(text);
 }
 
 }  // namespace
@@ -82,12 +89,10 @@ Status fold_constants(ir::Graph& graph, PassContext& cx) {
     const ir::Node& node = graph.node(id);
     const double work = is_empty ? 0 : ir::work_of(graph, id).all();
     if (work > kMostWork) {
-      cx.log.verbose(node.op.name(), " '", node.name,
-                     "' reads constants alone, and is not computed before the run: it adds up ", work,
-                     " numbers, which takes long on the host");
+      warn_of_work(node, work, cx);
       continue;
     }
-    auto results = TRY(in_context(is_empty ? nothing(graph, id) : evaluate(graph, id, cx),
+    auto results = TRY(in_context(is_empty ? nothing(graph, id) : evaluate(graph, id),
                                   [&] { return str("folding ", node.op.name(), " '", node.name, "'"); }));
     const std::vector<ir::ValueId> outputs = node.outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {

@@ -43,6 +43,25 @@ TEST(FoldConstants, ProductsThatTakeLongStay) {
   EXPECT_TRUE(folds(32));
   EXPECT_FALSE(folds(1025));  // more than 2^30 products
 }
+/// A product of weights that each run pays for is worth a word, and one is enough.
+TEST(FoldConstants, WhatStaysIsNamed) {
+  class Warnings final : public Log {
+   public:
+    void write(Severity severity, std::string_view message) override {
+      if (severity == Severity::kWarning) lines.emplace_back(message);
+    }
+    std::vector<std::string> lines;
+  };
+  ir::Graph g;
+  const auto a = g.add_constant(HostTensor::of(DType::kF32, {1025, 1025}, std::vector<double>(1025 * 1025, 1)));
+  g.mark_output(*g.add_one(ops::MatrixMultiply{}, {a, a}, "merge"), "y");
+  Warnings log;
+  PassContext cx{log};
+  EXPECT_TRUE(fold_constants(g, cx));
+  EXPECT_TRUE(fold_constants(g, cx));
+  EXPECT_EQ(log.lines, std::vector<std::string>{"MatrixMultiply 'merge' reads constants alone and is computed in each "
+                                                "run: it adds up 1076890625 numbers, which takes a build too long"});
+}
 TEST(FoldConstants, WindowsThatTakeLongStay) {
   const auto folds = [](int64_t taps) {
     ir::Graph g;

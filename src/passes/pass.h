@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,10 +18,7 @@ struct PassContext {
   bool strongly_typed = false;  ///< every tensor is rounded to its type: casts that change values stay
   bool refittable = false;      ///< folds over weights must be recorded or not done
   int64_t fold_budget_bytes = int64_t{256} << 20;  ///< how much larger than its inputs folding may make a constant
-  /// Runs an op on constants; null: the op's reference. Backends give one whose kernels are fast.
-  Result<std::vector<HostTensor>> (*evaluate)(void* user, const Op& op,
-                                              std::span<const HostTensor* const> inputs) = nullptr;
-  void* evaluate_user = nullptr;
+  std::set<std::string> warned;                    ///< what the log has been told: passes run more than once
   /// Called after each pass with its name: `kiln dump --after`, tests that verify.
   Status (*after)(void* user, std::string_view pass, const ir::Graph& graph) = nullptr;
   void* after_user = nullptr;
