@@ -11,9 +11,7 @@ namespace {
 /// By input and axis: whether the extent is a symbol.
 using Symbols = std::vector<std::vector<bool>>;
 
-bool is_constant(const Case& c, size_t input) {
-  return c.inputs[input].constant || (input < 32 && ((c.op.info().host_inputs >> input) & 1));
-}
+bool is_constant(const Case& c, size_t input) { return c.inputs[input].constant || c.op.info().reads_on_host(input); }
 
 std::string name_of(size_t input) { return str("x", input); }
 

@@ -63,6 +63,8 @@ class BoundStep {
   virtual Status check() { return {}; }
 };
 
+class KeepsState;
+
 /// A step with its weights packed; immutable, shared by contexts and profiles.
 class LoadedStep {
  public:
@@ -70,6 +72,8 @@ class LoadedStep {
   virtual Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const = 0;
   /// Bytes that packing added.
   virtual int64_t packed_bytes() const { return 0; }
+  /// This step, where its runs depend on those before (keeps_state.h); one that wraps another hands on the other's.
+  virtual const KeepsState* keeps_state() const { return nullptr; }
 };
 
 class Executor {

@@ -1,4 +1,4 @@
-/// What a step keeps from run to run: the other face of a loaded step, for the few that have a memory.
+/// Loaded steps that keep something from run to run.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace kiln {
 
-/// A LoadedStep is one of these, too, where its runs depend on those before (a random generator moves on). Each context
-/// has a copy of the state, which outlives bindings.
-class KeepsState {
+/// A step whose runs depend on those before (a random generator moves on). Each context has a copy of the state, which
+/// outlives bindings.
+class KeepsState : public LoadedStep {
  public:
-  virtual ~KeepsState() = default;
+  const KeepsState* keeps_state() const final { return this; }
   /// The state before a context's first run. Empty: this step keeps nothing after all.
   virtual std::vector<std::byte> initial_state() const = 0;
   /// The same as LoadedStep::bind, for runs that read and write the state at `state`, on the step's device.

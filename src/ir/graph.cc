@@ -65,25 +65,31 @@ ValueId Graph::add_constant(HostTensor value, std::string name) {
   return *added;
 }
 
-void Graph::mark_output(ValueId value, std::string name) { outputs_.push_back({value, std::move(name)}); }
+void Graph::mark_output(ValueId value, std::string name) {
+  outputs_.push_back({value, std::move(name)});
+  ++values_[index(value)].num_outputs;
+}
 
+/// From the back: outputs that come and go, as the cover's do, are the last.
 void Graph::unmark_output(ValueId value) {
-  std::erase_if(outputs_, [&](const Output& output) { return output.value == value; });
+  int& left = values_[index(value)].num_outputs;
+  for (auto at = outputs_.end(); left > 0;)
+    if ((--at)->value == value) {
+      at = outputs_.erase(at);
+      --left;
+    }
+}
+
+void Graph::set_output_value(int output, ValueId value) {
+  ValueId& slot = outputs_[static_cast<size_t>(output)].value;
+  --values_[index(slot)].num_outputs;
+  ++values_[index(value)].num_outputs;
+  slot = value;
 }
 
 const HostTensor* Graph::constant(ValueId id) const {
   const auto* constant = producer_as<ops::Constant>(id);
   return constant ? &constant->value : nullptr;
-}
-
-bool Graph::is_output(ValueId id) const {
-  return std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& output) { return output.value == id; });
-}
-
-int Graph::num_uses(ValueId id) const {
-  const auto as_output =
-      std::count_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.value == id; });
-  return static_cast<int>(value(id).users.size()) + static_cast<int>(as_output);
 }
 
 namespace {
@@ -260,8 +266,8 @@ void Graph::replace_uses(ValueId old, ValueId by) {
   for (const NodeId user : std::vector(value(old).users))
     for (size_t i = 0; i < node(user).inputs.size(); ++i)
       if (node(user).inputs[i] == old) set_input(user, static_cast<int>(i), by);
-  for (Output& output : outputs_)
-    if (output.value == old) output.value = by;
+  for (size_t i = 0; i < outputs_.size() && is_output(old); ++i)
+    if (outputs_[i].value == old) set_output_value(static_cast<int>(i), by);
 }
 
 void Graph::remove(NodeId id) {

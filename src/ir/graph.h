@@ -40,6 +40,7 @@ struct Value {
   NodeId producer = NodeId::kNone;  ///< kNone: a graph input
   int output = 0;                   ///< which output of the producer
   std::vector<NodeId> users;        ///< once a use, in order of first use
+  int num_outputs = 0;              ///< how many of the graph's outputs it is
 };
 
 /// A result of the graph. Its name is its own: passes may put any value of the same type in its place.
@@ -88,8 +89,10 @@ class Graph {
   }
   /// The elements of a value made by a Constant, else null.
   const HostTensor* constant(ValueId id) const;
-  bool is_output(ValueId id) const;
-  int num_uses(ValueId id) const;  ///< by nodes and by outputs
+  bool is_output(ValueId id) const { return value(id).num_outputs > 0; }
+  int num_uses(ValueId id) const {  ///< by nodes and by outputs
+    return static_cast<int>(value(id).users.size()) + value(id).num_outputs;
+  }
   /// Live nodes, producers first; independent nodes in the order of their ids. Fails on a cycle, naming its nodes.
   Result<std::vector<NodeId>> topological_order() const;
 
@@ -104,7 +107,7 @@ class Graph {
   void set_bodies(NodeId id, std::vector<std::shared_ptr<Graph>> bodies) {
     mutable_node(id).bodies = std::move(bodies);
   }
-  void set_output_value(int output, ValueId value) { outputs_[static_cast<size_t>(output)].value = value; }
+  void set_output_value(int output, ValueId value);
   void set_output_name(int output, std::string name) { outputs_[static_cast<size_t>(output)].name = std::move(name); }
   /// Every use of `old`, outputs included, becomes a use of `by`.
   void replace_uses(ValueId old, ValueId by);

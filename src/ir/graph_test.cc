@@ -47,6 +47,32 @@ TEST(Graph, ReplaceUsesKeepsOutputNames) {
   g.remove(g.value(c).producer);
   EXPECT_TRUE(verify(g));
 }
+/// Outputs are counted as they come and go.
+TEST(Graph, KnowsWhichValuesAreOutputs) {
+  Graph g;
+  const ValueId x = g.add_input("x", tensor_type(DType::kF32, Extents{2}));
+  const ValueId y = g.add_input("y", tensor_type(DType::kF32, Extents{2}));
+  const auto counts = [&] { return std::pair(g.num_uses(x), g.num_uses(y)); };
+  for (const char* const name : {"a", "b", "c"}) g.mark_output(x, name);
+  g.mark_output(y, "d");
+  EXPECT_EQ(counts(), std::pair(3, 1));
+  g.set_output_value(1, y);
+  EXPECT_EQ(counts(), std::pair(2, 2));
+  g.set_output_value(1, y);
+  EXPECT_EQ(counts(), std::pair(2, 2));
+  EXPECT_TRUE(verify(g));
+  EXPECT_TRUE(verify(g.clone()));
+  g.unmark_output(x);
+  EXPECT_FALSE(g.is_output(x));
+  ASSERT_EQ(g.outputs().size(), 2u);
+  EXPECT_EQ(g.outputs()[0].name, "b");
+  EXPECT_EQ(g.outputs()[1].name, "d");
+  g.unmark_output(x);
+  g.replace_uses(y, x);
+  EXPECT_EQ(counts(), std::pair(2, 0));
+  EXPECT_TRUE(g.is_output(x));
+  EXPECT_TRUE(verify(g));
+}
 
 }  // namespace
 }  // namespace kiln::ir

@@ -71,10 +71,6 @@ bool has_values(Graph& graph, ValueId value) {
   return type && type->get().values;
 }
 
-bool is_host_input(const Node& node, size_t input) {
-  return input < 32 && ((node.op.info().host_inputs >> input) & 1U) != 0;
-}
-
 /// Whether a Shape, or numbers that were made of shapes, is behind a value.
 bool follows_from_shapes(Graph& graph, ValueId value) {
   Walk walk(graph);
@@ -100,7 +96,7 @@ bool is_needed(Graph& graph, ValueId value, std::span<const ValueId> marked) {
     for (const NodeId user : users) {
       const Node& node = graph.node(user);
       for (size_t i = 0; i < node.inputs.size(); ++i)
-        if (node.inputs[i] == next && is_host_input(node, i)) return true;
+        if (node.inputs[i] == next && node.op.info().reads_on_host(i)) return true;
       const std::vector<ValueId> outputs = node.outputs;
       for (const ValueId output : outputs)
         if (has_values(graph, output)) walk.add(output);
@@ -144,7 +140,7 @@ bool is_execution_tensor(const Graph& graph, ValueId value) {
       const Node& node = graph.node(user);
       if (node.op.as<ops::Shape>()) continue;
       for (size_t i = 0; i < node.inputs.size(); ++i)
-        if (node.inputs[i] == next && !is_host_input(node, i))
+        if (node.inputs[i] == next && !node.op.info().reads_on_host(i))
           for (const ValueId output : node.outputs) walk.add(output);
     }
   }

@@ -55,12 +55,18 @@ Status verify(const Graph& graph) {
     TRY(in_context(verify_node(graph, id), where));
     TRY(in_context(verify_types(graph, id), where));
   }
+  std::vector<int> num_outputs(static_cast<size_t>(graph.num_values()), 0);
   for (const Output& output : graph.outputs()) {
     TRY(require(index(output.value) < static_cast<size_t>(graph.num_values()), "output '", output.name,
                 "' does not exist"));
     const NodeId producer = graph.value(output.value).producer;
     TRY(require(producer == NodeId::kNone || graph.alive(producer), "output '", output.name,
                 "' comes from a removed node"));
+    ++num_outputs[index(output.value)];
+  }
+  for (size_t i = 0; i < num_outputs.size(); ++i) {
+    const int noted = graph.value(static_cast<ValueId>(i)).num_outputs;
+    TRY(require(num_outputs[i] == noted, "%", i, " is ", num_outputs[i], " outputs and noted as ", noted));
   }
   return {};
 }

@@ -63,9 +63,8 @@ std::optional<sym::Expr> combine(const void* op, std::span<const sym::Expr> at) 
     case kMax: return sym::max(a, b);
     case kMin: return sym::min(a, b);
     case kSub: return a - b;
-    case kDiv:  // truncation is the floor of a quotient that is not negative, and the ceiling of one that is
-      if (a.min() >= 0 && b.min() >= 0) return sym::floor_div(a, b);
-      if (b.min() > 0) return sym::max(sym::floor_div(a, b), 0) + sym::min(sym::ceil_div(a, b), 0);
+    case kDiv:
+      if (b.min() > 0 || (a.min() >= 0 && b.min() >= 0)) return sym::truncated_div(a, b);
       return std::nullopt;
     case kPow: return power(a, b);
     case kFloorDiv: return sym::floor_div(a, b);

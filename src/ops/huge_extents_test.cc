@@ -28,7 +28,7 @@ struct Subject {
     for (size_t i = 0; i < c.inputs.size(); ++i) {
       const CaseInput& input = c.inputs[i];
       absent.push_back(input.absent);
-      known.push_back(!input.absent && (input.constant || (i < 32 && ((op.info().host_inputs >> i) & 1))));
+      known.push_back(!input.absent && (input.constant || op.info().reads_on_host(i)));
       constants.push_back(known[i] ? fill_input(c, static_cast<int>(i)) : HostTensor());
       types.push_back(known[i] ? type_of(constants[i]) : tensor_type(input.dtype, input.extents));
     }

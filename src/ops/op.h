@@ -56,6 +56,7 @@ struct OpInfo {
   std::shared_ptr<void> (*clone)(const void* op);
 
   bool has(Trait trait) const { return kiln::has(traits, trait); }
+  bool reads_on_host(size_t input) const { return input < 32 && (host_inputs >> input & 1) != 0; }
 };
 
 /// The info of op struct T; instantiated once, in the op's own file, by ops/define.h.

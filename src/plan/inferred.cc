@@ -14,7 +14,7 @@ Status require_inferred(const Op& op, const StepSpec& spec, const StepShapes& sh
     if (!spec.inputs[i].present) continue;
     TRY(require_linear(spec, i));
     const HostTensor* constant = i < constants.size() ? constants[i] : nullptr;
-    if (!constant && i < 32 && op.info().host_inputs >> i & 1) return {};
+    if (!constant && op.info().reads_on_host(i)) return {};
     types[i] = constant ? type_of(*constant) : tensor_type(spec.inputs[i].dtype, shapes.inputs[i]);
     if (constant) TRY(require_extents(shapes.inputs[i], constant->extents(), "a constant"));
     inputs[i] = {&types[i], constant};

@@ -38,7 +38,7 @@ class NothingToDo final : public BoundStep {
 bool is_empty(const Extents& extents) { return std::ranges::count(extents, 0) > 0; }
 
 Result<std::unique_ptr<BoundStep>> bind_to(const LoadedStep& loaded, const StepShapes& shapes, StateSource states) {
-  const auto* keeps = dynamic_cast<const KeepsState*>(&loaded);
+  const auto* keeps = loaded.keeps_state();
   std::byte* const state = keeps ? TRY(states(*keeps)) : nullptr;
   if (!shapes.outputs.empty() && std::ranges::all_of(shapes.outputs, is_empty)) return std::make_unique<NothingToDo>();
   return state ? keeps->bind_with_state(shapes, state) : loaded.bind(shapes);

@@ -150,4 +150,13 @@ Expr divide(Kind kind, Expr a, Expr b) {
 Expr floor_div(Expr a, Expr b) { return divide(Kind::kFloorDiv, a, b); }
 Expr ceil_div(Expr a, Expr b) { return divide(Kind::kCeilDiv, a, b); }
 
+/// A negative number's ceiling, another's floor.
+Expr truncated_div(Expr a, Expr b) {
+  if (const auto bad = invalid_operand(a, b)) return *bad;
+  if (a.is_const() || b == Expr(1)) return a.is_const() && a.value() < 0 ? ceil_div(a, b) : floor_div(a, b);
+  if (a.min() < 0) return max(floor_div(a, b), 0) + min(ceil_div(a, b), 0);
+  rely_on(a);
+  return floor_div(a, b);
+}
+
 }  // namespace kiln::sym

@@ -98,6 +98,8 @@ inline Expr& operator-=(Expr& a, Expr b) { return a = a - b; }
 inline Expr& operator*=(Expr& a, Expr b) { return a = a * b; }
 Expr floor_div(Expr a, Expr b);  ///< rounds towards minus infinity
 Expr ceil_div(Expr a, Expr b);   ///< rounds towards plus infinity
+/// Rounds towards zero. b is positive, or neither may be negative.
+Expr truncated_div(Expr a, Expr b);
 Expr max(Expr a, Expr b);
 Expr min(Expr a, Expr b);
 Expr equal(Expr a, Expr b);  ///< 1 if a = b, else 0

@@ -100,6 +100,18 @@ TEST_F(ExprTest, ComparisonsHaveOneForm) {
   EXPECT_EQ(str(less(0, h - 5)), "less(5, h)");
 }
 
+TEST_F(ExprTest, TruncatedQuotients) {
+  EXPECT_EQ(truncated_div(h, 4), floor_div(h, 4));
+  EXPECT_EQ(truncated_div(any, any + 1), floor_div(any, any + 1));
+  EXPECT_EQ(truncated_div(value, 1), value);
+  EXPECT_EQ(truncated_div(7, 2), 3);
+  EXPECT_EQ(truncated_div(-7, 2), -3);
+  EXPECT_FALSE(truncated_div(any, 0).is_valid());
+  Table table;
+  const Expr v = table.symbol("v", {-9, 0, 9});
+  for (int64_t x = -9; x <= 9; ++x) EXPECT_EQ(evaluate(truncated_div(v, 4), {&x, 1}), x / 4) << x;
+}
+
 TEST_F(ExprTest, Limits) {
   const Expr e = 2 * h - 3 * n + 1;
   EXPECT_EQ(e.min(), 2 - 24 + 1);

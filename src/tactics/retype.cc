@@ -102,7 +102,7 @@ class Retyper {
         continue;
       }
       const ir::ValueId value = moved_[ir::index(input)];
-      const bool on_host = i < 32 && ((node.op.info().host_inputs >> i) & 1);
+      const bool on_host = node.op.info().reads_on_host(i);
       const bool stays = on_host || !was || node.op.as<ops::Cast>() || (keeps_weights && i > 0);
       inputs.push_back(stays ? value : TRY(as_type(value, to)));
     }

@@ -157,13 +157,6 @@ class Walk {
   int64_t visited_ = 0;  // numbers, and a node each
 };
 
-/// Towards zero: a negative number's ceiling, another's floor.
-sym::Expr truncated(const Ratio& ratio) {
-  const sym::Expr floor = sym::floor_div(ratio.over, ratio.under);
-  if (ratio.under == 1 || ratio.over.min() >= 0) return floor;
-  return sym::max(floor, 0) + sym::min(sym::ceil_div(ratio.over, ratio.under), 0);
-}
-
 }  // namespace
 
 std::optional<SymbolicValues> exact_whole_numbers(ImportContext& cx, ValueId value) {
@@ -171,7 +164,7 @@ std::optional<SymbolicValues> exact_whole_numbers(ImportContext& cx, ValueId val
   if (!ratios || ratios->size() > kMostFollowedValues) return std::nullopt;
   SymbolicValues result;
   for (const Ratio& ratio : *ratios) {
-    result.push_back(truncated(ratio));
+    result.push_back(sym::truncated_div(ratio.over, ratio.under));
     if (!result.back().is_valid()) return std::nullopt;
   }
   return result;

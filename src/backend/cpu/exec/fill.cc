@@ -93,7 +93,7 @@ class BoundFill final : public BoundStep {
   RandomState* state_;
 };
 
-class LoadedFill final : public LoadedStep, public KeepsState {
+class LoadedFill final : public KeepsState {
  public:
   LoadedFill(Op op, StepSpec spec) : op_(std::move(op)), spec_(std::move(spec)) {}
   std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }

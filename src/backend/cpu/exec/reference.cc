@@ -37,7 +37,7 @@ class BoundReference final : public BoundStep {
   std::byte* state_;
 };
 
-class LoadedReference final : public LoadedStep, public KeepsState {
+class LoadedReference final : public KeepsState {
  public:
   LoadedReference(Op op, const LoadArguments& arguments)
       : op_(std::move(op)), spec_(arguments.spec), constants_(arguments.constants.begin(), arguments.constants.end()) {}

@@ -32,7 +32,7 @@ class BoundFill final : public BoundStep {
   LaunchShape shape_;
 };
 
-class LoadedFill final : public LoadedStep, public KeepsState {
+class LoadedFill final : public KeepsState {
  public:
   LoadedFill(Op op, const StepSpec& spec, StepInputs inputs, StepCode code, const Function& function)
       : op_(std::move(op)),

@@ -75,7 +75,7 @@ class BoundReference final : public BoundStep {
   std::byte* state_;  ///< on the device
 };
 
-class LoadedReference final : public LoadedStep, public KeepsState {
+class LoadedReference final : public KeepsState {
  public:
   LoadedReference(Op op, const LoadArguments& arguments)
       : op_(std::move(op)),
