@@ -16,6 +16,7 @@ struct Fill {
   WideWalk walk;       ///< over y
   int beta_by_axis;    ///< beta has an element an axis
 };
+static_assert(sizeof(Fill) == 168 && sizeof(RandomState) == 24 && sizeof(WideWalk) == 88);  // as the host has them
 
 /// Of a parameter: arithmetic of ramps is in float or, of integers, in int64.
 __device__ __forceinline__ float number(float x) { return x; }

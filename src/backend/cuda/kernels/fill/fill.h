@@ -23,6 +23,8 @@ struct FillArgument {
   WideWalkArgument walk;
   int32_t beta_by_axis = 0;
 };
+static_assert(sizeof(FillArgument) == 168 && sizeof(RandomState) == 24 &&
+              sizeof(WideWalkArgument) == 88);  // as kernels do
 struct ValuesArgument {
   static constexpr uint32_t kMost = 1024;
   void* y = nullptr;
