@@ -257,9 +257,8 @@ Status Context::bind_steps(Binding& binding) {
   TRY(plan::validate_extents(engine_->plan(), profile, symbols_, input_extents_, binding.tensor_extents));
   steps_to_inputs_ = num_steps_to_inputs();
   const int tuning = engine_->nearest_tuning(profile_, symbols_);
-  std::map<const KeepsState*, int> occurrences;
-  const auto states = [&](const KeepsState& step) { return state_of(step, occurrences[&step]++); };
   for (size_t s = 0; s < profile.steps.size(); ++s) {
+    const auto states = [&](const KeepsState& step) { return state_of(step, s); };
     binding.steps.push_back(
         TRY(engine_->bind_step(profile_, static_cast<int>(s), tuning, binding.tensor_extents, symbols_, states)));
     binding.workspace_bytes = std::max(binding.workspace_bytes, binding.steps.back()->workspace_bytes());
@@ -268,12 +267,14 @@ Status Context::bind_steps(Binding& binding) {
   return {};
 }
 
-/// What a loaded step keeps from run to run, where it is one of several equal steps of a profile the `occurrence`-th's.
-/// Steps that profiles share go on where the other profile left them.
-Result<std::byte*> Context::state_of(const KeepsState& step, int occurrence) {
-  const std::pair key(&step, occurrence);
-  if (const auto found = states_.find(key); found != states_.end()) return found->second.data();
+/// What a step of the profile keeps from run to run, whichever of its kernels is bound. A step of the same name in
+/// another profile, of several the one at the same place among them, goes on where this one is left.
+Result<std::byte*> Context::state_of(const KeepsState& step, size_t s) {
+  const std::vector<plan::Step>& steps = plan_profile().steps;
+  const std::span<const plan::Step> before = std::span(steps).first(s);
   const std::vector<std::byte> initial = step.initial_state();
+  const StateKey key(steps[s].name, std::ranges::count(before, steps[s].name, &plan::Step::name), initial.size());
+  if (const auto found = states_.find(key); found != states_.end()) return found->second.data();
   if (initial.empty()) return nullptr;
   Buffer made;
   if (launcher_) {

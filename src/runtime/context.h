@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -115,7 +117,7 @@ class Context {
   Status make_room_for_binding();
   void drop_bindings(size_t count);
   Status bind_steps(Binding& binding);
-  Result<std::byte*> state_of(const KeepsState& step, int occurrence);
+  Result<std::byte*> state_of(const KeepsState& step, size_t s);
   Status place_tensors(Binding& binding);
   Status reserve_memory(int64_t size_bytes);
   Status place_tensor(Binding& binding, const Owner& owner, int id, std::byte* memory, Invocation& invocation);
@@ -165,7 +167,9 @@ class Context {
   std::vector<std::unique_ptr<Invocation>> captured_;  ///< what graphs run
   Invocation* latest_ = nullptr;                       ///< on a host device; null: none, or its binding is gone
   bool latest_was_captured_ = false;                   ///< on a host device
-  std::map<std::pair<const KeepsState*, int>, Buffer> states_;  ///< what steps keep from run to run; see `state_of`
+  /// Name of a step, its place among those of that name, and the bytes that it keeps.
+  using StateKey = std::tuple<std::string, std::ptrdiff_t, size_t>;
+  std::map<StateKey, Buffer> states_;  ///< what steps keep from run to run
 
   // On a device of its own:
   std::map<const HostTensor*, Buffer> viewed_weights_;  ///< by the engine's elements of them
