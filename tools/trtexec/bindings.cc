@@ -7,7 +7,7 @@
 #include "log.h"
 #include "values.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 using nvinfer1::DataType;
 
@@ -217,4 +217,4 @@ void Bindings::settle_outputs(cudaStream_t stream) {
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

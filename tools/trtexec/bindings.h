@@ -10,7 +10,7 @@
 #include "dims.h"
 #include "options.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Log;
 class GrowingOutput;
@@ -56,4 +56,4 @@ class Bindings {
   std::vector<Tensor> tensors_;
 };
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -11,7 +11,7 @@
 #include "progress.h"
 #include "timing_cache.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 using nvinfer1::BuilderFlag;
@@ -157,4 +157,4 @@ std::unique_ptr<nvinfer1::IHostMemory> build_plan(const BuildOptions& options, L
   return plan;
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -6,7 +6,7 @@
 #include "NvInfer.h"
 #include "options.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Log;
 
@@ -15,4 +15,4 @@ class Log;
 /// what is wrong; the library's own messages are in the log by then.
 std::unique_ptr<nvinfer1::IHostMemory> build_plan(const BuildOptions& options, Log& log);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Clock {
  public:
@@ -15,4 +15,4 @@ class Clock {
   Steady::time_point start_ = Steady::now();
 };
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -6,7 +6,7 @@
 
 #include "log.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 std::string uuid_text(const cudaUUID_t& uuid) {
@@ -118,4 +118,4 @@ bool copies_beside_computing() {
   return capability > 0;
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

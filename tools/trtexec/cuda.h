@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Log;
 
@@ -92,4 +92,4 @@ void select_device(int device, Log& log);
 /// Whether the current device copies while it computes: a GPU does; the host, whose compute capability is 0, does not.
 bool copies_beside_computing();
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -1,7 +1,7 @@
+#include "cli/text.h"
 #include "options.h"
-#include "text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 const char* enabled(bool on) { return on ? "Enabled" : "Disabled"; }
@@ -87,4 +87,4 @@ std::vector<std::string> describe(const Options& options) {
   return lines;
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "text.h"
+#include "cli/text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 nvinfer1::Dims to_dims(const Extents& extents, std::string_view tensor) {
   require(extents.size() <= nvinfer1::Dims::MAX_DIMS, "tensor '", tensor, "': ", extents.size(), " axes are more than ",
@@ -29,4 +29,4 @@ int64_t volume(const Extents& extents) {
   return product;
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

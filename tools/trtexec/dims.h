@@ -2,9 +2,9 @@
 #pragma once
 
 #include "NvInferRuntimeBase.h"
-#include "shapes.h"
+#include "cli/shapes.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 inline Extents extents(const nvinfer1::Dims& dims) { return {dims.d, dims.d + (dims.nbDims > 0 ? dims.nbDims : 0)}; }
 
@@ -21,4 +21,4 @@ Extents with_ones(Extents extents);
 
 int64_t volume(const Extents& extents);  ///< fails at what does not fit 64 bits
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -12,7 +12,7 @@
 #include "files.h"
 #include "log.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 /// Gives the runtime a plan's bytes as it asks for them, so that the file is never in memory as a whole.
@@ -119,4 +119,4 @@ void report_layers(const ReportOptions& options, nvinfer1::ICudaEngine& engine,
   if (options.optimization_profile) report_profiles(engine, log);
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

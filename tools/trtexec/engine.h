@@ -6,7 +6,7 @@
 #include "NvInferRuntime.h"
 #include "options.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Log;
 
@@ -23,4 +23,4 @@ LoadedEngine load_engine(const std::string& file, Log& log);
 void report_layers(const ReportOptions& options, nvinfer1::ICudaEngine& engine,
                    const nvinfer1::IExecutionContext* context, Log& log);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "expect_failure.h"
+#include "cli/expect_failure.h"
 #include "temporary_folder.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 using Files = TemporaryFolder;
@@ -62,4 +62,4 @@ TEST_F(Files, OnlyItsOwnKindIsReplaced) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -3,7 +3,7 @@
 
 #include "flags.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 inline constexpr Flag kFlags[] = {
     {"--onnx", "FILE", Section::kModel, "the network, an ONNX file"},
@@ -147,4 +147,4 @@ inline constexpr Flag kFlags[] = {
     {"--weightless", "", Section::kNotYet, ""},
 };
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "cli/text.h"
 #include "flag_table.h"
-#include "text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 constexpr size_t kHelpColumn = 36;
@@ -92,4 +92,4 @@ std::string help_text() {
   return text + line + "\n";
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 enum class Section { kModel, kBuild, kInference, kReport, kSystem, kNotYet };
 
@@ -31,4 +31,4 @@ std::vector<Argument> parse_arguments(std::span<const char* const> words);
 
 std::string help_text();
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "expect_failure.h"
+#include "cli/expect_failure.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 std::vector<Argument> parse(std::vector<const char*> words) { return parse_arguments(words); }
@@ -52,4 +52,4 @@ TEST(Flags, TableHasEveryNameOnceAndHelpForWhatWorks) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -7,7 +7,7 @@
 #include "log.h"
 #include "query.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 /// When a run began, for all its threads.
 struct Runner::Start {
@@ -129,4 +129,4 @@ std::vector<Trace> Runner::run() {
   return all;
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -9,7 +9,7 @@
 #include "options.h"
 #include "statistics.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Log;
 class QueryLane;
@@ -41,4 +41,4 @@ class Runner {
   std::vector<Session> sessions_;
 };
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

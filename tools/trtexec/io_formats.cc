@@ -1,8 +1,8 @@
 #include "io_formats.h"
 
-#include "text.h"
+#include "cli/text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 using nvinfer1::DataType;
@@ -57,4 +57,4 @@ const IoFormat& format_of(const std::vector<IoFormat>& formats, int index, int c
   return formats[formats.size() == 1 ? 0 : static_cast<size_t>(index)];
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -6,7 +6,7 @@
 
 #include "NvInferRuntime.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 inline constexpr std::string_view kInputFormats = "--inputIOFormats", kOutputFormats = "--outputIOFormats";
 
@@ -22,4 +22,4 @@ std::vector<IoFormat> parse_io_formats(std::string_view list, std::string_view f
 /// The entry of tensor `index` of `count`: one entry stands for all.
 const IoFormat& format_of(const std::vector<IoFormat>& formats, int index, int count, std::string_view flag);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

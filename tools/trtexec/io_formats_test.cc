@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "expect_failure.h"
+#include "cli/expect_failure.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 using nvinfer1::DataType;
@@ -42,4 +42,4 @@ TEST(IoFormats, SayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <numeric>
 
-#include "json.h"
+#include "cli/json.h"
 #include "log.h"
 #include "statistics.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 std::string row(double total_ms, double mean_ms, double median_ms, double percent, const std::string& name) {
@@ -79,4 +79,4 @@ std::string LayerProfile::json() const {
   return text + "]\n";
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -6,7 +6,7 @@
 
 #include "NvInferRuntime.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Log;
 
@@ -36,4 +36,4 @@ class LayerProfile final : public nvinfer1::IProfiler {
   int num_queries_ = 0;
 };
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 TEST(LayerProfile, CountsQueriesByTheirFirstLayer) {
@@ -32,4 +32,4 @@ TEST(LayerProfile, LayersThatOnlySomeQueriesRun) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -7,7 +7,7 @@
 
 #include "NvInferVersion.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 char letter(nvinfer1::ILogger::Severity severity) {
@@ -76,4 +76,4 @@ void Log::draw_status() {
   if (!status_.empty()) std::fputs(status_.c_str(), stderr);
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

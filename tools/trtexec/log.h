@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "NvInferRuntime.h"
-#include "text.h"
+#include "cli/text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 /// Safe to use from several threads.
 class Log final : public nvinfer1::ILogger {
@@ -56,4 +56,4 @@ class Log final : public nvinfer1::ILogger {
   std::string status_;
 };
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -17,7 +17,7 @@
 #include "output_files.h"
 #include "report.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 void infer(nvinfer1::ICudaEngine& engine, const Options& options, Log& log) {
@@ -98,6 +98,6 @@ int trtexec(std::span<const char* const> command_line) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec
 
-int main(int argc, char** argv) { return kiln::trtexec::trtexec({argv, static_cast<size_t>(argc)}); }
+int main(int argc, char** argv) { return kiln::cli::trtexec::trtexec({argv, static_cast<size_t>(argc)}); }

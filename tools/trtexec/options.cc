@@ -4,10 +4,10 @@
 #include <climits>
 #include <unordered_set>
 
+#include "cli/text.h"
 #include "flags.h"
-#include "text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 /// The arguments by name, and what can go wrong with their values.
@@ -227,4 +227,4 @@ Options parse_options(std::span<const char* const> words) {
   return options;
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/shapes.h"
+#include "cli/tactic_sources.h"
 #include "io_formats.h"
-#include "shapes.h"
-#include "tactic_sources.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 enum class LayerDetail { kNamesOnly, kNone, kDetailed };
 
@@ -70,4 +70,4 @@ Options parse_options(std::span<const char* const> words);
 /// The options as lines of text, in sections under TensorRT's labels.
 std::vector<std::string> describe(const Options& options);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "expect_failure.h"
+#include "cli/expect_failure.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 Options parse(std::vector<const char*> words) { return parse_options(words); }
@@ -114,4 +114,4 @@ TEST(Options, DescriptionHasTheLabelsThatScriptsParse) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

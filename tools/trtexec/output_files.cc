@@ -6,11 +6,11 @@
 #include <cstring>
 #include <filesystem>
 
+#include "cli/text.h"
 #include "files.h"
 #include "new_file.h"
-#include "text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 namespace fs = std::filesystem;
@@ -76,4 +76,4 @@ void check_output_files(const Options& options) {
   }
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

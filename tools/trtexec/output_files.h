@@ -3,10 +3,10 @@
 
 #include "options.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 /// Fails if two flags name the same file, if a file's folder is missing or may not be written, or if an export would
 /// replace a file that is no earlier export of its kind. The plan of --saveEngine may replace any file.
 void check_output_files(const Options& options);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -1,10 +1,10 @@
 #include "output_files.h"
 
-#include "expect_failure.h"
+#include "cli/expect_failure.h"
 #include "report.h"
 #include "temporary_folder.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 class OutputFiles : public TemporaryFolder {
@@ -70,4 +70,4 @@ TEST_F(OutputFiles, KeyOfALongExportMayStandFarFromItsBeginning) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

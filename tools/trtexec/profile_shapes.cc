@@ -5,7 +5,7 @@
 #include "dims.h"
 #include "log.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 using nvinfer1::OptProfileSelector;
@@ -79,4 +79,4 @@ void add_profile(const NamedRanges& shapes, const nvinfer1::INetworkDefinition& 
           "the optimization profile was refused: the message above says why");
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -4,7 +4,7 @@
 #include "NvInfer.h"
 #include "options.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Log;
 
@@ -13,4 +13,4 @@ class Log;
 void add_profile(const NamedRanges& shapes, const nvinfer1::INetworkDefinition& network, nvinfer1::IBuilder& builder,
                  nvinfer1::IBuilderConfig& config, Log& log);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -6,7 +6,7 @@
 
 #include "log.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 constexpr int kWidth = 30, kLongestName = 24;  // so that a line fits 80 columns
@@ -76,4 +76,4 @@ void ProgressBar::draw() {
   log_.set_status(progress_.empty() ? "" : progress_line(progress_.share(), elapsed_s, progress_.name()));
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -9,7 +9,7 @@
 
 #include "NvInfer.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Log;
 
@@ -57,4 +57,4 @@ class ProgressBar final : public nvinfer1::IProgressMonitor {
   Clock::time_point start_, drawn_;
 };
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

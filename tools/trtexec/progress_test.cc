@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 TEST(Progress, InnerPhasesCountWithinAStep) {
@@ -37,4 +37,4 @@ TEST(Progress, LineSaysHowMuchIsLeft) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

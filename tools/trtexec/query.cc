@@ -1,8 +1,8 @@
 #include "query.h"
 
-#include "text.h"
+#include "cli/text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 QueryLane::QueryLane(nvinfer1::IExecutionContext& context, Bindings& bindings, const QueryOptions& options)
     : context_(context), bindings_(bindings), options_(options) {
@@ -84,4 +84,4 @@ void QueryLane::copy_outputs_now() {
   bindings_.settle_outputs(out_);
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -11,7 +11,7 @@
 #include "cuda.h"
 #include "statistics.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 struct QueryOptions {
   bool transfers;  ///< copy with every query
@@ -55,4 +55,4 @@ class QueryLane {
   int next_ = 0, under_way_ = 0;
 };
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

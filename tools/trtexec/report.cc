@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "cli/json.h"
 #include "dims.h"
 #include "files.h"
-#include "json.h"
 #include "log.h"
 #include "new_file.h"
 #include "values.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 constexpr int64_t kValuesAtOnce = 1 << 16;  // of an output that is written
@@ -186,4 +186,4 @@ std::string times_json(std::span<const Trace> traces) {
   return text + "]\n";
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

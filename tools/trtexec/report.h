@@ -8,7 +8,7 @@
 #include "options.h"
 #include "statistics.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Log;
 
@@ -21,4 +21,4 @@ void report_outputs(const std::vector<Tensor>& tensors, const ReportOptions& opt
 /// The measured traces as JSON with TensorRT's keys.
 std::string times_json(std::span<const Trace> traces);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

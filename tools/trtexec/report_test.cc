@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "expect_failure.h"
+#include "cli/expect_failure.h"
 #include "log.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 Trace trace_at(double start_ms) {
@@ -80,4 +80,4 @@ TEST(Report, TimesHaveTensorRTsKeys) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -6,7 +6,7 @@
 #include "log.h"
 #include "new_file.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 using CachePtr = std::unique_ptr<nvinfer1::ITimingCache>;
@@ -58,4 +58,4 @@ void TimingCacheFile::save(const nvinfer1::IBuilderConfig& config, Log& log) con
   log.info("Saved ", content->size(), " bytes of timing cache to ", path_);
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

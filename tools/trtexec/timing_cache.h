@@ -6,7 +6,7 @@
 
 #include "NvInfer.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 class Log;
 
@@ -22,4 +22,4 @@ class TimingCacheFile {
   std::unique_ptr<nvinfer1::ITimingCache> cache_;
 };
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

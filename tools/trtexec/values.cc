@@ -5,10 +5,10 @@
 #include <limits>
 #include <random>
 
-#include "json.h"
-#include "text.h"
+#include "cli/json.h"
+#include "cli/text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 using nvinfer1::DataType;
@@ -126,4 +126,4 @@ void append_values(std::string& out, const void* data, DataType type, int64_t fi
   }
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

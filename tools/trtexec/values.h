@@ -7,7 +7,7 @@
 
 #include "NvInferRuntimeBase.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 
 std::string_view type_name(nvinfer1::DataType type);  ///< "fp32"
 
@@ -21,4 +21,4 @@ void fill_random(void* data, nvinfer1::DataType type, int64_t count, uint64_t se
 void append_values(std::string& out, const void* data, nvinfer1::DataType type, int64_t first, int64_t last,
                    std::string_view separator);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-namespace kiln::trtexec {
+namespace kiln::cli::trtexec {
 namespace {
 
 using nvinfer1::DataType;
@@ -51,4 +51,4 @@ TEST(Values, RandomOnesRepeatAndStayInRange) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli::trtexec

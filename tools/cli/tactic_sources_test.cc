@@ -4,7 +4,7 @@
 
 #include "expect_failure.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 namespace {
 
 constexpr uint32_t kCublas = 1, kCublasLt = 2, kCudnn = 4, kEdgeMask = 8, kJit = 16;
@@ -40,4 +40,4 @@ TEST(TacticSources, SayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

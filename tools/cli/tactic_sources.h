@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 
 /// Bits of nvinfer1::TacticSource.
 struct TacticSourceChoice {
@@ -20,4 +20,4 @@ TacticSourceChoice parse_tactic_sources(std::string_view list);
 /// "cublasLt [ON], cudnn [OFF], ", as TensorRT's trtexec describes it.
 std::string describe(const TacticSourceChoice& choice);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

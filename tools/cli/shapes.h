@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 
 using Extents = std::vector<int64_t>;  ///< of a shape, or the values of a shape tensor
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
@@ -70,4 +70,4 @@ const std::string* unknown_name(const std::vector<std::pair<std::string, T>>& en
 /// "'x', 'y'"
 std::string quoted(std::span<const std::string> names);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

@@ -4,7 +4,7 @@
 
 #include "expect_failure.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 namespace {
 
 TEST(Text, SplitsOutsideQuotes) {
@@ -44,4 +44,4 @@ TEST(Text, NearestCountsEditsInEitherCase) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

@@ -4,7 +4,7 @@
 
 #include "expect_failure.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 namespace {
 
 TEST(Shapes, ReadsLists) {
@@ -49,4 +49,4 @@ TEST(Shapes, FindsTheVeryNameBeforeAPattern) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 namespace {
 
 template <class T>
@@ -38,4 +38,4 @@ std::string json_string(std::string_view text) {
 std::string json_number(double number) { return shortest(number); }
 std::string json_number(float number) { return shortest(number); }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

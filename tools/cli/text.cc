@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <numeric>
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 namespace {
 
 int64_t unit_bytes(char unit) {
@@ -117,4 +117,4 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
   return best;
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

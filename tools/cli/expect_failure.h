@@ -5,7 +5,7 @@
 
 #include "text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 
 template <class F>
 std::string failure_of(F run) {
@@ -17,4 +17,4 @@ std::string failure_of(F run) {
   return "it did not fail";
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 
 /// Ends the program with a message and `&&&& FAILED`: thrown anywhere, caught in main.
 struct Failure : std::runtime_error {
@@ -55,4 +55,4 @@ int64_t parse_size(std::string_view text, char default_unit, std::string_view wh
 /// The name that takes the fewest edits to reach, in either case of letters; empty if all are far.
 std::string_view nearest(std::string_view name, std::span<const std::string_view> names);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

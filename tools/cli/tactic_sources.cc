@@ -5,7 +5,7 @@
 #include "NvInferRuntime.h"
 #include "text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 namespace {
 
 struct Source {
@@ -62,4 +62,4 @@ std::string describe(const TacticSourceChoice& choice) {
   return text;
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 namespace {
 
 TEST(Json, EscapesStrings) { EXPECT_EQ(json_string("a\"b\\c\n\x01"), "\"a\\\"b\\\\c\\u000a\\u0001\""); }
@@ -25,4 +25,4 @@ TEST(Json, NotNumbersAreWhatPythonReads) {
 }
 
 }  // namespace
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

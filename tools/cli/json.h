@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 
 /// The text in double quotes, with what JSON wants escaped.
 std::string json_string(std::string_view text);
@@ -14,4 +14,4 @@ std::string json_string(std::string_view text);
 std::string json_number(double number);
 std::string json_number(float number);
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli

@@ -2,7 +2,7 @@
 
 #include "text.h"
 
-namespace kiln::trtexec {
+namespace kiln::cli {
 namespace {
 
 std::pair<std::string, std::string> parse_pair(const std::string& piece, std::string_view flag) {
@@ -68,4 +68,4 @@ bool matches(std::string_view pattern, std::string_view tensor) {
   return tensor.size() >= head.size() + tail.size() && tensor.starts_with(head) && tensor.ends_with(tail);
 }
 
-}  // namespace kiln::trtexec
+}  // namespace kiln::cli
