@@ -1,7 +1,5 @@
 #include "shapes.h"
 
-#include "text.h"
-
 namespace kiln::cli {
 namespace {
 

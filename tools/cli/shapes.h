@@ -11,11 +11,18 @@
 #include <utility>
 #include <vector>
 
+#include "text.h"
+
 namespace kiln::cli {
 
 using Extents = std::vector<int64_t>;  ///< of a shape, or the values of a shape tensor
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 using NamedExtents = std::vector<std::pair<std::string, Extents>>;
+
+/// What the help of a program says of such lists.
+inline constexpr std::string_view kShapesHelp =
+    "SHAPES is a list such as x:1x3x224x224,y:4 of tensors' shapes, or the values of shape tensors; 'scalar' is a\n"
+    "shape without extents, a name with colons or commas goes in single quotes, '*' in a name stands for any text.\n";
 
 /// "x:1,y:2". The name ends at the last colon; one in single quotes ends at its quote, so that "'a:0':C:/x" has the
 /// value "C:/x". `flag` begins the message of a failure; so does it below.
@@ -54,20 +61,19 @@ class EntryIndex {
   std::vector<const std::pair<std::string, T>*> patterns_;
 };
 
-/// The first of the names given on the command line that means none of the tensors; null if there is none such.
-template <class T>
-const std::string* unknown_name(const std::vector<std::pair<std::string, T>>& entries,
-                                std::span<const std::string> tensors) {
-  const std::unordered_set<std::string_view> known(tensors.begin(), tensors.end());
-  for (const auto& [name, value] : entries) {
-    const auto fits = [&](const std::string& tensor) { return matches(name, tensor); };
-    if (!known.contains(name) && (name.find('*') == std::string::npos || std::ranges::none_of(tensors, fits)))
-      return &name;
-  }
-  return nullptr;
-}
-
 /// "'x', 'y'"
 std::string quoted(std::span<const std::string> names);
+
+/// Fails at a name given on the command line that means none of the inputs. `whose` begins the message: "the network".
+template <class T>
+void require_inputs(const std::vector<std::pair<std::string, T>>& entries, std::span<const std::string> inputs,
+                    std::string_view whose) {
+  const std::unordered_set<std::string_view> known(inputs.begin(), inputs.end());
+  for (const auto& [name, value] : entries) {
+    const auto fits = [&](const std::string& input) { return matches(name, input); };
+    if (!known.contains(name) && (name.find('*') == std::string::npos || std::ranges::none_of(inputs, fits)))
+      fail(whose, " has no input '", name, "'; its inputs are ", quoted(inputs));
+  }
+}
 
 }  // namespace kiln::cli

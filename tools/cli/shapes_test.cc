@@ -48,5 +48,15 @@ TEST(Shapes, FindsTheVeryNameBeforeAPattern) {
   EXPECT_EQ(EntryIndex<Extents>(entries).find("past.key"), nullptr);  // the dots must not be one and the same
 }
 
+TEST(Shapes, NamesAreOfInputsThatThereAre) {
+  const std::vector<std::string> inputs{"x:0", "past.1.key"};
+  require_inputs(NamedExtents{{"x:0", {1}}, {"past.*.key", {2}}}, inputs, "the network");
+  for (const char* name : {"x", "past.*.value"})
+    EXPECT_EQ(failure_of([&] {
+                require_inputs(NamedExtents{{name, {1}}}, inputs, "the network");
+              }),
+              str("the network has no input '", name, "'; its inputs are 'x:0', 'past.1.key'"));
+}
+
 }  // namespace
 }  // namespace kiln::cli

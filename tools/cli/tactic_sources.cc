@@ -42,6 +42,11 @@ uint32_t bit_named(std::string_view name) {
 
 }  // namespace
 
+bool TacticSourceChoice::takes(std::string_view source, bool by_default) const {
+  const uint32_t bit = bit_named(source);
+  return (applied_to(by_default ? bit : 0) & bit) != 0;
+}
+
 TacticSourceChoice parse_tactic_sources(std::string_view list) {
   TacticSourceChoice choice;
   for (const std::string& entry : split(list, ',')) {

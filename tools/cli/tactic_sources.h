@@ -12,6 +12,7 @@ struct TacticSourceChoice {
   uint32_t on = 0, off = 0;
   bool given() const { return on != 0 || off != 0; }
   uint32_t applied_to(uint32_t sources) const { return (sources | on) & ~off; }
+  bool takes(std::string_view source, bool by_default) const;
 };
 
 /// "-CUDNN,+CUBLAS_LT", in either case of letters. Fails with the entry and what is wrong with it.

@@ -21,6 +21,8 @@ TEST(TacticSources, AddAndLeaveOut) {
   EXPECT_EQ(parse_tactic_sources("+CUBLASLT").on, kCublasLt);
   EXPECT_EQ(parse_tactic_sources("-CUBLAS,-EDGE_MASK_CONVOLUTIONS").off, kCublas | kEdgeMask);
   EXPECT_EQ(TacticSourceChoice{}.applied_to(kJit), kJit);
+  EXPECT_TRUE(choice.takes("CUBLAS_LT", false) && !choice.takes("CUDNN", true));
+  EXPECT_TRUE(choice.takes("CUBLAS", true) && !choice.takes("CUBLAS", false));
 }
 
 TEST(TacticSources, AreDescribedInTensorRTsWords) {

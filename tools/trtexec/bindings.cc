@@ -43,11 +43,6 @@ std::vector<std::string> input_names(const nvinfer1::ICudaEngine& engine) {
   return names;
 }
 
-void require_names(std::span<const std::string> inputs, const auto& named, std::string_view flag) {
-  if (const std::string* name = unknown_name(named, inputs))
-    fail(flag, ": the engine has no input '", *name, "'; its inputs are ", quoted(inputs));
-}
-
 /// The context's shape of an input, after setting it where it is dynamic.
 Extents settle_shape(nvinfer1::IExecutionContext& context, const char* name, const Extents* given, Log& log) {
   const Extents declared = extents(context.getTensorShape(name));
@@ -152,8 +147,8 @@ Bindings::Bindings(const nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionCont
   silent.set_silent();
   Log& to = announce == Announce::kYes ? log : silent;
   const std::vector<std::string> inputs = input_names(engine);
-  require_names(inputs, options.shapes, "--shapes");
-  require_names(inputs, options.inputs, "--loadInputs");
+  require_inputs(options.shapes, inputs, "--shapes: the engine");
+  require_inputs(options.inputs, inputs, "--loadInputs: the engine");
   const EntryIndex<Extents> shapes(options.shapes);
   const EntryIndex<std::string> files(options.inputs);
   for (int i = 0; i < engine.getNbIOTensors(); ++i) tensors_.push_back(tensor_of(engine, i, to));

@@ -1,7 +1,6 @@
 /// Kiln's trtexec: builds a plan or loads one, runs it, reports. Uses the public API only.
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <optional>
 
@@ -10,7 +9,7 @@
 #include "cuda.h"
 #include "engine.h"
 #include "files.h"
-#include "flags.h"
+#include "flag_table.h"
 #include "inference.h"
 #include "layer_profile.h"
 #include "log.h"
@@ -69,18 +68,17 @@ void run(const Options& options, Log& log) {
   log.info("Skipped inference phase since --skipInference is added.");
 }
 
-bool wants_help(std::span<const char* const> words) {
-  for (const char* word : words)
-    if (std::strcmp(word, "--help") == 0 || std::strcmp(word, "-h") == 0) return true;
-  return false;
-}
-
 int trtexec(std::span<const char* const> command_line) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error to report
   Log log;
   const auto words = command_line.subspan(1);
   if (wants_help(words)) {
-    std::fputs(help_text().c_str(), stdout);
+    const std::string about =
+        str("trtexec builds a plan from an ONNX file, or loads one, runs it and reports its speed.\n\n"
+            "  trtexec --onnx=model.onnx --saveEngine=model.plan\n"
+            "  trtexec --loadEngine=model.plan --shapes=x:8x3x224x224 --exportTimes=times.json\n\n",
+            kShapesHelp, "The number of threads on a machine without a GPU is KILN_THREADS of the environment.\n");
+    std::fputs(help_text(about, kFlagTable).c_str(), stdout);
     return 0;
   }
   log.report_state("RUNNING", command_line);

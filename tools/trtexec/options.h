@@ -7,19 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/shapes.h"
+#include "cli/requested_shapes.h"
 #include "cli/tactic_sources.h"
 #include "io_formats.h"
 
 namespace kiln::cli::trtexec {
 
 enum class LayerDetail { kNamesOnly, kNone, kDetailed };
-
-/// The shapes of a tensor, or the values of a shape tensor, that a plan has to run.
-struct ShapeRange {
-  Extents min, opt, max;
-};
-using NamedRanges = std::vector<std::pair<std::string, ShapeRange>>;
 
 struct BuildOptions {
   std::string onnx, save, load;

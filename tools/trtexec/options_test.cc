@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "cli/expect_failure.h"
+#include "flag_table.h"
 
 namespace kiln::cli::trtexec {
 namespace {
@@ -72,7 +74,16 @@ TEST(Options, MemoryPoolsHaveUnits) {
   EXPECT_EQ(options.build.tactic_shared_bytes, 48 << 10);
 }
 
+TEST(Options, TableHasEveryNameOnce) {
+  std::set<std::string_view> names;
+  for (const Flag& flag : kFlags) EXPECT_TRUE(names.insert(flag.name).second) << flag.name;
+  const std::vector<std::string> not_yet = split(kNotYet, ' ');
+  EXPECT_EQ(not_yet.size(), 77u);
+  for (const std::string& name : not_yet) EXPECT_TRUE(names.insert(name).second) << name;
+}
+
 TEST(Options, SaysWhatIsWrong) {
+  EXPECT_EQ(failure({"m.onnx"}), "'m.onnx' is no flag; values follow their flag as in --onnx=model.onnx");
   EXPECT_EQ(failure({"--fp16"}),
             "no model: --onnx=FILE builds one, --loadEngine=FILE loads a plan, --help lists all flags");
   EXPECT_EQ(failure({"--loadEngine=a", "--saveEngine=b"}), "--loadEngine and --saveEngine exclude each other");

@@ -10,13 +10,6 @@ namespace {
 
 using nvinfer1::OptProfileSelector;
 
-void require_names(const NamedRanges& shapes, const nvinfer1::INetworkDefinition& network) {
-  std::vector<std::string> inputs;
-  for (int i = 0, count = network.getNbInputs(); i < count; ++i) inputs.push_back(network.getInput(i)->getName());
-  if (const std::string* name = unknown_name(shapes, inputs))
-    fail("shapes are given for '", *name, "'; the network's inputs are ", quoted(inputs));
-}
-
 void require_fit(const nvinfer1::ITensor& input, const Extents& declared, const Extents& given) {
   bool fits = declared.size() == given.size();
   for (size_t i = 0; fits && i < given.size(); ++i) fits = declared[i] < 0 || declared[i] == given[i];
@@ -48,7 +41,9 @@ void set_range(nvinfer1::IOptimizationProfile& profile, const nvinfer1::ITensor&
 
 void add_profile(const NamedRanges& shapes, const nvinfer1::INetworkDefinition& network, nvinfer1::IBuilder& builder,
                  nvinfer1::IBuilderConfig& config, Log& log) {
-  require_names(shapes, network);
+  std::vector<std::string> inputs;
+  for (int i = 0, count = network.getNbInputs(); i < count; ++i) inputs.push_back(network.getInput(i)->getName());
+  require_inputs(shapes, inputs, "the network");
   const EntryIndex<ShapeRange> ranges(shapes);
   nvinfer1::IOptimizationProfile* profile = nullptr;  // the builder's own
   for (int i = 0; i < network.getNbInputs(); ++i) {

@@ -1,0 +1,94 @@
+#include "flags.h"
+
+#include <algorithm>
+
+namespace kiln::cli {
+namespace {
+
+constexpr size_t kHelpColumn = 36, kHelpWidth = 110;
+
+[[noreturn]] void fail_unknown(std::string_view word, const FlagTable& table) {
+  std::vector<std::string_view> names;
+  for (const Flag& flag : table.flags)
+    if (flag.name.size() > 2) names.push_back(flag.name);
+  const std::vector<std::string> not_yet = split(table.not_yet, ' ');
+  names.insert(names.end(), not_yet.begin(), not_yet.end());
+  const std::string_view guess = nearest(word, names);
+  require(guess.empty(), "unknown flag ", word, "; did you mean ", guess, "?");
+  fail("unknown flag ", word, "; --help lists all");
+}
+
+const Flag& find_flag(std::string_view name, const FlagTable& table) {
+  const auto found = std::ranges::find(table.flags, name, &Flag::name);
+  if (found != table.flags.end()) return *found;
+  for (const std::string& lacking : split(table.not_yet, ' '))
+    require(name != lacking, "flag ", name, " of TensorRT's trtexec is not in Kiln yet");
+  fail_unknown(name, table);
+}
+
+}  // namespace
+
+Arguments::Arguments(std::span<const char* const> words, const FlagTable& table) {
+  for (const std::string_view word : words) {
+    if (!word.starts_with('-')) {
+      operands_.emplace_back(word);
+      continue;
+    }
+    const size_t equals = word.find('=');
+    const std::string_view name = word.substr(0, equals), value = word.substr(std::min(equals, word.size() - 1) + 1);
+    const Flag& flag = find_flag(name, table);
+    if (flag.value.empty())
+      require(equals == word.npos, "flag ", name, " is a switch and takes no value; '", value, "' was given");
+    else
+      require(!trim(value).empty(), "flag ", name, " needs a value: ", name, "=", flag.value);
+    require(!has(name), "flag ", name, " is given twice");
+    flags_.push_back(&flag);
+    values_.emplace_back(value);
+  }
+}
+
+const std::string* Arguments::find(std::string_view name) const {
+  const auto found = std::ranges::find(flags_, name, &Flag::name);
+  return found == flags_.end() ? nullptr : &values_[static_cast<size_t>(found - flags_.begin())];
+}
+
+std::string Arguments::text(std::string_view name, std::string_view otherwise) const {
+  const std::string* value = find(name);
+  return std::string(value ? trim(*value) : otherwise);
+}
+
+void Arguments::read(std::string_view name, double& number, double least) const {
+  const std::string* value = find(name);
+  if (!value) return;
+  number = parse_number(*value, name);
+  require(number >= least, name, ": ", number, " is less than ", least);
+}
+
+bool wants_help(std::span<const char* const> words) {
+  return std::ranges::any_of(words, [](std::string_view word) { return word == "--help" || word == "-h"; });
+}
+
+std::string help_text(std::string_view about, const FlagTable& table) {
+  std::string text(about);
+  std::string_view section;
+  for (const Flag& flag : table.flags) {
+    if (flag.section != section) text += str("\n=== ", flag.section, " ===\n");
+    section = flag.section;
+    std::string line = str("  ", flag.name, flag.value.empty() ? "" : "=", flag.value);
+    line.resize(std::max(line.size() + 1, kHelpColumn), ' ');
+    text += str(line, flag.help, "\n");
+  }
+  if (table.not_yet.empty()) return text;
+  text += "\n=== Flags of TensorRT that are not in Kiln yet ===\n";
+  std::string line = " ";
+  for (const std::string& name : split(table.not_yet, ' ')) {
+    if (line.size() + name.size() > kHelpWidth) {
+      text += line + "\n";
+      line.assign(1, ' ');
+    }
+    line += str(" ", name);
+  }
+  return text + line + "\n";
+}
+
+}  // namespace kiln::cli
