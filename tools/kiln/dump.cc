@@ -1,10 +1,10 @@
-/// kiln dump m.onnx --after=PASS --shapes=x:1x3x224x224: the graph as text.
+/// kiln dump: the graph as text.
 #include <cstdio>
 #include <string>
 
-#include "arguments.h"
 #include "builder/specialize.h"
 #include "commands.h"
+#include "network.h"
 #include "ops/constant.h"
 #include "passes/pass.h"
 
@@ -37,12 +37,11 @@ class PassTimes final : public Log {
 };
 }  // namespace
 
-Status run_dump(const Arguments& arguments) {
-  TRY(require(arguments.words.size() == 2,
-              "usage: kiln dump m.onnx [--after=PASS] [--shapes=...] [--verify] [--count] [--verbose]"));
-  ir::Graph graph = TRY(import_file(arguments.words[1]));
-  if (arguments.has("shapes")) graph = TRY(specialize(graph, TRY(profile_of(graph, arguments)))).graph;
-  Wanted wanted{arguments.get("after"), arguments.has("verify"), arguments.has("count"), {}};
+Status run_dump(const cli::Arguments& arguments) {
+  ir::Graph graph = TRY(import_file(arguments.operands()[1]));
+  const cli::NamedRanges shapes = read_shapes(arguments).build;
+  if (!shapes.empty()) graph = TRY(specialize(graph, profile_of(graph, shapes))).graph;
+  Wanted wanted{arguments.text("--after"), arguments.has("--verify"), arguments.has("--count"), {}};
   if (wanted.pass == "import") return std::fputs(ir::print(graph).c_str(), stdout), Status{};
   std::string names = "import";
   bool known = wanted.pass.empty();
@@ -53,7 +52,7 @@ Status run_dump(const Arguments& arguments) {
   TRY(require(known, "no pass is called '", wanted.pass, "'; there are ", names));
   NullLog silence;
   PassTimes times;
-  passes::PassContext cx{arguments.has("verbose") ? static_cast<Log&>(times) : silence};
+  passes::PassContext cx{arguments.has("--verbose") ? static_cast<Log&>(times) : silence};
   cx.after = after_pass;
   if (wanted.count) TRY(after_pass(&wanted, "import", graph));
   cx.after_user = &wanted;

@@ -1,48 +1,73 @@
 /// kiln: looks inside the compiler.
+#include <algorithm>
 #include <cstdio>
 
+#include "cli/shapes.h"
 #include "commands.h"
+#include "flag_table.h"
 
+namespace kiln {
 namespace {
 
-constexpr const char* kHelp =
-    "kiln dump m.onnx [--after=PASS]     prints the graph after a pass (import: before the first; default: after all)\n"
-    "  --shapes=x:1x3,...                for these extents alone\n"
-    "  --verify --count --verbose        checks the graph, counts its nodes (constants aside), times every pass\n"
-    "kiln profile m.onnx [--shapes=...]  builds, runs, and prints the time of every step\n"
-    "  --min=x:1x3,... --max=x:32x3,...  the profile's least and largest extents, beside those that it is tuned for\n"
-    "  --at=x:1x3,...;x:32x3,...         what to run, instead of --shapes\n"
-    "kiln why m.plan [LAYER]             how a layer came to be run as it is: what could have run it, with times, and "
-    "what was\n"
-    "                                    refused, with reasons; without LAYER all steps\n"
-    "kiln run m.onnx --data=FOLDER       runs on input_K.pb of the folder and compares with output_K.pb\n"
-    "profile and run take\n"
-    "  --device=cpu|cuda --threads=N     where (default: cpu), and the CPU's threads\n"
-    "  --fp16 --bf16 --noTF32 --level=N  as trtexec's --fp16, --bf16, --noTF32 and --builderOptimizationLevel\n"
-    "  --tactic-sources=-CUBLAS_LT,+CUDNN --aux-streams=N --verbose\n"
-    "and profile also --runs=N (default: 20)\n"
-    "kiln help                           prints this\n";
+struct Command {
+  std::string_view name, operands, help;
+  size_t most_operands;  ///< at least one
+  Status (*run)(const cli::Arguments&);
+};
 
-kiln::Status run(int argc, char** argv) {
-  const kiln::Arguments arguments = TRY(kiln::parse_arguments(
-      argc, argv,
-      {"after", "shapes", "min", "max", "at", "threads", "noTF32", "device", "level", "runs", "verbose", "help", "data",
-       "fp16", "bf16", "verify", "count", "tactic-sources", "aux-streams"}));
-  if (arguments.words.empty() || arguments.words[0] == "help" || arguments.has("help"))
-    return std::fputs(kHelp, stdout), kiln::Status{};
-  if (arguments.words[0] == "dump") return kiln::run_dump(arguments);
-  if (arguments.words[0] == "profile") return kiln::run_profile(arguments);
-  if (arguments.words[0] == "why") return kiln::run_why(arguments);
-  if (arguments.words[0] == "run") return kiln::run_run(arguments);
-  return kiln::error(kiln::Code::kInvalidArgument, "no command is called '", arguments.words[0],
-                     "'; there are dump, profile, why, run and help");
+constexpr Command kCommands[] = {
+    {"dump", "m.onnx", "print the graph after a pass", 1, run_dump},
+    {"profile", "m.onnx", "build, run, and print the time of every step", 1, run_profile},
+    {"why", "m.plan [LAYER]",
+     "print what could have run a layer, with times, and what was refused, with reasons;\n"
+     "                                    LAYER is a name, a step's number or a part of names, without it all steps "
+     "are "
+     "listed",
+     2, run_why},
+    {"run", "m.onnx --data=FOLDER", "run on the tensors of a folder, and compare", 1, run_run},
+};
+
+std::string help() {
+  std::string text = "kiln looks inside the compiler.\n\n";
+  for (const Command& command : kCommands) {
+    std::string line = str("  kiln ", command.name, " ", command.operands);
+    line.resize(std::max<size_t>(line.size() + 1, 36), ' ');
+    text += str(line, command.help, "\n");
+  }
+  text += str("\n", cli::kShapesHelp, "The number of threads of the CPU is KILN_THREADS of the environment.\n");
+  return cli::help_text(text, {kFlags});
+}
+
+const Command& find_command(std::string_view name) {
+  std::string names = "help";
+  for (const Command& command : kCommands) {
+    if (command.name == name) return command;
+    names += str(", ", command.name);
+  }
+  cli::fail("no command is called '", name, "'; there are ", names);
+}
+
+Status run(std::span<const char* const> words) {
+  const std::string_view name = words.empty() ? "help" : words[0];
+  if (name == "help" || cli::wants_help(words)) return std::fputs(help().c_str(), stdout), Status{};
+  const cli::Arguments arguments(words, {kFlags});
+  cli::require(!arguments.operands().empty(), "the command is missing; kiln help lists them");
+  const Command& command = find_command(arguments.operands()[0]);
+  const size_t count = arguments.operands().size() - 1;
+  cli::require(count >= 1 && count <= command.most_operands, "usage: kiln ", command.name, " ", command.operands,
+               "; kiln help lists the flags");
+  for (const cli::Flag* flag : arguments.flags())
+    cli::require(flag->section.contains(command.name), "kiln ", command.name, " has no flag ", flag->name,
+                 ", which is for ", flag->section);
+  return command.run(arguments);
 }
 
 }  // namespace
+}  // namespace kiln
 
 int main(int argc, char** argv) {
   try {
-    const kiln::Status done = run(argc, argv);
+    const kiln::Status done = kiln::run(std::span<char*>(argv, static_cast<size_t>(argc)).subspan(1));
     if (done) return 0;
     std::fprintf(stderr, "kiln: %s\n", done.error().message.c_str());
   } catch (const kiln::CheckFailed& failed) {

@@ -1,17 +1,27 @@
-#include "arguments.h"
+#include "network.h"
 
 #include <gtest/gtest.h>
+
+#include "cli/expect_failure.h"
 
 namespace kiln {
 namespace {
 
-TEST(Arguments, NumbersAreWholeAndLargeEnough) {
-  const Arguments arguments{{}, {{"runs", "12"}, {"level", "x"}, {"threads", "0"}, {"aux-streams", "1.5"}}};
-  EXPECT_EQ(arguments.number("runs", 20, 1), 12);
-  EXPECT_EQ(arguments.number("absent", 20, 1), 20);
-  EXPECT_EQ(arguments.number("level", 3, 0).error().message, "--level is 'x'; a whole number from 0 on is needed");
-  EXPECT_EQ(arguments.number("threads", 2, 1).error().message, "--threads is '0'; a whole number from 1 on is needed");
-  EXPECT_FALSE(arguments.number("aux-streams", 0, 0));
+TEST(Profile, IsOfInputsThatThereAre) {
+  ir::Graph g;
+  const sym::Expr n = g.table().symbol("n", sym::kAnyExtent);
+  const auto x = g.add_input("x:0", {DType::kF32, {n, 3}});
+  g.add_input("y", {DType::kF32, {n}});
+  g.mark_output(x, "z");
+  const ProfileRequest profile = profile_of(g, {{"x*", {{1, 3}, {4, 3}, {8, 3}}}});
+  EXPECT_EQ(profile.extents.at("x:0").min, (Extents{1, 3}));
+  EXPECT_EQ(profile.extents.at("x:0").opt, (Extents{4, 3}));
+  EXPECT_EQ(profile.extents.at("x:0").max, (Extents{8, 3}));
+  EXPECT_EQ(profile.extents.at("y").max, Extents{1});
+  EXPECT_EQ(cli::failure_of([&] {
+              profile_of(g, {{"zz", {{1}, {1}, {1}}}});
+            }),
+            "the network has no input 'zz'; its inputs are 'x:0', 'y'");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-/// kiln profile m.onnx: builds, runs on made-up inputs and prints where the time goes, step by step.
+/// kiln profile: builds, runs on made-up inputs and prints where the time goes, step by step.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
 
-#include "arguments.h"
 #include "commands.h"
+#include "network.h"
 #include "session.h"
 #include "tensor/view.h"
 
@@ -30,12 +30,12 @@ class Times final : public runtime::StepObserver {
 };
 
 /// The inputs' extents: those that `shapes` names, or the profile's optimum.
-Result<std::vector<Extents>> extents_at(const plan::Plan& plan, std::string_view shapes) {
-  const auto named = TRY(parse_shapes(shapes));
+std::vector<Extents> extents_at(const plan::Plan& plan, const cli::NamedExtents& shapes) {
+  const cli::EntryIndex<Extents> named(shapes);
   std::vector<Extents> result;
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    const auto found = named.find(plan.inputs[i].name);
-    result.push_back(found == named.end() ? plan.profiles[0].ranges[i].opt : found->second);
+    const Extents* found = named.find(plan.inputs[i].name);
+    result.push_back(found ? *found : plan.profiles[0].ranges[i].opt);
   }
   return result;
 }
@@ -132,9 +132,9 @@ void print_steps(const plan::Profile& profile, const Times& times, double total_
 }
 
 /// Runs at the extents that `shapes` names, and prints what took how long.
-Status profile_at(Session& session, std::string_view shapes, int runs) {
+Status profile_at(Session& session, const cli::NamedExtents& shapes, int runs) {
   const plan::Plan& plan = *session.plan;
-  const std::vector<Extents> extents = TRY(extents_at(plan, shapes));
+  const std::vector<Extents> extents = extents_at(plan, shapes);
   TRY(session.set_inputs(TRY(made_up_inputs(plan, extents))));
   Times times(plan.profiles[0].steps.size());
   std::vector<double> wall;
@@ -161,24 +161,22 @@ Status profile_at(Session& session, std::string_view shapes, int runs) {
 
 }  // namespace
 
-Status run_profile(const Arguments& arguments) {
-  TRY(require(
-      arguments.words.size() == 2,
-      "usage: kiln profile m.onnx [--device=cpu|cuda] [--shapes=x:1x3x8x8] [--min=...] [--max=...] [--at=...;...] "
-      "[--threads=N] [--noTF32] [--fp16] [--bf16] [--level=N] [--tactic-sources=-CUBLAS_LT,+CUDNN] "
-      "[--aux-streams=N] [--runs=N] [--verbose]"));
+Status run_profile(const cli::Arguments& arguments) {
+  int runs = 20;
+  arguments.read("--runs", runs, 1);
+  const cli::RequestedShapes shapes = read_shapes(arguments);
   const Clock::time_point start = Clock::now();
-  const ir::Graph graph = TRY(import_file(arguments.words[1]));
+  const ir::Graph graph = TRY(import_file(arguments.operands()[1]));
   std::printf("import %.1f ms\n", since_ms(start));
-  Session session = TRY(build_session(arguments, graph, TRY(profile_of(graph, arguments))));
-  const int runs = TRY(arguments.number("runs", 20, 1));
-  const std::string all = arguments.get("at");
-  for (size_t begin = 0; begin <= all.size();) {
-    const size_t end = std::min(all.find(';', begin), all.size());
-    const std::string shapes = all.substr(begin, end - begin);
-    if (!shapes.empty()) std::printf("at %s\n", shapes.c_str());
-    TRY(profile_at(session, shapes, runs));
-    begin = end + 1;
+  Session session = TRY(build_session(arguments, graph, profile_of(graph, shapes.build)));
+  if (!arguments.has("--at")) return profile_at(session, shapes.run, runs);
+  std::vector<std::string> inputs;
+  for (const auto& input : session.plan->inputs) inputs.push_back(input.name);
+  for (const std::string& list : cli::split(arguments.text("--at"), ';')) {
+    std::printf("at %s\n", list.c_str());
+    const cli::NamedExtents at = cli::parse_shapes(list, "--at");
+    cli::require_inputs(at, inputs, "--at: the network");
+    TRY(profile_at(session, at, runs));
   }
   return {};
 }

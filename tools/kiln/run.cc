@@ -1,4 +1,4 @@
-/// kiln run m.onnx --data=FOLDER: runs the data sets of an ONNX test folder and compares.
+/// kiln run: runs the data sets of an ONNX test folder and compares.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -6,6 +6,7 @@
 
 #include "base/mapped_file.h"
 #include "commands.h"
+#include "network.h"
 #include "onnx/dtypes.h"
 #include "onnx/reader.h"
 #include "onnx/tensor_data.h"
@@ -58,11 +59,10 @@ void compare(const std::string& name, const HostTensor& got, const HostTensor& w
 
 }  // namespace
 
-Status run_run(const Arguments& arguments) {
-  TRY(require(arguments.words.size() == 2 && arguments.has("data"),
-              "usage: kiln run m.onnx --data=FOLDER [--device=cpu|cuda] [--noTF32] [--fp16] [--bf16]"));
-  const std::string folder = arguments.get("data");
-  const ir::Graph graph = TRY(import_file(arguments.words[1]));
+Status run_run(const cli::Arguments& arguments) {
+  const std::string folder = arguments.text("--data");
+  TRY(require(!folder.empty(), "--data=FOLDER is missing: where input_0.pb is"));
+  const ir::Graph graph = TRY(import_file(arguments.operands()[1]));
   std::vector<HostTensor> inputs = TRY(read_tensors(folder, "input"));
   const ProfileRequest profile = TRY(profile_for(graph, inputs, folder));
   Session session = TRY(build_session(arguments, graph, profile));

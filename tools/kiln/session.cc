@@ -8,6 +8,7 @@
 #include "backend/cpu/tactics/backend.h"
 #include "backend/cuda/exec/executor.h"
 #include "backend/cuda/tactics/backend.h"
+#include "cli/tactic_sources.h"
 
 namespace kiln {
 namespace {
@@ -59,9 +60,9 @@ Status Session::fetch() {
 
 namespace {
 
-Result<std::unique_ptr<Backend>> make_backend(const Arguments& arguments, std::unique_ptr<Device>& device) {
-  const std::string wanted = arguments.get("device", "cpu");
-  TRY(require(wanted == "cpu" || wanted == "cuda", "--device is '", wanted, "'; it may be cpu or cuda"));
+Result<std::unique_ptr<Backend>> make_backend(const cli::Arguments& arguments, std::unique_ptr<Device>& device) {
+  const std::string wanted = arguments.text("--backend", "cpu");
+  TRY(require(wanted == "cpu" || wanted == "cuda", "--backend is '", wanted, "'; it may be cpu or cuda"));
   if (wanted == "cuda") {
     auto made = TRY(cuda::CudaDevice::create(0));
     made->set_executor(std::make_unique<cuda::CudaExecutor>(*made));
@@ -69,39 +70,28 @@ Result<std::unique_ptr<Backend>> make_backend(const Arguments& arguments, std::u
     device = std::move(made);
     return backend;
   }
-  auto made = TRY(cpu::CpuDevice::create(TRY(arguments.number("threads", cpu::default_team_size(), 1))));
+  auto made = TRY(cpu::CpuDevice::create(cpu::default_team_size()));
   made->set_executor(std::make_unique<cpu::CpuExecutor>(made->team()));
   auto backend = std::make_unique<cpu::CpuBackend>(*made);
   device = std::move(made);
   return backend;
 }
 
-/// "+CUDNN,-CUBLAS_LT": libraries that a build may take kernels from, beside the defaults, and may not.
-Status set_tactic_sources(std::string_view list, Numerics& numerics) {
-  while (!list.empty()) {
-    const std::string_view entry = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(entry.size() + 1, list.size()));
-    const std::string_view name = entry.substr(std::min<size_t>(entry.size(), 1));
-    TRY(require((name == "CUBLAS_LT" || name == "CUDNN") && (entry[0] == '+' || entry[0] == '-'), "--tactic-sources: '",
-                entry, "' is none of +CUBLAS_LT, -CUBLAS_LT, +CUDNN and -CUDNN"));
-    (name == "CUDNN" ? numerics.cudnn : numerics.cublas_lt) = entry[0] == '+';
-  }
-  return {};
-}
-
 }  // namespace
 
-Result<Session> build_session(const Arguments& arguments, const ir::Graph& graph, const ProfileRequest& profile) {
-  PrintLog log(arguments.has("verbose"));
+Result<Session> build_session(const cli::Arguments& arguments, const ir::Graph& graph, const ProfileRequest& profile) {
+  PrintLog log(arguments.has("--verbose"));
   Session session;
   const std::unique_ptr<Backend> backend = TRY(make_backend(arguments, session.device));
   BuildRequest request;
-  request.numerics.tf32 = !arguments.has("noTF32");
-  request.numerics.fp16 = arguments.has("fp16");
-  request.numerics.bf16 = arguments.has("bf16");
-  TRY(set_tactic_sources(arguments.get("tactic-sources"), request.numerics));
-  request.optimization_level = TRY(arguments.number("level", 3, 0));
-  request.most_aux_streams = TRY(arguments.number("aux-streams", 0, 0));
+  request.numerics.tf32 = !arguments.has("--noTF32");
+  request.numerics.fp16 = arguments.has("--fp16");
+  request.numerics.bf16 = arguments.has("--bf16");
+  const cli::TacticSourceChoice sources = cli::parse_tactic_sources(arguments.text("--tacticSources"));
+  request.numerics.cublas_lt = sources.takes("CUBLAS_LT", request.numerics.cublas_lt);
+  request.numerics.cudnn = sources.takes("CUDNN", request.numerics.cudnn);
+  arguments.read("--builderOptimizationLevel", request.optimization_level, 0, 5);
+  arguments.read("--maxAuxStreams", request.most_aux_streams, 0);
   request.profiles.push_back(profile);
   const auto start = std::chrono::steady_clock::now();
   session.plan = std::make_shared<const plan::Plan>(TRY(build_plan(graph, *backend, request, log)));

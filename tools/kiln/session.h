@@ -4,7 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "arguments.h"
+#include "builder/build.h"
+#include "cli/flags.h"
 #include "device/staging.h"
 #include "runtime/context.h"
 
@@ -29,8 +30,7 @@ struct Session {
   Status fetch();
 };
 
-/// Options: --device=cpu|cuda, --shapes, --threads, --noTF32, --fp16, --bf16, --level, --verbose. Prints how long
-/// import and build took. `profile` overrides --shapes.
-Result<Session> build_session(const Arguments& arguments, const ir::Graph& graph, const ProfileRequest& profile);
+/// As the flags of profile and run say. Prints how long the build took.
+Result<Session> build_session(const cli::Arguments& arguments, const ir::Graph& graph, const ProfileRequest& profile);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-/// kiln why m.plan LAYER: what could have run a layer, and why it is run as it is.
+/// kiln why: what could have run a layer, and why it is run as it is.
 #include <cstdio>
 
 #include "base/mapped_file.h"
@@ -8,12 +8,12 @@
 
 namespace kiln {
 
-Status run_why(const Arguments& arguments) {
-  TRY(require(arguments.words.size() == 2 || arguments.words.size() == 3, "usage: kiln why m.plan [LAYER]"));
-  const std::string& path = arguments.words[1];
+Status run_why(const cli::Arguments& arguments) {
+  const auto operands = arguments.operands();
+  const std::string& path = operands[1];
   const auto file = TRY(MappedFile::open(path));
   const auto plan = TRY(in_context(plan::read_plan(file->bytes(), file), [&] { return path; }));
-  const std::string text = arguments.words.size() == 2 ? list_steps(*plan) : TRY(explain(*plan, arguments.words[2]));
+  const std::string text = operands.size() == 2 ? list_steps(*plan) : TRY(explain(*plan, operands[2]));
   std::fputs(text.c_str(), stdout);
   return {};
 }

@@ -41,15 +41,37 @@ class Why(unittest.TestCase):
             self.assertIn(str(plan), run(KILN, "why", plan).stderr)
 
     def test_says_how_it_is_called(self):
-        for words in [["help"], ["--help"]]:
+        for words in [[], ["help"], ["--help"], ["-h"], ["why", "-h"]]:
             told = run(KILN, *words)
             self.assertEqual(told.returncode, 0)
             self.assertIn("kiln why m.plan", told.stdout)
-        self.assertIn("there are dump, profile, why, run and help", run(KILN, "explain").stderr)
+            helps = told.stdout
+        for message, *words in [
+            ("no command is called 'explain'; there are help, dump, profile, why, run", "explain"),
+            ("the command is missing", "--fp16"),
+            ("usage: kiln why m.plan [LAYER]", "why"),
+            ("usage: kiln dump m.onnx", "dump", "a.onnx", "b.onnx"),
+            ("unknown flag --rums; did you mean --runs?", "profile", "m.onnx", "--rums=2"),
+            ("kiln dump has no flag --fp16, which is for profile and run", "dump", "m.onnx", "--fp16"),
+            ("--runs: 0 is outside [1, 2147483647]", "profile", f"{DIGITS}/digits.onnx", "--runs=0"),
+            ("has no input 'zz'; its inputs are 'image'", "dump", f"{DIGITS}/digits.onnx", "--shapes=zz:1"),
+        ]:
+            told = run(KILN, *words)
+            self.assertEqual(told.returncode, 1)
+            self.assertIn(message, told.stderr)
+        self.flags_mean_what_they_mean_in_trtexec(helps, run(TRTEXEC, "--help").stdout)
         with tempfile.TemporaryDirectory() as folder:
             told = run(KILN, "run", f"{DIGITS}/digits.onnx", f"--data={folder}")
         self.assertEqual(told.returncode, 1)
         self.assertIn("'image' needs input_0.pb", told.stderr)
+
+    def flags_mean_what_they_mean_in_trtexec(self, kiln, trtexec):
+        said = [dict(re.findall(r"^  (-[-\w]+\S*) +(.*)$", text, re.M)) for text in (kiln, trtexec)]
+        names = [{flag.split("=")[0]: flag for flag in flags} for flags in said]
+        common = names[0].keys() & names[1].keys()
+        self.assertGreater(len(common), 10)
+        for name in common:
+            self.assertEqual(said[0][names[0][name]], said[1].get(names[0][name]), name)
 
 
 if __name__ == "__main__":

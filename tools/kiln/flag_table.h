@@ -1,0 +1,48 @@
+/// kiln's flags. A section's name lists the commands that take them.
+#pragma once
+
+#include "trtexec/flag_table.h"
+
+namespace kiln {
+
+inline constexpr std::string_view kDump = "dump", kProfile = "profile", kRun = "run",
+                                  kDumpAndProfile = "dump and profile", kProfileAndRun = "profile and run",
+                                  kDumpProfileAndRun = "dump, profile and run", kAll = "all commands";
+
+/// trtexec's flag of that name, with the same meaning.
+consteval cli::Flag as_trtexec(std::string_view name, std::string_view section) {
+  for (cli::Flag flag : cli::trtexec::kFlags)
+    if (flag.name == name) return flag.section = section, flag;
+  throw "trtexec has no such flag";
+}
+
+inline constexpr cli::Flag kFlags[] = {
+    {"--after", "PASS", kDump, "print the graph after this pass (import: before the first); default: after all"},
+    {"--verify", "", kDump, "check the graph after every pass"},
+    {"--count", "", kDump, "print the number of nodes after every pass, constants aside"},
+
+    {"--at", "SHAPES;...", kProfile, "shapes to run at, one list after another, instead of --shapes"},
+    {"--runs", "N", kProfile, "run this often; default 20"},
+
+    {"--data", "FOLDER", kRun, "input_K.pb, the inputs, and output_K.pb, to compare with"},
+
+    as_trtexec("--minShapes", kDumpAndProfile),
+    as_trtexec("--optShapes", kDumpAndProfile),
+    as_trtexec("--maxShapes", kDumpAndProfile),
+    as_trtexec("--shapes", kDumpAndProfile),
+
+    {"--backend", "cpu|cuda", kProfileAndRun, "build for it and run on it; default cpu"},
+    as_trtexec("--fp16", kProfileAndRun),
+    as_trtexec("--bf16", kProfileAndRun),
+    as_trtexec("--noTF32", kProfileAndRun),
+    as_trtexec("--builderOptimizationLevel", kProfileAndRun),
+    as_trtexec("--maxAuxStreams", kProfileAndRun),
+    as_trtexec("--tacticSources", kProfileAndRun),
+
+    as_trtexec("--verbose", kDumpProfileAndRun),
+
+    as_trtexec("--help", kAll),
+    as_trtexec("-h", kAll),
+};
+
+}  // namespace kiln
