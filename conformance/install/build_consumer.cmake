@@ -1,4 +1,4 @@
-# Installs BUILD into WORK, builds the consumer against that alone, and runs it.
+# Installs BUILD into WORK, runs the programs that are installed, builds the consumer against that alone, and runs it.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
   if(result)
@@ -14,6 +14,23 @@ run(${CMAKE_COMMAND} -S ${consumer} -B ${WORK}/build -G Ninja -DCMAKE_PREFIX_PAT
     -DCMAKE_CXX_COMPILER=${COMPILER} -DSAMPLES=${SOURCE}/samples -DCUDART_HEADERS=${SOURCE}/cudart/include)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/answers)
+
+set(model ${SOURCE}/samples/digits/digits.onnx)
+set(kiln ${prefix}/${BINDIR}/kiln)
+run(${kiln} profile ${model} --runs=1)
+set(programs ${kiln})
+if(TRTEXEC)
+  set(trtexec ${prefix}/${BINDIR}/trtexec)
+  list(APPEND programs ${trtexec})
+  run(${trtexec} --onnx=${model} --saveEngine=${WORK}/digits.plan --skipInference)
+  run(${kiln} why ${WORK}/digits.plan)
+endif()
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${programs} RESOLVED_DEPENDENCIES_VAR libraries)
+list(FILTER libraries INCLUDE REGEX "^${BUILD}/")
+list(FILTER libraries EXCLUDE REGEX "^${prefix}/")
+if(libraries)
+  message(FATAL_ERROR "installed programs load libraries of the build tree: ${libraries}")
+endif()
 
 if(PKG_CONFIG)
   set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
