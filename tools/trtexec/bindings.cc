@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "cli/files.h"
 #include "dims.h"
-#include "files.h"
 #include "log.h"
 #include "values.h"
 

@@ -3,10 +3,10 @@
 #include <optional>
 
 #include "NvOnnxParser.h"
+#include "cli/files.h"
+#include "cli/new_file.h"
 #include "clock.h"
-#include "files.h"
 #include "log.h"
-#include "new_file.h"
 #include "profile_shapes.h"
 #include "progress.h"
 #include "timing_cache.h"

@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/files.h"
 #include "clock.h"
 #include "dims.h"
-#include "files.h"
 #include "log.h"
 
 namespace kiln::cli::trtexec {

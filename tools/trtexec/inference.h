@@ -6,8 +6,8 @@
 
 #include "NvInferRuntime.h"
 #include "bindings.h"
+#include "cli/statistics.h"
 #include "options.h"
-#include "statistics.h"
 
 namespace kiln::cli::trtexec {
 

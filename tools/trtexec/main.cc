@@ -6,12 +6,12 @@
 
 #include "NvInferPlugin.h"
 #include "build.h"
+#include "cli/files.h"
+#include "cli/layer_profile.h"
 #include "cuda.h"
 #include "engine.h"
-#include "files.h"
 #include "flag_table.h"
 #include "inference.h"
-#include "layer_profile.h"
 #include "log.h"
 #include "output_files.h"
 #include "report.h"
@@ -39,7 +39,8 @@ void infer(nvinfer1::ICudaEngine& engine, const Options& options, Log& log) {
     runner.set_profiler(&profile);
     runner.run();
   }
-  if (report.profile) profile.print(log);
+  if (report.profile)
+    for (const std::string& line : profile.lines()) log.info(line);
   if (!report.export_profile.empty()) write_file(report.export_profile, profile.json(), "profile of --exportProfile");
 }
 

@@ -6,9 +6,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "cli/files.h"
+#include "cli/layer_profile.h"
+#include "cli/new_file.h"
 #include "cli/text.h"
-#include "files.h"
-#include "new_file.h"
 
 namespace kiln::cli::trtexec {
 namespace {
@@ -24,7 +25,7 @@ struct Export {
 constexpr Export kExports[] = {
     {"--exportTimes", &ReportOptions::export_times, "[{\"startEnqMs\":", "\"endEnqMs\":"},
     {"--exportOutput", &ReportOptions::export_output, "[{\"name\":", "\"dimensions\":"},
-    {"--exportProfile", &ReportOptions::export_profile, "[{\"count\":", "\"averageMs\":"},
+    {"--exportProfile", &ReportOptions::export_profile, LayerProfile::kJsonBegins, LayerProfile::kJsonHas},
     {"--exportLayerInfo", &ReportOptions::export_layers, "{\"Layers\":[", "\"Bindings\":["},
 };
 

@@ -1,8 +1,8 @@
 #include "output_files.h"
 
 #include "cli/expect_failure.h"
+#include "cli/temporary_folder.h"
 #include "report.h"
-#include "temporary_folder.h"
 
 namespace kiln::cli::trtexec {
 namespace {

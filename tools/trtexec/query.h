@@ -7,9 +7,9 @@
 
 #include "NvInferRuntime.h"
 #include "bindings.h"
+#include "cli/statistics.h"
 #include "clock.h"
 #include "cuda.h"
-#include "statistics.h"
 
 namespace kiln::cli::trtexec {
 

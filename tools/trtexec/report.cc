@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "cli/files.h"
 #include "cli/json.h"
+#include "cli/new_file.h"
 #include "dims.h"
-#include "files.h"
 #include "log.h"
-#include "new_file.h"
 #include "values.h"
 
 namespace kiln::cli::trtexec {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bindings.h"
+#include "cli/statistics.h"
 #include "options.h"
-#include "statistics.h"
 
 namespace kiln::cli::trtexec {
 

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "files.h"
+#include "cli/files.h"
+#include "cli/new_file.h"
 #include "log.h"
-#include "new_file.h"
 
 namespace kiln::cli::trtexec {
 namespace {

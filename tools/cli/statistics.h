@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 
 /// The times of a query, in milliseconds since the run began.
 struct Trace {
@@ -33,4 +33,4 @@ double median(std::vector<double> figures);  ///< the mean of the middle two of 
 /// Of ascending figures: the largest one after leaving out the top (100 - percentile) %, as TensorRT counts it.
 double percentile_of(std::span<const double> ascending, double percentile);
 
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/text.h"
 #include "new_file.h"
+#include "text.h"
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ void write_file(const std::string& path, std::string_view content, std::string_v
   file.commit();
 }
 
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

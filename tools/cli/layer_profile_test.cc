@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 namespace {
 
 TEST(LayerProfile, CountsQueriesByTheirFirstLayer) {
@@ -32,4 +32,4 @@ TEST(LayerProfile, LayersThatOnlySomeQueriesRun) {
 }
 
 }  // namespace
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 
 double mean(std::span<const double> figures) {
   return std::accumulate(figures.begin(), figures.end(), 0.0) / static_cast<double>(figures.size());
@@ -40,4 +40,4 @@ Summary summarize(std::vector<double> figures, std::span<const double> percentil
   return summary;
 }
 
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "cli/expect_failure.h"
+#include "expect_failure.h"
 #include "temporary_folder.h"
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 namespace {
 
 using Files = TemporaryFolder;
@@ -62,4 +62,4 @@ TEST_F(Files, OnlyItsOwnKindIsReplaced) {
 }
 
 }  // namespace
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 namespace {
 
 TEST(Statistics, KnownAnswers) {
@@ -44,4 +44,4 @@ TEST(Statistics, LatencyLeavesWaitingOut) {
 }
 
 }  // namespace
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

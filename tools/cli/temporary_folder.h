@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/text.h"
 #include "files.h"
+#include "text.h"
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 
 class TemporaryFolder : public testing::Test {
  protected:
@@ -31,4 +31,4 @@ class TemporaryFolder : public testing::Test {
   std::filesystem::path folder_;
 };
 
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "NvInferRuntime.h"
 
-namespace kiln::cli::trtexec {
-
-class Log;
+namespace kiln::cli {
 
 class LayerProfile final : public nvinfer1::IProfiler {
  public:
@@ -22,8 +21,9 @@ class LayerProfile final : public nvinfer1::IProfiler {
   void reportLayerTime(char const* name, float ms) noexcept override;
 
   void clear();
-  void print(Log& log) const;
+  std::vector<std::string> lines() const;  ///< a table
   std::string json() const;
+  static constexpr std::string_view kJsonBegins = "[{\"count\":", kJsonHas = "\"averageMs\":";  ///< without spaces
   const std::vector<Layer>& layers() const { return layers_; }
   int num_queries() const { return num_queries_; }
 
@@ -36,4 +36,4 @@ class LayerProfile final : public nvinfer1::IProfiler {
   int num_queries_ = 0;
 };
 
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

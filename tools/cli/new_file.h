@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 
 /// What `path` leads to by symbolic links, whether that is there or not. A link that leads in a circle is itself.
 std::string followed(const std::string& path);
@@ -39,4 +39,4 @@ class NewFile {
   int64_t size_bytes_ = 0;
 };
 
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

@@ -10,10 +10,10 @@
 #include <fstream>
 #include <optional>
 
-#include "cli/expect_failure.h"
+#include "expect_failure.h"
 #include "temporary_folder.h"
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 namespace {
 
 using NewFiles = TemporaryFolder;
@@ -124,4 +124,4 @@ TEST_F(NewFiles, FilesThatOnlyLookAlikeStay) {
 }
 
 }  // namespace
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

@@ -11,10 +11,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/text.h"
 #include "files.h"
+#include "text.h"
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -135,4 +135,4 @@ void NewFile::fail_to_write() {
   fail("cannot write ", what_, " ", path_, ": ", std::strerror(errno), " (after ", size_bytes_, " bytes)");
 }
 
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

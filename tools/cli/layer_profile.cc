@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <numeric>
 
-#include "cli/json.h"
-#include "log.h"
+#include "json.h"
 #include "statistics.h"
+#include "text.h"
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 namespace {
 
 std::string row(double total_ms, double mean_ms, double median_ms, double percent, const std::string& name) {
@@ -53,17 +53,16 @@ double LayerProfile::median_query_ms() const {
   return median(std::move(queries));
 }
 
-void LayerProfile::print(Log& log) const {
-  log.info("");
-  log.info("=== Profile (", num_queries_, " iterations ) ===");
-  log.info("   Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer");
+std::vector<std::string> LayerProfile::lines() const {
+  std::vector<std::string> lines{"", str("=== Profile (", num_queries_, " iterations ) ==="),
+                                 "   Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer"};
   const double all = total_ms();
-  for (const Layer& layer : layers_) {
-    const double total = layer.total_ms();
-    if (total > 0) log.info(row(total, mean(layer.times_ms), median(layer.times_ms), 100 * total / all, layer.name));
-  }
-  log.info(row(all, num_queries_ ? all / num_queries_ : 0, median_query_ms(), 100, "Total"));
-  log.info("");
+  for (const Layer& layer : layers_)
+    if (const double total = layer.total_ms(); total > 0)
+      lines.push_back(row(total, mean(layer.times_ms), median(layer.times_ms), 100 * total / all, layer.name));
+  lines.push_back(row(all, num_queries_ ? all / num_queries_ : 0, median_query_ms(), 100, "Total"));
+  lines.emplace_back();
+  return lines;
 }
 
 std::string LayerProfile::json() const {
@@ -79,4 +78,4 @@ std::string LayerProfile::json() const {
   return text + "]\n";
 }
 
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli

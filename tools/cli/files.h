@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kiln::cli::trtexec {
+namespace kiln::cli {
 
 /// Fails with what the system says. `what` names the file's purpose: "cannot read plan m.plan: No such file ...".
 std::vector<char> read_file(const std::string& path, std::string_view what);
@@ -33,4 +33,4 @@ void require_replaceable(const std::string& path, std::string_view beginning, st
 /// Writes a file whole or not at all: see NewFile.
 void write_file(const std::string& path, std::string_view content, std::string_view what);
 
-}  // namespace kiln::cli::trtexec
+}  // namespace kiln::cli
