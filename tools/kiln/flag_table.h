@@ -23,6 +23,7 @@ inline constexpr cli::Flag kFlags[] = {
 
     {"--at", "SHAPES;...", kProfile, "shapes to run at, one list after another, instead of --shapes"},
     {"--runs", "N", kProfile, "run this often; default 20"},
+    as_trtexec("--exportProfile", kProfile),
 
     {"--data", "FOLDER", kRun, "input_K.pb, the inputs, and output_K.pb, to compare with"},
 

@@ -17,6 +17,12 @@ Result<ir::Graph> import_file(const std::string& path) {
   return error(Code::kUnsupported, path, ": ", all);
 }
 
+std::vector<std::string> input_names(const ir::Graph& graph) {
+  std::vector<std::string> names;
+  for (const ir::ValueId id : graph.inputs()) names.push_back(graph.value(id).name);
+  return names;
+}
+
 cli::RequestedShapes read_shapes(const cli::Arguments& arguments) {
   std::vector<std::string> warnings;
   cli::RequestedShapes shapes = cli::read_shapes(arguments, warnings);
@@ -25,9 +31,7 @@ cli::RequestedShapes read_shapes(const cli::Arguments& arguments) {
 }
 
 ProfileRequest profile_of(const ir::Graph& graph, const cli::NamedRanges& shapes) {
-  std::vector<std::string> names;
-  for (const ir::ValueId id : graph.inputs()) names.push_back(graph.value(id).name);
-  cli::require_inputs(shapes, names, "the network");
+  cli::require_inputs(shapes, input_names(graph), "the network");
   const cli::EntryIndex<cli::ShapeRange> given(shapes);
   ProfileRequest profile;
   for (const ir::ValueId id : graph.inputs()) {

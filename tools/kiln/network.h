@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "builder/build.h"
 #include "cli/requested_shapes.h"
@@ -11,6 +12,8 @@ namespace kiln {
 
 /// The graph of an ONNX file. Every problem of the model is in the error.
 Result<ir::Graph> import_file(const std::string& path);
+
+std::vector<std::string> input_names(const ir::Graph& graph);
 
 /// As `cli::read_shapes`, whose warnings go to the standard error.
 cli::RequestedShapes read_shapes(const cli::Arguments& arguments);

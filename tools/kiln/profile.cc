@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <map>
 
+#include "cli/files.h"
+#include "cli/layer_profile.h"
+#include "cli/statistics.h"
 #include "commands.h"
 #include "network.h"
 #include "session.h"
@@ -17,13 +20,17 @@ double since_ms(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// Collects the least time of each step over several runs.
+/// Collects the times of each step over several runs, and the least of them.
 class Times final : public runtime::StepObserver {
  public:
   explicit Times(size_t steps) : best_ms(steps, 1e30f) {}
   void begin() { at_ = 0; }
-  void step_done(const plan::Step&, float time_ms) override { best_ms[at_] = std::min(best_ms[at_], time_ms), ++at_; }
+  void step_done(const plan::Step& step, float time_ms) override {
+    best_ms[at_] = std::min(best_ms[at_], time_ms), ++at_;
+    layers.reportLayerTime(step.name.c_str(), time_ms);
+  }
   std::vector<float> best_ms;
+  cli::LayerProfile layers;  ///< steps of one name are one layer
 
  private:
   size_t at_ = 0;
@@ -131,8 +138,8 @@ void print_steps(const plan::Profile& profile, const Times& times, double total_
     std::printf("%9.4f ms  %5.1f %%  all of %s\n", ms, 100 * ms / total_ms, tactic.c_str());
 }
 
-/// Runs at the extents that `shapes` names, and prints what took how long.
-Status profile_at(Session& session, const cli::NamedExtents& shapes, int runs) {
+/// Runs at the extents that `shapes` names, prints what took how long, and returns the times of layers.
+Result<cli::LayerProfile> profile_at(Session& session, const cli::NamedExtents& shapes, int runs) {
   const plan::Plan& plan = *session.plan;
   const std::vector<Extents> extents = extents_at(plan, shapes);
   TRY(session.set_inputs(TRY(made_up_inputs(plan, extents))));
@@ -149,35 +156,37 @@ Status profile_at(Session& session, const cli::NamedExtents& shapes, int runs) {
     }
   }
   session.context->set_timing(false);
-  const double first = wall[0];
-  std::ranges::sort(wall);
-  const double median = wall[wall.size() / 2];
+  const double first = wall[0], least = *std::ranges::min_element(wall), median = cli::median(wall);
   print_steps(plan.profiles[0], times, median);
   std::printf("%9.4f ms median of %d runs, %.4f ms least, %.4f ms the first, %zu steps, %.1f MB arena\n", median, runs,
-              wall[0], first, plan.profiles[0].steps.size(), static_cast<double>(plan.profiles[0].arena_bytes) / 1e6);
+              least, first, plan.profiles[0].steps.size(), static_cast<double>(plan.profiles[0].arena_bytes) / 1e6);
   print_work(plan, extents, median);
-  return {};
+  return std::move(times.layers);
 }
 
 }  // namespace
 
 Status run_profile(const cli::Arguments& arguments) {
+  constexpr std::string_view kExport = "--exportProfile";
   int runs = 20;
   arguments.read("--runs", runs, 1);
+  const std::string file = arguments.text(kExport);
+  if (!file.empty())
+    cli::require_replaceable(file, cli::LayerProfile::kJsonBegins, cli::LayerProfile::kJsonHas, kExport);
   const cli::RequestedShapes shapes = read_shapes(arguments);
   const Clock::time_point start = Clock::now();
   const ir::Graph graph = TRY(import_file(arguments.operands()[1]));
   std::printf("import %.1f ms\n", since_ms(start));
   Session session = TRY(build_session(arguments, graph, profile_of(graph, shapes.build)));
-  if (!arguments.has("--at")) return profile_at(session, shapes.run, runs);
-  std::vector<std::string> inputs;
-  for (const auto& input : session.plan->inputs) inputs.push_back(input.name);
+  cli::LayerProfile layers;
+  if (!arguments.has("--at")) layers = TRY(profile_at(session, shapes.run, runs));
   for (const std::string& list : cli::split(arguments.text("--at"), ';')) {
     std::printf("at %s\n", list.c_str());
     const cli::NamedExtents at = cli::parse_shapes(list, "--at");
-    cli::require_inputs(at, inputs, "--at: the network");
-    TRY(profile_at(session, at, runs));
+    cli::require_inputs(at, input_names(graph), "--at: the network");
+    layers = TRY(profile_at(session, at, runs));
   }
+  if (!file.empty()) cli::write_file(file, layers.json(), "profile of --exportProfile");
   return {};
 }
 

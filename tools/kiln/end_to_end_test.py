@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A plan tells with `kiln why` what `trtexec --verbose` printed when it was built.
+"""kiln beside trtexec: a plan tells with `kiln why` what `trtexec --verbose` printed when it was built; flags, exports.
 
-usage: why_test.py KILN TRTEXEC DIGITS_FOLDER
+usage: end_to_end_test.py KILN TRTEXEC DIGITS_FOLDER
 """
-import pathlib, re, subprocess, sys, tempfile, unittest
+import json, pathlib, re, subprocess, sys, tempfile, unittest
 
 KILN, TRTEXEC, DIGITS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 
@@ -64,6 +64,22 @@ class Why(unittest.TestCase):
             told = run(KILN, "run", f"{DIGITS}/digits.onnx", f"--data={folder}")
         self.assertEqual(told.returncode, 1)
         self.assertIn("'image' needs input_0.pb", told.stderr)
+
+    def test_exports_what_it_measured_as_trtexec_does(self):
+        with tempfile.TemporaryDirectory() as folder:
+            exported = pathlib.Path(folder) / "profile.json"
+            command = [KILN, "profile", f"{DIGITS}/digits.onnx", "--at=image:1x1x8x8", "--runs=3", f"--exportProfile={exported}"]
+            self.assertEqual(run(*command).returncode, 0)
+            ours = json.loads(exported.read_text())
+            self.assertEqual(ours[0], {"count": 3})
+            quick = ["--iterations=1", "--warmUp=0", "--duration=0"]
+            run(TRTEXEC, f"--onnx={DIGITS}/digits.onnx", *quick, f"--exportProfile={exported}")  # replaces it
+            theirs = json.loads(exported.read_text())
+            self.assertEqual(ours[1].keys(), theirs[1].keys())
+            self.assertAlmostEqual(sum(layer["percentage"] for layer in ours[1:]), 100)
+            exported.write_text("mine")
+            self.assertIn("it was left as it is", run(*command).stderr)
+            self.assertEqual(exported.read_text(), "mine")
 
     def flags_mean_what_they_mean_in_trtexec(self, kiln, trtexec):
         said = [dict(re.findall(r"^  (-[-\w]+\S*) +(.*)$", text, re.M)) for text in (kiln, trtexec)]
