@@ -6,6 +6,10 @@ namespace kiln::cli {
 namespace {
 
 constexpr size_t kHelpColumn = 36, kHelpWidth = 110;
+constexpr std::string_view kHelpForAll =
+    "\nSHAPES is a list such as x:1x3x224x224,y:4 of tensors' shapes, or the values of shape tensors; 'scalar' is a\n"
+    "shape without extents, a name with colons or commas goes in single quotes, '*' in a name stands for any text.\n"
+    "The number of threads of the CPU is KILN_THREADS of the environment.\n";
 
 [[noreturn]] void fail_unknown(std::string_view word, const FlagTable& table) {
   std::vector<std::string_view> names;
@@ -69,7 +73,7 @@ bool wants_help(std::span<const char* const> words) {
 }
 
 std::string help_text(std::string_view about, const FlagTable& table) {
-  std::string text(about);
+  std::string text = str(about, kHelpForAll);
   std::string_view section;
   for (const Flag& flag : table.flags) {
     if (flag.section != section) text += str("\n=== ", flag.section, " ===\n");

@@ -59,7 +59,7 @@ class Arguments {
 /// Whether --help or -h is among the words, whatever is wrong with the others.
 bool wants_help(std::span<const char* const> words);
 
-/// The flags by section, below what the program says of itself.
+/// The flags by section, below what the program says of itself and what is said of SHAPES in each.
 std::string help_text(std::string_view about, const FlagTable& table);
 
 }  // namespace kiln::cli

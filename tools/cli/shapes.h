@@ -19,11 +19,6 @@ using Extents = std::vector<int64_t>;  ///< of a shape, or the values of a shape
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 using NamedExtents = std::vector<std::pair<std::string, Extents>>;
 
-/// What the help of a program says of such lists.
-inline constexpr std::string_view kShapesHelp =
-    "SHAPES is a list such as x:1x3x224x224,y:4 of tensors' shapes, or the values of shape tensors; 'scalar' is a\n"
-    "shape without extents, a name with colons or commas goes in single quotes, '*' in a name stands for any text.\n";
-
 /// "x:1,y:2". The name ends at the last colon; one in single quotes ends at its quote, so that "'a:0':C:/x" has the
 /// value "C:/x". `flag` begins the message of a failure; so does it below.
 NamedTexts parse_pairs(std::string_view text, std::string_view flag);

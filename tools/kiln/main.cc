@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/shapes.h"
 #include "commands.h"
 #include "flag_table.h"
 
@@ -34,7 +33,6 @@ std::string help() {
     line.resize(std::max<size_t>(line.size() + 1, 36), ' ');
     text += str(line, command.help, "\n");
   }
-  text += str("\n", cli::kShapesHelp, "The number of threads of the CPU is KILN_THREADS of the environment.\n");
   return cli::help_text(text, {kFlags});
 }
 

@@ -74,12 +74,12 @@ int trtexec(std::span<const char* const> command_line) {
   Log log;
   const auto words = command_line.subspan(1);
   if (wants_help(words)) {
-    const std::string about =
-        str("trtexec builds a plan from an ONNX file, or loads one, runs it and reports its speed.\n\n"
-            "  trtexec --onnx=model.onnx --saveEngine=model.plan\n"
-            "  trtexec --loadEngine=model.plan --shapes=x:8x3x224x224 --exportTimes=times.json\n\n",
-            kShapesHelp, "The number of threads on a machine without a GPU is KILN_THREADS of the environment.\n");
-    std::fputs(help_text(about, kFlagTable).c_str(), stdout);
+    std::fputs(help_text("trtexec builds a plan from an ONNX file, or loads one, runs it and reports its speed.\n\n"
+                         "  trtexec --onnx=model.onnx --saveEngine=model.plan\n"
+                         "  trtexec --loadEngine=model.plan --shapes=x:8x3x224x224 --exportTimes=times.json\n",
+                         kFlagTable)
+                   .c_str(),
+               stdout);
     return 0;
   }
   log.report_state("RUNNING", command_line);
