@@ -43,6 +43,7 @@ SliceRange clamped_range(sym::Expr extent, sym::Expr start, sym::Expr end, int64
     if (start.is_const() && end.is_const() && (start.value() < 0) == (end.value() < 0) && start.value() > INT32_MIN &&
         end.value() < INT32_MAX) {  // at most so many, however long the axis is
       const int64_t most = std::max<int64_t>(0, end.value() - start.value());
+      if (most == 0) return {first, 0};  // also because INT64_MIN has no negative
       const int64_t missed = start.value() < 0 ? -end.value() : start.value();
       return {first, sym::ceil_div(sym::min(sym::max(extent - missed, 0), most), step)};
     }

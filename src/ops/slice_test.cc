@@ -86,6 +86,36 @@ TEST(Slice, ClampsRangesAsPythonDoes) {
   EXPECT_EQ(str(clamped_range(n, -1, INT64_MAX, 1).start), "n - 1");
   EXPECT_EQ(str(clamped_range(n, 0, -1, 1).size), "n - 1");
 }
+TEST(Slice, ClampsRangesOfTheEndsOfInt64) {  // over an axis that varies as over one that is fixed
+  const int64_t ends[] = {INT64_MIN, INT64_MIN + 1, -4, -1, 0, 1, 4, int64_t{1} << 62, INT64_MAX - 1, INT64_MAX};
+  const auto at_extent = [](sym::Expr e, int64_t extent) {
+    EXPECT_TRUE(e.is_valid()) << e.why_invalid();
+    return *sym::evaluate(e, {{extent}});
+  };
+  for (const sym::Bounds bounds : {sym::kAnyExtent, sym::Bounds{0, 5, 9}, sym::Bounds{5, 5, 9}}) {
+    sym::Table t;
+    const Expr n = t.symbol("n", bounds);
+    for (const int64_t start : ends)
+      for (const int64_t end : ends)
+        for (const int64_t step : {-7, -1, 1, 7})
+          for (const int64_t extent : {0, 1, 5, 9}) {
+            if (extent < bounds.min) continue;
+            const SliceRange any = clamped_range(n, start, end, step), fixed = clamped_range(extent, start, end, step);
+            ASSERT_EQ(at_extent(any.size, extent), fixed.size.value())
+                << extent << ": " << start << ":" << end << ":" << step;
+            ASSERT_EQ(at_extent(any.start, extent), fixed.start.value())
+                << extent << ": " << start << ":" << end << ":" << step;
+            const auto low = [&](int64_t at) { return at < 0 ? at + extent : at; };
+            int64_t count = 0;
+            const int64_t least = step > 0 ? 0 : -1, most = step > 0 ? extent : extent - 1;
+            const int64_t last = std::clamp(low(end), least, std::max(least, most));
+            int64_t at = step > 0 ? std::clamp<int64_t>(low(start), 0, extent)
+                                  : std::min(std::max<int64_t>(low(start), 0), most);
+            for (; step > 0 ? at < last : at > last; at += step) ++count;
+            ASSERT_EQ(fixed.size.value(), count) << extent << ": " << start << ":" << end << ":" << step;
+          }
+  }
+}
 TEST(Slice, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::Slice{.starts = {2}, .sizes = {2}, .strides = {2}}, {{{4}}}),
             "slice of f32[4] reads axis 0 from 2 to 4, outside [0, 4); strict bounds allow no coordinate outside");

@@ -42,6 +42,11 @@ TEST(ImportSlice, AStepBeyondEveryAxisThatVaries) {
   EXPECT_NE(backward.find("f32[min("), std::string::npos) << backward;
   EXPECT_NE(backward.find("strides=[-1]"), std::string::npos) << backward;
 }
+TEST(ImportSlice, ARangeThatEndsBeforeEveryAxisIsEmpty) {
+  const std::string got = slice_of({-1}, -1, INT64_MIN, 1);
+  EXPECT_NE(got.find("sizes=[0]"), std::string::npos) << got;
+  EXPECT_NE(got.find("f32[0]"), std::string::npos) << got;
+}
 TEST(ImportSlice, OfTheLongestAxisThereIs) {
   EXPECT_EQ(slice_of({INT64_MAX}, -2, INT64_MAX, 1),
             "Slice{starts=[9223372036854775805], sizes=[2], strides=[1], axes=[0], mode=strict_bounds}(x)  # f32[2]");
