@@ -39,7 +39,6 @@ void run_all(Backend& backend, const Numerics& numerics) {
 
 /// Cases that mean something else, or nothing, where extents are symbols.
 const std::set<std::string> kOnlyOfConstants{
-    "Scale: elements",         // its coefficients are weights of x's constant shape
     "Squeeze: whatever is 1",  // the network decides which axes go
 };
 

@@ -83,6 +83,23 @@ TEST(Pipeline, ScaleCastsItsCoefficients) {
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(count_nodes(g), 2) << ir::print(g);  // the coefficients in f16, and the product
 }
+TEST(Pipeline, ScaleOfExtentsThatAreExpressions) {
+  for (const auto mode : {ops::ScaleMode::kChannel, ops::ScaleMode::kElementwise}) {
+    ir::Graph g;
+    const sym::Expr h = g.table().symbol("h", {1, 4, 9});
+    const auto x = g.add_input("x", {DType::kF32, {2, 2 * h, 3}});
+    const int64_t count = mode == ops::ScaleMode::kChannel ? 8 : 24;
+    const auto scale = g.add_constant(HostTensor::of(DType::kF32, {count}, std::vector<double>(count, 3)));
+    g.mark_output(*g.add_one(ops::Scale{.mode = mode}, {x, ir::ValueId::kNone, scale}), "y");
+    const auto done = run(g);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(str(g.type(g.outputs()[0].value)), "f32[2, 2*h, 3]");
+    bool is_assumed = false;  // that h is 4
+    for (const sym::Assumption& assumption : g.assumptions())
+      is_assumed |= assumption.relation == sym::Relation::kEqual;
+    EXPECT_TRUE(is_assumed) << ir::print(g);
+  }
+}
 TEST(Pipeline, LinspaceFoldsAndRandomNumbersStay) {
   ir::Graph g;
   const ops::Fill steps{.dims = {4}, .alpha = 1, .beta = 2};

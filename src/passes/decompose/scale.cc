@@ -1,6 +1,10 @@
 /// Scale: a product, a sum and a power, each left out where its coefficients are absent.
 #include "ops/scale.h"
+
+#include <algorithm>
+
 #include "ops/cast.h"
+#include "ops/dim_values.h"
 #include "ops/element_wise.h"
 #include "ops/reshape.h"
 #include "passes/decompose/decompose.h"
@@ -8,20 +12,28 @@
 namespace kiln::passes {
 namespace {
 
+/// x under `shape`, which inference took to have as many elements.
+Result<ir::ValueId> reshaped(ir::Graph& graph, ir::ValueId x, const Shape& shape) {
+  ops::Reshape reshape{.dims = {}, .zero_is_placeholder = false};
+  const bool is_static = std::ranges::all_of(shape, [](const sym::Expr& extent) { return extent.is_const(); });
+  if (!is_static) {
+    const ops::DimValues dims{shape, DType::kI64, {static_cast<int64_t>(shape.size())}};
+    return graph.add_one(std::move(reshape), {x, TRY(graph.add_one(dims, {}))});
+  }
+  for (const sym::Expr& extent : shape) reshape.dims.push_back(extent.value());
+  return graph.add_one(std::move(reshape), {x});
+}
+
 /// The coefficients in x's rank: 1 along axes that share them.
 Result<ir::ValueId> aligned(ir::Graph& graph, ir::ValueId coefficients, const ops::Scale& scale, const TensorType& x) {
-  std::vector<int64_t> dims(x.shape.size(), 1);
-  const int axis = TRY(normalize_axis(scale.channel_axis, x.rank()));
-  for (int i = axis; i < x.rank() && scale.mode != ops::ScaleMode::kUniform; ++i) {
-    if (scale.mode == ops::ScaleMode::kChannel && i != axis) break;
-    const auto extent = x.shape[static_cast<size_t>(i)].constant();
-    TRY(require(extent.has_value(), "axis ", i, " of ", x, " is dynamic; Scale's coefficients need it constant"));
-    dims[static_cast<size_t>(i)] = *extent;
-  }
-  const ir::ValueId reshaped =
-      TRY(graph.add_one(ops::Reshape{.dims = dims, .zero_is_placeholder = false}, {coefficients}));
-  if (graph.type(reshaped).dtype == x.dtype) return reshaped;
-  return graph.add_one(ops::Cast{x.dtype}, {reshaped});
+  Shape shape(x.shape.size(), 1);
+  const int axis =
+      scale.mode == ops::ScaleMode::kUniform ? x.rank() : TRY(normalize_axis(scale.channel_axis, x.rank()));
+  const int end = scale.mode == ops::ScaleMode::kChannel ? axis + 1 : x.rank();
+  for (int i = axis; i < end; ++i) shape[static_cast<size_t>(i)] = x.shape[static_cast<size_t>(i)];
+  const ir::ValueId y = TRY(reshaped(graph, coefficients, shape));
+  if (graph.type(y).dtype == x.dtype) return y;
+  return graph.add_one(ops::Cast{x.dtype}, {y});
 }
 
 }  // namespace
