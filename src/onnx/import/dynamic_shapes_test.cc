@@ -201,5 +201,23 @@ TEST(DynamicShapes, ShapesOfTheRunAreNeverTooLarge) {
   }
 }
 
+/// A group norm of x f32[1, 4, any] whose coefficients have as many elements as the run says.
+std::string group_norm_by_the_run(int64_t opset) {
+  return text_of(import_proto(
+      model(graph({{node("GroupNormalization", {"x", "s", "s"}, {"y"}, "g", {int_attribute("num_groups", 2)})},
+                   {value("x", kFloat, {1, 4, -1}), value("s", kFloat, {-1})},
+                   {value("y", kFloat, {1, 4, -1})},
+                   {}}),
+            {}, opset)));
+}
+TEST(DynamicShapes, GroupNormRepeatsCoefficientsAsOftenAsMakesChannels) {
+  const std::string old = group_norm_by_the_run(18);
+  EXPECT_NE(old.find("floor_div(4, s_0)"), std::string::npos) << old;
+  EXPECT_NE(old.find("Normalization{"), std::string::npos) << old;
+  const std::string now = group_norm_by_the_run(21);  // a channel each
+  EXPECT_EQ(now.find("floor_div"), std::string::npos) << now;
+  EXPECT_NE(now.find("Normalization{"), std::string::npos) << now;
+}
+
 }  // namespace
 }  // namespace kiln::onnx

@@ -123,12 +123,16 @@ Status instance_normalization(ImportContext& cx) {
   return cx.output(TRY(cx.add(std::move(op), {x, scale, TRY(along_channels(cx, TRY(cx.input(2)), rank))})));
 }
 
-/// A coefficient of `groups` elements, one a group, as one a channel; others as they are.
+/// A coefficient of `groups` elements, one a group, as one a channel; others as they are. How many elements one has
+/// may be for the run to say: repeated as often as makes channels of them, either kind comes out right.
 Result<ValueId> a_channel_each(ImportContext& cx, ValueId coefficient, int64_t groups, sym::Expr channels) {
   const Shape& shape = cx.type(coefficient).shape;
-  if (shape.size() != 1 || shape[0].constant() != groups || channels == shape[0]) return coefficient;
-  const sym::Expr each = sym::floor_div(channels, shape[0]);
-  const ValueId repeated = TRY(expand(cx, TRY(unsqueeze(cx, coefficient, {1})), {groups, each}));
+  if (shape.size() != 1 || channels == shape[0]) return coefficient;
+  const sym::Expr count = shape[0];
+  const bool of_run = cx.opset() < 21 && !count.is_const();
+  if (count.constant() != groups && !of_run) return coefficient;
+  const sym::Expr each = sym::floor_div(channels, count);
+  const ValueId repeated = TRY(expand(cx, TRY(unsqueeze(cx, coefficient, {1})), {count, each}));
   return reshape(cx, repeated, {channels});
 }
 
