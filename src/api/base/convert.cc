@@ -92,6 +92,13 @@ std::string name_of(TensorFormat format) {
   return std::string(kFormats[static_cast<size_t>(number)].name);
 }
 
+std::string names_of_formats(nvinfer1::TensorFormats formats) {
+  std::string names;
+  for (int bit = 0; bit < 32; ++bit)
+    if ((formats >> bit) & 1U) names += str(names.empty() ? "" : ", ", name_of(static_cast<TensorFormat>(bit)));
+  return names.empty() ? "none" : names;
+}
+
 std::string text(const Dims& dims) {
   const int shown = std::clamp<int>(dims.nbDims, 0, Dims::MAX_DIMS);
   std::string result = str(std::span<const int64_t>(dims.d, static_cast<size_t>(shown)));

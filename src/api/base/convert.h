@@ -34,6 +34,8 @@ Result<Format> from_api(nvinfer1::TensorFormat format, int rank);
 std::optional<nvinfer1::TensorFormat> to_api(const Format& format, int rank);
 /// "kLINEAR", ...; "TensorFormat(99)" for a number that is none.
 std::string name_of(nvinfer1::TensorFormat format);
+/// "kLINEAR, kHWC": those of a mask.
+std::string names_of_formats(nvinfer1::TensorFormats formats);
 
 /// Text of a Dims as given: "[1, 3, -1]".
 std::string text(const nvinfer1::Dims& dims);

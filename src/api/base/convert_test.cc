@@ -33,6 +33,13 @@ TEST(Convert, DimsBothWays) {
   EXPECT_FALSE(from_api(Dims{-1, {}}));
 }
 
+TEST(Convert, NamesOfAMask) {
+  EXPECT_EQ(names_of_formats(1U << static_cast<uint32_t>(TensorFormat::kHWC)), "kHWC");
+  EXPECT_EQ(names_of_formats(0b100001), "kLINEAR, kCHW32");
+  EXPECT_EQ(names_of_formats(1U << 31 | 1), "kLINEAR, TensorFormat(31)");
+  EXPECT_EQ(names_of_formats(0), "none");
+}
+
 TEST(Convert, FormatsBothWays) {
   for (int i = 0; i < nvinfer1::EnumMax<TensorFormat>(); ++i) {
     const auto format = static_cast<TensorFormat>(i);

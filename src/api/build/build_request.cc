@@ -73,8 +73,8 @@ Result<Format> allowed_format(const nv::ITensor& tensor, int rank) {
   for (int bit = 0; bit < nv::EnumMax<nv::TensorFormat>(); ++bit)
     if ((formats >> bit) & 1U)
       if (auto format = from_api(static_cast<nv::TensorFormat>(bit), rank)) return format;
-  return error(Code::kUnsupported, "tensor '", tensor.getName(), "': none of the allowed formats (", formats,
-               ") is one that Kiln has for rank ", rank);
+  return error(Code::kUnsupported, "tensor '", tensor.getName(), "': none of the allowed formats (",
+               names_of_formats(formats), ") is one that Kiln has for rank ", rank);
 }
 
 Status add_formats(Network& network, BuildRequest& request) {

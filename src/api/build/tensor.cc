@@ -161,8 +161,9 @@ void Tensor::setLocation(nv::TensorLocation location) noexcept {
 
 void Tensor::setAllowedFormats(nv::TensorFormats formats) noexcept {
   guard(network_.reporter(), "ITensor::setAllowedFormats", [&]() -> Status {
-    TRY(require(formats != 0 && formats < (1U << nv::EnumMax<nv::TensorFormat>()), "'", name_, "': the formats ",
-                formats, " are none, or have bits that are no TensorFormat"));
+    TRY(require(formats != 0 && formats < (1U << nv::EnumMax<nv::TensorFormat>()), "'", name_,
+                "': the allowed formats are ", names_of_formats(formats),
+                "; one is needed at least, and none that is no TensorFormat"));
     allowed_formats_ = formats;
     return {};
   });

@@ -135,11 +135,24 @@ TEST(Tensor, AllowsFormats) {
   EXPECT_EQ(x->getAllowedFormats(), (1U << nv::EnumMax<nv::TensorFormat>()) - 1);
   x->setAllowedFormats(0);
   EXPECT_NE(w.take_error().find("ITensor::setAllowedFormats"), std::string::npos);
+  x->setAllowedFormats(1U << 31);
+  EXPECT_NE(w.take_error().find("the allowed formats are TensorFormat(31)"), std::string::npos);
   x->setAllowedFormats(1U << static_cast<uint32_t>(nv::TensorFormat::kHWC));
   w.mark(w->addUnary(*x, nv::UnaryOperation::kNEG)->getOutput(0));
   // n h w c in, n c h w out
   EXPECT_EQ(w.run({{"x", {{1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}}}}),
             (std::vector<float>{-1, -3, -5, -7, -2, -4, -6, -8}));
+}
+
+TEST(Tensor, FormatsThatARankLacksAreNamed) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {2, 2});
+  w.mark(w->addIdentity(*x)->getOutput(0));
+  x->setAllowedFormats(1U << static_cast<uint32_t>(nv::TensorFormat::kHWC));
+  EXPECT_EQ(w.builder->buildSerializedNetwork(*w.network, *w.config), nullptr);
+  const std::string error = w.take_error();
+  EXPECT_NE(error.find("none of the allowed formats (kHWC) is one that Kiln has for rank 2"), std::string::npos)
+      << error;
 }
 
 TEST(Tensor, FormatsOfTheTwoEndsOfNothing) {
