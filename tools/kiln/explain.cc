@@ -21,10 +21,11 @@ std::string tactic_text(const plan::Step& step) {
   return text_of(step, "tactic") + (variant.empty() ? "" : str(" (", variant, ")"));
 }
 
-enum class Naming : uint8_t { kWhole, kPart };
+enum class Naming : uint8_t { kWhole, kNumber, kPart };
 
-/// Whether a step's name, or one of those it is made of, is `layer`; provenance has them in quotes.
-bool is_called(const plan::Step& step, std::string_view layer, Naming naming) {
+/// Whether step `index`'s name, or one of those it is made of, is `layer`; provenance has them in quotes.
+bool is_called(const plan::Step& step, size_t index, std::string_view layer, Naming naming) {
+  if (naming == Naming::kNumber) return layer == str(index + 1);
   const auto has = [&](std::string_view text) {
     if (naming == Naming::kPart) return text.find(layer) != text.npos;
     return text == layer || text.find(str('\'', layer, '\'')) != text.npos;
@@ -100,11 +101,11 @@ std::string list_steps(const plan::Plan& plan) {
 }
 
 Result<std::string> explain(const plan::Plan& plan, std::string_view layer) {
-  for (const Naming naming : {Naming::kWhole, Naming::kPart}) {
+  for (const Naming naming : {Naming::kWhole, Naming::kNumber, Naming::kPart}) {
     std::string text;
     for (size_t p = 0; p < plan.profiles.size(); ++p)
       for (size_t s = 0; s < plan.profiles[p].steps.size(); ++s)
-        if (is_called(plan.profiles[p].steps[s], layer, naming))
+        if (is_called(plan.profiles[p].steps[s], s, layer, naming))
           text += str(text.empty() ? "" : "\n", explain_step(plan, p, s));
     if (!text.empty()) return text;
   }

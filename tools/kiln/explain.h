@@ -12,8 +12,8 @@ namespace kiln {
 std::string list_steps(const plan::Plan& plan);
 
 /// For each step that runs `layer`: what could have run it, with times, and what was refused, with reasons. `layer` is
-/// a step's name or one of a layer it came from or, if none is called so, a part of such names. Fails if there is no
-/// such step.
+/// a step's name or one of a layer it came from; if none is called so, a step's number as `list_steps` has it; else a
+/// part of such names. Fails if there is no such step.
 Result<std::string> explain(const plan::Plan& plan, std::string_view layer);
 
 }  // namespace kiln

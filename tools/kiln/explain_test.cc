@@ -53,6 +53,18 @@ TEST(Explain, FindsWholeNamesBeforeParts) {
       << none.error().message;
 }
 
+TEST(Explain, TakesANumberBeforePartsOfNames) {
+  plan::Plan plan = two_steps();
+  plan.profiles[0].steps[0].name = "conv2 + relu2";
+  const std::string first = *explain(plan, "1");
+  EXPECT_TRUE(first.starts_with("'conv2 + relu2': step 1 of 2")) << first;
+  EXPECT_EQ(first.find("step 2 of 2"), std::string::npos) << "conv10 only contains a 1: " << first;
+  const std::string part = *explain(plan, "10");
+  EXPECT_TRUE(part.starts_with("'conv10': step 2 of 2")) << "there is no step 10: " << part;
+  plan.profiles[0].steps[1].name = std::string("1");
+  EXPECT_TRUE(explain(plan, "1")->starts_with("'1': step 2 of 2")) << "a whole name goes before a number";
+}
+
 TEST(Explain, TakesInfoOfAnyKind) {
   plan::Plan plan = two_steps();
   plan.profiles[0].steps[0].info.set("time_us", "soon").set("candidates", Datum::List{1, Record(), "a"}).set("ops", 3);
