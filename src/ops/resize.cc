@@ -90,20 +90,38 @@ void append_wide_taps(const ops::Resize& resize, float x, int64_t in, float scal
   for (size_t k = first; k < taps.size() && sum != 0; ++k) taps[k].weight /= sum;
 }
 
-/// floor(extent * scale): of a symbol as a quotient of integers, for scales that are one to float's precision.
+/// floor(extent * scale), of a product rounded to a float, as ONNX Runtime has it; for extents that are not known and
+/// up to 2^23 elements of y. The product is a multiple of 2^-k. Rounding lifts it to the next integer where that is
+/// half a float's spacing away or less; what is added for it doubles wherever the product reaches a power of two.
+sym::Expr floor_of_float_product(sym::Expr extent, float scale) {
+  constexpr int kDigits = 24, kMostBits = 60;
+  int exponent = 0;
+  auto m = static_cast<int64_t>(std::ldexp(std::frexp(scale, &exponent), kDigits));
+  int k = kDigits - exponent;
+  for (; m % 2 == 0; --k) m /= 2;
+  if (k > kMostBits) return 0;  // of fewer than 2^36 elements, the most that the fractions below have room for
+  if (k <= 0) return extent * (m << -k);
+  sym::Expr product = extent * m;
+  int64_t added = 0;
+  for (int p = std::max(-1, kDigits - k); p < kDigits - 1 && p + k <= kMostBits; ++p) {
+    const int64_t half_spacing = int64_t{1} << (k + p - kDigits), reached = ((int64_t{1} << (p + k)) + m - 1) / m;
+    product += sym::less(reached - 1, extent) * (half_spacing - added);
+    added = half_spacing;
+  }
+  return sym::floor_div(product, int64_t{1} << k);
+}
+
+/// floor(extent * scale): as a quotient of small integers for scales that are one to float's precision, else by floats.
 Result<sym::Expr> scaled_extent(sym::Expr extent, double scale) {
   for (int64_t denominator = 1; denominator <= 1024; ++denominator) {
     const double numerator = std::round(scale * static_cast<double>(denominator));
     if (std::abs(numerator / static_cast<double>(denominator) - scale) > scale * 1.5e-7 || numerator > 1e9) continue;
     return sym::floor_div(extent * static_cast<int64_t>(numerator), denominator);
   }
-  if (extent.is_const()) {
-    const float made = std::floor(static_cast<float>(extent.value()) * static_cast<float>(scale));
-    TRY(require(made < 0x1p62F, "extent ", extent, " times scale ", scale, " is ", made));
-    return sym::Expr(static_cast<int64_t>(made));
-  }
-  return error(Code::kUnsupported, "extent ", extent, " times scale ", scale,
-               ", which is no fraction with a denominator of at most 1024; give sizes instead");
+  if (!extent.is_const()) return floor_of_float_product(extent, static_cast<float>(scale));
+  const float made = std::floor(static_cast<float>(extent.value()) * static_cast<float>(scale));
+  TRY(require(made < 0x1p62F, "extent ", extent, " times scale ", scale, " is ", made));
+  return sym::Expr(static_cast<int64_t>(made));
 }
 
 /// The one scale of all axes that a fit has: the least or the greatest that its sizes ask for. In double, as a quotient

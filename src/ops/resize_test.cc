@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "ops/reference_context.h"
 #include "ops/testing/case.h"
 #include "ops/testing/symbolic.h"
 
@@ -73,6 +74,12 @@ const CaseTable<ops::Resize> kCases{
       .fit = ResizeFit::kNotSmaller,
       .fitted_sizes = {0, 5, 2, 0}},
      {{{2, 8, 6, 1}}}},
+    {"cubic along five axes",
+     {.mode = ResizeMode::kCubic, .dims = {2, 3, 4, 2, 5}, .coordinate = kHalfPixel},
+     {{{3, 2, 3, 3, 3}}}},
+    {"cubic along more axes than kernels mix",
+     {.mode = ResizeMode::kCubic, .dims = {2, 3, 1, 2, 3, 2}, .coordinate = kHalfPixel},
+     {{{1, 2, 3, 3, 2, 3}}}},
     {"nearest, an axis that keeps its extent but not its scale",
      {.dims = {6, 10},
       .coordinate = kHalfPixel,
@@ -100,6 +107,19 @@ TEST(Resize, KnownAnswersNearest) {
   EXPECT_EQ(run({.scales = {2}, .rounding = ResizeRounding::kCeil}, {1, 2}), (Numbers{1, 2, 2, 2}));
   // A scale of 0.6 is above 3/5 in double and exactly it in effect: coordinate 3 / 0.6 is 5.
   EXPECT_EQ(run({.scales = {0.6F}}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), (Numbers{0, 1, 3, 5, 6, 8}));
+}
+TEST(Resize, AnyScaleOfAnExtentThatVaries) {  // as of one that is known: the product of floats, rounded down
+  sym::Table t;
+  const TensorType x{DType::kF32, {t.symbol("n", sym::kAnyExtent)}};
+  const InferInput inputs[] = {{&x, nullptr}};
+  for (const float scale : {1.0001F, 0.9999F, 0.48012003F, 1.23457F, 3.0001F, 0.001234F, 5e-7F, 1e-30F}) {
+    const auto types = infer_types(ops::Resize{.scales = {static_cast<double>(scale)}}, inputs, t);
+    ASSERT_TRUE(types) << types.error().message;
+    const sym::Expr extent = (*types)[0].shape[0];
+    for (int64_t e = 0; e < 100'000 && static_cast<float>(e) * scale < 0x1p23F; e += 1 + e / 5000)
+      ASSERT_EQ(sym::evaluate(extent, {{e}}), static_cast<int64_t>(static_cast<float>(e) * scale))
+          << scale << " * " << e;
+  }
 }
 TEST(Resize, KnownAnswersLinear) {
   EXPECT_EQ(run({.mode = ResizeMode::kLinear, .scales = {2}, .coordinate = kHalfPixel}, {0, 4}), (Numbers{0, 1, 3, 4}));

@@ -1,9 +1,12 @@
 /// Resampling, row-major or channels last: kernels/resize.
 #include "ops/resize.h"
 
+#include <algorithm>
+
 #include "backend/cpu/kernels/resize/resize.h"
 #include "backend/cpu/tactics/registry.h"
 #include "tactics/region.h"
+#include "tactics/resized_axes.h"
 
 namespace kiln::cpu {
 namespace {
@@ -23,6 +26,8 @@ class ResizeTactic final : public Tactic {
     const ResizeHas has{is_given(node, 1), is_given(node, 2), is_given(node, 3)};
     const Extents in = x.max_extents(), out = cx.graph.type(node.outputs[0]).max_extents();
     if (const Status tables = check_resize_tables(op, has, in, out); !tables) return reject(tables.error().message);
+    const auto resized = static_cast<int>(std::ranges::count(may_be_resized(cx.graph, root), true));
+    if (const Status axes = check_resized_axes(op, resized); !axes) return reject(axes.error().message);
     Region region{{root}, {node.inputs[0]}, {node.outputs[0]}, {}};
     if (node.inputs.size() > 2) {
       region.inputs.push_back(node.inputs[2]);

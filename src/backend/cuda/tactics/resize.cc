@@ -1,14 +1,25 @@
 /// Resampling, row-major or channels last: kernels/resize.
 #include "ops/resize.h"
 
+#include <algorithm>
+
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "backend/cuda/kernels/resize/resize.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 #include "tactics/region.h"
+#include "tactics/resized_axes.h"
 
 namespace kiln::cuda {
 namespace {
+
+/// From the first to the last axis that may be resized, in memory's order.
+int span_of(const std::vector<bool>& resized, const Format& format) {
+  int first = static_cast<int>(resized.size()), last = -1;
+  for (int position = 0; position < static_cast<int>(resized.size()); ++position)
+    if (resized[static_cast<size_t>(format.axis_at(position))]) first = std::min(first, position), last = position;
+  return std::max(0, last - first + 1);
+}
 
 class ResizeTactic final : public Tactic {
  public:
@@ -25,9 +36,13 @@ class ResizeTactic final : public Tactic {
           "tables are made before");
     Region region{{root}, {node.inputs[0]}, {node.outputs[0]}, {}};
     const Extents in = x.max_extents(), out = cx.graph.type(node.outputs[0]).max_extents();
-    for (const Format& format : {Format::linear(), Format::channels_last(x.rank())})
+    const std::vector<bool> resized = may_be_resized(cx.graph, root);
+    for (const Format& format : {Format::linear(), Format::channels_last(x.rank())}) {
+      if (const int span = span_of(resized, format); span > kMostResizedAxes)
+        return reject("extents may change along ", span, " axes in a row; kernels have ", kMostResizedAxes);
       if (const auto plan = plan_resize(op, has_sizes(node), in, out, format); !plan)
         return reject(plan.error().message);
+    }
     return region;
   }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {

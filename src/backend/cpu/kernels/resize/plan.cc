@@ -63,6 +63,13 @@ Status check_resize_tables(const ops::Resize& resize, const ResizeHas& has, std:
   return {};
 }
 
+Status check_resized_axes(const ops::Resize& resize, int num_resized) {
+  int64_t combined_taps = 1;
+  for (int outer = 1; outer < num_resized; ++outer) combined_taps *= resize_taps_per_output(resize, 1);
+  return require(combined_taps <= kMostRowTaps, "resize ", resize.mode, " along ", num_resized, " axes mixes ",
+                 combined_taps, " rows; the kernel mixes at most ", kMostRowTaps);
+}
+
 Result<ResizePlan> plan_resize(const ops::Resize& resize, const ResizeHas& has, DType dtype,
                                std::span<const int64_t> in, std::span<const int64_t> out, const Format& format) {
   if (bits_of(dtype) < 8 || (resize.mode != ResizeMode::kNearest && dtype != DType::kF32))

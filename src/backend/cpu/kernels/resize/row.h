@@ -5,8 +5,8 @@
 
 namespace kiln::cpu {
 
-/// Rows that one output row can be a sum of: three outer axes of cubic taps.
-inline constexpr int64_t kMostRowTaps = 64;
+/// Rows that one output row can be a sum of: four outer axes of cubic taps, or all that there can be of linear ones.
+inline constexpr int64_t kMostRowTaps = 256;
 
 /// to[i] = sum over t < count of weights[t] * rows[t][i], for i < n; taken in the order of t.
 void blend_rows(const float* const* rows, const float* weights, int count, int64_t n, float* to);

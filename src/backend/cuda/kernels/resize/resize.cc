@@ -179,7 +179,8 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::
   int first = 0, last = rank;
   while (last > 0 && whole(last - 1)) plan.inner *= in[axis_at(--last)];
   while (first < last && whole(first)) plan.planes *= in[axis_at(first++)];
-  if (last - first > 3) return error(Code::kUnsupported, "resize along ", last - first, " axes; kernels have 3");
+  if (last - first > kMostResizedAxes)
+    return error(Code::kUnsupported, "resize along ", last - first, " axes; kernels have ", kMostResizedAxes);
   ResizeArgument& a = plan.argument;
   int64_t stride = plan.inner;
   for (int i = 2; i >= 0; --i) {  // those that are there stand at the back

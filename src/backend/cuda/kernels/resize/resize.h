@@ -61,6 +61,8 @@ struct ResizeLaunch {
 /// The fastest first; the last takes any address. In vectors of `width` channels where it divides `inner`.
 std::vector<ResizeLaunch> resize_launches(const ResizePlan& plan, ResizeMode mode, int element_bytes, int width,
                                           int num_sms);
+/// From the first axis that is resampled to the last, in memory's order.
+inline constexpr int kMostResizedAxes = 3;
 /// `in` and `out` are the tensor's own extents, whatever the format. `from_sizes`: the op has its sizes input, so that
 /// scales follow from the extents. kUnsupported along more than three axes, and for 2^31 outputs.
 Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::span<const int64_t> in,
