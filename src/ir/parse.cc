@@ -84,19 +84,19 @@ Result<Datum> parse_tensor(std::string_view text) {
   return Datum(std::move(record));
 }
 
-Result<Datum> parse_datum(FieldKind kind, std::string_view text) {
-  switch (kind) {
-    case FieldKind::kBool:
-      TRY(require(text == "true" || text == "false", "'", text, "' is neither true nor false"));
-      return Datum(text == "true");
-    case FieldKind::kInt:
-    case FieldKind::kInt64: return Datum(TRY(parse_number<int64_t>(text)));
-    case FieldKind::kFloat: return Datum(TRY(parse_number<double>(text)));
-    case FieldKind::kInts: return Datum(TRY(parse_numbers<int64_t>(TRY(bracketed(text, '[', ']')).inside)));
-    case FieldKind::kFloats: return Datum(TRY(parse_numbers<double>(TRY(bracketed(text, '[', ']')).inside)));
-    case FieldKind::kTensor: return parse_tensor(text);
-    default: return Datum(text);
+Result<Datum> parse_datum(const Field& field, std::string_view text) {
+  if (holds<bool>(field)) {
+    TRY(require(text == "true" || text == "false", "'", text, "' is neither true nor false"));
+    return Datum(text == "true");
   }
+  if (holds<int>(field) || holds<int64_t>(field)) return Datum(TRY(parse_number<int64_t>(text)));
+  if (holds<double>(field)) return Datum(TRY(parse_number<double>(text)));
+  if (holds<std::vector<int64_t>>(field))
+    return Datum(TRY(parse_numbers<int64_t>(TRY(bracketed(text, '[', ']')).inside)));
+  if (holds<std::vector<double>>(field))
+    return Datum(TRY(parse_numbers<double>(TRY(bracketed(text, '[', ']')).inside)));
+  if (holds<HostTensor>(field)) return parse_tensor(text);
+  return Datum(text);
 }
 
 Status set_attribute(const OpInfo& info, void* op, std::string_view text, sym::Table& table) {
@@ -105,13 +105,13 @@ Status set_attribute(const OpInfo& info, void* op, std::string_view text, sym::T
   const std::string_view name = trim(text.substr(0, equals)), value = trim(text.substr(equals + 1));
   for (const Field& field : info.fields) {
     if (field.name != name) continue;
-    if (field.kind == FieldKind::kExprs) {  // records do not hold expressions
-      auto* exprs = reinterpret_cast<std::vector<sym::Expr>*>(static_cast<std::byte*>(op) + field.offset);
+    if (holds<std::vector<sym::Expr>>(field)) {  // records do not hold expressions
+      auto* exprs = static_cast<std::vector<sym::Expr>*>(field.in(op));
       *exprs = TRY(parse_exprs(TRY(bracketed(value, '[', ']')).inside, table));
       return {};
     }
     Record record;
-    record.set(name, TRY(parse_datum(field.kind, value)));
+    record.set(name, TRY(parse_datum(field, value)));
     return set_fields(info.fields, op, record);
   }
   return error(Code::kInvalidArgument, info.name, " has no attribute '", name, "'");

@@ -41,8 +41,6 @@ Status Activation::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Activation::axes(std::span<const TensorType> inputs) const { return pointwise_axes(inputs); }
-
 Scalar Activation::scalar() const {
   return {static_cast<ScalarFn>(static_cast<int>(ScalarFn::kRelu) + static_cast<int>(kind)), static_cast<float>(alpha),
           static_cast<float>(beta)};

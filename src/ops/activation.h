@@ -42,7 +42,6 @@ struct Activation {
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
   Scalar scalar() const;
 };
 

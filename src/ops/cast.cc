@@ -49,7 +49,6 @@ Status Cast::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Cast::axes(std::span<const TensorType> inputs) const { return pointwise_axes(inputs); }
 Scalar Cast::scalar() const { return {ScalarFn::kCast}; }
 
 }  // namespace ops

@@ -16,7 +16,6 @@ struct Cast {
   static void reflect(auto& self, auto f) { f("to", self.to); }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
   Scalar scalar() const;
 };
 

@@ -79,16 +79,5 @@ Status Concatenation::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Concatenation::axes(std::span<const TensorType> inputs) const {
-  AxisMap maps;
-  for (const TensorType& x : inputs) {
-    const auto along = normalize_axis(axis, x.rank());
-    std::vector<int>& map = maps.emplace_back(x.shape.size(), -1);
-    for (size_t k = 0; along && k < map.size(); ++k)
-      if (static_cast<int>(k) != *along) map[k] = static_cast<int>(k);
-  }
-  return maps;
-}
-
 }  // namespace ops
 }  // namespace kiln

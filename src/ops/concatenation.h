@@ -16,7 +16,6 @@ struct Concatenation {
   static void reflect(auto& self, auto f) { f("axis", self.axis); }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

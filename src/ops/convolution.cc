@@ -59,14 +59,5 @@ Status Convolution::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Convolution::axes(std::span<const TensorType> inputs) const {
-  AxisMap map;
-  for (const TensorType& input : inputs) map.emplace_back(input.rank(), -1);
-  if (!map.empty() && !map[0].empty()) map[0][0] = 0;
-  for (size_t i = 1; i < map.size(); ++i)
-    if (!map[i].empty()) map[i][0] = 1;
-  return map;
-}
-
 }  // namespace ops
 }  // namespace kiln

@@ -33,7 +33,6 @@ struct Convolution {
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

@@ -151,12 +151,5 @@ TEST(Convolution, SaysWhatIsWrong) {
   EXPECT_EQ(message({}, {3, 8}, {2, 3}), "x is f32[3, 8], of rank 2; it must be [N, C] and 1 to 3 spatial axes");
 }
 
-TEST(Convolution, Axes) {
-  const std::vector<TensorType> inputs{tensor_type(DType::kF32, Extents{1, 3, 8, 8}),
-                                       tensor_type(DType::kF32, Extents{4, 3, 3, 3}),
-                                       tensor_type(DType::kF32, Extents{4})};
-  EXPECT_EQ(Convolution{}.axes(inputs), (AxisMap{{0, -1, -1, -1}, {1, -1, -1, -1}, {1}}));
-}
-
 }  // namespace
 }  // namespace kiln

@@ -75,14 +75,5 @@ Status Deconvolution::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Deconvolution::axes(std::span<const TensorType> inputs) const {
-  AxisMap map;
-  for (const TensorType& input : inputs) map.emplace_back(input.rank(), -1);
-  if (!map.empty() && !map[0].empty()) map[0][0] = 0;
-  if (map.size() > 1 && map[1].size() > 1 && groups == 1) map[1][1] = 1;
-  if (map.size() > 2 && !map[2].empty()) map[2][0] = 1;
-  return map;
-}
-
 }  // namespace ops
 }  // namespace kiln

@@ -34,7 +34,6 @@ struct Deconvolution {
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

@@ -12,8 +12,6 @@ namespace kiln {
 ///   static constexpr int min_inputs = 1, max_inputs = 1;
 ///   static constexpr uint32_t host_inputs = 0;
 ///   int num_outputs() const;                                  1
-///   AxisMap axes(std::span<const TensorType> inputs) const;   nothing known
-///   AxisMap axis_map(...) const;                              the same, for ops with an attribute called `axes`
 ///   Scalar scalar() const;                                    not pointwise
 template <class T>
 const OpInfo& op_info() {
@@ -29,10 +27,6 @@ const OpInfo& op_info() {
     i.fields = fields_of<T>();
     i.infer = [](const void* op, InferContext& cx) { return static_cast<const T*>(op)->infer(cx); };
     i.reference = [](const void* op, ReferenceContext& cx) { return static_cast<const T*>(op)->reference(cx); };
-    if constexpr (requires(const T& t, std::span<const TensorType> in) { t.axes(in); })
-      i.axes = [](const void* op, std::span<const TensorType> in) { return static_cast<const T*>(op)->axes(in); };
-    else if constexpr (requires(const T& t, std::span<const TensorType> in) { t.axis_map(in); })
-      i.axes = [](const void* op, std::span<const TensorType> in) { return static_cast<const T*>(op)->axis_map(in); };
     if constexpr (requires(const T& t) { t.scalar(); })
       i.scalar = [](const void* op) { return static_cast<const T*>(op)->scalar(); };
     i.num_outputs = [](const void* op) -> int {

@@ -10,7 +10,6 @@ namespace kiln::ops {
 /// The reference knows constants only: whoever runs it binds symbols first.
 struct DimValues {
   static constexpr std::string_view name = "DimValues";
-  static constexpr Trait traits = Trait::kHostOnly;
   static constexpr int min_inputs = 0, max_inputs = 0;
   std::vector<sym::Expr> values;
   DType dtype = DType::kI64;

@@ -116,8 +116,6 @@ Status ElementWise::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap ElementWise::axes(std::span<const TensorType> inputs) const { return pointwise_axes(inputs); }
-
 Scalar ElementWise::scalar() const {
   if (kind == ElementWiseKind::kMod) return {ScalarFn::kMod};
   return {static_cast<ScalarFn>(static_cast<int>(ScalarFn::kSum) + static_cast<int>(kind))};

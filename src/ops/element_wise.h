@@ -41,7 +41,6 @@ struct ElementWise {
   static void reflect(auto& self, auto f) { f("kind", self.kind); }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
   Scalar scalar() const;
 };
 

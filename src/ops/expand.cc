@@ -38,23 +38,5 @@ Status Expand::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Expand::axes(std::span<const TensorType> inputs) const {
-  const TensorType& x = inputs[0];
-  std::vector<int> map(x.shape.size(), -1);
-  Shape to(dims.begin(), dims.end());
-  if (inputs.size() > 1) {
-    if (!inputs[1].values) return only_first_input(std::move(map), inputs.size());
-    to = *inputs[1].values;
-  }
-  const int rank = std::max(x.rank(), static_cast<int>(to.size()));
-  for (int i = 0; i < x.rank(); ++i) {
-    const int at = i + rank - x.rank();                           // in y
-    const int in_to = at - (rank - static_cast<int>(to.size()));  // in the shape
-    const sym::Expr want = in_to < 0 ? sym::Expr(1) : to[static_cast<size_t>(in_to)];
-    if (want == sym::Expr(1) || want == x.shape[static_cast<size_t>(i)]) map[static_cast<size_t>(i)] = at;
-  }
-  return only_first_input(std::move(map), inputs.size());
-}
-
 }  // namespace ops
 }  // namespace kiln

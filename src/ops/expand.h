@@ -19,7 +19,6 @@ struct Expand {
   static void reflect(auto& self, auto f) { f("dims", self.dims); }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

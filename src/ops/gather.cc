@@ -165,33 +165,5 @@ Status Gather::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Gather::axes(std::span<const TensorType> inputs) const {
-  const int rank = inputs[0].rank(), index_rank = inputs[1].rank(), k = num_elementwise_dims;
-  AxisMap maps = {std::vector<int>(static_cast<size_t>(rank), -1),
-                  std::vector<int>(static_cast<size_t>(index_rank), -1)};
-  const auto from_front = normalize_axis(axis, rank);
-  for (int i = 0; i < k && i < rank && i < index_rank; ++i) {
-    const auto at = static_cast<size_t>(i);
-    if (inputs[0].shape[at] == inputs[1].shape[at]) maps[0][at] = maps[1][at] = i;
-  }
-  if (mode == GatherMode::kElement) {
-    for (int i = 0; i < index_rank; ++i) maps[1][static_cast<size_t>(i)] = i;
-    for (int i = 0; from_front && i < rank; ++i) {
-      const auto at = static_cast<size_t>(i);
-      if (i != *from_front && inputs[0].shape[at] == inputs[1].shape[at]) maps[0][at] = i;
-    }
-  } else if (mode == GatherMode::kDefault && from_front) {
-    const int picked = index_rank - k;
-    for (int i = k; i < rank; ++i)
-      if (i != *from_front) maps[0][static_cast<size_t>(i)] = i < *from_front ? i : i + picked - 1;
-    for (int i = k; i < index_rank; ++i) maps[1][static_cast<size_t>(i)] = *from_front + i - k;
-  } else if (index_rank > 0 && inputs[1].shape.back().is_const()) {
-    const int m = static_cast<int>(inputs[1].shape.back().value());
-    for (int i = k; i < index_rank - 1; ++i) maps[1][static_cast<size_t>(i)] = i;
-    for (int i = k + m; i < rank; ++i) maps[0][static_cast<size_t>(i)] = index_rank - 1 + i - k - m;
-  }
-  return maps;
-}
-
 }  // namespace ops
 }  // namespace kiln

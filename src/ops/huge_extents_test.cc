@@ -129,25 +129,20 @@ void replace_attributes(const Subject& subject, const Look& look) {
       for (const auto& numbers : {std::span<const int64_t>(kHuge), std::span<const int64_t>(kLow)})
         for (const int64_t number : numbers) {
           const std::shared_ptr<void> data = subject.op.info().clone(subject.op.data());
-          replace(static_cast<std::byte*>(data.get()) + field.offset, number);
+          replace(field.in(data.get()), number);
           Subject changed = subject;
           changed.op = Op(subject.op.info(), data);
           look(changed);
         }
     };
-    const std::byte* own = static_cast<const std::byte*>(subject.op.data()) + field.offset;
-    switch (field.kind) {
-      case FieldKind::kInt:
-        change([](std::byte* at, int64_t number) { *reinterpret_cast<int*>(at) = static_cast<int>(number); });
-        break;
-      case FieldKind::kInt64:
-        change([](std::byte* at, int64_t number) { *reinterpret_cast<int64_t*>(at) = number; });
-        break;
-      case FieldKind::kInts:
-        for (size_t k = 0; k < reinterpret_cast<const std::vector<int64_t>*>(own)->size(); ++k)
-          change([&](std::byte* at, int64_t number) { (*reinterpret_cast<std::vector<int64_t>*>(at))[k] = number; });
-        break;
-      default: break;
+    if (holds<int>(field)) {
+      change([](void* at, int64_t number) { *static_cast<int*>(at) = static_cast<int>(number); });
+    } else if (holds<int64_t>(field)) {
+      change([](void* at, int64_t number) { *static_cast<int64_t*>(at) = number; });
+    } else if (holds<std::vector<int64_t>>(field)) {
+      const size_t size = static_cast<const std::vector<int64_t>*>(field.in(subject.op.data()))->size();
+      for (size_t k = 0; k < size; ++k)
+        change([&](void* at, int64_t number) { (*static_cast<std::vector<int64_t>*>(at))[k] = number; });
     }
   }
 }

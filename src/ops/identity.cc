@@ -25,7 +25,6 @@ Status Identity::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Identity::axes(std::span<const TensorType> inputs) const { return pointwise_axes(inputs); }
 Scalar Identity::scalar() const { return {ScalarFn::kIdentity}; }
 
 }  // namespace ops

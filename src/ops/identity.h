@@ -14,7 +14,6 @@ struct Identity {
   static void reflect(auto&, auto) {}
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
   Scalar scalar() const;
 };
 

@@ -100,15 +100,5 @@ Status MatrixMultiply::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap MatrixMultiply::axes(std::span<const TensorType> inputs) const {
-  const OperandAxes left = operand_axes(a, Side::kLeft, inputs[0].rank());
-  const OperandAxes right = operand_axes(b, Side::kRight, inputs[1].rank());
-  AxisMap map{std::vector<int>(inputs[0].shape.size(), -1), std::vector<int>(inputs[1].shape.size(), -1)};
-  for (int i = 0; i < left.batch; ++i) map[0][static_cast<size_t>(i)] = map[1][static_cast<size_t>(i)] = i;
-  if (left.free >= 0) map[0][static_cast<size_t>(left.free)] = left.batch;
-  if (right.free >= 0) map[1][static_cast<size_t>(right.free)] = left.batch + (left.free >= 0);
-  return map;
-}
-
 }  // namespace ops
 }  // namespace kiln

@@ -77,11 +77,6 @@ TEST(MatrixMultiply, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(MatrixMultiply{}, {{{2, 3}}, {{3, 5}, DType::kF16}}),
             "a is f32[2, 3] and b is f16[3, 5]; their types must agree");
 }
-TEST(MatrixMultiply, Axes) {
-  const std::vector<TensorType> inputs(2, tensor_type(DType::kF32, Extents{2, 5, 5}));
-  EXPECT_EQ(MatrixMultiply{.b = MatrixOp::kTranspose}.axes(inputs), (AxisMap{{0, 1, -1}, {0, 2, -1}}));
-  EXPECT_EQ((MatrixMultiply{.a = MatrixOp::kTranspose}.axes(inputs)), (AxisMap{{0, -1, 1}, {0, -1, 2}}));
-}
 
 }  // namespace
 }  // namespace kiln

@@ -88,10 +88,4 @@ Result<std::vector<int>> axes_of(InferContext& cx, int i, std::span<const int64_
   return distinct_axes(axes, rank);
 }
 
-AxisMap only_first_input(std::vector<int> map, size_t num_inputs) {
-  AxisMap result(num_inputs);
-  if (num_inputs) result[0] = std::move(map);
-  return result;
-}
-
 }  // namespace kiln

@@ -56,7 +56,4 @@ Result<std::vector<int>> distinct_axes(std::span<const int64_t> axes, int rank);
 /// The same for axes that are an attribute or a constant host input `i`.
 Result<std::vector<int>> axes_of(InferContext& cx, int i, std::span<const int64_t> attribute, int rank);
 
-/// The maps of ops whose input 0 alone has axes of the output.
-AxisMap only_first_input(std::vector<int> map, size_t num_inputs);
-
 }  // namespace kiln

@@ -140,20 +140,5 @@ Status Normalization::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Normalization::axis_map(std::span<const TensorType> inputs) const {
-  const int rank = inputs[0].rank();
-  const auto reduced = reduced_axes(*this, rank);
-  AxisMap map;
-  for (const TensorType& input : inputs) {
-    std::vector<int>& own = map.emplace_back(input.shape.size(), -1);
-    for (int i = 0; reduced && i < input.rank(); ++i) {
-      const int to = rank - input.rank() + i;
-      const bool mixed = (*reduced)[static_cast<size_t>(to)] || (groups > 1 && to == 1);
-      if (!mixed) own[static_cast<size_t>(i)] = to;
-    }
-  }
-  return map;
-}
-
 }  // namespace ops
 }  // namespace kiln

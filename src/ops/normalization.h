@@ -27,7 +27,6 @@ struct Normalization {
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axis_map(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

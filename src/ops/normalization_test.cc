@@ -83,12 +83,6 @@ TEST(Normalization, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(Normalization{}, {{{2, 6}}}),
             "axes is empty; Normalization needs at least one axis to average over");
 }
-TEST(Normalization, Axes) {
-  const std::vector<TensorType> inputs{tensor_type(DType::kF32, Extents{2, 6, 5, 5}),
-                                       tensor_type(DType::kF32, Extents{1, 6, 1, 1})};
-  EXPECT_EQ((Normalization{.axes = {2, 3}}.axis_map(inputs)), (AxisMap{{0, 1, -1, -1}, {0, 1, -1, -1}}));
-  EXPECT_EQ((Normalization{.axes = {2, 3}, .groups = 2}.axis_map(inputs)), (AxisMap{{0, -1, -1, -1}, {0, -1, -1, -1}}));
-}
 
 }  // namespace
 }  // namespace kiln

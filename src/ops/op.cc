@@ -30,9 +30,9 @@ void append(std::string& out, const Op& op) {
 Op substitute(const Op& op, std::span<const std::pair<sym::Expr, sym::Expr>> replacements) {
   std::shared_ptr<void> data;
   for (const Field& field : op.info().fields) {
-    if (field.kind != FieldKind::kExprs) continue;
+    if (!holds<std::vector<sym::Expr>>(field)) continue;
     if (!data) data = op.info().clone(op.data());
-    auto& exprs = *reinterpret_cast<std::vector<sym::Expr>*>(static_cast<std::byte*>(data.get()) + field.offset);
+    auto& exprs = *static_cast<std::vector<sym::Expr>*>(field.in(data.get()));
     for (sym::Expr& e : exprs) e = sym::substitute(e, replacements);
   }
   return data ? Op(op.info(), std::move(data)) : op;
@@ -40,9 +40,8 @@ Op substitute(const Op& op, std::span<const std::pair<sym::Expr, sym::Expr>> rep
 
 void collect_symbols(const Op& op, std::vector<sym::Expr>& out) {
   for (const Field& field : op.info().fields) {
-    if (field.kind != FieldKind::kExprs) continue;
-    const std::byte* exprs = static_cast<const std::byte*>(op.data()) + field.offset;
-    for (const sym::Expr& e : *reinterpret_cast<const std::vector<sym::Expr>*>(exprs)) collect_symbols(e, out);
+    if (!holds<std::vector<sym::Expr>>(field)) continue;
+    for (const sym::Expr& e : *static_cast<const std::vector<sym::Expr>*>(field.in(op.data()))) collect_symbols(e, out);
   }
 }
 

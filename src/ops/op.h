@@ -8,8 +8,10 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "ops/field.h"
+#include "base/field.h"
 #include "ops/scalar.h"
+#include "sym/field_types.h"
+#include "tensor/field_types.h"
 #include "tensor/tensor_type.h"
 
 namespace kiln {
@@ -24,19 +26,14 @@ enum class Trait : uint32_t {
   kMovement = 1 << 1,   ///< elements only move, repeat or vanish
   kReduction = 1 << 2,
   kContraction = 1 << 3,      ///< sums of products
-  kSideEffect = 1 << 4,       ///< never removed as dead
-  kHostOnly = 1 << 5,         ///< runs on the host on every backend
-  kAlias = 1 << 6,            ///< the output may share the input's memory
-  kDecomposed = 1 << 7,       ///< a convenience that passes/decompose replaces; needs no backend code
-  kNondeterministic = 1 << 8  ///< equal inputs may give other outputs (random fills): never merged or folded
+  kAlias = 1 << 4,            ///< the output has the input's elements in their order
+  kDecomposed = 1 << 5,       ///< a convenience that passes/decompose replaces; needs no backend code
+  kNondeterministic = 1 << 6  ///< equal inputs may give other outputs (random fills): never merged or folded
 };
 constexpr Trait operator|(Trait a, Trait b) {
   return static_cast<Trait>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b));
 }
 constexpr bool has(Trait set, Trait bit) { return (static_cast<uint32_t>(set) & static_cast<uint32_t>(bit)) != 0; }
-
-/// For each input, for each of its axes, the output axis it becomes, or -1 where it is reduced, mixed or moved apart.
-using AxisMap = std::vector<std::vector<int>>;
 
 /// One kind of op: the functions behind its struct. Made once an op by ops/define.h.
 struct OpInfo {
@@ -44,11 +41,9 @@ struct OpInfo {
   Trait traits;
   int min_inputs, max_inputs;  ///< max -1: any number
   uint32_t host_inputs;        ///< bit i: input i must be known on the host before the op runs (a shape, a count)
-  std::vector<Field> fields;
+  std::span<const Field> fields;
   Status (*infer)(const void* op, InferContext&);
   Status (*reference)(const void* op, ReferenceContext&);
-  /// Null where the op does not say: nothing is known of its axes.
-  AxisMap (*axes)(const void* op, std::span<const TensorType> inputs);
   /// Non-null exactly for kPointwise.
   Scalar (*scalar)(const void* op);
   int (*num_outputs)(const void* op);

@@ -17,13 +17,6 @@ Result<Shape> broadcast_inputs(InferContext& cx, std::string_view op) {
   return shape;
 }
 
-AxisMap pointwise_axes(std::span<const TensorType> inputs) {
-  AxisMap map(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
-    for (int axis = 0; axis < inputs[i].rank(); ++axis) map[i].push_back(axis);
-  return map;
-}
-
 int64_t wrap_integer(DType dtype, int64_t value) {
   std::byte storage[sizeof(int64_t)]{};
   store_integer(dtype, storage, 0, value);

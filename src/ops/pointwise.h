@@ -22,9 +22,6 @@ constexpr bool is_compute_integer(DType t) { return is_integer(t) && t != DType:
 /// The shape of all inputs broadcast against each other. Fails if their ranks differ.
 Result<Shape> broadcast_inputs(InferContext& cx, std::string_view op);
 
-/// Axis i of every input is axis i of the output; extents of 1 broadcast.
-AxisMap pointwise_axes(std::span<const TensorType> inputs);
-
 /// An integer as storing it in `dtype` leaves it: wrapped; bool is value != 0.
 int64_t wrap_integer(DType dtype, int64_t value);
 

@@ -94,11 +94,5 @@ Status Pooling::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Pooling::axes(std::span<const TensorType> inputs) const {
-  AxisMap map{std::vector<int>(inputs[0].shape.size(), -1)};
-  for (size_t i = 0; i < 2 && i < map[0].size(); ++i) map[0][i] = static_cast<int>(i);
-  return map;
-}
-
 }  // namespace ops
 }  // namespace kiln

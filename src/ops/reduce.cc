@@ -160,16 +160,5 @@ Status Reduce::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Reduce::axis_map(std::span<const TensorType> inputs) const {
-  const auto reduced = reduced_axes(*this, inputs[0].rank());
-  AxisMap map{std::vector<int>(inputs[0].shape.size(), -1)};
-  int next = 0;
-  for (size_t i = 0; reduced && i < reduced->size(); ++i) {
-    if (!(*reduced)[i]) map[0][i] = next;
-    next += !(*reduced)[i] || keep;
-  }
-  return map;
-}
-
 }  // namespace ops
 }  // namespace kiln

@@ -29,7 +29,6 @@ struct Reduce {
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axis_map(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

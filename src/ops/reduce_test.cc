@@ -121,11 +121,6 @@ TEST(Reduce, ValuesOfThousandsOfSymbols) {
     EXPECT_EQ(sym::evaluate(all, numbers), kind == ReduceKind::kSum ? 6001 : kind == ReduceKind::kMax ? 5 : 2);
   }
 }
-TEST(Reduce, Axes) {
-  const std::vector<TensorType> x{tensor_type(DType::kF32, Extents{2, 3, 4, 5})};
-  EXPECT_EQ(Op(Reduce{.axes = {1, -1}}).info().axes(Op(Reduce{.axes = {1, -1}}).data(), x), (AxisMap{{0, -1, 1, -1}}));
-  EXPECT_EQ((Reduce{.axes = {1}, .keep = true}.axis_map(x)), (AxisMap{{0, -1, 2, 3}}));
-}
 TEST(Reduce, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(Reduce{.axes = {3}}, {{{2, 3}}}), "axis 3 is outside [-2, 2) of x f32[2, 3]");
   EXPECT_EQ(infer_error(Reduce{.axes = {1, -1}}, {{{2, 3}}}), "axis 1 is reduced twice: axes is [1, -1]");

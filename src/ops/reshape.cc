@@ -93,18 +93,5 @@ Status Reshape::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Reshape::axes(std::span<const TensorType> inputs) const {
-  const TensorType& x = inputs[0];
-  SymbolicValues to(dims.begin(), dims.end());
-  if (inputs.size() > 1) {
-    if (!inputs[1].values) return only_first_input(std::vector<int>(x.shape.size(), -1), inputs.size());
-    to = *inputs[1].values;
-  }
-  sym::Table scratch;  // assumptions are inference's business
-  InferContext cx(scratch, {}, 1);
-  const auto shape = reshaped(cx, x, to, zero_is_placeholder);
-  return only_first_input(shape ? reshape_axes(x.shape, *shape) : std::vector<int>(x.shape.size(), -1), inputs.size());
-}
-
 }  // namespace ops
 }  // namespace kiln

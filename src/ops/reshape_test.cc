@@ -43,12 +43,6 @@ TEST(Reshape, ValuesKeepTheirOrder) {
   const Expr n = t.symbol("n");
   EXPECT_EQ(inferred(ops::Reshape{.dims = {2, 1}}, {values_type({n, 7})}, t), "i64[2, 1] {n, 7}");
 }
-TEST(Reshape, MapsAxesThatStayWhole) {
-  const Op op = ops::Reshape{.dims = {0, 0, 2, -1}};
-  sym::Table t;
-  const std::vector<TensorType> x = {{DType::kF32, {t.symbol("n"), 1, 8}}};
-  EXPECT_EQ(op.info().axes(op.data(), x), (AxisMap{{0, 1, -1}}));
-}
 TEST(Reshape, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::Reshape{.dims = {-1, -1}}, {{{2, 3}}}), "dims [-1, -1] has more than one -1");
   EXPECT_EQ(infer_error(ops::Reshape{.dims = {4, -1}}, {{{2, 3}}}),

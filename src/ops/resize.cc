@@ -341,19 +341,15 @@ Status Resize::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Resize::axes(std::span<const TensorType> inputs) const {
-  const TensorType& x = inputs[0];
-  std::vector<int> map(x.shape.size(), -1);
+bool Resize::keeps(size_t axis, std::span<const TensorType> inputs) const {
+  const sym::Expr& extent = inputs[0].shape[axis];
   kiln::Shape to(dims.begin(), dims.end());
-  const bool sized = !dims.empty() || inputs.size() > 1;
   if (inputs.size() > 1 && inputs[1].values) to = *inputs[1].values;
-  for (size_t i = 0; i < map.size(); ++i) {
-    const bool same = sized ? i < to.size() && to[i] == x.shape[i] : i < scales.size() && scales[i] == 1;
-    const bool given = inputs.size() > 2 && (axes_given.empty() || std::ranges::count(axes_given, i) > 0);
-    const bool scaled = fit != ResizeFit::kStretch && (i >= fitted_sizes.size() || fitted_sizes[i] != 0);
-    if (same && !given && !scaled) map[i] = static_cast<int>(i);
-  }
-  return only_first_input(std::move(map), inputs.size());
+  const bool sized = !dims.empty() || inputs.size() > 1;
+  const bool same = sized ? axis < to.size() && to[axis] == extent : axis < scales.size() && scales[axis] == 1;
+  const bool given = inputs.size() > 2 && (axes_given.empty() || std::ranges::count(axes_given, axis) > 0);
+  const bool scaled = fit != ResizeFit::kStretch && (axis >= fitted_sizes.size() || fitted_sizes[axis] != 0);
+  return same && !given && !scaled;
 }
 
 }  // namespace ops

@@ -111,9 +111,10 @@ struct Resize {
     f("fit", self.fit);
     f("fitted_sizes", self.fitted_sizes);
   }
+  /// Whether an axis of x stays as it is at any extents. `inputs` as `infer` has them; an absent one has no shape.
+  bool keeps(size_t axis, std::span<const TensorType> inputs) const;
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

@@ -66,11 +66,5 @@ Status Scale::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Scale::axes(std::span<const TensorType> inputs) const {
-  AxisMap map = pointwise_axes(inputs);
-  for (size_t i = 1; i < map.size(); ++i) map[i].assign(map[i].size(), -1);  // coefficients are a list
-  return map;
-}
-
 }  // namespace ops
 }  // namespace kiln

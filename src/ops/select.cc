@@ -46,7 +46,6 @@ Status Select::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Select::axes(std::span<const TensorType> inputs) const { return pointwise_axes(inputs); }
 Scalar Select::scalar() const { return {ScalarFn::kSelect}; }
 
 }  // namespace ops

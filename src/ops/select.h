@@ -16,7 +16,6 @@ struct Select {
   static void reflect(auto&, auto) {}
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
   Scalar scalar() const;
 };
 

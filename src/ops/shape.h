@@ -10,7 +10,7 @@ namespace kiln::ops {
 ///   out  y   i64[rank of x], with symbolic values
 struct Shape {
   static constexpr std::string_view name = "Shape";
-  static constexpr Trait traits = Trait::kMovement | Trait::kHostOnly;
+  static constexpr Trait traits = Trait::kMovement;
   static void reflect(auto&, auto) {}
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;

@@ -198,26 +198,5 @@ Status Slice::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Slice::axis_map(std::span<const TensorType> inputs) const {
-  const TensorType& x = inputs[0];
-  std::vector<int> map(x.shape.size(), -1);
-  bool known = true;
-  const auto values = [&](size_t i, const std::vector<int64_t>& attribute) -> SymbolicValues {
-    // An absent input has the default type: rank 0 and no values.
-    if (i >= inputs.size() || inputs[i].shape.empty()) return SymbolicValues(attribute.begin(), attribute.end());
-    known = known && inputs[i].values != nullptr;
-    return inputs[i].values ? *inputs[i].values : SymbolicValues();
-  };
-  const SymbolicValues from = values(1, starts), to = values(2, sizes), by = values(3, strides);
-  const auto along = constants(values(5, axes));
-  if (!known || !along) return only_first_input(std::move(map), inputs.size());
-  const auto order = along->empty() ? all_axes(x.rank()) : distinct_axes(*along, x.rank());
-  if (!order) return only_first_input(std::move(map), inputs.size());
-  const auto spec = slice_spec(x, from, to, by, *order);
-  for (size_t i = 0; spec && i < map.size(); ++i)
-    if (is_whole(*spec, x, i)) map[i] = static_cast<int>(i);
-  return only_first_input(std::move(map), inputs.size());
-}
-
 }  // namespace ops
 }  // namespace kiln

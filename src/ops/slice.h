@@ -52,7 +52,6 @@ struct Slice {
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axis_map(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

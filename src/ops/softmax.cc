@@ -31,13 +31,5 @@ Status Softmax::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Softmax::axes(std::span<const TensorType> inputs) const {
-  const int rank = inputs[0].rank();
-  std::vector<int> map(inputs[0].shape.size(), -1);
-  for (int i = 0; i < rank; ++i)
-    if (i != axis && i != axis + rank) map[static_cast<size_t>(i)] = i;
-  return {map};
-}
-
 }  // namespace ops
 }  // namespace kiln

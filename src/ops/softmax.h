@@ -14,7 +14,6 @@ struct Softmax {
   static void reflect(auto& self, auto f) { f("axis", self.axis); }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

@@ -25,11 +25,6 @@ TEST(Softmax, KnownAnswer) {  // by hand: a wrong `reference` must not be its ow
   EXPECT_NEAR(y[0], 0.25, 1e-12);
   EXPECT_NEAR(y[1], 0.75, 1e-12);
 }
-TEST(Softmax, Axes) {
-  const std::vector<TensorType> x{tensor_type(DType::kF32, Extents{2, 3, 4})};
-  EXPECT_EQ(ops::Softmax{.axis = 1}.axes(x), (AxisMap{{0, -1, 2}}));
-  EXPECT_EQ(ops::Softmax{.axis = -1}.axes(x), (AxisMap{{0, 1, -1}}));
-}
 TEST(Softmax, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::Softmax{.axis = 3}, {{{2, 3}}}), "axis 3 is outside [-2, 2) of x f32[2, 3]");
 }

@@ -42,17 +42,5 @@ Status Squeeze::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Squeeze::axis_map(std::span<const TensorType> inputs) const {
-  const TensorType& x = inputs[0];
-  std::vector<int> map(x.shape.size(), -1);
-  std::optional<std::vector<int64_t>> given = inputs.size() > 1 ? constant_values(inputs[1]) : axes;
-  const auto distinct = given ? distinct_axes(*given, x.rank()) : Result<std::vector<int>>();
-  if (!given || !distinct) return only_first_input(std::move(map), inputs.size());
-  const std::vector<bool> removed = removed_axes(x, *distinct);
-  for (size_t i = 0, next = 0; i < map.size(); ++i)
-    if (!removed[i]) map[i] = static_cast<int>(next++);
-  return only_first_input(std::move(map), inputs.size());
-}
-
 }  // namespace ops
 }  // namespace kiln

@@ -26,11 +26,6 @@ TEST(Squeeze, InfersSymbolically) {
   EXPECT_EQ(inferred(ops::Squeeze{}, {{DType::kF32, {n, 1, 3}}}, t), "f32[n, 3]");
   EXPECT_EQ(inferred(ops::Squeeze{.axes = {0}}, {values_type({n})}, t), "i64[] {n}");
 }
-TEST(Squeeze, MapsAxes) {
-  const Op op = ops::Squeeze{.axes = {1}};
-  const std::vector<TensorType> x = {{DType::kF32, {2, 1, 3}}};
-  EXPECT_EQ(op.info().axes(op.data(), x), (AxisMap{{0, -1, 1}}));
-}
 TEST(Squeeze, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::Squeeze{.axes = {1}}, {{{1, 3}}}),
             "axis 1 of f32[1, 3] can be squeezed only if its extent is 1: 3 and 1 differ");

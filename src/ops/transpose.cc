@@ -47,11 +47,5 @@ Status Transpose::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Transpose::axes(std::span<const TensorType> inputs) const {
-  std::vector<int> map(perm.size(), -1);
-  for (size_t i = 0; i < perm.size(); ++i) map[static_cast<size_t>(perm[i])] = static_cast<int>(i);
-  return only_first_input(std::move(map), inputs.size());
-}
-
 }  // namespace ops
 }  // namespace kiln

@@ -15,7 +15,6 @@ struct Transpose {
   static void reflect(auto& self, auto f) { f("perm", self.perm); }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axes(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

@@ -65,8 +65,6 @@ Status Unary::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Unary::axes(std::span<const TensorType> inputs) const { return pointwise_axes(inputs); }
-
 Scalar Unary::scalar() const {
   return {static_cast<ScalarFn>(static_cast<int>(ScalarFn::kExp) + static_cast<int>(kind))};
 }

@@ -31,20 +31,5 @@ Status Unsqueeze::reference(ReferenceContext& cx) const {
   return {};
 }
 
-AxisMap Unsqueeze::axis_map(std::span<const TensorType> inputs) const {
-  std::vector<int> map(inputs[0].shape.size(), -1);
-  std::vector<int64_t> given = axes;
-  if (inputs.size() > 1) given = constant_values(inputs[1]).value_or(std::vector<int64_t>());
-  const int rank = inputs[0].rank() + static_cast<int>(given.size());
-  const auto inserted = distinct_axes(given, rank);
-  if (!inserted || (inputs.size() > 1 && given.empty())) return only_first_input(std::move(map), inputs.size());
-  std::vector<bool> is_new(static_cast<size_t>(rank), false);
-  for (const int axis : *inserted) is_new[static_cast<size_t>(axis)] = true;
-  size_t next = 0;
-  for (size_t j = 0; j < is_new.size(); ++j)
-    if (!is_new[j]) map[next++] = static_cast<int>(j);
-  return only_first_input(std::move(map), inputs.size());
-}
-
 }  // namespace ops
 }  // namespace kiln

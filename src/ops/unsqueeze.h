@@ -18,7 +18,6 @@ struct Unsqueeze {
   static void reflect(auto& self, auto f) { f("axes", self.axes); }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
-  AxisMap axis_map(std::span<const TensorType> inputs) const;
 };
 
 }  // namespace kiln::ops

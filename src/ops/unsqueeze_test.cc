@@ -25,11 +25,6 @@ TEST(Unsqueeze, InfersSymbolically) {
   EXPECT_EQ(inferred(ops::Unsqueeze{.axes = {2, 0}}, {{DType::kF32, {n, 3}}}, t), "f32[1, n, 1, 3]");
   EXPECT_EQ(inferred(ops::Unsqueeze{.axes = {0}}, {{DType::kI64, {}, {n}}}, t), "i64[1] {n}");
 }
-TEST(Unsqueeze, MapsAxes) {
-  const Op op = ops::Unsqueeze{.axes = {1}};
-  const std::vector<TensorType> x = {{DType::kF32, {2, 3}}};
-  EXPECT_EQ(op.info().axes(op.data(), x), (AxisMap{{0, 2}}));
-}
 TEST(Unsqueeze, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::Unsqueeze{.axes = {4}}, {{{2, 3}}}),
             "y of rank 3, from x f32[2, 3]: axis 4 is outside [-3, 3)");

@@ -17,9 +17,7 @@ constexpr double kMostWork = 0x1p30;  // numbers that references add up while a 
 
 bool may_fold(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (node.op.as<ops::Constant>() || node.op.has(Trait::kSideEffect) || !is_deterministic(node.op) ||
-      !node.bodies.empty())
-    return false;
+  if (node.op.as<ops::Constant>() || !is_deterministic(node.op) || !node.bodies.empty()) return false;
   if (node.inputs.empty() && !node.op.as<ops::Fill>()) return false;
   for (const ir::ValueId input : node.inputs)
     if (input != ir::ValueId::kNone && !graph.constant(input)) return false;
@@ -31,7 +29,7 @@ bool may_fold(const ir::Graph& graph, ir::NodeId id) {
 /// Whether all that a node makes is empty, whatever its inputs are: then nobody need compute it, nor find a kernel.
 bool makes_nothing(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (node.op.as<ops::Constant>() || node.op.has(Trait::kSideEffect) || !node.bodies.empty()) return false;
+  if (node.op.as<ops::Constant>() || !node.bodies.empty()) return false;
   return std::ranges::all_of(node.outputs, [&](ir::ValueId output) {
     const TensorType& type = graph.type(output);
     return type.is_static() && std::ranges::count(type.shape, sym::Expr(0)) > 0;

@@ -10,7 +10,7 @@ Status merge_common(ir::Graph& graph, PassContext&) {
   std::map<Hash128, ir::NodeId> seen;
   for (const ir::NodeId id : TRY(graph.topological_order())) {
     const ir::Node& node = graph.node(id);
-    if (node.op.has(Trait::kSideEffect) || !is_deterministic(node.op) || !node.bodies.empty()) continue;
+    if (!is_deterministic(node.op) || !node.bodies.empty()) continue;
     std::string inputs;
     for (const ir::ValueId input : node.inputs) inputs += str(static_cast<int>(input), ',');
     const auto [at, is_new] = seen.emplace(combine(hash128(node.op), hash128(std::string_view(inputs))), id);

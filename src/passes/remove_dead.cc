@@ -8,7 +8,6 @@ Status remove_dead(ir::Graph& graph, PassContext&) {
   const std::vector<ir::NodeId> order = TRY(graph.topological_order());
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     const ir::Node& node = graph.node(*id);
-    if (node.op.has(Trait::kSideEffect)) continue;
     if (std::ranges::all_of(node.outputs, [&](ir::ValueId output) { return graph.num_uses(output) == 0; }))
       graph.remove(*id);
   }

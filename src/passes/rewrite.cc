@@ -19,7 +19,7 @@ void remove_unread(ir::Graph& graph, std::vector<ir::NodeId> nodes) {
   while (!nodes.empty()) {
     const ir::NodeId id = nodes.back();
     nodes.pop_back();
-    if (!graph.alive(id) || graph.node(id).op.has(Trait::kSideEffect)) continue;
+    if (!graph.alive(id)) continue;
     const auto unread = [&](ir::ValueId v) { return graph.num_uses(v) == 0; };
     if (!std::ranges::all_of(graph.node(id).outputs, unread)) continue;
     const std::vector<ir::ValueId> inputs = graph.node(id).inputs;

@@ -54,8 +54,6 @@ class ChoiceFinder {
       : cx_(cx), backend_(backend), effort_(effort) {}
 
   Result<Choices> run() {
-    for (const ir::NodeId id : TRY(cx_.graph.topological_order()))
-      if (cx_.graph.node(id).op.has(Trait::kSideEffect)) visit(id);
     for (const ir::Output& output : cx_.graph.outputs()) visit_producer(output.value);
     while (!roots_.empty()) {
       const ir::NodeId root = roots_.back();

@@ -69,10 +69,6 @@ class Search {
   /// Depth first, producers first: branches stand one behind the other, which keeps frontiers narrow.
   void order_nodes() {
     position_.assign(static_cast<size_t>(graph_.num_nodes()), kUnseen);
-    for (size_t i = 0; i < position_.size(); ++i) {
-      const auto id = static_cast<ir::NodeId>(i);
-      if (graph_.alive(id) && graph_.node(id).op.has(Trait::kSideEffect)) order_above(id);
-    }
     for (const ir::Output& output : graph_.outputs()) order_above(graph_.value(output.value).producer);
   }
   void order_above(ir::NodeId last) {
@@ -206,9 +202,8 @@ class Search {
 
   /// What only a shape needed is read by no region: its numbers became the parameters of steps.
   bool is_wanted(const Frontier& frontier, ir::NodeId id) const {
-    const ir::Node& node = graph_.node(id);
-    return node.op.has(Trait::kSideEffect) ||
-           std::ranges::any_of(node.outputs, [&](ir::ValueId output) { return frontier.wants(output, common_); });
+    return std::ranges::any_of(graph_.node(id).outputs,
+                               [&](ir::ValueId output) { return frontier.wants(output, common_); });
   }
 
   State after(const State& before, const Move& move) {
