@@ -22,7 +22,7 @@ void Damage::change(Sample& s) {
   switch (below(9)) {
     case 0:
     case 1:
-    case 2: change(s.spec.payload); break;
+    case 2: change(below(2) == 0 ? s.spec.payload : s.spec.tuning); break;
     case 3: change_list(s); break;
     case 4: change_tensor(s); break;
     case 5:
@@ -204,7 +204,8 @@ Status add_samples(const ir::Graph& graph, Backend& backend, const BuildRequest&
   const plan::Profile& profile = plan->profiles[0];
   for (const plan::Step& step : profile.steps) {
     Sample s;
-    s.spec = {step.kernel, step.payload, {}, {}, static_cast<int>(step.params.size()), {}};
+    s.spec.kernel = step.kernel, s.spec.payload = step.payload, s.spec.tuning = step.tuning;
+    s.spec.num_params = static_cast<int>(step.params.size());
     if (step.binary >= 0) s.spec.binary = plan->binaries[static_cast<size_t>(step.binary)].value.bytes();
     const auto add = [&](int id, std::vector<StepTensor>& types, std::vector<Extents>& shapes) -> Status {
       const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];

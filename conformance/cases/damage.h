@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "builder/build.h"
-#include "device/executor.h"
 #include "ir/graph.h"
+#include "steps/executor.h"
 
 namespace kiln {
 

@@ -62,7 +62,7 @@ TEST(RandomState, IsOfAStepAndNotOfWhatRunsIt) {
   const auto first = std::ranges::find_if(profile.steps, [](const plan::Step& step) { return step.kernel == "fill"; });
   ASSERT_NE(first, profile.steps.end());
   profile.tunings = {Extents(other.symbols.size(), 2), Extents(other.symbols.size(), 8)};
-  first->alternatives = {{{1}, first->kernel, first->payload, -1, {sym::Program::constant(0)}, {}}};
+  first->alternatives = {{{1}, first->kernel, first->payload, first->tuning, -1, {sym::Program::constant(0)}, {}}};
   EXPECT_EQ(drawn(other), numbers);
 }
 

@@ -129,6 +129,7 @@ void Emitter::add_step(plan::Step step, const StepDraft& draft) {
   step.executor = draft.executor;
   step.kernel = draft.kernel;
   step.payload = draft.payload;
+  step.tuning = draft.tuning;
   step.binary = binary_of(draft);
   step.params = compiled(draft.params);
   profile_.steps.push_back(std::move(step));
@@ -177,8 +178,8 @@ Status Emitter::emit_tile(const Tile& tile) {
   Datum::List notes(tile.notes.begin(), tile.notes.end());
   step.info.set("candidates", std::move(notes));
   for (const AlternativeTile& other : tile.alternatives)
-    step.alternatives.push_back({other.tunings, other.draft.kernel, other.draft.payload, binary_of(other.draft),
-                                 compiled(other.draft.params),
+    step.alternatives.push_back({other.tunings, other.draft.kernel, other.draft.payload, other.draft.tuning,
+                                 binary_of(other.draft), compiled(other.draft.params),
                                  Record()
                                      .set("variant", other.variant.name)
                                      .set("shapes", shapes_text(graph_, cover_, other))

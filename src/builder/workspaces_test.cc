@@ -16,7 +16,7 @@ struct PickyStep final : LoadedStep {
     Status run(const RunArguments&) override { return {}; }
     int64_t bytes;
   };
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const int64_t extent = shapes.inputs[0][0];
     if (extent > most) return error(Code::kUnsupported, "no kernel for ", extent);
     return std::make_unique<Bound>(extent);
@@ -36,7 +36,8 @@ class PickyDevice final : public Device, public Executor {
   Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
   Result<Ref<Executor>> executor(std::string_view) override { return Ref<Executor>(*this); }
   std::string_view name() const override { return "picky"; }
-  Result<std::unique_ptr<LoadedStep>> load(const StepSpec&, std::span<const HostTensor* const>) override {
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec&, const AnyStep&,
+                                                   std::span<const HostTensor* const>) override {
     return std::make_unique<PickyStep>(most_);
   }
 

@@ -1,8 +1,7 @@
 #include "plan/inferred.h"
 
-#include "device/step_constants.h"
-#include "device/step_tensors.h"
 #include "ops/reference_context.h"
+#include "steps/step_tensors.h"
 
 namespace kiln {
 
@@ -22,12 +21,12 @@ Status require_inferred(const Op& op, const StepSpec& spec, const StepShapes& sh
   sym::Table table;
   const std::vector<TensorType> outputs = TRY(infer_types(op, inputs, table));
   TRY(require(outputs.size() == spec.outputs.size(), op.name(), " makes ", outputs.size(), " tensors; its step has ",
-              spec.outputs.size(), ": the plan is damaged, build it again"));
+              spec.outputs.size()));
   for (size_t i = 0; i < outputs.size(); ++i) {
     TRY(require(spec.outputs[i].format.is_linear(), op.name(), " writes format ", spec.outputs[i].format,
-                "; its reference writes rows: the plan is damaged, build it again"));
+                "; its reference writes rows"));
     TRY(require(outputs[i].dtype == spec.outputs[i].dtype, op.name(), " makes ", outputs[i], "; its step has ",
-                spec.outputs[i].dtype, ": the plan is damaged, build it again"));
+                spec.outputs[i].dtype));
     if (const auto extents = outputs[i].extents()) TRY(require_extents(shapes.outputs[i], *extents, op.name()));
   }
   return {};

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "device/executor.h"
 #include "ops/op.h"
+#include "steps/executor.h"
 
 namespace kiln {
 

@@ -181,6 +181,7 @@ Result<Alternative> Decoder::alternative(const Record& record) {
   alternative.tunings = TRY(indices(record, "tunings"));
   alternative.kernel = TRY(record.get_text("kernel"));
   alternative.payload = TRY(record.get_record("payload")).get();
+  alternative.tuning = TRY(record.get_record("tuning")).get();
   alternative.binary = TRY(integer(record, "binary"));
   alternative.params = TRY(programs(record, "params"));
   alternative.info = TRY(record.get_record("info")).get();
@@ -193,6 +194,7 @@ Result<Step> Decoder::step(const Record& record) {
   step.executor = TRY(record.get_text("executor"));
   step.kernel = TRY(record.get_text("kernel"));
   step.payload = TRY(record.get_record("payload")).get();
+  step.tuning = TRY(record.get_record("tuning")).get();
   step.inputs = TRY(indices(record, "inputs"));
   step.outputs = TRY(indices(record, "outputs"));
   step.binary = TRY(integer(record, "binary"));

@@ -95,6 +95,7 @@ Datum datum(const Alternative& alternative) {
       .set("tunings", datum(alternative.tunings))
       .set("kernel", alternative.kernel)
       .set("payload", alternative.payload)
+      .set("tuning", alternative.tuning)
       .set("binary", alternative.binary)
       .set("params", list(alternative.params))
       .set("info", alternative.info);
@@ -106,6 +107,7 @@ Datum datum(const Step& step) {
       .set("executor", step.executor)
       .set("kernel", step.kernel)
       .set("payload", step.payload)
+      .set("tuning", step.tuning)
       .set("inputs", datum(step.inputs))
       .set("outputs", datum(step.outputs))
       .set("binary", step.binary)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/record.h"
-#include "device/executor.h"
+#include "steps/executor.h"
 #include "sym/assumption.h"
 #include "sym/program.h"
 #include "tensor/format.h"
@@ -42,7 +42,7 @@ struct Tensor {
 struct Alternative {
   std::vector<int> tunings;  ///< of the profile, ascending: where this runs instead
   std::string kernel;
-  Record payload;
+  Record payload, tuning;
   int binary = -1;
   std::vector<sym::Program> params;
   Record info;  ///< for the inspector: variant, its time, and that of the step itself
@@ -50,10 +50,11 @@ struct Alternative {
 
 /// One entry of a step list. Steps nest: a Loop's or If's bodies are step lists of their own.
 struct Step {
-  std::string name;      ///< of the layers it came from, joined by " + "
-  std::string executor;  ///< "cpu"
-  std::string kernel;
-  Record payload;
+  std::string name;                  ///< of the layers it came from, joined by " + "
+  std::string executor;              ///< "cpu"
+  std::string kernel;                ///< the name of its kind
+  Record payload;                    ///< its fields
+  Record tuning;                     ///< what the backend chose for it
   std::vector<int> inputs, outputs;  ///< tensors of the profile
   int binary = -1;                   ///< of Plan::binaries: code for the device; -1: none
   std::vector<sym::Program> params;  ///< evaluated at bind

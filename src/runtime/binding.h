@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "device/device.h"
-#include "device/executor.h"
 #include "runtime/launcher.h"
+#include "steps/executor.h"
 
 namespace kiln::runtime {
 

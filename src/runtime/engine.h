@@ -11,12 +11,12 @@
 #include "base/log.h"
 #include "device/allocator.h"
 #include "device/device.h"
-#include "device/executor.h"
 #include "plan/plan.h"
 #include "runtime/branches.h"
 #include "runtime/fixed_shapes.h"
 #include "runtime/ordered_weights.h"
 #include "runtime/step_loader.h"
+#include "steps/executor.h"
 
 namespace kiln::runtime {
 

@@ -7,9 +7,9 @@
 
 #include "device/async.h"
 #include "device/device.h"
-#include "device/executor.h"
 #include "plan/plan.h"
 #include "runtime/branches.h"
+#include "steps/executor.h"
 
 namespace kiln::runtime {
 

@@ -8,19 +8,19 @@ namespace {
 /// What is loaded for a step: its own kernel, or an alternative's.
 struct Kernel {
   const std::string& name;
-  const Record& payload;
+  const Record &payload, &tuning;
   int binary;
   const std::vector<sym::Program>& params;
 };
 
 Kernel kernel_of(const plan::Step& step, int kernel) {
-  if (kernel == kOwnKernel) return {step.kernel, step.payload, step.binary, step.params};
+  if (kernel == kOwnKernel) return {step.kernel, step.payload, step.tuning, step.binary, step.params};
   const plan::Alternative& other = step.alternatives[static_cast<size_t>(kernel)];
-  return {other.kernel, other.payload, other.binary, other.params};
+  return {other.kernel, other.payload, other.tuning, other.binary, other.params};
 }
 
 StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, const Kernel& kernel) {
-  StepSpec spec{kernel.name, kernel.payload, {}, {}, static_cast<int>(kernel.params.size())};
+  StepSpec spec{{{}, {}, static_cast<int>(kernel.params.size())}, kernel.name, kernel.payload, kernel.tuning};
   if (kernel.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(kernel.binary)].value.bytes();
   const auto describe = [&](int id) {
     const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
@@ -79,7 +79,7 @@ Hash128 StepLoader::key(const plan::Profile& profile, const plan::Step& step, in
     text += '|';
     for (const StepTensor& t : *tensors) text += str(t.dtype, t.format, t.rank, t.present);
   }
-  return combine(hash128(std::string_view(text)), hash128(spec.payload));
+  return combine(combine(hash128(std::string_view(text)), hash128(spec.payload)), hash128(spec.tuning));
 }
 
 std::vector<const HostTensor*> StepLoader::constants(const plan::Profile& profile, const plan::Step& step) const {

@@ -9,10 +9,10 @@
 #include "base/hash.h"
 #include "device/allocator.h"
 #include "device/device.h"
-#include "device/executor.h"
-#include "device/keeps_state.h"
 #include "plan/plan.h"
 #include "runtime/ordered_weights.h"
+#include "steps/executor.h"
+#include "steps/keeps_state.h"
 
 namespace kiln::runtime {
 

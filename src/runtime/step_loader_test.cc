@@ -15,7 +15,7 @@ struct Step final : LoadedStep {
     Status run(const RunArguments&) override { return error(Code::kInternal, "it has run"); }
     Extents params;
   };
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     return std::make_unique<Bound>(shapes);
   }
 };
@@ -28,8 +28,7 @@ struct Counter final : KeepsState {
     std::byte* state;
   };
   std::vector<std::byte> initial_state() const override { return std::vector<std::byte>(3); }
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes&) const override { return std::make_unique<Bound>(nullptr); }
-  Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes&, std::byte* state) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes&, std::byte* state) const override {
     return std::make_unique<Bound>(state);
   }
 };
@@ -45,8 +44,8 @@ class Recorder final : public Device, public Executor {
   Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
   Result<Ref<Executor>> executor(std::string_view) override { return Ref<Executor>(*this); }
   std::string_view name() const override { return "recorder"; }
-  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec,
-                                           std::span<const HostTensor* const> constants) override {
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
+                                                   std::span<const HostTensor* const> constants) override {
     if (spec.kernel == "broken") return error(Code::kUnsupported, "no such kernel");
     kernel = spec.kernel;
     binary_bytes = std::ssize(spec.binary);

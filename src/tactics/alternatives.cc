@@ -207,7 +207,7 @@ void Asker::take(Tile& tile, const Answer& answer) {
                us_text(answer.own_us));
   for (AlternativeTile& other : tile.alternatives)
     if (other.variant.name == variant.name && other.draft.payload == draft->payload &&
-        other.draft.binary == draft->binary)
+        other.draft.tuning == draft->tuning && other.draft.binary == draft->binary)
       return other.tunings.push_back(tuning);
   tile.alternatives.push_back({{tuning}, variant, std::move(*draft), answer.time_us, answer.own_us});
 }

@@ -4,13 +4,13 @@
 #include <array>
 #include <optional>
 
-#include "ops/attention_layout.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/select.h"
 #include "ops/softmax.h"
 #include "ops/transpose.h"
 #include "ops/unary.h"
+#include "steps/attention_layout.h"
 #include "tactics/strided_view.h"
 #include "tensor/view.h"
 

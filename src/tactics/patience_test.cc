@@ -6,15 +6,15 @@
 #include <chrono>
 #include <thread>
 
-#include "device/executor.h"
 #include "ir/parse.h"
+#include "steps/executor.h"
 
 namespace kiln {
 namespace {
 
 struct Sleep final : LoadedStep, BoundStep {
   Sleep(double us, int* runs) : us(us), runs(runs) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes&) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes&) const override {
     return std::make_unique<Sleep>(us, runs);
   }
   Status run(const RunArguments&) override {
@@ -40,7 +40,8 @@ class SleepyDevice final : public Device, Executor {
   Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
   Result<Ref<Executor>> executor(std::string_view) override { return std::ref<Executor>(*this); }
   std::string_view name() const override { return "sleepy"; }
-  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec, std::span<const HostTensor* const>) override {
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
+                                                   std::span<const HostTensor* const>) override {
     return std::make_unique<Sleep>(TRY(spec.payload.get_double("us")), &runs);
   }
   int runs = 0;

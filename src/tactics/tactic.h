@@ -65,8 +65,9 @@ struct Variant {
 /// What a compiled variant is: everything of a plan's step but its tensors.
 struct StepDraft {
   std::string executor;
-  std::string kernel;
-  Record payload;
+  std::string kernel;                   ///< the name of the step's kind
+  Record payload;                       ///< its fields
+  Record tuning = {};                   ///< what the backend chose for it
   std::vector<sym::Expr> params;        ///< numbers that shapes decide, evaluated at bind
   int in_place_input = -1;              ///< output 0 may use this input's memory if nobody else needs it
   std::shared_ptr<const Bytes> binary;  ///< code for the device; equal ones are stored once. Null: none

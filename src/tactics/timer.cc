@@ -9,8 +9,8 @@
 
 #include "base/mapped_pages.h"
 #include "device/allocator.h"
-#include "device/executor.h"
 #include "ops/slice.h"
+#include "steps/executor.h"
 #include "sym/program.h"
 #include "tactics/patience.h"
 #include "tactics/region.h"
@@ -115,8 +115,8 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   auto rig = std::make_unique<Rig>();
   rig->memory_ = memory;
   if (!cx.device.is_host()) rig->stream_ = TRY(cx.device.create_stream());
-  StepSpec spec{
-      candidate.draft.kernel, candidate.draft.payload, {}, {}, static_cast<int>(candidate.draft.params.size())};
+  const StepDraft& draft = candidate.draft;
+  StepSpec spec{{{}, {}, static_cast<int>(draft.params.size())}, draft.kernel, draft.payload, draft.tuning};
   if (candidate.draft.binary) spec.binary = *candidate.draft.binary;
   spec.memory = memory;
   std::vector<const HostTensor*> constants(region.inputs.size(), nullptr);
@@ -220,7 +220,8 @@ Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidat
   for (size_t i = 0; i < region.inputs.size(); ++i) add(region.inputs[i], candidate.variant.inputs[i]);
   for (size_t i = 0; i < region.outputs.size(); ++i) add(region.outputs[i], candidate.variant.outputs[i]);
   for (const ir::NodeId id : region.nodes) text += str('|', op_to_time(cx.graph.node(id).op));
-  const Hash128 key = combine(hash128(std::string_view(text)), hash128(candidate.draft.payload));
+  const Hash128 step = combine(hash128(candidate.draft.payload), hash128(candidate.draft.tuning));
+  const Hash128 key = combine(hash128(std::string_view(text)), step);
   return candidate.draft.binary ? combine(key, hash128(std::span<const std::byte>(*candidate.draft.binary))) : key;
 }
 

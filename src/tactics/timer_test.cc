@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "device/executor.h"
 #include "ir/parse.h"
+#include "steps/executor.h"
 
 namespace kiln {
 namespace {
@@ -15,7 +15,9 @@ class Recorder final : public Device, public Executor {
     struct Bound final : BoundStep {
       Status run(const RunArguments&) override { return {}; }
     };
-    Result<std::unique_ptr<BoundStep>> bind(const StepShapes&) const override { return std::make_unique<Bound>(); }
+    Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes&) const override {
+      return std::make_unique<Bound>();
+    }
   };
   DeviceKind kind() const override { return DeviceKind::kCpu; }
   std::string identity() const override { return "recorder"; }
@@ -29,8 +31,8 @@ class Recorder final : public Device, public Executor {
   Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
   Result<Ref<Executor>> executor(std::string_view) override { return Ref<Executor>(*this); }
   std::string_view name() const override { return "recorder"; }
-  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec,
-                                           std::span<const HostTensor* const> constants) override {
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
+                                                   std::span<const HostTensor* const> constants) override {
     formats.push_back(spec.inputs[1].format);
     given.push_back(constants[1]->bytes());
     return std::make_unique<Step>();

@@ -13,25 +13,26 @@ FLOORS = {
     "ops": 3,
     "device": 3,
     "ir": 4,
-    "plan": 4,
-    "onnx": 5,
-    "passes": 5,
-    "tactics": 5,
-    "runtime": 5,
-    "backend/cpu": 6,
-    "backend/cuda": 6,
-    "builder": 6,
-    "plugin": 6,
-    "api/base": 6,
-    "api/run": 7,
-    "api/build": 8,
-    "api/onnx": 8,
-    "api/entry": 9,
-    "api/libs": 9,
+    "steps": 4,
+    "plan": 5,
+    "onnx": 6,
+    "passes": 6,
+    "tactics": 6,
+    "runtime": 6,
+    "backend/cpu": 7,
+    "backend/cuda": 7,
+    "builder": 7,
+    "plugin": 7,
+    "api/base": 7,
+    "api/run": 8,
+    "api/build": 9,
+    "api/onnx": 9,
+    "api/entry": 10,
+    "api/libs": 10,
 }
 # The parts of a backend that run without the compiler, and all that they may use beside their own backend.
 BACKEND_RUN_PARTS = ("device", "kernels", "exec")
-BACKEND_RUN_FLOORS = {"base", "sym", "tensor", "ops", "device", "plan"}
+BACKEND_RUN_FLOORS = {"base", "sym", "tensor", "ops", "device", "steps", "plan"}
 PUBLIC_HEADER_USERS = ("api/", "plugin/")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

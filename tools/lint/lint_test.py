@@ -39,12 +39,12 @@ class Floors(Tree):
 
     def test_peer_is_named_with_its_line(self):
         self.assertEqual(
-            self.include("plan/plan.cc", "ir/graph.h"),
-            'src/plan/plan.cc:1: #include "ir/graph.h": ir/ (floor 4) is a peer; plan/ is on floor 4',
+            self.include("steps/step.cc", "ir/graph.h"),
+            'src/steps/step.cc:1: #include "ir/graph.h": ir/ (floor 4) is a peer; steps/ is on floor 4',
         )
 
     def test_higher_floor(self):
-        self.assertIn("runtime/ (floor 5) is above; base/ is on floor 0", self.include("base/log.h", "runtime/engine.h"))
+        self.assertIn("runtime/ (floor 6) is above; base/ is on floor 0", self.include("base/log.h", "runtime/engine.h"))
 
     def test_angle_brackets_hide_nothing(self):
         self.write("src/base/log.h", "  #  include <ir/graph.h>\n")

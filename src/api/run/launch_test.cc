@@ -58,7 +58,7 @@ class LaunchStep final : public BoundStep {
 class LaunchStepLoader final : public LoadedStep {
  public:
   LaunchStepLoader(CudaDevice& device, std::string kernel) : device_(device), kernel_(std::move(kernel)) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     static constexpr std::string_view kImage("FAKE twice words\0", 17);
     auto module = TRY(device_.load(std::as_bytes(std::span(kImage))));
     const cuda::Function function = TRY(module->function(kernel_ == "library" ? "twice" : kernel_));
@@ -74,7 +74,8 @@ class LaunchExecutor final : public Executor {
  public:
   explicit LaunchExecutor(CudaDevice& device) : device_(device) {}
   std::string_view name() const override { return "cuda"; }
-  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec, std::span<const HostTensor* const>) override {
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
+                                                   std::span<const HostTensor* const>) override {
     return std::make_unique<LaunchStepLoader>(device_, spec.kernel);
   }
 

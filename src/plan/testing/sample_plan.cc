@@ -57,8 +57,13 @@ Profile sample_profile() {
   p.steps[0].provenance = {"MatMul_0", "Reshape_1"};
   p.steps[0].info.set("time_us", NAN).set("ops", Datum::List{"MatrixMultiply", 1, Datum()});
   p.steps[1].stream = 1;
-  p.steps[1].alternatives = {
-      {{1}, "nest", Record().set("tile", 8), 0, {times(0, 2)}, Record().set("variant", "small")}};
+  p.steps[1].alternatives = {{{1},
+                              "nest",
+                              Record().set("tile", 8),
+                              Record().set("vec", 4),
+                              0,
+                              {times(0, 2)},
+                              Record().set("variant", "small")}};
   p.steps[1].bodies = {{step("inner", "nest", {4}, {5})}, {}};
   p.tunings = {{2, 0}, {1, 0}};
   p.arena_bytes = 512;

@@ -7,7 +7,7 @@
 
 #include "backend/cpu/device/cpu.h"
 #include "backend/cpu/device/host_stream.h"
-#include "device/executor.h"
+#include "steps/executor.h"
 
 namespace kiln::cpu {
 

@@ -3,7 +3,7 @@
 #include "backend/cpu/kernels/attention/attention.h"
 
 #include "backend/cpu/exec/checks.h"
-#include "ops/attention_layout.h"
+#include "steps/attention_layout.h"
 
 namespace kiln::cpu {
 namespace {
@@ -62,7 +62,7 @@ class BoundAttention final : public BoundStep {
 class LoadedAttention final : public LoadedStep {
  public:
   LoadedAttention(const Attributes& a, bool masked, Team& team) : a_(a), masked_(masked), team_(team) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const auto volume_of = [&](size_t i) { return volume(shapes.inputs[i]); };
     const AttentionLayout layout =
         TRY(AttentionLayout::parse(shapes.params, {volume_of(0), volume_of(1), volume_of(2),

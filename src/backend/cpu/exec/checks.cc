@@ -3,16 +3,12 @@
 #include <algorithm>
 
 namespace kiln::cpu {
-namespace {
-
-constexpr std::string_view kDamaged = ": the plan is damaged, build it again";
-
-}  // namespace
+namespace {}  // namespace
 
 Status require_types(const StepSpec& spec, DType dtype, size_t inputs) {
   const auto check = [&](const StepTensor& tensor, std::string_view what, size_t i) {
     return require(!tensor.present || tensor.dtype == dtype, what, " ", i, " is ", tensor.dtype, "; its kernel takes ",
-                   dtype, kDamaged);
+                   dtype);
   };
   for (size_t i = 0; i < std::min(inputs, spec.inputs.size()); ++i) TRY(check(spec.inputs[i], "input", i));
   for (size_t i = 0; i < spec.outputs.size(); ++i) TRY(check(spec.outputs[i], "output", i));

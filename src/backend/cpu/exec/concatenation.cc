@@ -16,7 +16,7 @@ class Planner final : public CopyPlanner {
     sum[along] = 0;
     for (const Extents& input : shapes.inputs) {
       TRY(require(input.size() == sum.size() && !__builtin_add_overflow(sum[along], input[along], &sum[along]),
-                  "a concatenation of ", input, ": the plan is damaged, build it again"));
+                  "a concatenation of ", input));
       Extents rest = input;
       rest[along] = sum[along];
       TRY(require_extents(rest, sum, "an input of a concatenation, with those in front,"));

@@ -10,7 +10,7 @@
 #include "backend/cpu/kernels/conv/conv.h"
 #include "backend/cpu/kernels/depthwise/depthwise.h"
 #include "backend/cpu/kernels/winograd/winograd.h"
-#include "device/step_constants.h"
+#include "steps/step_tensors.h"
 
 namespace kiln::cpu {
 namespace {
@@ -60,8 +60,7 @@ Status check_weights(const Attributes& a, const Extents& w) {
   const Extents& kernel = a.window.kernel;
   TRY(require(w.size() == kernel.size() + 2 && std::equal(kernel.begin(), kernel.end(), w.begin() + 2) &&
                   a.groups >= 1 && a.groups <= w[0] && w[0] % a.groups == 0,
-              "a convolution by ", kernel, " in ", a.groups, " groups has weights ", w,
-              ": the plan is damaged, build it again"));
+              "a convolution by ", kernel, " in ", a.groups, " groups has weights ", w));
   const auto all = [](const Extents& extents, int64_t value) {
     return std::ranges::all_of(extents, [=](int64_t extent) { return extent == value; });
   };
@@ -76,7 +75,7 @@ Status check_weights(const Attributes& a, const Extents& w) {
   }
   const bool reads = a.family == Family::kDirect || !a.channels_first || w[1] * a.groups == 1;
   return require(serves && reads, "a family of convolutions that does not take weights ", w, " in ", a.groups,
-                 " groups, or the input's format: the plan is damaged, build it again");
+                 " groups, or the input's format");
 }
 
 ConvWeights weights_of(const Attributes& a, std::span<const int64_t> w) {
@@ -174,13 +173,12 @@ class LoadedConvolution final : public LoadedStep {
     return 4 * (packed_->direct.b.data.size() + packed_->banded.band.data.size() + packed_->banded.exact.data.size() +
                 packed_->winograd.b.data.size() + packed_->depthwise.data.size());
   }
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
     TRY(check_weights(a_, w));
     if (packed_) TRY(require_extents(w, packed_extents_, "a convolution's weights"));
     TRY(a_.window.check(x, y));
-    TRY(require(x[1] == w[1] * a_.groups && y[1] == w[0], "a convolution of ", x, " by ", w, " to ", y,
-                ": the plan is damaged, build it again"));
+    TRY(require(x[1] == w[1] * a_.groups && y[1] == w[0], "a convolution of ", x, " by ", w, " to ", y));
     TRY(require_epilogue(spec_, shapes, w[0], hook_.get()));
     return std::make_unique<BoundConvolution>(a_, weights_of(a_, shapes.inputs[1]), packed_.get(), hook_.get(), team_,
                                               shapes);

@@ -31,9 +31,8 @@ class Planner final : public CopyPlanner {
 Result<std::unique_ptr<LoadedStep>> load_copy(const LoadArguments& arguments) {
   const StepTensor &from = arguments.spec.inputs[0], &to = arguments.spec.outputs[0];
   TRY(require(!arguments.constants[0] || !from.format.is_blocked(), "a constant, which is dense, has format ",
-              from.format, ": the plan is damaged, build it again"));
-  TRY(require(from.dtype == to.dtype, "a copy from ", from.dtype, " to ", to.dtype,
-              ": the plan is damaged, build it again"));
+              from.format));
+  TRY(require(from.dtype == to.dtype, "a copy from ", from.dtype, " to ", to.dtype));
   return make_copy_loader(arguments, std::make_unique<Planner>(from, to));
 }
 

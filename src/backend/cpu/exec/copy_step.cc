@@ -30,7 +30,7 @@ class LoadedCopyStep final : public LoadedStep {
  public:
   LoadedCopyStep(Team& team, std::unique_ptr<CopyPlanner> planner, int num_inputs)
       : team_(team), planner_(std::move(planner)), num_inputs_(num_inputs) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     return make_copy_step(team_, TRY(planner_->plan(shapes)), num_inputs_);
   }
 

@@ -5,7 +5,7 @@
 #include "backend/cpu/exec/checks.h"
 #include "backend/cpu/exec/window.h"
 #include "backend/cpu/kernels/deconv/deconv.h"
-#include "device/step_constants.h"
+#include "steps/step_tensors.h"
 
 namespace kiln::cpu {
 namespace {
@@ -53,12 +53,11 @@ class LoadedDeconvolution final : public LoadedStep {
  public:
   LoadedDeconvolution(Attributes a, PackedDeconv packed, StepSpec spec, Team& team)
       : a_(std::move(a)), packed_(std::move(packed)), spec_(std::move(spec)), team_(team) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
     TRY(a_.window.check(x, y));
     TRY(require(x[1] == packed_.weights.ic && y[1] == packed_.weights.oc, "a deconvolution of ", x, " to ", y,
-                " has weights of ", packed_.weights.ic, " and ", packed_.weights.oc,
-                " channels: the plan is damaged, build it again"));
+                " has weights of ", packed_.weights.ic, " and ", packed_.weights.oc, " channels"));
     TRY(require_epilogue(spec_, shapes, packed_.weights.oc, nullptr));
     return std::make_unique<BoundDeconvolution>(a_, packed_, team_, shapes);
   }
@@ -91,7 +90,7 @@ Result<std::unique_ptr<LoadedStep>> load_deconvolution(const LoadArguments& argu
   TRY(require(w.size() == axes + 2 && std::equal(w.begin() + 2, w.end(), a.window.kernel.begin()) &&
                   weights.groups >= 1 && weights.groups <= w[0] && w[0] % weights.groups == 0 && phases <= kMostPhases,
               "a deconvolution by ", a.window.kernel, " with strides ", a.window.strides, " in ", weights.groups,
-              " groups has weights ", w, ": the plan is damaged, build it again"));
+              " groups has weights ", w));
   weights.ic = w[0];
   weights.oc = w[1] * weights.groups;
   for (size_t i = 0; i < axes; ++i) {

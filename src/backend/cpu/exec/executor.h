@@ -5,8 +5,8 @@
 #include <span>
 
 #include "backend/cpu/device/team.h"
-#include "device/executor.h"
-#include "device/step_tensors.h"
+#include "steps/executor.h"
+#include "steps/step_tensors.h"
 
 namespace kiln::cpu {
 
@@ -31,7 +31,10 @@ class CpuExecutor final : public Executor {
  public:
   explicit CpuExecutor(Team& team) : team_(team) {}
   std::string_view name() const override { return "cpu"; }
-  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec, std::span<const HostTensor* const> constants) override;
+
+ protected:
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep& step,
+                                                   std::span<const HostTensor* const> constants) override;
 
  private:
   Team& team_;

@@ -14,7 +14,7 @@ class Planner final : public CopyPlanner {
     const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
     const auto fits = [](int64_t from, int64_t to) { return from == 1 || from == to; };
     TRY(require(x.size() <= y.size() && std::equal(x.rbegin(), x.rend(), y.rbegin(), fits), x, " does not expand to ",
-                y, ": the plan is damaged, build it again"));
+                y));
     return plan_expand(bytes_, shapes.inputs[0], shapes.outputs[0]);
   }
 

@@ -2,7 +2,7 @@
 #include "ops/fill.h"
 
 #include "backend/cpu/exec/executor.h"
-#include "device/keeps_state.h"
+#include "steps/keeps_state.h"
 #include "tensor/view.h"
 
 namespace kiln::cpu {
@@ -97,10 +97,9 @@ class LoadedFill final : public KeepsState {
  public:
   LoadedFill(Op op, StepSpec spec) : op_(std::move(op)), spec_(std::move(spec)) {}
   std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    return bind_with_state(shapes, nullptr);
-  }
-  Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const override {
+
+ protected:
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes, std::byte* state) const override {
     TRY(require(!spec_.inputs[0].present || volume(shapes.inputs[0]) == 1, "a fill has ", shapes.inputs[0],
                 " of alpha; one element is needed"));
     TRY(require(!spec_.inputs[1].present || volume(shapes.inputs[1]) == 1 ||

@@ -24,7 +24,7 @@ class LoadedGather final : public LoadedStep {
  public:
   LoadedGather(Team& team, Op op, StepSpec spec, int bytes, bool wide)
       : team_(team), op_(std::move(op)), spec_(std::move(spec)), bytes_(bytes), wide_(wide) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     TRY(require_inferred(op_, spec_, shapes));
     return std::make_unique<BoundGather>(
         team_, TRY(plan_gather(*op_.as<ops::Gather>(), bytes_, wide_, shapes.inputs[0], shapes.inputs[1])));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/kernels/nest/nest.h"
-#include "device/executor.h"
+#include "steps/executor.h"
 
 namespace kiln::cpu {
 

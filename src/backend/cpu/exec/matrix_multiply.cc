@@ -6,8 +6,8 @@
 
 #include "backend/cpu/exec/checks.h"
 #include "backend/cpu/kernels/gemm/gemm.h"
-#include "device/product_shapes.h"
-#include "device/step_constants.h"
+#include "steps/product_shapes.h"
+#include "steps/step_tensors.h"
 
 namespace kiln::cpu {
 namespace {
@@ -137,8 +137,7 @@ class LoadedMatrixMultiply final : public LoadedStep {
 
   /// Packs b where it is one matrix for all batches, rounded to `type`.
   Status pack(const HostTensor& b, DType type) {
-    TRY(require(b.rank() >= (at_.vector_b ? 1 : 2), "a product by ", b.extents(),
-                ": the plan is damaged, build it again"));
+    TRY(require(b.rank() >= (at_.vector_b ? 1 : 2), "a product by ", b.extents()));
     const Operand operand_b = operand(b.extents(), at_.vector_b, false);
     if (volume(operand_b.batch) != 1) return {};
     const int64_t k = at_.transpose_b ? operand_b.cols : operand_b.rows,
@@ -154,7 +153,7 @@ class LoadedMatrixMultiply final : public LoadedStep {
     return {};
   }
   int64_t packed_bytes() const override { return packed_ ? 4 * packed_->data.size() : 0; }
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     TRY(check_product(at_, shapes));
     if (packed_) TRY(require_extents(shapes.inputs[1], packed_extents_, "a product's weights"));
     const Operand b = operand(shapes.inputs[1], at_.vector_b, false);

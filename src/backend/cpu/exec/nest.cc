@@ -45,13 +45,13 @@ class BoundNestStep final : public BoundStep {
 class LoadedNest final : public LoadedStep {
  public:
   LoadedNest(Nest nest, Team& team, StepSpec spec) : nest_(std::move(nest)), team_(team), spec_(std::move(spec)) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents& y = shapes.outputs[0];
     for (const Extents& output : shapes.outputs) TRY(require_extents(output, y, "a nest's output"));
     const auto fits = [](int64_t from, int64_t to) { return from == 1 || from == to; };
     for (const Extents& x : shapes.inputs)
       TRY(require(x.size() <= y.size() && std::equal(x.rbegin(), x.rend(), y.rbegin(), fits), x,
-                  " is not broadcast to ", y, ": the plan is damaged, build it again"));
+                  " is not broadcast to ", y));
     return std::make_unique<BoundNestStep>(nest_, team_, spec_, shapes);
   }
 

@@ -59,11 +59,10 @@ class BoundNormalization final : public BoundStep {
 class LoadedNormalization final : public LoadedStep {
  public:
   LoadedNormalization(Team& team, const Attributes& a, StepSpec spec) : team_(team), a_(a), spec_(std::move(spec)) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents& x = shapes.inputs[0];
     TRY(require_extents(shapes.outputs[0], x, "a normalisation's output"));
-    TRY(require(a_.rows || x[1] % a_.groups == 0, "a normalisation of ", x, " in ", a_.groups,
-                " groups: the plan is damaged, build it again"));
+    TRY(require(a_.rows || x[1] % a_.groups == 0, "a normalisation of ", x, " in ", a_.groups, " groups"));
     const int64_t count = a_.rows ? volume(std::span(x).last(a_.axes)) : x[1];
     TRY(require_count(spec_, shapes, 1, count, "a scale"));
     TRY(require_count(spec_, shapes, 2, count, "a bias"));

@@ -29,11 +29,10 @@ class BoundPooling final : public BoundStep {
 class LoadedPooling final : public LoadedStep {
  public:
   LoadedPooling(Team& team, Attributes a) : team_(team), a_(std::move(a)) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents& x = shapes.inputs[0];
     TRY(a_.window.check(x, shapes.outputs[0]));
-    TRY(require(shapes.outputs[0][1] == x[1], "a pooling of ", x, " makes ", shapes.outputs[0],
-                ": the plan is damaged, build it again"));
+    TRY(require(shapes.outputs[0][1] == x[1], "a pooling of ", x, " makes ", shapes.outputs[0]));
     PoolShape shape{x[0], x[1], a_.window.bind(x, shapes.outputs[0]), {0, 0, 0}, a_.kind, a_.layout, 0, 0};
     const size_t axes = a_.post_pads.size();
     for (size_t i = 0; i < axes; ++i) {

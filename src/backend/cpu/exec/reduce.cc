@@ -33,10 +33,10 @@ class BoundReduce final : public BoundStep {
 class LoadedReduce final : public LoadedStep {
  public:
   LoadedReduce(Team& team, const Attributes& a) : team_(team), a_(a) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const LaneExtents e = lane_extents(in_memory_order(a_.format, shapes.inputs[0]), a_.first, a_.last);
     TRY(require(volume(shapes.outputs[0]) == e.outer * e.inner, "a reduction of ", shapes.inputs[0], " makes ",
-                shapes.outputs[0], ": the plan is damaged, build it again"));
+                shapes.outputs[0]));
     return std::make_unique<BoundReduce>(team_, a_, ReduceShape{e.outer, e.length, e.inner});
   }
 
@@ -60,8 +60,7 @@ Result<std::unique_ptr<LoadedStep>> load_reduce(const LoadArguments& arguments) 
   a.in = spec.inputs[0].dtype;
   a.format = spec.inputs[0].format;
   a.out = spec.outputs[0].dtype;
-  TRY(require(can_reduce(a.in, a.out), "a reduction from ", a.in, " to ", a.out,
-              ": the plan is damaged, build it again"));
+  TRY(require(can_reduce(a.in, a.out), "a reduction from ", a.in, " to ", a.out));
   return std::make_unique<LoadedReduce>(arguments.team, a);
 }
 

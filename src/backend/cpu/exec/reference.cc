@@ -1,10 +1,10 @@
 /// Any op by its reference, on dense row-major tensors: the fallback. Payload: the op's record.
 #include "backend/cpu/exec/executor.h"
-#include "device/keeps_state.h"
 #include "ops/fill.h"
 #include "ops/op.h"
 #include "ops/reference_context.h"
 #include "plan/inferred.h"
+#include "steps/keeps_state.h"
 
 namespace kiln::cpu {
 namespace {
@@ -42,10 +42,9 @@ class LoadedReference final : public KeepsState {
   LoadedReference(Op op, const LoadArguments& arguments)
       : op_(std::move(op)), spec_(arguments.spec), constants_(arguments.constants.begin(), arguments.constants.end()) {}
   std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    return bind_with_state(shapes, nullptr);
-  }
-  Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const override {
+
+ protected:
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes, std::byte* state) const override {
     TRY(require_inferred(op_, spec_, shapes, constants_));
     return std::make_unique<BoundReference>(op_, spec_, shapes, state);
   }

@@ -51,9 +51,9 @@ class LoadedResize final : public LoadedStep {
  public:
   LoadedResize(Team& team, Op op, ResizeHas has, const StepTensor& x)
       : team_(team), op_(std::move(op)), has_(has), x_(x) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     TRY(require(shapes.inputs[0].size() == shapes.outputs[0].size(), "a resize of ", shapes.inputs[0], " to ",
-                shapes.outputs[0], ": the plan is damaged, build it again"));
+                shapes.outputs[0]));
     ResizePlan plan =
         TRY(plan_resize(*op_.as<ops::Resize>(), has_, x_.dtype, shapes.inputs[0], shapes.outputs[0], x_.format));
     if (!has_.roi && !has_.scales) return std::make_unique<BoundResize>(team_, std::move(plan));

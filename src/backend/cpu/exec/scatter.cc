@@ -24,7 +24,7 @@ class LoadedScatter final : public LoadedStep {
  public:
   LoadedScatter(Op op, StepSpec spec, int bytes, bool wide)
       : op_(std::move(op)), spec_(std::move(spec)), bytes_(bytes), wide_(wide) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     TRY(require_inferred(op_, spec_, shapes));
     return std::make_unique<BoundScatter>(
         TRY(plan_scatter(*op_.as<ops::Scatter>(), bytes_, wide_, shapes.inputs[0], shapes.inputs[1])));

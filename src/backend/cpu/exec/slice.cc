@@ -28,7 +28,7 @@ class Planner final : public CopyPlanner {
                       !__builtin_add_overflow(last, starts[axis], &last),
                   "a slice from ", starts[axis], " by ", strides[axis], " is longer than numbers"));
       TRY(require(mode_ == SliceMode::kFill || x[axis] > 0 || y[axis] == 0, "a slice of ", y, " from ", x,
-                  ", which has nothing: the plan is damaged, build it again"));
+                  ", which has nothing"));
       TRY(require(mode_ != SliceMode::kStrictBounds || y[axis] == 0 ||
                       (starts[axis] >= 0 && starts[axis] < x[axis] && last >= 0 && last < x[axis]),
                   "a slice from ", starts[axis], " to ", last, " of axis ", axis, " leaves its extent ", x[axis]));
@@ -53,7 +53,7 @@ Result<std::unique_ptr<LoadedStep>> load_slice(const LoadArguments& arguments) {
   TRY(require_alike(arguments.spec.outputs[0], x, "a slice's output"));
   const bool has_fill = arguments.spec.inputs.size() > 1 && arguments.spec.inputs[1].present;
   TRY(require(!has_fill || arguments.spec.inputs[1].dtype == x.dtype, "a slice of ", x.dtype,
-              " is filled with another type: the plan is damaged, build it again"));
+              " is filled with another type"));
   return make_copy_loader(arguments, std::make_unique<Planner>(TRY(element_bytes(x.dtype)),
                                                                static_cast<SliceMode>(mode), x.format, has_fill));
 }

@@ -1,8 +1,9 @@
-/// Softmax along one axis. Payload: axis, by its position in memory.
-#include "backend/cpu/kernels/lanes/softmax.h"
+/// Softmax along one axis.
+#include "steps/softmax.h"
 
-#include "backend/cpu/exec/checks.h"
+#include "backend/cpu/exec/executor.h"
 #include "backend/cpu/exec/lanes.h"
+#include "backend/cpu/kernels/lanes/softmax.h"
 
 namespace kiln::cpu {
 namespace {
@@ -22,9 +23,11 @@ class BoundSoftmax final : public BoundStep {
 
 class LoadedSoftmax final : public LoadedStep {
  public:
-  LoadedSoftmax(Team& team, size_t axis, const StepTensor& x) : team_(team), axis_(axis), x_(x) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    TRY(require_extents(shapes.outputs[0], shapes.inputs[0], "softmax's output"));
+  LoadedSoftmax(Team& team, const steps::Softmax& step, const StepTensor& x)
+      : team_(team), axis_(static_cast<size_t>(step.axis)), x_(x) {}
+
+ protected:
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), axis_, axis_);
     return std::make_unique<BoundSoftmax>(team_, SoftmaxShape{e.outer, e.length, e.inner, x_.dtype});
   }
@@ -37,12 +40,8 @@ class LoadedSoftmax final : public LoadedStep {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_softmax(const LoadArguments& arguments) {
-  const StepTensor& x = arguments.spec.inputs[0];
-  const int axis = TRY(normalize_axis(TRY(arguments.spec.payload.get_int("axis")), x.rank));
-  TRY(require(x.dtype == DType::kF32 || x.dtype == DType::kF16 || x.dtype == DType::kBF16, "a softmax of ", x.dtype));
-  TRY(require_alike(arguments.spec.outputs[0], x, "softmax's output"));
-  return std::make_unique<LoadedSoftmax>(arguments.team, static_cast<size_t>(axis), x);
+Result<std::unique_ptr<LoadedStep>> load(const steps::Softmax& step, const LoadArguments& arguments) {
+  return std::make_unique<LoadedSoftmax>(arguments.team, step, arguments.spec.inputs[0]);
 }
 
 }  // namespace kiln::cpu

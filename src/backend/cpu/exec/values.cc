@@ -22,7 +22,7 @@ class BoundValues final : public BoundStep {
 class LoadedValues final : public LoadedStep {
  public:
   explicit LoadedValues(DType dtype) : dtype_(dtype) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const auto count = static_cast<int64_t>(shapes.params.size());
     TRY(require(count == volume(shapes.outputs[0]), "a step has ", count, " values for ", shapes.outputs[0]));
     std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(dtype_, count)));

@@ -33,8 +33,7 @@ Status WindowSpec::check(const Extents& in, const Extents& out) const {
   const auto counts = [](int64_t n) { return n <= kMostReach; };
   return require(in.size() == rank && out.size() == rank && in[0] == out[0] && std::ranges::all_of(in, counts) &&
                      std::ranges::all_of(out, counts),
-                 "a window of ", kernel.size(), " axes takes ", in, " to ", out,
-                 ": the plan is damaged, build it again");
+                 "a window of ", kernel.size(), " axes takes ", in, " to ", out);
 }
 
 Record WindowSpec::record() const {

@@ -9,13 +9,13 @@
 #include "backend/cpu/tactics/testing.h"
 #include "ir/parse.h"
 #include "ir/testing/interpret.h"
-#include "ops/attention_layout.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/select.h"
 #include "ops/softmax.h"
 #include "ops/transpose.h"
 #include "ops/unary.h"
+#include "steps/attention_layout.h"
 #include "tactics/fallback.h"
 
 namespace kiln::cpu {

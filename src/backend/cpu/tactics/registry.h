@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "steps/step.h"
 #include "tactics/tactic.h"
 
 namespace kiln::cpu {
@@ -16,5 +17,10 @@ TacticList tactics_of();
 
 /// By the op's info; empty for an op that only the reference runs.
 TacticList tactics_for(const OpInfo& op);
+
+/// A step of this backend, with nothing to choose.
+inline StepDraft cpu_step(const AnyStep& step) {
+  return {.executor = "cpu", .kernel = std::string(step.name()), .payload = step.to_record()};
+}
 
 }  // namespace kiln::cpu

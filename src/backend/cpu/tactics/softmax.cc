@@ -2,6 +2,7 @@
 #include "ops/softmax.h"
 
 #include "backend/cpu/tactics/registry.h"
+#include "steps/softmax.h"
 #include "tactics/region.h"
 
 namespace kiln::cpu {
@@ -27,9 +28,9 @@ class SoftmaxTactic final : public Tactic {
     return result;
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
-    StepDraft draft{.executor = "cpu", .kernel = "softmax", .in_place_input = 0};
-    const int axis = axis_of(cx, region);
-    draft.payload.set("axis", variant.inputs[0].is_linear() ? axis : -1);
+    const int rank = cx.graph.type(region.inputs[0]).rank();
+    StepDraft draft = cpu_step(steps::Softmax{.axis = variant.inputs[0].is_linear() ? axis_of(cx, region) : rank - 1});
+    draft.in_place_input = 0;
     return draft;
   }
 

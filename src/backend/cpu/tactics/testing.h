@@ -24,7 +24,7 @@ inline std::unique_ptr<CpuDevice> test_device(int team_size) {
 inline Result<HostTensor> run_variant(const TacticContext& cx, const Tactic& tactic, const Region& region,
                                       const Variant& variant, std::span<const HostTensor> inputs, Extents result) {
   const StepDraft draft = TRY(tactic.compile(cx, region, variant));
-  StepSpec spec{draft.kernel, draft.payload, {}, {}, static_cast<int>(draft.params.size())};
+  StepSpec spec{{{}, {}, static_cast<int>(draft.params.size())}, draft.kernel, draft.payload, draft.tuning};
   std::vector<HostTensor> held(region.inputs.size());
   std::vector<const HostTensor*> constants;
   std::vector<Extents> extents;

@@ -7,7 +7,7 @@
 
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/device/graph_clock.h"
-#include "device/executor.h"
+#include "steps/executor.h"
 
 namespace kiln::cuda {
 namespace {
@@ -238,8 +238,7 @@ static Status check_image(std::span<const std::byte> image) {
   };
   if (image.size() < SELFMAG || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0) {  // text, to its first 0
     if (std::ranges::find(image, std::byte{0}) != image.end()) return {};
-    return error(Code::kCorrupt, "kernels of ", image.size(),
-                 " bytes are no cubin: the plan is damaged, build it again");
+    return error(Code::kCorrupt, "kernels of ", image.size(), " bytes are no cubin");
   }
   Elf64_Ehdr header{};
   bool whole = image.size() >= sizeof header;
@@ -260,8 +259,7 @@ static Status check_image(std::span<const std::byte> image) {
     whole = within(segment.p_offset, segment.p_filesz);
   }
   if (whole) return {};
-  return error(Code::kCorrupt, "kernels of ", image.size(),
-               " bytes are no whole cubin: the plan is damaged, build it again");
+  return error(Code::kCorrupt, "kernels of ", image.size(), " bytes are no whole cubin");
 }
 
 /// Of an image that is whole; empty where it is no ELF file.

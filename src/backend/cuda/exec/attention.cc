@@ -4,7 +4,7 @@
 #include "backend/cuda/kernels/attention/attention.h"
 
 #include "backend/cuda/exec/gemm_step.h"
-#include "ops/attention_layout.h"
+#include "steps/attention_layout.h"
 #include "tensor/dtype.h"
 
 namespace kiln::cuda {
@@ -87,7 +87,7 @@ class LoadedAttention final : public LoadedStep {
         function_(function),
         constants_(std::move(constants)) {}
 
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const auto volume_of = [&](size_t i) { return volume(shapes.inputs[i]); };
     const AttentionLayout layout =
         TRY(AttentionLayout::parse(shapes.params, {volume_of(0), volume_of(1), volume_of(2),
@@ -128,9 +128,9 @@ Result<std::unique_ptr<LoadedStep>> load_attention(const LoadArguments& argument
   const AttentionKernel kernel = TRY(AttentionKernel::parse(TRY(p.get_record("attention"))));
   for (const StepTensor& tensor : arguments.spec.inputs)
     TRY(require(!tensor.present || tensor.dtype == kernel.element, "attention of ", tensor.dtype, " by a kernel of ",
-                kernel.element, ": the plan is damaged, build it again"));
+                kernel.element));
   TRY(require(arguments.spec.outputs[0].dtype == kernel.element, "attention makes no ", arguments.spec.outputs[0].dtype,
-              " of ", kernel.element, ": the plan is damaged, build it again"));
+              " of ", kernel.element));
   TRY(require(kernel.has_mask == arguments.spec.inputs[3].present, "an attention step's mask is not its kernel's"));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function function = TRY(module->function(std::string(entry_of(kernel))));

@@ -13,7 +13,7 @@ class Planner final : public MovePlanner {
     Extents sum;
     for (const Extents& input : shapes.inputs) {
       TRY(require(input.size() == shapes.outputs[0].size(), "an input of ", input, " in a concatenation to ",
-                  shapes.outputs[0], ": the plan is damaged, build it again"));
+                  shapes.outputs[0]));
       Extents rest = input;
       rest[along] += sum.empty() ? 0 : sum[along];
       if (!sum.empty()) {
@@ -37,7 +37,7 @@ class Planner final : public MovePlanner {
 Result<std::unique_ptr<LoadedStep>> load_concatenation(const LoadArguments& arguments) {
   const StepTensor& y = arguments.spec.outputs[0];
   const int axis = TRY(normalize_axis(TRY(arguments.spec.payload.get_int("axis")), y.rank));
-  TRY(require(!arguments.spec.inputs.empty(), "a concatenation of nothing: the plan is damaged, build it again"));
+  TRY(require(!arguments.spec.inputs.empty(), "a concatenation of nothing"));
   return make_move_loader(arguments, TRY(element_bytes(y.dtype)), std::make_unique<Planner>(axis, y.format));
 }
 

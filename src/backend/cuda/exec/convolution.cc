@@ -8,7 +8,7 @@
 #include "backend/cuda/exec/filter.h"
 #include "backend/cuda/exec/gemm_step.h"
 #include "backend/cuda/kernels/conv/phases.h"
-#include "device/step_constants.h"
+#include "steps/step_tensors.h"
 
 namespace kiln::cuda {
 namespace {
@@ -119,7 +119,7 @@ class BoundConvolution final : public BoundStep {
 /// w's extents, where they are those of the filter.
 Result<FilterExtents> filter_of(const Extents& w, const FilterSpec& spec, int64_t groups) {
   TRY(require(w.size() == spec.kernel.size() + 2 && std::ranges::equal(std::span(w).subspan(2), spec.kernel),
-              "a convolution by ", w, " has a window of ", spec.kernel, ": the plan is damaged, build it again"));
+              "a convolution by ", w, " has a window of ", spec.kernel));
   return FilterExtents::of(w, groups, spec.transposed);
 }
 
@@ -134,7 +134,7 @@ Status check_tensors(const ConvKernel& kernel, const StepSpec& spec) {
                      (any || any_x || x.format == wanted) && (any || y.format == wanted) &&
                      (!kernel.joined || (spec.inputs.back().dtype == x.dtype && spec.inputs.back().format == last)),
                  "the kernel '", kernel.name(), "' makes no ", y.dtype, " in format ", y.format, " of ", x.dtype,
-                 " in format ", x.format, " and ", w.dtype, ": the plan is damaged, build it again");
+                 " in format ", x.format, " and ", w.dtype);
 }
 
 /// Whether a kernel that wants w in its own order can pack this one, and its vectors of channels are whole.
@@ -151,8 +151,7 @@ Status check_packing(const ConvKernel& kernel, const FilterSpec& spec, const Fil
                      (!kernel.shuffle || spec.abuts()) && (!kernel.splits_filter() || spec.kernel.size() <= 2) &&
                      (kernel.family != ConvFamily::kStem || takes_stem(kernel, filter)) &&
                      (kernel.family != ConvFamily::kHalo || takes_halo(kernel, filter)),
-                 "the kernel '", kernel.name(), "' is not for such a filter of ", type,
-                 ": the plan is damaged, build it again");
+                 "the kernel '", kernel.name(), "' is not for such a filter of ", type);
 }
 
 class LoadedConvolution final : public LoadedStep {
@@ -170,7 +169,7 @@ class LoadedConvolution final : public LoadedStep {
         y_(step.outputs[0].format) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents &w = shapes.inputs[1], &y = shapes.outputs[0];
     if (!packed_extents_.empty()) TRY(require_extents(w, packed_extents_, "a convolution's weights"));
     Extents x = shapes.inputs[0];
@@ -183,7 +182,7 @@ class LoadedConvolution final : public LoadedStep {
     TRY(spec_.check(x, y));
     const FilterExtents filter = TRY(filter_of(w, spec_, groups_));
     TRY(require(x[1] == groups_ * filter.in_channels && y[1] == groups_ * filter.out_channels, "a convolution of ", x,
-                " by ", w, " to ", y, ": the plan is damaged, build it again"));
+                " by ", w, " to ", y));
     TRY(epilogue_.check(shapes, y[1]));
     a.window = spec_.bind(x, y);
     a.y_strides = strides_of(y_, y);
@@ -213,7 +212,7 @@ class LoadedConvolution final : public LoadedStep {
     TRY(require(behind.size() == x.size() && behind[0] == x[0] && behind[1] > 0 && behind[1] < int64_t{1} << 30 &&
                     x[1] < int64_t{1} << 30 &&
                     std::ranges::equal(std::span(behind).subspan(2), std::span(x).subspan(2)),
-                "a convolution joins ", behind, " to ", x, ": the plan is damaged, build it again"));
+                "a convolution joins ", behind, " to ", x));
     x[1] += behind[1];
     return strides_of(Format::channels_last(static_cast<int>(x.size())), behind);
   }
@@ -256,7 +255,7 @@ class LoadedPointConvolution final : public LoadedStep {
   LoadedPointConvolution(LoadedGemm gemm, Constants constants)
       : gemm_(std::move(gemm)), constants_(std::move(constants)) {}
 
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     TRY(check_point(shapes));
     const Extents &w = shapes.inputs[1], &y = shapes.outputs[0];
     const int64_t pixels = w[0] > 0 ? volume(y) / w[0] : 0;
@@ -302,7 +301,7 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
   TRY(require(spec.inputs[0].rank == static_cast<int>(filter.kernel.size()) + 2, "a convolution's input has rank ",
               spec.inputs[0].rank, " for ", filter.kernel.size(), " spatial axes"));
   TRY(require(!kernel.joined || (spec.inputs.back().present && !arguments.constants.back()),
-              "a convolution that joins tensors has no second one: the plan is damaged, build it again"));
+              "a convolution that joins tensors has no second one"));
   TRY(check_tensors(kernel, spec));
   TRY(require_linear(spec, 1));
   EpilogueInputs epilogue = TRY(EpilogueInputs::load(spec, kernel.joined ? 1 : 0));

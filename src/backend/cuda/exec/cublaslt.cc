@@ -8,7 +8,7 @@
 #include "backend/cuda/exec/cublaslt_product.h"
 #include "backend/cuda/exec/filter.h"
 #include "backend/cuda/exec/library_inputs.h"
-#include "device/product_shapes.h"
+#include "steps/product_shapes.h"
 
 namespace kiln::cuda {
 namespace {
@@ -77,7 +77,7 @@ class LoadedLtProduct final : public LoadedStep {
         constants_(std::move(constants)) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     TRY(step_.point ? check_point(shapes) : check_product({step_.transpose_a, step_.transpose_b}, shapes));
     const LtProduct product = TRY(step_.product(types_, shapes.inputs, shapes.outputs[0]));
     TRY(epilogue_.check(shapes, product.n));

@@ -10,7 +10,7 @@
 #include "backend/cuda/exec/cudnn_on_device.h"
 #include "backend/cuda/exec/cudnn_step.h"
 #include "backend/cuda/exec/library_inputs.h"
-#include "device/step_constants.h"
+#include "steps/step_tensors.h"
 
 namespace kiln::cuda {
 namespace {
@@ -92,12 +92,11 @@ class LoadedCudnn final : public LoadedStep {
         constants_(std::move(constants)) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
     TRY(step_.filter.check(x, y));
     TRY(require_extents(w, packed_extents_, "a convolution's weights"));
-    TRY(require(y[1] == w[0] && w[1] > 0 && x[1] % w[1] == 0, "a convolution of ", x, " by ", w, " to ", y,
-                ": the plan is damaged, build it again"));
+    TRY(require(y[1] == w[0] && w[1] > 0 && x[1] % w[1] == 0, "a convolution of ", x, " by ", w, " to ", y));
     TRY(epilogue_.check(shapes, y[1]));
     if (volume(y) == 0) return std::make_unique<NoConvolution>();
     const CudnnConvolutionSpec spec = step_.spec(types_, x, w, y);
@@ -161,8 +160,7 @@ Result<std::unique_ptr<LoadedStep>> load_cudnn(const LoadArguments& arguments) {
               spec.inputs[0].rank, " for ", step.filter.kernel.size(), " spatial axes"));
   TRY(require(!step.filter.transposed && w.rank() == spec.inputs[0].rank &&
                   std::ranges::equal(std::span(w.extents()).subspan(2), step.filter.kernel),
-              "a convolution by ", w.extents(), " has a window of ", step.filter.kernel,
-              ": the plan is damaged, build it again"));
+              "a convolution by ", w.extents(), " has a window of ", step.filter.kernel));
   std::optional<CudnnChoice> choice;
   if (TRY(spec.payload.get_int("version")) == cudnn.library().version) choice = TRY(CudnnChoice::parse(spec.payload));
   Constants constants(spec.inputs.size());

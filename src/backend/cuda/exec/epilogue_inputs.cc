@@ -37,8 +37,7 @@ Result<EpilogueInputs> EpilogueInputs::load(const StepSpec& spec, size_t behind)
   TRY(require(types.size() == reaches.size() && types.size() >= EpilogueArguments::kFixed &&
                   types.size() + behind <= EpilogueArguments::kMost &&
                   spec.inputs.size() == kFirstEpilogueInput + types.size() + behind,
-              "a contraction whose epilogue reads ", types.size(), " tensors has ", spec.inputs.size(),
-              " inputs: the plan is damaged, build it again"));
+              "a contraction whose epilogue reads ", types.size(), " tensors has ", spec.inputs.size(), " inputs"));
   EpilogueInputs inputs;
   for (size_t i = 0; i < types.size(); ++i) {
     const StepTensor& input = spec.inputs[kFirstEpilogueInput + i];
@@ -46,7 +45,7 @@ Result<EpilogueInputs> EpilogueInputs::load(const StepSpec& spec, size_t behind)
     TRY(require(type && *type == (input.present ? name_of(input.dtype) : kNoType) && reaches[i] >= 0 &&
                     reaches[i] <= static_cast<int64_t>(HookOperand::kScalar),
                 "input ", kFirstEpilogueInput + i, " of a contraction is ", input.dtype, "; its epilogue reads ",
-                types[i], ": the plan is damaged, build it again"));
+                types[i]));
     inputs.reads_.push_back(
         {input.present ? std::optional(input.dtype) : std::nullopt, static_cast<HookOperand>(reaches[i])});
   }

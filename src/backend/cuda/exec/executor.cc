@@ -1,10 +1,41 @@
 #include "backend/cuda/exec/executor.h"
 
-namespace kiln::cuda {
+namespace kiln {
+namespace steps {
+#define STEP(name) struct name;
+#include "steps/steps.def"
+#undef STEP
+}  // namespace steps
+
+namespace cuda {
 
 #define KERNEL(name, ...) Result<std::unique_ptr<LoadedStep>> load_##name(const LoadArguments&);
 #include "backend/cuda/exec/kernels.def"
 #undef KERNEL
+#define STEP(name) Result<std::unique_ptr<LoadedStep>> load(const steps::name&, const LoadArguments&);
+#include "steps/steps.def"
+#undef STEP
+
+namespace {
+
+/// How a kind of step is loaded: by the overload of `load` in exec/, named like the kind.
+struct StepEntry {
+  const StepKind* kind;
+  Result<std::unique_ptr<LoadedStep>> (*load)(const AnyStep& step, const LoadArguments& arguments);
+};
+
+std::span<const StepEntry> step_table() {
+  static const StepEntry kTable[] = {
+#define STEP(name)            \
+  {&step_kind<steps::name>(), \
+   [](const AnyStep& step, const LoadArguments& arguments) { return load(*step.as<steps::name>(), arguments); }},
+#include "steps/steps.def"
+#undef STEP
+  };
+  return kTable;
+}
+
+}  // namespace
 
 std::span<const KernelEntry> kernel_table() {
   constexpr int kAll = StepTensors::kAll, kAny = StepTensors::kAny;
@@ -16,16 +47,20 @@ std::span<const KernelEntry> kernel_table() {
   return kTable;
 }
 
-Result<std::unique_ptr<LoadedStep>> CudaExecutor::load(const StepSpec& spec,
-                                                       std::span<const HostTensor* const> constants) {
+Result<std::unique_ptr<LoadedStep>> CudaExecutor::load_checked(const StepSpec& spec, const AnyStep& step,
+                                                               std::span<const HostTensor* const> constants) {
   const CurrentContext current(device_);
+  const LoadArguments arguments{spec, constants, device_};
+  if (step)
+    for (const StepEntry& entry : step_table())
+      if (entry.kind == &step.kind()) return entry.load(step, arguments);
   for (const KernelEntry& entry : kernel_table())
     if (entry.name == spec.kernel) {
-      TRY(entry.tensors.check("CUDA", entry.name, spec));
-      if (entry.name != "copy") TRY(require_unblocked("CUDA", spec));
-      return entry.load({spec, constants, device_});
+      TRY(entry.tensors.check(entry.name, spec));
+      return entry.load(arguments);
     }
   return error(Code::kVersion, "no CUDA kernel is called '", spec.kernel, "'; the plan is of another version of Kiln");
 }
 
-}  // namespace kiln::cuda
+}  // namespace cuda
+}  // namespace kiln

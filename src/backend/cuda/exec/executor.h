@@ -5,8 +5,8 @@
 #include <span>
 
 #include "backend/cuda/device/cuda_device.h"
-#include "device/executor.h"
-#include "device/step_tensors.h"
+#include "steps/executor.h"
+#include "steps/step_tensors.h"
 
 namespace kiln::cuda {
 
@@ -37,7 +37,10 @@ class CudaExecutor final : public Executor {
  public:
   explicit CudaExecutor(CudaDevice& device) : device_(device) {}
   std::string_view name() const override { return "cuda"; }
-  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec, std::span<const HostTensor* const> constants) override;
+
+ protected:
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep& step,
+                                                   std::span<const HostTensor* const> constants) override;
 
  private:
   CudaDevice& device_;

@@ -13,7 +13,7 @@ class Planner final : public MovePlanner {
     const Extents &from = shapes.inputs[0], &to = shapes.outputs[0];
     TRY(require(from.size() <= to.size() && std::ranges::equal(from, std::span(to).last(from.size()),
                                                                [](int64_t e, int64_t t) { return e == 1 || e == t; }),
-                from, " does not expand to ", to, ": the plan is damaged, build it again"));
+                from, " does not expand to ", to));
     return std::vector{expand_copy(shapes.inputs[0], shapes.outputs[0])};
   }
 };

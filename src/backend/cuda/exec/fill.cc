@@ -2,7 +2,7 @@
 #include "backend/cuda/kernels/fill/fill.h"
 
 #include "backend/cuda/exec/step.h"
-#include "device/keeps_state.h"
+#include "steps/keeps_state.h"
 
 namespace kiln::cuda {
 namespace {
@@ -42,10 +42,9 @@ class LoadedFill final : public KeepsState {
         code_(std::move(code)),
         function_(function) {}
   std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    return bind_with_state(shapes, nullptr);
-  }
-  Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const override {
+
+ protected:
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes, std::byte* state) const override {
     const auto& fill = *op_.as<ops::Fill>();
     const Extents& y = shapes.outputs[0];
     if (has_alpha_) TRY(require_count(shapes.inputs[0], 1, "where a fill begins"));
@@ -80,7 +79,7 @@ Result<std::unique_ptr<LoadedStep>> load_fill(const LoadArguments& arguments) {
   Op op = TRY(op_from_record(arguments.spec.payload));
   const auto* fill = op.as<ops::Fill>();
   TRY(require(fill && fill->to == arguments.spec.outputs[0].dtype, "a fill step of ", arguments.spec.outputs[0].dtype,
-              " runs ", op.name(), ": the plan is damaged, build it again"));
+              " runs ", op.name()));
   TRY(require_one_type(arguments.spec));
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function("fill"));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "device/step_tensors.h"
+#include "steps/step_tensors.h"
 
 namespace kiln::cuda {
 
@@ -39,7 +39,7 @@ Status FilterSpec::check(const Extents& in, const Extents& out) const {
   constexpr int64_t kMost = int64_t{1} << 31;
   const size_t rank = kernel.size() + 2;
   TRY(require(in.size() == rank && out.size() == rank && in[0] == out[0], "a filter of ", kernel.size(), " axes takes ",
-              in, " to ", out, ": the plan is damaged, build it again"));
+              in, " to ", out));
   for (size_t i = 0; i < rank; ++i) {
     const int64_t step = i < 2 ? 1 : strides[i - 2], walked = transposed ? in[i] : out[i];
     TRY(require(in[i] < kMost && out[i] < kMost && walked * step < kMost, "a filter with a stride of ", step, " takes ",
@@ -83,7 +83,7 @@ Status check_point(const StepShapes& shapes) {
   const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
   TRY(require(
       w.size() >= 2 && x.size() >= 2 && x[1] == w[1] && w[0] < kMost && w[1] < kMost && volume(w) == w[0] * w[1],
-      "a convolution of ", x, " by one tap, ", w, ", to ", y, ": the plan is damaged, build it again"));
+      "a convolution of ", x, " by one tap, ", w, ", to ", y));
   Extents made = x;
   made[1] = w[0];
   return require_extents(y, made, "a convolution by one tap");

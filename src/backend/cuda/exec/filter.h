@@ -3,7 +3,7 @@
 
 #include "backend/cuda/kernels/conv/conv.h"
 #include "base/record.h"
-#include "device/executor.h"
+#include "steps/executor.h"
 #include "tensor/extents.h"
 #include "tensor/format.h"
 

@@ -50,7 +50,7 @@ class LoadedGather final : public LoadedStep {
         element_bytes_(element_bytes),
         inputs_(std::move(inputs)),
         code_(std::move(code)) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const auto& gather = *op_.as<ops::Gather>();
     TRY(require_inferred(op_, spec_, shapes));
     std::vector<Kernel> kernels;

@@ -57,7 +57,7 @@ Result<LoadedGemm> LoadedGemm::load(const Record& record, const LoadArguments& a
   TRY(require(
       spec.inputs[0].dtype == kernel.element && spec.inputs[1].dtype == b && spec.outputs[0].dtype == kernel.result,
       "the kernel '", kernel.name(), "' makes no ", spec.outputs[0].dtype, " of ", spec.inputs[0].dtype, " and ",
-      spec.inputs[1].dtype, ": the plan is damaged, build it again"));
+      spec.inputs[1].dtype));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce;

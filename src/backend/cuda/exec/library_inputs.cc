@@ -12,10 +12,9 @@ constexpr size_t kBias = 2, kResidual = 3;
 
 Result<EpilogueInputs> load_library_inputs(const StepSpec& spec) {
   TRY(require(spec.inputs.size() == kFirstEpilogueInput + EpilogueArguments::kFixed, "a step of a library has ",
-              spec.inputs.size(), " inputs: the plan is damaged, build it again"));
+              spec.inputs.size(), " inputs"));
   const DType x = spec.inputs[0].dtype, w = spec.inputs[1].dtype, y = spec.outputs[0].dtype;
-  TRY(require(x == w && is_kernel_float(x) && is_kernel_float(y), "a library makes no ", y, " of ", x, " and ", w,
-              ": the plan is damaged, build it again"));
+  TRY(require(x == w && is_kernel_float(x) && is_kernel_float(y), "a library makes no ", y, " of ", x, " and ", w));
   if (spec.inputs[kResidual].present) TRY(require_alike(spec.inputs[kResidual], spec.outputs[0], "a residual"));
   return EpilogueInputs::load(spec);
 }
@@ -25,8 +24,7 @@ Status put_library_bias(const LoadArguments& arguments, Constants& constants) {
   const DType result = arguments.spec.outputs[0].dtype;
   if (!bias.present || bias.dtype == result) return {};
   const HostTensor* given = arguments.constants[kBias];
-  TRY(require(given != nullptr, "a library has a bias of ", bias.dtype, " for ", result,
-              ", which is no constant: the plan is damaged, build it again"));
+  TRY(require(given != nullptr, "a library has a bias of ", bias.dtype, " for ", result, ", which is no constant"));
   const HostTensor same = HostTensor::of(result, given->extents(), View(*given).numbers());
   return constants.put(kBias, arguments, same.bytes());
 }

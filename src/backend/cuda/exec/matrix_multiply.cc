@@ -5,9 +5,8 @@
 #include <cstring>
 
 #include "backend/cuda/exec/gemm_step.h"
-#include "device/product_shapes.h"
-#include "device/step_constants.h"
-#include "device/step_tensors.h"
+#include "steps/product_shapes.h"
+#include "steps/step_tensors.h"
 
 namespace kiln::cuda {
 namespace {
@@ -102,7 +101,7 @@ class LoadedMatrixMultiply final : public LoadedStep {
   LoadedMatrixMultiply(const Attributes& at, LoadedGemm gemm, Extents packed_extents, Constants constants)
       : at_(at), gemm_(std::move(gemm)), packed_extents_(std::move(packed_extents)), constants_(std::move(constants)) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const GemmArguments arguments = TRY(arguments_of(at_, shapes));
     if (at_.pack_b) TRY(require_extents(shapes.inputs[1], packed_extents_, "a product's weights"));
     return bind_gemm(gemm_, constants_, shapes, arguments);
@@ -123,8 +122,7 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
                        TRY(p.get_bool("vector_b"))},
                       TRY(p.get_bool("pack_b"))};
   LoadedGemm gemm = TRY(LoadedGemm::load(TRY(p.get_record("gemm")), arguments));
-  TRY(require(!gemm.kernel.float_weights,
-              "a matrix product of FP32 weights and halves: the plan is damaged, build it again"));
+  TRY(require(!gemm.kernel.float_weights, "a matrix product of FP32 weights and halves"));
   Constants constants(arguments.spec.inputs.size());
   TRY(require_linear(arguments.spec, 1));
   const HostTensor* b = arguments.constants[1];
@@ -134,7 +132,7 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
     TRY(require(b->rank() >= rank &&
                     volume(std::span(b->extents()).first(static_cast<size_t>(b->rank() - rank))) == 1 &&
                     b->dtype() == gemm.kernel.element,
-                "a product packs b of ", b->dtype(), b->extents(), ": the plan is damaged, build it again"));
+                "a product packs b of ", b->dtype(), b->extents()));
     TRY(constants.put(1, arguments, packed(at, *b)));
   }
   TRY(constants.upload_rest(arguments));

@@ -27,7 +27,7 @@ class LoadedMove final : public LoadedStep {
         inputs_(std::move(inputs)),
         code_(std::move(code)),
         functions_(code_.module()) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const std::vector<StridedCopy> copies = TRY(planner_->plan(shapes));
     return std::make_unique<BoundMove>(inputs_, TRY(Move::plan(functions_, element_bytes_, copies, num_sms_)));
   }

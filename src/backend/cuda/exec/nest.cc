@@ -52,7 +52,7 @@ class LoadedNest final : public LoadedStep {
     for (const StepTensor& tensor : spec_.outputs) element_bytes_.push_back(bits_of(tensor.dtype) / 8);
   }
 
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     std::vector<NestTensor> tensors;
     for (const Extents& output : shapes.outputs) TRY(require_extents(output, shapes.outputs[0], "a nest's output"));
     for (size_t i = 0; i < spec_.inputs.size(); ++i) tensors.push_back({spec_.inputs[i].format, shapes.inputs[i]});
@@ -88,7 +88,7 @@ Result<std::unique_ptr<LoadedStep>> load_nest(const LoadArguments& arguments) {
   const auto check_types = [](std::span<const StepTensor> tensors, std::span<const DType> types) -> Status {
     for (size_t i = 0; i < types.size(); ++i)
       TRY(require(tensors[i].dtype == types[i], "a nest's tensor of ", tensors[i].dtype, " is ", types[i],
-                  " in its program: the plan is damaged, build it again"));
+                  " in its program"));
     return {};
   };
   TRY(check_types(spec.inputs, program.inputs));

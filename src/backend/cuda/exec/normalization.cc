@@ -81,7 +81,7 @@ class LoadedNormalization final : public LoadedStep {
     room_.slices = a_.slices;
   }
 
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents& x = shapes.inputs[0];
     TRY(require_extents(shapes.outputs[0], x, "a normalisation's output"));
     const int64_t coefficients = a_.rows ? volume(std::span(x).last(a_.axes)) : x[1];
@@ -153,7 +153,7 @@ Result<std::unique_ptr<LoadedStep>> load_normalization(const LoadArguments& argu
   a.groups = TRY(spec.payload.get_int("groups"));
   TRY(require(a.groups >= 1 && a.groups < int64_t{1} << 31, "a normalisation has ", a.groups, " groups"));
   a.epsilon = static_cast<float>(TRY(spec.payload.get_double("epsilon")));
-  if (spec.payload.find("tile")) a.tile = TRY(RowTile::parse(TRY(spec.payload.get_record("tile"))));
+  if (spec.payload.find("tile")) a.tile = TRY(from_record<RowTile>(TRY(spec.payload.get_record("tile"))));
   if (!a.tile) {
     const int64_t vec = TRY(spec.payload.get_int("vec"));
     TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a normalisation loads ", vec, " elements at once"));

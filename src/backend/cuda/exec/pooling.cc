@@ -58,10 +58,10 @@ class LoadedPooling final : public LoadedStep {
         code_(std::move(code)),
         function_(function),
         plain_(plain) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
     TRY(a_.window.check(x, y));
-    TRY(require(x[1] == y[1], "a pooling of ", x, " to ", y, ": the plan is damaged, build it again"));
+    TRY(require(x[1] == y[1], "a pooling of ", x, " to ", y));
     PoolShape shape;
     shape.n = x[0];
     shape.channels = x[1];
@@ -126,18 +126,17 @@ Result<std::unique_ptr<LoadedStep>> load_pooling(const LoadArguments& arguments)
     a.pieces = pool_pieces(spec.inputs[0].dtype, PoolKind::kMax, a.window.kernel, a.window.strides, a.window.dilations,
                            TRY(spec.payload.get_int("left")), static_cast<int>(pieces));
     TRY(require(a.pieces && !a.lines && a.vec == 1, "a pooling by pieces of rows has a window of ", a.window.kernel,
-                " by ", a.window.strides, ": the plan is damaged, build it again"));
+                " by ", a.window.strides));
   }
   if (spec.payload.find("tall")) {
     a.tall = pool_tall(spec.inputs[0].dtype, PoolKind::kAverage, a.window.kernel, a.window.strides, a.window.dilations);
     TRY(require(a.tall && !a.pieces && !a.lines, "a pooling by tall windows has windows of ", a.window.kernel, " by ",
-                a.window.strides, ": the plan is damaged, build it again"));
+                a.window.strides));
   }
   a.x = spec.inputs[0];
   a.y = spec.outputs[0];
   TRY(element_bytes(a.x.dtype));
-  TRY(require(!a.window.transposed && a.x.dtype == a.y.dtype, "a pooling from ", a.x.dtype, " to ", a.y.dtype,
-              ": the plan is damaged, build it again"));
+  TRY(require(!a.window.transposed && a.x.dtype == a.y.dtype, "a pooling from ", a.x.dtype, " to ", a.y.dtype));
   StepCode code = TRY(StepCode::load(arguments));
   const std::string entry = a.pieces  ? a.pieces->entry()
                             : a.tall  ? a.tall->entry()

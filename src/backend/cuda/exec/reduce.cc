@@ -57,7 +57,7 @@ class LoadedReduce final : public LoadedStep {
         a_(a),
         inputs_(std::move(inputs)),
         code_(std::move(code)) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const LaneExtents e = lane_extents(in_memory_order(a_.x.format, shapes.inputs[0]), a_.first, a_.last);
     TRY(require(a_.columns || e.inner == 1, "a reduction of rows meets ", e.inner, " columns"));
     const ReduceShape shape{e.outer, e.length, e.inner};

@@ -30,7 +30,7 @@ class LoadedReduceAxes final : public LoadedStep {
         inputs_(std::move(inputs)),
         code_(std::move(code)),
         function_(function) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     int64_t results = 1;
     for (size_t axis = 0; axis < reduced_.size(); ++axis) results *= reduced_[axis] ? 1 : shapes.inputs[0][axis];
     TRY(require_count(shapes.outputs[0], results, "a reduction's result"));

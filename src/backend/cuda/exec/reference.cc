@@ -1,11 +1,11 @@
 /// Any op by its reference, in host memory: the fallback, at the cost of copies both ways and of waiting. Payload: the
 /// op's record.
 #include "backend/cuda/exec/executor.h"
-#include "device/keeps_state.h"
 #include "ops/fill.h"
 #include "ops/op.h"
 #include "ops/reference_context.h"
 #include "plan/inferred.h"
+#include "steps/keeps_state.h"
 
 namespace kiln::cuda {
 namespace {
@@ -83,10 +83,9 @@ class LoadedReference final : public KeepsState {
         spec_(arguments.spec),
         constants_(arguments.constants.begin(), arguments.constants.end()) {}
   std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
-    return bind_with_state(shapes, nullptr);
-  }
-  Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const override {
+
+ protected:
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes, std::byte* state) const override {
     TRY(require_inferred(op_, spec_, shapes, constants_));
     return std::make_unique<BoundReference>(op_, device_, spec_, constants_, shapes, state);
   }

@@ -50,7 +50,7 @@ class LoadedResize final : public LoadedStep {
         width_(width),
         inputs_(std::move(inputs)),
         code_(std::move(code)) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const auto& resize = *op_.as<ops::Resize>();
     const ResizePlan plan = TRY(plan_resize(resize, from_sizes_, shapes.inputs[0], shapes.outputs[0], x_.format));
     std::vector<Kernel> kernels;
@@ -85,8 +85,7 @@ Result<std::unique_ptr<LoadedStep>> load_resize(const LoadArguments& arguments) 
   TRY(require(op.as<ops::Resize>(), "a resize step runs ", op.name()));
   TRY(element_bytes(spec.inputs[0].dtype));
   TRY(require(spec.outputs[0].dtype == spec.inputs[0].dtype && spec.outputs[0].format == spec.inputs[0].format,
-              "a resize from ", spec.inputs[0].dtype, " to ", spec.outputs[0].dtype,
-              ": the plan is damaged, build it again"));
+              "a resize from ", spec.inputs[0].dtype, " to ", spec.outputs[0].dtype));
   const int64_t width = TRY(spec.payload.get_int("width"));
   TRY(require(width == 1 || width == 2 || width == 4 || width == 8 || width == 16, "a resize loads ", width,
               " elements at once"));

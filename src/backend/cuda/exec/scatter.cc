@@ -61,7 +61,7 @@ class LoadedScatter final : public LoadedStep {
         inputs_(std::move(inputs)),
         code_(std::move(code)),
         claim_(std::move(claim)) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     TRY(require_inferred(op_, spec_, shapes));
     std::vector<Kernels> ways;
     for (const int most : {16, element_bytes_}) {

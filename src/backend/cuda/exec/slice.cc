@@ -19,7 +19,7 @@ Result<Range> range_of(const StepShapes& shapes) {
   const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
   const size_t rank = x.size();
   TRY(require(y.size() == rank && shapes.params.size() == 2 * rank, "a slice of ", x, " to ", y, " has ",
-              shapes.params.size(), " parameters: the plan is damaged, build it again"));
+              shapes.params.size(), " parameters"));
   Range range{Extents(rank, 0), Extents(rank, 1)};
   if (volume(y) == 0) return range;
   for (size_t axis = 0; axis < rank; ++axis) {
@@ -86,7 +86,7 @@ class LoadedSlice final : public LoadedStep {
         has_fill_(spec.inputs.size() > 1 && spec.inputs[1].present),
         inputs_(std::move(inputs)),
         code_(std::move(code)) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const auto [starts, strides] = TRY(range_of(shapes));
     if (has_fill_) TRY(require_count(shapes.inputs[1], 1, "what a slice fills with"));
     const auto ordered = [&](const Extents& extents) { return in_memory_order(x_.format, extents); };

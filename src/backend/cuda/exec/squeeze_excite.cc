@@ -2,7 +2,7 @@
 /// (constants). Payload: blocks, of a cluster.
 #include "backend/cuda/exec/constants.h"
 #include "backend/cuda/kernels/excite/excite.h"
-#include "device/step_constants.h"
+#include "steps/step_tensors.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -41,11 +41,11 @@ class LoadedExcite final : public LoadedStep {
         biases_(std::move(biases)),
         packed_bytes_(packed_bytes) {}
   int64_t packed_bytes() const override { return packed_bytes_; }
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents& x = shapes.inputs[0];
     TRY(require_extents(shapes.outputs[0], x, "the output of squeeze and excitation"));
     TRY(require(x.size() >= 3 && x[1] == kernel_.channels, "squeeze and excitation of ", kernel_.channels,
-                " channels meets ", x, ": the plan is damaged, build it again"));
+                " channels meets ", x));
     const ExciteLaunch launch = TRY(excite_launch(kernel_, x[0], volume(std::span(x).subspan(2)),
                                                   function_.device().properties().shared_bytes_per_block));
     TRY(function_.check(launch.shape));
@@ -66,7 +66,7 @@ Result<Bytes> biases_of(const ExciteKernel& k, const HostTensor* b1, const HostT
   const auto put = [&](const HostTensor* from, int64_t to, int64_t count) -> Status {
     if (!from) return {};
     TRY(require(from->volume() == count && from->dtype() == k.weights, "a bias of ", from->volume(), " elements of ",
-                from->dtype(), " in squeeze and excitation: the plan is damaged, build it again"));
+                from->dtype(), " in squeeze and excitation"));
     const View view(*from);
     for (int64_t i = 0; i < count; ++i) biases[static_cast<size_t>(to + i)] = static_cast<float>(view[i]);
     return {};
@@ -84,19 +84,18 @@ Result<std::unique_ptr<LoadedStep>> load_squeeze_excite(const LoadArguments& arg
   const HostTensor *w1 = arguments.constants[1], *w2 = arguments.constants[2];
   TRY(require(w1 && w2 && (arguments.constants[3] || !spec.inputs[3].present) &&
                   (arguments.constants[4] || !spec.inputs[4].present),
-              "squeeze and excitation whose weights are not in the plan: it is damaged, build it again"));
+              "squeeze and excitation whose weights are not in the plan"));
   for (size_t i = 1; i <= 4; ++i) TRY(require_linear(spec, i));
   TRY(require(spec.inputs[0].format.is_channels_last() && spec.outputs[0].format.is_channels_last() &&
                   spec.inputs[0].dtype == spec.outputs[0].dtype && w1->dtype() == w2->dtype() &&
                   w1->extents().size() >= 2,
-              "squeeze and excitation of formats or types that its kernel does not take: the plan is damaged, build it "
-              "again"));
+              "squeeze and excitation of formats or types that its kernel does not take"));
   const ExciteKernel kernel{spec.inputs[0].dtype, w1->dtype(), w1->extents()[1], w1->extents()[0],
                             TRY(spec.payload.get_int("blocks"))};
   TRY(validate(kernel));
   const int64_t weights = kernel.channels * kernel.hidden;
   TRY(require(w1->volume() == weights && w2->volume() == weights, "weights of ", w1->extents(), " and ", w2->extents(),
-              " in squeeze and excitation: the plan is damaged, build it again"));
+              " in squeeze and excitation"));
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function(kExciteEntry));
   const Bytes packed = pack_excite_weights(kernel, w1->bytes(), w2->bytes());

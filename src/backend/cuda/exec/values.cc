@@ -37,7 +37,7 @@ class LoadedValues final : public LoadedStep {
  public:
   LoadedValues(DType dtype, StepCode code, const Function& function)
       : dtype_(dtype), code_(std::move(code)), function_(function) {}
-  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const override {
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const auto count = static_cast<int64_t>(shapes.params.size());
     TRY(require(count == volume(shapes.outputs[0]), "a step has ", count, " values for ", shapes.outputs[0]));
     std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(dtype_, count)));

@@ -6,7 +6,7 @@
 #include "backend/cuda/kernels/gemm/gemm.h"
 #include "backend/cuda/tactics/backend.h"
 #include "backend/cuda/tactics/contraction.h"
-#include "ops/attention_layout.h"
+#include "steps/attention_layout.h"
 #include "sym/divisor.h"
 #include "tactics/attention.h"
 #include "tactics/causal_mask.h"

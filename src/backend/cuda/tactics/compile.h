@@ -3,6 +3,7 @@
 
 #include "backend/cuda/device/kernel_source.h"
 #include "backend/cuda/tactics/backend.h"
+#include "steps/step.h"
 
 namespace kiln::cuda {
 
@@ -16,6 +17,18 @@ inline StepDraft cuda_step(std::string kernel) {
   StepDraft draft;
   draft.executor = "cuda";
   draft.kernel = std::move(kernel);
+  return draft;
+}
+/// A step of this backend, with what was chosen for it.
+inline StepDraft cuda_step(const AnyStep& step) {
+  StepDraft draft = cuda_step(std::string(step.name()));
+  draft.payload = step.to_record();
+  return draft;
+}
+template <Reflected Tuning>
+StepDraft cuda_step(const AnyStep& step, const Tuning& tuning) {
+  StepDraft draft = cuda_step(step);
+  draft.tuning = to_record(tuning);
   return draft;
 }
 

@@ -96,7 +96,7 @@ class NormalizationTactic final : public Tactic {
       const int num_sms = device_of(cx).properties().num_multiprocessors;
       kernels.tile = tile_of(at, most.length, x.is_static(), bits_of(x.dtype) / 8, num_sms);
       kernels.few_rows = at.outer <= 4 * int64_t{num_sms};
-      if (kernels.tile) draft.payload.set("tile", kernels.tile->record());
+      if (kernels.tile) draft.payload.set("tile", to_record(*kernels.tile));
     }
     std::vector<std::string> wanted;  // where shapes are known, few kernels are; else all
     if (!kernels.tile) {

@@ -13,6 +13,7 @@
 #include "backend/cuda/testing/on_gpu.h"
 #include "ops/normalization.h"
 #include "ops/softmax.h"
+#include "steps/softmax.h"
 
 namespace kiln::cuda {
 namespace {
@@ -30,15 +31,16 @@ class WithTile final : public Tactic {
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
     const DType type = cx.graph.type(region.inputs[0]).dtype;
+    if (name() == "softmax") {
+      const SoftmaxTuning tuning{.tile = tile_};
+      StepDraft draft = cuda_step(steps::Softmax{.axis = 1}, tuning);
+      draft.binary = TRY(compile_kernel(cx, softmax_source(type, tuning)));
+      return draft;
+    }
     StepDraft draft = cuda_step(std::string(name()));
-    const bool is_softmax = name() == "softmax";
-    if (is_softmax)
-      draft.payload.set("axis", 1);
-    else
-      draft.payload = region.data;
-    draft.payload.set("tile", tile_.record());
-    draft.binary = TRY(compile_kernel(
-        cx, is_softmax ? softmax_source({type, false, tile_}) : normalization_source({type, type, tile_})));
+    draft.payload = region.data;
+    draft.payload.set("tile", to_record(tile_));
+    draft.binary = TRY(compile_kernel(cx, normalization_source({type, type, tile_})));
     return draft;
   }
 

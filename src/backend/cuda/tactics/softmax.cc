@@ -5,6 +5,7 @@
 #include "backend/cuda/kernels/lanes/softmax.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/softmax.h"
 #include "tactics/region.h"
 
 namespace kiln::cuda {
@@ -42,25 +43,23 @@ class SoftmaxTactic final : public Tactic {
       return lane_extents(in_memory_order(format, extents), static_cast<size_t>(axis), static_cast<size_t>(axis));
     };
     const LaneExtents at = lanes(x.opt_extents()), most = lanes(x.max_extents());
-    SoftmaxKernels kernels{x.dtype, most.inner > 1, {}};
-    if (kernels.columns) {
-      kernels.held = held_of_columns(at.length, most.length);
+    SoftmaxTuning tuning;
+    if (most.inner > 1) {
+      SoftmaxColumns& columns = tuning.columns.emplace();
+      columns.held = held_of_columns(at.length, most.length);
       const int vec = vector_width(at.inner, bits_of(x.dtype) / 8);
-      kernels.vec = vector_of_columns(kernels.held, vec);
+      columns.vec = vector_of_columns(columns.held, vec);
       if (bits_of(x.dtype) == 16 && at.length == most.length)
         if (const int wide = vector_of_stored_columns({at.outer, at.length, at.inner}, vec); wide > 1)
-          kernels.stored = true, kernels.vec = wide;
+          columns.stored = true, columns.vec = wide;
     } else {
       const bool fixed = x.shape[static_cast<size_t>(axis_of(cx, region))].is_const();
-      kernels.tile =
+      tuning.tile =
           tile_of(at, most.length, fixed, bits_of(x.dtype) / 8, device_of(cx).properties().num_multiprocessors);
     }
-    StepDraft draft = cuda_step("softmax");
+    StepDraft draft = cuda_step(steps::Softmax{.axis = axis}, tuning);
     draft.in_place_input = 0;
-    draft.payload.set("axis", axis);
-    if (kernels.columns) draft.payload.set("vec", kernels.vec).set("held", kernels.held).set("stored", kernels.stored);
-    if (kernels.tile) draft.payload.set("tile", kernels.tile->record());
-    draft.binary = TRY(compile_kernel(cx, softmax_source(kernels)));
+    draft.binary = TRY(compile_kernel(cx, softmax_source(x.dtype, tuning)));
     return draft;
   }
 

@@ -79,7 +79,8 @@ class Runner {
       : device_(device), graph_(graph), region_(region), options_(options) {}
 
   Status run(const StepDraft& draft, const Variant& variant, const std::vector<HostTensor>& inputs, RanVariant& ran) {
-    StepSpec spec{.kernel = draft.kernel, .payload = draft.payload};
+    StepSpec spec;
+    spec.kernel = draft.kernel, spec.payload = draft.payload, spec.tuning = draft.tuning;
     if (draft.binary) spec.binary = *draft.binary;
     const std::unique_ptr<Stream> stream = TRY(device_.create_stream());
     std::vector<HostTensor> held(region_.inputs.size());

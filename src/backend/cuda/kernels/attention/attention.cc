@@ -1,6 +1,7 @@
 #include "backend/cuda/kernels/attention/attention.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "backend/cuda/kernels/nest/function.h"
@@ -89,6 +90,8 @@ Result<AttentionKernel> AttentionKernel::parse(const Record& record) {
                   (simt ? kernel.rows >= 1 && kernel.rows <= 8 : kernel.rows == 16 || kernel.rows == 32) &&
                   kernel.keys >= 16 && kernel.keys <= 256 && kernel.stages >= 1 && kernel.stages <= 8,
               "an attention kernel of ", kernel.depth, " channels, ", kernel.rows, " rows and ", kernel.keys, " keys"));
+  TRY(require(kernel.piece >= 1 && kernel.piece <= 16 && std::has_single_bit(static_cast<uint64_t>(kernel.piece)),
+              "an attention kernel loads pieces of ", kernel.piece, " bytes"));
   return kernel;
 }
 

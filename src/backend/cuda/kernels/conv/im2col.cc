@@ -68,8 +68,7 @@ MapPlan map_of_weights(const ConvKernel& kernel, const ConvArguments& a, int64_t
 Status require_lines(const ConvKernel& kernel, const ConvArguments& a) {
   const int64_t line = kLineBytes / bytes_of(kernel.element);
   return require(!kernel.joined || (a.joined > 0 && a.joined < a.in_channels && a.joined % line == 0),
-                 "a convolution's first ", a.joined, " of ", a.in_channels, " channels are not lines of ", line,
-                 ": the plan is damaged, build it again");
+                 "a convolution's first ", a.joined, " of ", a.in_channels, " channels are not lines of ", line);
 }
 
 Status shuffle_taps(ConvArguments& a) {
@@ -85,7 +84,7 @@ Status shuffle_taps(ConvArguments& a) {
   a.w_tap = a.w_out;  // there is one
   for (size_t axis = 0; axis < 3; ++axis) {
     TRY(require(w.out[axis] == int64_t{w.in[axis]} * w.stride[axis], "a deconvolution makes ", w.out[axis], " of ",
-                w.in[axis], " by ", w.stride[axis], ": the plan is damaged, build it again"));
+                w.in[axis], " by ", w.stride[axis]));
     a.y_strides.at[axis] *= w.stride[axis];
     w.out[axis] = w.in[axis];
     w.kernel[axis] = w.stride[axis] = w.dilation[axis] = 1;

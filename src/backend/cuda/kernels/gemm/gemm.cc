@@ -166,7 +166,7 @@ Status check_layout(const GemmKernel& kernel, const GemmArguments& g) {
       fits = g.batches.axis[i].a * size % kernel.a_piece == 0 && g.batches.axis[i].b * size % kernel.b_piece == 0;
   }
   return require(fits, "a product of ", g.m, " x ", g.n, " x ", g.k, " is not laid out as the kernel '", kernel.name(),
-                 "' reads it: the plan is damaged, build it again");
+                 "' reads it");
 }
 
 }  // namespace

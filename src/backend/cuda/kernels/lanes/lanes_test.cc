@@ -47,15 +47,15 @@ TEST(RowTile, OddRowsFitTheirLoadsExactly) {
 }
 TEST(RowTile, SurvivesARecord) {
   const RowTile tile{true, 8, 4, 160, true};
-  const auto copy = RowTile::parse(tile.record());
+  const auto copy = from_record<RowTile>(to_record(tile));
   ASSERT_TRUE(copy) << copy.error().message;
   EXPECT_EQ(*copy, tile);
-  EXPECT_FALSE(RowTile::parse(RowTile{true, 3, 4}.record()));
+  EXPECT_FALSE(from_record<RowTile>(to_record(RowTile{true, 3, 4})));
   const RowTile team = *team_row_tile(255, 2, 8);
-  EXPECT_EQ(*RowTile::parse(team.record()), team);
+  EXPECT_EQ(*from_record<RowTile>(to_record(team)), team);
   RowTile three = team;
   three.team = 3;
-  EXPECT_FALSE(RowTile::parse(three.record()));
+  EXPECT_FALSE(from_record<RowTile>(to_record(three)));
 }
 TEST(RowTile, TeamsAreForVeryManyShortRows) {
   EXPECT_FALSE(short_row_tile(1 << 20, 257, 2, kSms));
@@ -307,7 +307,7 @@ TEST(SoftmaxLaunch, ColumnsAreCovered) {
     for (const int64_t inner : {2, 40, 4096})
       for (const int vec : {1, 2, 8}) {
         const int held = held_of_columns(length, length);
-        const SoftmaxLaunch launch = softmax_columns_launch({3, length, inner}, vec, held);
+        const SoftmaxLaunch launch = softmax_columns_launch({3, length, inner}, {.vec = vec, .held = held});
         const LaunchShape& s = launch.shape;
         EXPECT_GE(int64_t{s.grid[0]} * s.block[0] * vec, 3 * inner);
         EXPECT_LE(s.block[0] * s.block[1], 512u);
@@ -323,7 +323,8 @@ TEST(SoftmaxLaunch, ManyColumnsOfHalvesStayStored) {
   EXPECT_EQ(vector_of_stored_columns({32, 9, 131'072}, 8), 8);
   EXPECT_EQ(vector_of_stored_columns({32, 8, 131'072}, 8), 1) << "floats fit registers";
   EXPECT_EQ(vector_of_stored_columns({1, 21, 4096}, 8), 1) << "few: latency matters";
-  EXPECT_EQ(softmax_columns_launch({32, 21, 131'072}, 4, 21, true).entry, "softmax_stored_4x21");
+  EXPECT_EQ(softmax_columns_launch({32, 21, 131'072}, {.vec = 4, .held = 21, .stored = true}).entry,
+            "softmax_stored_4x21");
 }
 TEST(ReduceLaunch, ManyOddRowsOfHalvesGoInPieces) {
   for (const int64_t length : {9, 49, 197, 1001}) {
@@ -344,16 +345,17 @@ TEST(SoftmaxKernel, AllCompile) {
   for (const DType type : kFloats) {
     for (const RowTile tile : {RowTile{false, type == DType::kF32 ? 4 : 8, 4}, RowTile{true, 1, 16, 1024},
                                RowTile{false, 1, 7}, RowTile{true, type == DType::kF32 ? 4 : 8, 4, 256}})
-      ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, false, tile})));
+      ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source(type, {.tile = tile})));
     for (const int held : {0, 7})
-      ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, true, {}, type == DType::kF32 ? 4 : 8, held})));
+      ASSERT_NO_FATAL_FAILURE(
+          expect_compiles(softmax_source(type, {.columns = SoftmaxColumns{type == DType::kF32 ? 4 : 8, held}})));
     if (type != DType::kF32) {
-      ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, true, {}, 4, 21, true})));
-      ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source({type, false, odd_row_tile(1 << 20, 197, kSms)})));
+      ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source(type, {.columns = SoftmaxColumns{4, 21, true}})));
+      ASSERT_NO_FATAL_FAILURE(expect_compiles(softmax_source(type, {.tile = odd_row_tile(1 << 20, 197, kSms)})));
     }
     for (const int cols : {2, 21, 97, 128})  // a thread's, a team's, odd ones, whole vectors
       ASSERT_NO_FATAL_FAILURE(
-          expect_compiles(softmax_source({type, false, short_row_tile(1 << 20, cols, bits_of(type) / 8, kSms)})));
+          expect_compiles(softmax_source(type, {.tile = short_row_tile(1 << 20, cols, bits_of(type) / 8, kSms)})));
     if (testing::Test::IsSkipped()) return;
   }
 }

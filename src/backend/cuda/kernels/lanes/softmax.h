@@ -12,16 +12,24 @@ struct SoftmaxShape {
   int64_t outer = 1, length = 1, inner = 1;
 };
 
-/// The kernels of a step: rows in registers where there is a tile, and rows of any length; or columns.
-struct SoftmaxKernels {
-  DType dtype = DType::kF32;
-  bool columns = false;
-  std::optional<RowTile> tile;
-  int vec = 1;          ///< of columns: elements of a load, where shape and addresses allow it; else 1
-  int held = 0;         ///< of columns: elements that a thread holds in registers; 0: columns of any length
-  bool stored = false;  ///< of columns: as they are stored; of exactly `held` halves
+/// The kernels of lanes that are not the innermost axis.
+struct SoftmaxColumns {
+  int vec = 1;          ///< elements of a load, where shape and addresses allow it; else 1
+  int held = 0;         ///< elements that a thread holds in registers; 0: columns of any length
+  bool stored = false;  ///< they stay in registers as they are stored: columns of exactly `held` halves
+
+  static void reflect(auto& self, auto f) { f("vec", self.vec), f("held", self.held), f("stored", self.stored); }
+  Status check() const;
 };
-KernelSource softmax_source(const SoftmaxKernels& kernels);
+
+/// The kernels of a step: columns, or rows of any length, in registers where there is a tile.
+struct SoftmaxTuning {
+  std::optional<RowTile> tile = {};
+  std::optional<SoftmaxColumns> columns = {};
+
+  static void reflect(auto& self, auto f) { f("tile", self.tile), f("columns", self.columns); }
+};
+KernelSource softmax_source(DType dtype, const SoftmaxTuning& tuning);
 
 /// A launch, its entry by name.
 struct SoftmaxLaunch {
@@ -31,9 +39,9 @@ struct SoftmaxLaunch {
 };
 /// With `tile` the kernel that has it, which takes shapes that the tile holds, in aligned memory; else another.
 SoftmaxLaunch softmax_launch(const SoftmaxShape& shape, const RowTile* tile);
-/// Along columns, in vectors of `vec`, which divides them and to which memory is aligned; of at most most_held(held)
-/// elements, or of exactly `held` where those stay as they are stored.
-SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, int vec, int held, bool stored = false);
+/// Along columns, in vectors of `columns.vec`, which divides them and to which memory is aligned; of at most
+/// most_held(columns.held) elements, or of exactly `columns.held` where those stay as they are stored.
+SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, const SoftmaxColumns& columns);
 inline constexpr int kMostHeld = 32;
 /// What a thread best holds of columns that are `length` long, and `most` at most; and how wide its vectors are where
 /// they could be `vec`.

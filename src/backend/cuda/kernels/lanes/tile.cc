@@ -29,24 +29,15 @@ std::string RowTile::name() const {
   return str(odd ? "odd_" : block ? "block_" : "warp_", vec, 'x', loads);
 }
 
-Record RowTile::record() const {
-  Record record;
-  record.set("block", block).set("vec", vec).set("loads", loads).set("threads", threads).set("odd", odd);
-  return record.set("team", team);
-}
-Result<RowTile> RowTile::parse(const Record& record) {
-  const int64_t vec = TRY(record.get_int("vec")), loads = TRY(record.get_int("loads"));
-  const int64_t team = TRY(record.get_int("team")), most_loads = team > 0 ? kMostShortBytes / 2 : 64;
-  TRY(require(
-      vec >= 1 && vec <= 8 && std::has_single_bit(static_cast<uint64_t>(vec)) && loads >= 1 && loads <= most_loads,
-      "a row's tile has ", loads, " loads of ", vec, " elements"));
-  TRY(require(team >= 0 && team <= kMostTeam && (team == 0 || std::has_single_bit(static_cast<uint64_t>(team))),
-              "a row's tile has teams of ", team, " threads"));
-  const int64_t threads = TRY(record.get_int("threads"));
-  TRY(require(threads >= kWarp && threads <= kMostThreads && threads % kWarp == 0, "a row's tile has blocks of ",
-              threads, " threads"));
-  return RowTile{TRY(record.get_bool("block")), static_cast<int>(vec),       static_cast<int>(loads),
-                 static_cast<int>(threads),     TRY(record.get_bool("odd")), static_cast<int>(team)};
+Status RowTile::check() const {
+  const auto is_power_of_two = [](int value) { return std::has_single_bit(static_cast<uint32_t>(value)); };
+  const int most_loads = team > 0 ? kMostShortBytes / 2 : 64;
+  TRY(require(vec >= 1 && vec <= 8 && is_power_of_two(vec) && loads >= 1 && loads <= most_loads, "a row's tile has ",
+              loads, " loads of ", vec, " elements"));
+  TRY(require(team >= 0 && team <= kMostTeam && (team == 0 || is_power_of_two(team)), "a row's tile has teams of ",
+              team, " threads"));
+  return require(threads >= kWarp && threads <= kMostThreads && threads % kWarp == 0, "a row's tile has blocks of ",
+                 threads, " threads");
 }
 
 bool RowTile::holds(int64_t cols) const {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backend/cuda/device/module.h"
-#include "base/record.h"
+#include "base/field.h"
 
 namespace kiln::cuda {
 
@@ -21,8 +21,11 @@ struct RowTile {
 
   bool operator==(const RowTile&) const = default;
   std::string name() const;  ///< "block_8x2": part of a kernel's name
-  Record record() const;
-  static Result<RowTile> parse(const Record& record);
+  static void reflect(auto& self, auto f) {
+    f("block", self.block), f("vec", self.vec), f("loads", self.loads), f("threads", self.threads);
+    f("odd", self.odd), f("team", self.team);
+  }
+  Status check() const;
   /// Whether a row of `cols` elements fits and splits into vectors.
   bool holds(int64_t cols) const;
   LaunchShape shape(int64_t rows, int64_t cols) const;

@@ -151,7 +151,7 @@ KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<con
 
 Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::span<const int64_t> in,
                                std::span<const int64_t> out, const Format& format) {
-  TRY(require(in.size() == out.size(), "a resize of ", in, " to ", out, ": the plan is damaged, build it again"));
+  TRY(require(in.size() == out.size(), "a resize of ", in, " to ", out));
   const auto rank = static_cast<int>(in.size());
   const auto axis_at = [&](int position) { return static_cast<size_t>(format.axis_at(position)); };
   ResizePlan plan;

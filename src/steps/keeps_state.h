@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "device/executor.h"
+#include "steps/executor.h"
 
 namespace kiln {
 
@@ -17,7 +17,16 @@ class KeepsState : public LoadedStep {
   /// The state before a context's first run. Empty: this step keeps nothing after all.
   virtual std::vector<std::byte> initial_state() const = 0;
   /// The same as LoadedStep::bind, for runs that read and write the state at `state`, on the step's device.
-  virtual Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const = 0;
+  Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const;
+
+ protected:
+  /// `bind_with_state`, of shapes that the step takes. Without a state each run is a first one.
+  virtual Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes, std::byte* state) const = 0;
+
+ private:
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const final {
+    return bind_checked(shapes, nullptr);
+  }
 };
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-#include "ops/attention_layout.h"
+#include "steps/attention_layout.h"
 
 namespace kiln {
 namespace {

@@ -6,11 +6,9 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/record.h"
-#include "tensor/dtype.h"
-#include "tensor/format.h"
+#include "steps/step.h"
 #include "tensor/host_tensor.h"
 
 namespace kiln {
@@ -19,28 +17,13 @@ class Allocator;
 class Device;
 class Stream;
 
-/// A tensor of a step as far as a plan knows it; extents come at bind.
-struct StepTensor {
-  DType dtype = DType::kF32;
-  Format format;
-  int rank = 0;
-  bool present = true;  ///< false: an optional input that is not there
-  bool operator==(const StepTensor&) const = default;
-};
-
-struct StepSpec {
-  std::string kernel;  ///< the executor's name for what runs: "conv", "nest", "reference"
-  Record payload;      ///< its attributes and tuned parameters
-  std::vector<StepTensor> inputs, outputs;
-  int num_params = 0;
+/// A step as an engine loads it.
+struct StepSpec : StepTypes {
+  std::string kernel;                 ///< the name of its kind: "softmax", "nest", "reference"
+  Record payload;                     ///< its fields
+  Record tuning;                      ///< what its backend chose for it; empty where there is no choice
   std::span<const std::byte> binary;  ///< code for the device; outlives the loaded step. Empty: none
   Allocator* memory = nullptr;        ///< of constants on a device of its own; outlives the step. Null: the device's
-};
-
-/// Extents of a step's tensors (logical order, whatever the format) and the values of its parameters.
-struct StepShapes {
-  std::span<const Extents> inputs, outputs;
-  std::span<const int64_t> params;
 };
 
 struct RunArguments {
@@ -69,20 +52,36 @@ class KeepsState;
 class LoadedStep {
  public:
   virtual ~LoadedStep() = default;
-  virtual Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const = 0;
+  /// Fails unless the step takes these shapes (AnyStep::check).
+  Result<std::unique_ptr<BoundStep>> bind(const StepShapes& shapes) const;
   /// Bytes that packing added.
   virtual int64_t packed_bytes() const { return 0; }
   /// This step, where its runs depend on those before (keeps_state.h); one that wraps another hands on the other's.
   virtual const KeepsState* keeps_state() const { return nullptr; }
+
+ protected:
+  /// Fails (kCorrupt) unless the step takes these shapes.
+  Status check(const StepShapes& shapes) const;
+  /// `bind`, of shapes that the step takes.
+  virtual Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const = 0;
+
+ private:
+  friend class Executor;
+  AnyStep step_;
 };
 
 class Executor {
  public:
   virtual ~Executor() = default;
   virtual std::string_view name() const = 0;
+  /// Fails unless the step takes tensors of these types (AnyStep::check).
   /// `constants[i]` is input i where a plan has it, in its format (memory_order.h); it outlives the step. Else null.
-  virtual Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec,
-                                                   std::span<const HostTensor* const> constants) = 0;
+  Result<std::unique_ptr<LoadedStep>> load(const StepSpec& spec, std::span<const HostTensor* const> constants);
+
+ protected:
+  /// `load`, of a step that takes these types.
+  virtual Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep& step,
+                                                           std::span<const HostTensor* const> constants) = 0;
 };
 
 }  // namespace kiln

@@ -1,7 +1,8 @@
 /// What a step of a matrix product computes, as far as shapes go: the same on every device.
 #pragma once
 
-#include "device/executor.h"
+#include "base/error.h"
+#include "steps/step_types.h"
 
 namespace kiln {
 

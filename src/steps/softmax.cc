@@ -1,0 +1,20 @@
+#include "steps/softmax.h"
+
+#include "steps/define.h"
+
+template const kiln::StepKind& kiln::step_kind<kiln::steps::Softmax>();
+
+namespace kiln::steps {
+
+Status Softmax::check(const StepTypes& types) const {
+  const StepTensor& x = types.inputs[0];
+  TRY(require(x.dtype == DType::kF32 || x.dtype == DType::kF16 || x.dtype == DType::kBF16, "a softmax of ", x.dtype));
+  TRY(require(axis >= 0 && axis < x.rank, "axis ", axis, " of a softmax of rank ", x.rank));
+  return require_alike(types.outputs[0], x, "softmax's output");
+}
+
+Status Softmax::check(const StepShapes& shapes) const {
+  return require_extents(shapes.outputs[0], shapes.inputs[0], "softmax's output");
+}
+
+}  // namespace kiln::steps

@@ -1,0 +1,40 @@
+#include "steps/step.h"
+
+#include <algorithm>
+
+namespace kiln {
+namespace steps {
+#define STEP(name) struct name;
+#include "steps/steps.def"
+#undef STEP
+}  // namespace steps
+
+Status AnyStep::check(const StepTypes& types) const {
+  TRY(kind_->tensors.check(kind_->name, types));
+  return kind_->check_types(data_.get(), types);
+}
+
+void append(std::string& out, const AnyStep& step) { append(out, str(step.name(), step.to_record())); }
+
+std::span<const StepKind* const> all_step_kinds() {
+  static const StepKind* const kAll[] = {
+#define STEP(name) &step_kind<steps::name>(),
+#include "steps/steps.def"
+#undef STEP
+  };
+  return kAll;
+}
+
+const StepKind* find_step_kind(std::string_view name) {
+  const auto all = all_step_kinds();
+  const auto found = std::ranges::find(all, name, &StepKind::name);
+  return found == all.end() ? nullptr : *found;
+}
+
+Result<AnyStep> step_from_record(const StepKind& kind, const Record& record) {
+  const std::shared_ptr<void> data = kind.make_default();
+  TRY(in_context(set_all_fields(kind.fields, data.get(), record), [&] { return str("step kind '", kind.name, "'"); }));
+  return AnyStep(kind, data);
+}
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+/// What a plan says of a step's tensors, and what its shapes are once they are known.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tensor/dtype.h"
+#include "tensor/extents.h"
+#include "tensor/format.h"
+
+namespace kiln {
+
+/// A tensor of a step as far as a plan knows it; extents come at bind.
+struct StepTensor {
+  DType dtype = DType::kF32;
+  Format format;
+  int rank = 0;
+  bool present = true;  ///< false: an optional input that is not there
+  bool operator==(const StepTensor&) const = default;
+};
+
+struct StepTypes {
+  std::vector<StepTensor> inputs, outputs;
+  int num_params = 0;
+};
+
+/// Extents of a step's tensors (logical order, whatever the format) and the values of its parameters.
+struct StepShapes {
+  std::span<const Extents> inputs, outputs;
+  std::span<const int64_t> params;
+};
+
+}  // namespace kiln

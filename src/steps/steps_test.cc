@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include "steps/executor.h"
+#include "steps/softmax.h"
+
+namespace kiln {
+namespace {
+
+TEST(Steps, NamesAreUnique) {
+  for (const StepKind* kind : all_step_kinds()) EXPECT_EQ(find_step_kind(kind->name), kind);
+  EXPECT_EQ(find_step_kind("no such kind"), nullptr);
+}
+
+TEST(Steps, EveryKindIsReadAsItIsWritten) {
+  for (const StepKind* kind : all_step_kinds()) {
+    const AnyStep step(*kind, kind->make_default());
+    const Result<AnyStep> again = step_from_record(*kind, step.to_record());
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(*again, step);
+    EXPECT_FALSE(step_from_record(*kind, Record().set("no such field", 1))) << kind->name;
+  }
+}
+
+TEST(Steps, KindsDiffer) {
+  const AnyStep zero = steps::Softmax{.axis = 0}, one = steps::Softmax{.axis = 1};
+  EXPECT_NE(zero, one);
+  EXPECT_EQ(one, AnyStep(steps::Softmax{.axis = 1}));
+  EXPECT_EQ(str(one), "softmax{axis=1}");
+  EXPECT_EQ(one.as<steps::Softmax>()->axis, 1);
+}
+
+/// Takes every softmax, and remembers how it was asked.
+class Recorder final : public Executor {
+ public:
+  std::string_view name() const override { return "recorder"; }
+  int num_loads = 0, num_binds = 0;
+
+ protected:
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec&, const AnyStep& step,
+                                                   std::span<const HostTensor* const>) override {
+    ++num_loads;
+    EXPECT_EQ(step.name(), "softmax");
+    return std::make_unique<Loaded>(num_binds);
+  }
+
+ private:
+  class Loaded final : public LoadedStep {
+   public:
+    explicit Loaded(int& num_binds) : num_binds_(num_binds) {}
+
+   protected:
+    Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes&) const override {
+      ++num_binds_;
+      return nullptr;
+    }
+
+   private:
+    int& num_binds_;
+  };
+};
+
+StepSpec softmax_of(DType dtype, int rank, const Record& payload) {
+  StepSpec spec;
+  spec.kernel = "softmax", spec.payload = payload;
+  spec.inputs = spec.outputs = {{.dtype = dtype, .rank = rank}};
+  return spec;
+}
+
+TEST(Executor, ChecksTypesBeforeItLoads) {
+  Recorder executor;
+  const auto error_of = [&](const StepSpec& spec) { return executor.load(spec, {}).error().message; };
+  const Record good = to_record(steps::Softmax{.axis = 1});
+  EXPECT_EQ(error_of(softmax_of(DType::kI32, 2, good)), "a softmax of i32: the plan is damaged, build it again");
+  EXPECT_EQ(error_of(softmax_of(DType::kF32, 1, good)),
+            "axis 1 of a softmax of rank 1: the plan is damaged, build it again");
+  EXPECT_EQ(error_of(softmax_of(DType::kF32, 2, Record())),
+            "step kind 'softmax': field 'axis' is missing: the plan is damaged, build it again");
+  EXPECT_EQ(executor.num_loads, 0);
+  EXPECT_TRUE(executor.load(softmax_of(DType::kF32, 2, good), {}));
+  EXPECT_EQ(executor.num_loads, 1);
+}
+
+TEST(Executor, ChecksShapesBeforeItBinds) {
+  Recorder executor;
+  const auto loaded = executor.load(softmax_of(DType::kF16, 2, to_record(steps::Softmax{.axis = 1})), {});
+  ASSERT_TRUE(loaded);
+  const std::vector<Extents> x = {{2, 3}}, other = {{3, 2}};
+  const auto refused = (*loaded)->bind({.inputs = x, .outputs = other, .params = {}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kCorrupt);
+  EXPECT_EQ(executor.num_binds, 0);
+  EXPECT_TRUE((*loaded)->bind({.inputs = x, .outputs = x, .params = {}}));
+  EXPECT_EQ(executor.num_binds, 1);
+}
+
+}  // namespace
+}  // namespace kiln
