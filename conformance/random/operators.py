@@ -510,6 +510,8 @@ def gemm(net):
     m = 1 if x.varies(1 - inner) else x.shape[1 - inner]
     c = net.choice((None, [n], [1, n], [m, 1], [1], [m, n], []))
     alpha, beta = float(net.choice((1, 0.5, -0.25))), float(net.choice((1, 2, 0.5, 0)))
+    if k == 0:
+        beta = 1.0  # ONNX Runtime 1.31 forgets it where nothing is multiplied
     return net.add("Gemm", [x, b, net.constant(net.floats(c)) if c is not None else None], transA=trans_a, transB=trans_b, alpha=alpha, beta=beta)
 
 
