@@ -43,7 +43,8 @@ TEST(Format, NothingIsStoredBesideAnExtentOfZero) {
   for (const Extents& x : {Extents{0, kHuge, kHuge, kHuge}, {kHuge, kHuge, kHuge, 0}})
     for (const Format& format : {Format(), Format::channels_last(4), Format::channels_last(4).blocked(1, 32)}) {
       EXPECT_EQ(format.storage_volume(x), 0) << format.text();
-      if (!format.is_blocked()) EXPECT_EQ(format.strides(x).size(), x.size());
+      if (format.is_blocked()) continue;
+      EXPECT_EQ(format.strides(x).size(), x.size());
     }
 }
 TEST(Format, TextRoundTripsAndRejects) {
