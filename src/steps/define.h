@@ -8,8 +8,8 @@ namespace kiln {
 
 /// The optional members of a step's struct and what holds where they are absent:
 ///   static constexpr int version = 1;
-///   Status check(const StepTypes& types) const;     every type is taken
-///   Status check(const StepShapes& shapes) const;   every shape is taken
+///   Status check(const StepTypes& types) const;                             every type is taken
+///   Status check(const StepTypes& types, const StepShapes& shapes) const;   every shape is taken
 template <class T>
 const StepKind& step_kind() {
   static const StepKind kind = [] {
@@ -23,9 +23,10 @@ const StepKind& step_kind() {
       if constexpr (requires(const T& t) { t.check(types); }) return static_cast<const T*>(step)->check(types);
       return static_cast<void>(step), static_cast<void>(types), Status{};
     };
-    k.check_shapes = [](const void* step, const StepShapes& shapes) -> Status {
-      if constexpr (requires(const T& t) { t.check(shapes); }) return static_cast<const T*>(step)->check(shapes);
-      return static_cast<void>(step), static_cast<void>(shapes), Status{};
+    k.check_shapes = [](const void* step, const StepTypes& types, const StepShapes& shapes) -> Status {
+      if constexpr (requires(const T& t) { t.check(types, shapes); })
+        return static_cast<const T*>(step)->check(types, shapes);
+      return static_cast<void>(step), static_cast<void>(types), static_cast<void>(shapes), Status{};
     };
     k.make_default = []() -> std::shared_ptr<void> { return std::make_shared<T>(); };
     return k;

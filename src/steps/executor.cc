@@ -22,7 +22,9 @@ Result<AnyStep> step_of(const StepSpec& spec) {
 
 }  // namespace
 
-Status LoadedStep::check(const StepShapes& shapes) const { return step_ ? from_plan(step_.check(shapes)) : Status(); }
+Status LoadedStep::check(const StepShapes& shapes) const {
+  return step_ ? from_plan(step_.check(types_, shapes)) : Status();
+}
 
 Result<std::unique_ptr<BoundStep>> LoadedStep::bind(const StepShapes& shapes) const {
   TRY(check(shapes));
@@ -38,6 +40,7 @@ Result<std::unique_ptr<LoadedStep>> Executor::load(const StepSpec& spec, std::sp
   const AnyStep step = TRY(from_plan(step_of(spec)));
   std::unique_ptr<LoadedStep> loaded = TRY(from_plan(load_checked(spec, step, constants)));
   loaded->step_ = step;
+  if (step) loaded->types_ = spec;
   return loaded;
 }
 

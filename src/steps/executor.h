@@ -68,6 +68,7 @@ class LoadedStep {
  private:
   friend class Executor;
   AnyStep step_;
+  StepTypes types_;
 };
 
 class Executor {

@@ -13,7 +13,7 @@ Status Softmax::check(const StepTypes& types) const {
   return require_alike(types.outputs[0], x, "softmax's output");
 }
 
-Status Softmax::check(const StepShapes& shapes) const {
+Status Softmax::check(const StepTypes&, const StepShapes& shapes) const {
   return require_extents(shapes.outputs[0], shapes.inputs[0], "softmax's output");
 }
 

@@ -13,7 +13,7 @@ struct Softmax {
 
   static void reflect(auto& self, auto f) { f("axis", self.axis); }
   Status check(const StepTypes& types) const;
-  Status check(const StepShapes& shapes) const;
+  Status check(const StepTypes& types, const StepShapes& shapes) const;
 };
 
 }  // namespace kiln::steps

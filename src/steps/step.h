@@ -20,7 +20,7 @@ struct StepKind {
   StepTensors tensors;
   std::span<const Field> fields;
   Status (*check_types)(const void* step, const StepTypes&);
-  Status (*check_shapes)(const void* step, const StepShapes&);
+  Status (*check_shapes)(const void* step, const StepTypes&, const StepShapes&);
   std::shared_ptr<void> (*make_default)();
 };
 
@@ -50,7 +50,9 @@ class AnyStep {
   /// Fails (kCorrupt) unless a step of these fields takes tensors of these numbers, types and formats.
   Status check(const StepTypes& types) const;
   /// Fails (kCorrupt) unless it takes these extents and parameters. `check` of the types has passed.
-  Status check(const StepShapes& shapes) const { return kind_->check_shapes(data_.get(), shapes); }
+  Status check(const StepTypes& types, const StepShapes& shapes) const {
+    return kind_->check_shapes(data_.get(), types, shapes);
+  }
 
   Record to_record() const { return fields_record(kind_->fields, data_.get()); }
   bool operator==(const AnyStep& other) const {

@@ -38,6 +38,11 @@ Status require_linear(const StepTypes& types, size_t i) {
   return require(format.is_linear(), "input ", i, " has format ", format, "; its kernel reads it row-major");
 }
 
+Result<int> element_bytes(DType dtype) {
+  if (bits_of(dtype) < 8) return error(Code::kUnsupported, "elements of ", dtype, " are less than a byte");
+  return bits_of(dtype) / 8;
+}
+
 Status require_count(const Extents& extents, int64_t count, std::string_view what) {
   return require(volume(extents) == count, what, " is ", extents, "; ", count, " elements are needed");
 }

@@ -30,6 +30,9 @@ Status require_one_type(const StepTypes& types);
 /// or to compute by them): constants come in the order that the step declares.
 Status require_linear(const StepTypes& types, size_t i);
 
+/// Bytes of an element; an error for types of less than a byte.
+Result<int> element_bytes(DType dtype);
+
 /// Fails unless a tensor of these extents has `count` elements.
 Status require_count(const Extents& extents, int64_t count, std::string_view what);
 

@@ -62,7 +62,7 @@ class Recorder final : public Executor {
 StepSpec softmax_of(DType dtype, int rank, const Record& payload) {
   StepSpec spec;
   spec.kernel = "softmax", spec.payload = payload;
-  spec.inputs = spec.outputs = {{.dtype = dtype, .rank = rank}};
+  spec.inputs = spec.outputs = {{.dtype = dtype, .format = {}, .rank = rank}};
   return spec;
 }
 

@@ -1,5 +1,6 @@
 #include "tactics/fallback.h"
 
+#include "steps/reference.h"
 #include "tactics/region.h"
 
 namespace kiln {
@@ -11,8 +12,8 @@ std::vector<Variant> Fallback::variants(const TacticContext&, const Region& regi
 }
 
 Result<StepDraft> Fallback::compile(const TacticContext& cx, const Region& region, const Variant&) const {
-  return StepDraft{
-      .executor = executor_, .kernel = "reference", .payload = to_record(cx.graph.node(region.nodes[0]).op)};
+  const AnyStep step = steps::Reference{cx.graph.node(region.nodes[0]).op};
+  return StepDraft{.executor = executor_, .kernel = std::string(step.name()), .payload = step.to_record()};
 }
 
 }  // namespace kiln

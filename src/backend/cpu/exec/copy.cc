@@ -1,4 +1,5 @@
-/// A tensor copied from its format to another, or to other memory.
+#include "steps/copy.h"
+
 #include "backend/cpu/exec/copy_step.h"
 
 namespace kiln::cpu {
@@ -8,11 +9,8 @@ class Planner final : public CopyPlanner {
  public:
   Planner(const StepTensor& from, const StepTensor& to) : from_(from), to_(to) {}
   Result<Copy> plan(const StepShapes& shapes) const override {
-    TRY(require_extents(shapes.outputs[0], shapes.inputs[0], "a copy"));
     if (bits_of(from_.dtype) < 8) {  // packed elements move as bytes where the order stays
-      TRY(require(from_.format == to_.format && !from_.format.is_blocked(), "a tensor of ", from_.dtype,
-                  " cannot be reordered from ", from_.format, " to ", to_.format));
-      const Extents bytes{size_bytes(from_.dtype, volume(shapes.inputs[0]))};
+      const Extents bytes{size_bytes(from_.dtype, from_.format.storage_volume(shapes.inputs[0]))};
       return plan_reformat(1, bytes, {}, {});
     }
     TRY(require(
@@ -28,11 +26,10 @@ class Planner final : public CopyPlanner {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_copy(const LoadArguments& arguments) {
+Result<std::unique_ptr<LoadedStep>> load(const steps::Copy&, const LoadArguments& arguments) {
   const StepTensor &from = arguments.spec.inputs[0], &to = arguments.spec.outputs[0];
   TRY(require(!arguments.constants[0] || !from.format.is_blocked(), "a constant, which is dense, has format ",
               from.format));
-  TRY(require(from.dtype == to.dtype, "a copy from ", from.dtype, " to ", to.dtype));
   return make_copy_loader(arguments, std::make_unique<Planner>(from, to));
 }
 

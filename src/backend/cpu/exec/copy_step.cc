@@ -42,11 +42,6 @@ class LoadedCopyStep final : public LoadedStep {
 
 }  // namespace
 
-Result<int> element_bytes(DType dtype) {
-  if (bits_of(dtype) < 8) return error(Code::kUnsupported, "elements of ", dtype, " are less than a byte");
-  return bits_of(dtype) / 8;
-}
-
 std::unique_ptr<BoundStep> make_copy_step(Team& team, Copy copy, int num_inputs) {
   return std::make_unique<BoundCopyStep>(team, std::move(copy), num_inputs);
 }

@@ -8,9 +8,6 @@
 
 namespace kiln::cpu {
 
-/// Bytes of an element; an error for types of less than a byte.
-Result<int> element_bytes(DType dtype);
-
 /// Runs `copy` from all inputs to output 0; sources beyond the inputs are zeros.
 std::unique_ptr<BoundStep> make_copy_step(Team& team, Copy copy, int num_inputs);
 

@@ -1,5 +1,4 @@
-/// Ramps and random numbers. Inputs: alpha or absent, beta or absent. Payload: the op.
-#include "ops/fill.h"
+#include "steps/fill.h"
 
 #include "backend/cpu/exec/executor.h"
 #include "steps/keeps_state.h"
@@ -95,31 +94,23 @@ class BoundFill final : public BoundStep {
 
 class LoadedFill final : public KeepsState {
  public:
-  LoadedFill(Op op, StepSpec spec) : op_(std::move(op)), spec_(std::move(spec)) {}
+  LoadedFill(const ops::Fill& op, StepSpec spec) : op_(op), spec_(std::move(spec)) {}
   std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
 
  protected:
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes, std::byte* state) const override {
-    TRY(require(!spec_.inputs[0].present || volume(shapes.inputs[0]) == 1, "a fill has ", shapes.inputs[0],
-                " of alpha; one element is needed"));
-    TRY(require(!spec_.inputs[1].present || volume(shapes.inputs[1]) == 1 ||
-                    shapes.inputs[1] == Extents{static_cast<int64_t>(shapes.outputs[0].size())},
-                "a fill of ", shapes.outputs[0], " has steps ", shapes.inputs[1]));
-    return std::make_unique<BoundFill>(*op_.as<ops::Fill>(), spec_, shapes, state);
+    return std::make_unique<BoundFill>(op_, spec_, shapes, state);
   }
 
  private:
-  Op op_;
+  ops::Fill op_;
   StepSpec spec_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_fill(const LoadArguments& arguments) {
-  Op op = TRY(op_from_record(arguments.spec.payload));
-  TRY(require(op.as<ops::Fill>() && arguments.spec.inputs.size() == 2 && arguments.spec.outputs.size() == 1,
-              "a fill step runs ", op.name(), " on ", arguments.spec.inputs.size(), " inputs"));
-  return std::make_unique<LoadedFill>(std::move(op), arguments.spec);
+Result<std::unique_ptr<LoadedStep>> load(const steps::Fill& step, const LoadArguments& arguments) {
+  return std::make_unique<LoadedFill>(step.op, arguments.spec);
 }
 
 }  // namespace kiln::cpu

@@ -1,8 +1,7 @@
-/// Elements picked by indices. Inputs: data, indices. Payload: the op.
-#include "backend/cpu/kernels/gather/gather.h"
+#include "steps/gather.h"
 
-#include "backend/cpu/exec/copy_step.h"
-#include "plan/inferred.h"
+#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/kernels/gather/gather.h"
 
 namespace kiln::cpu {
 namespace {
@@ -22,29 +21,25 @@ class BoundGather final : public BoundStep {
 
 class LoadedGather final : public LoadedStep {
  public:
-  LoadedGather(Team& team, Op op, StepSpec spec, int bytes, bool wide)
-      : team_(team), op_(std::move(op)), spec_(std::move(spec)), bytes_(bytes), wide_(wide) {}
+  LoadedGather(Team& team, const ops::Gather& op, int bytes, bool wide)
+      : team_(team), op_(op), bytes_(bytes), wide_(wide) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    TRY(require_inferred(op_, spec_, shapes));
-    return std::make_unique<BoundGather>(
-        team_, TRY(plan_gather(*op_.as<ops::Gather>(), bytes_, wide_, shapes.inputs[0], shapes.inputs[1])));
+    return std::make_unique<BoundGather>(team_,
+                                         TRY(plan_gather(op_, bytes_, wide_, shapes.inputs[0], shapes.inputs[1])));
   }
 
  private:
   Team& team_;
-  Op op_;
-  StepSpec spec_;
+  ops::Gather op_;
   int bytes_;
   bool wide_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_gather(const LoadArguments& arguments) {
+Result<std::unique_ptr<LoadedStep>> load(const steps::Gather& step, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  Op op = TRY(op_from_record(spec.payload));
-  TRY(require(op.as<ops::Gather>(), "a gather step runs ", op.name()));
-  return std::make_unique<LoadedGather>(arguments.team, std::move(op), spec, TRY(element_bytes(spec.inputs[0].dtype)),
+  return std::make_unique<LoadedGather>(arguments.team, step.op, TRY(element_bytes(spec.inputs[0].dtype)),
                                         spec.inputs[1].dtype == DType::kI64);
 }
 

@@ -1,8 +1,8 @@
 /// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, scale or absent, bias or
 /// absent. Payload: rows (whether the innermost `axes` axes are normalised), axes, groups, epsilon.
 #include "backend/cpu/exec/checks.h"
-#include "backend/cpu/exec/lanes.h"
 #include "backend/cpu/kernels/lanes/normalize.h"
+#include "steps/lane_extents.h"
 
 namespace kiln::cpu {
 namespace {

@@ -2,7 +2,7 @@
 #include "backend/cpu/kernels/lanes/reduce.h"
 
 #include "backend/cpu/exec/executor.h"
-#include "backend/cpu/exec/lanes.h"
+#include "steps/lane_extents.h"
 
 namespace kiln::cpu {
 namespace {

@@ -1,9 +1,9 @@
-/// Any op by its reference, on dense row-major tensors: the fallback. Payload: the op's record.
+/// Any op by its reference, on dense row-major tensors: the fallback.
+#include "steps/reference.h"
 #include "backend/cpu/exec/executor.h"
 #include "ops/fill.h"
-#include "ops/op.h"
 #include "ops/reference_context.h"
-#include "plan/inferred.h"
+#include "steps/inferred.h"
 #include "steps/keeps_state.h"
 
 namespace kiln::cpu {
@@ -57,8 +57,8 @@ class LoadedReference final : public KeepsState {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_reference(const LoadArguments& arguments) {
-  return std::make_unique<LoadedReference>(TRY(op_from_record(arguments.spec.payload)), arguments);
+Result<std::unique_ptr<LoadedStep>> load(const steps::Reference& step, const LoadArguments& arguments) {
+  return std::make_unique<LoadedReference>(step.op, arguments);
 }
 
 }  // namespace kiln::cpu

@@ -2,8 +2,8 @@
 #include "steps/softmax.h"
 
 #include "backend/cpu/exec/executor.h"
-#include "backend/cpu/exec/lanes.h"
 #include "backend/cpu/kernels/lanes/softmax.h"
+#include "steps/lane_extents.h"
 
 namespace kiln::cpu {
 namespace {

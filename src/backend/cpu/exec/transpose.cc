@@ -1,6 +1,5 @@
-/// A transpose of a row-major tensor. Payload: perm.
-#include "ops/transpose.h"
-#include "backend/cpu/exec/checks.h"
+#include "steps/transpose.h"
+
 #include "backend/cpu/exec/copy_step.h"
 
 namespace kiln::cpu {
@@ -9,12 +8,7 @@ namespace {
 class Planner final : public CopyPlanner {
  public:
   Planner(int bytes, std::vector<int64_t> perm) : bytes_(bytes), perm_(std::move(perm)) {}
-  Result<Copy> plan(const StepShapes& shapes) const override {
-    Extents moved;
-    for (const int64_t axis : perm_) moved.push_back(shapes.inputs[0][static_cast<size_t>(axis)]);
-    TRY(require_extents(shapes.outputs[0], moved, "a transpose's output"));
-    return plan_transpose(bytes_, shapes.inputs[0], perm_);
-  }
+  Result<Copy> plan(const StepShapes& shapes) const override { return plan_transpose(bytes_, shapes.inputs[0], perm_); }
 
  private:
   int bytes_;
@@ -23,12 +17,9 @@ class Planner final : public CopyPlanner {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_transpose(const LoadArguments& arguments) {
-  const StepTensor& x = arguments.spec.inputs[0];
-  std::vector<int64_t> perm = TRY(arguments.spec.payload.get_ints("perm"));
-  TRY(require_alike({arguments.spec.outputs[0].dtype, x.format, x.rank}, x, "a transpose's output"));
-  TRY(require_permutation(perm, x.rank));
-  return make_copy_loader(arguments, std::make_unique<Planner>(TRY(element_bytes(x.dtype)), std::move(perm)));
+Result<std::unique_ptr<LoadedStep>> load(const steps::Transpose& step, const LoadArguments& arguments) {
+  const int bytes = TRY(element_bytes(arguments.spec.inputs[0].dtype));
+  return make_copy_loader(arguments, std::make_unique<Planner>(bytes, step.perm));
 }
 
 }  // namespace kiln::cpu

@@ -1,4 +1,5 @@
-/// Symbolic values as a tensor: its elements are the step's parameters, known at bind.
+#include "steps/values.h"
+
 #include <cstring>
 
 #include "backend/cpu/exec/executor.h"
@@ -24,7 +25,6 @@ class LoadedValues final : public LoadedStep {
   explicit LoadedValues(DType dtype) : dtype_(dtype) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const auto count = static_cast<int64_t>(shapes.params.size());
-    TRY(require(count == volume(shapes.outputs[0]), "a step has ", count, " values for ", shapes.outputs[0]));
     std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(dtype_, count)));
     for (int64_t i = 0; i < count; ++i) store_integer(dtype_, bytes.data(), i, shapes.params[static_cast<size_t>(i)]);
     return std::make_unique<BoundValues>(std::move(bytes));
@@ -36,7 +36,7 @@ class LoadedValues final : public LoadedStep {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_values(const LoadArguments& arguments) {
+Result<std::unique_ptr<LoadedStep>> load(const steps::Values&, const LoadArguments& arguments) {
   return std::make_unique<LoadedValues>(arguments.spec.outputs[0].dtype);
 }
 

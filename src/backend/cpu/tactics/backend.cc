@@ -2,6 +2,7 @@
 
 #include "backend/cpu/tactics/lower.h"
 #include "backend/cpu/tactics/registry.h"
+#include "steps/copy.h"
 #include "tactics/region.h"
 
 namespace kiln::cpu {
@@ -11,7 +12,7 @@ std::span<const Tactic* const> CpuBackend::tactics(const OpInfo& op) const { ret
 Status CpuBackend::lower(ir::Graph& graph, const Numerics& numerics) const { return lower_to_float(graph, numerics); }
 
 StepDraft CpuBackend::reformat(const TensorType&, const Format&, const Format&) const {
-  return {.executor = "cpu", .kernel = "copy"};
+  return cpu_step(steps::Copy{});
 }
 
 double CpuBackend::reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const {

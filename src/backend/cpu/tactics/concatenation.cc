@@ -2,6 +2,7 @@
 #include "ops/concatenation.h"
 
 #include "backend/cpu/tactics/registry.h"
+#include "steps/concatenation.h"
 #include "tactics/movement/concatenation.h"
 
 namespace kiln::cpu {
@@ -10,9 +11,7 @@ namespace {
 class ConcatenationTactic final : public ConcatenationRegions {
  public:
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
-    StepDraft draft{.executor = "cpu", .kernel = "concatenation"};
-    draft.payload.set("axis", TRY(position_of_axis(cx, region, variant)));
-    return draft;
+    return cpu_step(steps::Concatenation{.axis = TRY(position_of_axis(cx, region, variant))});
   }
 };
 

@@ -2,6 +2,7 @@
 #include "ops/dim_values.h"
 
 #include "backend/cpu/tactics/registry.h"
+#include "steps/values.h"
 #include "tactics/region.h"
 
 namespace kiln::cpu {
@@ -15,9 +16,9 @@ class ValuesTactic final : public Tactic {
     return {linear_variant(region, "")};
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    return StepDraft{.executor = "cpu",
-                     .kernel = "values",
-                     .params = cx.graph.node(region.nodes[0]).op.as<ops::DimValues>()->values};
+    StepDraft draft = cpu_step(steps::Values{});
+    draft.params = cx.graph.node(region.nodes[0]).op.as<ops::DimValues>()->values;
+    return draft;
   }
 };
 

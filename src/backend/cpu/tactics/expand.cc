@@ -2,6 +2,7 @@
 #include "ops/expand.h"
 
 #include "backend/cpu/tactics/registry.h"
+#include "steps/expand.h"
 #include "tactics/region.h"
 
 namespace kiln::cpu {
@@ -20,7 +21,7 @@ class ExpandTactic final : public Tactic {
     return {linear_variant(region, "copy")};
   }
   Result<StepDraft> compile(const TacticContext&, const Region&, const Variant&) const override {
-    return StepDraft{.executor = "cpu", .kernel = "expand"};
+    return cpu_step(steps::Expand{});
   }
 };
 

@@ -2,6 +2,7 @@
 #include "ops/fill.h"
 
 #include "backend/cpu/tactics/registry.h"
+#include "steps/fill.h"
 #include "tactics/region.h"
 
 namespace kiln::cpu {
@@ -22,7 +23,7 @@ class FillTactic final : public Tactic {
     return {linear_variant(region, "row-major")};
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    return StepDraft{.executor = "cpu", .kernel = "fill", .payload = to_record(cx.graph.node(region.nodes[0]).op)};
+    return cpu_step(steps::Fill{*cx.graph.node(region.nodes[0]).op.as<ops::Fill>()});
   }
 };
 

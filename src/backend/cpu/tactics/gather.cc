@@ -2,6 +2,7 @@
 #include "ops/gather.h"
 
 #include "backend/cpu/tactics/registry.h"
+#include "steps/gather.h"
 #include "tactics/movement/gather.h"
 
 namespace kiln::cpu {
@@ -10,7 +11,7 @@ namespace {
 class GatherTactic final : public GatherRegions {
  public:
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    return StepDraft{.executor = "cpu", .kernel = "gather", .payload = to_record(cx.graph.node(region.nodes[0]).op)};
+    return cpu_step(steps::Gather{*cx.graph.node(region.nodes[0]).op.as<ops::Gather>()});
   }
 };
 

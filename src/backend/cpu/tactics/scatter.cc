@@ -2,6 +2,7 @@
 #include "ops/scatter.h"
 
 #include "backend/cpu/tactics/registry.h"
+#include "steps/scatter.h"
 #include "tactics/movement/scatter.h"
 
 namespace kiln::cpu {
@@ -10,7 +11,7 @@ namespace {
 class ScatterTactic final : public ScatterRegions {
  public:
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    return StepDraft{.executor = "cpu", .kernel = "scatter", .payload = to_record(cx.graph.node(region.nodes[0]).op)};
+    return cpu_step(steps::Scatter{*cx.graph.node(region.nodes[0]).op.as<ops::Scatter>()});
   }
 };
 

@@ -2,6 +2,7 @@
 #include "ops/slice.h"
 
 #include "backend/cpu/tactics/registry.h"
+#include "steps/slice.h"
 #include "tactics/movement/slice.h"
 
 namespace kiln::cpu {
@@ -12,9 +13,9 @@ class SliceTactic final : public SliceRegions {
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
     const ir::Node& node = cx.graph.node(region.nodes[0]);
     const SliceSpec spec = TRY(spec_of(cx.graph, node));
-    StepDraft draft{.executor = "cpu", .kernel = "slice", .params = spec.starts};
+    StepDraft draft = cpu_step(steps::Slice{node.op.as<ops::Slice>()->mode});
+    draft.params = spec.starts;
     draft.params.insert(draft.params.end(), spec.strides.begin(), spec.strides.end());
-    draft.payload.set("mode", static_cast<int>(node.op.as<ops::Slice>()->mode));
     return draft;
   }
 };

@@ -3,6 +3,7 @@
 
 #include "backend/cpu/tactics/attention.h"
 #include "backend/cpu/tactics/registry.h"
+#include "steps/transpose.h"
 #include "tactics/movement/transpose.h"
 
 namespace kiln::cpu {
@@ -13,9 +14,7 @@ class TransposeTactic final : public TransposeRegions {
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const auto& perm = cx.graph.node(region.nodes[0]).op.as<ops::Transpose>()->perm;
     if (is_view(perm, variant)) return StepDraft{.executor = "cpu", .kernel = "view"};
-    StepDraft draft{.executor = "cpu", .kernel = "transpose"};
-    draft.payload.set("perm", perm);
-    return draft;
+    return cpu_step(steps::Transpose{perm});
   }
 };
 

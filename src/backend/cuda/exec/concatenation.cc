@@ -1,5 +1,7 @@
-/// Inputs one after the other along an axis, all in one format. Payload: axis, by its position in memory.
+#include "steps/concatenation.h"
+
 #include "backend/cuda/exec/move_step.h"
+#include "tensor/memory_order.h"
 
 namespace kiln::cuda {
 namespace {
@@ -8,22 +10,8 @@ class Planner final : public MovePlanner {
  public:
   Planner(int axis, const Format& format) : axis_(axis), format_(format) {}
   Result<std::vector<StridedCopy>> plan(const StepShapes& shapes) const override {
-    const auto along = static_cast<size_t>(format_.axis_at(axis_));
     std::vector<Extents> inputs;
-    Extents sum;
-    for (const Extents& input : shapes.inputs) {
-      TRY(require(input.size() == shapes.outputs[0].size(), "an input of ", input, " in a concatenation to ",
-                  shapes.outputs[0]));
-      Extents rest = input;
-      rest[along] += sum.empty() ? 0 : sum[along];
-      if (!sum.empty()) {
-        sum[along] = rest[along];
-        TRY(require_extents(rest, sum, "an input of a concatenation, with those in front,"));
-      }
-      sum = std::move(rest);
-      inputs.push_back(in_memory_order(format_, input));
-    }
-    TRY(require_extents(shapes.outputs[0], sum, "a concatenation's output"));
+    for (const Extents& input : shapes.inputs) inputs.push_back(in_memory_order(format_, input));
     return concatenation_copies(inputs, axis_);
   }
 
@@ -34,11 +22,8 @@ class Planner final : public MovePlanner {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_concatenation(const LoadArguments& arguments) {
-  const StepTensor& y = arguments.spec.outputs[0];
-  const int axis = TRY(normalize_axis(TRY(arguments.spec.payload.get_int("axis")), y.rank));
-  TRY(require(!arguments.spec.inputs.empty(), "a concatenation of nothing"));
-  return make_move_loader(arguments, TRY(element_bytes(y.dtype)), std::make_unique<Planner>(axis, y.format));
+Result<std::unique_ptr<LoadedStep>> load(const steps::Concatenation& step, const LoadArguments& arguments) {
+  return make_move_loader(arguments, std::make_unique<Planner>(step.axis, arguments.spec.outputs[0].format));
 }
 
 }  // namespace kiln::cuda

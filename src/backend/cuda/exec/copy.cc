@@ -1,4 +1,5 @@
-/// A tensor copied from its format to another, or to other memory.
+#include "steps/copy.h"
+
 #include "backend/cuda/exec/move_step.h"
 #include "backend/cuda/kernels/move/reformat.h"
 
@@ -9,10 +10,7 @@ class Planner final : public MovePlanner {
  public:
   Planner(const StepTensor& from, const StepTensor& to) : from_(from), to_(to) {}
   Result<std::vector<StridedCopy>> plan(const StepShapes& shapes) const override {
-    TRY(require_extents(shapes.outputs[0], shapes.inputs[0], "a copy"));
     if (bits_of(from_.dtype) < 8) {  // packed elements move as bytes where the order stays
-      TRY(require(from_.format == to_.format, "a tensor of ", from_.dtype, " cannot be reordered from ", from_.format,
-                  " to ", to_.format));
       const Extents bytes{size_bytes(from_.dtype, from_.format.storage_volume(shapes.inputs[0]))};
       return std::vector{reformat_copy(bytes, {}, {})};
     }
@@ -25,12 +23,11 @@ class Planner final : public MovePlanner {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_copy(const LoadArguments& arguments) {
+Result<std::unique_ptr<LoadedStep>> load(const steps::Copy&, const LoadArguments& arguments) {
   const StepTensor &from = arguments.spec.inputs[0], &to = arguments.spec.outputs[0];
   TRY(check_reformat(from.rank, from.format, to.format));
   TRY(require(!arguments.constants[0] || !from.format.is_blocked(), "a constant is linear, not ", from.format));
-  const int bytes = bits_of(from.dtype) < 8 ? 1 : bits_of(from.dtype) / 8;
-  return make_move_loader(arguments, bytes, std::make_unique<Planner>(from, to));
+  return make_move_loader(arguments, std::make_unique<Planner>(from, to));
 }
 
 }  // namespace kiln::cuda

@@ -1,7 +1,7 @@
-/// Ramps and random numbers. Inputs: alpha or absent, beta or absent. Payload: the op.
-#include "backend/cuda/kernels/fill/fill.h"
+#include "steps/fill.h"
 
 #include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/fill/fill.h"
 #include "steps/keeps_state.h"
 
 namespace kiln::cuda {
@@ -34,27 +34,18 @@ class BoundFill final : public BoundStep {
 
 class LoadedFill final : public KeepsState {
  public:
-  LoadedFill(Op op, const StepSpec& spec, StepInputs inputs, StepCode code, const Function& function)
-      : op_(std::move(op)),
-        has_alpha_(spec.inputs[0].present),
-        has_beta_(spec.inputs[1].present),
-        inputs_(std::move(inputs)),
-        code_(std::move(code)),
-        function_(function) {}
+  LoadedFill(const ops::Fill& op, bool has_beta, StepInputs inputs, StepCode code, const Function& function)
+      : op_(op), has_beta_(has_beta), inputs_(std::move(inputs)), code_(std::move(code)), function_(function) {}
   std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
 
  protected:
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes, std::byte* state) const override {
-    const auto& fill = *op_.as<ops::Fill>();
     const Extents& y = shapes.outputs[0];
-    if (has_alpha_) TRY(require_count(shapes.inputs[0], 1, "where a fill begins"));
     const int64_t steps = has_beta_ ? volume(shapes.inputs[1]) : 1;
-    TRY(require(steps == 1 || shapes.inputs[1] == Extents{static_cast<int64_t>(y.size())}, "a fill of ", y,
-                " has steps ", shapes.inputs[1]));
     FillArgument argument;
-    argument.alpha_number = fill.alpha;
-    argument.beta_number = fill.beta;
-    argument.first = initial_random_state(fill);
+    argument.alpha_number = op_.alpha;
+    argument.beta_number = op_.beta;
+    argument.first = initial_random_state(op_);
     argument.state = reinterpret_cast<RandomState*>(state);
     argument.beta_by_axis = steps != 1;
     argument.walk.count = static_cast<uint64_t>(volume(y));
@@ -66,8 +57,8 @@ class LoadedFill final : public KeepsState {
   }
 
  private:
-  Op op_;
-  bool has_alpha_, has_beta_;
+  ops::Fill op_;
+  bool has_beta_;
   StepInputs inputs_;
   StepCode code_;
   Function function_;
@@ -75,15 +66,11 @@ class LoadedFill final : public KeepsState {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_fill(const LoadArguments& arguments) {
-  Op op = TRY(op_from_record(arguments.spec.payload));
-  const auto* fill = op.as<ops::Fill>();
-  TRY(require(fill && fill->to == arguments.spec.outputs[0].dtype, "a fill step of ", arguments.spec.outputs[0].dtype,
-              " runs ", op.name()));
+Result<std::unique_ptr<LoadedStep>> load(const steps::Fill& step, const LoadArguments& arguments) {
   TRY(require_one_type(arguments.spec));
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function("fill"));
-  return std::make_unique<LoadedFill>(std::move(op), arguments.spec, TRY(StepInputs::upload(arguments)),
+  return std::make_unique<LoadedFill>(step.op, arguments.spec.inputs[1].present, TRY(StepInputs::upload(arguments)),
                                       std::move(code), function);
 }
 

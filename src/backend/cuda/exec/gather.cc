@@ -1,10 +1,9 @@
-/// Elements picked by indices. Inputs: data, indices. Payload: the op.
-#include "backend/cuda/kernels/gather/gather.h"
+#include "steps/gather.h"
 
 #include "backend/cuda/exec/index_fault.h"
 #include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/gather/gather.h"
 #include "backend/cuda/kernels/lanes/tile.h"
-#include "plan/inferred.h"
 
 namespace kiln::cuda {
 namespace {
@@ -43,19 +42,12 @@ class BoundGather final : public BoundStep {
 
 class LoadedGather final : public LoadedStep {
  public:
-  LoadedGather(Op op, const LoadArguments& arguments, int element_bytes, StepInputs inputs, StepCode code)
-      : device_(arguments.device),
-        op_(std::move(op)),
-        spec_(arguments.spec),
-        element_bytes_(element_bytes),
-        inputs_(std::move(inputs)),
-        code_(std::move(code)) {}
+  LoadedGather(const ops::Gather& op, CudaDevice& device, int element_bytes, StepInputs inputs, StepCode code)
+      : device_(device), op_(op), element_bytes_(element_bytes), inputs_(std::move(inputs)), code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const auto& gather = *op_.as<ops::Gather>();
-    TRY(require_inferred(op_, spec_, shapes));
     std::vector<Kernel> kernels;
     for (int most = 16; most >= element_bytes_; most /= 2) {
-      GatherLaunch launch = TRY(gather_launch(gather, element_bytes_, most, shapes.inputs[0], shapes.inputs[1]));
+      GatherLaunch launch = TRY(gather_launch(op_, element_bytes_, most, shapes.inputs[0], shapes.inputs[1]));
       if (launch.unit_bytes != most) continue;
       const auto function = code_.function(gather_entry(most));
       if (!function) continue;
@@ -70,8 +62,7 @@ class LoadedGather final : public LoadedStep {
 
  private:
   CudaDevice& device_;
-  Op op_;
-  StepSpec spec_;
+  ops::Gather op_;
   int element_bytes_;
   StepInputs inputs_;
   StepCode code_;
@@ -79,13 +70,10 @@ class LoadedGather final : public LoadedStep {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_gather(const LoadArguments& arguments) {
-  const StepSpec& spec = arguments.spec;
-  Op op = TRY(op_from_record(spec.payload));
-  TRY(require(op.as<ops::Gather>(), "a gather step runs ", op.name()));
-  const int bytes = TRY(element_bytes(spec.inputs[0].dtype));
+Result<std::unique_ptr<LoadedStep>> load(const steps::Gather& step, const LoadArguments& arguments) {
+  const int bytes = TRY(element_bytes(arguments.spec.inputs[0].dtype));
   StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedGather>(std::move(op), arguments, bytes, TRY(StepInputs::upload(arguments)),
+  return std::make_unique<LoadedGather>(step.op, arguments.device, bytes, TRY(StepInputs::upload(arguments)),
                                         std::move(code));
 }
 

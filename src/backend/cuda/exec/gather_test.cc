@@ -1,5 +1,5 @@
 // A gather's step over the stand-in for the driver: what becomes of an index that is outside.
-#include "ops/gather.h"
+#include "steps/gather.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ TEST(GatherStep, TellsOfAnIndexThatIsOutside) {
   static constexpr std::string_view kImage("FAKE gather_4\0", 14);
   StepSpec spec;
   spec.kernel = "gather";
-  spec.payload = to_record(Op(ops::Gather{}));
+  spec.payload = to_record(steps::Gather{});
   spec.inputs = {{DType::kF32, {}, 1}, {DType::kI32, {}, 1}};
   spec.outputs = {{DType::kF32, {}, 1}};
   spec.binary = std::as_bytes(std::span(kImage));

@@ -1,5 +1,7 @@
 #include "backend/cuda/exec/move_step.h"
 
+#include <algorithm>
+
 namespace kiln::cuda {
 namespace {
 
@@ -42,11 +44,11 @@ class LoadedMove final : public LoadedStep {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> make_move_loader(const LoadArguments& arguments, int element_bytes,
+Result<std::unique_ptr<LoadedStep>> make_move_loader(const LoadArguments& arguments,
                                                      std::unique_ptr<MovePlanner> planner) {
-  TRY(require_one_type(arguments.spec));
   StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedMove>(arguments, element_bytes, std::move(planner), TRY(StepInputs::upload(arguments)),
+  const int bytes = std::max(bits_of(arguments.spec.outputs[0].dtype) / 8, 1);
+  return std::make_unique<LoadedMove>(arguments, bytes, std::move(planner), TRY(StepInputs::upload(arguments)),
                                       std::move(code));
 }
 

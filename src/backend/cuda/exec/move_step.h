@@ -14,8 +14,8 @@ class MovePlanner {
   virtual ~MovePlanner() = default;
   virtual Result<std::vector<StridedCopy>> plan(const StepShapes& shapes) const = 0;
 };
-/// A step of copies of elements of `element_bytes` from its inputs to output 0.
-Result<std::unique_ptr<LoadedStep>> make_move_loader(const LoadArguments& arguments, int element_bytes,
+/// A step of copies of elements from its inputs to output 0; elements of less than a byte move as bytes.
+Result<std::unique_ptr<LoadedStep>> make_move_loader(const LoadArguments& arguments,
                                                      std::unique_ptr<MovePlanner> planner);
 
 }  // namespace kiln::cuda

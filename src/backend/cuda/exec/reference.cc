@@ -1,10 +1,9 @@
-/// Any op by its reference, in host memory: the fallback, at the cost of copies both ways and of waiting. Payload: the
-/// op's record.
+/// Any op by its reference, in host memory: the fallback, at the cost of copies both ways and of waiting.
+#include "steps/reference.h"
 #include "backend/cuda/exec/executor.h"
 #include "ops/fill.h"
-#include "ops/op.h"
 #include "ops/reference_context.h"
-#include "plan/inferred.h"
+#include "steps/inferred.h"
 #include "steps/keeps_state.h"
 
 namespace kiln::cuda {
@@ -99,8 +98,8 @@ class LoadedReference final : public KeepsState {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_reference(const LoadArguments& arguments) {
-  return std::make_unique<LoadedReference>(TRY(op_from_record(arguments.spec.payload)), arguments);
+Result<std::unique_ptr<LoadedStep>> load(const steps::Reference& step, const LoadArguments& arguments) {
+  return std::make_unique<LoadedReference>(step.op, arguments);
 }
 
 }  // namespace kiln::cuda

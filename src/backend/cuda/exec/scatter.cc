@@ -1,10 +1,9 @@
-/// Elements written over others at indices. Inputs: data, indices, updates. Payload: the op.
-#include "backend/cuda/kernels/scatter/scatter.h"
+#include "steps/scatter.h"
 
 #include "backend/cuda/exec/index_fault.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
-#include "plan/inferred.h"
+#include "backend/cuda/kernels/scatter/scatter.h"
 
 namespace kiln::cuda {
 namespace {
@@ -52,21 +51,18 @@ class BoundScatter final : public BoundStep {
 
 class LoadedScatter final : public LoadedStep {
  public:
-  LoadedScatter(Op op, const LoadArguments& arguments, int element_bytes, StepInputs inputs, StepCode code,
+  LoadedScatter(const ops::Scatter& op, CudaDevice& device, int element_bytes, StepInputs inputs, StepCode code,
                 Function claim)
-      : device_(arguments.device),
-        op_(std::move(op)),
-        spec_(arguments.spec),
+      : device_(device),
+        op_(op),
         element_bytes_(element_bytes),
         inputs_(std::move(inputs)),
         code_(std::move(code)),
         claim_(std::move(claim)) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    TRY(require_inferred(op_, spec_, shapes));
     std::vector<Kernels> ways;
     for (const int most : {16, element_bytes_}) {
-      const ScatterLaunch launch =
-          TRY(scatter_launch(*op_.as<ops::Scatter>(), element_bytes_, most, shapes.inputs[0], shapes.inputs[1]));
+      const ScatterLaunch launch = TRY(scatter_launch(op_, element_bytes_, most, shapes.inputs[0], shapes.inputs[1]));
       const auto copy = code_.function(scatter_copy_entry(launch.copy_bytes)),
                  write = code_.function(scatter_write_entry(launch.row_bytes));
       if (!copy || !write) continue;
@@ -83,8 +79,7 @@ class LoadedScatter final : public LoadedStep {
 
  private:
   CudaDevice& device_;
-  Op op_;
-  StepSpec spec_;
+  ops::Scatter op_;
   int element_bytes_;
   StepInputs inputs_;
   StepCode code_;
@@ -93,16 +88,11 @@ class LoadedScatter final : public LoadedStep {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_scatter(const LoadArguments& arguments) {
-  const StepSpec& spec = arguments.spec;
-  Op op = TRY(op_from_record(spec.payload));
-  const auto* scatter = op.as<ops::Scatter>();
-  TRY(require(scatter && scatter->reduction == ScatterReduction::kNone, "a scatter step runs ", op.name(),
-              ", or one that reduces"));
-  const int bytes = TRY(element_bytes(spec.inputs[0].dtype));
+Result<std::unique_ptr<LoadedStep>> load(const steps::Scatter& step, const LoadArguments& arguments) {
+  const int bytes = TRY(element_bytes(arguments.spec.inputs[0].dtype));
   StepCode code = TRY(StepCode::load(arguments));
   Function claim = TRY(code.function(kScatterClaimEntry));
-  return std::make_unique<LoadedScatter>(std::move(op), arguments, bytes, TRY(StepInputs::upload(arguments)),
+  return std::make_unique<LoadedScatter>(step.op, arguments.device, bytes, TRY(StepInputs::upload(arguments)),
                                          std::move(code), std::move(claim));
 }
 

@@ -1,10 +1,10 @@
-/// A slice in any mode. Inputs: x, fill element or absent. Parameters: a start an axis of x, then a stride an axis.
-/// Payload: mode.
-#include "backend/cuda/kernels/move/slice.h"
+#include "steps/slice.h"
 
 #include "backend/cuda/exec/move_step.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
+#include "backend/cuda/kernels/move/slice.h"
+#include "tensor/memory_order.h"
 
 namespace kiln::cuda {
 namespace {
@@ -18,8 +18,6 @@ struct Range {
 Result<Range> range_of(const StepShapes& shapes) {
   const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
   const size_t rank = x.size();
-  TRY(require(y.size() == rank && shapes.params.size() == 2 * rank, "a slice of ", x, " to ", y, " has ",
-              shapes.params.size(), " parameters"));
   Range range{Extents(rank, 0), Extents(rank, 1)};
   if (volume(y) == 0) return range;
   for (size_t axis = 0; axis < rank; ++axis) {
@@ -42,11 +40,6 @@ class Planner final : public MovePlanner {
     const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
     const auto [starts, strides] = TRY(range_of(shapes));
     if (volume(y) == 0) return std::vector<StridedCopy>();
-    for (size_t axis = 0; axis < x.size(); ++axis) {
-      const int64_t last = starts[axis] + (y[axis] - 1) * strides[axis];
-      TRY(require(starts[axis] >= 0 && starts[axis] < x[axis] && last >= 0 && last < x[axis], "a slice from ",
-                  starts[axis], " to ", last, " of axis ", axis, " leaves its extent ", x[axis]));
-    }
     return std::vector{slice_copy(in_memory_order(format_, x), in_memory_order(format_, y),
                                   in_memory_order(format_, starts), in_memory_order(format_, strides))};
   }
@@ -80,15 +73,10 @@ class BoundSliceStep final : public BoundStep {
 
 class LoadedSlice final : public LoadedStep {
  public:
-  LoadedSlice(SliceMode mode, const StepSpec& spec, StepInputs inputs, StepCode code)
-      : mode_(mode),
-        x_(spec.inputs[0]),
-        has_fill_(spec.inputs.size() > 1 && spec.inputs[1].present),
-        inputs_(std::move(inputs)),
-        code_(std::move(code)) {}
+  LoadedSlice(SliceMode mode, const StepTensor& x, StepInputs inputs, StepCode code)
+      : mode_(mode), x_(x), inputs_(std::move(inputs)), code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const auto [starts, strides] = TRY(range_of(shapes));
-    if (has_fill_) TRY(require_count(shapes.inputs[1], 1, "what a slice fills with"));
     const auto ordered = [&](const Extents& extents) { return in_memory_order(x_.format, extents); };
     const Extents from = ordered(shapes.inputs[0]), to = ordered(shapes.outputs[0]);
     const Extents first = ordered(starts), steps = ordered(strides);
@@ -104,24 +92,17 @@ class LoadedSlice final : public LoadedStep {
  private:
   SliceMode mode_;
   StepTensor x_;
-  bool has_fill_;
   StepInputs inputs_;
   StepCode code_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_slice(const LoadArguments& arguments) {
+Result<std::unique_ptr<LoadedStep>> load(const steps::Slice& step, const LoadArguments& arguments) {
   const StepTensor& x = arguments.spec.inputs[0];
-  TRY(require_one_type(arguments.spec));
-  const int64_t mode = TRY(arguments.spec.payload.get_int("mode"));
-  TRY(require(mode >= 0 && mode <= static_cast<int64_t>(SliceMode::kReflect), "no slice mode has the number ", mode));
-  const int bytes = TRY(element_bytes(x.dtype));
-  if (static_cast<SliceMode>(mode) == SliceMode::kStrictBounds)
-    return make_move_loader(arguments, bytes, std::make_unique<Planner>(x.format));
+  if (step.mode == SliceMode::kStrictBounds) return make_move_loader(arguments, std::make_unique<Planner>(x.format));
   StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedSlice>(static_cast<SliceMode>(mode), arguments.spec, TRY(StepInputs::upload(arguments)),
-                                       std::move(code));
+  return std::make_unique<LoadedSlice>(step.mode, x, TRY(StepInputs::upload(arguments)), std::move(code));
 }
 
 }  // namespace kiln::cuda

@@ -28,14 +28,4 @@ Status require_aligned(const RunArguments& run, size_t num_inputs, int64_t bytes
                " bytes, as its kernel needs; TensorRT asks for 256 of every tensor");
 }
 
-Result<int> element_bytes(DType dtype) {
-  if (bits_of(dtype) < 8) return error(Code::kUnsupported, "elements of ", dtype, " are less than a byte");
-  return bits_of(dtype) / 8;
-}
-
-LaneExtents lane_extents(std::span<const int64_t> extents, size_t first, size_t last) {
-  return {volume(extents.first(first)), volume(extents.subspan(first, last + 1 - first)),
-          volume(extents.subspan(last + 1))};
-}
-
 }  // namespace kiln::cuda

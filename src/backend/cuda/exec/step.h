@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/cuda/exec/executor.h"
-#include "tensor/memory_order.h"
+#include "steps/lane_extents.h"
 
 namespace kiln::cuda {
 
@@ -41,15 +41,5 @@ class StepCode {
 /// Fails where the step is given an address that is not aligned to `bytes`, which its kernel loads or stores at once
 /// and has no other kernel for: it would fault, and break the device's context for the whole process.
 Status require_aligned(const RunArguments& run, size_t num_inputs, int64_t bytes);
-
-/// Bytes of an element; an error for types of less than a byte.
-Result<int> element_bytes(DType dtype);
-
-/// Extents as kernels of lanes see them: what lies before a run of neighbouring axes, in it and behind it.
-struct LaneExtents {
-  int64_t outer = 1, length = 1, inner = 1;
-};
-/// Axes [first, last] of extents in memory order.
-LaneExtents lane_extents(std::span<const int64_t> extents, size_t first, size_t last);
 
 }  // namespace kiln::cuda

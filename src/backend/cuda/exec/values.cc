@@ -1,4 +1,6 @@
-/// Symbolic values as a tensor: its elements are the step's parameters, known at bind and carried by launches.
+/// Symbolic values, carried by launches.
+#include "steps/values.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -39,7 +41,6 @@ class LoadedValues final : public LoadedStep {
       : dtype_(dtype), code_(std::move(code)), function_(function) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const auto count = static_cast<int64_t>(shapes.params.size());
-    TRY(require(count == volume(shapes.outputs[0]), "a step has ", count, " values for ", shapes.outputs[0]));
     std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(dtype_, count)));
     for (int64_t i = 0; i < count; ++i) store_integer(dtype_, bytes.data(), i, shapes.params[static_cast<size_t>(i)]);
     std::vector<ValuesArgument> launches;
@@ -59,7 +60,7 @@ class LoadedValues final : public LoadedStep {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_values(const LoadArguments& arguments) {
+Result<std::unique_ptr<LoadedStep>> load(const steps::Values&, const LoadArguments& arguments) {
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function("values"));
   return std::make_unique<LoadedValues>(arguments.spec.outputs[0].dtype, std::move(code), function);

@@ -4,6 +4,7 @@
 #include "backend/cuda/tactics/lower.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/copy.h"
 #include "tactics/region.h"
 
 namespace kiln::cuda {
@@ -23,7 +24,7 @@ void CudaBackend::compile_ahead(FunctionRef<void()> ask) const {
 }
 
 StepDraft CudaBackend::reformat(const TensorType& type, const Format& from, const Format& to) const {
-  StepDraft draft = cuda_step("copy");
+  StepDraft draft = cuda_step(steps::Copy{});
   auto code = compile_copy(device_, type, from, to);
   if (code) draft.binary = std::move(*code);  // else loading the step says that its code is missing
   return draft;

@@ -4,6 +4,7 @@
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/concatenation.h"
 #include "tactics/movement/concatenation.h"
 
 namespace kiln::cuda {
@@ -14,8 +15,7 @@ class ConcatenationTactic final : public ConcatenationRegions {
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const Format& format = variant.outputs[0];
     const int position = TRY(position_of_axis(cx, region, variant));
-    StepDraft draft = cuda_step("concatenation");
-    draft.payload.set("axis", position);
+    StepDraft draft = cuda_step(steps::Concatenation{.axis = position});
     draft.binary = TRY(compile_moves(device_of(cx), cx.graph.type(region.outputs[0]).dtype, [&](ExtentsOf at) {
       std::vector<Extents> inputs;
       for (const ir::ValueId input : region.inputs)

@@ -4,6 +4,7 @@
 #include "backend/cuda/kernels/fill/fill.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/values.h"
 #include "tactics/region.h"
 
 namespace kiln::cuda {
@@ -17,7 +18,7 @@ class ValuesTactic final : public Tactic {
     return {linear_variant(region, "")};
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    StepDraft draft = cuda_step("values");
+    StepDraft draft = cuda_step(steps::Values{});
     draft.params = cx.graph.node(region.nodes[0]).op.as<ops::DimValues>()->values;
     draft.binary = TRY(compile_kernel(cx, values_source()));
     return draft;

@@ -3,6 +3,7 @@
 
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/expand.h"
 #include "tactics/region.h"
 
 namespace kiln::cuda {
@@ -22,7 +23,7 @@ class ExpandTactic final : public Tactic {
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
     const TensorType &x = cx.graph.type(region.inputs[0]), &y = cx.graph.type(region.outputs[0]);
-    StepDraft draft = cuda_step("expand");
+    StepDraft draft = cuda_step(steps::Expand{});
     draft.binary = TRY(compile_moves(device_of(cx), x.dtype,
                                      [&](ExtentsOf at) { return std::vector{expand_copy((x.*at)(), (y.*at)())}; }));
     return draft;

@@ -4,6 +4,7 @@
 #include "backend/cuda/kernels/fill/fill.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/fill.h"
 #include "tactics/region.h"
 
 namespace kiln::cuda {
@@ -25,8 +26,7 @@ class FillTactic final : public Tactic {
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
     const Op& op = cx.graph.node(region.nodes[0]).op;
-    StepDraft draft = cuda_step("fill");
-    draft.payload = to_record(op);
+    StepDraft draft = cuda_step(steps::Fill{*op.as<ops::Fill>()});
     const DType type = cx.graph.type(region.outputs[0]).dtype;
     draft.binary = TRY(compile_kernel(cx, fill_source(op.as<ops::Fill>()->operation, type)));
     return draft;

@@ -6,6 +6,7 @@
 #include "backend/cuda/kernels/gather/gather.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/gather.h"
 #include "tactics/movement/gather.h"
 
 namespace kiln::cuda {
@@ -24,8 +25,7 @@ class GatherTactic final : public GatherRegions {
       if (std::ranges::find(units, unit) == units.end()) units.push_back(unit);
     }
     if (std::ranges::find(units, bytes) == units.end()) units.push_back(bytes);
-    StepDraft draft = cuda_step("gather");
-    draft.payload = to_record(op);
+    StepDraft draft = cuda_step(steps::Gather{gather});
     draft.binary = TRY(compile_kernel(cx, gather_source(gather.mode, indices.dtype, units)));
     return draft;
   }

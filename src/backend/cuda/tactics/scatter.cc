@@ -6,6 +6,7 @@
 #include "backend/cuda/kernels/scatter/scatter.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/scatter.h"
 #include "tactics/movement/scatter.h"
 
 namespace kiln::cuda {
@@ -29,8 +30,7 @@ class ScatterTactic final : public ScatterRegions {
     }
     add(copied, bytes);
     add(rows, bytes);
-    StepDraft draft = cuda_step("scatter");
-    draft.payload = to_record(op);
+    StepDraft draft = cuda_step(steps::Scatter{scatter});
     draft.binary = TRY(compile_kernel(cx, scatter_source(scatter.mode, indices.dtype, copied, rows)));
     return draft;
   }

@@ -5,6 +5,7 @@
 #include "backend/cuda/kernels/move/slice.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/slice.h"
 #include "tactics/movement/slice.h"
 
 namespace kiln::cuda {
@@ -16,10 +17,9 @@ class SliceTactic final : public SliceRegions {
     const ir::Node& node = cx.graph.node(region.nodes[0]);
     const SliceSpec spec = TRY(spec_of(cx.graph, node));
     const SliceMode mode = node.op.as<ops::Slice>()->mode;
-    StepDraft draft = cuda_step("slice");
+    StepDraft draft = cuda_step(steps::Slice{mode});
     draft.params = spec.starts;
     draft.params.insert(draft.params.end(), spec.strides.begin(), spec.strides.end());
-    draft.payload.set("mode", static_cast<int>(mode));
     const TensorType &x = cx.graph.type(region.inputs[0]), &y = cx.graph.type(region.outputs[0]);
     if (mode != SliceMode::kStrictBounds) {
       draft.binary = TRY(compile_kernel(cx, slice_source(bits_of(x.dtype) / 8, mode)));

@@ -4,6 +4,7 @@
 #include "backend/cuda/tactics/attention.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/transpose.h"
 #include "tactics/movement/transpose.h"
 
 namespace kiln::cuda {
@@ -15,8 +16,7 @@ class TransposeTactic final : public TransposeRegions {
     const auto& perm = cx.graph.node(region.nodes[0]).op.as<ops::Transpose>()->perm;
     if (is_view(perm, variant)) return cuda_step("view");
     const TensorType& x = cx.graph.type(region.inputs[0]);
-    StepDraft draft = cuda_step("transpose");
-    draft.payload.set("perm", perm);
+    StepDraft draft = cuda_step(steps::Transpose{perm});
     draft.binary = TRY(compile_moves(device_of(cx), x.dtype,
                                      [&](ExtentsOf at) { return std::vector{transpose_copy((x.*at)(), perm)}; }));
     return draft;

@@ -1,11 +1,11 @@
-/// Extents as the lanes kernels see them: what lies before a run of neighbouring axes, in it and behind it.
+/// Extents as kernels of lanes see them: what lies before a run of neighbouring axes, in it and behind it.
 #pragma once
 
 #include <span>
 
 #include "tensor/memory_order.h"
 
-namespace kiln::cpu {
+namespace kiln {
 
 struct LaneExtents {
   int64_t outer = 1, length = 1, inner = 1;
@@ -16,4 +16,4 @@ inline LaneExtents lane_extents(std::span<const int64_t> extents, size_t first, 
           volume(extents.subspan(last + 1))};
 }
 
-}  // namespace kiln::cpu
+}  // namespace kiln

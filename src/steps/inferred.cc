@@ -1,32 +1,32 @@
-#include "plan/inferred.h"
+#include "steps/inferred.h"
 
 #include "ops/reference_context.h"
 #include "steps/step_tensors.h"
 
 namespace kiln {
 
-Status require_inferred(const Op& op, const StepSpec& spec, const StepShapes& shapes,
+Status require_inferred(const Op& op, const StepTypes& step, const StepShapes& shapes,
                         std::span<const HostTensor* const> constants) {
-  std::vector<TensorType> types(spec.inputs.size());
-  std::vector<InferInput> inputs(spec.inputs.size());
+  std::vector<TensorType> types(step.inputs.size());
+  std::vector<InferInput> inputs(step.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!spec.inputs[i].present) continue;
-    TRY(require_linear(spec, i));
+    if (!step.inputs[i].present) continue;
+    TRY(require_linear(step, i));
     const HostTensor* constant = i < constants.size() ? constants[i] : nullptr;
     if (!constant && op.info().reads_on_host(i)) return {};
-    types[i] = constant ? type_of(*constant) : tensor_type(spec.inputs[i].dtype, shapes.inputs[i]);
+    types[i] = constant ? type_of(*constant) : tensor_type(step.inputs[i].dtype, shapes.inputs[i]);
     if (constant) TRY(require_extents(shapes.inputs[i], constant->extents(), "a constant"));
     inputs[i] = {&types[i], constant};
   }
   sym::Table table;
   const std::vector<TensorType> outputs = TRY(infer_types(op, inputs, table));
-  TRY(require(outputs.size() == spec.outputs.size(), op.name(), " makes ", outputs.size(), " tensors; its step has ",
-              spec.outputs.size()));
+  TRY(require(outputs.size() == step.outputs.size(), op.name(), " makes ", outputs.size(), " tensors; its step has ",
+              step.outputs.size()));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    TRY(require(spec.outputs[i].format.is_linear(), op.name(), " writes format ", spec.outputs[i].format,
+    TRY(require(step.outputs[i].format.is_linear(), op.name(), " writes format ", step.outputs[i].format,
                 "; its reference writes rows"));
-    TRY(require(outputs[i].dtype == spec.outputs[i].dtype, op.name(), " makes ", outputs[i], "; its step has ",
-                spec.outputs[i].dtype));
+    TRY(require(outputs[i].dtype == step.outputs[i].dtype, op.name(), " makes ", outputs[i], "; its step has ",
+                step.outputs[i].dtype));
     if (const auto extents = outputs[i].extents()) TRY(require_extents(shapes.outputs[i], *extents, op.name()));
   }
   return {};

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "ops/scatter.h"
+#include "steps/step.h"
+
+namespace kiln::steps {
+
+/// Elements written over others at indices, row-major. Inputs: data, indices, updates.
+struct Scatter {
+  static constexpr std::string_view name = "scatter";
+  static constexpr StepTensors tensors{.present = 3, .least_inputs = 3, .most_inputs = 3, .outputs = 1};
+
+  ops::Scatter op;  ///< its reduction is kNone
+
+  static void reflect(auto& self, auto f) { f("op", self.op); }
+  Status check(const StepTypes& types) const;
+  Status check(const StepTypes& types, const StepShapes& shapes) const;
+};
+
+}  // namespace kiln::steps

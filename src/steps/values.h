@@ -1,0 +1,16 @@
+#pragma once
+
+#include "steps/step.h"
+
+namespace kiln::steps {
+
+/// Symbolic values as a row-major tensor: its elements are the step's parameters, which are known at bind.
+struct Values {
+  static constexpr std::string_view name = "values";
+  static constexpr StepTensors tensors{.present = 0, .least_inputs = 0, .most_inputs = StepTensors::kAny, .outputs = 1};
+
+  static void reflect(auto&, auto) {}
+  Status check(const StepTypes& types, const StepShapes& shapes) const;
+};
+
+}  // namespace kiln::steps
