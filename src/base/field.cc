@@ -214,6 +214,8 @@ Status StructFieldType::from_datum(void* value, const Datum& datum) const {
 void StructFieldType::append(std::string& out, const void* value) const { append_fields(out, fields_, value); }
 bool StructFieldType::equal(const void* a, const void* b) const { return fields_equal(fields_, a, b); }
 
+Hash128 StructFieldType::hash(const void* value) const { return fields_hash(fields_, value); }
+
 Datum OptionalFieldType::to_datum(const void* value) const {
   return is_absent(value) ? Datum() : element_.to_datum(access_.at(value, 0));
 }
@@ -226,6 +228,10 @@ void OptionalFieldType::append(std::string& out, const void* value) const {
 bool OptionalFieldType::equal(const void* a, const void* b) const {
   if (is_absent(a) || is_absent(b)) return is_absent(a) && is_absent(b);
   return element_.equal(access_.at(a, 0), access_.at(b, 0));
+}
+
+Hash128 OptionalFieldType::hash(const void* value) const {
+  return is_absent(value) ? hash128(std::string_view("none")) : element_.hash(access_.at(value, 0));
 }
 
 Datum ListFieldType::to_datum(const void* value) const {
@@ -256,6 +262,11 @@ bool ListFieldType::equal(const void* a, const void* b) const {
   for (size_t i = 0; i < access_.size(a); ++i)
     if (!element_.equal(access_.at(a, i), access_.at(b, i))) return false;
   return true;
+}
+Hash128 ListFieldType::hash(const void* value) const {
+  Hash128 result = hash128(std::string_view("list"));
+  for (size_t i = 0; i < access_.size(value); ++i) result = combine(result, element_.hash(access_.at(value, i)));
+  return result;
 }
 
 }  // namespace kiln

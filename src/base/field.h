@@ -166,6 +166,7 @@ class StructFieldType final : public FieldType {
   Status from_datum(void* value, const Datum& datum) const override;
   void append(std::string& out, const void* value) const override;
   bool equal(const void* a, const void* b) const override;
+  Hash128 hash(const void* value) const override;
 
  private:
   std::span<const Field> fields_;
@@ -188,6 +189,7 @@ class OptionalFieldType final : public FieldType {
   Status from_datum(void* value, const Datum& datum) const override;
   void append(std::string& out, const void* value) const override;
   bool equal(const void* a, const void* b) const override;
+  Hash128 hash(const void* value) const override;
   bool is_absent(const void* value) const override { return access_.size(value) == 0; }
   bool may_be_absent() const override { return true; }
 
@@ -205,6 +207,7 @@ class ListFieldType final : public FieldType {
   Status from_datum(void* value, const Datum& datum) const override;
   void append(std::string& out, const void* value) const override;
   bool equal(const void* a, const void* b) const override;
+  Hash128 hash(const void* value) const override;
 
  private:
   const FieldType& element_;

@@ -82,6 +82,22 @@ TEST(Fields, EachFieldCounts) {
   }
 }
 
+struct Texts {
+  std::vector<std::string> words;
+  std::vector<Bytes> codes;
+  std::optional<std::string> word;
+  static void reflect(auto& self, auto f) { f("words", self.words), f("codes", self.codes), f("word", self.word); }
+};
+Hash128 hash_of(const Texts& texts) { return fields_hash(fields_of<Texts>(), &texts); }
+
+// What reads alike need not be alike.
+TEST(Fields, HashesAreOfElementsNotOfTheirText) {
+  EXPECT_NE(hash_of({{"a, b"}, {}, {}}), hash_of({{"a", "b"}, {}, {}}));
+  EXPECT_NE(hash_of({{}, {{std::byte{1}}}, {}}), hash_of({{}, {{std::byte{2}}}, {}}));
+  EXPECT_NE(hash_of({{}, {}, std::nullopt}), hash_of({{}, {}, ""}));
+  EXPECT_EQ(hash_of({{"a", "b"}, {}, "c"}), hash_of({{"a", "b"}, {}, "c"}));
+}
+
 TEST(Fields, AnAbsentOptionalIsLeftOut) {
   Everything e = sample();
   e.second.reset();

@@ -43,7 +43,8 @@ sym::Assumption sharpened(sym::Assumption x) {
 std::vector<sym::Assumption> beliefs_of(const ir::Graph& graph) {
   std::vector<sym::Assumption> result = graph.assumptions();
   for (sym::Fact& fact : sym::known_facts(*graph.shared_table()))
-    result.push_back({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
+    if (graph.is_of_inputs(std::vector<sym::Expr>{fact.least, fact.e}))
+      result.push_back({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
   return result;
 }
 

@@ -186,11 +186,24 @@ Status Graph::infer_node(NodeId id) {
   return {};
 }
 
+bool Graph::is_of_inputs(std::span<const sym::Expr> exprs) const {
+  std::vector<sym::Expr> symbols;
+  for (const sym::Expr& e : exprs) collect_symbols(e, symbols);
+  return std::ranges::all_of(symbols, [&](const sym::Expr& symbol) {
+    return std::ranges::any_of(inputs_, [&](ValueId input) {
+      const TensorType& t = type(input);
+      return std::ranges::find(t.shape, symbol) != t.shape.end() ||
+             (t.values && std::ranges::find(*t.values, symbol) != t.values->end());
+    });
+  });
+}
+
 Status Graph::infer(Which which) {
   if (which == Which::kAll) {
     assumptions_.clear();
     for (sym::Fact& fact : sym::forget_facts(*table_))
-      assume({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
+      if (is_of_inputs(std::vector<sym::Expr>{fact.least, fact.e}))
+        assume({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
   }
   if (which == Which::kStale && std::find(stale_.begin(), stale_.end(), true) == stale_.end()) return {};
   for (const NodeId id : TRY(topological_order()))
@@ -252,8 +265,24 @@ void Graph::set_num_inputs(NodeId id, int count) {
 
 void Graph::set_input_type(ValueId graph_input, TensorType type) {
   CHECK(value(graph_input).producer == NodeId::kNone);
-  values_[index(graph_input)].type = std::move(type);
+  const Shape old = std::exchange(values_[index(graph_input)].type, std::move(type)).shape;
+  replace_in_ops(old, this->type(graph_input).shape);
   for (const NodeId user : std::vector(value(graph_input).users)) mark_stale(user);
+}
+
+/// Attributes that an importer made of an input's extents follow them, unless another input has those extents still.
+void Graph::replace_in_ops(const Shape& old, const Shape& by) {
+  if (old.size() != by.size()) return;
+  std::vector<std::pair<sym::Expr, sym::Expr>> replacements;
+  for (size_t axis = 0; axis < old.size(); ++axis)
+    if (old[axis].is_symbol() && old[axis] != by[axis] && !is_of_inputs({&old[axis], 1}))
+      replacements.emplace_back(old[axis], by[axis]);
+  if (replacements.empty()) return;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const auto id = static_cast<NodeId>(i);
+    if (!alive(id)) continue;
+    if (Op op = substitute(node(id).op, replacements); !(op == node(id).op)) set_op(id, std::move(op));
+  }
 }
 
 void Graph::drop_use(ValueId value, NodeId user) {

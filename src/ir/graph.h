@@ -124,6 +124,9 @@ class Graph {
   /// What inference had to believe; checked when shapes are bound.
   const std::vector<sym::Assumption>& assumptions() const { return assumptions_; }
   void assume(sym::Assumption assumption);
+  /// Whether inputs have all symbols of these expressions, as extents or elements. Of others no run could say what they
+  /// are: they were an input's before it got other extents.
+  bool is_of_inputs(std::span<const sym::Expr> exprs) const;
 
   /// An independent copy: nodes and values are copied, constants and the symbol table are shared.
   Graph clone() const;
@@ -132,6 +135,7 @@ class Graph {
   Node& mutable_node(NodeId id) { return *nodes_[index(id)]; }
   Status infer_node(NodeId id);
   void mark_stale(NodeId id);
+  void replace_in_ops(const Shape& old, const Shape& by);
   void drop_use(ValueId value, NodeId user);
   std::string describe(NodeId id) const;
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "ops/constant.h"
+#include "ops/dim_values.h"
 #include "ops/softmax.h"
+#include "sym/facts.h"
 
 namespace kiln::ir {
 namespace {
@@ -46,6 +48,24 @@ TEST(Graph, ReplaceUsesKeepsOutputNames) {
   EXPECT_EQ(g.outputs()[0].name, "y");
   g.remove(g.value(c).producer);
   EXPECT_TRUE(verify(g));
+}
+/// An input that gets other extents: what was made of the old ones follows, and what was believed of them is forgotten.
+TEST(Graph, ExtentsOfInputsAreReplacedInOps) {
+  Graph g;
+  const sym::Expr n = g.table().symbol("n"), m = g.table().symbol("m");
+  const ValueId x = g.add_input("x", {DType::kF32, {n}}), z = g.add_input("z", {DType::kF32, {m}});
+  const auto values = [](const sym::Expr& e) { return ops::DimValues{{e}, DType::kI64, {1}}; };
+  const ValueId of_x = *g.add_one(values(n + 2), {}), of_z = *g.add_one(values(m + 2), {});
+  g.assume({sym::Relation::kLessEqual, 9, n, "a window"});
+  sym::learn(g.assumptions()[0]);
+  const auto op_of = [&](ValueId v) { return str(g.node(g.value(v).producer).op); };
+  g.set_input_type(x, tensor_type(DType::kF32, Extents{12}));
+  EXPECT_EQ(op_of(of_x), str(Op(values(14))));
+  EXPECT_EQ(op_of(of_z), str(Op(values(m + 2))));
+  ASSERT_TRUE(g.infer(Graph::Which::kAll));
+  EXPECT_TRUE(g.assumptions().empty()) << "nothing need hold of a name that no input has";
+  g.set_input_type(z, {DType::kF32, {g.table().symbol("k")}});
+  EXPECT_EQ(op_of(of_z), str(Op(values(g.table().symbol("k") + 2))));
 }
 /// Outputs are counted as they come and go.
 TEST(Graph, KnowsWhichValuesAreOutputs) {

@@ -333,7 +333,8 @@ void import_checked(const Model& model, ir::Graph& graph, const ImportOptions& o
   if (report.errors.size() == report_before.errors.size() || !state.met_elements_in_floats) return;
   // Perhaps a shape needs them, and that is why.
   state = {.follows_elements_through_floats = true};
-  graph = std::move(graph_before);
+  // An empty graph begins with names of its own; others keep what the first try called its symbols.
+  graph = graph_before.inputs().empty() && graph_before.num_nodes() == 0 ? ir::Graph() : std::move(graph_before);
   report = report_before;
   if (outcomes) *outcomes = *outcomes_before;
   Importer(model, graph, options, report, outcomes, state).run();

@@ -35,6 +35,17 @@ StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const pla
 class NothingToDo final : public BoundStep {
   Status run(const RunArguments&) override { return {}; }
 };
+/// A step of a plan that cannot be loaded, or does not take its shapes, is a fault of the plan: programs cannot ask for
+/// it.
+template <class T>
+Result<T> from_plan(Result<T> result, std::string_view step, bool loads) {
+  if (result) return result;
+  const auto& [code, message] = result.error();
+  const bool damaged = code == Code::kCorrupt || (loads && code == Code::kInvalidArgument);
+  return error(damaged ? Code::kCorrupt : code, "step '", step, "': ", message,
+               damaged ? ": the plan is damaged, build it again" : "");
+}
+
 bool is_empty(const Extents& extents) { return std::ranges::count(extents, 0) > 0; }
 
 Result<std::unique_ptr<BoundStep>> bind_to(const LoadedStep& loaded, const StepShapes& shapes, StateSource states) {
@@ -63,7 +74,7 @@ Result<std::unique_ptr<BoundStep>> bind(const LoadedStep& loaded, const plan::St
   for (const int id : step.inputs) inputs.push_back(tensor_extents[static_cast<size_t>(id)]);
   for (const int id : step.outputs) outputs.push_back(tensor_extents[static_cast<size_t>(id)]);
   for (const sym::Program& param : kernel_of(step, kernel).params) params.push_back(TRY(param.run(symbols)));
-  return in_context(bind_to(loaded, {inputs, outputs, params}, states), [&] { return str("step '", step.name, "'"); });
+  return from_plan(bind_to(loaded, {inputs, outputs, params}, states), step.name, false);
 }
 
 Hash128 StepLoader::key(const plan::Profile& profile, const plan::Step& step, int kernel) const {
@@ -97,7 +108,7 @@ Result<std::unique_ptr<const LoadedStep>> StepLoader::load(const plan::Profile& 
   StepSpec spec = spec_of(plan_, profile, step, kernel_of(step, kernel));
   spec.memory = memory_;
   Executor& executor = TRY(device_.executor(step.executor));
-  return TRY(in_context(executor.load(spec, constants(profile, step)), [&] { return str("step '", step.name, "'"); }));
+  return TRY(from_plan(executor.load(spec, constants(profile, step)), step.name, true));
 }
 
 }  // namespace kiln::runtime

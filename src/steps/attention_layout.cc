@@ -50,8 +50,7 @@ Result<AttentionLayout> AttentionLayout::parse(std::span<const int64_t> params, 
                               Operand{"the result", &a.out, a.heads, a.queries, a.value_depth, volumes[4]}}) {
     if (each.volume < 0) continue;
     TRY(require(lies_within(*each.operand, {a.batch, each.heads, each.rows, each.columns}, each.volume), each.name,
-                " of attention lies outside of its ", each.volume,
-                " elements: the plan is damaged, or was built for other shapes; build it again"));
+                " of attention lies outside of its ", each.volume, " elements"));
   }
   TRY(require(a.q.strides[3] == 1 && a.out.strides[3] == 1 && (volumes[3] < 0 || a.mask.strides[3] == 1),
               "the channels of q and the result, and the keys of the mask, are neighbours"));

@@ -34,6 +34,7 @@ const StepKind* find_step_kind(std::string_view name) {
 Result<AnyStep> step_from_record(const StepKind& kind, const Record& record) {
   const std::shared_ptr<void> data = kind.make_default();
   TRY(in_context(set_all_fields(kind.fields, data.get(), record), [&] { return str("step kind '", kind.name, "'"); }));
+  TRY(kind.check_fields(data.get()));
   return AnyStep(kind, data);
 }
 

@@ -16,9 +16,9 @@ namespace kiln {
 /// One kind of step: the functions behind its struct. Made once a kind by steps/define.h.
 struct StepKind {
   std::string_view name;
-  int version;  ///< of its fields and of what they mean
   StepTensors tensors;
   std::span<const Field> fields;
+  Status (*check_fields)(const void* step);
   Status (*check_types)(const void* step, const StepTypes&);
   Status (*check_shapes)(const void* step, const StepTypes&, const StepShapes&);
   std::shared_ptr<void> (*make_default)();

@@ -70,11 +70,9 @@ TEST(Executor, ChecksTypesBeforeItLoads) {
   Recorder executor;
   const auto error_of = [&](const StepSpec& spec) { return executor.load(spec, {}).error().message; };
   const Record good = to_record(steps::Softmax{.axis = 1});
-  EXPECT_EQ(error_of(softmax_of(DType::kI32, 2, good)), "a softmax of i32: the plan is damaged, build it again");
-  EXPECT_EQ(error_of(softmax_of(DType::kF32, 1, good)),
-            "axis 1 of a softmax of rank 1: the plan is damaged, build it again");
-  EXPECT_EQ(error_of(softmax_of(DType::kF32, 2, Record())),
-            "step kind 'softmax': field 'axis' is missing: the plan is damaged, build it again");
+  EXPECT_EQ(error_of(softmax_of(DType::kI32, 2, good)), "a softmax of i32");
+  EXPECT_EQ(error_of(softmax_of(DType::kF32, 1, good)), "axis 1 of a softmax of rank 1");
+  EXPECT_EQ(error_of(softmax_of(DType::kF32, 2, Record())), "step kind 'softmax': field 'axis' is missing");
   EXPECT_EQ(executor.num_loads, 0);
   EXPECT_TRUE(executor.load(softmax_of(DType::kF32, 2, good), {}));
   EXPECT_EQ(executor.num_loads, 1);

@@ -53,9 +53,13 @@ void remove_abandoned(const std::string& target) {
   }
 }
 
+/// Names of what is open already, /dev/stdout among them: links whose texts need be no paths.
+bool is_of_system(std::string_view path) { return path.starts_with("/dev/") || path.starts_with("/proc/"); }
+
 }  // namespace
 
 std::string followed(const std::string& path) {
+  if (is_of_system(path)) return path;
   constexpr int kMostLinks = 40;  // as many as Linux follows
   fs::path target(path);
   std::error_code failed;
@@ -70,14 +74,15 @@ std::string followed(const std::string& path) {
 
 NewFile::NewFile(std::string path, std::string_view what) : path_(std::move(path)), what_(what) {
   target_ = followed(path_);
-  require(!fs::is_symlink(target_), "cannot write ", what_, " ", path_, ": ", std::strerror(ELOOP));
-  if (is_regular_or_new(target_)) {
+  require(!fs::is_symlink(target_) || is_of_system(target_), "cannot write ", what_, " ", path_, ": ",
+          std::strerror(ELOOP));
+  if (is_regular_or_new(target_) && !is_of_system(target_)) {
     remove_abandoned(target_);
     open_beside();
   } else {
     // A pipe that nobody reads would be waited for without a word.
-    file_ = ::open(target_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file_ >= 0) ::fcntl(file_, F_SETFL, O_WRONLY);
+    file_ = ::open(target_.c_str(), O_WRONLY | O_NONBLOCK | O_APPEND | O_CLOEXEC);
+    if (file_ >= 0) ::fcntl(file_, F_SETFL, O_WRONLY | O_APPEND);
   }
   if (file_ < 0) {
     const int why = errno;

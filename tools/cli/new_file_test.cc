@@ -103,6 +103,24 @@ TEST_F(NewFiles, PipeWithoutAReaderIsNotWaitedFor) {
   ::close(reader);
 }
 
+// As a shell's `| cat` and `>(...)` have it: a link whose text is no path.
+TEST_F(NewFiles, WhatIsOpenIsWrittenThroughItsName) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  write_file(str("/dev/fd/", ends[1]), "hello", "times");
+  char read[8] = {};
+  EXPECT_EQ(::read(ends[0], read, sizeof read), 5);
+  EXPECT_STREQ(read, "hello");
+  ::close(ends[0]);
+  ::close(ends[1]);
+  const int file = ::open(at("log").c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_EQ(::write(file, "before ", 7), 7);
+  write_file(str("/dev/fd/", file), "after", "times");
+  ::close(file);
+  EXPECT_EQ(text(at("log")), "before after");
+  EXPECT_EQ(num_files(), 1);
+}
+
 TEST_F(NewFiles, UnfinishedFilesOfTheLivingStay) {
   std::optional<NewFile> first(std::in_place, at("a"), "plan");
   first->write("first");

@@ -1,5 +1,6 @@
 /// kiln: looks inside the compiler.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 
 #include "commands.h"
@@ -64,6 +65,7 @@ Status run(std::span<const char* const> words) {
 }  // namespace kiln
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error to report
   try {
     const kiln::Status done = kiln::run(std::span<char*>(argv, static_cast<size_t>(argc)).subspan(1));
     if (done) return 0;

@@ -174,15 +174,19 @@ Status run_profile(const cli::Arguments& arguments) {
   if (!file.empty())
     cli::require_replaceable(file, cli::LayerProfile::kJsonBegins, cli::LayerProfile::kJsonHas, kExport);
   const cli::RequestedShapes shapes = read_shapes(arguments);
+  std::vector<std::pair<std::string, cli::NamedExtents>> lists;
+  for (const std::string& list : cli::split(arguments.text("--at"), ';'))
+    lists.emplace_back(list, cli::parse_shapes(list, "--at"));
+  cli::require(file.empty() || lists.size() < 2, kExport, " writes the times of one set of shapes; --at has ",
+               lists.size());
   const Clock::time_point start = Clock::now();
   const ir::Graph graph = TRY(import_file(arguments.operands()[1]));
   std::printf("import %.1f ms\n", since_ms(start));
   Session session = TRY(build_session(arguments, graph, profile_of(graph, shapes.build)));
   cli::LayerProfile layers;
   if (!arguments.has("--at")) layers = TRY(profile_at(session, shapes.run, runs));
-  for (const std::string& list : cli::split(arguments.text("--at"), ';')) {
+  for (const auto& [list, at] : lists) {
     std::printf("at %s\n", list.c_str());
-    const cli::NamedExtents at = cli::parse_shapes(list, "--at");
     cli::require_inputs(at, input_names(graph), "--at: the network");
     layers = TRY(profile_at(session, at, runs));
   }

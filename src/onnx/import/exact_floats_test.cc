@@ -76,6 +76,19 @@ TEST(ExactFloats, ElementsOfInputsAreDataUnlessAShapeNeedsThem) {
   const sym::Expr x = (*shape.graph.type(shape.graph.inputs()[0]).values)[0];
   EXPECT_EQ(z, x * 2);
 }
+/// What the first of two tries named leaves no trace: runs could not say what such a name stands for.
+TEST(ExactFloats, ASecondTryBeginsAnew) {
+  const Imported got = import_proto(
+      model(graph({{node("Conv", {"image", "w"}, {"c"}), cast_node("x", "a", kFloat), node("Mul", {"a", "two"}, {"b"}),
+                    cast_node("b", "y", kInt64), node("Expand", {"one", "y"}, {"z"})},
+                   {value("image", kFloat, {1, 1, -1, -1}), value("x", kInt64, {1})},
+                   {value("c"), value("z")},
+                   {floats("w", {1, 1, 2, 1}, {1, 2}), floats("one", {1}, {1}), floats("two", {1}, {2})}})));
+  ASSERT_TRUE(got.status) << text_of(got);
+  std::vector<std::string> names;
+  for (const sym::Expr& symbol : got.graph.shared_table()->symbols()) names.emplace_back(symbol.name());
+  EXPECT_EQ(names, (std::vector<std::string>{"image_2", "image_3", "x[0]"}));
+}
 
 /// Values that would have to be guessed stay unknown.
 TEST(ExactFloats, WhatIsNotExactIsRefused) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 namespace kiln::cpu {
-namespace {}  // namespace
-
 Status require_types(const StepSpec& spec, DType dtype, size_t inputs) {
   const auto check = [&](const StepTensor& tensor, std::string_view what, size_t i) {
     return require(!tensor.present || tensor.dtype == dtype, what, " ", i, " is ", tensor.dtype, "; its kernel takes ",
