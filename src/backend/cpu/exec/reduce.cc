@@ -1,67 +1,60 @@
-/// Reductions along neighbouring axes. Payload: kind, first and last axis by position in memory, average.
-#include "backend/cpu/kernels/lanes/reduce.h"
+#include "steps/reduce.h"
 
 #include "backend/cpu/exec/executor.h"
+#include "backend/cpu/kernels/lanes/reduce.h"
 #include "steps/lane_extents.h"
 
 namespace kiln::cpu {
 namespace {
 
-struct Attributes {
-  Reduction kind = Reduction::kSum;
-  size_t first = 0, last = 0;
-  bool average = false;
-  DType in = DType::kF32, out = DType::kF32;
-  Format format;  ///< of the input
-};
+/// An average is a sum that is divided.
+Reduction reduction_of(const steps::Reduce& step) {
+  return step.averages() ? Reduction::kSum : static_cast<Reduction>(step.kind);
+}
 
 class BoundReduce final : public BoundStep {
  public:
-  BoundReduce(Team& team, const Attributes& a, const ReduceShape& shape) : team_(team), a_(a), shape_(shape) {}
+  BoundReduce(Team& team, const steps::Reduce& step, DType in, DType out, const ReduceShape& shape)
+      : team_(team), step_(step), in_(in), out_(out), shape_(shape) {}
   Status run(const RunArguments& arguments) override {
-    reduce(team_, a_.kind, shape_, a_.in, arguments.inputs[0], a_.out, arguments.outputs[0],
-           a_.average ? shape_.length : 1);
+    reduce(team_, reduction_of(step_), shape_, in_, arguments.inputs[0], out_, arguments.outputs[0],
+           step_.averages() ? shape_.length : 1);
     return {};
   }
 
  private:
   Team& team_;
-  Attributes a_;
+  const steps::Reduce& step_;
+  DType in_, out_;
   ReduceShape shape_;
 };
 
 class LoadedReduce final : public LoadedStep {
  public:
-  LoadedReduce(Team& team, const Attributes& a) : team_(team), a_(a) {}
+  LoadedReduce(Team& team, const steps::Reduce& step, const StepTensor& x, DType out)
+      : team_(team), step_(step), x_(x), out_(out) {}
+
+ protected:
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const LaneExtents e = lane_extents(in_memory_order(a_.format, shapes.inputs[0]), a_.first, a_.last);
-    TRY(require(volume(shapes.outputs[0]) == e.outer * e.inner, "a reduction of ", shapes.inputs[0], " makes ",
-                shapes.outputs[0]));
-    return std::make_unique<BoundReduce>(team_, a_, ReduceShape{e.outer, e.length, e.inner});
+    const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), static_cast<size_t>(step_.first),
+                                       static_cast<size_t>(step_.last));
+    return std::make_unique<BoundReduce>(team_, step_, x_.dtype, out_, ReduceShape{e.outer, e.length, e.inner});
   }
 
  private:
   Team& team_;
-  Attributes a_;
+  steps::Reduce step_;
+  StepTensor x_;
+  DType out_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_reduce(const LoadArguments& arguments) {
-  const StepSpec& spec = arguments.spec;
-  Attributes a;
-  const int64_t kind = TRY(spec.payload.get_int("kind"));
-  TRY(require(kind >= 0 && kind <= static_cast<int64_t>(Reduction::kMin), "no reduction has the number ", kind));
-  a.kind = static_cast<Reduction>(kind);
-  a.first = static_cast<size_t>(TRY(normalize_axis(TRY(spec.payload.get_int("first")), spec.inputs[0].rank)));
-  a.last = static_cast<size_t>(TRY(normalize_axis(TRY(spec.payload.get_int("last")), spec.inputs[0].rank)));
-  TRY(require(a.first <= a.last, "axes ", a.first, " to ", a.last, " are not in order"));
-  a.average = TRY(spec.payload.get_bool("average"));
-  a.in = spec.inputs[0].dtype;
-  a.format = spec.inputs[0].format;
-  a.out = spec.outputs[0].dtype;
-  TRY(require(can_reduce(a.in, a.out), "a reduction from ", a.in, " to ", a.out));
-  return std::make_unique<LoadedReduce>(arguments.team, a);
+Result<std::unique_ptr<LoadedStep>> load(const steps::Reduce& step, const LoadArguments& arguments) {
+  const StepTensor& x = arguments.spec.inputs[0];
+  const DType out = arguments.spec.outputs[0].dtype;
+  TRY(require(can_reduce(x.dtype, out), "a reduction from ", x.dtype, " to ", out));
+  return std::make_unique<LoadedReduce>(arguments.team, step, x, out);
 }
 
 }  // namespace kiln::cpu

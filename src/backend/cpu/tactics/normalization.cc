@@ -1,75 +1,23 @@
 /// Layer, instance and group normalisation: kernels/lanes.
-#include "ops/normalization.h"
-
-#include <algorithm>
+#include "tactics/normalization.h"
 
 #include "backend/cpu/tactics/registry.h"
-#include "tactics/region.h"
+#include "ops/normalization.h"
 
 namespace kiln::cpu {
 namespace {
 
-/// The axes [first, rank) are normalised?
-bool is_innermost(const ops::Normalization& op, int rank) {
-  std::vector<bool> reduced(static_cast<size_t>(rank), false);
-  for (const int64_t axis : op.axes) reduced[static_cast<size_t>(*normalize_axis(axis, rank))] = true;
-  const auto first = std::ranges::find(reduced, true);
-  return first != reduced.end() && std::all_of(first, reduced.end(), [](bool r) { return r; });
-}
-
-/// Whether a coefficient has exactly the extents of x's axes [first, last] and 1 elsewhere.
-bool spans(const TensorType& coefficient, const TensorType& x, int first, int last) {
-  const int missing = x.rank() - coefficient.rank();
-  for (int axis = 0; axis < x.rank(); ++axis) {
-    const sym::Expr extent = axis < missing ? sym::Expr(1) : coefficient.shape[static_cast<size_t>(axis - missing)];
-    const sym::Expr wanted = axis >= first && axis <= last ? x.shape[static_cast<size_t>(axis)] : sym::Expr(1);
-    if (!sym::provably_equal(extent, wanted)) return false;
-  }
-  return true;
-}
-
-class NormalizationTactic final : public Tactic {
+class NormalizationTactic final : public NormalizationRegions {
  public:
-  std::string_view name() const override { return "normalization"; }
-
-  Match match(const TacticContext& cx, ir::NodeId root) const override {
-    const ir::Node& node = cx.graph.node(root);
-    const auto& op = *node.op.as<ops::Normalization>();
-    const TensorType& x = cx.graph.type(node.inputs[0]);
-    if (x.dtype != DType::kF32) return reject("x is ", x, "; the kernel's coefficients are f32");
-    if (!is_innermost(op, x.rank())) return reject("axes ", op.axes, " are not the innermost of ", x);
-    Region region = single_node_region(cx.graph, root);
-    region.inputs.resize(3, ir::ValueId::kNone);
-    const int first = x.rank() - static_cast<int>(op.axes.size());
-    const auto coefficients_span = [&](int from, int to) {
-      return std::all_of(region.inputs.begin() + 1, region.inputs.end(), [&](ir::ValueId value) {
-        return value == ir::ValueId::kNone || spans(cx.graph.type(value), x, from, to);
-      });
-    };
-    const bool rows = op.groups == 1 && coefficients_span(first, x.rank() - 1);
-    const bool one_group = first == 1 && op.groups == 1;  // of all channels
-    const bool planes = (first == 2 || one_group) && coefficients_span(1, 1);
-    if (!rows && !planes)
-      return reject("the coefficients span neither the normalised axes ", op.axes, " of ", x, " nor its channels");
-    // Without groups, a plane of a channel is normalised by itself: as many groups as channels.
-    const bool apart = !rows && !one_group && op.groups == 1;
-    const auto channels = apart ? x.shape[1].constant() : std::nullopt;
-    if (apart && !channels) return reject("the channels of ", x, " are dynamic");
-    region.data.set("rows", rows).set("axes", static_cast<int64_t>(op.axes.size())).set("epsilon", op.epsilon);
-    region.data.set("groups", apart ? *channels : op.groups);
-    return region;
-  }
-
-  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    std::vector<Variant> result{linear_variant(region, "row-major")};
-    const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
-    if (!*region.data.get_bool("rows") && !last.is_linear())
-      result.push_back({"channels last", {last, {}, {}}, {last}, {}, 0});
-    return result;
-  }
-
   Result<StepDraft> compile(const TacticContext&, const Region& region, const Variant&) const override {
-    return StepDraft{.executor = "cpu", .kernel = "normalization", .payload = region.data, .in_place_input = 0};
+    StepDraft draft = cpu_step(TRY(step_of(region)));
+    draft.in_place_input = 0;
+    return draft;
+  }
+
+ protected:
+  std::string_view why_not(DType type) const override {
+    return type == DType::kF32 ? "" : "the kernel's coefficients are f32";
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include "backend/cpu/kernels/lanes/reduce.h"
 #include "backend/cpu/tactics/registry.h"
+#include "steps/reduce.h"
 #include "tactics/region.h"
 
 namespace kiln::cpu {
@@ -74,11 +75,7 @@ class ReduceTactic final : public Tactic {
     const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::Reduce>();
     const auto run = run_of(op, cx.graph.type(region.inputs[0]).rank(), variant.inputs[0]);
     CHECK(run.has_value());
-    StepDraft draft{.executor = "cpu", .kernel = "reduce"};
-    const Reduction kind = op.kind == ops::ReduceKind::kAvg ? Reduction::kSum : static_cast<Reduction>(op.kind);
-    draft.payload.set("kind", static_cast<int>(kind)).set("average", op.kind == ops::ReduceKind::kAvg);
-    draft.payload.set("first", run->first).set("last", run->last);
-    return draft;
+    return cpu_step(steps::Reduce{op.kind, run->first, run->last});
   }
 };
 

@@ -1,19 +1,10 @@
-/// Reductions along neighbouring axes. Payload: first and last axis by position in memory, average, columns (whether
-/// the axes are not the innermost), vec (elements of a load), staged (whether there is a kernel for many rows by way of
-/// shared memory).
-#include "backend/cuda/kernels/lanes/reduce.h"
+#include "steps/reduce.h"
 
 #include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/lanes/reduce.h"
 
 namespace kiln::cuda {
 namespace {
-
-struct Attributes {
-  size_t first = 0, last = 0;
-  bool average = false, columns = false, staged = false;
-  int vec = 1;
-  StepTensor x;
-};
 
 /// One or two launches.
 struct Way {
@@ -52,26 +43,29 @@ class BoundReduce final : public BoundStep {
 
 class LoadedReduce final : public LoadedStep {
  public:
-  LoadedReduce(const LoadArguments& arguments, const Attributes& a, StepInputs inputs, StepCode code)
+  LoadedReduce(const LoadArguments& arguments, const steps::Reduce& step, const ReduceTuning& tuning, StepInputs inputs,
+               StepCode code)
       : num_sms_(arguments.device.properties().num_multiprocessors),
-        a_(a),
+        step_(step),
+        tuning_(tuning),
+        x_(arguments.spec.inputs[0]),
         inputs_(std::move(inputs)),
         code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const LaneExtents e = lane_extents(in_memory_order(a_.x.format, shapes.inputs[0]), a_.first, a_.last);
-    TRY(require(a_.columns || e.inner == 1, "a reduction of rows meets ", e.inner, " columns"));
+    const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), static_cast<size_t>(step_.first),
+                                       static_cast<size_t>(step_.last));
+    TRY(require(tuning_.columns || e.inner == 1, "a reduction of rows meets ", e.inner, " columns"));
     const ReduceShape shape{e.outer, e.length, e.inner};
-    TRY(require_count(shapes.outputs[0], e.outer * e.inner, "a reduction's result"));
-    const int element = bits_of(a_.x.dtype) / 8;
-    int64_t align = int64_t{a_.vec} * element;
+    const int element = bits_of(x_.dtype) / 8;
+    int64_t align = int64_t{tuning_.vec} * element;
     Way vectors;
     std::optional<ReduceLaunch> staged;
-    if (a_.staged) staged = reduce_staged_launch(shape, element, a_.average, num_sms_);
+    if (tuning_.staged) staged = reduce_staged_launch(shape, element, step_.averages(), num_sms_);
     if (staged) {
       vectors = TRY(way_of({*staged}));
       align = kStageAlign;
-    } else if (a_.vec > 1 && (a_.columns ? e.inner : e.length) % a_.vec == 0) {
-      vectors = TRY(way_of(launches(shape, a_.vec)));
+    } else if (tuning_.vec > 1 && (tuning_.columns ? e.inner : e.length) % tuning_.vec == 0) {
+      vectors = TRY(way_of(launches(shape, tuning_.vec)));
     }
     return std::make_unique<BoundReduce>(inputs_, align, reduce_workspace_bytes(num_sms_), std::move(vectors),
                                          TRY(way_of(launches(shape, 1))));
@@ -79,7 +73,7 @@ class LoadedReduce final : public LoadedStep {
 
  private:
   std::vector<ReduceLaunch> launches(const ReduceShape& shape, int vec) const {
-    return reduce_launches(shape, a_.columns, vec, a_.average, num_sms_);
+    return reduce_launches(shape, tuning_.columns, vec, step_.averages(), num_sms_);
   }
   Result<Way> way_of(std::vector<ReduceLaunch> launches) const {
     Way way{std::move(launches), {}};
@@ -91,30 +85,20 @@ class LoadedReduce final : public LoadedStep {
   }
 
   int num_sms_;
-  Attributes a_;
+  steps::Reduce step_;
+  ReduceTuning tuning_;
+  StepTensor x_;
   StepInputs inputs_;
   StepCode code_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_reduce(const LoadArguments& arguments) {
-  const StepSpec& spec = arguments.spec;
-  TRY(require_one_type(spec));
-  Attributes a;
-  a.x = spec.inputs[0];
-  TRY(element_bytes(a.x.dtype));
-  a.first = static_cast<size_t>(TRY(normalize_axis(TRY(spec.payload.get_int("first")), a.x.rank)));
-  a.last = static_cast<size_t>(TRY(normalize_axis(TRY(spec.payload.get_int("last")), a.x.rank)));
-  TRY(require(a.first <= a.last, "axes ", a.first, " to ", a.last, " are not in order"));
-  a.average = TRY(spec.payload.get_bool("average"));
-  a.columns = TRY(spec.payload.get_bool("columns"));
-  a.staged = TRY(spec.payload.get_bool("staged"));
-  const int64_t vec = TRY(spec.payload.get_int("vec"));
-  TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a reduction loads ", vec, " elements at once"));
-  a.vec = static_cast<int>(vec);
+Result<std::unique_ptr<LoadedStep>> load(const steps::Reduce& step, const LoadArguments& arguments) {
+  TRY(require_one_type(arguments.spec));
+  const ReduceTuning tuning = TRY(from_record<ReduceTuning>(arguments.spec.tuning));
   StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedReduce>(arguments, a, TRY(StepInputs::upload(arguments)), std::move(code));
+  return std::make_unique<LoadedReduce>(arguments, step, tuning, TRY(StepInputs::upload(arguments)), std::move(code));
 }
 
 }  // namespace kiln::cuda

@@ -7,6 +7,7 @@
 #include "backend/cuda/kernels/lanes/reduce.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
+#include "steps/reduce.h"
 #include "tactics/region.h"
 
 namespace kiln::cuda {
@@ -68,14 +69,13 @@ class ReduceTactic final : public Tactic {
     };
     const LaneExtents at = lanes(x.opt_extents()), most = lanes(x.max_extents());
     const bool average = op.kind == ops::ReduceKind::kAvg;
-    ReduceKernels kernels{x.dtype, average ? Fold::kSum : static_cast<Fold>(op.kind), most.inner > 1, 1};
+    ReduceKernels kernels{{.columns = most.inner > 1}, x.dtype, average ? Fold::kSum : static_cast<Fold>(op.kind)};
     kernels.vec = vector_width(kernels.columns ? at.inner : at.length, bits_of(x.dtype) / 8);
     const int element = bits_of(x.dtype) / 8, num_sms = device_of(cx).properties().num_multiprocessors;
     const auto staged = reduce_staged_launch({at.outer, at.length, at.inner}, element, average, num_sms);
     kernels.staged = !kernels.columns && kernels.vec * element < kStageAlign && staged;
-    StepDraft draft = cuda_step("reduce");
-    draft.payload.set("first", run->first).set("last", run->last).set("average", average);
-    draft.payload.set("columns", kernels.columns).set("vec", kernels.vec).set("staged", kernels.staged);
+    const ReduceTuning& tuning = kernels;
+    StepDraft draft = cuda_step(steps::Reduce{op.kind, run->first, run->last}, tuning);
     std::vector<std::string> wanted;  // where shapes are known, few kernels are; else all
     for (const int vec : {kernels.vec, 1})
       for (const ReduceLaunch& launch :

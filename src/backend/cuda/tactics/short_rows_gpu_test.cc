@@ -13,6 +13,7 @@
 #include "backend/cuda/testing/on_gpu.h"
 #include "ops/normalization.h"
 #include "ops/softmax.h"
+#include "steps/normalization.h"
 #include "steps/softmax.h"
 
 namespace kiln::cuda {
@@ -37,9 +38,8 @@ class WithTile final : public Tactic {
       draft.binary = TRY(compile_kernel(cx, softmax_source(type, tuning)));
       return draft;
     }
-    StepDraft draft = cuda_step(std::string(name()));
-    draft.payload = region.data;
-    draft.payload.set("tile", to_record(tile_));
+    StepDraft draft =
+        cuda_step(TRY(from_record<steps::Normalization>(region.data)), NormalizationTuning{.tile = tile_});
     draft.binary = TRY(compile_kernel(cx, normalization_source({type, type, tile_})));
     return draft;
   }

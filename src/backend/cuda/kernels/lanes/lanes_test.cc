@@ -363,9 +363,9 @@ TEST(ReduceKernel, AllCompile) {
   for (const DType type : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kI64, DType::kI8, DType::kU8}) {
     ASSERT_TRUE(can_fold(type));
     const int vec = vector_width(64, bits_of(type) / 8);
-    ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({type, Fold::kMax, false, vec})));
-    ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({type, Fold::kSum, true, vec})));
-    ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({type, Fold::kSum, false, 1, true})));
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({{.vec = vec}, type, Fold::kMax})));
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({{.columns = true, .vec = vec}, type, Fold::kSum})));
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({{.staged = true}, type, Fold::kSum})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_axes_source(type, Fold::kMin)));
     if (testing::Test::IsSkipped()) return;
   }

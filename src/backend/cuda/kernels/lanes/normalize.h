@@ -40,6 +40,19 @@ struct NormalizationKernels {
   bool slices = false;          ///< without a tile: and of normalize_slices.h
   bool apart = false;           ///< vectors are for kernels of normalize_apart.h
 };
+/// What a step needs to know of its kernels.
+struct NormalizationTuning {
+  std::optional<RowTile> tile;  ///< of the kernel that has rows in registers; none: `vec`, `held` and `slices` count
+  int vec = 1;
+  bool held = false, slices = false;
+
+  static void reflect(auto& self, auto f) {
+    f("tile", self.tile), f("vec", self.vec), f("held", self.held), f("slices", self.slices);
+  }
+  Status check() const {
+    return require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a normalisation loads ", vec, " elements at once");
+  }
+};
 /// All kernels that steps of this kind run, or those of groups that are wanted.
 KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted = {});
 

@@ -17,13 +17,21 @@ enum class Fold : uint8_t { kSum, kProd, kMax, kMin };
 /// Whether elements of `type` can be folded.
 bool can_fold(DType type);
 
-/// What decides the kernels of a step.
-struct ReduceKernels {
-  DType dtype = DType::kF32;
-  Fold fold = Fold::kSum;
+/// What a step needs to know of its kernels.
+struct ReduceTuning {
   bool columns = false;  ///< the axis is not the innermost
   int vec = 1;           ///< elements of a load, where shape and addresses allow it; else 1
   bool staged = false;   ///< rows by way of shared memory too
+
+  static void reflect(auto& self, auto f) { f("columns", self.columns), f("vec", self.vec), f("staged", self.staged); }
+  Status check() const {
+    return require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a reduction loads ", vec, " elements at once");
+  }
+};
+/// What decides the kernels of a step.
+struct ReduceKernels : ReduceTuning {
+  DType dtype = DType::kF32;
+  Fold fold = Fold::kSum;
 };
 /// All kernels that steps of this kind run, or those of them that are wanted.
 KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::string> wanted = {});

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "steps/step.h"
+
+namespace kiln::steps {
+
+/// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, a scale or absent, a bias or
+/// absent: one element a position of the innermost axes, or one a channel. In place is allowed.
+struct Normalization {
+  static constexpr std::string_view name = "normalization";
+  static constexpr StepTensors tensors{.present = 1, .least_inputs = 3, .most_inputs = 3, .outputs = 1};
+
+  bool rows = false;   ///< the innermost `axes` axes are normalised; else planes, of x[n, channels, ...]
+  int axes = 1;        ///< at least one
+  int64_t groups = 1;  ///< of channels, which they divide; of planes only
+  double epsilon = 1e-5;
+
+  static void reflect(auto& self, auto f) {
+    f("rows", self.rows), f("axes", self.axes), f("groups", self.groups), f("epsilon", self.epsilon);
+  }
+  Status check(const StepTypes& types) const;
+  Status check(const StepTypes& types, const StepShapes& shapes) const;
+};
+
+}  // namespace kiln::steps

@@ -1,0 +1,24 @@
+/// Layer, instance and group normalisation: what kernels of both backends take, and in which formats.
+#pragma once
+
+#include "steps/normalization.h"
+#include "tactics/tactic.h"
+
+namespace kiln {
+
+class NormalizationRegions : public Tactic {
+ public:
+  std::string_view name() const override { return "normalization"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override;
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
+
+ protected:
+  /// Why a backend's kernels do not take x of this type; empty where they do.
+  virtual std::string_view why_not(DType type) const = 0;
+  /// The step of a region that `match` gave.
+  static Result<steps::Normalization> step_of(const Region& region) {
+    return from_record<steps::Normalization>(region.data);
+  }
+};
+
+}  // namespace kiln
