@@ -4,8 +4,8 @@
 
 namespace kiln::steps {
 
-/// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, a scale or absent, a bias or
-/// absent: one element a position of the innermost axes, or one a channel. In place is allowed.
+/// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, a scale or absent, a bias
+/// or absent: one element a position of the innermost axes, or one a channel. In place is allowed.
 struct Normalization {
   static constexpr std::string_view name = "normalization";
   static constexpr StepTensors tensors{.present = 1, .least_inputs = 3, .most_inputs = 3, .outputs = 1};

@@ -52,17 +52,17 @@ Match NormalizationRegions::match(const TacticContext& cx, ir::NodeId root) cons
   const bool apart = !rows && !one_group && op.groups == 1;
   const auto channels = apart ? x.shape[1].constant() : std::nullopt;
   if (apart && !channels) return reject("the channels of ", x, " are dynamic");
-  region.data = to_record(steps::Normalization{
-      .rows = rows, .axes = static_cast<int>(op.axes.size()), .groups = apart ? *channels : op.groups,
-      .epsilon = op.epsilon});
+  region.data = to_record(steps::Normalization{.rows = rows,
+                                               .axes = static_cast<int>(op.axes.size()),
+                                               .groups = apart ? *channels : op.groups,
+                                               .epsilon = op.epsilon});
   return region;
 }
 
 std::vector<Variant> NormalizationRegions::variants(const TacticContext& cx, const Region& region) const {
   std::vector<Variant> result{linear_variant(region, "row-major")};
   const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
-  if (!step_of(region)->rows && !last.is_linear())
-    result.push_back({"channels last", {last, {}, {}}, {last}, {}, 0});
+  if (!step_of(region)->rows && !last.is_linear()) result.push_back({"channels last", {last, {}, {}}, {last}, {}, 0});
   return result;
 }
 

@@ -86,7 +86,9 @@ class LoadedNormalization final : public LoadedStep {
       shape.groups = step_.groups;
     }
     const int element = bits_of(x_.dtype) / 8, vec = tuning_.tile ? tuning_.tile->vec : tuning_.vec;
-    const auto launches = [&](int width) { return normalization_launches(shape, width, element, !tuning_.tile, room_); };
+    const auto launches = [&](int width) {
+      return normalization_launches(shape, width, element, !tuning_.tile, room_);
+    };
     std::vector<Kernel> vectors;
     if (tuning_.tile && tuning_.tile->holds(shape.length))
       vectors = TRY(bound_to_code({TRY(normalization_rows_launch(shape, *tuning_.tile))}));
