@@ -92,18 +92,6 @@ Result<Ref<const T>> as(const Datum& datum) {
   return error(Code::kCorrupt, datum, " is not ", noun_of<T>());
 }
 
-/// All kinds of lists are written alike when they are empty.
-bool is_empty_list(const Datum& datum) {
-  return std::visit(
-      []<class T>(const T& value) {
-        if constexpr (requires { value.begin(); } && !std::same_as<T, std::string>)
-          return value.empty();
-        else
-          return static_cast<void>(value), false;
-      },
-      datum.variant());
-}
-
 Result<int> to_int(int64_t value) {
   if (value < INT_MIN || value > INT_MAX) return error(Code::kCorrupt, value, " is beyond 32 bits");
   return static_cast<int>(value);

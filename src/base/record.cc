@@ -55,13 +55,16 @@ Result<Ref<const T>> get(const Record& record, std::string_view name, std::strin
 }
 bool is_empty_list(const Record& record, std::string_view name) {
   const Datum* datum = record.find(name);
-  if (!datum) return false;
-  if (const auto* list = std::get_if<Datum::List>(&datum->variant())) return list->empty();
-  if (const auto* ints = std::get_if<std::vector<int64_t>>(&datum->variant())) return ints->empty();
-  if (const auto* doubles = std::get_if<std::vector<double>>(&datum->variant())) return doubles->empty();
-  return false;
+  return datum && is_empty_list(*datum);
 }
 }  // namespace
+
+bool is_empty_list(const Datum& datum) {
+  if (const auto* list = std::get_if<Datum::List>(&datum.variant())) return list->empty();
+  if (const auto* ints = std::get_if<std::vector<int64_t>>(&datum.variant())) return ints->empty();
+  if (const auto* doubles = std::get_if<std::vector<double>>(&datum.variant())) return doubles->empty();
+  return false;
+}
 
 Result<bool> Record::get_bool(std::string_view name) const { return TRY(get<bool>(*this, name, "a boolean")).get(); }
 Result<int64_t> Record::get_int(std::string_view name) const {

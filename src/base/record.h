@@ -75,6 +75,8 @@ class Record {
   std::vector<Entry> entries_;
 };
 
+/// Whether it is a list of any kind without items: all are written alike.
+bool is_empty_list(const Datum& datum);
 void append(std::string& out, const Datum& datum);  ///< readable text: {axis=1, pads=[0, 1]}
 void append(std::string& out, const Record& record);
 Hash128 hash128(const Record& record);

@@ -87,8 +87,8 @@ class Search {
   }
 
  private:
-  /// A value that all have who can, and the others 1: of a large group `descend` comes to no point where those that it
-  /// decides first are 1.
+  /// Tries a value for all symbols that can have it, and 1 for the others. In a large group `descend` has used up its
+  /// tries before it comes to points where the symbols that it decides first are 1.
   void try_for_all(int64_t value) {
     for (const size_t s : symbols_) point_[s] = value >= least_[s] && value <= largest_[s] ? value : 1;
     for (size_t depth = 0; depth < symbols_.size(); ++depth) {

@@ -39,15 +39,6 @@ sym::Assumption sharpened(sym::Assumption x) {
   return x;
 }
 
-/// What must hold for a graph to be right.
-std::vector<sym::Assumption> beliefs_of(const ir::Graph& graph) {
-  std::vector<sym::Assumption> result = graph.assumptions();
-  for (sym::Fact& fact : sym::known_facts(*graph.shared_table()))
-    if (graph.is_of_inputs(std::vector<sym::Expr>{fact.least, fact.e}))
-      result.push_back({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
-  return result;
-}
-
 }  // namespace
 
 ProfileGuards::ProfileGuards(const ir::Graph& network, const ProfileBounds& bounds)
@@ -66,7 +57,7 @@ Status ProfileGuards::add(const ir::Graph& graph, const ProfileBounds& bounds) {
   for (size_t i = 0, count = known.size(); i < count; ++i) known.push_back(sharpened(known[i]));
   const Replacements to_here = by_id(*graph.shared_table(), targets_of(narrow)),
                      to_checked = by_id(*graph.shared_table(), symbols_);
-  for (const sym::Assumption& belief : beliefs_of(graph)) {
+  for (const sym::Assumption& belief : graph.beliefs()) {
     const size_t before = known.size();
     TRY(sym::assume(known, sharpened(substituted(belief, to_here))));
     if (known.size() == before) continue;

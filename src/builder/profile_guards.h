@@ -15,8 +15,7 @@ class ProfileGuards {
  public:
   /// `bounds` are those that contexts check of inputs: the profile's ranges, and nothing that follows from them.
   ProfileGuards(const ir::Graph& network, const ProfileBounds& bounds);
-  /// Adds what `graph` assumes, and what else its table has learned from whom ever, where that does not follow from
-  /// what is checked already. `bounds` are those of `graph`.
+  /// Adds what `graph` believes and what does not follow from what is checked already. `bounds` are those of `graph`.
   Status add(const ir::Graph& graph, const ProfileBounds& bounds);
   std::vector<sym::Guard> compile() const;
 

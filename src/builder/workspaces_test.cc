@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "steps/testing/stub_device.h"
 #include "sym/table.h"
 
 namespace kiln {
@@ -24,18 +25,9 @@ struct PickyStep final : LoadedStep {
   int64_t most;
 };
 
-class PickyDevice final : public Device, public Executor {
+class PickyDevice final : public StubDevice {
  public:
-  explicit PickyDevice(int64_t most) : most_(most) {}
-  DeviceKind kind() const override { return DeviceKind::kCpu; }
-  std::string identity() const override { return "picky"; }
-  int64_t total_memory_bytes() const override { return 1 << 20; }
-  Result<Buffer> allocate(int64_t) override { return error(Code::kOutOfMemory, "none"); }
-  Result<std::unique_ptr<Stream>> create_stream() override { return error(Code::kUnsupported, "none"); }
-  Status copy_to_host(void*, const void*, int64_t, Stream&) override { return {}; }
-  Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
-  Result<Ref<Executor>> executor(std::string_view) override { return Ref<Executor>(*this); }
-  std::string_view name() const override { return "picky"; }
+  explicit PickyDevice(int64_t most) : StubDevice("picky"), most_(most) {}
   Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec&, const AnyStep&,
                                                    std::span<const HostTensor* const>) override {
     return std::make_unique<PickyStep>(most_);

@@ -186,24 +186,36 @@ Status Graph::infer_node(NodeId id) {
   return {};
 }
 
-bool Graph::is_of_inputs(std::span<const sym::Expr> exprs) const {
-  std::vector<sym::Expr> symbols;
-  for (const sym::Expr& e : exprs) collect_symbols(e, symbols);
-  return std::ranges::all_of(symbols, [&](const sym::Expr& symbol) {
-    return std::ranges::any_of(inputs_, [&](ValueId input) {
-      const TensorType& t = type(input);
-      return std::ranges::find(t.shape, symbol) != t.shape.end() ||
-             (t.values && std::ranges::find(*t.values, symbol) != t.values->end());
-    });
-  });
+/// By symbol id: whether an input has it as an extent or an element.
+std::vector<bool> Graph::symbols_of_inputs() const {
+  std::vector<bool> result(table_->symbols().size(), false);
+  const auto add = [&](const sym::Expr& e) {
+    if (e.is_symbol()) result[static_cast<size_t>(e.symbol_id())] = true;
+  };
+  for (const ValueId input : inputs_) {
+    std::ranges::for_each(type(input).shape, add);
+    if (type(input).values) std::ranges::for_each(*type(input).values, add);
+  }
+  return result;
+}
+
+std::vector<sym::Assumption> Graph::beliefs() const {
+  const std::vector<bool> live = symbols_of_inputs();
+  std::vector<sym::Assumption> result = assumptions_;
+  for (sym::Fact& fact : sym::known_facts(*table_)) {
+    std::vector<sym::Expr> symbols;
+    collect_symbols(fact.least, symbols), collect_symbols(fact.e, symbols);
+    if (std::ranges::all_of(symbols, [&](const sym::Expr& s) { return live[static_cast<size_t>(s.symbol_id())]; }))
+      result.push_back({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
+  }
+  return result;
 }
 
 Status Graph::infer(Which which) {
   if (which == Which::kAll) {
     assumptions_.clear();
-    for (sym::Fact& fact : sym::forget_facts(*table_))
-      if (is_of_inputs(std::vector<sym::Expr>{fact.least, fact.e}))
-        assume({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
+    sym::forget_facts(*table_);
+    assumptions_ = beliefs();
   }
   if (which == Which::kStale && std::find(stale_.begin(), stale_.end(), true) == stale_.end()) return {};
   for (const NodeId id : TRY(topological_order()))
@@ -273,9 +285,10 @@ void Graph::set_input_type(ValueId graph_input, TensorType type) {
 /// Attributes that an importer made of an input's extents follow them, unless another input has those extents still.
 void Graph::replace_in_ops(const Shape& old, const Shape& by) {
   if (old.size() != by.size()) return;
+  const std::vector<bool> live = symbols_of_inputs();
   std::vector<std::pair<sym::Expr, sym::Expr>> replacements;
   for (size_t axis = 0; axis < old.size(); ++axis)
-    if (old[axis].is_symbol() && old[axis] != by[axis] && !is_of_inputs({&old[axis], 1}))
+    if (old[axis].is_symbol() && old[axis] != by[axis] && !live[static_cast<size_t>(old[axis].symbol_id())])
       replacements.emplace_back(old[axis], by[axis]);
   if (replacements.empty()) return;
   for (size_t i = 0; i < nodes_.size(); ++i) {

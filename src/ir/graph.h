@@ -124,9 +124,9 @@ class Graph {
   /// What inference had to believe; checked when shapes are bound.
   const std::vector<sym::Assumption>& assumptions() const { return assumptions_; }
   void assume(sym::Assumption assumption);
-  /// Whether inputs have all symbols of these expressions, as extents or elements. Of others no run could say what they
-  /// are: they were an input's before it got other extents.
-  bool is_of_inputs(std::span<const sym::Expr> exprs) const;
+  /// What must hold for the graph to be right: its assumptions, and what its table has learned of the symbols of its
+  /// inputs. Of other symbols no run could say what they are: they were an input's before it got other extents.
+  std::vector<sym::Assumption> beliefs() const;
 
   /// An independent copy: nodes and values are copied, constants and the symbol table are shared.
   Graph clone() const;
@@ -135,6 +135,7 @@ class Graph {
   Node& mutable_node(NodeId id) { return *nodes_[index(id)]; }
   Status infer_node(NodeId id);
   void mark_stale(NodeId id);
+  std::vector<bool> symbols_of_inputs() const;
   void replace_in_ops(const Shape& old, const Shape& by);
   void drop_use(ValueId value, NodeId user);
   std::string describe(NodeId id) const;

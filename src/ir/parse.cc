@@ -78,10 +78,7 @@ Result<Datum> parse_tensor(std::string_view text) {
   const HostTensor tensor = is_float(dtype)
                                 ? HostTensor::of(dtype, extents, TRY(parse_numbers<double>(whole.inside)))
                                 : HostTensor::of_ints(dtype, extents, TRY(parse_numbers<int64_t>(whole.inside)));
-  Record record;
-  record.set("dtype", name_of(dtype)).set("extents", extents);
-  record.set("data", Bytes(tensor.bytes().begin(), tensor.bytes().end()));
-  return Datum(std::move(record));
+  return field_type(Tag<HostTensor>{}).to_datum(&tensor);
 }
 
 Result<Datum> parse_datum(const Field& field, std::string_view text) {

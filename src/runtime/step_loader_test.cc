@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/testing/sample_plan.h"
+#include "steps/testing/stub_device.h"
 #include "sym/table.h"
 
 namespace kiln::runtime {
@@ -33,17 +34,9 @@ struct Counter final : KeepsState {
   }
 };
 
-class Recorder final : public Device, public Executor {
+class Recorder final : public StubDevice {
  public:
-  DeviceKind kind() const override { return DeviceKind::kCpu; }
-  std::string identity() const override { return "recorder"; }
-  int64_t total_memory_bytes() const override { return 0; }
-  Result<Buffer> allocate(int64_t) override { return error(Code::kOutOfMemory, "none"); }
-  Result<std::unique_ptr<Stream>> create_stream() override { return error(Code::kUnsupported, "none"); }
-  Status copy_to_host(void*, const void*, int64_t, Stream&) override { return {}; }
-  Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
-  Result<Ref<Executor>> executor(std::string_view) override { return Ref<Executor>(*this); }
-  std::string_view name() const override { return "recorder"; }
+  Recorder() : StubDevice("recorder") {}
   Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
                                                    std::span<const HostTensor* const> constants) override {
     if (spec.kernel == "broken") return error(Code::kUnsupported, "no such kernel");

@@ -16,7 +16,7 @@ class Patience {
   /// Leaves a candidate out where those before it have taken enough. A complete timing cache leaves the same ones out.
   bool leaves_out(const Trial& trial, Candidate& candidate) const;
   /// Whether a first run was so slow that others would say nothing new.
-  bool is_told_by(double first_us) const { return cx_.device.is_host() && first_us >= enough_us_ / 10; }
+  bool is_enough(double first_us) const { return cx_.device.is_host() && first_us >= enough_us_ / 10; }
 
  private:
   const TacticContext& cx_;

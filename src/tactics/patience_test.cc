@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "ir/parse.h"
-#include "steps/executor.h"
+#include "steps/testing/stub_device.h"
 
 namespace kiln {
 namespace {
@@ -26,20 +26,9 @@ struct Sleep final : LoadedStep, BoundStep {
   int* runs;
 };
 
-class SleepyDevice final : public Device, Executor {
+class SleepyDevice final : public StubDevice {
  public:
-  DeviceKind kind() const override { return DeviceKind::kCpu; }
-  std::string identity() const override { return "sleepy"; }
-  int64_t total_memory_bytes() const override { return 0; }
-  Result<Buffer> allocate(int64_t size) override {
-    return Buffer(new std::byte[static_cast<size_t>(size)], size, nullptr,
-                  [](void*, void* data, int64_t) { delete[] static_cast<std::byte*>(data); });
-  }
-  Result<std::unique_ptr<Stream>> create_stream() override { return error(Code::kDevice, "no streams"); }
-  Status copy_to_host(void*, const void*, int64_t, Stream&) override { return {}; }
-  Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
-  Result<Ref<Executor>> executor(std::string_view) override { return std::ref<Executor>(*this); }
-  std::string_view name() const override { return "sleepy"; }
+  SleepyDevice() : StubDevice("sleepy") {}
   Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
                                                    std::span<const HostTensor* const>) override {
     return std::make_unique<Sleep>(TRY(spec.payload.get_double("us")), &runs);

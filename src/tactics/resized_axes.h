@@ -1,4 +1,4 @@
-/// Which axes a resize may change.
+/// The axes that a resize may change.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace kiln {
 
-/// One an axis of x of the Resize `node`: whether it may be resampled at some extents, for all that its graph shows.
+/// Returns, by axis of x of the Resize `node`, whether it may be resampled at some extents, for all that its graph
+/// shows.
 std::vector<bool> may_be_resized(const ir::Graph& graph, ir::NodeId node);
 
 }  // namespace kiln

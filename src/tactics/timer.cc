@@ -307,7 +307,7 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
       if (!candidate.failure.empty() || patience.estimates(trial.region, candidate)) continue;
       if (patience.leaves_out(trial, candidate)) continue;
       TRY(load(cx, trial.region, candidate, turns));
-      if (pending.empty() || !pending.back().rig || !patience.is_told_by(pending.back().rig->first_us())) continue;
+      if (pending.empty() || !pending.back().rig || !patience.is_enough(pending.back().rig->first_us())) continue;
       Pending& slow = pending.back();
       candidate.time_us = slow.best_us = slow.rig->first_us();
       slow.measurement.reset();

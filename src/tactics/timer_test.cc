@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "ir/parse.h"
-#include "steps/executor.h"
+#include "steps/testing/stub_device.h"
 
 namespace kiln {
 namespace {
 
 /// Runs nothing, and keeps what constants its steps were given.
-class Recorder final : public Device, public Executor {
+class Recorder final : public StubDevice {
  public:
   struct Step final : LoadedStep {
     struct Bound final : BoundStep {
@@ -19,18 +19,7 @@ class Recorder final : public Device, public Executor {
       return std::make_unique<Bound>();
     }
   };
-  DeviceKind kind() const override { return DeviceKind::kCpu; }
-  std::string identity() const override { return "recorder"; }
-  int64_t total_memory_bytes() const override { return 0; }
-  Result<Buffer> allocate(int64_t size_bytes) override {
-    return Buffer(::operator new(static_cast<size_t>(size_bytes)), size_bytes, nullptr,
-                  [](void*, void* data, int64_t) { ::operator delete(data); });
-  }
-  Result<std::unique_ptr<Stream>> create_stream() override { return error(Code::kUnsupported, "none"); }
-  Status copy_to_host(void*, const void*, int64_t, Stream&) override { return {}; }
-  Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
-  Result<Ref<Executor>> executor(std::string_view) override { return Ref<Executor>(*this); }
-  std::string_view name() const override { return "recorder"; }
+  Recorder() : StubDevice("recorder") {}
   Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
                                                    std::span<const HostTensor* const> constants) override {
     formats.push_back(spec.inputs[1].format);

@@ -45,26 +45,28 @@ class FormatFieldType final : public FieldType {
   static const Format& at(const void* value) { return *static_cast<const Format*>(value); }
 };
 
+/// What a tensor is in a record.
+struct WrittenTensor {
+  DType dtype = DType::kF32;
+  Extents extents;
+  Bytes data;
+  static void reflect(auto& self, auto f) { f("dtype", self.dtype), f("extents", self.extents), f("data", self.data); }
+};
+
 class TensorFieldType final : public FieldType {
  public:
   Datum to_datum(const void* value) const override {
     const HostTensor& tensor = at(value);
-    Record record;
-    record.set("dtype", name_of(tensor.dtype())).set("extents", tensor.extents());
-    record.set("data", Bytes(tensor.bytes().begin(), tensor.bytes().end()));
-    return record;
+    return to_record(WrittenTensor{tensor.dtype(), tensor.extents(), {tensor.bytes().begin(), tensor.bytes().end()}});
   }
   Status from_datum(void* value, const Datum& datum) const override {
     const auto* record = std::get_if<Record>(&datum.variant());
     if (!record) return error(Code::kCorrupt, datum, " is not a tensor");
-    const Datum dtype_name = TRY(record->get_text("dtype"));
-    DType dtype{};
-    TRY(field_type(Tag<DType>{}).from_datum(&dtype, dtype_name));
-    HostTensor::Fresh fresh = TRY(HostTensor::make(dtype, TRY(record->get_ints("extents"))));
-    const Bytes bytes = TRY(record->get_bytes("data"));
-    if (bytes.size() != fresh.data.size())
-      return error(Code::kCorrupt, "a tensor of ", fresh.data.size(), " bytes has ", bytes.size());
-    std::ranges::copy(bytes, fresh.data.begin());
+    const WrittenTensor written = TRY(from_record<WrittenTensor>(*record));
+    HostTensor::Fresh fresh = TRY(HostTensor::make(written.dtype, written.extents));
+    if (written.data.size() != fresh.data.size())
+      return error(Code::kCorrupt, "a tensor of ", fresh.data.size(), " bytes has ", written.data.size());
+    std::ranges::copy(written.data, fresh.data.begin());
     *static_cast<HostTensor*>(value) = fresh.tensor;
     return {};
   }

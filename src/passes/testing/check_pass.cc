@@ -8,7 +8,6 @@
 #include "ir/parse.h"
 #include "ir/testing/interpret.h"
 #include "passes/testing/random_graph.h"
-#include "sym/facts.h"
 #include "tensor/view.h"
 
 namespace kiln::passes {
@@ -38,14 +37,6 @@ std::string difference(const HostTensor& before, const HostTensor& after, double
   return {};
 }
 
-/// What must hold for a graph's types to be right: what it assumes, and what its table has learned.
-std::vector<sym::Assumption> beliefs_of(const ir::Graph& graph) {
-  std::vector<sym::Assumption> result = graph.assumptions();
-  for (sym::Fact& fact : sym::known_facts(*graph.shared_table()))
-    result.push_back({sym::Relation::kLessEqual, fact.least, fact.e, std::move(fact.reason)});
-  return result;
-}
-
 /// What `after` believes and may not: something that does not hold at an extent at which all of `before` does. Empty if
 /// there is none.
 std::string believed_too_much(std::span<const sym::Assumption> before, const ir::Graph& after) {
@@ -56,7 +47,7 @@ std::string believed_too_much(std::span<const sym::Assumption> before, const ir:
   for (int64_t n = bounds.min; n <= bounds.max; ++n) {
     const auto check = [&](const sym::Assumption& x) { return sym::Guard::compile(x).check({&n, 1}); };
     if (!std::ranges::all_of(before, [&](const sym::Assumption& x) { return check(x).has_value(); })) continue;
-    for (const sym::Assumption& belief : beliefs_of(after))
+    for (const sym::Assumption& belief : after.beliefs())
       if (const Status holds = check(belief); !holds)
         return str("where ", symbols[0], " is ", n, ": ", holds.error().message);
   }
@@ -85,7 +76,7 @@ void check_pass(Pass pass, std::span<const OpInfo* const> ops, const CheckOption
     const std::string text = ir::print(graph);
     const auto before = ir::interpret(graph, random.inputs);
     if (!before) continue;  // the inputs break an assumption
-    const std::vector<sym::Assumption> believed = beliefs_of(graph);
+    const std::vector<sym::Assumption> believed = graph.beliefs();
     const Status passed = run(pass, graph, options.strongly_typed);
     ASSERT_TRUE(passed) << "seed " << seed << ": " << passed.error().message << "\n" << text;
     const std::string once = ir::print(graph);

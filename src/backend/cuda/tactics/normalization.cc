@@ -65,7 +65,7 @@ class NormalizationTactic final : public NormalizationRegions {
   }
 
  private:
-  /// Of x's extents `at`.
+  /// The shape that kernels see where x has the extents `at`.
   static NormalizationShape shape_of(const Extents& at, const steps::Normalization& step, const Format& format) {
     NormalizationShape shape;
     shape.rows = step.rows;
