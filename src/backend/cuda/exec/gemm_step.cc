@@ -52,7 +52,7 @@ class BoundGemm final : public BoundStep {
 
 Result<LoadedGemm> LoadedGemm::load(const Record& record, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  const GemmKernel kernel = TRY(GemmKernel::parse(record));
+  const GemmKernel kernel = TRY(from_record<GemmKernel>(record));
   const DType b = kernel.float_weights ? DType::kF32 : kernel.element;
   TRY(require(
       spec.inputs[0].dtype == kernel.element && spec.inputs[1].dtype == b && spec.outputs[0].dtype == kernel.result,

@@ -64,12 +64,12 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   const Machine machine = machine_of(device_of(cx).properties());
   const Format last = Format::channels_last(x.rank());
   std::vector<Variant> result;
-  const auto add = [&](const auto& candidate, std::string_view key, const Format& format) {
+  const auto add = [&](const auto& candidate, std::string_view key, Record kernel, const Format& format) {
     result.push_back(contraction_variant(cx, region, candidate.kernel.name(), format, candidate.estimate_us));
-    result.back().params.set(key, candidate.kernel.record());
+    result.back().params.set(key, std::move(kernel));
   };
   for (const ConvCandidate& candidate : conv_candidates(traits, machine)) {
-    add(candidate, "conv", candidate.kernel.channels_last ? last : Format::linear());
+    add(candidate, "conv", candidate.kernel.record(), candidate.kernel.channels_last ? last : Format::linear());
     if (traits.joined) result.back().inputs.back() = last;
     if (candidate.kernel.pad_channels || candidate.kernel.family == ConvFamily::kStem)
       result.back().inputs[0] = Format::linear();  // as pictures come
@@ -93,7 +93,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
                              traits.float_weights,
                              true};
     for (const GemmCandidate& candidate : gemm_candidates(product, traits.pixels, out, in, 1, machine))
-      add(candidate, "gemm", last);
+      add(candidate, "gemm", to_record(candidate.kernel), last);
   }
   keep_likeliest(cx, result);
   return result;
@@ -111,7 +111,7 @@ Result<StepDraft> compile_filter(const TacticContext& cx, const Region& region, 
   if (variant.params.find("gemm")) {
     const Record& record = TRY(variant.params.get_record("gemm"));
     draft.payload.set("gemm", record);
-    draft.binary = TRY(compiler.compile(source_of(TRY(GemmKernel::parse(record)), epilogue)));
+    draft.binary = TRY(compiler.compile(source_of(TRY(from_record<GemmKernel>(record)), epilogue)));
   } else {
     const Record& record = TRY(variant.params.get_record("conv"));
     draft.payload.set("conv", record);

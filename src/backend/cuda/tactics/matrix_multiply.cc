@@ -105,7 +105,7 @@ class MatrixMultiplyTactic final : public Tactic {
     std::vector<Variant> result;
     for (const GemmCandidate& candidate : gemm_candidates(p.traits, p.m, p.n, p.k, p.batches, machine)) {
       result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
-      result.back().params = candidate.kernel.record();
+      result.back().params = to_record(candidate.kernel);
     }
     keep_likeliest(cx, result);
     return result;
@@ -113,7 +113,7 @@ class MatrixMultiplyTactic final : public Tactic {
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const ops::MatrixMultiply& op = op_of(cx, region);
-    const GemmKernel kernel = TRY(GemmKernel::parse(variant.params));
+    const GemmKernel kernel = TRY(from_record<GemmKernel>(variant.params));
     StepDraft draft{.executor = "cuda", .kernel = "matrix_multiply"};
     draft.payload.set("transpose_a", op.a == ops::MatrixOp::kTranspose)
         .set("transpose_b", op.b == ops::MatrixOp::kTranspose);

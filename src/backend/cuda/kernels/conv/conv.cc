@@ -69,7 +69,7 @@ std::string ConvKernel::name() const {
 
 Record ConvKernel::record() const {
   Record record;
-  record.set("family", kFamilies[static_cast<size_t>(family)]).set("tile", tile.record());
+  record.set("family", kFamilies[static_cast<size_t>(family)]).set("tile", to_record(tile));
   record.set("element", name_of(element)).set("result", name_of(result));
   record.set("float_weights", float_weights);
   record.set("transposed", transposed).set("channels_last", channels_last);
@@ -99,7 +99,8 @@ Result<ConvKernel> ConvKernel::parse(const Record& record) {
   kernel.element = *element;
   kernel.result = *result;
   kernel.float_weights = TRY(record.get_bool("float_weights"));
-  if (kernel.family != ConvFamily::kDepthwise) kernel.tile = TRY(TileShape::parse(TRY(record.get_record("tile"))));
+  kernel.tile = TRY(from_record<TileShape>(TRY(record.get_record("tile"))));
+  if (kernel.family != ConvFamily::kDepthwise) TRY(kernel.tile.require_whole());
   kernel.transposed = TRY(record.get_bool("transposed"));
   kernel.channels_last = TRY(record.get_bool("channels_last"));
   kernel.piece = TRY(record.get_int("piece"));

@@ -9,7 +9,6 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"simt", "mma", "wgmma", "small", "rows"};
 constexpr std::string_view kFiles[] = {"gemm/simt.cu", "gemm/mma.cu", "gemm/wgmma.cu", "gemm/small.cu", "gemm/rows.cu"};
 constexpr const char* kEntries[] = {"gemm_simt", "gemm_mma", "gemm_wgmma", "gemm_small", "gemm_rows"};
 
@@ -42,51 +41,16 @@ std::string GemmKernel::name() const {
              splits > 1 ? str(", k in ", splits) : "", pieces);
 }
 
-Record GemmKernel::record() const {
-  Record record;
-  record.set("family", kFamilies[static_cast<size_t>(family)]).set("tile", tile.record());
-  record.set("element", name_of(element)).set("result", name_of(result));
-  record.set("a_k_major", a_k_major).set("b_k_major", b_k_major);
-  record.set("a_piece", a_piece).set("b_piece", b_piece).set("vec", vec).set("splits", splits);
-  record.set("cluster", cluster).set("turns", turns).set("b_constant", b_constant);
-  record.set("float_weights", float_weights);
-  return record;
-}
-
-Result<GemmKernel> GemmKernel::parse(const Record& record) {
-  GemmKernel kernel;
-  const std::string family = TRY(record.get_text("family"));
-  const auto found = std::ranges::find(kFamilies, family);
-  TRY(require(found != std::end(kFamilies), "no family of matrix products is called '", family, "'"));
-  kernel.family = static_cast<GemmFamily>(found - kFamilies);
-  const auto element = dtype_named(TRY(record.get_text("element"))),
-             result = dtype_named(TRY(record.get_text("result")));
-  TRY(require(element && result, "a matrix product's types are not known"));
-  kernel.element = *element;
-  kernel.result = *result;
-  kernel.tile = TRY(TileShape::parse(TRY(record.get_record("tile"))));
-  kernel.a_k_major = TRY(record.get_bool("a_k_major"));
-  kernel.b_k_major = TRY(record.get_bool("b_k_major"));
-  kernel.a_piece = TRY(record.get_int("a_piece"));
-  kernel.b_piece = TRY(record.get_int("b_piece"));
-  kernel.vec = TRY(record.get_int("vec"));
-  kernel.splits = TRY(record.get_int("splits"));
-  kernel.cluster = TRY(record.get_int("cluster"));
-  kernel.turns = TRY(record.get_int("turns"));
-  kernel.b_constant = TRY(record.get_bool("b_constant"));
-  kernel.float_weights = TRY(record.get_bool("float_weights"));
-  TRY(require(!kernel.float_weights ||
-                  (kernel.family == GemmFamily::kSmall && kernel.b_constant && kernel.element != DType::kF32),
-              "a matrix product by ", family, " does not take FP32 weights for ", kernel.element));
-  TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.cluster >= 1 &&
-                  kernel.cluster <= 8 && (kernel.turns == 1 || kernel.turns == 2),
-              "a matrix product has ", kernel.splits, " splits and vectors of ", kernel.vec));
-  for (const DType type : {kernel.element, kernel.result})
-    TRY(require(is_kernel_float(type), "no matrix product is of ", type));
-  const bool simt = kernel.family == GemmFamily::kSimt;
-  TRY(require(simt == (kernel.tile.warps_m == 0), "a matrix product by ", family, " is not tiled by ",
-              kernel.tile.name()));
-  return kernel;
+Status GemmKernel::check() const {
+  TRY(tile.require_whole());
+  TRY(require(!float_weights || (family == GemmFamily::kSmall && b_constant && element != DType::kF32),
+              "a matrix product by ", family, " does not take FP32 weights for ", element));
+  TRY(require(
+      splits >= 1 && splits <= 64 && vec >= 1 && vec <= 8 && cluster >= 1 && cluster <= 8 && (turns == 1 || turns == 2),
+      "a matrix product has ", splits, " splits and vectors of ", vec));
+  for (const DType type : {element, result}) TRY(require(is_kernel_float(type), "no matrix product is of ", type));
+  return require((family == GemmFamily::kSimt) == (tile.warps_m == 0), "a matrix product by ", family,
+                 " is not tiled by ", tile.name());
 }
 
 std::string_view entry_of(const GemmKernel& kernel) { return kEntries[static_cast<size_t>(kernel.family)]; }

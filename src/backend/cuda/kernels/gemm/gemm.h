@@ -10,6 +10,7 @@
 #include "backend/cuda/kernels/gemm/epilogue.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"
+#include "tensor/field_types.h"
 
 namespace kiln::cuda {
 
@@ -20,6 +21,10 @@ enum class GemmFamily : uint8_t {
   kSmall,  ///< gemm/small.cu: the same, for few tiles: clusters share k
   kRows    ///< gemm/rows.cu: A of few rows; both operands along k and aligned
 };
+inline std::span<const std::string_view> enum_names(GemmFamily) {
+  static constexpr std::string_view kNames[] = {"simt", "mma", "wgmma", "small", "rows"};
+  return kNames;
+}
 
 /// What a kernel is compiled for, and how many blocks share a product's k.
 struct GemmKernel {
@@ -36,8 +41,13 @@ struct GemmKernel {
   bool b_constant = false;     ///< kSmall, kRows: B is never written while the network runs
 
   std::string name() const;
-  Record record() const;
-  static Result<GemmKernel> parse(const Record& record);
+  Status check() const;
+  static void reflect(auto& self, auto f) {
+    f("family", self.family), f("element", self.element), f("result", self.result), f("tile", self.tile);
+    f("a_k_major", self.a_k_major), f("b_k_major", self.b_k_major), f("a_piece", self.a_piece);
+    f("b_piece", self.b_piece), f("vec", self.vec), f("splits", self.splits), f("cluster", self.cluster);
+    f("turns", self.turns), f("float_weights", self.float_weights), f("b_constant", self.b_constant);
+  }
 };
 KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue);
 std::string_view entry_of(const GemmKernel& kernel);

@@ -157,7 +157,7 @@ TEST(Gemm, FloatWeightsOfHalvesAreTwoMatrices) {
   ASSERT_FALSE(candidates.empty());
   for (const GemmCandidate& c : candidates) {
     EXPECT_EQ(c.kernel.family, GemmFamily::kSmall);
-    EXPECT_TRUE(GemmKernel::parse(c.kernel.record())->float_weights);
+    EXPECT_TRUE(from_record<GemmKernel>(to_record(c.kernel))->float_weights);
   }
   const float w[] = {1, 4 + 0x1p-12f};
   const Bytes packed = pack_split_rows(DType::kF16, std::as_bytes(std::span(w)));
@@ -177,7 +177,7 @@ TEST(Gemm, FloatWeightsOfHalvesAreTwoMatrices) {
   arguments.batches.axes = 1;
   EXPECT_FALSE(plan_gemm(kernel, arguments, 132).has_value());
   kernel.element = DType::kF32;
-  EXPECT_FALSE(GemmKernel::parse(kernel.record()));
+  EXPECT_FALSE(kernel.check());
 }
 TEST(Gemm, HopperKernelsCompile) {
   Compiler compiler("sm_90a");
@@ -198,12 +198,13 @@ TEST(Gemm, HopperKernelsCompile) {
 }
 TEST(Gemm, KernelsSurviveTheirRecords) {
   for (const GemmCandidate& c : gemm_candidates(kHalf, 64, 512, 4096, 1, {}))
-    EXPECT_EQ(GemmKernel::parse(c.kernel.record())->record(), c.kernel.record());
+    EXPECT_EQ(to_record(*from_record<GemmKernel>(to_record(c.kernel))), to_record(c.kernel));
 }
 TEST(Gemm, ATileFromOutsideIsChecked) {
-  Record record = gemm_candidates(kHalf, 64, 64, 64, 1, {}).front().kernel.record();
-  record.set("tile", TileShape{128, 128, 32, 0, 0, 0, 8, 4}.record());
-  EXPECT_FALSE(GemmKernel::parse(record).has_value());
+  GemmKernel kernel = gemm_candidates(kHalf, 64, 64, 64, 1, {}).front().kernel;
+  EXPECT_TRUE(kernel.check());
+  kernel.tile = {128, 128, 32, 0, 0, 0, 8, 4};
+  EXPECT_FALSE(from_record<GemmKernel>(to_record(kernel)));
 }
 
 /// Every tile of a family, with and without splits, and each way of reading.

@@ -19,23 +19,13 @@ std::vector<std::string> TileShape::defines() const {
 
 std::string TileShape::name() const { return str(bm, "x", bn, "x", bk); }
 
-Record TileShape::record() const {
-  Record record;
-  record.set("sizes", std::vector<int64_t>{bm, bn, bk, warps_m, warps_n, tm, tn, stages});
-  return record;
-}
-
-Result<TileShape> TileShape::parse(const Record& record) {
-  const std::vector<int64_t> v = TRY(record.get_ints("sizes"));
-  TRY(require(v.size() == 8, "a tile has ", v.size(), " numbers; it has 8"));
-  const TileShape tile{v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
+Status TileShape::require_whole() const {
   const auto within = [](int64_t x, int64_t most) { return x >= 1 && x <= most; };
-  const bool valid = within(tile.bm, 512) && within(tile.bn, 512) && within(tile.bk, 512) &&
-                     (tile.warps_m ? within(tile.warps_m, 32) && within(tile.warps_n, 32) && within(tile.stages, 32)
-                                   : within(tile.tm, 16) && within(tile.tn, 16)) &&
-                     within(tile.threads(), 1024);
-  TRY(require(valid, "a tile of ", tile.name(), " is none of ours"));
-  return tile;
+  const bool valid =
+      within(bm, 512) && within(bn, 512) && within(bk, 512) &&
+      (warps_m ? within(warps_m, 32) && within(warps_n, 32) && within(stages, 32) : within(tm, 16) && within(tn, 16)) &&
+      within(threads(), 1024);
+  return require(valid, "a tile of ", name(), " is none of ours");
 }
 
 uint32_t mma_shared_bytes(const TileShape& t, DType element) {

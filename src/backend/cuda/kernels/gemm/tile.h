@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/record.h"
+#include "base/field.h"
 #include "tensor/dtype.h"
 
 namespace kiln::cuda {
+
+using kiln::append;  // where argument-dependent lookup finds it for the enums of kernels
 
 /// A block's share of a product: bm x bn sums, bk of k at a time.
 struct TileShape {
@@ -21,9 +23,13 @@ struct TileShape {
   int64_t threads() const { return warps_m ? warps_m * warps_n * 32 : (bm / tm) * (bn / tn); }
   std::vector<std::string> defines() const;
   std::string name() const;  ///< "128x64x32"
-  Record record() const;
-  static Result<TileShape> parse(const Record& record);
+  /// Fails unless a block can have it. Kernels without a tile have zeros.
+  Status require_whole() const;
   bool operator==(const TileShape&) const = default;
+  static void reflect(auto& self, auto f) {
+    f("bm", self.bm), f("bn", self.bn), f("bk", self.bk), f("warps_m", self.warps_m), f("warps_n", self.warps_n);
+    f("tm", self.tm), f("tn", self.tn), f("stages", self.stages);
+  }
 };
 
 /// Dynamic shared memory of the tensor-core kernels: stages of both operands, or the epilogue's slabs if those are
