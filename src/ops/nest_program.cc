@@ -2,6 +2,22 @@
 
 namespace kiln {
 
+std::span<const std::string_view> enum_names(ScalarFn) {
+  static constexpr std::string_view kNames[kNumScalarFns] = {
+      "relu",     "sigmoid",   "tanh",  "leaky_relu",   "elu",         "selu",
+      "softsign", "softplus",  "clip",  "hard_sigmoid", "scaled_tanh", "thresholded_relu",
+      "gelu_erf", "gelu_tanh", "exp",   "log",          "sqrt",        "recip",
+      "abs",      "neg",       "sin",   "cos",          "tan",         "sinh",
+      "cosh",     "asin",      "acos",  "atan",         "asinh",       "acosh",
+      "atanh",    "ceil",      "floor", "erf",          "not",         "sign",
+      "round",    "isinf",     "isnan", "sum",          "prod",        "max",
+      "min",      "sub",       "div",   "pow",          "floor_div",   "and",
+      "or",       "xor",       "equal", "greater",      "less",        "select",
+      "cast",     "identity",  "mod"};
+  return kNames;
+}
+std::string_view name_of(ScalarFn fn) { return enum_names(fn)[static_cast<size_t>(fn)]; }
+
 bool is_nest_type(DType type) {
   switch (type) {
     case DType::kF32:
@@ -70,66 +86,6 @@ Status validate(const NestProgram& program) {
   return {};
 }
 
-namespace {
-std::vector<int64_t> numbers(const std::vector<DType>& types) {
-  std::vector<int64_t> result;
-  for (const DType type : types) result.push_back(static_cast<int64_t>(type));
-  return result;
-}
-Result<DType> dtype_of(int64_t number) {
-  if (number < 0 || number >= kNumDTypes) return error(Code::kCorrupt, "no element type has the number ", number);
-  return static_cast<DType>(number);
-}
-Result<std::vector<DType>> get_types(const Record& record, std::string_view name) {
-  std::vector<DType> types;
-  for (const int64_t number : TRY(record.get_ints(name))) types.push_back(TRY(dtype_of(number)));
-  return types;
-}
-constexpr size_t kIntsOfInstruction = 6;  // fn, type, result, three arguments
-}  // namespace
-
-Record to_record(const NestProgram& program) {
-  std::vector<int64_t> code;
-  std::vector<double> parameters;
-  for (const NestInstruction& i : program.code) {
-    code.insert(code.end(), {static_cast<int64_t>(i.fn), static_cast<int64_t>(i.type), static_cast<int64_t>(i.result),
-                             i.args[0], i.args[1], i.args[2]});
-    parameters.insert(parameters.end(), {i.alpha, i.beta});
-  }
-  Record record;
-  record.set("code", std::move(code)).set("parameters", std::move(parameters));
-  record.set("inputs", numbers(program.inputs)).set("outputs", numbers(program.outputs));
-  record.set("output_regs", std::vector<int64_t>(program.output_regs.begin(), program.output_regs.end()));
-  return record;
-}
-
-Result<NestProgram> nest_program_from_record(const Record& record) {
-  NestProgram program;
-  const std::vector<int64_t> code = TRY(record.get_ints("code"));
-  const std::vector<double> parameters = TRY(record.get_doubles("parameters"));
-  const size_t count = code.size() / kIntsOfInstruction;
-  if (code.size() % kIntsOfInstruction != 0 || parameters.size() != 2 * count)
-    return error(Code::kCorrupt, "a nest's code has ", code.size(), " numbers and ", parameters.size(), " parameters");
-  const auto narrow = [](int64_t value) -> Result<int> {
-    if (value != static_cast<int>(value)) return error(Code::kCorrupt, "nest operand ", value, " is out of range");
-    return static_cast<int>(value);
-  };
-  for (size_t i = 0; i < count; ++i) {
-    const int64_t* at = &code[i * kIntsOfInstruction];
-    if (at[0] < 0 || at[0] >= kNumScalarFns) return error(Code::kCorrupt, "no scalar function has the number ", at[0]);
-    NestInstruction instruction{static_cast<ScalarFn>(at[0]), TRY(dtype_of(at[1])), TRY(dtype_of(at[2]))};
-    for (int a = 0; a < 3; ++a) instruction.args[a] = TRY(narrow(at[3 + a]));
-    instruction.alpha = static_cast<float>(parameters[2 * i]);
-    instruction.beta = static_cast<float>(parameters[2 * i + 1]);
-    program.code.push_back(instruction);
-  }
-  program.inputs = TRY(get_types(record, "inputs"));
-  program.outputs = TRY(get_types(record, "outputs"));
-  for (const int64_t operand : TRY(record.get_ints("output_regs"))) program.output_regs.push_back(TRY(narrow(operand)));
-  TRY(validate(program));
-  return program;
-}
-
 Record HookSpec::record() const {
   Record record;
   std::vector<int64_t> kinds;
@@ -140,7 +96,8 @@ Record HookSpec::record() const {
 
 Result<HookSpec> HookSpec::parse(const Record& record) {
   HookSpec spec;
-  spec.program = TRY(nest_program_from_record(TRY(record.get_record("program"))));
+  spec.program = TRY(from_record<NestProgram>(TRY(record.get_record("program"))));
+  TRY(validate(spec.program));
   for (const int64_t kind : TRY(record.get_ints("operands"))) {
     TRY(require(kind >= 0 && kind <= static_cast<int64_t>(HookOperand::kScalar), "no hook operand has the number ",
                 kind));

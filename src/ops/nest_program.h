@@ -1,15 +1,18 @@
 /// A chain (in general a DAG) of pointwise instructions, as data: what a plan stores of a fused region.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "base/error.h"
-#include "base/record.h"
+#include "base/field.h"
 #include "ops/scalar.h"
-#include "tensor/dtype.h"
+#include "tensor/field_types.h"
 
 namespace kiln {
+
+std::span<const std::string_view> enum_names(ScalarFn);
 
 /// An operand: the result of an instruction, or an input of the program.
 ///   at >= 0   the result of code[at], which stands before
@@ -24,9 +27,14 @@ struct NestInstruction {
   DType type = DType::kF32;
   /// `type`, or bool for comparisons, or any for kCast. f16 and bf16 results are rounded to that type.
   DType result = DType::kF32;
-  NestOperand args[3] = {0, 0, 0};  ///< arity(fn) of them count
-  float alpha = 0, beta = 0;        ///< of activations
+  std::array<NestOperand, 3> args{};  ///< arity(fn) of them count
+  double alpha = 0, beta = 0;         ///< of activations
 
+  static void reflect(auto& self, auto f) {
+    f("fn", self.fn), f("type", self.type), f("result", self.result), f("args", self.args);
+    f("alpha", self.alpha), f("beta", self.beta);
+  }
+  std::span<const NestOperand> operands() const { return std::span(args).first(static_cast<size_t>(arity(fn))); }
   bool operator==(const NestInstruction&) const = default;
 };
 
@@ -36,6 +44,9 @@ struct NestProgram {
   std::vector<DType> outputs;            ///< as they lie in memory; each the type of its operand
   std::vector<NestOperand> output_regs;  ///< where each output comes from
 
+  static void reflect(auto& self, auto f) {
+    f("code", self.code), f("inputs", self.inputs), f("outputs", self.outputs), f("output_regs", self.output_regs);
+  }
   bool operator==(const NestProgram&) const = default;
   /// The type of an operand that `validate` has accepted.
   DType type_of(NestOperand operand) const {
@@ -49,9 +60,6 @@ bool is_nest_type(DType type);
 bool has_nest_function(ScalarFn fn, DType type);
 /// Operands exist and stand before their use, types agree, nests have every function.
 Status validate(const NestProgram& program);
-
-Record to_record(const NestProgram& program);
-Result<NestProgram> nest_program_from_record(const Record& record);
 
 /// How an operand of a nest behind a contraction lies against the contraction's result.
 enum class HookOperand : uint8_t {

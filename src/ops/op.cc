@@ -64,19 +64,4 @@ Result<Op> op_from_record(const Record& record) {
   return Op(*info, std::move(data));
 }
 
-std::string_view name_of(ScalarFn fn) {
-  static constexpr std::string_view kNames[kNumScalarFns] = {
-      "relu",     "sigmoid",   "tanh",  "leaky_relu",   "elu",         "selu",
-      "softsign", "softplus",  "clip",  "hard_sigmoid", "scaled_tanh", "thresholded_relu",
-      "gelu_erf", "gelu_tanh", "exp",   "log",          "sqrt",        "recip",
-      "abs",      "neg",       "sin",   "cos",          "tan",         "sinh",
-      "cosh",     "asin",      "acos",  "atan",         "asinh",       "acosh",
-      "atanh",    "ceil",      "floor", "erf",          "not",         "sign",
-      "round",    "isinf",     "isnan", "sum",          "prod",        "max",
-      "min",      "sub",       "div",   "pow",          "floor_div",   "and",
-      "or",       "xor",       "equal", "greater",      "less",        "select",
-      "cast",     "identity",  "mod"};
-  return kNames[static_cast<int>(fn)];
-}
-
 }  // namespace kiln

@@ -68,7 +68,7 @@ enum class ScalarFn : uint8_t {
   kSelect,    ///< three: condition, then, else
   kCast,      ///< one; rounds to the output's type
   kIdentity,  ///< one
-  // ElementWise again. Plans hold these numbers, so what is new comes last.
+  // ElementWise again
   kMod  ///< two
 };
 inline constexpr int kNumScalarFns = static_cast<int>(ScalarFn::kMod) + 1;

@@ -65,7 +65,7 @@ class LoadedNest final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_nest(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  Nest nest = TRY(Nest::make(TRY(nest_program_from_record(spec.payload))));
+  Nest nest = TRY(Nest::make(TRY(from_record<NestProgram>(spec.payload))));
   TRY(require(nest.program().inputs.size() == spec.inputs.size() &&
                   nest.program().outputs.size() == spec.outputs.size() && !spec.outputs.empty(),
               "a nest of ", nest.program().inputs.size(), " inputs has ", spec.inputs.size(), " tensors"));

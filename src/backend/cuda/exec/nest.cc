@@ -82,7 +82,8 @@ class LoadedNest final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load_nest(const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  const NestProgram program = TRY(nest_program_from_record(spec.payload));
+  const NestProgram program = TRY(from_record<NestProgram>(spec.payload));
+  TRY(validate(program));
   TRY(require(program.inputs.size() == spec.inputs.size() && program.outputs.size() == spec.outputs.size(),
               "a nest of ", program.inputs.size(), " inputs has ", spec.inputs.size(), " tensors"));
   const auto check_types = [](std::span<const StepTensor> tensors, std::span<const DType> types) -> Status {

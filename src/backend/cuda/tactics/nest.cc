@@ -69,7 +69,7 @@ class NestTactic final : public Tactic {
           !cx.graph.constant(region.inputs[i]))
         draft.in_place_input = static_cast<int>(i);
 
-    const NestProgram program = TRY(nest_program_from_record(region.data));
+    const NestProgram program = TRY(from_record<NestProgram>(region.data));
     const MergedAxes most = TRY(axes_at(cx, region, variant, &TensorType::max_extents));
     std::vector<NestVariant> kernels;
     const auto add = [&](NestVariant kernel) {

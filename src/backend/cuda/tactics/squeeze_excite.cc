@@ -160,8 +160,8 @@ class SqueezeExciteTactic final : public Tactic {
     StepDraft draft = cuda_step("squeeze_excite");
     draft.in_place_input = 0;
     draft.payload = variant.params;
-    const NestProgram hidden = TRY(nest_program_from_record(TRY(region.data.get_record("hidden")))),
-                      gate = TRY(nest_program_from_record(TRY(region.data.get_record("gate"))));
+    const NestProgram hidden = TRY(from_record<NestProgram>(TRY(region.data.get_record("hidden")))),
+                      gate = TRY(from_record<NestProgram>(TRY(region.data.get_record("gate"))));
     const ExciteKernel kernel = kernel_of(cx, region, TRY(variant.params.get_int("blocks")));
     draft.binary = TRY(compile_kernel(cx, excite_source(kernel, hidden, gate)));
     return draft;

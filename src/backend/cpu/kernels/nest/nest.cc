@@ -59,8 +59,7 @@ int gate_of(const NestProgram& program, size_t at) {
     const NestInstruction& i = program.code[static_cast<size_t>(gate)];
     if (i.type != DType::kF32 || !find_nest_gate(i.fn) || i.args[0] != product.args[1 - side]) continue;
     auto readers = std::ranges::count(program.output_regs, gate);
-    for (const NestInstruction& reader : program.code)
-      readers += std::count(reader.args, reader.args + arity(reader.fn), gate);
+    for (const NestInstruction& reader : program.code) readers += std::ranges::count(reader.operands(), gate);
     if (readers == 1) return gate;
   }
   return -1;
@@ -89,8 +88,8 @@ Status Nest::build() {
     step.num_args = arity(i.fn);
     for (int a = 0; a < step.num_args; ++a) step.args[a] = resolve(i.args[a]);
     step.output = -1;
-    step.alpha = i.alpha;
-    step.beta = i.beta;
+    step.alpha = static_cast<float>(i.alpha);
+    step.beta = static_cast<float>(i.beta);
     moved[at] = static_cast<int>(steps_.size());
     steps_.push_back(step);
     width_ = std::max(width_, register_size(i.result));

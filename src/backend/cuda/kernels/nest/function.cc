@@ -52,9 +52,7 @@ class Writer {
  private:
   /// Whether all that reads a result stores it in its own type.
   bool only_stored(int at) const {
-    const auto reads = [&](const NestInstruction& i) {
-      return std::find(i.args, i.args + arity(i.fn), at) != i.args + arity(i.fn);
-    };
+    const auto reads = [&](const NestInstruction& i) { return std::ranges::count(i.operands(), at) > 0; };
     return std::ranges::none_of(program_.code, reads) && std::ranges::count(program_.output_regs, at) > 0;
   }
 
@@ -89,8 +87,8 @@ class Writer {
 
   static std::string of_floats(const NestInstruction& i, const std::array<std::string, 3>& args) {
     if (i.fn <= ScalarFn::kGeluTanh)
-      return str("kiln::device::activation<", enumerator(i.fn), ">(", args[0], ", ", literal(i.alpha), ", ",
-                 literal(i.beta), ')');
+      return str("kiln::device::activation<", enumerator(i.fn), ">(", args[0], ", ",
+                 literal(static_cast<float>(i.alpha)), ", ", literal(static_cast<float>(i.beta)), ')');
     if (arity(i.fn) == 1) return str("kiln::device::unary<", enumerator(i.fn), ">(", args[0], ')');
     return str("kiln::device::element_wise<", enumerator(i.fn), ">(", args[0], ", ", args[1], ')');
   }
