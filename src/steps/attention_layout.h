@@ -24,9 +24,11 @@ struct AttentionLayout {
 
   /// The first six extents in their order; of each operand in its order the offset and the strides; kv_heads.
   static constexpr size_t kNumParams = 6 + 5 * 5 + 1;
-  /// From a step's parameters and the volumes of q, k, v, mask (-1: there is none) and out. Fails where an element
-  /// would lie outside of its tensor, or where the channels of q or out, or the keys of the mask, are not neighbours.
-  static Result<AttentionLayout> parse(std::span<const int64_t> params, const std::array<int64_t, 5>& volumes);
+  /// From a step's kNumParams parameters.
+  static AttentionLayout of(std::span<const int64_t> params);
+  /// Takes the volumes of q, k, v, mask (-1: there is none) and out. Fails where an element would lie outside of its
+  /// tensor, or where the channels of q or out, or the keys of the mask, are not neighbours.
+  Status check(const std::array<int64_t, 5>& volumes) const;
 };
 
 }  // namespace kiln

@@ -10,6 +10,7 @@
 #include "ops/softmax.h"
 #include "ops/transpose.h"
 #include "ops/unary.h"
+#include "steps/attention.h"
 #include "steps/attention_layout.h"
 #include "tactics/strided_view.h"
 #include "tensor/view.h"
@@ -244,7 +245,10 @@ class Walk {
     std::ranges::reverse(nodes_);
     const auto& [q, k, v] = operands_;
     Region region{std::move(nodes_), {q->source, k->source, v->source, mask_}, {graph_.node(root).outputs[0]}, {}};
-    region.data.set("scale", scale_).set("nan_rows_are_zero", nan_rows_are_zero_);
+    for (const ir::ValueId value : {k->source, v->source, mask_, region.outputs[0]})
+      if (value != ir::ValueId::kNone && graph_.type(value).dtype != graph_.type(q->source).dtype)
+        return reject("q is ", graph_.type(q->source), ", another operand ", graph_.type(value));
+    region.data = to_record(steps::Attention{.scale = scale_, .nan_rows_are_zero = nan_rows_are_zero_});
     const size_t axes = out.extents.size();
     region.params = {out.extents[0],       axes == 4 ? out.extents[1] : 1, out.extents[axes - 2],
                      k->extents[axes - 2], q->extents[axes - 1],           out.extents[axes - 1]};

@@ -15,7 +15,7 @@ struct AttentionReach {
 
 /// softmax(q k^T * scale + mask) v that ends at `root`, with what moves its operands and its result: they are read and
 /// written where they are, be it inside a larger tensor. Inputs: what holds q, k, v, and the mask or kNone. Params: as
-/// AttentionLayout has them. Data: scale, nan_rows_are_zero.
+/// AttentionLayout has them. Data: a steps::Attention. All tensors are of one type.
 Match attention_region(const TacticContext& cx, ir::NodeId root, const AttentionReach& reach);
 
 }  // namespace kiln

@@ -1,17 +1,11 @@
-/// softmax(q k^T * scale + mask) v of row-major tensors, or of parts of them.
-/// Inputs: what holds q, k, v, and the mask or nothing. Payload: scale, nan_rows_are_zero. Params: AttentionLayout's.
-#include "backend/cpu/kernels/attention/attention.h"
+#include "steps/attention.h"
 
-#include "backend/cpu/exec/checks.h"
+#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/kernels/attention/attention.h"
 #include "steps/attention_layout.h"
 
 namespace kiln::cpu {
 namespace {
-
-struct Attributes {
-  float scale = 1;
-  bool nan_rows_are_zero = false;
-};
 
 HeadStrides strides_of(const AttentionOperand& operand) {
   const auto& [batch, head, row, column] = operand.strides;
@@ -20,7 +14,8 @@ HeadStrides strides_of(const AttentionOperand& operand) {
 
 class BoundAttention final : public BoundStep {
  public:
-  BoundAttention(const Attributes& a, const AttentionLayout& layout, Team& team) : team_(team), layout_(layout) {
+  BoundAttention(const steps::Attention& step, const AttentionLayout& layout, Team& team)
+      : team_(team), layout_(layout) {
     const bool one_head = layout.k.strides[1] == 0 && layout.v.strides[1] == 0;
     shape_ = {.batch = layout.batch,
               .heads = layout.heads,
@@ -29,8 +24,8 @@ class BoundAttention final : public BoundStep {
               .keys = layout.keys,
               .depth = layout.depth,
               .value_depth = layout.value_depth,
-              .scale = a.scale,
-              .nan_rows_are_zero = a.nan_rows_are_zero};
+              .scale = static_cast<float>(step.scale),
+              .nan_rows_are_zero = step.nan_rows_are_zero};
     tensors_.q_strides = strides_of(layout.q);
     tensors_.k_strides = strides_of(layout.k);
     tensors_.v_strides = strides_of(layout.v);
@@ -61,32 +56,23 @@ class BoundAttention final : public BoundStep {
 
 class LoadedAttention final : public LoadedStep {
  public:
-  LoadedAttention(const Attributes& a, bool masked, Team& team) : a_(a), masked_(masked), team_(team) {}
+  LoadedAttention(const steps::Attention& step, Team& team) : step_(step), team_(team) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const auto volume_of = [&](size_t i) { return volume(shapes.inputs[i]); };
-    const AttentionLayout layout =
-        TRY(AttentionLayout::parse(shapes.params, {volume_of(0), volume_of(1), volume_of(2),
-                                                   masked_ ? volume_of(3) : -1, volume(shapes.outputs[0])}));
-    return std::make_unique<BoundAttention>(a_, layout, team_);
+    return std::make_unique<BoundAttention>(step_, AttentionLayout::of(shapes.params), team_);
   }
 
  private:
-  Attributes a_;
-  bool masked_;
+  steps::Attention step_;
   Team& team_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_attention(const LoadArguments& arguments) {
-  const Record& p = arguments.spec.payload;
-  TRY(require(arguments.spec.inputs.size() == 4 && arguments.spec.outputs.size() == 1, "an attention step has ",
-              arguments.spec.inputs.size(), " inputs; it takes 4"));
-  TRY(require_types(arguments.spec, DType::kF32));
-  Attributes a;
-  a.scale = static_cast<float>(TRY(p.get_double("scale")));
-  a.nan_rows_are_zero = TRY(p.get_bool("nan_rows_are_zero"));
-  return std::make_unique<LoadedAttention>(a, arguments.spec.inputs[3].present, arguments.team);
+Result<std::unique_ptr<LoadedStep>> load(const steps::Attention& step, const LoadArguments& arguments) {
+  const DType q = arguments.spec.inputs[0].dtype;
+  TRY(require(q == DType::kF32 && !step.causal, "the CPU has no kernel of ", step.causal ? "causal " : "",
+              "attention of ", q));
+  return std::make_unique<LoadedAttention>(step, arguments.team);
 }
 
 }  // namespace kiln::cpu

@@ -1,5 +1,7 @@
 #include "backend/cpu/tactics/attention.h"
 
+#include "backend/cpu/tactics/registry.h"
+#include "steps/attention.h"
 #include "tactics/attention.h"
 #include "tactics/region.h"
 
@@ -17,7 +19,9 @@ class AttentionTactic final : public Tactic {
     return {linear_variant(region, "tiles of queries")};
   }
   Result<StepDraft> compile(const TacticContext&, const Region& region, const Variant&) const override {
-    return StepDraft{.executor = "cpu", .kernel = "attention", .payload = region.data, .params = region.params};
+    StepDraft draft = cpu_step(TRY(from_record<steps::Attention>(region.data)));
+    draft.params = region.params;
+    return draft;
   }
 };
 

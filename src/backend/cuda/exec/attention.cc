@@ -1,11 +1,9 @@
-/// softmax(q k^T * scale + mask) v of row-major tensors, or of parts of them.
-/// Inputs: what holds q, k, v, and the mask or nothing. Payload: scale, nan_rows_are_zero, attention (a kernel).
-/// Params: AttentionLayout's.
-#include "backend/cuda/kernels/attention/attention.h"
+#include "steps/attention.h"
 
-#include "backend/cuda/exec/gemm_step.h"
+#include "backend/cuda/exec/constants.h"
+#include "backend/cuda/exec/operand_map.h"
+#include "backend/cuda/kernels/attention/attention.h"
 #include "steps/attention_layout.h"
-#include "tensor/dtype.h"
 
 namespace kiln::cuda {
 namespace {
@@ -88,10 +86,7 @@ class LoadedAttention final : public LoadedStep {
         constants_(std::move(constants)) {}
 
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const auto volume_of = [&](size_t i) { return volume(shapes.inputs[i]); };
-    const AttentionLayout layout =
-        TRY(AttentionLayout::parse(shapes.params, {volume_of(0), volume_of(1), volume_of(2),
-                                                   kernel_.has_mask ? volume_of(3) : -1, volume(shapes.outputs[0])}));
+    const AttentionLayout layout = AttentionLayout::of(shapes.params);
     TRY(check_alignment(layout, kernel_));
     AttentionArguments a;
     a.q_strides = strides_of(layout.q);
@@ -122,21 +117,18 @@ class LoadedAttention final : public LoadedStep {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_attention(const LoadArguments& arguments) {
-  const Record& p = arguments.spec.payload;
-  const auto scale = static_cast<float>(TRY(p.get_double("scale")));
-  const AttentionKernel kernel = TRY(AttentionKernel::parse(TRY(p.get_record("attention"))));
-  for (const StepTensor& tensor : arguments.spec.inputs)
-    TRY(require(!tensor.present || tensor.dtype == kernel.element, "attention of ", tensor.dtype, " by a kernel of ",
-                kernel.element));
-  TRY(require(arguments.spec.outputs[0].dtype == kernel.element, "attention makes no ", arguments.spec.outputs[0].dtype,
-              " of ", kernel.element));
-  TRY(require(kernel.has_mask == arguments.spec.inputs[3].present, "an attention step's mask is not its kernel's"));
+Result<std::unique_ptr<LoadedStep>> load(const steps::Attention& step, const LoadArguments& arguments) {
+  const AttentionKernel kernel = TRY(from_record<AttentionKernel>(arguments.spec.tuning));
+  const std::vector<StepTensor>& inputs = arguments.spec.inputs;
+  TRY(require(kernel.element == inputs[0].dtype && kernel.has_mask == inputs[3].present &&
+                  kernel.causal == step.causal && kernel.nan_rows_are_zero == step.nan_rows_are_zero,
+              "the kernel '", kernel.name(), "' is not of its step, an attention of ", inputs[0].dtype));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function function = TRY(module->function(std::string(entry_of(kernel))));
-  Constants constants(arguments.spec.inputs.size());
+  Constants constants(inputs.size());
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedAttention>(scale, kernel, std::move(module), function, std::move(constants));
+  return std::make_unique<LoadedAttention>(static_cast<float>(step.scale), kernel, std::move(module), function,
+                                           std::move(constants));
 }
 
 }  // namespace kiln::cuda

@@ -4,8 +4,9 @@
 
 #include "backend/cuda/kernels/attention/attention.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
-#include "backend/cuda/tactics/backend.h"
+#include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
+#include "steps/attention.h"
 #include "steps/attention_layout.h"
 #include "sym/divisor.h"
 #include "tactics/attention.h"
@@ -30,17 +31,16 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
   TRY(require(region.params.size() == AttentionLayout::kNumParams, "a region of attention without its parameters"));
   const auto depth_q = region.params[4].constant(), depth_v = region.params[5].constant();
   TRY(require(depth_q && depth_v, "heads' channels are known when the plan is built: ", q, ", ", v));
-  const double scale = TRY(region.data.get_double("scale"));
-  TRY(require(scale > 0, "kernels take a positive scale, not ", scale));
+  const steps::Attention step = TRY(from_record<steps::Attention>(region.data));
+  TRY(require(step.scale > 0, "kernels take a positive scale, not ", step.scale));
   AttentionTraits traits;
   traits.element = q.dtype;
   traits.depth = std::max(*depth_q, *depth_v);
   traits.align = alignment(region.params);
   traits.tf32 = may_use_tf32(cx, region);
   traits.has_mask = region.inputs[3] != ir::ValueId::kNone;
-  traits.nan_rows_are_zero = TRY(region.data.get_bool("nan_rows_are_zero"));
-  // Optional: the last query sees all keys, and each one before it one fewer.
-  traits.causal = region.data.find("causal") && TRY(region.data.get_bool("causal"));
+  traits.nan_rows_are_zero = step.nan_rows_are_zero;
+  traits.causal = step.causal;
   traits.heads = region.params[0].opt() * region.params[1].opt();
   traits.queries = region.params[2].opt();
   traits.keys = region.params[3].opt();
@@ -53,7 +53,9 @@ void drop_causal_mask(const ir::Graph& graph, Region& region) {
   const HostTensor* values = mask == ir::ValueId::kNone ? nullptr : graph.constant(mask);
   if (!values || !is_causal_mask(*values)) return;
   mask = ir::ValueId::kNone;
-  region.data.set("causal", true);
+  steps::Attention step = *from_record<steps::Attention>(region.data);
+  step.causal = true;
+  region.data = to_record(step);
 }
 
 class AttentionTactic final : public Tactic {
@@ -65,10 +67,6 @@ class AttentionTactic final : public Tactic {
     Match region = attention_region(cx, root, {.types = kTypes});
     if (!region) return region;
     drop_causal_mask(cx.graph, *region);
-    const DType type = cx.graph.type(region->inputs[0]).dtype;
-    for (const ir::ValueId value : {region->inputs[1], region->inputs[2], region->inputs[3], region->outputs[0]})
-      if (value != ir::ValueId::kNone && cx.graph.type(value).dtype != type)
-        return reject("q is ", type, ", another operand ", cx.graph.type(value));
     const auto candidates = candidates_of(cx, *region);
     if (!candidates) return reject(candidates.error().message);
     if (candidates->empty())
@@ -83,18 +81,17 @@ class AttentionTactic final : public Tactic {
     for (const AttentionCandidate& candidate : *candidates) {
       result.push_back(linear_variant(region, candidate.kernel.name()));
       result.back().estimate_us = candidate.estimate_us;
-      result.back().params = candidate.kernel.record();
+      result.back().params = to_record(candidate.kernel);
     }
     keep_likeliest(cx, result);
     return result;
   }
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
-    StepDraft draft{.executor = "cuda", .kernel = "attention", .payload = region.data};
-    draft.payload.set("attention", variant.params);
+    const AttentionKernel kernel = TRY(from_record<AttentionKernel>(variant.params));
+    StepDraft draft = cuda_step(TRY(from_record<steps::Attention>(region.data)), kernel);
     draft.params = region.params;
-    const AttentionKernel kernel = TRY(AttentionKernel::parse(variant.params));
-    draft.binary = TRY(device_of(cx).compiler().compile(source_of(kernel)));
+    draft.binary = TRY(compile_kernel(cx, source_of(kernel)));
     return draft;
   }
 };

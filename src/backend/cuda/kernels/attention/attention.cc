@@ -11,7 +11,6 @@ namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kMostDepth = 128;
-constexpr std::string_view kFamilyNames[] = {"mma", "wgmma", "split", "simt"};
 constexpr std::string_view kEntries[] = {"attention_mma", "attention_wgmma", "attention_split", "attention_simt"};
 constexpr std::string_view kFiles[] = {"attention/mma.cu", "attention/wgmma.cu", "attention/split.cu",
                                        "attention/simt.cu"};
@@ -52,47 +51,21 @@ int64_t AttentionKernel::queries() const {
 }
 
 std::string AttentionKernel::name() const {
-  return str(kFamilyNames[static_cast<size_t>(family)], ' ', queries(), " queries in ", warps, " warps, ", keys,
-             " keys", turns ? " in turns" : "", stages == 2 ? "" : str(", ", stages, " stages"),
-             causal ? ", causal" : "", piece == 16 ? "" : str(", pieces of ", piece, " bytes"));
+  return str(family, ' ', queries(), " queries in ", warps, " warps, ", keys, " keys", turns ? " in turns" : "",
+             stages == 2 ? "" : str(", ", stages, " stages"), causal ? ", causal" : "",
+             piece == 16 ? "" : str(", pieces of ", piece, " bytes"));
 }
 
-Record AttentionKernel::record() const {
-  Record record;
-  record.set("family", static_cast<int64_t>(family)).set("stages", stages).set("turns", turns).set("causal", causal);
-  record.set("element", name_of(element)).set("depth", depth).set("warps", warps).set("rows", rows).set("keys", keys);
-  record.set("piece", piece).set("has_mask", has_mask).set("nan_rows_are_zero", nan_rows_are_zero);
-  return record;
-}
-
-Result<AttentionKernel> AttentionKernel::parse(const Record& record) {
-  AttentionKernel kernel;
-  const auto element = dtype_named(TRY(record.get_text("element")));
-  const int64_t family = TRY(record.get_int("family"));
-  TRY(require(family >= 0 && family < std::ssize(kFamilyNames), "attention has no kernels of family ", family));
-  kernel.family = static_cast<AttentionFamily>(family);
-  const bool half = element == DType::kF16 || element == DType::kBF16, simt = kernel.family == AttentionFamily::kSimt;
-  const bool wgmma = kernel.family == AttentionFamily::kWgmma;
-  TRY(require((half && !simt) || (element == DType::kF32 && !wgmma), "attention's ",
-              kFamilyNames[static_cast<size_t>(family)], " kernels are of another type"));
-  kernel.element = *element;
-  kernel.turns = TRY(record.get_bool("turns"));
-  kernel.causal = TRY(record.get_bool("causal"));
-  kernel.stages = TRY(record.get_int("stages"));
-  kernel.depth = TRY(record.get_int("depth"));
-  kernel.warps = TRY(record.get_int("warps"));
-  kernel.rows = TRY(record.get_int("rows"));
-  kernel.keys = TRY(record.get_int("keys"));
-  kernel.piece = TRY(record.get_int("piece"));
-  kernel.has_mask = TRY(record.get_bool("has_mask"));
-  kernel.nan_rows_are_zero = TRY(record.get_bool("nan_rows_are_zero"));
-  TRY(require(kernel.depth >= 16 && kernel.depth <= kMostDepth && kernel.warps >= 1 && kernel.warps <= 16 &&
-                  (simt ? kernel.rows >= 1 && kernel.rows <= 8 : kernel.rows == 16 || kernel.rows == 32) &&
-                  kernel.keys >= 16 && kernel.keys <= 256 && kernel.stages >= 1 && kernel.stages <= 8,
-              "an attention kernel of ", kernel.depth, " channels, ", kernel.rows, " rows and ", kernel.keys, " keys"));
-  TRY(require(kernel.piece >= 1 && kernel.piece <= 16 && std::has_single_bit(static_cast<uint64_t>(kernel.piece)),
-              "an attention kernel loads pieces of ", kernel.piece, " bytes"));
-  return kernel;
+Status AttentionKernel::check() const {
+  const bool half = element == DType::kF16 || element == DType::kBF16, simt = family == AttentionFamily::kSimt;
+  TRY(require((half && !simt) || (element == DType::kF32 && family != AttentionFamily::kWgmma), "attention's ", family,
+              " kernels are of another type"));
+  TRY(require(depth >= 16 && depth <= kMostDepth && warps >= 1 && warps <= 16 &&
+                  (simt ? rows >= 1 && rows <= 8 : rows == 16 || rows == 32) && keys >= 16 && keys <= 256 &&
+                  stages >= 1 && stages <= 8,
+              "an attention kernel of ", depth, " channels, ", rows, " rows and ", keys, " keys"));
+  return require(piece >= 1 && piece <= 16 && std::has_single_bit(static_cast<uint64_t>(piece)),
+                 "an attention kernel loads pieces of ", piece, " bytes");
 }
 
 std::string_view entry_of(const AttentionKernel& kernel) { return kEntries[static_cast<size_t>(kernel.family)]; }

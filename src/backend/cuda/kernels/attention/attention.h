@@ -8,7 +8,7 @@
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"
-#include "tensor/dtype.h"
+#include "tensor/field_types.h"
 
 namespace kiln::cuda {
 
@@ -18,6 +18,10 @@ enum class AttentionFamily : uint8_t {
   kSplit,  ///< attention/split.cu: the same; the warps of a block share the keys of 16 queries
   kSimt    ///< attention/simt.cu: FP32 by plain FMA; `rows` are those of half a warp
 };
+inline std::span<const std::string_view> enum_names(AttentionFamily) {
+  static constexpr std::string_view kNames[] = {"mma", "wgmma", "split", "simt"};
+  return kNames;
+}
 
 /// What a kernel is compiled for: sums in FP32, scores never in memory.
 struct AttentionKernel {
@@ -33,8 +37,13 @@ struct AttentionKernel {
 
   int64_t queries() const;  ///< of a block
   std::string name() const;
-  Record record() const;
-  static Result<AttentionKernel> parse(const Record& record);
+  Status check() const;
+  static void reflect(auto& self, auto f) {
+    f("family", self.family), f("element", self.element), f("depth", self.depth), f("warps", self.warps);
+    f("rows", self.rows), f("keys", self.keys), f("stages", self.stages), f("piece", self.piece);
+    f("turns", self.turns), f("has_mask", self.has_mask), f("nan_rows_are_zero", self.nan_rows_are_zero);
+    f("causal", self.causal);
+  }
 };
 KernelSource source_of(const AttentionKernel& kernel);
 std::string_view entry_of(const AttentionKernel& kernel);

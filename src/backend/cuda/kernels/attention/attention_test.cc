@@ -21,14 +21,14 @@ TEST(AttentionKernel, DepthIsRoundedUp) {
 TEST(AttentionKernel, SingleFloatsAreMultipliedExactly) {
   for (const AttentionCandidate& c : attention_candidates({.element = DType::kF32}, {})) {
     EXPECT_EQ(c.kernel.family, AttentionFamily::kSimt);
-    EXPECT_EQ(AttentionKernel::parse(c.kernel.record())->record(), c.kernel.record());
+    EXPECT_EQ(to_record(*from_record<AttentionKernel>(to_record(c.kernel))), to_record(c.kernel));
   }
 }
 TEST(AttentionKernel, SurvivesItsRecord) {
   for (const DType type : {DType::kF16, DType::kF32})
     for (const AttentionCandidate& c :
          attention_candidates({.element = type, .has_mask = true, .causal = true, .tf32 = true}, {}))
-      EXPECT_EQ(AttentionKernel::parse(c.kernel.record())->record(), c.kernel.record());
+      EXPECT_EQ(to_record(*from_record<AttentionKernel>(to_record(c.kernel))), to_record(c.kernel));
 }
 TEST(AttentionKernel, Tf32IsForTensorCores) {
   const auto candidates = attention_candidates({.element = DType::kF32, .depth = 10, .align = 2, .tf32 = true}, {});

@@ -1,0 +1,25 @@
+#include "steps/attention.h"
+
+#include "steps/attention_layout.h"
+#include "steps/define.h"
+
+template const kiln::StepKind& kiln::step_kind<kiln::steps::Attention>();
+
+namespace kiln::steps {
+
+Status Attention::check(const StepTypes& types) const {
+  const DType q = types.inputs[0].dtype;
+  TRY(require(q == DType::kF32 || q == DType::kF16 || q == DType::kBF16, "attention of ", q));
+  return require_one_type(types);
+}
+
+Status Attention::check(const StepTypes& types, const StepShapes& shapes) const {
+  TRY(require(shapes.params.size() == AttentionLayout::kNumParams, "an attention step has ", shapes.params.size(),
+              " parameters; it takes ", AttentionLayout::kNumParams));
+  std::array<int64_t, 5> volumes;
+  for (size_t i = 0; i < 4; ++i) volumes[i] = types.inputs[i].present ? volume(shapes.inputs[i]) : -1;
+  volumes[4] = volume(shapes.outputs[0]);
+  return AttentionLayout::of(shapes.params).check(volumes);
+}
+
+}  // namespace kiln::steps

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "steps/step.h"
+
+namespace kiln::steps {
+
+/// softmax(q k^T * scale + mask) v of row-major tensors, or of parts of them. Inputs: what holds q, k and v, and the
+/// mask or absent. Parameters: those of AttentionLayout.
+struct Attention {
+  static constexpr std::string_view name = "attention";
+  static constexpr StepTensors tensors{.present = 3, .least_inputs = 4, .most_inputs = 4, .outputs = 1};
+
+  double scale = 1;
+  bool nan_rows_are_zero = false;
+  bool causal = false;  ///< the last query sees all keys, and each one before it one fewer
+
+  static void reflect(auto& self, auto f) {
+    f("scale", self.scale), f("nan_rows_are_zero", self.nan_rows_are_zero), f("causal", self.causal);
+  }
+  Status check(const StepTypes& types) const;
+  Status check(const StepTypes& types, const StepShapes& shapes) const;
+};
+
+}  // namespace kiln::steps

@@ -1,0 +1,48 @@
+#include "steps/attention.h"
+
+#include <gtest/gtest.h>
+
+#include "steps/attention_layout.h"
+
+namespace kiln {
+namespace {
+
+/// Attention of one head, of 2 queries and 3 keys of 4 channels, to a mask.
+struct Sample {
+  StepTypes types;
+  std::vector<Extents> inputs{{2, 4}, {3, 4}, {3, 4}, {2, 3}}, outputs{{2, 4}};
+  std::vector<int64_t> params{1, 1, 2, 3, 4, 4};
+
+  Sample() {
+    types.inputs.assign(4, {.dtype = DType::kF16, .rank = 2});
+    types.outputs.assign(1, {.dtype = DType::kF16, .rank = 2});
+    for (const int64_t columns : {4, 4, 4, 3, 4}) params.insert(params.end(), {0, 0, 0, columns, 1});
+    params.push_back(1);
+  }
+  Status check() const {
+    TRY(AnyStep(steps::Attention{}).check(types));
+    return AnyStep(steps::Attention{}).check(types, {.inputs = inputs, .outputs = outputs, .params = params});
+  }
+  std::string error() const { return check() ? "" : check().error().message; }
+};
+
+TEST(AttentionStep, TakesWhatLiesInItsTensors) {
+  Sample sample;
+  EXPECT_EQ(sample.error(), "");
+  sample.inputs[3] = {2, 2};
+  EXPECT_EQ(sample.error(), "the mask of attention lies outside of its 4 elements");
+  sample.types.inputs[3].present = false;
+  EXPECT_EQ(sample.error(), "");
+  sample.params.pop_back();
+  EXPECT_EQ(sample.error(), "an attention step has 31 parameters; it takes 32");
+}
+TEST(AttentionStep, IsOfOneFloatType) {
+  Sample sample;
+  sample.types.inputs[3].dtype = DType::kF32;
+  EXPECT_NE(sample.error(), "");
+  for (StepTensor& input : sample.types.inputs) input.dtype = DType::kI32;
+  EXPECT_EQ(sample.error(), "attention of i32");
+}
+
+}  // namespace
+}  // namespace kiln
