@@ -252,8 +252,8 @@ class LoadedConvolution final : public LoadedStep {
 /// A convolution of one tap: rows are pixels, w is B along k.
 class LoadedPointConvolution final : public LoadedStep {
  public:
-  LoadedPointConvolution(LoadedGemm gemm, Constants constants)
-      : gemm_(std::move(gemm)), constants_(std::move(constants)) {}
+  LoadedPointConvolution(LoadedGemm gemm, EpilogueInputs epilogue, Constants constants)
+      : gemm_(std::move(gemm)), epilogue_(std::move(epilogue)), constants_(std::move(constants)) {}
 
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     TRY(check_point(shapes));
@@ -268,11 +268,13 @@ class LoadedPointConvolution final : public LoadedStep {
     g.b_column = w[1];
     g.b_k = 1;
     g.c_row = w[0];
-    return bind_gemm(gemm_, constants_, shapes, g);
+    TRY(epilogue_.check(shapes, w[0]));
+    return bind_gemm(gemm_, constants_, g);
   }
 
  private:
   LoadedGemm gemm_;
+  EpilogueInputs epilogue_;
   Constants constants_;
 };
 
@@ -280,7 +282,9 @@ class LoadedPointConvolution final : public LoadedStep {
 
 /// A convolution of one tap by a kernel of matrix products.
 static Result<std::unique_ptr<LoadedStep>> load_point(const LoadArguments& arguments) {
-  LoadedGemm gemm = TRY(LoadedGemm::load(TRY(arguments.spec.payload.get_record("gemm")), arguments));
+  const GemmKernel kernel = TRY(from_record<GemmKernel>(TRY(arguments.spec.payload.get_record("gemm"))));
+  LoadedGemm gemm = TRY(LoadedGemm::load(kernel, arguments));
+  EpilogueInputs epilogue = TRY(EpilogueInputs::load(arguments.spec));
   TRY(require_linear(arguments.spec, 1));
   Constants constants(arguments.spec.inputs.size());
   if (gemm.kernel.float_weights) {
@@ -289,7 +293,7 @@ static Result<std::unique_ptr<LoadedStep>> load_point(const LoadArguments& argum
     TRY(constants.put(1, arguments, pack_split_rows(gemm.kernel.element, w->bytes())));
   }
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedPointConvolution>(std::move(gemm), std::move(constants));
+  return std::make_unique<LoadedPointConvolution>(std::move(gemm), std::move(epilogue), std::move(constants));
 }
 
 Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& arguments) {

@@ -50,9 +50,8 @@ class BoundGemm final : public BoundStep {
 
 }  // namespace
 
-Result<LoadedGemm> LoadedGemm::load(const Record& record, const LoadArguments& arguments) {
+Result<LoadedGemm> LoadedGemm::load(const GemmKernel& kernel, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  const GemmKernel kernel = TRY(from_record<GemmKernel>(record));
   const DType b = kernel.float_weights ? DType::kF32 : kernel.element;
   TRY(require(
       spec.inputs[0].dtype == kernel.element && spec.inputs[1].dtype == b && spec.outputs[0].dtype == kernel.result,
@@ -63,12 +62,11 @@ Result<LoadedGemm> LoadedGemm::load(const Record& record, const LoadArguments& a
   std::optional<Function> reduce;
   if (!uses_maps(kernel) && kernel.family != GemmFamily::kRows && kernel.splits > 1)
     reduce = TRY(module->function(kGemmReduce));
-  return LoadedGemm{kernel, std::move(module), main, reduce, TRY(EpilogueInputs::load(spec))};
+  return LoadedGemm{kernel, std::move(module), main, reduce};
 }
 
 Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const Constants& constants,
-                                             const StepShapes& shapes, const GemmArguments& arguments) {
-  TRY(gemm.epilogue.check(shapes, arguments.n));
+                                             const GemmArguments& arguments) {
   GemmArguments set = arguments;
   const GemmLaunch plan = TRY(plan_gemm(gemm.kernel, set, gemm.main.device().properties().num_multiprocessors));
   TRY(gemm.main.check(plan.main));

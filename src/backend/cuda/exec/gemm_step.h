@@ -16,14 +16,13 @@ struct LoadedGemm {
   std::shared_ptr<const Module> module;
   Function main;
   std::optional<Function> reduce;
-  EpilogueInputs epilogue;
 
   /// Fails where the step's tensors are not of the kernel's types.
-  static Result<LoadedGemm> load(const Record& kernel, const LoadArguments& arguments);
+  static Result<LoadedGemm> load(const GemmKernel& kernel, const LoadArguments& arguments);
 };
 
 /// Inputs 0 and 1 are A and B, whose extents `arguments` follow. `gemm` and `constants` outlive it.
 Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const Constants& constants,
-                                             const StepShapes& shapes, const GemmArguments& arguments);
+                                             const GemmArguments& arguments);
 
 }  // namespace kiln::cuda

@@ -98,18 +98,25 @@ Bytes packed(const Attributes& at, const HostTensor& b) {
 
 class LoadedMatrixMultiply final : public LoadedStep {
  public:
-  LoadedMatrixMultiply(const Attributes& at, LoadedGemm gemm, Extents packed_extents, Constants constants)
-      : at_(at), gemm_(std::move(gemm)), packed_extents_(std::move(packed_extents)), constants_(std::move(constants)) {}
+  LoadedMatrixMultiply(const Attributes& at, LoadedGemm gemm, EpilogueInputs epilogue, Extents packed_extents,
+                       Constants constants)
+      : at_(at),
+        gemm_(std::move(gemm)),
+        epilogue_(std::move(epilogue)),
+        packed_extents_(std::move(packed_extents)),
+        constants_(std::move(constants)) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const GemmArguments arguments = TRY(arguments_of(at_, shapes));
     if (at_.pack_b) TRY(require_extents(shapes.inputs[1], packed_extents_, "a product's weights"));
-    return bind_gemm(gemm_, constants_, shapes, arguments);
+    TRY(epilogue_.check(shapes, arguments.n));
+    return bind_gemm(gemm_, constants_, arguments);
   }
 
  private:
   Attributes at_;
   LoadedGemm gemm_;
+  EpilogueInputs epilogue_;
   Extents packed_extents_;  ///< of b, where it is packed
   Constants constants_;
 };
@@ -121,7 +128,8 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
   const Attributes at{{TRY(p.get_bool("transpose_a")), TRY(p.get_bool("transpose_b")), TRY(p.get_bool("vector_a")),
                        TRY(p.get_bool("vector_b"))},
                       TRY(p.get_bool("pack_b"))};
-  LoadedGemm gemm = TRY(LoadedGemm::load(TRY(p.get_record("gemm")), arguments));
+  LoadedGemm gemm = TRY(LoadedGemm::load(TRY(from_record<GemmKernel>(TRY(p.get_record("gemm")))), arguments));
+  EpilogueInputs epilogue = TRY(EpilogueInputs::load(arguments.spec));
   TRY(require(!gemm.kernel.float_weights, "a matrix product of FP32 weights and halves"));
   Constants constants(arguments.spec.inputs.size());
   TRY(require_linear(arguments.spec, 1));
@@ -136,8 +144,8 @@ Result<std::unique_ptr<LoadedStep>> load_matrix_multiply(const LoadArguments& ar
     TRY(constants.put(1, arguments, packed(at, *b)));
   }
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedMatrixMultiply>(at, std::move(gemm), at.pack_b ? b->extents() : Extents(),
-                                                std::move(constants));
+  return std::make_unique<LoadedMatrixMultiply>(at, std::move(gemm), std::move(epilogue),
+                                                at.pack_b ? b->extents() : Extents(), std::move(constants));
 }
 
 }  // namespace kiln::cuda
