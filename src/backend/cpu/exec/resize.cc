@@ -1,8 +1,7 @@
-/// Resampling in any unblocked format. Inputs: x, and where a run has them its roi and scales. Payload: the op, and
-/// whether its extents came from its sizes input.
 #include "backend/cpu/kernels/resize/resize.h"
 
-#include "backend/cpu/exec/checks.h"
+#include "backend/cpu/exec/executor.h"
+#include "steps/resize.h"
 
 namespace kiln::cpu {
 namespace {
@@ -24,10 +23,9 @@ class BoundResize : public BoundStep {
 /// One whose inputs decide where y lies in x.
 class PlacedResize final : public BoundResize {
  public:
-  PlacedResize(Team& team, ResizePlan plan, Op op, const ResizeHas& has, const StepShapes& shapes)
+  PlacedResize(Team& team, ResizePlan plan, const steps::Resize& step, const ResizeHas& has, const StepShapes& shapes)
       : BoundResize(team, std::move(plan)),
-        op_(std::move(op)),
-        sized_(has.sizes),
+        step_(step),
         in_(shapes.inputs[0]),
         out_(shapes.outputs[0]),
         num_roi_(has.roi ? shapes.inputs[1][0] : 0),
@@ -36,57 +34,42 @@ class PlacedResize final : public BoundResize {
     const auto floats = [&](size_t input, int64_t count) {
       return std::span(static_cast<const float*>(arguments.inputs[input]), static_cast<size_t>(count));
     };
-    TRY(update_resize(plan_, *op_.as<ops::Resize>(), {sized_, floats(1, num_roi_), floats(2, num_scales_)}, in_, out_));
+    TRY(update_resize(plan_, step_.op, {step_.from_sizes, floats(1, num_roi_), floats(2, num_scales_)}, in_, out_));
     return BoundResize::run(arguments);
   }
 
  private:
-  Op op_;
-  bool sized_;
+  const steps::Resize& step_;
   Extents in_, out_;
   int64_t num_roi_, num_scales_;
 };
 
 class LoadedResize final : public LoadedStep {
  public:
-  LoadedResize(Team& team, Op op, ResizeHas has, const StepTensor& x)
-      : team_(team), op_(std::move(op)), has_(has), x_(x) {}
+  LoadedResize(Team& team, const steps::Resize& step, ResizeHas has, const StepTensor& x)
+      : team_(team), step_(step), has_(has), x_(x) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    TRY(require(shapes.inputs[0].size() == shapes.outputs[0].size(), "a resize of ", shapes.inputs[0], " to ",
-                shapes.outputs[0]));
-    ResizePlan plan =
-        TRY(plan_resize(*op_.as<ops::Resize>(), has_, x_.dtype, shapes.inputs[0], shapes.outputs[0], x_.format));
+    ResizePlan plan = TRY(plan_resize(step_.op, has_, x_.dtype, shapes.inputs[0], shapes.outputs[0], x_.format));
     if (!has_.roi && !has_.scales) return std::make_unique<BoundResize>(team_, std::move(plan));
-    return std::make_unique<PlacedResize>(team_, std::move(plan), op_, has_, shapes);
+    return std::make_unique<PlacedResize>(team_, std::move(plan), step_, has_, shapes);
   }
 
  private:
   Team& team_;
-  Op op_;
+  steps::Resize step_;
   ResizeHas has_;
   StepTensor x_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_resize(const LoadArguments& arguments) {
-  const StepSpec& spec = arguments.spec;
-  Op op = TRY(op_from_record(TRY(spec.payload.get_record("resize"))));
-  TRY(require(op.as<ops::Resize>() && !spec.inputs.empty(), "a resize step runs ", op.name()));
-  TRY(require(spec.inputs.size() == 1 || spec.inputs.size() == 3, "a resize step has ", spec.inputs.size(),
-              " inputs; one or three are needed"));
-  TRY(require(!op.as<ops::Resize>()->antialias || op.as<ops::Resize>()->mode == ResizeMode::kNearest,
-              "a resize step is antialiased, which takes more taps than the kernel has"));
-  ResizeHas has{.sizes = TRY(spec.payload.get_bool("from_sizes"))};
-  if (spec.inputs.size() == 3) has.roi = spec.inputs[1].present, has.scales = spec.inputs[2].present;
-  const bool crops = op.as<ops::Resize>()->coordinate == CoordinateTransformation::kTfCropAndResize;
-  TRY(require(crops == has.roi, "a resize step ", crops ? "lacks its roi" : "has a roi that it does not use"));
-  TRY(require_alike(spec.outputs[0], spec.inputs[0], "a resize's output"));
-  for (size_t i = 1; i < spec.inputs.size(); ++i)
-    TRY(require(!spec.inputs[i].present || (spec.inputs[i].dtype == DType::kF32 && spec.inputs[i].rank == 1), "input ",
-                i, " of a resize is ", spec.inputs[i].dtype, " of rank ", spec.inputs[i].rank,
-                "; f32 of rank 1 is needed"));
-  return std::make_unique<LoadedResize>(arguments.team, std::move(op), has, spec.inputs[0]);
+Result<std::unique_ptr<LoadedStep>> load(const steps::Resize& step, const LoadArguments& arguments) {
+  TRY(require(!step.op.antialias || step.op.mode == ResizeMode::kNearest,
+              "a resize is antialiased, which takes more taps than the kernel has"));
+  const std::vector<StepTensor>& inputs = arguments.spec.inputs;
+  const bool more = inputs.size() > 1;
+  const ResizeHas has{.sizes = step.from_sizes, .roi = more && inputs[1].present, .scales = more && inputs[2].present};
+  return std::make_unique<LoadedResize>(arguments.team, step, has, inputs[0]);
 }
 
 }  // namespace kiln::cpu

@@ -1,9 +1,8 @@
-/// Resampling in any unblocked format. Payload: the op, whether its extents came from its sizes input, width (elements
-/// of a load).
 #include "backend/cuda/kernels/resize/resize.h"
 
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
+#include "steps/resize.h"
 
 namespace kiln::cuda {
 namespace {
@@ -41,21 +40,21 @@ class BoundResize final : public BoundStep {
 
 class LoadedResize final : public LoadedStep {
  public:
-  LoadedResize(const LoadArguments& arguments, Op op, bool from_sizes, int width, StepInputs inputs, StepCode code)
+  LoadedResize(const LoadArguments& arguments, const steps::Resize& step, const ResizeTuning& tuning, StepInputs inputs,
+               StepCode code)
       : device_(arguments.device),
         memory_(arguments.spec.memory),
         x_(arguments.spec.inputs[0]),
-        op_(std::move(op)),
-        from_sizes_(from_sizes),
-        width_(width),
+        step_(step),
+        tuning_(tuning),
         inputs_(std::move(inputs)),
         code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const auto& resize = *op_.as<ops::Resize>();
-    const ResizePlan plan = TRY(plan_resize(resize, from_sizes_, shapes.inputs[0], shapes.outputs[0], x_.format));
+    const ResizePlan plan =
+        TRY(plan_resize(step_.op, step_.from_sizes, shapes.inputs[0], shapes.outputs[0], x_.format));
     std::vector<Kernel> kernels;
-    for (ResizeLaunch& launch :
-         resize_launches(plan, resize.mode, bits_of(x_.dtype) / 8, width_, device_.properties().num_multiprocessors)) {
+    for (ResizeLaunch& launch : resize_launches(plan, step_.op.mode, bits_of(x_.dtype) / 8, tuning_.width,
+                                                device_.properties().num_multiprocessors)) {
       const Function function = TRY(code_.function(launch.entry));
       TRY(function.check(launch.shape));
       kernels.push_back({std::move(launch), function});
@@ -70,28 +69,19 @@ class LoadedResize final : public LoadedStep {
   CudaDevice& device_;
   Allocator* memory_;
   StepTensor x_;
-  Op op_;
-  bool from_sizes_;
-  int width_;
+  steps::Resize step_;
+  ResizeTuning tuning_;
   StepInputs inputs_;
   StepCode code_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_resize(const LoadArguments& arguments) {
-  const StepSpec& spec = arguments.spec;
-  Op op = TRY(op_from_record(TRY(spec.payload.get_record("resize"))));
-  TRY(require(op.as<ops::Resize>(), "a resize step runs ", op.name()));
-  TRY(element_bytes(spec.inputs[0].dtype));
-  TRY(require(spec.outputs[0].dtype == spec.inputs[0].dtype && spec.outputs[0].format == spec.inputs[0].format,
-              "a resize from ", spec.inputs[0].dtype, " to ", spec.outputs[0].dtype));
-  const int64_t width = TRY(spec.payload.get_int("width"));
-  TRY(require(width == 1 || width == 2 || width == 4 || width == 8 || width == 16, "a resize loads ", width,
-              " elements at once"));
+Result<std::unique_ptr<LoadedStep>> load(const steps::Resize& step, const LoadArguments& arguments) {
+  TRY(require(arguments.spec.inputs.size() == 1, "a resize whose roi or scales are computed has no CUDA kernel"));
+  const ResizeTuning tuning = TRY(from_record<ResizeTuning>(arguments.spec.tuning));
   StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedResize>(arguments, std::move(op), TRY(spec.payload.get_bool("from_sizes")),
-                                        static_cast<int>(width), TRY(StepInputs::upload(arguments)), std::move(code));
+  return std::make_unique<LoadedResize>(arguments, step, tuning, TRY(StepInputs::upload(arguments)), std::move(code));
 }
 
 }  // namespace kiln::cuda

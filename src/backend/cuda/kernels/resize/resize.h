@@ -17,6 +17,15 @@ namespace kiln::cuda {
 
 /// Nearest takes any type of whole bytes, the others f32, f16 and bf16.
 bool can_resize(ResizeMode mode, DType type);
+struct ResizeTuning {
+  int width = 1;  ///< elements of a load
+
+  static void reflect(auto& self, auto f) { f("width", self.width); }
+  Status check() const {
+    return require(width == 1 || width == 2 || width == 4 || width == 8 || width == 16, "a resize loads ", width,
+                   " elements at once");
+  }
+};
 /// All kernels of `width` elements a load, and of one; or those of them that are wanted.
 KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<const std::string> wanted = {});
 
