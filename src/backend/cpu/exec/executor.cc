@@ -12,7 +12,7 @@ namespace kiln::cpu {
 #undef STEP
 
 std::span<const KernelEntry> kernel_table() {
-  constexpr int kAll = StepTensors::kAll, kAny = StepTensors::kAny;
+  constexpr int kAny = StepTensors::kAny;
   static constexpr KernelEntry kTable[] = {
 #define KERNEL(name, ...) {#name, load_##name, {__VA_ARGS__}},
 #include "backend/cpu/exec/kernels.def"

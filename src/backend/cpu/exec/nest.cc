@@ -1,10 +1,7 @@
-/// A chain of pointwise ops as one step. Inputs broadcast against output 0, axes aligned at the right.
-/// Payload: the program.
-#include "backend/cpu/kernels/nest/nest.h"
-
-#include <algorithm>
+#include "steps/nest.h"
 
 #include "backend/cpu/exec/executor.h"
+#include "backend/cpu/kernels/nest/nest.h"
 
 namespace kiln::cpu {
 namespace {
@@ -46,12 +43,6 @@ class LoadedNest final : public LoadedStep {
  public:
   LoadedNest(Nest nest, Team& team, StepSpec spec) : nest_(std::move(nest)), team_(team), spec_(std::move(spec)) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const Extents& y = shapes.outputs[0];
-    for (const Extents& output : shapes.outputs) TRY(require_extents(output, y, "a nest's output"));
-    const auto fits = [](int64_t from, int64_t to) { return from == 1 || from == to; };
-    for (const Extents& x : shapes.inputs)
-      TRY(require(x.size() <= y.size() && std::equal(x.rbegin(), x.rend(), y.rbegin(), fits), x,
-                  " is not broadcast to ", y));
     return std::make_unique<BoundNestStep>(nest_, team_, spec_, shapes);
   }
 
@@ -63,19 +54,8 @@ class LoadedNest final : public LoadedStep {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_nest(const LoadArguments& arguments) {
-  const StepSpec& spec = arguments.spec;
-  Nest nest = TRY(Nest::make(TRY(from_record<NestProgram>(spec.payload))));
-  TRY(require(nest.program().inputs.size() == spec.inputs.size() &&
-                  nest.program().outputs.size() == spec.outputs.size() && !spec.outputs.empty(),
-              "a nest of ", nest.program().inputs.size(), " inputs has ", spec.inputs.size(), " tensors"));
-  for (size_t i = 0; i < spec.inputs.size(); ++i)
-    TRY(require(spec.inputs[i].dtype == nest.program().inputs[i], "input ", i, " of a nest is ", spec.inputs[i].dtype,
-                "; its program reads ", nest.program().inputs[i]));
-  for (size_t i = 0; i < spec.outputs.size(); ++i)
-    TRY(require(spec.outputs[i].dtype == nest.program().outputs[i], "output ", i, " of a nest is ",
-                spec.outputs[i].dtype, "; its program writes ", nest.program().outputs[i]));
-  return std::make_unique<LoadedNest>(std::move(nest), arguments.team, spec);
+Result<std::unique_ptr<LoadedStep>> load(const steps::Nest& step, const LoadArguments& arguments) {
+  return std::make_unique<LoadedNest>(TRY(Nest::make(step.program)), arguments.team, arguments.spec);
 }
 
 }  // namespace kiln::cpu

@@ -1,8 +1,7 @@
-/// A chain of pointwise ops as one step. Inputs broadcast against output 0, axes aligned at the right.
-/// Payload: the program, and the variants that the step's code holds ("variants", the likeliest first).
-#include "backend/cuda/kernels/nest/nest.h"
+#include "steps/nest.h"
 
 #include "backend/cuda/exec/step.h"
+#include "backend/cuda/kernels/nest/nest.h"
 
 namespace kiln::cuda {
 namespace {
@@ -54,7 +53,6 @@ class LoadedNest final : public LoadedStep {
 
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     std::vector<NestTensor> tensors;
-    for (const Extents& output : shapes.outputs) TRY(require_extents(output, shapes.outputs[0], "a nest's output"));
     for (size_t i = 0; i < spec_.inputs.size(); ++i) tensors.push_back({spec_.inputs[i].format, shapes.inputs[i]});
     for (size_t i = 0; i < spec_.outputs.size(); ++i) tensors.push_back({spec_.outputs[i].format, shapes.outputs[i]});
     const MergedAxes axes = TRY(nest_axes(tensors, spec_.inputs.size()));
@@ -80,28 +78,13 @@ class LoadedNest final : public LoadedStep {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_nest(const LoadArguments& arguments) {
-  const StepSpec& spec = arguments.spec;
-  const NestProgram program = TRY(from_record<NestProgram>(spec.payload));
-  TRY(validate(program));
-  TRY(require(program.inputs.size() == spec.inputs.size() && program.outputs.size() == spec.outputs.size(),
-              "a nest of ", program.inputs.size(), " inputs has ", spec.inputs.size(), " tensors"));
-  const auto check_types = [](std::span<const StepTensor> tensors, std::span<const DType> types) -> Status {
-    for (size_t i = 0; i < types.size(); ++i)
-      TRY(require(tensors[i].dtype == types[i], "a nest's tensor of ", tensors[i].dtype, " is ", types[i],
-                  " in its program"));
-    return {};
-  };
-  TRY(check_types(spec.inputs, program.inputs));
-  TRY(check_types(spec.outputs, program.outputs));
+Result<std::unique_ptr<LoadedStep>> load(const steps::Nest&, const LoadArguments& arguments) {
+  NestTuning tuning = TRY(from_record<NestTuning>(arguments.spec.tuning));
   StepCode code = TRY(StepCode::load(arguments));
+  const size_t num_tensors = arguments.spec.inputs.size() + arguments.spec.outputs.size();
   std::vector<Kernel> kernels;
-  for (const Datum& datum : TRY(spec.payload.get_list("variants")).get()) {
-    const Record* record = std::get_if<Record>(&datum.variant());
-    if (!record) return error(Code::kCorrupt, "a nest's variant is ", datum);
-    NestVariant variant = TRY(NestVariant::parse(*record));
-    TRY(require(variant.lies.size() == spec.inputs.size() + spec.outputs.size(), "a nest's variant is of ",
-                variant.lies.size(), " tensors"));
+  for (NestVariant& variant : tuning.variants) {
+    TRY(require(variant.lies.size() == num_tensors, "a nest's variant is of ", variant.lies.size(), " tensors"));
     kernels.push_back({std::move(variant), TRY(code.function(nest_entry(kernels.size())))});
   }
   return std::make_unique<LoadedNest>(arguments, TRY(StepInputs::upload(arguments)), std::move(code),

@@ -146,24 +146,11 @@ bool tiles(const MergedAxes& axes, const NestVariant& variant, int width) {
 
 }  // namespace
 
-Record NestVariant::record() const {
-  Record record;
-  record.set("width", width).set("lies", lies).set("wide", wide).set("unroll", unroll);
-  return record;
-}
-Result<NestVariant> NestVariant::parse(const Record& record) {
-  NestVariant variant;
-  const int64_t width = TRY(record.get_int("width"));
+Status NestVariant::check() const {
   TRY(require(width == 1 || width == 2 || width == 4 || width == 8, "a nest's vectors have ", width, " elements"));
-  variant.width = static_cast<int>(width);
-  variant.lies = TRY(record.get_text("lies"));
-  variant.wide = TRY(record.get_bool("wide"));
-  const int64_t unroll = TRY(record.get_int("unroll"));
   TRY(require(unroll >= 1 && unroll <= 4, "a nest's threads load ", unroll, " vectors at once"));
-  variant.unroll = static_cast<int>(unroll);
-  for (const char lie : variant.lies)
-    TRY(require(lie == 'r' || lie == '1' || lie == 'a', "a nest's tensors lie as '", variant.lies, "'"));
-  return variant;
+  const auto is_lie = [](char lie) { return lie == 'r' || lie == '1' || lie == 'a'; };
+  return require(std::ranges::all_of(lies, is_lie), "a nest's tensors lie as '", lies, "'");
 }
 
 Result<MergedAxes> nest_axes(std::span<const NestTensor> tensors, size_t num_inputs) {

@@ -8,7 +8,7 @@
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/function.h"
 #include "backend/cuda/kernels/nest/walk.h"
-#include "base/record.h"
+#include "base/field.h"
 #include "tensor/format.h"
 
 namespace kiln::cuda {
@@ -27,9 +27,16 @@ struct NestVariant {
   bool wide = false;  ///< 64-bit indices
   int unroll = 1;     ///< vectors that a thread loads before it uses the first
 
+  static void reflect(auto& self, auto f) {
+    f("width", self.width), f("lies", self.lies), f("wide", self.wide), f("unroll", self.unroll);
+  }
   bool operator==(const NestVariant&) const = default;
-  Record record() const;
-  static Result<NestVariant> parse(const Record& record);
+  Status check() const;
+};
+struct NestTuning {
+  std::vector<NestVariant> variants;  ///< that the step's code holds, the likeliest first
+
+  static void reflect(auto& self, auto f) { f("variants", self.variants); }
 };
 
 /// A tensor of a nest: where its elements lie.

@@ -133,12 +133,12 @@ TEST(NestVariant, WidthDividesRowsThatAreNotAll) {
 }
 TEST(NestVariant, SurvivesARecord) {
   const NestVariant variant{4, "r1a", true, 2};
-  const auto copy = NestVariant::parse(variant.record());
+  const auto copy = from_record<NestVariant>(to_record(variant));
   ASSERT_TRUE(copy) << copy.error().message;
   EXPECT_EQ(*copy, variant);
-  Record damaged = variant.record();
+  Record damaged = to_record(variant);
   damaged.set("width", 3);
-  EXPECT_FALSE(NestVariant::parse(damaged));
+  EXPECT_FALSE(from_record<NestVariant>(damaged));
 }
 
 }  // namespace

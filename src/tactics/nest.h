@@ -1,0 +1,22 @@
+/// Chains of pointwise ops as one pass over memory: what both backends' tactics claim, and in which formats.
+#pragma once
+
+#include "steps/nest.h"
+#include "tactics/tactic.h"
+
+namespace kiln {
+
+class NestRegions : public Tactic {
+ public:
+  std::string_view name() const override { return "nest"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override;
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
+
+ protected:
+  /// The step of a region that `match` gave.
+  static Result<steps::Nest> step_of(const Region& region) { return from_record<steps::Nest>(region.data); }
+  /// An input that the result may take the place of, or -1.
+  static int in_place_input(const TacticContext& cx, const Region& region, const Variant& variant);
+};
+
+}  // namespace kiln
