@@ -2,7 +2,6 @@
 
 #include "backend/cpu/exec/executor.h"
 #include "backend/cpu/kernels/lanes/reduce.h"
-#include "steps/lane_extents.h"
 
 namespace kiln::cpu {
 namespace {
@@ -36,8 +35,7 @@ class LoadedReduce final : public LoadedStep {
 
  protected:
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), static_cast<size_t>(step_.first),
-                                       static_cast<size_t>(step_.last));
+    const LaneExtents e = step_.lanes(x_.format, shapes.inputs[0]);
     return std::make_unique<BoundReduce>(team_, step_, x_.dtype, out_, ReduceShape{e.outer, e.length, e.inner});
   }
 
@@ -53,6 +51,7 @@ class LoadedReduce final : public LoadedStep {
 Result<std::unique_ptr<LoadedStep>> load(const steps::Reduce& step, const LoadArguments& arguments) {
   const StepTensor& x = arguments.spec.inputs[0];
   const DType out = arguments.spec.outputs[0].dtype;
+  TRY(require(step.are_neighbours(), "a reduction of axes ", step.axes, ", which are no neighbours in memory"));
   TRY(require(can_reduce(x.dtype, out), "a reduction from ", x.dtype, " to ", out));
   return std::make_unique<LoadedReduce>(arguments.team, step, x, out);
 }

@@ -52,8 +52,7 @@ class LoadedReduce final : public LoadedStep {
         inputs_(std::move(inputs)),
         code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), static_cast<size_t>(step_.first),
-                                       static_cast<size_t>(step_.last));
+    const LaneExtents e = step_.lanes(x_.format, shapes.inputs[0]);
     TRY(require(tuning_.columns || e.inner == 1, "a reduction of rows meets ", e.inner, " columns"));
     const ReduceShape shape{e.outer, e.length, e.inner};
     const int element = bits_of(x_.dtype) / 8;
@@ -92,13 +91,57 @@ class LoadedReduce final : public LoadedStep {
   StepCode code_;
 };
 
+class BoundReduceAxes final : public BoundStep {
+ public:
+  BoundReduceAxes(const StepInputs& inputs, const Function& function, const AxesLaunch& launch)
+      : inputs_(inputs), function_(function), launch_(launch) {}
+  Status run(const RunArguments& arguments) override {
+    launch_.argument.x = inputs_.at(0, arguments);
+    launch_.argument.y = arguments.outputs[0];
+    void* pointers[] = {&launch_.argument};
+    return launch(*arguments.stream, function_, launch_.shape, pointers);
+  }
+
+ private:
+  const StepInputs& inputs_;
+  const Function& function_;
+  AxesLaunch launch_;
+};
+
+/// Axes that are no neighbours.
+class LoadedReduceAxes final : public LoadedStep {
+ public:
+  LoadedReduceAxes(const steps::Reduce& step, const StepTensor& x, StepInputs inputs, StepCode code,
+                   const Function& function)
+      : step_(step), x_(x), inputs_(std::move(inputs)), code_(std::move(code)), function_(function) {}
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
+    const Extents x = in_memory_order(x_.format, shapes.inputs[0]);
+    const AxesLaunch launch = TRY(reduce_axes_launch(x, step_.axes, step_.averages()));
+    TRY(function_.check(launch.shape));
+    return std::make_unique<BoundReduceAxes>(inputs_, function_, launch);
+  }
+
+ private:
+  steps::Reduce step_;
+  StepTensor x_;
+  StepInputs inputs_;
+  StepCode code_;
+  Function function_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load(const steps::Reduce& step, const LoadArguments& arguments) {
   TRY(require_one_type(arguments.spec));
-  const ReduceTuning tuning = TRY(from_record<ReduceTuning>(arguments.spec.tuning));
   StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedReduce>(arguments, step, tuning, TRY(StepInputs::upload(arguments)), std::move(code));
+  StepInputs inputs = TRY(StepInputs::upload(arguments));
+  if (!step.are_neighbours()) {
+    const Function function = TRY(code.function("reduce_axes"));
+    return std::make_unique<LoadedReduceAxes>(step, arguments.spec.inputs[0], std::move(inputs), std::move(code),
+                                              function);
+  }
+  const ReduceTuning tuning = TRY(from_record<ReduceTuning>(arguments.spec.tuning));
+  return std::make_unique<LoadedReduce>(arguments, step, tuning, std::move(inputs), std::move(code));
 }
 
 }  // namespace kiln::cuda

@@ -144,7 +144,7 @@ TEST(ReduceLaunch, WorkspaceIsEnough) {
       }
 }
 TEST(ReduceLaunch, AxesThatAreNotNeighbours) {
-  const auto launch = reduce_axes_launch(Extents{2, 3, 4, 5}, {false, true, false, true}, true);
+  const auto launch = reduce_axes_launch(Extents{2, 3, 4, 5}, std::vector{1, 3}, true);
   ASSERT_TRUE(launch) << launch.error().message;
   EXPECT_EQ(launch->argument.kept.count, 8u);
   EXPECT_EQ(launch->argument.reduced.count, 15u);

@@ -74,8 +74,7 @@ KernelSource reduce_axes_source(DType dtype, Fold fold) {
   return source;
 }
 
-Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, const std::vector<bool>& reduced,
-                                      bool average) {
+Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, std::span<const int> axes, bool average) {
   const Extents strides = row_major_strides(extents);
   AxesLaunch launch;
   AxesArgument& a = launch.argument;
@@ -83,16 +82,16 @@ Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, const st
     Extents own;
     AxisStrides steps{};
     for (size_t axis = 0; axis < extents.size(); ++axis) {
-      if (reduced[axis] != of_reduced) continue;
+      if ((std::ranges::count(axes, static_cast<int>(axis)) > 0) != of_reduced) continue;
       steps[own.size()] = strides[axis];
       own.push_back(extents[axis]);
     }
-    const MergedAxes axes = merge_axes(own, {&steps, 1}, 0);  // a dense tensor's strides keep the axes' order
-    if (!is_narrow(axes))
+    const MergedAxes merged = merge_axes(own, {&steps, 1}, 0);  // a dense tensor's strides keep the axes' order
+    if (!is_narrow(merged))
       return error(Code::kUnsupported, "a reduction of ", extents, ", whose offsets exceed 32 bits");
-    to = narrow_walk(axes, 1);
-    from = operand_argument<int32_t>(axes, 0, 1);
-    return axes.count();
+    to = narrow_walk(merged, 1);
+    from = operand_argument<int32_t>(merged, 0, 1);
+    return merged.count();
   };
   const int64_t results = TRY(walk(false, a.kept, a.from_kept));
   a.divisor = TRY(walk(true, a.reduced, a.from_reduced));

@@ -79,8 +79,8 @@ struct AxesLaunch {
   AxesArgument argument;
 };
 KernelSource reduce_axes_source(DType dtype, Fold fold);  ///< the entry is "reduce_axes"
-/// x is dense, of `extents`; `reduced` says so of each axis. kUnsupported for offsets of more than 32 bits.
-Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, const std::vector<bool>& reduced, bool average);
+/// x is dense, of `extents`. kUnsupported for offsets of more than 32 bits.
+Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, std::span<const int> axes, bool average);
 
 /// Enough for every shape.
 int64_t reduce_workspace_bytes(int num_sms);
