@@ -8,6 +8,7 @@ namespace kiln::cpu {
 #include "backend/cpu/exec/kernels.def"
 #undef KERNEL
 #define STEP(name) Result<std::unique_ptr<LoadedStep>> load(const steps::name&, const LoadArguments&);
+#define CUDA_STEP(name)
 #include "steps/steps.def"
 #undef STEP
 

@@ -1,8 +1,7 @@
-/// Squeeze and excitation of pictures, channels last. Inputs: x, w1, w2 (constants), b1 or absent, b2 or absent
-/// (constants). Payload: blocks, of a cluster.
+#include "steps/squeeze_excite.h"
+
 #include "backend/cuda/exec/constants.h"
 #include "backend/cuda/kernels/excite/excite.h"
-#include "steps/step_tensors.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -43,9 +42,7 @@ class LoadedExcite final : public LoadedStep {
   int64_t packed_bytes() const override { return packed_bytes_; }
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents& x = shapes.inputs[0];
-    TRY(require_extents(shapes.outputs[0], x, "the output of squeeze and excitation"));
-    TRY(require(x.size() >= 3 && x[1] == kernel_.channels, "squeeze and excitation of ", kernel_.channels,
-                " channels meets ", x));
+    TRY(require(x[1] == kernel_.channels, "squeeze and excitation of ", kernel_.channels, " channels meets ", x));
     const ExciteLaunch launch = TRY(excite_launch(kernel_, x[0], volume(std::span(x).subspan(2)),
                                                   function_.device().properties().shared_bytes_per_block));
     TRY(function_.check(launch.shape));
@@ -65,8 +62,7 @@ Result<Bytes> biases_of(const ExciteKernel& k, const HostTensor* b1, const HostT
   std::vector<float> biases(static_cast<size_t>(k.hidden + k.blocks * k.slice()), 0.0f);
   const auto put = [&](const HostTensor* from, int64_t to, int64_t count) -> Status {
     if (!from) return {};
-    TRY(require(from->volume() == count && from->dtype() == k.weights, "a bias of ", from->volume(), " elements of ",
-                from->dtype(), " in squeeze and excitation"));
+    TRY(require(from->volume() == count, "a bias of ", from->volume(), " elements in squeeze and excitation"));
     const View view(*from);
     for (int64_t i = 0; i < count; ++i) biases[static_cast<size_t>(to + i)] = static_cast<float>(view[i]);
     return {};
@@ -79,19 +75,14 @@ Result<Bytes> biases_of(const ExciteKernel& k, const HostTensor* b1, const HostT
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_squeeze_excite(const LoadArguments& arguments) {
+Result<std::unique_ptr<LoadedStep>> load(const steps::SqueezeExcite&, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
   const HostTensor *w1 = arguments.constants[1], *w2 = arguments.constants[2];
   TRY(require(w1 && w2 && (arguments.constants[3] || !spec.inputs[3].present) &&
-                  (arguments.constants[4] || !spec.inputs[4].present),
+                  (arguments.constants[4] || !spec.inputs[4].present) && w1->extents().size() >= 2,
               "squeeze and excitation whose weights are not in the plan"));
-  for (size_t i = 1; i <= 4; ++i) TRY(require_linear(spec, i));
-  TRY(require(spec.inputs[0].format.is_channels_last() && spec.outputs[0].format.is_channels_last() &&
-                  spec.inputs[0].dtype == spec.outputs[0].dtype && w1->dtype() == w2->dtype() &&
-                  w1->extents().size() >= 2,
-              "squeeze and excitation of formats or types that its kernel does not take"));
-  const ExciteKernel kernel{spec.inputs[0].dtype, w1->dtype(), w1->extents()[1], w1->extents()[0],
-                            TRY(spec.payload.get_int("blocks"))};
+  const auto tuning = TRY(from_record<ExciteTuning>(spec.tuning));
+  const ExciteKernel kernel{spec.inputs[0].dtype, w1->dtype(), w1->extents()[1], w1->extents()[0], tuning.blocks};
   TRY(validate(kernel));
   const int64_t weights = kernel.channels * kernel.hidden;
   TRY(require(w1->volume() == weights && w2->volume() == weights, "weights of ", w1->extents(), " and ", w2->extents(),

@@ -8,6 +8,7 @@
 #include "ops/convolution.h"
 #include "ops/element_wise.h"
 #include "ops/reduce.h"
+#include "steps/squeeze_excite.h"
 #include "tactics/chain.h"
 #include "tactics/region.h"
 
@@ -95,12 +96,10 @@ class Walk {
       if (value != ValueId::kNone && graph_.type(value).dtype != weights)
         return reject("some weights are ", weights, ", one is ", graph_.type(value));
     std::ranges::reverse(nodes_);
-    Region region{std::move(nodes_),
+    return Region{std::move(nodes_),
                   {x, inner.weights, outer.weights, inner.bias, outer.bias},
                   {graph_.node(root).outputs[0]},
-                  {}};
-    region.data.set("hidden", to_record(inner.function)).set("gate", to_record(outer.function));
-    return region;
+                  to_record(steps::SqueezeExcite{.hidden = inner.function, .gate = outer.function})};
   }
 
   const ir::Graph& graph_;
@@ -150,20 +149,18 @@ class SqueezeExciteTactic final : public Tactic {
       if (blocks > 1 && images * blocks > 4 * int64_t{p.num_multiprocessors}) continue;
       if (!launch_of(cx, region, kernel_of(cx, region, blocks))) continue;
       Variant variant{str("clusters of ", blocks), {last, {}, {}, {}, {}}, {last}, {}, 0};
-      variant.params.set("blocks", blocks);
+      variant.params = to_record(ExciteTuning{.blocks = blocks});
       result.push_back(std::move(variant));
     }
     return result;
   }
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
-    StepDraft draft = cuda_step("squeeze_excite");
+    const auto step = TRY(from_record<steps::SqueezeExcite>(region.data));
+    const auto tuning = TRY(from_record<ExciteTuning>(variant.params));
+    StepDraft draft = cuda_step(step, tuning);
     draft.in_place_input = 0;
-    draft.payload = variant.params;
-    const NestProgram hidden = TRY(from_record<NestProgram>(TRY(region.data.get_record("hidden")))),
-                      gate = TRY(from_record<NestProgram>(TRY(region.data.get_record("gate"))));
-    const ExciteKernel kernel = kernel_of(cx, region, TRY(variant.params.get_int("blocks")));
-    draft.binary = TRY(compile_kernel(cx, excite_source(kernel, hidden, gate)));
+    draft.binary = TRY(compile_kernel(cx, excite_source(kernel_of(cx, region, tuning.blocks), step.hidden, step.gate)));
     return draft;
   }
 };

@@ -11,11 +11,16 @@
 
 namespace kiln::cuda {
 
+struct ExciteTuning {
+  int64_t blocks = 1;  ///< of a cluster, an image's; a power of two
+
+  static void reflect(auto& self, auto f) { f("blocks", self.blocks); }
+};
 /// What decides the kernel's code, and how its weights are packed.
 struct ExciteKernel {
   DType dtype = DType::kF16, weights = DType::kF16;  ///< of x and y; of both weights: the same or FP32
   int64_t channels = 8, hidden = 1;
-  int64_t blocks = 1;  ///< of a cluster, an image's; a power of two
+  int64_t blocks = 1;  ///< ExciteTuning's
 
   int64_t slice() const;  ///< channels of a block between the mean and the gates
 };
