@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "runtime/launcher.h"
+#include "runtime/device_runner.h"
 #include "steps/executor.h"
 
 namespace kiln::runtime {

@@ -34,7 +34,7 @@ Context::Context(std::shared_ptr<const Engine> engine, Memory memory)
   symbols_.assign(engine_->plan().symbols.size(), 0);
   shape_inputs_ = shape_tensors_of(engine_->plan().inputs);
   shape_outputs_ = shape_tensors_of(engine_->plan().outputs);
-  if (!engine_->device().is_host()) launcher_ = std::make_unique<Launcher>(engine_->device());
+  if (!engine_->device().is_host()) launcher_ = std::make_unique<DeviceRunner>(engine_->device());
 }
 
 Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> engine, Memory memory) {

@@ -14,7 +14,7 @@
 #include "device/async.h"
 #include "runtime/binding.h"
 #include "runtime/engine.h"
-#include "runtime/launcher.h"
+#include "runtime/device_runner.h"
 
 namespace kiln::runtime {
 
@@ -82,7 +82,7 @@ class Context {
   /// Queues one run with the addresses of now. Allocates nothing after the first call at a shape, except in a capture:
   /// what is recorded on a host stream has a run of its own (shared by captures of the same addresses), which fails
   /// once shapes have changed. It needs the context until its end. On another device the calling thread launches the
-  /// steps (launcher.h).
+  /// steps (device_runner.h).
   Status enqueue(Stream& stream);
 
   /// To be used, as far as they go, for what runs beside other steps; on a host device nothing does.
@@ -175,7 +175,7 @@ class Context {
   std::map<const HostTensor*, Buffer> viewed_weights_;  ///< by the engine's elements of them
   std::vector<Buffer> old_memory_;                      ///< that graphs of the program may still use
   std::vector<std::unique_ptr<Binding>> old_bindings_;
-  std::unique_ptr<Launcher> launcher_;  ///< null on a host device; goes first: waits for the last run
+  std::unique_ptr<DeviceRunner> launcher_;  ///< null on a host device; goes first: waits for the last run
 };
 
 }  // namespace kiln::runtime

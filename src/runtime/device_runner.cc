@@ -1,27 +1,27 @@
-#include "runtime/launcher.h"
+#include "runtime/device_runner.h"
 
 #include <algorithm>
 
 namespace kiln::runtime {
-Launcher::~Launcher() {
+DeviceRunner::~DeviceRunner() {
   if (!wait_idle()) return;  // a fault that whoever synchronises the stream hears of
 }
 
-Status Launcher::wait_idle() { return has_run_ ? done_->synchronize() : Status(); }
+Status DeviceRunner::wait_idle() { return has_run_ ? done_->synchronize() : Status(); }
 
-Status Launcher::forget() {
+Status DeviceRunner::forget() {
   TRY(wait_idle());
   replays_.clear();
   latest_timers_ = nullptr;
   return {};
 }
 
-Status Launcher::follow_last_run(Stream& stream) {
+Status DeviceRunner::follow_last_run(Stream& stream) {
   if (!done_) done_ = TRY(device_.create_event(EventTiming::kOff));
   return has_run_ ? done_->wait(stream) : Status();
 }
 
-Status Launcher::enqueue(const Launch& launch, Stream& stream, bool timed) {
+Status DeviceRunner::enqueue(const Launch& launch, Stream& stream, bool timed) {
   latest_timers_ = nullptr;
   latest_was_captured_ = stream.capturing();
   if (latest_was_captured_) return enqueue_captured(launch, stream, timed);
@@ -45,7 +45,7 @@ Status Launcher::enqueue(const Launch& launch, Stream& stream, bool timed) {
 }
 
 /// Timed steps run one behind the other, as they do outside a graph.
-Status Launcher::enqueue_captured(const Launch& launch, Stream& stream, bool timed) {
+Status DeviceRunner::enqueue_captured(const Launch& launch, Stream& stream, bool timed) {
   was_captured_ = true;
   if (!timed && launch.has_branches()) return launch_branches(launch, stream, launch.inputs_consumed);
   if (!timed) return launch_all(launch, stream, nullptr, launch.inputs_consumed);
@@ -54,7 +54,7 @@ Status Launcher::enqueue_captured(const Launch& launch, Stream& stream, bool tim
   return launch_all(launch, stream, &timers, launch.inputs_consumed);
 }
 
-Status Launcher::prepare(const Branches& branches) {
+Status DeviceRunner::prepare(const Branches& branches) {
   step_events_.clear();
   if (branches.num_streams == 1) return {};
   if (!fork_) fork_ = TRY(device_.create_event(EventTiming::kOff));
@@ -69,7 +69,7 @@ Status Launcher::prepare(const Branches& branches) {
 }
 
 /// Steps on streams that fork from `stream` and join it again.
-Status Launcher::launch_branches(const Launch& launch, Stream& stream, Event* inputs_consumed) {
+Status DeviceRunner::launch_branches(const Launch& launch, Stream& stream, Event* inputs_consumed) {
   const Branches& branches = *launch.branches;
   std::vector<Stream*> streams{&stream};
   for (size_t s = 0; s + 1 < static_cast<size_t>(branches.num_streams); ++s)
@@ -93,7 +93,7 @@ Status Launcher::launch_branches(const Launch& launch, Stream& stream, Event* in
   return inputs_consumed ? inputs_consumed->record(stream) : Status();
 }
 
-Status Launcher::launch_all(const Launch& launch, Stream& stream, const Timers* timers, Event* inputs_consumed) {
+Status DeviceRunner::launch_all(const Launch& launch, Stream& stream, const Timers* timers, Event* inputs_consumed) {
   void* const* at = launch.pointers;
   if (timers) TRY((*timers)[0]->record(stream));
   for (size_t s = 0; s < launch.steps.size(); ++s) {
@@ -109,20 +109,20 @@ Status Launcher::launch_all(const Launch& launch, Stream& stream, const Timers* 
   return {};
 }
 
-Status Launcher::launch_untimed(const Launch& launch, Stream& stream) {
-  std::pair<Launcher*, const Launch*> all(this, &launch);
+Status DeviceRunner::launch_untimed(const Launch& launch, Stream& stream) {
+  std::pair<DeviceRunner*, const Launch*> all(this, &launch);
   Recording* const recording = !launch.steps.empty() ? replays_.find(launch, &record_all, &all) : nullptr;
   if (!recording) return launch_all(launch, stream, nullptr, launch.inputs_consumed);
   TRY(recording->launch(stream));
   return launch.inputs_consumed ? launch.inputs_consumed->record(stream) : Status();
 }
 
-Status Launcher::make_timers(Timers& timers, size_t count) {
+Status DeviceRunner::make_timers(Timers& timers, size_t count) {
   while (timers.size() < count) timers.push_back(TRY(device_.create_event(EventTiming::kOn)));
   return {};
 }
 
-Result<std::vector<float>> Launcher::times_ms() const {
+Result<std::vector<float>> DeviceRunner::times_ms() const {
   if (!latest_timers_) return error(Code::kState, "the latest run was not timed");
   const Timers& timers = *latest_timers_;
   std::vector<float> result;
@@ -138,8 +138,8 @@ Result<std::vector<float>> Launcher::times_ms() const {
   return result;
 }
 
-Status Launcher::record_all(void* argument, Stream* stream) {
-  const auto& [self, launch] = *static_cast<std::pair<Launcher*, const Launch*>*>(argument);
+Status DeviceRunner::record_all(void* argument, Stream* stream) {
+  const auto& [self, launch] = *static_cast<std::pair<DeviceRunner*, const Launch*>*>(argument);
   if (launch->has_branches()) return self->launch_branches(*launch, *stream, nullptr);
   return self->launch_all(*launch, *stream, nullptr, nullptr);  // the event is recorded behind each replay
 }

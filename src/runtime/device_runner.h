@@ -11,10 +11,10 @@ namespace kiln::runtime {
 
 /// Runs share their context's memory, so each waits for the one in front, whichever stream that is on. Those that come
 /// again and again are recorded and replayed.
-class Launcher {
+class DeviceRunner {
  public:
-  explicit Launcher(Device& device) : device_(device), replays_(device) {}
-  ~Launcher();
+  explicit DeviceRunner(Device& device) : device_(device), replays_(device) {}
+  ~DeviceRunner();
 
   /// Launches all steps; the error of the first that fails, with its name. Allocates nothing but for the first run, the
   /// first timed one, and the one that is recorded. While `stream` is being captured the launches become part of that.
