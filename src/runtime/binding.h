@@ -1,47 +1,54 @@
 /// A context's steps, prepared for one set of shapes, and where their tensors are.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "device/device.h"
-#include "runtime/device_runner.h"
+#include "plan/plan.h"
+#include "runtime/io_addresses.h"
 #include "steps/executor.h"
 
 namespace kiln::runtime {
 
-class Context;
+/// A pointer of a step's that the program's addresses fill at each enqueue.
+struct Patch {
+  int slot;             ///< among the pointers of all steps
+  int step, step_slot;  ///< whose it is, and that step's first pointer
+  int io;               ///< of the network's inputs or outputs
+  bool is_input;
+  int64_t offset;  ///< bytes behind the program's address
+};
 
-/// One queued run: a pointer for every step's tensors, with the addresses of its enqueue.
-struct Invocation {
-  Context* context = nullptr;
-  Stream* stream = nullptr;
+/// What steps are given: a pointer for every tensor of each.
+struct StepPointers {
   std::vector<void*> pointers;  ///< inputs then outputs of step 0, of step 1, ...
   std::vector<Patch> patches;   ///< in the order of their steps
   std::byte* workspace = nullptr;
-  std::vector<float> times_ms;
-  bool timed = false;
-  std::atomic<bool> has_times{false};  ///< of its latest run, which is done and did not fail
-  uint64_t binding = 0;                ///< that it is for
-  std::mutex running;                  ///< held while it runs: graphs run it without `in_flight`
-  std::atomic<bool> in_flight{false};
+
+  /// The program's addresses, in the pointers of every step.
+  void set(const IoAddresses& addresses) {
+    for (const Patch& patch : patches) {
+      const auto io = static_cast<size_t>(patch.io);
+      void* const base = patch.is_input ? const_cast<void*>(addresses.input(io)) : addresses.output(io);
+      pointers[static_cast<size_t>(patch.slot)] = static_cast<std::byte*>(base) + patch.offset;
+    }
+  }
 };
 
 struct Binding {
-  uint64_t id = 0;  ///< no other's of the context, of before or later
+  uint64_t id;  ///< no other's of the context, of before or later; not 0
+  int profile_index;
+  const plan::Profile& profile;
   std::vector<Extents> input_extents;
   std::vector<std::vector<int64_t>> input_values;  ///< of shape inputs
-  std::vector<Extents> tensor_extents;
-  std::map<int, Buffer> shape_values;  ///< by input: what steps on a device of its own read of shape inputs
-  std::vector<std::unique_ptr<BoundStep>> steps;
-  std::vector<size_t> checked_steps;  ///< those with a check
+  std::map<int, Buffer> shape_inputs{};            ///< by input: what Runner::shape_input keeps
+  std::vector<std::unique_ptr<BoundStep>> steps{};
+  std::vector<size_t> checked_steps{};  ///< those with a check
   int64_t workspace_bytes = 0;
-  std::vector<std::unique_ptr<Invocation>> invocations;
-  size_t next_invocation = 0;
+  StepPointers at{};
 };
 
 }  // namespace kiln::runtime

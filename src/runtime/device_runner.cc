@@ -3,58 +3,44 @@
 #include <algorithm>
 
 namespace kiln::runtime {
+
+DeviceRunner::DeviceRunner(const Engine& engine, const RunSettings& settings)
+    : engine_(engine), settings_(settings), device_(engine.device()), replays_(device_) {}
+
 DeviceRunner::~DeviceRunner() {
   if (!wait_idle()) return;  // a fault that whoever synchronises the stream hears of
 }
 
 Status DeviceRunner::wait_idle() { return has_run_ ? done_->synchronize() : Status(); }
 
-Status DeviceRunner::forget() {
+Status DeviceRunner::forget_runs() {
   TRY(wait_idle());
   replays_.clear();
   latest_timers_ = nullptr;
   return {};
 }
 
-Status DeviceRunner::follow_last_run(Stream& stream) {
-  if (!done_) done_ = TRY(device_.create_event(EventTiming::kOff));
-  return has_run_ ? done_->wait(stream) : Status();
+Status DeviceRunner::set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) {
+  TRY(forget_runs());  // recordings have the streams of before
+  given_streams_ = std::move(streams);
+  return {};
 }
 
-Status DeviceRunner::enqueue(const Launch& launch, Stream& stream, bool timed) {
-  latest_timers_ = nullptr;
-  latest_was_captured_ = stream.capturing();
-  if (latest_was_captured_) return enqueue_captured(launch, stream, timed);
-  TRY(follow_last_run(stream));
-  Status launched;
-  if (timed) {
-    TRY(make_timers(timers_, launch.steps.size() + 1));
-    launched = launch_all(launch, stream, &timers_, launch.inputs_consumed);
-  } else {
-    launched = launch_untimed(launch, stream);
-  }
-  // Also after a failure: what was launched before it uses the memory.
-  Status recorded = done_->record(stream);
-  has_run_ = recorded.has_value();
-  if (!recorded) {  // nothing marks the end, so wait for it; what fails here has failed above
-    const Status ended = stream.synchronize();
-    if (launched) launched = ended;
-  }
-  TRY(std::move(launched));
-  return recorded;
+/// Steps have uploaded the weights that they read themselves.
+Result<std::byte*> DeviceRunner::viewed_weight(const HostTensor& value) {
+  Buffer& there = viewed_weights_[&value];
+  if (!there.data()) TRY(engine_.upload(value.bytes(), there));
+  return there.data();
 }
 
-/// Timed steps run one behind the other, as they do outside a graph.
-Status DeviceRunner::enqueue_captured(const Launch& launch, Stream& stream, bool timed) {
-  was_captured_ = true;
-  if (!timed && launch.has_branches()) return launch_branches(launch, stream, launch.inputs_consumed);
-  if (!timed) return launch_all(launch, stream, nullptr, launch.inputs_consumed);
-  Timers& timers = captured_timers_[launch.steps.data()];
-  TRY(make_timers(timers, launch.steps.size() + 1));
-  return launch_all(launch, stream, &timers, launch.inputs_consumed);
+Result<std::optional<std::byte*>> DeviceRunner::shape_input(std::span<const std::byte> values, Buffer& kept) {
+  TRY(engine_.upload(values, kept, settings_.temporary_memory));
+  return kept.data();
 }
 
-Status DeviceRunner::prepare(const Branches& branches) {
+Status DeviceRunner::prepare(Binding& binding) {
+  steps_to_inputs_ = num_steps_to_inputs(binding.profile);
+  const Branches& branches = engine_.branches(binding.profile_index);
   step_events_.clear();
   if (branches.num_streams == 1) return {};
   if (!fork_) fork_ = TRY(device_.create_event(EventTiming::kOff));
@@ -66,6 +52,81 @@ Status DeviceRunner::prepare(const Branches& branches) {
     if (branches.awaited[s] || is_end) step_events_[s] = TRY(device_.create_event(EventTiming::kOff));
   }
   return {};
+}
+
+/// How many steps have to be done before inputs may change. Shape inputs have been copied (`shape_input`).
+size_t DeviceRunner::num_steps_to_inputs(const plan::Profile& profile) const {
+  const auto reads_input = [&](int id) {
+    const plan::Tensor* tensor = &profile.tensors[static_cast<size_t>(id)];
+    while (tensor->place == plan::Place::kView) tensor = &profile.tensors[static_cast<size_t>(tensor->index)];
+    return tensor->place == plan::Place::kInput && !engine_.plan().inputs[static_cast<size_t>(tensor->index)].is_shape;
+  };
+  size_t count = profile.steps.size();
+  while (count > 0 && std::ranges::none_of(profile.steps[count - 1].inputs, reads_input)) --count;
+  return count;
+}
+
+void DeviceRunner::retire(std::unique_ptr<Binding> binding) {
+  replays_.forget(binding->id);  // before its steps go
+  if (was_captured_) old_bindings_.push_back(std::move(binding));
+}
+
+void DeviceRunner::retire(Buffer memory) {
+  if (was_captured_) old_memory_.push_back(std::move(memory));
+}
+
+Launch DeviceRunner::launch_of(const Binding& binding) const {
+  return {.steps = binding.profile.steps,
+          .bound = binding.steps,
+          .binding = binding.id,
+          .pointers = binding.at.pointers.data(),
+          .patches = binding.at.patches,
+          .version = num_address_changes_,
+          .workspace = binding.at.workspace,
+          .inputs_consumed = settings_.inputs_consumed,
+          .steps_to_inputs = steps_to_inputs_,
+          .branches = &engine_.branches(binding.profile_index),
+          .workspace_step = aligned_bytes(binding.workspace_bytes)};
+}
+
+Status DeviceRunner::enqueue(const Run& run, Stream& stream) {
+  if (!run.repeats) {
+    run.binding.at.set(run.addresses);
+    ++num_address_changes_;
+  }
+  const Launch launch = launch_of(run.binding);
+  latest_timers_ = nullptr;
+  latest_was_captured_ = stream.capturing();
+  if (latest_was_captured_) return launch_captured(launch, stream);
+  TRY(follow_last_run(stream));
+  return mark_end(stream, settings_.timed ? launch_timed(launch, stream) : launch_untimed(launch, stream));
+}
+
+Status DeviceRunner::follow_last_run(Stream& stream) {
+  if (!done_) done_ = TRY(device_.create_event(EventTiming::kOff));
+  return has_run_ ? done_->wait(stream) : Status();
+}
+
+/// Also after a failure: what was launched before it uses the memory.
+Status DeviceRunner::mark_end(Stream& stream, Status launched) {
+  Status recorded = done_->record(stream);
+  has_run_ = recorded.has_value();
+  if (!recorded) {  // nothing marks the end, so wait for it; what fails here has failed above
+    const Status ended = stream.synchronize();
+    if (launched) launched = ended;
+  }
+  TRY(std::move(launched));
+  return recorded;
+}
+
+/// Timed steps run one behind the other, as they do outside a graph.
+Status DeviceRunner::launch_captured(const Launch& launch, Stream& stream) {
+  was_captured_ = true;
+  if (!settings_.timed && launch.has_branches()) return launch_branches(launch, stream, launch.inputs_consumed);
+  if (!settings_.timed) return launch_all(launch, stream, nullptr, launch.inputs_consumed);
+  Timers& timers = captured_timers_[launch.steps.data()];
+  TRY(make_timers(timers, launch.steps.size() + 1));
+  return launch_all(launch, stream, &timers, launch.inputs_consumed);
 }
 
 /// Steps on streams that fork from `stream` and join it again.
@@ -107,6 +168,11 @@ Status DeviceRunner::launch_all(const Launch& launch, Stream& stream, const Time
   latest_timers_ = timers;
   num_timed_ = launch.steps.size();
   return {};
+}
+
+Status DeviceRunner::launch_timed(const Launch& launch, Stream& stream) {
+  TRY(make_timers(timers_, launch.steps.size() + 1));
+  return launch_all(launch, stream, &timers_, launch.inputs_consumed);
 }
 
 Status DeviceRunner::launch_untimed(const Launch& launch, Stream& stream) {

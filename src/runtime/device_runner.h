@@ -1,57 +1,75 @@
-/// Runs of one context on a device that works on its own: the calling thread launches the steps, the device does them.
+/// Runs on a device that works on its own: the calling thread launches the steps, the device does them.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "runtime/engine.h"
 #include "runtime/replays.h"
+#include "runtime/runner.h"
 
 namespace kiln::runtime {
 
 /// Runs share their context's memory, so each waits for the one in front, whichever stream that is on. Those that come
 /// again and again are recorded and replayed.
-class DeviceRunner {
+class DeviceRunner final : public Runner {
  public:
-  explicit DeviceRunner(Device& device) : device_(device), replays_(device) {}
-  ~DeviceRunner();
+  DeviceRunner(const Engine& engine, const RunSettings& settings);
+  ~DeviceRunner() override;
+
+  size_t most_bindings() const override { return 4; }  // programs with a few sets of shapes come round again
+  std::byte* weight(const HostTensor&) const override { return nullptr; }
+  Result<std::byte*> viewed_weight(const HostTensor& value) override;
+  Result<std::optional<std::byte*>> shape_input(std::span<const std::byte> values, Buffer& kept) override;
+  /// Makes what runs on several streams need. Only what is captured, by the program or to be replayed, uses them: a
+  /// launch by launch run is bound by its launches.
+  Status prepare(Binding& binding) override;
+  void retire(std::unique_ptr<Binding> binding) override;
+  void retire(Buffer memory) override;
 
   /// Launches all steps; the error of the first that fails, with its name. Allocates nothing but for the first run, the
   /// first timed one, and the one that is recorded. While `stream` is being captured the launches become part of that.
-  Status enqueue(const Launch& launch, Stream& stream, bool timed);
-  /// Makes what runs on several streams need. Only what is captured, by the program or to be replayed, uses them: a
-  /// launch by launch run is bound by its launches.
-  Status prepare(const Branches& branches);
-  /// Gives it streams to use before those that `prepare` makes. Only while nothing is recorded.
-  void set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) { given_streams_ = std::move(streams); }
-  /// Drops a binding's recordings, before its steps go; its runs are done.
-  void forget(uint64_t binding) { replays_.forget(binding); }
-  /// Drops all recordings. Waits for the last run.
-  Status forget();
-  Status wait_idle();
-  /// The times of the latest run, by step; waits for it. After a capture they are those of the latest run that any
-  /// graph captured from these steps was launched for; fails where there was none, or where the run was not timed.
-  Result<std::vector<float>> times_ms() const;
-  /// Whether a graph of the program's holds launches, so that what they use must stay as long as the context.
-  bool was_captured() const { return was_captured_; }
-  bool latest_was_captured() const { return latest_was_captured_; }
+  Status enqueue(const Run& run, Stream& stream) override;
+  bool latest_was_captured() const override { return latest_was_captured_; }
+  Status wait_idle() override;
+  Status forget_runs() override;
+  /// After a capture these are the times of the latest run that any graph captured from these steps was launched for;
+  /// fails where there was none, or where the run was not timed.
+  Result<std::vector<float>> times_ms() const override;
+  Status set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) override;
 
  private:
-  Status follow_last_run(Stream& stream);
-  Status launch_untimed(const Launch& launch, Stream& stream);
   using Timers = std::vector<std::unique_ptr<Event>>;  ///< before step 0, after step 0, ...
-  Status enqueue_captured(const Launch& launch, Stream& stream, bool timed);
+  Launch launch_of(const Binding& binding) const;
+  size_t num_steps_to_inputs(const plan::Profile& profile) const;
+  Status follow_last_run(Stream& stream);
+  Status launch_timed(const Launch& launch, Stream& stream);
+  Status launch_untimed(const Launch& launch, Stream& stream);
+  Status launch_captured(const Launch& launch, Stream& stream);
   Status launch_all(const Launch& launch, Stream& stream, const Timers* timers, Event* inputs_consumed);
   Status launch_branches(const Launch& launch, Stream& stream, Event* inputs_consumed);
+  Status mark_end(Stream& stream, Status launched);
   Status make_timers(Timers& timers, size_t count);
   static Status record_all(void* launch, Stream* stream);
 
+  const Engine& engine_;
+  const RunSettings& settings_;
   Device& device_;
+  std::map<const HostTensor*, Buffer> viewed_weights_;  ///< by the engine's elements of them
+  size_t steps_to_inputs_ = 0;                          ///< after which no step reads an input
+  uint64_t num_address_changes_ = 0;
   std::unique_ptr<Event> done_;  ///< of the last run
-  bool has_run_ = false, was_captured_ = false, latest_was_captured_ = false;
+  bool has_run_ = false, latest_was_captured_ = false;
+
+  /// Whether a graph of the program's holds launches: nobody tells when one is gone, so what they use must stay.
+  bool was_captured_ = false;
+  std::vector<Buffer> old_memory_;
+  std::vector<std::unique_ptr<Binding>> old_bindings_;
+
   Timers timers_;
-  /// By the first of a profile's steps. Graphs go on using them, and nobody tells when one is gone; as runs follow each
-  /// other, all graphs of the same steps have the same.
+  /// By the first of a profile's steps. Graphs go on using them; as runs follow each other, all graphs of the same
+  /// steps have the same.
   std::map<const plan::Step*, Timers> captured_timers_;
   const Timers* latest_timers_ = nullptr;  ///< of the latest run; null: it was not timed
   size_t num_timed_ = 0;

@@ -49,6 +49,13 @@ Result<Buffer> Engine::allocate(int64_t size_bytes) const {
   return memory_ ? memory_->allocate(size_bytes) : device_.allocate(size_bytes);
 }
 
+Status Engine::upload(std::span<const std::byte> bytes, Buffer& to, Allocator* memory) const {
+  const std::unique_ptr<Stream> stream = TRY(device_.create_stream());
+  const std::ptrdiff_t size = std::ssize(bytes);
+  if (to.size_bytes() < size) to = TRY(memory ? memory->allocate(size) : allocate(size));
+  return device_.copy_from_host(to.data(), bytes.data(), size, *stream);
+}
+
 Result<std::vector<Extents>> Engine::tensor_extents(int profile, std::span<const int64_t> symbols) const {
   return runtime::tensor_extents(plan_->profiles[static_cast<size_t>(profile)], symbols);
 }

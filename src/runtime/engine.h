@@ -33,6 +33,9 @@ class Engine {
   const plan::Plan& plan() const { return *plan_; }
   Device& device() const { return device_; }
   Result<Buffer> allocate(int64_t size_bytes) const;
+  /// Copies the host's bytes to `to`, which is allocated where it is too small: from `memory`, or (null) as `allocate`
+  /// does.
+  Status upload(std::span<const std::byte> bytes, Buffer& to, Allocator* memory = nullptr) const;
   int num_profiles() const { return static_cast<int>(plan_->profiles.size()); }
   /// The elements of a tensor that is a weight, as memory in the tensor's format has them.
   const HostTensor& weight(const plan::Tensor& tensor) const { return weights_.at(tensor); }

@@ -8,19 +8,11 @@
 #include "device/async.h"
 #include "device/device.h"
 #include "plan/plan.h"
+#include "runtime/binding.h"
 #include "runtime/branches.h"
 #include "steps/executor.h"
 
 namespace kiln::runtime {
-
-/// A pointer of a step's that the program's addresses fill at each enqueue.
-struct Patch {
-  int slot;             ///< among the pointers of all steps
-  int step, step_slot;  ///< whose it is, and that step's first pointer
-  int io;               ///< of the network's inputs or outputs
-  bool is_input;
-  int64_t offset;  ///< bytes behind the program's address
-};
 
 struct Launch {
   std::span<const plan::Step> steps;

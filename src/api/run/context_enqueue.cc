@@ -99,11 +99,11 @@ bool Context::enqueueV3(cudaStream_t handle) noexcept {
     Status queued = enqueue(stream, handle);
     if (num_output_allocators_ > 0) forget_shape_memory();
     TRY(std::move(queued));
+    const bool reports = profiler_ && settings_.emits_profile;
+    if (!settings_.debug_sync && !reports) return {};
     if (context_->latest_was_captured()) return {};  // nothing has run
-    if (!settings_.debug_sync && !(profiler_ && settings_.emits_profile)) return {};
     TRY(wait_for(stream, faulted));
-    if (!faulted && profiler_ && settings_.emits_profile) TRY(report_times());
-    return {};
+    return reports && !faulted ? report_times() : Status();
   });
   return queued && !faulted;
 }

@@ -1,0 +1,117 @@
+#include "runtime/binding_cache.h"
+
+#include <algorithm>
+
+#include "plan/validate.h"
+#include "runtime/tensor_places.h"
+
+namespace kiln::runtime {
+
+Result<std::byte*> StepStates::of(const KeepsState& step, const plan::Profile& profile, size_t s) {
+  const std::string& name = profile.steps[s].name;
+  const std::span<const plan::Step> before = std::span(profile.steps).first(s);
+  const std::vector<std::byte> initial = step.initial_state();
+  const Key key(name, std::ranges::count(before, name, &plan::Step::name), initial.size());
+  if (const auto found = states_.find(key); found != states_.end()) return found->second.data();
+  if (initial.empty()) return nullptr;
+  Buffer made;
+  TRY(engine_.upload(initial, made));
+  return states_.emplace(key, std::move(made)).first->second.data();
+}
+
+BindingCache::~BindingCache() {
+  for (std::unique_ptr<Binding>& binding : bindings_) runner_.retire(std::move(binding));
+}
+
+Status BindingCache::bind(const ShapeState& shapes, const IoAddresses& addresses) {
+  if (is_bound(shapes)) return {};
+  if (!take_earlier(shapes)) TRY(make(shapes, addresses));
+  bound_version_ = shapes.version();
+  return {};
+}
+
+bool BindingCache::take_earlier(const ShapeState& shapes) {
+  const auto found = std::ranges::find_if(bindings_, [&](const std::unique_ptr<Binding>& binding) {
+    return binding->input_extents == shapes.all_input_extents() && binding->input_values == shapes.input_values();
+  });
+  if (found == bindings_.end()) return false;
+  std::rotate(found, found + 1, bindings_.end());
+  return true;
+}
+
+Status BindingCache::make(const ShapeState& shapes, const IoAddresses& addresses) {
+  TRY(make_room());
+  auto made = std::make_unique<Binding>(Binding{.id = ++num_made_,
+                                                .profile_index = shapes.profile_index(),
+                                                .profile = shapes.profile(),
+                                                .input_extents = shapes.all_input_extents(),
+                                                .input_values = shapes.input_values()});
+  TRY(bind_steps(*made, made->profile.steps.size(), shapes));
+  TRY(place_tensors(*made, TRY(memory_for(*made)), engine_, shapes, addresses, runner_));
+  TRY(runner_.prepare(*made));
+  bindings_.push_back(std::move(made));
+  return {};
+}
+
+Status BindingCache::make_room() {
+  const size_t most = runner_.most_bindings();
+  if (bindings_.size() < most) return {};
+  TRY(runner_.wait_idle());
+  drop(bindings_.size() - most + 1);
+  return {};
+}
+
+/// The `count` used longest ago, whose runs are done.
+void BindingCache::drop(size_t count) {
+  if (count == 0) return;
+  tell_faults();
+  const auto end = bindings_.begin() + static_cast<std::ptrdiff_t>(count);
+  for (auto binding = bindings_.begin(); binding != end; ++binding) runner_.retire(std::move(*binding));
+  bindings_.erase(bindings_.begin(), end);
+  if (bindings_.empty()) bound_version_ = 0;
+}
+
+/// Prepares the steps up to `end` that are not prepared yet. All symbols that they use must be known.
+Status BindingCache::bind_steps(Binding& binding, size_t end, const ShapeState& shapes) {
+  const int profile = binding.profile_index;
+  const std::span<const int64_t> symbols = shapes.symbols();
+  const std::vector<Extents> extents = TRY(engine_.tensor_extents(profile, symbols));
+  TRY(plan::validate_extents(engine_.plan(), binding.profile, symbols, binding.input_extents, extents));
+  const int tuning = engine_.nearest_tuning(profile, symbols);
+  for (size_t s = binding.steps.size(); s < end; ++s) {
+    const auto states = [&](const KeepsState& step) { return states_.of(step, binding.profile, s); };
+    auto step = TRY(engine_.bind_step(profile, static_cast<int>(s), tuning, extents, symbols, states));
+    binding.workspace_bytes = std::max(binding.workspace_bytes, step->workspace_bytes());
+    if (step->has_check()) binding.checked_steps.push_back(s), has_checks_ = true;
+    binding.steps.push_back(std::move(step));
+  }
+  return {};
+}
+
+/// Memory for a binding's tensors and workspaces. Where it has to grow, all that is bound in it goes.
+Result<std::byte*> BindingCache::memory_for(const Binding& binding) {
+  const int num_streams = engine_.branches(binding.profile_index).num_streams;
+  const int64_t needed =
+      aligned_bytes(binding.profile.arena_bytes) + num_streams * aligned_bytes(binding.workspace_bytes);
+  if (memory_.must_grow(needed)) {
+    TRY(runner_.wait_idle());
+    clear();
+  }
+  return memory_.at_least(needed, runner_);
+}
+
+Status BindingCache::ask_steps() {
+  for (const auto& binding : bindings_)
+    for (const size_t s : binding->checked_steps)
+      if (Status checked = binding->steps[s]->check(); !checked) [[unlikely]]
+        return error(checked.error().code, "an earlier run failed: step '", binding->profile.steps[s].name,
+                     "': ", checked.error().message);
+  return {};
+}
+
+void BindingCache::tell_faults() {
+  const Status checked = check_runs();
+  if (!checked && settings_.faults) settings_.faults->faulted(checked.error());
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,70 @@
+/// Who does the runs of a context: its host's threads, or a device of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "device/async.h"
+#include "runtime/binding.h"
+
+namespace kiln::runtime {
+
+/// Told of a step that fails while it runs, on the thread that runs it.
+class FaultObserver {
+ public:
+  virtual ~FaultObserver() = default;
+  virtual void faulted(const Error& error) noexcept = 0;
+};
+
+/// What a program asked of the runs from here on. What it points to must outlive all runs; null: none.
+struct RunSettings {
+  bool timed = false;
+  FaultObserver* faults = nullptr;
+  Event* inputs_consumed = nullptr;       ///< recorded in every run when all that reads the inputs is done
+  Allocator* temporary_memory = nullptr;  ///< of what steps read of shape inputs; null: where the engine's is from
+};
+
+struct Run {
+  Binding& binding;
+  const IoAddresses& addresses;
+  bool repeats;  ///< whether binding and addresses are those of the run before
+};
+
+/// Used by its context's thread alone. Goes before the engine and the settings, and after all bindings.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+
+  /// How many bindings may be prepared at once.
+  virtual size_t most_bindings() const = 0;
+  /// Where a step finds a weight that it reads; null: the step keeps what it needs of it.
+  virtual std::byte* weight(const HostTensor& value) const = 0;
+  /// Where a step finds a weight of which it reads a view: no step knows that this is a weight.
+  virtual Result<std::byte*> viewed_weight(const HostTensor& value) = 0;
+  /// Where steps find a shape input that has these values; `kept` holds them there. Nothing: at the program's address,
+  /// as of each run.
+  virtual Result<std::optional<std::byte*>> shape_input(std::span<const std::byte> values, Buffer& kept) = 0;
+  /// Makes what runs of a binding need: its steps are bound, its tensors have their places.
+  virtual Status prepare(Binding& binding) = 0;
+  /// Lets go of a binding whose runs are done, or keeps it where a graph of the program's may still run it.
+  virtual void retire(std::unique_ptr<Binding> binding) = 0;
+  /// The same of memory of tensors.
+  virtual void retire(Buffer memory) = 0;
+
+  /// Queues one run, or makes it part of what `stream` captures.
+  virtual Status enqueue(const Run& run, Stream& stream) = 0;
+  /// Whether the latest `enqueue` was captured.
+  virtual bool latest_was_captured() const = 0;
+  /// Returns when all runs are done.
+  virtual Status wait_idle() = 0;
+  /// `wait_idle`, and forgets what was recorded of runs.
+  virtual Status forget_runs() = 0;
+  /// The times of the latest run, by step; waits for that run.
+  virtual Result<std::vector<float>> times_ms() const = 0;
+  /// To be used, as far as they go, for what runs beside other steps.
+  virtual Status set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) = 0;
+};
+
+}  // namespace kiln::runtime

@@ -1,0 +1,197 @@
+#include "runtime/shape_state.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/view.h"
+
+namespace kiln::runtime {
+namespace {
+
+std::vector<int> shape_tensors_of(std::span<const plan::IoTensor> tensors) {
+  std::vector<int> result;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].is_shape) result.push_back(static_cast<int>(i));
+  return result;
+}
+
+Status require_whole(double value, size_t element, std::string_view input) {
+  return require(std::trunc(value) == value && std::abs(value) <= 0x1p53, "shape input '", input, "': element ",
+                 element, " is ", value, "; shapes are made of it, so it must be a whole number");
+}
+
+}  // namespace
+
+ShapeState::ShapeState(const plan::Plan& plan)
+    : plan_(plan),
+      input_extents_(plan.inputs.size()),
+      extents_set_(plan.inputs.size(), false),
+      shape_inputs_(shape_tensors_of(plan.inputs)),
+      shape_outputs_(shape_tensors_of(plan.outputs)),
+      input_values_(plan.inputs.size()),
+      symbols_(plan.symbols.size(), 0) {}
+
+void ShapeState::changed() {
+  ++version_;
+  symbols_known_ = false;
+}
+
+void ShapeState::select_profile(int index, const FixedSymbols& fixed) {
+  profile_ = index;
+  fixed_ = &fixed;
+  changed();
+  std::fill(extents_set_.begin(), extents_set_.end(), false);
+  for (size_t i = 0; i < extents_set_.size(); ++i) {
+    Extents only = fixed.extents(plan_.inputs[i].extents);
+    if (std::ranges::find(only, -1) != only.end()) continue;
+    input_extents_[i] = std::move(only);
+    extents_set_[i] = true;
+  }
+  num_extents_unset_ = std::ranges::count(extents_set_, false);
+}
+
+Status ShapeState::set_input_extents(int input, std::span<const int64_t> extents) {
+  const auto at = static_cast<size_t>(input);
+  const plan::IoTensor& io = plan_.inputs[at];
+  const plan::InputRange& range = profile().ranges[at];
+  TRY(require(extents.size() == io.extents.size(), "input '", io.name, "': ", extents, " has rank ", extents.size(),
+              "; the network's has ", io.extents.size()));
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    const auto where = [&] { return str("input '", io.name, "': extent ", extents[axis], " of axis ", axis); };
+    if (extents[axis] < range.min[axis])
+      return error(Code::kInvalidArgument, where(), " is below profile ", profile_, "'s minimum ", range.min[axis]);
+    if (extents[axis] > range.max[axis])
+      return error(Code::kInvalidArgument, where(), " is above profile ", profile_, "'s maximum ", range.max[axis]);
+  }
+  if (extents_set_[at] && std::ranges::equal(extents, input_extents_[at])) return {};
+  input_extents_[at].assign(extents.begin(), extents.end());
+  if (!extents_set_[at]) --num_extents_unset_;
+  extents_set_[at] = true;
+  changed();
+  return {};
+}
+
+Extents ShapeState::input_extents(int input) const {
+  const auto at = static_cast<size_t>(input);
+  return extents_set_[at] ? input_extents_[at] : fixed_->extents(plan_.inputs[at].extents);
+}
+
+Extents ShapeState::known_extents(std::span<const sym::Program> programs) const {
+  if (!symbols_known_) return fixed_->extents(programs);
+  Extents result;
+  for (const sym::Program& extent : programs) result.push_back(extent.try_run(symbols_).value_or(-1));
+  return result;
+}
+
+bool ShapeState::all_inputs_set(const IoAddresses& addresses) const {
+  return num_extents_unset_ == 0 && std::ranges::all_of(shape_inputs_, [&](int input) {
+           return addresses.input(static_cast<size_t>(input)) != nullptr;
+         });
+}
+
+std::vector<int> ShapeState::unset_inputs(const IoAddresses& addresses) const {
+  std::vector<int> result;
+  for (size_t i = 0; i < extents_set_.size(); ++i)
+    if (!extents_set_[i] || (plan_.inputs[i].is_shape && !addresses.input(i))) result.push_back(static_cast<int>(i));
+  return result;
+}
+
+Status ShapeState::infer(const IoAddresses& addresses) {
+  if (num_extents_unset_ > 0) {
+    const auto first = std::ranges::find(extents_set_, false) - extents_set_.begin();
+    return error(Code::kState, "the shape of input '", plan_.inputs[static_cast<size_t>(first)].name, "' is not set");
+  }
+  TRY(read_shape_values(addresses));
+  if (!symbols_known_) TRY(bind_symbols());
+  symbols_known_ = true;
+  return write_shape_outputs(addresses);
+}
+
+Status ShapeState::read_shape_values(const IoAddresses& addresses) {
+  for (const int input : shape_inputs_) {
+    const auto i = static_cast<size_t>(input);
+    const plan::IoTensor& io = plan_.inputs[i];
+    if (!addresses.input(i)) return error(Code::kState, "shape input '", io.name, "' has no address");
+    const View view(io.dtype, input_extents_[i], static_cast<const std::byte*>(addresses.input(i)));
+    std::vector<int64_t>& known = input_values_[i];
+    const auto count = static_cast<size_t>(view.volume());
+    if (known.size() != count) known.assign(count, 0), changed();
+    for (size_t k = 0; k < count; ++k) {
+      if (is_float(io.dtype)) TRY(require_whole(view[static_cast<int64_t>(k)], k, io.name));
+      const int64_t value = view.integer(static_cast<int64_t>(k));
+      if (std::exchange(known[k], value) != value) changed();
+    }
+  }
+  return {};
+}
+
+Status ShapeState::bind_symbols() {
+  for (size_t s = 0; s < plan_.symbols.size(); ++s) {
+    const plan::Symbol& symbol = plan_.symbols[s];
+    if (symbol.input < 0) continue;
+    if (symbol.element < 0)
+      symbols_[s] = input_extents_[static_cast<size_t>(symbol.input)][static_cast<size_t>(symbol.axis)];
+    else if (plan_.inputs[static_cast<size_t>(symbol.input)].is_shape)  // else nothing reads it
+      TRY(bind_value(s));
+  }
+  return check_assumptions();
+}
+
+/// Of a symbol that is an element of a shape input.
+Status ShapeState::bind_value(size_t s) {
+  const plan::Symbol& symbol = plan_.symbols[s];
+  const auto input = static_cast<size_t>(symbol.input), element = static_cast<size_t>(symbol.element);
+  const int64_t value = symbols_[s] = input_values_[input][element];
+  const plan::InputRange& range = profile().value_ranges[input];
+  if (element < range.min.size() && (value < range.min[element] || value > range.max[element]))
+    return error(Code::kInvalidArgument, "shape input '", plan_.inputs[input].name, "': element ", element, " is ",
+                 value, "; profile ", profile_, " allows [", range.min[element], ", ", range.max[element], "]");
+  return {};
+}
+
+Status ShapeState::check_assumptions() const {
+  for (size_t i = 0; i < plan_.inputs.size(); ++i)
+    for (size_t axis = 0; axis < plan_.inputs[i].extents.size(); ++axis) {
+      const int64_t wanted = TRY(plan_.inputs[i].extents[axis].run(symbols_));
+      TRY(require(input_extents_[i][axis] == wanted, "input '", plan_.inputs[i].name, "': extent ",
+                  input_extents_[i][axis], " of axis ", axis, " must be ", wanted, ", as '",
+                  plan_.inputs[i].axis_names[axis], "' is in another input"));
+    }
+  for (const sym::Guard& guard : plan_.guards) TRY(guard.check(symbols_));
+  for (const sym::Guard& guard : profile().guards) TRY(guard.check(symbols_));
+  return {};
+}
+
+/// On every device these are the host's, and the host knows them.
+Status ShapeState::write_shape_outputs(const IoAddresses& addresses) const {
+  for (const int index : shape_outputs_) {
+    const plan::IoTensor& output = plan_.outputs[static_cast<size_t>(index)];
+    void* const data = addresses.output(static_cast<size_t>(index));
+    if (!data) continue;
+    for (size_t k = 0; k < output.values.size(); ++k) {
+      const int64_t value = TRY(output.values[k].run(symbols_));
+      if (output.dtype == DType::kI32)
+        static_cast<int32_t*>(data)[k] = static_cast<int32_t>(value);
+      else
+        static_cast<int64_t*>(data)[k] = value;
+    }
+  }
+  return {};
+}
+
+Status ShapeState::check_addresses(const IoAddresses& addresses) const {
+  const auto has_none = [](std::string_view kind, const plan::IoTensor& io) {
+    return error(Code::kState, kind, " '", io.name, "' has no address: call setTensorAddress");
+  };
+  for (size_t i = 0; i < plan_.inputs.size(); ++i)
+    if (!addresses.input(i) && volume(input_extents_[i]) > 0) return has_none("input", plan_.inputs[i]);
+  for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+    if (addresses.output(i)) continue;
+    int64_t count = 1;
+    for (const sym::Program& extent : plan_.outputs[i].extents) count *= extent.try_run(symbols_).value_or(1);
+    if (count > 0) return has_none("output", plan_.outputs[i]);
+  }
+  return {};
+}
+
+}  // namespace kiln::runtime
