@@ -53,7 +53,7 @@ Result<BuiltGraph> BuiltGraph::load(Backend& backend, const plan::Plan& plan) {
 
 Result<DeviceRun> BuiltGraph::run(std::span<const HostTensor> inputs) {
   DeviceRun result;
-  for (const plan::Step& step : plan_->profiles[0].steps) result.tactics.push_back(TRY(step.info.get_text("tactic")));
+  for (const plan::Step& step : plan_->profiles[0].steps) result.tactics.push_back(step.info.tactic);
   const auto stream = TRY(device_->create_stream());
   std::vector<HostTensor> inputs_here;
   std::vector<HostTensor::Fresh> outputs_here;

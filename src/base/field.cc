@@ -222,6 +222,17 @@ Hash128 OptionalFieldType::hash(const void* value) const {
   return is_absent(value) ? hash128(std::string_view("none")) : element_.hash(access_.at(value, 0));
 }
 
+namespace {
+
+/// " 'conv1'" of a record with a text that is called name: errors are read by people.
+std::string quoted_name(const Datum& item) {
+  const auto* record = std::get_if<Record>(&item.variant());
+  const Result<std::string> name = record ? record->get_text("name") : std::string();
+  return name && !name->empty() ? str(" '", *name, "'") : std::string();
+}
+
+}  // namespace
+
 Datum ListFieldType::to_datum(const void* value) const {
   Datum::List items;
   for (size_t i = 0; i < access_.size(value); ++i) items.push_back(element_.to_datum(access_.at(value, i)));
@@ -230,12 +241,15 @@ Datum ListFieldType::to_datum(const void* value) const {
 Status ListFieldType::from_datum(void* value, const Datum& datum) const {
   static const Datum::List kNone;
   const Datum::List& items = is_empty_list(datum) ? kNone : TRY(as<Datum::List>(datum)).get();
-  auto* at = static_cast<std::byte*>(access_.resize(value, items.size()));
-  if (!at && access_.size(value) != items.size())
-    return error(Code::kCorrupt, "a list of ", items.size(), " stands where ", access_.size(value), " are needed");
-  for (size_t i = 0; i < items.size(); ++i)
-    TRY(in_context(element_.from_datum(at + i * element_bytes_, items[i]), [&] { return str("[", i, "]"); }));
-  return {};
+  access_.resize(value, 0);
+  for (size_t i = 0; i < items.size(); ++i) {  // elements are made as they are read: a damaged list may be long
+    auto* at = static_cast<std::byte*>(access_.resize(value, i + 1));
+    if (!at) break;
+    TRY(in_context(element_.from_datum(at + i * element_bytes_, items[i]),
+                   [&] { return str("[", i, "]", quoted_name(items[i])); }));
+  }
+  if (access_.size(value) == items.size()) return {};
+  return error(Code::kCorrupt, "a list of ", items.size(), " stands where ", access_.size(value), " are needed");
 }
 void ListFieldType::append(std::string& out, const void* value) const {
   out += '[';

@@ -177,7 +177,8 @@ class StructFieldType final : public FieldType {
 struct Elements {
   size_t (*size)(const void* container);
   const void* (*at)(const void* container, size_t i);
-  /// Makes `size` elements of default value and returns the first; null where that many cannot be.
+  /// Keeps the first `size` elements, or adds such of default value, and returns the first; null where that many cannot
+  /// be.
   void* (*resize)(void* container, size_t size);
 };
 
@@ -215,6 +216,42 @@ class ListFieldType final : public FieldType {
   Elements access_;
 };
 
+/// A T that is written as a Written.
+template <class T, class Written>
+class ConvertedFieldType final : public FieldType {
+ public:
+  ConvertedFieldType(Written (*to)(const T&), Result<T> (*from)(const Written&)) : to_(to), from_(from) {}
+  Datum to_datum(const void* value) const override {
+    const Written written = to(value);
+    return type_.to_datum(&written);
+  }
+  Status from_datum(void* value, const Datum& datum) const override {
+    Written written;
+    TRY(type_.from_datum(&written, datum));
+    *static_cast<T*>(value) = TRY(from_(written));
+    return {};
+  }
+  void append(std::string& out, const void* value) const override {
+    const Written written = to(value);
+    type_.append(out, &written);
+  }
+  bool equal(const void* a, const void* b) const override {
+    const Written x = to(a), y = to(b);
+    return type_.equal(&x, &y);
+  }
+  Hash128 hash(const void* value) const override {
+    const Written written = to(value);
+    return type_.hash(&written);
+  }
+
+ private:
+  Written to(const void* value) const { return to_(*static_cast<const T*>(value)); }
+
+  Written (*to_)(const T&);
+  Result<T> (*from_)(const Written&);
+  const FieldType& type_ = field_type(Tag<Written>{});
+};
+
 template <NamedEnum E>
 const FieldType& field_type(Tag<E>) {
   static_assert(sizeof(E) <= sizeof(int32_t));
@@ -250,7 +287,7 @@ const FieldType& field_type(Tag<std::vector<T>>) {
        .at = [](const void* v, size_t i) -> const void* { return &(*static_cast<const Vector*>(v))[i]; },
        .resize = [](void* v, size_t size) -> void* {
          auto& vector = *static_cast<Vector*>(v);
-         vector.assign(size, T{});
+         vector.resize(size);
          return vector.data();
        }});
   return type;
@@ -264,8 +301,8 @@ const FieldType& field_type(Tag<std::array<T, kSize>>) {
        .at = [](const void* a, size_t i) -> const void* { return &(*static_cast<const Array*>(a))[i]; },
        .resize = [](void* a, size_t size) -> void* {
          auto& array = *static_cast<Array*>(a);
-         array = Array{};
-         return size == kSize ? array.data() : nullptr;
+         if (size == 0) array = Array{};
+         return size <= kSize ? array.data() : nullptr;
        }});
   return type;
 }

@@ -82,6 +82,53 @@ TEST(Fields, EachFieldCounts) {
   }
 }
 
+struct Named {
+  std::string name;
+  int number = 0;
+  static void reflect(auto& self, auto f) { f("name", self.name), f("number", self.number); }
+};
+struct List {
+  std::vector<Named> items;
+  static void reflect(auto& self, auto f) { f("items", self.items); }
+};
+
+TEST(Fields, ErrorsNameTheItemOfAList) {
+  const Record bad = Record().set("name", "b").set("number", "x");
+  const auto read = from_record<List>(Record().set("items", Datum::List{to_record(Named{"a", 1}), bad}));
+  EXPECT_EQ(read.error().message, "field 'items': [1] 'b': field 'number': \"x\" is not an integer");
+}
+
+/// Written as a text.
+struct Version {
+  int number = 0;
+};
+const FieldType& field_type(Tag<Version>) {
+  static const ConvertedFieldType<Version, std::string> type(
+      [](const Version& version) { return str('v', version.number); },
+      [](const std::string& text) -> Result<Version> {
+        if (text.size() != 2) return error(Code::kCorrupt, "'", text, "' is no version");
+        return Version{text[1] - '0'};
+      });
+  return type;
+}
+struct Program {
+  Version version;
+  static void reflect(auto& self, auto f) { f("version", self.version); }
+};
+
+TEST(Fields, ATypeMayBeWrittenAsAnother) {
+  const Program program{{7}};
+  EXPECT_EQ(str(to_record(program)), "{version=\"v7\"}");
+  EXPECT_EQ(from_record<Program>(to_record(program))->version.number, 7);
+  EXPECT_EQ(from_record<Program>(Record().set("version", "x")).error().message, "field 'version': 'x' is no version");
+  EXPECT_EQ(from_record<Program>(Record().set("version", 1)).error().message, "field 'version': 1 is not a text");
+  const Program other{{8}}, same{{7}};
+  const auto fields = fields_of<Program>();
+  EXPECT_TRUE(fields_equal(fields, &program, &same) && !fields_equal(fields, &program, &other));
+  EXPECT_EQ(fields_hash(fields, &program), fields_hash(fields, &same));
+  EXPECT_NE(fields_hash(fields, &program), fields_hash(fields, &other));
+}
+
 struct Texts {
   std::vector<std::string> words;
   std::vector<Bytes> codes;

@@ -44,7 +44,6 @@ class Build {
   Log& log_;
   plan::Plan plan_;
   WeightTable weights_, binaries_;
-  Record libraries_;  // that steps call
 };
 
 Status Build::check_surface() const {
@@ -141,7 +140,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
   TRY(add_alternatives(cx, backend_, timer, cover, log_));
   const auto needs = [&](const StepDraft& draft) {
-    for (const auto& [library, version] : draft.libraries.entries()) libraries_.set(library, version);
+    for (const auto& [library, version] : draft.libraries.entries()) plan_.libraries.set(library, version);
   };
   for (const Tile& tile : cover.tiles) {
     needs(tile.draft);
@@ -230,9 +229,6 @@ Result<plan::Plan> Build::run() {
   mark_shape_inputs();
   TRY(in_context(plan::validate(plan_), [] { return "the plan as it was made"; }));
   TRY(measure_workspaces(plan_, backend_.device(), request_.memory.get()));
-  if (!libraries_.empty()) plan_.requirements.set("libraries", libraries_);
-  plan_.build.set("optimization_level", request_.optimization_level);
-  plan_.build.set("numerics", to_record(request_.numerics));
   log_.verbose("timed ", timer.num_measured(), " variants, ", timer.num_cached(), " came from the timing cache");
   return std::move(plan_);
 }

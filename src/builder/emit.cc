@@ -172,19 +172,18 @@ Status Emitter::emit_tile(const Tile& tile) {
     tensor(step.outputs[0]).index = step.inputs[0];
     return {};
   }
-  step.info.set("ops", ops.empty() ? std::string("Reformat") : ops);
-  step.info.set("tactic", tile.tactic ? tile.tactic->name() : std::string_view("reformat"));
-  step.info.set("variant", tile.variant.name).set("time_us", tile.time_us);
-  Datum::List notes(tile.notes.begin(), tile.notes.end());
-  step.info.set("candidates", std::move(notes));
+  step.info = {.ops = ops.empty() ? "Reformat" : ops,
+               .tactic = std::string(tile.tactic ? tile.tactic->name() : "reformat"),
+               .variant = tile.variant.name,
+               .time_us = tile.time_us,
+               .candidates = tile.notes};
   for (const AlternativeTile& other : tile.alternatives)
     step.alternatives.push_back({other.tunings, other.draft.kernel, other.draft.payload, other.draft.tuning,
                                  binary_of(other.draft), compiled(other.draft.params),
-                                 Record()
-                                     .set("variant", other.variant.name)
-                                     .set("shapes", shapes_text(graph_, cover_, other))
-                                     .set("time_us", other.time_us)
-                                     .set("replaced_us", other.replaced_us)});
+                                 plan::AlternativeInfo{.variant = other.variant.name,
+                                                       .shapes = shapes_text(graph_, cover_, other),
+                                                       .time_us = other.time_us,
+                                                       .replaced_us = other.replaced_us}});
   add_step(std::move(step), tile.draft);
   return {};
 }
@@ -200,8 +199,7 @@ Status Emitter::emit_copy(int from, int to, const TensorType& type, const std::s
   step.name = str("copy to output '", name, "'");
   step.inputs = {from};
   step.outputs = {to};
-  step.info.set("ops", "Copy").set("tactic", "reformat").set("variant", "").set("time_us", 0.0);
-  step.info.set("candidates", Datum::List{});
+  step.info.ops = "Copy", step.info.tactic = "reformat";
   add_step(std::move(step), draft);
   return {};
 }
@@ -233,7 +231,7 @@ void Emitter::choose_streams() {
   std::vector<ScheduledStep> steps(profile_.steps.size());
   std::vector<int> written_by(profile_.tensors.size(), -1);
   for (size_t s = 0; s < steps.size(); ++s) {
-    steps[s].time_us = profile_.steps[s].info.get_double("time_us").value_or(0);
+    steps[s].time_us = profile_.steps[s].info.time_us;
     for (const int id : profile_.steps[s].inputs)
       if (const int writer = written_by[static_cast<size_t>(root_of(id))]; writer >= 0)
         steps[s].needs.push_back(writer);

@@ -5,7 +5,6 @@
 
 #include "ops/constant.h"
 #include "ops/infer_context.h"
-#include "ops/reference_context.h"
 #include "sym/facts.h"
 
 namespace kiln::ir {

@@ -4,7 +4,7 @@
 
 #include "ops/constant.h"
 #include "ops/dim_values.h"
-#include "ops/reference_context.h"
+#include "ops/infer_context.h"
 
 namespace kiln::ir {
 

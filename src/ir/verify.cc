@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "ir/graph.h"
-#include "ops/reference_context.h"
+#include "ops/infer_context.h"
 
 namespace kiln::ir {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ops/op.h"
 #include "sym/broadcast.h"
 #include "tensor/view.h"
 
@@ -102,6 +103,18 @@ Result<Shape> InferContext::broadcast(const Shape& a, const Shape& b) {
                        : broadcast(extent, shorter[i], str("axis ", offset + i, " of ", longer, " and ", shorter)));
   }
   return result;
+}
+
+Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
+                                            std::vector<sym::Assumption>* assumptions) {
+  const auto count = static_cast<int>(inputs.size());
+  const OpInfo& info = op.info();
+  TRY(require(count >= info.min_inputs && (info.max_inputs < 0 || count <= info.max_inputs), op.name(), " has ", count,
+              " inputs; it takes ", info.min_inputs, " to ", info.max_inputs));
+  InferContext context(table, inputs, op.num_outputs());
+  TRY(op.infer(context));
+  if (assumptions) assumptions->insert(assumptions->end(), context.assumptions().begin(), context.assumptions().end());
+  return std::move(context.outputs());
 }
 
 }  // namespace kiln

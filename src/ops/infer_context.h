@@ -13,6 +13,8 @@
 
 namespace kiln {
 
+class Op;
+
 /// One input of a node under inference. `type` is null where an optional input is absent.
 struct InferInput {
   const TensorType* type = nullptr;
@@ -67,5 +69,9 @@ class InferContext {
   std::vector<TensorType> outputs_;
   std::vector<sym::Assumption> assumptions_;
 };
+
+/// Infers an op's output types from its inputs, in a table of the caller's. What it assumes is added to `assumptions`.
+Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
+                                            std::vector<sym::Assumption>* assumptions = nullptr);
 
 }  // namespace kiln

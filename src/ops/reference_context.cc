@@ -27,18 +27,6 @@ TensorType type_of(const HostTensor& tensor) {
   return type;
 }
 
-Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
-                                            std::vector<sym::Assumption>* assumptions) {
-  const auto count = static_cast<int>(inputs.size());
-  const OpInfo& info = op.info();
-  TRY(require(count >= info.min_inputs && (info.max_inputs < 0 || count <= info.max_inputs), op.name(), " has ", count,
-              " inputs; it takes ", info.min_inputs, " to ", info.max_inputs));
-  InferContext context(table, inputs, op.num_outputs());
-  TRY(op.infer(context));
-  if (assumptions) assumptions->insert(assumptions->end(), context.assumptions().begin(), context.assumptions().end());
-  return std::move(context.outputs());
-}
-
 Status compute_reference(const Op& op, ReferenceContext& cx) {
   bool is_empty = true;
   for (int i = 0; i < cx.num_outputs(); ++i) is_empty = is_empty && TRY(cx.output(i)).volume() == 0;

@@ -49,10 +49,6 @@ Status compute_reference(const Op& op, ReferenceContext& cx);
 Result<std::vector<HostTensor>> run_reference(const Op& op, std::span<const HostTensor* const> inputs);
 Result<std::vector<HostTensor>> run_reference(const Op& op, std::span<const HostTensor> inputs);
 
-/// Infers output types from input types alone, in a table of the caller's. Convenience over InferContext.
-Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
-                                            std::vector<sym::Assumption>* assumptions = nullptr);
-
 /// A type whose extents and, for small index and boolean tensors, values are those of `tensor`.
 TensorType type_of(const HostTensor& tensor);
 

@@ -1,21 +1,17 @@
 /// A plan's metadata as a record, which becomes the CBOR document of a plan, and back.
 #pragma once
 
-#include <string_view>
-
-#include "base/error.h"
-#include "base/record.h"
 #include "plan/plan.h"
 
 namespace kiln::plan {
 
+const FieldType& field_type(Tag<Weight>);  ///< {name, dtype, extents}
+
 /// Everything but the weights' elements: a weight's entry has its name, type and extents.
 Record to_record(const Plan& plan);
 
-/// Checks kinds, names of enumerators and programs. Indices, sizes and ranks are left to validate.h; weights come
-/// without their elements. Entries of other names are ignored.
+/// Checks kinds, names of enumerators and that programs are some. Indices, sizes, ranks and which symbols programs read
+/// are left to validate.h; weights come without their elements.
 Result<Plan> plan_from_record(const Record& record);
-
-std::string_view name_of(Place place);  ///< "input", "arena", ...
 
 }  // namespace kiln::plan

@@ -1,4 +1,5 @@
-/// A plan: everything an engine needs, as data. Built by builder/, written and read by writer.h and reader.h.
+/// A plan: everything an engine needs, as data. Built by builder/, written and read by writer.h and reader.h. What is
+/// written of each struct is what its `reflect` names (base/field.h).
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,8 @@ enum class Place : uint8_t {
   kView,    ///< the memory of tensor `index`, `offset` bytes on
   kAbsent   ///< an optional input that is not there
 };
+std::span<const std::string_view> enum_names(Place);  ///< "input", "arena", ...
+inline std::string_view name_of(Place place) { return enum_names(place)[static_cast<size_t>(place)]; }
 
 /// A tensor of one profile's step list.
 struct Tensor {
@@ -36,6 +39,24 @@ struct Tensor {
   int64_t offset_bytes = 0;    ///< kArena
   int64_t size_bytes_max = 0;  ///< at the profile's maximum
   sym::Program offset;         ///< kView, in bytes
+
+  static void reflect(auto& self, auto f) {
+    f("name", self.name), f("dtype", self.dtype), f("format", self.format), f("extents", self.extents);
+    f("place", self.place), f("index", self.index), f("offset_bytes", self.offset_bytes);
+    f("size_bytes_max", self.size_bytes_max), f("offset", self.offset);
+  }
+};
+
+/// What is told of an alternative.
+struct AlternativeInfo {
+  std::string variant;
+  std::string shapes;                   ///< that it is for: "n = 1; n = 64"
+  double time_us = 0, replaced_us = 0;  ///< its time there, and that of the step itself
+
+  static void reflect(auto& self, auto f) {
+    f("variant", self.variant), f("shapes", self.shapes), f("time_us", self.time_us);
+    f("replaced_us", self.replaced_us);
+  }
 };
 
 /// Another way to run a step, by the same executor on the same tensors, for shapes far from the optimum.
@@ -45,10 +66,28 @@ struct Alternative {
   Record payload, tuning;
   int binary = -1;
   std::vector<sym::Program> params;
-  Record info;  ///< for the inspector: variant, its time, and that of the step itself
+  AlternativeInfo info;
+
+  static void reflect(auto& self, auto f) {
+    f("tunings", self.tunings), f("kernel", self.kernel), f("payload", self.payload), f("tuning", self.tuning);
+    f("binary", self.binary), f("params", self.params), f("info", self.info);
+  }
 };
 
-/// One entry of a step list. Steps nest: a Loop's or If's bodies are step lists of their own.
+/// What is told of a step.
+struct StepInfo {
+  std::string ops;  ///< that it computes, joined by " + "
+  std::string tactic, variant;
+  double time_us = 0;                   ///< 0: not timed
+  std::vector<std::string> candidates;  ///< a line for each way to run it that was looked at
+
+  static void reflect(auto& self, auto f) {
+    f("ops", self.ops), f("tactic", self.tactic), f("variant", self.variant), f("time_us", self.time_us);
+    f("candidates", self.candidates);
+  }
+};
+
+/// One entry of a step list.
 struct Step {
   std::string name;                  ///< of the layers it came from, joined by " + "
   std::string executor;              ///< "cpu"
@@ -61,9 +100,15 @@ struct Step {
   int64_t workspace_bytes = 0;       ///< at the profile's maximum
   int stream = 0;                    ///< 0: the enqueue's; else an auxiliary one, beside which others may run
   std::vector<std::string> provenance;
-  Record info;                            ///< for the inspector: ops, tactic, variant, time, candidates
+  StepInfo info;
   std::vector<Alternative> alternatives;  ///< no two for one tuning
-  std::vector<std::vector<Step>> bodies;
+
+  static void reflect(auto& self, auto f) {
+    f("name", self.name), f("executor", self.executor), f("kernel", self.kernel), f("payload", self.payload);
+    f("tuning", self.tuning), f("inputs", self.inputs), f("outputs", self.outputs), f("binary", self.binary);
+    f("params", self.params), f("workspace_bytes", self.workspace_bytes), f("stream", self.stream);
+    f("provenance", self.provenance), f("info", self.info), f("alternatives", self.alternatives);
+  }
 };
 
 /// What binds a symbol: an axis of an input, or an element of a shape input.
@@ -72,6 +117,10 @@ struct Symbol {
   int input = -1;    ///< of Plan::inputs
   int axis = -1;     ///< >= 0: its extent along this axis
   int element = -1;  ///< >= 0: its element, read on the host
+
+  static void reflect(auto& self, auto f) {
+    f("name", self.name), f("input", self.input), f("axis", self.axis), f("element", self.element);
+  }
 };
 
 /// A network's surface tensor.
@@ -83,11 +132,18 @@ struct IoTensor {
   std::vector<std::string> axis_names;  ///< empty text: unnamed
   bool is_shape = false;                ///< a shape tensor: its address is the host's
   std::vector<sym::Program> values;     ///< its elements, of an output that is one: no step writes it
+
+  static void reflect(auto& self, auto f) {
+    f("name", self.name), f("dtype", self.dtype), f("format", self.format), f("extents", self.extents);
+    f("axis_names", self.axis_names), f("is_shape", self.is_shape), f("values", self.values);
+  }
 };
 
 /// min, opt, max of one input, extents or (of a shape input) values.
 struct InputRange {
   Extents min, opt, max;
+
+  static void reflect(auto& self, auto f) { f("min", self.min), f("opt", self.opt), f("max", self.max); }
 };
 
 inline constexpr int kMaxAuxStreams = 7;
@@ -102,6 +158,12 @@ struct Profile {
   std::vector<Extents> tunings;
   int64_t arena_bytes = 0;      ///< tensors at the profile's maximum
   int64_t workspace_bytes = 0;  ///< the largest of its steps
+
+  static void reflect(auto& self, auto f) {
+    f("ranges", self.ranges), f("value_ranges", self.value_ranges), f("guards", self.guards);
+    f("tensors", self.tensors), f("steps", self.steps), f("tunings", self.tunings);
+    f("arena_bytes", self.arena_bytes), f("workspace_bytes", self.workspace_bytes);
+  }
 };
 
 /// Elements in canonical (linear) order, borrowed from the plan's bytes where it was read from some. A binary is a list
@@ -111,18 +173,36 @@ struct Weight {
   HostTensor value;
 };
 
+/// What the API's build adds for the engine's getters; numbers are those of the API's enums and masks.
+struct BuildInfo {
+  std::string compute_capability;  ///< of the GPU that it was built on: it runs on no other
+  int profiling_verbosity = 0, tactic_sources = 0;
+
+  static void reflect(auto& self, auto f) {
+    f("compute_capability", self.compute_capability), f("profiling_verbosity", self.profiling_verbosity);
+    f("tactic_sources", self.tactic_sources);
+  }
+};
+
 struct Plan {
   std::string network_name;
   std::string device_kind;      ///< "cpu" or "cuda"
-  std::string device_identity;  ///< of the machine that built it; what it needs is in `requirements`
-  Record requirements;          ///< instruction set or compute capability, libraries with versions
-  Record build;                 ///< flags, versions, times: for the inspector
+  std::string device_identity;  ///< of the machine that built it
+  Record libraries;             ///< that steps call: versions by names
+  BuildInfo build;
   std::vector<Symbol> symbols;
   std::vector<sym::Guard> guards;  ///< assumptions of the network, checked at bind
   std::vector<IoTensor> inputs, outputs;
   std::vector<Weight> weights;
   std::vector<Weight> binaries;
   std::vector<Profile> profiles;
+
+  static void reflect(auto& self, auto f) {
+    f("network_name", self.network_name), f("device_kind", self.device_kind);
+    f("device_identity", self.device_identity), f("libraries", self.libraries), f("build", self.build);
+    f("symbols", self.symbols), f("guards", self.guards), f("inputs", self.inputs), f("outputs", self.outputs);
+    f("weights", self.weights), f("binaries", self.binaries), f("profiles", self.profiles);
+  }
 };
 
 }  // namespace kiln::plan

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "ops/movement.h"
-#include "plan/metadata.h"
 
 namespace kiln::plan {
 namespace {
@@ -216,12 +215,10 @@ class ProfileValidator {
 
  private:
   Status validate_alternative(const Alternative& alternative) const;
-  Status validate_step(const Step& step, int depth) const;
-  Status validate_steps(std::span<const Step> steps, int depth) const;
+  Status validate_step(const Step& step) const;
   Status validate_tensors();
   Status validate_views() const;
   Status validate_outputs() const;
-  void mark_written(std::span<const Step> steps, std::vector<bool>& written) const;
 
   const Profile& profile_;
   const Plan& plan_;
@@ -236,7 +233,7 @@ Status ProfileValidator::validate_alternative(const Alternative& alternative) co
   return {};
 }
 
-Status ProfileValidator::validate_step(const Step& step, int depth) const {
+Status ProfileValidator::validate_step(const Step& step) const {
   TRY(demand(!step.executor.empty() && !step.kernel.empty(), "executor '", step.executor, "', kernel '", step.kernel,
              "': a name is missing"));
   for (const int id : step.inputs) TRY(validate_index(id, profile_.tensors.size(), "input tensor"));
@@ -254,28 +251,14 @@ Status ProfileValidator::validate_step(const Step& step, int depth) const {
              kMaxAuxStreams, " auxiliary ones"));
   for (size_t a = 0; a < step.alternatives.size(); ++a)
     TRY(in_context(validate_alternative(step.alternatives[a]), [&] { return str("alternative ", a); }));
-  for (const std::vector<Step>& body : step.bodies) TRY(validate_steps(body, depth + 1));
   return {};
-}
-
-Status ProfileValidator::validate_steps(std::span<const Step> steps, int depth) const {
-  TRY(demand(depth <= kMaxBodyDepth, "bodies are nested deeper than ", kMaxBodyDepth));
-  for (size_t s = 0; s < steps.size(); ++s)
-    TRY(in_context(validate_step(steps[s], depth), [&] { return str("step ", s, " '", steps[s].name, "'"); }));
-  return {};
-}
-
-void ProfileValidator::mark_written(std::span<const Step> steps, std::vector<bool>& written) const {
-  for (const Step& step : steps) {
-    for (const int id : step.outputs) written[static_cast<size_t>(id)] = true;
-    for (const std::vector<Step>& body : step.bodies) mark_written(body, written);
-  }
 }
 
 /// A view that a step writes takes over memory, not elements.
 Status ProfileValidator::validate_views() const {
   std::vector<bool> written(profile_.tensors.size(), false);
-  mark_written(profile_.steps, written);
+  for (const Step& step : profile_.steps)
+    for (const int id : step.outputs) written[static_cast<size_t>(id)] = true;
   for (size_t t = 0; t < profile_.tensors.size(); ++t) {
     const Tensor& tensor = profile_.tensors[t];
     if (tensor.place == Place::kView && !written[t])
@@ -325,7 +308,9 @@ Status ProfileValidator::run() {
   for (const Extents& values : profile_.tunings)
     TRY(demand(values.size() == plan_.symbols.size(), "a tuning has ", values.size(), " values for ",
                plan_.symbols.size(), " symbols"));
-  TRY(validate_steps(profile_.steps, 0));
+  for (size_t s = 0; s < profile_.steps.size(); ++s)
+    TRY(in_context(validate_step(profile_.steps[s]),
+                   [&] { return str("step ", s, " '", profile_.steps[s].name, "'"); }));
   TRY(validate_views());
   return validate_outputs();
 }

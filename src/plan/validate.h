@@ -9,7 +9,6 @@
 
 namespace kiln::plan {
 
-inline constexpr int kMaxBodyDepth = 8;                       ///< of nested step lists
 inline constexpr int64_t kMaxMemoryBytes = int64_t{1} << 50;  ///< of an arena or a workspace
 inline constexpr int64_t kMaxElements = int64_t{1} << 46;     ///< of one tensor
 inline constexpr size_t kMaxShapeElements = 64;               ///< of a shape tensor among the inputs

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "plan/metadata.h"
 #include "plan/validate.h"
 
 namespace kiln::plan {

@@ -7,6 +7,7 @@
 namespace kiln {
 
 /// The optional members of a step's struct and what holds where they are absent:
+///   static constexpr int version = 2;                                       it is 1
 ///   Status check() const;                                                   every value of its fields is taken
 ///   Status check(const StepTypes& types) const;                             every type is taken
 ///   Status check(const StepTypes& types, const StepShapes& shapes) const;   every shape is taken
@@ -15,6 +16,7 @@ const StepKind& step_kind() {
   static const StepKind kind = [] {
     StepKind k{};
     k.name = T::name;
+    if constexpr (requires { T::version; }) k.version = T::version;
     k.tensors = T::tensors;
     k.fields = fields_of<T>();
     k.check_fields = [](const void* step) { return kiln::check_fields(*static_cast<const T*>(step)); };

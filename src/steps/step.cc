@@ -38,4 +38,35 @@ Result<AnyStep> step_from_record(const StepKind& kind, const Record& record) {
   return AnyStep(kind, data);
 }
 
+namespace {
+
+struct WrittenStep {
+  std::string kind;
+  int version = 1;
+  Record fields;
+  static void reflect(auto& self, auto f) {
+    f("kind", self.kind), f("version", self.version), f("fields", self.fields);
+  }
+};
+
+Result<AnyStep> read(const WrittenStep& written) {
+  const StepKind* kind = find_step_kind(written.kind);
+  if (!kind) return error(Code::kVersion, "this Kiln has no kind of step that is called '", written.kind, "'");
+  if (kind->version != written.version)
+    return error(Code::kVersion, "this plan has ", kind->name, " of version ", written.version, ", this Kiln reads ",
+                 kind->version, ": build the network again");
+  return step_from_record(*kind, written.fields);
+}
+
+}  // namespace
+
+const FieldType& field_type(Tag<AnyStep>) {
+  static const ConvertedFieldType<AnyStep, WrittenStep> type(
+      [](const AnyStep& step) {
+        return WrittenStep{std::string(step.name()), step.kind().version, step.to_record()};
+      },
+      read);
+  return type;
+}
+
 }  // namespace kiln

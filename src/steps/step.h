@@ -16,6 +16,7 @@ namespace kiln {
 /// One kind of step: the functions behind its struct. Made once a kind by steps/define.h.
 struct StepKind {
   std::string_view name;
+  int version = 1;  ///< of its fields, raised when what is computed for the same ones changes, or when they do
   StepTensors tensors;
   std::span<const Field> fields;
   Status (*check_fields)(const void* step);
@@ -70,5 +71,7 @@ void append(std::string& out, const AnyStep& step);  ///< "softmax{axis=1}"
 std::span<const StepKind* const> all_step_kinds();
 const StepKind* find_step_kind(std::string_view name);  ///< null if there is none
 Result<AnyStep> step_from_record(const StepKind& kind, const Record& record);
+/// {kind, version, fields}; reading another version of a kind, or a kind that is not there, is an error (kVersion).
+const FieldType& field_type(Tag<AnyStep>);
 
 }  // namespace kiln

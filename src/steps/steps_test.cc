@@ -29,6 +29,27 @@ TEST(Steps, KindsDiffer) {
   EXPECT_EQ(one.as<steps::Softmax>()->axis, 1);
 }
 
+struct Holder {
+  AnyStep step;
+  static void reflect(auto& self, auto f) { f("step", self.step); }
+};
+
+TEST(Steps, AStepIsAField) {
+  const Holder holder{steps::Softmax{.axis = 1}};
+  const Record record = to_record(holder);
+  EXPECT_EQ(str(record), R"({step={kind="softmax", version=1, fields={axis=1}}})");
+  EXPECT_EQ(from_record<Holder>(record)->step, holder.step);
+  const auto error_of = [](std::string_view kind, int version, Record fields) {
+    const Record step = Record().set("kind", kind).set("version", version).set("fields", std::move(fields));
+    const Error error = from_record<Holder>(Record().set("step", step)).error();
+    EXPECT_EQ(error.code, fields.empty() ? Code::kVersion : Code::kCorrupt);
+    return error.message;
+  };
+  EXPECT_EQ(error_of("softmax", 2, {}),
+            "field 'step': this plan has softmax of version 2, this Kiln reads 1: build the network again");
+  EXPECT_EQ(error_of("softmux", 1, {}), "field 'step': this Kiln has no kind of step that is called 'softmux'");
+}
+
 /// Takes every softmax, and remembers how it was asked.
 class Recorder final : public Executor {
  public:

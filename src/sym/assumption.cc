@@ -47,9 +47,9 @@ bool holds(Relation relation, int64_t a, int64_t b) {
   return false;
 }
 
-std::string_view name_of(Relation relation) {
+std::span<const std::string_view> enum_names(Relation) {
   static constexpr std::string_view kNames[] = {"=", "!=", "<=", "divides", "is 1 or", "broadcasts with"};
-  return kNames[std::to_underlying(relation)];
+  return kNames;
 }
 
 void append(std::string& out, const Assumption& assumption) {

@@ -20,11 +20,10 @@ enum class Relation : uint8_t {
   kOneOr,      ///< lhs is 1 or rhs: an extent that broadcasts to another
   kBroadcast   ///< lhs = rhs, or one of them is 1: extents that broadcast against each other
 };
-inline constexpr Relation kRelations[] = {Relation::kEqual,   Relation::kNotEqual, Relation::kLessEqual,
-                                          Relation::kDivides, Relation::kOneOr,    Relation::kBroadcast};
+std::span<const std::string_view> enum_names(Relation);  ///< "=", "!=", "<=", "divides", "is 1 or", "broadcasts with"
+inline std::string_view name_of(Relation relation) { return enum_names(relation)[static_cast<size_t>(relation)]; }
 /// Whether two numbers are so related.
 bool holds(Relation relation, int64_t lhs, int64_t rhs);
-std::string_view name_of(Relation relation);  ///< "=", "!=", "<=", "divides", "is 1 or", "broadcasts with"
 
 struct Assumption {
   Relation relation = Relation::kEqual;
@@ -46,6 +45,9 @@ struct Guard {
   /// Succeeds if it holds; else an error with its text and both numbers.
   Status check(std::span<const int64_t> symbols) const;
   bool operator==(const Guard&) const = default;
+  static void reflect(auto& self, auto f) {
+    f("relation", self.relation), f("lhs", self.lhs), f("rhs", self.rhs), f("text", self.text);
+  }
 };
 
 }  // namespace kiln::sym

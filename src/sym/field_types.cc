@@ -1,5 +1,7 @@
 #include "sym/field_types.h"
 
+#include <climits>
+
 #include "sym/text.h"
 
 namespace kiln::sym {
@@ -33,6 +35,14 @@ class ExprsFieldType final : public FieldType {
 
 const FieldType& field_type(Tag<std::vector<Expr>>) {
   static const ExprsFieldType type;
+  return type;
+}
+
+const FieldType& field_type(Tag<Program>) {
+  using Words = std::vector<int64_t>;
+  static const ConvertedFieldType<Program, Words> type(
+      [](const Program& program) { return Words(program.words().begin(), program.words().end()); },
+      [](const Words& words) { return Program::from_words(words, INT_MAX); });
   return type;
 }
 

@@ -13,13 +13,6 @@
 
 namespace kiln {
 
-Record to_record(const Numerics& numerics) {
-  Record record;
-  record.set("tf32", numerics.tf32).set("fp16", numerics.fp16).set("bf16", numerics.bf16);
-  record.set("strongly_typed", numerics.strongly_typed);
-  return record;
-}
-
 namespace {
 
 /// Why nothing else stands at a tile, as the end of a message: the likeliest candidate's reason.

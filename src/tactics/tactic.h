@@ -23,8 +23,12 @@ struct Numerics {
   bool bf16 = false;
   bool strongly_typed = false;           ///< every tensor is rounded to its type
   bool cublas_lt = true, cudnn = false;  ///< NVIDIA's libraries beside kernels of our own; no timing depends on them
+
+  /// What timings depend on.
+  static void reflect(auto& self, auto f) {
+    f("tf32", self.tf32), f("fp16", self.fp16), f("bf16", self.bf16), f("strongly_typed", self.strongly_typed);
+  }
 };
-Record to_record(const Numerics& numerics);
 
 struct TacticContext {
   const ir::Graph& graph;

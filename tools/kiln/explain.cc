@@ -8,17 +8,12 @@
 namespace kiln {
 namespace {
 
-// Info is for people: whatever a plan has there, or has not, is no error.
-std::string text_of(const plan::Step& step, std::string_view name) { return step.info.get_text(name).value_or(""); }
-
 std::string time_text(const plan::Step& step) {
-  const double time_us = step.info.get_double("time_us").value_or(0);
-  return time_us > 0 ? us_text(time_us) : std::string("not timed");
+  return step.info.time_us > 0 ? us_text(step.info.time_us) : std::string("not timed");
 }
 
 std::string tactic_text(const plan::Step& step) {
-  const std::string variant = text_of(step, "variant");
-  return text_of(step, "tactic") + (variant.empty() ? "" : str(" (", variant, ")"));
+  return step.info.tactic + (step.info.variant.empty() ? "" : str(" (", step.info.variant, ")"));
 }
 
 enum class Naming : uint8_t { kWhole, kNumber, kPart };
@@ -57,10 +52,8 @@ std::string tensors_text(const plan::Profile& profile, const std::vector<int>& i
 }
 
 std::string alternative_text(const plan::Alternative& other) {
-  const auto us = [&](std::string_view name) { return us_text(other.info.get_double(name).value_or(0)); };
-  const auto text = [&](std::string_view name) { return other.info.get_text(name).value_or(""); };
-  return str("  instead, near ", text("shapes"), ": ", text("variant"), ", ", us("time_us"), " where its own takes ",
-             us("replaced_us"), "\n");
+  return str("  instead, near ", other.info.shapes, ": ", other.info.variant, ", ", us_text(other.info.time_us),
+             " where its own takes ", us_text(other.info.replaced_us), "\n");
 }
 
 std::string explain_step(const plan::Plan& plan, size_t profile_index, size_t index) {
@@ -68,19 +61,16 @@ std::string explain_step(const plan::Plan& plan, size_t profile_index, size_t in
   const plan::Step& step = profile.steps[index];
   std::string text = str("'", step.name, "': step ", index + 1, " of ", profile.steps.size());
   if (plan.profiles.size() > 1) text += str(", profile ", profile_index);
-  text += str("\n  ops     ", text_of(step, "ops"), "\n");
+  text += str("\n  ops     ", step.info.ops, "\n");
   for (const std::string& origin : step.provenance) text += str("  from    ", origin, "\n");
   text +=
       str("  reads   ", tensors_text(profile, step.inputs), "\n  writes  ", tensors_text(profile, step.outputs),
           "\n  run by  ", tactic_text(step), ", ", time_text(step), ", ", step.workspace_bytes, " bytes of workspace",
           step.stream > 0 ? str(", on auxiliary stream ", step.stream) : std::string(), "\n");
   for (const plan::Alternative& other : step.alternatives) text += alternative_text(other);
-  const auto candidates = step.info.get_list("candidates");
-  const bool any = candidates && !candidates->get().empty();
+  const bool any = !step.info.candidates.empty();
   text += any ? "  candidates\n" : "  the plan tells of no candidates: nothing else was asked\n";
-  if (any)
-    for (const Datum& note : candidates->get())
-      if (const auto* line = std::get_if<std::string>(&note.variant())) text += str("    ", *line, "\n");
+  for (const std::string& line : step.info.candidates) text += str("    ", line, "\n");
   return text;
 }
 

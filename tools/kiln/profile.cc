@@ -86,7 +86,7 @@ Work work_of(const plan::Profile& profile, const plan::Step& step, std::span<con
       if (ids == &step.inputs) inputs.push_back(extents);
     }
   work.bytes = moved;
-  const std::string ops = step.info.get_text("ops").value_or("");
+  const std::string& ops = step.info.ops;
   const auto count = [](std::span<const int64_t> extents) { return static_cast<double>(volume(extents)); };
   const double result = count(extents_of(profile.tensors[static_cast<size_t>(step.outputs[0])], symbols));
   if (ops.starts_with("Convolution") && inputs.size() > 1 && !inputs[1].empty())
@@ -120,9 +120,7 @@ void print_steps(const plan::Profile& profile, const Times& times, double total_
   std::map<std::string, double> by_tactic;
   for (size_t s = 0; s < profile.steps.size(); ++s) {
     const plan::Step& step = profile.steps[s];
-    const std::string tactic = step.info.get_text("tactic").value_or("?"),
-                      variant = step.info.get_text("variant").value_or("");
-    by_tactic[tactic] += static_cast<double>(times.best_ms[s]);
+    by_tactic[step.info.tactic] += static_cast<double>(times.best_ms[s]);
     std::string shapes;
     for (const int id : step.inputs) {
       const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
@@ -131,8 +129,8 @@ void print_steps(const plan::Profile& profile, const Times& times, double total_
       for (const sym::Program& e : t.extents) shapes += str(e, ' ');
       shapes += t.format.is_linear() ? "]" : "]nhwc";
     }
-    std::printf("%9.4f ms  %-14s %-28s %.60s %s\n", static_cast<double>(times.best_ms[s]), tactic.c_str(),
-                variant.c_str(), step.name.c_str(), shapes.c_str());
+    std::printf("%9.4f ms  %-14s %-28s %.60s %s\n", static_cast<double>(times.best_ms[s]), step.info.tactic.c_str(),
+                step.info.variant.c_str(), step.name.c_str(), shapes.c_str());
   }
   for (const auto& [tactic, ms] : by_tactic)
     std::printf("%9.4f ms  %5.1f %%  all of %s\n", ms, 100 * ms / total_ms, tactic.c_str());

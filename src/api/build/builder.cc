@@ -57,9 +57,9 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   plan::Plan plan = TRY(build_plan(graph, *backend, request, log));
   announce_devices(log);  // what compiling met
   if (backend->device().kind() == DeviceKind::kCuda)
-    plan.build.set("compute_capability", compute_capability(static_cast<const cuda::CudaDevice&>(backend->device())));
-  plan.build.set("profiling_verbosity", static_cast<int>(config.getProfilingVerbosity()));
-  plan.build.set("tactic_sources", static_cast<int>(config.getTacticSources()));
+    plan.build.compute_capability = compute_capability(static_cast<const cuda::CudaDevice&>(backend->device()));
+  plan.build.profiling_verbosity = static_cast<int>(config.getProfilingVerbosity());
+  plan.build.tactic_sources = static_cast<int>(config.getTacticSources());
   const size_t limit = config.getMemoryPoolLimit(nv::MemoryPoolType::kWORKSPACE);
   for (const plan::Profile& profile : plan.profiles)
     if (static_cast<uint64_t>(profile.workspace_bytes) > limit)

@@ -26,10 +26,10 @@ namespace {
 /// What the driver refuses of a plan of another architecture are kernels that it cannot load; others run, with tiles
 /// and memory of a GPU that is not there.
 Status check_architecture(const plan::Plan& plan, const cuda::CudaDevice& device) {
-  const auto built_for = plan.build.get_text("compute_capability");
+  const std::string& built_for = plan.build.compute_capability;
   const std::string here = compute_capability(device);
-  if (!built_for || *built_for == here) return {};
-  return error(Code::kVersion, "plan: built for compute capability ", *built_for, ", this device has ", here,
+  if (built_for.empty() || built_for == here) return {};
+  return error(Code::kVersion, "plan: built for compute capability ", built_for, ", this device has ", here,
                "; rebuild it here");
 }
 
@@ -48,7 +48,7 @@ Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> pla
 }
 
 nvinfer1::ProfilingVerbosity profiling_verbosity(const plan::Plan& plan) {
-  return static_cast<nvinfer1::ProfilingVerbosity>(plan.build.get_int("profiling_verbosity").value_or(0));
+  return static_cast<nvinfer1::ProfilingVerbosity>(plan.build.profiling_verbosity);
 }
 
 Engine::Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& parent)
@@ -155,7 +155,7 @@ nvinfer1::EngineCapability Engine::getEngineCapability() const noexcept {
 }
 
 nvinfer1::TacticSources Engine::getTacticSources() const noexcept {
-  return static_cast<nvinfer1::TacticSources>(plan().build.get_int("tactic_sources").value_or(0));
+  return static_cast<nvinfer1::TacticSources>(plan().build.tactic_sources);
 }
 
 nvinfer1::ProfilingVerbosity Engine::getProfilingVerbosity() const noexcept { return profiling_verbosity(plan()); }

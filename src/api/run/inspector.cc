@@ -2,7 +2,7 @@
 
 #include "api/run/context.h"
 #include "api/run/tensor_format.h"
-#include "base/record.h"
+#include "base/field.h"
 #include "plan/json.h"
 #include "plan/kernel_name.h"
 
@@ -41,24 +41,32 @@ std::string format_text(const plan::Tensor& tensor) {
   return describe_format(tensor.format, tensor.dtype, static_cast<int>(tensor.extents.size()));
 }
 
-std::string kernel_name(const plan::Step& step) {
-  return plan::kernel_name(step.info.get_text("tactic").value_or(""), step.info.get_text("variant").value_or(""));
-}
+std::string kernel_name(const plan::Step& step) { return plan::kernel_name(step.info.tactic, step.info.variant); }
+
+/// What the step's ops are called together.
+const std::string& layer_type(const plan::Step& step) { return step.info.ops.empty() ? step.kernel : step.info.ops; }
 
 /// A step's tensor under the API's keys.
-Record describe(int id, const View& view) {
-  const plan::Tensor& tensor = view.tensor(id);
-  Record record;
-  record.set("Name", view.name(id)).set("Location", location(tensor)).set("Dimensions", view.extents(tensor));
-  record.set("Format/Datatype", format_text(tensor));
-  if (tensor.place == plan::Place::kView) record.set("ViewOf", view.name(tensor.index));
-  return record;
-}
+struct LayerTensor {
+  std::string name, location;
+  Extents dimensions;
+  std::string format;
+  std::optional<std::string> view_of;
 
-Datum::List describe(const std::vector<int>& tensors, const View& view) {
-  Datum::List list;
-  for (const int id : tensors)
-    if (view.tensor(id).place != plan::Place::kAbsent) list.push_back(describe(id, view));
+  static void reflect(auto& self, auto f) {
+    f("Name", self.name), f("Location", self.location), f("Dimensions", self.dimensions);
+    f("Format/Datatype", self.format), f("ViewOf", self.view_of);
+  }
+};
+
+std::vector<LayerTensor> describe(const std::vector<int>& tensors, const View& view) {
+  std::vector<LayerTensor> list;
+  for (const int id : tensors) {
+    const plan::Tensor& t = view.tensor(id);
+    if (t.place == plan::Place::kAbsent) continue;
+    list.push_back({view.name(id), std::string(location(t)), view.extents(t), format_text(t), {}});
+    if (t.place == plan::Place::kView) list.back().view_of = view.name(t.index);
+  }
   return list;
 }
 
@@ -68,20 +76,44 @@ std::string joined(const std::vector<std::string>& texts) {
   return result;
 }
 
-/// TensorRT's keys first, then Kiln's own.
+/// A step: TensorRT's keys first, then Kiln's own.
+struct Layer {
+  std::string name, type;
+  std::vector<LayerTensor> inputs, outputs;
+  std::string tactic;
+  int stream = 0;
+  std::string metadata, executor;
+  int64_t workspace_bytes = 0;
+  double time_us = 0;
+  std::vector<std::string> candidates;
+  std::optional<std::vector<plan::AlternativeInfo>> alternatives;
+
+  static void reflect(auto& self, auto f) {
+    f("Name", self.name), f("LayerType", self.type), f("Inputs", self.inputs), f("Outputs", self.outputs);
+    f("TacticName", self.tactic), f("StreamId", self.stream), f("Metadata", self.metadata);
+    f("Executor", self.executor), f("WorkspaceBytes", self.workspace_bytes), f("TimeUs", self.time_us);
+    f("Candidates", self.candidates), f("Alternatives", self.alternatives);
+  }
+};
+
 Record describe(const plan::Step& step, const View& view) {
-  Record record;
-  record.set("Name", step.name).set("LayerType", step.info.get_text("ops").value_or(step.kernel));
-  record.set("Inputs", describe(step.inputs, view)).set("Outputs", describe(step.outputs, view));
-  record.set("TacticName", kernel_name(step));
-  record.set("StreamId", step.stream).set("Metadata", joined(step.provenance));
-  record.set("Executor", str(step.executor, "/", step.kernel)).set("WorkspaceBytes", step.workspace_bytes);
-  record.set("TimeUs", step.info.get_double("time_us").value_or(0.0));
-  if (const Datum* candidates = step.info.find("candidates")) record.set("Candidates", *candidates);
-  Datum::List alternatives;
-  for (const plan::Alternative& other : step.alternatives) alternatives.push_back(other.info);
-  if (!alternatives.empty()) record.set("Alternatives", std::move(alternatives));
-  return record;
+  Layer layer{.name = step.name,
+              .type = layer_type(step),
+              .inputs = describe(step.inputs, view),
+              .outputs = describe(step.outputs, view),
+              .tactic = kernel_name(step),
+              .stream = step.stream,
+              .metadata = joined(step.provenance),
+              .executor = str(step.executor, "/", step.kernel),
+              .workspace_bytes = step.workspace_bytes,
+              .time_us = step.info.time_us,
+              .candidates = step.info.candidates,
+              .alternatives = {}};
+  for (const plan::Alternative& other : step.alternatives) {
+    if (!layer.alternatives) layer.alternatives.emplace();
+    layer.alternatives->push_back(other.info);
+  }
+  return to_record(layer);
 }
 
 /// TensorRT's line, in whose fields programs look for commas.
@@ -98,9 +130,9 @@ std::string one_line(const plan::Step& step, const View& view) {
     }
     return text;
   };
-  return str("Name: ", step.name, ", LayerType: ", step.info.get_text("ops").value_or(step.kernel), ", Inputs: [",
-             list(step.inputs), "], Outputs: [", list(step.outputs), "], TacticName: ", kernel_name(step),
-             ", StreamId: ", step.stream, ", Metadata: ", joined(step.provenance));
+  return str("Name: ", step.name, ", LayerType: ", layer_type(step), ", Inputs: [", list(step.inputs), "], Outputs: [",
+             list(step.outputs), "], TacticName: ", kernel_name(step), ", StreamId: ", step.stream,
+             ", Metadata: ", joined(step.provenance));
 }
 
 Status check(LayerInformationFormat format) {
@@ -151,9 +183,7 @@ std::string engine_json(const View& view) {
       layers.push_back(verbosity == ProfilingVerbosity::kDETAILED ? Datum(describe(step, view)) : Datum(step.name));
   for (const auto* tensors : {&view.engine.plan().inputs, &view.engine.plan().outputs})
     for (const plan::IoTensor& tensor : *tensors) bindings.push_back(tensor.name);
-  Record record;
-  record.set("Layers", std::move(layers)).set("Bindings", std::move(bindings));
-  return plan::to_json(record, 2);
+  return plan::to_json(Record().set("Layers", std::move(layers)).set("Bindings", std::move(bindings)), 2);
 }
 
 View view_of(const runtime::Engine& engine, const nvinfer1::IExecutionContext* context) {

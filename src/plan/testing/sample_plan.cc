@@ -55,7 +55,7 @@ Profile sample_profile() {
   p.steps[0].workspace_bytes = 1000;
   p.steps[0].binary = 0;
   p.steps[0].provenance = {"MatMul_0", "Reshape_1"};
-  p.steps[0].info.set("time_us", NAN).set("ops", Datum::List{"MatrixMultiply", 1, Datum()});
+  p.steps[0].info = {"MatrixMultiply", "gemm", "small", NAN, {"gemm: chosen", "reference: refused"}};
   p.steps[1].stream = 1;
   p.steps[1].alternatives = {{{1},
                               "nest",
@@ -63,8 +63,7 @@ Profile sample_profile() {
                               Record().set("vec", 4),
                               0,
                               {times(0, 2)},
-                              Record().set("variant", "small")}};
-  p.steps[1].bodies = {{step("inner", "nest", {4}, {5})}, {}};
+                              {"small", "batch = 1", 1.5, 2.5}}};
   p.tunings = {{2, 0}, {1, 0}};
   p.arena_bytes = 512;
   p.workspace_bytes = 1000;
@@ -78,10 +77,8 @@ Plan sample_plan() {
   plan.network_name = "sample";
   plan.device_kind = "cpu";
   plan.device_identity = "a machine, 2 threads";
-  plan.requirements.set("isa", "avx2");
-  plan.build.set("key", Bytes{std::byte{0}, std::byte{255}})
-      .set("none", Record())
-      .set("floats", std::vector{1.5, -0.0});
+  plan.libraries.set("cuBLASLt", "12.8");
+  plan.build = {"9.0", 2, 24};
   plan.symbols = {{"batch", 0, 0, -1}, {"k", 1, -1, 0}};
   plan.guards = {{sym::Relation::kLessEqual, symbol(0), constant(4), "batch <= 4 (x)"}};
   plan.inputs = {{"x", DType::kF32, {}, {symbol(0), constant(6)}, {"batch", ""}, false},

@@ -5,8 +5,8 @@
 
 namespace kiln::plan {
 
-/// y = relu(x * w), with a batch of 1 to 4, a view, an absent input, a shape input, an output
-/// for shapes, and a step with bodies on an auxiliary stream.
+/// y = relu(x * w), with a batch of 1 to 4, a view, an absent input, a shape input, an output for shapes, and a step on
+/// an auxiliary stream.
 Plan sample_plan();
 
 /// Equal in all that is written, elements of weights included.

@@ -35,7 +35,7 @@ Result<plan::Plan> small_plan(nvinfer1::ProfilingVerbosity verbosity, ops::Activ
   cpu::CpuBackend backend(device);
   NullLog log;
   plan::Plan plan = TRY(build_plan(graph, backend, request, log));
-  plan.build.set("profiling_verbosity", static_cast<int>(verbosity));
+  plan.build.profiling_verbosity = static_cast<int>(verbosity);
   return plan;
 }
 
