@@ -7,6 +7,7 @@
 #include "ops/matrix_multiply.h"
 #include "ops/softmax.h"
 #include "plan/validate.h"
+#include "runtime/step_loader.h"
 #include "tensor/memory_order.h"
 
 namespace kiln {
@@ -202,27 +203,19 @@ Status add_samples(const ir::Graph& graph, Backend& backend, const BuildRequest&
   NullLog log;
   const auto plan = plans.emplace_back(std::make_shared<plan::Plan>(TRY(build_plan(graph, backend, request, log))));
   const plan::Profile& profile = plan->profiles[0];
+  const std::vector<Extents> extents = TRY(runtime::tensor_extents(profile, {}));
   for (const plan::Step& step : profile.steps) {
     Sample s;
-    s.spec.kernel = step.kernel, s.spec.payload = step.payload, s.spec.tuning = step.tuning;
-    s.spec.num_params = static_cast<int>(step.params.size());
-    if (step.binary >= 0) s.spec.binary = plan->binaries[static_cast<size_t>(step.binary)].value.bytes();
-    const auto add = [&](int id, std::vector<StepTensor>& types, std::vector<Extents>& shapes) -> Status {
-      const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
-      types.push_back({t.dtype, t.format, static_cast<int>(t.extents.size()), t.place != plan::Place::kAbsent});
-      Extents& extents = shapes.emplace_back();
-      for (const sym::Program& extent : t.extents) extents.push_back(TRY(extent.run({})));
-      return {};
-    };
+    s.spec = runtime::spec_of(*plan, profile, step);
     for (const int id : step.inputs) {
-      TRY(add(id, s.spec.inputs, s.inputs));
+      s.inputs.push_back(extents[static_cast<size_t>(id)]);
       const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
       s.is_constant.push_back(t.place == plan::Place::kWeight);
       s.constants.push_back(s.is_constant.back()
                                 ? TRY(in_memory_order(t.format, plan->weights[static_cast<size_t>(t.index)].value))
                                 : HostTensor());
     }
-    for (const int id : step.outputs) TRY(add(id, s.spec.outputs, s.outputs));
+    for (const int id : step.outputs) s.outputs.push_back(extents[static_cast<size_t>(id)]);
     for (const sym::Program& param : step.params) s.params.push_back(TRY(param.run({})));
     samples.push_back(std::move(s));
   }

@@ -299,7 +299,7 @@ TEST(PlanReader, ErrorsOfMetadataNameTheirPlace) {
   EXPECT_EQ(metadata_error([](Record& r) { set_in(r, "weights", 2, "dtype", "f17"); }),
             "field 'weights': [2] 'empty': field 'dtype': no element type is called 'f17'");
   EXPECT_EQ(metadata_error([](Record& r) { set_in(r, "guards", 0, "lhs", std::vector<int64_t>{0}); }),
-            "field 'guards': [0]: field 'lhs': dimension program, word 1: its operand is missing");
+            "field 'guards': [0]: field 'lhs': dimension program, word 0: its operand is missing");
   EXPECT_EQ(metadata_error([](Record& r) { set_in(r, "guards", 0, "relation", "<"); }),
             "field 'guards': [0]: field 'relation': '<' is none of [=, !=, <=, divides, is 1 or, broadcasts with]");
 }

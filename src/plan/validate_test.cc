@@ -47,7 +47,8 @@ TEST(PlanValidate, InputsAndOutputs) {
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.inputs[0].axis_names.pop_back(); }), "input 'x': 1 names for 2 axes");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.outputs[0].dtype = DType::kF64; }),
             "output 'y': f64 is no type of inputs and outputs");
-  EXPECT_EQ(problem([](Plan& p, Profile&) { p.outputs[0].name = "x"; }), "two inputs or outputs are called 'x'");
+  EXPECT_EQ(problem([](Plan& p, Profile&) { p.outputs[0].name = std::string("x"); }),
+            "two inputs or outputs are called 'x'");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.inputs[1].dtype = DType::kBool; }),
             "input 'k': a shape tensor is bool of rank 1; i32, i64 or a float of rank 0 or 1 needed");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.inputs[0].format = Format::channels_last(4); }),

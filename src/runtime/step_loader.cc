@@ -19,18 +19,6 @@ Kernel kernel_of(const plan::Step& step, int kernel) {
   return {other.kernel, other.payload, other.tuning, other.binary, other.params};
 }
 
-StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, const Kernel& kernel) {
-  StepSpec spec{{{}, {}, static_cast<int>(kernel.params.size())}, kernel.name, kernel.payload, kernel.tuning};
-  if (kernel.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(kernel.binary)].value.bytes();
-  const auto describe = [&](int id) {
-    const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
-    return StepTensor{t.dtype, t.format, static_cast<int>(t.extents.size()), t.place != plan::Place::kAbsent};
-  };
-  for (const int id : step.inputs) spec.inputs.push_back(describe(id));
-  for (const int id : step.outputs) spec.outputs.push_back(describe(id));
-  return spec;
-}
-
 /// A step all of whose outputs are empty. Beside an extent of 0 others may be of any size: kernels need not know.
 class NothingToDo final : public BoundStep {
   Status run(const RunArguments&) override { return {}; }
@@ -57,6 +45,19 @@ Result<std::unique_ptr<BoundStep>> bind_to(const LoadedStep& loaded, const StepS
 
 }  // namespace
 
+StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, int kernel) {
+  const Kernel k = kernel_of(step, kernel);
+  StepSpec spec{{{}, {}, static_cast<int>(k.params.size())}, k.name, k.payload, k.tuning};
+  if (k.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(k.binary)].value.bytes();
+  const auto describe = [&](int id) {
+    const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
+    return StepTensor{t.dtype, t.format, static_cast<int>(t.extents.size()), t.place != plan::Place::kAbsent};
+  };
+  for (const int id : step.inputs) spec.inputs.push_back(describe(id));
+  for (const int id : step.outputs) spec.outputs.push_back(describe(id));
+  return spec;
+}
+
 Result<std::vector<Extents>> tensor_extents(const plan::Profile& profile, std::span<const int64_t> symbols) {
   std::vector<Extents> result(profile.tensors.size());
   for (size_t t = 0; t < result.size(); ++t)
@@ -78,14 +79,14 @@ Result<std::unique_ptr<BoundStep>> bind(const LoadedStep& loaded, const plan::St
 }
 
 Hash128 StepLoader::key(const plan::Profile& profile, const plan::Step& step, int kernel) const {
-  const Kernel k = kernel_of(step, kernel);
-  const StepSpec spec = spec_of(plan_, profile, step, k);
+  const StepSpec spec = spec_of(plan_, profile, step, kernel);
   std::vector<int> weights;
   for (const int id : step.inputs) {
     const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
     weights.push_back(t.place == plan::Place::kWeight ? t.index : -1);
   }
-  std::string text = str(step.executor, '/', spec.kernel, '/', spec.num_params, '/', weights, '/', k.binary);
+  std::string text =
+      str(step.executor, '/', spec.kernel, '/', spec.num_params, '/', weights, '/', kernel_of(step, kernel).binary);
   for (const auto* tensors : {&spec.inputs, &spec.outputs}) {
     text += '|';
     for (const StepTensor& t : *tensors) text += str(t.dtype, t.format, t.rank, t.present);
@@ -105,7 +106,7 @@ std::vector<const HostTensor*> StepLoader::constants(const plan::Profile& profil
 
 Result<std::unique_ptr<const LoadedStep>> StepLoader::load(const plan::Profile& profile, const plan::Step& step,
                                                            int kernel) const {
-  StepSpec spec = spec_of(plan_, profile, step, kernel_of(step, kernel));
+  StepSpec spec = spec_of(plan_, profile, step, kernel);
   spec.memory = memory_;
   Executor& executor = TRY(device_.executor(step.executor));
   return TRY(from_plan(executor.load(spec, constants(profile, step)), step.name, true));

@@ -23,6 +23,9 @@ inline constexpr int kOwnKernel = -1;
 using StateSource = FunctionRef<Result<std::byte*>(const KeepsState&)>;
 inline constexpr auto no_state = [](const KeepsState&) -> Result<std::byte*> { return nullptr; };
 
+/// A step, or an alternative of it, as an executor loads it. It borrows the plan's code.
+StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, int kernel = kOwnKernel);
+
 /// Extents of every tensor of a profile, at these values of the plan's symbols.
 Result<std::vector<Extents>> tensor_extents(const plan::Profile& profile, std::span<const int64_t> symbols);
 

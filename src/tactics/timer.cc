@@ -10,10 +10,10 @@
 #include "base/mapped_pages.h"
 #include "device/allocator.h"
 #include "ops/slice.h"
-#include "steps/executor.h"
 #include "sym/program.h"
 #include "tactics/patience.h"
 #include "tactics/region.h"
+#include "tactics/spec.h"
 #include "tensor/memory_order.h"
 #include "tensor/view.h"
 
@@ -104,26 +104,17 @@ Result<void*> Rig::allocate(Device& device, const TensorType& type, const Format
   return static_cast<void*>(data);
 }
 
-StepTensor describe(const ir::Graph& graph, ir::ValueId id, const Format& format) {
-  if (id == ir::ValueId::kNone) return {.present = false};
-  const TensorType& type = graph.type(id);
-  return {type.dtype, format, type.rank()};
-}
-
 Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate,
                                        OrderedConstants& ordered, Allocator* memory, double limit_us) {
   auto rig = std::make_unique<Rig>();
   rig->memory_ = memory;
   if (!cx.device.is_host()) rig->stream_ = TRY(cx.device.create_stream());
-  const StepDraft& draft = candidate.draft;
-  StepSpec spec{{{}, {}, static_cast<int>(draft.params.size())}, draft.kernel, draft.payload, draft.tuning};
-  if (candidate.draft.binary) spec.binary = *candidate.draft.binary;
+  StepSpec spec = spec_of(cx.graph, region, candidate.variant, candidate.draft);
   spec.memory = memory;
   std::vector<const HostTensor*> constants(region.inputs.size(), nullptr);
   std::vector<Extents> input_extents, output_extents;
   for (size_t i = 0; i < region.inputs.size(); ++i) {
     const ir::ValueId id = region.inputs[i];
-    spec.inputs.push_back(describe(cx.graph, id, candidate.variant.inputs[i]));
     input_extents.push_back(id == ir::ValueId::kNone ? Extents{} : cx.graph.type(id).opt_extents());
     rig->inputs_.push_back(nullptr);
     if (id == ir::ValueId::kNone) continue;
@@ -136,7 +127,6 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   }
   for (size_t i = 0; i < region.outputs.size(); ++i) {
     const TensorType& type = cx.graph.type(region.outputs[i]);
-    spec.outputs.push_back(describe(cx.graph, region.outputs[i], candidate.variant.outputs[i]));
     output_extents.push_back(type.opt_extents());
     rig->outputs_.push_back(TRY(rig->allocate(cx.device, type, candidate.variant.outputs[i], false)));
   }

@@ -5,7 +5,7 @@
 
 #include "backend/cpu/device/cpu_device.h"
 #include "backend/cpu/exec/executor.h"
-#include "tactics/tactic.h"
+#include "tactics/spec.h"
 #include "tensor/memory_order.h"
 
 namespace kiln::cpu {
@@ -24,7 +24,6 @@ inline std::unique_ptr<CpuDevice> test_device(int team_size) {
 inline Result<HostTensor> run_variant(const TacticContext& cx, const Tactic& tactic, const Region& region,
                                       const Variant& variant, std::span<const HostTensor> inputs, Extents result) {
   const StepDraft draft = TRY(tactic.compile(cx, region, variant));
-  StepSpec spec{{{}, {}, static_cast<int>(draft.params.size())}, draft.kernel, draft.payload, draft.tuning};
   std::vector<HostTensor> held(region.inputs.size());
   std::vector<const HostTensor*> constants;
   std::vector<Extents> extents;
@@ -39,17 +38,12 @@ inline Result<HostTensor> run_variant(const TacticContext& cx, const Tactic& tac
     constants.push_back(constant ? &held[i] : nullptr);
     extents.push_back(present ? input->extents() : Extents{});
     data.push_back(present ? held[i].bytes().data() : nullptr);
-    spec.inputs.push_back({.dtype = present ? input->dtype() : DType::kF32,
-                           .format = variant.inputs[i],
-                           .rank = static_cast<int>(extents.back().size()),
-                           .present = present});
   }
   const TensorType& type = cx.graph.type(region.outputs[0]);
-  spec.outputs.push_back({type.dtype, variant.outputs[0], type.rank()});
   std::vector<int64_t> params;
   for (const sym::Expr& param : draft.params) params.push_back(param.opt());
   Executor& executor = TRY(cx.device.executor(draft.executor));
-  const auto loaded = TRY(executor.load(spec, constants));
+  const auto loaded = TRY(executor.load(spec_of(cx.graph, region, variant, draft), constants));
   const std::vector<Extents> results{result};
   const auto step = TRY(loaded->bind({extents, results, params}));
   Buffer workspace = TRY(cx.device.allocate(std::max<int64_t>(step->workspace_bytes(), 1)));

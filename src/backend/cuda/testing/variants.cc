@@ -10,6 +10,7 @@
 
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/exec/executor.h"
+#include "tactics/spec.h"
 #include "tensor/memory_order.h"
 #include "tensor/view.h"
 
@@ -79,9 +80,6 @@ class Runner {
       : device_(device), graph_(graph), region_(region), options_(options) {}
 
   Status run(const StepDraft& draft, const Variant& variant, const std::vector<HostTensor>& inputs, RanVariant& ran) {
-    StepSpec spec;
-    spec.kernel = draft.kernel, spec.payload = draft.payload, spec.tuning = draft.tuning;
-    if (draft.binary) spec.binary = *draft.binary;
     const std::unique_ptr<Stream> stream = TRY(device_.create_stream());
     std::vector<HostTensor> held(region_.inputs.size());
     std::vector<const HostTensor*> constants;
@@ -93,10 +91,8 @@ class Runner {
       constants.push_back(nullptr);
       pointers.push_back(nullptr);
       extents.emplace_back();
-      spec.inputs.push_back({.present = value != ir::ValueId::kNone});
       if (value == ir::ValueId::kNone) continue;
       const TensorType& type = graph_.type(value);
-      spec.inputs.back() = {type.dtype, variant.inputs[i], type.rank(), true};
       extents.back() = TRY(type.extents());
       if (const HostTensor* constant = graph_.constant(value)) {
         held[i] = TRY(in_memory_order(variant.inputs[i], *constant));
@@ -111,14 +107,13 @@ class Runner {
       pointers.back() = buffers.back().data();
     }
     const TensorType& y = graph_.type(region_.outputs[0]);
-    spec.outputs.push_back({y.dtype, variant.outputs[0], y.rank(), true});
     const std::vector<Extents> out_extents{TRY(y.extents())};
     const int64_t output_bytes = size_bytes(y.dtype, volume(out_extents[0]));
     Bytes bytes(options_.made_up ? 0 : static_cast<size_t>(output_bytes), std::byte{0xff});
     const Buffer output = options_.made_up ? TRY(device_.allocate(std::max<int64_t>(1, output_bytes)))
                                            : TRY(filled(device_, *stream, bytes));
     Executor& executor = TRY(device_.executor("cuda"));
-    const auto loaded = TRY(executor.load(spec, constants));
+    const auto loaded = TRY(executor.load(spec_of(graph_, region_, variant, draft), constants));
     std::vector<int64_t> params;
     for (const sym::Expr& param : draft.params) params.push_back(param.opt());
     const auto bound = TRY(loaded->bind({extents, out_extents, params}));
