@@ -1,0 +1,53 @@
+#include "steps/window.h"
+
+#include <algorithm>
+
+#include "steps/step_tensors.h"
+
+namespace kiln::steps {
+namespace {
+
+constexpr int64_t kMostReach = int64_t{1} << 30;   // products of two, and their sums, are numbers
+constexpr int64_t kMostExtent = int64_t{1} << 31;  // what kernels count to
+
+bool all(const Extents& extents, int64_t value) {
+  return std::ranges::all_of(extents, [=](int64_t extent) { return extent == value; });
+}
+
+}  // namespace
+
+Status Window::check() const {
+  const size_t axes = kernel.size();
+  TRY(require(axes >= 1 && axes <= 3 && strides.size() == axes && dilations.size() == axes && pads.size() == axes,
+              "a window has ", axes, " axes with ", strides.size(), " strides, ", dilations.size(), " dilations and ",
+              pads.size(), " pads"));
+  TRY(require(!(same_upper && same_lower), "a window's pads are rounded both up and down"));
+  const auto positive = [](int64_t n) { return n > 0 && n < kMostReach; };
+  for (const Extents* numbers : {&kernel, &strides, &dilations})
+    TRY(require(std::ranges::all_of(*numbers, positive), "a window has a kernel, strides or dilations of ", *numbers));
+  for (size_t i = 0; i < axes; ++i)
+    TRY(require(pads[i] >= 0 && pads[i] < kMostReach && reach(i) <= kMostReach, "a window reaches over ", reach(i),
+                " elements from a pad of ", pads[i]));
+  return {};
+}
+
+Status Window::check(const Extents& in, const Extents& out) const {
+  const size_t rank = kernel.size() + 2;
+  TRY(require(in.size() == rank && out.size() == rank && in[0] == out[0], "windows of ", kernel.size(), " axes over ",
+              in, " make ", out));
+  for (size_t i = 0; i < rank; ++i)
+    TRY(require(in[i] < kMostExtent && out[i] < kMostExtent && (i < 2 || out[i] * strides[i - 2] < kMostExtent),
+                "windows with strides of ", strides, " over ", in, " make ", out, "; kernels count to 2^31"));
+  return {};
+}
+
+bool Window::abuts() const { return kernel == strides && all(pads, 0) && all(dilations, 1) && !is_same(); }
+
+bool Window::is_point() const { return all(kernel, 1) && all(strides, 1) && all(pads, 0); }
+
+int64_t Window::same_pad(int64_t lacking) const {
+  const int64_t total = std::max<int64_t>(lacking, 0);
+  return same_upper ? total / 2 : total - total / 2;
+}
+
+}  // namespace kiln::steps
