@@ -86,24 +86,4 @@ Status validate(const NestProgram& program) {
   return {};
 }
 
-Record HookSpec::record() const {
-  Record record;
-  std::vector<int64_t> kinds;
-  for (const HookOperand operand : operands) kinds.push_back(static_cast<int64_t>(operand));
-  record.set("program", to_record(program)).set("operands", std::move(kinds));
-  return record;
-}
-
-Result<HookSpec> HookSpec::parse(const Record& record) {
-  HookSpec spec;
-  spec.program = TRY(from_record<NestProgram>(TRY(record.get_record("program"))));
-  TRY(validate(spec.program));
-  for (const int64_t kind : TRY(record.get_ints("operands"))) {
-    TRY(require(kind >= 0 && kind <= static_cast<int64_t>(HookOperand::kScalar), "no hook operand has the number ",
-                kind));
-    spec.operands.push_back(static_cast<HookOperand>(kind));
-  }
-  return spec;
-}
-
 }  // namespace kiln

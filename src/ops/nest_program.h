@@ -61,20 +61,4 @@ bool has_nest_function(ScalarFn fn, DType type);
 /// Operands exist and stand before their use, types agree, nests have every function.
 Status validate(const NestProgram& program);
 
-/// How an operand of a nest behind a contraction lies against the contraction's result.
-enum class HookOperand : uint8_t {
-  kWhole,    ///< of the result's extents and order
-  kChannel,  ///< one element a channel
-  kScalar
-};
-
-/// A nest behind a contraction. Input 0 of the program is the result; the others are `operands`, in order.
-struct HookSpec {
-  NestProgram program;
-  std::vector<HookOperand> operands;
-
-  Record record() const;
-  static Result<HookSpec> parse(const Record& record);
-};
-
 }  // namespace kiln

@@ -34,9 +34,10 @@ class Matcher {
     const bool relu = activation.kind == ops::ActivationKind::kRelu;
     if ((!relu && activation.kind != ops::ActivationKind::kClip) || clamped_ || added_) return false;
     clamped_ = true;
-    found_.lo = relu ? 0 : activation.alpha;
-    if (!relu) found_.hi = activation.beta;
-    return found_.lo <= found_.hi && inner(graph_.node(id).inputs[0]) && push(id);
+    steps::Epilogue& epilogue = found_.epilogue;
+    epilogue.lo = relu ? 0 : activation.alpha;
+    if (!relu) epilogue.hi = activation.beta;
+    return epilogue.lo <= epilogue.hi && inner(graph_.node(id).inputs[0]) && push(id);
   }
 
   bool adds(ir::NodeId id) {
@@ -103,23 +104,42 @@ std::expected<EpilogueMatch, Reject> match_epilogue(const ir::Graph& graph, ir::
   return found;
 }
 
-Match contraction_region(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
-  const ir::Node& node = cx.graph.node(epilogue.contraction);
+Match contraction_region(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& match) {
+  const ir::Node& node = cx.graph.node(match.contraction);
   const TensorType& x = cx.graph.type(node.inputs[0]);
   if (!accumulates_in_f32(x.dtype)) return reject("the first input is ", x, "; kernels take f32, f16 and bf16");
   ir::ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : ir::ValueId::kNone;
-  if (bias != ir::ValueId::kNone && epilogue.bias != ir::ValueId::kNone) return reject("there are two biases");
-  if (bias == ir::ValueId::kNone) bias = epilogue.bias;
+  if (bias != ir::ValueId::kNone && match.bias != ir::ValueId::kNone) return reject("there are two biases");
+  if (bias == ir::ValueId::kNone) bias = match.bias;
   Region region{
-      epilogue.nodes, {node.inputs[0], node.inputs[1], bias, epilogue.residual}, {cx.graph.node(root).outputs[0]}, {}};
-  region.data.set("lo", epilogue.lo).set("hi", epilogue.hi);
+      match.nodes, {node.inputs[0], node.inputs[1], bias, match.residual}, {cx.graph.node(root).outputs[0]}, {}};
+  region.inputs.insert(region.inputs.end(), match.extras.begin(), match.extras.end());
+  steps::Epilogue epilogue = match.epilogue;
+  if (bias != ir::ValueId::kNone) epilogue.bias = cx.graph.type(bias).dtype;
+  if (match.residual != ir::ValueId::kNone) epilogue.residual = cx.graph.type(match.residual).dtype;
+  region.data.set("epilogue", to_record(epilogue));
   return region;
 }
 
+Result<steps::Epilogue> epilogue_of(const Region& region) {
+  return from_record<steps::Epilogue>(TRY(region.data.get_record("epilogue")));
+}
+
+bool has_hook(const Region& region) {
+  const Result<steps::Epilogue> epilogue = epilogue_of(region);
+  return epilogue && epilogue->hook;
+}
+
+int in_place_input(const Region& region) {
+  constexpr size_t kResidual = steps::Epilogue::kResidual;
+  return region.inputs[kResidual] != ir::ValueId::kNone ? static_cast<int>(kResidual) : -1;
+}
+
 Status add_epilogue(StepDraft& draft, const Region& region) {
-  draft.payload.set("lo", TRY(region.data.get_double("lo"))).set("hi", TRY(region.data.get_double("hi")));
-  if (const Datum* hook = region.data.find("hook")) draft.payload.set("hook", *hook);
-  if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
+  const steps::Epilogue epilogue = TRY(epilogue_of(region));
+  draft.payload.set("lo", epilogue.lo).set("hi", epilogue.hi);
+  if (epilogue.hook) draft.payload.set("hook", to_record(*epilogue.hook));
+  draft.in_place_input = in_place_input(region);
   return {};
 }
 

@@ -1,8 +1,7 @@
 /// What may follow a contraction within its region: a bias, a residual and a clamp, fused into its registers.
 #pragma once
 
-#include <limits>
-
+#include "steps/epilogue.h"
 #include "tactics/tactic.h"
 
 namespace kiln {
@@ -13,7 +12,8 @@ struct EpilogueMatch {
   std::vector<ir::NodeId> nodes;
   ir::ValueId bias = ir::ValueId::kNone;      ///< a constant of one element a channel, added behind the contraction
   ir::ValueId residual = ir::ValueId::kNone;  ///< of the output's type
-  double lo = -std::numeric_limits<double>::infinity(), hi = std::numeric_limits<double>::infinity();
+  std::vector<ir::ValueId> extras;            ///< what the hook reads besides the contraction's result
+  steps::Epilogue epilogue = {};              ///< its clamp and hook; the region's has types, too
 };
 
 /// Looks up from `root` through [clamp], [+ residual] and [+ bias] to a node for which `is_contraction` holds. The bias
@@ -21,9 +21,15 @@ struct EpilogueMatch {
 std::expected<EpilogueMatch, Reject> match_epilogue(const ir::Graph& graph, ir::NodeId root,
                                                     bool (*is_contraction)(const Op&), int channel_axis);
 
-/// The region of a contraction's step: its two operands, its bias (its own or the epilogue's) and the residual.
-Match contraction_region(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue);
-/// What of a region's epilogue goes into its step: the clamp, the hook's program, the residual's memory.
+/// The region of a contraction's step: its two operands, its bias (its own or the epilogue's), the residual and what
+/// the hook reads. `data` is {epilogue}.
+Match contraction_region(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& match);
+/// What such a region does with the sums.
+Result<steps::Epilogue> epilogue_of(const Region& region);
+bool has_hook(const Region& region);
+/// The input whose memory such a region's output may take, or -1.
+int in_place_input(const Region& region);
+/// For kinds that are no types yet: what of a region's epilogue goes into its step.
 Status add_epilogue(StepDraft& draft, const Region& region);
 
 }  // namespace kiln

@@ -28,13 +28,13 @@ std::optional<size_t> contraction_leaf(const ir::Graph& graph, const Chain& chai
 }
 
 /// How an operand lies against the result, if a hook can read it.
-std::optional<HookOperand> operand_of(const ir::Graph& graph, ir::ValueId value, const TensorType& result,
-                                      int channel_axis, ResultOrder order) {
+std::optional<steps::HookOperand> operand_of(const ir::Graph& graph, ir::ValueId value, const TensorType& result,
+                                             int channel_axis, ResultOrder order) {
   const TensorType& type = graph.type(value);
-  if (type.volume() == sym::Expr(1)) return HookOperand::kScalar;
+  if (type.volume() == sym::Expr(1)) return steps::HookOperand::kScalar;
   if (type.shape == result.shape) {
     if (order == ResultOrder::kChannelsLast && graph.constant(value)) return std::nullopt;
-    return HookOperand::kWhole;
+    return steps::HookOperand::kWhole;
   }
   const int axis = channel_axis < 0 ? result.rank() + channel_axis : channel_axis;
   const int missing = result.rank() - type.rank();
@@ -43,7 +43,7 @@ std::optional<HookOperand> operand_of(const ir::Graph& graph, ir::ValueId value,
     if (type.shape[static_cast<size_t>(i)] != (channel ? result.shape[static_cast<size_t>(axis)] : sym::Expr(1)))
       return std::nullopt;
   }
-  return HookOperand::kChannel;
+  return steps::HookOperand::kChannel;
 }
 
 /// The program with input `first` moved to the front.
@@ -63,8 +63,9 @@ NestProgram reordered(NestProgram program, size_t first) {
 
 }  // namespace
 
-std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root, bool (*is_contraction)(const Op&),
-                                            int channel_axis, ResultOrder order, bool halves) {
+std::expected<EpilogueMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root,
+                                                bool (*is_contraction)(const Op&), int channel_axis, ResultOrder order,
+                                                bool halves) {
   auto chain = grow_chain(graph, root);
   if (!chain) return std::unexpected(chain.error());
   const TensorType& result = graph.output_type(root);
@@ -72,11 +73,12 @@ std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId r
     return reject("the chain ends in ", result, "; no contraction's kernel writes it");
   const auto leaf = contraction_leaf(graph, *chain, result, is_contraction, halves);
   if (!leaf) return reject("no contraction feeds this chain alone");
-  HookMatch match;
+  EpilogueMatch match;
+  steps::Hook& hook = match.epilogue.hook.emplace();
   match.contraction = graph.value(chain->leaves[*leaf]).producer;
   match.nodes = std::move(chain->nodes);
   match.nodes.insert(match.nodes.begin(), match.contraction);
-  match.spec.program = reordered(std::move(chain->program), *leaf);
+  hook.program = reordered(std::move(chain->program), *leaf);
   for (size_t i = 0; i < chain->leaves.size(); ++i) {
     if (i == *leaf) continue;
     const auto operand = operand_of(graph, chain->leaves[i], result, channel_axis, order);
@@ -84,24 +86,18 @@ std::expected<HookMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId r
       return reject("operand ", graph.type(chain->leaves[i]), " of ", result,
                     " is neither whole, a channel's nor one element");
     match.extras.push_back(chain->leaves[i]);
-    match.spec.operands.push_back(*operand);
+    hook.operands.push_back(*operand);
   }
   return match;
 }
 
 Match match_contraction(const TacticContext& cx, ir::NodeId root, bool (*is_contraction)(const Op&), int channel_axis,
                         ResultOrder order, RegionOf region_of, bool halves) {
-  if (auto found = match_epilogue(cx.graph, root, is_contraction, channel_axis)) return region_of(cx, root, *found);
-  auto hook = match_hook(cx.graph, root, is_contraction, channel_axis, order, halves);
-  if (!hook) return std::unexpected(hook.error());
-  EpilogueMatch plain;
-  plain.contraction = hook->contraction;
-  plain.nodes = std::move(hook->nodes);
-  Match region = region_of(cx, root, plain);
-  if (!region) return region;
-  region->inputs.insert(region->inputs.end(), hook->extras.begin(), hook->extras.end());
-  region->data.set("hook", hook->spec.record());
-  return region;
+  if (const auto found = match_epilogue(cx.graph, root, is_contraction, channel_axis))
+    return region_of(cx, root, *found);
+  const auto found = match_hook(cx.graph, root, is_contraction, channel_axis, order, halves);
+  if (!found) return std::unexpected(found.error());
+  return region_of(cx, root, *found);
 }
 
 }  // namespace kiln

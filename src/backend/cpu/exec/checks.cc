@@ -26,10 +26,10 @@ Status require_epilogue(const StepSpec& spec, const StepShapes& shapes, int64_t 
     TRY(require_extents(shapes.inputs[3], shapes.outputs[0], "a residual"));
   }
   for (size_t i = 0; hook && i < hook->num_operands(); ++i) {
-    const HookOperand reach = hook->operand(i);
-    const int64_t count = reach == HookOperand::kScalar    ? 1
-                          : reach == HookOperand::kChannel ? columns
-                                                           : volume(shapes.outputs[0]);
+    const steps::HookOperand reach = hook->operand(i);
+    const int64_t count = reach == steps::HookOperand::kScalar    ? 1
+                          : reach == steps::HookOperand::kChannel ? columns
+                                                                  : volume(shapes.outputs[0]);
     TRY(require_count(spec, shapes, hook->input_of(i), count, "an operand of a hook"));
   }
   return {};

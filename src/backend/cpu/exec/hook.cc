@@ -3,12 +3,11 @@
 namespace kiln::cpu {
 
 Result<LoadedHook> LoadedHook::load(const Record& record, const StepSpec& spec, size_t first_input) {
-  HookSpec hook = TRY(HookSpec::parse(record));
+  steps::Hook hook = TRY(from_record<steps::Hook>(record));
   Nest nest = TRY(Nest::make(std::move(hook.program)));
   const NestProgram& program = nest.program();
-  TRY(require(program.inputs.size() == hook.operands.size() + 1 &&
-                  spec.inputs.size() == first_input + hook.operands.size() && program.outputs.size() == 1 &&
-                  program.inputs[0] == DType::kF32 && program.outputs[0] == DType::kF32,
+  TRY(require(spec.inputs.size() == first_input + hook.operands.size() && program.inputs[0] == DType::kF32 &&
+                  program.outputs[0] == DType::kF32,
               "a hook of ", hook.operands.size(), " operands has a program of ", program.inputs.size(),
               " inputs in a step of ", spec.inputs.size()));
   for (size_t i = 0; i < hook.operands.size(); ++i)
@@ -24,8 +23,8 @@ NestTile LoadedHook::tile(const void* const* inputs, std::span<NestTile::Extra> 
     const auto* data = static_cast<const std::byte*>(inputs[first_input_ + i]);
     NestTile::Extra& extra = extras[i];
     extra = {data, 0, 0};
-    if (operands_[i] != HookOperand::kScalar) extra.col_stride = 1;
-    if (operands_[i] != HookOperand::kWhole) continue;
+    if (operands_[i] != steps::HookOperand::kScalar) extra.col_stride = 1;
+    if (operands_[i] != steps::HookOperand::kWhole) continue;
     extra.row_stride = columns;
     extra.data = data + size_bytes(nest_.program().inputs[i + 1], row_offset * columns);
   }

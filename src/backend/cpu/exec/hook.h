@@ -6,6 +6,7 @@
 
 #include "backend/cpu/kernels/nest/nest.h"
 #include "steps/executor.h"
+#include "steps/hook.h"
 
 namespace kiln::cpu {
 
@@ -19,15 +20,15 @@ class LoadedHook {
   NestTile tile(const void* const* inputs, std::span<NestTile::Extra> extras, int64_t columns,
                 int64_t row_offset = 0) const;
   size_t num_operands() const { return operands_.size(); }
-  HookOperand operand(size_t i) const { return operands_[i]; }
+  steps::HookOperand operand(size_t i) const { return operands_[i]; }
   size_t input_of(size_t i) const { return first_input_ + i; }  ///< of the step
 
  private:
-  LoadedHook(Nest nest, std::vector<HookOperand> operands, size_t first_input)
+  LoadedHook(Nest nest, std::vector<steps::HookOperand> operands, size_t first_input)
       : nest_(std::move(nest)), operands_(std::move(operands)), first_input_(first_input) {}
 
   Nest nest_;
-  std::vector<HookOperand> operands_;
+  std::vector<steps::HookOperand> operands_;
   size_t first_input_;
 };
 

@@ -20,7 +20,7 @@ class MatrixMultiplyTactic final : public Tactic {
 
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     Match region = match_contraction(cx, root, is_product, -1, ResultOrder::kRowMajor, region_of);
-    if (region && region->data.find("hook") && has_vector(cx, region->nodes[0]))
+    if (region && has_hook(*region) && has_vector(cx, region->nodes[0]))
       return reject("a product with a vector has no rows and columns");
     return region;
   }

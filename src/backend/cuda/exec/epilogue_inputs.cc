@@ -5,6 +5,8 @@
 namespace kiln::cuda {
 namespace {
 
+using steps::HookOperand;
+
 constexpr std::string_view kNoType = "-";  // of an input that is absent
 
 int64_t elements(HookOperand reach, const Extents& result, int64_t columns) {
@@ -21,7 +23,7 @@ int64_t elements(HookOperand reach, const Extents& result, int64_t columns) {
 Record EpilogueInputs::record(const Epilogue& epilogue) {
   std::vector<int64_t> reaches;
   Datum::List types;
-  for (const EpilogueRead& read : reads_of(epilogue)) {
+  for (const steps::EpilogueRead& read : epilogue.reads()) {
     types.push_back(std::string(read.type ? name_of(*read.type) : kNoType));
     reaches.push_back(static_cast<int64_t>(read.reach));
   }

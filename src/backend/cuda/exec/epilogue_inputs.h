@@ -22,7 +22,7 @@ class EpilogueInputs {
   Status check(const StepShapes& shapes, int64_t columns) const;
 
  private:
-  std::vector<EpilogueRead> reads_;
+  std::vector<steps::EpilogueRead> reads_;
 };
 
 inline void set_operands(EpilogueArguments& epilogue, const Constants& constants, const RunArguments& run) {

@@ -19,21 +19,6 @@ Machine machine_of(const Properties& properties) {
   return machine;
 }
 
-Result<Epilogue> epilogue_of(const TacticContext& cx, const Region& region) {
-  Epilogue epilogue;
-  const auto type = [&](size_t i) -> std::optional<DType> {
-    if (region.inputs[i] == ir::ValueId::kNone) return std::nullopt;
-    return cx.graph.type(region.inputs[i]).dtype;
-  };
-  epilogue.bias = type(2);
-  epilogue.residual = type(3);
-  epilogue.lo = static_cast<float>(TRY(region.data.get_double("lo")));
-  epilogue.hi = static_cast<float>(TRY(region.data.get_double("hi")));
-  if (region.data.find("hook")) epilogue.hook = TRY(HookSpec::parse(TRY(region.data.get_record("hook"))));
-  TRY(validate(epilogue));
-  return epilogue;
-}
-
 bool may_use_tf32(const TacticContext& cx, const Region& region) {
   return cx.numerics.tf32 && cx.graph.type(region.inputs[0]).dtype == DType::kF32 &&
          !is_in_front_end(cx.graph, region.nodes[0]);
@@ -41,8 +26,9 @@ bool may_use_tf32(const TacticContext& cx, const Region& region) {
 
 Match checked(const TacticContext& cx, Match region) {
   if (!region) return region;
-  const auto epilogue = epilogue_of(cx, *region);
-  if (!epilogue) return reject(epilogue.error().message);
+  const auto epilogue = epilogue_of(*region);
+  CHECK(epilogue.has_value());
+  if (const Status valid = validate(*epilogue); !valid) return reject(valid.error().message);
   const DType x = cx.graph.type(region->inputs[0]).dtype, w = cx.graph.type(region->inputs[1]).dtype;
   const auto* convolution = cx.graph.node(region->nodes[0]).op.as<ops::Convolution>();
   if (x != w && !(convolution && convolution->float_weights && cx.graph.constant(region->inputs[1])))

@@ -4,7 +4,7 @@
 #include "backend/cuda/device/cuda_device.h"
 #include "backend/cuda/kernels/gemm/epilogue.h"
 #include "backend/cuda/kernels/gemm/tile.h"
-#include "tactics/tactic.h"
+#include "tactics/epilogue.h"
 
 namespace kiln::cuda {
 
@@ -12,8 +12,6 @@ namespace kiln::cuda {
 constexpr size_t kFixedInputs = 4;
 
 Machine machine_of(const Properties& properties);
-/// The epilogue that a contraction's region has, of the types its tensors have.
-Result<Epilogue> epilogue_of(const TacticContext& cx, const Region& region);
 /// Whether the region's contraction, its first node, may round FP32 operands to TF32.
 bool may_use_tf32(const TacticContext& cx, const Region& region);
 /// The region, or why kernels cannot have its epilogue.

@@ -89,7 +89,7 @@ class CublasLtTactic : public Tactic {
     CublasLtOnDevice& lt = TRY(device_of(cx).companion<CublasLtOnDevice>());
     StepDraft draft = cuda_step("cublaslt");
     draft.payload = variant.params;
-    draft.payload.set("epilogue", EpilogueInputs::record(TRY(epilogue_of(cx, region))));
+    draft.payload.set("epilogue", EpilogueInputs::record(TRY(epilogue_of(region))));
     draft.libraries.set("cuBLASLt", version_text(lt.library()));
     if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
     return draft;

@@ -119,7 +119,7 @@ class CudnnTactic final : public Tactic {
     cudnn.expect(layer_of(cx, region, *library_epilogue(cx, region)).spec, TRY(CudnnChoice::parse(variant.params)));
     StepDraft draft = cuda_step("cudnn");
     draft.payload = variant.params;
-    draft.payload.set("epilogue", EpilogueInputs::record(TRY(epilogue_of(cx, region))));
+    draft.payload.set("epilogue", EpilogueInputs::record(TRY(epilogue_of(region))));
     draft.libraries.set("cuDNN", version_text(cudnn.library()));
     return draft;
   }

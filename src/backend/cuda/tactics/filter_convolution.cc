@@ -104,8 +104,8 @@ Result<StepDraft> compile_filter(const TacticContext& cx, const Region& region, 
   StepDraft draft{.executor = "cuda", .kernel = "convolution"};
   draft.payload = spec.record();
   draft.payload.set("groups", groups);
-  if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
-  const Epilogue epilogue = TRY(epilogue_of(cx, region));
+  draft.in_place_input = in_place_input(region);
+  const Epilogue epilogue = TRY(epilogue_of(region));
   draft.payload.set("epilogue", EpilogueInputs::record(epilogue));
   Compiler& compiler = device_of(cx).compiler();
   if (variant.params.find("gemm")) {

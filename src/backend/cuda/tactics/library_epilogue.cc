@@ -1,20 +1,21 @@
 #include "backend/cuda/tactics/library_epilogue.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "backend/cuda/tactics/contraction.h"
+#include "tactics/epilogue.h"
 #include "tactics/region.h"
 
 namespace kiln::cuda {
 
 std::expected<LibraryEpilogue, Reject> library_epilogue(const TacticContext& cx, const Region& region) {
-  if (region.data.find("hook")) return reject("libraries fuse a bias, a residual and a relu, and no other chain");
-  const double lo = region.data.get_double("lo").value_or(0), hi = region.data.get_double("hi").value_or(0);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const bool bounded = lo != -kInfinity;
-  if ((bounded && lo != 0) || hi != kInfinity)
-    return reject("libraries fuse a relu; this is a clamp to ", lo, "..", hi);
+  const auto epilogue = epilogue_of(region);
+  CHECK(epilogue.has_value());
+  if (epilogue->hook) return reject("libraries fuse a bias, a residual and a relu, and no other chain");
+  const steps::Epilogue none;
+  const bool bounded = epilogue->lo != none.lo;
+  if ((bounded && epilogue->lo != 0) || epilogue->hi != none.hi)
+    return reject("libraries fuse a relu; this is a clamp to ", epilogue->lo, "..", epilogue->hi);
   const DType a = cx.graph.type(region.inputs[0]).dtype, b = cx.graph.type(region.inputs[1]).dtype;
   const DType y = cx.graph.type(region.outputs[0]).dtype;
   if (a != b) return reject("the operands are ", a, " and ", b, "; libraries take one type");

@@ -93,8 +93,7 @@ class MatrixMultiplyTactic final : public Tactic {
 
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     Match region = match_contraction(cx, root, is_product, -1, ResultOrder::kRowMajor, contraction_region, true);
-    if (region && has_vector(cx, region->nodes[0]) &&
-        (region->data.find("hook") || region->inputs[2] != ir::ValueId::kNone))
+    if (region && has_vector(cx, region->nodes[0]) && (has_hook(*region) || region->inputs[2] != ir::ValueId::kNone))
       return reject("a product with a vector has no rows and columns");
     return checked(cx, std::move(region));
   }
@@ -119,8 +118,8 @@ class MatrixMultiplyTactic final : public Tactic {
         .set("transpose_b", op.b == ops::MatrixOp::kTranspose);
     draft.payload.set("vector_a", op.a == ops::MatrixOp::kVector).set("vector_b", op.b == ops::MatrixOp::kVector);
     draft.payload.set("pack_b", packs_b(cx, region)).set("gemm", variant.params);
-    if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
-    const Epilogue epilogue = TRY(epilogue_of(cx, region));
+    draft.in_place_input = in_place_input(region);
+    const Epilogue epilogue = TRY(epilogue_of(region));
     draft.payload.set("epilogue", EpilogueInputs::record(epilogue));
     draft.binary = TRY(device_of(cx).compiler().compile(source_of(kernel, epilogue)));
     return draft;

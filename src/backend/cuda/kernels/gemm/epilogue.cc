@@ -9,9 +9,12 @@
 namespace kiln::cuda {
 namespace {
 
-std::string literal(float value) {
+using steps::HookOperand;
+
+/// `value` rounded to a float.
+std::string literal(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.9e", static_cast<double>(value));
+  std::snprintf(text, sizeof text, "%.9e", static_cast<double>(static_cast<float>(value)));
   return str(text, "f");
 }
 
@@ -35,23 +38,12 @@ struct EpilogueText {
 
 }  // namespace
 
-std::vector<EpilogueRead> reads_of(const Epilogue& epilogue) {
-  std::vector<EpilogueRead> reads{{epilogue.bias, HookOperand::kChannel}, {epilogue.residual, HookOperand::kWhole}};
-  if (!epilogue.hook) return reads;
-  for (size_t i = 0; i < epilogue.hook->operands.size(); ++i)
-    reads.push_back({epilogue.hook->program.inputs[i + 1], epilogue.hook->operands[i]});
-  return reads;
-}
-
 Status validate(const Epilogue& epilogue) {
   if (!epilogue.hook) return {};
-  const HookSpec& hook = *epilogue.hook;
+  const steps::Hook& hook = *epilogue.hook;
   TRY(require(hook.operands.size() + EpilogueArguments::kFixed <= EpilogueArguments::kMost, "an epilogue reads ",
               hook.operands.size(), " tensors; ", EpilogueArguments::kMost - EpilogueArguments::kFixed,
               " are possible"));
-  TRY(require(hook.program.inputs.size() == hook.operands.size() + 1 && hook.program.outputs.size() == 1,
-              "an epilogue's program has ", hook.program.inputs.size(), " inputs for ", hook.operands.size(),
-              " operands"));
   for (const DType type : hook.program.inputs)
     TRY(require(is_kernel_float(type), "an epilogue reads ", type, "; it takes f32, f16 and bf16"));
   TRY(require(is_kernel_float(hook.program.outputs[0]), "an epilogue makes ", hook.program.outputs[0],
