@@ -94,11 +94,13 @@ Status DeviceRunner::enqueue(const Run& run, Stream& stream) {
     run.binding.at.set(run.addresses);
     ++num_address_changes_;
   }
-  const Launch launch = launch_of(run.binding);
   latest_timers_ = nullptr;
   latest_was_captured_ = stream.capturing();
-  if (latest_was_captured_) return launch_captured(launch, stream);
+  if (latest_was_captured_) return launch_captured(launch_of(run.binding), stream);
   TRY(follow_last_run(stream));
+  if (Recording* const again = settings_.timed ? nullptr : replays_.again(num_address_changes_)) [[likely]]
+    return mark_end(stream, replay(*again, stream));
+  const Launch launch = launch_of(run.binding);
   return mark_end(stream, settings_.timed ? launch_timed(launch, stream) : launch_untimed(launch, stream));
 }
 
@@ -178,9 +180,12 @@ Status DeviceRunner::launch_timed(const Launch& launch, Stream& stream) {
 Status DeviceRunner::launch_untimed(const Launch& launch, Stream& stream) {
   std::pair<DeviceRunner*, const Launch*> all(this, &launch);
   Recording* const recording = !launch.steps.empty() ? replays_.find(launch, &record_all, &all) : nullptr;
-  if (!recording) return launch_all(launch, stream, nullptr, launch.inputs_consumed);
-  TRY(recording->launch(stream));
-  return launch.inputs_consumed ? launch.inputs_consumed->record(stream) : Status();
+  return recording ? replay(*recording, stream) : launch_all(launch, stream, nullptr, launch.inputs_consumed);
+}
+
+Status DeviceRunner::replay(Recording& recording, Stream& stream) {
+  TRY(recording.launch(stream));
+  return settings_.inputs_consumed ? settings_.inputs_consumed->record(stream) : Status();
 }
 
 Status DeviceRunner::make_timers(Timers& timers, size_t count) {

@@ -46,6 +46,7 @@ class DeviceRunner final : public Runner {
   Status follow_last_run(Stream& stream);
   Status launch_timed(const Launch& launch, Stream& stream);
   Status launch_untimed(const Launch& launch, Stream& stream);
+  Status replay(Recording& recording, Stream& stream);
   Status launch_captured(const Launch& launch, Stream& stream);
   Status launch_all(const Launch& launch, Stream& stream, const Timers* timers, Event* inputs_consumed);
   Status launch_branches(const Launch& launch, Stream& stream, Event* inputs_consumed);

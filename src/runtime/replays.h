@@ -17,6 +17,12 @@ class Replays {
  public:
   explicit Replays(Device& device) : device_(device) {}
 
+  /// What did the last run, where that was of this version and replayed; else null.
+  Recording* again(uint64_t version) {
+    if (!last_ || last_version_ != version) return nullptr;
+    last_->last_run = ++num_runs_;
+    return last_->recording.get();
+  }
   /// What does this run; null: it is to be launched step by step. `record(argument, stream)` launches all of it, for a
   /// recording.
   Recording* find(const Launch& launch, TimedWork record, void* argument);
