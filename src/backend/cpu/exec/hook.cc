@@ -2,6 +2,14 @@
 
 namespace kiln::cpu {
 
+Result<std::optional<LoadedHook>> LoadedHook::load(const steps::Epilogue& epilogue) {
+  if (!epilogue.hook) return std::nullopt;
+  Nest nest = TRY(Nest::make(epilogue.hook->program));
+  TRY(require(nest.program().inputs[0] == DType::kF32 && nest.program().outputs[0] == DType::kF32, "a hook makes ",
+              nest.program().outputs[0], " of ", nest.program().inputs[0]));
+  return LoadedHook(std::move(nest), epilogue.hook->operands, steps::Epilogue::kHook);
+}
+
 Result<LoadedHook> LoadedHook::load(const Record& record, const StepSpec& spec, size_t first_input) {
   steps::Hook hook = TRY(from_record<steps::Hook>(record));
   Nest nest = TRY(Nest::make(std::move(hook.program)));

@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "backend/cpu/kernels/nest/nest.h"
+#include "steps/epilogue.h"
 #include "steps/executor.h"
-#include "steps/hook.h"
 
 namespace kiln::cpu {
 
 /// A hook loaded by a step whose inputs from `first_input` on are its operands.
 class LoadedHook {
  public:
+  /// The hook of a step's epilogue, if there is one.
+  static Result<std::optional<LoadedHook>> load(const steps::Epilogue& epilogue);
   static Result<LoadedHook> load(const Record& record, const StepSpec& spec, size_t first_input);
 
   /// The operands of one run, in `extras` (one an operand), for a result of `columns` columns. `row_offset` is where

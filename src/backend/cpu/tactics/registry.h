@@ -22,5 +22,12 @@ TacticList tactics_for(const OpInfo& op);
 inline StepDraft cpu_step(const AnyStep& step) {
   return {.executor = "cpu", .kernel = std::string(step.name()), .payload = step.to_record()};
 }
+/// A step of this backend, with what was chosen for it.
+template <Reflected Tuning>
+StepDraft cpu_step(const AnyStep& step, const Tuning& tuning) {
+  StepDraft draft = cpu_step(step);
+  draft.tuning = to_record(tuning);
+  return draft;
+}
 
 }  // namespace kiln::cpu

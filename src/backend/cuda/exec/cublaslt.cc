@@ -1,14 +1,10 @@
-/// Matrix products, and convolutions of one tap, by cuBLASLt.
-/// Inputs: a (x), b (w), bias or absent, residual or absent.
-/// Payload: transpose_a, transpose_b, point, tf32, relu, epilogue (what it reads); algo, the library's 64 bytes, and
-/// its version: another version chooses again.
+#include "backend/cuda/exec/cublaslt.h"
+
 #include <cstring>
 
 #include "backend/cuda/device/cuda_stream.h"
-#include "backend/cuda/exec/cublaslt_product.h"
 #include "backend/cuda/exec/filter.h"
 #include "backend/cuda/exec/library_inputs.h"
-#include "steps/product_shapes.h"
 
 namespace kiln::cuda {
 namespace {
@@ -67,20 +63,25 @@ class NoProduct final : public BoundStep {
 
 class LoadedLtProduct final : public LoadedStep {
  public:
-  LoadedLtProduct(CublasLtOnDevice& lt, const LtStep& step, const LtTypes& types, std::optional<LtAlgo> algo,
-                  EpilogueInputs epilogue, Constants constants)
+  /// Of matrices, or of the points of a convolution.
+  LoadedLtProduct(CublasLtOnDevice& lt, const LtProduct& product, const steps::Epilogue& epilogue,
+                  std::optional<ops::MatrixMultiply> matrices, std::optional<LtAlgo> algorithm, Constants constants)
       : lt_(lt),
-        step_(step),
-        types_(types),
-        algo_(algo),
-        epilogue_(std::move(epilogue)),
+        product_(product),
+        epilogue_(epilogue),
+        matrices_(matrices),
+        algorithm_(algorithm),
         constants_(std::move(constants)) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    TRY(step_.point ? check_point(shapes) : check_product({step_.transpose_a, step_.transpose_b}, shapes));
-    const LtProduct product = TRY(step_.product(types_, shapes.inputs, shapes.outputs[0]));
-    TRY(epilogue_.check(shapes, product.n));
+    if (!matrices_) {
+      TRY(check_point(shapes));
+      TRY(epilogue_.check(shapes, shapes.inputs[1][0]));
+    }
+    const LtProduct product =
+        TRY(matrices_ ? product_of_matrices(product_, *matrices_, shapes.inputs[0], shapes.inputs[1])
+                      : product_of_points(product_, shapes.inputs[1], shapes.outputs[0]));
     if (product.m == 0 || product.n == 0 || product.batches == 0) return std::make_unique<NoProduct>();
     LtDescriptors descriptors = TRY(LtDescriptors::make(lt_.library(), product));
     const LtChoice choice = TRY(choose(product, descriptors));
@@ -90,8 +91,8 @@ class LoadedLtProduct final : public LoadedStep {
  private:
   /// The plan's algorithm, or where that is of another version or for other extents, the library's first.
   Result<LtChoice> choose(const LtProduct& product, const LtDescriptors& descriptors) const {
-    if (algo_)
-      if (auto checked = lt_.check(descriptors, *algo_)) return *checked;
+    if (algorithm_)
+      if (auto checked = lt_.check(descriptors, *algorithm_)) return *checked;
     const std::vector<LtChoice> choices = TRY(lt_.choices(product));
     if (choices.empty())
       return error(Code::kUnsupported, "cuBLASLt ", version_text(lt_.library()), " has no algorithm for ",
@@ -101,30 +102,37 @@ class LoadedLtProduct final : public LoadedStep {
   }
 
   CublasLtOnDevice& lt_;
-  LtStep step_;
-  LtTypes types_;
-  std::optional<LtAlgo> algo_;
-  EpilogueInputs epilogue_;
+  const LtProduct product_;  ///< without extents
+  const steps::Epilogue epilogue_;
+  const std::optional<ops::MatrixMultiply> matrices_;
+  const std::optional<LtAlgo> algorithm_;
   Constants constants_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_cublaslt(const LoadArguments& arguments) {
-  const StepSpec& spec = arguments.spec;
+Result<std::unique_ptr<LoadedStep>> load_by_cublaslt(const steps::Epilogue& epilogue, const LtTuning& tuning,
+                                                     std::optional<ops::MatrixMultiply> matrices,
+                                                     const LoadArguments& arguments) {
   CublasLtOnDevice& lt =
       TRY(in_context(arguments.device.companion<CublasLtOnDevice>(), [] { return "the plan needs cuBLASLt"; }));
-  EpilogueInputs epilogue = TRY(load_library_inputs(spec));
-  const LtStep step = TRY(LtStep::parse(spec.payload));
-  const Bytes bytes = TRY(spec.payload.get_bytes("algo"));
-  TRY(require(bytes.size() == sizeof(LtAlgo), "an algorithm of cuBLASLt has ", bytes.size(), " bytes"));
-  std::optional<LtAlgo> algo;
-  if (TRY(spec.payload.get_int("version")) == lt.library().version) std::memcpy(&algo.emplace(), bytes.data(), 64);
+  const StepSpec& spec = arguments.spec;
+  TRY(check_library(spec, epilogue));
+  const LtProduct product = library_product(spec.inputs[0].dtype, spec.outputs[0].dtype, epilogue, tuning.tf32);
+  std::optional<LtAlgo> algorithm;
+  if (tuning.version == lt.library().version)
+    std::memcpy(&algorithm.emplace(), tuning.algorithm.data(), sizeof(LtAlgo));
   Constants constants(spec.inputs.size());
   TRY(put_library_bias(arguments, constants));
   TRY(constants.upload_rest(arguments));
-  const LtTypes types{spec.inputs[0].dtype, spec.outputs[0].dtype, spec.inputs[2].present, spec.inputs[3].present};
-  return std::make_unique<LoadedLtProduct>(lt, step, types, algo, std::move(epilogue), std::move(constants));
+  return std::make_unique<LoadedLtProduct>(lt, product, epilogue, matrices, algorithm, std::move(constants));
+}
+
+/// Points of a convolution, until convolutions are types.
+Result<std::unique_ptr<LoadedStep>> load_cublaslt(const LoadArguments& arguments) {
+  const auto epilogue = TRY(from_record<steps::Epilogue>(TRY(arguments.spec.payload.get_record("epilogue"))));
+  TRY(epilogue.check(arguments.spec));
+  return load_by_cublaslt(epilogue, TRY(from_record<LtTuning>(arguments.spec.tuning)), {}, arguments);
 }
 
 }  // namespace kiln::cuda

@@ -1,5 +1,7 @@
 #include "backend/cuda/exec/cublaslt_product.h"
 
+#include "backend/cuda/exec/library_inputs.h"
+
 #include <algorithm>
 
 namespace kiln::cuda {
@@ -156,58 +158,50 @@ std::string CublasLtOnDevice::describe(const LtAlgo& algo) const {
   return text;
 }
 
+Status LtTuning::check() const {
+  return require(algorithm.size() == sizeof(LtAlgo), "an algorithm of cuBLASLt has ", algorithm.size(), " bytes");
+}
+
+LtProduct library_product(DType operand, DType result, const steps::Epilogue& epilogue, bool tf32) {
+  return {.operand = operand,
+          .result = result,
+          .tf32 = tf32,
+          .bias = epilogue.bias.has_value(),
+          .residual = epilogue.residual.has_value(),
+          .relu = is_relu(epilogue)};
+}
+
 namespace {
 
-/// The batch axes of a and b as one, if they have a common step.
-struct Steps {
-  int64_t batches, a, b;
-};
-Result<Steps> steps_of(std::span<const int64_t> a, std::span<const int64_t> b, int64_t a_matrix, int64_t b_matrix) {
-  const int64_t of_a = volume(a), of_b = volume(b);
-  if (of_b == 1) return Steps{of_a, a_matrix, 0};
-  if (of_a == 1) return Steps{of_b, 0, b_matrix};
-  TRY(require(std::ranges::equal(a, b), "batches of ", a, " and ", b, " have no common step"));
-  return Steps{of_a, a_matrix, b_matrix};
+Status check_extents(const LtProduct& p) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  TRY(require(p.m < kMost && p.n < kMost && p.k < kMost && p.batches < kMost, "a product of ", p.batches, " batches, ",
+              p.m, " x ", p.n, " x ", p.k, " is larger than cuBLASLt counts"));
+  return require(p.k > 0 || p.m == 0 || p.n == 0 || p.batches == 0, "cuBLASLt makes no sums of nothing");
 }
 
 }  // namespace
 
-Result<LtStep> LtStep::parse(const Record& payload) {
-  return LtStep{TRY(payload.get_bool("transpose_a")), TRY(payload.get_bool("transpose_b")),
-                TRY(payload.get_bool("point")), TRY(payload.get_bool("tf32")), TRY(payload.get_bool("relu"))};
+Result<LtProduct> product_of_matrices(LtProduct p, const ops::MatrixMultiply& op, const Extents& a, const Extents& b) {
+  TRY(require(op.a != ops::MatrixOp::kVector && op.b != ops::MatrixOp::kVector, "a product of ", a, " and ", b,
+              " is none of matrices"));
+  p.transpose_a = op.a == ops::MatrixOp::kTranspose, p.transpose_b = op.b == ops::MatrixOp::kTranspose;
+  ProductShape shape = ProductShape::of(op, a, b);
+  if (!p.transpose_a) shape.join_rows();
+  TRY(require(shape.axes.size() <= 1, "batches of ", a, " and ", b, " have no common step"));
+  p.m = shape.m, p.n = shape.n, p.k = shape.k;
+  for (const ProductAxis& axis : shape.axes)
+    p.batches = axis.extent, p.a_step = axis.a, p.b_step = axis.b, p.y_step = axis.y;
+  TRY(check_extents(p));
+  return p;
 }
 
-Record LtStep::record() const {
-  Record record;
-  record.set("transpose_a", transpose_a).set("transpose_b", transpose_b).set("point", point);
-  return std::move(record.set("tf32", tf32).set("relu", relu));
-}
-
-Result<LtProduct> LtStep::product(const LtTypes& types, std::span<const Extents> inputs, const Extents& y) const {
-  LtProduct p{types.operand, types.result, tf32, transpose_a, transpose_b || point, types.bias, types.residual, relu};
-  const Extents &a = inputs[0], &b = inputs[1];
-  TRY(require(a.size() >= 2 && b.size() >= 2, "a product of ", a, " and ", b, " is none of matrices"));
-  if (point) {
-    p.n = b[0];
-    p.k = b[1];
-    p.m = p.n > 0 ? volume(y) / p.n : 0;
-  } else {
-    const int64_t a_rows = a[a.size() - 2], a_columns = a.back(), b_rows = b[b.size() - 2], b_columns = b.back();
-    p.m = transpose_a ? a_columns : a_rows;
-    p.k = transpose_a ? a_rows : a_columns;
-    p.n = transpose_b ? b_rows : b_columns;
-    const Steps steps = TRY(steps_of(std::span(a).first(a.size() - 2), std::span(b).first(b.size() - 2),
-                                     a_rows * a_columns, b_rows * b_columns));
-    // Matrices that share b and lie behind each other are one taller matrix.
-    if (steps.b == 0 && !transpose_a)
-      p.m *= steps.batches;
-    else if (steps.batches != 1)
-      p.batches = steps.batches, p.a_step = steps.a, p.b_step = steps.b, p.y_step = p.m * p.n;
-  }
-  constexpr int64_t kMost = int64_t{1} << 31;
-  TRY(require(p.m < kMost && p.n < kMost && p.k < kMost && p.batches < kMost, "a product of ", p.batches, " batches, ",
-              p.m, " x ", p.n, " x ", p.k, " is larger than cuBLASLt counts"));
-  TRY(require(p.k > 0 || p.m == 0 || p.n == 0 || p.batches == 0, "cuBLASLt makes no sums of nothing"));
+Result<LtProduct> product_of_points(LtProduct p, const Extents& w, const Extents& y) {
+  p.transpose_b = true;
+  p.n = w[0];
+  p.k = w[1];
+  p.m = p.n > 0 ? volume(y) / p.n : 0;
+  TRY(check_extents(p));
   return p;
 }
 

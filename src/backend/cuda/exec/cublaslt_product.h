@@ -10,9 +10,8 @@
 
 #include "backend/cuda/device/cublaslt.h"
 #include "backend/cuda/device/cuda_device.h"
-#include "base/record.h"
-#include "tensor/dtype.h"
-#include "tensor/extents.h"
+#include "steps/epilogue.h"
+#include "steps/product_shape.h"
 
 namespace kiln::cuda {
 
@@ -27,20 +26,24 @@ struct LtProduct {
   auto operator<=>(const LtProduct&) const = default;
 };
 
-/// What tensors of a step decide of its product.
-struct LtTypes {
-  DType operand, result;
-  bool bias, residual;
-};
-/// What a plan's step says of its product; `point`: a convolution of one tap in channels-last order, whose w is b.
-struct LtStep {
-  bool transpose_a = false, transpose_b = false, point = false, tf32 = false, relu = false;
+/// Which of the library's algorithms a plan takes.
+struct LtTuning {
+  bool tf32 = false;
+  Bytes algorithm;      ///< an LtAlgo
+  int64_t version = 0;  ///< of the library; another chooses again
 
-  static Result<LtStep> parse(const Record& payload);
-  Record record() const;
-  /// For inputs a (x) and b (w), and the output. Fails where batches have no common step.
-  Result<LtProduct> product(const LtTypes& types, std::span<const Extents> inputs, const Extents& y) const;
+  static void reflect(auto& self, auto f) {
+    f("tf32", self.tf32), f("algorithm", self.algorithm), f("version", self.version);
+  }
+  Status check() const;
 };
+
+/// A product of these types and without extents, with an epilogue that `check_library` takes.
+LtProduct library_product(DType operand, DType result, const steps::Epilogue& epilogue, bool tf32);
+/// `of`, with the extents of a product of matrices. Fails where batches have no common step.
+Result<LtProduct> product_of_matrices(LtProduct of, const ops::MatrixMultiply& op, const Extents& a, const Extents& b);
+/// `of`, with the extents of a convolution of one tap in channels-last order, whose w is b.
+Result<LtProduct> product_of_points(LtProduct of, const Extents& w, const Extents& y);
 
 /// The library's view of a product. Its bias pointer is set before each run.
 class LtDescriptors {

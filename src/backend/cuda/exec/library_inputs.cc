@@ -10,6 +10,16 @@ constexpr size_t kBias = 2, kResidual = 3;
 
 }  // namespace
 
+bool is_relu(const steps::Epilogue& epilogue) { return epilogue.lo == 0; }
+
+Status check_library(const StepTypes& types, const steps::Epilogue& epilogue) {
+  const DType x = types.inputs[0].dtype, w = types.inputs[1].dtype, y = types.outputs[0].dtype;
+  TRY(require(x == w && is_kernel_float(x) && is_kernel_float(y), "a library makes no ", y, " of ", x, " and ", w));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return require(!epilogue.hook && epilogue.hi == kInfinity && (is_relu(epilogue) || epilogue.lo == -kInfinity),
+                 "a library has no epilogue but a bias, a residual and a relu");
+}
+
 Result<EpilogueInputs> load_library_inputs(const StepSpec& spec) {
   TRY(require(spec.inputs.size() == kFirstEpilogueInput + EpilogueArguments::kFixed, "a step of a library has ",
               spec.inputs.size(), " inputs"));

@@ -5,6 +5,10 @@
 
 namespace kiln::cuda {
 
+/// Whether an epilogue clamps below, at 0.
+bool is_relu(const steps::Epilogue& epilogue);
+/// Fails where the libraries are not asked for such tensors, or have no such epilogue.
+Status check_library(const StepTypes& types, const steps::Epilogue& epilogue);
 /// Fails where the step's tensors are not what the libraries are asked for.
 Result<EpilogueInputs> load_library_inputs(const StepSpec& spec);
 /// Bytes that libraries are told of the alignment of every tensor.

@@ -5,64 +5,76 @@
 #include <cstdlib>
 
 #include "backend/cuda/device/testing/fake_driver.h"
-#include "backend/cuda/exec/cublaslt_product.h"
 #include "backend/cuda/exec/cudnn_step.h"
 #include "backend/cuda/exec/executor.h"
+#include "backend/cuda/exec/library_inputs.h"
+#include "backend/cuda/exec/matrix_multiply.h"
+#include "steps/matrix_multiply.h"
 
 namespace kiln::cuda {
 namespace {
 
-constexpr LtTypes kHalves{DType::kF16, DType::kF16, false, false};
+using ops::MatrixMultiply;
+using ops::MatrixOp;
 
-TEST(LtStep, MatricesThatShareBAreOne) {
-  const Extents inputs[] = {{2, 3, 20, 64}, {1, 1, 64, 48}};
-  const LtProduct p = *LtStep{}.product(kHalves, inputs, {2, 3, 20, 48});
+TEST(LtProduct, MatricesThatShareBAreOne) {
+  const LtProduct p = *product_of_matrices({}, {}, {2, 3, 20, 64}, {1, 1, 64, 48});
   EXPECT_EQ(p.m, 120);
   EXPECT_EQ(p.n, 48);
   EXPECT_EQ(p.k, 64);
   EXPECT_EQ(p.batches, 1);
 }
 
-TEST(LtStep, BatchesHaveSteps) {
-  const Extents both[] = {{2, 3, 64, 20}, {2, 3, 48, 64}};
-  const LtProduct p = *LtStep{.transpose_a = true, .transpose_b = true}.product(kHalves, both, {2, 3, 20, 48});
+TEST(LtProduct, BatchesHaveSteps) {
+  const MatrixMultiply both{MatrixOp::kTranspose, MatrixOp::kTranspose}, left{MatrixOp::kTranspose, MatrixOp::kNone};
+  const LtProduct p = *product_of_matrices({}, both, {2, 3, 64, 20}, {2, 3, 48, 64});
   EXPECT_EQ(p.m, 20);
   EXPECT_EQ(p.k, 64);
   EXPECT_EQ(p.batches, 6);
   EXPECT_EQ(p.a_step, 1280);
   EXPECT_EQ(p.b_step, 3072);
   EXPECT_EQ(p.y_step, 960);
-  const Extents shared_a[] = {{1, 20, 64}, {5, 64, 48}};
-  EXPECT_EQ(LtStep{}.product(kHalves, shared_a, {5, 20, 48})->a_step, 0);
+  EXPECT_EQ(product_of_matrices({}, {}, {1, 20, 64}, {5, 64, 48})->a_step, 0);
   // A transposed a is not one taller matrix.
-  const Extents shared_b[] = {{3, 64, 20}, {1, 64, 48}};
-  const LtProduct q = *LtStep{.transpose_a = true}.product(kHalves, shared_b, {3, 20, 48});
+  const LtProduct q = *product_of_matrices({}, left, {3, 64, 20}, {1, 64, 48});
   EXPECT_EQ(q.batches, 3);
   EXPECT_EQ(q.b_step, 0);
 }
 
-TEST(LtStep, SaysWhatIsNoProduct) {
-  const Extents crossed[] = {{2, 1, 9, 17}, {1, 3, 17, 11}};
-  EXPECT_FALSE(LtStep{}.product(kHalves, crossed, {2, 3, 9, 11}));
-  const Extents no_terms[] = {{4, 0}, {0, 5}};
-  EXPECT_FALSE(LtStep{}.product(kHalves, no_terms, {4, 5}));
-  const Extents vector[] = {{4}, {4, 5}};
-  EXPECT_FALSE(LtStep{}.product(kHalves, vector, {5}));
+TEST(LtProduct, SaysWhatIsNoProduct) {
+  EXPECT_FALSE(product_of_matrices({}, {}, {2, 1, 9, 17}, {1, 3, 17, 11}));
+  EXPECT_FALSE(product_of_matrices({}, {}, {4, 0}, {0, 5}));
+  EXPECT_FALSE(product_of_matrices({}, {MatrixOp::kVector, MatrixOp::kNone}, {4}, {4, 5}));
 }
 
-TEST(LtStep, PointsAreRows) {
-  const Extents inputs[] = {{2, 64, 7, 5}, {256, 64, 1, 1}};
-  const LtProduct p = *LtStep{.point = true}.product(kHalves, inputs, {2, 256, 7, 5});
+TEST(LtProduct, PointsAreRows) {
+  const LtProduct p = *product_of_points({}, {256, 64, 1, 1}, {2, 256, 7, 5});
   EXPECT_EQ(p.m, 70);
   EXPECT_EQ(p.n, 256);
   EXPECT_EQ(p.k, 64);
   EXPECT_TRUE(p.transpose_b);
 }
 
-TEST(LtStep, IsItsRecord) {
-  const LtStep step{.transpose_b = true, .tf32 = true, .relu = true};
-  EXPECT_EQ(LtStep::parse(step.record())->record(), step.record());
-  EXPECT_FALSE(LtStep::parse({}));
+TEST(LtProduct, HasWhatTheLibraryHas) {
+  StepTypes types;
+  types.inputs.assign(4, {.dtype = DType::kF16, .rank = 2});
+  types.outputs.assign(1, {.dtype = DType::kF32, .rank = 2});
+  const steps::Epilogue relu{.bias = DType::kF16, .lo = 0};
+  EXPECT_TRUE(check_library(types, relu));
+  const LtProduct p = library_product(DType::kF16, DType::kF32, relu, true);
+  EXPECT_TRUE(p.bias && p.relu && p.tf32 && !p.residual);
+  EXPECT_FALSE(check_library(types, {.lo = 1}));
+  EXPECT_FALSE(check_library(types, {.hi = 6}));
+  EXPECT_FALSE(check_library(types, {.hook = steps::Hook{}}));
+  types.inputs[1].dtype = DType::kF32;
+  EXPECT_FALSE(check_library(types, {}));
+}
+
+TEST(LtTuning, HasAnAlgorithmOfTheirs) {
+  LtTuning tuning{.algorithm = Bytes(sizeof(LtAlgo)), .version = 130'100};
+  EXPECT_TRUE(from_record<LtTuning>(to_record(tuning)));
+  tuning.algorithm.pop_back();
+  EXPECT_FALSE(from_record<LtTuning>(to_record(tuning)));
 }
 
 CudnnStep window(const Extents& kernel, int64_t stride, int64_t pad) {
@@ -90,13 +102,13 @@ TEST(CudnnStep, OneAxisIsTheSecondOfTwo) {
 }
 
 /// Loads a step of a plan on a machine without these libraries, prints the error and ends the process.
-[[noreturn]] void load_without_libraries(const char* kernel) {
+[[noreturn]] void load_without_libraries(const char* kernel, const Record& payload, const Record& tuning) {
   setenv("KILN_CUBLASLT", "/no/such/libcublasLt.so", 1);
   setenv("KILN_CUDNN", "/no/such/libcudnn.so", 1);
   const auto device = make_fake_device();
   device->set_executor(std::make_unique<CudaExecutor>(*device));
   StepSpec spec;
-  spec.kernel = kernel;
+  spec.kernel = kernel, spec.payload = payload, spec.tuning = tuning;
   spec.inputs = {{DType::kF16, {}, 4}, {DType::kF16, {}, 4}, {.present = false}, {.present = false}};
   spec.outputs = {{DType::kF16, {}, 4}};
   const HostTensor w = HostTensor::of(DType::kF16, {1, 1, 1, 1}, std::vector<double>{1});
@@ -108,9 +120,11 @@ TEST(CudnnStep, OneAxisIsTheSecondOfTwo) {
 
 TEST(LibrarySteps, NameTheLibraryThatIsMissing) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // in processes of their own, which look for libraries anew
-  EXPECT_EXIT(load_without_libraries("cublaslt"), testing::ExitedWithCode(0),
+  const Record by_cublaslt = to_record(ProductTuning{.cublaslt = LtTuning{.algorithm = Bytes(sizeof(LtAlgo))}});
+  EXPECT_EXIT(load_without_libraries("matrix_multiply", to_record(steps::MatrixMultiply{}), by_cublaslt),
+              testing::ExitedWithCode(0),
               "the plan needs cuBLASLt: cuBLASLt was not found \\(.*/no/such/libcublasLt.so.*install it");
-  EXPECT_EXIT(load_without_libraries("cudnn"), testing::ExitedWithCode(0),
+  EXPECT_EXIT(load_without_libraries("cudnn", {}, {}), testing::ExitedWithCode(0),
               "the plan needs cuDNN: cuDNN 9 was not found \\(.*/no/such/libcudnn.so.*install it");
 }
 

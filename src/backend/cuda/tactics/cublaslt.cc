@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend/cuda/exec/cublaslt_product.h"
-#include "backend/cuda/exec/epilogue_inputs.h"
+#include "backend/cuda/exec/matrix_multiply.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/filter_convolution.h"
 #include "backend/cuda/tactics/library_epilogue.h"
 #include "ops/convolution.h"
-#include "ops/matrix_multiply.h"
-#include "tactics/hook.h"
+#include "tactics/matrix_multiply.h"
 
 namespace kiln::cuda {
 namespace {
 
-bool is_product(const Op& op) { return op.as<ops::MatrixMultiply>() != nullptr; }
 bool is_convolution(const Op& op) { return op.as<ops::Convolution>() != nullptr; }
 
 /// Whether a product's batches have one step whatever the extents, and its sums have terms.
@@ -79,25 +76,25 @@ class CublasLtTactic : public Tactic {
           contraction_variant(cx, region, lt.describe(choice.algo), format_of(cx, region), least_us * behind));
       Bytes bytes(sizeof choice.algo);
       std::memcpy(bytes.data(), &choice.algo, bytes.size());
-      result.back().params = step_of(cx, region).record();
-      result.back().params.set("algo", std::move(bytes)).set("version", lt.library().version);
+      result.back().params = to_record(LtTuning{may_use_tf32(cx, region), std::move(bytes), lt.library().version});
     }
     return result;
   }
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     CublasLtOnDevice& lt = TRY(device_of(cx).companion<CublasLtOnDevice>());
-    StepDraft draft = cuda_step("cublaslt");
-    draft.payload = variant.params;
-    draft.payload.set("epilogue", EpilogueInputs::record(TRY(epilogue_of(region))));
+    StepDraft draft = TRY(draft_of(cx, region, TRY(from_record<LtTuning>(variant.params))));
     draft.libraries.set("cuBLASLt", version_text(lt.library()));
-    if (region.inputs[3] != ir::ValueId::kNone) draft.in_place_input = 3;
+    draft.in_place_input = in_place_input(region);
     return draft;
   }
 
  private:
   virtual Match find(const TacticContext& cx, ir::NodeId root) const = 0;
-  virtual LtStep step_of(const TacticContext& cx, const Region& region) const = 0;
+  virtual Result<StepDraft> draft_of(const TacticContext& cx, const Region& region, const LtTuning& tuning) const = 0;
+  /// `of`, at the optimum extents.
+  virtual Result<LtProduct> product_at_optimum(const TacticContext& cx, const Region& region,
+                                               const LtProduct& of) const = 0;
   virtual Format format_of(const TacticContext& cx, const Region& region) const = 0;
 
   static std::string missing(const TacticContext& cx, const Error& why) {
@@ -107,14 +104,10 @@ class CublasLtTactic : public Tactic {
     return why.message;
   }
 
-  /// At the optimum extents.
   Result<LtProduct> product_of(const TacticContext& cx, const Region& region) const {
-    const auto epilogue = library_epilogue(cx, region);
-    TRY(require(epilogue.has_value(), "not a library's epilogue"));
-    const TensorType &a = cx.graph.type(region.inputs[0]), &b = cx.graph.type(region.inputs[1]),
-                     &y = cx.graph.type(region.outputs[0]);
-    const Extents inputs[] = {a.opt_extents(), b.opt_extents()};
-    return step_of(cx, region).product({a.dtype, y.dtype, epilogue->bias, epilogue->residual}, inputs, y.opt_extents());
+    const DType operand = cx.graph.type(region.inputs[0]).dtype, result = cx.graph.type(region.outputs[0]).dtype;
+    return product_at_optimum(cx, region,
+                              library_product(operand, result, TRY(epilogue_of(region)), may_use_tf32(cx, region)));
   }
   Result<std::vector<LtChoice>> choices_of(const TacticContext& cx, const Region& region, CublasLtOnDevice& lt) const {
     const LtProduct product = TRY(product_of(cx, region));
@@ -127,23 +120,19 @@ class CublasLtTactic : public Tactic {
     return static_cast<double>(product->m) * static_cast<double>(product->n) * static_cast<double>(product->k) *
            static_cast<double>(product->batches);
   }
-
- protected:
-  static bool has_relu(const TacticContext& cx, const Region& region) {
-    const auto epilogue = library_epilogue(cx, region);
-    return epilogue && epilogue->relu;
-  }
-  static bool in_tf32(const TacticContext& cx, const Region& region) { return may_use_tf32(cx, region); }
 };
 
 class ProductTactic final : public CublasLtTactic {
   Match find(const TacticContext& cx, ir::NodeId root) const override {
     return match_contraction(cx, root, is_product, -1, ResultOrder::kRowMajor, checked_product, true);
   }
-  LtStep step_of(const TacticContext& cx, const Region& region) const override {
-    const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::MatrixMultiply>();
-    return {op.a == ops::MatrixOp::kTranspose, op.b == ops::MatrixOp::kTranspose, false, in_tf32(cx, region),
-            has_relu(cx, region)};
+  Result<StepDraft> draft_of(const TacticContext& cx, const Region& region, const LtTuning& tuning) const override {
+    return cuda_step(TRY(product_step(cx, region)), ProductTuning{.cublaslt = tuning});
+  }
+  Result<LtProduct> product_at_optimum(const TacticContext& cx, const Region& region,
+                                       const LtProduct& of) const override {
+    const TensorType &a = cx.graph.type(region.inputs[0]), &b = cx.graph.type(region.inputs[1]);
+    return product_of_matrices(of, kiln::product_of(cx, region), a.opt_extents(), b.opt_extents());
   }
   Format format_of(const TacticContext&, const Region&) const override { return {}; }
 };
@@ -152,8 +141,16 @@ class PointTactic final : public CublasLtTactic {
   Match find(const TacticContext& cx, ir::NodeId root) const override {
     return match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, checked_point, true);
   }
-  LtStep step_of(const TacticContext& cx, const Region& region) const override {
-    return {false, false, true, in_tf32(cx, region), has_relu(cx, region)};
+  Result<StepDraft> draft_of(const TacticContext&, const Region& region, const LtTuning& tuning) const override {
+    StepDraft draft = cuda_step("cublaslt");
+    draft.payload.set("epilogue", to_record(TRY(epilogue_of(region))));
+    draft.tuning = to_record(tuning);
+    return draft;
+  }
+  Result<LtProduct> product_at_optimum(const TacticContext& cx, const Region& region,
+                                       const LtProduct& of) const override {
+    const TensorType &w = cx.graph.type(region.inputs[1]), &y = cx.graph.type(region.outputs[0]);
+    return product_of_points(of, w.opt_extents(), y.opt_extents());
   }
   Format format_of(const TacticContext& cx, const Region& region) const override {
     return Format::channels_last(cx.graph.type(region.inputs[0]).rank());

@@ -1,22 +1,15 @@
 #include "backend/cuda/tactics/matrix_multiply.h"
 
-#include "backend/cuda/exec/epilogue_inputs.h"
-#include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/exec/matrix_multiply.h"
 #include "backend/cuda/tactics/attention.h"
-#include "backend/cuda/tactics/backend.h"
+#include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/registry.h"
-#include "ops/matrix_multiply.h"
-#include "tactics/hook.h"
+#include "tactics/matrix_multiply.h"
 
 namespace kiln::cuda {
 namespace {
-
-bool is_product(const Op& op) { return op.as<ops::MatrixMultiply>() != nullptr; }
-const ops::MatrixMultiply& op_of(const TacticContext& cx, const Region& region) {
-  return *cx.graph.node(region.nodes[0]).op.as<ops::MatrixMultiply>();
-}
 
 /// An extent at the optimum, and what is known to divide it whatever the profile.
 struct Extent {
@@ -29,7 +22,7 @@ Extent extent_of(const TensorType& type, int axis_from_back, int64_t whole) {
 
 /// b is one matrix of the plan, and not yet as the tensor cores want it: along k, in whole vectors.
 bool packs_b(const TacticContext& cx, const Region& region) {
-  const ops::MatrixMultiply& op = op_of(cx, region);
+  const ops::MatrixMultiply& op = product_of(cx, region);
   const HostTensor* b = cx.graph.constant(region.inputs[1]);
   if (!b || op.b == ops::MatrixOp::kVector) return false;
   const Extents& e = b->extents();
@@ -53,8 +46,8 @@ struct Product {
   GemmTraits traits;
   int64_t m, n, k, batches;
 };
-Product product_of(const TacticContext& cx, const Region& region) {
-  const ops::MatrixMultiply& op = op_of(cx, region);
+Product extents_of(const TacticContext& cx, const Region& region) {
+  const ops::MatrixMultiply& op = product_of(cx, region);
   const TensorType &a = cx.graph.type(region.inputs[0]), &b = cx.graph.type(region.inputs[1]);
   const bool transpose_a = op.a == ops::MatrixOp::kTranspose, transpose_b = op.b == ops::MatrixOp::kTranspose;
   Product p;
@@ -87,49 +80,35 @@ Product product_of(const TacticContext& cx, const Region& region) {
   return p;
 }
 
-class MatrixMultiplyTactic final : public Tactic {
+class MatrixMultiplyTactic final : public ProductRegions {
  public:
-  std::string_view name() const override { return "gemm"; }
-
   Match match(const TacticContext& cx, ir::NodeId root) const override {
-    Match region = match_contraction(cx, root, is_product, -1, ResultOrder::kRowMajor, contraction_region, true);
-    if (region && has_vector(cx, region->nodes[0]) && (has_hook(*region) || region->inputs[2] != ir::ValueId::kNone))
-      return reject("a product with a vector has no rows and columns");
-    return checked(cx, std::move(region));
+    return checked(cx, ProductRegions::match(cx, root));
   }
 
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    const Product p = product_of(cx, region);
+    const Product p = extents_of(cx, region);
     const Machine machine = machine_of(device_of(cx).properties());
     std::vector<Variant> result;
     for (const GemmCandidate& candidate : gemm_candidates(p.traits, p.m, p.n, p.k, p.batches, machine)) {
       result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
-      result.back().params = to_record(candidate.kernel);
+      result.back().params = to_record(ProductTuning{candidate.kernel, packs_b(cx, region), {}});
     }
     keep_likeliest(cx, result);
     return result;
   }
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
-    const ops::MatrixMultiply& op = op_of(cx, region);
-    const GemmKernel kernel = TRY(from_record<GemmKernel>(variant.params));
-    StepDraft draft{.executor = "cuda", .kernel = "matrix_multiply"};
-    draft.payload.set("transpose_a", op.a == ops::MatrixOp::kTranspose)
-        .set("transpose_b", op.b == ops::MatrixOp::kTranspose);
-    draft.payload.set("vector_a", op.a == ops::MatrixOp::kVector).set("vector_b", op.b == ops::MatrixOp::kVector);
-    draft.payload.set("pack_b", packs_b(cx, region)).set("gemm", variant.params);
+    const ProductTuning tuning = TRY(from_record<ProductTuning>(variant.params));
+    const steps::MatrixMultiply step = TRY(product_step(cx, region));
+    StepDraft draft = cuda_step(step, tuning);
     draft.in_place_input = in_place_input(region);
-    const Epilogue epilogue = TRY(epilogue_of(region));
-    draft.payload.set("epilogue", EpilogueInputs::record(epilogue));
-    draft.binary = TRY(device_of(cx).compiler().compile(source_of(kernel, epilogue)));
+    draft.binary = TRY(compile_kernel(cx, source_of(*tuning.gemm, step.epilogue)));
     return draft;
   }
 
  private:
-  static bool has_vector(const TacticContext& cx, ir::NodeId product) {
-    const auto& op = *cx.graph.node(product).op.as<ops::MatrixMultiply>();
-    return op.a == ops::MatrixOp::kVector || op.b == ops::MatrixOp::kVector;
-  }
+  bool takes_halves() const override { return true; }
 };
 
 }  // namespace

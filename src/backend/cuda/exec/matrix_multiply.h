@@ -1,0 +1,23 @@
+#pragma once
+
+#include "backend/cuda/exec/cublaslt_product.h"
+#include "backend/cuda/kernels/gemm/gemm.h"
+
+namespace kiln::cuda {
+
+/// How a matrix product runs: by a kernel of ours, or by cuBLASLt.
+struct ProductTuning {
+  std::optional<GemmKernel> gemm;
+  bool pack_b = false;  ///< b is a constant that the kernel wants along k
+  std::optional<LtTuning> cublaslt;
+
+  static void reflect(auto& self, auto f) {
+    f("gemm", self.gemm), f("pack_b", self.pack_b), f("cublaslt", self.cublaslt);
+  }
+  Status check() const {
+    return require(gemm.has_value() != cublaslt.has_value() && !(pack_b && cublaslt),
+                   "a matrix product runs either by a kernel or by cuBLASLt");
+  }
+};
+
+}  // namespace kiln::cuda
