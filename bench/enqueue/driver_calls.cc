@@ -30,6 +30,7 @@ Driver::Driver(void* l)
       kernel_params(l, "cuGraphKernelNodeGetParams_v2"),
       function_attribute(l, "cuFuncGetAttribute"),
       function_name(l, "cuFuncGetName"),
+      function_of_kernel(l, "cuKernelGetFunction"),
       function_parameter(l, "cuFuncGetParamInfo"),
       graph_clone(l, "cuGraphClone"),
       find_in_clone(l, "cuGraphNodeFindInClone"),
@@ -61,7 +62,9 @@ NodeFacts facts_of(const Driver& driver, Handle node) {
   if (type != kKernelNode) return {.text = "a node of type " + std::to_string(type)};
   KernelParams params{};
   driver.kernel_params(node, &params);
-  if (!params.function) return {.is_kernel = true, .text = "a kernel of a library's"};
+  if (!params.function && driver.function_of_kernel.is_there())  // libraries launch such
+    driver.function_of_kernel(&params.function, params.kernel);
+  if (!params.function) return {.is_kernel = true, .text = "a kernel without a function"};
   NodeFacts facts{.is_kernel = true};
   const char* name = "?";
   if (driver.function_name.is_there()) driver.function_name(&name, params.function);

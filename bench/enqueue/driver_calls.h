@@ -58,6 +58,7 @@ struct Driver {
   Call<Handle, KernelParams*> kernel_params;
   Call<int*, int, Handle> function_attribute;
   Call<const char**, Handle> function_name;
+  Call<Handle*, Handle> function_of_kernel;
   Call<Handle, size_t, size_t*, size_t*> function_parameter;
   Call<Handle*, Handle> graph_clone;
   Call<Handle*, Handle, Handle> find_in_clone;
