@@ -12,7 +12,7 @@ template const OpInfo& op_info<ops::Cast>();
 namespace ops {
 
 namespace {
-std::optional<sym::Expr> combine(const void* op, std::span<const sym::Expr> at) {
+std::optional<sym::Expr> cast_value(const void* op, std::span<const sym::Expr> at) {
   const sym::Expr x = at[0];
   if (static_cast<const Cast*>(op)->to != DType::kBool) return x;
   return x.min() >= 0 && x.max() <= 1 ? x : 1 - sym::equal(x, 0);
@@ -29,7 +29,7 @@ double to_range(double x, DType to) {
 
 Status Cast::infer(InferContext& cx) const {
   const TensorType& x = TRY(cx.input(0));
-  return set_pointwise_output(cx, to, x.shape, this, combine);
+  return set_pointwise_output(cx, to, x.shape, this, cast_value);
 }
 
 Status Cast::reference(ReferenceContext& cx) const {

@@ -51,7 +51,7 @@ std::optional<sym::Expr> power(sym::Expr base, sym::Expr exponent) {
   for (int64_t i = 0; i < exponent.value(); ++i) result *= base;
   return result;
 }
-std::optional<sym::Expr> combine(const void* op, std::span<const sym::Expr> at) {
+std::optional<sym::Expr> combine_values(const void* op, std::span<const sym::Expr> at) {
   using enum ElementWiseKind;
   const ElementWiseKind kind = static_cast<const ElementWise*>(op)->kind;
   const sym::Expr a = at[0], b = at[1];
@@ -95,7 +95,7 @@ Status ElementWise::infer(InferContext& cx) const {
   TRY(cx.require(kind != ElementWiseKind::kMod || is_float(a.dtype), "ElementWise ", kind, " of ", a, " and ", b,
                  "; it takes f32, f16 or bf16"));
   Shape shape = TRY(broadcast_inputs(cx, str("ElementWise ", kind)));
-  return set_pointwise_output(cx, is_comparison(kind) ? DType::kBool : a.dtype, std::move(shape), this, combine);
+  return set_pointwise_output(cx, is_comparison(kind) ? DType::kBool : a.dtype, std::move(shape), this, combine_values);
 }
 
 Status ElementWise::reference(ReferenceContext& cx) const {

@@ -67,7 +67,7 @@ Status Pooling::infer(InferContext& cx) const {
   TRY(cx.require(window.size() + 2 == x.shape.size(), "window is ", window, ", with ", window.size(), " entries; x ", x,
                  " has ", x.rank() - 2, " spatial axes"));
   const std::vector<WindowAxis> windows = TRY(window_axes(*this, window));
-  Shape shape{x.shape[0], x.shape[1]};
+  kiln::Shape shape{x.shape[0], x.shape[1]};
   for (size_t i = 0; i < windows.size(); ++i)
     shape.push_back(TRY(window_extent(cx, x.shape[i + 2], windows[i], padding, static_cast<int>(i) + 2)));
   return cx.set_output(0, x, std::move(shape));

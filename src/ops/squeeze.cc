@@ -25,7 +25,7 @@ namespace ops {
 Status Squeeze::infer(InferContext& cx) const {
   const TensorType& x = TRY(cx.input(0));
   const std::vector<bool> removed = removed_axes(x, TRY(axes_of(cx, 1, axes, x.rank())));
-  Shape shape;
+  kiln::Shape shape;
   for (size_t i = 0; i < removed.size(); ++i) {
     if (removed[i])
       TRY(cx.assume_equal(x.shape[i], 1, str("axis ", i, " of ", x, " can be squeezed only if its extent is 1")));

@@ -35,7 +35,7 @@ namespace ops {
 Status Transpose::infer(InferContext& cx) const {
   const TensorType& x = TRY(cx.input(0));
   TRY(in_context(require_permutation(perm, x.rank()), [&] { return str("x is ", x); }));
-  Shape shape;
+  kiln::Shape shape;
   for (const int64_t axis : perm) shape.push_back(x.shape[static_cast<size_t>(axis)]);
   return set_moved_output(cx, 0, TensorType(x.dtype, std::move(shape)),
                           [&](const Extents& from, const Extents&) { return transpose_sources(from, perm); });

@@ -18,7 +18,7 @@ Status Unsqueeze::infer(InferContext& cx) const {
       TRY(in_context(axes_of(cx, 1, axes, rank), [&] { return str("y of rank ", rank, ", from x ", x); }));
   std::vector<bool> is_new(static_cast<size_t>(rank), false);
   for (const int axis : inserted) is_new[static_cast<size_t>(axis)] = true;
-  Shape shape;
+  kiln::Shape shape;
   size_t next = 0;
   for (const bool fresh : is_new) shape.push_back(fresh ? sym::Expr(1) : x.shape[next++]);
   return set_view_output(cx, 0, TensorType(x.dtype, std::move(shape)));

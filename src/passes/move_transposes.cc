@@ -15,14 +15,14 @@
 namespace kiln::passes {
 namespace {
 
-constexpr int kFarthest = 12;  // nodes between Transposes that belong together
+constexpr int kMostBetween = 12;  // nodes between Transposes that belong together
 
 bool keeps_last(const ops::Transpose& transpose) {
   return !transpose.perm.empty() && transpose.perm.back() == static_cast<int64_t>(transpose.perm.size()) - 1;
 }
 
 /// Whether Transposes alone read the value, perhaps behind Reshapes, Slices and row-wise nodes.
-bool ends_in_transposes(const ir::Graph& graph, ir::ValueId value, int depth = kFarthest) {
+bool ends_in_transposes(const ir::Graph& graph, ir::ValueId value, int depth = kMostBetween) {
   const auto& users = graph.value(value).users;
   if (graph.is_output(value) || users.empty() || depth == 0) return false;
   return std::ranges::all_of(users, [&](ir::NodeId user) {
@@ -36,7 +36,7 @@ bool ends_in_transposes(const ir::Graph& graph, ir::ValueId value, int depth = k
 
 /// Whether a Transpose makes the rows of the value, which one node alone reads; row-wise nodes and Reshapes may stand
 /// between.
-bool begins_with_transpose(const ir::Graph& graph, ir::ValueId value, int depth = kFarthest) {
+bool begins_with_transpose(const ir::Graph& graph, ir::ValueId value, int depth = kMostBetween) {
   const ir::NodeId id = graph.value(value).producer;
   if (id == ir::NodeId::kNone || graph.num_uses(value) != 1 || depth == 0) return false;
   const ir::Node& node = graph.node(id);

@@ -15,7 +15,7 @@
 namespace kiln::passes {
 namespace {
 
-constexpr int kFarthest = 8;  // pointwise nodes on the way to what is worth less of
+constexpr int kMostPointwise = 8;  // pointwise nodes on the way to what is worth less of
 
 /// Whether the node is a Slice of whole rows, all of whose parts are attributes.
 bool keeps_rows(const ir::Graph& graph, ir::NodeId id) {
@@ -63,7 +63,7 @@ std::vector<size_t> row_inputs(const ir::Graph& graph, ir::NodeId id) {
 
 /// Whether there is work on rows above the value that fewer rows would save: behind pointwise nodes, which alone are
 /// better left to what they follow.
-bool saves_work(const ir::Graph& graph, ir::NodeId id, int depth = kFarthest) {
+bool saves_work(const ir::Graph& graph, ir::NodeId id, int depth = kMostPointwise) {
   if (is_row_product(graph, id) || normalizes_rows(graph, id)) return true;
   return depth > 0 && std::ranges::any_of(row_inputs(graph, id), [&](size_t i) {
            const ir::ValueId x = graph.node(id).inputs[i];

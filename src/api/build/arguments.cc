@@ -3,10 +3,19 @@
 #include <bit>
 
 #include "api/base/convert.h"
+#include "api/base/guard.h"
 #include "api/base/network_handle.h"
 #include "tensor/view.h"
 
 namespace kiln::api {
+
+Result<std::string_view> new_name(const char* name) {
+  constexpr size_t kLongest = 4096;
+  const std::string_view text = TRY(name_argument(name, "name"));
+  TRY(require(text.size() <= kLongest, "the name has ", text.size(), " characters; at most ", kLongest,
+              " are possible"));
+  return text;
+}
 
 Result<Extents> numbers(const nvinfer1::Dims& dims, int count, int64_t least, const char* what) {
   const nvinfer1::Dims* const address = address_of(dims);

@@ -4,12 +4,16 @@
 #include <NvInfer.h>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "tensor/host_tensor.h"
 
 namespace kiln::api {
+
+/// The name that a layer or tensor is to have; fails on null and on more than 4,096 characters.
+Result<std::string_view> new_name(const char* name);
 
 /// The numbers of a Dims, at least `least` each; fails on null and on a count other than `count` (-1: any).
 Result<Extents> numbers(const nvinfer1::Dims& dims, int count, int64_t least, const char* what);

@@ -1,24 +1,19 @@
 #include "api/build/layer.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "api/base/convert.h"
+#include "api/build/arguments.h"
 #include "api/build/network.h"
 
 namespace kiln::api {
-namespace {
-constexpr size_t kLongestName = 4096;
-}
 
 ir::Graph& Layer::graph() const { return network_.graph(); }
 const Reporter& Layer::reporter() const { return network_.reporter(); }
 
 void Layer::setName(const char* name) noexcept {
   guard(reporter(), "ILayer::setName", [&]() -> Status {
-    TRY(name_argument(name, "name"));
-    TRY(require(std::strlen(name) <= kLongestName, "the name has ", std::strlen(name), " characters; at most ",
-                kLongestName, " are possible"));
+    TRY(new_name(name));
     graph().set_name(node_, std::string(name));
     return {};
   });

@@ -1,17 +1,15 @@
 #include "api/build/network.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "api/base/convert.h"
+#include "api/build/arguments.h"
 #include "api/build/layers/layers.h"
 #include "builder/build.h"
 #include "ops/constant.h"
 
 namespace kiln::api {
 namespace {
-
-constexpr size_t kLongestName = 4096;
 
 Status check_input_type(DType type, const char* name) {
   switch (type) {
@@ -145,8 +143,7 @@ bool Network::is_input_called(std::string_view name) {
 
 Result<ir::ValueId> Network::add_input(const char* name, nv::DataType type, const nv::Dims& dimensions) {
   TRY(require(name && *name, "the name is ", name ? "empty" : "null"));
-  TRY(require(std::strlen(name) <= kLongestName, "the name has ", std::strlen(name), " characters; at most ",
-              kLongestName, " are possible"));
+  TRY(new_name(name));
   TRY(require(!is_input_called(name), "there is an input '", name, "' already"));
   const DType dtype = TRY(from_api(type));
   TRY(check_input_type(dtype, name));

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "api/base/convert.h"
+#include "api/build/arguments.h"
 #include "api/build/network.h"
 #include "builder/build.h"
 #include "ir/shape_tensors.h"
 
 namespace kiln::api {
 namespace {
-constexpr size_t kLongestName = 4096;
 /// All formats are allowed; a build prefers the linear one.
 constexpr nv::TensorFormats kAllFormats = (1U << nv::EnumMax<nv::TensorFormat>()) - 1;
 
@@ -37,9 +36,7 @@ bool Tensor::is_input() const { return network_.graph().value(value_).producer =
 
 void Tensor::setName(const char* name) noexcept {
   guard(network_.reporter(), "ITensor::setName", [&]() -> Status {
-    TRY(name_argument(name, "name"));
-    TRY(require(std::strlen(name) <= kLongestName, "the name has ", std::strlen(name), " characters; at most ",
-                kLongestName, " are possible"));
+    TRY(new_name(name));
     ir::Graph& graph = network_.graph();
     name_ = name;
     graph.set_name(value_, name_);

@@ -8,15 +8,15 @@ namespace kiln::cuda {
 namespace {
 
 /// The newest first that the driver runs.
-std::vector<std::string> sonames() {
+std::vector<std::string> cublaslt_sonames() {
   const auto driver = Driver::instance();
   if (driver && driver->get().version < 13000) return {"libcublasLt.so.12"};
   return {"libcublasLt.so.13", "libcublasLt.so.12"};
 }
 
-Result<CublasLt> load() {
+Result<CublasLt> load_cublaslt() {
   const std::vector<std::string> paths =
-      library_paths({.variable = "KILN_CUBLASLT", .sonames = sonames(), .pip_folders = {"cu13", "cublas"}});
+      library_paths({.variable = "KILN_CUBLASLT", .sonames = cublaslt_sonames(), .pip_folders = {"cu13", "cublas"}});
   Result<SharedLibrary> library = SharedLibrary::open(paths);
   if (!library)
     return error(Code::kNotFound, "cuBLASLt was not found (", library.error().message,
@@ -47,7 +47,7 @@ Result<CublasLt> load() {
 }  // namespace
 
 Result<Ref<const CublasLt>> CublasLt::instance() {
-  static const Result<CublasLt>& loaded = *new Result<CublasLt>(load());
+  static const Result<CublasLt>& loaded = *new Result<CublasLt>(load_cublaslt());
   if (!loaded) return std::unexpected(loaded.error());
   return Ref<const CublasLt>(*loaded);
 }

@@ -6,7 +6,7 @@
 namespace kiln::cuda {
 namespace {
 
-Result<Cudnn> load() {
+Result<Cudnn> load_cudnn() {
   const std::vector<std::string> paths =
       library_paths({.variable = "KILN_CUDNN", .sonames = {"libcudnn.so.9"}, .pip_folders = {"cudnn"}});
   Result<SharedLibrary> library = SharedLibrary::open(paths);
@@ -34,7 +34,7 @@ Result<Cudnn> load() {
 }  // namespace
 
 Result<Ref<const Cudnn>> Cudnn::instance() {
-  static const Result<Cudnn>& loaded = *new Result<Cudnn>(load());
+  static const Result<Cudnn>& loaded = *new Result<Cudnn>(load_cudnn());
   if (!loaded) return std::unexpected(loaded.error());
   return Ref<const Cudnn>(*loaded);
 }

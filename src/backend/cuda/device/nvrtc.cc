@@ -11,15 +11,15 @@ constexpr int kOldestMajor = 12;
 
 /// The newest first that makes cubins which the driver takes: one of its own major version, or an older one. Without a
 /// driver kernels are only compiled.
-std::vector<std::string> sonames() {
+std::vector<std::string> nvrtc_sonames() {
   const auto driver = Driver::instance();
   if (driver && driver->get().version < 13000) return {"libnvrtc.so.12", "libnvrtc.so.13"};
   return {"libnvrtc.so.13", "libnvrtc.so.12"};
 }
 
-Result<Nvrtc> load() {
+Result<Nvrtc> load_nvrtc() {
   const std::vector<std::string> paths =
-      library_paths({.variable = "KILN_NVRTC", .sonames = sonames(), .pip_folders = {"cu13", "cuda_nvrtc"}});
+      library_paths({.variable = "KILN_NVRTC", .sonames = nvrtc_sonames(), .pip_folders = {"cu13", "cuda_nvrtc"}});
   Result<SharedLibrary> library = SharedLibrary::open(paths);
   if (!library)
     return error(Code::kNotFound, "NVRTC, which compiles kernels, was not found (", library.error().message,
@@ -44,7 +44,7 @@ Result<Nvrtc> load() {
 }  // namespace
 
 Result<Ref<const Nvrtc>> Nvrtc::instance() {
-  static const Result<Nvrtc>& loaded = *new Result<Nvrtc>(load());
+  static const Result<Nvrtc>& loaded = *new Result<Nvrtc>(load_nvrtc());
   if (!loaded) return std::unexpected(loaded.error());
   return Ref<const Nvrtc>(*loaded);
 }

@@ -1,0 +1,83 @@
+# What makes a build from nothing short (docs/adr/0012-unity-builds.md has the measurements): the standard library's
+# headers are compiled once, and small files of a folder are compiled together.
+option(KILN_PRECOMPILED "Compile the standard library's headers once" ON)
+option(KILN_UNITY "Compile several files of a folder together" ON)
+
+# kiln_precompile(owner header option...): an object library whose precompiled header others reuse. They must be
+# compiled with the same options, of which -fPIC or -fPIE is one.
+function(kiln_precompile owner header)
+  set(stub ${CMAKE_BINARY_DIR}/${owner}.cc)
+  file(CONFIGURE OUTPUT ${stub} CONTENT "" @ONLY)
+  add_library(${owner} OBJECT ${stub})
+  target_link_libraries(${owner} PRIVATE kiln_flags ${ARGN})
+  target_precompile_headers(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/${header})
+endfunction()
+
+if(KILN_PRECOMPILED)
+  target_compile_options(kiln_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
+  kiln_precompile(kiln_precompiled precompiled.h)
+  if(KILN_TESTS)
+    kiln_precompile(kiln_precompiled_tests precompiled_tests.h GTest::gtest)
+    set_target_properties(kiln_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(kiln_precompiled_tests PRIVATE -fPIE $<$<CONFIG:Release>:-O1>)
+  endif()
+endif()
+
+# Folders whose files are alike on purpose, internal names included: each of these stays alone.
+set(KILN_COMPILED_ALONE "/(exec|kernels/.*|entry|(cpu|cuda)/tactics|plan)$")
+
+# Compiles a library's files in groups of some six. Which files form a group follows from their folder and the hash of
+# their name, so that a file which comes or goes changes one group. What includes itself or a table (*.def) stays alone.
+function(kiln_compile_together target)
+  if(NOT KILN_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  set(folders "")
+  foreach(source ${sources})
+    get_filename_component(folder ${source} DIRECTORY)
+    list(APPEND folders ${folder})
+  endforeach()
+  foreach(source folder IN ZIP_LISTS sources folders)
+    set(one_folder ${folders})
+    string(REPLACE "." "\\." pattern ${folder})
+    list(FILTER one_folder INCLUDE REGEX "^${pattern}$")
+    list(LENGTH one_folder files)
+    file(STRINGS ${source} alone REGEX "foreach_target\\.h|\\.def\"" LIMIT_COUNT 1)
+    if(files LESS 3 OR alone OR folder MATCHES "${KILN_COMPILED_ALONE}")
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      continue()
+    endif()
+    set(groups 1)
+    math(EXPR fits "${groups} * 8")
+    while(files GREATER fits)
+      math(EXPR groups "${groups} * 2")
+      math(EXPR fits "${groups} * 8")
+    endwhile()
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/src ${source})
+    string(MD5 hash ${name})
+    string(SUBSTRING ${hash} 0 4 digits)
+    math(EXPR group "0x${digits} % ${groups}")
+    get_filename_component(name ${name} DIRECTORY)
+    string(REPLACE "/" "_" name ${name})
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # A class of a .cc file may use types of its anonymous namespace: still one file, included by another.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
+
+# Gives a library the precompiled header.
+function(kiln_precompiled target)
+  if(KILN_PRECOMPILED)
+    target_precompile_headers(${target} REUSE_FROM kiln_precompiled)
+  endif()
+endfunction()
+
+# The same for a program of tests, whose own code is optimized less: most of it runs once.
+function(kiln_test_program target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(KILN_PRECOMPILED)
+    target_precompile_headers(${target} REUSE_FROM kiln_precompiled_tests)
+  endif()
+endfunction()
