@@ -1,6 +1,5 @@
-/// Pooling, channels first or last. Payload: the window, post_pads, excludes_padding, blend, vec (channels of a load),
-/// lines (whether there is a kernel for columns that lie together), or of a kernel for pieces of rows: left (columns in
-/// front of x), pieces (columns of a load). tall is there where the kernel for tall windows is.
+#include "steps/pooling.h"
+
 #include "backend/cuda/exec/filter.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/tile.h"
@@ -9,15 +8,29 @@
 namespace kiln::cuda {
 namespace {
 
-struct Attributes {
-  FilterSpec window;
-  Extents post_pads;
-  bool excludes_padding = true, lines = false;
+/// What a step's tuning means for its types and its window.
+struct Kernels {
+  int vec = 1;
+  bool lines = false;
   std::optional<PoolPieces> pieces;
   std::optional<PoolTall> tall;
-  float blend = 0;
-  int vec = 1;
-  StepTensor x, y;
+
+  static Result<Kernels> make(const steps::Pooling& step, DType type, const PoolTuning& tuning) {
+    Kernels kernels{.vec = tuning.vec, .lines = tuning.lines, .pieces = {}, .tall = {}};
+    const auto kind = static_cast<PoolKind>(step.kind);
+    const auto& [kernel, strides, dilations, pads, same_upper, same_lower] = step.window;
+    if (const auto& pieces = tuning.pieces)
+      kernels.pieces = pool_pieces(type, kind, kernel, strides, dilations, pieces->left, pieces->vec);
+    if (tuning.tall) kernels.tall = pool_tall(type, kind, kernel, strides, dilations);
+    TRY(require(kernels.pieces.has_value() == tuning.pieces.has_value() && kernels.tall.has_value() == tuning.tall,
+                "a pooling has a kernel that is not for windows of ", kernel, " by ", strides));
+    return kernels;
+  }
+  std::string entry() const {
+    if (pieces) return pieces->entry();
+    if (tall) return tall->entry();
+    return lines ? std::string(kPoolLinesEntry) : pool_entry(vec);
+  }
 };
 
 class BoundPooling final : public BoundStep {
@@ -50,55 +63,56 @@ class BoundPooling final : public BoundStep {
 
 class LoadedPooling final : public LoadedStep {
  public:
-  LoadedPooling(Attributes a, int num_sms, StepInputs inputs, StepCode code, const Function& function,
-                const Function& plain)
-      : a_(std::move(a)),
-        num_sms_(num_sms),
+  LoadedPooling(const LoadArguments& arguments, const steps::Pooling& step, Kernels kernels, StepInputs inputs,
+                StepCode code, const Function& function, const Function& plain)
+      : num_sms_(arguments.device.properties().num_multiprocessors),
+        x_(arguments.spec.inputs[0]),
+        step_(step),
+        kernels_(std::move(kernels)),
         inputs_(std::move(inputs)),
         code_(std::move(code)),
         function_(function),
         plain_(plain) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
-    TRY(a_.window.check(x, y));
-    TRY(require(x[1] == y[1], "a pooling of ", x, " to ", y));
-    PoolShape shape;
-    shape.n = x[0];
-    shape.channels = x[1];
-    shape.window = a_.window.bind(x, y);
-    shape.x = strides_of(a_.x.format, x);
-    shape.y = strides_of(a_.y.format, y);
-    shape.excludes_padding = a_.excludes_padding;
-    shape.blend = a_.blend;
-    const size_t axes = a_.post_pads.size();
-    const ConvWindow& w = shape.window;
-    for (size_t i = 0; i < axes; ++i) {
-      const size_t at = 3 - axes + i;
-      shape.pad_after[at] = static_cast<int32_t>(a_.post_pads[i]);
-      if (a_.window.same_upper || a_.window.same_lower)  // SAME pads until every window has what it reads
-        shape.pad_after[at] =
-            static_cast<int32_t>(std::clamp<int64_t>((int64_t{w.out[at]} - 1) * w.stride[at] - w.pad[at] +
-                                                         int64_t{w.dilation[at]} * (w.kernel[at] - 1) + 1 - w.in[at],
-                                                     0, INT32_MAX));
-    }
-    const bool vectors = a_.vec > 1 && shape.x.channel == 1 && shape.y.channel == 1 && shape.channels % a_.vec == 0;
+    const PoolShape shape = shape_of(shapes.inputs[0], shapes.outputs[0]);
+    const auto& [vec, lines, pieces, tall] = kernels_;
+    const bool vectors = vec > 1 && shape.x.channel == 1 && shape.y.channel == 1 && shape.channels % vec == 0;
     const PoolLaunch plain = TRY(pool_launch(shape, 1));
     std::optional<PoolLaunch> fast;
-    if (vectors) fast = a_.tall ? TRY(pool_tall_launch(shape, *a_.tall, a_.x.dtype)) : TRY(pool_launch(shape, a_.vec));
-    if (a_.lines) fast = TRY(pool_lines_launch(shape, num_sms_));
-    if (a_.pieces) fast = TRY(pool_pieces_launch(shape, *a_.pieces));
+    if (vectors) fast = tall ? TRY(pool_tall_launch(shape, *tall, x_.dtype)) : TRY(pool_launch(shape, vec));
+    if (lines) fast = TRY(pool_lines_launch(shape, num_sms_));
+    if (pieces) fast = TRY(pool_pieces_launch(shape, *pieces));
     TRY(plain_.check(plain.shape));
     if (fast) TRY(function_.check(fast->shape));
-    int64_t align = vectors ? a_.vec : 1;  // in elements
-    if (a_.pieces && fast) align = std::max(a_.pieces->vec, fast->argument.whole ? a_.pieces->out : 1);
-    align = std::min<int64_t>(align * bits_of(a_.x.dtype) / 8, 16);
+    int64_t align = vectors ? vec : 1;  // in elements
+    if (pieces && fast) align = std::max(pieces->vec, fast->argument.whole ? pieces->out : 1);
+    align = std::min<int64_t>(align * bits_of(x_.dtype) / 8, 16);
     return std::make_unique<BoundPooling>(inputs_, fast ? function_ : plain_, plain_, align, fast.value_or(plain),
                                           plain);
   }
 
  private:
-  Attributes a_;
+  PoolShape shape_of(const Extents& x, const Extents& y) const {
+    PoolShape shape;
+    shape.n = x[0];
+    shape.channels = x[1];
+    shape.window = step_.window.bind<ConvWindow>(x, y);
+    shape.x = strides_of(x_.format, x);
+    shape.y = strides_of(x_.format, y);
+    shape.excludes_padding = step_.excludes_padding;
+    shape.blend = static_cast<float>(step_.blend);
+    for (size_t i = 0; i + 2 < x.size(); ++i) {
+      const size_t at = 5 - x.size() + i;
+      const int64_t pad = step_.pad_after(i, x, y, shape.window.pad[at]);
+      shape.pad_after[at] = static_cast<int32_t>(std::min<int64_t>(pad, INT32_MAX));
+    }
+    return shape;
+  }
+
   int num_sms_;
+  StepTensor x_;
+  steps::Pooling step_;
+  Kernels kernels_;
   StepInputs inputs_;
   StepCode code_;
   Function function_, plain_;
@@ -106,45 +120,13 @@ class LoadedPooling final : public LoadedStep {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_pooling(const LoadArguments& arguments) {
-  const StepSpec& spec = arguments.spec;
-  Attributes a;
-  a.window = TRY(FilterSpec::parse(spec.payload));
-  a.post_pads = TRY(spec.payload.get_ints("post_pads"));
-  TRY(require(a.post_pads.size() == a.window.kernel.size(), "a pooling has ", a.post_pads.size(), " post pads"));
-  a.excludes_padding = TRY(spec.payload.get_bool("excludes_padding"));
-  a.blend = static_cast<float>(TRY(spec.payload.get_double("blend")));
-  const int64_t vec = TRY(spec.payload.get_int("vec"));
-  TRY(require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a pooling loads ", vec, " elements at once"));
-  a.vec = static_cast<int>(vec);
-  a.lines = TRY(spec.payload.get_bool("lines"));
-  TRY(require(!a.lines || a.vec == 1, "a pooling of lines loads ", vec, " channels at once"));
-  if (spec.payload.find("pieces")) {
-    const int64_t pieces = TRY(spec.payload.get_int("pieces"));
-    TRY(require(pieces == 1 || pieces == 2 || pieces == 4 || pieces == 8, "a pooling loads ", pieces,
-                " columns at once"));
-    a.pieces = pool_pieces(spec.inputs[0].dtype, PoolKind::kMax, a.window.kernel, a.window.strides, a.window.dilations,
-                           TRY(spec.payload.get_int("left")), static_cast<int>(pieces));
-    TRY(require(a.pieces && !a.lines && a.vec == 1, "a pooling by pieces of rows has a window of ", a.window.kernel,
-                " by ", a.window.strides));
-  }
-  if (spec.payload.find("tall")) {
-    a.tall = pool_tall(spec.inputs[0].dtype, PoolKind::kAverage, a.window.kernel, a.window.strides, a.window.dilations);
-    TRY(require(a.tall && !a.pieces && !a.lines, "a pooling by tall windows has windows of ", a.window.kernel, " by ",
-                a.window.strides));
-  }
-  a.x = spec.inputs[0];
-  a.y = spec.outputs[0];
-  TRY(element_bytes(a.x.dtype));
-  TRY(require(!a.window.transposed && a.x.dtype == a.y.dtype, "a pooling from ", a.x.dtype, " to ", a.y.dtype));
+Result<std::unique_ptr<LoadedStep>> load(const steps::Pooling& step, const LoadArguments& arguments) {
+  const PoolTuning tuning = TRY(from_record<PoolTuning>(arguments.spec.tuning));
+  Kernels kernels = TRY(Kernels::make(step, arguments.spec.inputs[0].dtype, tuning));
   StepCode code = TRY(StepCode::load(arguments));
-  const std::string entry = a.pieces  ? a.pieces->entry()
-                            : a.tall  ? a.tall->entry()
-                            : a.lines ? std::string(kPoolLinesEntry)
-                                      : pool_entry(a.vec);
-  const Function function = TRY(code.function(entry)), plain = TRY(code.function(pool_entry(1)));
-  return std::make_unique<LoadedPooling>(std::move(a), arguments.device.properties().num_multiprocessors,
-                                         TRY(StepInputs::upload(arguments)), std::move(code), function, plain);
+  const Function function = TRY(code.function(kernels.entry())), plain = TRY(code.function(pool_entry(1)));
+  return std::make_unique<LoadedPooling>(arguments, step, std::move(kernels), TRY(StepInputs::upload(arguments)),
+                                         std::move(code), function, plain);
 }
 
 }  // namespace kiln::cuda

@@ -1,7 +1,6 @@
 /// Maximum and average pooling: kernels/pool.
-#include "ops/pooling.h"
+#include "tactics/pooling.h"
 
-#include "backend/cuda/exec/filter.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "backend/cuda/kernels/pool/pool.h"
 #include "backend/cuda/tactics/compile.h"
@@ -11,86 +10,60 @@
 namespace kiln::cuda {
 namespace {
 
-/// One number a spatial axis; an empty attribute means `absent` for each.
-Extents or_all(const std::vector<int64_t>& attribute, size_t axes, int64_t absent) {
-  return attribute.empty() ? Extents(axes, absent) : Extents(attribute);
-}
+PoolKind kind_of(const steps::Pooling& step) { return static_cast<PoolKind>(step.kind); }
 
-class PoolingTactic final : public Tactic {
+class PoolingTactic final : public PoolingRegions {
  public:
-  std::string_view name() const override { return "pooling"; }
-  Match match(const TacticContext& cx, ir::NodeId root) const override {
-    const auto& op = *cx.graph.node(root).op.as<ops::Pooling>();
-    const TensorType& x = cx.graph.input_type(root, 0);
-    if (!can_pool(kind_of(op), x.dtype))
-      return reject("x is ", x, "; ", op.kind,
-                    " pooling has kernels for f32, f16 and bf16, its maximum "
-                    "for i8, u8 and i32");
-    return single_node_region(cx.graph, root);
-  }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    std::vector<Variant> result{channels_last_variant(region, cx.graph.type(region.inputs[0]).rank()),
-                                linear_variant(region, "channels first")};
+    std::vector<Variant> result = PoolingRegions::variants(cx, region);
     if (pieces_of(cx, region)) result.push_back(linear_variant(region, std::string(kPieces)));
     return result;
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
-    const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::Pooling>();
+    const steps::Pooling step = step_of(cx, region);
     const TensorType& x = cx.graph.type(region.inputs[0]);
-    const size_t axes = op.window.size();
-    const FilterSpec window = window_of(op);
-    const bool last = !variant.inputs[0].is_linear();
-    const int vec = last ? vector_width(x.opt_extents()[1], bits_of(x.dtype) / 8) : 1;
-    StepDraft draft = cuda_step("pooling");
-    draft.payload = window.record();
-    draft.payload.set("post_pads", or_all(op.post_pads, axes, 0)).set("excludes_padding", op.average_excludes_padding);
+    const PoolKind kind = kind_of(step);
     if (variant.name == kPieces) {
       const auto pieces = pieces_of(cx, region);
       CHECK(pieces);
-      draft.payload.set("blend", op.blend).set("vec", 1).set("lines", false);
-      draft.payload.set("left", pieces->left).set("pieces", pieces->vec);
-      draft.binary = TRY(compile_kernel(cx, pool_source(x.dtype, kind_of(op), *pieces)));
-      return draft;
+      return draft_of(cx, step, {.pieces = PoolPiecesTuning{pieces->left, pieces->vec}},
+                      pool_source(x.dtype, kind, *pieces));
     }
+    const steps::Window& window = step.window;
+    const bool last = !variant.inputs[0].is_linear();
+    const int vec = last ? vector_width(x.opt_extents()[1], bits_of(x.dtype) / 8) : 1;
     const TensorType& y = cx.graph.type(region.outputs[0]);
-    if (const auto tall = pool_tall(x.dtype, kind_of(op), window.kernel, window.strides, window.dilations);
+    if (const auto tall = pool_tall(x.dtype, kind, window.kernel, window.strides, window.dilations);
         last && tall && vec * bits_of(x.dtype) == 128 &&
-        is_large_tall(x.dtype, y.opt_extents(), device_of(cx).properties().num_multiprocessors)) {
-      draft.payload.set("blend", op.blend).set("vec", vec).set("lines", false).set("tall", true);
-      draft.binary = TRY(compile_kernel(cx, pool_source(x.dtype, *tall)));
-      return draft;
-    }
-    const bool lines = !last && has_window_kernels(x.dtype, kind_of(op), op.window);
-    draft.payload.set("blend", op.blend).set("vec", vec).set("lines", lines);
-    draft.binary = TRY(compile_kernel(cx, pool_source(x.dtype, kind_of(op), vec, op.window, lines)));
-    return draft;
+        is_large_tall(x.dtype, y.opt_extents(), device_of(cx).properties().num_multiprocessors))
+      return draft_of(cx, step, {.vec = vec, .tall = true}, pool_source(x.dtype, *tall));
+    const bool lines = !last && has_window_kernels(x.dtype, kind, window.kernel);
+    return draft_of(cx, step, {.vec = vec, .lines = lines}, pool_source(x.dtype, kind, vec, window.kernel, lines));
   }
 
  private:
   static constexpr std::string_view kPieces = "pieces of rows";
 
-  static FilterSpec window_of(const ops::Pooling& op) {
-    const size_t axes = op.window.size();
-    FilterSpec window;
-    window.kernel = op.window;
-    window.strides = or_all(op.strides, axes, 1);
-    window.dilations = or_all(op.dilations, axes, 1);
-    window.pads = or_all(op.pre_pads, axes, 0);
-    window.same_upper = op.padding == ops::PaddingMode::kSameUpper;
-    window.same_lower = op.padding == ops::PaddingMode::kSameLower;
-    return window;
+  std::string why_not(ops::PoolingKind kind, DType type) const override {
+    if (can_pool(static_cast<PoolKind>(kind), type)) return "";
+    return str(kind, " pooling has kernels for f32, f16 and bf16, its maximum for i8, u8 and i32");
+  }
+  static Result<StepDraft> draft_of(const TacticContext& cx, const steps::Pooling& step, const PoolTuning& tuning,
+                                    const KernelSource& source) {
+    StepDraft draft = cuda_step(step, tuning);
+    draft.binary = TRY(compile_kernel(cx, source));
+    return draft;
   }
   /// As the optimum has it.
   static std::optional<PoolPieces> pieces_of(const TacticContext& cx, const Region& region) {
-    const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::Pooling>();
+    const steps::Pooling step = step_of(cx, region);
+    const steps::Window& window = step.window;
     const TensorType& x = cx.graph.type(region.inputs[0]);
-    if (op.window.size() != 2) return std::nullopt;
-    const FilterSpec window = window_of(op);
+    if (window.kernel.size() != 2) return std::nullopt;
     const Extents in = x.opt_extents(), out = cx.graph.type(region.outputs[0]).opt_extents();
-    return pool_pieces(x.dtype, kind_of(op), window.kernel, window.strides, window.dilations,
-                       window.bind(in, out).pad[2], vector_width(in[3], bits_of(x.dtype) / 8));
+    return pool_pieces(x.dtype, kind_of(step), window.kernel, window.strides, window.dilations,
+                       window.bind<ConvWindow>(in, out).pad[2], vector_width(in[3], bits_of(x.dtype) / 8));
   }
-  static PoolKind kind_of(const ops::Pooling& op) { return static_cast<PoolKind>(op.kind); }
 };
 
 }  // namespace

@@ -6,6 +6,14 @@
 
 namespace kiln::cuda {
 
+Status PoolTuning::check() const {
+  const auto is_width = [](int n) { return n == 1 || n == 2 || n == 4 || n == 8; };
+  TRY(require(is_width(vec) && (!pieces || is_width(pieces->vec)), "a pooling loads ", vec, " channels or ",
+              pieces ? pieces->vec : 1, " columns at once"));
+  TRY(require(lines + tall + pieces.has_value() <= 1, "a pooling has more than one kernel beside the plain ones"));
+  return require(vec == 1 || (!lines && !pieces), "a pooling of columns loads ", vec, " channels at once");
+}
+
 bool can_pool(PoolKind kind, DType type) {
   switch (type) {
     case DType::kF32:

@@ -9,6 +9,7 @@
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/nest/walk.h"
+#include "base/field.h"
 #include "tensor/dtype.h"
 
 namespace kiln::cuda {
@@ -47,6 +48,25 @@ KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int
 bool has_window_kernels(DType type, PoolKind kind, std::span<const int64_t> window);
 inline constexpr std::string_view kPoolLinesEntry = "pool_lines";
 std::string pool_entry(int vec);
+
+struct PoolPiecesTuning {
+  int64_t left = 0;  ///< columns in front of x
+  int vec = 1;       ///< columns of a load
+
+  static void reflect(auto& self, auto f) { f("left", self.left), f("vec", self.vec); }
+};
+/// The kernels of a step. Behind `vec`, at most one is there.
+struct PoolTuning {
+  int vec = 1;                             ///< channels of a load
+  bool lines = false;                      ///< one for columns that lie together
+  bool tall = false;                       ///< the one for tall windows
+  std::optional<PoolPiecesTuning> pieces;  ///< the one for pieces of rows
+
+  static void reflect(auto& self, auto f) {
+    f("vec", self.vec), f("lines", self.lines), f("tall", self.tall), f("pieces", self.pieces);
+  }
+  Status check() const;
+};
 
 struct PoolShape {
   int64_t n = 1, channels = 1;
