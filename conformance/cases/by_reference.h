@@ -1,0 +1,38 @@
+/// Cases that run by their op's reference though the op has tactics, by name, each with the reason. A line goes when a
+/// tactic takes the case: then the tests that read this fail.
+#pragma once
+
+#include <map>
+#include <string_view>
+
+namespace kiln {
+
+using Reasons = std::map<std::string_view, std::string_view>;
+
+inline const Reasons kCpuByReference{
+    {"Gather: batch broadcast", "elementwise axes that broadcast"},
+    {"Normalization: group, scale a group", "coefficients of neither the normalised axes nor the channels"},
+    {"Normalization: outermost", "not the innermost axes; networks transpose before it"},
+    {"Pooling: blend", "maximum and average mixed: TensorRT's alone"},
+    {"Pooling: int8", "kernels of floats"},
+    {"Reduce: sum over no axis", "a copy, which a pass makes of it"},
+    {"Reduce: int8, max", "no kernel of 8-bit integers"},
+    {"Resize: antialiased", "more taps than kernels have"},
+    {"Resize: cubic along more axes than kernels mix", "1,024 rows of a result"},
+    {"Scatter: added up", "kernels write, and do not add"},
+};
+
+inline const Reasons kCudaByReference{
+    {"Gather: batch broadcast", "elementwise axes that broadcast"},
+    {"Normalization: group, scale a group", "coefficients of neither the normalised axes nor the channels"},
+    {"Normalization: outermost", "not the innermost axes; networks transpose before it"},
+    {"Resize: bicubic by scales of the run", "tables of taps are made before the run"},
+    {"Resize: bilinear crop", "tables of taps are made before the run"},
+    {"Resize: cubic along five axes", "kernels have three axes"},
+    {"Resize: cubic along more axes than kernels mix", "kernels have three axes"},
+    {"Resize: linear, fitted by a scale of the run", "tables of taps are made before the run"},
+    {"Resize: nearest crop of bytes", "tables of taps are made before the run"},
+    {"Scatter: added up", "kernels write, and do not add"},
+};
+
+}  // namespace kiln

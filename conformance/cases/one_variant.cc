@@ -1,0 +1,74 @@
+#include "one_variant.h"
+
+#include <algorithm>
+
+#include "builder/emit.h"
+#include "tactics/cover.h"
+
+namespace kiln {
+namespace {
+
+/// Times by which one variant is chosen: another takes as long for each of its nodes, so that none of many is better.
+class OnlyOne final : public Timing {
+ public:
+  explicit OnlyOne(const OneVariant& wanted) : wanted_(wanted) {}
+  Status time(const TacticContext&, std::span<const Trial> trials) override {
+    for (const Trial& trial : trials)
+      for (Candidate& candidate : trial.candidates) {
+        const bool is_wanted = candidate.tactic->name() == wanted_.tactic && candidate.variant.name == wanted_.variant;
+        candidate.time_us = is_wanted ? 0 : 1e5 * static_cast<double>(trial.region.nodes.size());
+      }
+    return {};
+  }
+
+ private:
+  const OneVariant& wanted_;
+};
+
+plan::IoTensor io_of(const std::string& name, const TensorType& type) {
+  plan::IoTensor io;
+  io.name = name;
+  io.dtype = type.dtype;
+  for (const sym::Expr& extent : type.shape) io.extents.push_back(sym::Program::compile(extent));
+  io.axis_names.resize(io.extents.size());
+  return io;
+}
+
+/// A plan of the graph as it stands, in which a step is the wanted one. Shapes are static.
+Result<plan::Plan> plan_of(const TacticContext& cx, const Backend& backend, const OneVariant& wanted) {
+  NullLog log;
+  plan::Plan plan;
+  plan.device_kind = backend.name();
+  plan.device_identity = cx.device.identity();
+  plan::Profile& profile = plan.profiles.emplace_back();
+  for (const ir::ValueId input : cx.graph.inputs()) {
+    plan.inputs.push_back(io_of(cx.graph.value(input).name, cx.graph.type(input)));
+    const Extents extents = TRY(cx.graph.type(input).extents());
+    profile.ranges.push_back({extents, extents, extents});
+    profile.value_ranges.emplace_back();
+  }
+  for (const ir::Output& output : cx.graph.outputs())
+    plan.outputs.push_back(io_of(output.name, cx.graph.type(output.value)));
+  const CoverOptions options;
+  OnlyOne timing(wanted);
+  const Cover cover = TRY(cover_graph(cx, backend, timing, options, log));
+  TRY(require(std::ranges::any_of(cover.tiles,
+                                  [&](const Tile& tile) {
+                                    return tile.tactic && tile.tactic->name() == wanted.tactic &&
+                                           tile.variant.name == wanted.variant;
+                                  }),
+              "the cover has another variant"));
+  WeightTable weights(plan.weights), binaries(plan.binaries);
+  TRY(emit_profile(cx.graph, cover, backend, options, 0, weights, binaries, profile));
+  return plan;
+}
+
+}  // namespace
+
+Result<DeviceRun> run_by(const OneVariant& wanted, const TacticContext& cx, Backend& backend,
+                         std::span<const HostTensor> inputs) {
+  BuiltGraph built = TRY(BuiltGraph::load(backend, TRY(plan_of(cx, backend, wanted))));
+  return built.run(inputs);
+}
+
+}  // namespace kiln

@@ -1,0 +1,141 @@
+// Each case of each op by every variant of every tactic that claims it, and which cases no tactic claims. No pass runs,
+// so that the network is the op itself.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "built_case.h"
+#include "by_reference.h"
+#include "comparison.h"
+#include "fake_gpu.h"
+#include "one_variant.h"
+#include "ops/reference_context.h"
+
+namespace kiln {
+namespace {
+
+/// Tactics that no case reaches, each with the tests that do.
+const std::set<std::string_view> kCpuNotByCases{
+    "attention",  // claims many nodes: cpu/tactics/attention_test.cc
+    "fill",       // random numbers: random_state_test.cc
+};
+const std::set<std::string_view> kCudaNotByCases{
+    "attention",  // claims many nodes: cuda/tactics/attention_gpu_test.cc
+    "cublaslt",
+    "cudnn",               // where the libraries are: cuda/tactics/library_gpu_test.cc
+    "fill",                // random numbers: random_state_test.cc
+    "joined convolution",  // claims a Concatenation too: cuda/tactics/convolution_gpu_test.cc
+    "squeeze excite",      // claims many nodes: cuda/tactics/squeeze_excite_gpu_test.cc
+};
+
+class Runs {
+ public:
+  Runs(Backend& backend, size_t most_variants, const Reasons& references)
+      : backend_(backend), most_variants_(most_variants), references_(references) {}
+
+  /// Without `on_device`, only looks which tactics claim the cases. Returns the names of those that do.
+  std::set<std::string> run_all(bool on_device = true) {
+    on_device_ = on_device;
+    size_t index = 0;
+    for (const Case& c : all_cases())
+      if (!is_left_out(index++) && !c.op.has(Trait::kNondeterministic)) run(c);
+    std::cout << num_runs_ << " runs by " << claim_.size() << " tactics\n";
+    for (const auto& [name, reason] : references_)
+      EXPECT_TRUE(listed_.contains(std::string(name)) || std::getenv("KILN_CASES_PART"))
+          << name << " is listed (" << reason << "), and a tactic takes it";
+    return claim_;
+  }
+
+ private:
+  void run(const Case& c) {
+    auto built = build_case(c);
+    ASSERT_TRUE(built) << c.name << ": " << built.error().message;
+    const auto want = run_reference(c.op, built->by_input);
+    ASSERT_TRUE(want) << c.name << ": " << want.error().message;
+    ASSERT_TRUE(backend_.lower(built->graph, numerics_));
+    const TacticContext cx{built->graph, numerics_, backend_.device(), kAllVariants};
+    const auto variants = variants_of(c, cx);
+    ASSERT_TRUE(variants) << c.name << ": " << variants.error().message;
+    for (const OneVariant& wanted : *variants) {
+      claim_.insert(wanted.tactic);
+      if (!on_device_) continue;
+      const std::string how = str(" by ", wanted.tactic, " (", wanted.variant, ")");
+      const auto got = run_by(wanted, cx, backend_, built->network_inputs);
+      if (!got) {
+        ADD_FAILURE() << c.name << how << ": " << got.error().message;
+        continue;
+      }
+      ++num_runs_;
+      for (size_t i = 0; i < want->size(); ++i) compare(c, got->outputs[i], (*want)[i], numerics_, how);
+    }
+  }
+
+  /// What could run the case; a node that only its reference could has to be listed.
+  Result<std::vector<OneVariant>> variants_of(const Case& c, const TacticContext& cx) {
+    Choices choices = TRY(Choices::find(cx, backend_, effort_of(kAllVariants)));
+    std::vector<OneVariant> result;
+    for (size_t i = 0; i < choices.size(); ++i) {
+      const Choice& choice = choices[i];
+      if (choice.tactic == &backend_.fallback()) {
+        expect_listed(c, cx, choice.region.nodes.back(), choices);
+        continue;
+      }
+      for (size_t k = 0; k < std::min(choice.candidates.size(), most_variants_); ++k)
+        result.push_back({std::string(choice.tactic->name()), choice.candidates[k].variant.name});
+    }
+    return result;
+  }
+
+  /// A node that its reference runs: its op has no tactics, or the list says why none takes it.
+  void expect_listed(const Case& c, const TacticContext& cx, ir::NodeId node, const Choices& choices) {
+    const Op& op = cx.graph.node(node).op;
+    if (backend_.tactics(op.info()).empty()) return;
+    if (references_.contains(c.name)) {
+      listed_.insert(c.name);
+      return;
+    }
+    std::string why;
+    for (const std::string& refusal : choices.refusals(node)) why += str("\n  ", refusal);
+    ADD_FAILURE() << c.name << ": " << op.name() << " has tactics, and none takes it:" << why;
+  }
+
+  Backend& backend_;
+  const size_t most_variants_;
+  const Reasons& references_;
+  const Numerics numerics_{.tf32 = false};
+  int num_runs_ = 0;
+  bool on_device_ = true;
+  std::set<std::string> claim_, listed_;
+};
+
+/// Expects each of the backend's tactics among those that claimed a case, but for those that the list names.
+void expect_all(const Backend& backend, const std::set<std::string>& claim,
+                const std::set<std::string_view>& not_by_cases) {
+  if (std::getenv("KILN_CASES_PART")) return;
+  std::set<std::string_view> all;
+  for (const OpInfo* op : all_ops())
+    for (const Tactic* tactic : backend.tactics(*op)) all.insert(tactic->name());
+  for (const std::string_view name : all)
+    EXPECT_NE(claim.contains(std::string(name)), not_by_cases.contains(name)) << "tactic " << name;
+}
+
+TEST(Variants, CpuAgreesWithReference) {
+  Backend& backend = cpu_backend().value();
+  expect_all(backend, Runs(backend, 1000, kCpuByReference).run_all(), kCpuNotByCases);
+}
+
+TEST(Variants, CudaClaimsEveryCase) {
+  FakeGpu gpu(9, 0);
+  expect_all(*gpu.backend, Runs(*gpu.backend, 1, kCudaByReference).run_all(false), kCudaNotByCases);
+}
+
+// The likeliest two: the others of contractions and of what memory bounds have tests of their own (*OnGpu*).
+TEST(CudaVariants, AgreeWithReference) {
+  const auto backend = cuda_backend();
+  if (!backend) GTEST_SKIP() << backend.error().message;
+  Runs(*backend, 2, kCudaByReference).run_all();
+}
+
+}  // namespace
+}  // namespace kiln
