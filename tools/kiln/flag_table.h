@@ -33,6 +33,7 @@ inline constexpr cli::Flag kFlags[] = {
     as_trtexec("--shapes", kDumpAndProfile),
 
     {"--backend", "cpu|cuda", kProfileAndRun, "build for it and run on it; default cpu"},
+    {"--instructions", "avx2|avx512|neon", kProfileAndRun, "compute by these; default the best of this machine"},
     as_trtexec("--fp16", kProfileAndRun),
     as_trtexec("--bf16", kProfileAndRun),
     as_trtexec("--noTF32", kProfileAndRun),

@@ -63,6 +63,10 @@ namespace {
 Result<std::unique_ptr<Backend>> make_backend(const cli::Arguments& arguments, std::unique_ptr<Device>& device) {
   const std::string wanted = arguments.text("--backend", "cpu");
   TRY(require(wanted == "cpu" || wanted == "cuda", "--backend is '", wanted, "'; it may be cpu or cuda"));
+  const std::string set = arguments.text("--instructions");
+  const std::optional<cpu::Target> instructions = cpu::target_named(set);
+  TRY(require(set.empty() || instructions, "--instructions is '", set, "'; it may be avx2, avx512 or neon"));
+  TRY(require(set.empty() || wanted == "cpu", "--instructions is for --backend=cpu"));
   if (wanted == "cuda") {
     auto made = TRY(cuda::CudaDevice::create(0));
     made->set_executor(std::make_unique<cuda::CudaExecutor>(*made));
@@ -70,7 +74,7 @@ Result<std::unique_ptr<Backend>> make_backend(const cli::Arguments& arguments, s
     device = std::move(made);
     return backend;
   }
-  auto made = TRY(cpu::CpuDevice::create(cpu::default_team_size()));
+  auto made = TRY(cpu::CpuDevice::create(cpu::default_team_size(), instructions));
   made->set_executor(std::make_unique<cpu::CpuExecutor>(made->team()));
   auto backend = std::make_unique<cpu::CpuBackend>(*made);
   device = std::move(made);

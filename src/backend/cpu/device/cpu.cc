@@ -1,6 +1,7 @@
 #include "backend/cpu/device/cpu.h"
 
 #include <atomic>
+#include <mutex>
 
 namespace kiln::cpu {
 namespace {
@@ -30,6 +31,15 @@ std::atomic<Target>& chosen() {
   return value;
 }
 
+struct Uses {
+  std::mutex mutex;
+  int count = 0;
+};
+Uses& uses() {
+  static Uses all;
+  return all;
+}
+
 }  // namespace
 
 std::string_view name_of(Target target) {
@@ -50,6 +60,32 @@ Status check_cpu() {
                  "Kiln's CPU backend needs all of them (Intel since Haswell, AMD since Excavator)");
 #endif
   return {};
+}
+
+std::optional<Target> target_named(std::string_view name) {
+  if (name == "avx2") return Target::kAvx2;
+  if (name == "avx512") return Target::kAvx512;
+  if (name == "neon") return Target::kNeon;
+  return std::nullopt;
+}
+
+Result<TargetUse> TargetUse::begin(std::optional<Target> wanted) {
+  if (wanted && !has(*wanted)) return error(Code::kDevice, "this machine has no ", name_of(*wanted));
+  Uses& all = uses();
+  const std::lock_guard lock(all.mutex);
+  if (wanted && all.count > 0 && *wanted != cpu::target())
+    return error(Code::kInvalidArgument, "another device of this process computes by ", name_of(cpu::target()),
+                 "; all use one instruction set");
+  if (wanted) chosen().store(*wanted, std::memory_order_relaxed);
+  ++all.count;
+  return TargetUse(cpu::target());
+}
+
+TargetUse::~TargetUse() {
+  if (!target_) return;
+  Uses& all = uses();
+  const std::lock_guard lock(all.mutex);
+  if (--all.count == 0) chosen().store(detect(), std::memory_order_relaxed);
 }
 
 ScopedTarget::ScopedTarget(Target target) : before_(cpu::target()) {

@@ -11,13 +11,14 @@
 
 namespace kiln::cpu {
 
-CpuDevice::CpuDevice(int team_size) : team_(team_size), standby_(std::make_shared<Standby>()) {}
+CpuDevice::CpuDevice(int team_size, TargetUse instructions)
+    : instructions_(std::move(instructions)), team_(team_size), standby_(std::make_shared<Standby>()) {}
 CpuDevice::~CpuDevice() = default;
 void CpuDevice::set_executor(std::unique_ptr<Executor> executor) { executor_ = std::move(executor); }
 
-Result<std::unique_ptr<CpuDevice>> CpuDevice::create(int team_size) {
+Result<std::unique_ptr<CpuDevice>> CpuDevice::create(int team_size, std::optional<Target> instructions) {
   TRY(check_cpu());
-  return std::unique_ptr<CpuDevice>(new CpuDevice(team_size));
+  return std::unique_ptr<CpuDevice>(new CpuDevice(team_size, TRY(TargetUse::begin(instructions))));
 }
 
 std::string CpuDevice::identity() const { return str("cpu ", name_of(target()), ", ", team_.size(), " threads"); }

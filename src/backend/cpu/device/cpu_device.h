@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "backend/cpu/device/cpu.h"
 #include "backend/cpu/device/team.h"
 #include "device/device.h"
 
@@ -13,8 +15,10 @@ class Standby;
 
 class CpuDevice final : public Device {
  public:
-  /// Fails if the machine lacks the instructions that every kernel needs, and names them.
-  static Result<std::unique_ptr<CpuDevice>> create(int team_size = default_team_size());
+  /// Fails if the machine lacks the instructions that every kernel needs, or those asked for, and names them; and if
+  /// another device of this process computes by other ones.
+  static Result<std::unique_ptr<CpuDevice>> create(int team_size = default_team_size(),
+                                                   std::optional<Target> instructions = std::nullopt);
 
   ~CpuDevice() override;
 
@@ -34,8 +38,9 @@ class CpuDevice final : public Device {
   std::unique_ptr<HostStream> create_host_stream();
 
  private:
-  explicit CpuDevice(int team_size);
+  CpuDevice(int team_size, TargetUse instructions);
 
+  TargetUse instructions_;
   Team team_;
   std::shared_ptr<Standby> standby_;
   std::unique_ptr<Executor> executor_;
