@@ -41,6 +41,23 @@ Status Window::check(const Extents& in, const Extents& out) const {
   return {};
 }
 
+Status Window::check(const StepTypes& types) const {
+  const StepTensor &x = types.inputs[0], &w = types.inputs[1], &y = types.outputs[0];
+  const auto rank = static_cast<int>(kernel.size() + 2);
+  TRY(require(x.rank == rank && w.rank == rank && y.rank == rank, "a convolution of ", kernel.size(),
+              " axes has tensors of ranks ", x.rank, ", ", w.rank, " and ", y.rank));
+  for (const DType type : {x.dtype, w.dtype, y.dtype})
+    TRY(require(type == DType::kF32 || type == DType::kF16 || type == DType::kBF16, "a convolution of ", type));
+  return require_linear(types, 1);
+}
+
+Status Window::check_filter(const Extents& w, int64_t groups, int64_t out, int64_t in) const {
+  return require(w.size() == kernel.size() + 2 && std::equal(kernel.begin(), kernel.end(), w.begin() + 2) &&
+                     groups >= 1 && w[0] == out && w[0] % groups == 0 && in % groups == 0 && in / groups == w[1],
+                 "a convolution by ", kernel, " of ", in, " to ", out, " channels in ", groups, " groups has weights ",
+                 w);
+}
+
 bool Window::abuts() const { return kernel == strides && all(pads, 0) && all(dilations, 1) && !is_same(); }
 
 bool Window::is_point() const { return all(kernel, 1) && all(strides, 1) && all(pads, 0); }

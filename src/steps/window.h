@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/field.h"
+#include "steps/step_types.h"
 #include "tensor/extents.h"
 
 namespace kiln::steps {
@@ -22,6 +23,12 @@ struct Window {
   /// Fails unless windows over a tensor `in` make `out`, as far as this is up to them: both [N, C, spatial...]. What a
   /// deconvolution makes is its `in`.
   Status check(const Extents& in, const Extents& out) const;
+
+  /// Fails unless the step's first two inputs and its output are those of a convolution with this window: of its axes,
+  /// of floats, w row-major.
+  Status check(const StepTypes& types) const;
+  /// Fails unless `w` is a filter of `out` and `in` channels in groups: [out, in of a group, kernel...].
+  Status check_filter(const Extents& w, int64_t groups, int64_t out, int64_t in) const;
 
   bool is_same() const { return same_upper || same_lower; }
   int64_t reach(size_t axis) const { return dilations[axis] * (kernel[axis] - 1) + 1; }

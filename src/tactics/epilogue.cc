@@ -130,17 +130,19 @@ bool has_hook(const Region& region) {
   return epilogue && epilogue->hook;
 }
 
+Variant contraction_variant(const TacticContext& cx, const Region& region, std::string name, const Format& format,
+                            double estimate_us) {
+  Variant variant{std::move(name), {format, {}, {}, format}, {format}, {}, estimate_us};
+  for (size_t i = steps::Epilogue::kHook; i < region.inputs.size(); ++i) {
+    const bool whole = cx.graph.type(region.inputs[i]).shape == cx.graph.type(region.outputs[0]).shape;
+    variant.inputs.push_back(whole && !cx.graph.constant(region.inputs[i]) ? format : Format::linear());
+  }
+  return variant;
+}
+
 int in_place_input(const Region& region) {
   constexpr size_t kResidual = steps::Epilogue::kResidual;
   return region.inputs[kResidual] != ir::ValueId::kNone ? static_cast<int>(kResidual) : -1;
-}
-
-Status add_epilogue(StepDraft& draft, const Region& region) {
-  const steps::Epilogue epilogue = TRY(epilogue_of(region));
-  draft.payload.set("lo", epilogue.lo).set("hi", epilogue.hi);
-  if (epilogue.hook) draft.payload.set("hook", to_record(*epilogue.hook));
-  draft.in_place_input = in_place_input(region);
-  return {};
 }
 
 }  // namespace kiln

@@ -27,9 +27,10 @@ Match contraction_region(const TacticContext& cx, ir::NodeId root, const Epilogu
 /// What such a region does with the sums.
 Result<steps::Epilogue> epilogue_of(const Region& region);
 bool has_hook(const Region& region);
+/// A variant with the result in `format`, and inputs that lie against it likewise.
+Variant contraction_variant(const TacticContext& cx, const Region& region, std::string name, const Format& format,
+                            double estimate_us = 0);
 /// The input whose memory such a region's output may take, or -1.
 int in_place_input(const Region& region);
-/// For kinds that are no types yet: what of a region's epilogue goes into its step.
-Status add_epilogue(StepDraft& draft, const Region& region);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-/// The CPU's executor: finds a step's kernel by name and loads it.
+/// The CPU's executor: loads steps of plans.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,6 @@
 
 #include "backend/cpu/device/team.h"
 #include "steps/executor.h"
-#include "steps/step_tensors.h"
 
 namespace kiln::cpu {
 
@@ -16,16 +15,6 @@ struct LoadArguments {
   std::span<const HostTensor* const> constants;
   Team& team;
 };
-using LoadKernel = Result<std::unique_ptr<LoadedStep>> (*)(const LoadArguments&);
-
-/// An entry of the table in executor.cc: a kernel `foo` is `load_foo` in exec/foo.cc. What it says of tensors holds
-/// when that is called.
-struct KernelEntry {
-  std::string_view name;
-  LoadKernel load;
-  StepTensors tensors;
-};
-std::span<const KernelEntry> kernel_table();
 
 class CpuExecutor final : public Executor {
  public:

@@ -1,14 +1,10 @@
 #include "backend/cpu/tactics/deconvolution.h"
 
-#include "backend/cpu/tactics/filter_window.h"
 #include "backend/cpu/tactics/registry.h"
-#include "ops/deconvolution.h"
-#include "tactics/epilogue.h"
+#include "tactics/convolution.h"
 
 namespace kiln::cpu {
 namespace {
-
-bool is_deconvolution(const Op& op) { return op.as<ops::Deconvolution>() != nullptr; }
 
 class DeconvolutionTactic final : public Tactic {
  public:
@@ -23,17 +19,13 @@ class DeconvolutionTactic final : public Tactic {
   }
 
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
-    return {{"by phases", {last, {}, {}, last}, {last}, {}, 0}};
+    return {
+        contraction_variant(cx, region, "by phases", Format::channels_last(cx.graph.type(region.inputs[0]).rank()))};
   }
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::Deconvolution>();
-    const Extents& w = cx.graph.constant(region.inputs[1])->extents();
-    StepDraft draft{.executor = "cpu", .kernel = "deconvolution"};
-    draft.payload = window_spec(op, Extents(w.begin() + 2, w.end())).record();
-    draft.payload.set("groups", op.groups);
-    TRY(add_epilogue(draft, region));
+    StepDraft draft = cpu_step(TRY(deconvolution_step(cx, region)));
+    draft.in_place_input = in_place_input(region);
     return draft;
   }
 };

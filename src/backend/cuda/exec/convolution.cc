@@ -1,11 +1,10 @@
-/// Convolutions and deconvolutions with their epilogue.
-/// Inputs: x, w, bias or absent, residual or absent, operands of the hook; last, where the kernel joins two tensors,
-/// the one whose channels come behind those of x. Payload: the filter's attributes, groups, epilogue (what it reads),
-/// and conv (a kernel of kernels/conv) or gemm (of kernels/gemm, where every output pixel reads the input pixel at its
-/// own place).
+/// Convolutions and deconvolutions with their epilogue, by kernels of kernels/conv, or of kernels/gemm where every
+/// output pixel reads the input pixel at its own place.
+#include "backend/cuda/exec/convolution.h"
+
 #include <algorithm>
 
-#include "backend/cuda/exec/filter.h"
+#include "backend/cuda/exec/cublaslt.h"
 #include "backend/cuda/exec/gemm_step.h"
 #include "backend/cuda/kernels/conv/phases.h"
 #include "steps/step_tensors.h"
@@ -116,13 +115,6 @@ class BoundConvolution final : public BoundStep {
   std::vector<Part> parts_;
 };
 
-/// w's extents, where they are those of the filter.
-Result<FilterExtents> filter_of(const Extents& w, const FilterSpec& spec, int64_t groups) {
-  TRY(require(w.size() == spec.kernel.size() + 2 && std::ranges::equal(std::span(w).subspan(2), spec.kernel),
-              "a convolution by ", w, " has a window of ", spec.kernel));
-  return FilterExtents::of(w, groups, spec.transposed);
-}
-
 /// Whether the step's tensors are of the types and in the formats that the kernel's text takes.
 Status check_tensors(const ConvKernel& kernel, const StepSpec& spec) {
   const StepTensor &x = spec.inputs[0], &w = spec.inputs[1], &y = spec.outputs[0];
@@ -132,13 +124,13 @@ Status check_tensors(const ConvKernel& kernel, const StepSpec& spec) {
   const Format wanted = kernel.channels_last ? last : Format::linear();
   return require(x.dtype == kernel.element && w.dtype == kernel.filter_type() && y.dtype == kernel.result &&
                      (any || any_x || x.format == wanted) && (any || y.format == wanted) &&
-                     (!kernel.joined || (spec.inputs.back().dtype == x.dtype && spec.inputs.back().format == last)),
+                     (!kernel.joined || spec.inputs.back().format == last),
                  "the kernel '", kernel.name(), "' makes no ", y.dtype, " in format ", y.format, " of ", x.dtype,
                  " in format ", x.format, " and ", w.dtype);
 }
 
 /// Whether a kernel that wants w in its own order can pack this one, and its vectors of channels are whole.
-Status check_packing(const ConvKernel& kernel, const FilterSpec& spec, const FilterExtents& filter, DType type) {
+Status check_packing(const ConvKernel& kernel, const Filter& spec, const FilterExtents& filter, DType type) {
   const bool depthwise = kernel.family == ConvFamily::kDepthwise;
   const bool copies = kernel.family == ConvFamily::kMma || kernel.family == ConvFamily::kWgmma;
   const int64_t in = kernel.pad_channels ? kernel.pad_channels : filter.in_channels;
@@ -148,7 +140,8 @@ Status check_packing(const ConvKernel& kernel, const FilterSpec& spec, const Fil
                      (!copies || (kernel.piece > 0 && in * (bits_of(kernel.element) / 8) % kernel.piece == 0)) &&
                      (kernel.pad_channels == 0 || (!spec.transposed && kernel.pad_channels >= filter.in_channels)) &&
                      (!spec.transposed || (!depthwise && has_phases(spec.bind({}, {})))) &&
-                     (!kernel.shuffle || spec.abuts()) && (!kernel.splits_filter() || spec.kernel.size() <= 2) &&
+                     (!kernel.shuffle || spec.window.abuts()) &&
+                     (!kernel.splits_filter() || spec.window.kernel.size() <= 2) &&
                      (kernel.family != ConvFamily::kStem || takes_stem(kernel, filter)) &&
                      (kernel.family != ConvFamily::kHalo || takes_halo(kernel, filter)),
                  "the kernel '", kernel.name(), "' is not for such a filter of ", type);
@@ -156,13 +149,11 @@ Status check_packing(const ConvKernel& kernel, const FilterSpec& spec, const Fil
 
 class LoadedConvolution final : public LoadedStep {
  public:
-  LoadedConvolution(const StepSpec& step, FilterSpec spec, int64_t groups, const ConvKernel& kernel, Code code,
-                    EpilogueInputs epilogue, Extents packed_extents, Constants constants)
-      : spec_(std::move(spec)),
-        groups_(groups),
+  LoadedConvolution(const StepSpec& step, const Filter& filter, const ConvKernel& kernel, Code code,
+                    Extents packed_extents, Constants constants)
+      : filter_(filter),
         kernel_(kernel),
         code_(std::move(code)),
-        epilogue_(std::move(epilogue)),
         packed_extents_(std::move(packed_extents)),
         constants_(std::move(constants)),
         x_(step.inputs[0].format),
@@ -176,15 +167,13 @@ class LoadedConvolution final : public LoadedStep {
     ConvArguments a;
     a.x_strides = strides_of(x_, x);
     if (kernel_.joined) {
+      const Extents& behind = shapes.inputs.back();
       a.joined = static_cast<int32_t>(x[1]);
-      a.joined_strides = TRY(join(x, shapes.inputs.back()));
+      a.joined_strides = strides_of(Format::channels_last(static_cast<int>(x.size())), behind);
+      x[1] += behind[1];
     }
-    TRY(spec_.check(x, y));
-    const FilterExtents filter = TRY(filter_of(w, spec_, groups_));
-    TRY(require(x[1] == groups_ * filter.in_channels && y[1] == groups_ * filter.out_channels, "a convolution of ", x,
-                " by ", w, " to ", y));
-    TRY(epilogue_.check(shapes, y[1]));
-    a.window = spec_.bind(x, y);
+    const FilterExtents filter = TRY(filter_.extents(w));
+    a.window = filter_.bind(x, y);
     a.y_strides = strides_of(y_, y);
     a.images = static_cast<int32_t>(y[0]);
     const int64_t pixels = y[0] * a.window.out_pixels();
@@ -193,7 +182,7 @@ class LoadedConvolution final : public LoadedStep {
     set_filter(kernel_, filter, a);
     if (kernel_.shuffle) TRY(shuffle_taps(a));
     std::vector<Part> parts;
-    if (spec_.transposed && packs_filter(kernel_) && !kernel_.shuffle) {
+    if (filter_.transposed && packs_filter(kernel_) && !kernel_.shuffle) {
       parts = TRY(phases(a, filter));
     } else {
       ConvLaunch plan = TRY(plan_conv(kernel_, a, num_multiprocessors()));
@@ -207,15 +196,6 @@ class LoadedConvolution final : public LoadedStep {
   }
 
  private:
-  /// Adds the channels of the tensor behind x to its extents; returns its strides.
-  static Result<ConvStrides> join(Extents& x, const Extents& behind) {
-    TRY(require(behind.size() == x.size() && behind[0] == x[0] && behind[1] > 0 && behind[1] < int64_t{1} << 30 &&
-                    x[1] < int64_t{1} << 30 &&
-                    std::ranges::equal(std::span(behind).subspan(2), std::span(x).subspan(2)),
-                "a convolution joins ", behind, " to ", x));
-    x[1] += behind[1];
-    return strides_of(Format::channels_last(static_cast<int>(x.size())), behind);
-  }
   int64_t num_multiprocessors() const { return code_.main.device().properties().num_multiprocessors; }
 
   /// The parts of a deconvolution with `whole` arguments.
@@ -239,11 +219,9 @@ class LoadedConvolution final : public LoadedStep {
     return parts;
   }
 
-  FilterSpec spec_;
-  int64_t groups_;
+  Filter filter_;
   ConvKernel kernel_;
   Code code_;
-  EpilogueInputs epilogue_;
   Extents packed_extents_;  ///< of w; none where the kernel takes it as it is
   Constants constants_;
   Format x_, y_;
@@ -252,8 +230,8 @@ class LoadedConvolution final : public LoadedStep {
 /// A convolution of one tap: rows are pixels, w is B along k.
 class LoadedPointConvolution final : public LoadedStep {
  public:
-  LoadedPointConvolution(LoadedGemm gemm, EpilogueInputs epilogue, Constants constants)
-      : gemm_(std::move(gemm)), epilogue_(std::move(epilogue)), constants_(std::move(constants)) {}
+  LoadedPointConvolution(LoadedGemm gemm, Constants constants)
+      : gemm_(std::move(gemm)), constants_(std::move(constants)) {}
 
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     TRY(check_point(shapes));
@@ -268,24 +246,17 @@ class LoadedPointConvolution final : public LoadedStep {
     g.b_column = w[1];
     g.b_k = 1;
     g.c_row = w[0];
-    TRY(epilogue_.check(shapes, w[0]));
     return bind_gemm(gemm_, constants_, g);
   }
 
  private:
   LoadedGemm gemm_;
-  EpilogueInputs epilogue_;
   Constants constants_;
 };
 
-}  // namespace
-
 /// A convolution of one tap by a kernel of matrix products.
-static Result<std::unique_ptr<LoadedStep>> load_point(const LoadArguments& arguments) {
-  const GemmKernel kernel = TRY(from_record<GemmKernel>(TRY(arguments.spec.payload.get_record("gemm"))));
+Result<std::unique_ptr<LoadedStep>> load_point(const GemmKernel& kernel, const LoadArguments& arguments) {
   LoadedGemm gemm = TRY(LoadedGemm::load(kernel, arguments));
-  EpilogueInputs epilogue = TRY(EpilogueInputs::load(arguments.spec));
-  TRY(require_linear(arguments.spec, 1));
   Constants constants(arguments.spec.inputs.size());
   if (gemm.kernel.float_weights) {
     const HostTensor* w = arguments.constants[1];
@@ -293,22 +264,20 @@ static Result<std::unique_ptr<LoadedStep>> load_point(const LoadArguments& argum
     TRY(constants.put(1, arguments, pack_split_rows(gemm.kernel.element, w->bytes())));
   }
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedPointConvolution>(std::move(gemm), std::move(epilogue), std::move(constants));
+  return std::make_unique<LoadedPointConvolution>(std::move(gemm), std::move(constants));
 }
 
-Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& arguments) {
+}  // namespace
+
+Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const steps::Epilogue& epilogue,
+                                                   const ConvKernel& kernel, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  if (spec.payload.find("gemm")) return load_point(arguments);
-  FilterSpec filter = TRY(FilterSpec::parse(spec.payload));
-  const int64_t groups = TRY(spec.payload.get_int("groups"));
-  const ConvKernel kernel = TRY(ConvKernel::parse(TRY(spec.payload.get_record("conv"))));
-  TRY(require(spec.inputs[0].rank == static_cast<int>(filter.kernel.size()) + 2, "a convolution's input has rank ",
-              spec.inputs[0].rank, " for ", filter.kernel.size(), " spatial axes"));
-  TRY(require(!kernel.joined || (spec.inputs.back().present && !arguments.constants.back()),
-              "a convolution that joins tensors has no second one"));
+  TRY(validate(epilogue));
+  TRY(require(spec.inputs.size() <= steps::Epilogue::kBias + EpilogueArguments::kMost, "a convolution has ",
+              spec.inputs.size(), " inputs"));
+  TRY(require(kernel.transposed == filter.transposed, "the kernel '", kernel.name(), "' is for the other direction"));
+  TRY(require(!kernel.joined || !arguments.constants.back(), "a convolution joins a constant"));
   TRY(check_tensors(kernel, spec));
-  TRY(require_linear(spec, 1));
-  EpilogueInputs epilogue = TRY(EpilogueInputs::load(spec, kernel.joined ? 1 : 0));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce, pad;
@@ -320,7 +289,7 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
     TRY(require(arguments.constants[1] != nullptr, "a convolution that packs w has none in the plan"));
     const HostTensor& w = *arguments.constants[1];
     packed_extents = w.extents();
-    const FilterExtents extents = TRY(filter_of(packed_extents, filter, groups));
+    const FilterExtents extents = TRY(filter.extents(packed_extents));
     TRY(check_packing(kernel, filter, extents, w.dtype()));
     const bool by_phases = filter.transposed && !kernel.shuffle;
     const Bytes packed = by_phases ? pack_phases(kernel, extents, phases_of(filter.bind({}, {})), w.bytes())
@@ -328,9 +297,19 @@ Result<std::unique_ptr<LoadedStep>> load_convolution(const LoadArguments& argume
     TRY(constants.put(1, arguments, packed));
   }
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedConvolution>(spec, std::move(filter), groups, kernel,
-                                             Code{std::move(module), main, reduce, pad}, std::move(epilogue),
+  return std::make_unique<LoadedConvolution>(spec, filter, kernel, Code{std::move(module), main, reduce, pad},
                                              std::move(packed_extents), std::move(constants));
+}
+
+Result<std::unique_ptr<LoadedStep>> load(const steps::Convolution& step, const LoadArguments& arguments) {
+  const auto tuning = TRY(from_record<ConvolutionTuning>(arguments.spec.tuning));
+  TRY(require(step.joined == (tuning.conv && tuning.conv->joined), "a convolution's kernel joins other tensors"));
+  if (tuning.conv) return load_by_kernel(Filter(step), step.epilogue, *tuning.conv, arguments);
+  if (tuning.cudnn) return load_by_cudnn(step, *tuning.cudnn, arguments);
+  TRY(require(Filter(step).is_point(), "a convolution by ", step.window.kernel, " is no product"));
+  if (tuning.cublaslt) return load_by_cublaslt(step.epilogue, *tuning.cublaslt, {}, arguments);
+  TRY(validate(step.epilogue));
+  return load_point(*tuning.gemm, arguments);
 }
 
 }  // namespace kiln::cuda

@@ -64,21 +64,13 @@ class NoProduct final : public BoundStep {
 class LoadedLtProduct final : public LoadedStep {
  public:
   /// Of matrices, or of the points of a convolution.
-  LoadedLtProduct(CublasLtOnDevice& lt, const LtProduct& product, const steps::Epilogue& epilogue,
-                  std::optional<ops::MatrixMultiply> matrices, std::optional<LtAlgo> algorithm, Constants constants)
-      : lt_(lt),
-        product_(product),
-        epilogue_(epilogue),
-        matrices_(matrices),
-        algorithm_(algorithm),
-        constants_(std::move(constants)) {}
+  LoadedLtProduct(CublasLtOnDevice& lt, const LtProduct& product, std::optional<ops::MatrixMultiply> matrices,
+                  std::optional<LtAlgo> algorithm, Constants constants)
+      : lt_(lt), product_(product), matrices_(matrices), algorithm_(algorithm), constants_(std::move(constants)) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    if (!matrices_) {
-      TRY(check_point(shapes));
-      TRY(epilogue_.check(shapes, shapes.inputs[1][0]));
-    }
+    if (!matrices_) TRY(check_point(shapes));
     const LtProduct product =
         TRY(matrices_ ? product_of_matrices(product_, *matrices_, shapes.inputs[0], shapes.inputs[1])
                       : product_of_points(product_, shapes.inputs[1], shapes.outputs[0]));
@@ -103,7 +95,6 @@ class LoadedLtProduct final : public LoadedStep {
 
   CublasLtOnDevice& lt_;
   const LtProduct product_;  ///< without extents
-  const steps::Epilogue epilogue_;
   const std::optional<ops::MatrixMultiply> matrices_;
   const std::optional<LtAlgo> algorithm_;
   Constants constants_;
@@ -125,14 +116,7 @@ Result<std::unique_ptr<LoadedStep>> load_by_cublaslt(const steps::Epilogue& epil
   Constants constants(spec.inputs.size());
   TRY(put_library_bias(arguments, constants));
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedLtProduct>(lt, product, epilogue, matrices, algorithm, std::move(constants));
-}
-
-/// Points of a convolution, until convolutions are types.
-Result<std::unique_ptr<LoadedStep>> load_cublaslt(const LoadArguments& arguments) {
-  const auto epilogue = TRY(from_record<steps::Epilogue>(TRY(arguments.spec.payload.get_record("epilogue"))));
-  TRY(epilogue.check(arguments.spec));
-  return load_by_cublaslt(epilogue, TRY(from_record<LtTuning>(arguments.spec.tuning)), {}, arguments);
+  return std::make_unique<LoadedLtProduct>(lt, product, matrices, algorithm, std::move(constants));
 }
 
 }  // namespace kiln::cuda

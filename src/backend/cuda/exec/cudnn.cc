@@ -1,14 +1,13 @@
-/// Convolutions by cuDNN, channels last.
-/// Inputs: x, w (a constant), bias or absent, residual or absent.
-/// Payload: the filter's attributes, tf32, relu, epilogue (what it reads); the engine with its knobs, and the library's
-/// version: another version, or other extents than the engine is for, choose again.
+/// Convolutions by cuDNN, channels last; w is a constant.
+#include "backend/cuda/exec/cudnn_step.h"
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
 #include "backend/cuda/device/cuda_stream.h"
+#include "backend/cuda/exec/convolution.h"
 #include "backend/cuda/exec/cudnn_on_device.h"
-#include "backend/cuda/exec/cudnn_step.h"
 #include "backend/cuda/exec/library_inputs.h"
 #include "steps/step_tensors.h"
 
@@ -81,25 +80,21 @@ class NoConvolution final : public BoundStep {
 
 class LoadedCudnn final : public LoadedStep {
  public:
-  LoadedCudnn(CudnnOnDevice& cudnn, CudnnStep step, const CudnnTypes& types, std::optional<CudnnChoice> choice,
-              EpilogueInputs epilogue, Extents packed_extents, Constants constants)
+  LoadedCudnn(CudnnOnDevice& cudnn, CudnnConvolutionSpec convolution, const steps::Window& window,
+              std::optional<CudnnChoice> choice, Extents packed_extents, Constants constants)
       : cudnn_(cudnn),
-        step_(std::move(step)),
-        types_(types),
+        convolution_(std::move(convolution)),
+        window_(window),
         choice_(std::move(choice)),
-        epilogue_(std::move(epilogue)),
         packed_extents_(std::move(packed_extents)),
         constants_(std::move(constants)) {}
   int64_t packed_bytes() const override { return constants_.packed_bytes(); }
 
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
-    TRY(step_.filter.check(x, y));
     TRY(require_extents(w, packed_extents_, "a convolution's weights"));
-    TRY(require(y[1] == w[0] && w[1] > 0 && x[1] % w[1] == 0, "a convolution of ", x, " by ", w, " to ", y));
-    TRY(epilogue_.check(shapes, y[1]));
     if (volume(y) == 0) return std::make_unique<NoConvolution>();
-    const CudnnConvolutionSpec spec = step_.spec(types_, x, w, y);
+    const CudnnConvolutionSpec spec = with_extents(convolution_, window_, x, w, y);
     return std::make_unique<BoundCudnn>(cudnn_, constants_, TRY(plan_for(spec)), spec);
   }
 
@@ -122,10 +117,9 @@ class LoadedCudnn final : public LoadedStep {
   }
 
   CudnnOnDevice& cudnn_;
-  CudnnStep step_;
-  CudnnTypes types_;
+  const CudnnConvolutionSpec convolution_;  ///< without extents
+  const steps::Window window_;
   std::optional<CudnnChoice> choice_;
-  EpilogueInputs epilogue_;
   Extents packed_extents_;  ///< of w
   Constants constants_;
 };
@@ -147,29 +141,25 @@ Bytes channels_last(const HostTensor& w) {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load_cudnn(const LoadArguments& arguments) {
+Result<std::unique_ptr<LoadedStep>> load_by_cudnn(const steps::Convolution& step, const CudnnTuning& tuning,
+                                                  const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  TRY(require(arguments.constants[1] != nullptr, "a convolution by cuDNN has no constant w"));
-  TRY(require_linear(spec, 1));
-  const HostTensor& w = *arguments.constants[1];
   CudnnOnDevice& cudnn =
       TRY(in_context(arguments.device.companion<CudnnOnDevice>(), [] { return "the plan needs cuDNN"; }));
-  EpilogueInputs epilogue = TRY(load_library_inputs(spec));
-  CudnnStep step = TRY(CudnnStep::parse(spec.payload));
-  TRY(require(spec.inputs[0].rank == static_cast<int>(step.filter.kernel.size()) + 2, "a convolution's input has rank ",
-              spec.inputs[0].rank, " for ", step.filter.kernel.size(), " spatial axes"));
-  TRY(require(!step.filter.transposed && w.rank() == spec.inputs[0].rank &&
-                  std::ranges::equal(std::span(w.extents()).subspan(2), step.filter.kernel),
-              "a convolution by ", w.extents(), " has a window of ", step.filter.kernel));
+  TRY(check_library(spec, step.epilogue));
+  TRY(require(arguments.constants[1] != nullptr, "a convolution by cuDNN has no constant w"));
+  const HostTensor& w = *arguments.constants[1];
+  TRY(require(w.rank() == spec.inputs[0].rank && w.extents()[1] > 0, "a convolution by cuDNN has weights ",
+              w.extents()));
   std::optional<CudnnChoice> choice;
-  if (TRY(spec.payload.get_int("version")) == cudnn.library().version) choice = TRY(CudnnChoice::parse(spec.payload));
+  if (tuning.version == cudnn.library().version) choice = tuning.choice;
   Constants constants(spec.inputs.size());
   TRY(constants.put(1, arguments, channels_last(w)));
   TRY(put_library_bias(arguments, constants));
   TRY(constants.upload_rest(arguments));
-  const CudnnTypes types{spec.inputs[0].dtype, spec.outputs[0].dtype, spec.inputs[2].present, spec.inputs[3].present};
-  return std::make_unique<LoadedCudnn>(cudnn, std::move(step), types, std::move(choice), std::move(epilogue),
-                                       w.extents(), std::move(constants));
+  return std::make_unique<LoadedCudnn>(
+      cudnn, cudnn_convolution(spec.inputs[0].dtype, spec.outputs[0].dtype, step.epilogue, tuning.tf32), step.window,
+      std::move(choice), w.extents(), std::move(constants));
 }
 
 }  // namespace kiln::cuda

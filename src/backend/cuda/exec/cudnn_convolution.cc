@@ -81,15 +81,9 @@ std::string CudnnChoice::name() const {
   return compiles ? text + ", compiled" : text;
 }
 
-void CudnnChoice::write(Record& payload) const {
-  payload.set("engine", engine).set("knobs", knobs).set("values", values);
-}
-
-Result<CudnnChoice> CudnnChoice::parse(const Record& record) {
-  CudnnChoice choice{TRY(record.get_int("engine")), TRY(record.get_ints("knobs")), TRY(record.get_ints("values"))};
-  TRY(require(choice.knobs.size() == choice.values.size(), "an engine of cuDNN has ", choice.knobs.size(),
-              " knobs and ", choice.values.size(), " values"));
-  return choice;
+Status CudnnChoice::check() const {
+  return require(knobs.size() == values.size(), "an engine of cuDNN has ", knobs.size(), " knobs and ", values.size(),
+                 " values");
 }
 
 /// Makes the objects of a graph in the order in which they refer to each other.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/cuda/device/cudnn.h"
-#include "base/record.h"
+#include "base/field.h"
 #include "tensor/dtype.h"
 #include "tensor/extents.h"
 
@@ -29,9 +29,12 @@ struct CudnnChoice {
   std::vector<int64_t> knobs, values;  ///< cudnnBackendKnobType_t and what they are set to
   bool compiles = false;               ///< when a plan is made of it, which takes a quarter of a second
   bool same_as(const CudnnChoice& o) const { return engine == o.engine && knobs == o.knobs && values == o.values; }
-  std::string name() const;           ///< "engine 38, knobs 2=130 13=64"
-  void write(Record& payload) const;  ///< beside what else it holds
-  static Result<CudnnChoice> parse(const Record& record);
+  std::string name() const;  ///< "engine 38, knobs 2=130 13=64"
+
+  static void reflect(auto& self, auto f) {
+    f("engine", self.engine), f("knobs", self.knobs), f("values", self.values);
+  }
+  Status check() const;
 };
 
 /// For whom something is planned: the device of a context, or one that is described (a test without a GPU).

@@ -2,32 +2,34 @@
 
 #include <algorithm>
 
+#include "backend/cuda/exec/library_inputs.h"
+#include "backend/cuda/kernels/conv/conv.h"
+
 namespace kiln::cuda {
 
-Result<CudnnStep> CudnnStep::parse(const Record& payload) {
-  return CudnnStep{TRY(FilterSpec::parse(payload)), TRY(payload.get_bool("tf32")), TRY(payload.get_bool("relu"))};
+CudnnConvolutionSpec cudnn_convolution(DType operand, DType result, const steps::Epilogue& epilogue, bool tf32) {
+  return {.operand = operand,
+          .result = result,
+          .tf32 = tf32,
+          .bias = epilogue.bias.has_value(),
+          .residual = epilogue.residual.has_value(),
+          .relu = is_relu(epilogue),
+          .x = {},
+          .w = {},
+          .y = {},
+          .strides = {},
+          .dilations = {},
+          .pre_pads = {},
+          .post_pads = {}};
 }
 
-Record CudnnStep::record() const {
-  Record record = filter.record();
-  return std::move(record.set("tf32", tf32).set("relu", relu));
-}
-
-CudnnConvolutionSpec CudnnStep::spec(const CudnnTypes& types, const Extents& x, const Extents& w,
-                                     const Extents& y) const {
-  CudnnConvolutionSpec s{.operand = types.operand,
-                         .result = types.result,
-                         .tf32 = tf32,
-                         .bias = types.bias,
-                         .residual = types.residual,
-                         .relu = relu,
-                         .x = x,
-                         .w = w,
-                         .y = y};
+CudnnConvolutionSpec with_extents(CudnnConvolutionSpec s, const steps::Window& by, const Extents& x, const Extents& w,
+                                  const Extents& y) {
+  s.x = x, s.w = w, s.y = y;
   // One spatial axis is the second of two.
   if (x.size() == 3)
     for (Extents* e : {&s.x, &s.w, &s.y}) e->insert(e->begin() + 2, 1);
-  const ConvWindow window = filter.bind(x, y);
+  const ConvWindow window = by.bind<ConvWindow>(x, y);
   const size_t axes = s.x.size() - 2;
   for (size_t i = 3 - axes; i < 3; ++i) {
     const int64_t reach = int64_t{window.dilation[i]} * (window.kernel[i] - 1) + 1;

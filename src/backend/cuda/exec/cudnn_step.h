@@ -1,24 +1,25 @@
-/// What a plan's step says of a convolution by cuDNN.
+/// A convolution by cuDNN: what a plan says of it.
 #pragma once
 
 #include "backend/cuda/exec/cudnn_convolution.h"
-#include "backend/cuda/exec/filter.h"
+#include "steps/convolution.h"
 
 namespace kiln::cuda {
 
-/// What tensors of a step decide.
-struct CudnnTypes {
-  DType operand, result;
-  bool bias, residual;
-};
-struct CudnnStep {
-  FilterSpec filter;
-  bool tf32 = false, relu = false;
+struct CudnnTuning {
+  bool tf32 = false;
+  CudnnChoice choice;
+  int64_t version = 0;  ///< the library's; another version, or other extents than the engine is for, choose again
 
-  static Result<CudnnStep> parse(const Record& payload);
-  Record record() const;
-  /// For logical extents [N, C, spatial...] and [out, in of a group, kernel...].
-  CudnnConvolutionSpec spec(const CudnnTypes& types, const Extents& x, const Extents& w, const Extents& y) const;
+  static void reflect(auto& self, auto f) {
+    f("tf32", self.tf32), f("choice", self.choice), f("version", self.version);
+  }
 };
+
+/// A convolution with this epilogue, without extents.
+CudnnConvolutionSpec cudnn_convolution(DType operand, DType result, const steps::Epilogue& epilogue, bool tf32);
+/// The same by such windows, of logical extents [N, C, spatial...] and [out, in of a group, kernel...].
+CudnnConvolutionSpec with_extents(CudnnConvolutionSpec of, const steps::Window& by, const Extents& x, const Extents& w,
+                                  const Extents& y);
 
 }  // namespace kiln::cuda

@@ -1,4 +1,4 @@
-/// The CUDA executor: finds a step's kernel by name and loads it.
+/// The CUDA executor: loads steps of plans.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,6 @@
 
 #include "backend/cuda/device/cuda_device.h"
 #include "steps/executor.h"
-#include "steps/step_tensors.h"
 
 namespace kiln::cuda {
 
@@ -22,16 +21,6 @@ struct LoadArguments {
     return device.upload(bytes, spec.memory);
   }
 };
-using LoadKernel = Result<std::unique_ptr<LoadedStep>> (*)(const LoadArguments&);
-
-/// An entry of the table in executor.cc: a kernel `foo` is `load_foo` in exec/foo.cc. What it says of tensors holds
-/// when that is called.
-struct KernelEntry {
-  std::string_view name;
-  LoadKernel load;
-  StepTensors tensors;
-};
-std::span<const KernelEntry> kernel_table();
 
 class CudaExecutor final : public Executor {
  public:

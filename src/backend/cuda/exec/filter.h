@@ -1,28 +1,29 @@
-/// A convolution's or deconvolution's spatial attributes: from its payload at load, with extents at bind.
+/// A convolution's or deconvolution's spatial attributes, and where its tensors lie.
 #pragma once
 
 #include "backend/cuda/kernels/conv/conv.h"
-#include "base/record.h"
-#include "steps/executor.h"
-#include "tensor/extents.h"
+#include "steps/convolution.h"
+#include "steps/deconvolution.h"
 #include "tensor/format.h"
 
 namespace kiln::cuda {
 
-/// What a tactic wrote: one number a spatial axis (1 to 3 of them), and whether the pads are what SAME rounding
-/// implies.
-struct FilterSpec {
-  Extents kernel, strides, dilations, pads;
-  bool same_upper = false, same_lower = false, transposed = false;
+struct Filter {
+  steps::Window window;
+  int64_t groups = 1;
+  bool transposed = false;
 
-  static Result<FilterSpec> parse(const Record& payload);
-  Record record() const;
-  /// Whether windows lie side by side: a kernel as large as its strides, without pads.
-  bool abuts() const;
-  /// Whether these are extents of a convolution or pooling with these attributes, and kernels count them.
-  Status check(const Extents& in, const Extents& out) const;
-  /// `in` and `out` are logical extents [N, C, spatial...]; both empty, the window has what they do not decide.
-  ConvWindow bind(std::span<const int64_t> in, std::span<const int64_t> out) const;
+  explicit Filter(const steps::Convolution& step) : window(step.window), groups(step.groups) {}
+  explicit Filter(const steps::Deconvolution& step) : window(step.window), groups(step.groups), transposed(true) {}
+
+  /// `in` and `out` are [N, C, spatial...]. Of a deconvolution they may be empty: the window has what is left.
+  ConvWindow bind(std::span<const int64_t> in, std::span<const int64_t> out) const {
+    return transposed ? window.bind_transposed<ConvWindow>(in, out) : window.bind<ConvWindow>(in, out);
+  }
+  /// w's extents, where they are those of the window.
+  Result<FilterExtents> extents(const Extents& w) const;
+  /// Whether every output pixel reads the input pixel at its own place and no other.
+  bool is_point() const { return groups == 1 && !transposed && window.is_point(); }
 };
 
 /// Whether the first two inputs and the output are those of a convolution by one tap.

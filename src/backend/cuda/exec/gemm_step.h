@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "backend/cuda/exec/epilogue_inputs.h"
+#include "backend/cuda/exec/constants.h"
 #include "backend/cuda/exec/operand_map.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 
@@ -20,6 +20,12 @@ struct LoadedGemm {
   /// Fails where the step's tensors are not of the kernel's types.
   static Result<LoadedGemm> load(const GemmKernel& kernel, const LoadArguments& arguments);
 };
+
+/// What an epilogue reads, at run.
+inline void set_operands(EpilogueArguments& epilogue, const Constants& constants, const RunArguments& run) {
+  for (size_t i = steps::Epilogue::kBias; i < constants.size(); ++i)
+    epilogue.operand[i - steps::Epilogue::kBias] = constants.at(i, run);
+}
 
 /// Inputs 0 and 1 are A and B, whose extents `arguments` follow. `gemm` and `constants` outlive it.
 Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const Constants& constants,

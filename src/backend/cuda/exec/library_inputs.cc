@@ -4,12 +4,6 @@
 #include "tensor/view.h"
 
 namespace kiln::cuda {
-namespace {
-
-constexpr size_t kBias = 2, kResidual = 3;
-
-}  // namespace
-
 bool is_relu(const steps::Epilogue& epilogue) { return epilogue.lo == 0; }
 
 Status check_library(const StepTypes& types, const steps::Epilogue& epilogue) {
@@ -20,23 +14,14 @@ Status check_library(const StepTypes& types, const steps::Epilogue& epilogue) {
                  "a library has no epilogue but a bias, a residual and a relu");
 }
 
-Result<EpilogueInputs> load_library_inputs(const StepSpec& spec) {
-  TRY(require(spec.inputs.size() == kFirstEpilogueInput + EpilogueArguments::kFixed, "a step of a library has ",
-              spec.inputs.size(), " inputs"));
-  const DType x = spec.inputs[0].dtype, w = spec.inputs[1].dtype, y = spec.outputs[0].dtype;
-  TRY(require(x == w && is_kernel_float(x) && is_kernel_float(y), "a library makes no ", y, " of ", x, " and ", w));
-  if (spec.inputs[kResidual].present) TRY(require_alike(spec.inputs[kResidual], spec.outputs[0], "a residual"));
-  return EpilogueInputs::load(spec);
-}
-
 Status put_library_bias(const LoadArguments& arguments, Constants& constants) {
-  const StepTensor& bias = arguments.spec.inputs[kBias];
+  const StepTensor& bias = arguments.spec.inputs[steps::Epilogue::kBias];
   const DType result = arguments.spec.outputs[0].dtype;
   if (!bias.present || bias.dtype == result) return {};
-  const HostTensor* given = arguments.constants[kBias];
+  const HostTensor* given = arguments.constants[steps::Epilogue::kBias];
   TRY(require(given != nullptr, "a library has a bias of ", bias.dtype, " for ", result, ", which is no constant"));
   const HostTensor same = HostTensor::of(result, given->extents(), View(*given).numbers());
-  return constants.put(kBias, arguments, same.bytes());
+  return constants.put(steps::Epilogue::kBias, arguments, same.bytes());
 }
 
 }  // namespace kiln::cuda

@@ -1,7 +1,8 @@
 /// What steps of NVIDIA's libraries read: two operands of one type, bias or absent, residual or absent.
 #pragma once
 
-#include "backend/cuda/exec/epilogue_inputs.h"
+#include "backend/cuda/exec/constants.h"
+#include "steps/epilogue.h"
 
 namespace kiln::cuda {
 
@@ -9,8 +10,6 @@ namespace kiln::cuda {
 bool is_relu(const steps::Epilogue& epilogue);
 /// Fails where the libraries are not asked for such tensors, or have no such epilogue.
 Status check_library(const StepTypes& types, const steps::Epilogue& epilogue);
-/// Fails where the step's tensors are not what the libraries are asked for.
-Result<EpilogueInputs> load_library_inputs(const StepSpec& spec);
 /// Bytes that libraries are told of the alignment of every tensor.
 inline constexpr int64_t kLibraryAlignment = 16;
 /// Libraries take a bias of the result's type: a constant of another becomes one.

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "backend/cuda/device/testing/fake_driver.h"
-#include "backend/cuda/exec/cudnn_step.h"
+#include "backend/cuda/exec/convolution.h"
 #include "backend/cuda/exec/executor.h"
 #include "backend/cuda/exec/library_inputs.h"
 #include "backend/cuda/exec/matrix_multiply.h"
@@ -77,23 +77,30 @@ TEST(LtTuning, HasAnAlgorithmOfTheirs) {
   EXPECT_FALSE(from_record<LtTuning>(to_record(tuning)));
 }
 
-CudnnStep window(const Extents& kernel, int64_t stride, int64_t pad) {
-  return {{kernel, Extents(kernel.size(), stride), Extents(kernel.size(), 1), Extents(kernel.size(), pad)}};
+CudnnConvolutionSpec by_window(const Extents& kernel, int64_t stride, int64_t pad, const Extents& x, const Extents& w,
+                               const Extents& y) {
+  const size_t axes = kernel.size();
+  return with_extents(cudnn_convolution(DType::kF16, DType::kF16, {}, false),
+                      {kernel, Extents(axes, stride), Extents(axes, 1), Extents(axes, pad)}, x, w, y);
 }
 
-TEST(CudnnStep, PadsBehindAsBefore) {
-  const CudnnTypes types{DType::kF16, DType::kF16, true, false};
-  const CudnnConvolutionSpec s = window({7, 7}, 2, 3).spec(types, {1, 3, 224, 224}, {64, 3, 7, 7}, {1, 64, 112, 112});
+TEST(CudnnConvolution, HasItsEpilogue) {
+  const CudnnConvolutionSpec s =
+      cudnn_convolution(DType::kF16, DType::kF32, {.bias = DType::kF16, .lo = 0}, /*tf32=*/true);
+  EXPECT_TRUE(s.bias && s.relu && s.tf32 && !s.residual);
+}
+
+TEST(CudnnConvolution, PadsBehindAsBefore) {
+  const CudnnConvolutionSpec s = by_window({7, 7}, 2, 3, {1, 3, 224, 224}, {64, 3, 7, 7}, {1, 64, 112, 112});
   EXPECT_EQ(s.pre_pads, Extents({3, 3}));
   EXPECT_EQ(s.post_pads, Extents({3, 3}));
   // One row more in front than behind.
-  const CudnnConvolutionSpec t = window({2, 2}, 1, 1).spec(types, {1, 3, 8, 8}, {4, 3, 2, 2}, {1, 4, 8, 8});
+  const CudnnConvolutionSpec t = by_window({2, 2}, 1, 1, {1, 3, 8, 8}, {4, 3, 2, 2}, {1, 4, 8, 8});
   EXPECT_EQ(t.post_pads, Extents({0, 0}));
 }
 
-TEST(CudnnStep, OneAxisIsTheSecondOfTwo) {
-  const CudnnConvolutionSpec s =
-      window({5}, 2, 2).spec({DType::kF16, DType::kF16, false, false}, {2, 16, 40}, {32, 16, 5}, {2, 32, 20});
+TEST(CudnnConvolution, OneAxisIsTheSecondOfTwo) {
+  const CudnnConvolutionSpec s = by_window({5}, 2, 2, {2, 16, 40}, {32, 16, 5}, {2, 32, 20});
   EXPECT_EQ(s.x, Extents({2, 16, 1, 40}));
   EXPECT_EQ(s.w, Extents({32, 16, 1, 5}));
   EXPECT_EQ(s.strides, Extents({1, 2}));
@@ -124,8 +131,10 @@ TEST(LibrarySteps, NameTheLibraryThatIsMissing) {
   EXPECT_EXIT(load_without_libraries("matrix_multiply", to_record(steps::MatrixMultiply{}), by_cublaslt),
               testing::ExitedWithCode(0),
               "the plan needs cuBLASLt: cuBLASLt was not found \\(.*/no/such/libcublasLt.so.*install it");
-  EXPECT_EXIT(load_without_libraries("cudnn", {}, {}), testing::ExitedWithCode(0),
-              "the plan needs cuDNN: cuDNN 9 was not found \\(.*/no/such/libcudnn.so.*install it");
+  const steps::Convolution squares{.window = {{1, 1}, {1, 1}, {1, 1}, {0, 0}}};
+  EXPECT_EXIT(
+      load_without_libraries("convolution", to_record(squares), to_record(ConvolutionTuning{.cudnn = CudnnTuning()})),
+      testing::ExitedWithCode(0), "the plan needs cuDNN: cuDNN 9 was not found \\(.*/no/such/libcudnn.so.*install it");
 }
 
 }  // namespace

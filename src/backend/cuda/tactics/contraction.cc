@@ -61,14 +61,4 @@ void keep_likeliest(const TacticContext& cx, std::vector<Variant>& variants) {
   variants = std::move(kept);
 }
 
-Variant contraction_variant(const TacticContext& cx, const Region& region, std::string name, const Format& format,
-                            double estimate_us) {
-  Variant variant{std::move(name), {format, {}, {}, format}, {format}, {}, estimate_us};
-  for (size_t i = kFixedInputs; i < region.inputs.size(); ++i) {
-    const bool whole = cx.graph.type(region.inputs[i]).shape == cx.graph.type(region.outputs[0]).shape;
-    variant.inputs.push_back(whole && !cx.graph.constant(region.inputs[i]) ? format : Format::linear());
-  }
-  return variant;
-}
-
 }  // namespace kiln::cuda

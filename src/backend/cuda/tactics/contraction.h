@@ -8,9 +8,6 @@
 
 namespace kiln::cuda {
 
-/// Inputs of a contraction's region before the hook's operands.
-constexpr size_t kFixedInputs = 4;
-
 Machine machine_of(const Properties& properties);
 /// Whether the region's contraction, its first node, may round FP32 operands to TF32.
 bool may_use_tf32(const TacticContext& cx, const Region& region);
@@ -19,8 +16,5 @@ Match checked(const TacticContext& cx, Match region);
 /// Leaves what is worth timing of variants by their estimates: the best of each kind (the first word of a name), then
 /// the next best, none far behind the first, as many as the optimization level allows.
 void keep_likeliest(const TacticContext& cx, std::vector<Variant>& variants);
-/// The result in `format`, and inputs that lie against it likewise.
-Variant contraction_variant(const TacticContext& cx, const Region& region, std::string name, const Format& format,
-                            double estimate_us);
 
 }  // namespace kiln::cuda

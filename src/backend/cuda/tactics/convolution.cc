@@ -6,22 +6,14 @@
 #include "backend/cuda/tactics/filter_convolution.h"
 #include "backend/cuda/tactics/registry.h"
 #include "ops/concatenation.h"
-#include "ops/convolution.h"
-#include "tactics/hook.h"
+#include "tactics/convolution.h"
 
 namespace kiln::cuda {
 namespace {
 
-bool is_convolution(const Op& op) { return op.as<ops::Convolution>() != nullptr; }
-
-Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
-  const TensorType& w = cx.graph.input_type(epilogue.contraction, 1);
-  if (!w.is_static()) return reject("w is ", w, "; the kernel needs its extents when the plan is built");
-  return contraction_region(cx, root, epilogue);
-}
-
 Match match_convolution(const TacticContext& cx, ir::NodeId root) {
-  return checked(cx, match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, region_of, true));
+  return checked(
+      cx, match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, static_filter_region, true));
 }
 
 /// The region with the two tensors that make the convolution's input instead of it: one first, the other last.
@@ -46,15 +38,7 @@ Match join_inputs(const TacticContext& cx, Region region) {
   region.inputs[0] = node.inputs[0];
   region.inputs.push_back(node.inputs[1]);
   region.nodes.insert(region.nodes.begin(), x.producer);
-  region.data.set("joined", true);
   return region;
-}
-
-const ops::Convolution& op_of(const TacticContext& cx, const Region& region) {
-  return *cx.graph.node(region.nodes[region.data.find("joined") ? 1 : 0]).op.as<ops::Convolution>();
-}
-FilterSpec spec_of(const TacticContext& cx, const Region& region) {
-  return filter_spec(op_of(cx, region), *cx.graph.type(region.inputs[1]).extents(), /*transposed=*/false);
 }
 
 class ConvolutionTactic final : public Tactic {
@@ -66,10 +50,12 @@ class ConvolutionTactic final : public Tactic {
     return region && joined_ ? join_inputs(cx, std::move(*region)) : region;
   }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    return filter_variants(cx, region, spec_of(cx, region), op_of(cx, region).groups);
+    const auto step = convolution_step(cx, region);
+    CHECK(step.has_value());
+    return filter_variants(cx, region, Filter(*step));
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
-    return compile_filter(cx, region, variant, spec_of(cx, region), op_of(cx, region).groups);
+    return compile_filter(cx, region, variant, TRY(convolution_step(cx, region)));
   }
 
  private:

@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cuda/exec/convolution.h"
 #include "backend/cuda/exec/matrix_multiply.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
-#include "backend/cuda/tactics/filter_convolution.h"
 #include "backend/cuda/tactics/library_epilogue.h"
-#include "ops/convolution.h"
+#include "tactics/convolution.h"
 #include "tactics/matrix_multiply.h"
 
 namespace kiln::cuda {
 namespace {
-
-bool is_convolution(const Op& op) { return op.as<ops::Convolution>() != nullptr; }
 
 /// Whether a product's batches have one step whatever the extents, and its sums have terms.
 Match checked_product(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
@@ -35,14 +33,16 @@ Match checked_product(const TacticContext& cx, ir::NodeId root, const EpilogueMa
 /// Whether every output pixel reads the input pixel at its own place and no other.
 Match checked_point(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
   const ir::Node& node = cx.graph.node(epilogue.contraction);
-  const TensorType& w = cx.graph.type(node.inputs[1]);
-  if (!w.is_static()) return reject("w is ", w, "; the product needs its extents when the plan is built");
   const auto& op = *node.op.as<ops::Convolution>();
+  Match region = static_filter_region(cx, root, epilogue);
+  if (!region) return region;
+  const auto step = convolution_step(cx, *region);
+  CHECK(step.has_value());
   const bool padded = std::ranges::any_of(op.post_pads, [](int64_t pad) { return pad != 0; });
-  if (padded || !is_point(filter_spec(op, *w.extents(), false), op.groups))
+  if (padded || !Filter(*step).is_point())
     return reject("the convolution is more than a product: it has taps, steps, pads or groups");
-  if ((*w.extents())[1] < 1) return reject("the sums have no terms");
-  return contraction_region(cx, root, epilogue);
+  if (filter_of(cx, *region)[1] < 1) return reject("the sums have no terms");
+  return region;
 }
 
 /// What the two tactics have in common.
@@ -141,11 +141,8 @@ class PointTactic final : public CublasLtTactic {
   Match find(const TacticContext& cx, ir::NodeId root) const override {
     return match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, checked_point, true);
   }
-  Result<StepDraft> draft_of(const TacticContext&, const Region& region, const LtTuning& tuning) const override {
-    StepDraft draft = cuda_step("cublaslt");
-    draft.payload.set("epilogue", to_record(TRY(epilogue_of(region))));
-    draft.tuning = to_record(tuning);
-    return draft;
+  Result<StepDraft> draft_of(const TacticContext& cx, const Region& region, const LtTuning& tuning) const override {
+    return cuda_step(TRY(convolution_step(cx, region)), ConvolutionTuning{.cublaslt = tuning});
   }
   Result<LtProduct> product_at_optimum(const TacticContext& cx, const Region& region,
                                        const LtProduct& of) const override {

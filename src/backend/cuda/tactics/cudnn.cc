@@ -2,47 +2,36 @@
 
 #include <algorithm>
 
-#include "backend/cuda/exec/cublaslt_product.h"
+#include "backend/cuda/exec/convolution.h"
 #include "backend/cuda/exec/cudnn_on_device.h"
-#include "backend/cuda/exec/cudnn_step.h"
-#include "backend/cuda/exec/epilogue_inputs.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
-#include "backend/cuda/tactics/filter_convolution.h"
 #include "backend/cuda/tactics/library_epilogue.h"
-#include "ops/convolution.h"
-#include "tactics/hook.h"
+#include "tactics/convolution.h"
 
 namespace kiln::cuda {
 namespace {
-
-bool is_convolution(const Op& op) { return op.as<ops::Convolution>() != nullptr; }
 
 Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
   const ir::Node& node = cx.graph.node(epilogue.contraction);
   const HostTensor* w = cx.graph.constant(node.inputs[1]);
   if (!w) return reject("w is no constant, which cuDNN wants in another order");
   if (w->volume() == 0) return reject("the sums have no terms");
-  const auto& op = *node.op.as<ops::Convolution>();
-  if (is_point(filter_spec(op, w->extents(), /*transposed=*/false), op.groups) && cx.numerics.cublas_lt &&
-      device_of(cx).companion<CublasLtOnDevice>())
+  Match region = contraction_region(cx, root, epilogue);
+  if (!region) return region;
+  const auto step = convolution_step(cx, *region);
+  CHECK(step.has_value());
+  if (Filter(*step).is_point() && cx.numerics.cublas_lt && device_of(cx).companion<CublasLtOnDevice>())
     return reject("a product, which cuBLASLt is faster at");
-  return contraction_region(cx, root, epilogue);
+  return region;
 }
 
-/// At the optimum extents. The epilogue is a library's.
-struct Layer {
-  CudnnStep step;
-  CudnnConvolutionSpec spec;
-};
-Layer layer_of(const TacticContext& cx, const Region& region, const LibraryEpilogue& epilogue) {
-  const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::Convolution>();
-  const TensorType &x = cx.graph.type(region.inputs[0]), &w = cx.graph.type(region.inputs[1]),
-                   &y = cx.graph.type(region.outputs[0]);
-  CudnnStep step{filter_spec(op, *w.extents(), /*transposed=*/false), may_use_tf32(cx, region), epilogue.relu};
-  const CudnnTypes types{x.dtype, y.dtype, epilogue.bias, epilogue.residual};
-  CudnnConvolutionSpec spec = step.spec(types, x.opt_extents(), *w.extents(), y.opt_extents());
-  return {std::move(step), std::move(spec)};
+/// At the optimum extents.
+Result<CudnnConvolutionSpec> layer_of(const TacticContext& cx, const Region& region) {
+  const steps::Convolution step = TRY(convolution_step(cx, region));
+  const TensorType &x = cx.graph.type(region.inputs[0]), &y = cx.graph.type(region.outputs[0]);
+  return with_extents(cudnn_convolution(x.dtype, y.dtype, step.epilogue, may_use_tf32(cx, region)), step.window,
+                      x.opt_extents(), filter_of(cx, region), y.opt_extents());
 }
 
 /// How many engines are worth timing: each is loaded for it, which takes some 25 ms.
@@ -84,12 +73,13 @@ class CudnnTactic final : public Tactic {
     if (!cx.numerics.cudnn) return reject("the build's tactic sources leave out cuDNN");
     Match region = match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, region_of, true);
     if (!region) return region;
-    const auto epilogue = library_epilogue(cx, *region);
-    if (!epilogue) return std::unexpected(epilogue.error());
+    if (const auto epilogue = library_epilogue(cx, *region); !epilogue) return std::unexpected(epilogue.error());
     if (volume(cx.graph.type(region->outputs[0]).opt_extents()) == 0) return reject("the result is empty");
     const auto library = device_of(cx).companion<CudnnOnDevice>();
     if (!library) return reject(missing(cx, library.error()));
-    const auto choices = library->get().choices(layer_of(cx, *region, *epilogue).spec);
+    const auto layer = layer_of(cx, *region);
+    CHECK(layer.has_value());
+    const auto choices = library->get().choices(*layer);
     if (!choices) return reject(choices.error().message);
     if (choices->empty()) return reject("cuDNN has no engine for it that is exact enough");
     return region;
@@ -97,18 +87,17 @@ class CudnnTactic final : public Tactic {
 
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     CudnnOnDevice& cudnn = *device_of(cx).companion<CudnnOnDevice>();
-    const Layer layer = layer_of(cx, region, *library_epilogue(cx, region));
-    const auto choices = cudnn.choices(layer.spec);
+    const auto layer = layer_of(cx, region);
+    CHECK(layer.has_value());
+    const auto choices = cudnn.choices(*layer);
     CHECK(choices.has_value());
-    const double least_us = least_time_us(cx, region, multiply_adds(layer.spec));
+    const double least_us = least_time_us(cx, region, multiply_adds(*layer));
     const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
     std::vector<Variant> result;
     for (const CudnnChoice& choice : likeliest(*choices, most_variants(cx))) {
       const double behind = 1 + 0.01 * static_cast<double>(result.size());  // the order is the library's
       result.push_back(contraction_variant(cx, region, choice.name(), last, least_us * behind));
-      Record& params = result.back().params = layer.step.record();
-      choice.write(params);
-      params.set("version", cudnn.library().version);
+      result.back().params = to_record(CudnnTuning{layer->tf32, choice, cudnn.library().version});
     }
     return result;
   }
@@ -116,10 +105,9 @@ class CudnnTactic final : public Tactic {
   /// Never in place of the residual: engines of several kernels may write y before they have read all of it.
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     CudnnOnDevice& cudnn = TRY(device_of(cx).companion<CudnnOnDevice>());
-    cudnn.expect(layer_of(cx, region, *library_epilogue(cx, region)).spec, TRY(CudnnChoice::parse(variant.params)));
-    StepDraft draft = cuda_step("cudnn");
-    draft.payload = variant.params;
-    draft.payload.set("epilogue", EpilogueInputs::record(TRY(epilogue_of(region))));
+    const auto tuning = TRY(from_record<CudnnTuning>(variant.params));
+    cudnn.expect(TRY(layer_of(cx, region)), tuning.choice);
+    StepDraft draft = cuda_step(TRY(convolution_step(cx, region)), ConvolutionTuning{.cudnn = tuning});
     draft.libraries.set("cuDNN", version_text(cudnn.library()));
     return draft;
   }

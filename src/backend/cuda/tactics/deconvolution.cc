@@ -2,39 +2,25 @@
 
 #include "backend/cuda/tactics/filter_convolution.h"
 #include "backend/cuda/tactics/registry.h"
-#include "ops/deconvolution.h"
-#include "tactics/hook.h"
+#include "tactics/convolution.h"
 
 namespace kiln::cuda {
 namespace {
-
-bool is_deconvolution(const Op& op) { return op.as<ops::Deconvolution>() != nullptr; }
-
-Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
-  const TensorType& w = cx.graph.input_type(epilogue.contraction, 1);
-  if (!w.is_static()) return reject("w is ", w, "; the kernel needs its extents when the plan is built");
-  return contraction_region(cx, root, epilogue);
-}
 
 class DeconvolutionTactic final : public Tactic {
  public:
   std::string_view name() const override { return "deconvolution"; }
   Match match(const TacticContext& cx, ir::NodeId root) const override {
-    return checked(cx, match_contraction(cx, root, is_deconvolution, 1, ResultOrder::kChannelsLast, region_of, true));
+    return checked(
+        cx, match_contraction(cx, root, is_deconvolution, 1, ResultOrder::kChannelsLast, static_filter_region, true));
   }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    return filter_variants(cx, region, spec_of(cx, region), op_of(cx, region).groups);
+    const auto step = deconvolution_step(cx, region);
+    CHECK(step.has_value());
+    return filter_variants(cx, region, Filter(*step));
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
-    return compile_filter(cx, region, variant, spec_of(cx, region), op_of(cx, region).groups);
-  }
-
- private:
-  static const ops::Deconvolution& op_of(const TacticContext& cx, const Region& region) {
-    return *cx.graph.node(region.nodes[0]).op.as<ops::Deconvolution>();
-  }
-  static FilterSpec spec_of(const TacticContext& cx, const Region& region) {
-    return filter_spec(op_of(cx, region), *cx.graph.type(region.inputs[1]).extents(), /*transposed=*/true);
+    return compile_filter(cx, region, variant, TRY(deconvolution_step(cx, region)));
   }
 };
 

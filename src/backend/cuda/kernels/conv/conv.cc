@@ -11,7 +11,6 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"simt", "mma", "depthwise", "wgmma", "im2col", "stem", "halo"};
 constexpr std::string_view kFiles[] = {"conv/simt.cu",  "conv/mma.cu",    "depthwise/depthwise.cu",
                                        "conv/wgmma.cu", "conv/im2col.cu", "conv/stem.cu",
                                        "conv/halo.cu"};
@@ -47,6 +46,11 @@ Bytes pack_split(const ConvKernel& kernel, const FilterExtents& f, std::span<con
 
 }  // namespace
 
+std::span<const std::string_view> enum_names(ConvFamily) {
+  static constexpr std::string_view kNames[] = {"simt", "mma", "depthwise", "wgmma", "im2col", "stem", "halo"};
+  return kNames;
+}
+
 std::string ConvKernel::name() const {
   const std::string order = channels_last ? "" : ", channels first", split = float_weights ? ", w in two" : "";
   switch (family) {
@@ -67,75 +71,20 @@ std::string ConvKernel::name() const {
              piece == 16 ? "" : str(", pieces of ", piece, " bytes"), pad_channels ? ", padded" : "", split);
 }
 
-Record ConvKernel::record() const {
-  Record record;
-  record.set("family", kFamilies[static_cast<size_t>(family)]).set("tile", to_record(tile));
-  record.set("element", name_of(element)).set("result", name_of(result));
-  record.set("float_weights", float_weights);
-  record.set("transposed", transposed).set("channels_last", channels_last);
-  record.set("compiled_in", std::vector<int64_t>{kernel_h, kernel_w, stride});
-  record.set("piece", piece)
-      .set("vec", vec)
-      .set("columns", columns)
-      .set("splits", splits)
-      .set("pad_channels", pad_channels)
-      .set("lines", lines)
-      .set("parts", parts)
-      .set("channels", channels)
-      .set("joined", joined)
-      .set("shuffle", shuffle);
-  return record;
-}
-
-Result<ConvKernel> ConvKernel::parse(const Record& record) {
-  ConvKernel kernel;
-  const std::string family = TRY(record.get_text("family"));
-  const auto found = std::ranges::find(kFamilies, family);
-  TRY(require(found != std::end(kFamilies), "no family of convolutions is called '", family, "'"));
-  kernel.family = static_cast<ConvFamily>(found - kFamilies);
-  const auto element = dtype_named(TRY(record.get_text("element"))),
-             result = dtype_named(TRY(record.get_text("result")));
-  TRY(require(element && result, "a convolution's types are not known"));
-  kernel.element = *element;
-  kernel.result = *result;
-  kernel.float_weights = TRY(record.get_bool("float_weights"));
-  kernel.tile = TRY(from_record<TileShape>(TRY(record.get_record("tile"))));
-  if (kernel.family != ConvFamily::kDepthwise) TRY(kernel.tile.require_whole());
-  kernel.transposed = TRY(record.get_bool("transposed"));
-  kernel.channels_last = TRY(record.get_bool("channels_last"));
-  kernel.piece = TRY(record.get_int("piece"));
-  kernel.vec = TRY(record.get_int("vec"));
-  kernel.columns = TRY(record.get_int("columns"));
-  const std::vector<int64_t> compiled_in = TRY(record.get_ints("compiled_in"));
-  TRY(require(compiled_in.size() == 3, "a convolution's kernel is not of three numbers"));
-  kernel.kernel_h = compiled_in[0];
-  kernel.kernel_w = compiled_in[1];
-  kernel.stride = compiled_in[2];
-  kernel.splits = TRY(record.get_int("splits"));
-  kernel.pad_channels = TRY(record.get_int("pad_channels"));
-  kernel.lines = TRY(record.get_int("lines"));
-  kernel.parts = TRY(record.get_int("parts"));
-  kernel.channels = TRY(record.get_int("channels"));
-  kernel.joined = TRY(record.get_bool("joined"));
-  kernel.shuffle = TRY(record.get_bool("shuffle"));
-  TRY(require(kernel.pad_channels >= 0 && kernel.pad_channels <= 8, "a convolution pads to ", kernel.pad_channels,
-              " channels"));
-  TRY(require(kernel.splits >= 1 && kernel.splits <= 64 && kernel.vec >= 1 && kernel.vec <= 8 && kernel.columns >= 1 &&
-                  kernel.columns <= 16,
-              "a convolution has ", kernel.splits, " splits, vectors of ", kernel.vec, " and ", kernel.columns,
-              " columns"));
-  for (const DType type : {kernel.element, kernel.result})
-    TRY(require(is_kernel_float(type), "no convolution is of ", type));
-  const bool simt = kernel.family == ConvFamily::kSimt, depthwise = kernel.family == ConvFamily::kDepthwise;
-  TRY(require(!kernel.float_weights || (kernel.element != DType::kF32 && !kernel.transposed &&
-                                        (simt || depthwise || kernel.splits_filter())),
-              "a convolution by ", family, " does not take FP32 weights for ", kernel.element));
-  TRY(require((depthwise || simt == (kernel.tile.warps_m == 0)) &&
-                  (!(simt || depthwise) || (kernel.splits == 1 && kernel.pad_channels == 0)) &&
-                  (!kernel.joined || kernel.family == ConvFamily::kIm2col || kernel.family == ConvFamily::kHalo) &&
-                  (!kernel.shuffle || (kernel.family == ConvFamily::kIm2col && kernel.transposed)),
-              "a convolution by ", family, " is not tiled by ", kernel.tile.name(), " in ", kernel.splits, " splits"));
-  return kernel;
+Status ConvKernel::check() const {
+  const bool simt = family == ConvFamily::kSimt, depthwise = family == ConvFamily::kDepthwise;
+  if (!depthwise) TRY(tile.require_whole());
+  TRY(require(pad_channels >= 0 && pad_channels <= 8, "a convolution pads to ", pad_channels, " channels"));
+  TRY(require(splits >= 1 && splits <= 64 && vec >= 1 && vec <= 8 && columns >= 1 && columns <= 16,
+              "a convolution has ", splits, " splits, vectors of ", vec, " and ", columns, " columns"));
+  for (const DType type : {element, result}) TRY(require(is_kernel_float(type), "no convolution is of ", type));
+  TRY(require(!float_weights || (element != DType::kF32 && !transposed && (simt || depthwise || splits_filter())),
+              "a convolution by ", family, " does not take FP32 weights for ", element));
+  return require((depthwise || simt == (tile.warps_m == 0)) &&
+                     (!(simt || depthwise) || (splits == 1 && pad_channels == 0)) &&
+                     (!joined || family == ConvFamily::kIm2col || family == ConvFamily::kHalo) &&
+                     (!shuffle || (family == ConvFamily::kIm2col && transposed)),
+                 "a convolution by ", family, " is not tiled by ", tile.name(), " in ", splits, " splits");
 }
 
 std::string_view entry_of(const ConvKernel& kernel) {

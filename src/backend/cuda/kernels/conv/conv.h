@@ -23,6 +23,7 @@ enum class ConvFamily : uint8_t {
   kStem,       ///< conv/stem.cu: sm_90a, pictures of few channels to channels last
   kHalo        ///< conv/halo.cu: sm_90a, pictures of few channels, channels last, stride 1: weights stay in the block
 };
+std::span<const std::string_view> enum_names(ConvFamily);
 
 /// What a kernel is compiled for, and how many blocks share the sums.
 struct ConvKernel {
@@ -49,8 +50,15 @@ struct ConvKernel {
     return float_weights && (family == ConvFamily::kMma || family == ConvFamily::kWgmma || family == ConvFamily::kStem);
   }
   std::string name() const;
-  Record record() const;
-  static Result<ConvKernel> parse(const Record& record);
+  static void reflect(auto& self, auto f) {
+    f("family", self.family), f("element", self.element), f("result", self.result);
+    f("float_weights", self.float_weights), f("tile", self.tile), f("transposed", self.transposed);
+    f("channels_last", self.channels_last), f("piece", self.piece), f("vec", self.vec), f("columns", self.columns);
+    f("kernel_h", self.kernel_h), f("kernel_w", self.kernel_w), f("stride", self.stride);
+    f("pad_channels", self.pad_channels), f("splits", self.splits), f("lines", self.lines), f("parts", self.parts);
+    f("channels", self.channels), f("joined", self.joined), f("shuffle", self.shuffle);
+  }
+  Status check() const;
 };
 KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue);
 std::string_view entry_of(const ConvKernel& kernel);

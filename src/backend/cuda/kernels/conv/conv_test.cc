@@ -62,7 +62,7 @@ TEST(Conv, FloatFiltersOfHalvesAreSplit) {
   std::vector<ConvFamily> families;
   for (const ConvCandidate& c : conv_candidates(t, {})) {
     EXPECT_TRUE(c.kernel.float_weights);
-    EXPECT_EQ(ConvKernel::parse(c.kernel.record())->record(), c.kernel.record());
+    EXPECT_EQ(to_record(*from_record<ConvKernel>(to_record(c.kernel))), to_record(c.kernel));
     families.push_back(c.kernel.family);
   }
   for (const ConvFamily family : {ConvFamily::kMma, ConvFamily::kWgmma, ConvFamily::kSimt})
@@ -84,7 +84,7 @@ TEST(Conv, FloatFiltersOfHalvesAreSplit) {
   EXPECT_EQ(a.window.dilation[0], 0);
   EXPECT_EQ(a.w_out, 16);
   kernel.family = ConvFamily::kIm2col;
-  EXPECT_FALSE(ConvKernel::parse(kernel.record()));
+  EXPECT_FALSE(from_record<ConvKernel>(to_record(kernel)));
 }
 TEST(Conv, FewChannelsArePadded) {
   const auto candidates = conv_candidates(traits(DType::kF16, {1, 3, 64, 49}, 12544), {});
@@ -205,7 +205,7 @@ TEST(Conv, DepthwiseFiltersAreTapsOfChannels) {
 }
 TEST(Conv, KernelsSurviveTheirRecords) {
   for (const ConvCandidate& c : conv_candidates(traits(DType::kBF16, {2, 16, 24, 9}, 500), {}))
-    EXPECT_EQ(ConvKernel::parse(c.kernel.record())->record(), c.kernel.record());
+    EXPECT_EQ(to_record(*from_record<ConvKernel>(to_record(c.kernel))), to_record(c.kernel));
 }
 TEST(Conv, TooManyElementsForAnIndexAreRefused) {
   ConvKernel kernel = conv_candidates(traits(DType::kF16, {1, 64, 64, 9}, 3136), {}).front().kernel;

@@ -1,0 +1,13 @@
+#include "steps/deconvolution.h"
+
+#include "backend/cuda/exec/convolution.h"
+
+namespace kiln::cuda {
+
+Result<std::unique_ptr<LoadedStep>> load(const steps::Deconvolution& step, const LoadArguments& arguments) {
+  const auto tuning = TRY(from_record<ConvolutionTuning>(arguments.spec.tuning));
+  TRY(require(tuning.conv.has_value(), "a deconvolution runs by a kernel of convolutions"));
+  return load_by_kernel(Filter(step), step.epilogue, *tuning.conv, arguments);
+}
+
+}  // namespace kiln::cuda
