@@ -7,6 +7,8 @@ std::span<const std::string_view> enum_names(HookOperand) {
   return kNames;
 }
 
+Hook::~Hook() = default;
+
 Status Hook::check() const {
   TRY(validate(program));
   return require(program.inputs.size() == operands.size() + 1 && program.outputs.size() == 1, "a hook of ",

@@ -18,6 +18,12 @@ struct Hook {
   NestProgram program{.code = {}, .inputs = {DType::kF32}, .outputs = {DType::kF32}, .output_regs = {~0}};
   std::vector<HookOperand> operands;
 
+  Hook() = default;
+  Hook(const Hook&) = default;
+  Hook(Hook&&) = default;
+  Hook& operator=(const Hook&) = default;
+  Hook& operator=(Hook&&) = default;
+  ~Hook();  // not inline: of an absent one g++ 12 warns that it reads what was never set
   static void reflect(auto& self, auto f) { f("program", self.program), f("operands", self.operands); }
   bool operator==(const Hook&) const = default;
   Status check() const;
