@@ -30,15 +30,14 @@ Result<CudnnObject> described_gpu(const Cudnn& library) {
 /// A layer with an epilogue; what it makes follows from the rest.
 CudnnConvolutionSpec layer(DType type, const Extents& x, const Extents& w, int64_t stride, bool residual) {
   const size_t axes = x.size() - 2;
-  CudnnStep step{.filter = {Extents(w.begin() + 2, w.end()), Extents(axes, stride), Extents(axes, 1), {}},
-                 .tf32 = false,
-                 .relu = true};
+  steps::Window window{Extents(w.begin() + 2, w.end()), Extents(axes, stride), Extents(axes, 1), {}};
   Extents y{x[0], w[0]};
   for (size_t i = 0; i < axes; ++i) {
-    step.filter.pads.push_back(w[2 + i] / 2);
+    window.pads.push_back(w[2 + i] / 2);
     y.push_back((x[2 + i] + w[2 + i] / 2 * 2 - w[2 + i]) / stride + 1);
   }
-  return step.spec({type, type, true, residual}, x, w, y);
+  const steps::Epilogue epilogue{.bias = type, .residual = residual ? std::optional(type) : std::nullopt, .lo = 0};
+  return with_extents(cudnn_convolution(type, type, epilogue, /*tf32=*/false), window, x, w, y);
 }
 
 class CudnnConvolutions : public testing::Test {
@@ -52,7 +51,7 @@ class CudnnConvolutions : public testing::Test {
     device_.emplace(std::move(*device));
   }
 
-  /// The library has an engine, and a plan of its first one is made from what a payload would say.
+  /// The library has an engine, and a plan of its first one is made from what a plan would say.
   void expect_plan(const CudnnConvolutionSpec& spec, const std::string& name) const {
     const CudnnTarget target{*library_, nullptr, &*device_};
     const auto graph = CudnnGraph::make(target, spec);
@@ -64,9 +63,7 @@ class CudnnConvolutions : public testing::Test {
       choices.insert(choices.end(), asked->begin(), asked->end());
     }
     ASSERT_FALSE(choices.empty()) << name;
-    Record payload;
-    choices[0].write(payload);
-    const auto again = CudnnChoice::parse(payload);
+    const auto again = from_record<CudnnChoice>(to_record(choices[0]));
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_TRUE(again->same_as(choices[0])) << name;
     const auto plan = CudnnPlan::make(target, spec, *again);
@@ -78,17 +75,13 @@ class CudnnConvolutions : public testing::Test {
   std::optional<CudnnObject> device_;
 };
 
-TEST(CudnnPayload, HoldsTheLayerAndTheEngine) {
-  const CudnnStep step{.filter = {{3, 3}, {2, 2}, {1, 1}, {1, 1}}, .tf32 = true, .relu = true};
-  const CudnnChoice choice{.engine = 38, .knobs = {2, 13}, .values = {130, 64}};
-  Record payload = step.record();
-  choice.write(payload);
-  const auto step_again = CudnnStep::parse(payload);
-  const auto choice_again = CudnnChoice::parse(payload);
-  ASSERT_TRUE(step_again && choice_again);
-  EXPECT_EQ(step_again->record(), step.record());
-  EXPECT_TRUE(choice_again->same_as(choice));
-  EXPECT_FALSE(CudnnChoice::parse(payload.set("values", std::vector<int64_t>{130})));
+TEST(CudnnTuning, HoldsTheEngine) {
+  CudnnTuning tuning{true, {.engine = 38, .knobs = {2, 13}, .values = {130, 64}}, 90'100};
+  const auto again = from_record<CudnnTuning>(to_record(tuning));
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->tf32 && again->choice.same_as(tuning.choice) && again->version == tuning.version);
+  tuning.choice.values.pop_back();
+  EXPECT_FALSE(from_record<CudnnTuning>(to_record(tuning)));
 }
 
 TEST_F(CudnnConvolutions, ArePlannedInEveryType) {
