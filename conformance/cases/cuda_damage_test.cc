@@ -24,6 +24,7 @@ namespace {
 /// Loads, binds and runs a step; the stage that was reached. One input may lie at an odd element.
 enum class Reached : uint8_t { kNothing, kLoaded, kBound };
 Result<Reached> use(cuda::CudaDevice& device, Stream& stream, const Sample& s, size_t odd_input = ~size_t{0}) {
+  if (!s.is_read) return Reached::kNothing;
   std::vector<const HostTensor*> constants;
   for (size_t i = 0; i < s.constants.size(); ++i) constants.push_back(s.is_constant[i] ? &s.constants[i] : nullptr);
   const auto loaded = TRY(device.executor("cuda")).get().load(s.spec, constants);
@@ -31,7 +32,7 @@ Result<Reached> use(cuda::CudaDevice& device, Stream& stream, const Sample& s, s
   const auto bound = (*loaded)->bind({s.inputs, s.outputs, s.params});
   if (!bound) return Reached::kLoaded;
   TRY(require((*bound)->workspace_bytes() >= 0, "a workspace of ", (*bound)->workspace_bytes(), " bytes"));
-  if (s.spec.kernel == "reference") return Reached::kBound;  // it reads memory
+  if (s.spec.step.name() == "reference") return Reached::kBound;  // it reads memory
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
   for (size_t i = 0; i < s.inputs.size(); ++i)
@@ -69,8 +70,7 @@ class CudaDamage : public testing::Test {
   Result<Reached> use(const Sample& sample) { return kiln::use(*gpu.device, *stream, sample); }
   void expect_refused(const Sample& sample, std::string_view what) {
     const auto reached = use(sample);
-    EXPECT_TRUE(reached && *reached != Reached::kBound)
-        << sample.spec.kernel << ": " << what << "; " << str(sample.spec.payload);
+    EXPECT_TRUE(reached && *reached != Reached::kBound) << what << ": " << str(sample.spec.step);
   }
 
   FakeGpu gpu{9, 0};
@@ -85,20 +85,20 @@ TEST_F(CudaDamage, StepsGiveErrors) {
   std::map<std::string, std::array<int, 3>> reached;
   for (size_t i = 0; i < samples.size(); ++i) {
     const auto whole = use(samples[i]);
-    ASSERT_TRUE(whole) << samples[i].spec.kernel << ": " << whole.error().message;
-    ASSERT_EQ(*whole, Reached::kBound) << samples[i].spec.kernel;
+    ASSERT_TRUE(whole) << samples[i].spec.step.name() << ": " << whole.error().message;
+    ASSERT_EQ(*whole, Reached::kBound) << samples[i].spec.step.name();
     Damage damage(static_cast<uint32_t>(i), samples, false);
     for (int n = 0; n < times; ++n) {
       Sample damaged = samples[i];
       for (int changes = 1 + n % 3; changes-- > 0 && !damaged.spec.outputs.empty();) damage.change(damaged);
       try {
         const auto ran = use(damaged);
-        EXPECT_TRUE(ran) << damaged.spec.kernel << ", damage " << n << " of step " << i << ": " << ran.error().message;
-        if (ran) ++reached[damaged.spec.kernel][static_cast<size_t>(*ran)];
+        EXPECT_TRUE(ran) << damaged.spec.step.name() << ", damage " << n << " of step " << i << ": "
+                         << ran.error().message;
+        if (ran) ++reached[std::string(damaged.spec.step.name())][static_cast<size_t>(*ran)];
       } catch (const std::bad_alloc&) {  // as good as an error: the API says so
       } catch (const CheckFailed& failed) {
-        ADD_FAILURE() << damaged.spec.kernel << ", damage " << n << " of step " << i << ": " << failed.message << "; "
-                      << str(damaged.spec.payload);
+        ADD_FAILURE() << "damage " << n << " of step " << i << ": " << failed.message << "; " << str(damaged.spec.step);
       }
     }
   }
@@ -116,13 +116,13 @@ TEST_F(CudaDamage, ResultsAreWhatInputsMake) {
                                            "slice",       "expand",        "fill"};
   std::set<std::string_view> seen;
   for (const Sample& sample : samples) {
-    if (sample.spec.kernel == "values") continue;  // of any type
-    seen.insert(sample.spec.kernel);
+    if (sample.spec.step.name() == "values") continue;  // of any type
+    seen.insert(sample.spec.step.name());
     Sample other = sample;
     other.spec.outputs[0].dtype = sample.spec.outputs[0].dtype == DType::kI8 ? DType::kI64 : DType::kI8;
     expect_refused(other, "a result of another type");
     const auto largest = std::ranges::max_element(other.outputs[0]);
-    if (free.contains(sample.spec.kernel) || largest == other.outputs[0].end() || *largest < 2) continue;
+    if (free.contains(sample.spec.step.name()) || largest == other.outputs[0].end() || *largest < 2) continue;
     other = sample;
     *std::ranges::max_element(other.outputs[0]) -= 1;
     expect_refused(other, str("a result of ", other.outputs[0], " instead of ", sample.outputs[0]));
@@ -169,18 +169,18 @@ TEST(CudaEpilogues, AreReadAsThePlanSays) {
   const auto stream = *gpu.device->create_stream();
   const auto refuses = [&](const Sample& s, std::string_view what) {
     const auto reached = use(*gpu.device, *stream, s);
-    EXPECT_TRUE(reached && *reached != Reached::kBound) << s.spec.kernel << ": " << what;
+    EXPECT_TRUE(reached && *reached != Reached::kBound) << s.spec.step.name() << ": " << what;
   };
   size_t operands = 0, epilogues = 0, products = 0;
   for (const Sample& sample : samples) {
-    if (sample.spec.kernel != "convolution" && sample.spec.kernel != "matrix_multiply") continue;
+    if (sample.spec.step.name() != "convolution" && sample.spec.step.name() != "matrix_multiply") continue;
     const auto whole = use(*gpu.device, *stream, sample);
-    ASSERT_TRUE(whole && *whole == Reached::kBound) << sample.spec.kernel;
+    ASSERT_TRUE(whole && *whole == Reached::kBound) << sample.spec.step.name();
     for (size_t i = 0; i < sample.inputs.size(); ++i) {
       if (!sample.spec.inputs[i].present) continue;
       if (!sample.is_constant[i]) {
         const auto odd = use(*gpu.device, *stream, sample, i);
-        ASSERT_FALSE(odd) << sample.spec.kernel << ", input " << i;
+        ASSERT_FALSE(odd) << sample.spec.step.name() << ", input " << i;
         EXPECT_TRUE(odd.error().message.contains("is not aligned to 16 bytes")) << odd.error().message;
       }
       Sample other = sample;

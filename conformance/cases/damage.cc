@@ -23,7 +23,7 @@ void Damage::change(Sample& s) {
   switch (below(9)) {
     case 0:
     case 1:
-    case 2: change(below(2) == 0 ? s.spec.payload : s.spec.tuning); break;
+    case 2: below(2) == 0 ? change_step(s) : change(s.spec.tuning); break;
     case 3: change_list(s); break;
     case 4: change_tensor(s); break;
     case 5:
@@ -90,6 +90,14 @@ void Damage::change(Record& record) {
   }
   const std::string name = entries[at].first;
   record.set(name, changed(entries[at].second));
+}
+
+void Damage::change_step(Sample& s) {
+  Record fields = s.spec.step.to_record();
+  change(fields);
+  const Result<AnyStep> step = step_from_record(s.spec.step.kind(), fields);
+  s.is_read = s.is_read && step.has_value();
+  if (step) s.spec.step = *step;
 }
 
 void Damage::change_list(Sample& s) {
@@ -167,7 +175,7 @@ void Damage::change_extent(Sample& s) {
   if (!most || *most > plan::kMaxElements) extent = before;  // as plan::validate_extents
   // Memory of the host that grows with extents: the device's would be gone first.
   const bool on_host =
-      on_host_ || s.spec.kernel == "reference" || s.spec.kernel == "resize" || s.spec.kernel == "values";
+      on_host_ || s.spec.step.name() == "reference" || s.spec.step.name() == "resize" || s.spec.step.name() == "values";
   if (on_host && extent > 1000) extent = before;
   fit_constant(s, input);
 }

@@ -14,6 +14,7 @@ namespace kiln {
 /// A step as an engine loads and binds it.
 struct Sample {
   StepSpec spec;
+  bool is_read = true;                ///< false: who reads a plan refuses its fields
   std::vector<HostTensor> constants;  ///< of no elements' type where an input is none
   std::vector<bool> is_constant;
   std::vector<Extents> inputs, outputs;
@@ -43,6 +44,7 @@ class Damage {
   void change(std::vector<int64_t>& numbers);
   Datum changed(const Datum& datum);
   void change(Record& record);
+  void change_step(Sample& s);
   void change_list(Sample& s);
   std::pair<StepTensor*, Extents*> tensor(Sample& s, size_t& input);
   void change_tensor(Sample& s);

@@ -59,10 +59,11 @@ TEST(RandomState, IsOfAStepAndNotOfWhatRunsIt) {
   // Far from the optimum another kernel runs the first of them.
   plan::Plan other = plan;
   plan::Profile& profile = other.profiles[0];
-  const auto first = std::ranges::find_if(profile.steps, [](const plan::Step& step) { return step.kernel == "fill"; });
+  const auto first =
+      std::ranges::find_if(profile.steps, [](const plan::Step& step) { return step.step.name() == "fill"; });
   ASSERT_NE(first, profile.steps.end());
   profile.tunings = {Extents(other.symbols.size(), 2), Extents(other.symbols.size(), 8)};
-  first->alternatives = {{{1}, first->kernel, first->payload, first->tuning, -1, {sym::Program::constant(0)}, {}}};
+  first->alternatives = {{{1}, first->step, first->tuning, -1, {sym::Program::constant(0)}, {}}};
   EXPECT_EQ(drawn(other), numbers);
 }
 

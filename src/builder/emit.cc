@@ -115,7 +115,7 @@ Result<int> Emitter::tensor_of(ir::ValueId value, const Format& format) {
 int Emitter::binary_of(const StepDraft& draft) {
   if (!draft.binary) return -1;
   const auto size = static_cast<int64_t>(draft.binary->size());
-  return binaries_.add(draft.kernel, HostTensor(DType::kU8, {size}, *draft.binary, draft.binary));
+  return binaries_.add(std::string(draft.step.name()), HostTensor(DType::kU8, {size}, *draft.binary, draft.binary));
 }
 
 std::vector<sym::Program> compiled(const std::vector<sym::Expr>& params) {
@@ -127,8 +127,7 @@ std::vector<sym::Program> compiled(const std::vector<sym::Expr>& params) {
 /// Adds a step that runs what `draft` says.
 void Emitter::add_step(plan::Step step, const StepDraft& draft) {
   step.executor = draft.executor;
-  step.kernel = draft.kernel;
-  step.payload = draft.payload;
+  step.step = draft.step;
   step.tuning = draft.tuning;
   step.binary = binary_of(draft);
   step.params = compiled(draft.params);
@@ -164,7 +163,7 @@ Status Emitter::emit_tile(const Tile& tile) {
   if (step.name.empty()) step.name = ops;
   for (size_t i = 0; i < tile.region.inputs.size(); ++i)
     step.inputs.push_back(TRY(tensor_of(tile.region.inputs[i], tile.variant.inputs[i])));
-  const bool is_view = tile.draft.kernel == "view";
+  const bool is_view = tile.draft.is_view();
   for (size_t i = 0; i < tile.region.outputs.size(); ++i)
     step.outputs.push_back(TRY(add_tensor(tile.region.outputs[i], tile.variant.outputs[i],
                                           is_view ? plan::Place::kView : plan::Place::kArena)));
@@ -178,8 +177,8 @@ Status Emitter::emit_tile(const Tile& tile) {
                .time_us = tile.time_us,
                .candidates = tile.notes};
   for (const AlternativeTile& other : tile.alternatives)
-    step.alternatives.push_back({other.tunings, other.draft.kernel, other.draft.payload, other.draft.tuning,
-                                 binary_of(other.draft), compiled(other.draft.params),
+    step.alternatives.push_back({other.tunings, other.draft.step, other.draft.tuning, binary_of(other.draft),
+                                 compiled(other.draft.params),
                                  plan::AlternativeInfo{.variant = other.variant.name,
                                                        .shapes = shapes_text(graph_, cover_, other),
                                                        .time_us = other.time_us,

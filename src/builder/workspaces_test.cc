@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "steps/testing/named_step.h"
 #include "steps/testing/stub_device.h"
 #include "sym/table.h"
 
@@ -28,8 +29,7 @@ struct PickyStep final : LoadedStep {
 class PickyDevice final : public StubDevice {
  public:
   explicit PickyDevice(int64_t most) : StubDevice("picky"), most_(most) {}
-  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec&, const AnyStep&,
-                                                   std::span<const HostTensor* const>) override {
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec&, std::span<const HostTensor* const>) override {
     return std::make_unique<PickyStep>(most_);
   }
 
@@ -49,7 +49,7 @@ plan::Plan plan_of(int64_t least, int64_t most) {
   plan::Tensor& x = profile.tensors.emplace_back();
   x.place = plan::Place::kInput, x.index = 0, x.extents = plan.inputs[0].extents;
   plan::Step& step = profile.steps.emplace_back();
-  step.name = "the step", step.executor = "picky", step.inputs = {0};
+  step.name = "the step", step.executor = "picky", step.step = named_step("any"), step.inputs = step.outputs = {0};
   return plan;
 }
 

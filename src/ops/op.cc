@@ -47,20 +47,26 @@ void collect_symbols(const Op& op, std::vector<sym::Expr>& out) {
 
 Hash128 hash128(const Op& op) { return combine(hash128(op.name()), fields_hash(op.info().fields, op.data())); }
 
+namespace {
+
+struct WrittenOp {
+  std::string op;
+  Record attributes;
+  static void reflect(auto& self, auto f) { f("op", self.op), f("attributes", self.attributes); }
+};
+
+}  // namespace
+
 Record to_record(const Op& op) {
-  Record record;
-  record.set("op", op.name());
-  record.set("attributes", fields_record(op.info().fields, op.data()));
-  return record;
+  return to_record(WrittenOp{std::string(op.name()), fields_record(op.info().fields, op.data())});
 }
 
 Result<Op> op_from_record(const Record& record) {
-  const std::string name = TRY(record.get_text("op"));
-  const OpInfo* info = find_op(name);
-  if (!info) return error(Code::kVersion, "no op is called '", name, "'; the plan is of another version of Kiln");
-  const Record& attributes = TRY(record.get_record("attributes"));
+  const WrittenOp written = TRY(from_record<WrittenOp>(record));
+  const OpInfo* info = find_op(written.op);
+  if (!info) return error(Code::kVersion, "no op is called '", written.op, "'; the plan is of another version of Kiln");
   std::shared_ptr<void> data = info->make_default();
-  TRY(in_context(set_fields(info->fields, data.get(), attributes), [&] { return str("op ", name); }));
+  TRY(in_context(set_fields(info->fields, data.get(), written.attributes), [&] { return str("op ", written.op); }));
   return Op(*info, std::move(data));
 }
 

@@ -62,15 +62,15 @@ struct AlternativeInfo {
 /// Another way to run a step, by the same executor on the same tensors, for shapes far from the optimum.
 struct Alternative {
   std::vector<int> tunings;  ///< of the profile, ascending: where this runs instead
-  std::string kernel;
-  Record payload, tuning;
+  AnyStep step;
+  Record tuning;
   int binary = -1;
   std::vector<sym::Program> params;
   AlternativeInfo info;
 
   static void reflect(auto& self, auto f) {
-    f("tunings", self.tunings), f("kernel", self.kernel), f("payload", self.payload), f("tuning", self.tuning);
-    f("binary", self.binary), f("params", self.params), f("info", self.info);
+    f("tunings", self.tunings), f("step", self.step), f("tuning", self.tuning), f("binary", self.binary);
+    f("params", self.params), f("info", self.info);
   }
 };
 
@@ -91,8 +91,7 @@ struct StepInfo {
 struct Step {
   std::string name;                  ///< of the layers it came from, joined by " + "
   std::string executor;              ///< "cpu"
-  std::string kernel;                ///< the name of its kind
-  Record payload;                    ///< its fields
+  AnyStep step;                      ///< what it computes
   Record tuning;                     ///< what the backend chose for it
   std::vector<int> inputs, outputs;  ///< tensors of the profile
   int binary = -1;                   ///< of Plan::binaries: code for the device; -1: none
@@ -104,10 +103,10 @@ struct Step {
   std::vector<Alternative> alternatives;  ///< no two for one tuning
 
   static void reflect(auto& self, auto f) {
-    f("name", self.name), f("executor", self.executor), f("kernel", self.kernel), f("payload", self.payload);
-    f("tuning", self.tuning), f("inputs", self.inputs), f("outputs", self.outputs), f("binary", self.binary);
-    f("params", self.params), f("workspace_bytes", self.workspace_bytes), f("stream", self.stream);
-    f("provenance", self.provenance), f("info", self.info), f("alternatives", self.alternatives);
+    f("name", self.name), f("executor", self.executor), f("step", self.step), f("tuning", self.tuning);
+    f("inputs", self.inputs), f("outputs", self.outputs), f("binary", self.binary), f("params", self.params);
+    f("workspace_bytes", self.workspace_bytes), f("stream", self.stream), f("provenance", self.provenance);
+    f("info", self.info), f("alternatives", self.alternatives);
   }
 };
 

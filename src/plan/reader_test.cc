@@ -52,7 +52,7 @@ TEST(PlanReader, RoundTrip) {
   EXPECT_TRUE(same(plan, **read));
   EXPECT_EQ(written(**read), bytes);
   EXPECT_EQ((*read)->profiles[1].tensors[4].extents[0], plan.profiles[1].tensors[4].extents[0]);
-  EXPECT_EQ((*read)->profiles[0].steps[0].payload, plan.profiles[0].steps[0].payload);
+  EXPECT_EQ((*read)->profiles[0].steps[0].step, plan.profiles[0].steps[0].step);
   EXPECT_EQ((*read)->guards, plan.guards);
   EXPECT_EQ((*read)->profiles[0].guards, plan.profiles[0].guards);
   EXPECT_EQ((*read)->weights[0].value, plan.weights[0].value);

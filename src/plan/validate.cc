@@ -227,15 +227,14 @@ class ProfileValidator {
 
 Status ProfileValidator::validate_alternative(const Alternative& alternative) const {
   for (const int tuning : alternative.tunings) TRY(validate_index(tuning, profile_.tunings.size(), "tuning"));
-  TRY(demand(!alternative.kernel.empty(), "its kernel has no name"));
+  TRY(demand(!!alternative.step, "it computes nothing"));
   if (alternative.binary != -1) TRY(validate_index(alternative.binary, plan_.binaries.size(), "binary"));
   for (const sym::Program& param : alternative.params) TRY(validate(param, plan_, "a parameter"));
   return {};
 }
 
 Status ProfileValidator::validate_step(const Step& step) const {
-  TRY(demand(!step.executor.empty() && !step.kernel.empty(), "executor '", step.executor, "', kernel '", step.kernel,
-             "': a name is missing"));
+  TRY(demand(!step.executor.empty() && step.step, "it has no executor, or computes nothing"));
   for (const int id : step.inputs) TRY(validate_index(id, profile_.tensors.size(), "input tensor"));
   for (const int id : step.outputs) {
     TRY(validate_index(id, profile_.tensors.size(), "output tensor"));

@@ -66,7 +66,7 @@ TEST(PlanValidate, Alternatives) {
     return text.starts_with(prefix) ? text.substr(prefix.size()) : "not of the alternative: " + text;
   };
   EXPECT_EQ(of([](Alternative& a) { a.tunings.push_back(2); }), "tuning 2 of 2");
-  EXPECT_EQ(of([](Alternative& a) { a.kernel.clear(); }), "its kernel has no name");
+  EXPECT_EQ(of([](Alternative& a) { a.step = {}; }), "it computes nothing");
   EXPECT_EQ(of([](Alternative& a) { a.binary = 1; }), "binary 1 of 1");
   EXPECT_EQ(of([](Alternative& a) { a.params.push_back(symbol(2)); }), "a parameter reads symbol 2 of 2");
   EXPECT_EQ(problem_of_profile([](Profile& p) { p.tunings[1] = {1}; }), "a tuning has 1 values for 2 symbols");
@@ -186,7 +186,7 @@ TEST(PlanValidate, Steps) {
   EXPECT_EQ(step([](Step& s) { s.params[0] = symbol(2); }), "step 0 'matmul': a parameter reads symbol 2 of 2");
   EXPECT_EQ(step([](Step& s) { s.workspace_bytes = 1001; }),
             "step 0 'matmul': a workspace of 1001 bytes; the profile's is 1000");
-  EXPECT_EQ(step([](Step& s) { s.kernel.clear(); }), "step 0 'matmul': executor 'cpu', kernel '': a name is missing");
+  EXPECT_EQ(step([](Step& s) { s.step = {}; }), "step 0 'matmul': it has no executor, or computes nothing");
 }
 
 /// What `validate_extents` says of the sample at batch 4 after a change.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/log.h"
+#include "steps/testing/named_step.h"
 #include "steps/testing/stub_device.h"
 #include "sym/table.h"
 
@@ -40,8 +41,7 @@ class Steps final : public StubDevice {
   };
   Result<std::unique_ptr<Stream>> create_stream() override { return std::make_unique<NoStream>(); }
   Status copy_from_host(void*, const void*, int64_t, Stream&) override { return {}; }
-  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec&, const AnyStep&,
-                                                   std::span<const HostTensor* const>) override {
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec&, std::span<const HostTensor* const>) override {
     return std::make_unique<Loaded>(*this);
   }
   int num_bound = 0;
@@ -85,7 +85,8 @@ plan::Plan make_plan() {
     t.extents = {n}, t.place = place, t.index = 0;
   }
   plan::Step& step = p.steps.emplace_back();
-  step.name = "the step", step.executor = "steps", step.kernel = "copy", step.inputs = {0}, step.outputs = {1};
+  step.name = "the step", step.executor = "steps", step.step = named_step("copy"), step.inputs = {0},
+  step.outputs = {1};
   p.workspace_bytes = 4 * 256;
   return plan;
 }

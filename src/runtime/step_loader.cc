@@ -7,16 +7,16 @@ namespace {
 
 /// What is loaded for a step: its own kernel, or an alternative's.
 struct Kernel {
-  const std::string& name;
-  const Record &payload, &tuning;
+  const AnyStep& step;
+  const Record& tuning;
   int binary;
   const std::vector<sym::Program>& params;
 };
 
 Kernel kernel_of(const plan::Step& step, int kernel) {
-  if (kernel == kOwnKernel) return {step.kernel, step.payload, step.tuning, step.binary, step.params};
+  if (kernel == kOwnKernel) return {step.step, step.tuning, step.binary, step.params};
   const plan::Alternative& other = step.alternatives[static_cast<size_t>(kernel)];
-  return {other.kernel, other.payload, other.tuning, other.binary, other.params};
+  return {other.step, other.tuning, other.binary, other.params};
 }
 
 /// A step all of whose outputs are empty. Beside an extent of 0 others may be of any size: kernels need not know.
@@ -47,7 +47,7 @@ Result<std::unique_ptr<BoundStep>> bind_to(const LoadedStep& loaded, const StepS
 
 StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, int kernel) {
   const Kernel k = kernel_of(step, kernel);
-  StepSpec spec{{{}, {}, static_cast<int>(k.params.size())}, k.name, k.payload, k.tuning};
+  StepSpec spec{{{}, {}, static_cast<int>(k.params.size())}, k.step, k.tuning};
   if (k.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(k.binary)].value.bytes();
   const auto describe = [&](int id) {
     const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
@@ -85,13 +85,12 @@ Hash128 StepLoader::key(const plan::Profile& profile, const plan::Step& step, in
     const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
     weights.push_back(t.place == plan::Place::kWeight ? t.index : -1);
   }
-  std::string text =
-      str(step.executor, '/', spec.kernel, '/', spec.num_params, '/', weights, '/', kernel_of(step, kernel).binary);
+  std::string text = str(step.executor, '/', spec.num_params, '/', weights, '/', kernel_of(step, kernel).binary);
   for (const auto* tensors : {&spec.inputs, &spec.outputs}) {
     text += '|';
     for (const StepTensor& t : *tensors) text += str(t.dtype, t.format, t.rank, t.present);
   }
-  return combine(combine(hash128(std::string_view(text)), hash128(spec.payload)), hash128(spec.tuning));
+  return combine(combine(hash128(std::string_view(text)), spec.step.hash()), hash128(spec.tuning));
 }
 
 std::vector<const HostTensor*> StepLoader::constants(const plan::Profile& profile, const plan::Step& step) const {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/testing/sample_plan.h"
+#include "steps/testing/named_step.h"
 #include "steps/testing/stub_device.h"
 #include "sym/table.h"
 
@@ -37,10 +38,10 @@ struct Counter final : KeepsState {
 class Recorder final : public StubDevice {
  public:
   Recorder() : StubDevice("recorder") {}
-  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec,
                                                    std::span<const HostTensor* const> constants) override {
-    if (spec.kernel == "broken") return error(Code::kUnsupported, "no such kernel");
-    kernel = spec.kernel;
+    kernel = as_named(spec.step).text;
+    if (kernel == "broken") return error(Code::kUnsupported, "no such kernel");
     binary_bytes = std::ssize(spec.binary);
     inputs = spec.inputs;
     given.assign(constants.begin(), constants.end());
@@ -55,6 +56,7 @@ class Recorder final : public StubDevice {
 struct Sample {
   Sample() : plan(plan::sample_plan()), weights(plan), loader(plan, weights, device, nullptr) {
     CHECK(weights.order().has_value());
+    profile().steps[0].step = named_step("gemm");
   }
   plan::Profile& profile() { return plan.profiles[0]; }
   Hash128 key(const plan::Step& step, int kernel = kOwnKernel) const {
@@ -77,7 +79,7 @@ TEST(StepLoader, GivesAnExecutorItsWeightsAndItsCode) {
   EXPECT_EQ(sample.device.given[1], &sample.weights.at(sample.profile().tensors[1]));
   EXPECT_FALSE(sample.device.inputs[2].present);
   EXPECT_EQ(sample.loader.constants(sample.profile(), sample.profile().steps[0]), sample.device.given);
-  sample.profile().steps[0].kernel = "broken";
+  sample.profile().steps[0].step = named_step("broken");
   const auto broken = sample.loader.load(sample.profile(), sample.profile().steps[0], kOwnKernel);
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().message, "step 'matmul': no such kernel");
@@ -98,8 +100,9 @@ TEST(StepLoader, AKeyIsOfAllThatIsLoaded) {
     return sample.key(other) != key;
   };
   EXPECT_TRUE(differs([](plan::Step& s) { s.executor = "elsewhere"; }));
-  EXPECT_TRUE(differs([](plan::Step& s) { s.kernel = "conv"; }));
-  EXPECT_TRUE(differs([](plan::Step& s) { s.payload.set("scale", 0.2); }));
+  EXPECT_TRUE(differs([](plan::Step& s) { s.step = named_step("conv"); }));
+  EXPECT_TRUE(differs([](plan::Step& s) { s.step = NamedStep{"gemm", 0.2}; }));
+  EXPECT_TRUE(differs([](plan::Step& s) { s.tuning.set("tile", 8); }));
   EXPECT_TRUE(differs([](plan::Step& s) { s.binary = -1; }));
   EXPECT_TRUE(differs([](plan::Step& s) { s.params.push_back(s.params[0]); }));
   EXPECT_TRUE(differs([](plan::Step& s) { s.inputs = {0, 0, 2}; }));  // no weight

@@ -19,8 +19,7 @@ class Stream;
 
 /// A step as an engine loads it.
 struct StepSpec : StepTypes {
-  std::string kernel;                 ///< the name of its kind: "softmax", "nest", "reference"
-  Record payload;                     ///< its fields
+  AnyStep step;
   Record tuning;                      ///< what its backend chose for it; empty where there is no choice
   std::span<const std::byte> binary;  ///< code for the device; outlives the loaded step. Empty: none
   Allocator* memory = nullptr;        ///< of constants on a device of its own; outlives the step. Null: the device's
@@ -81,7 +80,7 @@ class Executor {
 
  protected:
   /// `load`, of a step that takes these types.
-  virtual Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep& step,
+  virtual Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec,
                                                            std::span<const HostTensor* const> constants) = 0;
 };
 

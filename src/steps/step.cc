@@ -9,9 +9,22 @@ namespace steps {
 #undef STEP
 }  // namespace steps
 
+namespace {
+
+/// A step that does not take its fields or tensors is a damaged one, whoever made it.
+Status corrupt(Status status) {
+  if (status || status.error().code != Code::kInvalidArgument) return status;
+  return error(Code::kCorrupt, status.error().message);
+}
+
+}  // namespace
+
 Status AnyStep::check(const StepTypes& types) const {
-  TRY(kind_->tensors.check(kind_->name, types));
-  return kind_->check_types(data_.get(), types);
+  TRY(corrupt(kind_->tensors.check(kind_->name, types)));
+  return corrupt(kind_->check_types(data_.get(), types));
+}
+Status AnyStep::check(const StepTypes& types, const StepShapes& shapes) const {
+  return corrupt(kind_->check_shapes(data_.get(), types, shapes));
 }
 
 void append(std::string& out, const AnyStep& step) { append(out, str(step.name(), step.to_record())); }
@@ -34,7 +47,7 @@ const StepKind* find_step_kind(std::string_view name) {
 Result<AnyStep> step_from_record(const StepKind& kind, const Record& record) {
   const std::shared_ptr<void> data = kind.make_default();
   TRY(in_context(set_all_fields(kind.fields, data.get(), record), [&] { return str("step kind '", kind.name, "'"); }));
-  TRY(kind.check_fields(data.get()));
+  TRY(corrupt(kind.check_fields(data.get())));
   return AnyStep(kind, data);
 }
 

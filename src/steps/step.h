@@ -51,10 +51,9 @@ class AnyStep {
   /// Fails (kCorrupt) unless a step of these fields takes tensors of these numbers, types and formats.
   Status check(const StepTypes& types) const;
   /// Fails (kCorrupt) unless it takes these extents and parameters. `check` of the types has passed.
-  Status check(const StepTypes& types, const StepShapes& shapes) const {
-    return kind_->check_shapes(data_.get(), types, shapes);
-  }
+  Status check(const StepTypes& types, const StepShapes& shapes) const;
 
+  Hash128 hash() const { return kind_ ? combine(hash128(name()), fields_hash(kind_->fields, data_.get())) : Hash128(); }
   Record to_record() const { return fields_record(kind_->fields, data_.get()); }
   bool operator==(const AnyStep& other) const {
     return kind_ == other.kind_ &&

@@ -114,7 +114,7 @@ class Asker {
     tunings.erase(std::remove_if(tunings.begin() + 1, tunings.end(), breaks), tunings.end());
     return tunings;
   }
-  static bool is_asked(const Tile& tile) { return tile.tactic && tile.draft.kernel != "view"; }
+  static bool is_asked(const Tile& tile) { return tile.tactic && !tile.draft.is_view(); }
   Hash128 key_of(const Tile& tile) const {
     return timing_key(cx_, tile.region, {tile.tactic, tile.variant, tile.draft});
   }
@@ -206,8 +206,8 @@ void Asker::take(Tile& tile, const Answer& answer) {
                " (", variant.name, ") takes ", us_text(answer.time_us), ", ", tile.variant.name, " ",
                us_text(answer.own_us));
   for (AlternativeTile& other : tile.alternatives)
-    if (other.variant.name == variant.name && other.draft.payload == draft->payload &&
-        other.draft.tuning == draft->tuning && other.draft.binary == draft->binary)
+    if (other.variant.name == variant.name && other.draft.step == draft->step && other.draft.tuning == draft->tuning &&
+        other.draft.binary == draft->binary)
       return other.tunings.push_back(tuning);
   tile.alternatives.push_back({{tuning}, variant, std::move(*draft), answer.time_us, answer.own_us});
 }

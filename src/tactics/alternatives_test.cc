@@ -5,6 +5,7 @@
 #include <map>
 
 #include "ops/activation.h"
+#include "steps/testing/named_step.h"
 #include "tactics/region.h"
 #include "tactics/testing/fake_backend.h"
 
@@ -25,7 +26,7 @@ class Sized final : public Tactic {
             {"other format", {turned}, {turned}, {}, 0}};
   }
   Result<StepDraft> compile(const TacticContext&, const Region&, const Variant& variant) const override {
-    StepDraft draft{.executor = "fake", .kernel = variant.name};
+    StepDraft draft{.executor = "fake", .step = named_step(variant.name)};
     if (variant.name == "in place") draft.in_place_input = 0;
     return draft;
   }
@@ -83,7 +84,7 @@ TEST_F(Alternatives, AreForShapesThatTheyAreFasterAt) {
   EXPECT_EQ(cover.tunings, (std::vector<Extents>{{1024}, {32}, {1}, {4096}, {16384}}));
   ASSERT_EQ(found().size(), 1u);  // one for both shapes at which it is the fastest
   EXPECT_EQ(found()[0].variant.name, "few");
-  EXPECT_EQ(found()[0].draft.kernel, "few");
+  EXPECT_EQ(as_named(found()[0].draft.step).text, "few");
   EXPECT_EQ(found()[0].tunings, (std::vector<int>{1, 2}));
   EXPECT_EQ(found()[0].time_us, 32);
   EXPECT_EQ(found()[0].replaced_us, 103.2);

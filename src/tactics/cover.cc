@@ -285,7 +285,7 @@ void Coverer::add_reformat(ir::ValueId value, const Format& from, const Format& 
   tile.region = {{}, {value}, {value}, {}};
   tile.variant = {str(from, " to ", to), {from}, {to}, {}, 0};
   if (same_layout(type, from, to)) {
-    tile.draft = {.executor = {}, .kernel = "view"};
+    tile.draft = {};
   } else {
     tile.draft = backend_.reformat(type, from, to);
     tile.time_us = backend_.reformat_estimate_us(type, from, to);

@@ -12,8 +12,7 @@ std::vector<Variant> Fallback::variants(const TacticContext&, const Region& regi
 }
 
 Result<StepDraft> Fallback::compile(const TacticContext& cx, const Region& region, const Variant&) const {
-  const AnyStep step = steps::Reference{cx.graph.node(region.nodes[0]).op};
-  return StepDraft{.executor = executor_, .kernel = std::string(step.name()), .payload = step.to_record()};
+  return StepDraft{.executor = executor_, .step = steps::Reference{cx.graph.node(region.nodes[0]).op}};
 }
 
 }  // namespace kiln

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/work.h"
+#include "steps/reference.h"
 #include "tactics/region.h"
 
 namespace kiln {
@@ -26,7 +27,7 @@ double run_us(const TacticContext& cx, const Region& region) {
 
 bool Patience::estimates(const Region& region, Candidate& candidate) const {
   constexpr double kSlowdownOfReference = 200;
-  const double us = run_us(cx_, region) * (candidate.draft.kernel == "reference" ? kSlowdownOfReference : 1);
+  const double us = run_us(cx_, region) * (candidate.draft.step.as<steps::Reference>() ? kSlowdownOfReference : 1);
   if (us <= enough_us_) return false;
   candidate.time_us = std::max(us, candidate.variant.estimate_us);
   log_.verbose("  not timed: ", candidate.tactic->name(), " (", candidate.variant.name, ") of '",

@@ -1,4 +1,4 @@
-// How long timing takes: a device whose steps last as long as their payload says.
+// How long timing takes: a device whose steps last as long as their numbers say.
 #include "tactics/patience.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "ir/parse.h"
+#include "steps/testing/named_step.h"
 #include "steps/testing/stub_device.h"
 
 namespace kiln {
@@ -29,9 +30,8 @@ struct Sleep final : LoadedStep, BoundStep {
 class SleepyDevice final : public StubDevice {
  public:
   SleepyDevice() : StubDevice("sleepy") {}
-  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
-                                                   std::span<const HostTensor* const>) override {
-    return std::make_unique<Sleep>(TRY(spec.payload.get_double("us")), &runs);
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, std::span<const HostTensor* const>) override {
+    return std::make_unique<Sleep>(as_named(spec.step).number, &runs);
   }
   int runs = 0;
 };
@@ -58,8 +58,7 @@ class PatienceTest : public testing::Test {
       Candidate& made = candidates.emplace_back();
       made.tactic = &tactic_;
       made.variant = {.name = str(us), .inputs = std::vector<Format>(node.inputs.size()), .outputs = {Format()}};
-      made.draft = {.executor = "sleepy", .kernel = "sleep"};
-      made.draft.payload.set("us", us);
+      made.draft = {.executor = "sleepy", .step = NamedStep{"sleep", us}};
     }
     const Numerics numerics;
     Timer timer(device_, cache_, {.least_limit_us = enough_us}, log_);

@@ -140,7 +140,7 @@ class Search {
     const Candidate& candidate = choice.candidates[pick.candidate];
     if (!candidate.failure.empty()) return;
     Move move{pick, candidate.time_us + choice.penalty_us, {}, {}, {}};
-    if (candidate.draft.kernel != "view") move.cost_us += problem_.step_overhead_us;
+    if (!candidate.draft.is_view()) move.cost_us += problem_.step_overhead_us;
     for (const ir::NodeId id : choice.region.nodes)
       if (id != order_[position]) move.ahead.push_back(position_[ir::index(id)]);
     std::ranges::sort(move.ahead);

@@ -12,6 +12,7 @@
 #include "base/record.h"
 #include "device/device.h"
 #include "ir/graph.h"
+#include "steps/step.h"
 #include "tensor/format.h"
 
 namespace kiln {
@@ -69,13 +70,14 @@ struct Variant {
 /// What a compiled variant is: everything of a plan's step but its tensors.
 struct StepDraft {
   std::string executor;
-  std::string kernel;                   ///< the name of the step's kind
-  Record payload;                       ///< its fields
+  AnyStep step;                         ///< none: its output is its input's memory, and nothing runs
   Record tuning = {};                   ///< what the backend chose for it
   std::vector<sym::Expr> params;        ///< numbers that shapes decide, evaluated at bind
   int in_place_input = -1;              ///< output 0 may use this input's memory if nobody else needs it
   std::shared_ptr<const Bytes> binary;  ///< code for the device; equal ones are stored once. Null: none
   Record libraries;                     ///< that the step calls: versions by names
+
+  bool is_view() const { return !step; }
 };
 
 class Tactic {

@@ -199,9 +199,9 @@ Op op_to_time(const Op& op) {
 }  // namespace
 
 Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidate& candidate) {
-  std::string text = str(kKernelVersion, '|', cx.device.identity(), '|', candidate.draft.executor, '/',
-                         candidate.draft.kernel, '/', candidate.tactic->name(), '/', candidate.variant.name, '|',
-                         to_record(cx.numerics), finds_weights_far(cx, region) ? "|far" : "");
+  std::string text =
+      str(kKernelVersion, '|', cx.device.identity(), '|', candidate.draft.executor, '/', candidate.tactic->name(), '/',
+          candidate.variant.name, '|', to_record(cx.numerics), finds_weights_far(cx, region) ? "|far" : "");
   const auto add = [&](ir::ValueId id, const Format& format) {
     if (id == ir::ValueId::kNone) return text += "|-", void();
     const TensorType& type = cx.graph.type(id);
@@ -210,7 +210,7 @@ Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidat
   for (size_t i = 0; i < region.inputs.size(); ++i) add(region.inputs[i], candidate.variant.inputs[i]);
   for (size_t i = 0; i < region.outputs.size(); ++i) add(region.outputs[i], candidate.variant.outputs[i]);
   for (const ir::NodeId id : region.nodes) text += str('|', op_to_time(cx.graph.node(id).op));
-  const Hash128 step = combine(hash128(candidate.draft.payload), hash128(candidate.draft.tuning));
+  const Hash128 step = combine(candidate.draft.step.hash(), hash128(candidate.draft.tuning));
   const Hash128 key = combine(hash128(std::string_view(text)), step);
   return candidate.draft.binary ? combine(key, hash128(std::span<const std::byte>(*candidate.draft.binary))) : key;
 }
@@ -261,7 +261,7 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
   std::vector<Pending>& pending = turns.pending;
   if (!candidate.failure.empty()) return {};
   candidate.time_us = 0;
-  if (candidate.draft.kernel == "view") return {};  // takes no time
+  if (candidate.draft.is_view()) return {};  // takes no time
   const Hash128 key = timing_key(cx, region, candidate);
   if (const auto known = cache_.find(key)) {
     candidate.time_us = *known;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/parse.h"
+#include "steps/testing/named_step.h"
 #include "steps/testing/stub_device.h"
 
 namespace kiln {
@@ -20,7 +21,7 @@ class Recorder final : public StubDevice {
     }
   };
   Recorder() : StubDevice("recorder") {}
-  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec,
                                                    std::span<const HostTensor* const> constants) override {
     formats.push_back(spec.inputs[1].format);
     given.push_back(constants[1]->bytes());
@@ -53,7 +54,7 @@ TEST(Timer, CandidatesShareAConstantInTheirFormat) {
     Candidate& candidate = candidates.emplace_back();
     candidate.tactic = &tactic;
     candidate.variant = {name, {linear, format}, {linear}, {}, 0};
-    candidate.draft = {.executor = "recorder", .kernel = name};
+    candidate.draft = {.executor = "recorder", .step = named_step(name)};
   }
   Recorder device;
   TimingCache cache(device.identity());

@@ -14,7 +14,7 @@ class ViewTactic final : public Tactic {
     return {{"view", {{}}, {{}}, {}, 0}};
   }
   Result<StepDraft> compile(const TacticContext&, const Region&, const Variant&) const override {
-    return StepDraft{.kernel = "view"};  // nothing runs
+    return StepDraft();  // nothing runs
   }
 };
 

@@ -103,7 +103,7 @@ TEST_F(ContextTest, RunsTheAlternativeThatTakesTheShapes) {
   plan.profiles[0].tunings = {values, values};
   for (size_t s = 0; s < values.size(); ++s)
     if (plan.symbols[s].name == "n") plan.profiles[0].tunings[0][s] = 3;
-  step.alternatives = {{{1}, other.profiles[0].steps[0].kernel, other.profiles[0].steps[0].payload, {}}};
+  step.alternatives = {{{1}, other.profiles[0].steps[0].step, {}}};
   const std::vector<std::byte> bytes = *plan::write_plan(plan);
   engine.reset(runtime->deserializeCudaEngine(bytes.data(), bytes.size()));
   ASSERT_TRUE(engine) << logger.last();

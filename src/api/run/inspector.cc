@@ -44,7 +44,7 @@ std::string format_text(const plan::Tensor& tensor) {
 std::string kernel_name(const plan::Step& step) { return plan::kernel_name(step.info.tactic, step.info.variant); }
 
 /// What the step's ops are called together.
-const std::string& layer_type(const plan::Step& step) { return step.info.ops.empty() ? step.kernel : step.info.ops; }
+std::string_view layer_type(const plan::Step& step) { return step.info.ops.empty() ? step.step.name() : step.info.ops; }
 
 /// A step's tensor under the API's keys.
 struct LayerTensor {
@@ -98,13 +98,13 @@ struct Layer {
 
 Record describe(const plan::Step& step, const View& view) {
   Layer layer{.name = step.name,
-              .type = layer_type(step),
+              .type = std::string(layer_type(step)),
               .inputs = describe(step.inputs, view),
               .outputs = describe(step.outputs, view),
               .tactic = kernel_name(step),
               .stream = step.stream,
               .metadata = joined(step.provenance),
-              .executor = str(step.executor, "/", step.kernel),
+              .executor = str(step.executor, "/", step.step.name()),
               .workspace_bytes = step.workspace_bytes,
               .time_us = step.info.time_us,
               .candidates = step.info.candidates,

@@ -6,6 +6,7 @@
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/device/testing/fake_driver.h"
 #include "runtime/context.h"
+#include "steps/testing/named_step.h"
 
 namespace kiln::api {
 namespace {
@@ -74,9 +75,8 @@ class LaunchExecutor final : public Executor {
  public:
   explicit LaunchExecutor(CudaDevice& device) : device_(device) {}
   std::string_view name() const override { return "cuda"; }
-  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep&,
-                                                   std::span<const HostTensor* const>) override {
-    return std::make_unique<LaunchStepLoader>(device_, spec.kernel);
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, std::span<const HostTensor* const>) override {
+    return std::make_unique<LaunchStepLoader>(device_, as_named(spec.step).text);
   }
 
  private:
@@ -120,7 +120,7 @@ plan::Plan make_plan() {
   p.tensors[1].size_bytes_max = 4 * 2 * 4;
   const auto step = [&](const char* kernel, int input, int output) {
     plan::Step& s = p.steps.emplace_back();
-    s.name = str("step ", p.steps.size()), s.executor = "cuda", s.kernel = kernel;
+    s.name = str("step ", p.steps.size()), s.executor = "cuda", s.step = named_step(kernel);
     s.inputs = {input}, s.outputs = {output}, s.workspace_bytes = 512;
   };
   step("twice", 0, 1);
@@ -221,7 +221,7 @@ TEST_F(LaunchTest, PutsNewAddressesIntoOneRecording) {
   for (const char* kernel : {"twice", "library"}) {
     release();
     plan::Plan plan = make_plan();
-    plan.profiles[0].steps[1].kernel = kernel;
+    plan.profiles[0].steps[1].step = named_step(kernel);
     ASSERT_TRUE(prepare(std::move(plan)));
     std::vector<Buffer> outputs;
     for (int i = 0; i < 12; ++i) outputs.push_back(*device->allocate(32));

@@ -4,6 +4,8 @@
 
 #include "plan/cbor.h"
 #include "plan/metadata.h"
+#include "steps/normalization.h"
+#include "steps/softmax.h"
 
 namespace kiln::plan {
 namespace {
@@ -25,11 +27,11 @@ Tensor tensor(std::string name, std::vector<sym::Program> extents, Place place, 
   return t;
 }
 
-Step step(std::string name, std::string kernel, std::vector<int> inputs, std::vector<int> outputs) {
+Step step(std::string name, AnyStep computes, std::vector<int> inputs, std::vector<int> outputs) {
   Step s;
   s.name = std::move(name);
   s.executor = "cpu";
-  s.kernel = std::move(kernel);
+  s.step = std::move(computes);
   s.inputs = std::move(inputs);
   s.outputs = std::move(outputs);
   return s;
@@ -49,21 +51,17 @@ Profile sample_profile() {
   p.tensors[3].offset_bytes = 256;
   p.tensors[3].size_bytes_max = 4 * 5 * 4;
   p.tensors[1].format = Format::permuted(std::vector<int>{1, 0});
-  p.steps = {step("matmul", "gemm", {0, 1, 2}, {3}), step("relu", "nest", {4}, {5})};
-  p.steps[0].payload.set("tile", std::vector<int64_t>{6, 16, -300}).set("scale", 0.1).set("packed", true);
+  p.steps = {step("matmul", steps::Normalization{.axes = 2, .epsilon = 0.1}, {0, 1, 2}, {3}),
+             step("relu", steps::Softmax{.axis = 1}, {4}, {5})};
+  p.steps[0].tuning.set("tile", std::vector<int64_t>{6, 16, -300}).set("scale", 0.1).set("packed", true);
   p.steps[0].params = {times(0, 3)};
   p.steps[0].workspace_bytes = 1000;
   p.steps[0].binary = 0;
   p.steps[0].provenance = {"MatMul_0", "Reshape_1"};
   p.steps[0].info = {"MatrixMultiply", "gemm", "small", NAN, {"gemm: chosen", "reference: refused"}};
   p.steps[1].stream = 1;
-  p.steps[1].alternatives = {{{1},
-                              "nest",
-                              Record().set("tile", 8),
-                              Record().set("vec", 4),
-                              0,
-                              {times(0, 2)},
-                              {"small", "batch = 1", 1.5, 2.5}}};
+  p.steps[1].alternatives = {
+      {{1}, steps::Softmax{}, Record().set("vec", 4), 0, {times(0, 2)}, {"small", "batch = 1", 1.5, 2.5}}};
   p.tunings = {{2, 0}, {1, 0}};
   p.arena_bytes = 512;
   p.workspace_bytes = 1000;

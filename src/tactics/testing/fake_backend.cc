@@ -42,7 +42,7 @@ class FakeTactic : public Tactic {
   }
   Result<StepDraft> compile(const TacticContext&, const Region&, const Variant& variant) const override {
     if (variant.params.find("broken")) return error(Code::kUnsupported, "it does not compile");
-    return StepDraft{.executor = "fake", .kernel = "fake"};
+    return StepDraft{.executor = "fake", .step = steps::Copy{}};
   }
 
  private:

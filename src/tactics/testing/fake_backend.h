@@ -1,6 +1,7 @@
 /// A backend without kernels, whose times come from a table: what covers are chosen from can be known completely.
 #pragma once
 
+#include "steps/copy.h"
 #include "tactics/timer.h"
 
 namespace kiln::testing {
@@ -33,7 +34,9 @@ class FakeBackend final : public Backend {
   std::span<const Tactic* const> tactics() const { return all_; }
   Status lower(ir::Graph&, const Numerics&) const override { return {}; }
   const Tactic& fallback() const override;
-  StepDraft reformat(const TensorType&, const Format&, const Format&) const override { return {.executor = "fake"}; }
+  StepDraft reformat(const TensorType&, const Format&, const Format&) const override {
+    return {.executor = "fake", .step = steps::Copy{}};
+  }
   double reformat_estimate_us(const TensorType&, const Format&, const Format&) const override { return 10; }
 
   /// 100 us a heavy op and 12 a pointwise one, less 8 for each that is fused, times 0.6 to 1.5 by the seed.

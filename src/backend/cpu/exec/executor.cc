@@ -9,9 +9,9 @@ namespace kiln::cpu {
 #include "steps/steps.def"
 #undef STEP
 
-Result<std::unique_ptr<LoadedStep>> CpuExecutor::load_checked(const StepSpec& spec, const AnyStep& step,
+Result<std::unique_ptr<LoadedStep>> CpuExecutor::load_checked(const StepSpec& spec,
                                                               std::span<const HostTensor* const> constants) {
-  return load_step(step, LoadArguments{spec, constants, team_});
+  return load_step(spec.step, LoadArguments{spec, constants, team_});
 }
 
 }  // namespace kiln::cpu

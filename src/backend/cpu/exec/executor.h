@@ -1,4 +1,4 @@
-/// The CPU's executor: loads steps of plans.
+/// The CPU's executor: hands a step to what loads its kind, `load` in exec/<kind>.cc.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class CpuExecutor final : public Executor {
   std::string_view name() const override { return "cpu"; }
 
  protected:
-  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep& step,
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec,
                                                    std::span<const HostTensor* const> constants) override;
 
  private:

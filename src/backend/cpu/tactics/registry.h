@@ -19,13 +19,11 @@ TacticList tactics_of();
 TacticList tactics_for(const OpInfo& op);
 
 /// A step of this backend, with nothing to choose.
-inline StepDraft cpu_step(const AnyStep& step) {
-  return {.executor = "cpu", .kernel = std::string(step.name()), .payload = step.to_record()};
-}
+inline StepDraft cpu_step(AnyStep step) { return {.executor = "cpu", .step = std::move(step)}; }
 /// A step of this backend, with what was chosen for it.
 template <Reflected Tuning>
-StepDraft cpu_step(const AnyStep& step, const Tuning& tuning) {
-  StepDraft draft = cpu_step(step);
+StepDraft cpu_step(AnyStep step, const Tuning& tuning) {
+  StepDraft draft = cpu_step(std::move(step));
   draft.tuning = to_record(tuning);
   return draft;
 }

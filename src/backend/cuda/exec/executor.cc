@@ -8,10 +8,10 @@ namespace kiln::cuda {
 #include "steps/steps.def"
 #undef STEP
 
-Result<std::unique_ptr<LoadedStep>> CudaExecutor::load_checked(const StepSpec& spec, const AnyStep& step,
+Result<std::unique_ptr<LoadedStep>> CudaExecutor::load_checked(const StepSpec& spec,
                                                                std::span<const HostTensor* const> constants) {
   const CurrentContext current(device_);
-  return load_step(step, LoadArguments{spec, constants, device_});
+  return load_step(spec.step, LoadArguments{spec, constants, device_});
 }
 
 }  // namespace kiln::cuda

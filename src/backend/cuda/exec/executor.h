@@ -1,4 +1,4 @@
-/// The CUDA executor: loads steps of plans.
+/// The CUDA executor: hands a step to what loads its kind, `load` in exec/<kind>.cc.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ class CudaExecutor final : public Executor {
   std::string_view name() const override { return "cuda"; }
 
  protected:
-  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, const AnyStep& step,
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec,
                                                    std::span<const HostTensor* const> constants) override;
 
  private:

@@ -19,8 +19,7 @@ TEST(GatherStep, TellsOfAnIndexThatIsOutside) {
   fake_cuda_control().define_kernel("gather_4", &gather_kernel, 2);
   static constexpr std::string_view kImage("FAKE gather_4\0", 14);
   StepSpec spec;
-  spec.kernel = "gather";
-  spec.payload = to_record(steps::Gather{});
+  spec.step = steps::Gather{};
   spec.inputs = {{DType::kF32, {}, 1}, {DType::kI32, {}, 1}};
   spec.outputs = {{DType::kF32, {}, 1}};
   spec.binary = std::as_bytes(std::span(kImage));

@@ -109,13 +109,13 @@ TEST(CudnnConvolution, OneAxisIsTheSecondOfTwo) {
 }
 
 /// Loads a step of a plan on a machine without these libraries, prints the error and ends the process.
-[[noreturn]] void load_without_libraries(const char* kernel, const Record& payload, const Record& tuning) {
+[[noreturn]] void load_without_libraries(const AnyStep& step, const Record& tuning) {
   setenv("KILN_CUBLASLT", "/no/such/libcublasLt.so", 1);
   setenv("KILN_CUDNN", "/no/such/libcudnn.so", 1);
   const auto device = make_fake_device();
   device->set_executor(std::make_unique<CudaExecutor>(*device));
   StepSpec spec;
-  spec.kernel = kernel, spec.payload = payload, spec.tuning = tuning;
+  spec.step = step, spec.tuning = tuning;
   spec.inputs = {{DType::kF16, {}, 4}, {DType::kF16, {}, 4}, {.present = false}, {.present = false}};
   spec.outputs = {{DType::kF16, {}, 4}};
   const HostTensor w = HostTensor::of(DType::kF16, {1, 1, 1, 1}, std::vector<double>{1});
@@ -128,13 +128,12 @@ TEST(CudnnConvolution, OneAxisIsTheSecondOfTwo) {
 TEST(LibrarySteps, NameTheLibraryThatIsMissing) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // in processes of their own, which look for libraries anew
   const Record by_cublaslt = to_record(ProductTuning{.cublaslt = LtTuning{.algorithm = Bytes(sizeof(LtAlgo))}});
-  EXPECT_EXIT(load_without_libraries("matrix_multiply", to_record(steps::MatrixMultiply{}), by_cublaslt),
-              testing::ExitedWithCode(0),
+  EXPECT_EXIT(load_without_libraries(steps::MatrixMultiply{}, by_cublaslt), testing::ExitedWithCode(0),
               "the plan needs cuBLASLt: cuBLASLt was not found \\(.*/no/such/libcublasLt.so.*install it");
   const steps::Convolution squares{.window = {{1, 1}, {1, 1}, {1, 1}, {0, 0}}};
-  EXPECT_EXIT(
-      load_without_libraries("convolution", to_record(squares), to_record(ConvolutionTuning{.cudnn = CudnnTuning()})),
-      testing::ExitedWithCode(0), "the plan needs cuDNN: cuDNN 9 was not found \\(.*/no/such/libcudnn.so.*install it");
+  EXPECT_EXIT(load_without_libraries(squares, to_record(ConvolutionTuning{.cudnn = CudnnTuning()})),
+              testing::ExitedWithCode(0),
+              "the plan needs cuDNN: cuDNN 9 was not found \\(.*/no/such/libcudnn.so.*install it");
 }
 
 }  // namespace

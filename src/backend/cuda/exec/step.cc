@@ -13,7 +13,8 @@ Result<StepInputs> StepInputs::upload(const LoadArguments& arguments) {
 
 Result<StepCode> StepCode::load(const LoadArguments& arguments) {
   if (arguments.spec.binary.empty())
-    return error(Code::kCorrupt, "a step runs the CUDA kernel '", arguments.spec.kernel, "' and has no code for it");
+    return error(Code::kCorrupt, "a step runs the CUDA kernel '", arguments.spec.step.name(),
+                 "' and has no code for it");
   StepCode code;
   code.module_ = TRY(arguments.device.load(arguments.spec.binary));
   return code;

@@ -12,22 +12,11 @@ inline Result<std::shared_ptr<const Bytes>> compile_kernel(const TacticContext& 
   return device_of(cx).compiler().compile(source);
 }
 
-/// A step of this backend that runs `kernel`.
-inline StepDraft cuda_step(std::string kernel) {
-  StepDraft draft;
-  draft.executor = "cuda";
-  draft.kernel = std::move(kernel);
-  return draft;
-}
 /// A step of this backend, with what was chosen for it.
-inline StepDraft cuda_step(const AnyStep& step) {
-  StepDraft draft = cuda_step(std::string(step.name()));
-  draft.payload = step.to_record();
-  return draft;
-}
+inline StepDraft cuda_step(AnyStep step) { return {.executor = "cuda", .step = std::move(step)}; }
 template <Reflected Tuning>
-StepDraft cuda_step(const AnyStep& step, const Tuning& tuning) {
-  StepDraft draft = cuda_step(step);
+StepDraft cuda_step(AnyStep step, const Tuning& tuning) {
+  StepDraft draft = cuda_step(std::move(step));
   draft.tuning = to_record(tuning);
   return draft;
 }
