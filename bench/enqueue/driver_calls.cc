@@ -1,11 +1,16 @@
 #include "driver_calls.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 namespace kiln::bench {
 namespace {
 
-constexpr int kKernelNode = 0;                                // CUgraphNodeType
+// CUgraphNodeType
+constexpr int kKernelNode = 0;
+constexpr const char* kNodeTypes[] = {"kernel", "copy",  "memset",     "host function",
+                                      "graph",  "empty", "event wait", "event record"};
 constexpr int kStaticShared = 1, kLocal = 3, kRegisters = 4;  // CUfunction_attribute
 
 std::string extents(const unsigned (&e)[3]) {
@@ -59,13 +64,14 @@ std::vector<Handle> nodes_of(const Driver& driver, Handle graph) {
 NodeFacts facts_of(const Driver& driver, Handle node) {
   int type = kKernelNode;
   if (driver.node_type.is_there()) driver.node_type(node, &type);
-  if (type != kKernelNode) return {.text = "a node of type " + std::to_string(type)};
+  if (type >= static_cast<int>(std::size(kNodeTypes))) return {.type = "type " + std::to_string(type)};
+  if (type != kKernelNode) return {.type = kNodeTypes[type]};
   KernelParams params{};
   driver.kernel_params(node, &params);
   if (!params.function && driver.function_of_kernel.is_there())  // libraries launch such
     driver.function_of_kernel(&params.function, params.kernel);
-  if (!params.function) return {.is_kernel = true, .text = "a kernel without a function"};
-  NodeFacts facts{.is_kernel = true};
+  if (!params.function) return {.is_kernel = true, .type = kNodeTypes[type], .text = "without a function"};
+  NodeFacts facts{.is_kernel = true, .type = kNodeTypes[type]};
   const char* name = "?";
   if (driver.function_name.is_there()) driver.function_name(&name, params.function);
   int registers = 0, shared = 0;
@@ -103,8 +109,10 @@ Handle part_of(const Driver& driver, Handle graph, size_t first, size_t count) {
 
 Handle line_of(const Driver& driver, Handle graph) {
   Handle line = nullptr, last = nullptr, exec = nullptr;
+  const std::vector<Handle> nodes = nodes_of(driver, graph);
+  if (!std::ranges::all_of(nodes, [&](Handle node) { return facts_of(driver, node).is_kernel; })) return nullptr;
   driver.graph_create(&line, 0);
-  for (const Handle node : nodes_of(driver, graph)) {
+  for (const Handle node : nodes) {
     KernelParams params{};
     driver.kernel_params(node, &params);
     Handle added = nullptr;

@@ -71,7 +71,8 @@ struct Driver {
 /// What a node of a graph is.
 struct NodeFacts {
   bool is_kernel = false;
-  std::string text;            ///< name, grid, block and what else may matter
+  std::string type;            ///< in words
+  std::string text;            ///< of a kernel: name, grid, block and what else may matter
   size_t parameter_bytes = 0;  ///< 0: the driver does not tell
   int local_bytes = 0;         ///< a thread's
 };
@@ -80,7 +81,8 @@ std::vector<Handle> nodes_of(const Driver& driver, Handle graph);
 NodeFacts facts_of(const Driver& driver, Handle node);
 /// An executable graph of those nodes alone, in their order and with their edges.
 Handle part_of(const Driver& driver, Handle graph, size_t first, size_t count);
-/// An executable graph of the same kernels, each behind the whole one in front, without programmatic launches.
+/// An executable graph of the same kernels, each behind the whole one in front, without programmatic launches. Null
+/// where there are other nodes, without which kernels may wait for what nobody writes.
 Handle line_of(const Driver& driver, Handle graph);
 
 }  // namespace kiln::bench

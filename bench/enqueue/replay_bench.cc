@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -121,15 +122,17 @@ class Bench {
 
   void print_facts() const {
     const std::vector<Handle> nodes = nodes_of(driver_, graph_);
-    size_t others = 0, bytes = 0, local = 0;
+    std::map<std::string, int> by_type;
+    size_t bytes = 0, local = 0;
     for (const Handle node : nodes) {
       const NodeFacts facts = facts_of(driver_, node);
-      others += facts.is_kernel ? 0 : 1;
+      ++by_type[facts.type];
       local += facts.local_bytes > 0 ? 1 : 0;
       bytes += facts.parameter_bytes;
     }
-    std::printf("%zu nodes, %zu of them no kernels, %zu with local memory, %zu bytes of parameters\n", nodes.size(),
-                others, local, bytes);
+    std::printf("nodes:");
+    for (const auto& [type, count] : by_type) std::printf(" %d %s,", count, type.c_str());
+    std::printf(" %zu with local memory, %zu bytes of parameters\n", local, bytes);
   }
 
   void print_subjects() {
@@ -144,8 +147,8 @@ class Bench {
       const Handle first = part_of(driver_, graph_, 0, 1), line = line_of(driver_, graph_);
       const Work launch_line = [this, line] { driver_.graph_launch(line, stream()); };
       subjects.push_back(
-          {"cuGraphLaunch, the first kernel alone", [this, first] { driver_.graph_launch(first, stream()); }, whole});
-      subjects.push_back({"cuGraphLaunch, no programmatic launches", launch_line, launch_line});
+          {"cuGraphLaunch, the first node alone", [this, first] { driver_.graph_launch(first, stream()); }, whole});
+      if (line) subjects.push_back({"cuGraphLaunch, no programmatic launches", launch_line, launch_line});
     }
     std::printf("host time, us: medians of %d\n%-42s%14s%14s%14s%14s%14s\n", runs_, "", "after a wait", "90 % within",
                 "after polling", "after 1 ms", "in a row");
@@ -155,10 +158,11 @@ class Bench {
   void print_nodes() {
     const std::vector<Handle> nodes = nodes_of(driver_, graph_);
     const Work whole = [this] { driver_.graph_launch(exec_, stream()); };
-    std::printf("%5s%14s%14s  kernel\n", "node", "alone, us", "up to it, us");
+    std::printf("%5s%14s%14s  what\n", "node", "alone, us", "up to it, us");
     for (size_t i = 0; i < nodes.size(); ++i) {
       const double alone = median_of_part(i, 1), up_to = median_of_part(0, i + 1);
-      std::printf("%5zu%14.2f%14.2f  %s\n", i, alone, up_to, facts_of(driver_, nodes[i]).text.c_str());
+      const NodeFacts facts = facts_of(driver_, nodes[i]);
+      std::printf("%5zu%14.2f%14.2f  %s %s\n", i, alone, up_to, facts.type.c_str(), facts.text.c_str());
     }
   }
 
