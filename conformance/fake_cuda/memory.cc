@@ -15,6 +15,17 @@ constexpr size_t kMostBytes = size_t{16} << 30;
 
 void* at(DevicePointer pointer) { return reinterpret_cast<void*>(pointer); }
 
+/// The low bytes of the value in every element of the rows.
+int set(const cuda::MemsetNodeParams& rows, StreamHandle stream) {
+  const auto work = [rows] {
+    for (size_t row = 0; row < rows.height; ++row)
+      for (size_t i = 0; i < rows.width; ++i)
+        std::memcpy(at(rows.to + row * rows.pitch + i * rows.element_bytes), &rows.value, rows.element_bytes);
+    return 0;
+  };
+  return submit(stream, work, nullptr, std::make_shared<cuda::MemsetNodeParams>(rows));
+}
+
 int allocate(void** memory, size_t bytes, Allocation allocation) {
   if (bytes == 0) return cuda::kInvalidValue;
   if (bytes > kMostBytes) return cuda::kOutOfDeviceMemory;
@@ -174,15 +185,22 @@ int cuMemcpy2DAsync_v2(const cuda::Copy2d* copy, StreamHandle stream) {
 int cuMemsetD8Async(DevicePointer to, unsigned char value, size_t count, StreamHandle stream) {
   if (const int early = enter("cuMemsetD8Async")) return early;
   if (!find_allocation(at(to), count)) return cuda::kInvalidValue;
-  return submit(stream, [=] { return std::memset(at(to), value, count), 0; });
+  return set({to, 0, value, 1, count, 1}, stream);
 }
 int cuMemsetD2D8Async(DevicePointer to, size_t pitch, unsigned char value, size_t width, size_t height,
                       StreamHandle stream) {
   if (const int early = enter("cuMemsetD2D8Async")) return early;
-  return submit(stream, [=] {
-    for (size_t row = 0; row < height; ++row) std::memset(at(to + row * pitch), value, width);
-    return 0;
-  });
+  return set({to, pitch, value, 1, width, height}, stream);
+}
+int cuMemsetD2D16Async(DevicePointer to, size_t pitch, unsigned short value, size_t width, size_t height,
+                       StreamHandle stream) {
+  if (const int early = enter("cuMemsetD2D16Async")) return early;
+  return set({to, pitch, value, 2, width, height}, stream);
+}
+int cuMemsetD2D32Async(DevicePointer to, size_t pitch, unsigned value, size_t width, size_t height,
+                       StreamHandle stream) {
+  if (const int early = enter("cuMemsetD2D32Async")) return early;
+  return set({to, pitch, value, 4, width, height}, stream);
 }
 
 }  // extern "C"

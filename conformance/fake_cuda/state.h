@@ -1,8 +1,8 @@
 /// What the stand-in driver holds, behind one mutex: speed is not its business.
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/cuda/device/memset_nodes.h"
 #include "backend/cuda/device/testing/fake_cuda.h"
 
 namespace kiln::cuda {
@@ -28,9 +29,11 @@ struct FakeLaunch {
 };
 /// Work of a graph, which stays where it is.
 struct CudaGraphNodeObject {
+  GraphHandle graph = nullptr;
   std::function<int()> work;
-  size_t place = 0;                    ///< in its graph, and in what is made of that
-  std::shared_ptr<FakeLaunch> launch;  ///< null: no kernel
+  std::shared_ptr<FakeLaunch> launch;        ///< null: no kernel
+  std::shared_ptr<MemsetNodeParams> memset;  ///< null: no memset
+  std::vector<GraphNodeHandle> dependencies;
 };
 struct CudaModuleObject {
   std::string image;
@@ -41,7 +44,7 @@ struct CudaFunctionObject {
   std::map<int, int> attributes;
 };
 struct CudaGraphObject {
-  std::deque<CudaGraphNodeObject> nodes;
+  std::list<CudaGraphNodeObject> nodes;
 };
 
 }  // namespace kiln::cuda
@@ -120,7 +123,8 @@ void wait_for(const char* function, unsigned long long stream = 0);
 void never_end();
 
 /// Runs `work` on a stream, or records it if that is being captured.
-int submit(cuda::StreamHandle stream, Work work, std::shared_ptr<cuda::FakeLaunch> launch = nullptr);
+int submit(cuda::StreamHandle stream, Work work, std::shared_ptr<cuda::FakeLaunch> launch = nullptr,
+           std::shared_ptr<cuda::MemsetNodeParams> memset = nullptr);
 /// A launch with the arguments' values of now, and the work that it is; or the driver's refusal.
 int make_launch(const cuda::LaunchConfig& config, cuda::FunctionHandle function, void** arguments,
                 std::shared_ptr<cuda::FakeLaunch>& launch, Work& work);

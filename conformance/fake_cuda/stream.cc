@@ -55,7 +55,8 @@ void never_end() {
   state().endless_streams.insert(running);
 }
 
-int submit(StreamHandle stream, Work work, std::shared_ptr<cuda::FakeLaunch> launch) {
+int submit(StreamHandle stream, Work work, std::shared_ptr<cuda::FakeLaunch> launch,
+           std::shared_ptr<cuda::MemsetNodeParams> memset) {
   StreamHandle known = resolve(stream);
   if (!known) return cuda::kInvalidHandle;
   if (!known->capture) {
@@ -65,8 +66,10 @@ int submit(StreamHandle stream, Work work, std::shared_ptr<cuda::FakeLaunch> lau
   }
   if (known->capture->broken) return cuda::kCaptureInvalidated;
   Capture& capture = *known->capture;
-  auto& nodes = capture.graph->nodes;
-  capture.latest = &nodes.emplace_back(std::move(work), nodes.size(), std::move(launch));
+  std::vector<cuda::GraphNodeHandle> dependencies;
+  if (capture.latest) dependencies.push_back(capture.latest);
+  capture.latest = &capture.graph->nodes.emplace_back(capture.graph.get(), std::move(work), std::move(launch),
+                                                      std::move(memset), std::move(dependencies));
   return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "backend/cuda/device/cuda_device.h"
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/device/launch_recorder.h"
+#include "backend/cuda/device/memset_nodes.h"
 #include "device/async.h"
 
 namespace kiln::cuda {
@@ -128,6 +129,7 @@ Result<std::unique_ptr<Recording>> CudaDevice::record(TimedWork work, void* argu
   GraphExecHandle exec = nullptr;
   Status made = capture(driver_, *stream, work, argument, graph);
   stream->set_recorder(nullptr);
+  if (made) replace_memset_nodes(*this, graph);
   if (made) made = driver_.check(driver_.graph_instantiate_with_flags(&exec, graph, 0), "making a graph");
   if (graph && !exec) driver_.graph_destroy(graph);
   TRY(std::move(made));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cuda/device/driver.h"
+#include "backend/cuda/device/memset_nodes.h"
 #include "backend/cuda/device/nvrtc.h"
 #include "backend/cuda/device/testing/same_shape.h"
 
@@ -107,6 +108,15 @@ SAME(launch_kernel_ex, cuLaunchKernelEx);
 SAME(tensor_map_encode_tiled, cuTensorMapEncodeTiled);
 SAME(tensor_map_encode_im2col, cuTensorMapEncodeIm2col);
 
+#define SAME_GRAPH_CALL(ours, Theirs) static_assert(kSameShape<decltype(GraphCalls::ours), Theirs>, #Theirs)
+SAME_GRAPH_CALL(node_get_type, PFN_cuGraphNodeGetType_v10000);
+SAME_GRAPH_CALL(memset_node_get_params, PFN_cuGraphMemsetNodeGetParams_v10000);
+SAME_GRAPH_CALL(node_get_dependencies, PFN_cuGraphNodeGetDependencies_v10000);
+SAME_GRAPH_CALL(node_get_dependents, PFN_cuGraphNodeGetDependentNodes_v10000);
+SAME_GRAPH_CALL(add_kernel_node, PFN_cuGraphAddKernelNode_v12000);
+SAME_GRAPH_CALL(add_dependencies, PFN_cuGraphAddDependencies_v10000);
+SAME_GRAPH_CALL(destroy_node, PFN_cuGraphDestroyNode_v10000);
+
 #define SAME_NVRTC(ours, theirs) static_assert(kSameShape<decltype(Nvrtc::ours), decltype(&theirs)>, #theirs)
 SAME_NVRTC(version, nvrtcVersion);
 SAME_NVRTC(error_string, nvrtcGetErrorString);
@@ -195,6 +205,8 @@ NUMBER(kCaptureActive, CU_STREAM_CAPTURE_STATUS_ACTIVE);
 NUMBER(kCaptureBroken, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
 NUMBER(kLaunchCluster, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 NUMBER(kLaunchProgrammaticSerialization, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+NUMBER(kKernelNode, CU_GRAPH_NODE_TYPE_KERNEL);
+NUMBER(kMemsetNode, CU_GRAPH_NODE_TYPE_MEMSET);
 NUMBER(kMapU8, CU_TENSOR_MAP_DATA_TYPE_UINT8);
 NUMBER(kMapI64, CU_TENSOR_MAP_DATA_TYPE_INT64);
 NUMBER(kMapF16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
@@ -252,6 +264,13 @@ SAME_OFFSET(KernelNodeParams, arguments, CUDA_KERNEL_NODE_PARAMS, kernelParams);
 SAME_OFFSET(KernelNodeParams, extra, CUDA_KERNEL_NODE_PARAMS, extra);
 SAME_OFFSET(KernelNodeParams, kernel, CUDA_KERNEL_NODE_PARAMS, kern);
 SAME_OFFSET(KernelNodeParams, context, CUDA_KERNEL_NODE_PARAMS, ctx);
+static_assert(sizeof(MemsetNodeParams) == sizeof(CUDA_MEMSET_NODE_PARAMS));
+SAME_OFFSET(MemsetNodeParams, to, CUDA_MEMSET_NODE_PARAMS, dst);
+SAME_OFFSET(MemsetNodeParams, pitch, CUDA_MEMSET_NODE_PARAMS, pitch);
+SAME_OFFSET(MemsetNodeParams, value, CUDA_MEMSET_NODE_PARAMS, value);
+SAME_OFFSET(MemsetNodeParams, element_bytes, CUDA_MEMSET_NODE_PARAMS, elementSize);
+SAME_OFFSET(MemsetNodeParams, width, CUDA_MEMSET_NODE_PARAMS, width);
+SAME_OFFSET(MemsetNodeParams, height, CUDA_MEMSET_NODE_PARAMS, height);
 
 TEST(DriverHeader, AgreesWithNvidias) { SUCCEED() << "compared with CUDA " << CUDA_VERSION; }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backend/cuda/device/memset_nodes.h"
+
 namespace kiln::cuda {
 
 Result<std::unique_ptr<Measurement>> GraphClock::create(CudaDevice& device, TimedWork work, void* argument,
@@ -41,6 +43,7 @@ bool GraphClock::capture() {
   for (int i = 0; i < copies_ && recorded; ++i) recorded = run_once().has_value();
   GraphHandle graph = nullptr;
   recorded &= driver.stream_end_capture(stream_->handle(), &graph) == 0 && graph;
+  if (recorded) replace_memset_nodes(device_, graph);  // as the recordings of what is chosen have it
   if (recorded) recorded = driver.graph_instantiate_with_flags(&graph_, graph, 0) == 0;
   if (!recorded) graph_ = nullptr;
   if (graph) driver.graph_destroy(graph);

@@ -1,0 +1,114 @@
+#include "backend/cuda/device/memset_nodes.h"
+
+#include <algorithm>
+
+#include "backend/cuda/device/shared_library.h"
+
+namespace kiln::cuda {
+namespace {
+
+using Nodes = std::vector<GraphNodeHandle>;
+
+/// The nodes that `get` gives when it is asked for their number, then for them.
+template <class Of>
+std::optional<Nodes> nodes_of(Of of, int (*get)(Of, GraphNodeHandle*, size_t*)) {
+  size_t count = 0;
+  if (get(of, nullptr, &count) != 0) return {};
+  Nodes nodes(count);
+  if (count > 0 && get(of, nodes.data(), &count) != 0) return {};
+  return nodes;
+}
+
+/// The kernel, which stays loaded: a device that meets such a node meets more.
+struct MemsetKernel {
+  std::shared_ptr<const Module> module;
+  Function function;
+
+  static Result<std::shared_ptr<MemsetKernel>> create(CudaDevice& device) {
+    const KernelSource source{.file = "fill/memset.cu", .prelude = {}, .defines = {}, .entry = "memset_node"};
+    auto module = TRY(device.load(TRY(device.compiler().compile(source))));
+    const Function function = TRY(module->function(source.entry));
+    return std::make_shared<MemsetKernel>(std::move(module), function);
+  }
+};
+
+/// Adds the kernel between `before` and `behind`. False: nothing was added.
+bool add_kernel(CudaDevice& device, const GraphCalls& calls, GraphHandle graph, MemsetLaunch launch,
+                const Nodes& before, const Nodes& behind) {
+  const auto kernel = device.companion<MemsetKernel>();
+  if (!kernel) return false;
+  void* arguments[] = {&launch.to, &launch.pitch, &launch.word, &launch.unit_bytes, &launch.width, &launch.height};
+  KernelNodeParams params{};
+  params.function = kernel->get().function.handle();
+  std::ranges::copy(launch.grid, params.grid);
+  params.block[0] = MemsetLaunch::kThreads, params.block[1] = params.block[2] = 1;
+  params.arguments = arguments;
+  GraphNodeHandle added = nullptr;
+  if (calls.add_kernel_node(&added, graph, before.data(), before.size(), &params) != 0) return false;
+  const Nodes from(behind.size(), added);
+  if (behind.empty() || calls.add_dependencies(graph, from.data(), behind.data(), behind.size()) == 0) return true;
+  calls.destroy_node(added);
+  return false;
+}
+
+void replace(CudaDevice& device, const GraphCalls& calls, GraphHandle graph, GraphNodeHandle node) {
+  MemsetNodeParams params{};
+  if (calls.memset_node_get_params(node, &params) != 0) return;
+  const auto launch = memset_launch(params);
+  const auto before = nodes_of(node, calls.node_get_dependencies), behind = nodes_of(node, calls.node_get_dependents);
+  if (!launch || !before || !behind || !add_kernel(device, calls, graph, *launch, *before, *behind)) return;
+  calls.destroy_node(node);  // where that fails both write the same
+}
+
+}  // namespace
+
+Result<std::shared_ptr<GraphCalls>> GraphCalls::create(CudaDevice& device) {
+  const SharedLibrary library = TRY(SharedLibrary::open({&device.driver().path, 1}));
+  auto calls = std::make_shared<GraphCalls>();
+  TRY(library.bind(calls->node_get_type, "cuGraphNodeGetType"));
+  TRY(library.bind(calls->memset_node_get_params, "cuGraphMemsetNodeGetParams"));
+  TRY(library.bind(calls->node_get_dependencies, "cuGraphNodeGetDependencies"));
+  TRY(library.bind(calls->node_get_dependents, "cuGraphNodeGetDependentNodes"));
+  TRY(library.bind(calls->add_kernel_node, "cuGraphAddKernelNode_v2"));
+  TRY(library.bind(calls->add_dependencies, "cuGraphAddDependencies"));
+  TRY(library.bind(calls->destroy_node, "cuGraphDestroyNode"));
+  return calls;
+}
+
+std::optional<MemsetLaunch> memset_launch(const MemsetNodeParams& node) {
+  if (node.width == 0 || node.height == 0) return {};
+  MemsetLaunch launch{.to = node.to, .pitch = node.pitch, .height = node.height};
+  switch (node.element_bytes) {
+    case 1: launch.word = (node.value & 0xff) * 0x01010101u; break;
+    case 2: launch.word = (node.value & 0xffff) * 0x00010001u; break;
+    case 4: launch.word = node.value; break;
+    default: return {};
+  }
+  uint64_t row_bytes = uint64_t{node.width} * node.element_bytes;
+  if (node.height == 1 || node.pitch == row_bytes) {  // one long row
+    row_bytes *= node.height;
+    launch.pitch = 0, launch.height = 1;
+  }
+  constexpr uint64_t kUnits[] = {16, 4, 2, 1};
+  const uint64_t places = launch.to | launch.pitch | row_bytes;
+  launch.unit_bytes = *std::ranges::find_if(kUnits, [&](uint64_t unit) { return places % unit == 0; });
+  if (launch.unit_bytes < node.element_bytes) return {};
+  launch.width = row_bytes / launch.unit_bytes;
+  constexpr uint64_t kMostBlocks = 1024, kMostRows = 128;  // more rows and units than that have turns
+  launch.grid[0] = static_cast<unsigned>(
+      std::min((launch.width + MemsetLaunch::kThreads - 1) / MemsetLaunch::kThreads, kMostBlocks));
+  launch.grid[1] = static_cast<unsigned>(std::min(launch.height, kMostRows)), launch.grid[2] = 1;
+  return launch;
+}
+
+void replace_memset_nodes(CudaDevice& device, GraphHandle graph) {
+  const auto all = nodes_of(graph, device.driver().graph_get_nodes);
+  const auto calls = device.companion<GraphCalls>();
+  if (!all || !calls) return;
+  for (const GraphNodeHandle node : *all) {
+    int type = kKernelNode;
+    if (calls->get().node_get_type(node, &type) == 0 && type == kMemsetNode) replace(device, *calls, graph, node);
+  }
+}
+
+}  // namespace kiln::cuda
