@@ -1,3 +1,4 @@
+#include "backend/cpu/kernels/gemm/block.h"
 #include "backend/cpu/kernels/winograd/transform.h"
 #include "backend/cpu/kernels/winograd/winograd.h"
 
@@ -25,11 +26,12 @@ void transform(const float* g, float* out, ptrdiff_t point_stride) {
 }  // namespace
 
 Result<PackedWinograd> pack_winograd(int64_t ic, int64_t oc, const float* weights) {
-  PackedWinograd result{ic, oc, {}, {}};
-  AlignedFloats points = TRY(AlignedFloats::zeros(kWinogradPoints * ic * oc));
-  for (int64_t o = 0; o < oc; ++o)
-    for (int64_t i = 0; i < ic; ++i) transform(weights + (o * ic + i) * 9, points.data() + i * oc + o, ic * oc);
-  result.b = TRY(pack_b({points.data(), oc, 1}, ic, oc, 1, kWinogradPoints, ic * oc));
+  const int64_t panel = tiling().panel, point = packed_size(1, ic, oc);
+  PackedWinograd result{ic, oc, {1, ic, oc, kWinogradPoints, panel, {}}, {}};
+  result.b.data = TRY(AlignedFloats::zeros(kWinogradPoints * point));
+  for (int64_t o = 0; o < oc; ++o)  // to where pack_b would bring it: these are four times the weights, no second copy
+    for (int64_t i = 0; i < ic; ++i)
+      transform(weights + (o * ic + i) * 9, result.b.data.data() + (o / panel * ic + i) * panel + o % panel, point);
   result.zeros = TRY(AlignedFloats::zeros(ic));
   return result;
 }
