@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "plan/block.h"
 #include "plan/cbor.h"
+#include "plan/checksum.h"
 #include "plan/layout.h"
 #include "plan/metadata.h"
 #include "plan/validate.h"
@@ -30,7 +31,11 @@ class Reader {
   Status check_identity(std::span<const std::byte> header) const;
   Status read_table(std::span<const std::byte, kHeaderBytes> header);
   Status check_gap(uint64_t begin, uint64_t end);
+  Status begin_section(size_t section);
+  bool borrows() const;
   Result<Block> load_section(size_t section);
+  Result<std::vector<uint64_t>> offsets_of(const std::vector<Weight>& weights, size_t section) const;
+  Status copy(std::vector<Weight>& weights, size_t section, std::span<const uint64_t> offsets);
   Status attach(std::vector<Weight>& weights, size_t section);
 
   Source& source_;
@@ -133,24 +138,45 @@ Status Reader::check_gap(uint64_t begin, uint64_t end) {
   return {};
 }
 
+Status Reader::begin_section(size_t i) {
+  return check_gap(i == 0 ? kTableEnd : sections_[i - 1].offset + sections_[i - 1].size, sections_[i].offset);
+}
+
+/// Whether somebody keeps the bytes, and kernels can load vectors from them.
+bool Reader::borrows() const {
+  return memory_ && memory_->keep_alive && reinterpret_cast<uintptr_t>(memory_->bytes.data()) % 64 == 0;
+}
+
+Status check(uint64_t checksum, const Section& section) {
+  if (checksum == section.checksum) return {};
+  return error(Code::kCorrupt, "checksum ", checksum, ", ", section.checksum, " recorded; the section is damaged");
+}
+
 Result<Block> Reader::load_section(size_t i) {
   const Section& section = sections_[i];
-  TRY(check_gap(i == 0 ? kTableEnd : sections_[i - 1].offset + sections_[i - 1].size, section.offset));
+  TRY(begin_section(i));
   Block block;
-  // Borrowed, if somebody keeps the bytes and kernels can load vectors from them; metadata is parsed where it is.
-  const bool borrows =
-      memory_ && (i == 0 || (memory_->keep_alive && reinterpret_cast<uintptr_t>(memory_->bytes.data()) % 64 == 0));
-  if (borrows)
+  if (borrows() || (memory_ && i == 0))  // metadata is parsed where it is
     block = {memory_->bytes.subspan(section.offset, section.size), memory_->keep_alive};
   else
     block = TRY(load_block(source_, section.offset, section.size));
-  if (const uint64_t actual = hash64(block.bytes); actual != section.checksum)
-    return error(Code::kCorrupt, "checksum ", actual, ", ", section.checksum, " recorded; the section is damaged");
+  TRY(check(hash64(block.bytes), section));
   return block;
 }
 
-/// Finds out that the weights (or binaries) fill their section before a byte of it is read, then reads it.
-Status Reader::attach(std::vector<Weight>& weights, size_t at) {
+size_t bytes_of(const Weight& weight) {
+  return static_cast<size_t>(size_bytes(weight.value.dtype(), weight.value.volume()));
+}
+
+/// Gives a weight its bytes, at `offset` of the section of which `block` has those from `begin` on.
+void borrow(const Block& block, uint64_t begin, Weight& weight, uint64_t offset) {
+  HostTensor& value = weight.value;
+  value =
+      HostTensor(value.dtype(), value.extents(), block.bytes.subspan(offset - begin, bytes_of(weight)), block.owner);
+}
+
+/// Where the weights (or binaries) stand in their section, which they fill.
+Result<std::vector<uint64_t>> Reader::offsets_of(const std::vector<Weight>& weights, size_t at) const {
   const Section& section = sections_[at];
   uint64_t end = 0;
   std::vector<uint64_t> offsets;
@@ -168,12 +194,33 @@ Status Reader::attach(std::vector<Weight>& weights, size_t at) {
     end = offsets.back() + size;
   }
   if (end != section.size) return error(Code::kCorrupt, "entries end at ", end, " of ", section.size, " bytes");
-  const Block block = TRY(load_section(at));
-  for (size_t w = 0; w < weights.size(); ++w) {
-    HostTensor& value = weights[w].value;
-    const auto size = static_cast<size_t>(size_bytes(value.dtype(), value.volume()));
-    value = HostTensor(value.dtype(), value.extents(), block.bytes.subspan(offsets[w], size), block.owner);
+  return offsets;
+}
+
+/// Large weights get memory of their own, so that an engine that has packed one can give it back.
+Status Reader::copy(std::vector<Weight>& weights, size_t at, std::span<const uint64_t> offsets) {
+  constexpr size_t kLarge = size_t{1} << 16;
+  const Section& section = sections_[at];
+  TRY(begin_section(at));
+  Checksum checksum;
+  for (size_t first = 0, last = 0; first < weights.size(); first = last) {
+    const auto is_large = [&](size_t w) { return bytes_of(weights[w]) >= kLarge; };
+    last = first + 1;
+    while (!is_large(first) && last < weights.size() && !is_large(last)) ++last;
+    const uint64_t begin = offsets[first], end = last < weights.size() ? offsets[last] : section.size;
+    const Block block = TRY(load_block(source_, section.offset + begin, end - begin));
+    checksum.add(block.bytes);
+    for (size_t w = first; w < last; ++w) borrow(block, begin, weights[w], offsets[w]);
   }
+  return check(checksum.value(), section);
+}
+
+/// Finds out that the weights (or binaries) fill their section before a byte of it is read, then reads it.
+Status Reader::attach(std::vector<Weight>& weights, size_t at) {
+  const std::vector<uint64_t> offsets = TRY(offsets_of(weights, at));
+  if (!borrows()) return copy(weights, at, offsets);
+  const Block block = TRY(load_section(at));
+  for (size_t w = 0; w < weights.size(); ++w) borrow(block, 0, weights[w], offsets[w]);
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace kiln::plan {
 
 /// kVersion: a plan of TensorRT's, or of another version of Kiln's format. kCorrupt: damaged, truncated, or no plan.
 /// Weights borrow from `bytes` as long as `keep_alive` does; without one, or where `bytes` are not aligned to 64, they
-/// are copied once into one block. Bytes behind the plan are ignored.
+/// are copied once, large ones each into memory of its own. Bytes behind the plan are ignored.
 Result<std::shared_ptr<const Plan>> read_plan(std::span<const std::byte> bytes,
                                               std::shared_ptr<const void> keep_alive = nullptr);
 

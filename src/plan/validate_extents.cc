@@ -43,7 +43,10 @@ Result<int64_t> Validator::capacity(const Tensor& root) const {
   const auto index = static_cast<size_t>(root.index);
   switch (root.place) {
     case Place::kArena: return root.size_bytes_max;
-    case Place::kWeight: return static_cast<int64_t>(plan.weights[index].value.bytes().size());
+    case Place::kWeight: {  // not its bytes: an engine may have packed them and let them go
+      const HostTensor& value = plan.weights[index].value;
+      return size_bytes(value.dtype(), value.volume());
+    }
     case Place::kInput: return checked_bytes(plan.inputs[index].dtype, plan.inputs[index].format, inputs[index]);
     case Place::kOutput: return output_bytes(plan.outputs[index]);
     default: return 0;

@@ -7,10 +7,10 @@
 
 namespace kiln::runtime {
 
-Engine::Engine(std::shared_ptr<const plan::Plan> plan, Device& device, std::shared_ptr<Allocator> memory)
-    : plan_(std::move(plan)), device_(device), memory_(std::move(memory)), weights_(*plan_) {
+Engine::Engine(const plan::Plan& plan, Device& device, std::shared_ptr<Allocator> memory)
+    : plan_(plan), device_(device), memory_(std::move(memory)), weights_(plan_), packed_weights_(plan_) {
   for (const bool is_input : {true, false}) {
-    const auto& tensors = is_input ? plan_->inputs : plan_->outputs;
+    const auto& tensors = is_input ? plan_.inputs : plan_.outputs;
     for (size_t i = 0; i < tensors.size(); ++i)
       surface_.emplace(tensors[i].name, Surface{is_input, static_cast<int>(i)});
   }
@@ -18,9 +18,10 @@ Engine::Engine(std::shared_ptr<const plan::Plan> plan, Device& device, std::shar
 
 Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::Plan> plan, Device& device, Log& log,
                                                    std::shared_ptr<Allocator> memory) {
-  std::shared_ptr<Engine> engine(new Engine(std::move(plan), device, std::move(memory)));
+  std::shared_ptr<Engine> engine(new Engine(*plan, device, std::move(memory)));
+  plan.reset();  // holds weights that are about to be packed
   TRY(engine->weights_.order());
-  const StepLoader loader(*engine->plan_, engine->weights_, device, engine->memory_.get());
+  const StepLoader loader(engine->plan_, engine->weights_, device, engine->memory_.get());
   std::map<Hash128, std::shared_ptr<const LoadedStep>> loaded;  // what is the same once
   int64_t packed_bytes = 0;
   const auto load = [&](const plan::Profile& profile, const plan::Step& step,
@@ -31,14 +32,15 @@ Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::P
     packed_bytes += entry->packed_bytes();
     return entry;
   };
-  for (const plan::Profile& profile : engine->plan_->profiles) {
+  for (const plan::Profile& profile : engine->plan_.profiles) {
     auto& steps = engine->steps_.emplace_back();
     engine->branches_.push_back(device.is_host() ? Branches{} : branches_of(profile));
-    engine->fixed_symbols_.emplace_back(*engine->plan_, profile);
+    engine->fixed_symbols_.emplace_back(engine->plan_, profile);
     for (const plan::Step& step : profile.steps) {
-      Loaded& added = steps.emplace_back(Loaded{TRY(load(profile, step, kOwnKernel)), {}});
+      Loaded& added = steps.emplace_back(Loaded{TRY(load(profile, step, kOwnKernel))});
       for (size_t a = 0; a < step.alternatives.size(); ++a)
-        added.alternatives.push_back(TRY(load(profile, step, static_cast<int>(a))));
+        added.push_back(TRY(load(profile, step, static_cast<int>(a))));
+      if (device.is_host()) engine->packed_weights_.add(profile, step, added);
     }
   }
   log.verbose("loaded ", loaded.size(), " steps, ", packed_bytes, " bytes of packed weights");
@@ -57,7 +59,7 @@ Status Engine::upload(std::span<const std::byte> bytes, Buffer& to, Allocator* m
 }
 
 Result<std::vector<Extents>> Engine::tensor_extents(int profile, std::span<const int64_t> symbols) const {
-  return runtime::tensor_extents(plan_->profiles[static_cast<size_t>(profile)], symbols);
+  return runtime::tensor_extents(plan_.profiles[static_cast<size_t>(profile)], symbols);
 }
 
 Extents Engine::fixed_extents(std::span<const sym::Program> programs) const {
@@ -73,7 +75,7 @@ Extents Engine::fixed_extents(std::span<const sym::Program> programs) const {
 }
 
 int Engine::nearest_tuning(int profile, std::span<const int64_t> symbols) const {
-  const std::vector<Extents>& tunings = plan_->profiles[static_cast<size_t>(profile)].tunings;
+  const std::vector<Extents>& tunings = plan_.profiles[static_cast<size_t>(profile)].tunings;
   const auto octave = [](int64_t value) { return std::log2(static_cast<double>(std::max<int64_t>(value, 1))); };
   int nearest = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -88,7 +90,7 @@ int Engine::nearest_tuning(int profile, std::span<const int64_t> symbols) const 
 Result<std::unique_ptr<BoundStep>> Engine::bind_step(int profile, int step, int tuning,
                                                      std::span<const Extents> tensor_extents,
                                                      std::span<const int64_t> symbols, StateSource states) const {
-  const plan::Profile& p = plan_->profiles[static_cast<size_t>(profile)];
+  const plan::Profile& p = plan_.profiles[static_cast<size_t>(profile)];
   const std::vector<plan::Alternative>& others = p.steps[static_cast<size_t>(step)].alternatives;
   const auto found = std::ranges::find_if(others, [&](const plan::Alternative& other) {
     return std::ranges::find(other.tunings, tuning) != other.tunings.end();
@@ -105,14 +107,13 @@ Result<std::unique_ptr<BoundStep>> Engine::bind_step(int profile, int step, int 
 Result<std::unique_ptr<BoundStep>> Engine::bind_kernel(int profile, int step, int kernel,
                                                        std::span<const Extents> tensor_extents,
                                                        std::span<const int64_t> symbols, StateSource states) const {
-  const plan::Step& planned = plan_->profiles[static_cast<size_t>(profile)].steps[static_cast<size_t>(step)];
+  const plan::Step& planned = plan_.profiles[static_cast<size_t>(profile)].steps[static_cast<size_t>(step)];
   const Loaded& loaded = steps_[static_cast<size_t>(profile)][static_cast<size_t>(step)];
-  const LoadedStep& it = kernel == kOwnKernel ? *loaded.step : *loaded.alternatives[static_cast<size_t>(kernel)];
-  return bind(it, planned, kernel, tensor_extents, symbols, states);
+  return bind(*loaded[static_cast<size_t>(kernel + 1)], planned, kernel, tensor_extents, symbols, states);
 }
 
 int64_t Engine::memory_bytes(int profile) const {
-  const plan::Profile& p = plan_->profiles[static_cast<size_t>(profile)];
+  const plan::Profile& p = plan_.profiles[static_cast<size_t>(profile)];
   return aligned_bytes(p.arena_bytes) + branches(profile).num_streams * aligned_bytes(p.workspace_bytes);
 }
 

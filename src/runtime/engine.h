@@ -15,6 +15,7 @@
 #include "runtime/branches.h"
 #include "runtime/fixed_shapes.h"
 #include "runtime/ordered_weights.h"
+#include "runtime/packed_weights.h"
 #include "runtime/step_loader.h"
 #include "steps/executor.h"
 
@@ -30,13 +31,16 @@ class Engine {
   static Result<std::shared_ptr<const Engine>> load(std::shared_ptr<const plan::Plan> plan, Device& device, Log& log,
                                                     std::shared_ptr<Allocator> memory = nullptr);
 
-  const plan::Plan& plan() const { return *plan_; }
+  /// A weight that its steps have packed has no bytes here.
+  const plan::Plan& plan() const { return plan_; }
+  /// The plan with all its weights, to be written.
+  Result<plan::Plan> whole_plan() const { return packed_weights_.unpacked(); }
   Device& device() const { return device_; }
   Result<Buffer> allocate(int64_t size_bytes) const;
   /// Copies the host's bytes to `to`, which is allocated where it is too small: from `memory`, or (null) as `allocate`
   /// does.
   Status upload(std::span<const std::byte> bytes, Buffer& to, Allocator* memory = nullptr) const;
-  int num_profiles() const { return static_cast<int>(plan_->profiles.size()); }
+  int num_profiles() const { return static_cast<int>(plan_.profiles.size()); }
   /// The elements of a tensor that is a weight, as memory in the tensor's format has them.
   const HostTensor& weight(const plan::Tensor& tensor) const { return weights_.at(tensor); }
   /// Extents of every tensor of a profile, at these values of the plan's symbols.
@@ -67,22 +71,19 @@ class Engine {
   std::optional<Surface> surface_named(std::string_view name) const;
 
  private:
-  /// A step, and its alternatives.
-  struct Loaded {
-    std::shared_ptr<const LoadedStep> step;
-    std::vector<std::shared_ptr<const LoadedStep>> alternatives;
-  };
+  using Loaded = std::vector<std::shared_ptr<const LoadedStep>>;  ///< a step, and its alternatives
 
-  Engine(std::shared_ptr<const plan::Plan> plan, Device& device, std::shared_ptr<Allocator> memory);
+  Engine(const plan::Plan& plan, Device& device, std::shared_ptr<Allocator> memory);
   /// One kernel of a step, kOwnKernel or an alternative's index, prepared for tensors of these extents.
   Result<std::unique_ptr<BoundStep>> bind_kernel(int profile, int step, int kernel,
                                                  std::span<const Extents> tensor_extents,
                                                  std::span<const int64_t> symbols, StateSource states) const;
 
-  std::shared_ptr<const plan::Plan> plan_;
+  plan::Plan plan_;  ///< a copy, which lets go of weights that are packed; it shares those that stay
   Device& device_;
   std::shared_ptr<Allocator> memory_;  ///< null: the device's
   OrderedWeights weights_;
+  PackedWeights packed_weights_;
   std::vector<std::vector<Loaded>> steps_;                 ///< by profile
   std::vector<Branches> branches_;                         ///< by profile
   std::vector<FixedSymbols> fixed_symbols_;                ///< by profile

@@ -70,8 +70,9 @@ int32_t Engine::getNbLayers() const noexcept {
 }
 
 IHostMemory* Engine::serialize() const noexcept {
-  return guard(reporter_, "ICudaEngine::serialize", static_cast<IHostMemory*>(nullptr),
-               [&]() -> Result<IHostMemory*> { return new HostMemory(TRY(write_plan_bytes(plan()))); });
+  return guard(reporter_, "ICudaEngine::serialize", static_cast<IHostMemory*>(nullptr), [&]() -> Result<IHostMemory*> {
+    return new HostMemory(TRY(write_plan_bytes(TRY(engine_->whole_plan()))));
+  });
 }
 
 IHostMemory* Engine::serializeWithConfig(nvinfer1::ISerializationConfig& config) const noexcept {
@@ -84,7 +85,7 @@ IHostMemory* Engine::serializeWithConfig(nvinfer1::ISerializationConfig& config)
                      return error(Code::kUnsupported, "SerializationFlag::",
                                   flag == SerializationFlag::kEXCLUDE_WEIGHTS ? "kEXCLUDE_WEIGHTS" : "kINCLUDE_REFIT",
                                   " is not in Kiln yet");
-                 return new HostMemory(TRY(write_plan_bytes(plan())));
+                 return new HostMemory(TRY(write_plan_bytes(TRY(engine_->whole_plan()))));
                });
 }
 
@@ -178,7 +179,7 @@ int64_t Engine::getEngineStat(nvinfer1::EngineStat stat) const noexcept {
     return -1;
   }
   int64_t total = 0;
-  for (const plan::Weight& weight : plan().weights) total += static_cast<int64_t>(weight.value.bytes().size());
+  for (const plan::Weight& weight : plan().weights) total += size_bytes(weight.value.dtype(), weight.value.volume());
   return total;
 }
 

@@ -7,7 +7,9 @@
 #include "backend/cpu/kernels/conv/conv.h"
 #include "backend/cpu/kernels/conv/tuning.h"
 #include "backend/cpu/kernels/depthwise/depthwise.h"
+#include "backend/cpu/kernels/gemm/unpack.h"
 #include "backend/cpu/kernels/winograd/winograd.h"
+#include "steps/packs_constants.h"
 
 namespace kiln::cpu {
 namespace {
@@ -135,7 +137,7 @@ class BoundConvolution final : public BoundStep {
   ConvShape shape_;
 };
 
-class LoadedConvolution final : public LoadedStep {
+class LoadedConvolution final : public PacksConstants {
  public:
   LoadedConvolution(Plan plan, std::optional<LoadedHook> hook, Team& team)
       : plan_(std::move(plan)), hook_(std::move(hook)), team_(team) {}
@@ -150,6 +152,14 @@ class LoadedConvolution final : public LoadedStep {
     if (!packed_) return 0;
     return 4 * (packed_->direct.b.data.size() + packed_->banded.band.data.size() + packed_->banded.exact.data.size() +
                 packed_->winograd.b.data.size() + packed_->depthwise.data.size());
+  }
+  ConstantUse constant_use(int input) const override {
+    if (input != 1 || !packed_) return ConstantUse::kRead;
+    return plan_.family == ConvFamily::kDirect ? ConstantUse::kPacked : ConstantUse::kRounded;
+  }
+  void unpack(int, std::span<std::byte> into) const override {
+    const PackedB& b = packed_->direct.b;  // as pack_conv packs it
+    unpack_b(b, {nullptr, b.taps, b.k * b.taps, 1}, b.n * b.k * b.taps, reinterpret_cast<float*>(into.data()));
   }
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents& w = shapes.inputs[1];

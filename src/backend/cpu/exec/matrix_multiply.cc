@@ -5,6 +5,8 @@
 #include "backend/cpu/exec/checks.h"
 #include "backend/cpu/kernels/gemm/gemm.h"
 #include "backend/cpu/kernels/gemm/tuning.h"
+#include "backend/cpu/kernels/gemm/unpack.h"
+#include "steps/packs_constants.h"
 
 namespace kiln::cpu {
 namespace {
@@ -88,7 +90,7 @@ class BoundMatrixMultiply final : public BoundStep {
   ProductAxis outer_, inner_;
 };
 
-class LoadedMatrixMultiply final : public LoadedStep {
+class LoadedMatrixMultiply final : public PacksConstants {
  public:
   LoadedMatrixMultiply(const steps::MatrixMultiply& step, std::optional<LoadedHook> hook, Team& team)
       : step_(step), team_(team), hook_(std::move(hook)) {}
@@ -105,6 +107,14 @@ class LoadedMatrixMultiply final : public LoadedStep {
     return {};
   }
   int64_t packed_bytes() const override { return packed_ ? 4 * packed_->data.size() : 0; }
+  ConstantUse constant_use(int input) const override {
+    if (input != 1 || !packed_) return ConstantUse::kRead;
+    return packed_->dtype == DType::kF32 ? ConstantUse::kPacked : ConstantUse::kRounded;
+  }
+  void unpack(int, std::span<std::byte> into) const override {
+    const ProductOperand right = right_operand(packed_extents_, step_.op.b);
+    unpack_b(*packed_, {nullptr, right.row_stride, right.col_stride}, 0, reinterpret_cast<float*>(into.data()));
+  }
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     if (packed_) TRY(require_extents(shapes.inputs[1], packed_extents_, "a product's weights"));
     return std::make_unique<BoundMatrixMultiply>(step_, packed_.get(), hook_ ? &*hook_ : nullptr, team_, shapes);

@@ -1,0 +1,71 @@
+#include "runtime/packed_weights.h"
+
+#include "base/mapped_pages.h"
+
+namespace kiln::runtime {
+namespace {
+
+using plan::Place;
+
+const plan::Tensor& tensor(const plan::Profile& profile, int id) { return profile.tensors[static_cast<size_t>(id)]; }
+
+}  // namespace
+
+PackedWeights::PackedWeights(plan::Plan& plan) : plan_(plan), readers_(plan.weights.size()) {
+  for (const plan::Profile& profile : plan.profiles) {
+    for (const plan::Step& step : profile.steps)
+      for (const int id : step.inputs)
+        if (const plan::Tensor& t = tensor(profile, id); t.place == Place::kWeight)
+          ++readers_[static_cast<size_t>(t.index)].to_load;
+    // Who reads a part, or a copy in another order, is not told apart from who reads the whole.
+    for (const plan::Tensor& t : profile.tensors) {
+      const plan::Tensor* whole = &t;
+      while (whole->place == Place::kView) whole = &tensor(profile, whole->index);
+      if (whole->place == Place::kWeight && (whole != &t || !t.format.is_linear()))
+        readers_[static_cast<size_t>(whole->index)].in_place = true;
+    }
+  }
+}
+
+void PackedWeights::add(const plan::Profile& profile, const plan::Step& step,
+                        std::span<const std::shared_ptr<const LoadedStep>> kernels) {
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const plan::Tensor& t = tensor(profile, step.inputs[i]);
+    if (t.place != Place::kWeight) continue;
+    const auto input = static_cast<int>(i);
+    Readers& readers = readers_[static_cast<size_t>(t.index)];
+    for (const auto& kernel : kernels) {
+      const auto* packs = dynamic_cast<const PacksConstants*>(kernel.get());
+      const ConstantUse use = packs ? packs->constant_use(input) : ConstantUse::kRead;
+      readers.in_place |= use == ConstantUse::kRead;
+      if (use == ConstantUse::kPacked) readers.holder = {kernel, packs}, readers.input = input;
+    }
+    if (--readers.to_load == 0) let_go(static_cast<size_t>(t.index));
+  }
+}
+
+void PackedWeights::let_go(size_t weight) {
+  Readers& readers = readers_[weight];
+  if (readers.in_place) {
+    readers.holder = nullptr;
+    return;
+  }
+  HostTensor& value = plan_.weights[weight].value;
+  release_pages(value.bytes());
+  if (readers.holder) value = HostTensor(value.dtype(), value.extents(), {}, nullptr);
+}
+
+Result<plan::Plan> PackedWeights::unpacked() const {
+  plan::Plan whole = plan_;
+  for (size_t w = 0; w < readers_.size(); ++w) {
+    const auto& [to_load, in_place, holder, input] = readers_[w];
+    if (!holder) continue;
+    HostTensor& value = whole.weights[w].value;
+    HostTensor::Fresh fresh = TRY(HostTensor::make(value.dtype(), value.extents()));
+    holder->unpack(input, fresh.data);
+    value = std::move(fresh.tensor);
+  }
+  return whole;
+}
+
+}  // namespace kiln::runtime
