@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "NvInfer.h"
 #include "NvOnnxParser.h"
 #include "cli/files.h"
 #include "cli/new_file.h"
@@ -104,10 +105,21 @@ class PlanWriter final : public nvinfer1::IStreamWriter {
   std::string failure_;
 };
 
-/// The plan in memory; null if it is in the file of --saveEngine.
-std::unique_ptr<nvinfer1::IHostMemory> make_plan(const BuildOptions& options, nvinfer1::IBuilder& builder,
-                                                 nvinfer1::INetworkDefinition& network,
-                                                 nvinfer1::IBuilderConfig& config, Log& log) {
+/// The same, to memory.
+class PiecesWriter final : public nvinfer1::IStreamWriter {
+ public:
+  explicit PiecesWriter(PlanPieces& to) : to_(to) {}
+  int64_t write(void const* data, int64_t size_bytes) override {
+    return to_.write(static_cast<const char*>(data), size_bytes) ? size_bytes : -1;
+  }
+
+ private:
+  PlanPieces& to_;
+};
+
+/// The plan in memory; nothing if it is in the file of --saveEngine.
+std::optional<PlanPieces> make_plan(const BuildOptions& options, nvinfer1::IBuilder& builder,
+                                    nvinfer1::INetworkDefinition& network, nvinfer1::IBuilderConfig& config, Log& log) {
   std::optional<ProgressBar> bar;
   if (Log::on_terminal()) config.setProgressMonitor(&bar.emplace(log));
   const auto report = [&](bool built, int64_t size_bytes) {
@@ -116,10 +128,19 @@ std::unique_ptr<nvinfer1::IHostMemory> make_plan(const BuildOptions& options, nv
     require(built, "cannot build ", options.onnx, ": the message above says why");
     log.info("Created engine with size: ", static_cast<double>(size_bytes) / (1 << 20), " MiB");
   };
-  if (options.save.empty() || !is_regular_or_new(options.save)) {
-    std::unique_ptr<nvinfer1::IHostMemory> plan(builder.buildSerializedNetwork(network, config));
-    report(plan != nullptr, plan ? static_cast<int64_t>(plan->size()) : 0);
-    if (!options.save.empty()) write_file(options.save, {static_cast<const char*>(plan->data()), plan->size()}, "plan");
+  if (options.save.empty()) {
+    PlanPieces plan;
+    PiecesWriter writer(plan);
+    report(builder.buildSerializedNetworkToStream(network, config, writer), plan.size_bytes());
+    return plan;
+  }
+  if (!is_regular_or_new(options.save)) {
+    const std::unique_ptr<nvinfer1::IHostMemory> whole(builder.buildSerializedNetwork(network, config));
+    report(whole != nullptr, whole ? static_cast<int64_t>(whole->size()) : 0);
+    const auto* data = static_cast<const char*>(whole->data());
+    write_file(options.save, {data, whole->size()}, "plan");
+    PlanPieces plan;
+    require(plan.write(data, static_cast<int64_t>(whole->size())), "out of memory");
     return plan;
   }
   PlanWriter writer(options.save);
@@ -128,12 +149,12 @@ std::unique_ptr<nvinfer1::IHostMemory> make_plan(const BuildOptions& options, nv
   report(built, writer.size_bytes());
   writer.commit();
   log.info("Saved ", writer.size_bytes(), " bytes of plan to ", options.save);
-  return nullptr;
+  return {};
 }
 
 }  // namespace
 
-std::unique_ptr<nvinfer1::IHostMemory> build_plan(const BuildOptions& options, Log& log) {
+std::optional<PlanPieces> build_plan(const BuildOptions& options, Log& log) {
   const Clock clock;
   const std::unique_ptr<nvinfer1::IBuilder> builder(nvinfer1::createInferBuilder(log));
   require(builder != nullptr, "no builder: the message above says why");
@@ -151,7 +172,7 @@ std::unique_ptr<nvinfer1::IHostMemory> build_plan(const BuildOptions& options, L
   std::optional<TimingCacheFile> cache;
   if (!options.timing_cache.empty()) cache.emplace(options.timing_cache, *config, log);
 
-  std::unique_ptr<nvinfer1::IHostMemory> plan = make_plan(options, *builder, *network, *config, log);
+  std::optional<PlanPieces> plan = make_plan(options, *builder, *network, *config, log);
   log.info("Engine built in ", clock.seconds(), " sec.");
   if (cache) cache->save(*config, log);
   return plan;

@@ -52,6 +52,19 @@ class PlanFile final : public nvinfer1::IStreamReaderV2 {
   int64_t size_bytes_ = 0;
 };
 
+/// The same of a plan in memory, which is used up.
+class PiecesReader final : public nvinfer1::IStreamReaderV2 {
+ public:
+  explicit PiecesReader(PlanPieces& from) : from_(from) {}
+  int64_t read(void* destination, int64_t size_bytes, cudaStream_t) noexcept override {
+    return from_.read(static_cast<char*>(destination), size_bytes);
+  }
+  bool seek(int64_t, nvinfer1::SeekPosition) noexcept override { return false; }
+
+ private:
+  PlanPieces& from_;
+};
+
 template <class Load>
 LoadedEngine load(Load deserialize, Log& log) {
   const Clock clock;
@@ -92,9 +105,9 @@ void report_profiles(const nvinfer1::ICudaEngine& engine, Log& log) {
 
 }  // namespace
 
-LoadedEngine load_engine(const nvinfer1::IHostMemory& plan, Log& log) {
-  return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(plan.data(), plan.size()); },
-              log);
+LoadedEngine load_engine(PlanPieces plan, Log& log) {
+  PiecesReader reader(plan);
+  return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(reader); }, log);
 }
 
 LoadedEngine load_engine(const std::string& file, Log& log) {

@@ -5,6 +5,7 @@
 
 #include "NvInferRuntime.h"
 #include "options.h"
+#include "plan_pieces.h"
 
 namespace kiln::cli::trtexec {
 
@@ -16,7 +17,7 @@ struct LoadedEngine {
   std::unique_ptr<nvinfer1::ICudaEngine> engine;  // goes first
 };
 
-LoadedEngine load_engine(const nvinfer1::IHostMemory& plan, Log& log);
+LoadedEngine load_engine(PlanPieces plan, Log& log);
 LoadedEngine load_engine(const std::string& file, Log& log);
 
 /// --dumpLayerInfo, --exportLayerInfo and --dumpOptimizationProfile. `context` may be null.

@@ -47,10 +47,10 @@ void infer(nvinfer1::ICudaEngine& engine, const Options& options, Log& log) {
 /// Builds or loads. An engine is made only if something is to be done with it.
 std::optional<LoadedEngine> prepare(const Options& options, Log& log) {
   if (!options.build.load.empty()) return load_engine(options.build.load, log);
-  const auto plan = build_plan(options.build, log);
+  auto plan = build_plan(options.build, log);
   const ReportOptions& report = options.report;
   if (options.build.skip_inference && !report.wants_layers() && !report.optimization_profile) return {};
-  return plan ? load_engine(*plan, log) : load_engine(options.build.save, log);
+  return plan ? load_engine(std::move(*plan), log) : load_engine(options.build.save, log);
 }
 
 void run(const Options& options, Log& log) {

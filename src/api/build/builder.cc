@@ -1,5 +1,7 @@
 #include "api/build/builder.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "api/base/create.h"
@@ -41,8 +43,22 @@ Result<std::unique_ptr<Backend>> default_backend() {
   return std::make_unique<cpu::CpuBackend>(static_cast<cpu::CpuDevice&>(device));
 }
 
+/// Gives back to the system what malloc keeps of a build's constants and packed weights: an engine is often loaded
+/// next.
+struct TrimmedAtEnd {
+  TrimmedAtEnd() = default;
+  TrimmedAtEnd(const TrimmedAtEnd&) = delete;
+  TrimmedAtEnd& operator=(const TrimmedAtEnd&) = delete;
+  ~TrimmedAtEnd() {
+#ifdef __GLIBC__
+    ::malloc_trim(0);
+#endif
+  }
+};
+
 Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilderConfig& config_argument_,
                          nv::IGpuAllocator* allocator, Log& log) {
+  const TrimmedAtEnd trimmed;  // before the plan is written
   Network& network = *TRY(network_argument(network_argument_));
   BuilderConfig& config = *TRY(config_argument(config_argument_));
   BuildRequest request = TRY(request_of(network, config));
@@ -113,6 +129,7 @@ class EngineSink final : public plan::Sink {
 nv::IHostMemory* Builder::buildSerializedNetwork(nv::INetworkDefinition& network, nv::IBuilderConfig& config) noexcept {
   return guard(reporter_, "IBuilder::buildSerializedNetwork", static_cast<nv::IHostMemory*>(nullptr),
                [&]() -> Result<nv::IHostMemory*> {
+                 const TrimmedAtEnd trimmed;
                  const plan::Plan plan = TRY(build(network, config, allocator_, reporter_.log()));
                  return new HostMemory(TRY(plan::write_plan(plan)));
                });
@@ -131,6 +148,7 @@ bool Builder::buildSerializedNetworkToStream(nv::INetworkDefinition& network, nv
   return guard(reporter_, "IBuilder::buildSerializedNetworkToStream", [&]() -> Status {
     nv::IStreamWriter* const given = address_of(writer);
     TRY(require(given != nullptr, "the writer is null"));
+    const TrimmedAtEnd trimmed;
     const plan::Plan plan = TRY(build(network, config, allocator_, reporter_.log()));
     ProgramSink sink(*given);
     return plan::write_plan(plan, sink);
