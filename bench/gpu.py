@@ -39,7 +39,7 @@ import onnxruntime
 import roofline
 
 OFF_AT_MOST = 3e-2  # of the largest output
-# What matters most first: a budget cuts off the end.
+# The most important cases come first: a budget cuts off the end.
 CASES = (
     "resnet50:1", "bert_base:1x128", "mobilenet_v3_large:1", "vit_b_16:1", "efficientnet_b0:1", "unet_256:1",
     "resnet50:32", "bert_base:8x128", "bert_base:32x128", "resnet50:8", "bert_large:1x384", "vit_b_16:32", "unet_256:8",

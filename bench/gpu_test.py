@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What gpu.py computes without a GPU: work of a network counted by hand, and the peer's table."""
+"""Tests of what gpu.py computes without a GPU: work of a network counted by hand, and the peer's table."""
 import os
 import tempfile
 import unittest
@@ -64,7 +64,7 @@ class Cases(unittest.TestCase):
 
 
 class Outputs(unittest.TestCase):
-    """What trtexec --exportOutput writes, compared with the reference's first and last row."""
+    """Compares what trtexec --exportOutput writes with the reference's first and last row."""
 
     def off_by(self, values):
         case = gpu.Case("net:3", "zoo")

@@ -81,7 +81,7 @@ def shapes_of(model):
 
 
 def terms(node, x, w):
-    """Of a sum that makes one element of the result; of the input, for a transposed convolution."""
+    """Terms of the sum that makes one element of the result, or of the input of a transposed convolution."""
     if node.op_type in ("Conv", "ConvTranspose"):
         return math.prod(w[1:])
     transposed = node.op_type == "Gemm" and any(a.name == "transA" and a.i for a in node.attribute)

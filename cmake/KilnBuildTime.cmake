@@ -77,7 +77,7 @@ endfunction()
 # The same for a program of tests, whose own code is optimized less: most of it runs once. GCC 12 then takes texts of
 # gtest's messages for arrays that are exceeded.
 function(kiln_test_program target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1 -Wno-array-bounds>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1 -Wno-array-bounds -Wno-stringop-overflow>)
   if(KILN_PRECOMPILED)
     target_precompile_headers(${target} REUSE_FROM kiln_precompiled_tests)
   endif()

@@ -8,7 +8,7 @@ namespace kiln {
 
 namespace {
 
-/// By input and axis: whether the extent is a symbol.
+/// Whether an extent is a symbol, by input and axis.
 using Symbols = std::vector<std::vector<bool>>;
 
 bool is_constant(const Case& c, size_t input) { return c.inputs[input].constant || c.op.info().reads_on_host(input); }

@@ -18,8 +18,8 @@ struct Built {
 /// Inputs that the host reads, and those that a case says are, become constants.
 Result<Built> build_case(const Case& c);
 
-/// As build_case, but every extent of an input is a symbol of its own that may be 1, as far as the op takes it: what
-/// has to be equal, or broadcasts, only a run knows. Sets the profile.
+/// Builds a case like build_case, but every extent of an input is a symbol of its own that may be 1, as far as the op
+/// takes it: what has to be equal, or broadcasts, only a run knows. Sets the profile.
 struct DynamicCase {
   Built built;
   ProfileRequest profile;

@@ -1,4 +1,4 @@
-/// What an op's reference says of a case, against what a backend made of it.
+/// Compares a backend's result for a case with that of the op's reference.
 #pragma once
 
 #include "ops/testing/case.h"

@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-/// What runs the graph's nodes: all variants, or those that read a constant in another format than the linear one.
+/// The variants that run the graph's nodes: all, or those that read a constant in another format than the linear one.
 Result<std::set<OneVariant>> variants_of(const TacticContext& cx, const Backend& backend, bool only_ordered) {
   const Choices choices = TRY(Choices::find(cx, backend, effort_of(kAllVariants)));
   std::set<OneVariant> result;
@@ -43,7 +43,7 @@ class Runs {
   }
 
  private:
-  /// With constants at all inputs, and at each alone.
+  /// Runs a case with constants at all inputs, and at each alone.
   void run(const Case& c) {
     Case all = c;
     for (CaseInput& input : all.inputs) input.constant = true;

@@ -36,7 +36,7 @@ class Guarded {
     begin_ = all + kPage;
     CHECK(mprotect(begin_, kMostBytes, PROT_READ | PROT_WRITE) == 0);
   }
-  /// That many bytes at the end, or at the beginning.
+  /// A piece of memory of `bytes` bytes, at the end or at the beginning.
   std::byte* give(size_t bytes, bool at_end) const { return at_end ? begin_ + kMostBytes - bytes : begin_; }
 
  private:

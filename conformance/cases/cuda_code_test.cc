@@ -59,7 +59,7 @@ TEST_P(CudaCode, OfEveryCaseLoadsAndLaunches) {
   EXPECT_TRUE(same) << same.error().message;
 }
 
-/// What transformers do around their products, for any batch and length.
+/// A network of the ops that transformers have around their products, for any batch and length.
 Result<ir::Graph> dynamic_network() {
   ir::Graph graph;
   const sym::Expr batch = graph.table().symbol("batch"), length = graph.table().symbol("length");
@@ -115,7 +115,7 @@ TEST_P(CudaCode, ConvolutionsOfEveryPrecision) {
   }
 }
 
-/// In the memory that the engine asks a program for.
+/// Binds in the memory that the engine asks a program for.
 TEST_P(CudaCode, BindsEveryShapeOfAProfile) {
   if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
   FakeGpu gpu(GetParam().major, GetParam().minor);

@@ -109,9 +109,9 @@ TEST_F(CudaDamage, StepsGiveErrors) {
   }
 }
 
-/// What a kernel writes, which the stand-in's do not, fits the memory that the plan gives its result.
+/// A real kernel's result, which the stand-in does not write, must fit the memory that the plan gives it.
 TEST_F(CudaDamage, ResultsAreWhatInputsMake) {
-  // Of these, results may have other extents with the same inputs.
+  // Results of these kinds may have other extents with the same inputs.
   const std::set<std::string_view> free = {"convolution", "deconvolution", "pooling", "resize",
                                            "slice",       "expand",        "fill"};
   std::set<std::string_view> seen;
@@ -156,8 +156,8 @@ Result<ir::Graph> contractions() {
   return graph;
 }
 
-/// What a contraction reads beside its operands is of the extents and types that its code takes for granted, and its
-/// operands are in the pieces that it copies.
+/// A contraction's other inputs must have the extents and types that its code takes for granted, and its operands must
+/// be in the pieces that it copies.
 TEST(CudaEpilogues, AreReadAsThePlanSays) {
   if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
   FakeGpu gpu(9, 0);

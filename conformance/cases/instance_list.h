@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-/// By configuration, as Compiler::note_configurations has it: who selects it ("cases", "mnist.fp16").
+/// Users of each configuration, as Compiler::note_configurations has it ("cases", "mnist.fp16").
 using InstanceUsers = std::map<std::string, std::set<std::string>>;
 
 /// Whether the list is to be written anew: KILN_UPDATE_INSTANCES is set.

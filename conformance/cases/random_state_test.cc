@@ -31,7 +31,7 @@ plan::Plan two_fills() {
   return *std::move(plan);
 }
 
-/// What both draw in three runs, one behind the other.
+/// The numbers that both fills draw in three runs, one behind the other.
 std::vector<std::vector<double>> drawn(const plan::Plan& plan) {
   auto built = BuiltGraph::load(cpu_backend().value(), plan);
   CHECK(built.has_value());

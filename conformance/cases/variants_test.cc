@@ -71,7 +71,7 @@ class Runs {
     }
   }
 
-  /// What could run the case; a node that only its reference could has to be listed.
+  /// The tactics that could run the case; a node that only its reference could run has to be listed.
   Result<std::vector<OneVariant>> variants_of(const Case& c, const TacticContext& cx) {
     Choices choices = TRY(Choices::find(cx, backend_, effort_of(kAllVariants)));
     std::vector<OneVariant> result;

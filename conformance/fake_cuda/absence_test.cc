@@ -1,5 +1,5 @@
-// What is missing is said once, with what it costs, and networks are built where they can be. The environment of a test
-// hides one thing from its whole process; CMakeLists.txt has them all.
+// A missing library is said once, with what it costs, and networks are built where they can be. The environment of a
+// test hides one thing from its whole process; CMakeLists.txt has them all.
 #include "program.h"
 
 namespace kiln::fake_cuda {
@@ -37,7 +37,7 @@ TEST(FakeCudaAbsence, IsSaidOnce) {
   EXPECT_TRUE(asked ? said >= 2 : said == 1) << said << " times";
 }
 
-/// Of a process without NVRTC, which BuildsWithoutNvrtc starts.
+/// Runs in a process without NVRTC, which BuildsWithoutNvrtc starts.
 TEST(WithoutNvrtc, Builds) {
   const char* kernels = std::getenv("KILN_TEST_KERNELS");
   if (!kernels) GTEST_SKIP() << "KILN_TEST_KERNELS is not set";

@@ -1,5 +1,5 @@
-/// What runs ask of the driver, counted: how many calls a launch and a replay make, and that runs whose addresses or
-/// shapes change still compute what they should. Kernels here add 1, so that a chain of them shows a wrong address.
+/// Counts a run's calls of the driver, for a launch and for a replay. Runs whose addresses or shapes change still
+/// compute what they should: kernels here add 1, so that a chain of them shows a wrong address.
 #include <array>
 #include <map>
 #include <memory>
@@ -13,9 +13,9 @@ namespace kiln::fake_cuda {
 namespace {
 
 constexpr int kLayers = 6, kMostRows = 8, kSets = 12;
-// Of a run on one stream beside its launches or its replay, and the contexts that are asked for in front of these: is
-// the stream captured, which one is it, and a mark for the next run; each of context, wait, mark asks whose thread it
-// is.
+// Calls of a run on one stream beside its launches or its replay, with the contexts that are asked for in front of
+// these: is the stream captured, which one is it, and a mark for the next run. Each of context, wait and mark asks
+// whose thread it is.
 constexpr int kCallsBeside = 6;
 
 /// y = x + kLayers of x f32[1..8, 8, 8], as the kernels below have it.
@@ -88,7 +88,7 @@ class Calls : public testing::Test {
     for (size_t i = 0; i < count.size(); ++i) count[i] = control().num_calls(kCalls[i]);
     return count;
   }
-  /// Of the last run.
+  /// Calls of the last run.
   int64_t all() const { return calls_after[0] - calls_before[0]; }
   int64_t launches() const { return calls_after[1] - calls_before[1]; }
   int64_t replays() const { return calls_after[2] - calls_before[2]; }
@@ -216,7 +216,7 @@ TEST_F(Calls, KeepsAFewRecordings) {
   EXPECT_LE(control().live_objects(), most + 8);
 }
 
-/// What a program captures is launches, also where a recording is at hand.
+/// A program's capture gets launches, also where a recording is at hand.
 TEST_F(Calls, InACapture) {
   for (int i = 0; i < 4; ++i) run(0, 1);
   ASSERT_EQ(replays(), 1);
@@ -290,7 +290,7 @@ struct OnGpu {
     EXPECT_EQ(cudaMemcpy(data.data(), outputs[out], data.size() * 4, cudaMemcpyDeviceToHost), cudaSuccess);
     return data;
   }
-  /// By a context that never ran, and so launches.
+  /// Results of a context that never ran, and so launches.
   const std::vector<float>& expected(int in, int rows) {
     std::vector<float>& known = expected_[{in, rows}];
     if (!known.empty()) return known;
@@ -313,7 +313,7 @@ struct OnGpu {
   std::map<std::pair<int, int>, std::vector<float>> expected_;
 };
 
-/// On a real GPU, where runs are still under way when the next one's addresses are put into the same recording.
+/// Runs on a real GPU, where others are still under way when the next one's addresses are put into the same recording.
 TEST_F(GpuProgram, TakesOtherAddressesAndShapes) {
   for (const bool libraries : {false, true}) {
     SCOPED_TRACE(libraries ? "with NVIDIA's libraries" : "without");

@@ -49,7 +49,7 @@ nv::ITensor* define(nv::INetworkDefinition& network) {
   return shares->getOutput(0);
 }
 
-/// With the times of `times`, or (empty) times of its own; what it measured is in the result.
+/// Builds with the times of `times`, or, if empty, with times of its own; the result has what it measured.
 Built build_with(Logger& logger, const Text& times) {
   std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
   std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));

@@ -129,7 +129,7 @@ TEST_F(FakeCudaProgram, TwoDevicesInTwoThreads) {
   EXPECT_EQ(control().live_bytes(), 0);
 }
 
-/// Where two GPUs are.
+/// Needs two GPUs.
 TEST_F(GpuProgram, TwoDevices) {
   int count = 0;
   ASSERT_EQ(cudaGetDeviceCount(&count), cudaSuccess);

@@ -9,7 +9,7 @@
 namespace kiln::fake_cuda {
 namespace {
 
-// Of matrix products, in any family.
+// The beginning of every matrix product's kernel name, in any family.
 constexpr const char* kProducts = "gemm";
 
 class FakeCudaFaults : public FakeCudaProgram {
@@ -22,7 +22,7 @@ class FakeCudaFaults : public FakeCudaProgram {
   bool said(const std::string& text) const {
     return std::ranges::any_of(logger.others, [&](const std::string& line) { return line.contains(text); });
   }
-  /// That everything goes its way on a device once kernels behave.
+  /// Expects builds and runs on a device to succeed once kernels behave.
   void expect_works(int device) {
     control().misbehave("", Fault::kAtLaunch, 0);
     ASSERT_EQ(cudaSetDevice(device), cudaSuccess);
@@ -35,7 +35,7 @@ class FakeCudaFaults : public FakeCudaProgram {
 };
 
 TEST_F(FakeCudaFaults, ATacticThatCannotBeLaunchedIsSkippedAndNamed) {
-  // Of one family; the others stand in.
+  // Kernels of one family misbehave; the others stand in.
   control().misbehave("gemm_rows", Fault::kAtLaunch, cuda::kOutOfLaunchResources);
   const auto plan = build(logger);
   ASSERT_TRUE(plan) << logger.all();
@@ -119,7 +119,7 @@ TEST_F(FakeCudaFaults, ATacticThatNeverEndsEndsTheBuildByName) {
   expect_works(0);
 }
 
-/// In the program's memory, which is not given back to where giving back would wait.
+/// Faults with the program's memory, which is not given back where giving back would wait.
 TEST_F(FakeCudaFaults, AProgramsAllocatorIsNotAskedToWait) {
   struct Allocator final : nv::IGpuAllocator {
     void* allocate(uint64_t size, uint64_t, nv::AllocatorFlags) noexcept override {

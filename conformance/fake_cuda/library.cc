@@ -37,7 +37,7 @@ struct FatBinary {
   uint64_t bytes;
 };
 
-/// What a wrapper points to; empty if it is none.
+/// The image that a wrapper points to; empty if `code` is no wrapper.
 std::string image_of(const void* code) {
   Wrapper wrapper;
   std::memcpy(&wrapper, code, sizeof wrapper);

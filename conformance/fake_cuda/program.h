@@ -1,4 +1,4 @@
-/// What the stand-in's tests share: a program with a small network, which keeps what it is told.
+/// Shared by the stand-in's tests: a program with a small network, which keeps what it is told.
 #pragma once
 
 #include <NvInfer.h>
@@ -120,7 +120,7 @@ inline std::string want_of_nvrtc_in(const Logger& logger) {
   return "";
 }
 
-/// What a build says where kernels cannot be compiled, and so the host runs the layers; empty where they can.
+/// The warning of a build where kernels cannot be compiled, so that the host runs the layers; empty where they can.
 inline const std::string& want_of_nvrtc() {
   static const std::string& notice = *[] {
     Logger logger;
@@ -140,7 +140,7 @@ class FakeCudaProgram : public testing::Test {
   Logger logger;
 };
 
-/// On a real GPU.
+/// Tests on a real GPU.
 class GpuProgram : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-/// What a program sees on a machine with a GPU, as far as the driver's stand-in can show it: engines are built, saved,
+/// Tests of a program on a machine with a GPU, as far as the driver's stand-in can show it: engines are built, saved,
 /// loaded and run through the public API, kernels that do nothing are launched, and every failure of the driver comes
 /// back as an error that leaves nothing behind.
 #include "program.h"
@@ -115,7 +115,7 @@ TEST_F(FakeCudaProgram, RunsOnTheCurrentDevice) {
   EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
 }
 
-/// Of the networks that are built once for each device: engines on two, run in turns by one thread.
+/// Engines on two devices, of networks that are built once for each, run in turns by one thread.
 TEST_F(FakeCudaProgram, RunsOnSeveralDevices) {
   control().set_devices(2, 9, 0);
   struct Place final : nv::IGpuAllocator {
@@ -191,7 +191,7 @@ TEST_F(FakeCudaProgram, RunsOnDefaultStreams) {
   EXPECT_EQ(control().live_bytes(), 0);
 }
 
-/// Of a process on the CPU, which RefusesPlansOfTheCpu starts.
+/// Runs in a process on the CPU, which RefusesPlansOfTheCpu starts.
 TEST(CpuPlan, IsWritten) {
   const char* path = std::getenv("KILN_TEST_WRITE_PLAN");
   if (!path) GTEST_SKIP() << "KILN_TEST_WRITE_PLAN is not set";

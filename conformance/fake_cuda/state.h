@@ -1,4 +1,4 @@
-/// What the stand-in driver holds, behind one mutex: speed is not its business.
+/// The state of the stand-in driver, behind one mutex: speed is not its business.
 #pragma once
 
 #include <functional>
@@ -97,13 +97,13 @@ struct State {
 };
 State& state();
 
-/// Of the calling thread.
+/// The calling thread's context.
 extern thread_local cuda::ContextHandle current_context;
 extern thread_local int capture_mode;
 extern thread_local bool in_host_function;
 
 enum class Needs { kNothing, kInit, kContext };
-/// What every function does first: counts the call, and says 0, or what it has to return at once.
+/// Begins every function: counts the call, and returns 0, or the result that the function has to return at once.
 int enter(const char* function, Needs needs = Needs::kContext);
 
 /// Lets the kernel of that name go wrong, if it is to: what its launch returns, and `trap` or `never_end` as its work.
@@ -119,7 +119,7 @@ const Allocation* find_allocation(const void* pointer, size_t bytes = 1);
 /// First in a function that waits for work of the current device, of the stream of that id or (0) of all streams: ends
 /// the process where it would not return.
 void wait_for(const char* function, unsigned long long stream = 0);
-/// Of work that never ends.
+/// Adds work that never ends.
 void never_end();
 
 /// Runs `work` on a stream, or records it if that is being captured.
@@ -132,7 +132,7 @@ int make_launch(const cuda::LaunchConfig& config, cuda::FunctionHandle function,
 bool has_kernel(const std::string& image, std::string_view name);
 /// The kernel of a module; null if it has none of that name.
 cuda::FunctionHandle find_function(cuda::CudaModuleObject& module, const std::string& name);
-/// Of a stream; null while it is not being captured.
+/// The capture of a stream; null while it is not being captured.
 std::shared_ptr<Capture>& capture_of(cuda::StreamHandle stream);
 bool is_stream(cuda::StreamHandle stream);
 

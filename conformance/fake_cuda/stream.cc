@@ -24,7 +24,7 @@ std::map<StreamHandle, std::unique_ptr<cuda::CudaStreamObject>>& streams() {
   return all;
 }
 
-/// Of destroyed ones, whose handles come again.
+/// Destroyed streams, whose handles come again.
 std::vector<std::unique_ptr<cuda::CudaStreamObject>>& former_streams() {
   static auto& all = *new std::vector<std::unique_ptr<cuda::CudaStreamObject>>;
   return all;

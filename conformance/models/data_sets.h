@@ -15,7 +15,7 @@ struct DataSet {
   std::vector<Tensor> inputs, outputs;
 };
 
-/// Of a folder, in order. Fails if there is none.
+/// Reads the data sets of a folder, in order. Fails if there is none.
 Result<std::vector<DataSet>> read_data_sets(const std::string& folder);
 
 /// The ranges of the inputs whose extents differ between sets; the optimum is the first set's.
@@ -26,7 +26,7 @@ struct DetectionTolerance {
   double iou = 0, score = 0;
 };
 
-/// What a model's expected.json says of its precisions and of the meaning of its results.
+/// Contents of a model's expected.json: its precisions and the meaning of its results.
 struct Expectations {
   std::map<std::string, Tolerance> tolerances;            ///< "fp32", "fp16"
   std::map<std::string, DetectionTolerance> detections;   ///< of those whose outputs are judged by what they mean

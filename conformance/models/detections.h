@@ -14,8 +14,9 @@ struct Detection {
   double x0 = 0, y0 = 0, x1 = 0, y1 = 0;  ///< in pixels of the network's input
 };
 
-/// Of an output [1, cells, 5 + classes] (centre, size, objectness, classes) over square grids of strides 8, 16 and 32:
-/// scores of at least 0.3, by class without those that overlap a better one by more than 0.45. Fails for other shapes.
+/// Detections of an output [1, cells, 5 + classes] (centre, size, objectness, classes) over square grids of strides 8,
+/// 16 and 32: scores of at least 0.3, by class without those that overlap a better one by more than 0.45. Fails for
+/// other shapes.
 Result<std::vector<Detection>> decode_grid_detections(const Tensor& raw);
 
 /// Whether both see the same: each object of `expected` has one of its class with at least `iou` of overlap and a score

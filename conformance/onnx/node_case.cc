@@ -16,7 +16,7 @@ using onnx::ElementType;
 using onnx::GraphDef;
 using onnx::TypeKind;
 
-/// What a model needs: its operators, and the types of what it takes, gives and casts to.
+/// The operators of a model, and the types that it takes, gives and casts to.
 struct Needs {
   std::set<std::pair<std::string, std::string>> ops;  ///< domain, type
   std::set<std::string> types;                        ///< those that Kiln lacks

@@ -10,7 +10,7 @@
 
 namespace kiln::conformance {
 
-/// What running a model gave.
+/// The outcome of running a model.
 struct ModelRun {
   std::vector<Tensor> outputs;  ///< by name
   std::vector<std::string> tactics;

@@ -109,7 +109,7 @@ def table(cases):
 
 
 def absent(cases):
-    """What unsupported cases lack, with how many cases lack it."""
+    """Returns what unsupported cases lack, with how many cases lack it."""
     counts = collections.Counter(what for case in by_status(cases, "unsupported") for what in case["reason"].split(", "))
     return [f"| {what} | {count} |" for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 

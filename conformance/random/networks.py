@@ -92,7 +92,7 @@ class Network:
         return 0 if kind > 0.998 else self.integer(1, most)
 
     def random_sizes(self):
-        """Of the axis that varies: the optimum, then others; one if nothing varies."""
+        """Extents of the axis that varies: the optimum, then others; one if nothing varies."""
         if self.chance(0.4):
             return (self.extent(16),)
         if self.is_large:
@@ -110,7 +110,7 @@ class Network:
         return shape
 
     def floats(self, shape, scale=1.0):
-        """Of so few digits that halves of both kinds hold them; `scale` is a power of two."""
+        """Returns numbers of so few digits that halves of both kinds hold them; `scale` is a power of two."""
         return (np.round(np.clip(self.rng.standard_normal(shape), -3.9, 3.9) * 64) / 64 * scale).astype(np.float32)
 
     def numbers(self, shape, dtype):
@@ -275,7 +275,7 @@ def spread_under(network, outputs, relative, times):
 
 
 def bounds_of(network, outputs):
-    """Of each output: the largest difference in single precision and in halves; None where it cannot be said.
+    """Returns, for each output, the largest difference in single precision and in halves; None where it cannot be said.
 
     Half a dozen times what noise of the type's size in inputs and weights does, and a share of the largest element."""
     moved, plain = spread_under(network, outputs, 1e-6, 3)

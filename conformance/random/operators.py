@@ -1,4 +1,4 @@
-"""What a random network is made of: a function a kind of node (or a pattern of nodes), with its weight."""
+"""The parts of random networks: a function a kind of node (or a pattern of nodes), with its weight."""
 import numpy as np
 from onnx import TensorProto
 
@@ -265,7 +265,7 @@ def other_norm(net):
     return net.add("MeanVarianceNormalization", [x], axes=sorted(a % x.rank for a in some_axes(net, x.rank)))
 
 
-# What moves elements.
+# Operators that move elements.
 @operator(4)
 def transpose(net):
     x = net.pick(lambda v: v.rank >= 2)

@@ -43,7 +43,7 @@ class Tensor {
   DeviceArray<int64_t> longs_;
 };
 
-/// What the node of `line` makes of its inputs, all of the network.
+/// Results of the node of `line`, the whole network, for these inputs.
 Numbers run(std::string_view line, const std::vector<Numbers>& inputs) {
   Program p;
   const std::string bytes = onnx_model(parse_node(line), Inputs::kOfNetwork);

@@ -252,7 +252,7 @@ INSTANTIATE_TEST_SUITE_P(Inputs, HugeExtentsOf,
                            return "ShapeInputs";
                          });
 
-/// What the nodes are before anything is replaced is sound: else the test would look at refusals alone.
+/// The nodes are sound before anything is replaced: else the test would look at refusals alone.
 TEST(HugeExtents, NodesAreSoundBefore) {
   for (const NodeText& node : all_nodes()) {
     const std::string bytes = onnx_model(node, Inputs::kOfNetwork);

@@ -177,7 +177,7 @@ TEST(OddNetworks, IntegersAndBools) {
   EXPECT_TRUE(run({{"a", in.data()}, {"b", by.data()}, {"quotient", quotient.data()}, {"less", less.data()}}));
   EXPECT_EQ(quotient, (std::array<int64_t, 3>{3, -4, 1}));
   EXPECT_EQ(less, (std::array<bool, 3>{false, true, false}));
-  // What no machine can divide must not end the process, whatever it answers.
+  // Divisions that no machine can do must not end the process, whatever they give.
   in = {1, INT64_MIN, 0}, by = {0, -1, 0};
   run({{"a", in.data()}, {"b", by.data()}, {"quotient", quotient.data()}, {"less", less.data()}});
   EXPECT_TRUE(process_is_fine());

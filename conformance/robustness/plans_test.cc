@@ -49,7 +49,7 @@ TEST_F(Plans, EveryFlippedBitIsAnswered) {
     refused += engine == nullptr;
     EXPECT_EQ(engine == nullptr, program_.logger.take_errors() != "") << "byte " << i;
   }
-  // What may change unseen is padding between sections.
+  // Only padding between sections may change unseen.
   EXPECT_GT(refused, static_cast<int>(bytes_.size()) / 2);
   EXPECT_TRUE(process_is_fine());
 }

@@ -1,4 +1,4 @@
-/// What a program has around the API, for tests: a logger and a recorder that keep texts, a small network, buffers.
+/// A program's surroundings of the API, for tests: a logger and a recorder that keep texts, a small network, buffers.
 #pragma once
 
 #include <NvInfer.h>
@@ -47,7 +47,7 @@ nv::Dims dims(std::initializer_list<int64_t> extents);
 std::vector<int64_t> list(const nv::Dims& dims);  ///< {-1} for nbDims -1
 inline nv::Weights no_weights() { return {nv::DataType::kFLOAT, nullptr, 0}; }
 
-/// What a reference is that a program made of a null pointer.
+/// A reference that a program made of a null pointer.
 template <class T>
 T& null() {
   T* volatile none = nullptr;

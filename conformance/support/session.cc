@@ -46,7 +46,7 @@ std::vector<int64_t> integers(const Tensor& tensor) {
   return values;
 }
 
-/// What the profile must know of one input; nothing of one that is static and no shape tensor.
+/// Tells the profile about one input; nothing about one that is static and no shape tensor.
 Status describe_input(nvinfer1::ITensor& input, const BuildOptions& options, nvinfer1::IOptimizationProfile& profile) {
   const std::string name = input.getName();
   const Tensor* example = find(options.examples, name);

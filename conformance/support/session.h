@@ -13,7 +13,7 @@
 
 namespace kiln::conformance {
 
-/// What an input may be while the engine lives; the three are the same where nothing varies.
+/// The extents that an input may have while the engine lives; the three are the same where nothing varies.
 struct InputRange {
   std::vector<int64_t> min, opt, max;
 };

@@ -1,4 +1,4 @@
-// What the conformance programs rely on: a comparison that finds differences, and children that may die.
+// Tests of what the conformance programs rely on: a comparison that finds differences, and children that may die.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>

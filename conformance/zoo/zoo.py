@@ -27,7 +27,7 @@ BOUNDS = {"noTF32": 2e-5, "default": 2e-4, "fp16": 3e-2}  # of the largest outpu
 
 
 def extents(shape, batch, length):
-    """Of an input: numbers stay, the first name is the batch, a second the sequence."""
+    """Returns the extents of an input: numbers stay, the first name is the batch, a second the sequence."""
     named = iter((batch, length))
     return [extent if isinstance(extent, int) else next(named) for extent in shape]
 

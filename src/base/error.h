@@ -26,7 +26,7 @@ enum class Code : uint8_t {
 };
 std::string_view name_of(Code code);
 
-/// What went wrong, in words that a user of the API can act on. Lower case, no full stop, so that contexts chain.
+/// An error, in words that a user of the API can act on. Lower case, no full stop, so that contexts chain.
 struct Error {
   Code code = Code::kInternal;
   std::string message;

@@ -126,7 +126,7 @@ template <Reflected T>
 Record to_record(const T& object) {
   return fields_record(fields_of<T>(), &object);
 }
-/// What a struct demands of its own fields: its member `Status check() const`, if it has one.
+/// Checks a struct's own demands on its fields: its member `Status check() const`, if it has one.
 template <Reflected T>
 Status check_fields(const T& object) {
   if constexpr (requires { object.check(); }) return object.check();
@@ -173,7 +173,7 @@ class StructFieldType final : public FieldType {
   Status (*check_)(const void* object);
 };
 
-/// What an optional, a vector or an array is to its field type: some elements.
+/// An optional, a vector or an array, as its field type sees it: some elements.
 struct Elements {
   size_t (*size)(const void* container);
   const void* (*at)(const void* container, size_t i);

@@ -137,7 +137,7 @@ struct Texts {
 };
 Hash128 hash_of(const Texts& texts) { return fields_hash(fields_of<Texts>(), &texts); }
 
-// What reads alike need not be alike.
+// Two values that print alike may differ.
 TEST(Fields, HashesAreOfElementsNotOfTheirText) {
   EXPECT_NE(hash_of({{"a, b"}, {}, {}}), hash_of({{"a", "b"}, {}, {}}));
   EXPECT_NE(hash_of({{}, {{std::byte{1}}}, {}}), hash_of({{}, {{std::byte{2}}}, {}}));

@@ -1,4 +1,4 @@
-/// Where messages to the user go. A Log is handed in as an argument; there is no global one.
+/// The target of messages to the user. A Log is handed in as an argument; there is no global one.
 #pragma once
 
 #include <cstdint>

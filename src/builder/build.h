@@ -1,4 +1,4 @@
-/// From a network to a plan: passes, lowering, cover, memory.
+/// Builds a plan from a network: passes, lowering, cover, memory.
 #pragma once
 
 #include <map>

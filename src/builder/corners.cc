@@ -13,7 +13,6 @@ constexpr size_t kMostCorners = 32;  // to bind every step at
 
 using Point = std::vector<int64_t>;  // by symbol
 
-/// Adds the symbols and the constants that a program reads.
 void add_operands(const sym::Program& program, std::set<size_t>& symbols, std::set<int64_t>& constants) {
   const sym::ProgramOperands operands = sym::operands_of(program);
   for (const int id : operands.symbols) symbols.insert(static_cast<size_t>(id));

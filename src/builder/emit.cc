@@ -225,7 +225,7 @@ Status Emitter::emit_output(int output) {
   return emit_copy(made, static_cast<int>(profile_.tensors.size()) - 1, graph_.type(o.value), o.name);
 }
 
-/// Beside others, where that is worth it.
+/// Puts steps beside others on auxiliary streams, where that is worth it.
 void Emitter::choose_streams() {
   std::vector<ScheduledStep> steps(profile_.steps.size());
   std::vector<int> written_by(profile_.tensors.size(), -1);

@@ -1,4 +1,4 @@
-/// From a cover to the tensors and steps of a plan's profile.
+/// Makes the tensors and steps of a plan's profile from a cover.
 #pragma once
 
 #include <map>

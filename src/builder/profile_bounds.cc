@@ -68,7 +68,7 @@ Replacements ProfileBounds::replacements(const sym::Table& old_table, sym::Table
 
 namespace {
 
-/// What a symbol of a broken assumption may be instead, the likeliest first: what the other side is, then 1.
+/// Other values for a symbol of a broken assumption, the likeliest first: that of the other side, then 1.
 std::vector<int64_t> other_values(const std::vector<sym::Expr>& symbols, const sym::Assumption& assumption) {
   std::vector<int64_t> result;
   for (const sym::Expr& symbol : symbols) result.push_back(symbol.opt());

@@ -1,4 +1,4 @@
-/// What a profile's copy of a network believes of shapes, for contexts to check.
+/// Beliefs of a profile's copy of a network about shapes, for contexts to check.
 #pragma once
 
 #include <memory>

@@ -45,7 +45,7 @@ std::vector<int> assign_streams(std::span<const ScheduledStep> steps, int most_a
 
 namespace {
 
-/// By step and stream: the last step of the stream that is done when the step begins; -1: none need be.
+/// The last step of each stream that is done when a step begins, by step and stream; -1: none need be.
 std::vector<std::vector<int>> steps_done(std::span<const ScheduledStep> steps, std::span<const int> streams,
                                          size_t num_streams) {
   std::vector<std::vector<int>> done;

@@ -1,4 +1,4 @@
-/// Which steps run on auxiliary streams, beside others.
+/// Chooses the steps that run on auxiliary streams, beside others.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ struct ScheduledStep {
 /// first; a step that waits for another stream waits a little longer. All 0 where that saves next to nothing.
 std::vector<int> assign_streams(std::span<const ScheduledStep> steps, int most_auxiliary);
 
-/// By step: the first and the last step in execution order that may run at the same time as it; itself if none.
+/// The first and the last step, in execution order, that may run at the same time as a given one; itself if none.
 struct Span {
   int first = 0, last = 0;
 };

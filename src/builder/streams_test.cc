@@ -44,7 +44,7 @@ TEST(Streams, SpansHoldWhatMayRunAtTheSameTime) {
   for (const Span& span : concurrent_spans(steps, Streams(6, 0))) EXPECT_EQ(span.first, span.last);
 }
 
-/// By following every path: step i may run beside step j unless one of them waits for the other.
+/// Spans by following every path: step i may run beside step j unless one of them waits for the other.
 std::vector<Span> spans_by_paths(std::span<const ScheduledStep> steps, const Streams& streams) {
   const size_t count = steps.size();
   std::vector<std::vector<bool>> before(count, std::vector<bool>(count, false));  // [j][i]: i is done when j begins

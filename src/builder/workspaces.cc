@@ -24,7 +24,7 @@ struct Shapes {
   std::vector<Extents> extents;
 };
 
-/// Where the steps of a profile are bound.
+/// The shapes at which the steps of a profile are bound.
 struct ProfileShapes {
   std::vector<Shapes> ends;    ///< where extents are largest, the optimum and the minimum, as far as they can be
   std::vector<int64_t> first;  ///< the symbols of the end at which every step has to work

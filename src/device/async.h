@@ -1,4 +1,4 @@
-/// What a device that works on its own offers beside streams: marks in their order, and work recorded once and
+/// Services beside streams of a device that works on its own: marks in their order, and work recorded once and
 /// replayed.
 #pragma once
 
@@ -14,11 +14,11 @@ class Event {
  public:
   virtual ~Event() = default;
   virtual Status record(Stream& stream) = 0;
-  /// What `stream` is given from here on waits for the mark; the caller does not.
+  /// Makes work that `stream` gets from here on wait for the mark; the caller does not wait.
   virtual Status wait(Stream& stream) = 0;
   /// Returns when the mark is reached.
   virtual Status synchronize() = 0;
-  /// From `start`'s mark to this one, both reached and of EventTiming::kOn.
+  /// The time from `start`'s mark to this one, both reached and of EventTiming::kOn.
   virtual Result<float> elapsed_ms(const Event& start) const = 0;
 };
 
@@ -33,8 +33,9 @@ class Recording {
     static_cast<void>(part);
     return false;
   }
-  /// From the next launch on the part does what `work(argument, stream)` would launch now: as many launches, with other
-  /// arguments. What was launched before stays as it was. A recording that this fails for is of no use any more.
+  /// Replaces a part of a recording: from the next launch on it does what `work(argument, stream)` would launch now: as
+  /// many launches, with other arguments. What was launched before stays as it was. A recording that this fails for is
+  /// of no use any more.
   virtual Status replace(size_t part, Status (*work)(void* argument, Stream* stream), void* argument);
 };
 

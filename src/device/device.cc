@@ -7,7 +7,7 @@
 namespace kiln {
 namespace {
 
-/// For work that is done when its call returns.
+/// A measurement of work that is done when its call returns.
 class WallClock final : public Measurement {
  public:
   WallClock(TimedWork work, void* argument) : work_(work), argument_(argument) {}

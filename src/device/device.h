@@ -65,7 +65,8 @@ class Stream {
   virtual bool faulted() const = 0;
   /// Whether work launched now is recorded, to be run any number of times later, instead of being queued.
   virtual bool capturing() const { return false; }
-  /// Of a stream that Device::record gives: what is launched from here on is the recording's next part.
+  /// Begins the next part of a recording, on a stream that Device::record gives: what is launched from here on belongs
+  /// to it.
   virtual void begin_part() {}
 };
 
@@ -87,7 +88,7 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceKind kind() const = 0;
-  /// What timings and plans depend on: model, instruction set or compute capability, size of the team.
+  /// The identity that timings and plans depend on: model, instruction set or compute capability, size of the team.
   virtual std::string identity() const = 0;
   virtual int64_t total_memory_bytes() const = 0;
   virtual Result<Buffer> allocate(int64_t size_bytes) = 0;

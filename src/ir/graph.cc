@@ -185,7 +185,7 @@ Status Graph::infer_node(NodeId id) {
   return {};
 }
 
-/// By symbol id: whether an input has it as an extent or an element.
+/// Flags by symbol id: whether an input has it as an extent or an element.
 std::vector<bool> Graph::symbols_of_inputs() const {
   std::vector<bool> result(table_->symbols().size(), false);
   const auto add = [&](const sym::Expr& e) {

@@ -121,11 +121,12 @@ class Graph {
   // Shared by a graph and its bodies.
   sym::Table& table() { return *table_; }
   const std::shared_ptr<sym::Table>& shared_table() const { return table_; }
-  /// What inference had to believe; checked when shapes are bound.
+  /// The assumptions that inference had to make; checked when shapes are bound.
   const std::vector<sym::Assumption>& assumptions() const { return assumptions_; }
   void assume(sym::Assumption assumption);
-  /// What must hold for the graph to be right: its assumptions, and what its table has learned of the symbols of its
-  /// inputs. Of other symbols no run could say what they are: they were an input's before it got other extents.
+  /// Conditions for the graph to be right: its assumptions, and what its table has learned of the symbols of its
+  /// inputs. Other symbols are left out, because no run could tell their values: they were an input's before it got
+  /// other extents.
   std::vector<sym::Assumption> beliefs() const;
 
   /// An independent copy: nodes and values are copied, constants and the symbol table are shared.

@@ -1,4 +1,4 @@
-/// What a rule of a pass looks for: nodes and the values between them, as plain data.
+/// The pattern that a rule of a pass looks for: nodes and the values between them, as plain data.
 #pragma once
 
 #include <optional>
@@ -40,7 +40,7 @@ Pattern op(std::string name, Inputs... inputs) {
 /// A node of exactly this op. Products, sums, maxima and minima match in either order.
 Pattern exactly(Op op, std::string name, std::vector<Pattern> inputs);
 
-/// What a match found. Values are those of the graph as it was matched.
+/// The nodes and values that a match found. Values are those of the graph as it was matched.
 class Capture {
  public:
   explicit Capture(const Graph& graph) : graph_(&graph) {}

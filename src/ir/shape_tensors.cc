@@ -10,8 +10,8 @@
 namespace kiln::ir {
 namespace {
 
-/// By symbol id: whether an extent, or an attribute that an importer made of values, depends on it. Nothing need read
-/// the tensor itself then.
+/// Flags by symbol id: whether an extent, or an attribute that an importer made of values, depends on it. Nothing need
+/// read the tensor itself then.
 std::vector<bool> used_symbols(Graph& graph) {
   std::vector<bool> used(graph.table().symbols().size(), false);
   std::vector<sym::Expr> found;

@@ -1,4 +1,4 @@
-/// Which tensors of a network are shape tensors: those whose values decide shapes, or are made of shapes.
+/// Finds a network's shape tensors: those whose values decide shapes, or are made of shapes.
 #pragma once
 
 #include <span>

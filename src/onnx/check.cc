@@ -26,7 +26,8 @@ struct Visible {
   }
 };
 
-/// Which graph a problem is in: none for the main graph, else the nodes around it. Made into text only for a problem.
+/// The graph that a problem is in: none for the main graph, else the nodes around it. Made into text only for a
+/// problem.
 struct Where {
   const Where* outer = nullptr;
   const NodeDef* node = nullptr;

@@ -1,4 +1,4 @@
-/// What a model must hold to before it is imported, whatever its operators mean: names, order, versions.
+/// Checks of a model before it is imported, whatever its operators mean: names, order, versions.
 #pragma once
 
 #include <memory>

@@ -41,7 +41,7 @@ class ExternalData : public ::testing::Test {
     return out.integer(field::tensor::kDataLocation, 1);
   }
 
-  /// What a tensor of four bytes holds, or the error, the test's folder shown as ROOT.
+  /// The contents of a tensor of four bytes, or the error, the test's folder shown as ROOT.
   std::string content(const Proto& tensor) {
     write(folder_ / "model.onnx", test::model(test::graph({.initializers = {tensor}})).bytes);
     const auto model = read_model_file((folder_ / "model.onnx").string());

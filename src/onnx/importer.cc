@@ -48,7 +48,7 @@ class Importer {
   ImportReport& report_;
   NodeOutcomes* outcomes_;  // null where the graph is wanted
   ImportState& state_;
-  /// By ONNX name. kNone: poisoned, the problem with it has been reported.
+  /// Values by ONNX name. kNone: poisoned, the problem with it has been reported.
   std::unordered_map<std::string_view, ValueId> values_;
   std::unordered_map<std::string_view, const TensorDef*> initializers_;  // not yet added
 };
@@ -167,7 +167,7 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   return {};
 }
 
-/// What the node reads; none where there was a problem with one of them.
+/// The values that the node reads; none where there was a problem with one of them.
 std::optional<Values> Importer::inputs_of(const NodeDef& node) {
   Values inputs;
   bool poisoned = false;
@@ -189,7 +189,7 @@ Result<const GraphDef*> Importer::known_branch(const NodeDef& node, const Values
   return &branch;
 }
 
-/// What names meant around a branch that gives them to tensors of its own. They mean it again behind the branch.
+/// The meanings of names around a branch that gives them to tensors of its own. They come back behind the branch.
 class Importer::Scope {
  public:
   Scope(Importer& importer, const GraphDef& branch) : importer_(importer) {
@@ -317,7 +317,7 @@ Result<std::shared_ptr<const Model>> prepare_model(std::shared_ptr<const Model> 
   for (std::string& warning : checked.warnings) report.warnings.push_back(std::move(warning));
   for (Error& problem : checked.problems)
     report.errors.push_back({problem.code, std::move(problem.message), -1, {}, {}, {}});
-  // What nodes mean is known of versions that Kiln reads; then they may have problems of their own.
+  // Kiln knows the meaning of nodes for the versions that it reads; then they may have problems of their own.
   const auto version = checked.model->opset("");
   if (version && (*version < kOldestOpset || *version > kNewestOpset)) TRY(first_problem(report));
   return std::move(checked.model);

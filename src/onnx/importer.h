@@ -1,4 +1,4 @@
-/// From an ONNX model to a graph of our ops.
+/// Imports an ONNX model as a graph of our ops.
 #pragma once
 
 #include <memory>

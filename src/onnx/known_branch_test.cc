@@ -16,7 +16,7 @@ Proto branch(const std::vector<Proto>& nodes, std::string_view y, const std::vec
   return graph({nodes, {}, {value(y)}, initializers}, "branch");
 }
 
-/// What TorchScript's exporter writes for a squeeze of axis 1 of x.
+/// The graph that TorchScript's exporter writes for a squeeze of axis 1 of x.
 std::string squeezed(std::initializer_list<int64_t> extents) {
   const Imported got = import_proto(model(
       graph({{node("Shape", {"x"}, {"s"}), node("Gather", {"s", "one"}, {"e"}), node("Equal", {"e", "one"}, {"is_one"}),

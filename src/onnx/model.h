@@ -49,7 +49,7 @@ struct ValueInfo {
   TypeDef type;
 };
 
-/// Where a tensor's bytes lie outside the model file.
+/// The place of a tensor's bytes outside the model file.
 struct ExternalData {
   std::string_view location;
   int64_t offset = 0;
@@ -108,7 +108,7 @@ struct NodeDef {
   std::vector<std::string_view> inputs, outputs;  ///< an empty name is an optional value left out
   std::vector<AttributeDef> attributes;
   std::vector<StringEntry> metadata;
-  /// Not 0: the operator set version that holds for this node instead of the model's; set on nodes out of functions.
+  /// The operator set version that holds for this node instead of the model's, if not 0; set on nodes out of functions.
   int64_t opset = 0;
 
   const AttributeDef* find(std::string_view attribute) const;  ///< null if absent

@@ -1,4 +1,4 @@
-/// What importing found of each node: how query_support looks into the importer.
+/// Findings of an import about each node: how query_support looks into the importer.
 #pragma once
 
 #include <unordered_map>

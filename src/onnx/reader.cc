@@ -13,7 +13,7 @@ using Message = std::span<const std::byte>;
 std::string_view domain_of(std::string_view domain) { return domain == "ai.onnx" ? std::string_view{} : domain; }
 
 ElementType element_type(int64_t number) {
-  // What does not fit the enum's 32 bits is no type either way; keep it recognisably wrong.
+  // A number beyond the enum's 32 bits is no type either way; keep it recognisably wrong.
   return number >= 0 && number <= INT32_MAX ? static_cast<ElementType>(number) : static_cast<ElementType>(-1);
 }
 

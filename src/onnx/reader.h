@@ -1,4 +1,4 @@
-/// From the bytes of an ONNX file (a ModelProto) to a Model. Nothing is copied but numbers; the bytes are not believed.
+/// Reads a Model from the bytes of an ONNX file (a ModelProto). Only numbers are copied; the bytes are not believed.
 #pragma once
 
 #include <cstddef>

@@ -87,7 +87,7 @@ std::vector<std::byte> convert_integers(const TensorDef& tensor, size_t need, Tr
   return out;
 }
 
-/// What a tensor's elements need, by its dims and type.
+/// The elements that a tensor needs, by its dims and type.
 struct Need {
   int64_t elements = 0;
   size_t bytes = 0;

@@ -36,7 +36,7 @@ template <class... Parts>
   throw Malformed{code, str(parts...)};
 }
 
-/// Where reading stands, for errors: the messages around, and the byte where the current field begins.
+/// The position of the reader, for errors: the messages around, and the byte where the current field begins.
 struct Trace {
   const std::byte* base = nullptr;
   int64_t at = 0;

@@ -16,7 +16,7 @@ namespace {
 
 struct BroadcastTest : testing::Test {
   sym::Table table;
-  // Of p and q nothing is known; n and m are not empty; u and v are at least 2; zero may be empty.
+  // Nothing is known of p and q; n and m are not empty; u and v are at least 2; zero may be empty.
   sym::Expr p = table.symbol("p"), q = table.symbol("q"), n = table.symbol("n", {1, 2, 8}),
             m = table.symbol("m", {1, 2, 8}), u = table.symbol("u", {2, 4, 8}), v = table.symbol("v", {2, 4, 8});
   TensorType f32(Shape shape) { return {DType::kF32, std::move(shape)}; }
@@ -57,7 +57,7 @@ TEST_F(BroadcastTest, Expands) {
 TEST_F(BroadcastTest, BatchesOfProducts) {
   EXPECT_EQ(inferred(ops::MatrixMultiply{}, {f32({n, 3, 5}), f32({m, 5, 7})}, table),
             "f32[max(n, m), 3, 7] if n broadcasts with m");
-  // What is summed over does not broadcast, nor do rows.
+  // Axes that are summed over do not broadcast, nor do rows.
   EXPECT_EQ(inferred(ops::MatrixMultiply{}, {f32({2, 3, n}), f32({2, m, 7})}, table), "f32[2, 3, 7] if n = m");
 }
 TEST_F(BroadcastTest, CoefficientsOfNormalization) {  // x stays as it is

@@ -1,4 +1,4 @@
-/// What Convolution and Deconvolution share: the rules of their inputs, and planes of up to three spatial axes.
+/// Shared by Convolution and Deconvolution: the rules of their inputs, and planes of up to three spatial axes.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-/// What an op sees while its output types are found.
+/// The view of an op while its output types are found.
 #pragma once
 
 #include <span>
@@ -51,7 +51,7 @@ class InferContext {
 
   /// Proven: succeeds. Disproven: fails with `why`. Unknown: succeeds, and the assumption is kept and checked at bind.
   Status assume_equal(sym::Expr a, sym::Expr b, std::string_view why);
-  /// As `assume_equal`, of an extent that may also be 1.
+  /// Assumes equality like `assume_equal`, of an extent that may also be 1.
   Status assume_one_or(sym::Expr small, sym::Expr extent, std::string_view why);
   /// The extent of two broadcast axes: equal, or one of them 1. Where bounds leave open which, it is sym::broadcast's,
   /// and strides decide at bind.

@@ -12,7 +12,7 @@ namespace {
 
 enum class Side : uint8_t { kLeft, kRight };
 
-/// Where an operand has its axes, from the front; `free` (M or N) is -1 for vectors.
+/// The axes of an operand, from the front; `free` (M or N) is -1 for vectors.
 struct OperandAxes {
   int batch, free, inner;
 };

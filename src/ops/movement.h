@@ -1,4 +1,4 @@
-/// What the movement ops share: index walks, and symbolic values that move with their elements.
+/// Shared by the movement ops: index walks, and symbolic values that move with their elements.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ using NestOperand = int;
 /// and 1); arithmetic on them is FP32 or wraps in the integer type.
 struct NestInstruction {
   ScalarFn fn = ScalarFn::kIdentity;
-  /// Of the arguments: one type for all of them, but kSelect's condition, which is bool.
+  /// Type of the arguments: one type for all of them, but kSelect's condition, which is bool.
   DType type = DType::kF32;
   /// `type`, or bool for comparisons, or any for kCast. f16 and bf16 results are rounded to that type.
   DType result = DType::kF32;

@@ -19,7 +19,7 @@ namespace kiln {
 class InferContext;
 class ReferenceContext;
 
-/// What passes and tactics may know of an op without naming it. A set of bits.
+/// Facts that passes and tactics may know of an op without naming it. A set of bits.
 enum class Trait : uint32_t {
   kNone = 0,
   kPointwise = 1 << 0,  ///< one scalar function of elements at the same index, inputs broadcast

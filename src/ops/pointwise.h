@@ -1,4 +1,4 @@
-/// What the pointwise ops share: their types' rules, broadcasting, symbolic values and the loop of their references.
+/// Shared by the pointwise ops: their types' rules, broadcasting, symbolic values and the loop of their references.
 #pragma once
 
 #include <array>

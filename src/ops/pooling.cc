@@ -11,7 +11,7 @@ template const OpInfo& op_info<ops::Pooling>();
 namespace ops {
 namespace {
 
-/// What one window holds.
+/// The contents of one window.
 struct Pool {
   double peak, sum = 0;
   int64_t inside = 0;  // taps within x

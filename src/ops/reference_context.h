@@ -1,4 +1,4 @@
-/// What an op sees while its reference runs: dense row-major tensors in host memory, extents known.
+/// The view of an op while its reference runs: dense row-major tensors in host memory, extents known.
 #pragma once
 
 #include <span>
@@ -32,7 +32,7 @@ class ReferenceContext {
   Result<View> input(int i) const;
   Result<MutableView> output(int i) const;
   Result<int> axis(int64_t axis, int rank) const { return normalize_axis(axis, rank); }
-  /// What the op keeps from run to run (ops/fill.h, `initial_state`); null: this run is the first.
+  /// The op's state from run to run (ops/fill.h, `initial_state`); null: this run is the first.
   std::byte* state() const { return state_; }
 
  private:

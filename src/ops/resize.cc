@@ -10,7 +10,7 @@ namespace kiln {
 template const OpInfo& op_info<ops::Resize>();
 
 namespace {
-/// Where output i lies in x, in float as the frameworks that models come from compute it.
+/// The position of output i in x, in float as the frameworks that models come from compute it.
 float coordinate_of(const ops::Resize& resize, int64_t i, int64_t in, int64_t out, const ResizeSpan& span) {
   const auto at = static_cast<float>(i), last = static_cast<float>(in - 1);
   const float scale = span.scale;

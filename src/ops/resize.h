@@ -14,7 +14,7 @@ inline std::span<const std::string_view> enum_names(ResizeMode) {
   return kNames;
 }
 
-/// Where output element i lies in x, with s = scale; nvinfer1::ResizeCoordinateTransformation, then ONNX's others.
+/// The position of output element i in x, with s = scale; nvinfer1::ResizeCoordinateTransformation, then ONNX's others.
 enum class CoordinateTransformation : int32_t {
   kAlignCorners,           ///< i * (in - 1) / (out - 1)
   kAsymmetric,             ///< i / s
@@ -33,7 +33,7 @@ inline std::span<const std::string_view> enum_names(CoordinateTransformation) {
   return kNames;
 }
 
-/// What an output of extent 1 reads; nvinfer1::ResizeSelector.
+/// The element that an output of extent 1 reads; nvinfer1::ResizeSelector.
 enum class ResizeSelector : int32_t {
   kFormula,  ///< what the coordinate says
   kUpper     ///< the first element
@@ -43,14 +43,14 @@ inline std::span<const std::string_view> enum_names(ResizeSelector) {
   return kNames;
 }
 
-/// Of kNearest's coordinates; nvinfer1::ResizeRoundMode.
+/// Rounding of kNearest's coordinates; nvinfer1::ResizeRoundMode.
 enum class ResizeRounding : int32_t { kHalfUp, kHalfDown, kFloor, kCeil };
 inline std::span<const std::string_view> enum_names(ResizeRounding) {
   static constexpr std::array<std::string_view, 4> kNames = {"half_up", "half_down", "floor", "ceil"};
   return kNames;
 }
 
-/// What sizes ask for; ONNX's keep_aspect_ratio_policy.
+/// The request that sizes make; ONNX's keep_aspect_ratio_policy.
 enum class ResizeFit : int32_t {
   kStretch,     ///< these extents, each axis by a scale of its own
   kNotLarger,   ///< one scale for all axes, the greatest that makes no axis larger than its size
@@ -68,13 +68,11 @@ namespace kiln::ops {
 /// y is x resampled along every axis whose extent changes or whose scale is not 1, one axis after the other.
 ///   in   x      nearest: any type of at least a byte; else a number type
 ///        sizes  i32 or i64 [rank], on the host: the extents of y; optional, overrides `dims` and `scales`
-///        roi    f32, of kTfCropAndResize and only of it: where in x y begins, by axis, then where it ends; 1 is the
-///        last
-///               element. What lies outside x is `extrapolation`.
-///        scales f32 [as many as axes], optional: scales of the run, which override `scales` but decide no extent.
-///        Running
-///               fails where floor(extent * scale) is not y's extent (rounded, where `fit` is not kStretch); that
-///               comes from `sizes` or `dims`
+///        roi    f32, for kTfCropAndResize alone: by axis the begin in x, then by axis the end; 1 is the last element.
+///               Elements outside x are `extrapolation`.
+///        scales f32 [as many as axes], optional: scales of the run, which override `scales` but decide no extent
+///               (`sizes` or `dims` do). A run fails where floor(extent * scale) is not y's extent (rounded, where
+///               `fit` is not kStretch).
 ///   out  y      x's type; extents floor(extent * scale) where only scales are given
 /// ONNX's Resize and Upsample define the arithmetic; coordinates are computed in float. `out` is y's extent also where
 /// extent * scale is no integer, as TensorRT and ONNX Runtime have it; kAlignCornersOfScale takes the product there, as
@@ -131,7 +129,7 @@ struct ResizeSpan {
   float scale = 1;
   float begin = 0, end = 1;
 };
-/// What a resize's inputs say besides x. `sized`: there are sizes, so that scales follow from the extents.
+/// The inputs of a resize besides x. `sized`: there are sizes, so that scales follow from the extents.
 struct ResizeInputs {
   bool sized = false;
   std::span<const float> roi, scales;  ///< empty where absent

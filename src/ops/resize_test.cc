@@ -155,8 +155,8 @@ TEST(Resize, KnownAnswerAntialiased) {  // the triangle twice as wide: weights 1
   EXPECT_DOUBLE_EQ(second, 3.375);
 }
 TEST(Resize, KnownAnswersOfAFit) {
-  // Of 4 rows and 5 columns, not larger than 7 of each: 7 columns by a scale of 1.4, and 5.6 rows, which are 6. Row 1
-  // is at 1.5 / 1.4 - 0.5, not at 1.5 / (6 / 4) - 0.5 as the rounded extent would have it.
+  // 4 rows and 5 columns, resized to at most 7 of each, become 7 columns by a scale of 1.4, and 5.6 rows, which are 6.
+  // Row 1 is at 1.5 / 1.4 - 0.5, not at 1.5 / (6 / 4) - 0.5 as the rounded extent would have it.
   ops::Resize op{.mode = ResizeMode::kLinear,
                  .dims = {6, 7},
                  .coordinate = kHalfPixel,

@@ -8,7 +8,7 @@
 
 namespace kiln::ops {
 
-/// Which elements share a coefficient; TensorRT's ScaleMode.
+/// The elements that share a coefficient; TensorRT's ScaleMode.
 enum class ScaleMode : int32_t {
   kUniform,     ///< all: one coefficient
   kChannel,     ///< those of one index of `channel_axis`: one coefficient a channel

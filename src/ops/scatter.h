@@ -17,7 +17,7 @@ inline std::span<const std::string_view> enum_names(ScatterMode) {
   return kNames;
 }
 
-/// What becomes of an element and an update of it.
+/// The way in which an element and an update of it become one.
 enum class ScatterReduction : int32_t {
   kNone,  ///< the update; of several the last
   kSum,

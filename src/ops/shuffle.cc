@@ -24,7 +24,7 @@ std::vector<T> permuted(const std::vector<T>& extents, const std::vector<int64_t
     result.push_back(extents[static_cast<size_t>(axis)]);
   return result;
 }
-/// Where the elements of y, of extents `to`, come from.
+/// Sources of the elements of y, of extents `to`.
 Sources shuffle_sources(const ops::Shuffle& op, const Extents& from, const Extents& to) {
   const Sources first = transpose_sources(from, perm_or_identity(op.first_perm, from.size()));
   const std::vector<int64_t> perm = perm_or_identity(op.second_perm, to.size());

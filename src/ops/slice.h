@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-/// What a coordinate outside of x means; nvinfer1::SampleMode.
+/// The meaning of a coordinate outside of x; nvinfer1::SampleMode.
 enum class SliceMode : int32_t {
   kStrictBounds,  ///< an error
   kWrap,          ///< modulo the extent

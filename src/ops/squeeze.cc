@@ -10,7 +10,7 @@ namespace kiln {
 template const OpInfo& op_info<ops::Squeeze>();
 
 namespace {
-/// Which axes of x go.
+/// Flags of the axes of x that go.
 std::vector<bool> removed_axes(const TensorType& x, const std::vector<int>& axes) {
   std::vector<bool> removed(x.shape.size(), false);
   for (const int axis : axes) removed[static_cast<size_t>(axis)] = true;

@@ -30,7 +30,7 @@ struct WindowAttributes {
 };
 /// One axis for each entry of `kernel`. Fails if a list has another length or a number is out of range.
 Result<std::vector<WindowAxis>> window_axes(const WindowAttributes& attributes);
-/// Of an op with fields strides, pre_pads, post_pads and dilations.
+/// The window of an op with fields strides, pre_pads, post_pads and dilations.
 template <class T>
 Result<std::vector<WindowAxis>> window_axes(const T& op, std::span<const int64_t> kernel) {
   return window_axes(WindowAttributes{.kernel = kernel,

@@ -1,4 +1,4 @@
-/// From a scalar function chosen at run time to one known when compiling.
+/// Calls with a scalar function known when compiling, by one chosen at run time.
 #pragma once
 
 #include <utility>

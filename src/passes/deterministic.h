@@ -1,4 +1,4 @@
-/// Which nodes give the same again.
+/// Nodes that give the same results again.
 #pragma once
 
 #include "ops/op.h"

@@ -55,7 +55,7 @@ bool within_budget(const ir::Graph& graph, ir::NodeId id, int64_t budget) {
   return grown <= budget;
 }
 
-/// What a node of constants makes. A model file's pages that it has read go back to the system.
+/// Computes a node of constants. A model file's pages that it has read go back to the system.
 Result<std::vector<HostTensor>> evaluate(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   std::vector<const HostTensor*> inputs;

@@ -23,7 +23,7 @@ bool fills_with_zeros(const ir::Graph& graph, const ir::Node& node) {
   return fill && *fill == 0;
 }
 
-/// What a Slice adds around x, where that is all it does and batch and channels stay.
+/// The padding that a Slice adds around x, where that is all it does and batch and channels stay.
 std::optional<Pads> pads_of(const ir::Graph& graph, ir::NodeId slice) {
   if (!fills_with_zeros(graph, graph.node(slice))) return std::nullopt;
   const auto spec = slice_spec_of(graph, slice);

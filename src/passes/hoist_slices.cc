@@ -15,7 +15,7 @@
 namespace kiln::passes {
 namespace {
 
-/// Where, how much and how far apart along each of `axes`, all constant, and nothing outside x.
+/// Starts, sizes and steps of a slice along each of `axes`, all constant, and nothing outside x.
 struct Cut {
   std::vector<int64_t> axes, starts, sizes, strides;
 };

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kHidden = -1e30;  ///< beside it no score matters in FP32
 
-/// What a mask adds to scores of some shape: a value, or zero and `hidden` where a condition says so.
+/// A mask, by what it adds to scores of some shape: a value, or zero and `hidden` where a condition says so.
 struct Mask {
   ir::ValueId value = ir::ValueId::kNone;
   ir::ValueId condition = ir::ValueId::kNone;
@@ -26,7 +26,7 @@ struct Mask {
   Shape scores;  ///< that it is added to
 };
 
-/// From a softmax's operand up to scores as a product leaves them, scaled perhaps.
+/// A walk from a softmax's operand up to scores as a product leaves them, scaled perhaps.
 class Walk {
  public:
   explicit Walk(const ir::Graph& graph) : graph_(graph) {}

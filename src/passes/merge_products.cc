@@ -130,7 +130,7 @@ Status join(const ir::Graph& graph, std::span<const Projection> parts, ir::Patch
   return {};
 }
 
-/// Where products come from, each name once.
+/// Names of the layers that products come from, each once.
 std::vector<std::string> provenance_of(const ir::Graph& graph, std::span<const Projection> parts) {
   std::vector<std::string> result;
   std::set<std::string_view> known;

@@ -1,4 +1,4 @@
-/// What every pass is given, and the pipeline that runs them.
+/// The context of passes, and the pipeline that runs them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-/// What treats every row of the last axis alike, so that rows may come in any order and under any leading axes.
+/// Row-wise nodes: they treat every row of the last axis alike, so that rows may come in any order and under any
+/// leading axes.
 #pragma once
 
 #include "ir/graph.h"

@@ -3,7 +3,8 @@
 namespace kiln::passes {
 namespace {
 
-/// What any change of a graph by a patch changes: new nodes grow the first number, removed ones shrink the second.
+/// Two numbers, one of which changes with any patch to a graph: new nodes grow the first number, removed ones shrink
+/// the second.
 std::pair<int, int> extent_of(const ir::Graph& graph) {
   int live = 0;
   for (int i = 0; i < graph.num_nodes(); ++i) live += graph.alive(static_cast<ir::NodeId>(i));

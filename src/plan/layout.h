@@ -46,7 +46,7 @@ inline constexpr size_t kName = 0, kOffset = 32, kSize = 40, kChecksum = 48;
 }
 
 constexpr uint64_t round_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
-/// Where a weight of `size` bytes stands that follows one which ends at `end`, both from the section's start: small
+/// The offset of a weight of `size` bytes that follows one which ends at `end`, both from the section's start: small
 /// ones packed tighter than those that are read in long runs.
 constexpr uint64_t weight_offset(uint64_t end, uint64_t size) { return round_up(end, size < 4096 ? 64 : 256); }
 

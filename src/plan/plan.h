@@ -16,7 +16,7 @@
 
 namespace kiln::plan {
 
-/// Where a tensor's memory is.
+/// The place of a tensor's memory.
 enum class Place : uint8_t {
   kInput,   ///< `index` into Plan::inputs; the caller's address
   kOutput,  ///< `index` into Plan::outputs; the caller's address
@@ -47,7 +47,7 @@ struct Tensor {
   }
 };
 
-/// What is told of an alternative.
+/// Information about an alternative, for people.
 struct AlternativeInfo {
   std::string variant;
   std::string shapes;                   ///< that it is for: "n = 1; n = 64"
@@ -74,7 +74,7 @@ struct Alternative {
   }
 };
 
-/// What is told of a step.
+/// Information about a step, for people.
 struct StepInfo {
   std::string ops;  ///< that it computes, joined by " + "
   std::string tactic, variant;
@@ -110,7 +110,7 @@ struct Step {
   }
 };
 
-/// What binds a symbol: an axis of an input, or an element of a shape input.
+/// The source that binds a symbol: an axis of an input, or an element of a shape input.
 struct Symbol {
   std::string name;
   int input = -1;    ///< of Plan::inputs
@@ -172,7 +172,7 @@ struct Weight {
   HostTensor value;
 };
 
-/// What the API's build adds for the engine's getters; numbers are those of the API's enums and masks.
+/// Facts that the API's build adds for the engine's getters; numbers are those of the API's enums and masks.
 struct BuildInfo {
   std::string compute_capability;  ///< of the GPU that it was built on: it runs on no other
   int profiling_verbosity = 0, tactic_sources = 0;

@@ -57,7 +57,7 @@ std::string hex_text(uint32_t number) {
   return text;
 }
 
-/// Whose bytes these are, before anything else is believed of them.
+/// Checks whose bytes these are, before anything else is believed of them.
 Status Reader::check_identity(std::span<const std::byte> bytes) const {
   const std::byte* const at = bytes.data();
   if (const auto magic = load<uint32_t>(at + header::kMagic); magic != kMagic)

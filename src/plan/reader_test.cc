@@ -143,7 +143,8 @@ TEST(PlanReader, EveryFlippedBitIsSeen) {
   }
 }
 
-/// Behind right checksums: refused with words, or a valid plan that survives another round trip.
+/// Expects bytes behind right checksums to be refused with words, or to be a valid plan that survives another round
+/// trip.
 void expect_answered(const Plain& bytes, uint64_t seed) {
   const auto read = read_plan(bytes);
   if (!read) {

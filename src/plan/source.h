@@ -1,4 +1,4 @@
-/// Where a plan is read from: memory, a file, or a stream that only goes forward.
+/// The source that a plan is read from: memory, a file, or a stream that only goes forward.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace kiln::plan {
 class Source {
  public:
   virtual ~Source() = default;
-  /// Nothing where it is unknown before the end is reached.
+  /// The size of the source; nothing where it is unknown before the end is reached.
   virtual std::optional<uint64_t> size() const = 0;
   /// Fills `into` with the bytes at `offset`, or fails. Offsets never go back behind bytes that were read.
   virtual Status read(uint64_t offset, std::span<std::byte> into) = 0;

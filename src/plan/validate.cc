@@ -267,7 +267,7 @@ Status ProfileValidator::validate_views() const {
   return {};
 }
 
-/// What is written into an output's memory, or a view of it, is the output as the program reads it.
+/// Checks that what is written into an output's memory, or a view of it, is the output as the program reads it.
 Status ProfileValidator::validate_outputs() const {
   std::vector<Status> outputs(plan_.outputs.size());
   std::vector<bool> found(plan_.outputs.size(), false);

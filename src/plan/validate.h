@@ -1,4 +1,4 @@
-/// What runtime/ may take for granted of a plan.
+/// Validates a plan: afterwards runtime/ may rely on it.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ inline constexpr size_t kMaxShapeElements = 64;               ///< of a shape te
 /// writes where nothing may be written. What extents will be is known only when shapes are: `validate_extents`.
 Status validate(const Plan& plan);
 
-/// At bind: whether every tensor, with `extents` evaluated for `symbols`, fits into the memory that its place gives
-/// it: the arena's part, the weight, the tensor it views, the caller's input or output.
+/// Checks at bind whether every tensor, with `extents` evaluated for `symbols`, fits into the memory that its place
+/// gives it: the arena's part, the weight, the tensor it views, the caller's input or output.
 ///   inputs, extents   one of each of plan.inputs, profile.tensors
 Status validate_extents(const Plan& plan, const Profile& profile, std::span<const int64_t> symbols,
                         std::span<const Extents> inputs, std::span<const Extents> extents);

@@ -7,7 +7,7 @@
 namespace kiln::plan {
 namespace {
 
-/// What `validate` says of the sample after a change.
+/// The answer of `validate` for the sample after a change.
 template <class Change>
 std::string problem(Change change) {
   Plan plan = sample_plan();
@@ -189,7 +189,7 @@ TEST(PlanValidate, Steps) {
   EXPECT_EQ(step([](Step& s) { s.step = {}; }), "step 0 'matmul': it has no executor, or computes nothing");
 }
 
-/// What `validate_extents` says of the sample at batch 4 after a change.
+/// The answer of `validate_extents` for the sample at batch 4 after a change.
 template <class Change>
 std::string extents_problem(Change change) {
   Plan plan = sample_plan();

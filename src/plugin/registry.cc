@@ -14,7 +14,8 @@ using nvinfer1::ErrorCode;
 
 namespace {
 
-/// Whose functions a creator has. The API forbids to override getInterfaceInfo, so that this is what it is.
+/// The interface whose functions a creator has. getInterfaceInfo tells it for sure, because the API forbids to override
+/// that.
 enum class CreatorKind { kV1, kV3One, kV3Quick, kUnknown };
 
 CreatorKind kind_of(const nvinfer1::IPluginCreatorInterface& creator) {

@@ -21,7 +21,7 @@ class Registry final : public nvinfer1::IPluginRegistry {
   explicit Registry(nvinfer1::IPluginRegistry* parent = nullptr) : parent_(parent) {}
   ~Registry() override;
   void set_parent(nvinfer1::IPluginRegistry* parent);
-  /// Who is told of errors, beside the error recorder; null: nobody.
+  /// Sets the logger that is told of errors, beside the error recorder; null: none.
   void set_logger(nvinfer1::ILogger* logger);
 
   bool registerCreator(OldCreator& creator, AsciiChar const* plugin_namespace) noexcept override;

@@ -22,7 +22,7 @@ struct Patch {
   int64_t offset;  ///< bytes behind the program's address
 };
 
-/// What steps are given: a pointer for every tensor of each.
+/// The pointers that steps are given, one for every tensor of each.
 struct StepPointers {
   std::vector<void*> pointers;  ///< inputs then outputs of step 0, of step 1, ...
   std::vector<Patch> patches;   ///< in the order of their steps

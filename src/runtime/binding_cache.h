@@ -13,7 +13,7 @@
 
 namespace kiln::runtime {
 
-/// What steps keep from run to run, whichever of their kernels is bound.
+/// The state that steps keep from run to run, whichever of their kernels is bound.
 class StepStates {
  public:
   explicit StepStates(const Engine& engine) : engine_(engine) {}
@@ -42,7 +42,7 @@ class BindingCache {
   Binding& current() { return *bindings_.back(); }
   /// Drops all bindings, whose runs are done.
   void clear() { drop(bindings_.size()); }
-  /// What the data of runs that are done has broken. Told once.
+  /// Fails where the data of finished runs broke a rule. Told once.
   Status check_runs() { return has_checks_ ? ask_steps() : Status(); }
   /// The same, told to the observer: for runs that no call of the program's will ask about.
   void tell_faults();

@@ -97,7 +97,7 @@ class BindingCacheTest : public testing::Test {
     shapes.select_profile(0, engine->fixed_symbols(0));
     EXPECT_TRUE(memory.allocate_for(0, keeper));
   }
-  /// What is current for an x of `n` elements.
+  /// The current binding for an x of `n` elements.
   Binding& bind(int64_t n) {
     EXPECT_TRUE(shapes.set_input_extents(0, Extents{n}));
     EXPECT_TRUE(shapes.infer(addresses));

@@ -5,7 +5,7 @@
 namespace kiln::runtime {
 namespace {
 
-/// What a step does with a piece of memory. Inputs and outputs are the caller's, who may give both the same address.
+/// The access of a step to a piece of memory. Inputs and outputs are the caller's, who may give both the same address.
 struct Access {
   plan::Place place;
   int64_t begin, end;  ///< kArena: bytes; else an index and the next

@@ -1,4 +1,4 @@
-/// What steps that run on several streams have to wait for.
+/// Waits between steps that run on several streams.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace kiln::runtime {
 
-/// Of one profile. Follows from what steps read and write alone, not from what a plan says of dependencies: whatever
-/// streams it names, no step runs beside one whose memory it needs. Each stream has a workspace of its own.
+/// Streams and waits of one profile. They follow from what steps read and write alone, not from a plan's dependencies:
+/// whatever streams it names, no step runs beside one whose memory it needs. Each stream has a workspace of its own.
 struct Branches {
   int num_streams = 1;                  ///< the enqueue's, and auxiliary ones
   std::vector<std::vector<int>> waits;  ///< by step: steps of other streams, in front of it

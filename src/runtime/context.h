@@ -33,7 +33,7 @@ class Context {
   Status set_input_extents(int input, std::span<const int64_t> extents) {
     return shapes_.set_input_extents(input, extents);
   }
-  /// As set, or the only ones that the profile allows; -1 where nothing is known yet.
+  /// The extents as set, or the only ones that the profile allows; -1 where nothing is known yet.
   Extents input_extents(int input) const { return shapes_.input_extents(input); }
   /// -1 where an input that decides it is not set.
   Extents output_extents(int output) const;
@@ -48,10 +48,10 @@ class Context {
   void set_output_address(int output, void* data) { repeats_ &= addresses_.set_output(output, data); }
   const void* input_address(int input) const { return addresses_.input(static_cast<size_t>(input)); }
   void* output_address(int output) const { return addresses_.output(static_cast<size_t>(output)); }
-  /// For Memory::kGiven: at least Engine::memory_bytes of the profile, aligned to 256.
+  /// Sets the memory for Memory::kGiven: at least Engine::memory_bytes of the profile, aligned to 256.
   Status set_memory(void* data, int64_t size_bytes);
-  /// Where what a step reads of shape inputs is kept on a device of its own; null: where the engine's memory is from.
-  /// Must outlive the context.
+  /// Sets the memory for shape inputs that steps read, on a device of its own; null: memory from the engine's source.
+  /// It must outlive the context.
   void set_temporary_memory(Allocator* memory) { settings_.temporary_memory = memory; }
 
   /// Evaluates shapes and checks assumptions, after which `output_extents` answers; needs no memory of tensors. Outputs
@@ -66,7 +66,7 @@ class Context {
   /// steps (device_runner.h).
   Status enqueue(Stream& stream);
 
-  /// To be used, as far as they go, for what runs beside other steps; on a host device nothing does.
+  /// Gives streams for what runs beside other steps, as far as they go; on a host device nothing does.
   Status set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) {
     return runner_->set_aux_streams(std::move(streams));
   }
@@ -81,7 +81,7 @@ class Context {
   void set_fault_observer(FaultObserver* observer) { settings_.faults = observer; }
   /// Recorded in every run from here on when all that reads the inputs is done. Null: none. Must outlive all runs.
   void set_inputs_consumed(Event* event) { settings_.inputs_consumed = event; }
-  /// What the data of runs that are done has broken (an index out of range), where it is found after the call that
+  /// Fails where the data of finished runs broke a rule (an index out of range) and this is found after the call that
   /// queued them: on a device of its own. `enqueue` asks too, and runs nothing if there is something. Told once.
   Status check_runs() { return bindings_.check_runs(); }
 

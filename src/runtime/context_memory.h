@@ -16,7 +16,7 @@ class ContextMemory {
   bool is_given() const { return policy_ == MemoryPolicy::kGiven; }
   /// Allocates what the profile needs, unless that is given.
   Status allocate_for(int profile, Runner& runner);
-  /// Only while `is_given`: at least Engine::memory_bytes of the profile, aligned to 256.
+  /// Gives memory, only while `is_given`: at least Engine::memory_bytes of the profile, aligned to 256.
   void give(void* data, int64_t size_bytes);
   bool was_given(const void* data, int64_t size_bytes) const { return data == given_ && size_bytes == given_bytes_; }
   /// Whether `at_least` would have to allocate: nothing may use the memory then.

@@ -109,7 +109,7 @@ Status DeviceRunner::follow_last_run(Stream& stream) {
   return has_run_ ? done_->wait(stream) : Status();
 }
 
-/// Also after a failure: what was launched before it uses the memory.
+/// Marks the end, also after a failure: what was launched before it uses the memory.
 Status DeviceRunner::mark_end(Stream& stream, Status launched) {
   Status recorded = done_->record(stream);
   has_run_ = recorded.has_value();

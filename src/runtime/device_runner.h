@@ -69,8 +69,8 @@ class DeviceRunner final : public Runner {
   std::vector<std::unique_ptr<Binding>> old_bindings_;
 
   Timers timers_;
-  /// By the first of a profile's steps. Graphs go on using them; as runs follow each other, all graphs of the same
-  /// steps have the same.
+  /// Timers by the first of a profile's steps. Graphs go on using them; as runs follow each other, all graphs of the
+  /// same steps have the same.
   std::map<const plan::Step*, Timers> captured_timers_;
   const Timers* latest_timers_ = nullptr;  ///< of the latest run; null: it was not timed
   size_t num_timed_ = 0;

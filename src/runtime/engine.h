@@ -51,11 +51,11 @@ class Engine {
   Result<std::unique_ptr<BoundStep>> bind_step(int profile, int step, int tuning,
                                                std::span<const Extents> tensor_extents,
                                                std::span<const int64_t> symbols, StateSource states) const;
-  /// What shapes a profile leaves no choice of.
+  /// The symbols that a profile leaves no choice of.
   const FixedSymbols& fixed_symbols(int profile) const { return fixed_symbols_[static_cast<size_t>(profile)]; }
-  /// With -1 where a profile leaves a choice, or two profiles differ.
+  /// Extents, with -1 where a profile leaves a choice, or two profiles differ.
   Extents fixed_extents(std::span<const sym::Program> programs) const;
-  /// What steps on several streams wait for.
+  /// The waits of steps on several streams.
   const Branches& branches(int profile) const { return branches_[static_cast<size_t>(profile)]; }
   /// Streams that runs use beside the one they are given, at most.
   int num_aux_streams() const;

@@ -1,4 +1,4 @@
-/// What is known of shapes before anybody sets one: extents that a profile leaves no choice of.
+/// Shapes that are known before anybody sets one: extents that a profile leaves no choice of.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace kiln::runtime {
 class FixedSymbols {
  public:
   FixedSymbols(const plan::Plan& plan, const plan::Profile& profile);
-  /// With -1 where an extent depends on a symbol that has a choice.
+  /// Extents, with -1 where one depends on a symbol that has a choice.
   Extents extents(std::span<const sym::Program> programs) const;
 
  private:

@@ -112,7 +112,7 @@ void HostRunner::run_steps(Invocation& invocation) {
   }
 }
 
-/// What fails while it is waited for is still the stream's to tell: the program's own wait must hear of it, too.
+/// A failure that shows during this wait stays with the stream: the program's own wait must hear of it, too.
 Result<std::vector<float>> HostRunner::times_ms() const {
   if (!latest_) return error(Code::kState, "nothing was enqueued since the context's profile or memory changed");
   if (latest_->in_flight.load(std::memory_order_acquire))

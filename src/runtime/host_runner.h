@@ -28,7 +28,8 @@ class HostRunner final : public Runner {
   bool latest_was_captured() const override { return latest_was_captured_; }
   Status wait_idle() override;
   Status forget_runs() override { return wait_idle(); }
-  /// Of a captured run only once it is done. Fails where the latest run was not timed, has not begun, or failed.
+  /// Times of a captured run are there only once it is done. Fails where the latest run was not timed, has not begun,
+  /// or failed.
   Result<std::vector<float>> times_ms() const override;
   Status set_aux_streams(std::vector<std::unique_ptr<Stream>>) override { return {}; }
 

@@ -17,14 +17,14 @@ class Replays {
  public:
   explicit Replays(Device& device) : device_(device) {}
 
-  /// What did the last run, where that was of this version and replayed; else null.
+  /// The recording of the last run, where that was of this version and replayed; else null.
   Recording* again(uint64_t version) {
     if (!last_ || last_version_ != version) return nullptr;
     last_->last_run = ++num_runs_;
     return last_->recording.get();
   }
-  /// What does this run; null: it is to be launched step by step. `record(argument, stream)` launches all of it, for a
-  /// recording.
+  /// The recording for this run; null: it is to be launched step by step. `record(argument, stream)` launches all of
+  /// it, for a recording.
   Recording* find(const Launch& launch, TimedWork record, void* argument);
   void forget(uint64_t binding);
   void clear();
@@ -37,7 +37,7 @@ class Replays {
     bool travels;                  ///< to each new binding
     std::unique_ptr<Recording> recording;
   };
-  /// Of a binding's runs whose addresses were not recorded.
+  /// Counts a binding's runs whose addresses were not recorded.
   struct Misses {
     uint64_t binding = 0;
     bool has_run = false;

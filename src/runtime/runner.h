@@ -1,4 +1,4 @@
-/// Who does the runs of a context: its host's threads, or a device of its own.
+/// Does the runs of a context: by its host's threads, or on a device of its own.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class FaultObserver {
   virtual void faulted(const Error& error) noexcept = 0;
 };
 
-/// What a program asked of the runs from here on. What it points to must outlive all runs; null: none.
+/// A program's settings for the runs from here on. The objects behind its pointers must outlive all runs; null: none.
 struct RunSettings {
   bool timed = false;
   FaultObserver* faults = nullptr;
@@ -39,12 +39,12 @@ class Runner {
 
   /// How many bindings may be prepared at once.
   virtual size_t most_bindings() const = 0;
-  /// Where a step finds a weight that it reads; null: the step keeps what it needs of it.
+  /// The address of a weight that a step reads; null: the step keeps what it needs of it.
   virtual std::byte* weight(const HostTensor& value) const = 0;
-  /// Where a step finds a weight of which it reads a view: no step knows that this is a weight.
+  /// The address of a weight of which a step reads a view: no step knows that this is a weight.
   virtual Result<std::byte*> viewed_weight(const HostTensor& value) = 0;
-  /// Where steps find a shape input that has these values; `kept` holds them there. Nothing: at the program's address,
-  /// as of each run.
+  /// The address of a shape input that has these values; `kept` holds them there. Nothing: the program's address, as of
+  /// each run.
   virtual Result<std::optional<std::byte*>> shape_input(std::span<const std::byte> values, Buffer& kept) = 0;
   /// Makes what runs of a binding need: its steps are bound, its tensors have their places.
   virtual Status prepare(Binding& binding) = 0;
@@ -63,7 +63,7 @@ class Runner {
   virtual Status forget_runs() = 0;
   /// The times of the latest run, by step; waits for that run.
   virtual Result<std::vector<float>> times_ms() const = 0;
-  /// To be used, as far as they go, for what runs beside other steps.
+  /// Gives streams for what runs beside other steps, as far as they go.
   virtual Status set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) = 0;
 };
 

@@ -137,7 +137,7 @@ Status ShapeState::bind_symbols() {
   return check_assumptions();
 }
 
-/// Of a symbol that is an element of a shape input.
+/// Binds a symbol that is an element of a shape input.
 Status ShapeState::bind_value(size_t s) {
   const plan::Symbol& symbol = plan_.symbols[s];
   const auto input = static_cast<size_t>(symbol.input), element = static_cast<size_t>(symbol.element);

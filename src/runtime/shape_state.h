@@ -23,7 +23,7 @@ class ShapeState {
 
   /// Fails if an extent is outside the profile's range; the message names input, axis and limit.
   Status set_input_extents(int input, std::span<const int64_t> extents);
-  /// As set, or the only ones that the profile allows; -1 where nothing is known yet.
+  /// The extents as set, or the only ones that the profile allows; -1 where nothing is known yet.
   Extents input_extents(int input) const;
   /// The values of any of the plan's programs; -1 where an input that decides one is not set.
   Extents known_extents(std::span<const sym::Program> programs) const;
@@ -43,7 +43,7 @@ class ShapeState {
   /// Another number after each change of shapes or values; never 0.
   uint64_t version() const { return version_; }
   const std::vector<Extents>& all_input_extents() const { return input_extents_; }
-  /// By input; empty for those that are no shape inputs.
+  /// Values by input; empty for those that are no shape inputs.
   const std::vector<std::vector<int64_t>>& input_values() const { return input_values_; }
   std::span<const int64_t> symbols() const { return symbols_; }
 

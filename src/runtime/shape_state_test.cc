@@ -63,7 +63,7 @@ TEST(ShapeState, KnowsWhatIsSetAndWhatFollows) {
   EXPECT_FALSE(sample.state.all_inputs_set(sample.addresses));
 }
 
-/// What is prepared for shapes is found by it.
+/// The cache of bindings finds those of some shapes by the version.
 TEST(ShapeState, ItsVersionChangesWithShapesAndValuesAlone) {
   Sample sample;
   float k = 3;

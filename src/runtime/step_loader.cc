@@ -5,7 +5,7 @@
 namespace kiln::runtime {
 namespace {
 
-/// What is loaded for a step: its own kernel, or an alternative's.
+/// A kernel to load for a step: its own, or an alternative's.
 struct Kernel {
   const AnyStep& step;
   const Record& tuning;

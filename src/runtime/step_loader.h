@@ -41,7 +41,7 @@ class StepLoader {
   StepLoader(const plan::Plan& plan, const OrderedWeights& weights, Device& device, Allocator* memory)
       : plan_(plan), weights_(weights), device_(device), memory_(memory) {}
 
-  /// What makes two kernels the same to `load`: executor, specification, and which weights they get.
+  /// The key by which two kernels are the same to `load`: executor, specification, and which weights they get.
   Hash128 key(const plan::Profile& profile, const plan::Step& step, int kernel) const;
   /// The error names the step.
   Result<std::unique_ptr<const LoadedStep>> load(const plan::Profile& profile, const plan::Step& step,

@@ -130,7 +130,7 @@ TEST(StepLoader, BindsToWhatSymbolsMakeOfParameters) {
   EXPECT_FALSE((*bound)->run({}));
 }
 
-/// Nothing is asked to make nothing: beside an extent of 0 others may be of any size.
+/// No step is asked to make nothing: beside an extent of 0 others may be of any size.
 TEST(StepLoader, AStepOfEmptyOutputsDoesNothing) {
   Sample sample;
   const Extents symbols{0, 0};

@@ -49,7 +49,7 @@ Status Places::place(int id) {
   return {};
 }
 
-/// Nothing: it is the program's, of each run.
+/// The address of a tensor; nothing if it is the program's, of each run.
 Result<std::optional<std::byte*>> Places::address(const plan::Tensor& whole, bool is_view) {
   switch (whole.place) {
     case plan::Place::kArena: return memory_ + whole.offset_bytes;

@@ -1,4 +1,4 @@
-/// Where the tensors of a binding's steps are.
+/// The places of the tensors of a binding's steps.
 #pragma once
 
 #include "runtime/engine.h"

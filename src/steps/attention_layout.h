@@ -1,4 +1,4 @@
-/// Where fused attention finds its operands: the parameters of its step, on any backend.
+/// The layout of fused attention's operands: the parameters of its step, on any backend.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct AttentionLayout {
 
   /// The first six extents in their order; of each operand in its order the offset and the strides; kv_heads.
   static constexpr size_t kNumParams = 6 + 5 * 5 + 1;
-  /// From a step's kNumParams parameters.
+  /// Makes a layout from a step's kNumParams parameters.
   static AttentionLayout of(std::span<const int64_t> params);
   /// Takes the volumes of q, k, v, mask (-1: there is none) and out. Fails where an element would lie outside of its
   /// tensor, or where the channels of q or out, or the keys of the mask, are not neighbours.

@@ -1,4 +1,4 @@
-/// What a contraction does with its sums before it writes them.
+/// The epilogue of a contraction: its work on the sums before it writes them.
 #pragma once
 
 #include <limits>

@@ -41,7 +41,7 @@ class BoundStep {
   virtual Status run(const RunArguments& arguments) = 0;
   /// Whether `check` is worth a call.
   virtual bool has_check() const { return false; }
-  /// What the data of runs that are done has broken, where `run` cannot tell: on a device of its own. Told once.
+  /// Fails where the data of finished runs broke a rule and `run` could not tell: on a device of its own. Told once.
   virtual Status check() { return {}; }
 };
 

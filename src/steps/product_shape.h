@@ -1,4 +1,4 @@
-/// What a matrix product computes, as far as shapes go: the same on every device.
+/// The shape of a matrix product's work: the same on every device.
 #pragma once
 
 #include <span>
@@ -32,7 +32,7 @@ struct ProductShape {
   /// The innermost first. Neighbours are one where every tensor moves through them in one stride.
   std::vector<ProductAxis> axes;
 
-  /// For extents that `check_product` takes.
+  /// The shape for extents that `check_product` takes.
   static ProductShape of(const ops::MatrixMultiply& op, const Extents& a, const Extents& b);
   /// Matrices that share b and lie behind each other become one taller matrix.
   void join_rows();

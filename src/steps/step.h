@@ -1,5 +1,5 @@
-/// What a step of a plan computes, as a value. Each kind of step is a struct in namespace kiln::steps (see softmax.h
-/// for the shape of one) with a row in steps.def; `AnyStep` holds any of them.
+/// A step of a plan, as a value. Each kind of step is a struct in namespace kiln::steps (see softmax.h for the shape of
+/// one) with a row in steps.def; `AnyStep` holds any of them.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-/// What a plan says of a step's tensors, and what its shapes are once they are known.
+/// Types of a step's tensors as a plan has them, and shapes once they are known.
 #pragma once
 
 #include <cstdint>

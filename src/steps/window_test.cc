@@ -5,7 +5,7 @@
 namespace kiln::steps {
 namespace {
 
-/// What a backend's kernels take.
+/// A window as a backend's kernels take it.
 struct Bound {
   int64_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1},
           pad[3] = {0, 0, 0};

@@ -1,4 +1,4 @@
-/// What inference needed to believe about extents, kept in the plan and checked at bind.
+/// Assumptions of inference about extents, kept in the plan and checked at bind.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// What divides an expression whatever its symbols are: alignment of strides that shapes decide.
+/// Divisors of an expression whatever its symbols are: alignment of strides that shapes decide.
 #pragma once
 
 #include "sym/expr.h"

@@ -36,9 +36,9 @@ struct Bounds {
   int64_t min, opt, max;
   bool operator==(const Bounds&) const = default;
 };
-/// Of an extent about which nothing is known.
+/// Bounds of an extent about which nothing is known.
 inline constexpr Bounds kAnyExtent{0, 1, INT64_MAX};
-/// Of a shape tensor's value about which nothing is known.
+/// Bounds of a shape tensor's value about which nothing is known.
 inline constexpr Bounds kAnyValue{INT64_MIN, 0, INT64_MAX};
 
 class Table;

@@ -26,7 +26,8 @@ void learn_node(Table::Impl& impl, Expr e, int64_t least, std::string_view reaso
   ++impl.bounds_version;
 }
 
-/// What is at least `least` if `e` is: the only term of a sum, the dividend of a quotient.
+/// A simpler expression, and its least value, if `e` is at least `least`: the only term of a sum, the dividend of a
+/// quotient.
 std::optional<std::pair<Expr, int64_t>> implied(Expr e, int64_t least) {
   const auto fits = [](Int128 x) { return x == clamp_int64(x); };
   if (e.kind() == Kind::kFloorDiv && e.rhs().is_const() && e.rhs().value() > 0) {

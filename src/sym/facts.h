@@ -1,4 +1,4 @@
-/// What is known of expressions beyond the bounds of their symbols, as long as the network runs at all.
+/// Facts about expressions beyond the bounds of their symbols, which hold as long as the network runs at all.
 #pragma once
 
 #include <string>

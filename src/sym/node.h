@@ -1,4 +1,4 @@
-/// What stands behind an Expr, and how this folder makes one. Not for other folders.
+/// The node behind an Expr, and how this folder makes one. Not for other folders.
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@ class Compiler {
   std::unordered_map<const Node*, int64_t> kept_;  // looked up, never iterated
 };
 
-/// Where a run stopped, with the operands of the operation that failed.
+/// The place where a run stopped, with the operands of the operation that failed.
 struct Stop {
   Fault fault = Fault::kNone;
   Kind operation = Kind::kConst;

@@ -23,7 +23,7 @@ class Program {
   /// Accepts words from outside: known opcodes, ids below `num_symbols`, a stack that fits.
   static Result<Program> from_words(std::span<const int64_t> words, int num_symbols);
 
-  /// With symbol i bound to `symbols[i]`; says what overflowed or divided by zero.
+  /// Evaluates with symbol i bound to `symbols[i]`; says what overflowed or divided by zero.
   Result<int64_t> run(std::span<const int64_t> symbols) const;
   /// The same without words: nothing where `run` has an error.
   std::optional<int64_t> try_run(std::span<const int64_t> symbols) const noexcept;

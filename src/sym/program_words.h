@@ -12,7 +12,7 @@ inline constexpr int64_t kKeep = 12;  ///< takes a value off the stack and numbe
 inline constexpr int64_t kKept = 13;  ///< and a number: puts the value of that number on the stack
 inline constexpr int64_t kRoom = 14;  ///< and how many values are kept: the first word of a program that keeps any
 
-/// What a program reads, each as often as it does. (Whoever walks words otherwise must know all of them.)
+/// The operands that a program reads, each as often as it does. (Whoever walks words otherwise must know all of them.)
 struct ProgramOperands {
   std::vector<int> symbols;  ///< ids
   std::vector<int64_t> constants;

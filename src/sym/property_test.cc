@@ -46,7 +46,7 @@ const Family kConditions{{{0, 1, 2}, {0, 2, 3}, {1, 1, 3}, {-1, 0, 1}},
                          5,
                          {Kind::kEqual, Kind::kEqual, Kind::kEqual, Kind::kLess, Kind::kProd, Kind::kProd, Kind::kProd,
                           Kind::kSum, Kind::kSub, Kind::kMax, Kind::kMin, Kind::kFloorDiv, Kind::kCeilDiv}};
-/// What is left of a division by a constant.
+/// Remainders of divisions by a constant.
 const Family kRemainders{{{0, 1, 9}, {1, 2, 7}, {-6, 0, 6}},
                          {0, 1, 2, 3, 4, 7},
                          4,

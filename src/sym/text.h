@@ -9,8 +9,8 @@ namespace kiln::sym {
 
 inline constexpr size_t kLongestShown = 48;  ///< characters of an expression in a message
 
-/// What `parse` reads. Where the tree is large, what occurs more than once is written once:
-/// "#0 = floor_div(n, 2); #0*max(#0, 1)".
+/// Appends a text that `parse` reads. Where the tree is large, what occurs more than once is written once: "#0 =
+/// floor_div(n, 2); #0*max(#0, 1)".
 void append_exact(std::string& out, Expr e);
 std::string exact_text(Expr e);
 

@@ -1,4 +1,4 @@
-/// What comparisons among the factors of a term say about its other factors.
+/// Uses comparisons among the factors of a term to simplify its other factors.
 #include <algorithm>
 
 #include "sym/node.h"
@@ -20,7 +20,7 @@ bool divides_safely(Expr e) {
   return true;
 }
 
-/// What equals the factor where `known` holds: the factor as it is where nothing simpler is found.
+/// An expression that equals the factor where `known` holds; the factor itself where nothing simpler is found.
 Expr factor_where(const Equality& known, const Node* factor) {
   const Expr as_is = wrap(factor);
   if (factor->size > kMostRewritten || !mentions(as_is, known.is)) return as_is;

@@ -73,7 +73,7 @@ class Tunings {
   std::vector<sym::Bounds> bounds_;
 };
 
-/// What is best at one tuning for tiles that are the same to the timer.
+/// The best choice at one tuning for tiles that are the same to the timer.
 struct Answer {
   std::optional<Variant> variant;  ///< nothing: the tile's own
   double time_us = 0, own_us = 0;
@@ -104,7 +104,7 @@ class Asker {
   }
 
  private:
-  /// Those that extents may have: an assumption may tie symbols together.
+  /// The tunings that extents may have: an assumption may tie symbols together.
   std::vector<Extents> agreeing(std::vector<Extents> tunings) const {
     std::vector<sym::Guard> guards;
     for (const sym::Assumption& assumption : cx_.graph.assumptions()) guards.push_back(sym::Guard::compile(assumption));
@@ -158,7 +158,7 @@ void Asker::compile(const Tile& tile, std::vector<Candidate>& candidates) const 
   }
 }
 
-/// At the shapes that the graph's symbols are tuned for now, once for all tiles that are the same to the timer.
+/// Asks at the shapes that the graph's symbols are tuned for now, once for all tiles that are the same to the timer.
 Status Asker::ask() {
   std::map<Hash128, std::vector<Candidate>> wanted;
   std::map<Hash128, Tile*> first;

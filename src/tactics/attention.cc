@@ -69,7 +69,7 @@ class Walk {
  private:
   enum class Scale : uint8_t { kLeft, kAbsorbed };
 
-  /// Only the node that led here reads the value, and a node makes it.
+  /// Whether only the node that led here reads the value, and a node makes it.
   bool is_inner(ir::ValueId value) const {
     return graph_.value(value).producer != ir::NodeId::kNone && graph_.num_uses(value) == 1;
   }
@@ -98,7 +98,7 @@ class Walk {
     return std::nullopt;
   }
 
-  /// From the weights up to the product that made their scores.
+  /// Finds, from the weights up, the product that made their scores.
   std::expected<ir::NodeId, Reject> product_of_scores(ir::ValueId probabilities, int rank) {
     const auto softmax = below_nan_guard(probabilities);
     if (!softmax) return reject("the left operand is no softmax that only this product reads");

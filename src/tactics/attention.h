@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-/// What a backend's kernels of attention read.
+/// The reach of a backend's attention kernels: what they can read.
 struct AttentionReach {
   std::span<const DType> types;  ///< of operands and scores
   bool strided_k_and_v = false;  ///< channels of k and v need not be neighbours

@@ -1,4 +1,4 @@
-/// What a cover chooses from: the regions that tactics claim, by their roots, with their variants.
+/// The choices of a cover: the regions that tactics claim, by their roots, with their variants.
 #pragma once
 
 #include <map>
@@ -56,12 +56,12 @@ class Choices {
   const std::vector<size_t>& rooted_at(ir::NodeId root) const;
   /// This choice and those of other tactics for the same nodes.
   std::vector<size_t> of_same_nodes(size_t choice) const;
-  /// What tactics said who refuse this root.
+  /// The reasons of all tactics that refused this root.
   const std::vector<std::string>& refusals(ir::NodeId root) const;
   /// Choices not prepared yet that stand within the nodes of this one or of those that share nodes with it, unless
   /// estimates say that they lose; the likeliest few.
   std::vector<size_t> rivals(size_t choice) const;
-  /// For a root that no tactic takes, or none that works.
+  /// Adds the reference for a root that no tactic takes, or none that works.
   Status add_fallback(const TacticContext& cx, const Backend& backend, ir::NodeId root);
   bool has_fallback(ir::NodeId root) const;
 

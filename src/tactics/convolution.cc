@@ -5,7 +5,7 @@
 namespace kiln {
 namespace {
 
-/// Of an op whose kernel is what its weights have behind their channels.
+/// The window of an op whose kernel has the extents of its weights behind their channels.
 template <class T>
 steps::Window filter_window(const T& op, const Extents& w) {
   return window_of(op, Extents(w.begin() + 2, w.end()));

@@ -155,7 +155,7 @@ Status Coverer::take_assigned() {
   return {};
 }
 
-/// For the next build, and for the reader of the log.
+/// Records a choice for the next build, and for the reader of the log.
 void Coverer::record_choice(const Pick& pick) {
   const std::vector<size_t> group = choices_.of_same_nodes(pick.choice);
   for (const size_t i : group)
@@ -220,8 +220,8 @@ Status Coverer::place(const Pick& pick) {
   return {};
 }
 
-/// What could have stood in a tile's place, then in the places of its parts, and what was refused there. Times of a
-/// part say so: they are not to be compared with those of the whole.
+/// Notes on a tile's rivals, then on those of its parts, and on what was refused there. Times of a part say so: they
+/// are not to be compared with those of the whole.
 std::vector<std::string> Coverer::notes_of(const Pick& pick) const {
   const ir::NodeId root = root_of(pick);
   const Choice& taken = choices_[pick.choice];

@@ -65,8 +65,8 @@ void check_cover(const ir::Graph& graph, const Cover& cover) {
   for (const ir::Output& output : graph.outputs()) EXPECT_TRUE(written.contains({output.value, Format().text()}));
 }
 
-/// What was found divided by the best there is, the mean over the seeds. A change that finds better covers lowers the
-/// numbers; one that raises them says why.
+/// The cost of the covers found, divided by that of the best, the mean over the seeds. A change that finds better
+/// covers lowers the numbers; one that raises them says why.
 struct Record {
   const char* name;
   std::string_view graph;
@@ -241,7 +241,7 @@ TEST(Cover, WhatWasChosenIsAssignedAndComesAgainWithoutTiming) {
   for (size_t i = 0; i < first.tiles.size(); ++i) EXPECT_EQ(second.tiles[i].time_us, first.tiles[i].time_us);
 }
 
-/// Also where it is slower than what would replace the whole region.
+/// An assigned tactic is taken also where it is slower than what would replace the whole region.
 TEST(Cover, AnotherTacticMayBeAssigned) {
   Assigning a(kRecords[0].graph);
   const Cover first = a.run().value();

@@ -1,4 +1,4 @@
-/// What may follow a contraction within its region: a bias, a residual and a clamp, fused into its registers.
+/// Epilogues of contractions within their regions: a bias, a residual and a clamp, fused into its registers.
 #pragma once
 
 #include "steps/epilogue.h"
@@ -24,7 +24,7 @@ std::expected<EpilogueMatch, Reject> match_epilogue(const ir::Graph& graph, ir::
 /// The region of a contraction's step: its two operands, its bias (its own or the epilogue's), the residual and what
 /// the hook reads. `data` is {epilogue}.
 Match contraction_region(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& match);
-/// What such a region does with the sums.
+/// The epilogue of such a region.
 Result<steps::Epilogue> epilogue_of(const Region& region);
 bool has_hook(const Region& region);
 /// A variant with the result in `format`, and inputs that lie against it likewise.

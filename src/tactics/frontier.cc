@@ -12,7 +12,7 @@ uint64_t mixed(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// What an item adds to a key: the order of adding does not show.
+/// The share of an item in a key: the order of adding does not show.
 FrontierKey share_of(uint64_t part, uint64_t item) {
   const uint64_t low = mixed(item + (part + 1) * 0x9E3779B97F4A7C15u);
   return {low, mixed(low ^ (item << 2 | part))};

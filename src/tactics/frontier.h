@@ -1,4 +1,4 @@
-/// What a partial cover asks of the nodes that are still to be visited: which are claimed, and which values are wanted
+/// A partial cover's demands on the nodes that are still to be visited: which are claimed, and which values are wanted
 /// in which formats. A frontier of a network with thousands of open values is as quick to copy and to compare as a
 /// small one: it keeps only what it does not share with others.
 #pragma once

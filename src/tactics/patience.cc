@@ -10,7 +10,7 @@ namespace kiln {
 namespace {
 
 /// About how long a step must run that adds up what these nodes do, in kernels that are no better than they should be.
-/// What a host has begun it cannot stop, and a device that is stopped is lost.
+/// A host cannot stop work that it has begun, and a device that is stopped is lost.
 double run_us(const TacticContext& cx, const Region& region) {
   constexpr double kHostProducts = 2e4, kHostTaps = 2e3;  // a microsecond
   constexpr double kDeviceProducts = 5e6, kDeviceTaps = 2e5;

@@ -1,4 +1,5 @@
-/// What is too slow to be run for a comparison: a build may not take as long as its steps.
+/// Limits of patience: steps that are too slow to be run for a comparison, since a build may not take as long as its
+/// steps.
 #pragma once
 
 #include "tactics/timer.h"

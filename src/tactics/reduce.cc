@@ -7,7 +7,8 @@
 namespace kiln {
 namespace {
 
-/// What is kept in front, what is reduced behind: the kept axes stay in their order, so that the result is row-major.
+/// A format with the kept axes in front and the reduced ones behind. The kept axes stay in their order, so that the
+/// result is row-major.
 Format reduced_last(const steps::Reduce& step, int rank) {
   std::vector<int> order;
   for (int axis = 0; axis < rank; ++axis)

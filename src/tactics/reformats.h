@@ -1,4 +1,4 @@
-/// What it costs to bring a value from one format to another.
+/// The cost of bringing a value from one format to another.
 #pragma once
 
 #include <map>

@@ -122,7 +122,7 @@ class Retyper {
   Status finish(const ir::Node& node, ir::ValueId before, ir::ValueId after) {
     graph_.set_name(after, old_.value(before).name);
     const DType was = old_.type(before).dtype, now = graph_.type(after).dtype;
-    // What only moves rounded elements leaves them rounded.
+    // A node that only moves rounded elements leaves them rounded.
     if (rules_.rounds_values() && was != now && !node.op.has(Trait::kMovement)) {
       const ir::ValueId rounded = TRY(graph_.add_one(ops::Cast{was}, {after}));
       after = TRY(graph_.add_one(ops::Cast{now}, {rounded}));

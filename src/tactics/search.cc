@@ -93,7 +93,7 @@ class Search {
     }
   }
 
-  /// Where the search meets a value: at its producer, or, of a network input, at the last node that may read it.
+  /// Notes where the search meets a value: at its producer, or, for a network input, at the last node that may read it.
   void note_last_reads() {
     met_at_.assign(static_cast<size_t>(graph_.num_values()), 0);
     inputs_met_.resize(order_.size());
@@ -200,7 +200,8 @@ class Search {
     return next;
   }
 
-  /// What only a shape needed is read by no region: its numbers became the parameters of steps.
+  /// Whether a region reads the node. None reads one that only a shape needed: its numbers became the parameters of
+  /// steps.
   bool is_wanted(const Frontier& frontier, ir::NodeId id) const {
     return std::ranges::any_of(graph_.node(id).outputs,
                                [&](ir::ValueId output) { return frontier.wants(output, common_); });
@@ -217,7 +218,7 @@ class Search {
     }
     for (const Want& want : move.reads) {
       if (state.frontier.wants(want, common_)) continue;
-      // What brings an input to a format is paid for by the first who wants it: its own format is known.
+      // The first who wants an input in a format pays for bringing it there: its own format is known.
       if (is_input(want.value)) {
         const int given = problem_.reformats.number_of(problem_.surface.input(want.value));
         state.cost_us += problem_.reformats.cost_us(want.value, given, want.format);

@@ -20,8 +20,8 @@ StridedView whole_view(const ir::Graph& graph, ir::ValueId value);
 /// Whether the node is a Transpose, Reshape, Squeeze, Unsqueeze, Expand or Slice within bounds.
 bool may_be_viewed(const ir::Graph& graph, ir::NodeId id);
 
-/// What a node that may be viewed makes of `x`; nothing where its elements lie at no regular steps, or where that is
-/// not known for all values of the symbols.
+/// The view of `x` that a node makes which may be viewed; nothing where its elements lie at no regular steps, or where
+/// that is not known for all values of the symbols.
 std::optional<StridedView> moved_view(const ir::Graph& graph, ir::NodeId id, const StridedView& x);
 
 }  // namespace kiln

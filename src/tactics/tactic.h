@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-/// What a build allows: variant filters, nothing else.
+/// The numerics that a build allows: variant filters, nothing else.
 struct Numerics {
   bool tf32 = true;   ///< reduced-error variants of FP32 contractions (TF32, Winograd)
   bool fp16 = false;  ///< a weakly typed network may keep FP32 tensors in FP16
@@ -25,7 +25,7 @@ struct Numerics {
   bool strongly_typed = false;           ///< every tensor is rounded to its type
   bool cublas_lt = true, cudnn = false;  ///< NVIDIA's libraries beside kernels of our own; no timing depends on them
 
-  /// What timings depend on.
+  /// The fields that timings depend on.
   static void reflect(auto& self, auto f) {
     f("tf32", self.tf32), f("fp16", self.fp16), f("bf16", self.bf16), f("strongly_typed", self.strongly_typed);
   }
@@ -67,7 +67,7 @@ struct Variant {
   double estimate_us = 0;  ///< cost model at the optimum shapes; orders and prunes candidates. 0: unknown
 };
 
-/// What a compiled variant is: everything of a plan's step but its tensors.
+/// A compiled variant: everything of a plan's step but its tensors.
 struct StepDraft {
   std::string executor;
   AnyStep step;                         ///< none: its output is its input's memory, and nothing runs
@@ -92,7 +92,7 @@ class Tactic {
   virtual Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const = 0;
 };
 
-/// What a backend hands to the builder.
+/// The interface of a backend to the builder.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -112,7 +112,7 @@ class Backend {
   virtual StepDraft reformat(const TensorType& type, const Format& from, const Format& to) const = 0;
   /// Cost of that copy at the optimum shapes, for the cover.
   virtual double reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const = 0;
-  /// What one more step costs beside the time of its kernel.
+  /// The cost of one more step beside the time of its kernel.
   virtual double step_overhead_us() const { return 0.3; }
 };
 

@@ -143,7 +143,7 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   return rig;
 }
 
-// Of fewer turns the least is chance: slow candidates may take several budgets for them.
+// The least of fewer turns is chance: slow candidates may take several budgets for them.
 constexpr int kLeastTurns = 6;
 constexpr double kMostBudgets = 12;
 
@@ -231,7 +231,7 @@ struct Timer::Pending {
   bool failed = false;
 };
 
-/// What is timed together.
+/// Candidates that are timed together.
 struct Timer::Turns {
   OrderedConstants constants;  ///< outlive what was loaded with them
   std::vector<Pending> pending;

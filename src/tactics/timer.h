@@ -36,7 +36,7 @@ struct Trial {
   std::span<Candidate> candidates;
 };
 
-/// Where a cover's times come from.
+/// The source of a cover's times.
 class Timing {
  public:
   virtual ~Timing() = default;

@@ -64,7 +64,7 @@ TEST(TimingCache, TextIsNoOtherVersion) {
   EXPECT_EQ(read.error().code, Code::kCorrupt) << read.error().message;
 }
 
-/// Behind a right checksum, as another program may write it.
+/// Reads a cache behind a right checksum, as another program may write it.
 TEST(TimingCache, TakesOnlyTimes) {
   for (const double time_us :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -1.0}) {

@@ -11,7 +11,7 @@ inline Extents or_all(const std::vector<int64_t>& attribute, size_t axes, int64_
   return attribute.empty() ? Extents(axes, absent) : Extents(attribute);
 }
 
-/// Of an op with strides, dilations, pre_pads and padding, whose kernel has extents `kernel`.
+/// The window of an op with strides, dilations, pre_pads and padding, whose kernel has extents `kernel`.
 template <class T>
 steps::Window window_of(const T& op, const Extents& kernel) {
   const size_t axes = kernel.size();

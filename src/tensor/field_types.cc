@@ -45,7 +45,7 @@ class FormatFieldType final : public FieldType {
   static const Format& at(const void* value) { return *static_cast<const Format*>(value); }
 };
 
-/// What a tensor is in a record.
+/// A tensor as a record holds it.
 struct WrittenTensor {
   DType dtype = DType::kF32;
   Extents extents;

@@ -1,4 +1,4 @@
-/// From axes as ops count them to axes as memory has them.
+/// Brings axes as ops count them to axes as memory has them.
 #pragma once
 
 #include <span>

@@ -12,8 +12,8 @@ struct Refinement {
   Shape pieces;
   std::vector<std::vector<int64_t>> from, to;  ///< the pieces of each axis
 };
-/// Nothing where the shapes have no pieces in common, where that is not known for all values of their symbols, and
-/// where an extent is 0.
+/// The refinement of two shapes. Nothing where the shapes have no pieces in common, where that is not known for all
+/// values of their symbols, and where an extent is 0.
 std::optional<Refinement> refine(const Shape& from, const Shape& to);
 
 }  // namespace kiln

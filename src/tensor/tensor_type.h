@@ -1,4 +1,4 @@
-/// What is known of a tensor before it exists: element type, symbolic extents and, for small integer tensors, the
+/// A tensor's type, known before the tensor exists: element type, symbolic extents and, for small integer tensors, the
 /// symbolic values that shape arithmetic needs.
 #pragma once
 

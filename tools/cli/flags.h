@@ -25,7 +25,7 @@ struct FlagTable {
   std::string_view not_yet = "";  ///< names of flags of TensorRT's trtexec that Kiln lacks, with spaces between them
 };
 
-/// What a command line gives.
+/// The arguments of a command line.
 class Arguments {
  public:
   /// Reads "--name=value" and "--name". Fails at a name that is unknown (with the nearest one), not in Kiln yet or

@@ -8,7 +8,8 @@
 
 namespace kiln::cli {
 
-/// What `path` leads to by symbolic links, whether that is there or not. A link that leads in a circle is itself.
+/// The file that `path` leads to by symbolic links, whether that is there or not. A link that leads in a circle is
+/// itself.
 std::string followed(const std::string& path);
 
 /// Writes beside `path` and renames at commit(); without one, `path` is as it was and nothing is left behind. Symbolic

@@ -19,7 +19,7 @@ struct Trace {
   double latency() const { return h2d() + compute() + d2h(); }
 };
 
-/// What is said about one figure of all queries; infinite where there are none.
+/// The summary of one figure over all queries; infinite where there are none.
 struct Summary {
   double min, max, mean, median;
   std::vector<double> percentiles;  ///< in the order asked for
@@ -30,7 +30,8 @@ Summary summarize(std::vector<double> figures, std::span<const double> percentil
 double mean(std::span<const double> figures);
 double median(std::vector<double> figures);  ///< the mean of the middle two of an even number; 0 of none
 
-/// Of ascending figures: the largest one after leaving out the top (100 - percentile) %, as TensorRT counts it.
+/// The percentile of ascending figures: the largest one after leaving out the top (100 - percentile) %, as TensorRT
+/// counts it.
 double percentile_of(std::span<const double> ascending, double percentile);
 
 }  // namespace kiln::cli

@@ -42,7 +42,7 @@ def api_slots():
 
 
 def api_row(sources):
-    """Of each class that something here implements, the slots that do not answer `missing`; none of the others."""
+    """Returns, for each class that something here implements, the slots that do not answer `missing`; none for others."""
     slots = api_slots()
     implemented = set(re.findall(r"apiv::V(\w+)", sources)) & set(slots)
     markers = set(re.findall(r'missing\([^"]*"I?(\w+)::(\w+)"', sources))

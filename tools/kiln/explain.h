@@ -1,4 +1,4 @@
-/// What a plan tells about how its layers came to be run as they are.
+/// Explains, from a plan, how its layers came to be run as they are.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ Result<ir::Graph> import_file(const std::string& path);
 
 std::vector<std::string> input_names(const ir::Graph& graph);
 
-/// As `cli::read_shapes`, whose warnings go to the standard error.
+/// Reads shapes by `cli::read_shapes`, whose warnings go to the standard error.
 cli::RequestedShapes read_shapes(const cli::Arguments& arguments);
 
 /// The profile of these shapes; dynamic inputs without one have 1 for every dynamic axis. Throws cli::Failure at names

@@ -63,7 +63,7 @@ Result<std::vector<HostTensor>> made_up_inputs(const plan::Plan& plan, std::span
   return result;
 }
 
-/// What a step has to do at the extents bound: multiply-adds count twice, every tensor is moved once.
+/// The work of a step at the extents bound: multiply-adds count twice, every tensor is moved once.
 struct Work {
   double flops = 0, bytes = 0;
 };

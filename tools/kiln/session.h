@@ -30,7 +30,7 @@ struct Session {
   Status fetch();
 };
 
-/// As the flags of profile and run say. Prints how long the build took.
+/// Builds a session as the flags of profile and run say. Prints how long the build took.
 Result<Session> build_session(const cli::Arguments& arguments, const ir::Graph& graph, const ProfileRequest& profile);
 
 }  // namespace kiln

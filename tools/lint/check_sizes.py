@@ -16,7 +16,7 @@ EXEMPT = {"conformance/abi/check_abi.py", "conformance/cases/cuda_instances.txt"
 NOT_CODE = re.compile(
     r"""R"(?P<tag>[^()\s\\]{0,16})\(.*?\)(?P=tag)"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""", re.S
 )
-# What may stand between a function's parameters and its body.
+# The text that may stand between a function's parameters and its body.
 QUALIFIERS = r"(?:\s*(?:const|noexcept|override|final|mutable|TRT_NOEXCEPT|&&?|->\s*[\w:<>,&*\s\[\]]+))*"
 # A closing parenthesis, qualifiers, and perhaps a constructor's initialisers: a body follows. `if (...)` ends alike, but
 # only the outermost such brace counts as a function, so what stands inside one is not asked.

@@ -1,4 +1,4 @@
-"""What the checkers look at, and how they report: shared by check_floors, check_sizes and check_text."""
+"""Files that the checkers look at, and their way to report: shared by check_floors, check_sizes and check_text."""
 import os
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-/// From an ONNX file to a plan.
+/// Builds a plan from an ONNX file.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-/// From a plan, in memory or in a file, to an engine.
+/// Loads an engine from a plan, in memory or in a file.
 #pragma once
 
 #include <memory>

@@ -36,7 +36,7 @@ class Log final : public nvinfer1::ILogger {
   }
   void write(Severity severity, std::string_view text);  ///< every line of the text with its time and severity
 
-  /// What the library says; marked as its own.
+  /// Logs a message of the library, marked as its own.
   void log(Severity severity, const char* message) noexcept override;
 
   /// "&&&& RUNNING TensorRT.trtexec [TensorRT v101600] [b72] # trtexec --onnx=m.onnx"; states as scripts look for them.

@@ -1,4 +1,4 @@
-/// What the command line asks for, with TensorRT's defaults.
+/// Options of the command line, with TensorRT's defaults.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What each kind of export begins with, and a key of its own, without spaces.
+/// The beginning of each kind of export, and a key of its own, without spaces.
 struct Export {
   std::string_view flag;
   std::string ReportOptions::*path;

@@ -1,4 +1,4 @@
-/// What is printed and exported after a run.
+/// The report that is printed and exported after a run.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ Trace trace_at(double start_ms) {
   return trace;
 }
 
-/// What a report prints on the standard output, without times and severities.
+/// The text that a report prints on the standard output, without times and severities.
 template <class F>
 std::string printed(F report) {
   testing::internal::CaptureStdout();

@@ -19,7 +19,7 @@ struct FormatRow {
   bool channels_last;  // else channels stay in front of the image
   int rank;            // 0: the accelerator's
 };
-/// By TensorFormat's value; kLINEAR fits any rank.
+/// Rows by TensorFormat's value; kLINEAR fits any rank.
 constexpr std::array<FormatRow, 13> kFormats{{{"kLINEAR", 1, false, -1},
                                               {"kCHW2", 2, false, 4},
                                               {"kHWC8", 8, true, 4},

@@ -22,7 +22,7 @@ Result<DType> from_api(nvinfer1::DataType type);
 
 /// Rank at most kMaxRank (CHECKs).
 nvinfer1::Dims to_api(std::span<const int64_t> extents);
-/// What the API answers where there are no dims: nbDims is -1.
+/// The API's answer where there are no dims: nbDims is -1.
 nvinfer1::Dims no_dims();
 /// Fails on a null reference, and if nbDims is outside [0, MAX_DIMS]. Extents are as given, -1 and worse included.
 Result<Extents> from_api(const nvinfer1::Dims& dims);

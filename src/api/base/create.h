@@ -1,11 +1,11 @@
-/// What every exported create function does first: is there a logger, and do the program's headers fit this library?
+/// Checks that begin every exported create function: is there a logger, and do the program's headers fit this library?
 #pragma once
 
 #include "api/base/report.h"
 
 namespace kiln::api {
 
-/// On stderr, for want of a logger: that `call` got none.
+/// Tells on stderr that `call` got no logger.
 void tell_without_logger(const char* call) noexcept;
 
 /// The program's logger, remembered as the process's if it is the first; null, after a message, if there is

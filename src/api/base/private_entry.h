@@ -1,6 +1,6 @@
-/// What libnvinfer gives to its sister libraries (the parser's and the CUDA runtime's) and to nobody else: one exported
-/// function under the version node KILN_PRIVATE that fills a table of functions. Plain C types, no other header of
-/// ours.
+/// Functions that libnvinfer gives to its sister libraries (the parser's and the CUDA runtime's) and to nobody else:
+/// one exported function under the version node KILN_PRIVATE that fills a table of functions. Plain C types, no other
+/// header of ours.
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 extern "C" {
 
-/// What a call answers; never an exception. The text of the thread's last failure is `last_error_text()`.
+/// The result of a call, which never throws. The text of the thread's last failure is `last_error_text()`.
 enum KilnStatus : int32_t {
   kKilnOk = 0,
   kKilnNotReady = 1,   ///< queries: work is still queued or running

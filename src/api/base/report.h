@@ -1,5 +1,4 @@
-/// Where an object of the API sends its errors and messages: the program's logger, and its error recorder if it set
-/// one.
+/// The target of an API object's errors and messages: the program's logger, and its error recorder if it set one.
 #pragma once
 
 #include <NvInferRuntime.h>
@@ -27,7 +26,7 @@ class LogAdapter final : public Log {
 class Reporter {
  public:
   explicit Reporter(nvinfer1::ILogger& logger, nvinfer1::IErrorRecorder* recorder = nullptr);
-  /// With the logger and recorder that another object has now.
+  /// Takes the logger and recorder that another object has now.
   explicit Reporter(const Reporter& other) : Reporter(other.logger(), other.recorder()) {}
   Reporter& operator=(const Reporter&) = delete;
   ~Reporter();

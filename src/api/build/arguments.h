@@ -1,4 +1,4 @@
-/// What the calls of a network and its layers check of their arguments: dimensions of windows, masks of axes, weights.
+/// Checks of arguments of a network's calls and its layers': dimensions of windows, masks of axes, weights.
 #pragma once
 
 #include <NvInfer.h>

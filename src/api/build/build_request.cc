@@ -36,7 +36,8 @@ void warn_of_lost_scale(const Network& network, std::string_view kind, std::stri
                                    kind == "output" ? ", so that fractions are lost" : "");
 }
 
-/// What reads an input has the type that it had for them, not the one that setType gave it later.
+/// Inserts casts behind inputs: their readers get the type that they were built for, not the one that setType gave
+/// later.
 Status cast_inputs(const Network& network, ir::Graph& graph) {
   for (const ir::ValueId input : graph.inputs()) {
     const auto given = wanted_type(network, graph, input);
@@ -53,7 +54,8 @@ Status cast_inputs(const Network& network, ir::Graph& graph) {
   return {};
 }
 
-/// Of inner tensors the types are hints, which the numerics of the build decide about; those of outputs are a promise.
+/// Inserts casts in front of outputs, whose types are a promise. Types of inner tensors are hints, which the build's
+/// numerics decide about.
 Status cast_outputs(const Network& network, ir::Graph& graph) {
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     const ir::Output output = graph.outputs()[i];

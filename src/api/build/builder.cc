@@ -35,7 +35,7 @@ Result<BuilderConfig*> config_argument(nv::IBuilderConfig& config) {
   return static_cast<BuilderConfig*>(given);
 }
 
-/// Of the default device.
+/// The backend of the default device.
 Result<std::unique_ptr<Backend>> default_backend() {
   Device& device = TRY(default_device());
   if (device.kind() == DeviceKind::kCuda)
@@ -168,7 +168,7 @@ nv::ICudaEngine* Builder::buildEngineWithConfig(nv::INetworkDefinition& network,
 bool Builder::isNetworkSupported(const nv::INetworkDefinition& network,
                                  const nv::IBuilderConfig& config) const noexcept {
   return guard(reporter_, "IBuilder::isNetworkSupported", [&]() -> Status {
-    // What the call asks changes neither; the network only infers types that it would infer later.
+    // The query changes neither of them; the network only infers types that it would infer later.
     Network& ours = *TRY(network_argument(const_cast<nv::INetworkDefinition&>(network)));
     BuilderConfig& choices = *TRY(config_argument(const_cast<nv::IBuilderConfig&>(config)));
     TRY(request_of(ours, choices));

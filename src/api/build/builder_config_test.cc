@@ -66,7 +66,7 @@ TEST(BuilderConfig, BeginsWithTensorRTsPools) {
   EXPECT_EQ(c->getMemoryPoolLimit(Pool::kDLA_LOCAL_DRAM), 1024 * kMiB);
 }
 
-/// What TensorRT does on a machine without DLA: the default device may be one, its core cannot.
+/// Behaves like TensorRT on a machine without DLA: the default device may be one, its core cannot.
 TEST(BuilderConfig, HasNoDla) {
   Workbench w;
   nv::IBuilderConfig& c = *w.config;

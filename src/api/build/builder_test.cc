@@ -332,7 +332,7 @@ class Monitor final : public nv::IProgressMonitor {
   int open = 0, completed = 0, stop_after = INT32_MAX;
 };
 
-/// What an allocator gives belongs to the program, which may free it as soon as the call is back.
+/// An allocator's memory belongs to the program, which may free it as soon as the call is back.
 TEST(Builder, OutputsForShapesAreNotWrittenToMemoryOfEarlierRuns) {
   struct Allocator final : nv::IOutputAllocator {
     void* reallocateOutputAsync(char const*, void*, uint64_t, uint64_t, cudaStream_t) override { return memory; }

@@ -1,5 +1,5 @@
-// What a program reads of networks, tensors, layers and profiles before it has set anything: what TensorRT documents.
-// The builder's configuration and the runtime's classes have tests like these beside them.
+// Defaults of networks, tensors, layers and profiles, before a program has set anything, are those that TensorRT
+// documents. The builder's configuration and the runtime's classes have tests like these beside them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -174,7 +174,7 @@ TEST(Layers, EveryOpIsALayerOfAPublicClass) {
   }
 }
 
-/// Also those that the parser made for itself.
+/// Layers that the parser made for itself have names too.
 TEST(Layers, AndTheirTensorsHaveNames) {
   Workbench w;
   const ir::ValueId x = static_cast<const Tensor*>(w.input("x", {3}))->value();

@@ -1,5 +1,5 @@
-// What a program does that chooses tactics itself: reads the log of a build, changes the cache, builds again and reads
-// the inspector.
+// A program that chooses tactics itself: it reads the log of a build, changes the cache, builds again and reads the
+// inspector.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Autotuned {
   uint64_t selected = 0;
 };
 
-/// By the patterns that such programs have: fields end at commas and brackets.
+/// Finds an op by the patterns that such programs have: fields end at commas and brackets.
 std::optional<Autotuned> find_op(const std::vector<std::string>& lines, const std::string& op) {
   Autotuned found;
   size_t i = 0;

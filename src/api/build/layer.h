@@ -1,4 +1,4 @@
-/// What every layer object is: a node of a network's graph, and the slots that all layers share.
+/// The base of every layer object: a node of a network's graph, and the slots that all layers share.
 #pragma once
 
 #include <NvInfer.h>
@@ -59,7 +59,7 @@ class Layer : public nv::apiv::VLayer {
   void put_input(int index, ir::ValueId value);
   /// An axis of input 0, counted from the front: nodes that the parser made may count from the back.
   int from_front(int axis) const;
-  /// What the op says of inputs that setInput may replace. The default is: those that its op can have.
+  /// Checks the index of an input that setInput may replace. The default takes the indices that the op can have.
   virtual Status check_input(int index) const;
   /// Called after setInput.
   virtual Status input_changed(int index) { return static_cast<void>(index), Status(); }

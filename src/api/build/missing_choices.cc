@@ -14,7 +14,7 @@ struct FlagName {
   BuilderFlag flag;
   const char* name;
 };
-/// What changes the plan in a way that Kiln does not have yet.
+/// Flags that change the plan in a way that Kiln does not have yet.
 constexpr FlagName kMissing[] = {{BuilderFlag::kREFIT, "kREFIT"},
                                  {BuilderFlag::kREFIT_IDENTICAL, "kREFIT_IDENTICAL"},
                                  {BuilderFlag::kREFIT_INDIVIDUAL, "kREFIT_INDIVIDUAL"},
@@ -22,7 +22,7 @@ constexpr FlagName kMissing[] = {{BuilderFlag::kREFIT, "kREFIT"},
                                  {BuilderFlag::kWEIGHT_STREAMING, "kWEIGHT_STREAMING"},
                                  {BuilderFlag::kVERSION_COMPATIBLE, "kVERSION_COMPATIBLE"},
                                  {BuilderFlag::kSAFETY_SCOPE, "kSAFETY_SCOPE"}};
-/// What lets a weakly typed network compute in fewer bits.
+/// Flags that let a weakly typed network compute in fewer bits.
 constexpr FlagName kReduced[] = {{BuilderFlag::kFP16, "kFP16"}, {BuilderFlag::kBF16, "kBF16"},
                                  {BuilderFlag::kINT8, "kINT8"}, {BuilderFlag::kFP8, "kFP8"},
                                  {BuilderFlag::kINT4, "kINT4"}, {BuilderFlag::kFP4, "kFP4"}};

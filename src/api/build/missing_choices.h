@@ -1,4 +1,4 @@
-/// What a configuration may ask for and Kiln does not do yet.
+/// Requests of a configuration that Kiln does not carry out yet.
 #pragma once
 
 #include "api/build/builder_config.h"

@@ -212,7 +212,7 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   std::vector<std::unique_ptr<Layer>> layer_objects_;
   std::vector<std::unique_ptr<Tensor>> tensors_;
   std::vector<ir::ValueId> shape_outputs_;  ///< of markOutputForShapes
-  // What names and addresses were of when they were taken in; how many values and nodes have been.
+  // Owners of names and addresses when they were taken in; how many values and nodes have been.
   std::unordered_multimap<std::string, ir::ValueId> inputs_by_name_;
   std::unordered_multimap<const void*, ir::NodeId> constants_by_elements_;
   int num_values_indexed_ = 0, num_nodes_indexed_ = 0;

@@ -21,7 +21,7 @@ class OptimizationProfile final : public nv::IOptimizationProfile, public nv::ap
   explicit OptimizationProfile(const Reporter& reporter) : reporter_(reporter) { mImpl = this; }
   OptimizationProfile(const OptimizationProfile&) = delete;
 
-  /// What the builder takes. Fails if an entry is not complete or not in order.
+  /// The profile as the builder takes it. Fails if an entry is not complete or not in order.
   Result<ProfileRequest> request() const;
 
   // VOptimizationProfile.

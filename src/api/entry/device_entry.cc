@@ -9,7 +9,7 @@
 namespace kiln::api {
 namespace {
 
-/// What `allocate` gave out, by address.
+/// Memory that `allocate` gave out, by address.
 struct Allocations {
   std::mutex mutex;
   std::map<void*, Buffer> buffers;

@@ -56,7 +56,7 @@ KilnStatus elapsed_ms(void* start, void* end, float* ms) {
         *ms = *elapsed;
         return kKilnOk;
       }
-      // Of two valid events one is not reached yet, or stands in a capture, or keeps no time.
+      // One of two valid events is not reached yet, stands in a capture, or keeps no time.
       if (elapsed.error().code == Code::kState)
         for (const auto& event : {from, to})
           if (const Result<bool> there = event->query(); there && !*there) return kKilnNotReady;

@@ -12,12 +12,12 @@ KilnStreamEntry stream_entry();
 KilnEventEntry event_entry();
 KilnGraphEntry graph_entry();
 
-/// Of a stream's entry, beside graphs.
+/// Calls of a stream's entry that deal with graphs.
 KilnStatus begin_capture(void* stream);
 KilnStatus end_capture(void* stream, void** graph);
 KilnStatus capture_state(void* stream, KilnCaptureState* state);
 
-/// What waiting, asking and queueing answered. An error of work that failed is none of the call's own.
+/// The result of waiting, asking and queueing. An error of work that failed is not one of the call itself.
 KilnStatus finished(const Status& done) noexcept;
 KilnStatus reached(const Result<bool>& there) noexcept;
 KilnStatus queued(const Status& done) noexcept;

@@ -1,4 +1,4 @@
-/// What libnvonnxparser's create functions come to, through the private entry.
+/// Targets of libnvonnxparser's create functions, through the private entry.
 #pragma once
 
 #include <cstdint>

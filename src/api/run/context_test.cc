@@ -555,7 +555,7 @@ TEST_F(ContextTest, ReportsRunsOfGraphsWhoseStreamIsGone) {
   EXPECT_TRUE(table.destroy(other));
 }
 
-/// What was captured at shapes that are gone refuses to run, and does nothing else.
+/// A graph captured at shapes that are gone refuses to run, and does nothing else.
 TEST_F(ContextTest, GraphsOfEarlierShapesAreRefused) {
   void* const made = *StreamTable::instance().create(0, 0);
   cpu::HostStream& stream = *StreamTable::instance().find(made);
@@ -605,7 +605,7 @@ class DebugListener final : public nvinfer1::IDebugListener {
   int calls = 0;
 };
 
-/// As programs that want whatever debug tensors there are call it.
+/// Calls as a program does that wants whatever debug tensors there are.
 TEST_F(ContextTest, HasNoDebugTensors) {
   DebugListener listener;
   EXPECT_EQ(context->getDebugListener(), nullptr);

@@ -57,7 +57,7 @@ Result<DeviceKind> choose_kind() {
   return DeviceKind::kCpu;
 }
 
-/// Of the context that is current on this thread; 0 where none is.
+/// Ordinal of the context that is current on this thread; 0 where none is.
 Result<int> current_ordinal(const cuda::Driver& driver) {
   cuda::ContextHandle context = nullptr;
   if (driver.ctx_get_current(&context) != 0 || !context) return 0;

@@ -1,5 +1,4 @@
-/// Where the library meets the machine: the devices of the process, with their executors. KILN_DEVICE chooses among
-/// them.
+/// The devices of the process, with their executors. KILN_DEVICE chooses among them.
 #pragma once
 
 #include <string>
@@ -20,8 +19,8 @@ Result<Ref<cpu::CpuDevice>> host_device();
 /// CUDA device `ordinal`, whatever KILN_DEVICE says.
 Result<Ref<cuda::CudaDevice>> cuda_device(int ordinal);
 
-/// What engines run on: as KILN_DEVICE says, else CUDA where a driver and a GPU are there, else the CPU. Decided once.
-/// Fails where KILN_DEVICE asks for what is not there.
+/// The kind of device that engines run on: as KILN_DEVICE says, else CUDA where a driver and a GPU are there, else the
+/// CPU. Decided once. Fails where KILN_DEVICE asks for what is not there.
 Result<DeviceKind> default_device_kind();
 /// The device of that kind; of several GPUs the one that is the calling thread's by cudaSetDevice, else the first.
 Result<Ref<Device>> default_device();

@@ -23,8 +23,8 @@ using nvinfer1::SerializationFlag;
 
 namespace {
 
-/// What the driver refuses of a plan of another architecture are kernels that it cannot load; others run, with tiles
-/// and memory of a GPU that is not there.
+/// Fails for a plan of another architecture. The driver would refuse only kernels that it cannot load; others would
+/// run, with tiles and memory of a GPU that is not there.
 Status check_architecture(const plan::Plan& plan, const cuda::CudaDevice& device) {
   const std::string& built_for = plan.build.compute_capability;
   const std::string here = compute_capability(device);

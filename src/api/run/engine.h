@@ -18,7 +18,7 @@ namespace kiln::api {
 Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, const Reporter& parent,
                                            nvinfer1::IGpuAllocator* allocator);
 
-/// As the plan was built.
+/// The verbosity with which the plan was built.
 nvinfer1::ProfilingVerbosity profiling_verbosity(const plan::Plan& plan);
 
 /// An input or output of an engine, by name or by its index among all: inputs first, in the network's order.

@@ -1,4 +1,4 @@
-// What an engine answers about its inputs and outputs.
+// The engine's calls about its inputs and outputs.
 #include <algorithm>
 
 #include "api/base/convert.h"

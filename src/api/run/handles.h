@@ -22,7 +22,7 @@ class Handles {
     objects_.emplace(next_, std::move(object));
     return reinterpret_cast<void*>(next_);
   }
-  /// What a handle stands for; null if it stands for nothing.
+  /// The object that a handle stands for; null if there is none.
   std::shared_ptr<T> find(void* handle) const {
     const std::lock_guard lock(mutex_);
     const auto at = objects_.find(reinterpret_cast<uintptr_t>(handle));

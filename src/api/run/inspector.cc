@@ -13,7 +13,7 @@ using nvinfer1::ProfilingVerbosity;
 
 namespace {
 
-/// Where steps and extents are looked up: a profile, and a context's shapes if there is one.
+/// The source of steps and extents: a profile, and a context's shapes if there is one.
 struct View {
   const runtime::Engine& engine;
   const runtime::Context* context;
@@ -43,7 +43,7 @@ std::string format_text(const plan::Tensor& tensor) {
 
 std::string kernel_name(const plan::Step& step) { return plan::kernel_name(step.info.tactic, step.info.variant); }
 
-/// What the step's ops are called together.
+/// The common name of the step's ops.
 std::string_view layer_type(const plan::Step& step) { return step.info.ops.empty() ? step.step.name() : step.info.ops; }
 
 /// A step's tensor under the API's keys.

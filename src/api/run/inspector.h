@@ -9,7 +9,7 @@
 
 namespace kiln::api {
 
-/// What it hands out lives until its next call.
+/// An inspector. The text that it hands out lives until its next call.
 class Inspector final : public nvinfer1::IEngineInspector, public nvinfer1::apiv::VEngineInspector {
  public:
   using Format = nvinfer1::LayerInformationFormat;

@@ -14,7 +14,7 @@ namespace {
 using cuda::CudaDevice;
 using cuda::fake_cuda_control;
 
-/// What the stand-in does for kernels "twice" and "words": y = 2 x of floats, and y = x of 4-byte words.
+/// The stand-in's work for kernels "twice" and "words": y = 2 x of floats, and y = x of 4-byte words.
 void twice(const cuda::LaunchConfig&, void** arguments) {
   const auto* x = *static_cast<const float**>(arguments[0]);
   for (int64_t i = 0; i < *static_cast<int64_t*>(arguments[2]); ++i)
@@ -237,7 +237,7 @@ TEST_F(LaunchTest, PutsNewAddressesIntoOneRecording) {
       if (i == 10) launches = calls("cuLaunchKernelEx");
     }
     EXPECT_EQ(calls("cuGraphInstantiateWithFlags"), before + 1) << kernel;
-    // What a library launches is learnt by a capture of it alone.
+    // A capture of a library's call alone tells what it launches.
     EXPECT_EQ(calls("cuLaunchKernelEx"), launches + (kernel == std::string("library") ? 29 : 0));
     EXPECT_EQ(calls("cuGraphExecKernelNodeSetParams_v2"), kernel == std::string("library") ? 2 * 38 : 38);
   }

@@ -10,8 +10,8 @@ namespace {
 
 constexpr uint64_t kAlignment = 256;
 
-/// What a program's allocator finds: the device is current, as in a call of its own, and captures of other streams are
-/// not disturbed.
+/// Surrounds a call of a program's allocator: the device is current, as in a call of its own, and captures of other
+/// streams are not disturbed.
 class Call {
  public:
   explicit Call(Device& device) {

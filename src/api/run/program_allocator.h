@@ -24,8 +24,8 @@ class ProgramAllocator final : public Allocator, public std::enable_shared_from_
 
   nvinfer1::IGpuAllocator& allocator_;
   Device& device_;
-  /// In whose order memory is given and taken on a GPU: never the default stream, which would join other streams and
-  /// break their captures. Null on a host device.
+  /// The stream in whose order memory is given and taken on a GPU: never the default stream, which would join other
+  /// streams and break their captures. Null on a host device.
   std::unique_ptr<Stream> stream_;
 };
 

@@ -14,8 +14,8 @@ namespace kiln::api {
 /// a CUstream, of the CUDA runtime that the program uses or of ours, or names a default stream (0, 1, 2).
 class ProgramStream {
  public:
-  /// To queue work on. Fails where the table knows no such stream; the driver finds out about its own when work is
-  /// queued. Allocates nothing.
+  /// Opens a stream to queue work on. Fails where the table knows no such stream; the driver finds out about its own
+  /// when work is queued. Allocates nothing.
   Result<Ref<Stream>> open(Device& device, void* handle);
 
  private:

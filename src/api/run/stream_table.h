@@ -21,8 +21,8 @@ class StreamTable {
   Result<void*> create(uint32_t flags, int32_t priority);
   /// Does what is queued first.
   Status destroy(void* handle);
-  /// Of a handle of `create`, or one of the three default ones, which are made when first asked for. Takes no lock once
-  /// a stream is there.
+  /// The stream of a handle of `create`, or of one of the three default ones, which are made when first asked for.
+  /// Takes no lock once a stream is there.
   Result<Ref<cpu::HostStream>> find(void* handle);
   /// The same for queueing work: on the legacy stream it waits for all that blocking streams have, on those for what
   /// the legacy stream has. Fails with kState for the legacy stream while a blocking one is being captured.

@@ -48,7 +48,7 @@ Status celu(ImportContext& cx) {
   const float alpha = TRY(cx.node().get_float("alpha", 1));
   const ValueId x = TRY(cx.input(0));
   if (alpha == 1) return cx.output(TRY(activation(cx, ActivationKind::kElu, x, 1)));
-  // What is positive passes as it is: x / alpha may be more than the type holds.
+  // Positive elements pass as they are: x / alpha may be more than the type holds.
   const ValueId inner = TRY(binary(cx, ElementWiseKind::kDiv, TRY(binary(cx, ElementWiseKind::kMin, x, 0)), alpha));
   const ValueId below =
       TRY(binary(cx, ElementWiseKind::kProd, TRY(activation(cx, ActivationKind::kElu, inner, 1)), alpha));
@@ -109,7 +109,7 @@ Status clip(ImportContext& cx) {
   const bool both = low != ValueId::kNone && high != ValueId::kNone && cx.is_constant(low) && cx.is_constant(high);
   if (both && is_float(cx.dtype(x))) {
     const double from = TRY(cx.number(low, "min")), to = TRY(cx.number(high, "max"));
-    // Of bounds in the wrong order ONNX lets the upper one win, kClip the lower one.
+    // ONNX lets the upper one of bounds in the wrong order win, kClip the lower one.
     if (from <= to) return cx.output(TRY(activation(cx, ActivationKind::kClip, x, from, to)));
   }
   ValueId y = x;

@@ -19,7 +19,8 @@ struct Axes {
   sym::Expr pick(const SymbolicValues& values, int i, sym::Expr otherwise) const;
 };
 
-/// From input `input` where the operator's version is at least `since`, else from attribute `axes`; absent: nullopt.
+/// Axes from input `input` where the operator's version is at least `since`, else from attribute `axes`; absent:
+/// nullopt.
 Result<std::optional<Axes>> axes_of(ImportContext& cx, size_t input, int64_t since, int rank);
 Result<Axes> make_axes(SymbolicValues given, int rank);
 

@@ -1,4 +1,4 @@
-/// What an operator's importer sees: one ONNX node, the values it reads, and the graph it writes to.
+/// The view of an operator's importer: one ONNX node, the values it reads, and the graph it writes to.
 #pragma once
 
 #include <initializer_list>
@@ -18,7 +18,7 @@ namespace kiln::onnx {
 using ir::ValueId;
 using Values = std::vector<ValueId>;
 
-/// What an importer may do of its own accord while it imports a model, and what it met.
+/// Permissions of importers while they import a model, and findings of theirs.
 struct ImportState {
   /// Integers that a network computes from elements of its inputs through floats are known, like those that it computes
   /// from extents. Shapes may need them; but they make a shape tensor of an input that may be mere data.
@@ -37,7 +37,7 @@ class ImportContext {
   ir::Graph& graph() { return graph_; }
   ImportState& state() { return state_; }
 
-  // What the node reads. An input that is left out is kNone.
+  // The node's inputs. An input that is left out is kNone.
   size_t num_inputs() const { return inputs_.size(); }
   bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i] != ValueId::kNone; }
   ValueId optional_input(size_t i) const { return has_input(i) ? inputs_[i] : ValueId::kNone; }
@@ -53,7 +53,7 @@ class ImportContext {
   /// `axis` from the front of a tensor of `rank` axes.
   Result<int> axis(int64_t axis, int rank) const;
 
-  // What is known of values while importing.
+  // Knowledge about values while importing.
   /// The elements of a value that follows from constants alone. Fails where it does not, or is large and computed.
   Result<HostTensor> constant(ValueId value, std::string_view what);
   bool is_constant(ValueId value) { return constant(value, "").has_value(); }
@@ -75,7 +75,6 @@ class ImportContext {
   }
   ValueId add_constant(HostTensor value);
 
-  // What the node makes.
   size_t num_outputs() const { return node_.outputs.size(); }
   bool wants(size_t i) const { return node_.has_output(i); }
   /// The extents that the model states of output i; none where it states no shape, or not all of them as numbers. Where

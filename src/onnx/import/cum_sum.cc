@@ -16,7 +16,8 @@ Result<ValueId> moved(ImportContext& cx, ValueId x, int axis, int64_t by) {
       {.starts = {-by}, .sizes = {cx.extent(x, axis)}, .strides = {1}, .axes = {axis}, .mode = SliceMode::kFill});
 }
 
-/// By doubling: sums of 1, 2, 4 ... neighbours, no tensor larger than x. Twice as many steps as n has bits.
+/// Sums along an axis by doubling: sums of 1, 2, 4 ... neighbours, no tensor larger than x. Twice as many steps as n
+/// has bits.
 Result<ValueId> sums_by_doubling(ImportContext& cx, ValueId x, int axis, bool exclusive, bool reverse) {
   const int64_t n = cx.extent(x, axis).value(), direction = reverse ? -1 : 1;
   ValueId y = exclusive ? TRY(moved(cx, x, axis, direction)) : x;

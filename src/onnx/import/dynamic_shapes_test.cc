@@ -112,7 +112,7 @@ TEST(DynamicShapes, NormsBetweenStridedConvolutionsLeaveOneQuotient) {
   EXPECT_EQ(str(got.graph.type(got.graph.outputs()[0].value)), "f32[x_0, floor_div(x_2 + 240, 320) - 1, 4]");
   for (const sym::Assumption& assumption : got.graph.assumptions())
     EXPECT_LT(str(assumption).size(), 120U) << str(assumption);
-  // What seven windows need, the last of them says all of.
+  // The last of seven windows' assumptions implies the others.
   const sym::Guard last = sym::Guard::compile(got.graph.assumptions().back());
   EXPECT_TRUE(last.check(std::vector<int64_t>{1, 400}));
   EXPECT_FALSE(last.check(std::vector<int64_t>{1, 399}));
@@ -144,7 +144,7 @@ TEST(DynamicShapes, WhatIsKnownGoesWithWhatSaidIt) {
   EXPECT_TRUE(str(copy.assumptions()[0]).starts_with("5 <= x_2 + 4")) << str(copy.assumptions()[0]);
 }
 
-/// What ONNX makes of `dims` for a tensor of `from`; nothing if it cannot be.
+/// The extents that ONNX gives `dims` for a tensor of `from`; nothing if they are impossible.
 std::optional<Extents> reshaped(const Extents& from, const Extents& dims) {
   Extents to = dims;
   int64_t others = 1;

@@ -76,7 +76,7 @@ TEST(ExactFloats, ElementsOfInputsAreDataUnlessAShapeNeedsThem) {
   const sym::Expr x = (*shape.graph.type(shape.graph.inputs()[0]).values)[0];
   EXPECT_EQ(z, x * 2);
 }
-/// What the first of two tries named leaves no trace: runs could not say what such a name stands for.
+/// The names of the first of two tries leave no trace: runs could not say what such a name stands for.
 TEST(ExactFloats, ASecondTryBeginsAnew) {
   const Imported got = import_proto(
       model(graph({{node("Conv", {"image", "w"}, {"c"}), cast_node("x", "a", kFloat), node("Mul", {"a", "two"}, {"b"}),

@@ -1,4 +1,4 @@
-// What operators become: printed graphs, and values of graphs run by the ops' references.
+// Tests of what operators become: printed graphs, and values of graphs run by the ops' references.
 #include <gtest/gtest.h>
 
 #include "onnx/test_import.h"
@@ -218,7 +218,7 @@ TEST(Import, EinsumIsAMatrixProduct) {
             "%3 = Transpose{perm=[0, 2, 3, 1]}(k)  # f32[2, 4, 5, 6]\n"
             "y = MatrixMultiply{a=none, b=none}(%2, %3)  # f32[2, 4, 3, 6]\n"
             "return y\n");
-  // Of two batches only a run knows which one repeats.
+  // Only a run knows which one of two batches repeats.
   const std::string text =
       import_node(node("Einsum", {"q", "k"}, {"y"}, "", {text_attribute("equation", "bih,bhj->bij")}),
                   {value("q", kFloat, {-1, 3, 5}), value("k", kFloat, {-1, 5, 6})});

@@ -41,7 +41,7 @@ int64_t pad_before(const ops::Pooling& pool, size_t axis, int64_t in, int64_t ou
   return pool.padding == ops::PaddingMode::kSameUpper ? total / 2 : total - total / 2;
 }
 
-/// By axis, how far apart two neighbours along it are in the indices of a channel.
+/// Distances, by axis, of two neighbours in the indices of a channel.
 Extents index_strides(const Windows& w, bool column_major) {
   Extents strides(w.axes(), 1);
   for (size_t k = 1; k < w.axes(); ++k) {
@@ -73,7 +73,7 @@ int64_t offset_of(const Windows& w, const Extents& strides, const Extents& tap) 
   return offset;
 }
 
-/// What one tap reads, in y's shape; `lowest` beyond the edges.
+/// The elements that one tap reads, in y's shape; `lowest` beyond the edges.
 Result<ValueId> tap_values(ImportContext& cx, const Windows& w, const Extents& tap, ValueId x, ValueId lowest) {
   SliceAlong along;
   along.mode = SliceMode::kFill;

@@ -12,7 +12,7 @@ std::string fill_in(const std::string& text) {
   const size_t at = text.find("Fill{");
   return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
 }
-/// What graph `text` says of its fill's start.
+/// The start of the fill in graph `text`.
 std::string start_of(const std::string& text) {
   const size_t at = text.find("seed=");
   return at == std::string::npos ? text : text.substr(at, text.find('}', at) - at);

@@ -10,7 +10,7 @@ namespace {
 constexpr double kLongest = 0x1p31;
 constexpr std::string_view kParameters[] = {"start", "limit", "delta"};
 
-/// Of integers, or of floats that are whole numbers.
+/// Imports a range of integers, or of floats that are whole numbers.
 Status whole_range(ImportContext& cx, sym::Expr start, sym::Expr limit, sym::Expr delta, DType type) {
   TRY(require(delta != sym::Expr(0), "delta is 0"));
   const sym::Expr count = sym::max(0, sym::ceil_div(limit - start, delta));
@@ -22,7 +22,6 @@ Status whole_range(ImportContext& cx, sym::Expr start, sym::Expr limit, sym::Exp
       TRY(cx.add(std::move(fill), {dims, TRY(scalar_value(cx, start, type)), TRY(scalar_value(cx, delta, type))})));
 }
 
-/// Of float constants.
 Status constant_range(ImportContext& cx, const std::vector<double>& parameters) {
   const double start = parameters[0], limit = parameters[1], delta = parameters[2];
   const double count = std::max(0.0, std::ceil((limit - start) / delta));
@@ -35,7 +34,7 @@ Status constant_range(ImportContext& cx, const std::vector<double>& parameters) 
   return cx.output(TRY(cx.add(std::move(fill), {})));
 }
 
-/// Of floats: constants, or whole numbers, some of which come at run time.
+/// Imports a range of floats: constants, or whole numbers, some of which come at run time.
 Status float_range(ImportContext& cx) {
   std::vector<double> known;
   for (const ValueId input : cx.inputs())

@@ -9,7 +9,7 @@ namespace {
 using namespace test;
 
 Proto mode(std::string_view coordinates) { return text_attribute("coordinate_transformation_mode", coordinates); }
-/// What the graph says of its Resize after "Resize{".
+/// The text of the graph's Resize after "Resize{".
 std::string resize_in(const std::string& text) {
   const size_t at = text.find("Resize{");
   return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);

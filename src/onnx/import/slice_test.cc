@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-/// What the graph says of its Slice after "Slice{", or the error.
+/// The text of the graph's Slice after "Slice{", or the error.
 std::string slice_of(std::initializer_list<int64_t> extents, int64_t start, int64_t end, int64_t step) {
   const std::string text =
       import_node(node("Slice", {"x", "s", "e", "a", "t"}, {"y"}, "n"), {value("x", kFloat, extents)},

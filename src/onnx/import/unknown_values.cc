@@ -12,7 +12,7 @@ bool is_known(const ir::Graph& graph, ir::ValueId value) {
   return value == ir::ValueId::kNone || graph.type(value).values || graph.constant(value);
 }
 
-/// What a limit says of a value that is not known, though all that it is made of is; empty if no limit does.
+/// The reason why a limit leaves a value unknown whose operands are known; empty if no limit does.
 std::string limit_of(const ir::Graph& graph, ir::ValueId value) {
   const TensorType& type = graph.type(value);
   if (!is_index(type.dtype) && type.dtype != DType::kBool) return {};

@@ -35,7 +35,7 @@ class Limits {
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     EXPECT_LT(seconds, most_seconds_) << current();
   }
-  /// What runs.
+  /// The case that runs.
   static std::string& current() {
     static std::string name;
     return name;

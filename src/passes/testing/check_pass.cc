@@ -21,7 +21,7 @@ Status run(Pass pass, ir::Graph& graph, bool strongly_typed) {
   return ir::verify(graph);
 }
 
-/// Where and how two tensors differ; empty if they agree.
+/// The difference of two tensors, with its place; empty if they agree.
 std::string difference(const HostTensor& before, const HostTensor& after, double tolerance) {
   if (before.dtype() != after.dtype() || before.extents() != after.extents())
     return str(before.dtype(), before.extents(), " became ", after.dtype(), after.extents());
@@ -37,8 +37,8 @@ std::string difference(const HostTensor& before, const HostTensor& after, double
   return {};
 }
 
-/// What `after` believes and may not: something that does not hold at an extent at which all of `before` does. Empty if
-/// there is none.
+/// An assumption that `after` must not make: one that does not hold at an extent at which all of `before` holds. Empty
+/// if there is none.
 std::string believed_too_much(std::span<const sym::Assumption> before, const ir::Graph& after) {
   const std::span<const sym::Expr> symbols = after.shared_table()->symbols();
   if (symbols.empty()) return {};

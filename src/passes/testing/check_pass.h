@@ -1,4 +1,4 @@
-/// What every pass must do: keep values, keep the graph sound, and settle.
+/// Checks of every pass: it keeps values, keeps the graph sound, and settles.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,4 +1,4 @@
-/// What the backends' tactics of Concatenation share.
+/// Shared by the backends' tactics of Concatenation.
 #pragma once
 
 #include "tactics/tactic.h"
@@ -13,7 +13,7 @@ class ConcatenationRegions : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
-  /// Where the axis lies in memory.
+  /// The position of the axis in memory.
   static Result<int> position_of_axis(const TacticContext& cx, const Region& region, const Variant& variant);
 };
 

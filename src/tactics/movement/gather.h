@@ -1,4 +1,4 @@
-/// What the backends' tactics of Gather share.
+/// Shared by the backends' tactics of Gather.
 #pragma once
 
 #include "tactics/tactic.h"

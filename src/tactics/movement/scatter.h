@@ -1,4 +1,4 @@
-/// What the backends' tactics of Scatter share.
+/// Shared by the backends' tactics of Scatter.
 #pragma once
 
 #include "tactics/tactic.h"

@@ -1,4 +1,4 @@
-/// What the backends' tactics of Slice share.
+/// Shared by the backends' tactics of Slice.
 #pragma once
 
 #include "ops/slice.h"

@@ -1,4 +1,4 @@
-/// What the backends' tactics of Transpose share.
+/// Shared by the backends' tactics of Transpose.
 #pragma once
 
 #include "tactics/tactic.h"

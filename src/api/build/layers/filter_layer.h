@@ -1,4 +1,4 @@
-/// What convolution and deconvolution layers share, which is all but the order of their weights' axes.
+/// The common part of convolution and deconvolution layers: all but the order of their weights' axes.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace kiln::api {
 
-/// Of weights, for one channel of the input; 0 where an int64 cannot count them.
+/// Number of weights for one channel of the input; 0 where an int64 cannot count them.
 inline int64_t elements_per_channel(int64_t outputs, const Extents& kernel) {
   Extents extents = kernel;
   extents.push_back(outputs);
@@ -109,7 +109,7 @@ class FilterLayer final : public LayerOf<T, kType, I, V> {
         static_cast<size_t>(input) < inputs.size() && inputs[static_cast<size_t>(input)] != ir::ValueId::kNone;
     return there ? graph().constant(inputs[static_cast<size_t>(input)]) : nullptr;
   }
-  /// As stated, or that of the weights where a parsed model does not state it.
+  /// The kernel's size as stated, or that of the weights where a parsed model does not state it.
   Extents kernel_size() const {
     if (!op().kernel.empty()) return op().kernel;
     const HostTensor* const w = constant(1);

@@ -21,7 +21,7 @@ nv::Permutation identity() {
   return permutation;
 }
 
-/// What the op has, with the axes that are not there in place.
+/// The op's permutation, with absent axes left in place.
 nv::Permutation to_permutation(const std::vector<int64_t>& perm) {
   nv::Permutation permutation = identity();
   for (size_t i = 0; i < perm.size() && i < kMaxAxes; ++i) permutation.order[i] = static_cast<int32_t>(perm[i]);

@@ -17,7 +17,7 @@
 
 namespace kiln::api {
 
-/// With another Activation than Relu where that is asked for.
+/// A small plan, with another Activation than Relu where that is asked for.
 Result<plan::Plan> small_plan(nvinfer1::ProfilingVerbosity verbosity,
                               ops::ActivationKind kind = ops::ActivationKind::kRelu);
 std::vector<std::byte> small_plan_bytes(

@@ -1,4 +1,4 @@
-/// Which instruction set the kernels use on this machine.
+/// The instruction set that kernels use on this machine.
 #pragma once
 
 #include <cstdint>

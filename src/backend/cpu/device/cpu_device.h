@@ -34,7 +34,7 @@ class CpuDevice final : public Device {
   /// Called once by whoever composes backends: exec/ lies above device/.
   void set_executor(std::unique_ptr<Executor> executor);
   Team& team() { return team_; }
-  /// As `create_stream`, with what the CUDA runtime's functions need beside: events, captures.
+  /// Creates a stream like `create_stream`, with what the CUDA runtime's functions need beside: events, captures.
   std::unique_ptr<HostStream> create_host_stream();
 
  private:

@@ -21,7 +21,7 @@ class HostEvent {
   Status synchronize();
   /// Whether the mark is reached; if not, it soon will be without anybody waiting. Fails as `synchronize` does.
   Result<bool> query();
-  /// From `start` to `end`, ms. Fails with kState unless both keep time, were recorded and are reached.
+  /// The time from `start` to `end`, ms. Fails with kState unless both keep time, were recorded and are reached.
   static Result<float> elapsed_ms(const HostEvent& start, const HostEvent& end);
 
  private:

@@ -58,7 +58,7 @@ class HostQueue {
   /// Makes failed work of `other` this queue's failure as well.
   void share_fault(const HostQueue& other);
 
-  /// What pushed items are added to instead of being queued; null for none.
+  /// The capture that pushed items are added to instead of being queued; null for none.
   std::shared_ptr<HostCapture> capture() const;
   bool capturing() const { return capturing_.load(std::memory_order_acquire); }
   void set_capture(std::shared_ptr<HostCapture> capture);

@@ -45,7 +45,7 @@ Status HostStream::launch_kept(void (*work)(void*, bool), std::shared_ptr<void> 
   return {};
 }
 
-/// What a capture forbids spoils it.
+/// Spoils the capture in progress, since a capture forbids this call.
 Status HostStream::refuse_in_capture(const char* call) {
   const auto capture = queue_->capture();
   if (!capture) return {};

@@ -41,7 +41,7 @@ class HostStream final : public Stream {
   /// Later work waits for all that `other` has now. Nothing if one of them is being captured.
   void follow(const HostStream& other);
 
-  /// From here on work is recorded, not run.
+  /// Makes the stream record work from here on, not run it.
   Status begin_capture();
   /// Ends the capture that began here. Fails with kState if none did, or if it was invalidated.
   Result<std::shared_ptr<const HostGraph>> end_capture();

@@ -31,7 +31,7 @@ std::unique_ptr<HostStream> new_stream(std::shared_ptr<Standby> standby = std::m
   return std::make_unique<HostStream>(std::move(standby));
 }
 
-/// What a piece of work notes down: its number, and the thread that ran it.
+/// A note of a piece of work: its number, and the thread that ran it.
 struct Note {
   std::vector<int>* order;
   int number;

@@ -1,4 +1,5 @@
-/// What loaders and binds of several kernels ask of a step's tensors: a plan is input, and kernels index what it names.
+/// Checks of a step's tensors by loaders and binds of several kernels: a plan is input, and kernels index what it
+/// names.
 #pragma once
 
 #include "backend/cpu/exec/executor.h"

@@ -9,7 +9,7 @@
 
 namespace kiln::cpu {
 
-/// What a kernel's loader is given. Constants outlive the step; null where an input is not one.
+/// Arguments of a kernel's loader. Constants outlive the step; null where an input is not one.
 struct LoadArguments {
   const StepSpec& spec;
   std::span<const HostTensor* const> constants;

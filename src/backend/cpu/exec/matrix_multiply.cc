@@ -43,12 +43,12 @@ class BoundMatrixMultiply final : public BoundStep {
 
  private:
   GemmA left(const float* a) const {
-    // Of a single row: from matrix to matrix, if they are joined.
+    // A single row's stride is that from matrix to matrix, if they are joined.
     return {a, product_.m == 1 ? product_.k : product_.a_row, {outer_.a, inner_.a}, product_.a_k};
   }
   Matrix right(const float* b) const { return {b, product_.b_k, product_.b_column, 0}; }
 
-  /// Where a product's operands lie; `whole` is the first element of all results.
+  /// The places of a product's operands; `whole` is the first element of all results.
   struct Pointers {
     const float *a, *b, *bias, *residual;
     float *c, *whole;

@@ -32,7 +32,7 @@ inline HostTensor random_indices(DType dtype, const Extents& extents, int64_t co
   return HostTensor::of_ints(dtype, extents, values);
 }
 
-/// What the op's reference makes of these tensors.
+/// The op's reference applied to these tensors.
 inline HostTensor expected(const Op& op, const std::vector<HostTensor>& inputs) {
   const auto outputs = run_reference(op, std::span<const HostTensor>(inputs));
   EXPECT_TRUE(outputs) << outputs.error().message;

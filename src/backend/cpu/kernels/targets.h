@@ -1,4 +1,4 @@
-/// Which of Highway's targets kernels are compiled for, and the choice among them at run time. A kernel file begins:
+/// Highway's targets for which kernels are compiled, and the choice among them at run time. A kernel file begins:
 ///
 ///   #include "backend/cpu/kernels/targets.h"  // before anything of Highway's
 ///   #undef HWY_TARGET_INCLUDE

@@ -1,4 +1,4 @@
-/// Where a sliding window looks: shared by convolutions and pooling.
+/// A sliding window: shared by convolutions and pooling.
 #pragma once
 
 #include <algorithm>

@@ -74,7 +74,7 @@ class Network {
     graph.mark_output(result = at, "y");
   }
 
-  /// What the reference computes, node by node.
+  /// Computes the network by references, node by node.
   HostTensor reference(const TacticContext& cx, std::map<ir::ValueId, HostTensor> known) const {
     const Fallback fallback("cpu");
     const std::vector<ir::NodeId> order = *graph.topological_order();
@@ -104,7 +104,7 @@ class Network {
     inputs.push_back(graph.add_input(std::move(name), tensor_type(DType::kF32, extents)));
     return inputs.back();
   }
-  /// Without the axis of heads where there is none.
+  /// Drops the axis of heads where there is none.
   Extents cut(Extents extents) const {
     if (c_.without_heads) extents.erase(extents.begin() + 1);
     return extents;

@@ -15,7 +15,7 @@ using TacticList = std::span<const Tactic* const>;
 template <class T>
 TacticList tactics_of();
 
-/// By the op's info; empty for an op that only the reference runs.
+/// The tactics of an op, by its info; empty for one that only the reference runs.
 TacticList tactics_for(const OpInfo& op);
 
 /// A step of this backend, with nothing to choose.

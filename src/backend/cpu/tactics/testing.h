@@ -53,7 +53,6 @@ inline Result<HostTensor> run_variant(const TacticContext& cx, const Tactic& tac
   return std::move(fresh.tensor);
 }
 
-/// Floats as a tensor.
 inline HostTensor tensor_of(Extents extents, std::span<const float> values) {
   auto fresh = HostTensor::make(DType::kF32, std::move(extents));
   CHECK(fresh.has_value() && fresh->data.size() == values.size_bytes());

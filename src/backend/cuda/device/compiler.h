@@ -35,14 +35,14 @@ class Compiler {
   /// missing the kernels of the one that filled the disk's cache are as good.
   Result<Hash128> key_of(const KernelSource& source) const;
 
-  /// From now on the configuration of every kernel that is asked for and compiles goes `into` a set, in readable form:
-  /// file, entry, defines and a hash of the prelude, not of the file's text. Null ends it.
+  /// Puts, from now on, the configuration of every kernel that is asked for and compiles `into` a set, in readable
+  /// form: file, entry, defines and a hash of the prelude, not of the file's text. Null ends it.
   void note_configurations(std::set<std::string>* into);
 
   /// How many NVRTC compiled, and how many the disk had.
   int num_compiled() const { return num_compiled_.load(std::memory_order_relaxed); }
   int num_from_disk() const { return num_from_disk_.load(std::memory_order_relaxed); }
-  /// What a user should be told: a cache that cannot be written.
+  /// Notices for the user: a cache that cannot be written.
   Notices& notices() { return notices_; }
 
  private:

@@ -32,7 +32,7 @@ class CudaEvent final : public Event {
   }
   Status record(Stream& stream) override {
     const CurrentContext current(device_);
-    // What is captured to be timed is part of the graph, and recorded anew whenever that runs; other events order the
+    // A timed event in a capture is part of the graph, and recorded anew whenever that runs. Other events order the
     // captured work and mean nothing outside.
     const bool in_graph = timing_ == EventTiming::kOn && stream.capturing();
     const unsigned flags = in_graph ? unsigned{kEventRecordExternal} : 0U;

@@ -199,7 +199,7 @@ Status CudaDevice::usable() {
                        " no more, start it again: a kernel broke its context");
 }
 
-/// Of `upload`.
+/// The stream of `upload`.
 Result<Ref<CudaStream>> CudaDevice::copies() {
   const std::lock_guard lock(mutex_);
   if (!copies_) copies_ = TRY(CudaStream::create(*this));
@@ -262,7 +262,7 @@ static Status check_image(std::span<const std::byte> image) {
   return error(Code::kCorrupt, "kernels of ", image.size(), " bytes are no whole cubin");
 }
 
-/// Of an image that is whole; empty where it is no ELF file.
+/// The names of a whole image's sections; empty where it is no ELF file.
 static std::string section_names(std::span<const std::byte> image) {
   Elf64_Ehdr header;
   if (image.size() < sizeof header || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0) return {};

@@ -20,7 +20,7 @@ namespace kiln::cuda {
 
 class CudaStream;
 
-/// What tactics choose by.
+/// Properties of the GPU by which tactics choose.
 struct Properties {
   std::string name;  ///< "NVIDIA H200"
   std::string arch;  ///< "sm_90a": what kernels are compiled for
@@ -58,8 +58,8 @@ class CudaDevice final : public Device {
   Result<std::unique_ptr<Recording>> record(TimedWork work, void* argument) override;
   Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument, double limit_us) override;
   Status usable() override;
-  /// From here on nothing is begun on this device, and nothing given back, which would wait for ever: a kernel has not
-  /// ended, as `why` tells.
+  /// Gives the device up: nothing is begun on it from here on, and nothing given back, which would wait for ever. A
+  /// kernel has not ended, as `why` tells.
   void give_up(std::string why);
   bool given_up() const { return given_up_.load(std::memory_order_acquire); }
   Status check_given_up();  ///< fails if it was

@@ -418,7 +418,7 @@ TEST(GpuDevice, IsGivenUpWhereAKernelDoesNotEnd) {
   EXPECT_EQ(made->device->driver().ctx_synchronize(), 0);
 }
 
-/// In a process of its own, whose context it breaks.
+/// Runs in a process of its own, whose context it breaks.
 TEST(GpuDevice, KnowsThatAKernelBrokeItsContext) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   if (const auto device = CudaDevice::create(0); !device) GTEST_SKIP() << device.error().message;

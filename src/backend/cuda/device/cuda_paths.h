@@ -1,4 +1,4 @@
-/// Where libraries of CUDA are looked for.
+/// Paths on which libraries of CUDA are looked for.
 #pragma once
 
 #include <string>

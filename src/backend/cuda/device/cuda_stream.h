@@ -43,7 +43,7 @@ class CudaStream final : public Stream {
   /// Whether the next launch stands behind another stream's work, which it must not overlap: asked once.
   void note_wait() const { waits_ = true; }
   bool take_wait() const { return std::exchange(waits_, false); }
-  /// What errors name; lives as long as its module.
+  /// Notes the kernel that errors name; `name` lives as long as its module.
   void note_kernel(const std::string& name) const { last_kernel_ = &name; }
 
   /// `work` runs on a thread of the driver and may not call CUDA.
@@ -59,7 +59,7 @@ class CudaStream final : public Stream {
   struct Owned {};
   CudaStream(CudaDevice& device, StreamHandle handle, Owned) : device_(device), handle_(handle), owned_(true) {}
 
-  /// What `synchronize` returns where the driver said `done`.
+  /// The result of `synchronize` where the driver said `done`.
   Status outcome(Status done);
 
   CudaDevice& device_;

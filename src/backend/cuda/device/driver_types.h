@@ -160,7 +160,7 @@ struct KernelNodeParams {  // CUDA_KERNEL_NODE_PARAMS_v2
   ContextHandle context;
 };
 
-/// What a TMA load reads through; a kernel takes it as a __grid_constant__ argument.
+/// The map that a TMA load reads through; a kernel takes it as a __grid_constant__ argument.
 struct alignas(128) TensorMap {  // CUtensorMap
   uint64_t opaque[16];
 };

@@ -11,7 +11,7 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-/// By name, in order.
+/// All embedded files, in the order of their names.
 std::span<const EmbeddedFile> embedded_files();
 
 }  // namespace kiln::cuda

@@ -17,7 +17,7 @@ class FaultWord {
   FaultWord& operator=(FaultWord&&) = delete;
   ~FaultWord();
 
-  /// For kernels; stays where it is.
+  /// The word's address, for kernels; it does not move.
   int64_t* address() const { return word_; }
   /// The number that a kernel which is done has stored since the last call.
   std::optional<int64_t> take() const;

@@ -29,7 +29,7 @@ inline bool is_wanted(std::span<const std::string> wanted, std::string_view entr
 /// ops/*-inl.h and ops/scalar.h as "ops/...". Empty if there is none.
 std::string_view embedded_source(std::string_view file);
 
-/// What NVRTC is given.
+/// The input of NVRTC.
 struct KernelText {
   std::string main;                                               ///< prelude and file
   std::vector<std::pair<std::string, std::string_view>> headers;  ///< by the name they are included under, in order

@@ -1,4 +1,4 @@
-/// Where launches on a stream go while a recording is made or changed.
+/// The target of a stream's launches while a recording is made or changed.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ class LaunchRecorder {
   bool can_replace(size_t part) const { return part + 1 < parts_.size() && parts_[part].kind != Kind::kUnknown; }
   bool is_librarys(size_t part) const { return parts_[part].kind == Kind::kLibrarys; }
   bool has_librarys() const;
-  /// What is launched from here on replaces a part's kernels in `exec`.
+  /// Begins to replace a part's kernels in `exec` by what is launched from here on.
   void begin_replacing(size_t part, GraphExecHandle exec);
   /// Fails where not all of them were replaced.
   Status end_replacing();

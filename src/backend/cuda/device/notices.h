@@ -1,5 +1,5 @@
-/// What a user should hear once: a library that is missing, a cache that cannot be written. Kept until somebody with a
-/// log passes by, for devices live longer than logs.
+/// Messages that a user should hear once: a library that is missing, a cache that cannot be written. Kept until
+/// somebody with a log passes by, for devices live longer than logs.
 #pragma once
 
 #include <cstddef>

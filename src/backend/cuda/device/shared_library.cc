@@ -8,7 +8,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// What a pattern stands for, the greatest version first.
+/// The files that a pattern stands for, the greatest version first.
 std::vector<std::string> expand(const std::string& path) {
   if (path.find('*') == path.npos) return {path};
   std::vector<std::string> result;

@@ -63,7 +63,7 @@ class NoProduct final : public BoundStep {
 
 class LoadedLtProduct final : public LoadedStep {
  public:
-  /// Of matrices, or of the points of a convolution.
+  /// Loads a product of matrices, or of the points of a convolution.
   LoadedLtProduct(CublasLtOnDevice& lt, const LtProduct& product, std::optional<ops::MatrixMultiply> matrices,
                   std::optional<LtAlgo> algorithm, Constants constants)
       : lt_(lt), product_(product), matrices_(matrices), algorithm_(algorithm), constants_(std::move(constants)) {}

@@ -26,7 +26,7 @@ struct LtProduct {
   auto operator<=>(const LtProduct&) const = default;
 };
 
-/// Which of the library's algorithms a plan takes.
+/// The library's algorithm that a plan takes.
 struct LtTuning {
   bool tf32 = false;
   Bytes algorithm;      ///< an LtAlgo

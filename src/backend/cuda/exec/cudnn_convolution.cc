@@ -137,7 +137,7 @@ class CudnnGraphMaker {
     return keep(std::move(t));
   }
 
-  /// What the next operation writes: y if it is the last, else a sum in FP32 that no memory holds.
+  /// The tensor that the next operation writes: y if it is the last, else a sum in FP32 that no memory holds.
   Result<size_t> result() {
     if (left_-- == 0) return tensor(kCudnnY, spec_.result, spec_.y);
     constexpr int64_t kFirstVirtual = 100;

@@ -37,7 +37,7 @@ struct CudnnChoice {
   Status check() const;
 };
 
-/// For whom something is planned: the device of a context, or one that is described (a test without a GPU).
+/// The device that something is planned for: that of a context, or one that is described (a test without a GPU).
 struct CudnnTarget {
   const Cudnn& library;
   CudnnContext* context = nullptr;
@@ -51,7 +51,7 @@ enum CudnnTensorId : int64_t { kCudnnX = 1, kCudnnW, kCudnnBias, kCudnnResidual,
 class CudnnGraph {
  public:
   static Result<CudnnGraph> make(const CudnnTarget& target, const CudnnConvolutionSpec& spec);
-  /// What the library thinks of in this mode, the likeliest first, without what `spec` does not allow.
+  /// The library's choices in this mode, the likeliest first, without those that `spec` does not allow.
   Result<std::vector<CudnnChoice>> ask(const CudnnTarget& target, const CudnnConvolutionSpec& spec,
                                        CudnnHeuristic mode) const;
   const CudnnObject& graph() const { return parts_.back(); }

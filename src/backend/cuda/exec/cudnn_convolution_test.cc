@@ -11,7 +11,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// What the library wants to know of a GPU: those of an H200.
+/// The properties that the library wants to know of a GPU: those of an H200.
 constexpr std::string_view kH200 =
     R"({"maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64],"regsPerBlock":65536,)"
     R"("multiProcessorCount":132,"warpSize":32,"maxSharedMemoryPerBlock":49152,"maxSharedMemoryPerBlockOptin":232448,)"

@@ -105,14 +105,14 @@ std::shared_ptr<const CudnnPlan> CudnnOnDevice::find(const PlanKey& key) {
   return at == plans_.end() ? nullptr : at->second.lock();
 }
 
-/// What the latest round expects, if `key` is of it.
+/// The plans that the latest round expects, if `key` is of it.
 CudnnOnDevice::Expected CudnnOnDevice::take_expected(const PlanKey& key) {
   const std::lock_guard lock(plan_mutex_);
   if (expected_in_ != CudnnRound::latest() || !expected_.contains(key)) return {};
   return std::exchange(expected_, {});
 }
 
-/// What fails says so when it is asked for by itself.
+/// Makes all plans. One that fails says so when it is asked for by itself.
 void CudnnOnDevice::make_all(const Expected& expected) {
   constexpr size_t kMostThreads = 8;  // a context each
   std::vector<Expected::const_iterator> wanted;

@@ -9,7 +9,7 @@
 
 namespace kiln::cuda {
 
-/// What a kernel's loader is given. Constants outlive the step; null where an input is not one. A loaded step uploads
+/// Arguments of a kernel's loader. Constants outlive the step; null where an input is not one. A loaded step uploads
 /// the constants that it needs: at run their addresses are null.
 struct LoadArguments {
   const StepSpec& spec;

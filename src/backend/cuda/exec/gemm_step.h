@@ -21,7 +21,7 @@ struct LoadedGemm {
   static Result<LoadedGemm> load(const GemmKernel& kernel, const LoadArguments& arguments);
 };
 
-/// What an epilogue reads, at run.
+/// Sets the operands that an epilogue reads, at run.
 inline void set_operands(EpilogueArguments& epilogue, const Constants& constants, const RunArguments& run) {
   for (size_t i = steps::Epilogue::kBias; i < constants.size(); ++i)
     epilogue.operand[i - steps::Epilogue::kBias] = constants.at(i, run);

@@ -1,4 +1,4 @@
-/// What steps that read indices tell of one that is outside its axis: only their data decides it, after `run` returned.
+/// The fault of a step that met an index outside its axis: only their data decides it, after `run` returned.
 #pragma once
 
 #include "backend/cuda/device/fault_word.h"
@@ -8,11 +8,11 @@ namespace kiln::cuda {
 
 class IndexFault {
  public:
-  /// Of indices into `data`; `consequence` is what their kernel did instead.
+  /// Makes the fault of indices into `data`; `consequence` is what their kernel did instead.
   static Result<IndexFault> create(CudaDevice& device, const Extents& data, std::string_view consequence) {
     return IndexFault(TRY(FaultWord::create(device)), data, consequence);
   }
-  /// For kernels.
+  /// The word's address, for kernels.
   int64_t* address() const { return word_.address(); }
   /// BoundStep::check
   Status check() const {

@@ -1,4 +1,4 @@
-/// What steps of NVIDIA's libraries read: two operands of one type, bias or absent, residual or absent.
+/// The inputs of steps of NVIDIA's libraries: two operands of one type, bias or absent, residual or absent.
 #pragma once
 
 #include "backend/cuda/exec/constants.h"

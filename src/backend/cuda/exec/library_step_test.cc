@@ -1,4 +1,4 @@
-// What steps of NVIDIA's libraries make of extents; no GPU and no library is needed.
+// Tests of extents in steps of NVIDIA's libraries; no GPU and no library is needed.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-/// What kernels' copy engine (TMA) reads through.
+/// Tensor maps, which kernels' copy engine (TMA) reads through.
 #pragma once
 
 #include "backend/cuda/device/driver.h"

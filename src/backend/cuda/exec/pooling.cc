@@ -8,7 +8,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// What a step's tuning means for its types and its window.
+/// The kernels that a step's tuning means, for its types and its window.
 struct Kernels {
   int vec = 1;
   bool lines = false;

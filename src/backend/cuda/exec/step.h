@@ -1,4 +1,4 @@
-/// What loaded steps share: their constants and kernels on the device.
+/// The common part of loaded steps: their constants and kernels on the device.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,6 @@ class StepInputs {
   std::vector<std::shared_ptr<const Buffer>> constants_;
 };
 
-/// The code of a step.
 class StepCode {
  public:
   /// Fails where the plan holds none.

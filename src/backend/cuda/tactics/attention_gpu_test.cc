@@ -106,7 +106,7 @@ class CausalAttention final : public Tactic {
 class AttentionOnGpu : public OnGpu {
  protected:
   static void compare(const AttentionCase& c, const Tactic& tactic) {
-    // Of the parts: scores and weights are rounded there.
+    // The parts round scores and weights, hence these tolerances.
     const double tolerance = c.tf32 ? 2e-3 : c.type == DType::kF32 ? 5e-6 : c.type == DType::kF16 ? 5e-3 : 4e-2;
     expect_agreement(c.name, attention_net(c), tactic, tolerance, {.numerics = {.tf32 = c.tf32}});
   }

@@ -1,4 +1,4 @@
-/// What the tactics of matrix products, convolutions and deconvolutions share.
+/// Shared by the tactics of matrix products, convolutions and deconvolutions.
 #pragma once
 
 #include "backend/cuda/device/cuda_device.h"

@@ -6,7 +6,7 @@
 namespace kiln::cuda {
 
 const Tactic& convolution_tactic();
-/// Of two tensors joined along their channels, which are read where they are.
+/// The tactic of a convolution over two tensors joined along their channels, which are read where they are.
 const Tactic& joined_convolution_tactic();
 
 }  // namespace kiln::cuda

@@ -50,7 +50,7 @@ class ConvolutionsOnGpu : public OnGpu {
     const double tolerance = type == kF16 ? 4e-3 : type == kBF16 ? 3e-2 : 3e-3;
     expect_agreement(name, net, tactic, tolerance, {.numerics = {.tf32 = true}, .only = only});
   }
-  /// Of the variants whose names hold `only`.
+  /// Prints the rates of the variants whose names hold `only`.
   void print_layer(const Layer& layer, const std::string& only) {
     const Net net = layer.net();
     const auto ran = run_variants(*gpu_, net.graph, convolution_tactic(), net.inputs,

@@ -45,7 +45,7 @@ Match checked_point(const TacticContext& cx, ir::NodeId root, const EpilogueMatc
   return region;
 }
 
-/// What the two tactics have in common.
+/// The common part of the two tactics.
 class CublasLtTactic : public Tactic {
  public:
   std::string_view name() const override { return "cublaslt"; }

@@ -26,7 +26,7 @@ constexpr int64_t kMostLastWeights = 4'000'000;  // elements: a vocabulary's pro
 constexpr int64_t kFewWeights = 2048;
 constexpr double kLargestHalf = 65504, kSmallestNormalHalf = 1.0 / 16384;
 
-/// What a node has before and behind it.
+/// The surroundings of a node, before and behind it.
 struct Places {
   std::vector<int> contractions_before;  ///< on the longest way from an input, the node itself included
   std::vector<bool> before_contraction;  ///< some contraction reads what it makes, maybe through others
@@ -105,7 +105,7 @@ std::string lost_in_fp16(const ir::Graph& graph, const ir::Node& node) {
   return {};
 }
 
-/// Where errors of the weights, which all pixels share, do not average out.
+/// Whether weights are so few that their errors, which all pixels share, do not average out.
 bool has_few_weights(const ir::Graph& graph, const ir::Node& node) {
   const HostTensor* weights = node.op.as<ops::Convolution>() ? graph.constant(node.inputs[1]) : nullptr;
   return weights && weights->rank() <= 4 && volume(weights->extents()) <= kFewWeights;

@@ -1,4 +1,4 @@
-/// Which nodes stay in FP32 for their place in the network, where halves are allowed.
+/// Nodes that stay in FP32 for their place in the network, where halves are allowed.
 #pragma once
 
 #include <string>
@@ -8,23 +8,25 @@
 
 namespace kiln::cuda {
 
-/// By node: whether it computes in FP32, or else, of a convolution, whether its weights stay FP32.
+/// Flags by node: whether it computes in FP32, or else, for a convolution, whether its weights stay FP32.
 struct KeptFloats {
   std::vector<bool> nodes, weights;
 };
 
-/// What `half` keeps.
+/// Finds the floats that stay where the others become `half`. Each decision for constants adds a text to `reasons`.
 ///
-/// Nodes of both halves: what a logarithm's operand comes from, where contractions go on with the result (a front end,
-/// as that of a spectrogram): the relative error of small numbers becomes an absolute one. Log-probabilities at a
-/// network's end are another matter. FP16 also, which ends at 65504 and has few digits below 6e-5: contractions by, and
-/// products with, constants beyond either. Each adds a text to `reasons`. BF16 also, whose eight bits are few: the last
-/// contractions and what is behind them, whose errors nothing damps, and which is the output. With TF32 allowed they
-/// are at home on tensor cores still.
+/// Nodes, by type:
+///   both   the operands of a logarithm whose result contractions use (a front end, as of a spectrogram): there the
+///          relative error of small numbers becomes an absolute one. Log-probabilities at a network's end are not
+///          meant.
+///   FP16   contractions by, and products with, constants beyond its range (65504) or its digits (below 6e-5)
+///   BF16   the last contractions and what is behind them, whose errors nothing damps. With TF32 allowed they still
+///          run on tensor cores.
 ///
-/// Weights of both halves: constants of convolutions whose rounding errors, which all pixels share, do not average out,
-/// since they are few. BF16 also: of convolutions with few products in each sum, which depthwise ones and those are
-/// that read pictures.
+/// Weights, by type:
+///   both   constants of convolutions that are so few that their rounding errors do not average out: all pixels share
+///          these
+///   BF16   those of convolutions with few products in each sum: depthwise ones, and those that read pictures
 Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vector<std::string>& reasons);
 
 /// Whether a node is of such a front end. TF32 has no more digits than FP16, so its contractions do without.

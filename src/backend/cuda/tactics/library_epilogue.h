@@ -1,11 +1,11 @@
-/// What the tactics of NVIDIA's libraries share: which epilogues libraries have exactly.
+/// Shared by the tactics of NVIDIA's libraries: which epilogues libraries have exactly.
 #pragma once
 
 #include "backend/cuda/tactics/backend.h"
 
 namespace kiln::cuda {
 
-/// Of a contraction's region: [+ bias] [+ residual] [relu], in FP32 behind the sums.
+/// The epilogue of a contraction's region: [+ bias] [+ residual] [relu], in FP32 behind the sums.
 struct LibraryEpilogue {
   bool bias = false, residual = false, relu = false;
 };
@@ -15,7 +15,7 @@ std::expected<LibraryEpilogue, Reject> library_epilogue(const TacticContext& cx,
 /// How many of a library's choices are worth timing.
 size_t most_library_variants(const TacticContext& cx);
 
-/// What no way to run a region can beat: its arithmetic and its memory at the device's rates, and a launch.
+/// A time that no way to run a region can beat: its arithmetic and its memory at the device's rates, and a launch.
 double least_time_us(const TacticContext& cx, const Region& region, double multiply_adds);
 
 }  // namespace kiln::cuda

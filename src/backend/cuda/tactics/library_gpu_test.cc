@@ -1,5 +1,5 @@
-// What NVIDIA's libraries compute, by every variant of their tactics, against the ops' references; on a machine with a
-// GPU and these libraries only.
+// Compares NVIDIA's libraries, by every variant of their tactics, with the ops' references; on a machine with a GPU and
+// these libraries only.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using ops::MatrixOp;
 constexpr DType kF32 = DType::kF32, kF16 = DType::kF16, kBF16 = DType::kBF16;
 constexpr MatrixOp kT = MatrixOp::kTranspose, kN = MatrixOp::kNone;
 
-/// What follows a contraction.
+/// The ops behind a contraction.
 struct Tail {
   bool bias = false, residual = false, relu = false;
 };

@@ -39,7 +39,7 @@ class InHalf final : public RetypeRules {
     return follows_kept(graph, node);
   }
 
-  /// What may exceed 65504 where its operands do not.
+  /// Whether an op's results may exceed 65504 where its operands do not.
   static bool leaves_range(const Op& op) {
     if (const auto* binary = op.as<ops::ElementWise>()) return binary->kind == ops::ElementWiseKind::kPow;
     if (const auto* unary = op.as<ops::Unary>())

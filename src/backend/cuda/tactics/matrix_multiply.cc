@@ -41,7 +41,7 @@ bool same_batches(const TensorType& a, const TensorType& b) {
   return a.rank() == b.rank() && a.rank() >= 2 && std::equal(a.shape.begin(), a.shape.end() - 2, b.shape.begin());
 }
 
-/// What a product is: how kernels may read it, and its extents at the optimum.
+/// A product: how kernels may read it, and its extents at the optimum.
 struct Product {
   GemmTraits traits;
   int64_t m, n, k, batches;

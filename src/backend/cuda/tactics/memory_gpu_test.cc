@@ -1,5 +1,5 @@
-// What moves memory rather than multiplies, by every variant of its tactics, in halves and floats, against the ops'
-// references, and its rates; on a machine with a GPU only.
+// Compares kernels that move memory, by every variant of their tactics, in halves and floats, with the ops' references,
+// and measures their rates; on a machine with a GPU only.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class MemoryOnGpu : public OnGpu {
           << name << " of " << name_of(type) << ", " << variant.name;
     }
   }
-  /// Of x in groups of channels, by coefficients of channels or by none.
+  /// Checks a norm of x in groups of channels, with coefficients of channels or none.
   static void check_norm(DType type, const Extents& x, int64_t groups, bool coefficients = true) {
     Net net(type);
     const ops::Normalization norm{.axes = {2, 3}, .groups = groups};
@@ -347,7 +347,7 @@ TEST_F(MemoryOnGpu, Windows) {  // of rows of any length
       }
 }
 
-// What only tensors of some size run.
+// Kernels that only tensors of some size run.
 
 TEST_F(MemoryOnGpu, ManyPlanesByAnyScale) {
   using enum CoordinateTransformation;

@@ -7,7 +7,7 @@
 
 namespace kiln::cuda {
 
-/// Of a type: its extents at the profile's optimum, or its maximum.
+/// A getter of a type's extents, at the profile's optimum or its maximum.
 using ExtentsOf = Extents (TensorType::*)() const;
 
 /// The kernels for copies of elements of `dtype`, as they are at the optimum and at the maximum.

@@ -11,7 +11,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// From the first to the last axis that may be resized, in memory's order.
+/// Number of axes from the first to the last one that may be resized, in memory's order.
 int span_of(const std::vector<bool>& resized, const Format& format) {
   int first = static_cast<int>(resized.size()), last = -1;
   for (int position = 0; position < static_cast<int>(resized.size()); ++position)

@@ -8,7 +8,7 @@
 
 namespace kiln::cuda {
 
-/// What follows a contraction in its region.
+/// The ops behind a contraction in its region.
 enum class Tail { kNone, kBiasRelu, kResidual, kSilu };
 /// `bias` are the extents of the bias, if there is one.
 ir::ValueId with_tail(Net& net, ir::ValueId y, Tail tail, const Extents& bias);

@@ -23,7 +23,8 @@ int64_t banded_pixels(const ConvWeights& weights, int64_t stride);
 /// Weights [oc, ic, kd, kh, kw] of one group. Fails with kOutOfMemory only.
 Result<PackedBanded> pack_banded(const ConvWeights& weights, int64_t stride, const float* data);
 
-/// As `conv`, but for dense pixels, channels last, a width without dilation, and an epilogue without residual.
+/// A convolution like `conv`, but for dense pixels, channels last, a width without dilation, and an epilogue without
+/// residual.
 void banded(Team& team, const ConvShape& shape, const float* in, const PackedBanded& packed, float* out,
             const Epilogue& epilogue, void* workspace);
 

@@ -11,7 +11,7 @@
 
 namespace kiln::cpu {
 
-/// What the weights fix: [oc, ic / groups, kd, kh, kw]; group g maps its slice of channels to its slice.
+/// Extents that the weights fix: [oc, ic / groups, kd, kh, kw]; group g maps its slice of channels to its slice.
 struct ConvWeights {
   int64_t ic = 1, oc = 1, groups = 1;
   int64_t kernel[3] = {1, 1, 1};
@@ -22,7 +22,7 @@ enum class ConvInput : uint8_t {
   kChannelsFirst,  ///< [n, ic, d, h, w]; copied to the workspace, so meant for the few channels of a picture
 };
 
-/// What may change from run to run. The result is [n, d, h, w, oc].
+/// Extents that may change from run to run. The result is [n, d, h, w, oc].
 struct ConvShape {
   int64_t n = 1;
   Window window;         ///< its kernel is the weights'

@@ -173,7 +173,7 @@ void copy_transposed(const Box& box, TransposeBlock block, const std::byte* from
   }
 }
 
-/// Where a unit's outer axes stand, moved on from one unit to the next.
+/// The position of a unit's outer axes, moved on from one unit to the next.
 struct Cursor {
   const Box& box;
   std::array<int64_t, Box::kMaxAxes> index{};

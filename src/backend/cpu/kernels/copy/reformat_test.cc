@@ -4,7 +4,7 @@
 namespace kiln::cpu {
 namespace {
 
-/// Where an element lies in a format, by its definition.
+/// The place of an element in a format, by the format's definition.
 int64_t place(const Format& format, const Extents& extents, const std::vector<int64_t>& index) {
   int64_t at = 0;
   for (int position = 0; position < static_cast<int>(extents.size()); ++position) {

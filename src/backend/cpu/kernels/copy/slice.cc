@@ -46,7 +46,7 @@ Segment run_from(SliceMode mode, int64_t from, int64_t i, int64_t at, int64_t st
   return {i, num_inside(first, step, from, count), first, step, false};
 }
 
-/// After how many outputs an axis is read at the same places again; 0: it does not come round.
+/// The number of outputs after which an axis is read at the same places again; 0: it does not come round.
 int64_t period_of(SliceMode mode, int64_t from, int64_t stride) {
   if ((mode != SliceMode::kWrap && mode != SliceMode::kReflect) || from <= 1 || stride == 0) return 0;
   const int64_t around = mode == SliceMode::kWrap ? from : 2 * (from - 1);

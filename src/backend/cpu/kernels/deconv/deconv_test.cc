@@ -55,7 +55,7 @@ struct Problem {
     deconv(team, shape, in.data(), *packed, out.data(), e, workspace.data());
     return out;
   }
-  /// By scattering, as the definition has it, and not by gathering, as the kernel does.
+  /// The result by scattering, as the definition has it, and not by gathering, as the kernel does.
   std::vector<Sum> expected() const {
     const DeconvWeights& w = at.weights;
     std::vector<Sum> sums(residual.size());

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kiln::cpu::HWY_NAMESPACE {
 namespace {
 
-/// What the sums of output pixel `x` begin with, channels [c, c + count).
+/// The start of the sums of output pixel `x`, channels [c, c + count).
 HWY_INLINE V start_of(const DepthwiseRow& row, int64_t x, int64_t c, int count) {
   if (row.add_to_out) return load_some(row.out + x * row.out_ld + c, count);
   V start = row.epilogue.bias ? load_some(row.epilogue.bias + c, count) : hn::Zero(D());

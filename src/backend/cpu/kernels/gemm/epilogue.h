@@ -1,4 +1,4 @@
-/// What a contraction does with its sums before it lets them go.
+/// The epilogue of a contraction: its work on the sums before it lets them go.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@ void to_f16(const float* in, int64_t count, void* out) {
   for (int64_t i = 0; i < count; i += kLanes) hn::StoreU(hn::DemoteTo(half, hn::LoadU(D(), in + i)), half, to + i);
 }
 
-/// To nearest, ties to even; a NaN stays one.
+/// Rounds to nearest, ties to even; a NaN stays one.
 void to_bf16(const float* in, int64_t count, void* out) {
   auto* to = static_cast<uint16_t*>(out);
   for (int64_t i = 0; i < count; ++i) {

@@ -30,7 +30,7 @@ struct PackedB {
   AlignedFloats data;
   DType dtype = DType::kF32;  ///< of the panels' elements: kF16 and kBF16 lie in `data` as such
 
-  /// Of FP32 panels.
+  /// Matrix `index` of FP32 panels.
   const float* at(int64_t index) const { return data.data() + index * packed_size(taps, k, n); }
 };
 

@@ -19,7 +19,7 @@ namespace kiln::cpu::HWY_NAMESPACE {
 
 using Mask = hn::Mask<D>;
 
-/// What memory holds of a type: 16-bit floats as their bits.
+/// The representation of a type in memory: 16-bit floats as their bits.
 template <DType T>
 using Stored = std::conditional_t<T == DType::kF32, float, uint16_t>;
 
@@ -38,7 +38,7 @@ HWY_INLINE void narrow_half(V v, uint16_t* p) {
   const hn::Rebind<uint16_t, D> bits;
   hn::StoreU(hn::BitCast(bits, hn::DemoteTo(half, v)), bits, p);
 }
-/// To nearest, ties to even; a NaN stays one.
+/// Rounds to nearest, ties to even; a NaN stays one.
 HWY_INLINE void narrow_bfloat16(V v, uint16_t* p) {
   const hn::Rebind<uint32_t, D> wide;
   const hn::Rebind<int32_t, D> wide_signed;

@@ -39,7 +39,8 @@ HWY_INLINE V power_of_two(hn::Vec<hn::RebindToSigned<D>> power) {
   return hn::BitCast(D(), hn::ShiftLeft<23>(hn::Add(power, hn::Set(di, 127))));
 }
 
-/// Of any x; the power in two halves, so that denormal and infinite results come by themselves. NaN gives NaN.
+/// The exponential of any x; the power in two halves, so that denormal and infinite results come by themselves. NaN
+/// gives NaN.
 HWY_INLINE V exp(V x) {
   const D d;
   const ExpParts parts = exp_parts(hn::Min(hn::Set(d, 89.0f), hn::Max(hn::Set(d, -104.0f), x)));  // NaN stays
@@ -47,7 +48,8 @@ HWY_INLINE V exp(V x) {
   return hn::Mul(hn::Mul(parts.fraction, power_of_two(half)), power_of_two(hn::Sub(parts.power, half)));
 }
 
-/// Of x <= 0, with zero for what would be denormal: those cost a hundred cycles each, and masked scores are many.
+/// The exponential of x <= 0, with zero for denormal results: those cost a hundred cycles each, and masked scores are
+/// many.
 HWY_INLINE V exp_to_zero(V x) {
   const ExpParts parts = exp_parts(x);
   const auto tiny = hn::Lt(x, hn::Set(D(), -87.0f));  // false of NaN, which so stays

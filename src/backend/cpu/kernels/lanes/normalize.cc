@@ -24,8 +24,8 @@ struct Statistics {
   float mean = 0, factor = 1;
 };
 
-/// Of contiguous elements. Two walks, the second over a row that is in cache: the difference of two large sums would
-/// lose the variance of data far from zero.
+/// Normalises contiguous elements. Two walks, the second over a row that is in cache: the difference of two large sums
+/// would lose the variance of data far from zero.
 template <DType T>
 HWY_INLINE Statistics statistics(const Stored<T>* x, int64_t length, double epsilon, Centering centering) {
   const auto count = static_cast<double>(length);

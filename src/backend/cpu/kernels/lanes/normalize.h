@@ -9,7 +9,7 @@
 
 namespace kiln::cpu {
 
-/// What is divided by the square root of what.
+/// The numerator and the denominator of a normalisation.
 enum class Centering : uint8_t {
   kMean,  ///< x - mean, variance
   kNone   ///< x, mean of squares: RMS normalisation

@@ -5,7 +5,7 @@
 
 namespace kiln::cpu {
 
-/// As `reduce`, with in = out = dtype.
+/// A reduction like `reduce`, with in = out = dtype.
 void reduce_integers(Team& team, Reduction kind, const ReduceShape& shape, DType dtype, const void* x, void* y,
                      int64_t divisor);
 

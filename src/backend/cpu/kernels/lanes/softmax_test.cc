@@ -7,7 +7,7 @@
 namespace kiln::cpu {
 namespace {
 
-/// In double, in any place.
+/// The result in double, in any place.
 std::vector<double> expected(const SoftmaxShape& s, const TestTensor& x) {
   std::vector<double> y(static_cast<size_t>(s.outer * s.length * s.inner));
   for (int64_t o = 0; o < s.outer; ++o)

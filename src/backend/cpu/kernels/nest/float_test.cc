@@ -29,7 +29,7 @@ double ulp(double x) {
   if (!(f < INFINITY)) return std::ldexp(1.0, 104);
   return f < 1.17549435e-38f ? std::ldexp(1.0, -149) : std::ldexp(1.0, std::ilogb(f) - 23);
 }
-/// In multiples of what the bound allows; infinite where one is NaN or infinite and the other is not.
+/// The error in multiples of what the bound allows; infinite where one is NaN or infinite and the other is not.
 double excess(double exact, float found, double x, const Bound& bound) {
   const auto rounded = static_cast<float>(exact);
   if (std::isnan(exact) || std::isnan(found)) return std::isnan(exact) && std::isnan(found) ? 0 : INFINITY;

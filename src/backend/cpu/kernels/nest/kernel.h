@@ -35,12 +35,14 @@ NestKernel find_nest_kernel(ScalarFn fn, DType type);
 NestKernel find_nest_gate(ScalarFn fn);
 /// kSelect for elements of 4 or 8 bytes, its condition i32.
 NestKernel find_nest_select(DType type);
-/// From memory to a register, from one register type to another, and back; null where no work is needed.
+/// Finds the kernel from memory to a register, from one register type to another, or back; null where no work is
+/// needed.
 NestKernel find_nest_load(DType from);
 NestKernel find_nest_store(DType to);
-/// As Cast defines it: the result is held as register_type(to), its value one that `to` has.
+/// Finds the kernel of a Cast: the result is held as register_type(to), its value one that `to` has.
 NestKernel find_nest_cast(DType from, DType to);
-/// In place: makes the value in a register one that `type` has, after arithmetic. Null for f32, i32, i64 and bool.
+/// Finds the kernel that, in place, makes the value in a register one that `type` has, after arithmetic. Null for f32,
+/// i32, i64 and bool.
 NestKernel find_nest_round(DType type);
 
 // The parts of find_nest_kernel and of the conversions, by file.

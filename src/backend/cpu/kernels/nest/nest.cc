@@ -151,7 +151,6 @@ class Nest::Run {
     for (int i = 0; i < num_inputs_ + num_outputs_; ++i) dense_[i] = walk.is_dense(i);
   }
 
-  /// Runs tiles [first, last).
   void run(int64_t first, int64_t last) {
     int64_t index[kMaxRank];  // of the axes before `split`, then the block along it
     int64_t rest = first;

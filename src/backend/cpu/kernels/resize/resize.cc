@@ -77,7 +77,7 @@ void extrapolate(const ResizePlan& plan, int64_t count, std::byte* to) {
   const auto bytes = static_cast<size_t>(plan.element_bytes);
   for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * plan.element_bytes, plan.extrapolated.data(), bytes);
 }
-/// Those elements of an output row that lie outside x along its last axis.
+/// Fills the elements of an output row that lie outside x along its last axis.
 void extrapolate_ends(const ResizePlan& plan, std::byte* row) {
   const ResizeAxis& last = plan.axes.back();
   for (size_t i = 0; i < last.outside.size(); ++i)

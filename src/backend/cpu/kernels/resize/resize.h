@@ -44,7 +44,7 @@ struct ResizePlan {
   int64_t workspace_bytes(int team_size) const { return row_floats * 4 * team_size; }
 };
 
-/// Which inputs a resize has besides x.
+/// The inputs that a resize has besides x.
 struct ResizeHas {
   bool sizes = false;                ///< scales follow from the extents
   bool roi = false, scales = false;  ///< tables are made anew in every run, by update_resize

@@ -62,7 +62,7 @@ const ResizeCase kCases[] = {
      {1, 1, 0.8F, 1.2F}},
 };
 
-/// What the op's reference gives.
+/// The result of the op's reference.
 HostTensor reference(const ResizeCase& c, const HostTensor& x) {
   const auto vector = [](const std::vector<float>& values) {
     const std::vector<double> numbers(values.begin(), values.end());

@@ -83,7 +83,7 @@ void input_tiles(const WinogradInput& at, int64_t tile0, int64_t count, int64_t 
   }
 }
 
-/// Where a tile's outputs go: its corner pixel, and how much of the tile lies within the result.
+/// The place of a tile's outputs: its corner pixel, and how much of the tile lies within the result.
 struct Corner {
   int64_t pixel, rows, cols;
 };

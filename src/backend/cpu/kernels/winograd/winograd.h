@@ -22,7 +22,7 @@ bool winograd_serves(const ConvShape& shape, const ConvWeights& weights);
 /// Fails with kOutOfMemory only.
 Result<PackedWinograd> pack_winograd(int64_t ic, int64_t oc, const float* weights);
 
-/// As `conv`. `shape.window` may have any padding and any output extents.
+/// A convolution like `conv`. `shape.window` may have any padding and any output extents.
 void winograd(Team& team, const ConvShape& shape, const float* in, const PackedWinograd& packed, float* out,
               const Epilogue& epilogue, void* workspace);
 

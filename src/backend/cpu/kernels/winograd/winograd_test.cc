@@ -66,8 +66,8 @@ constexpr double kG[6][3] = {{0.25, 0, 0},
                              {0, 0, 1}};
 constexpr double kAt[4][6] = {{1, 1, 1, 1, 1, 0}, {0, 1, 1, 2, 2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, 1, 8, 8, 1}};
 
-/// What the algorithm sums for one output, in magnitudes: |A^T| (sum |G| |g| |G^T| * |B^T| |d| |B|) |A|. Rounding
-/// errors are relative to the intermediate values, so this, and not the result's own sum, bounds them.
+/// The algorithm's sum for one output, in magnitudes: |A^T| (sum |G| |g| |G^T| * |B^T| |d| |B|) |A|. Rounding errors
+/// are relative to the intermediate values, so this, and not the result's own sum, bounds them.
 double magnitude(const Problem& p, int64_t n, int64_t y, int64_t x, int64_t o) {
   const int64_t y0 = y / 4 * 4 - p.at.pad, x0 = x / 4 * 4 - p.at.pad;
   double total = 0;

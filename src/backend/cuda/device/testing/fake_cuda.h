@@ -16,7 +16,7 @@ namespace kiln::fake_cuda {
 /// Runs a launch as far as a test cares: reads and writes memory through `arguments`, as the kernel would.
 using Kernel = void (*)(const cuda::LaunchConfig& launch, void** arguments);
 
-/// What goes wrong with a kernel.
+/// The way in which a kernel goes wrong.
 enum class Fault : uint8_t {
   kAtLaunch,  ///< its launch returns the result; nothing else happens
   kTrap,      ///< when it runs it breaks its device's context: every later call there returns the result
@@ -32,9 +32,9 @@ struct Control {
   int64_t (*num_calls)(const char* function);  ///< null: of all functions
   int64_t (*live_bytes)();                     ///< device memory that is allocated
   int64_t (*live_objects)();                   ///< streams, events, graphs and modules that are not destroyed
-  /// For kernels whose names start so; it wants that many arguments.
+  /// Defines kernels whose names start with `start`; they take `num_arguments` arguments.
   void (*define_kernel)(const char* start, Kernel kernel, int num_arguments);
-  /// From here on until `reset`, of kernels whose names contain `part`.
+  /// Makes kernels whose names contain `part` misbehave, until `reset`.
   void (*misbehave)(const char* part, Fault how, int result);
   int64_t (*num_misbehaved)();  ///< how often that came
 };

@@ -23,7 +23,7 @@ inline std::span<const std::string_view> enum_names(AttentionFamily) {
   return kNames;
 }
 
-/// What a kernel is compiled for: sums in FP32, scores never in memory.
+/// The choices that a kernel is compiled for. It sums in FP32 and never keeps scores in memory.
 struct AttentionKernel {
   AttentionFamily family = AttentionFamily::kMma;
   DType element = DType::kF16;

@@ -183,7 +183,7 @@ Result<FilterExtents> FilterExtents::of(std::span<const int64_t> w, int64_t grou
   FilterExtents filter{groups, transposed ? w[0] / groups : w[1], transposed ? w[1] : w[0] / groups, 1};
   bool counts = true;
   for (size_t i = 2; i < w.size(); ++i) counts = counts && !__builtin_mul_overflow(filter.taps, w[i], &filter.taps);
-  // What a kernel adds up may be twice the taps, of up to eight times the channels.
+  // A kernel may add up twice the taps, of up to eight times the channels.
   int64_t sum = 0;
   counts = counts && !__builtin_mul_overflow(std::max<int64_t>(filter.taps, 1), filter.in_channels, &sum) &&
            sum < kMostConvRows / 16 && filter.taps < kMostConvRows / 16;

@@ -25,7 +25,7 @@ enum class ConvFamily : uint8_t {
 };
 std::span<const std::string_view> enum_names(ConvFamily);
 
-/// What a kernel is compiled for, and how many blocks share the sums.
+/// The choices that a kernel is compiled for, and how many blocks share the sums.
 struct ConvKernel {
   ConvFamily family = ConvFamily::kSimt;
   DType element = DType::kF32, result = DType::kF32;
@@ -99,7 +99,7 @@ struct ConvArguments {
   ConvWindow window;
 };
 
-/// What kPadChannels takes.
+/// Arguments of kPadChannels.
 struct PadArguments {
   const void* x = nullptr;
   void* to = nullptr;
@@ -125,12 +125,12 @@ void set_filter(const ConvKernel& kernel, const FilterExtents& filter, ConvArgum
 struct PixelMapPlan {
   int type = 0;
   uint64_t extents[4] = {1, 1, 1, 1}, strides_bytes[3] = {16, 16, 16};
-  /// Of the first tap's positions, width and height; `upper` from the end.
+  /// Corners of the first tap's positions, width and height; `upper` from the end.
   int lower[2] = {0, 0}, upper[2] = {0, 0};
   uint32_t channels = 1, pixels = 1, steps[4] = {1, 1, 1, 1};
 };
 
-/// Of y's pixels, and of channels. Kernels round to whole tiles as they count them, in 32 bits.
+/// The most pixels of y, and the most channels. Kernels round to whole tiles as they count them, in 32 bits.
 constexpr int64_t kMostConvRows = (int64_t{1} << 31) - 1024;
 
 /// The launches of a convolution; `main` first, then, where `reduce_vectors` is not 0, kConvReduce.
@@ -153,7 +153,7 @@ int64_t wgmma_shared_bytes(const ConvKernel& kernel);
 
 /// Whether the channels of x's first tensor, where there are two, are whole lines of the copy engine.
 Status require_lines(const ConvKernel& kernel, const ConvArguments& arguments);
-/// Of a deconvolution's arguments, those of the product that it is where its kernel is its stride.
+/// Turns the arguments of a deconvolution whose kernel equals its stride into those of a matrix product.
 Status shuffle_taps(ConvArguments& arguments);
 /// plan_conv for kIm2col.
 Result<ConvLaunch> plan_im2col(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
@@ -170,7 +170,7 @@ bool takes_stem(const ConvKernel& kernel, const FilterExtents& filter);
 Result<ConvLaunch> plan_stem(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
 Bytes pack_stem(const ConvKernel& kernel, const FilterExtents& filter, std::span<const std::byte> elements);
 
-/// What a convolution allows a kernel to assume, and its extents at the optimum.
+/// Facts about a convolution that a kernel may assume, and its extents at the optimum.
 struct ConvTraits {
   DType element = DType::kF32, result = DType::kF32;
   FilterExtents filter;
@@ -185,18 +185,18 @@ struct ConvTraits {
   bool abutting = false;                           ///< a deconvolution whose kernel is its stride, without pads
 
   int64_t vec() const;  ///< channels of y that are whole vectors of at most 16 bytes, in every group
-  /// What kernels of a family have in common for such a convolution, whatever their tile.
+  /// The common part of a family's kernels for such a convolution, whatever their tile.
   ConvKernel kernel_of(ConvFamily family) const;
 };
 struct ConvCandidate {
   ConvKernel kernel;
   double estimate_us;
 };
-/// Those of kHalo.
+/// Candidates of kHalo.
 std::vector<ConvCandidate> halo_candidates(const ConvTraits& traits, const Machine& machine);
-/// Those of kStem.
+/// Candidates of kStem.
 std::vector<ConvCandidate> stem_candidates(const ConvTraits& traits, const Machine& machine);
-/// Those of kIm2col.
+/// Candidates of kIm2col.
 std::vector<ConvCandidate> im2col_candidates(const ConvTraits& traits, const Machine& machine);
 /// Kernels worth timing, the likeliest first; kSimt, channels last and first, always among them.
 std::vector<ConvCandidate> conv_candidates(const ConvTraits& traits, const Machine& machine);

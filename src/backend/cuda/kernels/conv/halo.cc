@@ -13,7 +13,7 @@ constexpr int64_t kGroups = 2, kChunkBytes = 16 * 68 * 4, kMostSums = 256;
 
 int64_t line_of(DType type) { return kLineBytes / (bits_of(type) / 8); }
 
-/// As the kernel's text has them.
+/// Bytes of a stage, as the kernel's text has them.
 int64_t stage_bytes(const ConvKernel& k) {
   return ceil_div((8 + k.kernel_w - 1) * (k.tile.bn / 8 + k.kernel_h - 1) * kLineBytes, 1024) * 1024;
 }

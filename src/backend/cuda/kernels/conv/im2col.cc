@@ -16,7 +16,7 @@ int64_t shared_bytes(const ConvKernel& kernel) {
   return t.stages * (t.bm + t.bn) * kLineBytes + kStageAlignment +
          (kernel.splits > 1 ? exchange_bytes(t.bm, t.bn, kernel.splits) : slabs);
 }
-/// With the barriers.
+/// Shared memory with the barriers.
 int64_t all_shared_bytes(const ConvKernel& kernel) { return shared_bytes(kernel) + kernel.tile.stages * 16; }
 
 Result<PixelMapPlan> map_of_pixels(const ConvKernel& kernel, const ConvArguments& a, int64_t channels,

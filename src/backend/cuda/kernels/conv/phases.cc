@@ -5,7 +5,6 @@
 namespace kiln::cuda {
 namespace {
 
-/// One axis of a phase.
 struct PhaseAxis {
   int32_t taps, first, outputs, pad;
 };

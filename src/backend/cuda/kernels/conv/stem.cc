@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kGroups = 2, kLoaders = 256, kChunkBytes = 16 * 68 * 4, kMostSums = 160, kStages = 2;
 
-/// As the kernel's text has them.
+/// Sizes of the stem, as the kernel's text has them.
 struct StemSizes {
   int64_t pixel_bytes, steps, terms, weight_bytes, stage_bytes;
   explicit StemSizes(const ConvKernel& k)

@@ -14,7 +14,7 @@ constexpr int64_t kThreads = 512, kStep = 8, kMostBlocks = 16;
 
 int64_t vector_of(DType type) { return 16 / bytes_of(type); }
 
-/// Without a stage: what ExciteBlock lays out.
+/// Shared memory that ExciteBlock lays out, without a stage.
 int64_t shared_bytes_of(const ExciteKernel& k) {
   const int64_t weights = 2 * k.hidden * k.slice() * bytes_of(k.weights);
   const int64_t floats = 2 * k.blocks * k.slice() + k.slice() + kThreads * vector_of(k.dtype) +

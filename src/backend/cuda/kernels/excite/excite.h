@@ -16,7 +16,7 @@ struct ExciteTuning {
 
   static void reflect(auto& self, auto f) { f("blocks", self.blocks); }
 };
-/// What decides the kernel's code, and how its weights are packed.
+/// The choices that decide the kernel's code, and how its weights are packed.
 struct ExciteKernel {
   DType dtype = DType::kF16, weights = DType::kF16;  ///< of x and y; of both weights: the same or FP32
   int64_t channels = 8, hidden = 1;
@@ -34,7 +34,7 @@ inline constexpr const char* kExciteEntry = "squeeze_excite";
 /// w1 [hidden, channels] and w2 [channels, hidden] of the kernel's type of weights, as its blocks read them.
 Bytes pack_excite_weights(const ExciteKernel& kernel, std::span<const std::byte> w1, std::span<const std::byte> w2);
 
-/// What kernels take: kernels/excite/excite.cuh declares it, byte for byte.
+/// The kernels' argument: kernels/excite/excite.cuh declares it, byte for byte.
 struct ExciteArgument {
   const void *x = nullptr, *weights = nullptr, *biases = nullptr;
   void* y = nullptr;

@@ -13,7 +13,7 @@ bool can_fill(FillOperation operation, DType type);
 KernelSource fill_source(FillOperation operation, DType type);  ///< the entry is "fill"
 KernelSource values_source();                                   ///< the entry is "values"
 
-// What kernels take: kernels/fill/fill.cuh declares it, byte for byte.
+// The kernels' argument: kernels/fill/fill.cuh declares it, byte for byte.
 struct FillArgument {
   void* y = nullptr;
   const void *alpha = nullptr, *beta = nullptr;

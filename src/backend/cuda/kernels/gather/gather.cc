@@ -7,7 +7,7 @@ namespace {
 
 int64_t product(std::span<const int64_t> extents) { return volume(extents); }
 
-/// What a mode decides, in elements.
+/// The sizes that a mode decides, in elements.
 struct Plan {
   int64_t batches = 1, outer = 1, picks = 1, row = 1;
   int64_t data_batch = 0, index_batch = 0, extent = 1;

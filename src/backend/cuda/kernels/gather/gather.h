@@ -12,7 +12,7 @@
 
 namespace kiln::cuda {
 
-/// What kernels take: kernels/gather/gather.cuh declares it, byte for byte.
+/// The kernels' argument: kernels/gather/gather.cuh declares it, byte for byte.
 struct GatherArgument {
   const void *data = nullptr, *indices = nullptr;
   void* y = nullptr;
@@ -29,8 +29,8 @@ struct GatherLaunch {
   LaunchShape shape;
   GatherArgument argument;
 };
-/// In units of at most `most_unit_bytes`. Extents of dense data and indices. kUnsupported where elementwise axes
-/// broadcast in part, one way each, and where y has 2^31 units.
+/// A gather in units of at most `most_unit_bytes`. Extents of dense data and indices. kUnsupported where elementwise
+/// axes broadcast in part, one way each, and where y has 2^31 units.
 Result<GatherLaunch> gather_launch(const ops::Gather& gather, int element_bytes, int most_unit_bytes,
                                    std::span<const int64_t> data, std::span<const int64_t> indices);
 

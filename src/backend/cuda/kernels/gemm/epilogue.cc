@@ -18,7 +18,7 @@ std::string literal(double value) {
   return str(text, "f");
 }
 
-/// What a kernel does with its operands, as text: where they are kept, how they get there, and how x becomes y.
+/// A kernel's work on its operands, as text: where they are kept, how they get there, and how x becomes y.
 struct EpilogueText {
   std::string members, loads, steps;
 

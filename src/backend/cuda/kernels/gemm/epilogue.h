@@ -1,4 +1,4 @@
-/// What a contraction does with its sums before it writes them, as text of its kernel.
+/// The epilogue of a contraction, its work on the sums before it writes them, as text of its kernel.
 #pragma once
 
 #include <string>

@@ -118,7 +118,7 @@ struct Lines {
   }
 };
 
-/// What kernels take for granted of a product's extents and strides: those of a plan are input.
+/// Checks what kernels take for granted about a product's extents and strides: those of a plan are input.
 Status check_layout(const GemmKernel& kernel, const GemmArguments& g) {
   bool fits = g.n % kernel.vec == 0 || (kernel.family == GemmFamily::kSimt && kernel.splits == 1);
   if (kernel.family == GemmFamily::kMma) {

@@ -26,7 +26,7 @@ inline std::span<const std::string_view> enum_names(GemmFamily) {
   return kNames;
 }
 
-/// What a kernel is compiled for, and how many blocks share a product's k.
+/// The choices that a kernel is compiled for, and how many blocks share a product's k.
 struct GemmKernel {
   GemmFamily family = GemmFamily::kSimt;
   DType element = DType::kF32, result = DType::kF32;
@@ -106,7 +106,7 @@ void store_split(DType half, double weight, std::byte* to, int64_t kept, int64_t
 /// but for a few of their last bits.
 Bytes pack_split_rows(DType half, std::span<const std::byte> elements);
 
-/// What a product allows a kernel to assume.
+/// Facts about a product that a kernel may assume.
 struct GemmTraits {
   DType element = DType::kF32, result = DType::kF32;
   bool a_k_major = true, b_k_major = false;

@@ -18,7 +18,7 @@ int64_t dynamic_bytes(const GemmKernel& kernel) {
 }
 /// Groups of four warps that multiply, of gemm/wgmma.cu.
 int64_t groups(const GemmKernel& kernel) { return kernel.turns == 1 ? kernel.tile.bm / 64 : kernel.turns; }
-/// With the static arrays of gemm/wgmma.cu.
+/// Shared memory with the static arrays of gemm/wgmma.cu.
 int64_t shared_bytes(const GemmKernel& kernel) {
   const int64_t fixed = kernel.family == GemmFamily::kWgmma ? groups(kernel) * 4 * slab_bytes(32) : 0;
   return dynamic_bytes(kernel) + fixed + kernel.tile.stages * 16;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kLine = 128;  ///< bytes of k a step
 
-/// What streams at memory's rate needs bytes under way, a block's start and the sums of its warps and cluster time.
+/// Estimates a kernel that streams at memory's rate: bytes need to be under way, and a block's start and the sums of
+/// its warps and cluster take time.
 double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, int64_t batches, const Machine& machine) {
   const TileShape& t = kernel.tile;
   const auto count = [](int64_t x) { return static_cast<double>(x); };

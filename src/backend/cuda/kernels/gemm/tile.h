@@ -1,4 +1,4 @@
-/// What the kernels of contractions are tuned by.
+/// Tiles, by which the kernels of contractions are tuned.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,15 @@ struct TileShape {
 /// more.
 uint32_t mma_shared_bytes(const TileShape& tile, DType element);
 
-/// What choosing a kernel needs to know of a device.
+/// Facts about a device that decide which kernel is chosen.
 struct Machine {
   double multiprocessors = 132, clock_hz = 1.7e9, memory_bytes_per_second = 3.5e12;
   int64_t shared_bytes = 232'448;  ///< the most that a block may have
   int compute = 90;                ///< compute capability times ten
   double l2_bytes_per_second() const { return multiprocessors * clock_hz * 40; }
 };
-/// Of one product of m x n x k in batches, when blocks of `tile` run it by `flops_per_cycle` a multiprocessor.
+/// Estimated time of one product of m x n x k in batches, when blocks of `tile` run it by `flops_per_cycle` a
+/// multiprocessor.
 double product_estimate_us(const TileShape& tile, double m, double n, double k, double batches, int64_t splits,
                            int64_t element_bytes, double flops_per_cycle, const Machine& machine);
 

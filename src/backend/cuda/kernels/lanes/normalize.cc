@@ -71,7 +71,7 @@ int NormalizationShape::vector(int element_bytes) const {
 
 namespace {
 
-/// What does not depend on how a group is shared.
+/// The part of a launch that does not depend on how a group is shared.
 Result<NormalizationLaunch> launch_of(const NormalizationShape& s) {
   NormalizationLaunch launch;
   NormalizationArgument& n = launch.argument;

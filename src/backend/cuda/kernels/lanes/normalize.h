@@ -29,7 +29,7 @@ struct NormalizationShape {
   bool is_apart() const { return !rows && channels_last && groups == channels; }
 };
 
-/// What decides the kernels of a step.
+/// The choices that decide the kernels of a step.
 struct NormalizationKernels {
   DType dtype = DType::kF32, coefficients = DType::kF32;
   std::optional<RowTile> tile;  ///< of rows; none: a group may be split among blocks
@@ -40,7 +40,7 @@ struct NormalizationKernels {
   bool slices = false;          ///< without a tile: and of normalize_slices.h
   bool apart = false;           ///< vectors are for kernels of normalize_apart.h
 };
-/// What a step needs to know of its kernels.
+/// A step's choice of kernels.
 struct NormalizationTuning {
   std::optional<RowTile> tile;  ///< of the kernel that has rows in registers; none: `vec`, `held` and `slices` count
   int vec = 1;
@@ -56,7 +56,7 @@ struct NormalizationTuning {
 /// All kernels that steps of this kind run, or those of groups that are wanted.
 KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted = {});
 
-/// What kernels take: kernels/lanes/normalize.cuh declares it, byte for byte.
+/// The kernels' argument: kernels/lanes/normalize.cuh declares it, byte for byte.
 struct NormalizationArgument {
   const void *x = nullptr, *scale = nullptr, *bias = nullptr;
   void* y = nullptr;
@@ -78,10 +78,10 @@ struct NormalizationLaunch {
   std::string entry;
   LaunchShape shape;
   NormalizationArgument argument;
-  /// Of x, before the argument: clusters go from slice to slice, and no more are launched than run at once.
+  /// Map of x, before the argument: clusters go from slice to slice, and no more are launched than run at once.
   std::optional<MapPlan> map;
 };
-/// What groups may take of a device.
+/// The resources of a device that groups may take.
 struct GroupRoom {
   int num_sms = 1;
   int most_blocks = 1;  ///< of a cluster

@@ -17,7 +17,7 @@ enum class Fold : uint8_t { kSum, kProd, kMax, kMin };
 /// Whether elements of `type` can be folded.
 bool can_fold(DType type);
 
-/// What a step needs to know of its kernels.
+/// A step's choice of kernels.
 struct ReduceTuning {
   bool columns = false;  ///< the axis is not the innermost
   int vec = 1;           ///< elements of a load, where shape and addresses allow it; else 1
@@ -28,7 +28,7 @@ struct ReduceTuning {
     return require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a reduction loads ", vec, " elements at once");
   }
 };
-/// What decides the kernels of a step.
+/// The choices that decide the kernels of a step.
 struct ReduceKernels : ReduceTuning {
   DType dtype = DType::kF32;
   Fold fold = Fold::kSum;
@@ -41,7 +41,7 @@ struct ReduceShape {
   int64_t outer = 1, length = 1, inner = 1;
 };
 
-/// What kernels take: kernels/lanes/reduce.cuh declares it, byte for byte.
+/// The kernels' argument: kernels/lanes/reduce.cuh declares it, byte for byte.
 struct ReduceArgument {
   const void* x = nullptr;
   void* y = nullptr;

@@ -37,14 +37,15 @@ struct SoftmaxLaunch {
   LaunchShape shape;
   int64_t numbers[3];  ///< the arguments behind x and y
 };
-/// With `tile` the kernel that has it, which takes shapes that the tile holds, in aligned memory; else another.
+/// The launch with `tile` of the kernel that has it, which takes shapes that the tile holds, in aligned memory; else
+/// another.
 SoftmaxLaunch softmax_launch(const SoftmaxShape& shape, const RowTile* tile);
 /// Along columns, in vectors of `columns.vec`, which divides them and to which memory is aligned; of at most
 /// most_held(columns.held) elements, or of exactly `columns.held` where those stay as they are stored.
 SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, const SoftmaxColumns& columns);
 inline constexpr int kMostHeld = 32;
-/// What a thread best holds of columns that are `length` long, and `most` at most; and how wide its vectors are where
-/// they could be `vec`.
+/// The best number of elements for a thread to hold of columns that are `length` long, `most` at most; and the width of
+/// its vectors where they could be `vec`.
 int held_of_columns(int64_t length, int64_t most);
 int vector_of_columns(int held, int vec);
 int64_t most_held(int held);

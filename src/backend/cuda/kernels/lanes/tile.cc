@@ -80,7 +80,7 @@ std::optional<RowTile> row_tile(int64_t rows, int64_t cols, int64_t most_cols, i
   // a block's threads must wait for each other.
   if (vectors <= kWarp * most_loads(tile.vec) && (many || vectors <= kWarp * 4)) {
     tile.loads = loads_for(vectors, kWarp);
-    // Of short rows a block has more, for multiprocessors begin so many blocks at a time.
+    // A block has several short rows, because a multiprocessor begins only so many blocks at a time.
     constexpr uint64_t kBytesOfBlock = 4096, kMostWarps = 16;
     const auto row_bytes = static_cast<uint64_t>(std::max<int64_t>(1, most_cols * element_bytes));
     if (many)

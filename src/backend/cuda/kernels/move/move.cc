@@ -51,7 +51,7 @@ Units in_units_of(int bytes, int element_bytes, const StridedCopy& copy) {
   return units;
 }
 
-/// Of a block along the axis that is contiguous in the source, and along the one that is in the target.
+/// Extents of a block along the axis that is contiguous in the source, and along the one that is in the target.
 struct Tile {
   int a, b;
 };
@@ -207,7 +207,7 @@ const Function* MoveFunctions::find(MoveKernel kernel) const {
   return found ? &*found : nullptr;
 }
 
-// What kernels/move/move.cuh declares, byte for byte.
+// The structs of kernels/move/move.cuh, byte for byte.
 namespace {
 template <class Walk, class Offset>
 struct Box {

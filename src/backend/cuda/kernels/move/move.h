@@ -43,11 +43,11 @@ struct MoveKernel {
   std::string entry() const;  ///< "move_16"
   bool operator==(const MoveKernel&) const = default;
 };
-/// What these copies run best with, and what they run with wherever memory lies; likeliest first.
+/// Kernels for these copies: those that run them best, and those that run them wherever memory lies; likeliest first.
 std::vector<MoveKernel> move_kernels_for(int element_bytes, std::span<const StridedCopy> copies);
 KernelSource move_source(std::span<const MoveKernel> kernels);
 
-/// Those kernels that a module holds.
+/// The copying kernels that a module holds.
 class MoveFunctions {
  public:
   explicit MoveFunctions(const Module& module);

@@ -15,7 +15,7 @@ struct Blocks {
         most(std::max(a.block(), b.block()) / least) {}
 };
 
-/// Where a format has elements, by strides of the tensor's axes.
+/// The places of a format's elements, by strides of the tensor's axes.
 class Places {
  public:
   Places(std::span<const int64_t> extents, const Format& format, int axis)
@@ -27,7 +27,7 @@ class Places {
       stride *= at == axis_ ? (extents[at] + format.block() - 1) / format.block() : extents[at];
     }
   }
-  /// Of the axes, of which the blocked one's are the outer, and behind them the middle and the inner one's.
+  /// Strides of the axes: the blocked axis has its outer stride; behind all of them stand the middle and the inner one.
   AxisStrides strides(size_t rank, const Blocks& blocks) const {
     AxisStrides result = strides_;
     result[axis_] = offset(blocks.least * blocks.most);
@@ -35,7 +35,7 @@ class Places {
     result[rank + 1] = offset(1);
     return result;
   }
-  /// Of element `c` of the blocked axis, where c is a multiple of blocks or less than one.
+  /// Offset of element `c` of the blocked axis, where c is a multiple of blocks or less than one.
   int64_t offset(int64_t c) const { return c / format_.block() * strides_[axis_] + c % format_.block(); }
 
  private:

@@ -7,7 +7,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// Where a format has an element, from its definition.
+/// The place of an element in a format, from the format's definition.
 int64_t place_of(const Format& format, const Extents& extents, const Extents& index) {
   int64_t place = 0;
   for (int i = 0; i < std::ssize(extents); ++i) {

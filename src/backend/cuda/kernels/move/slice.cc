@@ -49,7 +49,7 @@ SliceLaunch wide_launch(const SliceShape& s, const std::vector<Axis>& axes) {
   return launch;
 }
 
-/// In units of `unit_bytes`; none where 32 bits are too few, or there are no two axes.
+/// A launch in units of `unit_bytes`; none where 32 bits are too few, or there are no two axes.
 std::optional<SliceLaunch> band_launch(const SliceShape& s, std::vector<Axis> axes, int element_bytes, int unit_bytes) {
   const int64_t widening = unit_bytes / element_bytes;
   if (axes.size() < 2 || volume(s.to) == 0) return std::nullopt;
@@ -87,7 +87,8 @@ std::optional<SliceLaunch> band_launch(const SliceShape& s, std::vector<Axis> ax
   return launch;
 }
 
-/// Of 16 aligned bytes of the target a thread; none where rows are shorter, or tensors have no whole vectors.
+/// A launch whose threads write 16 aligned bytes of the target each; none where rows are shorter, or tensors have no
+/// whole vectors.
 std::optional<SliceLaunch> flat_launch(const SliceShape& s, const std::vector<Axis>& axes, int element_bytes) {
   const int64_t width = kVectorBytes / element_bytes;
   const auto fits = [&](std::span<const int64_t> extents) {

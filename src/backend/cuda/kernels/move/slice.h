@@ -16,12 +16,12 @@ namespace kiln::cuda {
 /// Elements of 1, 2, 4 or 8 bytes. The entries are "slice", "slice_flat" and "slice_band_<bytes of a unit>".
 KernelSource slice_source(int element_bytes, SliceMode mode);
 
-/// From dense memory to dense memory; extents in the order of memory.
+/// A slice from dense memory to dense memory; extents in the order of memory.
 struct SliceShape {
   SliceMode mode;
   std::span<const int64_t> from, to, starts, strides;
 };
-/// What kernels take, of which kernels/move/slice.cuh declares each way byte for byte.
+/// The kernels' argument, of which kernels/move/slice.cuh declares each way byte for byte.
 struct SliceArgument {
   struct Axis {
     int64_t extent, start, step, stride;

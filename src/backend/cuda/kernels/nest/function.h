@@ -8,7 +8,7 @@
 
 namespace kiln::cuda {
 
-/// Where results of f16 and bf16 are rounded to their type.
+/// The points at which results of f16 and bf16 are rounded to their type.
 enum class NestRounding : uint8_t {
   kEveryResult,  ///< as the program says
   kStores        ///< only casts and what is stored: what a network that is not strongly typed may do

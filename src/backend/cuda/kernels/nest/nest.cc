@@ -74,7 +74,7 @@ class KernelWriter {
     return text;
   }
 
-  /// Where everything lies: needs nothing of what earlier kernels write.
+  /// Text of the places of all operands: needs nothing of what earlier kernels write.
   std::string places() const {
     std::string text =
         str("#pragma unroll\n  for (int u = 0; u < kUnroll; ++u) {\n",

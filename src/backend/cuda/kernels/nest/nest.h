@@ -20,7 +20,7 @@ enum class NestLie : char {
   kApart = 'a'  ///< any other stride
 };
 
-/// What decides a nest kernel's code beside its program; never extents.
+/// The choices that decide a nest kernel's code beside its program; never extents.
 struct NestVariant {
   int width = 1;      ///< elements of the innermost axis that a thread takes at once
   std::string lies;   ///< a NestLie an input, then an output; with width 1 all are kApart

@@ -33,7 +33,7 @@ MergedAxes merge_axes(std::span<const int64_t> extents, std::span<const AxisStri
 AxisStrides broadcast_strides(std::span<const int64_t> extents, std::span<const int64_t> own,
                               std::span<const int64_t> space);
 
-// What kernels/nest/walk.cuh declares, byte for byte.
+// The structs of kernels/nest/walk.cuh, byte for byte.
 
 struct Divisor {
   uint32_t extent = 1, multiplier = 1, shift = 0;

@@ -33,7 +33,7 @@ constexpr std::string_view kKinds[] = {"kMax", "kAverage", "kBlend"};
 constexpr int64_t kMostTaps = 9, kTallRows = 2;
 constexpr int64_t kManyThreads = 1024;  // of a multiprocessor
 
-/// What a maximum begins with.
+/// The start of a maximum.
 std::string_view least_of(DType type) {
   if (register_name(type) == "float") return "__int_as_float(0xff800000)";
   return type == DType::kU8 ? "0" : type == DType::kI8 ? "-128" : "-2147483647 - 1";

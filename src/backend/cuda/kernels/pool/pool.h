@@ -17,14 +17,15 @@ namespace kiln::cuda {
 enum class PoolKind : uint8_t { kMax, kAverage, kBlend };
 
 bool can_pool(PoolKind kind, DType type);
-/// What a kernel of pool/pieces.cuh is compiled for.
+/// The choices that a kernel of pool/pieces.cuh is compiled for.
 struct PoolPieces {
   int64_t window[2] = {1, 1}, strides[2] = {1, 1}, left = 0;  ///< rows, columns; columns in front of x
   int vec = 1, out = 1, rows = 1;                             ///< columns of a load and of a thread, its rows
 
   std::string entry() const;
 };
-/// Of pictures, loaded by `vec` columns, which divide a row; none for other windows than small dense ones of floats.
+/// Pieces of pictures, loaded by `vec` columns, which divide a row; none for other windows than small dense ones of
+/// floats.
 std::optional<PoolPieces> pool_pieces(DType type, PoolKind kind, std::span<const int64_t> window,
                                       std::span<const int64_t> strides, std::span<const int64_t> dilations,
                                       int64_t left, int vec);
@@ -77,7 +78,7 @@ struct PoolShape {
   float blend = 0;
 };
 
-/// What kernels take: kernels/pool/pool.cuh declares it, byte for byte.
+/// The kernels' argument: kernels/pool/pool.cuh declares it, byte for byte.
 struct PoolArgument {
   const void* x = nullptr;
   void* y = nullptr;
@@ -95,8 +96,8 @@ struct PoolLaunch {
 };
 /// Vectors are of channels and divide them; they need the channels last. Fails for 2^31 outputs.
 Result<PoolLaunch> pool_launch(const PoolShape& shape, int vec);
-/// Of kPoolLinesEntry; none where columns do not lie together, windows are not dense or lie outside of x, or outputs
-/// are few.
+/// A launch of kPoolLinesEntry; none where columns do not lie together, windows are not dense or lie outside of x, or
+/// outputs are few.
 Result<std::optional<PoolLaunch>> pool_lines_launch(const PoolShape& shape, int num_sms);
 /// None where columns do not lie together, windows or loads are others or lie outside of x.
 Result<std::optional<PoolLaunch>> pool_pieces_launch(const PoolShape& shape, const PoolPieces& pieces);

@@ -230,7 +230,7 @@ ResizeLaunch launch_of(const ResizePlan& plan, std::string entry, int64_t bands,
   return launch;
 }
 
-/// In vectors of `width`; 1 where columns lie together.
+/// A launch in vectors of `width`; 1 where columns lie together.
 ResizeLaunch launch_of(const ResizePlan& plan, ResizeMode mode, int element_bytes, int width, int num_sms) {
   const int64_t across = plan.out[2] * (plan.inner / width);
   const ResizeBands* bands = nullptr;
@@ -262,7 +262,7 @@ uint32_t threads_for(int64_t columns) {
   };
   return static_cast<uint32_t>(idle(kFewer) * kThreads < idle(kThreads) * kFewer ? kFewer : kThreads);
 }
-/// Of bilinear sampling where columns lie together; none where strips are few or small.
+/// A launch of bilinear sampling where columns lie together; none where strips are few or small.
 std::optional<ResizeLaunch> strips_launch(const ResizePlan& plan, int element_bytes, int num_sms) {
   constexpr int64_t kMostFloats = 4096, kFewestOutputs = 1024;  // of a strip
   const int64_t width = plan.argument.strides[1];

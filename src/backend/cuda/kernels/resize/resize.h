@@ -29,7 +29,7 @@ struct ResizeTuning {
 /// All kernels of `width` elements a load, and of one; or those of them that are wanted.
 KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<const std::string> wanted = {});
 
-/// What kernels take: kernels/resize/resize.cuh declares it, byte for byte.
+/// The kernels' argument: kernels/resize/resize.cuh declares it, byte for byte.
 struct ResizeArgument {
   const void* x = nullptr;
   void* y = nullptr;
@@ -70,7 +70,7 @@ struct ResizeLaunch {
 /// The fastest first; the last takes any address. In vectors of `width` channels where it divides `inner`.
 std::vector<ResizeLaunch> resize_launches(const ResizePlan& plan, ResizeMode mode, int element_bytes, int width,
                                           int num_sms);
-/// From the first axis that is resampled to the last, in memory's order.
+/// Most axes from the first one that is resampled to the last, in memory's order.
 inline constexpr int kMostResizedAxes = 3;
 /// `in` and `out` are the tensor's own extents, whatever the format. `from_sizes`: the op has its sizes input, so that
 /// scales follow from the extents. kUnsupported along more than three axes, and for 2^31 outputs.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kThreads = 256, kMost = (int64_t{1} << 31) - kThreads;
 
-/// What a mode decides, in elements.
+/// The sizes that a mode decides, in elements.
 struct Plan {
   int64_t picks = 1, row = 1, extent = 1;
   int axis = 0;

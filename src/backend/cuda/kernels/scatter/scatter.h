@@ -14,7 +14,7 @@
 
 namespace kiln::cuda {
 
-/// What kernels take: kernels/scatter/scatter.cuh declares it, byte for byte.
+/// The kernels' argument: kernels/scatter/scatter.cuh declares it, byte for byte.
 struct ScatterArgument {
   const void *data = nullptr, *indices = nullptr, *updates = nullptr;
   void* y = nullptr;
@@ -32,8 +32,8 @@ struct ScatterLaunch {
   ScatterArgument argument;
   int64_t workspace_bytes() const { return int64_t{4} * argument.slices; }
 };
-/// In units of at most `most_unit_bytes`. Extents of dense data and indices. kUnsupported where data or updates have
-/// 2^31 units.
+/// A scatter in units of at most `most_unit_bytes`. Extents of dense data and indices. kUnsupported where data or
+/// updates have 2^31 units.
 Result<ScatterLaunch> scatter_launch(const ops::Scatter& scatter, int element_bytes, int most_unit_bytes,
                                      std::span<const int64_t> data, std::span<const int64_t> indices);
 
