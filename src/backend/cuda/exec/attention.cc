@@ -35,7 +35,7 @@ class BoundAttention final : public BoundStep {
       : function_(function),
         constants_(constants),
         element_size_(size_of(kernel)),
-        by_maps_(kernel.family == AttentionFamily::kWgmma),
+        by_maps_(kernel.reads_maps()),
         alignment_(by_maps_ ? 16 : kernel.piece),
         layout_(layout),
         arguments_(arguments),

@@ -22,7 +22,7 @@ class BoundGemm final : public BoundStep {
     arguments_.c = run.outputs[0];
     arguments_.partial = reinterpret_cast<float*>(run.workspace);
     set_operands(arguments_.epilogue, constants_, run);
-    if (uses_maps(gemm_.kernel)) return run_with_maps(*run.stream);
+    if (gemm_.kernel.reads_maps()) return run_with_maps(*run.stream);
     void* pointers[] = {&arguments_, &vectors_};
     TRY(launch(*run.stream, gemm_.main, plan_.main, pointers));
     return vectors_ ? launch(*run.stream, *gemm_.reduce, plan_.reduce, pointers) : Status();
@@ -60,8 +60,7 @@ Result<LoadedGemm> LoadedGemm::load(const GemmKernel& kernel, const LoadArgument
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce;
-  if (!uses_maps(kernel) && kernel.family != GemmFamily::kRows && kernel.splits > 1)
-    reduce = TRY(module->function(kGemmReduce));
+  if (kernel.sums_parts()) reduce = TRY(module->function(kGemmReduce));
   return LoadedGemm{kernel, std::move(module), main, reduce};
 }
 

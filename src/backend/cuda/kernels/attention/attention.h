@@ -12,30 +12,25 @@
 
 namespace kiln::cuda {
 
-enum class AttentionFamily : uint8_t {
-  kMma,    ///< attention/mma.cu: sm_80 and up; FP32 is multiplied in TF32
-  kWgmma,  ///< attention/wgmma.cu: sm_90a, channels in whole 16 bytes; `warps` counts those that multiply
-  kSplit,  ///< attention/split.cu: the same; the warps of a block share the keys of 16 queries
-  kSimt    ///< attention/simt.cu: FP32 by plain FMA; `rows` are those of half a warp
-};
-inline std::span<const std::string_view> enum_names(AttentionFamily) {
-  static constexpr std::string_view kNames[] = {"mma", "wgmma", "split", "simt"};
-  return kNames;
-}
+/// A family of kernels: family.h.
+struct AttentionFamily;
+extern const AttentionFamily kAttentionSimt, kAttentionMma, kAttentionSplit, kAttentionWgmma;
+const FieldType& field_type(Tag<const AttentionFamily*>);  ///< its name
 
 /// The choices that a kernel is compiled for. It sums in FP32 and never keeps scores in memory.
 struct AttentionKernel {
-  AttentionFamily family = AttentionFamily::kMma;
+  const AttentionFamily* family = &kAttentionMma;
   DType element = DType::kF16;
   int64_t depth = 64;                       ///< channels of a head, rounded up to 16, 32, 64 or 128
   int64_t warps = 4, rows = 16, keys = 64;  ///< queries a warp, keys a stage
   int64_t stages = 2;
   int64_t piece = 16;  ///< bytes that are aligned and wholly inside or outside a line of channels
-  bool turns = false;  ///< of kWgmma: groups of warps take turns at multiplying
+  bool turns = false;  ///< of kAttentionWgmma: groups of warps take turns at multiplying
   bool has_mask = false, nan_rows_are_zero = false;
   bool causal = false;  ///< the last query sees all keys, each one before it one fewer
 
   int64_t queries() const;  ///< of a block
+  bool reads_maps() const;  ///< q, k and v through tensor maps
   std::string name() const;
   Status check() const;
   static void reflect(auto& self, auto f) {
@@ -65,7 +60,7 @@ struct AttentionArguments {
   int32_t section = 1;        ///< heads whose tiles are begun together, set by plan_attention
 };
 
-/// The launch, and of kWgmma the maps of q, k and v.
+/// The launch, and of kernels that read maps those of q, k and v.
 struct AttentionLaunch {
   LaunchShape shape;
   MapPlan maps[3];

@@ -20,7 +20,7 @@ TEST(AttentionKernel, DepthIsRoundedUp) {
 }
 TEST(AttentionKernel, SingleFloatsAreMultipliedExactly) {
   for (const AttentionCandidate& c : attention_candidates({.element = DType::kF32}, {})) {
-    EXPECT_EQ(c.kernel.family, AttentionFamily::kSimt);
+    EXPECT_EQ(c.kernel.family, &kAttentionSimt);
     EXPECT_EQ(to_record(*from_record<AttentionKernel>(to_record(c.kernel))), to_record(c.kernel));
   }
 }
@@ -32,10 +32,10 @@ TEST(AttentionKernel, SurvivesItsRecord) {
 }
 TEST(AttentionKernel, Tf32IsForTensorCores) {
   const auto candidates = attention_candidates({.element = DType::kF32, .depth = 10, .align = 2, .tf32 = true}, {});
-  EXPECT_TRUE(std::ranges::any_of(candidates, [](const auto& c) { return c.kernel.family == AttentionFamily::kMma; }));
-  EXPECT_TRUE(std::ranges::any_of(candidates, [](const auto& c) { return c.kernel.family == AttentionFamily::kSimt; }));
+  EXPECT_TRUE(std::ranges::any_of(candidates, [](const auto& c) { return c.kernel.family == &kAttentionMma; }));
+  EXPECT_TRUE(std::ranges::any_of(candidates, [](const auto& c) { return c.kernel.family == &kAttentionSimt; }));
   for (const AttentionCandidate& c : candidates)
-    EXPECT_EQ(c.kernel.depth, c.kernel.family == AttentionFamily::kSimt ? 16 : 32) << c.kernel.name();
+    EXPECT_EQ(c.kernel.depth, c.kernel.family == &kAttentionSimt ? 16 : 32) << c.kernel.name();
 }
 TEST(AttentionKernel, PlansCoverTheQueries) {
   AttentionKernel kernel;
@@ -47,7 +47,7 @@ TEST(AttentionKernel, PlansCoverTheQueries) {
 }
 TEST(AttentionKernel, RepeatedHeadsHaveOneIndexInTheirMap) {
   AttentionKernel kernel;
-  kernel.family = AttentionFamily::kWgmma;
+  kernel.family = &kAttentionWgmma;
   kernel.warps = 8;
   AttentionArguments a{
       .batch = 2, .heads = 12, .kv_heads = 12, .queries = 100, .keys = 90, .depth = 64, .value_depth = 64};
@@ -62,7 +62,7 @@ TEST(AttentionKernel, RepeatedHeadsHaveOneIndexInTheirMap) {
 }
 TEST(AttentionKernel, BlocksThatStayAreAsManyAsMultiprocessors) {
   AttentionKernel kernel;
-  kernel.family = AttentionFamily::kWgmma;
+  kernel.family = &kAttentionWgmma;
   kernel.warps = 8;
   AttentionArguments a{
       .batch = 4, .heads = 16, .kv_heads = 16, .queries = 2048, .keys = 2048, .depth = 64, .value_depth = 64};
@@ -81,7 +81,7 @@ TEST(AttentionKernel, AllCompile) {
       for (const AttentionCandidate& c : attention_candidates(
                {.element = element, .depth = depth, .has_mask = depth != 128, .causal = depth == 64, .tf32 = true},
                {})) {
-        if (c.kernel.family == AttentionFamily::kWgmma && arch != std::string_view("sm_90a")) continue;
+        if (c.kernel.family == &kAttentionWgmma && arch != std::string_view("sm_90a")) continue;
         const auto cubin = compiler.compile(source_of(c.kernel));
         if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
         ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;

@@ -14,33 +14,28 @@
 
 namespace kiln::cuda {
 
-enum class GemmFamily : uint8_t {
-  kSimt,   ///< gemm/simt.cu: plain FMA, any strides
-  kMma,    ///< gemm/mma.cu: tensor cores of sm_80 and up; FP32 operands are rounded to TF32
-  kWgmma,  ///< gemm/wgmma.cu: sm_90a, both operands along k and aligned, at most one batch axis
-  kSmall,  ///< gemm/small.cu: the same, for few tiles: clusters share k
-  kRows    ///< gemm/rows.cu: A of few rows; both operands along k and aligned
-};
-inline std::span<const std::string_view> enum_names(GemmFamily) {
-  static constexpr std::string_view kNames[] = {"simt", "mma", "wgmma", "small", "rows"};
-  return kNames;
-}
+/// A family of kernels: family.h.
+struct GemmFamily;
+extern const GemmFamily kGemmSimt, kGemmMma, kGemmWgmma, kGemmSmall, kGemmRows;
+const FieldType& field_type(Tag<const GemmFamily*>);  ///< its name
 
 /// The choices that a kernel is compiled for, and how many blocks share a product's k.
 struct GemmKernel {
-  GemmFamily family = GemmFamily::kSimt;
+  const GemmFamily* family = &kGemmSimt;
   DType element = DType::kF32, result = DType::kF32;
   TileShape tile;
   bool a_k_major = true, b_k_major = false;  ///< along k the operand is contiguous; else along rows or columns
-  int64_t a_piece = 0, b_piece = 0;          ///< kMma: bytes that are aligned and wholly inside or outside the operand
-  int64_t vec = 1;                           ///< kMma: columns of C that are stored at once
-  int64_t splits = 1;          ///< kMma: more than one go through partial sums; kSmall and kRows: blocks a cluster
-  int64_t cluster = 1;         ///< kWgmma: blocks that share B
-  int64_t turns = 1;           ///< kWgmma: 2: two groups of warps take tiles in turns
-  bool float_weights = false;  ///< kSmall: B is FP32 in the plan, A is not; packed as pack_split_rows has it
-  bool b_constant = false;     ///< kSmall, kRows: B is never written while the network runs
+  int64_t a_piece = 0, b_piece = 0;  ///< kGemmMma: bytes that are aligned and wholly inside or outside the operand
+  int64_t vec = 1;                   ///< kGemmMma: columns of C that are stored at once
+  int64_t splits = 1;   ///< kGemmMma: more than one go through partial sums; kGemmSmall and kGemmRows: blocks a cluster
+  int64_t cluster = 1;  ///< kGemmWgmma: blocks that share B
+  int64_t turns = 1;    ///< kGemmWgmma: 2: two groups of warps take tiles in turns
+  bool float_weights = false;  ///< kGemmSmall: B is FP32 in the plan, A is not; packed as pack_split_rows has it
+  bool b_constant = false;     ///< kGemmSmall, kGemmRows: B is never written while the network runs
 
   std::string name() const;
+  bool reads_maps() const;  ///< A and B, through tensor maps
+  bool sums_parts() const;  ///< a second launch, kGemmReduce, adds partial sums
   Status check() const;
   static void reflect(auto& self, auto f) {
     f("family", self.family), f("element", self.element), f("result", self.result), f("tile", self.tile);
@@ -51,10 +46,6 @@ struct GemmKernel {
 };
 KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue);
 std::string_view entry_of(const GemmKernel& kernel);
-/// Whether its kernel reads A and B through tensor maps.
-inline bool uses_maps(const GemmKernel& kernel) {
-  return kernel.family == GemmFamily::kWgmma || kernel.family == GemmFamily::kSmall;
-}
 /// Bytes that the addresses of its tensors are aligned to.
 int64_t alignment_of(const GemmKernel& kernel);
 /// Entry of the second launch of a kernel with splits.
@@ -116,24 +107,13 @@ struct GemmTraits {
   bool float_weights = false;   ///< B is constant and FP32, A is not
   bool one_batch_axis = false;  ///< all batches are one stride apart, or B is the same for all
 };
-/// Kernels worth timing for m x n x k in batches, the likeliest first; the last resort (kSimt) always among them.
+/// Kernels worth timing for m x n x k in batches, the likeliest first; the last resort (kGemmSimt) always among them.
 struct GemmCandidate {
   GemmKernel kernel;
   double estimate_us;
 };
 std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
                                            const Machine& machine);
-
-/// gemm/rows.cu among them.
-void add_rows_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
-                         const Machine& machine, std::vector<GemmCandidate>& candidates);
-Result<GemmLaunch> plan_rows(const GemmKernel& kernel, GemmArguments& arguments);
-
-/// The kernels of sm_90a among them.
-void add_hopper_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
-                           const Machine& machine, std::vector<GemmCandidate>& candidates);
-std::vector<std::string> hopper_defines(const GemmKernel& kernel);
-Result<GemmLaunch> plan_hopper(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors);
 
 /// The largest power of two, at most `most`, that divides `n`; most for 0.
 int64_t power_of_two_in(int64_t n, int64_t most);

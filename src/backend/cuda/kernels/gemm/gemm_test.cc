@@ -15,16 +15,15 @@ constexpr GemmTraits kHalf{DType::kF16, DType::kF16, true, true, 8, 8, 8, false}
 TEST(Gemm, CandidatesEndInWhatAlwaysRuns) {
   for (const int64_t m : {1, 7, 128, 4096}) {
     const auto candidates = gemm_candidates(kHalf, m, 768, 768, 1, {});
-    EXPECT_TRUE(std::ranges::any_of(candidates, [](const auto& c) { return c.kernel.family == GemmFamily::kSimt; }));
-    EXPECT_EQ(candidates.front().kernel.family, m <= 16 ? GemmFamily::kRows : GemmFamily::kMma) << m;
+    EXPECT_TRUE(std::ranges::any_of(candidates, [](const auto& c) { return c.kernel.family == &kGemmSimt; }));
+    EXPECT_EQ(candidates.front().kernel.family, m <= 16 ? &kGemmRows : &kGemmMma) << m;
     EXPECT_TRUE(std::ranges::is_sorted(candidates, {}, &GemmCandidate::estimate_us));
   }
 }
 TEST(Gemm, Fp32NeedsPermissionForTensorCores) {
   GemmTraits exact = kHalf;
   exact.element = exact.result = DType::kF32;
-  for (const GemmCandidate& c : gemm_candidates(exact, 512, 512, 512, 1, {}))
-    EXPECT_EQ(c.kernel.family, GemmFamily::kSimt);
+  for (const GemmCandidate& c : gemm_candidates(exact, 512, 512, 512, 1, {})) EXPECT_EQ(c.kernel.family, &kGemmSimt);
 }
 TEST(Gemm, FewTilesShareK) {
   const auto candidates = gemm_candidates(kHalf, 24, 768, 3072, 1, {});
@@ -33,7 +32,7 @@ TEST(Gemm, FewTilesShareK) {
 TEST(Gemm, FewRowsNeedWholePieces) {
   const auto has_rows = [](const GemmTraits& traits, int64_t m) {
     return std::ranges::any_of(gemm_candidates(traits, m, 512, 512, 1, {}),
-                               [](const auto& c) { return c.kernel.family == GemmFamily::kRows; });
+                               [](const auto& c) { return c.kernel.family == &kGemmRows; });
   };
   GemmTraits traits = kHalf;
   EXPECT_TRUE(has_rows(traits, 16));
@@ -61,7 +60,7 @@ TEST(Gemm, RowsCompile) {
       traits.tf32 = traits.b_constant = true;
       int compiled = 0;
       for (const GemmCandidate& c : gemm_candidates(traits, m, 1024, 4096, 1, machine)) {
-        if (c.kernel.family != GemmFamily::kRows || ++compiled > 2) continue;
+        if (c.kernel.family != &kGemmRows || ++compiled > 2) continue;
         const auto cubin = compiler.compile(source_of(c.kernel, {.bias = type, .residual = type}));
         if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
         ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;
@@ -119,7 +118,7 @@ TEST(Gemm, RefusesWhatItsPiecesDoNotTake) {
 TEST(Gemm, HopperKernelsNeedAlignedRowsAndOneBatchAxis) {
   const auto has_maps = [](const GemmTraits& traits) {
     return std::ranges::any_of(gemm_candidates(traits, 512, 512, 512, 1, {}),
-                               [](const auto& c) { return uses_maps(c.kernel); });
+                               [](const auto& c) { return c.kernel.reads_maps(); });
   };
   GemmTraits traits = kHalf;
   EXPECT_FALSE(has_maps(traits));
@@ -128,7 +127,7 @@ TEST(Gemm, HopperKernelsNeedAlignedRowsAndOneBatchAxis) {
   traits.b_align = 4;
   EXPECT_FALSE(has_maps(traits));
   GemmKernel kernel;
-  kernel.family = GemmFamily::kWgmma;
+  kernel.family = &kGemmWgmma;
   kernel.tile = {128, 128, 64, 8, 1, 0, 0, 6};
   GemmArguments arguments;
   arguments.m = arguments.n = 128, arguments.k = 0;
@@ -136,7 +135,7 @@ TEST(Gemm, HopperKernelsNeedAlignedRowsAndOneBatchAxis) {
 }
 TEST(Gemm, BlocksThatStayAreNoMoreThanMultiprocessors) {
   GemmKernel kernel;
-  kernel.family = GemmFamily::kWgmma;
+  kernel.family = &kGemmWgmma;
   kernel.element = kernel.result = DType::kF16;
   kernel.tile = {128, 256, 64, 8, 1, 0, 0, 4};
   kernel.cluster = 2;
@@ -156,7 +155,7 @@ TEST(Gemm, FloatWeightsOfHalvesAreTwoMatrices) {
   const auto candidates = gemm_candidates(traits, 3136, 16, 64, 1, {});
   ASSERT_FALSE(candidates.empty());
   for (const GemmCandidate& c : candidates) {
-    EXPECT_EQ(c.kernel.family, GemmFamily::kSmall);
+    EXPECT_EQ(c.kernel.family, &kGemmSmall);
     EXPECT_TRUE(from_record<GemmKernel>(to_record(c.kernel))->float_weights);
   }
   const float w[] = {1, 4 + 0x1p-12f};
@@ -188,7 +187,7 @@ TEST(Gemm, HopperKernelsCompile) {
     traits.tf32 = true;
     int compiled = 0;
     for (const GemmCandidate& c : gemm_candidates(traits, m, 1024, 1024, 1, {})) {
-      if (!uses_maps(c.kernel) || ++compiled > 3) continue;
+      if (!c.kernel.reads_maps() || ++compiled > 3) continue;
       const auto cubin = compiler.compile(source_of(c.kernel, {.bias = type}));
       if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
       ASSERT_TRUE(cubin) << c.kernel.name() << ": " << cubin.error().message;

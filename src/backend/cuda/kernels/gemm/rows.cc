@@ -1,18 +1,27 @@
-// Products of few rows: their launch, and when they are worth timing.
-#include <algorithm>
+// gemm/rows.cu: products of few rows; both operands along k and aligned.
 #include <array>
 #include <cmath>
 
-#include "backend/cuda/kernels/gemm/gemm.h"
-#include "backend/cuda/kernels/sizes.h"
+#include "backend/cuda/kernels/gemm/family.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kLine = 128;  ///< bytes of k a step
 
-/// Estimates a kernel that streams at memory's rate: bytes need to be under way, and a block's start and the sums of
-/// its warps and cluster take time.
+std::string variant(const GemmKernel& k) {
+  return str("rows ", k.tile.name(), " in ", k.tile.stages, " by ", k.tile.warps_n, splits_text(k));
+}
+
+void define_cluster(const GemmKernel& kernel, KernelSource& source) {
+  source.defines = kernel.tile.defines();
+  define_types(kernel, source);
+  define(source, "VEC", kernel.vec);
+  define(source, "SPLIT", kernel.splits);
+  define(source, "B_CONSTANT", int{kernel.b_constant});
+}
+
+/// What streams at memory's rate needs bytes under way, a block's start and the sums of its warps and cluster time.
 double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, int64_t batches, const Machine& machine) {
   const TileShape& t = kernel.tile;
   const auto count = [](int64_t x) { return static_cast<double>(x); };
@@ -28,9 +37,8 @@ double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, in
   return 1.2 + waiting + 1e6 * moved / (machine.memory_bytes_per_second * 1.1 * busy) + (kernel.splits > 1 ? 0.7 : 0);
 }
 
-}  // namespace
-
-Result<GemmLaunch> plan_rows(const GemmKernel& kernel, GemmArguments& g) {
+Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t) {
+  TRY(require_layout(g.n % kernel.vec == 0, kernel, g));
   const TileShape& t = kernel.tile;
   const int64_t size = bytes_of(kernel.element);
   const auto aligned = [&](int64_t elements) { return elements * size % 16 == 0; };
@@ -50,19 +58,13 @@ Result<GemmLaunch> plan_rows(const GemmKernel& kernel, GemmArguments& g) {
   return launch;
 }
 
-void add_rows_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
-                         const Machine& machine, std::vector<GemmCandidate>& candidates) {
-  const int64_t size = bytes_of(traits.element);
+void search(GemmSearch& search) {
+  const auto& [traits, m, n, k, batches, machine, found] = search;
   constexpr int64_t kMostRows = 16;
-  if (machine.compute < 80 || m > kMostRows || (traits.element == DType::kF32 && !traits.tf32)) return;
-  if (!traits.a_k_major || !traits.b_k_major || traits.a_align * size < 16 || traits.b_align * size < 16) return;
-  GemmKernel kernel;
-  kernel.family = GemmFamily::kRows;
-  kernel.element = traits.element;
-  kernel.result = traits.result;
-  kernel.b_k_major = true;
+  if (machine.compute < 80 || m > kMostRows || !search.takes_tensor_cores() || !search.is_along_k()) return;
+  GemmKernel kernel = search.kernel(kGemmRows);
   kernel.b_constant = traits.b_constant;
-  kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.result));
+  const int64_t size = bytes_of(traits.element);
   const int64_t bm = m <= 8 ? 8 : 16, steps = ceil_div(k * size, kLine);
   for (const auto& [bn, warps, stages] :
        {std::array<int64_t, 3>{16, 4, 3}, {16, 8, 3}, {16, 16, 3}, {32, 4, 3}, {32, 8, 2}})
@@ -73,8 +75,19 @@ void add_rows_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t
         continue;
       kernel.tile = {bm, bn, kLine / size, 1, warps, 0, 0, stages};
       kernel.splits = splits;
-      candidates.push_back({kernel, estimate_us(kernel, m, n, k, batches, machine)});
+      search.found.push_back({kernel, estimate_us(kernel, m, n, k, batches, machine)});
     }
 }
+
+}  // namespace
+
+const GemmFamily kGemmRows{.name = "rows",
+                           .file = "gemm/rows.cu",
+                           .entry = "gemm_rows",
+                           .variant = variant,
+                           .define = define_cluster,
+                           .alignment = whole_pieces,
+                           .plan = plan,
+                           .search = search};
 
 }  // namespace kiln::cuda

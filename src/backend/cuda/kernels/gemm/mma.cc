@@ -1,0 +1,97 @@
+// gemm/mma.cu: tensor cores of sm_80 and up; FP32 operands are rounded to TF32.
+#include "backend/cuda/kernels/gemm/family.h"
+
+namespace kiln::cuda {
+namespace {
+
+std::string variant(const GemmKernel& k) {
+  const std::string pieces =
+      k.a_piece == 16 && k.b_piece == 16 ? "" : str(", pieces of ", std::min(k.a_piece, k.b_piece), " bytes");
+  return str(k.element == DType::kF32 ? "tf32 " : "mma ", k.tile.name(), " in ", k.tile.stages, splits_text(k), pieces);
+}
+int64_t alignment(const GemmKernel& kernel) { return std::max({kernel.a_piece, kernel.b_piece, vector_bytes(kernel)}); }
+
+void define_pieces(const GemmKernel& kernel, KernelSource& source) {
+  source.defines = kernel.tile.defines();
+  define_types(kernel, source);
+  define(source, "A_K_MAJOR", int{kernel.a_k_major});
+  define(source, "B_K_MAJOR", int{kernel.b_k_major});
+  define(source, "VEC", kernel.vec);
+  define(source, "SPLIT", int{kernel.splits > 1});
+  define(source, "A_PIECE", kernel.a_piece);
+  define(source, "B_PIECE", kernel.b_piece);
+}
+
+/// The lines of an operand that its kernel reads along: so many of so many elements, `pitch` apart, which themselves
+/// are `apart` from each other.
+struct Lines {
+  int64_t count, length, pitch, apart;
+
+  /// Whether pieces of `bytes` are aligned, and wholly inside or outside of a line, or within its padding.
+  bool are_in_pieces(int64_t bytes, int64_t element_bytes) const {
+    const int64_t whole = bytes / element_bytes;
+    return whole > 0 && bytes % element_bytes == 0 && (length <= 1 || apart == 1) &&
+           (count <= 1 || pitch % whole == 0) && (length % whole == 0 || pitch >= ceil_div(length, whole) * whole);
+  }
+};
+
+bool lies_in_pieces(const GemmKernel& kernel, const GemmArguments& g) {
+  const int64_t size = bytes_of(kernel.element);
+  const Lines a = kernel.a_k_major ? Lines{g.m, g.k, g.a_row, g.a_k} : Lines{g.k, g.m, g.a_k, g.a_row};
+  const Lines b = kernel.b_k_major ? Lines{g.n, g.k, g.b_column, g.b_k} : Lines{g.k, g.n, g.b_k, g.b_column};
+  if (!a.are_in_pieces(kernel.a_piece, size) || !b.are_in_pieces(kernel.b_piece, size)) return false;
+  return std::ranges::all_of(std::span(g.batches.axis).first(static_cast<size_t>(g.batches.axes)),
+                             [&](const BatchAxis& axis) {
+                               return axis.a * size % kernel.a_piece == 0 && axis.b * size % kernel.b_piece == 0;
+                             });
+}
+
+Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors) {
+  TRY(require_layout(arguments.n % kernel.vec == 0 && lies_in_pieces(kernel, arguments), kernel, arguments));
+  GemmLaunch launch = TRY(plan_tiles(kernel, arguments, multiprocessors));
+  launch.main.shared_bytes = mma_shared_bytes(kernel.tile, kernel.element);
+  return launch;
+}
+
+void search(GemmSearch& search) {
+  const GemmTraits& traits = search.traits;
+  if (search.machine.compute < 80 || !search.takes_tensor_cores()) return;
+  GemmKernel kernel = search.kernel(kGemmMma);
+  const int64_t size = bytes_of(traits.element), halves = size == 2 ? 2 : 1;
+  kernel.a_piece = std::min<int64_t>(16, traits.a_align * size);
+  kernel.b_piece = std::min<int64_t>(16, traits.b_align * size);
+  const TileShape tiles[] = {
+      {128, 128, 32 * halves, 2, 4, 0, 0, 3}, {256, 128, 16 * halves, 4, 2, 0, 0, 4},
+      {128, 64, 32 * halves, 4, 2, 0, 0, 4},  {64, 128, 32 * halves, 2, 4, 0, 0, 4},
+      {64, 64, 32 * halves, 2, 2, 0, 0, 4},   {64, 32, 32 * halves, 2, 2, 0, 0, 5},
+      {32, 64, 32 * halves, 2, 2, 0, 0, 5},   {16, 64, 32 * halves, 1, 4, 0, 0, 6},
+      {128, 32, 32 * halves, 4, 1, 0, 0, 4},
+  };
+  for (const TileShape& tile : tiles) {
+    // Lines along rows or columns are as long as the tile is wide, and read in 128-byte groups.
+    if (!kernel.a_k_major && tile.bm * size < 64 * (size / 2)) continue;
+    if (!kernel.b_k_major && tile.bn * size < 64 * (size / 2)) continue;
+    if (mma_shared_bytes(tile, traits.element) > search.machine.shared_bytes) continue;
+    kernel.tile = tile;
+    for (const int64_t splits : {1, 2, 4, 8, 16}) {
+      if (splits > 1 && (splits * tile.bk * 2 > search.k || search.tiles(tile) * splits > 3 * search.multiprocessors()))
+        break;
+      kernel.splits = splits;
+      search.found.push_back({kernel, search.product_us(kernel, size == 4 ? 900 : 2200)});
+    }
+  }
+}
+
+}  // namespace
+
+const GemmFamily kGemmMma{.name = "mma",
+                          .file = "gemm/mma.cu",
+                          .entry = "gemm_mma",
+                          .sums_parts = true,
+                          .variant = variant,
+                          .define = define_pieces,
+                          .alignment = alignment,
+                          .plan = plan,
+                          .search = search};
+
+}  // namespace kiln::cuda
