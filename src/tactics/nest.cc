@@ -4,8 +4,22 @@
 
 #include "tactics/chain.h"
 #include "tactics/region.h"
+#include "tactics/step_draft.h"
 
 namespace kiln {
+namespace {
+
+/// An input that the result may take the place of, or -1.
+int in_place_input(const TacticContext& cx, const Region& region, const Variant& variant) {
+  const TensorType& y = cx.graph.type(region.outputs[0]);
+  for (size_t i = 0; i < region.inputs.size(); ++i)
+    if (cx.graph.type(region.inputs[i]).same_type(y) && variant.inputs[i] == variant.outputs[0] &&
+        !cx.graph.constant(region.inputs[i]))
+      return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace
 
 Match NestRegions::match(const TacticContext& cx, ir::NodeId root) const {
   auto chain = grow_chain(cx.graph, root);
@@ -30,13 +44,8 @@ std::vector<Variant> NestRegions::variants(const TacticContext& cx, const Region
   return result;
 }
 
-int NestRegions::in_place_input(const TacticContext& cx, const Region& region, const Variant& variant) {
-  const TensorType& y = cx.graph.type(region.outputs[0]);
-  for (size_t i = 0; i < region.inputs.size(); ++i)
-    if (cx.graph.type(region.inputs[i]).same_type(y) && variant.inputs[i] == variant.outputs[0] &&
-        !cx.graph.constant(region.inputs[i]))
-      return static_cast<int>(i);
-  return -1;
+Result<StepDraft> NestRegions::draft(const TacticContext& cx, const Region& region, const Variant& variant) {
+  return step_draft(TRY(step_of(region)), in_place_input(cx, region, variant));
 }
 
 }  // namespace kiln

@@ -13,10 +13,10 @@ class NestRegions : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
+  /// Its step, for every backend.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
   /// The step of a region that `match` gave.
   static Result<steps::Nest> step_of(const Region& region) { return from_record<steps::Nest>(region.data); }
-  /// An input that the result may take the place of, or -1.
-  static int in_place_input(const TacticContext& cx, const Region& region, const Variant& variant);
 };
 
 }  // namespace kiln

@@ -4,6 +4,7 @@
 
 #include "ops/normalization.h"
 #include "tactics/region.h"
+#include "tactics/step_draft.h"
 
 namespace kiln {
 namespace {
@@ -64,6 +65,10 @@ std::vector<Variant> NormalizationRegions::variants(const TacticContext& cx, con
   const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
   if (!step_of(region)->rows && !last.is_linear()) result.push_back({"channels last", {last, {}, {}}, {last}, {}, 0});
   return result;
+}
+
+Result<StepDraft> NormalizationRegions::draft(const TacticContext&, const Region& region, const Variant&) {
+  return step_draft(TRY(step_of(region)), 0);
 }
 
 }  // namespace kiln

@@ -13,6 +13,8 @@ class NormalizationRegions : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
+  /// Its step, for every backend.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
   /// Why a backend's kernels do not take x of this type; empty where they do.
   virtual std::string_view why_not(DType type) const = 0;
   /// The step of a region that `match` gave.

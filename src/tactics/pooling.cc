@@ -1,6 +1,7 @@
 #include "tactics/pooling.h"
 
 #include "tactics/region.h"
+#include "tactics/step_draft.h"
 #include "tactics/window.h"
 
 namespace kiln {
@@ -24,6 +25,10 @@ steps::Pooling PoolingRegions::step_of(const TacticContext& cx, const Region& re
           .post_pads = or_all(op.post_pads, op.window.size(), 0),
           .excludes_padding = op.average_excludes_padding,
           .blend = op.blend};
+}
+
+Result<StepDraft> PoolingRegions::draft(const TacticContext& cx, const Region& region, const Variant&) {
+  return step_draft(step_of(cx, region));
 }
 
 }  // namespace kiln

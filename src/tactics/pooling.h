@@ -13,6 +13,8 @@ class PoolingRegions : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
+  /// Its step, for every backend.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
   /// Why a backend's kernels do not take this; empty where they do.
   virtual std::string why_not(ops::PoolingKind kind, DType type) const = 0;
   /// The step of a region that `match` gave.

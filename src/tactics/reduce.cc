@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tactics/region.h"
+#include "tactics/step_draft.h"
 
 namespace kiln {
 namespace {
@@ -57,6 +58,10 @@ std::vector<Variant> ReduceRegions::variants(const TacticContext& cx, const Regi
   if (moved.are_neighbours() && moved.axes.front() == 1 && moved.axes.back() == rank - 2)
     result.push_back({"channels last", {last}, {keep ? last : Format::linear()}, {}, 0});
   return result;
+}
+
+Result<StepDraft> ReduceRegions::draft(const TacticContext& cx, const Region& region, const Variant& variant) {
+  return step_draft(reduce_step(cx.graph, region.nodes[0], variant.inputs[0]));
 }
 
 }  // namespace kiln

@@ -17,6 +17,8 @@ class ReduceRegions : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
+  /// Its step, for every backend.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
   /// Why a backend's kernels do not take these types; empty where they do.
   virtual std::string_view why_not(DType x, DType y) const = 0;
   /// Whether there are variants where the axes of a row-major x are no neighbours: others, with these axes last.

@@ -1,6 +1,7 @@
 #include "tactics/resize.h"
 
 #include "tactics/region.h"
+#include "tactics/step_draft.h"
 
 namespace kiln {
 namespace {
@@ -55,6 +56,10 @@ std::vector<Variant> ResizeRegions::variants(const TacticContext& cx, const Regi
 steps::Resize ResizeRegions::step_of(const TacticContext& cx, const Region& region) {
   const ir::Node& node = cx.graph.node(region.nodes[0]);
   return {.op = *node.op.as<ops::Resize>(), .from_sizes = is_given(node, 1)};
+}
+
+Result<StepDraft> ResizeRegions::draft(const TacticContext& cx, const Region& region, const Variant&) {
+  return step_draft(step_of(cx, region));
 }
 
 }  // namespace kiln

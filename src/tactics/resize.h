@@ -15,6 +15,8 @@ class ResizeRegions : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
+  /// Its step, for every backend.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
   struct Resampling {
     const ops::Resize& op;
     const TensorType &x, &y;

@@ -20,9 +20,6 @@ class ViewTactic final : public Tactic {
 
 }  // namespace
 
-const Tactic& view_tactic() {
-  static const ViewTactic tactic;
-  return tactic;
-}
+TacticList view_tactics() { return list_of<ViewTactic>(); }
 
 }  // namespace kiln

@@ -1,7 +1,9 @@
 #include "tactics/movement/concatenation.h"
 
 #include "ops/concatenation.h"
+#include "steps/concatenation.h"
 #include "tactics/region.h"
+#include "tactics/step_draft.h"
 
 namespace kiln {
 
@@ -31,6 +33,10 @@ Result<int> ConcatenationRegions::position_of_axis(const TacticContext& cx, cons
   int position = 0;
   while (variant.outputs[0].axis_at(position) != axis) ++position;
   return position;
+}
+
+Result<StepDraft> ConcatenationRegions::draft(const TacticContext& cx, const Region& region, const Variant& variant) {
+  return step_draft(steps::Concatenation{.axis = TRY(position_of_axis(cx, region, variant))});
 }
 
 }  // namespace kiln

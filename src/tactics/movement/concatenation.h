@@ -1,4 +1,4 @@
-/// Shared by the backends' tactics of Concatenation.
+/// What the backends' tactics of Concatenation share.
 #pragma once
 
 #include "tactics/tactic.h"
@@ -13,7 +13,9 @@ class ConcatenationRegions : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
-  /// The position of the axis in memory.
+  /// Its step, for every backend.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
+  /// Where the axis lies in memory.
   static Result<int> position_of_axis(const TacticContext& cx, const Region& region, const Variant& variant);
 };
 

@@ -1,7 +1,9 @@
 #include "tactics/movement/gather.h"
 
 #include "ops/gather.h"
+#include "steps/gather.h"
 #include "tactics/region.h"
+#include "tactics/step_draft.h"
 
 namespace kiln {
 
@@ -18,6 +20,10 @@ Match GatherRegions::match(const TacticContext& cx, ir::NodeId root) const {
 
 std::vector<Variant> GatherRegions::variants(const TacticContext&, const Region& region) const {
   return {linear_variant(region, "row-major")};
+}
+
+Result<StepDraft> GatherRegions::draft(const TacticContext& cx, const Region& region, const Variant&) {
+  return step_draft(steps::Gather{*cx.graph.node(region.nodes[0]).op.as<ops::Gather>()});
 }
 
 }  // namespace kiln

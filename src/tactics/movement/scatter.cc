@@ -1,7 +1,9 @@
 #include "tactics/movement/scatter.h"
 
 #include "ops/scatter.h"
+#include "steps/scatter.h"
 #include "tactics/region.h"
+#include "tactics/step_draft.h"
 
 namespace kiln {
 
@@ -17,6 +19,10 @@ Match ScatterRegions::match(const TacticContext& cx, ir::NodeId root) const {
 
 std::vector<Variant> ScatterRegions::variants(const TacticContext&, const Region& region) const {
   return {linear_variant(region, "row-major")};
+}
+
+Result<StepDraft> ScatterRegions::draft(const TacticContext& cx, const Region& region, const Variant&) {
+  return step_draft(steps::Scatter{*cx.graph.node(region.nodes[0]).op.as<ops::Scatter>()});
 }
 
 }  // namespace kiln

@@ -11,6 +11,10 @@ class ScatterRegions : public Tactic {
   std::string_view name() const override { return "scatter"; }
   Match match(const TacticContext& cx, ir::NodeId root) const override;
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
+
+ protected:
+  /// Its step, for every backend.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
 };
 
 }  // namespace kiln

@@ -2,8 +2,10 @@
 
 #include <numeric>
 
+#include "steps/slice.h"
 #include "tactics/host_values.h"
 #include "tactics/region.h"
+#include "tactics/step_draft.h"
 
 namespace kiln {
 namespace {
@@ -45,6 +47,15 @@ std::vector<Variant> SliceRegions::variants(const TacticContext& cx, const Regio
   const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
   if (!last.is_linear()) result.push_back({"channels last", {last, {}}, {last}, {}, 0});
   return result;
+}
+
+Result<StepDraft> SliceRegions::draft(const TacticContext& cx, const Region& region, const Variant&) {
+  const ir::Node& node = cx.graph.node(region.nodes[0]);
+  const SliceSpec spec = TRY(spec_of(cx.graph, node));
+  StepDraft draft = step_draft(steps::Slice{node.op.as<ops::Slice>()->mode});
+  draft.params = spec.starts;
+  draft.params.insert(draft.params.end(), spec.strides.begin(), spec.strides.end());
+  return draft;
 }
 
 }  // namespace kiln

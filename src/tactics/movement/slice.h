@@ -14,6 +14,8 @@ class SliceRegions : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
+  /// Its step, for every backend.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
   /// Starts, sizes and strides by the axes of x, from inputs where they are there, else from attributes.
   static Result<SliceSpec> spec_of(const ir::Graph& graph, const ir::Node& node);
 };

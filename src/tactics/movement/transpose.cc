@@ -1,7 +1,9 @@
 #include "tactics/movement/transpose.h"
 
 #include "ops/transpose.h"
+#include "steps/transpose.h"
 #include "tactics/region.h"
+#include "tactics/step_draft.h"
 
 namespace kiln {
 namespace {
@@ -33,8 +35,10 @@ std::vector<Variant> TransposeRegions::variants(const TacticContext& cx, const R
   return result;
 }
 
-bool TransposeRegions::is_view(std::span<const int64_t> perm, const Variant& variant) {
-  return same_memory(perm, variant.inputs[0], variant.outputs[0]);
+Result<StepDraft> TransposeRegions::draft(const TacticContext& cx, const Region& region, const Variant& variant) {
+  const auto& perm = cx.graph.node(region.nodes[0]).op.as<ops::Transpose>()->perm;
+  if (same_memory(perm, variant.inputs[0], variant.outputs[0])) return StepDraft();
+  return step_draft(steps::Transpose{perm});
 }
 
 }  // namespace kiln

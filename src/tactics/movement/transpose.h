@@ -14,8 +14,8 @@ class TransposeRegions : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
-  /// Whether y lies in memory as x does.
-  static bool is_view(std::span<const int64_t> perm, const Variant& variant);
+  /// Its step, for every backend.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
 };
 
 }  // namespace kiln

@@ -1,5 +1,6 @@
 /// Ops without a tactic of their own on the CPU, each with the reason. A line goes when the tactic comes.
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/view.h"
 
 // A line an op:
 // clang-format off
@@ -11,6 +12,10 @@ struct Padding;
 struct Scale;
 struct Shuffle;
 struct Shape;
+struct Reshape;
+struct Squeeze;
+struct Unsqueeze;
+struct Identity;
 }  // namespace ops
 
 namespace cpu {
@@ -26,6 +31,11 @@ template <> TacticList tactics_of<ops::Shuffle>() { return {}; }
 // Shape arithmetic: becomes DimValues.
 template <> TacticList tactics_of<ops::Shape>() { return {}; }
 
+// Views, which no backend computes.
+template <> TacticList tactics_of<ops::Reshape>() { return view_tactics(); }
+template <> TacticList tactics_of<ops::Squeeze>() { return view_tactics(); }
+template <> TacticList tactics_of<ops::Unsqueeze>() { return view_tactics(); }
+template <> TacticList tactics_of<ops::Identity>() { return view_tactics(); }
 
 }  // namespace cpu
 }  // namespace kiln

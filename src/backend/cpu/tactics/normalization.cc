@@ -7,15 +7,7 @@
 namespace kiln::cpu {
 namespace {
 
-class NormalizationTactic final : public NormalizationRegions {
- public:
-  Result<StepDraft> compile(const TacticContext&, const Region& region, const Variant&) const override {
-    StepDraft draft = cpu_step(TRY(step_of(region)));
-    draft.in_place_input = 0;
-    return draft;
-  }
-
- protected:
+class NormalizationTactic final : public PlainTactic<NormalizationRegions> {
   std::string_view why_not(DType type) const override {
     return type == DType::kF32 ? "" : "the kernel's coefficients are f32";
   }
@@ -25,9 +17,7 @@ class NormalizationTactic final : public NormalizationRegions {
 
 template <>
 TacticList tactics_of<ops::Normalization>() {
-  static const NormalizationTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<NormalizationTactic>();
 }
 
 }  // namespace kiln::cpu

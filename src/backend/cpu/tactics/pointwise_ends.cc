@@ -2,8 +2,8 @@
 #include "backend/cpu/tactics/convolution.h"
 #include "backend/cpu/tactics/deconvolution.h"
 #include "backend/cpu/tactics/matrix_multiply.h"
-#include "backend/cpu/tactics/nest.h"
 #include "backend/cpu/tactics/registry.h"
+#include "tactics/nest.h"
 
 namespace kiln {
 namespace ops {
@@ -16,9 +16,9 @@ struct Unary;
 
 namespace cpu {
 namespace {
-const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic(),
-                               &nest_tactic()};
-}
+const PlainTactic<NestRegions> kNest;
+const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic(), &kNest};
+}  // namespace
 template <>
 TacticList tactics_of<ops::Activation>() {
   return kEnds;

@@ -6,13 +6,7 @@
 namespace kiln::cpu {
 namespace {
 
-class PoolingTactic final : public PoolingRegions {
- public:
-  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    return cpu_step(step_of(cx, region));
-  }
-
- private:
+class PoolingTactic final : public PlainTactic<PoolingRegions> {
   std::string why_not(ops::PoolingKind kind, DType type) const override {
     if (type != DType::kF32) return "the kernel takes f32";
     return kind == ops::PoolingKind::kMaxAverageBlend ? "the kernel has no blend of maximum and average" : "";
@@ -23,9 +17,7 @@ class PoolingTactic final : public PoolingRegions {
 
 template <>
 TacticList tactics_of<ops::Pooling>() {
-  static const PoolingTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<PoolingTactic>();
 }
 
 }  // namespace kiln::cpu

@@ -7,13 +7,7 @@
 namespace kiln::cpu {
 namespace {
 
-class ReduceTactic final : public ReduceRegions {
- public:
-  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
-    return cpu_step(reduce_step(cx.graph, region.nodes[0], variant.inputs[0]));
-  }
-
- private:
+class ReduceTactic final : public PlainTactic<ReduceRegions> {
   std::string_view why_not(DType x, DType y) const override {
     return can_reduce(x, y) ? "" : "the kernel takes f32, f16, bf16, i32 and i64";
   }
@@ -24,9 +18,7 @@ class ReduceTactic final : public ReduceRegions {
 
 template <>
 TacticList tactics_of<ops::Reduce>() {
-  static const ReduceTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<ReduceTactic>();
 }
 
 }  // namespace kiln::cpu

@@ -1,15 +1,11 @@
-/// The CPU's tactics by op. Each op of ops.def has its list in tactics/<op>.cc, or a line in gaps.cc with the reason
-/// why it has none; one that has neither fails to link.
+/// The CPU's tactics by op. Each op of ops.def has its list in tactics/<op>.cc, or a line: in plain.cc where its step
+/// leaves nothing to choose, in gaps.cc where it has no tactic of its own. One that has neither fails to link.
 #pragma once
 
-#include <span>
-
-#include "steps/step.h"
-#include "tactics/tactic.h"
+#include "tactics/step_draft.h"
+#include "tactics/tactic_list.h"
 
 namespace kiln::cpu {
-
-using TacticList = std::span<const Tactic* const>;
 
 /// Specialised once an op. Tactics whose region may be *rooted* (end) at T, likeliest first.
 template <class T>
@@ -19,6 +15,10 @@ TacticList tactics_of();
 TacticList tactics_for(const OpInfo& op);
 
 /// A step of this backend, with nothing to choose.
+inline StepDraft cpu_step(StepDraft draft) {
+  draft.executor = "cpu";
+  return draft;
+}
 inline StepDraft cpu_step(AnyStep step) { return {.executor = "cpu", .step = std::move(step)}; }
 /// A step of this backend, with what was chosen for it.
 template <Reflected Tuning>
@@ -27,5 +27,14 @@ StepDraft cpu_step(AnyStep step, const Tuning& tuning) {
   draft.tuning = to_record(tuning);
   return draft;
 }
+
+/// Runs what Regions claim, a base whose `draft` says by which step.
+template <class Regions>
+class PlainTactic : public Regions {
+ public:
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
+    return cpu_step(TRY(Regions::draft(cx, region, variant)));
+  }
+};
 
 }  // namespace kiln::cpu

@@ -9,13 +9,7 @@
 namespace kiln::cpu {
 namespace {
 
-class ResizeTactic final : public ResizeRegions {
- public:
-  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    return cpu_step(step_of(cx, region));
-  }
-
- private:
+class ResizeTactic final : public PlainTactic<ResizeRegions> {
   Status check(const Resampling& r) const override {
     const bool mixes = r.op.mode != ResizeMode::kNearest;
     TRY(require(bits_of(r.x.dtype) >= 8, "x is ", r.x, "; elements of less than a byte are not moved"));
@@ -30,9 +24,7 @@ class ResizeTactic final : public ResizeRegions {
 
 template <>
 TacticList tactics_of<ops::Resize>() {
-  static const ResizeTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<ResizeTactic>();
 }
 
 }  // namespace kiln::cpu

@@ -3,7 +3,7 @@
 
 #include "backend/cuda/device/kernel_source.h"
 #include "backend/cuda/tactics/backend.h"
-#include "steps/step.h"
+#include "tactics/step_draft.h"
 
 namespace kiln::cuda {
 
@@ -13,6 +13,10 @@ inline Result<std::shared_ptr<const Bytes>> compile_kernel(const TacticContext& 
 }
 
 /// A step of this backend, with what was chosen for it.
+inline StepDraft cuda_step(StepDraft draft) {
+  draft.executor = "cuda";
+  return draft;
+}
 inline StepDraft cuda_step(AnyStep step) { return {.executor = "cuda", .step = std::move(step)}; }
 template <Reflected Tuning>
 StepDraft cuda_step(AnyStep step, const Tuning& tuning) {

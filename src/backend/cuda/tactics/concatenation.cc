@@ -4,7 +4,6 @@
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
-#include "steps/concatenation.h"
 #include "tactics/movement/concatenation.h"
 
 namespace kiln::cuda {
@@ -15,14 +14,14 @@ class ConcatenationTactic final : public ConcatenationRegions {
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const Format& format = variant.outputs[0];
     const int position = TRY(position_of_axis(cx, region, variant));
-    StepDraft draft = cuda_step(steps::Concatenation{.axis = position});
-    draft.binary = TRY(compile_moves(device_of(cx), cx.graph.type(region.outputs[0]).dtype, [&](ExtentsOf at) {
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
+    step.binary = TRY(compile_moves(device_of(cx), cx.graph.type(region.outputs[0]).dtype, [&](ExtentsOf at) {
       std::vector<Extents> inputs;
       for (const ir::ValueId input : region.inputs)
         inputs.push_back(in_memory_order(format, (cx.graph.type(input).*at)()));
       return concatenation_copies(inputs, position);
     }));
-    return draft;
+    return step;
   }
 };
 
@@ -30,9 +29,7 @@ class ConcatenationTactic final : public ConcatenationRegions {
 
 template <>
 TacticList tactics_of<ops::Concatenation>() {
-  static const ConcatenationTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<ConcatenationTactic>();
 }
 
 }  // namespace kiln::cuda

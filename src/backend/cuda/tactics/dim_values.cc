@@ -4,24 +4,17 @@
 #include "backend/cuda/kernels/fill/fill.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
-#include "steps/values.h"
-#include "tactics/region.h"
+#include "tactics/fill.h"
 
 namespace kiln::cuda {
 namespace {
 
-class ValuesTactic final : public Tactic {
+class ValuesTactic final : public ValuesRegions {
  public:
-  std::string_view name() const override { return "values"; }
-  Match match(const TacticContext& cx, ir::NodeId root) const override { return single_node_region(cx.graph, root); }
-  std::vector<Variant> variants(const TacticContext&, const Region& region) const override {
-    return {linear_variant(region, "")};
-  }
-  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    StepDraft draft = cuda_step(steps::Values{});
-    draft.params = cx.graph.node(region.nodes[0]).op.as<ops::DimValues>()->values;
-    draft.binary = TRY(compile_kernel(cx, values_source()));
-    return draft;
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
+    step.binary = TRY(compile_kernel(cx, values_source()));
+    return step;
   }
 };
 
@@ -29,9 +22,7 @@ class ValuesTactic final : public Tactic {
 
 template <>
 TacticList tactics_of<ops::DimValues>() {
-  static const ValuesTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<ValuesTactic>();
 }
 
 }  // namespace kiln::cuda

@@ -1,35 +1,25 @@
 /// Ramps and random numbers: kernels/fill.
-#include "ops/fill.h"
+#include "tactics/fill.h"
 
 #include "backend/cuda/kernels/fill/fill.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
-#include "steps/fill.h"
-#include "tactics/region.h"
 
 namespace kiln::cuda {
 namespace {
 
-class FillTactic final : public Tactic {
+class FillTactic final : public FillRegions {
  public:
-  std::string_view name() const override { return "fill"; }
-  Match match(const TacticContext& cx, ir::NodeId root) const override {
-    const ir::Node& node = cx.graph.node(root);
-    const auto& op = *node.op.as<ops::Fill>();
-    const TensorType& y = cx.graph.type(node.outputs[0]);
-    if (!can_fill(op.operation, y.dtype)) return reject("y is ", y, "; the kernel makes f32, f16, bf16, i32 and i64");
-    const auto input = [&](size_t i) { return i < node.inputs.size() ? node.inputs[i] : ir::ValueId::kNone; };
-    return Region{{root}, {input(1), input(2)}, {node.outputs[0]}, {}};  // its shape is the output's
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
+    const FillOperation operation = cx.graph.node(region.nodes[0]).op.as<ops::Fill>()->operation;
+    step.binary = TRY(compile_kernel(cx, fill_source(operation, cx.graph.type(region.outputs[0]).dtype)));
+    return step;
   }
-  std::vector<Variant> variants(const TacticContext&, const Region& region) const override {
-    return {linear_variant(region, "row-major")};
-  }
-  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
-    const Op& op = cx.graph.node(region.nodes[0]).op;
-    StepDraft draft = cuda_step(steps::Fill{*op.as<ops::Fill>()});
-    const DType type = cx.graph.type(region.outputs[0]).dtype;
-    draft.binary = TRY(compile_kernel(cx, fill_source(op.as<ops::Fill>()->operation, type)));
-    return draft;
+
+ private:
+  std::string_view why_not(FillOperation operation, DType type) const override {
+    return can_fill(operation, type) ? "" : "the kernel makes f32, f16, bf16, i32 and i64";
   }
 };
 
@@ -37,9 +27,7 @@ class FillTactic final : public Tactic {
 
 template <>
 TacticList tactics_of<ops::Fill>() {
-  static const FillTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<FillTactic>();
 }
 
 }  // namespace kiln::cuda

@@ -6,7 +6,6 @@
 #include "backend/cuda/kernels/gather/gather.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
-#include "steps/gather.h"
 #include "tactics/movement/gather.h"
 
 namespace kiln::cuda {
@@ -14,7 +13,7 @@ namespace {
 
 class GatherTactic final : public GatherRegions {
  public:
-  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const Op& op = cx.graph.node(region.nodes[0]).op;
     const auto& gather = *op.as<ops::Gather>();
     const TensorType &data = cx.graph.type(region.inputs[0]), &indices = cx.graph.type(region.inputs[1]);
@@ -25,9 +24,9 @@ class GatherTactic final : public GatherRegions {
       if (std::ranges::find(units, unit) == units.end()) units.push_back(unit);
     }
     if (std::ranges::find(units, bytes) == units.end()) units.push_back(bytes);
-    StepDraft draft = cuda_step(steps::Gather{gather});
-    draft.binary = TRY(compile_kernel(cx, gather_source(gather.mode, indices.dtype, units)));
-    return draft;
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
+    step.binary = TRY(compile_kernel(cx, gather_source(gather.mode, indices.dtype, units)));
+    return step;
   }
 };
 
@@ -35,9 +34,7 @@ class GatherTactic final : public GatherRegions {
 
 template <>
 TacticList tactics_of<ops::Gather>() {
-  static const GatherTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<GatherTactic>();
 }
 
 }  // namespace kiln::cuda

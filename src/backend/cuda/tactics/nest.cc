@@ -57,11 +57,10 @@ class NestTactic final : public NestRegions {
     add(best_variant(step.program, TRY(axes_at(cx, region, variant, &TensorType::opt_extents))));
     add(best_variant(step.program, most));
     add(plain_variant(step.program, false));  // runs every shape, wherever its tensors lie
-    StepDraft draft = cuda_step(step, tuning);
-    draft.in_place_input = in_place_input(cx, region, variant);
+    StepDraft result = cuda_step(TRY(draft(cx, region, variant)), tuning);
     const NestRounding rounding = cx.numerics.strongly_typed ? NestRounding::kEveryResult : NestRounding::kStores;
-    draft.binary = TRY(compile_kernel(cx, nest_kernels(step.program, tuning.variants, rounding)));
-    return draft;
+    result.binary = TRY(compile_kernel(cx, nest_kernels(step.program, tuning.variants, rounding)));
+    return result;
   }
 };
 

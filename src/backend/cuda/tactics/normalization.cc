@@ -87,9 +87,7 @@ class NormalizationTactic final : public NormalizationRegions {
 
 template <>
 TacticList tactics_of<ops::Normalization>() {
-  static const NormalizationTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<NormalizationTactic>();
 }
 
 }  // namespace kiln::cuda

@@ -70,9 +70,7 @@ class PoolingTactic final : public PoolingRegions {
 
 template <>
 TacticList tactics_of<ops::Pooling>() {
-  static const PoolingTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<PoolingTactic>();
 }
 
 }  // namespace kiln::cuda

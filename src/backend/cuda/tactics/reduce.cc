@@ -73,10 +73,7 @@ class AxesTactic final : public Tactic {
 
 template <>
 TacticList tactics_of<ops::Reduce>() {
-  static const ReduceTactic tactic;
-  static const AxesTactic axes;
-  static const Tactic* const kList[] = {&tactic, &axes};
-  return kList;
+  return list_of<ReduceTactic, AxesTactic>();
 }
 
 }  // namespace kiln::cuda

@@ -2,13 +2,9 @@
 /// it has none; one that has neither fails to link.
 #pragma once
 
-#include <span>
-
-#include "tactics/tactic.h"
+#include "tactics/tactic_list.h"
 
 namespace kiln::cuda {
-
-using TacticList = std::span<const Tactic* const>;
 
 /// Specialised once an op. Tactics whose region may be *rooted* (end) at T, likeliest first.
 template <class T>

@@ -57,9 +57,7 @@ class ResizeTactic final : public ResizeRegions {
 
 template <>
 TacticList tactics_of<ops::Resize>() {
-  static const ResizeTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<ResizeTactic>();
 }
 
 }  // namespace kiln::cuda

@@ -6,7 +6,6 @@
 #include "backend/cuda/kernels/scatter/scatter.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
-#include "steps/scatter.h"
 #include "tactics/movement/scatter.h"
 
 namespace kiln::cuda {
@@ -14,7 +13,7 @@ namespace {
 
 class ScatterTactic final : public ScatterRegions {
  public:
-  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant&) const override {
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const Op& op = cx.graph.node(region.nodes[0]).op;
     const auto& scatter = *op.as<ops::Scatter>();
     const TensorType &data = cx.graph.type(region.inputs[0]), &indices = cx.graph.type(region.inputs[1]);
@@ -30,9 +29,9 @@ class ScatterTactic final : public ScatterRegions {
     }
     add(copied, bytes);
     add(rows, bytes);
-    StepDraft draft = cuda_step(steps::Scatter{scatter});
-    draft.binary = TRY(compile_kernel(cx, scatter_source(scatter.mode, indices.dtype, copied, rows)));
-    return draft;
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
+    step.binary = TRY(compile_kernel(cx, scatter_source(scatter.mode, indices.dtype, copied, rows)));
+    return step;
   }
 };
 
@@ -40,9 +39,7 @@ class ScatterTactic final : public ScatterRegions {
 
 template <>
 TacticList tactics_of<ops::Scatter>() {
-  static const ScatterTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<ScatterTactic>();
 }
 
 }  // namespace kiln::cuda

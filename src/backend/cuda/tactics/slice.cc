@@ -5,7 +5,6 @@
 #include "backend/cuda/kernels/move/slice.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
-#include "steps/slice.h"
 #include "tactics/movement/slice.h"
 
 namespace kiln::cuda {
@@ -17,20 +16,18 @@ class SliceTactic final : public SliceRegions {
     const ir::Node& node = cx.graph.node(region.nodes[0]);
     const SliceSpec spec = TRY(spec_of(cx.graph, node));
     const SliceMode mode = node.op.as<ops::Slice>()->mode;
-    StepDraft draft = cuda_step(steps::Slice{mode});
-    draft.params = spec.starts;
-    draft.params.insert(draft.params.end(), spec.strides.begin(), spec.strides.end());
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
     const TensorType &x = cx.graph.type(region.inputs[0]), &y = cx.graph.type(region.outputs[0]);
     if (mode != SliceMode::kStrictBounds) {
-      draft.binary = TRY(compile_kernel(cx, slice_source(bits_of(x.dtype) / 8, mode)));
-      return draft;
+      step.binary = TRY(compile_kernel(cx, slice_source(bits_of(x.dtype) / 8, mode)));
+      return step;
     }
     const auto ordered = [&](const Extents& extents) { return in_memory_order(variant.outputs[0], extents); };
-    draft.binary = TRY(compile_moves(device_of(cx), x.dtype, [&](ExtentsOf at) {
+    step.binary = TRY(compile_moves(device_of(cx), x.dtype, [&](ExtentsOf at) {
       return std::vector{slice_copy(ordered((x.*at)()), ordered((y.*at)()), ordered(at_optimum(spec.starts)),
                                     ordered(at_optimum(spec.strides)))};
     }));
-    return draft;
+    return step;
   }
 
  private:
@@ -45,9 +42,7 @@ class SliceTactic final : public SliceRegions {
 
 template <>
 TacticList tactics_of<ops::Slice>() {
-  static const SliceTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<SliceTactic>();
 }
 
 }  // namespace kiln::cuda

@@ -1,12 +1,10 @@
 /// Softmax with rows in registers: kernels/lanes.
-#include "ops/softmax.h"
+#include "tactics/softmax.h"
 
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/softmax.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
-#include "steps/softmax.h"
-#include "tactics/region.h"
 
 namespace kiln::cuda {
 namespace {
@@ -20,25 +18,12 @@ std::optional<RowTile> tile_of(const LaneExtents& at, int64_t most_cols, bool fi
   return row_tile(at.outer, at.length, most_cols, element_bytes, num_sms);
 }
 
-class SoftmaxTactic final : public Tactic {
+class SoftmaxTactic final : public SoftmaxRegions {
  public:
-  std::string_view name() const override { return "softmax"; }
-  Match match(const TacticContext& cx, ir::NodeId root) const override {
-    const TensorType& x = cx.graph.input_type(root, 0);
-    if (!accumulates_in_f32(x.dtype)) return reject("x is ", x, "; the kernel takes f32, f16 and bf16");
-    return single_node_region(cx.graph, root);
-  }
-  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    std::vector<Variant> result{linear_variant(region, "row-major")};
-    // Along the channels of a channels-last tensor the lanes are contiguous.
-    const TensorType& x = cx.graph.type(region.inputs[0]);
-    if (x.rank() >= 3 && axis_of(cx, region) == 1) result.push_back(channels_last_variant(region, x.rank()));
-    return result;
-  }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const TensorType& x = cx.graph.type(region.inputs[0]);
     const Format& format = variant.inputs[0];
-    const int axis = format.is_linear() ? axis_of(cx, region) : x.rank() - 1;
+    const int axis = step_of(cx, region, variant).axis;  // in memory
     const auto lanes = [&](const Extents& extents) {
       return lane_extents(in_memory_order(format, extents), static_cast<size_t>(axis), static_cast<size_t>(axis));
     };
@@ -53,20 +38,13 @@ class SoftmaxTactic final : public Tactic {
         if (const int wide = vector_of_stored_columns({at.outer, at.length, at.inner}, vec); wide > 1)
           columns.stored = true, columns.vec = wide;
     } else {
-      const bool fixed = x.shape[static_cast<size_t>(axis_of(cx, region))].is_const();
+      const bool fixed = x.shape[static_cast<size_t>(format.axis_at(axis))].is_const();
       tuning.tile =
           tile_of(at, most.length, fixed, bits_of(x.dtype) / 8, device_of(cx).properties().num_multiprocessors);
     }
-    StepDraft draft = cuda_step(steps::Softmax{.axis = axis}, tuning);
-    draft.in_place_input = 0;
-    draft.binary = TRY(compile_kernel(cx, softmax_source(x.dtype, tuning)));
-    return draft;
-  }
-
- private:
-  static int axis_of(const TacticContext& cx, const Region& region) {
-    const int rank = cx.graph.type(region.inputs[0]).rank();
-    return *normalize_axis(cx.graph.node(region.nodes[0]).op.as<ops::Softmax>()->axis, rank);
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)), tuning);
+    step.binary = TRY(compile_kernel(cx, softmax_source(x.dtype, tuning)));
+    return step;
   }
 };
 
@@ -74,9 +52,7 @@ class SoftmaxTactic final : public Tactic {
 
 template <>
 TacticList tactics_of<ops::Softmax>() {
-  static const SoftmaxTactic tactic;
-  static const Tactic* const kList[] = {&tactic};
-  return kList;
+  return list_of<SoftmaxTactic>();
 }
 
 }  // namespace kiln::cuda

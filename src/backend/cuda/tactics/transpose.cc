@@ -4,7 +4,6 @@
 #include "backend/cuda/tactics/attention.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
-#include "steps/transpose.h"
 #include "tactics/movement/transpose.h"
 
 namespace kiln::cuda {
@@ -14,12 +13,12 @@ class TransposeTactic final : public TransposeRegions {
  public:
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const auto& perm = cx.graph.node(region.nodes[0]).op.as<ops::Transpose>()->perm;
-    if (is_view(perm, variant)) return StepDraft();
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
+    if (step.is_view()) return step;
     const TensorType& x = cx.graph.type(region.inputs[0]);
-    StepDraft draft = cuda_step(steps::Transpose{perm});
-    draft.binary = TRY(compile_moves(device_of(cx), x.dtype,
-                                     [&](ExtentsOf at) { return std::vector{transpose_copy((x.*at)(), perm)}; }));
-    return draft;
+    step.binary = TRY(compile_moves(device_of(cx), x.dtype,
+                                    [&](ExtentsOf at) { return std::vector{transpose_copy((x.*at)(), perm)}; }));
+    return step;
   }
 };
 

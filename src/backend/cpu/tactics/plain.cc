@@ -1,0 +1,44 @@
+/// Ops whose step says all: what both backends claim of them runs on the CPU with nothing to choose.
+#include "backend/cpu/tactics/attention.h"
+#include "backend/cpu/tactics/registry.h"
+#include "tactics/fill.h"
+#include "tactics/movement/concatenation.h"
+#include "tactics/movement/expand.h"
+#include "tactics/movement/gather.h"
+#include "tactics/movement/scatter.h"
+#include "tactics/movement/slice.h"
+#include "tactics/movement/transpose.h"
+#include "tactics/softmax.h"
+
+// A line an op:
+// clang-format off
+
+namespace kiln {
+namespace ops {
+struct Concatenation;
+struct DimValues;
+struct Expand;
+struct Gather;
+struct Scatter;
+struct Slice;
+struct Softmax;
+struct Transpose;
+}  // namespace ops
+
+namespace cpu {
+
+template <> TacticList tactics_of<ops::Concatenation>() { return list_of<PlainTactic<ConcatenationRegions>>(); }
+template <> TacticList tactics_of<ops::DimValues>() { return list_of<PlainTactic<ValuesRegions>>(); }
+template <> TacticList tactics_of<ops::Expand>() { return list_of<PlainTactic<ExpandRegions>>(); }
+template <> TacticList tactics_of<ops::Gather>() { return list_of<PlainTactic<GatherRegions>>(); }
+template <> TacticList tactics_of<ops::Scatter>() { return list_of<PlainTactic<ScatterRegions>>(); }
+template <> TacticList tactics_of<ops::Slice>() { return list_of<PlainTactic<SliceRegions>>(); }
+template <> TacticList tactics_of<ops::Softmax>() { return list_of<PlainTactic<SoftmaxRegions>>(); }
+template <> TacticList tactics_of<ops::Transpose>() {
+  static const PlainTactic<TransposeRegions> copy;
+  static const Tactic* const kList[] = {&attention_tactic(), &copy};
+  return kList;
+}
+
+}  // namespace cpu
+}  // namespace kiln
