@@ -1,5 +1,6 @@
 #pragma once
 
+#include "steps/lane_extents.h"
 #include "steps/step.h"
 
 namespace kiln::steps {
@@ -12,6 +13,10 @@ struct Softmax {
   int axis = 0;  ///< by its position in memory: of a channels-last tensor the channels are the last one
 
   static void reflect(auto& self, auto f) { f("axis", self.axis); }
+  /// The lanes of the axis, for x of these extents and format.
+  LaneExtents lanes(const Format& format, const Extents& x) const {
+    return lane_extents(in_memory_order(format, x), static_cast<size_t>(axis), static_cast<size_t>(axis));
+  }
   Status check(const StepTypes& types) const;
   Status check(const StepTypes& types, const StepShapes& shapes) const;
 };

@@ -11,6 +11,8 @@ struct Values {
 
   static void reflect(auto&, auto) {}
   Status check(const StepTypes& types, const StepShapes& shapes) const;
+  /// The tensor's elements.
+  static Bytes elements(DType dtype, std::span<const int64_t> params);
 };
 
 }  // namespace kiln::steps

@@ -3,7 +3,6 @@
 
 #include "backend/cpu/exec/executor.h"
 #include "backend/cpu/kernels/lanes/softmax.h"
-#include "steps/lane_extents.h"
 
 namespace kiln::cpu {
 namespace {
@@ -23,18 +22,17 @@ class BoundSoftmax final : public BoundStep {
 
 class LoadedSoftmax final : public LoadedStep {
  public:
-  LoadedSoftmax(Team& team, const steps::Softmax& step, const StepTensor& x)
-      : team_(team), axis_(static_cast<size_t>(step.axis)), x_(x) {}
+  LoadedSoftmax(Team& team, const steps::Softmax& step, const StepTensor& x) : team_(team), step_(step), x_(x) {}
 
  protected:
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), axis_, axis_);
+    const LaneExtents e = step_.lanes(x_.format, shapes.inputs[0]);
     return std::make_unique<BoundSoftmax>(team_, SoftmaxShape{e.outer, e.length, e.inner, x_.dtype});
   }
 
  private:
   Team& team_;
-  size_t axis_;
+  steps::Softmax step_;
   StepTensor x_;
 };
 

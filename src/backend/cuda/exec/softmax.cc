@@ -36,15 +36,11 @@ class LoadedSoftmax final : public LoadedStep {
  public:
   LoadedSoftmax(const steps::Softmax& step, const StepTensor& x, const SoftmaxTuning& tuning, StepInputs inputs,
                 StepCode code)
-      : axis_(static_cast<size_t>(step.axis)),
-        x_(x),
-        tuning_(tuning),
-        inputs_(std::move(inputs)),
-        code_(std::move(code)) {}
+      : step_(step), x_(x), tuning_(tuning), inputs_(std::move(inputs)), code_(std::move(code)) {}
 
  protected:
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const LaneExtents e = lane_extents(in_memory_order(x_.format, shapes.inputs[0]), axis_, axis_);
+    const LaneExtents e = step_.lanes(x_.format, shapes.inputs[0]);
     const SoftmaxShape shape{e.outer, e.length, e.inner};
     std::vector<Kernel> kernels;
     const int64_t element = bits_of(x_.dtype) / 8;
@@ -71,7 +67,7 @@ class LoadedSoftmax final : public LoadedStep {
   }
 
  private:
-  size_t axis_;
+  steps::Softmax step_;
   StepTensor x_;
   SoftmaxTuning tuning_;
   StepInputs inputs_;

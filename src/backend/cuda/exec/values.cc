@@ -6,7 +6,6 @@
 
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/fill/fill.h"
-#include "tensor/view.h"
 
 namespace kiln::cuda {
 namespace {
@@ -40,9 +39,7 @@ class LoadedValues final : public LoadedStep {
   LoadedValues(DType dtype, StepCode code, const Function& function)
       : dtype_(dtype), code_(std::move(code)), function_(function) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const auto count = static_cast<int64_t>(shapes.params.size());
-    std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(dtype_, count)));
-    for (int64_t i = 0; i < count; ++i) store_integer(dtype_, bytes.data(), i, shapes.params[static_cast<size_t>(i)]);
+    const Bytes bytes = steps::Values::elements(dtype_, shapes.params);
     std::vector<ValuesArgument> launches;
     for (size_t at = 0; at < bytes.size(); at += ValuesArgument::kMost) {
       ValuesArgument& argument = launches.emplace_back();

@@ -23,11 +23,8 @@ class SoftmaxTactic final : public SoftmaxRegions {
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const TensorType& x = cx.graph.type(region.inputs[0]);
     const Format& format = variant.inputs[0];
-    const int axis = step_of(cx, region, variant).axis;  // in memory
-    const auto lanes = [&](const Extents& extents) {
-      return lane_extents(in_memory_order(format, extents), static_cast<size_t>(axis), static_cast<size_t>(axis));
-    };
-    const LaneExtents at = lanes(x.opt_extents()), most = lanes(x.max_extents());
+    const steps::Softmax softmax = step_of(cx, region, variant);
+    const LaneExtents at = softmax.lanes(format, x.opt_extents()), most = softmax.lanes(format, x.max_extents());
     SoftmaxTuning tuning;
     if (most.inner > 1) {
       SoftmaxColumns& columns = tuning.columns.emplace();
@@ -38,7 +35,7 @@ class SoftmaxTactic final : public SoftmaxRegions {
         if (const int wide = vector_of_stored_columns({at.outer, at.length, at.inner}, vec); wide > 1)
           columns.stored = true, columns.vec = wide;
     } else {
-      const bool fixed = x.shape[static_cast<size_t>(format.axis_at(axis))].is_const();
+      const bool fixed = x.shape[static_cast<size_t>(format.axis_at(softmax.axis))].is_const();
       tuning.tile =
           tile_of(at, most.length, fixed, bits_of(x.dtype) / 8, device_of(cx).properties().num_multiprocessors);
     }
