@@ -1,5 +1,6 @@
 #pragma once
 
+#include "steps/lane_extents.h"
 #include "steps/step.h"
 
 namespace kiln::steps {
@@ -17,6 +18,10 @@ struct Normalization {
 
   static void reflect(auto& self, auto f) {
     f("rows", self.rows), f("axes", self.axes), f("groups", self.groups), f("epsilon", self.epsilon);
+  }
+  /// The lanes of rows, for x of these extents.
+  LaneExtents lanes(const Extents& x) const {
+    return lane_extents(x, x.size() - static_cast<size_t>(axes), x.size() - 1);
   }
   Status check(const StepTypes& types) const;
   Status check(const StepTypes& types, const StepShapes& shapes) const;

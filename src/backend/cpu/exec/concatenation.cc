@@ -1,30 +1,18 @@
 #include "steps/concatenation.h"
 
 #include "backend/cpu/exec/copy_step.h"
-#include "steps/lane_extents.h"
+#include "tensor/memory_order.h"
 
 namespace kiln::cpu {
-namespace {
 
-class Planner final : public CopyPlanner {
- public:
-  Planner(int bytes, int axis, const Format& format) : bytes_(bytes), axis_(axis), format_(format) {}
-  Result<Copy> plan(const StepShapes& shapes) const override {
-    std::vector<Extents> inputs;
-    for (const Extents& input : shapes.inputs) inputs.push_back(in_memory_order(format_, input));
-    return plan_concatenation(bytes_, inputs, axis_);
-  }
-
- private:
-  int bytes_, axis_;
-  Format format_;
-};
-
-}  // namespace
-
-Result<std::unique_ptr<LoadedStep>> load(const steps::Concatenation& step, const LoadArguments& arguments) {
+LoadResult load(const steps::Concatenation& step, const LoadArguments& arguments) {
   const StepTensor& y = arguments.spec.outputs[0];
-  return make_copy_loader(arguments, std::make_unique<Planner>(TRY(element_bytes(y.dtype)), step.axis, y.format));
+  const int bytes = TRY(element_bytes(y.dtype));
+  return loaded_copy(arguments, [bytes, axis = step.axis, format = y.format](const StepShapes& shapes) {
+    std::vector<Extents> inputs;
+    for (const Extents& input : shapes.inputs) inputs.push_back(in_memory_order(format, input));
+    return plan_concatenation(bytes, inputs, axis);
+  });
 }
 
 }  // namespace kiln::cpu

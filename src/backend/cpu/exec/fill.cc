@@ -1,7 +1,7 @@
 #include "steps/fill.h"
 
 #include "backend/cpu/exec/executor.h"
-#include "steps/keeps_state.h"
+#include "steps/loaded_op.h"
 #include "tensor/view.h"
 
 namespace kiln::cpu {
@@ -92,25 +92,12 @@ class BoundFill final : public BoundStep {
   RandomState* state_;
 };
 
-class LoadedFill final : public KeepsState {
- public:
-  LoadedFill(const ops::Fill& op, StepSpec spec) : op_(op), spec_(std::move(spec)) {}
-  std::vector<std::byte> initial_state() const override { return kiln::initial_state(op_); }
-
- protected:
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes, std::byte* state) const override {
-    return std::make_unique<BoundFill>(op_, spec_, shapes, state);
-  }
-
- private:
-  ops::Fill op_;
-  StepSpec spec_;
-};
-
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load(const steps::Fill& step, const LoadArguments& arguments) {
-  return std::make_unique<LoadedFill>(step.op, arguments.spec);
+LoadResult load(const steps::Fill& step, const LoadArguments& arguments) {
+  return loaded_op(step.op, [spec = arguments.spec](const Op& op, const StepShapes& shapes, std::byte* state) {
+    return std::make_unique<BoundFill>(*op.as<ops::Fill>(), spec, shapes, state);
+  });
 }
 
 }  // namespace kiln::cpu

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/exec/executor.h"
 #include "backend/cpu/kernels/nest/nest.h"
+#include "steps/by_function.h"
 
 namespace kiln::cpu {
 namespace {
@@ -16,46 +17,26 @@ NestStrides strides_in(const StepTensor& tensor, const Extents& extents, const E
   return strides;
 }
 
-class BoundNestStep final : public BoundStep {
- public:
-  BoundNestStep(const Nest& nest, Team& team, const StepSpec& spec, const StepShapes& shapes)
-      : nest_(nest), team_(team) {
-    const Extents& space = shapes.outputs[0];
-    std::vector<NestStrides> strides;
-    for (size_t i = 0; i < spec.inputs.size(); ++i)
-      strides.push_back(strides_in(spec.inputs[i], shapes.inputs[i], space));
-    for (size_t i = 0; i < spec.outputs.size(); ++i)
-      strides.push_back(strides_in(spec.outputs[i], shapes.outputs[i], space));
-    bound_ = BoundNest(nest, space, strides);
-  }
-  Status run(const RunArguments& arguments) override {
-    bound_.run(nest_, team_, arguments.inputs, arguments.outputs);
-    return {};
-  }
-
- private:
-  const Nest& nest_;
-  Team& team_;
-  BoundNest bound_;
-};
-
-class LoadedNest final : public LoadedStep {
- public:
-  LoadedNest(Nest nest, Team& team, StepSpec spec) : nest_(std::move(nest)), team_(team), spec_(std::move(spec)) {}
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    return std::make_unique<BoundNestStep>(nest_, team_, spec_, shapes);
-  }
-
- private:
-  Nest nest_;
-  Team& team_;
-  StepSpec spec_;
-};
+BoundNest bind_nest(const Nest& nest, const StepTypes& types, const StepShapes& shapes) {
+  const Extents& space = shapes.outputs[0];
+  std::vector<NestStrides> strides;
+  for (size_t i = 0; i < types.inputs.size(); ++i)
+    strides.push_back(strides_in(types.inputs[i], shapes.inputs[i], space));
+  for (size_t i = 0; i < types.outputs.size(); ++i)
+    strides.push_back(strides_in(types.outputs[i], shapes.outputs[i], space));
+  return BoundNest(nest, space, strides);
+}
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load(const steps::Nest& step, const LoadArguments& arguments) {
-  return std::make_unique<LoadedNest>(TRY(Nest::make(step.program)), arguments.team, arguments.spec);
+LoadResult load(const steps::Nest& step, const LoadArguments& arguments) {
+  Nest loaded = TRY(Nest::make(step.program));
+  return loaded_step(
+      [nest = std::move(loaded), types = StepTypes(arguments.spec), &team = arguments.team](const StepShapes& shapes) {
+        return bound_step([&nest, &team, bound = bind_nest(nest, types, shapes)](const RunArguments& run) {
+          bound.run(nest, team, run.inputs, run.outputs);
+        });
+      });
 }
 
 }  // namespace kiln::cpu

@@ -76,7 +76,7 @@ class LoadedNormalization final : public LoadedStep {
     shape.channels_last = !x_.format.is_linear();
     shape.epsilon = static_cast<float>(step_.epsilon);
     if (step_.rows) {
-      const LaneExtents e = lane_extents(x, x.size() - static_cast<size_t>(step_.axes), x.size() - 1);
+      const LaneExtents e = step_.lanes(x);
       shape.n = e.outer;
       shape.length = e.length;
     } else {

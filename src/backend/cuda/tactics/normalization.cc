@@ -30,11 +30,7 @@ class NormalizationTactic final : public NormalizationRegions {
       if (coefficient != ir::ValueId::kNone) kernels.coefficients = cx.graph.type(coefficient).dtype;
     const steps::Normalization step = TRY(step_of(region));
     if (step.rows) {
-      const auto axes = static_cast<size_t>(step.axes);
-      const auto lanes = [&](const Extents& extents) {
-        return lane_extents(extents, extents.size() - axes, extents.size() - 1);
-      };
-      const LaneExtents at = lanes(x.opt_extents()), most = lanes(x.max_extents());
+      const LaneExtents at = step.lanes(x.opt_extents()), most = step.lanes(x.max_extents());
       const int num_sms = device_of(cx).properties().num_multiprocessors;
       kernels.tile = tile_of(at, most.length, x.is_static(), bits_of(x.dtype) / 8, num_sms);
       kernels.few_rows = at.outer <= 4 * int64_t{num_sms};
