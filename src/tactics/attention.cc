@@ -12,6 +12,7 @@
 #include "ops/unary.h"
 #include "steps/attention.h"
 #include "steps/attention_layout.h"
+#include "tactics/step_draft.h"
 #include "tactics/strided_view.h"
 #include "tensor/view.h"
 
@@ -311,6 +312,12 @@ class Walk {
 
 Match attention_region(const TacticContext& cx, ir::NodeId root, const AttentionReach& reach) {
   return Walk(cx, reach).run(root);
+}
+
+Result<StepDraft> AttentionRegions::draft(const TacticContext&, const Region& region, const Variant&) {
+  StepDraft draft = step_draft(TRY(from_record<steps::Attention>(region.data)));
+  draft.params = region.params;
+  return draft;
 }
 
 }  // namespace kiln

@@ -18,4 +18,13 @@ struct AttentionReach {
 /// AttentionLayout has them. Data: a steps::Attention. All tensors are of one type.
 Match attention_region(const TacticContext& cx, ir::NodeId root, const AttentionReach& reach);
 
+class AttentionRegions : public Tactic {
+ public:
+  std::string_view name() const override { return "attention"; }
+
+ protected:
+  /// The step of what `attention_region` found.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
+};
+
 }  // namespace kiln

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <span>
-#include <tuple>
 
 #include "tactics/tactic.h"
 
@@ -11,12 +10,17 @@ namespace kiln {
 
 using TacticList = std::span<const Tactic* const>;
 
+/// The tactic of a class, made once.
+template <class T>
+const Tactic& the() {
+  static const T tactic{};
+  return tactic;
+}
+
 /// One tactic of each class, made once.
 template <class... T>
 TacticList list_of() {
-  static const std::tuple<T...> kTactics{};
-  static const auto kList =
-      std::apply([](const T&... tactic) { return std::array<const Tactic*, sizeof...(T)>{&tactic...}; }, kTactics);
+  static const std::array<const Tactic*, sizeof...(T)> kList{&the<T>()...};
   return kList;
 }
 

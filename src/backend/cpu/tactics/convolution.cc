@@ -63,10 +63,7 @@ Result<StepDraft> ConvolutionTactic::compile(const TacticContext& cx, const Regi
 
 }  // namespace
 
-const Tactic& convolution_tactic() {
-  static const ConvolutionTactic tactic;
-  return tactic;
-}
+const Tactic& convolution_tactic() { return the<ConvolutionTactic>(); }
 
 template <>
 TacticList tactics_of<ops::Convolution>() {

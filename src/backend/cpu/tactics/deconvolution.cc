@@ -32,10 +32,7 @@ class DeconvolutionTactic final : public Tactic {
 
 }  // namespace
 
-const Tactic& deconvolution_tactic() {
-  static const DeconvolutionTactic tactic;
-  return tactic;
-}
+const Tactic& deconvolution_tactic() { return the<DeconvolutionTactic>(); }
 
 template <>
 TacticList tactics_of<ops::Deconvolution>() {

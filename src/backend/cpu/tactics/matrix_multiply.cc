@@ -43,10 +43,7 @@ class MatrixMultiplyTactic final : public ProductRegions {
 
 }  // namespace
 
-const Tactic& matrix_multiply_tactic() {
-  static const MatrixMultiplyTactic tactic;
-  return tactic;
-}
+const Tactic& matrix_multiply_tactic() { return the<MatrixMultiplyTactic>(); }
 
 template <>
 TacticList tactics_of<ops::MatrixMultiply>() {

@@ -13,19 +13,7 @@
 // A line an op:
 // clang-format off
 
-namespace kiln {
-namespace ops {
-struct Concatenation;
-struct DimValues;
-struct Expand;
-struct Gather;
-struct Scatter;
-struct Slice;
-struct Softmax;
-struct Transpose;
-}  // namespace ops
-
-namespace cpu {
+namespace kiln::cpu {
 
 template <> TacticList tactics_of<ops::Concatenation>() { return list_of<PlainTactic<ConcatenationRegions>>(); }
 template <> TacticList tactics_of<ops::DimValues>() { return list_of<PlainTactic<ValuesRegions>>(); }
@@ -35,10 +23,8 @@ template <> TacticList tactics_of<ops::Scatter>() { return list_of<PlainTactic<S
 template <> TacticList tactics_of<ops::Slice>() { return list_of<PlainTactic<SliceRegions>>(); }
 template <> TacticList tactics_of<ops::Softmax>() { return list_of<PlainTactic<SoftmaxRegions>>(); }
 template <> TacticList tactics_of<ops::Transpose>() {
-  static const PlainTactic<TransposeRegions> copy;
-  static const Tactic* const kList[] = {&attention_tactic(), &copy};
+  static const Tactic* const kList[] = {&attention_tactic(), &the<PlainTactic<TransposeRegions>>()};
   return kList;
 }
 
-}  // namespace cpu
-}  // namespace kiln
+}  // namespace kiln::cpu

@@ -5,40 +5,13 @@
 #include "backend/cpu/tactics/registry.h"
 #include "tactics/nest.h"
 
-namespace kiln {
-namespace ops {
-struct Activation;
-struct Cast;
-struct ElementWise;
-struct Select;
-struct Unary;
-}  // namespace ops
+namespace kiln::cpu {
 
-namespace cpu {
-namespace {
-const PlainTactic<NestRegions> kNest;
-const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic(), &kNest};
-}  // namespace
 template <>
-TacticList tactics_of<ops::Activation>() {
-  return kEnds;
-}
-template <>
-TacticList tactics_of<ops::Cast>() {
-  return kEnds;
-}
-template <>
-TacticList tactics_of<ops::ElementWise>() {
-  return kEnds;
-}
-template <>
-TacticList tactics_of<ops::Select>() {
-  return kEnds;
-}
-template <>
-TacticList tactics_of<ops::Unary>() {
+TacticList tactics_of<AnyPointwise>() {
+  static const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic(),
+                                        &the<PlainTactic<NestRegions>>()};
   return kEnds;
 }
 
-}  // namespace cpu
-}  // namespace kiln
+}  // namespace kiln::cpu

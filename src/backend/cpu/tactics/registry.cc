@@ -1,14 +1,9 @@
 #include "backend/cpu/tactics/registry.h"
 
-namespace kiln {
-namespace ops {
-#define OP(name) struct name;
-#include "ops/ops.def"
-#undef OP
-}  // namespace ops
+namespace kiln::cpu {
 
-namespace cpu {
-
+template <>
+TacticList tactics_of<AnyPointwise>();
 #define OP(name) \
   template <>    \
   TacticList tactics_of<ops::name>();
@@ -16,12 +11,7 @@ namespace cpu {
 #undef OP
 
 TacticList tactics_for(const OpInfo& op) {
-#define OP(name) \
-  if (&op == &op_info<ops::name>()) return tactics_of<ops::name>();
-#include "ops/ops.def"
-#undef OP
-  return {};
+  return list_by_op(op, []<class T>() { return tactics_of<T>(); });
 }
 
-}  // namespace cpu
-}  // namespace kiln
+}  // namespace kiln::cpu

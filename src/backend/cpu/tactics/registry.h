@@ -1,9 +1,9 @@
-/// The CPU's tactics by op. Each op of ops.def has its list in tactics/<op>.cc, or a line: in plain.cc where its step
-/// leaves nothing to choose, in gaps.cc where it has no tactic of its own. One that has neither fails to link.
+/// The CPU's tactics by op (tactics/registry.h): a list in tactics/<op>.cc, or a line in plain.cc where the op's step
+/// leaves nothing to choose.
 #pragma once
 
+#include "tactics/registry.h"
 #include "tactics/step_draft.h"
-#include "tactics/tactic_list.h"
 
 namespace kiln::cpu {
 

@@ -12,6 +12,7 @@
 #include "tactics/attention.h"
 #include "tactics/causal_mask.h"
 #include "tactics/region.h"
+#include "tactics/tactic_list.h"
 
 namespace kiln::cuda {
 namespace {
@@ -58,10 +59,8 @@ void drop_causal_mask(const ir::Graph& graph, Region& region) {
   region.data = to_record(step);
 }
 
-class AttentionTactic final : public Tactic {
+class AttentionTactic final : public AttentionRegions {
  public:
-  std::string_view name() const override { return "attention"; }
-
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     static constexpr DType kTypes[] = {DType::kF16, DType::kBF16, DType::kF32};
     Match region = attention_region(cx, root, {.types = kTypes});
@@ -89,18 +88,15 @@ class AttentionTactic final : public Tactic {
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const AttentionKernel kernel = TRY(from_record<AttentionKernel>(variant.params));
-    StepDraft draft = cuda_step(TRY(from_record<steps::Attention>(region.data)), kernel);
-    draft.params = region.params;
-    draft.binary = TRY(compile_kernel(cx, source_of(kernel)));
-    return draft;
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
+    step.tuning = to_record(kernel);
+    step.binary = TRY(compile_kernel(cx, source_of(kernel)));
+    return step;
   }
 };
 
 }  // namespace
 
-const Tactic& attention_tactic() {
-  static const AttentionTactic tactic;
-  return tactic;
-}
+const Tactic& attention_tactic() { return the<AttentionTactic>(); }
 
 }  // namespace kiln::cuda

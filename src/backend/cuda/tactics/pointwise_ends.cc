@@ -1,7 +1,4 @@
-// Regions that end at a pointwise op: what follows a contraction, or a nest.
-#include <algorithm>
-#include <array>
-
+/// Regions that end at a pointwise op: what follows a contraction, gates, or a nest.
 #include "backend/cuda/tactics/convolution.h"
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/cudnn.h"
@@ -11,46 +8,15 @@
 #include "backend/cuda/tactics/registry.h"
 #include "backend/cuda/tactics/squeeze_excite.h"
 
-namespace kiln {
-namespace ops {
-struct Activation;
-struct Cast;
-struct ElementWise;
-struct Select;
-struct Unary;
-}  // namespace ops
+namespace kiln::cuda {
 
-namespace cuda {
-namespace {
-const Tactic* const kEnds[] = {
-    &convolution_tactic(), &joined_convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic(),
-    &nest_tactic(),        &cublaslt_product_tactic(),   &cublaslt_point_tactic(),  &cudnn_tactic()};
-}
 template <>
-TacticList tactics_of<ops::Activation>() {
-  return kEnds;
-}
-template <>
-TacticList tactics_of<ops::Cast>() {
-  return kEnds;
-}
-template <>
-TacticList tactics_of<ops::ElementWise>() {
-  static const auto kWithProducts = [] {
-    std::array<const Tactic*, std::size(kEnds) + 1> all{&squeeze_excite_tactic()};
-    std::ranges::copy(kEnds, all.begin() + 1);
-    return all;
-  }();
-  return kWithProducts;
-}
-template <>
-TacticList tactics_of<ops::Select>() {
-  return kEnds;
-}
-template <>
-TacticList tactics_of<ops::Unary>() {
+TacticList tactics_of<AnyPointwise>() {
+  static const Tactic* const kEnds[] = {
+      &squeeze_excite_tactic(),   &convolution_tactic(),    &joined_convolution_tactic(),
+      &matrix_multiply_tactic(),  &deconvolution_tactic(),  &nest_tactic(),
+      &cublaslt_product_tactic(), &cublaslt_point_tactic(), &cudnn_tactic()};
   return kEnds;
 }
 
-}  // namespace cuda
-}  // namespace kiln
+}  // namespace kiln::cuda

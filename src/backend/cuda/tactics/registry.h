@@ -1,8 +1,7 @@
-/// CUDA's tactics by op. Each op of ops.def has its list in tactics/<op>.cc, or a line in gaps.cc with the reason why
-/// it has none; one that has neither fails to link.
+/// CUDA's tactics by op (tactics/registry.h), each in tactics/<op>.cc.
 #pragma once
 
-#include "tactics/tactic_list.h"
+#include "tactics/registry.h"
 
 namespace kiln::cuda {
 
