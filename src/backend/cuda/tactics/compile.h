@@ -17,12 +17,15 @@ inline StepDraft cuda_step(StepDraft draft) {
   draft.executor = "cuda";
   return draft;
 }
-inline StepDraft cuda_step(AnyStep step) { return {.executor = "cuda", .step = std::move(step)}; }
+inline StepDraft cuda_step(AnyStep step) { return cuda_step(step_draft(std::move(step))); }
+template <Reflected Tuning>
+StepDraft cuda_step(StepDraft draft, const Tuning& tuning) {
+  draft.tuning = to_record(tuning);
+  return cuda_step(std::move(draft));
+}
 template <Reflected Tuning>
 StepDraft cuda_step(AnyStep step, const Tuning& tuning) {
-  StepDraft draft = cuda_step(std::move(step));
-  draft.tuning = to_record(tuning);
-  return draft;
+  return cuda_step(step_draft(std::move(step)), tuning);
 }
 
 /// A variant with one input's and the output's axes channels last, all else row-major.
