@@ -17,6 +17,7 @@ Result<std::unique_ptr<BoundStep>> KeepsState::bind_with_state(const StepShapes&
 }
 
 Result<std::unique_ptr<LoadedStep>> Executor::load(const StepSpec& spec, std::span<const HostTensor* const> constants) {
+  if (!spec.step) return error(Code::kInternal, "a view has no step to load");
   TRY(spec.step.check(spec));
   std::unique_ptr<LoadedStep> loaded = TRY(load_checked(spec, constants));
   loaded->step_ = spec.step;
