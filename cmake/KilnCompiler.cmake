@@ -1,7 +1,7 @@
 # Compiler and linker settings shared by every target: interface library `kiln_flags`.
 find_program(KILN_CCACHE ccache)
 if(KILN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # A second clone finds what the first compiled; precompiled headers count by their bytes.
+  # Paths do not count, so that a second clone can find what the first compiled; precompiled headers count by their bytes.
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
                                   CCACHE_SLOPPINESS=pch_defines,time_macros ${KILN_CCACHE})
 endif()
