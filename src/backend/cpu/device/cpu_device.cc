@@ -18,7 +18,8 @@ void CpuDevice::set_executor(std::unique_ptr<Executor> executor) { executor_ = s
 
 Result<std::unique_ptr<CpuDevice>> CpuDevice::create(int team_size, std::optional<Target> instructions) {
   TRY(check_cpu());
-  return std::unique_ptr<CpuDevice>(new CpuDevice(team_size, TRY(TargetUse::begin(instructions))));
+  TargetUse use = TRY(TargetUse::begin(instructions));
+  return std::unique_ptr<CpuDevice>(new CpuDevice(team_size, std::move(use)));
 }
 
 std::string CpuDevice::identity() const { return str("cpu ", name_of(target()), ", ", team_.size(), " threads"); }
