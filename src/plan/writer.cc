@@ -33,14 +33,14 @@ Status for_each_piece(std::span<const Weight> weights, Consume consume) {
   return {};
 }
 
-struct Section {
+struct WrittenSection {
   std::string_view name;
   uint64_t offset = 0, size = 0, checksum = 0;
   uint64_t end() const { return offset + size; }
 };
 
-Result<Section> measure(std::string_view name, std::span<const Weight> weights, const Section& before) {
-  Section section{name, round_up(before.end(), kSectionAlign)};
+Result<WrittenSection> measure(std::string_view name, std::span<const Weight> weights, const WrittenSection& before) {
+  WrittenSection section{name, round_up(before.end(), kSectionAlign)};
   Checksum checksum;
   TRY(for_each_piece(weights, [&](std::span<const std::byte> piece) -> Status {
     checksum.add(piece);
@@ -52,7 +52,7 @@ Result<Section> measure(std::string_view name, std::span<const Weight> weights, 
 }
 
 /// Header and table.
-std::vector<std::byte> front_matter(std::span<const Section> sections, uint64_t total) {
+std::vector<std::byte> front_matter(std::span<const WrittenSection> sections, uint64_t total) {
   std::vector<std::byte> out(kTableEnd);
   std::byte* const at = out.data();
   store(at + header::kMagic, kMagic);
@@ -93,7 +93,7 @@ class MemorySink final : public Sink {
 
 Status write_plan(const Plan& plan, Sink& sink) {
   TRY(in_context(validate(plan), [] { return "a plan that is not valid cannot be written"; }));
-  Section metadata{kMetadataSection};
+  WrittenSection metadata{kMetadataSection};
   const Bytes document = TRY(to_cbor(to_record(plan)));
   if (document.size() > kMaxMetadataBytes)
     return error(Code::kUnsupported, "the plan's metadata takes ", document.size(), " bytes; at most ",
@@ -102,13 +102,13 @@ Status write_plan(const Plan& plan, Sink& sink) {
   metadata.size = document.size();
   metadata.checksum = hash64(document);
 
-  const Section weights = TRY(measure(kWeightsSection, plan.weights, metadata));
-  const Section binaries = TRY(measure(kBinariesSection, plan.binaries, weights));
+  const WrittenSection weights = TRY(measure(kWeightsSection, plan.weights, metadata));
+  const WrittenSection binaries = TRY(measure(kBinariesSection, plan.binaries, weights));
   const uint64_t total = binaries.end();
   if (total > kMaxPlanBytes)
     return error(Code::kUnsupported, "the plan takes ", total, " bytes; at most ", kMaxPlanBytes, " can be written");
   TRY(sink.expect(total));
-  const Section sections[] = {metadata, weights, binaries};
+  const WrittenSection sections[] = {metadata, weights, binaries};
   TRY(sink.write(front_matter(sections, total)));
   TRY(sink.write(std::span(kZeros, metadata.offset - kTableEnd)));
   TRY(sink.write(document));
