@@ -131,7 +131,8 @@ nv::IHostMemory* Builder::buildSerializedNetwork(nv::INetworkDefinition& network
                [&]() -> Result<nv::IHostMemory*> {
                  const TrimmedAtEnd trimmed;
                  const plan::Plan plan = TRY(build(network, config, allocator_, reporter_.log()));
-                 return new HostMemory(TRY(plan::write_plan(plan)));
+                 auto bytes = TRY(plan::write_plan(plan));
+                 return new HostMemory(std::move(bytes));
                });
 }
 

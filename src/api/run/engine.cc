@@ -44,7 +44,8 @@ Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> pla
                  "'; rebuild it here, or run it with KILN_DEVICE=", plan->device_kind);
   if (device.kind() == DeviceKind::kCuda) TRY(check_architecture(*plan, static_cast<cuda::CudaDevice&>(device)));
   auto memory = TRY(ProgramAllocator::create(allocator, device));
-  return new Engine(TRY(runtime::Engine::load(std::move(plan), device, parent.log(), std::move(memory))), parent);
+  auto engine = TRY(runtime::Engine::load(std::move(plan), device, parent.log(), std::move(memory)));
+  return new Engine(std::move(engine), parent);
 }
 
 nvinfer1::ProfilingVerbosity profiling_verbosity(const plan::Plan& plan) {
@@ -69,10 +70,13 @@ int32_t Engine::getNbLayers() const noexcept {
   return plan().profiles.empty() ? 0 : static_cast<int32_t>(plan().profiles[0].steps.size());
 }
 
+Result<IHostMemory*> Engine::plan_bytes() const {
+  auto bytes = TRY(write_plan_bytes(TRY(engine_->whole_plan())));
+  return new HostMemory(std::move(bytes));
+}
+
 IHostMemory* Engine::serialize() const noexcept {
-  return guard(reporter_, "ICudaEngine::serialize", static_cast<IHostMemory*>(nullptr), [&]() -> Result<IHostMemory*> {
-    return new HostMemory(TRY(write_plan_bytes(TRY(engine_->whole_plan()))));
-  });
+  return guard(reporter_, "ICudaEngine::serialize", static_cast<IHostMemory*>(nullptr), [&] { return plan_bytes(); });
 }
 
 IHostMemory* Engine::serializeWithConfig(nvinfer1::ISerializationConfig& config) const noexcept {
@@ -85,7 +89,7 @@ IHostMemory* Engine::serializeWithConfig(nvinfer1::ISerializationConfig& config)
                      return error(Code::kUnsupported, "SerializationFlag::",
                                   flag == SerializationFlag::kEXCLUDE_WEIGHTS ? "kEXCLUDE_WEIGHTS" : "kINCLUDE_REFIT",
                                   " is not in Kiln yet");
-                 return new HostMemory(TRY(write_plan_bytes(TRY(engine_->whole_plan()))));
+                 return plan_bytes();
                });
 }
 

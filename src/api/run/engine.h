@@ -104,6 +104,7 @@ class Engine final : public nvinfer1::ICudaEngine, public nvinfer1::apiv::VCudaE
 
  private:
   nvinfer1::IExecutionContext* make_context(const char* call, Strategy strategy) noexcept;
+  Result<nvinfer1::IHostMemory*> plan_bytes() const;
   Result<Ref<const plan::Profile>> profile(int32_t index) const;
   /// An element of min, opt and max, and of what of them: extents, or values of a shape input.
   Result<Ref<const Extents>> profile_entry(const char* name, int32_t profile, Select select, bool values) const;

@@ -10,7 +10,8 @@ Result<std::unique_ptr<Measurement>> GraphClock::create(CudaDevice& device, Time
                                                         double limit_us) {
   const CurrentContext current(device);
   const Driver& driver = device.driver();
-  std::unique_ptr<GraphClock> clock(new GraphClock(device, TRY(CudaStream::create(device)), work, argument, limit_us));
+  auto stream = TRY(CudaStream::create(device));
+  std::unique_ptr<GraphClock> clock(new GraphClock(device, std::move(stream), work, argument, limit_us));
   TRY(driver.check(driver.event_create(&clock->start_, 0), "creating an event"));
   TRY(driver.check(driver.event_create(&clock->end_, 0), "creating an event"));
   const double once_us = TRY(clock->between_events_us(&GraphClock::run_once));
