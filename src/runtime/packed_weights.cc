@@ -35,7 +35,7 @@ void PackedWeights::add(const plan::Profile& profile, const plan::Step& step,
     const auto input = static_cast<int>(i);
     Readers& readers = readers_[static_cast<size_t>(t.index)];
     for (const auto& kernel : kernels) {
-      const auto* packs = dynamic_cast<const PacksConstants*>(kernel.get());
+      const PacksConstants* packs = kernel->packs_constants();
       const ConstantUse use = packs ? packs->constant_use(input) : ConstantUse::kRead;
       readers.in_place |= use == ConstantUse::kRead;
       if (use == ConstantUse::kPacked) readers.holder = {kernel, packs}, readers.input = input;

@@ -46,6 +46,7 @@ class BoundStep {
 };
 
 class KeepsState;
+class PacksConstants;
 
 /// A step with its weights packed; immutable, shared by contexts and profiles.
 class LoadedStep {
@@ -57,6 +58,8 @@ class LoadedStep {
   virtual int64_t packed_bytes() const { return 0; }
   /// This step, where its runs depend on those before (keeps_state.h); one that wraps another hands on the other's.
   virtual const KeepsState* keeps_state() const { return nullptr; }
+  /// This step, where its runs read copies of constants (packs_constants.h).
+  virtual const PacksConstants* packs_constants() const { return nullptr; }
 
  protected:
   /// Fails (kCorrupt) unless the step takes these shapes.

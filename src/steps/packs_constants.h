@@ -18,6 +18,7 @@ enum class ConstantUse : uint8_t {
 
 class PacksConstants : public LoadedStep {
  public:
+  const PacksConstants* packs_constants() const final { return this; }
   virtual ConstantUse constant_use(int input) const = 0;
   /// Writes the elements of a constant that is kPacked, as `load` was given them.
   virtual void unpack(int input, std::span<std::byte> into) const = 0;
