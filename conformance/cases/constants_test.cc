@@ -4,11 +4,9 @@
 
 #include <set>
 
-#include "built_case.h"
 #include "comparison.h"
 #include "device_run.h"
 #include "one_variant.h"
-#include "ops/reference_context.h"
 #include "tactics/choices.h"
 
 namespace kiln {
@@ -57,24 +55,8 @@ class Runs {
   }
 
   void run_with(const Case& c) {
-    auto built = build_case(c);
-    ASSERT_TRUE(built) << c.name << ": " << built.error().message;
-    const auto want = run_reference(c.op, built->by_input);
-    ASSERT_TRUE(want) << c.name << ": " << want.error().message;
-    ASSERT_TRUE(backend_.lower(built->graph, numerics_));
-    const TacticContext cx{built->graph, numerics_, backend_.device(), kAllVariants};
-    const auto variants = variants_of(cx, backend_, only_ordered_);
-    ASSERT_TRUE(variants) << c.name << ": " << variants.error().message;
-    for (const OneVariant& wanted : *variants) {
-      const std::string how = str(" by ", wanted.tactic, " (", wanted.variant, ")");
-      const auto got = run_by(wanted, cx, backend_, built->network_inputs);
-      if (!got) {
-        ADD_FAILURE() << c.name << how << ": " << got.error().message;
-        continue;
-      }
-      ++num_runs_;
-      for (size_t i = 0; i < want->size(); ++i) compare(c, got->outputs[i], (*want)[i], numerics_, how);
-    }
+    num_runs_ += run_by_each(c, backend_, numerics_,
+                             [&](const TacticContext& cx) { return variants_of(cx, backend_, only_ordered_); });
   }
 
   Backend& backend_;

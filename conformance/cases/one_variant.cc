@@ -1,8 +1,13 @@
 #include "one_variant.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
 #include "builder/emit.h"
+#include "built_case.h"
+#include "comparison.h"
+#include "ops/reference_context.h"
 #include "tactics/cover.h"
 
 namespace kiln {
@@ -63,12 +68,40 @@ Result<plan::Plan> plan_of(const TacticContext& cx, const Backend& backend, cons
   return plan;
 }
 
-}  // namespace
-
+/// Runs a lowered graph with `wanted` among its steps. Fails where the cover has another one.
 Result<DeviceRun> run_by(const OneVariant& wanted, const TacticContext& cx, Backend& backend,
                          std::span<const HostTensor> inputs) {
   BuiltGraph built = TRY(BuiltGraph::load(backend, TRY(plan_of(cx, backend, wanted))));
   return built.run(inputs);
+}
+
+}  // namespace
+
+int run_by_each(const Case& c, Backend& backend, const Numerics& numerics, Selection select) {
+  const auto fail = [&](const Error& error) {
+    ADD_FAILURE() << c.name << ": " << error.message;
+    return 0;
+  };
+  auto built = build_case(c);
+  if (!built) return fail(built.error());
+  const auto want = run_reference(c.op, built->by_input);
+  if (!want) return fail(want.error());
+  if (const Status lowered = backend.lower(built->graph, numerics); !lowered) return fail(lowered.error());
+  const TacticContext cx{built->graph, numerics, backend.device(), kAllVariants};
+  const auto variants = select(cx);
+  if (!variants) return fail(variants.error());
+  int num_runs = 0;
+  for (const OneVariant& wanted : *variants) {
+    const std::string how = str(" by ", wanted.tactic, " (", wanted.variant, ")");
+    const auto got = run_by(wanted, cx, backend, built->network_inputs);
+    if (!got) {
+      ADD_FAILURE() << c.name << how << ": " << got.error().message;
+      continue;
+    }
+    ++num_runs;
+    for (size_t i = 0; i < want->size(); ++i) compare(c, got->outputs[i], (*want)[i], numerics, how);
+  }
+  return num_runs;
 }
 
 }  // namespace kiln

@@ -5,7 +5,9 @@
 #include <set>
 #include <string>
 
+#include "base/function_ref.h"
 #include "device_run.h"
+#include "ops/testing/case.h"
 #include "tactics/choices.h"
 
 namespace kiln {
@@ -18,8 +20,11 @@ struct OneVariant {
 /// Level 5: all variants, however slow they look.
 inline constexpr int kAllVariants = 5;
 
-/// Runs a lowered graph, whose shapes are static, with `wanted` among its steps. Fails where the cover has another one.
-Result<DeviceRun> run_by(const OneVariant& wanted, const TacticContext& cx, Backend& backend,
-                         std::span<const HostTensor> inputs);
+/// Which of a lowered graph's variants are to run it.
+using Selection = FunctionRef<Result<std::set<OneVariant>>(const TacticContext& cx)>;
+
+/// Runs a case, whose shapes are static, by each variant that `select` gives of its lowered graph, and expects the
+/// reference's results. Returns how many ran.
+int run_by_each(const Case& c, Backend& backend, const Numerics& numerics, Selection select);
 
 }  // namespace kiln
