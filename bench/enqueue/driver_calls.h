@@ -40,7 +40,7 @@ class Call {
 
 struct Driver {
   explicit Driver(void* library);
-  /// Of KILN_CUDA_DRIVER, or libcuda.so.1.
+  /// Loads the library that KILN_CUDA_DRIVER names, or libcuda.so.1.
   static Driver load();
 
   Call<int*, int> device_get;

@@ -62,7 +62,7 @@ int give(const std::vector<GraphNodeHandle>& all, GraphNodeHandle* nodes, size_t
   return 0;
 }
 
-/// Of a kernel node's parameters.
+/// The launch that a kernel node's parameters describe, and its work.
 int make_launch(const cuda::KernelNodeParams& params, std::shared_ptr<cuda::FakeLaunch>& launch, Work& work) {
   cuda::LaunchConfig config{};
   std::copy_n(params.grid, 3, config.grid);

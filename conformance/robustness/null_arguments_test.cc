@@ -21,13 +21,13 @@ void refuses(Logger& logger, F call, const Where where = Where::current()) {
   EXPECT_FALSE(call()) << "line " << where.line();
   EXPECT_NE(logger.take_errors(), "") << "nothing was said, line " << where.line();
 }
-/// The same of a call that returns nothing.
+/// A call that returns nothing tells the logger why.
 template <class F>
 void objects(Logger& logger, F call, const Where where = Where::current()) {
   refuses(
       logger, [&] { return call(), false; }, where);
 }
-/// The same of a call that answers with Dims.
+/// A call for Dims answers with none, and tells the logger why.
 template <class F>
 void no_dims(Logger& logger, F call, const Where where = Where::current()) {
   refuses(

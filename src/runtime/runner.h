@@ -50,7 +50,7 @@ class Runner {
   virtual Status prepare(Binding& binding) = 0;
   /// Lets go of a binding whose runs are done, or keeps it where a graph of the program's may still run it.
   virtual void retire(std::unique_ptr<Binding> binding) = 0;
-  /// The same of memory of tensors.
+  /// Lets go of memory of tensors, or keeps it, likewise.
   virtual void retire(Buffer memory) = 0;
 
   /// Queues one run, or makes it part of what `stream` captures.

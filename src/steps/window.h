@@ -42,7 +42,7 @@ struct Window {
   W bind(std::span<const int64_t> in, std::span<const int64_t> out) const {
     return bound<W>(in, out, [&](size_t i) { return (out[2 + i] - 1) * strides[i] - in[2 + i]; });
   }
-  /// The same of a deconvolution, whose windows look at `out`. Without extents, W has what they do not decide.
+  /// A deconvolution's window, which looks at `out`. Without extents, W has what they do not decide.
   template <class W>
   W bind_transposed(std::span<const int64_t> in, std::span<const int64_t> out) const {
     return bound<W>(in, out, [&](size_t i) { return -strides[i]; });

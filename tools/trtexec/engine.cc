@@ -52,7 +52,7 @@ class PlanFile final : public nvinfer1::IStreamReaderV2 {
   int64_t size_bytes_ = 0;
 };
 
-/// The same of a plan in memory, which is used up.
+/// Reads a plan in memory, which is used up.
 class PiecesReader final : public nvinfer1::IStreamReaderV2 {
  public:
   explicit PiecesReader(PlanPieces& from) : from_(from) {}

@@ -39,7 +39,7 @@ class Reporter {
 
   /// Tells logger and recorder; `call` is the API's name of what failed, as in "IRuntime::setDLACore".
   void report(const char* call, const Error& error) const noexcept;
-  /// The same of the exception being handled: CHECK's, bad_alloc, any other.
+  /// Tells of the exception being handled: CHECK's, bad_alloc, any other.
   void report_current_exception(const char* call) const noexcept;
 
  private:

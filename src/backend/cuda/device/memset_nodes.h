@@ -39,10 +39,10 @@ struct MemsetLaunch {
   uint64_t to, pitch, word, unit_bytes, width, height;  ///< width in units
   unsigned grid[3];
 };
-/// That writes what the node does; nothing where the node is of a kind that we have not met.
+/// The launch that writes what the node does; none where the node is of a kind that we have not met.
 std::optional<MemsetLaunch> memset_launch(const MemsetNodeParams& node);
 
-/// What is not understood stays as it is, and all of it where there is no kernel to be had.
+/// Puts kernels in the place of a graph's memsets. A node that is not understood stays, and all do without a compiler.
 void replace_memset_nodes(CudaDevice& device, GraphHandle graph);
 
 }  // namespace kiln::cuda

@@ -5,7 +5,7 @@ namespace kiln::cuda {
 namespace {
 
 int64_t queries(const AttentionKernel& k) { return k.rows; }
-/// Of each warp: what it copies, then its part of the result.
+/// Shared memory of a block: each warp's copies, and then its part of the result in their place.
 int64_t shared_bytes(const AttentionKernel& k) {
   const int64_t copied = (k.rows + k.stages * 2 * k.keys) * k.depth * size_of(k);
   return k.warps * std::max(copied, k.rows * (2 + k.depth + 8) * 4);

@@ -53,10 +53,10 @@ inline void define_types(const GemmKernel& kernel, KernelSource& source) {
 inline std::string splits_text(const GemmKernel& kernel) {
   return kernel.splits > 1 ? str(", k in ", kernel.splits) : "";
 }
-/// Of what an epilogue reads at once, FP32 at most.
+/// Bytes that an epilogue reads at once, FP32 at most.
 inline int64_t vector_bytes(const GemmKernel& kernel) { return std::min<int64_t>(16, kernel.vec * 4); }
 
-/// For `alignment`: of kernels that copy whole 16 bytes.
+/// The `alignment` of kernels that copy whole 16 bytes.
 inline int64_t whole_pieces(const GemmKernel&) { return 16; }
 /// Fails with how a product is not laid out, unless it `fits`: extents and strides of a plan are input.
 Status require_layout(bool fits, const GemmKernel& kernel, const GemmArguments& arguments);
