@@ -46,7 +46,7 @@ Status BindingCache::make(const ShapeState& shapes, const IoAddresses& addresses
                                                 .profile = shapes.profile(),
                                                 .input_extents = shapes.all_input_extents(),
                                                 .input_values = shapes.input_values()});
-  TRY(bind_steps(*made, made->profile.steps.size(), shapes));
+  TRY(bind_steps(*made, shapes));
   TRY(place_tensors(*made, TRY(memory_for(*made)), engine_, shapes, addresses, runner_));
   TRY(runner_.prepare(*made));
   bindings_.push_back(std::move(made));
@@ -71,14 +71,14 @@ void BindingCache::drop(size_t count) {
   if (bindings_.empty()) bound_version_ = 0;
 }
 
-/// Prepares the steps up to `end` that are not prepared yet. All symbols that they use must be known.
-Status BindingCache::bind_steps(Binding& binding, size_t end, const ShapeState& shapes) {
+/// Prepares all steps. All symbols that they use must be known.
+Status BindingCache::bind_steps(Binding& binding, const ShapeState& shapes) {
   const int profile = binding.profile_index;
   const std::span<const int64_t> symbols = shapes.symbols();
   const std::vector<Extents> extents = TRY(engine_.tensor_extents(profile, symbols));
   TRY(plan::validate_extents(engine_.plan(), binding.profile, symbols, binding.input_extents, extents));
   const int tuning = engine_.nearest_tuning(profile, symbols);
-  for (size_t s = binding.steps.size(); s < end; ++s) {
+  for (size_t s = 0; s < binding.profile.steps.size(); ++s) {
     const auto states = [&](const KeepsState& step) { return states_.of(step, binding.profile, s); };
     auto step = TRY(engine_.bind_step(profile, static_cast<int>(s), tuning, extents, symbols, states));
     binding.workspace_bytes = std::max(binding.workspace_bytes, step->workspace_bytes());
@@ -90,9 +90,7 @@ Status BindingCache::bind_steps(Binding& binding, size_t end, const ShapeState& 
 
 /// Memory for a binding's tensors and workspaces. Where it has to grow, all that is bound in it goes.
 Result<std::byte*> BindingCache::memory_for(const Binding& binding) {
-  const int num_streams = engine_.branches(binding.profile_index).num_streams;
-  const int64_t needed =
-      aligned_bytes(binding.profile.arena_bytes) + num_streams * aligned_bytes(binding.workspace_bytes);
+  const int64_t needed = engine_.memory_bytes(binding.profile_index, binding.workspace_bytes);
   if (memory_.must_grow(needed)) {
     TRY(runner_.wait_idle());
     clear();

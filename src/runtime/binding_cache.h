@@ -53,7 +53,7 @@ class BindingCache {
   Status make(const ShapeState& shapes, const IoAddresses& addresses);
   Status make_room();
   void drop(size_t count);
-  Status bind_steps(Binding& binding, size_t end, const ShapeState& shapes);
+  Status bind_steps(Binding& binding, const ShapeState& shapes);
   Result<std::byte*> memory_for(const Binding& binding);
 
   const Engine& engine_;

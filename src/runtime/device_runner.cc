@@ -7,10 +7,6 @@ namespace kiln::runtime {
 DeviceRunner::DeviceRunner(const Engine& engine, const RunSettings& settings)
     : engine_(engine), settings_(settings), device_(engine.device()), replays_(device_) {}
 
-DeviceRunner::~DeviceRunner() {
-  if (!wait_idle()) return;  // a fault that whoever synchronises the stream hears of
-}
-
 Status DeviceRunner::wait_idle() { return has_run_ ? done_->synchronize() : Status(); }
 
 Status DeviceRunner::forget_runs() {
@@ -76,17 +72,7 @@ void DeviceRunner::retire(Buffer memory) {
 }
 
 Launch DeviceRunner::launch_of(const Binding& binding) const {
-  return {.steps = binding.profile.steps,
-          .bound = binding.steps,
-          .binding = binding.id,
-          .pointers = binding.at.pointers.data(),
-          .patches = binding.at.patches,
-          .version = num_address_changes_,
-          .workspace = binding.at.workspace,
-          .inputs_consumed = settings_.inputs_consumed,
-          .steps_to_inputs = steps_to_inputs_,
-          .branches = &engine_.branches(binding.profile_index),
-          .workspace_step = aligned_bytes(binding.workspace_bytes)};
+  return {binding, engine_.branches(binding.profile_index), num_address_changes_};
 }
 
 Status DeviceRunner::enqueue(const Run& run, Stream& stream) {
@@ -124,24 +110,24 @@ Status DeviceRunner::mark_end(Stream& stream, Status launched) {
 /// Timed steps run one behind the other, as they do outside a graph.
 Status DeviceRunner::launch_captured(const Launch& launch, Stream& stream) {
   was_captured_ = true;
-  if (!settings_.timed && launch.has_branches()) return launch_branches(launch, stream, launch.inputs_consumed);
-  if (!settings_.timed) return launch_all(launch, stream, nullptr, launch.inputs_consumed);
-  Timers& timers = captured_timers_[launch.steps.data()];
-  TRY(make_timers(timers, launch.steps.size() + 1));
-  return launch_all(launch, stream, &timers, launch.inputs_consumed);
+  if (!settings_.timed && launch.has_branches()) return launch_branches(launch, stream, settings_.inputs_consumed);
+  if (!settings_.timed) return launch_all(launch, stream, nullptr, settings_.inputs_consumed);
+  Timers& timers = captured_timers_[launch.steps().data()];
+  TRY(make_timers(timers, launch.steps().size() + 1));
+  return launch_all(launch, stream, &timers, settings_.inputs_consumed);
 }
 
 /// Steps on streams that fork from `stream` and join it again.
 Status DeviceRunner::launch_branches(const Launch& launch, Stream& stream, Event* inputs_consumed) {
-  const Branches& branches = *launch.branches;
+  const Branches& branches = launch.branches;
   std::vector<Stream*> streams{&stream};
   for (size_t s = 0; s + 1 < static_cast<size_t>(branches.num_streams); ++s)
     streams.push_back(s < given_streams_.size() ? given_streams_[s].get() : own_streams_[s].get());
   TRY(fork_->record(stream));
   uint32_t forked = 1;  // by stream, a bit; one that nothing runs on must not fork: it would not join
-  void* const* at = launch.pointers;
-  for (size_t s = 0; s < launch.steps.size(); ++s) {
-    const plan::Step& step = launch.steps[s];
+  void* const* at = launch.pointers();
+  for (size_t s = 0; s < launch.steps().size(); ++s) {
+    const plan::Step& step = launch.steps()[s];
     Stream& mine = *streams[static_cast<size_t>(step.stream)];
     if (const uint32_t bit = 1u << step.stream; !(forked & bit)) {
       TRY(fork_->wait(mine));
@@ -157,35 +143,35 @@ Status DeviceRunner::launch_branches(const Launch& launch, Stream& stream, Event
 }
 
 Status DeviceRunner::launch_all(const Launch& launch, Stream& stream, const Timers* timers, Event* inputs_consumed) {
-  void* const* at = launch.pointers;
+  void* const* at = launch.pointers();
   if (timers) TRY((*timers)[0]->record(stream));
-  for (size_t s = 0; s < launch.steps.size(); ++s) {
-    if (inputs_consumed && s == launch.steps_to_inputs) TRY(inputs_consumed->record(stream));
+  for (size_t s = 0; s < launch.steps().size(); ++s) {
+    if (inputs_consumed && s == steps_to_inputs_) TRY(inputs_consumed->record(stream));
     stream.begin_part();
     TRY(launch_step(launch, s, at, stream));
-    at += launch.steps[s].inputs.size() + launch.steps[s].outputs.size();
+    at += launch.steps()[s].inputs.size() + launch.steps()[s].outputs.size();
     if (timers) TRY((*timers)[s + 1]->record(stream));
   }
-  if (inputs_consumed && launch.steps_to_inputs >= launch.steps.size()) TRY(inputs_consumed->record(stream));
+  if (inputs_consumed && steps_to_inputs_ >= launch.steps().size()) TRY(inputs_consumed->record(stream));
   latest_timers_ = timers;
-  num_timed_ = launch.steps.size();
+  num_timed_ = launch.steps().size();
   return {};
 }
 
 Status DeviceRunner::launch_timed(const Launch& launch, Stream& stream) {
-  TRY(make_timers(timers_, launch.steps.size() + 1));
-  return launch_all(launch, stream, &timers_, launch.inputs_consumed);
+  TRY(make_timers(timers_, launch.steps().size() + 1));
+  return launch_all(launch, stream, &timers_, settings_.inputs_consumed);
 }
 
 Status DeviceRunner::launch_untimed(const Launch& launch, Stream& stream) {
   std::pair<DeviceRunner*, const Launch*> all(this, &launch);
-  Recording* const recording = !launch.steps.empty() ? replays_.find(launch, &record_all, &all) : nullptr;
-  return recording ? replay(*recording, stream) : launch_all(launch, stream, nullptr, launch.inputs_consumed);
+  Recording* const recording = !launch.steps().empty() ? replays_.find(launch, &record_all, &all) : nullptr;
+  return recording ? replay(*recording, stream) : launch_all(launch, stream, nullptr, settings_.inputs_consumed);
 }
 
 Status DeviceRunner::replay(Recording& recording, Stream& stream) {
   TRY(recording.launch(stream));
-  return settings_.inputs_consumed ? settings_.inputs_consumed->record(stream) : Status();
+  return settings_.mark_inputs_consumed(stream);
 }
 
 Status DeviceRunner::make_timers(Timers& timers, size_t count) {

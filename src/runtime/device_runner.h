@@ -16,7 +16,6 @@ namespace kiln::runtime {
 class DeviceRunner final : public Runner {
  public:
   DeviceRunner(const Engine& engine, const RunSettings& settings);
-  ~DeviceRunner() override;
 
   size_t most_bindings() const override { return 4; }  // programs with a few sets of shapes come round again
   std::byte* weight(const HostTensor&) const override { return nullptr; }

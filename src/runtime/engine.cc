@@ -112,9 +112,10 @@ Result<std::unique_ptr<BoundStep>> Engine::bind_kernel(int profile, int step, in
   return bind(*loaded[static_cast<size_t>(kernel + 1)], planned, kernel, tensor_extents, symbols, states);
 }
 
-int64_t Engine::memory_bytes(int profile) const {
+int64_t Engine::memory_bytes(int profile, std::optional<int64_t> workspace_bytes) const {
   const plan::Profile& p = plan_.profiles[static_cast<size_t>(profile)];
-  return aligned_bytes(p.arena_bytes) + branches(profile).num_streams * aligned_bytes(p.workspace_bytes);
+  const int64_t workspace = aligned_bytes(workspace_bytes.value_or(p.workspace_bytes));
+  return aligned_bytes(p.arena_bytes) + branches(profile).num_streams * workspace;
 }
 
 int Engine::num_aux_streams() const {

@@ -59,8 +59,9 @@ class Engine {
   const Branches& branches(int profile) const { return branches_[static_cast<size_t>(profile)]; }
   /// Streams that runs use beside the one they are given, at most.
   int num_aux_streams() const;
-  /// Memory that a context of this profile needs: tensors, then a workspace for each stream, each rounded up to 256.
-  int64_t memory_bytes(int profile) const;
+  /// Memory that a context of this profile needs: tensors, then a workspace for each stream, each rounded up to 256. By
+  /// default the workspace of the profile's maximum.
+  int64_t memory_bytes(int profile, std::optional<int64_t> workspace_bytes = {}) const;
   int64_t max_memory_bytes() const;
   /// A position in Plan::inputs or Plan::outputs.
   struct Surface {

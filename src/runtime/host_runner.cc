@@ -55,7 +55,7 @@ Status HostRunner::enqueue(const Run& run, Stream& stream) {
     invocation.in_flight.store(false, std::memory_order_release);
     return queued;
   }
-  return mark_inputs_consumed(stream);
+  return settings_.mark_inputs_consumed(stream);
 }
 
 Status HostRunner::capture(const Run& run, Stream& stream) {
@@ -70,7 +70,7 @@ Status HostRunner::capture(const Run& run, Stream& stream) {
   });
   latest_ = known == captured_.end() ? captured_.emplace_back(std::move(invocation)).get() : known->get();
   TRY(stream.launch_host(&HostRunner::run, latest_));
-  return mark_inputs_consumed(stream);
+  return settings_.mark_inputs_consumed(stream);
 }
 
 void HostRunner::fault(Stream& stream, Error error) const {

@@ -52,9 +52,6 @@ class HostRunner final : public Runner {
   bool is_current(const Invocation& invocation);
   void run_steps(Invocation& invocation);
   void fault(Stream& stream, Error error) const;
-  Status mark_inputs_consumed(Stream& stream) const {
-    return settings_.inputs_consumed ? settings_.inputs_consumed->record(stream) : Status();
-  }
 
   const RunSettings& settings_;
   Binding* binding_ = nullptr;  ///< null: none is prepared

@@ -14,11 +14,11 @@ constexpr int kMostFailedMoves = 3;       // in a row
 constexpr uint64_t kNoBinding = 0;        // is nobody's
 constexpr uint64_t kRunsToStale = 64;     // what was replayed since then is not given up for something new
 
-void* address(const Launch& launch, const Patch& patch) { return launch.pointers[patch.slot]; }
+void* address(const Launch& launch, const Patch& patch) { return launch.pointers()[patch.slot]; }
 
 bool has_addresses(const std::vector<void*>& addresses, const Launch& launch) {
   for (size_t i = 0; i < addresses.size(); ++i)
-    if (addresses[i] != address(launch, launch.patches[i])) return false;
+    if (addresses[i] != address(launch, launch.binding.at.patches[i])) return false;
   return true;
 }
 
@@ -39,7 +39,7 @@ Recording* Replays::find(const Launch& launch, TimedWork record, void* argument)
   ++num_runs_;
   if (!last_ || last_version_ != launch.version) {
     const auto found = std::ranges::find_if(replays_, [&](const Replay& replay) {
-      return replay.binding == launch.binding && has_addresses(replay.addresses, launch);
+      return replay.binding == launch.binding.id && has_addresses(replay.addresses, launch);
     });
     last_ = found != replays_.end() ? &*found : find_for_new_addresses(launch, record, argument);
     last_version_ = launch.version;
@@ -50,12 +50,12 @@ Recording* Replays::find(const Launch& launch, TimedWork record, void* argument)
 }
 
 Replays::Replay* Replays::find_for_new_addresses(const Launch& launch, TimedWork work, void* argument) {
-  Misses& misses = misses_of(launch.binding);
+  Misses& misses = misses_of(launch.binding.id);
   if (misses.refused) return nullptr;
   const bool comes_again = misses.times_seen(launch) > kTimesBeforeRecord;
   if (!std::exchange(misses.has_run, true)) return find_for_new_binding(launch, misses, work, argument);
   if (misses.fixed) return comes_again ? record(launch, misses, work, argument) : nullptr;
-  Replay* const earlier = oldest(&launch.binding);
+  Replay* const earlier = oldest(&launch.binding.id);
   const bool wants_its_own = comes_again && replays_.size() < kMostReplays;
   return earlier && !wants_its_own ? readdress(*earlier, launch, misses) : record(launch, misses, work, argument);
 }
@@ -79,7 +79,7 @@ Replays::Replay* Replays::find_for_new_binding(const Launch& launch, Misses& mis
 /// How often these addresses came lately. A hash that two sets share makes one of them seem more frequent, no more.
 int Replays::Misses::times_seen(const Launch& launch) {
   uint64_t hash = 1;
-  for (const Patch& patch : launch.patches)
+  for (const Patch& patch : launch.binding.at.patches)
     hash = (hash ^ reinterpret_cast<uintptr_t>(address(launch, patch))) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
   const auto found = std::ranges::find(latest, hash, &Seen::hash);
   if (found != latest.end()) return ++found->times;
@@ -118,8 +118,8 @@ Replays::Replay* Replays::record(const Launch& launch, Misses& misses, TimedWork
     misses.refused = true;  // it runs as it did
     return nullptr;
   }
-  Replay replay{launch.binding, {}, num_runs_, false, *std::move(recording)};
-  for (const Patch& patch : launch.patches) {
+  Replay replay{launch.binding.id, {}, num_runs_, false, *std::move(recording)};
+  for (const Patch& patch : launch.binding.at.patches) {
     replay.addresses.push_back(address(launch, patch));
     if (!replay.recording->can_replace(static_cast<size_t>(patch.step))) misses.fixed = true;
   }
@@ -129,7 +129,7 @@ Replays::Replay* Replays::record(const Launch& launch, Misses& misses, TimedWork
 
 /// The recording with the addresses of this launch.
 Replays::Replay* Replays::readdress(Replay& replay, const Launch& launch, Misses& misses) {
-  const std::span<const Patch> patches = launch.patches;
+  const std::span<const Patch> patches = launch.binding.at.patches;
   for (size_t i = 0; i < patches.size();) {
     const Patch& first = patches[i];
     bool changed = false;
@@ -138,7 +138,7 @@ Replays::Replay* Replays::readdress(Replay& replay, const Launch& launch, Misses
       changed |= std::exchange(replay.addresses[i], now) != now;
     }
     if (!changed) continue;
-    Part part{launch, static_cast<size_t>(first.step), launch.pointers + first.step_slot};
+    Part part{launch, static_cast<size_t>(first.step), launch.pointers() + first.step_slot};
     if (replay.recording->replace(part.step, &launch_part, &part)) continue;
     misses.fixed = true;  // other addresses take other kernels
     erase(replay);
@@ -148,20 +148,21 @@ Replays::Replay* Replays::readdress(Replay& replay, const Launch& launch, Misses
 }
 
 bool Replays::can_rebind(const Replay& replay, const Launch& launch) {
-  for (size_t s = 0; s < launch.steps.size(); ++s)
+  for (size_t s = 0; s < launch.steps().size(); ++s)
     if (!replay.recording->can_replace(s)) return false;
   return true;
 }
 
 /// Another binding's recording does this launch. False: it takes other kernels, and the recording is of no use.
 bool Replays::rebind(Replay& replay, const Launch& launch) {
-  Part part{launch, 0, launch.pointers};
-  for (; part.step < launch.steps.size(); ++part.step) {
+  Part part{launch, 0, launch.pointers()};
+  for (; part.step < launch.steps().size(); ++part.step) {
     if (!replay.recording->replace(part.step, &launch_part, &part)) return false;
-    part.pointers += launch.steps[part.step].inputs.size() + launch.steps[part.step].outputs.size();
+    part.pointers += launch.steps()[part.step].inputs.size() + launch.steps()[part.step].outputs.size();
   }
-  replay.binding = launch.binding;
-  for (size_t i = 0; i < launch.patches.size(); ++i) replay.addresses[i] = address(launch, launch.patches[i]);
+  replay.binding = launch.binding.id;
+  for (size_t i = 0; i < launch.binding.at.patches.size(); ++i)
+    replay.addresses[i] = address(launch, launch.binding.at.patches[i]);
   return true;
 }
 

@@ -24,6 +24,10 @@ struct RunSettings {
   FaultObserver* faults = nullptr;
   Event* inputs_consumed = nullptr;       ///< recorded in every run when all that reads the inputs is done
   Allocator* temporary_memory = nullptr;  ///< of what steps read of shape inputs; null: where the engine's is from
+
+  Status mark_inputs_consumed(Stream& stream) const {
+    return inputs_consumed ? inputs_consumed->record(stream) : Status();
+  }
 };
 
 struct Run {
