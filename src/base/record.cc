@@ -53,10 +53,6 @@ Result<Ref<const T>> get(const Record& record, std::string_view name, std::strin
   if (!value) return error(Code::kCorrupt, "entry '", name, "' is ", *datum, "; ", wanted, " is needed");
   return std::cref(*value);
 }
-bool is_empty_list(const Record& record, std::string_view name) {
-  const Datum* datum = record.find(name);
-  return datum && is_empty_list(*datum);
-}
 }  // namespace
 
 bool is_empty_list(const Datum& datum) {
@@ -66,7 +62,6 @@ bool is_empty_list(const Datum& datum) {
   return false;
 }
 
-Result<bool> Record::get_bool(std::string_view name) const { return TRY(get<bool>(*this, name, "a boolean")).get(); }
 Result<int64_t> Record::get_int(std::string_view name) const {
   return TRY(get<int64_t>(*this, name, "an integer")).get();
 }
@@ -78,21 +73,12 @@ Result<double> Record::get_double(std::string_view name) const {
 Result<std::string> Record::get_text(std::string_view name) const {
   return TRY(get<std::string>(*this, name, "a text")).get();
 }
-Result<std::vector<int64_t>> Record::get_ints(std::string_view name) const {
-  if (is_empty_list(*this, name)) return std::vector<int64_t>{};
-  return TRY(get<std::vector<int64_t>>(*this, name, "a list of integers")).get();
-}
-Result<std::vector<double>> Record::get_doubles(std::string_view name) const {
-  if (is_empty_list(*this, name)) return std::vector<double>{};
-  return TRY(get<std::vector<double>>(*this, name, "a list of numbers")).get();
-}
-Result<Bytes> Record::get_bytes(std::string_view name) const { return TRY(get<Bytes>(*this, name, "bytes")).get(); }
 Result<Ref<const Record>> Record::get_record(std::string_view name) const {
   return get<Record>(*this, name, "a record");
 }
 Result<Ref<const Datum::List>> Record::get_list(std::string_view name) const {
   static const Datum::List kEmpty;
-  if (is_empty_list(*this, name)) return std::cref(kEmpty);
+  if (const Datum* datum = find(name); datum && is_empty_list(*datum)) return std::cref(kEmpty);
   return get<Datum::List>(*this, name, "a list");
 }
 

@@ -61,15 +61,11 @@ class Record {
   bool operator==(const Record& other) const = default;
 
   // Typed access; the error names the entry and what was found instead.
-  Result<bool> get_bool(std::string_view name) const;
   Result<int64_t> get_int(std::string_view name) const;
   Result<double> get_double(std::string_view name) const;  ///< an integer converts
   Result<std::string> get_text(std::string_view name) const;
-  Result<std::vector<int64_t>> get_ints(std::string_view name) const;  ///< an empty list of any kind converts
-  Result<std::vector<double>> get_doubles(std::string_view name) const;
-  Result<Bytes> get_bytes(std::string_view name) const;
   Result<Ref<const Record>> get_record(std::string_view name) const;
-  Result<Ref<const Datum::List>> get_list(std::string_view name) const;
+  Result<Ref<const Datum::List>> get_list(std::string_view name) const;  ///< an empty list of any kind converts
 
  private:
   std::vector<Entry> entries_;

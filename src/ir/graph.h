@@ -31,6 +31,9 @@ struct Node {
   std::vector<ValueId> outputs;
   std::vector<std::string> provenance;         ///< ONNX nodes or API layers it came from: "Conv 'conv1'"
   std::vector<std::shared_ptr<Graph>> bodies;  ///< of If and Loop
+
+  /// An input, or kNone where it is absent, also behind the last one given.
+  ValueId input(size_t i) const { return i < inputs.size() ? inputs[i] : ValueId::kNone; }
 };
 
 /// An edge: what one node, or the graph's surface, gives to others.

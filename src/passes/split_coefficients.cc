@@ -19,7 +19,7 @@ bool may_repeat(const Shape& coefficient, const Shape& x) {
 /// `x` combined with the coefficient, if there is one, in x's shape.
 Result<ir::ValueId> applied(ir::Patch& patch, ir::ValueId x, const ir::Node& node, size_t input,
                             ops::ElementWiseKind kind) {
-  if (input >= node.inputs.size() || node.inputs[input] == ir::ValueId::kNone) return x;
+  if (node.input(input) == ir::ValueId::kNone) return x;
   const Shape shape = patch.type(x).shape, own = patch.type(node.inputs[input]).shape;
   Shape aligned(shape.size() - own.size(), 1);
   aligned.insert(aligned.end(), own.begin(), own.end());
@@ -34,7 +34,7 @@ Status split_coefficients(ir::Graph& graph, PassContext&) {
     const ir::Node& node = found.node("y");
     const auto& op = found.op<ops::Normalization>("y");
     const auto repeats = [&](size_t input) {
-      return input < node.inputs.size() && node.inputs[input] != ir::ValueId::kNone &&
+      return node.input(input) != ir::ValueId::kNone &&
              may_repeat(found.graph().type(node.inputs[input]).shape, found.type("y").shape);
     };
     if (op.groups != 1 || (!repeats(1) && !repeats(2))) return {};

@@ -1,6 +1,5 @@
 #include "plan/validate.h"
 
-#include <algorithm>
 #include <set>
 
 #include "ops/movement.h"

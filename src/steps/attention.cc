@@ -9,7 +9,7 @@ namespace kiln::steps {
 
 Status Attention::check(const StepTypes& types) const {
   const DType q = types.inputs[0].dtype;
-  TRY(require(q == DType::kF32 || q == DType::kF16 || q == DType::kBF16, "attention of ", q));
+  TRY(require(is_kernel_float(q), "attention of ", q));
   return require_one_type(types);
 }
 

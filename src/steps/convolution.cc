@@ -1,7 +1,5 @@
 #include "steps/convolution.h"
 
-#include <algorithm>
-
 #include "steps/define.h"
 
 template const kiln::StepKind& kiln::step_kind<kiln::steps::Convolution>();

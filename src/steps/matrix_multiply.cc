@@ -5,15 +5,11 @@
 template const kiln::StepKind& kiln::step_kind<kiln::steps::MatrixMultiply>();
 
 namespace kiln::steps {
-namespace {
-
-bool is_multiplied(DType type) { return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16; }
-
-}  // namespace
+namespace {}  // namespace
 
 Status MatrixMultiply::check(const StepTypes& types) const {
   const DType a = types.inputs[0].dtype, b = types.inputs[1].dtype, y = types.outputs[0].dtype;
-  TRY(require(is_multiplied(a) && a == b && is_multiplied(y), "a product of ", a, " and ", b, " makes no ", y));
+  TRY(require(is_kernel_float(a) && a == b && is_kernel_float(y), "a product of ", a, " and ", b, " makes no ", y));
   TRY(require_linear(types, 1));
   return epilogue.check(types);
 }

@@ -8,8 +8,7 @@ namespace kiln::steps {
 
 Status Normalization::check(const StepTypes& types) const {
   const StepTensor& x = types.inputs[0];
-  TRY(require(x.dtype == DType::kF32 || x.dtype == DType::kF16 || x.dtype == DType::kBF16, "a normalisation of ",
-              x.dtype));
+  TRY(require(is_kernel_float(x.dtype), "a normalisation of ", x.dtype));
   TRY(require(axes >= 1 && axes <= x.rank && (rows || x.rank >= 2), "a normalisation of ", axes,
               " axes of a tensor of rank ", x.rank));
   TRY(require(groups >= 1 && groups < int64_t{1} << 31, "a normalisation has ", groups, " groups"));

@@ -8,7 +8,7 @@ namespace kiln::steps {
 
 Status Softmax::check(const StepTypes& types) const {
   const StepTensor& x = types.inputs[0];
-  TRY(require(x.dtype == DType::kF32 || x.dtype == DType::kF16 || x.dtype == DType::kBF16, "a softmax of ", x.dtype));
+  TRY(require(is_kernel_float(x.dtype), "a softmax of ", x.dtype));
   TRY(require(axis >= 0 && axis < x.rank, "axis ", axis, " of a softmax of rank ", x.rank));
   return require_alike(types.outputs[0], x, "softmax's output");
 }

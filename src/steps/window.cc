@@ -46,8 +46,7 @@ Status Window::check(const StepTypes& types) const {
   const auto rank = static_cast<int>(kernel.size() + 2);
   TRY(require(x.rank == rank && w.rank == rank && y.rank == rank, "a convolution of ", kernel.size(),
               " axes has tensors of ranks ", x.rank, ", ", w.rank, " and ", y.rank));
-  for (const DType type : {x.dtype, w.dtype, y.dtype})
-    TRY(require(type == DType::kF32 || type == DType::kF16 || type == DType::kBF16, "a convolution of ", type));
+  for (const DType type : {x.dtype, w.dtype, y.dtype}) TRY(require(is_kernel_float(type), "a convolution of ", type));
   return require_linear(types, 1);
 }
 

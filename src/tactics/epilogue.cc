@@ -71,7 +71,7 @@ class Matcher {
   }
   bool is_bias(ir::ValueId value) const {
     const HostTensor* constant = graph_.constant(value);
-    if (!constant || !accumulates_in_f32(constant->dtype()) || constant->rank() == 0) return false;
+    if (!constant || !is_kernel_float(constant->dtype()) || constant->rank() == 0) return false;
     const int axis = channel_axis_ < 0 ? constant->rank() + channel_axis_ : channel_axis_;
     return axis < constant->rank() && constant->volume() == constant->extents()[static_cast<size_t>(axis)];
   }
@@ -107,7 +107,7 @@ std::expected<EpilogueMatch, Reject> match_epilogue(const ir::Graph& graph, ir::
 Match contraction_region(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& match) {
   const ir::Node& node = cx.graph.node(match.contraction);
   const TensorType& x = cx.graph.type(node.inputs[0]);
-  if (!accumulates_in_f32(x.dtype)) return reject("the first input is ", x, "; kernels take f32, f16 and bf16");
+  if (!is_kernel_float(x.dtype)) return reject("the first input is ", x, "; kernels take f32, f16 and bf16");
   ir::ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : ir::ValueId::kNone;
   if (bias != ir::ValueId::kNone && match.bias != ir::ValueId::kNone) return reject("there are two biases");
   if (bias == ir::ValueId::kNone) bias = match.bias;

@@ -13,8 +13,7 @@ Match FillRegions::match(const TacticContext& cx, ir::NodeId root) const {
   const TensorType& y = cx.graph.type(node.outputs[0]);
   const std::string_view why = why_not(node.op.as<ops::Fill>()->operation, y.dtype);
   if (!why.empty()) return reject("y is ", y, "; ", why);
-  const auto input = [&](size_t i) { return i < node.inputs.size() ? node.inputs[i] : ir::ValueId::kNone; };
-  return Region{{root}, {input(1), input(2)}, {node.outputs[0]}, {}};  // its shape is the output's
+  return Region{{root}, {node.input(1), node.input(2)}, {node.outputs[0]}, {}};  // its shape is the output's
 }
 
 std::vector<Variant> FillRegions::variants(const TacticContext&, const Region& region) const {

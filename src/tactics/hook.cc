@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-bool is_result(DType type, bool halves) { return halves ? accumulates_in_f32(type) : type == DType::kF32; }
+bool is_result(DType type, bool halves) { return halves ? is_kernel_float(type) : type == DType::kF32; }
 
 /// The leaf made by the latest contraction that only the chain reads.
 std::optional<size_t> contraction_leaf(const ir::Graph& graph, const Chain& chain, const TensorType& result,

@@ -15,9 +15,4 @@ Variant linear_variant(const Region& region, std::string name);
 /// Bytes of a tensor at the profile's optimum, for estimates: as a double, for extents may be of any size.
 double estimated_bytes(const TensorType& type);
 
-/// The types whose contractions accumulate in FP32.
-constexpr bool accumulates_in_f32(DType type) {
-  return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16;
-}
-
 }  // namespace kiln

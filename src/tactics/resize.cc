@@ -4,14 +4,6 @@
 #include "tactics/step_draft.h"
 
 namespace kiln {
-namespace {
-
-bool is_given(const ir::Node& node, size_t input) {
-  return input < node.inputs.size() && node.inputs[input] != ir::ValueId::kNone;
-}
-
-}  // namespace
-
 std::vector<bool> may_be_resized(const ir::Graph& graph, ir::NodeId node) {
   const ir::Node& n = graph.node(node);
   std::vector<TensorType> inputs;
@@ -29,18 +21,18 @@ std::vector<bool> may_be_resized(const ir::Graph& graph, ir::NodeId node) {
 
 Match ResizeRegions::match(const TacticContext& cx, ir::NodeId root) const {
   const ir::Node& node = cx.graph.node(root);
-  const bool roi = is_given(node, 2), scales = is_given(node, 3);
+  const bool roi = node.input(2) != ir::ValueId::kNone, scales = node.input(3) != ir::ValueId::kNone;
   const Status taken = check({.op = *node.op.as<ops::Resize>(),
                               .x = cx.graph.type(node.inputs[0]),
                               .y = cx.graph.type(node.outputs[0]),
-                              .sizes = is_given(node, 1),
+                              .sizes = node.input(1) != ir::ValueId::kNone,
                               .roi = roi,
                               .scales = scales,
                               .resized = may_be_resized(cx.graph, root)});
   if (!taken) return reject(taken.error().message);
   Region region{{root}, {node.inputs[0]}, {node.outputs[0]}, {}};
   if (roi || scales)
-    for (const size_t i : {2, 3}) region.inputs.push_back(is_given(node, i) ? node.inputs[i] : ir::ValueId::kNone);
+    for (const size_t i : {2, 3}) region.inputs.push_back(node.input(i));
   return region;
 }
 
@@ -55,7 +47,7 @@ std::vector<Variant> ResizeRegions::variants(const TacticContext& cx, const Regi
 
 steps::Resize ResizeRegions::step_of(const TacticContext& cx, const Region& region) {
   const ir::Node& node = cx.graph.node(region.nodes[0]);
-  return {.op = *node.op.as<ops::Resize>(), .from_sizes = is_given(node, 1)};
+  return {.op = *node.op.as<ops::Resize>(), .from_sizes = node.input(1) != ir::ValueId::kNone};
 }
 
 Result<StepDraft> ResizeRegions::draft(const TacticContext& cx, const Region& region, const Variant&) {

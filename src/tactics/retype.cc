@@ -14,8 +14,6 @@
 namespace kiln {
 namespace {
 
-bool is_retyped(DType type) { return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16; }
-
 HostTensor converted(const HostTensor& value, DType to) {
   auto fresh = HostTensor::make(to, value.extents());
   CHECK(fresh.has_value());
@@ -51,7 +49,7 @@ class Retyper {
 
  private:
   Result<ir::ValueId> as_type(ir::ValueId value, DType to) {
-    if (graph_.type(value).dtype == to || !is_retyped(graph_.type(value).dtype)) return value;
+    if (graph_.type(value).dtype == to || !is_kernel_float(graph_.type(value).dtype)) return value;
     const auto found = converted_.find({value, to});
     if (found != converted_.end()) return found->second;
     const HostTensor* constant = graph_.constant(value);
@@ -81,7 +79,7 @@ class Retyper {
   std::optional<DType> float_type(const ir::Node& node) const {
     for (const auto* values : {&node.outputs, &node.inputs})
       for (const ir::ValueId value : *values)
-        if (value != ir::ValueId::kNone && is_retyped(old_.type(value).dtype)) return old_.type(value).dtype;
+        if (value != ir::ValueId::kNone && is_kernel_float(old_.type(value).dtype)) return old_.type(value).dtype;
     return std::nullopt;
   }
 

@@ -16,7 +16,7 @@ int axis_of(const TacticContext& cx, const Region& region) {
 
 Match SoftmaxRegions::match(const TacticContext& cx, ir::NodeId root) const {
   const TensorType& x = cx.graph.input_type(root, 0);
-  if (!accumulates_in_f32(x.dtype)) return reject("x is ", x, "; the kernel takes f32, f16 and bf16");
+  if (!is_kernel_float(x.dtype)) return reject("x is ", x, "; the kernel takes f32, f16 and bf16");
   return single_node_region(cx.graph, root);
 }
 

@@ -29,6 +29,8 @@ constexpr bool is_float(DType t) {
   return t == DType::kF32 || t == DType::kF16 || t == DType::kBF16 || t == DType::kF64 || t == DType::kF8E4M3 ||
          t == DType::kF4E2M1 || t == DType::kE8M0;
 }
+/// The floats that kernels load and store; they compute in FP32.
+constexpr bool is_kernel_float(DType t) { return t == DType::kF32 || t == DType::kF16 || t == DType::kBF16; }
 constexpr bool is_integer(DType t) {
   return t == DType::kI8 || t == DType::kI32 || t == DType::kU8 || t == DType::kI64 || t == DType::kI4;
 }

@@ -1,7 +1,5 @@
 #include "api/build/layer.h"
 
-#include <algorithm>
-
 #include "api/base/convert.h"
 #include "api/build/arguments.h"
 #include "api/build/network.h"

@@ -13,7 +13,7 @@ namespace {
 /// Numbers from the input if it is there, else from the attribute.
 SymbolicValues given(const ir::Graph& graph, const ir::Node& node, size_t input,
                      const std::vector<int64_t>& attribute) {
-  if (input < node.inputs.size() && node.inputs[input] != ir::ValueId::kNone) return host_values(graph, node, input);
+  if (node.input(input) != ir::ValueId::kNone) return host_values(graph, node, input);
   return {attribute.begin(), attribute.end()};
 }
 
@@ -38,7 +38,7 @@ Match SliceRegions::match(const TacticContext& cx, ir::NodeId root) const {
   const TensorType& x = cx.graph.type(node.inputs[0]);
   if (bits_of(x.dtype) < 8) return reject("x is ", x, "; elements of less than a byte are not moved");
   if (const auto spec = spec_of(cx.graph, node); !spec) return reject(spec.error().message);
-  const ir::ValueId fill = node.inputs.size() > 4 ? node.inputs[4] : ir::ValueId::kNone;
+  const ir::ValueId fill = node.input(4);
   return Region{{root}, {node.inputs[0], fill}, {node.outputs[0]}, {}};
 }
 

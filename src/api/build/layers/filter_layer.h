@@ -104,10 +104,8 @@ class FilterLayer final : public LayerOf<T, kType, I, V> {
 
  private:
   const HostTensor* constant(int input) const {
-    const auto& inputs = ir_node().inputs;
-    const bool there =
-        static_cast<size_t>(input) < inputs.size() && inputs[static_cast<size_t>(input)] != ir::ValueId::kNone;
-    return there ? graph().constant(inputs[static_cast<size_t>(input)]) : nullptr;
+    const ir::ValueId value = this->ir_node().input(input);
+    return value != ir::ValueId::kNone ? graph().constant(value) : nullptr;
   }
   /// The kernel's size as stated, or that of the weights where a parsed model does not state it.
   Extents kernel_size() const {
@@ -150,9 +148,7 @@ class FilterLayer final : public LayerOf<T, kType, I, V> {
     return bias_.count > 0 || had_bias ? put_one(2, bias_, {bias_.count}, "bias") : Status();
   }
   Status put_one(int input, const nv::Weights& weights, Extents extents, const char* what) {
-    const auto& inputs = ir_node().inputs;
-    const ir::ValueId before =
-        static_cast<size_t>(input) < inputs.size() ? inputs[static_cast<size_t>(input)] : ir::ValueId::kNone;
+    const ir::ValueId before = this->ir_node().input(input);
     ir::ValueId value = ir::ValueId::kNone;
     if (weights.count > 0) {
       const HostTensor given = TRY(borrow(weights, std::move(extents), what));

@@ -33,9 +33,7 @@ class ScaleLayer final : public LayerOf<ops::Scale, nv::LayerType::kSCALE, nv::I
 
   Status put_weights(int input, const nv::Weights& weights, const char* what) {
     TRY(check_weights(weights, what));
-    const ir::ValueId before = static_cast<size_t>(input) < ir_node().inputs.size()
-                                   ? ir_node().inputs[static_cast<size_t>(input)]
-                                   : ir::ValueId::kNone;
+    const ir::ValueId before = ir_node().input(input);
     ir::ValueId value = ir::ValueId::kNone;
     if (weights.count > 0)
       value = network().add_weights(TRY(borrow(weights, {weights.count}, what)), str(getName(), ' ', what));
@@ -52,10 +50,8 @@ class ScaleLayer final : public LayerOf<ops::Scale, nv::LayerType::kSCALE, nv::I
     guard(reporter(), call, [&] { return put_weights(input, weights, "weights"); });
   }
   nv::Weights weights(int input) const {
-    const auto& inputs = ir_node().inputs;
-    const bool there =
-        static_cast<size_t>(input) < inputs.size() && inputs[static_cast<size_t>(input)] != ir::ValueId::kNone;
-    return to_api(there ? graph().constant(inputs[static_cast<size_t>(input)]) : nullptr);
+    const ir::ValueId value = ir_node().input(input);
+    return to_api(value != ir::ValueId::kNone ? graph().constant(value) : nullptr);
   }
 };
 

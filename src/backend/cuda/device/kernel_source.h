@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/str.h"
 
 namespace kiln::cuda {
 
@@ -19,6 +20,10 @@ struct KernelSource {
   std::string entry;                 ///< the extern "C" name of the kernel
   bool quick = false;                ///< quotients and functions of floats only as exact as halves need them
 };
+
+inline void define(KernelSource& source, std::string_view name, const auto& value) {
+  source.defines.push_back(str(name, "=", value));
+}
 
 /// Whether a source that may have several kernels is to have this one: it is among those that are wanted, or all are.
 inline bool is_wanted(std::span<const std::string> wanted, std::string_view entry) {

@@ -2,8 +2,6 @@
 /// output pixel reads the input pixel at its own place.
 #include "backend/cuda/exec/convolution.h"
 
-#include <algorithm>
-
 #include "backend/cuda/exec/cublaslt.h"
 #include "backend/cuda/exec/gemm_step.h"
 #include "backend/cuda/kernels/conv/phases.h"

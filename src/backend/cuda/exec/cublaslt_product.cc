@@ -2,8 +2,6 @@
 
 #include "backend/cuda/exec/library_inputs.h"
 
-#include <algorithm>
-
 namespace kiln::cuda {
 namespace {
 

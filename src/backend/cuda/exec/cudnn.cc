@@ -1,7 +1,6 @@
 /// Convolutions by cuDNN, channels last; w is a constant.
 #include "backend/cuda/exec/cudnn_step.h"
 
-#include <algorithm>
 #include <cstring>
 #include <optional>
 

@@ -18,8 +18,8 @@ struct CudnnConvolutionSpec {
   DType operand = DType::kF32, result = DType::kF32;
   bool tf32 = false;
   bool bias = false, residual = false, relu = false;
-  Extents x, w, y;  ///< [N, C, spatial...], [out, in of a group, kernel...]
-  Extents strides, dilations, pre_pads, post_pads;
+  Extents x = {}, w = {}, y = {};  ///< [N, C, spatial...], [out, in of a group, kernel...]
+  Extents strides = {}, dilations = {}, pre_pads = {}, post_pads = {};
   auto operator<=>(const CudnnConvolutionSpec&) const = default;
 };
 

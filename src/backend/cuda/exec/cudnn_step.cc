@@ -13,14 +13,7 @@ CudnnConvolutionSpec cudnn_convolution(DType operand, DType result, const steps:
           .tf32 = tf32,
           .bias = epilogue.bias.has_value(),
           .residual = epilogue.residual.has_value(),
-          .relu = is_relu(epilogue),
-          .x = {},
-          .w = {},
-          .y = {},
-          .strides = {},
-          .dilations = {},
-          .pre_pads = {},
-          .post_pads = {}};
+          .relu = is_relu(epilogue)};
 }
 
 CudnnConvolutionSpec with_extents(CudnnConvolutionSpec s, const steps::Window& by, const Extents& x, const Extents& w,

@@ -4,13 +4,14 @@
 #include "tensor/view.h"
 
 namespace kiln::cuda {
+
 bool is_relu(const steps::Epilogue& epilogue) { return epilogue.lo == 0; }
 
 Status check_library(const StepTypes& types, const steps::Epilogue& epilogue) {
   const DType x = types.inputs[0].dtype, w = types.inputs[1].dtype, y = types.outputs[0].dtype;
   TRY(require(x == w && is_kernel_float(x) && is_kernel_float(y), "a library makes no ", y, " of ", x, " and ", w));
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return require(!epilogue.hook && epilogue.hi == kInfinity && (is_relu(epilogue) || epilogue.lo == -kInfinity),
+  const steps::Epilogue none;
+  return require(!epilogue.hook && epilogue.hi == none.hi && (is_relu(epilogue) || epilogue.lo == none.lo),
                  "a library has no epilogue but a bias, a residual and a relu");
 }
 

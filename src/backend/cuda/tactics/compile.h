@@ -28,12 +28,4 @@ StepDraft cuda_step(AnyStep step, const Tuning& tuning) {
   return cuda_step(step_draft(std::move(step)), tuning);
 }
 
-/// A variant with one input's and the output's axes channels last, all else row-major.
-inline Variant channels_last_variant(const Region& region, int rank) {
-  const Format last = Format::channels_last(rank);
-  Variant variant{"channels last", std::vector<Format>(region.inputs.size()), {last}, {}, 0};
-  variant.inputs[0] = last;
-  return variant;
-}
-
 }  // namespace kiln::cuda

@@ -52,9 +52,8 @@ class CublasLtTactic : public Tactic {
 
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     if (!cx.numerics.cublas_lt) return reject("the build's tactic sources leave out cuBLASLt");
-    Match region = find(cx, root);
+    Match region = checked_for_library(cx, find(cx, root));
     if (!region) return region;
-    if (const auto epilogue = library_epilogue(cx, *region); !epilogue) return std::unexpected(epilogue.error());
     const auto library = device_of(cx).companion<CublasLtOnDevice>();
     if (!library) return reject(missing(cx, library.error()));
     const auto choices = choices_of(cx, *region, *library);

@@ -71,9 +71,9 @@ class CudnnTactic final : public Tactic {
 
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     if (!cx.numerics.cudnn) return reject("the build's tactic sources leave out cuDNN");
-    Match region = match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, region_of, true);
+    Match region = checked_for_library(
+        cx, match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, region_of, true));
     if (!region) return region;
-    if (const auto epilogue = library_epilogue(cx, *region); !epilogue) return std::unexpected(epilogue.error());
     if (volume(cx.graph.type(region->outputs[0]).opt_extents()) == 0) return reject("the result is empty");
     const auto library = device_of(cx).companion<CudnnOnDevice>();
     if (!library) return reject(missing(cx, library.error()));

@@ -8,22 +8,22 @@
 
 namespace kiln::cuda {
 
-std::expected<LibraryEpilogue, Reject> library_epilogue(const TacticContext& cx, const Region& region) {
-  const auto epilogue = epilogue_of(region);
+Match checked_for_library(const TacticContext& cx, Match region) {
+  if (!region) return region;
+  const auto epilogue = epilogue_of(*region);
   CHECK(epilogue.has_value());
   if (epilogue->hook) return reject("libraries fuse a bias, a residual and a relu, and no other chain");
   const steps::Epilogue none;
-  const bool bounded = epilogue->lo != none.lo;
-  if ((bounded && epilogue->lo != 0) || epilogue->hi != none.hi)
+  if ((epilogue->lo != none.lo && epilogue->lo != 0) || epilogue->hi != none.hi)
     return reject("libraries fuse a relu; this is a clamp to ", epilogue->lo, "..", epilogue->hi);
-  const DType a = cx.graph.type(region.inputs[0]).dtype, b = cx.graph.type(region.inputs[1]).dtype;
-  const DType y = cx.graph.type(region.outputs[0]).dtype;
+  const DType a = cx.graph.type(region->inputs[0]).dtype, b = cx.graph.type(region->inputs[1]).dtype;
+  const DType y = cx.graph.type(region->outputs[0]).dtype;
   if (a != b) return reject("the operands are ", a, " and ", b, "; libraries take one type");
-  if (!accumulates_in_f32(a) || (y != a && y != DType::kF32)) return reject("libraries make no ", y, " of ", a);
-  const ir::ValueId bias = region.inputs[2];
+  if (!is_kernel_float(a) || (y != a && y != DType::kF32)) return reject("libraries make no ", y, " of ", a);
+  const ir::ValueId bias = region->inputs[2];
   if (bias != ir::ValueId::kNone && !cx.graph.constant(bias) && cx.graph.type(bias).dtype != y)
     return reject("the bias is ", cx.graph.type(bias), " for a result of ", y);
-  return LibraryEpilogue{bias != ir::ValueId::kNone, region.inputs[3] != ir::ValueId::kNone, bounded};
+  return region;
 }
 
 size_t most_library_variants(const TacticContext& cx) {

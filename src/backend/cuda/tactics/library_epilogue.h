@@ -5,12 +5,9 @@
 
 namespace kiln::cuda {
 
-/// The epilogue of a contraction's region: [+ bias] [+ residual] [relu], in FP32 behind the sums.
-struct LibraryEpilogue {
-  bool bias = false, residual = false, relu = false;
-};
-/// Why a library cannot have a region's epilogue or types, or what the epilogue is.
-std::expected<LibraryEpilogue, Reject> library_epilogue(const TacticContext& cx, const Region& region);
+/// A contraction's region, or why a library cannot have its types or its epilogue: libraries take [+ bias] [+ residual]
+/// [relu], in FP32 behind the sums.
+Match checked_for_library(const TacticContext& cx, Match region);
 
 /// How many of a library's choices are worth timing.
 size_t most_library_variants(const TacticContext& cx);

@@ -49,15 +49,15 @@ class NormalizationTactic final : public NormalizationRegions {
           if (x.is_static()) wanted.push_back(launch.entry);
         }
     }
-    StepDraft draft = cuda_step(step, NormalizationTuning{kernels.tile, kernels.vec, kernels.held, kernels.slices});
-    draft.in_place_input = 0;
-    draft.binary = TRY(compile_kernel(cx, normalization_source(kernels, wanted)));
-    return draft;
+    const NormalizationTuning tuning{kernels.tile, kernels.vec, kernels.held, kernels.slices};
+    StepDraft result = cuda_step(TRY(draft(cx, region, variant)), tuning);
+    result.binary = TRY(compile_kernel(cx, normalization_source(kernels, wanted)));
+    return result;
   }
 
  protected:
   std::string_view why_not(DType type) const override {
-    return accumulates_in_f32(type) ? "" : "the kernels take f32, f16 and bf16";
+    return is_kernel_float(type) ? "" : "the kernels take f32, f16 and bf16";
   }
 
  private:

@@ -33,7 +33,7 @@ class Walk {
     const auto* product = graph_.node(root).op.as<ops::ElementWise>();
     if (!product || product->kind != ops::ElementWiseKind::kProd) return reject("not a product");
     const TensorType& y = graph_.output_type(root);
-    if (y.rank() < 3 || !accumulates_in_f32(y.dtype)) return reject("y is ", y, ", no picture of floats");
+    if (y.rank() < 3 || !is_kernel_float(y.dtype)) return reject("y is ", y, ", no picture of floats");
     for (const size_t side : {size_t{0}, size_t{1}}) {
       const ValueId x = graph_.node(root).inputs[side], gates = graph_.node(root).inputs[1 - side];
       if (!graph_.type(x).same_type(y) || graph_.constant(x) || graph_.num_uses(gates) != 1) continue;

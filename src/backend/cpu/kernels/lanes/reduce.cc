@@ -212,7 +212,7 @@ HWY_AFTER_NAMESPACE();
 namespace kiln::cpu {
 
 bool can_reduce(DType in, DType out) {
-  const auto narrow = [](DType t) { return t == DType::kF32 || t == DType::kF16 || t == DType::kBF16; };
+  const auto narrow = [](DType t) { return is_kernel_float(t); };
   return (narrow(in) && narrow(out)) || (is_index(in) && in == out);
 }
 

@@ -23,6 +23,8 @@ class AttentionSearch {
   std::vector<AttentionCandidate> found;
 
   bool is_single() const { return traits.element == DType::kF32; }
+  /// Whether tensor cores may multiply the operands.
+  bool takes_tensor_cores() const { return !is_single() || traits.tf32; }
   /// Adds a kernel of a family with at least `depth` channels, unless it takes more shared memory than a block has.
   void add(const AttentionFamily& family, int64_t depth, const Shape& shape);
 };
@@ -54,13 +56,18 @@ inline double steps_of(const AttentionTraits& traits, int64_t keys) {
 inline double multiply_adds(const AttentionKernel& kernel) {
   return static_cast<double>(kernel.queries() * kernel.keys * kernel.depth);
 }
+/// Bytes of a block's queries, and of its stages of keys and values.
+inline int64_t staged_bytes(const AttentionKernel& kernel) {
+  return (kernel.queries() + kernel.stages * 2 * kernel.keys) * kernel.depth * size_of(kernel);
+}
+/// For `queries`: a fragment's rows a warp.
+inline int64_t queries_of_warps(const AttentionKernel& kernel) { return kernel.warps * kernel.rows; }
+/// How much longer the multiplications of mma.sync take in TF32.
+inline double slowdown(const AttentionKernel& kernel) { return kernel.element == DType::kF32 ? 2.5 : 1; }
 /// Channels of FP32 whose lines fill the banks of shared memory, for tensor cores.
 inline constexpr int64_t kWholeBanks = 32;
 /// For `takes`: fragments of 16 rows, of any of the types.
 inline bool takes_fragments(DType, int64_t rows) { return rows == 16 || rows == 32; }
-inline void define(KernelSource& source, std::string_view name, const auto& value) {
-  source.defines.push_back(str(name, "=", value));
-}
 /// For `define`: warps that copy for themselves.
 inline void define_warps(const AttentionKernel& kernel, KernelSource& source) {
   define(source, "WARPS", kernel.warps);

@@ -4,21 +4,17 @@
 namespace kiln::cuda {
 namespace {
 
-int64_t queries(const AttentionKernel& k) { return k.warps * k.rows; }
-int64_t shared_bytes(const AttentionKernel& k) { return (k.queries() + k.stages * 2 * k.keys) * k.depth * size_of(k); }
-
 /// Blocks of few warps, several on a multiprocessor: either their steps' latency counts or their work.
 double cycles(const AttentionKernel& k, const AttentionTraits& traits, const Machine& machine) {
   const double work = multiply_adds(k) / (64 * 64 * 64);
   const double latency =
       800 + 800 * static_cast<double>(k.keys * k.depth) / (64 * 64) * static_cast<double>(k.rows / 16);
-  const double slower = k.element == DType::kF32 ? 2.5 : 1;
-  return 500 +
-         slower * steps_of(traits, k.keys) * std::max(latency, blocks_each(k, traits, machine) * (90 + 1100 * work));
+  return 500 + slowdown(k) * steps_of(traits, k.keys) *
+                   std::max(latency, blocks_each(k, traits, machine) * (90 + 1100 * work));
 }
 
 void search(AttentionSearch& search) {
-  if (search.is_single() && !search.traits.tf32) return;
+  if (!search.takes_tensor_cores()) return;
   const int64_t keys = search.is_single() && search.kernel.depth > 64 ? 32 : 64;
   for (const AttentionSearch::Shape& shape :
        {AttentionSearch::Shape{4, 16, keys}, {2, 16, keys}, {8, 16, keys}, {4, 32, 32}})
@@ -31,8 +27,8 @@ const AttentionFamily kAttentionMma{.name = "mma",
                                     .file = "attention/mma.cu",
                                     .entry = "attention_mma",
                                     .takes = takes_fragments,
-                                    .queries = queries,
-                                    .shared_bytes = shared_bytes,
+                                    .queries = queries_of_warps,
+                                    .shared_bytes = staged_bytes,
                                     .define = define_warps,
                                     .plan_maps = nullptr,
                                     .cycles = cycles,

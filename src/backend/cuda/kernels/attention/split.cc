@@ -7,19 +7,17 @@ namespace {
 int64_t queries(const AttentionKernel& k) { return k.rows; }
 /// Shared memory of a block: each warp's copies, and then its part of the result in their place.
 int64_t shared_bytes(const AttentionKernel& k) {
-  const int64_t copied = (k.rows + k.stages * 2 * k.keys) * k.depth * size_of(k);
-  return k.warps * std::max(copied, k.rows * (2 + k.depth + 8) * 4);
+  return k.warps * std::max(staged_bytes(k), k.rows * (2 + k.depth + 8) * 4);
 }
 
 double cycles(const AttentionKernel& k, const AttentionTraits& traits, const Machine& machine) {
   const double work = static_cast<double>(k.keys * k.depth) / (32 * 64);
-  const double slower = k.element == DType::kF32 ? 2.5 : 1;
   return 700 + std::max(1.0, blocks_each(k, traits, machine)) * static_cast<double>(k.warps) *
-                   (235 + slower * 180 * steps_of(traits, k.keys * k.warps) * work);
+                   (235 + slowdown(k) * 180 * steps_of(traits, k.keys * k.warps) * work);
 }
 
 void search(AttentionSearch& search) {
-  if (search.is_single() && !search.traits.tf32) return;
+  if (!search.takes_tensor_cores()) return;
   for (AttentionSearch::Shape shape : {AttentionSearch::Shape{4, 16, 32}, {8, 16, 32}}) {
     if (search.traits.keys <= shape.warps * shape.keys) shape.stages = 1;
     search.add(kAttentionSplit, search.is_single() ? kWholeBanks : 0, shape);

@@ -7,10 +7,7 @@ namespace kiln::cuda {
 namespace {
 
 bool takes(DType element, int64_t rows) { return element != DType::kF32 && takes_fragments(element, rows); }
-int64_t queries(const AttentionKernel& k) { return k.warps * k.rows; }
-int64_t shared_bytes(const AttentionKernel& k) {
-  return (k.queries() + k.stages * 2 * k.keys) * k.depth * size_of(k) + kStageAlignment;
-}
+int64_t shared_bytes(const AttentionKernel& k) { return staged_bytes(k) + kStageAlignment; }
 
 void define_groups(const AttentionKernel& k, KernelSource& source) {
   define(source, "GROUPS", k.warps / 4);
@@ -74,7 +71,7 @@ const AttentionFamily kAttentionWgmma{.name = "wgmma",
                                       .file = "attention/wgmma.cu",
                                       .entry = "attention_wgmma",
                                       .takes = takes,
-                                      .queries = queries,
+                                      .queries = queries_of_warps,
                                       .shared_bytes = shared_bytes,
                                       .define = define_groups,
                                       .plan_maps = plan_maps,

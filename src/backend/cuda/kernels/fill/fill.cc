@@ -5,7 +5,7 @@
 namespace kiln::cuda {
 
 bool can_fill(FillOperation operation, DType type) {
-  if (type == DType::kF32 || type == DType::kF16 || type == DType::kBF16) return true;
+  if (is_kernel_float(type)) return true;
   return operation == FillOperation::kLinspace && is_index(type);
 }
 

@@ -20,6 +20,9 @@ struct GemmSearch {
   GemmKernel kernel(const GemmFamily& family) const;
   /// By the tile and splits alone; tensor cores or FMA do so many operations a cycle and multiprocessor.
   double product_us(const GemmKernel& kernel, double flops_per_cycle) const;
+  /// Adds a kernel that sums parts, with as many of them as its k and the multiprocessors are worth: a part of at least
+  /// so many of its tile's steps along k.
+  void add_by_parts(GemmKernel kernel, int64_t least_steps, double flops_per_cycle);
   /// Whether tensor cores may multiply the operands.
   bool takes_tensor_cores() const { return traits.element != DType::kF32 || traits.tf32; }
   /// Whether both operands lie along k, in whole 16 bytes.
@@ -42,9 +45,6 @@ struct GemmFamily {
   void (*search)(GemmSearch& search);
 };
 
-inline void define(KernelSource& source, std::string_view name, const auto& value) {
-  source.defines.push_back(str(name, "=", value));
-}
 inline void define_types(const GemmKernel& kernel, KernelSource& source) {
   define(source, "ELEMENT", element_name(kernel.element));
   define(source, "RESULT", element_name(kernel.result));

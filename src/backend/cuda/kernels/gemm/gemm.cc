@@ -113,6 +113,16 @@ double GemmSearch::product_us(const GemmKernel& kernel, double flops_per_cycle) 
                              machine);
 }
 
+void GemmSearch::add_by_parts(GemmKernel kernel, int64_t least_steps, double flops_per_cycle) {
+  for (const int64_t splits : {1, 2, 4, 8, 16}) {
+    if (splits > 1 &&
+        (splits * kernel.tile.bk * least_steps > k || tiles(kernel.tile) * splits > 3 * multiprocessors()))
+      break;
+    kernel.splits = splits;
+    found.push_back({kernel, product_us(kernel, flops_per_cycle)});
+  }
+}
+
 bool GemmSearch::is_along_k() const {
   const int64_t size = bytes_of(traits.element);
   return traits.a_k_major && traits.b_k_major && traits.a_align * size >= 16 && traits.b_align * size >= 16;

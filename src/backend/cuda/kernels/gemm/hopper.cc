@@ -1,8 +1,6 @@
 // What kernels of sm_90a share: tensor maps, the text of their instruction, and launches.
 #include "backend/cuda/kernels/gemm/hopper.h"
 
-#include <algorithm>
-
 #include "backend/cuda/device/driver_types.h"
 #include "backend/cuda/kernels/gemm/family.h"
 

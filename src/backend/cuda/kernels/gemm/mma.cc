@@ -73,12 +73,7 @@ void search(GemmSearch& search) {
     if (!kernel.b_k_major && tile.bn * size < 64 * (size / 2)) continue;
     if (mma_shared_bytes(tile, traits.element) > search.machine.shared_bytes) continue;
     kernel.tile = tile;
-    for (const int64_t splits : {1, 2, 4, 8, 16}) {
-      if (splits > 1 && (splits * tile.bk * 2 > search.k || search.tiles(tile) * splits > 3 * search.multiprocessors()))
-        break;
-      kernel.splits = splits;
-      search.found.push_back({kernel, search.product_us(kernel, size == 4 ? 900 : 2200)});
-    }
+    search.add_by_parts(kernel, 2, size == 4 ? 900 : 2200);
   }
 }
 

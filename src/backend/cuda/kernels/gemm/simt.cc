@@ -26,12 +26,7 @@ void search(GemmSearch& search) {
   for (const TileShape& tile : {TileShape{128, 128, 16, 0, 0, 8, 8, 0}, TileShape{64, 64, 16, 0, 0, 4, 4, 0},
                                 TileShape{32, 64, 16, 0, 0, 4, 4, 0}}) {
     kernel.tile = tile;
-    for (const int64_t splits : {1, 2, 4, 8, 16}) {
-      if (splits > 1 && (splits * tile.bk * 4 > search.k || search.tiles(tile) * splits > 3 * search.multiprocessors()))
-        break;
-      kernel.splits = splits;
-      search.found.push_back({kernel, search.product_us(kernel, 200)});
-    }
+    search.add_by_parts(kernel, 4, 200);
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 enum class Held : uint8_t { kFloat, kLong, kInt };
 Held held_as(DType type) {
-  if (type == DType::kF32 || type == DType::kF16 || type == DType::kBF16) return Held::kFloat;
+  if (is_kernel_float(type)) return Held::kFloat;
   return type == DType::kI64 ? Held::kLong : Held::kInt;
 }
 

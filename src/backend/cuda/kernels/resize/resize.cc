@@ -111,7 +111,7 @@ bool is_doubled(const ResizePlan& plan, size_t axis, ResizeDoubling doubling) {
 
 bool can_resize(ResizeMode mode, DType type) {
   if (mode == ResizeMode::kNearest) return bits_of(type) >= 8;
-  return type == DType::kF32 || type == DType::kF16 || type == DType::kBF16;
+  return is_kernel_float(type);
 }
 
 KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<const std::string> wanted) {
