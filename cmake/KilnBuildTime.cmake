@@ -24,7 +24,7 @@ if(KILN_PRECOMPILED)
 endif()
 
 # Folders whose files are alike on purpose, internal names included: each of these stays alone.
-set(KILN_COMPILED_ALONE "/(exec|kernels/.*|entry)$")
+set(KILN_COMPILED_ALONE "/(exec|(kernels|compile)/.*|entry)$")
 
 # Compiles a library's files in groups of some six. Which files form a group follows from their folder and the hash of
 # their name, so that a file which comes or goes changes one group. What includes itself or a table (*.def) stays alone.

@@ -1,6 +1,6 @@
 # Writes OUTPUT: a table of the files that LIST names, each as a raw string under its path below kernels/ or SOURCE.
 file(STRINGS ${LIST} files)
-set(text "// Written by cmake/embed_kernels.cmake.\n#include \"backend/cuda/device/embedded.h\"\n\nnamespace kiln::cuda {\n\n")
+set(text "// Written by cmake/embed_kernels.cmake.\n#include \"backend/cuda/compile/embedded.h\"\n\nnamespace kiln::cuda {\n\n")
 string(APPEND text "constexpr EmbeddedFile kFiles[] = {\n")
 foreach(file ${files})
   file(RELATIVE_PATH name ${SOURCE} ${file})

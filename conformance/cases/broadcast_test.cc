@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "backend/cuda/device/nvrtc.h"
+#include "backend/cuda/compile/nvrtc.h"
 #include "device_run.h"
 #include "fake_gpu.h"
 #include "ir/parse.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "backend/cuda/device/nvrtc.h"
+#include "backend/cuda/compile/nvrtc.h"
 #include "built_case.h"
 #include "by_reference.h"
 #include "device_run.h"

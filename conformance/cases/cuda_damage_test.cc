@@ -9,7 +9,7 @@
 #include <new>
 #include <set>
 
-#include "backend/cuda/device/nvrtc.h"
+#include "backend/cuda/compile/nvrtc.h"
 #include "built_case.h"
 #include "damage.h"
 #include "fake_gpu.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backend/cuda/device/nvrtc.h"
+#include "backend/cuda/compile/nvrtc.h"
 #include "base/mapped_file.h"
 #include "builder/build.h"
 #include "fake_gpu.h"

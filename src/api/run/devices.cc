@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backend/cpu/exec/executor.h"
+#include "backend/cuda/compile/nvrtc.h"
 #include "backend/cuda/device/notices.h"
-#include "backend/cuda/device/nvrtc.h"
 #include "backend/cuda/exec/executor.h"
 
 namespace kiln::api {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/device/compiler.h"
+#include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/device/driver.h"
 #include "backend/cuda/device/module.h"
 #include "base/hash.h"

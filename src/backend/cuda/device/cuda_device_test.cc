@@ -7,9 +7,9 @@
 #include <cstring>
 #include <iostream>
 
+#include "backend/cuda/compile/nvrtc.h"
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/device/fault_word.h"
-#include "backend/cuda/device/nvrtc.h"
 #include "backend/cuda/device/testing/fake_driver.h"
 #include "base/str.h"
 #include "device/async.h"

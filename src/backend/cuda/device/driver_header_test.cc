@@ -2,9 +2,9 @@
 // KILN_CUDA_HEADERS then): numbers, layouts, and the shape of every function.
 #include <gtest/gtest.h>
 
+#include "backend/cuda/compile/nvrtc.h"
 #include "backend/cuda/device/driver.h"
 #include "backend/cuda/device/memset_nodes.h"
-#include "backend/cuda/device/nvrtc.h"
 #include "backend/cuda/device/testing/same_shape.h"
 
 #ifndef KILN_CUDA_HEADERS

@@ -1,7 +1,7 @@
 /// How tactics make a step's code.
 #pragma once
 
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/tactics/backend.h"
 #include "tactics/step_draft.h"
 

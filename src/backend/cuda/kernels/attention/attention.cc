@@ -2,9 +2,9 @@
 
 #include <bit>
 
+#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/attention/family.h"
 #include "backend/cuda/kernels/family.h"
-#include "backend/cuda/kernels/nest/function.h"
 
 namespace kiln::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"

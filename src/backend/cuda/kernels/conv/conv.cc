@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
-#include "backend/cuda/kernels/nest/function.h"
 #include "backend/cuda/kernels/sizes.h"
 #include "tensor/view.h"
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "ops/nest_program.h"

@@ -1,6 +1,6 @@
 #include "backend/cuda/kernels/fill/fill.h"
 
-#include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/compile/nest/function.h"
 
 namespace kiln::cuda {
 

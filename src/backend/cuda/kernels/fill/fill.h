@@ -1,7 +1,7 @@
 /// Ramps, random numbers, and values that bind knows: kernels/fill/fill.cuh.
 #pragma once
 
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "ops/fill.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/gemm/epilogue.h"
 #include "backend/cuda/kernels/gemm/hopper.h"

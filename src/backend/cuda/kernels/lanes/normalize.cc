@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/device/cuda_device.h"
 #include "backend/cuda/kernels/lanes/normalize_apart.h"
 #include "backend/cuda/kernels/lanes/normalize_held.h"
 #include "backend/cuda/kernels/lanes/normalize_slices.h"
-#include "backend/cuda/kernels/nest/function.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "backend/cuda/kernels/nest/walk.h"

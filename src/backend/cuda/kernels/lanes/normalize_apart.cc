@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/device/driver_types.h"
-#include "backend/cuda/kernels/nest/function.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {

@@ -1,7 +1,7 @@
 /// Softmax along one axis: kernels/lanes/softmax.cuh and softmax_columns.cuh.
 #pragma once
 
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "tensor/dtype.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "tensor/format.h"

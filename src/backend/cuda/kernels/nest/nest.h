@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
+#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/device/module.h"
-#include "backend/cuda/kernels/nest/function.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "base/field.h"
 #include "tensor/format.h"

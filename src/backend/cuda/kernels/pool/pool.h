@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/nest/walk.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/compile/nest/function.h"
 
 namespace kiln::cuda {
 namespace {

@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "backend/cuda/device/kernel_cache.h"
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_cache.h"
+#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/notices.h"
 #include "base/error.h"
 #include "base/function_ref.h"

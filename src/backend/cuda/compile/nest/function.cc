@@ -1,4 +1,4 @@
-#include "backend/cuda/kernels/nest/function.h"
+#include "backend/cuda/compile/nest/function.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/device/compiler.h"
+#include "backend/cuda/compile/compiler.h"
 
 namespace kiln::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/kernels/testing.h"
+#include "backend/cuda/compile/testing.h"
 
 namespace kiln::cuda {
 namespace {

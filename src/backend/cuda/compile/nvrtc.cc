@@ -1,4 +1,4 @@
-#include "backend/cuda/device/nvrtc.h"
+#include "backend/cuda/compile/nvrtc.h"
 
 #include "backend/cuda/device/cuda_paths.h"
 #include "backend/cuda/device/driver.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "backend/cuda/device/compiler.h"
+#include "backend/cuda/compile/compiler.h"
 
 namespace kiln::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "backend/cuda/device/compiler.h"
+#include "backend/cuda/compile/compiler.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "backend/cuda/device/nvrtc.h"
+#include "backend/cuda/compile/nvrtc.h"
 
 namespace kiln::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "backend/cuda/device/kernel_cache.h"
+#include "backend/cuda/compile/kernel_cache.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

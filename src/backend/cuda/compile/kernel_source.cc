@@ -1,8 +1,8 @@
-#include "backend/cuda/device/kernel_source.h"
+#include "backend/cuda/compile/kernel_source.h"
 
 #include <algorithm>
 
-#include "backend/cuda/device/embedded.h"
+#include "backend/cuda/compile/embedded.h"
 
 namespace kiln::cuda {
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "backend/cuda/compile/testing.h"
 #include "backend/cuda/kernels/move/slice.h"
-#include "backend/cuda/kernels/testing.h"
 
 namespace kiln::cuda {
 namespace {

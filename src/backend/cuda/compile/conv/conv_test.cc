@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend/cuda/device/compiler.h"
+#include "backend/cuda/compile/compiler.h"
 
 namespace kiln::cuda {
 namespace {

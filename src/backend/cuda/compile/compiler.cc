@@ -1,4 +1,4 @@
-#include "backend/cuda/device/compiler.h"
+#include "backend/cuda/compile/compiler.h"
 
 #include <exception>
 #include <system_error>
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "backend/cuda/device/nvrtc.h"
+#include "backend/cuda/compile/nvrtc.h"
 
 namespace kiln::cuda {
 namespace {

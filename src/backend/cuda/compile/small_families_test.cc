@@ -1,12 +1,12 @@
 // Every kernel of the small families compiles for every architecture.
 #include <gtest/gtest.h>
 
+#include "backend/cuda/compile/testing.h"
 #include "backend/cuda/kernels/fill/fill.h"
 #include "backend/cuda/kernels/gather/gather.h"
 #include "backend/cuda/kernels/pool/pool.h"
 #include "backend/cuda/kernels/resize/resize.h"
 #include "backend/cuda/kernels/scatter/scatter.h"
-#include "backend/cuda/kernels/testing.h"
 
 namespace kiln::cuda {
 namespace {

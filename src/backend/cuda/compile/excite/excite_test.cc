@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "backend/cuda/kernels/testing.h"
+#include "backend/cuda/compile/testing.h"
 
 namespace kiln::cuda {
 namespace {
