@@ -1,4 +1,5 @@
-// Modules and kernels: an image is a cubin, of which only the names of its kernels count, or "FAKE name name ...".
+// Modules and kernels: an image is a cubin or the text of an assembler, of which only the names of kernels count, or
+// "FAKE name name ...".
 #include <elf.h>
 
 #include <cstring>
@@ -11,8 +12,11 @@ using namespace kiln::fake_cuda;
 using kiln::cuda::FunctionHandle;
 using kiln::cuda::ModuleHandle;
 
+static constexpr std::string_view kAssembler = ".version";
+
 bool kiln::fake_cuda::has_kernel(const std::string& image, std::string_view name) {
   if (image.starts_with("FAKE")) return (image + ' ').find(' ' + std::string(name) + ' ') != image.npos;
+  if (image.starts_with(kAssembler)) return image.find(".entry " + std::string(name) + '(') != image.npos;
   return image.find(".text." + std::string(name) + '\0') != image.npos;
 }
 
@@ -63,7 +67,8 @@ extern "C" {
 int cuModuleLoadData(ModuleHandle* module, const void* image) {
   if (const int early = enter("cuModuleLoadData")) return early;
   std::string copy;
-  if (std::memcmp(image, "FAKE", 4) == 0) {
+  const auto starts_with = [&](std::string_view start) { return std::memcmp(image, start.data(), start.size()) == 0; };
+  if (starts_with("FAKE") || starts_with(kAssembler)) {
     copy = static_cast<const char*>(image);
   } else if (std::memcmp(image, ELFMAG, SELFMAG) == 0) {
     Elf64_Ehdr header;

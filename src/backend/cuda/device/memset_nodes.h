@@ -33,7 +33,7 @@ struct GraphCalls {
   static Result<std::shared_ptr<GraphCalls>> create(CudaDevice& device);
 };
 
-/// Arguments and grid of kernels/fill/memset.cu.
+/// Arguments and grid of the kernel.
 struct MemsetLaunch {
   static constexpr unsigned kThreads = 256;
   uint64_t to, pitch, word, unit_bytes, width, height;  ///< width in units
@@ -42,7 +42,8 @@ struct MemsetLaunch {
 /// The launch that writes what the node does; none where the node is of a kind that we have not met.
 std::optional<MemsetLaunch> memset_launch(const MemsetNodeParams& node);
 
-/// Puts kernels in the place of a graph's memsets. A node that is not understood stays, and all do without a compiler.
+/// Puts kernels in the place of a graph's memsets. A node that is not understood stays, and all do where the driver
+/// assembles no kernel.
 void replace_memset_nodes(CudaDevice& device, GraphHandle graph);
 
 }  // namespace kiln::cuda

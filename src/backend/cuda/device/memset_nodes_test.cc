@@ -13,7 +13,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// What kernels/fill/memset.cu does, one unit after another.
+/// What the kernel does, one unit after another.
 void set_units(const MemsetLaunch& launch) {
   const uint64_t words[] = {launch.word | launch.word << 32, launch.word | launch.word << 32};
   for (uint64_t row = 0; row < launch.height; ++row)
@@ -142,13 +142,6 @@ std::vector<int> types_of(CudaDevice& device, GraphHandle graph) {
   return types;
 }
 
-bool has_compiler(CudaDevice& device) {
-  const auto cubin =
-      device.compiler().compile({.file = "fill/memset.cu", .prelude = {}, .defines = {}, .entry = "memset_node"});
-  EXPECT_TRUE(cubin || cubin.error().code == Code::kNotFound) << cubin.error().message;
-  return cubin.has_value();
-}
-
 /// A graph of `sets` has so many memsets left, and kernels for the others.
 void expect_left(int64_t num_left, CudaDevice& device, Sets& sets) {
   const Driver& driver = device.driver();
@@ -165,7 +158,6 @@ void expect_left(int64_t num_left, CudaDevice& device, Sets& sets) {
 
 TEST(MemsetNodes, AreKernelsWhereTheyReplay) {
   const auto device = make_fake_device();
-  if (!has_compiler(*device)) GTEST_SKIP() << "without NVRTC";
   fake_cuda_control().define_kernel("memset_node", &run_kernel, 6);
   Sets sets(*device);
   expect_left(0, *device, sets);
@@ -177,7 +169,6 @@ TEST(MemsetNodes, AreKernelsWhereTheyReplay) {
 
 TEST(MemsetNodes, StayWhereACallFails) {
   const auto device = make_fake_device();
-  if (!has_compiler(*device)) GTEST_SKIP() << "without NVRTC";
   fake_cuda_control().define_kernel("memset_node", &run_kernel, 6);
   Sets sets(*device);
   for (const char* call :
@@ -194,7 +185,7 @@ TEST(MemsetNodes, StayWhereACallFails) {
 
 TEST(MemsetNodes, StayWithoutAKernel) {
   const auto device = make_fake_device();
-  fake_cuda_control().fail("cuModuleLoadData", 1, kNotSupported);  // or there is no compiler
+  fake_cuda_control().fail("cuModuleLoadData", 1, kNotSupported);
   Sets sets(*device);
   expect_left(Sets::count(), *device, sets);
   const auto recording = device->record(&Sets::launch, &sets);
@@ -205,7 +196,6 @@ TEST(MemsetNodes, StayWithoutAKernel) {
 TEST(GpuMemsetNodes, AreKernelsWhereTheyReplay) {
   auto made = CudaDevice::create(0);
   if (!made) GTEST_SKIP() << made.error().message;
-  if (!has_compiler(**made)) GTEST_SKIP() << "without NVRTC";
   Sets sets(**made);
   expect_left(0, **made, sets);
   const auto recording = (*made)->record(&Sets::launch, &sets);
