@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/compile/nvrtc.h"
 #include "built_case.h"
 #include "by_reference.h"
@@ -36,7 +37,7 @@ TEST_P(CudaCode, OfEveryCaseLoadsAndLaunches) {
   FakeGpu gpu(GetParam().major, GetParam().minor);
   const BuildRequest request{.numerics = {.tf32 = false, .cublas_lt = false}, .optimization_level = 0};
   std::set<std::string> kernels;
-  gpu.device->compiler().note_configurations(&kernels);
+  cuda::compiler_of(*gpu.device).note_configurations(&kernels);
   std::map<std::string, int> ran;
   std::set<std::string> fallen_back;
   for (const Case& c : all_cases()) {
@@ -55,7 +56,7 @@ TEST_P(CudaCode, OfEveryCaseLoadsAndLaunches) {
   EXPECT_EQ(fallen_back, listed);
   InstanceUsers found;
   for (const std::string& kernel : kernels) found[kernel].insert("cases");
-  const Status same = check_instances(gpu.device->compiler().arch(), {"cases"}, found);
+  const Status same = check_instances(cuda::compiler_of(*gpu.device).arch(), {"cases"}, found);
   EXPECT_TRUE(same) << same.error().message;
 }
 

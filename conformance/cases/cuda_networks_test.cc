@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/compile/nvrtc.h"
 #include "base/mapped_file.h"
 #include "builder/build.h"
@@ -89,10 +90,10 @@ Result<std::set<std::string>> kernels_of(const Network& network, const Numerics&
   BuildRequest request{.numerics = numerics, .optimization_level = 0};
   request.profiles.push_back(profile_of(graph));
   std::set<std::string> noted;
-  gpu.device->compiler().note_configurations(&noted);
+  cuda::compiler_of(*gpu.device).note_configurations(&noted);
   NullLog log;
   const auto plan = build_plan(graph, *gpu.backend, request, log);
-  gpu.device->compiler().note_configurations(nullptr);
+  cuda::compiler_of(*gpu.device).note_configurations(nullptr);
   TRY(require(plan.has_value(), plan ? "" : plan.error().message));
   return noted;
 }
@@ -133,10 +134,10 @@ TEST_P(CudaNetworks, SelectWhatIsListed) {
       users.insert(user);
       for (const std::string& kernel : *kernels) found[kernel].insert(user);
     }
-  std::cout << gpu.device->compiler().arch() << ": " << found.size() << " instances of " << networks.size()
-            << " networks, " << gpu.device->compiler().num_compiled() << " compiled, "
-            << gpu.device->compiler().num_from_disk() << " from the disk\n";
-  const Status same = check_instances(gpu.device->compiler().arch(), users, found);
+  std::cout << cuda::compiler_of(*gpu.device).arch() << ": " << found.size() << " instances of " << networks.size()
+            << " networks, " << cuda::compiler_of(*gpu.device).num_compiled() << " compiled, "
+            << cuda::compiler_of(*gpu.device).num_from_disk() << " from the disk\n";
+  const Status same = check_instances(cuda::compiler_of(*gpu.device).arch(), users, found);
   EXPECT_TRUE(same) << same.error().message;
 }
 INSTANTIATE_TEST_SUITE_P(Gpus, CudaNetworks, testing::Values(80, 90, 100),

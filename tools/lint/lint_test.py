@@ -59,7 +59,16 @@ class Floors(Tree):
 
     def test_what_runs_a_plan_sees_no_compiler(self):
         self.assertIn("does not see its tactics/", self.include("backend/cpu/exec/team.cc", "backend/cpu/tactics/gemm.h"))
+        self.assertIn("does not see its compile/", self.include("backend/cuda/device/a.cc", "backend/cuda/compile/nvrtc.h"))
+        self.assertIn("does not see a backend's tactics/", self.include("api/run/a.cc", "backend/cpu/tactics/backend.h"))
         self.assertIn("uses only", self.include("backend/cpu/kernels/gemm/pack.cc", "ir/graph.h"))
+
+    def test_a_compiler_sees_neither_tactics_nor_executors(self):
+        self.assertEqual(self.include("backend/cuda/compile/gemm/a.cc", "backend/cuda/kernels/gemm/gemm.h"), "")
+        self.assertIn("does not see its exec/", self.include("backend/cuda/compile/gemm/a.cc", "backend/cuda/exec/step.h"))
+
+    def test_tests_of_what_runs_a_plan_may_compile(self):
+        self.assertEqual(self.include("backend/cuda/exec/a_test.cc", "backend/cuda/compile/nvrtc.h"), "")
 
     def test_folder_on_no_floor(self):
         self.assertIn("on no floor", self.include("utils/strings.cc", "base/str.h"))

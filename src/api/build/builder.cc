@@ -9,6 +9,7 @@
 #include "api/base/network_handle.h"
 #include "api/build/build_request.h"
 #include "api/build/builder_config.h"
+#include "api/build/compilers.h"
 #include "api/build/missing_choices.h"
 #include "api/build/network.h"
 #include "api/build/progress.h"
@@ -71,7 +72,7 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   warn_of_missing_choices(network, config, backend->device().kind(), log);
   request.memory = TRY(ProgramAllocator::create(allocator, backend->device()));
   plan::Plan plan = TRY(build_plan(graph, *backend, request, log));
-  announce_devices(log);  // what compiling met
+  announce_compiled(backend->device(), log);
   if (backend->device().kind() == DeviceKind::kCuda)
     plan.build.compute_capability = compute_capability(static_cast<const cuda::CudaDevice&>(backend->device()));
   plan.build.profiling_verbosity = static_cast<int>(config.getProfilingVerbosity());

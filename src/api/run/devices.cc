@@ -5,10 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-#include <vector>
 
 #include "backend/cpu/exec/executor.h"
-#include "backend/cuda/compile/nvrtc.h"
 #include "backend/cuda/device/notices.h"
 #include "backend/cuda/exec/executor.h"
 
@@ -111,32 +109,7 @@ std::string compute_capability(const cuda::CudaDevice& device) {
 }
 
 void announce_devices(Log& log) {
-  if (!default_device_kind()) return;  // whoever needs a device is told why
-  notices().say(log);
-  std::vector<cuda::CudaDevice*> devices;  // which stay
-  {
-    const std::lock_guard lock(gpus().mutex);
-    for (const auto& device : gpus().devices)
-      if (device) devices.push_back(device.get());
-  }
-  for (cuda::CudaDevice* device : devices) device->compiler().notices().say(log);  // to a program's logger: unlocked
-}
-
-void announce_compilers(Log& log) {
-  announce_devices(log);
-  const auto driver = cuda::Driver::instance();
-  if (!driver || default_device_kind().value_or(DeviceKind::kCpu) != DeviceKind::kCuda) return;
-  const auto nvrtc = cuda::Nvrtc::instance();
-  const int newest = driver->get().version / 1000;
-  if (!nvrtc)
-    notices().add(Severity::kWarning,
-                  str("layers whose kernels were not compiled before run on the host, which takes long: ",
-                      nvrtc.error().message));
-  else if (nvrtc->get().major > newest)
-    notices().add(Severity::kWarning, str("NVRTC ", nvrtc->get().major, ".", nvrtc->get().minor, " at '",
-                                          nvrtc->get().path, "' makes kernels that this driver, of CUDA ", newest,
-                                          ", may not load: update the driver, or install NVRTC ", newest));
-  announce_devices(log);
+  if (default_device_kind()) notices().say(log);  // else whoever needs a device is told why
 }
 
 }  // namespace kiln::api

@@ -30,7 +30,5 @@ std::string compute_capability(const cuda::CudaDevice& device);
 
 /// Tells what the machine lacks and what that costs, each once a process.
 void announce_devices(Log& log);
-/// Tells what building alone lacks, each once a process.
-void announce_compilers(Log& log);
 
 }  // namespace kiln::api

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/cuda/compile/nvrtc.h"
+#include "backend/cuda/device/cuda_device.h"
 
 namespace kiln::cuda {
 namespace {
@@ -51,6 +52,11 @@ std::string name_in_messages(const KernelSource& source) {
 
 Compiler::Compiler(std::string arch, std::string cache_folder)
     : arch_(std::move(arch)), disk_(std::move(cache_folder), notices_) {}
+
+Result<std::shared_ptr<Compiler>> Compiler::create(CudaDevice& device) {
+  return std::make_shared<Compiler>(device.properties().arch);
+}
+Compiler& compiler_of(CudaDevice& device) { return device.companion<Compiler>().value(); }
 
 const std::string& Compiler::nvrtc_version() const {
   std::call_once(version_known_, [&] {

@@ -18,12 +18,17 @@
 
 namespace kiln::cuda {
 
+class CudaDevice;
+
 /// Safe from several threads; one that asks for what another compiles waits for it.
 class Compiler {
  public:
   /// `arch` is "sm_80", "sm_90a", "sm_100a"; needs no GPU. Where NVRTC is missing only `compile` fails.
   /// `cache_folder` empty: nothing on disk.
   explicit Compiler(std::string arch, std::string cache_folder = default_cache_folder());
+
+  /// For `compiler_of`.
+  static Result<std::shared_ptr<Compiler>> create(CudaDevice& device);
 
   const std::string& arch() const { return arch_; }
   /// The cubin. Fails with NVRTC's log, and kNotFound where NVRTC is missing.
@@ -64,5 +69,8 @@ class Compiler {
   std::set<std::string>* configurations_ = nullptr;
   std::atomic<int> num_compiled_{0}, num_from_disk_{0};
 };
+
+/// The one for a device, which lives as long.
+Compiler& compiler_of(CudaDevice& device);
 
 }  // namespace kiln::cuda

@@ -86,11 +86,7 @@ OutsideCaptures::~OutsideCaptures() {
 }
 
 CudaDevice::CudaDevice(const Driver& driver, int ordinal, ContextHandle context, Properties properties)
-    : driver_(driver),
-      ordinal_(ordinal),
-      context_(context),
-      properties_(std::move(properties)),
-      compiler_(properties_.arch) {}
+    : driver_(driver), ordinal_(ordinal), context_(context), properties_(std::move(properties)) {}
 
 CudaDevice::~CudaDevice() {
   if (given_up()) {  // its context stays, and companions may wait for it

@@ -1,4 +1,4 @@
-/// A CUDA device by its primary context: memory, streams, modules, constants, and a compiler for its architecture.
+/// A CUDA device by its primary context: memory, streams, modules, constants.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/device/driver.h"
 #include "backend/cuda/device/module.h"
 #include "base/hash.h"
@@ -70,7 +69,6 @@ class CudaDevice final : public Device {
   const Driver& driver() const { return driver_; }
   ContextHandle context() const { return context_; }
   const Properties& properties() const { return properties_; }
-  Compiler& compiler() { return compiler_; }
 
   /// A copy of a constant on the device, shared by all who ask for equal bytes from the same memory while one of them
   /// lives. `memory` null: the device's own; else it is asked with nothing locked, and may ask this device in turn.
@@ -96,7 +94,6 @@ class CudaDevice final : public Device {
   const int ordinal_;
   const ContextHandle context_;
   const Properties properties_;
-  Compiler compiler_;
   std::unique_ptr<Executor> executor_;
   std::atomic<bool> given_up_{false};
   std::mutex why_mutex_;  // its own: whoever gives up does not wait for whoever waits for the driver

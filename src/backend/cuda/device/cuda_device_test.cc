@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/compile/nvrtc.h"
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/device/fault_word.h"
@@ -51,7 +52,7 @@ TEST(CudaDevice, DescribesItself) {
   const auto device = make_fake_device();
   EXPECT_EQ(device->identity(), "cuda Fake GPU sm_90, 132 SMs, driver 13.0");
   EXPECT_EQ(device->properties().arch, "sm_90a");
-  EXPECT_EQ(device->compiler().arch(), "sm_90a");
+  EXPECT_EQ(compiler_of(*device).arch(), "sm_90a");
   EXPECT_NEAR(device->properties().memory_bytes_per_second, 4.9e12, 1e11);
   EXPECT_EQ(device->executor("cuda").error().code, Code::kVersion);
   EXPECT_EQ(CudaDevice::create(1, fake_driver()).error().message, "there is no CUDA device 1; the driver has 1");
@@ -375,7 +376,7 @@ struct GpuKernel {
     GpuKernel made;
     made.device = TRY(CudaDevice::create(0));
     TRY(Nvrtc::instance());
-    const auto cubin = TRY(made.device->compiler().compile({.prelude = std::move(text), .entry = std::move(entry)}));
+    const auto cubin = TRY(compiler_of(*made.device).compile({.prelude = std::move(text), .entry = std::move(entry)}));
     made.module = TRY(made.device->load(cubin));
     return made;
   }
@@ -449,7 +450,7 @@ TEST(GpuDevice, ComputesWhatItShould) {
   if (!made) GTEST_SKIP() << made.error().message;
   if (const auto nvrtc = Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
   CudaDevice& device = **made;
-  const auto cubin = device.compiler().compile(
+  const auto cubin = compiler_of(device).compile(
       {.prelude = "extern \"C\" __global__ void scale(const float* x, float* y, long long n) {\n"
                   "  extern __shared__ float shared[];\n"
                   "  shared[threadIdx.x] = x[threadIdx.x];\n"

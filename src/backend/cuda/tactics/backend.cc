@@ -1,5 +1,6 @@
 #include "backend/cuda/tactics/backend.h"
 
+#include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/exec/cudnn_on_device.h"
 #include "backend/cuda/tactics/lower.h"
 #include "backend/cuda/tactics/move.h"
@@ -14,13 +15,13 @@ std::span<const Tactic* const> CudaBackend::tactics(const OpInfo& op) const { re
 Status CudaBackend::lower(ir::Graph& graph, const Numerics& numerics) const {
   std::vector<std::string> reasons;
   TRY(lower_floats(graph, numerics, reasons));
-  for (std::string& reason : reasons) device_.compiler().notices().add(Severity::kVerbose, std::move(reason));
+  for (std::string& reason : reasons) compiler_of(device_).notices().add(Severity::kVerbose, std::move(reason));
   return {};
 }
 
 void CudaBackend::compile_ahead(FunctionRef<void()> ask) const {
   const CudnnRound round;
-  device_.compiler().compile_ahead(ask);
+  compiler_of(device_).compile_ahead(ask);
 }
 
 StepDraft CudaBackend::reformat(const TensorType& type, const Format& from, const Format& to) const {

@@ -1,7 +1,7 @@
 /// How tactics make a step's code.
 #pragma once
 
-#include "backend/cuda/compile/kernel_source.h"
+#include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/tactics/backend.h"
 #include "tactics/step_draft.h"
 
@@ -9,7 +9,7 @@ namespace kiln::cuda {
 
 /// The cubin of a kernel for the context's device.
 inline Result<std::shared_ptr<const Bytes>> compile_kernel(const TacticContext& cx, const KernelSource& source) {
-  return device_of(cx).compiler().compile(source);
+  return compiler_of(device_of(cx)).compile(source);
 }
 
 /// A step of this backend, with what was chosen for it.

@@ -97,9 +97,11 @@ class CublasLtTactic : public Tactic {
   virtual Format format_of(const TacticContext& cx, const Region& region) const = 0;
 
   static std::string missing(const TacticContext& cx, const Error& why) {
-    device_of(cx).compiler().notices().add(
-        Severity::kInfo,
-        str("matrix products run by kernels of Kiln's own alone, which take longer for some sizes: ", why.message));
+    compiler_of(device_of(cx))
+        .notices()
+        .add(
+            Severity::kInfo,
+            str("matrix products run by kernels of Kiln's own alone, which take longer for some sizes: ", why.message));
     return why.message;
   }
 

@@ -114,9 +114,10 @@ class CudnnTactic final : public Tactic {
 
  private:
   static std::string missing(const TacticContext& cx, const Error& why) {
-    device_of(cx).compiler().notices().add(
-        Severity::kInfo,
-        str("convolutions run by kernels of Kiln's own alone, which take longer for some sizes: ", why.message));
+    compiler_of(device_of(cx))
+        .notices()
+        .add(Severity::kInfo,
+             str("convolutions run by kernels of Kiln's own alone, which take longer for some sizes: ", why.message));
     return why.message;
   }
   static double multiply_adds(const CudnnConvolutionSpec& spec) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/kernels/move/reformat.h"
 
 namespace kiln::cuda {
@@ -12,7 +13,7 @@ Result<std::shared_ptr<const Bytes>> compile_moves(CudaDevice& device, DType dty
   for (const ExtentsOf at : {&TensorType::opt_extents, &TensorType::max_extents})
     for (const MoveKernel& kernel : move_kernels_for(bits_of(dtype) / 8, copies(at)))
       if (std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(kernel);
-  return device.compiler().compile(move_source(kernels));
+  return compiler_of(device).compile(move_source(kernels));
 }
 
 Result<std::shared_ptr<const Bytes>> compile_copy(CudaDevice& device, const TensorType& type, const Format& from,
