@@ -9,7 +9,7 @@ template const OpInfo& op_info<ops::Convolution>();
 namespace ops {
 
 Status Convolution::infer(InferContext& cx) const {
-  TRY(check_filter_types(cx, name, float_weights));
+  TRY(check_filter_types(cx, name, /*may_be_float=*/true));
   const TensorType& x = TRY(cx.input(0));
   const TensorType& w = TRY(cx.input(1));
   const Extents taps = TRY(filter_kernel(w, kernel));

@@ -9,7 +9,7 @@ namespace kiln::ops {
 /// y[n, o, p] = bias[o] + sum over c, t of w[o, c, t] * x[n, g * C/groups + c, p * strides - pre_pads + t * dilations]
 /// with g the group of o, and zeros outside x. p and t range over 1, 2 or 3 spatial axes.
 ///   in   x     float [N, C, spatial...]
-///        w     x's type or, with float_weights, FP32, [O, C/groups, kernel...]; the kernel's extents are constants
+///        w     x's type or, where x is a half, FP32, [O, C/groups, kernel...]; the kernel's extents are constants
 ///        bias  w's type, [O]; optional
 ///   out  y     x's type, [N, O, spatial...]; extents as ops/window.h has them
 struct Convolution {
@@ -20,7 +20,6 @@ struct Convolution {
   std::vector<int64_t> strides, pre_pads, post_pads, dilations;
   int64_t groups = 1;  ///< C and O are multiples of it; C groups make it depthwise
   PaddingMode padding = PaddingMode::kExplicitRoundDown;
-  bool float_weights = false;  ///< w and bias are FP32, whatever float x is: a backend's choice, no network's
   static void reflect(auto& self, auto f) {
     f("kernel", self.kernel);
     f("strides", self.strides);
@@ -29,7 +28,6 @@ struct Convolution {
     f("dilations", self.dilations);
     f("groups", self.groups);
     f("padding", self.padding);
-    f("float_weights", self.float_weights);
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;

@@ -130,6 +130,14 @@ TEST(Convolution, SymbolicExtents) {
             "f32[n, 4, 9] if [c = 6 (x f32[n, c, 9] must have 2 times the 3 channels of w f32[4, 3, 1])]");
 }
 
+TEST(Convolution, WeightsOfHalvesMayBeFloats) {
+  sym::Table table;
+  const auto of = [&](DType x) { return inferred(Convolution{}, tensor_type(x, {1, 3, 4, 4}), {2, 3, 1, 1}, table); };
+  EXPECT_EQ(of(DType::kF16), "f16[1, 2, 4, 4]");
+  EXPECT_EQ(of(DType::kBF16), "bf16[1, 2, 4, 4]");
+  EXPECT_EQ(of(DType::kF64), "w is f32[2, 3, 1, 1] and x is f64[1, 3, 4, 4]; their types must agree");
+}
+
 TEST(Convolution, SaysWhatIsWrong) {
   const auto message = [](const Convolution& op, Extents x, Extents w, Extents bias = {}) {
     std::vector<CaseInput> inputs{{x}, {w}};

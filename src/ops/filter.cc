@@ -2,14 +2,14 @@
 
 namespace kiln::ops {
 
-Status check_filter_types(InferContext& cx, std::string_view op, bool float_weights) {
+Status check_filter_types(InferContext& cx, std::string_view op, bool may_be_float) {
   const TensorType& x = TRY(cx.input(0));
   const TensorType& w = TRY(cx.input(1));
   TRY(cx.require(is_float(x.dtype), "x is ", x, "; ", op, " takes a float type"));
   TRY(cx.require(x.rank() >= 3 && x.rank() <= 5, "x is ", x, ", of rank ", x.rank(),
                  "; it must be [N, C] and 1 to 3 spatial axes"));
-  TRY(cx.require(float_weights || w.dtype == x.dtype, "w is ", w, " and x is ", x, "; their types must agree"));
-  TRY(cx.require(!float_weights || w.dtype == DType::kF32, "w is ", w, "; it must be FP32 with float_weights"));
+  const bool is_float_of_half = may_be_float && is_kernel_float(x.dtype) && w.dtype == DType::kF32;
+  TRY(cx.require(w.dtype == x.dtype || is_float_of_half, "w is ", w, " and x is ", x, "; their types must agree"));
   TRY(cx.require(w.rank() == x.rank(), "w is ", w, ", of rank ", w.rank(), "; x ", x, " needs rank ", x.rank()));
   return {};
 }

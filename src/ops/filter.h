@@ -10,8 +10,8 @@
 
 namespace kiln::ops {
 
-/// Types of x and w: floats, one type or w FP32, ranks 3 to 5.
-Status check_filter_types(InferContext& cx, std::string_view op, bool float_weights = false);
+/// Types of x and w: floats, one type or, where it `may_be_float`, w FP32 for halves; ranks 3 to 5.
+Status check_filter_types(InferContext& cx, std::string_view op, bool may_be_float = false);
 /// w's spatial extents, which must be constants and, if `stated` is not empty, equal to it.
 Result<Extents> filter_kernel(const TensorType& w, std::span<const int64_t> stated);
 /// One axis of w's type.

@@ -17,7 +17,7 @@ TEST(FoldPadding, IntoAConvolution) {
                        "y = Convolution{pre_pads=[1, 1], post_pads=[0, 1]}(p, w); return y"),
             "x: f32[1, 2, h, 8]\nw: f32[4, 2, 3, 3]\n"
             "y = Convolution{kernel=[], strides=[], pre_pads=[2, 1], post_pads=[2, 1], dilations=[], groups=1, "
-            "padding=explicit_round_down, float_weights=false}(x, w)\nreturn y\n");
+            "padding=explicit_round_down}(x, w)\nreturn y\n");
 }
 TEST(FoldPadding, NotOfOtherNumbersNorOfMaxima) {
   const std::string filled = after_pass(

@@ -104,12 +104,7 @@ class Retyper {
       const bool stays = on_host || !was || node.op.as<ops::Cast>() || (keeps_weights && i > 0);
       inputs.push_back(stays ? value : TRY(as_type(value, to)));
     }
-    Op op = was ? in_type(node.op, *was, to) : node.op;
-    if (keeps_weights) {
-      ops::Convolution changed = *op.as<ops::Convolution>();
-      changed.float_weights = to != DType::kF32;
-      op = changed;
-    }
+    const Op op = was ? in_type(node.op, *was, to) : node.op;
     const std::vector<ir::ValueId> outputs = TRY(graph_.add(op, inputs, node.name));
     graph_.set_provenance(graph_.value(outputs[0]).producer, node.provenance);
     graph_.set_bodies(graph_.value(outputs[0]).producer, node.bodies);

@@ -24,14 +24,14 @@ TEST(Import, Conv) {
             "x: f32[1, 3, 8, 8]\n"
             "w: f32[4, 3, 3, 3]\n"
             "y = Convolution{kernel=[], strides=[2, 1], pre_pads=[1, 2], post_pads=[3, 4], dilations=[1, 1], groups=1, "
-            "padding=explicit_round_down, float_weights=false}(x, w)  # f32[1, 4, 5, 12]\n"
+            "padding=explicit_round_down}(x, w)  # f32[1, 4, 5, 12]\n"
             "return y\n");
   EXPECT_EQ(import_node(node("Conv", {"x", "w"}, {"y"}, "c", {text_attribute("auto_pad", "SAME_UPPER")}),
                         {value("x", kFloat, {1, 3, 8}), value("w", kFloat, {4, 3, 3})}),
             "x: f32[1, 3, 8]\n"
             "w: f32[4, 3, 3]\n"
             "y = Convolution{kernel=[], strides=[1], pre_pads=[0], post_pads=[0], dilations=[1], groups=1, "
-            "padding=same_upper, float_weights=false}(x, w)  # f32[1, 4, 8]\n"
+            "padding=same_upper}(x, w)  # f32[1, 4, 8]\n"
             "return y\n");
 }
 TEST(Import, ConvTransposeMeetsOutputShape) {

@@ -134,7 +134,7 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::MatrixMultiply& step, cons
   const ProductTuning tuning = TRY(from_record<ProductTuning>(arguments.spec.tuning));
   TRY(require_types(arguments.spec, DType::kF32, steps::Epilogue::kHook));
   auto loaded = std::make_unique<LoadedMatrixMultiply>(step, TRY(LoadedHook::load(step.epilogue)), arguments.team);
-  if (const HostTensor* b = arguments.constants[1]) TRY(loaded->pack(*b, tuning.weights.value_or(DType::kF32)));
+  if (const HostTensor* b = arguments.constants[1]) TRY(loaded->pack(*b, tuning.types.value_or(ContractionTypes()).b));
   return loaded;
 }
 

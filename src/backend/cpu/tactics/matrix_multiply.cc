@@ -18,9 +18,8 @@ class MatrixMultiplyTactic final : public ProductRegions {
     std::vector<Variant> result;
     if (is_one_matrix(cx.graph.type(region.inputs[1])))
       for (const DType type : half_types(cx, region.inputs[1])) {
-        Variant variant = linear_variant(region, str("packed in ", type));
-        variant.params = to_record(ProductTuning{type});
-        result.push_back(std::move(variant));
+        result.push_back(linear_variant(region, str("packed in ", type)));
+        result.back().params = to_record(ProductTuning{ContractionTypes{.b = type}});
       }
     result.push_back(linear_variant(region, "packed"));
     return result;

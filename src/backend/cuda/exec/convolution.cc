@@ -120,9 +120,8 @@ Status check_tensors(const ConvKernel& kernel, const StepSpec& spec) {
   const bool any = kernel.family == ConvFamily::kSimt,
              any_x = kernel.pad_channels > 0 || kernel.family == ConvFamily::kStem;
   const Format wanted = kernel.channels_last ? last : Format::linear();
-  return require(x.dtype == kernel.element && w.dtype == kernel.filter_type() && y.dtype == kernel.result &&
-                     (any || any_x || x.format == wanted) && (any || y.format == wanted) &&
-                     (!kernel.joined || spec.inputs.back().format == last),
+  return require(kernel.types == ContractionTypes::of(spec) && (any || any_x || x.format == wanted) &&
+                     (any || y.format == wanted) && (!kernel.joined || spec.inputs.back().format == last),
                  "the kernel '", kernel.name(), "' makes no ", y.dtype, " in format ", y.format, " of ", x.dtype,
                  " in format ", x.format, " and ", w.dtype);
 }
@@ -133,9 +132,9 @@ Status check_packing(const ConvKernel& kernel, const Filter& spec, const FilterE
   const bool copies = kernel.family == ConvFamily::kMma || kernel.family == ConvFamily::kWgmma;
   const int64_t in = kernel.pad_channels ? kernel.pad_channels : filter.in_channels;
   const int64_t out = depthwise ? filter.groups : filter.out_channels;
-  return require(type == kernel.filter_type() &&
-                     (!depthwise || (filter.in_channels == 1 && filter.out_channels == 1)) && out % kernel.vec == 0 &&
-                     (!copies || (kernel.piece > 0 && in * (bits_of(kernel.element) / 8) % kernel.piece == 0)) &&
+  return require(type == kernel.types.b && (!depthwise || (filter.in_channels == 1 && filter.out_channels == 1)) &&
+                     out % kernel.vec == 0 &&
+                     (!copies || (kernel.piece > 0 && in * (bits_of(kernel.types.a) / 8) % kernel.piece == 0)) &&
                      (kernel.pad_channels == 0 || (!spec.transposed && kernel.pad_channels >= filter.in_channels)) &&
                      (!spec.transposed || (!depthwise && has_phases(spec.bind({}, {})))) &&
                      (!kernel.shuffle || spec.window.abuts()) &&
@@ -211,7 +210,7 @@ class LoadedConvolution final : public LoadedStep {
         a.y_strides.at[axis] *= whole.window.stride[axis];
       }
       const ConvLaunch plan = TRY(plan_conv(kernel_, a, num_multiprocessors()));
-      parts.push_back({a, plan, elements * (bits_of(kernel_.element) / 8)});
+      parts.push_back({a, plan, elements * (bits_of(kernel_.types.a) / 8)});
       elements += phase_elements(kernel_, filter, phase);
     }
     return parts;
@@ -256,10 +255,10 @@ class LoadedPointConvolution final : public LoadedStep {
 Result<std::unique_ptr<LoadedStep>> load_point(const GemmKernel& kernel, const LoadArguments& arguments) {
   LoadedGemm gemm = TRY(LoadedGemm::load(kernel, arguments));
   Constants constants(arguments.spec.inputs.size());
-  if (gemm.kernel.float_weights) {
+  if (gemm.kernel.types.is_mixed()) {
     const HostTensor* w = arguments.constants[1];
     TRY(require(w && w->dtype() == DType::kF32, "a convolution by FP32 weights has none in the plan"));
-    TRY(constants.put(1, arguments, pack_split_rows(gemm.kernel.element, w->bytes())));
+    TRY(constants.put(1, arguments, pack_split_rows(gemm.kernel.types.a, w->bytes())));
   }
   TRY(constants.upload_rest(arguments));
   return std::make_unique<LoadedPointConvolution>(std::move(gemm), std::move(constants));

@@ -89,7 +89,7 @@ class LoadedLtProduct final : public LoadedStep {
     if (choices.empty())
       return error(Code::kUnsupported, "cuBLASLt ", version_text(lt_.library()), " has no algorithm for ",
                    product.batches, " products of ", product.m, " x ", product.n, " x ", product.k, " in ",
-                   product.operand, "; build the engine without it (setTacticSources)");
+                   product.types.a, "; build the engine without it (setTacticSources)");
     return choices.front();
   }
 
@@ -109,7 +109,7 @@ Result<std::unique_ptr<LoadedStep>> load_by_cublaslt(const steps::Epilogue& epil
       TRY(in_context(arguments.device.companion<CublasLtOnDevice>(), [] { return "the plan needs cuBLASLt"; }));
   const StepSpec& spec = arguments.spec;
   TRY(check_library(spec, epilogue));
-  const LtProduct product = library_product(spec.inputs[0].dtype, spec.outputs[0].dtype, epilogue, tuning.tf32);
+  const LtProduct product = library_product(ContractionTypes::of(spec), epilogue, tuning.tf32);
   std::optional<LtAlgo> algorithm;
   if (tuning.version == lt.library().version)
     std::memcpy(&algorithm.emplace(), tuning.algorithm.data(), sizeof(LtAlgo));

@@ -83,7 +83,7 @@ Result<LtDescriptors> LtDescriptors::make(const CublasLt& library, const LtProdu
   const int epilogue = epilogue_of(p);
   TRY(set(kLtEpilogue, epilogue));
   if (p.bias) {
-    const int bias_type = TRY(data_type(p.result));
+    const int bias_type = TRY(data_type(p.types.out));
     TRY(set(kLtBiasDataType, bias_type));
     const uintptr_t somewhere = 256;  // heuristics read its alignment and nothing more
     TRY(set(kLtBiasPointer, somewhere));
@@ -94,9 +94,9 @@ Result<LtDescriptors> LtDescriptors::make(const CublasLt& library, const LtProdu
     held.reset(handle);
     return added;
   };
-  TRY(add(made.first_, p.operand, p.transpose_b ? Layout{p.k, p.n, p.b_step} : Layout{p.n, p.k, p.b_step}));
-  TRY(add(made.second_, p.operand, p.transpose_a ? Layout{p.m, p.k, p.a_step} : Layout{p.k, p.m, p.a_step}));
-  TRY(add(made.result_, p.result, Layout{p.n, p.m, p.y_step}));
+  TRY(add(made.first_, p.types.b, p.transpose_b ? Layout{p.k, p.n, p.b_step} : Layout{p.n, p.k, p.b_step}));
+  TRY(add(made.second_, p.types.a, p.transpose_a ? Layout{p.m, p.k, p.a_step} : Layout{p.k, p.m, p.a_step}));
+  TRY(add(made.result_, p.types.out, Layout{p.n, p.m, p.y_step}));
   return made;
 }
 
@@ -160,9 +160,8 @@ Status LtTuning::check() const {
   return require(algorithm.size() == sizeof(LtAlgo), "an algorithm of cuBLASLt has ", algorithm.size(), " bytes");
 }
 
-LtProduct library_product(DType operand, DType result, const steps::Epilogue& epilogue, bool tf32) {
-  return {.operand = operand,
-          .result = result,
+LtProduct library_product(const ContractionTypes& types, const steps::Epilogue& epilogue, bool tf32) {
+  return {.types = types,
           .tf32 = tf32,
           .bias = epilogue.bias.has_value(),
           .residual = epilogue.residual.has_value(),

@@ -10,6 +10,7 @@
 
 #include "backend/cuda/device/cublaslt.h"
 #include "backend/cuda/device/cuda_device.h"
+#include "steps/contraction_types.h"
 #include "steps/epilogue.h"
 #include "steps/product_shape.h"
 
@@ -17,7 +18,7 @@ namespace kiln::cuda {
 
 /// y[i][j] = sum over l of a[i][l] * b[l][j], all row-major, in batches that lie in one stride, with its epilogue.
 struct LtProduct {
-  DType operand = DType::kF32, result = DType::kF32;
+  ContractionTypes types;
   bool tf32 = false;
   bool transpose_a = false, transpose_b = false;      ///< a is stored [k][m], b [n][k]
   bool bias = false, residual = false, relu = false;  ///< bias[j], residual[i][j], in this order
@@ -39,7 +40,7 @@ struct LtTuning {
 };
 
 /// A product of these types and without extents, with an epilogue that `check_library` takes.
-LtProduct library_product(DType operand, DType result, const steps::Epilogue& epilogue, bool tf32);
+LtProduct library_product(const ContractionTypes& types, const steps::Epilogue& epilogue, bool tf32);
 /// `of`, with the extents of a product of matrices. Fails where batches have no common step.
 Result<LtProduct> product_of_matrices(LtProduct of, const ops::MatrixMultiply& op, const Extents& a, const Extents& b);
 /// `of`, with the extents of a convolution of one tap in channels-last order, whose w is b.

@@ -111,7 +111,7 @@ class LoadedCudnn final : public LoadedStep {
       if (reasons.empty()) reasons = plan.error().message;
     }
     return error(Code::kUnsupported, "cuDNN ", version_text(cudnn_.library()), " has no engine for a convolution of ",
-                 spec.x, " by ", spec.w, " in ", spec.operand, " (", reasons,
+                 spec.x, " by ", spec.w, " in ", spec.types.a, " (", reasons,
                  "); build the engine without it (setTacticSources)");
   }
 
@@ -156,9 +156,8 @@ Result<std::unique_ptr<LoadedStep>> load_by_cudnn(const steps::Convolution& step
   TRY(constants.put(1, arguments, channels_last(w)));
   TRY(put_library_bias(arguments, constants));
   TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedCudnn>(
-      cudnn, cudnn_convolution(spec.inputs[0].dtype, spec.outputs[0].dtype, step.epilogue, tuning.tf32), step.window,
-      std::move(choice), w.extents(), std::move(constants));
+  return std::make_unique<LoadedCudnn>(cudnn, cudnn_convolution(ContractionTypes::of(spec), step.epilogue, tuning.tf32),
+                                       step.window, std::move(choice), w.extents(), std::move(constants));
 }
 
 }  // namespace kiln::cuda

@@ -29,7 +29,7 @@ bool allows(const CudnnConvolutionSpec& spec, int note) {
     case kCudnnWinograd4:
     case kCudnnWinograd6:
     case kCudnnWinograd13: return false;
-    case kCudnnTensorCore: return spec.operand != DType::kF32 || spec.tf32;
+    case kCudnnTensorCore: return spec.types.a != DType::kF32 || spec.tf32;
     default: return true;
   }
 }
@@ -95,15 +95,15 @@ class CudnnGraphMaker {
     const int pointwise = (spec_.residual ? 1 : 0) + (spec_.bias ? 1 : 0) + (spec_.relu ? 1 : 0);
     CudnnGraph& g = made_;
     g.parts_.reserve(16);
-    const size_t x = TRY(tensor(kCudnnX, spec_.operand, spec_.x)), w = TRY(tensor(kCudnnW, spec_.operand, spec_.w));
+    const size_t x = TRY(tensor(kCudnnX, spec_.types.a, spec_.x)), w = TRY(tensor(kCudnnW, spec_.types.b, spec_.w));
     left_ = pointwise;
     size_t y = TRY(result());
     TRY(convolve(x, w, y));
     // A residual before a bias: the order that fused engines know.
-    if (spec_.residual) y = TRY(apply(kCudnnAdd, y, TRY(tensor(kCudnnResidual, spec_.result, spec_.y))));
+    if (spec_.residual) y = TRY(apply(kCudnnAdd, y, TRY(tensor(kCudnnResidual, spec_.types.out, spec_.y))));
     Extents channels(spec_.y.size(), 1);
     channels[1] = spec_.y[1];
-    if (spec_.bias) y = TRY(apply(kCudnnAdd, y, TRY(tensor(kCudnnBias, spec_.result, channels))));
+    if (spec_.bias) y = TRY(apply(kCudnnAdd, y, TRY(tensor(kCudnnBias, spec_.types.out, channels))));
     if (spec_.relu) y = TRY(apply(kCudnnRelu, y, kNone));
     CudnnObject graph = TRY(CudnnObject::make(target_.library, kCudnnOperationGraph));
     if (target_.context) TRY(graph.set(kGraphHandle, kCudnnHandle, target_.context));
@@ -139,7 +139,7 @@ class CudnnGraphMaker {
 
   /// The tensor that the next operation writes: y if it is the last, else a sum in FP32 that no memory holds.
   Result<size_t> result() {
-    if (left_-- == 0) return tensor(kCudnnY, spec_.result, spec_.y);
+    if (left_-- == 0) return tensor(kCudnnY, spec_.types.out, spec_.y);
     constexpr int64_t kFirstVirtual = 100;
     return tensor(kFirstVirtual + left_, DType::kF32, spec_.y, true);
   }

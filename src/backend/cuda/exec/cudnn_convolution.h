@@ -8,14 +8,14 @@
 
 #include "backend/cuda/device/cudnn.h"
 #include "base/field.h"
-#include "tensor/dtype.h"
+#include "steps/contraction_types.h"
 #include "tensor/extents.h"
 
 namespace kiln::cuda {
 
 /// y = [relu] (conv(x, w) [+ residual] [+ bias]), channels last, w as [out][kernel...][in]; two or three spatial axes.
 struct CudnnConvolutionSpec {
-  DType operand = DType::kF32, result = DType::kF32;
+  ContractionTypes types;
   bool tf32 = false;
   bool bias = false, residual = false, relu = false;
   Extents x = {}, w = {}, y = {};  ///< [N, C, spatial...], [out, in of a group, kernel...]

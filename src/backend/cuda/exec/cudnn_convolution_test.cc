@@ -37,7 +37,7 @@ CudnnConvolutionSpec layer(DType type, const Extents& x, const Extents& w, int64
     y.push_back((x[2 + i] + w[2 + i] / 2 * 2 - w[2 + i]) / stride + 1);
   }
   const steps::Epilogue epilogue{.bias = type, .residual = residual ? std::optional(type) : std::nullopt, .lo = 0};
-  return with_extents(cudnn_convolution(type, type, epilogue, /*tf32=*/false), window, x, w, y);
+  return with_extents(cudnn_convolution(ContractionTypes::all(type), epilogue, /*tf32=*/false), window, x, w, y);
 }
 
 class CudnnConvolutions : public testing::Test {

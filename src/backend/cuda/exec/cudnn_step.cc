@@ -7,9 +7,8 @@
 
 namespace kiln::cuda {
 
-CudnnConvolutionSpec cudnn_convolution(DType operand, DType result, const steps::Epilogue& epilogue, bool tf32) {
-  return {.operand = operand,
-          .result = result,
+CudnnConvolutionSpec cudnn_convolution(const ContractionTypes& types, const steps::Epilogue& epilogue, bool tf32) {
+  return {.types = types,
           .tf32 = tf32,
           .bias = epilogue.bias.has_value(),
           .residual = epilogue.residual.has_value(),

@@ -17,7 +17,7 @@ struct CudnnTuning {
 };
 
 /// A convolution with this epilogue, without extents.
-CudnnConvolutionSpec cudnn_convolution(DType operand, DType result, const steps::Epilogue& epilogue, bool tf32);
+CudnnConvolutionSpec cudnn_convolution(const ContractionTypes& types, const steps::Epilogue& epilogue, bool tf32);
 /// The same by such windows, of logical extents [N, C, spatial...] and [out, in of a group, kernel...].
 CudnnConvolutionSpec with_extents(CudnnConvolutionSpec of, const steps::Window& by, const Extents& x, const Extents& w,
                                   const Extents& y);

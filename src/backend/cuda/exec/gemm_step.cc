@@ -52,11 +52,8 @@ class BoundGemm final : public BoundStep {
 
 Result<LoadedGemm> LoadedGemm::load(const GemmKernel& kernel, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
-  const DType b = kernel.float_weights ? DType::kF32 : kernel.element;
-  TRY(require(
-      spec.inputs[0].dtype == kernel.element && spec.inputs[1].dtype == b && spec.outputs[0].dtype == kernel.result,
-      "the kernel '", kernel.name(), "' makes no ", spec.outputs[0].dtype, " of ", spec.inputs[0].dtype, " and ",
-      spec.inputs[1].dtype));
+  TRY(require(kernel.types == ContractionTypes::of(spec), "the kernel '", kernel.name(), "' makes no ",
+              spec.outputs[0].dtype, " of ", spec.inputs[0].dtype, " and ", spec.inputs[1].dtype));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(std::string(entry_of(kernel))));
   std::optional<Function> reduce;

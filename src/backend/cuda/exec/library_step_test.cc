@@ -61,7 +61,7 @@ TEST(LtProduct, HasWhatTheLibraryHas) {
   types.outputs.assign(1, {.dtype = DType::kF32, .rank = 2});
   const steps::Epilogue relu{.bias = DType::kF16, .lo = 0};
   EXPECT_TRUE(check_library(types, relu));
-  const LtProduct p = library_product(DType::kF16, DType::kF32, relu, true);
+  const LtProduct p = library_product({.a = DType::kF16, .b = DType::kF16}, relu, true);
   EXPECT_TRUE(p.bias && p.relu && p.tf32 && !p.residual);
   EXPECT_FALSE(check_library(types, {.lo = 1}));
   EXPECT_FALSE(check_library(types, {.hi = 6}));
@@ -80,13 +80,13 @@ TEST(LtTuning, HasAnAlgorithmOfTheirs) {
 CudnnConvolutionSpec by_window(const Extents& kernel, int64_t stride, int64_t pad, const Extents& x, const Extents& w,
                                const Extents& y) {
   const size_t axes = kernel.size();
-  return with_extents(cudnn_convolution(DType::kF16, DType::kF16, {}, false),
+  return with_extents(cudnn_convolution(ContractionTypes::all(DType::kF16), {}, false),
                       {kernel, Extents(axes, stride), Extents(axes, 1), Extents(axes, pad)}, x, w, y);
 }
 
 TEST(CudnnConvolution, HasItsEpilogue) {
   const CudnnConvolutionSpec s =
-      cudnn_convolution(DType::kF16, DType::kF32, {.bias = DType::kF16, .lo = 0}, /*tf32=*/true);
+      cudnn_convolution({.a = DType::kF16, .b = DType::kF16}, {.bias = DType::kF16, .lo = 0}, /*tf32=*/true);
   EXPECT_TRUE(s.bias && s.relu && s.tf32 && !s.residual);
 }
 

@@ -89,7 +89,7 @@ Status pack(const ops::MatrixMultiply& op, const LoadArguments& arguments, Const
 Result<std::unique_ptr<LoadedStep>> load(const steps::MatrixMultiply& step, const LoadArguments& arguments) {
   const ProductTuning tuning = TRY(from_record<ProductTuning>(arguments.spec.tuning));
   if (tuning.cublaslt) return load_by_cublaslt(step.epilogue, *tuning.cublaslt, step.op, arguments);
-  TRY(require(!tuning.gemm->float_weights, "a matrix product of FP32 weights and halves"));
+  TRY(require(!tuning.gemm->types.is_mixed(), "a matrix product of FP32 weights and halves"));
   TRY(validate(step.epilogue));
   LoadedGemm gemm = TRY(LoadedGemm::load(*tuning.gemm, arguments));
   Constants constants(arguments.spec.inputs.size());

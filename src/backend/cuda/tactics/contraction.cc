@@ -4,7 +4,6 @@
 #include <set>
 
 #include "backend/cuda/tactics/kept_floats.h"
-#include "ops/convolution.h"
 
 namespace kiln::cuda {
 
@@ -24,18 +23,20 @@ bool may_use_tf32(const TacticContext& cx, const Region& region) {
          !is_in_front_end(cx.graph, region.nodes[0]);
 }
 
+ContractionTypes types_of(const TacticContext& cx, const Region& region) {
+  const auto type = [&](ir::ValueId value) { return cx.graph.type(value).dtype; };
+  return {type(region.inputs[0]), type(region.inputs[1]), DType::kF32, type(region.outputs[0])};
+}
+
 Match checked(const TacticContext& cx, Match region) {
   if (!region) return region;
   const auto epilogue = epilogue_of(*region);
   CHECK(epilogue.has_value());
   if (const Status valid = validate(*epilogue); !valid) return reject(valid.error().message);
-  const DType x = cx.graph.type(region->inputs[0]).dtype, w = cx.graph.type(region->inputs[1]).dtype;
-  const auto* convolution = cx.graph.node(region->nodes[0]).op.as<ops::Convolution>();
-  if (x != w && !(convolution && convolution->float_weights && cx.graph.constant(region->inputs[1])))
-    return reject("the operands are ", x, " and ", w, "; kernels take one type");
-  const DType y = cx.graph.type(region->outputs[0]).dtype;
-  if (y != DType::kF32 && y != DType::kF16 && y != DType::kBF16)
-    return reject("the result is ", y, "; kernels make f32, f16 and bf16");
+  const ContractionTypes types = types_of(cx, *region);
+  if (types.is_mixed() && !cx.graph.constant(region->inputs[1]))
+    return reject("the operands are ", types.a, " and ", types.b, "; kernels take one type");
+  if (!is_kernel_float(types.out)) return reject("the result is ", types.out, "; kernels make f32, f16 and bf16");
   return region;
 }
 

@@ -4,6 +4,7 @@
 #include "backend/cuda/device/cuda_device.h"
 #include "backend/cuda/kernels/gemm/epilogue.h"
 #include "backend/cuda/kernels/gemm/tile.h"
+#include "steps/contraction_types.h"
 #include "tactics/epilogue.h"
 
 namespace kiln::cuda {
@@ -11,6 +12,8 @@ namespace kiln::cuda {
 Machine machine_of(const Properties& properties);
 /// Whether the region's contraction, its first node, may round FP32 operands to TF32.
 bool may_use_tf32(const TacticContext& cx, const Region& region);
+/// What a contraction's region reads and writes.
+ContractionTypes types_of(const TacticContext& cx, const Region& region);
 /// The region, or why kernels cannot have its epilogue.
 Match checked(const TacticContext& cx, Match region);
 /// Leaves what is worth timing of variants by their estimates: the best of each kind (the first word of a name), then

@@ -25,9 +25,8 @@ Match join_inputs(const TacticContext& cx, Region region) {
   if (!join || node.inputs.size() != 2 || (join->axis != 1 && join->axis != 1 - x.type.rank()))
     return reject("x is not two tensors joined along their channels");
   if (x.users.size() != 1 || cx.graph.is_output(region.inputs[0])) return reject("others read x");
-  const auto& op = *cx.graph.node(region.nodes[0]).op.as<ops::Convolution>();
-  if (op.groups != 1) return reject("there are groups");
-  if (op.float_weights) return reject("w is FP32; kernels that join tensors take one type");
+  if (cx.graph.node(region.nodes[0]).op.as<ops::Convolution>()->groups != 1) return reject("there are groups");
+  if (types_of(cx, region).is_mixed()) return reject("w is FP32; kernels that join tensors take one type");
   const int64_t line = kLineBytes / (bits_of(x.type.dtype) / 8);
   for (const ir::ValueId part : node.inputs) {
     const sym::Expr& channels = cx.graph.type(part).shape[1];

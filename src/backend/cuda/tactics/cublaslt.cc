@@ -106,9 +106,8 @@ class CublasLtTactic : public Tactic {
   }
 
   Result<LtProduct> product_of(const TacticContext& cx, const Region& region) const {
-    const DType operand = cx.graph.type(region.inputs[0]).dtype, result = cx.graph.type(region.outputs[0]).dtype;
-    return product_at_optimum(cx, region,
-                              library_product(operand, result, TRY(epilogue_of(region)), may_use_tf32(cx, region)));
+    return product_at_optimum(
+        cx, region, library_product(types_of(cx, region), TRY(epilogue_of(region)), may_use_tf32(cx, region)));
   }
   Result<std::vector<LtChoice>> choices_of(const TacticContext& cx, const Region& region, CublasLtOnDevice& lt) const {
     const LtProduct product = TRY(product_of(cx, region));

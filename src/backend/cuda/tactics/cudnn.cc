@@ -30,7 +30,7 @@ Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& e
 Result<CudnnConvolutionSpec> layer_of(const TacticContext& cx, const Region& region) {
   const steps::Convolution step = TRY(convolution_step(cx, region));
   const TensorType &x = cx.graph.type(region.inputs[0]), &y = cx.graph.type(region.outputs[0]);
-  return with_extents(cudnn_convolution(x.dtype, y.dtype, step.epilogue, may_use_tf32(cx, region)), step.window,
+  return with_extents(cudnn_convolution(types_of(cx, region), step.epilogue, may_use_tf32(cx, region)), step.window,
                       x.opt_extents(), filter_of(cx, region), y.opt_extents());
 }
 

@@ -30,13 +30,8 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   const auto filter = by.extents(*w.extents());
   CHECK(filter.has_value());
   const Extents opt = y.opt_extents();
-  ConvTraits traits{x.dtype,
-                    y.dtype,
-                    *filter,
-                    cx.graph.constant(region.inputs[1]) != nullptr,
-                    may_use_tf32(cx, region),
-                    by.transposed,
-                    opt[1] > 0 ? volume(opt) / opt[1] : 0};
+  ConvTraits traits{types_of(cx, region),     *filter,       cx.graph.constant(region.inputs[1]) != nullptr,
+                    may_use_tf32(cx, region), by.transposed, opt[1] > 0 ? volume(opt) / opt[1] : 0};
   if (by.transposed && has_phases(by.bind({}, {}))) traits.phases = volume(window.strides);
   const auto all_ones = [](const Extents& e) { return std::ranges::all_of(e, [](int64_t x) { return x == 1; }); };
   if (const size_t axes = window.kernel.size(); axes <= 2 && all_ones(window.dilations)) {
@@ -48,7 +43,6 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     traits.out_w = opt.back();
   }
   traits.pictures = window.kernel.size() <= 2 && fits_maps(window);
-  traits.float_weights = w.dtype != x.dtype;
   traits.joined = !by.transposed && !is_convolution(cx.graph.node(region.nodes[0]).op);
   traits.abutting = by.transposed && window.abuts() && covered(x.shape, y.shape, window.strides);
   const Machine machine = machine_of(device_of(cx).properties());
@@ -71,8 +65,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   // Pads behind alone make more pixels than there were.
   if (by.is_point() && std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {
     const int64_t in = filter->in_channels, out = filter->out_channels;
-    const GemmTraits product{x.dtype,
-                             y.dtype,
+    const GemmTraits product{traits.types,
                              true,
                              true,
                              power_of_two_in(in, 8),
@@ -80,7 +73,6 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
                              power_of_two_in(out, 8),
                              may_use_tf32(cx, region),
                              traits.constant_filter,
-                             traits.float_weights,
                              true};
     for (const GemmCandidate& candidate : gemm_candidates(product, traits.pixels, out, in, 1, machine))
       add(candidate, {.gemm = candidate.kernel}, last);

@@ -36,7 +36,6 @@ HostTensor as(DType type, const HostTensor& value) {
 ir::Graph network(const Case& c, DType x, const HostTensor& w) {
   ir::Graph graph;
   ops::Convolution op{.strides = c.strides, .pre_pads = c.pads, .post_pads = c.pads, .groups = c.groups};
-  op.float_weights = x != w.dtype();
   const auto add = [&](Op made, std::initializer_list<ir::ValueId> from) {
     return graph.add_one(std::move(made), from).value();
   };

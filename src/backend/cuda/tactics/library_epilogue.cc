@@ -16,10 +16,11 @@ Match checked_for_library(const TacticContext& cx, Match region) {
   const steps::Epilogue none;
   if ((epilogue->lo != none.lo && epilogue->lo != 0) || epilogue->hi != none.hi)
     return reject("libraries fuse a relu; this is a clamp to ", epilogue->lo, "..", epilogue->hi);
-  const DType a = cx.graph.type(region->inputs[0]).dtype, b = cx.graph.type(region->inputs[1]).dtype;
-  const DType y = cx.graph.type(region->outputs[0]).dtype;
-  if (a != b) return reject("the operands are ", a, " and ", b, "; libraries take one type");
-  if (!is_kernel_float(a) || (y != a && y != DType::kF32)) return reject("libraries make no ", y, " of ", a);
+  const ContractionTypes types = types_of(cx, *region);
+  const DType y = types.out;
+  if (types.is_mixed()) return reject("the operands are ", types.a, " and ", types.b, "; libraries take one type");
+  if (!is_kernel_float(types.a) || (y != types.a && y != DType::kF32))
+    return reject("libraries make no ", y, " of ", types.a);
   const ir::ValueId bias = region->inputs[2];
   if (bias != ir::ValueId::kNone && !cx.graph.constant(bias) && cx.graph.type(bias).dtype != y)
     return reject("the bias is ", cx.graph.type(bias), " for a result of ", y);

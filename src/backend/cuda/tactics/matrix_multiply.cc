@@ -51,8 +51,7 @@ Product extents_of(const TacticContext& cx, const Region& region) {
   const TensorType &a = cx.graph.type(region.inputs[0]), &b = cx.graph.type(region.inputs[1]);
   const bool transpose_a = op.a == ops::MatrixOp::kTranspose, transpose_b = op.b == ops::MatrixOp::kTranspose;
   Product p;
-  p.traits.element = a.dtype;
-  p.traits.result = cx.graph.type(region.outputs[0]).dtype;
+  p.traits.types = types_of(cx, region);
   p.traits.tf32 = may_use_tf32(cx, region);
   const Extent last_a = extent_of(a, 1, 8), last_b = extent_of(b, 1, 8);
   p.k = transpose_a ? extent_of(a, 2, 8).opt : last_a.opt;

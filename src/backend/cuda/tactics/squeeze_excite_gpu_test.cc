@@ -23,7 +23,7 @@ void add_excite(Net& net, const ExciteCase& c) {
   const ir::ValueId x = net.input({c.images, c.channels, c.height, c.width}, c.float_weights ? 0.125 : 1);
   const ir::ValueId mean = net.add(ops::Reduce{.kind = ops::ReduceKind::kAvg, .axes = {3, 2}, .keep = true}, {x});
   const auto product = [&](ir::ValueId from, int64_t to, int64_t channels, double wide) {
-    const ops::Convolution convolution{.kernel = {1, 1}, .float_weights = c.float_weights};
+    const ops::Convolution convolution{.kernel = {1, 1}};
     const auto constant = [&](const Extents& extents, double scale) {
       return c.float_weights ? net.constant(DType::kF32, extents, scale) : net.constant(extents, scale);
     };

@@ -2,19 +2,18 @@
 
 #include <optional>
 
-#include "base/error.h"
-#include "tensor/field_types.h"
+#include "steps/contraction_types.h"
 
 namespace kiln::cpu {
 
 /// How a matrix product runs on the CPU.
 struct ProductTuning {
-  std::optional<DType> weights;  ///< the half type that a constant b is packed in; absent: b's own
+  std::optional<ContractionTypes> types;  ///< b: what a constant one is packed in; absent: all are FP32
 
-  static void reflect(auto& self, auto f) { f("weights", self.weights); }
+  static void reflect(auto& self, auto f) { f("types", self.types); }
   Status check() const {
-    return require(!weights || *weights == DType::kF16 || *weights == DType::kBF16,
-                   "a product's weights cannot be packed in ", weights.value_or(DType::kF32));
+    return require(!types || (types->a == DType::kF32 && types->out == DType::kF32),
+                   "products on the CPU are FP32 but for their weights");
   }
 };
 

@@ -11,7 +11,7 @@ namespace kiln::cuda {
 namespace {
 
 ConvTraits traits(DType type, FilterExtents filter, int64_t pixels) {
-  return {type, type, filter, true, true, false, pixels};
+  return {ContractionTypes::all(type), filter, true, true, false, pixels};
 }
 
 TEST(Conv, FamiliesFollowTheFilter) {
@@ -58,10 +58,10 @@ TEST(Conv, FiltersArePackedAlongK) {
 }
 TEST(Conv, FloatFiltersOfHalvesAreSplit) {
   ConvTraits t = traits(DType::kF16, {1, 2, 1, 3}, 500);
-  t.float_weights = true;
+  t.types.b = DType::kF32;
   std::vector<ConvFamily> families;
   for (const ConvCandidate& c : conv_candidates(t, {})) {
-    EXPECT_TRUE(c.kernel.float_weights);
+    EXPECT_TRUE(c.kernel.types.is_mixed());
     EXPECT_EQ(to_record(*from_record<ConvKernel>(to_record(c.kernel))), to_record(c.kernel));
     families.push_back(c.kernel.family);
   }
@@ -69,8 +69,7 @@ TEST(Conv, FloatFiltersOfHalvesAreSplit) {
     EXPECT_TRUE(std::ranges::count(families, family)) << static_cast<int>(family);
   ConvKernel kernel;
   kernel.family = ConvFamily::kMma;
-  kernel.element = DType::kF16;
-  kernel.float_weights = true;
+  kernel.types = t.types;
   const float w[] = {1, 2, 3, 4 + 0x1p-12f, 5, 6};  // w[0][c][t]
   const Bytes packed = pack_filter(kernel, t.filter, std::as_bytes(std::span(w)));
   _Float16 out[16];
@@ -233,14 +232,14 @@ TEST(Conv, KernelsCompile) {
   add(rows, 3);
   add(traits(DType::kF16, {96, 1, 1, 9}, 3136), 2);
   for (ConvTraits t : {rows, traits(DType::kF16, {32, 1, 1, 9}, 3136), traits(DType::kF16, {1, 16, 96, 1}, 12544)}) {
-    t.float_weights = true;
+    t.types.b = DType::kF32;
     add(t, 2);
   }
   ConvTraits pictures = traits(DType::kF16, {1, 64, 64, 9}, 100352);
   pictures.pictures = true;
   for (const ConvCandidate& c : im2col_candidates(pictures, {}))
     if (c.kernel.splits == 1 || c.kernel.splits == 4) all.push_back(c);
-  pictures.filter = {1, 1024, 512, 9}, pictures.pixels = 256, pictures.element = DType::kBF16;
+  pictures.filter = {1, 1024, 512, 9}, pictures.pixels = 256, pictures.types = ContractionTypes::all(DType::kBF16);
   for (const ConvCandidate& c : im2col_candidates(pictures, {}))
     if (c.kernel.splits == 8) all.push_back(c);
   ConvTraits shuffled = traits(DType::kF32, {1, 64, 32, 4}, 4096);
@@ -249,7 +248,7 @@ TEST(Conv, KernelsCompile) {
   ConvTraits first = traits(DType::kF16, {1, 3, 64, 49}, 12544);
   first.kernel_h = first.kernel_w = 7, first.stride = first.stride_h = 2, first.out_w = 112, first.pictures = true;
   for (const ConvCandidate& c : stem_candidates(first, {})) all.push_back(c);
-  first.float_weights = true;
+  first.types.b = DType::kF32;
   all.push_back(stem_candidates(first, {}).front());
   ConvTraits few = traits(DType::kF16, {1, 64, 64, 9}, 32 * 3136);
   few.kernel_h = few.kernel_w = 3, few.stride = few.stride_h = 1, few.out_h = few.out_w = 56, few.pictures = true;

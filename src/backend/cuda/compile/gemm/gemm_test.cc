@@ -10,7 +10,7 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr GemmTraits kHalf{DType::kF16, DType::kF16, true, true, 8, 8, 8, false};
+constexpr GemmTraits kHalf{ContractionTypes::all(DType::kF16), true, true, 8, 8, 8, false};
 
 TEST(Gemm, CandidatesEndInWhatAlwaysRuns) {
   for (const int64_t m : {1, 7, 128, 4096}) {
@@ -22,7 +22,7 @@ TEST(Gemm, CandidatesEndInWhatAlwaysRuns) {
 }
 TEST(Gemm, Fp32NeedsPermissionForTensorCores) {
   GemmTraits exact = kHalf;
-  exact.element = exact.result = DType::kF32;
+  exact.types = {};
   for (const GemmCandidate& c : gemm_candidates(exact, 512, 512, 512, 1, {})) EXPECT_EQ(c.kernel.family, &kGemmSimt);
 }
 TEST(Gemm, FewTilesShareK) {
@@ -56,7 +56,7 @@ TEST(Gemm, RowsCompile) {
     const Machine machine{.compute = arch == std::string_view("sm_80") ? 80 : 90};
     for (const auto& [m, type] : {std::pair{1, DType::kF16}, {16, DType::kBF16}, {8, DType::kF32}}) {
       GemmTraits traits = kHalf;
-      traits.element = traits.result = type;
+      traits.types = ContractionTypes::all(type);
       traits.tf32 = traits.b_constant = true;
       int compiled = 0;
       for (const GemmCandidate& c : gemm_candidates(traits, m, 1024, 4096, 1, machine)) {
@@ -136,7 +136,7 @@ TEST(Gemm, HopperKernelsNeedAlignedRowsAndOneBatchAxis) {
 TEST(Gemm, BlocksThatStayAreNoMoreThanMultiprocessors) {
   GemmKernel kernel;
   kernel.family = &kGemmWgmma;
-  kernel.element = kernel.result = DType::kF16;
+  kernel.types = ContractionTypes::all(DType::kF16);
   kernel.tile = {128, 256, 64, 8, 1, 0, 0, 4};
   kernel.cluster = 2;
   GemmArguments arguments;
@@ -151,12 +151,13 @@ TEST(Gemm, BlocksThatStayAreNoMoreThanMultiprocessors) {
 }
 TEST(Gemm, FloatWeightsOfHalvesAreTwoMatrices) {
   GemmTraits traits = kHalf;
-  traits.one_batch_axis = traits.b_constant = traits.float_weights = true;
+  traits.one_batch_axis = traits.b_constant = true;
+  traits.types.b = DType::kF32;
   const auto candidates = gemm_candidates(traits, 3136, 16, 64, 1, {});
   ASSERT_FALSE(candidates.empty());
   for (const GemmCandidate& c : candidates) {
     EXPECT_EQ(c.kernel.family, &kGemmSmall);
-    EXPECT_TRUE(from_record<GemmKernel>(to_record(c.kernel))->float_weights);
+    EXPECT_TRUE(from_record<GemmKernel>(to_record(c.kernel))->types.is_mixed());
   }
   const float w[] = {1, 4 + 0x1p-12f};
   const Bytes packed = pack_split_rows(DType::kF16, std::as_bytes(std::span(w)));
@@ -175,7 +176,7 @@ TEST(Gemm, FloatWeightsOfHalvesAreTwoMatrices) {
   EXPECT_EQ(plan.map_a.extents[2], 1u);
   arguments.batches.axes = 1;
   EXPECT_FALSE(plan_gemm(kernel, arguments, 132).has_value());
-  kernel.element = DType::kF32;
+  kernel.types.b = DType::kBF16;
   EXPECT_FALSE(kernel.check());
 }
 TEST(Gemm, HopperKernelsCompile) {
@@ -183,7 +184,7 @@ TEST(Gemm, HopperKernelsCompile) {
   GemmTraits traits = kHalf;
   traits.one_batch_axis = traits.b_constant = true;
   for (const auto& [m, type] : {std::pair{4096, DType::kF16}, {128, DType::kBF16}, {512, DType::kF32}}) {
-    traits.element = traits.result = type;
+    traits.types = ContractionTypes::all(type);
     traits.tf32 = true;
     int compiled = 0;
     for (const GemmCandidate& c : gemm_candidates(traits, m, 1024, 1024, 1, {})) {
@@ -214,7 +215,7 @@ TEST(Gemm, KernelsCompile) {
     for (const bool major : {true, false}) {
       GemmTraits traits = kHalf;
       traits.a_k_major = traits.b_k_major = major;
-      if (!major) traits = {DType::kF32, DType::kF32, false, false, 1, 2, 4, true};
+      if (!major) traits = {{}, false, false, 1, 2, 4, true};
       std::vector<GemmCandidate> candidates = gemm_candidates(traits, 512, 512, 4096, 1, {});
       candidates.resize(4);
       for (const GemmCandidate& c : candidates) {

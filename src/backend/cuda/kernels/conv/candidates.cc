@@ -8,13 +8,12 @@
 
 namespace kiln::cuda {
 
-int64_t ConvTraits::vec() const { return power_of_two_in(filter.out_channels, 16 / bytes_of(result)); }
+int64_t ConvTraits::vec() const { return power_of_two_in(filter.out_channels, 16 / bytes_of(types.out)); }
 
 ConvKernel ConvTraits::kernel_of(ConvFamily family) const {
   ConvKernel kernel;
   kernel.family = family;
-  kernel.element = element;
-  kernel.result = result;
+  kernel.types = types;
   kernel.transposed = transposed;
   kernel.joined = joined;
   kernel.vec = vec();
@@ -26,10 +25,8 @@ namespace {
 class Candidates {
  public:
   Candidates(const ConvTraits& traits, const Machine& machine) : t_(traits), machine_(machine) {
-    kernel_.element = t_.element;
-    kernel_.result = t_.result;
+    kernel_.types = t_.types;
     kernel_.transposed = t_.transposed;
-    kernel_.float_weights = t_.float_weights;
   }
 
   std::vector<ConvCandidate> take() {
@@ -39,22 +36,22 @@ class Candidates {
       std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
       return std::move(result_);
     }
-    if (!t_.float_weights) result_ = im2col_candidates(t_, machine_);
+    if (!t_.types.is_mixed()) result_ = im2col_candidates(t_, machine_);
     // Its pixels are copied by threads only where lines of the copy engine would be far from full.
-    const int64_t line = kLineBytes / bytes_of(t_.element), lines = ceil_div(t_.filter.in_channels, line);
+    const int64_t line = kLineBytes / bytes_of(t_.types.a), lines = ceil_div(t_.filter.in_channels, line);
     copied_ = !result_.empty() && 4 * t_.filter.in_channels >= 3 * lines * line;
-    if (t_.constant_filter && t_.transposed && t_.phases > 0 && (t_.element != DType::kF32 || t_.tf32)) {
+    if (t_.constant_filter && t_.transposed && t_.phases > 0 && (t_.types.a != DType::kF32 || t_.tf32)) {
       if (machine_.compute >= 80) add_mma();
       if (machine_.compute == 90 && t_.filter.groups == 1 && !copied_) add_wgmma();
     }
     if (t_.constant_filter && !t_.transposed) {
       if (t_.filter.in_channels == 1 && t_.filter.out_channels == 1) add_depthwise();
-      if (machine_.compute >= 80 && (t_.element != DType::kF32 || t_.tf32)) {
+      if (machine_.compute >= 80 && (t_.types.a != DType::kF32 || t_.tf32)) {
         const int64_t in = t_.filter.in_channels;
         // A pixel of three channels is no aligned piece; one of four is.
         const int64_t padded = t_.filter.groups == 1 && (in == 3 || (in > 4 && in < 8)) ? (in + 3) / 4 * 4 : 0;
         for (const int64_t pad : {padded, int64_t{0}}) {
-          if (pad && pad * bytes_of(t_.element) > 16) continue;
+          if (pad && pad * bytes_of(t_.types.a) > 16) continue;
           kernel_.pad_channels = pad;
           add_mma();
           if (machine_.compute == 90 && t_.filter.groups == 1 && !copied_) add_wgmma();
@@ -63,7 +60,7 @@ class Candidates {
         }
       }
     }
-    if (!t_.float_weights) append(halo_candidates(t_, machine_));
+    if (!t_.types.is_mixed()) append(halo_candidates(t_, machine_));
     append(stem_candidates(t_, machine_));
     add_simt();
     std::ranges::stable_sort(result_, {}, &ConvCandidate::estimate_us);
@@ -81,7 +78,7 @@ class Candidates {
     const double phases = by_phases ? static_cast<double>(t_.phases) : 1;
     const double k = static_cast<double>(taps() * channels()) / phases, m = static_cast<double>(t_.pixels) / phases;
     double us = phases * product_estimate_us(kernel_.tile, m, static_cast<double>(f.out_channels), k,
-                                             static_cast<double>(f.groups), kernel_.splits, bytes_of(t_.element),
+                                             static_cast<double>(f.groups), kernel_.splits, bytes_of(t_.types.a),
                                              flops_per_cycle, machine_);
     if (kernel_.pad_channels) us += 2;
     result_.push_back({kernel_, us});
@@ -95,8 +92,8 @@ class Candidates {
       for (const int64_t vec : {8, 4, 2, 1})
         for (const int64_t columns : {8, 4, 2, 1}) add_rows(vec, columns);
     kernel_.kernel_h = kernel_.kernel_w = kernel_.stride = 0;
-    const double bytes = static_cast<double>(t_.pixels * t_.filter.groups * 2 * bytes_of(t_.element));
-    kernel_.vec = power_of_two_in(t_.filter.groups, 16 / bytes_of(t_.element));
+    const double bytes = static_cast<double>(t_.pixels * t_.filter.groups * 2 * bytes_of(t_.types.a));
+    kernel_.vec = power_of_two_in(t_.filter.groups, 16 / bytes_of(t_.types.a));
     kernel_.columns = 2;
     result_.push_back({kernel_, 8 + 1e6 * 1.5 * bytes / machine_.memory_bytes_per_second});
     kernel_.vec = 1;
@@ -106,7 +103,7 @@ class Candidates {
     kernel_.channels_last = true;
   }
   void add_rows(int64_t vec, int64_t columns) {
-    const int64_t size = bytes_of(t_.element);
+    const int64_t size = bytes_of(t_.types.a);
     if (t_.filter.groups % vec != 0 || vec * size > 16 || (vec == 1 && t_.filter.groups % 2 == 0)) return;
     if (t_.kernel_h * t_.kernel_w > 49 || vec * columns > 16) return;  // text and registers would be too many
     kernel_.vec = vec;
@@ -127,7 +124,7 @@ class Candidates {
   void add_mma() {
     kernel_.family = ConvFamily::kMma;
     const FilterExtents& f = t_.filter;
-    const int64_t size = bytes_of(t_.element), halves = size == 2 ? 2 : 1;
+    const int64_t size = bytes_of(t_.types.a), halves = size == 2 ? 2 : 1;
     kernel_.piece = std::min<int64_t>(16, power_of_two_in(channels(), 16 / size) * size);
     // A group's channels begin at a multiple of its own.
     kernel_.vec = t_.vec();
@@ -139,7 +136,7 @@ class Candidates {
         {128, 16, 32 * halves, 4, 1, 0, 0, 4},
     };
     for (const TileShape& tile : tiles) {
-      if (mma_shared_bytes(tile, t_.element) > machine_.shared_bytes) continue;
+      if (mma_shared_bytes(tile, t_.types.a) > machine_.shared_bytes) continue;
       kernel_.tile = tile;
       const int64_t blocks = ceil_div(t_.pixels, tile.bm) * ceil_div(f.out_channels, tile.bn) * f.groups;
       for (const int64_t splits : {1, 2, 4, 8, 16}) {
@@ -148,7 +145,7 @@ class Candidates {
                            blocks * splits > 3 * static_cast<int64_t>(machine_.multiprocessors)))
           break;
         kernel_.splits = splits;
-        add((t_.element == DType::kF32 ? 800 : 1900) * (kernel_.piece == 16 ? 1 : kernel_.piece == 8 ? 0.6 : 0.25));
+        add((t_.types.a == DType::kF32 ? 800 : 1900) * (kernel_.piece == 16 ? 1 : kernel_.piece == 8 ? 0.6 : 0.25));
       }
     }
     kernel_.splits = 1;
@@ -158,11 +155,11 @@ class Candidates {
   void add_wgmma() {
     kernel_.family = ConvFamily::kWgmma;
     const FilterExtents& f = t_.filter;
-    const int64_t size = bytes_of(t_.element), bk = kLineBytes / size, k = taps() * channels();
+    const int64_t size = bytes_of(t_.types.a), bk = kLineBytes / size, k = taps() * channels();
     if (k < 1) return;
     kernel_.piece = std::min<int64_t>(16, power_of_two_in(channels(), 16 / size) * size);
     kernel_.vec = t_.vec();
-    const double rate = (t_.element == DType::kF32 ? 1500 : 3000) * (kernel_.piece == 16  ? 1
+    const double rate = (t_.types.a == DType::kF32 ? 1500 : 3000) * (kernel_.piece == 16  ? 1
                                                                      : kernel_.piece == 8 ? 0.6
                                                                                           : 0.25);
     for (const auto& [bm, bn, stages] : {std::array<int64_t, 3>{128, 256, 4},

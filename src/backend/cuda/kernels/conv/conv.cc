@@ -26,20 +26,20 @@ int64_t channels_read(const ConvKernel& kernel, const FilterExtents& filter) {
 }
 /// Elements from one output channel of a packed filter to the next: whole 16-byte pieces.
 int64_t packed_pitch(const ConvKernel& kernel, const FilterExtents& filter) {
-  const int64_t whole = 16 / bytes_of(kernel.element);
+  const int64_t whole = 16 / bytes_of(kernel.types.a);
   return ceil_div(taps_read(kernel, filter) * channels_read(kernel, filter), whole) * whole;
 }
 
 /// pack_filter for splits_filter: the second halves are taps behind the first ones, which look at the same places.
 Bytes pack_split(const ConvKernel& kernel, const FilterExtents& f, std::span<const std::byte> elements) {
   const int64_t pitch = packed_pitch(kernel, f), channels = channels_read(kernel, f);
-  Bytes packed(static_cast<size_t>(f.groups * f.out_channels * pitch * bytes_of(kernel.element)));
+  Bytes packed(static_cast<size_t>(f.groups * f.out_channels * pitch * bytes_of(kernel.types.a)));
   const std::byte* from = elements.data();
   for (int64_t out = 0; out < f.groups * f.out_channels; ++out)
     for (int64_t in = 0; in < f.in_channels; ++in)
       for (int64_t tap = 0; tap < f.taps; ++tap, from += sizeof(float)) {
         const int64_t to = out * pitch + tap * channels + in;
-        store_split(kernel.element, load_number(DType::kF32, from, 0), packed.data(), to, to + f.taps * channels);
+        store_split(kernel.types.a, load_number(DType::kF32, from, 0), packed.data(), to, to + f.taps * channels);
       }
   return packed;
 }
@@ -52,13 +52,13 @@ std::span<const std::string_view> enum_names(ConvFamily) {
 }
 
 std::string ConvKernel::name() const {
-  const std::string order = channels_last ? "" : ", channels first", split = float_weights ? ", w in two" : "";
+  const std::string order = channels_last ? "" : ", channels first", split = types.is_mixed() ? ", w in two" : "";
   switch (family) {
     case ConvFamily::kSimt:
-      return str(transposed ? "gather simt " : "simt ", tile.name(), order, float_weights ? ", w in f32" : "");
+      return str(transposed ? "gather simt " : "simt ", tile.name(), order, types.is_mixed() ? ", w in f32" : "");
     case ConvFamily::kDepthwise:
       return str(kernel_w ? "depthwise rows " : "depthwise ", vec, " channels, ", columns, " columns", order,
-                 float_weights ? ", w in f32" : "");
+                 types.is_mixed() ? ", w in f32" : "");
     default: break;
   }
   if (family == ConvFamily::kHalo) return str("halo ", tile.name(), " in ", tile.stages);
@@ -66,7 +66,7 @@ std::string ConvKernel::name() const {
   if (family == ConvFamily::kIm2col)
     return str("im2col ", tile.name(), " in ", tile.stages, splits > 1 ? str(", k in ", splits) : "",
                shuffle ? ", shuffled" : "");
-  const std::string_view units = family == ConvFamily::kWgmma ? "wgmma " : element == DType::kF32 ? "tf32 " : "mma ";
+  const std::string_view units = family == ConvFamily::kWgmma ? "wgmma " : types.a == DType::kF32 ? "tf32 " : "mma ";
   return str(units, tile.name(), " in ", tile.stages, splits > 1 ? str(", k in ", splits) : "",
              piece == 16 ? "" : str(", pieces of ", piece, " bytes"), pad_channels ? ", padded" : "", split);
 }
@@ -77,9 +77,8 @@ Status ConvKernel::check() const {
   TRY(require(pad_channels >= 0 && pad_channels <= 8, "a convolution pads to ", pad_channels, " channels"));
   TRY(require(splits >= 1 && splits <= 64 && vec >= 1 && vec <= 8 && columns >= 1 && columns <= 16,
               "a convolution has ", splits, " splits, vectors of ", vec, " and ", columns, " columns"));
-  for (const DType type : {element, result}) TRY(require(is_kernel_float(type), "no convolution is of ", type));
-  TRY(require(!float_weights || (element != DType::kF32 && !transposed && (simt || depthwise || splits_filter())),
-              "a convolution by ", family, " does not take FP32 weights for ", element));
+  TRY(require(!types.is_mixed() || (types.b == DType::kF32 && !transposed && (simt || depthwise || splits_filter())),
+              "a convolution by ", family, " does not take weights of ", types.b, " for ", types.a));
   return require((depthwise || simt == (tile.warps_m == 0)) &&
                      (!(simt || depthwise) || (splits == 1 && pad_channels == 0)) &&
                      (!joined || family == ConvFamily::kIm2col || family == ConvFamily::kHalo) &&
@@ -113,7 +112,7 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
       rows ? "depthwise/rows.cu" : kFiles[family], epilogue_source(epilogue), {}, std::string(entry_of(kernel))};
   if (kernel.family >= ConvFamily::kWgmma) {
     source.defines = {str("BM=", kernel.tile.bm), str("BN=", kernel.tile.bn), str("STAGES=", kernel.tile.stages)};
-    source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
+    source.prelude += wgmma_source(kernel.tile.bn, kernel.types.a);
   } else if (kernel.family != ConvFamily::kDepthwise) {
     source.defines = kernel.tile.defines();
   }
@@ -121,9 +120,9 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
   const auto define = [&](std::string_view name, const auto& value) {
     source.defines.push_back(str(name, "=", value));
   };
-  define("ELEMENT", element_name(kernel.element));
-  if (kernel.float_weights && !kernel.splits_filter()) define("FILTER", "float");
-  define("RESULT", element_name(kernel.result));
+  define("ELEMENT", element_name(kernel.types.a));
+  if (kernel.types.is_mixed() && !kernel.splits_filter()) define("FILTER", element_name(kernel.types.b));
+  define("RESULT", element_name(kernel.types.out));
   if (kernel.family == ConvFamily::kIm2col || kernel.family == ConvFamily::kHalo) define("JOINED", int{kernel.joined});
   if (kernel.family >= ConvFamily::kIm2col && epilogue.bias) define("BIAS", element_name(*epilogue.bias));
   switch (kernel.family) {
@@ -197,7 +196,7 @@ bool packs_filter(const ConvKernel& kernel) { return kernel.family != ConvFamily
 Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& f, std::span<const std::byte> elements) {
   if (kernel.family == ConvFamily::kStem) return pack_stem(kernel, f, elements);
   if (kernel.splits_filter()) return pack_split(kernel, f, elements);
-  const auto size = static_cast<size_t>(bytes_of(kernel.filter_type()));
+  const auto size = static_cast<size_t>(bytes_of(kernel.types.b));
   const bool depthwise = kernel.family == ConvFamily::kDepthwise;
   const int64_t pitch = depthwise ? 0 : packed_pitch(kernel, f), outs = f.groups * f.out_channels;
   const int64_t lines = kernel.shuffle ? f.taps * outs : outs;
@@ -258,7 +257,7 @@ static Status plan_padding(const ConvKernel& kernel, ConvArguments& a, ConvLaunc
   launch.pad.grid[0] = static_cast<uint32_t>(blocks);
   launch.pad.block[0] = 256;
   launch.pad.pdl = true;
-  launch.padded_bytes = ceil_div(pad.pixels * kernel.pad_channels * bytes_of(kernel.element), 256) * 256;
+  launch.padded_bytes = ceil_div(pad.pixels * kernel.pad_channels * bytes_of(kernel.types.a), 256) * 256;
   launch.workspace_bytes = launch.padded_bytes;
   const int64_t row = a.window.in[2] * kernel.pad_channels;
   a.x_strides = {in_pixels * kernel.pad_channels, 1, {a.window.in[1] * row, row, kernel.pad_channels}};
@@ -309,12 +308,12 @@ Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& a, int64_t
     TRY(set_grid(launch.main, splits > 1 ? tiles * splits : std::min(tiles, multiprocessors), 2 * tile.bm + 128));
     launch.main.cluster = static_cast<uint32_t>(splits);
     launch.main.shared_bytes = static_cast<uint32_t>(wgmma_shared_bytes(kernel));
-    launch.map_w = map_of(kernel.element, k, a.out_channels, a.w_out, 1, 0, tile.bn);
+    launch.map_w = map_of(kernel.types.a, k, a.out_channels, a.w_out, 1, 0, tile.bn);
     return launch;
   }
   if (kernel.family == ConvFamily::kMma) {
     a.splits = static_cast<int32_t>(std::max<int64_t>(1, std::min(kernel.splits, steps)));
-    launch.main.shared_bytes = mma_shared_bytes(tile, kernel.element);
+    launch.main.shared_bytes = mma_shared_bytes(tile, kernel.types.a);
   }
   const int64_t blocks = ceil_div(a.pixels, tile.bm) * ceil_div(a.out_channels, tile.bn) * a.groups * a.splits;
   TRY(set_grid(launch.main, blocks, tile.threads()));

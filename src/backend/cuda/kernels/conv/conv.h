@@ -10,6 +10,7 @@
 #include "backend/cuda/kernels/gemm/epilogue.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"
+#include "steps/contraction_types.h"
 #include "tensor/extents.h"
 
 namespace kiln::cuda {
@@ -28,9 +29,7 @@ std::span<const std::string_view> enum_names(ConvFamily);
 /// The choices that a kernel is compiled for, and how many blocks share the sums.
 struct ConvKernel {
   ConvFamily family = ConvFamily::kSimt;
-  DType element = DType::kF32, result = DType::kF32;
-  /// w is FP32 where x is not: kSimt and kDepthwise read it so, tensor cores as two halves.
-  bool float_weights = false;
+  ContractionTypes types;  ///< w FP32 where x is not: kSimt and kDepthwise read it so, tensor cores as two halves
   TileShape tile;
   bool transposed = false;    ///< a deconvolution; by phases (phases.h) where not kSimt
   bool channels_last = true;  ///< kSimt: what neighbouring threads read
@@ -44,15 +43,14 @@ struct ConvKernel {
   bool joined = false;   ///< kIm2col and kHalo: x is two tensors, one's channels behind the other's
   bool shuffle = false;  ///< kIm2col: a deconvolution whose kernel is its stride, as one product
 
-  DType filter_type() const { return float_weights ? DType::kF32 : element; }  ///< of w as the plan has it
   /// w is packed as what half precision keeps of it and what it loses: both are multiplied with the same x.
   bool splits_filter() const {
-    return float_weights && (family == ConvFamily::kMma || family == ConvFamily::kWgmma || family == ConvFamily::kStem);
+    return types.is_mixed() &&
+           (family == ConvFamily::kMma || family == ConvFamily::kWgmma || family == ConvFamily::kStem);
   }
   std::string name() const;
   static void reflect(auto& self, auto f) {
-    f("family", self.family), f("element", self.element), f("result", self.result);
-    f("float_weights", self.float_weights), f("tile", self.tile), f("transposed", self.transposed);
+    f("family", self.family), f("types", self.types), f("tile", self.tile), f("transposed", self.transposed);
     f("channels_last", self.channels_last), f("piece", self.piece), f("vec", self.vec), f("columns", self.columns);
     f("kernel_h", self.kernel_h), f("kernel_w", self.kernel_w), f("stride", self.stride);
     f("pad_channels", self.pad_channels), f("splits", self.splits), f("lines", self.lines), f("parts", self.parts);
@@ -172,7 +170,7 @@ Bytes pack_stem(const ConvKernel& kernel, const FilterExtents& filter, std::span
 
 /// Facts about a convolution that a kernel may assume, and its extents at the optimum.
 struct ConvTraits {
-  DType element = DType::kF32, result = DType::kF32;
+  ContractionTypes types;
   FilterExtents filter;
   bool constant_filter = true, tf32 = false, transposed = false;
   int64_t pixels = 1;                              ///< of y, all images together
@@ -180,7 +178,6 @@ struct ConvTraits {
   int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< of pictures without dilation; else 0
   int64_t stride_h = 0, out_h = 0, out_w = 0;      ///< of such pictures
   bool pictures = false;                           ///< of at most two axes, and what a window reaches fits tensor maps
-  bool float_weights = false;                      ///< w is FP32 where x is not
   bool joined = false;                             ///< x is two tensors, lines of channels and more behind them
   bool abutting = false;                           ///< a deconvolution whose kernel is its stride, without pads
 

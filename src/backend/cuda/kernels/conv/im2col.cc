@@ -21,10 +21,10 @@ int64_t all_shared_bytes(const ConvKernel& kernel) { return shared_bytes(kernel)
 
 Result<PixelMapPlan> map_of_pixels(const ConvKernel& kernel, const ConvArguments& a, int64_t channels,
                                    const ConvStrides& x) {
-  const int64_t size = bytes_of(kernel.element);
+  const int64_t size = bytes_of(kernel.types.a);
   const ConvWindow& w = a.window;
   PixelMapPlan map;
-  map.type = map_type(kernel.element);
+  map.type = map_type(kernel.types.a);
   map.extents[0] = static_cast<uint64_t>(channels);
   map.extents[1] = static_cast<uint64_t>(w.in[2]);
   map.extents[2] = static_cast<uint64_t>(w.in[1]);
@@ -52,9 +52,9 @@ Result<PixelMapPlan> map_of_pixels(const ConvKernel& kernel, const ConvArguments
 }  // namespace
 
 MapPlan map_of_weights(const ConvKernel& kernel, const ConvArguments& a, int64_t box_columns) {
-  const int64_t size = bytes_of(kernel.element);
+  const int64_t size = bytes_of(kernel.types.a);
   MapPlan map;
-  map.type = map_type(kernel.element);
+  map.type = map_type(kernel.types.a);
   map.extents[0] = static_cast<uint64_t>(a.in_channels);
   map.extents[1] = static_cast<uint64_t>(a.window.taps());
   map.extents[2] = static_cast<uint64_t>(a.out_channels);
@@ -66,7 +66,7 @@ MapPlan map_of_weights(const ConvKernel& kernel, const ConvArguments& a, int64_t
 }
 
 Status require_lines(const ConvKernel& kernel, const ConvArguments& a) {
-  const int64_t line = kLineBytes / bytes_of(kernel.element);
+  const int64_t line = kLineBytes / bytes_of(kernel.types.a);
   return require(!kernel.joined || (a.joined > 0 && a.joined < a.in_channels && a.joined % line == 0),
                  "a convolution's first ", a.joined, " of ", a.in_channels, " channels are not lines of ", line);
 }
@@ -123,11 +123,11 @@ Result<ConvLaunch> plan_im2col(const ConvKernel& kernel, ConvArguments& a, int64
 
 std::vector<ConvCandidate> im2col_candidates(const ConvTraits& t, const Machine& machine) {
   const FilterExtents& f = t.filter;
-  const int64_t size = bytes_of(t.element), bk = kLineBytes / size;
+  const int64_t size = bytes_of(t.types.a), bk = kLineBytes / size;
   std::vector<ConvCandidate> result;
   if (machine.compute != 90 || machine.shared_bytes < kMostSharedBytes || !t.pictures || !t.constant_filter ||
       f.groups != 1 || f.in_channels * size % 16 != 0 || f.in_channels * size < 64 ||
-      (t.element == DType::kF32 && !t.tf32) || (t.transposed && t.phases == 0))
+      (t.types.a == DType::kF32 && !t.tf32) || (t.transposed && t.phases == 0))
     return result;
   ConvKernel kernel = t.kernel_of(ConvFamily::kIm2col);
   kernel.shuffle = t.abutting;

@@ -33,7 +33,7 @@ bool takes_stem(const ConvKernel& k, const FilterExtents& f) {
   const auto within = [](int64_t x, int64_t most) { return x >= 1 && x <= most; };
   return within(k.lines, 16) && within(k.parts, 16) && within(k.stride, 2) && within(k.kernel_h, 16) &&
          within(k.kernel_w, 16) && (k.tile.bm == 64 || k.tile.bm == 128) && k.tile.bn % 16 == 0 &&
-         k.tile.bn * k.tile.bm / 64 <= kMostSums && k.tile.stages == kStages && bits_of(k.element) == 16 &&
+         k.tile.bn * k.tile.bm / 64 <= kMostSums && k.tile.stages == kStages && bits_of(k.types.a) == 16 &&
          f.groups == 1 && f.taps == k.kernel_h * k.kernel_w && f.out_channels <= k.tile.bm &&
          f.in_channels == k.channels && f.in_channels <= 8 / k.stride && !k.transposed &&
          StemSizes(k).shared_bytes() <= kMostSharedBytes;
@@ -42,7 +42,7 @@ bool takes_stem(const ConvKernel& k, const FilterExtents& f) {
 Bytes pack_stem(const ConvKernel& kernel, const FilterExtents& f, std::span<const std::byte> elements) {
   constexpr int64_t kSize = 2, kPiece = 16 / kSize;
   const StemSizes sizes(kernel);
-  const int64_t read = bits_of(kernel.filter_type()) / 8, term = sizes.weight_bytes / sizes.terms / kSize;
+  const int64_t read = bits_of(kernel.types.b) / 8, term = sizes.weight_bytes / sizes.terms / kSize;
   const int64_t channels = sizes.pixel_bytes / kSize, row = sizes.steps * 32 / kSize;
   Bytes packed(static_cast<size_t>(sizes.weight_bytes));
   const std::byte* from = elements.data();
@@ -52,7 +52,7 @@ Bytes pack_stem(const ConvKernel& kernel, const FilterExtents& f, std::span<cons
         const int64_t k = tap / kernel.kernel_w * row + tap % kernel.kernel_w * channels + in;
         const int64_t to = (k / kPiece * kernel.tile.bm + out) * kPiece + k % kPiece;
         if (kernel.splits_filter())
-          store_split(kernel.element, load_number(DType::kF32, from, 0), packed.data(), to, to + term);
+          store_split(kernel.types.a, load_number(DType::kF32, from, 0), packed.data(), to, to + term);
         else
           std::memcpy(packed.data() + to * kSize, from, kSize);
       }
@@ -86,7 +86,6 @@ std::vector<ConvCandidate> stem_candidates(const ConvTraits& t, const Machine& m
       t.out_w < 1 || f.out_channels > 128)
     return result;
   ConvKernel kernel = t.kernel_of(ConvFamily::kStem);
-  kernel.float_weights = t.float_weights;
   kernel.kernel_h = t.kernel_h;
   kernel.kernel_w = t.kernel_w;
   kernel.stride = t.stride;

@@ -24,7 +24,7 @@ struct GemmSearch {
   /// so many of its tile's steps along k.
   void add_by_parts(GemmKernel kernel, int64_t least_steps, double flops_per_cycle);
   /// Whether tensor cores may multiply the operands.
-  bool takes_tensor_cores() const { return traits.element != DType::kF32 || traits.tf32; }
+  bool takes_tensor_cores() const { return traits.types.a != DType::kF32 || traits.tf32; }
   /// Whether both operands lie along k, in whole 16 bytes.
   bool is_along_k() const;
   int64_t tiles(const TileShape& tile) const { return ceil_div(m, tile.bm) * ceil_div(n, tile.bn) * batches; }
@@ -34,10 +34,10 @@ struct GemmSearch {
 struct GemmFamily {
   std::string_view name, file;
   const char* entry;
-  bool by_threads = false;           ///< threads share a tile, not warps
-  bool reads_maps = false;           ///< A and B through tensor maps
-  bool sums_parts = false;           ///< splits go through memory, and a second kernel adds them: kGemmReduce
-  bool takes_float_weights = false;  ///< GemmKernel::float_weights
+  bool by_threads = false;   ///< threads share a tile, not warps
+  bool reads_maps = false;   ///< A and B through tensor maps
+  bool sums_parts = false;   ///< splits go through memory, and a second kernel adds them: kGemmReduce
+  bool takes_mixed = false;  ///< ContractionTypes::is_mixed
   std::string (*variant)(const GemmKernel& kernel);
   void (*define)(const GemmKernel& kernel, KernelSource& source);
   int64_t (*alignment)(const GemmKernel& kernel);  ///< bytes; of all tensors' addresses
@@ -46,8 +46,8 @@ struct GemmFamily {
 };
 
 inline void define_types(const GemmKernel& kernel, KernelSource& source) {
-  define(source, "ELEMENT", element_name(kernel.element));
-  define(source, "RESULT", element_name(kernel.result));
+  define(source, "ELEMENT", element_name(kernel.types.a));
+  define(source, "RESULT", element_name(kernel.types.out));
 }
 /// ", k in 4"
 inline std::string splits_text(const GemmKernel& kernel) {

@@ -30,12 +30,11 @@ bool GemmKernel::sums_parts() const { return family->sums_parts && splits > 1; }
 
 Status GemmKernel::check() const {
   TRY(tile.require_whole());
-  TRY(require(!float_weights || (family->takes_float_weights && b_constant && element != DType::kF32),
-              "a matrix product by ", family->name, " does not take FP32 weights for ", element));
+  TRY(require(!types.is_mixed() || (types.b == DType::kF32 && family->takes_mixed && b_constant),
+              "a matrix product by ", family->name, " does not take weights of ", types.b, " for ", types.a));
   TRY(require(
       splits >= 1 && splits <= 64 && vec >= 1 && vec <= 8 && cluster >= 1 && cluster <= 8 && (turns == 1 || turns == 2),
       "a matrix product has ", splits, " splits and vectors of ", vec));
-  for (const DType type : {element, result}) TRY(require(is_kernel_float(type), "no matrix product is of ", type));
   return require(family->by_threads == (tile.warps_m == 0), "a matrix product by ", family->name, " is not tiled by ",
                  tile.name());
 }
@@ -99,17 +98,16 @@ Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments,
 GemmKernel GemmSearch::kernel(const GemmFamily& family) const {
   GemmKernel kernel;
   kernel.family = &family;
-  kernel.element = traits.element;
-  kernel.result = traits.result;
+  kernel.types = traits.types;
   kernel.a_k_major = traits.a_k_major;
   kernel.b_k_major = traits.b_k_major;
-  kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.result));
+  kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.types.out));
   return kernel;
 }
 
 double GemmSearch::product_us(const GemmKernel& kernel, double flops_per_cycle) const {
   return product_estimate_us(kernel.tile, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
-                             static_cast<double>(batches), kernel.splits, bytes_of(kernel.element), flops_per_cycle,
+                             static_cast<double>(batches), kernel.splits, bytes_of(kernel.types.a), flops_per_cycle,
                              machine);
 }
 
@@ -124,7 +122,7 @@ void GemmSearch::add_by_parts(GemmKernel kernel, int64_t least_steps, double flo
 }
 
 bool GemmSearch::is_along_k() const {
-  const int64_t size = bytes_of(traits.element);
+  const int64_t size = bytes_of(traits.types.a);
   return traits.a_k_major && traits.b_k_major && traits.a_align * size >= 16 && traits.b_align * size >= 16;
 }
 
@@ -132,7 +130,7 @@ std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, 
                                            const Machine& machine) {
   GemmSearch search{traits, m, n, k, batches, machine};
   for (const GemmFamily* family : kFamilies)
-    if (!traits.float_weights || family->takes_float_weights) family->search(search);
+    if (!traits.types.is_mixed() || family->takes_mixed) family->search(search);
   std::ranges::stable_sort(search.found, {}, &GemmCandidate::estimate_us);
   return std::move(search.found);
 }

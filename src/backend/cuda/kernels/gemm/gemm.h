@@ -10,7 +10,7 @@
 #include "backend/cuda/kernels/gemm/epilogue.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"
-#include "tensor/field_types.h"
+#include "steps/contraction_types.h"
 
 namespace kiln::cuda {
 
@@ -22,7 +22,7 @@ const FieldType& field_type(Tag<const GemmFamily*>);  ///< its name
 /// The choices that a kernel is compiled for, and how many blocks share a product's k.
 struct GemmKernel {
   const GemmFamily* family = &kGemmSimt;
-  DType element = DType::kF32, result = DType::kF32;
+  ContractionTypes types;  ///< b FP32 where a is not: kGemmSmall, packed as pack_split_rows has it
   TileShape tile;
   bool a_k_major = true, b_k_major = false;  ///< along k the operand is contiguous; else along rows or columns
   int64_t a_piece = 0, b_piece = 0;  ///< kGemmMma: bytes that are aligned and wholly inside or outside the operand
@@ -30,18 +30,16 @@ struct GemmKernel {
   int64_t splits = 1;   ///< kGemmMma: more than one go through partial sums; kGemmSmall and kGemmRows: blocks a cluster
   int64_t cluster = 1;  ///< kGemmWgmma: blocks that share B
   int64_t turns = 1;    ///< kGemmWgmma: 2: two groups of warps take tiles in turns
-  bool float_weights = false;  ///< kGemmSmall: B is FP32 in the plan, A is not; packed as pack_split_rows has it
-  bool b_constant = false;     ///< kGemmSmall, kGemmRows: B is never written while the network runs
+  bool b_constant = false;  ///< kGemmSmall, kGemmRows: B is never written while the network runs
 
   std::string name() const;
   bool reads_maps() const;  ///< A and B, through tensor maps
   bool sums_parts() const;  ///< a second launch, kGemmReduce, adds partial sums
   Status check() const;
   static void reflect(auto& self, auto f) {
-    f("family", self.family), f("element", self.element), f("result", self.result), f("tile", self.tile);
-    f("a_k_major", self.a_k_major), f("b_k_major", self.b_k_major), f("a_piece", self.a_piece);
-    f("b_piece", self.b_piece), f("vec", self.vec), f("splits", self.splits), f("cluster", self.cluster);
-    f("turns", self.turns), f("float_weights", self.float_weights), f("b_constant", self.b_constant);
+    f("family", self.family), f("types", self.types), f("tile", self.tile), f("a_k_major", self.a_k_major);
+    f("b_k_major", self.b_k_major), f("a_piece", self.a_piece), f("b_piece", self.b_piece), f("vec", self.vec);
+    f("splits", self.splits), f("cluster", self.cluster), f("turns", self.turns), f("b_constant", self.b_constant);
   }
 };
 KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue);
@@ -99,12 +97,11 @@ Bytes pack_split_rows(DType half, std::span<const std::byte> elements);
 
 /// Facts about a product that a kernel may assume.
 struct GemmTraits {
-  DType element = DType::kF32, result = DType::kF32;
+  ContractionTypes types;
   bool a_k_major = true, b_k_major = false;
   int64_t a_align = 1, b_align = 1, c_align = 1;  ///< elements that divide the contiguous extents and all strides
   bool tf32 = false;
-  bool b_constant = false;
-  bool float_weights = false;   ///< B is constant and FP32, A is not
+  bool b_constant = false;      ///< as it is where its type is not A's
   bool one_batch_axis = false;  ///< all batches are one stride apart, or B is the same for all
 };
 /// Kernels worth timing for m x n x k in batches, the likeliest first; the last resort (kGemmSimt) always among them.

@@ -54,12 +54,12 @@ void define_stages(const GemmKernel& kernel, KernelSource& source) {
 }
 void define_wgmma(const GemmKernel& kernel, KernelSource& source) {
   define_types(kernel, source);
-  source.prelude += wgmma_source(kernel.tile.bn, kernel.element);
+  source.prelude += wgmma_source(kernel.tile.bn, kernel.types.a);
 }
 
 Result<GemmLaunch> plan_maps(const GemmKernel& kernel, GemmArguments& g, int64_t box_columns) {
   TRY(require_layout(g.n % kernel.vec == 0, kernel, g));
-  const int64_t size = bytes_of(kernel.element), batches = g.batches.count();
+  const int64_t size = bytes_of(kernel.types.a), batches = g.batches.count();
   const BatchAxis axis = g.batches.axes ? g.batches.axis[0] : BatchAxis{};
   const auto aligned = [&](int64_t elements) { return elements * size % 16 == 0; };
   TRY(require(g.batches.axes <= 1 && g.k > 0 && g.a_k == 1 && g.b_k == 1 && aligned(g.a_row) && aligned(g.b_column) &&
@@ -69,8 +69,8 @@ Result<GemmLaunch> plan_maps(const GemmKernel& kernel, GemmArguments& g, int64_t
   g.splits = 1;
   GemmLaunch launch;
   launch.batches = static_cast<int32_t>(batches);
-  launch.map_a = map_of(kernel.element, g.k, g.m, g.a_row, batches, axis.a, kernel.tile.bm);
-  launch.map_b = map_of(kernel.element, g.k, g.n, g.b_column, batches, axis.b, box_columns);
+  launch.map_a = map_of(kernel.types.a, g.k, g.m, g.a_row, batches, axis.a, kernel.tile.bm);
+  launch.map_b = map_of(kernel.types.a, g.k, g.n, g.b_column, batches, axis.b, box_columns);
   return launch;
 }
 

@@ -7,7 +7,7 @@ namespace {
 std::string variant(const GemmKernel& k) {
   const std::string pieces =
       k.a_piece == 16 && k.b_piece == 16 ? "" : str(", pieces of ", std::min(k.a_piece, k.b_piece), " bytes");
-  return str(k.element == DType::kF32 ? "tf32 " : "mma ", k.tile.name(), " in ", k.tile.stages, splits_text(k), pieces);
+  return str(k.types.a == DType::kF32 ? "tf32 " : "mma ", k.tile.name(), " in ", k.tile.stages, splits_text(k), pieces);
 }
 int64_t alignment(const GemmKernel& kernel) { return std::max({kernel.a_piece, kernel.b_piece, vector_bytes(kernel)}); }
 
@@ -36,7 +36,7 @@ struct Lines {
 };
 
 bool lies_in_pieces(const GemmKernel& kernel, const GemmArguments& g) {
-  const int64_t size = bytes_of(kernel.element);
+  const int64_t size = bytes_of(kernel.types.a);
   const Lines a = kernel.a_k_major ? Lines{g.m, g.k, g.a_row, g.a_k} : Lines{g.k, g.m, g.a_k, g.a_row};
   const Lines b = kernel.b_k_major ? Lines{g.n, g.k, g.b_column, g.b_k} : Lines{g.k, g.n, g.b_k, g.b_column};
   if (!a.are_in_pieces(kernel.a_piece, size) || !b.are_in_pieces(kernel.b_piece, size)) return false;
@@ -49,7 +49,7 @@ bool lies_in_pieces(const GemmKernel& kernel, const GemmArguments& g) {
 Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors) {
   TRY(require_layout(arguments.n % kernel.vec == 0 && lies_in_pieces(kernel, arguments), kernel, arguments));
   GemmLaunch launch = TRY(plan_tiles(kernel, arguments, multiprocessors));
-  launch.main.shared_bytes = mma_shared_bytes(kernel.tile, kernel.element);
+  launch.main.shared_bytes = mma_shared_bytes(kernel.tile, kernel.types.a);
   return launch;
 }
 
@@ -57,7 +57,7 @@ void search(GemmSearch& search) {
   const GemmTraits& traits = search.traits;
   if (search.machine.compute < 80 || !search.takes_tensor_cores()) return;
   GemmKernel kernel = search.kernel(kGemmMma);
-  const int64_t size = bytes_of(traits.element), halves = size == 2 ? 2 : 1;
+  const int64_t size = bytes_of(traits.types.a), halves = size == 2 ? 2 : 1;
   kernel.a_piece = std::min<int64_t>(16, traits.a_align * size);
   kernel.b_piece = std::min<int64_t>(16, traits.b_align * size);
   const TileShape tiles[] = {
@@ -71,7 +71,7 @@ void search(GemmSearch& search) {
     // Lines along rows or columns are as long as the tile is wide, and read in 128-byte groups.
     if (!kernel.a_k_major && tile.bm * size < 64 * (size / 2)) continue;
     if (!kernel.b_k_major && tile.bn * size < 64 * (size / 2)) continue;
-    if (mma_shared_bytes(tile, traits.element) > search.machine.shared_bytes) continue;
+    if (mma_shared_bytes(tile, traits.types.a) > search.machine.shared_bytes) continue;
     kernel.tile = tile;
     search.add_by_parts(kernel, 2, size == 4 ? 900 : 2200);
   }

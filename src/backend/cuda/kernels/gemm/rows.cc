@@ -25,7 +25,7 @@ void define_cluster(const GemmKernel& kernel, KernelSource& source) {
 double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, int64_t batches, const Machine& machine) {
   const TileShape& t = kernel.tile;
   const auto count = [](int64_t x) { return static_cast<double>(x); };
-  const double size = count(bytes_of(kernel.element)), tiles_m = count(ceil_div(m, t.bm));
+  const double size = count(bytes_of(kernel.types.a)), tiles_m = count(ceil_div(m, t.bm));
   const double blocks = tiles_m * count(ceil_div(n, t.bn) * batches * kernel.splits);
   const double moved =
       tiles_m * count(n * batches) * count(k) * size * (1 + 0.3 * count(std::min(m, t.bm)) / count(t.bn));
@@ -40,7 +40,7 @@ double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, in
 Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t) {
   TRY(require_layout(g.n % kernel.vec == 0, kernel, g));
   const TileShape& t = kernel.tile;
-  const int64_t size = bytes_of(kernel.element);
+  const int64_t size = bytes_of(kernel.types.a);
   const auto aligned = [&](int64_t elements) { return elements * size % 16 == 0; };
   bool steps_aligned = aligned(g.m > 1 ? g.a_row : 0) && aligned(g.n > 1 ? g.b_column : 0) && aligned(g.k);
   for (int i = 0; i < g.batches.axes; ++i)
@@ -64,7 +64,7 @@ void search(GemmSearch& search) {
   if (machine.compute < 80 || m > kMostRows || !search.takes_tensor_cores() || !search.is_along_k()) return;
   GemmKernel kernel = search.kernel(kGemmRows);
   kernel.b_constant = traits.b_constant;
-  const int64_t size = bytes_of(traits.element);
+  const int64_t size = bytes_of(traits.types.a);
   const int64_t bm = m <= 8 ? 8 : 16, steps = ceil_div(k * size, kLine);
   for (const auto& [bn, warps, stages] :
        {std::array<int64_t, 3>{16, 4, 3}, {16, 8, 3}, {16, 16, 3}, {32, 4, 3}, {32, 8, 2}})

@@ -14,22 +14,22 @@ int64_t dynamic_bytes(const GemmKernel& kernel) {
 
 std::string variant(const GemmKernel& kernel) {
   return str("small ", kernel.tile.name(), " in ", kernel.tile.stages, splits_text(kernel),
-             kernel.float_weights ? ", w in two" : "");
+             kernel.types.is_mixed() ? ", w in two" : "");
 }
 
 void define_cluster(const GemmKernel& kernel, KernelSource& source) {
   define_stages(kernel, source);
   define(source, "SPLIT", kernel.splits);
   define(source, "B_CONSTANT", int{kernel.b_constant});
-  if (kernel.float_weights) define(source, "TERMS", 2);
+  if (kernel.types.is_mixed()) define(source, "TERMS", 2);
   define_wgmma(kernel, source);
 }
 
 Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t multiprocessors) {
   const TileShape& t = kernel.tile;
   GemmLaunch launch = TRY(plan_maps(kernel, g, t.bn));
-  TRY(require(!kernel.float_weights || g.batches.axes == 0, "a product of FP32 weights has no batches"));
-  if (kernel.float_weights) launch.map_b = map_of(kernel.element, g.k, g.n, g.b_column, 2, g.n * g.b_column, t.bn);
+  TRY(require(!kernel.types.is_mixed() || g.batches.axes == 0, "a product of FP32 weights has no batches"));
+  if (kernel.types.is_mixed()) launch.map_b = map_of(kernel.types.a, g.k, g.n, g.b_column, 2, g.n * g.b_column, t.bn);
   launch.main.shared_bytes = static_cast<uint32_t>(dynamic_bytes(kernel));
   launch.main.block[0] = static_cast<uint32_t>(2 * t.bm + 32);
   launch.main.cluster = static_cast<uint32_t>(kernel.splits);
@@ -56,10 +56,9 @@ void search(GemmSearch& search) {
   const GemmTraits& traits = search.traits;
   GemmKernel kernel = search.kernel(kGemmSmall);
   kernel.b_constant = traits.b_constant;
-  kernel.float_weights = traits.float_weights;
-  const double peak = traits.element == DType::kF32 ? 1800 : 3600;
-  const int64_t bk = kLineBytes / bytes_of(traits.element);
-  const int64_t steps = ceil_div(search.k, bk) * (traits.float_weights ? 2 : 1);
+  const double peak = traits.types.a == DType::kF32 ? 1800 : 3600;
+  const int64_t bk = kLineBytes / bytes_of(traits.types.a);
+  const int64_t steps = ceil_div(search.k, bk) * (traits.types.is_mixed() ? 2 : 1);
   for (const auto& [bm, bn, stages] :
        {std::array<int64_t, 3>{64, 32, 8}, {64, 64, 6}, {64, 128, 6}, {128, 32, 8}, {128, 64, 6}, {64, 16, 8}}) {
     kernel.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
@@ -79,7 +78,7 @@ const GemmFamily kGemmSmall{.name = "small",
                             .file = "gemm/small.cu",
                             .entry = "gemm_small",
                             .reads_maps = true,
-                            .takes_float_weights = true,
+                            .takes_mixed = true,
                             .variant = variant,
                             .define = define_cluster,
                             .alignment = whole_pieces,

@@ -41,8 +41,8 @@ Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t mult
 void search(GemmSearch& search) {
   if (!takes_maps(search)) return;
   GemmKernel kernel = search.kernel(kGemmWgmma);
-  const double peak = kernel.element == DType::kF32 ? 1800 : 3600;
-  const int64_t bk = kLineBytes / bytes_of(kernel.element);
+  const double peak = kernel.types.a == DType::kF32 ? 1800 : 3600;
+  const int64_t bk = kLineBytes / bytes_of(kernel.types.a);
   const auto add = [&](double saved_us) {
     if (shared_bytes(kernel) <= kMostSharedBytes)
       search.found.push_back({kernel, search.product_us(kernel, peak) - saved_us});
