@@ -82,7 +82,7 @@ void Winograd(benchmark::State& state) {
   const Window& w = shape.window;
   const auto in = numbers(w.in_pixels() * c), data = numbers(c * c * 9), bias = numbers(c);
   std::vector<float> out(static_cast<size_t>(w.out_pixels() * c));
-  const auto packed = pack_winograd(c, c, data.data());
+  const auto packed = pack_winograd({c, c, 1, {1, 3, 3}}, data.data());
   AlignedFloats memory = workspace(winograd_workspace_bytes(shape, c, c, threads));
   for (auto _ : state) winograd(team, shape, in.data(), *packed, out.data(), bias_relu(bias), memory.data());
   report(state, flops(w, c, c), threads);

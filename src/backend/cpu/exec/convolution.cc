@@ -44,7 +44,7 @@ Status check_weights(const Plan& plan, const Extents& w) {
       serves = groups == 1 && window.dilations.back() == 1 && !plan.step.epilogue.residual;
       break;
     case ConvFamily::kWinograd:
-      serves = groups == 1 && window.kernel == Extents{3, 3} && all(window.strides, 1) && all(window.dilations, 1);
+      serves = groups == 1 && winograd_serves(window.kernel) && all(window.strides, 1) && all(window.dilations, 1);
       break;
     case ConvFamily::kDepthwise: serves = groups == w[0] && w[1] == 1; break;
   }
@@ -65,7 +65,7 @@ Result<Packed> pack(const Plan& plan, const ConvWeights& weights, const float* d
   switch (plan.family) {
     case ConvFamily::kDirect: packed.direct = TRY(pack_conv(weights, data)); break;
     case ConvFamily::kBanded: packed.banded = TRY(pack_banded(weights, plan.step.window.strides.back(), data)); break;
-    case ConvFamily::kWinograd: packed.winograd = TRY(pack_winograd(weights.ic, weights.oc, data)); break;
+    case ConvFamily::kWinograd: packed.winograd = TRY(pack_winograd(weights, data)); break;
     case ConvFamily::kDepthwise: packed.depthwise = TRY(pack_depthwise(weights.oc, weights.kernel, data)); break;
   }
   return packed;

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/kernels/conv/banded.h"
 #include "backend/cpu/kernels/conv/tuning.h"
+#include "backend/cpu/kernels/winograd/winograd.h"
 #include "backend/cpu/tactics/registry.h"
 #include "tactics/convolution.h"
 
@@ -45,8 +46,9 @@ std::vector<Variant> ConvolutionTactic::variants(const TacticContext& cx, const 
   };
   if (step->groups == channels && w[0] == channels && channels > 1) return {make(ConvFamily::kDepthwise, last)};
   std::vector<Variant> result;
-  const bool plain = x.rank() == 4 && window.kernel == Extents{3, 3} && window.strides == Extents{1, 1} &&
-                     window.dilations == Extents{1, 1} && step->groups == 1;
+  const Extents ones(window.kernel.size(), 1);
+  const bool plain =
+      winograd_serves(window.kernel) && window.strides == ones && window.dilations == ones && step->groups == 1;
   if (plain && cx.numerics.tf32 && channels >= 8 && w[0] >= 8) result.push_back(make(ConvFamily::kWinograd, last));
   if (suits_bands(*step, region, w)) result.push_back(make(ConvFamily::kBanded, last));
   if (channels <= 4 && step->groups == 1) result.push_back(make(ConvFamily::kDirect, Format::linear()));

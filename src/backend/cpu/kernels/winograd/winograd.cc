@@ -16,7 +16,7 @@ constexpr int64_t kBlockBytes = 448 << 10;
 /// whole team transforms, multiplies and transforms back one block after the other.
 struct Plan {
   WinogradTiles grid;
-  int64_t tiles, block_tiles, blocks;
+  int64_t points, tiles, block_tiles, blocks;
   ptrdiff_t in_ld, out_ld, u_ld, m_ld;
   bool side_by_side;
 
@@ -28,15 +28,16 @@ struct Plan {
     u_ld = round_up(ic, kMostRows);
     m_ld = round_up(oc, kMostRows);
     const int64_t rows = tiling().rows;
-    const int64_t fits = kBlockBytes / (kWinogradPoints * 4 * (u_ld + m_ld));
+    points = grid.points();
+    const int64_t fits = kBlockBytes / (points * 4 * (u_ld + m_ld));
     const int64_t small = std::clamp(fits / rows * rows, 2 * rows, kBlockRows);
     side_by_side = tiles >= 8 * small;
     const int64_t most = side_by_side ? small : kBlockRows;
     blocks = ceil_div(tiles, most);
     block_tiles = blocks ? std::min(tiles, round_up(ceil_div(tiles, blocks), rows)) : 0;
   }
-  int64_t u_floats() const { return kWinogradPoints * block_tiles * u_ld; }
-  int64_t m_floats() const { return kWinogradPoints * block_tiles * m_ld; }
+  int64_t u_floats() const { return points * block_tiles * u_ld; }
+  int64_t m_floats() const { return points * block_tiles * m_ld; }
 };
 
 /// One call's data, and the phases of a block: first tile, number of tiles.
@@ -83,10 +84,11 @@ struct Run {
     const int64_t across = plan.grid.across;
     for (int64_t tile = tile0; tile < tile0 + count;) {
       const int64_t run = std::min(tile0 + count - tile, across - tile % across);
-      const int64_t y0 = tile / across % plan.grid.down * kWinogradOut, x0 = tile % across * kWinogradOut;
+      const int64_t y0 = tile / across % plan.grid.down * plan.grid.out_rows;
+      const int64_t x0 = tile % across * plan.grid.out_cols;
       const int64_t image = tile / plan.grid.of_image();
-      const int64_t pixels = std::min(w.out[2] - x0, run * kWinogradOut);
-      for (int64_t y = y0; y < std::min(w.out[1], y0 + kWinogradOut); ++y) {
+      const int64_t pixels = std::min(w.out[2] - x0, run * plan.grid.out_cols);
+      for (int64_t y = y0; y < std::min(w.out[1], y0 + plan.grid.out_rows); ++y) {
         const int64_t row = (image * w.out[1] + y) * w.out[2] + x0;
         epilogue.hook->apply(epilogue.hook->self, out + row * plan.out_ld, pixels, packed.oc, plan.out_ld, row, 0);
       }
@@ -103,7 +105,7 @@ void run_side_by_side(Team& team, const Run& run, float* workspace) {
     const int64_t tile0 = block * plan.block_tiles, count = std::min(plan.block_tiles, plan.tiles - tile0);
     if (count <= 0) return;
     run.transform_in(u, tile0, count, 0);
-    for (int64_t point = 0; point < kWinogradPoints; ++point) run.multiply(u, m, point, count, 0, run.packed.oc);
+    for (int64_t point = 0; point < plan.points; ++point) run.multiply(u, m, point, count, 0, run.packed.oc);
     run.transform_out(m, tile0, count, 0);
   });
 }
@@ -112,7 +114,7 @@ void run_in_turn(Team& team, const Run& run, float* u) {
   const Plan& plan = run.plan;
   float* m = u + plan.u_floats();
   const int64_t oc = run.packed.oc;
-  const Split split = split_result(plan.block_tiles, oc, run.packed.ic, kWinogradPoints);
+  const Split split = split_result(plan.block_tiles, oc, run.packed.ic, plan.points);
   constexpr int64_t kTilesOfPart = 4;
   for (int64_t tile0 = 0; tile0 < plan.tiles; tile0 += plan.block_tiles) {
     const int64_t count = std::min(plan.block_tiles, plan.tiles - tile0);
@@ -121,7 +123,7 @@ void run_in_turn(Team& team, const Run& run, float* u) {
     team.run(parts, [&](int64_t part, int) {
       run.transform_in(u, tile0 + part * kTilesOfPart, tiles_of(part), part * kTilesOfPart);
     });
-    team.run(kWinogradPoints * split.col_blocks, [&](int64_t part, int) {
+    team.run(plan.points * split.col_blocks, [&](int64_t part, int) {
       const int64_t point = part / split.col_blocks, col0 = part % split.col_blocks * split.cols;
       run.multiply(u, m, point, count, col0, std::min(split.cols, oc - col0));
     });
@@ -133,10 +135,16 @@ void run_in_turn(Team& team, const Run& run, float* u) {
 
 }  // namespace
 
+bool winograd_serves(std::span<const int64_t> kernel) {
+  if (kernel.empty() || kernel.size() > 2) return false;
+  const int64_t x = kernel.back(), y = kernel.size() > 1 ? kernel[0] : 1;
+  return (x == 3 && y == 3) || (std::min(x, y) == 1 && (x * y == 3 || x * y == 5));
+}
+
 bool winograd_serves(const ConvShape& shape, const ConvWeights& weights) {
   const Window& w = shape.window;
   return shape.input == ConvInput::kChannelsLast && weights.groups == 1 && w.in[0] == 1 && w.out[0] == 1 &&
-         w.kernel[0] == 1 && w.pad[0] == 0 && w.kernel[1] == 3 && w.kernel[2] == 3 && w.stride[1] == 1 &&
+         w.kernel[0] == 1 && w.pad[0] == 0 && winograd_serves(std::span(w.kernel).last(2)) && w.stride[1] == 1 &&
          w.stride[2] == 1 && w.dilation[1] == 1 && w.dilation[2] == 1;
 }
 

@@ -1,13 +1,15 @@
-/// 3x3 convolution by Winograd's F(4,3): a quarter of the multiplications, and a larger rounding error.
+/// Convolutions by Winograd's algorithm: of 3x3 by F(4,3) a quarter of the multiplications, of 3 or 5 along one axis by
+/// F(4,3) or F(4,5) a half or 2/5 of them; and a larger rounding error.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "backend/cpu/kernels/conv/conv.h"
 
 namespace kiln::cpu {
 
-/// Weights [oc, ic, 3, 3] transformed to 36 matrices ic x oc.
+/// Weights [oc, ic, kernel] transformed to a matrix ic x oc for each point.
 /// Source of the transforms: A. Lavin and S. Gray, "Fast algorithms for convolutional neural networks", 2015.
 struct PackedWinograd {
   int64_t ic = 0, oc = 0;
@@ -15,12 +17,15 @@ struct PackedWinograd {
   AlignedFloats zeros;
 };
 
-/// Whether the family serves a convolution: two spatial axes, 3x3, stride and dilation 1, one group, channels last.
-/// Worth it from some 16 input and output channels on. The error is about 10 times the direct convolution's.
+/// Whether the family serves kernels of such extents (the innermost last): 3x3, or 3 or 5 along one of two axes.
+bool winograd_serves(std::span<const int64_t> kernel);
+
+/// Whether it serves a convolution: such a kernel, stride and dilation 1, one group, channels last. Worth it from some
+/// 16 input and output channels on. The error is about 10 times the direct convolution's.
 bool winograd_serves(const ConvShape& shape, const ConvWeights& weights);
 
 /// Fails with kOutOfMemory only.
-Result<PackedWinograd> pack_winograd(int64_t ic, int64_t oc, const float* weights);
+Result<PackedWinograd> pack_winograd(const ConvWeights& of, const float* weights);
 
 /// A convolution like `conv`. `shape.window` may have any padding and any output extents.
 void winograd(Team& team, const ConvShape& shape, const float* in, const PackedWinograd& packed, float* out,
