@@ -100,7 +100,7 @@ void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv&
   const Split split =
       split_result(plan.rows, grouped ? weights.groups * tiling().panel : oc, plan.num_taps * plan.depth, 1);
   team.run(split.parts(), [&](int64_t part, int worker) {
-    const int64_t row0 = part / split.col_blocks * split.rows, col0 = part % split.col_blocks * split.cols;
+    const int64_t row0 = split.row_of(part), col0 = split.col_of(part);
     std::byte* mine = bytes + plan.copy_floats * 4 + worker * plan.worker_bytes();
     auto** table = reinterpret_cast<const float**>(mine);
     Block block{};

@@ -26,6 +26,8 @@ constexpr int kTileRows = 12;  // 24 sums in 32 registers
 #endif
 constexpr int kPanel = 2 * kLanes;
 constexpr int kFewRows = 4;
+// Six sums alone would wait for each other, so that a last vector of a panel takes two groups of rows at once.
+constexpr int kTallRows = kTileRows == 6 ? 12 : kTileRows;
 
 /// A vector of B's elements as floats.
 HWY_INLINE V expand(const float* b) { return hn::Load(D(), b); }
@@ -48,7 +50,8 @@ constexpr int64_t kDepth = 640;
 /// One pass of one tile over its panels of T.
 template <class T>
 struct Step {
-  const float* const* a;  // [taps][kTileRows]
+  const float* const* a;   // [taps][kTileRows]
+  ptrdiff_t group_stride;  // from a tap's pointers to the same tap's of the next kTileRows rows
   ptrdiff_t a_offset;
   int64_t taps, k;
   const T* b;
@@ -91,7 +94,7 @@ template <int kRows, int kVecs, Rows kWhich, class T>
 struct Tile {
   static constexpr int kLast = kVecs - 1;
   // Pointers to rows don't fit into the general registers: each is fetched once for so many steps of k.
-  static constexpr int kUnroll = kLanes < 16 ? 1 : kVecs == 1 ? 4 : 2;
+  static constexpr int kUnroll = kRows > 6 && kLanes < 16 ? 2 : kLanes < 16 ? 1 : kVecs == 1 ? 4 : 2;
   static constexpr ptrdiff_t kSoonStep = kRows > kFewRows ? kLineStep<T> : kPanel;
 
   const Step<T>& s;
@@ -146,7 +149,7 @@ struct Tile {
     for (int64_t t = 0; t < s.taps; ++t, a += kTileRows, tap_b += s.tap_stride) {
       const float* row[kRows];
 #pragma GCC unroll 12
-      for (int r = 0; r < kRows; ++r) row[r] = a[at(r)] + s.a_offset;
+      for (int r = 0; r < kRows; ++r) row[r] = a[at(r) % kTileRows + at(r) / kTileRows * s.group_stride] + s.a_offset;
       const T* b = tap_b;
       ptrdiff_t i = 0;
       for (; i + kUnroll <= s.k; i += kUnroll, b += kUnroll * kPanel, soon += kUnroll * kSoonStep)
@@ -201,6 +204,8 @@ void tile_of_rows(const Step<T>& s) {
   if constexpr (kVecs > 2) {
     return s.rows == 1 ? tile<1, kVecs>(s) : tile<2, kVecs>(s);
   } else {
+    if (kVecs == 1 && s.rows == kTallRows) return tile<kTallRows, 1, Rows::kAll>(s);
+    if (kVecs == 1 && s.rows > kTileRows) return tile<kTallRows, 1>(s);
     if (s.rows == kTileRows) return tile<kTileRows, kVecs, Rows::kAll>(s);
     if (kTileRows >= 12 && s.rows > 8) return tile<kTileRows, kVecs>(s);
     if (kTileRows >= 8 && s.rows > 6) return tile<std::min(8, kTileRows), kVecs>(s);
@@ -220,14 +225,16 @@ void pass(const Block& block, Step<T> s, int64_t tap, int64_t k0) {
   const int64_t packed_k = block.packed_k ? block.packed_k : block.k;
   s.tap_stride = packed_k * kPanel;
   s.panel_stride = block.taps * s.tap_stride;
+  s.group_stride = block.taps * kTileRows;
   for (int64_t col = 0; col < block.cols; col += width) {
     const int64_t cols = std::min(width, block.cols - col);
     const auto vecs = static_cast<int>((cols + kLanes - 1) / kLanes);
     s.tail = static_cast<int>(cols - (vecs - 1) * kLanes);
     s.b = static_cast<const T*>(block.b) + col / kPanel * s.panel_stride + (tap * packed_k + k0) * kPanel;
     s.bias = block.bias ? block.bias + col : nullptr;
-    for (int64_t row = 0; row < block.rows; row += kTileRows) {
-      s.rows = static_cast<int>(std::min<int64_t>(kTileRows, block.rows - row));
+    const int64_t height = vecs == 1 ? kTallRows : kTileRows;
+    for (int64_t row = 0; row < block.rows; row += height) {
+      s.rows = static_cast<int>(std::min(height, block.rows - row));
       s.a = block.a + (row / kTileRows * block.taps + tap) * kTileRows;
       s.c = block.c + row * block.ldc + col;
       // The first tiles of a panel fetch the next panel, which would otherwise come from L3 at the pace of use.

@@ -80,7 +80,7 @@ void multiply(Team& team, const GemmShape& shape, const GemmA& a, const Panels& 
   const int64_t panel_elements = packed_size(1, shape.k, shape.n);
   team.run(batches(shape) * split.parts(), [&](int64_t part, int) {
     const int64_t batch = part / split.parts(), at = part % split.parts();
-    const int64_t row0 = at / split.col_blocks * split.rows, col0 = at % split.col_blocks * split.cols;
+    const int64_t row0 = split.row_of(at), col0 = split.col_of(at);
     Block block{};
     block.rows = std::min(split.rows, shape.m - row0);
     block.cols = std::min(split.cols, shape.n - col0);

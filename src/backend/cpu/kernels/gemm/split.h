@@ -13,13 +13,16 @@ namespace kiln::cpu {
 struct Split {
   int64_t row_blocks, rows;
   int64_t col_blocks, cols;
+  bool rows_first;  ///< one part after the other: blocks of rows, then of columns
   int64_t parts() const { return row_blocks * col_blocks; }
+  int64_t row_of(int64_t part) const { return (rows_first ? part % row_blocks : part / col_blocks) * rows; }
+  int64_t col_of(int64_t part) const { return (rows_first ? part / row_blocks : part % col_blocks) * cols; }
 };
 
 /// `copies` is how many such results the same call computes (batches, groups); `depth` their taps * k.
 inline Split split_result(int64_t rows, int64_t cols, int64_t depth, int64_t copies) {
   const Tiling tile = tiling();
-  if (rows <= 0 || cols <= 0 || copies <= 0) return {0, 0, 0, 0};
+  if (rows <= 0 || cols <= 0 || copies <= 0) return {};
   // A part of 256 Ki multiply-adds takes some microseconds, ten times a fork. With few rows reading B dominates.
   constexpr int64_t kWorkOfPart = 1 << 18, kMostParts = 64, kRowsThatHideB = 8;
   const double work = static_cast<double>(std::max(rows, kRowsThatHideB)) * static_cast<double>(cols) *
@@ -36,6 +39,7 @@ inline Split split_result(int64_t rows, int64_t cols, int64_t depth, int64_t cop
   split.cols = round_up(ceil_div(cols, col_blocks), width);
   split.row_blocks = ceil_div(rows, split.rows);
   split.col_blocks = ceil_div(cols, split.cols);
+  split.rows_first = rows < cols;  // A is the smaller: B should come from memory once
   return split;
 }
 
