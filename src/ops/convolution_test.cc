@@ -132,7 +132,9 @@ TEST(Convolution, SymbolicExtents) {
 
 TEST(Convolution, WeightsOfHalvesMayBeFloats) {
   sym::Table table;
-  const auto of = [&](DType x) { return inferred(Convolution{}, tensor_type(x, {1, 3, 4, 4}), {2, 3, 1, 1}, table); };
+  const auto of = [&](DType x) {
+    return inferred(Convolution{}, tensor_type(x, Extents{1, 3, 4, 4}), {2, 3, 1, 1}, table);
+  };
   EXPECT_EQ(of(DType::kF16), "f16[1, 2, 4, 4]");
   EXPECT_EQ(of(DType::kBF16), "bf16[1, 2, 4, 4]");
   EXPECT_EQ(of(DType::kF64), "w is f32[2, 3, 1, 1] and x is f64[1, 3, 4, 4]; their types must agree");
