@@ -1,12 +1,12 @@
 // Every kernel of the small families compiles for every architecture.
 #include <gtest/gtest.h>
 
+#include "backend/cuda/compile/fill/fill.h"
+#include "backend/cuda/compile/gather/gather.h"
+#include "backend/cuda/compile/pool/pool.h"
+#include "backend/cuda/compile/resize/resize.h"
+#include "backend/cuda/compile/scatter/scatter.h"
 #include "backend/cuda/compile/testing.h"
-#include "backend/cuda/kernels/fill/fill.h"
-#include "backend/cuda/kernels/gather/gather.h"
-#include "backend/cuda/kernels/pool/pool.h"
-#include "backend/cuda/kernels/resize/resize.h"
-#include "backend/cuda/kernels/scatter/scatter.h"
 
 namespace kiln::cuda {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "backend/cuda/kernels/attention/attention.h"
-#include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/compile/attention/attention.h"
+#include "backend/cuda/compile/gemm/gemm.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "steps/attention.h"

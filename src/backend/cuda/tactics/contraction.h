@@ -1,9 +1,9 @@
 /// Shared by the tactics of matrix products, convolutions and deconvolutions.
 #pragma once
 
+#include "backend/cuda/compile/gemm/epilogue.h"
+#include "backend/cuda/compile/gemm/tile.h"
 #include "backend/cuda/device/cuda_device.h"
-#include "backend/cuda/kernels/gemm/epilogue.h"
-#include "backend/cuda/kernels/gemm/tile.h"
 #include "steps/contraction_types.h"
 #include "tactics/epilogue.h"
 

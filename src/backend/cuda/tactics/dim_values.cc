@@ -1,7 +1,7 @@
 /// DimValues: numbers that bind knows, carried to the device by the launch.
 #include "ops/dim_values.h"
 
-#include "backend/cuda/kernels/fill/fill.h"
+#include "backend/cuda/compile/fill/fill.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 #include "tactics/fill.h"

@@ -1,7 +1,7 @@
 /// Ramps and random numbers: kernels/fill.
 #include "tactics/fill.h"
 
-#include "backend/cuda/kernels/fill/fill.h"
+#include "backend/cuda/compile/fill/fill.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 

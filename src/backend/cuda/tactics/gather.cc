@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/cuda/kernels/gather/gather.h"
+#include "backend/cuda/compile/gather/gather.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 #include "tactics/movement/gather.h"

@@ -1,5 +1,6 @@
 #include "backend/cuda/tactics/matrix_multiply.h"
 
+#include "backend/cuda/compile/gemm/gemm.h"
 #include "backend/cuda/exec/matrix_multiply.h"
 #include "backend/cuda/tactics/attention.h"
 #include "backend/cuda/tactics/compile.h"

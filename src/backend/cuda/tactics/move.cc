@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/cuda/compile/compiler.h"
+#include "backend/cuda/compile/move/move.h"
 #include "backend/cuda/kernels/move/reformat.h"
 
 namespace kiln::cuda {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/cuda/kernels/nest/nest.h"
+#include "backend/cuda/compile/nest/nest.h"
 #include "backend/cuda/tactics/compile.h"
 #include "ops/cast.h"
 #include "tactics/nest.h"

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
+#include "backend/cuda/compile/lanes/normalize.h"
+#include "backend/cuda/compile/lanes/tile.h"
 #include "backend/cuda/exec/step.h"
-#include "backend/cuda/kernels/lanes/normalize.h"
 #include "backend/cuda/kernels/lanes/normalize_held.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"

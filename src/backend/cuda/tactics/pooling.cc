@@ -1,8 +1,8 @@
 /// Maximum and average pooling: kernels/pool.
 #include "tactics/pooling.h"
 
-#include "backend/cuda/kernels/lanes/tile.h"
-#include "backend/cuda/kernels/pool/pool.h"
+#include "backend/cuda/compile/lanes/tile.h"
+#include "backend/cuda/compile/pool/pool.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 #include "tactics/region.h"

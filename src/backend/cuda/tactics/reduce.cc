@@ -1,7 +1,7 @@
 /// Reductions along neighbouring axes: kernels/lanes.
 #include "tactics/reduce.h"
 
-#include "backend/cuda/kernels/lanes/reduce.h"
+#include "backend/cuda/compile/lanes/reduce.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 #include "tactics/region.h"

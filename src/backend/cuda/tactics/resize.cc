@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "backend/cuda/kernels/lanes/tile.h"
-#include "backend/cuda/kernels/resize/resize.h"
+#include "backend/cuda/compile/lanes/tile.h"
+#include "backend/cuda/compile/resize/resize.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 

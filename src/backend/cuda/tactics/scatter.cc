@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/cuda/kernels/scatter/scatter.h"
+#include "backend/cuda/compile/scatter/scatter.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 #include "tactics/movement/scatter.h"

@@ -4,9 +4,10 @@
 
 #include <cstdio>
 
-#include "backend/cuda/kernels/lanes/normalize.h"
+#include "backend/cuda/compile/lanes/normalize.h"
+#include "backend/cuda/compile/lanes/softmax.h"
+#include "backend/cuda/compile/lanes/tile.h"
 #include "backend/cuda/kernels/lanes/short_layout.cuh"
-#include "backend/cuda/kernels/lanes/softmax.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 #include "backend/cuda/testing/net.h"

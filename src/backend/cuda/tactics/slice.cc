@@ -1,8 +1,8 @@
 /// Slices in any mode: kernels/move.
 #include "ops/slice.h"
 
+#include "backend/cuda/compile/move/move.h"
 #include "backend/cuda/exec/step.h"
-#include "backend/cuda/kernels/move/slice.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
 #include "tactics/movement/slice.h"

@@ -1,8 +1,9 @@
 /// Softmax with rows in registers: kernels/lanes.
 #include "tactics/softmax.h"
 
+#include "backend/cuda/compile/lanes/softmax.h"
+#include "backend/cuda/compile/lanes/tile.h"
 #include "backend/cuda/exec/step.h"
-#include "backend/cuda/kernels/lanes/softmax.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 

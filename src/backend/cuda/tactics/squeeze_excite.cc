@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/cuda/kernels/excite/excite.h"
+#include "backend/cuda/compile/excite/excite.h"
 #include "backend/cuda/tactics/compile.h"
 #include "ops/convolution.h"
 #include "ops/element_wise.h"

@@ -1,4 +1,4 @@
-#include "backend/cuda/kernels/attention/attention.h"
+#include "backend/cuda/compile/attention/attention.h"
 
 #include <gtest/gtest.h>
 

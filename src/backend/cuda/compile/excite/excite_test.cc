@@ -1,4 +1,4 @@
-#include "backend/cuda/kernels/excite/excite.h"
+#include "backend/cuda/compile/excite/excite.h"
 
 #include <gtest/gtest.h>
 

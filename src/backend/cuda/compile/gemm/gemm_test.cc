@@ -1,4 +1,4 @@
-#include "backend/cuda/kernels/gemm/gemm.h"
+#include "backend/cuda/compile/gemm/gemm.h"
 
 #include <gtest/gtest.h>
 

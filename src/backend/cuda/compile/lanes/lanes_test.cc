@@ -4,11 +4,12 @@
 #include <map>
 #include <set>
 
+#include "backend/cuda/compile/lanes/normalize.h"
+#include "backend/cuda/compile/lanes/reduce.h"
+#include "backend/cuda/compile/lanes/softmax.h"
+#include "backend/cuda/compile/lanes/tile.h"
 #include "backend/cuda/compile/testing.h"
-#include "backend/cuda/kernels/lanes/normalize.h"
-#include "backend/cuda/kernels/lanes/reduce.h"
 #include "backend/cuda/kernels/lanes/short_layout.cuh"
-#include "backend/cuda/kernels/lanes/softmax.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {

@@ -1,4 +1,4 @@
-#include "backend/cuda/kernels/move/move.h"
+#include "backend/cuda/compile/move/move.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "backend/cuda/kernels/nest/nest.h"
+#include "backend/cuda/compile/nest/nest.h"
 
 #include <gtest/gtest.h>
 

@@ -2,14 +2,12 @@
 
 #include <bit>
 
-#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/attention/family.h"
 #include "backend/cuda/kernels/family.h"
 
 namespace kiln::cuda {
 namespace {
 
-constexpr int64_t kMostDepth = 128;
 constexpr int64_t kSectionBytes = 16 << 20;  // of keys and values that the L2 holds beside all else
 
 constexpr const AttentionFamily* kFamilies[] = {&kAttentionSimt, &kAttentionMma, &kAttentionSplit, &kAttentionWgmma};
@@ -42,20 +40,6 @@ Status AttentionKernel::check() const {
 
 std::string_view entry_of(const AttentionKernel& kernel) { return kernel.family->entry; }
 
-KernelSource source_of(const AttentionKernel& kernel) {
-  KernelSource source{kernel.family->file, {}, {}, std::string(entry_of(kernel))};
-  define(source, "ELEMENT", element_name(kernel.element));
-  define(source, "DEPTH", kernel.depth);
-  define(source, "KEYS", kernel.keys);
-  kernel.family->define(kernel, source);
-  define(source, "ROWS", kernel.rows);
-  define(source, "STAGES", kernel.stages);
-  define(source, "HAS_MASK", int{kernel.has_mask});
-  define(source, "CAUSAL", int{kernel.causal});
-  define(source, "NAN_ROWS_ARE_ZERO", int{kernel.nan_rows_are_zero});
-  return source;
-}
-
 Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionArguments& a, int64_t multiprocessors) {
   TRY(require(a.depth <= kernel.depth && a.value_depth <= kernel.depth, "heads of ", a.depth, " and ", a.value_depth,
               " channels are more than the kernel's ", kernel.depth));
@@ -74,33 +58,6 @@ Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionA
   shape.pdl = blocks <= 2 * multiprocessors;
   if (kernel.reads_maps()) TRY(kernel.family->plan_maps(kernel, a, multiprocessors, launch));
   return launch;
-}
-
-AttentionSearch::AttentionSearch(const AttentionTraits& of, const Machine& on) : traits(of), machine(on) {
-  kernel.element = traits.element;
-  kernel.has_mask = traits.has_mask;
-  kernel.causal = traits.causal;
-  kernel.nan_rows_are_zero = traits.nan_rows_are_zero;
-  kernel.piece = std::min<int64_t>(16, traits.align * size_of(kernel));
-  kernel.depth = 16;
-  while (kernel.depth < traits.depth) kernel.depth *= 2;
-}
-
-void AttentionSearch::add(const AttentionFamily& family, int64_t depth, const Shape& shape) {
-  AttentionKernel k = kernel;
-  k.family = &family;
-  k.depth = std::max(k.depth, depth);
-  k.warps = shape.warps, k.rows = shape.rows, k.keys = shape.keys, k.stages = shape.stages, k.turns = shape.turns;
-  if (family.shared_bytes(k) > machine.shared_bytes) return;
-  found.push_back({k, 1.5 + 1e6 * family.cycles(k, traits, machine) / machine.clock_hz});
-}
-
-std::vector<AttentionCandidate> attention_candidates(const AttentionTraits& traits, const Machine& machine) {
-  if (machine.compute < 80 || traits.depth > kMostDepth || !is_kernel_float(traits.element)) return {};
-  AttentionSearch search(traits, machine);
-  for (const AttentionFamily* family : kFamilies) family->search(search);
-  std::ranges::stable_sort(search.found, {}, &AttentionCandidate::estimate_us);
-  return std::move(search.found);
 }
 
 }  // namespace kiln::cuda

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"
@@ -29,6 +28,7 @@ struct AttentionKernel {
   bool has_mask = false, nan_rows_are_zero = false;
   bool causal = false;  ///< the last query sees all keys, each one before it one fewer
 
+  static constexpr int64_t kMostDepth = 128;
   int64_t queries() const;  ///< of a block
   bool reads_maps() const;  ///< q, k and v through tensor maps
   std::string name() const;
@@ -40,7 +40,6 @@ struct AttentionKernel {
     f("causal", self.causal);
   }
 };
-KernelSource source_of(const AttentionKernel& kernel);
 std::string_view entry_of(const AttentionKernel& kernel);
 
 /// Elements from one index to the next; channels are contiguous. 0 repeats. Kernels take these structs as they lie
@@ -67,20 +66,5 @@ struct AttentionLaunch {
 };
 Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionArguments& arguments,
                                        int64_t multiprocessors);
-
-struct AttentionTraits {
-  DType element = DType::kF16;
-  int64_t depth = 64;  ///< the larger of q's and v's channels
-  int64_t align = 8;   ///< elements that divide both channels and all strides
-  bool has_mask = false, nan_rows_are_zero = false, causal = false;
-  bool tf32 = false;                         ///< FP32 may be rounded to TF32
-  int64_t queries = 1, keys = 1, heads = 1;  ///< at the optimum; heads of all batches
-};
-struct AttentionCandidate {
-  AttentionKernel kernel;
-  double estimate_us;
-};
-/// Kernels worth timing, the likeliest first; none for other types, or heads of more than 128 channels.
-std::vector<AttentionCandidate> attention_candidates(const AttentionTraits& traits, const Machine& machine);
 
 }  // namespace kiln::cuda

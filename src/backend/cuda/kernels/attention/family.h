@@ -1,4 +1,5 @@
-/// What a family of attention kernels is; each stands in a file of its own, which makes its row.
+/// What a family of attention kernels is to a plan that has them; each stands in a file of its own, which makes its
+/// row. compile/attention/family.h has what makes them.
 #pragma once
 
 #include <algorithm>
@@ -8,70 +9,24 @@
 
 namespace kiln::cuda {
 
-/// Collects the kernels that are worth timing.
-class AttentionSearch {
- public:
-  struct Shape {
-    int64_t warps, rows, keys, stages = 2;
-    bool turns = false;
-  };
-  AttentionSearch(const AttentionTraits& traits, const Machine& machine);
-
-  const AttentionTraits& traits;
-  const Machine& machine;
-  AttentionKernel kernel;  ///< what traits decide, but for the family
-  std::vector<AttentionCandidate> found;
-
-  bool is_single() const { return traits.element == DType::kF32; }
-  /// Whether tensor cores may multiply the operands.
-  bool takes_tensor_cores() const { return !is_single() || traits.tf32; }
-  /// Adds a kernel of a family with at least `depth` channels, unless it takes more shared memory than a block has.
-  void add(const AttentionFamily& family, int64_t depth, const Shape& shape);
-};
-
 struct AttentionFamily {
-  std::string_view name, file, entry;
+  std::string_view name, entry;
   bool (*takes)(DType element, int64_t rows);
   int64_t (*queries)(const AttentionKernel& kernel);  ///< of a block
   int64_t (*shared_bytes)(const AttentionKernel& kernel);
-  /// Adds to the kernel's source what only the family has.
-  void (*define)(const AttentionKernel& kernel, KernelSource& source);
   /// Makes a launch one that reads q, k and v through tensor maps. Null where a kernel reads them by address.
   Status (*plan_maps)(const AttentionKernel& kernel, const AttentionArguments& arguments, int64_t multiprocessors,
                       AttentionLaunch& launch);
-  /// Estimates clock cycles. Fitted to an H200's times (docs/performance.md); what estimates order comes within a third
-  /// of them.
-  double (*cycles)(const AttentionKernel& kernel, const AttentionTraits& traits, const Machine& machine);
-  void (*search)(AttentionSearch& search);
 };
 
 inline int64_t size_of(const AttentionKernel& kernel) { return bytes_of(kernel.element); }
-/// Blocks that a multiprocessor has to do, at the optimum.
-inline double blocks_each(const AttentionKernel& kernel, const AttentionTraits& traits, const Machine& machine) {
-  return static_cast<double>(ceil_div(traits.queries, kernel.queries()) * traits.heads) / machine.multiprocessors;
-}
-inline double steps_of(const AttentionTraits& traits, int64_t keys) {
-  return static_cast<double>(ceil_div(traits.keys, keys));
-}
-inline double multiply_adds(const AttentionKernel& kernel) {
-  return static_cast<double>(kernel.queries() * kernel.keys * kernel.depth);
-}
 /// Bytes of a block's queries, and of its stages of keys and values.
 inline int64_t staged_bytes(const AttentionKernel& kernel) {
   return (kernel.queries() + kernel.stages * 2 * kernel.keys) * kernel.depth * size_of(kernel);
 }
 /// For `queries`: a fragment's rows a warp.
 inline int64_t queries_of_warps(const AttentionKernel& kernel) { return kernel.warps * kernel.rows; }
-/// How much longer the multiplications of mma.sync take in TF32.
-inline double slowdown(const AttentionKernel& kernel) { return kernel.element == DType::kF32 ? 2.5 : 1; }
-/// Channels of FP32 whose lines fill the banks of shared memory, for tensor cores.
-inline constexpr int64_t kWholeBanks = 32;
 /// For `takes`: fragments of 16 rows, of any of the types.
 inline bool takes_fragments(DType, int64_t rows) { return rows == 16 || rows == 32; }
-/// For `define`: warps that copy for themselves.
-inline void define_warps(const AttentionKernel& kernel, KernelSource& source) {
-  define(source, "WARPS", kernel.warps);
-  define(source, "PIECE", kernel.piece);
-}
 
 }  // namespace kiln::cuda

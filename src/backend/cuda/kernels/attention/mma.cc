@@ -2,36 +2,12 @@
 #include "backend/cuda/kernels/attention/family.h"
 
 namespace kiln::cuda {
-namespace {
-
-/// Blocks of few warps, several on a multiprocessor: either their steps' latency counts or their work.
-double cycles(const AttentionKernel& k, const AttentionTraits& traits, const Machine& machine) {
-  const double work = multiply_adds(k) / (64 * 64 * 64);
-  const double latency =
-      800 + 800 * static_cast<double>(k.keys * k.depth) / (64 * 64) * static_cast<double>(k.rows / 16);
-  return 500 + slowdown(k) * steps_of(traits, k.keys) *
-                   std::max(latency, blocks_each(k, traits, machine) * (90 + 1100 * work));
-}
-
-void search(AttentionSearch& search) {
-  if (!search.takes_tensor_cores()) return;
-  const int64_t keys = search.is_single() && search.kernel.depth > 64 ? 32 : 64;
-  for (const AttentionSearch::Shape& shape :
-       {AttentionSearch::Shape{4, 16, keys}, {2, 16, keys}, {8, 16, keys}, {4, 32, 32}})
-    search.add(kAttentionMma, search.is_single() ? kWholeBanks : 0, shape);
-}
-
-}  // namespace
 
 const AttentionFamily kAttentionMma{.name = "mma",
-                                    .file = "attention/mma.cu",
                                     .entry = "attention_mma",
                                     .takes = takes_fragments,
                                     .queries = queries_of_warps,
                                     .shared_bytes = staged_bytes,
-                                    .define = define_warps,
-                                    .plan_maps = nullptr,
-                                    .cycles = cycles,
-                                    .search = search};
+                                    .plan_maps = nullptr};
 
 }  // namespace kiln::cuda

@@ -1,6 +1,4 @@
 // attention/wgmma.cu: sm_90a, channels in whole 16 bytes. `warps` counts those that multiply.
-#include <cmath>
-
 #include "backend/cuda/kernels/attention/family.h"
 
 namespace kiln::cuda {
@@ -8,12 +6,6 @@ namespace {
 
 bool takes(DType element, int64_t rows) { return element != DType::kF32 && takes_fragments(element, rows); }
 int64_t shared_bytes(const AttentionKernel& k) { return staged_bytes(k) + kStageAlignment; }
-
-void define_groups(const AttentionKernel& k, KernelSource& source) {
-  define(source, "GROUPS", k.warps / 4);
-  define(source, "TURNS", int{k.turns});
-  source.prelude = wgmma_source(k.keys, k.element) + wgmma_source(k.depth, k.element, WgmmaForm::kRegisters);
-}
 
 /// An axis of stride 0 repeats: it has one index in the map.
 MapPlan map_of_heads(DType type, const HeadStrides& s, int64_t depth, int64_t rows, int64_t heads, int64_t batch,
@@ -43,39 +35,13 @@ Status plan_maps(const AttentionKernel& kernel, const AttentionArguments& a, int
   return {};
 }
 
-/// A block a multiprocessor, which takes tile after tile.
-double cycles(const AttentionKernel& k, const AttentionTraits& traits, const Machine& machine) {
-  const double waves = std::max(1.0, std::ceil(blocks_each(k, traits, machine)));
-  const double rate = (k.depth > 64 ? 2800 : 2000) * (k.has_mask ? 0.7 : 1.0) * (k.turns ? 1.0 : 0.97);
-  return 3000 + waves * (800 + steps_of(traits, k.keys) * (4.0 * multiply_adds(k) / rate + 60));
-}
-
-void search(AttentionSearch& search) {
-  const AttentionTraits& traits = search.traits;
-  if (search.is_single() || search.machine.compute != 90 || traits.align != 8 || traits.keys <= 0) return;
-  using Shapes = std::initializer_list<AttentionSearch::Shape>;
-  // As many sums and words of a mask as there are registers.
-  const bool deep = search.kernel.depth > 64;
-  const Shapes plain = {{12, 16, 128, 2, true}, {8, 16, 128, 2, true}, {8, 16, 128}},
-               plain_deep = {{8, 16, 128, 2, true}, {8, 16, 176, 2, true}, {8, 16, 128}},
-               masked = {{8, 16, 128, 2, true}, {12, 16, 64, 4, true}, {8, 16, 64, 4, true}},
-               masked_deep = {{8, 16, 128, 2, true}, {8, 16, 64, 3, true}};
-  for (const AttentionSearch::Shape& shape :
-       traits.has_mask ? (deep ? masked_deep : masked) : (deep ? plain_deep : plain))
-    search.add(kAttentionWgmma, 64, shape);
-}
-
 }  // namespace
 
 const AttentionFamily kAttentionWgmma{.name = "wgmma",
-                                      .file = "attention/wgmma.cu",
                                       .entry = "attention_wgmma",
                                       .takes = takes,
                                       .queries = queries_of_warps,
                                       .shared_bytes = shared_bytes,
-                                      .define = define_groups,
-                                      .plan_maps = plan_maps,
-                                      .cycles = cycles,
-                                      .search = search};
+                                      .plan_maps = plan_maps};
 
 }  // namespace kiln::cuda

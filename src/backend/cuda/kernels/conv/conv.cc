@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cuda/compile/gemm/wgmma_text.h"
 #include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 #include "backend/cuda/kernels/sizes.h"
@@ -114,7 +115,7 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
     source.defines = {str("BM=", kernel.tile.bm), str("BN=", kernel.tile.bn), str("STAGES=", kernel.tile.stages)};
     source.prelude += wgmma_source(kernel.tile.bn, kernel.types.a);
   } else if (kernel.family != ConvFamily::kDepthwise) {
-    source.defines = kernel.tile.defines();
+    source.defines = defines_of(kernel.tile);
   }
   source.quick = is_quick(epilogue);
   const auto define = [&](std::string_view name, const auto& value) {

@@ -4,13 +4,12 @@
 #include <bit>
 #include <cstring>
 
-#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
-constexpr int64_t kThreads = 512, kStep = 8, kMostBlocks = 16;
+constexpr int64_t kThreads = ExciteKernel::kThreads, kStep = 8, kMostBlocks = 16;
 
 int64_t vector_of(DType type) { return 16 / bytes_of(type); }
 
@@ -20,12 +19,6 @@ int64_t shared_bytes_of(const ExciteKernel& k) {
   const int64_t floats = 2 * k.blocks * k.slice() + k.slice() + kThreads * vector_of(k.dtype) +
                          ceil_div(k.blocks * k.hidden, 4) * 4 + ceil_div(k.hidden, 4) * 4;
   return weights + floats * 4;
-}
-
-/// Threads that share a channel of the second product: as many as there are.
-int64_t parts_of(const ExciteKernel& k) {
-  return static_cast<int64_t>(std::bit_floor(
-      static_cast<uint64_t>(std::clamp<int64_t>(kThreads / k.slice(), 1, std::min<int64_t>(16, k.hidden)))));
 }
 
 }  // namespace
@@ -44,18 +37,6 @@ Status validate(const ExciteKernel& k) {
               k.hidden));
   return require(k.blocks >= 1 && k.blocks <= kMostBlocks && std::has_single_bit(static_cast<uint64_t>(k.blocks)),
                  "squeeze and excitation by clusters of ", k.blocks, " blocks");
-}
-
-KernelSource excite_source(const ExciteKernel& kernel, const NestProgram& hidden, const NestProgram& gate) {
-  KernelSource source;
-  source.entry = kExciteEntry;
-  source.quick = kernel.dtype != DType::kF32;
-  source.prelude = str(
-      "#include \"vocabulary.cuh\"\nnamespace kiln {\n", nest_device_function(hidden, "hidden", NestRounding::kStores),
-      nest_device_function(gate, "gate", NestRounding::kStores), "}\n#include \"excite/excite.cuh\"\nKILN_EXCITE(",
-      kExciteEntry, ", ", element_name(kernel.dtype), ", ", element_name(kernel.weights), ", ", kThreads, ", ",
-      kernel.blocks, ", ", parts_of(kernel), ")\n");
-  return source;
 }
 
 Bytes pack_excite_weights(const ExciteKernel& k, std::span<const std::byte> w1, std::span<const std::byte> w2) {

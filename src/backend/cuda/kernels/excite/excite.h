@@ -3,10 +3,9 @@
 
 #include <span>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
-#include "ops/nest_program.h"
+#include "base/record.h"
 #include "tensor/dtype.h"
 
 namespace kiln::cuda {
@@ -22,13 +21,12 @@ struct ExciteKernel {
   int64_t channels = 8, hidden = 1;
   int64_t blocks = 1;  ///< ExciteTuning's
 
+  static constexpr int64_t kThreads = 512;
   int64_t slice() const;  ///< channels of a block between the mean and the gates
 };
 /// Whether kernels exist: whole vectors of channels, no more of them than threads.
 Status validate(const ExciteKernel& kernel);
 
-/// `hidden` and `gate` have one input and one output, floats.
-KernelSource excite_source(const ExciteKernel& kernel, const NestProgram& hidden, const NestProgram& gate);
 inline constexpr const char* kExciteEntry = "squeeze_excite";
 
 /// w1 [hidden, channels] and w2 [channels, hidden] of the kernel's type of weights, as its blocks read them.

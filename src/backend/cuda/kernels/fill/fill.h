@@ -1,7 +1,6 @@
 /// Ramps, random numbers, and values that bind knows: kernels/fill/fill.cuh.
 #pragma once
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "ops/fill.h"
@@ -9,11 +8,7 @@
 
 namespace kiln::cuda {
 
-bool can_fill(FillOperation operation, DType type);
-KernelSource fill_source(FillOperation operation, DType type);  ///< the entry is "fill"
-KernelSource values_source();                                   ///< the entry is "values"
-
-// The kernels' argument: kernels/fill/fill.cuh declares it, byte for byte.
+/// The kernels' argument: kernels/fill/fill.cuh declares it, byte for byte.
 struct FillArgument {
   void* y = nullptr;
   const void *alpha = nullptr, *beta = nullptr;

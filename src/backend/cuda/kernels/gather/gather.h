@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "ops/gather.h"
@@ -34,8 +33,6 @@ struct GatherLaunch {
 Result<GatherLaunch> gather_launch(const ops::Gather& gather, int element_bytes, int most_unit_bytes,
                                    std::span<const int64_t> data, std::span<const int64_t> indices);
 
-/// Kernels for units of these sizes.
-KernelSource gather_source(GatherMode mode, DType indices, std::span<const int> unit_bytes);
-std::string gather_entry(int unit_bytes);
+std::string gather_entry(int unit_bytes);  ///< of the kernel for units of that size
 
 }  // namespace kiln::cuda

@@ -1,7 +1,7 @@
-/// The epilogue of a contraction, its work on the sums before it writes them, as text of its kernel.
+/// The epilogue of a contraction, its work on the sums before it writes them.
 #pragma once
 
-#include <string>
+#include <cstddef>
 
 #include "steps/epilogue.h"
 
@@ -18,11 +18,5 @@ struct EpilogueArguments {
 
 /// Whether kernels can have it: operands are floats and not too many.
 Status validate(const Epilogue& epilogue);
-/// Whether its functions may be approximations (KernelSource::quick).
-bool is_quick(const Epilogue& epilogue);
-/// Prelude of a contraction's kernel: `struct Epilogue` with
-/// `apply(float (&x)[V], index of the first in the result, its column)`, or in two parts: `Operands<V>` with
-/// `fetch(epilogue, index, column)` and `apply(x)`. Fits any kernel of kernels/gemm and conv.
-std::string epilogue_source(const Epilogue& epilogue);
 
 }  // namespace kiln::cuda

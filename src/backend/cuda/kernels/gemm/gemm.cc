@@ -18,12 +18,6 @@ const FieldType& field_type(Tag<const GemmFamily*>) {
   return type;
 }
 
-int64_t power_of_two_in(int64_t n, int64_t most) {
-  int64_t result = most;
-  while (n % result != 0) result /= 2;
-  return result;
-}
-
 std::string GemmKernel::name() const { return family->variant(*this); }
 bool GemmKernel::reads_maps() const { return family->reads_maps; }
 bool GemmKernel::sums_parts() const { return family->sums_parts && splits > 1; }
@@ -41,13 +35,6 @@ Status GemmKernel::check() const {
 
 std::string_view entry_of(const GemmKernel& kernel) { return kernel.family->entry; }
 int64_t alignment_of(const GemmKernel& kernel) { return kernel.family->alignment(kernel); }
-
-KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
-  KernelSource source{kernel.family->file, epilogue_source(epilogue), {}, std::string(entry_of(kernel))};
-  source.quick = is_quick(epilogue);
-  kernel.family->define(kernel, source);
-  return source;
-}
 
 void store_split(DType half, double weight, std::byte* to, int64_t kept, int64_t lost) {
   store_number(half, to, kept, weight);
@@ -93,46 +80,6 @@ Result<GemmLaunch> plan_tiles(const GemmKernel& kernel, GemmArguments& arguments
 
 Result<GemmLaunch> plan_gemm(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors) {
   return kernel.family->plan(kernel, arguments, multiprocessors);
-}
-
-GemmKernel GemmSearch::kernel(const GemmFamily& family) const {
-  GemmKernel kernel;
-  kernel.family = &family;
-  kernel.types = traits.types;
-  kernel.a_k_major = traits.a_k_major;
-  kernel.b_k_major = traits.b_k_major;
-  kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.types.out));
-  return kernel;
-}
-
-double GemmSearch::product_us(const GemmKernel& kernel, double flops_per_cycle) const {
-  return product_estimate_us(kernel.tile, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
-                             static_cast<double>(batches), kernel.splits, bytes_of(kernel.types.a), flops_per_cycle,
-                             machine);
-}
-
-void GemmSearch::add_by_parts(GemmKernel kernel, int64_t least_steps, double flops_per_cycle) {
-  for (const int64_t splits : {1, 2, 4, 8, 16}) {
-    if (splits > 1 &&
-        (splits * kernel.tile.bk * least_steps > k || tiles(kernel.tile) * splits > 3 * multiprocessors()))
-      break;
-    kernel.splits = splits;
-    found.push_back({kernel, product_us(kernel, flops_per_cycle)});
-  }
-}
-
-bool GemmSearch::is_along_k() const {
-  const int64_t size = bytes_of(traits.types.a);
-  return traits.a_k_major && traits.b_k_major && traits.a_align * size >= 16 && traits.b_align * size >= 16;
-}
-
-std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
-                                           const Machine& machine) {
-  GemmSearch search{traits, m, n, k, batches, machine};
-  for (const GemmFamily* family : kFamilies)
-    if (!traits.types.is_mixed() || family->takes_mixed) family->search(search);
-  std::ranges::stable_sort(search.found, {}, &GemmCandidate::estimate_us);
-  return std::move(search.found);
 }
 
 }  // namespace kiln::cuda

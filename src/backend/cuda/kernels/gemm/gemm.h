@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/gemm/epilogue.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
@@ -42,7 +41,6 @@ struct GemmKernel {
     f("splits", self.splits), f("cluster", self.cluster), f("turns", self.turns), f("b_constant", self.b_constant);
   }
 };
-KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue);
 std::string_view entry_of(const GemmKernel& kernel);
 /// Bytes that the addresses of its tensors are aligned to.
 int64_t alignment_of(const GemmKernel& kernel);
@@ -94,25 +92,5 @@ void store_split(DType half, double weight, std::byte* to, int64_t kept, int64_t
 /// FP32 elements as what half precision keeps of them, then what that loses: two matrices of halves, whose sum they are
 /// but for a few of their last bits.
 Bytes pack_split_rows(DType half, std::span<const std::byte> elements);
-
-/// Facts about a product that a kernel may assume.
-struct GemmTraits {
-  ContractionTypes types;
-  bool a_k_major = true, b_k_major = false;
-  int64_t a_align = 1, b_align = 1, c_align = 1;  ///< elements that divide the contiguous extents and all strides
-  bool tf32 = false;
-  bool b_constant = false;      ///< as it is where its type is not A's
-  bool one_batch_axis = false;  ///< all batches are one stride apart, or B is the same for all
-};
-/// Kernels worth timing for m x n x k in batches, the likeliest first; the last resort (kGemmSimt) always among them.
-struct GemmCandidate {
-  GemmKernel kernel;
-  double estimate_us;
-};
-std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,
-                                           const Machine& machine);
-
-/// The largest power of two, at most `most`, that divides `n`; most for 0.
-int64_t power_of_two_in(int64_t n, int64_t most);
 
 }  // namespace kiln::cuda

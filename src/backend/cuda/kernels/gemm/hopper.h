@@ -1,8 +1,7 @@
-/// Needs of kernels of sm_90a besides their arguments: tensor maps, and the text of their instruction.
+/// Needs of kernels of sm_90a besides their arguments: tensor maps.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "backend/cuda/device/driver_types.h"
 #include "tensor/dtype.h"
@@ -29,13 +28,6 @@ int map_type(DType type);
 /// one).
 MapPlan map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t batches, int64_t step, int64_t box_rows);
 
-/// The place of wgmma's left operand, and the order of the right one.
-enum class WgmmaForm : uint8_t {
-  kShared,    ///< wgmma(): both in shared memory, along k
-  kRegisters  ///< wgmma_values(): the left in registers, the right in shared memory along its columns; no TF32
-};
-/// Text of wgmma() for that many columns: an instruction names all its registers.
-std::string wgmma_source(int64_t columns, DType element, WgmmaForm form = WgmmaForm::kShared);
 /// Bytes of 16 rows of results on their way through shared memory.
 constexpr int64_t slab_bytes(int64_t columns) { return 16 * (columns + 8) * 4; }
 /// Bytes behind the stages, where the `splits` blocks of a cluster share k: for what they send each other, and slabs.

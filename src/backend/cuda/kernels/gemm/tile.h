@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "base/field.h"
@@ -21,7 +20,6 @@ struct TileShape {
   int64_t stages = 0;                ///< tiles of operands in shared memory
 
   int64_t threads() const { return warps_m ? warps_m * warps_n * 32 : (bm / tm) * (bn / tn); }
-  std::vector<std::string> defines() const;
   std::string name() const;  ///< "128x64x32"
   /// Fails unless a block can have it. Kernels without a tile have zeros.
   Status require_whole() const;
@@ -35,17 +33,5 @@ struct TileShape {
 /// Dynamic shared memory of the tensor-core kernels: stages of both operands, or the epilogue's slabs if those are
 /// more.
 uint32_t mma_shared_bytes(const TileShape& tile, DType element);
-
-/// Facts about a device that decide which kernel is chosen.
-struct Machine {
-  double multiprocessors = 132, clock_hz = 1.7e9, memory_bytes_per_second = 3.5e12;
-  int64_t shared_bytes = 232'448;  ///< the most that a block may have
-  int compute = 90;                ///< compute capability times ten
-  double l2_bytes_per_second() const { return multiprocessors * clock_hz * 40; }
-};
-/// Estimated time of one product of m x n x k in batches, when blocks of `tile` run it by `flops_per_cycle` a
-/// multiprocessor.
-double product_estimate_us(const TileShape& tile, double m, double n, double k, double batches, int64_t splits,
-                           int64_t element_bytes, double flops_per_cycle, const Machine& machine);
 
 }  // namespace kiln::cuda

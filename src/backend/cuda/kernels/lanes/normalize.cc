@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/device/cuda_device.h"
 #include "backend/cuda/kernels/lanes/normalize_apart.h"
 #include "backend/cuda/kernels/lanes/normalize_held.h"
@@ -14,47 +13,7 @@ namespace kiln::cuda {
 namespace {
 constexpr int64_t kThreads = 512, kLeastChunk = 4096, kMostVec = 8, kWarp = 32;
 constexpr int64_t kMostParts = 1 << 16;  // chunks of groups, in the workspace
-constexpr int kMostHeld = 32;            // coefficients of a kind in a thread's registers
 }  // namespace
-
-KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
-  const std::string_view type = element_name(kernels.dtype);
-  const std::string types = str(type, ", ", element_name(kernels.coefficients));
-  KernelSource source;
-  source.prelude = "#include \"lanes/normalize_groups.cuh\"\n";
-  const auto add = [&](const std::string& name, const std::string_view arguments, int vec) {
-    const std::string entry = str(name, '_', vec);
-    if (!is_wanted(wanted, entry)) return;
-    source.prelude += str("KILN_NORMALIZE_GROUPS(", entry, ", (", name, '<', arguments, ", ", vec, ">))\n");
-    if (source.entry.empty()) source.entry = entry;
-  };
-  if (const auto& tile = kernels.tile) {
-    const bool held = kernels.few_rows && tile->vec * tile->loads <= kMostHeld;
-    if (tile->team > 0)
-      source.prelude +=
-          str("#include \"lanes/normalize_short.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ", tile->threads,
-              ", (normalize_short<", types, ", ", tile->loads, ", ", tile->team, ", ", tile->threads, ">))\n");
-    else
-      source.prelude += str("#include \"lanes/normalize_rows.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ",
-                            tile->threads, ", (normalize_", tile->block ? "block<" : "warp<", types, ", ", tile->vec,
-                            ", ", tile->loads, held ? ", true" : ", false", ">))\n");
-    add("normalize_long", types, 1);
-    return source;
-  }
-  if (kernels.held) source.prelude += held_instances(kernels, wanted);
-  if (kernels.slices) source.prelude += slices_instances(kernels, wanted);
-  if (kernels.apart) source.prelude += apart_instances(kernels, wanted);
-  for (int vec = kernels.apart ? 1 : kernels.vec;; vec = 1) {
-    add("normalize_teams", types, vec);
-    add("normalize_cluster", types, vec);
-    add("normalize_long", types, vec);
-    add("normalize_parts", type, vec);
-    add("normalize_apply", types, vec);
-    add("normalize_pixel_parts", type, vec);
-    add("normalize_pixels", types, vec);
-    if (vec == 1) return source;
-  }
-}
 
 GroupRoom group_room(const Properties& device) {
   GroupRoom room{device.num_multiprocessors, device.compute_major >= 9 ? 8 : 1, device.shared_bytes_per_block,

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "backend/cuda/kernels/nest/walk.h"
@@ -29,17 +28,6 @@ struct NormalizationShape {
   bool is_apart() const { return !rows && channels_last && groups == channels; }
 };
 
-/// The choices that decide the kernels of a step.
-struct NormalizationKernels {
-  DType dtype = DType::kF32, coefficients = DType::kF32;
-  std::optional<RowTile> tile;  ///< of rows; none: a group may be split among blocks
-  bool few_rows = false;        ///< with a tile: at the optimum latency matters, not registers
-  int vec = 1;                  ///< without a tile: elements of a load, where shape and
-                                ///< addresses allow it; else 1
-  bool held = false;            ///< without a tile: kernels of normalize_held.h, too
-  bool slices = false;          ///< without a tile: and of normalize_slices.h
-  bool apart = false;           ///< vectors are for kernels of normalize_apart.h
-};
 /// A step's choice of kernels.
 struct NormalizationTuning {
   std::optional<RowTile> tile;  ///< of the kernel that has rows in registers; none: `vec`, `held` and `slices` count
@@ -53,9 +41,6 @@ struct NormalizationTuning {
     return require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a normalisation loads ", vec, " elements at once");
   }
 };
-/// All kernels that steps of this kind run, or those of groups that are wanted.
-KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted = {});
-
 /// The kernels' argument: kernels/lanes/normalize.cuh declares it, byte for byte.
 struct NormalizationArgument {
   const void *x = nullptr, *scale = nullptr, *bias = nullptr;

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kThreads = 256, kMostWidth = 8;  // of normalize_apart; vectors of a pixel, in a slice
-constexpr int kFewHeld = 8, kMostHeld = 16;        // vectors of a thread, all in registers
+constexpr int kFewHeld = kApartHeld[0], kMostHeld = kApartHeld[1];
 
 /// Slices of `width` vectors of each pixel in the registers of clusters. Whether they fit. Many small blocks of a
 /// cluster are slower: all tell all others of each channel.
@@ -58,22 +57,6 @@ std::vector<NormalizationLaunch> cut_pixels(NormalizationLaunch launch, const No
 }
 
 }  // namespace
-
-std::string apart_instances(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
-  std::string text;
-  const std::string type(element_name(kernels.dtype)), types = str(type, ", ", element_name(kernels.coefficients));
-  const auto add = [&](std::string_view macro, std::string_view name, std::string_view arguments, int held) {
-    const std::string entry = held > 0 ? str(name, '_', held, '_', kernels.vec) : str(name, '_', kernels.vec);
-    if (!is_wanted(wanted, entry)) return;
-    if (text.empty()) text = "#include \"lanes/normalize_apart.cuh\"\n";
-    text += str(macro, '(', entry, ", (", name, '<', arguments, ", ", kernels.vec, held > 0 ? str(", ", held) : "",
-                ">))\n");
-  };
-  for (const int held : {kFewHeld, kMostHeld}) add("KILN_NORMALIZE_APART", "normalize_apart", types, held);
-  add("KILN_NORMALIZE_GROUPS", "normalize_apart_parts", type, 0);
-  add("KILN_NORMALIZE_GROUPS", "normalize_apart_pixels", types, 0);
-  return text;
-}
 
 std::vector<NormalizationLaunch> apart_launches(const NormalizationLaunch& launch, const NormalizationShape& shape,
                                                 int vec, int element_bytes, const GroupRoom& room) {

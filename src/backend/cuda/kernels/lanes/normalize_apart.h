@@ -1,7 +1,6 @@
 /// Normalisation of each channel by itself, channels last: kernels/lanes/normalize_apart.cuh.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -9,8 +8,7 @@
 
 namespace kiln::cuda {
 
-/// The text that instantiates kernels of such vectors, all or those of them that are wanted.
-std::string apart_instances(const NormalizationKernels& kernels, std::span<const std::string> wanted);
+inline constexpr int kApartHeld[] = {8, 16};  ///< vectors of a thread, all in registers
 /// Launches from what does not depend on how work is shared: one, where slices of channels fit clusters, or two; none
 /// where there are too many channels. Vectors have 16 bytes.
 std::vector<NormalizationLaunch> apart_launches(const NormalizationLaunch& launch, const NormalizationShape& shape,

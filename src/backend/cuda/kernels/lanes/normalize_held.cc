@@ -2,23 +2,13 @@
 
 #include <algorithm>
 
-#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
-constexpr int64_t kLine = 16;       // bytes of a vector
+constexpr int64_t kLine = kHeldVectorBytes;
 constexpr int64_t kMostGroups = 8;  // of a slice
-
-/// A block that has a part of a slice: each thread some vectors in registers, the others in shared memory.
-struct HeldTile {
-  int64_t threads, vectors;
-  int64_t blocks;  ///< at once on a multiprocessor, by registers; so many there must be
-  int64_t bytes;   ///< of x that it is good for, at most
-  std::string name(bool last) const { return str("normalize_held_", last ? "last_" : "first_", threads, 'x', vectors); }
-};
-constexpr HeldTile kTiles[] = {{128, 12, 5, 40 << 10}, {256, 8, 3, 64 << 10}, {256, 12, 2, 160 << 10}};
 
 /// Vectors of a pixel that a slice has, at least so many; 0: groups are too small.
 int64_t slice_width(const NormalizationShape& shape, int64_t vec, int64_t least) {
@@ -43,7 +33,7 @@ bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, in
       (shared + kStaticBytes + kReservedBytes) * tile.blocks > room.shared_bytes + kReservedBytes)
     return false;
   const int64_t slices = last ? shape.n * shape.channels / (width * vec) : n.rows;
-  launch.entry = str(tile.name(last), '_', vec);
+  launch.entry = tile.entry(last, vec);
   launch.shape.grid[0] = grid_blocks(slices * blocks);
   launch.shape.block[0] = static_cast<uint32_t>(tile.threads);
   launch.shape.cluster = static_cast<uint32_t>(blocks);
@@ -58,21 +48,6 @@ bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, in
 
 }  // namespace
 
-std::string held_instances(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
-  std::string text;
-  if (kernels.vec * bits_of(kernels.dtype) / 8 != kLine) return text;
-  for (const HeldTile& tile : kTiles)
-    for (const bool last : {false, true}) {
-      const std::string entry = str(tile.name(last), '_', kernels.vec);
-      if (!is_wanted(wanted, entry)) continue;
-      if (text.empty()) text = "#include \"lanes/normalize_held.cuh\"\n";
-      text += str("KILN_NORMALIZE_HELD(", entry, ", ", tile.threads, ", ", tile.blocks, ", (normalize_held<",
-                  element_name(kernels.dtype), ", ", element_name(kernels.coefficients), ", ", kernels.vec, ", ",
-                  tile.vectors, last ? ", true>))\n" : ", false>))\n");
-    }
-  return text;
-}
-
 bool cut_held(NormalizationLaunch& launch, const NormalizationShape& shape, int vec, int element_bytes,
               const GroupRoom& room) {
   constexpr int64_t kLeastBytes = 128 << 10;
@@ -84,7 +59,7 @@ bool cut_held(NormalizationLaunch& launch, const NormalizationShape& shape, int 
   for (const int64_t least : kWidths) {
     const int64_t width = shape.channels_last ? slice_width(shape, vec, least) : 0;
     if (shape.channels_last && width == 0) continue;
-    for (const HeldTile& tile : kTiles)
+    for (const HeldTile& tile : kHeldTiles)
       for (int64_t blocks = 1; blocks <= room.most_held; blocks *= 2)
         if (cut_slices(launch, shape, width, vec, tile, blocks, room)) return true;
   }

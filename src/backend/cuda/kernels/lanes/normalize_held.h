@@ -1,16 +1,25 @@
 /// Large groups in the registers and shared memory of clusters: kernels/lanes/normalize_held.cuh.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "backend/cuda/kernels/lanes/normalize.h"
 
 namespace kiln::cuda {
 
-/// The text that instantiates kernels of such vectors, all or those of them that are wanted; none of less than 16
-/// bytes.
-std::string held_instances(const NormalizationKernels& kernels, std::span<const std::string> wanted);
+/// A block that has a part of a slice: each thread some vectors in registers, the others in shared memory.
+struct HeldTile {
+  int64_t threads, vectors;
+  int64_t blocks;  ///< at once on a multiprocessor, by registers; so many there must be
+  int64_t bytes;   ///< of x that it is good for, at most
+  std::string entry(bool last, int64_t vec) const {
+    return str("normalize_held_", last ? "last_" : "first_", threads, 'x', vectors, '_', vec);
+  }
+};
+/// The tiles that there are kernels of, for vectors of kHeldVectorBytes.
+inline constexpr HeldTile kHeldTiles[] = {{128, 12, 5, 40 << 10}, {256, 8, 3, 64 << 10}, {256, 12, 2, 160 << 10}};
+inline constexpr int64_t kHeldVectorBytes = 16;
+
 /// Makes of a launch, in which is what does not depend on how groups are shared, one of such a kernel. Whether it can:
 /// x is larger than what stays in cache, and a group, or a slice of pixels that has whole groups and whole lines of
 /// memory, fits a cluster.

@@ -3,21 +3,16 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/device/driver_types.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
-constexpr int64_t kLine = 16;                      // bytes of a vector
-constexpr int64_t kHeld = 16;                      // vectors of a thread
-constexpr int64_t kWidest = 16, kMostGroups = 64;  // vectors of a pixel that a slice has, and groups
-constexpr int64_t kWarp = 32, kMostBlocks = 8;     // of a cluster
-constexpr int64_t kMostThreads = 512;              // of a multiprocessor, in one block or in several
-
-std::string slices_entry(int64_t threads, int64_t vec) { return str("normalize_slices_", threads, '_', vec); }
-
+constexpr int64_t kLine = SlicesKernel::kLine, kHeld = SlicesKernel::kHeld, kWarp = SlicesKernel::kLeastThreads;
+constexpr int64_t kMostThreads = SlicesKernel::kMostThreads;  // of a multiprocessor, in one block or in several
+constexpr int64_t kMostBlocks = 8;                            // of a cluster
+constexpr int64_t kWidest = 16, kMostGroups = 64;             // vectors of a pixel that a slice has, and groups
 /// Vectors of a pixel that a slice has, with whole groups: at least so many, or all; 0: groups are too small or large.
 int64_t slice_width(const NormalizationShape& shape, int64_t vec, int64_t least) {
   const int64_t vectors = shape.channels / vec, in_group = shape.channels / shape.groups;
@@ -78,7 +73,7 @@ bool cut(NormalizationLaunch& launch, const NormalizationShape& shape, int64_t w
   n.inner = divisor_of(width);
   launch.argument = n;
   launch.map = map;
-  launch.entry = slices_entry(threads, vec);
+  launch.entry = SlicesKernel::entry(threads, vec);
   launch.shape.grid[0] = grid_blocks(slices * blocks);
   launch.shape.block[0] = static_cast<uint32_t>(threads);
   launch.shape.cluster = static_cast<uint32_t>(blocks);
@@ -87,19 +82,6 @@ bool cut(NormalizationLaunch& launch, const NormalizationShape& shape, int64_t w
 }
 
 }  // namespace
-
-std::string slices_instances(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
-  std::string text;
-  const int64_t vec = kLine * 8 / bits_of(kernels.dtype);
-  for (int64_t threads = kWarp; threads <= kMostThreads; threads *= 2) {
-    const std::string entry = slices_entry(threads, vec);
-    if (!is_wanted(wanted, entry)) continue;
-    if (text.empty()) text = "#include \"lanes/normalize_slices.cuh\"\n";
-    text += str("KILN_NORMALIZE_SLICES(", entry, ", ", threads, ", (normalize_slices<", element_name(kernels.dtype),
-                ", ", element_name(kernels.coefficients), ", ", vec, ", ", kHeld, ", ", threads, ">))\n");
-  }
-  return text;
-}
 
 bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, int element_bytes,
                 const GroupRoom& room) {

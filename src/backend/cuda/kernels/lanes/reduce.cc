@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
 namespace {
 
-constexpr std::string_view kFolds[] = {"Fold::kSum", "Fold::kProd", "Fold::kMax", "Fold::kMin"};
 constexpr int64_t kWarp = 32, kRowsOfColumns = 8, kMostVec = 8;
 
 /// Cuts `length` into chunks so that about twice as many blocks run as there are multiprocessors.
@@ -20,9 +18,6 @@ void cut(ReduceArgument& r, int64_t blocks, int64_t least_chunk, int num_sms) {
   r.chunks = std::max<int64_t>(1, ceil_div(r.length, r.chunk));
 }
 
-constexpr int kShortThreads = 128;
-std::string short_entry(int vec, int64_t loads) { return str("reduce_short_", vec, 'x', loads); }
-
 /// Many rows of few vectors, several a warp; whether they are.
 bool cut_short(ReduceLaunch& launch, int vec, int num_sms) {
   constexpr int64_t kLoadsOfLane = 4;
@@ -31,11 +26,11 @@ bool cut_short(ReduceLaunch& launch, int vec, int num_sms) {
   const auto lanes =
       static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(ceil_div(std::max<int64_t>(vectors, 1), loads))));
   if (vec == 1 || lanes > kWarp) return false;
-  const int64_t rows = kShortThreads / lanes * (kLoadsOfLane / loads);  // of a block
+  const int64_t rows = kReduceShortThreads / lanes * (kLoadsOfLane / loads);  // of a block
   if (r.outer < rows * num_sms) return false;
   r.chunk = lanes;
-  launch.entry = short_entry(vec, loads);
-  launch.shape.block[0] = kShortThreads;
+  launch.entry = reduce_short_entry(vec, loads);
+  launch.shape.block[0] = kReduceShortThreads;
   launch.shape.grid[0] = grid_blocks(ceil_div(r.outer, rows));
   return true;
 }
@@ -53,26 +48,7 @@ ReduceLaunch last_launch(const ReduceArgument& r) {
 
 }  // namespace
 
-bool can_fold(DType type) {
-  switch (type) {
-    case DType::kF32:
-    case DType::kF16:
-    case DType::kBF16:
-    case DType::kI32:
-    case DType::kI64:
-    case DType::kI8:
-    case DType::kU8: return true;
-    default: return false;
-  }
-}
-
-KernelSource reduce_axes_source(DType dtype, Fold fold) {
-  KernelSource source;
-  source.entry = "reduce_axes";
-  source.prelude = str("#include \"lanes/reduce.cuh\"\nKILN_REDUCE_AXES(reduce_axes, (reduce_axes<",
-                       element_name(dtype), ", ", kFolds[static_cast<size_t>(fold)], ">))\n");
-  return source;
-}
+std::string reduce_short_entry(int vec, int64_t loads) { return str("reduce_short_", vec, 'x', loads); }
 
 Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, std::span<const int> axes, bool average) {
   const Extents strides = row_major_strides(extents);
@@ -100,39 +76,6 @@ Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, std::spa
   launch.shape.grid[0] = grid_blocks(ceil_div(results, 4));
   launch.shape.pdl = true;
   return launch;
-}
-
-KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::string> wanted) {
-  const std::string_view type = element_name(kernels.dtype), fold = kFolds[static_cast<size_t>(kernels.fold)];
-  const std::string_view sums = register_name(kernels.dtype) == "float" ? "float" : "int64_t";
-  KernelSource source;
-  source.prelude = "#include \"lanes/reduce.cuh\"\n";
-  const auto add = [&](const std::string& entry, int threads, const std::string& call) {
-    if (!is_wanted(wanted, entry)) return;
-    source.prelude += str("KILN_REDUCE(", entry, ", ", threads, ", (", call, "))\n");
-    if (source.entry.empty()) source.entry = entry;
-  };
-  for (int vec = kernels.vec;; vec = 1) {
-    if (kernels.columns) {
-      add(str("reduce_columns_", vec), 256, str("reduce_columns<", type, ", ", fold, ", ", vec, ", false>"));
-      add(str("reduce_column_parts_", vec), 256, str("reduce_columns<", type, ", ", fold, ", ", vec, ", true>"));
-    } else {
-      const std::string types = str(type, ", ", type, ", ", fold, ", ", vec);
-      for (const int loads : {1, 2})
-        if (vec > 1) add(short_entry(vec, loads), kShortThreads, str("reduce_short<", types, ", ", loads, ">"));
-      add(str("reduce_warps_", vec), 256, str("reduce_warps<", types, ">"));
-      add(str("reduce_blocks_", vec), 512, str("reduce_blocks<", types, ", false>"));
-      add(str("reduce_parts_", vec), 512, str("reduce_blocks<", types, ", true>"));
-    }
-    if (vec == 1) break;
-  }
-  if (!kernels.columns && kernels.staged) {
-    if (bits_of(kernels.dtype) <= 16)
-      add("reduce_pieces", 256, str("reduce_pieces<", type, ", ", type, ", ", fold, ">"));
-    add("reduce_staged", 256, str("reduce_staged<", type, ", ", type, ", ", fold, ">"));
-  }
-  add("reduce_last", 256, str("reduce_warps<", sums, ", ", type, ", ", fold, ", 1>"));
-  return source;
 }
 
 std::vector<ReduceLaunch> reduce_launches(const ReduceShape& shape, bool columns, int vec, bool average, int num_sms) {

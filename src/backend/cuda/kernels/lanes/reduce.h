@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "tensor/dtype.h"
@@ -13,9 +12,6 @@
 namespace kiln::cuda {
 
 enum class Fold : uint8_t { kSum, kProd, kMax, kMin };
-
-/// Whether elements of `type` can be folded.
-bool can_fold(DType type);
 
 /// A step's choice of kernels.
 struct ReduceTuning {
@@ -28,14 +24,6 @@ struct ReduceTuning {
     return require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a reduction loads ", vec, " elements at once");
   }
 };
-/// The choices that decide the kernels of a step.
-struct ReduceKernels : ReduceTuning {
-  DType dtype = DType::kF32;
-  Fold fold = Fold::kSum;
-};
-/// All kernels that steps of this kind run, or those of them that are wanted.
-KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::string> wanted = {});
-
 /// x is dense [outer, length, inner], y dense [outer, inner].
 struct ReduceShape {
   int64_t outer = 1, length = 1, inner = 1;
@@ -50,6 +38,8 @@ struct ReduceArgument {
   int64_t divisor = 1;
   int32_t average = 0;
 };
+inline constexpr int kReduceShortThreads = 128;
+std::string reduce_short_entry(int vec, int64_t loads);
 struct ReduceLaunch {
   std::string entry;
   LaunchShape shape;
@@ -78,7 +68,6 @@ struct AxesLaunch {
   LaunchShape shape;
   AxesArgument argument;
 };
-KernelSource reduce_axes_source(DType dtype, Fold fold);  ///< the entry is "reduce_axes"
 /// x is dense, of `extents`. kUnsupported for offsets of more than 32 bits.
 Result<AxesLaunch> reduce_axes_launch(std::span<const int64_t> extents, std::span<const int> axes, bool average);
 

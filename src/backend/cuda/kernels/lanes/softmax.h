@@ -1,7 +1,6 @@
 /// Softmax along one axis: kernels/lanes/softmax.cuh and softmax_columns.cuh.
 #pragma once
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "tensor/dtype.h"
 
@@ -18,8 +17,11 @@ struct SoftmaxColumns {
   int held = 0;         ///< elements that a thread holds in registers; 0: columns of any length
   bool stored = false;  ///< they stay in registers as they are stored: columns of exactly `held` halves
 
+  static constexpr int kMostHeld = 32;
+  static constexpr int kShared = 8;  ///< elements that threads which share a column hold each
   static void reflect(auto& self, auto f) { f("vec", self.vec), f("held", self.held), f("stored", self.stored); }
   Status check() const;
+  std::string entry() const;
 };
 
 /// The kernels of a step: columns, or rows of any length, in registers where there is a tile.
@@ -29,8 +31,6 @@ struct SoftmaxTuning {
 
   static void reflect(auto& self, auto f) { f("tile", self.tile), f("columns", self.columns); }
 };
-KernelSource softmax_source(DType dtype, const SoftmaxTuning& tuning);
-
 /// A launch, its entry by name.
 struct SoftmaxLaunch {
   std::string entry;
@@ -43,14 +43,7 @@ SoftmaxLaunch softmax_launch(const SoftmaxShape& shape, const RowTile* tile);
 /// Along columns, in vectors of `columns.vec`, which divides them and to which memory is aligned; of at most
 /// most_held(columns.held) elements, or of exactly `columns.held` where those stay as they are stored.
 SoftmaxLaunch softmax_columns_launch(const SoftmaxShape& shape, const SoftmaxColumns& columns);
-inline constexpr int kMostHeld = 32;
-/// The best number of elements for a thread to hold of columns that are `length` long, `most` at most; and the width of
-/// its vectors where they could be `vec`.
-int held_of_columns(int64_t length, int64_t most);
-int vector_of_columns(int held, int vec);
+/// Elements of columns whose threads hold so many each.
 int64_t most_held(int held);
-/// Width of vectors for many columns of exactly `length` halves that stay as they are stored, `vec` at most; 1 where
-/// others are as good.
-int vector_of_stored_columns(const SoftmaxShape& shape, int vec);
 
 }  // namespace kiln::cuda

@@ -19,6 +19,7 @@ struct RowTile {
   bool odd = false;   ///< two rows a warp, of an odd number of halves each; loads are of words
   int team = 0;       ///< threads that share a row, if few do; of exactly `loads` elements, aligned to `vec`
 
+  static constexpr int kMostTeam = 16, kMostShortBytes = 512;  ///< the latter of a row that a team has
   bool operator==(const RowTile&) const = default;
   std::string name() const;  ///< "block_8x2": part of a kernel's name
   static void reflect(auto& self, auto f) {
@@ -30,17 +31,6 @@ struct RowTile {
   bool holds(int64_t cols) const;
   LaunchShape shape(int64_t rows, int64_t cols) const;
 };
-
-/// The tile for rows that are as here at their optimum and `most_cols` long at most; none where they exceed registers.
-std::optional<RowTile> row_tile(int64_t rows, int64_t cols, int64_t most_cols, int element_bytes, int num_sms);
-/// The tile for many rows of exactly `cols` halves, an odd number; none where that is not what they are.
-std::optional<RowTile> odd_row_tile(int64_t rows, int64_t cols, int num_sms);
-
-/// The tile for very many rows of exactly `cols` elements, which are few; none where that is not what they are.
-std::optional<RowTile> short_row_tile(int64_t rows, int64_t cols, int element_bytes, int num_sms);
-/// The same with `team` threads a row, however many rows there are; none where their registers hold none, or some have
-/// nothing of a row.
-std::optional<RowTile> team_row_tile(int64_t cols, int element_bytes, int team);
 
 /// Elements of a 16-byte vector, or fewer, that divide `cols`.
 int vector_width(int64_t cols, int element_bytes);

@@ -10,7 +10,7 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr int kMostThreads = 256, kUnroll = 4, kBoxesOfLaunch = 8, kMostUnitBytes = 16;
+constexpr int kMostThreads = 256, kUnroll = 4, kMostUnitBytes = 16;
 constexpr size_t kFrom = 0, kTo = 1;
 
 /// A copy with axes merged, in units.
@@ -49,16 +49,6 @@ Units in_units_of(int bytes, int element_bytes, const StridedCopy& copy) {
   while (units.bytes < bytes && widen(units)) {
   }
   return units;
-}
-
-/// Extents of a block along the axis that is contiguous in the source, and along the one that is in the target.
-struct Tile {
-  int a, b;
-};
-Tile tile_of(MoveKernel kernel) {
-  if (kernel.kind == MoveKernel::Kind::kTransposeVectors) return {64, 32 * 4 / kernel.unit_bytes};
-  const int side = kernel.unit_bytes <= 2 ? 64 : kernel.unit_bytes <= 8 ? 32 : 16;
-  return {side, side};
 }
 
 /// The axis that is contiguous in the source where it is not that of the target; -1 if a transpose does not pay.
@@ -151,6 +141,12 @@ std::string MoveKernel::entry() const {
   return str(kNames[static_cast<size_t>(kind)], unit_bytes);
 }
 
+MoveTile tile_of(MoveKernel kernel) {
+  if (kernel.kind == MoveKernel::Kind::kTransposeVectors) return {64, 32 * 4 / kernel.unit_bytes};
+  const int side = kernel.unit_bytes <= 2 ? 64 : kernel.unit_bytes <= 8 ? 32 : 16;
+  return {side, side};
+}
+
 std::vector<MoveKernel> move_kernels_for(int element_bytes, std::span<const StridedCopy> copies) {
   using enum MoveKernel::Kind;
   int unit_bytes = kMostUnitBytes;
@@ -174,25 +170,6 @@ std::vector<MoveKernel> move_kernels_for(int element_bytes, std::span<const Stri
   if (unit_bytes > element_bytes) result.push_back({kind, unit_bytes});
   result.push_back({kind, element_bytes});
   return result;
-}
-
-KernelSource move_source(std::span<const MoveKernel> kernels) {
-  using enum MoveKernel::Kind;
-  KernelSource source;
-  source.prelude = "#include \"move/move.cuh\"\n";
-  for (const MoveKernel& kernel : kernels) {
-    const std::string unit = str("kiln::Unit", kernel.unit_bytes);
-    if (kernel.kind == kTransposeVectors)
-      source.prelude += str("KILN_TRANSPOSE_VECTORS(", kernel.entry(), ", ", unit, ")\n");
-    else if (kernel.kind == kTranspose)
-      source.prelude += str("KILN_TRANSPOSE(", kernel.entry(), ", ", unit, ", ", tile_of(kernel).a, ")\n");
-    else
-      source.prelude +=
-          str("KILN_MOVE(", kernel.entry(), ", ", unit, kernel.kind == kWide ? ", WideWalk, " : ", Walk, ",
-              kernel.kind == kMany ? kBoxesOfLaunch : 1, ")\n");
-  }
-  if (!kernels.empty()) source.entry = kernels[0].entry();
-  return source;
 }
 
 MoveFunctions::MoveFunctions(const Module& module) {
@@ -298,7 +275,7 @@ std::shared_ptr<Move::Launch> box_launch(const Function& function, std::span<con
 std::shared_ptr<Move::Launch> transpose_launch(const Function& function, MoveKernel kernel, const Units& units,
                                                int source) {
   const int across = axis_across(units.axes), rank = units.axes.rank;
-  const Tile tile = tile_of(kernel);
+  const MoveTile tile = tile_of(kernel);
   auto launch = std::make_shared<Move::Launch>(function);
   if (kernel.kind == MoveKernel::Kind::kTransposeVectors) launch->shape.block[0] = kMostThreads / 2;
   TransposeArgument& t = launch->storage.emplace<TransposeArgument>();

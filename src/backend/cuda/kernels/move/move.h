@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "tensor/format.h"
@@ -43,9 +42,15 @@ struct MoveKernel {
   std::string entry() const;  ///< "move_16"
   bool operator==(const MoveKernel&) const = default;
 };
+/// Extents of a transposing block along the axis that is contiguous in the source, and along the one that is in the
+/// target.
+struct MoveTile {
+  int a, b;
+};
+MoveTile tile_of(MoveKernel kernel);
+inline constexpr int kBoxesOfLaunch = 8;  ///< of MoveKernel::Kind::kMany
 /// Kernels for these copies: those that run them best, and those that run them wherever memory lies; likeliest first.
 std::vector<MoveKernel> move_kernels_for(int element_bytes, std::span<const StridedCopy> copies);
-KernelSource move_source(std::span<const MoveKernel> kernels);
 
 /// The copying kernels that a module holds.
 class MoveFunctions {

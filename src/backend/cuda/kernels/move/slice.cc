@@ -7,11 +7,8 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 constexpr int64_t kFar = int64_t{1} << 29;  // coordinates and counts of 32 bits stay below
-constexpr int kVectorBytes = 16;
-constexpr std::string_view kFlatEntry = "slice_flat";
 
 int64_t blocks_of(uint64_t count) { return static_cast<int64_t>((count + kThreads - 1) / kThreads); }
-std::string band_entry(int unit_bytes) { return str("slice_band_", unit_bytes); }
 int rows_of_band(int unit_bytes) { return unit_bytes < 4 ? 8 : 4; }
 
 /// One axis of the source and of the target.
@@ -80,7 +77,7 @@ std::optional<SliceLaunch> band_launch(const SliceShape& s, std::vector<Axis> ax
   }
   a.rows = static_cast<int32_t>(axes[band].to);
   a.count = static_cast<uint32_t>(count);
-  SliceLaunch launch{band_entry(unit_bytes), {}, unit_bytes, a};
+  SliceLaunch launch{slice_band_entry(unit_bytes), {}, unit_bytes, a};
   launch.shape.block[0] = kThreads;
   launch.shape.grid[0] = grid_blocks(blocks_of(a.count));
   launch.shape.pdl = true;
@@ -90,7 +87,7 @@ std::optional<SliceLaunch> band_launch(const SliceShape& s, std::vector<Axis> ax
 /// A launch whose threads write 16 aligned bytes of the target each; none where rows are shorter, or tensors have no
 /// whole vectors.
 std::optional<SliceLaunch> flat_launch(const SliceShape& s, const std::vector<Axis>& axes, int element_bytes) {
-  const int64_t width = kVectorBytes / element_bytes;
+  const int64_t width = kSliceVectorBytes / element_bytes;
   const auto fits = [&](std::span<const int64_t> extents) {
     const int64_t count = volume(extents);
     return count > 0 && count < kFar && count % width == 0;
@@ -113,7 +110,7 @@ std::optional<SliceLaunch> flat_launch(const SliceShape& s, const std::vector<Ax
   }
   a.count = static_cast<uint32_t>(volume(s.to) / width);
   a.words = static_cast<int32_t>(volume(s.from) * element_bytes / 4);
-  SliceLaunch launch{std::string(kFlatEntry), {}, kVectorBytes, a};
+  SliceLaunch launch{std::string(kSliceFlatEntry), {}, kSliceVectorBytes, a};
   launch.shape.block[0] = kThreads;
   launch.shape.grid[0] = grid_blocks(blocks_of(a.count));
   launch.shape.pdl = true;
@@ -122,16 +119,7 @@ std::optional<SliceLaunch> flat_launch(const SliceShape& s, const std::vector<Ax
 
 }  // namespace
 
-KernelSource slice_source(int element_bytes, SliceMode mode) {
-  const std::string element = str("uint", 8 * element_bytes, "_t");
-  KernelSource source;
-  source.entry = "slice";
-  source.prelude = str("#include \"move/slice_flat.cuh\"\nKILN_SLICE(slice, ", element, ")\nKILN_SLICE_BAND(",
-                       band_entry(element_bytes), ", ", element, ", ", element, ")\nKILN_SLICE_BAND(",
-                       band_entry(kVectorBytes), ", Unit16, ", element, ")\nKILN_SLICE_FLAT(", kFlatEntry, ", ",
-                       element, ", ", mode == SliceMode::kFill ? "true" : "false", ")\n");
-  return source;
-}
+std::string slice_band_entry(int unit_bytes) { return str("slice_band_", unit_bytes); }
 
 std::vector<SliceLaunch> slice_launches(const SliceShape& shape, int element_bytes) {
   const std::vector<Axis> axes = merged_axes(shape);
@@ -139,7 +127,7 @@ std::vector<SliceLaunch> slice_launches(const SliceShape& shape, int element_byt
   const auto add = [&](std::optional<SliceLaunch> launch) {
     if (launch) launches.push_back(std::move(*launch));
   };
-  add(band_launch(shape, axes, element_bytes, kVectorBytes));
+  add(band_launch(shape, axes, element_bytes, kSliceVectorBytes));
   add(flat_launch(shape, axes, element_bytes));
   add(band_launch(shape, axes, element_bytes, element_bytes));
   launches.push_back(wide_launch(shape, axes));

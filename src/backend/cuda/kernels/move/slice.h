@@ -6,15 +6,16 @@
 #include <variant>
 #include <vector>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "ops/slice.h"
 
 namespace kiln::cuda {
 
-/// Elements of 1, 2, 4 or 8 bytes. The entries are "slice", "slice_flat" and "slice_band_<bytes of a unit>".
-KernelSource slice_source(int element_bytes, SliceMode mode);
+/// The entries are "slice", kSliceFlatEntry and slice_band_entry of a unit's bytes: an element's or a vector's.
+inline constexpr std::string_view kSliceFlatEntry = "slice_flat";
+inline constexpr int kSliceVectorBytes = 16;
+std::string slice_band_entry(int unit_bytes);
 
 /// A slice from dense memory to dense memory; extents in the order of memory.
 struct SliceShape {

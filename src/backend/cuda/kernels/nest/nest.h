@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/compile/kernel_source.h"
-#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "base/field.h"
@@ -48,16 +46,13 @@ struct NestTensor {
 /// it, and for formats with blocks.
 Result<MergedAxes> nest_axes(std::span<const NestTensor> tensors, size_t num_inputs);
 
-/// The widest variant for these axes, whose tensors are a program's inputs and then its outputs.
-NestVariant best_variant(const NestProgram& program, const MergedAxes& axes);
-/// Runs anything, an element a thread at a time.
-NestVariant plain_variant(const NestProgram& program, bool wide);
+/// How a tensor lies along the innermost of these axes.
+NestLie lie_of(const MergedAxes& axes, size_t tensor);
 /// Whether a kernel of this variant runs these axes.
 bool suits(const NestVariant& variant, const MergedAxes& axes);
 
-/// The source of one kernel a variant, its entry nest_entry(i).
-KernelSource nest_kernels(const NestProgram& program, std::span<const NestVariant> variants, NestRounding rounding);
 std::string nest_entry(size_t variant);
+inline constexpr int kNestThreads = 256;  ///< of a block at most
 
 /// A variant's launch for given axes: grid and arguments, in which only addresses are missing.
 class NestLaunch {

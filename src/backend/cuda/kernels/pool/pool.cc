@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "backend/cuda/compile/nest/function.h"
-
 namespace kiln::cuda {
 
 Status PoolTuning::check() const {
@@ -14,30 +12,12 @@ Status PoolTuning::check() const {
   return require(vec == 1 || (!lines && !pieces), "a pooling of columns loads ", vec, " channels at once");
 }
 
-bool can_pool(PoolKind kind, DType type) {
-  switch (type) {
-    case DType::kF32:
-    case DType::kF16:
-    case DType::kBF16: return true;
-    case DType::kI8:
-    case DType::kU8:
-    case DType::kI32: return kind == PoolKind::kMax;
-    default: return false;
-  }
-}
-
 std::string pool_entry(int vec) { return str("pool_", vec); }
 
 namespace {
-constexpr std::string_view kKinds[] = {"kMax", "kAverage", "kBlend"};
-constexpr int64_t kMostTaps = 9, kTallRows = 2;
+constexpr int64_t kMostTaps = 9;
 constexpr int64_t kManyThreads = 1024;  // of a multiprocessor
 
-/// The start of a maximum.
-std::string_view least_of(DType type) {
-  if (register_name(type) == "float") return "__int_as_float(0xff800000)";
-  return type == DType::kU8 ? "0" : type == DType::kI8 ? "-128" : "-2147483647 - 1";
-}
 }  // namespace
 
 std::string PoolPieces::entry() const {
@@ -51,7 +31,7 @@ std::optional<PoolPieces> pool_pieces(DType type, PoolKind kind, std::span<const
   const auto within = [](std::span<const int64_t> extents, int64_t most) {
     return std::ranges::all_of(extents, [&](int64_t extent) { return extent >= 1 && extent <= most; });
   };
-  if (kind == PoolKind::kBlend || register_name(type) != "float" || window.size() != 2 || !within(window, kWidest) ||
+  if (kind == PoolKind::kBlend || !is_kernel_float(type) || window.size() != 2 || !within(window, kWidest) ||
       !within(strides, kFarthest) || !within(dilations, 1) || left < 0 || left >= window[1])
     return std::nullopt;
   PoolPieces pieces{{window[0], window[1]}, {strides[0], strides[1]}, left, vec, 4, 2};
@@ -60,41 +40,8 @@ std::optional<PoolPieces> pool_pieces(DType type, PoolKind kind, std::span<const
   return pieces;
 }
 
-KernelSource pool_source(DType type, PoolKind kind, const PoolPieces& p) {
-  KernelSource source;
-  source.entry = p.entry();
-  const std::string_view element = element_name(type), name = kKinds[static_cast<size_t>(kind)];
-  source.prelude = str("#include \"pool/pieces.cuh\"\nKILN_POOL_PIECES(", p.entry(), ", ", element, ", Pool::", name,
-                       ", ", p.window[0], ", ", p.window[1], ", ", p.strides[0], ", ", p.strides[1], ", ", p.left, ", ",
-                       p.vec, ", ", p.out, ", ", p.rows, ")\nKILN_POOL(", pool_entry(1), ", ", element, ", float, ",
-                       least_of(type), ", ", name, ", 1)\n");
-  return source;
-}
-
 bool has_window_kernels(DType type, PoolKind kind, std::span<const int64_t> window) {
-  return kind != PoolKind::kBlend && register_name(type) == "float" && window.size() == 2 &&
-         volume(window) <= kMostTaps;
-}
-
-KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int64_t> window, bool lines) {
-  const std::string_view held = register_name(type);
-  KernelSource source;
-  source.entry = pool_entry(vec);
-  source.prelude = "#include \"pool/pool.cuh\"\n";
-  const std::string kind_name(kKinds[static_cast<size_t>(kind)]);
-  if (lines)
-    source.prelude += str("KILN_POOL_LINES(", kPoolLinesEntry, ", ", element_name(type), ", ", kind_name, ", ",
-                          window[0], ", ", window[1], ")\n");
-  if (vec * bits_of(type) == 128 && has_window_kernels(type, kind, window)) {
-    source.prelude += str("KILN_POOL_WINDOW(", pool_entry(vec), ", ", element_name(type), ", ", kind_name, ", ",
-                          window[0], ", ", window[1], ")\n");
-    vec = 1;
-  }
-  for (;; vec = 1) {
-    source.prelude += str("KILN_POOL(", pool_entry(vec), ", ", element_name(type), ", ", held, ", ", least_of(type),
-                          ", ", kKinds[static_cast<size_t>(kind)], ", ", vec, ")\n");
-    if (vec == 1) return source;
-  }
+  return kind != PoolKind::kBlend && is_kernel_float(type) && window.size() == 2 && volume(window) <= kMostTaps;
 }
 
 Result<PoolLaunch> pool_launch(const PoolShape& s, int vec) {
@@ -146,16 +93,6 @@ std::optional<PoolTall> pool_tall(DType type, PoolKind kind, std::span<const int
                     std::ranges::all_of(dilations, [](int64_t step) { return step == 1; });
   if (!fits) return std::nullopt;
   return PoolTall{{window[0], window[1]}, strides[0]};
-}
-
-KernelSource pool_source(DType type, const PoolTall& tall) {
-  KernelSource source;
-  source.entry = tall.entry();
-  const std::string_view element = element_name(type);
-  source.prelude = str("#include \"pool/tall.cuh\"\nKILN_POOL_TALL(", tall.entry(), ", ", element, ", ", tall.window[0],
-                       ", ", tall.window[1], ", ", tall.down, ", ", kTallRows, ")\nKILN_POOL(", pool_entry(1), ", ",
-                       element, ", float, ", least_of(type), ", kAverage, 1)\n");
-  return source;
 }
 
 namespace {
@@ -215,7 +152,7 @@ Result<std::optional<PoolLaunch>> pool_tall_launch(const PoolShape& s, const Poo
     return std::nullopt;
   PoolLaunch launch = TRY(pool_launch(s, vec));
   PoolArgument& a = launch.argument;
-  const int64_t bands = (int64_t{w.out[1]} + kTallRows - 1) / kTallRows;
+  const int64_t bands = (int64_t{w.out[1]} + PoolTall::kRows - 1) / PoolTall::kRows;
   a.rows = w.out[1];
   a.walk.axes[2] = divisor_of(bands);
   a.walk.count = static_cast<uint32_t>(s.n * bands * w.out[2] * (s.channels / vec));
@@ -224,7 +161,7 @@ Result<std::optional<PoolLaunch>> pool_tall_launch(const PoolShape& s, const Poo
 }
 
 bool is_large_tall(DType type, std::span<const int64_t> out, int num_sms) {
-  return volume(out) / (kTallRows * (128 / bits_of(type))) >= kManyThreads * num_sms;
+  return volume(out) / (PoolTall::kRows * (128 / bits_of(type))) >= kManyThreads * num_sms;
 }
 
 }  // namespace kiln::cuda

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/nest/walk.h"
@@ -16,7 +15,6 @@ namespace kiln::cuda {
 
 enum class PoolKind : uint8_t { kMax, kAverage, kBlend };
 
-bool can_pool(PoolKind kind, DType type);
 /// The choices that a kernel of pool/pieces.cuh is compiled for.
 struct PoolPieces {
   int64_t window[2] = {1, 1}, strides[2] = {1, 1}, left = 0;  ///< rows, columns; columns in front of x
@@ -29,10 +27,10 @@ struct PoolPieces {
 std::optional<PoolPieces> pool_pieces(DType type, PoolKind kind, std::span<const int64_t> window,
                                       std::span<const int64_t> strides, std::span<const int64_t> dilations,
                                       int64_t left, int vec);
-KernelSource pool_source(DType type, PoolKind kind, const PoolPieces& pieces);
 
 /// Averages of windows that are taller than their steps, channels last: pool/tall.cuh.
 struct PoolTall {
+  static constexpr int64_t kRows = 2;    ///< of a thread
   int64_t window[2] = {1, 1}, down = 1;  ///< rows of a step
 
   std::string entry() const;
@@ -40,15 +38,11 @@ struct PoolTall {
 /// None for other windows than small dense ones of floats that share rows.
 std::optional<PoolTall> pool_tall(DType type, PoolKind kind, std::span<const int64_t> window,
                                   std::span<const int64_t> strides, std::span<const int64_t> dilations);
-KernelSource pool_source(DType type, const PoolTall& tall);
 
-/// The kernels pool_<vec>, and pool_1 for what is not aligned or has no whole vectors. `window`: of pictures; few taps
-/// have kernels of their own, also, with `lines`, for columns that lie together.
-KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int64_t> window = {}, bool lines = false);
-/// Whether there are.
+/// Whether windows, of pictures, have kernels of their own.
 bool has_window_kernels(DType type, PoolKind kind, std::span<const int64_t> window);
 inline constexpr std::string_view kPoolLinesEntry = "pool_lines";
-std::string pool_entry(int vec);
+std::string pool_entry(int vec);  ///< for loads of so many channels; 1: for what is not aligned, too
 
 struct PoolPiecesTuning {
   int64_t left = 0;  ///< columns in front of x

@@ -3,33 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/cuda/compile/nest/function.h"
+#include "backend/cuda/kernels/resize/entries.h"
 
 namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kThreads = 128;
-struct BandExtents {
-  int rows, span;
-};
-constexpr BandExtents kBands[] = {{1, 2}, {4, 4}};  // the second where x grows to twice its rows or more
-
-constexpr int kRowsOfNearest = 4;
 constexpr size_t kTableAlign = 8;  // tables are loaded by vectors
-
-std::string entry_of(int width) { return str("resize_", width); }
-std::string band_entry(int width, int rows) { return str("resize_band_", rows, '_', width); }
-constexpr std::string_view kLinesEntry = "resize_lines";
-constexpr std::string_view kDoublings[] = {"kCentered", "kFromFirst"},
-                           kDoublingEntries[] = {"resize_centered", "resize_from_first"};
-constexpr int64_t kRowsOfDoubling = 2;  // of x
-constexpr std::string_view kStripsEntry = "resize_strips";
-constexpr int64_t kVecOfStrips = 4;  // 16 bytes of what is mixed
-/// Neighbouring columns of a thread where columns lie together.
-int pack_of(ResizeMode mode, int element_bytes) {
-  return mode == ResizeMode::kNearest ? std::min(8, 16 / element_bytes) : 4;
-}
-std::string unit_of(int bytes) { return bytes == 16 ? "Unit16" : str("uint", 8 * bytes, "_t"); }
 
 void align_tables(ResizePlan& plan) {
   while (plan.index.size() % kTableAlign != 0) plan.index.push_back(0);
@@ -109,46 +89,6 @@ bool is_doubled(const ResizePlan& plan, size_t axis, ResizeDoubling doubling) {
 
 }  // namespace
 
-bool can_resize(ResizeMode mode, DType type) {
-  if (mode == ResizeMode::kNearest) return bits_of(type) >= 8;
-  return is_kernel_float(type);
-}
-
-KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<const std::string> wanted) {
-  KernelSource source;
-  source.prelude = "#include \"resize/double.cuh\"\n#include \"resize/strips.cuh\"\n";
-  // `blocks` of a multiprocessor at least: what registers a thread may have.
-  const auto add = [&](const std::string& entry, const std::string& call, int blocks = 1) {
-    if (!is_wanted(wanted, entry)) return;
-    source.prelude += str("KILN_RESIZE(", entry, ", ", blocks, ", (", call, "))\n");
-    if (source.entry.empty()) source.entry = entry;
-  };
-  const int element = bits_of(type) / 8, pack = pack_of(mode, element);
-  const bool nearest = mode == ResizeMode::kNearest;
-  if (nearest && pack > 1)
-    add(std::string(kLinesEntry), str("resize_nearest_band<", unit_of(element), ", ", pack, ", ", kRowsOfNearest, '>'));
-  if (mode == ResizeMode::kLinear)
-    for (size_t i = 0; i < std::size(kDoublings); ++i)
-      add(std::string(kDoublingEntries[i]),
-          str("resize_double<", element_name(type), ", Doubling::", kDoublings[i], ", ", kRowsOfDoubling, '>'));
-  if (mode == ResizeMode::kLinear)
-    add(std::string(kStripsEntry), str("resize_strips<", element_name(type), ", ", kVecOfStrips, '>'),
-        element == 4 ? 8 : 10);
-  if (mode == ResizeMode::kLinear)
-    add(std::string(kLinesEntry),
-        str("resize_lines<", element_name(type), ", ", pack, ", ", kBands[1].rows, ", ", kBands[1].span, '>'), 6);
-  for (;; width = 1) {
-    const std::string unit = unit_of(element * width), vector = str(element_name(type), ", ", width);
-    add(entry_of(width), nearest ? str("resize_nearest<", unit, '>') : str("resize_taps<", vector, '>'));
-    if (nearest)
-      add(band_entry(width, kRowsOfNearest), str("resize_nearest_band<", unit, ", 1, ", kRowsOfNearest, '>'));
-    if (mode == ResizeMode::kLinear)
-      for (const auto& [rows, span] : kBands)
-        add(band_entry(width, rows), str("resize_band<", vector, ", ", rows, ", ", span, '>'));
-    if (width == 1) return source;
-  }
-}
-
 Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::span<const int64_t> in,
                                std::span<const int64_t> out, const Format& format) {
   TRY(require(in.size() == out.size(), "a resize of ", in, " to ", out));
@@ -200,7 +140,7 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::
   }
   a.plane = stride;
   if (resize.mode == ResizeMode::kLinear && a.taps[0] == 1 && a.taps[1] == 2 && a.taps[2] == 2)
-    for (const auto& [rows, span] : kBands)
+    for (const auto& [rows, span] : kResizeBands)
       if (!append_bands(plan, rows, span)) break;
   if (resize.mode == ResizeMode::kLinear && a.taps[0] == 1)
     for (const auto doubling : {ResizeDoubling::kCentered, ResizeDoubling::kFromFirst})
@@ -234,13 +174,13 @@ ResizeLaunch launch_of(const ResizePlan& plan, std::string entry, int64_t bands,
 ResizeLaunch launch_of(const ResizePlan& plan, ResizeMode mode, int element_bytes, int width, int num_sms) {
   const int64_t across = plan.out[2] * (plan.inner / width);
   const ResizeBands* bands = nullptr;
-  const ResizeBands nearest{kRowsOfNearest, 0, 0, 0};
-  if (mode == ResizeMode::kNearest && are_many(plan, kRowsOfNearest, across, num_sms)) bands = &nearest;
+  const ResizeBands nearest{kResizeRowsOfNearest, 0, 0, 0};
+  if (mode == ResizeMode::kNearest && are_many(plan, kResizeRowsOfNearest, across, num_sms)) bands = &nearest;
   for (const ResizeBands& some : plan.bands)
     if (some.rows == 1 || are_many(plan, some.rows, across, num_sms)) bands = &some;
-  ResizeLaunch launch =
-      bands ? launch_of(plan, band_entry(width, bands->rows), (plan.out[1] + bands->rows - 1) / bands->rows, across)
-            : launch_of(plan, entry_of(width), plan.out[1], across);
+  ResizeLaunch launch = bands ? launch_of(plan, resize_band_entry(width, bands->rows),
+                                          (plan.out[1] + bands->rows - 1) / bands->rows, across)
+                              : launch_of(plan, resize_entry(width), plan.out[1], across);
   ResizeArgument& a = launch.argument;
   if (bands) a.first_rows = bands->first_rows, a.band_weights = bands->weights;
   a.inner = divisor_of(plan.inner / width);
@@ -266,17 +206,18 @@ uint32_t threads_for(int64_t columns) {
 std::optional<ResizeLaunch> strips_launch(const ResizePlan& plan, int element_bytes, int num_sms) {
   constexpr int64_t kMostFloats = 4096, kFewestOutputs = 1024;  // of a strip
   const int64_t width = plan.argument.strides[1];
-  if (plan.bands.empty() || plan.inner > 1 || width > kMostFloats || width % kVecOfStrips != 0) return std::nullopt;
+  if (plan.bands.empty() || plan.inner > 1 || width > kMostFloats || width % kResizeVecOfStrips != 0)
+    return std::nullopt;
   const int64_t most = kMostFloats / width, strips = (plan.out[1] + most - 1) / most;
   const int64_t rows = (plan.out[1] + strips - 1) / strips;
   if (plan.planes * strips < 2 * num_sms || rows * plan.out[2] < kFewestOutputs) return std::nullopt;
-  ResizeLaunch launch = launch_of(plan, std::string(kStripsEntry), strips, 1);
-  launch.argument.inner = divisor_of(width / kVecOfStrips);
+  ResizeLaunch launch = launch_of(plan, std::string(kResizeStripsEntry), strips, 1);
+  launch.argument.inner = divisor_of(width / kResizeVecOfStrips);
   launch.argument.strip = static_cast<int32_t>(rows);
   launch.shape.block[0] = threads_for(plan.out[2]);
   launch.shape.grid[0] = grid_blocks(plan.planes * strips);
   launch.shape.shared_bytes = static_cast<uint32_t>(rows * (width * 4 + 16));  // what is mixed; what a row is mixed of
-  launch.align = kVecOfStrips * element_bytes;
+  launch.align = kResizeVecOfStrips * element_bytes;
   return launch;
 }
 
@@ -285,25 +226,26 @@ std::optional<ResizeLaunch> strips_launch(const ResizePlan& plan, int element_by
 std::vector<ResizeLaunch> resize_launches(const ResizePlan& plan, ResizeMode mode, int element_bytes, int width,
                                           int num_sms) {
   if (plan.planes == 0) {
-    ResizeLaunch nothing{entry_of(1), {}, {}};
+    ResizeLaunch nothing{resize_entry(1), {}, {}};
     nothing.shape.grid[0] = 0;
     return {nothing};
   }
   std::vector<ResizeLaunch> launches;
   if (const int64_t piece = 16 / element_bytes; plan.doubling && plan.inner == 1 && plan.out[2] % piece == 0) {
-    const int64_t pieces = plan.out[2] / piece, bands = (plan.out[1] / 2 + kRowsOfDoubling - 1) / kRowsOfDoubling;
+    const int64_t pieces = plan.out[2] / piece,
+                  bands = (plan.out[1] / 2 + kResizeRowsOfDoubling - 1) / kResizeRowsOfDoubling;
     const auto doubling = static_cast<size_t>(*plan.doubling);
-    launches.push_back(launch_of(plan, std::string(kDoublingEntries[doubling]), bands, pieces));
+    launches.push_back(launch_of(plan, std::string(kResizeDoublingEntries[doubling]), bands, pieces));
     launches.back().argument.inner = divisor_of(pieces);
     launches.back().align = 16;
   }
   if (mode == ResizeMode::kLinear)
     if (auto strips = strips_launch(plan, element_bytes, num_sms)) launches.push_back(std::move(*strips));
-  const int pack = pack_of(mode, element_bytes), rows = kRowsOfNearest;
-  const bool has_bands = mode == ResizeMode::kNearest ? pack > 1 : plan.bands.size() == std::size(kBands);
+  const int pack = resize_pack(mode, element_bytes), rows = kResizeRowsOfNearest;
+  const bool has_bands = mode == ResizeMode::kNearest ? pack > 1 : plan.bands.size() == std::size(kResizeBands);
   if (const int64_t packs = plan.out[2] / pack;
       plan.inner == 1 && has_bands && plan.out[2] % pack == 0 && are_many(plan, rows, packs, num_sms)) {
-    launches.push_back(launch_of(plan, std::string(kLinesEntry), (plan.out[1] + rows - 1) / rows, packs));
+    launches.push_back(launch_of(plan, std::string(kResizeLinesEntry), (plan.out[1] + rows - 1) / rows, packs));
     ResizeArgument& a = launches.back().argument;
     a.inner = divisor_of(packs);
     if (!plan.bands.empty()) a.first_rows = plan.bands.back().first_rows, a.band_weights = plan.bands.back().weights;

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "ops/resize.h"
@@ -15,8 +14,6 @@
 
 namespace kiln::cuda {
 
-/// Nearest takes any type of whole bytes, the others f32, f16 and bf16.
-bool can_resize(ResizeMode mode, DType type);
 struct ResizeTuning {
   int width = 1;  ///< elements of a load
 
@@ -26,9 +23,6 @@ struct ResizeTuning {
                    " elements at once");
   }
 };
-/// All kernels of `width` elements a load, and of one; or those of them that are wanted.
-KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<const std::string> wanted = {});
-
 /// The kernels' argument: kernels/resize/resize.cuh declares it, byte for byte.
 struct ResizeArgument {
   const void* x = nullptr;

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "ops/scatter.h"
@@ -37,8 +36,7 @@ struct ScatterLaunch {
 Result<ScatterLaunch> scatter_launch(const ops::Scatter& scatter, int element_bytes, int most_unit_bytes,
                                      std::span<const int64_t> data, std::span<const int64_t> indices);
 
-/// Kernels that copy and that write units of these sizes.
-KernelSource scatter_source(ScatterMode mode, DType indices, std::span<const int> copied, std::span<const int> rows);
+/// Kernels that copy and that write units of that size.
 std::string scatter_copy_entry(int unit_bytes);
 std::string scatter_write_entry(int unit_bytes);
 inline constexpr const char* kScatterClaimEntry = "scatter_claim";

@@ -1,4 +1,4 @@
-#include "backend/cuda/kernels/fill/fill.h"
+#include "backend/cuda/compile/fill/fill.h"
 
 #include "backend/cuda/compile/nest/function.h"
 

@@ -1,0 +1,62 @@
+#include "backend/cuda/compile/attention/attention.h"
+
+#include <algorithm>
+
+#include "backend/cuda/compile/attention/family.h"
+#include "backend/cuda/compile/nest/function.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr const AttentionSource* kRows[] = {&kAttentionSimtSource, &kAttentionMmaSource, &kAttentionSplitSource,
+                                            &kAttentionWgmmaSource};
+
+const AttentionSource& row_of(const AttentionFamily& family) {
+  return **std::ranges::find(kRows, &family, &AttentionSource::family);
+}
+
+}  // namespace
+
+KernelSource source_of(const AttentionKernel& kernel) {
+  const AttentionSource& row = row_of(*kernel.family);
+  KernelSource source{row.file, {}, {}, std::string(entry_of(kernel))};
+  define(source, "ELEMENT", element_name(kernel.element));
+  define(source, "DEPTH", kernel.depth);
+  define(source, "KEYS", kernel.keys);
+  row.define(kernel, source);
+  define(source, "ROWS", kernel.rows);
+  define(source, "STAGES", kernel.stages);
+  define(source, "HAS_MASK", int{kernel.has_mask});
+  define(source, "CAUSAL", int{kernel.causal});
+  define(source, "NAN_ROWS_ARE_ZERO", int{kernel.nan_rows_are_zero});
+  return source;
+}
+
+AttentionSearch::AttentionSearch(const AttentionTraits& of, const Machine& on) : traits(of), machine(on) {
+  kernel.element = traits.element;
+  kernel.has_mask = traits.has_mask;
+  kernel.causal = traits.causal;
+  kernel.nan_rows_are_zero = traits.nan_rows_are_zero;
+  kernel.piece = std::min<int64_t>(16, traits.align * size_of(kernel));
+  kernel.depth = 16;
+  while (kernel.depth < traits.depth) kernel.depth *= 2;
+}
+
+void AttentionSearch::add(const AttentionFamily& family, int64_t depth, const Shape& shape) {
+  AttentionKernel k = kernel;
+  k.family = &family;
+  k.depth = std::max(k.depth, depth);
+  k.warps = shape.warps, k.rows = shape.rows, k.keys = shape.keys, k.stages = shape.stages, k.turns = shape.turns;
+  if (family.shared_bytes(k) > machine.shared_bytes) return;
+  found.push_back({k, 1.5 + 1e6 * row_of(family).cycles(k, traits, machine) / machine.clock_hz});
+}
+
+std::vector<AttentionCandidate> attention_candidates(const AttentionTraits& traits, const Machine& machine) {
+  if (machine.compute < 80 || traits.depth > AttentionKernel::kMostDepth || !is_kernel_float(traits.element)) return {};
+  AttentionSearch search(traits, machine);
+  for (const AttentionSource* row : kRows) row->search(search);
+  std::ranges::stable_sort(search.found, {}, &AttentionCandidate::estimate_us);
+  return std::move(search.found);
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,13 @@
+/// Sources of the kernels of kernels/fill.
+#pragma once
+
+#include "backend/cuda/compile/kernel_source.h"
+#include "backend/cuda/kernels/fill/fill.h"
+
+namespace kiln::cuda {
+
+bool can_fill(FillOperation operation, DType type);
+KernelSource fill_source(FillOperation operation, DType type);  ///< the entry is "fill"
+KernelSource values_source();                                   ///< the entry is "values"
+
+}  // namespace kiln::cuda

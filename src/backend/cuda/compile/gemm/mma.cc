@@ -1,0 +1,46 @@
+// gemm/mma.cu: tensor cores of sm_80 and up; FP32 operands are rounded to TF32.
+#include "backend/cuda/compile/gemm/family.h"
+
+namespace kiln::cuda {
+namespace {
+
+void define_pieces(const GemmKernel& kernel, KernelSource& source) {
+  source.defines = defines_of(kernel.tile);
+  define_types(kernel, source);
+  define(source, "A_K_MAJOR", int{kernel.a_k_major});
+  define(source, "B_K_MAJOR", int{kernel.b_k_major});
+  define(source, "VEC", kernel.vec);
+  define(source, "SPLIT", int{kernel.splits > 1});
+  define(source, "A_PIECE", kernel.a_piece);
+  define(source, "B_PIECE", kernel.b_piece);
+}
+
+void search(GemmSearch& search) {
+  const GemmTraits& traits = search.traits;
+  if (search.machine.compute < 80 || !search.takes_tensor_cores()) return;
+  GemmKernel kernel = search.kernel(kGemmMma);
+  const int64_t size = bytes_of(traits.types.a), halves = size == 2 ? 2 : 1;
+  kernel.a_piece = std::min<int64_t>(16, traits.a_align * size);
+  kernel.b_piece = std::min<int64_t>(16, traits.b_align * size);
+  const TileShape tiles[] = {
+      {128, 128, 32 * halves, 2, 4, 0, 0, 3}, {256, 128, 16 * halves, 4, 2, 0, 0, 4},
+      {128, 64, 32 * halves, 4, 2, 0, 0, 4},  {64, 128, 32 * halves, 2, 4, 0, 0, 4},
+      {64, 64, 32 * halves, 2, 2, 0, 0, 4},   {64, 32, 32 * halves, 2, 2, 0, 0, 5},
+      {32, 64, 32 * halves, 2, 2, 0, 0, 5},   {16, 64, 32 * halves, 1, 4, 0, 0, 6},
+      {128, 32, 32 * halves, 4, 1, 0, 0, 4},
+  };
+  for (const TileShape& tile : tiles) {
+    // Lines along rows or columns are as long as the tile is wide, and read in 128-byte groups.
+    if (!kernel.a_k_major && tile.bm * size < 64 * (size / 2)) continue;
+    if (!kernel.b_k_major && tile.bn * size < 64 * (size / 2)) continue;
+    if (mma_shared_bytes(tile, traits.types.a) > search.machine.shared_bytes) continue;
+    kernel.tile = tile;
+    search.add_by_parts(kernel, 2, size == 4 ? 900 : 2200);
+  }
+}
+
+}  // namespace
+
+const GemmSource kGemmMmaSource{.family = &kGemmMma, .file = "gemm/mma.cu", .define = define_pieces, .search = search};
+
+}  // namespace kiln::cuda

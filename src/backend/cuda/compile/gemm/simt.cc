@@ -1,0 +1,30 @@
+// gemm/simt.cu: plain FMA, any strides.
+#include "backend/cuda/compile/gemm/family.h"
+
+namespace kiln::cuda {
+namespace {
+
+void define_strides(const GemmKernel& kernel, KernelSource& source) {
+  source.defines = defines_of(kernel.tile);
+  define_types(kernel, source);
+  define(source, "A_K_FAST", int{kernel.a_k_major});
+  define(source, "B_K_FAST", int{kernel.b_k_major});
+  define(source, "VEC", kernel.vec);
+  define(source, "SPLIT", int{kernel.splits > 1});
+}
+
+void search(GemmSearch& search) {
+  GemmKernel kernel = search.kernel(kGemmSimt);
+  for (const TileShape& tile : {TileShape{128, 128, 16, 0, 0, 8, 8, 0}, TileShape{64, 64, 16, 0, 0, 4, 4, 0},
+                                TileShape{32, 64, 16, 0, 0, 4, 4, 0}}) {
+    kernel.tile = tile;
+    search.add_by_parts(kernel, 4, 200);
+  }
+}
+
+}  // namespace
+
+const GemmSource kGemmSimtSource{
+    .family = &kGemmSimt, .file = "gemm/simt.cu", .define = define_strides, .search = search};
+
+}  // namespace kiln::cuda

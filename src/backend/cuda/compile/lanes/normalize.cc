@@ -1,0 +1,101 @@
+#include "backend/cuda/compile/lanes/normalize.h"
+
+#include "backend/cuda/compile/nest/function.h"
+#include "backend/cuda/kernels/lanes/normalize_apart.h"
+#include "backend/cuda/kernels/lanes/normalize_held.h"
+#include "backend/cuda/kernels/lanes/normalize_slices.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr int kMostHeld = 32;  // coefficients of a kind in a thread's registers
+
+// Text that instantiates kernels of normalize_held.h, normalize_slices.h and normalize_apart.h: all, or those of them
+// that are wanted.
+
+std::string held_instances(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
+  std::string text;
+  if (kernels.vec * bits_of(kernels.dtype) / 8 != kHeldVectorBytes) return text;
+  for (const HeldTile& tile : kHeldTiles)
+    for (const bool last : {false, true}) {
+      const std::string entry = tile.entry(last, kernels.vec);
+      if (!is_wanted(wanted, entry)) continue;
+      if (text.empty()) text = "#include \"lanes/normalize_held.cuh\"\n";
+      text += str("KILN_NORMALIZE_HELD(", entry, ", ", tile.threads, ", ", tile.blocks, ", (normalize_held<",
+                  element_name(kernels.dtype), ", ", element_name(kernels.coefficients), ", ", kernels.vec, ", ",
+                  tile.vectors, last ? ", true>))\n" : ", false>))\n");
+    }
+  return text;
+}
+
+std::string slices_instances(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
+  std::string text;
+  const int64_t vec = SlicesKernel::kLine * 8 / bits_of(kernels.dtype);
+  for (int64_t threads = SlicesKernel::kLeastThreads; threads <= SlicesKernel::kMostThreads; threads *= 2) {
+    const std::string entry = SlicesKernel::entry(threads, vec);
+    if (!is_wanted(wanted, entry)) continue;
+    if (text.empty()) text = "#include \"lanes/normalize_slices.cuh\"\n";
+    text += str("KILN_NORMALIZE_SLICES(", entry, ", ", threads, ", (normalize_slices<", element_name(kernels.dtype),
+                ", ", element_name(kernels.coefficients), ", ", vec, ", ", SlicesKernel::kHeld, ", ", threads, ">))\n");
+  }
+  return text;
+}
+
+std::string apart_instances(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
+  std::string text;
+  const std::string type(element_name(kernels.dtype)), types = str(type, ", ", element_name(kernels.coefficients));
+  const auto add = [&](std::string_view macro, std::string_view name, std::string_view arguments, int held) {
+    const std::string entry = held > 0 ? str(name, '_', held, '_', kernels.vec) : str(name, '_', kernels.vec);
+    if (!is_wanted(wanted, entry)) return;
+    if (text.empty()) text = "#include \"lanes/normalize_apart.cuh\"\n";
+    text += str(macro, '(', entry, ", (", name, '<', arguments, ", ", kernels.vec, held > 0 ? str(", ", held) : "",
+                ">))\n");
+  };
+  for (const int held : kApartHeld) add("KILN_NORMALIZE_APART", "normalize_apart", types, held);
+  add("KILN_NORMALIZE_GROUPS", "normalize_apart_parts", type, 0);
+  add("KILN_NORMALIZE_GROUPS", "normalize_apart_pixels", types, 0);
+  return text;
+}
+
+}  // namespace
+
+KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
+  const std::string_view type = element_name(kernels.dtype);
+  const std::string types = str(type, ", ", element_name(kernels.coefficients));
+  KernelSource source;
+  source.prelude = "#include \"lanes/normalize_groups.cuh\"\n";
+  const auto add = [&](const std::string& name, const std::string_view arguments, int vec) {
+    const std::string entry = str(name, '_', vec);
+    if (!is_wanted(wanted, entry)) return;
+    source.prelude += str("KILN_NORMALIZE_GROUPS(", entry, ", (", name, '<', arguments, ", ", vec, ">))\n");
+    if (source.entry.empty()) source.entry = entry;
+  };
+  if (const auto& tile = kernels.tile) {
+    const bool held = kernels.few_rows && tile->vec * tile->loads <= kMostHeld;
+    if (tile->team > 0)
+      source.prelude +=
+          str("#include \"lanes/normalize_short.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ", tile->threads,
+              ", (normalize_short<", types, ", ", tile->loads, ", ", tile->team, ", ", tile->threads, ">))\n");
+    else
+      source.prelude += str("#include \"lanes/normalize_rows.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ",
+                            tile->threads, ", (normalize_", tile->block ? "block<" : "warp<", types, ", ", tile->vec,
+                            ", ", tile->loads, held ? ", true" : ", false", ">))\n");
+    add("normalize_long", types, 1);
+    return source;
+  }
+  if (kernels.held) source.prelude += held_instances(kernels, wanted);
+  if (kernels.slices) source.prelude += slices_instances(kernels, wanted);
+  if (kernels.apart) source.prelude += apart_instances(kernels, wanted);
+  for (int vec = kernels.apart ? 1 : kernels.vec;; vec = 1) {
+    add("normalize_teams", types, vec);
+    add("normalize_cluster", types, vec);
+    add("normalize_long", types, vec);
+    add("normalize_parts", type, vec);
+    add("normalize_apply", types, vec);
+    add("normalize_pixel_parts", type, vec);
+    add("normalize_pixels", types, vec);
+    if (vec == 1) return source;
+  }
+}
+
+}  // namespace kiln::cuda

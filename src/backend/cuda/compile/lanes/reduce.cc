@@ -1,0 +1,64 @@
+#include "backend/cuda/compile/lanes/reduce.h"
+
+#include "backend/cuda/compile/nest/function.h"
+
+namespace kiln::cuda {
+
+static constexpr std::string_view kFolds[] = {"Fold::kSum", "Fold::kProd", "Fold::kMax", "Fold::kMin"};
+
+bool can_fold(DType type) {
+  switch (type) {
+    case DType::kF32:
+    case DType::kF16:
+    case DType::kBF16:
+    case DType::kI32:
+    case DType::kI64:
+    case DType::kI8:
+    case DType::kU8: return true;
+    default: return false;
+  }
+}
+
+KernelSource reduce_axes_source(DType dtype, Fold fold) {
+  KernelSource source;
+  source.entry = "reduce_axes";
+  source.prelude = str("#include \"lanes/reduce.cuh\"\nKILN_REDUCE_AXES(reduce_axes, (reduce_axes<",
+                       element_name(dtype), ", ", kFolds[static_cast<size_t>(fold)], ">))\n");
+  return source;
+}
+
+KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::string> wanted) {
+  const std::string_view type = element_name(kernels.dtype), fold = kFolds[static_cast<size_t>(kernels.fold)];
+  const std::string_view sums = register_name(kernels.dtype) == "float" ? "float" : "int64_t";
+  KernelSource source;
+  source.prelude = "#include \"lanes/reduce.cuh\"\n";
+  const auto add = [&](const std::string& entry, int threads, const std::string& call) {
+    if (!is_wanted(wanted, entry)) return;
+    source.prelude += str("KILN_REDUCE(", entry, ", ", threads, ", (", call, "))\n");
+    if (source.entry.empty()) source.entry = entry;
+  };
+  for (int vec = kernels.vec;; vec = 1) {
+    if (kernels.columns) {
+      add(str("reduce_columns_", vec), 256, str("reduce_columns<", type, ", ", fold, ", ", vec, ", false>"));
+      add(str("reduce_column_parts_", vec), 256, str("reduce_columns<", type, ", ", fold, ", ", vec, ", true>"));
+    } else {
+      const std::string types = str(type, ", ", type, ", ", fold, ", ", vec);
+      for (const int loads : {1, 2})
+        if (vec > 1)
+          add(reduce_short_entry(vec, loads), kReduceShortThreads, str("reduce_short<", types, ", ", loads, ">"));
+      add(str("reduce_warps_", vec), 256, str("reduce_warps<", types, ">"));
+      add(str("reduce_blocks_", vec), 512, str("reduce_blocks<", types, ", false>"));
+      add(str("reduce_parts_", vec), 512, str("reduce_blocks<", types, ", true>"));
+    }
+    if (vec == 1) break;
+  }
+  if (!kernels.columns && kernels.staged) {
+    if (bits_of(kernels.dtype) <= 16)
+      add("reduce_pieces", 256, str("reduce_pieces<", type, ", ", type, ", ", fold, ">"));
+    add("reduce_staged", 256, str("reduce_staged<", type, ", ", type, ", ", fold, ">"));
+  }
+  add("reduce_last", 256, str("reduce_warps<", sums, ", ", type, ", ", fold, ", 1>"));
+  return source;
+}
+
+}  // namespace kiln::cuda
