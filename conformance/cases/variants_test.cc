@@ -30,8 +30,8 @@ const std::set<std::string_view> kCudaNotByCases{
 class Runs {
  public:
   /// Without a variant of each choice, only looks which tactics claim the cases.
-  Runs(Backend& backend, size_t most_variants, const Reasons& references)
-      : backend_(backend), most_variants_(most_variants), references_(references) {}
+  Runs(Backend& backend, size_t most_variants, const Reasons& references, Numerics numerics = {.tf32 = false})
+      : backend_(backend), most_variants_(most_variants), references_(references), numerics_(numerics) {}
 
   /// Returns the names of the tactics that claim a case.
   std::set<std::string> run_all() {
@@ -80,7 +80,7 @@ class Runs {
   Backend& backend_;
   const size_t most_variants_;
   const Reasons& references_;
-  const Numerics numerics_{.tf32 = false};
+  const Numerics numerics_;
   int num_runs_ = 0;
   std::set<std::string> claim_, listed_;
 };
@@ -104,6 +104,11 @@ TEST(Variants, CpuAgreesWithReference) {
 TEST(Variants, CudaClaimsEveryCase) {
   FakeGpu gpu(9, 0);
   expect_all(*gpu.backend, Runs(*gpu.backend, 0, kCudaByReference).run_all(), kCudaNotByCases);
+}
+
+// Winograd among them, by the tolerance that it needs.
+TEST(Variants, CpuAgreesWithReferenceWithTf32) {
+  Runs(cpu_backend().value(), 1000, kCpuByReference, {.tf32 = true}).run_all();
 }
 
 // The likeliest two: the others of contractions and of what memory bounds have tests of their own (*OnGpu*).
