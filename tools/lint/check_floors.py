@@ -40,7 +40,6 @@ BACKEND_PARTS_HIDDEN_FROM = {
 }
 # All that these parts may use beside their own backend.
 BACKEND_RUN_FLOORS = {"base", "sym", "tensor", "ops", "device", "steps", "plan"}
-NOT_SPLIT_YET = ("backend/cuda/kernels/conv/",)
 PUBLIC_HEADER_USERS = ("api/", "plugin/")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
@@ -98,7 +97,7 @@ def why_forbidden(file, name):
 def why_backend_part_forbidden(file, name):
     """Within a backend: what runs a plan does not see what makes one, but for tests of it."""
     mine, theirs = backend_part(file), backend_part(name)
-    if theirs not in BACKEND_PARTS_HIDDEN_FROM.get(mine, ()) or is_of_tests(file) or file.startswith(NOT_SPLIT_YET):
+    if theirs not in BACKEND_PARTS_HIDDEN_FROM.get(mine, ()) or is_of_tests(file):
         return None
     return f"a backend's {mine}/ does not see its {theirs}/"
 

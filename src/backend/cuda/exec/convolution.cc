@@ -4,6 +4,7 @@
 
 #include "backend/cuda/exec/cublaslt.h"
 #include "backend/cuda/exec/gemm_step.h"
+#include "backend/cuda/kernels/conv/family.h"
 #include "backend/cuda/kernels/conv/phases.h"
 #include "steps/step_tensors.h"
 
@@ -116,32 +117,22 @@ class BoundConvolution final : public BoundStep {
 /// Whether the step's tensors are of the types and in the formats that the kernel's text takes.
 Status check_tensors(const ConvKernel& kernel, const StepSpec& spec) {
   const StepTensor &x = spec.inputs[0], &w = spec.inputs[1], &y = spec.outputs[0];
-  const Format last = Format::channels_last(x.rank);
-  const bool any = kernel.family == ConvFamily::kSimt,
-             any_x = kernel.pad_channels > 0 || kernel.family == ConvFamily::kStem;
-  const Format wanted = kernel.channels_last ? last : Format::linear();
-  return require(kernel.types == ContractionTypes::of(spec) && (any || any_x || x.format == wanted) &&
-                     (any || y.format == wanted) && (!kernel.joined || spec.inputs.back().format == last),
-                 "the kernel '", kernel.name(), "' makes no ", y.dtype, " in format ", y.format, " of ", x.dtype,
+  const ConvFacts facts = kernel->facts();
+  const Format last = Format::channels_last(x.rank), wanted = facts.channels_last ? last : Format::linear();
+  return require(kernel->types == ContractionTypes::of(spec) &&
+                     (facts.any_order || facts.reads_pictures || x.format == wanted) &&
+                     (facts.any_order || y.format == wanted) && (!facts.joined || spec.inputs.back().format == last),
+                 "the kernel '", kernel->name(), "' makes no ", y.dtype, " in format ", y.format, " of ", x.dtype,
                  " in format ", x.format, " and ", w.dtype);
 }
 
-/// Whether a kernel that wants w in its own order can pack this one, and its vectors of channels are whole.
+/// Whether a kernel that wants w in its own order can pack this one.
 Status check_packing(const ConvKernel& kernel, const Filter& spec, const FilterExtents& filter, DType type) {
-  const bool depthwise = kernel.family == ConvFamily::kDepthwise;
-  const bool copies = kernel.family == ConvFamily::kMma || kernel.family == ConvFamily::kWgmma;
-  const int64_t in = kernel.pad_channels ? kernel.pad_channels : filter.in_channels;
-  const int64_t out = depthwise ? filter.groups : filter.out_channels;
-  return require(type == kernel.types.b && (!depthwise || (filter.in_channels == 1 && filter.out_channels == 1)) &&
-                     out % kernel.vec == 0 &&
-                     (!copies || (kernel.piece > 0 && in * (bits_of(kernel.types.a) / 8) % kernel.piece == 0)) &&
-                     (kernel.pad_channels == 0 || (!spec.transposed && kernel.pad_channels >= filter.in_channels)) &&
-                     (!spec.transposed || (!depthwise && has_phases(spec.bind({}, {})))) &&
-                     (!kernel.shuffle || spec.window.abuts()) &&
-                     (!kernel.splits_filter() || spec.window.kernel.size() <= 2) &&
-                     (kernel.family != ConvFamily::kStem || takes_stem(kernel, filter)) &&
-                     (kernel.family != ConvFamily::kHalo || takes_halo(kernel, filter)),
-                 "the kernel '", kernel.name(), "' is not for such a filter of ", type);
+  return require(type == kernel->types.b && kernel->takes(filter) &&
+                     (!spec.transposed || has_phases(spec.bind({}, {}))) &&
+                     (!kernel->facts().shuffle || spec.window.abuts()) &&
+                     (!kernel->splits_filter() || spec.window.kernel.size() <= 2),
+                 "the kernel '", kernel->name(), "' is not for such a filter of ", type);
 }
 
 class LoadedConvolution final : public LoadedStep {
@@ -150,6 +141,7 @@ class LoadedConvolution final : public LoadedStep {
                     Extents packed_extents, Constants constants)
       : filter_(filter),
         kernel_(kernel),
+        facts_(kernel->facts()),
         code_(std::move(code)),
         packed_extents_(std::move(packed_extents)),
         constants_(std::move(constants)),
@@ -163,7 +155,7 @@ class LoadedConvolution final : public LoadedStep {
     Extents x = shapes.inputs[0];
     ConvArguments a;
     a.x_strides = strides_of(x_, x);
-    if (kernel_.joined) {
+    if (facts_.joined) {
       const Extents& behind = shapes.inputs.back();
       a.joined = static_cast<int32_t>(x[1]);
       a.joined_strides = strides_of(Format::channels_last(static_cast<int>(x.size())), behind);
@@ -176,20 +168,20 @@ class LoadedConvolution final : public LoadedStep {
     const int64_t pixels = y[0] * a.window.out_pixels();
     TRY(require(pixels < kMostConvRows, "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
     a.pixels = static_cast<int32_t>(pixels);
-    set_filter(kernel_, filter, a);
-    if (kernel_.shuffle) TRY(shuffle_taps(a));
+    kernel_->set_filter(filter, a);
+    if (facts_.shuffle) TRY(shuffle_taps(a));
     std::vector<Part> parts;
-    if (filter_.transposed && packs_filter(kernel_) && !kernel_.shuffle) {
+    if (filter_.transposed && facts_.packs_filter && !facts_.shuffle) {
       parts = TRY(phases(a, filter));
     } else {
-      ConvLaunch plan = TRY(plan_conv(kernel_, a, num_multiprocessors()));
+      ConvLaunch plan = TRY(kernel_.plan(a, num_multiprocessors()));
       plan.pad_arguments.channels = static_cast<int32_t>(x[1]);
       parts.push_back({a, plan});
     }
     for (const Part& part : parts)
       for (const LaunchShape* shape : {&part.plan.main, &part.plan.reduce, &part.plan.pad})
         TRY(code_.main.check(*shape));
-    return std::make_unique<BoundConvolution>(code_, constants_, alignment_of(kernel_), std::move(parts));
+    return std::make_unique<BoundConvolution>(code_, constants_, kernel_->alignment(), std::move(parts));
   }
 
  private:
@@ -209,8 +201,8 @@ class LoadedConvolution final : public LoadedStep {
         a.y_first += phase.first[axis] * whole.y_strides.at[axis];
         a.y_strides.at[axis] *= whole.window.stride[axis];
       }
-      const ConvLaunch plan = TRY(plan_conv(kernel_, a, num_multiprocessors()));
-      parts.push_back({a, plan, elements * (bits_of(kernel_.types.a) / 8)});
+      const ConvLaunch plan = TRY(kernel_.plan(a, num_multiprocessors()));
+      parts.push_back({a, plan, elements * (bits_of(kernel_->types.a) / 8)});
       elements += phase_elements(kernel_, filter, phase);
     }
     return parts;
@@ -218,6 +210,7 @@ class LoadedConvolution final : public LoadedStep {
 
   Filter filter_;
   ConvKernel kernel_;
+  ConvFacts facts_;
   Code code_;
   Extents packed_extents_;  ///< of w; none where the kernel takes it as it is
   Constants constants_;
@@ -272,25 +265,26 @@ Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const s
   TRY(validate(epilogue));
   TRY(require(spec.inputs.size() <= steps::Epilogue::kBias + EpilogueArguments::kMost, "a convolution has ",
               spec.inputs.size(), " inputs"));
-  TRY(require(kernel.transposed == filter.transposed, "the kernel '", kernel.name(), "' is for the other direction"));
-  TRY(require(!kernel.joined || !arguments.constants.back(), "a convolution joins a constant"));
+  const ConvFacts facts = kernel->facts();
+  TRY(require(facts.transposed == filter.transposed, "the kernel '", kernel->name(), "' is for the other direction"));
+  TRY(require(!facts.joined || !arguments.constants.back(), "a convolution joins a constant"));
   TRY(check_tensors(kernel, spec));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
-  const Function main = TRY(module->function(std::string(entry_of(kernel))));
+  const Function main = TRY(module->function(kernel->family->entry));
   std::optional<Function> reduce, pad;
-  if (kernel.pad_channels) pad = TRY(module->function(kPadChannels));
-  if (kernel.family == ConvFamily::kMma && kernel.splits > 1) reduce = TRY(module->function(kConvReduce));
+  if (facts.pad_channels) pad = TRY(module->function(kPadChannels));
+  if (facts.sums_parts) reduce = TRY(module->function(kConvReduce));
   Constants constants(spec.inputs.size());
   Extents packed_extents;
-  if (packs_filter(kernel)) {
+  if (facts.packs_filter) {
     TRY(require(arguments.constants[1] != nullptr, "a convolution that packs w has none in the plan"));
     const HostTensor& w = *arguments.constants[1];
     packed_extents = w.extents();
     const FilterExtents extents = TRY(filter.extents(packed_extents));
     TRY(check_packing(kernel, filter, extents, w.dtype()));
-    const bool by_phases = filter.transposed && !kernel.shuffle;
+    const bool by_phases = filter.transposed && !facts.shuffle;
     const Bytes packed = by_phases ? pack_phases(kernel, extents, phases_of(filter.bind({}, {})), w.bytes())
-                                   : pack_filter(kernel, extents, w.bytes());
+                                   : kernel->pack(extents, w.bytes());
     TRY(constants.put(1, arguments, packed));
   }
   TRY(constants.upload_rest(arguments));
@@ -300,7 +294,8 @@ Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const s
 
 Result<std::unique_ptr<LoadedStep>> load(const steps::Convolution& step, const LoadArguments& arguments) {
   const auto tuning = TRY(from_record<ConvolutionTuning>(arguments.spec.tuning));
-  TRY(require(step.joined == (tuning.conv && tuning.conv->joined), "a convolution's kernel joins other tensors"));
+  TRY(require(step.joined == (tuning.conv && (*tuning.conv)->facts().joined),
+              "a convolution's kernel joins other tensors"));
   if (tuning.conv) return load_by_kernel(Filter(step), step.epilogue, *tuning.conv, arguments);
   if (tuning.cudnn) return load_by_cudnn(step, *tuning.cudnn, arguments);
   TRY(require(Filter(step).is_point(), "a convolution by ", step.window.kernel, " is no product"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cuda/compile/conv/conv.h"
 #include "backend/cuda/exec/convolution.h"
 #include "backend/cuda/kernels/conv/phases.h"
 #include "backend/cuda/tactics/compile.h"
@@ -48,15 +49,16 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   const Machine machine = machine_of(device_of(cx).properties());
   const Format last = Format::channels_last(x.rank());
   std::vector<Variant> result;
-  const auto add = [&](const auto& candidate, const ConvolutionTuning& tuning, const Format& format) {
-    result.push_back(contraction_variant(cx, region, candidate.kernel.name(), format, candidate.estimate_us));
+  const auto add = [&](std::string name, double estimate_us, const ConvolutionTuning& tuning, const Format& format) {
+    result.push_back(contraction_variant(cx, region, std::move(name), format, estimate_us));
     result.back().params = to_record(tuning);
   };
   for (const ConvCandidate& candidate : conv_candidates(traits, machine)) {
-    add(candidate, {.conv = candidate.kernel}, candidate.kernel.channels_last ? last : Format::linear());
+    const ConvFacts facts = candidate.kernel->facts();
+    add(candidate.kernel->name(), candidate.estimate_us, {.conv = candidate.kernel},
+        facts.channels_last ? last : Format::linear());
     if (traits.joined) result.back().inputs.back() = last;
-    if (candidate.kernel.pad_channels || candidate.kernel.family == ConvFamily::kStem)
-      result.back().inputs[0] = Format::linear();  // as pictures come
+    if (facts.reads_pictures) result.back().inputs[0] = Format::linear();  // as pictures come
   }
   if (traits.joined) {
     keep_likeliest(cx, result);
@@ -75,7 +77,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
                              traits.constant_filter,
                              true};
     for (const GemmCandidate& candidate : gemm_candidates(product, traits.pixels, out, in, 1, machine))
-      add(candidate, {.gemm = candidate.kernel}, last);
+      add(candidate.kernel.name(), candidate.estimate_us, {.gemm = candidate.kernel}, last);
   }
   keep_likeliest(cx, result);
   return result;

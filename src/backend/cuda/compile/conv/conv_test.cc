@@ -1,4 +1,4 @@
-#include "backend/cuda/kernels/conv/conv.h"
+#include "backend/cuda/compile/conv/conv.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,12 @@
 #include <cstring>
 
 #include "backend/cuda/compile/compiler.h"
+#include "backend/cuda/kernels/conv/depthwise.h"
+#include "backend/cuda/kernels/conv/halo.h"
+#include "backend/cuda/kernels/conv/im2col.h"
+#include "backend/cuda/kernels/conv/pieces.h"
+#include "backend/cuda/kernels/conv/simt.h"
+#include "backend/cuda/kernels/conv/stem.h"
 
 namespace kiln::cuda {
 namespace {
@@ -13,26 +19,41 @@ namespace {
 ConvTraits traits(DType type, FilterExtents filter, int64_t pixels) {
   return {ContractionTypes::all(type), filter, true, true, false, pixels};
 }
+/// The family's kernels that are worth timing, the likeliest first.
+template <class T>
+std::vector<T> kernels_of(const ConvTraits& t) {
+  std::vector<T> found;
+  for (const ConvCandidate& c : conv_candidates(t, {}))
+    if (const T* kernel = c.kernel.as<T>()) found.push_back(*kernel);
+  return found;
+}
+/// A kernel as it is read from a plan.
+Result<ConvKernel> read_again(const ConvKernel& kernel) {
+  const FieldType& type = field_type(Tag<ConvKernel>());
+  ConvKernel read;
+  TRY(type.from_datum(&read, type.to_datum(&kernel)));
+  EXPECT_TRUE(type.equal(&read, &kernel));
+  return read;
+}
 
 TEST(Conv, FamiliesFollowTheFilter) {
-  const auto first = [](const ConvTraits& t) { return conv_candidates(t, {}).front().kernel.family; };
-  EXPECT_EQ(first(traits(DType::kF16, {1, 64, 64, 9}, 3136)), ConvFamily::kWgmma);
-  EXPECT_EQ(first(traits(DType::kF16, {2, 64, 64, 9}, 3136)), ConvFamily::kMma);
-  EXPECT_EQ(first(traits(DType::kF16, {96, 1, 1, 9}, 3136)), ConvFamily::kDepthwise);
+  const auto first = [](const ConvTraits& t) { return conv_candidates(t, {}).front().kernel->family; };
+  EXPECT_EQ(first(traits(DType::kF16, {1, 64, 64, 9}, 3136)), &kConvWgmma);
+  EXPECT_EQ(first(traits(DType::kF16, {2, 64, 64, 9}, 3136)), &kConvMma);
+  EXPECT_EQ(first(traits(DType::kF16, {96, 1, 1, 9}, 3136)), &kConvDepthwise);
   ConvTraits rows = traits(DType::kF16, {96, 1, 1, 9}, 3136);
   rows.kernel_h = rows.kernel_w = 3;
   rows.stride = 1;
-  EXPECT_EQ(conv_candidates(rows, {}).front().kernel.kernel_w, 3);
+  EXPECT_EQ(first(rows), &kConvDepthwiseRows);
   ConvTraits exact = traits(DType::kF32, {1, 64, 64, 9}, 3136);
   exact.tf32 = false;
-  EXPECT_EQ(first(exact), ConvFamily::kSimt);
+  EXPECT_EQ(first(exact), &kConvSimt);
 }
 TEST(Conv, ChannelsThatFillNoVectorTakePieces) {
-  const auto candidates = conv_candidates(traits(DType::kF16, {1, 3, 64, 49}, 12544), {});
-  const auto mma = std::ranges::find(candidates, ConvFamily::kMma, [](const auto& c) { return c.kernel.family; });
-  ASSERT_NE(mma, candidates.end());
-  EXPECT_EQ(mma->kernel.piece, mma->kernel.pad_channels ? 8 : 2);
-  EXPECT_EQ(mma->kernel.vec, 8);
+  const auto found = kernels_of<ConvMma>(traits(DType::kF16, {1, 3, 64, 49}, 12544));
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].piece, found[0].pad_channels ? 8 : 2);
+  EXPECT_EQ(found[0].vec, 8);
 }
 TEST(Conv, FiltersAreWhatKernelsCount) {
   const auto filter = FilterExtents::of(Extents{64, 16, 3, 3}, 2, false);
@@ -46,11 +67,9 @@ TEST(Conv, FiltersAreWhatKernelsCount) {
     EXPECT_FALSE(FilterExtents::of(w, 2, false)) << w.size();
 }
 TEST(Conv, FiltersArePackedAlongK) {
-  ConvKernel kernel;
-  kernel.family = ConvFamily::kMma;
   const FilterExtents filter{1, 2, 1, 3};  // w[0][c][t] = 10 c + t
   const float w[] = {0, 1, 2, 10, 11, 12};
-  const Bytes packed = pack_filter(kernel, filter, std::as_bytes(std::span(w)));
+  const Bytes packed = ConvMma().pack(filter, std::as_bytes(std::span(w)));
   float out[8];
   ASSERT_EQ(packed.size(), sizeof out);  // six elements, padded to whole pieces of 16 bytes
   std::memcpy(out, packed.data(), sizeof out);
@@ -59,45 +78,47 @@ TEST(Conv, FiltersArePackedAlongK) {
 TEST(Conv, FloatFiltersOfHalvesAreSplit) {
   ConvTraits t = traits(DType::kF16, {1, 2, 1, 3}, 500);
   t.types.b = DType::kF32;
-  std::vector<ConvFamily> families;
+  std::vector<const ConvFamily*> families;
   for (const ConvCandidate& c : conv_candidates(t, {})) {
-    EXPECT_TRUE(c.kernel.types.is_mixed());
-    EXPECT_EQ(to_record(*from_record<ConvKernel>(to_record(c.kernel))), to_record(c.kernel));
-    families.push_back(c.kernel.family);
+    EXPECT_TRUE(c.kernel->types.is_mixed());
+    EXPECT_TRUE(read_again(c.kernel));
+    families.push_back(c.kernel->family);
   }
-  for (const ConvFamily family : {ConvFamily::kMma, ConvFamily::kWgmma, ConvFamily::kSimt})
-    EXPECT_TRUE(std::ranges::count(families, family)) << static_cast<int>(family);
-  ConvKernel kernel;
-  kernel.family = ConvFamily::kMma;
+  for (const ConvFamily* family : {&kConvMma, &kConvWgmma, &kConvSimt})
+    EXPECT_TRUE(std::ranges::count(families, family)) << family->name;
+  ConvMma kernel;
   kernel.types = t.types;
   const float w[] = {1, 2, 3, 4 + 0x1p-12f, 5, 6};  // w[0][c][t]
-  const Bytes packed = pack_filter(kernel, t.filter, std::as_bytes(std::span(w)));
+  const Bytes packed = kernel.pack(t.filter, std::as_bytes(std::span(w)));
   _Float16 out[16];
   ASSERT_EQ(packed.size(), sizeof out);  // 12 elements, padded to whole pieces
   std::memcpy(out, packed.data(), sizeof out);
   EXPECT_EQ(std::vector<float>(out, out + 12), (std::vector<float>{1, 4, 2, 5, 3, 6, 0, 0x1p-12f, 0, 0, 0, 0}));
   ConvArguments a;
   a.window.kernel[2] = 3;
-  set_filter(kernel, t.filter, a);
+  kernel.set_filter(t.filter, a);
   EXPECT_EQ(a.window.taps(), 6);
   EXPECT_EQ(a.window.dilation[0], 0);
   EXPECT_EQ(a.w_out, 16);
-  kernel.family = ConvFamily::kIm2col;
-  EXPECT_FALSE(from_record<ConvKernel>(to_record(kernel)));
+  ConvIm2col copies;
+  copies.types = t.types;
+  copies.tile = {64, 64, 64, 4, 1, 0, 0, 4};
+  EXPECT_FALSE(read_again(copies));
+  copies.types.b = DType::kF16;
+  EXPECT_TRUE(read_again(copies));
 }
 TEST(Conv, FewChannelsArePadded) {
-  const auto candidates = conv_candidates(traits(DType::kF16, {1, 3, 64, 49}, 12544), {});
-  const auto padded = std::ranges::find(candidates, 4, [](const auto& c) { return c.kernel.pad_channels; });
-  ASSERT_NE(padded, candidates.end());
-  EXPECT_EQ(padded->kernel.piece, 8);
+  const auto found = kernels_of<ConvMma>(traits(DType::kF16, {1, 3, 64, 49}, 12544));
+  const auto padded = std::ranges::find(found, 4, &ConvMma::pad_channels);
+  ASSERT_NE(padded, found.end());
+  EXPECT_EQ(padded->piece, 8);
   ConvArguments arguments;
   arguments.images = 2;
   arguments.x_strides = {3 * 20, 20, {20, 5, 1}};
   arguments.window.in[1] = 4, arguments.window.in[2] = 5;
-  const ConvKernel kernel = padded->kernel;
-  set_filter(kernel, {1, 3, 64, 49}, arguments);
+  padded->set_filter({1, 3, 64, 49}, arguments);
   arguments.window.kernel[1] = arguments.window.kernel[2] = 7;
-  const ConvLaunch plan = *plan_conv(kernel, arguments, 132);
+  const ConvLaunch plan = *padded->plan(arguments, 132);
   EXPECT_EQ(arguments.in_channels, 4);
   EXPECT_EQ(plan.pad_arguments.pixels, 40);
   EXPECT_EQ(plan.pad_arguments.strides.channel, 20);
@@ -106,9 +127,9 @@ TEST(Conv, FewChannelsArePadded) {
 }
 TEST(Conv, PicturesAreCopiedByPixels) {
   ConvTraits t = traits(DType::kF16, {1, 64, 128, 9}, 2 * 7 * 6);
-  EXPECT_TRUE(im2col_candidates(t, {}).empty());  // it may have three axes
+  EXPECT_TRUE(kernels_of<ConvIm2col>(t).empty());  // it may have three axes
   t.pictures = true;
-  ConvKernel kernel = im2col_candidates(t, {}).front().kernel;
+  const ConvIm2col kernel = kernels_of<ConvIm2col>(t).front();
   ConvArguments a;
   a.images = 2;
   a.pixels = 2 * 4 * 3;
@@ -118,8 +139,8 @@ TEST(Conv, PicturesAreCopiedByPixels) {
   }
   a.x_strides = {7 * 6 * 64, 1, {0, 6 * 64, 64}};
   a.y_strides = {4 * 3 * 128, 1, {0, 3 * 128, 128}};
-  set_filter(kernel, t.filter, a);
-  const ConvLaunch plan = *plan_conv(kernel, a, 132);
+  kernel.set_filter(t.filter, a);
+  const ConvLaunch plan = *kernel.plan(a, 132);
   EXPECT_EQ(a.y_pixel, 128);
   ASSERT_TRUE(plan.map_x && plan.map_w);
   EXPECT_EQ(plan.map_x->extents[1], 6u);
@@ -130,12 +151,11 @@ TEST(Conv, PicturesAreCopiedByPixels) {
   EXPECT_EQ(plan.map_w->strides_bytes[1], 9u * 64 * 2);
 }
 TEST(Conv, AbuttingTapsOfADeconvolutionAreColumns) {
-  ConvKernel kernel;
-  kernel.family = ConvFamily::kIm2col;
+  ConvIm2col kernel;
   kernel.transposed = kernel.shuffle = true;
   const FilterExtents filter{1, 2, 3, 2};  // w[in][out][tap]
   const float w[] = {0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15};
-  const Bytes packed = pack_filter(kernel, filter, std::as_bytes(std::span(w)));
+  const Bytes packed = kernel.pack(filter, std::as_bytes(std::span(w)));
   ASSERT_EQ(packed.size(), 6u * 16);  // a line a tap and out channel
   float line[4];
   std::memcpy(line, packed.data() + 4 * 16, sizeof line);  // tap 1, out 1
@@ -144,7 +164,7 @@ TEST(Conv, AbuttingTapsOfADeconvolutionAreColumns) {
   a.images = 1;
   a.window.in[2] = 5, a.window.out[2] = 10, a.window.kernel[2] = a.window.stride[2] = 2;
   a.y_strides = {30, 1, {30, 30, 3}};
-  set_filter(kernel, filter, a);
+  kernel.set_filter(filter, a);
   ASSERT_TRUE(shuffle_taps(a));
   EXPECT_EQ(a.out_channels, 6);
   EXPECT_EQ(a.pixels, 5);
@@ -154,73 +174,77 @@ TEST(Conv, AbuttingTapsOfADeconvolutionAreColumns) {
 TEST(Conv, FirstLayersKeepLinesOfPaddedTaps) {
   ConvTraits t = traits(DType::kF16, {1, 3, 64, 49}, 12544);
   t.kernel_h = t.kernel_w = 7, t.stride = t.stride_h = 2, t.out_w = 112, t.pictures = true;
-  const auto candidates = stem_candidates(t, {});
-  ASSERT_EQ(candidates.size(), 4u);  // 1 to 8 lines
-  const ConvKernel kernel = candidates.front().kernel;
+  const auto found = kernels_of<ConvStem>(t);
+  ASSERT_EQ(found.size(), 4u);  // 1 to 8 lines
+  const ConvStem& kernel = found.front();
   EXPECT_EQ(kernel.tile.bn, 112);
-  EXPECT_TRUE(takes_stem(kernel, t.filter));
-  EXPECT_FALSE(takes_stem(kernel, {1, 5, 64, 49}));
+  EXPECT_TRUE(kernel.takes(t.filter));
+  EXPECT_FALSE(kernel.takes({1, 5, 64, 49}));
   std::vector<_Float16> w(64 * 3 * 49);
   w[(2 * 3 + 1) * 49 + 8] = 5;  // out 2, in 1, tap (1, 1): k = 32 + 4 + 1
-  const Bytes packed = pack_filter(kernel, t.filter, std::as_bytes(std::span(w)));
+  const Bytes packed = kernel.pack(t.filter, std::as_bytes(std::span(w)));
   ASSERT_EQ(packed.size(), 7u * 32 * 64 * 2);
-  _Float16 found;
-  std::memcpy(&found, packed.data() + ((4 * 64 + 2) * 8 + 5) * 2, 2);
-  EXPECT_EQ(found, 5);
+  _Float16 element;
+  std::memcpy(&element, packed.data() + ((4 * 64 + 2) * 8 + 5) * 2, 2);
+  EXPECT_EQ(element, 5);
   t.stride_h = 1;
-  EXPECT_TRUE(stem_candidates(t, {}).empty());
+  EXPECT_TRUE(kernels_of<ConvStem>(t).empty());
 }
 TEST(Conv, FewChannelsAreReadInTiles) {
   ConvTraits t = traits(DType::kF16, {1, 64, 64, 9}, 32 * 3136);
   t.kernel_h = t.kernel_w = 3, t.stride = t.stride_h = 1, t.out_h = t.out_w = 56, t.pictures = true;
-  ASSERT_FALSE(halo_candidates(t, {}).empty());
-  const ConvKernel kernel = halo_candidates(t, {})[1].kernel;  // 28 lines, which 56 divide
-  EXPECT_EQ(kernel.tile.bn, 224);
+  const auto found = kernels_of<ConvHalo>(t);
+  const auto divides = std::ranges::find(found, 28 * 8, [](const ConvHalo& k) { return k.tile.bn; });
+  ASSERT_NE(divides, found.end());
+  const ConvHalo& kernel = *divides;
   ConvArguments a;
   a.images = 32;
   a.pixels = 32 * 3136;
   for (const size_t axis : {1, 2})
     a.window.in[axis] = a.window.out[axis] = 56, a.window.kernel[axis] = 3, a.window.pad[axis] = 1;
   a.x_strides = a.y_strides = {3136 * 64, 1, {0, 56 * 64, 64}};
-  set_filter(kernel, t.filter, a);
-  const ConvLaunch plan = *plan_conv(kernel, a, 132);
+  kernel.set_filter(t.filter, a);
+  const ConvLaunch plan = *kernel.plan(a, 132);
   ASSERT_TRUE(plan.map_tiles);
   EXPECT_EQ(plan.map_tiles->box[1], 10u);
   EXPECT_EQ(plan.map_tiles->box[2], 30u);
   EXPECT_EQ(plan.map_w->box[2], 64u);
   a.window.stride[2] = 2;
-  EXPECT_FALSE(plan_conv(kernel, a, 132).has_value());
+  EXPECT_FALSE(kernel.plan(a, 132).has_value());
   t.filter.out_channels = 256;  // weights that do not fit
-  EXPECT_TRUE(halo_candidates(t, {}).empty());
+  EXPECT_TRUE(kernels_of<ConvHalo>(t).empty());
 }
 TEST(Conv, DepthwiseFiltersAreTapsOfChannels) {
-  ConvKernel kernel;
-  kernel.family = ConvFamily::kDepthwise;
   const float w[] = {1, 2, 3, 4, 5, 6};  // three channels of two taps
-  const Bytes packed = pack_filter(kernel, {3, 1, 1, 2}, std::as_bytes(std::span(w)));
+  const Bytes packed = ConvDepthwise().pack({3, 1, 1, 2}, std::as_bytes(std::span(w)));
   float out[6];
   std::memcpy(out, packed.data(), sizeof out);
   EXPECT_EQ(std::vector<float>(out, out + 6), (std::vector<float>{1, 3, 5, 2, 4, 6}));
 }
 TEST(Conv, KernelsSurviveTheirRecords) {
   for (const ConvCandidate& c : conv_candidates(traits(DType::kBF16, {2, 16, 24, 9}, 500), {}))
-    EXPECT_EQ(to_record(*from_record<ConvKernel>(to_record(c.kernel))), to_record(c.kernel));
+    EXPECT_TRUE(read_again(c.kernel)) << c.kernel->name();
+  const FieldType& type = field_type(Tag<ConvKernel>());
+  ConvKernel kernel;
+  EXPECT_FALSE(type.from_datum(&kernel, Datum("mma")));
+  EXPECT_FALSE(type.from_datum(&kernel, Record().set("family", "none")));
+  Record record = std::get<Record>(type.to_datum(&kernel).variant());
+  EXPECT_FALSE(type.from_datum(&kernel, record.set("splits", 2))) << "another family's";
 }
 TEST(Conv, TooManyElementsForAnIndexAreRefused) {
   ConvKernel kernel = conv_candidates(traits(DType::kF16, {1, 64, 64, 9}, 3136), {}).front().kernel;
   ConvArguments arguments;
   arguments.images = 1 << 12;
   arguments.x_strides.n = 1 << 20;
-  EXPECT_FALSE(plan_conv(kernel, arguments, 132).has_value());
+  EXPECT_FALSE(kernel.plan(arguments, 132).has_value());
 }
 
 TEST(Conv, KernelsCompile) {
   const Epilogue epilogue{.bias = DType::kF16, .residual = DType::kF16, .lo = 0, .hi = 6};
-  std::vector<ConvCandidate> all;
+  std::vector<ConvKernel> all;
   const auto add = [&](const ConvTraits& t, size_t most) {
     const auto candidates = conv_candidates(t, {});
-    all.insert(all.end(), candidates.begin(),
-               candidates.begin() + static_cast<ptrdiff_t>(std::min(most, candidates.size())));
+    for (size_t i = 0; i < std::min(most, candidates.size()); ++i) all.push_back(candidates[i].kernel);
   };
   add(traits(DType::kF16, {1, 64, 256, 9}, 196), 3);
   add(traits(DType::kBF16, {1, 3, 64, 49}, 12544), 1);
@@ -237,32 +261,36 @@ TEST(Conv, KernelsCompile) {
   }
   ConvTraits pictures = traits(DType::kF16, {1, 64, 64, 9}, 100352);
   pictures.pictures = true;
-  for (const ConvCandidate& c : im2col_candidates(pictures, {}))
-    if (c.kernel.splits == 1 || c.kernel.splits == 4) all.push_back(c);
+  const auto add_all = [&](const auto& kernels, const auto& is_wanted) {
+    for (const auto& kernel : kernels)
+      if (is_wanted(kernel)) all.emplace_back(kernel);
+  };
+  const auto any = [](const auto&) { return true; };
+  add_all(kernels_of<ConvIm2col>(pictures), [](const ConvIm2col& k) { return k.splits == 1 || k.splits == 4; });
   pictures.filter = {1, 1024, 512, 9}, pictures.pixels = 256, pictures.types = ContractionTypes::all(DType::kBF16);
-  for (const ConvCandidate& c : im2col_candidates(pictures, {}))
-    if (c.kernel.splits == 8) all.push_back(c);
+  add_all(kernels_of<ConvIm2col>(pictures), [](const ConvIm2col& k) { return k.splits == 8; });
   ConvTraits shuffled = traits(DType::kF32, {1, 64, 32, 4}, 4096);
   shuffled.pictures = shuffled.abutting = shuffled.transposed = true, shuffled.phases = 4;
-  all.push_back(im2col_candidates(shuffled, {}).front());
+  all.emplace_back(kernels_of<ConvIm2col>(shuffled).front());
   ConvTraits first = traits(DType::kF16, {1, 3, 64, 49}, 12544);
   first.kernel_h = first.kernel_w = 7, first.stride = first.stride_h = 2, first.out_w = 112, first.pictures = true;
-  for (const ConvCandidate& c : stem_candidates(first, {})) all.push_back(c);
+  add_all(kernels_of<ConvStem>(first), any);
   first.types.b = DType::kF32;
-  all.push_back(stem_candidates(first, {}).front());
+  all.emplace_back(kernels_of<ConvStem>(first).front());
   ConvTraits few = traits(DType::kF16, {1, 64, 64, 9}, 32 * 3136);
   few.kernel_h = few.kernel_w = 3, few.stride = few.stride_h = 1, few.out_h = few.out_w = 56, few.pictures = true;
-  for (const ConvCandidate& c : halo_candidates(few, {})) all.push_back(c);
+  add_all(kernels_of<ConvHalo>(few), any);
   ConvTraits gather = traits(DType::kF16, {1, 64, 64, 4}, 3136);
   gather.transposed = true;
   add(gather, 2);
   for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
     Compiler compiler(arch);
-    for (const ConvCandidate& c : all) {
-      if (c.kernel.family >= ConvFamily::kWgmma && arch != std::string_view("sm_90a")) continue;
-      const auto cubin = compiler.compile(source_of(c.kernel, epilogue));
+    for (const ConvKernel& kernel : all) {
+      const KernelSource source = source_of(kernel, epilogue);
+      if (source.prelude.find("wgmma") != std::string::npos && arch != std::string_view("sm_90a")) continue;
+      const auto cubin = compiler.compile(source);
       if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
-      ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;
+      ASSERT_TRUE(cubin) << arch << ' ' << kernel->name() << ": " << cubin.error().message;
     }
   }
 }

@@ -1,72 +1,22 @@
-/// Convolutions on the GPU: which kernels there are, and how each is launched for given extents.
+/// Convolutions on the GPU: a kernel as a plan has it, what it makes of w, and how it is launched for given extents.
 #pragma once
 
+#include <concepts>
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "backend/cuda/compile/gemm/gemm.h"
-#include "backend/cuda/compile/kernel_source.h"
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/gemm/epilogue.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
-#include "backend/cuda/kernels/gemm/tile.h"
 #include "steps/contraction_types.h"
 #include "tensor/extents.h"
 
 namespace kiln::cuda {
 
-enum class ConvFamily : uint8_t {
-  kSimt,       ///< conv/simt.cu: plain FMA, any strides and groups, transposed too
-  kMma,        ///< conv/mma.cu: tensor cores, channels last
-  kDepthwise,  ///< depthwise/: an input channel an output channel; rows.cu where `kernel_w` is set
-  kWgmma,      ///< conv/wgmma.cu: sm_90a, channels last, one group; splits are blocks of a cluster
-  kIm2col,     ///< conv/im2col.cu: the same by the copy engine, of pictures whose pixels are whole 16 bytes
-  kStem,       ///< conv/stem.cu: sm_90a, pictures of few channels to channels last
-  kHalo        ///< conv/halo.cu: sm_90a, pictures of few channels, channels last, stride 1: weights stay in the block
-};
-std::span<const std::string_view> enum_names(ConvFamily);
-
-/// The choices that a kernel is compiled for, and how many blocks share the sums.
-struct ConvKernel {
-  ConvFamily family = ConvFamily::kSimt;
-  ContractionTypes types;  ///< w FP32 where x is not: kSimt and kDepthwise read it so, tensor cores as two halves
-  TileShape tile;
-  bool transposed = false;    ///< a deconvolution; by phases (phases.h) where not kSimt
-  bool channels_last = true;  ///< kSimt: what neighbouring threads read
-  int64_t piece = 0;          ///< kMma and kWgmma: bytes of x that lie within a tap and are aligned
-  int64_t vec = 1;            ///< kMma and kDepthwise: channels that are stored at once
-  int64_t columns = 1;        ///< kDepthwise: pixels of a row that a thread makes
-  int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< kDepthwise, kStem, kHalo: of a row's step; compiled in
-  int64_t pad_channels = 0;                    ///< kMma and kWgmma: a launch in front pads x to so many; 0: none does
-  int64_t splits = 1;                          ///< kMma, kWgmma and kIm2col
-  int64_t lines = 0, parts = 0, channels = 0;  ///< kStem: rows that a block makes at once, tiles a row; of x
-  bool joined = false;   ///< kIm2col and kHalo: x is two tensors, one's channels behind the other's
-  bool shuffle = false;  ///< kIm2col: a deconvolution whose kernel is its stride, as one product
-
-  /// w is packed as what half precision keeps of it and what it loses: both are multiplied with the same x.
-  bool splits_filter() const {
-    return types.is_mixed() &&
-           (family == ConvFamily::kMma || family == ConvFamily::kWgmma || family == ConvFamily::kStem);
-  }
-  std::string name() const;
-  static void reflect(auto& self, auto f) {
-    f("family", self.family), f("types", self.types), f("tile", self.tile), f("transposed", self.transposed);
-    f("channels_last", self.channels_last), f("piece", self.piece), f("vec", self.vec), f("columns", self.columns);
-    f("kernel_h", self.kernel_h), f("kernel_w", self.kernel_w), f("stride", self.stride);
-    f("pad_channels", self.pad_channels), f("splits", self.splits), f("lines", self.lines), f("parts", self.parts);
-    f("channels", self.channels), f("joined", self.joined), f("shuffle", self.shuffle);
-  }
-  Status check() const;
-};
-KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue);
-std::string_view entry_of(const ConvKernel& kernel);
-/// Bytes that the addresses of its tensors are aligned to.
-int64_t alignment_of(const ConvKernel& kernel);
-/// Entry of the launch in front of a kernel that pads channels.
-inline constexpr const char* kPadChannels = "pad_channels";
-/// Entry of the second launch of a kernel with splits.
-inline constexpr const char* kConvReduce = "conv_reduce";
+/// A family of kernels: family.h.
+struct ConvFamily;
+const FieldType& field_type(Tag<const ConvFamily*>);  ///< its name
 
 /// Spatial axes in the order depth, height, width; absent ones have extent, kernel and stride 1. Kernels take these
 /// structs as they lie here.
@@ -113,14 +63,7 @@ struct FilterExtents {
   /// Fails where kernels could not count them.
   static Result<FilterExtents> of(std::span<const int64_t> w, int64_t groups, bool transposed);
 };
-/// How the kernel wants w: true if in an order of its own, which pack_filter makes, else as the plan has it.
-bool packs_filter(const ConvKernel& kernel);
-/// The elements of a filter in the kernel's order.
-Bytes pack_filter(const ConvKernel& kernel, const FilterExtents& filter, std::span<const std::byte> elements);
-/// Sets channels, the strides of w and, where it is split, the window's taps.
-void set_filter(const ConvKernel& kernel, const FilterExtents& filter, ConvArguments& arguments);
-
-/// How kIm2col reads x: what the driver is asked to encode. Axes are channels, width, height, images.
+/// How x is read pixel by pixel: what the driver is asked to encode. Axes are channels, width, height, images.
 struct PixelMapPlan {
   int type = 0;
   uint64_t extents[4] = {1, 1, 1, 1}, strides_bytes[3] = {16, 16, 16};
@@ -131,6 +74,11 @@ struct PixelMapPlan {
 
 /// The most pixels of y, and the most channels. Kernels round to whole tiles as they count them, in 32 bits.
 constexpr int64_t kMostConvRows = (int64_t{1} << 31) - 1024;
+
+/// Entry of the launch in front of a kernel that pads channels.
+inline constexpr const char* kPadChannels = "pad_channels";
+/// Entry of the second launch of a kernel with splits.
+inline constexpr const char* kConvReduce = "conv_reduce";
 
 /// The launches of a convolution; `main` first, then, where `reduce_vectors` is not 0, kConvReduce.
 struct ConvLaunch {
@@ -144,59 +92,77 @@ struct ConvLaunch {
   PadArguments pad_arguments;  ///< with pixels where the kernel pads
   int64_t padded_bytes = 0;    ///< of the workspace, in front of partial sums
 };
-/// Sets `arguments.splits` and, where the kernel pads, the strides of what it reads.
-Result<ConvLaunch> plan_conv(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
+/// What a step has to know of its kernel.
+struct ConvFacts {
+  bool transposed = false;      ///< of a deconvolution; by phases (phases.h) where it packs w and does not shuffle
+  bool channels_last = true;    ///< what neighbouring threads read
+  bool any_order = false;       ///< x and y may lie in other orders all the same
+  bool reads_pictures = false;  ///< x lies in any order, at best channels first, as pictures come
+  bool packs_filter = true;     ///< w in an order of its own, which pack() makes; else as the plan has it
+  bool joined = false;          ///< x is two tensors, one's channels behind the other's
+  bool shuffle = false;         ///< a deconvolution whose kernel is its stride, as one product
+  bool sums_parts = false;      ///< a second launch, kConvReduce
+  int64_t pad_channels = 0;     ///< a launch in front, kPadChannels, pads x to so many; 0: none does
+};
 
-/// Dynamic shared memory of conv/wgmma.cu.
-int64_t wgmma_shared_bytes(const ConvKernel& kernel);
+/// The choices that a kernel is compiled for. Each family has a struct of its own (mma.h, ...), of which this is the
+/// first base.
+struct ConvParameters {
+  const ConvFamily* family;
+  ContractionTypes types;  ///< w may be FP32 where x is not
 
-/// Whether the channels of x's first tensor, where there are two, are whole lines of the copy engine.
-Status require_lines(const ConvKernel& kernel, const ConvArguments& arguments);
+  explicit ConvParameters(const ConvFamily& of) : family(&of) {}
+  virtual ~ConvParameters() = default;
+  static void reflect(auto& self, auto f) { f("family", self.family), f("types", self.types); }
+
+  virtual std::string name() const = 0;
+  virtual Status check_own() const = 0;  ///< the parameters of the family alone
+  virtual ConvFacts facts() const { return {}; }
+  virtual int64_t alignment() const { return 16; }  ///< bytes, of the addresses of its tensors
+  /// Whether it can have such a filter, all its own parameters being sound.
+  virtual bool takes(const FilterExtents& filter) const = 0;
+  /// The elements of a filter in the kernel's order.
+  virtual Bytes pack(const FilterExtents& filter, std::span<const std::byte> elements) const;
+  /// Sets channels, the strides of w and, where it is split, the window's taps.
+  virtual void set_filter(const FilterExtents& filter, ConvArguments& arguments) const;
+  /// Sets `arguments.splits`, which is 1, and, where the kernel pads, the strides of what it reads.
+  virtual Result<ConvLaunch> plan(ConvArguments& arguments, int64_t multiprocessors) const = 0;
+
+  Status check() const;
+  /// w is packed as what half precision keeps of it and what it loses: both are multiplied with the same x.
+  bool splits_filter() const;
+  /// Channels of x that the kernel sees.
+  int64_t channels_read(const FilterExtents& filter) const;
+  /// Elements from one output channel of a packed filter to the next: whole 16-byte pieces.
+  int64_t packed_pitch(const FilterExtents& filter) const;
+};
+
+/// A kernel of any family; immutable, cheap to copy.
+class ConvKernel {
+ public:
+  ConvKernel();  ///< some kernel: what fields of this type begin as
+  template <std::derived_from<ConvParameters> T>
+  ConvKernel(T parameters) : parameters_(std::make_shared<const T>(std::move(parameters))) {}
+  explicit ConvKernel(std::shared_ptr<const ConvParameters> parameters) : parameters_(std::move(parameters)) {}
+
+  const ConvParameters& operator*() const { return *parameters_; }
+  const ConvParameters* operator->() const { return parameters_.get(); }
+  /// The parameters of a family, or null if it is of another.
+  template <class T>
+  const T* as() const {
+    return dynamic_cast<const T*>(parameters_.get());
+  }
+  Result<ConvLaunch> plan(ConvArguments& arguments, int64_t multiprocessors) const {
+    arguments.splits = 1;
+    return parameters_->plan(arguments, multiprocessors);
+  }
+
+ private:
+  std::shared_ptr<const ConvParameters> parameters_;
+};
+const FieldType& field_type(Tag<ConvKernel>);  ///< the record of its parameters
+
 /// Turns the arguments of a deconvolution whose kernel equals its stride into those of a matrix product.
 Status shuffle_taps(ConvArguments& arguments);
-/// plan_conv for kIm2col.
-Result<ConvLaunch> plan_im2col(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
-
-/// The tensor map of a filter in the order of kIm2col and kHalo; axes are channels, taps, out channels.
-MapPlan map_of_weights(const ConvKernel& kernel, const ConvArguments& arguments, int64_t box_columns);
-/// Whether kHalo can have such a filter, and its parameters are sound.
-bool takes_halo(const ConvKernel& kernel, const FilterExtents& filter);
-/// plan_conv for kHalo.
-Result<ConvLaunch> plan_halo(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
-/// Whether kStem can have such a filter, and its parameters are sound.
-bool takes_stem(const ConvKernel& kernel, const FilterExtents& filter);
-/// plan_conv and pack_filter for kStem.
-Result<ConvLaunch> plan_stem(const ConvKernel& kernel, ConvArguments& arguments, int64_t multiprocessors);
-Bytes pack_stem(const ConvKernel& kernel, const FilterExtents& filter, std::span<const std::byte> elements);
-
-/// Facts about a convolution that a kernel may assume, and its extents at the optimum.
-struct ConvTraits {
-  ContractionTypes types;
-  FilterExtents filter;
-  bool constant_filter = true, tf32 = false, transposed = false;
-  int64_t pixels = 1;                              ///< of y, all images together
-  int64_t phases = 0;                              ///< of a deconvolution that has them
-  int64_t kernel_h = 0, kernel_w = 0, stride = 0;  ///< of pictures without dilation; else 0
-  int64_t stride_h = 0, out_h = 0, out_w = 0;      ///< of such pictures
-  bool pictures = false;                           ///< of at most two axes, and what a window reaches fits tensor maps
-  bool joined = false;                             ///< x is two tensors, lines of channels and more behind them
-  bool abutting = false;                           ///< a deconvolution whose kernel is its stride, without pads
-
-  int64_t vec() const;  ///< channels of y that are whole vectors of at most 16 bytes, in every group
-  /// The common part of a family's kernels for such a convolution, whatever their tile.
-  ConvKernel kernel_of(ConvFamily family) const;
-};
-struct ConvCandidate {
-  ConvKernel kernel;
-  double estimate_us;
-};
-/// Candidates of kHalo.
-std::vector<ConvCandidate> halo_candidates(const ConvTraits& traits, const Machine& machine);
-/// Candidates of kStem.
-std::vector<ConvCandidate> stem_candidates(const ConvTraits& traits, const Machine& machine);
-/// Candidates of kIm2col.
-std::vector<ConvCandidate> im2col_candidates(const ConvTraits& traits, const Machine& machine);
-/// Kernels worth timing, the likeliest first; kSimt, channels last and first, always among them.
-std::vector<ConvCandidate> conv_candidates(const ConvTraits& traits, const Machine& machine);
 
 }  // namespace kiln::cuda

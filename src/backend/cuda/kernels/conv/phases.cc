@@ -18,7 +18,7 @@ PhaseAxis axis_of(const ConvWindow& w, size_t axis, int32_t remainder) {
   return a;
 }
 
-int64_t size_of(const ConvKernel& kernel) { return bits_of(kernel.types.a) / 8; }
+int64_t size_of(const ConvKernel& kernel) { return bits_of(kernel->types.a) / 8; }
 
 }  // namespace
 

@@ -1,0 +1,85 @@
+#include "backend/cuda/compile/conv/conv.h"
+
+#include <algorithm>
+
+#include "backend/cuda/compile/conv/family.h"
+#include "backend/cuda/compile/gemm/wgmma_text.h"
+#include "backend/cuda/compile/nest/function.h"
+
+namespace kiln::cuda {
+namespace {
+
+constexpr const ConvSource* kSources[] = {&kConvIm2colSource, &kConvDepthwiseRowsSource, &kConvDepthwiseSource,
+                                          &kConvMmaSource,    &kConvWgmmaSource,         &kConvHaloSource,
+                                          &kConvStemSource,   &kConvSimtSource};
+
+}  // namespace
+
+int64_t ConvTraits::vec() const { return power_of_two_in(filter.out_channels, 16 / bytes_of(types.out)); }
+
+KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
+  const ConvSource& row = **std::ranges::find(kSources, kernel->family, &ConvSource::family);
+  KernelSource source{row.file, epilogue_source(epilogue), {}, kernel->family->entry};
+  source.quick = is_quick(epilogue);
+  row.define(*kernel, epilogue, source);
+  return source;
+}
+
+void define_types(const ConvParameters& kernel, KernelSource& source) {
+  define(source, "ELEMENT", element_name(kernel.types.a));
+  if (kernel.types.is_mixed() && !kernel.splits_filter()) define(source, "FILTER", element_name(kernel.types.b));
+  define(source, "RESULT", element_name(kernel.types.out));
+}
+
+void define_wgmma(const ConvTiled& kernel, KernelSource& source) {
+  define(source, "BM", kernel.tile.bm);
+  define(source, "BN", kernel.tile.bn);
+  define(source, "STAGES", kernel.tile.stages);
+  source.prelude += wgmma_source(kernel.tile.bn, kernel.types.a);
+  define_types(kernel, source);
+}
+
+void define_bias(const Epilogue& epilogue, KernelSource& source) {
+  if (epilogue.bias) define(source, "BIAS", element_name(*epilogue.bias));
+}
+
+bool ConvSearch::takes_tensor_cores() const {
+  return machine.compute >= 80 && traits.constant_filter && (traits.types.a != DType::kF32 || traits.tf32) &&
+         (!traits.transposed || traits.phases > 0);
+}
+
+std::vector<int64_t> ConvSearch::paddings() const {
+  const int64_t in = traits.filter.in_channels;
+  // A pixel of three channels is no aligned piece; one of four is.
+  const bool pads = !traits.transposed && traits.filter.groups == 1 && (in == 3 || (in > 4 && in < 8));
+  const int64_t padded = ceil_div(in, 4) * 4;
+  if (!pads || padded * bytes_of(traits.types.a) > 16) return {0};
+  return {padded, 0};
+}
+
+double ConvSearch::product_us(const ConvParameters& kernel, const TileShape& tile, int64_t splits,
+                              double flops_per_cycle) const {
+  const FilterExtents& f = traits.filter;
+  const ConvFacts facts = kernel.facts();
+  // A phase is a launch of its own, with its share of pixels and taps.
+  const double phases = facts.transposed && facts.packs_filter ? static_cast<double>(traits.phases) : 1;
+  const int64_t taps = f.taps * (kernel.splits_filter() ? 2 : 1);
+  const double k = static_cast<double>(taps * kernel.channels_read(f)) / phases;
+  const double us = phases * product_estimate_us(tile, static_cast<double>(traits.pixels) / phases,
+                                                 static_cast<double>(f.out_channels), k, static_cast<double>(f.groups),
+                                                 splits, bytes_of(traits.types.a), flops_per_cycle, machine);
+  return us + (facts.pad_channels ? 2 : 0);
+}
+
+std::vector<ConvCandidate> conv_candidates(const ConvTraits& traits, const Machine& machine) {
+  ConvSearch search{traits, machine};
+  for (const ConvSource* source : kSources) {
+    if (traits.joined && !source->takes_joined) continue;
+    if (traits.types.is_mixed() && source->family->float_weights == FloatWeights::kNone) continue;
+    source->search(search);
+  }
+  std::ranges::stable_sort(search.found, {}, &ConvCandidate::estimate_us);
+  return std::move(search.found);
+}
+
+}  // namespace kiln::cuda

@@ -1,0 +1,84 @@
+// depthwise/depthwise.cu: any window. depthwise/rows.cu: pictures, by windows that are compiled in.
+#include "backend/cuda/kernels/conv/depthwise.h"
+
+#include "backend/cuda/compile/conv/family.h"
+
+namespace kiln::cuda {
+namespace {
+
+bool is_depthwise(const ConvTraits& t) {
+  return t.constant_filter && !t.transposed && t.filter.in_channels == 1 && t.filter.out_channels == 1;
+}
+
+void define_depthwise(const ConvParameters& parameters, const Epilogue&, KernelSource& source) {
+  const auto& kernel = static_cast<const ConvDepthwise&>(parameters);
+  define_types(kernel, source);
+  define(source, "VEC", kernel.vec);
+  define(source, "COLUMNS", kernel.columns);
+}
+
+void search_depthwise(ConvSearch& search) {
+  const ConvTraits& t = search.traits;
+  if (!is_depthwise(t)) return;
+  ConvDepthwise kernel = search.kernel<ConvDepthwise>();
+  const double bytes = static_cast<double>(t.pixels * t.filter.groups * 2 * bytes_of(t.types.a));
+  kernel.vec = power_of_two_in(t.filter.groups, 16 / bytes_of(t.types.a));
+  kernel.columns = 2;
+  search.found.push_back({kernel, 8 + 1e6 * 1.5 * bytes / search.machine.memory_bytes_per_second});
+  kernel.vec = 1;
+  kernel.channels_last = false;
+  search.found.push_back({kernel, 10 + 1e6 * 2.5 * bytes / search.machine.memory_bytes_per_second});
+}
+
+void define_rows(const ConvParameters& parameters, const Epilogue&, KernelSource& source) {
+  const auto& kernel = static_cast<const ConvDepthwiseRows&>(parameters);
+  define_types(kernel, source);
+  define(source, "VEC", kernel.vec);
+  define(source, "COLUMNS", kernel.columns);
+  define(source, "KERNEL_H", kernel.kernel_h);
+  define(source, "KERNEL_W", kernel.kernel_w);
+  define(source, "STRIDE", kernel.stride);
+}
+
+double rows_us(const ConvDepthwiseRows& kernel, const ConvSearch& search) {
+  const ConvTraits& t = search.traits;
+  const Machine& machine = search.machine;
+  const auto number = [](int64_t n) { return static_cast<double>(n); };
+  const int64_t vec = kernel.vec, columns = kernel.columns;
+  const double threads = number(t.pixels) / number(columns) * number(t.filter.groups / vec);
+  const double taps = number(t.kernel_h * t.kernel_w), span = number((columns - 1) * t.stride + t.kernel_w);
+  const double instructions = 260 + 1.4 * (taps * number(columns * vec) + number(t.kernel_h) * span * number(4 + vec) +
+                                           taps * number(3 + vec) + 25 * number(columns * vec));
+  // A warp alone takes as long as one that shares its scheduler with none.
+  const double warps = std::max(1.0, threads / (32 * 4 * machine.multiprocessors));
+  const double bytes = number(t.pixels * (t.stride * t.stride + 1) * t.filter.groups * bytes_of(t.types.a));
+  return 1.2 + 1e6 * std::max(1.25 * instructions * warps / machine.clock_hz, bytes / machine.memory_bytes_per_second);
+}
+
+void search_rows(ConvSearch& search) {
+  const ConvTraits& t = search.traits;
+  if (!is_depthwise(t) || t.kernel_w <= 0 || t.kernel_h * t.kernel_w > 49) return;  // the text would be too long
+  ConvDepthwiseRows kernel = search.kernel<ConvDepthwiseRows>();
+  kernel.kernel_h = t.kernel_h, kernel.kernel_w = t.kernel_w, kernel.stride = t.stride;
+  for (const int64_t vec : {8, 4, 2, 1}) {
+    if (t.filter.groups % vec != 0 || vec * bytes_of(t.types.a) > 16 || (vec == 1 && t.filter.groups % 2 == 0))
+      continue;
+    for (const int64_t columns : {8, 4, 2, 1}) {
+      if (vec * columns > 16) continue;  // registers would be too many
+      kernel.vec = vec, kernel.columns = columns;
+      search.found.push_back({kernel, rows_us(kernel, search)});
+    }
+  }
+}
+
+}  // namespace
+
+const ConvSource kConvDepthwiseSource{.family = &kConvDepthwise,
+                                      .file = "depthwise/depthwise.cu",
+                                      .define = define_depthwise,
+                                      .search = search_depthwise};
+
+const ConvSource kConvDepthwiseRowsSource{
+    .family = &kConvDepthwiseRows, .file = "depthwise/rows.cu", .define = define_rows, .search = search_rows};
+
+}  // namespace kiln::cuda

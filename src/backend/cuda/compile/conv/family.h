@@ -1,0 +1,53 @@
+/// What makes the kernels of a family of convolutions; each has a file of its own, which makes its row.
+#pragma once
+
+#include "backend/cuda/compile/conv/conv.h"
+#include "backend/cuda/kernels/conv/family.h"
+
+namespace kiln::cuda {
+
+/// Collects the kernels that are worth timing for a convolution.
+struct ConvSearch {
+  const ConvTraits& traits;
+  const Machine& machine;
+  std::vector<ConvCandidate> found = {};
+
+  /// A kernel of a family, what it is compiled for left to choose.
+  template <class T>
+  T kernel() const {
+    T kernel;
+    kernel.types = traits.types;
+    if constexpr (requires { kernel.transposed; }) kernel.transposed = traits.transposed;
+    if constexpr (requires { kernel.joined; }) kernel.joined = traits.joined;
+    if constexpr (std::derived_from<T, ConvTiled>) kernel.vec = traits.vec();
+    return kernel;
+  }
+  /// Whether tensor cores may multiply, with a filter that can be packed.
+  bool takes_tensor_cores() const;
+  /// The paddings of channels that are worth trying, and 0: none.
+  std::vector<int64_t> paddings() const;
+  /// By the tile and splits alone; tensor cores or FMA do so many operations a cycle and multiprocessor.
+  double product_us(const ConvParameters& kernel, const TileShape& tile, int64_t splits, double flops_per_cycle) const;
+  int64_t multiprocessors() const { return static_cast<int64_t>(machine.multiprocessors); }
+};
+
+struct ConvSource {
+  const ConvFamily* family;
+  std::string_view file;
+  bool takes_joined = false;
+  void (*define)(const ConvParameters& kernel, const Epilogue& epilogue, KernelSource& source);
+  void (*search)(ConvSearch& search);
+};
+extern const ConvSource kConvDepthwiseSource, kConvDepthwiseRowsSource, kConvHaloSource, kConvIm2colSource,
+    kConvMmaSource, kConvSimtSource, kConvStemSource, kConvWgmmaSource;
+
+/// ELEMENT, FILTER where w is read as it is and of another type, RESULT.
+void define_types(const ConvParameters& kernel, KernelSource& source);
+/// The tile and types of a kernel of wgmma, and the text of its instruction.
+void define_wgmma(const ConvTiled& kernel, KernelSource& source);
+/// BIAS, for kernels that load it before they need it.
+void define_bias(const Epilogue& epilogue, KernelSource& source);
+/// How much slower tensor cores are where x comes in pieces.
+constexpr double rate_of_pieces(int64_t piece) { return piece == 16 ? 1 : piece == 8 ? 0.6 : 0.25; }
+
+}  // namespace kiln::cuda
