@@ -1,7 +1,7 @@
 // What kernels of attention are given. Defines: ELEMENT (f16, bf16 or float), HAS_MASK, CAUSAL, NAN_ROWS_ARE_ZERO.
 #pragma once
 #include "device.cuh"
-#include "gemm/mma.cuh"
+#include "ptx/mma.cuh"
 
 namespace kiln {
 

@@ -4,7 +4,7 @@
 // or 128: channels of a head, rounded up), GROUPS, KEYS (a stage), STAGES, TURNS, and those of arguments.cuh. The
 // prelude has wgmma() for KEYS columns, and wgmma_values() for DEPTH.
 #include "attention/scores.cuh"
-#include "gemm/hopper.cuh"
+#include "ptx/hopper.cuh"
 
 namespace kiln {
 

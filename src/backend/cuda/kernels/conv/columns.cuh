@@ -1,7 +1,7 @@
 // Sums of out channels by pixels, on their way to channels last. Defines: VEC, those of conv/arguments.cuh.
 #pragma once
 #include "conv/column_epilogue.cuh"
-#include "gemm/hopper.cuh"
+#include "ptx/hopper.cuh"
 
 namespace kiln {
 

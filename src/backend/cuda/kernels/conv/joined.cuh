@@ -2,7 +2,7 @@
 // Defines: JOINED (1: it is), those of conv/arguments.cuh.
 #pragma once
 #include "conv/arguments.cuh"
-#include "gemm/hopper.cuh"
+#include "ptx/hopper.cuh"
 
 // In a kernel's parameters, between the map of w and the arguments; x itself has the map `map_x`.
 #if JOINED

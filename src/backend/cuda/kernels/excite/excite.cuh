@@ -3,7 +3,7 @@
 // between x and y is float, sums in a fixed order. The prelude has `hidden` and `gate` of a float.
 #pragma once
 
-#include "gemm/cluster.cuh"
+#include "ptx/cluster.cuh"
 #include "nest/walk.cuh"
 
 namespace kiln {

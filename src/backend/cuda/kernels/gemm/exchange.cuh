@@ -1,6 +1,6 @@
 // Blocks of a cluster that share a tile's k end a share of its columns each.
 #pragma once
-#include "gemm/hopper.cuh"
+#include "ptx/hopper.cuh"
 
 namespace kiln {
 

@@ -4,7 +4,7 @@
 // (columns of a block) WARPS_N (warps that share k) STAGES (steps on their way), SPLIT (blocks a cluster), B_CONSTANT,
 // VEC, those of arguments.cuh.
 #include "gemm/arguments.cuh"
-#include "gemm/hopper.cuh"
+#include "ptx/hopper.cuh"
 
 namespace kiln {
 

@@ -1,7 +1,7 @@
 // Tiles of operands in shared memory: lines of contiguous elements, in 16-byte chunks that are swizzled so that neither
 // copies nor matrix loads meet in a bank.
 #pragma once
-#include "gemm/mma.cuh"
+#include "ptx/mma.cuh"
 
 namespace kiln {
 

@@ -4,7 +4,7 @@
 // sums while the other multiplies), CLUSTER (blocks along m that share B), VEC, those of arguments.cuh. The prelude has
 // wgmma().
 #include "gemm/arguments.cuh"
-#include "gemm/hopper.cuh"
+#include "ptx/hopper.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/slab.cuh"
 #include "gemm/stage.cuh"

@@ -2,7 +2,7 @@
 // blocks, or one walk for its statistics and another for the result.
 #pragma once
 
-#include "gemm/cluster.cuh"
+#include "ptx/cluster.cuh"
 #include "lanes/normalize.cuh"
 
 namespace kiln {

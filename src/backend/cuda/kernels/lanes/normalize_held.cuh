@@ -2,8 +2,8 @@
 // multiprocessor has several blocks, of which some load while others store.
 #pragma once
 
-#include "gemm/cluster.cuh"
-#include "gemm/mma.cuh"
+#include "ptx/cluster.cuh"
+#include "ptx/mma.cuh"
 #include "lanes/normalize.cuh"
 
 namespace kiln {

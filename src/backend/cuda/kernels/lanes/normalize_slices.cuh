@@ -2,7 +2,7 @@
 // slice, and while one is in their registers the copy engine brings the next.
 #pragma once
 
-#include "gemm/hopper.cuh"
+#include "ptx/hopper.cuh"
 #include "lanes/normalize_apart.cuh"
 
 namespace kiln {

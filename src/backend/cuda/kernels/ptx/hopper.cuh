@@ -1,8 +1,8 @@
 // A function for each instruction of sm_90a's asynchronous path: the copy engine (TMA), groups of wgmma. The prelude
 // has wgmma() itself, for its number of columns.
 #pragma once
-#include "gemm/cluster.cuh"
-#include "gemm/mma.cuh"
+#include "ptx/cluster.cuh"
+#include "ptx/mma.cuh"
 
 namespace kiln {
 
