@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "backend/cuda/compile/embedded.h"
 #include "backend/cuda/compile/nvrtc.h"
 
 namespace kiln::cuda {
@@ -233,10 +234,17 @@ TEST(KernelSource, FindsEmbeddedFiles) {
             "kernel file 'prelude' includes 'vector', which is not embedded in Kiln");
 }
 
+TEST(KernelSource, InstructionsStandInOneFolder) {
+  for (const EmbeddedFile& file : embedded_files())
+    if (!file.name.starts_with("ptx/")) {
+      EXPECT_EQ(file.text.find("asm"), std::string_view::npos) << file.name;
+    }
+}
+
 TEST(KernelSource, FollowsIncludes) {
   const auto text = text_of({.prelude = "#include \"device.cuh\"\n#include \"device.cuh\"\nint a;\n"});
   ASSERT_TRUE(text) << text.error().message;
-  ASSERT_EQ(text->headers.size(), 2u);  // and what it includes, our stand-in for the host's header
+  ASSERT_EQ(text->headers.size(), 5u);  // and what it includes: our stand-in for the host's header, instructions
   EXPECT_EQ(text->headers[0].first, "device.cuh");
   EXPECT_EQ(text->headers[1].first, "cstdint");
   EXPECT_EQ(text->headers[1].second, embedded_source("include/cstdint"));

@@ -1,82 +1,17 @@
-// What every kernel of ours stands on: element types and their conversions, vectors, reductions over warps and blocks,
-// and programmatic dependent launch. NVRTC compiles it against nothing else.
+// What every kernel of ours stands on: vectors, reductions over warps and blocks, and the instructions of ptx/. NVRTC
+// compiles it against nothing else.
 #pragma once
 
 #include <cstdint>
+
+#include "ptx/floats.cuh"
+#include "ptx/launch.cuh"
+#include "ptx/memory.cuh"
 
 namespace kiln {
 
 inline constexpr int kWarp = 32;
 inline constexpr unsigned kAllLanes = 0xffffffffu;
-
-/// Lets the next kernel's blocks start, as far as there is room for them.
-__device__ __forceinline__ void pdl_launch() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-/// Returns when what earlier kernels of the stream have written is there to be read. Every kernel calls it before its
-/// first access to memory that another kernel writes; without programmatic dependent launch it costs nothing.
-/// A grid of few blocks leaves room for the next one's at once: they begin, and wait in turn.
-__device__ __forceinline__ void pdl_wait() {
-#if __CUDA_ARCH__ >= 900
-  constexpr unsigned kFewBlocks = 264;
-  if (gridDim.x <= kFewBlocks) pdl_launch();
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// --- Element types as they lie in memory. ---
-
-struct f16 {
-  unsigned short bits;
-};
-struct bf16 {
-  unsigned short bits;
-};
-
-__device__ __forceinline__ float to_float(float x) { return x; }
-__device__ __forceinline__ float to_float(f16 x) {
-  float y;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
-  return y;
-}
-__device__ __forceinline__ float to_float(bf16 x) { return __uint_as_float(unsigned(x.bits) << 16); }
-
-template <class T>
-__device__ __forceinline__ T from_float(float x);
-template <>
-__device__ __forceinline__ float from_float<float>(float x) {
-  return x;
-}
-template <>
-__device__ __forceinline__ f16 from_float<f16>(float x) {
-  f16 y;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
-  return y;
-}
-template <>
-__device__ __forceinline__ bf16 from_float<bf16>(float x) {
-  bf16 y;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
-  return y;
-}
-
-/// Two neighbours in one word, the first in its low half.
-template <class T>
-__device__ __forceinline__ unsigned pack2(float low, float high);
-template <>
-__device__ __forceinline__ unsigned pack2<f16>(float low, float high) {
-  unsigned y;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
-  return y;
-}
-template <>
-__device__ __forceinline__ unsigned pack2<bf16>(float low, float high) {
-  unsigned y;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
-  return y;
-}
 
 // --- Vectors: N neighbours that one instruction moves (two from 32 bytes on). ---
 
@@ -129,14 +64,10 @@ __device__ __forceinline__ void store_words(T* to, const Words<T, N>& x) {
   constexpr int kWords = Words<T, N>::kWords;
   unsigned* words = reinterpret_cast<unsigned*>(to);
   if constexpr (kWords == 1) *words = x.at[0];
-  if constexpr (kWords == 2)
-    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(words), "r"(x.at[0]), "r"(x.at[1]) : "memory");
+  if constexpr (kWords == 2) store_global_2(words, x.at[0], x.at[1]);
   if constexpr (kWords >= 4)
 #pragma unroll
-    for (int i = 0; i < kWords; i += 4)
-      asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(words + i), "r"(x.at[i]), "r"(x.at[i + 1]),
-                   "r"(x.at[i + 2]), "r"(x.at[i + 3])
-                   : "memory");
+    for (int i = 0; i < kWords; i += 4) store_global_4(words + i, x.at[i], x.at[i + 1], x.at[i + 2], x.at[i + 3]);
 }
 template <class T, int N>
 inline constexpr bool kInWords = sizeof(T) == 2 && N % 2 == 0;
@@ -190,17 +121,6 @@ struct Plus {
     return a + b;
   }
 };
-/// NaN if either is.
-__device__ __forceinline__ float greater(float a, float b) {
-  float y;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
-  return y;
-}
-__device__ __forceinline__ float lesser(float a, float b) {
-  float y;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
-  return y;
-}
 struct Greater {
   __device__ __forceinline__ float operator()(float a, float b) const { return greater(a, b); }
 };

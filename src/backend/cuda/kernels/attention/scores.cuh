@@ -8,13 +8,6 @@ namespace kiln {
 inline constexpr float kHidden = __builtin_bit_cast(float, 0xff800000u);  ///< the score of a key that is not seen
 inline constexpr float kLog2e = 1.4426950408889634f;
 
-/// 2^x to 22 bits; 0 of -infinity.
-__device__ __forceinline__ float power_of_two(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
 /// Hides keys that are not there, or are behind what a row sees. `key` is that of the first column.
 template <int kBlocks>
 __device__ __forceinline__ void hide(const AttentionArguments& args, float (&scores)[kBlocks][4], int row0, int key) {

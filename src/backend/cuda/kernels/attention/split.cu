@@ -31,7 +31,7 @@ __device__ __forceinline__ void copy_lines(unsigned tile, const ELEMENT* from, l
       copy_async<PIECE>(to + piece * PIECE, valid ? at + piece * kElements : from, valid);
     }
     at += kAtOnce * pitch;
-    asm volatile("" : "+l"(at));
+    keep(at);
   }
 }
 

@@ -57,12 +57,12 @@ __device__ __forceinline__ void multiply_values(float (&sums)[kBlocksD][4], cons
 /// Groups take turns at giving the tensor cores work, so that one weighs while others multiply.
 __device__ __forceinline__ void await_turn(int group) {
 #if TURNS
-  asm volatile("bar.sync %0, 256;" ::"r"(group + 1) : "memory");
+  sync_threads<256>(group + 1);
 #endif
 }
 __device__ __forceinline__ void pass_turn(int group) {
 #if TURNS
-  asm volatile("bar.arrive %0, 256;" ::"r"((group + 1) % GROUPS + 1) : "memory");
+  arrive_threads<256>((group + 1) % GROUPS + 1);
 #endif
 }
 
@@ -191,10 +191,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   pdl_wait();
   const int tiles = (args.queries + kQueries - 1) / kQueries * args.heads * args.batch;
   if (threadIdx.x < 128) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(GROUPS == 2 ? 24 : 32));
+    leave_registers<GROUPS == 2 ? 24 : 32>();
     if (threadIdx.x == 0) feed(args, rings, tiles, &map_q, &map_k, &map_v);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(GROUPS == 2 ? 240 : 160));
+    take_registers<GROUPS == 2 ? 240 : 160>();
     const int group = threadIdx.x / 128 - 1;
     unsigned parity = 0;
     if (group == GROUPS - 1) pass_turn(group);  // the first group begins

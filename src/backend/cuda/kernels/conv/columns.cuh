@@ -13,7 +13,7 @@ struct Chunk {
 };
 
 /// Four warps wait for each other.
-__device__ __forceinline__ void wait_group(int group) { asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory"); }
+__device__ __forceinline__ void wait_group(int group) { sync_threads<128>(1 + group); }
 
 /// Ends a group's kRows times 64 out channels of kPixels pixels, which meet in shared memory. `place(i, index)` sets
 /// where pixel i lies in y, and says whether it does.

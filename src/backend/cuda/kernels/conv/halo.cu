@@ -117,10 +117,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   }
   __syncthreads();
   if (threadIdx.x < 128) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(40));
+    leave_registers<40>();
     if (threadIdx.x == 0) feed(MAPS_OF_X, &map_w, args, shared);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(232));
+    take_registers<232>();
     const int group = threadIdx.x / 128 - 1;
     int stage = 0;
     unsigned parity = 0;

@@ -63,13 +63,8 @@ struct Pixels {
   }
   __device__ __forceinline__ void copy(const Ring& ring, const TensorMap* map, const Window& w, int stage,
                                        const Step& step, int channel) const {
-    asm volatile(
-        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, "
-        "%6}], [%2], {%7, %8};" ::"r"(ring.a(stage)),
-        "l"(map), "r"(ring.full + 8 * stage), "r"(channel), "r"(x), "r"(y), "r"(n),
-        "h"(static_cast<unsigned short>(step.x * w.dilation[2])),
-        "h"(static_cast<unsigned short>(step.y * w.dilation[1]))
-        : "memory");
+    copy_pixels(ring.a(stage), map, ring.full + 8 * stage, channel, x, y, n, step.x * w.dilation[2],
+                step.y * w.dilation[1]);
   }
 };
 
@@ -100,7 +95,7 @@ __device__ __forceinline__ void feed(const MapsOfX& maps, const TensorMap* map_w
   });
 }
 
-__device__ __forceinline__ void wait_group(int group) { asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory"); }
+__device__ __forceinline__ void wait_group(int group) { sync_threads<128>(1 + group); }
 
 using Sums = float[kRows][kBlocks][4];
 
@@ -240,10 +235,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const int thread = static_cast<int>(threadIdx.x) - 128, group = thread / 128, warp = thread / 32;
 #if SPLIT == 1
   if (threadIdx.x < 128) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 40 : 56));
+    leave_registers<kGroups == 2 ? 40 : 56>();
     if (threadIdx.x == 0) feed(MAPS_OF_X, &map_w, args, work, ring);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 232 : 240));
+    take_registers<kGroups == 2 ? 232 : 240>();
     take_tiles(args, work, ring, ends[group], reinterpret_cast<Slab<kPart>*>(behind)[warp], group);
   }
 #else

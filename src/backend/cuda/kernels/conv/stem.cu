@@ -85,9 +85,7 @@ __device__ __forceinline__ void load_pixels(const ConvArguments& args, const Tur
 #pragma unroll
       for (int j = 0; j < kPixelBytes / 8; ++j) {
         const unsigned* four = &words[0][0] + 4 * j;
-        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to + j * 16), "r"(four[0]), "r"(four[1]),
-                     "r"(four[2]), "r"(four[3])
-                     : "memory");
+        store_shared_4(to + j * 16, four[0], four[1], four[2], four[3]);
       }
     }
   }
@@ -138,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) conv_stem(const __grid
   const int turns = num_turns(args);
   int stage = 0;
   if (threadIdx.x < kLoaders) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(88));
+    leave_registers<88>();
     unsigned parity = 1;
     for (int t = blockIdx.x; t < turns; t += gridDim.x) {
       wait_barrier(empty + 8 * stage, parity);
@@ -148,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) conv_stem(const __grid
       if (++stage == STAGES) stage = 0, parity ^= 1;
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(168));
+    take_registers<168>();
     const int group = (threadIdx.x - kLoaders) / 128;
     ends[group].load<128>(args, 0, threadIdx.x % 128);
     wait_group(group);

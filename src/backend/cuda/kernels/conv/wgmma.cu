@@ -112,10 +112,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const int thread = static_cast<int>(threadIdx.x) - kLoaders, group = thread / 128, warp = thread / 32;
 #if SPLIT == 1
   if (threadIdx.x < kLoaders) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 88 : 104));
+    leave_registers<kGroups == 2 ? 88 : 104>();
     feed(&map_w, args, work, shared, full, empty, begun);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 208 : 240));
+    take_registers<kGroups == 2 ? 208 : 240>();
     auto& slab = reinterpret_cast<Slab<kPart>*>(behind)[warp];
     Stage stage(0);
     work.for_each_tile([&](TilePlace place) {

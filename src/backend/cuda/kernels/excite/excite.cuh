@@ -3,8 +3,8 @@
 // between x and y is float, sums in a fixed order. The prelude has `hidden` and `gate` of a float.
 #pragma once
 
-#include "ptx/cluster.cuh"
 #include "nest/walk.cuh"
+#include "ptx/cluster.cuh"
 
 namespace kiln {
 
@@ -35,7 +35,7 @@ struct ExciteBlock {
   T* stage;
 
   __device__ __forceinline__ ExciteBlock(const Excite& excite, char* shared, uint64_t* barrier)
-      : e(excite), rank(kBlocks > 1 ? cluster_rank() : 0), barriers(shared_place(barrier)) {
+      : e(excite), rank(kBlocks > 1 ? cluster_rank() : 0), barriers(shared_address(barrier)) {
     w1 = reinterpret_cast<W*>(shared);
     w2 = w1 + e.hidden * e.slice;
     received_sums = reinterpret_cast<float*>(w2 + e.hidden * e.slice);

@@ -18,10 +18,7 @@ struct Chunk {
 /// Past the cache of the multiprocessor: every element of B is read once.
 __device__ __forceinline__ Chunk stream(const ELEMENT* from, bool valid) {
   Chunk x = {};
-  if (valid)
-    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(x.word[0]), "=r"(x.word[1]), "=r"(x.word[2]), "=r"(x.word[3])
-                 : "l"(from));
+  if (valid) stream_global_4(x.word, from);
   return x;
 }
 __device__ __forceinline__ Chunk load(const ELEMENT* from, bool valid) {

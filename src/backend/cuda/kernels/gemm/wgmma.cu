@@ -4,10 +4,10 @@
 // sums while the other multiplies), CLUSTER (blocks along m that share B), VEC, those of arguments.cuh. The prelude has
 // wgmma().
 #include "gemm/arguments.cuh"
-#include "ptx/hopper.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/slab.cuh"
 #include "gemm/stage.cuh"
+#include "ptx/hopper.cuh"
 
 namespace kiln {
 
@@ -65,10 +65,10 @@ __device__ __forceinline__ void release(unsigned barrier) {
 /// Groups that take turns begin a tile's steps when the other has seen all of the tile before: a barrier's parity tells
 /// one round of the ring from the next, no more.
 __device__ __forceinline__ void take_turn(int group) {
-  if (TURNS == 2) asm volatile("bar.sync %0, 256;" ::"r"(group + 1) : "memory");
+  if (TURNS == 2) sync_threads<256>(group + 1);
 }
 __device__ __forceinline__ void pass_turn_to(int group) {
-  if (TURNS == 2) asm volatile("bar.arrive %0, 256;" ::"r"(group + 1) : "memory");
+  if (TURNS == 2) arrive_threads<256>(group + 1);
 }
 
 using Sums = float[kBands][BN / 8][4];
@@ -165,10 +165,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   pdl_wait();
   const Tiles tiles(args, batches);
   if (threadIdx.x < 128) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 40 : 56));
+    leave_registers<kGroups == 2 ? 40 : 56>();
     if (threadIdx.x == 0) feed(&map_a, &map_b, args, tiles, shared, full, empty, rank);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kGroups == 2 ? 232 : 240));
+    take_registers<kGroups == 2 ? 232 : 240>();
     const int group = threadIdx.x / 128 - 1, warp = threadIdx.x % 128 / 32, steps = (args.k + kStep - 1) / kStep;
     Slab<kPart>& slab = slabs[group * 4 + warp];
     Stage stage(0);
@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     }
   }
 #if CLUSTER > 1  // a block's barriers stay until the others have arrived at them for the last time
-  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+  sync_cluster();
 #endif
 }
 

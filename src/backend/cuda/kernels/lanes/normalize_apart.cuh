@@ -130,7 +130,7 @@ struct ApartShared {
   float counts[kWarps], of_block[kMostChannels][2], moments[kMostGroups][2];  // mean and factor
   uint64_t barriers[kRounds];
 
-  __device__ __forceinline__ unsigned barrier(int round) const { return shared_place(&barriers[round % kRounds]); }
+  __device__ __forceinline__ unsigned barrier(int round) const { return shared_address(&barriers[round % kRounds]); }
   __device__ __forceinline__ void expect(const Normalization& n, int groups, int round) const {
     if (threadIdx.x == 0) expect_bytes(barrier(round), n.chunks * groups * sizeof(parts[0][0][0]));
   }

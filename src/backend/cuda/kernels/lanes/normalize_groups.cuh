@@ -2,8 +2,8 @@
 // blocks, or one walk for its statistics and another for the result.
 #pragma once
 
-#include "ptx/cluster.cuh"
 #include "lanes/normalize.cuh"
+#include "ptx/cluster.cuh"
 
 namespace kiln {
 
@@ -346,7 +346,7 @@ __device__ __forceinline__ void normalize_cluster(const Normalization& n) {
   __shared__ uint64_t barrier;
   pdl_launch();
   const int warps = blockDim.x / kWarp, warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
-  const unsigned arrived = shared_place(&barrier);
+  const unsigned arrived = shared_address(&barrier);
   if (n.chunks > 1) {  // instructions for clusters fault in a launch without
     if (threadIdx.x == 0) {
       init_barrier(arrived, 1);

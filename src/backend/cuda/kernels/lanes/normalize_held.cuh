@@ -2,9 +2,9 @@
 // multiprocessor has several blocks, of which some load while others store.
 #pragma once
 
+#include "lanes/normalize.cuh"
 #include "ptx/cluster.cuh"
 #include "ptx/mma.cuh"
-#include "lanes/normalize.cuh"
 
 namespace kiln {
 
@@ -88,7 +88,7 @@ struct HeldVectors {
       if (i < count) held[i] = load_words<T, kVec>(x + i * step);
 #pragma unroll 4
     for (int i = kHeld; i < count; ++i)
-      copy_async<16>(shared_place(stage + (i - kHeld) * stage_step), x + i * step, true);
+      copy_async<16>(shared_address(stage + (i - kHeld) * stage_step), x + i * step, true);
     commit_copies();
   }
   /// f(vector) for each, once they are there.
@@ -184,8 +184,8 @@ struct HeldExchange {
   __device__ __forceinline__ void begin(const Normalization& n, int groups) {
     if (n.chunks == 1) return;
     if (threadIdx.x == 0) {
-      init_barrier(shared_place(&barrier), 1);
-      expect_bytes(shared_place(&barrier), n.chunks * groups * sizeof(parts[0][0]));
+      init_barrier(shared_address(&barrier), 1);
+      expect_bytes(shared_address(&barrier), n.chunks * groups * sizeof(parts[0][0]));
     }
     begin_cluster();
   }
@@ -194,14 +194,14 @@ struct HeldExchange {
     const int lane = threadIdx.x % kWarp;
     const Vec<float, 4> sent = {part.mean, part.squares, part.count, 0};
     if (n.chunks > 1) {
-      if (lane < n.chunks) send(parts[group][rank], sent, shared_place(&barrier), lane);
+      if (lane < n.chunks) send(parts[group][rank], sent, shared_address(&barrier), lane);
     } else if (lane == 0) {
       store_vec<float, 4>(parts[group][0], sent);
     }
   }
   __device__ __forceinline__ void wait(const Normalization& n) {
     if (n.chunks > 1)
-      wait_barrier(shared_place(&barrier), 0);
+      wait_barrier(shared_address(&barrier), 0);
     else
       __syncthreads();
   }

@@ -2,8 +2,8 @@
 // slice, and while one is in their registers the copy engine brings the next.
 #pragma once
 
-#include "ptx/hopper.cuh"
 #include "lanes/normalize_apart.cuh"
+#include "ptx/hopper.cuh"
 
 namespace kiln {
 
@@ -45,7 +45,7 @@ struct SliceVectors {
     const int warp = threadIdx.x / kWarp;
     bytes = place.pixels * place.width * 16;
     stage = all + warp * (bytes / sizeof(T));
-    arrived = shared_place(barriers + warp);
+    arrived = shared_address(barriers + warp);
     if (threadIdx.x % kWarp == 0) init_barrier(arrived, 1);
     publish_barriers();
     __syncwarp();
@@ -57,7 +57,7 @@ struct SliceVectors {
     if (threadIdx.x % kWarp > 0) return;
     expect_bytes(arrived, bytes);
     const int x = n.row ? 0 : place.channel_of(slice), y = n.row ? place.first * place.width / n.row : place.first;
-    copy_box(shared_place(stage), map, arrived, x, y, place.image_of(slice));
+    copy_box(shared_address(stage), map, arrived, x, y, place.image_of(slice));
   }
   __device__ __forceinline__ void take(const Normalization& n, const SlicePlace<kVec>& place, int round) {
     wait_barrier(arrived, round % 2);

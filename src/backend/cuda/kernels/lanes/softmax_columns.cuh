@@ -17,9 +17,7 @@ template <class T>
 __device__ __forceinline__ float exp_from_shift(float x, float shift) {
   constexpr float kLog2e = 1.4426950408889634f;
   const float power = kSmallRange<T> ? __fmaf_rn(x, kLog2e, -(shift * kLog2e)) : (x - shift) * kLog2e;
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(power));
-  return y;
+  return power_of_two(power);
 }
 /// What a part of a lane is shifted by, so that a part without a finite element adds nothing.
 __device__ __forceinline__ float shift_of(float peak) { return peak == __int_as_float(0xff800000) ? 0 : peak; }
@@ -120,22 +118,6 @@ __device__ __forceinline__ void softmax_held_columns(const T* x, T* y, int lengt
   }
 }
 
-/// The greater of two pairs of halves; NaN if either is.
-template <class T>
-__device__ __forceinline__ unsigned greater_pair(unsigned a, unsigned b);
-template <>
-__device__ __forceinline__ unsigned greater_pair<f16>(unsigned a, unsigned b) {
-  unsigned y;
-  asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
-  return y;
-}
-template <>
-__device__ __forceinline__ unsigned greater_pair<bf16>(unsigned a, unsigned b) {
-  unsigned y;
-  asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
-  return y;
-}
-
 /// Columns of exactly kLength halves, a thread each kVec of them, which stay as they are stored: exponentials are taken
 /// twice, so that registers have room for wide vectors.
 template <class T, int kVec, int kLength>
@@ -153,7 +135,7 @@ __device__ __forceinline__ void softmax_stored_columns(const T* x, T* y, int64_t
 #pragma unroll
   for (int i = 1; i < kLength; ++i)
 #pragma unroll
-    for (int k = 0; k < kWords; ++k) peaks.at[k] = greater_pair<T>(peaks.at[k], loaded[i].at[k]);
+    for (int k = 0; k < kWords; ++k) peaks.at[k] = greater_word<T>(peaks.at[k], loaded[i].at[k]);
   float shift[kVec], factor[kVec];
 #pragma unroll
   for (int e = 0; e < kVec; ++e) {

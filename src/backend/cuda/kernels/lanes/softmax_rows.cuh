@@ -18,19 +18,15 @@ struct ExpFrom {
   __device__ __forceinline__ float operator()(float x) const {
     if constexpr (sizeof(T) == 4) return ::expf(x - peak);
     constexpr float kLog2OfE = 1.44269504f;
-    float y;
     const float power = kIsF16<T> ? x * kLog2OfE - peak * kLog2OfE : (x - peak) * kLog2OfE;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(power));
-    return y;
+    return power_of_two(power);
   }
 };
 
 template <class T>
 __device__ __forceinline__ float share_of(float sum) {
   if constexpr (sizeof(T) == 4) return 1.0f / sum;
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(sum));
-  return y;
+  return reciprocal(sum);
 }
 
 /// A row of x, y  (rows, cols) a team.

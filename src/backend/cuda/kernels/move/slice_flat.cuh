@@ -49,9 +49,7 @@ __device__ __forceinline__ FlatVector shifted(const unsigned (&words)[5], int fi
 template <int kBytes>
 __device__ __forceinline__ uint64_t part_of(int begin, int end) {
   const auto from = [](int element) {  // a shift by 64 leaves nothing
-    uint64_t bits;
-    asm("shl.b64 %0, %1, %2;" : "=l"(bits) : "l"(~uint64_t(0)), "r"(unsigned(element) * (4 * kBytes)));
-    return bits;
+    return ones_above(unsigned(element) * (4 * kBytes));
   };
   return begin < end ? from(begin) & ~from(end) : 0;
 }

@@ -74,7 +74,7 @@ struct PoolLine {
   /// Element by element the greater one.
   __device__ __forceinline__ void take_greater(const PoolLine& x) {
 #pragma unroll
-    for (int i = 0; i < P::kWords; ++i) words[i] = greater_of<T>(words[i], x.words[i]);
+    for (int i = 0; i < P::kWords; ++i) words[i] = greater_word<T>(words[i], x.words[i]);
 #pragma unroll
     for (int i = 0; i < P::kLeft + P::kRight; ++i)
       around[i] = from_float<T>(greater(to_float(around[i]), to_float(x.around[i])));
@@ -115,9 +115,7 @@ template <int kKernel>
 __device__ __forceinline__ float pool_share(const Pooling& p, int axis, int start) {
   const int before = p.excludes_padding ? max(start, 0) : start;
   const int behind = min(start + kKernel, p.excludes_padding ? p.in[axis] : p.in[axis] + p.pad_after[axis]);
-  float share;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(share) : "f"(float(behind - before)));
-  return share;
+  return reciprocal(float(behind - before));
 }
 
 /// Every window has a part of x. A whole warp has a part of shared memory, through which pieces that are not aligned in

@@ -101,28 +101,6 @@ __device__ __forceinline__ void pool(const Pooling& p, A least) {
   store_vec<T, kVec>(y + o[0] * p.y_at[0] + o[1] * p.y_at[1] + o[2] * p.y_at[2], result);
 }
 
-/// Maxima of the elements of words: NaN if either is. Others than floats have no such instruction.
-template <class T>
-__device__ __forceinline__ unsigned greater_of(unsigned a, unsigned b);
-template <>
-__device__ __forceinline__ unsigned greater_of<float>(unsigned a, unsigned b) {
-  float y;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(__uint_as_float(a)), "f"(__uint_as_float(b)));
-  return __float_as_uint(y);
-}
-template <>
-__device__ __forceinline__ unsigned greater_of<f16>(unsigned a, unsigned b) {
-  unsigned y;
-  asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
-  return y;
-}
-template <>
-__device__ __forceinline__ unsigned greater_of<bf16>(unsigned a, unsigned b) {
-  unsigned y;
-  asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
-  return y;
-}
-
 /// Maxima of words of T, element by element; -infinity unless there are any.
 template <class T, int kH, int kW>
 __device__ __forceinline__ Vec<unsigned, 4> greatest_of(const Vec<unsigned, 4> (&loaded)[kH][kW], bool any) {
@@ -132,7 +110,7 @@ __device__ __forceinline__ Vec<unsigned, 4> greatest_of(const Vec<unsigned, 4> (
 #pragma unroll
     for (int j = 0; j < kW; ++j)
 #pragma unroll
-      for (int word = 0; word < 4; ++word) peak.at[word] = greater_of<T>(peak.at[word], loaded[i][j].at[word]);
+      for (int word = 0; word < 4; ++word) peak.at[word] = greater_word<T>(peak.at[word], loaded[i][j].at[word]);
   if (any) return peak;
   Vec<T, 16 / sizeof(T)> least;
 #pragma unroll
@@ -203,7 +181,7 @@ __device__ __forceinline__ void pool_window(const Pooling& p) {
 template <Pool kPool>
 __device__ __forceinline__ float pooled_with(float value, float next) {
   if constexpr (kPool != Pool::kMax) return value + next;
-  return __uint_as_float(greater_of<float>(__float_as_uint(value), __float_as_uint(next)));
+  return greater(value, next);
 }
 
 /// Maxima or averages of pictures whose columns lie together, with a dense window known to the compiler: a thread has a

@@ -8,11 +8,6 @@
 
 namespace kiln {
 
-/// Addresses of shared memory are what instructions take.
-__device__ __forceinline__ unsigned shared_place(const void* at) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(at));
-}
-
 __device__ __forceinline__ void init_barrier(unsigned barrier, unsigned arrivals) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
@@ -65,6 +60,10 @@ __device__ __forceinline__ void wait_cluster() {
   __syncthreads();
 #endif
 }
+/// The same for threads that may be apart. sm_90 and up.
+__device__ __forceinline__ void sync_cluster() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
 /// Where `address` of this block's shared memory is in another's.
 __device__ __forceinline__ unsigned remote_address(unsigned address, unsigned block) {
 #if __CUDA_ARCH__ >= 900
@@ -87,7 +86,7 @@ __device__ __forceinline__ void store_remote(unsigned address, const float (&x)[
 __device__ __forceinline__ void send(float* at, float x, unsigned barrier, unsigned block) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
-                   remote_address(shared_place(at), block)),
+                   remote_address(shared_address(at), block)),
                "r"(__float_as_uint(x)), "r"(remote_address(barrier, block))
                : "memory");
 #else
@@ -97,7 +96,7 @@ __device__ __forceinline__ void send(float* at, float x, unsigned barrier, unsig
 __device__ __forceinline__ void send(float* at, const Vec<float, 4>& x, unsigned barrier, unsigned block) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
-                   remote_address(shared_place(at), block)),
+                   remote_address(shared_address(at), block)),
                "r"(__float_as_uint(x.at[0])), "r"(__float_as_uint(x.at[1])), "r"(__float_as_uint(x.at[2])),
                "r"(__float_as_uint(x.at[3])), "r"(remote_address(barrier, block))
                : "memory");

@@ -59,6 +59,16 @@ __device__ __forceinline__ void copy_box_4d(unsigned to, const TensorMap* map, u
       "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w)
       : "memory");
 }
+/// Copies lines of channels of the map's pixels from (x, y) of image n on, each read right of and below it by so many.
+__device__ __forceinline__ void copy_pixels(unsigned to, const TensorMap* map, unsigned barrier, int channel, int x,
+                                            int y, int n, int right, int down) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, "
+      "%6}], [%2], {%7, %8};" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(channel), "r"(x), "r"(y), "r"(n), "h"(static_cast<unsigned short>(right)),
+      "h"(static_cast<unsigned short>(down))
+      : "memory");
+}
 /// copy_box to all blocks of the cluster in `blocks`, at the same place of each, counted by each one's barrier.
 __device__ __forceinline__ void copy_box_to_all(unsigned to, const TensorMap* map, unsigned barrier, int x, int y,
                                                 int z, unsigned short blocks) {

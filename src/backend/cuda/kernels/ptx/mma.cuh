@@ -1,11 +1,9 @@
 // A function for each instruction of the tensor cores' synchronous path, sm_80 and up.
 #pragma once
+#include "ptx/floats.cuh"
+#include "ptx/memory.cuh"
 
 namespace kiln {
-
-__device__ __forceinline__ unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
 
 /// Copies kBytes to shared memory in the background, or writes zeros where `valid` is false (nothing is read then).
 /// Two bytes have no such instruction: they are copied at once.
@@ -43,12 +41,6 @@ __device__ __forceinline__ void load_matrices_transposed(unsigned (&x)[4], unsig
                : "r"(address)
                : "memory");
 }
-__device__ __forceinline__ unsigned load_shared(unsigned address) {
-  unsigned x;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
-  return x;
-}
-
 /// sum (16 x 8) += a (16 x 32 bytes) * b (32 bytes x 8). Layout: sum[0], sum[1] of lane l are (l / 4, 2 * (l % 4)) and
 /// the next column, sum[2], sum[3] eight rows below.
 __device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, f16) {

@@ -91,17 +91,8 @@ HWY_INLINE float min(float a, float b) { return lesser(a, b); }
 // For results that are stored as halves (KernelSource::quick): each is right to 2^-16 or better, an eighth of what
 // rounding to a half loses at most. What is not here is as exact as for floats.
 
-/// 2^x
-HWY_INLINE float exp2(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-HWY_INLINE float recip(float x) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
+HWY_INLINE float exp2(float x) { return power_of_two(x); }
+HWY_INLINE float recip(float x) { return reciprocal(x); }
 inline constexpr float kLog2OfE = 1.44269504f;
 HWY_INLINE float exp(float x) { return exp2(x * kLog2OfE); }
 /// 1 / (1 + exp(-x)): of infinity it is 0.
@@ -112,8 +103,7 @@ HWY_INLINE float expm1(float x) {
   return ::fabsf(x) < 0.25f ? series : exp(x) - 1.0f;
 }
 HWY_INLINE float log1p_unit(float x) {
-  float y;
-  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(1.0f + x));
+  const float y = logarithm_of_two(1.0f + x);
   return x < 0.03125f ? x * (1.0f - x * (0.5f - x * 0.333333333f)) : y * 6.93147181e-1f;
 }
 /// 1 - 2 / (1 + exp(2 x)), and its series where 1 would swallow digits of x.
@@ -122,11 +112,7 @@ HWY_INLINE float tanh(float x) {
   const float series = x + x * u * (-3.33281590e-1f + u * (1.32053520e-1f - u * 4.47503900e-2f));
   return ::fabsf(x) < 0.5f ? series : 1.0f - 2.0f * recip(1.0f + exp2(x * (2.0f * kLog2OfE)));
 }
-HWY_INLINE float sqrt(float x) {
-  float y;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
+HWY_INLINE float sqrt(float x) { return square_root(x); }
 /// x cdf(x) = max(x, 0) - |x| cdf(-|x|), and cdf(-a) = 2^(-1 - a q(a)) for a >= 0. From 8 on the second term is
 /// nothing.
 HWY_INLINE float gelu_erf(float x) {
@@ -158,8 +144,7 @@ HWY_INLINE float gelu_erf(float x) {
   q = q * t + 1.484817415e-01f;
   q = q * t + 9.184163809e-01f;
   q = q * t + 1.627908587e+00f;
-  float erfc;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(erfc) : "f"(-t * q));
+  const float erfc = small_power_of_two(-t * q);
   return 0.5f * x * (x < 0 ? erfc : 2 - erfc);
 }
 #endif
