@@ -14,6 +14,9 @@ std::string_view embedded_source(std::string_view file) {
 
 namespace {
 
+/// Before the path of a header that the host's compiler includes too.
+constexpr std::string_view kShared = "backend/cuda/kernels/";
+
 /// The name that a line includes; empty if it includes nothing.
 std::string_view included_name(std::string_view line) {
   const auto skip = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
@@ -36,7 +39,7 @@ Status add_headers(std::string_view text, std::string_view from, KernelText& out
     text.remove_prefix(std::min(end + 1, text.size()));
     if (name.empty() || std::ranges::any_of(out.headers, [&](const auto& h) { return h.first == name; })) continue;
     std::string_view header = embedded_source(str("include/", name));
-    if (header.empty()) header = embedded_source(name);
+    if (header.empty()) header = embedded_source(name.starts_with(kShared) ? name.substr(kShared.size()) : name);
     if (header.empty())
       return error(Code::kNotFound, "kernel file '", from, "' includes '", name, "', which is not embedded in Kiln");
     out.headers.emplace_back(name, header);

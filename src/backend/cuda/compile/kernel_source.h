@@ -30,8 +30,8 @@ inline bool is_wanted(std::span<const std::string> wanted, std::string_view entr
   return wanted.empty() || std::ranges::find(wanted, entry) != wanted.end();
 }
 
-/// Text of an embedded file: kernels/**/*.{cu,cuh} and everything of kernels/include by their path below kernels/,
-/// ops/*-inl.h and ops/scalar.h as "ops/...". Empty if there is none.
+/// Text of an embedded file: kernels/**/*.{cu,cuh}, kernels/*/arguments.h and everything of kernels/include by their
+/// path below kernels/, ops/*-inl.h and ops/scalar.h as "ops/...". Empty if there is none.
 std::string_view embedded_source(std::string_view file);
 
 /// The input of NVRTC.
@@ -42,7 +42,7 @@ struct KernelText {
 
 /// Follows the includes of a kernel, all of them, under whatever condition they stand. `#include "name"` and <name> are
 /// the embedded file include/name where there is one (our stand-in for a host's header), else the file `name`: a path
-/// below kernels/, or ops/... Fails with kNotFound for another.
+/// below kernels/ or, of headers that the host includes too, below src/, or ops/... Fails with kNotFound for another.
 Result<KernelText> text_of(const KernelSource& source);
 
 }  // namespace kiln::cuda

@@ -1,7 +1,7 @@
 #include "steps/fill.h"
 
 #include "backend/cuda/exec/step.h"
-#include "backend/cuda/kernels/fill/fill.h"
+#include "backend/cuda/kernels/fill/arguments.h"
 #include "steps/keeps_state.h"
 
 namespace kiln::cuda {

@@ -37,7 +37,7 @@ class BoundNormalization final : public BoundStep {
       n.scale = tensors[1];
       n.bias = tensors[2];
       n.y = arguments.outputs[0];
-      n.parts = arguments.workspace;
+      n.parts = reinterpret_cast<float*>(arguments.workspace);
       n.constant = constant;
       void* pointers[] = {&n, nullptr};
       if (const auto& plan = kernel.launch.map) {

@@ -26,8 +26,8 @@ class BoundResize final : public BoundStep {
     ResizeArgument& a = kernels_[i].launch.argument;
     a.x = x;
     a.y = y;
-    a.index = index_ ? index_->data() : nullptr;
-    a.weight = weight_ ? weight_->data() : nullptr;
+    a.index = index_ ? reinterpret_cast<const int32_t*>(index_->data()) : nullptr;
+    a.weight = weight_ ? reinterpret_cast<const float*>(weight_->data()) : nullptr;
     void* pointers[] = {&a};
     return launch(*arguments.stream, kernels_[i].function, kernels_[i].launch.shape, pointers);
   }

@@ -14,7 +14,7 @@ class BoundExcite final : public BoundStep {
   BoundExcite(const Function& function, const Buffer& weights, const Buffer& biases, const ExciteLaunch& launch)
       : function_(function), launch_(launch) {
     launch_.argument.weights = weights.data();
-    launch_.argument.biases = biases.data();
+    launch_.argument.biases = reinterpret_cast<const float*>(biases.data());
   }
   Status run(const RunArguments& arguments) override {
     TRY(require_aligned(arguments, 1, kVectorBytes));

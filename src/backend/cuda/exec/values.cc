@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backend/cuda/exec/step.h"
-#include "backend/cuda/kernels/fill/fill.h"
+#include "backend/cuda/kernels/fill/arguments.h"
 
 namespace kiln::cuda {
 namespace {

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "backend/cuda/compile/kernel_source.h"
-#include "backend/cuda/kernels/fill/fill.h"
+#include "ops/fill.h"
+#include "tensor/dtype.h"
 
 namespace kiln::cuda {
 

@@ -1,24 +1,13 @@
 // What kernels of attention are given. Defines: ELEMENT (f16, bf16 or float), HAS_MASK, CAUSAL, NAN_ROWS_ARE_ZERO.
 #pragma once
+#include "backend/cuda/kernels/attention/arguments.h"
 #include "device.cuh"
 #include "ptx/mma.cuh"
 
 namespace kiln {
 
-/// Elements from one index to the next; channels are contiguous. 0 repeats.
-struct HeadStrides {
-  long long batch, head, row;
-};
-/// The host's struct of the same name (attention/attention.h) has this layout.
-struct AttentionArguments {
-  const ELEMENT *q, *k, *v, *mask;
-  ELEMENT* out;
-  HeadStrides q_strides, k_strides, v_strides, mask_strides, out_strides;
-  int batch, heads, kv_heads, queries, keys, depth, value_depth;
-  float scale;
-  int causal_offset;  ///< of CAUSAL: query i sees keys up to i + causal_offset
-  int section;        ///< heads whose tiles are begun together, while their keys and values are in the L2
-};
+using cuda::HeadStrides;
+using AttentionArguments = cuda::AttentionArgumentsOf<ELEMENT>;
 
 /// A tile of queries of one head.
 struct AttentionTile {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/attention/arguments.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"
 #include "tensor/field_types.h"
@@ -42,22 +43,7 @@ struct AttentionKernel {
 };
 std::string_view entry_of(const AttentionKernel& kernel);
 
-/// Elements from one index to the next; channels are contiguous. 0 repeats. Kernels take these structs as they lie
-/// here.
-struct HeadStrides {
-  int64_t batch = 0, head = 0, row = 0;
-};
-struct AttentionArguments {
-  const void *q = nullptr, *k = nullptr, *v = nullptr, *mask = nullptr;
-  void* out = nullptr;
-  HeadStrides q_strides, k_strides, v_strides, mask_strides, out_strides;
-  int32_t batch = 0, heads = 0;
-  int32_t kv_heads = 1;  ///< divides heads: head h reads k and v of h / (heads / kv_heads)
-  int32_t queries = 0, keys = 0, depth = 0, value_depth = 0;
-  float scale = 1;            ///< positive
-  int32_t causal_offset = 0;  ///< of causal kernels: query i sees keys up to i + causal_offset
-  int32_t section = 1;        ///< heads whose tiles are begun together, set by plan_attention
-};
+using AttentionArguments = AttentionArgumentsOf<void>;
 
 /// The launch, and of kernels that read maps those of q, k and v.
 struct AttentionLaunch {

@@ -6,13 +6,7 @@
 namespace kiln {
 
 #if PAD_CHANNELS
-struct PadArguments {
-  const ELEMENT* x;
-  ELEMENT* to;  ///< [n, d, h, w, PAD_CHANNELS]
-  Strides strides;
-  int in[3], channels;
-  long long pixels;  ///< of all images
-};
+using PadArguments = cuda::PadArgumentsOf<ELEMENT>;
 
 /// A thread a pixel.
 extern "C" __global__ void __launch_bounds__(256) pad_channels(const __grid_constant__ PadArguments args) {

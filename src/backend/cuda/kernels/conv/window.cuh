@@ -1,17 +1,12 @@
 // Where a sliding window looks, and where pixels lie. Axes in the order depth, height, width; absent ones have
 // extent 1.
 #pragma once
+#include "backend/cuda/kernels/conv/arguments.h"
 
 namespace kiln {
 
-/// The host's ConvWindow (conv/conv.h) has this layout.
-struct Window {
-  int in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];
-};
-/// Elements from one index to the next of a tensor [n, channel, d, h, w], whatever its order.
-struct Strides {
-  long long n, channel, at[3];
-};
+using Window = cuda::ConvWindow;
+using Strides = cuda::ConvStrides;
 
 /// An output pixel by its place in [n, d, h, w].
 struct Pixel {

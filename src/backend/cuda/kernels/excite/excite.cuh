@@ -3,24 +3,13 @@
 // between x and y is float, sums in a fixed order. The prelude has `hidden` and `gate` of a float.
 #pragma once
 
+#include "backend/cuda/kernels/excite/arguments.h"
 #include "nest/walk.cuh"
 #include "ptx/cluster.cuh"
 
 namespace kiln {
 
-/// What the kernel takes; kernels/excite/excite.h has the same. A block's slice of channels is a multiple of 8; slices
-/// that reach past the channels have weights of zero.
-struct Excite {
-  const void *x, *weights;  ///< of T, of W: for each block of a cluster w1's and w2's [hidden][slice]
-  const float* biases;      ///< [hidden], then [blocks * slice]
-  void* y;
-  int pixels, channels, hidden, slice;
-  int pixels_of_block;
-  int staged;                              ///< whether a block's pixels stay in its shared memory
-  float share;                             ///< 1 / pixels
-  int rows;                                ///< of threads, a vector of channels each: threads / vectors
-  Divisor by_vectors, by_quads, by_slice;  ///< of channels / vector, channels / 4, slice
-};
+using Excite = cuda::ExciteArgument;
 
 /// kParts threads share a channel of the second product.
 template <class T, class W, int kThreads, int kBlocks, int kParts>

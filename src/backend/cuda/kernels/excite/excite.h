@@ -4,6 +4,7 @@
 #include <span>
 
 #include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/excite/arguments.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "base/record.h"
 #include "tensor/dtype.h"
@@ -32,17 +33,6 @@ inline constexpr const char* kExciteEntry = "squeeze_excite";
 /// w1 [hidden, channels] and w2 [channels, hidden] of the kernel's type of weights, as its blocks read them.
 Bytes pack_excite_weights(const ExciteKernel& kernel, std::span<const std::byte> w1, std::span<const std::byte> w2);
 
-/// The kernels' argument: kernels/excite/excite.cuh declares it, byte for byte.
-struct ExciteArgument {
-  const void *x = nullptr, *weights = nullptr, *biases = nullptr;
-  void* y = nullptr;
-  int32_t pixels = 1, channels = 8, hidden = 1, slice = 8;
-  int32_t pixels_of_block = 1;
-  int32_t staged = 0;
-  float share = 1;
-  int32_t rows = 1;
-  Divisor by_vectors, by_quads, by_slice;
-};
 struct ExciteLaunch {
   LaunchShape shape;
   ExciteArgument argument;

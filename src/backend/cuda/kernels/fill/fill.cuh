@@ -1,22 +1,13 @@
 // Tensors that are made of numbers: ramps, random elements, and values that bind knows.
 #pragma once
 
+#include "backend/cuda/kernels/fill/arguments.h"
 #include "nest/walk.cuh"
 #include "ops/random_state.h"
 
 namespace kiln {
 
-/// kernels/fill/fill.h has the same. alpha and beta lie on the device, or are given.
-struct Fill {
-  void* y;
-  const void *alpha, *beta;  ///< null: the numbers below
-  double alpha_number, beta_number;
-  RandomState first;   ///< of a launch without a state
-  RandomState* state;  ///< on the device, of the context: it moves on with every run, replayed or not
-  WideWalk walk;       ///< over y
-  int beta_by_axis;    ///< beta has an element an axis
-};
-static_assert(sizeof(Fill) == 168 && sizeof(RandomState) == 24 && sizeof(WideWalk) == 88);  // as the host has them
+using Fill = cuda::FillArgument;
 
 /// Of a parameter: arithmetic of ramps is in float or, of integers, in int64.
 __device__ __forceinline__ float number(float x) { return x; }
@@ -99,11 +90,7 @@ __device__ __forceinline__ void fill_random(const Fill& f) {
 }
 
 /// Bytes that a launch carries.
-struct Values {
-  void* y;
-  unsigned count;
-  unsigned char bytes[1024];
-};
+using Values = cuda::ValuesArgument;
 __device__ __forceinline__ void fill_values(const Values& v) {
   pdl_launch();
   pdl_wait();

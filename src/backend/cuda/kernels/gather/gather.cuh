@@ -2,6 +2,7 @@
 // zeros, and the index is stored where the host finds it (device/fault_word.h).
 #pragma once
 
+#include "backend/cuda/kernels/gather/arguments.h"
 #include "nest/walk.cuh"
 
 namespace kiln {
@@ -10,20 +11,7 @@ struct alignas(16) Unit16 {
   unsigned words[4];
 };
 
-/// kernels/gather/gather.h has the same. Strides and extents of data in units.
-struct Gather {
-  const void *data, *indices;
-  void* y;
-  unsigned count;             ///< units of y
-  unsigned step;              ///< rows: from one unit of a thread to its next; 0: it has one
-  Divisor row, picks, outer;  ///< y is [batch, outer, picks, row]
-  int64_t data_batch, index_batch;
-  int64_t extent;  ///< of the axis
-  int rank;        ///< elements: axes; nd: coordinates
-  int axis;
-  Divisor extents[kMaxAxes];  ///< elements: of y; nd: of the axes picked from
-  int64_t strides[kMaxAxes];
-};
+using Gather = cuda::GatherArgument;
 
 /// The index from the front, or -1 if it is outside, which `fault` is told.
 __device__ __forceinline__ int64_t resolve(int64_t index, int64_t extent, int64_t* fault) {

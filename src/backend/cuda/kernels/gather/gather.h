@@ -6,23 +6,12 @@
 #include <vector>
 
 #include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/gather/arguments.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "ops/gather.h"
 
 namespace kiln::cuda {
 
-/// The kernels' argument: kernels/gather/gather.cuh declares it, byte for byte.
-struct GatherArgument {
-  const void *data = nullptr, *indices = nullptr;
-  void* y = nullptr;
-  uint32_t count = 0, step = 0;
-  Divisor row, picks, outer;
-  int64_t data_batch = 0, index_batch = 0;
-  int64_t extent = 1;
-  int32_t rank = 0, axis = 0;
-  Divisor extents[kMaxRank];
-  int64_t strides[kMaxRank] = {};
-};
 struct GatherLaunch {
   int unit_bytes = 1;
   LaunchShape shape;

@@ -6,18 +6,7 @@
 
 namespace kiln {
 
-/// Element (i, l) of A lies at i * a_row + l * a_k, (l, j) of B at j * b_column + l * b_k, (i, j) of C at i * c_row +
-/// j. The host's struct of the same name (gemm/gemm.h) has this layout.
-struct GemmArguments {
-  const ELEMENT* a;
-  const ELEMENT* b;
-  RESULT* c;
-  float* partial;  ///< [split][batch][m][n]
-  Epilogue epilogue;
-  long long a_row, a_k, b_column, b_k, c_row;
-  int m, n, k, splits;
-  Batches batches;
-};
+using GemmArguments = cuda::GemmArgumentsOf<ELEMENT, RESULT, Epilogue>;
 
 /// Ends a vector of C, whose batch begins at `c`.
 template <int V>

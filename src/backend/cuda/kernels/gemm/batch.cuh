@@ -1,20 +1,11 @@
 // Batches of products: where a batch's matrices lie.
 #pragma once
+#include "backend/cuda/kernels/gemm/arguments.h"
 
 namespace kiln {
 
-/// One batch axis: its extent, and how far each tensor moves along it (0 repeats).
-struct BatchAxis {
-  int extent;
-  int unused;
-  long long a, b, c;
-};
-/// Up to six axes, the innermost first; the host's struct of the same name has this layout.
-struct Batches {
-  int axes;
-  int unused;
-  BatchAxis axis[6];
-};
+using cuda::BatchAxis;
+using cuda::Batches;
 
 struct BatchOffsets {
   long long a = 0, b = 0, c = 0;

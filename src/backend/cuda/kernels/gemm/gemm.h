@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/gemm/arguments.h"
 #include "backend/cuda/kernels/gemm/epilogue.h"
 #include "backend/cuda/kernels/gemm/hopper.h"
 #include "backend/cuda/kernels/gemm/tile.h"
@@ -47,34 +48,7 @@ int64_t alignment_of(const GemmKernel& kernel);
 /// Entry of the second launch of a kernel with splits.
 inline constexpr const char* kGemmReduce = "gemm_reduce";
 
-/// One batch axis: its extent, and how far each tensor moves along it (0 repeats).
-struct BatchAxis {
-  int32_t extent = 1, unused = 0;
-  int64_t a = 0, b = 0, c = 0;
-};
-struct Batches {
-  static constexpr size_t kMost = 6;
-  int32_t axes = 0, unused = 0;
-  BatchAxis axis[kMost];  ///< the innermost first
-  int64_t count() const {
-    int64_t n = 1;
-    for (int i = 0; i < axes; ++i) n *= axis[i].extent;
-    return n;
-  }
-};
-
-/// Element (i, l) of A lies at i * a_row + l * a_k, (l, j) of B at j * b_column + l * b_k, (i, j) of C at i * c_row +
-/// j.
-struct GemmArguments {
-  const void* a = nullptr;
-  const void* b = nullptr;
-  void* c = nullptr;
-  float* partial = nullptr;
-  EpilogueArguments epilogue;
-  int64_t a_row = 0, a_k = 1, b_column = 1, b_k = 0, c_row = 0;
-  int32_t m = 0, n = 0, k = 0, splits = 1;
-  Batches batches;
-};
+using GemmArguments = GemmArgumentsOf<void, void, EpilogueArguments>;
 
 /// The launches of a product; `main` first, then, where `reduce_vectors` is not 0, kGemmReduce.
 struct GemmLaunch {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/cuda/kernels/gemm/hopper.h"
+#include "backend/cuda/kernels/lanes/arguments.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "tensor/dtype.h"
@@ -40,24 +41,6 @@ struct NormalizationTuning {
   Status check() const {
     return require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a normalisation loads ", vec, " elements at once");
   }
-};
-/// The kernels' argument: kernels/lanes/normalize.cuh declares it, byte for byte.
-struct NormalizationArgument {
-  const void *x = nullptr, *scale = nullptr, *bias = nullptr;
-  void* y = nullptr;
-  void* parts = nullptr;
-  int64_t rows = 0;
-  int64_t image_stride = 0, group_stride = 0, run_stride = 0;
-  int32_t groups = 1;
-  int32_t length = 1, chunk = 1, chunks = 1;
-  int32_t channels = 1;
-  int32_t coefficients = 0;
-  Divisor inner, plane;
-  float epsilon = 0;
-  int32_t lanes = 1;
-  float share = 1;
-  int32_t constant = 0;
-  int32_t row = 0;
 };
 struct NormalizationLaunch {
   std::string entry;

@@ -2,6 +2,7 @@
 // in two steps, of which the first leaves one number a chunk.
 #pragma once
 
+#include "backend/cuda/kernels/lanes/arguments.h"
 #include "device.cuh"
 #include "nest/walk.cuh"
 
@@ -102,16 +103,7 @@ __device__ __forceinline__ int64_t divided(int64_t sum, int64_t divisor, bool av
   return average && divisor > 0 ? sum / divisor : sum;
 }
 
-/// x is (outer, length, inner); y is (outer, inner), or (outer, inner, chunks) of accumulators where a launch folds
-/// chunks of `chunk` elements each. kernels/lanes/reduce.h has the same.
-struct Reduction {
-  const void* x;
-  void* y;
-  int64_t outer, length, inner;
-  int64_t chunk, chunks;
-  int64_t divisor;
-  int average;
-};
+using Reduction = cuda::ReduceArgument;
 
 /// Elements [begin, end) of a contiguous row by `threads` threads, several loads in flight.
 template <class T, int kVec, class F>
@@ -366,15 +358,8 @@ __device__ __forceinline__ void reduce_columns(const Reduction& r) {
   put<T, kPart>(r, (outer * r.inner + to) * r.chunks + chunk, total);
 }
 
-/// Any axes: a warp a result. kernels/lanes/reduce.h has the same.
-struct AxesReduction {
-  const void* x;
-  void* y;  ///< dense, in the order of `kept`
-  Walk kept, reduced;
-  Operand<int> from_kept, from_reduced;  ///< strides of x
-  int64_t divisor;
-  int average;
-};
+/// Any axes: a warp a result; y is dense, in the order of `kept`.
+using AxesReduction = cuda::AxesArgument;
 template <class W>
 __device__ __forceinline__ int offset_at(const W& walk, const Operand<int>& strides, unsigned position) {
   int offset = 0;

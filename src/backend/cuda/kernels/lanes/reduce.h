@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "backend/cuda/kernels/lanes/arguments.h"
 #include "backend/cuda/kernels/lanes/tile.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "tensor/dtype.h"
@@ -29,15 +30,6 @@ struct ReduceShape {
   int64_t outer = 1, length = 1, inner = 1;
 };
 
-/// The kernels' argument: kernels/lanes/reduce.cuh declares it, byte for byte.
-struct ReduceArgument {
-  const void* x = nullptr;
-  void* y = nullptr;
-  int64_t outer = 1, length = 1, inner = 1;
-  int64_t chunk = 1, chunks = 1;
-  int64_t divisor = 1;
-  int32_t average = 0;
-};
 inline constexpr int kReduceShortThreads = 128;
 std::string reduce_short_entry(int vec, int64_t loads);
 struct ReduceLaunch {
@@ -55,15 +47,6 @@ std::optional<ReduceLaunch> reduce_staged_launch(const ReduceShape& shape, int e
                                                  int num_sms);
 inline constexpr int64_t kStageAlign = 16;
 
-/// Reductions along any axes, at a warp a result: for those that are not neighbours.
-struct AxesArgument {
-  const void* x = nullptr;
-  void* y = nullptr;
-  WalkArgument kept, reduced;
-  OperandArgument<int32_t> from_kept, from_reduced;
-  int64_t divisor = 1;
-  int32_t average = 0;
-};
 struct AxesLaunch {
   LaunchShape shape;
   AxesArgument argument;

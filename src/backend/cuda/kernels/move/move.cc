@@ -7,6 +7,8 @@
 #include <memory>
 #include <variant>
 
+#include "backend/cuda/kernels/move/arguments.h"
+
 namespace kiln::cuda {
 namespace {
 
@@ -184,42 +186,19 @@ const Function* MoveFunctions::find(MoveKernel kernel) const {
   return found ? &*found : nullptr;
 }
 
-// The structs of kernels/move/move.cuh, byte for byte.
-namespace {
-template <class Walk, class Offset>
-struct Box {
-  Walk walk;
-  OperandArgument<Offset> from, to;
-  uint32_t first_block = 0;
-};
-template <class B, int kCount>
-struct Boxes {
-  int32_t count = kCount;
-  B at[kCount];
-};
-using NarrowBox = Box<WalkArgument, int32_t>;
-using WideBox = Box<WideWalkArgument, int64_t>;
-
-struct TransposeArgument {
-  WalkArgument outer;
-  OperandArgument<int32_t> from, to;
-  int32_t extent_a, extent_b, from_b, to_a;
-};
-}  // namespace
-
 /// A kernel's arguments, and which sources its boxes read.
 struct Move::Launch {
   Function function;
   LaunchShape shape{};
   struct Patch {
-    const void** from;
-    const void** to;
+    void** from;
+    void** to;
     int source;
     int64_t from_bytes, to_bytes;
   };
   std::vector<Patch> patches;
   void* argument = nullptr;
-  std::variant<std::monostate, Boxes<NarrowBox, 1>, Boxes<NarrowBox, kBoxesOfLaunch>, Boxes<WideBox, 1>,
+  std::variant<std::monostate, Boxes<WalkArgument, 1>, Boxes<WalkArgument, kBoxesOfLaunch>, Boxes<WideWalkArgument, 1>,
                TransposeArgument>
       storage;
 
@@ -242,9 +221,10 @@ int64_t per_block_of(int64_t count, int num_sms) {
   return kMostThreads * unroll;
 }
 
-template <class Walk, class Offset>
-uint32_t fill_box(Box<Walk, Offset>& box, const Units& units, uint32_t first_block, int num_sms) {
+template <class Walk>
+uint32_t fill_box(Box<Walk>& box, const Units& units, uint32_t first_block, int num_sms) {
   const int64_t count = units.axes.count(), per_block = per_block_of(count, num_sms);
+  using Offset = typename Walk::Offset;
   if constexpr (sizeof(Offset) == 4)
     box.walk = narrow_walk(units.axes, 1);
   else
@@ -335,11 +315,11 @@ Result<Move> Move::plan(const MoveFunctions& functions, int element_bytes, std::
       const auto some = std::span(units).subspan(i, std::min(step, copies.size() - i));
       const auto of = std::span<const StridedCopy>(copies).subspan(i, some.size());
       switch (kernel.kind) {
-        case kMove: way.launches.push_back(box_launch<Boxes<NarrowBox, 1>>(*function, some, of, num_sms)); break;
+        case kMove: way.launches.push_back(box_launch<Boxes<WalkArgument, 1>>(*function, some, of, num_sms)); break;
         case kMany:
-          way.launches.push_back(box_launch<Boxes<NarrowBox, kBoxesOfLaunch>>(*function, some, of, num_sms));
+          way.launches.push_back(box_launch<Boxes<WalkArgument, kBoxesOfLaunch>>(*function, some, of, num_sms));
           break;
-        case kWide: way.launches.push_back(box_launch<Boxes<WideBox, 1>>(*function, some, of, num_sms)); break;
+        case kWide: way.launches.push_back(box_launch<Boxes<WideWalkArgument, 1>>(*function, some, of, num_sms)); break;
         case kTranspose:
         case kTransposeVectors:
           way.launches.push_back(transpose_launch(*function, kernel, some[0], of[0].source));
@@ -366,7 +346,7 @@ Status Move::run(const Stream& stream, const void* const* sources, void* to) {
     if (!fits && &way != &ways_.back()) continue;
     for (const auto& launch : way.launches) {
       for (const Launch::Patch& patch : launch->patches) {
-        *patch.from = static_cast<const std::byte*>(sources[patch.source]) + patch.from_bytes;
+        *patch.from = static_cast<std::byte*>(const_cast<void*>(sources[patch.source])) + patch.from_bytes;
         *patch.to = static_cast<std::byte*>(to) + patch.to_bytes;
       }
       void* arguments[] = {launch->argument};

@@ -3,6 +3,7 @@
 // instantiate what a step needs (move.cc).
 #pragma once
 
+#include "backend/cuda/kernels/move/arguments.h"
 #include "nest/walk.cuh"
 
 namespace kiln {
@@ -15,18 +16,8 @@ struct alignas(16) Unit16 {
   unsigned words[4];
 };
 
-/// Elements of one box; a launch may hold several, whose blocks follow each other. kernels/move/move.h has the same.
-template <class W>
-struct Box {
-  W walk;
-  Operand<typename W::Offset> from, to;
-  unsigned first_block;
-};
-template <class W, int N>
-struct Boxes {
-  int count;
-  Box<W> at[N];
-};
+using cuda::Box;
+using cuda::Boxes;
 
 template <class Unit, class W>
 __device__ __forceinline__ void move_block(const Box<W>& box, unsigned block) {
@@ -79,12 +70,7 @@ __device__ __forceinline__ void move(const Boxes<W, N>& boxes) {
 namespace kiln {
 
 /// A transpose: axis a is contiguous in the source, axis b in the target; what is outside them is walked.
-struct Transpose {
-  Walk outer;             // of tiles: its innermost two axes count tiles along a and along b
-  Operand<int> from, to;  // strides of outer's axes; of the last two: from one tile to the next
-  int extent_a, extent_b;
-  int from_b, to_a;  // strides
-};
+using Transpose = cuda::TransposeArgument;
 
 /// A block's tile.
 struct TransposePlace {

@@ -1,23 +1,12 @@
 // Slices whose coordinates may lie outside of the source: wrapped, clamped, mirrored or filled. The target is dense.
 #pragma once
 
+#include "backend/cuda/kernels/move/arguments.h"
 #include "nest/walk.cuh"
 
 namespace kiln {
 
-/// One axis of the source. kernels/move/slice.h has the same.
-struct SliceAxis {
-  int64_t extent, start, step;  ///< element i of the target is element start + i * step
-  int64_t stride;               ///< in units
-};
-struct Slice {
-  WideWalk walk;  ///< over the target
-  const void* from;
-  void* to;
-  const void* fill;  ///< one unit; null: zeros
-  int mode;          ///< SliceMode of ops/slice.h
-  SliceAxis axes[kMaxAxes];
-};
+using Slice = cuda::SliceArgument;
 
 enum { kStrictBounds, kWrap, kClamp, kFill, kReflect };
 
@@ -35,18 +24,8 @@ __device__ __forceinline__ int64_t coordinate(int mode, int64_t i, int64_t exten
   return at < extent ? at : period - at;
 }
 
-/// The same in 32 bits. kernels/move/slice.h has it too.
-struct BandSlice {
-  unsigned count;          ///< threads
-  int rank, mode;          ///< at least two axes
-  Divisor axes[kMaxAxes];  ///< of the target, in units; the last but one in bands
-  const void* from;
-  void* to;
-  const void* fill;                                          ///< one element; null: zeros
-  int extents[kMaxAxes], starts[kMaxAxes], steps[kMaxAxes];  ///< of the source
-  int64_t strides[kMaxAxes];
-  int rows;  ///< of the target, along the last axis but one
-};
+/// The same in 32 bits.
+using BandSlice = cuda::BandSliceArgument;
 __device__ __forceinline__ int coordinate_of(int mode, int i, int extent) {
   if (unsigned(i) < unsigned(extent)) return i;
   if (mode == kFill || mode == kStrictBounds || extent == 0) return -1;
@@ -129,7 +108,7 @@ __device__ __forceinline__ void slice(const Slice& s) {
   bool outside = false;
 #pragma unroll 1
   for (int axis = s.walk.rank - 1; axis >= 0; --axis) {
-    const SliceAxis& a = s.axes[axis];
+    const Slice::Axis& a = s.axes[axis];
     // Most targets are small: the division is then a short one.
     int64_t i;
     if (position >> 32) {

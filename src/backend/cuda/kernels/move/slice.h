@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/cuda/device/module.h"
+#include "backend/cuda/kernels/move/arguments.h"
 #include "backend/cuda/kernels/nest/walk.h"
 #include "ops/slice.h"
 
@@ -21,39 +22,6 @@ std::string slice_band_entry(int unit_bytes);
 struct SliceShape {
   SliceMode mode;
   std::span<const int64_t> from, to, starts, strides;
-};
-/// The kernels' argument, of which kernels/move/slice.cuh declares each way byte for byte.
-struct SliceArgument {
-  struct Axis {
-    int64_t extent, start, step, stride;
-  };
-  WideWalkArgument walk;
-  const void* from = nullptr;
-  void* to = nullptr;
-  const void* fill = nullptr;  ///< one element, read in mode kFill; null: zeros
-  int32_t mode = 0;
-  Axis axes[kMaxRank] = {};
-};
-struct BandSliceArgument {
-  uint32_t count = 0;
-  int32_t rank = 0, mode = 0;
-  Divisor axes[kMaxRank];
-  const void* from = nullptr;
-  void* to = nullptr;
-  const void* fill = nullptr;
-  int32_t extents[kMaxRank] = {}, starts[kMaxRank] = {}, steps[kMaxRank] = {};
-  int64_t strides[kMaxRank] = {};
-  int32_t rows = 1;
-};
-/// kernels/move/slice_flat.cuh has it.
-struct FlatSliceArgument {
-  uint32_t count = 0;
-  int32_t rank = 0, mode = 0, words = 0;
-  const void* from = nullptr;
-  void* to = nullptr;
-  const void* fill = nullptr;
-  Divisor axes[kMaxRank];
-  int32_t extents[kMaxRank] = {}, starts[kMaxRank] = {}, steps[kMaxRank] = {}, strides[kMaxRank] = {};
 };
 /// A launch of any.
 struct SliceLaunch {

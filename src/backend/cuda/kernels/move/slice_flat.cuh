@@ -6,17 +6,8 @@
 
 namespace kiln {
 
-/// kernels/move/slice.h has the same. Axes innermost first, three at least.
-struct FlatSlice {
-  unsigned count;  ///< vectors of 16 bytes of the target
-  int rank, mode;
-  int words;  ///< of the source
-  const void* from;
-  void* to;
-  const void* fill;                                                             ///< one element; null: zeros
-  Divisor axes[kMaxAxes];                                                       ///< of the target
-  int extents[kMaxAxes], starts[kMaxAxes], steps[kMaxAxes], strides[kMaxAxes];  ///< of the source
-};
+/// Axes innermost first, three at least.
+using FlatSlice = cuda::FlatSliceArgument;
 
 struct FlatVector {
   unsigned at[4];

@@ -94,7 +94,7 @@ Status NestLaunch::run(const Stream& stream, const Function& function, const voi
   const auto fill = [&](auto& arguments) {
     pointers_[0] = &arguments.walk;
     for (size_t i = 0; i < arguments.operands.size(); ++i) {
-      arguments.operands[i].data = tensors[i];
+      arguments.operands[i].data = const_cast<void*>(tensors[i]);
       pointers_[i + 1] = &arguments.operands[i];
     }
   };

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "backend/cuda/kernels/nest/arguments.h"
 #include "tensor/extents.h"
 
 namespace kiln::cuda {
@@ -33,29 +34,9 @@ MergedAxes merge_axes(std::span<const int64_t> extents, std::span<const AxisStri
 AxisStrides broadcast_strides(std::span<const int64_t> extents, std::span<const int64_t> own,
                               std::span<const int64_t> space);
 
-// The structs of kernels/nest/walk.cuh, byte for byte.
+static_assert(kMaxAxes == kMaxRank);
 
-struct Divisor {
-  uint32_t extent = 1, multiplier = 1, shift = 0;
-};
 Divisor divisor_of(int64_t extent);  ///< in [1, 2^31)
-
-struct WalkArgument {
-  uint32_t count = 0, per_block = 0;
-  int32_t rank = 1;
-  Divisor axes[kMaxRank];
-};
-struct WideWalkArgument {
-  uint64_t count = 0, per_block = 0;
-  int32_t rank = 1;
-  uint64_t axes[kMaxRank] = {};
-};
-template <class Offset>
-struct OperandArgument {
-  const void* data = nullptr;
-  Offset step = 0;
-  Offset strides[kMaxRank] = {};
-};
 
 /// Whether offsets and counts of these axes fit the 32-bit walk.
 bool is_narrow(const MergedAxes& axes);

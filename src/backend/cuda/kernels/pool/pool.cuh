@@ -1,27 +1,14 @@
 // Maximum and average of sliding windows: a thread an output, or kVec neighbouring channels of one.
 #pragma once
 
+#include "backend/cuda/kernels/pool/arguments.h"
 #include "nest/walk.cuh"
 
 namespace kiln {
 
 enum class Pool { kMax, kAverage, kBlend };
 
-/// kernels/pool/pool.h has the same. Spatial axes are depth, height, width; absent ones have extent 1.
-struct Pooling {
-  const void* x;
-  void* y;
-  Walk walk;                 ///< over y: [images or planes, depth, height, width, vectors of
-                             ///< channels]
-  int64_t x_image, y_image;  ///< strides; of the others, in elements too
-  int64_t x_at[3], y_at[3];
-  int in[3], kernel[3], stride[3], dilation[3], pad[3], pad_after[3];
-  int excludes_padding;
-  float blend;
-  int rows;     ///< lines and pieces: of y; its walk counts bands of them
-  int columns;  ///< pieces: of y; its walk counts pieces of them
-  int whole;    ///< pieces: whether all are, and aligned in y
-};
+using Pooling = cuda::PoolArgument;
 
 /// Numbers are held as float or, of integers, as int.
 __device__ __forceinline__ float pooled(float x) { return x; }

@@ -8,6 +8,7 @@
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/conv/conv.h"
 #include "backend/cuda/kernels/nest/walk.h"
+#include "backend/cuda/kernels/pool/arguments.h"
 #include "base/field.h"
 #include "tensor/dtype.h"
 
@@ -72,18 +73,6 @@ struct PoolShape {
   float blend = 0;
 };
 
-/// The kernels' argument: kernels/pool/pool.cuh declares it, byte for byte.
-struct PoolArgument {
-  const void* x = nullptr;
-  void* y = nullptr;
-  WalkArgument walk;
-  int64_t x_image = 0, y_image = 0;
-  int64_t x_at[3] = {}, y_at[3] = {};
-  int32_t in[3] = {}, kernel[3] = {}, stride[3] = {}, dilation[3] = {}, pad[3] = {}, pad_after[3] = {};
-  int32_t excludes_padding = 1;
-  float blend = 0;
-  int32_t rows = 0, columns = 0, whole = 0;
-};
 struct PoolLaunch {
   LaunchShape shape;
   PoolArgument argument;

@@ -1,6 +1,7 @@
 // Resampling by tables: every output is a weighted sum of inputs, the product of taps along up to three axes.
 #pragma once
 
+#include "backend/cuda/kernels/resize/arguments.h"
 #include "nest/walk.cuh"
 
 namespace kiln {
@@ -9,27 +10,7 @@ struct alignas(16) Unit16 {
   unsigned words[4];
 };
 
-/// kernels/resize/resize.h has the same. y is [planes, out, out, out, inner], inner in vectors of a kernel's width.
-struct Resize {
-  const void* x;
-  void* y;
-  const int* index;  ///< tap t of output i of an axis at its table's start + t *
-                     ///< out + i
-  const float* weight;
-  unsigned count;
-  Divisor inner, out[3];
-  int taps[3], table[3];
-  int64_t plane;       ///< elements of x from one plane to the next
-  int64_t strides[3];  ///< of x
-  int width;           ///< elements of a vector
-  // Of bands, with two taps along out[1] and out[2] and one along out[0]:
-  Divisor bands;     ///< along out[1]
-  int first_rows;    ///< where in `index` each band has its first row of x, and
-                     ///< how many follow that one
-  int band_weights;  ///< and the weights of its rows in `weight`, for each
-                     ///< output row of the band, 16 bytes aligned
-  int strip;         ///< strips: rows of a block; `inner` is of vectors in a row of x
-};
+using Resize = cuda::ResizeArgument;
 
 /// Where an output lies in x but for the resized axes, and its coordinates along those.
 struct Output {

@@ -8,6 +8,7 @@
 
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
+#include "backend/cuda/kernels/resize/arguments.h"
 #include "ops/resize.h"
 #include "tensor/dtype.h"
 #include "tensor/format.h"
@@ -22,21 +23,6 @@ struct ResizeTuning {
     return require(width == 1 || width == 2 || width == 4 || width == 8 || width == 16, "a resize loads ", width,
                    " elements at once");
   }
-};
-/// The kernels' argument: kernels/resize/resize.cuh declares it, byte for byte.
-struct ResizeArgument {
-  const void* x = nullptr;
-  void* y = nullptr;
-  const void *index = nullptr, *weight = nullptr;
-  uint32_t count = 0;
-  Divisor inner, out[3];
-  int32_t taps[3] = {1, 1, 1}, table[3] = {0, 0, 0};
-  int64_t plane = 0;
-  int64_t strides[3] = {0, 0, 0};
-  int32_t width = 1;
-  Divisor bands;
-  int32_t first_rows = 0, band_weights = 0;
-  int32_t strip = 1;
 };
 /// How bilinear sampling shares rows of x: `rows` of y, which need `span` rows of x at most. Where its tables are.
 struct ResizeBands {

@@ -3,25 +3,12 @@
 // written. An index outside its axis writes nothing, and is stored where the host finds it (device/fault_word.h).
 #pragma once
 
+#include "backend/cuda/kernels/scatter/arguments.h"
 #include "gather/gather.cuh"
 
 namespace kiln {
 
-/// kernels/scatter/scatter.h has the same. A slice is what one update is for: its extents and strides in slices.
-struct Scatter {
-  const void *data, *indices, *updates;
-  void* y;
-  int* owners;      ///< by slice of y: the update that it takes, or -1
-  unsigned copied;  ///< units of y, of the first launch
-  unsigned slices;  ///< of y
-  unsigned picks;   ///< updates
-  Divisor row;      ///< units of a slice, of the last launch
-  int rank;         ///< elements: axes; nd: coordinates
-  int axis;
-  int64_t extent;             ///< elements: of the axis in y
-  Divisor extents[kMaxAxes];  ///< elements: of updates; nd: of the axes of y
-  int64_t strides[kMaxAxes];
-};
+using Scatter = cuda::ScatterArgument;
 
 /// updates[i] is for y[i with i[axis] replaced by indices[i]]; -1: for nothing.
 template <class Index>

@@ -9,22 +9,11 @@
 
 #include "backend/cuda/device/module.h"
 #include "backend/cuda/kernels/nest/walk.h"
+#include "backend/cuda/kernels/scatter/arguments.h"
 #include "ops/scatter.h"
 
 namespace kiln::cuda {
 
-/// The kernels' argument: kernels/scatter/scatter.cuh declares it, byte for byte.
-struct ScatterArgument {
-  const void *data = nullptr, *indices = nullptr, *updates = nullptr;
-  void* y = nullptr;
-  int32_t* owners = nullptr;
-  uint32_t copied = 0, slices = 0, picks = 0;
-  Divisor row;
-  int32_t rank = 0, axis = 0;
-  int64_t extent = 1;
-  Divisor extents[kMaxRank];
-  int64_t strides[kMaxRank] = {};
-};
 struct ScatterLaunch {
   int copy_bytes = 1, row_bytes = 1;  ///< units of the first and the last kernel
   std::array<LaunchShape, 3> shapes;  ///< copying, claiming, writing

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+namespace kiln::cuda {
+
+/// Elements from one index to the next; channels are contiguous. 0 repeats.
+struct HeadStrides {
+  int64_t batch = 0, head = 0, row = 0;
+};
+template <class T>
+struct AttentionArgumentsOf {
+  const T *q = nullptr, *k = nullptr, *v = nullptr, *mask = nullptr;
+  T* out = nullptr;
+  HeadStrides q_strides, k_strides, v_strides, mask_strides, out_strides;
+  int32_t batch = 0, heads = 0;
+  int32_t kv_heads = 1;  ///< divides heads: head h reads k and v of h / (heads / kv_heads)
+  int32_t queries = 0, keys = 0, depth = 0, value_depth = 0;
+  float scale = 1;            ///< positive
+  int32_t causal_offset = 0;  ///< of causal kernels: query i sees keys up to i + causal_offset
+  int32_t section = 1;        ///< heads whose tiles are begun together, while their keys and values are in the L2
+};
+
+}  // namespace kiln::cuda
