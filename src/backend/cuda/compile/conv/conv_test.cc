@@ -231,6 +231,16 @@ TEST(Conv, KernelsSurviveTheirRecords) {
   Record record = std::get<Record>(type.to_datum(&kernel).variant());
   EXPECT_FALSE(type.from_datum(&kernel, record.set("splits", 2))) << "another family's";
 }
+TEST(Conv, WidthsArePowersOfTwo) {
+  const FieldType& type = field_type(Tag<ConvKernel>());
+  ConvKernel kernel;
+  for (const ConvCandidate& c : conv_candidates(traits(DType::kF16, {1, 24, 24, 9}, 500), {}))
+    for (const char* width : {"vec", "piece"}) {
+      Record record = std::get<Record>(type.to_datum(&c.kernel).variant());
+      if (!record.find(width)) continue;
+      EXPECT_FALSE(type.from_datum(&kernel, record.set(width, 3))) << c.kernel->name();
+    }
+}
 TEST(Conv, TooManyElementsForAnIndexAreRefused) {
   ConvKernel kernel = conv_candidates(traits(DType::kF16, {1, 64, 64, 9}, 3136), {}).front().kernel;
   ConvArguments arguments;

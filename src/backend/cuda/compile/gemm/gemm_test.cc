@@ -203,6 +203,11 @@ TEST(Gemm, KernelsSurviveTheirRecords) {
 TEST(Gemm, ATileFromOutsideIsChecked) {
   GemmKernel kernel = gemm_candidates(kHalf, 64, 64, 64, 1, {}).front().kernel;
   EXPECT_TRUE(kernel.check());
+  for (const auto width : {&GemmKernel::vec, &GemmKernel::a_piece, &GemmKernel::b_piece}) {
+    GemmKernel other = kernel;
+    other.*width = 3;  // no address is aligned to that
+    EXPECT_FALSE(from_record<GemmKernel>(to_record(other)));
+  }
   kernel.tile = {128, 128, 32, 0, 0, 0, 8, 4};
   EXPECT_FALSE(from_record<GemmKernel>(to_record(kernel)));
 }

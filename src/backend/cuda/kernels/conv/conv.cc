@@ -102,7 +102,7 @@ void ConvParameters::set_filter(const FilterExtents& f, ConvArguments& arguments
 Status ConvTiled::check_own() const {
   TRY(tile.require_whole());
   TRY(require(tile.warps_m > 0, "a convolution by ", family->name, " is not tiled by ", tile.name()));
-  return require_range(vec, 1, 8, "channels a vector");
+  return require_width(vec, 8, "channels a vector");
 }
 
 Result<FilterExtents> FilterExtents::of(std::span<const int64_t> w, int64_t groups, bool transposed) {

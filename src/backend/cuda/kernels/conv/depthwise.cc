@@ -5,7 +5,7 @@
 namespace kiln::cuda {
 
 Status ConvDepthwiseBase::check_own() const {
-  TRY(require_range(vec, 1, 8, "channels a vector"));
+  TRY(require_width(vec, 8, "channels a vector"));
   return require_range(columns, 1, 16, "columns a thread");
 }
 

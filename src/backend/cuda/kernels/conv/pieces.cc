@@ -14,7 +14,7 @@ Status ConvPieces::check_own() const {
   TRY(ConvTiled::check_own());
   TRY(require_range(pad_channels, 0, 8, "channels padded to"));
   TRY(require(!transposed || pad_channels == 0, "a deconvolution pads to ", pad_channels, " channels"));
-  TRY(require_range(piece, 1, 16, "bytes a piece"));
+  TRY(require_width(piece, 16, "bytes a piece"));
   return require_range(splits, 1, 64, "splits");
 }
 

@@ -26,9 +26,11 @@ Status GemmKernel::check() const {
   TRY(tile.require_whole());
   TRY(require(!types.is_mixed() || (types.b == DType::kF32 && family->takes_mixed && b_constant),
               "a matrix product by ", family->name, " does not take weights of ", types.b, " for ", types.a));
-  TRY(require(
-      splits >= 1 && splits <= 64 && vec >= 1 && vec <= 8 && cluster >= 1 && cluster <= 8 && (turns == 1 || turns == 2),
-      "a matrix product has ", splits, " splits and vectors of ", vec));
+  TRY(require(splits >= 1 && splits <= 64 && is_width(vec, 8) && cluster >= 1 && cluster <= 8 &&
+                  (turns == 1 || turns == 2) && (a_piece == 0 || is_width(a_piece, 16)) &&
+                  (b_piece == 0 || is_width(b_piece, 16)),
+              "a matrix product has ", splits, " splits, vectors of ", vec, " and pieces of ", a_piece, " and ",
+              b_piece, " bytes"));
   return require(family->by_threads == (tile.warps_m == 0), "a matrix product by ", family->name, " is not tiled by ",
                  tile.name());
 }
