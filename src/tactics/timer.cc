@@ -37,6 +37,35 @@ class OrderedConstants {
   std::map<std::pair<const HostTensor*, std::string>, HostTensor> ordered_;  // looked up, never iterated
 };
 
+/// Memory of inputs, outputs and workspaces: one of a size for all candidates, of which one runs at a time.
+class SharedMemory {
+ public:
+  SharedMemory(Device& device, Allocator* memory) : device_(device), memory_(memory) {}
+  enum class Use : uint8_t { kInput, kOutput, kWorkspace };
+  struct Place {
+    std::byte* data;
+    bool is_new;
+  };
+  /// For the tensor `index` of a region.
+  Result<Place> of(Use use, size_t index, DType dtype, int64_t size_bytes) {
+    const auto [at, is_new] = buffers_.try_emplace({use, index, dtype, size_bytes});
+    if (is_new) {
+      auto made = memory_ ? memory_->allocate(size_bytes) : device_.allocate(size_bytes);
+      if (!made) {
+        buffers_.erase(at);
+        return std::unexpected(made.error());
+      }
+      at->second = std::move(*made);
+    }
+    return Place{at->second.data(), is_new};
+  }
+
+ private:
+  Device& device_;
+  Allocator* memory_;
+  std::map<std::tuple<Use, size_t, DType, int64_t>, Buffer> buffers_;
+};
+
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -45,28 +74,24 @@ double now_us() {
 class Rig {
  public:
   static Result<std::unique_ptr<Rig>> make(const TacticContext& cx, const Region& region, const Candidate& candidate,
-                                           OrderedConstants& ordered, Allocator* memory, double limit_us);
+                                           OrderedConstants& ordered, SharedMemory& shared, Allocator* memory,
+                                           double limit_us);
   double first_us() const { return first_us_; }  ///< that the first run took
   static Status run(void* rig, Stream* stream) {
     Rig& self = *static_cast<Rig*>(rig);
-    return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_.data(), stream});
+    return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_, stream});
   }
 
  private:
-  Result<Buffer> memory_of(Device& device, int64_t size_bytes) const {
-    return memory_ ? memory_->allocate(size_bytes) : device.allocate(size_bytes);
-  }
-  Result<void*> allocate(Device& device, const TensorType& type, const Format& format, bool is_read);
+  Result<void*> input(Device& device, SharedMemory& shared, size_t index, const TensorType& type, const Format& format);
 
-  Allocator* memory_ = nullptr;
   std::unique_ptr<Stream> stream_;  // null on a host device
   double first_us_ = 0;
   std::unique_ptr<LoadedStep> loaded_;
   std::unique_ptr<BoundStep> step_;
-  std::vector<Buffer> buffers_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
-  Buffer workspace_;
+  std::byte* workspace_ = nullptr;
 };
 
 /// Small positive numbers in every type: no denormals, no overflow, indices in range of anything with two elements.
@@ -88,14 +113,18 @@ void fill(DType dtype, std::byte* data, int64_t count) {
   }
 }
 
-Result<void*> Rig::allocate(Device& device, const TensorType& type, const Format& format, bool is_read) {
-  const int64_t count = format.storage_volume(type.opt_extents());
-  const int64_t bytes = std::max<int64_t>(size_bytes(type.dtype, count), 1);
-  buffers_.push_back(TRY(memory_of(device, bytes)));
-  std::byte* const data = buffers_.back().data();
+int64_t bytes_of(const TensorType& type, const Format& format) {
+  return std::max<int64_t>(size_bytes(type.dtype, format.storage_volume(type.opt_extents())), 1);
+}
+
+Result<void*> Rig::input(Device& device, SharedMemory& shared, size_t index, const TensorType& type,
+                         const Format& format) {
+  const int64_t bytes = bytes_of(type, format), count = format.storage_volume(type.opt_extents());
+  const auto [data, is_new] = TRY(shared.of(SharedMemory::Use::kInput, index, type.dtype, bytes));
+  if (!is_new) return static_cast<void*>(data);
   if (device.is_host()) {
     fill(type.dtype, data, count);
-  } else if (is_read) {
+  } else {
     std::vector<std::byte> host(static_cast<size_t>(bytes));
     fill(type.dtype, host.data(), count);
     TRY(device.copy_from_host(data, host.data(), bytes, *stream_));
@@ -105,9 +134,10 @@ Result<void*> Rig::allocate(Device& device, const TensorType& type, const Format
 }
 
 Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate,
-                                       OrderedConstants& ordered, Allocator* memory, double limit_us) {
+                                       OrderedConstants& ordered, SharedMemory& shared, Allocator* memory,
+                                       double limit_us) {
+  using Use = SharedMemory::Use;
   auto rig = std::make_unique<Rig>();
-  rig->memory_ = memory;
   if (!cx.device.is_host()) rig->stream_ = TRY(cx.device.create_stream());
   StepSpec spec = spec_of(cx.graph, region, candidate.variant, candidate.draft);
   spec.memory = memory;
@@ -122,20 +152,22 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
       constants[i] = &TRY(ordered.in(candidate.variant.inputs[i], *constant)).get();
       if (cx.device.is_host()) rig->inputs_[i] = constants[i]->bytes().data();
     } else {
-      rig->inputs_[i] = TRY(rig->allocate(cx.device, cx.graph.type(id), candidate.variant.inputs[i], true));
+      rig->inputs_[i] = TRY(rig->input(cx.device, shared, i, cx.graph.type(id), candidate.variant.inputs[i]));
     }
   }
   for (size_t i = 0; i < region.outputs.size(); ++i) {
     const TensorType& type = cx.graph.type(region.outputs[i]);
     output_extents.push_back(type.opt_extents());
-    rig->outputs_.push_back(TRY(rig->allocate(cx.device, type, candidate.variant.outputs[i], false)));
+    const int64_t bytes = bytes_of(type, candidate.variant.outputs[i]);
+    rig->outputs_.push_back(TRY(shared.of(Use::kOutput, i, type.dtype, bytes)).data);
   }
   std::vector<int64_t> params;
   for (const sym::Expr& param : candidate.draft.params) params.push_back(param.opt());
   Executor& executor = TRY(cx.device.executor(candidate.draft.executor));
   rig->loaded_ = TRY(executor.load(spec, constants));
   rig->step_ = TRY(rig->loaded_->bind({input_extents, output_extents, params}));
-  rig->workspace_ = TRY(rig->memory_of(cx.device, std::max<int64_t>(rig->step_->workspace_bytes(), 1)));
+  const int64_t workspace_bytes = std::max<int64_t>(rig->step_->workspace_bytes(), 1);
+  rig->workspace_ = TRY(shared.of(Use::kWorkspace, 0, DType::kI8, workspace_bytes)).data;
   const double start = now_us();
   TRY(run(rig.get(), rig->stream_.get()));
   if (rig->stream_) TRY(rig->stream_->synchronize_within(limit_us));
@@ -233,7 +265,8 @@ struct Timer::Pending {
 
 /// Candidates that are timed together.
 struct Timer::Turns {
-  OrderedConstants constants;  ///< outlive what was loaded with them
+  OrderedConstants constants;  ///< outlive what was loaded with them, as the memory does
+  SharedMemory memory;
   std::vector<Pending> pending;
 };
 
@@ -277,7 +310,7 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
   }
   Pending& added = pending.emplace_back(Pending{key, region, {&candidate}, {}, {}, finds_weights_far(cx, region)});
   const double limit_us = std::max(options_.least_limit_us, options_.limit_of_estimate * candidate.variant.estimate_us);
-  auto rig = Rig::make(cx, region, candidate, turns.constants, options_.memory, limit_us);
+  auto rig = Rig::make(cx, region, candidate, turns.constants, turns.memory, options_.memory, limit_us);
   auto measurement = rig ? cx.device.measure(&Rig::run, rig->get(), limit_us) : std::unexpected(rig.error());
   if (!measurement) {
     TRY(fail(cx, added, measurement.error()));
@@ -289,7 +322,7 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
 }
 
 Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
-  Turns turns;
+  Turns turns{.memory = SharedMemory(device_, options_.memory)};
   std::vector<Pending>& pending = turns.pending;
   const Patience patience(cx, options_.least_limit_us, cache_, log_);
   for (const Trial& trial : trials) {
