@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/hash.h"
+#include "base/mapped_pages.h"
 #include "plan/block.h"
 #include "plan/cbor.h"
 #include "plan/checksum.h"
@@ -152,6 +153,18 @@ Status check(uint64_t checksum, const Section& section) {
   return error(Code::kCorrupt, "checksum ", checksum, ", ", section.checksum, " recorded; the section is damaged");
 }
 
+/// Brings a mapped file into memory a piece at a time.
+uint64_t checksum_of(std::span<const std::byte> bytes) {
+  constexpr size_t kPiece = 8 << 20;
+  Checksum checksum;
+  for (size_t at = 0; at < bytes.size(); at += kPiece) {
+    const auto piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
+    checksum.add(piece);
+    release_pages(piece);
+  }
+  return checksum.value();
+}
+
 Result<Block> Reader::load_section(size_t i) {
   const Section& section = sections_[i];
   TRY(begin_section(i));
@@ -160,7 +173,7 @@ Result<Block> Reader::load_section(size_t i) {
     block = {memory_->bytes.subspan(section.offset, section.size), memory_->keep_alive};
   else
     block = TRY(load_block(source_, section.offset, section.size));
-  TRY(check(hash64(block.bytes), section));
+  TRY(check(checksum_of(block.bytes), section));
   return block;
 }
 

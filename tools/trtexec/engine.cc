@@ -1,5 +1,6 @@
 #include "engine.h"
 
+#include <KilnFileReader.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,20 +16,23 @@
 namespace kiln::cli::trtexec {
 namespace {
 
-/// Gives the runtime a plan's bytes as it asks for them, so that the file is never in memory as a whole.
-class PlanFile final : public nvinfer1::IStreamReaderV2 {
+/// A plan that the runtime maps; one that is no regular file gives its bytes as they are asked for.
+class PlanFile final : public IFileReader {
  public:
-  explicit PlanFile(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  explicit PlanFile(const std::string& path)
+      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     require(file_ >= 0, "cannot open plan ", path, ": ", std::strerror(errno));
     struct stat facts {};
     require(::fstat(file_, &facts) == 0, "cannot read plan ", path, ": ", std::strerror(errno));
     require(!S_ISDIR(facts.st_mode), "cannot read plan ", path, ": it is a folder");
     require(!S_ISFIFO(facts.st_mode), "cannot read plan ", path, ": it is a pipe, in which nothing can be sought");
     size_bytes_ = facts.st_size;
+    is_regular_ = S_ISREG(facts.st_mode);
   }
   ~PlanFile() noexcept override { ::close(file_); }
   int64_t size_bytes() const { return size_bytes_; }
 
+  char const* path() const noexcept override { return is_regular_ ? path_.c_str() : nullptr; }
   int64_t read(void* destination, int64_t size_bytes, cudaStream_t) noexcept override {
     int64_t done = 0;
     while (done < size_bytes) {
@@ -48,8 +52,10 @@ class PlanFile final : public nvinfer1::IStreamReaderV2 {
   }
 
  private:
+  const std::string path_;
   int file_;
   int64_t size_bytes_ = 0;
+  bool is_regular_ = false;
 };
 
 /// Reads a plan in memory, which is used up.

@@ -1,5 +1,9 @@
 #include "api/run/plan_bytes.h"
 
+#include <KilnFileReader.h>
+
+#include <cstring>
+
 #include "api/base/address_of.h"
 #include "plan/reader.h"
 #include "plan/writer.h"
@@ -26,6 +30,13 @@ class ProgramSource final : public plan::ForwardSource {
   Read read_;
 };
 
+/// The file of a reader that names one; else null.
+const char* path_of(const nvinfer1::IStreamReaderV2& reader) {
+  const nvinfer1::InterfaceInfo info = reader.getInterfaceInfo();
+  const bool is_file = info.kind && std::strcmp(info.kind, IFileReader::kKind) == 0 && info.major == 1;
+  return is_file ? static_cast<const IFileReader&>(reader).path() : nullptr;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const plan::Plan>> read_plan_bytes(std::span<const std::byte> bytes) {
@@ -40,6 +51,7 @@ Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamRead
 
 Result<std::shared_ptr<const plan::Plan>> read_plan_stream(nvinfer1::IStreamReaderV2& reader) {
   TRY(require(address_of(reader) != nullptr, "the stream reader is null"));
+  if (const char* const path = path_of(reader)) return plan::read_plan(*TRY(plan::open_file(path)));
   ProgramSource source([&](void* to, int64_t count) { return reader.read(to, count, nullptr); });
   return plan::read_plan(source);
 }

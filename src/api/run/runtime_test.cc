@@ -1,9 +1,12 @@
 #include "api/run/runtime.h"
 
+#include <KilnFileReader.h>
 #include <NvInfer.h>  // HardwareCompatibilityLevel
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "api/run/testing/runtime_fixture.h"
 #include "plan/writer.h"
@@ -104,6 +107,33 @@ TEST_F(RuntimeBytes, ReadsFromStreams) {
   ReaderV2 second(bytes);
   EXPECT_TRUE(std::unique_ptr<ICudaEngine>(runtime->deserializeCudaEngine(second))) << logger.last();
   EXPECT_EQ(logger.num_errors(), 0u);
+}
+
+class FileReader final : public IFileReader {
+ public:
+  explicit FileReader(const char* path) : path_(path) {}
+  char const* path() const noexcept override { return path_; }
+  int64_t read(void*, int64_t, cudaStream_t) noexcept override { return ++num_reads, -1; }
+  bool seek(int64_t, nvinfer1::SeekPosition) noexcept override { return false; }
+  int num_reads = 0;
+
+ private:
+  const char* path_;
+};
+
+TEST_F(RuntimeBytes, MapsTheFileOfAReaderThatNamesOne) {
+  const std::string path = testing::TempDir() + "mapped.plan";
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  FileReader reader(path.c_str());
+  EXPECT_TRUE(std::unique_ptr<ICudaEngine>(runtime->deserializeCudaEngine(reader))) << logger.last();
+  EXPECT_EQ(reader.num_reads, 0);
+
+  std::filesystem::remove(path);
+  EXPECT_FALSE(runtime->deserializeCudaEngine(reader));
+  EXPECT_TRUE(logger.last().contains(path)) << logger.last();
+  FileReader nameless(nullptr);
+  EXPECT_FALSE(runtime->deserializeCudaEngine(nameless));
+  EXPECT_EQ(nameless.num_reads, 1);
 }
 
 TEST_F(RuntimeBytes, SurvivesStreamsThatFail) {
