@@ -6,7 +6,7 @@
 #include "backend/cuda/compile/lanes/normalize.h"
 #include "backend/cuda/compile/lanes/tile.h"
 #include "backend/cuda/exec/step.h"
-#include "backend/cuda/kernels/lanes/normalize_held.h"
+#include "backend/cuda/kernels/lanes/normalize_family.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 #include "ops/normalization.h"
@@ -45,8 +45,8 @@ class NormalizationTactic final : public NormalizationRegions {
       for (const int vec : {kernels.vec, 1})
         for (const NormalizationLaunch& launch :
              TRY(normalization_launches(shape, vec, element, true, group_room(device_of(cx).properties())))) {
-          kernels.held = kernels.held || is_held(launch);
-          kernels.slices = kernels.slices || launch.map;
+          kernels.held = kernels.held || launch.family == &kNormalizeHeld;
+          kernels.slices = kernels.slices || launch.family == &kNormalizeSlices;
           if (x.is_static()) wanted.push_back(launch.entry);
         }
     }

@@ -57,11 +57,20 @@ std::string apart_instances(const NormalizationKernels& kernels, std::span<const
   return text;
 }
 
+/// The kernels of normalize_groups.cuh.
+struct GroupKernel {
+  const char* name;
+  bool reads_coefficients = true;
+};
+constexpr GroupKernel kGroupKernels[] = {{"normalize_teams"}, {"normalize_cluster"},
+                                         {"normalize_long"},  {"normalize_parts", false},
+                                         {"normalize_apply"}, {"normalize_pixel_parts", false},
+                                         {"normalize_pixels"}};
+
 }  // namespace
 
 KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
-  const std::string_view type = element_name(kernels.dtype);
-  const std::string types = str(type, ", ", element_name(kernels.coefficients));
+  const std::string type(element_name(kernels.dtype)), types = str(type, ", ", element_name(kernels.coefficients));
   KernelSource source;
   source.prelude = "#include \"lanes/normalize_groups.cuh\"\n";
   const auto add = [&](const std::string& name, const std::string_view arguments, int vec) {
@@ -87,13 +96,7 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
   if (kernels.slices) source.prelude += slices_instances(kernels, wanted);
   if (kernels.apart) source.prelude += apart_instances(kernels, wanted);
   for (int vec = kernels.apart ? 1 : kernels.vec;; vec = 1) {
-    add("normalize_teams", types, vec);
-    add("normalize_cluster", types, vec);
-    add("normalize_long", types, vec);
-    add("normalize_parts", type, vec);
-    add("normalize_apply", types, vec);
-    add("normalize_pixel_parts", type, vec);
-    add("normalize_pixels", types, vec);
+    for (const GroupKernel& kernel : kGroupKernels) add(kernel.name, kernel.reads_coefficients ? types : type, vec);
     if (vec == 1) return source;
   }
 }

@@ -4,9 +4,7 @@
 #include <bit>
 
 #include "backend/cuda/device/cuda_device.h"
-#include "backend/cuda/kernels/lanes/normalize_apart.h"
-#include "backend/cuda/kernels/lanes/normalize_held.h"
-#include "backend/cuda/kernels/lanes/normalize_slices.h"
+#include "backend/cuda/kernels/lanes/normalize_family.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
@@ -63,26 +61,36 @@ void share(NormalizationLaunch& launch, int64_t chunks, int vec, int64_t threads
   launch.shape.block[0] = static_cast<uint32_t>(std::clamp<int64_t>(ceil_div(n.chunk, vec * 128) * 32, 32, threads));
 }
 
-/// Groups of few vectors: several a block. Whether they are.
-bool cut_teams(NormalizationLaunch& launch, int vec) {
+/// The launch with the entry of such a name.
+NormalizationLaunch named(const NormalizationLaunch& launch, std::string_view name, int vec) {
+  NormalizationLaunch result = launch;
+  result.entry = str("normalize_", name, '_', vec);
+  return result;
+}
+
+/// Groups of few vectors: several a block.
+std::vector<NormalizationLaunch> team_launches(const GroupWork& work) {
   constexpr int64_t kTeamThreads = 128;
-  const int64_t vectors = ceil_div(launch.argument.length, vec), held = vec <= 2 ? 8 : 4;  // kBatch of the kernels
-  if (vectors > held * kWarp) return false;
+  NormalizationLaunch launch = named(work.whole, "teams", work.vec);
+  const int64_t held = work.vec <= 2 ? 8 : 4;  // kBatch of the kernels
+  const int64_t vectors = ceil_div(launch.argument.length, work.vec);
+  if (vectors > held * kWarp) return {};
   const auto lanes = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(ceil_div(vectors, held))));
   launch.argument.lanes = static_cast<int32_t>(lanes);
   launch.shape.block[0] = static_cast<uint32_t>(kTeamThreads);
   launch.shape.grid[0] = grid_blocks(ceil_div(launch.argument.rows, kTeamThreads / lanes));
-  return true;
+  return {launch};
 }
 
-/// Whole pixels a block, where large tensors have their groups in pieces. Whether they have.
-bool cut_pixels(NormalizationLaunch& launch, const NormalizationShape& shape, int vec, int element_bytes,
-                const GroupRoom& room) {
+/// Whole pixels a block, where large tensors have their groups in pieces.
+std::vector<NormalizationLaunch> pixel_launches(const GroupWork& work) {
   constexpr int64_t kMostThreads = 1024, kMostChunks = 128;  // the latter, each block reads again
+  const auto& [whole, shape, vec, element_bytes, room] = work;
+  NormalizationLaunch launch = whole;
   NormalizationArgument& n = launch.argument;
   const int64_t vectors = shape.channels / vec, plane = shape.plane;
   const bool is_large = n.rows * n.length * element_bytes > room.l2_bytes / 2;
-  if (!shape.channels_last || !is_large || vectors > kMostThreads || n.rows > kMostParts) return false;
+  if (!shape.channels_last || !is_large || vectors > kMostThreads || n.rows > kMostParts) return {};
   const int64_t most = std::clamp<int64_t>(kMostParts / n.rows, 1, std::min(kMostChunks, plane));
   const int64_t pixels = ceil_div(plane, std::clamp<int64_t>(2 * room.num_sms / shape.n, 1, most));
   const int64_t threads = std::max(kThreads, ceil_div(vectors, kWarp) * kWarp);
@@ -92,11 +100,13 @@ bool cut_pixels(NormalizationLaunch& launch, const NormalizationShape& shape, in
   launch.shape.grid[0] = grid_blocks(shape.n * n.chunks);
   launch.shape.block[0] = static_cast<uint32_t>(threads);
   launch.shape.shared_bytes = static_cast<uint32_t>(std::max<int64_t>(3 * threads, 2 * n.groups) * 4);
-  return true;
+  return {named(launch, "pixel_parts", vec), named(launch, "pixels", vec)};
 }
 
-/// Clusters that keep a group in shared memory; whether it fits.
-bool cut_clusters(NormalizationLaunch& launch, int vec, int element_bytes, const GroupRoom& room) {
+/// Clusters that keep a group in shared memory.
+std::vector<NormalizationLaunch> cluster_launches(const GroupWork& work) {
+  const auto& [whole, shape, vec, element_bytes, room] = work;
+  NormalizationLaunch launch = named(whole, "cluster", vec);
   constexpr int64_t kGoodBytes = 48 << 10, kLeast = 2048;  // several blocks a multiprocessor; elements of a block
   constexpr int64_t kStaticBytes = 4096;
   const NormalizationArgument& n = launch.argument;
@@ -105,12 +115,31 @@ bool cut_clusters(NormalizationLaunch& launch, int vec, int element_bytes, const
   while (2 * blocks <= room.most_blocks &&
          (chunk() * element_bytes > kGoodBytes || (n.rows * blocks < room.num_sms && chunk() > kLeast)))
     blocks *= 2;
-  if (chunk() * element_bytes + kStaticBytes > room.shared_bytes || n.rows * blocks >= int64_t{1} << 31) return false;
+  if (chunk() * element_bytes + kStaticBytes > room.shared_bytes || n.rows * blocks >= int64_t{1} << 31) return {};
   share(launch, blocks, vec, chunk() * element_bytes > kGoodBytes ? kThreads : kThreads / 2);
   launch.shape.cluster = static_cast<uint32_t>(blocks);
   launch.shape.shared_bytes = static_cast<uint32_t>(n.chunk * element_bytes);
-  return true;
+  return {launch};
 }
+
+/// A block a group, or at most so many chunks of groups in two launches.
+std::vector<NormalizationLaunch> long_launches(const GroupWork& work, int64_t most) {
+  NormalizationLaunch launch = work.whole;
+  const NormalizationArgument& n = launch.argument;
+  share(launch, std::clamp<int64_t>(3 * work.room.num_sms / n.rows, 1, most), work.vec, kThreads);
+  if (n.chunks == 1) return {named(launch, "long", work.vec)};
+  return {named(launch, "parts", work.vec), named(launch, "apply", work.vec)};
+}
+std::vector<NormalizationLaunch> chunk_launches(const GroupWork& work) {
+  return long_launches(work, std::max<int64_t>(1, work.whole.argument.length / kLeastChunk));
+}
+
+constexpr NormalizationFamily kTeams{.launches = team_launches}, kPixels{.launches = pixel_launches},
+    kClusters{.launches = cluster_launches}, kChunks{.launches = chunk_launches};
+
+/// The fastest that takes a shape comes first; the last takes all.
+constexpr const NormalizationFamily* kFamilies[] = {&kNormalizeSlices, &kNormalizeApart, &kTeams, &kNormalizeHeld,
+                                                    &kPixels,          &kClusters,       &kChunks};
 
 }  // namespace
 
@@ -124,28 +153,17 @@ Result<NormalizationLaunch> normalization_rows_launch(const NormalizationShape& 
 Result<std::vector<NormalizationLaunch>> normalization_launches(const NormalizationShape& shape, int vec,
                                                                 int element_bytes, bool may_split,
                                                                 const GroupRoom& room) {
-  NormalizationLaunch launch = TRY(launch_of(shape));
-  const NormalizationArgument& n = launch.argument;
-  if (n.rows == 0) return std::vector<NormalizationLaunch>();
-  const auto named = [&](std::string_view name) {
-    NormalizationLaunch result = launch;
-    result.entry = str("normalize_", name, '_', vec);
-    return result;
-  };
-  if (may_split && room.slices && vec > 1 && cut_slices(launch, shape, element_bytes, room)) return std::vector{launch};
-  if (shape.is_apart() && vec > 1) {
-    std::vector<NormalizationLaunch> launches = apart_launches(launch, shape, vec, element_bytes, room);
-    return launches.empty() ? normalization_launches(shape, 1, element_bytes, may_split, room) : std::move(launches);
+  const NormalizationLaunch whole = TRY(launch_of(shape));
+  if (whole.argument.rows == 0) return std::vector<NormalizationLaunch>();
+  const GroupWork work{whole, shape, vec, element_bytes, room};
+  if (!may_split) return long_launches(work, 1);
+  for (const NormalizationFamily* family : kFamilies) {
+    if (shape.is_apart() && vec > 1 && !family->takes_apart) continue;
+    std::vector<NormalizationLaunch> launches = family->launches(work);
+    for (NormalizationLaunch& launch : launches) launch.family = family;
+    if (!launches.empty()) return launches;
   }
-  if (may_split && cut_teams(launch, vec)) return std::vector{named("teams")};
-  if (may_split && room.holds && cut_held(launch, shape, vec, element_bytes, room)) return std::vector{launch};
-  if (may_split && cut_pixels(launch, shape, vec, element_bytes, room))
-    return std::vector{named("pixel_parts"), named("pixels")};
-  if (may_split && cut_clusters(launch, vec, element_bytes, room)) return std::vector{named("cluster")};
-  const int64_t most = may_split ? std::max<int64_t>(1, n.length / kLeastChunk) : 1;
-  share(launch, std::clamp<int64_t>(3 * room.num_sms / n.rows, 1, most), vec, kThreads);
-  if (n.chunks == 1) return std::vector{named("long")};
-  return std::vector{named("parts"), named("apply")};
+  return normalization_launches(shape, 1, element_bytes, may_split, room);
 }
 
 int64_t normalization_workspace_bytes(int num_sms, bool channels_last) {

@@ -42,7 +42,9 @@ struct NormalizationTuning {
     return require(vec == 1 || vec == 2 || vec == 4 || vec == 8, "a normalisation loads ", vec, " elements at once");
   }
 };
+struct NormalizationFamily;  ///< normalize_family.h
 struct NormalizationLaunch {
+  const NormalizationFamily* family = nullptr;  ///< of groups
   std::string entry;
   LaunchShape shape;
   NormalizationArgument argument;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/cuda/kernels/lanes/normalize_family.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
@@ -56,19 +57,20 @@ std::vector<NormalizationLaunch> cut_pixels(NormalizationLaunch launch, const No
   return launches;
 }
 
-}  // namespace
-
-std::vector<NormalizationLaunch> apart_launches(const NormalizationLaunch& launch, const NormalizationShape& shape,
-                                                int vec, int element_bytes, const GroupRoom& room) {
-  const NormalizationArgument& n = launch.argument;
-  if (vec * element_bytes != 16 || n.image_stride >= int64_t{1} << 31) return {};
-  NormalizationLaunch held = launch;
+std::vector<NormalizationLaunch> apart_launches(const GroupWork& work) {
+  const auto& [whole, shape, vec, element_bytes, room] = work;
+  if (!shape.is_apart() || vec * element_bytes != 16 || whole.argument.image_stride >= int64_t{1} << 31) return {};
+  NormalizationLaunch held = whole;
   const auto vectors = static_cast<uint64_t>(shape.channels / vec);
   const int64_t widest = std::min<int64_t>(kMostWidth, int64_t{1} << std::countr_zero(vectors));
   if (room.most_blocks > 1)
     for (int64_t width = widest; width >= std::min<int64_t>(widest, kMostWidth / 2); width /= 2)
       if (cut_slices(held, shape, width, vec, room)) return {held};
-  return cut_pixels(launch, shape, vec, room);
+  return cut_pixels(whole, shape, vec, room);
 }
+
+}  // namespace
+
+const NormalizationFamily kNormalizeApart{.takes_apart = true, .launches = apart_launches};
 
 }  // namespace kiln::cuda

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cuda/kernels/lanes/normalize_family.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
@@ -46,24 +47,27 @@ bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, in
   return true;
 }
 
-}  // namespace
-
-bool cut_held(NormalizationLaunch& launch, const NormalizationShape& shape, int vec, int element_bytes,
-              const GroupRoom& room) {
+std::vector<NormalizationLaunch> held_launches(const GroupWork& work) {
   constexpr int64_t kLeastBytes = 128 << 10;
   constexpr int64_t kWidths[] = {8, 4};  // lines of memory, or halves
-  const NormalizationArgument& n = launch.argument;
-  if (shape.rows || vec * element_bytes != kLine || room.most_blocks == 1) return false;
-  if (n.rows * n.length * element_bytes <= room.l2_bytes / 2 || n.image_stride >= int64_t{1} << 31) return false;
-  if (!shape.channels_last && n.length * element_bytes < kLeastBytes) return false;  // others hold several of them
+  const auto& [whole, shape, vec, element_bytes, room] = work;
+  const NormalizationArgument& n = whole.argument;
+  if (!room.holds || shape.rows || vec * element_bytes != kLine || room.most_blocks == 1) return {};
+  if (n.rows * n.length * element_bytes <= room.l2_bytes / 2 || n.image_stride >= int64_t{1} << 31) return {};
+  if (!shape.channels_last && n.length * element_bytes < kLeastBytes) return {};  // others hold several of them
+  NormalizationLaunch launch = whole;
   for (const int64_t least : kWidths) {
     const int64_t width = shape.channels_last ? slice_width(shape, vec, least) : 0;
     if (shape.channels_last && width == 0) continue;
     for (const HeldTile& tile : kHeldTiles)
       for (int64_t blocks = 1; blocks <= room.most_held; blocks *= 2)
-        if (cut_slices(launch, shape, width, vec, tile, blocks, room)) return true;
+        if (cut_slices(launch, shape, width, vec, tile, blocks, room)) return {launch};
   }
-  return false;
+  return {};
 }
+
+}  // namespace
+
+const NormalizationFamily kNormalizeHeld{.launches = held_launches};
 
 }  // namespace kiln::cuda

@@ -1,9 +1,9 @@
-/// Large groups in the registers and shared memory of clusters: kernels/lanes/normalize_held.cuh.
+/// Kernels of kNormalizeHeld.
 #pragma once
 
 #include <string>
 
-#include "backend/cuda/kernels/lanes/normalize.h"
+#include "base/str.h"
 
 namespace kiln::cuda {
 
@@ -19,13 +19,5 @@ struct HeldTile {
 /// The tiles that there are kernels of, for vectors of kHeldVectorBytes.
 inline constexpr HeldTile kHeldTiles[] = {{128, 12, 5, 40 << 10}, {256, 8, 3, 64 << 10}, {256, 12, 2, 160 << 10}};
 inline constexpr int64_t kHeldVectorBytes = 16;
-
-/// Makes of a launch, in which is what does not depend on how groups are shared, one of such a kernel. Whether it can:
-/// x is larger than what stays in cache, and a group, or a slice of pixels that has whole groups and whole lines of
-/// memory, fits a cluster.
-bool cut_held(NormalizationLaunch& launch, const NormalizationShape& shape, int vec, int element_bytes,
-              const GroupRoom& room);
-/// Whether it is one.
-inline bool is_held(const NormalizationLaunch& launch) { return launch.entry.starts_with("normalize_held"); }
 
 }  // namespace kiln::cuda

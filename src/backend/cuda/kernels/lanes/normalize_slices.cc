@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backend/cuda/device/driver_types.h"
+#include "backend/cuda/kernels/lanes/normalize_family.h"
 #include "backend/cuda/kernels/sizes.h"
 
 namespace kiln::cuda {
@@ -81,28 +82,31 @@ bool cut(NormalizationLaunch& launch, const NormalizationShape& shape, int64_t w
   return true;
 }
 
-}  // namespace
-
-bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, int element_bytes,
-                const GroupRoom& room) {
+std::vector<NormalizationLaunch> slice_launches(const GroupWork& work) {
   constexpr int64_t kWidths[] = {16, 8, 4};  // two lines of memory, one, half of one
-  const int64_t image_bytes = launch.argument.image_stride * element_bytes;
-  const int64_t vec = kLine / element_bytes;
-  if (!shape.channels_last || shape.channels % vec != 0 || shape.channels / shape.groups % vec == 0 ||
-      shape.n * image_bytes <= room.l2_bytes / 2)
-    return false;
-  if (launch.argument.image_stride >= int64_t{1} << 31) return false;
+  const NormalizationShape& shape = work.shape;
+  const int64_t image_bytes = work.whole.argument.image_stride * work.element_bytes;
+  const int64_t vec = kLine / work.element_bytes;
+  if (!work.room.slices || work.vec == 1 || !shape.channels_last || shape.channels % vec != 0 ||
+      shape.channels / shape.groups % vec == 0 || shape.n * image_bytes <= work.room.l2_bytes / 2 ||
+      work.whole.argument.image_stride >= int64_t{1} << 31)
+    return {};
+  NormalizationLaunch launch = work.whole;
   for (const int64_t least : kWidths) {
     const int64_t width = slice_width(shape, vec, least);
     if (width == 0) continue;
     // Two lines in pieces of larger pixels gain less than larger clusters lose.
     const int64_t most_blocks = width == kWidest && width * vec < shape.channels ? 2 : kMostBlocks;
     for (int64_t threads = kWarp, blocks = 1; blocks <= most_blocks;) {
-      if (cut(launch, shape, width, vec, blocks, threads)) return true;
+      if (cut(launch, shape, width, vec, blocks, threads)) return {launch};
       (threads < kMostThreads ? threads : blocks) *= 2;
     }
   }
-  return false;
+  return {};
 }
+
+}  // namespace
+
+const NormalizationFamily kNormalizeSlices{.takes_apart = true, .launches = slice_launches};
 
 }  // namespace kiln::cuda

@@ -1,9 +1,9 @@
-/// Large tensors of pixels, channels last, slice by slice: kernels/lanes/normalize_slices.cuh.
+/// Kernels of kNormalizeSlices.
 #pragma once
 
 #include <string>
 
-#include "backend/cuda/kernels/lanes/normalize.h"
+#include "base/str.h"
 
 namespace kiln::cuda {
 
@@ -14,9 +14,5 @@ struct SlicesKernel {
   static constexpr int64_t kLeastThreads = 32, kMostThreads = 512;  ///< a warp; all of a multiprocessor
   static std::string entry(int64_t threads, int64_t vec) { return str("normalize_slices_", threads, '_', vec); }
 };
-/// Makes of a launch, in which is what does not depend on how groups are shared, one of such a kernel. Whether it can:
-/// groups have no whole vectors, x is larger than what stays in cache, and a slice of pixels that has whole groups and
-/// lines of memory, or halves of lines, fits the registers of a cluster. All is aligned to 16 bytes.
-bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, int element_bytes, const GroupRoom& room);
 
 }  // namespace kiln::cuda
