@@ -8,8 +8,11 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr const AttentionSource* kRows[] = {&kAttentionSimtSource, &kAttentionMmaSource, &kAttentionSplitSource,
-                                            &kAttentionWgmmaSource};
+constexpr const AttentionSource* kRows[] = {
+#define FAMILY(Name) &kAttention##Name##Source,
+#include "backend/cuda/kernels/attention/families.def"
+#undef FAMILY
+};
 
 const AttentionSource& row_of(const AttentionFamily& family) {
   return **std::ranges::find(kRows, &family, &AttentionSource::family);

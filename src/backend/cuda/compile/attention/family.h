@@ -37,7 +37,9 @@ struct AttentionSource {
   double (*cycles)(const AttentionKernel& kernel, const AttentionTraits& traits, const Machine& machine);
   void (*search)(AttentionSearch& search);
 };
-extern const AttentionSource kAttentionSimtSource, kAttentionMmaSource, kAttentionSplitSource, kAttentionWgmmaSource;
+#define FAMILY(Name) extern const AttentionSource kAttention##Name##Source;
+#include "backend/cuda/kernels/attention/families.def"
+#undef FAMILY
 
 /// Blocks that a multiprocessor has to do, at the optimum.
 inline double blocks_each(const AttentionKernel& kernel, const AttentionTraits& traits, const Machine& machine) {

@@ -9,9 +9,11 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr const ConvSource* kSources[] = {&kConvIm2colSource, &kConvDepthwiseRowsSource, &kConvDepthwiseSource,
-                                          &kConvMmaSource,    &kConvWgmmaSource,         &kConvHaloSource,
-                                          &kConvStemSource,   &kConvSimtSource};
+constexpr const ConvSource* kSources[] = {
+#define FAMILY(Name) &kConv##Name##Source,
+#include "backend/cuda/kernels/conv/families.def"
+#undef FAMILY
+};
 
 }  // namespace
 

@@ -38,8 +38,9 @@ struct ConvSource {
   void (*define)(const ConvParameters& kernel, const Epilogue& epilogue, KernelSource& source);
   void (*search)(ConvSearch& search);
 };
-extern const ConvSource kConvDepthwiseSource, kConvDepthwiseRowsSource, kConvHaloSource, kConvIm2colSource,
-    kConvMmaSource, kConvSimtSource, kConvStemSource, kConvWgmmaSource;
+#define FAMILY(Name) extern const ConvSource kConv##Name##Source;
+#include "backend/cuda/kernels/conv/families.def"
+#undef FAMILY
 
 /// ELEMENT, FILTER where w is read as it is and of another type, RESULT.
 void define_types(const ConvParameters& kernel, KernelSource& source);

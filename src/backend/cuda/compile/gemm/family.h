@@ -36,7 +36,9 @@ struct GemmSource {
   void (*define)(const GemmKernel& kernel, KernelSource& source);
   void (*search)(GemmSearch& search);
 };
-extern const GemmSource kGemmSimtSource, kGemmMmaSource, kGemmWgmmaSource, kGemmSmallSource, kGemmRowsSource;
+#define FAMILY(Name) extern const GemmSource kGemm##Name##Source;
+#include "backend/cuda/kernels/gemm/families.def"
+#undef FAMILY
 
 inline void define_types(const GemmKernel& kernel, KernelSource& source) {
   define(source, "ELEMENT", element_name(kernel.types.a));

@@ -7,8 +7,11 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr const GemmSource* kRows[] = {&kGemmMmaSource, &kGemmSimtSource, &kGemmRowsSource, &kGemmSmallSource,
-                                       &kGemmWgmmaSource};
+constexpr const GemmSource* kRows[] = {
+#define FAMILY(Name) &kGemm##Name##Source,
+#include "backend/cuda/kernels/gemm/families.def"
+#undef FAMILY
+};
 
 const GemmSource& row_of(const GemmKernel& kernel) {
   return **std::ranges::find(kRows, kernel.family, &GemmSource::family);

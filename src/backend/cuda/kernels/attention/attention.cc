@@ -10,7 +10,11 @@ namespace {
 
 constexpr int64_t kSectionBytes = 16 << 20;  // of keys and values that the L2 holds beside all else
 
-constexpr const AttentionFamily* kFamilies[] = {&kAttentionSimt, &kAttentionMma, &kAttentionSplit, &kAttentionWgmma};
+constexpr const AttentionFamily* kFamilies[] = {
+#define FAMILY(Name) &kAttention##Name,
+#include "backend/cuda/kernels/attention/families.def"
+#undef FAMILY
+};
 
 }  // namespace
 

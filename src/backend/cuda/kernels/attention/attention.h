@@ -14,7 +14,9 @@ namespace kiln::cuda {
 
 /// A family of kernels: family.h.
 struct AttentionFamily;
-extern const AttentionFamily kAttentionSimt, kAttentionMma, kAttentionSplit, kAttentionWgmma;
+#define FAMILY(Name) extern const AttentionFamily kAttention##Name;
+#include "backend/cuda/kernels/attention/families.def"
+#undef FAMILY
 const FieldType& field_type(Tag<const AttentionFamily*>);  ///< its name
 
 /// The choices that a kernel is compiled for. It sums in FP32 and never keeps scores in memory.

@@ -2,19 +2,17 @@
 
 #include <cstring>
 
-#include "backend/cuda/kernels/conv/depthwise.h"
-#include "backend/cuda/kernels/conv/halo.h"
-#include "backend/cuda/kernels/conv/im2col.h"
-#include "backend/cuda/kernels/conv/pieces.h"
 #include "backend/cuda/kernels/conv/simt.h"
-#include "backend/cuda/kernels/conv/stem.h"
 #include "backend/cuda/kernels/family.h"
 
 namespace kiln::cuda {
 namespace {
 
-constexpr const ConvFamily* kFamilies[] = {&kConvDepthwise, &kConvDepthwiseRows, &kConvHalo, &kConvIm2col,
-                                           &kConvMma,       &kConvSimt,          &kConvStem, &kConvWgmma};
+constexpr const ConvFamily* kFamilies[] = {
+#define FAMILY(Name) &kConv##Name,
+#include "backend/cuda/kernels/conv/families.def"
+#undef FAMILY
+};
 
 /// The record of the parameters, whose first entry names the family.
 class ConvKernelType final : public FieldType {

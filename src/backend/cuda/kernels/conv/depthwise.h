@@ -25,7 +25,6 @@ struct ConvDepthwiseBase : ConvParameters {
 };
 
 /// depthwise/depthwise.cu
-extern const ConvFamily kConvDepthwise;
 struct ConvDepthwise final : ConvDepthwiseBase {
   bool channels_last = true;  ///< what neighbouring threads read
 
@@ -39,7 +38,6 @@ struct ConvDepthwise final : ConvDepthwiseBase {
 };
 
 /// depthwise/rows.cu: the same with its window compiled in, for pictures, channels last.
-extern const ConvFamily kConvDepthwiseRows;
 struct ConvDepthwiseRows final : ConvDepthwiseBase {
   int64_t kernel_h = 1, kernel_w = 1, stride = 1;  ///< the last of a row's step
 

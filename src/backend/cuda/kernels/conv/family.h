@@ -24,6 +24,9 @@ struct ConvFamily {
   std::span<const Field> (*fields)();
   std::shared_ptr<ConvParameters> (*make)();
 };
+#define FAMILY(Name) extern const ConvFamily kConv##Name;
+#include "backend/cuda/kernels/conv/families.def"
+#undef FAMILY
 /// The row of the family with parameters T.
 template <class T>
 constexpr ConvFamily conv_family(std::string_view name, const char* entry, FloatWeights weights = FloatWeights::kNone) {

@@ -5,7 +5,6 @@
 namespace kiln::cuda {
 
 /// conv/halo.cu: sm_90a, pictures of few channels, channels last, stride 1: weights stay in the block.
-extern const ConvFamily kConvHalo;
 struct ConvHalo final : ConvTiled {
   static constexpr int64_t kGroups = 2;
   int64_t kernel_h = 1, kernel_w = 1;

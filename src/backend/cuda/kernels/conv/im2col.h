@@ -6,7 +6,6 @@ namespace kiln::cuda {
 
 /// conv/im2col.cu: sm_90a, one group; the copy engine reads pictures whose pixels are whole 16 bytes. Splits are blocks
 /// of a cluster.
-extern const ConvFamily kConvIm2col;
 struct ConvIm2col final : ConvTiled {
   bool transposed = false;
   int64_t splits = 1;

@@ -31,7 +31,6 @@ struct ConvPieces : ConvTiled {
 };
 
 /// conv/mma.cu: tensor cores since sm_80; splits go through memory.
-extern const ConvFamily kConvMma;
 struct ConvMma final : ConvPieces {
   ConvMma() : ConvPieces(kConvMma) {}
   std::string name() const override;
@@ -40,7 +39,6 @@ struct ConvMma final : ConvPieces {
 };
 
 /// conv/wgmma.cu: sm_90a, one group; splits are blocks of a cluster.
-extern const ConvFamily kConvWgmma;
 struct ConvWgmma final : ConvPieces {
   ConvWgmma() : ConvPieces(kConvWgmma) {}
   std::string name() const override { return name_of("wgmma "); }

@@ -5,7 +5,6 @@
 namespace kiln::cuda {
 
 /// conv/simt.cu: plain FMA, any strides and groups, transposed too.
-extern const ConvFamily kConvSimt;
 struct ConvSimt final : ConvParameters {
   TileShape tile{64, 64, 16, 0, 0, 4, 4, 0};
   bool transposed = false;

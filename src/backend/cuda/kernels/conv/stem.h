@@ -5,7 +5,6 @@
 namespace kiln::cuda {
 
 /// conv/stem.cu: sm_90a, pictures of few channels to channels last.
-extern const ConvFamily kConvStem;
 struct ConvStem final : ConvTiled {
   static constexpr int64_t kGroups = 2, kLoaders = 256, kMostSums = 160, kStages = 2;
   int64_t kernel_h = 1, kernel_w = 1, stride = 1;  ///< the last of a row's step

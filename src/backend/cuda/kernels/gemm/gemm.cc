@@ -9,7 +9,11 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr const GemmFamily* kFamilies[] = {&kGemmMma, &kGemmSimt, &kGemmRows, &kGemmSmall, &kGemmWgmma};
+constexpr const GemmFamily* kFamilies[] = {
+#define FAMILY(Name) &kGemm##Name,
+#include "backend/cuda/kernels/gemm/families.def"
+#undef FAMILY
+};
 
 }  // namespace
 

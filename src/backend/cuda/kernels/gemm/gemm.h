@@ -16,7 +16,9 @@ namespace kiln::cuda {
 
 /// A family of kernels: family.h.
 struct GemmFamily;
-extern const GemmFamily kGemmSimt, kGemmMma, kGemmWgmma, kGemmSmall, kGemmRows;
+#define FAMILY(Name) extern const GemmFamily kGemm##Name;
+#include "backend/cuda/kernels/gemm/families.def"
+#undef FAMILY
 const FieldType& field_type(Tag<const GemmFamily*>);  ///< its name
 
 /// The choices that a kernel is compiled for, and how many blocks share a product's k.
