@@ -5,10 +5,10 @@
 #include "base/mapped_pages.h"
 #include "ir/work.h"
 #include "ops/constant.h"
+#include "ops/fast_fold.h"
 #include "ops/fill.h"
 #include "ops/reference_context.h"
 #include "passes/deterministic.h"
-#include "passes/fast_fold.h"
 
 namespace kiln::passes {
 namespace {

@@ -8,7 +8,7 @@
 #include "ops/op.h"
 #include "tensor/host_tensor.h"
 
-namespace kiln::passes {
+namespace kiln {
 
 /// Output 0 of `op` on constants, of type `y`: reshapes share memory; transposes, casts between floats and sums,
 /// products, differences and quotients of f32 are plain loops, equal to the reference bit for bit. Nothing for
@@ -16,4 +16,4 @@ namespace kiln::passes {
 Result<std::optional<HostTensor>> fast_fold(const Op& op, std::span<const HostTensor* const> inputs,
                                             const TensorType& y);
 
-}  // namespace kiln::passes
+}  // namespace kiln

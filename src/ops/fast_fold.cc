@@ -1,4 +1,4 @@
-#include "passes/fast_fold.h"
+#include "ops/fast_fold.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@
 #include "ops/unsqueeze.h"
 #include "tensor/numeric.h"
 
-namespace kiln::passes {
+namespace kiln {
 namespace {
 
 using Folded = Result<std::optional<HostTensor>>;
@@ -165,4 +165,4 @@ Folded fast_fold(const Op& op, std::span<const HostTensor* const> inputs, const 
   return std::nullopt;
 }
 
-}  // namespace kiln::passes
+}  // namespace kiln

@@ -1,4 +1,4 @@
-#include "passes/fast_fold.h"
+#include "ops/fast_fold.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "ops/unsqueeze.h"
 #include "tensor/view.h"
 
-namespace kiln::passes {
+namespace kiln {
 namespace {
 
 HostTensor noise(DType dtype, Extents extents, int seed = 1) {
@@ -67,4 +67,4 @@ TEST(FastFold, LeavesTheRest) {
 }
 
 }  // namespace
-}  // namespace kiln::passes
+}  // namespace kiln
