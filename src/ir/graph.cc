@@ -58,7 +58,10 @@ Result<ValueId> Graph::add_one(Op op, std::initializer_list<ValueId> inputs, std
 }
 
 ValueId Graph::add_constant(HostTensor value, std::string name) {
-  const auto added = add_one(ops::Constant{std::move(value)}, std::span<const ValueId>{}, name);
+  return add_constant(ops::Constant{std::move(value)}, std::move(name));
+}
+ValueId Graph::add_constant(ops::Constant constant, std::string name) {
+  const auto added = add_one(std::move(constant), std::span<const ValueId>{}, name);
   CHECK(added.has_value());
   set_name(*added, std::move(name));
   return *added;
@@ -84,6 +87,10 @@ void Graph::set_output_value(int output, ValueId value) {
   --values_[index(slot)].num_outputs;
   ++values_[index(value)].num_outputs;
   slot = value;
+}
+
+void Graph::set_origin(NodeId id, OriginRef origin) {
+  mutable_node(id).op = ops::Constant{node(id).op.as<ops::Constant>()->value, std::move(origin)};
 }
 
 const HostTensor* Graph::constant(ValueId id) const {

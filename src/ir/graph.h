@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/constant.h"
 #include "ops/op.h"
 #include "sym/assumption.h"
 #include "sym/table.h"
@@ -66,6 +67,7 @@ class Graph {
   Result<ValueId> add_one(Op op, std::span<const ValueId> inputs, std::string name = {});
   Result<ValueId> add_one(Op op, std::initializer_list<ValueId> inputs, std::string name = {});
   ValueId add_constant(HostTensor value, std::string name = {});
+  ValueId add_constant(ops::Constant constant, std::string name = {});
   /// Adds a node without inferring: the network API, which infers when asked.
   NodeId add_lazily(Op op, std::span<const ValueId> inputs, std::string name = {});
   void mark_output(ValueId value, std::string name);
@@ -102,7 +104,8 @@ class Graph {
   // Editing. Marks what lies below as stale; `infer` or `inferred_type` brings it up to date.
   void set_op(NodeId id, Op op);
   void set_input(NodeId id, int i, ValueId value);
-  void set_num_inputs(NodeId id, int count);  ///< new ones are kNone
+  void set_origin(NodeId constant, OriginRef origin);  ///< of a Constant; nothing becomes stale
+  void set_num_inputs(NodeId id, int count);           ///< new ones are kNone
   void set_input_type(ValueId graph_input, TensorType type);
   void set_name(NodeId id, std::string name) { mutable_node(id).name = std::move(name); }
   void set_name(ValueId id, std::string name) { values_[index(id)].name = std::move(name); }

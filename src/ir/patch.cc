@@ -4,6 +4,7 @@
 
 #include "ops/constant.h"
 #include "ops/dim_values.h"
+#include "ops/fold.h"
 #include "ops/infer_context.h"
 
 namespace kiln::ir {
@@ -12,16 +13,17 @@ const TensorType& Patch::type(ValueId id) const {
   return is_new(id) ? added_[index(id) - static_cast<size_t>(first_new_)].type : graph_->type(id);
 }
 
-const HostTensor* Patch::constant(ValueId id) const {
-  if (!is_new(id)) return graph_->constant(id);
-  const auto* made = added_[index(id) - static_cast<size_t>(first_new_)].op.as<ops::Constant>();
-  return made ? &made->value : nullptr;
+const ops::Constant* Patch::constant(ValueId id) const {
+  if (!is_new(id)) return graph_->producer_as<ops::Constant>(id);
+  return added_[index(id) - static_cast<size_t>(first_new_)].op.as<ops::Constant>();
 }
 
 Result<ValueId> Patch::add(Op op, std::vector<ValueId> inputs) {
   std::vector<InferInput> types;
-  for (const ValueId input : inputs)
-    types.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&type(input), constant(input)});
+  for (const ValueId input : inputs) {
+    const ops::Constant* known = input == ValueId::kNone ? nullptr : constant(input);
+    types.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&type(input), known ? &known->value : nullptr});
+  }
   std::vector<TensorType> outputs = TRY(infer_types(op, types, *graph_->shared_table()));
   CHECK(outputs.size() == 1);
   const auto id = static_cast<ValueId>(first_new_ + static_cast<int>(added_.size()));
@@ -29,10 +31,16 @@ Result<ValueId> Patch::add(Op op, std::vector<ValueId> inputs) {
   return id;
 }
 
-ValueId Patch::add_constant(HostTensor value) {
-  const auto added = add(ops::Constant{std::move(value)}, {});
+ValueId Patch::add_constant(ops::Constant constant) {
+  const auto added = add(std::move(constant), {});
   CHECK(added.has_value());
   return *added;
+}
+
+ValueId Patch::add_reshaped(ValueId id, const Extents& extents) {
+  const ops::Constant* known = constant(id);
+  CHECK(known != nullptr);
+  return known->value.extents() == extents ? id : add_constant(reshaped(*known, extents));
 }
 
 Result<ValueId> Patch::add_values(std::vector<sym::Expr> values) {

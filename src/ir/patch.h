@@ -13,7 +13,10 @@ class Patch {
   ValueId tap(ValueId existing) const { return existing; }
   /// Adds a node with one output and infers its type; fails as inference does.
   Result<ValueId> add(Op op, std::vector<ValueId> inputs);
-  ValueId add_constant(HostTensor value);
+  ValueId add_constant(HostTensor value) { return add_constant(ops::Constant{std::move(value)}); }
+  ValueId add_constant(ops::Constant constant);
+  /// The elements of a constant of the graph, or of the patch, under other extents of the same volume.
+  ValueId add_reshaped(ValueId constant, const Extents& extents);
   /// A vector of shape arithmetic: a Constant where all values are numbers, else DimValues.
   Result<ValueId> add_values(std::vector<sym::Expr> values);
   /// `by` takes the place of `old`. Their types must agree: see `applies`.
@@ -43,7 +46,7 @@ class Patch {
     ValueId old, by;
   };
   bool is_new(ValueId id) const { return static_cast<int>(id) >= first_new_; }
-  const HostTensor* constant(ValueId id) const;
+  const ops::Constant* constant(ValueId id) const;
 
   const Graph* graph_;
   int first_new_;  // ids from here on are those of `added_`

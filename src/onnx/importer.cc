@@ -11,6 +11,7 @@
 #include "onnx/inline_functions.h"
 #include "onnx/node_outcomes.h"
 #include "ops/cast.h"
+#include "ops/fold.h"
 #include "ops/identity.h"
 
 namespace kiln::onnx {
@@ -115,7 +116,8 @@ Result<ValueId> Importer::add_initializer(const TensorDef& tensor) {
       TRY(in_context(host_tensor(data), [&] { return str("initializer '", tensor.name, "'"); }));
   TRY(require(elements.rank() <= kMaxRank, "initializer '", tensor.name, "' has rank ", elements.rank(), "; at most ",
               kMaxRank, " axes are possible"));
-  const ValueId value = graph_.add_constant(elements, std::string(tensor.name));
+  const ValueId value =
+      graph_.add_constant(source_constant(std::string(tensor.name), elements), std::string(tensor.name));
   graph_.set_provenance(graph_.value(value).producer, {str("initializer '", tensor.name, "'")});
   return value;
 }

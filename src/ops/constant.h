@@ -1,7 +1,7 @@
 /// Elements known at build time.
 #pragma once
 
-#include "ops/op.h"
+#include "ops/origin.h"
 
 namespace kiln::ops {
 
@@ -11,6 +11,7 @@ struct Constant {
   static constexpr std::string_view name = "Constant";
   static constexpr int min_inputs = 0, max_inputs = 0;
   HostTensor value;
+  OriginRef origin = nullptr;  ///< no part of what it means: constants are equal where their elements are
   static void reflect(auto& self, auto f) { f("value", self.value); }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;

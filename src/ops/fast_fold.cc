@@ -81,13 +81,14 @@ Folded fold_transpose(const ops::Transpose& op, const HostTensor& x, const Exten
 
 Folded fold_cast(const HostTensor& x, DType to) {
   const bool widens = to == DType::kF32 && (x.dtype() == DType::kF16 || x.dtype() == DType::kBF16);
-  const bool narrows = x.dtype() == DType::kF32 && to == DType::kF16;
+  const bool narrows = x.dtype() == DType::kF32 && (to == DType::kF16 || to == DType::kBF16);
   if (!widens && !narrows) return std::nullopt;
   HostTensor::Fresh fresh = TRY(HostTensor::make(to, x.extents()));
   const int64_t count = x.volume();
   if (narrows) {
     auto* y = reinterpret_cast<uint16_t*>(fresh.data.data());
-    for (int64_t i = 0; i < count; ++i) y[i] = float_to_half(x.data<float>()[i]);
+    const auto narrow = to == DType::kF16 ? float_to_half : float_to_bfloat16;
+    for (int64_t i = 0; i < count; ++i) y[i] = narrow(x.data<float>()[i]);
     return std::move(fresh.tensor);
   }
   auto* y = reinterpret_cast<float*>(fresh.data.data());

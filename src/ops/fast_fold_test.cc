@@ -42,6 +42,7 @@ TEST(FastFold, Casts) {
   expect_reference(ops::Cast{DType::kF32}, {noise(DType::kF16, {40, 50})});
   expect_reference(ops::Cast{DType::kF32}, {noise(DType::kBF16, {40, 50})});
   expect_reference(ops::Cast{DType::kF16}, {noise(DType::kF32, {40, 50})});
+  expect_reference(ops::Cast{DType::kBF16}, {noise(DType::kF32, {40, 50})});
 }
 TEST(FastFold, ElementWiseBroadcasts) {
   for (const auto kind : {ops::ElementWiseKind::kSum, ops::ElementWiseKind::kProd, ops::ElementWiseKind::kSub,

@@ -2,36 +2,35 @@
 
 #include <optional>
 
+#include "ops/cast.h"
 #include "ops/convolution.h"
 #include "ops/deconvolution.h"
 #include "ops/element_wise.h"
-#include "tensor/view.h"
+#include "ops/fold.h"
 
 namespace kiln::passes {
 namespace {
 
-/// One number a channel (axis 1 of `output`), if `value` is a constant that broadcasts so.
-std::optional<std::vector<double>> per_channel(const ir::Graph& graph, ir::ValueId value, const TensorType& output,
-                                               int64_t channels) {
-  const HostTensor* constant = graph.constant(value);
-  if (!constant || constant->rank() != output.rank()) return std::nullopt;
-  for (int axis = 0; axis < constant->rank(); ++axis)
-    if (axis != 1 && constant->extents()[static_cast<size_t>(axis)] != 1) return std::nullopt;
-  const View view(*constant);
-  if (view.volume() != 1 && view.volume() != channels) return std::nullopt;
-  std::vector<double> result;
-  for (int64_t c = 0; c < channels; ++c) result.push_back(view[view.volume() == 1 ? 0 : c]);
-  return result;
+/// A vector of one number a channel (axis 1 of `output`), or of one for all, if `value` is a constant that broadcasts
+/// so.
+std::optional<ops::Constant> per_channel(const ir::Graph& graph, ir::ValueId value, const TensorType& output,
+                                         int64_t channels) {
+  const auto* constant = graph.producer_as<ops::Constant>(value);
+  if (!constant || constant->value.rank() != output.rank()) return std::nullopt;
+  const Extents& extents = constant->value.extents();
+  for (size_t axis = 0; axis < extents.size(); ++axis)
+    if (axis != 1 && extents[axis] != 1) return std::nullopt;
+  const int64_t volume = constant->value.volume();
+  if (volume != 1 && volume != channels) return std::nullopt;
+  return reshaped(*constant, {volume});
 }
 
 /// A filter (convolution or deconvolution) with constant weights whose output only `user` reads.
 struct Filter {
   ir::NodeId node;
-  int64_t channels;        ///< of its output
-  int64_t weights_inner;   ///< elements of w from one output channel to the next, within an outer index
-  int64_t weights_groups;  ///< outer indices that share those channels' factor pattern: see output_channel
-  bool transposed;
+  int64_t channels;  ///< of its output
   int64_t groups;
+  bool transposed;
 };
 
 std::optional<Filter> filter_behind(const ir::Graph& graph, ir::ValueId value) {
@@ -41,53 +40,51 @@ std::optional<Filter> filter_behind(const ir::Graph& graph, ir::ValueId value) {
   const auto* conv = node.op.as<ops::Convolution>();
   const auto* deconv = node.op.as<ops::Deconvolution>();
   const HostTensor* w = (conv || deconv) ? graph.constant(node.inputs[1]) : nullptr;
-  if (!w || w->dtype() != DType::kF32) return std::nullopt;
+  if (!w || w->dtype() != DType::kF32 || w->volume() == 0) return std::nullopt;
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != ir::ValueId::kNone;
   if (has_bias && !graph.constant(node.inputs[2])) return std::nullopt;
-  const int64_t kernel = volume(std::span(w->extents()).subspan(2));
-  if (conv) return Filter{id, w->extents()[0], w->extents()[1] * kernel, 1, false, conv->groups};
-  return Filter{id, w->extents()[1] * deconv->groups, kernel, w->extents()[0], true, deconv->groups};
+  if (conv) return Filter{id, w->extents()[0], conv->groups, false};
+  return Filter{id, w->extents()[1] * deconv->groups, deconv->groups, true};
 }
 
-/// The output channel that element `index` of the weights belongs to.
-int64_t output_channel(const Filter& filter, int64_t index) {
-  if (!filter.transposed) return index / filter.weights_inner;
-  const int64_t per_group = filter.channels / filter.groups, inputs_per_group = filter.weights_groups / filter.groups;
-  const int64_t row = index / filter.weights_inner;  // of [C, O / groups]
-  return row / per_group / inputs_per_group * per_group + row % per_group;
+/// a (kind) b, broadcast, in FP32. What they were is exact in FP32: halves beside weights that are floats.
+Result<ops::Constant> combined(ops::ElementWiseKind kind, ops::Constant a, ops::Constant b) {
+  for (ops::Constant* one : {&a, &b})
+    if (one->value.dtype() != DType::kF32) *one = TRY(fold_one(ops::Cast{DType::kF32}, {one}));
+  return fold_one(ops::ElementWise{kind}, {&a, &b});
 }
 
-std::vector<double> bias_of(const ir::Graph& graph, const Filter& filter) {
-  const ir::Node& node = graph.node(filter.node);
-  std::vector<double> bias(static_cast<size_t>(filter.channels), 0.0);
-  if (node.inputs.size() < 3 || node.inputs[2] == ir::ValueId::kNone) return bias;
-  const View view(*graph.constant(node.inputs[2]));
-  for (int64_t c = 0; c < filter.channels; ++c) bias[static_cast<size_t>(c)] = view[c];
-  return bias;
-}
-
-void set_bias(ir::Graph& graph, const Filter& filter, const std::vector<double>& bias) {
-  const ir::ValueId made = graph.add_constant(HostTensor::of(DType::kF32, {filter.channels}, bias),
-                                              str(graph.node(filter.node).name, ".bias"));
+Status combine_bias(ir::Graph& graph, const Filter& filter, ops::ElementWiseKind kind, const ops::Constant& numbers) {
+  const ir::ValueId old = graph.node(filter.node).input(2);
+  const ops::Constant bias = old != ir::ValueId::kNone
+                                 ? *graph.producer_as<ops::Constant>(old)
+                                 : ops::Constant{TRY(HostTensor::make(DType::kF32, {filter.channels})).tensor};
+  const ir::ValueId made =
+      graph.add_constant(TRY(combined(kind, bias, numbers)), str(graph.node(filter.node).name, ".bias"));
   if (graph.node(filter.node).inputs.size() < 3) graph.set_num_inputs(filter.node, 3);
   graph.set_input(filter.node, 2, made);
+  return {};
 }
 
-Status scale_weights(ir::Graph& graph, const Filter& filter, const std::vector<double>& factors) {
-  const HostTensor old = *graph.constant(graph.node(filter.node).inputs[1]);
-  HostTensor::Fresh fresh = TRY(HostTensor::make(DType::kF32, old.extents()));
-  auto* scaled = reinterpret_cast<float*>(fresh.data.data());
-  for (int64_t i = 0; i < old.volume(); ++i)
-    scaled[i] = static_cast<float>(old.data<float>()[i] * factors[static_cast<size_t>(output_channel(filter, i))]);
+Status scale_weights(ir::Graph& graph, const Filter& filter, const ops::Constant& factors) {
+  const ops::Constant old = *graph.producer_as<ops::Constant>(graph.node(filter.node).inputs[1]);
+  const Extents& extents = old.value.extents();
+  Extents channels{factors.value.volume(), 1}, blocks{filter.channels, volume(extents) / filter.channels};
+  if (filter.transposed) {  // [C, O / groups, kernel]: each group has channels of its own
+    const int64_t per_group = filter.channels / filter.groups;
+    blocks = {filter.groups, extents[0] / filter.groups, per_group, volume(std::span(extents).subspan(2))};
+    channels = factors.value.volume() == 1 ? Extents(4, 1) : Extents{filter.groups, 1, per_group, 1};
+  }
+  const ops::Constant scaled =
+      TRY(combined(ops::ElementWiseKind::kProd, reshaped(old, blocks), reshaped(factors, channels)));
   graph.set_input(filter.node, 1,
-                  graph.add_constant(std::move(fresh.tensor), str(graph.node(filter.node).name, ".weights")));
+                  graph.add_constant(reshaped(scaled, extents), str(graph.node(filter.node).name, ".weights")));
   return {};
 }
 
 }  // namespace
 
-Status fold_channel_scale(ir::Graph& graph, PassContext& cx) {
-  if (cx.refittable) return {};
+Status fold_channel_scale(ir::Graph& graph, PassContext&) {
   for (const ir::NodeId id : TRY(graph.topological_order())) {
     const auto* op = graph.node(id).op.as<ops::ElementWise>();
     if (!op || (op->kind != ops::ElementWiseKind::kProd && op->kind != ops::ElementWiseKind::kSum)) continue;
@@ -98,11 +95,8 @@ Status fold_channel_scale(ir::Graph& graph, PassContext& cx) {
       const auto numbers = per_channel(graph, graph.node(id).inputs[static_cast<size_t>(1 - side)],
                                        graph.output_type(id), filter->channels);
       if (!numbers) continue;
-      std::vector<double> bias = bias_of(graph, *filter);
-      const bool is_product = op->kind == ops::ElementWiseKind::kProd;
-      for (size_t c = 0; c < bias.size(); ++c) bias[c] = is_product ? bias[c] * (*numbers)[c] : bias[c] + (*numbers)[c];
-      if (is_product) TRY(scale_weights(graph, *filter, *numbers));
-      set_bias(graph, *filter, bias);
+      if (op->kind == ops::ElementWiseKind::kProd) TRY(scale_weights(graph, *filter, *numbers));
+      TRY(combine_bias(graph, *filter, op->kind, *numbers));
       std::vector<std::string> provenance = graph.node(filter->node).provenance;
       provenance.insert(provenance.end(), graph.node(id).provenance.begin(), graph.node(id).provenance.end());
       graph.set_provenance(filter->node, std::move(provenance));

@@ -5,9 +5,8 @@
 #include "base/mapped_pages.h"
 #include "ir/work.h"
 #include "ops/constant.h"
-#include "ops/fast_fold.h"
 #include "ops/fill.h"
-#include "ops/reference_context.h"
+#include "ops/fold.h"
 #include "passes/deterministic.h"
 
 namespace kiln::passes {
@@ -35,10 +34,10 @@ bool makes_nothing(const ir::Graph& graph, ir::NodeId id) {
     return type.is_static() && std::ranges::count(type.shape, sym::Expr(0)) > 0;
   });
 }
-Result<std::vector<HostTensor>> nothing(const ir::Graph& graph, ir::NodeId id) {
-  std::vector<HostTensor> results;
+Result<std::vector<ops::Constant>> nothing(const ir::Graph& graph, ir::NodeId id) {
+  std::vector<ops::Constant> results;
   for (const ir::ValueId output : graph.node(id).outputs)
-    results.push_back(TRY(HostTensor::make(graph.type(output).dtype, TRY(graph.type(output).extents()))).tensor);
+    results.push_back({TRY(HostTensor::make(graph.type(output).dtype, TRY(graph.type(output).extents()))).tensor});
   return results;
 }
 
@@ -56,18 +55,14 @@ bool within_budget(const ir::Graph& graph, ir::NodeId id, int64_t budget) {
 }
 
 /// Computes a node of constants. A model file's pages that it has read go back to the system.
-Result<std::vector<HostTensor>> evaluate(const ir::Graph& graph, ir::NodeId id) {
+Result<std::vector<ops::Constant>> evaluate(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  std::vector<const HostTensor*> inputs;
+  std::vector<const ops::Constant*> inputs;
   for (const ir::ValueId input : node.inputs)
-    inputs.push_back(input == ir::ValueId::kNone ? nullptr : graph.constant(input));
-  const auto run = [&]() -> Result<std::vector<HostTensor>> {
-    if (auto fast = TRY(fast_fold(node.op, inputs, graph.type(node.outputs[0])))) return std::vector{std::move(*fast)};
-    return run_reference(node.op, inputs);
-  };
-  auto results = run();
-  for (const HostTensor* input : inputs)
-    if (input) release_pages(input->bytes());
+    inputs.push_back(input == ir::ValueId::kNone ? nullptr : graph.producer_as<ops::Constant>(input));
+  auto results = fold(node.op, inputs);
+  for (const ops::Constant* input : inputs)
+    if (input) release_pages(input->value.bytes());
   return results;
 }
 

@@ -2,24 +2,71 @@
 
 #include <map>
 
+#include "ops/constant.h"
 #include "passes/deterministic.h"
 
 namespace kiln::passes {
 
-Status merge_common(ir::Graph& graph, PassContext&) {
-  std::map<Hash128, ir::NodeId> seen;
-  for (const ir::NodeId id : TRY(graph.topological_order())) {
-    const ir::Node& node = graph.node(id);
-    if (!is_deterministic(node.op) || !node.bodies.empty()) continue;
-    std::string inputs;
-    for (const ir::ValueId input : node.inputs) inputs += str(static_cast<int>(input), ',');
-    const auto [at, is_new] = seen.emplace(combine(hash128(node.op), hash128(std::string_view(inputs))), id);
-    if (is_new) continue;
-    for (size_t i = 0; i < node.outputs.size(); ++i)
-      graph.replace_uses(node.outputs[i], graph.node(at->second).outputs[i]);
-    graph.remove(id);
+namespace {
+
+class Merger {
+ public:
+  Merger(ir::Graph& graph, PassContext& cx)
+      : graph_(graph), cx_(cx), elements_(static_cast<size_t>(graph.num_values())) {}
+
+  Status run() {
+    for (const ir::NodeId id : TRY(graph_.topological_order())) {
+      const ir::Node& node = graph_.node(id);
+      if (!is_deterministic(node.op) || !node.bodies.empty()) continue;
+      const auto [at, is_new] = seen_.emplace(key(id), id);
+      if (!is_new) merge(id, at->second);
+    }
+    return graph_.infer();
   }
-  return graph.infer();
-}
+
+ private:
+  OriginRef origin(ir::ValueId value) const {
+    const auto* constant = value == ir::ValueId::kNone ? nullptr : graph_.producer_as<ops::Constant>(value);
+    return constant ? constant->origin : nullptr;
+  }
+
+  /// Constants differ where their elements or origins do; other nodes, where their inputs do. An input that comes from
+  /// sources is known by its elements, unless they may become others.
+  Hash128 key(ir::NodeId id) {
+    const ir::Node& node = graph_.node(id);
+    const Hash128 op = hash128(node.op);
+    if (node.op.as<ops::Constant>()) elements_[ir::index(node.outputs[0])] = op;
+    const OriginRef own = node.op.as<ops::Constant>() ? origin(node.outputs[0]) : nullptr;
+    std::string inputs = own ? str(own->hash) : std::string();
+    for (const ir::ValueId input : node.inputs)
+      inputs +=
+          !cx_.refittable && origin(input) ? str(elements_[ir::index(input)], ',') : str(static_cast<int>(input), ',');
+    return combine(op, hash128(std::string_view(inputs)));
+  }
+
+  void merge(ir::NodeId id, ir::NodeId into) {
+    for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
+      const ir::ValueId a = graph_.node(id).inputs[i], b = graph_.node(into).inputs[i];
+      if (a != b) fix(a), fix(b);
+    }
+    for (size_t i = 0; i < graph_.node(id).outputs.size(); ++i)
+      graph_.replace_uses(graph_.node(id).outputs[i], graph_.node(into).outputs[i]);
+    graph_.remove(id);
+  }
+
+  void fix(ir::ValueId constant) {
+    for (const std::string& source : origin(constant)->sources)
+      cx_.fixed_sources.emplace(source, "another constant has the same elements, and what reads them became one");
+  }
+
+  ir::Graph& graph_;
+  PassContext& cx_;
+  std::map<Hash128, ir::NodeId> seen_;
+  std::vector<Hash128> elements_;  // by value, of constants
+};
+
+}  // namespace
+
+Status merge_common(ir::Graph& graph, PassContext& cx) { return Merger(graph, cx).run(); }
 
 }  // namespace kiln::passes

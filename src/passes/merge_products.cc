@@ -105,7 +105,7 @@ Result<ir::ValueId> joined_bias(const ir::Graph& graph, std::span<const Projecti
     if (part.bias == ir::ValueId::kNone)
       rows.push_back(patch.add_constant(TRY(HostTensor::make(y.dtype, extents)).tensor));  // made of zeros
     else
-      rows.push_back(patch.add_constant(graph.constant(part.bias)->reshaped(extents)));
+      rows.push_back(patch.add_reshaped(part.bias, extents));
   }
   return patch.add(ops::Concatenation{y.rank() - 1}, rows);
 }
@@ -158,7 +158,6 @@ Status apply(ir::Graph& graph, const ir::Patch& patch, std::span<const Projectio
 }  // namespace
 
 Status merge_products(ir::Graph& graph, PassContext& cx) {
-  if (cx.refittable) return {};
   // By what products read and how: the one to join them at, kNone if there are no two. An x that a thousand products
   // read is looked at once, not for each of them.
   std::map<std::pair<ir::ValueId, ops::MatrixOp>, ir::NodeId> firsts;

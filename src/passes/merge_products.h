@@ -7,8 +7,7 @@ namespace kiln::passes {
 
 /// MatrixMultiplies of the same x with constant matrices, each perhaps with a bias behind it, become one product with
 /// the matrices side by side, and Slices of it: the projections of attention, where products of two variables read the
-/// parts, moved and scaled at most, and so where they are. Always right: the sums are the same, and x is read once. Not
-/// done to refittable weights, which would be joined.
+/// parts, moved and scaled at most, and so where they are. Always right: the sums are the same, and x is read once.
 Status merge_products(ir::Graph& graph, PassContext& cx);
 
 }  // namespace kiln::passes

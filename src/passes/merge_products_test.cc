@@ -32,12 +32,12 @@ TEST(MergeProducts, ProjectionsOfAttention) {
                                                                "y = MatrixMultiply{b=transpose}(r, k); return y"),
             "x: f32[1, s, 2]\n"
             "h = Constant{value=f32[1, 1, 1](0.5)}()\n"
-            "%18 = Constant{value=f32[1, 2, 4](5, 6, 1, 2, 7, 8, 3, 4)}()\n"
-            "%11 = MatrixMultiply{a=none, b=none}(x, %18)\n"
-            "%19 = Constant{value=f32[1, 1, 4](0, 0, 9, 10)}()\n"
-            "%15 = ElementWise{kind=sum}(%11, %19)\n"
-            "k = Slice{starts=[0], sizes=[2], strides=[1], axes=[2], mode=strict_bounds}(%15)\n"
-            "q = Slice{starts=[2], sizes=[2], strides=[1], axes=[2], mode=strict_bounds}(%15)\n"
+            "%17 = Constant{value=f32[1, 2, 4](5, 6, 1, 2, 7, 8, 3, 4)}()\n"
+            "%11 = MatrixMultiply{a=none, b=none}(x, %17)\n"
+            "%18 = Constant{value=f32[1, 1, 4](0, 0, 9, 10)}()\n"
+            "%14 = ElementWise{kind=sum}(%11, %18)\n"
+            "k = Slice{starts=[0], sizes=[2], strides=[1], axes=[2], mode=strict_bounds}(%14)\n"
+            "q = Slice{starts=[2], sizes=[2], strides=[1], axes=[2], mode=strict_bounds}(%14)\n"
             "r = ElementWise{kind=prod}(q, h)\n"
             "y = MatrixMultiply{a=none, b=transpose}(r, k)\n"
             "return y\n");

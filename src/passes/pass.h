@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -16,9 +17,11 @@ namespace kiln::passes {
 struct PassContext {
   Log& log;
   bool strongly_typed = false;  ///< every tensor is rounded to its type: casts that change values stay
-  bool refittable = false;      ///< folds over weights must be recorded or not done
+  bool refittable = false;      ///< sources are replaced by any others: nothing is decided by their elements
   int64_t fold_budget_bytes = int64_t{256} << 20;  ///< how much larger than its inputs folding may make a constant
   std::set<std::string> warned;                    ///< what the log has been told: passes run more than once
+  /// Sources whose elements decided something, and what: the plan is right for these elements alone.
+  std::map<std::string, std::string> fixed_sources;
   /// Called after each pass with its name: `kiln dump --after`, tests that verify.
   Status (*after)(void* user, std::string_view pass, const ir::Graph& graph) = nullptr;
   void* after_user = nullptr;
@@ -28,6 +31,7 @@ using Pass = Status (*)(ir::Graph&, PassContext&);
 struct NamedPass {
   std::string_view name;
   Pass run;
+  bool accounts = false;  ///< it says itself what it does to sources (source_uses.h)
 };
 /// The passes in their order: pipeline.cc reads as a table of contents.
 std::span<const NamedPass> pipeline();

@@ -18,19 +18,21 @@
 #include "passes/simplify_arithmetic.h"
 #include "passes/simplify_casts.h"
 #include "passes/simplify_movement.h"
+#include "passes/source_uses.h"
 #include "passes/split_coefficients.h"
 #include "passes/transpose_operands.h"
 
 namespace kiln::passes {
 
 std::span<const NamedPass> pipeline() {
+  constexpr bool kAccounts = true;
   static constexpr NamedPass kPasses[] = {
-      {"remove_dead", remove_dead},
+      {"remove_dead", remove_dead, kAccounts},
       {"decompose", decompose},
       {"shape_arithmetic", shape_arithmetic},
-      {"fold_constants", fold_constants},
+      {"fold_constants", fold_constants, kAccounts},
       {"remove_identities", remove_identities},
-      {"merge_common", merge_common},
+      {"merge_common", merge_common, kAccounts},
       {"simplify_casts", simplify_casts},
       {"simplify_arithmetic", simplify_arithmetic},
       {"recognize_gelu", recognize_gelu},
@@ -42,21 +44,23 @@ std::span<const NamedPass> pipeline() {
       {"transpose_operands", transpose_operands},
       {"merge_products", merge_products},
       {"join_masks", join_masks},
-      {"fold_constants again", fold_constants},
+      {"fold_constants again", fold_constants, kAccounts},
       {"remove_identities again", remove_identities},
       {"fold_padding", fold_padding},
       {"fold_channel_scale", fold_channel_scale},
-      {"merge_common again", merge_common},
-      {"remove_dead again", remove_dead},
+      {"merge_common again", merge_common, kAccounts},
+      {"remove_dead again", remove_dead, kAccounts},
   };
   return kPasses;
 }
 
 Status run_pipeline(ir::Graph& graph, PassContext& cx) {
   using Clock = std::chrono::steady_clock;
+  SourceUses sources(graph, cx);
   for (const NamedPass& pass : pipeline()) {
     const Clock::time_point start = Clock::now();
     TRY(in_context(pass.run(graph, cx), [&] { return str("pass ", pass.name); }));
+    pass.accounts ? sources.skip(graph, cx) : sources.recount(graph, pass.name, cx);
     cx.log.verbose("pass ", pass.name, ": ", std::chrono::duration<double, std::milli>(Clock::now() - start).count(),
                    " ms");
     if (cx.after) TRY(cx.after(cx.after_user, pass.name, graph));

@@ -51,11 +51,10 @@ Status recognize_core(ir::Graph& graph, const PassContext& cx) {
   return {};
 }
 
-/// The constant without its leading axes of extent 1, down to the normalised axes' rank.
-HostTensor without_leading_ones(const HostTensor& constant, size_t rank) {
-  Extents extents = constant.extents();
+/// Extents without leading ones, down to the normalised axes' rank.
+Extents without_leading_ones(Extents extents, size_t rank) {
   while (extents.size() > rank && extents[0] == 1) extents.erase(extents.begin());
-  return constant.reshaped(std::move(extents));
+  return extents;
 }
 
 /// A factor or summand behind a Normalization becomes its input `position`, where it has room.
@@ -67,14 +66,14 @@ Status absorb(ir::Graph& graph, const PassContext& cx, const ir::Pattern& patter
     if (taken || !found.used_once("normalized") || op.groups != 1 || rounds_in_between(cx, found.type("y").dtype) ||
         !found.type("normalized").same_type(found.type("y")))
       return {};
-    const HostTensor numbers = without_leading_ones(*found.constant("c"), op.axes.size());
+    const Extents numbers = without_leading_ones(found.constant("c")->extents(), op.axes.size());
     // Kernels read one element of scale and bias for each normalised element.
     const Shape& y = found.type("y").shape;
     const Shape normalized(y.end() - static_cast<std::ptrdiff_t>(op.axes.size()), y.end());
-    if (Shape(numbers.extents().begin(), numbers.extents().end()) != normalized) return {};
+    if (Shape(numbers.begin(), numbers.end()) != normalized) return {};
     std::vector<ir::ValueId> inputs = node.inputs;
     inputs.resize(position, ir::ValueId::kNone);
-    inputs.push_back(patch.add_constant(numbers));
+    inputs.push_back(patch.add_reshaped(found.value("c"), numbers));
     return patch.replace(found.value("y"), TRY(patch.add(op, inputs)));
   });
 }

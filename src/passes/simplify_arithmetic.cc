@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ops/fold.h"
 #include "ops/reduce.h"
 #include "passes/formula.h"
 #include "passes/rewrite.h"
@@ -76,18 +77,17 @@ Status simplify_arithmetic(ir::Graph& graph, PassContext& cx) {
     return patch.replace(found.value("y"),
                          TRY(patch.add(product, {found.value("x"), patch.add_constant(*reciprocal)})));
   }));
-  TRY(rewrite(graph, difference(any("x"), constant("c"), "y"),
-              [](const ir::Capture& found, ir::Patch& patch) -> Status {
-                const HostTensor& c = *found.constant("c");
-                if (!is_float(c.dtype()) || bits_of(c.dtype()) < 16 ||
-                    ir::uniform_constant(found.graph(), found.value("c")) == 0.0)
-                  return {};  // x - 0 is the rule below
-                std::vector<double> negated = View(c).numbers();
-                for (double& element : negated) element = -element;
-                const ir::ValueId summand = patch.add_constant(HostTensor::of(c.dtype(), c.extents(), negated));
-                const ops::ElementWise sum{ops::ElementWiseKind::kSum};
-                return patch.replace(found.value("y"), TRY(patch.add(sum, {found.value("x"), summand})));
-              }));
+  TRY(rewrite(
+      graph, difference(any("x"), constant("c"), "y"), [](const ir::Capture& found, ir::Patch& patch) -> Status {
+        const HostTensor& c = *found.constant("c");
+        if (!is_float(c.dtype()) || bits_of(c.dtype()) < 16 ||
+            ir::uniform_constant(found.graph(), found.value("c")) == 0.0)
+          return {};  // x - 0 is the rule below
+        const auto& subtracted = *found.graph().producer_as<ops::Constant>(found.value("c"));
+        const ir::ValueId summand = patch.add_constant(TRY(fold_one(ops::Unary{ops::UnaryKind::kNeg}, {&subtracted})));
+        const ops::ElementWise sum{ops::ElementWiseKind::kSum};
+        return patch.replace(found.value("y"), TRY(patch.add(sum, {found.value("x"), summand})));
+      }));
   TRY(rewrite(graph, power(any("x"), number(2), "y"), [](const ir::Capture& found, ir::Patch& patch) {
     const ir::ValueId x = found.value("x");
     return keep_shape(found, patch, ops::ElementWise{ops::ElementWiseKind::kProd}, {x, x});

@@ -38,10 +38,11 @@ bool keeps_rows(const TensorType& x, const TensorType& y) {
 }
 
 /// The constant under leading axes of extent 1 up to `rank`; its last `kept` extents stay.
-ir::ValueId with_rank(ir::Patch& patch, const HostTensor& constant, int rank, int kept) {
+ir::ValueId with_rank(ir::Patch& patch, ir::ValueId constant, int rank, int kept) {
+  const Shape& shape = patch.type(constant).shape;
   Extents extents(static_cast<size_t>(rank - kept), 1);
-  extents.insert(extents.end(), constant.extents().end() - kept, constant.extents().end());
-  return patch.add_constant(constant.reshaped(std::move(extents)));
+  for (auto extent = shape.end() - kept; extent != shape.end(); ++extent) extents.push_back(extent->value());
+  return patch.add_reshaped(constant, extents);
 }
 
 Status below_products(ir::Graph& graph) {
@@ -49,12 +50,11 @@ Status below_products(ir::Graph& graph) {
       ir::op<ops::MatrixMultiply>("y", ir::op<ops::Reshape>("rows", ir::any("x")), ir::constant("w"));
   return rewrite(graph, product, [](const ir::Capture& found, ir::Patch& patch) -> Status {
     const auto& op = found.op<ops::MatrixMultiply>("y");
-    const HostTensor& w = *found.constant("w");
     const TensorType& x = found.type("x");
     if (!is_row_product(found.graph(), found.node_id("y")) || !keeps_rows(x, found.type("rows")) ||
         !ends_in_reshapes(found.graph(), found.value("y")))
       return {};
-    const ir::ValueId y = TRY(patch.add(op, {found.value("x"), with_rank(patch, w, x.rank(), 2)}));
+    const ir::ValueId y = TRY(patch.add(op, {found.value("x"), with_rank(patch, found.value("w"), x.rank(), 2)}));
     return patch.replace(found.value("y"), TRY(reshape_to(patch, y, found.type("y").shape)));
   });
 }
@@ -73,7 +73,7 @@ Status below_pointwise(ir::Graph& graph) {
     inputs[static_cast<size_t>(input)] = x;
     if (inputs.size() > 1) {
       ir::ValueId& other = inputs[static_cast<size_t>(1 - input)];
-      other = with_rank(patch, *g.constant(other), g.type(x).rank(), 1);
+      other = with_rank(patch, other, g.type(x).rank(), 1);
     }
     const ir::ValueId y = TRY(patch.add(found.node("y").op, inputs));
     return patch.replace(found.value("y"), TRY(reshape_to(patch, y, found.type("y").shape)));
@@ -93,7 +93,7 @@ Result<ir::ValueId> under(const ir::Graph& graph, ir::Patch& patch, ir::ValueId 
     Shape rows = lead;
     rows.push_back(graph.type(inputs[0]).shape.back());
     inputs[0] = TRY(reshape_to(patch, graph.node(graph.value(inputs[0]).producer).inputs[0], rows));
-    inputs[1] = with_rank(patch, *graph.constant(inputs[1]), rank, 2);
+    inputs[1] = with_rank(patch, inputs[1], rank, 2);
     return patch.add(node.op, inputs);
   }
   const int input = varying_input(graph, id);
@@ -103,7 +103,7 @@ Result<ir::ValueId> under(const ir::Graph& graph, ir::Patch& patch, ir::ValueId 
   if (x == ir::ValueId::kNone) return x;
   if (inputs.size() > 1) {
     ir::ValueId& other = inputs[static_cast<size_t>(1 - input)];
-    other = with_rank(patch, *graph.constant(other), rank, 1);
+    other = with_rank(patch, other, rank, 1);
   }
   return patch.add(node.op, inputs);
 }
@@ -122,8 +122,7 @@ Status above_products(ir::Graph& graph) {
 
 }  // namespace
 
-Status sink_reshapes(ir::Graph& graph, PassContext& cx) {
-  if (cx.refittable) return {};
+Status sink_reshapes(ir::Graph& graph, PassContext&) {
   TRY(below_products(graph));
   TRY(below_pointwise<ops::ElementWise>(graph));
   TRY(below_pointwise<ops::Activation>(graph));

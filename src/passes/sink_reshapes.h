@@ -8,7 +8,7 @@ namespace kiln::passes {
 /// Exporters flatten [batch, seq, k] to [batch * seq, k] around a product with weights. Such a Reshape, which keeps the
 /// last axis, moves below a MatrixMultiply by a constant, and below pointwise ops whose other operands are constants
 /// that span at most the last axis, where Reshapes alone read the result in the end. Always right: these ops treat
-/// every row alike. Not done to refittable weights, which would change their shape.
+/// every row alike.
 Status sink_reshapes(ir::Graph& graph, PassContext& cx);
 
 }  // namespace kiln::passes

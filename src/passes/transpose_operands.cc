@@ -56,9 +56,8 @@ Result<ir::ValueId> swapped(const ir::Graph& graph, const Transposed& found, ir:
   ir::ValueId x = graph.node(found.transpose).inputs[0];
   if (found.scaling != ir::NodeId::kNone) {
     std::vector<ir::ValueId> inputs = graph.node(found.scaling).inputs;
-    const HostTensor& number = *graph.constant(inputs[1 - found.scaled]);
-    const Extents ones(graph.type(x).shape.size(), 1);
-    if (number.extents() != ones) inputs[1 - found.scaled] = patch.add_constant(number.reshaped(ones));
+    ir::ValueId& number = inputs[1 - found.scaled];
+    number = patch.add_reshaped(number, Extents(graph.type(x).shape.size(), 1));
     inputs[found.scaled] = x;
     x = TRY(patch.add(graph.node(found.scaling).op, inputs));
   }

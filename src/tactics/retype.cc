@@ -9,22 +9,30 @@
 #include "ops/convolution.h"
 #include "ops/dim_values.h"
 #include "ops/fill.h"
+#include "ops/fold.h"
 #include "tensor/view.h"
 
 namespace kiln {
 namespace {
 
-HostTensor converted(const HostTensor& value, DType to) {
-  auto fresh = HostTensor::make(to, value.extents());
-  CHECK(fresh.has_value());
+constexpr double kLargestHalf = 65504;
+
+bool exceeds_halves(const HostTensor& value) {
   const View view(value);
-  constexpr double kLargestHalf = 65504;
-  for (int64_t i = 0; i < view.volume(); ++i) {
-    const double number = view[i];
-    const bool saturates = to == DType::kF16 && std::isfinite(number);
-    store_number(to, fresh->data.data(), i, saturates ? std::clamp(number, -kLargestHalf, kLargestHalf) : number);
-  }
-  return fresh->tensor;
+  for (int64_t i = 0; i < view.volume(); ++i)
+    if (std::isfinite(view[i]) && std::abs(view[i]) > kLargestHalf) return true;
+  return false;
+}
+
+/// A cast, but where that made infinities of numbers: those become the largest half, by no op of constants.
+Result<ops::Constant> converted(const ops::Constant& constant, DType to) {
+  if (to != DType::kF16 || !exceeds_halves(constant.value)) return fold_one(ops::Cast{to}, {&constant});
+  HostTensor::Fresh fresh = TRY(HostTensor::make(to, constant.value.extents()));
+  const View view(constant.value);
+  for (int64_t i = 0; i < view.volume(); ++i)
+    store_number(to, fresh.data.data(), i,
+                 std::isfinite(view[i]) ? std::clamp(view[i], -kLargestHalf, kLargestHalf) : view[i]);
+  return ops::Constant{std::move(fresh.tensor)};
 }
 
 class Retyper {
@@ -52,8 +60,8 @@ class Retyper {
     if (graph_.type(value).dtype == to || !is_kernel_float(graph_.type(value).dtype)) return value;
     const auto found = converted_.find({value, to});
     if (found != converted_.end()) return found->second;
-    const HostTensor* constant = graph_.constant(value);
-    const ir::ValueId made = constant ? graph_.add_constant(converted(*constant, to), graph_.value(value).name)
+    const auto* constant = graph_.producer_as<ops::Constant>(value);
+    const ir::ValueId made = constant ? graph_.add_constant(TRY(converted(*constant, to)), graph_.value(value).name)
                                       : TRY(graph_.add_one(ops::Cast{to}, {value}));
     return converted_[{value, to}] = made;
   }
@@ -86,7 +94,7 @@ class Retyper {
   Status move(ir::NodeId id) {
     const ir::Node& node = old_.node(id);
     if (const auto* constant = node.op.as<ops::Constant>()) {
-      moved_[ir::index(node.outputs[0])] = graph_.add_constant(constant->value, old_.value(node.outputs[0]).name);
+      moved_[ir::index(node.outputs[0])] = graph_.add_constant(*constant, old_.value(node.outputs[0]).name);
       return {};
     }
     const std::optional<DType> was = float_type(node);

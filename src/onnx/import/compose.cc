@@ -8,6 +8,7 @@
 #include "ops/dim_values.h"
 #include "ops/expand.h"
 #include "ops/fill.h"
+#include "ops/fold.h"
 #include "ops/reshape.h"
 #include "ops/select.h"
 #include "ops/transpose.h"
@@ -48,10 +49,10 @@ ValueId scalar_like(ImportContext& cx, double number, ValueId x) {
 Result<ValueId> with_rank(ImportContext& cx, ValueId x, int rank) {
   const int missing = rank - cx.rank(x);
   if (missing <= 0) return x;
-  if (const HostTensor* constant = cx.graph().constant(x)) {
-    Extents extents = constant->extents();
+  if (const auto* constant = cx.graph().producer_as<ops::Constant>(x)) {
+    Extents extents = constant->value.extents();
     extents.insert(extents.begin(), static_cast<size_t>(missing), 1);
-    return cx.add_constant(constant->reshaped(std::move(extents)));
+    return cx.add_constant(reshaped(*constant, extents));
   }
   return unsqueeze(cx, x, axes_between(0, missing));
 }
@@ -67,10 +68,10 @@ Result<ValueId> along_channels(ImportContext& cx, ValueId vector, int rank) {
   TRY(require(cx.rank(vector) == 1, "'", cx.graph().value(vector).name, "' is ", cx.type(vector),
               "; a vector of one element a channel is needed"));
   if (rank <= 2) return with_rank(cx, vector, rank);
-  if (const HostTensor* constant = cx.graph().constant(vector)) {
+  if (const auto* constant = cx.graph().producer_as<ops::Constant>(vector)) {
     Extents extents(static_cast<size_t>(rank), 1);
-    extents[1] = constant->volume();
-    return cx.add_constant(constant->reshaped(std::move(extents)));
+    extents[1] = constant->value.volume();
+    return cx.add_constant(reshaped(*constant, extents));
   }
   Ints axes = axes_between(2, rank);
   axes.insert(axes.begin(), 0);

@@ -3,6 +3,7 @@
 #include "onnx/dtypes.h"
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
+#include "ops/fold.h"
 
 namespace kiln::onnx::importers {
 namespace {
@@ -30,6 +31,9 @@ Result<HostTensor> elements(ImportContext& cx) {
 
 }  // namespace
 
-Status constant(ImportContext& cx) { return cx.output(cx.add_constant(TRY(elements(cx)))); }
+Status constant(ImportContext& cx) {
+  std::string name = cx.wants(0) ? std::string(cx.node().outputs[0]) : std::string();
+  return cx.output(cx.add_constant(source_constant(std::move(name), TRY(elements(cx)))));
+}
 
 }  // namespace kiln::onnx::importers

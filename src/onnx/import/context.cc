@@ -52,7 +52,11 @@ Result<int> ImportContext::int_attribute(std::string_view attribute, int64_t oth
 Result<int> ImportContext::axis(int64_t axis, int rank) const { return normalize_axis(axis, rank); }
 
 const HostTensor* ImportContext::evaluate(ValueId value, int depth) {
-  if (const HostTensor* constant = graph_.constant(value)) return constant;
+  if (const auto* constant = graph_.producer_as<ops::Constant>(value)) {
+    // What an importer reads goes into attributes: it is part of the network then, and no weights.
+    if (constant->origin) graph_.set_origin(graph_.value(value).producer, nullptr);
+    return graph_.constant(value);
+  }
   if (const auto found = evaluated_.find(value); found != evaluated_.end()) return &found->second;
   const TensorType& type = graph_.type(value);
   if (type.values && type.is_static()) {
@@ -164,8 +168,8 @@ Result<ValueId> ImportContext::add(Op op, std::span<const ValueId> inputs) {
   return TRY(add_all(std::move(op), inputs))[0];
 }
 
-ValueId ImportContext::add_constant(HostTensor value) {
-  const ValueId made = graph_.add_constant(std::move(value));
+ValueId ImportContext::add_constant(ops::Constant constant) {
+  const ValueId made = graph_.add_constant(std::move(constant));
   label(graph_.value(made).producer, "Constant");
   return made;
 }

@@ -73,7 +73,8 @@ class ImportContext {
   Result<ValueId> add(Op op, std::initializer_list<ValueId> inputs) {
     return add(std::move(op), std::span(inputs.begin(), inputs.size()));
   }
-  ValueId add_constant(HostTensor value);
+  ValueId add_constant(ops::Constant constant);
+  ValueId add_constant(HostTensor value) { return add_constant(ops::Constant{std::move(value)}); }
 
   size_t num_outputs() const { return node_.outputs.size(); }
   bool wants(size_t i) const { return node_.has_output(i); }

@@ -1,11 +1,10 @@
 #include "ops/normalization.h"
 
-#include <cmath>
-
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
+#include "ops/cast.h"
+#include "ops/fold.h"
 #include "ops/scale.h"
-#include "tensor/view.h"
 
 namespace kiln::onnx::importers {
 namespace {
@@ -15,20 +14,27 @@ struct Coefficients {
   ValueId scale, shift;
 };
 
+/// scale / sqrt(variance + epsilon) and bias - mean * that, in FP64 and rounded once.
 Result<Coefficients> folded_coefficients(ImportContext& cx, DType type, double epsilon) {
-  std::vector<double> p[4];  // scale, bias, mean, variance
+  ops::Constant p[4];  // scale, bias, mean, variance
   for (size_t i = 0; i < 4; ++i) {
-    p[i] = View(TRY(cx.constant(TRY(cx.input(i + 1)), cx.input_name(i + 1)))).numbers();
-    TRY(require(p[i].size() == p[0].size(), "'", cx.input_name(i + 1), "' has ", p[i].size(), " elements and '",
-                cx.input_name(1), "' ", p[0].size(), "; one a channel is needed"));
+    const ops::Constant& given = *cx.graph().producer_as<ops::Constant>(TRY(cx.input(i + 1)));
+    const ops::Constant vector = reshaped(given, {given.value.volume()});
+    p[i] = TRY(fold_one(ops::Cast{DType::kF64}, {&vector}));
+    TRY(require(p[i].value.volume() == p[0].value.volume(), "'", cx.input_name(i + 1), "' has ", p[i].value.volume(),
+                " elements and '", cx.input_name(1), "' ", p[0].value.volume(), "; one a channel is needed"));
   }
-  for (size_t c = 0; c < p[0].size(); ++c) {
-    p[0][c] /= std::sqrt(p[3][c] + epsilon);
-    p[1][c] -= p[2][c] * p[0][c];
-  }
-  const Extents extents{static_cast<int64_t>(p[0].size())};
-  return Coefficients{cx.add_constant(HostTensor::of(type, extents, p[0])),
-                      cx.add_constant(HostTensor::of(type, extents, p[1]))};
+  const auto folded = [](ElementWiseKind kind, const ops::Constant& a, const ops::Constant& b) {
+    return fold_one(ops::ElementWise{kind}, {&a, &b});
+  };
+  const ops::Constant shift{HostTensor::of(DType::kF64, {1}, std::span(&epsilon, 1))};
+  const ops::Constant moved = TRY(folded(ElementWiseKind::kSum, p[3], shift));
+  const ops::Constant deviation = TRY(fold_one(ops::Unary{UnaryKind::kSqrt}, {&moved}));
+  const ops::Constant scale = TRY(folded(ElementWiseKind::kDiv, p[0], deviation));
+  const ops::Constant mean = TRY(folded(ElementWiseKind::kProd, p[2], scale));
+  const ops::Constant bias = TRY(folded(ElementWiseKind::kSub, p[1], mean));
+  return Coefficients{cx.add_constant(TRY(fold_one(ops::Cast{type}, {&scale}))),
+                      cx.add_constant(TRY(fold_one(ops::Cast{type}, {&bias})))};
 }
 
 Result<Coefficients> computed_coefficients(ImportContext& cx, ValueId gamma, ValueId beta, ValueId mean,

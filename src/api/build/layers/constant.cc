@@ -1,8 +1,8 @@
 /// A tensor of constants.
-#include "ops/constant.h"
 #include "api/base/convert.h"
 #include "api/build/arguments.h"
 #include "api/build/layers/layers.h"
+#include "ops/fold.h"
 
 namespace kiln::api {
 namespace {
@@ -14,7 +14,7 @@ class ConstantLayer final
 
   void setWeights(nv::Weights weights) noexcept override {
     edit("IConstantLayer::setWeights", [&](ops::Constant& op) -> Status {
-      op.value = TRY(borrow(weights, op.value.extents(), "the weights"));
+      op = {TRY(borrow(weights, op.value.extents(), "the weights"))};
       return {};
     });
   }
@@ -25,7 +25,7 @@ class ConstantLayer final
       const int64_t volume = TRY(checked_volume(extents));
       TRY(require(volume == op.value.volume(), "dimensions ", extents, " have ", volume, " elements; the weights have ",
                   op.value.volume()));
-      op.value = op.value.reshaped(std::move(extents));
+      op = reshaped(op, extents);
       return {};
     });
   }
