@@ -46,9 +46,16 @@ Result<BuiltGraph> BuiltGraph::load(Backend& backend, const plan::Plan& plan) {
   NullLog log;
   Device& device = backend.device();
   BuiltGraph result(device, TRY(plan::read_plan(TRY(plan::write_plan(plan)))));  // what runs is what was saved
-  const auto engine = TRY(runtime::Engine::load(result.plan_, device, log));
-  result.context_ = TRY(runtime::Context::create(engine, runtime::Context::Memory::kOwn));
+  result.engine_ = TRY(runtime::Engine::load(result.plan_, device, log));
+  result.context_ = TRY(runtime::Context::create(result.engine_, runtime::Context::Memory::kOwn));
   return result;
+}
+
+Status BuiltGraph::replace_weights(const runtime::NewWeights& weights) {
+  NullLog log;
+  engine_ = TRY(engine_->with_weights(weights, log));
+  context_ = TRY(runtime::Context::create(engine_, runtime::Context::Memory::kOwn));
+  return {};
 }
 
 Result<DeviceRun> BuiltGraph::run(std::span<const HostTensor> inputs) {

@@ -27,6 +27,8 @@ class BuiltGraph {
   static Result<BuiltGraph> build(Backend& backend, const ir::Graph& graph, const BuildRequest& request);
   /// Loads a plan that the caller has made.
   static Result<BuiltGraph> load(Backend& backend, const plan::Plan& plan);
+  /// Runs with other weights from now on.
+  Status replace_weights(const runtime::NewWeights& weights);
   /// Inputs are row-major, the plan is given them in its formats; outputs come back row-major. Outputs' memory is
   /// filled with garbage before.
   Result<DeviceRun> run(std::span<const HostTensor> inputs);
@@ -36,6 +38,7 @@ class BuiltGraph {
 
   Device* device_;
   std::shared_ptr<const plan::Plan> plan_;
+  std::shared_ptr<const runtime::Engine> engine_;
   std::unique_ptr<runtime::Context> context_;
 };
 

@@ -63,8 +63,10 @@ Result<plan::Plan> plan_of(const TacticContext& cx, const Backend& backend, cons
                                            tile.variant.name == wanted.variant;
                                   }),
               "the cover has another variant"));
-  WeightTable weights(plan.weights), binaries(plan.binaries);
-  TRY(emit_profile(cx.graph, cover, backend, options, 0, weights, binaries, profile));
+  SourceTable weights(plan);
+  WeightTable binaries(plan.binaries);
+  std::map<std::string, std::string> fixed;
+  TRY(emit_profile(cx.graph, cover, backend, options, 0, {weights, binaries, fixed}, profile));
   return plan;
 }
 

@@ -7,6 +7,7 @@
 #include "builder/specialize.h"
 #include "builder/workspaces.h"
 #include "passes/pass.h"
+#include "passes/source_uses.h"
 #include "plan/validate.h"
 #include "sym/program_words.h"
 #include "tactics/alternatives.h"
@@ -18,11 +19,11 @@ namespace {
 class Build {
  public:
   Build(const ir::Graph& network, Backend& backend, const BuildRequest& request, Log& log)
-      : network_(network),
+      : network_(with_sources(network)),
         backend_(backend),
         request_(request),
         log_(log),
-        weights_(plan_.weights),
+        weights_(plan_),
         binaries_(plan_.binaries) {}
 
   Result<plan::Plan> run();
@@ -38,12 +39,14 @@ class Build {
     return !request_.progress || request_.progress(request_.progress_user, phase, done, total);
   }
 
-  const ir::Graph& network_;
+  const ir::Graph network_;
   Backend& backend_;
   const BuildRequest& request_;
   Log& log_;
   plan::Plan plan_;
-  WeightTable weights_, binaries_;
+  SourceTable weights_;
+  WeightTable binaries_;
+  std::map<std::string, std::string> fixed_sources_;
 };
 
 Status Build::check_surface() const {
@@ -118,8 +121,11 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   pass_context.strongly_typed = request_.numerics.strongly_typed;
   pass_context.refittable = request_.refittable;
   TRY(passes::run_pipeline(graph, pass_context));
+  passes::SourceUses sources(graph, pass_context);
   TRY(backend_.lower(graph, request_.numerics));
+  sources.recount(graph, "types", pass_context);
   TRY(passes::run_pipeline(graph, pass_context));
+  fixed_sources_.merge(pass_context.fixed_sources);
   CoverOptions options;
   if (request_.editable_timing_cache) options.assignments = &cache;
   const auto surface_format = [&](const std::string& name) {
@@ -147,7 +153,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
     for (const AlternativeTile& other : tile.alternatives) needs(other.draft);
   }
   const int most_aux = backend_.device().is_host() ? 0 : std::min(request_.most_aux_streams, plan::kMaxAuxStreams);
-  TRY(emit_profile(graph, cover, backend_, options, most_aux, weights_, binaries_, profile));
+  TRY(emit_profile(graph, cover, backend_, options, most_aux, {weights_, binaries_, fixed_sources_}, profile));
   for (const plan::Tensor& tensor : profile.tensors)
     if (tensor.place == plan::Place::kArena) TRY(check_size(tensor.name, static_cast<double>(tensor.size_bytes_max)));
   TRY(narrow.guards.add(graph, narrow.bounds));  // what passes, lowering and tactics came to believe
@@ -227,6 +233,7 @@ Result<plan::Plan> Build::run() {
     TRY(in_context(add_profile(profiles[i], timer, cache), [&] { return str("optimization profile ", i); }));
   }
   mark_shape_inputs();
+  weights_.fix(network_, fixed_sources_);
   TRY(in_context(plan::validate(plan_), [] { return "the plan as it was made"; }));
   TRY(measure_workspaces(plan_, backend_.device(), request_.memory.get()));
   log_.verbose("timed ", timer.num_measured(), " variants, ", timer.num_cached(), " came from the timing cache");

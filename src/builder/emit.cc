@@ -9,25 +9,18 @@
 
 namespace kiln {
 
-int WeightTable::add(std::string name, const HostTensor& value) {
-  const auto [at, inserted] = index_.emplace(hash128(value), static_cast<int>(weights_.size()));
-  if (inserted) weights_.push_back({std::move(name), value});
-  return at->second;
-}
-
 namespace {
 
 class Emitter {
  public:
   Emitter(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-          int most_aux_streams, WeightTable& weights, WeightTable& binaries, plan::Profile& profile)
+          int most_aux_streams, PlanTables tables, plan::Profile& profile)
       : graph_(graph),
         cover_(cover),
         backend_(backend),
         options_(options),
         most_aux_streams_(most_aux_streams),
-        weights_(weights),
-        binaries_(binaries),
+        tables_(tables),
         profile_(profile) {}
 
   Status run() {
@@ -52,6 +45,7 @@ class Emitter {
   Result<int> tensor_of(ir::ValueId value, const Format& format);
   int binary_of(const StepDraft& draft);
   void add_step(plan::Step step, const StepDraft& draft);
+  void fix_sources(const Tile& tile);
   Status emit_tile(const Tile& tile);
   Status emit_output(int output);
   Status emit_copy(int from, int to, const TensorType& type, const std::string& name);
@@ -68,7 +62,7 @@ class Emitter {
   const Backend& backend_;
   const CoverOptions& options_;
   const int most_aux_streams_;
-  WeightTable &weights_, &binaries_;
+  PlanTables tables_;
   plan::Profile& profile_;
   std::map<Key, int> tensors_;
   std::vector<int> in_place_;  // by step: the input whose memory output 0 may take, or -1
@@ -105,17 +99,18 @@ Result<int> Emitter::tensor_of(ir::ValueId value, const Format& format) {
   }
   const auto found = tensors_.find({value, format.text()});
   if (found != tensors_.end()) return found->second;
-  const HostTensor* constant = graph_.constant(value);
+  const auto* constant = graph_.producer_as<ops::Constant>(value);
   if (!constant) return error(Code::kInternal, "no step writes '", graph_.value(value).name, "' in format ", format);
   const int id = TRY(add_tensor(value, format, plan::Place::kWeight));
-  tensor(id).index = weights_.add(graph_.value(value).name, *constant);
+  tensor(id).index = tables_.weights.add_weight(graph_.value(value).name, *constant);
   return id;
 }
 
 int Emitter::binary_of(const StepDraft& draft) {
   if (!draft.binary) return -1;
   const auto size = static_cast<int64_t>(draft.binary->size());
-  return binaries_.add(std::string(draft.step.name()), HostTensor(DType::kU8, {size}, *draft.binary, draft.binary));
+  return tables_.binaries.add(std::string(draft.step.name()),
+                              HostTensor(DType::kU8, {size}, *draft.binary, draft.binary));
 }
 
 std::vector<sym::Program> compiled(const std::vector<sym::Expr>& params) {
@@ -150,7 +145,24 @@ std::string shapes_text(const ir::Graph& graph, const Cover& cover, const Altern
   return text;
 }
 
+/// A constant that the region's nodes read and the region does not is in the step: a scale, a causal mask, a bound.
+void Emitter::fix_sources(const Tile& tile) {
+  const auto fix = [&](ir::ValueId value) {
+    const auto* constant = value == ir::ValueId::kNone ? nullptr : graph_.producer_as<ops::Constant>(value);
+    if (!constant || !constant->origin) return;
+    for (const std::string& source : constant->origin->sources)
+      tables_.fixed.emplace(source, str("its elements decided how a step works (", tile.tactic->name(), ")"));
+  };
+  const std::vector<ir::ValueId>& inputs = tile.region.inputs;
+  for (const ir::NodeId id : tile.region.nodes)
+    for (const ir::ValueId input : graph_.node(id).inputs)
+      if (std::ranges::find(inputs, input) == inputs.end()) fix(input);
+  std::ranges::for_each(tile.draft.decided_by, fix);
+  for (const AlternativeTile& other : tile.alternatives) std::ranges::for_each(other.draft.decided_by, fix);
+}
+
 Status Emitter::emit_tile(const Tile& tile) {
+  fix_sources(tile);
   plan::Step step;
   step.name = names_of(graph_, tile.region);
   std::string ops;
@@ -290,8 +302,8 @@ void Emitter::place_in_arena() {
 }  // namespace
 
 Status emit_profile(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-                    int most_aux_streams, WeightTable& weights, WeightTable& binaries, plan::Profile& profile) {
-  return Emitter(graph, cover, backend, options, most_aux_streams, weights, binaries, profile).run();
+                    int most_aux_streams, PlanTables tables, plan::Profile& profile) {
+  return Emitter(graph, cover, backend, options, most_aux_streams, tables, profile).run();
 }
 
 }  // namespace kiln

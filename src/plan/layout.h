@@ -10,8 +10,8 @@
 /// An entry: 32 bytes name, padded with zeros; u64 offset, u64 size, u64 checksum (XXH3 of the section), u64 0.
 /// Sections follow in the table's order, each at the next multiple of 256; bytes between are zero.
 ///   metadata  one CBOR document (metadata.h)
-///   weights   elements in the order of Plan::weights, each at `weight_offset`
-///   binaries  the same of Plan::binaries
+///   weights   elements in the order of Plan::weights, each at `weight_offset`; those of one with `same_as` are that
+///   one's binaries  the same of Plan::binaries
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace kiln::plan {
 
 inline constexpr uint32_t kMagic = 0x74727466;
 inline constexpr std::string_view kTag = "KILNPLAN";
-inline constexpr uint32_t kFormatVersion = 4;
+inline constexpr uint32_t kFormatVersion = 5;
 inline constexpr uint8_t kApiVersion[4] = {10, 16, 0, 72};  ///< of include/NvInferVersion.h
 
 inline constexpr size_t kHeaderBytes = 64, kEntryBytes = 64, kNameBytes = 32;

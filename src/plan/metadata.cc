@@ -17,7 +17,12 @@ struct WrittenWeight {
   std::string name;
   DType dtype = DType::kF32;
   Extents extents;
-  static void reflect(auto& self, auto f) { f("name", self.name), f("dtype", self.dtype), f("extents", self.extents); }
+  std::optional<DataRef> from;
+  std::optional<int> same_as;
+  static void reflect(auto& self, auto f) {
+    f("name", self.name), f("dtype", self.dtype), f("extents", self.extents), f("from", self.from);
+    f("same_as", self.same_as);
+  }
 };
 
 }  // namespace
@@ -25,10 +30,13 @@ struct WrittenWeight {
 const FieldType& field_type(Tag<Weight>) {
   static const ConvertedFieldType<Weight, WrittenWeight> type(
       [](const Weight& weight) {
-        return WrittenWeight{weight.name, weight.value.dtype(), weight.value.extents()};
+        return WrittenWeight{weight.name, weight.value.dtype(), weight.value.extents(),
+                             weight.from.is_none() ? std::nullopt : std::optional(weight.from),
+                             weight.same_as < 0 ? std::nullopt : std::optional(weight.same_as)};
       },
       [](const WrittenWeight& written) -> Result<Weight> {
-        return Weight{written.name, HostTensor(written.dtype, written.extents, {}, nullptr)};
+        return Weight{written.name, HostTensor(written.dtype, written.extents, {}, nullptr),
+                      written.from.value_or(DataRef{}), written.same_as.value_or(-1)};
       });
   return type;
 }

@@ -5,7 +5,7 @@
 
 namespace kiln::plan {
 
-const FieldType& field_type(Tag<Weight>);  ///< {name, dtype, extents}
+const FieldType& field_type(Tag<Weight>);  ///< {name, dtype, extents, from?, same_as?}
 
 /// Everything but the weights' elements: a weight's entry has its name, type and extents.
 Record to_record(const Plan& plan);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/record.h"
+#include "ops/field_types.h"
 #include "steps/executor.h"
 #include "sym/assumption.h"
 #include "sym/program.h"
@@ -165,11 +166,54 @@ struct Profile {
   }
 };
 
+/// Elements that an engine derives anew where weights are replaced: of a source, made by an op, or a weight that no
+/// source decides. At most one is set; none: an input that is absent.
+struct DataRef {
+  int source = -1;   ///< of Plan::sources
+  int derived = -1;  ///< of Plan::derived
+  int weight = -1;   ///< of Plan::weights; its elements are what they are
+
+  bool is_none() const { return source < 0 && derived < 0 && weight < 0; }
+  static void reflect(auto& self, auto f) {
+    f("source", self.source), f("derived", self.derived), f("weight", self.weight);
+  }
+};
+
+/// A constant of the network by its name. Its elements stand in the plan only where a weight is made of it alone.
+struct WeightSource {
+  std::string name;
+  DType dtype = DType::kF32;
+  Extents extents;
+  std::string fixed;     ///< why it cannot be replaced by other elements; empty: it can
+  std::string checksum;  ///< of the elements of one that is fixed; empty: not known
+
+  static void reflect(auto& self, auto f) {
+    f("name", self.name), f("dtype", self.dtype), f("extents", self.extents), f("fixed", self.fixed);
+    f("checksum", self.checksum);
+  }
+};
+
+/// What an op makes of sources.
+struct Derived {
+  Op op;
+  int output = 0;               ///< of the op
+  std::vector<DataRef> inputs;  ///< derived ones stand before this one
+  DType dtype = DType::kF32;
+  Extents extents;
+
+  static void reflect(auto& self, auto f) {
+    f("op", self.op), f("output", self.output), f("inputs", self.inputs), f("dtype", self.dtype);
+    f("extents", self.extents);
+  }
+};
+
 /// Elements in canonical (linear) order, borrowed from the plan's bytes where it was read from some. A binary is a list
 /// of u8: code in the form that the device's driver takes.
 struct Weight {
   std::string name;
   HostTensor value;
+  DataRef from;      ///< a source or derived; none: of no source
+  int same_as = -1;  ///< an earlier weight of the same type, extents and elements, which are stored once
 };
 
 /// Facts that the API's build adds for the engine's getters; numbers are those of the API's enums and masks.
@@ -194,13 +238,16 @@ struct Plan {
   std::vector<IoTensor> inputs, outputs;
   std::vector<Weight> weights;
   std::vector<Weight> binaries;
+  std::vector<WeightSource> sources;
+  std::vector<Derived> derived;
   std::vector<Profile> profiles;
 
   static void reflect(auto& self, auto f) {
     f("network_name", self.network_name), f("device_kind", self.device_kind);
     f("device_identity", self.device_identity), f("libraries", self.libraries), f("build", self.build);
     f("symbols", self.symbols), f("guards", self.guards), f("inputs", self.inputs), f("outputs", self.outputs);
-    f("weights", self.weights), f("binaries", self.binaries), f("profiles", self.profiles);
+    f("weights", self.weights), f("binaries", self.binaries), f("sources", self.sources);
+    f("derived", self.derived), f("profiles", self.profiles);
   }
 };
 

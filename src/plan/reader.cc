@@ -181,15 +181,22 @@ size_t bytes_of(const Weight& weight) {
   return static_cast<size_t>(size_bytes(weight.value.dtype(), weight.value.volume()));
 }
 
-/// Gives a weight its bytes, at `offset` of the section of which `block` has those from `begin` on.
-void borrow(const Block& block, uint64_t begin, Weight& weight, uint64_t offset) {
+/// Gives a weight its bytes, at `offset` of the section of which `block` has those from `begin` on, or those of the
+/// earlier weight that it is the same as.
+void borrow(const Block& block, uint64_t begin, std::vector<Weight>& weights, size_t w, uint64_t offset) {
+  Weight& weight = weights[w];
   HostTensor& value = weight.value;
+  if (weight.same_as >= 0) {
+    value = weights[static_cast<size_t>(weight.same_as)].value;
+    return;
+  }
   value =
       HostTensor(value.dtype(), value.extents(), block.bytes.subspan(offset - begin, bytes_of(weight)), block.owner);
 }
 
 /// Where the weights (or binaries) stand in their section, which they fill.
 Result<std::vector<uint64_t>> Reader::offsets_of(const std::vector<Weight>& weights, size_t at) const {
+  TRY(validate_shared(weights));
   const Section& section = sections_[at];
   uint64_t end = 0;
   std::vector<uint64_t> offsets;
@@ -199,6 +206,10 @@ Result<std::vector<uint64_t>> Reader::offsets_of(const std::vector<Weight>& weig
     const auto where = [&] { return str("entry ", w, " '", weights[w].name, "': "); };
     if (!count) return error(Code::kCorrupt, where(), count.error().message);
     if (*count > kMaxElements) return error(Code::kCorrupt, where(), value.extents(), " exceeds ", kMaxElements);
+    if (weights[w].same_as >= 0) {
+      offsets.push_back(end);
+      continue;
+    }
     const auto size = static_cast<uint64_t>(size_bytes(value.dtype(), *count));
     offsets.push_back(weight_offset(end, size));
     if (offsets.back() > section.size || size > section.size - offsets.back())
@@ -217,13 +228,13 @@ Status Reader::copy(std::vector<Weight>& weights, size_t at, std::span<const uin
   TRY(begin_section(at));
   Checksum checksum;
   for (size_t first = 0, last = 0; first < weights.size(); first = last) {
-    const auto is_large = [&](size_t w) { return bytes_of(weights[w]) >= kLarge; };
+    const auto is_large = [&](size_t w) { return weights[w].same_as < 0 && bytes_of(weights[w]) >= kLarge; };
     last = first + 1;
     while (!is_large(first) && last < weights.size() && !is_large(last)) ++last;
     const uint64_t begin = offsets[first], end = last < weights.size() ? offsets[last] : section.size;
     const Block block = TRY(load_block(source_, section.offset + begin, end - begin));
     checksum.add(block.bytes);
-    for (size_t w = first; w < last; ++w) borrow(block, begin, weights[w], offsets[w]);
+    for (size_t w = first; w < last; ++w) borrow(block, begin, weights, w, offsets[w]);
   }
   return check(checksum.value(), section);
 }
@@ -233,7 +244,7 @@ Status Reader::attach(std::vector<Weight>& weights, size_t at) {
   const std::vector<uint64_t> offsets = TRY(offsets_of(weights, at));
   if (!borrows()) return copy(weights, at, offsets);
   const Block block = TRY(load_section(at));
-  for (size_t w = 0; w < weights.size(); ++w) borrow(block, 0, weights[w], offsets[w]);
+  for (size_t w = 0; w < weights.size(); ++w) borrow(block, 0, weights, w, offsets[w]);
   return {};
 }
 

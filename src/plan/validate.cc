@@ -313,6 +313,60 @@ Status ProfileValidator::run() {
   return validate_outputs();
 }
 
+Status validate(const DataRef& from, const Plan& plan, size_t num_derived) {
+  TRY(demand((from.source >= 0) + (from.derived >= 0) + (from.weight >= 0) <= 1,
+             "a source, an op and a weight at once"));
+  if (from.source >= 0) return validate_index(from.source, plan.sources.size(), "source");
+  if (from.derived >= 0) return validate_index(from.derived, num_derived, "earlier op");
+  return from.weight < 0 ? Status() : validate_index(from.weight, plan.weights.size(), "weight");
+}
+
+Status validate_extents(const Extents& extents) {
+  const Result<int64_t> count = checked_volume(extents);
+  if (!count) return error(Code::kCorrupt, count.error().message);
+  return demand(*count <= kMaxElements, *count, " elements; at most ", kMaxElements, " are possible");
+}
+
+/// The type that elements of a source, or derived ones, have: so that weights may be made of them.
+Status validate_origin(const Weight& weight, const Plan& plan) {
+  const DataRef& from = weight.from;
+  TRY(validate(from, plan, plan.derived.size()));
+  TRY(demand(from.weight < 0, "made of weight ", from.weight, " alone"));
+  if (from.is_none()) return {};
+  const auto has = [&](DType dtype, const Extents& extents) {
+    return demand(dtype == weight.value.dtype() && extents == weight.value.extents(), weight.value.dtype(),
+                  weight.value.extents(), " made of ", dtype, extents);
+  };
+  if (from.source < 0)
+    return has(plan.derived[static_cast<size_t>(from.derived)].dtype,
+               plan.derived[static_cast<size_t>(from.derived)].extents);
+  return has(plan.sources[static_cast<size_t>(from.source)].dtype,
+             plan.sources[static_cast<size_t>(from.source)].extents);
+}
+
+Status validate_weights(const Plan& plan) {
+  for (size_t w = 0; w < plan.weights.size(); ++w) {
+    const auto where = [&] { return str("weight ", w, " '", plan.weights[w].name, "'"); };
+    TRY(in_context(validate(plan.weights[w].value), where));
+    TRY(in_context(validate_origin(plan.weights[w], plan), where));
+  }
+  TRY(validate_shared(plan.weights));
+  std::set<std::string_view> names;
+  for (const WeightSource& source : plan.sources) {
+    TRY(demand(names.insert(source.name).second, "two sources are called '", source.name, "'"));
+    TRY(in_context(validate_extents(source.extents), [&] { return str("source '", source.name, "'"); }));
+  }
+  for (size_t d = 0; d < plan.derived.size(); ++d) {
+    const Derived& derived = plan.derived[d];
+    const auto where = [&] { return str("derived elements ", d); };
+    TRY(in_context(demand(static_cast<bool>(derived.op), "no op"), where));
+    TRY(in_context(validate_index(derived.output, static_cast<size_t>(derived.op.num_outputs()), "output"), where));
+    TRY(in_context(validate_extents(derived.extents), where));
+    for (const DataRef& input : derived.inputs) TRY(in_context(validate(input, plan, d), where));
+  }
+  return {};
+}
+
 Status validate_names(const Plan& plan) {
   std::set<std::string_view> names;
   for (const auto* ios : {&plan.inputs, &plan.outputs})
@@ -322,6 +376,22 @@ Status validate_names(const Plan& plan) {
 }
 
 }  // namespace
+
+Status validate_shared(std::span<const Weight> weights) {
+  for (size_t w = 0; w < weights.size(); ++w) {
+    const int same = weights[w].same_as;
+    if (same < 0) continue;
+    const auto where = [&] { return str("entry ", w, " '", weights[w].name, "'"); };
+    TRY(in_context(validate_index(same, w, "the same as earlier entry"), where));
+    const Weight& first = weights[static_cast<size_t>(same)];
+    TRY(in_context(demand(first.same_as < 0, "the same as entry ", same, ", which has no elements of its own"), where));
+    const HostTensor &a = weights[w].value, &b = first.value;
+    TRY(in_context(demand(a.dtype() == b.dtype() && a.extents() == b.extents(), a.dtype(), a.extents(),
+                          ", the same as entry ", same, ", ", b.dtype(), b.extents()),
+                   where));
+  }
+  return {};
+}
 
 Status validate(const Plan& plan) {
   for (size_t s = 0; s < plan.symbols.size(); ++s)
@@ -336,9 +406,8 @@ Status validate(const Plan& plan) {
     TRY(in_context(validate(io, plan), where));
     TRY(in_context(validate_values(io), where));
   }
-  for (size_t w = 0; w < plan.weights.size(); ++w)
-    TRY(in_context(validate(plan.weights[w].value),
-                   [&] { return str("weight ", w, " '", plan.weights[w].name, "'"); }));
+  TRY(validate_weights(plan));
+  TRY(validate_shared(plan.binaries));
   for (size_t b = 0; b < plan.binaries.size(); ++b) {
     const HostTensor& value = plan.binaries[b].value;
     const auto where = [&] { return str("binary ", b, " '", plan.binaries[b].name, "'"); };

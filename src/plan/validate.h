@@ -18,6 +18,9 @@ inline constexpr size_t kMaxShapeElements = 64;               ///< of a shape te
 /// writes where nothing may be written. What extents will be is known only when shapes are: `validate_extents`.
 Status validate(const Plan& plan);
 
+/// Checks that weights which share elements share those of an earlier one with elements of its own, of their type.
+Status validate_shared(std::span<const Weight> weights);
+
 /// Checks at bind whether every tensor, with `extents` evaluated for `symbols`, fits into the memory that its place
 /// gives it: the arena's part, the weight, the tensor it views, the caller's input or output.
 ///   inputs, extents   one of each of plan.inputs, profile.tensors

@@ -29,6 +29,28 @@ TEST(PlanValidate, TheSampleIsValid) {
   EXPECT_EQ(problem([](Plan&, Profile&) {}), "valid");
 }
 
+TEST(PlanValidate, OriginsOfWeights) {
+  const auto of = [](auto change) { return problem([&](Plan& p, Profile&) { change(p); }); };
+  EXPECT_EQ(of([](Plan& p) { p.weights[0].from.source = 2; }), "weight 0 'w': source 2 of 2");
+  EXPECT_EQ(of([](Plan& p) { p.weights[0].from.source = 1; }), "weight 0 'w': f32[6, 5] made of f16[6, 5]");
+  EXPECT_EQ(of([](Plan& p) { p.weights[0].from.derived = 0; }), "weight 0 'w': a source, an op and a weight at once");
+  EXPECT_EQ(of([](Plan& p) { p.weights[0].from = {.weight = 0}; }), "weight 0 'w': made of weight 0 alone");
+  EXPECT_EQ(of([](Plan& p) { p.weights[3].from.derived = 2; }), "weight 3 'twin': earlier op 2 of 2");
+  EXPECT_EQ(of([](Plan& p) { p.sources[1].name = std::string("w"); }), "two sources are called 'w'");
+  EXPECT_EQ(of([](Plan& p) { p.sources[1].extents = {-1}; }), "source 'v': extent -1 of [-1] is negative");
+  EXPECT_EQ(of([](Plan& p) { p.derived[0].op = {}; }), "derived elements 0: no op");
+  EXPECT_EQ(of([](Plan& p) { p.derived[0].output = 1; }), "derived elements 0: output 1 of 1");
+  EXPECT_EQ(of([](Plan& p) { p.derived[0].inputs[0] = {.derived = 0}; }), "derived elements 0: earlier op 0 of 0");
+  EXPECT_EQ(of([](Plan& p) { p.derived[1].inputs[1].weight = 4; }), "derived elements 1: weight 4 of 4");
+}
+TEST(PlanValidate, SharedElements) {
+  const auto of = [](auto change) { return problem([&](Plan& p, Profile&) { change(p); }); };
+  EXPECT_EQ(of([](Plan& p) { p.weights[3].same_as = 3; }), "entry 3 'twin': the same as earlier entry 3 of 3");
+  EXPECT_EQ(of([](Plan& p) { p.weights[3].same_as = 1; }), "entry 3 'twin': f32[6, 5], the same as entry 1, i4[3]");
+  EXPECT_EQ(of([](Plan& p) { p.weights.push_back(p.weights[3]), p.weights[4].same_as = 3; }),
+            "entry 4 'twin': the same as entry 3, which has no elements of its own");
+}
+
 TEST(PlanValidate, Symbols) {
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.symbols[0].input = 2; }), "symbol 0 'batch': input 2 of 2");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.symbols[0].axis = 2; }), "symbol 0 'batch': axis 2 of 2");
@@ -97,7 +119,8 @@ TEST(PlanValidate, Weights) {
             }),
             "weight 2 'empty': the volume of [9223372036854775807, 4] exceeds 2^63 - 1");
   EXPECT_EQ(problem([](Plan& p, Profile&) {
-              p.weights[0].value = HostTensor::of(DType::kF16, {6, 5}, std::vector<double>(30));
+              p.weights.pop_back();
+              p.weights[0] = {"w", HostTensor::of(DType::kF16, {6, 5}, std::vector<double>(30))};
             }),
             "profile 0: tensor 1 'w': f32 of rank 2 at weight 0, which is f16[6, 5]");
   EXPECT_EQ(problem_of_profile([](Profile& p) { std::swap(p.tensors[1].extents[0], p.tensors[1].extents[1]); }),
@@ -155,7 +178,7 @@ TEST(PlanValidate, Tensors) {
   };
   EXPECT_EQ(tensor(0, [](Tensor& t) { t.index = -1; }), "tensor 0 'x': input -1 of 2");
   EXPECT_EQ(tensor(5, [](Tensor& t) { t.index = 2; }), "tensor 5 'y': output 2 of 2");
-  EXPECT_EQ(tensor(1, [](Tensor& t) { t.index = 3; }), "tensor 1 'w': weight 3 of 3");
+  EXPECT_EQ(tensor(1, [](Tensor& t) { t.index = 4; }), "tensor 1 'w': weight 4 of 4");
   EXPECT_EQ(tensor(3, [](Tensor& t) { t.offset_bytes = 512; }),
             "tensor 3 'xw': offset 512 + size 80 exceeds the arena's 512 bytes");
   EXPECT_EQ(tensor(3, [](Tensor& t) { t.size_bytes_max = INT64_MAX; }),

@@ -23,6 +23,7 @@ template <class Consume>
 Status for_each_piece(std::span<const Weight> weights, Consume consume) {
   uint64_t end = 0;
   for (const Weight& weight : weights) {
+    if (weight.same_as >= 0) continue;
     const auto bytes = weight.value.bytes();
     const uint64_t offset = weight_offset(end, bytes.size());
     TRY(consume(std::span(kZeros, offset - end)));

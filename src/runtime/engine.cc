@@ -47,6 +47,11 @@ Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::P
   return engine;
 }
 
+Result<std::shared_ptr<const Engine>> Engine::with_weights(const NewWeights& weights, Log& log) const {
+  auto plan = std::make_shared<const plan::Plan>(TRY(runtime::with_weights(TRY(whole_plan()), weights)));
+  return load(std::move(plan), device_, log, memory_);
+}
+
 Result<Buffer> Engine::allocate(int64_t size_bytes) const {
   return memory_ ? memory_->allocate(size_bytes) : device_.allocate(size_bytes);
 }

@@ -17,6 +17,7 @@
 #include "runtime/ordered_weights.h"
 #include "runtime/packed_weights.h"
 #include "runtime/step_loader.h"
+#include "runtime/weight_store.h"
 #include "steps/executor.h"
 
 namespace kiln::runtime {
@@ -35,6 +36,9 @@ class Engine {
   const plan::Plan& plan() const { return plan_; }
   /// The plan with all its weights, to be written.
   Result<plan::Plan> whole_plan() const { return packed_weights_.unpacked(); }
+  /// An engine of the same plan with other weights (weight_store.h), which packs them and brings them to the device as
+  /// this one did. This one and its contexts stay as they are.
+  Result<std::shared_ptr<const Engine>> with_weights(const NewWeights& weights, Log& log) const;
   Device& device() const { return device_; }
   Result<Buffer> allocate(int64_t size_bytes) const;
   /// Copies the host's bytes to `to`, which is allocated where it is too small: from `memory`, or (null) as `allocate`

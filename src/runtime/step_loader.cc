@@ -83,7 +83,8 @@ Hash128 StepLoader::key(const plan::Profile& profile, const plan::Step& step, in
   std::vector<int> weights;
   for (const int id : step.inputs) {
     const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
-    weights.push_back(t.place == plan::Place::kWeight ? t.index : -1);
+    const int same = t.place == plan::Place::kWeight ? plan_.weights[static_cast<size_t>(t.index)].same_as : -1;
+    weights.push_back(t.place != plan::Place::kWeight ? -1 : same >= 0 ? same : t.index);
   }
   std::string text = str(step.executor, '/', spec.num_params, '/', weights, '/', kernel_of(step, kernel).binary);
   for (const auto* tensors : {&spec.inputs, &spec.outputs}) {

@@ -70,12 +70,13 @@ struct Variant {
 /// A compiled variant: everything of a plan's step but its tensors.
 struct StepDraft {
   std::string executor;
-  AnyStep step;                         ///< none: its output is its input's memory, and nothing runs
-  Record tuning = {};                   ///< what the backend chose for it
-  std::vector<sym::Expr> params;        ///< numbers that shapes decide, evaluated at bind
-  int in_place_input = -1;              ///< output 0 may use this input's memory if nobody else needs it
-  std::shared_ptr<const Bytes> binary;  ///< code for the device; equal ones are stored once. Null: none
-  Record libraries;                     ///< that the step calls: versions by names
+  AnyStep step;                              ///< none: its output is its input's memory, and nothing runs
+  Record tuning = {};                        ///< what the backend chose for it
+  std::vector<sym::Expr> params;             ///< numbers that shapes decide, evaluated at bind
+  int in_place_input = -1;                   ///< output 0 may use this input's memory if nobody else needs it
+  std::shared_ptr<const Bytes> binary;       ///< code for the device; equal ones are stored once. Null: none
+  Record libraries;                          ///< that the step calls: versions by names
+  std::vector<ir::ValueId> decided_by = {};  ///< inputs that are constants, for whose elements alone it is right
 
   bool is_view() const { return !step; }
 };

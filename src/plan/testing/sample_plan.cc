@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "ops/cast.h"
+#include "ops/select.h"
 #include "plan/cbor.h"
 #include "plan/metadata.h"
 #include "steps/normalization.h"
@@ -87,7 +89,13 @@ Plan sample_plan() {
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = 0.25 * static_cast<double>(i) - 3;
   plan.weights = {{"w", HostTensor::of(DType::kF32, {6, 5}, elements)},
                   {"nibbles", HostTensor::of(DType::kI4, {3}, std::vector<double>{1, 2, 3})},
-                  {"empty", HostTensor::of(DType::kF16, {0, 4}, {})}};
+                  {"empty", HostTensor::of(DType::kF16, {0, 4}, {})},
+                  {"twin", HostTensor::of(DType::kF32, {6, 5}, elements), {.derived = 1}, 0}};
+  plan.weights[0].from = {.source = 0};
+  plan.sources = {{"w", DType::kF32, {6, 5}, "it decides shapes", "0123456789abcdef"},
+                  {"v", DType::kF16, {6, 5}, {}, {}}};
+  plan.derived = {{ops::Cast{DType::kF32}, 0, {{.source = 1}}, DType::kF32, {6, 5}},
+                  {ops::Select{}, 0, {{.derived = 0}, {.weight = 1}, {}}, DType::kF32, {6, 5}}};
   plan.binaries = {{"k.cubin", HostTensor::of_ints(DType::kU8, {5}, std::vector<int64_t>{127, 69, 76, 70, 0})}};
   plan.profiles = {sample_profile(), sample_profile()};
   return plan;

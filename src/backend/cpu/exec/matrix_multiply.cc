@@ -1,6 +1,7 @@
 #include "steps/matrix_multiply.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "backend/cpu/exec/checks.h"
 #include "backend/cpu/kernels/gemm/gemm.h"
@@ -90,6 +91,17 @@ class BoundMatrixMultiply final : public BoundStep {
   ProductAxis outer_, inner_;
 };
 
+/// Weights that the plan's own took the place of may be larger than those that the builder saw.
+Status require_halves(const HostTensor& b) {
+  constexpr float kLargestHalf = 65504;
+  const std::span numbers(b.data<float>(), static_cast<size_t>(b.volume()));
+  for (const float x : numbers)
+    if (std::isfinite(x) && std::abs(x) > kLargestHalf)
+      return error(Code::kUnsupported, "weights of ", x,
+                   " are beyond FP16, in which this engine keeps them; build it anew");
+  return {};
+}
+
 class LoadedMatrixMultiply final : public PacksConstants {
  public:
   LoadedMatrixMultiply(const steps::MatrixMultiply& step, std::optional<LoadedHook> hook, Team& team)
@@ -101,6 +113,7 @@ class LoadedMatrixMultiply final : public PacksConstants {
     TRY(require(b.rank() >= least_rank, "a product by ", b.extents()));
     const ProductOperand right = right_operand(b.extents(), step_.op.b);
     if (volume(right.batch) != 1) return {};
+    if (type == DType::kF16) TRY(require_halves(b));
     const Matrix matrix{b.data<float>(), right.row_stride, right.col_stride, 0};
     packed_extents_ = b.extents();
     packed_ = std::make_unique<PackedB>(TRY(pack_b(matrix, right.rows, right.cols, 1, 1, 0, type)));

@@ -30,16 +30,18 @@ bool all_of(const HostTensor& weights, Test test) {
 
 }  // namespace
 
+bool may_round(const TacticContext& cx, DType half) {
+  return !cx.numerics.strongly_typed && (half == DType::kF16 ? cx.numerics.fp16 : cx.numerics.bf16);
+}
+
 std::vector<DType> half_types(const TacticContext& cx, ir::ValueId weights) {
   const HostTensor* constant = cx.graph.constant(weights);
   if (!constant || constant->dtype() != DType::kF32 || constant->volume() < kFewestElements) return {};
-  const bool weak = !cx.numerics.strongly_typed;
   const auto fits = [](float x) { return std::fabs(x) <= kLargestHalf; };  // not NaN either
   std::vector<DType> result;
   for (const DType type : {DType::kF16, DType::kBF16}) {
-    const bool allowed = weak && (type == DType::kF16 ? cx.numerics.fp16 : cx.numerics.bf16);
     if (all_of(*constant, [&](float x) { return is_exact(x, type); }) ||
-        (allowed && (type == DType::kBF16 || all_of(*constant, fits))))
+        (may_round(cx, type) && (type == DType::kBF16 || all_of(*constant, fits))))
       result.push_back(type);
   }
   return result;

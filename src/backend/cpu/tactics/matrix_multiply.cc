@@ -26,7 +26,9 @@ class MatrixMultiplyTactic final : public ProductRegions {
   }
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
-    StepDraft draft = cpu_step(TRY(product_step(cx, region)), TRY(from_record<ProductTuning>(variant.params)));
+    const auto tuning = TRY(from_record<ProductTuning>(variant.params));
+    StepDraft draft = cpu_step(TRY(product_step(cx, region)), tuning);
+    if (tuning.types && !may_round(cx, tuning.types->b)) draft.decided_by = {region.inputs[1]};
     draft.in_place_input = in_place_input(region);
     return draft;
   }
