@@ -231,8 +231,15 @@ void write_twins(NetworkWriter& w) {
   w.output(w.node("Add", {a, w.node("MatMul", {w.node("Tanh", {a}), second})}));
 }
 
+void write_exact_halves(NetworkWriter& w) {
+  std::vector<double> values(160 * 160);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 511) / 512;
+  w.output(w.node("MatMul", {w.input("x", {3, 160}), w.numbers("w", {160, 160}, values)}));
+}
+
 }  // namespace
 
+Network exact_halves() { return {"exact halves", write_exact_halves}; }
 Network twins() { return {"twins", write_twins}; }
 
 const std::vector<Network>& networks() {

@@ -56,5 +56,7 @@ struct Network {
 const std::vector<Network>& networks();
 /// Products with "first" and "second", which are equal under the first seed.
 Network twins();
+/// A product with "w", whose elements halves have exactly.
+Network exact_halves();
 
 }  // namespace kiln

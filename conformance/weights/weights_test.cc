@@ -264,6 +264,16 @@ TEST(Weights, BeyondHalvesAreRefusedWhereAnEngineKeepsHalves) {
       << replaced.error().message;
 }
 
+TEST(Weights, ThatFitHalvesExactlyAreFixedWhereAnEngineKeepsHalves) {
+  const auto why = [](const Mode& mode) {
+    TwoBuilds builds(cpu_backend().value(), mode);
+    const Status built = builds.build_first(write(exact_halves(), 1).value());
+    return built ? why_fixed(builds.before, "w") : built.error().message;
+  };
+  EXPECT_EQ(why({"fp32", {}, 0}), "its elements decided how a step works (gemm)");
+  EXPECT_EQ(why({"fp16", {.fp16 = true}, 0}), "");
+}
+
 TEST(CudaWeights, AreWhatANewBuildMakes) {
   const auto backend = cuda_backend();
   if (!backend) GTEST_SKIP() << backend.error().message;
