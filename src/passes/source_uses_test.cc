@@ -62,6 +62,13 @@ TEST_F(SourceUsesTest, WhatDecidesARewriteIsFixed) {
   EXPECT_EQ(sources_left(), std::vector<std::string>{"[kept]"});
 }
 
+TEST_F(SourceUsesTest, WhatDecidesOnceIsFixedWhoeverElseReadsIt) {
+  const ir::ValueId one = source("one", {1, 1, 1, 1}, 1);
+  EXPECT_EQ(fixed_by_pipeline(add(sum_, {add(prod_, {x_, one}), one})),
+            (Fixed{{"one", "its elements decided a rewrite (simplify_arithmetic)"}}));
+  EXPECT_EQ(sources_left(), std::vector<std::string>{"[one]"});
+}
+
 TEST_F(SourceUsesTest, NothingIsFixedByValueInRefittableNetworks) {
   const ir::ValueId one = add(prod_, {x_, source("one", {1, 1, 1, 1}, 1)});
   const ir::ValueId two = add(sum_, {one, source("also one", {1, 1, 1, 1}, 1)});
