@@ -291,7 +291,8 @@ TEST_F(FakeCudaProgram, SurvivesAllocatorsThatRefuse) {
     ++failures;
     EXPECT_FALSE(good) << nth;
     ASSERT_FALSE(logger.errors.empty()) << nth;
-    EXPECT_NE(logger.errors[0].find("the program's GPU allocator gave no "), std::string::npos) << logger.errors[0];
+    EXPECT_NE(logger.errors[0].find("the program's GPU allocator did not give "), std::string::npos)
+        << logger.errors[0];
     ASSERT_LT(nth, 100);
   }
   EXPECT_GE(failures, 1);

@@ -177,7 +177,7 @@ TEST(RunErrors, AllocatorsOfThePrograms) {
     EXPECT_TRUE(allocator.live.empty());
     allocator.exhausted = true;
     EXPECT_EQ(engine->createExecutionContext(), nullptr);
-    EXPECT_NE(p.logger.take_errors().find("the program's GPU allocator gave no"), std::string::npos);
+    EXPECT_NE(p.logger.take_errors().find("the program's GPU allocator did not give"), std::string::npos);
     allocator.exhausted = false;
     const std::unique_ptr<nv::IExecutionContext> again(engine->createExecutionContext());
     EXPECT_NE(again, nullptr);
@@ -197,7 +197,7 @@ TEST_F(Runs, OutputAllocatorsThatFail) {
   context->setInputShape("x", dims({2, 4}));
   context->setTensorAddress("x", x.data());
   EXPECT_FALSE(context->enqueueV3(nullptr));
-  EXPECT_NE(p.logger.take_errors().find("its allocator gave no"), std::string::npos);
+  EXPECT_NE(p.logger.take_errors().find("its allocator did not give"), std::string::npos);
   EXPECT_TRUE(context->setOutputAllocator("y", nullptr));
   EXPECT_TRUE(relu_works(*context, nullptr));
 }

@@ -64,7 +64,7 @@ class BesideCaptures {
   int mode_ = cuda::kCaptureRelaxed;
 };
 
-/// Gives a managed variable its memory, by whose address the program may mean it, too.
+/// Gives a managed variable its memory. From then on a program may also name the variable by that memory's address.
 void place(Variable& variable, void* memory) {
   *variable.managed = memory;
   const std::lock_guard lock(registry().mutex);
@@ -83,7 +83,7 @@ int load_managed_of(const cuda::LibraryDriver& driver, Code& code) {
   return 0;
 }
 
-/// Under the code's mutex.
+/// Loads the code if it is not loaded. The caller holds the code's mutex.
 int load(const cuda::Driver& gpu, const cuda::LibraryDriver& driver, Code& code) {
   if (code.library) return 0;
   watch_for_the_end();
@@ -98,13 +98,13 @@ int load(const cuda::Driver& gpu, const cuda::LibraryDriver& driver, Code& code)
   return failed;
 }
 
-/// The library that was loaded of the code, which no longer has one.
+/// Returns the library that was loaded from the code, and leaves the code without one.
 cuda::LibraryHandle take_library(Code& code) {
   const std::lock_guard lock(code.mutex);
   return std::exchange(code.library, nullptr);
 }
 
-/// Under the registry's mutex.
+/// Removes the code's kernels and variables. The caller holds the registry's mutex.
 void take_out(const Code& code) {
   registry().kernels.remove_of(code);
   registry().variables.remove_of(code);

@@ -164,7 +164,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int device) {
   return call(on_gpu, [](const KilnPrivateEntry&) { return cudaErrorInvalidDevice; });
 }
 
-// All limits are of kernels that a GPU runs.
+// All limits concern kernels that run on a GPU.
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return call([&](const Driver& gpu) { return gpu.ctx_set_limit(limit, value); },
               [&](const KilnPrivateEntry&) {
@@ -186,7 +186,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags) {
   return call([&](const KilnPrivateEntry&) -> cudaError_t {
     const unsigned int schedule = flags & cudaDeviceScheduleMask;
     if (flags & ~static_cast<unsigned>(cudaDeviceMask)) return cudaErrorInvalidValue;
-    if (schedule & (schedule - 1)) return cudaErrorInvalidValue;  // one way to wait at most
+    if (schedule & (schedule - 1)) return cudaErrorInvalidValue;  // more than one way to wait
     device_flags = flags;
     return cudaSuccess;
   });
@@ -208,7 +208,7 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 
 cudaError_t cudaDriverGetVersion(int* version) {
   if (!version) return remember(cudaErrorInvalidValue);
-  *version = 0;  // where none is needed
+  *version = 0;  // means that there is no driver
   if (const Driver* gpu = driver()) *version = gpu->version;
   return cudaSuccess;
 }

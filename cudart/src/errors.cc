@@ -15,7 +15,7 @@ const char* cudaGetErrorName(cudaError_t error) {
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
-  // Only a call that found no library or no device can have given these, and the reason is one for the process.
+  // Only a call that found no library or no device returns these codes, and the whole process has one reason for it.
   if (error == cudaErrorInitializationError || error == cudaErrorNoDevice)
     if (!library() && why_not().error == error) return why_not().text;
   switch (error) {

@@ -6,7 +6,7 @@ using kiln::cuda::Driver;
 
 namespace {
 
-/// `call` for functions of an event, of which the driver is given none that is null.
+/// Like `call`, for functions that take an event. A null event never reaches the driver.
 template <class G, class F>
 cudaError_t with_event(cudaEvent_t event, G on_gpu, F on_host) {
   return call([&](const Driver& gpu) { return event ? on_gpu(gpu) : static_cast<int>(cudaErrorInvalidResourceHandle); },
@@ -83,7 +83,7 @@ cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) 
   return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     if (!ms) return cudaErrorInvalidValue;
     const KilnStatus known = kiln.event.elapsed_ms(start, end, ms);
-    // An event that keeps no time, or was never recorded, is none of the events that have a time.
+    // CUDA takes an event that keeps no time, or was never recorded, for an invalid handle.
     if (known == kKilnBadValue) return cudaErrorInvalidResourceHandle;
     return to_cuda(known, cudaErrorCapturedEvent);
   });

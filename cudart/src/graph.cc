@@ -203,7 +203,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  // Nothing that a mode forbids is unsafe on the host.
+  // The host ignores the mode: every call that a mode may forbid is safe there.
   thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
   const auto on_gpu = [&](const Driver& gpu) -> int {
     if (!mode || !is_mode(*mode)) return cudaErrorInvalidValue;

@@ -15,7 +15,7 @@ using kiln::cuda::LibraryDriver;
 
 namespace {
 
-/// Calls `body(driver, kernel)` on a GPU, where the result is the driver's.
+/// Calls `body(driver, kernel)` on a GPU, and returns the driver's error code that it gives. Fails on the host.
 template <class F>
 cudaError_t with_kernel(const void* function, F&& body) {
   const auto on_gpu = [&](const Driver& gpu) -> int {
@@ -40,7 +40,8 @@ cudaError_t with_function(const void* function, F&& body) {
   });
 }
 
-/// What no device launches. The driver calls it an invalid value; the runtime has an error of its own.
+/// Whether no device can launch this configuration. The driver says "invalid value" then; the runtime has an error of
+/// its own for it.
 bool is_impossible(const LaunchConfig& config) {
   constexpr unsigned kMostBlocks[] = {(1u << 31) - 1, 65535, 65535}, kMostThreads[] = {1024, 1024, 64};
   for (int axis = 0; axis < 3; ++axis) {
@@ -98,7 +99,7 @@ cudaError_t launch(const cudaLaunchConfig_t* config, cudaStream_t stream, const 
 }
 
 int get_attributes(const Driver& gpu, FunctionHandle function, cudaFuncAttributes& found) {
-  // cudaFuncAttribute and what it lacks, which the driver numbers before it: threads, bytes, registers, versions.
+  // The driver numbers all of cudaFuncAttribute's entries, and before them those that only the structure has.
   int values[16];
   for (int id = 0; id < 16; ++id)
     if (const int failed = gpu.func_get_attribute(&values[id], id, function)) return failed;

@@ -17,8 +17,8 @@ struct Found {
 
 using FillEntry = decltype(&kiln_private_entry);
 
-/// The libnvinfer that was built or installed with us, by its path: the name alone gives what the process has loaded
-/// under it, which may be NVIDIA's.
+/// Opens the libnvinfer that was built or installed with us, by its path. By its name alone the dynamic linker would
+/// give the library that the process has loaded already, which may be NVIDIA's.
 void* open_beside_us() {
   Dl_info self;
   if (!dladdr(reinterpret_cast<void*>(&open_beside_us), &self)) return nullptr;

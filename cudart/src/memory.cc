@@ -27,7 +27,7 @@ cudaError_t allocate(const KilnPrivateEntry& kiln, void** memory, size_t size, M
   return cudaSuccess;
 }
 
-/// Frees a block of one of two kinds after all work that may use it.
+/// Waits for all work that may use the block, then frees it. Its kind must be `one` or `other`.
 cudaError_t release(const KilnPrivateEntry& kiln, void* memory, Memory one, Memory other) {
   if (!memory) return cudaSuccess;
   if (!Allocations::instance().take(memory, one, other)) return cudaErrorInvalidValue;
@@ -48,7 +48,7 @@ size_t available_memory() {
   return 0;
 }
 
-/// Memory of the driver, by `get(address, size)`; none for 0 bytes.
+/// Allocates memory by the driver's `get(address, size)`; a size of 0 gives a null address.
 template <class F>
 int allocate_on_gpu(void** memory, size_t size, F get) {
   if (!memory) return cudaErrorInvalidValue;
@@ -115,7 +115,7 @@ cudaError_t malloc_async(void** memory, size_t size, cudaStream_t stream) {
   return call(on_gpu, [&](const KilnPrivateEntry& kiln) -> cudaError_t {
     uint32_t flags = 0;
     if (const KilnStatus known = kiln.stream.flags(stream, &flags); known != kKilnOk) return to_cuda(known);
-    return allocate(kiln, memory, size, Memory::kDevice, 0);  // earlier than the stream's order asks for
+    return allocate(kiln, memory, size, Memory::kDevice, 0);  // at once: before the stream's order asks for it
   });
 }
 

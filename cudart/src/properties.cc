@@ -71,7 +71,7 @@ struct PropertyField {
   bool is_wide;  ///< a size_t, else an int
 };
 constexpr auto kInt = false, kWide = true;
-/// What has an attribute of the driver's; textures and surfaces, which no function here takes, stay 0.
+/// The fields that the driver has an attribute for. Those of textures and surfaces stay 0: no function here takes them.
 constexpr PropertyField kFields[] = {
     {cudaDevAttrMaxThreadsPerBlock, offsetof(cudaDeviceProp, maxThreadsPerBlock), kInt},
     {cudaDevAttrMaxBlockDimX, offsetof(cudaDeviceProp, maxThreadsDim[0]), kInt},
@@ -147,7 +147,7 @@ int read_gpu_properties(const Driver& gpu, cudaDeviceProp& prop, int device) {
 
 int as_int(size_t size) { return static_cast<int>(std::min<size_t>(size, INT_MAX)); }
 
-/// What is 0 for the host needs no line.
+/// The host's value of an attribute. Attributes without a line here are 0.
 int attribute(const cudaDeviceProp& prop, cudaDeviceAttr attribute) {
   switch (attribute) {
     case cudaDevAttrWarpSize: return prop.warpSize;

@@ -1,6 +1,5 @@
-// Prints what the small floats of the headers that it is compiled with do: a line a property, with a hash of all
-// results. Built with our headers and with NVIDIA's, it must print the same. `small_float_table NAME` prints each
-// result instead.
+// Prints how the small floats behave, one line a property, with a hash of all results. Compiled with our headers and
+// with NVIDIA's, the program must print the same. `small_float_table NAME` prints each result of one property instead.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp4.h>

@@ -224,7 +224,7 @@ Hash128 OptionalFieldType::hash(const void* value) const {
 
 namespace {
 
-/// " 'conv1'" of a record with a text that is called name: errors are read by people.
+/// " 'conv1'" if the record has a text field 'name'; empty otherwise. Errors show it to the reader.
 std::string quoted_name(const Datum& item) {
   const auto* record = std::get_if<Record>(&item.variant());
   const Result<std::string> name = record ? record->get_text("name") : std::string();

@@ -11,8 +11,8 @@
 namespace kiln {
 namespace {
 
-/// The address space is the process's, and so is this. Elsewhere than in files, to release pages is to lose what they
-/// hold.
+/// All mapped files of the process: pages may be released only inside them, since elsewhere their content would be
+/// lost. There is one list because a process has one address space.
 struct Mappings {
   std::mutex mutex;
   std::map<const std::byte*, const std::byte*> ends;  // by begin

@@ -162,16 +162,16 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   return {};
 }
 
-/// A tensor that is larger than the device's memory can be in no run. Nor can steps be compared and bound for it, which
-/// make tables as long as its axes.
+/// Fails for a tensor that is larger than the device's memory: no run could hold it. The build could not time its steps
+/// either, since they make tables as long as its axes.
 Status Build::check_size(std::string_view name, double size_bytes) const {
   const auto memory = static_cast<double>(backend_.device().total_memory_bytes());
   return require(memory <= 0 || size_bytes <= memory, "tensor '", name, "' takes ", size_bytes,
                  " bytes at most, and the device has ", memory, " in all; narrow the optimization profile's maximum");
 }
 
-/// The network's own tensors, before anything is done for them; those between only where a step needs them in memory.
-/// The maximum of an expression of several symbols is a bound that no run need reach, and proves nothing.
+/// Checks the sizes of the network's inputs and outputs before any work is done; tensors between them are checked only
+/// if a step needs them in memory. Extents that are expressions prove nothing: no run need reach their maximum.
 Status Build::check_surface_sizes(const ir::Graph& graph) const {
   const auto check = [&](std::string_view name, const TensorType& type) -> Status {
     double bits = bits_of(type.dtype);

@@ -19,7 +19,7 @@ void add_operands(const sym::Program& program, std::set<size_t>& symbols, std::s
   constants.insert(operands.constants.begin(), operands.constants.end());
 }
 
-/// Symbols that assumptions tie together, and values that they may have beside their maxima.
+/// Symbols that assumptions tie together, and the values to try for them besides their maxima.
 struct Group {
   std::set<size_t> symbols;
   std::set<int64_t> values{1};
@@ -59,7 +59,7 @@ std::vector<Group> groups_of(const Guards& guards) {
   return groups;
 }
 
-/// Points at which a group's symbols agree, found from the largest values down.
+/// Searches for points at which all assumptions about a group's symbols hold, from the largest values down.
 class Search {
  public:
   Search(const Guards& guards, const Group& group, const Point& least, const Point& largest)

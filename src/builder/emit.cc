@@ -81,7 +81,7 @@ Result<int> Emitter::add_tensor(ir::ValueId value, const Format& format, plan::P
   const Result<int64_t> count = checked_volume(type.max_extents());
   if (!count || *count > (int64_t{1} << 46))
     return error(Code::kInvalidArgument, "tensor '", t.name, "' is ", type, ", at most ", type.max_extents(),
-                 ": too large; narrow the optimization profile's maximum");
+                 ": its size overflows; narrow the optimization profile's maximum");
   t.size_bytes_max = size_bytes(type.dtype, format.storage_volume(type.max_extents()));
   profile_.tensors.push_back(std::move(t));
   const int id = static_cast<int>(profile_.tensors.size()) - 1;
@@ -130,7 +130,7 @@ void Emitter::add_step(plan::Step step, const StepDraft& draft) {
   in_place_.push_back(draft.in_place_input);
 }
 
-/// "n = 1, m = 64; n = 1, m = 128": of the symbols that differ.
+/// The tunings as text, "n = 1, m = 64; n = 1, m = 128"; shows only symbols that differ between tunings.
 std::string shapes_text(const ir::Graph& graph, const Cover& cover, const AlternativeTile& other) {
   const auto symbols = graph.shared_table()->symbols();
   std::string text;
@@ -215,8 +215,8 @@ Status Emitter::emit_copy(int from, int to, const TensorType& type, const std::s
   return {};
 }
 
-/// The step that makes an output writes it where the caller wants it; what cannot be (an input, a constant or a value
-/// that is an output twice) is copied there. Reformats have brought all but constants to the output's format.
+/// Makes the step that computes an output write to the caller's memory. An input, a constant, or a value that is an
+/// output twice is copied there instead. Reformats have brought all but constants to the output's format.
 Status Emitter::emit_output(int output) {
   const ir::Output& o = graph_.outputs()[static_cast<size_t>(output)];
   const Format wanted = options_.surface.output(static_cast<size_t>(output));
@@ -266,7 +266,9 @@ void Emitter::reuse_inputs() {
     const int root = root_of(input);
     if (tensor(root).place != plan::Place::kArena || last_use[static_cast<size_t>(root)] != static_cast<int>(s))
       continue;
-    // A step that reads it twice may be done with it as one input and not as the other: a convolution and its residual.
+    // A step may read the memory as two inputs, such as a convolution's x and its residual. It may still need the one
+    // when
+    // it has read the other, so it must not write there.
     if (std::ranges::count_if(profile_.steps[s].inputs, [&](int id) { return root_of(id) == root; }) > 1) continue;
     if (tensor(output).place != plan::Place::kArena || tensor(output).size_bytes_max != tensor(root).size_bytes_max)
       continue;

@@ -13,12 +13,12 @@ struct Block {
   int first = 0, last = 0;     ///< steps
 };
 
-/// Blocks by where they begin, then by when. Of a long network most live for a few steps: neighbours in this order
-/// stand in chunks that know from when to when any of them lives, so that a search passes those of other times by the
-/// hundred.
+/// Placed blocks, sorted by offset and then by first step. In a long network most blocks live for a few steps only. So
+/// neighbours are kept in chunks that know the steps in which any of their blocks lives, and a search skips whole
+/// chunks of other times.
 class PlacedBlocks {
  public:
-  /// Calls `visit` for the blocks that live at the same time as `life`, by where they begin, until it answers false.
+  /// Calls `visit` for the blocks that live at the same time as `life`, in order of offset, until it returns false.
   template <class F>
   void for_each_beside(const Lifetime& life, F visit) const {
     for (const Chunk& chunk : chunks_) {

@@ -58,7 +58,7 @@ Replacements ProfileBounds::replacements(const sym::Table& old_table, sym::Table
   for (size_t id = 0; id < bounds_.size(); ++id) {
     const sym::Expr old_symbol = old_table.symbols()[id];
     const sym::Bounds& b = bounds_[root_of(id)];
-    // One that stands for nothing has no range to tune for.
+    // A symbol that another one replaces has no range of its own to tune for.
     const sym::Expr symbol = table.symbol(old_symbol.name(), root_of(id) == id ? b : sym::Bounds{b.opt, b.opt, b.opt});
     CHECK(symbol.symbol_id() == static_cast<int>(id));
     result.emplace_back(old_symbol, b.min == b.max ? sym::Expr(b.min) : table.symbols()[root_of(id)]);
@@ -102,7 +102,7 @@ class Optimum {
       if (!sym::holds(x.relation, x.lhs.opt(), x.rhs.opt())) result.push_back(x);
     return result;
   }
-  /// Gives one symbol another optimum with which fewer are broken than `most`.
+  /// Gives one symbol another optimum, so that fewer than `most` assumptions are broken. Returns whether that worked.
   bool mend(size_t most) {
     for (const sym::Assumption& assumption : broken()) {
       std::vector<sym::Expr> symbols;

@@ -13,7 +13,7 @@ std::vector<sym::Expr> targets_of(const Replacements& replacements) {
   return result;
 }
 
-/// Replacements of a table's symbols by those of `targets` that have the same ids.
+/// Replaces each symbol of a table by the entry of `targets` at the symbol's id.
 Replacements by_id(const sym::Table& table, std::span<const sym::Expr> targets) {
   Replacements result;
   CHECK(table.symbols().size() <= targets.size());  // inference makes no symbols of its own
@@ -26,7 +26,7 @@ sym::Assumption substituted(const sym::Assumption& assumption, const Replacement
           sym::substitute(assumption.rhs, replacements), assumption.reason};
 }
 
-/// The equality that inference finds for a broadcast where bounds are narrower.
+/// The assumption about a broadcast that inference would make under narrower bounds.
 sym::Assumption sharpened(sym::Assumption x) {
   const bool lhs_may_be_one = !sym::provably_different(x.lhs, 1), rhs_may_be_one = !sym::provably_different(x.rhs, 1);
   if (x.relation == sym::Relation::kBroadcast && lhs_may_be_one != rhs_may_be_one) {

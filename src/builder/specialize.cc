@@ -44,7 +44,7 @@ Status narrow_values(const ir::Value& input, const ProfileRequest& profile, Prof
   return {};
 }
 
-/// Shape tensors among the inputs that have values and of which the profile says nothing.
+/// The inputs that are shape tensors with values, and that the profile does not mention.
 std::set<ir::ValueId> shape_inputs(const ir::Graph& network, const ProfileRequest& profile) {
   const auto is_open = [&](ir::ValueId id) {
     return network.type(id).values && !profile.values.contains(network.value(id).name);
@@ -133,13 +133,13 @@ Result<ProfileGraph> specialize(const ir::Graph& network, const ProfileRequest& 
     TRY(narrow_values(input, profile, bounds));
   }
   ProfileGuards guards(network, bounds);
-  // It ends: a round that another follows makes one symbol of two or a constant of one, which then stands in no
-  // inferred type, so that no assumption names it again. There are so many rounds as symbols at most, and the last one.
+  // The loop ends. Each round but the last joins two symbols, or replaces one by a constant. That symbol then stands in
+  // no inferred type, and no assumption names it again. So there is at most one round a symbol, and the last one.
   const size_t num_symbols = network.shared_table()->symbols().size();
   for (size_t round = 0;; ++round) {
     CHECK(round <= num_symbols);
     ir::Graph graph = TRY(narrowed(network, profile, bounds));
-    if (round == 0) TRY(guards.add(network, bounds));  // what clones of it have taught its table
+    if (round == 0) TRY(guards.add(network, bounds));  // assumptions that clones of the network added to its table
     TRY(guards.add(graph, bounds));
     if (TRY(bounds.unite(graph.assumptions()))) continue;
     make_optimum_agree(graph.table(), graph.assumptions());

@@ -45,7 +45,7 @@ std::vector<int> assign_streams(std::span<const ScheduledStep> steps, int most_a
 
 namespace {
 
-/// The last step of each stream that is done when a step begins, by step and stream; -1: none need be.
+/// For each step and stream, the last step of that stream that is surely done when the step begins; -1 if none is.
 std::vector<std::vector<int>> steps_done(std::span<const ScheduledStep> steps, std::span<const int> streams,
                                          size_t num_streams) {
   std::vector<std::vector<int>> done;
@@ -68,7 +68,8 @@ std::vector<std::vector<int>> steps_done(std::span<const ScheduledStep> steps, s
 
 }  // namespace
 
-/// Along a stream ever more of another one is done: so where a step stops being awaited is found by halving.
+/// Later steps of a stream have waited for ever more of another stream. So a binary search finds the first step that
+/// waits for a given one.
 std::vector<Span> concurrent_spans(std::span<const ScheduledStep> steps, std::span<const int> streams) {
   std::vector<Span> spans(steps.size());
   for (size_t j = 0; j < steps.size(); ++j) spans[j] = {static_cast<int>(j), static_cast<int>(j)};

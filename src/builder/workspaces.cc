@@ -10,8 +10,7 @@
 namespace kiln {
 namespace {
 
-/// Whether tensors may be so large: what is cropped or sliced may be shorter than nothing at some of a profile's
-/// shapes.
+/// Whether all extents are valid. At some shapes of a profile, cropping or slicing would give a negative extent.
 bool are_extents(std::span<const Extents> tensors) {
   return std::ranges::all_of(tensors, [](const Extents& extents) {
     return std::ranges::all_of(extents, [](int64_t extent) { return extent >= 0; });
@@ -69,8 +68,8 @@ class Measurer {
   }
 
  private:
-  /// Kernels that are loaded as one. They are measured one after the other and forgotten: of a network's weights, those
-  /// of one step at a time are packed.
+  /// Groups kernels that can be loaded as one. Each group is loaded, measured and released before the next, so that
+  /// only one step's weights are packed at a time.
   std::vector<std::vector<Use>> equal_kernels() const {
     std::vector<std::vector<Use>> result;
     std::map<Hash128, size_t> known;
@@ -107,8 +106,9 @@ class Measurer {
     return {};
   }
 
-  /// The first end has to work; of others it is told when they are bound, but where a step works at none. Where the
-  /// guards allow no end that was found, nothing is known of those in between.
+  /// Measures the kernel at the ends of the profile. The first end must work. An error at another end shows when a
+  /// context binds it, unless the step works at no end. If the guards allow none of the ends, nothing is known in
+  /// between.
   Status measure_ends(const LoadedStep& loaded, const Use& use, const ProfileShapes& shapes) {
     bool works = false;
     Status failed;

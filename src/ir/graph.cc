@@ -72,7 +72,7 @@ void Graph::mark_output(ValueId value, std::string name) {
   ++values_[index(value)].num_outputs;
 }
 
-/// From the back: outputs that come and go, as the cover's do, are the last.
+/// Removes the marks of an output, searching from the back: outputs that come and go, as the cover's do, stand last.
 void Graph::unmark_output(ValueId value) {
   int& left = values_[index(value)].num_outputs;
   for (auto at = outputs_.end(); left > 0;)
@@ -100,7 +100,7 @@ const HostTensor* Graph::constant(ValueId id) const {
 
 namespace {
 
-/// Live nodes by id, if none of them reads what a later one makes: then that is the order which is looked for.
+/// Live nodes by id, if that is a topological order: none of them reads what a later one makes.
 std::optional<std::vector<NodeId>> order_of_ids(const Graph& graph) {
   std::vector<NodeId> order;
   for (int i = 0; i < graph.num_nodes(); ++i) {
@@ -155,13 +155,13 @@ std::string Graph::describe(NodeId id) const {
 
 namespace {
 
-/// Tells the table what holds whenever the network runs: with that known, extents that are made of it stay small. (A
-/// body may not teach its root's table before a plan checks a body's assumptions too.)
+/// Tells the table the assumptions, which hold whenever the network runs, so that expressions made of these extents
+/// stay small. (A body must not teach its root's table until a plan also checks a body's assumptions.)
 void learn_from(std::span<const sym::Assumption> assumptions) {
   for (const sym::Assumption& assumption : assumptions) sym::learn(assumption);
 }
 
-/// Adds what keeps extents from being negative to what is assumed, where that is not known.
+/// Adds an assumption for each extent that might be negative otherwise.
 Status require_extents(const Shape& shape, std::vector<sym::Assumption>& assumptions) {
   for (size_t axis = 0; axis < shape.size(); ++axis)
     if (shape[axis].min() < 0)
@@ -288,7 +288,7 @@ void Graph::set_input_type(ValueId graph_input, TensorType type) {
   for (const NodeId user : std::vector(value(graph_input).users)) mark_stale(user);
 }
 
-/// Attributes that an importer made of an input's extents follow them, unless another input has those extents still.
+/// Replaces an input's extents in the attributes that an importer made of them, unless another input still has them.
 void Graph::replace_in_ops(const Shape& old, const Shape& by) {
   if (old.size() != by.size()) return;
   const std::vector<bool> live = symbols_of_inputs();

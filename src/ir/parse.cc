@@ -60,7 +60,7 @@ Result<T> parse_number(std::string_view text) {
   T number{};
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failed != std::errc() || end != text.data() + text.size())
-    return error(Code::kInvalidArgument, "'", text, "' is no number");
+    return error(Code::kInvalidArgument, "'", text, "' is not a number");
   return number;
 }
 template <class T>
@@ -122,7 +122,7 @@ class Parser {
     // "x: f32[2]", whose name may have a colon, comes before "y = Op(x)", whose attributes have equals signs.
     const size_t equals = text.find(" = "), colon = text.find(": ");
     if (colon < equals) return input(text.substr(0, colon), text.substr(colon + 2));
-    TRY(require(equals != std::string_view::npos, "'", text, "' is no statement"));
+    TRY(require(equals != std::string_view::npos, "'", text, "' is not a statement"));
     return node(text.substr(0, equals), text.substr(equals + 3));
   }
   Graph graph;

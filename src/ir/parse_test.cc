@@ -35,7 +35,7 @@ TEST(Parse, SaysWhatIsWrong) {
   EXPECT_EQ(message("x: f32[2]; y = Softmax{axes=1}(x)"),
             "'y = Softmax{axes=1}(x)': Softmax: Softmax has no attribute 'axes'");
   EXPECT_EQ(message("x: f33[2]"), "'x: f33[2]': no element type is called 'f33'");
-  EXPECT_EQ(message("x"), "'x': 'x' is no statement");
+  EXPECT_EQ(message("x"), "'x': 'x' is not a statement");
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ Result<bool> Patch::applies() const {
     for (int axis = 0; !differs && axis < before.rank(); ++axis)
       differs =
           sym::provably_different(before.shape[static_cast<size_t>(axis)], after.shape[static_cast<size_t>(axis)]);
-    if (differs) return error(Code::kInternal, "a rule replaces ", before, " by ", after);
+    if (differs) return error(Code::kInternal, "a rewrite rule replaces ", before, " by ", after, ", a different type");
     if (!before.same_type(after) || (before.values && !after.values)) return false;
   }
   return true;

@@ -10,8 +10,8 @@
 namespace kiln::ir {
 namespace {
 
-/// Flags by symbol id: whether an extent, or an attribute that an importer made of values, depends on it. Nothing need
-/// read the tensor itself then.
+/// Flags by symbol id: whether an extent, or an attribute that an importer made of values, depends on the symbol. This
+/// can be so although no node reads the shape tensor itself.
 std::vector<bool> used_symbols(Graph& graph) {
   std::vector<bool> used(graph.table().symbols().size(), false);
   std::vector<sym::Expr> found;
@@ -71,7 +71,7 @@ bool has_values(Graph& graph, ValueId value) {
   return type && type->get().values;
 }
 
-/// Whether a Shape, or numbers that were made of shapes, is behind a value.
+/// Whether a value is computed from a Shape, or from numbers made of shapes.
 bool follows_from_shapes(Graph& graph, ValueId value) {
   Walk walk(graph);
   for (walk.add(value); !walk.empty();) {
@@ -86,7 +86,7 @@ bool follows_from_shapes(Graph& graph, ValueId value) {
   return false;
 }
 
-/// Whether shapes need a value, or one that is made of it.
+/// Whether shapes depend on a value, or on one that is computed from it.
 bool is_needed(Graph& graph, ValueId value, std::span<const ValueId> marked) {
   Walk walk(graph);
   for (walk.add(value); !walk.empty();) {

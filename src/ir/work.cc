@@ -15,8 +15,8 @@ double volume_of(const Graph& graph, ValueId value) {
   return volume;
 }
 
-/// Products for each element of a convolution's output, or of a deconvolution's input: its weights, but for their
-/// outermost axis.
+/// The number of products for each element of a convolution's output, or of a deconvolution's input: the weights'
+/// elements along all axes but the outermost.
 double products_of_weights(const Graph& graph, ValueId weights) {
   const auto outermost = static_cast<double>(graph.type(weights).opt_extents()[0]);
   return outermost > 0 ? volume_of(graph, weights) / outermost : 0;

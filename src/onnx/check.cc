@@ -26,8 +26,8 @@ struct Visible {
   }
 };
 
-/// The graph that a problem is in: none for the main graph, else the nodes around it. Made into text only for a
-/// problem.
+/// The graph that a problem is in, given by the nodes around it; the main graph has none. It becomes text only when
+/// there is a problem.
 struct Where {
   const Where* outer = nullptr;
   const NodeDef* node = nullptr;

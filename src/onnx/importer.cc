@@ -68,7 +68,7 @@ void Importer::problem(Error error, int node) {
 Result<TensorType> Importer::type_of(const ValueInfo& info) {
   if (info.type.kind != TypeKind::kTensor)
     return error(Code::kUnsupported,
-                 "is no dense tensor; sequences, maps, optionals and sparse tensors are not "
+                 "is not a dense tensor; sequences, maps, optionals and sparse tensors are not "
                  "supported");
   const DType dtype = TRY(need_dtype(info.type.element_type));
   if (!info.type.shape) return error(Code::kUnsupported, "has no shape; the rank at least must be known");
@@ -162,8 +162,8 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     if (cx.outputs()[i] == ValueId::kNone)
-      return error(Code::kUnsupported, "output ", i, " '", node.outputs[i], "' is none that Kiln makes of operator ",
-                   node.op_type);
+      return error(Code::kUnsupported, "output ", i, " '", node.outputs[i],
+                   "' is not one that Kiln produces for operator ", node.op_type);
     values_[node.outputs[i]] = cx.outputs()[i];
   }
   return {};
@@ -180,8 +180,9 @@ std::optional<Values> Importer::inputs_of(const NodeDef& node) {
   return poisoned ? std::nullopt : std::optional(std::move(inputs));
 }
 
-/// The branch that an If takes in every run, as exporters write a squeeze of an axis of which they know nothing: its
-/// condition follows from constants and extents. Null of other nodes, and where the condition is not known.
+/// The branch that an If takes in every run, because its condition follows from constants and extents. Exporters write
+/// such an If to squeeze an axis whose extent they do not know. Null for other nodes, and if the condition is not
+/// known.
 Result<const GraphDef*> Importer::known_branch(const NodeDef& node, const Values& inputs) {
   if (node.op_type != "If" || !node.domain.empty() || inputs.size() != 1) return nullptr;
   ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, inputs, state_);
@@ -191,7 +192,7 @@ Result<const GraphDef*> Importer::known_branch(const NodeDef& node, const Values
   return &branch;
 }
 
-/// The meanings of names around a branch that gives them to tensors of its own. They come back behind the branch.
+/// Saves what names outside a branch mean where the branch gives them to its own tensors, and restores them behind it.
 class Importer::Scope {
  public:
   Scope(Importer& importer, const GraphDef& branch) : importer_(importer) {
@@ -238,7 +239,7 @@ class Importer::Scope {
   std::vector<Saved> saved_;
 };
 
-/// Adds the branch's nodes as if they stood where the If, of which nothing is left, stands: `index`.
+/// Adds the branch's nodes in place of the If, which stands at `index` and disappears.
 Status Importer::add_branch(const GraphDef& branch, const NodeDef& node, int index) {
   TRY(require(branch.outputs.size() == node.outputs.size(), "the branch has ", branch.outputs.size(),
               " outputs; the node has ", node.outputs.size()));
@@ -261,7 +262,7 @@ Status Importer::add_branch(const GraphDef& branch, const NodeDef& node, int ind
 void Importer::add_node(const NodeDef& node, int index) {
   auto inputs = inputs_of(node);
   const bool poisoned = !inputs;
-  // Its own operator may be missing too; that is a problem of its own, not one that follows.
+  // The node's operator may be unknown besides. That is a problem of its own, so it is reported too.
   const bool known = has_importer(node.domain, node.op_type);
   if (!poisoned || !known) {
     auto done = in_context(import_node(node, inputs ? *std::move(inputs) : Values{}, index),
@@ -275,7 +276,8 @@ void Importer::add_node(const NodeDef& node, int index) {
   if (outcomes_) stand_in(node);
 }
 
-/// Gives outputs of a node that could not be imported the types that the model states, so that what follows is tried.
+/// Stands in for a node that could not be imported: its outputs get the types that the model states, so that the nodes
+/// behind it are tried too.
 void Importer::stand_in(const NodeDef& node) {
   for (const std::string_view output : node.outputs)
     if (const ValueInfo* info = outcomes_->stated_type(output))
@@ -333,7 +335,7 @@ void import_checked(const Model& model, ir::Graph& graph, const ImportOptions& o
   ImportState state;
   Importer(model, graph, options, report, outcomes, state).run();
   if (report.errors.size() == report_before.errors.size() || !state.met_elements_in_floats) return;
-  // Perhaps a shape needs them, and that is why.
+  // The problem may be that a shape depends on such elements: a second try follows elements through floats.
   state = {.follows_elements_through_floats = true};
   // An empty graph begins with names of its own; others keep what the first try called its symbols.
   graph = graph_before.inputs().empty() && graph_before.num_nodes() == 0 ? ir::Graph() : std::move(graph_before);

@@ -7,7 +7,7 @@ namespace {
 constexpr int64_t kNoOrigin = -1;
 using Origins = std::unordered_map<std::string_view, int64_t>;
 
-/// For each node of `flat`, the node of `given` it is or, out of a function, the call whose outputs it leads to.
+/// For each node of `flat`, the index of the node of `given` that it is, or of the function call that it comes from.
 std::vector<int64_t> origins(const GraphDef& given, const GraphDef& flat) {
   Origins of_value;
   for (size_t i = 0; i < given.nodes.size(); ++i)

@@ -141,7 +141,7 @@ TEST(Reader, RefusesWhatIsNoModel) {
   EXPECT_EQ(read_error(Proto()),
             "ONNX model: at byte 0: there is no graph; the file is truncated, or not an ONNX model");
   EXPECT_EQ(read_error(Proto{"#!/bin/sh"}),
-            "ONNX model: at byte 0: this is no protocol buffer field; the file is "
+            "ONNX model: at byte 0: this is not a protocol buffer field; the file is "
             "damaged, or not an ONNX model");
 }
 

@@ -166,9 +166,9 @@ Status guarded(const Trace& trace, F read) {
   } catch (const protozero::varint_too_long_exception&) {
     return fail(Code::kCorrupt, "a number takes more than 10 bytes; the file is damaged");
   } catch (const protozero::invalid_length_exception&) {
-    return fail(Code::kCorrupt, "a packed array's length is no multiple of its elements'; the file is damaged");
+    return fail(Code::kCorrupt, "a packed array's length is not a multiple of its elements' size; the file is damaged");
   } catch (const protozero::exception&) {
-    return fail(Code::kCorrupt, "this is no protocol buffer field; the file is damaged, or not an ONNX model");
+    return fail(Code::kCorrupt, "this is not a protocol buffer field; the file is damaged, or not an ONNX model");
   } catch (const std::bad_alloc&) {
     return fail(Code::kOutOfMemory, "out of memory");
   }

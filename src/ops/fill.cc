@@ -56,7 +56,7 @@ Status require_parameter(InferContext& cx, int i, const char* what, const ops::F
   const TensorType& p = TRY(cx.input(i));
   TRY(cx.require(p.dtype == fill.to, what, " is ", p, " and y is ", fill.to, "; they must have one element type"));
   if (i == 2 && fill.operation == FillOperation::kLinspace && p.rank() == 1)
-    return cx.assume_equal(p.shape[0], rank, str("beta is ", p, "; it needs a step for each axis of y"));
+    return cx.assume_equal(p.shape[0], rank, str("beta is ", p, "; it needs one element, a step, for each axis of y"));
   return cx.assume_equal(p.volume(), 1, str(what, " is ", p, "; it must have one element"));
 }
 

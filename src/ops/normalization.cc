@@ -98,7 +98,7 @@ Status Normalization::infer(InferContext& cx) const {
   TRY(cx.require(epsilon >= 0, "epsilon is ", epsilon, "; it must not be negative"));
   if (groups > 1) {
     TRY(cx.require(x.rank() >= 2 && !reduced[1], "x ", x, " is normalised over axes ", axes, " in ", groups,
-                   " groups of axis 1; that axis must exist and be none of these"));
+                   " groups of axis 1; axis 1 must exist and not be among the normalised axes"));
     const auto channels = x.shape[1].constant();
     TRY(cx.require(channels.has_value(), "x is ", x, "; with ", groups, " groups, axis 1 must be a constant"));
     TRY(cx.require(*channels % groups == 0, "x ", x, " has ", *channels, " channels, not a multiple of ", groups,

@@ -77,9 +77,9 @@ TEST(Normalization, SaysWhatIsWrong) {
             "scale f32[1, 4] must broadcast to x f32[2, 3]: 3 and 4 differ");
   EXPECT_EQ(infer_error(Normalization{.axes = {2}, .groups = 4}, {{{2, 6, 5}}}),
             "x f32[2, 6, 5] has 6 channels, not a multiple of 4 groups");
-  EXPECT_EQ(
-      infer_error(Normalization{.axes = {1, 2}, .groups = 2}, {{{2, 6, 5}}}),
-      "x f32[2, 6, 5] is normalised over axes [1, 2] in 2 groups of axis 1; that axis must exist and be none of these");
+  EXPECT_EQ(infer_error(Normalization{.axes = {1, 2}, .groups = 2}, {{{2, 6, 5}}}),
+            "x f32[2, 6, 5] is normalised over axes [1, 2] in 2 groups of axis 1; axis 1 must exist and not be among "
+            "the normalised axes");
   EXPECT_EQ(infer_error(Normalization{}, {{{2, 6}}}),
             "axes is empty; Normalization needs at least one axis to average over");
 }

@@ -82,8 +82,8 @@ sym::Expr combine(ReduceKind kind, sym::Expr a, sym::Expr b) {
   }
 }
 
-/// Neighbours first, then what they make: adding each to the sum of all before would look at every term as often as
-/// there are terms.
+/// Combines neighbours in pairs, then the results in pairs, and so on. Adding one value after another to a growing sum
+/// would walk over every term once for each value.
 sym::Expr combine_all(ReduceKind kind, SymbolicValues values) {
   for (size_t count = values.size(); count > 1; count = (count + 1) / 2)
     for (size_t i = 0; i < count; i += 2)

@@ -63,7 +63,7 @@ std::vector<int> reshape_axes(const Shape& from, const Shape& to) {
   for (size_t i = 0; i < from.size(); ++i) {
     sym::Expr before_to = 1;
     for (size_t j = 0; j < to.size(); ++j) {
-      // Extents of 1 cut elements alike in many places: the first pair that nothing else took is theirs.
+      // An extent of 1 fits in several places. It gets the first place that no other axis took.
       const bool taken = i > 0 && map[i - 1] >= static_cast<int>(j);
       if (!taken && before_from == before_to && from[i] == to[j]) {
         map[i] = static_cast<int>(j);

@@ -90,9 +90,9 @@ void append_wide_taps(const ops::Resize& resize, float x, int64_t in, float scal
   for (size_t k = first; k < taps.size() && sum != 0; ++k) taps[k].weight /= sum;
 }
 
-/// floor(extent * scale), of a product rounded to a float, as ONNX Runtime has it; for extents that are not known and
-/// up to 2^23 elements of y. The product is a multiple of 2^-k. Rounding lifts it to the next integer where that is
-/// half a float's spacing away or less; what is added for it doubles wherever the product reaches a power of two.
+/// floor(extent * scale) with the product rounded to a float, as in ONNX Runtime; for extents that are not known, and
+/// up to 2^23 elements of y. The product is a multiple of 2^-k. Rounding lifts it to the next integer if that is at
+/// most half a float's spacing away. The expression adds that much; it doubles at every power of two.
 sym::Expr floor_of_float_product(sym::Expr extent, float scale) {
   constexpr int kDigits = 24, kMostBits = 60;
   int exponent = 0;
@@ -124,8 +124,8 @@ Result<sym::Expr> scaled_extent(sym::Expr extent, double scale) {
   return sym::Expr(static_cast<int64_t>(made));
 }
 
-/// The one scale of all axes that a fit has: the least or the greatest that its sizes ask for. In double, as a quotient
-/// of integers has more digits than a float.
+/// The scale that a fit uses for all axes: the least or the greatest that its sizes ask for. It is compared in double,
+/// because a quotient of integers has more digits than a float.
 float fitted_scale(const ops::Resize& resize, std::span<const int64_t> in) {
   const bool least = resize.fit == ResizeFit::kNotLarger;
   double scale = least ? INFINITY : 0;
@@ -137,8 +137,8 @@ float fitted_scale(const ops::Resize& resize, std::span<const int64_t> in) {
   return static_cast<float>(scale);
 }
 
-/// Whether a scale of the run makes `out` elements of `in`. Exact and rounded products differ where the scale is only
-/// nearly a fraction; models are written with either. A fit rounds to the nearest, by a scale that is itself rounded.
+/// Whether a scale that comes at run time makes `out` elements of `in`. The exact and the rounded product differ if the
+/// scale only approximates a fraction; models rely on either. A fit rounds to the nearest, with a rounded scale.
 bool makes_extent(const ops::Resize& resize, float scale, int64_t in, int64_t out) {
   const double exact = static_cast<double>(in) * static_cast<double>(scale);
   const auto wanted = static_cast<double>(out);
@@ -306,9 +306,10 @@ Status Resize::infer(InferContext& cx) const {
   TRY(cx.require(crops == cx.has_input(2), "resize ", coordinate, crops ? " needs a roi" : " takes no roi"));
   if (crops) TRY(check_numbers(cx, 2, "roi", 2 * given));
   if (cx.has_input(3)) TRY(check_numbers(cx, 3, "scales", given));
-  TRY(cx.require(sized || !cx.has_input(3), "scales of the run decide no extents; sizes must be given"));
+  TRY(cx.require(sized || !cx.has_input(3),
+                 "scales that come at run time cannot decide y's extents; sizes must be given"));
   TRY(cx.require(fit == ResizeFit::kStretch || (sized && cx.has_input(3) == fitted_sizes.empty()), "a resize that is ",
-                 fit, " needs extents, and either the sizes that it fits or scales of the run"));
+                 fit, " needs extents, and either the sizes that it fits or scales that come at run time"));
   TRY(cx.require(fitted_sizes.empty() || (fit != ResizeFit::kStretch && fitted_sizes.size() == rank), "resize ", fit,
                  " of ", x, " fits ", fitted_sizes.size(), " sizes"));
   for (size_t i = 0; i < rank; ++i)

@@ -241,7 +241,7 @@ TEST(Resize, SaysWhatIsWrong) {
             "elements of a resize's roi: 3 and 2 differ");
   EXPECT_EQ(infer_error(ops::Resize{.dims = {2}}, {{{2}}, kAbsent, {{2}}}), "resize asymmetric takes no roi");
   EXPECT_EQ(infer_error(ops::Resize{.scales = {2}}, {{{2}}, kAbsent, kAbsent, {{1}}}),
-            "scales of the run decide no extents; sizes must be given");
+            "scales that come at run time cannot decide y's extents; sizes must be given");
   EXPECT_EQ(infer_error(ops::Resize{.dims = {2}, .axes_given = {1}}, {{{2}}}), "axis 1 is outside [0, 1) of x f32[2]");
 }
 

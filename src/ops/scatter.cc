@@ -77,7 +77,7 @@ Status infer_updates(InferContext& cx, const ops::Scatter& op, const TensorType&
                          str("axis ", i, " of indices ", indices, " lies within that of data ", data)}));
   } else {
     TRY(cx.require(indices.rank() > 0 && indices.shape.back().is_const(), "indices are ", indices,
-                   "; their last axis must hold coordinates, as many as a constant says"));
+                   "; their last axis must hold coordinates, and its extent must be a constant"));
     const int64_t m = indices.shape.back().value();
     TRY(cx.require(m <= data.rank(), "coordinates of ", m, " axes exceed data ", data));
     wanted.pop_back();
@@ -102,7 +102,7 @@ Status Scatter::infer(InferContext& cx) const {
   TRY(cx.require(data.rank() > 0, "data is ", data, "; it needs an axis"));
   TRY(cx.require(is_index(indices.dtype), "indices are ", indices, "; i32 or i64 needed"));
   TRY(cx.require(reduction == ScatterReduction::kNone || data.dtype != DType::kBool, "data is ", data,
-                 "; numbers alone are reduced"));
+                 "; only numbers can be reduced"));
   TRY(infer_updates(cx, *this, data, indices, updates));
   return cx.set_output(0, TensorType(data.dtype, data.shape));
 }

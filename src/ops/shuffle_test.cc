@@ -35,7 +35,7 @@ TEST(Shuffle, InfersSymbolically) {
 }
 TEST(Shuffle, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::Shuffle{.second_perm = {0}}, {{{2, 3}}}),
-            "second transpose of f32[2, 3]: perm [0] is no permutation of 2 axes");
+            "second transpose of f32[2, 3]: perm [0] is not a permutation of 2 axes");
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ SliceRange clamped_range(sym::Expr extent, sym::Expr start, sym::Expr end, int64
   const auto clamp = [](sym::Expr at, sym::Expr low, sym::Expr high) { return sym::max(low, sym::min(at, high)); };
   if (step > 0) {
     const auto inside = [&](sym::Expr at) {
-      // So said, the extent falls out of the size: x[-1:] has min(extent, 1) elements, which is 1 as soon as there are
-      // any.
+      // In this form the extent cancels in the size: x[-1:] has min(extent, 1) elements, which is 1 for every extent
+      // above 0.
       if (at.is_const() && at.value() < 0 && at.value() > INT64_MIN) return extent - sym::min(extent, -at.value());
       return clamp(from_front(at), 0, extent);
     };
@@ -49,7 +49,7 @@ SliceRange clamped_range(sym::Expr extent, sym::Expr start, sym::Expr end, int64
     }
     return {first, sym::max(0, sym::ceil_div(last - first, step))};
   }
-  // In this order: of no elements the first is -1, as the last.
+  // The order matters: with an extent of 0 both `first` and `last` become -1.
   const sym::Expr first = sym::min(sym::max(0, from_front(start)), extent - 1);
   const sym::Expr last = clamp(from_front(end), -1, extent - 1);
   return {first, sym::max(0, sym::ceil_div(first - last, -step))};
@@ -124,7 +124,8 @@ Status require_in_bounds(InferContext& cx, const SliceSpec& spec, const TensorTy
   const auto inside = [&](sym::Expr at) {
     return sym::assume(cx.assumptions(), {sym::Relation::kLessEqual, at + 1, extent, why});
   };
-  // An empty slice must pass at any start that clamping gives, so only the ends that the direction names are asked for.
+  // An empty slice must pass with any start that clamping gives. So each end is checked only against the bound that the
+  // direction could make it cross.
   const bool forward = sym::provably_less_equal(0, stride), backward = sym::provably_less_equal(stride, 0);
   if (!backward) TRY(at_least_0(start)), TRY(inside(last));
   if (!forward) TRY(at_least_0(last)), TRY(inside(start));

@@ -14,7 +14,7 @@ Status require_permutation(std::span<const int64_t> perm, int rank) {
     if (!sound) break;
     seen[static_cast<size_t>(axis)] = true;
   }
-  return require(sound, "perm ", perm, " is no permutation of ", rank, " axes");
+  return require(sound, "perm ", perm, " is not a permutation of ", rank, " axes");
 }
 
 Sources transpose_sources(std::span<const int64_t> from, std::span<const int64_t> perm) {

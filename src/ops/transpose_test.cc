@@ -36,7 +36,7 @@ TEST(Transpose, SymbolsAndValuesMove) {
 }
 TEST(Transpose, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::Transpose{.perm = {0, 0}}, {{{2, 3}}}),
-            "x is f32[2, 3]: perm [0, 0] is no permutation of 2 axes");
+            "x is f32[2, 3]: perm [0, 0] is not a permutation of 2 axes");
 }
 
 }  // namespace

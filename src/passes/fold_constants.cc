@@ -25,7 +25,7 @@ bool may_fold(const ir::Graph& graph, ir::NodeId id) {
   return true;
 }
 
-/// Whether all that a node makes is empty, whatever its inputs are: then nobody need compute it, nor find a kernel.
+/// Whether all outputs of a node are empty whatever its inputs are. Such a node needs no computing and no kernel.
 bool makes_nothing(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   if (node.op.as<ops::Constant>() || !node.bodies.empty()) return false;
@@ -41,7 +41,7 @@ Result<std::vector<ops::Constant>> nothing(const ir::Graph& graph, ir::NodeId id
   return results;
 }
 
-/// Whether the results stay within the budget beyond the inputs' bytes.
+/// Whether the results take at most `budget` bytes more than the inputs.
 bool within_budget(const ir::Graph& graph, ir::NodeId id, int64_t budget) {
   int64_t grown = 0;
   for (const ir::ValueId output : graph.node(id).outputs) {

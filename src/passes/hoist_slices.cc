@@ -39,8 +39,7 @@ ops::Slice slice_of(const Cut& cut) {
   return {.starts = cut.starts, .sizes = cut.sizes, .strides = cut.strides, .axes = cut.axes};
 }
 
-/// Values that only Slices read: each is looked at once, not again for each of its Slices, of which there may be
-/// thousands.
+/// Values that only Slices read. The set is made once, because a value may have thousands of Slices.
 using OnlySliced = std::set<ir::ValueId>;
 
 /// Whether Slices alone read the value, and together no more elements than it has.
@@ -119,8 +118,8 @@ Status together(ir::Graph& graph, PassContext&) {
   });
 }
 
-/// For each axis of `to`, the axis of `from` that it is; -1 for extents of 1. Nothing where the shapes differ in more
-/// than such extents.
+/// For each axis of `to` the same axis of `from`, or -1 for an extent of 1. Nothing if the shapes differ in other
+/// extents.
 std::optional<std::vector<int>> axes_without_ones(const Shape& from, const Shape& to) {
   std::vector<int> map(to.size(), -1);
   size_t i = 0;
@@ -155,8 +154,8 @@ Status above_reshapes(ir::Graph& graph, PassContext&) {
   });
 }
 
-/// A cut of what a Reshape makes of `from`, as a cut of `from`: along an axis that is whole there, or the first of
-/// those that one was split into. Nothing for others, and where the rest of a split axis has no constant extent.
+/// Translates a cut behind a Reshape into a cut of `from`. The cut axis must be an axis of `from`, or the first of
+/// those that such an axis is split into; the others of these must have constant extents. Nothing in all other cases.
 std::optional<Cut> cut_before(const Cut& cut, const Shape& from, const Shape& to) {
   const auto refined = refine(from, to);
   if (!refined) return std::nullopt;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kHidden = -1e30;  ///< beside it no score matters in FP32
 
-/// A mask, by what it adds to scores of some shape: a value, or zero and `hidden` where a condition says so.
+/// What a mask adds to scores: a value, or one of two numbers that a condition selects.
 struct Mask {
   ir::ValueId value = ir::ValueId::kNone;
   ir::ValueId condition = ir::ValueId::kNone;
@@ -120,8 +120,8 @@ Result<ir::ValueId> repeated(ir::Patch& patch, ir::ValueId x, const Shape& shape
   return patch.add(ops::Expand{}, {x, TRY(patch.add_values({shape.begin(), shape.end()}))});
 }
 
-/// A mask for scores of shape `from` that is added to them once they have shape `to`; repeated only along axes that are
-/// joined with one along which it differs. Nothing where the shapes have no common pieces.
+/// Reshapes a mask for scores of shape `from` so that it fits scores of shape `to`. It is repeated only along axes that
+/// the reshape joins with an axis along which the mask differs. Nothing if the shapes have no common pieces.
 Result<std::optional<ir::ValueId>> reshaped_mask(ir::Patch& patch, ir::ValueId mask, const Shape& from,
                                                  const Shape& to) {
   if (from == to) return mask;

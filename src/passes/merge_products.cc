@@ -20,7 +20,7 @@
 namespace kiln::passes {
 namespace {
 
-/// A product with weights, and what it is after its bias.
+/// A product with constant weights, the bias behind it, and the result.
 struct Projection {
   ir::NodeId product;
   ir::ValueId bias = ir::ValueId::kNone;  ///< a constant
@@ -28,7 +28,7 @@ struct Projection {
   int64_t columns;
 };
 
-/// Whether what reads the result may read the input instead, with strides of its own.
+/// Whether the op only moves elements, so that its readers could read its input with other strides instead.
 bool only_moves(const Op& op) {
   return op.as<ops::Reshape>() || op.as<ops::Squeeze>() || op.as<ops::Unsqueeze>() || op.as<ops::Transpose>() ||
          op.as<ops::Slice>() || op.as<ops::Expand>();
@@ -141,7 +141,8 @@ std::vector<std::string> provenance_of(const ir::Graph& graph, std::span<const P
   return result;
 }
 
-/// Applies the patch of `join`. Each Slice is what one product was, and comes from it; the rest is of all of them.
+/// Applies the patch of `join` and sets the provenance of new nodes. Each Slice stands for one product and comes from
+/// it alone; the other nodes come from all products.
 Status apply(ir::Graph& graph, const ir::Patch& patch, std::span<const Projection> parts) {
   const std::vector<std::string> whole = provenance_of(graph, parts);
   std::vector<std::vector<std::string>> own;
@@ -158,8 +159,8 @@ Status apply(ir::Graph& graph, const ir::Patch& patch, std::span<const Projectio
 }  // namespace
 
 Status merge_products(ir::Graph& graph, PassContext& cx) {
-  // By what products read and how: the one to join them at, kNone if there are no two. An x that a thousand products
-  // read is looked at once, not for each of them.
+  // For each x, and how products read it, the first of these products; kNone if there is only one. An x that a thousand
+  // products read is then looked at once.
   std::map<std::pair<ir::ValueId, ops::MatrixOp>, ir::NodeId> firsts;
   for (const ir::NodeId id : TRY(graph.topological_order())) {
     const auto* op = graph.node(id).op.as<ops::MatrixMultiply>();

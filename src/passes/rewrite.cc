@@ -46,7 +46,7 @@ bool is_root(const ir::Graph& graph, const ir::Pattern& pattern, ir::NodeId id) 
   return graph.alive(id) && &graph.node(id).op.info() == pattern.info && graph.node(id).op.num_outputs() > 0;
 }
 
-/// Most patterns are of what a network has not: to find that out takes a look at each node, no order of them.
+/// Whether the pattern matches any node. Most patterns match nowhere; finding that out first saves sorting the nodes.
 bool matches_anywhere(const ir::Graph& graph, const ir::Pattern& pattern) {
   for (int i = 0; i < graph.num_nodes(); ++i)
     if (const auto id = static_cast<ir::NodeId>(i);
@@ -68,7 +68,7 @@ Status rewrite(ir::Graph& graph, const ir::Pattern& pattern, Rule rule) {
       const auto where = [&] { return str("rewriting ", graph.node(id).op.name(), " '", graph.node(id).name, "'"); };
       if (!TRY(in_context(rewrite_at(graph, pattern, rule, id), where))) continue;
       changed = true;
-      if (--left < 0) return error(Code::kInternal, "a rule does not settle");
+      if (--left < 0) return error(Code::kInternal, "a rewrite rule does not settle: it keeps changing the graph");
     }
   }
   return graph.infer();

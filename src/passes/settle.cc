@@ -20,7 +20,7 @@ Status settle(ir::Graph& graph, PassContext& cx, std::initializer_list<Pass> pas
     for (const Pass pass : passes) TRY(pass(graph, cx));
     if (extent_of(graph) == before) return {};
   }
-  return error(Code::kInternal, "passes that should settle together do not");
+  return error(Code::kInternal, "passes that run until nothing changes do not settle: they keep changing the graph");
 }
 
 }  // namespace kiln::passes

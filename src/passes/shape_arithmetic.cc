@@ -30,7 +30,8 @@ Status shape_arithmetic(ir::Graph& graph, PassContext&) {
       const std::string name = graph.value(output).name;
       const bool fixed = std::ranges::all_of(*type.values, [](const sym::Expr& e) { return e.is_const(); });
       if (is_dim_values && !fixed) continue;
-      // Readers of a longer one's shape know its values. As data, kernels make it faster than a program an element.
+      // Longer tensors stay as they are: shapes that depend on them know their values in any case, and kernels compute
+      // the data faster than one shape program an element.
       if (!fixed && std::ssize(*type.values) > kMostOfOneNode) continue;
       ir::ValueId made;
       if (fixed)

@@ -80,8 +80,8 @@ Status below_pointwise(ir::Graph& graph) {
   });
 }
 
-/// The value with its rows under the leading extents `lead`, made anew from a Reshape above; kNone where a chain of
-/// row-wise nodes and a product by a constant does not lead to one.
+/// Builds the value again with the leading extents `lead`, starting from a Reshape above it; kNone unless a chain of
+/// row-wise nodes and a product with a constant leads to such a Reshape.
 Result<ir::ValueId> under(const ir::Graph& graph, ir::Patch& patch, ir::ValueId value, const Shape& lead) {
   const ir::NodeId id = graph.value(value).producer;
   if (id == ir::NodeId::kNone || graph.num_uses(value) != 1) return ir::ValueId::kNone;

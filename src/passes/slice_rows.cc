@@ -61,8 +61,8 @@ std::vector<size_t> row_inputs(const ir::Graph& graph, ir::NodeId id) {
   return std::ranges::all_of(node.inputs, is_whole) ? std::vector<size_t>{0, 1} : std::vector<size_t>{};
 }
 
-/// Whether there is work on rows above the value that fewer rows would save: behind pointwise nodes, which alone are
-/// better left to what they follow.
+/// Whether slicing rows earlier would save work: a product or a normalisation of rows stands above the value, perhaps
+/// behind pointwise nodes. Pointwise nodes alone do not count: they are better fused with what stands before them.
 bool saves_work(const ir::Graph& graph, ir::NodeId id, int depth = kMostPointwise) {
   if (is_row_product(graph, id) || normalizes_rows(graph, id)) return true;
   return depth > 0 && std::ranges::any_of(row_inputs(graph, id), [&](size_t i) {

@@ -131,7 +131,8 @@ Result<Datum> Decoder::typed_array(const Head& head) {
       break;
     default: return bad("tag ", head.argument, " is not used here");
   }
-  return bad("a typed array of tag ", head.argument, " has ", data.size(), " bytes: no whole number of elements");
+  return bad("a typed array of tag ", head.argument, " has ", data.size(),
+             " bytes, which is not a whole number of elements");
 }
 
 Result<Datum> Decoder::scalar(const Head& head) {
@@ -180,7 +181,7 @@ Status Decoder::item() {
 
 Result<Record> Decoder::run() {
   const Head first = TRY(head());
-  if (first.major != Major::kMap) return bad("the document is no record");
+  if (first.major != Major::kMap) return bad("the document is not a record");
   TRY(open(first));
   while (true) {
     while (frames_.back().items_left > 0) TRY(item());

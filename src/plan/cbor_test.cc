@@ -72,7 +72,7 @@ TEST(Cbor, DepthIsLimitedBothWays) {
 
 TEST(Cbor, SaysWhatIsWrong) {
   EXPECT_EQ(problem({}), "CBOR, byte 0: the document ends where an item should begin");
-  EXPECT_EQ(problem(bytes({0x80})), "CBOR, byte 0: the document is no record");
+  EXPECT_EQ(problem(bytes({0x80})), "CBOR, byte 0: the document is not a record");
   EXPECT_EQ(problem(bytes({0xa0, 0})), "CBOR, byte 1: 1 bytes follow the document");
   EXPECT_EQ(problem(bytes({0xbf})), "CBOR, byte 0: first byte 191 (indefinite or reserved) is not used here");
   EXPECT_EQ(problem(bytes({0xa1, 0x01, 0x01})), "CBOR, byte 1: the name of an entry is not text");
@@ -83,7 +83,7 @@ TEST(Cbor, SaysWhatIsWrong) {
   EXPECT_EQ(problem(bytes({0xa1, 0x60, 0x3b, 255, 255, 255, 255, 255, 255, 255, 255})),
             "CBOR, byte 2: an integer exceeds 64 bits with a sign");
   EXPECT_EQ(problem(bytes({0xa1, 0x60, 0xd8, 78, 0x43, 1, 2, 3})),
-            "CBOR, byte 2: a typed array of tag 78 has 3 bytes: no whole number of elements");
+            "CBOR, byte 2: a typed array of tag 78 has 3 bytes, which is not a whole number of elements");
   EXPECT_EQ(problem(bytes({0xa1, 0x60, 0xc1, 0x40})), "CBOR, byte 2: tag 1 is not used here");
   EXPECT_EQ(problem(bytes({0xa1, 0x60, 0xd8, 72, 0x01})), "CBOR, byte 4: a tag must precede a byte string");
   EXPECT_EQ(problem(bytes({0xa1, 0x60, 0xf7})), "CBOR, byte 2: simple value 23 is not used here");

@@ -37,20 +37,21 @@ Status validate(const IoTensor& io, const Plan& plan) {
   TRY(validate(io.extents, io.format, plan));
   TRY(demand(io.axis_names.size() == io.extents.size(), io.axis_names.size(), " names for ", io.extents.size(),
              " axes"));
-  TRY(demand(io.dtype != DType::kF64, "f64 is no type of inputs and outputs"));
+  TRY(demand(io.dtype != DType::kF64, "f64 cannot be the type of an input or output"));
   for (const sym::Program& value : io.values) TRY(validate(value, plan, "a value"));
   const bool counts = is_index(io.dtype) || is_float(io.dtype);  // floats that are whole numbers
   return demand(!io.is_shape || (counts && io.extents.size() <= 1), "a shape tensor is ", io.dtype, " of rank ",
                 io.extents.size(), "; i32, i64 or a float of rank 0 or 1 needed");
 }
 
-/// A context writes as many elements as there are programs to memory that has the output's extents.
+/// Checks an output's values. A context writes one element a program, and the output's memory has room for its extents
+/// only.
 Status validate_values(const IoTensor& output) {
-  if (!output.is_shape) return demand(output.values.empty(), "values of what is no shape tensor");
+  if (!output.is_shape) return demand(output.values.empty(), "it has values, but is not a shape tensor");
   TRY(demand(is_index(output.dtype), "a shape tensor is ", output.dtype, "; i32 or i64 needed"));
   int64_t count = 1;
   for (const sym::Program& extent : output.extents) {
-    TRY(demand(extent.is_constant(), "a shape tensor's extent is no constant"));
+    TRY(demand(extent.is_constant(), "a shape tensor's extent is not a constant"));
     count = *extent.constant();
   }
   return demand(count == std::ssize(output.values) && count <= kMostFollowedValues, output.values.size(),
@@ -60,7 +61,7 @@ Status validate_values(const IoTensor& output) {
 Status validate(const Symbol& symbol, const Plan& plan) {
   if (symbol.input == -1)
     return demand(symbol.axis == -1 && symbol.element == -1, "axis ", symbol.axis, " or element ", symbol.element,
-                  " of no input");
+                  " is given, but no input");
   TRY(validate_index(symbol.input, plan.inputs.size(), "input"));
   TRY(demand((symbol.axis == -1) != (symbol.element == -1), "axis ", symbol.axis, " and element ", symbol.element,
              ": one of them binds a symbol, the other is -1"));
@@ -123,7 +124,7 @@ Status validate_weight_place(const Tensor& tensor, const Plan& plan) {
   for (size_t axis = 0; axis < tensor.extents.size(); ++axis)
     TRY(demand(tensor.extents[axis].constant() == value.extents()[axis], "axis ", axis, " is not that of weight ",
                tensor.index, ", which is ", value.dtype(), value.extents()));
-  return demand(!tensor.format.is_blocked(), "a weight in format ", tensor.format, ", which only copies make");
+  return demand(!tensor.format.is_blocked(), "a weight has format ", tensor.format, ", which only copies write");
 }
 
 /// Steps write and read in a tensor's type and format; a program in the input's or output's.
@@ -133,7 +134,7 @@ Status validate_surface_place(const Tensor& tensor, const IoTensor& io) {
                 "', which is ", io.dtype, " of rank ", io.extents.size(), " in format ", io.format);
 }
 
-/// Extents in memory order without those that are always 1: two tensors in which they are alike lie alike in memory.
+/// Extents in memory order without those that are always 1. Two tensors with the same list have the same layout.
 std::vector<sym::Program> layout_of(const Tensor& tensor) {
   std::vector<sym::Program> layout;
   for (size_t i = 0; i < tensor.extents.size(); ++i) {
@@ -143,8 +144,8 @@ std::vector<sym::Program> layout_of(const Tensor& tensor) {
   return layout;
 }
 
-/// A tensor that no step writes has its elements from the one that it views. Rows can be cut otherwise, axes in another
-/// order cannot be seen without a copy.
+/// Checks a view that no step writes: it shows the elements of `whole`. A view may cut rows in another way, but it
+/// cannot show axes in another order without a copy.
 Status validate_view(const Tensor& view, const Tensor& whole) {
   const bool unblocked = !view.format.is_blocked() && !whole.format.is_blocked();
   const bool rows = view.format.is_linear() && whole.format.is_linear();
@@ -171,7 +172,7 @@ Status validate(const Tensor& tensor, const Profile& profile, const Plan& plan) 
     case Place::kAbsent: return {};
     case Place::kArena:
       TRY(demand(tensor.offset_bytes >= 0 && tensor.offset_bytes % 64 == 0, "offset ", tensor.offset_bytes,
-                 " is no multiple of 64"));
+                 " is not a multiple of 64"));
       return demand(tensor.offset_bytes <= profile.arena_bytes &&
                         tensor.size_bytes_max <= profile.arena_bytes - tensor.offset_bytes,
                     "offset ", tensor.offset_bytes, " + size ", tensor.size_bytes_max, " exceeds the arena's ",
@@ -226,14 +227,14 @@ class ProfileValidator {
 
 Status ProfileValidator::validate_alternative(const Alternative& alternative) const {
   for (const int tuning : alternative.tunings) TRY(validate_index(tuning, profile_.tunings.size(), "tuning"));
-  TRY(demand(!!alternative.step, "it computes nothing"));
+  TRY(demand(!!alternative.step, "it has no step"));
   if (alternative.binary != -1) TRY(validate_index(alternative.binary, plan_.binaries.size(), "binary"));
   for (const sym::Program& param : alternative.params) TRY(validate(param, plan_, "a parameter"));
   return {};
 }
 
 Status ProfileValidator::validate_step(const Step& step) const {
-  TRY(demand(!step.executor.empty() && step.step, "it has no executor, or computes nothing"));
+  TRY(demand(!step.executor.empty() && step.step, "it has no executor or no step"));
   for (const int id : step.inputs) TRY(validate_index(id, profile_.tensors.size(), "input tensor"));
   for (const int id : step.outputs) {
     TRY(validate_index(id, profile_.tensors.size(), "output tensor"));
@@ -289,7 +290,7 @@ Status ProfileValidator::validate_tensors() {
   for (size_t t = 0; t < roots_.size(); ++t)
     TRY(demand(profile_.tensors[t].place != Place::kView ||
                    profile_.tensors[static_cast<size_t>(roots_[t])].place != Place::kAbsent,
-               "tensor ", t, " is a view of an absent one"));
+               "tensor ", t, " is a view of an absent tensor"));
   return {};
 }
 

@@ -38,7 +38,7 @@ Result<int64_t> Validator::output_bytes(const IoTensor& output) const {
   return checked_bytes(output.dtype, output.format, std::move(at));
 }
 
-/// Bytes of the memory that the place of a tensor, no view, gives it.
+/// The bytes of memory that a tensor has at its place. The tensor is not a view.
 Result<int64_t> Validator::capacity(const Tensor& root) const {
   const auto index = static_cast<size_t>(root.index);
   switch (root.place) {

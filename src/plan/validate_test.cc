@@ -68,7 +68,7 @@ TEST(PlanValidate, Symbols) {
 TEST(PlanValidate, InputsAndOutputs) {
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.inputs[0].axis_names.pop_back(); }), "input 'x': 1 names for 2 axes");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.outputs[0].dtype = DType::kF64; }),
-            "output 'y': f64 is no type of inputs and outputs");
+            "output 'y': f64 cannot be the type of an input or output");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.outputs[0].name = std::string("x"); }),
             "two inputs or outputs are called 'x'");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.inputs[1].dtype = DType::kBool; }),
@@ -88,7 +88,7 @@ TEST(PlanValidate, Alternatives) {
     return text.starts_with(prefix) ? text.substr(prefix.size()) : "not of the alternative: " + text;
   };
   EXPECT_EQ(of([](Alternative& a) { a.tunings.push_back(2); }), "tuning 2 of 2");
-  EXPECT_EQ(of([](Alternative& a) { a.step = {}; }), "it computes nothing");
+  EXPECT_EQ(of([](Alternative& a) { a.step = {}; }), "it has no step");
   EXPECT_EQ(of([](Alternative& a) { a.binary = 1; }), "binary 1 of 1");
   EXPECT_EQ(of([](Alternative& a) { a.params.push_back(symbol(2)); }), "a parameter reads symbol 2 of 2");
   EXPECT_EQ(problem_of_profile([](Profile& p) { p.tunings[1] = {1}; }), "a tuning has 1 values for 2 symbols");
@@ -98,11 +98,12 @@ TEST(PlanValidate, OutputsForShapes) {
   const auto shape = [](auto change) { return problem([&](Plan& p, Profile&) { change(p.outputs[1]); }); };
   EXPECT_EQ(shape([](IoTensor& t) { t.values.pop_back(); }),
             "output 'shape of y': 1 values for a shape tensor of 2 elements; at most 8192 are possible");
-  EXPECT_EQ(shape([](IoTensor& t) { t.is_shape = false; }), "output 'shape of y': values of what is no shape tensor");
+  EXPECT_EQ(shape([](IoTensor& t) { t.is_shape = false; }),
+            "output 'shape of y': it has values, but is not a shape tensor");
   EXPECT_EQ(shape([](IoTensor& t) { t.dtype = DType::kF32; }),
             "output 'shape of y': a shape tensor is f32; i32 or i64 needed");
   EXPECT_EQ(shape([](IoTensor& t) { t.extents[0] = symbol(0); }),
-            "output 'shape of y': a shape tensor's extent is no constant");
+            "output 'shape of y': a shape tensor's extent is not a constant");
   EXPECT_EQ(shape([](IoTensor& t) { t.values[0] = symbol(9); }), "output 'shape of y': a value reads symbol 9 of 2");
   EXPECT_EQ(problem([](Plan&, Profile& p) { p.tensors[5].index = 1; }),
             "profile 1: tensor 5 'y': output 1 is a shape tensor, which no step may write");
@@ -126,7 +127,7 @@ TEST(PlanValidate, Weights) {
   EXPECT_EQ(problem_of_profile([](Profile& p) { std::swap(p.tensors[1].extents[0], p.tensors[1].extents[1]); }),
             "tensor 1 'w': axis 0 is not that of weight 0, which is f32[6, 5]");
   EXPECT_EQ(problem_of_profile([](Profile& p) { p.tensors[1].format = Format().blocked(1, 4); }),
-            "tensor 1 'w': a weight in format []:1/4, which only copies make");
+            "tensor 1 'w': a weight has format []:1/4, which only copies write");
 }
 
 // Where a step's tensor and the program's are not alike, nothing would bring the one into the order of the other.
@@ -183,10 +184,10 @@ TEST(PlanValidate, Tensors) {
             "tensor 3 'xw': offset 512 + size 80 exceeds the arena's 512 bytes");
   EXPECT_EQ(tensor(3, [](Tensor& t) { t.size_bytes_max = INT64_MAX; }),
             "tensor 3 'xw': offset 256 + size 9223372036854775807 exceeds the arena's 512 bytes");
-  EXPECT_EQ(tensor(3, [](Tensor& t) { t.offset_bytes = 8; }), "tensor 3 'xw': offset 8 is no multiple of 64");
+  EXPECT_EQ(tensor(3, [](Tensor& t) { t.offset_bytes = 8; }), "tensor 3 'xw': offset 8 is not a multiple of 64");
   EXPECT_EQ(tensor(4, [](Tensor& t) { t.index = 6; }), "tensor 4 'xw flat': viewed tensor 6 of 6");
   EXPECT_EQ(tensor(4, [](Tensor& t) { t.index = 4; }), "tensor 4 is a view of itself");
-  EXPECT_EQ(tensor(4, [](Tensor& t) { t.index = 2; }), "tensor 4 is a view of an absent one");
+  EXPECT_EQ(tensor(4, [](Tensor& t) { t.index = 2; }), "tensor 4 is a view of an absent tensor");
   EXPECT_EQ(tensor(4, [](Tensor& t) { t.offset = symbol(5); }), "tensor 4 'xw flat': the offset reads symbol 5 of 2");
   EXPECT_EQ(tensor(0, [](Tensor& t) { t.extents.resize(9); }), "tensor 0 'x': rank 9 exceeds 8");
   EXPECT_EQ(problem_of_profile([](Profile& p) {
@@ -209,7 +210,7 @@ TEST(PlanValidate, Steps) {
   EXPECT_EQ(step([](Step& s) { s.params[0] = symbol(2); }), "step 0 'matmul': a parameter reads symbol 2 of 2");
   EXPECT_EQ(step([](Step& s) { s.workspace_bytes = 1001; }),
             "step 0 'matmul': a workspace of 1001 bytes; the profile's is 1000");
-  EXPECT_EQ(step([](Step& s) { s.step = {}; }), "step 0 'matmul': it has no executor, or computes nothing");
+  EXPECT_EQ(step([](Step& s) { s.step = {}; }), "step 0 'matmul': it has no executor or no step");
 }
 
 /// The answer of `validate_extents` for the sample at batch 4 after a change.

@@ -61,7 +61,7 @@ Status BindingCache::make_room() {
   return {};
 }
 
-/// The `count` used longest ago, whose runs are done.
+/// Drops the `count` bindings that were used longest ago. Their runs must be done.
 void BindingCache::drop(size_t count) {
   if (count == 0) return;
   tell_faults();

@@ -5,7 +5,7 @@
 namespace kiln::runtime {
 namespace {
 
-/// The access of a step to a piece of memory. Inputs and outputs are the caller's, who may give both the same address.
+/// The access of a step to a piece of memory. A caller may give an input and an output the same address.
 struct Access {
   plan::Place place;
   int64_t begin, end;  ///< kArena: bytes; else an index and the next
@@ -49,7 +49,7 @@ Branches branches_of(const plan::Profile& profile) {
       return std::ranges::any_of(accesses[earlier], [&](const Access& b) { return conflict(a, b); });
     });
   };
-  // By step, for each stream: its last step that is known to be done when this one begins.
+  // For each step and stream, the last step of the stream that is surely done when the step begins.
   std::vector<std::vector<int>> done;
   std::vector<int> last(static_cast<size_t>(result.num_streams), -1);
   for (size_t j = 0; j < num_steps; ++j) {

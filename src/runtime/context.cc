@@ -32,7 +32,7 @@ Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> e
 }
 
 Context::~Context() {
-  if (!runner_->wait_idle()) return;  // whoever synchronised was told of the error, or is now: nobody can hear it
+  if (!runner_->wait_idle()) return;  // nobody is left to report an error to
   bindings_.tell_faults();
 }
 
@@ -54,7 +54,7 @@ Status Context::set_memory(void* data, int64_t size_bytes) {
   TRY(require(reinterpret_cast<uintptr_t>(data) % 256 == 0, "context memory must be aligned to 256 bytes"));
   if (memory_.was_given(data, size_bytes)) return {};
   TRY(runner_->wait_idle());
-  bindings_.clear();  // they have the memory of before
+  bindings_.clear();  // bindings hold addresses in the former memory
   memory_.give(data, size_bytes);
   return {};
 }
@@ -62,7 +62,7 @@ Status Context::set_memory(void* data, int64_t size_bytes) {
 Status Context::bind() {
   TRY(infer_shapes());
   if (bindings_.is_bound(shapes_)) return {};
-  repeats_ = false;  // an earlier binding has the addresses of its own last run
+  repeats_ = false;  // a binding from the cache still has the addresses of its own last run
   return bindings_.bind(shapes_, addresses_);
 }
 

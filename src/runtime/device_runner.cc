@@ -17,7 +17,7 @@ Status DeviceRunner::forget_runs() {
 }
 
 Status DeviceRunner::set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) {
-  TRY(forget_runs());  // recordings have the streams of before
+  TRY(forget_runs());  // recordings were made with the former streams
   given_streams_ = std::move(streams);
   return {};
 }
@@ -50,7 +50,7 @@ Status DeviceRunner::prepare(Binding& binding) {
   return {};
 }
 
-/// How many steps have to be done before inputs may change. Shape inputs have been copied (`shape_input`).
+/// How many steps must be done before the program may change the inputs. Shape inputs do not count: they are copied.
 size_t DeviceRunner::num_steps_to_inputs(const plan::Profile& profile) const {
   const auto reads_input = [&](int id) {
     const plan::Tensor* tensor = &profile.tensors[static_cast<size_t>(id)];
@@ -95,7 +95,7 @@ Status DeviceRunner::follow_last_run(Stream& stream) {
   return has_run_ ? done_->wait(stream) : Status();
 }
 
-/// Marks the end, also after a failure: what was launched before it uses the memory.
+/// Marks the end of a run, also after a failure: kernels launched before the failure still use the memory.
 Status DeviceRunner::mark_end(Stream& stream, Status launched) {
   Status recorded = done_->record(stream);
   has_run_ = recorded.has_value();
@@ -124,7 +124,7 @@ Status DeviceRunner::launch_branches(const Launch& launch, Stream& stream, Event
   for (size_t s = 0; s + 1 < static_cast<size_t>(branches.num_streams); ++s)
     streams.push_back(s < given_streams_.size() ? given_streams_[s].get() : own_streams_[s].get());
   TRY(fork_->record(stream));
-  uint32_t forked = 1;  // by stream, a bit; one that nothing runs on must not fork: it would not join
+  uint32_t forked = 1;  // one bit a stream; a stream without steps must not fork, because it would not join again
   void* const* at = launch.pointers();
   for (size_t s = 0; s < launch.steps().size(); ++s) {
     const plan::Step& step = launch.steps()[s];

@@ -21,7 +21,7 @@ Status HostRunner::prepare(Binding& binding) {
   return {};
 }
 
-/// Frees what captured runs of the binding no longer need: their graphs are refused from here on.
+/// Frees the memory of the binding's captured runs. From here on launching their graphs fails.
 void HostRunner::retire(std::unique_ptr<Binding> binding) {
   if (latest_ && latest_->binding == binding->id) latest_ = nullptr;
   for (const std::unique_ptr<Invocation>& invocation : captured_) {
@@ -112,7 +112,8 @@ void HostRunner::run_steps(Invocation& invocation) {
   }
 }
 
-/// A failure that shows during this wait stays with the stream: the program's own wait must hear of it, too.
+/// The times of the latest run, which it waits for. A failure stays with the stream, so that the program's own wait
+/// reports it too.
 Result<std::vector<float>> HostRunner::times_ms() const {
   if (!latest_) return error(Code::kState, "nothing was enqueued since the context's profile or memory changed");
   if (latest_->in_flight.load(std::memory_order_acquire))
@@ -122,7 +123,7 @@ Result<std::vector<float>> HostRunner::times_ms() const {
     }
   const std::lock_guard done(latest_->running);  // a graph may run it again
   if (!latest_->has_times.load(std::memory_order_acquire))
-    return error(Code::kState, "the latest run has no times: it has not begun, has failed, or was not to be timed");
+    return error(Code::kState, "the latest run has no times: it has not begun, has failed, or timing was off");
   return latest_->times_ms;
 }
 

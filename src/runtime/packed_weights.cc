@@ -17,7 +17,7 @@ PackedWeights::PackedWeights(plan::Plan& plan) : plan_(plan), readers_(plan.weig
       for (const int id : step.inputs)
         if (const plan::Tensor& t = tensor(profile, id); t.place == Place::kWeight)
           ++readers_[static_cast<size_t>(t.index)].to_load;
-    // Who reads a part, or a copy in another order, is not told apart from who reads the whole.
+    // A step that reads a part of a weight, or a copy in another order, counts as a reader of the whole weight.
     for (const plan::Tensor& t : profile.tensors) {
       const plan::Tensor* whole = &t;
       while (whole->place == Place::kView) whole = &tensor(profile, whole->index);

@@ -6,13 +6,13 @@
 namespace kiln::runtime {
 namespace {
 
-constexpr size_t kMostReplays = 8;  // of two or three sets of buffers, at a few shapes
-// A recording costs what the launches of one run cost, and spares nearly all of them from the next run on.
-constexpr int kTimesBeforeRecord = 1;     // one set of addresses
+constexpr size_t kMostReplays = 8;  // room for two or three sets of buffers at a few shapes
+// A recording costs as much as the launches of one run, and saves nearly all of that in every later run.
+constexpr int kTimesBeforeRecord = 1;     // runs with one set of addresses
 constexpr int kBindingsBeforeRecord = 2;  // shapes that change will go on changing
 constexpr int kMostFailedMoves = 3;       // in a row
-constexpr uint64_t kNoBinding = 0;        // is nobody's
-constexpr uint64_t kRunsToStale = 64;     // what was replayed since then is not given up for something new
+constexpr uint64_t kNoBinding = 0;        // no binding has this id
+constexpr uint64_t kRunsToStale = 64;     // a replay that ran within so many runs is kept
 
 void* address(const Launch& launch, const Patch& patch) { return launch.pointers()[patch.slot]; }
 
@@ -76,7 +76,8 @@ Replays::Replay* Replays::find_for_new_binding(const Launch& launch, Misses& mis
   return made;
 }
 
-/// How often these addresses came lately. A hash that two sets share makes one of them seem more frequent, no more.
+/// How often these addresses came lately. If two sets of addresses share a hash, one seems more frequent than it is;
+/// that does no other harm.
 int Replays::Misses::times_seen(const Launch& launch) {
   uint64_t hash = 1;
   for (const Patch& patch : launch.binding.at.patches)
@@ -95,7 +96,7 @@ Replays::Misses& Replays::misses_of(uint64_t binding) {
   return misses_.back();
 }
 
-/// The one that did no run for longest, of a binding or (null) of all.
+/// The replay that was used longest ago, among those of a binding or (null) among all.
 Replays::Replay* Replays::oldest(const uint64_t* binding) {
   Replay* found = nullptr;
   for (Replay& replay : replays_)
@@ -153,7 +154,8 @@ bool Replays::can_rebind(const Replay& replay, const Launch& launch) {
   return true;
 }
 
-/// Another binding's recording does this launch. False: it takes other kernels, and the recording is of no use.
+/// Changes another binding's recording to do this launch. Returns false if the launch needs other kernels; the
+/// recording cannot be used again then.
 bool Replays::rebind(Replay& replay, const Launch& launch) {
   Part part{launch, 0, launch.pointers()};
   for (; part.step < launch.steps().size(); ++part.step) {

@@ -162,7 +162,7 @@ Status ShapeState::check_assumptions() const {
   return {};
 }
 
-/// On every device these are the host's, and the host knows them.
+/// Writes shape outputs. Their memory is the host's on every device, and the host computes their values.
 Status ShapeState::write_shape_outputs(const IoAddresses& addresses) const {
   for (const int index : shape_outputs_) {
     const plan::IoTensor& output = plan_.outputs[static_cast<size_t>(index)];

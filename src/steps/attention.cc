@@ -9,7 +9,7 @@ namespace kiln::steps {
 
 Status Attention::check(const StepTypes& types) const {
   const DType q = types.inputs[0].dtype;
-  TRY(require(is_kernel_float(q), "attention of ", q));
+  TRY(require(is_kernel_float(q), "attention of ", q, "; f32, f16 and bf16 are possible"));
   return require_one_type(types);
 }
 

@@ -41,7 +41,7 @@ TEST(AttentionStep, IsOfOneFloatType) {
   sample.types.inputs[3].dtype = DType::kF32;
   EXPECT_NE(sample.error(), "");
   for (StepTensor& input : sample.types.inputs) input.dtype = DType::kI32;
-  EXPECT_EQ(sample.error(), "attention of i32");
+  EXPECT_EQ(sample.error(), "attention of i32; f32, f16 and bf16 are possible");
 }
 
 }  // namespace

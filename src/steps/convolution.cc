@@ -14,7 +14,7 @@ Result<Extents> joined_extents(Extents x, const Extents& behind) {
   Extents alike = behind;
   if (alike.size() > 1 && x.size() > 1) alike[1] = x[1];
   TRY(require(alike == x && x.size() > 1 && behind[1] > 0 && behind[1] < kMostJoined && x[1] < kMostJoined,
-              "a convolution joins ", behind, " to ", x));
+              "a convolution cannot join ", behind, " to ", x, ": they may differ in channels only"));
   x[1] += behind[1];
   return x;
 }
@@ -22,7 +22,8 @@ Result<Extents> joined_extents(Extents x, const Extents& behind) {
 }  // namespace
 
 Status Convolution::check() const {
-  return require(groups >= 1 && groups < int64_t{1} << 31, "a convolution has ", groups, " groups");
+  return require(groups >= 1 && groups < int64_t{1} << 31, "a convolution has ", groups,
+                 " groups; 1 to 2^31 - 1 are possible");
 }
 
 Status Convolution::check(const StepTypes& types) const {
@@ -30,7 +31,7 @@ Status Convolution::check(const StepTypes& types) const {
   TRY(epilogue.check(types, joined ? 1 : 0));
   const StepTensor &x = types.inputs[0], &behind = types.inputs.back();
   return require(!joined || (behind.present && behind.dtype == x.dtype && behind.rank == x.rank),
-                 "a convolution that joins tensors has no second one of ", x.dtype);
+                 "a convolution that joins two inputs has no second one of ", x.dtype);
 }
 
 Status Convolution::check(const StepTypes&, const StepShapes& shapes) const {

@@ -30,7 +30,7 @@ TEST(Convolution, TakesFloatsOfItsRank) {
   EXPECT_EQ(refused(step, types()), "nothing");
   StepTypes other = types();
   other.inputs[0].dtype = DType::kI8;
-  EXPECT_EQ(refused(step, other), "a convolution of i8");
+  EXPECT_EQ(refused(step, other), "a convolution of i8; f32, f16 and bf16 are possible");
   other = types();
   other.inputs[1].format = kLast;
   EXPECT_EQ(refused(step, other), str("input 1 has format ", kLast, "; its kernel reads it row-major"));
@@ -60,7 +60,7 @@ TEST(Convolution, JoinsTensors) {
   two.inputs.push_back(two.inputs[0]);
   EXPECT_EQ(refused(step, two), "nothing");
   two.inputs[4].dtype = DType::kF32;
-  EXPECT_EQ(refused(step, two), "a convolution that joins tensors has no second one of f16");
+  EXPECT_EQ(refused(step, two), "a convolution that joins two inputs has no second one of f16");
   const auto takes = [&](const Extents& behind) {
     const std::vector<Extents> inputs{{1, 4, 9, 9}, {6, 8, 3, 3}, {}, {}, behind}, outputs{{1, 6, 5, 5}};
     return step.check(two, {inputs, outputs, {}}).has_value();

@@ -7,7 +7,8 @@ template const kiln::StepKind& kiln::step_kind<kiln::steps::Deconvolution>();
 namespace kiln::steps {
 
 Status Deconvolution::check() const {
-  return require(groups >= 1 && groups < int64_t{1} << 31, "a deconvolution has ", groups, " groups");
+  return require(groups >= 1 && groups < int64_t{1} << 31, "a deconvolution has ", groups,
+                 " groups; 1 to 2^31 - 1 are possible");
 }
 
 Status Deconvolution::check(const StepTypes& types) const {

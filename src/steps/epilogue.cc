@@ -21,8 +21,8 @@ Status Epilogue::check(const StepTypes& types, size_t behind) const {
                 "input ", kBias + i, " of a contraction is ", input.present ? str(input.dtype) : "absent",
                 "; its epilogue reads ", expected[i].type ? str(*expected[i].type) : "none"));
     if (input.present && expected[i].reach == HookOperand::kWhole)
-      TRY(require(input.format == types.outputs[0].format, "an epilogue reads format ", input.format,
-                  " beside a result in format ", types.outputs[0].format));
+      TRY(require(input.format == types.outputs[0].format, "an epilogue's operand has format ", input.format,
+                  ", its result format ", types.outputs[0].format));
   }
   TRY(require(!residual || *residual == types.outputs[0].dtype, "a contraction's residual is ",
               residual.value_or(DType::kF32), " for ", types.outputs[0].dtype));

@@ -47,7 +47,7 @@ TEST(Epilogue, ReadsInputsOfItsTypes) {
   EXPECT_EQ(refused([](StepTypes& t) { t.inputs[4].dtype = DType::kF32; }),
             "input 4 of a contraction is f32; its epilogue reads f16");
   EXPECT_EQ(refused([](StepTypes& t) { t.inputs[3].format = {}; }),
-            str("an epilogue reads format ", Format(), " beside a result in format ", kLast));
+            str("an epilogue's operand has format ", Format(), ", its result format ", kLast));
   EXPECT_EQ(refused([](StepTypes& t) { t.outputs[0].dtype = DType::kF32; }), "a contraction's residual is f16 for f32");
   Epilogue hooked = epilogue();
   hooked.residual.reset();

@@ -12,8 +12,8 @@ Status Expand::check(const StepTypes& types) const {
   TRY(element_bytes(types.inputs[0].dtype));
   TRY(require_linear(types, 0));
   return require(types.outputs[0].dtype == types.inputs[0].dtype && types.outputs[0].format.is_linear(),
-                 "an expansion of ", types.inputs[0].dtype, " to ", types.outputs[0].dtype, " in format ",
-                 types.outputs[0].format);
+                 "an expansion cannot make ", types.outputs[0].dtype, " of ", types.inputs[0].dtype,
+                 ", or write format ", types.outputs[0].format);
 }
 
 Status Expand::check(const StepTypes&, const StepShapes& shapes) const {

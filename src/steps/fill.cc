@@ -16,7 +16,7 @@ Status Fill::check(const StepTypes& types, const StepShapes& shapes) const {
   if (types.inputs[0].present) TRY(require_count(shapes.inputs[0], 1, "where a fill begins"));
   return require(!types.inputs[1].present || volume(shapes.inputs[1]) == 1 ||
                      shapes.inputs[1] == Extents{static_cast<int64_t>(y.size())},
-                 "a fill of ", y, " has steps ", shapes.inputs[1]);
+                 "a fill of ", y, " has steps ", shapes.inputs[1], "; one for all axes or one for each is needed");
 }
 
 }  // namespace kiln::steps

@@ -24,7 +24,7 @@ Status require_inferred(const Op& op, const StepTypes& step, const StepShapes& s
               step.outputs.size()));
   for (size_t i = 0; i < outputs.size(); ++i) {
     TRY(require(step.outputs[i].format.is_linear(), op.name(), " writes format ", step.outputs[i].format,
-                "; its reference writes rows"));
+                "; its reference writes row-major tensors"));
     TRY(require(outputs[i].dtype == step.outputs[i].dtype, op.name(), " makes ", outputs[i], "; its step has ",
                 step.outputs[i].dtype));
     if (const auto extents = outputs[i].extents()) TRY(require_extents(shapes.outputs[i], *extents, op.name()));

@@ -9,7 +9,7 @@ namespace {}  // namespace
 
 Status MatrixMultiply::check(const StepTypes& types) const {
   const DType a = types.inputs[0].dtype, b = types.inputs[1].dtype, y = types.outputs[0].dtype;
-  TRY(require(is_kernel_float(a) && a == b && is_kernel_float(y), "a product of ", a, " and ", b, " makes no ", y));
+  TRY(require(is_kernel_float(a) && a == b && is_kernel_float(y), "a product of ", a, " and ", b, " cannot make ", y));
   TRY(require_linear(types, 1));
   return epilogue.check(types);
 }

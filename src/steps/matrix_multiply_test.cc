@@ -43,7 +43,7 @@ TEST(MatrixMultiplyStep, IsOfOneFloatType) {
   types.inputs[1].format = Format::permuted(std::vector<int>{1, 0});
   EXPECT_FALSE(step.check(types));
   types.inputs[1] = {.dtype = DType::kF32, .rank = 2};
-  EXPECT_EQ(step.check(types).error().message, "a product of f16 and f32 makes no f32");
+  EXPECT_EQ(step.check(types).error().message, "a product of f16 and f32 cannot make f32");
 }
 
 TEST(ProductShape, NeighbouringBatchesThatMoveAlikeAreOne) {

@@ -31,8 +31,8 @@ Status Nest::check(const StepTypes&, const StepShapes& shapes) const {
   for (const Extents& output : shapes.outputs) TRY(require_extents(output, y, "a nest's output"));
   const auto fits = [](int64_t from, int64_t to) { return from == 1 || from == to; };
   for (const Extents& x : shapes.inputs)
-    TRY(require(x.size() <= y.size() && std::equal(x.rbegin(), x.rend(), y.rbegin(), fits), x, " is not broadcast to ",
-                y));
+    TRY(require(x.size() <= y.size() && std::equal(x.rbegin(), x.rend(), y.rbegin(), fits), "input ", x,
+                " of a nest does not broadcast to ", y));
   return {};
 }
 

@@ -30,8 +30,8 @@ TEST(Nest, InputsAreBroadcast) {
     return status ? "" : status.error().message;
   };
   EXPECT_EQ(error_of({{2, 3}, {3}}, {{2, 3}}), "");
-  EXPECT_EQ(error_of({{2, 3}, {2}}, {{2, 3}}), "[2] is not broadcast to [2, 3]");
-  EXPECT_EQ(error_of({{2, 3}, {1, 2, 3}}, {{2, 3}}), "[1, 2, 3] is not broadcast to [2, 3]");
+  EXPECT_EQ(error_of({{2, 3}, {2}}, {{2, 3}}), "input [2] of a nest does not broadcast to [2, 3]");
+  EXPECT_EQ(error_of({{2, 3}, {1, 2, 3}}, {{2, 3}}), "input [1, 2, 3] of a nest does not broadcast to [2, 3]");
   EXPECT_EQ(error_of({{2, 3}, {3}}, {{2, 3}, {3, 2}}),
             "a nest's output is [3, 2]; the step's other tensors imply [2, 3]");
 }

@@ -8,17 +8,18 @@ namespace kiln::steps {
 
 Status Normalization::check(const StepTypes& types) const {
   const StepTensor& x = types.inputs[0];
-  TRY(require(is_kernel_float(x.dtype), "a normalisation of ", x.dtype));
-  TRY(require(axes >= 1 && axes <= x.rank && (rows || x.rank >= 2), "a normalisation of ", axes,
-              " axes of a tensor of rank ", x.rank));
-  TRY(require(groups >= 1 && groups < int64_t{1} << 31, "a normalisation has ", groups, " groups"));
+  TRY(require(is_kernel_float(x.dtype), "a normalisation of ", x.dtype, "; f32, f16 and bf16 are possible"));
+  TRY(require(axes >= 1 && axes <= x.rank && (rows || x.rank >= 2), "a normalisation over ", axes,
+              " axes does not fit a tensor of rank ", x.rank));
+  TRY(require(groups >= 1 && groups < int64_t{1} << 31, "a normalisation has ", groups,
+              " groups; 1 to 2^31 - 1 are possible"));
   return require_alike(types.outputs[0], x, "a normalisation's output");
 }
 
 Status Normalization::check(const StepTypes& types, const StepShapes& shapes) const {
   const Extents& x = shapes.inputs[0];
   TRY(require_extents(shapes.outputs[0], x, "a normalisation's output"));
-  TRY(require(rows || x[1] % groups == 0, "a normalisation of ", x, " in ", groups, " groups"));
+  TRY(require(rows || x[1] % groups == 0, "the channels of ", x, " cannot be normalised in ", groups, " groups"));
   const int64_t count = rows ? volume(std::span(x).last(static_cast<size_t>(axes))) : x[1];
   for (const size_t i : {1, 2})
     if (types.inputs[i].present) TRY(require_count(shapes.inputs[i], count, "a coefficient of a normalisation"));

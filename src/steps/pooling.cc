@@ -10,9 +10,11 @@ namespace kiln::steps {
 
 Status Pooling::check() const {
   constexpr int64_t kMostPad = int64_t{1} << 30;
-  TRY(require(post_pads.size() == window.kernel.size(), "a pooling has ", post_pads.size(), " post pads"));
+  TRY(require(post_pads.size() == window.kernel.size(), "a pooling has ", post_pads.size(), " post pads for ",
+              window.kernel.size(), " axes"));
   const auto counts = [](int64_t pad) { return pad > -kMostPad && pad < kMostPad; };
-  return require(std::ranges::all_of(post_pads, counts), "a pooling has post pads ", post_pads);
+  return require(std::ranges::all_of(post_pads, counts), "a pooling has post pads ", post_pads,
+                 "; they must be below 2^30");
 }
 
 Status Pooling::check(const StepTypes& types) const {
@@ -23,7 +25,7 @@ Status Pooling::check(const StepTypes& types) const {
 Status Pooling::check(const StepTypes&, const StepShapes& shapes) const {
   const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
   TRY(window.check(x, y));
-  return require(y[1] == x[1], "a pooling of ", x, " makes ", y);
+  return require(y[1] == x[1], "a pooling of ", x, " cannot make ", y, ": the channels differ");
 }
 
 int64_t Pooling::pad_after(size_t axis, const Extents& x, const Extents& y, int64_t pad) const {

@@ -14,12 +14,13 @@ TEST(Pooling, SaysWhatIsWrong) {
     return error_of(AnyStep(step).check({}, {.inputs = x, .outputs = y, .params = {}}));
   };
   EXPECT_EQ(shapes_error({{2, 8, 10}}, {{2, 8, 5}}), "");
-  EXPECT_EQ(shapes_error({{2, 8, 10}}, {{2, 4, 5}}), "a pooling of [2, 8, 10] makes [2, 4, 5]");
+  EXPECT_EQ(shapes_error({{2, 8, 10}}, {{2, 4, 5}}),
+            "a pooling of [2, 8, 10] cannot make [2, 4, 5]: the channels differ");
   EXPECT_NE(shapes_error({{2, 8, 10, 1}}, {{2, 8, 5, 1}}), "") << "a window has an axis a spatial axis";
   step.post_pads = {1, 1};
-  EXPECT_EQ(error_of(step.check()), "a pooling has 2 post pads");
+  EXPECT_EQ(error_of(step.check()), "a pooling has 2 post pads for 1 axes");
   step.post_pads = {int64_t{1} << 30};
-  EXPECT_EQ(error_of(step.check()), "a pooling has post pads [1073741824]");
+  EXPECT_EQ(error_of(step.check()), "a pooling has post pads [1073741824]; they must be below 2^30");
 }
 
 TEST(Pooling, SamePadsUntilEveryWindowHasWhatItReads) {

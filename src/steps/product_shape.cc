@@ -60,11 +60,12 @@ void ProductShape::join_rows() {
 Status check_product(const ops::MatrixMultiply& op, const StepShapes& shapes) {
   const Extents &x = shapes.inputs[0], &w = shapes.inputs[1];
   const auto least_rank = [](ops::MatrixOp side) { return side == ops::MatrixOp::kVector ? 1u : 2u; };
-  TRY(require(x.size() >= least_rank(op.a) && w.size() >= least_rank(op.b), "a product of ", x, " and ", w));
+  TRY(require(x.size() >= least_rank(op.a) && w.size() >= least_rank(op.b), "a product of ", x, " and ", w,
+              " lacks axes"));
   const ProductOperand a = left_operand(x, op.a), b = right_operand(w, op.b);
   const bool batched =
       std::ranges::equal(a.batch, b.batch, [](int64_t i, int64_t j) { return i == 1 || j == 1 || i == j; });
-  TRY(require(a.cols == b.rows && batched, "a product of ", x, " and ", w));
+  TRY(require(a.cols == b.rows && batched, "the axes of a product of ", x, " and ", w, " do not agree"));
   Extents y;
   for (size_t i = 0; i < a.batch.size(); ++i) y.push_back(a.batch[i] == 1 ? b.batch[i] : a.batch[i]);
   if (op.a != ops::MatrixOp::kVector) y.push_back(a.rows);

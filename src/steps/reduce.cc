@@ -10,10 +10,10 @@ namespace kiln::steps {
 
 Status Reduce::check(const StepTypes& types) const {
   TRY(element_bytes(types.inputs[0].dtype));
-  TRY(require(kind != ops::ReduceKind::kNone, "a reduction by nothing"));
+  TRY(require(kind != ops::ReduceKind::kNone, "a reduction has no operation"));
   const bool increase = std::ranges::adjacent_find(axes, std::greater_equal()) == axes.end();
   return require(increase && (axes.empty() || (axes.front() >= 0 && axes.back() < types.inputs[0].rank)), "axes ", axes,
-                 " of a reduction of rank ", types.inputs[0].rank);
+                 " are not ascending axes of a reduction of rank ", types.inputs[0].rank);
 }
 
 Status Reduce::check(const StepTypes& types, const StepShapes& shapes) const {

@@ -14,10 +14,10 @@ TEST(Reduce, AxesIncreaseWithinTheRank) {
   };
   EXPECT_EQ(axes({}), "");
   EXPECT_EQ(axes({0, 2}), "");
-  EXPECT_EQ(axes({1, 1}), "axes [1, 1] of a reduction of rank 3");
-  EXPECT_EQ(axes({2, 0}), "axes [2, 0] of a reduction of rank 3");
-  EXPECT_EQ(axes({1, 3}), "axes [1, 3] of a reduction of rank 3");
-  EXPECT_EQ(axes({-1}), "axes [-1] of a reduction of rank 3");
+  EXPECT_EQ(axes({1, 1}), "axes [1, 1] are not ascending axes of a reduction of rank 3");
+  EXPECT_EQ(axes({2, 0}), "axes [2, 0] are not ascending axes of a reduction of rank 3");
+  EXPECT_EQ(axes({1, 3}), "axes [1, 3] are not ascending axes of a reduction of rank 3");
+  EXPECT_EQ(axes({-1}), "axes [-1] are not ascending axes of a reduction of rank 3");
   EXPECT_TRUE((steps::Reduce{.axes = {1, 2}}.are_neighbours()));
   EXPECT_FALSE((steps::Reduce{.axes = {0, 2}}.are_neighbours()));
   EXPECT_FALSE(steps::Reduce{}.are_neighbours());

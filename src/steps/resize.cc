@@ -22,7 +22,7 @@ Status Resize::check(const StepTypes& types) const {
 
 Status Resize::check(const StepTypes&, const StepShapes& shapes) const {
   const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
-  return require(x.size() == y.size(), "a resize of ", x, " to ", y);
+  return require(x.size() == y.size(), "a resize of ", x, " to ", y, " changes the rank");
 }
 
 }  // namespace kiln::steps

@@ -11,7 +11,8 @@ Status Slice::check(const StepTypes& types) const {
   TRY(element_bytes(x.dtype));
   TRY(require_alike(types.outputs[0], x, "a slice's output"));
   const bool has_fill = types.inputs.size() > 1 && types.inputs[1].present;
-  return require(!has_fill || types.inputs[1].dtype == x.dtype, "a slice of ", x.dtype, " is filled with another type");
+  return require(!has_fill || types.inputs[1].dtype == x.dtype, "a slice of ", x.dtype, " is filled with ",
+                 types.inputs.back().dtype);
 }
 
 Status Slice::check(const StepTypes& types, const StepShapes& shapes) const {
@@ -27,8 +28,8 @@ Status Slice::check(const StepTypes& types, const StepShapes& shapes) const {
     int64_t last = 0;
     TRY(require(!__builtin_mul_overflow(y[axis] - 1, strides[axis], &last) &&
                     !__builtin_add_overflow(last, starts[axis], &last),
-                "a slice from ", starts[axis], " by ", strides[axis], " is longer than numbers"));
-    TRY(require(mode == SliceMode::kFill || x[axis] > 0, "a slice of ", y, " from ", x, ", which has nothing"));
+                "a slice from ", starts[axis], " by ", strides[axis], " overflows 64 bits"));
+    TRY(require(mode == SliceMode::kFill || x[axis] > 0, "a slice of ", y, " from ", x, " reads an empty axis"));
     TRY(require(mode != SliceMode::kStrictBounds ||
                     (starts[axis] >= 0 && starts[axis] < x[axis] && last >= 0 && last < x[axis]),
                 "a slice from ", starts[axis], " to ", last, " of axis ", axis, " leaves its extent ", x[axis]));

@@ -20,14 +20,16 @@ TEST(SqueezeExcite, SaysWhatIsWrong) {
   StepTypes types = example_types();
   EXPECT_EQ(error_of(AnyStep(example()).check(types)), "");
   types.inputs[3].dtype = DType::kF32;
-  EXPECT_EQ(error_of(AnyStep(example()).check(types)), "weights of f16 and f32 in squeeze and excitation");
+  EXPECT_EQ(error_of(AnyStep(example()).check(types)),
+            "squeeze and excitation has weights of f16 and of f32; one type is needed");
   types = example_types();
   types.inputs[0].format = types.outputs[0].format = {};
-  EXPECT_EQ(error_of(AnyStep(example()).check(types)), "squeeze and excitation of format linear; channels are last");
+  EXPECT_EQ(error_of(AnyStep(example()).check(types)),
+            "squeeze and excitation has format linear; channels must be last");
   steps::SqueezeExcite step = example();
   step.gate = {{}, {DType::kI32}, {DType::kI32}, {~0}};
   EXPECT_EQ(error_of(AnyStep(step).check(example_types())),
-            "a function in squeeze and excitation is not one of a float");
+            "a function in squeeze and excitation does not take and give one float");
 }
 
 TEST(SqueezeExcite, WeightsAreOfItsChannels) {
@@ -35,7 +37,7 @@ TEST(SqueezeExcite, WeightsAreOfItsChannels) {
                              y = {{2, 8, 5, 5}};
   EXPECT_EQ(error_of(AnyStep(example()).check({}, {.inputs = good, .outputs = y, .params = {}})), "");
   EXPECT_EQ(error_of(AnyStep(example()).check({}, {.inputs = bad, .outputs = y, .params = {}})),
-            "squeeze and excitation of [2, 8, 5, 5] by weights [4, 9, 1, 1]");
+            "squeeze and excitation of [2, 8, 5, 5] does not take weights [4, 9, 1, 1]");
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ StepSpec softmax_of(DType dtype, int rank) {
 TEST(Executor, ChecksTypesBeforeItLoads) {
   Recorder executor;
   const auto error_of = [&](const StepSpec& spec) { return executor.load(spec, {}).error().message; };
-  EXPECT_EQ(error_of(softmax_of(DType::kI32, 2)), "a softmax of i32");
-  EXPECT_EQ(error_of(softmax_of(DType::kF32, 1)), "axis 1 of a softmax of rank 1");
+  EXPECT_EQ(error_of(softmax_of(DType::kI32, 2)), "a softmax of i32; f32, f16 and bf16 are possible");
+  EXPECT_EQ(error_of(softmax_of(DType::kF32, 1)), "a softmax's axis 1 is outside [0, 1)");
   EXPECT_EQ(error_of({}), "a view has no step to load");
   EXPECT_EQ(executor.num_loads, 0);
   EXPECT_TRUE(executor.load(softmax_of(DType::kF32, 2), {}));

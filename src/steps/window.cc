@@ -24,7 +24,8 @@ Status Window::check() const {
   TRY(require(!(same_upper && same_lower), "a window's pads are rounded both up and down"));
   const auto positive = [](int64_t n) { return n > 0 && n < kMostReach; };
   for (const Extents* numbers : {&kernel, &strides, &dilations})
-    TRY(require(std::ranges::all_of(*numbers, positive), "a window has a kernel, strides or dilations of ", *numbers));
+    TRY(require(std::ranges::all_of(*numbers, positive), "a window has a kernel, strides or dilations of ", *numbers,
+                "; 1 to 2^30 - 1 are possible"));
   for (size_t i = 0; i < axes; ++i)
     TRY(require(pads[i] >= 0 && pads[i] < kMostReach && reach(i) <= kMostReach, "a window reaches over ", reach(i),
                 " elements from a pad of ", pads[i]));
@@ -34,7 +35,7 @@ Status Window::check() const {
 Status Window::check(const Extents& in, const Extents& out) const {
   const size_t rank = kernel.size() + 2;
   TRY(require(in.size() == rank && out.size() == rank && in[0] == out[0], "windows of ", kernel.size(), " axes over ",
-              in, " make ", out));
+              in, " cannot make ", out));
   for (size_t i = 0; i < rank; ++i)
     TRY(require(in[i] < kMostExtent && out[i] < kMostExtent && (i < 2 || out[i] * strides[i - 2] < kMostExtent),
                 "windows with strides of ", strides, " over ", in, " make ", out, "; kernels count to 2^31"));
@@ -46,7 +47,8 @@ Status Window::check(const StepTypes& types) const {
   const auto rank = static_cast<int>(kernel.size() + 2);
   TRY(require(x.rank == rank && w.rank == rank && y.rank == rank, "a convolution of ", kernel.size(),
               " axes has tensors of ranks ", x.rank, ", ", w.rank, " and ", y.rank));
-  for (const DType type : {x.dtype, w.dtype, y.dtype}) TRY(require(is_kernel_float(type), "a convolution of ", type));
+  for (const DType type : {x.dtype, w.dtype, y.dtype})
+    TRY(require(is_kernel_float(type), "a convolution of ", type, "; f32, f16 and bf16 are possible"));
   return require_linear(types, 1);
 }
 

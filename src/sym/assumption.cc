@@ -14,7 +14,8 @@ Truth decide(const Assumption& x) {
     case Relation::kNotEqual: return negate(compare_equal(x.lhs, x.rhs));
     case Relation::kLessEqual: return negate(compare_less(x.rhs, x.lhs));
     case Relation::kDivides: {
-      // A quotient that comes out even has dissolved. Zero extents divide nothing but say nothing either: bind checks.
+      // An exact quotient has dissolved, so that both sides are equal. An extent that may be 0 decides nothing: the
+      // context checks it when shapes are bound.
       if (const auto d = x.lhs.constant(); d && *d != 0) return compare_equal(floor_div(x.rhs, x.lhs) * x.lhs, x.rhs);
       if (x.lhs.min() < 1) return Truth::kUnknown;
       return compare_equal(floor_div(x.rhs, x.lhs) * x.lhs, x.rhs);

@@ -27,8 +27,8 @@ Expr extent_of(const Operands& operands) {
   return most * guard;
 }
 
-/// The operands that `e` was made of, if it is what `extent_of` makes of several that may be 0; else itself. Those that
-/// may not be 0 need no undoing: their maximum has one form.
+/// The operands of which `extent_of` made `e`, if these may be 0; otherwise `e` itself. Operands that cannot be 0 need
+/// not be taken apart, because their maximum has one form.
 Operands operands_of(Expr e) {
   if (e.kind() == Kind::kProd)
     for (Expr side : {e.lhs(), e.rhs()}) {

@@ -24,8 +24,8 @@ void rely_on_unless_constant(Expr a, Expr b) {
   rely_on(b);
 }
 
-/// The operands of a maximum of maxima (a minimum of minima): just a and b where there are more than can be compared
-/// with each other in reasonable time.
+/// The operands of a maximum of maxima (a minimum of minima). If they are too many to compare with each other in
+/// reasonable time, just a and b.
 std::vector<Expr> operands_of(Kind kind, Expr a, Expr b) {
   constexpr size_t kMost = 16;
   std::vector<Expr> result, pending{b, a};
@@ -89,8 +89,8 @@ bool is_never_zero(const Polynomial& p) {  // 2*n - 2*m + 1
   return step > 1 && p.constant % step != 0;
 }
 
-/// A comparison of p with 0 that holds for one of the two values of its only atom, a truth: that atom, or 1 minus it.
-/// Nothing if p is no such polynomial.
+/// Compares a polynomial with 0 whose only atom is a truth, 0 or 1. If the comparison holds for just one of the two,
+/// the result is the atom, or 1 minus the atom. Nothing for other polynomials.
 std::optional<Expr> by_truth(const Polynomial& p, bool holds_at_zero) {
   if (p.terms.size() != 1 || p.terms[0].atoms.size() != 1 || !p.terms[0].atoms[0]->is_truth) return std::nullopt;
   const Expr truth = wrap(p.terms[0].atoms[0]);

@@ -48,7 +48,7 @@ Status Table::set_bounds(Expr symbol, Bounds bounds) {
   const auto& relied = impl_->relied[symbol.symbol_id()];
   if (relied && (bounds.min < relied->min || bounds.max > relied->max))
     return error(Code::kState, "symbol '", symbol.name(), "': bounds [", bounds.min, ", ", bounds.max, "] exceed [",
-                 relied->min, ", ", relied->max, "], which expressions were simplified by");
+                 relied->min, ", ", relied->max, "], which simplified expressions rely on");
   const_cast<Node*>(symbol.node())->bounds = bounds;  // the table owns it, and hands it out as const
   ++impl_->bounds_version;
   return {};

@@ -38,7 +38,7 @@ TEST(Table, BoundsThatWereReliedOnDoNotWiden) {
   EXPECT_TRUE(table.set_bounds(n, {3, 3, 4}));
   EXPECT_TRUE(table.set_bounds(n, {2, 6, 6}));  // another profile
   EXPECT_EQ(table.set_bounds(n, {0, 4, 8}).error().message,
-            "symbol 'n': bounds [0, 8] exceed [2, 8], which expressions were simplified by");
+            "symbol 'n': bounds [0, 8] exceed [2, 8], which simplified expressions rely on");
   EXPECT_EQ(table.bounds(n), (Bounds{2, 6, 6}));
   EXPECT_EQ(max(m, m), m);  // follows from structure
   EXPECT_TRUE(table.set_bounds(m, {0, 100, 1000}));

@@ -8,8 +8,8 @@ namespace {
 
 constexpr uint32_t kMostRewritten = 256;  // nodes of a factor's tree
 
-/// Whether no division below `e` can be by zero: a value put in place of a symbol must not make one where the
-/// comparison beside it is 0.
+/// Whether no division inside `e` can be by zero. Replacing a symbol by a value must not cause one where the comparison
+/// beside the factor is 0.
 bool divides_safely(Expr e) {
   for (const Node* node : operations_of(e)) {
     if (node->kind != Kind::kFloorDiv && node->kind != Kind::kCeilDiv) continue;

@@ -12,14 +12,14 @@
 namespace kiln {
 namespace {
 
-constexpr double kNear = 1.5;        // a symbol's values at neighbouring tunings have at least this ratio
-constexpr double kFar = 6;           // beyond this ratio there is one between them
-constexpr size_t kMostTunings = 16;  // of more combinations of symbols' values, only those where one symbol moves
+constexpr double kNear = 1.5;               // a symbol's values at neighbouring tunings have at least this ratio
+constexpr double kFar = 6;                  // beyond this ratio there is one between them
+constexpr size_t kMostTunings = 16;         // if there are more combinations, only one symbol differs from the optimum
 constexpr size_t kMostCombinations = 1024;  // to look at
 constexpr size_t kMostVariants = 4;         // of a tile at a tuning, beside its own
 constexpr double kLeastGain = 0.15;         // of the time of the tile's own: each costs memory, and times are noisy
 
-/// The symbols of a table, whose optimum moves.
+/// Moves the optimum of a table's symbols from one tuning to the next.
 class Tunings {
  public:
   explicit Tunings(sym::Table& table) : table_(table) {
@@ -104,7 +104,7 @@ class Asker {
   }
 
  private:
-  /// The tunings that extents may have: an assumption may tie symbols together.
+  /// The tunings that no assumption forbids: assumptions may tie symbols together.
   std::vector<Extents> agreeing(std::vector<Extents> tunings) const {
     std::vector<sym::Guard> guards;
     for (const sym::Assumption& assumption : cx_.graph.assumptions()) guards.push_back(sym::Guard::compile(assumption));
@@ -145,20 +145,21 @@ std::vector<Candidate> Asker::candidates_of(const Tile& tile) const {
   return result;
 }
 
-/// All but the tile's own.
+/// Compiles all candidates but the tile's own.
 void Asker::compile(const Tile& tile, std::vector<Candidate>& candidates) const {
   for (size_t c = 1; c < candidates.size(); ++c) {
     Result<StepDraft> draft = tile.tactic->compile(cx_, tile.region, candidates[c].variant);
     if (!draft)
       candidates[c].failure = draft.error().message;
     else if (draft->executor != tile.draft.executor || draft->in_place_input != tile.draft.in_place_input)
-      candidates[c].failure = "memory is shared otherwise";
+      candidates[c].failure = "it would share memory in another way than the step does";
     else
       candidates[c].draft = std::move(*draft);
   }
 }
 
-/// Asks at the shapes that the graph's symbols are tuned for now, once for all tiles that are the same to the timer.
+/// Times the candidates at the shapes for which the graph's symbols are tuned now, once for all tiles that the timer
+/// cannot tell apart.
 Status Asker::ask() {
   std::map<Hash128, std::vector<Candidate>> wanted;
   std::map<Hash128, Tile*> first;
@@ -195,7 +196,7 @@ Result<Answer> Asker::ask_for(const Tile& tile, std::vector<Candidate>& candidat
   return Answer{best->variant, best->time_us, own.time_us};
 }
 
-/// Compiled for each tile: those that are the same to the timer have constants of their own.
+/// Takes the answer for a tile. It is compiled for each tile, because tiles with one answer have different constants.
 void Asker::take(Tile& tile, const Answer& answer) {
   if (!answer.variant) return;
   const Variant& variant = *answer.variant;

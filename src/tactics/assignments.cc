@@ -46,7 +46,7 @@ struct Row {
   std::string kernel;
 };
 
-/// The fastest first. The reference is not measured: its price stands in the table.
+/// The table's rows, the fastest first. The reference is not measured: its row shows the price that the cover assumes.
 std::vector<Row> rows_of(const TacticContext& cx, const Choices& choices, const std::vector<size_t>& group) {
   std::vector<Row> rows;
   for (const size_t i : group)
@@ -103,7 +103,7 @@ Status assign(const TacticContext& cx, Choices& choices, const std::vector<size_
     }
   }
   return require(found, layer(), "the timing cache assigns it tactic ", text_of(assigned.tactic),
-                 ", which is none of those that can run it here");
+                 ", which is not one of those that can run it here");
 }
 
 void record_assignment(const TacticContext& cx, const Choices& choices, const std::vector<size_t>& group, size_t chosen,

@@ -31,13 +31,13 @@ class Walk {
       const Shape strides = out.strides;
       for (size_t i = 0; i < strides.size(); ++i) out.strides[static_cast<size_t>(transpose->perm[i])] = strides[i];
       const ir::ValueId moved = graph_.node(root).inputs[0];
-      if (!is_inner(moved)) return reject("what is transposed has other readers");
+      if (!is_inner(moved)) return reject("other nodes read the value that is transposed");
       nodes_.push_back(root);
       product = graph_.value(moved).producer;
     }
     const auto* weighted = graph_.node(product).op.as<ops::MatrixMultiply>();
     if (!weighted || weighted->a != ops::MatrixOp::kNone || weighted->b == ops::MatrixOp::kVector)
-      return reject("no product of weights and values ends here");
+      return reject("this is not a matrix product of weights and values");
     out.extents = graph_.output_type(product).shape;
     const int rank = graph_.output_type(product).rank();
     if (rank < 3 || rank > 5) return reject("the product has rank ", rank, "; attention has 3 to 5 axes");
@@ -70,7 +70,7 @@ class Walk {
  private:
   enum class Scale : uint8_t { kLeft, kAbsorbed };
 
-  /// Whether only the node that led here reads the value, and a node makes it.
+  /// Whether a node makes the value, and only the node from which the walk came reads it.
   bool is_inner(ir::ValueId value) const {
     return graph_.value(value).producer != ir::NodeId::kNone && graph_.num_uses(value) == 1;
   }
@@ -102,7 +102,7 @@ class Walk {
   /// Finds, from the weights up, the product that made their scores.
   std::expected<ir::NodeId, Reject> product_of_scores(ir::ValueId probabilities, int rank) {
     const auto softmax = below_nan_guard(probabilities);
-    if (!softmax) return reject("the left operand is no softmax that only this product reads");
+    if (!softmax) return reject("the left operand is not a softmax, or others read it too");
     const auto* op = graph_.node(*softmax).op.as<ops::Softmax>();
     if (normalize_axis(op->axis, rank).value_or(-1) != rank - 1) return reject("the softmax is along axis ", op->axis);
     nodes_.push_back(*softmax);
@@ -120,7 +120,7 @@ class Walk {
         break;
       nodes_.push_back(id);
     }
-    return reject("the softmax is of no product, scaled and masked, that only it reads");
+    return reject("the softmax does not read a matrix product, perhaps scaled and masked, that it alone reads");
   }
 
   /// The softmax that makes the weights, or makes them behind Select(IsNan(w), 0, w).
@@ -167,14 +167,14 @@ class Walk {
     return false;
   }
 
-  /// A node between an operand and what it is read from.
+  /// A node between an operand and the value that the kernel reads instead.
   struct Link {
     ir::NodeId node;
-    ir::ValueId value;             ///< that it reads
-    std::optional<double> factor;  ///< that it multiplies by; else it moves elements
+    ir::ValueId value;             ///< the node's input
+    std::optional<double> factor;  ///< what the node multiplies by; nothing if it moves elements
   };
-  /// Goes up through what moves, and through factors where the scale may take them, to the farthest value in whose
-  /// memory the elements lie at regular steps, those of a row side by side.
+  /// Walks up through nodes that move elements, and through factors if the scale may absorb them. It returns the
+  /// farthest value in whose memory the operand's elements lie at regular steps, those of a row side by side.
   std::optional<StridedView> operand(ir::ValueId value, Scale scale, bool swapped, bool strided) {
     std::vector<Link> links;  // consumers first
     for (ir::ValueId at = value; is_inner(at); at = links.back().value) {
@@ -220,7 +220,9 @@ class Walk {
     }
     return view;
   }
-  /// Heads that neighbours share: [batch, head, repeated, row, channel] as [batch, heads, row, channel], each once.
+  /// Sees heads that several query heads share once each: [batch, head, repeated, row, channel] becomes [batch, head,
+  /// row,
+  /// channel].
   static std::optional<StridedView> one_of_each(const StridedView& x, const Shape& to) {
     const Shape& e = x.extents;
     if (e.size() != 5 || x.strides[2] != sym::Expr(0) || to != Shape{e[0], e[1] * e[2], e[3], e[4]})
@@ -242,7 +244,8 @@ class Walk {
     StridedView mask{mask_, 0, Shape(rank, 1), Shape(rank, 0)};
     if (mask_ != ir::ValueId::kNone) mask = whole_view(graph_, mask_);
     mask.strides.back() = 1;
-    if (rank == 5 && !join_two_axes(out, mask)) return reject("of five axes no two are one in every operand's memory");
+    if (rank == 5 && !join_two_axes(out, mask))
+      return reject("it has five axes, of which no two can be joined in every operand's memory");
     std::ranges::reverse(nodes_);
     const auto& [q, k, v] = operands_;
     Region region{std::move(nodes_), {q->source, k->source, v->source, mask_}, {graph_.node(root).outputs[0]}, {}};
@@ -256,7 +259,8 @@ class Walk {
     for (const auto& each : operands_) add_operand(*each, out.extents, axes - 2, region.params);
     add_operand(mask, out.extents, axes - 1, region.params);
     add_operand(out, out.extents, axes - 2, region.params);
-    // Its step is 0. So is, at bind, that of heads that may be one and are not shared otherwise.
+    // A single head is shared by a step of 0. If heads may be one at run time, the step becomes 0 when shapes are
+    // bound.
     const bool one_for_all = axes == 3 || k->extents[1] == sym::Expr(1) || v->extents[1] == sym::Expr(1);
     region.params.push_back(one_for_all || !shares_heads_ ? region.params[1] : k->extents[1]);
     CHECK(region.params.size() == AttentionLayout::kNumParams);
@@ -285,8 +289,8 @@ class Walk {
     }
     return false;
   }
-  /// Appends the offset and the strides of batch, head, row and column. Where one of the first `repeating` axes has one
-  /// index, it repeats.
+  /// Appends an operand's offset and its strides of batch, head, row and column. One of the first `repeating` axes with
+  /// extent 1 gets stride 0, so that it repeats.
   static void add_operand(const StridedView& operand, const Shape& out, size_t repeating, Shape& params) {
     params.push_back(operand.offset);
     for (size_t axis = 0; axis < out.size(); ++axis) {

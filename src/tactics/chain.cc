@@ -20,7 +20,7 @@ class Grower {
   std::expected<Chain, Reject> run() {
     if (const auto refused = refusal(root_); !refused.empty()) return reject(refused);
     inside_.insert(root_);
-    // Latest first, so that all readers of a value have been decided on when it is its turn.
+    // The latest node comes first, so that all readers of a value are decided before the value's producer.
     std::set<ir::NodeId, std::greater<>> frontier = producers_of(root_);
     for (bool grew = true; grew;) {
       grew = false;

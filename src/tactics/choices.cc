@@ -92,7 +92,7 @@ class ChoiceFinder {
 
   Status match_cuts(ir::NodeId root) {
     if (effort_.cuts == Effort::Cuts::kNone) return {};
-    // Choices that a cut finds are behind those it was made for, and are cut in their turn.
+    // A cut appends the choices that it finds, so that the loop cuts these too.
     std::vector<Cut> cuts(found_.by_root_[root].size());
     std::set<Cut> tried;
     for (size_t k = 0; k < cuts.size() && cuts.size() < kMostChoices; ++k)
@@ -104,7 +104,7 @@ class ChoiceFinder {
     return {};
   }
 
-  /// `base` with one value more, for each that a region has inside and that is worth a cut.
+  /// Cuts that have one value more than `base`: one cut for each value inside the region that is worth cutting at.
   std::vector<Cut> cuts_of(ir::NodeId root, const Region& region, const Cut& base) const {
     std::vector<Cut> result;
     if (!base.empty() && effort_.cuts != Effort::Cuts::kSets) return result;
@@ -121,7 +121,8 @@ class ChoiceFinder {
     return result;
   }
 
-  /// A tactic takes no network output into a region: so regions end at the values that a cut makes outputs.
+  /// Matches tactics with the cut's values marked as outputs. No region has a network output inside, so regions end
+  /// there.
   void match_cut(ir::NodeId root, const Cut& cut) {
     if (!cut_graph_) cut_graph_.emplace(cx_.graph.clone());
     for (const ir::ValueId value : cut) cut_graph_->mark_output(value, {});

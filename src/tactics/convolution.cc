@@ -11,7 +11,7 @@ steps::Window filter_window(const T& op, const Extents& w) {
   return window_of(op, Extents(w.begin() + 2, w.end()));
 }
 
-/// Whether the first node makes x, by joining two tensors.
+/// Whether the region's first node makes the convolution's x by joining two tensors.
 bool is_joined(const TacticContext& cx, const Region& region) {
   return !is_convolution(cx.graph.node(region.nodes[0]).op);
 }

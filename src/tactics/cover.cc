@@ -87,8 +87,8 @@ class Coverer {
   std::set<std::pair<ir::ValueId, std::string>> copies_;  // values that a reformat has already brought to a format
 };
 
-/// Untimed choices stand with lower bounds. What is timed is only what stands in the cheapest cover so far; once all of
-/// that has times, nothing untimed could be part of a cheaper one.
+/// Finds the cheapest cover. Choices without a time count with a lower bound, and only choices of the cheapest cover so
+/// far are timed. Once all of these have times, no untimed choice could be part of a cheaper cover.
 Result<FoundCover> Coverer::find_cover() {
   while (true) {
     const SearchProblem problem{
@@ -98,7 +98,7 @@ Result<FoundCover> Coverer::find_cover() {
     if (!found) {
       const ir::Node& node = cx_.graph.node(found.error());
       if (choices_.has_fallback(found.error()))
-        return error(Code::kInternal, "no cover has a region for ", node.op.name(), " '", node.name, "'");
+        return error(Code::kInternal, "no tactic was chosen for ", node.op.name(), " '", node.name, "'");
       TRY(choices_.add_fallback(cx_, backend_, found.error()));
       continue;
     }
@@ -109,7 +109,7 @@ Result<FoundCover> Coverer::find_cover() {
   }
 }
 
-/// Compiles what is about to be prepared, for nothing but that it is compiled.
+/// Compiles all choices that are about to be prepared at once, and drops the results: the compiler keeps the kernels.
 void Coverer::ask_for(const FoundCover& found) const {
   std::set<size_t> wanted;
   for (const Pick& pick : found.picks) {
@@ -123,8 +123,8 @@ void Coverer::ask_for(const FoundCover& found) const {
       static_cast<void>(choices_[i].tactic->compile(cx_, choices_[i].region, candidate.variant));
 }
 
-/// Compiles a choice, and times it where that can change the cover: together with its rivals, for the machine is faster
-/// now than it will be then. Whether there was anything new.
+/// Compiles a choice, and times it if that can change the cover. Its rivals are timed with it, because the machine's
+/// speed changes over time. Returns whether there was anything new.
 Result<bool> Coverer::prepare(size_t index) {
   if (choices_[index].prepared) return false;
   std::vector<size_t> batch{index};
@@ -145,7 +145,7 @@ Result<bool> Coverer::prepare(size_t index) {
 /// Nodes to which the cache assigns a tactic are not timed.
 Status Coverer::take_assigned() {
   for (size_t index = 0; index < choices_.size(); ++index) {
-    if (choices_[index].prepared) continue;  // with another one for the same nodes
+    if (choices_[index].prepared) continue;  // prepared together with another choice for the same nodes
     const auto assigned = options_.assignments->find_assignment(op_key(cx_, choices_[index].region));
     if (!assigned) continue;
     const std::vector<size_t> group = choices_.of_same_nodes(index);
@@ -220,8 +220,8 @@ Status Coverer::place(const Pick& pick) {
   return {};
 }
 
-/// Notes on a tile's rivals, then on those of its parts, and on what was refused there. Times of a part say so: they
-/// are not to be compared with those of the whole.
+/// Notes on a tile's rivals, then on the rivals of its parts, and on refusals. A note on a part names the part, since
+/// its time cannot be compared with that of the whole.
 std::vector<std::string> Coverer::notes_of(const Pick& pick) const {
   const ir::NodeId root = root_of(pick);
   const Choice& taken = choices_[pick.choice];
@@ -265,7 +265,7 @@ void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vect
     else if (!effort_.times)
       note += str("not timed: estimated at ", us_text(candidate.variant.estimate_us));
     else
-      note += str("not timed: at least ", us_text(candidate.time_us), ", with which no cover would be cheaper");
+      note += str("not timed: takes at least ", us_text(candidate.time_us), ", too much to make the network faster");
     notes.push_back(note + (&candidate == chosen ? "; chosen" : ""));
   }
   for (const std::string& note : choice.notes) notes.push_back(str(prefix, choice.tactic->name(), " (", note, ")"));

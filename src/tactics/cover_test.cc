@@ -130,7 +130,7 @@ TEST(Cover, EstimatesSpareTimings) {
   const auto is_pair = [](const std::string& what) { return what.starts_with("pair"); };
   const Covered with = cover(graph, backend, 3);
   EXPECT_TRUE(std::ranges::none_of(with.timed, is_pair));
-  EXPECT_NE(all_notes(with.cover).find("not timed: at least"), std::string::npos);
+  EXPECT_NE(all_notes(with.cover).find("not timed: takes at least"), std::string::npos);
   backend.estimates = false;
   EXPECT_TRUE(std::ranges::any_of(cover(graph, backend, 3).timed, is_pair));
 }
@@ -274,8 +274,9 @@ TEST(Cover, AnAssignedTacticThatIsNoneIsAnError) {
   a.cache.assign(a.cache.keys().at(0), {12345, 1});
   const auto found = a.run();
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().message,
-            "layer 'Softmax': the timing cache assigns it tactic 0x3039, which is none of those that can run it here");
+  EXPECT_EQ(
+      found.error().message,
+      "layer 'Softmax': the timing cache assigns it tactic 0x3039, which is not one of those that can run it here");
 }
 
 TEST(Cover, EditableCachesLogWhatThereWas) {

@@ -10,7 +10,7 @@ namespace {
 
 bool is_result(DType type, bool halves) { return halves ? is_kernel_float(type) : type == DType::kF32; }
 
-/// The leaf made by the latest contraction that only the chain reads.
+/// The chain's input that a contraction makes and only the chain reads; the latest one if there are several.
 std::optional<size_t> contraction_leaf(const ir::Graph& graph, const Chain& chain, const TensorType& result,
                                        bool (*is_contraction)(const Op&), bool halves) {
   std::optional<size_t> found;
@@ -84,7 +84,7 @@ std::expected<EpilogueMatch, Reject> match_hook(const ir::Graph& graph, ir::Node
     const auto operand = operand_of(graph, chain->leaves[i], result, channel_axis, order);
     if (!operand)
       return reject("operand ", graph.type(chain->leaves[i]), " of ", result,
-                    " is neither whole, a channel's nor one element");
+                    " has neither the result's extents, nor one element a channel, nor one element");
     match.extras.push_back(chain->leaves[i]);
     hook.operands.push_back(*operand);
   }

@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-/// An input that the result may take the place of, or -1.
+/// The index of an input whose memory the result may take, or -1.
 int in_place_input(const TacticContext& cx, const Region& region, const Variant& variant) {
   const TensorType& y = cx.graph.type(region.outputs[0]);
   for (size_t i = 0; i < region.inputs.size(); ++i)

@@ -9,8 +9,8 @@
 namespace kiln {
 namespace {
 
-/// About how long a step must run that adds up what these nodes do, in kernels that are no better than they should be.
-/// A host cannot stop work that it has begun, and a device that is stopped is lost.
+/// Estimates how long a step for these nodes would run in a mediocre kernel. A timing that takes too long cannot be
+/// ended: a host cannot stop work that it has begun, and a device that is stopped is lost.
 double run_us(const TacticContext& cx, const Region& region) {
   constexpr double kHostProducts = 2e4, kHostTaps = 2e3;  // a microsecond
   constexpr double kDeviceProducts = 5e6, kDeviceTaps = 2e5;
@@ -31,7 +31,7 @@ bool Patience::estimates(const Region& region, Candidate& candidate) const {
   if (us <= enough_us_) return false;
   candidate.time_us = std::max(us, candidate.variant.estimate_us);
   log_.verbose("  not timed: ", candidate.tactic->name(), " (", candidate.variant.name, ") of '",
-               names_of(cx_.graph, region), "', a run of which would take about ", us / 1e6, " s");
+               names_of(cx_.graph, region), "': one run would take about ", us / 1e6, " s");
   return true;
 }
 
@@ -40,7 +40,7 @@ bool Patience::leaves_out(const Trial& trial, Candidate& candidate) const {
   for (const Candidate& other : trial.candidates)
     if (&other < &candidate && other.failure.empty()) known_us += other.time_us;
   if (known_us < enough_us_ || cache_.find(timing_key(cx_, trial.region, candidate))) return false;
-  candidate.failure = str("not timed: others of this layer take ", known_us / 1e6, " s");
+  candidate.failure = str("not timed: other tactics of this layer already take ", known_us / 1e6, " s");
   log_.verbose("  skipped ", candidate.tactic->name(), " (", candidate.variant.name, "): ", candidate.failure);
   return true;
 }

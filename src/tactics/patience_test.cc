@@ -87,7 +87,7 @@ TEST_F(PatienceTest, SlowOnesRunOnceAndOthersAreLeftOutWhenEnoughIsSpent) {
   EXPECT_GE(got[0].time_us, 105e3);
   EXPECT_GE(got[1].time_us, 100e3);
   for (const size_t i : {2, 3})
-    EXPECT_NE(got[i].failure.find("not timed: others of this layer take"), std::string::npos);
+    EXPECT_NE(got[i].failure.find("not timed: other tactics of this layer already take"), std::string::npos);
   // The cache has what was timed. A second build chooses from the same.
   const auto again = timed(kSmall, {105e3, 100e3, 1, 2}, 200e3);
   EXPECT_EQ(device_.runs, 2);

@@ -34,7 +34,7 @@ steps::Reduce reduce_step(const ir::Graph& graph, ir::NodeId node, const Format&
 Match ReduceRegions::match(const TacticContext& cx, ir::NodeId root) const {
   const TensorType& x = cx.graph.input_type(root, 0);
   const steps::Reduce step = reduce_step(cx.graph, root, Format::linear());
-  if (step.kind == ops::ReduceKind::kNone) return reject("the operation is none");
+  if (step.kind == ops::ReduceKind::kNone) return reject("there is no operation to reduce by");
   const std::string_view why = why_not(x.dtype, cx.graph.output_type(root).dtype);
   if (!why.empty()) return reject("x is ", x, "; ", why);
   if (step.axes.empty()) return reject("no axis is reduced");

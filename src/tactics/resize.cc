@@ -38,7 +38,7 @@ Match ResizeRegions::match(const TacticContext& cx, ir::NodeId root) const {
 
 std::vector<Variant> ResizeRegions::variants(const TacticContext& cx, const Region& region) const {
   std::vector<Variant> result{linear_variant(region, "row-major")};
-  // Scales of the run must fit the extents, which those that a timer would make up do not.
+  // Scales that come at run time must fit the extents. The timer's made-up scales would not, so nothing can be timed.
   if (region.inputs.size() > 1) return result;
   const Format last = Format::channels_last(cx.graph.type(region.inputs[0]).rank());
   if (!last.is_linear()) result.push_back({"channels last", {last}, {last}, {}, 0});

@@ -66,8 +66,8 @@ class Retyper {
     return converted_[{value, to}] = made;
   }
 
-  /// The op as it computes in `to` what it computed in `from`. A cast to a type narrower than FP32 stays: who asked for
-  /// it wants its rounding and its range.
+  /// The op changed to compute in `to` instead of `from`. A cast to a type narrower than FP32 stays, because the
+  /// network asks for its rounding and its range.
   static Op in_type(const Op& op, DType from, DType to) {
     if (const auto* cast = op.as<ops::Cast>(); cast && cast->to == from && from == DType::kF32) return ops::Cast{to};
     if (const auto* values = op.as<ops::DimValues>(); values && values->dtype == from) {
@@ -83,7 +83,7 @@ class Retyper {
     return op;
   }
 
-  /// The float type that a node is about: of its first output or else input that has one.
+  /// The float type of a node: that of its first float output or, without one, of its first float input.
   std::optional<DType> float_type(const ir::Node& node) const {
     for (const auto* values : {&node.outputs, &node.inputs})
       for (const ir::ValueId value : *values)

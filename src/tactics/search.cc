@@ -22,7 +22,7 @@ struct Move {
   const ManyWants* many = nullptr;  ///< the reads, if they are many
 };
 
-/// A way through the nodes visited so far.
+/// A partial cover of the nodes visited so far.
 struct State {
   Frontier frontier;
   double cost_us = 0, credit_us = 0;  ///< the latter: what the claimed nodes would cost alone
@@ -124,7 +124,8 @@ class Search {
     }
   }
 
-  /// Two parts must gain on the region that does both by more than what is noise.
+  /// Makes a region's parts dearer by the noise of timings: two parts must be clearly faster than the region they
+  /// replace.
   void handicap_splits(std::vector<Move>& moves) const {
     size_t most = 0;
     double fused_us = 0;
@@ -200,8 +201,8 @@ class Search {
     return next;
   }
 
-  /// Whether a region reads the node. None reads one that only a shape needed: its numbers became the parameters of
-  /// steps.
+  /// Whether a chosen region reads the node. No region reads a node that only shapes needed: its numbers became the
+  /// parameters of steps.
   bool is_wanted(const Frontier& frontier, ir::NodeId id) const {
     return std::ranges::any_of(graph_.node(id).outputs,
                                [&](ir::ValueId output) { return frontier.wants(output, common_); });
@@ -218,7 +219,7 @@ class Search {
     }
     for (const Want& want : move.reads) {
       if (state.frontier.wants(want, common_)) continue;
-      // The first who wants an input in a format pays for bringing it there: its own format is known.
+      // The first region that wants a network input in a format pays for the reformat: the input's own format is known.
       if (is_input(want.value)) {
         const int given = problem_.reformats.number_of(problem_.surface.input(want.value));
         state.cost_us += problem_.reformats.cost_us(want.value, given, want.format);
@@ -231,7 +232,8 @@ class Search {
     return state;
   }
 
-  /// States that have paid for nodes ahead are compared without what those would cost alone.
+  /// Keeps the cheapest states. Some have paid for nodes ahead, so each is compared without what those would cost
+  /// alone.
   void narrow(std::vector<State>& states) const {
     if (states.size() <= problem_.beam) return;
     std::vector<std::pair<double, size_t>> ranked;
@@ -244,7 +246,7 @@ class Search {
     states = std::move(kept);
   }
 
-  /// Wants that every state has, of values met much later, need not be copied with each of them.
+  /// Moves wants that every state has into one shared list, so that they are not copied with each state.
   void share_wants(std::vector<State>& states) {
     const auto fewest = std::ranges::min_element(states, {}, [](const State& s) { return s.frontier.own().size(); });
     std::vector<Want> shared(fewest->frontier.own().begin(), fewest->frontier.own().end());

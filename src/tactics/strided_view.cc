@@ -25,7 +25,8 @@ std::optional<StridedView> transposed(const StridedView& x, const std::vector<in
   return y;
 }
 
-/// Axes are cut where that is needed, and joined where the outer one's step is the inner one's length.
+/// The view under another shape, if strides can express it: axes are split as needed, and joined where the outer step
+/// is the inner axis's length.
 std::optional<StridedView> reshaped(const StridedView& x, const Shape& to) {
   const auto refined = refine(x.extents, to);
   if (!refined) return std::nullopt;

@@ -20,9 +20,10 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kNearBytes = 512 << 10, kFarBytes = 32 << 20;  // of a core's own cache, of all of a CPU's
-constexpr int64_t kMostlyWeights = 8;  // times what else a region reads and writes, which is near when its turn comes
-constexpr int kKernelVersion = 1;      // raised when a kernel changes speed, so that old timings are not believed
+constexpr int64_t kNearBytes = 512 << 10, kFarBytes = 32 << 20;  // a core's own cache, and all caches of a CPU
+constexpr int64_t kMostlyWeights =
+    8;  // a region has mostly weights if they are so many times all else that it reads and writes
+constexpr int kKernelVersion = 1;  // raised when a kernel changes speed, so that old timings are not believed
 
 /// Constants in the formats that candidates read them in: one copy for all that want it.
 class OrderedConstants {
@@ -175,13 +176,13 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   return rig;
 }
 
-// The least of fewer turns is chance: slow candidates may take several budgets for them.
+// With fewer turns the least time is chance, so slow candidates may take several budgets for them.
 constexpr int kLeastTurns = 6;
 constexpr double kMostBudgets = 12;
 
-/// Whether the region finds its weights in memory, not in a cache, when it is its turn in the network: they are many,
-/// and with the network's others too many. Timed again and again it would find them near, and a variant that reads more
-/// of them would look better than it is.
+/// Whether a run of the network finds this region's weights in memory instead of a cache, because the network has more
+/// weights than caches hold. Repeated timings would find them in a cache, and a variant that reads more weights would
+/// look better than it is.
 bool finds_weights_far(const TacticContext& cx, const Region& region) {
   if (!cx.device.is_host()) return false;
   const auto bytes_of = [&](ir::ValueId id) {
@@ -203,7 +204,7 @@ bool finds_weights_far(const TacticContext& cx, const Region& region) {
   return false;
 }
 
-/// Reads so much else that caches keep nothing from before.
+/// Reads so much other memory that caches keep nothing from before.
 void forget_caches() {
   static const std::vector<uint64_t> others(kFarBytes / sizeof(uint64_t), 1);
   static volatile uint64_t sink;
@@ -216,8 +217,8 @@ std::string layer_of(const TacticContext& cx, const Region& region) {
   return names.empty() ? std::string(cx.graph.node(region.nodes.back()).op.name()) : names;
 }
 
-/// The op as far as it decides how long it takes. Where a slice begins does not, but for how its memory is aligned: of
-/// a tensor cut into a thousand parts not each is timed, over data of a whole tensor.
+/// The op without what does not change its time. A slice's start matters only for alignment, so that the thousand parts
+/// into which a tensor may be cut are not all timed.
 Op op_to_time(const Op& op) {
   constexpr int64_t kAligned = 64;  // bytes, of which an element is one at least
   const auto* slice = op.as<ops::Slice>();
@@ -270,7 +271,7 @@ struct Timer::Turns {
   std::vector<Pending> pending;
 };
 
-/// Skips what failed, unless the device went with it.
+/// Skips a candidate that failed. Fails if the device cannot be used any more.
 Status Timer::fail(const TacticContext& cx, Pending& pending, const Error& why) const {
   if (const Status left = device_.usable(); !left) {
     const Candidate& culprit = *pending.candidates[0];
@@ -354,7 +355,7 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
   return {};
 }
 
-/// A turn each, so that heat and neighbours touch all alike.
+/// Runs the candidates in turns, so that heat and other load affect all of them alike.
 Status Timer::take_turns(const TacticContext& cx, std::vector<Pending>& pending) const {
   const double budget_us = options_.budget_us_per_candidate;
   const int least_turns = std::max(kLeastTurns, options_.least_turns);

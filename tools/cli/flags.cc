@@ -7,9 +7,10 @@ namespace {
 
 constexpr size_t kHelpColumn = 36, kHelpWidth = 110;
 constexpr std::string_view kHelpForAll =
-    "\nSHAPES is a list such as x:1x3x224x224,y:4 of tensors' shapes, or the values of shape tensors; 'scalar' is a\n"
-    "shape without extents, a name with colons or commas goes in single quotes, '*' in a name stands for any text.\n"
-    "The number of threads of the CPU is KILN_THREADS of the environment.\n";
+    "\nSHAPES is a list of tensors' shapes, such as x:1x3x224x224,y:4, or of shape tensors' values. 'scalar' is a "
+    "shape\n"
+    "without extents; a name with colons or commas goes in single quotes; '*' in a name stands for any text.\n"
+    "The environment variable KILN_THREADS sets the number of threads on the CPU.\n";
 
 [[noreturn]] void fail_unknown(std::string_view word, const FlagTable& table) {
   std::vector<std::string_view> names;

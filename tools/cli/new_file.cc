@@ -53,7 +53,7 @@ void remove_abandoned(const std::string& target) {
   }
 }
 
-/// Names of what is open already, /dev/stdout among them: links whose texts need be no paths.
+/// Whether the path is one of the system's, such as /dev/stdout. Such links may lead to open files instead of paths.
 bool is_of_system(std::string_view path) { return path.starts_with("/dev/") || path.starts_with("/proc/"); }
 
 }  // namespace
@@ -68,7 +68,7 @@ std::string followed(const std::string& path) {
     if (failed) break;  // no link
     target = target.parent_path() / next;
   }
-  // One that leads in a circle is nobody's to replace.
+  // A link that leads in a circle must not be replaced.
   return failed ? target.string() : path;
 }
 
@@ -91,8 +91,8 @@ NewFile::NewFile(std::string path, std::string_view what) : path_(std::move(path
   }
 }
 
-/// A file that this process alone has, locked for as long as it is open. Between its making and its locking another
-/// process may take it for abandoned and remove it: then there is a next one.
+/// Opens a temporary file beside the target, and locks it for as long as it is open. Before it is locked another
+/// process may take it for abandoned and remove it; then the next name is tried.
 void NewFile::open_beside() {
   constexpr int kMostTries = 1000;
   for (int i = 0; i < kMostTries; ++i) {
@@ -130,7 +130,7 @@ void NewFile::write(const void* data, size_t size_bytes) {
 void NewFile::commit() {
   const bool renames = !temporary_.empty();
   if (renames && ::fsync(file_) != 0) fail_to_write();  // some file systems find out only now that they are full
-  // Renamed while it is locked: closed first, it would be anybody's to remove.
+  // The file is renamed while it is locked. If it were closed first, another process could remove it.
   if (renames && ::rename(temporary_.c_str(), target_.c_str()) != 0) fail_to_write();
   temporary_.clear();
   if (::close(std::exchange(file_, -1)) != 0) fail_to_write();

@@ -37,7 +37,7 @@ uint32_t bit_named(std::string_view name) {
     if (same_name(name, source.name)) return source.bit;
     all += str(all.empty() ? "" : ", ", source.name);
   }
-  fail("--tacticSources: '", name, "' is no source; there are ", all);
+  fail("--tacticSources: '", name, "' is not a source; there are ", all);
 }
 
 }  // namespace

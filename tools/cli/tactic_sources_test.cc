@@ -35,7 +35,7 @@ TEST(TacticSources, AreDescribedInTensorRTsWords) {
 TEST(TacticSources, SayWhatIsWrong) {
   EXPECT_EQ(failure("CUDNN"), "--tacticSources: 'CUDNN' begins with neither + (take kernels from there) nor - (don't)");
   EXPECT_EQ(failure("+CUFFT"),
-            "--tacticSources: 'CUFFT' is no source; there are CUBLAS, CUBLAS_LT, CUDNN, EDGE_MASK_CONVOLUTIONS, "
+            "--tacticSources: 'CUFFT' is not a source; there are CUBLAS, CUBLAS_LT, CUDNN, EDGE_MASK_CONVOLUTIONS, "
             "JIT_CONVOLUTIONS");
   EXPECT_EQ(failure("+CUDNN,-cudnn"), "--tacticSources: 'cudnn' is both added and left out");
   EXPECT_EQ(failure("+CUDNN,,"), "--tacticSources: '' begins with neither + (take kernels from there) nor - (don't)");

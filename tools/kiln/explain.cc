@@ -69,7 +69,7 @@ std::string explain_step(const plan::Plan& plan, size_t profile_index, size_t in
           step.stream > 0 ? str(", on auxiliary stream ", step.stream) : std::string(), "\n");
   for (const plan::Alternative& other : step.alternatives) text += alternative_text(other);
   const bool any = !step.info.candidates.empty();
-  text += any ? "  candidates\n" : "  the plan tells of no candidates: nothing else was asked\n";
+  text += any ? "  candidates\n" : "  the plan records no other candidates\n";
   for (const std::string& line : step.info.candidates) text += str("    ", line, "\n");
   return text;
 }
@@ -100,7 +100,7 @@ Result<std::string> explain(const plan::Plan& plan, std::string_view layer) {
     if (!text.empty()) return text;
   }
   return error(Code::kNotFound, "no step of the plan runs a layer called '", layer,
-               "': it may have been folded into constants or shapes, or only changes how memory is seen; `kiln why "
+               "': it may have been folded into constants or shapes, or it may only be a view of memory; `kiln why "
                "m.plan` lists the steps there are");
 }
 

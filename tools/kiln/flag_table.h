@@ -25,15 +25,15 @@ inline constexpr cli::Flag kFlags[] = {
     {"--runs", "N", kProfile, "run this often; default 20"},
     as_trtexec("--exportProfile", kProfile),
 
-    {"--data", "FOLDER", kRun, "input_K.pb, the inputs, and output_K.pb, to compare with"},
+    {"--data", "FOLDER", kRun, "folder with the inputs, input_K.pb, and the outputs to compare with, output_K.pb"},
 
     as_trtexec("--minShapes", kDumpAndProfile),
     as_trtexec("--optShapes", kDumpAndProfile),
     as_trtexec("--maxShapes", kDumpAndProfile),
     as_trtexec("--shapes", kDumpAndProfile),
 
-    {"--backend", "cpu|cuda", kProfileAndRun, "build for it and run on it; default cpu"},
-    {"--instructions", "avx2|avx512|neon", kProfileAndRun, "compute by these; default the best of this machine"},
+    {"--backend", "cpu|cuda", kProfileAndRun, "where to build and run; default cpu"},
+    {"--instructions", "avx2|avx512|neon", kProfileAndRun, "instruction set to use; default: the best of this machine"},
     as_trtexec("--fp16", kProfileAndRun),
     as_trtexec("--bf16", kProfileAndRun),
     as_trtexec("--noTF32", kProfileAndRun),

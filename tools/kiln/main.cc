@@ -20,7 +20,7 @@ constexpr Command kCommands[] = {
     {"profile", "m.onnx", "build, run, and print the time of every step", 1, run_profile},
     {"why", "m.plan [LAYER]",
      "print what could have run a layer, with times, and what was refused, with reasons;\n"
-     "                                    LAYER is a name, a step's number or a part of names, without it all steps "
+     "                                    LAYER is a name, a part of a name or a step's number; without it all steps "
      "are "
      "listed",
      2, run_why},

@@ -98,8 +98,8 @@ Work work_of(const plan::Profile& profile, const plan::Step& step, std::span<con
   return work;
 }
 
-/// The network's work and the rates at which `ms` does it, to hold against the machine's ceilings. Products that became
-/// part of a larger step (attention) and transposed operands are not counted.
+/// Prints the network's work and the rates that `ms` milliseconds mean, to compare with the machine's limits. Products
+/// inside larger steps (attention) and transposed operands are not counted.
 void print_work(const plan::Plan& plan, std::span<const Extents> inputs, double ms) {
   const plan::Profile& profile = plan.profiles[0];
   std::vector<int64_t> symbols(plan.symbols.size(), 0);

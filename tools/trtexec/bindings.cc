@@ -133,7 +133,8 @@ void make_memory(Tensor& tensor, nvinfer1::IExecutionContext& context) {
 void* address_of(const std::vector<Tensor>& tensors, const Tensor& tensor, const nvinfer1::ICudaEngine& engine) {
   if (const char* alias = engine.getAliasedInputTensor(tensor.name.c_str())) {
     const auto input = std::ranges::find(tensors, alias, &Tensor::name);
-    require(input != tensors.end(), "output '", tensor.name, "' shares memory with '", alias, "', which is no input");
+    require(input != tensors.end(), "output '", tensor.name, "' shares memory with '", alias,
+            "', which is not an input");
     return input->device.data();
   }
   return tensor.on_host ? tensor.host.data() : tensor.device.data();

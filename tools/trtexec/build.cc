@@ -32,7 +32,7 @@ void parse_network(const std::string& file, nvinfer1::INetworkDefinition& networ
 
 void set_formats(const BuildOptions& options, nvinfer1::INetworkDefinition& network) {
   const auto set = [](nvinfer1::ITensor& tensor, const IoFormat& format) {
-#pragma GCC diagnostic push  // deprecated, and what these flags do
+#pragma GCC diagnostic push  // the flags stand for deprecated calls
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     tensor.setType(format.type);
 #pragma GCC diagnostic pop
@@ -62,11 +62,11 @@ void set_flag(nvinfer1::IBuilderConfig& config, BuilderFlag flag, bool on) {
 }
 
 void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
-#pragma GCC diagnostic push  // deprecated, and what --fp16, --bf16 and --tacticSources mean
+#pragma GCC diagnostic push  // --fp16, --bf16 and --tacticSources stand for deprecated calls
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   if (options.fp16) config.setFlag(BuilderFlag::kFP16);
   if (options.bf16) config.setFlag(BuilderFlag::kBF16);
-  // A build takes cuBLASLt though the default bits do not name it; who adds a source does not mean to lose it.
+  // A build uses cuBLASLt by default although the default bits do not name it. Adding another source must not drop it.
   constexpr uint32_t kCublasLt = 1U << static_cast<uint32_t>(nvinfer1::TacticSource::kCUBLAS_LT);
   if (options.tactic_sources.given())
     config.setTacticSources(options.tactic_sources.applied_to(config.getTacticSources() | kCublasLt));

@@ -25,7 +25,7 @@ class PlanFile final : public IFileReader {
     struct stat facts {};
     require(::fstat(file_, &facts) == 0, "cannot read plan ", path, ": ", std::strerror(errno));
     require(!S_ISDIR(facts.st_mode), "cannot read plan ", path, ": it is a folder");
-    require(!S_ISFIFO(facts.st_mode), "cannot read plan ", path, ": it is a pipe, in which nothing can be sought");
+    require(!S_ISFIFO(facts.st_mode), "cannot read plan ", path, ": it is a pipe, and Kiln cannot seek in it");
     size_bytes_ = facts.st_size;
     is_regular_ = S_ISREG(facts.st_mode);
   }

@@ -31,7 +31,7 @@ E value_of(const Named<E> (&rows)[N], std::string_view name, std::string_view fl
     if (row.name == name) return row.value;
     all += str(all.empty() ? "" : ", ", row.name);
   }
-  fail(flag, ": '", name, "' is no ", what, "; there are ", all);
+  fail(flag, ": '", name, "' is not a ", what, "; there are ", all);
 }
 
 }  // namespace

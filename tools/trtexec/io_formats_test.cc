@@ -36,8 +36,8 @@ TEST(IoFormats, SayWhatIsWrong) {
   EXPECT_EQ(failure("fp16"), "--inputIOFormats: 'fp16' is not TYPE:FORMAT, such as fp16:chw");
   EXPECT_EQ(
       failure("half:chw"),
-      "--inputIOFormats: 'half' is no type; there are fp32, fp16, bf16, int32, int64, int8, uint8, bool, fp8, int4");
-  EXPECT_NE(failure("fp16:nhwc").find("'nhwc' is no format; there are chw, "), std::string::npos);
+      "--inputIOFormats: 'half' is not a type; there are fp32, fp16, bf16, int32, int64, int8, uint8, bool, fp8, int4");
+  EXPECT_NE(failure("fp16:nhwc").find("'nhwc' is not a format; there are chw, "), std::string::npos);
   EXPECT_EQ(failure(""), "--inputIOFormats: no TYPE:FORMAT is given");
 }
 

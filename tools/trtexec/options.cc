@@ -15,7 +15,7 @@ void read_pools(const Arguments& arguments, BuildOptions& build) {
     else if (pool == "tacticSharedMem")
       build.tactic_shared_bytes = parse_size(size, 'K', what);
     else
-      fail(what, " is none of Kiln's; there are workspace and tacticSharedMem (a DLA's pools need a DLA)");
+      fail(what, " is not one that Kiln has; there are workspace and tacticSharedMem (a DLA's pools need a DLA)");
   }
 }
 
@@ -29,7 +29,7 @@ LayerDetail read_detail(const Arguments& arguments, std::vector<std::string>& wa
   if (mode == "layer_names_only") return LayerDetail::kNamesOnly;
   if (mode == "none") return LayerDetail::kNone;
   if (mode == "detailed") return LayerDetail::kDetailed;
-  fail("--profilingVerbosity: '", mode, "' is none of layer_names_only, detailed and none");
+  fail("--profilingVerbosity: '", mode, "' must be layer_names_only, detailed or none");
 }
 
 BuildOptions read_build(const Arguments& arguments, std::vector<std::string>& warnings) {

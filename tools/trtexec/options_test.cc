@@ -93,10 +93,10 @@ TEST(Options, SaysWhatIsWrong) {
   EXPECT_EQ(failure({"--onnx=m", "--duration=-2"}), "--duration: -2 is less than -1");
   EXPECT_EQ(
       failure({"--onnx=m", "--memPoolSize=dlaSRAM:1"}),
-      "--memPoolSize: pool 'dlaSRAM' is none of Kiln's; there are workspace and tacticSharedMem (a DLA's pools need "
-      "a DLA)");
+      "--memPoolSize: pool 'dlaSRAM' is not one that Kiln has; there are workspace and tacticSharedMem (a DLA's pools "
+      "need a DLA)");
   EXPECT_EQ(failure({"--onnx=m", "--profilingVerbosity=some"}),
-            "--profilingVerbosity: 'some' is none of layer_names_only, detailed and none");
+            "--profilingVerbosity: 'some' must be layer_names_only, detailed or none");
 }
 
 TEST(Options, StronglyTypedOverridesPrecisions) {

@@ -6,7 +6,7 @@ namespace kiln::cli::trtexec {
 
 QueryLane::QueryLane(nvinfer1::IExecutionContext& context, Bindings& bindings, const QueryOptions& options)
     : context_(context), bindings_(bindings), options_(options) {
-  // Where nothing copies beside computing, a second query would only wait, and its wait would be measured.
+  // If the device cannot copy and compute at once, a second query would only wait, and the wait would be measured.
   const int num_slots = options.overlap && copies_beside_computing() ? 2 : 1;
   for (int i = 0; i < num_slots; ++i) slots_.push_back(std::make_unique<Slot>(options.waiting));
 }

@@ -11,8 +11,8 @@ namespace {
 
 using CachePtr = std::unique_ptr<nvinfer1::ITimingCache>;
 
-/// The cache that a file holds; null where it is none, or damaged. A file without content was never written, and is an
-/// empty cache; so is, with a warning, one of another version or device.
+/// The cache that a file holds; null if the file is damaged or not a timing cache. An empty file gives an empty cache.
+/// A cache of another version or device also gives an empty one, with a warning.
 CachePtr cache_of(const std::vector<char>& content, const nvinfer1::IBuilderConfig& config) {
   return CachePtr(config.createTimingCache(content.empty() ? nullptr : content.data(), content.size()));
 }

@@ -48,7 +48,7 @@ uint32_t mask_of_axes(const std::vector<int64_t>& axes, int rank) {
 
 Status check_weights(const nvinfer1::Weights& weights, const char* what) {
   TRY(in_context(from_api(weights.type), [&] { return std::string(what); }));
-  TRY(require(weights.count >= 0, what, " have count ", weights.count));
+  TRY(require(weights.count >= 0, what, " have count ", weights.count, "; it must not be negative"));
   return require(weights.count == 0 || weights.values, what, " have count ", weights.count, " and null values");
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using nv::BuilderFlag;
 
-/// The type that the program asked for, where the graph has another; of an input, behind the layers that read it.
+/// The type that the program set for a tensor and that differs from the graph's, if there is one.
 std::optional<DType> wanted_type(const Network& network, const ir::Graph& graph, ir::ValueId value) {
   const auto& tensors = network.made_tensors();
   if (ir::index(value) < tensors.size() && tensors[ir::index(value)])
@@ -110,7 +110,8 @@ Status add_profiles(Network& network, const BuilderConfig& config, BuildRequest&
   return {};
 }
 
-/// They are none of the graph's outputs: what only they read is not run.
+/// Adds the outputs that the program marked for their shapes. They do not become outputs of the graph, so that nodes
+/// which only they need do not run.
 Status add_shape_outputs(Network& network, BuildRequest& request) {
   ir::Graph& graph = network.graph();
   for (const ir::ValueId value : network.shape_outputs()) {

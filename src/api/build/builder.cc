@@ -80,8 +80,8 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   const size_t limit = config.getMemoryPoolLimit(nv::MemoryPoolType::kWORKSPACE);
   for (const plan::Profile& profile : plan.profiles)
     if (static_cast<uint64_t>(profile.workspace_bytes) > limit)
-      log.warning("a layer takes ", profile.workspace_bytes, " bytes of workspace; the limit of ", limit,
-                  " is kept only where a tactic needs less");
+      log.warning("a layer takes ", profile.workspace_bytes, " bytes of workspace, more than the limit of ", limit,
+                  ": Kiln does not choose tactics by that limit");
   return plan;
 }
 

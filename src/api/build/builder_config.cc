@@ -42,7 +42,7 @@ BuilderConfig::BuilderConfig(const Reporter& reporter, size_t device_memory, std
 
 BuilderConfig::Choices BuilderConfig::defaults() const {
   Choices choices;
-  // Without a DLA there is none of its own memory; the pools that are in DRAM have their defaults all the same.
+  // Without a DLA the pool of its own memory is 0. The pools in DRAM have TensorRT's defaults nevertheless.
   choices.memory_limits = {device_memory_, 0, 1024 * kMiB, 512 * kMiB, device_memory_, kMostSharedMemory};
   return choices;
 }
@@ -325,7 +325,7 @@ bool BuilderConfig::setTilingOptimizationLevel(nv::TilingOptimizationLevel level
 nv::TilingOptimizationLevel BuilderConfig::getTilingOptimizationLevel() const noexcept { return choices_.tiling; }
 bool BuilderConfig::setL2LimitForTiling(int64_t size) noexcept {
   return guard(reporter_, "IBuilderConfig::setL2LimitForTiling", [&]() -> Status {
-    TRY(require(size >= 0, "size is ", size));
+    TRY(require(size >= 0, "size is ", size, "; it must not be negative"));
     choices_.l2_limit = size;
     return {};
   });

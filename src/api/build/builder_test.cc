@@ -276,7 +276,7 @@ TEST(Builder, OutputsForShapesAreWrittenOnTheHost) {
   nv::ITensor* shape = w->addShape(*x)->getOutput(0);
   shape->setName("shape");
   EXPECT_FALSE(w->markOutputForShapes(*y));
-  EXPECT_NE(w.take_error().find("a shape tensor (i32 or i64, of rank 0 or 1"), std::string::npos);
+  EXPECT_NE(w.take_error().find("a shape tensor is needed: i32 or i64, of rank 0 or 1"), std::string::npos);
   EXPECT_FALSE(w->unmarkOutputForShapes(*shape));
   ASSERT_TRUE(w->markOutputForShapes(*shape)) << w.take_error();
   EXPECT_FALSE(w->markOutputForShapes(*shape));

@@ -94,15 +94,15 @@ void warn_of_missing_choices(const Network& network, const BuilderConfig& config
   for (const Unheeded& row : kUnheeded)
     if (config.has(row.flag)) log.warning("BuilderFlag::", row.name, " is not in Kiln yet: ", row.instead);
   if (config.getAlgorithmSelector())
-    log.warning("the algorithm selector is not asked: Kiln has none of its algorithms");
-  if (config.getInt8Calibrator()) log.warning("the INT8 calibrator is not asked: INT8 is not in Kiln yet");
+    log.warning("the algorithm selector is ignored: Kiln has no algorithms that it could choose from");
+  if (config.getInt8Calibrator()) log.warning("the INT8 calibrator is ignored: INT8 is not in Kiln yet");
   if (config.has(BuilderFlag::kPREFER_PRECISION_CONSTRAINTS)) {
     const auto& layers = network.made_layers();
     const auto found = std::find_if(layers.begin(), layers.end(),
                                     [](const auto& layer) { return layer && has_own_precision(*layer); });
     if (found != layers.end())
-      log.warning("setPrecision, of layer '", (*found)->getName(),
-                  "' for one, is not in Kiln yet: it chooses types itself");
+      log.warning("setPrecision (of layer '", (*found)->getName(),
+                  "', for example) is ignored: Kiln chooses the types of layers itself");
   }
   if (config.getMaxNbTactics() != -1)
     log.warning("setMaxNbTactics is not in Kiln yet; setBuilderOptimizationLevel says how much is tried");

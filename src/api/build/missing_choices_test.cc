@@ -58,8 +58,9 @@ TEST(MissingChoices, PreferredPrecisionsAreAWarning) {
   EXPECT_EQ(w.warnings_of_build(), Texts());
   w.layer->setName("first");
   w.layer->setPrecision(nv::DataType::kHALF);
-  EXPECT_EQ(w.warnings_of_build(),
-            (Texts{"setPrecision, of layer 'first' for one, is not in Kiln yet: it chooses types itself"}));
+  EXPECT_EQ(
+      w.warnings_of_build(),
+      (Texts{"setPrecision (of layer 'first', for example) is ignored: Kiln chooses the types of layers itself"}));
 }
 
 }  // namespace

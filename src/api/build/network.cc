@@ -55,7 +55,7 @@ Layer& Network::layer(ir::NodeId node) {
   return *layer_objects_[ir::index(node)];
 }
 
-/// The parser leaves names to us where ONNX has none, and a program takes names for keys.
+/// Names a layer that has no name. ONNX nodes need not have one, but programs use layer names as keys.
 void Network::name_layer(ir::NodeId node) {
   if (!graph_.node(node).name.empty()) return;
   const std::vector<ir::NodeId>& all = layers();
@@ -194,7 +194,7 @@ bool Network::markOutputForShapes(nv::ITensor& tensor) noexcept {
     TRY(require(std::ranges::find(shape_outputs_, value) == shape_outputs_.end(), "'", name, "' is marked already"));
     const TensorType& type = TRY(graph_.inferred_type(value));
     TRY(require(type.values && is_index(type.dtype) && type.rank() <= 1, "'", name, "' is ", type,
-                "; a shape tensor (i32 or i64, of rank 0 or 1, its elements following from shapes) needed"));
+                "; a shape tensor is needed: i32 or i64, of rank 0 or 1, with elements that follow from shapes"));
     shape_outputs_.push_back(value);
     return {};
   });
@@ -273,7 +273,7 @@ bool Network::setWeightsName(nv::Weights weights, const char* name) noexcept {
   });
 }
 
-/// Constants with these elements. Looked up for each of a network's weights, and so by address.
+/// Constants with these elements. An index by address finds them, since a program asks for each of a network's weights.
 std::vector<ir::NodeId> Network::constants_at(const void* elements) {
   const auto elements_of = [&](ir::NodeId node) -> const void* {
     const auto* constant = graph_.alive(node) ? graph_.node(node).op.as<ops::Constant>() : nullptr;
@@ -287,7 +287,7 @@ std::vector<ir::NodeId> Network::constants_at(const void* elements) {
   const auto [begin, end] = constants_by_elements_.equal_range(elements);
   for (auto entry = begin; entry != end; ++entry)
     if (elements_of(entry->second) == elements) result.push_back(entry->second);
-  for (int i = 0; i < graph_.num_nodes() && result.empty(); ++i)  // a layer may have got others since
+  for (int i = 0; i < graph_.num_nodes() && result.empty(); ++i)  // weights may have changed since
     if (const auto node = static_cast<ir::NodeId>(i); elements_of(node) == elements) result.push_back(node);
   return result;
 }

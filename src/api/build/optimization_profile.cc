@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kSelectors[] = {"minimum", "optimum", "maximum"};
 
-/// Whether no pair of what is set is out of order. Lengths are alike.
+/// Fails if two of minimum, optimum and maximum are set and out of order. All that are set have the same length.
 template <class Range>
 Status check_order(const Range& range, std::string_view name) {
   for (size_t low = 0; low < 3; ++low)

@@ -15,10 +15,10 @@ namespace {
 /// All formats are allowed; a build prefers the linear one.
 constexpr nv::TensorFormats kAllFormats = (1U << nv::EnumMax<nv::TensorFormat>()) - 1;
 
-/// The name that an axis has while it has none.
+/// The name of an axis that the program has not named.
 std::string unnamed_axis(std::string_view tensor, int axis) { return str(tensor, '_', axis); }
 
-/// Whether a layer that was added for one of the types means the same of the other.
+/// Whether a layer that was added for a tensor of one type means the same for the other type.
 bool are_alike(DType a, DType b) {
   const auto both = [&](std::initializer_list<DType> kinds) {
     return std::ranges::find(kinds, a) != kinds.end() && std::ranges::find(kinds, b) != kinds.end();
@@ -160,7 +160,7 @@ void Tensor::setAllowedFormats(nv::TensorFormats formats) noexcept {
   guard(network_.reporter(), "ITensor::setAllowedFormats", [&]() -> Status {
     TRY(require(formats != 0 && formats < (1U << nv::EnumMax<nv::TensorFormat>()), "'", name_,
                 "': the allowed formats are ", names_of_formats(formats),
-                "; one is needed at least, and none that is no TensorFormat"));
+                "; at least one is needed, and each must be a TensorFormat"));
     allowed_formats_ = formats;
     return {};
   });

@@ -41,7 +41,7 @@ bool TimingCacheObject::reset() noexcept {
 
 int64_t TimingCacheObject::queryKeys(nv::TimingCacheKey* keyBuffer, int64_t capacity) const noexcept {
   return guard(reporter_, "ITimingCache::queryKeys", int64_t{-1}, [&]() -> Result<int64_t> {
-    TRY(require(capacity >= 0, "capacity is ", capacity));
+    TRY(require(capacity >= 0, "capacity is ", capacity, "; it must not be negative"));
     const std::vector<Hash128> keys = cache_->keys();
     const auto count = static_cast<int64_t>(keys.size());
     for (int64_t i = 0; keyBuffer && i < count && i < capacity; ++i)
@@ -74,13 +74,16 @@ bool TimingCacheObject::update(const nv::TimingCacheKey& key, const nv::TimingCa
       cache_->erase(hash);
       return {};
     }
-    TRY(require(std::isfinite(value.timingMSec) && value.timingMSec >= 0, "timingMSec is ", value.timingMSec));
+    TRY(require(std::isfinite(value.timingMSec) && value.timingMSec >= 0, "timingMSec is ", value.timingMSec,
+                "; it must be finite and not negative"));
     const double time_us = double{value.timingMSec} * 1000;
     if (is_assignment) {
-      TRY(require(value.tacticHash != nv::TimingCacheValue::kINVALID_TACTIC_HASH, "tacticHash is the invalid one"));
+      TRY(require(value.tacticHash != nv::TimingCacheValue::kINVALID_TACTIC_HASH,
+                  "tacticHash is kINVALID_TACTIC_HASH"));
       cache_->assign(hash, {value.tacticHash, time_us});
     } else {
-      TRY(require(value.tacticHash == hash.low, "the key has another tactic than ", value.tacticHash));
+      TRY(require(value.tacticHash == hash.low, "tacticHash is ", value.tacticHash,
+                  "; the key belongs to another tactic"));
       cache_->insert(hash, time_us);
     }
     return {};

@@ -14,7 +14,7 @@ I* create(void* subject, void* logger, int32_t version, const char* call, F make
   if (!logger) return tell_without_logger(call), nullptr;
   const Reporter reporter(*static_cast<nvinfer1::ILogger*>(logger));
   return guard(reporter, call, static_cast<I*>(nullptr), [&]() -> Result<I*> {
-    TRY(require(subject != nullptr, "what to work on is null"));
+    TRY(require(subject != nullptr, "the network or refitter is null"));
     TRY(require(version > 0 && version <= NV_ONNX_PARSER_VERSION, "the program's parser headers have version ", version,
                 ", this library has ", NV_ONNX_PARSER_VERSION));
     return make(reporter.logger());

@@ -102,7 +102,7 @@ bool Context::setNvtxVerbosity(ProfilingVerbosity verbosity) noexcept {
 
 void Context::setAuxStreams(cudaStream_t* streams, int32_t count) noexcept {
   guard(reporter_, "IExecutionContext::setAuxStreams", [&]() -> Status {
-    TRY(require(count >= 0 && (streams || count == 0), "auxStreams is null, or nbStreams ", count, " negative"));
+    TRY(require(count >= 0 && (streams || count == 0), "auxStreams is null, or nbStreams, ", count, ", is negative"));
     std::vector<std::unique_ptr<Stream>> given;
     for (int32_t i = 0; i < count; ++i) {
       TRY(check_stream(device(), streams[i]));

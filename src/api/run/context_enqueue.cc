@@ -19,7 +19,8 @@ Status Context::ask_output_allocators(cudaStream_t stream) {
     // Allocators are never asked for nothing, and must give an address even of an empty tensor.
     void* memory = allocator->reallocateOutputAsync(tensor.name.c_str(), output_addresses_[i],
                                                     static_cast<uint64_t>(std::max<int64_t>(size, 1)), 256, stream);
-    if (!memory) return error(Code::kOutOfMemory, "output '", tensor.name, "': its allocator gave no ", size, " bytes");
+    if (!memory)
+      return error(Code::kOutOfMemory, "output '", tensor.name, "': its allocator did not give ", size, " bytes");
     context_->set_output_address(output, memory);
     allocator->notifyShape(tensor.name.c_str(), to_api(extents));
   }
@@ -42,10 +43,10 @@ Status Context::report_times() const {
   return context_->report_times(forward);
 }
 
-/// A graph's launches don't pass by here. On a GPU its events tell, and the stream that was captured may be gone. On
-/// the host a run begins when somebody waits for it, so the stream that was captured is waited for, unless the program
-/// destroyed it, which its handle tells; a launch on any other is the program's to wait for. What fails meanwhile is
-/// still the stream's to tell.
+/// Waits for launches of a captured graph, which this context does not see. On a GPU the graph's events tell when they
+/// are done; the stream that was captured may be gone. On the host a run begins only when somebody waits for it, so
+/// this waits for the stream that was captured, unless its handle shows that the program destroyed it. The program
+/// itself waits for launches on other streams. A failure meanwhile stays with the stream, which reports it.
 Status Context::wait_for_graph() const {
   if (!device().is_host()) return {};
   ProgramStream program;
@@ -75,14 +76,15 @@ Status Context::enqueue(Stream& stream, cudaStream_t handle) {
   return {};
 }
 
-/// Shape outputs are written whenever shapes are inferred, also when what an allocator gave is long gone.
+/// Gives shape outputs their own addresses back. They are written whenever shapes are inferred, at a time when memory
+/// that an allocator gave may be gone.
 void Context::forget_shape_memory() {
   for (size_t i = 0; i < output_allocators_.size(); ++i)
     if (output_allocators_[i] && plan().outputs[i].is_shape)
       context_->set_output_address(static_cast<int>(i), output_addresses_[i]);
 }
 
-/// Waits for the run. Of a failure on a host stream the observer has told; on another device nobody has.
+/// Waits for the run. The observer has reported failures on a host stream; nobody has reported those on other devices.
 Status Context::wait_for(Stream& stream, bool& faulted) {
   Status done = stream.synchronize();
   if (done && !device().is_host()) done = context_->check_runs();

@@ -66,8 +66,8 @@ bool Context::allInputShapesSpecified() const noexcept {
 
 int32_t Context::inferShapes(int32_t max_names, char const** names) noexcept {
   return guard(reporter_, "IExecutionContext::inferShapes", -1, [&]() -> Result<int32_t> {
-    TRY(require(max_names >= 0 && (names || max_names == 0), "tensorNames is null, or nbMaxNames ", max_names,
-                " negative"));
+    TRY(require(max_names >= 0 && (names || max_names == 0), "tensorNames is null, or nbMaxNames, ", max_names,
+                ", is negative"));
     const std::vector<int> unset = context_->unset_inputs();
     for (size_t i = 0; i < unset.size() && i < static_cast<size_t>(max_names); ++i)
       names[i] = plan().inputs[static_cast<size_t>(unset[i])].name.c_str();

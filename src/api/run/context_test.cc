@@ -259,7 +259,7 @@ TEST_F(ContextTest, AsksOutputAllocators) {
   t.check();
   allocator.refuse = true;
   EXPECT_FALSE(context->enqueueV3(nullptr));
-  EXPECT_EQ(logger.last(), "IExecutionContext::enqueueV3: output 'z': its allocator gave no 48 bytes");
+  EXPECT_EQ(logger.last(), "IExecutionContext::enqueueV3: output 'z': its allocator did not give 48 bytes");
   EXPECT_FALSE(context->setOutputAllocator("x", &allocator));
 }
 
@@ -644,7 +644,7 @@ TEST_F(ContextTest, UsesNoAuxiliaryStreams) {
   ASSERT_TRUE(wait(nullptr));
   t.check();
   context->setAuxStreams(nullptr, 1);
-  EXPECT_EQ(logger.last(), "IExecutionContext::setAuxStreams: auxStreams is null, or nbStreams 1 negative");
+  EXPECT_EQ(logger.last(), "IExecutionContext::setAuxStreams: auxStreams is null, or nbStreams, 1, is negative");
   EXPECT_TRUE(StreamTable::instance().destroy(made));
   context->setAuxStreams(streams, 1);
   EXPECT_NE(logger.last().find("there is no stream"), std::string::npos) << logger.last();

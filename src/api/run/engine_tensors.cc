@@ -18,7 +18,7 @@ std::optional<IoRef> find_io(const runtime::Engine& engine, std::string_view nam
 
 namespace {
 
-/// "'a', 'b'": those that fit into a message.
+/// The tensors' names as "'a', 'b'", as many as fit into a message.
 std::string names(const std::vector<plan::IoTensor>& tensors) {
   constexpr size_t kMost = 20;
   std::string text;
@@ -110,7 +110,7 @@ int32_t Engine::getTensorComponentsPerElement(char const* name) const noexcept {
   return getTensorComponentsPerElementV2(name, 0);
 }
 
-// A tensor of the surface has one format in all profiles; their number is checked all the same.
+// An input or output has one format in all profiles; the calls below check the profile's number nevertheless.
 
 int32_t Engine::getTensorBytesPerComponentV2(char const* name, int32_t index) const noexcept {
   return guard(reporter_, "ICudaEngine::getTensorBytesPerComponent", -1, [&]() -> Result<int32_t> {

@@ -13,7 +13,9 @@ Handles<cpu::HostEvent>& event_handles() {
 
 namespace {
 
-std::unexpected<Error> only_recorded() { return error(Code::kUnsupported, "a program's event is only recorded"); }
+std::unexpected<Error> only_recorded() {
+  return error(Code::kUnsupported, "an event of the program can be recorded, and nothing else");
+}
 
 class ProgramEvent : public Event {
  public:

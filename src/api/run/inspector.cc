@@ -21,7 +21,7 @@ struct View {
 
   const plan::Profile& profile() const { return engine.plan().profiles[static_cast<size_t>(index)]; }
   const plan::Tensor& tensor(int id) const { return profile().tensors[static_cast<size_t>(id)]; }
-  /// Programs find bindings by their names, and the ends of an edge by having one name.
+  /// The name of a tensor. Programs find inputs and outputs by name, and take two tensors of one name for one edge.
   std::string name(int id) const {
     const plan::Tensor& t = tensor(id);
     if (t.place == plan::Place::kInput) return engine.plan().inputs[static_cast<size_t>(t.index)].name;
@@ -116,7 +116,7 @@ Record describe(const plan::Step& step, const View& view) {
   return to_record(layer);
 }
 
-/// TensorRT's line, in whose fields programs look for commas.
+/// The line that TensorRT prints for a layer. Programs split it at its commas.
 std::string one_line(const plan::Step& step, const View& view) {
   const auto list = [&](const std::vector<int>& tensors) {
     std::string text;

@@ -46,7 +46,7 @@ Result<Buffer> ProgramAllocator::allocate(int64_t size_bytes) {
   if (size_bytes == 0) return Buffer();
   const Call call(device_);
   void* data = allocator_.allocateAsync(static_cast<uint64_t>(size_bytes), kAlignment, 0, handle_of(stream_));
-  if (!data) return error(Code::kOutOfMemory, "the program's GPU allocator gave no ", size_bytes, " bytes");
+  if (!data) return error(Code::kOutOfMemory, "the program's GPU allocator did not give ", size_bytes, " bytes");
   auto owner = std::make_unique<std::shared_ptr<ProgramAllocator>>(shared_from_this());
   Buffer memory(data, size_bytes, owner.release(), &release);  // given back, whatever comes
   TRY(require(reinterpret_cast<uintptr_t>(data) % kAlignment == 0, "the program's GPU allocator gave ", size_bytes,

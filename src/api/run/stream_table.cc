@@ -35,7 +35,7 @@ struct StreamTable::Slot {
 };
 
 struct StreamTable::Slots {
-  std::mutex mutex;  // of what follows, not of the slots that are there
+  std::mutex mutex;  // guards the members below; slots that exist are read without it
   std::vector<size_t> free;
   std::atomic<size_t> used{0};
   std::array<std::atomic<Slot*>, kMaxStreams> slots{};

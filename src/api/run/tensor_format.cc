@@ -11,7 +11,7 @@ Result<nvinfer1::TensorFormat> format_of(const plan::IoTensor& tensor) {
 
 namespace {
 
-/// TensorRT's words, which programs look for: not ours, and not of one pattern.
+/// TensorRT's name for the type. Programs search for these words, so they must stay as they are, irregular ones too.
 std::string type_words(DType dtype) {
   switch (dtype) {
     case DType::kF32: return "FP32";

@@ -32,7 +32,8 @@ Status check_assumptions(const Graph& graph, const Bindings& bindings) {
 }  // namespace
 
 Result<std::vector<HostTensor>> interpret(const Graph& graph, const std::vector<HostTensor>& inputs) {
-  TRY(require(inputs.size() == graph.inputs().size(), "the graph has ", graph.inputs().size(), " inputs"));
+  TRY(require(inputs.size() == graph.inputs().size(), "the graph has ", graph.inputs().size(), " inputs; ",
+              inputs.size(), " were given"));
   Bindings bindings;
   std::vector<HostTensor> values(static_cast<size_t>(graph.num_values()));
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -32,7 +32,7 @@ bool has_elements_of_inputs(const ir::Graph& graph, const SymbolicValues& values
   });
 }
 
-/// A length that the network computes in floats, rounded and cast back, is known like any other extent. None of others.
+/// The value of a length that the network computes in floats, rounds and casts back; kNone if it is not known exactly.
 Result<ValueId> length_of_floats(ImportContext& cx, ValueId x, DType to) {
   const DType from = cx.dtype(x);
   if (!is_index(to) || (from != DType::kF32 && from != DType::kF64)) return ValueId::kNone;

@@ -13,7 +13,7 @@ Result<Values> operands(ImportContext& cx) {
   return values;
 }
 
-/// The pads in all of each axis, divided as auto_pad says: SAME_UPPER has the odd one behind.
+/// Divides an axis's total padding as auto_pad says: SAME_UPPER puts the odd element behind.
 void divide_pads(ops::Deconvolution& op, size_t axis, int64_t total, ops::PaddingMode padding) {
   if (total < 0) {  // y is longer than what x reaches
     op.pre_pads[axis] = 0;
@@ -35,13 +35,14 @@ Status pads_from_output(ImportContext& cx, ops::Deconvolution& op, const Ints& o
     const auto axis = static_cast<int>(i) + 2;
     const auto kernel = cx.extent(w, axis).constant();
     TRY(require(kernel.has_value(), "w is ", cx.type(w), "; the kernel's extents must be constants"));
-    // All that x reaches, less stride * x's extent. As an expression, which notices what int64 does not hold.
+    // The length that x reaches, minus stride * x's extent. It is an expression because those notice overflows of
+    // int64.
     sym::Expr total = op.dilations[i] * (sym::Expr(*kernel) - 1) + 1 + output_padding[i] - op.strides[i];
     if (!wanted.empty()) {
       const auto extent = cx.extent(x, axis).constant();
       if (!extent)
-        return error(Code::kUnsupported, "output_shape is given and x is ", cx.type(x),
-                     "; its spatial extents must be constants then");
+        return error(Code::kUnsupported, "output_shape is given, so that x's spatial extents must be constants; x is ",
+                     cx.type(x));
       total += op.strides[i] * sym::Expr(*extent) - wanted[i];
     }
     TRY(require(total.is_valid() && total.value() <= kLargestOfWindow && total.value() >= -kLargestOfWindow, "axis ",

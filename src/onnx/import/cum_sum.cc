@@ -28,7 +28,7 @@ Result<ValueId> sums_by_doubling(ImportContext& cx, ValueId x, int axis, bool ex
   return y;
 }
 
-/// Terms of all sums, where extents say so; those that only the run knows are counted as 1.
+/// The number of terms of all sums. Extents that are known at run time only count as 1.
 int64_t num_terms(ImportContext& cx, ValueId x, int axis) {
   double count = static_cast<double>(cx.extent(x, axis).value());
   for (const sym::Expr& extent : cx.type(x).shape)
@@ -36,8 +36,8 @@ int64_t num_terms(ImportContext& cx, ValueId x, int axis) {
   return static_cast<int64_t>(std::min(count, 1e18));
 }
 
-/// Each sum over those elements that come before: a product with a triangle of ones, by selection, so that integers
-/// stay exact and infinities stay where they are.
+/// The sum of all elements up to each element. A triangle of ones selects the terms, as in a matrix product. They are
+/// selected instead of multiplied, so that integers stay exact and infinities do not spread.
 Result<ValueId> sums_along(ImportContext& cx, ValueId x, int axis) {
   const bool exclusive = TRY(cx.node().get_int("exclusive", 0)) != 0;
   const bool reverse = TRY(cx.node().get_int("reverse", 0)) != 0;
@@ -58,7 +58,7 @@ Result<ValueId> sums_along(ImportContext& cx, ValueId x, int axis) {
 
 }  // namespace
 
-/// An axis that is known at run time only selects among the sums along each.
+/// Imports CumSum. If the axis is known at run time only, the sums along every axis are computed and one is selected.
 Status cum_sum(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0)), given = TRY(cx.input(1));
   const int rank = cx.rank(x);

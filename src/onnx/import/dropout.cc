@@ -33,7 +33,8 @@ bool is_known_to_be(ImportContext& cx, size_t input, double number) {
 Result<HostTensor> draws_of(ImportContext& cx, ValueId x) {
   const auto extents = cx.type(x).extents();
   if (!extents)
-    return error(Code::kUnsupported, "x is ", cx.type(x), "; what a seed drops is known of constant extents only");
+    return error(Code::kUnsupported, "x is ", cx.type(x),
+                 "; a seed decides what is dropped only where all extents are constants");
   const int64_t count = TRY(checked_volume(*extents));
   TRY(require(count <= kMostDraws, "x has ", count, " elements; at most ", kMostDraws, " are dropped by a seed"));
   const int64_t seed = TRY(cx.node().get_int("seed", 0));

@@ -40,8 +40,8 @@ TEST(ImportDropout, SaysWhatItNeeds) {
       "what is dropped; give the node a seed, or make training_mode a constant that is false\n");
   EXPECT_EQ(import_node(node("Dropout", {"x", "", "t"}, {"y"}, "d", {int_attribute("seed", 3)}),
                         {value("x", kFloat, {-1}), value("t", kBool)}),
-            "node 'd' (Dropout) of x f32[x_0], t bool[]: x is f32[x_0]; what a seed drops is known of constant extents "
-            "only\n");
+            "node 'd' (Dropout) of x f32[x_0], t bool[]: x is f32[x_0]; a seed decides what is dropped only where all "
+            "extents are constants\n");
   EXPECT_EQ(import_node(node("Dropout", {"x", "", "t"}, {"y"}, "d", {int_attribute("seed", -1)}),
                         {value("x", kFloat, {2}), value("t", kBool)}),
             "node 'd' (Dropout) of x f32[2], t bool[]: seed is -1; the generator takes 32 bits without a sign\n");

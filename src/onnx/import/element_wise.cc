@@ -10,8 +10,8 @@ Status simple(ImportContext& cx, ElementWiseKind kind) {
   return cx.output(TRY(binary(cx, kind, TRY(cx.input(0)), TRY(cx.input(1)))));
 }
 
-/// `kind` over inputs [first, end): a chain or, of many, one of each half. Where inputs have a symbol each, what stands
-/// in the middle of a chain has an extent as long as the chain is.
+/// Combines inputs [first, end) by `kind`, in a chain. Many inputs are split into halves first: if each has a symbol of
+/// its own, extents in the middle of a chain are expressions as long as the chain.
 Result<ValueId> combined(ImportContext& cx, ElementWiseKind kind, size_t first, size_t end) {
   constexpr size_t kLongestChain = 16;
   if (end - first > kLongestChain) {
@@ -29,7 +29,7 @@ Result<ValueId> combined(ImportContext& cx, ElementWiseKind kind) {
   return combined(cx, kind, 0, std::max<size_t>(cx.num_inputs(), 1));
 }
 
-/// a >= b, or a <= b: of floats not the opposite's opposite, since NaN compares to nothing.
+/// a >= b, or a <= b. For floats it is not the negation of a < b, since every comparison with NaN is false.
 Status or_equal(ImportContext& cx, ElementWiseKind strict, ElementWiseKind opposite) {
   const ValueId a = TRY(cx.input(0)), b = TRY(cx.input(1));
   if (!is_float(cx.dtype(a))) return cx.output(TRY(unary(cx, UnaryKind::kNot, TRY(binary(cx, opposite, a, b)))));
@@ -66,7 +66,7 @@ Status mean(ImportContext& cx) {
 Status mod(ImportContext& cx) {
   const bool fmod = TRY(cx.node().get_int("fmod", 0)) != 0;
   const ValueId a = TRY(cx.input(0)), b = TRY(cx.input(1));
-  TRY(require(fmod || !is_float(cx.dtype(a)), "a is ", cx.type(a), "; of floating types fmod must be 1"));
+  TRY(require(fmod || !is_float(cx.dtype(a)), "a is ", cx.type(a), "; for floating types fmod must be 1"));
   if (is_float(cx.dtype(a))) return simple(cx, ElementWiseKind::kMod);
   const ValueId quotient = TRY(binary(cx, fmod ? ElementWiseKind::kDiv : ElementWiseKind::kFloorDiv, a, b));
   const ValueId whole = TRY(binary(cx, ElementWiseKind::kProd, quotient, b));

@@ -94,7 +94,7 @@ class Walk {
   }
 
  private:
-  /// Halves have too few digits for lengths.
+  /// Whether floats of the type hold lengths exactly; halves have too few digits.
   static bool is_exact_type(DType dtype) { return dtype == DType::kF32 || dtype == DType::kF64; }
 
   static std::optional<Ratios> of_values(const SymbolicValues& values) {
@@ -129,7 +129,7 @@ class Walk {
     return std::nullopt;
   }
 
-  /// Combines elements that stand at the same place, or the one of an input with all of the other.
+  /// Combines elements at the same position; an input of one element is combined with all elements of the other.
   std::optional<Ratios> of_pair(const ir::Node& node, ElementWiseKind kind, int depth) {
     const auto a = of(node.inputs[0], depth), b = of(node.inputs[1], depth);
     if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;

@@ -272,7 +272,7 @@ TEST(Import, ShowsExtentsThatAxesOfTheRunDecideShort) {
 }
 TEST(Import, RefusesWhatItWouldGetWrong) {
   EXPECT_EQ(import_node(node("Relu", {"x"}, {"y", "more"}, "r"), {value("x", kFloat, {2})}),
-            "node 'r' (Relu) of x f32[2]: output 1 'more' is none that Kiln makes of operator Relu\n");
+            "node 'r' (Relu) of x f32[2]: output 1 'more' is not one that Kiln produces for operator Relu\n");
   EXPECT_EQ(import_node(node("MaxPool", {"x"}, {"y", "i"}, "p", {ints_attribute("kernel_shape", {2000})}),
                         {value("x", kFloat, {1, 1, 4000})}),
             "node 'p' (MaxPool) of x f32[1, 1, 4000]: indices of a maximum over 2000 elements; at most 1024\n");
@@ -283,7 +283,7 @@ TEST(Import, RefusesWhatItWouldGetWrong) {
       "node 'g' (Gelu) of x f32[2]: approximate is 'sine'; 'none' or 'tanh' is needed\n");
   EXPECT_EQ(
       import_node(node("Transpose", {"x"}, {"y"}, "t", {ints_attribute("perm", {0, 0})}), {value("x", kFloat, {1, 2})}),
-      "node 't' (Transpose) of x f32[1, 2]: x is f32[1, 2]: perm [0, 0] is no permutation of 2 axes\n");
+      "node 't' (Transpose) of x f32[1, 2]: x is f32[1, 2]: perm [0, 0] is not a permutation of 2 axes\n");
   const Proto computed = graph({{node("Neg", {"a"}, {"limit"}), node("Range", {"zero", "limit", "one"}, {"y"}, "r")},
                                 {value("a")},
                                 {value("y")},

@@ -51,8 +51,8 @@ Extents index_strides(const Windows& w, bool column_major) {
   return strides;
 }
 
-/// The index of what tap 0 of each output reads within a channel: [1, 1, out...]. Every other tap is as far from it at
-/// each output, so that nothing here is as large as y but while it is computed.
+/// The index, within a channel, of the element that each output's tap 0 reads: [1, 1, out...]. The distance from tap 0
+/// to another tap is the same at every output, so no index tensor need be as large as y.
 Result<ValueId> first_tap_indices(ImportContext& cx, const Windows& w, const Extents& strides) {
   const int rank = static_cast<int>(w.axes()) + 2;
   int64_t first = 0;

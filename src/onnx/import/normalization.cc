@@ -129,8 +129,9 @@ Status instance_normalization(ImportContext& cx) {
   return cx.output(TRY(cx.add(std::move(op), {x, scale, TRY(along_channels(cx, TRY(cx.input(2)), rank))})));
 }
 
-/// A coefficient of `groups` elements, one a group, as one a channel; others as they are. How many elements one has
-/// may be for the run to say: repeated as often as makes channels of them, either kind comes out right.
+/// Repeats a coefficient with one element a group, so that it has one a channel; a coefficient with one element a
+/// channel stays. The run may decide which of the two it is: repeating it up to the number of channels is right for
+/// both.
 Result<ValueId> a_channel_each(ImportContext& cx, ValueId coefficient, int64_t groups, sym::Expr channels) {
   const Shape& shape = cx.type(coefficient).shape;
   if (shape.size() != 1 || channels == shape[0]) return coefficient;

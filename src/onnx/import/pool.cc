@@ -66,7 +66,7 @@ Status pad_for_last_windows(ImportContext& cx, ValueId x, ops::Pooling& op) {
   for (size_t i = 0; i < op.window.size(); ++i) {
     const auto extent = cx.type(x).shape[i + 2].constant();
     TRY(require(extent.has_value(), "ceil_mode is 1 and axis ", i + 2, " of ", cx.type(x),
-                " varies, which is not supported of LpPool"));
+                " is dynamic, which LpPool does not support"));
     TRY(require(*extent <= kLargestOfWindow, "ceil_mode is 1 and axis ", i + 2, " of ", cx.type(x), " is longer than ",
                 kLargestOfWindow));
     const int64_t reach = op.dilations[i] * (op.window[i] - 1) + 1;

@@ -16,8 +16,8 @@ struct Distribution {
 constexpr Distribution kUniform{FillOperation::kRandomUniform, "low", "high", 0, 1};
 constexpr Distribution kNormal{FillOperation::kRandomNormal, "mean", "scale", 0, 1};
 
-/// Numbers of `type` drawn from a generator that starts at the node's seed; without one at a place of its own in each
-/// context, and apart from the graph's other nodes.
+/// Random numbers of `type`. The generator starts at the node's seed. Without a seed it starts differently in each
+/// context and for each node.
 Result<ValueId> draw(ImportContext& cx, ops::Fill fill, DType type, const Shape& shape) {
   TRY(require(is_float(type), "dtype is ", type, "; a floating type is needed"));
   fill.to = type;

@@ -12,12 +12,12 @@ struct Reduction {
   std::optional<Shape> reshaped;  ///< the result's shape where `x` was reshaped to make the axes constant
 };
 
-/// Where axes are known at run time only, each of x's becomes two, one to keep and one to reduce, the other's extent
-/// being 1. Which of the two has the elements is arithmetic in the axes.
+/// Makes axes constant that are known at run time only. Each axis of x becomes two, one to keep and one to reduce. One
+/// of them has the elements, the other has extent 1; arithmetic with the axes decides which.
 Result<Reduction> with_constant_axes(ImportContext& cx, ValueId x, const Axes& axes, bool keep) {
   const int rank = cx.rank(x), kept = rank - static_cast<int>(axes.given.size());
-  TRY(require(2 * rank <= kMaxRank, "axes are known at run time only and x is ", cx.type(x), "; then at most ",
-              kMaxRank / 2, " axes are possible"));
+  TRY(require(2 * rank <= kMaxRank, "axes are known at run time only and x is ", cx.type(x), "; such an x has at most ",
+              kMaxRank / 2, " axes"));
   TRY(require(kept >= 0, "there are ", axes.given.size(), " axes; x is ", cx.type(x)));
   Shape halves, all, rest(static_cast<size_t>(kept), 0);
   Ints second;

@@ -9,8 +9,9 @@
 namespace kiln::onnx::importers {
 namespace {
 
-/// ONNX's 0 and -1 in a shape that is known at run time only: each extent says in arithmetic which of the three it is.
-/// Maxima, since the products of sums would grow without bounds: a maximum is one factor.
+/// Resolves ONNX's 0 and -1 in a shape that is known at run time only: arithmetic in each extent decides between a 0, a
+/// -1 and a number. It uses maxima instead of sums, because products of sums would grow without bounds, and a maximum
+/// is a single factor.
 Shape with_placeholders_resolved(const TensorType& x, const SymbolicValues& dims, bool zero_copies) {
   Shape result;
   sym::Expr others = 1;
@@ -24,8 +25,8 @@ Shape with_placeholders_resolved(const TensorType& x, const SymbolicValues& dims
   return result;
 }
 
-/// Whether an extent may turn out to be a placeholder once it is known. Asked so that what the answer relies on, an
-/// assumption say, stays known.
+/// Whether an extent may turn out to be a placeholder at run time. It compares expressions, so that an assumption which
+/// the answer relies on is recorded.
 bool may_be_placeholder(sym::Expr dim) { return !dim.is_const() && sym::max(dim, 0) != dim; }
 
 }  // namespace

@@ -56,8 +56,8 @@ Result<std::vector<double>> for_every_axis(const std::vector<double>& values, co
   return result;
 }
 
-/// One scale for all axes: the least or the greatest that sizes ask for. `sizes` become the extents that it makes,
-/// rounded, halves up. Coordinates are by that scale, too: not by what is left of it in rounded extents.
+/// Chooses one scale for all axes, the least or the greatest that the sizes ask for. `sizes` become the extents that
+/// this scale makes, rounded half up. Coordinates use the scale itself, not the ratio of the rounded extents.
 Status keep_aspect_ratio(ImportContext& cx, ops::Resize& op, SymbolicValues& sizes, const std::vector<int>& axes) {
   op.fit = TRY(choose(cx, kFits, "keep_aspect_ratio_policy", "stretch"));
   if (op.fit == ResizeFit::kStretch) return {};
@@ -72,7 +72,7 @@ Status keep_aspect_ratio(ImportContext& cx, ops::Resize& op, SymbolicValues& siz
       size = k == 0 ? rounded : op.fit == ResizeFit::kNotLarger ? sym::min(size, rounded) : sym::max(size, rounded);
     }
   }
-  // As with scales that are given, ONNX aligns the corners of what they make.
+  // As with given scales, ONNX aligns the corners of the exact product, not of the rounded extent.
   if (op.coordinate == CoordinateTransformation::kAlignCorners)
     op.coordinate = CoordinateTransformation::kAlignCornersOfScale;
   op.fitted_sizes.assign(wanted.size(), 0);
@@ -82,7 +82,7 @@ Status keep_aspect_ratio(ImportContext& cx, ops::Resize& op, SymbolicValues& siz
       op.fitted_sizes.clear();
       return {};
     }
-    TRY(require(*size > 0, "sizes ", wanted, " has ", *size, "; a ratio can be kept of sizes above 0"));
+    TRY(require(*size > 0, "sizes ", wanted, " has ", *size, "; keeping the aspect ratio needs sizes above 0"));
     op.fitted_sizes[static_cast<size_t>(axis)] = *size;
   }
   return {};
@@ -101,7 +101,7 @@ Result<ValueId> scale_of_run(ImportContext& cx, ResizeFit fit, const SymbolicVal
   return expand(cx, TRY(reduce(cx, kind, scales, {0}, true)), {static_cast<int64_t>(axes.size())});
 }
 
-/// The axes of `op.axes_given` and the part of x along them that y is: those of input `roi` that are not all of x.
+/// Sets `op.axes_given` to the axes along which `roi` crops x, and returns the roi of just these axes.
 Result<ValueId> region_of(ImportContext& cx, ops::Resize& op, const std::vector<int>& axes, int rank) {
   const ValueId roi = TRY(cast(cx, TRY(cx.input(1)), DType::kF32));
   const auto count = static_cast<int64_t>(axes.size());
@@ -124,7 +124,7 @@ Result<ValueId> region_of(ImportContext& cx, ops::Resize& op, const std::vector<
   return cx.add_constant(HostTensor::of(DType::kF32, {static_cast<int64_t>(begins.size())}, begins));
 }
 
-/// Adds y of extents `sizes`; roi and scales are inputs of the run, or kNone.
+/// Adds a Resize to the extents `sizes`. `roi` and `scales` are values that come at run time, or kNone.
 Status resize_to(ImportContext& cx, ops::Resize op, const SymbolicValues& sizes, ValueId roi, ValueId scales) {
   const ValueId x = TRY(cx.input(0));
   const auto constants = all_constant(sizes);
@@ -168,7 +168,7 @@ void align_corners_of_scales(ImportContext& cx, ops::Resize& op, ValueId x) {
   }
 }
 
-/// Scales that come at run time: y's extents are those that the model states, and the run checks that they fit.
+/// Resizes by scales that come at run time. The model must state y's extents; the run checks that the scales fit them.
 Status resize_by_scales_of_run(ImportContext& cx, ops::Resize op, ValueId scales, const std::vector<int>& axes) {
   const ValueId x = TRY(cx.input(0));
   const auto stated = cx.stated_extents(0);

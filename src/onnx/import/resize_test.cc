@@ -73,7 +73,7 @@ TEST(ImportResize, AFitWithoutAMeaningIsRefused) {
                        {value("x", kFloat, {4})}, {floats("roi", {2}, {0, 1}), i64s("sizes", {size})});
   };
   EXPECT_TRUE(contains(problem("tf_crop_and_resize", 4), "tf_crop_and_resize with keep_aspect_ratio_policy"));
-  EXPECT_TRUE(contains(problem("half_pixel", 0), "a ratio can be kept of sizes above 0"));
+  EXPECT_TRUE(contains(problem("half_pixel", 0), "keeping the aspect ratio needs sizes above 0"));
 }
 TEST(ImportResize, ScalesOfTheRunNeedAStatedShape) {
   const auto scaled = [](const Proto& output) {

@@ -37,14 +37,15 @@ Result<Parameters> parameters(ImportContext& cx, int rank) {
   return p;
 }
 
-/// A step that is as long as the axis, or longer, ends a range behind its first element.
+/// Whether a step is at least as long as the axis. A range with such a step ends behind its first element.
 bool is_beyond(sym::Expr extent, int64_t step) {
   constexpr int64_t kLongestAxis = int64_t{1} << 62;  // what is beyond leaves no room for a sum
   const int64_t longest = std::min(extent.max(), kLongestAxis);
   return (step > 1 && step >= longest) || (step < -1 && step <= -longest);
 }
 
-/// The same as clamped_range, of a step whose sign is not known either. What takes one element takes steps of 1.
+/// Like clamped_range, also for a step whose sign is not known. If the range takes one element, the step becomes 1 or
+/// -1.
 SliceRange clamped(sym::Expr extent, sym::Expr start, sym::Expr end, sym::Expr& step) {
   if (step.is_const() && step.value() != 0) {
     if (!is_beyond(extent, step.value())) return clamped_range(extent, start, end, step.value());
@@ -75,7 +76,8 @@ Status slice(ImportContext& cx) {
     along.starts.push_back(range.start);
     along.sizes.push_back(range.size);
     along.strides.push_back(step);
-    // Clamped as it is, a range lies inside; of a step without a sign that cannot be shown, so it is not asked for.
+    // The clamped range lies inside x. That cannot be proven for a step of unknown sign, so the mode must not require
+    // it.
     if (!step.is_const()) along.mode = SliceMode::kClamp;
   };
   if (p.axes.known) {

@@ -6,7 +6,7 @@
 namespace kiln::onnx::importers {
 namespace {
 
-/// x with the axes that are normalised together as one. Before version 13 those are all from `axis` on.
+/// x with the axes that are normalised together joined to one. Before version 13 these are all axes from `axis` on.
 struct Lanes {
   ValueId x;
   int axis;

@@ -8,7 +8,7 @@ namespace {
 /// column - row of each element of the last two axes of a tensor of x's shape, [rows, columns].
 Result<ValueId> diagonal_of_elements(ImportContext& cx, ValueId x) {
   const int rank = cx.rank(x);
-  TRY(require(rank >= 2, "x is ", cx.type(x), "; it needs two axes"));
+  TRY(require(rank >= 2, "x is ", cx.type(x), "; it needs at least two axes"));
   const ValueId rows = TRY(indices_along(cx, cx.extent(x, rank - 2), 0, 2));
   const ValueId columns = TRY(indices_along(cx, cx.extent(x, rank - 1), 1, 2));
   return binary(cx, ElementWiseKind::kSub, columns, rows);

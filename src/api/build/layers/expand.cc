@@ -14,7 +14,7 @@ class ExpandLayer final : public LayerOf<ops::Expand, nv::LayerType::kSLICE, nv:
   void setStart(const nv::Dims&) noexcept override { refuse("ISliceLayer::setStart"); }
   nv::Dims getStart() const noexcept override { return to_api(Extents(op().dims.size(), 0)); }
   void setSize(const nv::Dims&) noexcept override { refuse("ISliceLayer::setSize"); }
-  /// Unknown where the shape is a tensor, as the size of any slice that takes it from one.
+  /// Unknown where the shape is a tensor; every slice whose size is a tensor answers so.
   nv::Dims getSize() const noexcept override { return has_input(kShape) ? no_dims() : to_api(op().dims); }
   void setStride(const nv::Dims&) noexcept override { refuse("ISliceLayer::setStride"); }
   nv::Dims getStride() const noexcept override {

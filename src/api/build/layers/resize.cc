@@ -61,7 +61,8 @@ class ResizeLayer final
     });
   }
   nv::ResizeCoordinateTransformation getCoordinateTransformation() const noexcept override {
-    // ONNX's further rules, which the parser sets, are variants of one that the API has, most of them of the last.
+    // Only the parser sets ONNX's further rules. The API shows each as the rule that it is a variant of, mostly
+    // kHALF_PIXEL.
     if (op().coordinate == CoordinateTransformation::kAlignCornersOfScale)
       return nv::ResizeCoordinateTransformation::kALIGN_CORNERS;
     return static_cast<nv::ResizeCoordinateTransformation>(
@@ -89,7 +90,7 @@ class ResizeLayer final
   bool getExcludeOutside() const noexcept override { return op().exclude_outside; }
 
  private:
-  /// ONNX's parser may have chosen one scale for all axes; extents or scales of the program's are instead of that.
+  /// ONNX's parser may have chosen one scale for all axes. Extents or scales that the program sets replace that choice.
   static void forget_fit(ops::Resize& op) {
     op.fit = ResizeFit::kStretch;
     op.fitted_sizes.clear();

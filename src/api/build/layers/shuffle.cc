@@ -40,8 +40,8 @@ bool is_identity(const nv::Permutation& permutation) {
   return std::is_sorted(permutation.order, permutation.order + kMaxAxes);
 }
 
-/// The API's permutations have eight entries whatever the rank: the op gets as many as there are axes, whenever what
-/// decides their number changes.
+/// The API's permutations always have eight entries, the op's as many as the tensor has axes. The layer sets the op's
+/// anew whenever the number of axes may have changed.
 class ShuffleLayer final
     : public LayerOf<ops::Shuffle, nv::LayerType::kSHUFFLE, nv::IShuffleLayer, nv::apiv::VShuffleLayer> {
  public:

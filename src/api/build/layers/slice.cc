@@ -10,7 +10,7 @@ namespace {
 /// Inputs in the op's order, which is the API's: x, start, size, stride, fill, axes.
 enum Input : int { kStart = 1, kSize = 2, kStride = 3, kAxes = 5 };
 
-/// A Dims that only holds the place of an input to be set has no numbers: its nbDims is 0 or -1.
+/// The numbers of a Dims. A program that will set an input instead passes a Dims without numbers: nbDims is 0 or -1.
 Result<std::vector<int64_t>> list(const nv::Dims& dims, const char* what) {
   const nv::Dims* const given = address_of(dims);
   if (given && given->nbDims == -1) return std::vector<int64_t>();

@@ -74,8 +74,8 @@ Result<TargetUse> TargetUse::begin(std::optional<Target> wanted) {
   Uses& all = uses();
   const std::lock_guard lock(all.mutex);
   if (wanted && all.count > 0 && *wanted != cpu::target())
-    return error(Code::kInvalidArgument, "another device of this process computes by ", name_of(cpu::target()),
-                 "; all use one instruction set");
+    return error(Code::kInvalidArgument, "a device of this process uses ", name_of(cpu::target()),
+                 " already; all devices of a process use one instruction set");
   if (wanted) chosen().store(*wanted, std::memory_order_relaxed);
   ++all.count;
   return TargetUse(cpu::target());

@@ -18,7 +18,8 @@ TEST(CpuDevice, ComputesByTheInstructionsAskedFor) {
     if (best != Target::kAvx2) {
       const auto other = CpuDevice::create(1, best);
       ASSERT_FALSE(other);
-      EXPECT_EQ(other.error().message, "another device of this process computes by AVX2; all use one instruction set");
+      EXPECT_EQ(other.error().message,
+                "a device of this process uses AVX2 already; all devices of a process use one instruction set");
     }
   }
   EXPECT_EQ(target(), best);

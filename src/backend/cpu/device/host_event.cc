@@ -5,7 +5,7 @@
 namespace kiln::cpu {
 namespace {
 
-/// The failure of work of a queue, once all that is queued behind it was told of it.
+/// Returns the failure of the queue's work, if there is one, after everything queued behind it has seen the failure.
 Status outcome(HostQueue& queue) {
   if (!queue.faulted()) return {};
   TRY(queue.run_until(queue.pushed()));

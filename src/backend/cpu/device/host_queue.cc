@@ -105,7 +105,7 @@ bool HostQueue::unattended(uint64_t& head) const {
 
 void HostQueue::fault(Error error) {
   const std::lock_guard lock(mutex_);
-  if (faulted()) return;  // what follows a failure is its consequence
+  if (faulted()) return;  // the first failure counts: later ones are its consequences
   error_ = std::move(error);
   faulted_.store(true, std::memory_order_release);
 }
@@ -114,7 +114,7 @@ Status HostQueue::take_fault() {
   if (!faulted()) return {};
   const std::lock_guard lock(mutex_);
   if (!faulted_.exchange(false, std::memory_order_acq_rel)) return {};
-  // kState is what a stream's own refusals have.
+  // kState stands for calls that a stream refuses, and this is work that failed.
   if (error_.code == Code::kState) error_.code = Code::kDevice;
   return std::unexpected(std::move(error_));
 }

@@ -12,7 +12,8 @@ void run_kept(HostQueue& queue, const HostItem& item) {
   reinterpret_cast<Kept>(item.work)(item.kept.get(), queue.faulted());
 }
 
-/// Drives the other queue to the item's position. Whom that one waits for was queued earlier still: no circle.
+/// Drives the other queue to the item's position. Whatever the other queue waits for was queued still earlier, so that
+/// waits cannot form a circle.
 void run_wait(HostQueue& queue, const HostItem& item) {
   auto& other = *static_cast<HostQueue*>(item.kept.get());
   if (Status reached = other.run_until(item.number); !reached) queue.fault(std::move(reached).error());
@@ -30,7 +31,7 @@ HostStream::HostStream(std::shared_ptr<Standby> standby)
 
 HostStream::~HostStream() {
   abandon_capture();
-  // Fails only where the stream's own work destroys it: what is queued behind can then run nowhere.
+  // This fails only if the stream's own work destroys the stream; work queued behind it then has no place to run.
   static_cast<void>(queue_->run_until(queue_->pushed()));
   standby_->leave(*queue_);
 }
@@ -80,7 +81,7 @@ Status HostStream::record(const std::shared_ptr<HostEvent>& event) {
     mark.capture = capture;
     mark.captured = true;
   } else {
-    // Not under the event's lock: a push may run queued work, a stamp of this event among it.
+    // The event's lock is not held here: a push may run queued work, and that work may include a stamp of this event.
     mark.queue = queue_;
     mark.position = event->timing_ == HostEvent::Timing::kOn
                         ? queue_->push({HostEvent::stamp, nullptr, nullptr, event, use})

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-// Work that nobody fetched for this long is left to the standby: waking a thread up takes about a third of it.
+// The standby runs work that nobody has waited for after this time. Waking a thread up takes about a third of it.
 constexpr microseconds kPatience{200};
 constexpr microseconds kLongestPause{4000};  // 250 looks a second cost less than 0.3 % of a core
 constexpr microseconds kAlertness{100'000};  // without work for this long, the watch ends
@@ -60,7 +60,7 @@ void Standby::call() {
   call(lock);
 }
 
-/// Sends somebody on watch.
+/// Puts a thread on watch, unless one is.
 void Standby::call(std::unique_lock<std::mutex>&) {
   if (watching_.load(std::memory_order_relaxed) || stop_) return;
   if (asleep_ == 0) {
@@ -112,7 +112,7 @@ void Standby::keep_watch(std::unique_lock<std::mutex>& lock) {
     pushed = seen.pushed;
     pause = seen.more ? kPatience : std::min(2 * pause, kLongestPause);
     if (quiet < kAlertness) continue;
-    // A launch after this store calls; one before it is seen by another look.
+    // A launch that comes after this store calls a watcher itself; the look below sees one that came before.
     watching_.store(false, std::memory_order_release);
     const Look last = look();
     if (!last.stale && !last.more && last.pushed == pushed) return;

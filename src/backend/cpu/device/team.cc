@@ -28,7 +28,7 @@ void pause() {
 #endif
 }
 
-/// Waits a little: the longer the loop has been waiting, the more it gives away.
+/// Waits a little: first by spinning, after many turns by giving up the rest of the time slice.
 void back_off(int turn) {
   if (turn < kSpins)
     pause();
@@ -90,7 +90,8 @@ void Team::run(int64_t parts, FunctionRef<void(int64_t, int)> work) {
   job_ = {&work, parts};
   caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   next_part_.store(0, std::memory_order_relaxed);
-  // Opening is sequentially consistent, as is a sleeper's announcement: one of the two sees the other.
+  // The gate's opening and a sleeper's announcement are both sequentially consistent, so that one of them sees the
+  // other.
   const uint32_t shut = gate_.load(std::memory_order_relaxed);
   gate_.store((shut + kJob) | kOpen, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst)) gate_.notify_all();
@@ -113,7 +114,7 @@ void Team::take_parts(int worker) {
   }
 }
 
-/// The gate's value once it differs in its job from `seen`.
+/// Waits until the gate shows another job than `seen` does, and returns the gate's value.
 uint32_t Team::wait_for_job(uint32_t seen) {
   const auto differs = [&](uint32_t gate) { return (gate ^ seen) >= kJob; };
   for (int turn = 0; turn < kSpins + kYields; ++turn) {
@@ -135,7 +136,7 @@ void Team::serve(int worker) {
   inside_a_part = true;
   const Apart apart;
   uint32_t gate = 0;
-  // Asked each time round: the exchange below may be what brings the gate's last value.
+  // `stop_` is read in every turn, because the exchange below may be what returns the gate's last value.
   while (!stop_.load(std::memory_order_acquire)) {
     gate = wait_for_job(gate);
     apart.keep_from(caller_cpu_.load(std::memory_order_relaxed));

@@ -49,7 +49,7 @@ std::unique_ptr<BoundStep> bind(const steps::Attention& step, const AttentionLay
 
 LoadResult load(const steps::Attention& step, const LoadArguments& arguments) {
   const DType q = arguments.spec.inputs[0].dtype;
-  TRY(require(q == DType::kF32 && !step.causal, "the CPU has no kernel of ", step.causal ? "causal " : "",
+  TRY(require(q == DType::kF32 && !step.causal, "the CPU has no kernel for ", step.causal ? "causal " : "",
               "attention of ", q));
   return loaded_step([step, &team = arguments.team](const StepShapes& shapes) {
     return bind(step, AttentionLayout::of(shapes.params), team);

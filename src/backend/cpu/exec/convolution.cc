@@ -49,8 +49,8 @@ Status check_weights(const Plan& plan, const Extents& w) {
     case ConvFamily::kDepthwise: serves = groups == w[0] && w[1] == 1; break;
   }
   const bool reads = plan.family == ConvFamily::kDirect || !plan.channels_first || w[1] * groups == 1;
-  return require(serves && reads, "a family of convolutions that does not take weights ", w, " in ", groups,
-                 " groups, or the input's format");
+  return require(serves && reads, "the convolution's kernel does not take weights ", w, " in ", groups,
+                 " groups, or it does not take the input's format");
 }
 
 ConvWeights weights_of(int64_t groups, std::span<const int64_t> w) {
@@ -182,7 +182,7 @@ class LoadedConvolution final : public PacksConstants {
 Result<std::unique_ptr<LoadedStep>> load(const steps::Convolution& step, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
   TRY(require_types(spec, DType::kF32, steps::Epilogue::kHook));
-  TRY(require(!step.joined, "a convolution joins tensors, which the CPU's kernels do not"));
+  TRY(require(!step.joined, "the convolution joins two inputs; no CPU kernel does that"));
   const ConvTuning tuning = TRY(from_record<ConvTuning>(spec.tuning));
   auto loaded = std::make_unique<LoadedConvolution>(Plan{step, tuning.family, spec.inputs[0].format.is_linear()},
                                                     TRY(LoadedHook::load(step.epilogue)), arguments.team);

@@ -12,7 +12,7 @@ Result<Copy> plan_copy(const StepTensor& from, const StepTensor& to, const Exten
   }
   TRY(require(!from.format.is_blocked() || !to.format.is_blocked() ||
                   (from.format.block() == to.format.block() && from.format.block_axis() == to.format.block_axis()),
-              "a copy from ", from.format, " to ", to.format, ", which blocks otherwise"));
+              "a copy from format ", from.format, " to ", to.format, " would change blocks, which no CPU kernel does"));
   return plan_reformat(TRY(element_bytes(from.dtype)), x, from.format, to.format);
 }
 
@@ -20,7 +20,7 @@ Result<Copy> plan_copy(const StepTensor& from, const StepTensor& to, const Exten
 
 LoadResult load(const steps::Copy&, const LoadArguments& arguments) {
   const StepTensor &from = arguments.spec.inputs[0], &to = arguments.spec.outputs[0];
-  TRY(require(!arguments.constants[0] || !from.format.is_blocked(), "a constant, which is dense, has format ",
+  TRY(require(!arguments.constants[0] || !from.format.is_blocked(), "a constant is linear, not in format ",
               from.format));
   return loaded_copy(arguments, [from, to](const StepShapes& shapes) { return plan_copy(from, to, shapes.inputs[0]); });
 }

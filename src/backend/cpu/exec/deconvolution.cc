@@ -55,14 +55,15 @@ class LoadedDeconvolution final : public LoadedStep {
 
 Result<std::unique_ptr<LoadedStep>> load(const steps::Deconvolution& step, const LoadArguments& arguments) {
   TRY(require_types(arguments.spec, DType::kF32));
-  TRY(require(!step.epilogue.hook, "a deconvolution has a hook, which the CPU's kernels have not"));
-  TRY(require(arguments.constants[1] != nullptr, "a deconvolution's weights are no constant"));
+  TRY(require(!step.epilogue.hook, "the deconvolution has a hook; no CPU kernel takes one"));
+  TRY(require(arguments.constants[1] != nullptr, "the deconvolution's weights are not a constant"));
   const steps::Window window = step.window;
   const Extents& w = arguments.constants[1]->extents();
   constexpr int64_t kMostPhases = 1 << 16;
   int64_t phases = 1;
   for (const int64_t stride : window.strides) phases = std::min(phases * stride, kMostPhases + 1);
-  TRY(require(phases <= kMostPhases, "a deconvolution has strides of ", window.strides));
+  TRY(require(phases <= kMostPhases, "a deconvolution with strides of ", window.strides, " has more than ", kMostPhases,
+              " phases"));
   TRY(window.check_filter(w, step.groups, w.empty() ? 0 : w[0], w.size() > 1 ? w[1] * step.groups : 0));
   DeconvWeights weights{w[0], w[1] * step.groups, step.groups};
   const Window taps = window.bind_transposed<Window>({}, {});

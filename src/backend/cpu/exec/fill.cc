@@ -44,7 +44,8 @@ class BoundFill final : public BoundStep {
       case DType::kF32: return run_ramp<float>(arguments);
       case DType::kI32: return run_ramp<int32_t>(arguments);
       case DType::kI64: return run_ramp<int64_t>(arguments);
-      default: return error(Code::kUnsupported, "a ramp of ", dtype_, "; f32, i32 and i64 have kernels");
+      default:
+        return error(Code::kUnsupported, "the CPU has no kernel for a ramp of ", dtype_, ", only for f32, i32 and i64");
     }
   }
 

@@ -6,7 +6,7 @@ Result<std::optional<LoadedHook>> LoadedHook::load(const steps::Epilogue& epilog
   if (!epilogue.hook) return std::nullopt;
   Nest nest = TRY(Nest::make(epilogue.hook->program));
   TRY(require(nest.program().inputs[0] == DType::kF32 && nest.program().outputs[0] == DType::kF32, "a hook makes ",
-              nest.program().outputs[0], " of ", nest.program().inputs[0]));
+              nest.program().outputs[0], " of ", nest.program().inputs[0], "; CPU kernels take hooks of f32 alone"));
   return LoadedHook(std::move(nest), epilogue.hook->operands);
 }
 

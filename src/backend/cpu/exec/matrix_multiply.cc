@@ -44,7 +44,7 @@ class BoundMatrixMultiply final : public BoundStep {
 
  private:
   GemmA left(const float* a) const {
-    // A single row's stride is that from matrix to matrix, if they are joined.
+    // If matrices of one row were joined into one, the row's stride is the step from matrix to matrix.
     return {a, product_.m == 1 ? product_.k : product_.a_row, {outer_.a, inner_.a}, product_.a_k};
   }
   Matrix right(const float* b) const { return {b, product_.b_k, product_.b_column, 0}; }
@@ -86,7 +86,7 @@ class BoundMatrixMultiply final : public BoundStep {
   const LoadedHook* hook_;
   Team& team_;
   std::vector<NestTile::Extra> extras_;
-  ProductShape product_;  // its axes: those beyond the two that the kernel has, the outermost first
+  ProductShape product_;  // holds the batch axes beyond the kernel's two, the outermost first
   GemmShape shape_;
   ProductAxis outer_, inner_;
 };
@@ -110,7 +110,8 @@ class LoadedMatrixMultiply final : public PacksConstants {
   /// Packs b where it is one matrix for all batches, rounded to `type`.
   Status pack(const HostTensor& b, DType type) {
     const int least_rank = step_.op.b == ops::MatrixOp::kVector ? 1 : 2;
-    TRY(require(b.rank() >= least_rank, "a product by ", b.extents()));
+    TRY(require(b.rank() >= least_rank, "the product's right operand ", b.extents(), " has rank ", b.rank(),
+                "; at least ", least_rank, " is needed"));
     const ProductOperand right = right_operand(b.extents(), step_.op.b);
     if (volume(right.batch) != 1) return {};
     if (type == DType::kF16) TRY(require_halves(b));

@@ -25,7 +25,7 @@ PoolShape shape_of(const steps::Pooling& step, const Format& format, const Exten
 LoadResult load(const steps::Pooling& step, const LoadArguments& arguments) {
   const StepTensor& x = arguments.spec.inputs[0];
   TRY(require(x.dtype == DType::kF32, "a pooling of ", x.dtype, "; the kernel takes f32"));
-  TRY(require(step.kind != ops::PoolingKind::kMaxAverageBlend, "a pooling by ", step.kind, ", which has no kernel"));
+  TRY(require(step.kind != ops::PoolingKind::kMaxAverageBlend, "the CPU has no kernel for ", step.kind, " pooling"));
   return loaded_step([step, format = x.format, &team = arguments.team](const StepShapes& shapes) {
     const PoolShape shape = shape_of(step, format, shapes.inputs[0], shapes.outputs[0]);
     return bound_step([&team, shape](const RunArguments& run) {

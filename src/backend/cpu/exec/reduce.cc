@@ -9,11 +9,12 @@ namespace kiln::cpu {
 LoadResult load(const steps::Reduce& step, const LoadArguments& arguments) {
   const StepTensor& x = arguments.spec.inputs[0];
   const DType out = arguments.spec.outputs[0].dtype;
-  TRY(require(step.are_neighbours(), "a reduction of axes ", step.axes, ", which are no neighbours in memory"));
-  TRY(require(can_reduce(x.dtype, out), "a reduction from ", x.dtype, " to ", out));
+  TRY(require(step.are_neighbours(), "the reduction's axes ", step.axes,
+              " are not neighbours in memory, as its kernel needs"));
+  TRY(require(can_reduce(x.dtype, out), "no kernel reduces ", x.dtype, " to ", out));
   return loaded_step([step, x, out, &team = arguments.team](const StepShapes& shapes) {
     const LaneExtents e = step.lanes(x.format, shapes.inputs[0]);
-    // An average is a sum that is divided.
+    // An average is computed as a sum and divided at the end.
     const Reduction kind = step.averages() ? Reduction::kSum : static_cast<Reduction>(step.kind);
     const int64_t divisor = step.averages() ? e.length : 1;
     const ReduceShape shape{e.outer, e.length, e.inner};

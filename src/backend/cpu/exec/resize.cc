@@ -29,7 +29,7 @@ std::unique_ptr<BoundStep> placed_resize(Team& team, ResizePlan plan, const step
 
 LoadResult load(const steps::Resize& step, const LoadArguments& arguments) {
   TRY(require(!step.op.antialias || step.op.mode == ResizeMode::kNearest,
-              "a resize is antialiased, which takes more taps than the kernel has"));
+              "the resize is antialiased, which needs more taps than the CPU's kernel has"));
   const std::vector<StepTensor>& inputs = arguments.spec.inputs;
   const bool more = inputs.size() > 1;
   const ResizeHas has{.sizes = step.from_sizes, .roi = more && inputs[1].present, .scales = more && inputs[2].present};

@@ -199,7 +199,7 @@ TEST(AttentionTactic, SaysWhyNot) {
   for (int i = 0; i < shared.graph.num_nodes(); ++i)
     if (shared.graph.node(static_cast<ir::NodeId>(i)).op.as<ops::Softmax>())
       shared.graph.mark_output(shared.graph.node(static_cast<ir::NodeId>(i)).outputs[0], "weights");
-  EXPECT_EQ(refusal(shared), "the left operand is no softmax that only this product reads");
+  EXPECT_EQ(refusal(shared), "the left operand is not a softmax, or others read it too");
   EXPECT_EQ(refusal(Network({.out = {0, 1, 3, 2}})), "the channels of the result are not its last axis");
 }
 

@@ -147,7 +147,7 @@ void Compiler::compile_ahead(FunctionRef<void()> ask) {
 Result<std::shared_ptr<const Bytes>> Compiler::compile(const KernelSource& source) {
   if (noted) {
     noted->push_back(source);
-    return error(Code::kState, "noted, to be compiled with others");
+    return error(Code::kState, "the kernel is noted, to be compiled together with others");
   }
   const KernelText text = TRY(text_of(source));
   const Hash128 key = key_of(source, text);

@@ -102,7 +102,7 @@ std::string KernelCache::compiler() const {
 void KernelCache::note_compiler(const std::string& version) {
   if (folder_.empty() || broken_.load(std::memory_order_relaxed) || compiler() == version) return;
   static_cast<void>(
-      write(str(folder_, kCompilerFile), {}, std::as_bytes(std::span(version))));  // kernels tell of a disk
+      write(str(folder_, kCompilerFile), {}, std::as_bytes(std::span(version))));  // writing kernels tells of errors
 }
 
 Status KernelCache::write(const std::string& path, std::span<const std::byte> header,

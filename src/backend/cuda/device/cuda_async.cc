@@ -12,7 +12,7 @@ StreamHandle handle_of(const Stream& stream) { return static_cast<const CudaStre
 
 unsigned long long id_of(const Stream& stream) { return static_cast<const CudaStream&>(stream).id(); }
 
-/// `graph` is what `work` launches on the stream, also where it fails; null: nothing.
+/// Sets `graph` to what `work` launches on the stream, also if `work` fails; null if it launches nothing.
 Status capture(const Driver& driver, CudaStream& stream, TimedWork work, void* argument, GraphHandle& graph) {
   TRY(driver.check(driver.stream_begin_capture(stream.handle(), kCaptureRelaxed), "beginning a capture"));
   Status ran = work(argument, &stream);

@@ -57,7 +57,7 @@ Result<Properties> query(const Driver& driver, int device) {
   return p;
 }
 
-/// Fails with what a user can do about kernels older than 8.0 cannot run.
+/// Fails for GPUs before compute capability 8.0, and says what the user can do.
 Status check_compute(const Properties& p) {
   if (p.compute_major >= 8) return {};
   return error(Code::kUnsupported, "GPU '", p.name, "' has compute capability ", p.compute_major, ".", p.compute_minor,
@@ -73,7 +73,7 @@ CurrentContext::CurrentContext(const CudaDevice& device) : driver_(device.driver
 }
 
 CurrentContext::~CurrentContext() {
-  // A thread that had none keeps ours, as with the CUDA runtime.
+  // A thread without a current context keeps ours, as it would with the CUDA runtime.
   if (changed_ && before_) driver_.ctx_set_current(before_);
 }
 
@@ -190,19 +190,19 @@ Status CudaDevice::usable() {
   TRY(check_given_up());
   const CurrentContext current(*this);
   const OutsideCaptures outside(driver_);
-  size_t left = 0, all = 0;  // asked for what a kernel has left behind, which every call returns from then on
+  size_t left = 0, all = 0;  // any call will do: after a kernel's fault each one returns the fault
   return driver_.check(driver_.mem_get_info(&left, &all), "this process can use CUDA device ", ordinal_,
                        " no more, start it again: a kernel broke its context");
 }
 
-/// The stream of `upload`.
+/// The stream on which `upload` copies; made at the first call.
 Result<Ref<CudaStream>> CudaDevice::copies() {
   const std::lock_guard lock(mutex_);
   if (!copies_) copies_ = TRY(CudaStream::create(*this));
   return Ref<CudaStream>(*copies_);
 }
 
-/// Null where nobody has these bytes; `mutex_` is held.
+/// The buffer on the device that holds these bytes; null if there is none. The caller holds `mutex_`.
 std::shared_ptr<const Buffer> CudaDevice::uploaded(const ConstantKey& key, int64_t size_bytes) const {
   const auto at = constants_.find(key);
   std::shared_ptr<const Buffer> there = at != constants_.end() ? at->second.lock() : nullptr;
@@ -216,7 +216,7 @@ Result<std::shared_ptr<const Buffer>> CudaDevice::upload(std::span<const std::by
     const std::lock_guard lock(mutex_);
     if (auto there = uploaded(key, std::ssize(bytes))) return there;
   }
-  const bool asks_program = memory && !bytes.empty();  // which is never asked for nothing
+  const bool asks_program = memory && !bytes.empty();  // a program's allocator is never asked for 0 bytes
   auto made = std::make_shared<const Buffer>(
       TRY(asks_program ? memory->allocate(std::ssize(bytes)) : allocate(std::ssize(bytes))));
   TRY(copy_from_host(made->data(), bytes.data(), std::ssize(bytes), TRY(copies())));
@@ -234,7 +234,7 @@ static Status check_image(std::span<const std::byte> image) {
   };
   if (image.size() < SELFMAG || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0) {  // text, to its first 0
     if (std::ranges::find(image, std::byte{0}) != image.end()) return {};
-    return error(Code::kCorrupt, "kernels of ", image.size(), " bytes are no cubin");
+    return error(Code::kCorrupt, "kernels of ", image.size(), " bytes are not a cubin");
   }
   Elf64_Ehdr header{};
   bool whole = image.size() >= sizeof header;
@@ -255,7 +255,7 @@ static Status check_image(std::span<const std::byte> image) {
     whole = within(segment.p_offset, segment.p_filesz);
   }
   if (whole) return {};
-  return error(Code::kCorrupt, "kernels of ", image.size(), " bytes are no whole cubin");
+  return error(Code::kCorrupt, "kernels of ", image.size(), " bytes are not a whole cubin");
 }
 
 /// The names of a whole image's sections; empty where it is no ELF file.

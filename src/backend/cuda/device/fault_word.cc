@@ -23,7 +23,7 @@ struct FaultWord::Page {
   std::bitset<kWords> used;
 };
 
-/// The page that has words left, while anybody uses one of it.
+/// Keeps the page that has words left for as long as somebody uses one of its words.
 struct FaultWord::Pages {
   static Result<std::shared_ptr<Pages>> create(CudaDevice&) { return std::make_shared<Pages>(); }
   std::mutex mutex;

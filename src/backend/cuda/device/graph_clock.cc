@@ -44,7 +44,7 @@ bool GraphClock::capture() {
   for (int i = 0; i < copies_ && recorded; ++i) recorded = run_once().has_value();
   GraphHandle graph = nullptr;
   recorded &= driver.stream_end_capture(stream_->handle(), &graph) == 0 && graph;
-  if (recorded) replace_memset_nodes(device_, graph);  // as the recordings of what is chosen have it
+  if (recorded) replace_memset_nodes(device_, graph);  // as in the recordings that will run the chosen candidate
   if (recorded) recorded = driver.graph_instantiate_with_flags(&graph_, graph, 0) == 0;
   if (!recorded) graph_ = nullptr;
   if (graph) driver.graph_destroy(graph);

@@ -46,7 +46,7 @@ void LaunchRecorder::begin_replacing(size_t part, GraphExecHandle exec) {
 
 Status LaunchRecorder::end_replacing() {
   exec_ = nullptr;
-  return require(next_ == end_, "a step launches fewer kernels than it did");
+  return require(next_ == end_, "the step launches fewer kernels than when it was recorded");
 }
 
 Status LaunchRecorder::replace_librarys(size_t part, GraphExecHandle exec, GraphHandle graph) {
@@ -54,12 +54,13 @@ Status LaunchRecorder::replace_librarys(size_t part, GraphExecHandle exec, Graph
   size_t count = 0, one = 1;
   GraphNodeHandle node = nullptr;
   TRY(driver_.check(driver_.graph_get_nodes(graph, nullptr, &count), "kernels of a library"));
-  TRY(require(count == 1, "a library launches ", count, " kernels where it launched one"));
+  TRY(require(count == 1, "a library launches ", count, " kernels; it launched one when it was recorded"));
   TRY(driver_.check(driver_.graph_get_nodes(graph, &node, &one), "kernels of a library"));
   KernelNodeParams was{}, now{};
   TRY(driver_.check(driver_.graph_kernel_node_get_params(known, &was), "a library's kernel"));
   TRY(driver_.check(driver_.graph_kernel_node_get_params(node, &now), "a library's kernel"));
-  TRY(require(was.function == now.function && was.kernel == now.kernel, "a library launches another kernel"));
+  TRY(require(was.function == now.function && was.kernel == now.kernel,
+              "a library launches another kernel than when it was recorded"));
   return driver_.check(driver_.graph_exec_kernel_node_set_params(exec, known, &now),
                        "giving a library's kernel other arguments");
 }
@@ -78,7 +79,7 @@ Status LaunchRecorder::launch(const LaunchConfig& config, FunctionHandle functio
 
 Status LaunchRecorder::replace(const LaunchConfig& config, FunctionHandle function, void** arguments) {
   TRY(require(next_ < end_ && nodes_[next_].cluster == cluster_of(config),
-              "a step launches other kernels than it did"));
+              "the step launches other kernels than when it was recorded"));
   KernelNodeParams params{};
   params.function = function;
   for (int i = 0; i < 3; ++i) params.grid[i] = config.grid[i], params.block[i] = config.block[i];

@@ -19,8 +19,8 @@ std::optional<Nodes> nodes_of(Of of, int (*get)(Of, GraphNodeHandle*, size_t*)) 
   return nodes;
 }
 
-/// What a memset does: rows of units, each the same word again and again. The driver's own assembler makes code of it:
-/// whoever runs a plan has no compiler.
+/// A kernel that does what a memset node does: it fills rows of units with one word. It is PTX, which the driver
+/// assembles, because a machine that runs plans has no compiler.
 constexpr char kMemset[] = R"(.version 7.0
 .target sm_80
 .address_size 64
@@ -76,7 +76,7 @@ end_of_row:
 }
 )";
 
-/// The kernel, which stays loaded: a device that meets such a node meets more.
+/// The loaded kernel. It stays loaded, because one memset node is rarely the only one.
 struct MemsetKernel {
   std::shared_ptr<const Module> module;
   Function function;
@@ -88,7 +88,7 @@ struct MemsetKernel {
   }
 };
 
-/// Adds the kernel between `before` and `behind`. False: nothing was added.
+/// Adds the kernel between `before` and `behind`. Returns false if it could not be added.
 bool add_kernel(CudaDevice& device, const GraphCalls& calls, GraphHandle graph, MemsetLaunch launch,
                 const Nodes& before, const Nodes& behind) {
   const auto kernel = device.companion<MemsetKernel>();

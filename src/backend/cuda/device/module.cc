@@ -80,8 +80,8 @@ Status Function::check(const LaunchShape& shape) const {
   constexpr uint32_t kMostBlocks[] = {(1u << 31) - 1, 65535, 65535}, kMostOfCluster = 16;
   const Properties& p = device().properties();
   for (size_t axis = 0; axis < 3; ++axis)
-    TRY(require(shape.grid[axis] <= kMostBlocks[axis], "its grid has more than the ", kMostBlocks[axis],
-                " blocks that a launch may have; bind smaller extents"));
+    TRY(require(shape.grid[axis] <= kMostBlocks[axis], "the kernel's grid has ", shape.grid[axis],
+                " blocks; a launch may have ", kMostBlocks[axis], ": bind smaller extents"));
   const uint64_t threads = uint64_t{shape.block[0]} * shape.block[1] * shape.block[2];
   TRY(require(threads >= 1 && threads <= static_cast<uint64_t>(p.max_threads_per_block), "a block of ", threads,
               " threads; '", p.name, "' has 1 to ", p.max_threads_per_block, ": build the plan again"));
@@ -89,7 +89,8 @@ Status Function::check(const LaunchShape& shape) const {
               " bytes of shared memory; '", p.name, "' has ", p.shared_bytes_per_block,
               ": build the plan on this device"));
   return require(shape.cluster >= 1 && shape.cluster <= kMostOfCluster && shape.grid[0] % shape.cluster == 0,
-                 "a grid of ", shape.grid[0], " blocks in clusters of ", shape.cluster, ": build the plan again");
+                 "a grid of ", shape.grid[0], " blocks cannot be cut into clusters of ", shape.cluster,
+                 ": build the plan again");
 }
 
 /// Asks for what a launch needs beyond the ordinary, once.
@@ -97,7 +98,8 @@ Status Function::prepare(const LaunchShape& shape) const {
   const Driver& driver = device().driver();
   if (shape.shared_bytes > kSharedBytesUnasked && !state_->much_shared_allowed.load(std::memory_order_relaxed))
       [[unlikely]] {
-    // All that there is: the greatest of several threads' wishes.
+    // The function may use all shared memory from now on, so that threads with different needs do not overwrite each
+    // other.
     const int64_t most = device().properties().shared_bytes_per_block - TRY(attribute(kFunctionSharedBytes));
     TRY(driver.check(driver.func_set_attribute(handle(), kFunctionMaxDynamicSharedBytes, static_cast<int>(most)),
                      "allowing a kernel ", most, " bytes of shared memory"));
@@ -121,7 +123,7 @@ Status launch(const Stream& stream, const Function& function, const LaunchShape&
   LaunchConfig config = config_of(shape, attributes);
   const auto& queue = static_cast<const CudaStream&>(stream);
   config.stream = queue.has_queue() ? queue.handle() : nullptr;
-  // A programmatic dependency is one on the stream's last launch alone.
+  // A programmatic dependency covers only the stream's last launch, so a launch that waits for more cannot have one.
   const bool waits = queue.take_wait();
   if (shape.pdl && !waits && function.device().properties().compute_major >= 9) {
     LaunchAttribute& early = attributes[config.num_attributes++];

@@ -17,7 +17,7 @@ int64_t size_of(const AttentionKernel& kernel) { return bits_of(kernel.element) 
 /// Whether rows begin where a kernel that moves pieces of so many bytes may read them.
 Status check_alignment(const AttentionLayout& layout, const AttentionKernel& kernel) {
   const int64_t whole = kernel.piece / size_of(kernel);
-  TRY(require(whole > 0, "an attention kernel's pieces have ", kernel.piece, " bytes"));
+  TRY(require(whole > 0, "an attention kernel's pieces of ", kernel.piece, " bytes hold no whole element"));
   for (const AttentionOperand* operand : {&layout.q, &layout.k, &layout.v, &layout.out}) {
     TRY(require(operand->offset % whole == 0 && operand->strides[3] == 1, "an operand of attention begins at element ",
                 operand->offset, "; its kernel reads pieces of ", whole));
@@ -25,7 +25,7 @@ Status check_alignment(const AttentionLayout& layout, const AttentionKernel& ker
       TRY(require(stride % whole == 0, "a stride of attention is ", stride, "; its kernel reads pieces of ", whole));
   }
   return require(layout.depth % whole == 0 && layout.value_depth % whole == 0, "heads of ", layout.depth, " and ",
-                 layout.value_depth, " channels are not in pieces of ", whole);
+                 layout.value_depth, " channels are not multiples of the kernel's pieces of ", whole);
 }
 
 class BoundAttention final : public BoundStep {
@@ -122,7 +122,7 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::Attention& step, const Loa
   const std::vector<StepTensor>& inputs = arguments.spec.inputs;
   TRY(require(kernel.element == inputs[0].dtype && kernel.has_mask == inputs[3].present &&
                   kernel.causal == step.causal && kernel.nan_rows_are_zero == step.nan_rows_are_zero,
-              "the kernel '", kernel.name(), "' is not of its step, an attention of ", inputs[0].dtype));
+              "the kernel '", kernel.name(), "' does not fit its step, an attention of ", inputs[0].dtype));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function function = TRY(module->function(std::string(entry_of(kernel))));
   Constants constants(inputs.size());

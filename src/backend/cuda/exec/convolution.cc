@@ -11,7 +11,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// A tensor map of pixels that may lie elsewhere at every run.
+/// A tensor map of pixels, encoded again when their address changes.
 class PixelMap {
  public:
   Status encode(const Driver& driver, const PixelMapPlan& plan, const void* address) {
@@ -98,7 +98,7 @@ class BoundConvolution final : public BoundStep {
     return vectors ? launch(*run.stream, *code_.reduce, plan.reduce, pointers) : Status();
   }
 
-  /// The map by which the kernel reads x, or the tensor behind it.
+  /// The tensor map through which the kernel reads x (`which` 0) or the tensor joined behind it (1).
   static Result<void*> map_of_x(Part& part, const Driver& driver, size_t which, const void* address) {
     if (part.plan.map_x) {
       TRY(part.map_x[which].encode(driver, which ? *part.plan.map_x_behind : *part.plan.map_x, address));
@@ -122,7 +122,7 @@ Status check_tensors(const ConvKernel& kernel, const StepSpec& spec) {
   return require(kernel->types == ContractionTypes::of(spec) &&
                      (facts.any_order || facts.reads_pictures || x.format == wanted) &&
                      (facts.any_order || y.format == wanted) && (!facts.joined || spec.inputs.back().format == last),
-                 "the kernel '", kernel->name(), "' makes no ", y.dtype, " in format ", y.format, " of ", x.dtype,
+                 "the kernel '", kernel->name(), "' does not make ", y.dtype, " in format ", y.format, " of ", x.dtype,
                  " in format ", x.format, " and ", w.dtype);
 }
 
@@ -132,7 +132,7 @@ Status check_packing(const ConvKernel& kernel, const Filter& spec, const FilterE
                      (!spec.transposed || has_phases(spec.bind({}, {}))) &&
                      (!kernel->facts().shuffle || spec.window.abuts()) &&
                      (!kernel->splits_filter() || spec.window.kernel.size() <= 2),
-                 "the kernel '", kernel->name(), "' is not for such a filter of ", type);
+                 "the kernel '", kernel->name(), "' cannot pack this filter of ", type);
 }
 
 class LoadedConvolution final : public LoadedStep {
@@ -187,7 +187,7 @@ class LoadedConvolution final : public LoadedStep {
  private:
   int64_t num_multiprocessors() const { return code_.main.device().properties().num_multiprocessors; }
 
-  /// The parts of a deconvolution with `whole` arguments.
+  /// Cuts a deconvolution into phases; `whole` has the arguments of all of it.
   Result<std::vector<Part>> phases(const ConvArguments& whole, const FilterExtents& filter) const {
     std::vector<Part> parts;
     int64_t elements = 0;
@@ -250,7 +250,8 @@ Result<std::unique_ptr<LoadedStep>> load_point(const GemmKernel& kernel, const L
   Constants constants(arguments.spec.inputs.size());
   if (gemm.kernel.types.is_mixed()) {
     const HostTensor* w = arguments.constants[1];
-    TRY(require(w && w->dtype() == DType::kF32, "a convolution by FP32 weights has none in the plan"));
+    TRY(require(w && w->dtype() == DType::kF32,
+                "the kernel takes FP32 weights from the plan, which has none for this convolution"));
     TRY(constants.put(1, arguments, pack_split_rows(gemm.kernel.types.a, w->bytes())));
   }
   TRY(constants.upload_rest(arguments));
@@ -264,10 +265,12 @@ Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const s
   const StepSpec& spec = arguments.spec;
   TRY(validate(epilogue));
   TRY(require(spec.inputs.size() <= steps::Epilogue::kBias + EpilogueArguments::kMost, "a convolution has ",
-              spec.inputs.size(), " inputs"));
+              spec.inputs.size(), " inputs, more than its kernel takes"));
   const ConvFacts facts = kernel->facts();
-  TRY(require(facts.transposed == filter.transposed, "the kernel '", kernel->name(), "' is for the other direction"));
-  TRY(require(!facts.joined || !arguments.constants.back(), "a convolution joins a constant"));
+  TRY(require(facts.transposed == filter.transposed, "the kernel '", kernel->name(), "' is ",
+              facts.transposed ? "for deconvolutions only" : "not for deconvolutions"));
+  TRY(require(!facts.joined || !arguments.constants.back(),
+              "the second input that the convolution joins is a constant"));
   TRY(check_tensors(kernel, spec));
   std::shared_ptr<const Module> module = TRY(StepCode::load(arguments)).shared();
   const Function main = TRY(module->function(kernel->family->entry));
@@ -277,7 +280,7 @@ Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const s
   Constants constants(spec.inputs.size());
   Extents packed_extents;
   if (facts.packs_filter) {
-    TRY(require(arguments.constants[1] != nullptr, "a convolution that packs w has none in the plan"));
+    TRY(require(arguments.constants[1] != nullptr, "the kernel packs w, which is not a constant of the plan"));
     const HostTensor& w = *arguments.constants[1];
     packed_extents = w.extents();
     const FilterExtents extents = TRY(filter.extents(packed_extents));
@@ -295,10 +298,11 @@ Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const s
 Result<std::unique_ptr<LoadedStep>> load(const steps::Convolution& step, const LoadArguments& arguments) {
   const auto tuning = TRY(from_record<ConvolutionTuning>(arguments.spec.tuning));
   TRY(require(step.joined == (tuning.conv && (*tuning.conv)->facts().joined),
-              "a convolution's kernel joins other tensors"));
+              "the convolution and its kernel differ in whether they join two inputs"));
   if (tuning.conv) return load_by_kernel(Filter(step), step.epilogue, *tuning.conv, arguments);
   if (tuning.cudnn) return load_by_cudnn(step, *tuning.cudnn, arguments);
-  TRY(require(Filter(step).is_point(), "a convolution by ", step.window.kernel, " is no product"));
+  TRY(require(Filter(step).is_point(), "a convolution by ", step.window.kernel,
+              " with its strides and pads is not a matrix product"));
   if (tuning.cublaslt) return load_by_cublaslt(step.epilogue, *tuning.cublaslt, {}, arguments);
   TRY(validate(step.epilogue));
   return load_point(*tuning.gemm, arguments);

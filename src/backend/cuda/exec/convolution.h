@@ -22,7 +22,7 @@ struct ConvolutionTuning {
   }
   Status check() const {
     return require(conv.has_value() + gemm.has_value() + cublaslt.has_value() + cudnn.has_value() == 1,
-                   "a convolution runs by one kernel or library");
+                   "a convolution needs exactly one of conv, gemm, cublaslt and cudnn");
   }
 };
 

@@ -56,7 +56,7 @@ class BoundLtProduct final : public BoundStep {
   const void* bias_ = nullptr;
 };
 
-/// No element of the result is there.
+/// A product whose result has no elements.
 class NoProduct final : public BoundStep {
   Status run(const RunArguments&) override { return {}; }
 };
@@ -81,7 +81,7 @@ class LoadedLtProduct final : public LoadedStep {
   }
 
  private:
-  /// The plan's algorithm, or where that is of another version or for other extents, the library's first.
+  /// The plan's algorithm. If that belongs to another version or to other extents, the library's first choice.
   Result<LtChoice> choose(const LtProduct& product, const LtDescriptors& descriptors) const {
     if (algorithm_)
       if (auto checked = lt_.check(descriptors, *algorithm_)) return *checked;

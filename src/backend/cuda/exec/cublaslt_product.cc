@@ -173,19 +173,19 @@ namespace {
 Status check_extents(const LtProduct& p) {
   constexpr int64_t kMost = int64_t{1} << 31;
   TRY(require(p.m < kMost && p.n < kMost && p.k < kMost && p.batches < kMost, "a product of ", p.batches, " batches, ",
-              p.m, " x ", p.n, " x ", p.k, " is larger than cuBLASLt counts"));
-  return require(p.k > 0 || p.m == 0 || p.n == 0 || p.batches == 0, "cuBLASLt makes no sums of nothing");
+              p.m, " x ", p.n, " x ", p.k, " exceeds cuBLASLt's limit of 2^31"));
+  return require(p.k > 0 || p.m == 0 || p.n == 0 || p.batches == 0, "cuBLASLt cannot make sums without terms: k is 0");
 }
 
 }  // namespace
 
 Result<LtProduct> product_of_matrices(LtProduct p, const ops::MatrixMultiply& op, const Extents& a, const Extents& b) {
   TRY(require(op.a != ops::MatrixOp::kVector && op.b != ops::MatrixOp::kVector, "a product of ", a, " and ", b,
-              " is none of matrices"));
+              " has a vector, and cuBLASLt takes matrices only"));
   p.transpose_a = op.a == ops::MatrixOp::kTranspose, p.transpose_b = op.b == ops::MatrixOp::kTranspose;
   ProductShape shape = ProductShape::of(op, a, b);
   if (!p.transpose_a) shape.join_rows();
-  TRY(require(shape.axes.size() <= 1, "batches of ", a, " and ", b, " have no common step"));
+  TRY(require(shape.axes.size() <= 1, "batches of ", a, " and ", b, " do not advance by one step, as cuBLASLt needs"));
   p.m = shape.m, p.n = shape.n, p.k = shape.k;
   for (const ProductAxis& axis : shape.axes)
     p.batches = axis.extent, p.a_step = axis.a, p.b_step = axis.b, p.y_step = axis.y;

@@ -49,7 +49,7 @@ class BoundCudnn final : public BoundStep {
     for (size_t i = 0; i < ids_.size(); ++i) same &= pointers_[i] == address(ids_[i], run);
     return !same;
   }
-  /// The library's list of addresses, which is made anew where one has changed: the library's own allocation.
+  /// Makes the library's list of addresses anew, which allocates inside the library; called only if an address changed.
   Status pack(const RunArguments& run) {
     pack_.reset();
     for (size_t i = 0; i < ids_.size(); ++i) pointers_[i] = address(ids_[i], run);
@@ -72,7 +72,7 @@ class BoundCudnn final : public BoundStep {
   std::optional<CudnnObject> pack_;
 };
 
-/// No element of the result is there.
+/// A convolution whose result has no elements.
 class NoConvolution final : public BoundStep {
   Status run(const RunArguments&) override { return {}; }
 };
@@ -146,7 +146,7 @@ Result<std::unique_ptr<LoadedStep>> load_by_cudnn(const steps::Convolution& step
   CudnnOnDevice& cudnn =
       TRY(in_context(arguments.device.companion<CudnnOnDevice>(), [] { return "the plan needs cuDNN"; }));
   TRY(check_library(spec, step.epilogue));
-  TRY(require(arguments.constants[1] != nullptr, "a convolution by cuDNN has no constant w"));
+  TRY(require(arguments.constants[1] != nullptr, "a convolution by cuDNN needs a constant w"));
   const HostTensor& w = *arguments.constants[1];
   TRY(require(w.rank() == spec.inputs[0].rank && w.extents()[1] > 0, "a convolution by cuDNN has weights ",
               w.extents()));

@@ -18,7 +18,7 @@ Result<int> data_type(DType type) {
   }
 }
 
-/// Whether sums and products are as exact as `spec` wants, and the same in each run.
+/// Whether an engine with this note computes as exactly as `spec` wants, and the same in each run.
 bool allows(const CudnnConvolutionSpec& spec, int note) {
   switch (note) {
     case kCudnnNondeterministic:

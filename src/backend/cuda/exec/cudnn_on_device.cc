@@ -74,7 +74,8 @@ Result<std::vector<CudnnChoice>> CudnnOnDevice::ask(const CudnnConvolutionSpec& 
     if (graph.error().code == Code::kOutOfMemory) return std::unexpected(graph.error());
     return result;  // no operation of the library's
   }
-  // Mode B answers much as A does, and the fallback's engines are slow: both are for what A does not know.
+  // Modes B and fallback are asked only where A knows nothing: B's answers resemble A's, and fallback's engines are
+  // slow.
   for (const CudnnHeuristic mode : {kCudnnModeA, kCudnnModeB, kCudnnModeFallback})
     if (result.empty()) result = TRY(graph->ask(target, spec, mode));
   return result;
@@ -105,7 +106,7 @@ std::shared_ptr<const CudnnPlan> CudnnOnDevice::find(const PlanKey& key) {
   return at == plans_.end() ? nullptr : at->second.lock();
 }
 
-/// The plans that the latest round expects, if `key` is of it.
+/// Takes the plans that the latest round expects, if `key` is among them.
 CudnnOnDevice::Expected CudnnOnDevice::take_expected(const PlanKey& key) {
   const std::lock_guard lock(plan_mutex_);
   if (expected_in_ != CudnnRound::latest() || !expected_.contains(key)) return {};

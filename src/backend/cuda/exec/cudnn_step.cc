@@ -18,7 +18,7 @@ CudnnConvolutionSpec cudnn_convolution(const ContractionTypes& types, const step
 CudnnConvolutionSpec with_extents(CudnnConvolutionSpec s, const steps::Window& by, const Extents& x, const Extents& w,
                                   const Extents& y) {
   s.x = x, s.w = w, s.y = y;
-  // One spatial axis is the second of two.
+  // A single spatial axis becomes the second of two; the first has extent 1.
   if (x.size() == 3)
     for (Extents* e : {&s.x, &s.w, &s.y}) e->insert(e->begin() + 2, 1);
   const ConvWindow window = by.bind<ConvWindow>(x, y);
@@ -29,7 +29,8 @@ CudnnConvolutionSpec with_extents(CudnnConvolutionSpec s, const steps::Window& b
     s.strides.push_back(stride);
     s.dilations.push_back(window.dilation[i]);
     s.pre_pads.push_back(pre);
-    // Behind as before if that makes as many pixels: more engines know it. Else no more than is read.
+    // More engines take equal pads on both sides, so the pad behind equals the one before if that makes as many pixels.
+    // Otherwise it covers only what the last window reads.
     const bool even = (in + 2 * pre - reach) / stride + 1 == out;
     s.post_pads.push_back(even ? pre : std::max<int64_t>(0, (out - 1) * stride + reach - in - pre));
   }

@@ -8,7 +8,7 @@ namespace kiln::cuda {
 
 Result<FilterExtents> Filter::extents(const Extents& w) const {
   TRY(require(w.size() == window.kernel.size() + 2 && std::ranges::equal(std::span(w).subspan(2), window.kernel),
-              "a convolution by ", w, " has a window of ", window.kernel));
+              "the convolution's weights ", w, " do not fit its window ", window.kernel));
   return FilterExtents::of(w, groups, transposed);
 }
 
@@ -17,7 +17,7 @@ Status check_point(const StepShapes& shapes) {
   const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
   TRY(require(
       w.size() >= 2 && x.size() >= 2 && x[1] == w[1] && w[0] < kMost && w[1] < kMost && volume(w) == w[0] * w[1],
-      "a convolution of ", x, " by one tap, ", w, ", to ", y));
+      "weights ", w, " do not make ", y, " of ", x, " by a convolution of one tap"));
   Extents made = x;
   made[1] = w[0];
   return require_extents(y, made, "a convolution by one tap");

@@ -9,10 +9,10 @@ bool is_relu(const steps::Epilogue& epilogue) { return epilogue.lo == 0; }
 
 Status check_library(const StepTypes& types, const steps::Epilogue& epilogue) {
   const DType x = types.inputs[0].dtype, w = types.inputs[1].dtype, y = types.outputs[0].dtype;
-  TRY(require(x == w && is_kernel_float(x) && is_kernel_float(y), "a library makes no ", y, " of ", x, " and ", w));
+  TRY(require(x == w && is_kernel_float(x) && is_kernel_float(y), "no library makes ", y, " of ", x, " and ", w));
   const steps::Epilogue none;
   return require(!epilogue.hook && epilogue.hi == none.hi && (is_relu(epilogue) || epilogue.lo == none.lo),
-                 "a library has no epilogue but a bias, a residual and a relu");
+                 "libraries fuse a bias, a residual and a relu, and no other epilogue");
 }
 
 Status put_library_bias(const LoadArguments& arguments, Constants& constants) {
@@ -20,7 +20,8 @@ Status put_library_bias(const LoadArguments& arguments, Constants& constants) {
   const DType result = arguments.spec.outputs[0].dtype;
   if (!bias.present || bias.dtype == result) return {};
   const HostTensor* given = arguments.constants[steps::Epilogue::kBias];
-  TRY(require(given != nullptr, "a library has a bias of ", bias.dtype, " for ", result, ", which is no constant"));
+  TRY(require(given != nullptr, "the bias is ", bias.dtype, " for a result of ", result,
+              "; a library can take it only as a constant"));
   const HostTensor same = HostTensor::of(result, given->extents(), View(*given).numbers());
   return constants.put(steps::Epilogue::kBias, arguments, same.bytes());
 }

@@ -29,7 +29,8 @@ Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, c
   if (op.a != ops::MatrixOp::kTranspose) p.join_rows();
   constexpr int64_t kMost = int64_t{1} << 30;
   TRY(require(p.axes.size() <= Batches::kMost && p.m < kMost && p.n < kMost && p.k < kMost, "a product of ",
-              p.axes.size(), " batch axes, ", p.m, " x ", p.n, " x ", p.k, " is larger than the kernels count"));
+              p.axes.size(), " batch axes, ", p.m, " x ", p.n, " x ", p.k, " exceeds the kernels' limits of ",
+              Batches::kMost, " axes and 2^30"));
   GemmArguments g;
   g.a_row = p.a_row, g.a_k = p.a_k;
   g.b_column = pack_b ? packed_pitch(p.k) : p.b_column, g.b_k = pack_b ? 1 : p.b_k;
@@ -76,11 +77,11 @@ class LoadedMatrixMultiply final : public LoadedStep {
 
 Status pack(const ops::MatrixMultiply& op, const LoadArguments& arguments, Constants& constants) {
   const HostTensor* b = arguments.constants[1];
-  TRY(require(b != nullptr, "a product that packs b has none in the plan"));
+  TRY(require(b != nullptr, "the kernel packs b, which is not a constant of the plan"));
   TRY(require(b->rank() >= (op.b == ops::MatrixOp::kVector ? 1 : 2) && b->dtype() == arguments.spec.inputs[1].dtype,
-              "a product packs b of ", b->dtype(), b->extents()));
+              "the kernel cannot pack b ", b->dtype(), b->extents()));
   const ProductOperand matrix = right_operand(b->extents(), op.b);
-  TRY(require(volume(matrix.batch) == 1, "a product packs b of ", b->extents()));
+  TRY(require(volume(matrix.batch) == 1, "the kernel cannot pack b ", b->extents(), ", which has batches"));
   return constants.put(1, arguments, packed(matrix, *b));
 }
 
@@ -89,7 +90,8 @@ Status pack(const ops::MatrixMultiply& op, const LoadArguments& arguments, Const
 Result<std::unique_ptr<LoadedStep>> load(const steps::MatrixMultiply& step, const LoadArguments& arguments) {
   const ProductTuning tuning = TRY(from_record<ProductTuning>(arguments.spec.tuning));
   if (tuning.cublaslt) return load_by_cublaslt(step.epilogue, *tuning.cublaslt, step.op, arguments);
-  TRY(require(!tuning.gemm->types.is_mixed(), "a matrix product of FP32 weights and halves"));
+  TRY(require(!tuning.gemm->types.is_mixed(),
+              "a kernel that multiplies FP32 weights and halves runs convolutions only"));
   TRY(validate(step.epilogue));
   LoadedGemm gemm = TRY(LoadedGemm::load(*tuning.gemm, arguments));
   Constants constants(arguments.spec.inputs.size());

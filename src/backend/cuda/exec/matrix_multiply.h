@@ -16,7 +16,7 @@ struct ProductTuning {
   }
   Status check() const {
     return require(gemm.has_value() != cublaslt.has_value() && !(pack_b && cublaslt),
-                   "a matrix product runs either by a kernel or by cuBLASLt");
+                   "a matrix product needs exactly one of gemm and cublaslt");
   }
 };
 

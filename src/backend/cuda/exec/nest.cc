@@ -25,7 +25,7 @@ class BoundNest final : public BoundStep {
     for (Way& way : ways_)
       if (way.launch.takes(tensors_.data(), element_bytes_))
         return way.launch.run(*arguments.stream, *way.function, tensors_.data());
-    return error(Code::kInternal, "no kernel of a nest takes its addresses");
+    return error(Code::kInternal, "no kernel of the nest takes these addresses: they are not aligned");
   }
 
  private:
@@ -63,7 +63,8 @@ class LoadedNest final : public LoadedStep {
       TRY(kernel.function.check(launch.shape()));
       bound->add(kernel, std::move(launch));
     }
-    TRY(require(!bound->empty(), "no kernel of a nest runs ", shapes.outputs[0], "; build the plan for it"));
+    TRY(require(!bound->empty(), "no kernel of the nest makes ", shapes.outputs[0],
+                "; build the plan with these extents"));
     return bound;
   }
 
@@ -84,7 +85,8 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::Nest&, const LoadArguments
   const size_t num_tensors = arguments.spec.inputs.size() + arguments.spec.outputs.size();
   std::vector<Kernel> kernels;
   for (NestVariant& variant : tuning.variants) {
-    TRY(require(variant.lies.size() == num_tensors, "a nest's variant is of ", variant.lies.size(), " tensors"));
+    TRY(require(variant.lies.size() == num_tensors, "a kernel of the nest takes ", variant.lies.size(),
+                " tensors; the step has ", num_tensors));
     kernels.push_back({std::move(variant), TRY(code.function(nest_entry(kernels.size())))});
   }
   return std::make_unique<LoadedNest>(arguments, TRY(StepInputs::upload(arguments)), std::move(code),

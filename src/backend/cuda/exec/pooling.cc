@@ -23,7 +23,7 @@ struct Kernels {
       kernels.pieces = pool_pieces(type, kind, kernel, strides, dilations, pieces->left, pieces->vec);
     if (tuning.tall) kernels.tall = pool_tall(type, kind, kernel, strides, dilations);
     TRY(require(kernels.pieces.has_value() == tuning.pieces.has_value() && kernels.tall.has_value() == tuning.tall,
-                "a pooling has a kernel that is not for windows of ", kernel, " by ", strides));
+                "the pooling's kernel does not take windows of ", kernel, " by ", strides));
     return kernels;
   }
   std::string entry() const {

@@ -53,7 +53,8 @@ class LoadedReduce final : public LoadedStep {
         code_(std::move(code)) {}
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const LaneExtents e = step_.lanes(x_.format, shapes.inputs[0]);
-    TRY(require(tuning_.columns || e.inner == 1, "a reduction of rows meets ", e.inner, " columns"));
+    TRY(require(tuning_.columns || e.inner == 1, "the kernel reduces rows; this tensor has ", e.inner,
+                " columns behind the reduced axes"));
     const ReduceShape shape{e.outer, e.length, e.inner};
     const int element = bits_of(x_.dtype) / 8;
     int64_t align = int64_t{tuning_.vec} * element;

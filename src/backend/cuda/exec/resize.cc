@@ -78,7 +78,8 @@ class LoadedResize final : public LoadedStep {
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load(const steps::Resize& step, const LoadArguments& arguments) {
-  TRY(require(arguments.spec.inputs.size() == 1, "a resize whose roi or scales are computed has no CUDA kernel"));
+  TRY(require(arguments.spec.inputs.size() == 1,
+              "no CUDA kernel takes a resize whose roi or scales are computed at run time"));
   const ResizeTuning tuning = TRY(from_record<ResizeTuning>(arguments.spec.tuning));
   StepCode code = TRY(StepCode::load(arguments));
   return std::make_unique<LoadedResize>(arguments, step, tuning, TRY(StepInputs::upload(arguments)), std::move(code));

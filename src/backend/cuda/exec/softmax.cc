@@ -52,13 +52,14 @@ class LoadedSoftmax final : public LoadedStep {
     };
     if (const auto& columns = tuning_.columns) {
       const auto& [vec, held, stored] = *columns;
-      TRY(require(held == 0 || shape.length <= most_held(held), "columns of ", shape.length,
-                  " elements; registers hold ", most_held(held)));
+      TRY(require(held == 0 || shape.length <= most_held(held), "columns have ", shape.length,
+                  " elements; the kernel's registers hold ", most_held(held)));
       if (vec > 1 && shape.inner % vec == 0 && (!stored || shape.length == held))
         TRY(add(softmax_columns_launch(shape, *columns), vec * element));
       TRY(add(softmax_columns_launch(shape, {.vec = 1, .held = held}), 1));
     } else {
-      TRY(require(shape.inner == 1, "a softmax of rows meets ", shape.inner, " columns"));
+      TRY(require(shape.inner == 1, "the kernel takes rows; this tensor has ", shape.inner,
+                  " columns behind the axis"));
       const auto& tile = tuning_.tile;
       if (tile && tile->holds(shape.length)) TRY(add(softmax_launch(shape, &*tile), tile->vec * element));
       TRY(add(softmax_launch(shape, nullptr), 1));

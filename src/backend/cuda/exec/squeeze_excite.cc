@@ -42,7 +42,8 @@ class LoadedExcite final : public LoadedStep {
   int64_t packed_bytes() const override { return packed_bytes_; }
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents& x = shapes.inputs[0];
-    TRY(require(x[1] == kernel_.channels, "squeeze and excitation of ", kernel_.channels, " channels meets ", x));
+    TRY(require(x[1] == kernel_.channels, "the squeeze and excitation kernel is for ", kernel_.channels,
+                " channels, not for ", x));
     const ExciteLaunch launch = TRY(excite_launch(kernel_, x[0], volume(std::span(x).subspan(2)),
                                                   function_.device().properties().shared_bytes_per_block));
     TRY(function_.check(launch.shape));
@@ -57,12 +58,13 @@ class LoadedExcite final : public LoadedStep {
   int64_t packed_bytes_;
 };
 
-/// [hidden], then [blocks * slice], as floats; 0 where there is no bias.
+/// Both biases as floats, [hidden] and then [blocks * slice]; an absent bias is 0.
 Result<Bytes> biases_of(const ExciteKernel& k, const HostTensor* b1, const HostTensor* b2) {
   std::vector<float> biases(static_cast<size_t>(k.hidden + k.blocks * k.slice()), 0.0f);
   const auto put = [&](const HostTensor* from, int64_t to, int64_t count) -> Status {
     if (!from) return {};
-    TRY(require(from->volume() == count, "a bias of ", from->volume(), " elements in squeeze and excitation"));
+    TRY(require(from->volume() == count, "a bias of squeeze and excitation has ", from->volume(), " elements; ", count,
+                " are needed"));
     const View view(*from);
     for (int64_t i = 0; i < count; ++i) biases[static_cast<size_t>(to + i)] = static_cast<float>(view[i]);
     return {};
@@ -80,13 +82,13 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::SqueezeExcite&, const Load
   const HostTensor *w1 = arguments.constants[1], *w2 = arguments.constants[2];
   TRY(require(w1 && w2 && (arguments.constants[3] || !spec.inputs[3].present) &&
                   (arguments.constants[4] || !spec.inputs[4].present) && w1->extents().size() >= 2,
-              "squeeze and excitation whose weights are not in the plan"));
+              "the weights of squeeze and excitation are not constants of the plan"));
   const auto tuning = TRY(from_record<ExciteTuning>(spec.tuning));
   const ExciteKernel kernel{spec.inputs[0].dtype, w1->dtype(), w1->extents()[1], w1->extents()[0], tuning.blocks};
   TRY(validate(kernel));
   const int64_t weights = kernel.channels * kernel.hidden;
   TRY(require(w1->volume() == weights && w2->volume() == weights, "weights of ", w1->extents(), " and ", w2->extents(),
-              " in squeeze and excitation"));
+              " do not fit squeeze and excitation of ", kernel.channels, " channels through ", kernel.hidden));
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function(kExciteEntry));
   const Bytes packed = pack_excite_weights(kernel, w1->bytes(), w2->bytes());

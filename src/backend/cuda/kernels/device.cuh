@@ -1,5 +1,5 @@
-// What every kernel of ours stands on: vectors, reductions over warps and blocks, and the instructions of ptx/. NVRTC
-// compiles it against nothing else.
+// The basis of all kernels: vectors, reductions over warps and blocks, and the instructions of ptx/. NVRTC compiles it
+// without any other header.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ __device__ __forceinline__ Words<T, N> load_words(const T* from) {
     }
   return x;
 }
-/// `to` is global memory. By name: the compiler takes stores of whole vectors apart where it can.
+/// Stores a vector to global memory. Names the instruction, because the compiler would take whole vectors apart.
 template <class T, int N>
 __device__ __forceinline__ void store_words(T* to, const Words<T, N>& x) {
   constexpr int kWords = Words<T, N>::kWords;

@@ -15,7 +15,7 @@ class FamilyFieldType final : public FieldType {
     const auto* name = std::get_if<std::string>(&datum.variant());
     for (const Row* each : rows_)
       if (name && each->name == *name) return *static_cast<const Row**>(value) = each, Status();
-    return error(Code::kCorrupt, datum, " is no family of kernels");
+    return error(Code::kCorrupt, datum, " is not a family of kernels");
   }
   void append(std::string& out, const void* value) const override { out += row(value)->name; }
   bool equal(const void* a, const void* b) const override { return row(a) == row(b); }

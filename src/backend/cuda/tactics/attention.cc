@@ -17,7 +17,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// Elements, at most 8, that divide both depths and all that lies before a row's channels.
+/// The largest number of elements, at most 8, by which all offsets, strides and depths of the operands are aligned.
 int64_t alignment(std::span<const sym::Expr> params) {
   int64_t divisor = std::gcd(sym::known_divisor(params[4]), sym::known_divisor(params[5]));
   for (size_t operand = 0; operand < 5; ++operand)
@@ -29,9 +29,10 @@ int64_t alignment(std::span<const sym::Expr> params) {
 /// Kernels for the region; none where its heads are too deep.
 Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, const Region& region) {
   const TensorType &q = cx.graph.type(region.inputs[0]), &v = cx.graph.type(region.inputs[2]);
-  TRY(require(region.params.size() == AttentionLayout::kNumParams, "a region of attention without its parameters"));
+  TRY(require(region.params.size() == AttentionLayout::kNumParams, "a region of attention lacks its parameters"));
   const auto depth_q = region.params[4].constant(), depth_v = region.params[5].constant();
-  TRY(require(depth_q && depth_v, "heads' channels are known when the plan is built: ", q, ", ", v));
+  TRY(require(depth_q && depth_v, "the number of a head's channels must be known when the plan is built: ", q, ", ",
+              v));
   const steps::Attention step = TRY(from_record<steps::Attention>(region.data));
   TRY(require(step.scale > 0, "kernels take a positive scale, not ", step.scale));
   AttentionTraits traits;
@@ -48,7 +49,7 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
   return attention_candidates(traits, machine_of(device_of(cx).properties()));
 }
 
-/// Kernels hide later keys themselves, and skip those that no query of theirs sees.
+/// Drops a mask that only hides later keys. Kernels do that themselves, and skip keys that none of their queries sees.
 void drop_causal_mask(const ir::Graph& graph, Region& region) {
   ir::ValueId& mask = region.inputs[3];
   const HostTensor* values = mask == ir::ValueId::kNone ? nullptr : graph.constant(mask);

@@ -16,7 +16,8 @@ Match match_convolution(const TacticContext& cx, ir::NodeId root) {
       cx, match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, static_filter_region, true));
 }
 
-/// The region with the two tensors that make the convolution's input instead of it: one first, the other last.
+/// Replaces the convolution's input by the two tensors that are joined to make it: one becomes the region's first
+/// input, the other its last.
 Match join_inputs(const TacticContext& cx, Region region) {
   const ir::Value& x = cx.graph.value(region.inputs[0]);
   if (x.producer == ir::NodeId::kNone) return reject("no node makes x");

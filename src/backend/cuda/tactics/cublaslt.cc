@@ -14,7 +14,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// Whether a product's batches have one step whatever the extents, and its sums have terms.
+/// Rejects a product whose batches may not advance by one step, or whose sums may have no terms.
 Match checked_product(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
   const ir::Node& node = cx.graph.node(epilogue.contraction);
   const auto& op = *node.op.as<ops::MatrixMultiply>();

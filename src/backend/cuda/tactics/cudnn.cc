@@ -15,18 +15,18 @@ namespace {
 Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
   const ir::Node& node = cx.graph.node(epilogue.contraction);
   const HostTensor* w = cx.graph.constant(node.inputs[1]);
-  if (!w) return reject("w is no constant, which cuDNN wants in another order");
+  if (!w) return reject("w is not a constant, so that it cannot be brought to cuDNN's order");
   if (w->volume() == 0) return reject("the sums have no terms");
   Match region = contraction_region(cx, root, epilogue);
   if (!region) return region;
   const auto step = convolution_step(cx, *region);
   CHECK(step.has_value());
   if (Filter(*step).is_point() && cx.numerics.cublas_lt && device_of(cx).companion<CublasLtOnDevice>())
-    return reject("a product, which cuBLASLt is faster at");
+    return reject("it is a matrix product, for which cuBLASLt is faster");
   return region;
 }
 
-/// At the optimum extents.
+/// The convolution at the optimum extents.
 Result<CudnnConvolutionSpec> layer_of(const TacticContext& cx, const Region& region) {
   const steps::Convolution step = TRY(convolution_step(cx, region));
   const TensorType &x = cx.graph.type(region.inputs[0]), &y = cx.graph.type(region.outputs[0]);
@@ -34,14 +34,14 @@ Result<CudnnConvolutionSpec> layer_of(const TacticContext& cx, const Region& reg
                       x.opt_extents(), filter_of(cx, region), y.opt_extents());
 }
 
-/// How many engines are worth timing: each is loaded for it, which takes some 25 ms.
+/// How many engines are timed. Timing loads each one, which takes some 25 ms.
 size_t most_variants(const TacticContext& cx) {
   constexpr size_t kByLevel[] = {1, 2, 3, 4, 8, 16};
   return kByLevel[std::clamp(cx.optimization_level, 0, 5)];
 }
 
-/// The library's first ones, and the first of each further engine: its own order has one engine with all its knobs
-/// before the next. Those that are compiled take a quarter of a second each: no more than half.
+/// Picks the library's first choices and the first of each further engine: the library lists an engine with all its
+/// knobs before the next engine. At most half of them are compiled ones, which take a quarter of a second each.
 std::vector<CudnnChoice> likeliest(const std::vector<CudnnChoice>& all, size_t most) {
   std::vector<bool> leads;
   for (size_t i = 0; i < all.size(); ++i)

@@ -10,14 +10,14 @@
 
 namespace kiln::cuda {
 
-/// Whether what a window reaches beyond a picture fits a tensor map of pixels, whatever the picture.
+/// Whether a tensor map of pixels can describe how far the window reaches beyond any picture.
 static bool fits_maps(const steps::Window& window) {
   for (size_t i = 0; i < window.kernel.size(); ++i)
     if (window.reach(i) > 49 || window.strides[i] > 8 || window.pads[i] > 48) return false;
   return true;
 }
 
-/// Whether a deconvolution makes as many pixels as its strides say: without output padding.
+/// Whether a deconvolution's output is exactly its strides times as long as its input, as without output padding.
 static bool covered(const Shape& x, const Shape& y, std::span<const int64_t> strides) {
   for (size_t i = 0; i < strides.size(); ++i)
     if (y[2 + i] != x[2 + i] * sym::Expr(strides[i])) return false;
@@ -64,7 +64,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     keep_likeliest(cx, result);
     return result;
   }
-  // Pads behind alone make more pixels than there were.
+  // Pads behind the picture would make more pixels than x has, so extents are compared too.
   if (by.is_point() && std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {
     const int64_t in = filter->in_channels, out = filter->out_channels;
     const GemmTraits product{traits.types,

@@ -49,15 +49,15 @@ class InHalf final : public RetypeRules {
     return false;
   }
 
-  /// Sums of many elements, small beside what they are made of: BF16's eight bits lose a mean, or the difference of a
-  /// mean of squares and a squared mean.
+  /// Whether the op sums many elements. Such a sum may be small beside its terms: BF16's eight bits lose a mean, or the
+  /// difference between a mean of squares and a squared mean.
   static bool adds_up(const Op& op) {
     const auto* reduce = op.as<ops::Reduce>();
     return reduce && (reduce->kind == ops::ReduceKind::kSum || reduce->kind == ops::ReduceKind::kAvg ||
                       reduce->kind == ops::ReduceKind::kProd);
   }
 
-  /// Whether contractions of halves alone read the node's result, moved maybe: they round it in any case.
+  /// Whether only contractions of halves read the node's result, perhaps after moving it. They round it in any case.
   bool is_operand(const ir::Graph& graph, ir::NodeId id) const {
     const ir::ValueId result = graph.node(id).outputs[0];
     if (graph.is_output(result) || graph.value(result).users.empty()) return false;
@@ -68,7 +68,7 @@ class InHalf final : public RetypeRules {
     });
   }
 
-  /// Whether the node only works on, or moves, values that were kept.
+  /// Whether the node only works on, or moves, values that stay in FP32.
   bool follows_kept(const ir::Graph& graph, const ir::Node& node) const {
     if (!node.op.has(Trait::kPointwise) && !node.op.has(Trait::kMovement) && !node.op.has(Trait::kReduction))
       return false;

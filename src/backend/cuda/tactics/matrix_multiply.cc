@@ -12,7 +12,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// An extent at the optimum, and what is known to divide it whatever the profile.
+/// An extent at the optimum, and a divisor that it has at all extents of the profile.
 struct Extent {
   int64_t opt, divisor;
 };
@@ -21,7 +21,7 @@ Extent extent_of(const TensorType& type, int axis_from_back, int64_t whole) {
   return {e.opt(), e.constant() ? power_of_two_in(*e.constant(), whole) : 1};
 }
 
-/// b is one matrix of the plan, and not yet as the tensor cores want it: along k, in whole vectors.
+/// Whether b is one constant matrix that must be packed: tensor cores read it along k, in whole vectors.
 bool packs_b(const TacticContext& cx, const Region& region) {
   const ops::MatrixMultiply& op = product_of(cx, region);
   const HostTensor* b = cx.graph.constant(region.inputs[1]);
@@ -72,7 +72,7 @@ Product extents_of(const TacticContext& cx, const Region& region) {
   const bool one_matrix = shares_b(b);
   const bool vectors = op.a == ops::MatrixOp::kVector || op.b == ops::MatrixOp::kVector;
   p.traits.one_batch_axis = !vectors && ((one_matrix && !transpose_a) || same_batches(a, b));
-  // Rows of all batches are one matrix's where b is shared.
+  // If all batches share b, their rows form one matrix.
   if (one_matrix && !transpose_a) {
     p.m *= p.batches;
     p.batches = 1;

@@ -10,8 +10,8 @@
 namespace kiln::cuda {
 namespace {
 
-/// The axes of a region at the profile's optimum or maximum. Maxima of extents that broadcast need not agree: where one
-/// may be repeated but is not 1, it is taken for the output's.
+/// The axes of a region at the profile's optimum or maximum. Maxima of extents that broadcast need not agree: an extent
+/// that may be repeated but is not 1 is taken to be the output's.
 Result<MergedAxes> axes_at(const TacticContext& cx, const Region& region, const Variant& variant,
                            Extents (TensorType::*extents)() const) {
   std::vector<NestTensor> tensors;
@@ -31,7 +31,7 @@ class NestTactic final : public NestRegions {
  public:
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     std::vector<Variant> result = NestRegions::variants(cx, region);
-    // At a network's surface a cast meets a reformat: one pass does both.
+    // At inputs and outputs a cast often stands beside a reformat. One kernel does both.
     if (result.size() > 1 && region.nodes.size() == 1 && cx.graph.node(region.nodes[0]).op.as<ops::Cast>()) {
       const Format last = result[1].outputs[0];
       result.push_back({"to channels last", {Format::linear()}, {last}, {}, 0});

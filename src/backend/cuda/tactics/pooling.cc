@@ -54,7 +54,7 @@ class PoolingTactic final : public PoolingRegions {
     draft.binary = TRY(compile_kernel(cx, source));
     return draft;
   }
-  /// Pieces at the optimum.
+  /// The kernel that reads rows in pieces, at the optimum extents; nothing if it does not serve.
   static std::optional<PoolPieces> pieces_of(const TacticContext& cx, const Region& region) {
     const steps::Pooling step = step_of(cx, region);
     const steps::Window& window = step.window;

@@ -43,7 +43,7 @@ class ReduceTactic final : public ReduceRegions {
   bool moves_axes() const override { return false; }
 };
 
-/// Any axes: the same kernels' slower sibling.
+/// Reduces any axes, by a kernel that is slower than the one for neighbouring axes.
 class AxesTactic final : public Tactic {
  public:
   std::string_view name() const override { return "reduce axes"; }

@@ -33,7 +33,8 @@ class Walk {
     const auto* product = graph_.node(root).op.as<ops::ElementWise>();
     if (!product || product->kind != ops::ElementWiseKind::kProd) return reject("not a product");
     const TensorType& y = graph_.output_type(root);
-    if (y.rank() < 3 || !is_kernel_float(y.dtype)) return reject("y is ", y, ", no picture of floats");
+    if (y.rank() < 3 || !is_kernel_float(y.dtype))
+      return reject("y is ", y, "; [N, C, spatial...] of floats is needed");
     for (const size_t side : {size_t{0}, size_t{1}}) {
       const ValueId x = graph_.node(root).inputs[side], gates = graph_.node(root).inputs[1 - side];
       if (!graph_.type(x).same_type(y) || graph_.constant(x) || graph_.num_uses(gates) != 1) continue;
@@ -50,7 +51,8 @@ class Walk {
  private:
   std::expected<Layer, Reject> layer(ValueId result) {
     const NodeId end = graph_.value(result).producer;
-    if (end == NodeId::kNone || graph_.is_output(result)) return reject("a factor is made elsewhere");
+    if (end == NodeId::kNone || graph_.is_output(result))
+      return reject("no node makes a factor, or the factor is an output of the network");
     auto chain = grow_chain(graph_, end);
     if (!chain) return std::unexpected(chain.error());
     if (chain->leaves.size() != 1)
@@ -71,7 +73,7 @@ class Walk {
         !std::all_of(y.shape.begin() + 2, y.shape.end(), is_one) ||
         graph_.type(found.weights).shape[0] * graph_.type(found.weights).shape[1] !=
             graph_.type(found.weights).volume())
-      return reject("the convolution of ", x, " is no product with a constant");
+      return reject("the convolution of ", x, " is not a product with a constant");
     nodes_.insert(nodes_.end(), chain->nodes.rbegin(), chain->nodes.rend());
     nodes_.push_back(graph_.value(sums).producer);
     return found;
@@ -139,7 +141,8 @@ class SqueezeExciteTactic final : public Tactic {
     const Properties& p = device_of(cx).properties();
     const Format last = Format::channels_last(x.rank());
     std::vector<Variant> result;
-    // The likeliest first: few images leave room for large clusters, many fill the GPU with small ones.
+    // The likeliest size comes first: few images leave room for large clusters, many images fill the GPU with small
+    // ones.
     const bool few = images * 16 <= p.num_multiprocessors;
     const std::vector<int64_t> sizes = p.compute_major < 9 ? std::vector<int64_t>{1}
                                        : few               ? std::vector<int64_t>{16, 8}

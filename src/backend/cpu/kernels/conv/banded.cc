@@ -15,7 +15,7 @@ int64_t stretch(const ConvWeights& weights, int64_t stride, int64_t pixels) {
 }
 int64_t kernel_rows(const ConvWeights& weights) { return weights.kernel[0] * weights.kernel[1]; }
 
-/// The window whose outputs are rows of the product.
+/// The wider window that one row of the product reads: it makes `pixels` neighbouring outputs.
 Window window_of_rows(Window w, int64_t pixels) {
   w.kernel[2] = (pixels - 1) * w.stride[2] + w.kernel[2];
   w.stride[2] *= pixels;
@@ -107,7 +107,7 @@ struct Run {
     }
   }
 
-  /// The hook sees pixels in the order in which they stand in the result.
+  /// Calls the hook on the pixels of `count` rows, in the order in which they stand in the result.
   void hook(int64_t row0, int64_t count) const {
     const int64_t width = shape.window.out[2], across = plan.window.out[2];
     const auto pixel_before = [&](int64_t row) { return row / across * width + row % across * plan.pixels; };

@@ -10,7 +10,7 @@
 namespace kiln::cpu {
 namespace {
 
-// Sums of so few terms a tap would spend their time between taps.
+// With so few channels a tap's sum is short, and most time would go into the step from tap to tap.
 constexpr int64_t kFewChannels = 32;
 
 /// The pieces of the workspace: [input copied to channels last][for each worker: pointers, windows over edges].
@@ -95,7 +95,9 @@ void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv&
     in = copy;
   }
   const PointerSource source{shape.window, in, plan.ld, packed.zeros.data(), plan.taps};
-  // Parts are rows times columns of the one group, or rows times ranges of groups, a panel standing for a group.
+  // Without groups a part is some rows and some columns. With groups it is some rows and some groups; for the split
+  // each
+  // group counts as one panel of columns.
   const bool grouped = weights.groups > 1;
   const Split split =
       split_result(plan.rows, grouped ? weights.groups * tiling().panel : oc, plan.num_taps * plan.depth, 1);

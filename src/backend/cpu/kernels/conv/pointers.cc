@@ -104,7 +104,7 @@ void advance(Pixel& at, const int64_t (&extents)[3], int64_t pixels) {
   if (at.at[0] == extents[0]) at.at[0] = 0, ++at.n;
 }
 
-/// One tap, and output pixel i reads input pixel i.
+/// Whether the window has one tap, and output pixel i reads input pixel i.
 bool is_plain(const Window& w) {
   bool same = w.taps() == 1;
   for (int axis = 0; axis < 3; ++axis) same &= w.stride[axis] == 1 && w.pad[axis] == 0 && w.in[axis] == w.out[axis];

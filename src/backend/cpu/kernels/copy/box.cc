@@ -19,7 +19,7 @@ bool is_power_of_two_to_16(int64_t bytes) {
   return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
 }
 
-/// Axes by falling stride of the target, neighbours that both sides lay out as one merged.
+/// Sorts the axes by falling stride in the target, and merges neighbours that form one axis in both memories.
 int merge_axes(std::span<const BoxAxis> axes, std::array<BoxAxis, Box::kMaxAxes>& merged) {
   int count = 0;
   for (const BoxAxis& axis : axes)
@@ -77,7 +77,7 @@ void choose_loop(Box& box) {
     box.strips = ceil_div(box.across.extent * box.element_bytes, kStripBytes);
     return;
   }
-  // The longer loop inside: an image's three channels are no loop.
+  // The longer loop goes inside: a loop over an image's three channels would not pay.
   const bool use_across = square && box.outer[static_cast<size_t>(across)].extent > innermost.extent;
   box.kind = Box::Kind::kElements;
   box.inner = take(box, use_across ? across : last);
@@ -144,8 +144,9 @@ void fill(int element_bytes, const std::byte* from, std::byte* to, int64_t count
   }
 }
 
-/// A block of words whose rows lie a multiple of a page apart in the target would write to one place of the cache again
-/// and again (measured: a third of the speed). Rows of the buffer are apart from each other, and leave it whole.
+/// Transposes a block through a buffer. Where the target's rows lie a multiple of a page apart, direct writes would hit
+/// one set of the cache again and again (measured: a third of the speed); the buffer's rows do not, and it is then
+/// copied row by row.
 void transpose_through_buffer(const Box& box, TransposeBlock block, const std::byte* from, std::byte* to, int64_t num_a,
                               int64_t num_b) {
   constexpr ptrdiff_t kRowBytes = kBlockRows * 4 + kCacheLine;
@@ -202,7 +203,7 @@ struct Cursor {
   }
 };
 
-/// Rows too short for memcpy's call to vanish: 17 to 64 bytes as two overlapping halves, fewer as they come.
+/// Copies a row that is too short for a call of memcpy to pay: 16 to 64 bytes go as two overlapping halves.
 inline void copy_row(const std::byte* from, std::byte* to, size_t bytes) {
   if (bytes >= 16 && bytes <= 32) {
     Chunk<16> head, tail;

@@ -7,8 +7,8 @@
 namespace kiln::cpu {
 namespace {
 
-/// A run of outputs along an axis: `count` elements from `start` by `step`, or that many fills; `repeats` times the
-/// same, `every` so many outputs.
+/// A run of outputs along an axis: `count` elements from `start` by `step`, or `count` fills. The run stands `repeats`
+/// times, `every` outputs apart.
 struct Segment {
   int64_t to, count, start, step;
   bool filled;

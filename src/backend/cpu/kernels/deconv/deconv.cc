@@ -9,7 +9,7 @@ namespace {
 
 using Phase = PackedDeconv::Phase;
 
-/// Matrix of a phase, its taps side by side: gathered, since they are not evenly spaced in the source.
+/// Packs the weights of a phase as one matrix. The taps are gathered first: they are not evenly spaced in the source.
 Result<PackedB> pack_phase(const DeconvWeights& weights, const Phase& phase, const float* data) {
   const int64_t ic = weights.ic / weights.groups, oc = weights.oc / weights.groups;
   const int64_t volume = weights.kernel[0] * weights.kernel[1] * weights.kernel[2];

@@ -182,7 +182,7 @@ void of_type(DType dtype, Call call) {
     case DType::kF32: return call.template operator()<DType::kF32>();
     case DType::kF16: return call.template operator()<DType::kF16>();
     case DType::kBF16: return call.template operator()<DType::kBF16>();
-    default: CHECK(!"normalisation of a type that is no f32, f16 or bf16");
+    default: CHECK(!"normalisation of a type other than f32, f16 and bf16");
   }
 }
 

@@ -140,7 +140,7 @@ void run(Team& team, const SoftmaxShape& shape, const void* x, void* y) {
     case DType::kF32: return typed.template operator()<DType::kF32>();
     case DType::kF16: return typed.template operator()<DType::kF16>();
     case DType::kBF16: return typed.template operator()<DType::kBF16>();
-    default: CHECK(!"softmax of a type that is no f32, f16 or bf16");
+    default: CHECK(!"softmax of a type other than f32, f16 and bf16");
   }
 }
 

@@ -124,7 +124,8 @@ void Nest::assign_slots() {
   }
 }
 
-/// A step may write to an output at once if nothing reads an input after it: the output may be the same memory.
+/// Finds outputs that their step may write directly. An output may share memory with an input, so no later step may
+/// read an input.
 void Nest::find_direct_outputs() {
   for (const NestOperand result : results_)
     if (result < 0) return;
@@ -138,7 +139,7 @@ void Nest::find_direct_outputs() {
   }
 }
 
-/// Tiles one after another, with what stays from one to the next.
+/// Runs tiles one after another, and keeps what the next tile can use again.
 class Nest::Run {
  public:
   Run(const Nest& nest, const NestWalk& walk, const void* const* inputs, void* const* outputs)
@@ -200,7 +201,7 @@ class Nest::Run {
       input_at_[i] = data;
       return;
     }
-    // what repeats along `split` stays the same from tile to tile
+    // an operand that repeats along `split` is the same in the next tile
     const bool repeats = walk_.strides[i].at[walk_.split] == 0;
     if (repeats && loaded_from_[i] == data && loaded_[i] >= elements_) return;
     std::byte* const to = slot(i);

@@ -36,11 +36,11 @@ ResizeAxis make_axis(const ops::Resize& resize, int64_t in, int64_t out, const R
   axis.index.resize(static_cast<size_t>(out * axis.taps));
   axis.weight.resize(static_cast<size_t>(out * axis.taps));
   if (resize.coordinate == CoordinateTransformation::kTfCropAndResize) axis.outside.resize(static_cast<size_t>(out));
-  fill_axis(axis, resize, span, taps);  // also what varies: its taps then have room
+  fill_axis(axis, resize, span, taps);  // also for an axis that changes at run time, so that its tables have room
   return axis;
 }
 
-/// Whether what is to come at run time decides an axis; one of a single element stays as it is.
+/// Whether inputs that come at run time decide an axis. An axis of one element stays as it is.
 bool may_vary(const ops::Resize& resize, const ResizeHas& has, size_t axis, int64_t in, int64_t out) {
   if ((!has.roi && !has.scales) || (in == 1 && out == 1)) return false;
   return resize.axes_given.empty() || std::ranges::count(resize.axes_given, static_cast<int64_t>(axis)) > 0;

@@ -89,8 +89,8 @@ HWY_INLINE V resample_far(const RowTaps& taps, const float* row, int64_t i) {
   return sum;
 }
 
-/// Single elements: a vector of outputs, each from its own place. What weighs nothing is not looked at: it may be
-/// infinite.
+/// Computes a vector of outputs from single elements, each from its own place. Elements with weight 0 are left out,
+/// because infinity times 0 would be NaN.
 template <int kTaps>
 HWY_INLINE void resample_elements(const RowTaps& taps, const float* row, float* to) {
   int64_t i = 0;

@@ -4,7 +4,7 @@
 namespace kiln::cuda {
 namespace {
 
-/// Blocks of few warps, several on a multiprocessor: either their steps' latency counts or their work.
+/// A multiprocessor runs several blocks of few warps, so that either the latency of their steps or their work counts.
 double cycles(const AttentionKernel& k, const AttentionTraits& traits, const Machine& machine) {
   const double work = multiply_adds(k) / (64 * 64 * 64);
   const double latency =

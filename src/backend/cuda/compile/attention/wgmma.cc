@@ -13,7 +13,7 @@ void define_groups(const AttentionKernel& k, KernelSource& source) {
   source.prelude = wgmma_source(k.keys, k.element) + wgmma_source(k.depth, k.element, WgmmaForm::kRegisters);
 }
 
-/// A block a multiprocessor, which takes tile after tile.
+/// Each multiprocessor runs one block, which takes tile after tile.
 double cycles(const AttentionKernel& k, const AttentionTraits& traits, const Machine& machine) {
   const double waves = std::max(1.0, std::ceil(blocks_each(k, traits, machine)));
   const double rate = (k.depth > 64 ? 2800 : 2000) * (k.has_mask ? 0.7 : 1.0) * (k.turns ? 1.0 : 0.97);
@@ -24,7 +24,7 @@ void search(AttentionSearch& search) {
   const AttentionTraits& traits = search.traits;
   if (search.is_single() || search.machine.compute != 90 || traits.align != 8 || traits.keys <= 0) return;
   using Shapes = std::initializer_list<AttentionSearch::Shape>;
-  // As many sums and words of a mask as there are registers.
+  // The tiles are as large as the registers for sums and words of a mask allow.
   const bool deep = search.kernel.depth > 64;
   const Shapes plain = {{12, 16, 128, 2, true}, {8, 16, 128, 2, true}, {8, 16, 128}},
                plain_deep = {{8, 16, 128, 2, true}, {8, 16, 176, 2, true}, {8, 16, 128}},

@@ -49,7 +49,7 @@ double rows_us(const ConvDepthwiseRows& kernel, const ConvSearch& search) {
   const double taps = number(t.kernel_h * t.kernel_w), span = number((columns - 1) * t.stride + t.kernel_w);
   const double instructions = 260 + 1.4 * (taps * number(columns * vec) + number(t.kernel_h) * span * number(4 + vec) +
                                            taps * number(3 + vec) + 25 * number(columns * vec));
-  // A warp alone takes as long as one that shares its scheduler with none.
+  // A scheduler with less than one warp on average still takes the time of one warp.
   const double warps = std::max(1.0, threads / (32 * 4 * machine.multiprocessors));
   const double bytes = number(t.pixels * (t.stride * t.stride + 1) * t.filter.groups * bytes_of(t.types.a));
   return 1.2 + 1e6 * std::max(1.25 * instructions * warps / machine.clock_hz, bytes / machine.memory_bytes_per_second);

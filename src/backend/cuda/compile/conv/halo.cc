@@ -29,7 +29,7 @@ double halo_us(const ConvHalo& kernel, const ConvSearch& search) {
                       (kernel.tile.bn >= 8 * 28 ? 1.1 : 1.25);
   const double written = number(kernel.tile.bn / 16 * rows) * 160;
   const double turns = std::ceil(number(kernel.tiles(images, t.out_h, t.out_w)) / machine.multiprocessors);
-  // Two groups share the units; what the last one writes is not hidden.
+  // Two groups of warps share the tensor cores. Nothing hides the time in which the last group writes.
   const double cycles =
       turns * std::max(each, (each + written) / 2) + written + 3500 + number(chunks * f.taps * rows) * 64;
   const double bytes = number(t.pixels * (f.out_channels + f.in_channels) * size);

@@ -50,7 +50,7 @@ void search_padded(ConvSearch& search, ConvWgmma kernel) {
   }
 }
 
-/// Pixels are copied by threads only where lines of the copy engine would be far from full.
+/// Whether the copy engine serves this convolution. Threads copy pixels only where its lines would be far from full.
 bool is_copied(const ConvSearch& search) {
   const int64_t in = search.traits.filter.in_channels, line = kLineBytes / bytes_of(search.traits.types.a);
   return 4 * in >= 3 * ceil_div(in, line) * line &&

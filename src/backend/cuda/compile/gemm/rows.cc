@@ -17,7 +17,8 @@ void define_cluster(const GemmKernel& kernel, KernelSource& source) {
   define(source, "B_CONSTANT", int{kernel.b_constant});
 }
 
-/// What streams at memory's rate needs bytes under way, a block's start and the sums of its warps and cluster time.
+/// Estimates a kernel that reads at memory's rate. That rate needs enough bytes under way; starting a block and adding
+/// the sums of its warps and cluster take time of their own.
 double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, int64_t batches, const Machine& machine) {
   const TileShape& t = kernel.tile;
   const auto count = [](int64_t x) { return static_cast<double>(x); };
@@ -27,7 +28,7 @@ double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, in
       tiles_m * count(n * batches) * count(k) * size * (1 + 0.3 * count(std::min(m, t.bm)) / count(t.bn));
   const double under_way = std::min(blocks / machine.multiprocessors, 3.0) * count(t.bn * t.stages * t.warps_n * kLine);
   const double busy = std::min(1.0, under_way / 40e3) * std::min(1.0, blocks / machine.multiprocessors + 0.3);
-  // Rounds of loads behind each other, where no other blocks are there to fill the time.
+  // Rounds of loads wait for each other where no other block fills the time.
   const double own_steps = std::ceil(count(k) * size / kLine / count(t.warps_n * t.stages * kernel.splits));
   const double waiting = 0.8 * (own_steps - 1) * std::min(1.0, 0.75 * machine.multiprocessors / blocks);
   return 1.2 + waiting + 1e6 * moved / (machine.memory_bytes_per_second * 1.1 * busy) + (kernel.splits > 1 ? 0.7 : 0);

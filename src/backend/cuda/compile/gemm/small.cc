@@ -15,7 +15,7 @@ void define_cluster(const GemmKernel& kernel, KernelSource& source) {
   define_wgmma(kernel, source);
 }
 
-/// Blocks that share k exchange their sums; several of them fit a multiprocessor.
+/// Estimates a kernel whose blocks share k and exchange their sums. Several such blocks fit on one multiprocessor.
 double small_estimate_us(const GemmKernel& kernel, int64_t tiles, int64_t steps, double peak, const Machine& machine) {
   const TileShape& t = kernel.tile;
   const double splits = static_cast<double>(kernel.splits), area = static_cast<double>(t.bm * t.bn);

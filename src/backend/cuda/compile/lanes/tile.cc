@@ -14,7 +14,7 @@ constexpr int kMostElements = 32;  // of a thread: registers
 constexpr int kMostTeam = RowTile::kMostTeam;
 
 int64_t most_loads(int vec) { return vec == 1 ? 16 : kMostElements / vec; }
-/// Exactly what is needed where it is little; a load that has nothing to do still costs its instructions.
+/// Loads of a thread: exactly as many as needed if they are few, because an idle load still costs its instructions.
 int loads_for(int64_t vectors, int64_t threads) {
   const int64_t loads = std::max<int64_t>(1, ceil_div(vectors, threads)), step = loads <= 4 ? 1 : loads <= 8 ? 2 : 4;
   return static_cast<int>(ceil_div(loads, step) * step);
@@ -29,8 +29,8 @@ std::optional<RowTile> row_tile(int64_t rows, int64_t cols, int64_t most_cols, i
   if (most_cols % tile.vec != 0) tile.vec = vector_width(most_cols, element_bytes);
   const int64_t vectors = ceil_div(most_cols, tile.vec);
   const bool many = are_many(rows, num_sms);
-  // Where rows are few, a block each keeps more loads in flight than a warp each, unless a row is a few loads anyway:
-  // a block's threads must wait for each other.
+  // With few rows, a block for each row keeps more loads in flight than a warp does. Rows of few loads take a warp all
+  // the same, because the threads of a block must wait for each other.
   if (vectors <= kWarp * most_loads(tile.vec) && (many || vectors <= kWarp * 4)) {
     tile.loads = loads_for(vectors, kWarp);
     // A block has several short rows, because a multiprocessor begins only so many blocks at a time.
@@ -42,7 +42,7 @@ std::optional<RowTile> row_tile(int64_t rows, int64_t cols, int64_t most_cols, i
     return tile;
   }
   tile.block = true;
-  // Many rows: few threads a row, so that many blocks are on a multiprocessor and some load while others fold.
+  // With many rows, few threads work on each row: many blocks fit on a multiprocessor, and some load while others fold.
   const int64_t words = vectors * std::max(tile.vec * element_bytes, 4);  // as bytes of registers
   const int64_t wanted = many ? std::max(ceil_div(ceil_div(words, kBytesOfThread), kWarp) * kWarp, kLeastThreads)
                               : ceil_div(ceil_div(vectors, 2), kWarp) * kWarp;

@@ -1,4 +1,4 @@
-// What kernels of attention are given. Defines: ELEMENT (f16, bf16 or float), HAS_MASK, CAUSAL, NAN_ROWS_ARE_ZERO.
+// The arguments of attention's kernels. Defines: ELEMENT (f16, bf16 or float), HAS_MASK, CAUSAL, NAN_ROWS_ARE_ZERO.
 #pragma once
 #include "backend/cuda/kernels/attention/arguments.h"
 #include "device.cuh"
@@ -14,7 +14,7 @@ struct AttentionTile {
   int first, head, batch;  ///< its first query
   int keys;                ///< that its last query sees; at least one if there are any
 };
-/// Of CAUSAL the longest come first.
+/// With CAUSAL the tiles that see the most keys come first.
 template <int kQueries>
 __device__ __forceinline__ AttentionTile attention_tile(const AttentionArguments& args, int index) {
   const int tiles = (args.queries + kQueries - 1) / kQueries;

@@ -8,7 +8,7 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr int64_t kSectionBytes = 16 << 20;  // of keys and values that the L2 holds beside all else
+constexpr int64_t kSectionBytes = 16 << 20;  // keys and values that the L2 cache holds beside all else
 
 constexpr const AttentionFamily* kFamilies[] = {
 #define FAMILY(Name) &kAttention##Name,
@@ -34,12 +34,13 @@ std::string AttentionKernel::name() const {
 
 Status AttentionKernel::check() const {
   TRY(require(is_kernel_float(element) && family->takes(element, rows), "attention's ", family->name,
-              " kernels are not of ", element, " and ", rows, " rows"));
+              " kernels do not take ", element, " in ", rows, " rows"));
   TRY(require(depth >= 16 && depth <= kMostDepth && warps >= 1 && warps <= 16 && keys >= 16 && keys <= 256 &&
                   stages >= 1 && stages <= 8,
-              "an attention kernel of ", depth, " channels, ", warps, " warps and ", keys, " keys"));
+              "there is no attention kernel of ", depth, " channels, ", warps, " warps, ", keys, " keys and ", stages,
+              " stages"));
   return require(piece >= 1 && piece <= 16 && std::has_single_bit(static_cast<uint64_t>(piece)),
-                 "an attention kernel loads pieces of ", piece, " bytes");
+                 "an attention kernel loads pieces of ", piece, " bytes; a power of two up to 16 is needed");
 }
 
 std::string_view entry_of(const AttentionKernel& kernel) { return kernel.family->entry; }
@@ -49,7 +50,7 @@ Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionA
               " channels are more than the kernel's ", kernel.depth));
   TRY(require(a.kv_heads > 0 && a.heads % a.kv_heads == 0, a.heads, " heads cannot share ", a.kv_heads));
   const int64_t blocks = int64_t{a.batch} * a.heads * ceil_div(a.queries, kernel.queries());
-  TRY(require(blocks < (int64_t{1} << 31), "attention of ", blocks, " blocks is more than a grid"));
+  TRY(require(blocks < (int64_t{1} << 31), "attention of ", blocks, " blocks exceeds a grid's 2^31 - 1"));
   const int64_t head_bytes = std::max<int64_t>(1, int64_t{a.keys} * (a.depth + a.value_depth) * size_of(kernel));
   a.section = static_cast<int32_t>(
       std::clamp<int64_t>(kSectionBytes / head_bytes, 1, std::max<int64_t>(1, int64_t{a.batch} * a.heads)));

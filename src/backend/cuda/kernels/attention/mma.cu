@@ -58,7 +58,7 @@ __device__ __forceinline__ void multiply_values(Sums& sums, const Scores& weight
     }
 }
 
-/// As VTile::copy, with keys in the lines that key_of_line says.
+/// Like VTile::copy, but keys go to the lines that key_of_line says.
 template <class T>
 __device__ __forceinline__ void copy_values(unsigned tile, const T* from, long long pitch, int lines, int length) {
   if constexpr (sizeof(T) == 2) {
@@ -79,7 +79,7 @@ __device__ __forceinline__ void copy_values(unsigned tile, const T* from, long l
   }
 }
 
-/// Two neighbours of a line: at once if they may be.
+/// Loads two neighbours of a line, with one instruction if their alignment allows it.
 template <class T>
 __device__ __forceinline__ void write_pair(T* line, int column, int end, float x, float y) {
   if (PIECE >= 2 * sizeof(T)) {  // even depths and strides
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_mma(const __gri
     for (int i = 0; i < kBlocksM; ++i) words[i].load(args, mask, row0 + i * 16, step * KEYS);
 #endif
     wait_for_copies<0>();
-    __syncthreads();  // the stage is there, and none reads the other any more
+    __syncthreads();  // this stage has arrived, and no warp reads the other one any more
     if (step + 1 < steps) copy(step + 1);
     const unsigned stage = stages + step % 2 * kStageBytes;
     Scores scores = {};

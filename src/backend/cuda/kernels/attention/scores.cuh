@@ -8,7 +8,7 @@ namespace kiln {
 inline constexpr float kHidden = __builtin_bit_cast(float, 0xff800000u);  ///< the score of a key that is not seen
 inline constexpr float kLog2e = 1.4426950408889634f;
 
-/// Hides keys that are not there, or are behind what a row sees. `key` is that of the first column.
+/// Hides keys that do not exist, and keys behind the last one that a row sees. `key` belongs to the first column.
 template <int kBlocks>
 __device__ __forceinline__ void hide(const AttentionArguments& args, float (&scores)[kBlocks][4], int row0, int key) {
   const int lane = threadIdx.x % 32;
@@ -32,7 +32,7 @@ __device__ __forceinline__ void hide(const AttentionArguments& args, float (&sco
   }
 }
 
-/// What a mask adds to a thread's scores: the two of a row that are neighbours in a word.
+/// What a mask adds to a thread's scores. Two neighbours of a row share a word.
 template <int kBlocks, class T = ELEMENT>
 struct MaskWords {
   unsigned at[2][kBlocks];
@@ -59,7 +59,7 @@ struct MaskWords {
       }
     }
   }
-  /// To scores that are not scaled yet.
+  /// Adds the mask to scores that are not scaled yet.
   __device__ __forceinline__ void add(float (&scores)[kBlocks][4], float scale) const {
     const float factor = 1 / scale;
 #pragma unroll
@@ -73,7 +73,7 @@ struct MaskWords {
 
  private:
   static __device__ __forceinline__ float quotient(f16 x, float factor) { return to_float(x) * factor; }
-  /// The least numbers stay numbers: a row of them alone is no row of hidden keys.
+  /// The least numbers stay finite, so that a row that has only such scores does not count as a row of hidden keys.
   static __device__ __forceinline__ float quotient(bf16 x, float factor) {
     const float wide = to_float(x);
     return wide == kHidden ? kHidden : fmaxf(wide * factor, -1e38f);
@@ -117,12 +117,13 @@ struct MaskWords<kBlocks, float> {
   }
 };
 
-/// A softmax on its way over keys, of a thread's two rows. Weights are powers of two, relative to the largest score so
-/// far, or to one that few weights exceed: sums are only rescaled when the largest grows by much.
+/// The running softmax of a thread's two rows. Weights are powers of two, relative to a base: the largest score so far,
+/// or one that few scores exceed. Sums are rescaled only when the largest score grows by much.
 struct RunningSoftmax {
   float base[2] = {kHidden, kHidden}, total[2] = {0, 0};
 
-  /// Scores become weights; `factor` is what sums so far shrink by. `scale` (positive) includes log2(e).
+  /// Turns scores into weights. `factor` is what the sums so far are multiplied by. `scale` (positive) includes
+  /// log2(e).
   template <int kBlocks>
   __device__ __forceinline__ void weigh(float (&scores)[kBlocks][4], float (&factor)[2], float scale) {
     constexpr float kMostExponent = 8;  // of a weight: halves hold 2^15
@@ -138,7 +139,7 @@ struct RunningSoftmax {
       const bool rises = largest > base[r] + __fdividef(kMostExponent, scale);
       factor[r] = rises ? power_of_two((base[r] - largest) * scale) : 1.f;
       if (rises) base[r] = largest;
-      const float from = base[r] == kHidden ? 0.f : base[r] * scale;  // no -inf minus -inf where all is hidden
+      const float from = base[r] == kHidden ? 0.f : base[r] * scale;  // -inf minus -inf would be NaN
       even = odd = 0;
 #pragma unroll
       for (int j = 0; j < kBlocks; ++j) {
@@ -156,14 +157,14 @@ struct RunningSoftmax {
     sum += __shfl_xor_sync(kAllLanes, sum, 1);
     return sum + __shfl_xor_sync(kAllLanes, sum, 2);
   }
-  /// Over the four lanes of a row.
+  /// The maximum over the four lanes that share a row.
   static __device__ __forceinline__ float quad_max(float x) {
     x = fmaxf(x, __shfl_xor_sync(kAllLanes, x, 1));
     return fmaxf(x, __shfl_xor_sync(kAllLanes, x, 2));
   }
 };
 
-/// What becomes of sums when the base of their weights rose.
+/// Rescales sums after the base of their weights rose.
 template <int kBlocks>
 __device__ __forceinline__ void rescale(float (&sums)[kBlocks][4], const float (&factor)[2]) {
   if (!__any_sync(kAllLanes, factor[0] != 1.f || factor[1] != 1.f)) return;
@@ -185,8 +186,8 @@ __device__ __forceinline__ void pack_step(unsigned (&weights)[4], const float (*
       weights[i] = pack2<T>(blocks[i / 2][i % 2 * 2], blocks[i / 2][i % 2 * 2 + 1]);
   }
 }
-/// What a product left of blocks of keys is the left operand of the next. Of TF32 the keys change places, as those of
-/// values do by key_of_line.
+/// Makes the result of one product (blocks of keys) the left operand of the next. For TF32 the keys change places, as
+/// key_of_line does it for the values.
 template <int kBlocks>
 __device__ __forceinline__ void pack(unsigned (&weights)[kBlocks * 8 / kStep][4], const float (&scores)[kBlocks][4]) {
 #pragma unroll

@@ -67,7 +67,7 @@ __device__ __forceinline__ void multiply_values(float (&sums)[ROWS][kColumns], c
   }
 }
 
-/// A softmax on its way over keys, of the rows of half a warp. Powers are of two.
+/// The running softmax over keys, for the rows of half a warp. Weights are powers of two.
 struct RowsSoftmax {
   float base[ROWS], total[ROWS] = {};
   __device__ RowsSoftmax() {
@@ -75,7 +75,7 @@ struct RowsSoftmax {
     for (int r = 0; r < ROWS; ++r) base[r] = kHidden;
   }
 
-  /// In units of log2(e): scaled and masked; the largest of them.
+  /// Scales and masks the scores, in units of log2(e), and returns the largest.
   __device__ __forceinline__ float finish(const AttentionArguments& args, const float* mask, float (&scores)[kEachKey],
                                           int row, int key) const {
     const int lane = threadIdx.x % kLanes;
@@ -90,7 +90,7 @@ struct RowsSoftmax {
       float x = scores[j] * args.scale;
 #if HAS_MASK
       if (is_seen) x += mask[min(row, args.queries - 1) * args.mask_strides.row + key + lane + j * kLanes];
-      if (x != kHidden) x = fmaxf(x, -1e38f);  // a row of the least numbers is no row of hidden keys
+      if (x != kHidden) x = fmaxf(x, -1e38f);  // a row of the least numbers only does not count as hidden
 #endif
       scores[j] = is_seen ? x * kLog2e : kHidden;
       largest = fmaxf(largest, scores[j]);

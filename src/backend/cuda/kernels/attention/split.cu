@@ -1,7 +1,7 @@
-// softmax(q k^T * scale + mask) v for few queries or short sequences, of floats in TF32: a block has 16 queries of one
-// head, and its warps share the keys; each copies its own, so that none waits for another before the sums are joined at
-// the end. Defines: DEPTH (of q, k, v and the result, rounded up to 16, 32, 64 or 128), WARPS, KEYS (a warp's step),
-// PIECE (bytes that are aligned and wholly inside or outside), and those of arguments.cuh.
+// softmax(q k^T * scale + mask) v for few queries or short sequences, floats in TF32. A block has 16 queries of one
+// head, and its warps share the keys. Each warp copies its own keys, so that no warp waits for another until the sums
+// are joined at the end. Defines: DEPTH (of q, k, v and the result, rounded up to 16, 32, 64 or 128), WARPS, KEYS (a
+// warp's step), PIECE (bytes that are aligned and wholly inside or outside), and those of arguments.cuh.
 #include "attention/scores.cuh"
 #include "gemm/tile.cuh"
 
@@ -12,8 +12,8 @@ using QTile = Tile<ELEMENT, kQueries, DEPTH, true>;
 using KTile = Tile<ELEMENT, KEYS, DEPTH, true>;
 using VTile = Tile<ELEMENT, KEYS, DEPTH, false>;
 
-/// Copies lines of a tile by a warp, with zeros from `lines` and `length` on. One address at a time is in registers.
-/// Of values, keys are in the lines that key_of_line says.
+/// Copies lines of a tile by one warp, with zeros from `lines` and `length` on. Only one address at a time is in
+/// registers. The keys of values go to the lines that key_of_line says.
 template <class T>
 __device__ __forceinline__ void copy_lines(unsigned tile, const ELEMENT* from, long long pitch, int lines, int length) {
   constexpr int kAtOnce = 32 / T::kChunks, kTotal = T::kBytes / T::kLineBytes, kElements = PIECE / sizeof(ELEMENT);
@@ -35,7 +35,7 @@ __device__ __forceinline__ void copy_lines(unsigned tile, const ELEMENT* from, l
   }
 }
 
-/// What a warp found: weights' base and sum of each query, and the sums of values.
+/// A warp's result: the base and the sum of each query's weights, and the weighted sums of values.
 struct Part {
   float base[kQueries], total[kQueries], sums[kQueries][kJoinPitch];
 };
@@ -190,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, (WARPS == 4 ? 3 : 2) - 
                       args.depth);
     feed.copy(warp * KEYS, 0);
   }
-  pdl_launch();  // what is launched waits for these results, but is at hand
+  pdl_launch();  // the next kernel starts now, and waits for these results itself
   attend(args, tile, feed, own, args.mask + tile.batch * args.mask_strides.batch + tile.head * args.mask_strides.head,
          sums, softmax);
   leave(*reinterpret_cast<Part*>(raw + warp * kWarpBytes), sums, softmax);

@@ -24,9 +24,10 @@ MapPlan map_of_heads(DType type, const HeadStrides& s, int64_t depth, int64_t ro
 
 Status plan_maps(const AttentionKernel& kernel, const AttentionArguments& a, int64_t multiprocessors,
                  AttentionLaunch& launch) {
-  TRY(require(a.keys > 0 && a.depth > 0 && a.value_depth > 0, "attention to ", a.keys, " keys has no tensor maps"));
+  TRY(require(a.keys > 0 && a.depth > 0 && a.value_depth > 0, "tensor maps need keys and channels; there are ", a.keys,
+              " keys"));
   LaunchShape& shape = launch.shape;
-  shape.block[0] += 128;  // those that feed
+  shape.block[0] += 128;  // the warps that feed the copy engine
   // Blocks take tile after tile.
   shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(shape.grid[0], multiprocessors));
   launch.maps[0] = map_of_heads(kernel.element, a.q_strides, a.depth, a.queries, a.heads, a.batch, kernel.queries());

@@ -1,8 +1,8 @@
-// softmax(q k^T * scale + mask) v on sm_90a: one thread feeds the copy engine, groups of four warps have 64 queries
-// each; the scores of the next keys are multiplied while the weights of these are, and weighed meanwhile. Blocks stay
-// and take tile after tile, so that the keys of the next are there when the last has been written. Defines: DEPTH (64
-// or 128: channels of a head, rounded up), GROUPS, KEYS (a stage), STAGES, TURNS, and those of arguments.cuh. The
-// prelude has wgmma() for KEYS columns, and wgmma_values() for DEPTH.
+// softmax(q k^T * scale + mask) v on sm_90a. One thread feeds the copy engine; groups of four warps have 64 queries
+// each. The tensor cores multiply the scores of the next keys together with the weights of these, and the softmax runs
+// meanwhile. Blocks take tile after tile, so that the next tile's keys arrive while the last one is written. Defines:
+// DEPTH (64 or 128: channels of a head, rounded up), GROUPS, KEYS (a stage), STAGES, TURNS, and those of arguments.cuh.
+// The prelude has wgmma() for KEYS columns, and wgmma_values() for DEPTH.
 #include "attention/scores.cuh"
 #include "ptx/hopper.cuh"
 
@@ -54,7 +54,7 @@ __device__ __forceinline__ void multiply_values(float (&sums)[kBlocksD][4], cons
   commit_wgmma();
 }
 
-/// Groups take turns at giving the tensor cores work, so that one weighs while others multiply.
+/// Groups take turns at the tensor cores, so that one computes its softmax while others multiply.
 __device__ __forceinline__ void await_turn(int group) {
 #if TURNS
   sync_threads<256>(group + 1);

@@ -1,4 +1,4 @@
-// What every kernel of convolutions is given. Defines: ELEMENT (of x), FILTER (of w; ELEMENT if not defined), RESULT
+// The arguments of every convolution kernel. Defines: ELEMENT (of x), FILTER (of w; ELEMENT if not defined), RESULT
 // (of y). The prelude has Epilogue.
 #pragma once
 #include "conv/window.cuh"
@@ -11,7 +11,7 @@ namespace kiln {
 
 using ConvArguments = cuda::ConvArgumentsOf<ELEMENT, FILTER, RESULT, Epilogue>;
 
-/// Ends a vector of y, channels last.
+/// Applies the epilogue to a vector of y (channels last) and writes it.
 template <int V>
 __device__ __forceinline__ void finish(const ConvArguments& args, float (&x)[V], int pixel, int channel) {
   const long long index = args.y_first + Pixel(args.window, pixel).offset(args.y_strides) + channel;

@@ -1,6 +1,6 @@
-// The epilogue with its bias at hand: a load from global memory for each vector that leaves would cost its latency
-// each time, because the compiler keeps loads behind the stores before them.
-// Defines: BIAS (its type) where there is one, those of conv/arguments.cuh.
+// The epilogue with its bias in shared memory. Loading the bias from global memory for each vector would cost its
+// latency each time, because the compiler keeps loads behind the stores before them. Defines: BIAS (its type) where
+// there is one, those of conv/arguments.cuh.
 #pragma once
 #include "conv/arguments.cuh"
 

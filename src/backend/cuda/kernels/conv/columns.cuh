@@ -15,15 +15,15 @@ struct Chunk {
 /// Four warps wait for each other.
 __device__ __forceinline__ void wait_group(int group) { sync_threads<128>(1 + group); }
 
-/// Ends a group's kRows times 64 out channels of kPixels pixels, which meet in shared memory. `place(i, index)` sets
-/// where pixel i lies in y, and says whether it does.
+/// Finishes a group's kRows times 64 out channels of kPixels pixels, by way of shared memory. `place(i, index)` sets
+/// where pixel i lies in y, and returns false if it lies outside.
 template <int kRows, int kPixels, class Place>
 __device__ __forceinline__ void write_columns(const ConvArguments& args, const Epilogue& epilogue,
                                               const float (&sums)[kRows][kPixels / 8][4], Chunk (&chunks)[2], int group,
                                               const Place& place) {
   const int thread = threadIdx.x % 128, lane = thread % 32, column = thread / 32 * 16 + lane / 4;
   constexpr int kVectors = 64 / VEC;
-  if constexpr (kRows * (kPixels / kChunk) % 2 != 0) wait_group(group);  // the first chunk was the last one's, too
+  if constexpr (kRows * (kPixels / kChunk) % 2 != 0) wait_group(group);  // the last chunk used the first's memory
 #pragma unroll
   for (int row = 0; row < kRows; ++row)
 #pragma unroll
@@ -34,7 +34,7 @@ __device__ __forceinline__ void write_columns(const ConvArguments& args, const E
 #pragma unroll
         for (int i = 0; i < 4; ++i)
           chunk.at[j * 8 + lane % 4 * 2 + i % 2][column + i / 2 * 8] = sums[row][part * (kChunk / 8) + j][i];
-      wait_group(group);  // the other chunk is free, too: all have left it
+      wait_group(group);  // all threads have left the other chunk, so it is free too
 #pragma unroll
       for (int i = thread; i < kChunk * kVectors; i += 128) {
         const int pixel = i / kVectors, channel = row * 64 + i % kVectors * VEC;

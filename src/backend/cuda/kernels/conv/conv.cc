@@ -21,7 +21,7 @@ class ConvKernelType final : public FieldType {
   Status from_datum(void* value, const Datum& datum) const override {
     const auto* record = std::get_if<Record>(&datum.variant());
     const Datum* name = record ? record->find("family") : nullptr;
-    TRY(require(name != nullptr, "a convolution's kernel has no family"));
+    TRY(require(name != nullptr, "a convolution's kernel lacks its family"));
     const ConvFamily* family = nullptr;
     TRY(field_type(Tag<const ConvFamily*>()).from_datum(&family, *name));
     std::shared_ptr<ConvParameters> made = family->make();
@@ -99,7 +99,7 @@ void ConvParameters::set_filter(const FilterExtents& f, ConvArguments& arguments
 
 Status ConvTiled::check_own() const {
   TRY(tile.require_whole());
-  TRY(require(tile.warps_m > 0, "a convolution by ", family->name, " is not tiled by ", tile.name()));
+  TRY(require(tile.warps_m > 0, "convolution family ", family->name, " cannot have the tile ", tile.name()));
   return require_width(vec, 8, "channels a vector");
 }
 
@@ -130,7 +130,7 @@ Status set_conv_grid(LaunchShape& shape, int64_t blocks, int64_t threads, int64_
   shape.grid[0] = grid_blocks(blocks);
   shape.pdl = blocks <= 2 * multiprocessors;
   shape.block[0] = static_cast<uint32_t>(threads);
-  return require(blocks < (int64_t{1} << 31), "a convolution of ", blocks, " blocks is more than a grid");
+  return require(blocks < (int64_t{1} << 31), "a convolution of ", blocks, " blocks exceeds a grid's 2^31 - 1");
 }
 
 Status require_countable(const ConvArguments& a) {
@@ -157,7 +157,8 @@ Result<std::array<uint64_t, 3>> pixel_strides(DType type, const ConvStrides& x) 
   const int64_t strides[] = {x.at[2], x.at[1], x.n};
   for (size_t i = 0; i < 3; ++i) {
     bytes[i] = static_cast<uint64_t>(strides[i] * bytes_of(type));
-    TRY(require(bytes[i] % 16 == 0, "pixels ", strides[i], " elements apart are not for tensor maps"));
+    TRY(require(bytes[i] % 16 == 0, "pixels ", strides[i],
+                " elements apart cannot be read by tensor maps, which need whole 16 bytes"));
   }
   return bytes;
 }
@@ -166,7 +167,7 @@ Result<int64_t> first_channels(const ConvParameters& kernel, bool joined, const 
   if (!joined) return int64_t{a.in_channels};
   const int64_t line = kLineBytes / bytes_of(kernel.types.a);
   TRY(require(a.joined > 0 && a.joined < a.in_channels && a.joined % line == 0, "a convolution's first ", a.joined,
-              " of ", a.in_channels, " channels are not lines of ", line));
+              " of ", a.in_channels, " channels are not whole lines of ", line));
   return int64_t{a.joined};
 }
 

@@ -49,7 +49,8 @@ Result<ConvLaunch> ConvDepthwiseRows::plan(ConvArguments& a, int64_t multiproces
   TRY(require(threads_needed < (int64_t{1} << 32) - kThreads && w.kernel[0] == 1 && w.kernel[1] == kernel_h &&
                   w.kernel[2] == kernel_w && w.stride[2] == stride && a.x_strides.n < (int64_t{1} << 31) &&
                   w.in[1] > 0 && w.in[2] > 0,
-              "a depthwise convolution of ", threads_needed, " threads is not the one that was compiled"));
+              "a depthwise convolution of ", threads_needed,
+              " threads, or its window, is not what the kernel was compiled for"));
   // Where threads are few, smaller blocks reach more multiprocessors.
   const int64_t threads = threads_needed < 2 * multiprocessors * kThreads ? kThreads / 2 : kThreads;
   ConvLaunch launch;

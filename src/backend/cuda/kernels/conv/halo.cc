@@ -36,7 +36,7 @@ Result<MapPlan> ConvHalo::map_of_tiles(const ConvArguments& a, int64_t channels,
 Result<ConvLaunch> ConvHalo::plan(ConvArguments& a, int64_t multiprocessors) const {
   const ConvWindow& w = a.window;
   TRY(require(is_picture_window(w, kernel_h, kernel_w, 1, 1),
-              "a convolution of tiles is not the one that was compiled"));
+              "the convolution's window is not the one that the kernel was compiled for"));
   const int64_t count = tiles(a.images, w.out[1], w.out[2]);
   ConvLaunch launch;
   launch.main.grid[0] = grid_blocks(std::min(count, multiprocessors));

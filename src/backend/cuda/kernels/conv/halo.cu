@@ -69,8 +69,8 @@ __device__ __forceinline__ void begin_barriers(const Shared& shared) {
   publish_barriers();
 }
 
-/// By every warp for every stage, the other group's too: a barrier tells a phase from the last one only, so the feeder
-/// must never be two phases ahead of a warp.
+/// Every warp calls it for every stage, also for the other group's. A barrier only tells a phase from the one before,
+/// so the feeding warp must never be two phases ahead of any other.
 __device__ __forceinline__ void hand_back(const Shared& shared, int stage) {
   __syncwarp();
   if (threadIdx.x % 32 == 0) arrive(shared.empty + 8 * stage);

@@ -23,7 +23,8 @@ Result<PixelMapPlan> map_of_pixels(const ConvIm2col& kernel, const ConvArguments
     const int reach = w.dilation[axis] * (w.kernel[axis] - 1);
     TRY(require(map.lower[i] >= -128 && map.lower[i] <= 127 && map.upper[i] >= -128 && map.upper[i] <= 127 &&
                     reach <= 255 && w.stride[axis] <= 8,
-                "a window from ", map.lower[i], " to ", map.upper[i], " of a picture is not for tensor maps"));
+                "a window from ", map.lower[i], " to ", map.upper[i],
+                " of a picture exceeds the limits of tensor maps"));
   }
   map.channels = static_cast<uint32_t>(kLineBytes / bytes_of(kernel.types.a));
   map.pixels = static_cast<uint32_t>(kernel.tile.bm);
@@ -39,7 +40,7 @@ std::string ConvIm2col::name() const {
 
 Status ConvIm2col::check_own() const {
   TRY(ConvTiled::check_own());
-  TRY(require(!shuffle || transposed, "only a deconvolution's taps are shuffled"));
+  TRY(require(!shuffle || transposed, "only a deconvolution can shuffle taps"));
   return require_range(splits, 1, 64, "splits");
 }
 
@@ -65,7 +66,7 @@ Bytes ConvIm2col::pack(const FilterExtents& f, std::span<const std::byte> elemen
 
 Status shuffle_taps(ConvArguments& a) {
   ConvWindow& w = a.window;
-  TRY(require(w.kernel[0] == 1 && w.in[0] == 1, "taps of three axes are not shuffled"));
+  TRY(require(w.kernel[0] == 1 && w.in[0] == 1, "a deconvolution of three axes cannot shuffle taps"));
   a.tap_columns = a.out_channels;
   a.taps_w = w.kernel[2];
   a.tap_y = a.y_strides.at[1];
@@ -75,8 +76,8 @@ Status shuffle_taps(ConvArguments& a) {
   a.out_channels *= static_cast<int32_t>(w.taps());
   a.w_tap = a.w_out;  // there is one
   for (size_t axis = 0; axis < 3; ++axis) {
-    TRY(require(w.out[axis] == int64_t{w.in[axis]} * w.stride[axis], "a deconvolution makes ", w.out[axis], " of ",
-                w.in[axis], " by ", w.stride[axis]));
+    TRY(require(w.out[axis] == int64_t{w.in[axis]} * w.stride[axis], "a deconvolution of extent ", w.in[axis],
+                " and stride ", w.stride[axis], " cannot make ", w.out[axis], " when it shuffles taps"));
     a.y_strides.at[axis] *= w.stride[axis];
     w.out[axis] = w.in[axis];
     w.kernel[axis] = w.stride[axis] = w.dilation[axis] = 1;
@@ -89,7 +90,7 @@ Status shuffle_taps(ConvArguments& a) {
 Result<ConvLaunch> ConvIm2col::plan(ConvArguments& a, int64_t multiprocessors) const {
   const int64_t steps = a.window.taps() * ceil_div(a.in_channels, tile.bk);
   TRY(require(a.groups == 1 && a.window.kernel[0] == 1 && a.window.in[0] == 1 && steps >= splits, "a convolution of ",
-              a.groups, " groups and ", steps, " steps is not for copies of pixels in clusters of ", splits));
+              a.groups, " groups and ", steps, " steps cannot be shared by clusters of ", splits));
   ConvLaunch launch;
   const int64_t tiles = ceil_div(a.pixels, tile.bm) * ceil_div(a.out_channels, tile.bn);
   TRY(set_conv_grid(launch.main, splits > 1 ? tiles * splits : std::min(tiles, multiprocessors),

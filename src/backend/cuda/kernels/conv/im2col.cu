@@ -140,8 +140,8 @@ struct Target {
   }
 };
 
-/// Ends 16 rows of kColumns sums of a warp from (row, column) on. Vectors leave kBatch parts at a time, so that what
-/// the epilogue loads is waited for as often.
+/// Finishes 16 rows of kColumns sums of a warp from (row, column) on. Vectors are written in batches of kBatch, so that
+/// the warp waits for the epilogue's loads once a batch.
 template <int kColumns, int kSlab>
 __device__ __forceinline__ void write(const ConvArguments& args, const Epilogue& epilogue,
                                       const float (&sums)[kColumns / 8][4], Slab<kSlab>& slab, int row, int column) {
@@ -185,13 +185,13 @@ __device__ __forceinline__ void write(const ConvArguments& args, const Epilogue&
 /// A group's work: its share of tile after tile.
 __device__ __forceinline__ void take_tiles(const ConvArguments& args, const Work& work, const Ring& ring,
                                            ColumnEpilogue<BN>& end, Slab<kPart>& slab, int group) {
-  pdl_wait();  // before the epilogue's operands; what is multiplied comes behind the feeding thread's own wait
+  pdl_wait();  // for the epilogue's operands; the feeding thread itself waits before it reads what is multiplied
   Stage stage(0);
   int left = (work.tiles_m * work.tiles_n - blockIdx.x + gridDim.x - 1) / gridDim.x;
   work.for_each_tile([&](TilePlace place) {
     Sums sums;
 #if !SHUFFLE
-    wait_group(group);  // all have ended their last tile
+    wait_group(group);  // all warps have finished their last tile
     end.load<128>(args, place.n * BN, threadIdx.x % 128);
 #endif
     multiply_tile(sums, work.last, stage, ring, group);
@@ -242,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     take_tiles(args, work, ring, ends[group], reinterpret_cast<Slab<kPart>*>(behind)[warp], group);
   }
 #else
-  pdl_launch();  // these blocks are few
+  pdl_launch();  // few blocks run, so the next kernel's blocks find room
   Sums sums;
   float own[Exchanged::kOwn][4];
   if (threadIdx.x < 128) {

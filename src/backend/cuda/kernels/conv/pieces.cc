@@ -13,7 +13,7 @@ std::string ConvPieces::name_of(std::string_view units) const {
 Status ConvPieces::check_own() const {
   TRY(ConvTiled::check_own());
   TRY(require_range(pad_channels, 0, 8, "channels padded to"));
-  TRY(require(!transposed || pad_channels == 0, "a deconvolution pads to ", pad_channels, " channels"));
+  TRY(require(!transposed || pad_channels == 0, "a deconvolution cannot pad x to ", pad_channels, " channels"));
   TRY(require_width(piece, 16, "bytes a piece"));
   return require_range(splits, 1, 64, "splits");
 }
@@ -27,7 +27,8 @@ bool ConvPieces::takes(const FilterExtents& f) const {
          (pad_channels == 0 || pad_channels >= f.in_channels);
 }
 
-/// Where w is split, the second halves are taps behind the first ones, which look at the same places.
+/// Packs w. If w is split, it has twice the taps: those of the second halves stand behind the others, and read the same
+/// pixels.
 Bytes ConvPieces::pack(const FilterExtents& f, std::span<const std::byte> elements) const {
   if (!splits_filter()) return ConvTiled::pack(f, elements);
   const int64_t pitch = packed_pitch(f), channels = channels_read(f);

@@ -45,7 +45,7 @@ class PixelLines {
       for (int axis = 0; axis < 3; ++axis) at[axis] = pixel.at[axis] * w.stride[axis] - w.pad[axis];
       const Strides& s = args.x_strides;
       offset_[i] = static_cast<int>(pixel.n * s.n + at[0] * s.at[0] + at[1] * s.at[1] + at[2] * s.at[2]);
-      z_[i] = row < args.pixels ? at[0] : -(1 << 30);  // a pixel that is not there looks at nothing
+      z_[i] = row < args.pixels ? at[0] : -(1 << 30);  // a pixel beyond the last one reads nothing
       y_[i] = at[1];
       x_[i] = at[2];
     }

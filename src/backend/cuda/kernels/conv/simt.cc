@@ -9,7 +9,8 @@ std::string ConvSimt::name() const {
 
 Status ConvSimt::check_own() const {
   TRY(tile.require_whole());
-  return require(tile.warps_m == 0, "a convolution by threads is not tiled by ", tile.name());
+  return require(tile.warps_m == 0, "a convolution by plain FMA cannot have the tile ", tile.name(),
+                 ", which warps share");
 }
 
 ConvFacts ConvSimt::facts() const {

@@ -54,9 +54,9 @@ Bytes ConvStem::pack(const FilterExtents& f, std::span<const std::byte> elements
 
 Result<ConvLaunch> ConvStem::plan(ConvArguments& a, int64_t multiprocessors) const {
   const ConvWindow& w = a.window;
-  const int64_t down = w.out[1] == 1 ? w.stride[1] : stride;  // nothing is below a single row, as 1D has it
+  const int64_t down = w.out[1] == 1 ? w.stride[1] : stride;  // a single row, as in 1D, has no row below it
   TRY(require(is_picture_window(w, kernel_h, kernel_w, down, stride),
-              "a first layer is not the one that was compiled"));
+              "the convolution's window is not the one that the kernel was compiled for"));
   const int64_t reach = int64_t{w.in[1]} * w.in[2] * a.in_channels;
   TRY(require(reach < (int64_t{1} << 31), "a convolution reads ", reach, " elements; this kernel counts to 2^31"));
   const int64_t turns = ceil_div(w.out[2], tile.bn * parts) * ceil_div(w.out[1], lines) * a.images;

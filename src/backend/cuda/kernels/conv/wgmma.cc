@@ -11,7 +11,7 @@ Result<ConvLaunch> ConvWgmma::plan(ConvArguments& a, int64_t multiprocessors) co
   ConvLaunch launch = TRY(plan_padding(a));
   const int64_t k = a.window.taps() * a.in_channels;
   TRY(require(a.groups == 1 && k > 0 && ceil_div(k, tile.bk) >= splits, "a convolution of ", a.groups, " groups and ",
-              k, " products a sum is not for clusters of ", splits));
+              k, " products a sum cannot be shared by clusters of ", splits));
   const int64_t tiles = ceil_div(a.pixels, tile.bm) * ceil_div(a.out_channels, tile.bn);
   TRY(set_conv_grid(launch.main, splits > 1 ? tiles * splits : std::min(tiles, multiprocessors), 2 * tile.bm + 128,
                     multiprocessors));

@@ -1,5 +1,5 @@
-// What blocks do that stay and take tile after tile of pixels by out channels, or, with SPLIT, the blocks of a cluster
-// that share a tile's k. Defines: BM BN SPLIT, those of conv/arguments.cuh.
+// Which tiles of pixels by out channels a block works on: it takes one after another, or, with SPLIT, the blocks of a
+// cluster share a tile's k. Defines: BM BN SPLIT, those of conv/arguments.cuh.
 #pragma once
 #include "conv/arguments.cuh"
 #include "gemm/raster.cuh"

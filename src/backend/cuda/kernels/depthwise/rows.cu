@@ -9,7 +9,7 @@ namespace kiln {
 constexpr int kTaps = KERNEL_H * KERNEL_W;
 constexpr int kSpan = (COLUMNS - 1) * STRIDE + KERNEL_W;  ///< inputs of a row that a thread reads
 constexpr int kVectorBytes = VEC * int(sizeof(ELEMENT));
-/// In registers, read before what earlier kernels write.
+/// Whether a thread keeps the weights in registers. It reads them before it waits for the results of earlier kernels.
 constexpr bool kHoldsFilter = kTaps * VEC * int(sizeof(FILTER)) <= 288;
 constexpr int kMostAhead = 320 / (kSpan * kVectorBytes);
 constexpr int kAhead = kMostAhead < 1 ? 1 : kMostAhead < KERNEL_H ? kMostAhead : KERNEL_H;  ///< rows read at once
@@ -79,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(128) depthwise_rows(const __grid_co
 #pragma unroll
     for (int tap = 0; tap < kTaps; ++tap) filter[tap] = Packed<FILTER>::load(w + tap * args.groups);
   }
-  // What lies outside is read from the nearest pixel inside, and masked.
+  // A pixel outside of x is read from the nearest one inside, and masked.
   const int first_y = at.y * window.stride[1] - window.pad[1], first_x = at.column * STRIDE - window.pad[2];
   const ELEMENT* x = args.x + at.n * args.x_strides.n + at.channel;
   int places[kSpan];

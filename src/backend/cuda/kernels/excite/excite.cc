@@ -33,10 +33,10 @@ Status validate(const ExciteKernel& k) {
   TRY(require(k.channels > 0 && k.channels % kStep == 0 && k.channels / vector <= kThreads,
               "squeeze and excitation of ", k.channels, " channels; its kernel takes multiples of ", kStep, " up to ",
               kThreads * vector));
-  TRY(require(k.hidden >= 1 && k.hidden <= k.channels, "squeeze and excitation of ", k.channels, " channels through ",
-              k.hidden));
+  TRY(require(k.hidden >= 1 && k.hidden <= k.channels, "squeeze and excitation of ", k.channels,
+              " channels cannot have ", k.hidden, " hidden ones"));
   return require(k.blocks >= 1 && k.blocks <= kMostBlocks && std::has_single_bit(static_cast<uint64_t>(k.blocks)),
-                 "squeeze and excitation by clusters of ", k.blocks, " blocks");
+                 "squeeze and excitation cannot have clusters of ", k.blocks, " blocks");
 }
 
 Bytes pack_excite_weights(const ExciteKernel& k, std::span<const std::byte> w1, std::span<const std::byte> w2) {

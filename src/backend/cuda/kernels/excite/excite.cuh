@@ -69,8 +69,8 @@ struct ExciteBlock {
   /// Channels of this block's slice that exist.
   __device__ __forceinline__ int own_channels() const { return max(0, min(e.slice, e.channels - int(rank) * e.slice)); }
 
-  /// To a block of the cluster. Instructions for clusters fault in a launch without one: a block alone only waits for
-  /// its threads.
+  /// Sends values to a block of the cluster. Cluster instructions fault in a launch without clusters, so a block alone
+  /// only waits for its own threads.
   template <class V>
   __device__ __forceinline__ void post(float* to, const V& x, unsigned barrier, unsigned block) const {
     if constexpr (kBlocks > 1)
@@ -85,7 +85,7 @@ struct ExciteBlock {
       __syncthreads();
   }
 
-  /// What this block will be sent, by all.
+  /// Initialises the barriers, and tells them how many bytes all blocks will send to this one.
   __device__ __forceinline__ void expect() {
     if constexpr (kBlocks == 1) return;
     if (threadIdx.x == 0) {
@@ -122,7 +122,8 @@ struct ExciteBlock {
     return sum;
   }
 
-  /// The sums of each channel to the block whose slice has it. Where rows are many, threads share a channel's.
+  /// Sends each channel's sums to the block whose slice has the channel. If rows are many, several threads add up one
+  /// channel.
   __device__ __forceinline__ void exchange_sums() {
     constexpr int kManyRows = 8, kMostGroups = 16;
     const int quads = e.by_quads.extent;
@@ -156,7 +157,7 @@ struct ExciteBlock {
     __syncthreads();
   }
 
-  /// This slice's part of w1 mean, to all blocks: kLanes threads a row of w1.
+  /// Sends this slice's part of w1 mean to all blocks; kLanes threads compute a row of w1.
   __device__ __forceinline__ void first_product() {
     const int lane = threadIdx.x % kLanes;
     for (int first = 0; first < e.hidden; first += kThreads / kLanes) {
@@ -185,7 +186,7 @@ struct ExciteBlock {
     __syncthreads();
   }
 
-  /// The gates of this slice, to all blocks.
+  /// Sends the gates of this slice to all blocks.
   __device__ __forceinline__ void second_product() {
     const int part = threadIdx.x % kParts;
     for (int first = 0; first < e.slice; first += kThreads / kParts) {

@@ -9,7 +9,7 @@ namespace kiln {
 
 using Fill = cuda::FillArgument;
 
-/// Of a parameter: arithmetic of ramps is in float or, of integers, in int64.
+/// The type of a parameter: ramps are computed in float, those of integers in int64.
 __device__ __forceinline__ float number(float x) { return x; }
 __device__ __forceinline__ float number(f16 x) { return to_float(x); }
 __device__ __forceinline__ float number(bf16 x) { return to_float(x); }
@@ -53,8 +53,8 @@ __device__ __forceinline__ uint64_t random_bits(uint64_t seed, uint64_t counter)
   return z ^ (z >> 32);
 }
 
-/// The generator as this run finds it. The last block that has read it moves it behind the elements of the run: the
-/// others need it no more. All threads of a block call this.
+/// Reads the generator's state for this run. The last block that reads it moves the state behind the run's elements,
+/// since no other block needs the old one any more. All threads of a block call this.
 __device__ __forceinline__ RandomState take_numbers(RandomState* state, uint64_t count) {
   const volatile RandomState* now = state;  // no load of an earlier launch's
   RandomState taken;

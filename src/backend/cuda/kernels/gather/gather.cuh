@@ -28,8 +28,8 @@ __device__ __forceinline__ void put(const Gather& g, unsigned at, bool inside, i
   static_cast<Unit*>(g.y)[at] = value;
 }
 
-/// y[e, a, i, b] = data[e, a, indices[e, i], b]. A thread has up to kUnroll units, g.step apart: their indices are on
-/// their way at once, and then their data.
+/// y[e, a, i, b] = data[e, a, indices[e, i], b]. A thread has up to kUnroll units, g.step apart. It loads all their
+/// indices at once, and then all their data.
 template <class Unit, class Index>
 __device__ __forceinline__ void gather_rows(const Gather& g, int64_t* fault) {
   constexpr int kUnroll = 4;

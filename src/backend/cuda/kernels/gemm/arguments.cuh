@@ -1,4 +1,4 @@
-// What every kernel of matrix products is given. Defines: ELEMENT (of A and B), RESULT (of C). The prelude has
+// The arguments of every matrix product kernel. Defines: ELEMENT (of A and B), RESULT (of C). The prelude has
 // Epilogue.
 #pragma once
 #include "gemm/batch.cuh"
@@ -8,7 +8,7 @@ namespace kiln {
 
 using GemmArguments = cuda::GemmArgumentsOf<ELEMENT, RESULT, Epilogue>;
 
-/// Ends a vector of C, whose batch begins at `c`.
+/// Applies the epilogue to a vector of C, whose batch begins at `c`, and writes it.
 template <int V>
 __device__ __forceinline__ void finish(const GemmArguments& args, float (&x)[V], long long c, int row, int column) {
   const long long index = c + row * args.c_row + column;

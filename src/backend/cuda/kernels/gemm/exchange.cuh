@@ -1,4 +1,4 @@
-// Blocks of a cluster that share a tile's k end a share of its columns each.
+// How the blocks of a cluster that share a tile's k exchange partial sums: each block finishes a part of the columns.
 #pragma once
 #include "ptx/hopper.cuh"
 

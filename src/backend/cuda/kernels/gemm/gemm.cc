@@ -35,7 +35,7 @@ Status GemmKernel::check() const {
                   (b_piece == 0 || is_width(b_piece, 16)),
               "a matrix product has ", splits, " splits, vectors of ", vec, " and pieces of ", a_piece, " and ",
               b_piece, " bytes"));
-  return require(family->by_threads == (tile.warps_m == 0), "a matrix product by ", family->name, " is not tiled by ",
+  return require(family->by_threads == (tile.warps_m == 0), "product family ", family->name, " cannot have the tile ",
                  tile.name());
 }
 
@@ -56,8 +56,8 @@ Bytes pack_split_rows(DType half, std::span<const std::byte> elements) {
 }
 
 Status require_layout(bool fits, const GemmKernel& kernel, const GemmArguments& g) {
-  return require(fits, "a product of ", g.m, " x ", g.n, " x ", g.k, " is not laid out as the kernel '", kernel.name(),
-                 "' reads it");
+  return require(fits, "a product of ", g.m, " x ", g.n, " x ", g.k, " does not have the strides that the kernel '",
+                 kernel.name(), "' reads");
 }
 
 Result<GemmLaunch> plan_tiles(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors) {
@@ -68,7 +68,7 @@ Result<GemmLaunch> plan_tiles(const GemmKernel& kernel, GemmArguments& arguments
   const int64_t blocks = ceil_div(m, tile.bm) * ceil_div(n, tile.bn) * batches * arguments.splits;
   const int64_t elements = m * n * batches;
   TRY(require(blocks < (int64_t{1} << 31) && elements / kernel.vec < (int64_t{1} << 38), "a product of ", batches,
-              " times ", m, " x ", n, " has more tiles than a grid"));
+              " times ", m, " x ", n, " has more tiles than a grid may have blocks"));
   GemmLaunch launch;
   launch.main.grid[0] = static_cast<uint32_t>(blocks);
   launch.main.block[0] = static_cast<uint32_t>(tile.threads());

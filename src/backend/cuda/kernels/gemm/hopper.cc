@@ -30,7 +30,7 @@ Result<GemmLaunch> plan_maps(const GemmKernel& kernel, GemmArguments& g, int64_t
   TRY(require(g.batches.axes <= 1 && g.k > 0 && g.a_k == 1 && g.b_k == 1 && aligned(g.a_row) && aligned(g.b_column) &&
                   aligned(axis.a) && aligned(axis.b),
               "a product of ", g.batches.axes, " batch axes and k = ", g.k,
-              " is not for tensor maps, which take one axis and rows of whole 16 bytes"));
+              " cannot be read by tensor maps, which take one axis and rows of whole 16 bytes"));
   g.splits = 1;
   GemmLaunch launch;
   launch.batches = static_cast<int32_t>(batches);
@@ -40,7 +40,8 @@ Result<GemmLaunch> plan_maps(const GemmKernel& kernel, GemmArguments& g, int64_t
 }
 
 Status set_grid(GemmLaunch& launch, const GemmArguments& g, int64_t blocks, int64_t multiprocessors) {
-  TRY(require(blocks < (int64_t{1} << 31), "a product of ", g.m, " x ", g.n, " has more tiles than a grid"));
+  TRY(require(blocks < (int64_t{1} << 31), "a product of ", g.m, " x ", g.n,
+              " has more tiles than a grid may have blocks"));
   launch.main.grid[0] = static_cast<uint32_t>(blocks);
   launch.main.pdl = blocks <= 2 * multiprocessors;
   return {};

@@ -18,7 +18,7 @@ Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t) {
     steps_aligned &= aligned(g.batches.axis[i].a) && aligned(g.batches.axis[i].b);
   TRY(require(g.a_k == 1 && (g.b_k == 1 || g.k <= 1) && steps_aligned && t.warps_m == 1 && t.bm % 8 == 0 &&
                   t.bn % 16 == 0 && t.bn % kernel.vec == 0,
-              "a product with k = ", g.k, " is not for rows of whole 16 bytes"));
+              "a product with k = ", g.k, " does not have rows of whole 16 bytes, as this kernel needs"));
   g.splits = 1;
   const int64_t blocks = ceil_div(g.m, t.bm) * ceil_div(g.n, t.bn) * g.batches.count() * kernel.splits;
   GemmLaunch launch;

@@ -117,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (threadIdx.x % 32 == 0) feed(&map_a, &map_b, args, place, shared, full, empty);
     __syncwarp();
   } else {
-    pdl_wait();  // before the epilogue's operands; what is multiplied comes behind the feeding warp's own wait
+    pdl_wait();  // for the epilogue's operands; the feeding warp itself waits before it reads what is multiplied
     Slab16::for_each_place(args.m - row, args.n - column, [&](int e, int i, int j) {
       operands[e].fetch(args.epilogue, c + (row + i) * args.c_row + column + j, column + j);
     });

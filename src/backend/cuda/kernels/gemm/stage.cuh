@@ -14,7 +14,7 @@ struct Stage {
       parity ^= 1;
     }
   }
-  /// Past a tile that another group multiplies.
+  /// Skips a tile that another group multiplies.
   __device__ void skip(int steps) {
     at += steps;
     parity ^= at / STAGES & 1;

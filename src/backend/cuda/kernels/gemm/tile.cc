@@ -12,7 +12,7 @@ Status TileShape::require_whole() const {
       within(bm, 512) && within(bn, 512) && within(bk, 512) &&
       (warps_m ? within(warps_m, 32) && within(warps_n, 32) && within(stages, 32) : within(tm, 16) && within(tn, 16)) &&
       within(threads(), 1024);
-  return require(valid, "a tile of ", name(), " is none of ours");
+  return require(valid, "no kernel can have the tile ", name());
 }
 
 uint32_t mma_shared_bytes(const TileShape& t, DType element) {

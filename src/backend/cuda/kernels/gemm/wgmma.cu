@@ -62,8 +62,8 @@ __device__ __forceinline__ void release(unsigned barrier) {
 #endif
 }
 
-/// Groups that take turns begin a tile's steps when the other has seen all of the tile before: a barrier's parity tells
-/// one round of the ring from the next, no more.
+/// With groups in turns, a group begins a tile when the other has passed all steps of the tile before. A barrier's
+/// parity only tells one round of the ring from the next, so groups must not be further apart.
 __device__ __forceinline__ void take_turn(int group) {
   if (TURNS == 2) sync_threads<256>(group + 1);
 }
@@ -100,8 +100,8 @@ __device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stag
 
 constexpr int kPartsOfRow = BN / kPart, kParts = kBands * kPartsOfRow;
 
-/// How a warp's sums of a tile become results, a slab of 16 rows and kPart columns at a time. What the epilogue reads
-/// is on its way while the slab before is written.
+/// Turns a warp's sums of a tile into results, a slab of 16 rows and kPart columns at a time. The epilogue's operands
+/// of a slab are loaded while the slab before is written.
 struct Ending {
   using PartSlab = Slab<kPart>;
   using Operands = Epilogue::Operands<VEC>[PartSlab::kEach];
@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       }
     }
   }
-#if CLUSTER > 1  // a block's barriers stay until the others have arrived at them for the last time
+#if CLUSTER > 1  // a block's barriers must stay until the other blocks have arrived at them for the last time
   sync_cluster();
 #endif
 }

@@ -82,7 +82,7 @@ std::vector<NormalizationLaunch> team_launches(const GroupWork& work) {
   return {launch};
 }
 
-/// Whole pixels a block, where large tensors have their groups in pieces.
+/// Gives each block whole pixels, in large tensors whose groups are pieces of pixels.
 std::vector<NormalizationLaunch> pixel_launches(const GroupWork& work) {
   constexpr int64_t kMostThreads = 1024, kMostChunks = 128;  // the latter, each block reads again
   const auto& [whole, shape, vec, element_bytes, room] = work;
@@ -103,7 +103,7 @@ std::vector<NormalizationLaunch> pixel_launches(const GroupWork& work) {
   return {named(launch, "pixel_parts", vec), named(launch, "pixels", vec)};
 }
 
-/// Clusters that keep a group in shared memory.
+/// Gives each group a cluster, which keeps it in shared memory.
 std::vector<NormalizationLaunch> cluster_launches(const GroupWork& work) {
   const auto& [whole, shape, vec, element_bytes, room] = work;
   NormalizationLaunch launch = named(whole, "cluster", vec);
@@ -122,7 +122,7 @@ std::vector<NormalizationLaunch> cluster_launches(const GroupWork& work) {
   return {launch};
 }
 
-/// A block a group, or at most so many chunks of groups in two launches.
+/// Gives each group a block; or cuts groups into chunks, at most so many, in two launches.
 std::vector<NormalizationLaunch> long_launches(const GroupWork& work, int64_t most) {
   NormalizationLaunch launch = work.whole;
   const NormalizationArgument& n = launch.argument;
@@ -137,7 +137,7 @@ std::vector<NormalizationLaunch> chunk_launches(const GroupWork& work) {
 constexpr NormalizationFamily kTeams{.launches = team_launches}, kPixels{.launches = pixel_launches},
     kClusters{.launches = cluster_launches}, kChunks{.launches = chunk_launches};
 
-/// The fastest that takes a shape comes first; the last takes all.
+/// The ways to share groups. The first that takes a shape is the fastest; the last takes all.
 constexpr const NormalizationFamily* kFamilies[] = {&kNormalizeSlices, &kNormalizeApart, &kTeams, &kNormalizeHeld,
                                                     &kPixels,          &kClusters,       &kChunks};
 

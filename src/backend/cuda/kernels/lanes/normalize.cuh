@@ -1,4 +1,4 @@
-// What kernels of normalisation take.
+// The parameters that all normalisation kernels share.
 #pragma once
 
 #include "backend/cuda/kernels/lanes/arguments.h"

@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kThreads = 256, kMostWidth = 8;  // of normalize_apart; vectors of a pixel, in a slice
 constexpr int kFewHeld = kApartHeld[0], kMostHeld = kApartHeld[1];
 
-/// Slices of `width` vectors of each pixel in the registers of clusters. Whether they fit. Many small blocks of a
-/// cluster are slower: all tell all others of each channel.
+/// Cuts slices of `width` vectors of each pixel, for the registers of clusters. Returns whether they fit. Many small
+/// blocks a cluster are slower, because each block sends every channel's statistics to all others.
 bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, int64_t width, int64_t vec,
                 const GroupRoom& room) {
   constexpr int64_t kLeastVectors = 4;  // of a thread
@@ -36,7 +36,7 @@ bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, in
   return true;
 }
 
-/// Whole pixels a block, and two walks.
+/// Gives each block whole pixels, in two walks over x.
 std::vector<NormalizationLaunch> cut_pixels(NormalizationLaunch launch, const NormalizationShape& shape, int64_t vec,
                                             const GroupRoom& room) {
   constexpr int64_t kMostChunks = 128, kPixelThreads = 512;  // the former, each block reads again

@@ -38,7 +38,8 @@ struct ApartStatistics {
       mean[e] = pivot[e] + center;
     }
   }
-  /// Of the lanes of a warp that have the same channels, which are `width` threads apart; for the first of them.
+  /// Joins the statistics of a warp's lanes that have the same channels, `width` threads apart. The first lane gets
+  /// them.
   __device__ __forceinline__ void fold(int width, int lane, int lanes) {
     for (int half = 16; half > 0; half /= 2) {
       if (half >= lanes) continue;
@@ -78,8 +79,8 @@ __device__ __forceinline__ HeldPart join_parts(int count, F get) {
   return {mean, squares, all};
 }
 
-/// What makes kVec neighbouring channels normalised ones: x * scale + bias, of floats (x - mean) * scale + bias. Halves
-/// have so few digits that their mean's product keeps enough.
+/// Normalises kVec neighbouring channels: x * scale + bias for halves, (x - mean) * scale + bias for floats. Halves
+/// have so few digits that folding the mean into the bias keeps enough of them.
 template <class T, class S, int kVec>
 struct ApartCoefficients {
   float scales[kVec], biases[kVec], means[kVec];
@@ -103,7 +104,7 @@ struct ApartCoefficients {
     return result;
   }
   __device__ __forceinline__ void put(T* to, const Words<T, kVec>& x) const { store_floats<T, kVec>(to, of(x)); }
-  /// Leaves the cache to what is read again.
+  /// Stores past the cache, which is left to data that is read again.
   __device__ __forceinline__ void put_once(T* to, const Words<T, kVec>& x) const {
     static_assert(sizeof(T) * kVec == 16, "a vector");
     const Vec<T, kVec> rounded = round_vec<T, kVec>(of(x));
@@ -111,7 +112,7 @@ struct ApartCoefficients {
   }
 };
 
-/// Statistics of some elements, with those of others.
+/// Joins the statistics of two sets of elements.
 __device__ __forceinline__ void join(HeldPart& part, float mean, float squares, float count) {
   const float all = part.count + count, share = __fdividef(count, fmaxf(all, 1)), away = mean - part.mean;
   part.squares += squares + away * away * (share * part.count);
@@ -134,7 +135,7 @@ struct ApartShared {
   __device__ __forceinline__ void expect(const Normalization& n, int groups, int round) const {
     if (threadIdx.x == 0) expect_bytes(barrier(round), n.chunks * groups * sizeof(parts[0][0][0]));
   }
-  /// Instructions for clusters fault in a launch without.
+  /// Initialises the barriers if there is a cluster. Without one, cluster instructions would fault.
   __device__ __forceinline__ void begin(const Normalization& n, int groups) {
     if (n.chunks == 1) return;
     for (int round = 0; round < kRounds; ++round) {
@@ -251,7 +252,7 @@ __device__ __forceinline__ void normalize_apart(const Normalization& n) {
   vectors.put_all([&](int i, const Words<T, kVec>& from) { coefficients.put(y + i * vectors.step, from); });
 }
 
-/// Several blocks an image, which have whole pixels each: first the statistics of their channels,
+/// The first of two launches: several blocks an image, with whole pixels each, write the statistics of their channels.
 template <class T, int kVec>
 __device__ __forceinline__ void normalize_apart_parts(const Normalization& n) {
   extern __shared__ __align__(16) float pieces[];  // [2 * kVec][threads], [threads]
@@ -286,7 +287,7 @@ __device__ __forceinline__ void normalize_apart_parts(const Normalization& n) {
     part[1] = all.squares;
   }
 }
-/// then the result, after each block has put those of all chunks together.
+/// The second launch: each block joins the statistics of all chunks and writes its part of the result.
 template <class T, class S, int kVec>
 __device__ __forceinline__ void normalize_apart_pixels(const Normalization& n) {
   extern __shared__ __align__(16) float pieces[];  // [groups][2]

@@ -51,9 +51,8 @@ __device__ __forceinline__ void each_batch(const Normalization& n, const Chunk& 
 /// Mean and sum of squared differences from it, of the elements so far.
 struct Statistics {
   float mean = 0, squares = 0, count = 0;
-  /// A batch, by its differences from its own first element: those are at most as many times larger than the
-  /// differences from its mean as it has elements, so that the difference of their sums keeps its digits however far
-  /// from 0 it is.
+  /// Adds a batch, by its differences from its own first element. With n elements in a batch, these are at most n times
+  /// as large as the differences from its mean. So their sums keep enough digits however far from 0 the elements are.
   template <class T, int kVec>
   __device__ __forceinline__ void add(const Vec<T, kVec> (&batch)[kBatch<kVec>], int size) {
     const float pivot = to_float(batch[0].at[0]);
@@ -74,7 +73,7 @@ struct Statistics {
     mean += away * share;
     count += more;
   }
-  /// Of all who share `size` elements: sum(x) is the sum of their x.
+  /// Joins the statistics of all threads that share `size` elements; sum(x) adds up their x.
   template <class Sum>
   __device__ __forceinline__ void fold(float size, Sum sum) {
     const float all = sum(mean * count) / size;
@@ -176,7 +175,7 @@ __device__ __forceinline__ float size_of_chunk(const Normalization& n, int i) {
   return float(min(n.chunk, n.length - i * n.chunk));
 }
 
-/// Several blocks a group: first their statistics,
+/// The first of two launches: several blocks a group write their statistics.
 template <class T, int kVec>
 __device__ __forceinline__ void normalize_parts(const Normalization& n) {
   __shared__ float scratch[kWarp];
@@ -188,7 +187,7 @@ __device__ __forceinline__ void normalize_parts(const Normalization& n) {
   n.parts[2 * blockIdx.x] = part.mean;
   n.parts[2 * blockIdx.x + 1] = part.squares;
 }
-/// then those of the group, which every block puts together in the same order, and the result.
+/// The second launch: every block joins the group's statistics in the same order, and writes its part of the result.
 template <class T, class S, int kVec>
 __device__ __forceinline__ void normalize_apply(const Normalization& n) {
   __shared__ float scratch[kWarp];
@@ -305,7 +304,7 @@ __device__ __forceinline__ void fold_chunks(const Normalization& n, F put) {
   }
   __syncthreads();
 }
-/// then those of the groups, which every block puts together, and the result.
+/// The second launch: every block joins the groups' statistics, and writes its part of the result.
 template <class T, class S, int kVec>
 __device__ __forceinline__ void normalize_pixels(const Normalization& n) {
   extern __shared__ __align__(16) float pieces[];  // [2][groups]
@@ -336,8 +335,8 @@ __device__ __forceinline__ void normalize_pixels(const Normalization& n) {
   });
 }
 
-/// A cluster a group: each block keeps its chunk in shared memory, so that memory is read once. Every warp of the
-/// cluster sends its statistics to all blocks, and every warp puts all of them together, in the same order.
+/// One cluster a group: each block keeps its chunk in shared memory, so that x is read once. Every warp of the cluster
+/// sends its statistics to all blocks, and every warp joins all of them in the same order.
 template <class T, class S, int kVec>
 __device__ __forceinline__ void normalize_cluster(const Normalization& n) {
   constexpr int kMostWarps = 16, kMostBlocks = 8;
@@ -347,7 +346,7 @@ __device__ __forceinline__ void normalize_cluster(const Normalization& n) {
   pdl_launch();
   const int warps = blockDim.x / kWarp, warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
   const unsigned arrived = shared_address(&barrier);
-  if (n.chunks > 1) {  // instructions for clusters fault in a launch without
+  if (n.chunks > 1) {  // cluster instructions fault in a launch without clusters
     if (threadIdx.x == 0) {
       init_barrier(arrived, 1);
       expect_bytes(arrived, n.chunks * warps * sizeof(parts[0]));

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kLine = kHeldVectorBytes;
 constexpr int64_t kMostGroups = 8;  // of a slice
 
-/// Vectors of a pixel that a slice has, at least so many; 0: groups are too small.
+/// The number of vectors of a pixel in a slice, at least so many; 0 if groups are too small.
 int64_t slice_width(const NormalizationShape& shape, int64_t vec, int64_t least) {
   const int64_t each = shape.channels / shape.groups / vec;
   for (int64_t groups = 1; groups <= kMostGroups; ++groups)
@@ -19,8 +19,8 @@ int64_t slice_width(const NormalizationShape& shape, int64_t vec, int64_t least)
   return 0;
 }
 
-/// Cuts slices, of `width` vectors of a pixel or of whole groups, among so many blocks. Whether a multiprocessor has
-/// several of them.
+/// Shares slices, of `width` vectors of a pixel or of whole groups, among so many blocks. Returns whether several of
+/// the blocks fit on a multiprocessor.
 bool cut_slices(NormalizationLaunch& launch, const NormalizationShape& shape, int64_t width, int64_t vec,
                 const HeldTile& tile, int64_t blocks, const GroupRoom& room) {
   constexpr int64_t kStaticBytes = 4352, kReservedBytes = 1024;

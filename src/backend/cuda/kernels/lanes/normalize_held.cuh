@@ -122,8 +122,8 @@ struct HeldVectors {
   }
 };
 
-/// What makes a thread's elements normalised ones: x * scale + bias, of floats (x - mean) * scale + bias. Halves have
-/// so few digits that their mean's product keeps enough.
+/// Normalises a thread's elements: x * scale + bias for halves, (x - mean) * scale + bias for floats. Halves have so
+/// few digits that folding the mean into the bias keeps enough of them.
 template <class T, class S, int kCount>
 struct HeldCoefficients {
   float scales[kCount], biases[kCount], mean;
@@ -174,13 +174,13 @@ __device__ __forceinline__ HeldPart join_pieces(const float* pieces, int group, 
   return {mean, warp_sum(squares), count};
 }
 
-/// What blocks of a cluster tell each other of the groups of a slice, in shared memory.
+/// The statistics of a slice's groups that the blocks of a cluster send each other, in shared memory.
 struct HeldExchange {
   static constexpr int kMostBlocks = 16, kMostGroups = 8, kLanesOfGroup = kWarp / kMostGroups;
   alignas(16) float parts[kMostGroups][kMostBlocks][4];  // mean, squares, count
   uint64_t barrier;
 
-  /// Instructions for clusters fault in a launch without.
+  /// Initialises the barrier if there is a cluster. Without one, cluster instructions would fault.
   __device__ __forceinline__ void begin(const Normalization& n, int groups) {
     if (n.chunks == 1) return;
     if (threadIdx.x == 0) {
@@ -189,7 +189,7 @@ struct HeldExchange {
     }
     begin_cluster();
   }
-  /// A warp tells all blocks what block `rank` has of a group.
+  /// Sends the statistics that block `rank` has of a group to all blocks; one warp calls it.
   __device__ __forceinline__ void tell(const Normalization& n, int rank, int group, const HeldPart& part) {
     const int lane = threadIdx.x % kWarp;
     const Vec<float, 4> sent = {part.mean, part.squares, part.count, 0};

@@ -14,7 +14,8 @@ constexpr int64_t kLine = SlicesKernel::kLine, kHeld = SlicesKernel::kHeld, kWar
 constexpr int64_t kMostThreads = SlicesKernel::kMostThreads;  // of a multiprocessor, in one block or in several
 constexpr int64_t kMostBlocks = 8;                            // of a cluster
 constexpr int64_t kWidest = 16, kMostGroups = 64;             // vectors of a pixel that a slice has, and groups
-/// Vectors of a pixel that a slice has, with whole groups: at least so many, or all; 0: groups are too small or large.
+/// The number of vectors of a pixel in a slice that has whole groups: at least so many, or all. 0 if groups are too
+/// small or too large.
 int64_t slice_width(const NormalizationShape& shape, int64_t vec, int64_t least) {
   const int64_t vectors = shape.channels / vec, in_group = shape.channels / shape.groups;
   const int64_t step = std::lcm(in_group, vec) / vec;
@@ -53,11 +54,11 @@ MapPlan slices_map(NormalizationArgument& n, const NormalizationShape& shape, in
   return map;
 }
 
-/// Cuts slices of `width` vectors of a pixel among so many blocks. Whether they fit.
+/// Shares slices of `width` vectors of a pixel among so many blocks. Returns whether they fit.
 bool cut(NormalizationLaunch& launch, const NormalizationShape& shape, int64_t width, int64_t vec, int64_t blocks,
          int64_t threads) {
   constexpr int64_t kAligned = 8;       // vectors where a copy may begin
-  constexpr int64_t kLeastVectors = 4;  // of a thread: for less, what a slice costs beside its bytes is too much
+  constexpr int64_t kLeastVectors = 4;  // a thread; with fewer, a slice's fixed cost outweighs its bytes
   constexpr int64_t kMostRows = 256;    // of a copy
   const int64_t lanes = kWarp / width, warps = threads / kWarp;
   const int64_t multiple = kAligned / std::gcd(kAligned, width);

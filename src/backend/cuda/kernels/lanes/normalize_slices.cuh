@@ -50,7 +50,7 @@ struct SliceVectors {
     publish_barriers();
     __syncwarp();
   }
-  /// Once all lanes have taken what was there before.
+  /// Starts the copy. All lanes must have taken the former slice from shared memory.
   __device__ __forceinline__ void fetch(const TensorMap* map, const Normalization& n, const SlicePlace<kVec>& place,
                                         unsigned slice) const {
     __syncwarp();

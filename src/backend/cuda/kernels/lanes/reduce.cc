@@ -18,7 +18,7 @@ void cut(ReduceArgument& r, int64_t blocks, int64_t least_chunk, int num_sms) {
   r.chunks = std::max<int64_t>(1, ceil_div(r.length, r.chunk));
 }
 
-/// Many rows of few vectors, several a warp; whether they are.
+/// Sets up a launch in which a warp has several rows of few vectors. Returns whether the shape suits it.
 bool cut_short(ReduceLaunch& launch, int vec, int num_sms) {
   constexpr int64_t kLoadsOfLane = 4;
   ReduceArgument& r = launch.argument;

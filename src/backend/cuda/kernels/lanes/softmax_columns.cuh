@@ -19,7 +19,7 @@ __device__ __forceinline__ float exp_from_shift(float x, float shift) {
   const float power = kSmallRange<T> ? __fmaf_rn(x, kLog2e, -(shift * kLog2e)) : (x - shift) * kLog2e;
   return power_of_two(power);
 }
-/// What a part of a lane is shifted by, so that a part without a finite element adds nothing.
+/// The number to subtract from a part of a lane; chosen so that a part without a finite element adds nothing.
 __device__ __forceinline__ float shift_of(float peak) { return peak == __int_as_float(0xff800000) ? 0 : peak; }
 
 /// Where a thread stands.
@@ -36,8 +36,8 @@ struct ColumnPlace {
   }
 };
 
-/// From the peaks and sums of a thread's own rows those of whole lanes: `factor` is what its own exponentials, taken
-/// from `peak`, are multiplied with. `shared` has two floats for each lane of each row of threads.
+/// Joins the peaks and sums of all threads that share a lane. `factor` is what a thread multiplies its exponentials by,
+/// which were taken relative to `peak`. `shared` has two floats for each lane of each row of threads.
 template <class T, int kVec>
 __device__ __forceinline__ Vec<float, kVec> fold_columns(float* shared, const Vec<float, kVec>& peak,
                                                          const Vec<float, kVec>& sum) {

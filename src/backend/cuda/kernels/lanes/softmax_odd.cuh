@@ -36,7 +36,7 @@ __device__ __forceinline__ void softmax_odd(const T* x, T* y, int64_t rows, int 
   const int64_t pair = team.first();  // `cols` words, of which both rows have the middle one
   if (pair * 2 >= rows) return;       // warps leave whole
   const bool has_second = pair * 2 + 1 < rows, has_last = last_word <= middle, is_middle = last_word == middle;
-  // Of the first row all up to the middle word's first half, of the second all from its second half.
+  // The first row ends with the first half of the middle word, and the second row begins with its second half.
   constexpr unsigned kAll = 0x3210, kLow = 0x7610, kHigh = 0x3254;
   const unsigned* from = reinterpret_cast<const unsigned*>(x) + pair * cols + lane;
   unsigned* to = reinterpret_cast<unsigned*>(y) + pair * cols + lane;

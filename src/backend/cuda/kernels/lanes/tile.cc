@@ -9,7 +9,7 @@ namespace kiln::cuda {
 namespace {
 
 constexpr int kWarp = 32, kMostThreads = 1024;
-constexpr int64_t kFewRows = 512;  // a block each: they spread over more multiprocessors
+constexpr int64_t kFewRows = 512;  // one block a row spreads them over more multiprocessors
 
 }  // namespace
 

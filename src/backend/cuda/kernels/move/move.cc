@@ -27,7 +27,7 @@ Units merged(int element_bytes, const StridedCopy& copy) {
   return {element_bytes, merge_axes(copy.extents, strides, kTo), copy.from_offset, copy.to_offset};
 }
 
-/// The copy in units twice as large; false where neighbours do not stay neighbours, or not by pairs.
+/// Doubles the copy's unit. Returns false if neighbours do not stay neighbours in pairs.
 bool widen(Units& units) {
   MergedAxes& axes = units.axes;
   const auto last = static_cast<size_t>(axes.rank - 1);
@@ -53,7 +53,7 @@ Units in_units_of(int bytes, int element_bytes, const StridedCopy& copy) {
   return units;
 }
 
-/// The axis that is contiguous in the source where it is not that of the target; -1 if a transpose does not pay.
+/// The axis that is contiguous in the source but not in the target; -1 if a transpose does not pay.
 int axis_across(const MergedAxes& axes) {
   constexpr int64_t kLeastExtent = 16;  // below, most of a tile is idle
   const int last = axes.rank - 1;
@@ -214,7 +214,7 @@ struct Move::Launch {
 
 namespace {
 
-/// Elements of a block: several a thread where there are blocks enough all the same.
+/// Elements of a block: several a thread if that still leaves enough blocks.
 int64_t per_block_of(int64_t count, int num_sms) {
   int64_t unroll = kUnroll;
   while (unroll > 1 && count < 4 * kMostThreads * unroll * num_sms) unroll /= 2;

@@ -16,7 +16,7 @@ struct Axis {
   int64_t from, to, start, step, stride;
   bool is_whole() const { return from == to && start == 0 && step == 1; }
 };
-/// Two whole axes are one.
+/// The slice's axes. Neighbours become one if the slice takes all of both.
 std::vector<Axis> merged_axes(const SliceShape& s) {
   const Extents strides = row_major_strides(s.from);
   std::vector<Axis> axes;

@@ -12,8 +12,7 @@ using FlatSlice = cuda::FlatSliceArgument;
 struct FlatVector {
   unsigned at[4];
 };
-/// The words of 16 bytes of the source from element `first`, which may lie on either side of it: what is not there is
-/// anything.
+/// Loads the words that hold 16 bytes of the source from element `first` on. Words outside of the source are undefined.
 template <int kBytes>
 __device__ __forceinline__ void load_unaligned(const FlatSlice& s, int first, unsigned (&words)[5]) {
   constexpr int kWords = kBytes < 4 ? 5 : 4;

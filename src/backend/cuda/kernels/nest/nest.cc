@@ -20,8 +20,9 @@ bool tiles(const MergedAxes& axes, const NestVariant& variant, int width) {
 }  // namespace
 
 Status NestVariant::check() const {
-  TRY(require(width == 1 || width == 2 || width == 4 || width == 8, "a nest's vectors have ", width, " elements"));
-  TRY(require(unroll >= 1 && unroll <= 4, "a nest's threads load ", unroll, " vectors at once"));
+  TRY(require(width == 1 || width == 2 || width == 4 || width == 8, "a nest's vectors have ", width,
+              " elements; 1, 2, 4 or 8 are possible"));
+  TRY(require(unroll >= 1 && unroll <= 4, "a nest's threads load ", unroll, " vectors at once; 1 to 4 are possible"));
   const auto is_lie = [](char lie) { return lie == 'r' || lie == '1' || lie == 'a'; };
   return require(std::ranges::all_of(lies, is_lie), "a nest's tensors lie as '", lies, "'");
 }
@@ -35,7 +36,8 @@ Result<MergedAxes> nest_axes(std::span<const NestTensor> tensors, size_t num_inp
     const auto along = std::span(space).last(tensor.extents.size());
     TRY(require(std::ranges::equal(tensor.extents, along, [](int64_t e, int64_t s) { return e == 1 || e == s; }),
                 "a nest's tensor of ", tensor.extents, " does not broadcast to ", space));
-    if (tensor.format.is_blocked()) return error(Code::kUnsupported, "a nest reads the format ", tensor.format);
+    if (tensor.format.is_blocked())
+      return error(Code::kUnsupported, "a nest cannot read the blocked format ", tensor.format);
     strides.push_back(broadcast_strides(tensor.extents, tensor.format.strides(tensor.extents), space));
   }
   return merge_axes(space, strides, num_inputs);

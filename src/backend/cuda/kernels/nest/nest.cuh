@@ -1,4 +1,4 @@
-// What generated nests call: elements between memory and registers. Values are held as float (f32, f16, bf16), int64_t
+// Loads and stores that generated nests call. Values are held as float (f32, f16, bf16), int64_t
 // (i64) or int (the other integers, and bool as 0 and 1).
 #pragma once
 
@@ -92,7 +92,7 @@ __device__ __forceinline__ void load_apart(Loaded<T, N>& x, const Operand<Offset
   for (int i = 0; i < N; ++i)
     if (i < live) x.put(i, static_cast<const T*>(from.data)[at + i * from.step]);
 }
-/// Of what registers hold.
+/// Stores a vector of what registers hold.
 template <class T, int N, class Offset, class R>
 __device__ __forceinline__ void store_row(const Operand<Offset>& to, Offset at, int live, const Vec<R, N>& value) {
   T* data = static_cast<T*>(to.data) + at;

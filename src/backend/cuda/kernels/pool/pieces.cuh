@@ -24,7 +24,7 @@ template <class P>
 struct PoolLine {
   using T = typename P::T;
   unsigned words[P::kWords];
-  T around[P::kLeft + P::kRight + 1];  // one more, for there may be none
+  T around[P::kLeft + P::kRight + 1];  // one more than needed, because an array cannot be empty
 
   /// Element `i` counted from the piece's first; a constant.
   __device__ __forceinline__ float at(int i) const {

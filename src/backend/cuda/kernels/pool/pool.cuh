@@ -124,7 +124,7 @@ __device__ __forceinline__ Vec<float, 16 / sizeof(T)> average_of(const Vec<unsig
 }
 
 /// Maxima or averages of pictures, 16 bytes of channels a thread, with a window known to the compiler: all of its loads
-/// are on their way at once. A maximum reads for what lies outside the nearest tap inside, which changes nothing.
+/// are on their way at once. For a tap outside of x a maximum reads the nearest tap inside, which changes nothing.
 template <class T, Pool kPool, int kH, int kW>
 __device__ __forceinline__ void pool_window(const Pooling& p) {
   constexpr int kVec = 16 / sizeof(T);

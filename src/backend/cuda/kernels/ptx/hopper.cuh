@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-/// What the copy engine reads through; the driver encodes it.
+/// A tensor map, through which the copy engine reads; the driver encodes it.
 struct alignas(64) TensorMap {
   unsigned long long opaque[16];
 };

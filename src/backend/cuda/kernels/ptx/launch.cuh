@@ -1,5 +1,5 @@
-// Programmatic dependent launch, of which nothing is done below sm_90, and what groups of a block's warps agree about:
-// registers and barriers.
+// Programmatic dependent launch (nothing happens below sm_90), and what groups of a block's warps share: registers and
+// named barriers.
 #pragma once
 
 namespace kiln {

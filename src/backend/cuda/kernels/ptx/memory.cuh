@@ -8,7 +8,7 @@ __device__ __forceinline__ unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-/// Two or four words at once. By name: the compiler takes stores of whole vectors apart where it can.
+/// Stores two or four words at once. Names the instruction, because the compiler would take whole vectors apart.
 __device__ __forceinline__ void store_global_2(unsigned* to, unsigned a, unsigned b) {
   asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(a), "r"(b) : "memory");
 }

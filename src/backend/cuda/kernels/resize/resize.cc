@@ -35,7 +35,8 @@ int append_taps(const ops::Resize& resize, int64_t in, int64_t out, const Resize
   return per_output;
 }
 
-/// Tables of bands along out[1], from those of its taps. Whether the rows of a band lie as near together as they must.
+/// Makes the tables of bands along out[1] from those of its taps. Returns false if a band's rows lie too far apart in
+/// x.
 bool append_bands(ResizePlan& plan, int rows, int span) {
   const auto out = static_cast<size_t>(plan.out[1]), table = static_cast<size_t>(plan.argument.table[1]);
   const auto band_rows = static_cast<size_t>(rows), band_span = static_cast<size_t>(span);
@@ -91,7 +92,7 @@ bool is_doubled(const ResizePlan& plan, size_t axis, ResizeDoubling doubling) {
 
 Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::span<const int64_t> in,
                                std::span<const int64_t> out, const Format& format) {
-  TRY(require(in.size() == out.size(), "a resize of ", in, " to ", out));
+  TRY(require(in.size() == out.size(), "a resize of ", in, " to ", out, " changes the rank"));
   const auto rank = static_cast<int>(in.size());
   const auto axis_at = [&](int position) { return static_cast<size_t>(format.axis_at(position)); };
   ResizePlan plan;
@@ -101,7 +102,7 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::
   }
   TRY(require(volume(out) < (int64_t{1} << 31) - kThreads, "a resize to ", volume(out),
               " elements; 2^31 are too many"));
-  TRY(require(volume(in) > 0, "a resize of nothing, ", in, ", to ", out));
+  TRY(require(volume(in) > 0, "a resize of ", in, ", which is empty, to ", out));
   std::vector<ResizeSpan> spans(in.size());
   TRY(find_resize_spans(resize, {from_sizes, {}, {}}, in, out, spans));
   for (size_t axis = 0; axis < in.size(); ++axis) {
@@ -110,7 +111,7 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::
     const float scale = spans[axis].scale;
     TRY(require(in[axis] < int64_t{1} << 31 && scale >= kLeastScale && scale < 1 / kLeastScale &&
                     out[axis] * resize_taps_per_output(resize, scale) < kMostTaps,
-                "a resize of ", in, " to ", out, " by ", scale, " along axis ", axis, " is beyond what kernels count"));
+                "a resize of ", in, " to ", out, " by ", scale, " along axis ", axis, " exceeds the kernels' limits"));
   }
   const auto whole = [&](int position) {
     const size_t axis = axis_at(position);
@@ -150,7 +151,7 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, bool from_sizes, std::
 
 namespace {
 
-/// Whether threads that have `rows` rows each are enough to fill a device; `across` of them share a band.
+/// Whether threads with `rows` rows each are enough to fill the device. `across` threads share a band.
 bool are_many(const ResizePlan& plan, int64_t rows, int64_t across, int num_sms) {
   constexpr int64_t kManyThreads = 1024;  // of a multiprocessor: below, more of
                                           // them count for more than their work

@@ -72,7 +72,7 @@ struct Band {
       }
   }
 };
-/// What has no part in a result must not count, for it may be infinite: the other tap then stands for both.
+/// Leaves out a tap of weight 0, because its element may be infinite: the other tap then stands for both.
 template <class Place>
 __device__ __forceinline__ void avoid_zero(Place& from_a, float& a, Place& from_b, float& b) {
   if (a == 0) from_a = from_b, a = b *= 0.5f;

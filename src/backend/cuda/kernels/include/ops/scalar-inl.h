@@ -88,8 +88,8 @@ HWY_INLINE float max(float a, float b) { return greater(a, b); }
 HWY_INLINE float min(float a, float b) { return lesser(a, b); }
 
 #ifdef KILN_QUICK_FUNCTIONS
-// For results that are stored as halves (KernelSource::quick): each is right to 2^-16 or better, an eighth of what
-// rounding to a half loses at most. What is not here is as exact as for floats.
+// Functions for results that are stored as halves (KernelSource::quick). Each is right to 2^-16 or better, an eighth of
+// what rounding to a half may lose. Functions that are not here are as exact as for floats.
 
 HWY_INLINE float exp2(float x) { return power_of_two(x); }
 HWY_INLINE float recip(float x) { return reciprocal(x); }
