@@ -124,11 +124,13 @@ void residual(NetworkWriter& w) {
 void depthwise(NetworkWriter& w) {
   const Text x = w.input("x", {1, 32, 20, 20});
   const Text a = batch_norm(w, convolution(w, x, "dw", {32, 1, 3, 3}, 1, 32), "bn1", 32);
-  const Text six = w.node("Clip", {a, w.numbers("zero", {}, {0}), w.numbers("six", {}, {6})});
+  const Text most = w.numbers("six", {}, {6});  // an attribute of Clip, and what another node reads
+  const Text six = w.node("Clip", {a, w.numbers("zero", {}, {0}), most});
   const Text gates = w.node("GlobalAveragePool", {six});
   const Text squeezed = w.node("Relu", {convolution(w, gates, "squeeze", {8, 32, 1, 1})});
   const Text excited = w.node("Sigmoid", {convolution(w, squeezed, "excite", {32, 8, 1, 1})});
-  w.output(batch_norm(w, convolution(w, w.node("Mul", {six, excited}), "pw", {48, 32, 1, 1}), "bn2", 48));
+  w.output(batch_norm(w, convolution(w, w.node("Mul", {w.node("Div", {six, most}), excited}), "pw", {48, 32, 1, 1}),
+                      "bn2", 48));
 }
 
 void groups(NetworkWriter& w) {

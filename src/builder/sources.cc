@@ -10,7 +10,7 @@ namespace {
 /// The name of a constant as a source; empty where it is none.
 std::string source_name(const ir::Graph& graph, const ops::Constant& constant, ir::ValueId value) {
   if (constant.origin) return constant.origin->source;
-  return is_float(constant.value.dtype()) ? graph.value(value).name : std::string();
+  return is_float(constant.value.dtype()) && !constant.is_read ? graph.value(value).name : std::string();
 }
 
 template <class Each>

@@ -93,6 +93,10 @@ void Graph::set_origin(NodeId id, OriginRef origin) {
   mutable_node(id).op = ops::Constant{node(id).op.as<ops::Constant>()->value, std::move(origin)};
 }
 
+void Graph::mark_read(NodeId id) {
+  mutable_node(id).op = ops::Constant{.value = node(id).op.as<ops::Constant>()->value, .is_read = true};
+}
+
 const HostTensor* Graph::constant(ValueId id) const {
   const auto* constant = producer_as<ops::Constant>(id);
   return constant ? &constant->value : nullptr;

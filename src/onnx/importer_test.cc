@@ -97,6 +97,10 @@ TEST(Importer, SaysWhatABadNodeGot) {
                         {value("x", kFloat, {1, 3, 8, 8}), value("w", kFloat, {4, 5, 3, 3})}),
             "node 'conv1' (Conv) of x f32[1, 3, 8, 8], w f32[4, 5, 3, 3]: x f32[1, 3, 8, 8] must have 1 times the "
             "5 channels of w f32[4, 5, 3, 3]: 3 and 5 differ\n");
+  EXPECT_EQ(import_node(node("Conv", {"x", "w"}, {"y"}, "conv1"),
+                        {value("x", kFloat16, {1, 3, 8, 8}), value("w", kFloat, {4, 3, 3, 3})}),
+            "node 'conv1' (Conv) of x f16[1, 3, 8, 8], w f32[4, 3, 3, 3]: x is f16[1, 3, 8, 8] and w f32[4, 3, 3, 3]; "
+            "both need one type, insert a Cast\n");
   EXPECT_EQ(
       import_node(node("Add", {"a", "b"}, {"y"}, "sum"), {value("a", kFloat, {2}), value("b", kInt64, {2})}),
       "node 'sum' (Add) of a f32[2], b i64[2]: ElementWise sum of f32[2] and i64[2]; both need one type, insert a "

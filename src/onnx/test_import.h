@@ -11,7 +11,7 @@
 
 namespace kiln::onnx::test {
 
-inline constexpr int64_t kFloat = 1, kInt64 = 7, kBool = 9, kDouble = 11;
+inline constexpr int64_t kFloat = 1, kInt64 = 7, kBool = 9, kFloat16 = 10, kDouble = 11;
 
 inline Proto ints_attribute(std::string_view name, std::initializer_list<int64_t> values) {
   Proto out = attribute(name, 7);

@@ -58,7 +58,7 @@ ops::Constant reshaped(const ops::Constant& constant, const Extents& extents) {
   if (constant.value.extents() == extents) return constant;
   HostTensor value = constant.value.reshaped(extents);
   OriginRef origin = derived_origin(ops::Reshape{.dims = extents, .zero_is_placeholder = false}, 0,
-                                    {{constant.origin, constant.value}}, value);
+                                    {{constant.origin, constant.origin ? HostTensor() : constant.value}}, value);
   return {std::move(value), std::move(origin)};
 }
 

@@ -5,6 +5,11 @@
 #include "ops/shape.h"
 
 namespace kiln {
+namespace {
+
+constexpr int kDeepest = 1000;  // walks and destructors recurse
+
+}  // namespace
 
 OriginRef source_origin(std::string name, const HostTensor& value) {
   Origin origin{.source = std::move(name), .op = {}, .inputs = {}, .dtype = value.dtype(), .extents = value.extents()};
@@ -22,6 +27,9 @@ OriginRef derived_origin(const Op& op, int output, std::vector<Origin::Input> in
                 .inputs = std::move(inputs),
                 .dtype = value.dtype(),
                 .extents = value.extents()};
+  for (const Origin::Input& input : origin.inputs)
+    if (input.origin) origin.depth = std::max(origin.depth, input.origin->depth + 1);
+  if (origin.depth > kDeepest) return nullptr;
   origin.hash = combine(hash128(op), hash128(std::string_view(str(output))));
   for (const Origin::Input& input : origin.inputs) {
     const Hash128 plain = input.present ? hash128(input.data) : Hash128{};

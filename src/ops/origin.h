@@ -30,12 +30,14 @@ struct Origin {
   DType dtype = DType::kF32;
   Extents extents;
 
+  int depth = 0;                     ///< ops between the source and this
   std::vector<std::string> sources;  ///< all that it comes from, sorted, each once
   Hash128 hash;                      ///< equal for equal origins
 };
 
 OriginRef source_origin(std::string name, const HostTensor& value);
-/// Null where no input has an origin, or where the op reads nothing of its inputs but their types.
+/// Null where no input has an origin, where the op reads nothing of its inputs but their types, or where it is the last
+/// of a chain of more than a thousand ops: its sources then count as lost.
 OriginRef derived_origin(const Op& op, int output, std::vector<Origin::Input> inputs, const HostTensor& value);
 
 }  // namespace kiln

@@ -10,8 +10,9 @@
 /// An entry: 32 bytes name, padded with zeros; u64 offset, u64 size, u64 checksum (XXH3 of the section), u64 0.
 /// Sections follow in the table's order, each at the next multiple of 256; bytes between are zero.
 ///   metadata  one CBOR document (metadata.h)
-///   weights   elements in the order of Plan::weights, each at `weight_offset`; those of one with `same_as` are that
-///   one's binaries  the same of Plan::binaries
+///   weights   elements in the order of Plan::weights, each at `weight_offset`; one with `same_as` has that
+///             one's
+///   binaries  the same of Plan::binaries
 #pragma once
 
 #include <cstddef>

@@ -319,7 +319,10 @@ Status validate(const DataRef& from, const Plan& plan, size_t num_derived) {
              "a source, an op and a weight at once"));
   if (from.source >= 0) return validate_index(from.source, plan.sources.size(), "source");
   if (from.derived >= 0) return validate_index(from.derived, num_derived, "earlier op");
-  return from.weight < 0 ? Status() : validate_index(from.weight, plan.weights.size(), "weight");
+  if (from.weight < 0) return {};
+  TRY(validate_index(from.weight, plan.weights.size(), "weight"));
+  return demand(plan.weights[static_cast<size_t>(from.weight)].from.is_none(),
+                "a weight that is made of sources itself");
 }
 
 Status validate_extents(const Extents& extents) {
@@ -363,6 +366,7 @@ Status validate_weights(const Plan& plan) {
     TRY(in_context(demand(static_cast<bool>(derived.op), "no op"), where));
     TRY(in_context(validate_index(derived.output, static_cast<size_t>(derived.op.num_outputs()), "output"), where));
     TRY(in_context(validate_extents(derived.extents), where));
+    TRY(in_context(demand(!derived.inputs.empty() && !derived.inputs[0].is_none(), "no first input"), where));
     for (const DataRef& input : derived.inputs) TRY(in_context(validate(input, plan, d), where));
   }
   return {};

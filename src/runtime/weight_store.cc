@@ -75,7 +75,8 @@ class Derivation {
       const std::set<int> sources = uses.of(from);
       if (std::ranges::any_of(sources,
                               [&](int s) { return given_.contains(plan_.sources[static_cast<size_t>(s)].name); }))
-        fresh[w] = TRY(in_context(elements(from), [&] { return str("weights '", plan_.weights[w].name, "'"); }));
+        fresh[w] = TRY(in_context(from.derived >= 0 ? derived(static_cast<size_t>(from.derived)) : elements(from),
+                                  [&] { return str("weights '", plan_.weights[w].name, "'"); }));
     }
     for (size_t w = 0; w < fresh.size(); ++w) {
       plan_.weights[w].same_as = -1;  // equal elements may now be different ones
@@ -97,7 +98,7 @@ class Derivation {
 
   Result<HostTensor> elements(const DataRef& ref) {
     if (ref.weight >= 0) return plan_.weights[static_cast<size_t>(ref.weight)].value;
-    if (ref.derived >= 0) return derived(static_cast<size_t>(ref.derived));
+    if (ref.derived >= 0) return *made_[static_cast<size_t>(ref.derived)];
     const plan::WeightSource& source = plan_.sources[static_cast<size_t>(ref.source)];
     if (const auto found = given_.find(source.name); found != given_.end()) return found->second;
     for (const plan::Weight& weight : plan_.weights)
@@ -105,9 +106,23 @@ class Derivation {
     return error(Code::kInternal, "no elements of '", source.name, "'");
   }
 
+  /// In the plan's order, in which an op stands behind those that it reads: a chain may be long.
   Result<HostTensor> derived(size_t index) {
-    std::optional<HostTensor>& made = made_[index];
-    if (made) return *made;
+    std::vector<bool> wanted(index + 1);
+    wanted[index] = true;
+    for (size_t d = index + 1; d-- > 0;)
+      if (wanted[d] && !made_[d])
+        for (const DataRef& input : plan_.derived[d].inputs)
+          if (input.derived >= 0) wanted[static_cast<size_t>(input.derived)] = true;
+    for (size_t d = 0; d <= index; ++d)
+      if (wanted[d] && !made_[d]) made_[d] = TRY(compute_derived(d));
+    HostTensor result = *made_[index];
+    for (size_t d = 0; d <= index; ++d)
+      if (wanted[d] && readers_[d] <= 1) made_[d].reset();
+    return result;
+  }
+
+  Result<HostTensor> compute_derived(size_t index) {
     const plan::Derived& recipe = plan_.derived[index];
     std::vector<HostTensor> tensors;
     for (const DataRef& input : recipe.inputs) tensors.push_back(input.is_none() ? HostTensor() : TRY(elements(input)));
@@ -119,7 +134,6 @@ class Derivation {
       return error(Code::kCorrupt, recipe.op.name(), " makes ", result.dtype(), result.extents(), ", not ",
                    recipe.dtype, recipe.extents, ": the plan is damaged, build it again");
     TRY(check_range(recipe, *inputs[0], result));
-    if (readers_[index] > 1) made = result;
     return std::move(result);
   }
 
@@ -136,7 +150,7 @@ class Derivation {
   plan::Plan& plan_;
   const NewWeights& given_;
   std::map<std::string_view, int> index_;
-  std::vector<std::optional<HostTensor>> made_;  // what several read
+  std::vector<std::optional<HostTensor>> made_;  // what several read, and what is being made
   std::vector<int> readers_;
 };
 

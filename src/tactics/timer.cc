@@ -29,9 +29,9 @@ constexpr int kKernelVersion = 1;  // raised when a kernel changes speed, so tha
 class OrderedConstants {
  public:
   Result<Ref<const HostTensor>> in(const Format& format, const HostTensor& constant) {
-    const auto [at, is_new] = ordered_.try_emplace(std::pair(&constant, format.text()));
-    if (is_new) at->second = TRY(in_memory_order(format, constant));
-    return std::cref(at->second);
+    const std::pair key(&constant, format.text());
+    if (const auto known = ordered_.find(key); known != ordered_.end()) return std::cref(known->second);
+    return std::cref(ordered_.emplace(key, TRY(in_memory_order(format, constant))).first->second);
   }
 
  private:
@@ -306,6 +306,7 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
     return error(Code::kState, "layer '", layer_of(cx, region), "': the timing cache has no entry for tactic '",
                  candidate.tactic->name(), "' (", candidate.variant.name, "), and kERROR_ON_TIMING_CACHE_MISS is set");
   if (const auto same = std::ranges::find(pending, key, &Pending::key); same != pending.end()) {
+    if (same->failed) candidate.failure = same->candidates[0]->failure;
     same->candidates.push_back(&candidate);
     return {};
   }

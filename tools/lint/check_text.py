@@ -13,6 +13,7 @@ RULES = [
     (re.compile(r"/wo" r"rk/|/fa" r"rm/|/ho" r"me/\w+|/ro" r"ot/|\.lib" r"rary/"), "a path of one machine"),
     (re.compile(r"\bsub-?" r"agents?\b|\bDEVEL" r"OPERS\.md\b|\bbefore-" r"stop\b|\bthis " r"session\b", re.I), "a word about the workplace"),
     (re.compile(r"\bfiles\.python" r"hosted\.org\b|\bdeb\.deb" r"ian\.org\b", re.I), "a package host"),
+    (re.compile(r"^(<{7}|>{7}) "), "a conflict that was not resolved"),
 ]
 
 

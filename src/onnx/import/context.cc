@@ -54,7 +54,7 @@ Result<int> ImportContext::axis(int64_t axis, int rank) const { return normalize
 const HostTensor* ImportContext::evaluate(ValueId value, int depth) {
   if (const auto* constant = graph_.producer_as<ops::Constant>(value)) {
     // What an importer reads goes into attributes: it is part of the network then, and no weights.
-    if (constant->origin) graph_.set_origin(graph_.value(value).producer, nullptr);
+    if (!constant->is_read) graph_.mark_read(graph_.value(value).producer);
     return graph_.constant(value);
   }
   if (const auto found = evaluated_.find(value); found != evaluated_.end()) return &found->second;

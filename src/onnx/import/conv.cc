@@ -6,9 +6,11 @@
 namespace kiln::onnx::importers {
 namespace {
 
-/// x, weights and, if there is one, the bias.
+/// x, weights and, if there is one, the bias. ONNX has one type for all; the op would take FP32 weights of a half x.
 Result<Values> operands(ImportContext& cx) {
   Values values{TRY(cx.input(0)), TRY(cx.input(1))};
+  const TensorType &x = cx.type(values[0]), &w = cx.type(values[1]);
+  TRY(require(x.dtype == w.dtype, "x is ", x, " and w ", w, "; both need one type, insert a Cast"));
   if (cx.has_input(2)) values.push_back(TRY(cx.input(2)));
   return values;
 }
