@@ -319,10 +319,7 @@ Status validate(const DataRef& from, const Plan& plan, size_t num_derived) {
              "a source, an op and a weight at once"));
   if (from.source >= 0) return validate_index(from.source, plan.sources.size(), "source");
   if (from.derived >= 0) return validate_index(from.derived, num_derived, "earlier op");
-  if (from.weight < 0) return {};
-  TRY(validate_index(from.weight, plan.weights.size(), "weight"));
-  return demand(plan.weights[static_cast<size_t>(from.weight)].from.is_none(),
-                "a weight that is made of sources itself");
+  return from.weight < 0 ? Status() : validate_index(from.weight, plan.weights.size(), "weight");
 }
 
 Status validate_extents(const Extents& extents) {
@@ -367,7 +364,11 @@ Status validate_weights(const Plan& plan) {
     TRY(in_context(validate_index(derived.output, static_cast<size_t>(derived.op.num_outputs()), "output"), where));
     TRY(in_context(validate_extents(derived.extents), where));
     TRY(in_context(demand(!derived.inputs.empty() && !derived.inputs[0].is_none(), "no first input"), where));
-    for (const DataRef& input : derived.inputs) TRY(in_context(validate(input, plan, d), where));
+    for (const DataRef& input : derived.inputs) {
+      TRY(in_context(validate(input, plan, d), where));
+      const bool is_made = input.weight >= 0 && !plan.weights[static_cast<size_t>(input.weight)].from.is_none();
+      TRY(in_context(demand(!is_made, "reads weight ", input.weight, ", which is made of sources itself"), where));
+    }
   }
   return {};
 }

@@ -42,6 +42,9 @@ TEST(PlanValidate, OriginsOfWeights) {
   EXPECT_EQ(of([](Plan& p) { p.derived[0].output = 1; }), "derived elements 0: output 1 of 1");
   EXPECT_EQ(of([](Plan& p) { p.derived[0].inputs[0] = {.derived = 0}; }), "derived elements 0: earlier op 0 of 0");
   EXPECT_EQ(of([](Plan& p) { p.derived[1].inputs[1].weight = 4; }), "derived elements 1: weight 4 of 4");
+  EXPECT_EQ(of([](Plan& p) { p.derived[1].inputs[1].weight = 0; }),
+            "derived elements 1: reads weight 0, which is made of sources itself");
+  EXPECT_EQ(of([](Plan& p) { p.derived[0].inputs.clear(); }), "derived elements 0: no first input");
 }
 TEST(PlanValidate, SharedElements) {
   const auto of = [](auto change) { return problem([&](Plan& p, Profile&) { change(p); }); };
