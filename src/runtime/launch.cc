@@ -2,6 +2,8 @@
 
 #include <exception>
 
+#include "runtime/engine.h"
+
 namespace kiln::runtime {
 
 Status run_step(BoundStep& step, const RunArguments& arguments) {

@@ -1,5 +1,7 @@
 #include "ops/normalization.h"
 
+#include <cmath>
+
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
 #include "ops/cast.h"
