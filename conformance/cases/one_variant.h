@@ -20,7 +20,7 @@ struct OneVariant {
 /// Level 5: all variants, however slow they look.
 inline constexpr int kAllVariants = 5;
 
-/// Which of a lowered graph's variants are to run it.
+/// Chooses the variants that are to run a lowered graph.
 using Selection = FunctionRef<Result<std::set<OneVariant>>(const TacticContext& cx)>;
 
 /// Runs a case, whose shapes are static, by each variant that `select` gives of its lowered graph, and expects the

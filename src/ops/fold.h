@@ -16,9 +16,9 @@ ops::Constant source_constant(std::string name, HostTensor value);
 /// null where optional inputs are absent.
 Result<std::vector<HostTensor>> compute(const Op& op, std::span<const HostTensor* const> inputs);
 
-/// The same of constants, with the origins of what is made.
+/// The op's results of constants, with their origins.
 Result<std::vector<ops::Constant>> fold(const Op& op, std::span<const ops::Constant* const> inputs);
-/// The same of an op with one output.
+/// The result of an op with one output, of constants.
 Result<ops::Constant> fold_one(const Op& op, std::initializer_list<const ops::Constant*> inputs);
 /// The constant's elements under other extents of the same volume.
 ops::Constant reshaped(const ops::Constant& constant, const Extents& extents);

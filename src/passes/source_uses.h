@@ -1,4 +1,4 @@
-/// Which sources of weights a graph reads, and which of them a rewrite took in.
+/// Finds the sources of weights whose elements a rewrite took in.
 #pragma once
 
 #include <map>

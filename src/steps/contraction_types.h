@@ -15,7 +15,7 @@ struct ContractionTypes {
 
   /// Both operands and the result of one type.
   static constexpr ContractionTypes all(DType type) { return {type, type, DType::kF32, type}; }
-  /// Of a step whose first two inputs are the operands.
+  /// The types of a step whose first two inputs are the operands.
   static ContractionTypes of(const StepTypes& step) {
     return {step.inputs[0].dtype, step.inputs[1].dtype, DType::kF32, step.outputs[0].dtype};
   }

@@ -38,7 +38,7 @@ struct ConvArgumentsOf {
   ConvWindow window;
 };
 
-/// Of the launch that pads channels.
+/// Arguments of the launch that pads channels.
 template <class T>
 struct PadArgumentsOf {
   const T* x = nullptr;

@@ -52,7 +52,7 @@ constexpr int64_t conv_vector_bytes(int64_t vec) { return std::min<int64_t>(16, 
 inline Status require_range(int64_t value, int64_t least, int64_t most, std::string_view what) {
   return require(value >= least && value <= most, "a convolution has ", value, ' ', what);
 }
-/// The same of a power of two, `most` at most.
+/// Fails unless the value is a power of two, `most` at most.
 inline Status require_width(int64_t value, int64_t most, std::string_view what) {
   return require(is_width(value, most), "a convolution has ", value, ' ', what);
 }

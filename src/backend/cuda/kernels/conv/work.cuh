@@ -1,4 +1,4 @@
-// Which tiles of pixels by out channels a block works on: it takes one after another, or, with SPLIT, the blocks of a
+// Chooses the tiles of pixels by out channels that a block works on: one after another, or, with SPLIT, the blocks of a
 // cluster share a tile's k. Defines: BM BN SPLIT, those of conv/arguments.cuh.
 #pragma once
 #include "conv/arguments.cuh"

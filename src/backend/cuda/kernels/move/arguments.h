@@ -37,7 +37,7 @@ struct SliceArgument {
   int32_t mode = 0;            ///< SliceMode of ops/slice.h
   Axis axes[kMaxAxes] = {};
 };
-/// The same in 32 bits.
+/// A slice whose coordinates may lie outside of the source, in 32 bits.
 struct BandSliceArgument {
   uint32_t count = 0;          ///< threads
   int32_t rank = 0, mode = 0;  ///< at least two axes

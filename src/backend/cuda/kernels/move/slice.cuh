@@ -24,7 +24,7 @@ __device__ __forceinline__ int64_t coordinate(int mode, int64_t i, int64_t exten
   return at < extent ? at : period - at;
 }
 
-/// The same in 32 bits.
+/// A slice whose coordinates may lie outside of the source, in 32 bits.
 using BandSlice = cuda::BandSliceArgument;
 __device__ __forceinline__ int coordinate_of(int mode, int i, int extent) {
   if (unsigned(i) < unsigned(extent)) return i;

@@ -34,7 +34,7 @@ struct WalkArgument {
   }
 #endif
 };
-/// Of 64 bits.
+/// A walk in 64 bits.
 struct WideWalkArgument {
   using Index = uint64_t;
   using Offset = int64_t;

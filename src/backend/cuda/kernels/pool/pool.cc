@@ -108,7 +108,7 @@ bool is_covered(const PoolShape& s) {
   const bool is_picture = hits(1) && hits(2) && w.kernel[0] == 1 && w.in[0] == 1 && w.out[0] == 1;
   return is_dense && is_picture && s.n * s.channels * w.out_pixels() > 0;
 }
-/// The same, and the columns lie together in memory.
+/// Whether windows are covered, and columns lie together in memory.
 bool has_lines(const PoolShape& s) { return is_covered(s) && s.x.at[2] == 1 && s.y.at[2] == 1 && s.x.channel != 1; }
 /// A thread makes `columns` of each of `rows` rows.
 Result<PoolLaunch> bands_launch(const PoolShape& s, int64_t rows, int64_t columns) {

@@ -60,7 +60,7 @@ __device__ __forceinline__ void wait_cluster() {
   __syncthreads();
 #endif
 }
-/// The same for threads that may be apart. sm_90 and up.
+/// Waits for all threads of the cluster, also where those of a warp are apart. sm_90 and up.
 __device__ __forceinline__ void sync_cluster() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }

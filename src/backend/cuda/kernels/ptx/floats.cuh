@@ -91,7 +91,7 @@ __device__ __forceinline__ float power_of_two(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-/// The same where results below 2^-126 are not 0.
+/// 2^x, where results below 2^-126 are subnormal numbers and not 0.
 __device__ __forceinline__ float small_power_of_two(float x) {
   float y;
   asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));

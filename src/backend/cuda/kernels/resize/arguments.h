@@ -16,7 +16,7 @@ struct ResizeArgument {
   int64_t plane = 0;               ///< elements of x from one plane to the next
   int64_t strides[3] = {0, 0, 0};  ///< of x
   int32_t width = 1;               ///< elements of a vector
-  // Of bands, with two taps along out[1] and out[2] and one along out[0]:
+  // Bands only, which have two taps along out[1] and out[2] and one along out[0]:
   Divisor bands;             ///< along out[1]
   int32_t first_rows = 0;    ///< where in `index` each band has its first row of x, and how many follow that one
   int32_t band_weights = 0;  ///< and the weights of its rows in `weight`, for each output row of the band, 16 bytes
