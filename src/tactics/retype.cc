@@ -10,12 +10,11 @@
 #include "ops/dim_values.h"
 #include "ops/fill.h"
 #include "ops/fold.h"
+#include "tensor/numeric.h"
 #include "tensor/view.h"
 
 namespace kiln {
 namespace {
-
-constexpr double kLargestHalf = 65504;
 
 bool exceeds_halves(const HostTensor& value) {
   const View view(value);
@@ -31,7 +30,7 @@ Result<ops::Constant> converted(const ops::Constant& constant, DType to) {
   const View view(constant.value);
   for (int64_t i = 0; i < view.volume(); ++i)
     store_number(to, fresh.data.data(), i,
-                 std::isfinite(view[i]) ? std::clamp(view[i], -kLargestHalf, kLargestHalf) : view[i]);
+                 std::isfinite(view[i]) ? std::clamp<double>(view[i], -kLargestHalf, kLargestHalf) : view[i]);
   return ops::Constant{std::move(fresh.tensor)};
 }
 

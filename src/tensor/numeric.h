@@ -6,6 +6,8 @@
 
 namespace kiln {
 
+inline constexpr float kLargestHalf = 65504;  ///< the largest finite FP16
+
 float half_to_float(uint16_t bits);
 uint16_t float_to_half(float value);  ///< overflow gives infinity
 inline float bfloat16_to_float(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }

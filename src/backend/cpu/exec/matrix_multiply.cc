@@ -8,6 +8,7 @@
 #include "backend/cpu/kernels/gemm/tuning.h"
 #include "backend/cpu/kernels/gemm/unpack.h"
 #include "steps/packs_constants.h"
+#include "tensor/numeric.h"
 
 namespace kiln::cpu {
 namespace {
@@ -93,7 +94,6 @@ class BoundMatrixMultiply final : public BoundStep {
 
 /// Weights that the plan's own took the place of may be larger than those that the builder saw.
 Status require_halves(const HostTensor& b) {
-  constexpr float kLargestHalf = 65504;
   const std::span numbers(b.data<float>(), static_cast<size_t>(b.volume()));
   for (const float x : numbers)
     if (std::isfinite(x) && std::abs(x) > kLargestHalf)

@@ -9,7 +9,6 @@ namespace kiln::cpu {
 namespace {
 
 constexpr int64_t kFewestElements = 1 << 14;  // 64 KiB: what is smaller stays in a near cache
-constexpr float kLargestHalf = 65504;
 
 bool is_exact(float x, DType type) {
   const auto bits = std::bit_cast<uint32_t>(x);

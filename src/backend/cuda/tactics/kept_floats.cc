@@ -8,6 +8,7 @@
 #include "ops/convolution.h"
 #include "ops/element_wise.h"
 #include "ops/unary.h"
+#include "tensor/numeric.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -25,7 +26,7 @@ constexpr int64_t kMostLastWeights = 4'000'000;  // elements: a vocabulary's pro
 // another: a layer with fewer weights adds more to the error. All larger layers together add 4e-3 of the output, the
 // smaller ones 3e-2 to 5e-2.
 constexpr int64_t kFewWeights = 2048;
-constexpr double kLargestHalf = 65504, kSmallestNormalHalf = 1.0 / 16384;
+constexpr double kSmallestNormalHalf = 1.0 / 16384;
 
 /// What stands before and behind each node, by node id.
 struct Places {

@@ -6,18 +6,7 @@ namespace kiln::cuda {
 
 static constexpr std::string_view kFolds[] = {"Fold::kSum", "Fold::kProd", "Fold::kMax", "Fold::kMin"};
 
-bool can_fold(DType type) {
-  switch (type) {
-    case DType::kF32:
-    case DType::kF16:
-    case DType::kBF16:
-    case DType::kI32:
-    case DType::kI64:
-    case DType::kI8:
-    case DType::kU8: return true;
-    default: return false;
-  }
-}
+bool can_fold(DType type) { return is_nest_type(type) && type != DType::kBool; }
 
 KernelSource reduce_axes_source(DType dtype, Fold fold) {
   KernelSource source;

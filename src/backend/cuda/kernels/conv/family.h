@@ -45,8 +45,17 @@ struct ConvTiled : ConvParameters {
   }
   Status check_own() const override;
   bool takes(const FilterExtents& filter) const override { return filter.out_channels % vec == 0; }
+
+ protected:
+  /// Whether one block has all out channels, and a warp's group at most so many sums a thread.
+  bool has_all_channels(const FilterExtents& filter, int64_t most_sums) const {
+    return filter.groups == 1 && filter.out_channels <= tile.bm && (tile.bm == 64 || tile.bm == 128) &&
+           tile.bn % 16 == 0 && tile.bn * tile.bm / 64 <= most_sums;
+  }
 };
 
+/// Bytes of a Chunk (conv/columns.cuh), of which each group of warps has two.
+inline constexpr int64_t kChunkBytes = 16 * 68 * 4;
 /// Bytes that an epilogue reads at once, FP32 at most.
 constexpr int64_t conv_vector_bytes(int64_t vec) { return std::min<int64_t>(16, vec * 4); }
 inline Status require_range(int64_t value, int64_t least, int64_t most, std::string_view what) {

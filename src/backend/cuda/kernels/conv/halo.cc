@@ -5,7 +5,6 @@ namespace kiln::cuda {
 std::string ConvHalo::name() const { return str("halo ", tile.name(), " in ", tile.stages); }
 
 int64_t ConvHalo::shared_bytes(int64_t in_channels) const {
-  constexpr int64_t kChunkBytes = 16 * 68 * 4;
   const int64_t stage = ceil_div((8 + kernel_w - 1) * (tile.bn / 8 + kernel_h - 1) * kLineBytes, 1024) * 1024;
   const int64_t weights = ceil_div(in_channels, line()) * kernel_h * kernel_w * tile.bm * kLineBytes;
   return weights + tile.stages * stage + kGroups * 2 * kChunkBytes + kStageAlignment;
@@ -13,11 +12,9 @@ int64_t ConvHalo::shared_bytes(int64_t in_channels) const {
 
 bool ConvHalo::takes(const FilterExtents& f) const {
   constexpr int64_t kMostSums = 256, kFixedBytes = 2048;  // the latter: barriers, in front of an alignment
-  const auto within = [](int64_t x, int64_t most) { return x >= 1 && x <= most; };
-  return ConvTiled::takes(f) && within(kernel_h, 7) && within(kernel_w, 7) && (tile.bm == 64 || tile.bm == 128) &&
-         tile.bn % 16 == 0 && tile.bn * tile.bm / 64 <= kMostSums && f.groups == 1 && f.taps == kernel_h * kernel_w &&
-         f.out_channels <= tile.bm && f.in_channels * bytes_of(types.a) % 16 == 0 && within(f.in_channels, 256) &&
-         shared_bytes(f.in_channels) + kFixedBytes <= kMostSharedBytes;
+  return ConvTiled::takes(f) && is_within(kernel_h, 7) && is_within(kernel_w, 7) && has_all_channels(f, kMostSums) &&
+         f.taps == kernel_h * kernel_w && f.in_channels * bytes_of(types.a) % 16 == 0 &&
+         is_within(f.in_channels, 256) && shared_bytes(f.in_channels) + kFixedBytes <= kMostSharedBytes;
 }
 
 Result<MapPlan> ConvHalo::map_of_tiles(const ConvArguments& a, int64_t channels, const ConvStrides& x) const {

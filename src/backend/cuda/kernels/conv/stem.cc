@@ -11,7 +11,6 @@ std::string ConvStem::name() const {
 }
 
 ConvStem::Sizes ConvStem::sizes() const {
-  constexpr int64_t kChunkBytes = 16 * 68 * 4;
   Sizes s{};
   s.pixel_bytes = 16 / stride;
   s.steps = ceil_div(kernel_w * s.pixel_bytes, 32);
@@ -24,12 +23,10 @@ ConvStem::Sizes ConvStem::sizes() const {
 }
 
 bool ConvStem::takes(const FilterExtents& f) const {
-  const auto within = [](int64_t x, int64_t most) { return x >= 1 && x <= most; };
-  return ConvTiled::takes(f) && within(lines, 16) && within(parts, 16) && within(stride, 2) && within(kernel_h, 16) &&
-         within(kernel_w, 16) && (tile.bm == 64 || tile.bm == 128) && tile.bn % 16 == 0 &&
-         tile.bn * tile.bm / 64 <= kMostSums && tile.stages == kStages && bits_of(types.a) == 16 && f.groups == 1 &&
-         f.taps == kernel_h * kernel_w && f.out_channels <= tile.bm && f.in_channels == channels &&
-         f.in_channels <= 8 / stride && sizes().shared_bytes <= kMostSharedBytes;
+  return ConvTiled::takes(f) && is_within(lines, 16) && is_within(parts, 16) && is_within(stride, 2) &&
+         is_within(kernel_h, 16) && is_within(kernel_w, 16) && has_all_channels(f, kMostSums) &&
+         tile.stages == kStages && bits_of(types.a) == 16 && f.taps == kernel_h * kernel_w &&
+         f.in_channels == channels && f.in_channels <= 8 / stride && sizes().shared_bytes <= kMostSharedBytes;
 }
 
 Bytes ConvStem::pack(const FilterExtents& f, std::span<const std::byte> elements) const {

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
+#include "backend/cuda/kernels/sizes.h"
+
 namespace kiln::cuda {
 
 std::string TileShape::name() const { return str(bm, "x", bn, "x", bk); }
 
 Status TileShape::require_whole() const {
-  const auto within = [](int64_t x, int64_t most) { return x >= 1 && x <= most; };
-  const bool valid =
-      within(bm, 512) && within(bn, 512) && within(bk, 512) &&
-      (warps_m ? within(warps_m, 32) && within(warps_n, 32) && within(stages, 32) : within(tm, 16) && within(tn, 16)) &&
-      within(threads(), 1024);
+  const bool valid = is_within(bm, 512) && is_within(bn, 512) && is_within(bk, 512) &&
+                     (warps_m ? is_within(warps_m, 32) && is_within(warps_n, 32) && is_within(stages, 32)
+                              : is_within(tm, 16) && is_within(tn, 16)) &&
+                     is_within(threads(), 1024);
   return require(valid, "no kernel can have the tile ", name());
 }
 
