@@ -46,7 +46,7 @@ class Build {
   plan::Plan plan_;
   SourceTable weights_;
   WeightTable binaries_;
-  std::map<std::string, std::string> fixed_sources_;
+  FixedSources fixed_sources_;
 };
 
 Status Build::check_surface() const {

@@ -148,10 +148,8 @@ std::string shapes_text(const ir::Graph& graph, const Cover& cover, const Altern
 /// A constant that the region's nodes read and the region does not is in the step: a scale, a causal mask, a bound.
 void Emitter::fix_sources(const Tile& tile) {
   const auto fix = [&](ir::ValueId value) {
-    const auto* constant = value == ir::ValueId::kNone ? nullptr : graph_.producer_as<ops::Constant>(value);
-    if (!constant || !constant->origin) return;
-    for (const std::string& source : constant->origin->sources)
-      tables_.fixed.emplace(source, str("its elements decided how a step works (", tile.tactic->name(), ")"));
+    if (const OriginRef origin = graph_.origin(value))
+      kiln::fix(tables_.fixed, origin, str("its elements decided how a step works (", tile.tactic->name(), ")"));
   };
   const std::vector<ir::ValueId>& inputs = tile.region.inputs;
   for (const ir::NodeId id : tile.region.nodes)

@@ -13,7 +13,7 @@ namespace kiln {
 struct PlanTables {
   SourceTable& weights;
   WeightTable& binaries;
-  std::map<std::string, std::string>& fixed;  ///< sources whose elements went into a step, and which
+  FixedSources& fixed;  ///< gains the sources whose elements went into a step
 };
 
 /// Fills `profile.tensors`, `.steps` and `.arena_bytes`. `graph` is the one that was covered. Steps may run on as many

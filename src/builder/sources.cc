@@ -75,7 +75,7 @@ int SourceTable::source(const std::string& name, DType dtype, const Extents& ext
   return at->second;
 }
 
-void SourceTable::fix(const ir::Graph& network, const std::map<std::string, std::string>& fixed) {
+void SourceTable::fix(const ir::Graph& network, const FixedSources& fixed) {
   for_each_source(network, [&](ir::NodeId, const ops::Constant& constant, const std::string& name) {
     const auto reason = fixed.find(name);
     if (reason == fixed.end()) return;

@@ -32,7 +32,7 @@ class SourceTable {
 
   int add_weight(std::string name, const ops::Constant& constant);
   /// Lists the sources that cannot be replaced and why, with checksums of those that are constants of the network.
-  void fix(const ir::Graph& network, const std::map<std::string, std::string>& fixed);
+  void fix(const ir::Graph& network, const FixedSources& fixed);
 
  private:
   plan::DataRef ref(const Origin& origin);

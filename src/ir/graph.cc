@@ -102,6 +102,11 @@ const HostTensor* Graph::constant(ValueId id) const {
   return constant ? &constant->value : nullptr;
 }
 
+OriginRef Graph::origin(ValueId id) const {
+  const auto* constant = id == ValueId::kNone ? nullptr : producer_as<ops::Constant>(id);
+  return constant ? constant->origin : nullptr;
+}
+
 namespace {
 
 /// Live nodes by id, if that is a topological order: none of them reads what a later one makes.

@@ -94,6 +94,7 @@ class Graph {
   }
   /// The elements of a value made by a Constant, else null.
   const HostTensor* constant(ValueId id) const;
+  OriginRef origin(ValueId id) const;  ///< of a constant; null for what has none, kNone included
   bool is_output(ValueId id) const { return value(id).num_outputs > 0; }
   int num_uses(ValueId id) const {  ///< by nodes and by outputs
     return static_cast<int>(value(id).users.size()) + value(id).num_outputs;

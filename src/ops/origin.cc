@@ -11,6 +11,11 @@ constexpr int kDeepest = 1000;  // walks and destructors recurse
 
 }  // namespace
 
+void fix(FixedSources& fixed, const OriginRef& origin, std::string_view why) {
+  if (!origin) return;
+  for (const std::string& source : origin->sources) fixed.emplace(source, why);
+}
+
 OriginRef source_origin(std::string name, const HostTensor& value) {
   Origin origin{.source = std::move(name), .op = {}, .inputs = {}, .dtype = value.dtype(), .extents = value.extents()};
   origin.sources = {origin.source};

@@ -1,8 +1,10 @@
 /// Where the elements of constants come from.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ops/op.h"
@@ -34,6 +36,11 @@ struct Origin {
   std::vector<std::string> sources;  ///< all that it comes from, sorted, each once
   Hash128 hash;                      ///< equal for equal origins
 };
+
+/// Sources that cannot become others: their elements decided something, and what.
+using FixedSources = std::map<std::string, std::string>;
+/// Fixes all sources of an origin, if it is not null; the first reason stays.
+void fix(FixedSources& fixed, const OriginRef& origin, std::string_view why);
 
 OriginRef source_origin(std::string name, const HostTensor& value);
 /// Null where no input has an origin, where the op reads nothing of its inputs but their types, or where it is the last

@@ -25,38 +25,31 @@ class Merger {
   }
 
  private:
-  OriginRef origin(ir::ValueId value) const {
-    const auto* constant = value == ir::ValueId::kNone ? nullptr : graph_.producer_as<ops::Constant>(value);
-    return constant ? constant->origin : nullptr;
-  }
-
   /// Constants differ where their elements or origins do; other nodes, where their inputs do. An input that comes from
   /// sources is known by its elements, unless they may become others.
   Hash128 key(ir::NodeId id) {
     const ir::Node& node = graph_.node(id);
     const Hash128 op = hash128(node.op);
     if (node.op.as<ops::Constant>()) elements_[ir::index(node.outputs[0])] = op;
-    const OriginRef own = node.op.as<ops::Constant>() ? origin(node.outputs[0]) : nullptr;
+    const OriginRef own = graph_.origin(node.outputs[0]);
     std::string inputs = own ? str(own->hash) : std::string();
     for (const ir::ValueId input : node.inputs)
-      inputs +=
-          !cx_.refittable && origin(input) ? str(elements_[ir::index(input)], ',') : str(static_cast<int>(input), ',');
+      inputs += !cx_.refittable && graph_.origin(input) ? str(elements_[ir::index(input)], ',')
+                                                        : str(static_cast<int>(input), ',');
     return combine(op, hash128(std::string_view(inputs)));
   }
 
   void merge(ir::NodeId id, ir::NodeId into) {
     for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
       const ir::ValueId a = graph_.node(id).inputs[i], b = graph_.node(into).inputs[i];
-      if (a != b) fix(a), fix(b);
+      if (a == b) continue;
+      for (const ir::ValueId constant : {a, b})
+        fix(cx_.fixed_sources, graph_.origin(constant),
+            "another constant has the same elements, and what reads them became one");
     }
     for (size_t i = 0; i < graph_.node(id).outputs.size(); ++i)
       graph_.replace_uses(graph_.node(id).outputs[i], graph_.node(into).outputs[i]);
     graph_.remove(id);
-  }
-
-  void fix(ir::ValueId constant) {
-    for (const std::string& source : origin(constant)->sources)
-      cx_.fixed_sources.emplace(source, "another constant has the same elements, and what reads them became one");
   }
 
   ir::Graph& graph_;

@@ -20,8 +20,7 @@ struct PassContext {
   bool refittable = false;      ///< sources are replaced by any others: nothing is decided by their elements
   int64_t fold_budget_bytes = int64_t{256} << 20;  ///< how much larger than its inputs folding may make a constant
   std::set<std::string> warned;                    ///< what the log has been told: passes run more than once
-  /// Sources whose elements decided something, and what: the plan is right for these elements alone.
-  std::map<std::string, std::string> fixed_sources;
+  FixedSources fixed_sources;
   /// Called after each pass with its name: `kiln dump --after`, tests that verify.
   Status (*after)(void* user, std::string_view pass, const ir::Graph& graph) = nullptr;
   void* after_user = nullptr;

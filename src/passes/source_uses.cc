@@ -27,12 +27,10 @@ std::vector<bool> needed_nodes(const ir::Graph& graph) {
 SourceUses::SourceUses(const ir::Graph& graph, PassContext& cx) {
   const std::vector<bool> needed = needed_nodes(graph);
   const auto count = [&](ir::ValueId value, bool on_host) {
-    const auto* constant = value == ir::ValueId::kNone ? nullptr : graph.producer_as<ops::Constant>(value);
-    if (!constant || !constant->origin) return;
-    for (const std::string& source : constant->origin->sources) {
-      ++count_[source];
-      if (on_host) cx.fixed_sources.emplace(source, "it decides shapes");
-    }
+    const OriginRef origin = graph.origin(value);
+    if (!origin) return;
+    for (const std::string& source : origin->sources) ++count_[source];
+    if (on_host) fix(cx.fixed_sources, origin, "it decides shapes");
   };
   for (const ir::Output& output : graph.outputs()) count(output.value, false);
   for (size_t i = 0; i < needed.size(); ++i) {

@@ -13,7 +13,7 @@
 namespace kiln::passes {
 namespace {
 
-using Fixed = std::map<std::string, std::string>;
+using Fixed = FixedSources;
 
 class SourceUsesTest : public testing::Test {
  protected:

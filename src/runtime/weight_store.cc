@@ -26,15 +26,13 @@ class Uses {
   explicit Uses(const plan::Plan& plan) : derived_(plan.derived.size()) {
     for (size_t d = 0; d < derived_.size(); ++d)
       for (const DataRef& input : plan.derived[d].inputs) add(input, derived_[d]);
-    for (const plan::Weight& weight : plan.weights)
+    for (const plan::Weight& weight : plan.weights) {
+      add(weight.from, weights_.emplace_back());
       if (weight.from.source >= 0) stored_.insert(weight.from.source);
+    }
   }
 
-  std::set<int> of(const DataRef& ref) const {
-    std::set<int> result;
-    add(ref, result);
-    return result;
-  }
+  const std::set<int>& of_weight(size_t weight) const { return weights_[weight]; }
   /// Whether the elements of a source are those of a weight.
   bool is_stored(int source) const { return stored_.contains(source); }
 
@@ -45,9 +43,26 @@ class Uses {
       to.insert(derived_[static_cast<size_t>(ref.derived)].begin(), derived_[static_cast<size_t>(ref.derived)].end());
   }
 
-  std::vector<std::set<int>> derived_;  // sources of each
+  std::vector<std::set<int>> derived_, weights_;  // sources of each
   std::set<int> stored_;
 };
+
+/// The names of sources that have to be given beside those of `given`.
+std::vector<std::string> missing(const plan::Plan& plan, const Uses& uses, const std::set<int>& given) {
+  std::set<int> result;
+  const auto changes = [&](int source) { return given.contains(source) || result.contains(source); };
+  for (size_t before = SIZE_MAX; before != result.size();) {  // a source that is added may need more
+    before = result.size();
+    for (size_t w = 0; w < plan.weights.size(); ++w) {
+      if (std::ranges::none_of(uses.of_weight(w), changes)) continue;
+      for (const int source : uses.of_weight(w))
+        if (!given.contains(source) && !uses.is_stored(source)) result.insert(source);
+    }
+  }
+  std::vector<std::string> names;
+  for (const int source : result) names.push_back(plan.sources[static_cast<size_t>(source)].name);
+  return names;
+}
 
 class Derivation {
  public:
@@ -62,24 +77,25 @@ class Derivation {
   }
 
   Status run() {
-    for (const auto& [name, value] : given_) TRY(check(name, value));
-    std::vector<std::string_view> names;
-    for (const auto& [name, value] : given_) names.push_back(name);
-    if (const auto others = missing(plan_, names); !others.empty())
+    std::set<int> given;
+    for (const auto& [name, value] : given_) {
+      TRY(check(name, value));
+      given.insert(index_.find(name)->second);
+    }
+    const Uses uses(plan_);
+    if (const auto others = missing(plan_, uses, given); !others.empty())
       return error(Code::kInvalidArgument, "weights are made of these together with ", joined(others),
                    ", which must be given too");
-    const Uses uses(plan_);
     std::vector<std::optional<HostTensor>> fresh(plan_.weights.size());
     for (size_t w = 0; w < plan_.weights.size(); ++w) {
       const DataRef& from = plan_.weights[w].from;
-      const std::set<int> sources = uses.of(from);
-      if (std::ranges::any_of(sources,
-                              [&](int s) { return given_.contains(plan_.sources[static_cast<size_t>(s)].name); }))
-        fresh[w] = TRY(in_context(from.derived >= 0 ? derived(static_cast<size_t>(from.derived)) : elements(from),
-                                  [&] { return str("weights '", plan_.weights[w].name, "'"); }));
+      if (std::ranges::none_of(uses.of_weight(w), [&](int source) { return given.contains(source); })) continue;
+      const auto made = from.derived >= 0 ? derived(static_cast<size_t>(from.derived)) : elements(from);
+      fresh[w] = TRY(in_context(made, [&] { return str("weights '", plan_.weights[w].name, "'"); }));
     }
     for (size_t w = 0; w < fresh.size(); ++w) {
-      plan_.weights[w].same_as = -1;  // equal elements may now be different ones
+      int& same_as = plan_.weights[w].same_as;
+      if (fresh[w] || (same_as >= 0 && fresh[static_cast<size_t>(same_as)])) same_as = -1;  // they may differ now
       if (fresh[w]) plan_.weights[w].value = *std::move(fresh[w]);
     }
     return {};
@@ -164,23 +180,10 @@ std::vector<std::string> replaceable(const plan::Plan& plan) {
 }
 
 std::vector<std::string> missing(const plan::Plan& plan, std::span<const std::string_view> given) {
-  const Uses uses(plan);
-  const std::set<std::string_view> known(given.begin(), given.end());
-  const auto is_given = [&](int source) { return known.contains(plan.sources[static_cast<size_t>(source)].name); };
-  std::set<int> result;
-  const auto changes = [&](int source) { return is_given(source) || result.contains(source); };
-  for (size_t before = SIZE_MAX; before != result.size();) {  // who gives one of them may have to give more
-    before = result.size();
-    for (const plan::Weight& weight : plan.weights) {
-      const std::set<int> sources = uses.of(weight.from);
-      if (std::ranges::none_of(sources, changes)) continue;
-      for (const int source : sources)
-        if (!is_given(source) && !uses.is_stored(source)) result.insert(source);
-    }
-  }
-  std::vector<std::string> names;
-  for (const int source : result) names.push_back(plan.sources[static_cast<size_t>(source)].name);
-  return names;
+  std::set<int> sources;
+  for (size_t s = 0; s < plan.sources.size(); ++s)
+    if (std::ranges::find(given, plan.sources[s].name) != given.end()) sources.insert(static_cast<int>(s));
+  return missing(plan, Uses(plan), sources);
 }
 
 Result<plan::Plan> with_weights(plan::Plan plan, const NewWeights& weights) {
