@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "backend/cuda/kernels/attention/family.h"
-#include "backend/cuda/kernels/family.h"
+#include "base/family.h"
 
 namespace kiln::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "backend/cuda/kernels/conv/simt.h"
-#include "backend/cuda/kernels/family.h"
+#include "base/family.h"
 
 namespace kiln::cuda {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "backend/cuda/kernels/family.h"
 #include "backend/cuda/kernels/gemm/family.h"
+#include "base/family.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {

@@ -3,7 +3,7 @@
 
 #include "base/field.h"
 
-namespace kiln::cuda {
+namespace kiln {
 
 /// Rows with a `name`. A kernel's header declares `field_type(Tag<const Row*>)`, which returns one of these.
 template <class Row>
@@ -26,4 +26,4 @@ class FamilyFieldType final : public FieldType {
   std::span<const Row* const> rows_;
 };
 
-}  // namespace kiln::cuda
+}  // namespace kiln
