@@ -83,7 +83,7 @@ void Winograd(benchmark::State& state) {
   const auto in = numbers(w.in_pixels() * c), data = numbers(c * c * 9), bias = numbers(c);
   std::vector<float> out(static_cast<size_t>(w.out_pixels() * c));
   const auto packed = pack_winograd({c, c, 1, {1, 3, 3}}, data.data());
-  AlignedFloats memory = workspace(winograd_workspace_bytes(shape, c, c, threads));
+  AlignedFloats memory = workspace(winograd_workspace_bytes(shape, {c, c}, threads));
   for (auto _ : state) winograd(team, shape, in.data(), *packed, out.data(), bias_relu(bias), memory.data());
   report(state, flops(w, c, c), threads);
 }
@@ -99,12 +99,12 @@ void Depthwise(benchmark::State& state) {
   const int64_t c = state.range(0);
   const auto threads = static_cast<int>(state.range(4));
   Team team(threads);
-  DepthwiseShape shape;
+  ConvShape shape;
   shape.window = square(state.range(1), state.range(2), state.range(3));
   const Window& w = shape.window;
   const auto in = numbers(w.in_pixels() * c), data = numbers(c * w.taps()), bias = numbers(c);
   std::vector<float> out(static_cast<size_t>(w.out_pixels() * c));
-  const auto packed = pack_depthwise(c, {1, w.kernel[1], w.kernel[2]}, data.data());
+  const auto packed = pack_depthwise({c, c, c, {1, w.kernel[1], w.kernel[2]}}, data.data());
   for (auto _ : state) depthwise(team, shape, in.data(), *packed, out.data(), bias_relu(bias));
   report(state, flops(w, 1, c), threads);
 }

@@ -1,136 +1,74 @@
 #include "steps/convolution.h"
 
-#include <algorithm>
-
 #include "backend/cpu/exec/checks.h"
-#include "backend/cpu/kernels/conv/banded.h"
-#include "backend/cpu/kernels/conv/conv.h"
-#include "backend/cpu/kernels/conv/tuning.h"
-#include "backend/cpu/kernels/depthwise/depthwise.h"
-#include "backend/cpu/kernels/gemm/unpack.h"
-#include "backend/cpu/kernels/winograd/winograd.h"
+#include "backend/cpu/kernels/conv/family.h"
 #include "steps/packs_constants.h"
 
 namespace kiln::cpu {
 namespace {
 
-/// Weights packed for one family; the others stay empty.
-struct Packed {
-  PackedConv direct;
-  PackedBanded banded;
-  PackedWinograd winograd;
-  PackedDepthwise depthwise;
-};
-
 /// A step and how it runs.
 struct Plan {
   steps::Convolution step;
-  ConvFamily family;
+  const ConvFamily* family;
   bool channels_first;  ///< x
+
+  /// The convolution by weights `w`. Fails unless the family computes it.
+  Result<ConvProblem> problem(const Extents& w) const {
+    TRY(step.window.check_filter(w, step.groups, w.empty() ? 0 : w[0], w.size() > 1 ? w[1] * step.groups : 0));
+    const ConvProblem problem{step.window, ConvWeights::of(w, step.groups), step.epilogue.residual.has_value()};
+    const bool reads = input(problem) == ConvInput::kChannelsLast || (family->picture_channels > 0 && step.groups == 1);
+    TRY(require(reads && family->serves(problem), "the convolution's kernel does not take weights ", w, " in ",
+                step.groups, " groups, or it does not take the input's format"));
+    return problem;
+  }
+  ConvInput input(const ConvProblem& problem) const {
+    return channels_first && problem.weights.ic > 1 ? ConvInput::kChannelsFirst : ConvInput::kChannelsLast;
+  }
 };
-
-/// Whether the family computes a convolution by such weights.
-Status check_weights(const Plan& plan, const Extents& w) {
-  const steps::Window& window = plan.step.window;
-  const int64_t groups = plan.step.groups;
-  TRY(window.check_filter(w, groups, w.empty() ? 0 : w[0], w.size() > 1 ? w[1] * groups : 0));
-  const auto all = [](const Extents& extents, int64_t value) {
-    return std::ranges::all_of(extents, [=](int64_t extent) { return extent == value; });
-  };
-  bool serves = false;
-  switch (plan.family) {
-    case ConvFamily::kDirect: serves = !plan.channels_first || groups == 1; break;
-    case ConvFamily::kBanded:
-      serves = groups == 1 && window.dilations.back() == 1 && !plan.step.epilogue.residual;
-      break;
-    case ConvFamily::kWinograd:
-      serves = groups == 1 && winograd_serves(window.kernel) && all(window.strides, 1) && all(window.dilations, 1);
-      break;
-    case ConvFamily::kDepthwise: serves = groups == w[0] && w[1] == 1; break;
-  }
-  const bool reads = plan.family == ConvFamily::kDirect || !plan.channels_first || w[1] * groups == 1;
-  return require(serves && reads, "the convolution's kernel does not take weights ", w, " in ", groups,
-                 " groups, or it does not take the input's format");
-}
-
-ConvWeights weights_of(int64_t groups, std::span<const int64_t> w) {
-  ConvWeights weights{w[1] * groups, w[0], groups, {1, 1, 1}};
-  const size_t axes = w.size() - 2;
-  for (size_t i = 0; i < axes; ++i) weights.kernel[3 - axes + i] = w[2 + i];
-  return weights;
-}
-
-Result<Packed> pack(const Plan& plan, const ConvWeights& weights, const float* data) {
-  Packed packed;
-  switch (plan.family) {
-    case ConvFamily::kDirect: packed.direct = TRY(pack_conv(weights, data)); break;
-    case ConvFamily::kBanded: packed.banded = TRY(pack_banded(weights, plan.step.window.strides.back(), data)); break;
-    case ConvFamily::kWinograd: packed.winograd = TRY(pack_winograd(weights, data)); break;
-    case ConvFamily::kDepthwise: packed.depthwise = TRY(pack_depthwise(weights.oc, weights.kernel, data)); break;
-  }
-  return packed;
-}
 
 class BoundConvolution final : public BoundStep {
  public:
-  BoundConvolution(const Plan& plan, const ConvWeights& weights, const Packed* packed, const LoadedHook* hook,
-                   Team& team, const StepShapes& shapes)
+  BoundConvolution(const Plan& plan, const ConvProblem& problem, const std::optional<PackedFilter>& packed,
+                   const LoadedHook* hook, Team& team, const StepShapes& shapes)
       : plan_(plan),
-        weights_(weights),
+        problem_(problem),
         packed_(packed),
         hook_(hook),
         team_(team),
         extras_(hook ? hook->num_operands() : 0) {
     shape_.n = shapes.inputs[0][0];
     shape_.window = plan.step.window.bind<Window>(shapes.inputs[0], shapes.outputs[0]);
-    shape_.input = plan.channels_first && weights.ic > 1 ? ConvInput::kChannelsFirst : ConvInput::kChannelsLast;
+    shape_.input = plan.input(problem);
   }
 
   int64_t workspace_bytes() const override {
-    switch (plan_.family) {
-      case ConvFamily::kDirect: return conv_workspace_bytes(shape_, weights_, team_.size());
-      case ConvFamily::kBanded: return banded_workspace_bytes(shape_, weights_, team_.size());
-      case ConvFamily::kWinograd: return winograd_workspace_bytes(shape_, weights_.ic, weights_.oc, team_.size());
-      case ConvFamily::kDepthwise: break;
-    }
-    return 0;
+    return plan_.family->workspace_bytes(shape_, problem_.weights, team_.size());
   }
 
   Status run(const RunArguments& arguments) override {
     const auto input = [&](int i) { return static_cast<const float*>(arguments.inputs[i]); };
-    auto* out = static_cast<float*>(arguments.outputs[0]);
-    Packed fresh;
-    if (!packed_) fresh = TRY(pack(plan_, weights_, input(1)));  // weights computed at run time
-    const Packed& packed = packed_ ? *packed_ : fresh;
+    PackedFilter fresh;  // of weights computed at run time
+    if (!packed_) fresh = TRY(plan_.family->pack(problem_, input(1)));
     const steps::Epilogue& behind = plan_.step.epilogue;
-    Epilogue epilogue{input(2), input(3), weights_.oc, static_cast<float>(behind.lo), static_cast<float>(behind.hi),
-                      nullptr};
+    Epilogue epilogue{
+        input(2), input(3), problem_.weights.oc, static_cast<float>(behind.lo), static_cast<float>(behind.hi), nullptr};
     NestTile tile{};
     TileHook hook{};
     if (hook_) {
-      tile = hook_->tile(arguments.inputs, extras_, weights_.oc);
+      tile = hook_->tile(arguments.inputs, extras_, problem_.weights.oc);
       hook = tile.hook();
       epilogue.hook = &hook;
     }
-    switch (plan_.family) {
-      case ConvFamily::kDirect: conv(team_, shape_, input(0), packed.direct, out, epilogue, arguments.workspace); break;
-      case ConvFamily::kBanded:
-        banded(team_, shape_, input(0), packed.banded, out, epilogue, arguments.workspace);
-        break;
-      case ConvFamily::kWinograd:
-        winograd(team_, shape_, input(0), packed.winograd, out, epilogue, arguments.workspace);
-        break;
-      case ConvFamily::kDepthwise:
-        depthwise(team_, {shape_.n, shape_.window, 0, 0}, input(0), packed.depthwise, out, epilogue);
-        break;
-    }
+    (packed_ ? *packed_ : fresh)
+        .run(team_, shape_, input(0), static_cast<float*>(arguments.outputs[0]), epilogue, arguments.workspace);
     return {};
   }
 
  private:
   const Plan& plan_;
-  ConvWeights weights_;
-  const Packed* packed_;
+  ConvProblem problem_;
+  const std::optional<PackedFilter>& packed_;
   const LoadedHook* hook_;
   Team& team_;
   std::vector<NestTile::Extra> extras_;
@@ -143,37 +81,28 @@ class LoadedConvolution final : public PacksConstants {
       : plan_(std::move(plan)), hook_(std::move(hook)), team_(team) {}
 
   Status pack_weights(const HostTensor& w) {
-    TRY(check_weights(plan_, w.extents()));
     packed_extents_ = w.extents();
-    packed_ = std::make_unique<Packed>(TRY(pack(plan_, weights_of(plan_.step.groups, w.extents()), w.data<float>())));
+    packed_ = TRY(plan_.family->pack(TRY(plan_.problem(packed_extents_)), w.data<float>()));
     return {};
   }
-  int64_t packed_bytes() const override {
-    if (!packed_) return 0;
-    return 4 * (packed_->direct.b.data.size() + packed_->banded.band.data.size() + packed_->banded.exact.data.size() +
-                packed_->winograd.b.data.size() + packed_->depthwise.data.size());
-  }
+  int64_t packed_bytes() const override { return packed_ ? 4 * packed_->num_floats : 0; }
   ConstantUse constant_use(int input) const override {
     if (input != 1 || !packed_) return ConstantUse::kRead;
-    return plan_.family == ConvFamily::kDirect ? ConstantUse::kPacked : ConstantUse::kRounded;
+    return packed_->unpack ? ConstantUse::kPacked : ConstantUse::kRounded;
   }
-  void unpack(int, std::span<std::byte> into) const override {
-    const PackedB& b = packed_->direct.b;  // as pack_conv packs it
-    unpack_b(b, {nullptr, b.taps, b.k * b.taps, 1}, b.n * b.k * b.taps, reinterpret_cast<float*>(into.data()));
-  }
+  void unpack(int, std::span<std::byte> into) const override { packed_->unpack(reinterpret_cast<float*>(into.data())); }
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     const Extents& w = shapes.inputs[1];
-    TRY(check_weights(plan_, w));
+    const ConvProblem problem = TRY(plan_.problem(w));
     if (packed_) TRY(require_extents(w, packed_extents_, "a convolution's weights"));
-    return std::make_unique<BoundConvolution>(plan_, weights_of(plan_.step.groups, w), packed_.get(),
-                                              hook_ ? &*hook_ : nullptr, team_, shapes);
+    return std::make_unique<BoundConvolution>(plan_, problem, packed_, hook_ ? &*hook_ : nullptr, team_, shapes);
   }
 
  private:
   Plan plan_;
   std::optional<LoadedHook> hook_;
   Team& team_;
-  std::unique_ptr<Packed> packed_;
+  std::optional<PackedFilter> packed_;
   Extents packed_extents_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/cpu/kernels/conv/family.h"
 #include "backend/cpu/kernels/conv/pointers.h"
 #include "backend/cpu/kernels/gemm/block.h"
 #include "backend/cpu/kernels/gemm/split.h"
@@ -183,5 +184,14 @@ int64_t banded_workspace_bytes(const ConvShape& shape, const ConvWeights& weight
   const Plan plan(shape, weights);
   return round_up(plan.cols * 4, kCacheLine) + team_size * plan.worker_bytes();
 }
+
+const ConvFamily kConvBanded = {
+    .name = "banded",
+    .serves =
+        [](const ConvProblem& c) { return c.weights.groups == 1 && c.window.dilations.back() == 1 && !c.residual; },
+    .suits = [](const ConvProblem& c) { return banded_pixels(c.weights, c.window.strides.back()) > 1; },
+    .pack = [](const ConvProblem& c,
+               const float* w) { return packed_filter<banded>(pack_banded(c.weights, c.window.strides.back(), w)); },
+    .workspace_bytes = banded_workspace_bytes};
 
 }  // namespace kiln::cpu

@@ -15,6 +15,8 @@ struct PackedBanded {
   PackedB band;         ///< a tap a kernel row: ((pixels - 1) * stride + kw) * ic deep, pixels * oc columns
   PackedB exact;        ///< a tap a kernel row: kw * ic deep, oc columns
   AlignedFloats zeros;  ///< what padding reads
+
+  int64_t num_floats() const { return band.data.size() + exact.data.size(); }
 };
 
 /// How many pixels make a row of the product on this machine; 1 if that would not pay. `stride` is that of the width.

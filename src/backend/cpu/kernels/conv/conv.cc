@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "backend/cpu/kernels/conv/channels_last.h"
+#include "backend/cpu/kernels/conv/family.h"
 #include "backend/cpu/kernels/conv/pointers.h"
 #include "backend/cpu/kernels/gemm/block.h"
 #include "backend/cpu/kernels/gemm/split.h"
+#include "backend/cpu/kernels/gemm/unpack.h"
 
 namespace kiln::cpu {
 namespace {
@@ -70,6 +72,12 @@ void convolve_group(Block block, const PackedConv& packed, const Plan& plan, int
 
 }  // namespace
 
+ConvWeights ConvWeights::of(std::span<const int64_t> w, int64_t groups) {
+  ConvWeights weights{w[1] * groups, w[0], groups};
+  std::ranges::copy(w.subspan(2), std::end(weights.kernel) - (w.size() - 2));
+  return weights;
+}
+
 Result<PackedConv> pack_conv(const ConvWeights& weights, const float* data) {
   TRY(require(weights.groups > 0 && weights.ic % weights.groups == 0 && weights.oc % weights.groups == 0, "groups ",
               weights.groups, " must divide ", weights.ic, " input and ", weights.oc, " output channels"));
@@ -80,6 +88,8 @@ Result<PackedConv> pack_conv(const ConvWeights& weights, const float* data) {
   result.zeros = TRY(AlignedFloats::zeros(weights.ic * weights.kernel[2]));
   return result;
 }
+
+void PackedConv::unpack(float* to) const { unpack_b(b, {nullptr, b.taps, b.k * b.taps, 1}, b.n * b.k * b.taps, to); }
 
 void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv& packed, float* out,
           const Epilogue& epilogue, void* workspace) {
@@ -130,5 +140,13 @@ int64_t conv_workspace_bytes(const ConvShape& shape, const ConvWeights& weights,
   const Plan plan(shape, weights);
   return plan.copy_floats * 4 + team_size * plan.worker_bytes();
 }
+
+const ConvFamily kConvDirect = {
+    .name = "direct",
+    .serves = [](const ConvProblem&) { return true; },
+    .suits = [](const ConvProblem& c) { return !c.weights.is_depthwise() || c.weights.groups == 1; },
+    .pack = [](const ConvProblem& c, const float* w) { return packed_filter<conv>(pack_conv(c.weights, w)); },
+    .workspace_bytes = conv_workspace_bytes,
+    .picture_channels = 4};
 
 }  // namespace kiln::cpu

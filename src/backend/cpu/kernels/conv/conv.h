@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backend/cpu/device/team.h"
 #include "backend/cpu/kernels/gemm/epilogue.h"
@@ -15,6 +16,10 @@ namespace kiln::cpu {
 struct ConvWeights {
   int64_t ic = 1, oc = 1, groups = 1;
   int64_t kernel[3] = {1, 1, 1};
+
+  /// Those of weights with so many groups and such extents: [oc, ic / groups] and 1 to 3 of the kernel.
+  static ConvWeights of(std::span<const int64_t> w, int64_t groups);
+  bool is_depthwise() const { return groups == ic && groups == oc; }
 };
 
 enum class ConvInput : uint8_t {
@@ -35,6 +40,9 @@ struct PackedConv {
   ConvWeights weights;
   PackedB b;            ///< a batch a group, a tap a kernel position
   AlignedFloats zeros;  ///< what padding reads: a row of the kernel
+
+  int64_t num_floats() const { return b.data.size(); }
+  void unpack(float* to) const;  ///< the inverse of `pack_conv`
 };
 
 /// Packs weights in the order above. Fails with kOutOfMemory, or if groups do not divide the channels.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cpu/kernels/conv/family.h"
 #include "backend/cpu/kernels/depthwise/row.h"
 
 namespace kiln::cpu {
@@ -11,7 +12,7 @@ namespace {
 constexpr int64_t kWorkOfPart = 1 << 17;
 
 struct Call {
-  const DepthwiseShape& shape;
+  const ConvShape& shape;
   const float* in;
   const PackedDepthwise& packed;
   float* out;
@@ -49,17 +50,17 @@ struct Call {
 
 }  // namespace
 
-Result<PackedDepthwise> pack_depthwise(int64_t channels, const int64_t (&kernel)[3], const float* weights) {
-  const int64_t taps = kernel[0] * kernel[1] * kernel[2];
-  PackedDepthwise result{channels, {kernel[0], kernel[1], kernel[2]}, {}};
+Result<PackedDepthwise> pack_depthwise(const ConvWeights& of, const float* weights) {
+  const int64_t channels = of.oc, taps = of.kernel[0] * of.kernel[1] * of.kernel[2];
+  PackedDepthwise result{channels, {of.kernel[0], of.kernel[1], of.kernel[2]}, {}};
   result.data = TRY(AlignedFloats::zeros(channels * taps));
   for (int64_t t = 0; t < taps; ++t)
     for (int64_t c = 0; c < channels; ++c) result.data.data()[t * channels + c] = weights[c * taps + t];
   return result;
 }
 
-void depthwise(Team& team, const DepthwiseShape& shape, const float* in, const PackedDepthwise& packed, float* out,
-               const Epilogue& epilogue) {
+void depthwise(Team& team, const ConvShape& shape, const float* in, const PackedDepthwise& packed, float* out,
+               const Epilogue& epilogue, void*) {
   const Window& w = shape.window;
   CHECK(std::equal(packed.kernel, packed.kernel + 3, w.kernel));
   const int64_t channels = packed.channels;
@@ -77,5 +78,12 @@ void depthwise(Team& team, const DepthwiseShape& shape, const float* in, const P
                   begin * w.out[2], 0);
   });
 }
+
+const ConvFamily kConvDepthwise = {
+    .name = "depthwise",
+    .serves = [](const ConvProblem& c) { return c.weights.is_depthwise(); },
+    .suits = [](const ConvProblem& c) { return c.weights.groups > 1; },
+    .pack = [](const ConvProblem& c, const float* w) { return packed_filter<depthwise>(pack_depthwise(c.weights, w)); },
+    .workspace_bytes = [](const ConvShape&, const ConvWeights&, int) { return int64_t{0}; }};
 
 }  // namespace kiln::cpu

@@ -64,8 +64,8 @@ struct Problem {
     e.lo = at.lo;
     e.hi = at.hi;
     e.hook = hook;
-    const auto packed =
-        pack_depthwise(at.c, {at.window.kernel[0], at.window.kernel[1], at.window.kernel[2]}, weights.data());
+    const auto packed = pack_depthwise(
+        {at.c, at.c, at.c, {at.window.kernel[0], at.window.kernel[1], at.window.kernel[2]}}, weights.data());
     depthwise(team, {at.n, at.window}, in.data(), *packed, out.data(), e);
     return out;
   }

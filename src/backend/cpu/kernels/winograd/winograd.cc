@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cpu/kernels/conv/family.h"
 #include "backend/cpu/kernels/gemm/block.h"
 #include "backend/cpu/kernels/gemm/split.h"
 #include "backend/cpu/kernels/winograd/transform.h"
@@ -133,20 +134,15 @@ void run_in_turn(Team& team, const Run& run, float* u) {
   }
 }
 
-}  // namespace
-
-bool winograd_serves(std::span<const int64_t> kernel) {
-  if (kernel.empty() || kernel.size() > 2) return false;
+/// Whether there are transforms for a window: of 3x3, or 3 or 5 along one of one or two axes, stride and dilation 1.
+bool has_transforms(const steps::Window& window) {
+  const Extents &kernel = window.kernel, ones(kernel.size(), 1);
+  if (kernel.size() > 2 || window.strides != ones || window.dilations != ones) return false;
   const int64_t x = kernel.back(), y = kernel.size() > 1 ? kernel[0] : 1;
   return (x == 3 && y == 3) || (std::min(x, y) == 1 && (x * y == 3 || x * y == 5));
 }
 
-bool winograd_serves(const ConvShape& shape, const ConvWeights& weights) {
-  const Window& w = shape.window;
-  return shape.input == ConvInput::kChannelsLast && weights.groups == 1 && w.in[0] == 1 && w.out[0] == 1 &&
-         w.kernel[0] == 1 && w.pad[0] == 0 && winograd_serves(std::span(w.kernel).last(2)) && w.stride[1] == 1 &&
-         w.stride[2] == 1 && w.dilation[1] == 1 && w.dilation[2] == 1;
-}
+}  // namespace
 
 void winograd(Team& team, const ConvShape& shape, const float* in, const PackedWinograd& packed, float* out,
               const Epilogue& epilogue, void* workspace) {
@@ -160,9 +156,17 @@ void winograd(Team& team, const ConvShape& shape, const float* in, const PackedW
     run_in_turn(team, run, static_cast<float*>(workspace));
 }
 
-int64_t winograd_workspace_bytes(const ConvShape& shape, int64_t ic, int64_t oc, int team_size) {
-  const Plan plan(shape, ic, oc);
+int64_t winograd_workspace_bytes(const ConvShape& shape, const ConvWeights& weights, int team_size) {
+  const Plan plan(shape, weights.ic, weights.oc);
   return 4 * (plan.u_floats() + plan.m_floats()) * (plan.side_by_side ? team_size : 1);
 }
+
+const ConvFamily kConvWinograd = {
+    .name = "winograd",
+    .serves = [](const ConvProblem& c) { return c.weights.groups == 1 && has_transforms(c.window); },
+    // The error is about 10 times the direct convolution's.
+    .suits = [](const ConvProblem& c) { return c.tf32 && c.weights.ic >= 8 && c.weights.oc >= 8; },
+    .pack = [](const ConvProblem& c, const float* w) { return packed_filter<winograd>(pack_winograd(c.weights, w)); },
+    .workspace_bytes = winograd_workspace_bytes};
 
 }  // namespace kiln::cpu

@@ -2,9 +2,6 @@
 /// F(4,3) or F(4,5) a half or 2/5 of them; and a larger rounding error.
 #pragma once
 
-#include <cstdint>
-#include <span>
-
 #include "backend/cpu/kernels/conv/conv.h"
 
 namespace kiln::cpu {
@@ -15,14 +12,9 @@ struct PackedWinograd {
   int64_t ic = 0, oc = 0;
   PackedB b;
   AlignedFloats zeros;
+
+  int64_t num_floats() const { return b.data.size(); }
 };
-
-/// Whether the family serves kernels of such extents (the innermost last): 3x3, or 3 or 5 along one of two axes.
-bool winograd_serves(std::span<const int64_t> kernel);
-
-/// Whether it serves a convolution: such a kernel, stride and dilation 1, one group, channels last. Worth it from some
-/// 16 input and output channels on. The error is about 10 times the direct convolution's.
-bool winograd_serves(const ConvShape& shape, const ConvWeights& weights);
 
 /// Fails with kOutOfMemory only.
 Result<PackedWinograd> pack_winograd(const ConvWeights& of, const float* weights);
@@ -32,6 +24,6 @@ void winograd(Team& team, const ConvShape& shape, const float* in, const PackedW
               const Epilogue& epilogue, void* workspace);
 
 /// Bytes of workspace, aligned to kCacheLine, of `winograd` with a team of that size.
-int64_t winograd_workspace_bytes(const ConvShape& shape, int64_t ic, int64_t oc, int team_size);
+int64_t winograd_workspace_bytes(const ConvShape& shape, const ConvWeights& weights, int team_size);
 
 }  // namespace kiln::cpu

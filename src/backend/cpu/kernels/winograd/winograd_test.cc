@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cpu/kernels/conv/family.h"
 #include "backend/cpu/kernels/testing.h"
 
 namespace kiln::cpu {
@@ -50,7 +51,7 @@ struct Problem {
   std::vector<float> run(Team& team) const {
     std::vector<float> out(residual.size(), NAN);
     const auto packed = pack_winograd({at.ic, at.oc, 1, {1, at.kh, at.kw}}, weights.data());
-    TestWorkspace workspace(winograd_workspace_bytes(shape, at.ic, at.oc, team.size()));
+    TestWorkspace workspace(winograd_workspace_bytes(shape, {at.ic, at.oc}, team.size()));
     winograd(team, shape, in.data(), *packed, out.data(), epilogue, workspace.data());
     return out;
   }
@@ -223,16 +224,15 @@ TEST(Winograd, HookSeesEveryElementOnce) {
 }
 
 TEST(Winograd, SaysWhatItServes) {
-  ConvShape shape;
-  shape.window = {{1, 8, 8}, {1, 8, 8}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}};
-  EXPECT_TRUE(winograd_serves(shape, {16, 16, 1, {1, 3, 3}}));
-  EXPECT_FALSE(winograd_serves(shape, {16, 16, 2, {1, 3, 3}}));
-  const auto serves = [](std::initializer_list<int64_t> kernel) { return winograd_serves(std::span(kernel)); };
-  EXPECT_TRUE(serves({5}) && serves({3}) && serves({1, 5}) && serves({5, 1}) && serves({3, 1}));
-  EXPECT_FALSE(serves({}) || serves({1}) || serves({4}) || serves({5, 5}) || serves({3, 5}) || serves({1, 1}) ||
-               serves({1, 3, 3}));
-  shape.window.stride[2] = 2;
-  EXPECT_FALSE(winograd_serves(shape, {16, 16, 1, {1, 3, 3}}));
+  const auto serves = [](const Extents& kernel, int64_t groups = 1, int64_t stride = 1) {
+    const Extents ones(kernel.size(), 1);
+    steps::Window window{kernel, ones, ones};
+    window.strides.back() = stride;
+    return kConvWinograd.serves({window, {16, 16, groups}});
+  };
+  EXPECT_TRUE(serves({5}) && serves({3}) && serves({3, 3}) && serves({1, 5}) && serves({5, 1}) && serves({3, 1}));
+  EXPECT_FALSE(serves({1}) || serves({4}) || serves({5, 5}) || serves({3, 5}) || serves({1, 1}) || serves({1, 3, 3}));
+  EXPECT_FALSE(serves({3, 3}, 2) || serves({3, 3}, 1, 2));
 }
 
 }  // namespace
