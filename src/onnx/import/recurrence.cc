@@ -1,0 +1,129 @@
+// LSTM, GRU and RNN: one op, whose inputs are theirs in their order.
+#include "ops/recurrence.h"
+
+#include <algorithm>
+
+#include "onnx/import/importers.h"
+
+namespace kiln::onnx::importers {
+namespace {
+
+using ops::GateActivation;
+using ops::GateFunction;
+using ops::Recurrence;
+using ops::RecurrenceCell;
+using ops::RecurrenceDirection;
+
+/// An activation by ONNX's name. Which of alpha and beta it takes; what they are where the node does not say.
+struct Activation {
+  std::string_view name;
+  GateFunction function;
+  bool has_alpha = false, has_beta = false;
+  std::optional<double> alpha = {}, beta = {};
+};
+const Activation kActivations[] = {
+    {"Sigmoid", GateFunction::kSigmoid},
+    {"Tanh", GateFunction::kTanh},
+    {"Relu", GateFunction::kRelu},
+    {"LeakyRelu", GateFunction::kLeakyRelu, true, false, 0.01f},
+    {"Elu", GateFunction::kElu, true, false, 1},
+    {"Softsign", GateFunction::kSoftsign},
+    {"Softplus", GateFunction::kSoftplus},
+    {"HardSigmoid", GateFunction::kHardSigmoid, true, true, 0.2f, 0.5f},
+    {"ScaledTanh", GateFunction::kScaledTanh, true, true},
+    {"ThresholdedRelu", GateFunction::kThresholdedRelu, true, false, 1},
+    {"Affine", GateFunction::kAffine, true, true},
+};
+
+/// Takes the next of `numbers` where there is one, else the default.
+Result<double> take(std::span<const float>& numbers, const Activation& a, std::optional<double> otherwise,
+                    std::string_view attribute) {
+  if (!numbers.empty()) {
+    const float first = numbers.front();
+    numbers = numbers.subspan(1);
+    return first;
+  }
+  TRY(require(otherwise.has_value(), "activation ", a.name, " needs a number in ", attribute, "; it has no default"));
+  return *otherwise;
+}
+
+/// activation_alpha and activation_beta have entries only for activations that take one.
+Result<std::vector<GateActivation>> activations(const NodeDef& node, std::vector<std::string_view> names) {
+  const std::vector<float> alphas = TRY(node.get_floats("activation_alpha", {}));
+  const std::vector<float> betas = TRY(node.get_floats("activation_beta", {}));
+  std::span<const float> alpha = alphas, beta = betas;
+  std::vector<GateActivation> result;
+  for (const std::string_view name : names) {
+    const auto* const found = std::ranges::find(kActivations, name, &Activation::name);
+    TRY(require(found != std::end(kActivations), "activations has '", name, "', which is not one of ONNX's"));
+    result.push_back({found->function});
+    if (found->has_alpha) result.back().alpha = TRY(take(alpha, *found, found->alpha, "activation_alpha"));
+    if (found->has_beta) result.back().beta = TRY(take(beta, *found, found->beta, "activation_beta"));
+  }
+  return result;
+}
+
+/// The node's list, or `defaults` for each direction. RNN's schema has a default for two directions, which files may
+/// spell out where there is one.
+Result<std::vector<std::string_view>> activation_names(const NodeDef& node, const Recurrence& op,
+                                                       std::span<const std::string_view> defaults) {
+  std::vector<std::string_view> names = TRY(node.get_strings("activations"));
+  const auto directions = static_cast<size_t>(op.num_directions());
+  const size_t needed = defaults.size() * directions;
+  if (names.empty())
+    for (size_t d = 0; d < directions; ++d) names.insert(names.end(), defaults.begin(), defaults.end());
+  if (op.cell == RecurrenceCell::kRnn && names.size() == 2) names.resize(needed);
+  TRY(require(names.size() == needed, "activations has ", names.size(), " entries; ", needed, " are needed"));
+  return names;
+}
+
+Result<RecurrenceDirection> direction_of(const NodeDef& node) {
+  const std::string_view name = TRY(node.get_string("direction", "forward"));
+  const auto names = enum_names(RecurrenceDirection::kForward);
+  const auto found = std::ranges::find(names, name);
+  TRY(require(found != names.end(), "direction is '", name, "'; forward, reverse or bidirectional is needed"));
+  return static_cast<RecurrenceDirection>(found - names.begin());
+}
+
+Status recurrence(ImportContext& cx, Recurrence op, std::span<const std::string_view> defaults) {
+  const NodeDef& node = cx.node();
+  op.direction = TRY(direction_of(node));
+  op.activations = TRY(activations(node, TRY(activation_names(node, op, defaults))));
+  if (node.find("clip")) op.clip = TRY(node.get_float("clip", 0));
+  const int64_t layout = TRY(node.get_int("layout", 0));
+  TRY(require(layout == 0 || layout == 1, "layout is ", layout, "; 0 or 1 is needed"));
+  op.layout = static_cast<ops::RecurrenceLayout>(layout);
+  const size_t most = op.cell == RecurrenceCell::kLstm ? 8 : 6;
+  TRY(require(cx.num_inputs() <= most, "there are ", cx.num_inputs(), " inputs; ", most, " are possible"));
+  Values inputs = cx.inputs();
+  for (size_t i = 0; i <= Recurrence::kR; ++i) TRY(cx.input(i));
+  const TensorType& r = cx.type(inputs[Recurrence::kR]);
+  const int64_t hidden = r.rank() == 3 ? r.shape[2].constant().value_or(0) : 0;
+  const int64_t stated = TRY(node.get_int("hidden_size", hidden));
+  TRY(require(hidden == 0 || stated == hidden, "hidden_size is ", stated, "; R is ", r));
+  while (inputs.back() == ValueId::kNone) inputs.pop_back();
+  const Values outputs = TRY(cx.add_all(op, inputs));
+  TRY(require(cx.num_outputs() <= outputs.size(), "there are ", cx.num_outputs(), " outputs; ", outputs.size(),
+              " are possible"));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (cx.wants(i)) TRY(cx.output(i, outputs[i]));
+  return {};
+}
+
+}  // namespace
+
+Status lstm(ImportContext& cx) {
+  Recurrence op{.cell = RecurrenceCell::kLstm};
+  op.input_forget = TRY(cx.node().get_int("input_forget", 0)) != 0;
+  return recurrence(cx, std::move(op), std::array<std::string_view, 3>{"Sigmoid", "Tanh", "Tanh"});
+}
+Status gru(ImportContext& cx) {
+  Recurrence op{.cell = RecurrenceCell::kGru};
+  op.linear_before_reset = TRY(cx.node().get_int("linear_before_reset", 0)) != 0;
+  return recurrence(cx, std::move(op), std::array<std::string_view, 2>{"Sigmoid", "Tanh"});
+}
+Status rnn(ImportContext& cx) {
+  return recurrence(cx, Recurrence{.cell = RecurrenceCell::kRnn}, std::array<std::string_view, 1>{"Tanh"});
+}
+
+}  // namespace kiln::onnx::importers
