@@ -16,16 +16,17 @@ struct Pads {
   std::vector<int64_t> pre, post;
 };
 
-bool fills_with_zeros(const ir::Graph& graph, const ir::Node& node) {
+bool fills_with_zeros(const ir::Graph& graph, const ir::Node& node, const PassContext& cx) {
   if (node.op.as<ops::Slice>()->mode != SliceMode::kFill) return false;
   if (node.inputs.size() <= 4 || node.inputs[4] == ir::ValueId::kNone) return true;
+  if (cx.refittable && graph.origin(node.inputs[4])) return false;
   const auto fill = ir::uniform_constant(graph, node.inputs[4]);
   return fill && *fill == 0;
 }
 
 /// The padding that a Slice adds around x, where that is all it does and batch and channels stay.
-std::optional<Pads> pads_of(const ir::Graph& graph, ir::NodeId slice) {
-  if (!fills_with_zeros(graph, graph.node(slice))) return std::nullopt;
+std::optional<Pads> pads_of(const ir::Graph& graph, ir::NodeId slice, const PassContext& cx) {
+  if (!fills_with_zeros(graph, graph.node(slice), cx)) return std::nullopt;
   const auto spec = slice_spec_of(graph, slice);
   if (!spec) return std::nullopt;
   const Shape& x = graph.input_type(slice, 0).shape;
@@ -55,9 +56,9 @@ bool is_explicit(ops::PaddingMode mode) {
   return mode == ops::PaddingMode::kExplicitRoundDown || mode == ops::PaddingMode::kExplicitRoundUp;
 }
 
-Status into_convolution(const ir::Capture& found, ir::Patch& patch) {
+Status into_convolution(const ir::Capture& found, ir::Patch& patch, const PassContext& cx) {
   auto op = found.op<ops::Convolution>("y");
-  const auto pads = pads_of(found.graph(), found.node_id("padded"));
+  const auto pads = pads_of(found.graph(), found.node_id("padded"), cx);
   if (!pads || !is_explicit(op.padding)) return {};
   add(op.pre_pads, pads->pre), add(op.post_pads, pads->post);
   std::vector<ir::ValueId> inputs = found.node("y").inputs;
@@ -65,9 +66,9 @@ Status into_convolution(const ir::Capture& found, ir::Patch& patch) {
   return patch.replace(found.value("y"), TRY(patch.add(op, inputs)));
 }
 
-Status into_pooling(const ir::Capture& found, ir::Patch& patch) {
+Status into_pooling(const ir::Capture& found, ir::Patch& patch, const PassContext& cx) {
   auto op = found.op<ops::Pooling>("y");
-  const auto pads = pads_of(found.graph(), found.node_id("padded"));
+  const auto pads = pads_of(found.graph(), found.node_id("padded"), cx);
   if (!pads || !is_explicit(op.padding) || op.kind != ops::PoolingKind::kAverage) return {};
   // The zeros counted; the Pooling's own pads must then count too, or be none.
   if (op.average_excludes_padding && !(is_zero(op.pre_pads) && is_zero(op.post_pads))) return {};
@@ -80,12 +81,12 @@ Status into_pooling(const ir::Capture& found, ir::Patch& patch) {
 
 }  // namespace
 
-Status fold_padding(ir::Graph& graph, PassContext&) {
+Status fold_padding(ir::Graph& graph, PassContext& cx) {
   const ir::Pattern padded = ir::op<ops::Slice>("padded", ir::any("x"));
   TRY(rewrite(graph, ir::op<ops::Convolution>("y", padded),
-              [](const ir::Capture& found, ir::Patch& patch) { return into_convolution(found, patch); }));
+              [&](const ir::Capture& found, ir::Patch& patch) { return into_convolution(found, patch, cx); }));
   return rewrite(graph, ir::op<ops::Pooling>("y", padded),
-                 [](const ir::Capture& found, ir::Patch& patch) { return into_pooling(found, patch); });
+                 [&](const ir::Capture& found, ir::Patch& patch) { return into_pooling(found, patch, cx); });
 }
 
 }  // namespace kiln::passes

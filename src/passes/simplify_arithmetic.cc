@@ -30,17 +30,19 @@ std::optional<HostTensor> exact_reciprocal(const HostTensor& c) {
   return HostTensor::of(c.dtype(), c.extents(), reciprocals);
 }
 
-/// Whether the value has no negative elements and no zeros below zero, as far as its producers tell.
-bool never_negative(const ir::Graph& graph, ir::ValueId value, int depth = 8) {
+/// Whether the value has no negative elements and no zeros below zero, as far as its producers tell. Fixes in `read`
+/// the sources of constants whose signs it reads.
+bool never_negative(const ir::Graph& graph, ir::ValueId value, FixedSources& read, int depth = 8) {
   const ir::NodeId id = graph.value(value).producer;
   if (id == ir::NodeId::kNone || depth == 0) return false;
   const ir::Node& node = graph.node(id);
-  const auto input = [&](size_t i) { return never_negative(graph, node.inputs[i], depth - 1); };
+  const auto input = [&](size_t i) { return never_negative(graph, node.inputs[i], read, depth - 1); };
   if (const HostTensor* c = graph.constant(value)) {
     const View view(*c);
     if (view.volume() > 4096) return false;
     for (int64_t i = 0; i < view.volume(); ++i)
       if (std::signbit(view[i])) return false;
+    fix(read, graph.origin(value), "its signs decided a rewrite (simplify_arithmetic)");
     return true;
   }
   if (const auto* unary = node.op.as<ops::Unary>())
@@ -92,9 +94,11 @@ Status simplify_arithmetic(ir::Graph& graph, PassContext& cx) {
     const ir::ValueId x = found.value("x");
     return keep_shape(found, patch, ops::ElementWise{ops::ElementWiseKind::kProd}, {x, x});
   }));
-  TRY(rewrite(graph, power(any("x"), number(0.5), "y"), [](const ir::Capture& found, ir::Patch& patch) -> Status {
+  TRY(rewrite(graph, power(any("x"), number(0.5), "y"), [&](const ir::Capture& found, ir::Patch& patch) -> Status {
     const ir::ValueId x = found.value("x");
-    if (!is_float(found.type("x").dtype) || !never_negative(found.graph(), x)) return {};
+    FixedSources read;
+    if (!is_float(found.type("x").dtype) || !never_negative(found.graph(), x, read)) return {};
+    cx.fixed_sources.merge(read);
     return keep_shape(found, patch, ops::Unary{ops::UnaryKind::kSqrt}, {x});
   }));
   const auto keep = [](const ir::Capture& found, ir::Patch& patch) { return keep_x(found, patch); };

@@ -15,8 +15,8 @@ class SourceUses {
   /// Fixes sources that decide shapes.
   SourceUses(const ir::Graph& graph, PassContext& cx);
   /// Counts again. Fixes sources that are read less often than before: their elements went into attributes, into
-  /// constants without an origin, or into the choice of a rewrite. So a pass that does none of it has nothing to say,
-  /// and one that is forgotten refuses too much, not too little.
+  /// constants without an origin, or into the choice of a rewrite. So a pass that does none of it has nothing to say.
+  /// A pass that looks at elements and keeps their reader has to `fix` their sources itself.
   void recount(const ir::Graph& graph, std::string_view rewrite, PassContext& cx);
   /// Counts again after what merges equal nodes or folds, and notes itself what it does to sources.
   void skip(const ir::Graph& graph, PassContext& cx) { *this = SourceUses(graph, cx); }

@@ -8,6 +8,8 @@
 #include "ops/element_wise.h"
 #include "ops/fold.h"
 #include "ops/reshape.h"
+#include "ops/slice.h"
+#include "ops/unary.h"
 #include "passes/pass.h"
 
 namespace kiln::passes {
@@ -69,11 +71,23 @@ TEST_F(SourceUsesTest, WhatDecidesOnceIsFixedWhoeverElseReadsIt) {
   EXPECT_EQ(sources_left(), std::vector<std::string>{"[one]"});
 }
 
+TEST_F(SourceUsesTest, WhatDecidesAndKeepsItsReaderIsFixed) {
+  const ir::ValueId scaled = add(prod_, {add(ops::Unary{ops::UnaryKind::kAbs}, {x_}), source("c", {1, 4, 1, 1}, 1.5)});
+  const ir::ValueId half = graph_.add_constant(HostTensor::of(DType::kF32, {1, 1, 1, 1}, std::vector<double>{0.5}));
+  EXPECT_EQ(fixed_by_pipeline(add(ops::ElementWise{ops::ElementWiseKind::kPow}, {scaled, half})),
+            (Fixed{{"c", "its signs decided a rewrite (simplify_arithmetic)"}}));
+  EXPECT_EQ(sources_left(), std::vector<std::string>{"[c]"});
+}
+
 TEST_F(SourceUsesTest, NothingIsFixedByValueInRefittableNetworks) {
   const ir::ValueId one = add(prod_, {x_, source("one", {1, 1, 1, 1}, 1)});
   const ir::ValueId two = add(sum_, {one, source("also one", {1, 1, 1, 1}, 1)});
-  EXPECT_EQ(fixed_by_pipeline(two, true), Fixed{});
-  EXPECT_EQ(sources_left(), (std::vector<std::string>{"[one]", "[also one]"}));
+  const ops::Slice pad{.starts = {0, 0, -1, -1}, .sizes = {1, 4, 10, 10}, .mode = SliceMode::kFill};
+  constexpr ir::ValueId kNone = ir::ValueId::kNone;
+  const ir::ValueId padded = add(pad, {two, kNone, kNone, kNone, source("zero", {}, 0)});
+  const ir::ValueId convolved = add(ops::Convolution{}, {padded, source("w", {4, 4, 3, 3}, 2)});
+  EXPECT_EQ(fixed_by_pipeline(convolved, true), Fixed{});
+  EXPECT_EQ(sources_left(), (std::vector<std::string>{"[one]", "[also one]", "[zero]", "[w]"}));
 }
 
 TEST_F(SourceUsesTest, NodesThatMergeKeepTheirSourcesEqual) {
