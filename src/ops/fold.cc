@@ -6,10 +6,8 @@
 #include "ops/reshape.h"
 
 namespace kiln {
-namespace {
 
-/// The type of output 0.
-Result<TensorType> result_type(const Op& op, std::span<const HostTensor* const> inputs) {
+Result<std::vector<TensorType>> result_types(const Op& op, std::span<const HostTensor* const> inputs) {
   sym::Table table;
   std::vector<TensorType> types(inputs.size());
   std::vector<InferInput> known(inputs.size());
@@ -18,10 +16,8 @@ Result<TensorType> result_type(const Op& op, std::span<const HostTensor* const> 
     types[i] = type_of(*inputs[i]);
     known[i] = {&types[i], inputs[i]};
   }
-  return TRY(infer_types(op, known, table))[0];
+  return infer_types(op, known, table);
 }
-
-}  // namespace
 
 ops::Constant source_constant(std::string name, HostTensor value) {
   OriginRef origin = is_float(value.dtype()) && !name.empty() ? source_origin(std::move(name), value) : nullptr;
@@ -30,7 +26,7 @@ ops::Constant source_constant(std::string name, HostTensor value) {
 
 Result<std::vector<HostTensor>> compute(const Op& op, std::span<const HostTensor* const> inputs) {
   if (op.num_outputs() == 1)
-    if (auto fast = TRY(fast_fold(op, inputs, TRY(result_type(op, inputs))))) return std::vector{std::move(*fast)};
+    if (auto fast = TRY(fast_fold(op, inputs, TRY(result_types(op, inputs))[0]))) return std::vector{std::move(*fast)};
   return run_reference(op, inputs);
 }
 

@@ -12,6 +12,9 @@ namespace kiln {
 /// computed, and are part of the network.
 ops::Constant source_constant(std::string name, HostTensor value);
 
+/// The types of an op's outputs, of which inputs are null where optional ones are absent. Computes no elements.
+Result<std::vector<TensorType>> result_types(const Op& op, std::span<const HostTensor* const> inputs);
+
 /// All outputs of an op, by the fast folds and else the reference: the same bits whoever asks. Entries of `inputs` are
 /// null where optional inputs are absent.
 Result<std::vector<HostTensor>> compute(const Op& op, std::span<const HostTensor* const> inputs);

@@ -144,13 +144,15 @@ class Derivation {
     for (const DataRef& input : recipe.inputs) tensors.push_back(input.is_none() ? HostTensor() : TRY(elements(input)));
     std::vector<const HostTensor*> inputs;
     for (size_t i = 0; i < tensors.size(); ++i) inputs.push_back(recipe.inputs[i].is_none() ? nullptr : &tensors[i]);
-    std::vector<HostTensor> results = TRY(compute(recipe.op, inputs));
-    HostTensor& result = results[static_cast<size_t>(recipe.output)];
-    if (result.dtype() != recipe.dtype || result.extents() != recipe.extents)
-      return error(Code::kCorrupt, recipe.op.name(), " makes ", result.dtype(), result.extents(), ", not ",
-                   recipe.dtype, recipe.extents, ": the plan is damaged, build it again");
+    const auto output = static_cast<size_t>(recipe.output);
+    const TensorType type = TRY(result_types(recipe.op, inputs))[output],
+                     recorded = tensor_type(recipe.dtype, recipe.extents);
+    if (!type.same_type(recorded))
+      return error(Code::kCorrupt, recipe.op.name(), " makes ", type, ", not ", recorded,
+                   ": the plan is damaged, build it again");
+    HostTensor result = std::move(TRY(compute(recipe.op, inputs))[output]);
     TRY(check_range(recipe, *inputs[0], result));
-    return std::move(result);
+    return result;
   }
 
   /// A build keeps finite what FP16 does not hold, in another way than by a cast.
