@@ -24,7 +24,8 @@ class Build {
         request_(request),
         log_(log),
         weights_(plan_),
-        binaries_(plan_.binaries) {}
+        binaries_(plan_.binaries),
+        fixed_sources_(read_sources(network)) {}
 
   Result<plan::Plan> run();
 

@@ -2,25 +2,17 @@
 
 #include <set>
 
+#include "ir/source_names.h"
 #include "ops/constant.h"
 
 namespace kiln {
 namespace {
 
-/// The name of a constant as a source; empty where it is none.
-std::string source_name(const ir::Graph& graph, const ops::Constant& constant, ir::ValueId value) {
-  if (constant.origin) return constant.origin->source;
-  return is_float(constant.value.dtype()) && !constant.is_read ? graph.value(value).name : std::string();
-}
-
 template <class Each>
-void for_each_source(const ir::Graph& graph, Each each) {
+void for_each_constant(const ir::Graph& graph, Each each) {
   for (int i = 0; i < graph.num_nodes(); ++i) {
     const auto id = static_cast<ir::NodeId>(i);
-    const auto* constant = graph.alive(id) ? graph.node(id).op.as<ops::Constant>() : nullptr;
-    if (!constant) continue;
-    const std::string name = source_name(graph, *constant, graph.node(id).outputs[0]);
-    if (!name.empty()) each(id, *constant, name);
+    if (const auto* constant = graph.alive(id) ? graph.node(id).op.as<ops::Constant>() : nullptr) each(id, *constant);
   }
 }
 
@@ -28,13 +20,21 @@ void for_each_source(const ir::Graph& graph, Each each) {
 
 ir::Graph with_sources(const ir::Graph& network) {
   ir::Graph graph = network.clone();
-  std::set<std::string> names;
-  for_each_source(network, [&](ir::NodeId id, const ops::Constant& constant, const std::string& name) {
-    std::string unique = name;
-    for (int count = 2; !names.insert(unique).second; ++count) unique = str(name, " (", count, ')');
-    if (!constant.origin || unique != name) graph.set_origin(id, source_origin(unique, constant.value));
+  std::set<std::string> names = ir::source_names(network);
+  for_each_constant(network, [&](ir::NodeId id, const ops::Constant& constant) {
+    const std::string& name = network.value(network.node(id).outputs[0]).name;
+    if (constant.origin || constant.is_read || !is_float(constant.value.dtype()) || name.empty()) return;
+    graph.set_origin(id, source_origin(ir::take_name(names, name), constant.value));
   });
   return graph;
+}
+
+FixedSources read_sources(const ir::Graph& network) {
+  FixedSources fixed;
+  for_each_constant(network, [&](ir::NodeId, const ops::Constant& constant) {
+    if (constant.is_read) kiln::fix(fixed, constant.origin, "an attribute has its elements");
+  });
+  return fixed;
 }
 
 int WeightTable::add(std::string name, const HostTensor& value, const Hash128& origin, plan::DataRef from) {
@@ -76,10 +76,9 @@ int SourceTable::source(const std::string& name, DType dtype, const Extents& ext
 }
 
 void SourceTable::fix(const ir::Graph& network, const FixedSources& fixed) {
-  for_each_source(network, [&](ir::NodeId, const ops::Constant& constant, const std::string& name) {
-    const auto reason = fixed.find(name);
-    if (reason == fixed.end()) return;
-    const int index = source(name, constant.value.dtype(), constant.value.extents());
+  for_each_constant(network, [&](ir::NodeId, const ops::Constant& constant) {
+    if (!constant.origin || !fixed.contains(constant.origin->source)) return;
+    const int index = source(constant.origin->source, constant.value.dtype(), constant.value.extents());
     plan_.sources[static_cast<size_t>(index)].checksum = str(hash128(constant.value));
   });
   for (const auto& [name, reason] : fixed)

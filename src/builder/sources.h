@@ -12,6 +12,8 @@ namespace kiln {
 /// A copy of the network in which every named constant of a float type is a source: weights that a program gave
 /// through the network API. An importer has named those of a model. No two sources have one name.
 ir::Graph with_sources(const ir::Graph& network);
+/// Sources whose elements an importer put into attributes.
+FixedSources read_sources(const ir::Graph& network);
 
 /// Weights of a plan, or its binaries: those of equal elements and origin are one, and equal elements are stored once.
 class WeightTable {

@@ -94,7 +94,9 @@ void Graph::set_origin(NodeId id, OriginRef origin) {
 }
 
 void Graph::mark_read(NodeId id) {
-  mutable_node(id).op = ops::Constant{.value = node(id).op.as<ops::Constant>()->value, .is_read = true};
+  ops::Constant constant = *node(id).op.as<ops::Constant>();
+  constant.is_read = true;
+  mutable_node(id).op = std::move(constant);
 }
 
 const HostTensor* Graph::constant(ValueId id) const {

@@ -106,7 +106,7 @@ class Graph {
   void set_op(NodeId id, Op op);
   void set_input(NodeId id, int i, ValueId value);
   void set_origin(NodeId constant, OriginRef origin);  ///< of a Constant; nothing becomes stale
-  void mark_read(NodeId constant);                     ///< takes its origin away for good (Constant::is_read)
+  void mark_read(NodeId constant);                     ///< sets Constant::is_read
   void set_num_inputs(NodeId id, int count);           ///< new ones are kNone
   void set_input_type(ValueId graph_input, TensorType type);
   void set_name(NodeId id, std::string name) { mutable_node(id).name = std::move(name); }

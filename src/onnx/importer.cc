@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "ir/source_names.h"
 #include "ir/symbolic_values.h"
 #include "onnx/check.h"
 #include "onnx/dtypes.h"
@@ -116,8 +117,8 @@ Result<ValueId> Importer::add_initializer(const TensorDef& tensor) {
       TRY(in_context(host_tensor(data), [&] { return str("initializer '", tensor.name, "'"); }));
   TRY(require(elements.rank() <= kMaxRank, "initializer '", tensor.name, "' has rank ", elements.rank(), "; at most ",
               kMaxRank, " axes are possible"));
-  const ValueId value =
-      graph_.add_constant(source_constant(std::string(tensor.name), elements), std::string(tensor.name));
+  const ValueId value = graph_.add_constant(source_constant(ir::take_name(state_.sources, tensor.name), elements),
+                                            std::string(tensor.name));
   graph_.set_provenance(graph_.value(value).producer, {str("initializer '", tensor.name, "'")});
   return value;
 }
@@ -298,6 +299,7 @@ void Importer::add_output(const ValueInfo& output) {
 }
 
 void Importer::run() {
+  state_.sources = ir::source_names(graph_);
   for (const TensorDef& tensor : model_.graph.initializers) initializers_[tensor.name] = &tensor;
   for (const ValueInfo& input : model_.graph.inputs) add_input(input);
   for (size_t i = 0; i < model_.graph.nodes.size(); ++i) add_node(model_.graph.nodes[i], static_cast<int>(i));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/source_names.h"
 #include "onnx/test_import.h"
 
 namespace kiln::onnx {
@@ -43,6 +44,20 @@ TEST(Importer, KeepsNamesAndProvenance) {
       got.graph.value(got.graph.node(got.graph.value(got.graph.outputs()[0].value).producer).inputs[0]);
   EXPECT_EQ(h.name, "h");
   EXPECT_EQ(got.graph.node(h.producer).name, "norm1");
+}
+
+TEST(Importer, SourcesOfTwoModelsInOneNetworkHaveTwoNames) {
+  ir::Graph network;
+  for (const std::string_view x : {"x1", "x2"}) {
+    ImportReport report;
+    const Proto proto = model(graph({{node("Mul", {x, "w"}, {str(x, "y")})},
+                                     {value(x, kFloat, {2, 3})},
+                                     {value(str(x, "y"))},
+                                     {floats("w", {3}, {1, 2, 3})}}));
+    ASSERT_TRUE(
+        import_model(read_model(std::as_bytes(std::span(proto.bytes)), {"", nullptr}).value(), network, {}, report));
+  }
+  EXPECT_EQ(ir::source_names(network), (std::set<std::string>{"w", "w (2)"}));
 }
 
 TEST(Importer, ListsEveryProblemOnce) {

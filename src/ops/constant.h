@@ -12,7 +12,7 @@ struct Constant {
   static constexpr int min_inputs = 0, max_inputs = 0;
   HostTensor value;
   OriginRef origin = nullptr;  ///< no part of what it means: constants are equal where their elements are
-  bool is_read = false;  ///< an importer put its elements into attributes, so that they are no weights; no part either
+  bool is_read = false;        ///< an importer put its elements into attributes; no part either
   static void reflect(auto& self, auto f) { f("value", self.value); }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;

@@ -1,5 +1,6 @@
 #include "ops/constant.h"
 
+#include "ir/source_names.h"
 #include "onnx/dtypes.h"
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
@@ -32,7 +33,7 @@ Result<HostTensor> elements(ImportContext& cx) {
 }  // namespace
 
 Status constant(ImportContext& cx) {
-  std::string name = cx.wants(0) ? std::string(cx.node().outputs[0]) : std::string();
+  std::string name = cx.wants(0) ? ir::take_name(cx.state().sources, cx.node().outputs[0]) : std::string();
   return cx.output(cx.add_constant(source_constant(std::move(name), TRY(elements(cx)))));
 }
 

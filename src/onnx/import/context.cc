@@ -53,7 +53,7 @@ Result<int> ImportContext::axis(int64_t axis, int rank) const { return normalize
 
 const HostTensor* ImportContext::evaluate(ValueId value, int depth) {
   if (const auto* constant = graph_.producer_as<ops::Constant>(value)) {
-    // What an importer reads goes into attributes: it is part of the network then, and no weights.
+    // What an importer reads goes into attributes: it is part of the network then, and cannot become others.
     if (!constant->is_read) graph_.mark_read(graph_.value(value).producer);
     return graph_.constant(value);
   }

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ struct ImportState {
   /// from extents. Shapes may need them; but they make a shape tensor of an input that may be mere data.
   bool follows_elements_through_floats = false;
   bool met_elements_in_floats = false;  ///< there were some, not followed
+  std::set<std::string> sources;        ///< names of the graph's sources of weights
 };
 
 class ImportContext {
