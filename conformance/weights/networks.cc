@@ -133,6 +133,14 @@ void depthwise(NetworkWriter& w) {
                       "bn2", 48));
 }
 
+/// A number that is data first, in another form, and then becomes an attribute.
+void read_late(NetworkWriter& w) {
+  const Text x = w.input("x", {1, 8, 6, 6});
+  const Text most = w.numbers("most", {1}, {0.75});
+  const Text scaled = w.node("Mul", {convolution(w, x, "c", {8, 8, 3, 3}, 1), most});
+  w.output(w.node("Clip", {scaled, w.numbers("least", {}, {-0.5}), most}));
+}
+
 void groups(NetworkWriter& w) {
   const Text x = w.input("x", {1, 16, 12, 12});
   const Text a = convolution(w, x, "grouped", {32, 4, 3, 3}, 1, 4);
@@ -249,12 +257,13 @@ const std::vector<Network>& networks() {
       {"conv_bn", conv_bn},
       {"residual", residual},
       {"depthwise", depthwise, {}, {"zero", "six"}},
+      {"read late", read_late, {}, {"least", "most"}},
       {"groups", groups},
       {"deconvolution", deconvolution},
       {"perceptron", perceptron},
-      {"transformer", transformer, {"root", "sqrt2", "one", "half"}},
+      {"transformer", transformer, {"sqrt2", "one", "half"}, {}, {"root"}},
       {"embedding", embedding, {"ln.two", "ln.eps"}},
-      {"computed", computed, {"halves"}},
+      {"computed", computed, {}, {}, {"halves"}},
       {"pictures", pictures},
   };
   return all;

@@ -50,8 +50,9 @@ class NetworkWriter {
 struct Network {
   std::string_view name;
   void (*write)(NetworkWriter&);
-  std::vector<std::string> fixed = {};   ///< weights whose elements may decide something: an engine may keep them
-  std::vector<std::string> absent = {};  ///< numbers that went into attributes: an engine does not know them
+  std::vector<std::string> fixed = {};       ///< numbers that decide a rewrite, where the network is not refittable
+  std::vector<std::string> attributes = {};  ///< numbers that an importer reads: every engine keeps them
+  std::vector<std::string> in_steps = {};    ///< weights that may decide how a step works, in refittable engines too
 };
 const std::vector<Network>& networks();
 /// Products with "first" and "second", which are equal under the first seed.

@@ -58,6 +58,12 @@ std::vector<std::string> variants_of(const plan::Plan& plan) {
 bool is_one_of(std::string_view name, std::span<const std::string> names) {
   return std::ranges::find(names, name) != names.end();
 }
+/// Weights that may decide something.
+std::vector<std::string> exceptions(const Network& network) {
+  std::vector<std::string> names = network.fixed;
+  names.insert(names.end(), network.in_steps.begin(), network.in_steps.end());
+  return names;
+}
 std::string why_fixed(const plan::Plan& plan, std::string_view name) {
   for (const plan::WeightSource& source : plan.sources)
     if (source.name == name) return source.fixed;
@@ -130,29 +136,32 @@ class TwoBuilds {
 Status build_both(TwoBuilds& builds, const Network& network) {
   TRY(builds.build_first(TRY(write(network, 1))));
   std::vector<std::string> kept;
-  for (const std::string& name : network.fixed)
+  for (const std::string& name : exceptions(network))
     if (!is_one_of(name, runtime::replaceable(builds.before))) kept.push_back(name);
   return builds.build_second(TRY(write(network, 2, kept)));
-}
-
-/// Every weight of the model can be replaced but those that decide something.
-void expect_replaceable(const Network& network, const TwoBuilds& builds) {
-  const std::vector<std::string> known = runtime::replaceable(builds.before);
-  for (const auto& [name, value] : builds.first.weights) {
-    const bool is_absent = is_one_of(name, network.absent);
-    if (!is_absent && is_one_of(name, network.fixed)) continue;
-    EXPECT_EQ(is_one_of(name, known), !is_absent) << name << ": " << why_fixed(builds.before, name);
-  }
 }
 
 /// What all runs together had.
 struct Seen {
   size_t derived = 0;
+  std::set<std::string> fixed;  ///< weights that may decide something and did
   std::set<std::string, std::less<>> variants;
   bool has_variant(std::string_view begin) const {
     return std::ranges::any_of(variants, [&](const std::string& v) { return v.find(begin) != std::string::npos; });
   }
 };
+
+/// Every weight of the model can be replaced but those that decide something.
+void expect_replaceable(const Network& network, const Mode& mode, const TwoBuilds& builds, Seen& seen) {
+  const std::vector<std::string> known = runtime::replaceable(builds.before);
+  for (const auto& [name, value] : builds.first.weights) {
+    const bool is_known = is_one_of(name, known);
+    const bool may_decide = is_one_of(name, mode.refittable ? network.in_steps : exceptions(network));
+    if (may_decide && !is_known) seen.fixed.insert(name);
+    if (may_decide) continue;
+    EXPECT_EQ(is_known, !is_one_of(name, network.attributes)) << name << ": " << why_fixed(builds.before, name);
+  }
+}
 
 Seen run_all(Backend& backend) {
   Seen seen;
@@ -163,11 +172,14 @@ Seen run_all(Backend& backend) {
       const Status built = build_both(builds, network);
       EXPECT_TRUE(built) << built.error().message;
       if (!built) continue;
-      expect_replaceable(network, builds);
+      expect_replaceable(network, mode, builds, seen);
       builds.expect_same_bits();
       seen.derived += builds.before.derived.size();
       for (std::string& variant : variants_of(builds.before)) seen.variants.insert(std::move(variant));
     }
+  for (const Network& network : networks())
+    for (const std::string& name : network.fixed)
+      EXPECT_TRUE(seen.fixed.contains(name)) << network.name << ": '" << name << "' decides nothing: not an exception";
   return seen;
 }
 
@@ -277,7 +289,10 @@ TEST(Weights, ThatFitHalvesExactlyAreFixedWhereAnEngineKeepsHalves) {
 TEST(CudaWeights, AreWhatANewBuildMakes) {
   const auto backend = cuda_backend();
   if (!backend) GTEST_SKIP() << backend.error().message;
-  EXPECT_GT(run_all(*backend).derived, 50u);
+  const Seen seen = run_all(*backend);
+  EXPECT_GT(seen.derived, 50u);
+  for (const std::string_view packs : {"w in two", "depthwise rows", "stem"})
+    EXPECT_TRUE(seen.has_variant(packs)) << packs;
 }
 
 TEST(CudaWeights, OfModelsAreWhatANewBuildMakes) {
