@@ -244,7 +244,9 @@ class IActivationLayer : public ILayer {
 //! Stops with an error unless a condition holds that is known when shapes are.
 class IAssertionLayer : public ILayer {
  public:
+  //! Sets the message of the error.
   void setMessage(char const* message) noexcept { mImpl->setMessage(message); }
+  //! Returns the message of the error.
   char const* getMessage() const noexcept { return mImpl->getMessage(); }
 
  protected:
@@ -376,11 +378,17 @@ struct impl::EnumMaxImpl<CumulativeOperation> : impl::EnumCount<1> {};
 //! Running sums along an axis, including or excluding the element itself, from either end.
 class ICumulativeLayer : public ILayer {
  public:
+  //! Sets the operation; false on an error.
   bool setOperation(CumulativeOperation op) noexcept { return mImpl->setOperation(op); }
+  //! Returns the operation.
   CumulativeOperation getOperation() const noexcept { return mImpl->getOperation(); }
+  //! Sets whether an element is left out of its own sum.
   void setExclusive(bool exclusive) noexcept { mImpl->setExclusive(exclusive); }
+  //! Returns whether an element is left out of its own sum.
   bool getExclusive() const noexcept { return mImpl->getExclusive(); }
+  //! Sets whether sums run from the end.
   void setReverse(bool reverse) noexcept { mImpl->setReverse(reverse); }
+  //! Returns whether sums run from the end.
   bool getReverse() const noexcept { return mImpl->getReverse(); }
 
  protected:
@@ -492,7 +500,9 @@ class IDynamicQuantizeLayer : public ILayer {
 //! A sum of products over indices, as its equation says.
 class IEinsumLayer : public ILayer {
  public:
+  //! Sets the equation; false on an error.
   bool setEquation(char const* equation) noexcept { return mImpl->setEquation(equation); }
+  //! Returns the equation.
   char const* getEquation() const noexcept { return mImpl->getEquation(); }
 
  protected:
@@ -644,11 +654,17 @@ struct impl::EnumMaxImpl<SampleMode> : impl::EnumCount<5> {};
 //! Samples an image at the positions of a grid.
 class IGridSampleLayer : public ILayer {
  public:
+  //! Sets how values between pixels are found.
   void setInterpolationMode(InterpolationMode mode) noexcept { mImpl->setInterpolationMode(mode); }
+  //! Returns how values between pixels are found.
   InterpolationMode getInterpolationMode() const noexcept { return mImpl->getInterpolationMode(); }
+  //! Sets whether -1 and 1 are the centres of the outer pixels, or their edges.
   void setAlignCorners(bool alignCorners) noexcept { mImpl->setAlignCorners(alignCorners); }
+  //! Returns whether -1 and 1 are the centres of the outer pixels.
   bool getAlignCorners() const noexcept { return mImpl->getAlignCorners(); }
+  //! Sets what lies outside of the image: kFILL (zeros), kCLAMP or kREFLECT; false for another.
   bool setSampleMode(SampleMode mode) noexcept { return mImpl->setSampleMode(mode); }
+  //! Returns what lies outside of the image.
   SampleMode getSampleMode() const noexcept { return mImpl->getSampleMode(); }
 
  protected:
@@ -847,7 +863,9 @@ class INormalizationLayer : public ILayer {
 //! Turns indices into vectors with one element set.
 class IOneHotLayer : public ILayer {
  public:
+  //! Sets the axis of the output that counts classes.
   void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  //! Returns the axis of the output that counts classes.
   int32_t getAxis() const noexcept { return mImpl->getAxis(); }
 
  protected:
@@ -1102,9 +1120,13 @@ class IResizeLayer : public ILayer {
 //! Reverses the beginning of every sequence; the lengths are the second input.
 class IReverseSequenceLayer : public ILayer {
  public:
+  //! Sets the axis of the sequences; 1 until set.
   void setBatchAxis(int32_t batchAxis) noexcept { mImpl->setBatchAxis(batchAxis); }
+  //! Returns the axis of the sequences.
   int32_t getBatchAxis() const noexcept { return mImpl->getBatchAxis(); }
+  //! Sets the axis along which sequences are reversed; 0 until set.
   void setSequenceAxis(int32_t sequenceAxis) noexcept { mImpl->setSequenceAxis(sequenceAxis); }
+  //! Returns the axis along which sequences are reversed.
   int32_t getSequenceAxis() const noexcept { return mImpl->getSequenceAxis(); }
 
  protected:
@@ -1309,13 +1331,21 @@ struct impl::EnumMaxImpl<TopKOperation> : impl::EnumCount<2> {};
 class ITopKLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Sets whether the largest or the smallest elements come first.
   void setOperation(TopKOperation op) noexcept { mImpl->setOperation(op); }
+  //! Returns whether the largest or the smallest elements come first.
   TopKOperation getOperation() const noexcept { return mImpl->getOperation(); }
+  //! Sets how many elements of each row are kept, and removes a tensor that gave it.
   void setK(int32_t k) noexcept { mImpl->setK(k); }
+  //! Returns how many elements are kept; a tensor in input 1 overrides it.
   int32_t getK() const noexcept { return mImpl->getK(); }
+  //! Sets the axis of the rows by its bit.
   void setReduceAxes(uint32_t reduceAxes) noexcept { mImpl->setReduceAxes(reduceAxes); }
+  //! Returns the bit of the axis of the rows.
   uint32_t getReduceAxes() const noexcept { return mImpl->getReduceAxes(); }
+  //! Sets the type of the indices, INT32 or INT64; false on an error.
   bool setIndicesType(DataType type) noexcept { return mImpl->setIndicesType(type); }
+  //! Returns the type of the indices.
   DataType getIndicesType() const noexcept { return mImpl->getIndicesType(); }
 
  protected:

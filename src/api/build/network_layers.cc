@@ -168,6 +168,16 @@ nv::IUnsqueezeLayer* Network::addUnsqueeze(nv::ITensor& input, nv::ITensor& axes
                                     [&] { return add_unsqueeze(*this, input, axes); });
 }
 
+nv::ITopKLayer* Network::addTopK(nv::ITensor& input, nv::TopKOperation op, int32_t k, uint32_t reduceAxes) noexcept {
+  return addTopKV2(input, op, k, reduceAxes, nv::DataType::kINT32);
+}
+
+nv::ITopKLayer* Network::addTopKV2(nv::ITensor& input, nv::TopKOperation op, int32_t k, uint32_t reduceAxes,
+                                   nv::DataType indicesType) noexcept {
+  return added<nv::ITopKLayer>(reporter_, "INetworkDefinition::addTopK",
+                               [&] { return add_top_k(*this, input, op, k, reduceAxes, indicesType); });
+}
+
 nv::INormalizationLayer* Network::addNormalizationV2(nv::ITensor& input, nv::ITensor& scale, nv::ITensor& bias,
                                                      uint32_t axesMask) noexcept {
   return added<nv::INormalizationLayer>(reporter_, "INetworkDefinition::addNormalizationV2",

@@ -6,9 +6,6 @@ namespace kiln::api {
 nv::ILRNLayer* Network::addLRN(nv::ITensor&, int64_t, float, float, float) noexcept {
   return missing(reporter_, "INetworkDefinition::addLRN", nullptr);
 }
-nv::ITopKLayer* Network::addTopK(nv::ITensor&, nv::TopKOperation, int32_t, uint32_t) noexcept {
-  return missing(reporter_, "INetworkDefinition::addTopK", nullptr);
-}
 nv::IRaggedSoftMaxLayer* Network::addRaggedSoftMax(nv::ITensor&, nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addRaggedSoftMax", nullptr);
 }
@@ -84,9 +81,6 @@ bool Network::markUnfusedTensorsAsDebugTensors() noexcept {
 }
 bool Network::unmarkUnfusedTensorsAsDebugTensors() noexcept {
   return missing(reporter_, "INetworkDefinition::unmarkUnfusedTensorsAsDebugTensors", false);
-}
-nv::ITopKLayer* Network::addTopKV2(nv::ITensor&, nv::TopKOperation, int32_t, uint32_t, nv::DataType) noexcept {
-  return missing(reporter_, "INetworkDefinition::addTopKV2", nullptr);
 }
 nv::INonZeroLayer* Network::addNonZeroV2(nv::ITensor&, nv::DataType) noexcept {
   return missing(reporter_, "INetworkDefinition::addNonZeroV2", nullptr);

@@ -27,6 +27,7 @@
 #include "ops/slice.h"
 #include "ops/softmax.h"
 #include "ops/squeeze.h"
+#include "ops/top_k.h"
 #include "ops/transpose.h"
 #include "ops/unary.h"
 #include "ops/unsqueeze.h"
@@ -66,6 +67,7 @@ const Row kRows[] = {
     {&op_info<ops::Slice>(), make_slice},
     {&op_info<ops::Softmax>(), make_softmax},
     {&op_info<ops::Squeeze>(), make_squeeze},
+    {&op_info<ops::TopK>(), make_top_k},
     {&op_info<ops::Transpose>(), make_shuffle},
     {&op_info<ops::Unary>(), make_unary},
     {&op_info<ops::Unsqueeze>(), make_unsqueeze},

@@ -55,6 +55,8 @@ Result<nv::ISliceLayer*> add_slice(Network& network, nv::ITensor& input, const n
                                    const nv::Dims& stride);
 Result<nv::ISoftMaxLayer*> add_softmax(Network& network, nv::ITensor& input);
 Result<nv::ISqueezeLayer*> add_squeeze(Network& network, nv::ITensor& input, nv::ITensor& axes);
+Result<nv::ITopKLayer*> add_top_k(Network& network, nv::ITensor& input, nv::TopKOperation operation, int32_t k,
+                                  uint32_t axes, nv::DataType indices_type);
 Result<nv::IUnaryLayer*> add_unary(Network& network, nv::ITensor& input, nv::UnaryOperation operation);
 Result<nv::IUnsqueezeLayer*> add_unsqueeze(Network& network, nv::ITensor& input, nv::ITensor& axes);
 
@@ -90,6 +92,7 @@ std::unique_ptr<Layer> make_shuffle(Network& network, ir::NodeId node);
 std::unique_ptr<Layer> make_slice(Network& network, ir::NodeId node);
 std::unique_ptr<Layer> make_softmax(Network& network, ir::NodeId node);
 std::unique_ptr<Layer> make_squeeze(Network& network, ir::NodeId node);
+std::unique_ptr<Layer> make_top_k(Network& network, ir::NodeId node);
 std::unique_ptr<Layer> make_unary(Network& network, ir::NodeId node);
 std::unique_ptr<Layer> make_unsqueeze(Network& network, ir::NodeId node);
 

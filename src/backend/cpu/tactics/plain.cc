@@ -9,6 +9,7 @@
 #include "tactics/movement/slice.h"
 #include "tactics/movement/transpose.h"
 #include "tactics/softmax.h"
+#include "tactics/top_k.h"
 
 // A line an op:
 // clang-format off
@@ -22,6 +23,7 @@ template <> TacticList tactics_of<ops::Gather>() { return list_of<PlainTactic<Ga
 template <> TacticList tactics_of<ops::Scatter>() { return list_of<PlainTactic<ScatterRegions>>(); }
 template <> TacticList tactics_of<ops::Slice>() { return list_of<PlainTactic<SliceRegions>>(); }
 template <> TacticList tactics_of<ops::Softmax>() { return list_of<PlainTactic<SoftmaxRegions>>(); }
+template <> TacticList tactics_of<ops::TopK>() { return list_of<PlainTactic<TopKRegions>>(); }
 template <> TacticList tactics_of<ops::Transpose>() {
   static const Tactic* const kList[] = {&attention_tactic(), &the<PlainTactic<TransposeRegions>>()};
   return kList;

@@ -6,6 +6,7 @@
 #include "backend/cuda/compile/pool/pool.h"
 #include "backend/cuda/compile/resize/resize.h"
 #include "backend/cuda/compile/scatter/scatter.h"
+#include "backend/cuda/compile/sort/top_k.h"
 #include "backend/cuda/compile/testing.h"
 
 namespace kiln::cuda {
@@ -59,6 +60,13 @@ TEST(ScatterKernel, AllCompile) {
       COMPILES(scatter_source(mode, indices, kUnits, kUnits));
     }
 }
+TEST(TopKKernel, AllCompile) {
+  constexpr TopKWay kWays[] = {TopKWay::kShort, TopKWay::kSelect, TopKWay::kSort};
+  for (const DType type : kTypes)
+    if (type != DType::kBool) {
+      COMPILES(top_k_source(type, kWays));
+    }
+}
 TEST(ResizeKernel, AllCompile) {
   for (const DType type : kTypes)
     for (const ResizeMode mode : {ResizeMode::kNearest, ResizeMode::kLinear})
@@ -97,6 +105,23 @@ TEST(ScatterLaunch, RowsMoveInWideUnits) {
   EXPECT_EQ(elements->row_bytes, 4);
   EXPECT_EQ(elements->workspace_bytes(), 24 * 4);
   EXPECT_FALSE(scatter_launch({.axis = 0}, 4, 16, Extents{int64_t{1} << 31}, Extents{1}));
+}
+TEST(TopKPlan, GoesByTheLengthOfRowsAndByK) {
+  const auto entries = [](const TopKRows& rows) {
+    std::string text;
+    const auto plan = plan_top_k(rows);
+    EXPECT_TRUE(plan) << plan.error().message;
+    for (const TopKCall& call : plan->calls) text += str(call.entry + 6, ' ', call.shape.grid[0], ' ');
+    return text;
+  };
+  EXPECT_EQ(entries({.lanes = {.outer = 9, .length = 1000}}), "short 3 ");
+  EXPECT_EQ(entries({.lanes = {.length = 4096}, .k = 4096}), "short 1 ");
+  EXPECT_EQ(entries({.lanes = {.outer = 64, .length = 100'000}, .k = 1000}),
+            "begin 64 count 1600 count 1600 count 1600 ties 1600 gather 1600 finish 64 ");
+  EXPECT_EQ(entries({.lanes = {.outer = 2, .length = 5000, .inner = 3}, .k = 4500, .dtype = DType::kF16}),
+            "digits 12 starts 6 move 12 digits 12 starts 6 move 12 store 108 ");
+  EXPECT_EQ(entries({.lanes = {.outer = 2, .length = 5000}, .k = 0}), "");
+  EXPECT_FALSE(plan_top_k({.lanes = {.outer = int64_t{1} << 30, .length = 1 << 20}}));
 }
 TEST(ResizePlan, ChannelsLastAreVectors) {
   const ops::Resize twice{.scales = {1, 1, 2, 2}};

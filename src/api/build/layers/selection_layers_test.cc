@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include "api/build/testing/workbench.h"
+
+namespace kiln::api::testing {
+namespace {
+
+using Values = std::vector<float>;
+using Extents = std::vector<int64_t>;
+
+TEST(TopKLayer, KeepsItsFieldsAndRuns) {
+  Workbench w;
+  nv::ITopKLayer* layer = w->addTopK(*w.input("x", {2, 4}), nv::TopKOperation::kMAX, 2, 1u << 1);
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->getType(), nv::LayerType::kTOPK);
+  EXPECT_EQ(layer->getNbOutputs(), 2);
+  EXPECT_EQ(layer->getOperation(), nv::TopKOperation::kMAX);
+  EXPECT_EQ(layer->getK(), 2);
+  EXPECT_EQ(layer->getReduceAxes(), 2u);
+  EXPECT_EQ(layer->getIndicesType(), nv::DataType::kINT32);
+  EXPECT_EQ(layer->getOutput(1)->getType(), nv::DataType::kINT32);
+  w.mark(layer->getOutput(0));
+  const std::map<std::string, Feed> feed{{"x", {{2, 4}, {1, 3, 2, 3, 8, 5, 7, 6}}}};
+  EXPECT_EQ(w.run(feed), (Values{3, 3, 8, 7}));
+  layer->setOperation(nv::TopKOperation::kMIN);
+  layer->setK(1);
+  EXPECT_EQ(w.run(feed), (Values{1, 5}));
+  layer->setReduceAxes(1u << 0);
+  EXPECT_TRUE(layer->setIndicesType(nv::DataType::kINT64));
+  EXPECT_EQ(layer->getOutput(1)->getType(), nv::DataType::kINT64);
+  EXPECT_EQ(list(layer->getOutput(1)->getDimensions()), (Extents{1, 4}));
+  EXPECT_EQ(w.run(feed), (Values{1, 3, 2, 3}));
+}
+
+TEST(TopKLayer, GivesIndicesAlone) {
+  Workbench w;
+  nv::ITopKLayer* layer = w->addTopK(*w.input("x", {2, 4}), nv::TopKOperation::kMAX, 3, 1u << 1, nv::DataType::kINT64);
+  w.mark(w->addCast(*layer->getOutput(1), nv::DataType::kFLOAT)->getOutput(0));
+  EXPECT_EQ(w.run({{"x", {{2, 4}, {1, 3, 2, 3, 8, 5, 7, 6}}}}), (Values{1, 3, 2, 0, 2, 3}));
+}
+
+TEST(TopKLayer, TakesKFromATensor) {
+  Workbench w;
+  nv::ITensor* like = w->addShape(*w.input("like", {-1}))->getOutput(0);
+  nv::ITopKLayer* layer = w->addTopK(*w.input("x", {4}), nv::TopKOperation::kMAX, 1, 1u << 0);
+  layer->setInput(1, *like);
+  EXPECT_EQ(layer->getNbInputs(), 2);
+  EXPECT_EQ(list(layer->getOutput(0)->getDimensions()), Extents{-1});
+  layer->setK(2);
+  EXPECT_EQ(layer->getNbInputs(), 1);
+  EXPECT_EQ(list(layer->getOutput(0)->getDimensions()), Extents{2});
+}
+
+TEST(TopKLayer, RunsWithAScalarForK) {
+  Workbench w;
+  nv::ITopKLayer* layer = w->addTopK(*w.input("x", {4}), nv::TopKOperation::kMAX, 1, 1u << 0);
+  const int32_t three = 3;
+  layer->setInput(1, *w->addConstant(dims({}), {nv::DataType::kINT32, &three, 1})->getOutput(0));
+  w.mark(layer->getOutput(0));
+  EXPECT_EQ(w.run({{"x", {{4}, {5, 6, 8, 7}}}}), (Values{8, 7, 6}));
+}
+
+TEST(TopKLayer, SaysWhatIsWrong) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {2, 4});
+  EXPECT_EQ(w->addTopK(*x, nv::TopKOperation::kMAX, 2, 3u), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addTopK: reduceAxes are [0, 1]; a TopK has one axis");
+  EXPECT_EQ(w->addTopK(*x, nv::TopKOperation::kMAX, -2, 1u), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addTopK: k is -2; a count is needed");
+  EXPECT_EQ(w->addTopK(*x, nv::TopKOperation::kMAX, 2, 1u, nv::DataType::kHALF), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addTopK: indices of f16; kINT32 or kINT64 needed");
+  nv::ITopKLayer* layer = w->addTopK(*x, nv::TopKOperation::kMAX, 5, 2u);
+  layer->setName("best");
+  EXPECT_EQ(list(layer->getOutput(0)->getDimensions()), Extents{-1});
+  EXPECT_NE(w.take_error().find("k 5 is above extent 4 of axis 1 of x f32[2, 4]"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln::api::testing
