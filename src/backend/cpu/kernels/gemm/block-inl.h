@@ -70,12 +70,12 @@ struct Step {
 };
 
 /// Brings what step i of k will want later into L2. Tiles of few rows wait for memory, so each fetches all of its
-/// successor's panels; taller ones share the work.
+/// successor's panels, unless they are near; taller ones share the work.
 template <int kRows, int kVecs, class T>
 HWY_INLINE void fetch(const Step<T>& s, const T* soon) {
   if constexpr (kRows > kFewRows) {
     __builtin_prefetch(soon, 0, 2);
-  } else {
+  } else if (s.soon != s.b) {
 #pragma GCC unroll 2
     for (int panel = 0; panel < (kVecs + 1) / 2; ++panel)
 #pragma GCC unroll 4
@@ -239,7 +239,9 @@ void pass(const Block& block, Step<T> s, int64_t tap, int64_t k0) {
       s.c = block.c + row * block.ldc + col;
       // The first tiles of a panel fetch the next panel, which would otherwise come from L3 at the pace of use.
       const int64_t share = row / kTileRows;
-      if (block.rows <= kFewRows)
+      if (block.b_is_near)
+        s.soon = s.b;
+      else if (block.rows <= kFewRows)
         s.soon = s.b + width / kPanel * s.panel_stride;
       else
         s.soon = share < kLinesAStep<T> ? s.b + s.panel_stride + share * s.taps * s.k * kLineStep<T> : s.b;

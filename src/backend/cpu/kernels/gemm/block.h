@@ -35,6 +35,7 @@ struct Block {
   int64_t packed_k = 0;  ///< of B as packed where `k` is only its beginning; else 0
   const void* b;
   DType b_type = DType::kF32;  ///< or kF16, kBF16: expanded in registers
+  bool b_is_near = false;      ///< in L2, from a call before: nothing is fetched ahead
   float* c;
   ptrdiff_t ldc;
   const float* bias = nullptr;
