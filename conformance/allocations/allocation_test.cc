@@ -122,7 +122,7 @@ int main() {
   const char* models = std::getenv("KILN_MODELS_DIR");
   if (!models) return std::puts("skipped: KILN_MODELS_DIR is not set"), 77;
   int failures = 0;
-  for (const char* name : {"mnist", "squeezenet", "yolox-nano", "magika", "vittrack"}) {
+  for (const char* name : {"mnist", "squeezenet", "yolox-nano", "magika", "vittrack", "dtln1"}) {
     const long found = count_enqueues(std::string(models) + "/" + name + "/model.onnx");
     std::printf("%s: %ld allocations in ten enqueues\n", name, found);
     failures += found != 0;

@@ -1,0 +1,99 @@
+// However a recurrence is cut into chunks and parts, its bits are the same; what was packed comes back.
+#include "backend/cpu/kernels/recurrence/recurrence.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "backend/cpu/kernels/recurrence/gates.h"
+
+namespace kiln::cpu {
+namespace {
+
+using ops::GateFunction;
+using ops::Recurrence;
+using ops::RecurrenceCell;
+
+constexpr int64_t kTime = 7, kBatch = 9, kInput = 5, kHidden = 170;
+
+HostTensor random_tensor(Extents extents) {
+  std::mt19937 random(static_cast<unsigned>(volume(extents)));
+  std::uniform_real_distribution<double> uniform(-0.1, 0.1);
+  std::vector<double> numbers(static_cast<size_t>(volume(extents)));
+  for (double& x : numbers) x = uniform(random);
+  return HostTensor::of(DType::kF32, std::move(extents), numbers);
+}
+Recurrence both_directions(RecurrenceCell cell) {
+  Recurrence op{.cell = cell, .direction = ops::RecurrenceDirection::kBidirectional};
+  for (int i = 0; i < 2 * op.num_activations(); ++i) op.activations.push_back({GateFunction::kTanh});
+  return op;
+}
+RecurrenceWeights packed(const Recurrence& op) {
+  const int64_t rows = op.num_gates() * kHidden;
+  const HostTensor b = random_tensor({2, 2 * rows});
+  return pack_recurrence(op, random_tensor({2, rows, kInput}), random_tensor({2, rows, kHidden}), &b, nullptr).value();
+}
+
+/// All outputs of a run on two threads.
+std::vector<float> run(const RecurrencePlan& plan, std::vector<int32_t> lengths = {}) {
+  Team team(2);
+  const HostTensor x = random_tensor({kTime, kBatch, kInput}), h = random_tensor({2, kBatch, kHidden});
+  constexpr int64_t kState = 2 * kBatch * kHidden;
+  AlignedFloats workspace = AlignedFloats::zeros(plan.workspace_bytes() / 4).value();
+  std::vector<float> out((kTime + 2) * kState);
+  float* const y_h = out.data() + kTime * kState;
+  EXPECT_TRUE(run_recurrence(team, plan,
+                             {.x = x.data<float>(),
+                              .sequence_lens = lengths.empty() ? nullptr : lengths.data(),
+                              .initial_h = h.data<float>(),
+                              .initial_c = nullptr,
+                              .y = out.data(),
+                              .y_h = y_h,
+                              .y_c = plan.weights->op.cell == RecurrenceCell::kLstm ? y_h + kState : nullptr,
+                              .workspace = workspace.data()}));
+  return out;
+}
+
+TEST(RecurrenceKernel, PartsDontChangeBits) {
+  for (const RecurrenceCell cell : {RecurrenceCell::kRnn, RecurrenceCell::kLstm, RecurrenceCell::kGru}) {
+    const RecurrenceWeights weights = packed(both_directions(cell));
+    RecurrencePlan plan = plan_recurrence(weights, Extents{kTime, kBatch, kInput},
+                                          Extents{2, both_directions(cell).num_gates() * kHidden, kHidden}, 1);
+    EXPECT_EQ(plan.chunk, kTime);
+    EXPECT_EQ(plan.row_blocks * plan.unit_blocks, 1);
+    const std::vector<float> want = run(plan);
+    plan.chunk = 3;
+    EXPECT_EQ(run(plan), want);
+    plan.row_blocks = 4;
+    EXPECT_EQ(run(plan), want);
+    plan.row_blocks = 1, plan.unit_blocks = 3;
+    EXPECT_EQ(run(plan), want);
+    EXPECT_EQ(run(plan, std::vector<int32_t>(kBatch, kTime)), want);
+    EXPECT_NE(run(plan, std::vector<int32_t>(kBatch, kTime - 1)), want);
+  }
+}
+TEST(RecurrenceKernel, ThreadsTakeRowsOrUnits) {
+  const RecurrenceWeights weights = packed(both_directions(RecurrenceCell::kLstm));
+  const auto plan = [&](int64_t batch, int threads) {
+    return plan_recurrence(weights, Extents{kTime, batch, kInput}, Extents{2, 4 * kHidden, kHidden}, threads);
+  };
+  EXPECT_EQ(plan(9, 2).row_blocks * plan(9, 2).unit_blocks, 1) << "a thread for each direction";
+  EXPECT_EQ(plan(9, 4).row_blocks, 2);
+  EXPECT_EQ(plan(2, 4).row_blocks, 1) << "too few rows to read R twice";
+  EXPECT_GT(plan(2, 4).unit_blocks, 1);
+}
+TEST(RecurrenceKernel, WeightsComeBack) {
+  for (const RecurrenceCell cell : {RecurrenceCell::kRnn, RecurrenceCell::kLstm, RecurrenceCell::kGru}) {
+    const Recurrence op = both_directions(cell);
+    const HostTensor r = random_tensor({2, op.num_gates() * kHidden, kHidden});
+    const RecurrenceWeights weights =
+        pack_recurrence(op, random_tensor({2, op.num_gates() * kHidden, kInput}), r, nullptr, nullptr).value();
+    std::vector<float> back(static_cast<size_t>(r.volume()));
+    unpack_gates(weights, weights.r, back.data());
+    EXPECT_EQ(back, std::vector<float>(r.data<float>(), r.data<float>() + r.volume()));
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cpu
