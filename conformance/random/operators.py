@@ -525,6 +525,37 @@ def einsum(net):
     return net.add("Einsum", [x, weights(net, [x.shape[-1], n], x.shape[-1])], equation=f"{letters},{letters[-1]}n->" + net.choice((letters[:-1] + "n", "n" + letters[:-1])))
 
 
+GATE_FUNCTIONS = ("Sigmoid", "Tanh", "Relu", "LeakyRelu", "Elu", "Softsign", "Softplus", "HardSigmoid")
+
+
+@operator(2)
+def recurrence(net):
+    """LSTM, GRU or RNN over [time, batch, input], in which any of the first two may vary."""
+    x = any_float(net, 3, 3)
+    if x.varies(2) or x.is_empty:
+        raise Skip
+    kind, gates = net.choice((("LSTM", 4), ("LSTM", 4), ("GRU", 3), ("RNN", 1)))
+    direction = net.choice(("forward", "reverse", "bidirectional"))
+    directions, (time, batch, size) = 1 + (direction == "bidirectional"), x.shape
+    hidden = net.sized((1, 3, 8, 16, 17, 24), (48, 64, 130, 200))
+    attributes = {"direction": direction, "hidden_size": hidden}
+    functions = {"LSTM": 3, "GRU": 2, "RNN": 1}[kind] * directions
+    if net.chance(0.3):
+        attributes["activations"] = [net.choice(GATE_FUNCTIONS) for _ in range(functions)]
+    if net.chance(0.2):
+        attributes["clip"] = float(net.choice((0.5, 2)))
+    if kind == "GRU":
+        attributes["linear_before_reset"] = net.integer(0, 1)
+    state = lambda: None if x.varies(1) or net.chance(0.4) else net.constant(net.floats([directions, batch, hidden]))  # noqa: E731
+    lengths = None if x.varies(0) or x.varies(1) or net.chance(0.7) else net.constant(net.rng.integers(1, time + 1, batch).astype(np.int32))
+    inputs = [x, weights(net, [directions, gates * hidden, size], size), weights(net, [directions, gates * hidden, hidden], hidden),
+              None if net.chance(0.2) else net.constant(net.floats([directions, 2 * gates * hidden], 0.25)), lengths, state()]
+    if kind == "LSTM":
+        inputs += [state(), net.constant(net.floats([directions, 3 * hidden], 0.25)) if net.chance(0.2) else None]
+    outputs = net.add(kind, inputs, count=3 if kind == "LSTM" else 2, **attributes)
+    return outputs[0]
+
+
 def window(net, x, num_axes, most=5):
     """Kernel, strides, dilations and pads that fit every size."""
     least = np.min(x.shapes, axis=0)[2:]
