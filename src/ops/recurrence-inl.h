@@ -7,7 +7,7 @@
 #endif
 
 #include "ops/activation-inl.h"
-#include "ops/recurrence.h"
+#include "ops/gate_function.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kiln {

@@ -46,6 +46,7 @@ double activate(const GateActivation& a, double x) {
 struct Layer {
   const Recurrence& op;
   size_t input, hidden;
+  size_t first;  ///< of this direction's products among x's numbers, where w is absent
   Numbers w, r, wb, rb, p;
   std::span<const GateActivation> f;  ///< f, g and k
 
@@ -59,7 +60,8 @@ struct Layer {
   /// a_j of all gates.
   Numbers inputs(std::span<const double> x) const {
     Numbers a = wb;
-    for (size_t at = 0; at < a.size(); ++at)
+    for (size_t at = 0; w.empty() && at < a.size(); ++at) a[at] += x[first + at];
+    for (size_t at = 0; !w.empty() && at < a.size(); ++at)
       for (size_t i = 0; i < input; ++i) a[at] += w[at * input + i] * x[i];
     return a;
   }
@@ -113,15 +115,17 @@ Result<Numbers> part(ReferenceContext& cx, int input, int64_t at, int64_t count)
 Result<Layer> layer(const Recurrence& op, ReferenceContext& cx, const RecurrenceShape& s, int64_t d) {
   const int64_t rows = op.num_gates() * s.hidden;
   const auto count = static_cast<size_t>(op.num_activations());
-  return Layer{op,
-               static_cast<size_t>(s.input),
-               static_cast<size_t>(s.hidden),
-               TRY(part(cx, Recurrence::kW, d * rows * s.input, rows * s.input)),
-               TRY(part(cx, Recurrence::kR, d * rows * s.hidden, rows * s.hidden)),
-               TRY(part(cx, Recurrence::kB, d * 2 * rows, rows)),
-               TRY(part(cx, Recurrence::kB, (d * 2 + 1) * rows, rows)),
-               TRY(part(cx, Recurrence::kP, d * 3 * s.hidden, 3 * s.hidden)),
-               std::span(op.activations).subspan(static_cast<size_t>(d) * count, count)};
+  return Layer{
+      op,
+      static_cast<size_t>(s.input),
+      static_cast<size_t>(s.hidden),
+      static_cast<size_t>(d * rows),
+      cx.has_input(Recurrence::kW) ? TRY(part(cx, Recurrence::kW, d * rows * s.input, rows * s.input)) : Numbers(),
+      TRY(part(cx, Recurrence::kR, d * rows * s.hidden, rows * s.hidden)),
+      TRY(part(cx, Recurrence::kB, d * 2 * rows, rows)),
+      TRY(part(cx, Recurrence::kB, (d * 2 + 1) * rows, rows)),
+      TRY(part(cx, Recurrence::kP, d * 3 * s.hidden, 3 * s.hidden)),
+      std::span(op.activations).subspan(static_cast<size_t>(d) * count, count)};
 }
 
 /// Runs one row of the batch through one direction.
@@ -193,10 +197,8 @@ RecurrenceShape RecurrenceShape::of(const Recurrence& op, std::span<const int64_
 
 Status Recurrence::infer(InferContext& cx) const {
   const TensorType& x = TRY(cx.input(kX));
-  const TensorType& w = TRY(cx.input(kW));
   const TensorType& r = TRY(cx.input(kR));
   TRY(cx.require(is_float(x.dtype) && x.rank() == 3, "x is ", x, "; three axes of a float type are needed"));
-  TRY(cx.require(w.rank() == 3, "w is ", w, "; [directions, gates * hidden, input] is needed"));
   TRY(cx.require(r.rank() == 3 && r.shape[2].is_const(), "r is ", r,
                  "; [directions, gates * hidden, hidden] is needed, and hidden must be a constant"));
   TRY(require_attributes(cx, *this));
@@ -204,6 +206,8 @@ Status Recurrence::infer(InferContext& cx) const {
   const sym::Expr time = x.shape[batch_major ? 1 : 0], batch = x.shape[batch_major ? 0 : 1], hidden = r.shape[2];
   const sym::Expr directions = num_directions(), rows = hidden * num_gates();
   TRY(require_input(cx, kW, "w", TensorType(x.dtype, {directions, rows, x.shape[2]})));
+  if (!cx.has_input(kW))
+    TRY(cx.assume_equal(x.shape[2], directions * rows, str("axis 2 of x ", x, ", the products for r ", r)));
   TRY(require_input(cx, kR, "r", TensorType(x.dtype, {directions, rows, hidden})));
   TRY(require_input(cx, kB, "b", TensorType(x.dtype, {directions, rows * 2})));
   TRY(require_input(cx, kSequenceLens, "sequence_lens", TensorType(DType::kI32, {batch})));

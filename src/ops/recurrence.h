@@ -1,6 +1,7 @@
 /// Recurrent networks of one layer: RNN, LSTM and GRU.
 #pragma once
 
+#include "ops/gate_function.h"
 #include "ops/op.h"
 
 namespace kiln::ops {
@@ -23,20 +24,6 @@ enum class RecurrenceLayout : int32_t {
 };
 std::span<const std::string_view> enum_names(RecurrenceLayout);
 
-/// Activations of gates: ONNX's list.
-enum class GateFunction : int32_t {
-  kSigmoid,
-  kTanh,
-  kRelu,
-  kLeakyRelu,
-  kElu,
-  kSoftsign,
-  kSoftplus,  ///< log(1 + exp(x))
-  kHardSigmoid,
-  kScaledTanh,
-  kThresholdedRelu,
-  kAffine  ///< alpha * x + beta; the others are ActivationKind's of the same name
-};
 std::span<const std::string_view> enum_names(GateFunction);
 
 struct GateActivation {
@@ -63,7 +50,8 @@ struct GateActivation {
 /// A row of the batch ends after sequence_lens time steps, reverse ones begin there: y is 0 beyond, and y_h and y_c are
 /// the row's state at its end. That is the initial state where no step was taken.
 ///   in   x              a float type, 3 axes (RecurrenceLayout)
-///        w              [directions, gates * hidden, input]; this and all other floats are of x's type
+///        w              [directions, gates * hidden, input]; this and all other floats are of x's type. Absent: x has
+///                       the products already, W_j x for each direction and gate, directions * gates * hidden of them
 ///        r              [directions, gates * hidden, hidden]
 ///        b              [directions, 2 * gates * hidden]: wb, then rb; absent: 0. This and all below may be absent
 ///        sequence_lens  i32 [batch], each in [0, time]; absent: time

@@ -5,10 +5,10 @@
 
 namespace kiln::steps {
 
-/// A recurrence of FP32, row-major. Inputs and outputs are the op's; w, r, b and p are constants.
+/// A recurrence, row-major. Inputs and outputs are the op's, all floats of one type; w, r, b and p are constants.
 struct Recurrence {
   static constexpr std::string_view name = "recurrence";
-  static constexpr StepTensors tensors{.present = 3, .least_inputs = 3, .most_inputs = 8, .outputs = StepTensors::kAny};
+  static constexpr StepTensors tensors{.present = 1, .least_inputs = 3, .most_inputs = 8, .outputs = StepTensors::kAny};
 
   ops::Recurrence op;
 

@@ -10,13 +10,13 @@ namespace kiln {
 Match RecurrenceRegions::match(const TacticContext& cx, ir::NodeId root) const {
   using ops::Recurrence;
   const TensorType& x = cx.graph.input_type(root, 0);
-  if (x.dtype != DType::kF32) return reject("x is ", x, "; the kernel computes in f32");
+  if (!is_kernel_float(x.dtype)) return reject("x is ", x, "; kernels take f32, f16 and bf16");
   const std::vector<ir::ValueId>& inputs = cx.graph.node(root).inputs;
   for (const auto& [i, name] : {std::pair(Recurrence::kW, "w"), std::pair(Recurrence::kR, "r"),
                                 std::pair(Recurrence::kB, "b"), std::pair(Recurrence::kP, "p")}) {
     const auto at = static_cast<size_t>(i);
     if (at < inputs.size() && inputs[at] != ir::ValueId::kNone && !cx.graph.constant(inputs[at]))
-      return reject(name, " is computed by the run; the kernel packs it when it is loaded");
+      return reject(name, " is computed by the run; kernels pack it when they are loaded");
   }
   return single_node_region(cx.graph, root);
 }

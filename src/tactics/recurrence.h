@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-/// Takes recurrences of FP32 whose weights are constants, row-major.
+/// Takes recurrences whose weights are constants, row-major.
 class RecurrenceRegions : public Tactic {
  public:
   std::string_view name() const override { return "recurrence"; }

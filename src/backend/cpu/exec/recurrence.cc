@@ -84,6 +84,8 @@ class LoadedRecurrence final : public PacksConstants {
 LoadResult load(const steps::Recurrence& step, const LoadArguments& arguments) {
   const auto& inputs = arguments.spec.inputs;
   const HostTensor* constants[Recurrence::kP + 1] = {};
+  TRY(require(inputs[0].dtype == DType::kF32 && inputs[Recurrence::kW].present,
+              "recurrences on the CPU are f32, and have w"));
   for (const int i : {Recurrence::kW, Recurrence::kR, Recurrence::kB, Recurrence::kP})
     if (const auto at = static_cast<size_t>(i); at < inputs.size() && inputs[at].present) {
       TRY(require(arguments.constants[at] != nullptr, "input ", i, " of a recurrence is not a constant"));

@@ -8,7 +8,6 @@
 #include "tactics/movement/scatter.h"
 #include "tactics/movement/slice.h"
 #include "tactics/movement/transpose.h"
-#include "tactics/recurrence.h"
 #include "tactics/softmax.h"
 #include "tactics/top_k.h"
 
@@ -21,7 +20,6 @@ template <> TacticList tactics_of<ops::Concatenation>() { return list_of<PlainTa
 template <> TacticList tactics_of<ops::DimValues>() { return list_of<PlainTactic<ValuesRegions>>(); }
 template <> TacticList tactics_of<ops::Expand>() { return list_of<PlainTactic<ExpandRegions>>(); }
 template <> TacticList tactics_of<ops::Gather>() { return list_of<PlainTactic<GatherRegions>>(); }
-template <> TacticList tactics_of<ops::Recurrence>() { return list_of<PlainTactic<RecurrenceRegions>>(); }
 template <> TacticList tactics_of<ops::Scatter>() { return list_of<PlainTactic<ScatterRegions>>(); }
 template <> TacticList tactics_of<ops::Slice>() { return list_of<PlainTactic<SliceRegions>>(); }
 template <> TacticList tactics_of<ops::Softmax>() { return list_of<PlainTactic<SoftmaxRegions>>(); }

@@ -4,6 +4,7 @@
 #include "backend/cuda/compile/fill/fill.h"
 #include "backend/cuda/compile/gather/gather.h"
 #include "backend/cuda/compile/pool/pool.h"
+#include "backend/cuda/compile/recurrence/recurrence.h"
 #include "backend/cuda/compile/resize/resize.h"
 #include "backend/cuda/compile/scatter/scatter.h"
 #include "backend/cuda/compile/sort/top_k.h"
@@ -73,6 +74,15 @@ TEST(ResizeKernel, AllCompile) {
       if (can_resize(mode, type)) {
         COMPILES(resize_source(mode, type, widest(type)));
       }
+}
+TEST(RecurrenceKernel, AllCompile) {
+  using enum RecurrencePlace;
+  const ops::Recurrence rnn{.cell = ops::RecurrenceCell::kRnn}, lstm{.cell = ops::RecurrenceCell::kLstm},
+      gru{.cell = ops::RecurrenceCell::kGru}, linear{.cell = gru.cell, .linear_before_reset = true};
+  COMPILES(recurrence_source(RecurrenceKernel::of(rnn, DType::kBF16, 100, {1, 1}), kShared));
+  COMPILES(recurrence_source(RecurrenceKernel::of(lstm, DType::kF32, 256, {8, 1}), kRegisters));
+  COMPILES(recurrence_source(RecurrenceKernel::of(gru, DType::kF16, 1024, {8, 4}), kGlobal));
+  COMPILES(recurrence_source(RecurrenceKernel::of(linear, DType::kF32, 100, {1, 8}), kGlobal));
 }
 TEST(FillKernel, AllCompile) {
   for (const DType type : kTypes)

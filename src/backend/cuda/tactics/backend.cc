@@ -3,6 +3,7 @@
 #include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/exec/cudnn_on_device.h"
 #include "backend/cuda/tactics/lower.h"
+#include "backend/cuda/tactics/lower_recurrence.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
 #include "steps/copy.h"
@@ -13,6 +14,7 @@ namespace kiln::cuda {
 std::span<const Tactic* const> CudaBackend::tactics(const OpInfo& op) const { return tactics_for(op); }
 
 Status CudaBackend::lower(ir::Graph& graph, const Numerics& numerics) const {
+  TRY(lower_recurrences(graph));
   std::vector<std::string> reasons;
   TRY(lower_floats(graph, numerics, reasons));
   for (std::string& reason : reasons) compiler_of(device_).notices().add(Severity::kVerbose, std::move(reason));
