@@ -106,12 +106,18 @@ class Runner {
               : TRY(filled(device_, *stream, reordered(inputs[static_cast<size_t>(place)], variant.inputs[i], false))));
       pointers.back() = buffers.back().data();
     }
-    const TensorType& y = graph_.type(region_.outputs[0]);
-    const std::vector<Extents> out_extents{TRY(y.extents())};
-    const int64_t output_bytes = size_bytes(y.dtype, volume(out_extents[0]));
-    Bytes bytes(options_.made_up ? 0 : static_cast<size_t>(output_bytes), std::byte{0xff});
-    const Buffer output = options_.made_up ? TRY(device_.allocate(std::max<int64_t>(1, output_bytes)))
-                                           : TRY(filled(device_, *stream, bytes));
+    std::vector<Extents> out_extents;
+    std::vector<Buffer> outputs;
+    std::vector<void*> out;
+    for (const ir::ValueId value : region_.outputs) {
+      const TensorType& type = graph_.type(value);
+      out_extents.push_back(TRY(type.extents()));
+      const int64_t size = size_bytes(type.dtype, volume(out_extents.back()));
+      outputs.push_back(options_.made_up
+                            ? TRY(device_.allocate(std::max<int64_t>(1, size)))
+                            : TRY(filled(device_, *stream, Bytes(static_cast<size_t>(size), std::byte{0xff}))));
+      out.push_back(outputs.back().data());
+    }
     Executor& executor = TRY(device_.executor("cuda"));
     const auto loaded = TRY(executor.load(spec_of(graph_, region_, variant, draft), constants));
     std::vector<int64_t> params;
@@ -119,16 +125,15 @@ class Runner {
     const auto bound = TRY(loaded->bind({extents, out_extents, params}));
     const Buffer workspace =
         TRY(filled(device_, *stream, Bytes(static_cast<size_t>(bound->workspace_bytes()), std::byte{0xff})));
-    void* out = output.data();
-    RunArguments arguments{pointers.data(), &out, workspace.data(), stream.get()};
+    RunArguments arguments{pointers.data(), out.data(), workspace.data(), stream.get()};
     TRY(bound->run(arguments));
     TRY(stream->synchronize());
     if (options_.timed) ran.time_us = TRY(time(*bound, arguments));
     if (options_.made_up) return {};
-    if (!bytes.empty())
-      TRY(device_.copy_to_host(bytes.data(), output.data(), static_cast<int64_t>(bytes.size()), *stream));
-    ran.result =
-        owned(y.dtype, out_extents[0], reordered(owned(y.dtype, out_extents[0], bytes), variant.outputs[0], true));
+    const DType y = graph_.type(region_.outputs[0]).dtype;
+    Bytes bytes(static_cast<size_t>(size_bytes(y, volume(out_extents[0]))));
+    if (!bytes.empty()) TRY(device_.copy_to_host(bytes.data(), out[0], static_cast<int64_t>(bytes.size()), *stream));
+    ran.result = owned(y, out_extents[0], reordered(owned(y, out_extents[0], bytes), variant.outputs[0], true));
     return {};
   }
 

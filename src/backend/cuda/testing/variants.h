@@ -15,8 +15,8 @@ Result<std::unique_ptr<CudaDevice>> make_gpu();
 struct RanVariant {
   std::string name;
   std::string failure;  ///< why it could not be compiled or run; the rest is then empty
-  HostTensor result;
-  double time_us = 0;  ///< if asked for
+  HostTensor result;    ///< the first output
+  double time_us = 0;   ///< if asked for
 };
 struct VariantRun {
   Numerics numerics;
