@@ -2,6 +2,7 @@
 
 #include "backend/cpu/exec/checks.h"
 #include "backend/cpu/kernels/conv/family.h"
+#include "steps/by_function.h"
 #include "steps/packs_constants.h"
 
 namespace kiln::cpu {
@@ -27,54 +28,6 @@ struct Plan {
   }
 };
 
-class BoundConvolution final : public BoundStep {
- public:
-  BoundConvolution(const Plan& plan, const ConvProblem& problem, const std::optional<PackedFilter>& packed,
-                   const LoadedHook* hook, Team& team, const StepShapes& shapes)
-      : plan_(plan),
-        problem_(problem),
-        packed_(packed),
-        hook_(hook),
-        team_(team),
-        extras_(hook ? hook->num_operands() : 0) {
-    shape_.n = shapes.inputs[0][0];
-    shape_.window = plan.step.window.bind<Window>(shapes.inputs[0], shapes.outputs[0]);
-    shape_.input = plan.input(problem);
-  }
-
-  int64_t workspace_bytes() const override {
-    return plan_.family->workspace_bytes(shape_, problem_.weights, team_.size());
-  }
-
-  Status run(const RunArguments& arguments) override {
-    const auto input = [&](int i) { return static_cast<const float*>(arguments.inputs[i]); };
-    PackedFilter fresh;  // of weights computed at run time
-    if (!packed_) fresh = TRY(plan_.family->pack(problem_, input(1)));
-    const steps::Epilogue& behind = plan_.step.epilogue;
-    Epilogue epilogue{
-        input(2), input(3), problem_.weights.oc, static_cast<float>(behind.lo), static_cast<float>(behind.hi), nullptr};
-    NestTile tile{};
-    TileHook hook{};
-    if (hook_) {
-      tile = hook_->tile(arguments.inputs, extras_, problem_.weights.oc);
-      hook = tile.hook();
-      epilogue.hook = &hook;
-    }
-    (packed_ ? *packed_ : fresh)
-        .run(team_, shape_, input(0), static_cast<float*>(arguments.outputs[0]), epilogue, arguments.workspace);
-    return {};
-  }
-
- private:
-  const Plan& plan_;
-  ConvProblem problem_;
-  const std::optional<PackedFilter>& packed_;
-  const LoadedHook* hook_;
-  Team& team_;
-  std::vector<NestTile::Extra> extras_;
-  ConvShape shape_;
-};
-
 class LoadedConvolution final : public PacksConstants {
  public:
   LoadedConvolution(Plan plan, std::optional<LoadedHook> hook, Team& team)
@@ -95,10 +48,36 @@ class LoadedConvolution final : public PacksConstants {
     const Extents& w = shapes.inputs[1];
     const ConvProblem problem = TRY(plan_.problem(w));
     if (packed_) TRY(require_extents(w, packed_extents_, "a convolution's weights"));
-    return std::make_unique<BoundConvolution>(plan_, problem, packed_, hook_ ? &*hook_ : nullptr, team_, shapes);
+    ConvShape shape;
+    shape.n = shapes.inputs[0][0];
+    shape.window = plan_.step.window.bind<Window>(shapes.inputs[0], shapes.outputs[0]);
+    shape.input = plan_.input(problem);
+    const auto run = [this, problem, shape, extras = std::vector<NestTile::Extra>(hook_ ? hook_->num_operands() : 0)](
+                         const RunArguments& run) mutable { return this->run(problem, shape, extras, run); };
+    return bound_step(run, plan_.family->workspace_bytes(shape, problem.weights, team_.size()));
   }
 
  private:
+  Status run(const ConvProblem& problem, const ConvShape& shape, std::span<NestTile::Extra> extras,
+             const RunArguments& arguments) const {
+    const auto input = [&](int i) { return static_cast<const float*>(arguments.inputs[i]); };
+    PackedFilter fresh;  // of weights computed at run time
+    if (!packed_) fresh = TRY(plan_.family->pack(problem, input(1)));
+    const steps::Epilogue& behind = plan_.step.epilogue;
+    Epilogue epilogue{
+        input(2), input(3), problem.weights.oc, static_cast<float>(behind.lo), static_cast<float>(behind.hi), nullptr};
+    NestTile tile{};
+    TileHook hook{};
+    if (hook_) {
+      tile = hook_->tile(arguments.inputs, extras, problem.weights.oc);
+      hook = tile.hook();
+      epilogue.hook = &hook;
+    }
+    (packed_ ? *packed_ : fresh)
+        .run(team_, shape, input(0), static_cast<float*>(arguments.outputs[0]), epilogue, arguments.workspace);
+    return {};
+  }
+
   Plan plan_;
   std::optional<LoadedHook> hook_;
   Team& team_;

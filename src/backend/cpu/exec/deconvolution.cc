@@ -4,56 +4,11 @@
 
 #include "backend/cpu/exec/checks.h"
 #include "backend/cpu/kernels/deconv/deconv.h"
+#include "steps/by_function.h"
 
 namespace kiln::cpu {
-namespace {
 
-class BoundDeconvolution final : public BoundStep {
- public:
-  BoundDeconvolution(const steps::Deconvolution& step, const PackedDeconv& packed, Team& team, const StepShapes& shapes)
-      : step_(step), packed_(packed), team_(team) {
-    const Window window = step.window.bind_transposed<Window>(shapes.inputs[0], shapes.outputs[0]);
-    shape_.n = shapes.inputs[0][0];
-    std::ranges::copy(window.in, shape_.in);
-    std::ranges::copy(window.out, shape_.out);
-    std::ranges::copy(window.pad, shape_.pad);
-  }
-  int64_t workspace_bytes() const override { return deconv_workspace_bytes(packed_.weights, team_.size()); }
-  Status run(const RunArguments& arguments) override {
-    const auto input = [&](int i) { return static_cast<const float*>(arguments.inputs[i]); };
-    const steps::Epilogue& behind = step_.epilogue;
-    const Epilogue epilogue{
-        input(2), input(3), packed_.weights.oc, static_cast<float>(behind.lo), static_cast<float>(behind.hi), nullptr};
-    deconv(team_, shape_, input(0), packed_, static_cast<float*>(arguments.outputs[0]), epilogue, arguments.workspace);
-    return {};
-  }
-
- private:
-  const steps::Deconvolution& step_;
-  const PackedDeconv& packed_;
-  Team& team_;
-  DeconvShape shape_;
-};
-
-class LoadedDeconvolution final : public LoadedStep {
- public:
-  LoadedDeconvolution(const steps::Deconvolution& step, PackedDeconv packed, const Extents& packed_extents, Team& team)
-      : step_(step), packed_(std::move(packed)), packed_extents_(packed_extents), team_(team) {}
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    TRY(require_extents(shapes.inputs[1], packed_extents_, "a deconvolution's weights"));
-    return std::make_unique<BoundDeconvolution>(step_, packed_, team_, shapes);
-  }
-
- private:
-  steps::Deconvolution step_;
-  PackedDeconv packed_;
-  Extents packed_extents_;
-  Team& team_;
-};
-
-}  // namespace
-
-Result<std::unique_ptr<LoadedStep>> load(const steps::Deconvolution& step, const LoadArguments& arguments) {
+LoadResult load(const steps::Deconvolution& step, const LoadArguments& arguments) {
   TRY(require_types(arguments.spec, DType::kF32));
   TRY(require(!step.epilogue.hook, "the deconvolution has a hook; no CPU kernel takes one"));
   TRY(require(arguments.constants[1] != nullptr, "the deconvolution's weights are not a constant"));
@@ -71,7 +26,27 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::Deconvolution& step, const
   std::ranges::copy(taps.stride, weights.stride);
   std::ranges::copy(taps.dilation, weights.dilation);
   PackedDeconv packed = TRY(pack_deconv(weights, arguments.constants[1]->data<float>()));
-  return std::make_unique<LoadedDeconvolution>(step, std::move(packed), w, arguments.team);
+  return loaded_step(
+      [step, packed = std::move(packed), extents = w, &team = arguments.team](const StepShapes& shapes) -> BindResult {
+        TRY(require_extents(shapes.inputs[1], extents, "a deconvolution's weights"));
+        const Window whole = step.window.bind_transposed<Window>(shapes.inputs[0], shapes.outputs[0]);
+        DeconvShape shape;
+        shape.n = shapes.inputs[0][0];
+        std::ranges::copy(whole.in, shape.in);
+        std::ranges::copy(whole.out, shape.out);
+        std::ranges::copy(whole.pad, shape.pad);
+        const auto run = [&step, &packed, &team, shape](const RunArguments& run) {
+          const auto input = [&](int i) { return static_cast<const float*>(run.inputs[i]); };
+          const Epilogue epilogue{input(2),
+                                  input(3),
+                                  packed.weights.oc,
+                                  static_cast<float>(step.epilogue.lo),
+                                  static_cast<float>(step.epilogue.hi),
+                                  nullptr};
+          deconv(team, shape, input(0), packed, static_cast<float*>(run.outputs[0]), epilogue, run.workspace);
+        };
+        return bound_step(run, deconv_workspace_bytes(packed.weights, team.size()));
+      });
 }
 
 }  // namespace kiln::cpu

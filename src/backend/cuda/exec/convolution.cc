@@ -50,13 +50,13 @@ struct Part {
 
 class BoundConvolution final : public BoundStep {
  public:
-  BoundConvolution(const Code& code, const Constants& constants, int64_t alignment, std::vector<Part> parts)
-      : code_(code), constants_(constants), alignment_(alignment), parts_(std::move(parts)) {}
+  BoundConvolution(const Code& code, const StepInputs& inputs, int64_t alignment, std::vector<Part> parts)
+      : code_(code), inputs_(inputs), alignment_(alignment), parts_(std::move(parts)) {}
 
   int64_t workspace_bytes() const override { return parts_.empty() ? 0 : parts_[0].plan.workspace_bytes; }
 
   Status run(const RunArguments& run) override {
-    TRY(require_aligned(run, constants_.size(), alignment_));
+    TRY(require_aligned(run, inputs_.size(), alignment_));
     for (Part& part : parts_) TRY(run_part(part, run));
     return {};
   }
@@ -65,11 +65,11 @@ class BoundConvolution final : public BoundStep {
   Status run_part(Part& part, const RunArguments& run) {
     ConvArguments& a = part.arguments;
     ConvLaunch& plan = part.plan;
-    a.x = constants_.at(0, run);
-    a.w = static_cast<const std::byte*>(constants_.at(1, run)) + part.w_offset_bytes;
+    a.x = inputs_.at(0, run);
+    a.w = static_cast<const std::byte*>(inputs_.at(1, run)) + part.w_offset_bytes;
     a.y = run.outputs[0];
     a.partial = reinterpret_cast<float*>(run.workspace + plan.padded_bytes);
-    set_operands(a.epilogue, constants_, run);
+    set_operands(a.epilogue, inputs_, run);
     if (code_.pad) {
       plan.pad_arguments.x = a.x;
       plan.pad_arguments.to = run.workspace;
@@ -82,8 +82,7 @@ class BoundConvolution final : public BoundStep {
       const Driver& driver = code_.main.device().driver();
       TRY(part.map_w.encode(driver, *plan.map_w, a.w));
       if (plan.map_x || plan.map_tiles) {
-        const void* behind =
-            plan.map_x_behind || plan.map_tiles_behind ? constants_.at(constants_.size() - 1, run) : nullptr;
+        const void* behind = plan.map_x_behind || plan.map_tiles_behind ? inputs_.at(inputs_.size() - 1, run) : nullptr;
         void* maps[] = {TRY(map_of_x(part, driver, 0, a.x)), behind ? TRY(map_of_x(part, driver, 1, behind)) : nullptr};
         void* one[] = {maps[0], part.map_w.argument(), &a};
         void* two[] = {maps[0], part.map_w.argument(), maps[1], &a};
@@ -109,7 +108,7 @@ class BoundConvolution final : public BoundStep {
   }
 
   const Code& code_;
-  const Constants& constants_;
+  const StepInputs& inputs_;
   const int64_t alignment_;
   std::vector<Part> parts_;
 };
@@ -135,95 +134,78 @@ Status check_packing(const ConvKernel& kernel, const Filter& spec, const FilterE
                  "the kernel '", kernel->name(), "' cannot pack this filter of ", type);
 }
 
-class LoadedConvolution final : public LoadedStep {
- public:
-  LoadedConvolution(const StepSpec& step, const Filter& filter, const ConvKernel& kernel, Code code,
-                    Extents packed_extents, Constants constants)
-      : filter_(filter),
-        kernel_(kernel),
-        facts_(kernel->facts()),
-        code_(std::move(code)),
-        packed_extents_(std::move(packed_extents)),
-        constants_(std::move(constants)),
-        x_(step.inputs[0].format),
-        y_(step.outputs[0].format) {}
-  int64_t packed_bytes() const override { return constants_.packed_bytes(); }
+/// A convolution as a step has it.
+struct Plan {
+  Filter filter;
+  ConvKernel kernel;
+  Code code;
+  Format x, y;
 
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const Extents &w = shapes.inputs[1], &y = shapes.outputs[0];
-    if (!packed_extents_.empty()) TRY(require_extents(w, packed_extents_, "a convolution's weights"));
-    Extents x = shapes.inputs[0];
-    ConvArguments a;
-    a.x_strides = strides_of(x_, x);
-    if (facts_.joined) {
-      const Extents& behind = shapes.inputs.back();
-      a.joined = static_cast<int32_t>(x[1]);
-      a.joined_strides = strides_of(Format::channels_last(static_cast<int>(x.size())), behind);
-      x[1] += behind[1];
-    }
-    const FilterExtents filter = TRY(filter_.extents(w));
-    a.window = filter_.bind(x, y);
-    a.y_strides = strides_of(y_, y);
-    a.images = static_cast<int32_t>(y[0]);
-    const int64_t pixels = y[0] * a.window.out_pixels();
-    TRY(require(pixels < kMostConvRows, "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
-    a.pixels = static_cast<int32_t>(pixels);
-    kernel_->set_filter(filter, a);
-    if (facts_.shuffle) TRY(shuffle_taps(a));
-    std::vector<Part> parts;
-    if (filter_.transposed && facts_.packs_filter && !facts_.shuffle) {
-      parts = TRY(phases(a, filter));
-    } else {
-      ConvLaunch plan = TRY(kernel_.plan(a, num_multiprocessors()));
-      plan.pad_arguments.channels = static_cast<int32_t>(x[1]);
-      parts.push_back({a, plan});
-    }
-    for (const Part& part : parts)
-      for (const LaunchShape* shape : {&part.plan.main, &part.plan.reduce, &part.plan.pad})
-        TRY(code_.main.check(*shape));
-    return std::make_unique<BoundConvolution>(code_, constants_, kernel_->alignment(), std::move(parts));
-  }
-
- private:
-  int64_t num_multiprocessors() const { return code_.main.device().properties().num_multiprocessors; }
-
-  /// Cuts a deconvolution into phases; `whole` has the arguments of all of it.
-  Result<std::vector<Part>> phases(const ConvArguments& whole, const FilterExtents& filter) const {
-    std::vector<Part> parts;
-    int64_t elements = 0;
-    for (const ConvPhase& phase : phases_of(whole.window)) {
-      ConvArguments a = whole;
-      a.window = phase.window;
-      a.w_out = phase_pitch(kernel_, filter, phase);
-      a.w_group = filter.out_channels * a.w_out;
-      a.pixels = static_cast<int32_t>(a.images * a.window.out_pixels());
-      for (size_t axis = 0; axis < 3; ++axis) {
-        a.y_first += phase.first[axis] * whole.y_strides.at[axis];
-        a.y_strides.at[axis] *= whole.window.stride[axis];
-      }
-      const ConvLaunch plan = TRY(kernel_.plan(a, num_multiprocessors()));
-      parts.push_back({a, plan, elements * (bits_of(kernel_->types.a) / 8)});
-      elements += phase_elements(kernel_, filter, phase);
-    }
-    return parts;
-  }
-
-  Filter filter_;
-  ConvKernel kernel_;
-  ConvFacts facts_;
-  Code code_;
-  Extents packed_extents_;  ///< of w; none where the kernel takes it as it is
-  Constants constants_;
-  Format x_, y_;
+  int64_t num_multiprocessors() const { return code.main.device().properties().num_multiprocessors; }
+  Result<std::vector<Part>> parts(const StepShapes& shapes) const;
+  Result<std::vector<Part>> phases(const ConvArguments& whole, const FilterExtents& extents) const;
 };
 
-/// A convolution of one tap: rows are pixels, w is B along k.
-class LoadedPointConvolution final : public LoadedStep {
- public:
-  LoadedPointConvolution(LoadedGemm gemm, Constants constants)
-      : gemm_(std::move(gemm)), constants_(std::move(constants)) {}
+Result<std::vector<Part>> Plan::parts(const StepShapes& shapes) const {
+  const ConvFacts facts = kernel->facts();
+  Extents from = shapes.inputs[0];
+  const Extents& to = shapes.outputs[0];
+  ConvArguments a;
+  a.x_strides = strides_of(x, from);
+  if (facts.joined) {
+    const Extents& behind = shapes.inputs.back();
+    a.joined = static_cast<int32_t>(from[1]);
+    a.joined_strides = strides_of(Format::channels_last(static_cast<int>(from.size())), behind);
+    from[1] += behind[1];
+  }
+  const FilterExtents extents = TRY(filter.extents(shapes.inputs[1]));
+  a.window = filter.bind(from, to);
+  a.y_strides = strides_of(y, to);
+  a.images = static_cast<int32_t>(to[0]);
+  const int64_t pixels = to[0] * a.window.out_pixels();
+  TRY(require(pixels < kMostConvRows, "a convolution makes ", pixels, " pixels; kernels count to 2^31"));
+  a.pixels = static_cast<int32_t>(pixels);
+  kernel->set_filter(extents, a);
+  if (facts.shuffle) TRY(shuffle_taps(a));
+  if (filter.transposed && facts.packs_filter && !facts.shuffle) return phases(a, extents);
+  ConvLaunch plan = TRY(kernel.plan(a, num_multiprocessors()));
+  plan.pad_arguments.channels = static_cast<int32_t>(from[1]);
+  return std::vector{Part{a, plan}};
+}
 
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
+/// Cuts a deconvolution into phases; `whole` has the arguments of all of it.
+Result<std::vector<Part>> Plan::phases(const ConvArguments& whole, const FilterExtents& extents) const {
+  std::vector<Part> parts;
+  int64_t elements = 0;
+  for (const ConvPhase& phase : phases_of(whole.window)) {
+    ConvArguments a = whole;
+    a.window = phase.window;
+    a.w_out = phase_pitch(kernel, extents, phase);
+    a.w_group = extents.out_channels * a.w_out;
+    a.pixels = static_cast<int32_t>(a.images * a.window.out_pixels());
+    for (size_t axis = 0; axis < 3; ++axis) {
+      a.y_first += phase.first[axis] * whole.y_strides.at[axis];
+      a.y_strides.at[axis] *= whole.window.stride[axis];
+    }
+    const ConvLaunch plan = TRY(kernel.plan(a, num_multiprocessors()));
+    parts.push_back({a, plan, elements * (bits_of(kernel->types.a) / 8)});
+    elements += phase_elements(kernel, extents, phase);
+  }
+  return parts;
+}
+
+/// A convolution of one tap by a kernel of matrix products: rows are pixels, w is B along k.
+LoadResult load_point(const GemmKernel& kernel, const LoadArguments& arguments) {
+  LoadedGemm gemm = TRY(LoadedGemm::load(kernel, arguments));
+  StepInputs inputs(arguments);
+  if (gemm.kernel.types.is_mixed()) {
+    const HostTensor* w = arguments.constants[1];
+    TRY(require(w && w->dtype() == DType::kF32,
+                "the kernel takes FP32 weights from the plan, which has none for this convolution"));
+    TRY(inputs.put(1, arguments, pack_split_rows(gemm.kernel.types.a, w->bytes())));
+  }
+  TRY(inputs.upload_rest(arguments));
+  return loaded_step([gemm = std::move(gemm), inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
     TRY(check_point(shapes));
     const Extents &w = shapes.inputs[1], &y = shapes.outputs[0];
     const int64_t pixels = w[0] > 0 ? volume(y) / w[0] : 0;
@@ -236,26 +218,8 @@ class LoadedPointConvolution final : public LoadedStep {
     g.b_column = w[1];
     g.b_k = 1;
     g.c_row = w[0];
-    return bind_gemm(gemm_, constants_, g);
-  }
-
- private:
-  LoadedGemm gemm_;
-  Constants constants_;
-};
-
-/// A convolution of one tap by a kernel of matrix products.
-Result<std::unique_ptr<LoadedStep>> load_point(const GemmKernel& kernel, const LoadArguments& arguments) {
-  LoadedGemm gemm = TRY(LoadedGemm::load(kernel, arguments));
-  Constants constants(arguments.spec.inputs.size());
-  if (gemm.kernel.types.is_mixed()) {
-    const HostTensor* w = arguments.constants[1];
-    TRY(require(w && w->dtype() == DType::kF32,
-                "the kernel takes FP32 weights from the plan, which has none for this convolution"));
-    TRY(constants.put(1, arguments, pack_split_rows(gemm.kernel.types.a, w->bytes())));
-  }
-  TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedPointConvolution>(std::move(gemm), std::move(constants));
+    return bind_gemm(gemm, inputs, g);
+  });
 }
 
 }  // namespace
@@ -277,22 +241,33 @@ Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const s
   std::optional<Function> reduce, pad;
   if (facts.pad_channels) pad = TRY(module->function(kPadChannels));
   if (facts.sums_parts) reduce = TRY(module->function(kConvReduce));
-  Constants constants(spec.inputs.size());
-  Extents packed_extents;
+  StepInputs inputs(arguments);
+  std::optional<Extents> packed_extents;  // of w; none where the kernel takes it as it is
   if (facts.packs_filter) {
     TRY(require(arguments.constants[1] != nullptr, "the kernel packs w, which is not a constant of the plan"));
     const HostTensor& w = *arguments.constants[1];
     packed_extents = w.extents();
-    const FilterExtents extents = TRY(filter.extents(packed_extents));
+    const FilterExtents extents = TRY(filter.extents(*packed_extents));
     TRY(check_packing(kernel, filter, extents, w.dtype()));
     const bool by_phases = filter.transposed && !facts.shuffle;
     const Bytes packed = by_phases ? pack_phases(kernel, extents, phases_of(filter.bind({}, {})), w.bytes())
                                    : kernel->pack(extents, w.bytes());
-    TRY(constants.put(1, arguments, packed));
+    TRY(inputs.put(1, arguments, packed));
   }
-  TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedConvolution>(spec, filter, kernel, Code{std::move(module), main, reduce, pad},
-                                             std::move(packed_extents), std::move(constants));
+  TRY(inputs.upload_rest(arguments));
+  const int64_t packed_bytes = inputs.packed_bytes();
+  auto bind = [plan = Plan{filter, kernel, Code{std::move(module), main, reduce, pad}, spec.inputs[0].format,
+                           spec.outputs[0].format},
+               packed_extents = std::move(packed_extents),
+               inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
+    if (packed_extents) TRY(require_extents(shapes.inputs[1], *packed_extents, "a convolution's weights"));
+    std::vector<Part> parts = TRY(plan.parts(shapes));
+    for (const Part& part : parts)
+      for (const LaunchShape* shape : {&part.plan.main, &part.plan.reduce, &part.plan.pad})
+        TRY(plan.code.main.check(*shape));
+    return std::make_unique<BoundConvolution>(plan.code, inputs, plan.kernel->alignment(), std::move(parts));
+  };
+  return loaded_step(std::move(bind), packed_bytes);
 }
 
 Result<std::unique_ptr<LoadedStep>> load(const steps::Convolution& step, const LoadArguments& arguments) {

@@ -15,9 +15,9 @@ namespace {
 
 class BoundCudnn final : public BoundStep {
  public:
-  BoundCudnn(CudnnOnDevice& cudnn, const Constants& constants, std::shared_ptr<const CudnnPlan> plan,
+  BoundCudnn(CudnnOnDevice& cudnn, const StepInputs& inputs, std::shared_ptr<const CudnnPlan> plan,
              const CudnnConvolutionSpec& spec)
-      : cudnn_(cudnn), constants_(constants), plan_(std::move(plan)) {
+      : cudnn_(cudnn), inputs_(inputs), plan_(std::move(plan)) {
     ids_ = {kCudnnX, kCudnnW, kCudnnY};
     if (spec.bias) ids_.push_back(kCudnnBias);
     if (spec.residual) ids_.push_back(kCudnnResidual);
@@ -27,7 +27,7 @@ class BoundCudnn final : public BoundStep {
   int64_t workspace_bytes() const override { return plan_->workspace_bytes; }
 
   Status run(const RunArguments& run) override {
-    TRY(require_aligned(run, constants_.size(), kLibraryAlignment));
+    TRY(require_aligned(run, inputs_.size(), kLibraryAlignment));
     const CurrentContext current(cudnn_.device());
     const OutsideCaptures outside(cudnn_.device().driver());
     if (!pack_ || moved(run)) TRY(pack(run));
@@ -37,10 +37,10 @@ class BoundCudnn final : public BoundStep {
  private:
   const void* address(int64_t id, const RunArguments& run) const {
     switch (id) {
-      case kCudnnX: return constants_.at(0, run);
-      case kCudnnW: return constants_.at(1, run);
-      case kCudnnBias: return constants_.at(2, run);
-      case kCudnnResidual: return constants_.at(3, run);
+      case kCudnnX: return inputs_.at(0, run);
+      case kCudnnW: return inputs_.at(1, run);
+      case kCudnnBias: return inputs_.at(2, run);
+      case kCudnnResidual: return inputs_.at(3, run);
       default: return run.outputs[0];
     }
   }
@@ -64,7 +64,7 @@ class BoundCudnn final : public BoundStep {
   }
 
   CudnnOnDevice& cudnn_;
-  const Constants& constants_;
+  const StepInputs& inputs_;
   std::shared_ptr<const CudnnPlan> plan_;
   std::vector<int64_t> ids_;
   std::vector<const void*> pointers_;
@@ -72,56 +72,23 @@ class BoundCudnn final : public BoundStep {
   std::optional<CudnnObject> pack_;
 };
 
-/// A convolution whose result has no elements.
-class NoConvolution final : public BoundStep {
-  Status run(const RunArguments&) override { return {}; }
-};
-
-class LoadedCudnn final : public LoadedStep {
- public:
-  LoadedCudnn(CudnnOnDevice& cudnn, CudnnConvolutionSpec convolution, const steps::Window& window,
-              std::optional<CudnnChoice> choice, Extents packed_extents, Constants constants)
-      : cudnn_(cudnn),
-        convolution_(std::move(convolution)),
-        window_(window),
-        choice_(std::move(choice)),
-        packed_extents_(std::move(packed_extents)),
-        constants_(std::move(constants)) {}
-  int64_t packed_bytes() const override { return constants_.packed_bytes(); }
-
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
-    TRY(require_extents(w, packed_extents_, "a convolution's weights"));
-    if (volume(y) == 0) return std::make_unique<NoConvolution>();
-    const CudnnConvolutionSpec spec = with_extents(convolution_, window_, x, w, y);
-    return std::make_unique<BoundCudnn>(cudnn_, constants_, TRY(plan_for(spec)), spec);
+Result<std::shared_ptr<const CudnnPlan>> plan_for(CudnnOnDevice& cudnn, const std::optional<CudnnChoice>& chosen,
+                                                  const CudnnConvolutionSpec& spec) {
+  std::string reasons;
+  if (chosen) {
+    auto plan = cudnn.plan(spec, *chosen);
+    if (plan) return plan;
+    reasons = plan.error().message;
   }
-
- private:
-  Result<std::shared_ptr<const CudnnPlan>> plan_for(const CudnnConvolutionSpec& spec) const {
-    std::string reasons;
-    if (choice_) {
-      auto plan = cudnn_.plan(spec, *choice_);
-      if (plan) return plan;
-      reasons = plan.error().message;
-    }
-    for (const CudnnChoice& choice : TRY(cudnn_.choices(spec))) {
-      auto plan = cudnn_.plan(spec, choice);
-      if (plan) return plan;
-      if (reasons.empty()) reasons = plan.error().message;
-    }
-    return error(Code::kUnsupported, "cuDNN ", version_text(cudnn_.library()), " has no engine for a convolution of ",
-                 spec.x, " by ", spec.w, " in ", spec.types.a, " (", reasons,
-                 "); build the engine without it (setTacticSources)");
+  for (const CudnnChoice& choice : TRY(cudnn.choices(spec))) {
+    auto plan = cudnn.plan(spec, choice);
+    if (plan) return plan;
+    if (reasons.empty()) reasons = plan.error().message;
   }
-
-  CudnnOnDevice& cudnn_;
-  const CudnnConvolutionSpec convolution_;  ///< without extents
-  const steps::Window window_;
-  std::optional<CudnnChoice> choice_;
-  Extents packed_extents_;  ///< of w
-  Constants constants_;
-};
+  return error(Code::kUnsupported, "cuDNN ", version_text(cudnn.library()), " has no engine for a convolution of ",
+               spec.x, " by ", spec.w, " in ", spec.types.a, " (", reasons,
+               "); build the engine without it (setTacticSources)");
+}
 
 /// [out][in][taps...] as [out][taps...][in].
 Bytes channels_last(const HostTensor& w) {
@@ -152,12 +119,21 @@ Result<std::unique_ptr<LoadedStep>> load_by_cudnn(const steps::Convolution& step
               w.extents()));
   std::optional<CudnnChoice> choice;
   if (tuning.version == cudnn.library().version) choice = tuning.choice;
-  Constants constants(spec.inputs.size());
-  TRY(constants.put(1, arguments, channels_last(w)));
-  TRY(put_library_bias(arguments, constants));
-  TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedCudnn>(cudnn, cudnn_convolution(ContractionTypes::of(spec), step.epilogue, tuning.tf32),
-                                       step.window, std::move(choice), w.extents(), std::move(constants));
+  StepInputs inputs(arguments);
+  TRY(inputs.put(1, arguments, channels_last(w)));
+  TRY(put_library_bias(arguments, inputs));
+  TRY(inputs.upload_rest(arguments));
+  const int64_t packed_bytes = inputs.packed_bytes();
+  auto bind = [&cudnn, whole = cudnn_convolution(ContractionTypes::of(spec), step.epilogue, tuning.tf32),
+               window = step.window, choice = std::move(choice), packed_extents = w.extents(),
+               inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
+    const Extents &x = shapes.inputs[0], &w = shapes.inputs[1], &y = shapes.outputs[0];
+    TRY(require_extents(w, packed_extents, "a convolution's weights"));
+    if (volume(y) == 0) return bound_step([](const RunArguments&) {});
+    const CudnnConvolutionSpec spec = with_extents(whole, window, x, w, y);
+    return std::make_unique<BoundCudnn>(cudnn, inputs, TRY(plan_for(cudnn, choice, spec)), spec);
+  };
+  return loaded_step(std::move(bind), packed_bytes);
 }
 
 }  // namespace kiln::cuda

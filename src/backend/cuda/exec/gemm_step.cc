@@ -5,9 +5,9 @@ namespace {
 
 class BoundGemm final : public BoundStep {
  public:
-  BoundGemm(const LoadedGemm& gemm, const Constants& constants, const GemmArguments& arguments, const GemmLaunch& plan)
+  BoundGemm(const LoadedGemm& gemm, const StepInputs& inputs, const GemmArguments& arguments, const GemmLaunch& plan)
       : gemm_(gemm),
-        constants_(constants),
+        inputs_(inputs),
         arguments_(arguments),
         plan_(plan),
         alignment_(alignment_of(gemm.kernel)),
@@ -16,12 +16,12 @@ class BoundGemm final : public BoundStep {
   int64_t workspace_bytes() const override { return plan_.workspace_bytes; }
 
   Status run(const RunArguments& run) override {
-    TRY(require_aligned(run, constants_.size(), alignment_));
-    arguments_.a = constants_.at(0, run);
-    arguments_.b = constants_.at(1, run);
+    TRY(require_aligned(run, inputs_.size(), alignment_));
+    arguments_.a = inputs_.at(0, run);
+    arguments_.b = inputs_.at(1, run);
     arguments_.c = run.outputs[0];
     arguments_.partial = reinterpret_cast<float*>(run.workspace);
-    set_operands(arguments_.epilogue, constants_, run);
+    set_operands(arguments_.epilogue, inputs_, run);
     if (gemm_.kernel.reads_maps()) return run_with_maps(*run.stream);
     void* pointers[] = {&arguments_, &vectors_};
     TRY(launch(*run.stream, gemm_.main, plan_.main, pointers));
@@ -40,7 +40,7 @@ class BoundGemm final : public BoundStep {
   }
 
   const LoadedGemm& gemm_;
-  const Constants& constants_;
+  const StepInputs& inputs_;
   GemmArguments arguments_;
   GemmLaunch plan_;
   int64_t alignment_;
@@ -61,13 +61,13 @@ Result<LoadedGemm> LoadedGemm::load(const GemmKernel& kernel, const LoadArgument
   return LoadedGemm{kernel, std::move(module), main, reduce};
 }
 
-Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const Constants& constants,
+Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const StepInputs& inputs,
                                              const GemmArguments& arguments) {
   GemmArguments set = arguments;
   const GemmLaunch plan = TRY(plan_gemm(gemm.kernel, set, gemm.main.device().properties().num_multiprocessors));
   TRY(gemm.main.check(plan.main));
   if (plan.reduce_vectors) TRY(gemm.main.check(plan.reduce));
-  return std::make_unique<BoundGemm>(gemm, constants, set, plan);
+  return std::make_unique<BoundGemm>(gemm, inputs, set, plan);
 }
 
 }  // namespace kiln::cuda

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "backend/cuda/exec/constants.h"
 #include "backend/cuda/exec/operand_map.h"
+#include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 
 namespace kiln::cuda {
@@ -22,13 +22,13 @@ struct LoadedGemm {
 };
 
 /// Sets the operands that an epilogue reads, at run.
-inline void set_operands(EpilogueArguments& epilogue, const Constants& constants, const RunArguments& run) {
-  for (size_t i = steps::Epilogue::kBias; i < constants.size(); ++i)
-    epilogue.operand[i - steps::Epilogue::kBias] = constants.at(i, run);
+inline void set_operands(EpilogueArguments& epilogue, const StepInputs& inputs, const RunArguments& run) {
+  for (size_t i = steps::Epilogue::kBias; i < inputs.size(); ++i)
+    epilogue.operand[i - steps::Epilogue::kBias] = inputs.at(i, run);
 }
 
 /// Inputs 0 and 1 are A and B, whose extents `arguments` follow. `gemm` and `constants` outlive it.
-Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const Constants& constants,
+Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const StepInputs& inputs,
                                              const GemmArguments& arguments);
 
 }  // namespace kiln::cuda

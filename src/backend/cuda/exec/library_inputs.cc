@@ -15,7 +15,7 @@ Status check_library(const StepTypes& types, const steps::Epilogue& epilogue) {
                  "libraries fuse a bias, a residual and a relu, and no other epilogue");
 }
 
-Status put_library_bias(const LoadArguments& arguments, Constants& constants) {
+Status put_library_bias(const LoadArguments& arguments, StepInputs& inputs) {
   const StepTensor& bias = arguments.spec.inputs[steps::Epilogue::kBias];
   const DType result = arguments.spec.outputs[0].dtype;
   if (!bias.present || bias.dtype == result) return {};
@@ -23,7 +23,7 @@ Status put_library_bias(const LoadArguments& arguments, Constants& constants) {
   TRY(require(given != nullptr, "the bias is ", bias.dtype, " for a result of ", result,
               "; a library can take it only as a constant"));
   const HostTensor same = HostTensor::of(result, given->extents(), View(*given).numbers());
-  return constants.put(steps::Epilogue::kBias, arguments, same.bytes());
+  return inputs.put(steps::Epilogue::kBias, arguments, same.bytes());
 }
 
 }  // namespace kiln::cuda

@@ -1,7 +1,7 @@
 /// The inputs of steps of NVIDIA's libraries: two operands of one type, bias or absent, residual or absent.
 #pragma once
 
-#include "backend/cuda/exec/constants.h"
+#include "backend/cuda/exec/step.h"
 #include "steps/epilogue.h"
 
 namespace kiln::cuda {
@@ -13,6 +13,6 @@ Status check_library(const StepTypes& types, const steps::Epilogue& epilogue);
 /// Bytes that libraries are told of the alignment of every tensor.
 inline constexpr int64_t kLibraryAlignment = 16;
 /// Libraries take a bias of the result's type: a constant of another becomes one.
-Status put_library_bias(const LoadArguments& arguments, Constants& constants);
+Status put_library_bias(const LoadArguments& arguments, StepInputs& inputs);
 
 }  // namespace kiln::cuda

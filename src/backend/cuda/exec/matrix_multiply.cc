@@ -57,52 +57,39 @@ Bytes packed(const ProductOperand& b, const HostTensor& from) {
   return result;
 }
 
-class LoadedMatrixMultiply final : public LoadedStep {
- public:
-  LoadedMatrixMultiply(const ops::MatrixMultiply& op, LoadedGemm gemm, std::optional<Extents> packed_extents,
-                       Constants constants)
-      : op_(op), gemm_(std::move(gemm)), packed_extents_(std::move(packed_extents)), constants_(std::move(constants)) {}
-  int64_t packed_bytes() const override { return constants_.packed_bytes(); }
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    if (packed_extents_) TRY(require_extents(shapes.inputs[1], *packed_extents_, "a product's weights"));
-    return bind_gemm(gemm_, constants_, TRY(arguments_of(op_, packed_extents_.has_value(), shapes)));
-  }
-
- private:
-  ops::MatrixMultiply op_;
-  LoadedGemm gemm_;
-  std::optional<Extents> packed_extents_;  ///< of b, where it is packed
-  Constants constants_;
-};
-
-Status pack(const ops::MatrixMultiply& op, const LoadArguments& arguments, Constants& constants) {
+Status pack(const ops::MatrixMultiply& op, const LoadArguments& arguments, StepInputs& inputs) {
   const HostTensor* b = arguments.constants[1];
   TRY(require(b != nullptr, "the kernel packs b, which is not a constant of the plan"));
   TRY(require(b->rank() >= (op.b == ops::MatrixOp::kVector ? 1 : 2) && b->dtype() == arguments.spec.inputs[1].dtype,
               "the kernel cannot pack b ", b->dtype(), b->extents()));
   const ProductOperand matrix = right_operand(b->extents(), op.b);
   TRY(require(volume(matrix.batch) == 1, "the kernel cannot pack b ", b->extents(), ", which has batches"));
-  return constants.put(1, arguments, packed(matrix, *b));
+  return inputs.put(1, arguments, packed(matrix, *b));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load(const steps::MatrixMultiply& step, const LoadArguments& arguments) {
+LoadResult load(const steps::MatrixMultiply& step, const LoadArguments& arguments) {
   const ProductTuning tuning = TRY(from_record<ProductTuning>(arguments.spec.tuning));
   if (tuning.cublaslt) return load_by_cublaslt(step.epilogue, *tuning.cublaslt, step.op, arguments);
   TRY(require(!tuning.gemm->types.is_mixed(),
               "a kernel that multiplies FP32 weights and halves runs convolutions only"));
   TRY(validate(step.epilogue));
   LoadedGemm gemm = TRY(LoadedGemm::load(*tuning.gemm, arguments));
-  Constants constants(arguments.spec.inputs.size());
-  std::optional<Extents> packed_extents;
+  StepInputs inputs(arguments);
+  std::optional<Extents> packed_extents;  // of b, where it is packed
   if (tuning.pack_b) {
-    TRY(pack(step.op, arguments, constants));
+    TRY(pack(step.op, arguments, inputs));
     packed_extents = arguments.constants[1]->extents();
   }
-  TRY(constants.upload_rest(arguments));
-  return std::make_unique<LoadedMatrixMultiply>(step.op, std::move(gemm), std::move(packed_extents),
-                                                std::move(constants));
+  TRY(inputs.upload_rest(arguments));
+  const int64_t packed_bytes = inputs.packed_bytes();
+  auto bind = [op = step.op, gemm = std::move(gemm), packed_extents = std::move(packed_extents),
+               inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
+    if (packed_extents) TRY(require_extents(shapes.inputs[1], *packed_extents, "a product's weights"));
+    return bind_gemm(gemm, inputs, TRY(arguments_of(op, packed_extents.has_value(), shapes)));
+  };
+  return loaded_step(std::move(bind), packed_bytes);
 }
 
 }  // namespace kiln::cuda

@@ -3,53 +3,21 @@
 #include <algorithm>
 
 namespace kiln::cuda {
-namespace {
 
-class BoundMove final : public BoundStep {
- public:
-  BoundMove(const StepInputs& inputs, Move move) : inputs_(inputs), move_(std::move(move)), sources_(inputs.size()) {}
-  Status run(const RunArguments& arguments) override {
-    for (size_t i = 0; i < sources_.size(); ++i) sources_[i] = inputs_.at(i, arguments);
-    return move_.run(*arguments.stream, sources_.data(), arguments.outputs[0]);
-  }
-
- private:
-  const StepInputs& inputs_;
-  Move move_;
-  std::vector<const void*> sources_;
-};
-
-class LoadedMove final : public LoadedStep {
- public:
-  LoadedMove(const LoadArguments& arguments, int element_bytes, std::unique_ptr<MovePlanner> planner, StepInputs inputs,
-             StepCode code)
-      : num_sms_(arguments.device.properties().num_multiprocessors),
-        element_bytes_(element_bytes),
-        planner_(std::move(planner)),
-        inputs_(std::move(inputs)),
-        code_(std::move(code)),
-        functions_(code_.module()) {}
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const std::vector<StridedCopy> copies = TRY(planner_->plan(shapes));
-    return std::make_unique<BoundMove>(inputs_, TRY(Move::plan(functions_, element_bytes_, copies, num_sms_)));
-  }
-
- private:
-  int num_sms_, element_bytes_;
-  std::unique_ptr<MovePlanner> planner_;
-  StepInputs inputs_;
-  StepCode code_;
-  MoveFunctions functions_;
-};
-
-}  // namespace
-
-Result<std::unique_ptr<LoadedStep>> make_move_loader(const LoadArguments& arguments,
-                                                     std::unique_ptr<MovePlanner> planner) {
+LoadResult load_moves(const LoadArguments& arguments, MovePlanner planner) {
   StepCode code = TRY(StepCode::load(arguments));
-  const int bytes = std::max(bits_of(arguments.spec.outputs[0].dtype) / 8, 1);
-  return std::make_unique<LoadedMove>(arguments, bytes, std::move(planner), TRY(StepInputs::upload(arguments)),
-                                      std::move(code));
+  StepInputs inputs = TRY(StepInputs::upload(arguments));
+  return loaded_step(
+      [planner = std::move(planner), functions = MoveFunctions(code.module()), code, inputs = std::move(inputs),
+       bytes = std::max(bits_of(arguments.spec.outputs[0].dtype) / 8, 1),
+       num_sms = arguments.device.properties().num_multiprocessors](const StepShapes& shapes) -> BindResult {
+        Move move = TRY(Move::plan(functions, bytes, TRY(planner(shapes)), num_sms));
+        return bound_step([&inputs, move = std::move(move),
+                           sources = std::vector<const void*>(inputs.size())](const RunArguments& run) mutable {
+          for (size_t i = 0; i < sources.size(); ++i) sources[i] = inputs.at(i, run);
+          return move.run(*run.stream, sources.data(), run.outputs[0]);
+        });
+      });
 }
 
 }  // namespace kiln::cuda

@@ -33,100 +33,72 @@ struct Kernels {
   }
 };
 
-class BoundPooling final : public BoundStep {
- public:
-  BoundPooling(const StepInputs& inputs, const Function& function, const Function& plain, int64_t align,
-               const PoolLaunch& launch, const PoolLaunch& plain_launch)
-      : inputs_(inputs),
-        function_(function),
-        plain_(plain),
-        align_(align),
-        launch_(launch),
-        plain_launch_(plain_launch) {}
-  Status run(const RunArguments& arguments) override {
-    const void* x = inputs_.at(0, arguments);
-    void* y = arguments.outputs[0];
-    const bool aligned = is_aligned(x, align_) && is_aligned(y, align_);
-    PoolLaunch& chosen = aligned ? launch_ : plain_launch_;
-    chosen.argument.x = x;
-    chosen.argument.y = y;
-    void* pointers[] = {&chosen.argument};
-    return launch(*arguments.stream, aligned ? function_ : plain_, chosen.shape, pointers);
+PoolShape shape_of(const steps::Pooling& step, const Format& format, const Extents& x, const Extents& y) {
+  PoolShape shape;
+  shape.n = x[0];
+  shape.channels = x[1];
+  shape.window = step.window.bind<ConvWindow>(x, y);
+  shape.x = strides_of(format, x);
+  shape.y = strides_of(format, y);
+  shape.excludes_padding = step.excludes_padding;
+  shape.blend = static_cast<float>(step.blend);
+  for (size_t i = 0; i + 2 < x.size(); ++i) {
+    const size_t at = 5 - x.size() + i;
+    const int64_t pad = step.pad_after(i, x, y, shape.window.pad[at]);
+    shape.pad_after[at] = static_cast<int32_t>(std::min<int64_t>(pad, INT32_MAX));
   }
+  return shape;
+}
 
- private:
-  const StepInputs& inputs_;
-  const Function &function_, &plain_;
-  int64_t align_;
-  PoolLaunch launch_, plain_launch_;
+/// A launch for addresses that are aligned to so many bytes.
+struct AlignedLaunch {
+  PoolLaunch launch;
+  int64_t align;
 };
-
-class LoadedPooling final : public LoadedStep {
- public:
-  LoadedPooling(const LoadArguments& arguments, const steps::Pooling& step, Kernels kernels, StepInputs inputs,
-                StepCode code, const Function& function, const Function& plain)
-      : num_sms_(arguments.device.properties().num_multiprocessors),
-        x_(arguments.spec.inputs[0]),
-        step_(step),
-        kernels_(std::move(kernels)),
-        inputs_(std::move(inputs)),
-        code_(std::move(code)),
-        function_(function),
-        plain_(plain) {}
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const PoolShape shape = shape_of(shapes.inputs[0], shapes.outputs[0]);
-    const auto& [vec, lines, pieces, tall] = kernels_;
-    const bool vectors = vec > 1 && shape.x.channel == 1 && shape.y.channel == 1 && shape.channels % vec == 0;
-    const PoolLaunch plain = TRY(pool_launch(shape, 1));
-    std::optional<PoolLaunch> fast;
-    if (vectors) fast = tall ? TRY(pool_tall_launch(shape, *tall, x_.dtype)) : TRY(pool_launch(shape, vec));
-    if (lines) fast = TRY(pool_lines_launch(shape, num_sms_));
-    if (pieces) fast = TRY(pool_pieces_launch(shape, *pieces));
-    TRY(plain_.check(plain.shape));
-    if (fast) TRY(function_.check(fast->shape));
-    int64_t align = vectors ? vec : 1;  // in elements
-    if (pieces && fast) align = std::max(pieces->vec, fast->argument.whole ? pieces->out : 1);
-    align = std::min<int64_t>(align * bits_of(x_.dtype) / 8, 16);
-    return std::make_unique<BoundPooling>(inputs_, fast ? function_ : plain_, plain_, align, fast.value_or(plain),
-                                          plain);
-  }
-
- private:
-  PoolShape shape_of(const Extents& x, const Extents& y) const {
-    PoolShape shape;
-    shape.n = x[0];
-    shape.channels = x[1];
-    shape.window = step_.window.bind<ConvWindow>(x, y);
-    shape.x = strides_of(x_.format, x);
-    shape.y = strides_of(x_.format, y);
-    shape.excludes_padding = step_.excludes_padding;
-    shape.blend = static_cast<float>(step_.blend);
-    for (size_t i = 0; i + 2 < x.size(); ++i) {
-      const size_t at = 5 - x.size() + i;
-      const int64_t pad = step_.pad_after(i, x, y, shape.window.pad[at]);
-      shape.pad_after[at] = static_cast<int32_t>(std::min<int64_t>(pad, INT32_MAX));
-    }
-    return shape;
-  }
-
-  int num_sms_;
-  StepTensor x_;
-  steps::Pooling step_;
-  Kernels kernels_;
-  StepInputs inputs_;
-  StepCode code_;
-  Function function_, plain_;
-};
+Result<std::optional<AlignedLaunch>> fast_launch(const Kernels& kernels, const PoolShape& shape, DType type,
+                                                 int num_sms) {
+  const auto& [vec, lines, pieces, tall] = kernels;
+  const bool vectors = vec > 1 && shape.x.channel == 1 && shape.y.channel == 1 && shape.channels % vec == 0;
+  std::optional<PoolLaunch> fast;
+  if (vectors) fast = tall ? TRY(pool_tall_launch(shape, *tall, type)) : TRY(pool_launch(shape, vec));
+  if (lines) fast = TRY(pool_lines_launch(shape, num_sms));
+  if (pieces) fast = TRY(pool_pieces_launch(shape, *pieces));
+  if (!fast) return std::nullopt;
+  int64_t align = vectors ? vec : 1;  // in elements
+  if (pieces) align = std::max(pieces->vec, fast->argument.whole ? pieces->out : 1);
+  return AlignedLaunch{*fast, std::min<int64_t>(align * bits_of(type) / 8, 16)};
+}
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load(const steps::Pooling& step, const LoadArguments& arguments) {
+LoadResult load(const steps::Pooling& step, const LoadArguments& arguments) {
   const PoolTuning tuning = TRY(from_record<PoolTuning>(arguments.spec.tuning));
   Kernels kernels = TRY(Kernels::make(step, arguments.spec.inputs[0].dtype, tuning));
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function(kernels.entry())), plain = TRY(code.function(pool_entry(1)));
-  return std::make_unique<LoadedPooling>(arguments, step, std::move(kernels), TRY(StepInputs::upload(arguments)),
-                                         std::move(code), function, plain);
+  StepInputs inputs = TRY(StepInputs::upload(arguments));
+  return loaded_step([num_sms = arguments.device.properties().num_multiprocessors, x = arguments.spec.inputs[0], step,
+                      kernels = std::move(kernels), code = std::move(code), function, plain,
+                      inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
+    const PoolShape shape = shape_of(step, x.format, shapes.inputs[0], shapes.outputs[0]);
+    const PoolLaunch plain_launch = TRY(pool_launch(shape, 1));
+    TRY(plain.check(plain_launch.shape));
+    const auto fast = TRY(fast_launch(kernels, shape, x.dtype, num_sms));
+    if (fast) TRY(function.check(fast->launch.shape));
+    std::vector<Kernel<AlignedLaunch>> ways;
+    if (fast) ways.push_back({*fast, function});
+    ways.push_back({{plain_launch, 1}, plain});
+    return bound_step([&inputs, ways = std::move(ways)](const RunArguments& run) mutable {
+      const void* from = inputs.at(0, run);
+      void* to = run.outputs[0];
+      auto& [chosen, kernel] = first_that(
+          ways, [&](const AlignedLaunch& l) { return is_aligned(from, l.align) && is_aligned(to, l.align); });
+      chosen.launch.argument.x = from;
+      chosen.launch.argument.y = to;
+      void* pointers[] = {&chosen.launch.argument};
+      return launch(*run.stream, kernel, chosen.launch.shape, pointers);
+    });
+  });
 }
 
 }  // namespace kiln::cuda

@@ -13,87 +13,60 @@ struct Kernels {
   Function copy, claim, write;
 };
 
-class BoundScatter final : public BoundStep {
- public:
-  BoundScatter(const StepInputs& inputs, std::vector<Kernels> ways, IndexFault fault)
-      : inputs_(inputs), ways_(std::move(ways)), fault_(std::move(fault)) {}
-  int64_t workspace_bytes() const override { return ways_.back().launch.workspace_bytes(); }
-  Status run(const RunArguments& arguments) override {
-    const void *data = inputs_.at(0, arguments), *updates = inputs_.at(2, arguments);
-    void* y = arguments.outputs[0];
-    size_t i = 0;
-    const auto fits = [&](const ScatterLaunch& l) {
-      return is_aligned(data, l.copy_bytes) && is_aligned(updates, l.row_bytes) &&
-             is_aligned(y, std::max(l.copy_bytes, l.row_bytes));
-    };
-    while (i + 1 < ways_.size() && !fits(ways_[i].launch)) ++i;
-    Kernels& way = ways_[i];
-    ScatterArgument& argument = way.launch.argument;
-    argument.data = data;
-    argument.indices = inputs_.at(1, arguments);
-    argument.updates = updates;
-    argument.y = y;
-    argument.owners = reinterpret_cast<int32_t*>(arguments.workspace);
-    int64_t* fault = fault_.address();
-    void* pointers[] = {&argument, &fault, nullptr};
-    TRY(launch(*arguments.stream, way.copy, way.launch.shapes[0], pointers));
-    TRY(launch(*arguments.stream, way.claim, way.launch.shapes[1], pointers));
-    return launch(*arguments.stream, way.write, way.launch.shapes[2], pointers);
+/// The widest units first; the last take any address.
+Result<std::vector<Kernels>> kernels_of(const ops::Scatter& op, int element_bytes, const StepCode& code,
+                                        const Function& claim, const StepShapes& shapes) {
+  std::vector<Kernels> ways;
+  for (const int most : {16, element_bytes}) {
+    const ScatterLaunch launch = TRY(scatter_launch(op, element_bytes, most, shapes.inputs[0], shapes.inputs[1]));
+    const auto copy = code.function(scatter_copy_entry(launch.copy_bytes)),
+               write = code.function(scatter_write_entry(launch.row_bytes));
+    if (!copy || !write) continue;
+    for (const Function* function : {&*copy, &claim, &*write})
+      for (const LaunchShape& shape : launch.shapes) TRY(function->check(shape));
+    ways.push_back({launch, *copy, claim, *write});
   }
-  bool has_check() const override { return true; }
-  Status check() override { return fault_.check(); }
+  TRY(require(!ways.empty() && std::max(ways.back().launch.copy_bytes, ways.back().launch.row_bytes) == element_bytes,
+              "a scatter's code has no kernels for elements of ", element_bytes, " bytes"));
+  return ways;
+}
 
- private:
-  const StepInputs& inputs_;
-  std::vector<Kernels> ways_;  ///< the widest units first; the last one takes any address
-  IndexFault fault_;
-};
-
-class LoadedScatter final : public LoadedStep {
- public:
-  LoadedScatter(const ops::Scatter& op, CudaDevice& device, int element_bytes, StepInputs inputs, StepCode code,
-                Function claim)
-      : device_(device),
-        op_(op),
-        element_bytes_(element_bytes),
-        inputs_(std::move(inputs)),
-        code_(std::move(code)),
-        claim_(std::move(claim)) {}
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    std::vector<Kernels> ways;
-    for (const int most : {16, element_bytes_}) {
-      const ScatterLaunch launch = TRY(scatter_launch(op_, element_bytes_, most, shapes.inputs[0], shapes.inputs[1]));
-      const auto copy = code_.function(scatter_copy_entry(launch.copy_bytes)),
-                 write = code_.function(scatter_write_entry(launch.row_bytes));
-      if (!copy || !write) continue;
-      for (const Function* function : {&*copy, &claim_, &*write})
-        for (const LaunchShape& shape : launch.shapes) TRY(function->check(shape));
-      ways.push_back({launch, *copy, claim_, *write});
-    }
-    TRY(require(
-        !ways.empty() && std::max(ways.back().launch.copy_bytes, ways.back().launch.row_bytes) == element_bytes_,
-        "a scatter's code has no kernels for elements of ", element_bytes_, " bytes"));
-    return std::make_unique<BoundScatter>(inputs_, std::move(ways),
-                                          TRY(IndexFault::create(device_, shapes.inputs[0], "its update is left out")));
-  }
-
- private:
-  CudaDevice& device_;
-  ops::Scatter op_;
-  int element_bytes_;
-  StepInputs inputs_;
-  StepCode code_;
-  Function claim_;
-};
+Status run_scatter(const StepInputs& inputs, std::vector<Kernels>& ways, int64_t* fault, const RunArguments& run) {
+  const void *data = inputs.at(0, run), *updates = inputs.at(2, run);
+  void* y = run.outputs[0];
+  auto& [plan, copy, claim, write] = first_that(ways, [&](const ScatterLaunch& l) {
+    return is_aligned(data, l.copy_bytes) && is_aligned(updates, l.row_bytes) &&
+           is_aligned(y, std::max(l.copy_bytes, l.row_bytes));
+  });
+  plan.argument.data = data;
+  plan.argument.indices = inputs.at(1, run);
+  plan.argument.updates = updates;
+  plan.argument.y = y;
+  plan.argument.owners = reinterpret_cast<int32_t*>(run.workspace);
+  void* pointers[] = {&plan.argument, &fault, nullptr};
+  TRY(launch(*run.stream, copy, plan.shapes[0], pointers));
+  TRY(launch(*run.stream, claim, plan.shapes[1], pointers));
+  return launch(*run.stream, write, plan.shapes[2], pointers);
+}
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load(const steps::Scatter& step, const LoadArguments& arguments) {
+LoadResult load(const steps::Scatter& step, const LoadArguments& arguments) {
   const int bytes = TRY(element_bytes(arguments.spec.inputs[0].dtype));
   StepCode code = TRY(StepCode::load(arguments));
-  Function claim = TRY(code.function(kScatterClaimEntry));
-  return std::make_unique<LoadedScatter>(step.op, arguments.device, bytes, TRY(StepInputs::upload(arguments)),
-                                         std::move(code), std::move(claim));
+  const Function claim = TRY(code.function(kScatterClaimEntry));
+  StepInputs inputs = TRY(StepInputs::upload(arguments));
+  return loaded_step([op = step.op, bytes, &device = arguments.device, code = std::move(code), claim,
+                      inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
+    std::vector<Kernels> ways = TRY(kernels_of(op, bytes, code, claim, shapes));
+    const int64_t workspace_bytes = ways.back().launch.workspace_bytes();
+    const auto fault =
+        std::make_shared<IndexFault>(TRY(IndexFault::create(device, shapes.inputs[0], "its update is left out")));
+    auto run = [&inputs, ways = std::move(ways), fault](const RunArguments& run) mutable {
+      return run_scatter(inputs, ways, fault->address(), run);
+    };
+    return bound_step(std::move(run), workspace_bytes, [fault] { return fault->check(); });
+  });
 }
 
 }  // namespace kiln::cuda

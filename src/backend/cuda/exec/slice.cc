@@ -33,76 +33,42 @@ Result<Range> range_of(const StepShapes& shapes) {
   return range;
 }
 
-class Planner final : public MovePlanner {
- public:
-  explicit Planner(const Format& format) : format_(format) {}
-  Result<std::vector<StridedCopy>> plan(const StepShapes& shapes) const override {
-    const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
-    const auto [starts, strides] = TRY(range_of(shapes));
-    if (volume(y) == 0) return std::vector<StridedCopy>();
-    return std::vector{slice_copy(in_memory_order(format_, x), in_memory_order(format_, y),
-                                  in_memory_order(format_, starts), in_memory_order(format_, strides))};
-  }
-
- private:
-  Format format_;
-};
-
 /// A slice that may leave its source.
-class BoundSliceStep final : public BoundStep {
- public:
-  struct Kernel {
-    SliceLaunch launch;
-    Function function;
-  };
-  BoundSliceStep(const StepInputs& inputs, std::vector<Kernel> kernels)
-      : inputs_(inputs), kernels_(std::move(kernels)) {}
-  Status run(const RunArguments& arguments) override {
-    const void *from = inputs_.at(0, arguments), *fill = inputs_.size() > 1 ? inputs_.at(1, arguments) : nullptr;
-    void* to = arguments.outputs[0];
-    size_t i = 0;
-    const auto fits = [&](const SliceLaunch& l) { return is_aligned(from, l.align) && is_aligned(to, l.align); };
-    while (i + 1 < kernels_.size() && !fits(kernels_[i].launch)) ++i;
-    return kernels_[i].launch.run(*arguments.stream, kernels_[i].function, from, fill, to);
-  }
-
- private:
-  const StepInputs& inputs_;
-  std::vector<Kernel> kernels_;
-};
-
-class LoadedSlice final : public LoadedStep {
- public:
-  LoadedSlice(SliceMode mode, const StepTensor& x, StepInputs inputs, StepCode code)
-      : mode_(mode), x_(x), inputs_(std::move(inputs)), code_(std::move(code)) {}
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
+LoadResult load_leaving(SliceMode mode, const LoadArguments& arguments) {
+  StepCode code = TRY(StepCode::load(arguments));
+  StepInputs inputs = TRY(StepInputs::upload(arguments));
+  return loaded_step([mode, x = arguments.spec.inputs[0], code = std::move(code),
+                      inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
     const auto [starts, strides] = TRY(range_of(shapes));
-    const auto ordered = [&](const Extents& extents) { return in_memory_order(x_.format, extents); };
+    const auto ordered = [&](const Extents& extents) { return in_memory_order(x.format, extents); };
     const Extents from = ordered(shapes.inputs[0]), to = ordered(shapes.outputs[0]);
     const Extents first = ordered(starts), steps = ordered(strides);
-    std::vector<BoundSliceStep::Kernel> kernels;
-    for (SliceLaunch& launch : slice_launches({mode_, from, to, first, steps}, bits_of(x_.dtype) / 8)) {
-      const Function function = TRY(code_.function(launch.entry));
-      TRY(function.check(launch.shape));
-      kernels.push_back({std::move(launch), function});
-    }
-    return std::make_unique<BoundSliceStep>(inputs_, std::move(kernels));
-  }
-
- private:
-  SliceMode mode_;
-  StepTensor x_;
-  StepInputs inputs_;
-  StepCode code_;
-};
+    std::vector<Kernel<SliceLaunch>> kernels;
+    for (SliceLaunch& launch : slice_launches({mode, from, to, first, steps}, bits_of(x.dtype) / 8))
+      kernels.push_back(TRY(code.kernel(std::move(launch))));
+    return bound_step([&inputs, kernels = std::move(kernels)](const RunArguments& run) mutable {
+      const void *from = inputs.at(0, run), *fill = inputs.size() > 1 ? inputs.at(1, run) : nullptr;
+      void* to = run.outputs[0];
+      auto& [plan, function] = first_that(
+          kernels, [&](const SliceLaunch& l) { return is_aligned(from, l.align) && is_aligned(to, l.align); });
+      return plan.run(*run.stream, function, from, fill, to);
+    });
+  });
+}
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load(const steps::Slice& step, const LoadArguments& arguments) {
-  const StepTensor& x = arguments.spec.inputs[0];
-  if (step.mode == SliceMode::kStrictBounds) return make_move_loader(arguments, std::make_unique<Planner>(x.format));
-  StepCode code = TRY(StepCode::load(arguments));
-  return std::make_unique<LoadedSlice>(step.mode, x, TRY(StepInputs::upload(arguments)), std::move(code));
+LoadResult load(const steps::Slice& step, const LoadArguments& arguments) {
+  if (step.mode != SliceMode::kStrictBounds) return load_leaving(step.mode, arguments);
+  const auto plan =
+      [format = arguments.spec.inputs[0].format](const StepShapes& shapes) -> Result<std::vector<StridedCopy>> {
+    const Extents &x = shapes.inputs[0], &y = shapes.outputs[0];
+    const auto [starts, strides] = TRY(range_of(shapes));
+    if (volume(y) == 0) return std::vector<StridedCopy>();
+    return std::vector{slice_copy(in_memory_order(format, x), in_memory_order(format, y),
+                                  in_memory_order(format, starts), in_memory_order(format, strides))};
+  };
+  return load_moves(arguments, plan);
 }
 
 }  // namespace kiln::cuda

@@ -1,6 +1,6 @@
 #include "steps/squeeze_excite.h"
 
-#include "backend/cuda/exec/constants.h"
+#include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/excite/excite.h"
 #include "tensor/view.h"
 
@@ -8,55 +8,6 @@ namespace kiln::cuda {
 namespace {
 
 constexpr int64_t kVectorBytes = 16;  ///< of channels
-
-class BoundExcite final : public BoundStep {
- public:
-  BoundExcite(const Function& function, const Buffer& weights, const Buffer& biases, const ExciteLaunch& launch)
-      : function_(function), launch_(launch) {
-    launch_.argument.weights = weights.data();
-    launch_.argument.biases = reinterpret_cast<const float*>(biases.data());
-  }
-  Status run(const RunArguments& arguments) override {
-    TRY(require_aligned(arguments, 1, kVectorBytes));
-    launch_.argument.x = arguments.inputs[0];
-    launch_.argument.y = arguments.outputs[0];
-    void* pointers[] = {&launch_.argument};
-    return launch(*arguments.stream, function_, launch_.shape, pointers);
-  }
-
- private:
-  const Function& function_;
-  ExciteLaunch launch_;
-};
-
-class LoadedExcite final : public LoadedStep {
- public:
-  LoadedExcite(const ExciteKernel& kernel, StepCode code, const Function& function,
-               std::shared_ptr<const Buffer> weights, std::shared_ptr<const Buffer> biases, int64_t packed_bytes)
-      : kernel_(kernel),
-        code_(std::move(code)),
-        function_(function),
-        weights_(std::move(weights)),
-        biases_(std::move(biases)),
-        packed_bytes_(packed_bytes) {}
-  int64_t packed_bytes() const override { return packed_bytes_; }
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const Extents& x = shapes.inputs[0];
-    TRY(require(x[1] == kernel_.channels, "the squeeze and excitation kernel is for ", kernel_.channels,
-                " channels, not for ", x));
-    const ExciteLaunch launch = TRY(excite_launch(kernel_, x[0], volume(std::span(x).subspan(2)),
-                                                  function_.device().properties().shared_bytes_per_block));
-    TRY(function_.check(launch.shape));
-    return std::make_unique<BoundExcite>(function_, *weights_, *biases_, launch);
-  }
-
- private:
-  ExciteKernel kernel_;
-  StepCode code_;
-  Function function_;
-  std::shared_ptr<const Buffer> weights_, biases_;
-  int64_t packed_bytes_;
-};
 
 /// Both biases as floats, [hidden] and then [blocks * slice]; an absent bias is 0.
 Result<Bytes> biases_of(const ExciteKernel& k, const HostTensor* b1, const HostTensor* b2) {
@@ -77,7 +28,7 @@ Result<Bytes> biases_of(const ExciteKernel& k, const HostTensor* b1, const HostT
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load(const steps::SqueezeExcite&, const LoadArguments& arguments) {
+LoadResult load(const steps::SqueezeExcite&, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
   const HostTensor *w1 = arguments.constants[1], *w2 = arguments.constants[2];
   TRY(require(w1 && w2 && (arguments.constants[3] || !spec.inputs[3].present) &&
@@ -93,9 +44,25 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::SqueezeExcite&, const Load
   const Function function = TRY(code.function(kExciteEntry));
   const Bytes packed = pack_excite_weights(kernel, w1->bytes(), w2->bytes());
   const Bytes biases = TRY(biases_of(kernel, arguments.constants[3], arguments.constants[4]));
-  return std::make_unique<LoadedExcite>(kernel, std::move(code), function, TRY(arguments.device.upload(packed)),
-                                        TRY(arguments.device.upload(biases)),
-                                        static_cast<int64_t>(packed.size() + biases.size()));
+  const auto bind = [kernel, code = std::move(code), function, weights_at = TRY(arguments.device.upload(packed)),
+                     biases_at = TRY(arguments.device.upload(biases))](const StepShapes& shapes) -> BindResult {
+    const Extents& x = shapes.inputs[0];
+    TRY(require(x[1] == kernel.channels, "the squeeze and excitation kernel is for ", kernel.channels,
+                " channels, not for ", x));
+    ExciteLaunch plan = TRY(excite_launch(kernel, x[0], volume(std::span(x).subspan(2)),
+                                          function.device().properties().shared_bytes_per_block));
+    TRY(function.check(plan.shape));
+    plan.argument.weights = weights_at->data();
+    plan.argument.biases = reinterpret_cast<const float*>(biases_at->data());
+    return bound_step([function, plan](const RunArguments& run) mutable -> Status {
+      TRY(require_aligned(run, 1, kVectorBytes));
+      plan.argument.x = run.inputs[0];
+      plan.argument.y = run.outputs[0];
+      void* pointers[] = {&plan.argument};
+      return launch(*run.stream, function, plan.shape, pointers);
+    });
+  };
+  return loaded_step(bind, static_cast<int64_t>(packed.size() + biases.size()));
 }
 
 }  // namespace kiln::cuda

@@ -3,12 +3,22 @@
 namespace kiln::cuda {
 
 Result<StepInputs> StepInputs::upload(const LoadArguments& arguments) {
-  StepInputs inputs;
-  inputs.constants_.resize(arguments.spec.inputs.size());
-  for (size_t i = 0; i < inputs.constants_.size(); ++i)
-    if (i < arguments.constants.size() && arguments.constants[i])
-      inputs.constants_[i] = TRY(arguments.upload(arguments.constants[i]->bytes()));
+  StepInputs inputs(arguments);
+  TRY(inputs.upload_rest(arguments));
   return inputs;
+}
+
+Status StepInputs::put(size_t input, const LoadArguments& arguments, std::span<const std::byte> bytes) {
+  constants_[input] = TRY(arguments.upload(bytes));
+  packed_bytes_ += static_cast<int64_t>(bytes.size());
+  return {};
+}
+
+Status StepInputs::upload_rest(const LoadArguments& arguments) {
+  for (size_t i = 0; i < constants_.size(); ++i)
+    if (i < arguments.constants.size() && arguments.constants[i] && !constants_[i])
+      constants_[i] = TRY(arguments.upload(arguments.constants[i]->bytes()));
+  return {};
 }
 
 Result<StepCode> StepCode::load(const LoadArguments& arguments) {
