@@ -1,7 +1,7 @@
 #include "steps/recurrence.h"
 
 #include "backend/cuda/device/fault_word.h"
-#include "backend/cuda/exec/constants.h"
+#include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/recurrence/recurrence.h"
 #include "tensor/view.h"
 
@@ -12,7 +12,7 @@ using ops::Recurrence;
 
 class BoundRecurrence final : public BoundStep {
  public:
-  BoundRecurrence(const Function& function, const Constants& inputs, const RecurrenceLaunch& launch, FaultWord fault,
+  BoundRecurrence(const Function& function, const StepInputs& inputs, const RecurrenceLaunch& launch, FaultWord fault,
                   size_t num_outputs)
       : function_(function), inputs_(inputs), launch_(launch), fault_(std::move(fault)), num_outputs_(num_outputs) {}
   Status run(const RunArguments& run) override {
@@ -42,7 +42,7 @@ class BoundRecurrence final : public BoundStep {
 
  private:
   const Function& function_;
-  const Constants& inputs_;
+  const StepInputs& inputs_;
   RecurrenceLaunch launch_;
   FaultWord fault_;
   const size_t num_outputs_;
@@ -51,7 +51,8 @@ class BoundRecurrence final : public BoundStep {
 class LoadedRecurrence final : public LoadedStep {
  public:
   LoadedRecurrence(CudaDevice& device, const Recurrence& op, const RecurrenceKernel& kernel, StepCode code,
-                   const Function& function, Constants inputs, std::shared_ptr<const Buffer> biases, size_t num_outputs)
+                   const Function& function, StepInputs inputs, std::shared_ptr<const Buffer> biases,
+                   size_t num_outputs)
       : device_(device),
         op_(op),
         kernel_(kernel),
@@ -78,7 +79,7 @@ class LoadedRecurrence final : public LoadedStep {
   RecurrenceKernel kernel_;
   StepCode code_;
   Function function_;
-  Constants inputs_;
+  StepInputs inputs_;
   std::shared_ptr<const Buffer> biases_;
   size_t num_outputs_;
 };
@@ -117,7 +118,7 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::Recurrence& step, const Lo
   const RecurrencePlace place = kernel.place(arguments.device.properties().shared_bytes_per_block);
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function(recurrence_entry(kernel, place)));
-  Constants inputs(spec.inputs.size());
+  StepInputs inputs(arguments);
   TRY(inputs.put(Recurrence::kR, arguments, pack_recurrence(kernel, r)));
   if (p) TRY(inputs.put(Recurrence::kP, arguments, floats_of(p, p->volume())));
   TRY(inputs.upload_rest(arguments));
