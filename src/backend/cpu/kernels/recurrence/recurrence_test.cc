@@ -1,4 +1,5 @@
-// However a recurrence is cut into chunks and parts, its bits are the same; what was packed comes back.
+// Recurrences with every instruction set are what the reference makes of them; however they are cut into chunks and
+// parts, their bits are the same; what was packed comes back.
 #include "backend/cpu/kernels/recurrence/recurrence.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +8,9 @@
 #include <random>
 
 #include "backend/cpu/kernels/recurrence/gates.h"
+#include "backend/cpu/kernels/testing.h"
+#include "ops/reference_context.h"
+#include "tensor/view.h"
 
 namespace kiln::cpu {
 namespace {
@@ -55,14 +59,41 @@ std::vector<float> run(const RecurrencePlan& plan, std::vector<int32_t> lengths 
   return out;
 }
 
-TEST(RecurrenceKernel, PartsDontChangeBits) {
-  for (const RecurrenceCell cell : {RecurrenceCell::kRnn, RecurrenceCell::kLstm, RecurrenceCell::kGru}) {
-    const RecurrenceWeights weights = packed(both_directions(cell));
-    RecurrencePlan plan = plan_recurrence(weights, Extents{kTime, kBatch, kInput},
-                                          Extents{2, both_directions(cell).num_gates() * kHidden, kHidden}, 1);
+/// What `run` has to give, where rows have all time steps.
+std::vector<double> reference(const Recurrence& op) {
+  const int64_t rows = op.num_gates() * kHidden;
+  const std::vector<HostTensor> tensors{random_tensor({kTime, kBatch, kInput}), random_tensor({2, rows, kInput}),
+                                        random_tensor({2, rows, kHidden}), random_tensor({2, 2 * rows}),
+                                        random_tensor({2, kBatch, kHidden})};
+  const std::vector<const HostTensor*> inputs{&tensors[0], &tensors[1], &tensors[2], &tensors[3], nullptr, &tensors[4]};
+  std::vector<double> all;
+  const std::vector<HostTensor> outputs = run_reference(op, inputs).value();
+  for (const HostTensor& output : outputs) {
+    const std::vector<double> numbers = View(output).numbers();
+    all.insert(all.end(), numbers.begin(), numbers.end());
+  }
+  all.resize((kTime + 2) * 2 * kBatch * kHidden);
+  return all;
+}
+std::vector<Recurrence> cells() {
+  std::vector<Recurrence> all;
+  for (const RecurrenceCell cell : {RecurrenceCell::kRnn, RecurrenceCell::kLstm, RecurrenceCell::kGru})
+    all.push_back(both_directions(cell));
+  all.push_back(all.back());
+  all.back().linear_before_reset = true;
+  return all;
+}
+
+void expect_parts_to_agree() {
+  for (const Recurrence& op : cells()) {
+    const RecurrenceWeights weights = packed(op);
+    RecurrencePlan plan =
+        plan_recurrence(weights, Extents{kTime, kBatch, kInput}, Extents{2, op.num_gates() * kHidden, kHidden}, 1);
     EXPECT_EQ(plan.chunk, kTime);
     EXPECT_EQ(plan.row_blocks * plan.unit_blocks, 1);
     const std::vector<float> want = run(plan);
+    const std::vector<double> numbers = reference(op);
+    for (size_t i = 0; i < numbers.size(); ++i) ASSERT_NEAR(want[i], numbers[i], 2e-6) << str(op.cell, ' ', i);
     plan.chunk = 3;
     EXPECT_EQ(run(plan), want);
     plan.row_blocks = 4;
@@ -73,6 +104,7 @@ TEST(RecurrenceKernel, PartsDontChangeBits) {
     EXPECT_NE(run(plan, std::vector<int32_t>(kBatch, kTime - 1)), want);
   }
 }
+TEST(RecurrenceKernel, IsTheReferenceWhateverItsParts) { for_each_target(expect_parts_to_agree); }
 TEST(RecurrenceKernel, ThreadsTakeRowsOrUnits) {
   const RecurrenceWeights weights = packed(both_directions(RecurrenceCell::kLstm));
   const auto plan = [&](int64_t batch, int threads) {
@@ -83,9 +115,8 @@ TEST(RecurrenceKernel, ThreadsTakeRowsOrUnits) {
   EXPECT_EQ(plan(2, 4).row_blocks, 1) << "too few rows to read R twice";
   EXPECT_GT(plan(2, 4).unit_blocks, 1);
 }
-TEST(RecurrenceKernel, WeightsComeBack) {
-  for (const RecurrenceCell cell : {RecurrenceCell::kRnn, RecurrenceCell::kLstm, RecurrenceCell::kGru}) {
-    const Recurrence op = both_directions(cell);
+void expect_weights_back() {
+  for (const Recurrence& op : cells()) {
     const HostTensor r = random_tensor({2, op.num_gates() * kHidden, kHidden});
     const RecurrenceWeights weights =
         pack_recurrence(op, random_tensor({2, op.num_gates() * kHidden, kInput}), r, nullptr, nullptr).value();
@@ -94,6 +125,7 @@ TEST(RecurrenceKernel, WeightsComeBack) {
     EXPECT_EQ(back, std::vector<float>(r.data<float>(), r.data<float>() + r.volume()));
   }
 }
+TEST(RecurrenceKernel, WeightsComeBack) { for_each_target(expect_weights_back); }
 
 }  // namespace
 }  // namespace kiln::cpu
