@@ -39,7 +39,7 @@ std::string log_of(const Program& program) {
 
 std::string configuration_of(const KernelSource& source) {
   std::string text = str(source.file.empty() ? "-" : source.file, ' ', source.entry);
-  for (const std::string& define : source.defines) text += str(' ', define);
+  for (const auto& [name, value] : source.choices.entries()) text += str(' ', name, '=', value);
   if (!source.prelude.empty()) text += str(" prelude=", str(hash128(std::string_view(source.prelude))).substr(0, 16));
   return text;
 }
@@ -68,7 +68,6 @@ const std::string& Compiler::nvrtc_version() const {
 
 Hash128 Compiler::key_of(const KernelSource& source, const KernelText& text) const {
   std::string facts = str(kOptionsVersion, '/', arch_, '/', nvrtc_version());
-  for (const std::string& define : source.defines) facts += str('\n', define);
   if (source.quick) facts += "\nquick";
   Hash128 key = combine(hash128(std::string_view(facts)), hash128(std::string_view(text.main)));
   for (const auto& [name, header] : text.headers)
@@ -202,7 +201,6 @@ Result<Bytes> Compiler::run_nvrtc(const KernelSource& source, const KernelText& 
             "create program"));
   std::vector<std::string> options{str("-arch=", arch_)};
   for (const char* option : kOptions) options.emplace_back(option);
-  for (const std::string& define : source.defines) options.push_back("-D" + define);
   if (source.quick) {
     options.emplace_back("-prec-div=false");
     options.emplace_back("-DKILN_QUICK_FUNCTIONS");

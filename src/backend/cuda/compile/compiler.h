@@ -36,12 +36,12 @@ class Compiler {
   /// While `ask` runs, `compile` on this thread only notes what it is asked for, and fails; then all of that is
   /// compiled, on all cores, and stays in memory. What does not compile is reported when it is asked for again.
   void compile_ahead(FunctionRef<void()> ask);
-  /// Changes with all that decides a kernel's code: text, defines, architecture, NVRTC's version. Where NVRTC is
+  /// Changes with all that decides a kernel's code: text, options, architecture, NVRTC's version. Where NVRTC is
   /// missing the kernels of the one that filled the disk's cache are as good.
   Result<Hash128> key_of(const KernelSource& source) const;
 
   /// Puts, from now on, the configuration of every kernel that is asked for and compiles `into` a set, in readable
-  /// form: file, entry, defines and a hash of the prelude, not of the file's text. Null ends it.
+  /// form: file, entry, choices and a hash of the prelude, not of the file's text. Null ends it.
   void note_configurations(std::set<std::string>* into);
 
   /// How many NVRTC compiled, and how many the disk had.

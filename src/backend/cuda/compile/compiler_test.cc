@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 #include "backend/cuda/compile/embedded.h"
@@ -17,13 +18,16 @@
 namespace kiln::cuda {
 namespace {
 
+using namespace std::string_view_literals;
+
 #define SKIP_WITHOUT_NVRTC() \
   if (const auto found = Nvrtc::instance(); !found) GTEST_SKIP() << found.error().message
 
-KernelSource twice() {
-  return {.prelude = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= FACTOR; }",
-          .defines = {"FACTOR=2"},
-          .entry = "twice"};
+/// Multiplies by `factor`.
+KernelSource twice(int factor = 2) {
+  return {.entry = "twice",
+          .choices = Record().set("factor", factor),
+          .end = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= kiln::kTile.factor; }"};
 }
 
 /// A folder that goes with the test.
@@ -65,12 +69,11 @@ TEST(Compiler, SaysWhereAKernelIsWrong) {
   SKIP_WITHOUT_NVRTC();
   Compiler compiler("sm_80", "");
   KernelSource wrong = twice();
-  wrong.defines = {};
+  wrong.choices = {};
   const auto failed = compiler.compile(wrong);
   ASSERT_FALSE(failed);
   EXPECT_NE(failed.error().message.find("kernel twice of 'twice.cu'"), std::string::npos) << failed.error().message;
-  EXPECT_NE(failed.error().message.find("twice.cu(1): error: identifier \"FACTOR\" is undefined"), std::string::npos)
-      << failed.error().message;
+  EXPECT_NE(failed.error().message.find("twice.cu(1): error:"), std::string::npos) << failed.error().message;
   EXPECT_FALSE(compiler.compile(wrong));  // again, not a wait for what never comes
   EXPECT_FALSE(Compiler("sm_12", "").compile(twice()));
 }
@@ -80,8 +83,7 @@ TEST(Compiler, KeyHasAllThatDecidesTheCode) {
   const auto key = *compiler.key_of(twice());
   EXPECT_EQ(*compiler.key_of(twice()), key);
   EXPECT_NE(*Compiler("sm_90a", "").key_of(twice()), key);
-  KernelSource other = twice();
-  other.defines = {"FACTOR=3"};
+  KernelSource other = twice(3);
   EXPECT_NE(*compiler.key_of(other), key);
   other = twice();
   other.prelude += "\n";
@@ -116,9 +118,7 @@ TEST(Compiler, KeepsCubinsOnDisk) {
   setenv("KILN_NVRTC", "/no/such/libnvrtc.so", 1);
   Compiler compiler("sm_80", folder);
   const auto known = compiler.compile(twice());
-  KernelSource other = twice();
-  other.defines = {"FACTOR=6"};
-  const auto unknown = compiler.compile(other);
+  const auto unknown = compiler.compile(twice(6));
   std::cerr << (known ? "found" : known.error().message) << "; " << (unknown ? "found" : unknown.error().message);
   std::_Exit(0);
 }
@@ -146,10 +146,8 @@ TEST(Compiler, WorksWithoutADisk) {
   const Folder folder;
   std::ofstream(folder.path + "/file") << "no folder";
   Compiler compiler("sm_80", folder.path + "/file/below");
-  KernelSource other = twice();
-  other.defines = {"FACTOR=5"};
   EXPECT_TRUE(compiler.compile(twice()));
-  EXPECT_TRUE(compiler.compile(other));
+  EXPECT_TRUE(compiler.compile(twice(5)));
   Lines log;
   compiler.notices().say(log);
   ASSERT_EQ(log.lines.size(), 1u);
@@ -189,11 +187,7 @@ TEST(Compiler, CompilesAKernelOnceForSeveralThreads) {
   std::vector<std::thread> threads;
   std::vector<std::shared_ptr<const Bytes>> cubins(6);
   for (size_t i = 0; i < cubins.size(); ++i)
-    threads.emplace_back([&, i] {
-      KernelSource source = twice();
-      source.defines = {str("FACTOR=", 10 + i % 2)};
-      cubins[i] = *compiler.compile(source);
-    });
+    threads.emplace_back([&, i] { cubins[i] = *compiler.compile(twice(10 + static_cast<int>(i % 2))); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(compiler.num_compiled(), 2);
   for (size_t i = 2; i < cubins.size(); ++i) EXPECT_EQ(cubins[i], cubins[i % 2]);
@@ -239,6 +233,37 @@ TEST(KernelSource, InstructionsStandInOneFolder) {
     if (!file.name.starts_with("ptx/")) {
       EXPECT_EQ(file.text.find("asm"), std::string_view::npos) << file.name;
     }
+}
+
+/// Lines of the preprocessor that values would need. An entry's macro has arguments.
+TEST(KernelSource, ValuesAreNoMacros) {
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.name.starts_with("include/") || file.name.starts_with("ops/")) continue;
+    std::istringstream lines{std::string(file.text)};
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("#define")) EXPECT_TRUE(line.starts_with("#define KILN_")) << file.name << ": " << line;
+      if (line.starts_with("#if")) EXPECT_NE(line.find("__CUDA"), line.npos) << file.name << ": " << line;
+    }
+  }
+}
+TEST(KernelSource, ChoicesAreTypesAndAConstant) {
+  KernelSource source{.file = "gemm/stage.cuh", .prelude = "int a;\n", .end = "int b;\n"};
+  const Record tile = Record().set("bm", 64).set("name", "small");
+  source.choices.set("Element", "f16");
+  add_choices(source, Record().set("tile", tile).set("causal", true).set("splits", 3), std::array{"splits"sv});
+  EXPECT_EQ(text_of(source)->main, str(R"(int a;
+#include "ptx/floats.cuh"
+namespace kiln {
+using Element = f16;
+constexpr struct {
+  int bm = 64;
+  bool causal = true;
+} kTile;
+}  // namespace kiln
+
+#line 1 "gemm/stage.cuh"
+)",
+                                       embedded_source("gemm/stage.cuh"), "int b;\n"));
 }
 
 TEST(KernelSource, FollowsIncludes) {

@@ -48,17 +48,38 @@ Status add_headers(std::string_view text, std::string_view from, KernelText& out
   return {};
 }
 
+std::string text_of_choices(const Record& choices) {
+  std::string types, numbers;
+  for (const auto& [name, value] : choices.entries())
+    if (const auto* type = std::get_if<std::string>(&value.variant()))
+      types += str("using ", name, " = ", *type, ";\n");
+    else
+      numbers += str(std::holds_alternative<bool>(value.variant()) ? "  bool " : "  int ", name, " = ", value, ";\n");
+  return str("#include \"ptx/floats.cuh\"\nnamespace kiln {\n", types, "constexpr struct {\n", numbers,
+             "} kTile;\n}  // namespace kiln\n");
+}
+
 }  // namespace
+
+void add_choices(KernelSource& source, const Record& parameters, std::span<const std::string_view> unread) {
+  for (const auto& [name, value] : parameters.entries())
+    if (const auto* nested = std::get_if<Record>(&value.variant()))
+      add_choices(source, *nested, unread);
+    else if (!std::holds_alternative<std::string>(value.variant()) && !std::ranges::count(unread, name))
+      source.choices.set(name, value);
+}
 
 Result<KernelText> text_of(const KernelSource& source) {
   KernelText result;
   result.main = source.prelude;
+  if (!source.choices.empty()) result.main += text_of_choices(source.choices);
   if (!source.file.empty()) {
     const std::string_view text = embedded_source(source.file);
     if (text.empty()) return error(Code::kNotFound, "there is no kernel file '", source.file, "'");
     if (!result.main.empty()) result.main += str("\n#line 1 \"", source.file, "\"\n");
     result.main += text;
   }
+  result.main += source.end;
   TRY(add_headers(result.main, source.file.empty() ? "prelude" : source.file, result));
   return result;
 }

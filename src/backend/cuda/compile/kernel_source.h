@@ -9,21 +9,25 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/record.h"
 #include "base/str.h"
 
 namespace kiln::cuda {
 
 struct KernelSource {
-  std::string_view file;             ///< "gemm/gemm.cu" below kernels/: an embedded file; empty: the prelude is all
-  std::string prelude;               ///< generated text that stands before the file's; may be empty
-  std::vector<std::string> defines;  ///< "BM=128"
-  std::string entry;                 ///< the extern "C" name of the kernel
-  bool quick = false;                ///< quotients and functions of floats only as exact as halves need them
+  std::string_view file;  ///< "gemm/gemm.cu" below kernels/: an embedded file; empty: the prelude is all
+  std::string prelude;    ///< generated text that stands before the file's; may be empty
+  std::string entry;      ///< the extern "C" name of the kernel
+  bool quick = false;     ///< quotients and functions of floats only as exact as halves need them
+  /// What the file is compiled for: {Element=f16, bm=128, causal=true}. Types by the names that the text has for them;
+  /// numbers by those of a kernel's parameters (GemmKernel, ConvIm2col, ...), whose `reflect` gives them: add_choices.
+  Record choices = {};
+  std::string end = {};  ///< generated text that stands behind the file's; may be empty
 };
 
-inline void define(KernelSource& source, std::string_view name, const auto& value) {
-  source.defines.push_back(str(name, "=", value));
-}
+/// Adds the numbers of a kernel's parameters, those of structs within them too, but for fields that its text does not
+/// read: kernels that differ only in these are one.
+void add_choices(KernelSource& source, const Record& parameters, std::span<const std::string_view> unread = {});
 
 /// Whether a source that may have several kernels is to have this one: it is among those that are wanted, or all are.
 inline bool is_wanted(std::span<const std::string> wanted, std::string_view entry) {
@@ -36,7 +40,9 @@ std::string_view embedded_source(std::string_view file);
 
 /// The input of NVRTC.
 struct KernelText {
-  std::string main;                                               ///< prelude and file
+  /// The prelude; types of `choices` by their names, and its numbers as fields of a constant `kTile`; the file; the
+  /// end.
+  std::string main;
   std::vector<std::pair<std::string, std::string_view>> headers;  ///< by the name they are included under, in order
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/cuda/compile/attention/family.h"
+#include "backend/cuda/compile/gemm/wgmma_text.h"
 #include "backend/cuda/compile/nest/function.h"
 
 namespace kiln::cuda {
@@ -21,17 +22,12 @@ const AttentionSource& row_of(const AttentionFamily& family) {
 }  // namespace
 
 KernelSource source_of(const AttentionKernel& kernel) {
-  const AttentionSource& row = row_of(*kernel.family);
-  KernelSource source{row.file, {}, {}, std::string(entry_of(kernel))};
-  define(source, "ELEMENT", element_name(kernel.element));
-  define(source, "DEPTH", kernel.depth);
-  define(source, "KEYS", kernel.keys);
-  row.define(kernel, source);
-  define(source, "ROWS", kernel.rows);
-  define(source, "STAGES", kernel.stages);
-  define(source, "HAS_MASK", int{kernel.has_mask});
-  define(source, "CAUSAL", int{kernel.causal});
-  define(source, "NAN_ROWS_ARE_ZERO", int{kernel.nan_rows_are_zero});
+  KernelSource source{row_of(*kernel.family).file, {}, std::string(entry_of(kernel))};
+  source.choices.set("Element", element_name(kernel.element));
+  add_choices(source, to_record(kernel));
+  if (kernel.reads_maps())
+    source.prelude =
+        wgmma_source(kernel.keys, kernel.element) + wgmma_source(kernel.depth, kernel.element, WgmmaForm::kRegisters);
   return source;
 }
 

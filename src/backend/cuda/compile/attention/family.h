@@ -30,8 +30,6 @@ class AttentionSearch {
 struct AttentionSource {
   const AttentionFamily* family;
   std::string_view file;
-  /// Adds to the kernel's source what only the family has.
-  void (*define)(const AttentionKernel& kernel, KernelSource& source);
   /// Estimates clock cycles. Fitted to an H200's times (docs/performance.md); what estimates order comes within a third
   /// of them.
   double (*cycles)(const AttentionKernel& kernel, const AttentionTraits& traits, const Machine& machine);
@@ -55,10 +53,5 @@ inline double multiply_adds(const AttentionKernel& kernel) {
 inline double slowdown(const AttentionKernel& kernel) { return kernel.element == DType::kF32 ? 2.5 : 1; }
 /// Channels of FP32 whose lines fill the banks of shared memory, for tensor cores.
 inline constexpr int64_t kWholeBanks = 32;
-/// For `define`: warps that copy for themselves.
-inline void define_warps(const AttentionKernel& kernel, KernelSource& source) {
-  define(source, "WARPS", kernel.warps);
-  define(source, "PIECE", kernel.piece);
-}
 
 }  // namespace kiln::cuda

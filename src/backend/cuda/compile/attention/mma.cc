@@ -24,6 +24,6 @@ void search(AttentionSearch& search) {
 }  // namespace
 
 const AttentionSource kAttentionMmaSource{
-    .family = &kAttentionMma, .file = "attention/mma.cu", .define = define_warps, .cycles = cycles, .search = search};
+    .family = &kAttentionMma, .file = "attention/mma.cu", .cycles = cycles, .search = search};
 
 }  // namespace kiln::cuda

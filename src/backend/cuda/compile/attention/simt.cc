@@ -19,6 +19,6 @@ void search(AttentionSearch& search) {
 }  // namespace
 
 const AttentionSource kAttentionSimtSource{
-    .family = &kAttentionSimt, .file = "attention/simt.cu", .define = define_warps, .cycles = cycles, .search = search};
+    .family = &kAttentionSimt, .file = "attention/simt.cu", .cycles = cycles, .search = search};
 
 }  // namespace kiln::cuda

@@ -20,10 +20,7 @@ void search(AttentionSearch& search) {
 
 }  // namespace
 
-const AttentionSource kAttentionSplitSource{.family = &kAttentionSplit,
-                                            .file = "attention/split.cu",
-                                            .define = define_warps,
-                                            .cycles = cycles,
-                                            .search = search};
+const AttentionSource kAttentionSplitSource{
+    .family = &kAttentionSplit, .file = "attention/split.cu", .cycles = cycles, .search = search};
 
 }  // namespace kiln::cuda

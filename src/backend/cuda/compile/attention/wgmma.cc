@@ -2,16 +2,9 @@
 #include <cmath>
 
 #include "backend/cuda/compile/attention/family.h"
-#include "backend/cuda/compile/gemm/wgmma_text.h"
 
 namespace kiln::cuda {
 namespace {
-
-void define_groups(const AttentionKernel& k, KernelSource& source) {
-  define(source, "GROUPS", k.warps / 4);
-  define(source, "TURNS", int{k.turns});
-  source.prelude = wgmma_source(k.keys, k.element) + wgmma_source(k.depth, k.element, WgmmaForm::kRegisters);
-}
 
 /// Each multiprocessor runs one block, which takes tile after tile.
 double cycles(const AttentionKernel& k, const AttentionTraits& traits, const Machine& machine) {
@@ -37,10 +30,7 @@ void search(AttentionSearch& search) {
 
 }  // namespace
 
-const AttentionSource kAttentionWgmmaSource{.family = &kAttentionWgmma,
-                                            .file = "attention/wgmma.cu",
-                                            .define = define_groups,
-                                            .cycles = cycles,
-                                            .search = search};
+const AttentionSource kAttentionWgmmaSource{
+    .family = &kAttentionWgmma, .file = "attention/wgmma.cu", .cycles = cycles, .search = search};
 
 }  // namespace kiln::cuda

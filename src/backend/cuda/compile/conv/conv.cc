@@ -15,34 +15,37 @@ constexpr const ConvSource* kSources[] = {
 #undef FAMILY
 };
 
+/// The entry of a kernel that reads x through tensor maps: one, or two where x is two tensors.
+std::string entry_with_maps(std::string_view entry, bool joined) {
+  return str(
+      "extern \"C\" __global__ void __launch_bounds__(kiln::kThreads, 1) ", entry,
+      "(\n    const __grid_constant__ kiln::TensorMap map_x, const __grid_constant__ kiln::TensorMap map_w,\n    ",
+      joined ? "const __grid_constant__ kiln::TensorMap map_behind, " : "",
+      "const __grid_constant__ kiln::ConvArguments args) {\n  kiln::run({&map_x, &map_", joined ? "behind" : "x",
+      "}, &map_w, args);\n}\n");
+}
+
 }  // namespace
 
 int64_t ConvTraits::vec() const { return power_of_two_in(filter.out_channels, 16 / bytes_of(types.out)); }
 
 KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
   const ConvSource& row = **std::ranges::find(kSources, kernel->family, &ConvSource::family);
-  KernelSource source{row.file, epilogue_source(epilogue), {}, kernel->family->entry};
-  source.quick = is_quick(epilogue);
-  row.define(*kernel, epilogue, source);
+  const ContractionTypes& types = kernel->types;
+  const ConvFacts facts = kernel->facts();
+  KernelSource source{row.file, epilogue_source(epilogue), kernel->family->entry, is_quick(epilogue)};
+  source.choices.set("Element", element_name(types.a)).set("Result", element_name(types.out));
+  source.choices.set("Filter", element_name(kernel->splits_filter() ? types.a : types.b));
+  Record parameters = fields_record(kernel->family->fields(), &*kernel);
+  add_choices(source, parameters.set("terms", kernel->splits_filter() ? 2 : 1), row.unread);
+  if (row.calls_wgmma) source.prelude += wgmma_source(static_cast<const ConvTiled&>(*kernel).tile.bn, types.a);
+  if (row.takes_joined) source.end = entry_with_maps(source.entry, facts.joined);
+  if (facts.pad_channels > 0) source.end += "#include \"conv/pad_channels.cuh\"\n";
+  if (facts.sums_parts) {
+    source.choices.set("splits", 2);  // the text is the same for any number
+    source.end += "#include \"conv/reduce.cuh\"\n";
+  }
   return source;
-}
-
-void define_types(const ConvParameters& kernel, KernelSource& source) {
-  define(source, "ELEMENT", element_name(kernel.types.a));
-  if (kernel.types.is_mixed() && !kernel.splits_filter()) define(source, "FILTER", element_name(kernel.types.b));
-  define(source, "RESULT", element_name(kernel.types.out));
-}
-
-void define_wgmma(const ConvTiled& kernel, KernelSource& source) {
-  define(source, "BM", kernel.tile.bm);
-  define(source, "BN", kernel.tile.bn);
-  define(source, "STAGES", kernel.tile.stages);
-  source.prelude += wgmma_source(kernel.tile.bn, kernel.types.a);
-  define_types(kernel, source);
-}
-
-void define_bias(const Epilogue& epilogue, KernelSource& source) {
-  if (epilogue.bias) define(source, "BIAS", element_name(*epilogue.bias));
 }
 
 bool ConvSearch::takes_tensor_cores() const {

@@ -10,13 +10,6 @@ bool is_depthwise(const ConvTraits& t) {
   return t.constant_filter && !t.transposed && t.filter.in_channels == 1 && t.filter.out_channels == 1;
 }
 
-void define_depthwise(const ConvParameters& parameters, const Epilogue&, KernelSource& source) {
-  const auto& kernel = static_cast<const ConvDepthwise&>(parameters);
-  define_types(kernel, source);
-  define(source, "VEC", kernel.vec);
-  define(source, "COLUMNS", kernel.columns);
-}
-
 void search_depthwise(ConvSearch& search) {
   const ConvTraits& t = search.traits;
   if (!is_depthwise(t)) return;
@@ -28,16 +21,6 @@ void search_depthwise(ConvSearch& search) {
   kernel.vec = 1;
   kernel.channels_last = false;
   search.found.push_back({kernel, 10 + 1e6 * 2.5 * bytes / search.machine.memory_bytes_per_second});
-}
-
-void define_rows(const ConvParameters& parameters, const Epilogue&, KernelSource& source) {
-  const auto& kernel = static_cast<const ConvDepthwiseRows&>(parameters);
-  define_types(kernel, source);
-  define(source, "VEC", kernel.vec);
-  define(source, "COLUMNS", kernel.columns);
-  define(source, "KERNEL_H", kernel.kernel_h);
-  define(source, "KERNEL_W", kernel.kernel_w);
-  define(source, "STRIDE", kernel.stride);
 }
 
 double rows_us(const ConvDepthwiseRows& kernel, const ConvSearch& search) {
@@ -75,10 +58,10 @@ void search_rows(ConvSearch& search) {
 
 const ConvSource kConvDepthwiseSource{.family = &kConvDepthwise,
                                       .file = "depthwise/depthwise.cu",
-                                      .define = define_depthwise,
+                                      .unread = {"channels_last"},
                                       .search = search_depthwise};
 
 const ConvSource kConvDepthwiseRowsSource{
-    .family = &kConvDepthwiseRows, .file = "depthwise/rows.cu", .define = define_rows, .search = search_rows};
+    .family = &kConvDepthwiseRows, .file = "depthwise/rows.cu", .search = search_rows};
 
 }  // namespace kiln::cuda

@@ -1,6 +1,8 @@
 /// What makes the kernels of a family of convolutions; each has a file of its own, which makes its row.
 #pragma once
 
+#include <array>
+
 #include "backend/cuda/compile/conv/conv.h"
 #include "backend/cuda/kernels/conv/family.h"
 
@@ -34,20 +36,15 @@ struct ConvSearch {
 struct ConvSource {
   const ConvFamily* family;
   std::string_view file;
-  bool takes_joined = false;
-  void (*define)(const ConvParameters& kernel, const Epilogue& epilogue, KernelSource& source);
+  bool takes_joined = false;                    ///< its text is a function `run`, and its entry is generated
+  bool calls_wgmma = false;                     ///< of as many columns as its tile has
+  std::array<std::string_view, 2> unread = {};  ///< fields that its text does not read
   void (*search)(ConvSearch& search);
 };
 #define FAMILY(Name) extern const ConvSource kConv##Name##Source;
 #include "backend/cuda/kernels/conv/families.def"
 #undef FAMILY
 
-/// ELEMENT, FILTER where w is read as it is and of another type, RESULT.
-void define_types(const ConvParameters& kernel, KernelSource& source);
-/// The tile and types of a kernel of wgmma, and the text of its instruction.
-void define_wgmma(const ConvTiled& kernel, KernelSource& source);
-/// BIAS, for kernels that load it before they need it.
-void define_bias(const Epilogue& epilogue, KernelSource& source);
 /// How much slower tensor cores are where x comes in pieces.
 constexpr double rate_of_pieces(int64_t piece) { return piece == 16 ? 1 : piece == 8 ? 0.6 : 0.25; }
 

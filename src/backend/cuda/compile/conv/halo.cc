@@ -8,16 +8,6 @@
 namespace kiln::cuda {
 namespace {
 
-void define_halo(const ConvParameters& parameters, const Epilogue& epilogue, KernelSource& source) {
-  const auto& kernel = static_cast<const ConvHalo&>(parameters);
-  define_wgmma(kernel, source);
-  define(source, "JOINED", int{kernel.joined});
-  define_bias(epilogue, source);
-  define(source, "VEC", kernel.vec);
-  define(source, "KERNEL_H", kernel.kernel_h);
-  define(source, "KERNEL_W", kernel.kernel_w);
-}
-
 double halo_us(const ConvHalo& kernel, const ConvSearch& search) {
   const ConvTraits& t = search.traits;
   const FilterExtents& f = t.filter;
@@ -57,6 +47,6 @@ void search_halo(ConvSearch& search) {
 }  // namespace
 
 const ConvSource kConvHaloSource{
-    .family = &kConvHalo, .file = "conv/halo.cu", .takes_joined = true, .define = define_halo, .search = search_halo};
+    .family = &kConvHalo, .file = "conv/halo.cu", .takes_joined = true, .calls_wgmma = true, .search = search_halo};
 
 }  // namespace kiln::cuda

@@ -9,16 +9,6 @@
 namespace kiln::cuda {
 namespace {
 
-void define_copies(const ConvParameters& parameters, const Epilogue& epilogue, KernelSource& source) {
-  const auto& kernel = static_cast<const ConvIm2col&>(parameters);
-  define_wgmma(kernel, source);
-  define(source, "JOINED", int{kernel.joined});
-  define_bias(epilogue, source);
-  define(source, "VEC", kernel.vec);
-  define(source, "SPLIT", kernel.splits);
-  define(source, "SHUFFLE", int{kernel.shuffle});
-}
-
 /// The product that a launch computes, and how many launches there are.
 struct Product {
   int64_t launches, steps, columns, pixels;
@@ -89,7 +79,8 @@ void search_copies(ConvSearch& search) {
 const ConvSource kConvIm2colSource{.family = &kConvIm2col,
                                    .file = "conv/im2col.cu",
                                    .takes_joined = true,
-                                   .define = define_copies,
+                                   .calls_wgmma = true,
+                                   .unread = {"transposed"},
                                    .search = search_copies};
 
 }  // namespace kiln::cuda

@@ -6,17 +6,6 @@
 namespace kiln::cuda {
 namespace {
 
-void define_mma(const ConvParameters& parameters, const Epilogue&, KernelSource& source) {
-  const auto& kernel = static_cast<const ConvMma&>(parameters);
-  source.defines = defines_of(kernel.tile);
-  define_types(kernel, source);
-  define(source, "A_PIECE", kernel.piece);
-  define(source, "PAD_CHANNELS", kernel.pad_channels);
-  define(source, "B_PIECE", 16);
-  define(source, "VEC", kernel.vec);
-  define(source, "SPLIT", int{kernel.splits > 1});
-}
-
 void search_padded(ConvSearch& search, ConvMma kernel) {
   const FilterExtents& f = search.traits.filter;
   const DType type = search.traits.types.a;
@@ -57,6 +46,7 @@ void search_mma(ConvSearch& search) {
 
 }  // namespace
 
-const ConvSource kConvMmaSource{.family = &kConvMma, .file = "conv/mma.cu", .define = define_mma, .search = search_mma};
+const ConvSource kConvMmaSource{
+    .family = &kConvMma, .file = "conv/mma.cu", .unread = {"transposed", "terms"}, .search = search_mma};
 
 }  // namespace kiln::cuda

@@ -6,15 +6,6 @@
 namespace kiln::cuda {
 namespace {
 
-void define_simt(const ConvParameters& parameters, const Epilogue&, KernelSource& source) {
-  const auto& kernel = static_cast<const ConvSimt&>(parameters);
-  source.defines = defines_of(kernel.tile);
-  define_types(kernel, source);
-  define(source, "TRANSPOSED", int{kernel.transposed});
-  define(source, "A_K_FAST", int{kernel.channels_last});
-  define(source, "B_K_FAST", 1);
-}
-
 void search_simt(ConvSearch& search) {
   ConvSimt kernel = search.kernel<ConvSimt>();
   const int64_t out = search.traits.filter.out_channels;
@@ -32,7 +23,6 @@ void search_simt(ConvSearch& search) {
 
 }  // namespace
 
-const ConvSource kConvSimtSource{
-    .family = &kConvSimt, .file = "conv/simt.cu", .define = define_simt, .search = search_simt};
+const ConvSource kConvSimtSource{.family = &kConvSimt, .file = "conv/simt.cu", .search = search_simt};
 
 }  // namespace kiln::cuda

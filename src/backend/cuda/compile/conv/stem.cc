@@ -8,20 +8,6 @@
 namespace kiln::cuda {
 namespace {
 
-void define_stem(const ConvParameters& parameters, const Epilogue& epilogue, KernelSource& source) {
-  const auto& kernel = static_cast<const ConvStem&>(parameters);
-  define_wgmma(kernel, source);
-  define_bias(epilogue, source);
-  define(source, "VEC", kernel.vec);
-  define(source, "LINES", kernel.lines);
-  define(source, "PARTS", kernel.parts);
-  define(source, "CHANNELS", kernel.channels);
-  if (kernel.splits_filter()) define(source, "TERMS", 2);
-  define(source, "KERNEL_H", kernel.kernel_h);
-  define(source, "KERNEL_W", kernel.kernel_w);
-  define(source, "STRIDE", kernel.stride);
-}
-
 double stem_us(const ConvStem& kernel, const ConvSearch& search) {
   const ConvTraits& t = search.traits;
   const Machine& machine = search.machine;
@@ -62,6 +48,6 @@ void search_stem(ConvSearch& search) {
 }  // namespace
 
 const ConvSource kConvStemSource{
-    .family = &kConvStem, .file = "conv/stem.cu", .define = define_stem, .search = search_stem};
+    .family = &kConvStem, .file = "conv/stem.cu", .calls_wgmma = true, .search = search_stem};
 
 }  // namespace kiln::cuda

@@ -9,15 +9,6 @@
 namespace kiln::cuda {
 namespace {
 
-void define_cluster(const ConvParameters& parameters, const Epilogue&, KernelSource& source) {
-  const auto& kernel = static_cast<const ConvWgmma&>(parameters);
-  define_wgmma(kernel, source);
-  define(source, "A_PIECE", kernel.piece);
-  define(source, "PAD_CHANNELS", kernel.pad_channels);
-  define(source, "VEC", kernel.vec);
-  define(source, "SPLIT", kernel.splits);
-}
-
 void search_padded(ConvSearch& search, ConvWgmma kernel) {
   const FilterExtents& f = search.traits.filter;
   const DType type = search.traits.types.a;
@@ -70,7 +61,10 @@ void search_wgmma(ConvSearch& search) {
 
 }  // namespace
 
-const ConvSource kConvWgmmaSource{
-    .family = &kConvWgmma, .file = "conv/wgmma.cu", .define = define_cluster, .search = search_wgmma};
+const ConvSource kConvWgmmaSource{.family = &kConvWgmma,
+                                  .file = "conv/wgmma.cu",
+                                  .calls_wgmma = true,
+                                  .unread = {"transposed", "terms"},
+                                  .search = search_wgmma};
 
 }  // namespace kiln::cuda

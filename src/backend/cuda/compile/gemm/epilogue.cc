@@ -58,7 +58,8 @@ std::string epilogue_source(const Epilogue& epilogue) {
                                      epilogue.hook->operands[i]));
     of.steps += str("        y = epilogue_hook(y", arguments, ");\n");
   }
-  text += str("struct Epilogue {\n  const void* operand[", EpilogueArguments::kMost, "];\n\n",
+  text += str("struct Epilogue {\n  using Bias = ", epilogue.bias ? element_name(*epilogue.bias) : "void",
+              ";\n  const void* operand[", EpilogueArguments::kMost, "];\n\n",
               "  /// Of V results; fetched while the sums are still in the making.\n",
               "  template <int V>\n  struct Operands {\n", of.members,
               "    __device__ __forceinline__ void fetch(const Epilogue& from, long long index, int column) {\n",

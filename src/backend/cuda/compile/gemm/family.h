@@ -2,8 +2,6 @@
 #pragma once
 
 #include "backend/cuda/compile/gemm/gemm.h"
-#include "backend/cuda/compile/gemm/wgmma_text.h"
-#include "backend/cuda/compile/nest/function.h"
 #include "backend/cuda/kernels/gemm/family.h"
 
 namespace kiln::cuda {
@@ -33,21 +31,12 @@ struct GemmSearch {
 struct GemmSource {
   const GemmFamily* family;
   std::string_view file;
-  void (*define)(const GemmKernel& kernel, KernelSource& source);
   void (*search)(GemmSearch& search);
 };
 #define FAMILY(Name) extern const GemmSource kGemm##Name##Source;
 #include "backend/cuda/kernels/gemm/families.def"
 #undef FAMILY
 
-inline void define_types(const GemmKernel& kernel, KernelSource& source) {
-  define(source, "ELEMENT", element_name(kernel.types.a));
-  define(source, "RESULT", element_name(kernel.types.out));
-}
-
-/// For families that read maps: their definitions before and behind their own.
-void define_stages(const GemmKernel& kernel, KernelSource& source);
-void define_wgmma(const GemmKernel& kernel, KernelSource& source);
 /// Whether a product may be read through maps, on this machine.
 bool takes_maps(const GemmSearch& search);
 

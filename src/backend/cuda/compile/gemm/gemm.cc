@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "backend/cuda/compile/gemm/family.h"
+#include "backend/cuda/compile/gemm/wgmma_text.h"
+#include "backend/cuda/compile/nest/function.h"
 
 namespace kiln::cuda {
 namespace {
@@ -26,10 +28,16 @@ int64_t power_of_two_in(int64_t n, int64_t most) {
 }
 
 KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
-  const GemmSource& row = row_of(kernel);
-  KernelSource source{row.file, epilogue_source(epilogue), {}, std::string(entry_of(kernel))};
-  source.quick = is_quick(epilogue);
-  row.define(kernel, source);
+  KernelSource source{row_of(kernel).file, epilogue_source(epilogue), std::string(entry_of(kernel)),
+                      is_quick(epilogue)};
+  source.choices.set("Element", element_name(kernel.types.a)).set("Result", element_name(kernel.types.out));
+  source.choices.set("terms", kernel.types.is_mixed() ? 2 : 1);
+  add_choices(source, to_record(kernel));
+  if (kernel.reads_maps()) source.prelude += wgmma_source(kernel.tile.bn, kernel.types.a);
+  if (kernel.sums_parts()) {
+    source.choices.set("splits", 2);  // the text is the same for any number
+    source.end = "#include \"gemm/reduce.cuh\"\n";
+  }
   return source;
 }
 
@@ -62,6 +70,11 @@ void GemmSearch::add_by_parts(GemmKernel kernel, int64_t least_steps, double flo
 bool GemmSearch::is_along_k() const {
   const int64_t size = bytes_of(traits.types.a);
   return traits.a_k_major && traits.b_k_major && traits.a_align * size >= 16 && traits.b_align * size >= 16;
+}
+
+bool takes_maps(const GemmSearch& search) {
+  return search.machine.compute == 90 && search.machine.shared_bytes >= kMostSharedBytes &&
+         search.takes_tensor_cores() && search.is_along_k() && search.k >= 1 && search.traits.one_batch_axis;
 }
 
 std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,

@@ -4,17 +4,6 @@
 namespace kiln::cuda {
 namespace {
 
-void define_pieces(const GemmKernel& kernel, KernelSource& source) {
-  source.defines = defines_of(kernel.tile);
-  define_types(kernel, source);
-  define(source, "A_K_MAJOR", int{kernel.a_k_major});
-  define(source, "B_K_MAJOR", int{kernel.b_k_major});
-  define(source, "VEC", kernel.vec);
-  define(source, "SPLIT", int{kernel.splits > 1});
-  define(source, "A_PIECE", kernel.a_piece);
-  define(source, "B_PIECE", kernel.b_piece);
-}
-
 void search(GemmSearch& search) {
   const GemmTraits& traits = search.traits;
   if (search.machine.compute < 80 || !search.takes_tensor_cores()) return;
@@ -41,6 +30,6 @@ void search(GemmSearch& search) {
 
 }  // namespace
 
-const GemmSource kGemmMmaSource{.family = &kGemmMma, .file = "gemm/mma.cu", .define = define_pieces, .search = search};
+const GemmSource kGemmMmaSource{.family = &kGemmMma, .file = "gemm/mma.cu", .search = search};
 
 }  // namespace kiln::cuda

@@ -9,14 +9,6 @@ namespace {
 
 constexpr int64_t kLine = 128;  ///< bytes of k a step
 
-void define_cluster(const GemmKernel& kernel, KernelSource& source) {
-  source.defines = defines_of(kernel.tile);
-  define_types(kernel, source);
-  define(source, "VEC", kernel.vec);
-  define(source, "SPLIT", kernel.splits);
-  define(source, "B_CONSTANT", int{kernel.b_constant});
-}
-
 /// Estimates a kernel that reads at memory's rate. That rate needs enough bytes under way; starting a block and adding
 /// the sums of its warps and cluster take time of their own.
 double estimate_us(const GemmKernel& kernel, int64_t m, int64_t n, int64_t k, int64_t batches, const Machine& machine) {
@@ -57,7 +49,6 @@ void search(GemmSearch& search) {
 
 }  // namespace
 
-const GemmSource kGemmRowsSource{
-    .family = &kGemmRows, .file = "gemm/rows.cu", .define = define_cluster, .search = search};
+const GemmSource kGemmRowsSource{.family = &kGemmRows, .file = "gemm/rows.cu", .search = search};
 
 }  // namespace kiln::cuda

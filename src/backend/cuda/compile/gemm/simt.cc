@@ -4,15 +4,6 @@
 namespace kiln::cuda {
 namespace {
 
-void define_strides(const GemmKernel& kernel, KernelSource& source) {
-  source.defines = defines_of(kernel.tile);
-  define_types(kernel, source);
-  define(source, "A_K_FAST", int{kernel.a_k_major});
-  define(source, "B_K_FAST", int{kernel.b_k_major});
-  define(source, "VEC", kernel.vec);
-  define(source, "SPLIT", int{kernel.splits > 1});
-}
-
 void search(GemmSearch& search) {
   GemmKernel kernel = search.kernel(kGemmSimt);
   for (const TileShape& tile : {TileShape{128, 128, 16, 0, 0, 8, 8, 0}, TileShape{64, 64, 16, 0, 0, 4, 4, 0},
@@ -24,7 +15,6 @@ void search(GemmSearch& search) {
 
 }  // namespace
 
-const GemmSource kGemmSimtSource{
-    .family = &kGemmSimt, .file = "gemm/simt.cu", .define = define_strides, .search = search};
+const GemmSource kGemmSimtSource{.family = &kGemmSimt, .file = "gemm/simt.cu", .search = search};
 
 }  // namespace kiln::cuda

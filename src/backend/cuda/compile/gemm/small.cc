@@ -7,14 +7,6 @@
 namespace kiln::cuda {
 namespace {
 
-void define_cluster(const GemmKernel& kernel, KernelSource& source) {
-  define_stages(kernel, source);
-  define(source, "SPLIT", kernel.splits);
-  define(source, "B_CONSTANT", int{kernel.b_constant});
-  if (kernel.types.is_mixed()) define(source, "TERMS", 2);
-  define_wgmma(kernel, source);
-}
-
 /// Estimates a kernel whose blocks share k and exchange their sums. Several such blocks fit on one multiprocessor.
 double small_estimate_us(const GemmKernel& kernel, int64_t tiles, int64_t steps, double peak, const Machine& machine) {
   const TileShape& t = kernel.tile;
@@ -51,7 +43,6 @@ void search(GemmSearch& search) {
 
 }  // namespace
 
-const GemmSource kGemmSmallSource{
-    .family = &kGemmSmall, .file = "gemm/small.cu", .define = define_cluster, .search = search};
+const GemmSource kGemmSmallSource{.family = &kGemmSmall, .file = "gemm/small.cu", .search = search};
 
 }  // namespace kiln::cuda

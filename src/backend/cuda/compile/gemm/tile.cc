@@ -5,18 +5,6 @@
 
 namespace kiln::cuda {
 
-std::vector<std::string> defines_of(const TileShape& t) {
-  std::vector<std::string> result{str("BM=", t.bm), str("BN=", t.bn), str("BK=", t.bk)};
-  if (t.warps_m)
-    for (std::string& define :
-         std::vector<std::string>{str("WARPS_M=", t.warps_m), str("WARPS_N=", t.warps_n), str("STAGES=", t.stages)})
-      result.push_back(std::move(define));
-  else
-    for (std::string& define : std::vector<std::string>{str("TM=", t.tm), str("TN=", t.tn)})
-      result.push_back(std::move(define));
-  return result;
-}
-
 double product_estimate_us(const TileShape& tile, double m, double n, double k, double batches, int64_t splits,
                            int64_t element_bytes, double flops_per_cycle, const Machine& machine) {
   const double split = static_cast<double>(splits), bytes = static_cast<double>(element_bytes);

@@ -1,14 +1,9 @@
-/// What tiles are in a kernel's text, and what they are worth.
+/// What tiles are worth.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "backend/cuda/kernels/gemm/tile.h"
 
 namespace kiln::cuda {
-
-std::vector<std::string> defines_of(const TileShape& tile);
 
 /// Facts about a device that decide which kernel is chosen.
 struct Machine {

@@ -6,13 +6,6 @@
 namespace kiln::cuda {
 namespace {
 
-void define_turns(const GemmKernel& kernel, KernelSource& source) {
-  define_stages(kernel, source);
-  define(source, "CLUSTER", kernel.cluster);
-  define(source, "TURNS", kernel.turns);
-  define_wgmma(kernel, source);
-}
-
 void search(GemmSearch& search) {
   if (!takes_maps(search)) return;
   GemmKernel kernel = search.kernel(kGemmWgmma);
@@ -52,7 +45,6 @@ void search(GemmSearch& search) {
 
 }  // namespace
 
-const GemmSource kGemmWgmmaSource{
-    .family = &kGemmWgmma, .file = "gemm/wgmma.cu", .define = define_turns, .search = search};
+const GemmSource kGemmWgmmaSource{.family = &kGemmWgmma, .file = "gemm/wgmma.cu", .search = search};
 
 }  // namespace kiln::cuda

@@ -12,18 +12,12 @@ inline constexpr float kLog2e = 1.4426950408889634f;
 template <int kBlocks>
 __device__ __forceinline__ void hide(const AttentionArguments& args, float (&scores)[kBlocks][4], int row0, int key) {
   const int lane = threadIdx.x % 32;
-#if CAUSAL
-  const bool all_seen = key + kBlocks * 8 <= min(args.keys, row0 + args.causal_offset + 1);
-#else
-  const bool all_seen = key + kBlocks * 8 <= args.keys;
-#endif
-  if (all_seen) return;
+  const int last = kTile.causal ? min(args.keys, row0 + args.causal_offset + 1) : args.keys;
+  if (key + kBlocks * 8 <= last) return;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     int seen = args.keys - key - lane % 4 * 2;
-#if CAUSAL
-    seen = min(seen, row0 + r * 8 + lane / 4 + args.causal_offset + 1 - key - lane % 4 * 2);
-#endif
+    if constexpr (kTile.causal) seen = min(seen, row0 + r * 8 + lane / 4 + args.causal_offset + 1 - key - lane % 4 * 2);
 #pragma unroll
     for (int j = 0; j < kBlocks; ++j)
 #pragma unroll
@@ -33,7 +27,7 @@ __device__ __forceinline__ void hide(const AttentionArguments& args, float (&sco
 }
 
 /// What a mask adds to a thread's scores. Two neighbours of a row share a word.
-template <int kBlocks, class T = ELEMENT>
+template <int kBlocks, class T = Element>
 struct MaskWords {
   unsigned at[2][kBlocks];
 
@@ -174,7 +168,7 @@ __device__ __forceinline__ void rescale(float (&sums)[kBlocks][4], const float (
     for (int i = 0; i < 4; ++i) sums[j][i] *= factor[i / 2];
 }
 
-inline constexpr int kStep = 32 / sizeof(ELEMENT);  ///< of an instruction along k
+inline constexpr int kStep = 32 / sizeof(Element);  ///< of an instruction along k
 
 template <class T>
 __device__ __forceinline__ void pack_step(unsigned (&weights)[4], const float (*blocks)[4]) {
@@ -191,18 +185,16 @@ __device__ __forceinline__ void pack_step(unsigned (&weights)[4], const float (*
 template <int kBlocks>
 __device__ __forceinline__ void pack(unsigned (&weights)[kBlocks * 8 / kStep][4], const float (&scores)[kBlocks][4]) {
 #pragma unroll
-  for (int step = 0; step < kBlocks * 8 / kStep; ++step) pack_step<ELEMENT>(weights[step], scores + step * (kStep / 8));
+  for (int step = 0; step < kBlocks * 8 / kStep; ++step) pack_step<Element>(weights[step], scores + step * (kStep / 8));
 }
 /// The key in a line of a tile of values.
 __device__ __forceinline__ int key_of_line(int line) {
-  return sizeof(ELEMENT) == 4 ? (line & ~7) + (line & 3) * 2 + (line >> 2 & 1) : line;
+  return sizeof(Element) == 4 ? (line & ~7) + (line & 3) * 2 + (line >> 2 & 1) : line;
 }
 
 /// One over a sum of weights. A query that sees no key gives NaN, or 0 where a guard says so.
 __device__ __forceinline__ float inverse(float sum) {
-#if NAN_ROWS_ARE_ZERO
-  if (!(sum > 0)) return 0;
-#endif
+  if (kTile.nan_rows_are_zero && !(sum > 0)) return 0;
   return __fdividef(1.f, sum);
 }
 
@@ -223,7 +215,7 @@ __device__ __forceinline__ void transpose_quad(unsigned (&words)[4]) {
 /// Writes 16 rows of results, by 16 bytes: depths and strides are multiples of eight elements.
 template <int kBlocks>
 __device__ __forceinline__ void store_rows(const AttentionArguments& args, const float (&sums)[kBlocks][4],
-                                           const RunningSoftmax& softmax, ELEMENT* out, int row0) {
+                                           const RunningSoftmax& softmax, Element* out, int row0) {
   static_assert(kBlocks % 4 == 0, "lanes of a quad have a block each");
   const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -235,7 +227,7 @@ __device__ __forceinline__ void store_rows(const AttentionArguments& args, const
       unsigned words[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        words[i] = pack2<ELEMENT>(sums[j + i][r * 2] * factor, sums[j + i][r * 2 + 1] * factor);
+        words[i] = pack2<Element>(sums[j + i][r * 2] * factor, sums[j + i][r * 2 + 1] * factor);
       transpose_quad(words);
       const int column = (j + lane % 4) * 8;
       if (row < args.queries && column < args.value_depth)

@@ -1,34 +1,34 @@
 // softmax(q k^T * scale + mask) v for few queries or short sequences, floats in TF32. A block has 16 queries of one
 // head, and its warps share the keys. Each warp copies its own keys, so that no warp waits for another until the sums
-// are joined at the end. Defines: DEPTH (of q, k, v and the result, rounded up to 16, 32, 64 or 128), WARPS, KEYS (a
-// warp's step), PIECE (bytes that are aligned and wholly inside or outside), and those of arguments.cuh.
+// are joined at the end.
 #include "attention/scores.cuh"
 #include "gemm/tile.cuh"
 
 namespace kiln {
 
-constexpr int kQueries = 16, kBlocksK = KEYS / 8, kBlocksD = DEPTH / 8, kJoinPitch = DEPTH + 8;
-using QTile = Tile<ELEMENT, kQueries, DEPTH, true>;
-using KTile = Tile<ELEMENT, KEYS, DEPTH, true>;
-using VTile = Tile<ELEMENT, KEYS, DEPTH, false>;
+constexpr int kQueries = 16, kBlocksK = kTile.keys / 8, kBlocksD = kTile.depth / 8, kJoinPitch = kTile.depth + 8;
+using QTile = Tile<Element, kQueries, kTile.depth, true>;
+using KTile = Tile<Element, kTile.keys, kTile.depth, true>;
+using VTile = Tile<Element, kTile.keys, kTile.depth, false>;
 
 /// Copies lines of a tile by one warp, with zeros from `lines` and `length` on. Only one address at a time is in
 /// registers. The keys of values go to the lines that key_of_line says.
 template <class T>
-__device__ __forceinline__ void copy_lines(unsigned tile, const ELEMENT* from, long long pitch, int lines, int length) {
-  constexpr int kAtOnce = 32 / T::kChunks, kTotal = T::kBytes / T::kLineBytes, kElements = PIECE / sizeof(ELEMENT);
-  constexpr int kWhole = 16 / sizeof(ELEMENT);
+__device__ __forceinline__ void copy_lines(unsigned tile, const Element* from, long long pitch, int lines, int length) {
+  constexpr int kAtOnce = 32 / T::kChunks, kTotal = T::kBytes / T::kLineBytes,
+                kElements = kTile.piece / sizeof(Element);
+  constexpr int kWhole = 16 / sizeof(Element);
   const int lane = threadIdx.x % 32, first = lane / T::kChunks, chunk = lane % T::kChunks;
-  const ELEMENT* at = from + first * pitch + chunk * kWhole;
+  const Element* at = from + first * pitch + chunk * kWhole;
 #pragma unroll
   for (int i = 0; i < kTotal; i += kAtOnce) {
     const unsigned to = T::at(tile, i + first, chunk);
     const int line = T::kWords ? key_of_line(i + first) : i + first;
     if (T::kWords) at = from + line * pitch + chunk * kWhole;
 #pragma unroll
-    for (int piece = 0; piece < 16 / PIECE; ++piece) {
+    for (int piece = 0; piece < 16 / kTile.piece; ++piece) {
       const bool valid = line < lines && chunk * kWhole + piece * kElements < length;
-      copy_async<PIECE>(to + piece * PIECE, valid ? at + piece * kElements : from, valid);
+      copy_async<kTile.piece>(to + piece * kTile.piece, valid ? at + piece * kElements : from, valid);
     }
     at += kAtOnce * pitch;
     keep(at);
@@ -43,46 +43,47 @@ struct Part {
 using Scores = float[kBlocksK][4];
 using Sums = float[kBlocksD][4];
 
-__device__ __forceinline__ void multiply_keys(Scores& scores, const unsigned (&q)[DEPTH / kStep][4], unsigned k) {
+__device__ __forceinline__ void multiply_keys(Scores& scores, const unsigned (&q)[kTile.depth / kStep][4], unsigned k) {
 #pragma unroll
-  for (int step = 0; step < DEPTH / kStep; ++step)
+  for (int step = 0; step < kTile.depth / kStep; ++step)
 #pragma unroll
     for (int j = 0; j < kBlocksK; j += 2) {
       unsigned b[4];
-      load_b<ELEMENT, KTile, true>(b, k, j * 8, step);
-      multiply(scores[j], q[step], b[0], b[1], ELEMENT{});
-      multiply(scores[j + 1], q[step], b[2], b[3], ELEMENT{});
+      load_b<Element, KTile, true>(b, k, j * 8, step);
+      multiply(scores[j], q[step], b[0], b[1], Element{});
+      multiply(scores[j + 1], q[step], b[2], b[3], Element{});
     }
 }
-__device__ __forceinline__ void multiply_values(Sums& sums, const unsigned (&weights)[KEYS / kStep][4], unsigned v) {
+__device__ __forceinline__ void multiply_values(Sums& sums, const unsigned (&weights)[kTile.keys / kStep][4],
+                                                unsigned v) {
 #pragma unroll
-  for (int step = 0; step < KEYS / kStep; ++step)
+  for (int step = 0; step < kTile.keys / kStep; ++step)
 #pragma unroll
     for (int j = 0; j < kBlocksD; j += 2) {
       unsigned b[4];
-      load_b<ELEMENT, VTile, false>(b, v, j * 8, step);
-      multiply(sums[j], weights[step], b[0], b[1], ELEMENT{});
-      multiply(sums[j + 1], weights[step], b[2], b[3], ELEMENT{});
+      load_b<Element, VTile, false>(b, v, j * 8, step);
+      multiply(sums[j], weights[step], b[0], b[1], Element{});
+      multiply(sums[j + 1], weights[step], b[2], b[3], Element{});
     }
 }
 
 /// The bytes of a warp: its copy of q, its keys and values; then its part.
-constexpr int kStageBytes = KTile::kBytes + VTile::kBytes, kStagesBytes = QTile::kBytes + STAGES * kStageBytes,
+constexpr int kStageBytes = KTile::kBytes + VTile::kBytes, kStagesBytes = QTile::kBytes + kTile.stages * kStageBytes,
               kWarpBytes = kStagesBytes > sizeof(Part) ? kStagesBytes : sizeof(Part);
 static_assert(kWarpBytes % 128 == 0, "tiles begin where lines of banks do");
 
 /// Joins the parts of all warps: a thread has a piece of a row.
-__device__ __forceinline__ void join(const AttentionArguments& args, const unsigned char* parts, ELEMENT* out,
+__device__ __forceinline__ void join(const AttentionArguments& args, const unsigned char* parts, Element* out,
                                      int row0) {
-  constexpr int kEach = kQueries * DEPTH / (WARPS * 32);
+  constexpr int kEach = kQueries * kTile.depth / (kTile.warps * 32);
   const float scale = args.scale * kLog2e;
-  const int i = threadIdx.x * kEach / DEPTH, column = threadIdx.x * kEach % DEPTH, row = row0 + i;
+  const int i = threadIdx.x * kEach / kTile.depth, column = threadIdx.x * kEach % kTile.depth, row = row0 + i;
   const auto part = [&](int warp) -> const Part& { return *reinterpret_cast<const Part*>(parts + warp * kWarpBytes); };
   float base = kHidden, total = 0, sums[kEach] = {};
 #pragma unroll
-  for (int w = 0; w < WARPS; ++w) base = fmaxf(base, part(w).base[i]);
+  for (int w = 0; w < kTile.warps; ++w) base = fmaxf(base, part(w).base[i]);
 #pragma unroll
-  for (int w = 0; w < WARPS; ++w) {
+  for (int w = 0; w < kTile.warps; ++w) {
     const Part& p = part(w);
     const float factor = p.base[i] == kHidden ? 0.f : power_of_two((p.base[i] - base) * scale);
     total = fmaf(p.total[i], factor, total);
@@ -91,13 +92,13 @@ __device__ __forceinline__ void join(const AttentionArguments& args, const unsig
   }
   if (row >= args.queries) return;
   const float factor = inverse(total);
-  constexpr int kAtOnce = PIECE / sizeof(ELEMENT) < kEach ? PIECE / sizeof(ELEMENT) : kEach;
-  ELEMENT* to = out + row * args.out_strides.row + column;
+  constexpr int kAtOnce = kTile.piece / sizeof(Element) < kEach ? kTile.piece / sizeof(Element) : kEach;
+  Element* to = out + row * args.out_strides.row + column;
 #pragma unroll
   for (int e = 0; e < kEach; e += kAtOnce) {
-    Vec<ELEMENT, kAtOnce> result;
+    Vec<Element, kAtOnce> result;
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<ELEMENT>(sums[e + i] * factor);
+    for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Element>(sums[e + i] * factor);
     if (column + e < args.value_depth) store_vec(to + e, result);
   }
 }
@@ -105,10 +106,10 @@ __device__ __forceinline__ void join(const AttentionArguments& args, const unsig
 /// Where a warp's keys and values come from, and its stages in shared memory.
 struct Feed {
   const AttentionArguments& args;
-  const ELEMENT *k, *v;
+  const Element *k, *v;
   unsigned stages;
 
-  __device__ __forceinline__ unsigned at(int step) const { return stages + step % STAGES * kStageBytes; }
+  __device__ __forceinline__ unsigned at(int step) const { return stages + step % kTile.stages * kStageBytes; }
   /// Two groups of copies: keys, then values.
   __device__ __forceinline__ void copy(int key, int step) const {
     copy_lines<KTile>(at(step), k + key * args.k_strides.row, args.k_strides.row, args.keys - key, args.depth);
@@ -121,38 +122,34 @@ struct Feed {
 
 /// The keys of one warp, whose copies have begun.
 __device__ __forceinline__ void attend(const AttentionArguments& args, const AttentionTile& tile, const Feed& feed,
-                                       unsigned q, const ELEMENT* mask, Sums& sums, RunningSoftmax& softmax) {
-  constexpr int kStride = WARPS * KEYS;
-  unsigned queries[DEPTH / kStep][4];
-  for (int step = 0, key = threadIdx.x / 32 * KEYS; key < tile.keys; ++step, key += kStride) {
-#if HAS_MASK
+                                       unsigned q, const Element* mask, Sums& sums, RunningSoftmax& softmax) {
+  constexpr int kStride = kTile.warps * kTile.keys;
+  unsigned queries[kTile.depth / kStep][4];
+  for (int step = 0, key = threadIdx.x / 32 * kTile.keys; key < tile.keys; ++step, key += kStride) {
     MaskWords<kBlocksK> words;
-    words.load(args, mask, tile.first, key);
-#endif
-    const bool more = STAGES > 1 && key + kStride < tile.keys;
+    if constexpr (kTile.has_mask) words.load(args, mask, tile.first, key);
+    const bool more = kTile.stages > 1 && key + kStride < tile.keys;
     if (more) feed.copy(key + kStride, step + 1);
     more ? wait_for_copies<3>() : wait_for_copies<1>();
     __syncwarp();
     if (step == 0) {
 #pragma unroll
-      for (int d = 0; d < DEPTH / kStep; ++d) load_a<ELEMENT, QTile, true>(queries[d], q, 0, d);
+      for (int d = 0; d < kTile.depth / kStep; ++d) load_a<Element, QTile, true>(queries[d], q, 0, d);
     }
     Scores scores = {};
     multiply_keys(scores, queries, feed.at(step));
-#if HAS_MASK
-    words.add(scores, args.scale);
-#endif
+    if constexpr (kTile.has_mask) words.add(scores, args.scale);
     hide(args, scores, tile.first, key);
     float factor[2];
     softmax.weigh(scores, factor, args.scale * kLog2e);
     rescale(sums, factor);
-    unsigned weights[KEYS / kStep][4];
+    unsigned weights[kTile.keys / kStep][4];
     pack(weights, scores);
     more ? wait_for_copies<2>() : wait_for_copies<0>();
     __syncwarp();
     multiply_values(sums, weights, feed.at(step) + KTile::kBytes);
     __syncwarp();  // before the stage is filled again
-    if (STAGES == 1 && key + kStride < tile.keys) feed.copy(key + kStride, step + 1);
+    if (kTile.stages == 1 && key + kStride < tile.keys) feed.copy(key + kStride, step + 1);
   }
 }
 
@@ -172,23 +169,23 @@ __device__ __forceinline__ void leave(Part& part, const Sums& sums, const Runnin
   }
 }
 
-extern "C" __global__ void __launch_bounds__(WARPS * 32, (WARPS == 4 ? 3 : 2) - (DEPTH > 64))
+extern "C" __global__ void __launch_bounds__(kTile.warps * 32, (kTile.warps == 4 ? 3 : 2) - (kTile.depth > 64))
     attention_split(const __grid_constant__ AttentionArguments args) {
   extern __shared__ __align__(128) unsigned char raw[];
   const int warp = threadIdx.x / 32;
   const AttentionTile tile = attention_tile<kQueries>(args, blockIdx.x);
   const int kv_head = tile.head / (args.heads / args.kv_heads);
-  const ELEMENT* q = args.q + tile.batch * args.q_strides.batch + tile.head * args.q_strides.head;
+  const Element* q = args.q + tile.batch * args.q_strides.batch + tile.head * args.q_strides.head;
   const unsigned own = shared_address(raw) + warp * kWarpBytes;
   const Feed feed{args, args.k + tile.batch * args.k_strides.batch + kv_head * args.k_strides.head,
                   args.v + tile.batch * args.v_strides.batch + kv_head * args.v_strides.head, own + QTile::kBytes};
   Sums sums = {};
   RunningSoftmax softmax;
   pdl_wait();
-  if (warp * KEYS < tile.keys) {
+  if (warp * kTile.keys < tile.keys) {
     copy_lines<QTile>(own, q + tile.first * args.q_strides.row, args.q_strides.row, args.queries - tile.first,
                       args.depth);
-    feed.copy(warp * KEYS, 0);
+    feed.copy(warp * kTile.keys, 0);
   }
   pdl_launch();  // the next kernel starts now, and waits for these results itself
   attend(args, tile, feed, own, args.mask + tile.batch * args.mask_strides.batch + tile.head * args.mask_strides.head,

@@ -1,15 +1,11 @@
-// The arguments of every convolution kernel. Defines: ELEMENT (of x), FILTER (of w; ELEMENT if not defined), RESULT
-// (of y). The prelude has Epilogue.
+// The arguments of every convolution kernel. The prelude has Element (of x), Filter (of w), Result (of y) and Epilogue.
 #pragma once
 #include "conv/window.cuh"
 #include "gemm/vectors.cuh"
-#ifndef FILTER
-#define FILTER ELEMENT
-#endif
 
 namespace kiln {
 
-using ConvArguments = cuda::ConvArgumentsOf<ELEMENT, FILTER, RESULT, Epilogue>;
+using ConvArguments = cuda::ConvArgumentsOf<Element, Filter, Result, Epilogue>;
 
 /// Applies the epilogue to a vector of y (channels last) and writes it.
 template <int V>

@@ -1,4 +1,4 @@
-// Sums of out channels by pixels, on their way to channels last. Defines: VEC, those of conv/arguments.cuh.
+// Sums of out channels by pixels, on their way to channels last.
 #pragma once
 #include "conv/column_epilogue.cuh"
 #include "ptx/hopper.cuh"
@@ -22,7 +22,7 @@ __device__ __forceinline__ void write_columns(const ConvArguments& args, const E
                                               const float (&sums)[kRows][kPixels / 8][4], Chunk (&chunks)[2], int group,
                                               const Place& place) {
   const int thread = threadIdx.x % 128, lane = thread % 32, column = thread / 32 * 16 + lane / 4;
-  constexpr int kVectors = 64 / VEC;
+  constexpr int kVectors = 64 / kTile.vec;
   if constexpr (kRows * (kPixels / kChunk) % 2 != 0) wait_group(group);  // the last chunk used the first's memory
 #pragma unroll
   for (int row = 0; row < kRows; ++row)
@@ -37,11 +37,11 @@ __device__ __forceinline__ void write_columns(const ConvArguments& args, const E
       wait_group(group);  // all threads have left the other chunk, so it is free too
 #pragma unroll
       for (int i = thread; i < kChunk * kVectors; i += 128) {
-        const int pixel = i / kVectors, channel = row * 64 + i % kVectors * VEC;
+        const int pixel = i / kVectors, channel = row * 64 + i % kVectors * kTile.vec;
         long long index;
         if (!place(part * kChunk + pixel, index) || channel >= args.out_channels) continue;
-        float value[VEC];
-        load_vector(value, &chunk.at[pixel][i % kVectors * VEC]);
+        float value[kTile.vec];
+        load_vector(value, &chunk.at[pixel][i % kVectors * kTile.vec]);
         index += channel;
         epilogue.apply(value, index, channel);
         store_vector(args.y + index, value);

@@ -1,19 +1,17 @@
 // Convolution on sm_90a of pictures with few channels in and out, channels last, stride 1, one group: a block keeps
 // the weights in shared memory, and the copy engine brings tiles of pixels with all that their windows see, once. A
 // tap's pixels are the tile moved: rows of 8 pixels of 128 bytes, swizzled by their address, wherever they begin. Sums
-// are out channels by pixels, 8 wide and BN / 8 high. One warp feeds; two groups of four warps take tiles by turns, so
-// that one multiplies while the other writes.
-// Defines: BM (64 or 128 out channels) BN STAGES, KERNEL_H KERNEL_W (compiled in), VEC, those of
-// conv/joined.cuh. The prelude has wgmma().
+// are bm (64 or 128) out channels by pixels, 8 wide and bn / 8 high. One warp feeds; two groups of four warps take
+// tiles by turns, so that one multiplies while the other writes. The prelude has wgmma().
 #include "conv/columns.cuh"
 #include "conv/joined.cuh"
 
 namespace kiln {
 
-constexpr int kGroups = 2, kThreads = 128 * (kGroups + 1), kStep = 128 / sizeof(ELEMENT);
-constexpr int kHigh = BN / 8, kWideIn = 8 + KERNEL_W - 1, kHighIn = kHigh + KERNEL_H - 1;
+constexpr int kGroups = 2, kThreads = 128 * (kGroups + 1), kStep = 128 / sizeof(Element);
+constexpr int kHigh = kTile.bn / 8, kWideIn = 8 + kTile.kernel_w - 1, kHighIn = kHigh + kTile.kernel_h - 1;
 constexpr int kPixelBytes = kWideIn * kHighIn * 128, kStageBytes = (kPixelBytes + 1023) / 1024 * 1024;
-constexpr int kTaps = KERNEL_H * KERNEL_W, kTapBytes = BM * 128, kRows = BM / 64;
+constexpr int kTaps = kTile.kernel_h * kTile.kernel_w, kTapBytes = kTile.bm * 128, kRows = kTile.bm / 64;
 
 /// A tile of results by its first pixel.
 struct Place {
@@ -35,7 +33,7 @@ __device__ __forceinline__ unsigned long long rows_descriptor(unsigned address, 
          static_cast<unsigned long long>(apart >> 4) << 32 | 1ull << 62;
 }
 
-using Sums = float[kRows][BN / 8][4];
+using Sums = float[kRows][kTile.bn / 8][4];
 
 /// Adds the taps of kStep channels.
 __device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned pixels, bool first) {
@@ -47,7 +45,8 @@ __device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned 
 #pragma unroll
       for (int row = 0; row < kRows; ++row)
         wgmma(sums[row], tile_descriptor(weights + tap * kTapBytes + row * 64 * 128) + 2 * j,
-              rows_descriptor(pixels + (tap / KERNEL_W * kWideIn + tap % KERNEL_W) * 128, kWideIn * 128) + 2 * j,
+              rows_descriptor(pixels + (tap / kTile.kernel_w * kWideIn + tap % kTile.kernel_w) * 128, kWideIn * 128) +
+                  2 * j,
               !first || (tap | j) != 0);
   commit_wgmma();
   wait_wgmma<0>();
@@ -61,7 +60,7 @@ struct Shared {
 };
 
 __device__ __forceinline__ void begin_barriers(const Shared& shared) {
-  for (int i = 0; i < STAGES; ++i) {
+  for (int i = 0; i < kTile.stages; ++i) {
     init_barrier(shared.full + 8 * i, 1);
     init_barrier(shared.empty + 8 * i, 4 * kGroups);
   }
@@ -95,37 +94,37 @@ __device__ __forceinline__ void feed(const MapsOfX& maps, const TensorMap* map_w
       const MapsOfX::Place from = maps.of(args, k * kStep);
       copy_box_4d(shared.pixels + stage * kStageBytes, from.map, shared.full + 8 * stage, from.channel,
                   place.x - args.window.pad[2], place.y - args.window.pad[1], place.image);
-      if (++stage == STAGES) stage = 0, parity ^= 1;
+      if (++stage == kTile.stages) stage = 0, parity ^= 1;
     }
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, 1)
-    conv_halo(const __grid_constant__ TensorMap map_x, const __grid_constant__ TensorMap map_w,
-              MAP_BEHIND const __grid_constant__ ConvArguments args) {
+__device__ __forceinline__ void run(const MapsOfX& maps, const TensorMap* map_w, const ConvArguments& args) {
   extern __shared__ __align__(1024) unsigned char raw[];
-  __shared__ alignas(8) unsigned long long barriers[2 * STAGES + 1];
-  __shared__ ColumnEpilogue<BM> ends[kGroups];
+  __shared__ alignas(8) unsigned long long barriers[2 * kTile.stages + 1];
+  __shared__ ColumnEpilogue<kTile.bm> ends[kGroups];
   const int chunks_k = (args.in_channels + kStep - 1) / kStep, tiles = num_tiles(args);
   const unsigned weights = (shared_address(raw) + 1023) & ~1023u, full = shared_address(barriers);
-  const Shared shared{weights, weights + chunks_k * kTaps * kTapBytes, full, full + 8 * STAGES, full + 16 * STAGES};
-  auto* chunks = reinterpret_cast<Chunk(*)[2]>(raw + (shared.pixels + STAGES * kStageBytes - shared_address(raw)));
+  const Shared shared{weights, weights + chunks_k * kTaps * kTapBytes, full, full + 8 * kTile.stages,
+                      full + 16 * kTile.stages};
+  auto* chunks =
+      reinterpret_cast<Chunk(*)[2]>(raw + (shared.pixels + kTile.stages * kStageBytes - shared_address(raw)));
   if (threadIdx.x == 0) {
-    prefetch_map(&map_x);
-    prefetch_map(&map_w);
+    prefetch_map(maps.front);
+    prefetch_map(map_w);
     begin_barriers(shared);
   }
   __syncthreads();
   if (threadIdx.x < 128) {
     leave_registers<40>();
-    if (threadIdx.x == 0) feed(MAPS_OF_X, &map_w, args, shared);
+    if (threadIdx.x == 0) feed(maps, map_w, args, shared);
   } else {
     take_registers<232>();
     const int group = threadIdx.x / 128 - 1;
     int stage = 0;
     unsigned parity = 0;
     const auto advance = [&] {
-      if (++stage == STAGES) stage = 0, parity ^= 1;
+      if (++stage == kTile.stages) stage = 0, parity ^= 1;
     };
     pdl_wait();
     ends[group].load<128>(args, 0, threadIdx.x % 128);
@@ -151,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       if (t + 2 * gridDim.x >= tiles) pdl_launch();
       const Strides& s = args.y_strides;
       const long long at = args.y_first + place.image * s.n + place.y * s.at[1] + place.x * s.at[2];
-      write_columns<kRows, BN>(args, epilogue, sums, chunks[group], group, [&](int i, long long& index) {
+      write_columns<kRows, kTile.bn>(args, epilogue, sums, chunks[group], group, [&](int i, long long& index) {
         index = at + i / 8 * s.at[1] + i % 8 * s.at[2];
         return place.y + i / 8 < args.window.out[1] && place.x + i % 8 < args.window.out[2];
       });

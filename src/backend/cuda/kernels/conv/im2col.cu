@@ -1,8 +1,8 @@
 // Convolution on sm_90a as a product without a copy of its input, channels last, one group, pictures: the copy engine
 // gathers the pixels of a tap (im2col), whose channels fill lines of 128 bytes, and brings the weights; groups of four
-// warps multiply. Blocks stay and take tile after tile; with SPLIT the blocks of a cluster share one tile's k instead
-// and end a share of its columns each. Defines: BM BN STAGES SPLIT VEC, SHUFFLE (a deconvolution whose kernel is its
-// stride: columns are its taps, and a tap's channels), those of conv/joined.cuh. The prelude has wgmma().
+// warps multiply. Blocks stay and take tile after tile; with splits the blocks of a cluster share one tile's k instead
+// and end a share of its columns each. With `shuffle` it is a deconvolution whose kernel is its stride: columns are its
+// taps, and a tap's channels. The prelude has wgmma().
 #include "conv/column_epilogue.cuh"
 #include "conv/joined.cuh"
 #include "conv/work.cuh"
@@ -12,12 +12,12 @@
 
 namespace kiln {
 
-constexpr int kGroups = BM >= 128 ? 2 : 1, kMultipliers = 128 * kGroups, kThreads = kMultipliers + 128;
-constexpr int kRows = BM / kGroups / 64;  ///< times 64: of a group of warps
-constexpr int kStep = 128 / sizeof(ELEMENT), kBytesA = BM * 128, kBytesB = BN * 128, kBlocks = BN / 8;
-constexpr int kPart = BN < 32 ? BN : 32;  ///< columns of a slab
-static_assert(SPLIT == 1 || kRows == 1, "blocks that share k exchange 64 rows a group of warps");
-using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
+constexpr int kGroups = kTile.bm >= 128 ? 2 : 1, kMultipliers = 128 * kGroups, kThreads = kMultipliers + 128;
+constexpr int kRows = kTile.bm / kGroups / 64;  ///< times 64: of a group of warps
+constexpr int kStep = 128 / sizeof(Element), kBytesA = kTile.bm * 128, kBytesB = kTile.bn * 128, kBlocks = kTile.bn / 8;
+constexpr int kPart = kTile.bn < 32 ? kTile.bn : 32;  ///< columns of a slab
+static_assert(kTile.splits == 1 || kRows == 1, "blocks that share k exchange 64 rows a group of warps");
+using Exchanged = Exchange<kTile.splits, kBlocks, kMultipliers>;
 
 /// A step of k: a tap and 128 bytes of its channels.
 struct Step {
@@ -74,15 +74,15 @@ __device__ __forceinline__ void feed(const MapsOfX& maps, const TensorMap* map_w
   Stage stage(1);
   const auto copy_weights = [&](int at, const Step& step, TilePlace place) {
     expect_bytes(ring.full + 8 * at, kBytesA + kBytesB);
-    copy_box(ring.b(at), map_w, ring.full + 8 * at, step.channel, step.tap, place.n * BN);
+    copy_box(ring.b(at), map_w, ring.full + 8 * at, step.channel, step.tap, place.n * kTile.bn);
   };
-  int ahead = min(STAGES, work.last - work.first), begun = ahead;
+  int ahead = min(kTile.stages, work.last - work.first), begun = ahead;
   Step early(args, work.first);
   for (int i = 0; i < ahead; ++i, early.advance(args))
-    copy_weights(i, early, tile_place(blockIdx.x / SPLIT, work.tiles_m, work.tiles_n));
+    copy_weights(i, early, tile_place(blockIdx.x / kTile.splits, work.tiles_m, work.tiles_n));
   pdl_wait();
   work.for_each_tile([&](TilePlace place) {
-    const Pixels pixels(args, place.m * BM);
+    const Pixels pixels(args, place.m * kTile.bm);
     Step step(args, work.first);
     for (int k = work.first; k < work.last; ++k, stage.advance(), step.advance(args), --begun) {
       if (begun <= 0) {
@@ -127,16 +127,16 @@ struct Target {
   long long index;
   int channel;
   __device__ __forceinline__ Target(const ConvArguments& args, int pixel, int column) {
-#if SHUFFLE
-    const int tap = column / args.tap_columns;
-    channel = column % args.tap_columns;
-    index = args.y_first + Pixel(args.window, pixel).offset(args.y_strides) + tap / args.taps_w * args.tap_y +
-            tap % args.taps_w * args.tap_x + channel;
-#else
-    channel = column;
-    index = args.y_first + column +
-            (args.y_pixel ? pixel * args.y_pixel : Pixel(args.window, pixel).offset(args.y_strides));
-#endif
+    if constexpr (kTile.shuffle) {
+      const int tap = column / args.tap_columns;
+      channel = column % args.tap_columns;
+      index = args.y_first + Pixel(args.window, pixel).offset(args.y_strides) + tap / args.taps_w * args.tap_y +
+              tap % args.taps_w * args.tap_x + channel;
+    } else {
+      channel = column;
+      index = args.y_first + column +
+              (args.y_pixel ? pixel * args.y_pixel : Pixel(args.window, pixel).offset(args.y_strides));
+    }
   }
 };
 
@@ -146,18 +146,18 @@ template <int kColumns, int kSlab>
 __device__ __forceinline__ void write(const ConvArguments& args, const Epilogue& epilogue,
                                       const float (&sums)[kColumns / 8][4], Slab<kSlab>& slab, int row, int column) {
   constexpr int kParts = kColumns / kSlab, kBatch = kParts % 2 == 0 ? 2 : 1;
-  constexpr int kVectors = kSlab / VEC, kEach = (16 * kVectors + 31) / 32;
+  constexpr int kVectors = kSlab / kTile.vec, kEach = (16 * kVectors + 31) / 32;
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int part = 0; part < kParts; part += kBatch) {
-    float x[kBatch][kEach][VEC];
+    float x[kBatch][kEach][kTile.vec];
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
       slab.fill(reinterpret_cast<const float(&)[kSlab / 8][4]>(sums[(part + b) * (kSlab / 8)]));
 #pragma unroll
       for (int e = 0; e < kEach; ++e) {
         const int i = e * 32 + lane;
-        load_vector(x[b][e], &slab.at[i / kVectors % 16][i % kVectors * VEC]);
+        load_vector(x[b][e], &slab.at[i / kVectors % 16][i % kVectors * kTile.vec]);
       }
     }
     long long at[kBatch][kEach];
@@ -166,7 +166,7 @@ __device__ __forceinline__ void write(const ConvArguments& args, const Epilogue&
 #pragma unroll
       for (int e = 0; e < kEach; ++e) {
         const int i = e * 32 + lane, pixel = row + i / kVectors,
-                  first = column + (part + b) * kSlab + i % kVectors * VEC;
+                  first = column + (part + b) * kSlab + i % kVectors * kTile.vec;
         at[b][e] = -1;
         if (i >= 16 * kVectors || pixel >= args.pixels || first >= args.out_channels) continue;
         const Target target(args, pixel, first);
@@ -181,87 +181,85 @@ __device__ __forceinline__ void write(const ConvArguments& args, const Epilogue&
   }
 }
 
-#if SPLIT == 1
 /// A group's work: its share of tile after tile.
 __device__ __forceinline__ void take_tiles(const ConvArguments& args, const Work& work, const Ring& ring,
-                                           ColumnEpilogue<BN>& end, Slab<kPart>& slab, int group) {
+                                           ColumnEpilogue<kTile.bn>& end, Slab<kPart>& slab, int group) {
   pdl_wait();  // for the epilogue's operands; the feeding thread itself waits before it reads what is multiplied
   Stage stage(0);
   int left = (work.tiles_m * work.tiles_n - blockIdx.x + gridDim.x - 1) / gridDim.x;
   work.for_each_tile([&](TilePlace place) {
     Sums sums;
-#if !SHUFFLE
-    wait_group(group);  // all warps have finished their last tile
-    end.load<128>(args, place.n * BN, threadIdx.x % 128);
-#endif
+    if constexpr (!kTile.shuffle) {
+      wait_group(group);  // all warps have finished their last tile
+      end.load<128>(args, place.n * kTile.bn, threadIdx.x % 128);
+    }
     multiply_tile(sums, work.last, stage, ring, group);
     if (--left == 0) pdl_launch();
-#if SHUFFLE
-    const Epilogue& epilogue = args.epilogue;
-#else
-    wait_group(group);
-    const Epilogue epilogue = end.get(args, place.n * BN);
-#endif
+    const auto write_rows = [&](const Epilogue& epilogue) {
 #pragma unroll
-    for (int row = 0; row < kRows; ++row)
-      write<BN>(args, epilogue, sums[row], slab,
-                place.m * BM + (group * kRows + row) * 64 + threadIdx.x % 128 / 32 * 16, place.n * BN);
+      for (int row = 0; row < kRows; ++row)
+        write<kTile.bn>(args, epilogue, sums[row], slab,
+                        place.m * kTile.bm + (group * kRows + row) * 64 + threadIdx.x % 128 / 32 * 16,
+                        place.n * kTile.bn);
+    };
+    if constexpr (kTile.shuffle) {
+      write_rows(args.epilogue);
+    } else {
+      wait_group(group);
+      write_rows(end.get(args, place.n * kTile.bn));
+    }
   });
 }
-#endif
 
-extern "C" __global__ void __launch_bounds__(kThreads, 1)
-    conv_im2col(const __grid_constant__ TensorMap map_x, const __grid_constant__ TensorMap map_w,
-                MAP_BEHIND const __grid_constant__ ConvArguments args) {
+__device__ __forceinline__ void run(const MapsOfX& maps, const TensorMap* map_w, const ConvArguments& args) {
   extern __shared__ __align__(1024) unsigned char raw[];
-  __shared__ alignas(8) unsigned long long barriers[2 * STAGES];
-#if SPLIT == 1
-  __shared__ ColumnEpilogue<BN> ends[kGroups];
-#endif
+  __shared__ alignas(8) unsigned long long barriers[2 * kTile.stages];
   const unsigned shared = (shared_address(raw) + 1023) & ~1023u;
-  unsigned char* behind = raw + (shared - shared_address(raw)) + STAGES * (kBytesA + kBytesB);
-  const Ring ring{shared, shared_address(barriers), shared_address(barriers) + 8 * STAGES};
+  unsigned char* behind = raw + (shared - shared_address(raw)) + kTile.stages * (kBytesA + kBytesB);
+  const Ring ring{shared, shared_address(barriers), shared_address(barriers) + 8 * kTile.stages};
   if (threadIdx.x == 0) {
-    prefetch_map(&map_x);
-    prefetch_map(&map_w);
-    for (int i = 0; i < STAGES; ++i) {
+    prefetch_map(maps.front);
+    prefetch_map(map_w);
+    for (int i = 0; i < kTile.stages; ++i) {
       init_barrier(ring.full + 8 * i, 1);
       init_barrier(ring.empty + 8 * i, kGroups);
     }
     publish_barriers();
   }
   __syncthreads();
-  const Work work(args, SPLIT == 1 ? 0 : cluster_rank());
+  const Work work(args, kTile.splits == 1 ? 0 : cluster_rank());
   const int thread = static_cast<int>(threadIdx.x) - 128, group = thread / 128, warp = thread / 32;
-#if SPLIT == 1
-  if (threadIdx.x < 128) {
-    leave_registers<kGroups == 2 ? 40 : 56>();
-    if (threadIdx.x == 0) feed(MAPS_OF_X, &map_w, args, work, ring);
+  if constexpr (kTile.splits == 1) {
+    __shared__ ColumnEpilogue<kTile.bn> ends[kGroups];
+    if (threadIdx.x < 128) {
+      leave_registers<kGroups == 2 ? 40 : 56>();
+      if (threadIdx.x == 0) feed(maps, map_w, args, work, ring);
+    } else {
+      take_registers<kGroups == 2 ? 232 : 240>();
+      take_tiles(args, work, ring, ends[group], reinterpret_cast<Slab<kPart>*>(behind)[warp], group);
+    }
   } else {
-    take_registers<kGroups == 2 ? 232 : 240>();
-    take_tiles(args, work, ring, ends[group], reinterpret_cast<Slab<kPart>*>(behind)[warp], group);
+    pdl_launch();  // few blocks run, so the next kernel's blocks find room
+    Sums sums;
+    float own[Exchanged::kOwn][4];
+    if (threadIdx.x < 128) {
+      if (threadIdx.x == 0) feed(maps, map_w, args, work, ring);
+      __syncwarp();
+    } else {
+      pdl_wait();
+      Stage stage(0);
+      multiply_tile(sums, work.last - work.first, stage, ring, group);
+    }
+    auto& received = *reinterpret_cast<Exchanged::Received*>(behind);
+    Exchanged::run(sums[0], own, received, work.rank, thread < 0 ? kMultipliers : thread);
+    if (thread < 0) return;
+    constexpr int kColumns = Exchanged::kOwn * 8;
+    auto& slab = reinterpret_cast<Slab<kColumns>*>(behind + sizeof(Exchanged::Received))[warp];
+    work.for_each_tile([&](TilePlace place) {
+      write<kColumns>(args, args.epilogue, own, slab, place.m * kTile.bm + warp * 16,
+                      place.n * kTile.bn + work.rank * kColumns);
+    });
   }
-#else
-  pdl_launch();  // few blocks run, so the next kernel's blocks find room
-  Sums sums;
-  float own[Exchanged::kOwn][4];
-  if (threadIdx.x < 128) {
-    if (threadIdx.x == 0) feed(MAPS_OF_X, &map_w, args, work, ring);
-    __syncwarp();
-  } else {
-    pdl_wait();
-    Stage stage(0);
-    multiply_tile(sums, work.last - work.first, stage, ring, group);
-  }
-  auto& received = *reinterpret_cast<Exchanged::Received*>(behind);
-  Exchanged::run(sums[0], own, received, work.rank, thread < 0 ? kMultipliers : thread);
-  if (thread < 0) return;
-  constexpr int kColumns = Exchanged::kOwn * 8;
-  auto& slab = reinterpret_cast<Slab<kColumns>*>(behind + sizeof(Exchanged::Received))[warp];
-  work.for_each_tile([&](TilePlace place) {
-    write<kColumns>(args, args.epilogue, own, slab, place.m * BM + warp * 16, place.n * BN + work.rank * kColumns);
-  });
-#endif
 }
 
 }  // namespace kiln

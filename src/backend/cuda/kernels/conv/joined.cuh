@@ -1,19 +1,8 @@
-// A convolution's x that may be two tensors, one's channels behind the other's, each with a tensor map of its own.
-// Defines: JOINED (1: it is), those of conv/arguments.cuh.
+// A convolution's x that may be two tensors, one's channels behind the other's, each with a tensor map of its own. The
+// generated entry of such a kernel has their maps, and calls its run().
 #pragma once
 #include "conv/arguments.cuh"
 #include "ptx/hopper.cuh"
-
-// In a kernel's parameters, between the map of w and the arguments; x itself has the map `map_x`.
-#if JOINED
-#define MAP_BEHIND const __grid_constant__ TensorMap map_behind,
-#define MAPS_OF_X \
-  { &map_x, &map_behind }
-#else
-#define MAP_BEHIND
-#define MAPS_OF_X \
-  { &map_x, &map_x }
-#endif
 
 namespace kiln {
 
@@ -26,7 +15,7 @@ struct MapsOfX {
     int channel;
   };
   __device__ __forceinline__ Place of(const ConvArguments& args, int channel) const {
-    const bool is_behind = JOINED && channel >= args.joined;
+    const bool is_behind = kTile.joined && channel >= args.joined;
     return {is_behind ? behind : front, channel - (is_behind ? args.joined : 0)};
   }
 };

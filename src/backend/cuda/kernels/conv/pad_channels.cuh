@@ -1,12 +1,10 @@
 // The few channels of a picture, padded so that a pixel is one aligned piece: what a first layer multiplies.
-// Defines: PAD_CHANNELS (0: no such kernel), ELEMENT.
 #pragma once
 #include "conv/arguments.cuh"
 
 namespace kiln {
 
-#if PAD_CHANNELS
-using PadArguments = cuda::PadArgumentsOf<ELEMENT>;
+using PadArguments = cuda::PadArgumentsOf<Element>;
 
 /// A thread a pixel.
 extern "C" __global__ void __launch_bounds__(256) pad_channels(const __grid_constant__ PadArguments args) {
@@ -20,14 +18,13 @@ extern "C" __global__ void __launch_bounds__(256) pad_channels(const __grid_cons
     rest /= args.in[axis];
   }
   const Strides& s = args.strides;
-  const ELEMENT* x = args.x + rest * s.n + at[0] * s.at[0] + at[1] * s.at[1] + at[2] * s.at[2];
+  const Element* x = args.x + rest * s.n + at[0] * s.at[0] + at[1] * s.at[1] + at[2] * s.at[2];
   pdl_wait();
-  Vec<ELEMENT, PAD_CHANNELS> padded = {};
+  Vec<Element, kTile.pad_channels> padded = {};
 #pragma unroll
-  for (int i = 0; i < PAD_CHANNELS; ++i)
+  for (int i = 0; i < kTile.pad_channels; ++i)
     if (i < args.channels) padded.at[i] = x[i * s.channel];
-  store_vec<ELEMENT, PAD_CHANNELS>(args.to + pixel * PAD_CHANNELS, padded);
+  store_vec<Element, kTile.pad_channels>(args.to + pixel * kTile.pad_channels, padded);
 }
-#endif
 
 }  // namespace kiln

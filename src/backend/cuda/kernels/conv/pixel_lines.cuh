@@ -1,6 +1,5 @@
 // How a convolution's input becomes the tile of a product without a copy of it: each line of A is a pixel, whose taps
-// and channels are copied in pieces. Defines: those of conv/arguments.cuh, BM BK, A_PIECE (bytes of x that belong to
-// one tap and are aligned).
+// and channels are copied in pieces: kTile.piece bytes of x belong to one tap and are aligned.
 #pragma once
 #include "conv/arguments.cuh"
 #include "gemm/tile.cuh"
@@ -52,11 +51,11 @@ class PixelLines {
     if constexpr (kPieces == 1) reach_ = Reach(args, first_k + chunk() * kElements);
   }
 
-  /// Copies the next BK of k, which begin at `k`. Calls come in order of k.
-  __device__ __forceinline__ void copy(unsigned tile, const ELEMENT* x, int k) {
+  /// Copies the next kTile.bk of k, which begin at `k`. Calls come in order of k.
+  __device__ __forceinline__ void copy(unsigned tile, const Element* x, int k) {
     if constexpr (kPieces == 1) {
       copy_piece(tile, x, 0, reach_);
-      reach_.advance(args_, BK);
+      reach_.advance(args_, kTile.bk);
     } else {
 #pragma unroll
       for (int piece = 0; piece < kPieces; ++piece)
@@ -65,13 +64,14 @@ class PixelLines {
   }
 
  private:
-  static constexpr int kPieces = 16 / A_PIECE, kElements = A_PIECE / sizeof(ELEMENT);
-  static constexpr int kEach = BM * ATile::kChunks / kLoaders;
-  static_assert(kLoaders % ATile::kChunks == 0 && BM * ATile::kChunks % kLoaders == 0, "a thread stays at one chunk");
+  static constexpr int kPieces = 16 / kTile.piece, kElements = kTile.piece / sizeof(Element);
+  static constexpr int kEach = kTile.bm * ATile::kChunks / kLoaders;
+  static_assert(kLoaders % ATile::kChunks == 0 && kTile.bm * ATile::kChunks % kLoaders == 0,
+                "a thread stays at one chunk");
   static __device__ int chunk() { return threadIdx.x % ATile::kChunks; }
   static __device__ int line(int i) { return (i * kLoaders + threadIdx.x) / ATile::kChunks; }
 
-  __device__ __forceinline__ void copy_piece(unsigned tile, const ELEMENT* x, int piece, const Reach& reach) const {
+  __device__ __forceinline__ void copy_piece(unsigned tile, const Element* x, int piece, const Reach& reach) const {
     const Window& w = args_.window;
     const int dz = reach.at[0] * w.dilation[0], dy = reach.at[1] * w.dilation[1], dx = reach.at[2] * w.dilation[2];
     const Strides& s = args_.x_strides;
@@ -82,8 +82,8 @@ class PixelLines {
       const bool valid = more && static_cast<unsigned>(z_[i] + dz) < static_cast<unsigned>(w.in[0]) &&
                          static_cast<unsigned>(y_[i] + dy) < static_cast<unsigned>(w.in[1]) &&
                          static_cast<unsigned>(x_[i] + dx) < static_cast<unsigned>(w.in[2]);
-      copy_async<A_PIECE>(ATile::at(tile, line(i), chunk()) + piece * A_PIECE, valid ? x + (offset_[i] + step) : x,
-                          valid);
+      copy_async<kTile.piece>(ATile::at(tile, line(i), chunk()) + piece * kTile.piece,
+                              valid ? x + (offset_[i] + step) : x, valid);
     }
   }
 

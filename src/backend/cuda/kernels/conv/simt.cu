@@ -1,7 +1,6 @@
 // Convolution and its transpose by plain FMA, as a product: rows are output pixels, columns the output channels of a
 // group, k runs over taps and then a group's input channels. Any strides of x and y (channels first or last), any
-// groups. Defines: those of simt_tile.cuh and arguments.cuh, TRANSPOSED (1: a deconvolution, each output gathers the
-// inputs that reach it).
+// groups. Of a deconvolution each output gathers the inputs that reach it.
 #include "conv/arguments.cuh"
 #include "gemm/simt_tile.cuh"
 
@@ -9,32 +8,32 @@ namespace kiln {
 
 /// The input position that output position `o` reads through tap `t`, or -1.
 __device__ __forceinline__ int input_position(const Window& w, int axis, int o, int t) {
-#if TRANSPOSED
-  const int reach = o + w.pad[axis] - t * w.dilation[axis];
-  const int i = reach / w.stride[axis];
-  return reach >= 0 && i * w.stride[axis] == reach && i < w.in[axis] ? i : -1;
-#else
-  const int i = o * w.stride[axis] - w.pad[axis] + t * w.dilation[axis];
-  return i >= 0 && i < w.in[axis] ? i : -1;
-#endif
+  if constexpr (kTile.transposed) {
+    const int reach = o + w.pad[axis] - t * w.dilation[axis];
+    const int i = reach / w.stride[axis];
+    return reach >= 0 && i * w.stride[axis] == reach && i < w.in[axis] ? i : -1;
+  } else {
+    const int i = o * w.stride[axis] - w.pad[axis] + t * w.dilation[axis];
+    return i >= 0 && i < w.in[axis] ? i : -1;
+  }
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) conv_simt(const __grid_constant__ ConvArguments args) {
   __shared__ SharedTiles tiles;
-  __shared__ int pixel_at[BM][4];
+  __shared__ int pixel_at[kTile.bm][4];
   pdl_wait();
   const Window& window = args.window;
-  const int tiles_n = (args.out_channels + BN - 1) / BN;
+  const int tiles_n = (args.out_channels + kTile.bn - 1) / kTile.bn;
   const int tile_n = blockIdx.x % tiles_n, group = blockIdx.x / tiles_n % args.groups;
-  const int row0 = blockIdx.x / tiles_n / args.groups * BM, column0 = tile_n * BN;
-  for (int row = threadIdx.x; row < BM; row += kThreads) {
+  const int row0 = blockIdx.x / tiles_n / args.groups * kTile.bm, column0 = tile_n * kTile.bn;
+  for (int row = threadIdx.x; row < kTile.bm; row += kThreads) {
     const Pixel pixel(window, min(row0 + row, args.pixels - 1));
     pixel_at[row][0] = pixel.n;
     for (int axis = 0; axis < 3; ++axis) pixel_at[row][1 + axis] = pixel.at[axis];
   }
   __syncthreads();
-  const ELEMENT* x = args.x + group * args.in_channels * args.x_strides.channel;
-  const FILTER* w = args.w + group * args.w_group;
+  const Element* x = args.x + group * args.in_channels * args.x_strides.channel;
+  const Filter* w = args.w + group * args.w_group;
   const int rows = args.pixels - row0, columns = args.out_channels - column0;
   const int taps = window.kernel[0] * window.kernel[1] * window.kernel[2];
   const auto load_a = [&](int row, int k) {
@@ -53,22 +52,22 @@ extern "C" __global__ void __launch_bounds__(kThreads) conv_simt(const __grid_co
     const int tap = k / args.in_channels, channel = k - tap * args.in_channels;
     return to_float(w[(column0 + column) * args.w_out + channel * args.w_in + tap * args.w_tap]);
   };
-  float sum[TM][TN] = {};
-  simt_product(sum, tiles, 0, taps * args.in_channels, load_a, load_b);
+  float sum[kTile.tm][kTile.tn] = {};
+  simt_product<kTile.channels_last, true>(sum, tiles, 0, taps * args.in_channels, load_a, load_b);
   pdl_launch();
-  const int ty = threadIdx.x / (BN / TN), tx = threadIdx.x % (BN / TN);
+  const int ty = threadIdx.x / (kTile.bn / kTile.tn), tx = threadIdx.x % (kTile.bn / kTile.tn);
 #pragma unroll
-  for (int i = 0; i < TM; ++i) {
-    if (row0 + ty * TM + i >= args.pixels) continue;
-    const long long pixel = Pixel(window, row0 + ty * TM + i).offset(args.y_strides);
+  for (int i = 0; i < kTile.tm; ++i) {
+    if (row0 + ty * kTile.tm + i >= args.pixels) continue;
+    const long long pixel = Pixel(window, row0 + ty * kTile.tm + i).offset(args.y_strides);
 #pragma unroll
-    for (int j = 0; j < TN; ++j) {
-      if (column0 + tx * TN + j >= args.out_channels) continue;
-      const int channel = group * args.out_channels + column0 + tx * TN + j;
+    for (int j = 0; j < kTile.tn; ++j) {
+      if (column0 + tx * kTile.tn + j >= args.out_channels) continue;
+      const int channel = group * args.out_channels + column0 + tx * kTile.tn + j;
       const long long index = pixel + channel * args.y_strides.channel;
       float value[1] = {sum[i][j]};
       args.epilogue.apply(value, index, channel);
-      args.y[index] = from_float<RESULT>(value[0]);
+      args.y[index] = from_float<Result>(value[0]);
     }
   }
 }

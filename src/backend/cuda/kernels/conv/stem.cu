@@ -1,30 +1,27 @@
 // A first layer on sm_90a: a convolution of pictures with few channels, as they come (channels first or last), one
-// group. A block keeps the weights and turns the rows that some rows of the result need into pixels of 16 / STRIDE
+// group. A block keeps the weights and turns the rows that some rows of the result need into pixels of 16 / stride
 // bytes in shared memory. There the window of the next result begins 16 bytes behind the last one's, so that without a
 // swizzle the pixels as they lie are the product's right operand: its lines overlap, and nothing is copied per tap.
 // Sums are out channels by pixels. Rows of taps are padded to 32 bytes; a padded tap has weight zero, but it is
-// multiplied: a NaN or an infinity reaches one window further than it should. With TERMS of 2 (1 if not defined)
+// multiplied: a NaN or an infinity reaches one window further than it should. With two terms
 // there are two filters, whose sum the weights are: both are multiplied with the same pixels.
-// Defines: BM (64 or 128 out channels) BN (pixels of a row) STAGES, LINES (rows of results a turn), PARTS (times BN
-// pixels a row), CHANNELS (of x), TERMS, KERNEL_H KERNEL_W STRIDE (compiled in, both ways), VEC, those of
-// conv/arguments.cuh. The prelude has wgmma().
-#ifndef TERMS
-#define TERMS 1
-#endif
+// A tile is bm (64 or 128) out channels of bn pixels of a row. The prelude has wgmma().
 #include "conv/columns.cuh"
 
 namespace kiln {
 
 constexpr int kGroups = 2, kLoaders = 256, kThreads = 128 * kGroups + kLoaders;
-constexpr int kPixelBytes = 16 / STRIDE, kMostChannels = kPixelBytes / sizeof(ELEMENT);
-constexpr int kSteps = (KERNEL_W * kPixelBytes + 31) / 32;  ///< of 32 bytes of k, a row of taps
-constexpr int kWide = (BN * PARTS * STRIDE + kSteps * 32 / kPixelBytes + 1) / 2 * 2;  ///< pixels of a row
-constexpr int kPitch = kWide * kPixelBytes, kHigh = (LINES - 1) * STRIDE + KERNEL_H, kStageBytes = kHigh * kPitch;
-constexpr int kTermBytes = KERNEL_H * kSteps * 32 * BM, kWeightBytes = TERMS * kTermBytes;
-constexpr int kRows = BM / 64, kBlocks = BN / 8;
-constexpr int kPieces = LINES * PARTS;
-static_assert(sizeof(ELEMENT) == 2 && CHANNELS <= kMostChannels && (STRIDE == 1 || STRIDE == 2) && BN % kChunk == 0 &&
-              VEC <= 8);
+constexpr int kPixelBytes = 16 / kTile.stride, kMostChannels = kPixelBytes / sizeof(Element);
+constexpr int kSteps = (kTile.kernel_w * kPixelBytes + 31) / 32;  ///< of 32 bytes of k, a row of taps
+constexpr int kWide =
+    (kTile.bn * kTile.parts * kTile.stride + kSteps * 32 / kPixelBytes + 1) / 2 * 2;  ///< pixels of a row
+constexpr int kPitch = kWide * kPixelBytes, kHigh = (kTile.lines - 1) * kTile.stride + kTile.kernel_h,
+              kStageBytes = kHigh * kPitch;
+constexpr int kTermBytes = kTile.kernel_h * kSteps * 32 * kTile.bm, kWeightBytes = kTile.terms * kTermBytes;
+constexpr int kRows = kTile.bm / 64, kBlocks = kTile.bn / 8;
+constexpr int kPieces = kTile.lines * kTile.parts;
+static_assert(sizeof(Element) == 2 && kTile.channels <= kMostChannels && (kTile.stride == 1 || kTile.stride == 2) &&
+              kTile.bn % kChunk == 0 && kTile.vec <= 8);
 
 /// Matrices of 8 lines of 16 bytes, one behind the other: from one to the next along k, and along the lines.
 __device__ __forceinline__ unsigned long long plain_descriptor(unsigned address, unsigned along_k,
@@ -33,20 +30,20 @@ __device__ __forceinline__ unsigned long long plain_descriptor(unsigned address,
          static_cast<unsigned long long>(along_k >> 4) << 16 | static_cast<unsigned long long>(along_lines >> 4) << 32;
 }
 
-/// LINES rows of results of an image, and PARTS * BN pixels of each.
+/// Some lines of results of an image, and parts * bn pixels of each.
 struct Turn {
   int image, y, x;
   __device__ Turn(const ConvArguments& args, int index) {
-    const int wide = (args.window.out[2] + BN * PARTS - 1) / (BN * PARTS);
-    const int high = (args.window.out[1] + LINES - 1) / LINES;
-    x = index % wide * (BN * PARTS);
-    y = index / wide % high * LINES;
+    const int wide = (args.window.out[2] + kTile.bn * kTile.parts - 1) / (kTile.bn * kTile.parts);
+    const int high = (args.window.out[1] + kTile.lines - 1) / kTile.lines;
+    x = index % wide * (kTile.bn * kTile.parts);
+    y = index / wide % high * kTile.lines;
     image = index / wide / high;
   }
 };
 __device__ __forceinline__ int num_turns(const ConvArguments& args) {
-  return (args.window.out[2] + BN * PARTS - 1) / (BN * PARTS) * ((args.window.out[1] + LINES - 1) / LINES) *
-         args.images;
+  return (args.window.out[2] + kTile.bn * kTile.parts - 1) / (kTile.bn * kTile.parts) *
+         ((args.window.out[1] + kTile.lines - 1) / kTile.lines) * args.images;
 }
 
 /// Brings a turn's pixels: two neighbours a thread, zeros outside the picture and beyond its channels. All loads of a
@@ -54,20 +51,23 @@ __device__ __forceinline__ int num_turns(const ConvArguments& args) {
 __device__ __forceinline__ void load_pixels(const ConvArguments& args, const Turn& turn, unsigned stage) {
   const Window& w = args.window;
   const Strides& s = args.x_strides;
-  const int y0 = turn.y * STRIDE - w.pad[1], x0 = turn.x * STRIDE - w.pad[2];
-  const ELEMENT* image = args.x + turn.image * s.n;
-  constexpr int kPairs = kWide / 2, kAll = kHigh * kPairs, kAtOnce = CHANNELS <= 3 ? 6 : CHANNELS == 4 ? 4 : 2;
+  const int y0 = turn.y * kTile.stride - w.pad[1], x0 = turn.x * kTile.stride - w.pad[2];
+  const Element* image = args.x + turn.image * s.n;
+  constexpr int kPairs = kWide / 2, kAll = kHigh * kPairs,
+                kAtOnce = kTile.channels <= 3   ? 6
+                          : kTile.channels == 4 ? 4
+                                                : 2;
   for (int first = threadIdx.x; first < kAll; first += kLoaders * kAtOnce) {
-    unsigned short loaded[kAtOnce][2][CHANNELS];
+    unsigned short loaded[kAtOnce][2][kTile.channels];
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const int index = first + i * kLoaders, y = y0 + index / kPairs, x = x0 + index % kPairs * 2;
-      const ELEMENT* row = image + min(max(y, 0), w.in[1] - 1) * s.at[1];
+      const Element* row = image + min(max(y, 0), w.in[1] - 1) * s.at[1];
 #pragma unroll
       for (int p = 0; p < 2; ++p) {
-        const ELEMENT* from = row + min(max(x + p, 0), w.in[2] - 1) * s.at[2];
+        const Element* from = row + min(max(x + p, 0), w.in[2] - 1) * s.at[2];
 #pragma unroll
-        for (int c = 0; c < CHANNELS; ++c) loaded[i][p][c] = from[c * s.channel].bits;
+        for (int c = 0; c < kTile.channels; ++c) loaded[i][p][c] = from[c * s.channel].bits;
       }
     }
 #pragma unroll
@@ -80,7 +80,7 @@ __device__ __forceinline__ void load_pixels(const ConvArguments& args, const Tur
       for (int p = 0; p < 2; ++p)
         if (inside && static_cast<unsigned>(x + p) < static_cast<unsigned>(w.in[2]))
 #pragma unroll
-          for (int c = 0; c < CHANNELS; ++c) words[p][c / 2] |= unsigned(loaded[i][p][c]) << c % 2 * 16;
+          for (int c = 0; c < kTile.channels; ++c) words[p][c / 2] |= unsigned(loaded[i][p][c]) << c % 2 * 16;
       const unsigned to = stage + index / kPairs * kPitch + index % kPairs * 2 * kPixelBytes;
 #pragma unroll
       for (int j = 0; j < kPixelBytes / 8; ++j) {
@@ -93,19 +93,20 @@ __device__ __forceinline__ void load_pixels(const ConvArguments& args, const Tur
 
 using Sums = float[kRows][kBlocks][4];
 
-/// The sums of BN pixels whose first window begins at `pixels`.
+/// The sums of bn pixels whose first window begins at `pixels`.
 __device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned pixels) {
   begin_wgmma();
 #pragma unroll
-  for (int term = 0; term < TERMS; ++term)
+  for (int term = 0; term < kTile.terms; ++term)
 #pragma unroll
-    for (int y = 0; y < KERNEL_H; ++y)
+    for (int y = 0; y < kTile.kernel_h; ++y)
 #pragma unroll
       for (int k = 0; k < kSteps; ++k)
 #pragma unroll
         for (int row = 0; row < kRows; ++row)
           wgmma(sums[row],
-                plain_descriptor(weights + term * kTermBytes + (y * kSteps + k) * 32 * BM + row * 1024, 16 * BM, 128),
+                plain_descriptor(weights + term * kTermBytes + (y * kSteps + k) * 32 * kTile.bm + row * 1024,
+                                 16 * kTile.bm, 128),
                 plain_descriptor(pixels + y * kPitch + k * 32, 16, 128), (term | y | k) != 0);
   commit_wgmma();
   wait_wgmma<0>();
@@ -115,16 +116,16 @@ __device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned 
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1) conv_stem(const __grid_constant__ ConvArguments args) {
   extern __shared__ __align__(128) unsigned char raw[];
-  __shared__ alignas(8) unsigned long long barriers[2 * STAGES];
-  __shared__ ColumnEpilogue<BM> ends[kGroups];
+  __shared__ alignas(8) unsigned long long barriers[2 * kTile.stages];
+  __shared__ ColumnEpilogue<kTile.bm> ends[kGroups];
   const unsigned weights = shared_address(raw), stages = weights + kWeightBytes;
-  auto* chunks = reinterpret_cast<Chunk(*)[2]>(raw + kWeightBytes + STAGES * kStageBytes);
-  const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
+  auto* chunks = reinterpret_cast<Chunk(*)[2]>(raw + kWeightBytes + kTile.stages * kStageBytes);
+  const unsigned full = shared_address(barriers), empty = full + 8 * kTile.stages;
   for (int i = threadIdx.x * 16; i < kWeightBytes; i += kThreads * 16)
     *reinterpret_cast<uint4*>(raw + i) = *reinterpret_cast<const uint4*>(reinterpret_cast<const char*>(args.w) + i);
   see_copies();
   if (threadIdx.x == 0) {
-    for (int i = 0; i < STAGES; ++i) {
+    for (int i = 0; i < kTile.stages; ++i) {
       init_barrier(full + 8 * i, kLoaders);
       init_barrier(empty + 8 * i, kGroups);
     }
@@ -143,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) conv_stem(const __grid
       load_pixels(args, Turn(args, t), stages + stage * kStageBytes);
       see_copies();
       arrive(full + 8 * stage);
-      if (++stage == STAGES) stage = 0, parity ^= 1;
+      if (++stage == kTile.stages) stage = 0, parity ^= 1;
     }
   } else {
     take_registers<168>();
@@ -161,21 +162,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) conv_stem(const __grid
       };
       if (first >= kPieces) leave();
       for (int piece = first; piece < kPieces; piece += kGroups) {
-        const int line = piece / PARTS, x = piece % PARTS * BN;
+        const int line = piece / kTile.parts, x = piece % kTile.parts * kTile.bn;
         const bool inside = turn.y + line < args.window.out[1] && turn.x + x < args.window.out[2];
         Sums sums;
-        if (inside) multiply(sums, weights, stages + stage * kStageBytes + line * STRIDE * kPitch + x * 16);
+        if (inside) multiply(sums, weights, stages + stage * kStageBytes + line * kTile.stride * kPitch + x * 16);
         if (piece + kGroups >= kPieces) leave();
         if (!inside) continue;
         const Strides& s = args.y_strides;
         const long long at = args.y_first + turn.image * s.n + (turn.y + line) * s.at[1];
-        write_columns<kRows, BN>(args, epilogue, sums, chunks[group], group, [&](int i, long long& index) {
+        write_columns<kRows, kTile.bn>(args, epilogue, sums, chunks[group], group, [&](int i, long long& index) {
           index = at + (turn.x + x + i) * s.at[2];
           return turn.x + x + i < args.window.out[2];
         });
       }
       first = (first + kGroups - kPieces % kGroups) % kGroups;
-      if (++stage == STAGES) stage = 0, parity ^= 1;
+      if (++stage == kTile.stages) stage = 0, parity ^= 1;
     }
   }
 }

@@ -1,10 +1,8 @@
 // Convolution on sm_90a as a product without a copy of its input, channels last, one group: four warps gather pixels
 // into stages, the copy engine brings the weights, groups of four warps multiply. Blocks stay and take tile after tile;
-// with SPLIT the blocks of a cluster share one tile's k instead and end a share of its columns each. Defines: BM (64 a
-// group of warps) BN STAGES SPLIT VEC A_PIECE, those of conv/arguments.cuh. The prelude has wgmma().
-#define BK (128 / sizeof(ELEMENT))
+// with splits the blocks of a cluster share one tile's k instead and end a share of its columns each. A group of warps
+// has 64 rows. The prelude has wgmma().
 #include "conv/arguments.cuh"
-#include "conv/pad_channels.cuh"
 #include "conv/pixel_lines.cuh"
 #include "conv/work.cuh"
 #include "gemm/exchange.cuh"
@@ -14,11 +12,12 @@
 
 namespace kiln {
 
-using ATile = Tile<ELEMENT, BM, BK, true>;  // swizzled as wgmma has it: lines of 128 bytes, stages at multiples of 1024
-constexpr int kGroups = BM / 64, kMultipliers = 128 * kGroups, kLoaders = 128, kThreads = kMultipliers + kLoaders;
-constexpr int kStep = BK, kBytesA = BM * 128, kBytesB = BN * 128, kBlocks = BN / 8;
+using ATile = Tile<Element, kTile.bm, kTile.bk,
+                   true>;  // swizzled as wgmma has it: lines of 128 bytes, stages at multiples of 1024
+constexpr int kGroups = kTile.bm / 64, kMultipliers = 128 * kGroups, kLoaders = 128, kThreads = kMultipliers + kLoaders;
+constexpr int kStep = kTile.bk, kBytesA = kTile.bm * 128, kBytesB = kTile.bn * 128, kBlocks = kTile.bn / 8;
 constexpr int kPart = 32;  ///< columns of a slab
-using Exchanged = Exchange<SPLIT, kBlocks, kMultipliers>;
+using Exchanged = Exchange<kTile.splits, kBlocks, kMultipliers>;
 
 __device__ __forceinline__ int num_steps(const ConvArguments& args) {
   const Window& w = args.window;
@@ -34,10 +33,10 @@ __device__ __forceinline__ void copy_weights(const TensorMap* map_w, unsigned sh
 
 /// The weights of the ring's first turn: constants, which need not wait for the kernel in front.
 __device__ __forceinline__ int begin_weights(const TensorMap* map_w, const Work& work, unsigned shared, unsigned full) {
-  const int ahead = min(STAGES, work.last - work.first), tile = blockIdx.x / SPLIT;
+  const int ahead = min(kTile.stages, work.last - work.first), tile = blockIdx.x / kTile.splits;
   if (threadIdx.x == 0)
     for (int i = 0; i < ahead; ++i)
-      copy_weights(map_w, shared, full, i, work.first + i, tile_place(tile, work.tiles_m, work.tiles_n).n * BN);
+      copy_weights(map_w, shared, full, i, work.first + i, tile_place(tile, work.tiles_m, work.tiles_n).n * kTile.bn);
   return ahead;
 }
 
@@ -46,13 +45,13 @@ __device__ __forceinline__ void feed(const TensorMap* map_w, const ConvArguments
                                      unsigned shared, unsigned full, unsigned empty, int begun) {
   Stage stage(1);
   work.for_each_tile([&](TilePlace place) {
-    PixelLines<ATile, kLoaders> lines(args, place.m * BM, work.first * kStep);
+    PixelLines<ATile, kLoaders> lines(args, place.m * kTile.bm, work.first * kStep);
     for (int k = work.first; k < work.last; ++k, stage.advance()) {
       wait_barrier(empty + 8 * stage.at, stage.parity);
-      if (threadIdx.x == 0 && begun <= 0) copy_weights(map_w, shared, full, stage.at, k, place.n * BN);
+      if (threadIdx.x == 0 && begun <= 0) copy_weights(map_w, shared, full, stage.at, k, place.n * kTile.bn);
       --begun;
       lines.copy(shared + stage.at * (kBytesA + kBytesB), args.x, k * kStep);
-      if (A_PIECE == 2)  // copied at once
+      if (kTile.piece == 2)  // copied at once
         arrive(full + 8 * stage.at);
       else
         arrive_when_copied(full + 8 * stage.at);
@@ -86,65 +85,65 @@ __device__ __forceinline__ void write(const ConvArguments& args, float (&sums)[k
                                       int row, int column) {
   slab.fill(sums);
   slab.for_each(args.pixels - row, args.out_channels - column,
-                [&](float(&x)[VEC], int i, int j) { finish(args, x, row + i, column + j); });
+                [&](float(&x)[kTile.vec], int i, int j) { finish(args, x, row + i, column + j); });
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv_wgmma(const __grid_constant__ TensorMap map_w, const __grid_constant__ ConvArguments args) {
   extern __shared__ __align__(1024) unsigned char raw[];
-  __shared__ alignas(8) unsigned long long barriers[2 * STAGES];
+  __shared__ alignas(8) unsigned long long barriers[2 * kTile.stages];
   const unsigned shared = (shared_address(raw) + 1023) & ~1023u;
-  unsigned char* behind = raw + (shared - shared_address(raw)) + STAGES * (kBytesA + kBytesB);
-  const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
+  unsigned char* behind = raw + (shared - shared_address(raw)) + kTile.stages * (kBytesA + kBytesB);
+  const unsigned full = shared_address(barriers), empty = full + 8 * kTile.stages;
   if (threadIdx.x == 0) {
     prefetch_map(&map_w);
-    for (int i = 0; i < STAGES; ++i) {
+    for (int i = 0; i < kTile.stages; ++i) {
       init_barrier(full + 8 * i, kLoaders + 1);
       init_barrier(empty + 8 * i, kGroups);
     }
     publish_barriers();
   }
   __syncthreads();
-  const Work work(args, SPLIT == 1 ? 0 : cluster_rank());
+  const Work work(args, kTile.splits == 1 ? 0 : cluster_rank());
   pdl_launch();  // these blocks are few, and stay
   const int begun = begin_weights(&map_w, work, shared, full);
   pdl_wait();
   const int thread = static_cast<int>(threadIdx.x) - kLoaders, group = thread / 128, warp = thread / 32;
-#if SPLIT == 1
-  if (threadIdx.x < kLoaders) {
-    leave_registers<kGroups == 2 ? 88 : 104>();
-    feed(&map_w, args, work, shared, full, empty, begun);
-  } else {
-    take_registers<kGroups == 2 ? 208 : 240>();
-    auto& slab = reinterpret_cast<Slab<kPart>*>(behind)[warp];
-    Stage stage(0);
-    work.for_each_tile([&](TilePlace place) {
-      float sums[kBlocks][4];
-      multiply_tile(sums, work.last, stage, shared, full, empty, group);
+  if constexpr (kTile.splits == 1) {
+    if (threadIdx.x < kLoaders) {
+      leave_registers<kGroups == 2 ? 88 : 104>();
+      feed(&map_w, args, work, shared, full, empty, begun);
+    } else {
+      take_registers<kGroups == 2 ? 208 : 240>();
+      auto& slab = reinterpret_cast<Slab<kPart>*>(behind)[warp];
+      Stage stage(0);
+      work.for_each_tile([&](TilePlace place) {
+        float sums[kBlocks][4];
+        multiply_tile(sums, work.last, stage, shared, full, empty, group);
 #pragma unroll
-      for (int part = 0; part < BN / kPart; ++part)
-        write<kPart>(args, reinterpret_cast<float(&)[kPart / 8][4]>(sums[part * (kPart / 8)]), slab,
-                     place.m * BM + warp * 16, place.n * BN + part * kPart);
+        for (int part = 0; part < kTile.bn / kPart; ++part)
+          write<kPart>(args, reinterpret_cast<float(&)[kPart / 8][4]>(sums[part * (kPart / 8)]), slab,
+                       place.m * kTile.bm + warp * 16, place.n * kTile.bn + part * kPart);
+      });
+    }
+  } else {
+    float sums[kBlocks][4], own[Exchanged::kOwn][4];
+    if (threadIdx.x < kLoaders) {
+      feed(&map_w, args, work, shared, full, empty, begun);
+      __syncwarp();
+    } else {
+      Stage stage(0);
+      multiply_tile(sums, work.last - work.first, stage, shared, full, empty, group);
+    }
+    auto& received = *reinterpret_cast<Exchanged::Received*>(behind);
+    Exchanged::run(sums, own, received, work.rank, thread < 0 ? kMultipliers : thread);
+    if (thread < 0) return;
+    constexpr int kColumns = Exchanged::kOwn * 8;
+    auto& slab = reinterpret_cast<Slab<kColumns>*>(behind + sizeof(Exchanged::Received))[warp];
+    work.for_each_tile([&](TilePlace place) {
+      write<kColumns>(args, own, slab, place.m * kTile.bm + warp * 16, place.n * kTile.bn + work.rank * kColumns);
     });
   }
-#else
-  float sums[kBlocks][4], own[Exchanged::kOwn][4];
-  if (threadIdx.x < kLoaders) {
-    feed(&map_w, args, work, shared, full, empty, begun);
-    __syncwarp();
-  } else {
-    Stage stage(0);
-    multiply_tile(sums, work.last - work.first, stage, shared, full, empty, group);
-  }
-  auto& received = *reinterpret_cast<Exchanged::Received*>(behind);
-  Exchanged::run(sums, own, received, work.rank, thread < 0 ? kMultipliers : thread);
-  if (thread < 0) return;
-  constexpr int kColumns = Exchanged::kOwn * 8;
-  auto& slab = reinterpret_cast<Slab<kColumns>*>(behind + sizeof(Exchanged::Received))[warp];
-  work.for_each_tile([&](TilePlace place) {
-    write<kColumns>(args, own, slab, place.m * BM + warp * 16, place.n * BN + work.rank * kColumns);
-  });
-#endif
 }
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// Chooses the tiles of pixels by out channels that a block works on: one after another, or, with SPLIT, the blocks of a
-// cluster share a tile's k. Defines: BM BN SPLIT, those of conv/arguments.cuh.
+// Chooses the tiles of pixels by out channels that a block works on: one after another, or, with splits, the blocks of
+// a cluster share a tile's k.
 #pragma once
 #include "conv/arguments.cuh"
 #include "gemm/raster.cuh"
@@ -14,14 +14,14 @@ struct Work {
   int tiles_m, tiles_n, first, last, rank;
   __device__ Work(const ConvArguments& args, int rank) : rank(rank) {
     const int steps = num_steps(args);
-    tiles_m = (args.pixels + BM - 1) / BM;
-    tiles_n = (args.out_channels + BN - 1) / BN;
-    first = steps * rank / SPLIT;
-    last = steps * (rank + 1) / SPLIT;
+    tiles_m = (args.pixels + kTile.bm - 1) / kTile.bm;
+    tiles_n = (args.out_channels + kTile.bn - 1) / kTile.bn;
+    first = steps * rank / kTile.splits;
+    last = steps * (rank + 1) / kTile.splits;
   }
   template <class Use>
   __device__ __forceinline__ void for_each_tile(const Use& use) const {
-    for (int t = blockIdx.x / SPLIT; t < tiles_m * tiles_n; t += gridDim.x / SPLIT)
+    for (int t = blockIdx.x / kTile.splits; t < tiles_m * tiles_n; t += gridDim.x / kTile.splits)
       use(tile_place(t, tiles_m, tiles_n));
   }
 };

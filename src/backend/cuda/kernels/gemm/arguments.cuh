@@ -1,12 +1,11 @@
-// The arguments of every matrix product kernel. Defines: ELEMENT (of A and B), RESULT (of C). The prelude has
-// Epilogue.
+// The arguments of every matrix product kernel. The prelude has Element (of A and B), Result (of C) and Epilogue.
 #pragma once
 #include "gemm/batch.cuh"
 #include "gemm/vectors.cuh"
 
 namespace kiln {
 
-using GemmArguments = cuda::GemmArgumentsOf<ELEMENT, RESULT, Epilogue>;
+using GemmArguments = cuda::GemmArgumentsOf<Element, Result, Epilogue>;
 
 /// Applies the epilogue to a vector of C, whose batch begins at `c`, and writes it.
 template <int V>

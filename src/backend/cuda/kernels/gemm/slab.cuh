@@ -1,6 +1,6 @@
 // How sums leave the registers: sixteen rows of a warp at a time go through shared memory, so that operands of the
 // epilogue are read, and results written, in whole vectors along the rows.
-// Defines: VEC (columns a vector; divides the columns and the row stride of the result).
+// The columns of a vector, kTile.vec, divide the columns and the row stride of the result.
 #pragma once
 
 namespace kiln {
@@ -26,12 +26,12 @@ struct Slab {
   }
   /// The vectors of a lane: `use(i, row, column)` for the i-th, i a constant below kEach. Neighbours are in
   /// neighbouring lanes.
-  static constexpr int kVectors = kColumns / VEC, kEach = (16 * kVectors + 31) / 32;
+  static constexpr int kVectors = kColumns / kTile.vec, kEach = (16 * kVectors + 31) / 32;
   template <class Use>
   static __device__ __forceinline__ void for_each_place(int rows, int columns, const Use& use) {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      const int at = i * 32 + threadIdx.x % 32, row = at / kVectors, column = at % kVectors * VEC;
+      const int at = i * 32 + threadIdx.x % 32, row = at / kVectors, column = at % kVectors * kTile.vec;
       if (row < min(rows, 16) && column < columns) use(i, row, column);
     }
   }
@@ -40,11 +40,11 @@ struct Slab {
   __device__ __forceinline__ void for_each(int rows, int columns, const Use& use) const {
 #pragma unroll 4
     for (int i = threadIdx.x % 32; i < 16 * kVectors; i += 32) {
-      const int row = i / kVectors, column = i % kVectors * VEC;
+      const int row = i / kVectors, column = i % kVectors * kTile.vec;
       if (row >= rows || column >= columns) continue;
-      float x[VEC];
+      float x[kTile.vec];
 #pragma unroll
-      for (int v = 0; v < VEC; ++v) x[v] = at[row][column + v];
+      for (int v = 0; v < kTile.vec; ++v) x[v] = at[row][column + v];
       use(x, row, column);
     }
   }

@@ -1,4 +1,4 @@
-// Where a role of a block stands in its ring of STAGES stages.
+// Where a role of a block stands in its ring of stages.
 #pragma once
 
 namespace kiln {
@@ -9,7 +9,7 @@ struct Stage {
   unsigned parity;
   __device__ explicit Stage(unsigned first) : parity(first) {}
   __device__ void advance() {
-    if (++at == STAGES) {
+    if (++at == kTile.stages) {
       at = 0;
       parity ^= 1;
     }
@@ -17,8 +17,8 @@ struct Stage {
   /// Skips a tile that another group multiplies.
   __device__ void skip(int steps) {
     at += steps;
-    parity ^= at / STAGES & 1;
-    at %= STAGES;
+    parity ^= at / kTile.stages & 1;
+    at %= kTile.stages;
   }
 };
 

@@ -10,7 +10,7 @@ namespace kiln {
 template <class T, int kLines, int kLength, bool kKMajor>
 struct Tile {
   static constexpr int kLineBytes = kLength * sizeof(T), kChunks = kLineBytes / 16, kBytes = kLines * kLineBytes;
-  static constexpr bool kWords = sizeof(T) == 4 && !kKMajor;
+  static constexpr bool kAlongK = kKMajor, kWords = sizeof(T) == 4 && !kKMajor;
   static_assert(kLineBytes % 32 == 0 && (kLineBytes < 128 || kLineBytes % 128 == 0), "lines fill banks evenly");
 
   static __device__ __forceinline__ int swizzled(int line, int chunk) {

@@ -1,8 +1,7 @@
 // C = epilogue(A * B^T) on sm_90a: one warp feeds the copy engine, groups of four warps multiply, blocks stay and take
-// tile after tile. Both operands lie along k.
-// Defines: BM BN STAGES, TURNS (1: groups share a tile, 64 rows each; 2: two groups take tiles in turns, one ends its
-// sums while the other multiplies), CLUSTER (blocks along m that share B), VEC, those of arguments.cuh. The prelude has
-// wgmma().
+// tile after tile. Both operands lie along k. Groups share a tile, 64 rows each, or, with two turns, two groups take
+// tiles in turns: one ends its sums while the other multiplies. A cluster's blocks lie along m and share B. The prelude
+// has wgmma().
 #include "gemm/arguments.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/slab.cuh"
@@ -11,18 +10,19 @@
 
 namespace kiln {
 
-constexpr int kGroups = TURNS == 1 ? BM / 64 : 2, kThreads = 128 * (kGroups + 1);
-constexpr int kBands = TURNS == 1 ? 1 : BM / 64;  ///< of 64 rows, that a group multiplies
-constexpr int kStep = 128 / sizeof(ELEMENT);      ///< elements of k a stage: a line of 128 bytes
-constexpr int kBytesA = BM * 128, kBytesB = BN * 128;
+constexpr int kGroups = kTile.turns == 1 ? kTile.bm / 64 : 2, kThreads = 128 * (kGroups + 1);
+constexpr int kBands = kTile.turns == 1 ? 1 : kTile.bm / 64;  ///< of 64 rows, that a group multiplies
+constexpr int kStep = 128 / sizeof(Element);                  ///< elements of k a stage: a line of 128 bytes
+constexpr int kBytesA = kTile.bm * 128, kBytesB = kTile.bn * 128;
 constexpr int kPart = 32;  ///< columns of a slab
-static_assert(BM % 64 == 0 && BN % kPart == 0 && BN % (8 * CLUSTER) == 0, "whole groups, slabs and shares");
+static_assert(kTile.bm % 64 == 0 && kTile.bn % kPart == 0 && kTile.bn % (8 * kTile.cluster) == 0,
+              "whole groups, slabs and shares");
 
 struct Tiles {
-  int m, n, per_batch, all;  ///< m counts rows of CLUSTER tiles
+  int m, n, per_batch, all;  ///< m counts rows of a cluster's tiles
   __device__ Tiles(const GemmArguments& args, int batches) {
-    m = (args.m + BM * CLUSTER - 1) / (BM * CLUSTER);
-    n = (args.n + BN - 1) / BN;
+    m = (args.m + kTile.bm * kTile.cluster - 1) / (kTile.bm * kTile.cluster);
+    n = (args.n + kTile.bn - 1) / kTile.bn;
     per_batch = m * n;
     all = per_batch * batches;
   }
@@ -35,43 +35,42 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
   const int batch_a = args.batches.axes && args.batches.axis[0].a,
             batch_b = args.batches.axes && args.batches.axis[0].b;
   Stage stage(1);
-  for (int t = blockIdx.x / CLUSTER; t < tiles.all; t += gridDim.x / CLUSTER) {
+  for (int t = blockIdx.x / kTile.cluster; t < tiles.all; t += gridDim.x / kTile.cluster) {
     const int batch = t / tiles.per_batch;
     const TilePlace place = tile_place(t % tiles.per_batch, tiles.m, tiles.n);
-    const int row = (place.m * CLUSTER + rank) * BM, column = place.n * BN;
+    const int row = (place.m * kTile.cluster + rank) * kTile.bm, column = place.n * kTile.bn;
     for (int k = 0; k < steps; ++k, stage.advance()) {
       const unsigned here = full + 8 * stage.at, a = shared + stage.at * (kBytesA + kBytesB), b = a + kBytesA;
       wait_barrier(empty + 8 * stage.at, stage.parity);
       expect_bytes(here, kBytesA + kBytesB);
       copy_box(a, map_a, here, k * kStep, row, batch_a * batch);
-#if CLUSTER == 1
-      copy_box(b, map_b, here, k * kStep, column, batch_b * batch);
-#else  // each block loads its share of B, for all
-      copy_box_to_all(b + rank * (kBytesB / CLUSTER), map_b, here, k * kStep, column + rank * (BN / CLUSTER),
-                      batch_b * batch, (1 << CLUSTER) - 1);
-#endif
+      if constexpr (kTile.cluster == 1)
+        copy_box(b, map_b, here, k * kStep, column, batch_b * batch);
+      else  // each block loads its share of B, for all
+        copy_box_to_all(b + rank * (kBytesB / kTile.cluster), map_b, here, k * kStep,
+                        column + rank * (kTile.bn / kTile.cluster), batch_b * batch, (1 << kTile.cluster) - 1);
     }
   }
 }
 
 __device__ __forceinline__ void release(unsigned barrier) {
-#if CLUSTER == 1
-  if (threadIdx.x % 128 == 0) arrive(barrier);
-#else
-  if (threadIdx.x % 128 < CLUSTER) arrive_remote(barrier, threadIdx.x % 128);
-#endif
+  if constexpr (kTile.cluster == 1) {
+    if (threadIdx.x % 128 == 0) arrive(barrier);
+  } else {
+    if (threadIdx.x % 128 < kTile.cluster) arrive_remote(barrier, threadIdx.x % 128);
+  }
 }
 
 /// With groups in turns, a group begins a tile when the other has passed all steps of the tile before. A barrier's
 /// parity only tells one round of the ring from the next, so groups must not be further apart.
 __device__ __forceinline__ void take_turn(int group) {
-  if (TURNS == 2) sync_threads<256>(group + 1);
+  if (kTile.turns == 2) sync_threads<256>(group + 1);
 }
 __device__ __forceinline__ void pass_turn_to(int group) {
-  if (TURNS == 2) arrive_threads<256>(group + 1);
+  if (kTile.turns == 2) arrive_threads<256>(group + 1);
 }
 
-using Sums = float[kBands][BN / 8][4];
+using Sums = float[kBands][kTile.bn / 8][4];
 /// The sums of one tile. The stage multiplied last is released when the next has been issued.
 __device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stage, unsigned shared, unsigned full,
                                               unsigned empty, int row, int passed_to) {
@@ -98,13 +97,13 @@ __device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stag
   if (before >= 0) release(empty + 8 * before);
 }
 
-constexpr int kPartsOfRow = BN / kPart, kParts = kBands * kPartsOfRow;
+constexpr int kPartsOfRow = kTile.bn / kPart, kParts = kBands * kPartsOfRow;
 
 /// Turns a warp's sums of a tile into results, a slab of 16 rows and kPart columns at a time. The epilogue's operands
 /// of a slab are loaded while the slab before is written.
 struct Ending {
   using PartSlab = Slab<kPart>;
-  using Operands = Epilogue::Operands<VEC>[PartSlab::kEach];
+  using Operands = Epilogue::Operands<kTile.vec>[PartSlab::kEach];
   const GemmArguments& args;
   int row0, column0;
   long long c;
@@ -113,8 +112,8 @@ struct Ending {
   __device__ __forceinline__ Ending(const GemmArguments& args, const Tiles& tiles, int t, int rank, int row)
       : args(args) {
     const TilePlace place = tile_place(t % tiles.per_batch, tiles.m, tiles.n);
-    row0 = (place.m * CLUSTER + rank) * BM + row;
-    column0 = place.n * BN;
+    row0 = (place.m * kTile.cluster + rank) * kTile.bm + row;
+    column0 = place.n * kTile.bn;
     c = args.batches.axes ? t / tiles.per_batch * args.batches.axis[0].c : 0;
   }
   template <class Use>
@@ -130,9 +129,9 @@ struct Ending {
   }
   __device__ __forceinline__ void write(const PartSlab& slab, const Operands& operands, int part) const {
     for_each_place(part, [&](int e, int i, int j, long long index, int) {
-      float x[VEC];
+      float x[kTile.vec];
 #pragma unroll
-      for (int v = 0; v < VEC; ++v) x[v] = slab.at[i][j + v];
+      for (int v = 0; v < kTile.vec; ++v) x[v] = slab.at[i][j + v];
       operands[e].apply(x);
       store_vector(args.c + index, x);
     });
@@ -143,24 +142,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     gemm_wgmma(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
                const __grid_constant__ GemmArguments args, int batches) {
   extern __shared__ __align__(1024) unsigned char raw[];
-  __shared__ alignas(8) unsigned long long barriers[2 * STAGES];
+  __shared__ alignas(8) unsigned long long barriers[2 * kTile.stages];
   __shared__ Slab<kPart> slabs[4 * kGroups];
   const unsigned shared = (shared_address(raw) + 1023) & ~1023u;
-  const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
-  const int rank = CLUSTER == 1 ? 0 : cluster_rank();
+  const unsigned full = shared_address(barriers), empty = full + 8 * kTile.stages;
+  const int rank = kTile.cluster == 1 ? 0 : cluster_rank();
   if (threadIdx.x == 0) {
     prefetch_map(&map_a);
     prefetch_map(&map_b);
-    for (int i = 0; i < STAGES; ++i) {
+    for (int i = 0; i < kTile.stages; ++i) {
       init_barrier(full + 8 * i, 1);
-      init_barrier(empty + 8 * i, kGroups / TURNS * CLUSTER);
+      init_barrier(empty + 8 * i, kGroups / kTile.turns * kTile.cluster);
     }
     publish_barriers();
   }
-#if CLUSTER > 1
-  arrive_cluster();
-  wait_cluster();
-#endif
+  if constexpr (kTile.cluster > 1) sync_cluster();
   __syncthreads();
   pdl_wait();
   const Tiles tiles(args, batches);
@@ -173,19 +169,20 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     Slab<kPart>& slab = slabs[group * 4 + warp];
     Stage stage(0);
     if (group == 1) pass_turn_to(0);
-    for (int t = blockIdx.x / CLUSTER, turn = 0; t < tiles.all; t += gridDim.x / CLUSTER, ++turn) {
-      if (TURNS == 2 && turn % 2 != group) {
+    for (int t = blockIdx.x / kTile.cluster, turn = 0; t < tiles.all; t += gridDim.x / kTile.cluster, ++turn) {
+      if (kTile.turns == 2 && turn % 2 != group) {
         stage.skip(steps);
         continue;
       }
-      const bool another = t + gridDim.x / CLUSTER < tiles.all;
-      const Ending ending(args, tiles, t, rank, (TURNS == 1 ? group * 64 : 0) + warp * 16);
+      const bool another = t + gridDim.x / kTile.cluster < tiles.all;
+      const Ending ending(args, tiles, t, rank, (kTile.turns == 1 ? group * 64 : 0) + warp * 16);
       Ending::Operands operands[2];
       ending.fetch(operands[0], 0);
       Sums sums;
       take_turn(group);
-      multiply_tile(sums, steps, stage, shared, full, empty, TURNS == 1 ? group * 64 : 0, another ? 1 - group : -1);
-      if (t + gridDim.x / CLUSTER * TURNS >= tiles.all) pdl_launch();
+      multiply_tile(sums, steps, stage, shared, full, empty, kTile.turns == 1 ? group * 64 : 0,
+                    another ? 1 - group : -1);
+      if (t + gridDim.x / kTile.cluster * kTile.turns >= tiles.all) pdl_launch();
 #pragma unroll
       for (int part = 0; part < kParts; ++part) {
         if (part + 1 < kParts) ending.fetch(operands[(part + 1) % 2], part + 1);
@@ -194,9 +191,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       }
     }
   }
-#if CLUSTER > 1  // a block's barriers must stay until the other blocks have arrived at them for the last time
-  sync_cluster();
-#endif
+  // A block's barriers must stay until the other blocks have arrived at them for the last time.
+  if constexpr (kTile.cluster > 1) sync_cluster();
 }
 
 }  // namespace kiln
