@@ -235,14 +235,14 @@ TEST(KernelSource, InstructionsStandInOneFolder) {
     }
 }
 
-/// Lines of the preprocessor that values would need. An entry's macro has arguments.
+/// What a kernel is compiled for are constants and template arguments; the preprocessor knows the architecture alone.
 TEST(KernelSource, ValuesAreNoMacros) {
   for (const EmbeddedFile& file : embedded_files()) {
     if (file.name.starts_with("include/") || file.name.starts_with("ops/")) continue;
     std::istringstream lines{std::string(file.text)};
     for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with("#define")) EXPECT_TRUE(line.starts_with("#define KILN_")) << file.name << ": " << line;
-      if (line.starts_with("#if")) EXPECT_NE(line.find("__CUDA"), line.npos) << file.name << ": " << line;
+      const bool is_free = !line.starts_with("#define") && !line.starts_with("#if");
+      EXPECT_TRUE(is_free || line.find("__CUDA") != line.npos) << file.name << ": " << line;
     }
   }
 }

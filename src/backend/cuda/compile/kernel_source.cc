@@ -69,6 +69,13 @@ void add_choices(KernelSource& source, const Record& parameters, std::span<const
       source.choices.set(name, value);
 }
 
+std::string entry_text(std::string_view entry, std::string_view bounds, std::string_view parameters,
+                       std::string_view call) {
+  return str("extern \"C\" __global__ void __launch_bounds__(", bounds, ") ", entry, '(', parameters,
+             ") {\n  using namespace kiln;\n  ", call, ";\n}\n");
+}
+std::string struct_parameter(std::string_view type) { return str("const __grid_constant__ kiln::", type, " args"); }
+
 Result<KernelText> text_of(const KernelSource& source) {
   KernelText result;
   result.main = source.prelude;

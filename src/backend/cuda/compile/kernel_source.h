@@ -29,6 +29,13 @@ struct KernelSource {
 /// read: kernels that differ only in these are one.
 void add_choices(KernelSource& source, const Record& parameters, std::span<const std::string_view> unread = {});
 
+/// Text of a kernel that makes one call, in namespace kiln. `bounds` are a block's threads and, behind a comma, the
+/// least blocks of a multiprocessor.
+std::string entry_text(std::string_view entry, std::string_view bounds, std::string_view parameters,
+                       std::string_view call);
+/// A parameter `args`, of a struct of namespace kiln.
+std::string struct_parameter(std::string_view type);
+
 /// Whether a source that may have several kernels is to have this one: it is among those that are wanted, or all are.
 inline bool is_wanted(std::span<const std::string> wanted, std::string_view entry) {
   return wanted.empty() || std::ranges::find(wanted, entry) != wanted.end();

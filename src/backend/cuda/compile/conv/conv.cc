@@ -17,12 +17,10 @@ constexpr const ConvSource* kSources[] = {
 
 /// The entry of a kernel that reads x through tensor maps: one, or two where x is two tensors.
 std::string entry_with_maps(std::string_view entry, bool joined) {
-  return str(
-      "extern \"C\" __global__ void __launch_bounds__(kiln::kThreads, 1) ", entry,
-      "(\n    const __grid_constant__ kiln::TensorMap map_x, const __grid_constant__ kiln::TensorMap map_w,\n    ",
-      joined ? "const __grid_constant__ kiln::TensorMap map_behind, " : "",
-      "const __grid_constant__ kiln::ConvArguments args) {\n  kiln::run({&map_x, &map_", joined ? "behind" : "x",
-      "}, &map_w, args);\n}\n");
+  std::string maps = "const __grid_constant__ kiln::TensorMap map_x, const __grid_constant__ kiln::TensorMap map_w, ";
+  if (joined) maps += "const __grid_constant__ kiln::TensorMap map_behind, ";
+  return entry_text(entry, "kiln::kThreads, 1", maps + struct_parameter("ConvArguments"),
+                    joined ? "run({&map_x, &map_behind}, &map_w, args)" : "run({&map_x, &map_x}, &map_w, args)");
 }
 
 }  // namespace

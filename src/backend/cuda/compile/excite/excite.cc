@@ -22,11 +22,12 @@ KernelSource excite_source(const ExciteKernel& kernel, const NestProgram& hidden
   KernelSource source;
   source.entry = kExciteEntry;
   source.quick = kernel.dtype != DType::kF32;
-  source.prelude = str(
-      "#include \"vocabulary.cuh\"\nnamespace kiln {\n", nest_device_function(hidden, "hidden", NestRounding::kStores),
-      nest_device_function(gate, "gate", NestRounding::kStores), "}\n#include \"excite/excite.cuh\"\nKILN_EXCITE(",
-      kExciteEntry, ", ", element_name(kernel.dtype), ", ", element_name(kernel.weights), ", ", kThreads, ", ",
-      kernel.blocks, ", ", parts_of(kernel), ")\n");
+  source.prelude = str("#include \"vocabulary.cuh\"\nnamespace kiln {\n",
+                       nest_device_function(hidden, "hidden", NestRounding::kStores),
+                       nest_device_function(gate, "gate", NestRounding::kStores), "}\n#include \"excite/excite.cuh\"\n",
+                       entry_text(kExciteEntry, str(kThreads), struct_parameter("Excite"),
+                                  str("excite<", element_name(kernel.dtype), ", ", element_name(kernel.weights), ", ",
+                                      kThreads, ", ", kernel.blocks, ", ", parts_of(kernel), ">(args)")));
   return source;
 }
 

@@ -13,21 +13,18 @@ KernelSource fill_source(FillOperation operation, DType type) {
   const std::string_view element = element_name(type);
   KernelSource source;
   source.entry = "fill";
-  source.prelude = "#include \"fill/fill.cuh\"\n";
-  switch (operation) {
-    case FillOperation::kLinspace: source.prelude += str("KILN_FILL((fill_ramp<", element, ">))\n"); break;
-    case FillOperation::kRandomUniform:
-      source.prelude += str("KILN_FILL((fill_random<", element, ", false>))\n");
-      break;
-    case FillOperation::kRandomNormal: source.prelude += str("KILN_FILL((fill_random<", element, ", true>))\n"); break;
-  }
+  const std::string call = operation == FillOperation::kLinspace        ? str("fill_ramp<", element, ">(args)")
+                           : operation == FillOperation::kRandomUniform ? str("fill_random<", element, ", false>(args)")
+                                                                        : str("fill_random<", element, ", true>(args)");
+  source.prelude = "#include \"fill/fill.cuh\"\n" + entry_text("fill", "256", struct_parameter("Fill"), call);
   return source;
 }
 
 KernelSource values_source() {
   KernelSource source;
   source.entry = "values";
-  source.prelude = "#include \"fill/fill.cuh\"\nKILN_VALUES\n";
+  source.prelude =
+      "#include \"fill/fill.cuh\"\n" + entry_text("values", "256", struct_parameter("Values"), "fill_values(args)");
   return source;
 }
 

@@ -11,8 +11,8 @@ KernelSource gather_source(GatherMode mode, DType indices, std::span<const int> 
   source.prelude = "#include \"gather/gather.cuh\"\n";
   for (const int bytes : unit_bytes) {
     const std::string unit = bytes == 16 ? "Unit16" : str("uint", 8 * bytes, "_t");
-    source.prelude += str("KILN_GATHER(", gather_entry(bytes), ", ", how, ", ", unit, ", ",
-                          indices == DType::kI64 ? "int64_t" : "int", ")\n");
+    source.prelude += entry_text(gather_entry(bytes), "256", struct_parameter("Gather") + ", int64_t* fault",
+                                 str(how, '<', unit, indices == DType::kI64 ? ", int64_t" : ", int", ">(args, fault)"));
   }
   return source;
 }

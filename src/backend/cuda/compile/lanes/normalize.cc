@@ -10,6 +10,11 @@ namespace {
 
 constexpr int kMostHeld = 32;  // coefficients of a kind in a thread's registers
 
+std::string parameter() { return struct_parameter("Normalization"); }
+std::string types_of(const NormalizationKernels& kernels) {
+  return str(element_name(kernels.dtype), ", ", element_name(kernels.coefficients));
+}
+
 // Text that instantiates kernels of normalize_held.h, normalize_slices.h and normalize_apart.h: all, or those of them
 // that are wanted.
 
@@ -21,9 +26,9 @@ std::string held_instances(const NormalizationKernels& kernels, std::span<const 
       const std::string entry = tile.entry(last, kernels.vec);
       if (!is_wanted(wanted, entry)) continue;
       if (text.empty()) text = "#include \"lanes/normalize_held.cuh\"\n";
-      text += str("KILN_NORMALIZE_HELD(", entry, ", ", tile.threads, ", ", tile.blocks, ", (normalize_held<",
-                  element_name(kernels.dtype), ", ", element_name(kernels.coefficients), ", ", kernels.vec, ", ",
-                  tile.vectors, last ? ", true>))\n" : ", false>))\n");
+      text += entry_text(entry, str(tile.threads, ", ", tile.blocks), parameter(),
+                         str("normalize_held<", types_of(kernels), ", ", kernels.vec, ", ", tile.vectors,
+                             last ? ", true>(args)" : ", false>(args)"));
     }
   return text;
 }
@@ -35,25 +40,27 @@ std::string slices_instances(const NormalizationKernels& kernels, std::span<cons
     const std::string entry = SlicesKernel::entry(threads, vec);
     if (!is_wanted(wanted, entry)) continue;
     if (text.empty()) text = "#include \"lanes/normalize_slices.cuh\"\n";
-    text += str("KILN_NORMALIZE_SLICES(", entry, ", ", threads, ", (normalize_slices<", element_name(kernels.dtype),
-                ", ", element_name(kernels.coefficients), ", ", vec, ", ", SlicesKernel::kHeld, ", ", threads, ">))\n");
+    text += entry_text(entry, str(threads, ", ", 512 / threads),
+                       "const __grid_constant__ kiln::TensorMap map, " + parameter(),
+                       str("normalize_slices<", types_of(kernels), ", ", vec, ", ", SlicesKernel::kHeld, ", ", threads,
+                           ">(map, args)"));
   }
   return text;
 }
 
 std::string apart_instances(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
   std::string text;
-  const std::string type(element_name(kernels.dtype)), types = str(type, ", ", element_name(kernels.coefficients));
-  const auto add = [&](std::string_view macro, std::string_view name, std::string_view arguments, int held) {
+  const std::string type(element_name(kernels.dtype)), types = types_of(kernels);
+  const auto add = [&](std::string_view bounds, std::string_view name, std::string_view arguments, int held) {
     const std::string entry = held > 0 ? str(name, '_', held, '_', kernels.vec) : str(name, '_', kernels.vec);
     if (!is_wanted(wanted, entry)) return;
     if (text.empty()) text = "#include \"lanes/normalize_apart.cuh\"\n";
-    text += str(macro, '(', entry, ", (", name, '<', arguments, ", ", kernels.vec, held > 0 ? str(", ", held) : "",
-                ">))\n");
+    text += entry_text(entry, bounds, parameter(),
+                       str(name, '<', arguments, ", ", kernels.vec, held > 0 ? str(", ", held) : "", ">(args)"));
   };
-  for (const int held : kApartHeld) add("KILN_NORMALIZE_APART", "normalize_apart", types, held);
-  add("KILN_NORMALIZE_GROUPS", "normalize_apart_parts", type, 0);
-  add("KILN_NORMALIZE_GROUPS", "normalize_apart_pixels", types, 0);
+  for (const int held : kApartHeld) add("256, 2", "normalize_apart", types, held);
+  add("512", "normalize_apart_parts", type, 0);
+  add("512", "normalize_apart_pixels", types, 0);
   return text;
 }
 
@@ -70,25 +77,24 @@ constexpr GroupKernel kGroupKernels[] = {{"normalize_teams"}, {"normalize_cluste
 }  // namespace
 
 KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted) {
-  const std::string type(element_name(kernels.dtype)), types = str(type, ", ", element_name(kernels.coefficients));
+  const std::string type(element_name(kernels.dtype)), types = types_of(kernels);
   KernelSource source;
   source.prelude = "#include \"lanes/normalize_groups.cuh\"\n";
   const auto add = [&](const std::string& name, const std::string_view arguments, int vec) {
     const std::string entry = str(name, '_', vec);
     if (!is_wanted(wanted, entry)) return;
-    source.prelude += str("KILN_NORMALIZE_GROUPS(", entry, ", (", name, '<', arguments, ", ", vec, ">))\n");
+    source.prelude += entry_text(entry, "512", parameter(), str(name, '<', arguments, ", ", vec, ">(args)"));
     if (source.entry.empty()) source.entry = entry;
   };
   if (const auto& tile = kernels.tile) {
     const bool held = kernels.few_rows && tile->vec * tile->loads <= kMostHeld;
-    if (tile->team > 0)
-      source.prelude +=
-          str("#include \"lanes/normalize_short.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ", tile->threads,
-              ", (normalize_short<", types, ", ", tile->loads, ", ", tile->team, ", ", tile->threads, ">))\n");
-    else
-      source.prelude += str("#include \"lanes/normalize_rows.cuh\"\nKILN_NORMALIZE(normalize_", tile->name(), ", ",
-                            tile->threads, ", (normalize_", tile->block ? "block<" : "warp<", types, ", ", tile->vec,
-                            ", ", tile->loads, held ? ", true" : ", false", ">))\n");
+    const std::string call =
+        tile->team > 0
+            ? str("normalize_short<", types, ", ", tile->loads, ", ", tile->team, ", ", tile->threads, ">(args)")
+            : str(tile->block ? "normalize_block<" : "normalize_warp<", types, ", ", tile->vec, ", ", tile->loads,
+                  held ? ", true>(args)" : ", false>(args)");
+    source.prelude += str("#include \"lanes/normalize_", tile->team > 0 ? "short" : "rows", ".cuh\"\n",
+                          entry_text("normalize_" + tile->name(), str(tile->threads), parameter(), call));
     add("normalize_long", types, 1);
     return source;
   }

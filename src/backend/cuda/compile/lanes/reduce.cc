@@ -11,8 +11,10 @@ bool can_fold(DType type) { return is_nest_type(type) && type != DType::kBool; }
 KernelSource reduce_axes_source(DType dtype, Fold fold) {
   KernelSource source;
   source.entry = "reduce_axes";
-  source.prelude = str("#include \"lanes/reduce.cuh\"\nKILN_REDUCE_AXES(reduce_axes, (reduce_axes<",
-                       element_name(dtype), ", ", kFolds[static_cast<size_t>(fold)], ">))\n");
+  source.prelude =
+      "#include \"lanes/reduce.cuh\"\n" +
+      entry_text("reduce_axes", "128", struct_parameter("AxesReduction"),
+                 str("reduce_axes<", element_name(dtype), ", ", kFolds[static_cast<size_t>(fold)], ">(args)"));
   return source;
 }
 
@@ -23,7 +25,7 @@ KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::st
   source.prelude = "#include \"lanes/reduce.cuh\"\n";
   const auto add = [&](const std::string& entry, int threads, const std::string& call) {
     if (!is_wanted(wanted, entry)) return;
-    source.prelude += str("KILN_REDUCE(", entry, ", ", threads, ", (", call, "))\n");
+    source.prelude += entry_text(entry, str(threads), struct_parameter("Reduction"), call + "(args)");
     if (source.entry.empty()) source.entry = entry;
   };
   for (int vec = kernels.vec;; vec = 1) {

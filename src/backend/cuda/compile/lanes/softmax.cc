@@ -6,6 +6,19 @@
 namespace kiln::cuda {
 namespace {
 
+/// The extents behind x and y.
+struct ExtentNames {
+  std::string_view parameters, names;
+};
+constexpr ExtentNames kOfRows{"int64_t rows, int64_t cols", "rows, cols"};
+constexpr ExtentNames kOfColumns{"int64_t outer, int64_t length, int64_t inner", "outer, length, inner"};
+
+std::string entry(std::string_view name, int threads, std::string_view type, const ExtentNames& extents,
+                  std::string_view function) {
+  return entry_text(name, str(threads), str("const ", type, "* x, ", type, "* y, ", extents.parameters),
+                    str(function, "(x, y, ", extents.names, ')'));
+}
+
 KernelSource columns_source(const SoftmaxColumns& wanted, std::string_view type) {
   KernelSource source;
   source.entry = wanted.entry();
@@ -13,10 +26,10 @@ KernelSource columns_source(const SoftmaxColumns& wanted, std::string_view type)
   source.prelude = "#include \"lanes/softmax_columns.cuh\"\n";
   for (int vec = wanted.vec;; vec = 1) {
     const SoftmaxColumns columns{vec, wanted.held, wanted.stored && vec > 1};
-    const std::string arguments = str('(', columns.entry(), ", ", type, ", ", vec);
-    source.prelude += columns.stored     ? str("KILN_SOFTMAX_STORED_COLUMNS", arguments, ", ", columns.held, ")\n")
-                      : columns.held > 0 ? str("KILN_SOFTMAX_HELD_COLUMNS", arguments, ", ", columns.held, ")\n")
-                                         : str("KILN_SOFTMAX_COLUMNS", arguments, ")\n");
+    const std::string_view how = columns.stored ? "stored_" : columns.held > 0 ? "held_" : "";
+    source.prelude +=
+        entry(columns.entry(), columns.stored ? 128 : 512, type, kOfColumns,
+              str("softmax_", how, "columns<", type, ", ", vec, columns.held > 0 ? str(", ", columns.held, '>') : ">"));
     if (vec == 1) return source;
   }
 }
@@ -28,19 +41,19 @@ KernelSource softmax_source(DType dtype, const SoftmaxTuning& tuning) {
   const std::string type = dtype == DType::kF32 ? "float" : element;
   if (tuning.columns) return columns_source(*tuning.columns, type);
   KernelSource source;
-  source.prelude = "#include \"lanes/softmax.cuh\"\n";
   source.entry = "softmax_long";
-  source.prelude += str("KILN_SOFTMAX_LONG(softmax_long, ", type, ")\n");
+  source.prelude =
+      "#include \"lanes/softmax.cuh\"\n" + entry("softmax_long", 1024, type, kOfRows, str("softmax_long<", type, '>'));
+  const auto add = [&](std::string_view file, const std::string& function) {
+    source.prelude += str("#include \"lanes/softmax_", file, ".cuh\"\n",
+                          entry("softmax_" + tuning.tile->name(), tuning.tile->threads, type, kOfRows, function));
+  };
   if (const auto& tile = tuning.tile; tile && tile->team > 0)
-    source.prelude += str("#include \"lanes/softmax_short.cuh\"\nKILN_SOFTMAX_SHORT(softmax_", tile->name(), ", ",
-                          tile->threads, ", ", type, ", ", tile->loads, ", ", tile->team, ")\n");
+    add("short", str("softmax_short<", type, ", ", tile->loads, ", ", tile->team, ", ", tile->threads, '>'));
   else if (tile && tile->odd)
-    source.prelude += str("#include \"lanes/softmax_odd.cuh\"\nKILN_SOFTMAX_ODD(softmax_", tile->name(), ", ",
-                          tile->threads, ", ", type, ", ", tile->loads, ")\n");
+    add("odd", str("softmax_odd<", type, ", ", tile->loads, '>'));
   else if (tile)
-    source.prelude +=
-        str("#include \"lanes/softmax_rows.cuh\"\nKILN_SOFTMAX_ROWS(softmax_", tile->name(), ", ", tile->threads, ", ",
-            tile->block ? "block, " : "warp, ", type, ", ", tile->vec, ", ", tile->loads, ")\n");
+    add("rows", str(tile->block ? "softmax_block<" : "softmax_warp<", type, ", ", tile->vec, ", ", tile->loads, '>'));
   return source;
 }
 

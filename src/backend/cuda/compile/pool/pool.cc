@@ -5,12 +5,22 @@
 namespace kiln::cuda {
 namespace {
 
-constexpr std::string_view kKinds[] = {"kMax", "kAverage", "kBlend"};
+constexpr std::string_view kKinds[] = {"Pool::kMax", "Pool::kAverage", "Pool::kBlend"};
 
 /// The start of a maximum.
 std::string_view least_of(DType type) {
   if (register_name(type) == "float") return "__int_as_float(0xff800000)";
   return type == DType::kU8 ? "0" : type == DType::kI8 ? "-128" : "-2147483647 - 1";
+}
+
+std::string entry(std::string_view name, std::string_view threads, const std::string& call) {
+  return entry_text(name, threads, struct_parameter("Pooling"), call);
+}
+/// The kernel for all windows.
+std::string any_window(DType type, PoolKind kind, int vec) {
+  return entry(pool_entry(vec), "256",
+               str("pool<", element_name(type), ", ", register_name(type), ", ", kKinds[static_cast<size_t>(kind)],
+                   ", ", vec, ">(args, ", least_of(type), ')'));
 }
 
 }  // namespace
@@ -31,30 +41,29 @@ KernelSource pool_source(DType type, PoolKind kind, const PoolPieces& p) {
   KernelSource source;
   source.entry = p.entry();
   const std::string_view element = element_name(type), name = kKinds[static_cast<size_t>(kind)];
-  source.prelude = str("#include \"pool/pieces.cuh\"\nKILN_POOL_PIECES(", p.entry(), ", ", element, ", Pool::", name,
-                       ", ", p.window[0], ", ", p.window[1], ", ", p.strides[0], ", ", p.strides[1], ", ", p.left, ", ",
-                       p.vec, ", ", p.out, ", ", p.rows, ")\nKILN_POOL(", pool_entry(1), ", ", element, ", float, ",
-                       least_of(type), ", ", name, ", 1)\n");
+  source.prelude =
+      "#include \"pool/pieces.cuh\"\n" +
+      entry(p.entry(), "128",
+            str("pool_pieces<PoolPieces<", element, ", ", name, ", ", p.window[0], ", ", p.window[1], ", ",
+                p.strides[0], ", ", p.strides[1], ", ", p.left, ", ", p.vec, ", ", p.out, ", ", p.rows, ">>(args)")) +
+      any_window(type, kind, 1);
   return source;
 }
 
 KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int64_t> window, bool lines) {
-  const std::string_view held = register_name(type);
   KernelSource source;
   source.entry = pool_entry(vec);
   source.prelude = "#include \"pool/pool.cuh\"\n";
-  const std::string kind_name(kKinds[static_cast<size_t>(kind)]);
-  if (lines)
-    source.prelude += str("KILN_POOL_LINES(", kPoolLinesEntry, ", ", element_name(type), ", ", kind_name, ", ",
-                          window[0], ", ", window[1], ")\n");
+  const auto compiled = [&] {
+    return str('<', element_name(type), ", ", kKinds[static_cast<size_t>(kind)], ", ", window[0], ", ", window[1]);
+  };
+  if (lines) source.prelude += entry(kPoolLinesEntry, "128", str("pool_lines", compiled(), ", 4>(args)"));
   if (vec * bits_of(type) == 128 && has_window_kernels(type, kind, window)) {
-    source.prelude += str("KILN_POOL_WINDOW(", pool_entry(vec), ", ", element_name(type), ", ", kind_name, ", ",
-                          window[0], ", ", window[1], ")\n");
+    source.prelude += entry(pool_entry(vec), "256", str("pool_window", compiled(), ">(args)"));
     vec = 1;
   }
   for (;; vec = 1) {
-    source.prelude += str("KILN_POOL(", pool_entry(vec), ", ", element_name(type), ", ", held, ", ", least_of(type),
-                          ", ", kKinds[static_cast<size_t>(kind)], ", ", vec, ")\n");
+    source.prelude += any_window(type, kind, vec);
     if (vec == 1) return source;
   }
 }
@@ -62,10 +71,11 @@ KernelSource pool_source(DType type, PoolKind kind, int vec, std::span<const int
 KernelSource pool_source(DType type, const PoolTall& tall) {
   KernelSource source;
   source.entry = tall.entry();
-  const std::string_view element = element_name(type);
-  source.prelude = str("#include \"pool/tall.cuh\"\nKILN_POOL_TALL(", tall.entry(), ", ", element, ", ", tall.window[0],
-                       ", ", tall.window[1], ", ", tall.down, ", ", PoolTall::kRows, ")\nKILN_POOL(", pool_entry(1),
-                       ", ", element, ", float, ", least_of(type), ", kAverage, 1)\n");
+  source.prelude = "#include \"pool/tall.cuh\"\n" +
+                   entry(tall.entry(), "128",
+                         str("average_tall<", element_name(type), ", ", tall.window[0], ", ", tall.window[1], ", ",
+                             tall.down, ", ", PoolTall::kRows, ">(args)")) +
+                   any_window(type, PoolKind::kAverage, 1);
   return source;
 }
 

@@ -21,9 +21,12 @@ KernelSource recurrence_source(const RecurrenceKernel& k, RecurrencePlace place)
   KernelSource source;
   source.entry = recurrence_entry(k, place);
   source.quick = k.dtype != DType::kF32;
-  source.prelude = str("#include \"recurrence/recurrence.cuh\"\nKILN_RECURRENCE(", source.entry, ", ",
-                       element_name(k.dtype), ", ", cell_name(k), ", ", k.hidden, ", ", k.tuning.blocks, ", ",
-                       k.tuning.rows, ", ", RecurrenceKernel::kThreads, ", ", place_name(place), ")\n");
+  const std::string tile = str("RecurrenceTile{", k.hidden, ", ", k.tuning.blocks, ", ", k.tuning.rows, ", ",
+                               RecurrenceKernel::kThreads, '}');
+  source.prelude = "#include \"recurrence/recurrence.cuh\"\n" +
+                   entry_text(source.entry, str(RecurrenceKernel::kThreads), struct_parameter("Recurrence"),
+                              str("recurrence<", element_name(k.dtype), ", RecurrenceCell::", cell_name(k), ", ", tile,
+                                  ", RecurrencePlace::", place_name(place), ">(args)"));
   return source;
 }
 

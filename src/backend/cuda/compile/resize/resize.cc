@@ -22,7 +22,7 @@ KernelSource resize_source(ResizeMode mode, DType type, int width, std::span<con
   // `blocks` of a multiprocessor at least: what registers a thread may have.
   const auto add = [&](const std::string& entry, const std::string& call, int blocks = 1) {
     if (!is_wanted(wanted, entry)) return;
-    source.prelude += str("KILN_RESIZE(", entry, ", ", blocks, ", (", call, "))\n");
+    source.prelude += entry_text(entry, str("128, ", blocks), struct_parameter("Resize"), call + "(args)");
     if (source.entry.empty()) source.entry = entry;
   };
   const int element = bits_of(type) / 8, pack = resize_pack(mode, element);

@@ -5,17 +5,19 @@ namespace kiln::cuda {
 static std::string unit_type(int bytes) { return bytes == 16 ? "Unit16" : str("uint", 8 * bytes, "_t"); }
 
 KernelSource scatter_source(ScatterMode mode, DType indices, std::span<const int> copied, std::span<const int> rows) {
-  const std::string target = mode == ScatterMode::kElement ? "element_target" : "nd_target",
-                    index = indices == DType::kI64 ? "int64_t" : "int";
+  const std::string target = str(mode == ScatterMode::kElement ? "element_target<" : "nd_target<",
+                                 indices == DType::kI64 ? "int64_t>" : "int>"),
+                    one = struct_parameter("Scatter"), both = one + ", int64_t* fault";
   KernelSource source;
   source.entry = kScatterClaimEntry;
-  source.prelude = str("#include \"scatter/scatter.cuh\"\nKILN_SCATTER_CLAIM(", kScatterClaimEntry, ", ", target, ", ",
-                       index, ")\n");
+  source.prelude = "#include \"scatter/scatter.cuh\"\n" +
+                   entry_text(kScatterClaimEntry, "256", both, str("scatter_claim<", target, ">(args, fault)"));
   for (const int bytes : copied)
-    source.prelude += str("KILN_SCATTER_COPY(", scatter_copy_entry(bytes), ", ", unit_type(bytes), ")\n");
+    source.prelude +=
+        entry_text(scatter_copy_entry(bytes), "256", one, str("scatter_copy<", unit_type(bytes), ">(args)"));
   for (const int bytes : rows)
-    source.prelude += str("KILN_SCATTER_WRITE(", scatter_write_entry(bytes), ", ", target, ", ", unit_type(bytes), ", ",
-                          index, ")\n");
+    source.prelude += entry_text(scatter_write_entry(bytes), "256", both,
+                                 str("scatter_write<", unit_type(bytes), ", ", target, ">(args, fault)"));
   return source;
 }
 

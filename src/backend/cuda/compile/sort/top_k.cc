@@ -20,24 +20,26 @@ std::string_view sort_type(DType dtype) {
 KernelSource top_k_source(DType dtype, std::span<const TopKWay> ways) {
   KernelSource source;
   source.prelude = "#include \"sort/top_k.cuh\"\n";
-  const auto add = [&](std::string_view macro, std::string_view name, int threads, bool is_typed) {
+  const std::string sorted = str('<', sort_type(dtype), '>');
+  const auto add = [&](std::string_view name, int threads, std::string_view types, bool is_pass = false) {
     if (source.entry.empty()) source.entry = name;
-    source.prelude += str(macro, "(", name, ", ", threads, is_typed ? str(", ", sort_type(dtype)) : "", ")\n");
+    source.prelude += entry_text(name, str(threads), struct_parameter("TopK") + (is_pass ? ", int pass" : ""),
+                                 str("kiln::", name, types, is_pass ? "(args, pass)" : "(args)"));
   };
   for (const TopKWay way : ways) {
-    if (way == TopKWay::kShort) add("KILN_TOP_K", "top_k_short", kShortThreads, true);
+    if (way == TopKWay::kShort) add("top_k_short", kShortThreads, sorted);
     if (way == TopKWay::kSelect) {
-      add("KILN_TOP_K_ROWS", "top_k_begin", kSortThreads, false);
-      add("KILN_TOP_K_PASS", "top_k_count", kSortThreads, true);
-      add("KILN_TOP_K", "top_k_ties", kSortThreads, true);
-      add("KILN_TOP_K", "top_k_gather", kSortThreads, true);
-      add("KILN_TOP_K", "top_k_finish", kShortThreads, true);
+      add("top_k_begin", kSortThreads, "");
+      add("top_k_count", kSortThreads, sorted, true);
+      add("top_k_ties", kSortThreads, sorted);
+      add("top_k_gather", kSortThreads, sorted);
+      add("top_k_finish", kShortThreads, sorted);
     }
     if (way == TopKWay::kSort) {
-      add("KILN_TOP_K_PASS", "top_k_digits", kSortThreads, true);
-      add("KILN_TOP_K_ROWS", "top_k_starts", kShortThreads, false);
-      add("KILN_TOP_K_PASS", "top_k_move", kSortThreads, true);
-      add("KILN_TOP_K_PASS", "top_k_store", kSortThreads, true);
+      add("top_k_digits", kSortThreads, sorted, true);
+      add("top_k_starts", kShortThreads, "");
+      add("top_k_move", kSortThreads, sorted, true);
+      add("top_k_store", kSortThreads, sorted, true);
     }
   }
   return source;

@@ -3,9 +3,9 @@
 // bytes in shared memory. There the window of the next result begins 16 bytes behind the last one's, so that without a
 // swizzle the pixels as they lie are the product's right operand: its lines overlap, and nothing is copied per tap.
 // Sums are out channels by pixels. Rows of taps are padded to 32 bytes; a padded tap has weight zero, but it is
-// multiplied: a NaN or an infinity reaches one window further than it should. With two terms
-// there are two filters, whose sum the weights are: both are multiplied with the same pixels.
-// A tile is bm (64 or 128) out channels of bn pixels of a row. The prelude has wgmma().
+// multiplied: a NaN or an infinity reaches one window further than it should. With two terms there are two filters,
+// whose sum the weights are: both are multiplied with the same pixels. A tile is bm (64 or 128) out channels of bn
+// pixels of a row. The prelude has wgmma().
 #include "conv/columns.cuh"
 
 namespace kiln {

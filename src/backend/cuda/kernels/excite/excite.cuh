@@ -234,13 +234,12 @@ struct ExciteBlock {
   }
 };
 
-}  // namespace kiln
+template <class T, class W, int kThreads, int kBlocks, int kParts>
+__device__ __forceinline__ void excite(const Excite& e) {
+  extern __shared__ __align__(16) char shared[];
+  __shared__ uint64_t barriers[3];
+  pdl_launch();
+  ExciteBlock<T, W, kThreads, kBlocks, kParts>(e, shared, barriers).run();
+}
 
-#define KILN_EXCITE(entry, T, W, threads, cluster, parts)                                                    \
-  extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Excite excite) { \
-    using namespace kiln;                                                                                    \
-    extern __shared__ __align__(16) char shared[];                                                           \
-    __shared__ uint64_t barriers[3];                                                                         \
-    pdl_launch();                                                                                            \
-    ExciteBlock<T, W, threads, cluster, parts>(excite, shared, barriers).run();                              \
-  }
+}  // namespace kiln

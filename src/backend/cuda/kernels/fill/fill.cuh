@@ -98,13 +98,3 @@ __device__ __forceinline__ void fill_values(const Values& v) {
 }
 
 }  // namespace kiln
-
-#define KILN_FILL(call)                                                                          \
-  extern "C" __global__ void __launch_bounds__(256) fill(const __grid_constant__ kiln::Fill f) { \
-    using namespace kiln;                                                                        \
-    call(f);                                                                                     \
-  }
-#define KILN_VALUES                                                                                  \
-  extern "C" __global__ void __launch_bounds__(256) values(const __grid_constant__ kiln::Values v) { \
-    kiln::fill_values(v);                                                                            \
-  }

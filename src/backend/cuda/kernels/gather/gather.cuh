@@ -32,6 +32,7 @@ __device__ __forceinline__ void put(const Gather& g, unsigned at, bool inside, i
 /// indices at once, and then all their data.
 template <class Unit, class Index>
 __device__ __forceinline__ void gather_rows(const Gather& g, int64_t* fault) {
+  pdl_launch();
   constexpr int kUnroll = 4;
   const unsigned first = blockIdx.x * (g.step ? kUnroll * blockDim.x : blockDim.x) + threadIdx.x;
   int64_t index_at[kUnroll], from[kUnroll], picked[kUnroll];
@@ -66,6 +67,7 @@ __device__ __forceinline__ void gather_rows(const Gather& g, int64_t* fault) {
 /// y[i] = data[i with i[axis] replaced by indices[i]]
 template <class Unit, class Index>
 __device__ __forceinline__ void gather_elements(const Gather& g, int64_t* fault) {
+  pdl_launch();
   const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
   if (at >= g.count) return;
   pdl_wait();
@@ -83,6 +85,7 @@ __device__ __forceinline__ void gather_elements(const Gather& g, int64_t* fault)
 /// y[e, i, b] = data[e, indices[e, i, 0 ... rank - 1], b]
 template <class Unit, class Index>
 __device__ __forceinline__ void gather_nd(const Gather& g, int64_t* fault) {
+  pdl_launch();
   const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
   if (at >= g.count) return;
   const unsigned slice = g.row.quotient(at), b = at - slice * g.row.extent;
@@ -99,10 +102,3 @@ __device__ __forceinline__ void gather_nd(const Gather& g, int64_t* fault) {
 }
 
 }  // namespace kiln
-
-#define KILN_GATHER(entry, how, Unit, Index)                                                                        \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Gather g, int64_t* fault) { \
-    using namespace kiln;                                                                                           \
-    pdl_launch();                                                                                                   \
-    how<Unit, Index>(g, fault);                                                                                     \
-  }

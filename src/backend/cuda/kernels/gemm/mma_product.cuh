@@ -1,5 +1,5 @@
-// The inner product on tensor cores (mma.sync): copies of the next tiles run while this one is multiplied.
-// FP32 elements are multiplied in TF32.
+// The inner product on tensor cores (mma.sync): copies of the next tiles run while this one is multiplied. FP32
+// elements are multiplied in TF32.
 #pragma once
 #include "gemm/slab.cuh"
 #include "gemm/tile.cuh"

@@ -10,9 +10,3 @@ namespace kiln {
 using Normalization = cuda::NormalizationArgument;
 
 }  // namespace kiln
-
-#define KILN_NORMALIZE(entry, threads, call)                                                                   \
-  extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Normalization n) { \
-    using namespace kiln;                                                                                      \
-    call(n);                                                                                                   \
-  }

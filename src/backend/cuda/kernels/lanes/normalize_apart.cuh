@@ -308,9 +308,3 @@ __device__ __forceinline__ void normalize_apart_pixels(const Normalization& n) {
 }
 
 }  // namespace kiln
-
-#define KILN_NORMALIZE_APART(entry, call)                                                                     \
-  extern "C" __global__ void __launch_bounds__(256, 2) entry(const __grid_constant__ kiln::Normalization n) { \
-    using namespace kiln;                                                                                     \
-    call(n);                                                                                                  \
-  }

@@ -387,9 +387,3 @@ __device__ __forceinline__ void normalize_cluster(const Normalization& n) {
 }
 
 }  // namespace kiln
-
-#define KILN_NORMALIZE_GROUPS(entry, call)                                                                 \
-  extern "C" __global__ void __launch_bounds__(512) entry(const __grid_constant__ kiln::Normalization n) { \
-    using namespace kiln;                                                                                  \
-    call(n);                                                                                               \
-  }

@@ -275,9 +275,3 @@ __device__ __forceinline__ void normalize_held(const Normalization& n) {
 }
 
 }  // namespace kiln
-
-#define KILN_NORMALIZE_HELD(entry, threads, blocks, call)                                                              \
-  extern "C" __global__ void __launch_bounds__(threads, blocks) entry(const __grid_constant__ kiln::Normalization n) { \
-    using namespace kiln;                                                                                              \
-    call(n);                                                                                                           \
-  }

@@ -116,10 +116,3 @@ __device__ __forceinline__ void normalize_slices(const TensorMap& map, const Nor
 }
 
 }  // namespace kiln
-
-#define KILN_NORMALIZE_SLICES(entry, threads, call)                                                       \
-  extern "C" __global__ void __launch_bounds__(threads, 512 / threads)                                    \
-      entry(const __grid_constant__ kiln::TensorMap map, const __grid_constant__ kiln::Normalization n) { \
-    using namespace kiln;                                                                                 \
-    call(map, n);                                                                                         \
-  }

@@ -383,14 +383,3 @@ __device__ __forceinline__ void reduce_axes(const AxesReduction& r) {
 }
 
 }  // namespace kiln
-
-#define KILN_REDUCE_AXES(entry, call)                                                                      \
-  extern "C" __global__ void __launch_bounds__(128) entry(const __grid_constant__ kiln::AxesReduction r) { \
-    using namespace kiln;                                                                                  \
-    call(r);                                                                                               \
-  }
-#define KILN_REDUCE(entry, threads, call)                                                                  \
-  extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Reduction r) { \
-    using namespace kiln;                                                                                  \
-    call(r);                                                                                               \
-  }

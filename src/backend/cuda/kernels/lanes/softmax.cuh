@@ -43,8 +43,3 @@ __device__ __forceinline__ void softmax_long(const T* x, T* y, int64_t, int64_t 
 }
 
 }  // namespace kiln
-
-#define KILN_SOFTMAX_LONG(entry, T)                                                                        \
-  extern "C" __global__ void __launch_bounds__(1024) entry(const T* x, T* y, int64_t rows, int64_t cols) { \
-    kiln::softmax_long<T>(x, y, rows, cols);                                                               \
-  }

@@ -74,7 +74,7 @@ __device__ __forceinline__ Vec<float, kVec> fold_columns(float* shared, const Ve
 /// x, y (outer, length, inner), length <= kLoads * blockDim.y: a lane is held in registers, memory is read once and
 /// each exponential taken once.
 template <class T, int kVec, int kLoads>
-__device__ __forceinline__ void softmax_held_columns(const T* x, T* y, int length, int64_t inner) {
+__device__ __forceinline__ void softmax_held_columns(const T* x, T* y, int64_t, int length, int64_t inner) {
   extern __shared__ __align__(16) float shared[];
   pdl_launch();
   const ColumnPlace<kVec> place(length, inner);
@@ -121,7 +121,7 @@ __device__ __forceinline__ void softmax_held_columns(const T* x, T* y, int lengt
 /// Columns of exactly kLength halves, a thread each kVec of them, which stay as they are stored: exponentials are taken
 /// twice, so that registers have room for wide vectors.
 template <class T, int kVec, int kLength>
-__device__ __forceinline__ void softmax_stored_columns(const T* x, T* y, int64_t inner) {
+__device__ __forceinline__ void softmax_stored_columns(const T* x, T* y, int64_t, int64_t, int64_t inner) {
   constexpr int kWords = kVec / 2;
   pdl_launch();
   const ColumnPlace<kVec> place(kLength, inner);
@@ -157,7 +157,7 @@ __device__ __forceinline__ void softmax_stored_columns(const T* x, T* y, int64_t
 /// Lanes of any length: one walk for their peaks and sums, another, through the cache where it is large enough, for the
 /// result.
 template <class T, int kVec>
-__device__ __forceinline__ void softmax_columns(const T* x, T* y, int64_t length, int64_t inner) {
+__device__ __forceinline__ void softmax_columns(const T* x, T* y, int64_t, int64_t length, int64_t inner) {
   constexpr int kUnroll = 4;
   extern __shared__ __align__(16) float shared[];
   pdl_launch();
@@ -210,16 +210,3 @@ __device__ __forceinline__ void softmax_columns(const T* x, T* y, int64_t length
 }
 
 }  // namespace kiln
-
-#define KILN_SOFTMAX_HELD_COLUMNS(entry, T, vec, loads)                                                               \
-  extern "C" __global__ void __launch_bounds__(512) entry(const T* x, T* y, int64_t, int64_t length, int64_t inner) { \
-    kiln::softmax_held_columns<T, vec, loads>(x, y, int(length), inner);                                              \
-  }
-#define KILN_SOFTMAX_STORED_COLUMNS(entry, T, vec, length)                                                     \
-  extern "C" __global__ void __launch_bounds__(128) entry(const T* x, T* y, int64_t, int64_t, int64_t inner) { \
-    kiln::softmax_stored_columns<T, vec, length>(x, y, inner);                                                 \
-  }
-#define KILN_SOFTMAX_COLUMNS(entry, T, vec)                                                                           \
-  extern "C" __global__ void __launch_bounds__(512) entry(const T* x, T* y, int64_t, int64_t length, int64_t inner) { \
-    kiln::softmax_columns<T, vec>(x, y, length, inner);                                                               \
-  }

@@ -76,8 +76,3 @@ __device__ __forceinline__ void softmax_odd(const T* x, T* y, int64_t rows, int 
 }
 
 }  // namespace kiln
-
-#define KILN_SOFTMAX_ODD(entry, threads, T, loads)                                                            \
-  extern "C" __global__ void __launch_bounds__(threads) entry(const T* x, T* y, int64_t rows, int64_t cols) { \
-    kiln::softmax_odd<T, loads>(x, y, rows, int(cols));                                                       \
-  }

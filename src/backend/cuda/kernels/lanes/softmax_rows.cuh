@@ -66,8 +66,3 @@ __device__ __forceinline__ void softmax_block(const T* x, T* y, int64_t rows, in
 }
 
 }  // namespace kiln
-
-#define KILN_SOFTMAX_ROWS(entry, threads, team, T, vec, loads)                                                \
-  extern "C" __global__ void __launch_bounds__(threads) entry(const T* x, T* y, int64_t rows, int64_t cols) { \
-    kiln::softmax_##team<T, vec, loads>(x, y, rows, int(cols));                                               \
-  }

@@ -8,7 +8,7 @@ namespace kiln {
 
 /// x, y  (rows, kCols), aligned to 16 bytes; kTeam threads a row, kThreads a block.
 template <class T, int kCols, int kTeam, int kThreads>
-__device__ __forceinline__ void softmax_short(const T* x, T* y, int64_t rows) {
+__device__ __forceinline__ void softmax_short(const T* x, T* y, int64_t rows, int64_t) {
   __shared__ StagedRows<T, kCols, kTeam, kThreads> staged;
   using Row = ShortRow<T, kCols, kTeam, kThreads>;
   const float kLeast = __int_as_float(0xff800000);
@@ -24,8 +24,3 @@ __device__ __forceinline__ void softmax_short(const T* x, T* y, int64_t rows) {
 }
 
 }  // namespace kiln
-
-#define KILN_SOFTMAX_SHORT(entry, threads, T, cols, team)                                                \
-  extern "C" __global__ void __launch_bounds__(threads) entry(const T* x, T* y, int64_t rows, int64_t) { \
-    kiln::softmax_short<T, cols, team, threads>(x, y, rows);                                             \
-  }

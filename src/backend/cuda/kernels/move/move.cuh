@@ -59,16 +59,6 @@ __device__ __forceinline__ void move(const Boxes<W, N>& boxes) {
   move_block<Unit>(boxes.at[which], blockIdx.x - boxes.at[which].first_block);
 }
 
-}  // namespace kiln
-
-#define KILN_MOVE(entry, Unit, Walk, boxes_of_launch)                                 \
-  extern "C" __global__ void __launch_bounds__(256)                                   \
-      entry(const __grid_constant__ kiln::Boxes<kiln::Walk, boxes_of_launch> boxes) { \
-    kiln::move<Unit>(boxes);                                                          \
-  }
-
-namespace kiln {
-
 /// A transpose: axis a is contiguous in the source, axis b in the target; what is outside them is walked.
 using Transpose = cuda::TransposeArgument;
 
@@ -159,12 +149,3 @@ __device__ __forceinline__ void transpose_vectors(const Transpose& t) {
 }
 
 }  // namespace kiln
-
-#define KILN_TRANSPOSE_VECTORS(entry, Unit)                                                            \
-  extern "C" __global__ void __launch_bounds__(128) entry(const __grid_constant__ kiln::Transpose t) { \
-    kiln::transpose_vectors<Unit>(t);                                                                  \
-  }
-#define KILN_TRANSPOSE(entry, Unit, tile)                                                              \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Transpose t) { \
-    kiln::transpose<Unit, tile>(t);                                                                    \
-  }

@@ -134,13 +134,3 @@ __device__ __forceinline__ void slice(const Slice& s) {
 }
 
 }  // namespace kiln
-
-#define KILN_SLICE(entry, Unit)                                                                    \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Slice s) { \
-    kiln::slice<Unit>(s);                                                                          \
-  }
-#define KILN_SLICE_BAND(entry, Unit, Element)                                                          \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::BandSlice s) { \
-    using namespace kiln;                                                                              \
-    slice_band<Unit, Element>(s);                                                                      \
-  }

@@ -126,8 +126,3 @@ __device__ __forceinline__ void slice_flat(const FlatSlice& s) {
 }
 
 }  // namespace kiln
-
-#define KILN_SLICE_FLAT(entry, Element, fills)                                                         \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::FlatSlice s) { \
-    kiln::slice_flat<Element, fills>(s);                                                               \
-  }

@@ -180,9 +180,3 @@ __device__ __forceinline__ void pool_pieces(const Pooling& p) {
 }
 
 }  // namespace kiln
-
-#define KILN_POOL_PIECES(entry, ...)                                                                 \
-  extern "C" __global__ void __launch_bounds__(128) entry(const __grid_constant__ kiln::Pooling p) { \
-    using namespace kiln;                                                                            \
-    pool_pieces<PoolPieces<__VA_ARGS__>>(p);                                                         \
-  }

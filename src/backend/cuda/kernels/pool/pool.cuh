@@ -223,19 +223,3 @@ __device__ __forceinline__ void pool_lines(const Pooling& p) {
 }
 
 }  // namespace kiln
-
-#define KILN_POOL_LINES(entry, T, kind, height, width)                                               \
-  extern "C" __global__ void __launch_bounds__(128) entry(const __grid_constant__ kiln::Pooling p) { \
-    using namespace kiln;                                                                            \
-    pool_lines<T, Pool::kind, height, width, 4>(p);                                                  \
-  }
-#define KILN_POOL_WINDOW(entry, T, kind, height, width)                                              \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Pooling p) { \
-    using namespace kiln;                                                                            \
-    pool_window<T, Pool::kind, height, width>(p);                                                    \
-  }
-#define KILN_POOL(entry, T, A, least, kind, vec)                                                     \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Pooling p) { \
-    using namespace kiln;                                                                            \
-    pool<T, A, Pool::kind, vec>(p, least);                                                           \
-  }

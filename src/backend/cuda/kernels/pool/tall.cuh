@@ -50,9 +50,3 @@ __device__ __forceinline__ void average_tall(const Pooling& p) {
 }
 
 }  // namespace kiln
-
-#define KILN_POOL_TALL(entry, T, ...)                                                                \
-  extern "C" __global__ void __launch_bounds__(128) entry(const __grid_constant__ kiln::Pooling p) { \
-    using namespace kiln;                                                                            \
-    average_tall<T, __VA_ARGS__>(p);                                                                 \
-  }

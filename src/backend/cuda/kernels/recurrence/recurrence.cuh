@@ -318,14 +318,12 @@ struct RecurrenceBlock {
   }
 };
 
-}  // namespace kiln
+template <class T, RecurrenceCell kCell, RecurrenceTile kTile, RecurrencePlace kPlace>
+__device__ __forceinline__ void recurrence(const Recurrence& argument) {
+  extern __shared__ __align__(16) char shared[];
+  __shared__ uint64_t barriers[3];
+  pdl_launch();
+  RecurrenceBlock<T, kCell, kTile, kPlace>(argument, shared, barriers).run();
+}
 
-#define KILN_RECURRENCE(entry, T, cell, hidden, cluster, rows, threads, place)                                     \
-  extern "C" __global__ void __launch_bounds__(threads) entry(const __grid_constant__ kiln::Recurrence argument) { \
-    using namespace kiln;                                                                                          \
-    extern __shared__ __align__(16) char shared[];                                                                 \
-    __shared__ uint64_t barriers[3];                                                                               \
-    pdl_launch();                                                                                                  \
-    constexpr RecurrenceTile kTile{hidden, cluster, rows, threads};                                                \
-    RecurrenceBlock<T, RecurrenceCell::cell, kTile, RecurrencePlace::place>(argument, shared, barriers).run();     \
-  }
+}  // namespace kiln

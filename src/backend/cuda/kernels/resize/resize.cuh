@@ -238,9 +238,3 @@ __device__ __forceinline__ void resize_taps(const Resize& r) {
 }
 
 }  // namespace kiln
-
-#define KILN_RESIZE(entry, blocks, call)                                                                    \
-  extern "C" __global__ void __launch_bounds__(128, blocks) entry(const __grid_constant__ kiln::Resize r) { \
-    using namespace kiln;                                                                                   \
-    call(r);                                                                                                \
-  }

@@ -38,38 +38,36 @@ __device__ __forceinline__ int64_t nd_target(const Scatter& s, unsigned pick, in
   return inside ? to : -1;
 }
 
+/// y = data, and no slice of y has an owner.
+template <class Unit>
+__device__ __forceinline__ void scatter_copy(const Scatter& s) {
+  pdl_launch();
+  const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+  pdl_wait();
+  if (at < s.copied) static_cast<Unit*>(s.y)[at] = static_cast<const Unit*>(s.data)[at];
+  for (unsigned slice = at; slice < s.slices; slice += gridDim.x * blockDim.x) s.owners[slice] = -1;
+}
+/// Updates claim the slices that kTarget gives.
+template <auto kTarget>
+__device__ __forceinline__ void scatter_claim(const Scatter& s, int64_t* fault) {
+  pdl_launch();
+  const unsigned pick = blockIdx.x * blockDim.x + threadIdx.x;
+  pdl_wait();
+  if (pick >= s.picks) return;
+  const int64_t to = kTarget(s, pick, fault);
+  if (to >= 0) atomicMax(s.owners + to, int(pick));
+}
+/// Owners write their slices.
+template <class Unit, auto kTarget>
+__device__ __forceinline__ void scatter_write(const Scatter& s, int64_t* fault) {
+  pdl_launch();
+  const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned pick = s.row.quotient(at), b = at - pick * s.row.extent;
+  pdl_wait();
+  if (pick >= s.picks) return;
+  const int64_t to = kTarget(s, pick, fault);
+  if (to < 0 || s.owners[to] != int(pick)) return;
+  static_cast<Unit*>(s.y)[to * s.row.extent + b] = static_cast<const Unit*>(s.updates)[at];
+}
+
 }  // namespace kiln
-
-#define KILN_SCATTER_COPY(entry, Unit)                                                                 \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Scatter s) {   \
-    using namespace kiln;                                                                              \
-    pdl_launch();                                                                                      \
-    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;                                         \
-    pdl_wait();                                                                                        \
-    if (at < s.copied) static_cast<Unit*>(s.y)[at] = static_cast<const Unit*>(s.data)[at];             \
-    for (unsigned slice = at; slice < s.slices; slice += gridDim.x * blockDim.x) s.owners[slice] = -1; \
-  }
-
-#define KILN_SCATTER_CLAIM(entry, target, Index)                                                                     \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Scatter s, int64_t* fault) { \
-    using namespace kiln;                                                                                            \
-    pdl_launch();                                                                                                    \
-    const unsigned pick = blockIdx.x * blockDim.x + threadIdx.x;                                                     \
-    pdl_wait();                                                                                                      \
-    if (pick >= s.picks) return;                                                                                     \
-    const int64_t to = target<Index>(s, pick, fault);                                                                \
-    if (to >= 0) atomicMax(s.owners + to, int(pick));                                                                \
-  }
-
-#define KILN_SCATTER_WRITE(entry, target, Unit, Index)                                                               \
-  extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ kiln::Scatter s, int64_t* fault) { \
-    using namespace kiln;                                                                                            \
-    pdl_launch();                                                                                                    \
-    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;                                                       \
-    const unsigned pick = s.row.quotient(at), b = at - pick * s.row.extent;                                          \
-    pdl_wait();                                                                                                      \
-    if (pick >= s.picks) return;                                                                                     \
-    const int64_t to = target<Index>(s, pick, fault);                                                                \
-    if (to < 0 || s.owners[to] != int(pick)) return;                                                                 \
-    static_cast<Unit*>(s.y)[to * s.row.extent + b] = static_cast<const Unit*>(s.updates)[at];                        \
-  }

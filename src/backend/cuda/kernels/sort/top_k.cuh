@@ -417,12 +417,3 @@ __device__ __forceinline__ void top_k_store(const TopK& t, int passes) {
 }
 
 }  // namespace kiln
-
-#define KILN_TOP_K(name, threads, S) \
-  extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ kiln::TopK t) { kiln::name<S>(t); }
-#define KILN_TOP_K_PASS(name, threads, S)                                                                      \
-  extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ kiln::TopK t, int pass) { \
-    kiln::name<S>(t, pass);                                                                                    \
-  }
-#define KILN_TOP_K_ROWS(name, threads) \
-  extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ kiln::TopK t) { kiln::name(t); }
