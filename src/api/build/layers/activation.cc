@@ -29,8 +29,6 @@ Result<nv::IActivationLayer*> add_activation(Network& network, nv::ITensor& inpu
   const auto kind = TRY(enum_from_api<ops::ActivationKind>(type, "type"));
   return network.add<ActivationLayer>(ops::Activation{.kind = kind}, {x}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_activation(Network& network, ir::NodeId node) {
-  return make<ActivationLayer>(network, node);
-}
+MakeLayer maker_of(Tag<ops::Activation>) { return make<ActivationLayer>; }
 
 }  // namespace kiln::api

@@ -27,6 +27,6 @@ Result<nv::ICastLayer*> add_cast(Network& network, nv::ITensor& input, nv::DataT
   const ir::ValueId x = TRY(network.value_of(input, "input"));
   return network.add<CastLayer>(ops::Cast{TRY(from_api(to_type))}, {x}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_cast(Network& network, ir::NodeId node) { return make<CastLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Cast>) { return make<CastLayer>; }
 
 }  // namespace kiln::api

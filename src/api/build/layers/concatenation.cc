@@ -28,8 +28,6 @@ Result<nv::IConcatenationLayer*> add_concatenation(Network& network, nv::ITensor
   const ops::Concatenation op{.axis = std::max(0, rank - 3)};  // until setAxis is called: the channels of an image
   return network.add<ConcatenationLayer>(op, values, Settings::kToCome);
 }
-std::unique_ptr<Layer> make_concatenation(Network& network, ir::NodeId node) {
-  return make<ConcatenationLayer>(network, node);
-}
+MakeLayer maker_of(Tag<ops::Concatenation>) { return make<ConcatenationLayer>; }
 
 }  // namespace kiln::api

@@ -39,6 +39,6 @@ Result<nv::IConstantLayer*> add_constant(Network& network, const nv::Dims& dimen
   HostTensor value = TRY(borrow(weights, std::move(extents), "the weights"));
   return network.add<ConstantLayer>(ops::Constant{std::move(value)}, {}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_constant(Network& network, ir::NodeId node) { return make<ConstantLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Constant>) { return make<ConstantLayer>; }
 
 }  // namespace kiln::api

@@ -32,8 +32,6 @@ Result<nv::IConvolutionLayer*> add_convolution(Network& network, nv::ITensor& in
   return layer;
 }
 
-std::unique_ptr<Layer> make_convolution(Network& network, ir::NodeId node) {
-  return make<ConvolutionLayer>(network, node);
-}
+MakeLayer maker_of(Tag<ops::Convolution>) { return make<ConvolutionLayer>; }
 
 }  // namespace kiln::api

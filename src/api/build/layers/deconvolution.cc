@@ -32,8 +32,6 @@ Result<nv::IDeconvolutionLayer*> add_deconvolution(Network& network, nv::ITensor
   return layer;
 }
 
-std::unique_ptr<Layer> make_deconvolution(Network& network, ir::NodeId node) {
-  return make<DeconvolutionLayer>(network, node);
-}
+MakeLayer maker_of(Tag<ops::Deconvolution>) { return make<DeconvolutionLayer>; }
 
 }  // namespace kiln::api

@@ -5,16 +5,10 @@
 namespace kiln::api {
 namespace {
 
-class DimValuesLayer final
-    : public LayerOf<ops::DimValues, nv::LayerType::kSHAPE, nv::IShapeLayer, nv::apiv::VShapeLayer> {
- public:
-  using LayerOf::LayerOf;
-};
+using DimValuesLayer = LayerOf<ops::DimValues, nv::LayerType::kSHAPE, nv::IShapeLayer, nv::apiv::VShapeLayer>;
 
 }  // namespace
 
-std::unique_ptr<Layer> make_dim_values(Network& network, ir::NodeId node) {
-  return make<DimValuesLayer>(network, node);
-}
+MakeLayer maker_of(Tag<ops::DimValues>) { return make<DimValuesLayer>; }
 
 }  // namespace kiln::api

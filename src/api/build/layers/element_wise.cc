@@ -27,8 +27,6 @@ Result<nv::IElementWiseLayer*> add_element_wise(Network& network, nv::ITensor& a
   const auto kind = TRY(enum_from_api<ops::ElementWiseKind>(operation, "op"));
   return network.add<ElementWiseLayer>(ops::ElementWise{kind}, {left, right}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_element_wise(Network& network, ir::NodeId node) {
-  return make<ElementWiseLayer>(network, node);
-}
+MakeLayer maker_of(Tag<ops::ElementWise>) { return make<ElementWiseLayer>; }
 
 }  // namespace kiln::api

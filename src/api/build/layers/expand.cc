@@ -44,6 +44,6 @@ class ExpandLayer final : public LayerOf<ops::Expand, nv::LayerType::kSLICE, nv:
 
 }  // namespace
 
-std::unique_ptr<Layer> make_expand(Network& network, ir::NodeId node) { return make<ExpandLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Expand>) { return make<ExpandLayer>; }
 
 }  // namespace kiln::api

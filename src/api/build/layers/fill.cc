@@ -104,6 +104,6 @@ Result<nv::IFillLayer*> add_fill(Network& network, const nv::Dims& dimensions, n
   return layer;
 }
 
-std::unique_ptr<Layer> make_fill(Network& network, ir::NodeId node) { return make<FillLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Fill>) { return make<FillLayer>; }
 
 }  // namespace kiln::api

@@ -33,6 +33,6 @@ Result<nv::IGatherLayer*> add_gather(Network& network, nv::ITensor& data, nv::IT
   const ops::Gather op{.mode = TRY(enum_from_api<GatherMode>(mode, "mode")), .axis = axis};
   return network.add<GatherLayer>(op, {x, at}, Settings::kToCome);
 }
-std::unique_ptr<Layer> make_gather(Network& network, ir::NodeId node) { return make<GatherLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Gather>) { return make<GatherLayer>; }
 
 }  // namespace kiln::api

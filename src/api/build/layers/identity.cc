@@ -5,11 +5,7 @@
 namespace kiln::api {
 namespace {
 
-class IdentityLayer final
-    : public LayerOf<ops::Identity, nv::LayerType::kIDENTITY, nv::IIdentityLayer, nv::apiv::VIdentityLayer> {
- public:
-  using LayerOf::LayerOf;
-};
+using IdentityLayer = LayerOf<ops::Identity, nv::LayerType::kIDENTITY, nv::IIdentityLayer, nv::apiv::VIdentityLayer>;
 
 }  // namespace
 
@@ -17,6 +13,6 @@ Result<nv::IIdentityLayer*> add_identity(Network& network, nv::ITensor& input) {
   const ir::ValueId x = TRY(network.value_of(input, "input"));
   return network.add<IdentityLayer>(ops::Identity{}, {x}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_identity(Network& network, ir::NodeId node) { return make<IdentityLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Identity>) { return make<IdentityLayer>; }
 
 }  // namespace kiln::api

@@ -8,6 +8,12 @@
 
 #include "api/build/network.h"
 
+namespace kiln::ops {
+#define OP(name) struct name;
+#include "ops/ops.def"
+#undef OP
+}  // namespace kiln::ops
+
 namespace kiln::api {
 
 /// The object of a node. Nodes of ops that are no layer of the API (an Expand of ONNX) get one with no more than a
@@ -66,34 +72,9 @@ template <class L>
 std::unique_ptr<Layer> make(Network& network, ir::NodeId node) {
   return std::make_unique<L>(network, node);
 }
-std::unique_ptr<Layer> make_activation(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_cast(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_concatenation(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_constant(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_convolution(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_deconvolution(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_dim_values(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_element_wise(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_expand(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_fill(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_gather(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_identity(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_matrix_multiply(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_normalization(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_padding(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_pooling(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_reduce(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_resize(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_scale(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_scatter(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_select(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_shape(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_shuffle(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_slice(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_softmax(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_squeeze(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_top_k(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_unary(Network& network, ir::NodeId node);
-std::unique_ptr<Layer> make_unsqueeze(Network& network, ir::NodeId node);
+// What makes them, by op. An op without one fails to link.
+#define OP(name) MakeLayer maker_of(Tag<ops::name>);
+#include "ops/ops.def"
+#undef OP
 
 }  // namespace kiln::api

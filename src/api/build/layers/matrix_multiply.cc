@@ -32,8 +32,6 @@ Result<nv::IMatrixMultiplyLayer*> add_matrix_multiply(Network& network, nv::ITen
                                .b = TRY(enum_from_api<ops::MatrixOp>(b_op, "op1"))};
   return network.add<MatrixMultiplyLayer>(op, {left, right}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_matrix_multiply(Network& network, ir::NodeId node) {
-  return make<MatrixMultiplyLayer>(network, node);
-}
+MakeLayer maker_of(Tag<ops::MatrixMultiply>) { return make<MatrixMultiplyLayer>; }
 
 }  // namespace kiln::api

@@ -61,8 +61,6 @@ Result<nv::INormalizationLayer*> add_normalization(Network& network, nv::ITensor
   if (v2) layer->be_v2();
   return layer;
 }
-std::unique_ptr<Layer> make_normalization(Network& network, ir::NodeId node) {
-  return make<NormalizationLayer>(network, node);
-}
+MakeLayer maker_of(Tag<ops::Normalization>) { return make<NormalizationLayer>; }
 
 }  // namespace kiln::api

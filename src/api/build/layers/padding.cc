@@ -41,6 +41,6 @@ Result<nv::IPaddingLayer*> add_padding(Network& network, nv::ITensor& input, con
   TRY(require(rank >= 4, "the input has rank ", rank, "; padding needs 4 at least"));
   return network.add<PaddingLayer>(op, {x}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_padding(Network& network, ir::NodeId node) { return make<PaddingLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Padding>) { return make<PaddingLayer>; }
 
 }  // namespace kiln::api

@@ -81,6 +81,6 @@ Result<nv::IPoolingLayer*> add_pooling(Network& network, nv::ITensor& input, nv:
   return network.add<PoolingLayer>(op, {x}, Settings::kToCome);
 }
 
-std::unique_ptr<Layer> make_pooling(Network& network, ir::NodeId node) { return make<PoolingLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Pooling>) { return make<PoolingLayer>; }
 
 }  // namespace kiln::api

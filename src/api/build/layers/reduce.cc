@@ -42,6 +42,6 @@ Result<nv::IReduceLayer*> add_reduce(Network& network, nv::ITensor& input, nv::R
                        .keep = keep};
   return network.add<ReduceLayer>(op, {x}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_reduce(Network& network, ir::NodeId node) { return make<ReduceLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Reduce>) { return make<ReduceLayer>; }
 
 }  // namespace kiln::api

@@ -104,6 +104,6 @@ Result<nv::IResizeLayer*> add_resize(Network& network, nv::ITensor& input) {
   return network.add<ResizeLayer>(ops::Resize{}, {x}, Settings::kToCome);
 }
 
-std::unique_ptr<Layer> make_resize(Network& network, ir::NodeId node) { return make<ResizeLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Resize>) { return make<ResizeLayer>; }
 
 }  // namespace kiln::api

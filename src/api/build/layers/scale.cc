@@ -73,6 +73,6 @@ Result<nv::IScaleLayer*> add_scale(Network& network, nv::ITensor& input, nv::Sca
   return layer;
 }
 
-std::unique_ptr<Layer> make_scale(Network& network, ir::NodeId node) { return make<ScaleLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Scale>) { return make<ScaleLayer>; }
 
 }  // namespace kiln::api

@@ -20,6 +20,6 @@ class ScatterLayer final
 
 }  // namespace
 
-std::unique_ptr<Layer> make_scatter(Network& network, ir::NodeId node) { return make<ScatterLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Scatter>) { return make<ScatterLayer>; }
 
 }  // namespace kiln::api

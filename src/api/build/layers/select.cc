@@ -5,11 +5,7 @@
 namespace kiln::api {
 namespace {
 
-class SelectLayer final
-    : public LayerOf<ops::Select, nv::LayerType::kSELECT, nv::ISelectLayer, nv::apiv::VSelectLayer> {
- public:
-  using LayerOf::LayerOf;
-};
+using SelectLayer = LayerOf<ops::Select, nv::LayerType::kSELECT, nv::ISelectLayer, nv::apiv::VSelectLayer>;
 
 }  // namespace
 
@@ -20,6 +16,6 @@ Result<nv::ISelectLayer*> add_select(Network& network, nv::ITensor& condition, n
   const ir::ValueId otherwise = TRY(network.value_of(else_input, "elseInput"));
   return network.add<SelectLayer>(ops::Select{}, {when, then, otherwise}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_select(Network& network, ir::NodeId node) { return make<SelectLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Select>) { return make<SelectLayer>; }
 
 }  // namespace kiln::api

@@ -5,10 +5,7 @@
 namespace kiln::api {
 namespace {
 
-class ShapeLayer final : public LayerOf<ops::Shape, nv::LayerType::kSHAPE, nv::IShapeLayer, nv::apiv::VShapeLayer> {
- public:
-  using LayerOf::LayerOf;
-};
+using ShapeLayer = LayerOf<ops::Shape, nv::LayerType::kSHAPE, nv::IShapeLayer, nv::apiv::VShapeLayer>;
 
 }  // namespace
 
@@ -16,6 +13,6 @@ Result<nv::IShapeLayer*> add_shape(Network& network, nv::ITensor& input) {
   const ir::ValueId x = TRY(network.value_of(input, "input"));
   return network.add<ShapeLayer>(ops::Shape{}, {x}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_shape(Network& network, ir::NodeId node) { return make<ShapeLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Shape>) { return make<ShapeLayer>; }
 
 }  // namespace kiln::api

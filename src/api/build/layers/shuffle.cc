@@ -118,7 +118,7 @@ Result<nv::IShuffleLayer*> add_shuffle(Network& network, nv::ITensor& input) {
 }
 
 /// The parser makes Transpose and Reshape nodes, which are shuffles to the API.
-std::unique_ptr<Layer> make_shuffle(Network& network, ir::NodeId node) {
+static std::unique_ptr<Layer> make_shuffle(Network& network, ir::NodeId node) {
   ir::Graph& graph = network.graph();
   const Op op = graph.node(node).op;
   if (const auto* transpose = op.as<ops::Transpose>())
@@ -129,5 +129,8 @@ std::unique_ptr<Layer> make_shuffle(Network& network, ir::NodeId node) {
         ops::Shuffle{.dims = reshape->dims, .reshape = true, .zero_is_placeholder = reshape->zero_is_placeholder});
   return make<ShuffleLayer>(network, node);
 }
+MakeLayer maker_of(Tag<ops::Reshape>) { return make_shuffle; }
+MakeLayer maker_of(Tag<ops::Shuffle>) { return make_shuffle; }
+MakeLayer maker_of(Tag<ops::Transpose>) { return make_shuffle; }
 
 }  // namespace kiln::api

@@ -66,6 +66,6 @@ Result<nv::ISliceLayer*> add_slice(Network& network, nv::ITensor& input, const n
   return network.add<SliceLayer>(op, {x}, Settings::kToCome);
 }
 
-std::unique_ptr<Layer> make_slice(Network& network, ir::NodeId node) { return make<SliceLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Slice>) { return make<SliceLayer>; }
 
 }  // namespace kiln::api

@@ -32,6 +32,6 @@ Result<nv::ISoftMaxLayer*> add_softmax(Network& network, nv::ITensor& input) {
   const ops::Softmax op{.axis = std::max(0, rank - 3)};  // until setAxes is called: the channels of an image
   return network.add<SoftMaxLayer>(op, {x}, Settings::kToCome);
 }
-std::unique_ptr<Layer> make_softmax(Network& network, ir::NodeId node) { return make<SoftMaxLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Softmax>) { return make<SoftMaxLayer>; }
 
 }  // namespace kiln::api

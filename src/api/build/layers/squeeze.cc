@@ -5,11 +5,7 @@
 namespace kiln::api {
 namespace {
 
-class SqueezeLayer final
-    : public LayerOf<ops::Squeeze, nv::LayerType::kSQUEEZE, nv::ISqueezeLayer, nv::apiv::VSqueezeLayer> {
- public:
-  using LayerOf::LayerOf;
-};
+using SqueezeLayer = LayerOf<ops::Squeeze, nv::LayerType::kSQUEEZE, nv::ISqueezeLayer, nv::apiv::VSqueezeLayer>;
 
 }  // namespace
 
@@ -18,6 +14,6 @@ Result<nv::ISqueezeLayer*> add_squeeze(Network& network, nv::ITensor& input, nv:
   const ir::ValueId list = TRY(network.value_of(axes, "axes"));
   return network.add<SqueezeLayer>(ops::Squeeze{}, {x, list}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_squeeze(Network& network, ir::NodeId node) { return make<SqueezeLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Squeeze>) { return make<SqueezeLayer>; }
 
 }  // namespace kiln::api

@@ -78,6 +78,6 @@ Result<nv::ITopKLayer*> add_top_k(Network& network, nv::ITensor& input, nv::TopK
                      .indices = TRY(type_of_indices(indices_type))};
   return network.add<TopKLayer>(op, {x}, Settings::kToCome);
 }
-std::unique_ptr<Layer> make_top_k(Network& network, ir::NodeId node) { return make<TopKLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::TopK>) { return make<TopKLayer>; }
 
 }  // namespace kiln::api

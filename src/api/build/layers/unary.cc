@@ -22,6 +22,6 @@ Result<nv::IUnaryLayer*> add_unary(Network& network, nv::ITensor& input, nv::Una
   const auto kind = TRY(enum_from_api<ops::UnaryKind>(operation, "operation"));
   return network.add<UnaryLayer>(ops::Unary{kind}, {x}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_unary(Network& network, ir::NodeId node) { return make<UnaryLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Unary>) { return make<UnaryLayer>; }
 
 }  // namespace kiln::api

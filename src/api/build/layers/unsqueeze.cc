@@ -5,11 +5,8 @@
 namespace kiln::api {
 namespace {
 
-class UnsqueezeLayer final
-    : public LayerOf<ops::Unsqueeze, nv::LayerType::kUNSQUEEZE, nv::IUnsqueezeLayer, nv::apiv::VUnsqueezeLayer> {
- public:
-  using LayerOf::LayerOf;
-};
+using UnsqueezeLayer =
+    LayerOf<ops::Unsqueeze, nv::LayerType::kUNSQUEEZE, nv::IUnsqueezeLayer, nv::apiv::VUnsqueezeLayer>;
 
 }  // namespace
 
@@ -18,6 +15,6 @@ Result<nv::IUnsqueezeLayer*> add_unsqueeze(Network& network, nv::ITensor& input,
   const ir::ValueId list = TRY(network.value_of(axes, "axes"));
   return network.add<UnsqueezeLayer>(ops::Unsqueeze{}, {x, list}, Settings::kComplete);
 }
-std::unique_ptr<Layer> make_unsqueeze(Network& network, ir::NodeId node) { return make<UnsqueezeLayer>(network, node); }
+MakeLayer maker_of(Tag<ops::Unsqueeze>) { return make<UnsqueezeLayer>; }
 
 }  // namespace kiln::api
