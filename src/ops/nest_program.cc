@@ -1,20 +1,21 @@
 #include "ops/nest_program.h"
 
+#include "ops/activation.h"
+#include "ops/element_wise.h"
+#include "ops/unary.h"
+
 namespace kiln {
 
 std::span<const std::string_view> enum_names(ScalarFn) {
-  static constexpr std::string_view kNames[kNumScalarFns] = {
-      "relu",     "sigmoid",   "tanh",  "leaky_relu",   "elu",         "selu",
-      "softsign", "softplus",  "clip",  "hard_sigmoid", "scaled_tanh", "thresholded_relu",
-      "gelu_erf", "gelu_tanh", "exp",   "log",          "sqrt",        "recip",
-      "abs",      "neg",       "sin",   "cos",          "tan",         "sinh",
-      "cosh",     "asin",      "acos",  "atan",         "asinh",       "acosh",
-      "atanh",    "ceil",      "floor", "erf",          "not",         "sign",
-      "round",    "isinf",     "isnan", "sum",          "prod",        "max",
-      "min",      "sub",       "div",   "pow",          "floor_div",   "and",
-      "or",       "xor",       "equal", "greater",      "less",        "select",
-      "cast",     "identity",  "mod"};
-  return kNames;
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const auto names :
+         {enum_names(ops::ActivationKind()), enum_names(ops::UnaryKind()), enum_names(ops::ElementWiseKind())})
+      all.insert(all.end(), names.begin(), names.end());
+    all.insert(all.end() - 1, {"select", "cast", "identity"});  // mod came behind them
+    return all;
+  }();
+  return names;
 }
 std::string_view name_of(ScalarFn fn) { return enum_names(fn)[static_cast<size_t>(fn)]; }
 

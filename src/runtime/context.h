@@ -47,7 +47,6 @@ class Context {
   void set_input_address(int input, const void* data) { repeats_ &= addresses_.set_input(input, data); }
   void set_output_address(int output, void* data) { repeats_ &= addresses_.set_output(output, data); }
   const void* input_address(int input) const { return addresses_.input(static_cast<size_t>(input)); }
-  void* output_address(int output) const { return addresses_.output(static_cast<size_t>(output)); }
   /// Sets the memory for Memory::kGiven: at least Engine::memory_bytes of the profile, aligned to 256.
   Status set_memory(void* data, int64_t size_bytes);
   /// Sets the memory for shape inputs that steps read, on a device of its own; null: memory from the engine's source.

@@ -10,79 +10,30 @@ namespace {
 
 using ops::Recurrence;
 
-class BoundRecurrence final : public BoundStep {
- public:
-  BoundRecurrence(const Function& function, const StepInputs& inputs, const RecurrenceLaunch& launch, FaultWord fault,
-                  size_t num_outputs)
-      : function_(function), inputs_(inputs), launch_(launch), fault_(std::move(fault)), num_outputs_(num_outputs) {}
-  Status run(const RunArguments& run) override {
-    const auto input = [&](size_t i) { return i < inputs_.size() ? inputs_.at(i, run) : nullptr; };
-    RecurrenceArgument& a = launch_.argument;
-    a.a = input(Recurrence::kX);
-    a.r = input(Recurrence::kR);
-    a.peepholes = static_cast<const float*>(input(Recurrence::kP));
-    a.lengths = static_cast<const int32_t*>(input(Recurrence::kSequenceLens));
-    a.initial_h = input(Recurrence::kInitialH);
-    a.initial_c = input(Recurrence::kInitialC);
-    a.y = run.outputs[Recurrence::kY];
-    a.y_h = run.outputs[Recurrence::kYH];
-    a.y_c = num_outputs_ > Recurrence::kYC ? run.outputs[Recurrence::kYC] : nullptr;
-    a.fault = fault_.address();
-    void* pointers[] = {&a};
-    return launch(*run.stream, function_, launch_.shape, pointers);
-  }
-  bool has_check() const override { return true; }
-  Status check() override {
-    const std::optional<int64_t> length = fault_.take();
-    if (!length) [[likely]]
-      return {};
-    return error(Code::kInvalidArgument, "sequence_lens has ", *length, ", outside [0, ", launch_.argument.time,
-                 "]; that row's sequence is taken to be empty");
-  }
+Status run_recurrence(const Function& function, const StepInputs& inputs, RecurrenceLaunch& plan, size_t num_outputs,
+                      const RunArguments& run) {
+  const auto input = [&](size_t i) { return i < inputs.size() ? inputs.at(i, run) : nullptr; };
+  RecurrenceArgument& a = plan.argument;
+  a.a = input(Recurrence::kX);
+  a.r = input(Recurrence::kR);
+  a.peepholes = static_cast<const float*>(input(Recurrence::kP));
+  a.lengths = static_cast<const int32_t*>(input(Recurrence::kSequenceLens));
+  a.initial_h = input(Recurrence::kInitialH);
+  a.initial_c = input(Recurrence::kInitialC);
+  a.y = run.outputs[Recurrence::kY];
+  a.y_h = run.outputs[Recurrence::kYH];
+  a.y_c = num_outputs > Recurrence::kYC ? run.outputs[Recurrence::kYC] : nullptr;
+  void* pointers[] = {&a};
+  return launch(*run.stream, function, plan.shape, pointers);
+}
 
- private:
-  const Function& function_;
-  const StepInputs& inputs_;
-  RecurrenceLaunch launch_;
-  FaultWord fault_;
-  const size_t num_outputs_;
-};
-
-class LoadedRecurrence final : public LoadedStep {
- public:
-  LoadedRecurrence(CudaDevice& device, const Recurrence& op, const RecurrenceKernel& kernel, StepCode code,
-                   const Function& function, StepInputs inputs, std::shared_ptr<const Buffer> biases,
-                   size_t num_outputs)
-      : device_(device),
-        op_(op),
-        kernel_(kernel),
-        code_(std::move(code)),
-        function_(function),
-        inputs_(std::move(inputs)),
-        biases_(std::move(biases)),
-        num_outputs_(num_outputs) {}
-  int64_t packed_bytes() const override { return inputs_.packed_bytes(); }
-
- private:
-  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
-    const Extents &x = shapes.inputs[Recurrence::kX], &r = shapes.inputs[Recurrence::kR];
-    TRY(require(r[2] == kernel_.hidden, "a recurrence's kernel is for ", kernel_.hidden, " hidden units, not for ", r));
-    RecurrenceLaunch launch =
-        TRY(recurrence_launch(kernel_, op_, x, r, function_.device().properties().shared_bytes_per_block));
-    launch.argument.biases = reinterpret_cast<const float*>(biases_->data());
-    TRY(function_.check(launch.shape));
-    return std::make_unique<BoundRecurrence>(function_, inputs_, launch, TRY(FaultWord::create(device_)), num_outputs_);
-  }
-
-  CudaDevice& device_;
-  Recurrence op_;
-  RecurrenceKernel kernel_;
-  StepCode code_;
-  Function function_;
-  StepInputs inputs_;
-  std::shared_ptr<const Buffer> biases_;
-  size_t num_outputs_;
-};
+Status check_lengths(const FaultWord& fault, int64_t time) {
+  const std::optional<int64_t> length = fault.take();
+  if (!length) [[likely]]
+    return {};
+  return error(Code::kInvalidArgument, "sequence_lens has ", *length, ", outside [0, ", time,
+               "]; that row's sequence is taken to be empty");
+}
 
 /// Fails unless the op takes weights of these extents. Null where absent.
 Status require_weights(const Recurrence& op, const HostTensor& r, const HostTensor* b, const HostTensor* p) {
@@ -103,7 +54,7 @@ Bytes floats_of(const HostTensor* tensor, int64_t count) {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedStep>> load(const steps::Recurrence& step, const LoadArguments& arguments) {
+LoadResult load(const steps::Recurrence& step, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
   const auto constant = [&](size_t i) { return i < spec.inputs.size() ? arguments.constants[i] : nullptr; };
   for (const size_t i : {Recurrence::kR, Recurrence::kB, Recurrence::kP})
@@ -123,8 +74,23 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::Recurrence& step, const Lo
   if (p) TRY(inputs.put(Recurrence::kP, arguments, floats_of(p, p->volume())));
   TRY(inputs.upload_rest(arguments));
   const Bytes biases = floats_of(b, step.op.num_directions() * 2 * kernel.gates * kernel.hidden);
-  return std::make_unique<LoadedRecurrence>(arguments.device, step.op, kernel, std::move(code), function,
-                                            std::move(inputs), TRY(arguments.upload(biases)), spec.outputs.size());
+  const int64_t packed_bytes = inputs.packed_bytes();
+  auto bind = [&device = arguments.device, op = step.op, kernel, code = std::move(code), function,
+               inputs = std::move(inputs), biases_at = TRY(arguments.upload(biases)),
+               num_outputs = spec.outputs.size()](const StepShapes& shapes) -> BindResult {
+    const Extents &x = shapes.inputs[Recurrence::kX], &r = shapes.inputs[Recurrence::kR];
+    TRY(require(r[2] == kernel.hidden, "a recurrence's kernel is for ", kernel.hidden, " hidden units, not for ", r));
+    RecurrenceLaunch plan = TRY(recurrence_launch(kernel, op, x, r, device.properties().shared_bytes_per_block));
+    TRY(function.check(plan.shape));
+    const auto fault = std::make_shared<FaultWord>(TRY(FaultWord::create(device)));
+    plan.argument.biases = reinterpret_cast<const float*>(biases_at->data());
+    plan.argument.fault = fault->address();
+    auto run = [function, &inputs, plan, num_outputs](const RunArguments& run) mutable {
+      return run_recurrence(function, inputs, plan, num_outputs, run);
+    };
+    return bound_step(std::move(run), 0, [fault, time = plan.argument.time] { return check_lengths(*fault, time); });
+  };
+  return loaded_step(std::move(bind), packed_bytes);
 }
 
 }  // namespace kiln::cuda
