@@ -168,6 +168,17 @@ nv::IUnsqueezeLayer* Network::addUnsqueeze(nv::ITensor& input, nv::ITensor& axes
                                     [&] { return add_unsqueeze(*this, input, axes); });
 }
 
+nv::IGridSampleLayer* Network::addGridSample(nv::ITensor& input, nv::ITensor& grid) noexcept {
+  return added<nv::IGridSampleLayer>(reporter_, "INetworkDefinition::addGridSample",
+                                     [&] { return add_grid_sample(*this, input, grid); });
+}
+
+nv::IScatterLayer* Network::addScatter(nv::ITensor& data, nv::ITensor& indices, nv::ITensor& updates,
+                                       nv::ScatterMode mode) noexcept {
+  return added<nv::IScatterLayer>(reporter_, "INetworkDefinition::addScatter",
+                                  [&] { return add_scatter(*this, data, indices, updates, mode); });
+}
+
 nv::ITopKLayer* Network::addTopK(nv::ITensor& input, nv::TopKOperation op, int32_t k, uint32_t reduceAxes) noexcept {
   return addTopKV2(input, op, k, reduceAxes, nv::DataType::kINT32);
 }

@@ -29,9 +29,6 @@ nv::IQuantizeLayer* Network::addQuantize(nv::ITensor&, nv::ITensor&) noexcept {
 nv::IIfConditional* Network::addIfConditional() noexcept {
   return missing(reporter_, "INetworkDefinition::addIfConditional", nullptr);
 }
-nv::IScatterLayer* Network::addScatter(nv::ITensor&, nv::ITensor&, nv::ITensor&, nv::ScatterMode) noexcept {
-  return missing(reporter_, "INetworkDefinition::addScatter", nullptr);
-}
 nv::IEinsumLayer* Network::addEinsum(nv::ITensor* const*, int32_t, const char*) noexcept {
   return missing(reporter_, "INetworkDefinition::addEinsum", nullptr);
 }
@@ -43,9 +40,6 @@ nv::IOneHotLayer* Network::addOneHot(nv::ITensor&, nv::ITensor&, nv::ITensor&, i
 }
 nv::INonZeroLayer* Network::addNonZero(nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addNonZero", nullptr);
-}
-nv::IGridSampleLayer* Network::addGridSample(nv::ITensor&, nv::ITensor&) noexcept {
-  return missing(reporter_, "INetworkDefinition::addGridSample", nullptr);
 }
 nv::INMSLayer* Network::addNMS(nv::ITensor&, nv::ITensor&, nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addNMS", nullptr);

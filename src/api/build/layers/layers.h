@@ -36,6 +36,7 @@ Result<nv::IFillLayer*> add_fill(Network& network, const nv::Dims& dimensions, n
                                  std::optional<nv::DataType> to_type);
 Result<nv::IGatherLayer*> add_gather(Network& network, nv::ITensor& data, nv::ITensor& indices, nv::GatherMode mode,
                                      int32_t axis);
+Result<nv::IGridSampleLayer*> add_grid_sample(Network& network, nv::ITensor& input, nv::ITensor& grid);
 Result<nv::IIdentityLayer*> add_identity(Network& network, nv::ITensor& input);
 Result<nv::IMatrixMultiplyLayer*> add_matrix_multiply(Network& network, nv::ITensor& a, nv::MatrixOperation a_op,
                                                       nv::ITensor& b, nv::MatrixOperation b_op);
@@ -53,6 +54,8 @@ struct ScaleWeights {
 };
 Result<nv::IScaleLayer*> add_scale(Network& network, nv::ITensor& input, nv::ScaleMode mode,
                                    const ScaleWeights& weights, int32_t channel_axis);
+Result<nv::IScatterLayer*> add_scatter(Network& network, nv::ITensor& data, nv::ITensor& indices, nv::ITensor& updates,
+                                       nv::ScatterMode mode);
 Result<nv::ISelectLayer*> add_select(Network& network, nv::ITensor& condition, nv::ITensor& then_input,
                                      nv::ITensor& else_input);
 Result<nv::IShapeLayer*> add_shape(Network& network, nv::ITensor& input);

@@ -20,6 +20,13 @@ class ScatterLayer final
 
 }  // namespace
 
+Result<nv::IScatterLayer*> add_scatter(Network& network, nv::ITensor& data, nv::ITensor& indices, nv::ITensor& updates,
+                                       nv::ScatterMode mode) {
+  const ir::ValueId x = TRY(network.value_of(data, "data")), at = TRY(network.value_of(indices, "indices"));
+  const ir::ValueId over = TRY(network.value_of(updates, "updates"));
+  const ops::Scatter op{.mode = TRY(enum_from_api<ScatterMode>(mode, "mode"))};
+  return network.add<ScatterLayer>(op, {x, at, over}, Settings::kToCome);
+}
 MakeLayer maker_of(Tag<ops::Scatter>) { return make<ScatterLayer>; }
 
 }  // namespace kiln::api

@@ -75,5 +75,45 @@ TEST(TopKLayer, SaysWhatIsWrong) {
   EXPECT_NE(w.take_error().find("k 5 is above extent 4 of axis 1 of x f32[2, 4]"), std::string::npos);
 }
 
+TEST(ScatterLayer, KeepsItsFieldsAndRuns) {
+  Workbench w;
+  const int32_t picks[] = {2, 0};
+  nv::ITensor* indices = w->addConstant(dims({1, 2}), {nv::DataType::kINT32, picks, 2})->getOutput(0);
+  nv::IScatterLayer* layer =
+      w->addScatter(*w.input("data", {2, 3}), *indices, *w.input("updates", {1, 2}), nv::ScatterMode::kELEMENT);
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->getAxis(), 0);
+  layer->setAxis(1);
+  EXPECT_EQ(layer->getMode(), nv::ScatterMode::kELEMENT);
+  EXPECT_EQ(layer->getAxis(), 1);
+  w.mark(layer->getOutput(0));
+  const std::map<std::string, Feed> feed{{"data", {{2, 3}, {1, 2, 3, 4, 5, 6}}}, {"updates", {{1, 2}, {8, 9}}}};
+  EXPECT_EQ(w.run(feed), (Values{9, 2, 8, 4, 5, 6}));
+  EXPECT_EQ(w->addScatter(*w.input("x", {2}), *indices, *indices, static_cast<nv::ScatterMode>(7)), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addScatter: mode 7 is outside [0, 2)");
+}
+
+TEST(GridSampleLayer, KeepsItsFieldsAndRuns) {
+  Workbench w;
+  nv::IGridSampleLayer* layer = w->addGridSample(*w.input("x", {1, 1, 2, 2}), *w.input("grid", {1, 1, 2, 2}));
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->getInterpolationMode(), nv::InterpolationMode::kLINEAR);
+  EXPECT_FALSE(layer->getAlignCorners());
+  EXPECT_EQ(layer->getSampleMode(), nv::SampleMode::kFILL);
+  w.mark(layer->getOutput(0));
+  const std::map<std::string, Feed> feed{{"x", {{1, 1, 2, 2}, {1, 2, 3, 4}}},
+                                         {"grid", {{1, 1, 2, 2}, {-1, -1, -0.5, 0.5}}}};
+  EXPECT_EQ(w.run(feed), (Values{0.25, 3}));
+  EXPECT_TRUE(layer->setSampleMode(nv::SampleMode::kCLAMP));
+  EXPECT_EQ(w.run(feed), (Values{1, 3}));
+  layer->setAlignCorners(true);
+  EXPECT_EQ(w.run(feed), (Values{1, 2.75}));
+  layer->setInterpolationMode(nv::InterpolationMode::kNEAREST);
+  EXPECT_EQ(w.run(feed), (Values{1, 3}));
+  EXPECT_FALSE(layer->setSampleMode(nv::SampleMode::kWRAP));
+  EXPECT_EQ(w.take_error(), "IGridSampleLayer::setSampleMode: mode is wrap; kFILL, kCLAMP or kREFLECT is needed");
+  EXPECT_EQ(layer->getSampleMode(), nv::SampleMode::kCLAMP);
+}
+
 }  // namespace
 }  // namespace kiln::api::testing

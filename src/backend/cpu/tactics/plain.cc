@@ -1,6 +1,8 @@
 /// Ops whose step says all: what both backends claim of them runs on the CPU with nothing to choose.
 #include "backend/cpu/tactics/attention.h"
 #include "backend/cpu/tactics/registry.h"
+#include "steps/grid_sample.h"
+#include "steps/roi_align.h"
 #include "tactics/fill.h"
 #include "tactics/movement/concatenation.h"
 #include "tactics/movement/expand.h"
@@ -10,6 +12,7 @@
 #include "tactics/movement/transpose.h"
 #include "tactics/softmax.h"
 #include "tactics/top_k.h"
+#include "tactics/whole_node.h"
 
 // A line an op:
 // clang-format off
@@ -20,6 +23,8 @@ template <> TacticList tactics_of<ops::Concatenation>() { return list_of<PlainTa
 template <> TacticList tactics_of<ops::DimValues>() { return list_of<PlainTactic<ValuesRegions>>(); }
 template <> TacticList tactics_of<ops::Expand>() { return list_of<PlainTactic<ExpandRegions>>(); }
 template <> TacticList tactics_of<ops::Gather>() { return list_of<PlainTactic<GatherRegions>>(); }
+template <> TacticList tactics_of<ops::GridSample>() { return list_of<PlainTactic<WholeNode<ops::GridSample, steps::GridSample>>>(); }
+template <> TacticList tactics_of<ops::RoiAlign>() { return list_of<PlainTactic<WholeNode<ops::RoiAlign, steps::RoiAlign>>>(); }
 template <> TacticList tactics_of<ops::Scatter>() { return list_of<PlainTactic<ScatterRegions>>(); }
 template <> TacticList tactics_of<ops::Slice>() { return list_of<PlainTactic<SliceRegions>>(); }
 template <> TacticList tactics_of<ops::Softmax>() { return list_of<PlainTactic<SoftmaxRegions>>(); }

@@ -6,6 +6,7 @@
 #include "backend/cuda/compile/pool/pool.h"
 #include "backend/cuda/compile/recurrence/recurrence.h"
 #include "backend/cuda/compile/resize/resize.h"
+#include "backend/cuda/compile/sample/sample.h"
 #include "backend/cuda/compile/scatter/scatter.h"
 #include "backend/cuda/compile/sort/top_k.h"
 #include "backend/cuda/compile/testing.h"
@@ -66,6 +67,17 @@ TEST(TopKKernel, AllCompile) {
   for (const DType type : kTypes)
     if (type != DType::kBool) {
       COMPILES(top_k_source(type, kWays));
+    }
+}
+TEST(SampleKernels, AllCompile) {
+  for (const DType x : {DType::kF32, DType::kF16, DType::kBF16})
+    for (const DType grid : {DType::kF32, x}) {
+      COMPILES(roi_align_source(x, grid));
+      for (const ResizeMode mode : {ResizeMode::kNearest, ResizeMode::kLinear, ResizeMode::kCubic})
+        for (const int axes : {2, 3})
+          if (x == grid) {
+            COMPILES(grid_sample_source(x, grid, mode, axes));
+          }
     }
 }
 TEST(ResizeKernel, AllCompile) {

@@ -1,0 +1,28 @@
+#include "steps/roi_align.h"
+
+#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/kernels/sample/sample.h"
+#include "steps/by_function.h"
+
+namespace kiln::cpu {
+
+LoadResult load(const steps::RoiAlign& step, const LoadArguments& arguments) {
+  const DType dtype = arguments.spec.inputs[0].dtype, rois = arguments.spec.inputs[1].dtype;
+  const bool wide = arguments.spec.inputs[2].dtype == DType::kI64;
+  return loaded_step([op = step.op, dtype, rois, wide, &team = arguments.team](const StepShapes& shapes) {
+    const Extents& x = shapes.inputs[0];
+    const RoiAlignShape shape{.batches = x[0],
+                              .channels = x[1],
+                              .regions = shapes.inputs[1][0],
+                              .image = {x[2], x[3]},
+                              .dtype = dtype,
+                              .rois = rois,
+                              .wide_indices = wide};
+    return bound_step([op, &team, shape](const RunArguments& run) {
+      const int64_t outside = roi_align(team, op, shape, run.inputs[0], run.inputs[1], run.inputs[2], run.outputs[0]);
+      return require(outside == 0, outside, " batch indices are outside [0, ", shape.batches, ")");
+    });
+  });
+}
+
+}  // namespace kiln::cpu
