@@ -179,6 +179,12 @@ nv::IScatterLayer* Network::addScatter(nv::ITensor& data, nv::ITensor& indices, 
                                   [&] { return add_scatter(*this, data, indices, updates, mode); });
 }
 
+nv::ICumulativeLayer* Network::addCumulative(nv::ITensor& input, nv::ITensor& axis, nv::CumulativeOperation operation,
+                                             bool exclusive, bool reverse) noexcept {
+  return added<nv::ICumulativeLayer>(reporter_, "INetworkDefinition::addCumulative",
+                                     [&] { return add_cumulative(*this, input, axis, operation, exclusive, reverse); });
+}
+
 nv::ITopKLayer* Network::addTopK(nv::ITensor& input, nv::TopKOperation op, int32_t k, uint32_t reduceAxes) noexcept {
   return addTopKV2(input, op, k, reduceAxes, nv::DataType::kINT32);
 }

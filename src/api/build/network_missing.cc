@@ -67,9 +67,6 @@ nv::IDynamicQuantizeLayer* Network::addDynamicQuantize(nv::ITensor&, int32_t, in
                                                        nv::DataType) noexcept {
   return missing(reporter_, "INetworkDefinition::addDynamicQuantize", nullptr);
 }
-nv::ICumulativeLayer* Network::addCumulative(nv::ITensor&, nv::ITensor&, nv::CumulativeOperation, bool, bool) noexcept {
-  return missing(reporter_, "INetworkDefinition::addCumulative", nullptr);
-}
 bool Network::markUnfusedTensorsAsDebugTensors() noexcept {
   return missing(reporter_, "INetworkDefinition::markUnfusedTensorsAsDebugTensors", false);
 }

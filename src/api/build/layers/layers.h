@@ -27,6 +27,8 @@ Result<nv::IConcatenationLayer*> add_concatenation(Network& network, nv::ITensor
 Result<nv::IConstantLayer*> add_constant(Network& network, const nv::Dims& dimensions, nv::Weights weights);
 Result<nv::IConvolutionLayer*> add_convolution(Network& network, nv::ITensor& input, int64_t num_output_maps,
                                                const nv::Dims& kernel_size, nv::Weights kernel, nv::Weights bias);
+Result<nv::ICumulativeLayer*> add_cumulative(Network& network, nv::ITensor& input, nv::ITensor& axis,
+                                             nv::CumulativeOperation operation, bool exclusive, bool reverse);
 Result<nv::IDeconvolutionLayer*> add_deconvolution(Network& network, nv::ITensor& input, int64_t num_output_maps,
                                                    const nv::Dims& kernel_size, nv::Weights kernel, nv::Weights bias);
 Result<nv::IElementWiseLayer*> add_element_wise(Network& network, nv::ITensor& a, nv::ITensor& b,

@@ -93,6 +93,29 @@ TEST(ScatterLayer, KeepsItsFieldsAndRuns) {
   EXPECT_EQ(w.take_error(), "INetworkDefinition::addScatter: mode 7 is outside [0, 2)");
 }
 
+TEST(CumulativeLayer, KeepsItsFieldsAndRuns) {
+  Workbench w;
+  const int32_t one = 1;
+  nv::ITensor* axis = w->addConstant(dims({}), {nv::DataType::kINT32, &one, 1})->getOutput(0);
+  nv::ICumulativeLayer* layer =
+      w->addCumulative(*w.input("x", {2, 3}), *axis, nv::CumulativeOperation::kSUM, false, true);
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->getOperation(), nv::CumulativeOperation::kSUM);
+  EXPECT_TRUE(layer->setOperation(nv::CumulativeOperation::kSUM));
+  EXPECT_FALSE(layer->getExclusive());
+  EXPECT_TRUE(layer->getReverse());
+  w.mark(layer->getOutput(0));
+  const std::map<std::string, Feed> feed{{"x", {{2, 3}, {1, 2, 3, 4, 5, 6}}}};
+  EXPECT_EQ(w.run(feed), (Values{6, 5, 3, 15, 11, 6}));
+  layer->setReverse(false);
+  layer->setExclusive(true);
+  EXPECT_EQ(w.run(feed), (Values{0, 1, 3, 0, 4, 9}));
+  EXPECT_EQ(w->addCumulative(*w.input("i", {2}), *w.input("axis", {}, nv::DataType::kINT32),
+                             nv::CumulativeOperation::kSUM, false, false),
+            nullptr);
+  EXPECT_NE(w.take_error().find("a constant is needed"), std::string::npos);
+}
+
 TEST(GridSampleLayer, KeepsItsFieldsAndRuns) {
   Workbench w;
   nv::IGridSampleLayer* layer = w->addGridSample(*w.input("x", {1, 1, 2, 2}), *w.input("grid", {1, 1, 2, 2}));

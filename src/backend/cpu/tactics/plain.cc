@@ -3,6 +3,7 @@
 #include "backend/cpu/tactics/registry.h"
 #include "steps/grid_sample.h"
 #include "steps/roi_align.h"
+#include "tactics/cumulative.h"
 #include "tactics/fill.h"
 #include "tactics/movement/concatenation.h"
 #include "tactics/movement/expand.h"
@@ -20,6 +21,7 @@
 namespace kiln::cpu {
 
 template <> TacticList tactics_of<ops::Concatenation>() { return list_of<PlainTactic<ConcatenationRegions>>(); }
+template <> TacticList tactics_of<ops::Cumulative>() { return list_of<PlainTactic<CumulativeRegions>>(); }
 template <> TacticList tactics_of<ops::DimValues>() { return list_of<PlainTactic<ValuesRegions>>(); }
 template <> TacticList tactics_of<ops::Expand>() { return list_of<PlainTactic<ExpandRegions>>(); }
 template <> TacticList tactics_of<ops::Gather>() { return list_of<PlainTactic<GatherRegions>>(); }

@@ -7,6 +7,7 @@
 #include "backend/cuda/compile/recurrence/recurrence.h"
 #include "backend/cuda/compile/resize/resize.h"
 #include "backend/cuda/compile/sample/sample.h"
+#include "backend/cuda/compile/scan/cumulative.h"
 #include "backend/cuda/compile/scatter/scatter.h"
 #include "backend/cuda/compile/sort/top_k.h"
 #include "backend/cuda/compile/testing.h"
@@ -79,6 +80,11 @@ TEST(SampleKernels, AllCompile) {
             COMPILES(grid_sample_source(x, grid, mode, axes));
           }
     }
+}
+TEST(CumulativeKernel, AllCompile) {
+  for (const DType type : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kI64}) {
+    COMPILES(cumulative_source(type));
+  }
 }
 TEST(ResizeKernel, AllCompile) {
   for (const DType type : kTypes)

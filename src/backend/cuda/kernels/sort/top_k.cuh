@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ops/sort_key-inl.h"
+#include "scan/block_scan.cuh"
 #include "sort/arguments.h"
 
 namespace kiln {
@@ -142,23 +143,6 @@ __device__ __forceinline__ void for_each_key(const TopK& t, uint32_t row, uint32
   }
 }
 
-/// The sum of the values of threads before this one; `total` becomes that of all. `scratch` has one a thread.
-__device__ __forceinline__ uint32_t sum_before(uint32_t value, uint32_t& total, uint32_t* scratch) {
-  const uint32_t at = threadIdx.x;
-  scratch[at] = value;
-  __syncthreads();
-  for (uint32_t step = 1; step < blockDim.x; step *= 2) {
-    const uint32_t more = at >= step ? scratch[at - step] : 0;
-    __syncthreads();
-    scratch[at] += more;
-    __syncthreads();
-  }
-  total = scratch[blockDim.x - 1];
-  const uint32_t before = scratch[at] - value;
-  __syncthreads();
-  return before;
-}
-
 /// Long rows: nothing is known.
 __device__ __forceinline__ void top_k_begin(const TopK& t) {
   pdl_launch();
@@ -279,7 +263,7 @@ __device__ __forceinline__ void top_k_gather(const TopK& t) {
     const bool is_there = at < end;
     const typename S::Bits key = is_there ? key_of<S>(t, x[int64_t(at) * t.inner]) : 0;
     const bool is_tie = is_there && key == prefix;
-    const uint32_t before = sum_before(is_tie, total, scratch);
+    const uint32_t before = sum_before<uint32_t>(is_tie, total, scratch);
     if (is_there && (key < prefix || (is_tie && taken + before < state.ties))) take(key, at);
     taken += total;
   }

@@ -1,0 +1,83 @@
+#include "backend/cpu/kernels/scan/cumulative.h"
+
+#include <algorithm>
+
+#include "backend/cpu/kernels/aligned.h"
+#include "base/error.h"
+#include "tensor/numeric.h"
+
+namespace kiln::cpu {
+namespace {
+
+// How elements lie in memory, and what they are summed in.
+struct F32 {
+  using Stored = float;
+  using Sum = double;
+  static Sum load(Stored x) { return double{x}; }
+  static Stored store(Sum sum) { return static_cast<float>(sum); }
+};
+struct F16 {
+  using Stored = uint16_t;
+  using Sum = double;
+  static Sum load(Stored x) { return double{half_to_float(x)}; }
+  static Stored store(Sum sum) { return float_to_half(static_cast<float>(sum)); }
+};
+struct BF16 {
+  using Stored = uint16_t;
+  using Sum = double;
+  static Sum load(Stored x) { return double{bfloat16_to_float(x)}; }
+  static Stored store(Sum sum) { return float_to_bfloat16(static_cast<float>(sum)); }
+};
+template <class U>
+struct Integer {
+  using Stored = U;
+  using Sum = U;
+  static Sum load(Stored x) { return x; }
+  static Stored store(Sum sum) { return sum; }
+};
+
+constexpr int64_t kColumns = 64;  // that are summed side by side
+
+/// At most kColumns columns from x on.
+template <class T>
+void sum_columns(const CumulativeShape& s, const typename T::Stored* x, typename T::Stored* y, int64_t width) {
+  typename T::Sum sums[kColumns] = {};
+  for (int64_t i = 0; i < s.length; ++i) {
+    const int64_t at = (s.reverse ? s.length - 1 - i : i) * s.inner;
+    for (int64_t c = 0; c < width; ++c) {
+      const typename T::Sum before = sums[c];
+      sums[c] += T::load(x[at + c]);
+      y[at + c] = T::store(s.exclusive ? before : sums[c]);
+    }
+  }
+}
+
+template <class T>
+void run(Team& team, const CumulativeShape& s, const void* x, void* y) {
+  constexpr int64_t kElementsAPart = 8192;
+  const int64_t strips = ceil_div(s.inner, kColumns), tasks = s.outer * strips;
+  const int64_t each = std::max<int64_t>(1, kElementsAPart / (s.length * std::min(s.inner, kColumns)));
+  team.run(ceil_div(tasks, each), [&](int64_t part, int) {
+    for (int64_t t = part * each; t < std::min(tasks, (part + 1) * each); ++t) {
+      const int64_t column = t % strips * kColumns, at = t / strips * s.length * s.inner + column;
+      sum_columns<T>(s, static_cast<const typename T::Stored*>(x) + at, static_cast<typename T::Stored*>(y) + at,
+                     std::min(kColumns, s.inner - column));
+    }
+  });
+}
+
+}  // namespace
+
+void cumulative(Team& team, const CumulativeShape& shape, const void* x, void* y) {
+  if (shape.outer == 0 || shape.length == 0 || shape.inner == 0) return;
+  switch (shape.dtype) {
+    case DType::kF32: return run<F32>(team, shape, x, y);
+    case DType::kF16: return run<F16>(team, shape, x, y);
+    case DType::kBF16: return run<BF16>(team, shape, x, y);
+    case DType::kI32: return run<Integer<uint32_t>>(team, shape, x, y);
+    case DType::kI64: return run<Integer<uint64_t>>(team, shape, x, y);
+    default: CHECK(!"running sums of a type without a kernel");
+  }
+}
+
+}  // namespace kiln::cpu

@@ -1,0 +1,12 @@
+/// Sources of the kernels of kernels/scan.
+#pragma once
+
+#include "backend/cuda/compile/kernel_source.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cuda {
+
+/// f32, f16, bf16, i32 or i64.
+KernelSource cumulative_source(DType dtype);
+
+}  // namespace kiln::cuda

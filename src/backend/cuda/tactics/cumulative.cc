@@ -1,0 +1,27 @@
+/// Running sums: kernels/scan.
+#include "tactics/cumulative.h"
+
+#include "backend/cuda/compile/scan/cumulative.h"
+#include "backend/cuda/tactics/compile.h"
+#include "backend/cuda/tactics/registry.h"
+
+namespace kiln::cuda {
+namespace {
+
+class CumulativeTactic final : public CumulativeRegions {
+ public:
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
+    step.binary = TRY(compile_kernel(cx, cumulative_source(cx.graph.type(region.inputs[0]).dtype)));
+    return step;
+  }
+};
+
+}  // namespace
+
+template <>
+TacticList tactics_of<ops::Cumulative>() {
+  return list_of<CumulativeTactic>();
+}
+
+}  // namespace kiln::cuda
