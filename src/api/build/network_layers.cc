@@ -185,6 +185,17 @@ nv::ICumulativeLayer* Network::addCumulative(nv::ITensor& input, nv::ITensor& ax
                                      [&] { return add_cumulative(*this, input, axis, operation, exclusive, reverse); });
 }
 
+nv::IOneHotLayer* Network::addOneHot(nv::ITensor& indices, nv::ITensor& values, nv::ITensor& depth,
+                                     int32_t axis) noexcept {
+  return added<nv::IOneHotLayer>(reporter_, "INetworkDefinition::addOneHot",
+                                 [&] { return add_one_hot(*this, indices, values, depth, axis); });
+}
+
+nv::IReverseSequenceLayer* Network::addReverseSequence(nv::ITensor& input, nv::ITensor& sequenceLens) noexcept {
+  return added<nv::IReverseSequenceLayer>(reporter_, "INetworkDefinition::addReverseSequence",
+                                          [&] { return add_reverse_sequence(*this, input, sequenceLens); });
+}
+
 nv::ITopKLayer* Network::addTopK(nv::ITensor& input, nv::TopKOperation op, int32_t k, uint32_t reduceAxes) noexcept {
   return addTopKV2(input, op, k, reduceAxes, nv::DataType::kINT32);
 }

@@ -35,17 +35,11 @@ nv::IEinsumLayer* Network::addEinsum(nv::ITensor* const*, int32_t, const char*) 
 nv::IAssertionLayer* Network::addAssertion(nv::ITensor&, const char*) noexcept {
   return missing(reporter_, "INetworkDefinition::addAssertion", nullptr);
 }
-nv::IOneHotLayer* Network::addOneHot(nv::ITensor&, nv::ITensor&, nv::ITensor&, int32_t) noexcept {
-  return missing(reporter_, "INetworkDefinition::addOneHot", nullptr);
-}
 nv::INonZeroLayer* Network::addNonZero(nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addNonZero", nullptr);
 }
 nv::INMSLayer* Network::addNMS(nv::ITensor&, nv::ITensor&, nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addNMS", nullptr);
-}
-nv::IReverseSequenceLayer* Network::addReverseSequence(nv::ITensor&, nv::ITensor&) noexcept {
-  return missing(reporter_, "INetworkDefinition::addReverseSequence", nullptr);
 }
 nv::IQuantizeLayer* Network::addQuantizeV2(nv::ITensor&, nv::ITensor&, nv::DataType) noexcept {
   return missing(reporter_, "INetworkDefinition::addQuantizeV2", nullptr);

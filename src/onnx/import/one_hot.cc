@@ -1,3 +1,5 @@
+#include "ops/one_hot.h"
+
 #include <cmath>
 
 #include "onnx/import/compose.h"
@@ -25,15 +27,8 @@ Status one_hot(ImportContext& cx) {
   const ValueId values = TRY(cx.input(2));
   const sym::Expr depth = TRY(depth_of(cx, TRY(cx.input(1))));
   const ValueId indices = TRY(cast(cx, TRY(cx.input(0)), DType::kI64));
-  const int rank = cx.rank(indices) + 1;
-  const int axis = TRY(cx.axis(TRY(cx.node().get_int("axis", -1)), rank));
-  // Negative indices count from the back; others outside match no class.
-  const ValueId negative = TRY(binary(cx, ElementWiseKind::kLess, indices, 0));
-  const ValueId wrapped = TRY(binary(cx, ElementWiseKind::kSum, indices, TRY(scalar_value(cx, depth))));
-  const ValueId at = TRY(unsqueeze(cx, TRY(select(cx, negative, wrapped, indices)), {axis}));
-  const ValueId hot = TRY(binary(cx, ElementWiseKind::kEqual, at, TRY(indices_along(cx, depth, axis, rank))));
-  const ValueId off = TRY(slice(cx, values, {{0}, {1}, {1}, {0}})), on = TRY(slice(cx, values, {{1}, {1}, {1}, {0}}));
-  return cx.output(TRY(select(cx, hot, on, off)));
+  const int axis = TRY(cx.axis(TRY(cx.node().get_int("axis", -1)), cx.rank(indices) + 1));
+  return cx.output(TRY(cx.add(ops::OneHot{axis}, {indices, values, TRY(scalar_value(cx, depth))})));
 }
 
 }  // namespace kiln::onnx::importers

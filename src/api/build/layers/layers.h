@@ -45,12 +45,16 @@ Result<nv::IMatrixMultiplyLayer*> add_matrix_multiply(Network& network, nv::ITen
 /// `v2`: scale and bias have the shapes of addNormalizationV2, one element a channel.
 Result<nv::INormalizationLayer*> add_normalization(Network& network, nv::ITensor& input, nv::ITensor& scale,
                                                    nv::ITensor& bias, uint32_t axes, bool v2);
+Result<nv::IOneHotLayer*> add_one_hot(Network& network, nv::ITensor& indices, nv::ITensor& values, nv::ITensor& depth,
+                                      int32_t axis);
 Result<nv::IPaddingLayer*> add_padding(Network& network, nv::ITensor& input, const nv::Dims& pre, const nv::Dims& post);
 Result<nv::IPoolingLayer*> add_pooling(Network& network, nv::ITensor& input, nv::PoolingType type,
                                        const nv::Dims& window);
 Result<nv::IReduceLayer*> add_reduce(Network& network, nv::ITensor& input, nv::ReduceOperation operation, uint32_t axes,
                                      bool keep);
 Result<nv::IResizeLayer*> add_resize(Network& network, nv::ITensor& input);
+Result<nv::IReverseSequenceLayer*> add_reverse_sequence(Network& network, nv::ITensor& input,
+                                                        nv::ITensor& sequence_lens);
 struct ScaleWeights {
   nv::Weights shift, scale, power;
 };

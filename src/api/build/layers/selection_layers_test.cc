@@ -93,6 +93,43 @@ TEST(ScatterLayer, KeepsItsFieldsAndRuns) {
   EXPECT_EQ(w.take_error(), "INetworkDefinition::addScatter: mode 7 is outside [0, 2)");
 }
 
+TEST(OneHotLayer, KeepsItsFieldsAndRuns) {
+  Workbench w;
+  const int32_t classes[] = {1, -1, 7}, three = 3;
+  const Values off_on{-1, 5};
+  nv::ITensor* indices = w->addConstant(dims({3}), {nv::DataType::kINT32, classes, 3})->getOutput(0);
+  nv::ITensor* depth = w->addConstant(dims({}), {nv::DataType::kINT32, &three, 1})->getOutput(0);
+  nv::IOneHotLayer* layer = w->addOneHot(*indices, *w.input("values", {2}), *depth, -1);
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->getAxis(), 1);
+  w.mark(layer->getOutput(0));
+  const std::map<std::string, Feed> feed{{"values", {{2}, off_on}}};
+  EXPECT_EQ(w.run(feed), (Values{-1, 5, -1, -1, -1, 5, -1, -1, -1}));
+  layer->setAxis(0);
+  EXPECT_EQ(layer->getAxis(), 0);
+  EXPECT_EQ(w.run(feed), (Values{-1, -1, -1, 5, -1, -1, -1, 5, -1}));
+  EXPECT_EQ(w->addOneHot(*indices, *w.input("x", {3}), *depth, -1), nullptr);
+  EXPECT_NE(w.take_error().find("values are f32[3]; two are needed, off and on"), std::string::npos);
+}
+
+TEST(ReverseSequenceLayer, KeepsItsFieldsAndRuns) {
+  Workbench w;
+  const int32_t lengths[] = {2, 3};
+  nv::ITensor* lens = w->addConstant(dims({2}), {nv::DataType::kINT32, lengths, 2})->getOutput(0);
+  nv::IReverseSequenceLayer* layer = w->addReverseSequence(*w.input("x", {3, 2}), *lens);
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->getBatchAxis(), 1);
+  EXPECT_EQ(layer->getSequenceAxis(), 0);
+  w.mark(layer->getOutput(0));
+  EXPECT_EQ(w.run({{"x", {{3, 2}, {1, 2, 3, 4, 5, 6}}}}), (Values{3, 6, 1, 4, 5, 2}));
+  nv::IReverseSequenceLayer* rows = w->addReverseSequence(*w.input("rows", {2, 3}), *lens);
+  rows->setBatchAxis(0);
+  rows->setSequenceAxis(1);
+  EXPECT_EQ(rows->getBatchAxis(), 0);
+  EXPECT_EQ(rows->getSequenceAxis(), 1);
+  EXPECT_EQ(list(rows->getOutput(0)->getDimensions()), (Extents{2, 3}));
+}
+
 TEST(CumulativeLayer, KeepsItsFieldsAndRuns) {
   Workbench w;
   const int32_t one = 1;
