@@ -185,6 +185,11 @@ nv::ICumulativeLayer* Network::addCumulative(nv::ITensor& input, nv::ITensor& ax
                                      [&] { return add_cumulative(*this, input, axis, operation, exclusive, reverse); });
 }
 
+nv::IEinsumLayer* Network::addEinsum(nv::ITensor* const* inputs, int32_t nbInputs, const char* equation) noexcept {
+  return added<nv::IEinsumLayer>(reporter_, "INetworkDefinition::addEinsum",
+                                 [&] { return add_einsum(*this, inputs, nbInputs, equation); });
+}
+
 nv::IOneHotLayer* Network::addOneHot(nv::ITensor& indices, nv::ITensor& values, nv::ITensor& depth,
                                      int32_t axis) noexcept {
   return added<nv::IOneHotLayer>(reporter_, "INetworkDefinition::addOneHot",

@@ -29,9 +29,6 @@ nv::IQuantizeLayer* Network::addQuantize(nv::ITensor&, nv::ITensor&) noexcept {
 nv::IIfConditional* Network::addIfConditional() noexcept {
   return missing(reporter_, "INetworkDefinition::addIfConditional", nullptr);
 }
-nv::IEinsumLayer* Network::addEinsum(nv::ITensor* const*, int32_t, const char*) noexcept {
-  return missing(reporter_, "INetworkDefinition::addEinsum", nullptr);
-}
 nv::IAssertionLayer* Network::addAssertion(nv::ITensor&, const char*) noexcept {
   return missing(reporter_, "INetworkDefinition::addAssertion", nullptr);
 }

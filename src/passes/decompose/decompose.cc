@@ -1,5 +1,6 @@
 #include "passes/decompose/decompose.h"
 
+#include "ops/einsum.h"
 #include "ops/one_hot.h"
 #include "ops/padding.h"
 #include "ops/reverse_sequence.h"
@@ -14,6 +15,7 @@ using Decomposition = Result<ir::ValueId> (*)(ir::Graph&, ir::NodeId);
 Decomposition decomposition_of(const Op& op) {
   if (op.as<ops::Scale>()) return decompose_scale;
   if (op.as<ops::Shuffle>()) return decompose_shuffle;
+  if (op.as<ops::Einsum>()) return decompose_einsum;
   if (op.as<ops::OneHot>()) return decompose_one_hot;
   if (op.as<ops::Padding>()) return decompose_padding;
   if (op.as<ops::ReverseSequence>()) return decompose_reverse_sequence;

@@ -11,6 +11,7 @@ Status decompose(ir::Graph& graph, PassContext& cx);
 /// Adds what computes the node's output 0 and returns it.
 Result<ir::ValueId> decompose_scale(ir::Graph& graph, ir::NodeId id);
 Result<ir::ValueId> decompose_shuffle(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_einsum(ir::Graph& graph, ir::NodeId id);
 Result<ir::ValueId> decompose_one_hot(ir::Graph& graph, ir::NodeId id);
 Result<ir::ValueId> decompose_padding(ir::Graph& graph, ir::NodeId id);
 Result<ir::ValueId> decompose_reverse_sequence(ir::Graph& graph, ir::NodeId id);

@@ -31,6 +31,8 @@ Result<nv::ICumulativeLayer*> add_cumulative(Network& network, nv::ITensor& inpu
                                              nv::CumulativeOperation operation, bool exclusive, bool reverse);
 Result<nv::IDeconvolutionLayer*> add_deconvolution(Network& network, nv::ITensor& input, int64_t num_output_maps,
                                                    const nv::Dims& kernel_size, nv::Weights kernel, nv::Weights bias);
+Result<nv::IEinsumLayer*> add_einsum(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
+                                     const char* equation);
 Result<nv::IElementWiseLayer*> add_element_wise(Network& network, nv::ITensor& a, nv::ITensor& b,
                                                 nv::ElementWiseOperation operation);
 /// Without a type, the output has that of alpha and beta: kFLOAT, kINT64 or what their tensors have.

@@ -112,6 +112,33 @@ TEST(OneHotLayer, KeepsItsFieldsAndRuns) {
   EXPECT_NE(w.take_error().find("values are f32[3]; two are needed, off and on"), std::string::npos);
 }
 
+TEST(EinsumLayer, KeepsItsEquationAndRuns) {
+  Workbench w;
+  nv::ITensor* inputs[] = {w.input("a", {2, 2}), w.input("b", {2, 2})};
+  nv::IEinsumLayer* layer = w->addEinsum(inputs, 2, "ij,jk->ik");
+  ASSERT_NE(layer, nullptr);
+  EXPECT_STREQ(layer->getEquation(), "ij,jk->ik");
+  w.mark(layer->getOutput(0));
+  const std::map<std::string, Feed> feed{{"a", {{2, 2}, {1, 2, 3, 4}}}, {"b", {{2, 2}, {5, 6, 7, 8}}}};
+  EXPECT_EQ(w.run(feed), (Values{19, 22, 43, 50}));
+  EXPECT_TRUE(layer->setEquation("ij,jk->ki"));
+  EXPECT_EQ(w.run(feed), (Values{19, 43, 22, 50}));
+  EXPECT_FALSE(layer->setEquation("ij->ji"));
+  EXPECT_EQ(w.take_error(), "IEinsumLayer::setEquation: equation 'ij->ji' does not fit 2 operands");
+  EXPECT_STREQ(layer->getEquation(), "ij,jk->ki");
+  EXPECT_EQ(w->addEinsum(inputs, 2, nullptr), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addEinsum: equation is null");
+  EXPECT_EQ(w->addEinsum(inputs, 0, "->"), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addEinsum: there are 0 inputs; one at least is needed");
+}
+
+TEST(EinsumLayer, AnExtentOf1RepeatsWhereItIsSummedOver) {
+  Workbench w;
+  nv::ITensor* inputs[] = {w.input("a", {2, 1}), w.input("b", {2, 2})};
+  w.mark(w->addEinsum(inputs, 2, "ij,jk->ik")->getOutput(0));
+  EXPECT_EQ(w.run({{"a", {{2, 1}, {1, 10}}}, {"b", {{2, 2}, {5, 6, 7, 8}}}}), (Values{12, 14, 120, 140}));
+}
+
 TEST(ReverseSequenceLayer, KeepsItsFieldsAndRuns) {
   Workbench w;
   const int32_t lengths[] = {2, 3};
