@@ -21,7 +21,7 @@ concept OneOf = (std::same_as<T, Ts> || ...);
 /// Ops that are no step: a weight of the plan, what a pass decomposes before any tactic sees it, and arithmetic of
 /// shapes, which becomes DimValues. Also those that only the reference runs until they have a tactic: none today.
 template <class T>
-concept WithoutTactics = OneOf<T, ops::Constant, ops::Einsum, ops::OneHot, ops::Padding,
+concept WithoutTactics = OneOf<T, ops::Assertion, ops::Constant, ops::Einsum, ops::OneHot, ops::Padding,
                                ops::ReverseSequence, ops::Scale, ops::Shuffle, ops::Shape>;
 
 /// Ops that no backend computes.

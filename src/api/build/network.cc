@@ -104,10 +104,12 @@ Result<ir::NodeId> Network::add_node(Op op, std::span<const ir::ValueId> inputs,
   for (const ir::ValueId input : inputs)
     can_check = can_check && (input == ir::ValueId::kNone || graph_.inferred_type(input).has_value());
   ir::NodeId node = ir::NodeId::kNone;
-  if (can_check)
-    node = graph_.value(TRY(graph_.add(std::move(op), inputs, name))[0]).producer;
-  else
+  if (can_check) {
+    TRY(graph_.add(std::move(op), inputs, name));
+    node = static_cast<ir::NodeId>(graph_.num_nodes() - 1);
+  } else {
     node = graph_.add_lazily(std::move(op), inputs, name);
+  }
   const std::vector<ir::ValueId>& outputs = graph_.node(node).outputs;
   for (size_t i = 0; i < outputs.size(); ++i) graph_.set_name(outputs[i], output_name(name, outputs.size(), i));
   return node;

@@ -185,6 +185,11 @@ nv::ICumulativeLayer* Network::addCumulative(nv::ITensor& input, nv::ITensor& ax
                                      [&] { return add_cumulative(*this, input, axis, operation, exclusive, reverse); });
 }
 
+nv::IAssertionLayer* Network::addAssertion(nv::ITensor& condition, const char* message) noexcept {
+  return added<nv::IAssertionLayer>(reporter_, "INetworkDefinition::addAssertion",
+                                    [&] { return add_assertion(*this, condition, message); });
+}
+
 nv::IEinsumLayer* Network::addEinsum(nv::ITensor* const* inputs, int32_t nbInputs, const char* equation) noexcept {
   return added<nv::IEinsumLayer>(reporter_, "INetworkDefinition::addEinsum",
                                  [&] { return add_einsum(*this, inputs, nbInputs, equation); });

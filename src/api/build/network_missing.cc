@@ -29,9 +29,6 @@ nv::IQuantizeLayer* Network::addQuantize(nv::ITensor&, nv::ITensor&) noexcept {
 nv::IIfConditional* Network::addIfConditional() noexcept {
   return missing(reporter_, "INetworkDefinition::addIfConditional", nullptr);
 }
-nv::IAssertionLayer* Network::addAssertion(nv::ITensor&, const char*) noexcept {
-  return missing(reporter_, "INetworkDefinition::addAssertion", nullptr);
-}
 nv::INonZeroLayer* Network::addNonZero(nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addNonZero", nullptr);
 }

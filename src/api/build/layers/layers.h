@@ -22,6 +22,7 @@ std::unique_ptr<Layer> make_layer(Network& network, ir::NodeId node);
 
 // As INetworkDefinition's calls of these names. A failure says which rule an argument breaks.
 Result<nv::IActivationLayer*> add_activation(Network& network, nv::ITensor& input, nv::ActivationType type);
+Result<nv::IAssertionLayer*> add_assertion(Network& network, nv::ITensor& condition, const char* message);
 Result<nv::ICastLayer*> add_cast(Network& network, nv::ITensor& input, nv::DataType to_type);
 Result<nv::IConcatenationLayer*> add_concatenation(Network& network, nv::ITensor* const* inputs, int32_t num_inputs);
 Result<nv::IConstantLayer*> add_constant(Network& network, const nv::Dims& dimensions, nv::Weights weights);

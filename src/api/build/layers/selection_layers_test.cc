@@ -112,6 +112,58 @@ TEST(OneHotLayer, KeepsItsFieldsAndRuns) {
   EXPECT_NE(w.take_error().find("values are f32[3]; two are needed, off and on"), std::string::npos);
 }
 
+/// The first extent of a tensor.
+nv::ITensor* first_extent(Workbench& w, nv::ITensor& x) {
+  return w->addSlice(*w->addShape(x)->getOutput(0), dims({0}), dims({1}), dims({1}))->getOutput(0);
+}
+
+TEST(AssertionLayer, IsCheckedWhenShapesAreBound) {
+  Workbench w;
+  nv::ITensor *a = w.input("a", {-1}), *b = w.input("b", {-1});
+  const int64_t one = 1;
+  nv::ITensor* more =
+      w->addElementWise(*first_extent(w, *b), *w->addConstant(dims({1}), {nv::DataType::kINT64, &one, 1})->getOutput(0),
+                        nv::ElementWiseOperation::kSUM)
+          ->getOutput(0);
+  nv::ITensor* equal = w->addElementWise(*first_extent(w, *a), *more, nv::ElementWiseOperation::kEQUAL)->getOutput(0);
+  nv::IAssertionLayer* layer = w->addAssertion(*equal, "oops");
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->getNbOutputs(), 0);
+  EXPECT_STREQ(layer->getMessage(), "oops");
+  layer->setMessage("a is one longer than b");
+  EXPECT_STREQ(layer->getMessage(), "a is one longer than b");
+  w.mark(w->addUnary(*a, nv::UnaryOperation::kNEG)->getOutput(0), "y");
+  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  for (const char* name : {"a", "b"}) {
+    profile->setDimensions(name, nv::OptProfileSelector::kMIN, dims({1}));
+    profile->setDimensions(name, nv::OptProfileSelector::kOPT, dims({3}));
+    profile->setDimensions(name, nv::OptProfileSelector::kMAX, dims({9}));
+  }
+  profile->setDimensions("a", nv::OptProfileSelector::kOPT, dims({4}));
+  w.config->addOptimizationProfile(profile);
+  EXPECT_EQ(w.run({{"a", {{3}, {1, 2, 3}}}, {"b", {{2}, {1, 2}}}}), (Values{-1, -2, -3}));
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  const std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(w.logger));
+  const std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  std::vector<float> data(9);
+  for (const char* name : {"a", "b"}) context->setInputShape(name, dims({3}));
+  std::vector<void*> bindings(3, data.data());
+  EXPECT_FALSE(context->executeV2(bindings.data()));
+  ASSERT_FALSE(w.logger.errors.empty());
+  EXPECT_NE(w.logger.errors.back().find("a is one longer than b"), std::string::npos) << w.logger.errors.back();
+}
+
+TEST(AssertionLayer, FailsAtBuildWhereItIsKnown) {
+  Workbench w;
+  const bool flags[] = {true, false};
+  nv::ITensor* condition = w->addConstant(dims({2}), {nv::DataType::kBOOL, flags, 2})->getOutput(0);
+  EXPECT_EQ(w->addAssertion(*condition, "oops"), nullptr);
+  EXPECT_NE(w.take_error().find("the assertion 'oops' does not hold"), std::string::npos);
+  EXPECT_EQ(w->addAssertion(*condition, nullptr), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addAssertion: message is null");
+}
+
 TEST(EinsumLayer, KeepsItsEquationAndRuns) {
   Workbench w;
   nv::ITensor* inputs[] = {w.input("a", {2, 2}), w.input("b", {2, 2})};
