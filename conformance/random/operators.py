@@ -203,6 +203,17 @@ def arg_max(net):
     return net.add(net.choice(("ArgMax", "ArgMin")), [x], axis=axis_of(net, x), keepdims=net.integer(0, 1), select_last_index=net.integer(0, 1))
 
 
+@operator(0.7)
+def top_k(net):
+    x = any_number(net, 1)
+    axis = axis_of(net, x)
+    if net.opset < 11 or x.is_empty:
+        raise Skip
+    k = net.integer(1, min(20, int(np.min(x.shapes, axis=0)[axis])))
+    values, indices = net.add("TopK", [x, net.ints(k)], 2, axis=axis, largest=net.integer(0, 1))
+    return net.choice((values, indices))
+
+
 @operator(4)
 def softmax(net):
     x = any_float(net, 1)
@@ -453,6 +464,17 @@ def triangle(net):
 def cumulative_sum(net):
     x = any_number(net, 1)
     return net.add("CumSum", [x, net.constant(np.int64(axis_of(net, x)))], exclusive=net.integer(0, 1), reverse=net.integer(0, 1))
+
+
+@operator(0.4)
+def reverse_sequence(net):
+    x = any_number(net, 2)
+    batch, time = net.choice(((0, 1), (1, 0)))
+    if net.opset < 10 or x.is_empty or x.varies(batch):
+        raise Skip
+    least = int(np.min(x.shapes, axis=0)[time])
+    lengths = net.constant(np.array([net.integer(1, least) for _ in range(x.shape[batch])], np.int64))
+    return net.add("ReverseSequence", [x, lengths], batch_axis=batch, time_axis=time)
 
 
 @operator(0.5)
