@@ -807,11 +807,17 @@ struct impl::EnumMaxImpl<BoundingBoxFormat> : impl::EnumCount<2> {};
 class INMSLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Sets how four numbers describe a box.
   void setBoundingBoxFormat(BoundingBoxFormat fmt) noexcept { mImpl->setBoundingBoxFormat(fmt); }
+  //! Returns how four numbers describe a box.
   BoundingBoxFormat getBoundingBoxFormat() const noexcept { return mImpl->getBoundingBoxFormat(); }
+  //! Sets how many boxes of the best scores of each class are looked at.
   void setTopKBoxLimit(int32_t limit) noexcept { mImpl->setTopKBoxLimit(limit); }
+  //! Returns how many boxes are looked at; INT32_MAX: all, which is the default.
   int32_t getTopKBoxLimit() const noexcept { return mImpl->getTopKBoxLimit(); }
+  //! Sets the type of the indices, INT32 (the default) or INT64. Returns whether it is one of them.
   bool setIndicesType(DataType type) noexcept { return mImpl->setIndicesType(type); }
+  //! Returns the type of the indices.
   DataType getIndicesType() const noexcept { return mImpl->getIndicesType(); }
 
  protected:
@@ -823,7 +829,9 @@ class INMSLayer : public ILayer {
 //! Indices of the elements that are not zero; how many is known only when it runs.
 class INonZeroLayer : public ILayer {
  public:
+  //! Sets the type of the indices, INT32 (the default) or INT64. Returns whether it is one of them.
   bool setIndicesType(DataType type) noexcept { return mImpl->setIndicesType(type); }
+  //! Returns the type of the indices.
   DataType getIndicesType() const noexcept { return mImpl->getIndicesType(); }
 
  protected:

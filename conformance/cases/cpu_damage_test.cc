@@ -136,7 +136,8 @@ class CpuDamage : public testing::Test {
     }
     while (slots_.size() <= slot) slots_.emplace_back();
     std::byte* scratch = slots_[slot].give((static_cast<size_t>(workspace) + 255) / 256 * 256, true);
-    static_cast<void>((*bound)->run({inputs.data(), outputs.data(), scratch, nullptr}));  // data may be wrong
+    std::vector<int64_t> sizes(static_cast<size_t>(s.spec.num_sizes));
+    static_cast<void>((*bound)->run({inputs.data(), outputs.data(), scratch, nullptr, sizes.data()}));
     return Reached::kRun;
   }
 

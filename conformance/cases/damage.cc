@@ -211,7 +211,11 @@ Status add_samples(const ir::Graph& graph, Backend& backend, const BuildRequest&
   NullLog log;
   const auto plan = plans.emplace_back(std::make_shared<plan::Plan>(TRY(build_plan(graph, backend, request, log))));
   const plan::Profile& profile = plan->profiles[0];
-  const std::vector<Extents> extents = TRY(runtime::tensor_extents(profile, {}));
+  std::vector<int64_t> symbols(plan->symbols.size(), 0);  // sizes that data decides, at their largest
+  for (const plan::Step& step : profile.steps)
+    for (const plan::DecidedSize& size : step.sizes)
+      symbols[static_cast<size_t>(size.symbol)] = TRY(size.most.run(symbols));
+  const std::vector<Extents> extents = TRY(runtime::tensor_extents(profile, symbols));
   for (const plan::Step& step : profile.steps) {
     Sample s;
     s.spec = runtime::spec_of(*plan, profile, step);
@@ -224,7 +228,7 @@ Status add_samples(const ir::Graph& graph, Backend& backend, const BuildRequest&
                                 : HostTensor());
     }
     for (const int id : step.outputs) s.outputs.push_back(extents[static_cast<size_t>(id)]);
-    for (const sym::Program& param : step.params) s.params.push_back(TRY(param.run({})));
+    for (const sym::Program& param : step.params) s.params.push_back(TRY(param.run(symbols)));
     samples.push_back(std::move(s));
   }
   return {};

@@ -76,7 +76,7 @@ Result<DeviceRun> BuiltGraph::run(std::span<const HostTensor> inputs) {
   TRY(context_->bind());
   for (size_t i = 0; i < plan_->outputs.size(); ++i) {
     const plan::IoTensor& output = plan_->outputs[i];
-    const int64_t count = output.format.storage_volume(context_->output_extents(static_cast<int>(i)));
+    const int64_t count = output.format.storage_volume(context_->largest_output_extents(static_cast<int>(i)));
     outputs_here.push_back(garbage(size_bytes(output.dtype, count)));
     outputs_there.push_back(TRY(Staging::of(*device_, *stream, outputs_here.back().data)));
     context_->set_output_address(static_cast<int>(i), outputs_there.back().address());
@@ -86,8 +86,10 @@ Result<DeviceRun> BuiltGraph::run(std::span<const HostTensor> inputs) {
   for (size_t i = 0; i < plan_->outputs.size(); ++i) {
     TRY(outputs_there[i].fetch(*device_, *stream));
     const plan::IoTensor& output = plan_->outputs[i];
+    const Extents extents = context_->latest_output_extents(static_cast<int>(i));
+    const int64_t bytes = size_bytes(output.dtype, output.format.storage_volume(extents));
     result.outputs.push_back(
-        from_format(output.dtype, context_->output_extents(static_cast<int>(i)), output.format, outputs_here[i].data));
+        from_format(output.dtype, extents, output.format, outputs_here[i].data.first(static_cast<size_t>(bytes))));
   }
   return result;
 }

@@ -39,12 +39,15 @@ plan::IoTensor io_of(const std::string& name, const TensorType& type) {
   return io;
 }
 
-/// A plan of the graph as it stands, in which a step is the wanted one. Shapes are static.
+/// A plan of the graph as it stands, in which a step is the wanted one. Shapes are static, but for sizes that data
+/// decides.
 Result<plan::Plan> plan_of(const TacticContext& cx, const Backend& backend, const OneVariant& wanted) {
   NullLog log;
   plan::Plan plan;
   plan.device_kind = backend.name();
   plan.device_identity = cx.device.identity();
+  for (const sym::Expr& symbol : cx.graph.shared_table()->symbols())  // those that nodes decide
+    plan.symbols.push_back({std::string(symbol.name())});
   plan::Profile& profile = plan.profiles.emplace_back();
   for (const ir::ValueId input : cx.graph.inputs()) {
     plan.inputs.push_back(io_of(cx.graph.value(input).name, cx.graph.type(input)));

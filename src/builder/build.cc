@@ -50,6 +50,17 @@ class Build {
   FixedSources fixed_sources_;
 };
 
+/// Makes an output, without a name, of a node that is there for the sizes that it decides and nothing else.
+void keep_deciders(ir::Graph& graph) {
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id) || graph.node(id).sizes.empty()) continue;
+    const auto& outputs = graph.node(id).outputs;
+    if (std::ranges::all_of(outputs, [&](ir::ValueId value) { return graph.num_uses(value) == 0; }))
+      graph.mark_output(outputs[0], "");
+  }
+}
+
 Status Build::check_surface() const {
   TRY(require(!network_.outputs().empty() || !request_.shape_outputs.empty(),
               "the network has no output: call markOutput"));
@@ -127,6 +138,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   sources.recount(graph, "types", pass_context);
   TRY(passes::run_pipeline(graph, pass_context));
   fixed_sources_.merge(pass_context.fixed_sources);
+  keep_deciders(graph);
   CoverOptions options;
   if (request_.editable_timing_cache) options.assignments = &cache;
   const auto surface_format = [&](const std::string& name) {

@@ -143,6 +143,12 @@ std::vector<int64_t> symbols_at(const plan::Plan& plan, const plan::Profile& pro
     else if (const auto element = static_cast<size_t>(symbol.element); element < values.size())
       symbols[s] = values[element];
   }
+  if (end != &plan::InputRange::min)
+    for (const plan::Step& step : profile.steps)
+      for (const plan::DecidedSize& size : step.sizes)
+        symbols[static_cast<size_t>(size.symbol)] = size.most.try_run(symbols).value_or(0);
+  for (const plan::KnownSize& size : profile.known_sizes)
+    symbols[static_cast<size_t>(size.symbol)] = size.value.try_run(symbols).value_or(0);
   return symbols;
 }
 

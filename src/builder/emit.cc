@@ -5,6 +5,7 @@
 #include "builder/memory.h"
 #include "builder/streams.h"
 #include "ops/op.h"
+#include "sym/program_words.h"
 #include "tactics/region.h"
 
 namespace kiln {
@@ -31,7 +32,10 @@ class Emitter {
     }
     for (const Tile& tile : cover_.tiles) TRY(emit_tile(tile));
     profile_.tunings = cover_.tunings;
-    for (size_t i = 0; i < graph_.outputs().size(); ++i) TRY(emit_output(static_cast<int>(i)));
+    for (size_t i = 0; i < graph_.outputs().size(); ++i)
+      if (!graph_.outputs()[i].name.empty()) TRY(emit_output(static_cast<int>(i)));
+    for (const auto& [symbol, value] : graph_.replaced_sizes())
+      profile_.known_sizes.push_back({symbol.symbol_id(), sym::Program::compile(value)});
     choose_streams();
     reuse_inputs();
     place_in_arena();
@@ -53,6 +57,7 @@ class Emitter {
   void reuse_inputs();
   void place_in_arena();
   int root_of(int tensor) const;
+  bool is_sized_by_writer(int tensor) const;
 
   plan::Tensor& tensor(int id) { return profile_.tensors[static_cast<size_t>(id)]; }
   const plan::Tensor& tensor(int id) const { return profile_.tensors[static_cast<size_t>(id)]; }
@@ -173,6 +178,9 @@ Status Emitter::emit_tile(const Tile& tile) {
   if (step.name.empty()) step.name = ops;
   for (size_t i = 0; i < tile.region.inputs.size(); ++i)
     step.inputs.push_back(TRY(tensor_of(tile.region.inputs[i], tile.variant.inputs[i])));
+  for (const ir::NodeId id : tile.region.nodes)
+    for (const DecidedSize& size : graph_.node(id).sizes)
+      step.sizes.push_back({size.symbol.symbol_id(), sym::Program::compile(size.most)});
   const bool is_view = tile.draft.is_view();
   for (size_t i = 0; i < tile.region.outputs.size(); ++i)
     step.outputs.push_back(TRY(add_tensor(tile.region.outputs[i], tile.variant.outputs[i],
@@ -213,15 +221,29 @@ Status Emitter::emit_copy(int from, int to, const TensorType& type, const std::s
   return {};
 }
 
+/// Whether the step that writes a tensor decides its extents.
+bool Emitter::is_sized_by_writer(int id) const {
+  const auto writer = std::ranges::find_if(profile_.steps, [&](const plan::Step& step) {
+    return !step.sizes.empty() && std::ranges::count(step.outputs, id) > 0;
+  });
+  if (writer == profile_.steps.end()) return false;
+  return std::ranges::any_of(tensor(id).extents, [&](const sym::Program& extent) {
+    return std::ranges::any_of(sym::operands_of(extent).symbols, [&](int symbol) {
+      return std::ranges::count(writer->sizes, symbol, &plan::DecidedSize::symbol) > 0;
+    });
+  });
+}
+
 /// Makes the step that computes an output write to the caller's memory. An input, a constant, or a value that is an
-/// output twice is copied there instead. Reformats have brought all but constants to the output's format.
+/// output twice is copied there instead, and so is one whose size its own step decides: the caller has to be told
+/// first. Reformats have brought all but constants to the output's format.
 Status Emitter::emit_output(int output) {
   const ir::Output& o = graph_.outputs()[static_cast<size_t>(output)];
   const Format wanted = options_.surface.output(static_cast<size_t>(output));
   const int made = TRY(tensor_of(o.value, graph_.constant(o.value) ? Format::linear() : wanted));
   const int root = root_of(made);
   const bool whole = tensor(root).size_bytes_max == tensor(made).size_bytes_max;
-  if (tensor(root).place == plan::Place::kArena && whole) {
+  if (tensor(root).place == plan::Place::kArena && whole && !is_sized_by_writer(root)) {
     tensor(root).place = plan::Place::kOutput;
     tensor(root).index = output;
     return {};
@@ -247,7 +269,8 @@ void Emitter::choose_streams() {
     std::ranges::sort(steps[s].needs);
     for (const int id : profile_.steps[s].outputs) written_by[static_cast<size_t>(root_of(id))] = static_cast<int>(s);
   }
-  const std::vector<int> streams = assign_streams(steps, most_aux_streams_);
+  const bool decides = std::ranges::any_of(profile_.steps, [](const plan::Step& step) { return !step.sizes.empty(); });
+  const std::vector<int> streams = assign_streams(steps, decides ? 0 : most_aux_streams_);
   for (size_t s = 0; s < steps.size(); ++s) profile_.steps[s].stream = streams[s];
   beside_ = concurrent_spans(steps, streams);
 }

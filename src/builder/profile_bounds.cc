@@ -4,7 +4,7 @@
 
 namespace kiln {
 
-ProfileBounds::ProfileBounds(const sym::Table& table) {
+ProfileBounds::ProfileBounds(const sym::Table& table, const std::vector<bool>& is_decided) : is_decided_(is_decided) {
   for (const sym::Expr& symbol : table.symbols()) {
     same_as_.push_back(bounds_.size());
     bounds_.push_back(table.bounds(symbol));
@@ -36,6 +36,10 @@ Result<bool> ProfileBounds::unite(const std::vector<sym::Assumption>& assumption
     sym::Expr a = assumption.lhs, b = assumption.rhs;
     if (!a.is_symbol()) std::swap(a, b);
     if (assumption.relation != sym::Relation::kEqual || !a.is_symbol() || !(b.is_symbol() || b.is_const())) continue;
+    const auto is_decided = [&](sym::Expr e) {
+      return e.is_symbol() && is_decided_[static_cast<size_t>(e.symbol_id())];
+    };
+    if (is_decided(a) || is_decided(b)) continue;
     const size_t root = root_of(static_cast<size_t>(a.symbol_id()));
     if (b.is_const()) {
       TRY(narrow(a.table()->symbols()[root], b.value(), b.value(), b.value(), str(assumption)));
@@ -61,7 +65,8 @@ Replacements ProfileBounds::replacements(const sym::Table& old_table, sym::Table
     // A symbol that another one replaces has no range of its own to tune for.
     const sym::Expr symbol = table.symbol(old_symbol.name(), root_of(id) == id ? b : sym::Bounds{b.opt, b.opt, b.opt});
     CHECK(symbol.symbol_id() == static_cast<int>(id));
-    result.emplace_back(old_symbol, b.min == b.max ? sym::Expr(b.min) : table.symbols()[root_of(id)]);
+    result.emplace_back(old_symbol,
+                        b.min == b.max && !is_decided_[id] ? sym::Expr(b.min) : table.symbols()[root_of(id)]);
   }
   return result;
 }

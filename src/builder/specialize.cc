@@ -108,6 +108,9 @@ Result<ir::Graph> narrowed(const ir::Graph& network, const ProfileRequest& profi
     const ir::NodeId copy = graph.add_lazily(substitute(node.op, replacements), inputs, node.name);
     graph.set_provenance(copy, node.provenance);
     graph.set_bodies(copy, node.bodies);
+    std::vector<DecidedSize> sizes = node.sizes;
+    for (DecidedSize& size : sizes) size.symbol = sym::substitute(size.symbol, replacements);
+    graph.set_sizes(copy, std::move(sizes));
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const ir::ValueId value = graph.node(copy).outputs[i];
       moved[ir::index(node.outputs[i])] = value;
@@ -123,7 +126,7 @@ Result<ir::Graph> narrowed(const ir::Graph& network, const ProfileRequest& profi
 
 Result<ProfileGraph> specialize(const ir::Graph& network, const ProfileRequest& profile) {
   const std::vector<plan::InputRange> ranges = TRY(extent_ranges(network, profile));
-  ProfileBounds bounds(*network.shared_table());
+  ProfileBounds bounds(*network.shared_table(), ir::decided_symbols(network));
   for (size_t i = 0; i < ranges.size(); ++i) {
     const ir::Value& input = network.value(network.inputs()[i]);
     for (size_t axis = 0; axis < input.type.shape.size(); ++axis)

@@ -1,6 +1,7 @@
 #include "ir/graph.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "ops/constant.h"
@@ -111,14 +112,37 @@ OriginRef Graph::origin(ValueId id) const {
 
 namespace {
 
-/// Live nodes by id, if that is a topological order: none of them reads what a later one makes.
-std::optional<std::vector<NodeId>> order_of_ids(const Graph& graph) {
+/// Nodes by node: those that decide sizes which are in the attributes of its op. It has no edge from them, and has to
+/// wait for them all the same. Empty where no node decides any.
+std::vector<std::vector<NodeId>> deciders(const Graph& graph) {
+  std::map<int, NodeId> by_symbol;
+  for (int i = 0; i < graph.num_nodes(); ++i)
+    if (const auto id = static_cast<NodeId>(i); graph.alive(id))
+      for (const DecidedSize& size : graph.node(id).sizes) by_symbol.emplace(size.symbol.symbol_id(), id);
+  if (by_symbol.empty()) return {};
+  std::vector<std::vector<NodeId>> result(static_cast<size_t>(graph.num_nodes()));
+  for (size_t i = 0; i < result.size(); ++i) {
+    if (!graph.alive(static_cast<NodeId>(i))) continue;
+    std::vector<sym::Expr> symbols;
+    collect_symbols(graph.node(static_cast<NodeId>(i)).op, symbols);
+    for (const sym::Expr& symbol : symbols)
+      if (const auto found = by_symbol.find(symbol.symbol_id()); found != by_symbol.end())
+        result[i].push_back(found->second);
+  }
+  return result;
+}
+
+/// Live nodes by id, if that is a topological order: none of them waits for a later one.
+std::optional<std::vector<NodeId>> order_of_ids(const Graph& graph, std::span<const std::vector<NodeId>> deciders) {
   std::vector<NodeId> order;
   for (int i = 0; i < graph.num_nodes(); ++i) {
     const auto id = static_cast<NodeId>(i);
     if (!graph.alive(id)) continue;
     for (const ValueId input : graph.node(id).inputs)
       if (input != ValueId::kNone && graph.value(input).producer >= id) return std::nullopt;
+    if (!deciders.empty())
+      for (const NodeId decider : deciders[index(id)])
+        if (decider >= id) return std::nullopt;
     order.push_back(id);
   }
   return order;
@@ -127,8 +151,12 @@ std::optional<std::vector<NodeId>> order_of_ids(const Graph& graph) {
 }  // namespace
 
 Result<std::vector<NodeId>> Graph::topological_order() const {
-  if (auto order = order_of_ids(*this)) return *std::move(order);
+  const std::vector<std::vector<NodeId>> deciders = ir::deciders(*this);
+  if (auto order = order_of_ids(*this, deciders)) return *std::move(order);
+  std::vector<std::vector<NodeId>> readers(nodes_.size());  // of the sizes that a node decides
   std::vector<int> waiting(nodes_.size(), 0);
+  for (size_t i = 0; i < deciders.size(); ++i)
+    for (const NodeId decider : deciders[i]) readers[index(decider)].push_back(static_cast<NodeId>(i)), ++waiting[i];
   std::vector<NodeId> ready, order;
   int live = 0;
   for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -145,12 +173,13 @@ Result<std::vector<NodeId>> Graph::topological_order() const {
     const NodeId id = ready.back();
     ready.pop_back();
     order.push_back(id);
-    for (const ValueId output : node(id).outputs)
-      for (const NodeId user : value(output).users)
-        if (--waiting[index(user)] == 0) {
-          ready.push_back(user);
-          std::push_heap(ready.begin(), ready.end(), later);
-        }
+    const auto arrive = [&](NodeId user) {
+      if (--waiting[index(user)] > 0) return;
+      ready.push_back(user);
+      std::push_heap(ready.begin(), ready.end(), later);
+    };
+    for (const ValueId output : node(id).outputs) std::ranges::for_each(value(output).users, arrive);
+    std::ranges::for_each(readers[index(id)], arrive);
   }
   if (static_cast<int>(order.size()) == live) return order;
   std::string names;
@@ -183,12 +212,12 @@ Status require_extents(const Shape& shape, std::vector<sym::Assumption>& assumpt
 }  // namespace
 
 Status Graph::infer_node(NodeId id) {
-  const Node& n = node(id);
+  Node& n = mutable_node(id);
   std::vector<InferInput> inputs;
   for (const ValueId input : n.inputs)
     inputs.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&type(input), constant(input)});
   std::vector<sym::Assumption> assumptions;
-  std::vector<TensorType> types = TRY(infer_types(n.op, inputs, *table_, &assumptions));
+  std::vector<TensorType> types = TRY(infer_types(n.op, inputs, *table_, &assumptions, &n.sizes));
   for (size_t i = 0; i < types.size(); ++i) values_[index(n.outputs[i])].type = std::move(types[i]);
   const auto believe = [&](std::span<sym::Assumption> news) {
     for (sym::Assumption& assumption : news) assumption.reason = str(describe(id), ": ", assumption.reason);
@@ -203,8 +232,8 @@ Status Graph::infer_node(NodeId id) {
   return {};
 }
 
-/// Flags by symbol id: whether an input has it as an extent or an element.
-std::vector<bool> Graph::symbols_of_inputs() const {
+/// Flags by symbol id: whether an input has it as an extent or an element, or a node decides it.
+std::vector<bool> Graph::bound_symbols() const {
   std::vector<bool> result(table_->symbols().size(), false);
   const auto add = [&](const sym::Expr& e) {
     if (e.is_symbol()) result[static_cast<size_t>(e.symbol_id())] = true;
@@ -213,11 +242,13 @@ std::vector<bool> Graph::symbols_of_inputs() const {
     std::ranges::for_each(type(input).shape, add);
     if (type(input).values) std::ranges::for_each(*type(input).values, add);
   }
+  for (const auto& node : nodes_)
+    if (node) std::ranges::for_each(node->sizes, add, &DecidedSize::symbol);
   return result;
 }
 
 std::vector<sym::Assumption> Graph::beliefs() const {
-  const std::vector<bool> live = symbols_of_inputs();
+  const std::vector<bool> live = bound_symbols();
   std::vector<sym::Assumption> result = assumptions_;
   for (sym::Fact& fact : sym::known_facts(*table_)) {
     std::vector<sym::Expr> symbols;
@@ -257,6 +288,15 @@ Result<Ref<const TensorType>> Graph::inferred_type(ValueId id) {
     pending.pop_back();
   }
   return std::cref(type(id));
+}
+
+std::vector<bool> decided_symbols(const Graph& graph) {
+  std::vector<bool> result(graph.shared_table()->symbols().size(), false);
+  for (int i = 0; i < graph.num_nodes(); ++i)
+    if (const auto id = static_cast<NodeId>(i); graph.alive(id))
+      for (const DecidedSize& size : graph.node(id).sizes)
+        if (size.symbol.is_symbol()) result[static_cast<size_t>(size.symbol.symbol_id())] = true;
+  return result;
 }
 
 void Graph::mark_stale(NodeId id) {
@@ -302,12 +342,21 @@ void Graph::set_input_type(ValueId graph_input, TensorType type) {
 /// Replaces an input's extents in the attributes that an importer made of them, unless another input still has them.
 void Graph::replace_in_ops(const Shape& old, const Shape& by) {
   if (old.size() != by.size()) return;
-  const std::vector<bool> live = symbols_of_inputs();
+  const std::vector<bool> live = bound_symbols();
   std::vector<std::pair<sym::Expr, sym::Expr>> replacements;
   for (size_t axis = 0; axis < old.size(); ++axis)
     if (old[axis].is_symbol() && old[axis] != by[axis] && !live[static_cast<size_t>(old[axis].symbol_id())])
       replacements.emplace_back(old[axis], by[axis]);
-  if (replacements.empty()) return;
+  if (!replacements.empty()) replace_in_ops(replacements);
+}
+
+void Graph::replace_size(sym::Expr symbol, sym::Expr by) {
+  const std::pair<sym::Expr, sym::Expr> replacement(symbol, by);
+  replace_in_ops({&replacement, 1});
+  replaced_sizes_.insert(replaced_sizes_.begin(), replacement);
+}
+
+void Graph::replace_in_ops(std::span<const std::pair<sym::Expr, sym::Expr>> replacements) {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const auto id = static_cast<NodeId>(i);
     if (!alive(id)) continue;
@@ -359,6 +408,7 @@ Graph Graph::clone() const {
   copy.inputs_ = inputs_;
   copy.outputs_ = outputs_;
   copy.assumptions_ = assumptions_;
+  copy.replaced_sizes_ = replaced_sizes_;
   return copy;
 }
 

@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/constant.h"
+#include "ops/infer_context.h"
 #include "ops/op.h"
 #include "sym/assumption.h"
 #include "sym/table.h"
@@ -32,6 +34,7 @@ struct Node {
   std::vector<ValueId> outputs;
   std::vector<std::string> provenance;         ///< ONNX nodes or API layers it came from: "Conv 'conv1'"
   std::vector<std::shared_ptr<Graph>> bodies;  ///< of If and Loop
+  std::vector<DecidedSize> sizes;              ///< that its runs decide, as inference has found them
 
   /// An input, or kNone where it is absent, also behind the last one given.
   ValueId input(size_t i) const { return i < inputs.size() ? inputs[i] : ValueId::kNone; }
@@ -47,7 +50,8 @@ struct Value {
   int num_outputs = 0;              ///< how many of the graph's outputs it is
 };
 
-/// A result of the graph. Its name is its own: passes may put any value of the same type in its place.
+/// A result of the graph. Its name is its own: passes may put any value of the same type in its place. One without a
+/// name is nobody's: its node has to run for the sizes that it decides.
 struct Output {
   ValueId value = ValueId::kNone;
   std::string name;
@@ -115,6 +119,15 @@ class Graph {
   void set_bodies(NodeId id, std::vector<std::shared_ptr<Graph>> bodies) {
     mutable_node(id).bodies = std::move(bodies);
   }
+  /// The symbols of an uninferred copy of a node with sizes.
+  void set_sizes(NodeId id, std::vector<DecidedSize> sizes) { mutable_node(id).sizes = std::move(sizes); }
+  /// Replaces a symbol that a node decides in the attributes of all ops, as the node goes: `by` is always its value.
+  void replace_size(sym::Expr symbol, sym::Expr by);
+  /// Each size that was replaced and what by, the latest first.
+  std::span<const std::pair<sym::Expr, sym::Expr>> replaced_sizes() const { return replaced_sizes_; }
+  void set_replaced_sizes(std::span<const std::pair<sym::Expr, sym::Expr>> sizes) {
+    replaced_sizes_.assign(sizes.begin(), sizes.end());
+  }
   void set_output_value(int output, ValueId value);
   void set_output_name(int output, std::string name) { outputs_[static_cast<size_t>(output)].name = std::move(name); }
   /// Every use of `old`, outputs included, becomes a use of `by`.
@@ -133,8 +146,8 @@ class Graph {
   const std::vector<sym::Assumption>& assumptions() const { return assumptions_; }
   void assume(sym::Assumption assumption);
   /// Conditions for the graph to be right: its assumptions, and what its table has learned of the symbols of its
-  /// inputs. Other symbols are left out, because no run could tell their values: they were an input's before it got
-  /// other extents.
+  /// inputs and of the sizes that nodes decide. Other symbols are left out, because no run could tell their values:
+  /// they were an input's before it got other extents.
   std::vector<sym::Assumption> beliefs() const;
 
   /// An independent copy: nodes and values are copied, constants and the symbol table are shared.
@@ -144,8 +157,9 @@ class Graph {
   Node& mutable_node(NodeId id) { return *nodes_[index(id)]; }
   Status infer_node(NodeId id);
   void mark_stale(NodeId id);
-  std::vector<bool> symbols_of_inputs() const;
+  std::vector<bool> bound_symbols() const;
   void replace_in_ops(const Shape& old, const Shape& by);
+  void replace_in_ops(std::span<const std::pair<sym::Expr, sym::Expr>> replacements);
   void drop_use(ValueId value, NodeId user);
   std::string describe(NodeId id) const;
 
@@ -156,8 +170,11 @@ class Graph {
   std::vector<ValueId> inputs_;
   std::vector<Output> outputs_;
   std::vector<sym::Assumption> assumptions_;
+  std::vector<std::pair<sym::Expr, sym::Expr>> replaced_sizes_;
 };
 
+/// Flags by symbol id: whether a node of the graph decides it.
+std::vector<bool> decided_symbols(const Graph& graph);
 /// Checks every invariant of a graph: ids in range, uses consistent, order acyclic, types as inference finds them.
 Status verify(const Graph& graph);
 /// "x: f32[2, 3]; a = Transpose{perm=[1, 0]}(x); return a", a statement a line.

@@ -33,7 +33,8 @@ Status verify_types(const Graph& graph, NodeId id) {
   std::vector<InferInput> inputs;
   for (const ValueId input : node.inputs)
     inputs.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&graph.type(input), graph.constant(input)});
-  const auto types = TRY(infer_types(node.op, inputs, *graph.shared_table()));
+  std::vector<DecidedSize> sizes = node.sizes;
+  const auto types = TRY(infer_types(node.op, inputs, *graph.shared_table(), nullptr, &sizes));
   for (size_t i = 0; i < types.size(); ++i) {
     const TensorType& stored = graph.type(node.outputs[i]);
     bool same = stored.dtype == types[i].dtype && stored.rank() == types[i].rank();

@@ -23,6 +23,7 @@ struct Subject {
   std::vector<TensorType> types;
   std::vector<HostTensor> constants;
   std::vector<bool> absent, known;
+  std::shared_ptr<sym::Table> table = std::make_shared<sym::Table>();  ///< of sizes that runs decide
 
   explicit Subject(const Case& c) : op(c.op) {
     for (size_t i = 0; i < c.inputs.size(); ++i) {
@@ -42,8 +43,7 @@ struct Subject {
     std::vector<InferInput> inputs(types.size());
     for (size_t i = 0; i < types.size(); ++i)
       if (!absent[i]) inputs[i] = {&types[i], known[i] ? &constants[i] : nullptr};
-    sym::Table table;
-    return infer_types(op, inputs, table);
+    return infer_types(op, inputs, *table);
   }
   void give(size_t input, HostTensor value) {
     types[input] = type_of(value);

@@ -60,6 +60,17 @@ Result<int> InferContext::axis(int64_t axis, const TensorType& x, std::string_vi
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
+sym::Expr InferContext::decided_size(std::string_view name, sym::Expr most) {
+  const sym::Bounds bounds{0, std::max<int64_t>(most.opt(), 0), std::max<int64_t>(most.max(), 0)};
+  const size_t k = num_sizes_++;
+  if (k == sizes_.size())
+    sizes_.push_back({table_.fresh(name, bounds), most});
+  else if (table_.bounds(sizes_[k].symbol) != bounds && !table_.set_bounds(sizes_[k].symbol, bounds))
+    sizes_[k].symbol = table_.fresh(name, bounds);  // what was simplified by the former bounds may not hold any more
+  sizes_[k].most = most;
+  return sizes_[k].symbol;
+}
+
 Status InferContext::assume_equal(sym::Expr a, sym::Expr b, std::string_view why) {
   switch (sym::compare_equal(a, b)) {
     case sym::Truth::kYes: return {};
@@ -106,13 +117,15 @@ Result<Shape> InferContext::broadcast(const Shape& a, const Shape& b) {
 }
 
 Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
-                                            std::vector<sym::Assumption>* assumptions) {
+                                            std::vector<sym::Assumption>* assumptions,
+                                            std::vector<DecidedSize>* sizes) {
   const auto count = static_cast<int>(inputs.size());
   const OpInfo& info = op.info();
   TRY(require(count >= info.min_inputs && (info.max_inputs < 0 || count <= info.max_inputs), op.name(), " has ", count,
               " inputs; it takes ", info.min_inputs, " to ", info.max_inputs));
-  InferContext context(table, inputs, op.num_outputs());
+  InferContext context(table, inputs, op.num_outputs(), sizes ? *sizes : std::vector<DecidedSize>());
   TRY(op.infer(context));
+  if (sizes) *sizes = std::move(context.sizes());
   if (assumptions) assumptions->insert(assumptions->end(), context.assumptions().begin(), context.assumptions().end());
   return std::move(context.outputs());
 }

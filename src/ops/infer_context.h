@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -21,10 +22,18 @@ struct InferInput {
   const HostTensor* constant = nullptr;  ///< its elements, where they are known at build time
 };
 
+/// A size that data decides: its symbol belongs to the node, whose runs bind it.
+struct DecidedSize {
+  sym::Expr symbol;
+  sym::Expr most;  ///< its upper bound, which is known before the node runs
+};
+
 class InferContext {
  public:
-  InferContext(sym::Table& table, std::span<const InferInput> inputs, int num_outputs)
-      : table_(table), inputs_(inputs), outputs_(static_cast<size_t>(num_outputs)) {}
+  /// `sizes` are those that inferring the same node gave before.
+  InferContext(sym::Table& table, std::span<const InferInput> inputs, int num_outputs,
+               std::vector<DecidedSize> sizes = {})
+      : table_(table), inputs_(inputs), outputs_(static_cast<size_t>(num_outputs)), sizes_(std::move(sizes)) {}
 
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
@@ -49,6 +58,11 @@ class InferContext {
   /// `axis` from the front; the error shows `x`, called `name`.
   Result<int> axis(int64_t axis, const TensorType& x, std::string_view name = "x") const;
 
+  /// The symbol, in [0, most], of the next size that the op's runs decide, called `name`. An op asks for all of its
+  /// sizes whenever it is inferred, in the order in which its runs tell them; inferring it again gives the same
+  /// symbols.
+  sym::Expr decided_size(std::string_view name, sym::Expr most);
+
   /// Proven: succeeds. Disproven: fails with `why`. Unknown: succeeds, and the assumption is kept and checked at bind.
   Status assume_equal(sym::Expr a, sym::Expr b, std::string_view why);
   /// Assumes equality like `assume_equal`, of an extent that may also be 1.
@@ -62,16 +76,21 @@ class InferContext {
   sym::Table& table() { return table_; }
   std::vector<TensorType>& outputs() { return outputs_; }
   std::vector<sym::Assumption>& assumptions() { return assumptions_; }
+  std::vector<DecidedSize>& sizes() { return sizes_; }
 
  private:
   sym::Table& table_;
   std::span<const InferInput> inputs_;
   std::vector<TensorType> outputs_;
   std::vector<sym::Assumption> assumptions_;
+  std::vector<DecidedSize> sizes_;
+  size_t num_sizes_ = 0;  // asked for
 };
 
-/// Infers an op's output types from its inputs, in a table of the caller's. What it assumes is added to `assumptions`.
+/// Infers an op's output types from its inputs, in a table of the caller's. What it assumes is added to `assumptions`;
+/// `sizes` are those that data decides, kept from inference to inference.
 Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
-                                            std::vector<sym::Assumption>* assumptions = nullptr);
+                                            std::vector<sym::Assumption>* assumptions = nullptr,
+                                            std::vector<DecidedSize>* sizes = nullptr);
 
 }  // namespace kiln

@@ -1,5 +1,7 @@
 #include "ops/reference_context.h"
 
+#include <cstring>
+
 #include "ops/movement.h"
 
 namespace kiln {
@@ -16,6 +18,12 @@ Result<MutableView> ReferenceContext::output(int i) const {
   return MutableView(t.dtype, t.extents, t.data);
 }
 
+Result<MutableView> ReferenceContext::output(int i, std::span<const int64_t> extents) const {
+  const MutableView most = TRY(output(i));
+  TRY(require(volume(extents) <= most.volume(), "output ", i, " would be ", extents, ", beyond ", most.extents()));
+  return MutableView(most.dtype(), extents, most.data());
+}
+
 TensorType type_of(const HostTensor& tensor) {
   TensorType type = tensor_type(tensor.dtype(), tensor.extents());
   const bool countable = is_index(tensor.dtype()) || tensor.dtype() == DType::kBool;
@@ -28,10 +36,28 @@ TensorType type_of(const HostTensor& tensor) {
 }
 
 Status compute_reference(const Op& op, ReferenceContext& cx) {
-  bool is_empty = true;
+  bool is_empty = cx.num_sizes() == 0;
   for (int i = 0; i < cx.num_outputs(); ++i) is_empty = is_empty && TRY(cx.output(i)).volume() == 0;
   return is_empty ? Status() : op.reference(cx);
 }
+
+namespace {
+
+/// The outputs of a run that has decided sizes: they begin the memory of the largest possible ones.
+Result<std::vector<HostTensor>> cut_to_size(std::vector<HostTensor> results, std::span<const TensorType> types,
+                                            std::span<const std::pair<sym::Expr, sym::Expr>> sizes) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    Extents extents;
+    for (const sym::Expr& extent : types[i].shape) extents.push_back(sym::substitute(extent, sizes).value());
+    if (extents == results[i].extents()) continue;
+    HostTensor::Fresh cut = TRY(HostTensor::make(types[i].dtype, extents));
+    if (!cut.data.empty()) std::memcpy(cut.data.data(), results[i].bytes().data(), cut.data.size());
+    results[i] = std::move(cut.tensor);
+  }
+  return results;
+}
+
+}  // namespace
 
 Result<std::vector<HostTensor>> run_reference(const Op& op, std::span<const HostTensor* const> inputs) {
   sym::Table table;
@@ -44,18 +70,23 @@ Result<std::vector<HostTensor>> run_reference(const Op& op, std::span<const Host
     infer_inputs[i] = {&types[i], inputs[i]};
     sources[i] = {inputs[i]->dtype(), inputs[i]->extents(), const_cast<std::byte*>(inputs[i]->bytes().data()), true};
   }
-  const std::vector<TensorType> output_types = TRY(infer_types(op, infer_inputs, table));
+  std::vector<DecidedSize> sizes;
+  const std::vector<TensorType> output_types = TRY(infer_types(op, infer_inputs, table, nullptr, &sizes));
   std::vector<HostTensor> results;
   std::vector<ReferenceTensor> targets;
   results.reserve(output_types.size());
   for (const TensorType& type : output_types) {
-    HostTensor::Fresh fresh = TRY(HostTensor::make(type.dtype, TRY(type.extents())));
+    HostTensor::Fresh fresh =
+        TRY(HostTensor::make(type.dtype, sizes.empty() ? TRY(type.extents()) : type.max_extents()));
     results.push_back(std::move(fresh.tensor));
     targets.push_back({type.dtype, results.back().extents(), fresh.data.data(), true});
   }
-  ReferenceContext context(sources, targets);
+  std::vector<int64_t> decided(sizes.size(), 0);
+  ReferenceContext context(sources, targets, nullptr, decided);
   TRY(compute_reference(op, context));
-  return results;
+  std::vector<std::pair<sym::Expr, sym::Expr>> values;
+  for (size_t k = 0; k < sizes.size(); ++k) values.emplace_back(sizes[k].symbol, decided[k]);
+  return sizes.empty() ? std::move(results) : cut_to_size(std::move(results), output_types, values);
 }
 
 Result<std::vector<HostTensor>> run_reference(const Op& op, std::span<const HostTensor> inputs) {

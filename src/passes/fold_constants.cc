@@ -21,8 +21,8 @@ bool may_fold(const ir::Graph& graph, ir::NodeId id) {
   for (const ir::ValueId input : node.inputs)
     if (input != ir::ValueId::kNone && !graph.constant(input)) return false;
   for (const ir::ValueId output : node.outputs)
-    if (!graph.type(output).is_static()) return false;
-  return true;
+    if (!graph.type(output).is_static() && node.sizes.empty()) return false;
+  return std::ranges::all_of(node.sizes, [](const DecidedSize& size) { return size.most.is_const(); });
 }
 
 /// Whether all outputs of a node are empty whatever its inputs are. Such a node needs no computing and no kernel.
@@ -66,6 +66,16 @@ Result<std::vector<ops::Constant>> evaluate(const ir::Graph& graph, ir::NodeId i
   return results;
 }
 
+/// Replaces the sizes that a node decides by those of its results.
+void bind_sizes(ir::Graph& graph, ir::NodeId id, std::span<const ops::Constant> results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Shape shape = graph.output_type(id, static_cast<int>(i)).shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      if (std::ranges::count(graph.node(id).sizes, shape[axis], &DecidedSize::symbol) > 0)
+        graph.replace_size(shape[axis], results[i].value.extents()[axis]);
+  }
+}
+
 void warn_of_work(const ir::Node& node, double work, PassContext& cx) {
   const std::string text =
       str(node.op.name(), " '", node.name, "' reads constants alone and is computed in each run: it adds up ",
@@ -88,6 +98,7 @@ Status fold_constants(ir::Graph& graph, PassContext& cx) {
     auto results = TRY(in_context(is_empty ? nothing(graph, id) : evaluate(graph, id),
                                   [&] { return str("folding ", node.op.name(), " '", node.name, "'"); }));
     const std::vector<ir::ValueId> outputs = node.outputs;
+    bind_sizes(graph, id, results);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const ir::ValueId folded = graph.add_constant(std::move(results[i]), graph.value(outputs[i]).name);
       graph.set_provenance(graph.value(folded).producer, graph.node(id).provenance);

@@ -47,6 +47,8 @@ class Merger {
         fix(cx_.fixed_sources, graph_.origin(constant),
             "another constant has the same elements, and what reads them became one");
     }
+    for (size_t i = 0; i < graph_.node(id).sizes.size(); ++i)
+      graph_.replace_size(graph_.node(id).sizes[i].symbol, graph_.node(into).sizes[i].symbol);
     for (size_t i = 0; i < graph_.node(id).outputs.size(); ++i)
       graph_.replace_uses(graph_.node(id).outputs[i], graph_.node(into).outputs[i]);
     graph_.remove(id);

@@ -88,6 +88,14 @@ struct StepInfo {
   }
 };
 
+/// A size that the run of a step decides.
+struct DecidedSize {
+  int symbol = -1;    ///< of Plan::symbols
+  sym::Program most;  ///< its upper bound, of symbols that are bound before the step runs
+
+  static void reflect(auto& self, auto f) { f("symbol", self.symbol), f("most", self.most); }
+};
+
 /// One entry of a step list.
 struct Step {
   std::string name;                  ///< of the layers it came from, joined by " + "
@@ -97,6 +105,7 @@ struct Step {
   std::vector<int> inputs, outputs;  ///< tensors of the profile
   int binary = -1;                   ///< of Plan::binaries: code for the device; -1: none
   std::vector<sym::Program> params;  ///< evaluated at bind
+  std::vector<DecidedSize> sizes;    ///< in the order in which runs tell them; its outputs have room for the largest
   int64_t workspace_bytes = 0;       ///< at the profile's maximum
   int stream = 0;                    ///< 0: the enqueue's; else an auxiliary one, beside which others may run
   std::vector<std::string> provenance;
@@ -106,12 +115,14 @@ struct Step {
   static void reflect(auto& self, auto f) {
     f("name", self.name), f("executor", self.executor), f("step", self.step), f("tuning", self.tuning);
     f("inputs", self.inputs), f("outputs", self.outputs), f("binary", self.binary), f("params", self.params);
-    f("workspace_bytes", self.workspace_bytes), f("stream", self.stream), f("provenance", self.provenance);
+    f("sizes", self.sizes), f("workspace_bytes", self.workspace_bytes), f("stream", self.stream),
+        f("provenance", self.provenance);
     f("info", self.info), f("alternatives", self.alternatives);
   }
 };
 
-/// The source that binds a symbol: an axis of an input, or an element of a shape input.
+/// The source that binds a symbol: an axis of an input, or an element of a shape input. One without an input is bound
+/// by the step of a profile that decides it (Step::sizes); where a profile has none, nothing of it reads the symbol.
 struct Symbol {
   std::string name;
   int input = -1;    ///< of Plan::inputs
@@ -148,10 +159,20 @@ struct InputRange {
 
 inline constexpr int kMaxAuxStreams = 7;
 
+/// A symbol that steps of the network decide and none of the profile's does, and what it always is here: its node was
+/// folded, or became one with another.
+struct KnownSize {
+  int symbol = -1;
+  sym::Program value;  ///< of other symbols, and of known sizes before this one
+
+  static void reflect(auto& self, auto f) { f("symbol", self.symbol), f("value", self.value); }
+};
+
 struct Profile {
   std::vector<InputRange> ranges;        ///< by input: extents
   std::vector<InputRange> value_ranges;  ///< by input: values of shape inputs, else empty
   std::vector<sym::Guard> guards;        ///< assumptions of its steps beyond the plan's, checked at bind
+  std::vector<KnownSize> known_sizes;
   std::vector<Tensor> tensors;
   std::vector<Step> steps;
   /// Values of all symbols that steps were tuned for, the optimum's first; none if for the optimum alone.
@@ -161,7 +182,8 @@ struct Profile {
 
   static void reflect(auto& self, auto f) {
     f("ranges", self.ranges), f("value_ranges", self.value_ranges), f("guards", self.guards);
-    f("tensors", self.tensors), f("steps", self.steps), f("tunings", self.tunings);
+    f("known_sizes", self.known_sizes), f("tensors", self.tensors), f("steps", self.steps);
+    f("tunings", self.tunings);
     f("arena_bytes", self.arena_bytes), f("workspace_bytes", self.workspace_bytes);
   }
 };

@@ -3,6 +3,8 @@
 #include <set>
 
 #include "ops/movement.h"
+#include "plan/segments.h"
+#include "sym/program_words.h"
 
 namespace kiln::plan {
 namespace {
@@ -216,6 +218,7 @@ class ProfileValidator {
  private:
   Status validate_alternative(const Alternative& alternative) const;
   Status validate_step(const Step& step) const;
+  Status validate_known_sizes() const;
   Status validate_tensors();
   Status validate_views() const;
   Status validate_outputs() const;
@@ -244,6 +247,10 @@ Status ProfileValidator::validate_step(const Step& step) const {
   }
   if (step.binary != -1) TRY(validate_index(step.binary, plan_.binaries.size(), "binary"));
   for (const sym::Program& param : step.params) TRY(validate(param, plan_, "a parameter"));
+  for (const DecidedSize& size : step.sizes) {
+    TRY(validate_index(size.symbol, plan_.symbols.size(), "symbol"));
+    TRY(validate(size.most, plan_, "the bound of a size"));
+  }
   TRY(demand(step.workspace_bytes >= 0 && step.workspace_bytes <= profile_.workspace_bytes, "a workspace of ",
              step.workspace_bytes, " bytes; the profile's is ", profile_.workspace_bytes));
   TRY(demand(step.stream >= 0 && step.stream <= kMaxAuxStreams, "stream ", step.stream, "; there are at most ",
@@ -282,6 +289,24 @@ Status ProfileValidator::validate_outputs() const {
   return {};
 }
 
+/// Each reads only those before it, so that none is made of itself.
+Status ProfileValidator::validate_known_sizes() const {
+  std::set<int> open;
+  for (const KnownSize& size : profile_.known_sizes) {
+    TRY(validate_index(size.symbol, plan_.symbols.size(), "symbol"));
+    TRY(demand(open.insert(size.symbol).second && plan_.symbols[static_cast<size_t>(size.symbol)].input < 0, "symbol ",
+               size.symbol, " is known twice"));
+  }
+  for (const KnownSize& size : profile_.known_sizes) {
+    TRY(validate(size.value, plan_, "a known size"));
+    for (const int symbol : sym::operands_of(size.value).symbols)
+      TRY(demand(!open.contains(symbol), "known size ", size.symbol, " is made of ", symbol,
+                 ", which is not known yet"));
+    open.erase(size.symbol);
+  }
+  return {};
+}
+
 Status ProfileValidator::validate_tensors() {
   for (size_t t = 0; t < profile_.tensors.size(); ++t)
     TRY(in_context(validate(profile_.tensors[t], profile_, plan_),
@@ -303,6 +328,7 @@ Status ProfileValidator::run() {
   for (size_t i = 0; i < plan_.inputs.size(); ++i)
     TRY(in_context(validate_ranges(profile_, plan_, i), [&] { return str("input '", plan_.inputs[i].name, "'"); }));
   TRY(validate_guards(profile_.guards, plan_));
+  TRY(validate_known_sizes());
   TRY(validate_tensors());
   for (const Extents& values : profile_.tunings)
     TRY(demand(values.size() == plan_.symbols.size(), "a tuning has ", values.size(), " values for ",
@@ -311,7 +337,9 @@ Status ProfileValidator::run() {
     TRY(in_context(validate_step(profile_.steps[s]),
                    [&] { return str("step ", s, " '", profile_.steps[s].name, "'"); }));
   TRY(validate_views());
-  return validate_outputs();
+  TRY(validate_outputs());
+  TRY(segments_of(plan_, profile_));
+  return {};
 }
 
 Status validate(const DataRef& from, const Plan& plan, size_t num_derived) {

@@ -54,6 +54,21 @@ TEST(PlanValidate, SharedElements) {
             "entry 4 'twin': the same as entry 3, which has no elements of its own");
 }
 
+TEST(PlanValidate, SizesThatDataDecides) {
+  const auto of = [](auto change) { return problem_of_profile(change); };
+  EXPECT_EQ(of([](Profile& p) { p.steps[1].sizes[0].symbol = 4; }), "step 1 'relu': symbol 4 of 4");
+  EXPECT_EQ(of([](Profile& p) { p.steps[1].sizes[0].most = symbol(4); }),
+            "step 1 'relu': the bound of a size reads symbol 4 of 4");
+  EXPECT_EQ(of([](Profile& p) { p.steps[1].sizes[0].symbol = 0; }),
+            "step 1 'relu': it decides symbol 'batch', which is bound already");
+  EXPECT_EQ(of([](Profile& p) { p.steps[0].params[0] = symbol(2); }),
+            "step 0 'matmul': symbol 'found' is read, and nothing before binds it");
+  EXPECT_EQ(of([](Profile& p) { p.known_sizes[0].symbol = 1; }), "symbol 1 is known twice");
+  EXPECT_EQ(of([](Profile& p) { p.known_sizes.push_back(p.known_sizes[0]); }), "symbol 3 is known twice");
+  EXPECT_EQ(of([](Profile& p) { p.known_sizes[0].value = symbol(3); }),
+            "known size 3 is made of 3, which is not known yet");
+}
+
 TEST(PlanValidate, Symbols) {
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.symbols[0].input = 2; }), "symbol 0 'batch': input 2 of 2");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.symbols[0].axis = 2; }), "symbol 0 'batch': axis 2 of 2");
@@ -62,10 +77,10 @@ TEST(PlanValidate, Symbols) {
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.symbols[1].element = 1; }),
             "profile 0: input 'k': symbol 'k' is element 1; there may be 1");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.symbols[1].element = 64; }), "symbol 1 'k': element 64 of 64");
-  EXPECT_EQ(problem([](Plan& p, Profile&) { p.guards[0].rhs = symbol(2); }),
-            "assumption 0: an assumption reads symbol 2 of 2");
-  EXPECT_EQ(problem([](Plan&, Profile& p) { p.guards[0].lhs = symbol(2); }),
-            "profile 1: assumption 0: an assumption reads symbol 2 of 2");
+  EXPECT_EQ(problem([](Plan& p, Profile&) { p.guards[0].rhs = symbol(4); }),
+            "assumption 0: an assumption reads symbol 4 of 4");
+  EXPECT_EQ(problem([](Plan&, Profile& p) { p.guards[0].lhs = symbol(4); }),
+            "profile 1: assumption 0: an assumption reads symbol 4 of 4");
 }
 
 TEST(PlanValidate, InputsAndOutputs) {
@@ -81,7 +96,7 @@ TEST(PlanValidate, InputsAndOutputs) {
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.inputs[0].format = Format().blocked(2, 16); }),
             "input 'x': format []:2/16 blocks an axis beyond rank 2");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.outputs[0].extents[0] = symbol(9); }),
-            "output 'y': an extent reads symbol 9 of 2");
+            "output 'y': an extent reads symbol 9 of 4");
 }
 
 TEST(PlanValidate, Alternatives) {
@@ -93,8 +108,8 @@ TEST(PlanValidate, Alternatives) {
   EXPECT_EQ(of([](Alternative& a) { a.tunings.push_back(2); }), "tuning 2 of 2");
   EXPECT_EQ(of([](Alternative& a) { a.step = {}; }), "it has no step");
   EXPECT_EQ(of([](Alternative& a) { a.binary = 1; }), "binary 1 of 1");
-  EXPECT_EQ(of([](Alternative& a) { a.params.push_back(symbol(2)); }), "a parameter reads symbol 2 of 2");
-  EXPECT_EQ(problem_of_profile([](Profile& p) { p.tunings[1] = {1}; }), "a tuning has 1 values for 2 symbols");
+  EXPECT_EQ(of([](Alternative& a) { a.params.push_back(symbol(4)); }), "a parameter reads symbol 4 of 4");
+  EXPECT_EQ(problem_of_profile([](Profile& p) { p.tunings[1] = {1}; }), "a tuning has 1 values for 4 symbols");
 }
 
 TEST(PlanValidate, OutputsForShapes) {
@@ -107,7 +122,7 @@ TEST(PlanValidate, OutputsForShapes) {
             "output 'shape of y': a shape tensor is f32; i32 or i64 needed");
   EXPECT_EQ(shape([](IoTensor& t) { t.extents[0] = symbol(0); }),
             "output 'shape of y': a shape tensor's extent is not a constant");
-  EXPECT_EQ(shape([](IoTensor& t) { t.values[0] = symbol(9); }), "output 'shape of y': a value reads symbol 9 of 2");
+  EXPECT_EQ(shape([](IoTensor& t) { t.values[0] = symbol(9); }), "output 'shape of y': a value reads symbol 9 of 4");
   EXPECT_EQ(problem([](Plan&, Profile& p) { p.tensors[5].index = 1; }),
             "profile 1: tensor 5 'y': output 1 is a shape tensor, which no step may write");
 }
@@ -191,7 +206,7 @@ TEST(PlanValidate, Tensors) {
   EXPECT_EQ(tensor(4, [](Tensor& t) { t.index = 6; }), "tensor 4 'xw flat': viewed tensor 6 of 6");
   EXPECT_EQ(tensor(4, [](Tensor& t) { t.index = 4; }), "tensor 4 is a view of itself");
   EXPECT_EQ(tensor(4, [](Tensor& t) { t.index = 2; }), "tensor 4 is a view of an absent tensor");
-  EXPECT_EQ(tensor(4, [](Tensor& t) { t.offset = symbol(5); }), "tensor 4 'xw flat': the offset reads symbol 5 of 2");
+  EXPECT_EQ(tensor(4, [](Tensor& t) { t.offset = symbol(5); }), "tensor 4 'xw flat': the offset reads symbol 5 of 4");
   EXPECT_EQ(tensor(0, [](Tensor& t) { t.extents.resize(9); }), "tensor 0 'x': rank 9 exceeds 8");
   EXPECT_EQ(problem_of_profile([](Profile& p) {
               p.tensors[0].place = p.tensors[1].place = Place::kView;
@@ -210,7 +225,7 @@ TEST(PlanValidate, Steps) {
   EXPECT_EQ(step([](Step& s) { s.outputs[0] = -1; }), "step 0 'matmul': output tensor -1 of 6");
   EXPECT_EQ(step([](Step& s) { s.outputs[0] = 1; }),
             "step 0 'matmul': output tensor 1 is in place 'weight', which no step may write");
-  EXPECT_EQ(step([](Step& s) { s.params[0] = symbol(2); }), "step 0 'matmul': a parameter reads symbol 2 of 2");
+  EXPECT_EQ(step([](Step& s) { s.params[0] = symbol(4); }), "step 0 'matmul': a parameter reads symbol 4 of 4");
   EXPECT_EQ(step([](Step& s) { s.workspace_bytes = 1001; }),
             "step 0 'matmul': a workspace of 1001 bytes; the profile's is 1000");
   EXPECT_EQ(step([](Step& s) { s.step = {}; }), "step 0 'matmul': it has no executor or no step");

@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "device/device.h"
-#include "plan/plan.h"
+#include "plan/segments.h"
 #include "runtime/io_addresses.h"
 #include "steps/executor.h"
 
@@ -38,6 +39,12 @@ struct StepPointers {
   }
 };
 
+/// What is bound of a segment behind the first: the sizes before it are known by then.
+struct LaterSegment {
+  std::vector<int64_t> symbols;  ///< that its steps are bound for; empty: it is not bound
+  StepPointers at;               ///< of its steps alone
+};
+
 struct Binding {
   uint64_t id;  ///< no other's of the context, of before or later; not 0
   int profile_index;
@@ -48,7 +55,20 @@ struct Binding {
   std::vector<std::unique_ptr<BoundStep>> steps{};
   std::vector<size_t> checked_steps{};  ///< those with a check
   int64_t workspace_bytes = 0;
-  StepPointers at{};
+  std::byte* memory = nullptr;  ///< of tensors, then workspaces
+  int64_t memory_bytes = 0;
+  StepPointers at{};  ///< of the first segment's steps
+  std::span<const plan::Segment> segments{};
+  std::vector<LaterSegment> later{};
+  std::vector<int64_t> sizes{};  ///< that steps decide, in their order: of the latest run
+
+  /// Where step `s` tells its sizes; null where it decides none.
+  int64_t* sizes_of(size_t s) {
+    if (profile.steps[s].sizes.empty()) return nullptr;
+    size_t at = 0;
+    for (size_t earlier = 0; earlier < s; ++earlier) at += profile.steps[earlier].sizes.size();
+    return sizes.data() + at;
+  }
 };
 
 }  // namespace kiln::runtime

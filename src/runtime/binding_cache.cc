@@ -46,8 +46,14 @@ Status BindingCache::make(const ShapeState& shapes, const IoAddresses& addresses
                                                 .profile = shapes.profile(),
                                                 .input_extents = shapes.all_input_extents(),
                                                 .input_values = shapes.input_values()});
-  TRY(bind_steps(*made, shapes));
-  TRY(place_tensors(*made, TRY(memory_for(*made)), engine_, shapes, addresses, runner_));
+  made->segments = engine_.segments(made->profile_index);
+  made->later.resize(made->segments.size() - 1);
+  made->steps.resize(made->profile.steps.size());
+  for (const plan::Step& step : made->profile.steps) made->sizes.resize(made->sizes.size() + step.sizes.size());
+  TRY(bind_steps(*made, made->segments[0], shapes));
+  made->memory = TRY(memory_for(*made));
+  made->memory_bytes = memory_.size_bytes();
+  made->at = TRY(place_tensors(*made, made->segments[0], engine_, shapes, addresses, runner_));
   TRY(runner_.prepare(*made));
   bindings_.push_back(std::move(made));
   return {};
@@ -71,26 +77,46 @@ void BindingCache::drop(size_t count) {
   if (bindings_.empty()) bound_version_ = 0;
 }
 
-/// Prepares all steps. All symbols that they use must be known.
-Status BindingCache::bind_steps(Binding& binding, const ShapeState& shapes) {
+Status BindingCache::bind_later(size_t segment, const ShapeState& shapes, const IoAddresses& addresses) {
+  Binding& binding = current();
+  LaterSegment& later = binding.later[segment - 1];
+  if (!std::ranges::equal(later.symbols, shapes.symbols())) {
+    later.symbols.clear();
+    TRY(bind_steps(binding, binding.segments[segment], shapes));
+    if (const int64_t needed = engine_.memory_bytes(binding.profile_index, binding.workspace_bytes);
+        needed > binding.memory_bytes)
+      return error(Code::kInternal, "steps behind sizes that data decides want ", needed, " bytes; the context has ",
+                   binding.memory_bytes);
+    later.at = TRY(place_tensors(binding, binding.segments[segment], engine_, shapes, addresses, runner_));
+    later.symbols.assign(shapes.symbols().begin(), shapes.symbols().end());
+  }
+  later.at.set(addresses);
+  return {};
+}
+
+/// Prepares a segment's steps. All symbols that they use must be known.
+Status BindingCache::bind_steps(Binding& binding, const plan::Segment& segment, const ShapeState& shapes) {
   const int profile = binding.profile_index;
   const std::span<const int64_t> symbols = shapes.symbols();
   const std::vector<Extents> extents = TRY(engine_.tensor_extents(profile, symbols));
   TRY(plan::validate_extents(engine_.plan(), binding.profile, symbols, binding.input_extents, extents));
   const int tuning = engine_.nearest_tuning(profile, symbols);
-  for (size_t s = 0; s < binding.profile.steps.size(); ++s) {
+  for (size_t s = segment.first; s < segment.end; ++s) {
     const auto states = [&](const KeepsState& step) { return states_.of(step, binding.profile, s); };
-    auto step = TRY(engine_.bind_step(profile, static_cast<int>(s), tuning, extents, symbols, states));
-    binding.workspace_bytes = std::max(binding.workspace_bytes, step->workspace_bytes());
-    if (step->has_check()) binding.checked_steps.push_back(s), has_checks_ = true;
-    binding.steps.push_back(std::move(step));
+    binding.steps[s] = TRY(engine_.bind_step(profile, static_cast<int>(s), tuning, extents, symbols, states));
+    binding.workspace_bytes = std::max(binding.workspace_bytes, binding.steps[s]->workspace_bytes());
+    if (!binding.steps[s]->has_check()) continue;
+    has_checks_ = true;
+    if (std::ranges::count(binding.checked_steps, s) == 0) binding.checked_steps.push_back(s);
   }
   return {};
 }
 
-/// Memory for a binding's tensors and workspaces. Where it has to grow, all that is bound in it goes.
+/// Memory for a binding's tensors and workspaces. Where it has to grow, all that is bound in it goes. What steps of
+/// later segments want is not known yet: it is at most what the profile's largest shapes take.
 Result<std::byte*> BindingCache::memory_for(const Binding& binding) {
-  const int64_t needed = engine_.memory_bytes(binding.profile_index, binding.workspace_bytes);
+  int64_t needed = engine_.memory_bytes(binding.profile_index, binding.workspace_bytes);
+  if (!binding.later.empty()) needed = std::max(needed, engine_.memory_bytes(binding.profile_index));
   if (memory_.must_grow(needed)) {
     TRY(runner_.wait_idle());
     clear();

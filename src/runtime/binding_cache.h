@@ -40,6 +40,9 @@ class BindingCache {
   /// Whether `current` is the binding of these shapes.
   bool is_bound(const ShapeState& shapes) const { return bound_version_ == shapes.version(); }
   Binding& current() { return *bindings_.back(); }
+  /// Binds a segment behind the first of `current`, for the sizes that are known now, and gives it the addresses of
+  /// now. Earlier runs of it are done. May allocate where the sizes are others than in the run before.
+  Status bind_later(size_t segment, const ShapeState& shapes, const IoAddresses& addresses);
   /// Drops all bindings, whose runs are done.
   void clear() { drop(bindings_.size()); }
   /// Fails where the data of finished runs broke a rule. Told once.
@@ -53,7 +56,7 @@ class BindingCache {
   Status make(const ShapeState& shapes, const IoAddresses& addresses);
   Status make_room();
   void drop(size_t count);
-  Status bind_steps(Binding& binding, const ShapeState& shapes);
+  Status bind_steps(Binding& binding, const plan::Segment& segment, const ShapeState& shapes);
   Result<std::byte*> memory_for(const Binding& binding);
 
   const Engine& engine_;

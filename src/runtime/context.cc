@@ -49,6 +49,14 @@ Extents Context::output_extents(int output) const {
   return known_extents(engine_->plan().outputs[static_cast<size_t>(output)].extents);
 }
 
+Extents Context::latest_output_extents(int output) const {
+  return shapes_.latest_extents(engine_->plan().outputs[static_cast<size_t>(output)].extents);
+}
+
+Extents Context::largest_output_extents(int output) const {
+  return shapes_.largest_extents(engine_->plan().outputs[static_cast<size_t>(output)].extents);
+}
+
 Status Context::set_memory(void* data, int64_t size_bytes) {
   TRY(require(memory_.is_given(), "the context owns its memory"));
   TRY(require(reinterpret_cast<uintptr_t>(data) % 256 == 0, "context memory must be aligned to 256 bytes"));
@@ -63,6 +71,7 @@ Status Context::bind() {
   TRY(infer_shapes());
   if (bindings_.is_bound(shapes_)) return {};
   repeats_ = false;  // a binding from the cache still has the addresses of its own last run
+  TRY(shapes_.begin_run());
   return bindings_.bind(shapes_, addresses_);
 }
 
@@ -71,7 +80,53 @@ Status Context::enqueue(Stream& stream) {
   const bool repeats = repeats_ && bindings_.is_bound(shapes_);
   if (!repeats) [[unlikely]]
     TRY(prepare_run());
+  if (!bindings_.current().later.empty()) [[unlikely]]
+    return enqueue_segments(stream);
   return runner_->enqueue({bindings_.current(), addresses_, repeats}, stream);
+}
+
+/// Segments behind the first are bound when the sizes before them are decided.
+Status Context::enqueue_segments(Stream& stream) {
+  if (stream.capturing())
+    return error(Code::kUnsupported,
+                 "data decides sizes of this network, and the host has to read them while it runs: a capture cannot "
+                 "record that");
+  Binding& binding = bindings_.current();
+  TRY(shapes_.begin_run());
+  binding.at.set(addresses_);
+  for (size_t segment = 0; segment < binding.segments.size(); ++segment) {
+    if (segment > 0) TRY(bindings_.bind_later(segment, shapes_, addresses_));
+    TRY(runner_->run_segment(binding, segment, stream));
+    if (segment + 1 == binding.segments.size()) break;
+    TRY(take_sizes(binding, binding.segments[segment]));
+  }
+  return {};
+}
+
+/// Takes the sizes that a segment has decided, and the memory of outputs that have extents now.
+Status Context::take_sizes(Binding& binding, const plan::Segment& segment) {
+  const std::vector<plan::IoTensor>& outputs = engine_->plan().outputs;
+  const auto is_open = [&](const plan::IoTensor& output) {
+    return std::ranges::any_of(output.extents, [&](const sym::Program& e) { return shapes_.is_undecided(e); });
+  };
+  std::vector<size_t> open;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (is_open(outputs[i])) open.push_back(i);
+  const int64_t* sizes = nullptr;
+  size_t count = 0;
+  for (size_t s = segment.first; s < segment.end; ++s)
+    if (int64_t* of_step = binding.sizes_of(s)) {
+      if (!sizes) sizes = of_step;
+      count += binding.profile.steps[s].sizes.size();
+    }
+  TRY(shapes_.decide(segment.first, segment.end, {sizes, count}, addresses_));
+  for (const size_t i : open) {
+    if (is_open(outputs[i])) continue;
+    const auto output = static_cast<int>(i);
+    if (settings_.output_memory)
+      addresses_.set_output(output, TRY(settings_.output_memory->memory_of(output, latest_output_extents(output))));
+  }
+  return shapes_.check_addresses(addresses_);
 }
 
 /// The next run repeats this one, unless shape tensors have to be read or written in each.

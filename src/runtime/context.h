@@ -35,8 +35,12 @@ class Context {
   }
   /// The extents as set, or the only ones that the profile allows; -1 where nothing is known yet.
   Extents input_extents(int input) const { return shapes_.input_extents(input); }
-  /// -1 where an input that decides it is not set.
+  /// -1 where an input that decides it is not set, or data decides it.
   Extents output_extents(int output) const;
+  /// The same of the latest run, where data decides.
+  Extents latest_output_extents(int output) const;
+  /// The extents, with the largest sizes that data may decide. After `infer_shapes`.
+  Extents largest_output_extents(int output) const;
   /// The values of any of the plan's programs; -1 where an input that decides one is not set.
   Extents known_extents(std::span<const sym::Program> programs) const { return shapes_.known_extents(programs); }
   /// Inputs whose extents, or (shape inputs) addresses, are still to be set.
@@ -76,6 +80,9 @@ class Context {
   Status report_times(StepObserver& observer) const;
   /// Whether the latest `enqueue` recorded a run instead of queueing it.
   bool latest_was_captured() const { return runner_->latest_was_captured(); }
+  /// Asked for the memory of outputs whose size data decides, as soon as it is known, in `enqueue`. Null: the addresses
+  /// as set, which have room for `largest_output_extents`. Must outlive all runs.
+  void set_output_memory(OutputMemory* memory) { settings_.output_memory = memory; }
   /// Null: none. Must outlive all runs.
   void set_fault_observer(FaultObserver* observer) { settings_.faults = observer; }
   /// Recorded in every run from here on when all that reads the inputs is done. Null: none. Must outlive all runs.
@@ -87,6 +94,8 @@ class Context {
  private:
   Context(std::shared_ptr<const Engine> engine, Memory memory);
   Status prepare_run();
+  Status enqueue_segments(Stream& stream);
+  Status take_sizes(Binding& binding, const plan::Segment& segment);
 
   std::shared_ptr<const Engine> engine_;
   RunSettings settings_;

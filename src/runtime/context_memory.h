@@ -19,6 +19,7 @@ class ContextMemory {
   /// Gives memory, only while `is_given`: at least Engine::memory_bytes of the profile, aligned to 256.
   void give(void* data, int64_t size_bytes);
   bool was_given(const void* data, int64_t size_bytes) const { return data == given_ && size_bytes == given_bytes_; }
+  int64_t size_bytes() const { return is_given() ? given_bytes_ : own_.size_bytes(); }
   /// Whether `at_least` would have to allocate: nothing may use the memory then.
   bool must_grow(int64_t size_bytes) const { return !is_given() && own_.size_bytes() < size_bytes; }
   /// Fails where less was given.

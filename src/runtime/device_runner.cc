@@ -71,7 +71,7 @@ void DeviceRunner::retire(Buffer memory) {
   if (was_captured_) old_memory_.push_back(std::move(memory));
 }
 
-Launch DeviceRunner::launch_of(const Binding& binding) const {
+Launch DeviceRunner::launch_of(Binding& binding) const {
   return {binding, engine_.branches(binding.profile_index), num_address_changes_};
 }
 
@@ -88,6 +88,35 @@ Status DeviceRunner::enqueue(const Run& run, Stream& stream) {
     return mark_end(stream, replay(*again, stream));
   const Launch launch = launch_of(run.binding);
   return mark_end(stream, settings_.timed ? launch_timed(launch, stream) : launch_untimed(launch, stream));
+}
+
+/// Launches a segment's steps one by one.
+Status DeviceRunner::run_segment(Binding& binding, size_t segment, Stream& stream) {
+  if (segment == 0) {
+    latest_timers_ = nullptr;
+    latest_was_captured_ = false;
+    TRY(follow_last_run(stream));
+    if (settings_.timed) TRY(make_timers(timers_, binding.steps.size() + 1));
+    if (settings_.timed) TRY(timers_[0]->record(stream));
+  }
+  const bool is_last = segment + 1 == binding.segments.size();
+  Status launched = launch_segment(launch_of(binding), segment, stream);
+  if (launched && is_last && settings_.timed) latest_timers_ = &timers_, num_timed_ = binding.steps.size();
+  if (launched && is_last) launched = settings_.mark_inputs_consumed(stream);
+  if (!launched || is_last) return mark_end(stream, std::move(launched));
+  return stream.synchronize();
+}
+
+Status DeviceRunner::launch_segment(const Launch& launch, size_t segment, Stream& stream) {
+  const StepPointers& pointers = segment == 0 ? launch.binding.at : launch.binding.later[segment - 1].at;
+  void* const* at = pointers.pointers.data();
+  for (size_t s = launch.binding.segments[segment].first; s < launch.binding.segments[segment].end; ++s) {
+    stream.begin_part();
+    TRY(launch_step(launch, s, at, stream));
+    at += launch.steps()[s].inputs.size() + launch.steps()[s].outputs.size();
+    if (settings_.timed) TRY(timers_[s + 1]->record(stream));
+  }
+  return {};
 }
 
 Status DeviceRunner::follow_last_run(Stream& stream) {

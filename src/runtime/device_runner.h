@@ -30,6 +30,7 @@ class DeviceRunner final : public Runner {
   /// Launches all steps; the error of the first that fails, with its name. Allocates nothing but for the first run, the
   /// first timed one, and the one that is recorded. While `stream` is being captured the launches become part of that.
   Status enqueue(const Run& run, Stream& stream) override;
+  Status run_segment(Binding& binding, size_t segment, Stream& stream) override;
   bool latest_was_captured() const override { return latest_was_captured_; }
   Status wait_idle() override;
   Status forget_runs() override;
@@ -40,7 +41,8 @@ class DeviceRunner final : public Runner {
 
  private:
   using Timers = std::vector<std::unique_ptr<Event>>;  ///< before step 0, after step 0, ...
-  Launch launch_of(const Binding& binding) const;
+  Launch launch_of(Binding& binding) const;
+  Status launch_segment(const Launch& launch, size_t segment, Stream& stream);
   size_t num_steps_to_inputs(const plan::Profile& profile) const;
   Status follow_last_run(Stream& stream);
   Status launch_timed(const Launch& launch, Stream& stream);

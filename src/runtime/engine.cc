@@ -34,6 +34,7 @@ Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::P
   };
   for (const plan::Profile& profile : engine->plan_.profiles) {
     auto& steps = engine->steps_.emplace_back();
+    engine->segments_.push_back(TRY(plan::segments_of(engine->plan_, profile)));
     engine->branches_.push_back(device.is_host() ? Branches{} : branches_of(profile));
     engine->fixed_symbols_.emplace_back(engine->plan_, profile);
     for (const plan::Step& step : profile.steps) {

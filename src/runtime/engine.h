@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "device/allocator.h"
 #include "device/device.h"
-#include "plan/plan.h"
+#include "plan/segments.h"
 #include "runtime/branches.h"
 #include "runtime/fixed_shapes.h"
 #include "runtime/ordered_weights.h"
@@ -59,6 +59,8 @@ class Engine {
   const FixedSymbols& fixed_symbols(int profile) const { return fixed_symbols_[static_cast<size_t>(profile)]; }
   /// Extents, with -1 where a profile leaves a choice, or two profiles differ.
   Extents fixed_extents(std::span<const sym::Program> programs) const;
+  /// The parts of a profile's steps that are bound one after the other.
+  std::span<const plan::Segment> segments(int profile) const { return segments_[static_cast<size_t>(profile)]; }
   /// The waits of steps on several streams.
   const Branches& branches(int profile) const { return branches_[static_cast<size_t>(profile)]; }
   /// Streams that runs use beside the one they are given, at most.
@@ -91,6 +93,7 @@ class Engine {
   PackedWeights packed_weights_;
   std::vector<std::vector<Loaded>> steps_;                 ///< by profile
   std::vector<Branches> branches_;                         ///< by profile
+  std::vector<std::vector<plan::Segment>> segments_;       ///< by profile
   std::vector<FixedSymbols> fixed_symbols_;                ///< by profile
   std::unordered_map<std::string_view, Surface> surface_;  ///< by names that `plan_` owns
 };

@@ -97,19 +97,48 @@ bool HostRunner::is_current(const Invocation& invocation) {
   return false;
 }
 
-void HostRunner::run_steps(Invocation& invocation) {
+/// Runs one step, and notes how long it took unless `time_ms` is null. The error has its name.
+Status HostRunner::run_step(size_t s, void** at, std::byte* workspace, float* time_ms) {
   using Clock = std::chrono::steady_clock;
+  const plan::Step& step = binding_->profile.steps[s];
+  const RunArguments arguments{at, at + step.inputs.size(), workspace, nullptr, binding_->sizes_of(s)};
+  const Clock::time_point start = time_ms ? Clock::now() : Clock::time_point{};
+  if (Status ran = runtime::run_step(*binding_->steps[s], arguments); !ran)
+    return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
+  if (time_ms) *time_ms = std::chrono::duration<float, std::milli>(Clock::now() - start).count();
+  return {};
+}
+
+void HostRunner::run_steps(Invocation& invocation) {
   void** at = invocation.at.pointers.data();
   for (size_t s = 0; s < binding_->steps.size() && !invocation.stream->faulted(); ++s) {
-    const plan::Step& step = binding_->profile.steps[s];
-    const RunArguments arguments{at, at + step.inputs.size(), invocation.at.workspace, nullptr};
-    at += step.inputs.size() + step.outputs.size();
-    const Clock::time_point start = invocation.timed ? Clock::now() : Clock::time_point{};
-    if (Status ran = run_step(*binding_->steps[s], arguments); !ran)
-      return fault(*invocation.stream, {ran.error().code, str("step '", step.name, "': ", ran.error().message)});
-    if (invocation.timed)
-      invocation.times_ms[s] = std::chrono::duration<float, std::milli>(Clock::now() - start).count();
+    if (Status ran = run_step(s, at, invocation.at.workspace, invocation.timed ? &invocation.times_ms[s] : nullptr);
+        !ran)
+      return fault(*invocation.stream, ran.error());
+    at += binding_->profile.steps[s].inputs.size() + binding_->profile.steps[s].outputs.size();
   }
+}
+
+/// The sizes that a segment decides have to be known when `enqueue` returns, so the calling thread runs them.
+Status HostRunner::run_segment(Binding& binding, size_t segment, Stream& stream) {
+  Invocation& invocation = invocations_[0];
+  if (segment == 0) {
+    TRY(wait_idle());
+    TRY(stream.synchronize());
+    invocation.stream = &stream;
+    invocation.timed = settings_.timed;
+    invocation.has_times.store(false, std::memory_order_relaxed);
+    latest_ = &invocation;
+    latest_was_captured_ = false;
+  }
+  StepPointers& pointers = segment == 0 ? binding.at : binding.later[segment - 1].at;
+  void** at = pointers.pointers.data();
+  for (size_t s = binding.segments[segment].first; s < binding.segments[segment].end; ++s) {
+    TRY(run_step(s, at, pointers.workspace, invocation.timed ? &invocation.times_ms[s] : nullptr));
+    at += binding.profile.steps[s].inputs.size() + binding.profile.steps[s].outputs.size();
+  }
+  if (segment + 1 == binding.segments.size()) invocation.has_times.store(invocation.timed, std::memory_order_release);
+  return {};
 }
 
 /// The times of the latest run, which it waits for. A failure stays with the stream, so that the program's own wait

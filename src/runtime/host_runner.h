@@ -25,6 +25,7 @@ class HostRunner final : public Runner {
   /// Where as many runs are queued as may be, waits for the oldest. What is captured is a run of its own, shared by
   /// captures of the same addresses; it needs the runner until its end, and fails once its binding is gone.
   Status enqueue(const Run& run, Stream& stream) override;
+  Status run_segment(Binding& binding, size_t segment, Stream& stream) override;
   bool latest_was_captured() const override { return latest_was_captured_; }
   Status wait_idle() override;
   Status forget_runs() override { return wait_idle(); }
@@ -51,6 +52,7 @@ class HostRunner final : public Runner {
   static void run(void* invocation);
   bool is_current(const Invocation& invocation);
   void run_steps(Invocation& invocation);
+  Status run_step(size_t s, void** at, std::byte* workspace, float* time_ms);
   void fault(Stream& stream, Error error) const;
 
   const RunSettings& settings_;

@@ -13,7 +13,7 @@
 namespace kiln::runtime {
 
 struct Launch {
-  const Binding& binding;
+  Binding& binding;
   const Branches& branches;
   uint64_t version;  ///< of what the binding and its pointers are now: no other's
 

@@ -18,10 +18,19 @@ class FaultObserver {
   virtual void faulted(const Error& error) noexcept = 0;
 };
 
+/// Gives memory of outputs whose size is known only while the run goes on.
+class OutputMemory {
+ public:
+  virtual ~OutputMemory() = default;
+  /// Memory for an output of the engine with these extents; null only if it is empty.
+  virtual Result<void*> memory_of(int output, const Extents& extents) = 0;
+};
+
 /// A program's settings for the runs from here on. The objects behind its pointers must outlive all runs; null: none.
 struct RunSettings {
   bool timed = false;
   FaultObserver* faults = nullptr;
+  OutputMemory* output_memory = nullptr;
   Event* inputs_consumed = nullptr;       ///< recorded in every run when all that reads the inputs is done
   Allocator* temporary_memory = nullptr;  ///< of what steps read of shape inputs; null: where the engine's is from
 
@@ -59,6 +68,9 @@ class Runner {
 
   /// Queues one run, or makes it part of what `stream` captures.
   virtual Status enqueue(const Run& run, Stream& stream) = 0;
+  /// Runs a segment of a binding of several, which is bound, and waits for it where another one follows: that one reads
+  /// sizes. The first waits for what `stream` has queued.
+  virtual Status run_segment(Binding& binding, size_t segment, Stream& stream) = 0;
   /// Whether the latest `enqueue` was captured.
   virtual bool latest_was_captured() const = 0;
   /// Returns when all runs are done.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sym/program_words.h"
 #include "tensor/view.h"
 
 namespace kiln::runtime {
@@ -29,7 +30,9 @@ ShapeState::ShapeState(const plan::Plan& plan)
       shape_inputs_(shape_tensors_of(plan.inputs)),
       shape_outputs_(shape_tensors_of(plan.outputs)),
       input_values_(plan.inputs.size()),
-      symbols_(plan.symbols.size(), 0) {}
+      symbols_(plan.symbols.size(), 0),
+      of_data_(plan.symbols.size(), false),
+      undecided_(plan.symbols.size(), false) {}
 
 void ShapeState::changed() {
   ++version_;
@@ -48,6 +51,108 @@ void ShapeState::select_profile(int index, const FixedSymbols& fixed) {
     extents_set_[i] = true;
   }
   num_extents_unset_ = std::ranges::count(extents_set_, false);
+  sort_guards();
+}
+
+/// Guards of sizes wait for them. Those of symbols that nothing of the profile binds are of nodes that it has not.
+void ShapeState::sort_guards() {
+  guards_.clear();
+  later_guards_.clear();
+  has_data_sizes_ = false;
+  std::fill(of_data_.begin(), of_data_.end(), false);
+  for (const plan::Step& step : profile().steps)
+    for (const plan::DecidedSize& size : step.sizes)
+      of_data_[static_cast<size_t>(size.symbol)] = has_data_sizes_ = true;
+  mark_known_sizes(of_data_);
+  std::vector<bool> is_bound(plan_.symbols.size());
+  for (size_t s = 0; s < is_bound.size(); ++s) is_bound[s] = plan_.symbols[s].input >= 0;
+  for (const plan::KnownSize& size : profile().known_sizes) is_bound[static_cast<size_t>(size.symbol)] = true;
+  for (const auto* guards : {&plan_.guards, &profile().guards})
+    for (const sym::Guard& guard : *guards) {
+      if (std::ranges::count(is_bound, false) == 0) {
+        guards_.push_back(&guard);
+        continue;
+      }
+      std::vector<int> later;
+      bool has_all = true;
+      for (const sym::Program* side : {&guard.lhs, &guard.rhs})
+        for (const int symbol : sym::operands_of(*side).symbols) {
+          if (of_data_[static_cast<size_t>(symbol)])
+            later.push_back(symbol);
+          else
+            has_all &= is_bound[static_cast<size_t>(symbol)];
+        }
+      if (has_all && later.empty()) guards_.push_back(&guard);
+      if (has_all && !later.empty()) later_guards_.push_back({&guard, std::move(later)});
+    }
+}
+
+Status ShapeState::begin_run() {
+  forget_decided();
+  return assume_largest(symbols_);
+}
+
+void ShapeState::forget_decided() {
+  undecided_ = of_data_;
+  for (LaterGuard& guard : later_guards_) guard.is_checked = false;
+}
+
+/// Gives sizes that are not decided yet their upper bounds, and known ones their values.
+Status ShapeState::assume_largest(std::vector<int64_t>& symbols) const {
+  TRY(run_known_sizes(symbols));
+  for (const plan::Step& step : profile().steps)
+    for (const plan::DecidedSize& size : step.sizes) {
+      const auto s = static_cast<size_t>(size.symbol);
+      if (undecided_[s]) symbols[s] = TRY(size.most.run(symbols));
+    }
+  return run_known_sizes(symbols);  // some are made of those
+}
+
+Status ShapeState::run_known_sizes(std::vector<int64_t>& symbols) const {
+  for (const plan::KnownSize& size : profile().known_sizes)
+    symbols[static_cast<size_t>(size.symbol)] = TRY(size.value.run(symbols));
+  return {};
+}
+
+/// Whether known sizes are undecided follows from what they are made of.
+void ShapeState::mark_known_sizes(std::vector<bool>& symbols) const {
+  for (const plan::KnownSize& size : profile().known_sizes)
+    symbols[static_cast<size_t>(size.symbol)] = reads_any(size.value, symbols);
+}
+
+Status ShapeState::decide(size_t first, size_t end, std::span<const int64_t> sizes, const IoAddresses& addresses) {
+  for (size_t s = first, k = 0; s < end; ++s) {
+    const plan::Step& step = profile().steps[s];
+    for (const plan::DecidedSize& size : step.sizes) {
+      const int64_t most = TRY(size.most.run(symbols_)), decided = sizes[k++];
+      const auto symbol = static_cast<size_t>(size.symbol);
+      if (decided < 0 || decided > most)
+        return error(Code::kInternal, "step '", step.name, "' decided ", decided, " for '", plan_.symbols[symbol].name,
+                     "', which lies in [0, ", most, "]");
+      symbols_[symbol] = decided;
+      undecided_[symbol] = false;
+    }
+  }
+  mark_known_sizes(undecided_);
+  TRY(assume_largest(symbols_));
+  TRY(check_later_guards());
+  return write_shape_outputs(addresses);
+}
+
+Status ShapeState::check_later_guards() {
+  for (LaterGuard& later : later_guards_) {
+    const bool is_known =
+        std::ranges::none_of(later.symbols, [&](int symbol) { return undecided_[static_cast<size_t>(symbol)]; });
+    if (later.is_checked || !is_known) continue;
+    TRY(later.guard->check(symbols_));
+    later.is_checked = true;
+  }
+  return {};
+}
+
+bool ShapeState::reads_any(const sym::Program& program, const std::vector<bool>& symbols) const {
+  return has_data_sizes_ && std::ranges::any_of(sym::operands_of(program).symbols,
+                                                [&](int symbol) { return symbols[static_cast<size_t>(symbol)]; });
 }
 
 Status ShapeState::set_input_extents(int input, std::span<const int64_t> extents) {
@@ -79,7 +184,27 @@ Extents ShapeState::input_extents(int input) const {
 Extents ShapeState::known_extents(std::span<const sym::Program> programs) const {
   if (!symbols_known_) return fixed_->extents(programs);
   Extents result;
-  for (const sym::Program& extent : programs) result.push_back(extent.try_run(symbols_).value_or(-1));
+  for (const sym::Program& extent : programs)
+    result.push_back(is_of_data(extent) ? -1 : extent.try_run(symbols_).value_or(-1));
+  return result;
+}
+
+Extents ShapeState::latest_extents(std::span<const sym::Program> programs) const {
+  Extents result = known_extents(programs);
+  for (size_t axis = 0; symbols_known_ && axis < result.size(); ++axis)
+    if (is_of_data(programs[axis]) && !is_undecided(programs[axis]))
+      result[axis] = programs[axis].try_run(symbols_).value_or(-1);
+  return result;
+}
+
+Extents ShapeState::largest_extents(std::span<const sym::Program> programs) const {
+  std::vector<int64_t> symbols = symbols_;
+  for (const plan::Step& step : profile().steps)
+    for (const plan::DecidedSize& size : step.sizes)
+      symbols[static_cast<size_t>(size.symbol)] = size.most.try_run(symbols).value_or(0);
+  if (!run_known_sizes(symbols)) return Extents(programs.size(), -1);
+  Extents result;
+  for (const sym::Program& extent : programs) result.push_back(extent.try_run(symbols).value_or(-1));
   return result;
 }
 
@@ -134,6 +259,7 @@ Status ShapeState::bind_symbols() {
     else if (plan_.inputs[static_cast<size_t>(symbol.input)].is_shape)  // else nothing reads it
       TRY(bind_value(s));
   }
+  TRY(begin_run());
   return check_assumptions();
 }
 
@@ -157,8 +283,7 @@ Status ShapeState::check_assumptions() const {
                   input_extents_[i][axis], " of axis ", axis, " must be ", wanted, ", as '",
                   plan_.inputs[i].axis_names[axis], "' is in another input"));
     }
-  for (const sym::Guard& guard : plan_.guards) TRY(guard.check(symbols_));
-  for (const sym::Guard& guard : profile().guards) TRY(guard.check(symbols_));
+  for (const sym::Guard* guard : guards_) TRY(guard->check(symbols_));
   return {};
 }
 
@@ -169,6 +294,7 @@ Status ShapeState::write_shape_outputs(const IoAddresses& addresses) const {
     void* const data = addresses.output(static_cast<size_t>(index));
     if (!data) continue;
     for (size_t k = 0; k < output.values.size(); ++k) {
+      if (is_undecided(output.values[k])) continue;  // written when it is known
       const int64_t value = TRY(output.values[k].run(symbols_));
       if (output.dtype == DType::kI32)
         static_cast<int32_t*>(data)[k] = static_cast<int32_t>(value);
@@ -188,7 +314,8 @@ Status ShapeState::check_addresses(const IoAddresses& addresses) const {
   for (size_t i = 0; i < plan_.outputs.size(); ++i) {
     if (addresses.output(i)) continue;
     int64_t count = 1;
-    for (const sym::Program& extent : plan_.outputs[i].extents) count *= extent.try_run(symbols_).value_or(1);
+    for (const sym::Program& extent : plan_.outputs[i].extents)
+      count *= is_undecided(extent) ? 0 : extent.try_run(symbols_).value_or(1);
     if (count > 0) return has_none("output", plan_.outputs[i]);
   }
   return {};

@@ -25,8 +25,12 @@ class ShapeState {
   Status set_input_extents(int input, std::span<const int64_t> extents);
   /// The extents as set, or the only ones that the profile allows; -1 where nothing is known yet.
   Extents input_extents(int input) const;
-  /// The values of any of the plan's programs; -1 where an input that decides one is not set.
+  /// The values of any of the plan's programs; -1 where an input that decides one is not set, or data decides it.
   Extents known_extents(std::span<const sym::Program> programs) const;
+  /// The same, with the sizes that data has decided in the latest run; -1 where it has not.
+  Extents latest_extents(std::span<const sym::Program> programs) const;
+  /// The values of programs where sizes that data decides are the largest possible. After `infer`.
+  Extents largest_extents(std::span<const sym::Program> programs) const;
   /// Inputs whose extents, or (shape inputs) addresses, are still to be set.
   std::vector<int> unset_inputs(const IoAddresses& addresses) const;
   /// Whether there are none; costs nothing, however many inputs there are.
@@ -35,6 +39,16 @@ class ShapeState {
   /// Reads the shape inputs, evaluates the symbols, checks assumptions, and writes the outputs that are shape tensors,
   /// where they have addresses.
   Status infer(const IoAddresses& addresses);
+  /// Forgets the sizes that data decides: another run begins. After `infer`.
+  Status begin_run();
+  /// Takes the sizes that the run of steps [first, end) has decided, one behind the other, and checks the assumptions
+  /// that are known with them. Outputs that are shape tensors are written, as far as they are.
+  Status decide(size_t first, size_t end, std::span<const int64_t> sizes, const IoAddresses& addresses);
+  /// Whether data decides some size that a program reads.
+  bool is_of_data(const sym::Program& program) const { return reads_any(program, of_data_); }
+  /// Whether some of them is not known.
+  bool is_undecided(const sym::Program& program) const { return reads_any(program, undecided_); }
+
   /// Fails where a tensor that has elements has no address. After `infer`.
   Status check_addresses(const IoAddresses& addresses) const;
   /// Whether some tensor's values are read or written in each run.
@@ -45,9 +59,23 @@ class ShapeState {
   const std::vector<Extents>& all_input_extents() const { return input_extents_; }
   /// Values by input; empty for those that are no shape inputs.
   const std::vector<std::vector<int64_t>>& input_values() const { return input_values_; }
+  /// By the plan's symbols; sizes that are not decided yet are the largest possible.
   std::span<const int64_t> symbols() const { return symbols_; }
 
  private:
+  /// A guard that reads sizes that data decides.
+  struct LaterGuard {
+    const sym::Guard* guard;
+    std::vector<int> symbols;
+    bool is_checked = false;
+  };
+  Status assume_largest(std::vector<int64_t>& symbols) const;
+  Status run_known_sizes(std::vector<int64_t>& symbols) const;
+  void mark_known_sizes(std::vector<bool>& symbols) const;
+  bool reads_any(const sym::Program& program, const std::vector<bool>& symbols) const;
+  void forget_decided();
+  void sort_guards();
+  Status check_later_guards();
   void changed();
   Status read_shape_values(const IoAddresses& addresses);
   Status bind_symbols();
@@ -66,6 +94,10 @@ class ShapeState {
   std::vector<int> shape_inputs_, shape_outputs_;
   std::vector<std::vector<int64_t>> input_values_;
   std::vector<int64_t> symbols_;
+  std::vector<bool> of_data_, undecided_;  ///< by symbol: data decides it; and has not
+  bool has_data_sizes_ = false;            ///< whether there are any
+  std::vector<const sym::Guard*> guards_;  ///< that are checked when shapes are inferred
+  std::vector<LaterGuard> later_guards_;
 };
 
 }  // namespace kiln::runtime

@@ -36,10 +36,12 @@ Result<T> from_plan(Result<T> result, std::string_view step, bool loads) {
 
 bool is_empty(const Extents& extents) { return std::ranges::count(extents, 0) > 0; }
 
-Result<std::unique_ptr<BoundStep>> bind_to(const LoadedStep& loaded, const StepShapes& shapes, StateSource states) {
+Result<std::unique_ptr<BoundStep>> bind_to(const LoadedStep& loaded, const StepShapes& shapes, bool decides_sizes,
+                                           StateSource states) {
   const auto* keeps = loaded.keeps_state();
   std::byte* const state = keeps ? TRY(states(*keeps)) : nullptr;
-  if (!shapes.outputs.empty() && std::ranges::all_of(shapes.outputs, is_empty)) return std::make_unique<NothingToDo>();
+  if (!decides_sizes && !shapes.outputs.empty() && std::ranges::all_of(shapes.outputs, is_empty))
+    return std::make_unique<NothingToDo>();
   return state ? keeps->bind_with_state(shapes, state) : loaded.bind(shapes);
 }
 
@@ -47,7 +49,7 @@ Result<std::unique_ptr<BoundStep>> bind_to(const LoadedStep& loaded, const StepS
 
 StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, int kernel) {
   const Kernel k = kernel_of(step, kernel);
-  StepSpec spec{{{}, {}, static_cast<int>(k.params.size())}, k.step, k.tuning};
+  StepSpec spec{{{}, {}, static_cast<int>(k.params.size()), static_cast<int>(step.sizes.size())}, k.step, k.tuning};
   if (k.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(k.binary)].value.bytes();
   const auto describe = [&](int id) {
     const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
@@ -75,7 +77,7 @@ Result<std::unique_ptr<BoundStep>> bind(const LoadedStep& loaded, const plan::St
   for (const int id : step.inputs) inputs.push_back(tensor_extents[static_cast<size_t>(id)]);
   for (const int id : step.outputs) outputs.push_back(tensor_extents[static_cast<size_t>(id)]);
   for (const sym::Program& param : kernel_of(step, kernel).params) params.push_back(TRY(param.run(symbols)));
-  return from_plan(bind_to(loaded, {inputs, outputs, params}, states), step.name, false);
+  return from_plan(bind_to(loaded, {inputs, outputs, params}, !step.sizes.empty(), states), step.name, false);
 }
 
 Hash128 StepLoader::key(const plan::Profile& profile, const plan::Step& step, int kernel) const {

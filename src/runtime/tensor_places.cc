@@ -7,9 +7,10 @@ namespace {
 
 class Places {
  public:
-  Places(Binding& binding, std::byte* memory, const Engine& engine, const ShapeState& shapes,
-         const IoAddresses& addresses, Runner& runner)
-      : binding_(binding), memory_(memory), engine_(engine), shapes_(shapes), addresses_(addresses), runner_(runner) {}
+  Places(Binding& binding, const Engine& engine, const ShapeState& shapes, const IoAddresses& addresses, Runner& runner)
+      : binding_(binding), engine_(engine), shapes_(shapes), addresses_(addresses), runner_(runner) {
+    at_.workspace = binding.memory + aligned_bytes(binding.profile.arena_bytes);
+  }
 
   Status place_step(size_t s) {
     const plan::Step& step = binding_.profile.steps[s];
@@ -19,20 +20,21 @@ class Places {
     for (const int id : step.outputs) TRY(place(id));
     return {};
   }
+  StepPointers take() { return std::move(at_); }
 
  private:
-  int num_slots() const { return static_cast<int>(binding_.at.pointers.size()); }
+  int num_slots() const { return static_cast<int>(at_.pointers.size()); }
   const plan::Tensor& tensor(int id) const { return binding_.profile.tensors[static_cast<size_t>(id)]; }
   Status place(int id);
   Result<std::optional<std::byte*>> address(const plan::Tensor& whole, bool is_view);
   Result<std::optional<std::byte*>> shape_input(int input);
 
   Binding& binding_;
-  std::byte* const memory_;
   const Engine& engine_;
   const ShapeState& shapes_;
   const IoAddresses& addresses_;
   Runner& runner_;
+  StepPointers at_;
   int step_ = 0, first_slot_ = 0;
 };
 
@@ -44,15 +46,15 @@ Status Places::place(int id) {
     offset += TRY(whole->offset.run(shapes_.symbols()));
   const std::optional<std::byte*> base = TRY(address(*whole, is_view));
   const bool is_input = whole->place == plan::Place::kInput;
-  if (!base) binding_.at.patches.push_back({num_slots(), step_, first_slot_, whole->index, is_input, offset});
-  binding_.at.pointers.push_back(base && *base ? *base + offset : nullptr);
+  if (!base) at_.patches.push_back({num_slots(), step_, first_slot_, whole->index, is_input, offset});
+  at_.pointers.push_back(base && *base ? *base + offset : nullptr);
   return {};
 }
 
 /// The address of a tensor; nothing if it is the program's, of each run.
 Result<std::optional<std::byte*>> Places::address(const plan::Tensor& whole, bool is_view) {
   switch (whole.place) {
-    case plan::Place::kArena: return memory_ + whole.offset_bytes;
+    case plan::Place::kArena: return binding_.memory + whole.offset_bytes;
     case plan::Place::kWeight: {
       const HostTensor& value = engine_.weight(whole);
       return is_view ? TRY(runner_.viewed_weight(value)) : runner_.weight(value);
@@ -76,12 +78,11 @@ Result<std::optional<std::byte*>> Places::shape_input(int input) {
 
 }  // namespace
 
-Status place_tensors(Binding& binding, std::byte* memory, const Engine& engine, const ShapeState& shapes,
-                     const IoAddresses& addresses, Runner& runner) {
-  binding.at.workspace = memory + aligned_bytes(binding.profile.arena_bytes);
-  Places places(binding, memory, engine, shapes, addresses, runner);
-  for (size_t s = 0; s < binding.steps.size(); ++s) TRY(places.place_step(s));
-  return {};
+Result<StepPointers> place_tensors(Binding& binding, const plan::Segment& segment, const Engine& engine,
+                                   const ShapeState& shapes, const IoAddresses& addresses, Runner& runner) {
+  Places places(binding, engine, shapes, addresses, runner);
+  for (size_t s = segment.first; s < segment.end; ++s) TRY(places.place_step(s));
+  return places.take();
 }
 
 }  // namespace kiln::runtime

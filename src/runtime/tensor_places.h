@@ -7,8 +7,8 @@
 
 namespace kiln::runtime {
 
-/// Gives each tensor of the bound steps a pointer or a patch. `memory` begins with the profile's arena.
-Status place_tensors(Binding& binding, std::byte* memory, const Engine& engine, const ShapeState& shapes,
-                     const IoAddresses& addresses, Runner& runner);
+/// Gives each tensor of a segment's steps a pointer or a patch. The binding's memory begins with the profile's arena.
+Result<StepPointers> place_tensors(Binding& binding, const plan::Segment& segment, const Engine& engine,
+                                   const ShapeState& shapes, const IoAddresses& addresses, Runner& runner);
 
 }  // namespace kiln::runtime

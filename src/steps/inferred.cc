@@ -19,15 +19,21 @@ Status require_inferred(const Op& op, const StepTypes& step, const StepShapes& s
     inputs[i] = {&types[i], constant};
   }
   sym::Table table;
-  const std::vector<TensorType> outputs = TRY(infer_types(op, inputs, table));
+  std::vector<DecidedSize> sizes;
+  const std::vector<TensorType> outputs = TRY(infer_types(op, inputs, table, nullptr, &sizes));
   TRY(require(outputs.size() == step.outputs.size(), op.name(), " makes ", outputs.size(), " tensors; its step has ",
               step.outputs.size()));
+  TRY(require(std::ssize(sizes) == step.num_sizes, op.name(), " decides ", sizes.size(), " sizes; its step has ",
+              step.num_sizes));
   for (size_t i = 0; i < outputs.size(); ++i) {
     TRY(require(step.outputs[i].format.is_linear(), op.name(), " writes format ", step.outputs[i].format,
                 "; its reference writes row-major tensors"));
     TRY(require(outputs[i].dtype == step.outputs[i].dtype, op.name(), " makes ", outputs[i], "; its step has ",
                 step.outputs[i].dtype));
-    if (const auto extents = outputs[i].extents()) TRY(require_extents(shapes.outputs[i], *extents, op.name()));
+    if (!sizes.empty())
+      TRY(require_extents(shapes.outputs[i], outputs[i].max_extents(), op.name()));
+    else if (const auto extents = outputs[i].extents())
+      TRY(require_extents(shapes.outputs[i], *extents, op.name()));
   }
   return {};
 }

@@ -29,14 +29,18 @@ std::unique_ptr<LoadedStep> loaded_op(Op op, Bind bind) {
 /// The tensors of a step as a reference takes them, their data not yet known. It moves, and is not copied.
 class ReferenceTensors {
  public:
-  ReferenceTensors(const StepTypes& types, const StepShapes& shapes);
+  ReferenceTensors(const StepTypes& types, const StepShapes& shapes, size_t num_sizes);
   ReferenceTensors(ReferenceTensors&&) = default;
-  ReferenceContext context(std::byte* state) const { return {inputs, outputs, state}; }
+  /// `sizes` takes those that the run decides, all of them.
+  ReferenceContext context(std::byte* state, int64_t* sizes) const {
+    return {inputs, outputs, state, {sizes, num_sizes_}};
+  }
 
   std::vector<ReferenceTensor> inputs, outputs;
 
  private:
   std::vector<Extents> input_extents_, output_extents_;
+  size_t num_sizes_;
 };
 
 }  // namespace kiln

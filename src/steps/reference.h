@@ -8,8 +8,11 @@ namespace kiln::steps {
 /// Any op by its reference, row-major: the fallback. Its tensors are checked by whoever has its constants.
 struct Reference {
   static constexpr std::string_view name = "reference";
-  static constexpr StepTensors tensors{
-      .present = 0, .least_inputs = 0, .most_inputs = StepTensors::kAny, .outputs = StepTensors::kAny};
+  static constexpr StepTensors tensors{.present = 0,
+                                       .least_inputs = 0,
+                                       .most_inputs = StepTensors::kAny,
+                                       .outputs = StepTensors::kAny,
+                                       .sizes = StepTensors::kAny};
 
   Op op;
 

@@ -8,6 +8,8 @@ Status StepTensors::check(std::string_view kind, const StepTypes& types) const {
                   (outputs == kAny ? num_outputs >= 1 : num_outputs == outputs),
               "a step of kind '", kind, "' has ", num_inputs, " inputs and ", num_outputs,
               " outputs, which it does not take"));
+  TRY(require(sizes == kAny || types.num_sizes == sizes, "a step of kind '", kind, "' decides ", types.num_sizes,
+              " sizes, and its kind ", sizes));
   const int needed = present == kAll ? num_inputs : present;
   for (int i = 0; i < needed; ++i)
     TRY(require(types.inputs[static_cast<size_t>(i)].present, "input ", i, " of a step of kind '", kind,

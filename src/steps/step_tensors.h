@@ -15,6 +15,7 @@ struct StepTensors {
   int least_inputs, most_inputs;
   int outputs;           ///< kAny: one or more
   bool blocked = false;  ///< whether they may lie in blocks: only copies take that
+  int sizes = 0;         ///< that its runs decide; kAny
 
   /// Fails if a step of kind `kind` has others.
   Status check(std::string_view kind, const StepTypes& types) const;

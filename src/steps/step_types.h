@@ -22,10 +22,11 @@ struct StepTensor {
 
 struct StepTypes {
   std::vector<StepTensor> inputs, outputs;
-  int num_params = 0;
+  int num_params = 0, num_sizes = 0;  ///< parameters, and sizes that its runs decide
 };
 
-/// Extents of a step's tensors (logical order, whatever the format) and the values of its parameters.
+/// Extents of a step's tensors (logical order, whatever the format) and the values of its parameters. Outputs whose
+/// size the step decides have the largest possible.
 struct StepShapes {
   std::span<const Extents> inputs, outputs;
   std::span<const int64_t> params;

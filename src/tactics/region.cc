@@ -13,6 +13,12 @@ std::string names_of(const ir::Graph& graph, const Region& region) {
   return names;
 }
 
+int num_sizes(const ir::Graph& graph, const Region& region) {
+  size_t count = 0;
+  for (const ir::NodeId id : region.nodes) count += graph.node(id).sizes.size();
+  return static_cast<int>(count);
+}
+
 double estimated_bytes(const TensorType& type) {
   double bytes = bits_of(type.dtype) / 8.0;
   for (const int64_t extent : type.opt_extents()) bytes *= static_cast<double>(extent);

@@ -19,10 +19,12 @@ template <class T, class... Ts>
 concept OneOf = (std::same_as<T, Ts> || ...);
 
 /// Ops that are no step: a weight of the plan, what a pass decomposes before any tactic sees it, and arithmetic of
-/// shapes, which becomes DimValues. Also those that only the reference runs until they have a tactic: none today.
+/// shapes, which becomes DimValues. Also those that only the reference runs until they have a tactic: those whose runs
+/// decide sizes.
 template <class T>
-concept WithoutTactics = OneOf<T, ops::Assertion, ops::Constant, ops::Einsum, ops::OneHot, ops::Padding,
-                               ops::ReverseSequence, ops::Scale, ops::Shuffle, ops::Shape>;
+concept WithoutTactics =
+    OneOf<T, ops::Assertion, ops::Constant, ops::Einsum, ops::NonMaxSuppression, ops::NonZero, ops::OneHot,
+          ops::Padding, ops::ReverseSequence, ops::Scale, ops::Shuffle, ops::Shape, ops::Unique>;
 
 /// Ops that no backend computes.
 template <class T>

@@ -51,6 +51,7 @@ class Retyper {
       graph_.mark_output(TRY(as_type(value, old_.type(output.value).dtype)), output.name);
     }
     for (const sym::Assumption& assumption : old_.assumptions()) graph_.assume(assumption);
+    graph_.set_replaced_sizes(old_.replaced_sizes());
     return std::move(graph_);
   }
 
@@ -82,8 +83,10 @@ class Retyper {
     return op;
   }
 
-  /// The float type of a node: that of its first float output or, without one, of its first float input.
+  /// The float type of a node: that of its first float output or, without one, of its first float input. One that
+  /// decides sizes reads what it was given: rounding would change how many there are.
   std::optional<DType> float_type(const ir::Node& node) const {
+    if (!node.sizes.empty()) return std::nullopt;
     for (const auto* values : {&node.outputs, &node.inputs})
       for (const ir::ValueId value : *values)
         if (value != ir::ValueId::kNone && is_kernel_float(old_.type(value).dtype)) return old_.type(value).dtype;
@@ -112,9 +115,12 @@ class Retyper {
       inputs.push_back(stays ? value : TRY(as_type(value, to)));
     }
     const Op op = was ? in_type(node.op, *was, to) : node.op;
-    const std::vector<ir::ValueId> outputs = TRY(graph_.add(op, inputs, node.name));
-    graph_.set_provenance(graph_.value(outputs[0]).producer, node.provenance);
-    graph_.set_bodies(graph_.value(outputs[0]).producer, node.bodies);
+    const ir::NodeId copy = graph_.add_lazily(op, inputs, node.name);
+    graph_.set_sizes(copy, node.sizes);
+    graph_.set_provenance(copy, node.provenance);
+    graph_.set_bodies(copy, node.bodies);
+    TRY(graph_.infer());
+    const std::vector<ir::ValueId> outputs = graph_.node(copy).outputs;
     for (size_t i = 0; i < outputs.size(); ++i) TRY(finish(node, node.outputs[i], outputs[i]));
     return {};
   }

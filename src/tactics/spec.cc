@@ -1,5 +1,7 @@
 #include "tactics/spec.h"
 
+#include "tactics/region.h"
+
 namespace kiln {
 namespace {
 
@@ -16,7 +18,7 @@ std::vector<StepTensor> describe(const ir::Graph& graph, std::span<const ir::Val
 
 StepSpec spec_of(const ir::Graph& graph, const Region& region, const Variant& variant, const StepDraft& draft) {
   StepSpec spec{{describe(graph, region.inputs, variant.inputs), describe(graph, region.outputs, variant.outputs),
-                 static_cast<int>(draft.params.size())},
+                 static_cast<int>(draft.params.size()), num_sizes(graph, region)},
                 draft.step,
                 draft.tuning};
   if (draft.binary) spec.binary = *draft.binary;

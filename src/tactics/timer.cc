@@ -80,7 +80,7 @@ class Rig {
   double first_us() const { return first_us_; }  ///< that the first run took
   static Status run(void* rig, Stream* stream) {
     Rig& self = *static_cast<Rig*>(rig);
-    return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_, stream});
+    return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_, stream, self.sizes_.data()});
   }
 
  private:
@@ -93,6 +93,7 @@ class Rig {
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
   std::byte* workspace_ = nullptr;
+  std::vector<int64_t> sizes_;  // that runs decide; nobody reads them
 };
 
 /// Small positive numbers in every type: no denormals, no overflow, indices in range of anything with two elements.
@@ -134,6 +135,18 @@ Result<void*> Rig::input(Device& device, SharedMemory& shared, size_t index, con
   return static_cast<void*>(data);
 }
 
+/// The type of a region's output at the optimum, with the largest of the sizes that the region decides: nobody knows
+/// how many the timer's data makes.
+TensorType with_largest_sizes(const ir::Graph& graph, const Region& region, TensorType type) {
+  std::vector<std::pair<sym::Expr, sym::Expr>> largest;
+  for (const ir::NodeId id : region.nodes)
+    for (const DecidedSize& size : graph.node(id).sizes)
+      largest.emplace_back(size.symbol, std::max<int64_t>(size.most.opt(), 0));
+  if (!largest.empty())
+    for (sym::Expr& extent : type.shape) extent = sym::substitute(extent, largest);
+  return type;
+}
+
 Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate,
                                        OrderedConstants& ordered, SharedMemory& shared, Allocator* memory,
                                        double limit_us) {
@@ -157,7 +170,7 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
     }
   }
   for (size_t i = 0; i < region.outputs.size(); ++i) {
-    const TensorType& type = cx.graph.type(region.outputs[i]);
+    const TensorType type = with_largest_sizes(cx.graph, region, cx.graph.type(region.outputs[i]));
     output_extents.push_back(type.opt_extents());
     const int64_t bytes = bytes_of(type, candidate.variant.outputs[i]);
     rig->outputs_.push_back(TRY(shared.of(Use::kOutput, i, type.dtype, bytes)).data);
@@ -168,6 +181,7 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
   rig->loaded_ = TRY(executor.load(spec, constants));
   rig->step_ = TRY(rig->loaded_->bind({input_extents, output_extents, params}));
   const int64_t workspace_bytes = std::max<int64_t>(rig->step_->workspace_bytes(), 1);
+  rig->sizes_.resize(static_cast<size_t>(spec.num_sizes));
   rig->workspace_ = TRY(shared.of(Use::kWorkspace, 0, DType::kI8, workspace_bytes)).data;
   const double start = now_us();
   TRY(run(rig.get(), rig->stream_.get()));

@@ -58,6 +58,21 @@ nv::IReduceLayer* Network::addReduce(nv::ITensor& input, nv::ReduceOperation ope
                                  [&] { return add_reduce(*this, input, operation, reduceAxes, keepDimensions); });
 }
 
+nv::INMSLayer* Network::addNMS(nv::ITensor& boxes, nv::ITensor& scores, nv::ITensor& most) noexcept {
+  return addNMSV2(boxes, scores, most, nv::DataType::kINT32);
+}
+nv::INMSLayer* Network::addNMSV2(nv::ITensor& boxes, nv::ITensor& scores, nv::ITensor& most,
+                                 nv::DataType indices_type) noexcept {
+  return added<nv::INMSLayer>(reporter_, "INetworkDefinition::addNMS",
+                              [&] { return add_non_max_suppression(*this, boxes, scores, most, indices_type); });
+}
+nv::INonZeroLayer* Network::addNonZero(nv::ITensor& input) noexcept {
+  return addNonZeroV2(input, nv::DataType::kINT32);
+}
+nv::INonZeroLayer* Network::addNonZeroV2(nv::ITensor& input, nv::DataType indices_type) noexcept {
+  return added<nv::INonZeroLayer>(reporter_, "INetworkDefinition::addNonZero",
+                                  [&] { return add_non_zero(*this, input, indices_type); });
+}
 nv::IGatherLayer* Network::addGather(nv::ITensor& data, nv::ITensor& indices, int32_t axis) noexcept {
   return added<nv::IGatherLayer>(reporter_, "INetworkDefinition::addGather",
                                  [&] { return add_gather(*this, data, indices, nv::GatherMode::kDEFAULT, axis); });

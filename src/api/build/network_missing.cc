@@ -29,12 +29,6 @@ nv::IQuantizeLayer* Network::addQuantize(nv::ITensor&, nv::ITensor&) noexcept {
 nv::IIfConditional* Network::addIfConditional() noexcept {
   return missing(reporter_, "INetworkDefinition::addIfConditional", nullptr);
 }
-nv::INonZeroLayer* Network::addNonZero(nv::ITensor&) noexcept {
-  return missing(reporter_, "INetworkDefinition::addNonZero", nullptr);
-}
-nv::INMSLayer* Network::addNMS(nv::ITensor&, nv::ITensor&, nv::ITensor&) noexcept {
-  return missing(reporter_, "INetworkDefinition::addNMS", nullptr);
-}
 nv::IQuantizeLayer* Network::addQuantizeV2(nv::ITensor&, nv::ITensor&, nv::DataType) noexcept {
   return missing(reporter_, "INetworkDefinition::addQuantizeV2", nullptr);
 }
@@ -60,12 +54,6 @@ bool Network::markUnfusedTensorsAsDebugTensors() noexcept {
 }
 bool Network::unmarkUnfusedTensorsAsDebugTensors() noexcept {
   return missing(reporter_, "INetworkDefinition::unmarkUnfusedTensorsAsDebugTensors", false);
-}
-nv::INonZeroLayer* Network::addNonZeroV2(nv::ITensor&, nv::DataType) noexcept {
-  return missing(reporter_, "INetworkDefinition::addNonZeroV2", nullptr);
-}
-nv::INMSLayer* Network::addNMSV2(nv::ITensor&, nv::ITensor&, nv::ITensor&, nv::DataType) noexcept {
-  return missing(reporter_, "INetworkDefinition::addNMSV2", nullptr);
 }
 nv::IAttention* Network::addAttention(nv::ITensor&, nv::ITensor&, nv::ITensor&, nv::AttentionNormalizationOp,
                                       bool) noexcept {

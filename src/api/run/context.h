@@ -28,7 +28,8 @@ struct ContextSettings {
 
 class Context final : public nvinfer1::IExecutionContext,
                       public nvinfer1::apiv::VExecutionContext,
-                      private runtime::FaultObserver {
+                      private runtime::FaultObserver,
+                      private runtime::OutputMemory {
  public:
   using Dims = nvinfer1::Dims;
   using Strategy = nvinfer1::ExecutionContextAllocationStrategy;
@@ -102,9 +103,10 @@ class Context final : public nvinfer1::IExecutionContext,
   Context(const Engine& engine, const Reporter& parent, Strategy strategy, std::unique_ptr<runtime::Context> context);
 
   void faulted(const Error& error) noexcept override { reporter_.report("IExecutionContext::enqueueV3", error); }
+  Result<void*> memory_of(int output, const Extents& extents) override;
   Result<Extents> extents_of(const IoRef& io) const;  ///< -1 where not known yet
   Result<Extents> known_extents_of(const IoRef& io) const;
-  Status ask_output_allocators(cudaStream_t stream);
+  Status ask_output_allocators();
   void forget_shape_memory();
   void set_output_address(int output, void* data);
   Status enqueue(Stream& stream, cudaStream_t handle);
@@ -125,7 +127,7 @@ class Context final : public nvinfer1::IExecutionContext,
   int num_output_allocators_ = 0;
   std::unique_ptr<Stream> own_stream_;  ///< of executeV2
   bool has_run_ = false;
-  cudaStream_t latest_stream_ = nullptr;       ///< of the latest enqueueV3
+  cudaStream_t latest_stream_ = nullptr;       ///< of the latest enqueueV3, or of this one while it goes on
   std::unique_ptr<runtime::Context> context_;  ///< goes first: waits for runs in flight
 };
 

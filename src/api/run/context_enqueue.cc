@@ -5,24 +5,31 @@
 
 namespace kiln::api {
 
-/// Asks for the memory of outputs that have an allocator, and tells it their shapes: on the host both are known before
-/// the run.
-Status Context::ask_output_allocators(cudaStream_t stream) {
+/// Asks an output's allocator for memory, and tells it the shape. Without one, the memory is what the program set.
+Result<void*> Context::memory_of(int output, const Extents& extents) {
+  const auto i = static_cast<size_t>(output);
+  nvinfer1::IOutputAllocator* allocator = output_allocators_[i];
+  if (!allocator) return output_addresses_[i];
+  const plan::IoTensor& tensor = plan().outputs[i];
+  const int64_t size = size_bytes(tensor.dtype, tensor.format.storage_volume(extents));
+  // Allocators are never asked for nothing, and must give an address even of an empty tensor.
+  void* memory =
+      allocator->reallocateOutputAsync(tensor.name.c_str(), output_addresses_[i],
+                                       static_cast<uint64_t>(std::max<int64_t>(size, 1)), 256, latest_stream_);
+  if (!memory)
+    return error(Code::kOutOfMemory, "output '", tensor.name, "': its allocator did not give ", size, " bytes");
+  allocator->notifyShape(tensor.name.c_str(), to_api(extents));
+  return memory;
+}
+
+/// Asks for the memory of outputs that have an allocator and whose shapes are known before the run.
+Status Context::ask_output_allocators() {
   TRY(context_->infer_shapes());
   for (size_t i = 0; i < output_allocators_.size(); ++i) {
-    nvinfer1::IOutputAllocator* allocator = output_allocators_[i];
-    if (!allocator) continue;
     const auto output = static_cast<int>(i);
-    const plan::IoTensor& tensor = plan().outputs[i];
     const Extents extents = context_->output_extents(output);
-    const int64_t size = size_bytes(tensor.dtype, tensor.format.storage_volume(extents));
-    // Allocators are never asked for nothing, and must give an address even of an empty tensor.
-    void* memory = allocator->reallocateOutputAsync(tensor.name.c_str(), output_addresses_[i],
-                                                    static_cast<uint64_t>(std::max<int64_t>(size, 1)), 256, stream);
-    if (!memory)
-      return error(Code::kOutOfMemory, "output '", tensor.name, "': its allocator did not give ", size, " bytes");
-    context_->set_output_address(output, memory);
-    allocator->notifyShape(tensor.name.c_str(), to_api(extents));
+    if (output_allocators_[i] && std::ranges::count(extents, -1) == 0)
+      context_->set_output_address(output, TRY(memory_of(output, extents)));
   }
   return {};
 }
@@ -70,8 +77,8 @@ bool Context::reportToProfiler() const noexcept {
 }
 
 Status Context::enqueue(Stream& stream, cudaStream_t handle) {
-  TRY(context_->enqueue(stream));
   latest_stream_ = handle;
+  TRY(context_->enqueue(stream));
   has_run_ = true;
   return {};
 }
@@ -97,7 +104,8 @@ bool Context::enqueueV3(cudaStream_t handle) noexcept {
   const bool queued = guard(reporter_, "IExecutionContext::enqueueV3", [&]() -> Status {
     ProgramStream program;
     Stream& stream = TRY(program.open(device(), handle));
-    if (num_output_allocators_ > 0) TRY(ask_output_allocators(handle));
+    latest_stream_ = handle;
+    if (num_output_allocators_ > 0) TRY(ask_output_allocators());
     Status queued = enqueue(stream, handle);
     if (num_output_allocators_ > 0) forget_shape_memory();
     TRY(std::move(queued));

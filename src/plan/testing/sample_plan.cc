@@ -13,7 +13,7 @@ namespace kiln::plan {
 namespace {
 
 sym::Program constant(int64_t value) { return sym::Program::constant(value); }
-sym::Program words(std::vector<int64_t> words) { return *sym::Program::from_words(words, 2); }
+sym::Program words(std::vector<int64_t> words) { return *sym::Program::from_words(words, 4); }
 sym::Program symbol(int id) { return words({static_cast<int64_t>(sym::Kind::kSymbol), id}); }
 sym::Program times(int id, int64_t factor) {
   return words({static_cast<int64_t>(sym::Kind::kSymbol), id, static_cast<int64_t>(sym::Kind::kConst), factor,
@@ -62,9 +62,11 @@ Profile sample_profile() {
   p.steps[0].provenance = {"MatMul_0", "Reshape_1"};
   p.steps[0].info = {"MatrixMultiply", "gemm", "small", NAN, {"gemm: chosen", "reference: refused"}};
   p.steps[1].stream = 1;
+  p.steps[1].sizes = {{2, times(0, 5)}};
+  p.known_sizes = {{3, times(2, 1)}};
   p.steps[1].alternatives = {
       {{1}, steps::Softmax{}, Record().set("vec", 4), 0, {times(0, 2)}, {"small", "batch = 1", 1.5, 2.5}}};
-  p.tunings = {{2, 0}, {1, 0}};
+  p.tunings = {{2, 0, 10, 10}, {1, 0, 5, 5}};
   p.arena_bytes = 512;
   p.workspace_bytes = 1000;
   return p;
@@ -79,7 +81,7 @@ Plan sample_plan() {
   plan.device_identity = "a machine, 2 threads";
   plan.libraries.set("cuBLASLt", "12.8");
   plan.build = {"9.0", 2, 24};
-  plan.symbols = {{"batch", 0, 0, -1}, {"k", 1, -1, 0}};
+  plan.symbols = {{"batch", 0, 0, -1}, {"k", 1, -1, 0}, {"found"}, {"found too"}};
   plan.guards = {{sym::Relation::kLessEqual, symbol(0), constant(4), "batch <= 4 (x)"}};
   plan.inputs = {{"x", DType::kF32, {}, {symbol(0), constant(6)}, {"batch", ""}, false},
                  {"k", DType::kI32, {}, {constant(1)}, {""}, true}};

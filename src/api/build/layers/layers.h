@@ -39,6 +39,9 @@ Result<nv::IElementWiseLayer*> add_element_wise(Network& network, nv::ITensor& a
 /// Without a type, the output has that of alpha and beta: kFLOAT, kINT64 or what their tensors have.
 Result<nv::IFillLayer*> add_fill(Network& network, const nv::Dims& dimensions, nv::FillOperation operation,
                                  std::optional<nv::DataType> to_type);
+Result<nv::INMSLayer*> add_non_max_suppression(Network& network, nv::ITensor& boxes, nv::ITensor& scores,
+                                               nv::ITensor& most, nv::DataType indices_type);
+Result<nv::INonZeroLayer*> add_non_zero(Network& network, nv::ITensor& input, nv::DataType indices_type);
 Result<nv::IGatherLayer*> add_gather(Network& network, nv::ITensor& data, nv::ITensor& indices, nv::GatherMode mode,
                                      int32_t axis);
 Result<nv::IGridSampleLayer*> add_grid_sample(Network& network, nv::ITensor& input, nv::ITensor& grid);

@@ -1,8 +1,8 @@
 /// The greatest or least elements along an axis.
 #include "ops/top_k.h"
 
-#include "api/base/convert.h"
 #include "api/build/arguments.h"
+#include "api/build/layers/index_type.h"
 #include "api/build/layers/layers.h"
 
 namespace kiln::api {
@@ -16,11 +16,6 @@ Result<int> axis_of_mask(uint32_t mask, int rank) {
 Result<int64_t> count_of(int32_t k) {
   TRY(require(k >= 0, "k is ", k, "; a count is needed"));
   return k;
-}
-Result<DType> type_of_indices(nv::DataType type) {
-  const DType dtype = TRY(from_api(type));
-  TRY(require(is_index(dtype), "indices of ", dtype, "; kINT32 or kINT64 needed"));
-  return dtype;
 }
 
 class TopKLayer final : public LayerOf<ops::TopK, nv::LayerType::kTOPK, nv::ITopKLayer, nv::apiv::VTopKLayer> {
@@ -54,7 +49,7 @@ class TopKLayer final : public LayerOf<ops::TopK, nv::LayerType::kTOPK, nv::ITop
   uint32_t getReduceAxes() const noexcept override { return uint32_t{1} << from_front(op().axis); }
   bool setIndicesType(nv::DataType type) noexcept override {
     return edit("ITopKLayer::setIndicesType", [&](ops::TopK& op) -> Status {
-      op.indices = TRY(type_of_indices(type));
+      op.indices = TRY(index_type_from_api(type));
       return {};
     });
   }
@@ -75,7 +70,7 @@ Result<nv::ITopKLayer*> add_top_k(Network& network, nv::ITensor& input, nv::TopK
   const ops::TopK op{.largest = TRY(TopKLayer::is_largest(operation)),
                      .axis = TRY(axis_of_mask(axes, TRY(network.rank_of(x)))),
                      .k = TRY(count_of(k)),
-                     .indices = TRY(type_of_indices(indices_type))};
+                     .indices = TRY(index_type_from_api(indices_type))};
   return network.add<TopKLayer>(op, {x}, Settings::kToCome);
 }
 MakeLayer maker_of(Tag<ops::TopK>) { return make<TopKLayer>; }

@@ -12,12 +12,13 @@ LoadResult load(const steps::Reference& step, const LoadArguments& arguments) {
                      constants = std::vector(arguments.constants.begin(), arguments.constants.end())](
                         const Op& op, const StepShapes& shapes, std::byte* state) -> BindResult {
     TRY(require_inferred(op, types, shapes, constants));
-    return bound_step([&op, state, tensors = ReferenceTensors(types, shapes)](const RunArguments& run) mutable {
+    return bound_step([&op, state, tensors = ReferenceTensors(types, shapes, static_cast<size_t>(types.num_sizes))](
+                          const RunArguments& run) mutable {
       for (size_t i = 0; i < tensors.inputs.size(); ++i)
         tensors.inputs[i].data = static_cast<std::byte*>(const_cast<void*>(run.inputs[i]));
       for (size_t i = 0; i < tensors.outputs.size(); ++i)
         tensors.outputs[i].data = static_cast<std::byte*>(run.outputs[i]);
-      ReferenceContext context = tensors.context(state);
+      ReferenceContext context = tensors.context(state, run.sizes);
       return compute_reference(op, context);
     });
   };

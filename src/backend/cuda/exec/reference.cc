@@ -35,7 +35,8 @@ class BoundReference final : public BoundStep {
         TRY(device_.copy_to_host(input.data, arguments.inputs[i], bytes_of(input), stream));
     RandomState state;
     if (state_) TRY(device_.copy_to_host(&state, state_, sizeof(state), stream));
-    ReferenceContext context = tensors_.context(state_ ? reinterpret_cast<std::byte*>(&state) : nullptr);
+    ReferenceContext context =
+        tensors_.context(state_ ? reinterpret_cast<std::byte*>(&state) : nullptr, arguments.sizes);
     TRY(compute_reference(op_, context));
     if (state_) TRY(device_.copy_from_host(state_, &state, sizeof(state), stream));
     for (size_t i = 0; i < tensors_.outputs.size(); ++i)
@@ -65,7 +66,8 @@ LoadResult load(const steps::Reference& step, const LoadArguments& arguments) {
                      constants = std::vector(arguments.constants.begin(), arguments.constants.end())](
                         const Op& op, const StepShapes& shapes, std::byte* state) -> BindResult {
     TRY(require_inferred(op, types, shapes, constants));
-    return std::make_unique<BoundReference>(op, device, ReferenceTensors(types, shapes), constants, state);
+    return std::make_unique<BoundReference>(
+        op, device, ReferenceTensors(types, shapes, static_cast<size_t>(types.num_sizes)), constants, state);
   };
   return loaded_op(step.op, bind);
 }

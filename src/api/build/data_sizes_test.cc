@@ -1,0 +1,197 @@
+// Networks in which data decides sizes, as programs build and run them.
+#include <NvInfer.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "api/build/testing/workbench.h"
+
+namespace kiln::api {
+namespace {
+
+using testing::dims;
+using testing::list;
+using testing::Logger;
+using testing::Workbench;
+namespace nv = nvinfer1;
+using Floats = std::vector<float>;
+using Numbers = std::vector<int64_t>;
+
+/// Gives memory from a vector.
+class Allocator final : public nv::IOutputAllocator {
+ public:
+  void* reallocateOutputAsync(char const*, void*, uint64_t size, uint64_t, cudaStream_t) override {
+    memory.resize(size);
+    return refuses ? nullptr : memory.data();
+  }
+  void notifyShape(char const*, nv::Dims const& dims) noexcept override { shape = list(dims); }
+  Numbers numbers() const {
+    int64_t count = 1;
+    for (const int64_t extent : shape) count *= extent;
+    Numbers result(static_cast<size_t>(count));
+    std::memcpy(result.data(), memory.data(), result.size() * 8);
+    return result;
+  }
+  std::vector<std::byte> memory;
+  Numbers shape;
+  bool refuses = false;
+};
+
+/// An engine of a workbench's network with a context.
+struct Running {
+  explicit Running(Workbench& w) {
+    const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+    EXPECT_TRUE(plan) << w.take_error();
+    if (!plan) return;
+    runtime.reset(nv::createInferRuntime(logger));
+    engine.reset(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+    EXPECT_TRUE(engine);
+    if (engine) context.reset(engine->createExecutionContext());
+  }
+  void feed(const char* name, Floats& values) { EXPECT_TRUE(context->setTensorAddress(name, values.data())); }
+
+  Logger logger;
+  std::unique_ptr<nv::IRuntime> runtime;
+  std::unique_ptr<nv::ICudaEngine> engine;
+  std::unique_ptr<nv::IExecutionContext> context;
+};
+
+nv::ITensor* where(Workbench& w, nv::ITensor& x) { return w->addNonZero(x, nv::DataType::kINT64)->getOutput(0); }
+
+TEST(DataSizes, AnAllocatorIsToldTheShapeBeforeEnqueueReturns) {
+  Workbench w;
+  nv::ITensor* at = where(w, *w.input("x", {2, 3}));
+  EXPECT_EQ(list(at->getDimensions()), (Numbers{2, -1}));
+  w.mark(at);
+  Running r(w);
+  EXPECT_EQ(list(r.engine->getTensorShape("y")), (Numbers{2, -1}));
+  EXPECT_EQ(list(r.context->getTensorShape("y")), (Numbers{2, -1}));
+  EXPECT_EQ(r.context->getMaxOutputSize("y"), 2 * 6 * 8);
+  Floats x{0, 1, 0, 2, NAN, 0};
+  r.feed("x", x);
+  Allocator y;
+  ASSERT_TRUE(r.context->setOutputAllocator("y", &y));
+  ASSERT_TRUE(r.context->enqueueV3(nullptr));
+  EXPECT_EQ(y.shape, (Numbers{2, 3}));
+  EXPECT_EQ(y.numbers(), (Numbers{0, 1, 1, 1, 0, 1}));
+  x = {0, 0, 0, 0, 0, 0};
+  ASSERT_TRUE(r.context->enqueueV3(nullptr));
+  EXPECT_EQ(y.shape, (Numbers{2, 0}));
+  EXPECT_EQ(list(r.context->getTensorShape("y")), (Numbers{2, -1})) << "what data decides is not the context's to say";
+  y.refuses = true;
+  EXPECT_FALSE(r.context->enqueueV3(nullptr));
+  EXPECT_EQ(r.logger.errors.back(), "IExecutionContext::enqueueV3: output 'y': its allocator did not give 0 bytes");
+}
+
+TEST(DataSizes, AnAddressHasRoomForTheLargest) {
+  Workbench w;
+  w.mark(where(w, *w.input("x", {4})));
+  Running r(w);
+  Floats x{5, 0, 0, -1};
+  r.feed("x", x);
+  EXPECT_FALSE(r.context->enqueueV3(nullptr)) << "there is no memory";
+  Numbers y(static_cast<size_t>(r.context->getMaxOutputSize("y")) / 8, -7);
+  ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
+  ASSERT_TRUE(r.context->enqueueV3(nullptr));
+  EXPECT_EQ(y, (Numbers{0, 3, -7, -7}));
+  void* bindings[] = {x.data(), y.data()};
+  x = {0, 0, 0, 9};
+  ASSERT_TRUE(r.context->executeV2(bindings));
+  EXPECT_EQ(y[0], 3);
+}
+
+/// How many elements are not zero, where nobody reads which.
+TEST(DataSizes, ACountIsAValueLikeOthers) {
+  Workbench w;
+  nv::ITensor* count = w->addShape(*where(w, *w.input("x", {2, 3})))->getOutput(0);
+  w.mark(w->addCast(*count, nv::DataType::kFLOAT)->getOutput(0));
+  EXPECT_EQ(w.run({{"x", {{2, 3}, {1, 0, 1, 0, 1, 1}}}}), (Floats{2, 4}));
+}
+
+/// The elements of x that are not zero, doubled, and how many of them are above 3: two sizes, one behind the other.
+TEST(DataSizes, SizesFollowSizes) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {6});
+  const auto picked = [&](nv::ITensor& from, nv::ITensor& by) {
+    nv::ITensor* at = w->addShuffle(*where(w, by))->getOutput(0);
+    static_cast<nv::IShuffleLayer*>(w->getLayer(w->getNbLayers() - 1))->setReshapeDimensions(dims({-1}));
+    return w->addGather(from, *at, 0)->getOutput(0);
+  };
+  nv::ITensor* some = picked(*x, *x);
+  nv::ITensor* doubled = w->addElementWise(*some, *some, nv::ElementWiseOperation::kSUM)->getOutput(0);
+  const float three = 3;
+  nv::ITensor* limit = w->addConstant(dims({1}), {nv::DataType::kFLOAT, &three, 1})->getOutput(0);
+  nv::ITensor* above = w->addElementWise(*doubled, *limit, nv::ElementWiseOperation::kGREATER)->getOutput(0);
+  w.mark(picked(*doubled, *above), "large");
+  w.mark(doubled, "doubled");
+  Running r(w);
+  Floats x_values{0, 1, 2, 0, 5, 0}, large(6), all(6);
+  r.feed("x", x_values), r.feed("large", large), r.feed("doubled", all);
+  Allocator shapes;
+  for (int again = 0; again < 2; ++again) {
+    ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+    EXPECT_EQ((Floats{large[0], large[1]}), (Floats{4, 10}));
+    EXPECT_EQ((Floats{all[0], all[1], all[2]}), (Floats{2, 4, 10}));
+  }
+  x_values = {0, 0, 0, 7, 0, 0};
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  EXPECT_EQ(large[0], 14);
+  x_values = {0, 0, 0, 0, 0, 0};
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+}
+
+TEST(DataSizes, ThatMustAgreeAreComparedInEachRun) {
+  Workbench w;
+  nv::ITensor *a = where(w, *w.input("a", {3})), *b = where(w, *w.input("b", {3}));
+  w.mark(w->addElementWise(*a, *b, nv::ElementWiseOperation::kSUM)->getOutput(0));
+  Running r(w);
+  Floats a_values{1, 0, 1}, b_values{0, 2, 2};
+  Numbers y(3, -1);
+  r.feed("a", a_values), r.feed("b", b_values);
+  ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  EXPECT_EQ(y, (Numbers{1, 4, -1}));
+  b_values[0] = 3;
+  EXPECT_FALSE(r.context->enqueueV3(nullptr));
+  EXPECT_NE(r.logger.errors.back().find("the left side is 2, the right side 3"), std::string::npos)
+      << r.logger.errors.back();
+  a_values[1] = 3;
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  EXPECT_EQ(y, (Numbers{0, 2, 4}));
+}
+
+TEST(DataSizes, OfConstantsAreKnownToTheBuilder) {
+  Workbench w;
+  const Floats values{0, 3, 0, 4};
+  nv::ITensor* mask = w->addConstant(dims({4}), testing::weights(values))->getOutput(0);
+  auto* row = w->addShuffle(*where(w, *mask));
+  row->setReshapeDimensions(dims({-1}));
+  w.mark(w->addGather(*w.input("x", {4}), *row->getOutput(0), 0)->getOutput(0));
+  EXPECT_EQ(w.run({{"x", {{4}, {10, 11, 12, 13}}}}), (Floats{11, 13}));
+}
+
+TEST(DataSizes, BoundsFollowTheShapesThatAreSet) {
+  Workbench w;
+  w.mark(where(w, *w.input("x", {-1, 2})));
+  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  profile->setDimensions("x", nv::OptProfileSelector::kMIN, dims({1, 2}));
+  profile->setDimensions("x", nv::OptProfileSelector::kOPT, dims({2, 2}));
+  profile->setDimensions("x", nv::OptProfileSelector::kMAX, dims({50, 2}));
+  w.config->addOptimizationProfile(profile);
+  Running r(w);
+  for (const int64_t n : {3, 50, 1}) {
+    ASSERT_TRUE(r.context->setInputShape("x", dims({n, 2})));
+    EXPECT_EQ(r.context->getMaxOutputSize("y"), 2 * 2 * n * 8);
+    Floats x(static_cast<size_t>(2 * n), 1);
+    x[0] = 0;
+    Allocator y;
+    r.feed("x", x);
+    ASSERT_TRUE(r.context->setOutputAllocator("y", &y));
+    ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+    EXPECT_EQ(y.shape, (Numbers{2, 2 * n - 1}));
+  }
+}
+
+}  // namespace
+}  // namespace kiln::api
