@@ -160,8 +160,13 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
                  node.domain.empty() ? "ai.onnx" : node.domain, "'");
   ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, std::move(inputs), state_);
   TRY(import(cx));
+  if (cx.output_sequence()) {
+    state_.sequences[std::string(node.outputs[0])] = *cx.output_sequence();
+    return {};
+  }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
+    state_.sequences.erase(std::string(node.outputs[i]));  // a branch may give a name another meaning
     if (cx.outputs()[i] == ValueId::kNone)
       return error(Code::kUnsupported, "output ", i, " '", node.outputs[i],
                    "' is not one that Kiln produces for operator ", node.op_type);
@@ -175,8 +180,9 @@ std::optional<Values> Importer::inputs_of(const NodeDef& node) {
   Values inputs;
   bool poisoned = false;
   for (const std::string_view name : node.inputs) {
-    inputs.push_back(name.empty() ? ValueId::kNone : find(name));
-    poisoned = poisoned || (!name.empty() && inputs.back() == ValueId::kNone);
+    const bool is_tensor = !name.empty() && !state_.sequences.contains(name);
+    inputs.push_back(is_tensor ? find(name) : ValueId::kNone);
+    poisoned = poisoned || (is_tensor && inputs.back() == ValueId::kNone);
   }
   return poisoned ? std::nullopt : std::optional(std::move(inputs));
 }
@@ -253,10 +259,17 @@ Status Importer::add_branch(const GraphDef& branch, const NodeDef& node, int ind
     const Scope scope(*this, branch);
     for (const NodeDef& inner : branch.nodes) add_node(inner, index);
     for (size_t i = 0; i < node.outputs.size(); ++i)
-      results.push_back(node.outputs[i].empty() ? ValueId::kNone : find(branch.outputs[i].name));
+      results.push_back(node.outputs[i].empty() || state_.sequences.contains(branch.outputs[i].name)
+                            ? ValueId::kNone
+                            : find(branch.outputs[i].name));
   }
-  for (size_t i = 0; i < node.outputs.size(); ++i)
-    if (!node.outputs[i].empty()) values_[node.outputs[i]] = results[i];
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    if (const auto sequence = state_.sequences.find(branch.outputs[i].name); sequence != state_.sequences.end())
+      state_.sequences[std::string(node.outputs[i])] = Sequence(sequence->second);
+    else
+      values_[node.outputs[i]] = results[i];
+  }
   return {};
 }
 
@@ -286,6 +299,9 @@ void Importer::stand_in(const NodeDef& node) {
 }
 
 void Importer::add_output(const ValueInfo& output) {
+  if (state_.sequences.contains(output.name))
+    return problem({Code::kUnsupported, str("output '", output.name,
+                                            "' is a sequence; outputs are tensors: give its elements, or join them")});
   ValueId value = find(output.name);
   if (value == ValueId::kNone) return;  // reported
   if (graph_.type(value).dtype == DType::kF64) value = at_the_edge("output", output.name, value, DType::kF32);

@@ -43,6 +43,20 @@ Result<ValueId> ImportContext::input(size_t i) const {
   return error(Code::kInvalidArgument, "input ", i, " is missing");
 }
 
+Result<Ref<const Sequence>> ImportContext::sequence(size_t i) const {
+  if (is_sequence(i)) return std::cref(state_.sequences.find(node_.inputs[i])->second);
+  return error(Code::kInvalidArgument, "input ", i, " is ", has_input(i) ? "a tensor" : "missing",
+               "; a sequence is needed");
+}
+
+Status ImportContext::output(Sequence sequence) {
+  for (const ValueId element : sequence.elements)
+    TRY(require(dtype(element) == dtype(sequence.elements[0]), "the sequence would hold ", type(sequence.elements[0]),
+                " and ", type(element), "; one type is needed"));
+  output_sequence_ = std::move(sequence);
+  return {};
+}
+
 Result<int> ImportContext::int_attribute(std::string_view attribute, int64_t otherwise) const {
   const int64_t value = TRY(node_.get_int(attribute, otherwise));
   TRY(require(value == static_cast<int>(value), attribute, " is ", value, "; a number of 32 bits is needed"));

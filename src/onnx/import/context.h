@@ -19,13 +19,20 @@ namespace kiln::onnx {
 using ir::ValueId;
 using Values = std::vector<ValueId>;
 
+/// A list of tensors that the import knows: no value of a graph. An optional is a sequence of at most one.
+struct Sequence {
+  Values elements;
+  bool operator==(const Sequence&) const = default;
+};
+
 /// Permissions of importers while they import a model, and findings of theirs.
 struct ImportState {
   /// Integers that a network computes from elements of its inputs through floats are known, like those that it computes
   /// from extents. Shapes may need them; but they make a shape tensor of an input that may be mere data.
   bool follows_elements_through_floats = false;
-  bool met_elements_in_floats = false;  ///< there were some, not followed
-  std::set<std::string> sources;        ///< names of the graph's sources of weights
+  bool met_elements_in_floats = false;                     ///< there were some, not followed
+  std::set<std::string> sources;                           ///< names of the graph's sources of weights
+  std::map<std::string, Sequence, std::less<>> sequences;  ///< by name in the model
 };
 
 class ImportContext {
@@ -45,6 +52,9 @@ class ImportContext {
   ValueId optional_input(size_t i) const { return has_input(i) ? inputs_[i] : ValueId::kNone; }
   Result<ValueId> input(size_t i) const;  ///< fails where it is left out
   const Values& inputs() const { return inputs_; }
+  /// The elements of an input that is a sequence; fails where it is a tensor or left out.
+  Result<Ref<const Sequence>> sequence(size_t i) const;
+  bool is_sequence(size_t i) const { return i < node_.inputs.size() && state_.sequences.contains(node_.inputs[i]); }
   std::string_view input_name(size_t i) const { return node_.inputs[i]; }
   const TensorType& type(ValueId value) const { return graph_.type(value); }
   DType dtype(ValueId value) const { return type(value).dtype; }
@@ -87,6 +97,9 @@ class ImportContext {
   Status refuse_output(size_t i, std::string_view what) const;
   Status output(size_t i, ValueId value);
   Status output(ValueId value) { return output(0, value); }
+  /// Output 0, as a sequence.
+  Status output(Sequence sequence);
+  const std::optional<Sequence>& output_sequence() const { return output_sequence_; }
   const Values& outputs() const { return outputs_; }
 
  private:
@@ -98,6 +111,7 @@ class ImportContext {
   int64_t opset_;
   ir::Graph& graph_;
   Values inputs_, outputs_;
+  std::optional<Sequence> output_sequence_;
   ImportState& state_;
   int first_node_;  // of the graph, that this ONNX node made
   std::map<ValueId, HostTensor> evaluated_;

@@ -4,6 +4,9 @@
 
 namespace kiln::onnx::importers {
 
-Status identity(ImportContext& cx) { return cx.output(TRY(cx.add(ops::Identity{}, {TRY(cx.input(0))}))); }
+Status identity(ImportContext& cx) {
+  if (cx.is_sequence(0)) return cx.output(Sequence(TRY(cx.sequence(0)).get()));
+  return cx.output(TRY(cx.add(ops::Identity{}, {TRY(cx.input(0))})));
+}
 
 }  // namespace kiln::onnx::importers
