@@ -4,6 +4,7 @@
 #include "ops/deconvolution.h"
 #include "ops/matrix_multiply.h"
 #include "ops/pooling.h"
+#include "ops/recurrence.h"
 
 namespace kiln::ir {
 namespace {
@@ -39,6 +40,13 @@ Work work_of(const Graph& graph, NodeId id) {
     const Extents a = graph.type(node.inputs[0]).opt_extents();
     const size_t along = a.size() - (product->a == ops::MatrixOp::kTranspose ? 2 : 1);
     return {.products = volume_of(graph, node.outputs[0]) * static_cast<double>(a[along])};
+  }
+  if (node.op.as<ops::Recurrence>()) {
+    const Extents x = graph.type(node.inputs[0]).opt_extents(), r = graph.type(node.inputs[2]).opt_extents();
+    const bool has_products = node.inputs[1] == ValueId::kNone;  // of x, which another node made
+    const double steps = static_cast<double>(x[0]) * static_cast<double>(x[1]);
+    const double taken = static_cast<double>(r[2]) + (has_products ? 0 : static_cast<double>(x[2]));
+    return {.products = steps * static_cast<double>(r[0]) * static_cast<double>(r[1]) * taken};
   }
   return {};
 }

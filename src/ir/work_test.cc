@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/parse.h"
+#include "ops/recurrence.h"
 
 namespace kiln::ir {
 namespace {
@@ -33,6 +34,19 @@ TEST(Work, OfContractionsAndWindowsByHand) {
                 .taps,
             2 * 4 * 5 * 6);
   EXPECT_EQ(work_of_text("x: f32[100]; y = Unary{kind=exp}(x); return y").all(), 0);
+}
+
+TEST(Work, OfRecurrencesByHand) {
+  Graph graph;
+  const ValueId inputs[] = {graph.add_input("x", tensor_type(DType::kF32, Extents{7, 3, 6})),
+                            graph.add_input("w", tensor_type(DType::kF32, Extents{2, 5, 6})),
+                            graph.add_input("r", tensor_type(DType::kF32, Extents{2, 5, 5}))};
+  const ops::GateActivation tanh{ops::GateFunction::kTanh};
+  const auto outputs = graph.add(
+      ops::Recurrence{.direction = ops::RecurrenceDirection::kBidirectional, .activations = {tanh, tanh}}, inputs);
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  // 7 steps of 3 rows in 2 directions: 5 units, each of 6 inputs and 5 units.
+  EXPECT_EQ(work_of(graph, graph.value((*outputs)[0]).producer).products, 7 * 3 * 2 * 5 * (6 + 5));
 }
 
 /// Tensors that no memory holds have their numbers, too.
