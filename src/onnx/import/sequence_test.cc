@@ -48,7 +48,7 @@ TEST(ImportSequences, SayWhatIsWrong) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   problem({node("SequenceConstruct", {"x"}, {"s"}), node("SequenceAt", {"s", "far"}, {"y"}, "at")},
-          "node 'at' (SequenceAt): position 7 is outside the sequence of 1");
+          "position 7 is outside the sequence of 1");
   problem({node("SequenceLength", {"x"}, {"y"}, "n")}, "input 0 is a tensor; a sequence is needed");
   problem({node("SequenceConstruct", {"x", "far"}, {"y"}, "mixed")},
           "the sequence would hold f32[6, 2] and i64[1]; one type is needed");
