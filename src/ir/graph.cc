@@ -101,7 +101,7 @@ void Graph::mark_read(NodeId id) {
 }
 
 const HostTensor* Graph::constant(ValueId id) const {
-  const auto* constant = producer_as<ops::Constant>(id);
+  const auto* constant = id == ValueId::kNone ? nullptr : producer_as<ops::Constant>(id);
   return constant ? &constant->value : nullptr;
 }
 
@@ -217,6 +217,7 @@ Status Graph::infer_node(NodeId id) {
   for (const ValueId input : n.inputs)
     inputs.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&type(input), constant(input)});
   std::vector<sym::Assumption> assumptions;
+  const std::vector<DecidedSize> sizes = n.sizes;
   std::vector<TensorType> types = TRY(infer_types(n.op, inputs, *table_, &assumptions, &n.sizes));
   for (size_t i = 0; i < types.size(); ++i) values_[index(n.outputs[i])].type = std::move(types[i]);
   const auto believe = [&](std::span<sym::Assumption> news) {
@@ -229,6 +230,9 @@ Status Graph::infer_node(NodeId id) {
   believe(std::span(assumptions).subspan(known));
   for (sym::Assumption& assumption : assumptions) assume(std::move(assumption));
   stale_[index(id)] = false;
+  for (size_t k = 0; k < std::min(sizes.size(), n.sizes.size()); ++k)  // a bound may have outgrown what was believed
+    if (const std::pair change(sizes[k].symbol, n.sizes[k].symbol); change.first != change.second)
+      replace_in_ops({&change, 1});
   return {};
 }
 

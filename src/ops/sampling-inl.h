@@ -52,11 +52,12 @@ HWY_INLINE void axis_taps(float at, int extent, const SampleRule& rule, AxisTaps
   const float last = float(extent) - 1, low = rule.align_corners ? 0.0f : -0.5f, high = last - low;
   float x = rule.align_corners ? (at + 1) / 2 * last : ((at + 1) * float(extent) - 1) / 2;
   if (rule.mode == 0) x = rintf(x);
-  constexpr float kFar = 1e8f;  // an int holds it
-  x = x > -kFar ? x : -kFar;    // NaN, too
+  constexpr float kFar = 8388608;  // within it `mirrored` rounds no product, so that it does not matter who fuses them
+  x = x > -kFar ? x : -kFar;       // NaN, too
   x = x < kFar ? x : kFar;
   if ((x < low || x > high) && rule.outside == 2) x = x < 0 ? 0 : last;
   if ((x < low || x > high) && rule.outside == 4) x = mirrored(x, low, high);
+  x = x < kFar ? x : kFar;  // mirrored in an image that no memory holds
   const float floor = floorf(x), t = x - floor;
   const int first = int(floor);
   if (rule.mode == 0) {

@@ -7,6 +7,7 @@
 
 #include "ops/convolution.h"
 #include "ops/element_wise.h"
+#include "ops/recurrence.h"
 #include "ops/unary.h"
 #include "tensor/numeric.h"
 #include "tensor/view.h"
@@ -95,7 +96,8 @@ std::string lost_in_fp16(const ir::Graph& graph, const ir::Node& node) {
   const bool multiplies =
       binary && (binary->kind == ops::ElementWiseKind::kProd || binary->kind == ops::ElementWiseKind::kDiv);
   if (!multiplies && !node.op.has(Trait::kContraction)) return {};
-  for (const ir::ValueId input : std::span(node.inputs).first(2)) {  // a bias is added
+  const size_t num_factors = node.op.as<ops::Recurrence>() ? 3 : 2;  // of what follows, biases are added
+  for (const ir::ValueId input : std::span(node.inputs).first(std::min(num_factors, node.inputs.size()))) {
     const HostTensor* constant = graph.constant(input);
     if (!constant || constant->dtype() != DType::kF32) continue;
     const double largest = largest_magnitude(*constant);

@@ -7,6 +7,7 @@
 #include "backend/cuda/tactics/kept_floats.h"
 #include "ir/parse.h"
 #include "ops/convolution.h"
+#include "ops/recurrence.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -55,6 +56,22 @@ TEST(LowerFloats, KeepsSumsInFloatInBf16) {
   EXPECT_EQ(types["y"], DType::kBF16);
   types = lowered(text, {.fp16 = true});
   EXPECT_EQ(types["m"], DType::kF16);
+}
+
+/// A recurrence whose input's products are computed before it has no w.
+TEST(LowerFloats, TakesOpsWithoutAnInput) {
+  ir::Graph graph;
+  const ir::ValueId x = graph.add_input("x", tensor_type(DType::kF32, Extents{7, 3, 5}));
+  const ir::ValueId r = graph.add_constant(HostTensor::of(DType::kF32, {1, 5, 5}, std::vector<double>(25, 1e6)), "r");
+  const ops::Recurrence rnn{.activations = {{ops::GateFunction::kTanh}}};
+  const ir::ValueId inputs[] = {x, ir::ValueId::kNone, r};
+  const auto outputs = graph.add(rnn, inputs, "rnn");
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  graph.mark_output((*outputs)[0], "y");
+  std::vector<std::string> reasons;
+  ASSERT_TRUE(lower_floats(graph, {.fp16 = true}, reasons));
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_NE(reasons[0].find("'rnn' stays in FP32: its constant r"), std::string::npos) << reasons[0];
 }
 
 TEST(LowerFloats, RoundsMeansThatContractionsReadInBf16) {
