@@ -123,6 +123,7 @@ TEST_F(CudaDamage, ResultsAreWhatInputsMake) {
     expect_refused(other, "a result of another type");
     const auto largest = std::ranges::max_element(other.outputs[0]);
     if (free.contains(sample.spec.step.name()) || largest == other.outputs[0].end() || *largest < 2) continue;
+    if (sample.spec.num_sizes > 0) continue;  // a bound of what data decides, which shapes may have narrowed
     other = sample;
     *std::ranges::max_element(other.outputs[0]) -= 1;
     expect_refused(other, str("a result of ", other.outputs[0], " instead of ", sample.outputs[0]));

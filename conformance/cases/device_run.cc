@@ -75,9 +75,7 @@ Result<DeviceRun> BuiltGraph::run(std::span<const HostTensor> inputs) {
   }
   TRY(context_->bind());
   for (size_t i = 0; i < plan_->outputs.size(); ++i) {
-    const plan::IoTensor& output = plan_->outputs[i];
-    const int64_t count = output.format.storage_volume(context_->largest_output_extents(static_cast<int>(i)));
-    outputs_here.push_back(garbage(size_bytes(output.dtype, count)));
+    outputs_here.push_back(garbage(context_->largest_output_bytes(static_cast<int>(i))));
     outputs_there.push_back(TRY(Staging::of(*device_, *stream, outputs_here.back().data)));
     context_->set_output_address(static_cast<int>(i), outputs_there.back().address());
   }

@@ -30,6 +30,7 @@ class Build {
   Result<plan::Plan> run();
 
  private:
+  bool reads_decided(const sym::Expr& e) const;
   Status check_surface() const;
   void describe_surface();
   Status add_profile(const ProfileRequest& request, Timer& timer, TimingCache& cache);
@@ -61,6 +62,14 @@ void keep_deciders(ir::Graph& graph) {
   }
 }
 
+/// Whether a node of the network decides a symbol of the expression.
+bool Build::reads_decided(const sym::Expr& e) const {
+  const std::vector<bool> decided = ir::decided_symbols(network_);
+  std::vector<sym::Expr> symbols;
+  collect_symbols(e, symbols);
+  return std::ranges::any_of(symbols, [&](const sym::Expr& s) { return decided[static_cast<size_t>(s.symbol_id())]; });
+}
+
 Status Build::check_surface() const {
   TRY(require(!network_.outputs().empty() || !request_.shape_outputs.empty(),
               "the network has no output: call markOutput"));
@@ -76,6 +85,9 @@ Status Build::check_surface() const {
     TRY(check(output.name, output.type, "output"));
     TRY(require(output.type.values && is_index(output.type.dtype) && output.type.rank() <= 1, "output '", output.name,
                 "' is ", output.type, ", whose elements do not follow from shapes"));
+    for (const sym::Expr& value : *output.type.values)
+      TRY(require(!reads_decided(value), "output '", output.name, "' is ", value,
+                  ", which data decides: an output for shapes is known before the run. Mark it with markOutput"));
   }
   return {};
 }
@@ -219,8 +231,10 @@ void Build::mark_shape_inputs() {
       if (!profile.value_ranges[i].min.empty() && network_.type(network_.inputs()[i]).values)
         plan_.inputs[i].is_shape = true;
     for (const plan::Tensor& t : profile.tensors) std::ranges::for_each(t.extents, read);
+    for (const plan::KnownSize& size : profile.known_sizes) read(size.value);
     for (const plan::Step& step : profile.steps) {
       std::ranges::for_each(step.params, read);
+      for (const plan::DecidedSize& size : step.sizes) read(size.most);
       for (const plan::Alternative& other : step.alternatives) std::ranges::for_each(other.params, read);
     }
   }

@@ -161,6 +161,7 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, std::move(inputs), state_);
   TRY(import(cx));
   if (cx.output_sequence()) {
+    TRY(require(node.has_output(0), "the node has no output"));
     state_.sequences[std::string(node.outputs[0])] = *cx.output_sequence();
     return {};
   }
@@ -216,6 +217,7 @@ class Importer::Scope {
       restore(importer_.values_, saved->name, saved->value);
       restore(importer_.initializers_, saved->name, saved->initializer);
     }
+    importer_.state_.sequences = sequences_;
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -243,6 +245,7 @@ class Importer::Scope {
   }
 
   Importer& importer_;
+  const std::map<std::string, Sequence, std::less<>> sequences_ = importer_.state_.sequences;
   std::vector<Saved> saved_;
 };
 
@@ -255,18 +258,22 @@ Status Importer::add_branch(const GraphDef& branch, const NodeDef& node, int ind
     return error(Code::kUnsupported, "initializer '", branch.sparse_initializers[0],
                  "' of the branch is sparse; sparse tensors are not supported");
   Values results;
+  std::vector<std::optional<Sequence>> sequences;
   {
     const Scope scope(*this, branch);
     for (const NodeDef& inner : branch.nodes) add_node(inner, index);
-    for (size_t i = 0; i < node.outputs.size(); ++i)
-      results.push_back(node.outputs[i].empty() || state_.sequences.contains(branch.outputs[i].name)
-                            ? ValueId::kNone
-                            : find(branch.outputs[i].name));
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const auto sequence = state_.sequences.find(branch.outputs[i].name);
+      const bool is_tensor = !node.outputs[i].empty() && sequence == state_.sequences.end();
+      results.push_back(is_tensor ? find(branch.outputs[i].name) : ValueId::kNone);
+      sequences.push_back(sequence == state_.sequences.end() ? std::nullopt : std::optional(sequence->second));
+    }
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
-    if (const auto sequence = state_.sequences.find(branch.outputs[i].name); sequence != state_.sequences.end())
-      state_.sequences[std::string(node.outputs[i])] = Sequence(sequence->second);
+    state_.sequences.erase(std::string(node.outputs[i]));
+    if (sequences[i])
+      state_.sequences[std::string(node.outputs[i])] = *sequences[i];
     else
       values_[node.outputs[i]] = results[i];
   }

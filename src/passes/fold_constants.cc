@@ -1,6 +1,7 @@
 #include "passes/fold_constants.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/mapped_pages.h"
 #include "ir/work.h"
@@ -68,10 +69,13 @@ Result<std::vector<ops::Constant>> evaluate(const ir::Graph& graph, ir::NodeId i
 
 /// Replaces the sizes that a node decides by those of its results.
 void bind_sizes(ir::Graph& graph, ir::NodeId id, std::span<const ops::Constant> results) {
+  const std::vector<DecidedSize> sizes = graph.node(id).sizes;
+  std::set<int> found;
   for (size_t i = 0; i < results.size(); ++i) {
     const Shape shape = graph.output_type(id, static_cast<int>(i)).shape;
     for (size_t axis = 0; axis < shape.size(); ++axis)
-      if (std::ranges::count(graph.node(id).sizes, shape[axis], &DecidedSize::symbol) > 0)
+      if (std::ranges::count(sizes, shape[axis], &DecidedSize::symbol) > 0 &&
+          found.insert(shape[axis].symbol_id()).second)
         graph.replace_size(shape[axis], results[i].value.extents()[axis]);
   }
 }

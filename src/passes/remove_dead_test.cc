@@ -4,6 +4,7 @@
 
 #include "ops/dim_values.h"
 #include "ops/non_zero.h"
+#include "ops/unique.h"
 #include "passes/fold_constants.h"
 #include "passes/merge_common.h"
 #include "passes/testing/check_pass.h"
@@ -61,6 +62,17 @@ TEST_F(DecidedSizes, OfConstantsAreNumbers) {
   EXPECT_EQ(graph.type(graph.outputs()[0].value).extents().value(), (Extents{1, 3}));
   EXPECT_EQ(graph.replaced_sizes()[0].first, n);
   EXPECT_EQ(graph.replaced_sizes()[0].second, sym::Expr(3));
+}
+TEST_F(DecidedSizes, OfSeveralOutputsAreReplacedOnce) {
+  const auto outputs =
+      graph.add(ops::Unique{},
+                std::vector{graph.add_constant(HostTensor::of(DType::kI32, {4}, std::vector<double>{3, 1, 3, 3}))});
+  ASSERT_TRUE(outputs);
+  graph.mark_output((*outputs)[0], "y");
+  graph.mark_output((*outputs)[3], "counts");
+  after(fold_constants);
+  ASSERT_EQ(graph.replaced_sizes().size(), 1u);
+  EXPECT_EQ(graph.replaced_sizes()[0].second, sym::Expr(2));
 }
 TEST_F(DecidedSizes, AreWaitedForWithoutAnEdge) {
   const ir::ValueId y = graph.add_input("y", tensor_type(DType::kBool, Extents{2}));

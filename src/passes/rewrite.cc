@@ -22,6 +22,7 @@ void remove_unread(ir::Graph& graph, std::vector<ir::NodeId> nodes) {
     if (!graph.alive(id)) continue;
     const auto unread = [&](ir::ValueId v) { return graph.num_uses(v) == 0; };
     if (!std::ranges::all_of(graph.node(id).outputs, unread)) continue;
+    if (!graph.node(id).sizes.empty()) continue;  // attributes may read what it decides: remove_dead knows
     const std::vector<ir::ValueId> inputs = graph.node(id).inputs;
     graph.remove(id);
     for (const ir::ValueId input : inputs)

@@ -1,7 +1,6 @@
 #include "plan/segments.h"
 
 #include <algorithm>
-#include <map>
 
 #include "sym/program_words.h"
 
@@ -14,7 +13,7 @@ class Walk {
       : plan_(plan), profile_(profile), binders_(plan.symbols.size(), kNobody) {
     for (size_t s = 0; s < plan.symbols.size(); ++s)
       if (plan.symbols[s].input >= 0) binders_[s] = kBeforeAll;
-    for (const KnownSize& size : profile.known_sizes) known_.emplace(size.symbol, &size.value);
+    bind_known_sizes();
   }
 
   Result<std::vector<Segment>> run() {
@@ -24,10 +23,13 @@ class Walk {
       if (TRY(in_context(needs_new_segment(step), where))) {
         segments_.back().end = s;
         segments_.push_back({s, s});
+        has_decided_ = false;
       }
       for (const DecidedSize& size : step.sizes) TRY(in_context(bind(size), where));
     }
     segments_.back().end = profile_.steps.size();
+    // What the last steps decide has to be taken, too: outputs and assumptions read it.
+    if (has_decided_) segments_.push_back({profile_.steps.size(), profile_.steps.size()});
     for (const IoTensor& output : plan_.outputs)
       for (const auto* programs : {&output.extents, &output.values})
         for (const sym::Program& program : *programs)
@@ -42,8 +44,7 @@ class Walk {
   Result<int> read(const sym::Program& program) const {
     int last = kBeforeAll;
     for (const int symbol : sym::operands_of(program).symbols) {
-      int binder = binders_[static_cast<size_t>(symbol)];
-      if (const auto known = known_.find(symbol); known != known_.end()) binder = TRY(read(*known->second));
+      const int binder = binders_[static_cast<size_t>(symbol)];
       if (binder == kNobody)
         return error(Code::kCorrupt, "symbol '", plan_.symbols[static_cast<size_t>(symbol)].name,
                      "' is read, and nothing before binds it");
@@ -82,14 +83,28 @@ class Walk {
       return error(Code::kCorrupt, "it decides symbol '", plan_.symbols[static_cast<size_t>(size.symbol)].name,
                    "', which is bound already");
     binder = static_cast<int>(std::ssize(segments_) - 1);
+    has_decided_ = true;
+    bind_known_sizes();
     return {};
+  }
+
+  /// A known size is there when all is that it is made of, which stands before it.
+  void bind_known_sizes() {
+    for (const KnownSize& size : profile_.known_sizes) {
+      int last = kBeforeAll;
+      for (const int symbol : sym::operands_of(size.value).symbols) {
+        const int binder = binders_[static_cast<size_t>(symbol)];
+        last = binder == kNobody || last == kNobody ? kNobody : std::max(last, binder);
+      }
+      binders_[static_cast<size_t>(size.symbol)] = last;
+    }
   }
 
   const Plan& plan_;
   const Profile& profile_;
-  std::map<int, const sym::Program*> known_;
   std::vector<int> binders_;  // by symbol: the segment that decides it
   std::vector<Segment> segments_{{}};
+  bool has_decided_ = false;  // whether a step of the last segment has
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "plan/validate.h"
 
+#include <algorithm>
 #include <set>
 
 #include "ops/movement.h"
@@ -217,6 +218,7 @@ class ProfileValidator {
 
  private:
   Status validate_alternative(const Alternative& alternative) const;
+  Status validate_decided_output(const Step& step, int id) const;
   Status validate_step(const Step& step) const;
   Status validate_known_sizes() const;
   Status validate_tensors();
@@ -236,6 +238,16 @@ Status ProfileValidator::validate_alternative(const Alternative& alternative) co
   return {};
 }
 
+/// Nobody can have given memory of a size that the step itself decides.
+Status ProfileValidator::validate_decided_output(const Step& step, int id) const {
+  if (profile_.tensors[static_cast<size_t>(roots_[static_cast<size_t>(id)])].place != Place::kOutput) return {};
+  for (const sym::Program& extent : profile_.tensors[static_cast<size_t>(id)].extents)
+    for (const int symbol : sym::operands_of(extent).symbols)
+      TRY(demand(std::ranges::count(step.sizes, symbol, &DecidedSize::symbol) == 0, "output tensor ", id,
+                 " is the program's, and the step decides its size"));
+  return {};
+}
+
 Status ProfileValidator::validate_step(const Step& step) const {
   TRY(demand(!step.executor.empty() && step.step, "it has no executor or no step"));
   for (const int id : step.inputs) TRY(validate_index(id, profile_.tensors.size(), "input tensor"));
@@ -251,6 +263,7 @@ Status ProfileValidator::validate_step(const Step& step) const {
     TRY(validate_index(size.symbol, plan_.symbols.size(), "symbol"));
     TRY(validate(size.most, plan_, "the bound of a size"));
   }
+  for (const int id : step.outputs) TRY(validate_decided_output(step, id));
   TRY(demand(step.workspace_bytes >= 0 && step.workspace_bytes <= profile_.workspace_bytes, "a workspace of ",
              step.workspace_bytes, " bytes; the profile's is ", profile_.workspace_bytes));
   TRY(demand(step.stream >= 0 && step.stream <= kMaxAuxStreams, "stream ", step.stream, "; there are at most ",

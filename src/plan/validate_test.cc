@@ -60,7 +60,7 @@ TEST(PlanValidate, SizesThatDataDecides) {
   EXPECT_EQ(of([](Profile& p) { p.steps[1].sizes[0].most = symbol(4); }),
             "step 1 'relu': the bound of a size reads symbol 4 of 4");
   EXPECT_EQ(of([](Profile& p) { p.steps[1].sizes[0].symbol = 0; }),
-            "step 1 'relu': it decides symbol 'batch', which is bound already");
+            "step 1 'relu': output tensor 5 is the program's, and the step decides its size");
   EXPECT_EQ(of([](Profile& p) { p.steps[0].params[0] = symbol(2); }),
             "step 0 'matmul': symbol 'found' is read, and nothing before binds it");
   EXPECT_EQ(of([](Profile& p) { p.known_sizes[0].symbol = 1; }), "symbol 1 is known twice");

@@ -82,6 +82,7 @@ Status BindingCache::bind_later(size_t segment, const ShapeState& shapes, const 
   LaterSegment& later = binding.later[segment - 1];
   if (!std::ranges::equal(later.symbols, shapes.symbols())) {
     later.symbols.clear();
+    tell_faults();  // of the run before, whose steps go
     TRY(bind_steps(binding, binding.segments[segment], shapes));
     if (const int64_t needed = engine_.memory_bytes(binding.profile_index, binding.workspace_bytes);
         needed > binding.memory_bytes)

@@ -1,5 +1,6 @@
 #include "runtime/context.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/device_runner.h"
@@ -53,8 +54,16 @@ Extents Context::latest_output_extents(int output) const {
   return shapes_.latest_extents(engine_->plan().outputs[static_cast<size_t>(output)].extents);
 }
 
-Extents Context::largest_output_extents(int output) const {
-  return shapes_.largest_extents(engine_->plan().outputs[static_cast<size_t>(output)].extents);
+int64_t Context::largest_output_bytes(int output) const {
+  const plan::IoTensor& io = engine_->plan().outputs[static_cast<size_t>(output)];
+  const Extents largest = shapes_.largest_extents(io.extents);
+  const bool grows =
+      std::ranges::all_of(io.extents, [&](const sym::Program& extent) { return shapes_.only_grows(extent); });
+  if (grows && std::ranges::count(largest, -1) == 0) return size_bytes(io.dtype, io.format.storage_volume(largest));
+  int64_t bytes = 0;  // where fewer make it larger, the profile's maximum is what is known
+  for (const plan::Tensor& tensor : shapes_.profile().tensors)
+    if (tensor.place == plan::Place::kOutput && tensor.index == output) bytes = std::max(bytes, tensor.size_bytes_max);
+  return bytes;
 }
 
 Status Context::set_memory(void* data, int64_t size_bytes) {
@@ -133,6 +142,7 @@ Status Context::take_sizes(Binding& binding, const plan::Segment& segment) {
 Status Context::prepare_run() {
   repeats_ = false;
   TRY(bind());
+  TRY(shapes_.begin_run());
   TRY(shapes_.check_addresses(addresses_));
   repeats_ = !shapes_.has_shape_tensors();
   return {};

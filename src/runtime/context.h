@@ -39,8 +39,8 @@ class Context {
   Extents output_extents(int output) const;
   /// The same of the latest run, where data decides.
   Extents latest_output_extents(int output) const;
-  /// The extents, with the largest sizes that data may decide. After `infer_shapes`.
-  Extents largest_output_extents(int output) const;
+  /// Bytes of memory that have room for an output, whatever data decides. After `infer_shapes`.
+  int64_t largest_output_bytes(int output) const;
   /// The values of any of the plan's programs; -1 where an input that decides one is not set.
   Extents known_extents(std::span<const sym::Program> programs) const { return shapes_.known_extents(programs); }
   /// Inputs whose extents, or (shape inputs) addresses, are still to be set.
@@ -81,7 +81,7 @@ class Context {
   /// Whether the latest `enqueue` recorded a run instead of queueing it.
   bool latest_was_captured() const { return runner_->latest_was_captured(); }
   /// Asked for the memory of outputs whose size data decides, as soon as it is known, in `enqueue`. Null: the addresses
-  /// as set, which have room for `largest_output_extents`. Must outlive all runs.
+  /// as set, which have room for `largest_output_bytes`. Must outlive all runs.
   void set_output_memory(OutputMemory* memory) { settings_.output_memory = memory; }
   /// Null: none. Must outlive all runs.
   void set_fault_observer(FaultObserver* observer) { settings_.faults = observer; }

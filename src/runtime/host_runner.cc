@@ -137,8 +137,9 @@ Status HostRunner::run_segment(Binding& binding, size_t segment, Stream& stream)
     TRY(run_step(s, at, pointers.workspace, invocation.timed ? &invocation.times_ms[s] : nullptr));
     at += binding.profile.steps[s].inputs.size() + binding.profile.steps[s].outputs.size();
   }
-  if (segment + 1 == binding.segments.size()) invocation.has_times.store(invocation.timed, std::memory_order_release);
-  return {};
+  if (segment + 1 < binding.segments.size()) return {};
+  invocation.has_times.store(invocation.timed, std::memory_order_release);
+  return settings_.mark_inputs_consumed(stream);
 }
 
 /// The times of the latest run, which it waits for. A failure stays with the stream, so that the program's own wait

@@ -197,6 +197,17 @@ Extents ShapeState::latest_extents(std::span<const sym::Program> programs) const
   return result;
 }
 
+/// Sums, products, maxima and minima of what is not negative grow with it. Known sizes may be anything.
+bool ShapeState::only_grows(const sym::Program& program) const {
+  if (!is_of_data(program)) return true;
+  const sym::ProgramOperands operands = sym::operands_of(program);
+  const auto is_known = [&](int symbol) {
+    return std::ranges::count(profile().known_sizes, symbol, &plan::KnownSize::symbol) > 0;
+  };
+  return sym::only_adds(program) && std::ranges::none_of(operands.symbols, is_known) &&
+         std::ranges::all_of(operands.constants, [](int64_t constant) { return constant >= 0; });
+}
+
 Extents ShapeState::largest_extents(std::span<const sym::Program> programs) const {
   std::vector<int64_t> symbols = symbols_;
   for (const plan::Step& step : profile().steps)

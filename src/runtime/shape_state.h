@@ -29,6 +29,8 @@ class ShapeState {
   Extents known_extents(std::span<const sym::Program> programs) const;
   /// The same, with the sizes that data has decided in the latest run; -1 where it has not.
   Extents latest_extents(std::span<const sym::Program> programs) const;
+  /// Whether a program is at its largest where the sizes that data decides are.
+  bool only_grows(const sym::Program& program) const;
   /// The values of programs where sizes that data decides are the largest possible. After `infer`.
   Extents largest_extents(std::span<const sym::Program> programs) const;
   /// Inputs whose extents, or (shape inputs) addresses, are still to be set.

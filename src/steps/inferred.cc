@@ -4,6 +4,18 @@
 #include "steps/step_tensors.h"
 
 namespace kiln {
+namespace {
+
+/// Extents that the op decides may be bounded by more than is known here: values that shapes tell.
+Status require_within(const Extents& found, const TensorType& implied, std::string_view what) {
+  const Extents most = implied.max_extents();
+  bool fits = found.size() == most.size();
+  for (size_t axis = 0; fits && axis < most.size(); ++axis)
+    fits = implied.shape[axis].is_const() ? found[axis] == most[axis] : found[axis] <= most[axis];
+  return require(fits, what, " is ", found, "; the step's other tensors imply at most ", most);
+}
+
+}  // namespace
 
 Status require_inferred(const Op& op, const StepTypes& step, const StepShapes& shapes,
                         std::span<const HostTensor* const> constants) {
@@ -31,7 +43,7 @@ Status require_inferred(const Op& op, const StepTypes& step, const StepShapes& s
     TRY(require(outputs[i].dtype == step.outputs[i].dtype, op.name(), " makes ", outputs[i], "; its step has ",
                 step.outputs[i].dtype));
     if (!sizes.empty())
-      TRY(require_extents(shapes.outputs[i], outputs[i].max_extents(), op.name()));
+      TRY(require_within(shapes.outputs[i], outputs[i], op.name()));
     else if (const auto extents = outputs[i].extents())
       TRY(require_extents(shapes.outputs[i], *extents, op.name()));
   }

@@ -188,6 +188,19 @@ ProgramOperands operands_of(const Program& program) {
   return result;
 }
 
+bool only_adds(const Program& program) {
+  const std::span<const int64_t> words = program.words();
+  for (size_t i = 0; i < words.size(); ++i) {
+    const auto kind = static_cast<Kind>(words[i]);
+    if (words[i] == kKeep) continue;
+    if (!is_operation(words[i]))
+      ++i;
+    else if (kind != Kind::kSum && kind != Kind::kProd && kind != Kind::kMax && kind != Kind::kMin)
+      return false;
+  }
+  return true;
+}
+
 void append(std::string& out, const Program& program) {
   const auto words = program.words();
   for (size_t i = 0; i < words.size(); ++i) {

@@ -19,4 +19,7 @@ struct ProgramOperands {
 };
 ProgramOperands operands_of(const Program& program);
 
+/// Whether a program has no operations but sums, products, maxima and minima.
+bool only_adds(const Program& program);
+
 }  // namespace kiln::sym

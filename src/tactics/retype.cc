@@ -119,8 +119,11 @@ class Retyper {
     graph_.set_sizes(copy, node.sizes);
     graph_.set_provenance(copy, node.provenance);
     graph_.set_bodies(copy, node.bodies);
-    TRY(graph_.infer());
     const std::vector<ir::ValueId> outputs = graph_.node(copy).outputs;
+    if (outputs.empty())
+      TRY(graph_.infer());
+    else
+      TRY(graph_.inferred_type(outputs[0]));  // of this node alone: all before it are inferred
     for (size_t i = 0; i < outputs.size(); ++i) TRY(finish(node, node.outputs[i], outputs[i]));
     return {};
   }

@@ -171,6 +171,112 @@ TEST(DataSizes, OfConstantsAreKnownToTheBuilder) {
   EXPECT_EQ(w.run({{"x", {{4}, {10, 11, 12, 13}}}}), (Floats{11, 13}));
 }
 
+/// What is left of x behind as many elements as are not zero: fewer of them leave more.
+TEST(DataSizes, ABoundHoldsWhereFewerMakeMore) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {8});
+  nv::ITensor* count = w->addShape(*where(w, *x))->getOutput(0);  // [1, n]
+  auto* n = w->addSlice(*count, dims({1}), dims({1}), dims({1}));
+  const int64_t eight = 8;
+  nv::ITensor* all = w->addConstant(dims({1}), {nv::DataType::kINT64, &eight, 1})->getOutput(0);
+  nv::ITensor* rest = w->addElementWise(*all, *n->getOutput(0), nv::ElementWiseOperation::kSUB)->getOutput(0);
+  auto* cut = w->addSlice(*x, dims({0}), dims({0}), dims({1}));
+  cut->setInput(1, *n->getOutput(0));
+  cut->setInput(2, *rest);
+  w.mark(cut->getOutput(0));
+  Running r(w);
+  ASSERT_TRUE(r.context);
+  Floats values{1, 0, 0, 0, 0, 0, 0, 5};
+  r.feed("x", values);
+  EXPECT_GE(r.context->getMaxOutputSize("y"), 6 * 4);
+  Floats y(static_cast<size_t>(r.context->getMaxOutputSize("y")) / 4, -1);
+  ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  EXPECT_EQ((Floats{y[0], y[4], y[5]}), (Floats{0, 0, 5}));
+}
+
+/// Nothing but the output reads the size: what is assumed of it is checked all the same.
+TEST(DataSizes, AreCheckedBehindTheLastStep) {
+  Workbench w;
+  auto* square = w->addShuffle(*where(w, *w.input("x", {6})));
+  square->setReshapeDimensions(dims({2, 2}));
+  w.mark(square->getOutput(0));
+  Running r(w);
+  ASSERT_TRUE(r.context);
+  Floats x{1, 0, 1, 1, 0, 1};
+  Numbers y(4, -7);
+  r.feed("x", x);
+  ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  EXPECT_EQ(y, (Numbers{0, 2, 3, 5}));
+  x[0] = 0;
+  EXPECT_FALSE(r.context->enqueueV3(nullptr));
+  EXPECT_NE(r.logger.errors.back().find("the left side is 3"), std::string::npos) << r.logger.errors.back();
+}
+
+/// A failure leaves nothing behind that later runs stumble over.
+TEST(DataSizes, ARunFollowsOneThatFailed) {
+  Workbench w;
+  nv::ITensor* at = where(w, *w.input("x", {4}));
+  w.mark(at, "at");
+  w.mark(w->addElementWise(*at, *at, nv::ElementWiseOperation::kSUM)->getOutput(0), "twice");
+  Running r(w);
+  Floats x{5, 0, 0, -1};
+  Numbers at_numbers(4, -7);
+  r.feed("x", x);
+  EXPECT_FALSE(r.context->enqueueV3(nullptr));
+  Allocator twice;
+  ASSERT_TRUE(r.context->setTensorAddress("at", at_numbers.data()));
+  ASSERT_TRUE(r.context->setOutputAllocator("twice", &twice));
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  EXPECT_EQ(at_numbers, (Numbers{0, 3, -7, -7}));
+  EXPECT_EQ(twice.numbers(), (Numbers{0, 6}));
+}
+
+/// A constant says how many there are: other numbers are an error of the run, and the build takes it.
+TEST(DataSizes, MayBeAskedToBeANumber) {
+  Workbench w;
+  const std::vector<int64_t> ten{10, 20, 30};
+  nv::ITensor* constant = w->addConstant(dims({1, 3}), {nv::DataType::kINT64, ten.data(), 3})->getOutput(0);
+  nv::ITensor* at = where(w, *w.input("x", {30}));
+  w.mark(w->addElementWise(*at, *constant, nv::ElementWiseOperation::kSUM)->getOutput(0));
+  Running r(w);
+  ASSERT_TRUE(r.context);
+  Floats x(30, 0);
+  x[1] = x[2] = x[29] = 1;
+  Numbers y(30, -7);
+  r.feed("x", x);
+  ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  EXPECT_EQ((Numbers{y[0], y[1], y[2]}), (Numbers{11, 22, 59}));
+}
+
+TEST(DataSizes, AreNoOutputsForShapes) {
+  Workbench w;
+  nv::ITensor* at = where(w, *w.input("x", {8}));
+  w.mark(at);
+  nv::ITensor* count = w->addShape(*at)->getOutput(0);
+  count->setName("n");
+  EXPECT_TRUE(w->markOutputForShapes(*count));
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  EXPECT_EQ(plan, nullptr);
+  EXPECT_NE(w.take_error().find("which data decides"), std::string::npos);
+}
+
+TEST(DataSizes, AllocatorsAreNotAskedByExecuteV2) {
+  Workbench w;
+  w.mark(where(w, *w.input("x", {4})));
+  Running r(w);
+  Floats x{5, 0, 0, -1};
+  Numbers y(4, -7);
+  Allocator allocator;
+  ASSERT_TRUE(r.context->setOutputAllocator("y", &allocator));
+  void* bindings[] = {x.data(), y.data()};
+  ASSERT_TRUE(r.context->executeV2(bindings)) << r.logger.errors.back();
+  EXPECT_EQ(y, (Numbers{0, 3, -7, -7}));
+  EXPECT_TRUE(allocator.memory.empty());
+}
+
 TEST(DataSizes, BoundsFollowTheShapesThatAreSet) {
   Workbench w;
   w.mark(where(w, *w.input("x", {-1, 2})));

@@ -106,7 +106,9 @@ bool Context::enqueueV3(cudaStream_t handle) noexcept {
     Stream& stream = TRY(program.open(device(), handle));
     latest_stream_ = handle;
     if (num_output_allocators_ > 0) TRY(ask_output_allocators());
+    if (num_output_allocators_ > 0) context_->set_output_memory(this);
     Status queued = enqueue(stream, handle);
+    context_->set_output_memory(nullptr);  // executeV2 has no allocators
     if (num_output_allocators_ > 0) forget_shape_memory();
     TRY(std::move(queued));
     const bool reports = profiler_ && settings_.emits_profile;

@@ -80,10 +80,7 @@ int64_t Context::getMaxOutputSize(char const* name) const noexcept {
   return guard(reporter_, "IExecutionContext::getMaxOutputSize", int64_t{-1}, [&]() -> Result<int64_t> {
     const IoRef output = TRY(get_output(context_->engine(), name));
     TRY(context_->infer_shapes());
-    const Extents extents = context_->largest_output_extents(output.index);
-    if (std::ranges::any_of(extents, [](int64_t extent) { return extent < 0; }))
-      return error(Code::kState, "the shape of '", name, "' is ", extents, ": not known yet");
-    return size_bytes(output.tensor->dtype, output.tensor->format.storage_volume(extents));
+    return context_->largest_output_bytes(output.index);
   });
 }
 

@@ -27,7 +27,7 @@ Result<std::pair<SymbolicValues, bool>> parts_of(ImportContext& cx, sym::Expr ex
   TRY(require(extent.is_const(), "the axis has extent ", extent, "; how many parts there are must be known"));
   const Ints given = is_given ? TRY(cx.ints(TRY(cx.input(1)), "split")) : Ints{1};
   TRY(require(given.size() == 1 && given[0] > 0, "split is ", given, "; a positive number is needed"));
-  const int64_t count = (extent.value() + given[0] - 1) / given[0];
+  const int64_t count = extent.value() / given[0] + (extent.value() % given[0] != 0);
   TRY(require(count <= kMostElements, "there would be ", count, " parts; at most ", kMostElements, " are possible"));
   SymbolicValues parts(static_cast<size_t>(count), given[0]);
   if (count > 0) parts.back() = extent - given[0] * (count - 1);
@@ -64,6 +64,7 @@ Status sequence_erase(ImportContext& cx) {
 
 Status sequence_at(ImportContext& cx) {
   const Sequence& sequence = TRY(cx.sequence(0));
+  TRY(cx.input(1));  // its position
   return cx.output(sequence.elements[TRY(position(cx, 1, std::ssize(sequence.elements), 0))]);
 }
 
@@ -77,8 +78,14 @@ Status split_to_sequence(ImportContext& cx) {
   const int axis = TRY(cx.axis(TRY(cx.node().get_int("axis", 0)), cx.rank(x)));
   const auto [parts, are_slices] = TRY(parts_of(cx, cx.extent(x, axis)));
   const bool drops_axis = are_slices && TRY(cx.node().get_int("keepdims", 1)) == 0;
+  TRY(require(std::ssize(parts) <= kMostElements, "split has ", parts.size(), " parts; at most ", kMostElements,
+              " are possible"));
   Sequence sequence;
   sym::Expr start = 0;
+  for (const sym::Expr& part : parts) start += part;
+  TRY(require(!sym::provably_different(start, cx.extent(x, axis)), "split is of ", start, "; the axis has ",
+              cx.extent(x, axis)));
+  start = 0;
   for (const sym::Expr& part : parts) {
     ValueId element = TRY(slice(cx, x, {{start}, {part}, {1}, {axis}}));
     Shape without = cx.type(element).shape;
