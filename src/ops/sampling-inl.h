@@ -38,7 +38,7 @@ HWY_INLINE float mirrored(float x, float low, float high) {
 }
 HWY_INLINE int pixel_index(int i, int extent, const SampleRule& rule) {
   if (i >= 0 && i < extent) return i;
-  if (rule.outside == 3 || extent == 0) return -1;
+  if (rule.outside == 3 || extent <= 0) return -1;  // less: more than an int holds, beside an axis without pixels
   const int last = extent - 1;
   if (rule.outside == 4) {  // at most an extent away: the sample itself is inside
     const int edge = rule.align_corners ? 0 : 1;
