@@ -6,6 +6,7 @@
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/softmax.h"
+#include "plan/decided_sizes.h"
 #include "plan/validate.h"
 #include "runtime/step_loader.h"
 #include "tensor/memory_order.h"
@@ -212,9 +213,7 @@ Status add_samples(const ir::Graph& graph, Backend& backend, const BuildRequest&
   const auto plan = plans.emplace_back(std::make_shared<plan::Plan>(TRY(build_plan(graph, backend, request, log))));
   const plan::Profile& profile = plan->profiles[0];
   std::vector<int64_t> symbols(plan->symbols.size(), 0);  // sizes that data decides, at their largest
-  for (const plan::Step& step : profile.steps)
-    for (const plan::DecidedSize& size : step.sizes)
-      symbols[static_cast<size_t>(size.symbol)] = TRY(size.most.run(symbols));
+  TRY(plan::set_largest_sizes(profile, symbols));
   const std::vector<Extents> extents = TRY(runtime::tensor_extents(profile, symbols));
   for (const plan::Step& step : profile.steps) {
     Sample s;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "plan/decided_sizes.h"
 #include "sym/program_words.h"
 
 namespace kiln {
@@ -143,12 +144,9 @@ std::vector<int64_t> symbols_at(const plan::Plan& plan, const plan::Profile& pro
     else if (const auto element = static_cast<size_t>(symbol.element); element < values.size())
       symbols[s] = values[element];
   }
-  if (end != &plan::InputRange::min)
-    for (const plan::Step& step : profile.steps)
-      for (const plan::DecidedSize& size : step.sizes)
-        symbols[static_cast<size_t>(size.symbol)] = size.most.try_run(symbols).value_or(0);
-  for (const plan::KnownSize& size : profile.known_sizes)
-    symbols[static_cast<size_t>(size.symbol)] = size.value.try_run(symbols).value_or(0);
+  // What has no value here is 0, as all symbols are at first.
+  static_cast<void>(end == &plan::InputRange::min ? plan::set_known_sizes(profile, symbols)
+                                                  : plan::set_largest_sizes(profile, symbols));
   return symbols;
 }
 

@@ -5,7 +5,7 @@
 #include "builder/memory.h"
 #include "builder/streams.h"
 #include "ops/op.h"
-#include "sym/program_words.h"
+#include "plan/decided_sizes.h"
 #include "tactics/region.h"
 
 namespace kiln {
@@ -226,12 +226,7 @@ bool Emitter::is_sized_by_writer(int id) const {
   const auto writer = std::ranges::find_if(profile_.steps, [&](const plan::Step& step) {
     return !step.sizes.empty() && std::ranges::count(step.outputs, id) > 0;
   });
-  if (writer == profile_.steps.end()) return false;
-  return std::ranges::any_of(tensor(id).extents, [&](const sym::Program& extent) {
-    return std::ranges::any_of(sym::operands_of(extent).symbols, [&](int symbol) {
-      return std::ranges::count(writer->sizes, symbol, &plan::DecidedSize::symbol) > 0;
-    });
-  });
+  return writer != profile_.steps.end() && plan::decides_extent(*writer, tensor(id));
 }
 
 /// Makes the step that computes an output write to the caller's memory. An input, a constant, or a value that is an
@@ -269,8 +264,7 @@ void Emitter::choose_streams() {
     std::ranges::sort(steps[s].needs);
     for (const int id : profile_.steps[s].outputs) written_by[static_cast<size_t>(root_of(id))] = static_cast<int>(s);
   }
-  const bool decides = std::ranges::any_of(profile_.steps, [](const plan::Step& step) { return !step.sizes.empty(); });
-  const std::vector<int> streams = assign_streams(steps, decides ? 0 : most_aux_streams_);
+  const std::vector<int> streams = assign_streams(steps, plan::decides_sizes(profile_) ? 0 : most_aux_streams_);
   for (size_t s = 0; s < steps.size(); ++s) profile_.steps[s].stream = streams[s];
   beside_ = concurrent_spans(steps, streams);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/decided_sizes.h"
 #include "sym/program_words.h"
 
 namespace kiln::plan {
@@ -110,10 +111,9 @@ class Walk {
 }  // namespace
 
 Result<std::vector<Segment>> segments_of(const Plan& plan, const Profile& profile) {
-  const bool decides = std::ranges::any_of(profile.steps, [](const Step& step) { return !step.sizes.empty(); });
   const bool is_bound = profile.known_sizes.empty() &&
                         std::ranges::none_of(plan.symbols, [](const Symbol& symbol) { return symbol.input < 0; });
-  if (!decides && is_bound) return std::vector{Segment{0, profile.steps.size()}};
+  if (!decides_sizes(profile) && is_bound) return std::vector{Segment{0, profile.steps.size()}};
   return Walk(plan, profile).run();
 }
 

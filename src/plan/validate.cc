@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ops/movement.h"
+#include "plan/decided_sizes.h"
 #include "plan/segments.h"
 #include "sym/program_words.h"
 
@@ -241,11 +242,8 @@ Status ProfileValidator::validate_alternative(const Alternative& alternative) co
 /// Nobody can have given memory of a size that the step itself decides.
 Status ProfileValidator::validate_decided_output(const Step& step, int id) const {
   if (profile_.tensors[static_cast<size_t>(roots_[static_cast<size_t>(id)])].place != Place::kOutput) return {};
-  for (const sym::Program& extent : profile_.tensors[static_cast<size_t>(id)].extents)
-    for (const int symbol : sym::operands_of(extent).symbols)
-      TRY(demand(std::ranges::count(step.sizes, symbol, &DecidedSize::symbol) == 0, "output tensor ", id,
-                 " is the program's, and the step decides its size"));
-  return {};
+  return demand(!decides_extent(step, profile_.tensors[static_cast<size_t>(id)]), "output tensor ", id,
+                " is the program's, and the step decides its size");
 }
 
 Status ProfileValidator::validate_step(const Step& step) const {

@@ -78,9 +78,9 @@ Status Context::set_memory(void* data, int64_t size_bytes) {
 
 Status Context::bind() {
   TRY(infer_shapes());
+  TRY(shapes_.begin_run());
   if (bindings_.is_bound(shapes_)) return {};
   repeats_ = false;  // a binding from the cache still has the addresses of its own last run
-  TRY(shapes_.begin_run());
   return bindings_.bind(shapes_, addresses_);
 }
 
@@ -101,7 +101,6 @@ Status Context::enqueue_segments(Stream& stream) {
                  "data decides sizes of this network, and the host has to read them while it runs: a capture cannot "
                  "record that");
   Binding& binding = bindings_.current();
-  TRY(shapes_.begin_run());
   binding.at.set(addresses_);
   for (size_t segment = 0; segment < binding.segments.size(); ++segment) {
     if (segment > 0) TRY(bindings_.bind_later(segment, shapes_, addresses_));
@@ -138,13 +137,12 @@ Status Context::take_sizes(Binding& binding, const plan::Segment& segment) {
   return shapes_.check_addresses(addresses_);
 }
 
-/// The next run repeats this one, unless shape tensors have to be read or written in each.
+/// The next run repeats this one, unless shape tensors have to be read or written in each, or data decides sizes.
 Status Context::prepare_run() {
   repeats_ = false;
   TRY(bind());
-  TRY(shapes_.begin_run());
   TRY(shapes_.check_addresses(addresses_));
-  repeats_ = !shapes_.has_shape_tensors();
+  repeats_ = !shapes_.has_shape_tensors() && bindings_.current().later.empty();
   return {};
 }
 

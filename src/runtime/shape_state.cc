@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/decided_sizes.h"
 #include "sym/program_words.h"
 #include "tensor/view.h"
 
@@ -88,30 +89,14 @@ void ShapeState::sort_guards() {
 }
 
 Status ShapeState::begin_run() {
+  if (!has_data_sizes_) return {};
   forget_decided();
-  return assume_largest(symbols_);
+  return plan::set_largest_sizes(profile(), symbols_);
 }
 
 void ShapeState::forget_decided() {
   undecided_ = of_data_;
   for (LaterGuard& guard : later_guards_) guard.is_checked = false;
-}
-
-/// Gives sizes that are not decided yet their upper bounds, and known ones their values.
-Status ShapeState::assume_largest(std::vector<int64_t>& symbols) const {
-  TRY(run_known_sizes(symbols));
-  for (const plan::Step& step : profile().steps)
-    for (const plan::DecidedSize& size : step.sizes) {
-      const auto s = static_cast<size_t>(size.symbol);
-      if (undecided_[s]) symbols[s] = TRY(size.most.run(symbols));
-    }
-  return run_known_sizes(symbols);  // some are made of those
-}
-
-Status ShapeState::run_known_sizes(std::vector<int64_t>& symbols) const {
-  for (const plan::KnownSize& size : profile().known_sizes)
-    symbols[static_cast<size_t>(size.symbol)] = TRY(size.value.run(symbols));
-  return {};
 }
 
 /// Whether known sizes are undecided follows from what they are made of.
@@ -134,7 +119,7 @@ Status ShapeState::decide(size_t first, size_t end, std::span<const int64_t> siz
     }
   }
   mark_known_sizes(undecided_);
-  TRY(assume_largest(symbols_));
+  TRY(plan::set_largest_sizes(profile(), symbols_, &undecided_));
   TRY(check_later_guards());
   return write_shape_outputs(addresses);
 }
@@ -210,10 +195,7 @@ bool ShapeState::only_grows(const sym::Program& program) const {
 
 Extents ShapeState::largest_extents(std::span<const sym::Program> programs) const {
   std::vector<int64_t> symbols = symbols_;
-  for (const plan::Step& step : profile().steps)
-    for (const plan::DecidedSize& size : step.sizes)
-      symbols[static_cast<size_t>(size.symbol)] = size.most.try_run(symbols).value_or(0);
-  if (!run_known_sizes(symbols)) return Extents(programs.size(), -1);
+  if (!plan::set_largest_sizes(profile(), symbols)) return Extents(programs.size(), -1);
   Extents result;
   for (const sym::Program& extent : programs) result.push_back(extent.try_run(symbols).value_or(-1));
   return result;
@@ -270,7 +252,8 @@ Status ShapeState::bind_symbols() {
     else if (plan_.inputs[static_cast<size_t>(symbol.input)].is_shape)  // else nothing reads it
       TRY(bind_value(s));
   }
-  TRY(begin_run());
+  forget_decided();
+  TRY(plan::set_largest_sizes(profile(), symbols_));
   return check_assumptions();
 }
 

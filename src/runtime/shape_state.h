@@ -71,8 +71,6 @@ class ShapeState {
     std::vector<int> symbols;
     bool is_checked = false;
   };
-  Status assume_largest(std::vector<int64_t>& symbols) const;
-  Status run_known_sizes(std::vector<int64_t>& symbols) const;
   void mark_known_sizes(std::vector<bool>& symbols) const;
   bool reads_any(const sym::Program& program, const std::vector<bool>& symbols) const;
   void forget_decided();

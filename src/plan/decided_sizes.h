@@ -1,0 +1,19 @@
+/// Sizes that data decides, as a profile has them.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace kiln::plan {
+
+/// Whether some step decides a size.
+bool decides_sizes(const Profile& profile);
+/// Whether the run of a step decides an extent of the tensor.
+bool decides_extent(const Step& step, const Tensor& tensor);
+
+/// Gives known sizes their values. All symbols that they are made of have theirs.
+Status set_known_sizes(const Profile& profile, std::vector<int64_t>& symbols);
+/// Gives the sizes that steps decide their upper bounds (`only`, by symbol: those alone), and known ones their values.
+Status set_largest_sizes(const Profile& profile, std::vector<int64_t>& symbols,
+                         const std::vector<bool>* only = nullptr);
+
+}  // namespace kiln::plan
