@@ -30,7 +30,6 @@ class Build {
   Result<plan::Plan> run();
 
  private:
-  bool reads_decided(const sym::Expr& e) const;
   Status check_surface() const;
   void describe_surface();
   Status add_profile(const ProfileRequest& request, Timer& timer, TimingCache& cache);
@@ -62,12 +61,11 @@ void keep_deciders(ir::Graph& graph) {
   }
 }
 
-/// Whether a node of the network decides a symbol of the expression.
-bool Build::reads_decided(const sym::Expr& e) const {
-  const std::vector<bool> decided = ir::decided_symbols(network_);
+/// Whether an expression has one of the flagged symbols.
+bool reads_any(const sym::Expr& e, const std::vector<bool>& flags) {
   std::vector<sym::Expr> symbols;
   collect_symbols(e, symbols);
-  return std::ranges::any_of(symbols, [&](const sym::Expr& s) { return decided[static_cast<size_t>(s.symbol_id())]; });
+  return std::ranges::any_of(symbols, [&](const sym::Expr& s) { return flags[static_cast<size_t>(s.symbol_id())]; });
 }
 
 Status Build::check_surface() const {
@@ -81,12 +79,13 @@ Status Build::check_surface() const {
   };
   for (const ir::ValueId id : network_.inputs()) TRY(check(network_.value(id).name, network_.type(id), "input"));
   for (const ir::Output& output : network_.outputs()) TRY(check(output.name, network_.type(output.value), "output"));
+  const std::vector<bool> decided = ir::decided_symbols(network_);
   for (const ShapeOutput& output : request_.shape_outputs) {
     TRY(check(output.name, output.type, "output"));
     TRY(require(output.type.values && is_index(output.type.dtype) && output.type.rank() <= 1, "output '", output.name,
                 "' is ", output.type, ", whose elements do not follow from shapes"));
     for (const sym::Expr& value : *output.type.values)
-      TRY(require(!reads_decided(value), "output '", output.name, "' is ", value,
+      TRY(require(!reads_any(value, decided), "output '", output.name, "' is ", value,
                   ", which data decides: an output for shapes is known before the run. Mark it with markOutput"));
   }
   return {};
