@@ -5,7 +5,7 @@
 namespace kiln::api {
 namespace {
 
-using IdentityLayer = LayerOf<ops::Identity, nv::LayerType::kIDENTITY, nv::IIdentityLayer, nv::apiv::VIdentityLayer>;
+using IdentityLayer = LayerAsIdentity<ops::Identity>;
 
 }  // namespace
 

@@ -81,6 +81,11 @@ Result<nv::ITopKLayer*> add_top_k(Network& network, nv::ITensor& input, nv::TopK
 Result<nv::IUnaryLayer*> add_unary(Network& network, nv::ITensor& input, nv::UnaryOperation operation);
 Result<nv::IUnsqueezeLayer*> add_unsqueeze(Network& network, nv::ITensor& input, nv::ITensor& axes);
 
+/// The layer of an op that only the parser makes and the API has no class for: to a program it is one without settings
+/// of its own, as an identity is.
+template <class T>
+using LayerAsIdentity = LayerOf<T, nv::LayerType::kIDENTITY, nv::IIdentityLayer, nv::apiv::VIdentityLayer>;
+
 // The objects of nodes that exist already.
 using MakeLayer = std::unique_ptr<Layer> (*)(Network& network, ir::NodeId node);
 template <class L>

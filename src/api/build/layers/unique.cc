@@ -1,12 +1,9 @@
-/// The different elements of a tensor, which only the parser asks for: to a program a layer without settings, as an
-/// identity is.
+/// The different elements of a tensor.
 #include "ops/unique.h"
 #include "api/build/layers/layers.h"
 
 namespace kiln::api {
 
-MakeLayer maker_of(Tag<ops::Unique>) {
-  return make<LayerOf<ops::Unique, nv::LayerType::kIDENTITY, nv::IIdentityLayer, nv::apiv::VIdentityLayer>>;
-}
+MakeLayer maker_of(Tag<ops::Unique>) { return make<LayerAsIdentity<ops::Unique>>; }
 
 }  // namespace kiln::api
