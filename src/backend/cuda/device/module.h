@@ -80,6 +80,15 @@ constexpr uint32_t grid_blocks(int64_t blocks) {
   return blocks >= 0 && blocks < int64_t{1} << 31 ? static_cast<uint32_t>(blocks) : ~0u;
 }
 
+/// A grid along x of at least so many threads, in blocks of `block`; a programmatic launch.
+constexpr LaunchShape flat_shape(int64_t threads, uint32_t block) {
+  LaunchShape shape;
+  shape.grid[0] = grid_blocks((threads + block - 1) / block);
+  shape.block[0] = block;
+  shape.pdl = true;
+  return shape;
+}
+
 /// Launches on a CudaStream of the function's device. Allocates nothing. A grid with a 0 in it is no work.
 Status launch(const Stream& stream, const Function& function, const LaunchShape& shape, void** arguments);
 

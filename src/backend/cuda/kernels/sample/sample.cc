@@ -34,12 +34,6 @@ RoiAlignArgument roi_align_argument(const ops::RoiAlign& op, const Extents& x, c
   return r;
 }
 
-LaunchShape sample_shape(int64_t threads) {
-  LaunchShape shape;
-  shape.grid[0] = grid_blocks((threads + kSampleThreads - 1) / kSampleThreads);
-  shape.block[0] = kSampleThreads;
-  shape.pdl = true;
-  return shape;
-}
+LaunchShape sample_shape(int64_t threads) { return flat_shape(threads, kSampleThreads); }
 
 }  // namespace kiln::cuda

@@ -42,13 +42,7 @@ int64_t widened(int64_t count, int element_bytes, int most_unit_bytes) {
   return widening;
 }
 
-LaunchShape shape_of(int64_t threads) {
-  LaunchShape shape;
-  shape.grid[0] = grid_blocks((threads + kThreads - 1) / kThreads);
-  shape.block[0] = kThreads;
-  shape.pdl = true;
-  return shape;
-}
+LaunchShape shape_of(int64_t threads) { return flat_shape(threads, kThreads); }
 
 }  // namespace
 
