@@ -17,7 +17,7 @@ enum class RecurrenceDirection : int32_t {
 };
 std::span<const std::string_view> enum_names(RecurrenceDirection);
 
-/// Which of x's axes are time and batch.
+/// The order of time and batch among x's axes.
 enum class RecurrenceLayout : int32_t {
   kTimeMajor,  ///< x [time, batch, input], y [time, direction, batch, hidden], states [direction, batch, hidden]
   kBatchMajor  ///< x [batch, time, input], y [batch, time, direction, hidden], states [batch, direction, hidden]

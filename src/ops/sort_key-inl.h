@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kiln {
 namespace HWY_NAMESPACE {
 
-/// Of a float, by its bits; `infinity` has those of +infinity.
+/// The key of a float with these bits; `infinity` has the bits of +infinity.
 template <class Bits>
 HWY_INLINE Bits float_key(Bits bits, Bits infinity) {
   constexpr Bits kSign = Bits(Bits(1) << (8 * sizeof(Bits) - 1));
@@ -22,7 +22,7 @@ HWY_INLINE Bits float_key(Bits bits, Bits infinity) {
   if (magnitude > infinity) return Bits(~Bits(0));
   return magnitude == 0 ? kSign : key;
 }
-/// Of a signed integer, by its bits.
+/// The key of a signed integer with these bits.
 template <class Bits>
 HWY_INLINE Bits integer_key(Bits bits) {
   return Bits(bits ^ Bits(Bits(1) << (8 * sizeof(Bits) - 1)));

@@ -11,8 +11,8 @@ namespace kiln::ops {
 ///        k        i32 or i64, one element, on the host; optional, overrides the attribute
 ///   out  values   x's type; extent k along `axis`
 ///        indices  i32 or i64, values' shape
-/// Of equal elements the one with the lower index comes first. 0 and -0 are equal; NaN is above every other number.
-/// k above the axis is an error; what symbols leave open is assumed, checked at bind.
+/// Where elements are equal, the one with the lower index comes first. 0 and -0 are equal; NaN is above every other
+/// number. k above the axis is an error; what symbols leave open is assumed, checked at bind.
 struct TopK {
   static constexpr std::string_view name = "TopK";
   static constexpr int min_inputs = 1, max_inputs = 2;

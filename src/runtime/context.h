@@ -37,7 +37,7 @@ class Context {
   Extents input_extents(int input) const { return shapes_.input_extents(input); }
   /// -1 where an input that decides it is not set, or data decides it.
   Extents output_extents(int output) const;
-  /// The same of the latest run, where data decides.
+  /// The extents that an output had in the latest run; -1 where data decides and no run has.
   Extents latest_output_extents(int output) const;
   /// Bytes of memory that have room for an output, whatever data decides. After `infer_shapes`.
   int64_t largest_output_bytes(int output) const;

@@ -128,7 +128,6 @@ TEST(DataSizes, SizesFollowSizes) {
   Running r(w);
   Floats x_values{0, 1, 2, 0, 5, 0}, large(6), all(6);
   r.feed("x", x_values), r.feed("large", large), r.feed("doubled", all);
-  Allocator shapes;
   for (int again = 0; again < 2; ++again) {
     ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
     EXPECT_EQ((Floats{large[0], large[1]}), (Floats{4, 10}));

@@ -17,7 +17,7 @@ struct ConvWeights {
   int64_t ic = 1, oc = 1, groups = 1;
   int64_t kernel[3] = {1, 1, 1};
 
-  /// Those of weights with so many groups and such extents: [oc, ic / groups] and 1 to 3 of the kernel.
+  /// Reads the extents of weights, [oc, ic / groups] and 1 to 3 of the kernel, with so many groups.
   static ConvWeights of(std::span<const int64_t> w, int64_t groups);
   bool is_depthwise() const { return groups == ic && groups == oc; }
 };

@@ -14,7 +14,7 @@ struct AttentionTile {
   int first, head, batch;  ///< its first query
   int keys;                ///< that its last query sees; at least one if there are any
 };
-/// Of causal attention the tiles that see the most keys come first.
+/// The tile of a block. In causal attention the tiles that see the most keys come first.
 template <int kQueries>
 __device__ __forceinline__ AttentionTile attention_tile(const AttentionArguments& args, int index) {
   const int tiles = (args.queries + kQueries - 1) / kQueries;

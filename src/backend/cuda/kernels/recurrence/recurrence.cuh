@@ -46,7 +46,7 @@ struct RecurrenceBlock {
   float *h, *reset_h, *partial;
   T* shared_r;
   const T* r;
-  // Of a thread's items.
+  // The state and the sums of each item that the thread computes.
   float c[kItems] = {}, z[kItems] = {}, a[kItems][kGates] = {};
   int length[kItems] = {};
 
