@@ -37,6 +37,8 @@ TEST(RoiAlignStep, SaysWhatIsWrong) {
             "roi_align's batch_indices are f32");
   EXPECT_EQ(error_of(step.check({{image, batches, batches}, {image}, 0})),
             "roi_align of f16 in i32; f32, f16 and bf16 are possible");
+  EXPECT_EQ(error_of(AnyStep(steps::RoiAlign{.op = {.sampling_ratio = 1025}}).check(types)),
+            "roi_align of 1025 samples along a bin; kernels take 1024 at most");
   EXPECT_EQ(shapes_error(step, types, {{1, 3, 4, 5}, {6, 4}, {6}}, {6, 3, 2, 3}), "");
   EXPECT_NE(shapes_error(step, types, {{1, 3, 4, 5}, {6, 4}, {7}}, {6, 3, 2, 3}), "");
   EXPECT_NE(shapes_error(step, types, {{1, 3, 4, 5}, {6, 4}, {6}}, {6, 3, 3, 3}), "");
