@@ -21,6 +21,9 @@ const CaseTable<ops::NonZero> kCases{
     {"all", {}, {{{3, 4}, DType::kF32, Fill::kPositive}}},
     {"none", {}, {{.extents = {2, 2}, .dtype = DType::kI64, .literal = {0, 0, 0, 0}}}},
     {"of nothing", {}, {{{0, 4}, DType::kBool}}},
+    {"many of one axis", {}, {{{100'003}, DType::kBool}}},
+    {"many of five axes", {}, {{{9, 5, 701, 1, 3}, DType::kBool}}},
+    {"many floats", {.indices = DType::kI32}, {{{70, 257}, DType::kF32, Fill::kSpecial}}},
 };
 
 TEST(NonZero, KnownAnswers) {

@@ -30,8 +30,9 @@ struct RunArguments {
   void* const* outputs;
   std::byte* workspace;  ///< BoundStep::workspace_bytes, aligned to 256
   Stream* stream;        ///< null on a host device, where `run` works on the calling thread
-  int64_t* sizes =
-      nullptr;  ///< takes those that the run decides: host memory, read when the stream is done with the run
+  /// Takes those that the run decides: host memory, read when the stream is done with the run. May be null on a device
+  /// of its own, where nobody reads them.
+  int64_t* sizes = nullptr;
 };
 
 /// A step for one set of shapes, of one context.

@@ -14,7 +14,7 @@ class WholeNode : public Tactic {
   std::string_view name() const override { return Step::name; }
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     const ir::Node& node = cx.graph.node(root);
-    StepTypes types;
+    StepTypes types{.num_sizes = static_cast<int>(std::ssize(node.sizes))};
     for (const ir::ValueId value : node.inputs) types.inputs.push_back(tensor_of(cx, value));
     for (const ir::ValueId value : node.outputs) types.outputs.push_back(tensor_of(cx, value));
     if (const Status taken = AnyStep(step_of(cx, root)).check(types); !taken) return reject(taken.error().message);

@@ -8,9 +8,11 @@
 #include "backend/cuda/compile/resize/resize.h"
 #include "backend/cuda/compile/sample/sample.h"
 #include "backend/cuda/compile/scan/cumulative.h"
+#include "backend/cuda/compile/scan/non_zero.h"
 #include "backend/cuda/compile/scatter/scatter.h"
 #include "backend/cuda/compile/sort/top_k.h"
 #include "backend/cuda/compile/testing.h"
+#include "backend/cuda/kernels/scan/non_zero.h"
 
 namespace kiln::cuda {
 namespace {
@@ -86,6 +88,12 @@ TEST(CumulativeKernel, AllCompile) {
     COMPILES(cumulative_source(type));
   }
 }
+TEST(NonZeroKernel, AllCompile) {
+  for (const DType x : {DType::kBool, DType::kF16, DType::kF32, DType::kI64})
+    for (const DType indices : {DType::kI32, DType::kI64}) {
+      COMPILES(non_zero_source(x, indices));
+    }
+}
 TEST(ResizeKernel, AllCompile) {
   for (const DType type : kTypes)
     for (const ResizeMode mode : {ResizeMode::kNearest, ResizeMode::kLinear})
@@ -150,6 +158,18 @@ TEST(TopKPlan, GoesByTheLengthOfRowsAndByK) {
             "digits 12 starts 6 move 12 digits 12 starts 6 move 12 store 108 ");
   EXPECT_EQ(entries({.lanes = {.outer = 2, .length = 5000}, .k = 0}), "");
   EXPECT_FALSE(plan_top_k({.lanes = {.outer = int64_t{1} << 30, .length = 1 << 20}}));
+}
+TEST(NonZeroPlan, BlocksReadTheNumbersOfAll) {
+  const NonZeroPlan few = plan_non_zero(DType::kBool, Extents{3, 5}, 15);
+  EXPECT_EQ(few.shape.grid[0], 1u);
+  EXPECT_EQ(few.argument.groups, 1);
+  EXPECT_EQ(few.workspace_bytes, 8 + 8 * 9 + 128);
+  const NonZeroPlan many = plan_non_zero(DType::kF32, Extents{100, 1 << 20}, 5);
+  EXPECT_EQ(many.argument.of_a_warp, 7);
+  EXPECT_EQ(many.shape.grid[0], 1829u);
+  EXPECT_EQ(many.argument.is_wide, 0);
+  EXPECT_EQ(plan_non_zero(DType::kU8, Extents{1 << 16, 1 << 16}, 5).argument.is_wide, 1);
+  EXPECT_EQ(plan_non_zero(DType::kU8, Extents{4, 0}, 0).shape.grid[0], 0u);
 }
 TEST(ResizePlan, ChannelsLastAreVectors) {
   const ops::Resize twice{.scales = {1, 1, 2, 2}};

@@ -1,0 +1,12 @@
+/// The source of the kernels of kernels/scan/non_zero.cuh.
+#pragma once
+
+#include "backend/cuda/compile/kernel_source.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cuda {
+
+/// Of x a type that has value_bits (steps/non_zero.h). Types of one width share their kernels.
+KernelSource non_zero_source(DType x, DType indices);
+
+}  // namespace kiln::cuda

@@ -1,0 +1,120 @@
+// Coordinates of the elements that are not zero. The first launch reads x once, and leaves a bit an element and the
+// number of such bits a block and a warp. In the second, each block adds up the numbers before its own, and writes its
+// coordinates: neighbouring lanes write neighbouring ones.
+#pragma once
+
+#include "nest/walk.cuh"
+#include "scan/arguments.h"
+
+namespace kiln {
+
+using NonZero = cuda::NonZeroArgument;
+
+/// The groups of one warp.
+struct MarkedGroups {
+  int64_t first, end;
+  __device__ __forceinline__ explicit MarkedGroups(const NonZero& z) {
+    first = min(z.groups, (int64_t(blockIdx.x) * cuda::kMarkWarps + threadIdx.x / kWarp) * z.of_a_warp);
+    end = min(z.groups, first + z.of_a_warp);
+  }
+};
+
+/// Marks one group. Lane i returns the word of the i-th 32 elements.
+template <class Bits>
+__device__ __forceinline__ unsigned marks_of_group(const NonZero& z, int64_t group) {
+  constexpr int kLoads = 16;  // at once
+  const unsigned lane = threadIdx.x % kWarp;
+  const Bits tested = Bits(z.tested);
+  const Bits* x = static_cast<const Bits*>(z.x) + group * cuda::kMarkGroup + lane;
+  const int64_t here = z.count - group * cuda::kMarkGroup - lane;  // of which this lane has every 32nd
+  unsigned mine = 0;
+#pragma unroll
+  for (int begin = 0; begin < kWarp; begin += kLoads) {
+    Bits loaded[kLoads];
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+      const int at = (begin + i) * kWarp;
+      loaded[i] = here > at ? x[at] : Bits(0);
+    }
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+      const unsigned word = __ballot_sync(kAllLanes, (loaded[i] & tested) != 0);
+      if (lane == begin + i) mine = word;
+    }
+  }
+  return mine;
+}
+
+template <class Bits>
+__device__ __forceinline__ void non_zero_mark(const NonZero& z) {
+  __shared__ uint64_t scratch[kWarp];
+  pdl_launch();
+  pdl_wait();
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const MarkedGroups groups(z);
+  uint64_t sum = 0;
+  for (int64_t group = groups.first; group < groups.end; ++group) {
+    const unsigned word = marks_of_group<Bits>(z, group);
+    z.marks[group * kWarp + lane] = word;
+    sum += __popc(word);
+  }
+  const uint64_t of_warp = warp_fold(sum, Plus()), of_block = block_fold(sum, uint64_t(0), Plus(), scratch);
+  if (lane == 0) z.of_warps[blockIdx.x * cuda::kMarkWarps + warp] = of_warp;
+  if (threadIdx.x == 0) z.of_blocks[blockIdx.x] = of_block;
+}
+
+/// Writes the coordinates of the element `index`, the `place`-th of `n`.
+template <class Index>
+__device__ __forceinline__ void put_coordinates(const NonZero& z, int64_t index, int64_t place, int64_t n) {
+  Index* y = static_cast<Index*>(z.y) + place;
+  for (int axis = z.rank - 1; axis > 0; --axis) {
+    const int64_t rest = z.is_wide ? index / z.extents[axis] : int64_t(z.axes[axis].quotient(unsigned(index)));
+    y[axis * n] = Index(index - rest * z.extents[axis]);
+    index = rest;
+  }
+  if (z.rank > 0) *y = Index(index);
+}
+
+template <class Index>
+__device__ __forceinline__ void non_zero_write(const NonZero& z) {
+  __shared__ uint64_t scratch[kWarp];
+  __shared__ unsigned short places[cuda::kMarkWarps][cuda::kMarkGroup];
+  pdl_launch();
+  pdl_wait();
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  uint64_t all = 0, before = 0;
+  for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
+    const uint64_t sum = z.of_blocks[block];
+    all += sum;
+    if (block < blockIdx.x) before += sum;
+  }
+  all = block_fold(all, uint64_t(0), Plus(), scratch);
+  before = block_fold(before, uint64_t(0), Plus(), scratch);
+  if (blockIdx.x == 0 && threadIdx.x == 0) *z.found = int64_t(all);
+  if (all > uint64_t(z.most)) return;
+  for (unsigned w = 0; w < warp; ++w) before += z.of_warps[blockIdx.x * cuda::kMarkWarps + w];
+  const MarkedGroups groups(z);
+  unsigned short* const mine = places[warp];
+  for (int64_t group = groups.first; group < groups.end; ++group) {
+    const unsigned word = z.marks[group * kWarp + lane], here = __popc(word);
+    unsigned end = here;  // of this lane's bits among the group's
+#pragma unroll
+    for (int step = 1; step < kWarp; step *= 2) {
+      const unsigned more = __shfl_up_sync(kAllLanes, end, step);
+      if (lane >= step) end += more;
+    }
+    const unsigned count = __shfl_sync(kAllLanes, end, kWarp - 1);
+#pragma unroll 8
+    for (int i = 0; i < kWarp; ++i) {
+      const unsigned bits = __shfl_sync(kAllLanes, word, i), start = __shfl_sync(kAllLanes, end - here, i);
+      if (bits >> lane & 1) mine[start + __popc(bits & ((1u << lane) - 1))] = (unsigned short)(i * kWarp + lane);
+    }
+    __syncwarp();
+    for (unsigned i = lane; i < count; i += kWarp)
+      put_coordinates<Index>(z, group * cuda::kMarkGroup + mine[i], int64_t(before) + i, int64_t(all));
+    __syncwarp();
+    before += count;
+  }
+}
+
+}  // namespace kiln
