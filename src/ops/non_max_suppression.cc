@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ops/box-inl.h"
 #include "ops/define.h"
 
 namespace kiln {
@@ -11,32 +12,12 @@ template const OpInfo& op_info<ops::NonMaxSuppression>();
 
 namespace {
 
-/// A box by its least and greatest coordinates.
-struct Box {
-  float low[2], high[2];
+namespace exact = HWY_NAMESPACE;
 
-  float area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
-};
-
-Box box_of(const View& boxes, int64_t at, BoxFormat format) {
-  Box box{};
-  for (int i = 0; i < 2; ++i) {
-    const auto a = static_cast<float>(boxes[at + i]), b = static_cast<float>(boxes[at + 2 + i]);
-    box.low[i] = format == BoxFormat::kCorners ? std::min(a, b) : a - b / 2;
-    box.high[i] = format == BoxFormat::kCorners ? std::max(a, b) : a + b / 2;
-  }
-  return box;
-}
-
-bool overlap(const Box& a, const Box& b, float threshold) {
-  float shared = 1;
-  for (int i = 0; i < 2; ++i) {
-    const float extent = std::min(a.high[i], b.high[i]) - std::max(a.low[i], b.low[i]);
-    if (!(extent > 0)) return false;
-    shared *= extent;
-  }
-  const float whole = a.area() + b.area() - shared;
-  return a.area() > 0 && b.area() > 0 && whole > 0 && shared / whole > threshold;
+exact::Box box_at(const View& boxes, int64_t at, BoxFormat format) {
+  float numbers[4];
+  for (int i = 0; i < 4; ++i) numbers[i] = static_cast<float>(boxes[at + i]);
+  return exact::box_of(numbers, format == BoxFormat::kCenterSizes);
 }
 
 /// The numbers that say which boxes are selected.
@@ -70,11 +51,12 @@ void select(const ops::NonMaxSuppression& op, const Limits& limits, const View& 
     if (limits.score ? score(i) > *limits.score : !std::isnan(score(i))) order.push_back(i);
   std::ranges::stable_sort(order, std::greater(), score);
   if (op.candidates >= 0 && std::ssize(order) > op.candidates) order.resize(static_cast<size_t>(op.candidates));
-  std::vector<Box> kept;
+  std::vector<exact::Box> kept;
   for (const int64_t i : order) {
     if (std::ssize(kept) >= limits.most) return;
-    const Box box = box_of(boxes, ((image * n + i) * of_class + (of_class == 1 ? 0 : category)) * 4, op.format);
-    if (std::ranges::any_of(kept, [&](const Box& other) { return overlap(box, other, limits.iou); })) continue;
+    const exact::Box box = box_at(boxes, ((image * n + i) * of_class + (of_class == 1 ? 0 : category)) * 4, op.format);
+    if (std::ranges::any_of(kept, [&](const exact::Box& other) { return exact::overlap(box, other, limits.iou); }))
+      continue;
     kept.push_back(box);
     selected.insert(selected.end(), {image, category, i});
   }

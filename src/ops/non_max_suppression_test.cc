@@ -31,6 +31,11 @@ const CaseTable<ops::NonMaxSuppression> kCases{
     {"scores with NaN", {}, {{{1, 16, 4}}, {{1, 16, 2}, DType::kF32, Fill::kSpecial}, most(16), threshold(0.5)}},
     {"none at all", {}, {{{1, 6, 4}}, {{1, 6, 2}}, most(0), threshold(0.5)}},
     {"no boxes", {}, {{{1, 0, 4}}, {{1, 0, 2}}, most(3), threshold(0.5)}},
+    {"thousands of boxes", {}, {{{1, 5000, 4}}, {{1, 5000, 1}}, most(100), threshold(0.5), threshold(0)}},
+    {"thousands of candidates", {.candidates = 6000}, {{{1, 9000, 4}}, {{1, 9000, 1}}, most(9000), threshold(0.02)}},
+    {"thousands of halves, ties",
+     {},
+     {{{1, 9000, 4}, DType::kF16}, {{1, 9000, 2}, DType::kF16}, most(300), threshold(0.3)}},
     {"a limit of the run", {}, {{{1, 8, 4}}, {{1, 8, 2}}, {.extents = {1}, .dtype = DType::kI32, .literal = {3}}}},
 };
 

@@ -22,8 +22,8 @@ concept OneOf = (std::same_as<T, Ts> || ...);
 /// shapes, which becomes DimValues. Also those that only the reference runs until they have a tactic: those whose runs
 /// decide sizes.
 template <class T>
-concept WithoutTactics = OneOf<T, ops::Assertion, ops::Constant, ops::Einsum, ops::NonMaxSuppression, ops::OneHot,
-                               ops::Padding, ops::ReverseSequence, ops::Scale, ops::Shuffle, ops::Shape, ops::Unique>;
+concept WithoutTactics = OneOf<T, ops::Assertion, ops::Constant, ops::Einsum, ops::OneHot, ops::Padding,
+                               ops::ReverseSequence, ops::Scale, ops::Shuffle, ops::Shape, ops::Unique>;
 
 /// Ops that no backend computes.
 template <class T>

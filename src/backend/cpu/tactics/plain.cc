@@ -2,6 +2,7 @@
 #include "backend/cpu/tactics/attention.h"
 #include "backend/cpu/tactics/registry.h"
 #include "steps/grid_sample.h"
+#include "steps/non_max_suppression.h"
 #include "steps/non_zero.h"
 #include "steps/roi_align.h"
 #include "tactics/cumulative.h"
@@ -27,6 +28,7 @@ template <> TacticList tactics_of<ops::DimValues>() { return list_of<PlainTactic
 template <> TacticList tactics_of<ops::Expand>() { return list_of<PlainTactic<ExpandRegions>>(); }
 template <> TacticList tactics_of<ops::Gather>() { return list_of<PlainTactic<GatherRegions>>(); }
 template <> TacticList tactics_of<ops::GridSample>() { return list_of<PlainTactic<WholeNode<ops::GridSample, steps::GridSample>>>(); }
+template <> TacticList tactics_of<ops::NonMaxSuppression>() { return list_of<PlainTactic<WholeNode<ops::NonMaxSuppression, steps::NonMaxSuppression>>>(); }
 template <> TacticList tactics_of<ops::NonZero>() { return list_of<PlainTactic<WholeNode<ops::NonZero, steps::NonZero>>>(); }
 template <> TacticList tactics_of<ops::RoiAlign>() { return list_of<PlainTactic<WholeNode<ops::RoiAlign, steps::RoiAlign>>>(); }
 template <> TacticList tactics_of<ops::Scatter>() { return list_of<PlainTactic<ScatterRegions>>(); }

@@ -10,6 +10,7 @@
 #include "backend/cuda/compile/scan/cumulative.h"
 #include "backend/cuda/compile/scan/non_zero.h"
 #include "backend/cuda/compile/scatter/scatter.h"
+#include "backend/cuda/compile/sort/non_max_suppression.h"
 #include "backend/cuda/compile/sort/top_k.h"
 #include "backend/cuda/compile/testing.h"
 #include "backend/cuda/kernels/scan/non_zero.h"
@@ -70,6 +71,12 @@ TEST(TopKKernel, AllCompile) {
   for (const DType type : kTypes)
     if (type != DType::kBool) {
       COMPILES(top_k_source(type, kWays));
+    }
+}
+TEST(NonMaxSuppressionKernel, AllCompile) {
+  for (const DType boxes : {DType::kF32, DType::kF16, DType::kBF16})
+    for (const DType indices : {DType::kI32, DType::kI64}) {
+      COMPILES(non_max_suppression_source(boxes, indices));
     }
 }
 TEST(SampleKernels, AllCompile) {

@@ -40,4 +40,31 @@ struct TopKArgument {
   void* items = nullptr;                            ///< a row: those of a block; sorting: two times all rows
 };
 
+inline constexpr int kSuppressThreads = 512;
+inline constexpr int kSuppressItems = 4096;  ///< candidates that a block sorts at once
+inline constexpr int kSuppressTile = 64;     ///< of these it compares so many with all that were selected before
+
+/// The types that a threshold may have.
+enum class LimitType : int32_t { kF32, kF16, kBF16 };
+
+/// One list for each image and class, whose boxes a block selects.
+struct NonMaxSuppressionArgument {
+  const void *boxes = nullptr, *scores = nullptr;
+  const void *most = nullptr, *iou = nullptr, *score = nullptr;  ///< null where absent
+  int32_t most_is_wide = 0;                                      ///< i64, else i32
+  LimitType iou_type = LimitType::kF32, score_type = LimitType::kF32;
+  uint32_t lists = 0, classes = 1, count = 0;  ///< count: boxes of an image
+  int32_t boxes_by_class = 0, is_center = 0;
+  uint32_t candidates = 0;  ///< of a list that are looked at
+  uint32_t kept = 0;        ///< of a list that there is memory for
+  int64_t room = 0;         ///< of all lists together in `selected`
+  void* selected = nullptr;
+  int32_t* number = nullptr;         ///< takes how many are selected
+  int64_t* found = nullptr;          ///< the same
+  int64_t* starts = nullptr;         ///< by list: of its boxes in `selected`
+  uint32_t* lengths = nullptr;       ///< by list
+  float* kept_boxes = nullptr;       ///< [lists, kept, 4]
+  uint32_t* kept_indices = nullptr;  ///< [lists, kept]
+};
+
 }  // namespace kiln::cuda

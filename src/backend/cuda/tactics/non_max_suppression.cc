@@ -1,0 +1,29 @@
+/// The best boxes that do not overlap much: kernels/sort.
+#include "steps/non_max_suppression.h"
+
+#include "backend/cuda/compile/sort/non_max_suppression.h"
+#include "backend/cuda/tactics/compile.h"
+#include "backend/cuda/tactics/registry.h"
+#include "tactics/whole_node.h"
+
+namespace kiln::cuda {
+namespace {
+
+class NonMaxSuppressionTactic final : public WholeNode<ops::NonMaxSuppression, steps::NonMaxSuppression> {
+ public:
+  Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
+    const TensorType &boxes = cx.graph.type(region.inputs[0]), &selected = cx.graph.type(region.outputs[0]);
+    StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
+    step.binary = TRY(compile_kernel(cx, non_max_suppression_source(boxes.dtype, selected.dtype)));
+    return step;
+  }
+};
+
+}  // namespace
+
+template <>
+TacticList tactics_of<ops::NonMaxSuppression>() {
+  return list_of<NonMaxSuppressionTactic>();
+}
+
+}  // namespace kiln::cuda
