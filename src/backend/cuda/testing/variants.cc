@@ -10,6 +10,7 @@
 
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/exec/executor.h"
+#include "tactics/region.h"
 #include "tactics/spec.h"
 #include "tensor/memory_order.h"
 #include "tensor/view.h"
@@ -111,7 +112,7 @@ class Runner {
     std::vector<void*> out;
     for (const ir::ValueId value : region_.outputs) {
       const TensorType& type = graph_.type(value);
-      out_extents.push_back(TRY(type.extents()));
+      out_extents.push_back(type.max_extents());  // which differ from others only where data decides
       const int64_t size = size_bytes(type.dtype, volume(out_extents.back()));
       outputs.push_back(options_.made_up
                             ? TRY(device_.allocate(std::max<int64_t>(1, size)))
@@ -125,7 +126,8 @@ class Runner {
     const auto bound = TRY(loaded->bind({extents, out_extents, params}));
     const Buffer workspace =
         TRY(filled(device_, *stream, Bytes(static_cast<size_t>(bound->workspace_bytes()), std::byte{0xff})));
-    RunArguments arguments{pointers.data(), out.data(), workspace.data(), stream.get()};
+    ran.sizes.assign(static_cast<size_t>(num_sizes(graph_, region_)), -1);
+    RunArguments arguments{pointers.data(), out.data(), workspace.data(), stream.get(), ran.sizes.data()};
     TRY(bound->run(arguments));
     TRY(stream->synchronize());
     if (options_.timed) ran.time_us = TRY(time(*bound, arguments));

@@ -15,8 +15,9 @@ Result<std::unique_ptr<CudaDevice>> make_gpu();
 struct RanVariant {
   std::string name;
   std::string failure;  ///< why it could not be compiled or run; the rest is then empty
-  HostTensor result;    ///< the first output
-  double time_us = 0;   ///< if asked for
+  HostTensor result;    ///< the first output; where data decides its size, room for the largest, which begins with it
+  std::vector<int64_t> sizes = {};  ///< that the run decided
+  double time_us = 0;               ///< if asked for
 };
 struct VariantRun {
   Numerics numerics;
