@@ -22,6 +22,8 @@ const CaseTable<ops::Unique> kCases{
     {"bytes", {}, {{{3, 5}, DType::kU8}}},
     {"a scalar", {}, {{{}, DType::kF32}}},
     {"of nothing", {}, {{{0}, DType::kI32}}},
+    {"thousands", {}, {{{5000}, DType::kI64}}},
+    {"thousands, as they appear", {.sorted = false}, {{{50, 100}, DType::kF16, Fill::kSpecial}}},
 };
 
 /// All four outputs as numbers.

@@ -19,11 +19,10 @@ template <class T, class... Ts>
 concept OneOf = (std::same_as<T, Ts> || ...);
 
 /// Ops that are no step: a weight of the plan, what a pass decomposes before any tactic sees it, and arithmetic of
-/// shapes, which becomes DimValues. Also those that only the reference runs until they have a tactic: those whose runs
-/// decide sizes.
+/// shapes, which becomes DimValues. Also those that only the reference runs until they have a tactic.
 template <class T>
 concept WithoutTactics = OneOf<T, ops::Assertion, ops::Constant, ops::Einsum, ops::OneHot, ops::Padding,
-                               ops::ReverseSequence, ops::Scale, ops::Shuffle, ops::Shape, ops::Unique>;
+                               ops::ReverseSequence, ops::Scale, ops::Shuffle, ops::Shape>;
 
 /// Ops that no backend computes.
 template <class T>

@@ -5,6 +5,7 @@
 #include "steps/non_max_suppression.h"
 #include "steps/non_zero.h"
 #include "steps/roi_align.h"
+#include "steps/unique.h"
 #include "tactics/cumulative.h"
 #include "tactics/fill.h"
 #include "tactics/movement/concatenation.h"
@@ -39,5 +40,6 @@ template <> TacticList tactics_of<ops::Transpose>() {
   static const Tactic* const kList[] = {&attention_tactic(), &the<PlainTactic<TransposeRegions>>()};
   return kList;
 }
+template <> TacticList tactics_of<ops::Unique>() { return list_of<PlainTactic<WholeNode<ops::Unique, steps::Unique>>>(); }
 
 }  // namespace kiln::cpu
