@@ -19,14 +19,29 @@ struct MarkedGroups {
   }
 };
 
-/// Marks one group. Lane i returns the word of the i-th 32 elements.
-template <class Bits>
-__device__ __forceinline__ unsigned marks_of_group(const NonZero& z, int64_t group) {
+/// One bit for each byte that is not 0.
+__device__ __forceinline__ unsigned marks_of_bytes(unsigned bytes) {
+  const unsigned high_bits = ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu) | bytes;
+  return (high_bits >> 7 & 0x01010101u) * 0x01020408u >> 24;  // bits 0, 8, 16 and 24 become bits 24 to 27
+}
+__device__ __forceinline__ unsigned marks_of_bytes(const uint4& x) {
+  return marks_of_bytes(x.x) | marks_of_bytes(x.y) << 4 | marks_of_bytes(x.z) << 8 | marks_of_bytes(x.w) << 12;
+}
+
+/// Marks a whole group of bytes, aligned to 16. Lane i returns the word of the i-th 32 elements.
+__device__ __forceinline__ unsigned marks_of_bytes(const unsigned char* x) {
+  const unsigned lane = threadIdx.x % kWarp, pair = lane % 16 * 2;
+  const uint4* vectors = reinterpret_cast<const uint4*>(x);
+  const uint4 low = vectors[lane], high = vectors[kWarp + lane];
+  const unsigned both = marks_of_bytes(low) | marks_of_bytes(high) << 16;  // of either half of the group 16 elements
+  const unsigned first = __shfl_sync(kAllLanes, both, pair), second = __shfl_sync(kAllLanes, both, pair + 1);
+  return lane < 16 ? (first & 0xffff) | second << 16 : first >> 16 | (second & 0xffff0000u);
+}
+/// Marks a group by ballots: a lane has every 32nd element, as far as they are among the `here` from x on.
+template <bool kWhole, class Bits>
+__device__ __forceinline__ unsigned marks_of_lanes(const Bits* x, Bits tested, int64_t here) {
   constexpr int kLoads = 16;  // at once
   const unsigned lane = threadIdx.x % kWarp;
-  const Bits tested = Bits(z.tested);
-  const Bits* x = static_cast<const Bits*>(z.x) + group * cuda::kMarkGroup + lane;
-  const int64_t here = z.count - group * cuda::kMarkGroup - lane;  // of which this lane has every 32nd
   unsigned mine = 0;
 #pragma unroll
   for (int begin = 0; begin < kWarp; begin += kLoads) {
@@ -34,7 +49,7 @@ __device__ __forceinline__ unsigned marks_of_group(const NonZero& z, int64_t gro
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
       const int at = (begin + i) * kWarp;
-      loaded[i] = here > at ? x[at] : Bits(0);
+      loaded[i] = kWhole || here > at ? x[at] : Bits(0);
     }
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
@@ -43,6 +58,17 @@ __device__ __forceinline__ unsigned marks_of_group(const NonZero& z, int64_t gro
     }
   }
   return mine;
+}
+/// Marks one group. Lane i returns the word of the i-th 32 elements.
+template <class Bits>
+__device__ __forceinline__ unsigned marks_of_group(const NonZero& z, int64_t group) {
+  const unsigned lane = threadIdx.x % kWarp;
+  const Bits* x = static_cast<const Bits*>(z.x) + group * cuda::kMarkGroup;
+  const int64_t here = z.count - group * cuda::kMarkGroup;
+  if (here < cuda::kMarkGroup) return marks_of_lanes<false>(x + lane, Bits(z.tested), here - lane);
+  if constexpr (sizeof(Bits) == 1)
+    if (reinterpret_cast<uint64_t>(x) % 16 == 0) return marks_of_bytes(x);  // all bits of a byte are tested
+  return marks_of_lanes<true>(x + lane, Bits(z.tested), here);
 }
 
 template <class Bits>
