@@ -30,6 +30,7 @@ const CaseTable<TopK> kCases{
     {"of 4,097, half", {.largest = false, .k = 2000}, {{{1, 4097}}}},
     {"few of many", {.k = 10}, {{{2, 70'001}}}},
     {"many of many", {.k = 9'000}, {{{2, 20'011}}}},
+    {"many of very many", {.k = 5'000}, {{{1, 140'001}}}},
     {"all of many, along rows", {.axis = 0, .k = 5'003}, {{{5'003, 2}}}},
     {"few of many ties", {.largest = false, .k = 40}, {{{2, 30'001}, DType::kI32}}},
     {"many of many ties", {.k = 7'000}, {{{1, 20'011}, DType::kI8}}},

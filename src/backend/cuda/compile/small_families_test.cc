@@ -163,6 +163,8 @@ TEST(TopKPlan, GoesByTheLengthOfRowsAndByK) {
             "begin 64 count 1600 count 1600 count 1600 ties 1600 gather 1600 finish 64 ");
   EXPECT_EQ(entries({.lanes = {.outer = 2, .length = 5000, .inner = 3}, .k = 4500, .dtype = DType::kF16}),
             "digits 12 starts 6 move 12 digits 12 starts 6 move 12 store 108 ");
+  EXPECT_EQ(entries({.lanes = {.length = 200'000}, .k = 5000, .dtype = DType::kI8}),
+            "digits 49 bin_starts 256 move 49 store 20 ");
   EXPECT_EQ(entries({.lanes = {.outer = 2, .length = 5000}, .k = 0}), "");
   EXPECT_FALSE(plan_top_k({.lanes = {.outer = int64_t{1} << 30, .length = 1 << 20}}));
 }

@@ -38,6 +38,7 @@ KernelSource top_k_source(DType dtype, std::span<const TopKWay> ways) {
     if (way == TopKWay::kSort) {
       add("top_k_digits", kSortThreads, sorted, true);
       add("top_k_starts", kShortThreads, "");
+      add("top_k_bin_starts", kSortThreads, "");
       add("top_k_move", kSortThreads, sorted, true);
       add("top_k_store", kSortThreads, sorted, true);
     }

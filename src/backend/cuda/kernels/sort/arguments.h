@@ -36,6 +36,7 @@ struct TopKArgument {
   uint32_t chunks = 1, chunk_length = 0;            ///< long rows
   TopKRow* states = nullptr;                        ///< one a row
   uint32_t* counts = nullptr;                       ///< a row: bins of digits; sorting: bins, of each the chunks
+  uint32_t* totals = nullptr;                       ///< a row: sorting: bins; null: counts have what is before a bin
   uint32_t* chunk_ties = nullptr;                   ///< a row: chunks
   void* items = nullptr;                            ///< a row: those of a block; sorting: two times all rows
 };

@@ -44,12 +44,16 @@ void plan_sort(TopKPlan& plan, int64_t rows, int key_bits) {
   TopKArgument& a = plan.argument;
   cut(a, a.length < 1 << 20 ? 4096 : 16384);
   const int64_t blocks = rows * a.chunks;
-  plan.items_at = aligned(blocks * kSortBins * 4);
+  constexpr uint32_t kFewChunks = 32;  // one block finds their starts
+  const bool many = a.chunks > kFewChunks;
+  plan.totals_at = many ? aligned(blocks * kSortBins * 4) : 0;
+  plan.items_at = aligned(blocks * kSortBins * 4) + (many ? aligned(rows * kSortBins * 4) : 0);
   plan.workspace_bytes = plan.items_at + 2 * rows * a.length * item_bytes(key_bits);
   const int passes = key_bits / kSortDigit;
   for (int pass = 0; pass < passes; ++pass) {
     plan.calls.push_back(call("top_k_digits", blocks, kSortThreads, pass));
-    plan.calls.push_back(call("top_k_starts", rows, kShortThreads));
+    plan.calls.push_back(many ? call("top_k_bin_starts", rows * kSortBins, kSortThreads)
+                              : call("top_k_starts", rows, kShortThreads));
     plan.calls.push_back(call("top_k_move", blocks, kSortThreads, pass));
   }
   plan.calls.push_back(call("top_k_store", rows * ceil_div(a.k, kSortThreads), kSortThreads, passes));
@@ -65,6 +69,7 @@ TopKWay top_k_way(DType dtype, int64_t length, int64_t k) {
 void TopKPlan::place(std::byte* workspace) {
   argument.states = reinterpret_cast<TopKRow*>(workspace);
   argument.counts = reinterpret_cast<uint32_t*>(workspace + counts_at);
+  argument.totals = totals_at > 0 ? reinterpret_cast<uint32_t*>(workspace + totals_at) : nullptr;
   argument.chunk_ties = reinterpret_cast<uint32_t*>(workspace + ties_at);
   argument.items = workspace + items_at;
 }

@@ -336,6 +336,22 @@ __device__ __forceinline__ void top_k_starts(const TopK& t) {
   }
 }
 
+/// The same of rows of many chunks, a block a bin: places within the bin, and how many it has.
+__device__ __forceinline__ void top_k_bin_starts(const TopK& t) {
+  __shared__ uint32_t scratch[cuda::kSortThreads];
+  pdl_launch();
+  pdl_wait();
+  uint32_t* counts = t.counts + int64_t(blockIdx.x) * t.chunks;
+  uint32_t start = 0, total;
+  for (uint32_t begin = 0; begin < t.chunks; begin += cuda::kSortThreads) {
+    const uint32_t chunk = begin + threadIdx.x;
+    const uint32_t before = sum_before(chunk < t.chunks ? counts[chunk] : 0, total, scratch);
+    if (chunk < t.chunks) counts[chunk] = start + before;
+    start += total;
+  }
+  if (threadIdx.x == 0) t.totals[blockIdx.x] = start;
+}
+
 /// Whole rows, sorted: moves a chunk's items to their places, those of one digit in their order.
 template <class S>
 __device__ __forceinline__ void top_k_move(const TopK& t, int pass) {
@@ -347,7 +363,10 @@ __device__ __forceinline__ void top_k_move(const TopK& t, int pass) {
   pdl_wait();
   const Pass<S> p{t, pass, row};
   auto* to = p.buffer(pass % 2);
-  starts[threadIdx.x] = t.counts[(int64_t(row) * cuda::kSortBins + threadIdx.x) * t.chunks + chunk];
+  const int64_t bin = int64_t(row) * cuda::kSortBins + threadIdx.x;
+  uint32_t before = 0, total;
+  if (t.totals) before = sum_before(t.totals[bin], total, of_warps[0]);
+  starts[threadIdx.x] = before + t.counts[bin * t.chunks + chunk];
   const uint32_t end = min(t.length, (chunk + 1) * t.chunk_length);
   for (uint32_t begin = chunk * t.chunk_length; begin < end; begin += blockDim.x) {
     const uint32_t at = begin + threadIdx.x;

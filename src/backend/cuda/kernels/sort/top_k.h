@@ -31,7 +31,7 @@ struct TopKPlan {
 
   /// Gives the argument its parts of the workspace.
   void place(std::byte* workspace);
-  int64_t counts_at = 0, ties_at = 0, items_at = 0;  ///< behind the states
+  int64_t counts_at = 0, ties_at = 0, totals_at = 0, items_at = 0;  ///< behind the states; totals: 0: none
 };
 struct TopKRows {
   LaneExtents lanes;
