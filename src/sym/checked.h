@@ -1,4 +1,4 @@
-/// int64 arithmetic that notices overflow and zero divisors: the one meaning of the nine operations on numbers.
+/// int64 arithmetic that notices overflow and zero divisors: the one meaning of the operations on numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace kiln::sym {
 
-enum class Fault : uint8_t { kNone, kOverflow, kZeroDivisor };
+enum class Fault : uint8_t { kNone, kOverflow, kZeroDivisor, kNotANumber, kOutside };
 
 inline std::optional<int64_t> checked_add(int64_t a, int64_t b) {
   int64_t out;
@@ -27,6 +27,9 @@ inline std::optional<int64_t> checked_mul(int64_t a, int64_t b) {
 /// Mathematical floor; b is not 0, and not -1 where a is INT64_MIN.
 constexpr int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 constexpr int64_t ceil_quotient(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
+
+/// The same for operations on reals.
+Fault compute_real(Kind operation, int64_t a, int64_t b, int64_t& out) noexcept;
 
 /// out = a `operation` b; leaves `out` alone on a fault.
 inline Fault compute(Kind operation, int64_t a, int64_t b, int64_t& out) noexcept {
@@ -50,7 +53,11 @@ inline Fault compute(Kind operation, int64_t a, int64_t b, int64_t& out) noexcep
       if (b == 0) return Fault::kZeroDivisor;
       if (b == -1 && a == INT64_MIN) return Fault::kOverflow;
       return out = operation == Kind::kFloorDiv ? floor_quotient(a, b) : ceil_quotient(a, b), Fault::kNone;
-    default: return Fault::kOverflow;  // callers dispatch constants, symbols and invalid expressions themselves
+    case Kind::kWithin:
+      if (a < 0 || a >= b) return Fault::kOutside;
+      return out = a, Fault::kNone;
+    // Callers dispatch constants, symbols and invalid expressions themselves.
+    default: return is_real_operation(operation) ? compute_real(operation, a, b, out) : Fault::kOverflow;
   }
 }
 

@@ -119,7 +119,9 @@ Expr divide_constants(Kind kind, int64_t a, int64_t b) {
   switch (compute(kind, a, b, out)) {
     case Fault::kNone: return out;
     case Fault::kOverflow: return invalid(Invalid::kOverflow);
-    case Fault::kZeroDivisor: break;
+    case Fault::kZeroDivisor:
+    case Fault::kNotANumber:
+    case Fault::kOutside: break;
   }
   return invalid(Invalid::kZeroDivisor);
 }

@@ -4,6 +4,7 @@
 
 #include "sym/checked.h"
 #include "sym/node.h"
+#include "sym/real.h"
 #include "sym/table.h"
 
 namespace kiln::sym {
@@ -26,6 +27,8 @@ std::string_view Expr::why_invalid() const {
   switch (static_cast<Invalid>(value_)) {
     case Invalid::kOverflow: return "a constant overflows int64";
     case Invalid::kZeroDivisor: return "the divisor is zero";
+    case Invalid::kNotANumber: return "a real is not a number";
+    case Invalid::kOutside: return "an index is outside of what it counts";
   }
   return "unknown";
 }
@@ -44,11 +47,11 @@ int Expr::symbol_id() const {
   return node_->symbol_id;
 }
 Expr Expr::lhs() const {
-  CHECK(kind() >= Kind::kSum && kind() < Kind::kInvalid);
+  CHECK(is_operation(kind()));
   return node_->lhs;
 }
 Expr Expr::rhs() const {
-  CHECK(kind() >= Kind::kSum && kind() < Kind::kInvalid);
+  CHECK(is_operation(kind()));
   return node_->rhs;
 }
 int64_t Expr::min() const { return is_valid() ? clamp_int64(limits_of(*this).min) : INT64_MIN; }
@@ -225,10 +228,9 @@ Expr apply(Kind operation, Expr a, Expr b) {
     case Kind::kLess: return less(a, b);
     case Kind::kFloorDiv: return floor_div(a, b);
     case Kind::kCeilDiv: return ceil_div(a, b);
-    default: break;
+    case Kind::kWithin: return within(a, b);
+    default: return apply_real(operation, a, b);
   }
-  CHECK(operation == Kind::kSum);  // none of the nine
-  return {};
 }
 
 Expr product(std::span<const Expr> factors) {

@@ -15,7 +15,8 @@
 
 namespace kiln::sym {
 
-/// Constants, symbols, TensorRT's nine DimensionOperations in its order, and what has no value.
+/// Constants, symbols, TensorRT's nine DimensionOperations in its order, what has no value, an index that is
+/// checked, and arithmetic of floating-point numbers (real.h). The numbers stand in plans.
 enum class Kind : uint8_t {
   kConst,
   kSymbol,
@@ -28,8 +29,20 @@ enum class Kind : uint8_t {
   kLess,
   kFloorDiv,
   kCeilDiv,
-  kInvalid
+  kInvalid,
+  kWithin = 15,  ///< lhs, which must lie in [0, rhs)
+  kReal,         ///< lhs / rhs as a real; rhs is a constant
+  kWhole,        ///< the real lhs rounded towards zero
+  kRealSum,
+  kRealProd,
+  kRealDiv,
+  kRealPow,
+  kRealFunction  ///< of the real lhs; rhs is the constant number of a RealFunction
 };
+/// Whether expressions of the kind have operands.
+constexpr bool is_operation(Kind kind) { return kind > Kind::kSymbol && kind != Kind::kInvalid; }
+/// Whether it is one of the operations on reals.
+constexpr bool is_real_operation(Kind kind) { return kind >= Kind::kReal; }
 
 /// Inclusive; `opt` is the value tuned for.
 struct Bounds {
@@ -104,7 +117,11 @@ Expr max(Expr a, Expr b);
 Expr min(Expr a, Expr b);
 Expr equal(Expr a, Expr b);  ///< 1 if a = b, else 0
 Expr less(Expr a, Expr b);   ///< 1 if a < b, else 0
-/// Any of the nine operations by its kind (CHECKs that it is one).
+/// `index`, whose evaluation fails unless it lies in [0, count).
+Expr within(Expr index, Expr count);
+/// The value at an index that is known at run time only; one outside of [0, their number) is an error.
+Expr element_at(std::span<const Expr> values, Expr index);
+/// Any operation by its kind (CHECKs that it is one).
 Expr apply(Kind operation, Expr a, Expr b);
 Expr product(std::span<const Expr> factors);  ///< 1 if there are none
 

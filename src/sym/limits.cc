@@ -101,6 +101,7 @@ Limits computed_limits(const Node& node) {
   if (node.kind == Kind::kSymbol) return {node.bounds.min, node.bounds.max};
   if (!node.is_atom) return limits_of(polynomial_of(wrap(&node)));
   const Limits a = limits_of(node.lhs), b = limits_of(node.rhs);
+  if (is_real_operation(node.kind)) return real_limits(node.kind, a, b);
   switch (node.kind) {
     case Kind::kMax: return {std::max(a.min, b.min), std::max(a.max, b.max)};
     case Kind::kMin: return {std::min(a.min, b.min), std::min(a.max, b.max)};
@@ -108,6 +109,10 @@ Limits computed_limits(const Node& node) {
     case Kind::kLess: return {0, 1};
     case Kind::kFloorDiv:
     case Kind::kCeilDiv: return quotient_limits(node.kind, a, b).value_or(Limits{-kHuge, kHuge});
+    case Kind::kWithin: {
+      const Limits inside{std::max<Int128>(a.min, 0), std::min<Int128>(a.max, b.max - 1)};
+      return inside.min <= inside.max ? inside : Limits{0, std::max<Int128>(b.max - 1, 0)};
+    }
     // Sums and products that were too large to expand.
     case Kind::kSum: return {clamp_huge(a.min + b.min), clamp_huge(a.max + b.max)};
     case Kind::kSub: return {clamp_huge(a.min - b.max), clamp_huge(a.max - b.min)};

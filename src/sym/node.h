@@ -49,7 +49,7 @@ inline constexpr uint32_t kManyNodes = 1U << 30;
 /// Trees up to this size are walked by recursion, as trees.
 inline constexpr uint32_t kSmallTree = 64;
 
-enum class Invalid : uint8_t { kOverflow, kZeroDivisor };
+enum class Invalid : uint8_t { kOverflow, kZeroDivisor, kNotANumber, kOutside };
 
 Expr wrap(const Node* node);
 Expr invalid(int reason);
@@ -64,7 +64,7 @@ Expr intern(Kind kind, Expr lhs, Expr rhs, bool is_atom = true);
 /// Total order that depends on structure alone: constants, symbols by id, operations.
 int compare(Expr a, Expr b);
 
-inline bool is_operation(const Node& node) { return node.kind > Kind::kSymbol && node.kind < Kind::kInvalid; }
+inline bool is_operation(const Node& node) { return is_operation(node.kind); }
 inline uint32_t size_of(Expr e) { return e.node() ? e.node()->size : 1; }
 /// The distinct operations of a valid expression, operands before what they are operands of. Those that `enter` refuses
 /// are left out, with all below them.
@@ -96,6 +96,8 @@ Limits limits_of(Expr e);  ///< `e` is valid
 Limits limits_of(const Polynomial& p);
 /// Limits of a quotient, from those of the operands; nothing if the divisor can only be zero.
 std::optional<Limits> quotient_limits(Kind kind, const Limits& a, const Limits& b);
+/// Limits of an operation on reals, from those of its operands.
+Limits real_limits(Kind kind, const Limits& a, const Limits& b);
 /// Records that a simplification holds because of the bounds of these symbols; see Table::set_bounds.
 void rely_on(const Polynomial& p);
 void rely_on(Expr e);

@@ -181,4 +181,27 @@ Expr less(Expr a, Expr b) {
   return compare_parts(Kind::kLess, *negated, *gap);
 }
 
+Expr within(Expr index, Expr count) {
+  if (const auto bad = invalid_operand(index, count)) return *bad;
+  if (index.min() >= 0 && compare_less(index, count) == Truth::kYes) {
+    rely_on_unless_constant(index, count);
+    rely_on(index);
+    return index;
+  }
+  return common_table(index, count) ? intern(Kind::kWithin, index, count) : invalid(Invalid::kOutside);
+}
+
+Expr element_at(std::span<const Expr> values, Expr index) {
+  const Expr at = within(index, std::ssize(values));
+  if (!at.is_valid()) return at;
+  if (const auto known = at.constant()) return values[static_cast<size_t>(*known)];
+  Expr sum = 0, least = values[0], greatest = values[0];
+  for (size_t i = 0; i < values.size(); ++i) {
+    sum += equal(at, i) * values[i];
+    least = min(least, values[i]);
+    greatest = max(greatest, values[i]);
+  }
+  return max(least, min(greatest, sum));  // the limits of the sum alone would be those of all its terms together
+}
+
 }  // namespace kiln::sym

@@ -12,13 +12,16 @@
 namespace kiln::sym {
 namespace {
 
-static_assert(kKeep > static_cast<int64_t>(Kind::kInvalid));
+static_assert(kKeep > static_cast<int64_t>(Kind::kInvalid) && kRoom < static_cast<int64_t>(Kind::kWithin));
 
 constexpr uint32_t kPlainProgram = 16;  // trees up to this size are not worth a look for what they share
 constexpr int kMostKeptOnStack = 128;
 
 bool is_operation(int64_t word) {
-  return word >= static_cast<int64_t>(Kind::kSum) && word < static_cast<int64_t>(Kind::kInvalid);
+  const auto is_from = [word](Kind first, Kind last) {
+    return word >= static_cast<int64_t>(first) && word <= static_cast<int64_t>(last);
+  };
+  return is_from(Kind::kSum, Kind::kCeilDiv) || is_from(Kind::kWithin, Kind::kRealFunction);
 }
 
 class Compiler {

@@ -125,7 +125,9 @@ TEST(Text, ParserSaysWhatIsWrong) {
   EXPECT_EQ(why_not("n +"), "'n +', column 4: a number, a name or '(' needed");
   EXPECT_EQ(why_not("max(1, 2"), "'max(1, 2', column 9: ')' needed");
   EXPECT_EQ(why_not("n m"), "'n m', column 3: an operator or the end needed");
-  EXPECT_EQ(why_not("abs(n)"), "'abs(n)', column 4: max, min, equal, less, floor_div or ceil_div before '(' needed");
+  EXPECT_EQ(why_not("abs(n)"),
+            "'abs(n)', column 4: max, min, equal, less, floor_div, ceil_div, within or an operation on reals before "
+            "'(' needed");
   EXPECT_EQ(why_not("9223372036854775808"), "'9223372036854775808', column 1: a number that fits int64 needed");
   EXPECT_EQ(*parse("-9223372036854775808", table), INT64_MIN);
   EXPECT_FALSE(parse(std::string(100'000, '('), table));

@@ -8,6 +8,7 @@
 
 #include "sym/checked.h"
 #include "sym/node.h"
+#include "sym/real.h"
 #include "sym/table.h"
 
 namespace kiln::sym {
@@ -60,6 +61,7 @@ class Printer {
         return print(e.rhs(), Level::kPrimary);
       default: break;
     }
+    if (is_real_operation(e.kind()) && limit_ != std::string::npos) return print_real(e, level);
     out_ += name_of(e.kind());
     out_ += '(';
     print(e.lhs(), Level::kSum);
@@ -69,6 +71,38 @@ class Printer {
   }
 
  private:
+  /// An operation on reals for people: "whole(floor(n*0.7))".
+  void print_real(Expr e, Level level) {
+    switch (e.kind()) {
+      case Kind::kReal:
+        if (e.rhs() == Expr(1)) return print(e.lhs(), level);
+        return real_infix(e, level, "/", Level::kProduct, Level::kPrimary);
+      case Kind::kRealSum: return real_infix(e, level, " + ", Level::kSum, Level::kProduct);
+      case Kind::kRealProd: return real_infix(e, level, "*", Level::kProduct, Level::kPrimary);
+      case Kind::kRealDiv: return real_infix(e, level, "/", Level::kProduct, Level::kPrimary);
+      default: break;
+    }
+    const bool is_function = e.kind() == Kind::kRealFunction;
+    out_ += is_function ? name_of(static_cast<RealFunction>(e.rhs().value())) : name_of(e.kind());
+    out_ += '(';
+    real_operand(e.lhs(), Level::kSum);
+    if (e.kind() == Kind::kRealPow) out_ += ", ", real_operand(e.rhs(), Level::kSum);
+    out_ += ')';
+  }
+  void real_operand(Expr e, Level level) {
+    if (e.is_const())
+      out_ += real_text(e.value());
+    else
+      print(e, level);
+  }
+  void real_infix(Expr e, Level level, const char* sign, Level own, Level right) {
+    const bool parentheses = level > own, is_quotient = e.kind() == Kind::kReal;
+    if (parentheses) out_ += '(';
+    is_quotient ? print(e.lhs(), own) : real_operand(e.lhs(), own);
+    out_ += sign;
+    is_quotient ? print(e.rhs(), right) : real_operand(e.rhs(), right);
+    if (parentheses) out_ += ')';
+  }
   void infix(Expr e, Level level, const char* sign, Level own, Level right) {
     const bool parentheses = level > own;
     if (parentheses) out_ += '(';
@@ -207,7 +241,9 @@ class Parser {
   }
 
   Result<Expr> call(std::string_view name) {
-    for (Kind kind : {Kind::kMax, Kind::kMin, Kind::kEqual, Kind::kLess, Kind::kFloorDiv, Kind::kCeilDiv}) {
+    for (Kind kind : {Kind::kMax, Kind::kMin, Kind::kEqual, Kind::kLess, Kind::kFloorDiv, Kind::kCeilDiv, Kind::kWithin,
+                      Kind::kReal, Kind::kWhole, Kind::kRealSum, Kind::kRealProd, Kind::kRealDiv, Kind::kRealPow,
+                      Kind::kRealFunction}) {
       if (name != name_of(kind)) continue;
       take('(');
       const Expr a = TRY(sum());
@@ -216,7 +252,7 @@ class Parser {
       if (!take(')')) return wrong("')'");
       return apply(kind, a, b);
     }
-    return wrong("max, min, equal, less, floor_div or ceil_div before '('");
+    return wrong("max, min, equal, less, floor_div, ceil_div, within or an operation on reals before '('");
   }
 
   std::string_view text_;

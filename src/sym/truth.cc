@@ -12,6 +12,7 @@ constexpr uint32_t kMostRewritten = 256;  // nodes of a factor's tree
 /// beside the factor is 0.
 bool divides_safely(Expr e) {
   for (const Node* node : operations_of(e)) {
+    if (node->kind == Kind::kWithin || is_real_operation(node->kind)) return false;  // they may fail, too
     if (node->kind != Kind::kFloorDiv && node->kind != Kind::kCeilDiv) continue;
     const Limits divisor = limits_of(node->rhs);
     if (divisor.min <= 0 && divisor.max >= 0) return false;
