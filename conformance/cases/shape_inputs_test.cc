@@ -12,6 +12,7 @@
 #include "ops/fill.h"
 #include "ops/padding.h"
 #include "ops/slice.h"
+#include "sym/real.h"
 
 namespace kiln {
 namespace {
@@ -64,7 +65,7 @@ TEST(ShapeInputs, FloatsAreWholeNumbers) {
   ir::Graph graph;
   const ir::ValueId n = graph.add_input("n", tensor_type(DType::kF32, {}));
   give_whole_values(graph, n);
-  const auto dims = graph.add_one(ops::DimValues{{(*graph.type(n).values)[0]}, DType::kI64, {1}}, {});
+  const auto dims = graph.add_one(ops::DimValues{{sym::integer_of((*graph.type(n).values)[0])}, DType::kI64, {1}}, {});
   ASSERT_TRUE(dims) << dims.error().message;
   const auto y = graph.add_one(ops::Fill{}, {*dims});
   ASSERT_TRUE(y) << y.error().message;

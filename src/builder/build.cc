@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <set>
 
+#include "builder/assertions.h"
 #include "builder/emit.h"
 #include "builder/specialize.h"
 #include "builder/workspaces.h"
+#include "ir/shape_tensors.h"
 #include "passes/pass.h"
 #include "passes/source_uses.h"
 #include "plan/validate.h"
 #include "sym/program_words.h"
+#include "sym/real.h"
 #include "tactics/alternatives.h"
 
 namespace kiln {
@@ -36,6 +39,7 @@ class Build {
   Status check_size(std::string_view name, double size_bytes) const;
   Status check_surface_sizes(const ir::Graph& graph) const;
   void mark_shape_inputs();
+  std::unexpected<Error> with_missing_values(Error error, const ProfileRequest& profile) const;
   bool progress(const char* phase, int done, int total) const {
     return !request_.progress || request_.progress(request_.progress_user, phase, done, total);
   }
@@ -124,7 +128,8 @@ void Build::describe_surface() {
     };
     for (int axis = 0; axis < type.rank(); ++axis) bind(type.shape[static_cast<size_t>(axis)], axis, -1);
     if (type.values)
-      for (size_t k = 0; k < type.values->size(); ++k) bind((*type.values)[k], -1, static_cast<int>(k));
+      for (size_t k = 0; k < type.values->size(); ++k)
+        bind(sym::integer_of((*type.values)[k]), -1, static_cast<int>(k));
   }
   for (const sym::Assumption& assumption : network_.assumptions())
     plan_.guards.push_back(sym::Guard::compile(assumption));
@@ -140,6 +145,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   ProfileGraph narrow = TRY(specialize(network_, request));
   ir::Graph& graph = narrow.graph;
   TRY(check_surface_sizes(graph));
+  TRY(keep_assertions_on_data(graph));
   passes::PassContext pass_context{log_};
   pass_context.strongly_typed = request_.numerics.strongly_typed;
   pass_context.refittable = request_.refittable;
@@ -210,6 +216,20 @@ Status Build::check_surface_sizes(const ir::Graph& graph) const {
   return {};
 }
 
+/// An error of a profile, with the shape inputs that the profile has no values of: without them a tensor may be of any
+/// size, which is most often the reason.
+std::unexpected<Error> Build::with_missing_values(Error error, const ProfileRequest& profile) const {
+  ir::Graph copy = network_.clone();  // the question may have to infer
+  std::string missing;
+  for (const ir::ValueId input : ir::shape_inputs(copy))
+    if (const std::string& name = network_.value(input).name; !profile.values.contains(name))
+      missing += str(missing.empty() ? "'" : ", '", name, '\'');
+  if (!missing.empty())
+    error.message = str("it has no values of the shape input ", missing,
+                        " (IOptimizationProfile::setShapeValuesV2): ", error.message);
+  return std::unexpected(std::move(error));
+}
+
 /// An input is a shape tensor if a program reads the symbol of one of its elements, or if a profile was specialized to
 /// its values: other values must not go unnoticed.
 void Build::mark_shape_inputs() {
@@ -256,7 +276,9 @@ Result<plan::Plan> Build::run() {
   for (size_t i = 0; i < profiles.size(); ++i) {
     if (!progress("Profiles", static_cast<int>(i), static_cast<int>(profiles.size())))
       return error(Code::kState, "the build was cancelled by its progress monitor");
-    TRY(in_context(add_profile(profiles[i], timer, cache), [&] { return str("optimization profile ", i); }));
+    Status added = add_profile(profiles[i], timer, cache);
+    if (!added) added = with_missing_values(std::move(added.error()), profiles[i]);
+    TRY(in_context(std::move(added), [&] { return str("optimization profile ", i); }));
   }
   mark_shape_inputs();
   weights_.fix(network_, fixed_sources_);

@@ -5,6 +5,7 @@
 
 #include "builder/profile_bounds.h"
 #include "ir/shape_tensors.h"
+#include "sym/real.h"
 
 namespace kiln {
 namespace {
@@ -40,7 +41,8 @@ Status narrow_values(const ir::Value& input, const ProfileRequest& profile, Prof
       range.min.size() == symbols.size() && range.opt.size() == symbols.size() && range.max.size() == symbols.size(),
       "shape input '", input.name, "': the profile gives ", range.min.size(), " values; it has ", symbols.size()));
   for (size_t k = 0; k < symbols.size(); ++k)
-    TRY(bounds.narrow(symbols[k], range.min[k], range.opt[k], range.max[k], str("shape input '", input.name, "'")));
+    TRY(bounds.narrow(sym::integer_of(symbols[k]), range.min[k], range.opt[k], range.max[k],
+                      str("shape input '", input.name, "'")));
   return {};
 }
 

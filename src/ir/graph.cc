@@ -7,6 +7,7 @@
 #include "ops/constant.h"
 #include "ops/infer_context.h"
 #include "sym/facts.h"
+#include "sym/real.h"
 
 namespace kiln::ir {
 
@@ -239,7 +240,8 @@ Status Graph::infer_node(NodeId id) {
 /// Flags by symbol id: whether an input has it as an extent or an element, or a node decides it.
 std::vector<bool> Graph::bound_symbols() const {
   std::vector<bool> result(table_->symbols().size(), false);
-  const auto add = [&](const sym::Expr& e) {
+  const auto add = [&](sym::Expr e) {
+    e = sym::integer_of(e);
     if (e.is_symbol()) result[static_cast<size_t>(e.symbol_id())] = true;
   };
   for (const ValueId input : inputs_) {

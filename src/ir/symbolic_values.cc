@@ -1,5 +1,7 @@
 #include "ir/symbolic_values.h"
 
+#include "sym/real.h"
+
 namespace kiln::ir {
 
 namespace {
@@ -9,8 +11,10 @@ void give_values(Graph& graph, ValueId input) {
   const auto count = type.volume().constant();
   if (!count || *count > kMaxSymbolicValues) return;
   SymbolicValues values;
-  for (int64_t i = 0; i < *count; ++i)
-    values.push_back(graph.table().fresh(str(graph.value(input).name, '[', i, ']'), sym::kAnyValue));
+  for (int64_t i = 0; i < *count; ++i) {
+    const sym::Expr element = graph.table().fresh(str(graph.value(input).name, '[', i, ']'), sym::kAnyValue);
+    values.push_back(is_float(type.dtype) ? sym::real(element) : element);
+  }
   type.values = std::make_shared<const SymbolicValues>(std::move(values));
   graph.set_input_type(input, std::move(type));
 }

@@ -1,4 +1,4 @@
-/// A condition on shapes.
+/// A condition that must hold.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace kiln::ops {
 
-/// Fails with the message unless all of the condition's elements are true: at build, where they are known, else when
-/// shapes are bound.
-///   in   condition  bool, on the host
+/// Fails with the message unless all of the condition's elements are true: at build, where they are known; when shapes
+/// are bound, where these decide; else while the network runs (RunTimeAssertion).
+///   in   condition  bool, on the host where shapes decide it
 /// It has no output.
 struct Assertion {
   static constexpr std::string_view name = "Assertion";

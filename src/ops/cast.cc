@@ -5,6 +5,7 @@
 
 #include "ops/define.h"
 #include "ops/pointwise.h"
+#include "sym/real.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::Cast>();
@@ -12,9 +13,13 @@ template const OpInfo& op_info<ops::Cast>();
 namespace ops {
 
 namespace {
-std::optional<sym::Expr> cast_value(const void* op, std::span<const sym::Expr> at) {
+std::optional<sym::Expr> cast_value(const void* op, DType from, std::span<const sym::Expr> at) {
   const sym::Expr x = at[0];
-  if (static_cast<const Cast*>(op)->to != DType::kBool) return x;
+  const DType to = static_cast<const Cast*>(op)->to;
+  if (is_float(from) && is_float(to)) return x;
+  if (is_float(to)) return sym::real(x);
+  if (to != DType::kBool) return is_float(from) ? sym::whole(x) : x;
+  if (is_float(from)) return 1 - sym::real_equal(x, 0);
   return x.min() >= 0 && x.max() <= 1 ? x : 1 - sym::equal(x, 0);
 }
 /// Truncated and saturated to the range of `to`; NaN is 0.

@@ -6,6 +6,7 @@
 
 #include "ops/reference_context.h"
 #include "ops/testing/case.h"
+#include "sym/real.h"
 
 namespace kiln {
 namespace {
@@ -58,7 +59,8 @@ TEST(Cast, KeepsValues) {
   const auto values = [&](DType to) { return (*infer_types(ops::Cast{to}, {&input, 1}, table))[0].values; };
   EXPECT_EQ(*values(DType::kI32), (SymbolicValues{n, 2, 0}));
   EXPECT_EQ(*values(DType::kBool), (SymbolicValues{1 - sym::equal(n, 0), 1, 0}));
-  EXPECT_EQ(values(DType::kF32), nullptr);
+  EXPECT_EQ(*values(DType::kF32), (SymbolicValues{sym::real(n), sym::real(2), 0}));
+  EXPECT_EQ(values(DType::kF8E4M3), nullptr);
 }
 TEST(Cast, WrapsConstantValues) {  // exporters write "to the end" as INT64_MAX
   sym::Table table;

@@ -43,7 +43,7 @@ Status Cumulative::infer(InferContext& cx) const {
   TRY(cx.require(x.dtype != DType::kBool, "x is ", x, "; Cumulative takes numbers, so cast it"));
   const auto along = static_cast<size_t>(TRY(cx.axis(TRY(axis_of(cx, axis)), x)));
   TensorType y(x.dtype, x.shape);
-  if (const auto values = small_values(cx, 0); values && carries_values(y)) {
+  if (const auto values = small_values(cx, 0); values && is_index(x.dtype) && carries_values(y)) {
     SymbolicValues sums = *values;
     sum_rows<sym::Expr>(
         *this, TRY(x.extents()), along, [&](int64_t i) { return (*values)[static_cast<size_t>(i)]; },

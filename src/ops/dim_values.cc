@@ -2,6 +2,7 @@
 
 #include "ops/define.h"
 #include "ops/movement.h"
+#include "sym/real.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::DimValues>();
@@ -15,7 +16,12 @@ Status DimValues::infer(InferContext& cx) const {
   for (const sym::Expr& value : values)
     TRY(cx.require(value.is_valid(), "a dimension has no value: ", value.why_invalid()));
   TensorType y = tensor_type(dtype, extents);
-  if (carries_values(y)) y.values = std::make_shared<const SymbolicValues>(values);
+  if (carries_values(y)) {
+    SymbolicValues known = values;
+    for (sym::Expr& value : known)
+      if (is_float(dtype)) value = sym::real(value);
+    give_values(y, std::move(known));
+  }
   return cx.set_output(0, std::move(y));
 }
 

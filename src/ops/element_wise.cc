@@ -4,6 +4,7 @@
 #include "ops/element_wise-inl.h"
 #include "ops/pointwise.h"
 #include "ops/with_scalar_fn.h"
+#include "sym/real.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::ElementWise>();
@@ -51,10 +52,34 @@ std::optional<sym::Expr> power(sym::Expr base, sym::Expr exponent) {
   for (int64_t i = 0; i < exponent.value(); ++i) result *= base;
   return result;
 }
-std::optional<sym::Expr> combine_values(const void* op, std::span<const sym::Expr> at) {
+std::optional<sym::Expr> combine_reals(ElementWiseKind kind, sym::Expr a, sym::Expr b) {
+  using enum ElementWiseKind;
+  switch (kind) {
+    case kSum: return sym::real_sum(a, b);
+    case kProd: return sym::real_prod(a, b);
+    case kMax: return sym::real_max(a, b);
+    case kMin: return sym::real_min(a, b);
+    case kSub: return sym::real_sum(a, sym::real_negative(b));
+    case kDiv: return sym::real_div(a, b);
+    case kPow: return sym::real_pow(a, b);
+    case kFloorDiv: return sym::real_function(sym::RealFunction::kFloor, sym::real_div(a, b));
+    case kEqual: return sym::real_equal(a, b);
+    case kGreater: return sym::real_less(b, a);
+    case kLess: return sym::real_less(a, b);
+    default: return std::nullopt;
+  }
+}
+/// Rounds towards zero, whatever the signs are.
+sym::Expr truncated_quotient(sym::Expr a, sym::Expr b) {
+  if (b.min() > 0 || (a.min() >= 0 && b.min() >= 0)) return sym::truncated_div(a, b);
+  const sym::Expr is_negative = 1 - sym::equal(sym::less(a, 0), sym::less(b, 0));
+  return (1 - 2 * is_negative) * sym::floor_div(sym::max(a, -a), sym::max(b, -b));
+}
+std::optional<sym::Expr> combine_values(const void* op, DType dtype, std::span<const sym::Expr> at) {
   using enum ElementWiseKind;
   const ElementWiseKind kind = static_cast<const ElementWise*>(op)->kind;
   const sym::Expr a = at[0], b = at[1];
+  if (is_float(dtype)) return combine_reals(kind, a, b);
   if (kind == kMod) return std::nullopt;
   if (a.is_const() && b.is_const()) return sym::Expr(apply(kind, a.value(), b.value()).value);
   switch (kind) {
@@ -63,9 +88,7 @@ std::optional<sym::Expr> combine_values(const void* op, std::span<const sym::Exp
     case kMax: return sym::max(a, b);
     case kMin: return sym::min(a, b);
     case kSub: return a - b;
-    case kDiv:
-      if (b.min() > 0 || (a.min() >= 0 && b.min() >= 0)) return sym::truncated_div(a, b);
-      return std::nullopt;
+    case kDiv: return truncated_quotient(a, b);
     case kPow: return power(a, b);
     case kFloorDiv: return sym::floor_div(a, b);
     case kAnd: return sym::min(a, b);

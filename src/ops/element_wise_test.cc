@@ -139,14 +139,20 @@ TEST_F(ElementWiseValues, AreExpressions) {
   EXPECT_EQ(*values(kEqual, {n, n}, {n, -1}), (SymbolicValues{1, 0}));
   EXPECT_EQ(*values(kGreater, {n}, {3}), SymbolicValues{sym::less(3, n)});
 }
-TEST_F(ElementWiseValues, OfTruncationNeedItsSign) {
+TEST_F(ElementWiseValues, OfTruncationFollowTheSigns) {
   EXPECT_EQ(*values(kDiv, {n}, {2}), SymbolicValues{sym::floor_div(n, 2)});
   const auto halved = values(kDiv, {z}, {2});
   ASSERT_NE(halved, nullptr);
   for (const auto& [number, half] : {std::pair{-7, -3}, {-6, -3}, {-1, 0}, {0, 0}, {7, 3}})
     EXPECT_EQ(sym::evaluate(sym::substitute((*halved)[0], std::vector{std::pair{z, sym::Expr(number)}}), {}), half);
   EXPECT_EQ(*values(kDiv, {n - 1}, {2}), SymbolicValues{sym::max(sym::floor_div(n - 1, 2), 0)});
-  EXPECT_EQ(values(kDiv, {n}, {z}), nullptr);
+  const auto quotient = values(kDiv, {z}, {n - 4});
+  ASSERT_NE(quotient, nullptr);
+  for (int64_t a = -5; a <= 5; ++a)
+    for (int64_t b = 1; b <= 8; ++b)
+      if (b != 4) {
+        EXPECT_EQ(sym::evaluate((*quotient)[0], std::array{b, a}), a / (b - 4)) << a << " / " << b - 4;
+      }
   EXPECT_EQ(*values(kDiv, {-7}, {2}), SymbolicValues{-3});
 }
 TEST_F(ElementWiseValues, WrapAsStored) {

@@ -8,6 +8,7 @@
 
 #include "ops/define.h"
 #include "ops/movement.h"
+#include "sym/real.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::Fill>();
@@ -60,25 +61,29 @@ Status require_parameter(InferContext& cx, int i, const char* what, const ops::F
   return cx.assume_equal(p.volume(), 1, str(what, " is ", p, "; it must have one element"));
 }
 
-/// Integer values of alpha (input 1) or beta (input 2), where known.
-std::optional<SymbolicValues> parameter_values(InferContext& cx, int i, double attribute) {
+/// Values of alpha (input 1) or beta (input 2), where known.
+std::optional<SymbolicValues> parameter_values(InferContext& cx, int i, DType to, double attribute) {
   if (cx.has_input(i)) return small_values(cx, i);
+  if (is_float(to)) return SymbolicValues{sym::real_of(attribute)};
   if (attribute != std::floor(attribute) || std::abs(attribute) > 0x1p53) return std::nullopt;
   return SymbolicValues{static_cast<int64_t>(attribute)};
 }
 
 void add_values(InferContext& cx, const ops::Fill& fill, TensorType& y) {
   if (fill.operation != FillOperation::kLinspace || !carries_values(y)) return;
-  const auto first = parameter_values(cx, 1, fill.alpha), step = parameter_values(cx, 2, fill.beta);
+  const auto first = parameter_values(cx, 1, fill.to, fill.alpha), step = parameter_values(cx, 2, fill.to, fill.beta);
   if (!first || !step || first->size() != 1 || static_cast<int>(step->size()) < y.rank()) return;
   const Extents extents = *y.extents();
   SymbolicValues values(static_cast<size_t>(volume(extents)));
   for_each_index(extents, [&](int64_t linear, std::span<const int64_t> index) {
     sym::Expr value = (*first)[0];
-    for (size_t i = 0; i < index.size(); ++i) value += sym::Expr(index[i]) * (*step)[i];
+    for (size_t i = 0; i < index.size(); ++i) {
+      const sym::Expr by = (*step)[i];
+      value = is_float(y.dtype) ? sym::real_sum(value, sym::real_prod(sym::real(index[i]), by)) : value + index[i] * by;
+    }
     values[static_cast<size_t>(linear)] = value;
   });
-  y.values = std::make_shared<const SymbolicValues>(std::move(values));
+  give_values(y, std::move(values));
 }
 
 /// Integers are exact: they do not pass through double.

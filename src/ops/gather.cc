@@ -126,20 +126,62 @@ Result<kiln::Shape> nd_shape(InferContext& cx, const ops::Gather& op, const Tens
   return shape;
 }
 
+/// For each element of y, the element of data that it would be at index 0, and the element of indices that it has.
+struct Bases {
+  Sources data, indices;
+  int64_t stride, extent;  ///< of data's gathered axis
+};
+/// Nothing for gathers along more than one axis.
+Result<std::optional<Bases>> bases_of(Operands o, std::span<const int64_t> to) {
+  const auto rank = static_cast<int>(o.data.size());
+  if (o.op.mode == GatherMode::kNd || o.op.num_elementwise_dims > 0) return std::nullopt;
+  const auto axis = static_cast<size_t>(TRY(normalize_axis(o.op.axis, rank)));
+  Bases result{{}, {}, row_major_strides(o.data)[axis], o.data[axis]};
+  if (result.extent == 0) return std::nullopt;
+  o.values.assign(static_cast<size_t>(volume(o.indices)), 0);
+  result.data = TRY(gather_sources(o, to));
+  const size_t picked = o.indices.size();
+  for_each_index(to, [&](int64_t, Index index) {
+    int64_t linear = 0;
+    const Index own = o.op.mode == GatherMode::kElement ? index : index.subspan(axis, picked);
+    for (size_t i = 0; i < own.size(); ++i) linear = linear * o.indices[i] + own[i];
+    result.indices.push_back(linear);
+  });
+  return result;
+}
+
+/// The values of y where the indices are known at run time only.
+Result<SymbolicValues> picked_values(const Bases& bases, DType dtype, const SymbolicValues& data,
+                                     const SymbolicValues& indices) {
+  SymbolicValues result;
+  for (size_t k = 0; k < bases.data.size(); ++k) {
+    const sym::Expr index = indices[static_cast<size_t>(bases.indices[k])];
+    SymbolicValues row;
+    for (int64_t i = 0; i < bases.extent; ++i)
+      row.push_back(data[static_cast<size_t>(bases.data[k] + i * bases.stride)]);
+    result.push_back(value_at(dtype, row, index + bases.extent * sym::less(index, 0)));
+  }
+  return result;
+}
+
 /// Gives y the values of data where they and the indices are known.
 Status add_values(InferContext& cx, const ops::Gather& op, TensorType& y) {
   if (!carries_values(y)) return {};
   const auto data = small_values(cx, 0), indices = small_values(cx, 1);
   if (!data || !indices) return {};
   Operands o{op, TRY(TRY(cx.input(0)).get().extents()), TRY(TRY(cx.input(1)).get().extents()), {}};
-  for (const sym::Expr& index : *indices) {
-    if (!index.is_const()) return {};
-    o.values.push_back(index.value());
+  for (const sym::Expr& index : *indices)
+    if (index.is_const()) o.values.push_back(index.value());
+  if (o.values.size() < indices->size()) {
+    if (std::ssize(*indices) > kMaxSymbolicValues || std::ssize(*data) > kMaxSymbolicValues) return {};
+    if (const auto bases = TRY(bases_of(o, TRY(y.extents()))))
+      give_values(y, TRY(picked_values(*bases, y.dtype, *data, *indices)));
+    return {};
   }
   SymbolicValues moved;
   for (const int64_t source : TRY(gather_sources(o, TRY(y.extents()))))
     moved.push_back((*data)[static_cast<size_t>(source)]);
-  y.values = std::make_shared<const SymbolicValues>(std::move(moved));
+  give_values(y, std::move(moved));
   return {};
 }
 }  // namespace

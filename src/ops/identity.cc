@@ -14,7 +14,7 @@ Status Identity::infer(InferContext& cx) const {
   const TensorType& x = TRY(cx.input(0));
   return set_pointwise_output(
       cx, x.dtype, x.shape, this,
-      [](const void*, std::span<const sym::Expr> at) -> std::optional<sym::Expr> { return at[0]; });
+      [](const void*, DType, std::span<const sym::Expr> at) -> std::optional<sym::Expr> { return at[0]; });
 }
 
 Status Identity::reference(ReferenceContext& cx) const {

@@ -4,6 +4,7 @@
 
 #include "ops/op.h"
 #include "sym/broadcast.h"
+#include "sym/real.h"
 #include "tensor/view.h"
 
 namespace kiln {
@@ -22,18 +23,20 @@ bool InferContext::has_values(int i) const {
   if (!has_input(i)) return false;
   if (inputs_[static_cast<size_t>(i)].type->values) return true;
   const HostTensor* known = constant(i);
-  return known && (is_integer(known->dtype()) || known->dtype() == DType::kBool);
+  if (!known) return false;
+  if (is_float(known->dtype())) return known->volume() <= kMaxSymbolicValues;
+  return is_integer(known->dtype()) || known->dtype() == DType::kBool;
 }
 
 Result<SymbolicValues> InferContext::values(int i) const {
   const TensorType& type = TRY(input(i));
   if (type.values) return *type.values;
   if (const HostTensor* known = constant(i)) {
-    TRY(kiln::require(is_integer(known->dtype()) || known->dtype() == DType::kBool, "input ", i, " is ", type,
-                      "; integers are needed where shapes depend on values"));
+    TRY(kiln::require(has_values(i), "input ", i, " is ", type, "; its elements are not followed"));
     const View view(*known);
     SymbolicValues result;
-    for (int64_t k = 0; k < view.volume(); ++k) result.emplace_back(view.integer(k));
+    for (int64_t k = 0; k < view.volume(); ++k)
+      result.push_back(is_float(known->dtype()) ? sym::real_of(view[k]) : sym::Expr(view.integer(k)));
     return result;
   }
   return error(Code::kInvalidArgument, "input ", i, " (", type,

@@ -42,7 +42,8 @@ class InferContext {
   Result<Ref<const TensorType>> input(int i) const;
   /// Its elements if they are constants, else null.
   const HostTensor* constant(int i) const { return has_input(i) ? inputs_[static_cast<size_t>(i)].constant : nullptr; }
-  /// Elements of an index or boolean input as expressions; fails if they cannot be known before the op runs.
+  /// Elements of an input as expressions, floats as reals (sym/real.h); fails if they cannot be known before the op
+  /// runs.
   Result<SymbolicValues> values(int i) const;
   bool has_values(int i) const;
 

@@ -1,5 +1,8 @@
 #include "ops/movement.h"
 
+#include "ops/pointwise.h"
+#include "sym/real.h"
+
 namespace kiln {
 
 void move_elements(const View& x, const MutableView& y, std::span<const int64_t> sources) {
@@ -8,10 +11,35 @@ void move_elements(const View& x, const MutableView& y, std::span<const int64_t>
 }
 
 bool carries_values(const TensorType& type) {
-  if (!is_index(type.dtype) && type.dtype != DType::kBool) return false;
+  if (!is_index(type.dtype) && type.dtype != DType::kBool && !is_compute_float(type.dtype)) return false;
   if (!type.is_static()) return false;
+  const int64_t most = is_float(type.dtype) ? kMaxSymbolicValues : kMostFollowedValues;
   const auto count = checked_volume(*type.extents());  // an error where an extent is negative, which is told later
-  return count && *count <= kMostFollowedValues;
+  return count && *count <= most;
+}
+
+std::optional<sym::Expr> stored_real(DType dtype, sym::Expr real) {
+  switch (dtype) {
+    case DType::kF32: return real;
+    case DType::kF16: return sym::real_function(sym::RealFunction::kHalf, real);
+    case DType::kBF16: return sym::real_function(sym::RealFunction::kBFloat, real);
+    // Reals have the digits of FP32; only those that are kept as ratios are not rounded.
+    case DType::kF64: return sym::ratio_of(real) ? std::optional(real) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+sym::Expr value_at(DType dtype, std::span<const sym::Expr> values, sym::Expr index) {
+  return is_float(dtype) ? sym::real_element_at(values, index) : sym::element_at(values, index);
+}
+
+void give_values(TensorType& y, SymbolicValues values) {
+  for (sym::Expr& value : values) {
+    const auto stored = is_float(y.dtype) ? stored_real(y.dtype, value) : std::optional(value);
+    if (!stored || !stored->is_valid()) return;
+    value = *stored;
+  }
+  y.values = std::make_shared<const SymbolicValues>(std::move(values));
 }
 
 std::optional<SymbolicValues> small_values(InferContext& cx, int i) {

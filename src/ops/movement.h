@@ -43,6 +43,12 @@ Status set_view_output(InferContext& cx, int i, TensorType y);
 std::optional<SymbolicValues> small_values(InferContext& cx, int i);
 /// Whether a tensor of this type is small and static enough to carry symbolic values.
 bool carries_values(const TensorType& type);
+/// A real as a tensor of a float type holds it; nothing where that cannot be said.
+std::optional<sym::Expr> stored_real(DType dtype, sym::Expr real);
+/// The value of a tensor of a type at an index that is known at run time only.
+sym::Expr value_at(DType dtype, std::span<const sym::Expr> values, sym::Expr index);
+/// Gives y these values, as a tensor of its type holds them; none where one cannot be said.
+void give_values(TensorType& y, SymbolicValues values);
 /// Elements of a tensor that inference follows. The shapes of thousands of tensors, side by side, are as many; what is
 /// longer is a table, and each op on it would cost as much as the table is long.
 inline constexpr int64_t kMostFollowedValues = 1 << 13;

@@ -52,10 +52,8 @@ namespace {
 /// The values of output 0, or null if they cannot be said.
 Result<std::shared_ptr<const SymbolicValues>> combine_all(InferContext& cx, const TensorType& type, const void* op,
                                                           CombineValues combine) {
-  const bool countable = is_index(type.dtype) || type.dtype == DType::kBool;
-  if (!countable || !type.is_static()) return nullptr;
+  if (!carries_values(type)) return nullptr;
   const Extents extents = TRY(type.extents());
-  if (TRY(checked_volume(extents)) > kMostFollowedValues) return nullptr;
   std::vector<SymbolicValues> inputs;
   std::vector<Extents> input_extents;
   for (int i = 0; i < cx.num_inputs(); ++i) {
@@ -66,11 +64,14 @@ Result<std::shared_ptr<const SymbolicValues>> combine_all(InferContext& cx, cons
   }
   SymbolicValues values;
   std::vector<sym::Expr> arguments(inputs.size());
+  const DType dtype = TRY(cx.input(cx.num_inputs() - 1)).get().dtype;
   for (BroadcastWalk walk(extents, input_extents); !walk.done(); walk.next()) {
     for (size_t i = 0; i < inputs.size(); ++i) arguments[i] = inputs[i][static_cast<size_t>(walk.at()[i])];
-    const std::optional<sym::Expr> value = combine(op, arguments);
+    std::optional<sym::Expr> value = combine(op, dtype, arguments);
+    if (value && is_float(type.dtype)) value = stored_real(type.dtype, *value);
     if (!value || !value->is_valid()) return nullptr;
-    values.push_back(value->is_const() ? sym::Expr(wrap_integer(type.dtype, value->value())) : *value);
+    const bool wraps = value->is_const() && !is_float(type.dtype);
+    values.push_back(wraps ? sym::Expr(wrap_integer(type.dtype, value->value())) : *value);
   }
   return std::make_shared<const SymbolicValues>(std::move(values));
 }

@@ -47,8 +47,9 @@ class BroadcastWalk {
 /// The walk over output 0 of a reference.
 Result<BroadcastWalk> walk_output(ReferenceContext& cx);
 
-/// One element's expression from those of the inputs; none where it cannot be said.
-using CombineValues = std::optional<sym::Expr> (*)(const void* op, std::span<const sym::Expr> arguments);
+/// One element's expression from those of the inputs, the last of which is of type `dtype`; none where it cannot be
+/// said. Floats are reals (sym/real.h).
+using CombineValues = std::optional<sym::Expr> (*)(const void* op, DType dtype, std::span<const sym::Expr> arguments);
 /// Sets output 0 and, if every input has values and `combine` succeeds for every element, its values.
 Status set_pointwise_output(InferContext& cx, DType dtype, Shape shape, const void* op, CombineValues combine);
 

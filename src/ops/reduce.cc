@@ -6,6 +6,7 @@
 
 #include "ops/define.h"
 #include "ops/movement.h"
+#include "sym/real.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::Reduce>();
@@ -73,7 +74,16 @@ int64_t start_integer(ReduceKind kind, DType dtype) {
   return kind == ReduceKind::kMax ? -greatest - 1 : greatest;
 }
 
-sym::Expr combine(ReduceKind kind, sym::Expr a, sym::Expr b) {
+sym::Expr combine_reals(ReduceKind kind, sym::Expr a, sym::Expr b) {
+  switch (kind) {
+    case ReduceKind::kProd: return sym::real_prod(a, b);
+    case ReduceKind::kMax: return sym::real_max(a, b);
+    case ReduceKind::kMin: return sym::real_min(a, b);
+    default: return sym::real_sum(a, b);
+  }
+}
+sym::Expr combine(ReduceKind kind, DType dtype, sym::Expr a, sym::Expr b) {
+  if (is_float(dtype)) return combine_reals(kind, a, b);
   switch (kind) {
     case ReduceKind::kProd: return a * b;
     case ReduceKind::kMax: return sym::max(a, b);
@@ -84,21 +94,22 @@ sym::Expr combine(ReduceKind kind, sym::Expr a, sym::Expr b) {
 
 /// Combines neighbours in pairs, then the results in pairs, and so on. Adding one value after another to a growing sum
 /// would walk over every term once for each value.
-sym::Expr combine_all(ReduceKind kind, SymbolicValues values) {
+sym::Expr combine_all(ReduceKind kind, DType dtype, SymbolicValues values) {
+  const auto each = std::ssize(values);
   for (size_t count = values.size(); count > 1; count = (count + 1) / 2)
     for (size_t i = 0; i < count; i += 2)
-      values[i / 2] = i + 1 < count ? combine(kind, values[i], values[i + 1]) : values[i];
-  return values[0];
+      values[i / 2] = i + 1 < count ? combine(kind, dtype, values[i], values[i + 1]) : values[i];
+  if (kind != ReduceKind::kAvg) return values[0];
+  return is_float(dtype) ? sym::real_div(values[0], sym::real(each)) : sym::truncated_div(values[0], each);
 }
 
 /// The symbolic values of y, or null where they are not known.
 Result<std::shared_ptr<const SymbolicValues>> reduced_values(const Reduce& op, InferContext& cx, const TensorType& x,
                                                              const std::vector<bool>& reduced) {
-  if (!is_index(x.dtype) || !x.is_static() || !cx.has_values(0) || op.kind == ReduceKind::kAvg) return nullptr;
+  if (!carries_values(x) || !cx.has_values(0)) return nullptr;
   const Extents extents = TRY(x.extents());
-  const int64_t count = TRY(checked_volume(extents));
-  if (count == 0 || count > kMostFollowedValues) return nullptr;
   const SymbolicValues values = TRY(cx.values(0));
+  if (values.empty()) return nullptr;
   std::vector<SymbolicValues> groups;  // the first element of each target comes in the order of the targets
   const std::vector<int64_t> to = targets(extents, reduced);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -107,8 +118,11 @@ Result<std::shared_ptr<const SymbolicValues>> reduced_values(const Reduce& op, I
     groups[at].push_back(values[i]);
   }
   SymbolicValues result;
-  for (SymbolicValues& group : groups) result.push_back(combine_all(op.kind, std::move(group)));
-  return std::make_shared<const SymbolicValues>(std::move(result));
+  for (SymbolicValues& group : groups) result.push_back(combine_all(op.kind, x.dtype, std::move(group)));
+  TensorType y = x;
+  y.values = nullptr;
+  give_values(y, std::move(result));
+  return y.values;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "ops/reshape.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "ops/define.h"
@@ -32,9 +33,39 @@ Result<Dims> resolve_placeholders(const TensorType& x, const SymbolicValues& dim
   }
   return result;
 }
+
+/// Whether an extent may turn out to be a placeholder at run time. It compares expressions, so that an assumption which
+/// the answer relies on is recorded.
+bool may_be_placeholder(sym::Expr dim) { return !dim.is_const() && sym::max(dim, 0) != dim; }
+
+/// Resolves 0 and -1 in dims that are known at run time only: arithmetic in each extent decides between a 0, a -1 and a
+/// number. It uses maxima instead of sums, because products of sums would grow without bounds, and a maximum is a
+/// single factor.
+Result<Shape> resolved_at_run_time(InferContext& cx, const TensorType& x, const SymbolicValues& dims,
+                                   bool zero_is_placeholder) {
+  Shape shape;
+  sym::Expr others = 1, num_wildcards = 0;
+  const std::string why = str("reshape of ", x, " to ", dims);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    TRY(sym::assume(cx.assumptions(),
+                    {sym::Relation::kLessEqual, -1, dims[i],
+                     str("axis ", i, " of the ", why, "; of negative extents only -1 has a meaning")}));
+    const sym::Expr own = zero_is_placeholder && i < x.shape.size() ? x.shape[i] : sym::Expr(0);
+    shape.push_back(sym::max(dims[i], sym::equal(dims[i], 0) * own));  // at least 0, and of a -1 just that
+    num_wildcards += sym::equal(dims[i], -1);
+    others *= sym::max(shape[i], 1);
+  }
+  TRY(sym::assume(cx.assumptions(),
+                  {sym::Relation::kLessEqual, num_wildcards, 1, str("the ", why, " has one -1 at most")}));
+  const sym::Expr rest = sym::floor_div(x.volume(), others);
+  for (size_t i = 0; i < dims.size(); ++i) shape[i] = sym::max(shape[i], sym::equal(dims[i], -1) * rest);
+  TRY(cx.assume_equal(x.volume(), sym::product(shape), str("element counts of ", why)));
+  return shape;
+}
 }  // namespace
 
 Result<Shape> reshaped(InferContext& cx, const TensorType& x, const SymbolicValues& dims, bool zero_is_placeholder) {
+  if (std::ranges::any_of(dims, may_be_placeholder)) return resolved_at_run_time(cx, x, dims, zero_is_placeholder);
   Dims to = TRY(resolve_placeholders(x, dims, zero_is_placeholder));
   // Axes that are copied cancel, so that a wildcard beside an empty batch still has a value.
   sym::Expr have = 1, want = 1;

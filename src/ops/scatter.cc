@@ -18,17 +18,15 @@ Result<int64_t> checked_index(int64_t index, int64_t extent, size_t axis) {
   return index < 0 ? index + extent : index;
 }
 
-/// For each element of updates, the linear index of the element of data that it is written over.
-Result<std::vector<int64_t>> targets(const ops::Scatter& op, const View& data, const View& indices,
-                                     const View& updates) {
-  const Extents& extents = data.extents();
+/// For each element of updates, the linear index of the element of data (of `extents`) that it is written over.
+Result<std::vector<int64_t>> targets(const ops::Scatter& op, const Extents& extents, const Extents& index_extents,
+                                     std::span<const int64_t> values, const Extents& update_extents) {
   const Extents strides = row_major_strides(extents);
-  const std::vector<int64_t> values = indices.integers();
-  std::vector<int64_t> result(static_cast<size_t>(volume(updates.extents())));
+  std::vector<int64_t> result(static_cast<size_t>(volume(update_extents)));
   if (op.mode == ScatterMode::kElement) {
     const auto axis = static_cast<size_t>(TRY(normalize_axis(op.axis, static_cast<int>(extents.size()))));
     Status status;
-    for_each_index(updates.extents(), [&](int64_t linear, std::span<const int64_t> index) {
+    for_each_index(update_extents, [&](int64_t linear, std::span<const int64_t> index) {
       const auto at = checked_index(values[static_cast<size_t>(linear)], extents[axis], axis);
       if (!at && status) status = std::unexpected(at.error());
       if (!status) return;
@@ -38,7 +36,7 @@ Result<std::vector<int64_t>> targets(const ops::Scatter& op, const View& data, c
     TRY(std::move(status));
     return result;
   }
-  const auto m = static_cast<size_t>(indices.extents().back());
+  const auto m = static_cast<size_t>(index_extents.back());
   const int64_t block = volume(std::span(extents).subspan(m));
   for (size_t i = 0; i < result.size() / static_cast<size_t>(std::max<int64_t>(block, 1)); ++i) {
     int64_t first = 0;
@@ -91,6 +89,23 @@ Status infer_updates(InferContext& cx, const ops::Scatter& op, const TensorType&
   return {};
 }
 
+/// Gives y the values of data and updates where these and the indices are known.
+Status add_values(InferContext& cx, const ops::Scatter& op, TensorType& y) {
+  if (op.reduction != ScatterReduction::kNone || !carries_values(y)) return {};
+  auto values = small_values(cx, 0);
+  const auto indices = small_values(cx, 1), updates = small_values(cx, 2);
+  if (!values || !indices || !updates) return {};
+  std::vector<int64_t> known;
+  for (const sym::Expr& index : *indices)
+    if (index.is_const()) known.push_back(index.value());
+  if (known.size() < indices->size()) return {};
+  const std::vector<int64_t> over = TRY(targets(op, TRY(y.extents()), TRY(TRY(cx.input(1)).get().extents()), known,
+                                                TRY(TRY(cx.input(2)).get().extents())));
+  for (size_t k = 0; k < over.size(); ++k) (*values)[static_cast<size_t>(over[k])] = (*updates)[k];
+  give_values(y, *std::move(values));
+  return {};
+}
+
 }  // namespace
 
 namespace ops {
@@ -104,7 +119,9 @@ Status Scatter::infer(InferContext& cx) const {
   TRY(cx.require(reduction == ScatterReduction::kNone || data.dtype != DType::kBool, "data is ", data,
                  "; only numbers can be reduced"));
   TRY(infer_updates(cx, *this, data, indices, updates));
-  return cx.set_output(0, TensorType(data.dtype, data.shape));
+  TensorType y(data.dtype, data.shape);
+  TRY(add_values(cx, *this, y));
+  return cx.set_output(0, std::move(y));
 }
 
 Status Scatter::reference(ReferenceContext& cx) const {
@@ -113,7 +130,8 @@ Status Scatter::reference(ReferenceContext& cx) const {
   Sources sources(static_cast<size_t>(volume(data.extents())));
   std::iota(sources.begin(), sources.end(), 0);
   move_elements(data, y, sources);
-  const std::vector<int64_t> over = TRY(targets(*this, data, indices, updates));
+  const std::vector<int64_t> over =
+      TRY(targets(*this, data.extents(), indices.extents(), indices.integers(), updates.extents()));
   const View so_far(y.dtype(), y.extents(), y.data());
   for (size_t k = 0; k < over.size(); ++k) {
     const auto i = static_cast<int64_t>(k);

@@ -2,6 +2,7 @@
 
 #include "ops/define.h"
 #include "ops/pointwise.h"
+#include "sym/real.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::Select>();
@@ -9,7 +10,7 @@ template const OpInfo& op_info<ops::Select>();
 namespace ops {
 
 namespace {
-std::optional<sym::Expr> combine(const void*, std::span<const sym::Expr> at) {
+std::optional<sym::Expr> combine(const void*, DType dtype, std::span<const sym::Expr> at) {
   const sym::Expr condition = at[0], then = at[1], otherwise = at[2];
   if (then == otherwise) return then;
   switch (sym::compare_equal(condition, 0)) {
@@ -17,6 +18,7 @@ std::optional<sym::Expr> combine(const void*, std::span<const sym::Expr> at) {
     case sym::Truth::kNo: return then;
     case sym::Truth::kUnknown: break;
   }
+  if (is_float(dtype)) return sym::real_choice(condition, then, otherwise);
   return condition * then + (1 - condition) * otherwise;
 }
 }  // namespace

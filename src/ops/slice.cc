@@ -133,6 +133,23 @@ Status require_in_bounds(InferContext& cx, const SliceSpec& spec, const TensorTy
   return {};
 }
 
+/// Gives y its values where the starts or strides of a slice in strict bounds are known at run time only.
+Status add_moving_values(InferContext& cx, const SliceSpec& spec, SliceMode mode, TensorType& y) {
+  const TensorType& x = TRY(cx.input(0));
+  if (mode != SliceMode::kStrictBounds || !carries_values(y) || !x.values) return {};
+  const Extents from = TRY(x.extents()), to = TRY(y.extents()), steps = row_major_strides(from);
+  if (volume(from) > kMaxSymbolicValues || volume(to) > kMaxSymbolicValues) return {};
+  SymbolicValues values;
+  for_each_index(to, [&](int64_t, std::span<const int64_t> index) {
+    sym::Expr source = 0;
+    for (size_t i = 0; i < from.size(); ++i)
+      source += steps[i] * sym::within(spec.starts[i] + index[i] * spec.strides[i], from[i]);
+    values.push_back(value_at(x.dtype, *x.values, source));
+  });
+  give_values(y, std::move(values));
+  return {};
+}
+
 Status require_fill(InferContext& cx, const TensorType& x) {
   if (!cx.has_input(4)) return {};
   const TensorType& fill = TRY(cx.input(4));
@@ -163,7 +180,10 @@ Status Slice::infer(InferContext& cx) const {
   }
   TensorType y(x.dtype, spec.sizes);
   const auto at = constants(spec.starts), by = constants(spec.strides);
-  if (!at || !by) return cx.set_output(0, std::move(y));
+  if (!at || !by) {
+    TRY(add_moving_values(cx, spec, mode, y));
+    return cx.set_output(0, std::move(y));
+  }
   return set_moved_output(cx, 0, std::move(y), [&](const Extents& source, const Extents& target) {
     return slice_sources(source, target, *at, *by, mode);
   });

@@ -6,6 +6,7 @@
 
 #include "ops/define.h"
 #include "ops/movement.h"
+#include "sym/real.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::TopK>();
@@ -36,6 +37,74 @@ std::vector<int64_t> sorted(const std::vector<T>& row, bool largest) {
   return order;
 }
 
+constexpr int64_t kMostRanked = 16;  // values of a row: their ranks are a comparison a pair
+
+/// The order of a row that is known at run time only.
+class Ranks {
+ public:
+  Ranks(SymbolicValues row, DType dtype, bool largest) : row_(std::move(row)), dtype_(dtype), largest_(largest) {
+    for (size_t i = 0; i < row_.size(); ++i) {
+      sym::Expr rank = 0;  // the number of elements before this one; of equal ones the first comes first
+      for (size_t j = 0; j < row_.size(); ++j) {
+        const auto [low, high] = largest ? std::pair(i, j) : std::pair(j, i);
+        if (i != j) rank += j < i ? 1 - less(high, low) : less(low, high);
+      }
+      ranks_.push_back(rank);
+    }
+  }
+  /// The place of the element of rank k. Its limits are those of a place: of a sum they would be those of all terms.
+  sym::Expr place(int64_t k) const {
+    sym::Expr result = 0;
+    for (size_t i = 0; i < row_.size(); ++i) result += sym::equal(ranks_[i], k) * sym::Expr(i);
+    return sym::min(sym::max(result, 0), std::ssize(row_) - 1);
+  }
+  /// The element of rank k, within the limits of all.
+  sym::Expr value(int64_t k) const {
+    sym::Expr result = 0, least = row_[0], greatest = row_[0];
+    for (size_t i = 0; i < row_.size(); ++i) {
+      result += sym::equal(ranks_[i], k) * row_[i];
+      least = is_float(dtype_) ? sym::real_min(least, row_[i]) : sym::min(least, row_[i]);
+      greatest = is_float(dtype_) ? sym::real_max(greatest, row_[i]) : sym::max(greatest, row_[i]);
+    }
+    if (k == 0) return largest_ ? greatest : least;
+    return sym::max(least, sym::min(greatest, result));
+  }
+
+ private:
+  sym::Expr less(size_t i, size_t j) const {
+    return is_float(dtype_) ? sym::real_less(row_[i], row_[j]) : sym::less(row_[i], row_[j]);
+  }
+  SymbolicValues row_, ranks_;
+  DType dtype_;
+  bool largest_;
+};
+
+/// Gives both outputs their values, where x has some.
+Status add_values(InferContext& cx, const ops::TopK& op, size_t along, TensorType& values, TensorType& places) {
+  const TensorType& x = TRY(cx.input(0));
+  if (!x.values || !carries_values(x) || !carries_values(values) || std::ssize(*x.values) > kMaxSymbolicValues)
+    return {};
+  const Extents from = TRY(x.extents()), to = TRY(values.extents());
+  const int64_t length = from[along], count = to[along], inner = volume(std::span(from).subspan(along + 1));
+  if (length > kMostRanked || count == 0) return {};
+  const int64_t num_rows = volume(to) / count;
+  SymbolicValues chosen(static_cast<size_t>(volume(to))), at(chosen.size());
+  for (int64_t row = 0; row < num_rows; ++row) {
+    const int64_t first = row / inner * length * inner + row % inner;
+    SymbolicValues elements;
+    for (int64_t i = 0; i < length; ++i) elements.push_back((*x.values)[static_cast<size_t>(first + i * inner)]);
+    const Ranks ranks(elements, x.dtype, op.largest);
+    for (int64_t k = 0; k < count; ++k) {
+      const auto place = static_cast<size_t>(row / inner * count * inner + row % inner + k * inner);
+      at[place] = ranks.place(k);
+      chosen[place] = ranks.value(k);
+    }
+  }
+  give_values(values, std::move(chosen));
+  give_values(places, std::move(at));
+  return {};
+}
+
 }  // namespace
 
 namespace ops {
@@ -54,8 +123,10 @@ Status TopK::infer(InferContext& cx) const {
   TRY(sym::assume(cx.assumptions(), {sym::Relation::kLessEqual, count, x.shape[along], why}));
   kiln::Shape shape = x.shape;
   shape[along] = count;
-  TRY(cx.set_output(0, TensorType(x.dtype, shape)));
-  return cx.set_output(1, TensorType(indices, std::move(shape)));
+  TensorType values(x.dtype, shape), places(indices, std::move(shape));
+  TRY(add_values(cx, *this, along, values, places));
+  TRY(cx.set_output(0, std::move(values)));
+  return cx.set_output(1, std::move(places));
 }
 
 Status TopK::reference(ReferenceContext& cx) const {

@@ -1,9 +1,12 @@
 #include "ops/unary.h"
 
+#include <cmath>
+
 #include "ops/define.h"
 #include "ops/pointwise.h"
 #include "ops/unary-inl.h"
 #include "ops/with_scalar_fn.h"
+#include "sym/real.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::Unary>();
@@ -21,9 +24,29 @@ namespace {
 bool takes_integers(UnaryKind kind) {
   return kind == UnaryKind::kAbs || kind == UnaryKind::kNeg || kind == UnaryKind::kSign;
 }
-std::optional<sym::Expr> combine(const void* op, std::span<const sym::Expr> at) {
+std::optional<sym::Expr> combine_reals(UnaryKind kind, sym::Expr x) {
+  using sym::RealFunction;
+  switch (kind) {
+    case UnaryKind::kExp: return sym::real_function(RealFunction::kExp, x);
+    case UnaryKind::kLog: return sym::real_function(RealFunction::kLog, x);
+    case UnaryKind::kSqrt: return sym::real_function(RealFunction::kSqrt, x);
+    case UnaryKind::kRecip: return sym::real_div(sym::real_of(1), x);
+    case UnaryKind::kAbs: return sym::real_max(x, sym::real_negative(x));
+    case UnaryKind::kNeg: return sym::real_negative(x);
+    case UnaryKind::kCeil: return sym::real_function(RealFunction::kCeil, x);
+    case UnaryKind::kFloor: return sym::real_function(RealFunction::kFloor, x);
+    case UnaryKind::kRound: return sym::real_function(RealFunction::kRound, x);
+    case UnaryKind::kSign: return sym::real(sym::real_less(0, x) - sym::real_less(x, 0));
+    case UnaryKind::kIsInf: return sym::real_equal(sym::real_max(x, sym::real_negative(x)), sym::real_of(INFINITY));
+    case UnaryKind::kIsNan: return 0;
+    default: return std::nullopt;
+  }
+}
+std::optional<sym::Expr> combine(const void* op, DType dtype, std::span<const sym::Expr> at) {
   const sym::Expr x = at[0];
-  switch (static_cast<const Unary*>(op)->kind) {
+  const UnaryKind kind = static_cast<const Unary*>(op)->kind;
+  if (is_float(dtype)) return combine_reals(kind, x);
+  switch (kind) {
     case UnaryKind::kAbs: return sym::max(x, -x);
     case UnaryKind::kNeg: return -x;
     case UnaryKind::kSign: return sym::less(0, x) - sym::less(x, 0);

@@ -4,6 +4,7 @@
 
 #include "ops/constant.h"
 #include "ops/dim_values.h"
+#include "ops/movement.h"
 
 namespace kiln::passes {
 namespace {
@@ -17,14 +18,30 @@ HostTensor constant_of(const TensorType& type) {
   return HostTensor::of_ints(type.dtype, type.opt_extents(), numbers);
 }
 
+/// Whether a node makes its outputs of constants alone, of which some are floats: folding remembers where these come
+/// from, since programs may replace weights.
+bool is_made_of_constant_floats(const ir::Graph& graph, const ir::Node& node) {
+  bool has_float = false;
+  for (const ir::ValueId input : node.inputs) {
+    if (input == ir::ValueId::kNone) continue;
+    const TensorType& type = graph.type(input);
+    has_float = has_float || is_float(type.dtype);
+    const bool is_constant = graph.constant(input) || constant_values(type);
+    if (!is_constant) return false;
+  }
+  return has_float;
+}
+
 }  // namespace
 
 Status shape_arithmetic(ir::Graph& graph, PassContext&) {
   for (const ir::NodeId id : TRY(graph.topological_order())) {
     if (graph.node(id).op.as<ops::Constant>()) continue;
+    if (is_made_of_constant_floats(graph, graph.node(id))) continue;
     const bool is_dim_values = graph.node(id).op.as<ops::DimValues>();  // whose symbols a profile may have fixed
     for (const ir::ValueId output : std::vector(graph.node(id).outputs)) {
       const TensorType type = graph.type(output);
+      if (is_float(type.dtype)) continue;  // whole numbers that shapes read are made of them without a cast
       if (!type.values || !type.is_static() || graph.num_uses(output) == 0) continue;
       if (!std::ranges::all_of(*type.values, [](const sym::Expr& e) { return e.is_valid(); })) continue;
       const std::string name = graph.value(output).name;

@@ -273,12 +273,23 @@ Status ShapeState::check_assumptions() const {
   for (size_t i = 0; i < plan_.inputs.size(); ++i)
     for (size_t axis = 0; axis < plan_.inputs[i].extents.size(); ++axis) {
       const int64_t wanted = TRY(plan_.inputs[i].extents[axis].run(symbols_));
-      TRY(require(input_extents_[i][axis] == wanted, "input '", plan_.inputs[i].name, "': extent ",
-                  input_extents_[i][axis], " of axis ", axis, " must be ", wanted, ", as '",
-                  plan_.inputs[i].axis_names[axis], "' is in another input"));
+      if (input_extents_[i][axis] != wanted) return wrong_extent(i, axis, wanted);
     }
   for (const sym::Guard* guard : guards_) TRY(guard->check(symbols_));
   return {};
+}
+
+/// The error of an extent that differs from another of its name.
+std::unexpected<Error> ShapeState::wrong_extent(size_t input, size_t axis, int64_t wanted) const {
+  const plan::IoTensor& io = plan_.inputs[input];
+  const std::string found = str("input '", io.name, "': extent ", input_extents_[input][axis], " of axis ", axis);
+  const std::vector<int> symbols = sym::operands_of(io.extents[axis]).symbols;
+  if (symbols.empty()) return error(Code::kInvalidArgument, found, " must be ", wanted);
+  const plan::Symbol& symbol = plan_.symbols[static_cast<size_t>(symbols[0])];
+  const std::string& other = plan_.inputs[static_cast<size_t>(symbol.input)].name;
+  const std::string place = symbol.axis >= 0 ? str("axis ", symbol.axis) : str("element ", symbol.element);
+  return error(Code::kInvalidArgument, found, " must be ", wanted, ", as ", place, " of input '", other,
+               "' is: both are dimension '", symbol.name, "'");
 }
 
 /// Writes shape outputs. Their memory is the host's on every device, and the host computes their values.

@@ -81,6 +81,7 @@ class ShapeState {
   Status bind_symbols();
   Status bind_value(size_t s);
   Status check_assumptions() const;
+  std::unexpected<Error> wrong_extent(size_t input, size_t axis, int64_t wanted) const;
   Status write_shape_outputs(const IoAddresses& addresses) const;
 
   const plan::Plan& plan_;

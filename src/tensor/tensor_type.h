@@ -19,7 +19,7 @@ inline constexpr int64_t kMaxSymbolicValues = 64;
 struct TensorType {
   DType dtype = DType::kF32;
   Shape shape;
-  /// Null where unknown. Integers, booleans as 0 and 1, and of inputs also floats that are whole numbers.
+  /// Null where unknown. Integers, booleans as 0 and 1, floats as reals (sym/real.h).
   std::shared_ptr<const SymbolicValues> values;
 
   TensorType() = default;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include "api/base/convert.h"
 #include "api/build/missing_choices.h"
@@ -121,6 +122,33 @@ Status add_shape_outputs(Network& network, BuildRequest& request) {
   return {};
 }
 
+/// Dimensions of one name are equal: those that come at run time are one symbol; one that is a constant is compared
+/// with the others of its name, here or when shapes are bound.
+Status compare_named_dimensions(Network& network, ir::Graph& graph) {
+  struct Place {
+    std::string text;
+    sym::Expr extent;
+  };
+  std::map<std::string, Place> first;
+  const auto& tensors = network.made_tensors();
+  for (const ir::ValueId input : graph.inputs()) {
+    const nv::ITensor* tensor = ir::index(input) < tensors.size() ? tensors[ir::index(input)].get() : nullptr;
+    const Shape shape = graph.type(input).shape;
+    for (size_t axis = 0; tensor && axis < shape.size(); ++axis) {
+      const char* name = tensor->getDimensionName(static_cast<int32_t>(axis));
+      if (!name) continue;
+      const Place here{str("axis ", axis, " of input '", graph.value(input).name, "'"), shape[axis]};
+      const Place& known = first.try_emplace(name, here).first->second;
+      const std::string why = str("dimension '", name, "' is ", known.text, " and ", here.text);
+      if (known.extent.is_const() && here.extent.is_const())
+        TRY(require(known.extent == here.extent, why, ", which are ", known.extent, " and ", here.extent));
+      else if (known.extent != here.extent)
+        graph.assume({sym::Relation::kEqual, known.extent, here.extent, why});
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ir::Graph> graph_to_build(Network& network) {
@@ -133,6 +161,7 @@ Result<ir::Graph> graph_to_build(Network& network) {
   TRY(cast_inputs(network, graph));
   TRY(cast_outputs(network, graph));
   TRY(graph.infer(ir::Graph::Which::kAll));
+  TRY(compare_named_dimensions(network, graph));
   return graph;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using testing::dims;
 using testing::list;
-using testing::Logger;
+using testing::Running;
 using testing::Workbench;
 namespace nv = nvinfer1;
 using Floats = std::vector<float>;
@@ -36,25 +36,6 @@ class Allocator final : public nv::IOutputAllocator {
   std::vector<std::byte> memory;
   Numbers shape;
   bool refuses = false;
-};
-
-/// An engine of a workbench's network with a context.
-struct Running {
-  explicit Running(Workbench& w) {
-    const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
-    EXPECT_TRUE(plan) << w.take_error();
-    if (!plan) return;
-    runtime.reset(nv::createInferRuntime(logger));
-    engine.reset(runtime->deserializeCudaEngine(plan->data(), plan->size()));
-    EXPECT_TRUE(engine);
-    if (engine) context.reset(engine->createExecutionContext());
-  }
-  void feed(const char* name, Floats& values) { EXPECT_TRUE(context->setTensorAddress(name, values.data())); }
-
-  Logger logger;
-  std::unique_ptr<nv::IRuntime> runtime;
-  std::unique_ptr<nv::ICudaEngine> engine;
-  std::unique_ptr<nv::IExecutionContext> context;
 };
 
 nv::ITensor* where(Workbench& w, nv::ITensor& x) { return w->addNonZero(x, nv::DataType::kINT64)->getOutput(0); }

@@ -1,6 +1,7 @@
 #include "ir/testing/interpret.h"
 
 #include "ops/reference_context.h"
+#include "sym/real.h"
 #include "tensor/view.h"
 
 namespace kiln::ir {
@@ -18,7 +19,8 @@ Status bind(const TensorType& type, const HostTensor& tensor, Bindings& bindings
   if (!type.values) return {};
   const View view(tensor);
   for (size_t i = 0; i < type.values->size(); ++i)
-    if ((*type.values)[i].is_symbol()) bindings.emplace_back((*type.values)[i], view.integer(static_cast<int64_t>(i)));
+    if (const sym::Expr element = sym::integer_of((*type.values)[i]); element.is_symbol())
+      bindings.emplace_back(element, view.integer(static_cast<int64_t>(i)));
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "ops/constant.h"
 #include "ops/identity.h"
 #include "ops/reference_context.h"
+#include "sym/real.h"
 #include "tensor/view.h"
 
 namespace kiln::onnx {
@@ -73,7 +74,7 @@ const HostTensor* ImportContext::evaluate(ValueId value, int depth) {
   }
   if (const auto found = evaluated_.find(value); found != evaluated_.end()) return &found->second;
   const TensorType& type = graph_.type(value);
-  if (type.values && type.is_static()) {
+  if (type.values && !is_float(type.dtype) && type.is_static()) {
     std::vector<int64_t> numbers;
     for (const sym::Expr& e : *type.values)
       if (e.is_const()) numbers.push_back(e.value());
@@ -105,7 +106,7 @@ Result<HostTensor> ImportContext::constant(ValueId value, std::string_view what)
 }
 
 Result<SymbolicValues> ImportContext::values(ValueId value, std::string_view what) {
-  if (type(value).values) return *type(value).values;
+  if (type(value).values && !is_float(type(value).dtype)) return *type(value).values;
   const auto known = constant(value, what);
   if (!known)
     return error(Code::kUnsupported, what, " '", graph_.value(value).name, "' (", type(value),
@@ -147,7 +148,11 @@ Result<sym::Expr> ImportContext::whole_number(ValueId value, std::string_view wh
   else if (graph_.producer_as<ops::Cast>(value))
     from = graph_.node(graph_.value(value).producer).inputs[0];
   const TensorType& source = type(from);
-  if (source.values && source.values->size() == 1) return (*source.values)[0];
+  if (source.values && source.values->size() == 1) {
+    const sym::Expr element = (*source.values)[0];
+    if (!is_float(source.dtype)) return element;
+    if (const auto ratio = sym::ratio_of(element); ratio && ratio->under == 1) return ratio->over;
+  }
   return error(Code::kUnsupported, what, " '", name, "' (", type(value),
                ") must follow from constants, shapes or shape inputs; ", why_unknown(graph_, value));
 }

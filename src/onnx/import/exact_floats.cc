@@ -10,6 +10,7 @@
 #include "ops/element_wise.h"
 #include "ops/movement.h"
 #include "ops/unary.h"
+#include "sym/real.h"
 #include "tensor/view.h"
 
 namespace kiln::onnx {
@@ -83,7 +84,7 @@ class Walk {
     const auto count = type.volume().constant();
     if (depth > kDeepest || !type.is_static() || !count || *count > kMostFollowedValues) return std::nullopt;
     if ((visited_ += 1 + *count) > kMostNumbers) return std::nullopt;
-    if (type.values) return of_values(*type.values);
+    if (type.values) return of_values(type);
     if (const HostTensor* constant = graph_.constant(id)) return of_constant(*constant);
     if (graph_.value(id).producer == ir::NodeId::kNone || !is_exact_type(type.dtype)) return std::nullopt;
     auto found = of_node(graph_.node(graph_.value(id).producer), depth + 1);
@@ -97,9 +98,13 @@ class Walk {
   /// Whether floats of the type hold lengths exactly; halves have too few digits.
   static bool is_exact_type(DType dtype) { return dtype == DType::kF32 || dtype == DType::kF64; }
 
-  static std::optional<Ratios> of_values(const SymbolicValues& values) {
+  static std::optional<Ratios> of_values(const TensorType& type) {
     Ratios result;
-    for (const sym::Expr& e : values) result.push_back({e});
+    for (const sym::Expr& e : *type.values) {
+      const auto ratio = is_float(type.dtype) ? sym::ratio_of(e) : sym::Ratio{e};
+      if (!ratio) return std::nullopt;
+      result.push_back({ratio->over, ratio->under});
+    }
     return result;
   }
 

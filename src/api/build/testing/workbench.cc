@@ -79,4 +79,21 @@ std::vector<float> Workbench::run(const std::map<std::string, Feed>& inputs) {
   return result;
 }
 
+Running::Running(Workbench& w) {
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  if (!w.logger.errors.empty()) error = w.logger.errors.back();
+  w.take_error();
+  if (!plan) return;
+  runtime.reset(nv::createInferRuntime(logger));
+  engine.reset(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  if (engine) context.reset(engine->createExecutionContext());
+}
+
+bool Running::run() {
+  std::vector<void*> bindings;
+  for (int i = 0; i < engine->getNbIOTensors(); ++i)
+    bindings.push_back(const_cast<void*>(context->getTensorAddress(engine->getIOTensorName(i))));
+  return context->executeV2(bindings.data());
+}
+
 }  // namespace kiln::api::testing

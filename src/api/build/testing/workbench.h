@@ -68,4 +68,23 @@ class Workbench {
   std::unique_ptr<nv::IBuilderConfig> config;
 };
 
+/// An engine of a workbench's network with a context.
+struct Running {
+  explicit Running(Workbench& w);
+  template <class T>
+  void feed(const char* name, std::vector<T>& values) {
+    context->setTensorAddress(name, values.data());
+  }
+  /// Runs with the addresses that are set, to the end.
+  bool run();
+  /// The latest error since the build.
+  std::string last_error() const { return logger.errors.empty() ? "" : logger.errors.back(); }
+
+  std::string error;  ///< of the build, which then gave no engine
+  Logger logger;
+  std::unique_ptr<nv::IRuntime> runtime;
+  std::unique_ptr<nv::ICudaEngine> engine;
+  std::unique_ptr<nv::IExecutionContext> context;
+};
+
 }  // namespace kiln::api::testing
