@@ -6,6 +6,7 @@
 
 #include "onnx/import/axes.h"
 #include "onnx/import/importers.h"
+#include "sym/real.h"
 #include "tensor/view.h"
 
 namespace kiln::onnx::importers {
@@ -168,18 +169,37 @@ void align_corners_of_scales(ImportContext& cx, ops::Resize& op, ValueId x) {
   }
 }
 
-/// Resizes by scales that come at run time. The model must state y's extents; the run checks that the scales fit them.
+/// The extents floor(extent * scale) of axes whose scales follow from shapes, rounded as floats are; nothing where some
+/// come from data.
+std::optional<SymbolicValues> sizes_by_scales(const ImportContext& cx, ValueId x, ValueId scales,
+                                              const std::vector<int>& axes) {
+  const TensorType& type = cx.type(scales);
+  if (!type.values || !is_float(type.dtype) || type.values->size() != axes.size()) return std::nullopt;
+  SymbolicValues sizes = cx.type(x).shape;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    sym::Expr& size = sizes[static_cast<size_t>(axes[i])];
+    size =
+        sym::whole(sym::real_function(sym::RealFunction::kFloor, sym::real_prod(sym::real(size), (*type.values)[i])));
+    if (!size.is_valid()) return std::nullopt;
+  }
+  return sizes;
+}
+
+/// Resizes by scales that come at run time. Where data decides them, the model must state y's extents; the run checks
+/// that the scales fit them.
 Status resize_by_scales_of_run(ImportContext& cx, ops::Resize op, ValueId scales, const std::vector<int>& axes) {
   const ValueId x = TRY(cx.input(0));
+  const auto known = sizes_by_scales(cx, x, scales, axes);
   const auto stated = cx.stated_extents(0);
-  if (!stated || stated->size() != static_cast<size_t>(cx.rank(x)))
+  if (!known && (!stated || stated->size() != static_cast<size_t>(cx.rank(x))))
     return error(Code::kUnsupported, "scales '", cx.graph().value(scales).name, "' (", cx.type(scales),
                  ") are computed at run time, and the model does not state the shape of '", cx.node().outputs[0],
                  "', which depends on them; make them constants, give sizes instead, or state the shape");
   if (op.coordinate == CoordinateTransformation::kAlignCorners)
     op.coordinate = CoordinateTransformation::kAlignCornersOfScale;
-  SymbolicValues sizes = cx.type(x).shape;
-  for (const int axis : axes) sizes[static_cast<size_t>(axis)] = (*stated)[static_cast<size_t>(axis)];
+  SymbolicValues sizes = known.value_or(cx.type(x).shape);
+  for (const int axis : axes)
+    if (!known) sizes[static_cast<size_t>(axis)] = (*stated)[static_cast<size_t>(axis)];
   op.axes_given.assign(axes.begin(), axes.end());
   return resize_to(cx, std::move(op), sizes, ValueId::kNone, TRY(cast(cx, scales, DType::kF32)));
 }

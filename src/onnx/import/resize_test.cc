@@ -1,6 +1,9 @@
 // Resize and Upsample where the rule of coordinates, the region or the scales need more than a row of a table.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+
 #include "onnx/test_import.h"
 
 namespace kiln::onnx {
@@ -88,6 +91,25 @@ TEST(ImportResize, ScalesOfTheRunNeedAStatedShape) {
             "node 'r' (Resize) of x f32[2, 3], s f32[2]: scales 's' (f32[2]) are computed at run time, and the model "
             "does not state the shape of 'y', which depends on them; make them constants, give sizes instead, or state "
             "the shape\n");
+}
+/// x to 0.7 of the height of another image: the scale is a quotient of floats that follows from shapes.
+TEST(ImportResize, ScalesThatFollowFromShapesMakeExtents) {
+  const Imported got = import_proto(model(
+      graph({{node("Shape", {"x"}, {"sx"}), node("Shape", {"z"}, {"sz"}),
+              node("Cast", {"sx"}, {"fx"}, "", {int_attribute("to", kFloat)}),
+              node("Cast", {"sz"}, {"fz"}, "", {int_attribute("to", kFloat)}), node("Mul", {"fz", "part"}, {"wanted"}),
+              node("Div", {"wanted", "fx"}, {"s"}), node("Resize", {"x", "", "s"}, {"y"}, "r")},
+             {value("x", kFloat, {2, -1}), value("z", kFloat, {2, -1})},
+             {value("y", kFloat, {2, -1})},
+             {floats("part", {2}, {1, 0.7F})}})));
+  ASSERT_TRUE(got.status) << text_of(got);
+  const Shape y = got.graph.type(got.graph.outputs()[0].value).shape;
+  EXPECT_EQ(y[0], sym::Expr(2));
+  for (const auto& [from, other] : {std::pair<int64_t, int64_t>{10, 10}, {7, 100}, {30, 20}}) {
+    const float scale = static_cast<float>(other) * 0.7F / static_cast<float>(from);
+    EXPECT_EQ(sym::evaluate(y[1], std::array{from, other}),
+              static_cast<int64_t>(std::floor(static_cast<float>(from) * scale)));
+  }
 }
 TEST(ImportResize, RefusesCropsByScales) {
   EXPECT_EQ(import_node(node("Resize", {"x", "roi", "s"}, {"y"}, "r", {mode("tf_crop_and_resize")}),
