@@ -1,42 +1,15 @@
 #include "ops/reshape.h"
 
-#include <algorithm>
-
 #include "onnx/import/axes.h"
 #include "onnx/import/importers.h"
 #include "ops/squeeze.h"
 
 namespace kiln::onnx::importers {
-namespace {
-
-/// Resolves ONNX's 0 and -1 in a shape that is known at run time only: arithmetic in each extent decides between a 0, a
-/// -1 and a number. It uses maxima instead of sums, because products of sums would grow without bounds, and a maximum
-/// is a single factor.
-Shape with_placeholders_resolved(const TensorType& x, const SymbolicValues& dims, bool zero_copies) {
-  Shape result;
-  sym::Expr others = 1;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const sym::Expr own = i < x.shape.size() && zero_copies ? x.shape[i] : sym::Expr(0);
-    result.push_back(sym::max(dims[i], sym::equal(dims[i], 0) * own));  // at least 0, and of a -1 just that
-    others *= sym::max(result[i], 1);
-  }
-  const sym::Expr rest = sym::floor_div(x.volume(), others);
-  for (size_t i = 0; i < dims.size(); ++i) result[i] = sym::max(result[i], sym::equal(dims[i], -1) * rest);
-  return result;
-}
-
-/// Whether an extent may turn out to be a placeholder at run time. It compares expressions, so that an assumption which
-/// the answer relies on is recorded.
-bool may_be_placeholder(sym::Expr dim) { return !dim.is_const() && sym::max(dim, 0) != dim; }
-
-}  // namespace
 
 Status reshape(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
   const SymbolicValues dims = TRY(cx.values(TRY(cx.input(1)), "shape"));
   const bool zero_copies = TRY(cx.node().get_int("allowzero", 0)) == 0;
-  if (std::ranges::any_of(dims, may_be_placeholder))
-    return cx.output(TRY(reshape(cx, x, with_placeholders_resolved(cx.type(x), dims, zero_copies))));
   if (const auto constants = all_constant(dims))
     return cx.output(TRY(cx.add(ops::Reshape{*constants, zero_copies}, {x})));
   return cx.output(TRY(cx.add(ops::Reshape{{}, zero_copies}, {x, TRY(dims_value(cx, dims))})));
