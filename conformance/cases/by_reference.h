@@ -37,6 +37,9 @@ inline const Reasons kCudaByReference{
     {"Resize: linear, fitted by a scale of the run", "tables of taps are made before the run"},
     {"Resize: nearest crop of bytes", "tables of taps are made before the run"},
     {"Scatter: added up", "kernels write, and do not add"},
+    {"Unique: columns, as they appear", "slices along an axis"},
+    {"Unique: rows", "slices along an axis"},
+    {"Unique: the middle", "slices along an axis"},
 };
 
 }  // namespace kiln

@@ -12,8 +12,10 @@
 #include "backend/cuda/compile/scatter/scatter.h"
 #include "backend/cuda/compile/sort/non_max_suppression.h"
 #include "backend/cuda/compile/sort/top_k.h"
+#include "backend/cuda/compile/sort/unique.h"
 #include "backend/cuda/compile/testing.h"
 #include "backend/cuda/kernels/scan/non_zero.h"
+#include "backend/cuda/kernels/sort/unique.h"
 
 namespace kiln::cuda {
 namespace {
@@ -72,6 +74,11 @@ TEST(TopKKernel, AllCompile) {
     if (type != DType::kBool) {
       COMPILES(top_k_source(type, kWays));
     }
+}
+TEST(UniqueKernel, AllCompile) {
+  for (const DType type : kTypes) {
+    COMPILES(unique_source(type));
+  }
 }
 TEST(NonMaxSuppressionKernel, AllCompile) {
   for (const DType boxes : {DType::kF32, DType::kF16, DType::kBF16})
@@ -179,6 +186,17 @@ TEST(NonZeroPlan, BlocksReadTheNumbersOfAll) {
   EXPECT_EQ(many.argument.is_wide, 0);
   EXPECT_EQ(plan_non_zero(DType::kU8, Extents{1 << 16, 1 << 16}, 5).argument.is_wide, 1);
   EXPECT_EQ(plan_non_zero(DType::kU8, Extents{4, 0}, 0).shape.grid[0], 0u);
+}
+TEST(UniquePlan, NumbersGroupsTwiceUnlessTheyAreSorted) {
+  const auto entries = [](int64_t count, bool sorted) {
+    std::string text;
+    for (const UniquePlan::Call& call : plan_unique(DType::kU8, count, count, sorted).calls)
+      text += str(call.entry + 7, ' ', call.shape.grid[0], ' ');
+    return text;
+  };
+  EXPECT_EQ(entries(1, true), "sorted_count 1 sorted_number 1 store 1 ");
+  EXPECT_EQ(entries(1'000'000, false),
+            "sorted_count 1954 sorted_number 1954 appearing_count 1954 appearing_number 1954 store 3907 ");
 }
 TEST(ResizePlan, ChannelsLastAreVectors) {
   const ops::Resize twice{.scales = {1, 1, 2, 2}};

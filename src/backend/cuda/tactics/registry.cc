@@ -10,12 +10,6 @@ TacticList tactics_of<AnyPointwise>();
 #include "ops/ops.def"
 #undef OP
 
-/// The CPU alone has a kernel.
-template <>
-TacticList tactics_of<ops::Unique>() {
-  return {};
-}
-
 TacticList tactics_for(const OpInfo& op) {
   return list_by_op(op, []<class T>() { return tactics_of<T>(); });
 }

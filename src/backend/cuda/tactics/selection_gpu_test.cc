@@ -13,6 +13,7 @@
 #include "ops/non_zero.h"
 #include "ops/reference_context.h"
 #include "ops/top_k.h"
+#include "ops/unique.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -65,6 +66,14 @@ Selection boxes(int64_t count, int64_t classes, int64_t most, double score, doub
 Selection first_of(DType dtype, int64_t length, int64_t k) {
   return {
       str("first ", k, " of ", length, ' ', name_of(dtype)), ops::TopK{.k = k}, {random_tensor(dtype, {1, length}, 3)}};
+}
+
+Selection unique(DType dtype, int64_t count, int64_t different, bool sorted) {
+  return {str("unique of ", count, ' ', name_of(dtype), ", ", different, sorted ? "" : ", as they appear"),
+          ops::Unique{.sorted = sorted},
+          {tensor(dtype, {count}, [draw = uniform(4), different](int64_t i) mutable {
+            return std::floor(draw(i) * static_cast<double>(different));
+          })}};
 }
 
 class SelectionOnGpu : public OnGpu {
@@ -131,6 +140,13 @@ TEST_F(SelectionOnGpu, LongRows) {
   check(first_of(DType::kI64, 1'100'003, 1'100'003));
   check(first_of(DType::kI8, 1'100'003, 20'000));
 }
+TEST_F(SelectionOnGpu, Unique) {
+  for (const bool sorted : {true, false})
+    for (const int64_t different : {1, 100, 10'000'000}) {
+      check(unique(DType::kI64, 1'000'003, different, sorted));
+      check(unique(DType::kF32, 300'007, different, sorted));
+    }
+}
 
 TEST_F(SelectionOnGpu, DISABLED_Rates) {
   const auto bytes = [](const Selection& s, const RanVariant& ran) {
@@ -147,6 +163,7 @@ TEST_F(SelectionOnGpu, DISABLED_Rates) {
   rate(boxes(1000, 91, 100, 0.05, 60));
   for (const int64_t length : {2'000'000, 10'000'000})
     for (const int64_t k : {int64_t{100}, int64_t{4000}, length}) rate(first_of(DType::kF32, length, k));
+  for (const bool sorted : {true, false}) rate(unique(DType::kF32, 10'000'000, 1'000'000, sorted));
 }
 
 }  // namespace

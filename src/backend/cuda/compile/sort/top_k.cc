@@ -1,7 +1,6 @@
 #include "backend/cuda/compile/sort/top_k.h"
 
 namespace kiln::cuda {
-namespace {
 
 std::string_view sort_type(DType dtype) {
   switch (dtype) {
@@ -15,7 +14,20 @@ std::string_view sort_type(DType dtype) {
   }
 }
 
+namespace {
+
+std::string entry_of(std::string_view name, int threads, std::string_view types, bool is_pass = false) {
+  return entry_text(name, str(threads), struct_parameter("TopK") + (is_pass ? ", int pass" : ""),
+                    str("kiln::", name, types, is_pass ? "(args, pass)" : "(args)"));
+}
+
 }  // namespace
+
+std::string sort_entries(DType dtype) {
+  const std::string sorted = str('<', sort_type(dtype), '>');
+  return entry_of("top_k_digits", kSortThreads, sorted, true) + entry_of("top_k_starts", kShortThreads, "") +
+         entry_of("top_k_bin_starts", kSortThreads, "") + entry_of("top_k_move", kSortThreads, sorted, true);
+}
 
 KernelSource top_k_source(DType dtype, std::span<const TopKWay> ways) {
   KernelSource source;
@@ -23,8 +35,7 @@ KernelSource top_k_source(DType dtype, std::span<const TopKWay> ways) {
   const std::string sorted = str('<', sort_type(dtype), '>');
   const auto add = [&](std::string_view name, int threads, std::string_view types, bool is_pass = false) {
     if (source.entry.empty()) source.entry = name;
-    source.prelude += entry_text(name, str(threads), struct_parameter("TopK") + (is_pass ? ", int pass" : ""),
-                                 str("kiln::", name, types, is_pass ? "(args, pass)" : "(args)"));
+    source.prelude += entry_of(name, threads, types, is_pass);
   };
   for (const TopKWay way : ways) {
     if (way == TopKWay::kShort) add("top_k_short", kShortThreads, sorted);
@@ -36,10 +47,8 @@ KernelSource top_k_source(DType dtype, std::span<const TopKWay> ways) {
       add("top_k_finish", kShortThreads, sorted);
     }
     if (way == TopKWay::kSort) {
-      add("top_k_digits", kSortThreads, sorted, true);
-      add("top_k_starts", kShortThreads, "");
-      add("top_k_bin_starts", kSortThreads, "");
-      add("top_k_move", kSortThreads, sorted, true);
+      if (source.entry.empty()) source.entry = "top_k_digits";
+      source.prelude += sort_entries(dtype);
       add("top_k_store", kSortThreads, sorted, true);
     }
   }

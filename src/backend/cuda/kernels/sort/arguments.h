@@ -41,6 +41,26 @@ struct TopKArgument {
   void* items = nullptr;                            ///< a row: those of a block; sorting: two times all rows
 };
 
+inline constexpr int kUniqueThreads = 256, kUniqueWarps = kUniqueThreads / 32;
+
+/// Different elements: `sort` is all of x as one row, whose items are sorted when the kernels begin. A group has equal
+/// elements.
+struct UniqueArgument {
+  TopKArgument sort;
+  void* y = nullptr;
+  int64_t *first = nullptr, *inverse = nullptr, *counts = nullptr;
+  int64_t room = 0;               ///< for different ones
+  uint32_t of_a_block = 0;        ///< elements
+  uint32_t passes = 0;            ///< that have sorted
+  uint32_t is_sorted = 1;         ///< y is; else it has groups in the order in which they appear
+  uint32_t* of_blocks = nullptr;  ///< [blocks]
+  uint32_t* groups = nullptr;     ///< by element of x
+  uint32_t* starts = nullptr;     ///< by group: its first item in the sorted order
+  uint32_t* firsts = nullptr;     ///< by group: its first element in x
+  uint32_t* places = nullptr;     ///< by group: its place in y, unless is_sorted
+  int64_t* found = nullptr;       ///< takes the number of groups
+};
+
 inline constexpr int kSuppressThreads = 512;
 inline constexpr int kSuppressItems = 4096;  ///< candidates that a block sorts at once
 inline constexpr int kSuppressTile = 64;     ///< of these it compares so many with all that were selected before

@@ -56,7 +56,6 @@ void plan_sort(TopKPlan& plan, int64_t rows, int key_bits) {
                               : call("top_k_starts", rows, kShortThreads));
     plan.calls.push_back(call("top_k_move", blocks, kSortThreads, pass));
   }
-  plan.calls.push_back(call("top_k_store", rows * ceil_div(a.k, kSortThreads), kSortThreads, passes));
 }
 
 }  // namespace
@@ -95,8 +94,20 @@ Result<TopKPlan> plan_top_k(const TopKRows& r) {
       plan.calls.push_back(call("top_k_short", ceil_div(rows, items_of_block(key_bits) / a.padded), kShortThreads));
       break;
     case TopKWay::kSelect: plan_select(plan, rows, key_bits); break;
-    case TopKWay::kSort: plan_sort(plan, rows, key_bits); break;
+    case TopKWay::kSort:
+      plan_sort(plan, rows, key_bits);
+      plan.calls.push_back(
+          call("top_k_store", rows * ceil_div(a.k, kSortThreads), kSortThreads, key_bits / kSortDigit));
+      break;
   }
+  return plan;
+}
+
+TopKPlan plan_sorted_items(DType dtype, int64_t length) {
+  TopKPlan plan;
+  plan.argument.rows = 1;
+  plan.argument.length = static_cast<uint32_t>(length);
+  plan_sort(plan, 1, bits_of(dtype));
   return plan;
 }
 

@@ -1,0 +1,12 @@
+/// The source of the kernels of kernels/sort/unique.cuh, and of those that sort for them.
+#pragma once
+
+#include "backend/cuda/compile/kernel_source.h"
+#include "tensor/dtype.h"
+
+namespace kiln::cuda {
+
+/// Of a type that is_told_apart (steps/unique.h).
+KernelSource unique_source(DType dtype);
+
+}  // namespace kiln::cuda
