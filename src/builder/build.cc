@@ -8,6 +8,7 @@
 #include "builder/specialize.h"
 #include "builder/workspaces.h"
 #include "ir/shape_tensors.h"
+#include "ops/loop.h"
 #include "passes/pass.h"
 #include "passes/source_uses.h"
 #include "plan/validate.h"
@@ -36,6 +37,9 @@ class Build {
   Status check_surface() const;
   void describe_surface();
   Status add_profile(const ProfileRequest& request, Timer& timer, TimingCache& cache);
+  Status optimize(ir::Graph& graph);
+  Result<int> add_body(const ir::Node& node, size_t body, Timer& timer);
+  void note_libraries(const Cover& cover);
   Status check_size(std::string_view name, double size_bytes) const;
   Status check_surface_sizes(const ir::Graph& graph) const;
   void mark_shape_inputs();
@@ -70,6 +74,21 @@ bool reads_any(const sym::Expr& e, const std::vector<bool>& flags) {
   std::vector<sym::Expr> symbols;
   collect_symbols(e, symbols);
   return std::ranges::any_of(symbols, [&](const sym::Expr& s) { return flags[static_cast<size_t>(s.symbol_id())]; });
+}
+
+/// What binds symbols in each run of a loop's body: the extents of carried values that change.
+std::vector<plan::BodySymbol> bound_anew(const ir::Node& node, const ir::Graph& body) {
+  std::vector<plan::BodySymbol> result;
+  if (!node.op.as<ops::Loop>()) return result;
+  for (const DecidedSize& size : node.sizes)
+    for (size_t i = 0; i < body.inputs().size(); ++i) {
+      const Shape& shape = body.type(body.inputs()[i]).shape;
+      const auto axis = std::ranges::find(shape, size.symbol);
+      if (axis == shape.end()) continue;
+      result.push_back({size.symbol.symbol_id(), static_cast<int>(i), static_cast<int>(axis - shape.begin())});
+      break;
+    }
+  return result;
 }
 
 Status Build::check_surface() const {
@@ -145,17 +164,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   ProfileGraph narrow = TRY(specialize(network_, request));
   ir::Graph& graph = narrow.graph;
   TRY(check_surface_sizes(graph));
-  TRY(keep_assertions_on_data(graph));
-  passes::PassContext pass_context{log_};
-  pass_context.strongly_typed = request_.numerics.strongly_typed;
-  pass_context.refittable = request_.refittable;
-  TRY(passes::run_pipeline(graph, pass_context));
-  passes::SourceUses sources(graph, pass_context);
-  TRY(backend_.lower(graph, request_.numerics));
-  sources.recount(graph, "types", pass_context);
-  TRY(passes::run_pipeline(graph, pass_context));
-  fixed_sources_.merge(pass_context.fixed_sources);
-  keep_deciders(graph);
+  TRY(optimize(graph));
   CoverOptions options;
   if (request_.editable_timing_cache) options.assignments = &cache;
   const auto surface_format = [&](const std::string& name) {
@@ -175,21 +184,85 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
   Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
   TRY(add_alternatives(cx, backend_, timer, cover, log_));
-  const auto needs = [&](const StepDraft& draft) {
-    for (const auto& [library, version] : draft.libraries.entries()) plan_.libraries.set(library, version);
-  };
-  for (const Tile& tile : cover.tiles) {
-    needs(tile.draft);
-    for (const AlternativeTile& other : tile.alternatives) needs(other.draft);
-  }
+  note_libraries(cover);
   const int most_aux = backend_.device().is_host() ? 0 : std::min(request_.most_aux_streams, plan::kMaxAuxStreams);
-  TRY(emit_profile(graph, cover, backend_, options, most_aux, {weights_, binaries_, fixed_sources_}, profile));
+  const auto add_body = [&](const ir::Node& node, size_t body) { return this->add_body(node, body, timer); };
+  TRY(emit_block(graph, cover, backend_, options, most_aux, {weights_, binaries_, fixed_sources_, add_body}, profile));
   for (const plan::Tensor& tensor : profile.tensors)
     if (tensor.place == plan::Place::kArena) TRY(check_size(tensor.name, static_cast<double>(tensor.size_bytes_max)));
   TRY(narrow.guards.add(graph, narrow.bounds));  // what passes, lowering and tactics came to believe
   profile.guards = narrow.guards.compile();
   plan_.profiles.push_back(std::move(profile));
   return {};
+}
+
+/// Rewrites a graph and its bodies for the backend.
+Status Build::optimize(ir::Graph& graph) {
+  TRY(keep_assertions_on_data(graph));
+  passes::PassContext cx{log_};
+  cx.strongly_typed = request_.numerics.strongly_typed;
+  cx.refittable = request_.refittable;
+  TRY(passes::run_pipeline(graph, cx));
+  passes::SourceUses sources(graph, cx);
+  TRY(backend_.lower(graph, request_.numerics));
+  sources.recount(graph, "types", cx);
+  TRY(passes::run_pipeline(graph, cx));
+  fixed_sources_.merge(cx.fixed_sources);
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id)) continue;
+    for (const auto& body : graph.node(id).bodies)
+      TRY(in_context(optimize(*body), [&] { return str("a body of ", graph.node(id).op.name(), " '", graph.node(id).name, "'"); }));
+  }
+  keep_deciders(graph);
+  return {};
+}
+
+void Build::note_libraries(const Cover& cover) {
+  const auto note = [&](const StepDraft& draft) {
+    for (const auto& [library, version] : draft.libraries.entries()) plan_.libraries.set(library, version);
+  };
+  for (const Tile& tile : cover.tiles) {
+    note(tile.draft);
+    for (const AlternativeTile& other : tile.alternatives) note(other.draft);
+  }
+}
+
+Result<int> Build::add_body(const ir::Node& node, size_t index, Timer& timer) {
+  const ir::Graph& graph = *node.bodies[index];
+  const auto where = [&] { return str("body ", index, " of ", node.op.name(), " '", node.name, "'"); };
+  const size_t place = plan_.bodies.size();
+  plan_.bodies.emplace_back();  // before those within it
+  plan::Body body;
+  body.name = where();
+  const auto io = [&](const std::string& name, const TensorType& type) {
+    plan::IoTensor tensor{.name = name, .dtype = type.dtype};
+    for (const sym::Expr& extent : type.shape) {
+      tensor.extents.push_back(sym::Program::compile(extent));
+      tensor.axis_names.emplace_back();
+    }
+    return tensor;
+  };
+  CoverOptions options;
+  for (const ir::ValueId id : graph.inputs()) {
+    body.inputs.push_back(io(graph.value(id).name, graph.type(id)));
+    options.surface.inputs[id] = Format::linear();
+  }
+  for (const ir::Output& output : graph.outputs()) {
+    body.outputs.push_back(io(output.name, graph.type(output.value)));
+    options.surface.outputs.push_back(Format::linear());
+  }
+  body.symbols = bound_anew(node, graph);
+  for (const sym::Assumption& assumption : graph.assumptions())
+    body.guards.push_back(sym::Guard::compile(assumption));
+  const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
+  Cover cover = TRY(in_context(cover_graph(cx, backend_, timer, options, log_), where));
+  note_libraries(cover);
+  const auto add_inner = [&](const ir::Node& inner, size_t i) { return add_body(inner, i, timer); };
+  TRY(in_context(emit_block(graph, cover, backend_, options, 0, {weights_, binaries_, fixed_sources_, add_inner}, body),
+                 where));
+  plan_.bodies[place] = std::move(body);
+  return static_cast<int>(place);
 }
 
 /// Fails for a tensor that is larger than the device's memory: no run could hold it. The build could not time its steps
@@ -249,14 +322,18 @@ void Build::mark_shape_inputs() {
     for (size_t i = 0; i < plan_.inputs.size(); ++i)
       if (!profile.value_ranges[i].min.empty() && network_.type(network_.inputs()[i]).values)
         plan_.inputs[i].is_shape = true;
-    for (const plan::Tensor& t : profile.tensors) std::ranges::for_each(t.extents, read);
-    for (const plan::KnownSize& size : profile.known_sizes) read(size.value);
-    for (const plan::Step& step : profile.steps) {
+  }
+  for (const plan::Block* block : plan::blocks_of(plan_)) {
+    for (const plan::Tensor& t : block->tensors) std::ranges::for_each(t.extents, read);
+    for (const plan::KnownSize& size : block->known_sizes) read(size.value);
+    for (const plan::Step& step : block->steps) {
       std::ranges::for_each(step.params, read);
       for (const plan::DecidedSize& size : step.sizes) read(size.most);
       for (const plan::Alternative& other : step.alternatives) std::ranges::for_each(other.params, read);
     }
   }
+  for (const plan::Body& body : plan_.bodies)
+    for (const sym::Guard& guard : body.guards) read(guard.lhs), read(guard.rhs);
 }
 
 Result<plan::Plan> Build::run() {

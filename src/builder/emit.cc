@@ -15,27 +15,27 @@ namespace {
 class Emitter {
  public:
   Emitter(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-          int most_aux_streams, PlanTables tables, plan::Profile& profile)
+          int most_aux_streams, PlanTables tables, plan::Block& block)
       : graph_(graph),
         cover_(cover),
         backend_(backend),
         options_(options),
         most_aux_streams_(most_aux_streams),
         tables_(tables),
-        profile_(profile) {}
+        block_(block) {}
 
   Status run() {
     for (size_t i = 0; i < graph_.inputs().size(); ++i) {
       const ir::ValueId input = graph_.inputs()[i];
       const int tensor = TRY(add_tensor(input, options_.surface.input(input), plan::Place::kInput));
-      profile_.tensors[static_cast<size_t>(tensor)].index = static_cast<int>(i);
+      block_.tensors[static_cast<size_t>(tensor)].index = static_cast<int>(i);
     }
     for (const Tile& tile : cover_.tiles) TRY(emit_tile(tile));
-    profile_.tunings = cover_.tunings;
+    block_.tunings = cover_.tunings;
     for (size_t i = 0; i < graph_.outputs().size(); ++i)
       if (!graph_.outputs()[i].name.empty()) TRY(emit_output(static_cast<int>(i)));
     for (const auto& [symbol, value] : graph_.replaced_sizes())
-      profile_.known_sizes.push_back({symbol.symbol_id(), sym::Program::compile(value)});
+      block_.known_sizes.push_back({symbol.symbol_id(), sym::Program::compile(value)});
     choose_streams();
     reuse_inputs();
     place_in_arena();
@@ -59,8 +59,8 @@ class Emitter {
   int root_of(int tensor) const;
   bool is_sized_by_writer(int tensor) const;
 
-  plan::Tensor& tensor(int id) { return profile_.tensors[static_cast<size_t>(id)]; }
-  const plan::Tensor& tensor(int id) const { return profile_.tensors[static_cast<size_t>(id)]; }
+  plan::Tensor& tensor(int id) { return block_.tensors[static_cast<size_t>(id)]; }
+  const plan::Tensor& tensor(int id) const { return block_.tensors[static_cast<size_t>(id)]; }
 
   const ir::Graph& graph_;
   const Cover& cover_;
@@ -68,7 +68,7 @@ class Emitter {
   const CoverOptions& options_;
   const int most_aux_streams_;
   PlanTables tables_;
-  plan::Profile& profile_;
+  plan::Block& block_;
   std::map<Key, int> tensors_;
   std::vector<int> in_place_;  // by step: the input whose memory output 0 may take, or -1
   std::vector<Span> beside_;   // by step: what may run at the same time
@@ -88,8 +88,8 @@ Result<int> Emitter::add_tensor(ir::ValueId value, const Format& format, plan::P
     return error(Code::kInvalidArgument, "tensor '", t.name, "' is ", type, ", at most ", type.max_extents(),
                  ": its size overflows; narrow the optimization profile's maximum");
   t.size_bytes_max = size_bytes(type.dtype, format.storage_volume(type.max_extents()));
-  profile_.tensors.push_back(std::move(t));
-  const int id = static_cast<int>(profile_.tensors.size()) - 1;
+  block_.tensors.push_back(std::move(t));
+  const int id = static_cast<int>(block_.tensors.size()) - 1;
   tensors_[{value, format.text()}] = id;
   return id;
 }
@@ -97,8 +97,8 @@ Result<int> Emitter::add_tensor(ir::ValueId value, const Format& format, plan::P
 Result<int> Emitter::tensor_of(ir::ValueId value, const Format& format) {
   if (value == ir::ValueId::kNone) {
     if (absent_ < 0) {
-      absent_ = static_cast<int>(profile_.tensors.size());
-      profile_.tensors.emplace_back();
+      absent_ = static_cast<int>(block_.tensors.size());
+      block_.tensors.emplace_back();
     }
     return absent_;
   }
@@ -131,7 +131,7 @@ void Emitter::add_step(plan::Step step, const StepDraft& draft) {
   step.tuning = draft.tuning;
   step.binary = binary_of(draft);
   step.params = compiled(draft.params);
-  profile_.steps.push_back(std::move(step));
+  block_.steps.push_back(std::move(step));
   in_place_.push_back(draft.in_place_input);
 }
 
@@ -181,6 +181,9 @@ Status Emitter::emit_tile(const Tile& tile) {
   for (const ir::NodeId id : tile.region.nodes)
     for (const DecidedSize& size : graph_.node(id).sizes)
       step.sizes.push_back({size.symbol.symbol_id(), sym::Program::compile(size.most)});
+  for (const ir::NodeId id : tile.region.nodes)
+    for (size_t b = 0; b < graph_.node(id).bodies.size(); ++b)
+      step.bodies.push_back(TRY(tables_.add_body(graph_.node(id), b)));
   const bool is_view = tile.draft.is_view();
   for (size_t i = 0; i < tile.region.outputs.size(); ++i)
     step.outputs.push_back(TRY(add_tensor(tile.region.outputs[i], tile.variant.outputs[i],
@@ -223,10 +226,10 @@ Status Emitter::emit_copy(int from, int to, const TensorType& type, const std::s
 
 /// Whether the step that writes a tensor decides its extents.
 bool Emitter::is_sized_by_writer(int id) const {
-  const auto writer = std::ranges::find_if(profile_.steps, [&](const plan::Step& step) {
+  const auto writer = std::ranges::find_if(block_.steps, [&](const plan::Step& step) {
     return !step.sizes.empty() && std::ranges::count(step.outputs, id) > 0;
   });
-  return writer != profile_.steps.end() && plan::decides_extent(*writer, tensor(id));
+  return writer != block_.steps.end() && plan::decides_extent(*writer, tensor(id));
 }
 
 /// Makes the step that computes an output write to the caller's memory. An input, a constant, or a value that is an
@@ -248,43 +251,43 @@ Status Emitter::emit_output(int output) {
   copy.index = output;
   copy.format = wanted;
   copy.size_bytes_max = size_bytes(copy.dtype, wanted.storage_volume(graph_.type(o.value).max_extents()));
-  profile_.tensors.push_back(std::move(copy));
-  return emit_copy(made, static_cast<int>(profile_.tensors.size()) - 1, graph_.type(o.value), o.name);
+  block_.tensors.push_back(std::move(copy));
+  return emit_copy(made, static_cast<int>(block_.tensors.size()) - 1, graph_.type(o.value), o.name);
 }
 
 /// Puts steps beside others on auxiliary streams, where that is worth it.
 void Emitter::choose_streams() {
-  std::vector<ScheduledStep> steps(profile_.steps.size());
-  std::vector<int> written_by(profile_.tensors.size(), -1);
+  std::vector<ScheduledStep> steps(block_.steps.size());
+  std::vector<int> written_by(block_.tensors.size(), -1);
   for (size_t s = 0; s < steps.size(); ++s) {
-    steps[s].time_us = profile_.steps[s].info.time_us;
-    for (const int id : profile_.steps[s].inputs)
+    steps[s].time_us = block_.steps[s].info.time_us;
+    for (const int id : block_.steps[s].inputs)
       if (const int writer = written_by[static_cast<size_t>(root_of(id))]; writer >= 0)
         steps[s].needs.push_back(writer);
     std::ranges::sort(steps[s].needs);
-    for (const int id : profile_.steps[s].outputs) written_by[static_cast<size_t>(root_of(id))] = static_cast<int>(s);
+    for (const int id : block_.steps[s].outputs) written_by[static_cast<size_t>(root_of(id))] = static_cast<int>(s);
   }
-  const std::vector<int> streams = assign_streams(steps, plan::decides_sizes(profile_) ? 0 : most_aux_streams_);
-  for (size_t s = 0; s < steps.size(); ++s) profile_.steps[s].stream = streams[s];
+  const std::vector<int> streams = assign_streams(steps, plan::decides_sizes(block_) ? 0 : most_aux_streams_);
+  for (size_t s = 0; s < steps.size(); ++s) block_.steps[s].stream = streams[s];
   beside_ = concurrent_spans(steps, streams);
 }
 
 /// Steps whose output may take an input's memory do so where they are its last reader.
 void Emitter::reuse_inputs() {
-  std::vector<int> last_use(profile_.tensors.size(), -1);
-  for (size_t s = 0; s < profile_.steps.size(); ++s)
-    for (const int id : profile_.steps[s].inputs) last_use[static_cast<size_t>(root_of(id))] = static_cast<int>(s);
-  for (size_t s = 0; s < profile_.steps.size(); ++s) {
+  std::vector<int> last_use(block_.tensors.size(), -1);
+  for (size_t s = 0; s < block_.steps.size(); ++s)
+    for (const int id : block_.steps[s].inputs) last_use[static_cast<size_t>(root_of(id))] = static_cast<int>(s);
+  for (size_t s = 0; s < block_.steps.size(); ++s) {
     if (in_place_[s] < 0) continue;
-    const int input = profile_.steps[s].inputs[static_cast<size_t>(in_place_[s])],
-              output = profile_.steps[s].outputs[0];
+    const int input = block_.steps[s].inputs[static_cast<size_t>(in_place_[s])],
+              output = block_.steps[s].outputs[0];
     const int root = root_of(input);
     if (tensor(root).place != plan::Place::kArena || last_use[static_cast<size_t>(root)] != static_cast<int>(s))
       continue;
     // A step may read the memory as two inputs, such as a convolution's x and its residual. It may still need the one
     // when
     // it has read the other, so it must not write there.
-    if (std::ranges::count_if(profile_.steps[s].inputs, [&](int id) { return root_of(id) == root; }) > 1) continue;
+    if (std::ranges::count_if(block_.steps[s].inputs, [&](int id) { return root_of(id) == root; }) > 1) continue;
     if (tensor(output).place != plan::Place::kArena || tensor(output).size_bytes_max != tensor(root).size_bytes_max)
       continue;
     tensor(output).place = plan::Place::kView;
@@ -295,9 +298,9 @@ void Emitter::reuse_inputs() {
 }
 
 void Emitter::place_in_arena() {
-  std::vector<Lifetime> lives(profile_.tensors.size(), {0, INT32_MAX, -1});
-  for (size_t s = 0; s < profile_.steps.size(); ++s)
-    for (const auto* ids : {&profile_.steps[s].inputs, &profile_.steps[s].outputs})
+  std::vector<Lifetime> lives(block_.tensors.size(), {0, INT32_MAX, -1});
+  for (size_t s = 0; s < block_.steps.size(); ++s)
+    for (const auto* ids : {&block_.steps[s].inputs, &block_.steps[s].outputs})
       for (const int id : *ids) {
         Lifetime& life = lives[static_cast<size_t>(root_of(id))];
         life.first = std::min(life.first, beside_[s].first);
@@ -306,21 +309,21 @@ void Emitter::place_in_arena() {
   std::vector<Lifetime> wanted;
   std::vector<int> owners;
   for (size_t t = 0; t < lives.size(); ++t)
-    if (profile_.tensors[t].place == plan::Place::kArena && lives[t].last >= 0) {
-      lives[t].size_bytes = profile_.tensors[t].size_bytes_max;
+    if (block_.tensors[t].place == plan::Place::kArena && lives[t].last >= 0) {
+      lives[t].size_bytes = block_.tensors[t].size_bytes_max;
       wanted.push_back(lives[t]);
       owners.push_back(static_cast<int>(t));
     }
   const MemoryPlan memory = plan_memory(wanted);
   for (size_t i = 0; i < owners.size(); ++i) tensor(owners[i]).offset_bytes = memory.offsets[i];
-  profile_.arena_bytes = memory.total_bytes;
+  block_.arena_bytes = memory.total_bytes;
 }
 
 }  // namespace
 
-Status emit_profile(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-                    int most_aux_streams, PlanTables tables, plan::Profile& profile) {
-  return Emitter(graph, cover, backend, options, most_aux_streams, tables, profile).run();
+Status emit_block(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
+                  int most_aux_streams, PlanTables tables, plan::Block& block) {
+  return Emitter(graph, cover, backend, options, most_aux_streams, tables, block).run();
 }
 
 }  // namespace kiln

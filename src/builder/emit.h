@@ -1,8 +1,9 @@
-/// Makes the tensors and steps of a plan's profile from a cover.
+/// Makes the tensors and steps of a plan's block from a cover.
 #pragma once
 
 #include <map>
 
+#include "base/function_ref.h"
 #include "builder/sources.h"
 #include "plan/plan.h"
 #include "tactics/cover.h"
@@ -14,11 +15,13 @@ struct PlanTables {
   SourceTable& weights;
   WeightTable& binaries;
   FixedSources& fixed;  ///< gains the sources whose elements went into a step
+  /// Adds a body of a node to the plan; its index.
+  FunctionRef<Result<int>(const ir::Node& node, size_t body)> add_body;
 };
 
-/// Fills `profile.tensors`, `.steps` and `.arena_bytes`. `graph` is the one that was covered. Steps may run on as many
+/// Fills `block.tensors`, `.steps` and `.arena_bytes`. `graph` is the one that was covered. Steps may run on as many
 /// auxiliary streams.
-Status emit_profile(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
-                    int most_aux_streams, PlanTables tables, plan::Profile& profile);
+Status emit_block(const ir::Graph& graph, const Cover& cover, const Backend& backend, const CoverOptions& options,
+                  int most_aux_streams, PlanTables tables, plan::Block& block);
 
 }  // namespace kiln

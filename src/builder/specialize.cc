@@ -90,36 +90,60 @@ Result<std::vector<plan::InputRange>> extent_ranges(const ir::Graph& network, co
 
 namespace {
 
+using MovedValues = std::vector<ir::ValueId>;
+
+std::shared_ptr<ir::Graph> narrowed_body(const ir::Graph& body, const ir::Graph& around,
+                                         const Replacements& replacements);
+
+/// Copies the nodes and outputs of `from`, whose inputs have their places in `moved`. Nothing is inferred.
+Status copy_nodes(const ir::Graph& from, ir::Graph& to, MovedValues moved, const Replacements& replacements) {
+  for (const ir::NodeId id : TRY(from.topological_order())) {
+    const ir::Node& node = from.node(id);
+    std::vector<ir::ValueId> inputs;
+    for (const ir::ValueId input : node.inputs)
+      inputs.push_back(input == ir::ValueId::kNone ? input : moved[ir::index(input)]);
+    const ir::NodeId copy = to.add_lazily(substitute(node.op, replacements), inputs, node.name);
+    to.set_provenance(copy, node.provenance);
+    std::vector<std::shared_ptr<ir::Graph>> bodies;
+    for (const auto& body : node.bodies) bodies.push_back(narrowed_body(*body, to, replacements));
+    to.set_bodies(copy, std::move(bodies));
+    std::vector<DecidedSize> sizes = node.sizes;
+    for (DecidedSize& size : sizes) size.symbol = sym::substitute(size.symbol, replacements);
+    to.set_sizes(copy, std::move(sizes));
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ir::ValueId value = to.node(copy).outputs[i];
+      moved[ir::index(node.outputs[i])] = value;
+      to.set_name(value, from.value(node.outputs[i]).name);
+    }
+  }
+  for (const ir::Output& output : from.outputs()) to.mark_output(moved[ir::index(output.value)], output.name);
+  return {};
+}
+
+/// A copy of a body for a node of `around`. Its inputs get their types when that node is inferred.
+std::shared_ptr<ir::Graph> narrowed_body(const ir::Graph& body, const ir::Graph& around,
+                                         const Replacements& replacements) {
+  std::shared_ptr<ir::Graph> copy = around.new_body();
+  MovedValues moved(static_cast<size_t>(body.num_values()), ir::ValueId::kNone);
+  for (const ir::ValueId id : body.inputs())
+    moved[ir::index(id)] = copy->add_input(body.value(id).name, substituted(body.type(id), replacements));
+  CHECK(copy_nodes(body, *copy, std::move(moved), replacements).has_value());  // the body was inferred: no cycle
+  return copy;
+}
+
 /// A copy of the network under these bounds, its types inferred anew.
 Result<ir::Graph> narrowed(const ir::Graph& network, const ProfileRequest& profile, const ProfileBounds& bounds) {
   ir::Graph graph;
   const Replacements replacements = bounds.replacements(*network.shared_table(), graph.table());
   const std::set<ir::ValueId> of_shapes = shape_inputs(network, profile);
-  std::vector<ir::ValueId> moved(static_cast<size_t>(network.num_values()), ir::ValueId::kNone);
+  MovedValues moved(static_cast<size_t>(network.num_values()), ir::ValueId::kNone);
   for (const ir::ValueId id : network.inputs()) {
     TensorType type = substituted(network.type(id), replacements);
     if (type.values && !profile.values.contains(network.value(id).name) && !of_shapes.contains(id))
       type.values = nullptr;  // data like any other: the host must not wait for it
     moved[ir::index(id)] = graph.add_input(network.value(id).name, std::move(type));
   }
-  for (const ir::NodeId id : TRY(network.topological_order())) {
-    const ir::Node& node = network.node(id);
-    std::vector<ir::ValueId> inputs;
-    for (const ir::ValueId input : node.inputs)
-      inputs.push_back(input == ir::ValueId::kNone ? input : moved[ir::index(input)]);
-    const ir::NodeId copy = graph.add_lazily(substitute(node.op, replacements), inputs, node.name);
-    graph.set_provenance(copy, node.provenance);
-    graph.set_bodies(copy, node.bodies);
-    std::vector<DecidedSize> sizes = node.sizes;
-    for (DecidedSize& size : sizes) size.symbol = sym::substitute(size.symbol, replacements);
-    graph.set_sizes(copy, std::move(sizes));
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const ir::ValueId value = graph.node(copy).outputs[i];
-      moved[ir::index(node.outputs[i])] = value;
-      graph.set_name(value, network.value(node.outputs[i]).name);
-    }
-  }
-  for (const ir::Output& output : network.outputs()) graph.mark_output(moved[ir::index(output.value)], output.name);
+  TRY(copy_nodes(network, graph, std::move(moved), replacements));
   TRY(graph.infer());
   return graph;
 }

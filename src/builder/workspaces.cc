@@ -5,6 +5,8 @@
 
 #include "base/mapped_pages.h"
 #include "builder/corners.h"
+#include "plan/control.h"
+#include "plan/decided_sizes.h"
 #include "runtime/step_loader.h"
 
 namespace kiln {
@@ -23,21 +25,21 @@ struct Shapes {
   std::vector<Extents> extents;
 };
 
-/// The shapes at which the steps of a profile are bound.
-struct ProfileShapes {
+/// The shapes at which the steps of a block are bound.
+struct BlockShapes {
   std::vector<Shapes> ends;    ///< where extents are largest, the optimum and the minimum, as far as they can be
   std::vector<int64_t> first;  ///< the symbols of the end at which every step has to work
   std::vector<Shapes> tuned;   ///< by tuning
 };
 
-Result<ProfileShapes> shapes_of(const plan::Plan& plan, const plan::Profile& profile) {
+Result<BlockShapes> shapes_of(const plan::Plan& plan, const plan::Profile& profile) {
   std::vector<std::vector<int64_t>> points = largest_symbols(plan, profile);
   const size_t num_largest = points.size();
   for (const auto end : {&plan::InputRange::opt, &plan::InputRange::min}) {
     std::vector<int64_t> symbols = symbols_at(plan, profile, end);
     if (agrees(plan, profile, symbols)) points.push_back(std::move(symbols));
   }
-  ProfileShapes result{.ends = {}, .first = points[0], .tuned = {}};
+  BlockShapes result{.ends = {}, .first = points[0], .tuned = {}};
   for (size_t i = 0; i < points.size(); ++i) {
     if (i >= num_largest && std::ranges::count(points, points[i]) > 1) continue;
     auto extents = runtime::tensor_extents(profile, points[i]);
@@ -49,9 +51,25 @@ Result<ProfileShapes> shapes_of(const plan::Plan& plan, const plan::Profile& pro
   return result;
 }
 
+/// The shapes of a body whose step is bound at those of `around`: the sizes that its own steps decide are the largest
+/// possible there.
+BlockShapes shapes_within(const plan::Body& body, const BlockShapes& around) {
+  BlockShapes result{.ends = {}, .first = around.first, .tuned = {}};
+  for (const Shapes& end : around.ends) {
+    Shapes inside{end.symbols, {}};
+    if (!plan::set_largest_sizes(body, inside.symbols)) continue;
+    auto extents = runtime::tensor_extents(body, inside.symbols);
+    if (!extents || !are_extents(*extents)) continue;
+    inside.extents = *std::move(extents);
+    if (end.symbols == around.first) result.first = inside.symbols;
+    result.ends.push_back(std::move(inside));
+  }
+  return result;
+}
+
 /// A kernel of a step: its own, or an alternative's.
 struct Use {
-  size_t profile, step;
+  size_t block, step;
   int kernel;
 };
 
@@ -62,45 +80,76 @@ class Measurer {
 
   Status run() {
     TRY(weights_.order());
-    for (const plan::Profile& profile : plan_.profiles) shapes_.push_back(TRY(shapes_of(plan_, profile)));
+    for (const plan::Profile& profile : plan_.profiles) {
+      shapes_.push_back(TRY(shapes_of(plan_, profile)));
+      profile_of_.push_back(profile_of_.size());
+      blocks_.push_back(&plan_.profiles[profile_of_.back()]);
+    }
+    for (plan::Body& body : plan_.bodies) blocks_.push_back(&body);
+    add_body_shapes();
     for (const std::vector<Use>& uses : equal_kernels()) TRY(measure(uses));
+    lay_out_bodies();
     return {};
   }
 
  private:
+  /// A body stands behind the block of its step.
+  void add_body_shapes() {
+    shapes_.resize(blocks_.size());
+    profile_of_.resize(blocks_.size());
+    for (size_t b = 0; b < blocks_.size(); ++b)
+      for (const plan::Step& step : blocks_[b]->steps)
+        for (const int body : step.bodies) {
+          const size_t inner = plan_.profiles.size() + static_cast<size_t>(body);
+          shapes_[inner] = shapes_within(plan_.bodies[static_cast<size_t>(body)], shapes_[b]);
+          profile_of_[inner] = profile_of_[b];
+        }
+  }
+
+  /// A step with bodies has their memory within its workspace: inner ones are known first.
+  void lay_out_bodies() {
+    for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block)
+      for (plan::Step& step : (*block)->steps) {
+        if (!plan::is_control(step)) continue;
+        step.workspace_bytes = plan::layout_of(plan_, **block, step).total_bytes;
+        (*block)->workspace_bytes = std::max((*block)->workspace_bytes, step.workspace_bytes);
+      }
+  }
+
   /// Groups kernels that can be loaded as one. Each group is loaded, measured and released before the next, so that
   /// only one step's weights are packed at a time.
   std::vector<std::vector<Use>> equal_kernels() const {
     std::vector<std::vector<Use>> result;
     std::map<Hash128, size_t> known;
-    for (size_t p = 0; p < plan_.profiles.size(); ++p)
-      for (size_t s = 0; s < plan_.profiles[p].steps.size(); ++s) {
-        const plan::Step& step = plan_.profiles[p].steps[s];
+    for (size_t b = 0; b < blocks_.size(); ++b)
+      for (size_t s = 0; s < blocks_[b]->steps.size(); ++s) {
+        const plan::Step& step = blocks_[b]->steps[s];
+        if (plan::is_control(step)) continue;
         for (int kernel = runtime::kOwnKernel; kernel < static_cast<int>(step.alternatives.size()); ++kernel) {
-          const auto [at, is_new] = known.emplace(loader_.key(plan_.profiles[p], step, kernel), result.size());
+          const auto [at, is_new] = known.emplace(loader_.key(*blocks_[b], step, kernel), result.size());
           if (is_new) result.emplace_back();
-          result[at->second].push_back({p, s, kernel});
+          result[at->second].push_back({b, s, kernel});
         }
       }
     return result;
   }
 
   Status measure(std::span<const Use> uses) {
-    const plan::Profile& profile = plan_.profiles[uses[0].profile];
-    const plan::Step& first = profile.steps[uses[0].step];
-    const std::unique_ptr<const LoadedStep> loaded = TRY(loader_.load(profile, first, uses[0].kernel));
+    const plan::Block& block = *blocks_[uses[0].block];
+    const plan::Step& first = block.steps[uses[0].step];
+    const std::unique_ptr<const LoadedStep> loaded = TRY(loader_.load(block, first, uses[0].kernel));
     for (const Use& use : uses) TRY(measure(*loaded, use));
-    for (const HostTensor* constant : loader_.constants(profile, first))
+    for (const HostTensor* constant : loader_.constants(block, first))
       if (constant) release_pages(constant->bytes());
     return {};
   }
 
   Status measure(const LoadedStep& loaded, const Use& use) {
-    const ProfileShapes& shapes = shapes_[use.profile];
+    const BlockShapes& shapes = shapes_[use.block];
     if (use.kernel == runtime::kOwnKernel) {
       return measure_ends(loaded, use, shapes);
     }
-    const plan::Step& step = plan_.profiles[use.profile].steps[use.step];
+    const plan::Step& step = blocks_[use.block]->steps[use.step];
     for (const int tuning : step.alternatives[static_cast<size_t>(use.kernel)].tunings)
       TRY(measure(loaded, use, shapes.tuned[static_cast<size_t>(tuning)]));
     return {};
@@ -109,13 +158,13 @@ class Measurer {
   /// Measures the kernel at the ends of the profile. The first end must work. An error at another end shows when a
   /// context binds it, unless the step works at no end. If the guards allow none of the ends, nothing is known in
   /// between.
-  Status measure_ends(const LoadedStep& loaded, const Use& use, const ProfileShapes& shapes) {
+  Status measure_ends(const LoadedStep& loaded, const Use& use, const BlockShapes& shapes) {
     bool works = false;
     Status failed;
     for (const Shapes& end : shapes.ends) {
       Status measured = measure(loaded, use, end);
       works |= measured.has_value();
-      if (measured || !agrees(plan_, plan_.profiles[use.profile], end.symbols)) continue;
+      if (measured || !agrees(plan_, plan_.profiles[profile_of_[use.block]], end.symbols)) continue;
       if (end.symbols == shapes.first) return measured;
       failed = std::move(measured);
     }
@@ -123,18 +172,20 @@ class Measurer {
   }
 
   Status measure(const LoadedStep& loaded, const Use& use, const Shapes& shapes) {
-    plan::Profile& profile = plan_.profiles[use.profile];
-    plan::Step& step = profile.steps[use.step];
+    plan::Block& block = *blocks_[use.block];
+    plan::Step& step = block.steps[use.step];
     const auto bound = TRY(runtime::bind(loaded, step, use.kernel, shapes.extents, shapes.symbols));
     step.workspace_bytes = std::max(step.workspace_bytes, bound->workspace_bytes());
-    profile.workspace_bytes = std::max(profile.workspace_bytes, step.workspace_bytes);
+    block.workspace_bytes = std::max(block.workspace_bytes, step.workspace_bytes);
     return {};
   }
 
   plan::Plan& plan_;
   runtime::OrderedWeights weights_;
   runtime::StepLoader loader_;
-  std::vector<ProfileShapes> shapes_;  // by profile
+  std::vector<plan::Block*> blocks_;  // profiles, then bodies
+  std::vector<BlockShapes> shapes_;   // by block
+  std::vector<size_t> profile_of_;    // by block
 };
 
 }  // namespace

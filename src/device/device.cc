@@ -28,6 +28,9 @@ Result<std::unique_ptr<Measurement>> Device::measure(TimedWork work, void* argum
   return std::make_unique<WallClock>(work, argument);
 }
 
+Status Device::copy(void*, const void*, int64_t, Stream&) {
+  return error(Code::kUnsupported, "device '", identity(), "' copies nothing: its memory is the host's");
+}
 Result<std::unique_ptr<Event>> Device::create_event(EventTiming) {
   return error(Code::kUnsupported, "device '", identity(), "' has no events");
 }

@@ -95,6 +95,8 @@ class Device {
   virtual Result<std::unique_ptr<Stream>> create_stream() = 0;
   virtual Status copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) = 0;
   virtual Status copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) = 0;
+  /// Copies within the device's memory, in the stream's order; without a wait. Fails on a host device.
+  virtual Status copy(void* to, const void* from, int64_t size_bytes, Stream& stream);
   /// The executor of that name, or an error that lists those there are.
   virtual Result<Ref<Executor>> executor(std::string_view name) = 0;
   /// Whether the host reads and writes this device's memory where it is.

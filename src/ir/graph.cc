@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "ir/bodies.h"
 #include "ops/constant.h"
 #include "ops/infer_context.h"
 #include "sym/facts.h"
@@ -13,6 +14,12 @@ namespace kiln::ir {
 
 Graph::Graph() : Graph(std::make_shared<sym::Table>()) {}
 Graph::Graph(std::shared_ptr<sym::Table> table) : table_(std::move(table)) {}
+
+std::shared_ptr<Graph> Graph::new_body() const {
+  auto body = std::make_shared<Graph>(table_);
+  body->is_body_ = true;
+  return body;
+}
 
 ValueId Graph::add_input(std::string name, TensorType type) {
   const auto id = static_cast<ValueId>(values_.size());
@@ -38,9 +45,12 @@ NodeId Graph::add_lazily(Op op, std::span<const ValueId> inputs, std::string nam
   return id;
 }
 
-Result<std::vector<ValueId>> Graph::add(Op op, std::span<const ValueId> inputs, std::string name) {
+Result<std::vector<ValueId>> Graph::add(Op op, std::span<const ValueId> inputs, std::string name,
+                                        std::vector<std::shared_ptr<Graph>> bodies, std::vector<DecidedSize> sizes) {
   const size_t values_before = values_.size();
   const NodeId id = add_lazily(std::move(op), inputs, std::move(name));
+  mutable_node(id).bodies = std::move(bodies);
+  mutable_node(id).sizes = std::move(sizes);
   if (Status inferred = infer_node(id); !inferred) {
     for (const ValueId input : inputs)
       if (input != ValueId::kNone) drop_use(input, id);
@@ -125,7 +135,7 @@ std::vector<std::vector<NodeId>> deciders(const Graph& graph) {
   for (size_t i = 0; i < result.size(); ++i) {
     if (!graph.alive(static_cast<NodeId>(i))) continue;
     std::vector<sym::Expr> symbols;
-    collect_symbols(graph.node(static_cast<NodeId>(i)).op, symbols);
+    collect_symbols(graph.node(static_cast<NodeId>(i)), symbols);
     for (const sym::Expr& symbol : symbols)
       if (const auto found = by_symbol.find(symbol.symbol_id()); found != by_symbol.end())
         result[i].push_back(found->second);
@@ -197,7 +207,7 @@ std::string Graph::describe(NodeId id) const {
 namespace {
 
 /// Tells the table the assumptions, which hold whenever the network runs, so that expressions made of these extents
-/// stay small. (A body must not teach its root's table until a plan also checks a body's assumptions.)
+/// stay small.
 void learn_from(std::span<const sym::Assumption> assumptions) {
   for (const sym::Assumption& assumption : assumptions) sym::learn(assumption);
 }
@@ -219,11 +229,13 @@ Status Graph::infer_node(NodeId id) {
     inputs.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&type(input), constant(input)});
   std::vector<sym::Assumption> assumptions;
   const std::vector<DecidedSize> sizes = n.sizes;
-  std::vector<TensorType> types = TRY(infer_types(n.op, inputs, *table_, &assumptions, &n.sizes));
+  NodeBodyTypes bodies(n.bodies);
+  std::vector<TensorType> types =
+      TRY(infer_types(n.op, inputs, *table_, &assumptions, &n.sizes, n.bodies.empty() ? nullptr : &bodies));
   for (size_t i = 0; i < types.size(); ++i) values_[index(n.outputs[i])].type = std::move(types[i]);
   const auto believe = [&](std::span<sym::Assumption> news) {
     for (sym::Assumption& assumption : news) assumption.reason = str(describe(id), ": ", assumption.reason);
-    learn_from(news);
+    if (!is_body_) learn_from(news);
   };
   believe(assumptions);
   const size_t known = assumptions.size();  // with these known, most extents are
@@ -267,7 +279,7 @@ std::vector<sym::Assumption> Graph::beliefs() const {
 
 Status Graph::infer(Which which) {
   if (which == Which::kAll) {
-    assumptions_.clear();
+    forget_types();
     sym::forget_facts(*table_);
     assumptions_ = beliefs();
   }
@@ -275,6 +287,16 @@ Status Graph::infer(Which which) {
   for (const NodeId id : TRY(topological_order()))
     if (which == Which::kAll || stale_[index(id)]) TRY(in_context(infer_node(id), [&] { return describe(id); }));
   return {};
+}
+
+/// Makes all nodes stale, and forgets what was assumed of their types.
+void Graph::forget_types() {
+  assumptions_.clear();
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    stale_[i] = nodes_[i] != nullptr;
+    if (!nodes_[i]) continue;
+    for (const auto& body : nodes_[i]->bodies) body->forget_types();
+  }
 }
 
 Result<Ref<const TensorType>> Graph::inferred_type(ValueId id) {
@@ -298,10 +320,14 @@ Result<Ref<const TensorType>> Graph::inferred_type(ValueId id) {
 
 std::vector<bool> decided_symbols(const Graph& graph) {
   std::vector<bool> result(graph.shared_table()->symbols().size(), false);
-  for (int i = 0; i < graph.num_nodes(); ++i)
-    if (const auto id = static_cast<NodeId>(i); graph.alive(id))
-      for (const DecidedSize& size : graph.node(id).sizes)
-        if (size.symbol.is_symbol()) result[static_cast<size_t>(size.symbol.symbol_id())] = true;
+  const auto mark = [&](const Graph& of) {
+    for (int i = 0; i < of.num_nodes(); ++i)
+      if (const auto id = static_cast<NodeId>(i); of.alive(id))
+        for (const DecidedSize& size : of.node(id).sizes)
+          if (size.symbol.is_symbol()) result[static_cast<size_t>(size.symbol.symbol_id())] = true;
+  };
+  mark(graph);
+  for_each_body(graph, mark);
   return result;
 }
 
@@ -345,6 +371,14 @@ void Graph::set_input_type(ValueId graph_input, TensorType type) {
   for (const NodeId user : std::vector(value(graph_input).users)) mark_stale(user);
 }
 
+void Graph::give_input_type(ValueId graph_input, const TensorType& type) {
+  TensorType& mine = values_[index(graph_input)].type;
+  const bool same_values = mine.values == type.values || (mine.values && type.values && *mine.values == *type.values);
+  if (mine.same_type(type) && same_values) return;
+  mine = type;
+  for (const NodeId user : std::vector(value(graph_input).users)) mark_stale(user);
+}
+
 /// Replaces an input's extents in the attributes that an importer made of them, unless another input still has them.
 void Graph::replace_in_ops(const Shape& old, const Shape& by) {
   if (old.size() != by.size()) return;
@@ -367,6 +401,9 @@ void Graph::replace_in_ops(std::span<const std::pair<sym::Expr, sym::Expr>> repl
     const auto id = static_cast<NodeId>(i);
     if (!alive(id)) continue;
     if (Op op = substitute(node(id).op, replacements); !(op == node(id).op)) set_op(id, std::move(op));
+    if (node(id).bodies.empty()) continue;
+    for (const auto& body : node(id).bodies) body->replace_in_ops(replacements);
+    mark_stale(id);
   }
 }
 
@@ -405,6 +442,7 @@ void Graph::assume(sym::Assumption assumption) {
 
 Graph Graph::clone() const {
   Graph copy(table_);
+  copy.is_body_ = is_body_;
   for (const auto& node : nodes_) copy.nodes_.push_back(node ? std::make_unique<Node>(*node) : nullptr);
   for (const auto& node : copy.nodes_)
     if (node)

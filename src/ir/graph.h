@@ -33,7 +33,7 @@ struct Node {
   std::vector<ValueId> inputs;  ///< kNone where an optional input is absent
   std::vector<ValueId> outputs;
   std::vector<std::string> provenance;         ///< ONNX nodes or API layers it came from: "Conv 'conv1'"
-  std::vector<std::shared_ptr<Graph>> bodies;  ///< of If and Loop
+  std::vector<std::shared_ptr<Graph>> bodies;  ///< of If and Loop; each is the node's alone
   std::vector<DecidedSize> sizes;              ///< that its runs decide, as inference has found them
 
   /// An input, or kNone where it is absent, also behind the last one given.
@@ -62,11 +62,17 @@ class Graph {
  public:
   Graph();
   explicit Graph(std::shared_ptr<sym::Table> table);
+  /// A body of a node of this graph. It shares the table, and does not teach it what it assumes: that holds when the
+  /// body runs, and need not otherwise.
+  std::shared_ptr<Graph> new_body() const;
 
   // Building. Names need not be unique; empty ones are allowed.
   ValueId add_input(std::string name, TensorType type);
-  /// Adds a node and infers its output types; on failure the graph is unchanged.
-  Result<std::vector<ValueId>> add(Op op, std::span<const ValueId> inputs, std::string name = {});
+  /// Adds a node and infers its output types; on failure the graph is unchanged. `sizes` are symbols that its bodies
+  /// know already.
+  Result<std::vector<ValueId>> add(Op op, std::span<const ValueId> inputs, std::string name = {},
+                                   std::vector<std::shared_ptr<Graph>> bodies = {},
+                                   std::vector<DecidedSize> sizes = {});
   /// The same for ops with one output.
   Result<ValueId> add_one(Op op, std::span<const ValueId> inputs, std::string name = {});
   Result<ValueId> add_one(Op op, std::initializer_list<ValueId> inputs, std::string name = {});
@@ -113,6 +119,8 @@ class Graph {
   void mark_read(NodeId constant);                     ///< sets Constant::is_read
   void set_num_inputs(NodeId id, int count);           ///< new ones are kNone
   void set_input_type(ValueId graph_input, TensorType type);
+  /// Gives a body's input the type that its node says; attributes stay as they are.
+  void give_input_type(ValueId graph_input, const TensorType& type);
   void set_name(NodeId id, std::string name) { mutable_node(id).name = std::move(name); }
   void set_name(ValueId id, std::string name) { values_[index(id)].name = std::move(name); }
   void set_provenance(NodeId id, std::vector<std::string> from) { mutable_node(id).provenance = std::move(from); }
@@ -156,6 +164,7 @@ class Graph {
  private:
   Node& mutable_node(NodeId id) { return *nodes_[index(id)]; }
   Status infer_node(NodeId id);
+  void forget_types();
   void mark_stale(NodeId id);
   std::vector<bool> bound_symbols() const;
   void replace_in_ops(const Shape& old, const Shape& by);
@@ -171,6 +180,7 @@ class Graph {
   std::vector<Output> outputs_;
   std::vector<sym::Assumption> assumptions_;
   std::vector<std::pair<sym::Expr, sym::Expr>> replaced_sizes_;
+  bool is_body_ = false;
 };
 
 /// Flags by symbol id: whether a node of the graph decides it.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "ir/bodies.h"
 #include "ops/dim_values.h"
 #include "ops/shape.h"
 
@@ -26,7 +27,7 @@ std::vector<bool> used_symbols(Graph& graph) {
   for (int i = 0; i < graph.num_nodes(); ++i) {
     const auto id = static_cast<NodeId>(i);
     if (!graph.alive(id)) continue;
-    collect_symbols(graph.node(id).op, found);
+    collect_symbols(graph.node(id), found);
     mark();
     for (const ValueId output : graph.node(id).outputs)
       if (const auto type = graph.inferred_type(output))

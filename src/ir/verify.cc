@@ -29,7 +29,7 @@ Status verify_node(const Graph& graph, NodeId id) {
 /// Types must be what inference finds from the types above.
 Status verify_types(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  if (!node.bodies.empty()) return {};
+  if (!node.bodies.empty()) return {};  // each body's own types are verified
   std::vector<InferInput> inputs;
   for (const ValueId input : node.inputs)
     inputs.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&graph.type(input), graph.constant(input)});
@@ -55,6 +55,7 @@ Status verify(const Graph& graph) {
     };
     TRY(in_context(verify_node(graph, id), where));
     TRY(in_context(verify_types(graph, id), where));
+    for (const auto& body : graph.node(id).bodies) TRY(in_context(verify(*body), where));
   }
   std::vector<int> num_outputs(static_cast<size_t>(graph.num_values()), 0);
   for (const Output& output : graph.outputs()) {

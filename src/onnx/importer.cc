@@ -1,13 +1,16 @@
 #include "onnx/importer.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "ir/source_names.h"
 #include "ir/symbolic_values.h"
 #include "onnx/check.h"
 #include "onnx/dtypes.h"
+#include "onnx/import/bodies.h"
 #include "onnx/import/importers.h"
 #include "onnx/inline_functions.h"
 #include "onnx/node_outcomes.h"
@@ -25,8 +28,11 @@ class Importer {
       : model_(model), graph_(graph), options_(options), report_(report), outcomes_(outcomes), state_(state) {}
 
   void run();
+  /// Imports a body into the graph, whose inputs have these names; its outputs become the graph's.
+  Result<Values> run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, int index);
 
  private:
+  class Bodies;
   void add_input(const ValueInfo& input);
   Result<TensorType> type_of(const ValueInfo& info);
   Result<ValueId> add_initializer(const TensorDef& tensor);
@@ -117,7 +123,9 @@ Result<ValueId> Importer::add_initializer(const TensorDef& tensor) {
       TRY(in_context(host_tensor(data), [&] { return str("initializer '", tensor.name, "'"); }));
   TRY(require(elements.rank() <= kMaxRank, "initializer '", tensor.name, "' has rank ", elements.rank(), "; at most ",
               kMaxRank, " axes are possible"));
-  const ValueId value = graph_.add_constant(source_constant(ir::take_name(state_.sources, tensor.name), elements),
+  std::string& source = state_.source_of[&tensor];  // a body may be imported more than once
+  if (source.empty()) source = ir::take_name(state_.sources, tensor.name);
+  const ValueId value = graph_.add_constant(source_constant(source, elements),
                                             std::string(tensor.name));
   graph_.set_provenance(graph_.value(value).producer, {str("initializer '", tensor.name, "'")});
   return value;
@@ -152,6 +160,115 @@ std::string Importer::describe_inputs(const NodeDef& node) const {
   return text;
 }
 
+/// The names that a graph reads from those around it, in the order of their first use.
+void collect_free_names(const GraphDef& graph, std::set<std::string_view> known, std::vector<std::string_view>& out) {
+  const auto read = [&](std::string_view name) {
+    if (!name.empty() && !known.contains(name) && std::ranges::find(out, name) == out.end()) out.push_back(name);
+  };
+  for (const ValueInfo& input : graph.inputs) known.insert(input.name);
+  for (const TensorDef& tensor : graph.initializers) known.insert(tensor.name);
+  for (const NodeDef& node : graph.nodes) {
+    std::ranges::for_each(node.inputs, read);
+    for (const AttributeDef& attribute : node.attributes)
+      for (const auto& inner : attribute.graphs) collect_free_names(*inner, known, out);
+    known.insert(node.outputs.begin(), node.outputs.end());
+  }
+  for (const ValueInfo& output : graph.outputs) read(output.name);
+}
+
+/// Imports a node's bodies by importers of their own.
+class Importer::Bodies final : public BodyImporter {
+ public:
+  Bodies(Importer& around, int index) : around_(around), index_(index) {}
+
+  Result<Captures> captures(std::span<const GraphDef* const> bodies) override {
+    Captures captures;
+    for (const GraphDef* body : bodies) collect_free_names(*body, {}, captures.names);
+    const auto add = [&](ValueId value) {
+      if (!around_.graph_.constant(value) && std::ranges::find(captures.values, value) == captures.values.end())
+        captures.values.push_back(value);
+    };
+    for (const std::string_view name : captures.names) {
+      if (const auto sequence = around_.state_.sequences.find(name); sequence != around_.state_.sequences.end()) {
+        std::ranges::for_each(sequence->second.elements, add);
+        continue;
+      }
+      const ValueId value = around_.find(name);
+      if (value == ValueId::kNone)
+        return error(Code::kUnsupported, "a body reads '", name, "', which could not be imported");
+      add(value);
+    }
+    return captures;
+  }
+
+  Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs,
+                              const Captures& captures) override {
+    ImportedBody result{.graph = around_.graph_.new_body(), .outputs = {}};
+    ir::Graph& graph = *result.graph;
+    std::map<std::string_view, ValueId> names;
+    for (const BodyInput& input : inputs)
+      names[input.name] = input.constant ? graph.add_constant(*input.constant, std::string(input.name))
+                                         : graph.add_input(std::string(input.name), input.type);
+    std::map<ValueId, ValueId> inside;
+    const ir::Graph& outside = around_.graph_;
+    for (const ValueId value : captures.values)
+      inside[value] = graph.add_input(outside.value(value).name, outside.type(value));
+    const auto moved = [&](ValueId value) {
+      const auto found = inside.find(value);
+      if (found != inside.end()) return found->second;
+      const auto* constant = outside.producer_as<ops::Constant>(value);
+      return inside[value] = graph.add_constant(*constant, outside.value(value).name);
+    };
+    ImportState state = around_.state_;
+    state.sequences.clear();
+    for (const std::string_view name : captures.names) {
+      if (names.contains(name)) continue;
+      const auto sequence = around_.state_.sequences.find(name);
+      if (sequence == around_.state_.sequences.end()) {
+        names[name] = moved(around_.find(name));
+        continue;
+      }
+      Sequence& copy = state.sequences[std::string(name)];
+      for (const ValueId element : sequence->second.elements) copy.elements.push_back(moved(element));
+    }
+    ImportReport report;
+    Importer importer(around_.model_, graph, around_.options_, report, nullptr, state);
+    auto outputs = importer.run_body(body, std::move(names), index_);
+    around_.state_.sources = std::move(state.sources);
+    around_.state_.source_of = std::move(state.source_of);
+    around_.state_.met_elements_in_floats |= state.met_elements_in_floats;
+    if (!report.errors.empty()) return error(report.errors[0].code, report.errors[0].message);
+    result.outputs = TRY(std::move(outputs));
+    return result;
+  }
+
+ private:
+  Importer& around_;
+  const int index_;
+};
+
+Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, int index) {
+  if (!body.sparse_initializers.empty())
+    return error(Code::kUnsupported, "initializer '", body.sparse_initializers[0],
+                 "' of the body is sparse; sparse tensors are not supported");
+  values_.insert(inputs.begin(), inputs.end());
+  for (const TensorDef& tensor : body.initializers) initializers_[tensor.name] = &tensor;
+  for (const NodeDef& node : body.nodes) add_node(node, index);
+  Values outputs;
+  for (const ValueInfo& output : body.outputs) {
+    if (state_.sequences.contains(output.name))
+      return error(Code::kUnsupported, "the body's output '", output.name,
+                   "' is a sequence; only tensors can leave a body whose number of runs is not known");
+    const ValueId value = find(output.name);
+    if (value == ValueId::kNone && report_.errors.empty())
+      return error(Code::kInvalidArgument, "the body has no value '", output.name, "'");
+    if (value == ValueId::kNone) return outputs;
+    graph_.mark_output(value, std::string(output.name));
+    outputs.push_back(value);
+  }
+  return outputs;
+}
+
 Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   if (const GraphDef* branch = TRY(known_branch(node, inputs))) return add_branch(*branch, node, index);
   const ImportFunction import = find_importer(node.domain, node.op_type);
@@ -159,6 +276,8 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
     return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
                  node.domain.empty() ? "ai.onnx" : node.domain, "'");
   ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, std::move(inputs), state_);
+  Bodies bodies(*this, index);
+  cx.set_bodies(&bodies);
   TRY(import(cx));
   if (cx.output_sequence()) {
     TRY(require(node.has_output(0), "the node has no output"));

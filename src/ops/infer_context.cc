@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "ops/bodies.h"
 #include "ops/op.h"
+#include "ops/reference_context.h"
 #include "sym/broadcast.h"
 #include "sym/real.h"
 #include "tensor/view.h"
@@ -41,6 +43,17 @@ Result<SymbolicValues> InferContext::values(int i) const {
   }
   return error(Code::kInvalidArgument, "input ", i, " (", type,
                ") must be known before the op runs, from constants, shapes or shape inputs; it is computed from data");
+}
+
+Result<TensorType> InferContext::input_type(int i) const {
+  TensorType type = TRY(input(i));
+  if (const HostTensor* known = constant(i); known && !type.values) type.values = type_of(*known).values;
+  return type;
+}
+
+Result<Ref<BodyTypes>> InferContext::bodies() const {
+  if (!bodies_) return error(Code::kInvalidArgument, "the node has no bodies");
+  return std::ref(*bodies_);
 }
 
 Status InferContext::set_output(int i, TensorType type) {
@@ -121,12 +134,13 @@ Result<Shape> InferContext::broadcast(const Shape& a, const Shape& b) {
 
 Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
                                             std::vector<sym::Assumption>* assumptions,
-                                            std::vector<DecidedSize>* sizes) {
+                                            std::vector<DecidedSize>* sizes, BodyTypes* bodies) {
   const auto count = static_cast<int>(inputs.size());
   const OpInfo& info = op.info();
   TRY(require(count >= info.min_inputs && (info.max_inputs < 0 || count <= info.max_inputs), op.name(), " has ", count,
               " inputs; it takes ", info.min_inputs, " to ", info.max_inputs));
   InferContext context(table, inputs, op.num_outputs(), sizes ? *sizes : std::vector<DecidedSize>());
+  context.set_bodies(bodies);
   TRY(op.infer(context));
   if (sizes) *sizes = std::move(context.sizes());
   if (assumptions) assumptions->insert(assumptions->end(), context.assumptions().begin(), context.assumptions().end());

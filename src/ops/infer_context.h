@@ -14,6 +14,7 @@
 
 namespace kiln {
 
+class BodyTypes;
 class Op;
 
 /// One input of a node under inference. `type` is null where an optional input is absent.
@@ -46,6 +47,11 @@ class InferContext {
   /// runs.
   Result<SymbolicValues> values(int i) const;
   bool has_values(int i) const;
+  /// Its type, with the values of small constants too. Fails if the input is absent.
+  Result<TensorType> input_type(int i) const;
+  /// The node's bodies (ops/bodies.h). Fails if it has none.
+  Result<Ref<BodyTypes>> bodies() const;
+  void set_bodies(BodyTypes* bodies) { bodies_ = bodies; }
 
   Status set_output(int i, TensorType type);
   Status set_output(int i, const TensorType& like, Shape shape) {
@@ -86,12 +92,13 @@ class InferContext {
   std::vector<sym::Assumption> assumptions_;
   std::vector<DecidedSize> sizes_;
   size_t num_sizes_ = 0;  // asked for
+  BodyTypes* bodies_ = nullptr;
 };
 
 /// Infers an op's output types from its inputs, in a table of the caller's. What it assumes is added to `assumptions`;
-/// `sizes` are those that data decides, kept from inference to inference.
+/// `sizes` are those that data decides, kept from inference to inference; `bodies` are those of a node that has some.
 Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
                                             std::vector<sym::Assumption>* assumptions = nullptr,
-                                            std::vector<DecidedSize>* sizes = nullptr);
+                                            std::vector<DecidedSize>* sizes = nullptr, BodyTypes* bodies = nullptr);
 
 }  // namespace kiln

@@ -24,6 +24,18 @@ Result<MutableView> ReferenceContext::output(int i, std::span<const int64_t> ext
   return MutableView(most.dtype(), extents, most.data());
 }
 
+Result<HostTensor> ReferenceContext::input_tensor(int i) const {
+  const View source = TRY(input(i));
+  HostTensor::Fresh copy = TRY(HostTensor::make(source.dtype(), source.extents()));
+  if (!copy.data.empty()) std::memcpy(copy.data.data(), source.data(), copy.data.size());
+  return std::move(copy.tensor);
+}
+
+Result<Ref<BodyRuns>> ReferenceContext::bodies() const {
+  if (!bodies_) return error(Code::kInvalidArgument, "the node has no bodies");
+  return std::ref(*bodies_);
+}
+
 TensorType type_of(const HostTensor& tensor) {
   TensorType type = tensor_type(tensor.dtype(), tensor.extents());
   const bool countable = is_index(tensor.dtype()) || tensor.dtype() == DType::kBool;

@@ -21,6 +21,8 @@ struct ReferenceTensor {
   bool present = false;
 };
 
+class BodyRuns;
+
 class ReferenceContext {
  public:
   /// `sizes` takes those that the op's run decides.
@@ -41,6 +43,11 @@ class ReferenceContext {
     sizes_[k] = size;
   }
   size_t num_sizes() const { return sizes_.size(); }
+  /// A copy of an input. Fails if it is absent.
+  Result<HostTensor> input_tensor(int i) const;
+  /// The node's bodies (ops/bodies.h). Fails if it has none.
+  Result<Ref<BodyRuns>> bodies() const;
+  void set_bodies(BodyRuns* bodies) { bodies_ = bodies; }
   Result<int> axis(int64_t axis, int rank) const { return normalize_axis(axis, rank); }
   /// The op's state from run to run (ops/fill.h, `initial_state`); null: this run is the first.
   std::byte* state() const { return state_; }
@@ -49,6 +56,7 @@ class ReferenceContext {
   std::span<const ReferenceTensor> inputs_, outputs_;
   std::byte* state_;
   std::span<int64_t> sizes_;
+  BodyRuns* bodies_ = nullptr;
 };
 
 /// Runs `op`'s reference unless all outputs are empty and it decides no size: beside an extent of 0 others may be of

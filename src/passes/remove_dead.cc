@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/bodies.h"
+
 namespace kiln::passes {
 namespace {
 
@@ -13,9 +15,9 @@ bool is_unused(const ir::Graph& graph, ir::NodeId id) {
 /// The ids of symbols in the attributes of ops: who decides one of them has to run, though nobody reads its outputs.
 class NeededSymbols {
  public:
-  void add(const Op& op) {
+  void add(const ir::Node& node) {
     std::vector<sym::Expr> symbols;
-    collect_symbols(op, symbols);
+    ir::collect_symbols(node, symbols);
     for (const sym::Expr& symbol : symbols) ids_.insert(symbol.symbol_id());
   }
   bool has_any(const ir::Node& node) const {
@@ -37,7 +39,7 @@ Status remove_dead(ir::Graph& graph, PassContext&) {
     if (is_unused(graph, *id) && !needed.has_any(graph.node(*id)))
       graph.remove(*id);
     else if (decides)
-      needed.add(graph.node(*id).op);
+      needed.add(graph.node(*id));
   return {};
 }
 

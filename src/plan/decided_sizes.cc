@@ -6,8 +6,8 @@
 
 namespace kiln::plan {
 
-bool decides_sizes(const Profile& profile) {
-  return std::ranges::any_of(profile.steps, [](const Step& step) { return !step.sizes.empty(); });
+bool decides_sizes(const Block& block) {
+  return std::ranges::any_of(block.steps, [](const Step& step) { return !step.sizes.empty(); });
 }
 
 bool decides_extent(const Step& step, const Tensor& tensor) {
@@ -18,19 +18,19 @@ bool decides_extent(const Step& step, const Tensor& tensor) {
   });
 }
 
-Status set_known_sizes(const Profile& profile, std::vector<int64_t>& symbols) {
-  for (const KnownSize& size : profile.known_sizes)
+Status set_known_sizes(const Block& block, std::vector<int64_t>& symbols) {
+  for (const KnownSize& size : block.known_sizes)
     symbols[static_cast<size_t>(size.symbol)] = TRY(size.value.run(symbols));
   return {};
 }
 
-Status set_largest_sizes(const Profile& profile, std::vector<int64_t>& symbols, const std::vector<bool>* only) {
-  TRY(set_known_sizes(profile, symbols));
-  for (const Step& step : profile.steps)
+Status set_largest_sizes(const Block& block, std::vector<int64_t>& symbols, const std::vector<bool>* only) {
+  TRY(set_known_sizes(block, symbols));
+  for (const Step& step : block.steps)
     for (const DecidedSize& size : step.sizes)
       if (const auto symbol = static_cast<size_t>(size.symbol); !only || (*only)[symbol])
         symbols[symbol] = TRY(size.most.run(symbols));
-  return set_known_sizes(profile, symbols);  // some are made of those
+  return set_known_sizes(block, symbols);  // some are made of those
 }
 
 }  // namespace kiln::plan

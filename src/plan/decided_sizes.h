@@ -1,4 +1,4 @@
-/// Sizes that data decides, as a profile has them.
+/// Sizes that data decides, as a list of steps has them.
 #pragma once
 
 #include "plan/plan.h"
@@ -6,14 +6,14 @@
 namespace kiln::plan {
 
 /// Whether some step decides a size.
-bool decides_sizes(const Profile& profile);
+bool decides_sizes(const Block& block);
 /// Whether the run of a step decides an extent of the tensor.
 bool decides_extent(const Step& step, const Tensor& tensor);
 
 /// Gives known sizes their values. All symbols that they are made of have theirs.
-Status set_known_sizes(const Profile& profile, std::vector<int64_t>& symbols);
+Status set_known_sizes(const Block& block, std::vector<int64_t>& symbols);
 /// Gives the sizes that steps decide their upper bounds (`only`, by symbol: those alone), and known ones their values.
-Status set_largest_sizes(const Profile& profile, std::vector<int64_t>& symbols,
+Status set_largest_sizes(const Block& block, std::vector<int64_t>& symbols,
                          const std::vector<bool>* only = nullptr);
 
 }  // namespace kiln::plan

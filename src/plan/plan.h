@@ -106,6 +106,7 @@ struct Step {
   int binary = -1;                   ///< of Plan::binaries: code for the device; -1: none
   std::vector<sym::Program> params;  ///< evaluated at bind
   std::vector<DecidedSize> sizes;    ///< in the order in which runs tell them; its outputs have room for the largest
+  std::vector<int> bodies;           ///< of Plan::bodies: of a control step, whose bodies are its alone
   int64_t workspace_bytes = 0;       ///< at the profile's maximum
   int stream = 0;                    ///< 0: the enqueue's; else an auxiliary one, beside which others may run
   std::vector<std::string> provenance;
@@ -115,8 +116,8 @@ struct Step {
   static void reflect(auto& self, auto f) {
     f("name", self.name), f("executor", self.executor), f("step", self.step), f("tuning", self.tuning);
     f("inputs", self.inputs), f("outputs", self.outputs), f("binary", self.binary), f("params", self.params);
-    f("sizes", self.sizes), f("workspace_bytes", self.workspace_bytes), f("stream", self.stream),
-        f("provenance", self.provenance);
+    f("sizes", self.sizes), f("bodies", self.bodies), f("workspace_bytes", self.workspace_bytes);
+    f("stream", self.stream), f("provenance", self.provenance);
     f("info", self.info), f("alternatives", self.alternatives);
   }
 };
@@ -168,10 +169,8 @@ struct KnownSize {
   static void reflect(auto& self, auto f) { f("symbol", self.symbol), f("value", self.value); }
 };
 
-struct Profile {
-  std::vector<InputRange> ranges;        ///< by input: extents
-  std::vector<InputRange> value_ranges;  ///< by input: values of shape inputs, else empty
-  std::vector<sym::Guard> guards;        ///< assumptions of its steps beyond the plan's, checked at bind
+/// Steps, one behind the other, and the tensors that they read and write.
+struct Block {
   std::vector<KnownSize> known_sizes;
   std::vector<Tensor> tensors;
   std::vector<Step> steps;
@@ -181,10 +180,46 @@ struct Profile {
   int64_t workspace_bytes = 0;  ///< the largest of its steps
 
   static void reflect(auto& self, auto f) {
-    f("ranges", self.ranges), f("value_ranges", self.value_ranges), f("guards", self.guards);
     f("known_sizes", self.known_sizes), f("tensors", self.tensors), f("steps", self.steps);
     f("tunings", self.tunings);
     f("arena_bytes", self.arena_bytes), f("workspace_bytes", self.workspace_bytes);
+  }
+};
+
+/// What binds a symbol each time a body runs: an extent of one of its inputs, or an element.
+struct BodySymbol {
+  int symbol = -1;    ///< of Plan::symbols
+  int input = -1;     ///< of Body::inputs
+  int axis = -1;      ///< >= 0: its extent along this axis
+  int element = -1;   ///< >= 0: its element
+
+  static void reflect(auto& self, auto f) {
+    f("symbol", self.symbol), f("input", self.input), f("axis", self.axis), f("element", self.element);
+  }
+};
+
+/// A block that a step runs: a branch, or a loop's iteration. Its tensors' inputs and outputs are its own, row-major.
+struct Body : Block {
+  std::string name;
+  std::vector<IoTensor> inputs, outputs;
+  std::vector<BodySymbol> symbols;  ///< that each of its runs binds anew; others are those of the steps around it
+  std::vector<sym::Guard> guards;   ///< its assumptions, checked when it is bound
+
+  static void reflect(auto& self, auto f) {
+    f("name", self.name), f("inputs", self.inputs), f("outputs", self.outputs), f("symbols", self.symbols);
+    f("guards", self.guards);
+    Block::reflect(self, f);
+  }
+};
+
+struct Profile : Block {
+  std::vector<InputRange> ranges;        ///< by input: extents
+  std::vector<InputRange> value_ranges;  ///< by input: values of shape inputs, else empty
+  std::vector<sym::Guard> guards;        ///< assumptions of its steps beyond the plan's, checked at bind
+
+  static void reflect(auto& self, auto f) {
+    f("ranges", self.ranges), f("value_ranges", self.value_ranges), f("guards", self.guards);
+    Block::reflect(self, f);
   }
 };
 
@@ -263,14 +298,18 @@ struct Plan {
   std::vector<WeightSource> sources;
   std::vector<Derived> derived;
   std::vector<Profile> profiles;
+  std::vector<Body> bodies;  ///< each of one step, which stands in a profile or in a body before it
 
   static void reflect(auto& self, auto f) {
     f("network_name", self.network_name), f("device_kind", self.device_kind);
     f("device_identity", self.device_identity), f("libraries", self.libraries), f("build", self.build);
     f("symbols", self.symbols), f("guards", self.guards), f("inputs", self.inputs), f("outputs", self.outputs);
     f("weights", self.weights), f("binaries", self.binaries), f("sources", self.sources);
-    f("derived", self.derived), f("profiles", self.profiles);
+    f("derived", self.derived), f("profiles", self.profiles), f("bodies", self.bodies);
   }
 };
+
+/// All blocks of a plan: its profiles, then its bodies.
+std::vector<const Block*> blocks_of(const Plan& plan);
 
 }  // namespace kiln::plan

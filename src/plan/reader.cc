@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/mapped_pages.h"
-#include "plan/block.h"
+#include "plan/loaded_bytes.h"
 #include "plan/cbor.h"
 #include "plan/checksum.h"
 #include "plan/layout.h"
@@ -34,7 +34,7 @@ class Reader {
   Status check_gap(uint64_t begin, uint64_t end);
   Status begin_section(size_t section);
   bool borrows() const;
-  Result<Block> load_section(size_t section);
+  Result<LoadedBytes> load_section(size_t section);
   Result<std::vector<uint64_t>> offsets_of(const std::vector<Weight>& weights, size_t section) const;
   Status copy(std::vector<Weight>& weights, size_t section, std::span<const uint64_t> offsets);
   Status attach(std::vector<Weight>& weights, size_t section);
@@ -165,14 +165,14 @@ uint64_t checksum_of(std::span<const std::byte> bytes) {
   return checksum.value();
 }
 
-Result<Block> Reader::load_section(size_t i) {
+Result<LoadedBytes> Reader::load_section(size_t i) {
   const Section& section = sections_[i];
   TRY(begin_section(i));
-  Block block;
+  LoadedBytes block;
   if (borrows() || (memory_ && i == 0))  // metadata is parsed where it is
     block = {memory_->bytes.subspan(section.offset, section.size), memory_->keep_alive};
   else
-    block = TRY(load_block(source_, section.offset, section.size));
+    block = TRY(load_bytes(source_, section.offset, section.size));
   TRY(check(checksum_of(block.bytes), section));
   return block;
 }
@@ -183,7 +183,7 @@ size_t bytes_of(const Weight& weight) {
 
 /// Gives a weight its bytes, at `offset` of the section of which `block` has those from `begin` on, or those of the
 /// earlier weight that it is the same as.
-void borrow(const Block& block, uint64_t begin, std::vector<Weight>& weights, size_t w, uint64_t offset) {
+void borrow(const LoadedBytes& block, uint64_t begin, std::vector<Weight>& weights, size_t w, uint64_t offset) {
   Weight& weight = weights[w];
   HostTensor& value = weight.value;
   if (weight.same_as >= 0) {
@@ -232,7 +232,7 @@ Status Reader::copy(std::vector<Weight>& weights, size_t at, std::span<const uin
     last = first + 1;
     while (!is_large(first) && last < weights.size() && !is_large(last)) ++last;
     const uint64_t begin = offsets[first], end = last < weights.size() ? offsets[last] : section.size;
-    const Block block = TRY(load_block(source_, section.offset + begin, end - begin));
+    const LoadedBytes block = TRY(load_bytes(source_, section.offset + begin, end - begin));
     checksum.add(block.bytes);
     for (size_t w = first; w < last; ++w) borrow(block, begin, weights, w, offsets[w]);
   }
@@ -243,7 +243,7 @@ Status Reader::copy(std::vector<Weight>& weights, size_t at, std::span<const uin
 Status Reader::attach(std::vector<Weight>& weights, size_t at) {
   const std::vector<uint64_t> offsets = TRY(offsets_of(weights, at));
   if (!borrows()) return copy(weights, at, offsets);
-  const Block block = TRY(load_section(at));
+  const LoadedBytes block = TRY(load_section(at));
   for (size_t w = 0; w < weights.size(); ++w) borrow(block, 0, weights, w, offsets[w]);
   return {};
 }
@@ -253,7 +253,7 @@ Result<std::shared_ptr<const Plan>> Reader::run() {
   const auto in_metadata = [] { return "section 'metadata'"; };
   auto plan = std::make_shared<Plan>();
   {
-    const Block metadata = TRY(in_context(load_section(0), in_metadata));
+    const LoadedBytes metadata = TRY(in_context(load_section(0), in_metadata));
     const Record record = TRY(in_context(from_cbor(metadata.bytes), in_metadata));
     *plan = TRY(in_context(plan_from_record(record), in_metadata));
   }

@@ -11,9 +11,12 @@ struct Segment {
   bool operator==(const Segment&) const = default;
 };
 
-/// The segments of a profile, as few as there can be: no step reads a size that a step of its own segment decides.
-/// There is one where no step decides any. Fails (kCorrupt) where a step or an output reads a symbol that nothing
-/// before it binds, or where two bind one.
-Result<std::vector<Segment>> segments_of(const Plan& plan, const Profile& profile);
+/// The segments of each block: of the profiles, then of the plan's bodies.
+using Segments = std::vector<std::vector<Segment>>;
+
+/// The segments of the plan's blocks, as few as there can be: no step reads a size that a step of its own segment
+/// decides, nor does a body of it. A block has one where no step decides any. Fails (kCorrupt) where a step, a body or
+/// an output reads a symbol that nothing before it binds, or where two bind one. The indices of bodies are checked.
+Result<Segments> segments_of(const Plan& plan);
 
 }  // namespace kiln::plan

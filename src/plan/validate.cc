@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ops/movement.h"
+#include "plan/control.h"
 #include "plan/decided_sizes.h"
 #include "plan/segments.h"
 #include "sym/program_words.h"
@@ -159,28 +160,34 @@ Status validate_view(const Tensor& view, const Tensor& whole) {
                 ": its elements are in another order");
 }
 
-Status validate(const Tensor& tensor, const Profile& profile, const Plan& plan) {
+/// A block as its validators see it: with what its steps read and write from outside.
+struct BlockView {
+  const Block& block;
+  std::span<const IoTensor> inputs, outputs;
+};
+
+Status validate(const Tensor& tensor, const BlockView& view, const Plan& plan) {
   TRY(validate(tensor.extents, tensor.format, plan));
   TRY(validate(tensor.offset, plan, "the offset"));
   TRY(demand(tensor.size_bytes_max >= 0, "size ", tensor.size_bytes_max));
   switch (tensor.place) {
     case Place::kInput:
-      TRY(validate_index(tensor.index, plan.inputs.size(), "input"));
-      return validate_surface_place(tensor, plan.inputs[static_cast<size_t>(tensor.index)]);
+      TRY(validate_index(tensor.index, view.inputs.size(), "input"));
+      return validate_surface_place(tensor, view.inputs[static_cast<size_t>(tensor.index)]);
     case Place::kOutput:
-      TRY(validate_index(tensor.index, plan.outputs.size(), "output"));
-      return demand(!plan.outputs[static_cast<size_t>(tensor.index)].is_shape, "output ", tensor.index,
+      TRY(validate_index(tensor.index, view.outputs.size(), "output"));
+      return demand(!view.outputs[static_cast<size_t>(tensor.index)].is_shape, "output ", tensor.index,
                     " is a shape tensor, which no step may write");
     case Place::kWeight: return validate_weight_place(tensor, plan);
-    case Place::kView: return validate_index(tensor.index, profile.tensors.size(), "viewed tensor");
+    case Place::kView: return validate_index(tensor.index, view.block.tensors.size(), "viewed tensor");
     case Place::kAbsent: return {};
     case Place::kArena:
       TRY(demand(tensor.offset_bytes >= 0 && tensor.offset_bytes % 64 == 0, "offset ", tensor.offset_bytes,
                  " is not a multiple of 64"));
-      return demand(tensor.offset_bytes <= profile.arena_bytes &&
-                        tensor.size_bytes_max <= profile.arena_bytes - tensor.offset_bytes,
+      return demand(tensor.offset_bytes <= view.block.arena_bytes &&
+                        tensor.size_bytes_max <= view.block.arena_bytes - tensor.offset_bytes,
                     "offset ", tensor.offset_bytes, " + size ", tensor.size_bytes_max, " exceeds the arena's ",
-                    profile.arena_bytes, " bytes");
+                    view.block.arena_bytes, " bytes");
   }
   return error(Code::kCorrupt, "place ", static_cast<int>(tensor.place), " is unknown");
 }
@@ -212,9 +219,9 @@ Status validate_guards(std::span<const sym::Guard> guards, const Plan& plan) {
   return {};
 }
 
-class ProfileValidator {
+class BlockValidator {
  public:
-  ProfileValidator(const Profile& profile, const Plan& plan) : profile_(profile), plan_(plan) {}
+  BlockValidator(const BlockView& view, const Plan& plan) : view_(view), block_(view.block), plan_(plan) {}
   Status run();
 
  private:
@@ -226,13 +233,14 @@ class ProfileValidator {
   Status validate_views() const;
   Status validate_outputs() const;
 
-  const Profile& profile_;
+  const BlockView view_;
+  const Block& block_;
   const Plan& plan_;
   std::vector<int> roots_;
 };
 
-Status ProfileValidator::validate_alternative(const Alternative& alternative) const {
-  for (const int tuning : alternative.tunings) TRY(validate_index(tuning, profile_.tunings.size(), "tuning"));
+Status BlockValidator::validate_alternative(const Alternative& alternative) const {
+  for (const int tuning : alternative.tunings) TRY(validate_index(tuning, block_.tunings.size(), "tuning"));
   TRY(demand(!!alternative.step, "it has no step"));
   if (alternative.binary != -1) TRY(validate_index(alternative.binary, plan_.binaries.size(), "binary"));
   for (const sym::Program& param : alternative.params) TRY(validate(param, plan_, "a parameter"));
@@ -240,21 +248,23 @@ Status ProfileValidator::validate_alternative(const Alternative& alternative) co
 }
 
 /// Nobody can have given memory of a size that the step itself decides.
-Status ProfileValidator::validate_decided_output(const Step& step, int id) const {
-  if (profile_.tensors[static_cast<size_t>(roots_[static_cast<size_t>(id)])].place != Place::kOutput) return {};
-  return demand(!decides_extent(step, profile_.tensors[static_cast<size_t>(id)]), "output tensor ", id,
+Status BlockValidator::validate_decided_output(const Step& step, int id) const {
+  if (block_.tensors[static_cast<size_t>(roots_[static_cast<size_t>(id)])].place != Place::kOutput) return {};
+  return demand(!decides_extent(step, block_.tensors[static_cast<size_t>(id)]), "output tensor ", id,
                 " is the program's, and the step decides its size");
 }
 
-Status ProfileValidator::validate_step(const Step& step) const {
+Status BlockValidator::validate_step(const Step& step) const {
   TRY(demand(!step.executor.empty() && step.step, "it has no executor or no step"));
-  for (const int id : step.inputs) TRY(validate_index(id, profile_.tensors.size(), "input tensor"));
+  for (const int id : step.inputs) TRY(validate_index(id, block_.tensors.size(), "input tensor"));
   for (const int id : step.outputs) {
-    TRY(validate_index(id, profile_.tensors.size(), "output tensor"));
-    const Place place = profile_.tensors[static_cast<size_t>(roots_[static_cast<size_t>(id)])].place;
+    TRY(validate_index(id, block_.tensors.size(), "output tensor"));
+    const Place place = block_.tensors[static_cast<size_t>(roots_[static_cast<size_t>(id)])].place;
     TRY(demand(place == Place::kArena || place == Place::kOutput, "output tensor ", id, " is in place '",
                name_of(place), "', which no step may write"));
   }
+  for (const int body : step.bodies) TRY(validate_index(body, plan_.bodies.size(), "body"));
+  TRY(validate_control(plan_, block_, step));
   if (step.binary != -1) TRY(validate_index(step.binary, plan_.binaries.size(), "binary"));
   for (const sym::Program& param : step.params) TRY(validate(param, plan_, "a parameter"));
   for (const DecidedSize& size : step.sizes) {
@@ -262,8 +272,8 @@ Status ProfileValidator::validate_step(const Step& step) const {
     TRY(validate(size.most, plan_, "the bound of a size"));
   }
   for (const int id : step.outputs) TRY(validate_decided_output(step, id));
-  TRY(demand(step.workspace_bytes >= 0 && step.workspace_bytes <= profile_.workspace_bytes, "a workspace of ",
-             step.workspace_bytes, " bytes; the profile's is ", profile_.workspace_bytes));
+  TRY(demand(step.workspace_bytes >= 0 && step.workspace_bytes <= block_.workspace_bytes, "a workspace of ",
+             step.workspace_bytes, " bytes; the profile's is ", block_.workspace_bytes));
   TRY(demand(step.stream >= 0 && step.stream <= kMaxAuxStreams, "stream ", step.stream, "; there are at most ",
              kMaxAuxStreams, " auxiliary ones"));
   for (size_t a = 0; a < step.alternatives.size(); ++a)
@@ -272,28 +282,28 @@ Status ProfileValidator::validate_step(const Step& step) const {
 }
 
 /// A view that a step writes takes over memory, not elements.
-Status ProfileValidator::validate_views() const {
-  std::vector<bool> written(profile_.tensors.size(), false);
-  for (const Step& step : profile_.steps)
+Status BlockValidator::validate_views() const {
+  std::vector<bool> written(block_.tensors.size(), false);
+  for (const Step& step : block_.steps)
     for (const int id : step.outputs) written[static_cast<size_t>(id)] = true;
-  for (size_t t = 0; t < profile_.tensors.size(); ++t) {
-    const Tensor& tensor = profile_.tensors[t];
+  for (size_t t = 0; t < block_.tensors.size(); ++t) {
+    const Tensor& tensor = block_.tensors[t];
     if (tensor.place == Place::kView && !written[t])
-      TRY(in_context(validate_view(tensor, profile_.tensors[static_cast<size_t>(tensor.index)]),
+      TRY(in_context(validate_view(tensor, block_.tensors[static_cast<size_t>(tensor.index)]),
                      [&] { return str("tensor ", t, " '", tensor.name, "'"); }));
   }
   return {};
 }
 
 /// Checks that what is written into an output's memory, or a view of it, is the output as the program reads it.
-Status ProfileValidator::validate_outputs() const {
-  std::vector<Status> outputs(plan_.outputs.size());
-  std::vector<bool> found(plan_.outputs.size(), false);
-  for (size_t t = 0; t < profile_.tensors.size(); ++t) {
-    const Tensor& root = profile_.tensors[static_cast<size_t>(roots_[t])];
+Status BlockValidator::validate_outputs() const {
+  std::vector<Status> outputs(view_.outputs.size());
+  std::vector<bool> found(view_.outputs.size(), false);
+  for (size_t t = 0; t < block_.tensors.size(); ++t) {
+    const Tensor& root = block_.tensors[static_cast<size_t>(roots_[t])];
     if (root.place != Place::kOutput || found[static_cast<size_t>(root.index)]) continue;
     Status& output = outputs[static_cast<size_t>(root.index)];
-    output = validate_surface_place(profile_.tensors[t], plan_.outputs[static_cast<size_t>(root.index)]);
+    output = validate_surface_place(block_.tensors[t], view_.outputs[static_cast<size_t>(root.index)]);
     found[static_cast<size_t>(root.index)] = output.has_value();
   }
   for (Status& output : outputs) TRY(std::move(output));
@@ -301,14 +311,14 @@ Status ProfileValidator::validate_outputs() const {
 }
 
 /// Each reads only those before it, so that none is made of itself.
-Status ProfileValidator::validate_known_sizes() const {
+Status BlockValidator::validate_known_sizes() const {
   std::set<int> open;
-  for (const KnownSize& size : profile_.known_sizes) {
+  for (const KnownSize& size : block_.known_sizes) {
     TRY(validate_index(size.symbol, plan_.symbols.size(), "symbol"));
     TRY(demand(open.insert(size.symbol).second && plan_.symbols[static_cast<size_t>(size.symbol)].input < 0, "symbol ",
                size.symbol, " is known twice"));
   }
-  for (const KnownSize& size : profile_.known_sizes) {
+  for (const KnownSize& size : block_.known_sizes) {
     TRY(validate(size.value, plan_, "a known size"));
     for (const int symbol : sym::operands_of(size.value).symbols)
       TRY(demand(!open.contains(symbol), "known size ", size.symbol, " is made of ", symbol,
@@ -318,39 +328,67 @@ Status ProfileValidator::validate_known_sizes() const {
   return {};
 }
 
-Status ProfileValidator::validate_tensors() {
-  for (size_t t = 0; t < profile_.tensors.size(); ++t)
-    TRY(in_context(validate(profile_.tensors[t], profile_, plan_),
-                   [&] { return str("tensor ", t, " '", profile_.tensors[t].name, "'"); }));
-  roots_ = TRY(roots_of(profile_.tensors));
+Status BlockValidator::validate_tensors() {
+  for (size_t t = 0; t < block_.tensors.size(); ++t)
+    TRY(in_context(validate(block_.tensors[t], view_, plan_),
+                   [&] { return str("tensor ", t, " '", block_.tensors[t].name, "'"); }));
+  roots_ = TRY(roots_of(block_.tensors));
   for (size_t t = 0; t < roots_.size(); ++t)
-    TRY(demand(profile_.tensors[t].place != Place::kView ||
-                   profile_.tensors[static_cast<size_t>(roots_[t])].place != Place::kAbsent,
+    TRY(demand(block_.tensors[t].place != Place::kView ||
+                   block_.tensors[static_cast<size_t>(roots_[t])].place != Place::kAbsent,
                "tensor ", t, " is a view of an absent tensor"));
   return {};
 }
 
-Status ProfileValidator::run() {
-  TRY(demand(profile_.ranges.size() == plan_.inputs.size() && profile_.value_ranges.size() == plan_.inputs.size(),
-             profile_.ranges.size(), " ranges of extents and ", profile_.value_ranges.size(), " of values for ",
-             plan_.inputs.size(), " inputs"));
-  for (const int64_t bytes : {profile_.arena_bytes, profile_.workspace_bytes})
+Status BlockValidator::run() {
+  for (const int64_t bytes : {block_.arena_bytes, block_.workspace_bytes})
     TRY(demand(bytes >= 0 && bytes <= kMaxMemoryBytes, "memory of ", bytes, " bytes"));
-  for (size_t i = 0; i < plan_.inputs.size(); ++i)
-    TRY(in_context(validate_ranges(profile_, plan_, i), [&] { return str("input '", plan_.inputs[i].name, "'"); }));
-  TRY(validate_guards(profile_.guards, plan_));
   TRY(validate_known_sizes());
   TRY(validate_tensors());
-  for (const Extents& values : profile_.tunings)
+  for (const Extents& values : block_.tunings)
     TRY(demand(values.size() == plan_.symbols.size(), "a tuning has ", values.size(), " values for ",
                plan_.symbols.size(), " symbols"));
-  for (size_t s = 0; s < profile_.steps.size(); ++s)
-    TRY(in_context(validate_step(profile_.steps[s]),
-                   [&] { return str("step ", s, " '", profile_.steps[s].name, "'"); }));
+  for (size_t s = 0; s < block_.steps.size(); ++s)
+    TRY(in_context(validate_step(block_.steps[s]), [&] { return str("step ", s, " '", block_.steps[s].name, "'"); }));
   TRY(validate_views());
-  TRY(validate_outputs());
-  TRY(segments_of(plan_, profile_));
-  return {};
+  return validate_outputs();
+}
+
+Status validate(const Profile& profile, const Plan& plan) {
+  TRY(demand(profile.ranges.size() == plan.inputs.size() && profile.value_ranges.size() == plan.inputs.size(),
+             profile.ranges.size(), " ranges of extents and ", profile.value_ranges.size(), " of values for ",
+             plan.inputs.size(), " inputs"));
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
+    TRY(in_context(validate_ranges(profile, plan, i), [&] { return str("input '", plan.inputs[i].name, "'"); }));
+  TRY(validate_guards(profile.guards, plan));
+  return BlockValidator({profile, plan.inputs, plan.outputs}, plan).run();
+}
+
+Status validate(const BodySymbol& symbol, const Body& body, const Plan& plan) {
+  TRY(validate_index(symbol.symbol, plan.symbols.size(), "symbol"));
+  TRY(demand(plan.symbols[static_cast<size_t>(symbol.symbol)].input < 0, "symbol ", symbol.symbol,
+             " is one of the network's inputs"));
+  TRY(validate_index(symbol.input, body.inputs.size(), "input"));
+  const IoTensor& input = body.inputs[static_cast<size_t>(symbol.input)];
+  TRY(demand((symbol.axis == -1) != (symbol.element == -1), "axis ", symbol.axis, " or element ", symbol.element,
+             ": one of them binds a symbol, the other is -1"));
+  if (symbol.element == -1) return validate_index(symbol.axis, input.extents.size(), "axis");
+  return demand(symbol.element == 0 && input.extents.size() <= 1 && is_index(input.dtype), "element ", symbol.element,
+                " of ", input.dtype, " of rank ", input.extents.size(), " binds a symbol");
+}
+
+Status validate(const Body& body, const Plan& plan) {
+  for (const auto* ios : {&body.inputs, &body.outputs})
+    for (const IoTensor& io : *ios) {
+      const auto where = [&] { return str(ios == &body.inputs ? "input '" : "output '", io.name, "'"); };
+      TRY(in_context(validate(io.extents, io.format, plan), where));
+      TRY(in_context(demand(io.format.is_linear() && !io.is_shape && io.values.empty(), "format ", io.format,
+                            ", or a shape tensor"),
+                     where));
+    }
+  for (const BodySymbol& symbol : body.symbols) TRY(validate(symbol, body, plan));
+  TRY(validate_guards(body.guards, plan));
+  return BlockValidator({body, body.inputs, body.outputs}, plan).run();
 }
 
 Status validate(const DataRef& from, const Plan& plan, size_t num_derived) {
@@ -462,7 +500,10 @@ Status validate(const Plan& plan) {
                    where));
   }
   for (size_t p = 0; p < plan.profiles.size(); ++p)
-    TRY(in_context(ProfileValidator(plan.profiles[p], plan).run(), [&] { return str("profile ", p); }));
+    TRY(in_context(validate(plan.profiles[p], plan), [&] { return str("profile ", p); }));
+  for (size_t b = 0; b < plan.bodies.size(); ++b)
+    TRY(in_context(validate(plan.bodies[b], plan), [&] { return str("body ", b); }));
+  TRY(segments_of(plan));
   return {};
 }
 

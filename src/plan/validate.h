@@ -21,10 +21,16 @@ Status validate(const Plan& plan);
 /// Checks that weights which share elements share those of an earlier one with elements of its own, of their type.
 Status validate_shared(std::span<const Weight> weights);
 
+/// What the steps of a block read and write from outside, and the extents of what they read.
+struct BlockSurface {
+  std::span<const IoTensor> inputs, outputs;
+  std::span<const Extents> input_extents;
+};
+
 /// Checks at bind whether every tensor, with `extents` evaluated for `symbols`, fits into the memory that its place
 /// gives it: the arena's part, the weight, the tensor it views, the caller's input or output.
-///   inputs, extents   one of each of plan.inputs, profile.tensors
-Status validate_extents(const Plan& plan, const Profile& profile, std::span<const int64_t> symbols,
-                        std::span<const Extents> inputs, std::span<const Extents> extents);
+///   extents   one of each of block.tensors
+Status validate_extents(const Plan& plan, const Block& block, const BlockSurface& surface,
+                        std::span<const int64_t> symbols, std::span<const Extents> extents);
 
 }  // namespace kiln::plan

@@ -23,9 +23,10 @@ Result<int64_t> checked_bytes(DType dtype, const Format& format, Extents extents
 
 struct Validator {
   const Plan& plan;
-  const Profile& profile;
+  const Block& block;
+  BlockSurface surface;
   std::span<const int64_t> symbols;
-  std::span<const Extents> inputs, extents;
+  std::span<const Extents> extents;
 
   Result<int64_t> output_bytes(const IoTensor& output) const;
   Result<int64_t> capacity(const Tensor& root) const;
@@ -47,21 +48,21 @@ Result<int64_t> Validator::capacity(const Tensor& root) const {
       const HostTensor& value = plan.weights[index].value;
       return size_bytes(value.dtype(), value.volume());
     }
-    case Place::kInput: return checked_bytes(plan.inputs[index].dtype, plan.inputs[index].format, inputs[index]);
-    case Place::kOutput: return output_bytes(plan.outputs[index]);
+    case Place::kInput: return checked_bytes(surface.inputs[index].dtype, surface.inputs[index].format, surface.input_extents[index]);
+    case Place::kOutput: return output_bytes(surface.outputs[index]);
     default: return 0;
   }
 }
 
 Status Validator::tensor(size_t t) const {
-  const Tensor& tensor = profile.tensors[t];
+  const Tensor& tensor = block.tensors[t];
   if (tensor.place == Place::kAbsent) return {};
   // A weight's elements are in linear order, whatever format its reader packs them into.
   const bool is_weight = tensor.place == Place::kWeight;
   const int64_t bytes = TRY(checked_bytes(tensor.dtype, is_weight ? Format() : tensor.format, extents[t]));
   int64_t offset = 0;
   const Tensor* root = &tensor;
-  for (; root->place == Place::kView; root = &profile.tensors[static_cast<size_t>(root->index)])
+  for (; root->place == Place::kView; root = &block.tensors[static_cast<size_t>(root->index)])
     if (__builtin_add_overflow(offset, TRY(root->offset.run(symbols)), &offset))
       return error(Code::kInvalidArgument, "its offset exceeds 64 bits");
   const int64_t whole = TRY(capacity(*root));
@@ -71,12 +72,12 @@ Status Validator::tensor(size_t t) const {
 
 }  // namespace
 
-Status validate_extents(const Plan& plan, const Profile& profile, std::span<const int64_t> symbols,
-                        std::span<const Extents> inputs, std::span<const Extents> extents) {
-  const Validator validator{plan, profile, symbols, inputs, extents};
-  for (size_t t = 0; t < profile.tensors.size(); ++t)
-    TRY(in_context(validator.tensor(t), [&] { return str("tensor '", profile.tensors[t].name, "'"); }));
-  for (const IoTensor& output : plan.outputs)
+Status validate_extents(const Plan& plan, const Block& block, const BlockSurface& surface,
+                        std::span<const int64_t> symbols, std::span<const Extents> extents) {
+  const Validator validator{plan, block, surface, symbols, extents};
+  for (size_t t = 0; t < block.tensors.size(); ++t)
+    TRY(in_context(validator.tensor(t), [&] { return str("tensor '", block.tensors[t].name, "'"); }));
+  for (const IoTensor& output : surface.outputs)
     TRY(in_context(validator.output_bytes(output), [&] { return str("output '", output.name, "'"); }));
   return {};
 }

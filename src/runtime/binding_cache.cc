@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "plan/control.h"
 #include "plan/validate.h"
+#include "runtime/control/control.h"
 #include "runtime/tensor_places.h"
 
 namespace kiln::runtime {
@@ -100,11 +102,15 @@ Status BindingCache::bind_steps(Binding& binding, const plan::Segment& segment, 
   const int profile = binding.profile_index;
   const std::span<const int64_t> symbols = shapes.symbols();
   const std::vector<Extents> extents = TRY(engine_.tensor_extents(profile, symbols));
-  TRY(plan::validate_extents(engine_.plan(), binding.profile, symbols, binding.input_extents, extents));
+  const plan::Plan& plan = engine_.plan();
+  TRY(plan::validate_extents(plan, binding.profile, {plan.inputs, plan.outputs, binding.input_extents}, symbols,
+                             extents));
   const int tuning = engine_.nearest_tuning(profile, symbols);
   for (size_t s = segment.first; s < segment.end; ++s) {
     const auto states = [&](const KeepsState& step) { return states_.of(step, binding.profile, s); };
-    binding.steps[s] = TRY(engine_.bind_step(profile, static_cast<int>(s), tuning, extents, symbols, states));
+    binding.steps[s] = plan::is_control(binding.profile.steps[s])
+                           ? TRY(bind_control(engine_, binding.profile, s, symbols, extents, runner_))
+                           : TRY(engine_.bind_step(profile, static_cast<int>(s), tuning, extents, symbols, states));
     binding.workspace_bytes = std::max(binding.workspace_bytes, binding.steps[s]->workspace_bytes());
     if (!binding.steps[s]->has_check()) continue;
     has_checks_ = true;

@@ -5,10 +5,12 @@
 #include <limits>
 #include <map>
 
+#include "plan/control.h"
+
 namespace kiln::runtime {
 
 Engine::Engine(const plan::Plan& plan, Device& device, std::shared_ptr<Allocator> memory)
-    : plan_(plan), device_(device), memory_(std::move(memory)), weights_(plan_), packed_weights_(plan_) {
+    : plan_(plan), device_(device), memory_(std::move(memory)), weights_(plan_), packed_weights_(plan_), blocks_(plan::blocks_of(plan_)) {
   for (const bool is_input : {true, false}) {
     const auto& tensors = is_input ? plan_.inputs : plan_.outputs;
     for (size_t i = 0; i < tensors.size(); ++i)
@@ -24,24 +26,28 @@ Result<std::shared_ptr<const Engine>> Engine::load(std::shared_ptr<const plan::P
   const StepLoader loader(engine->plan_, engine->weights_, device, engine->memory_.get());
   std::map<Hash128, std::shared_ptr<const LoadedStep>> loaded;  // what is the same once
   int64_t packed_bytes = 0;
-  const auto load = [&](const plan::Profile& profile, const plan::Step& step,
+  const auto load = [&](const plan::Block& block, const plan::Step& step,
                         int kernel) -> Result<std::shared_ptr<const LoadedStep>> {
-    auto& entry = loaded[loader.key(profile, step, kernel)];
+    auto& entry = loaded[loader.key(block, step, kernel)];
     if (entry) return entry;
-    entry = TRY(loader.load(profile, step, kernel));
+    entry = TRY(loader.load(block, step, kernel));
     packed_bytes += entry->packed_bytes();
     return entry;
   };
+  engine->segments_ = TRY(plan::segments_of(engine->plan_));
   for (const plan::Profile& profile : engine->plan_.profiles) {
-    auto& steps = engine->steps_.emplace_back();
-    engine->segments_.push_back(TRY(plan::segments_of(engine->plan_, profile)));
     engine->branches_.push_back(device.is_host() ? Branches{} : branches_of(profile));
     engine->fixed_symbols_.emplace_back(engine->plan_, profile);
-    for (const plan::Step& step : profile.steps) {
-      Loaded& added = steps.emplace_back(Loaded{TRY(load(profile, step, kOwnKernel))});
+  }
+  for (const plan::Block* block : engine->blocks_) {
+    auto& steps = engine->steps_.emplace_back();
+    for (const plan::Step& step : block->steps) {
+      Loaded& added = steps.emplace_back();
+      if (plan::is_control(step)) continue;
+      added.push_back(TRY(load(*block, step, kOwnKernel)));
       for (size_t a = 0; a < step.alternatives.size(); ++a)
-        added.push_back(TRY(load(profile, step, static_cast<int>(a))));
-      if (device.is_host()) engine->packed_weights_.add(profile, step, added);
+        added.push_back(TRY(load(*block, step, static_cast<int>(a))));
+      if (device.is_host()) engine->packed_weights_.add(*block, step, added);
     }
   }
   log.verbose("loaded ", loaded.size(), " steps, ", packed_bytes, " bytes of packed weights");
@@ -64,8 +70,8 @@ Status Engine::upload(std::span<const std::byte> bytes, Buffer& to, Allocator* m
   return device_.copy_from_host(to.data(), bytes.data(), size, *stream);
 }
 
-Result<std::vector<Extents>> Engine::tensor_extents(int profile, std::span<const int64_t> symbols) const {
-  return runtime::tensor_extents(plan_.profiles[static_cast<size_t>(profile)], symbols);
+Result<std::vector<Extents>> Engine::tensor_extents(int block, std::span<const int64_t> symbols) const {
+  return runtime::tensor_extents(this->block(block), symbols);
 }
 
 Extents Engine::fixed_extents(std::span<const sym::Program> programs) const {
@@ -80,8 +86,8 @@ Extents Engine::fixed_extents(std::span<const sym::Program> programs) const {
   return result;
 }
 
-int Engine::nearest_tuning(int profile, std::span<const int64_t> symbols) const {
-  const std::vector<Extents>& tunings = plan_.profiles[static_cast<size_t>(profile)].tunings;
+int Engine::nearest_tuning(int block, std::span<const int64_t> symbols) const {
+  const std::vector<Extents>& tunings = this->block(block).tunings;
   const auto octave = [](int64_t value) { return std::log2(static_cast<double>(std::max<int64_t>(value, 1))); };
   int nearest = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -93,28 +99,28 @@ int Engine::nearest_tuning(int profile, std::span<const int64_t> symbols) const 
   return nearest;
 }
 
-Result<std::unique_ptr<BoundStep>> Engine::bind_step(int profile, int step, int tuning,
+Result<std::unique_ptr<BoundStep>> Engine::bind_step(int block, int step, int tuning,
                                                      std::span<const Extents> tensor_extents,
                                                      std::span<const int64_t> symbols, StateSource states) const {
-  const plan::Profile& p = plan_.profiles[static_cast<size_t>(profile)];
-  const std::vector<plan::Alternative>& others = p.steps[static_cast<size_t>(step)].alternatives;
+  const plan::Block& b = this->block(block);
+  const std::vector<plan::Alternative>& others = b.steps[static_cast<size_t>(step)].alternatives;
   const auto found = std::ranges::find_if(others, [&](const plan::Alternative& other) {
     return std::ranges::find(other.tunings, tuning) != other.tunings.end();
   });
   if (found != others.end()) {
     auto bound =
-        TRY(bind_kernel(profile, step, static_cast<int>(found - others.begin()), tensor_extents, symbols, states));
-    // The profile's memory was measured at the tunings alone.
-    if (bound->workspace_bytes() <= p.workspace_bytes) return bound;
+        TRY(bind_kernel(block, step, static_cast<int>(found - others.begin()), tensor_extents, symbols, states));
+    // The block's memory was measured at the tunings alone.
+    if (bound->workspace_bytes() <= b.workspace_bytes) return bound;
   }
-  return bind_kernel(profile, step, kOwnKernel, tensor_extents, symbols, states);
+  return bind_kernel(block, step, kOwnKernel, tensor_extents, symbols, states);
 }
 
-Result<std::unique_ptr<BoundStep>> Engine::bind_kernel(int profile, int step, int kernel,
+Result<std::unique_ptr<BoundStep>> Engine::bind_kernel(int block, int step, int kernel,
                                                        std::span<const Extents> tensor_extents,
                                                        std::span<const int64_t> symbols, StateSource states) const {
-  const plan::Step& planned = plan_.profiles[static_cast<size_t>(profile)].steps[static_cast<size_t>(step)];
-  const Loaded& loaded = steps_[static_cast<size_t>(profile)][static_cast<size_t>(step)];
+  const plan::Step& planned = this->block(block).steps[static_cast<size_t>(step)];
+  const Loaded& loaded = steps_[static_cast<size_t>(block)][static_cast<size_t>(step)];
   return bind(*loaded[static_cast<size_t>(kernel + 1)], planned, kernel, tensor_extents, symbols, states);
 }
 

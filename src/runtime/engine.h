@@ -47,20 +47,24 @@ class Engine {
   int num_profiles() const { return static_cast<int>(plan_.profiles.size()); }
   /// The elements of a tensor that is a weight, as memory in the tensor's format has them.
   const HostTensor& weight(const plan::Tensor& tensor) const { return weights_.at(tensor); }
-  /// Extents of every tensor of a profile, at these values of the plan's symbols.
-  Result<std::vector<Extents>> tensor_extents(int profile, std::span<const int64_t> symbols) const;
-  /// The tuning of a profile that is nearest to these values of the plan's symbols, by their ratios.
-  int nearest_tuning(int profile, std::span<const int64_t> symbols) const;
-  /// A step, or its alternative for a tuning, prepared for tensors of these extents. The error names the step.
-  Result<std::unique_ptr<BoundStep>> bind_step(int profile, int step, int tuning,
+  /// Blocks are numbered: a profile has its index, a body that of `body_block`.
+  int body_block(int body) const { return num_profiles() + body; }
+  const plan::Block& block(int index) const { return *blocks_[static_cast<size_t>(index)]; }
+  /// Extents of every tensor of a block, at these values of the plan's symbols.
+  Result<std::vector<Extents>> tensor_extents(int block, std::span<const int64_t> symbols) const;
+  /// The tuning of a block that is nearest to these values of the plan's symbols, by their ratios.
+  int nearest_tuning(int block, std::span<const int64_t> symbols) const;
+  /// A step without bodies, or its alternative for a tuning, prepared for tensors of these extents. The error names
+  /// the step.
+  Result<std::unique_ptr<BoundStep>> bind_step(int block, int step, int tuning,
                                                std::span<const Extents> tensor_extents,
                                                std::span<const int64_t> symbols, StateSource states) const;
   /// The symbols that a profile leaves no choice of.
   const FixedSymbols& fixed_symbols(int profile) const { return fixed_symbols_[static_cast<size_t>(profile)]; }
   /// Extents, with -1 where a profile leaves a choice, or two profiles differ.
   Extents fixed_extents(std::span<const sym::Program> programs) const;
-  /// The parts of a profile's steps that are bound one after the other.
-  std::span<const plan::Segment> segments(int profile) const { return segments_[static_cast<size_t>(profile)]; }
+  /// The parts of a block's steps that are bound one after the other.
+  std::span<const plan::Segment> segments(int block) const { return segments_[static_cast<size_t>(block)]; }
   /// The waits of steps on several streams.
   const Branches& branches(int profile) const { return branches_[static_cast<size_t>(profile)]; }
   /// Streams that runs use beside the one they are given, at most.
@@ -82,7 +86,7 @@ class Engine {
 
   Engine(const plan::Plan& plan, Device& device, std::shared_ptr<Allocator> memory);
   /// One kernel of a step, kOwnKernel or an alternative's index, prepared for tensors of these extents.
-  Result<std::unique_ptr<BoundStep>> bind_kernel(int profile, int step, int kernel,
+  Result<std::unique_ptr<BoundStep>> bind_kernel(int block, int step, int kernel,
                                                  std::span<const Extents> tensor_extents,
                                                  std::span<const int64_t> symbols, StateSource states) const;
 
@@ -91,9 +95,10 @@ class Engine {
   std::shared_ptr<Allocator> memory_;  ///< null: the device's
   OrderedWeights weights_;
   PackedWeights packed_weights_;
-  std::vector<std::vector<Loaded>> steps_;                 ///< by profile
+  std::vector<const plan::Block*> blocks_;                 ///< of `plan_`
+  std::vector<std::vector<Loaded>> steps_;                 ///< by block; none of a step with bodies
+  plan::Segments segments_;                                ///< by block
   std::vector<Branches> branches_;                         ///< by profile
-  std::vector<std::vector<plan::Segment>> segments_;       ///< by profile
   std::vector<FixedSymbols> fixed_symbols_;                ///< by profile
   std::unordered_map<std::string_view, Surface> surface_;  ///< by names that `plan_` owns
 };

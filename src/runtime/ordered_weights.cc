@@ -15,8 +15,8 @@ int stored(const plan::Plan& plan, int weight) {
 }  // namespace
 
 Status OrderedWeights::order() {
-  for (const plan::Profile& profile : plan_.profiles)
-    for (const plan::Tensor& t : profile.tensors) {
+  for (const plan::Block* block : plan::blocks_of(plan_))
+    for (const plan::Tensor& t : block->tensors) {
       if (t.place != plan::Place::kWeight || t.format.is_linear()) continue;
       HostTensor& ordered = ordered_[{stored(plan_, t.index), t.format.text()}];
       if (!ordered.owner()) ordered = TRY(in_memory_order(t.format, plan_.weights[static_cast<size_t>(t.index)].value));

@@ -1,36 +1,39 @@
 #include "runtime/packed_weights.h"
 
 #include "base/mapped_pages.h"
+#include "plan/control.h"
 
 namespace kiln::runtime {
 namespace {
 
 using plan::Place;
 
-const plan::Tensor& tensor(const plan::Profile& profile, int id) { return profile.tensors[static_cast<size_t>(id)]; }
+const plan::Tensor& tensor(const plan::Block& block, int id) { return block.tensors[static_cast<size_t>(id)]; }
 
 }  // namespace
 
 PackedWeights::PackedWeights(plan::Plan& plan) : plan_(plan), readers_(plan.weights.size()) {
-  for (const plan::Profile& profile : plan.profiles) {
-    for (const plan::Step& step : profile.steps)
+  for (const plan::Block* block : plan::blocks_of(plan)) {
+    for (const plan::Step& step : block->steps)
       for (const int id : step.inputs)
-        if (const plan::Tensor& t = tensor(profile, id); t.place == Place::kWeight)
-          ++readers_[static_cast<size_t>(t.index)].to_load;
+        if (const plan::Tensor& t = tensor(*block, id); t.place == Place::kWeight) {
+          Readers& readers = readers_[static_cast<size_t>(t.index)];
+          plan::is_control(step) ? void(readers.in_place = true) : void(++readers.to_load);
+        }
     // A step that reads a part of a weight, or a copy in another order, counts as a reader of the whole weight.
-    for (const plan::Tensor& t : profile.tensors) {
+    for (const plan::Tensor& t : block->tensors) {
       const plan::Tensor* whole = &t;
-      while (whole->place == Place::kView) whole = &tensor(profile, whole->index);
+      while (whole->place == Place::kView) whole = &tensor(*block, whole->index);
       if (whole->place == Place::kWeight && (whole != &t || !t.format.is_linear()))
         readers_[static_cast<size_t>(whole->index)].in_place = true;
     }
   }
 }
 
-void PackedWeights::add(const plan::Profile& profile, const plan::Step& step,
+void PackedWeights::add(const plan::Block& block, const plan::Step& step,
                         std::span<const std::shared_ptr<const LoadedStep>> kernels) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    const plan::Tensor& t = tensor(profile, step.inputs[i]);
+    const plan::Tensor& t = tensor(block, step.inputs[i]);
     if (t.place != Place::kWeight) continue;
     const auto input = static_cast<int>(i);
     Readers& readers = readers_[static_cast<size_t>(t.index)];

@@ -47,12 +47,12 @@ Result<std::unique_ptr<BoundStep>> bind_to(const LoadedStep& loaded, const StepS
 
 }  // namespace
 
-StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, int kernel) {
+StepSpec spec_of(const plan::Plan& plan, const plan::Block& block, const plan::Step& step, int kernel) {
   const Kernel k = kernel_of(step, kernel);
   StepSpec spec{{{}, {}, static_cast<int>(k.params.size()), static_cast<int>(step.sizes.size())}, k.step, k.tuning};
   if (k.binary >= 0) spec.binary = plan.binaries[static_cast<size_t>(k.binary)].value.bytes();
   const auto describe = [&](int id) {
-    const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
+    const plan::Tensor& t = block.tensors[static_cast<size_t>(id)];
     return StepTensor{t.dtype, t.format, static_cast<int>(t.extents.size()), t.place != plan::Place::kAbsent};
   };
   for (const int id : step.inputs) spec.inputs.push_back(describe(id));
@@ -60,12 +60,12 @@ StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const pla
   return spec;
 }
 
-Result<std::vector<Extents>> tensor_extents(const plan::Profile& profile, std::span<const int64_t> symbols) {
-  std::vector<Extents> result(profile.tensors.size());
+Result<std::vector<Extents>> tensor_extents(const plan::Block& block, std::span<const int64_t> symbols) {
+  std::vector<Extents> result(block.tensors.size());
   for (size_t t = 0; t < result.size(); ++t)
-    for (const sym::Program& extent : profile.tensors[t].extents)
+    for (const sym::Program& extent : block.tensors[t].extents)
       result[t].push_back(
-          TRY(in_context(extent.run(symbols), [&] { return str("shape of '", profile.tensors[t].name, "'"); })));
+          TRY(in_context(extent.run(symbols), [&] { return str("shape of '", block.tensors[t].name, "'"); })));
   return result;
 }
 
@@ -80,11 +80,11 @@ Result<std::unique_ptr<BoundStep>> bind(const LoadedStep& loaded, const plan::St
   return from_plan(bind_to(loaded, {inputs, outputs, params}, !step.sizes.empty(), states), step.name, false);
 }
 
-Hash128 StepLoader::key(const plan::Profile& profile, const plan::Step& step, int kernel) const {
-  const StepSpec spec = spec_of(plan_, profile, step, kernel);
+Hash128 StepLoader::key(const plan::Block& block, const plan::Step& step, int kernel) const {
+  const StepSpec spec = spec_of(plan_, block, step, kernel);
   std::vector<int> weights;
   for (const int id : step.inputs) {
-    const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
+    const plan::Tensor& t = block.tensors[static_cast<size_t>(id)];
     const int same = t.place == plan::Place::kWeight ? plan_.weights[static_cast<size_t>(t.index)].same_as : -1;
     weights.push_back(t.place != plan::Place::kWeight ? -1 : same >= 0 ? same : t.index);
   }
@@ -96,22 +96,22 @@ Hash128 StepLoader::key(const plan::Profile& profile, const plan::Step& step, in
   return combine(combine(hash128(std::string_view(text)), spec.step.hash()), hash128(spec.tuning));
 }
 
-std::vector<const HostTensor*> StepLoader::constants(const plan::Profile& profile, const plan::Step& step) const {
+std::vector<const HostTensor*> StepLoader::constants(const plan::Block& block, const plan::Step& step) const {
   std::vector<const HostTensor*> result;
   for (const int id : step.inputs) {
-    const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
+    const plan::Tensor& t = block.tensors[static_cast<size_t>(id)];
     const bool is_weight = t.place == plan::Place::kWeight;
     result.push_back(is_weight ? &weights_.at(t) : nullptr);
   }
   return result;
 }
 
-Result<std::unique_ptr<const LoadedStep>> StepLoader::load(const plan::Profile& profile, const plan::Step& step,
+Result<std::unique_ptr<const LoadedStep>> StepLoader::load(const plan::Block& block, const plan::Step& step,
                                                            int kernel) const {
-  StepSpec spec = spec_of(plan_, profile, step, kernel);
+  StepSpec spec = spec_of(plan_, block, step, kernel);
   spec.memory = memory_;
   Executor& executor = TRY(device_.executor(step.executor));
-  return TRY(from_plan(executor.load(spec, constants(profile, step)), step.name, true));
+  return TRY(from_plan(executor.load(spec, constants(block, step)), step.name, true));
 }
 
 }  // namespace kiln::runtime

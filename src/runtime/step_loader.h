@@ -24,10 +24,10 @@ using StateSource = FunctionRef<Result<std::byte*>(const KeepsState&)>;
 inline constexpr auto no_state = [](const KeepsState&) -> Result<std::byte*> { return nullptr; };
 
 /// A step, or an alternative of it, as an executor loads it. It borrows the plan's code.
-StepSpec spec_of(const plan::Plan& plan, const plan::Profile& profile, const plan::Step& step, int kernel = kOwnKernel);
+StepSpec spec_of(const plan::Plan& plan, const plan::Block& block, const plan::Step& step, int kernel = kOwnKernel);
 
-/// Extents of every tensor of a profile, at these values of the plan's symbols.
-Result<std::vector<Extents>> tensor_extents(const plan::Profile& profile, std::span<const int64_t> symbols);
+/// Extents of every tensor of a block, at these values of the plan's symbols.
+Result<std::vector<Extents>> tensor_extents(const plan::Block& block, std::span<const int64_t> symbols);
 
 /// A loaded step, or an alternative of it, prepared for tensors of these extents. The error names the step.
 Result<std::unique_ptr<BoundStep>> bind(const LoadedStep& loaded, const plan::Step& step, int kernel,
@@ -42,12 +42,12 @@ class StepLoader {
       : plan_(plan), weights_(weights), device_(device), memory_(memory) {}
 
   /// The key by which two kernels are the same to `load`: executor, specification, and which weights they get.
-  Hash128 key(const plan::Profile& profile, const plan::Step& step, int kernel) const;
+  Hash128 key(const plan::Block& block, const plan::Step& step, int kernel) const;
   /// The error names the step.
-  Result<std::unique_ptr<const LoadedStep>> load(const plan::Profile& profile, const plan::Step& step,
+  Result<std::unique_ptr<const LoadedStep>> load(const plan::Block& block, const plan::Step& step,
                                                  int kernel) const;
   /// The constants that a step reads.
-  std::vector<const HostTensor*> constants(const plan::Profile& profile, const plan::Step& step) const;
+  std::vector<const HostTensor*> constants(const plan::Block& block, const plan::Step& step) const;
 
  private:
   const plan::Plan& plan_;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/microseconds.h"
+#include "tactics/control.h"
 
 namespace kiln {
 namespace {
@@ -78,6 +79,7 @@ class ChoiceFinder {
   }
 
   Status match_root(ir::NodeId root) {
+    if (!cx_.graph.node(root).bodies.empty()) return found_.add_only(cx_, control_tactic(), root, 0);
     match_tactics(cx_, root, true);
     if (found_.by_root_[root].empty()) return found_.add_fallback(cx_, backend_, root);
     TRY(match_cuts(root));
@@ -241,11 +243,14 @@ std::vector<size_t> Choices::rivals(size_t choice) const {
 }
 
 Status Choices::add_fallback(const TacticContext& cx, const Backend& backend, ir::NodeId root) {
-  const Tactic& tactic = backend.fallback();
+  return add_only(cx, backend.fallback(), root, kReferenceUs);
+}
+
+Status Choices::add_only(const TacticContext& cx, const Tactic& tactic, ir::NodeId root, double penalty_us) {
   Match match = tactic.match(cx, root);
   if (!match)
-    return error(Code::kInternal, "the fallback refuses ", cx.graph.node(root).op, ": ", match.error().reason);
-  Choice choice{.tactic = &tactic, .region = std::move(*match), .penalty_us = kReferenceUs};
+    return error(Code::kInternal, tactic.name(), " refuses ", cx.graph.node(root).op, ": ", match.error().reason);
+  Choice choice{.tactic = &tactic, .region = std::move(*match), .penalty_us = penalty_us};
   for (Variant& variant : tactic.variants(cx, choice.region))
     choice.candidates.push_back({&tactic, std::move(variant), {}, 0, {}});
   by_root_[root].push_back(choices_.size());

@@ -63,6 +63,8 @@ class Choices {
   std::vector<size_t> rivals(size_t choice) const;
   /// Adds the reference for a root that no tactic takes, or none that works.
   Status add_fallback(const TacticContext& cx, const Backend& backend, ir::NodeId root);
+  /// Adds the region of a tactic that must take the root.
+  Status add_only(const TacticContext& cx, const Tactic& tactic, ir::NodeId root, double penalty_us);
   bool has_fallback(ir::NodeId root) const;
 
  private:

@@ -18,12 +18,13 @@ namespace ops {
 template <class T, class... Ts>
 concept OneOf = (std::same_as<T, Ts> || ...);
 
-/// Ops that are no step: a weight of the plan, what a pass decomposes before any tactic sees it, and arithmetic of
-/// shapes, which becomes DimValues. Also those that only the reference runs: assertions on data, and those that have no
-/// tactic yet.
+/// Ops that are no step (a weight of the plan, what a pass decomposes before any tactic sees it, and arithmetic of
+/// shapes, which becomes DimValues), those with bodies, which the cover takes itself (control.h), and those that only
+/// the reference runs: assertions on data, and those that have no tactic yet.
 template <class T>
-concept WithoutTactics = OneOf<T, ops::Assertion, ops::Constant, ops::Einsum, ops::OneHot, ops::Padding,
-                               ops::ReverseSequence, ops::RunTimeAssertion, ops::Scale, ops::Shuffle, ops::Shape>;
+concept WithoutTactics =
+    OneOf<T, ops::Assertion, ops::Constant, ops::Einsum, ops::If, ops::Loop, ops::OneHot, ops::Padding,
+          ops::ReverseSequence, ops::RunTimeAssertion, ops::Scale, ops::Shuffle, ops::Shape>;
 
 /// Ops that no backend computes.
 template <class T>

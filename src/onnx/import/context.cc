@@ -175,10 +175,11 @@ void ImportContext::label(ir::NodeId node, std::string_view suffix) {
   graph_.set_provenance(node, {str(node_.op_type, " '", name, "'")});
 }
 
-Result<Values> ImportContext::add_all(Op op, std::span<const ValueId> inputs) {
+Result<Values> ImportContext::add_all(Op op, std::span<const ValueId> inputs,
+                                      std::vector<std::shared_ptr<ir::Graph>> bodies, std::vector<DecidedSize> sizes) {
   const std::string_view kind = op.name();
-  Values made =
-      TRY(graph_.add(std::move(op), inputs, std::string(label_of(node_))));  // what inference assumes names it
+  std::string name(label_of(node_));  // what inference assumes names it
+  Values made = TRY(graph_.add(std::move(op), inputs, std::move(name), std::move(bodies), std::move(sizes)));
   label(graph_.value(made[0]).producer, kind);
   return made;
 }

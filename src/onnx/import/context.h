@@ -32,8 +32,11 @@ struct ImportState {
   bool follows_elements_through_floats = false;
   bool met_elements_in_floats = false;                     ///< there were some, not followed
   std::set<std::string> sources;                           ///< names of the graph's sources of weights
+  std::map<const TensorDef*, std::string> source_of;       ///< an initializer's
   std::map<std::string, Sequence, std::less<>> sequences;  ///< by name in the model
 };
+
+class BodyImporter;
 
 class ImportContext {
  public:
@@ -45,6 +48,9 @@ class ImportContext {
   int64_t opset() const { return opset_; }  ///< the version of the node's operator set
   ir::Graph& graph() { return graph_; }
   ImportState& state() { return state_; }
+  /// What imports the node's bodies.
+  BodyImporter& bodies() { return *bodies_; }
+  void set_bodies(BodyImporter* bodies) { bodies_ = bodies; }
 
   // The node's inputs. An input that is left out is kNone.
   size_t num_inputs() const { return inputs_.size(); }
@@ -80,7 +86,8 @@ class ImportContext {
   Result<sym::Expr> whole_number(ValueId value, std::string_view what);
 
   // Writing. Nodes are named after the ONNX node, and keep it as their provenance.
-  Result<Values> add_all(Op op, std::span<const ValueId> inputs);
+  Result<Values> add_all(Op op, std::span<const ValueId> inputs, std::vector<std::shared_ptr<ir::Graph>> bodies = {},
+                         std::vector<DecidedSize> sizes = {});
   Result<ValueId> add(Op op, std::span<const ValueId> inputs);
   Result<ValueId> add(Op op, std::initializer_list<ValueId> inputs) {
     return add(std::move(op), std::span(inputs.begin(), inputs.size()));
@@ -113,6 +120,7 @@ class ImportContext {
   Values inputs_, outputs_;
   std::optional<Sequence> output_sequence_;
   ImportState& state_;
+  BodyImporter* bodies_ = nullptr;
   int first_node_;  // of the graph, that this ONNX node made
   std::map<ValueId, HostTensor> evaluated_;
   int64_t num_evaluated_ = 0;  // numbers, and a node each

@@ -44,7 +44,7 @@ Result<std::unique_ptr<Stream>> CpuDevice::create_stream() { return create_host_
 std::unique_ptr<HostStream> CpuDevice::create_host_stream() { return std::make_unique<HostStream>(standby_); }
 
 namespace {
-Status copy(void* to, const void* from, int64_t size_bytes, Stream& stream) {
+Status copy_in_turn(void* to, const void* from, int64_t size_bytes, Stream& stream) {
   TRY(stream.synchronize());
   if (size_bytes > 0) std::memcpy(to, from, static_cast<size_t>(size_bytes));
   return {};
@@ -52,10 +52,10 @@ Status copy(void* to, const void* from, int64_t size_bytes, Stream& stream) {
 }  // namespace
 
 Status CpuDevice::copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) {
-  return copy(host, device, size_bytes, stream);
+  return copy_in_turn(host, device, size_bytes, stream);
 }
 Status CpuDevice::copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) {
-  return copy(device, host, size_bytes, stream);
+  return copy_in_turn(device, host, size_bytes, stream);
 }
 
 Result<Ref<Executor>> CpuDevice::executor(std::string_view name) {

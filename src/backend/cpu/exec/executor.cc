@@ -6,6 +6,7 @@ namespace kiln::cpu {
 
 #define STEP(name) Result<std::unique_ptr<LoadedStep>> load(const steps::name&, const LoadArguments&);
 #define CUDA_STEP(name)
+#define CONTROL_STEP(name)
 #include "steps/steps.def"
 #undef STEP
 

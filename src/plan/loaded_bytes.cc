@@ -1,4 +1,4 @@
-#include "plan/block.h"
+#include "plan/loaded_bytes.h"
 
 #include <sys/mman.h>
 
@@ -35,8 +35,8 @@ class Pages {
 
 }  // namespace
 
-Result<Block> load_block(Source& source, uint64_t offset, uint64_t size) {
-  if (size == 0) return Block{};
+Result<LoadedBytes> load_bytes(Source& source, uint64_t offset, uint64_t size) {
+  if (size == 0) return LoadedBytes{};
   const auto pages = std::make_shared<Pages>();
   for (uint64_t done = 0; done < size;) {
     const uint64_t until = source.size() ? size : std::min(size, std::max(kFirstBytes, 2 * done));
@@ -44,7 +44,7 @@ Result<Block> load_block(Source& source, uint64_t offset, uint64_t size) {
     TRY(source.read(offset + done, {pages->data() + done, until - done}));
     done = until;
   }
-  return Block{{pages->data(), size}, pages};
+  return LoadedBytes{{pages->data(), size}, pages};
 }
 
 }  // namespace kiln::plan

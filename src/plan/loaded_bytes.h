@@ -11,13 +11,13 @@
 
 namespace kiln::plan {
 
-struct Block {
+struct LoadedBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
 };
 
 /// Reads `size` bytes at `offset`, aligned to a page. A size that only the plan itself claims (the source's is unknown)
 /// is believed as far as bytes arrive: at most twice what was read is ever mapped.
-Result<Block> load_block(Source& source, uint64_t offset, uint64_t size);
+Result<LoadedBytes> load_bytes(Source& source, uint64_t offset, uint64_t size);
 
 }  // namespace kiln::plan

@@ -1,0 +1,80 @@
+#include "ir/bodies.h"
+
+#include <algorithm>
+
+namespace kiln::ir {
+namespace {
+
+/// The bound of a symbol that a node of the graph decides; nothing for other symbols.
+const sym::Expr* bound_of(const Graph& graph, const sym::Expr& symbol) {
+  for (int i = 0; i < graph.num_nodes(); ++i)
+    if (const auto id = static_cast<NodeId>(i); graph.alive(id))
+      for (const DecidedSize& size : graph.node(id).sizes)
+        if (size.symbol == symbol) return &size.most;
+  return nullptr;
+}
+
+/// Whether an expression without negative parts grows with each of its symbols.
+bool only_grows(sym::Expr e) {
+  using enum sym::Kind;
+  switch (e.kind()) {
+    case kConst:
+    case kSymbol: return true;
+    case kSum:
+    case kProd:
+    case kMax:
+    case kMin: return e.lhs().min() >= 0 && e.rhs().min() >= 0 && only_grows(e.lhs()) && only_grows(e.rhs());
+    case kFloorDiv:
+    case kCeilDiv: return e.rhs().is_const() && e.rhs().value() > 0 && only_grows(e.lhs());
+    default: return false;
+  }
+}
+
+sym::Expr most_of(const Graph& graph, sym::Expr e, int depth) {
+  constexpr int kMostBounds = 64;  // bounds of bounds: a chain that long is cut by a constant
+  std::vector<sym::Expr> symbols;
+  sym::collect_symbols(e, symbols);
+  std::vector<std::pair<sym::Expr, sym::Expr>> bounds;
+  for (const sym::Expr& symbol : symbols)
+    if (const sym::Expr* bound = bound_of(graph, symbol)) bounds.emplace_back(symbol, *bound);
+  if (bounds.empty()) return e;
+  if (depth == kMostBounds || !only_grows(e)) return e.max();
+  return most_of(graph, sym::substitute(e, bounds), depth + 1);
+}
+
+}  // namespace
+
+Result<std::vector<TensorType>> NodeBodyTypes::infer(int body, std::span<const TensorType> inputs) {
+  Graph& graph = *bodies_[static_cast<size_t>(body)];
+  TRY(require(graph.inputs().size() == inputs.size(), "body ", body, " has ", graph.inputs().size(), " inputs; ",
+              inputs.size(), " are given"));
+  for (size_t i = 0; i < inputs.size(); ++i) graph.give_input_type(graph.inputs()[i], inputs[i]);
+  TRY(in_context(graph.infer(), [&] { return str("body ", body); }));
+  std::vector<TensorType> types;
+  for (const Output& output : graph.outputs()) types.push_back(graph.type(output.value));
+  return types;
+}
+
+sym::Expr NodeBodyTypes::most(int body, sym::Expr extent) const {
+  return most_of(*bodies_[static_cast<size_t>(body)], extent, 0);
+}
+
+void for_each_body(const Graph& graph, FunctionRef<void(const Graph&)> visit) {
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<NodeId>(i);
+    if (!graph.alive(id)) continue;
+    for (const auto& body : graph.node(id).bodies) {
+      visit(*body);
+      for_each_body(*body, visit);
+    }
+  }
+}
+
+void collect_symbols(const Node& node, std::vector<sym::Expr>& out) {
+  collect_symbols(node.op, out);
+  for (const auto& body : node.bodies)
+    for (int i = 0; i < body->num_nodes(); ++i)
+      if (const auto id = static_cast<NodeId>(i); body->alive(id)) collect_symbols(body->node(id), out);
+}
+
+}  // namespace kiln::ir

@@ -1,0 +1,27 @@
+/// The graphs inside a node: inference and walks that go into them.
+#pragma once
+
+#include "base/function_ref.h"
+#include "ir/graph.h"
+#include "ops/bodies.h"
+
+namespace kiln::ir {
+
+/// A node's bodies, whose inputs get the types that the node's op says.
+class NodeBodyTypes final : public BodyTypes {
+ public:
+  explicit NodeBodyTypes(std::span<const std::shared_ptr<Graph>> bodies) : bodies_(bodies) {}
+  int count() const override { return static_cast<int>(bodies_.size()); }
+  Result<std::vector<TensorType>> infer(int body, std::span<const TensorType> inputs) override;
+  sym::Expr most(int body, sym::Expr extent) const override;
+
+ private:
+  std::span<const std::shared_ptr<Graph>> bodies_;
+};
+
+/// Calls `visit` with the graph's bodies, and theirs, outer ones first.
+void for_each_body(const Graph& graph, FunctionRef<void(const Graph&)> visit);
+/// Appends the symbols in attributes of a node's op and of all ops in its bodies that `out` lacks.
+void collect_symbols(const Node& node, std::vector<sym::Expr>& out);
+
+}  // namespace kiln::ir

@@ -1,0 +1,43 @@
+/// Graphs in attributes of a node, imported as bodies.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "onnx/import/context.h"
+
+namespace kiln::onnx {
+
+/// One of a body's own inputs: a value of this type or, where it is always the same, a constant.
+struct BodyInput {
+  std::string_view name;
+  TensorType type;
+  std::optional<HostTensor> constant;
+};
+
+struct ImportedBody {
+  std::shared_ptr<ir::Graph> graph;  ///< its inputs are those of the body that are no constants, then the captures
+  Values outputs;                    ///< marked as the graph's
+};
+
+/// What bodies read of the graph around them: no constants, which each body has a copy of.
+struct Captures {
+  std::vector<std::string_view> names;                 ///< of tensors and sequences
+  Values values;                                       ///< of the graph around, each once
+};
+
+class BodyImporter {
+ public:
+  virtual ~BodyImporter() = default;
+  virtual Result<Captures> captures(std::span<const GraphDef* const> bodies) = 0;
+  /// Fails with the body's first problem.
+  virtual Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs,
+                                      const Captures& captures) = 0;
+};
+
+/// The single elements that an If or a Loop reads: scalars, or lists of one.
+Result<ValueId> single(ImportContext& cx, size_t input, std::string_view what);
+
+}  // namespace kiln::onnx

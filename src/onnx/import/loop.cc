@@ -1,0 +1,292 @@
+// Loop and Scan: their bodies are imported as often as it takes to find which carried extents change.
+#include "ops/loop.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/bodies.h"
+#include "onnx/import/bodies.h"
+#include "onnx/import/importers.h"
+#include "ops/transpose.h"
+#include "tensor/view.h"
+
+namespace kiln::onnx {
+
+Result<ValueId> single(ImportContext& cx, size_t input, std::string_view what) {
+  const ValueId value = TRY(cx.input(input));
+  TRY(require(!sym::provably_different(cx.type(value).volume(), 1), what, " is ", cx.type(value),
+              "; one element is needed"));
+  return value;
+}
+
+namespace importers {
+namespace {
+
+/// A loop as it is being found: what ONNX says of it, and the extents that turned out to change.
+struct LoopDraft {
+  const GraphDef& body;
+  ops::Loop op;
+  std::vector<BodyInput> inputs;  ///< of the body; those that are carried begin at `first_carried`
+  size_t first_carried = 0;
+  std::optional<sym::Expr> trips;  ///< a bound of the iterations
+  bool is_exact = false;           ///< whether that is how many there are
+  std::vector<DecidedSize> sizes;  ///< of op.decided
+
+  TensorType& carried(int c) { return inputs[first_carried + static_cast<size_t>(c)].type; }
+};
+
+std::vector<TensorType> output_types(const ImportedBody& body) {
+  std::vector<TensorType> types;
+  for (const ValueId value : body.outputs) types.push_back(body.graph->type(value));
+  return types;
+}
+
+/// A bound of a carried extent that is `first` before the loop and becomes `after` from `now` in an iteration.
+Result<sym::Expr> bound_of(const LoopDraft& loop, sym::Expr first, sym::Expr now, sym::Expr after) {
+  std::vector<sym::Expr> symbols;
+  sym::collect_symbols(after, symbols);
+  if (std::ranges::find(symbols, now) == symbols.end()) return sym::max(first, after);
+  const sym::Expr growth = after - now;
+  symbols.clear();
+  sym::collect_symbols(growth, symbols);
+  const bool is_steady = std::ranges::find(symbols, now) == symbols.end();
+  if (is_steady && growth.max() <= 0) return first;
+  if (is_steady && growth.min() >= 0 && loop.trips) {
+    const sym::Expr most = first + *loop.trips * growth;
+    if (most.is_valid() && most.max() < INT64_MAX / 2) return most;
+  }
+  return error(Code::kUnsupported, "its extent grows from ", first, ", by an iteration from ", now, " to ", after,
+               ", without a bound",
+               loop.trips ? "" : ": nothing tells how many iterations there are at most before the network runs");
+}
+
+/// Makes symbols of the carried extents that the body changes. Whether there were any new ones.
+Result<bool> find_changing_extents(ImportContext& cx, LoopDraft& loop, const std::vector<TensorType>& results) {
+  const size_t first = loop.op.tests ? 1 : 0;
+  bool found = false;
+  for (int c = 0; c < loop.op.carried; ++c) {
+    TensorType& before = loop.carried(c);
+    const TensorType& after = results[first + static_cast<size_t>(c)];
+    const auto where = [&] { return str("carried value '", loop.inputs[loop.first_carried + static_cast<size_t>(c)].name, "'"); };
+    TRY(in_context(require(before.dtype == after.dtype && before.rank() == after.rank(), "it is ", before,
+                           " before an iteration and ", after, " behind it; its type and rank must stay"),
+                   where));
+    for (int axis = 0; axis < before.rank(); ++axis) {
+      sym::Expr& extent = before.shape[static_cast<size_t>(axis)];
+      if (extent == after.shape[static_cast<size_t>(axis)] || find_axis(loop.op.decided, c, axis) >= 0) continue;
+      loop.op.decided.push_back({c, axis});
+      loop.op.most.push_back(extent);  // what it is before the loop, until the bound is known
+      extent = cx.graph().table().fresh("extent");
+      loop.sizes.push_back({extent, {}});
+      found = true;
+    }
+  }
+  return found;
+}
+
+/// Finds the bounds of carried extents that change. Whether that narrowed any symbol: the body is to be imported again
+/// then.
+Result<bool> find_bounds(ImportContext& cx, LoopDraft& loop, const ImportedBody& body,
+                         const std::vector<TensorType>& results) {
+  const std::vector<std::shared_ptr<ir::Graph>> graphs{body.graph};
+  const ir::NodeBodyTypes types(graphs);
+  const size_t first = loop.op.tests ? 1 : 0;
+  bool narrowed = false;
+  for (size_t k = 0; k < loop.sizes.size(); ++k) {
+    if (loop.sizes[k].most != sym::Expr()) continue;
+    const auto [c, axis] = loop.op.decided[k];
+    const sym::Expr after = types.most(0, results[first + static_cast<size_t>(c)].shape[static_cast<size_t>(axis)]);
+    const auto name = loop.inputs[loop.first_carried + static_cast<size_t>(c)].name;
+    const sym::Expr most = TRY(in_context(bound_of(loop, loop.op.most[k], loop.sizes[k].symbol, after),
+                                          [&] { return str("axis ", axis, " of carried value '", name, "'"); }));
+    loop.op.most[k] = loop.sizes[k].most = most;
+    TRY(cx.graph().table().set_bounds(loop.sizes[k].symbol, {0, std::max<int64_t>(most.opt(), 0), most.max()}));
+    narrowed = true;
+  }
+  return narrowed;
+}
+
+/// The extents of stacked outputs that only the run tells.
+Status find_stacked_sizes(LoopDraft& loop, const ImportedBody& body, const std::vector<TensorType>& results) {
+  const std::vector<std::shared_ptr<ir::Graph>> graphs{body.graph};
+  const ir::NodeBodyTypes types(graphs);
+  const size_t first = (loop.op.tests ? 1 : 0) + static_cast<size_t>(loop.op.carried);
+  for (size_t k = 0; k < loop.op.stacks.size(); ++k) {
+    const int output = loop.op.carried + static_cast<int>(k);
+    const auto decide = [&](int axis, sym::Expr most) {
+      loop.op.decided.push_back({output, axis});
+      loop.op.most.push_back(most);
+    };
+    if (!loop.is_exact) {
+      if (!loop.trips || loop.trips->max() >= INT64_MAX / 2)
+        return error(Code::kUnsupported, "output ", output,
+                     " stacks a slice for each iteration, and nothing tells before the network runs how many there are "
+                     "at most: give the loop a trip count that follows from shapes, constants or shape inputs");
+      decide(0, *loop.trips);
+    }
+    const Shape& slice = results[first + k].shape;
+    for (size_t axis = 0; axis < slice.size(); ++axis) {
+      const sym::Expr most = types.most(0, slice[axis]);
+      std::vector<sym::Expr> symbols;
+      sym::collect_symbols(most, symbols);
+      const bool changes = std::ranges::any_of(loop.sizes, [&](const DecidedSize& size) {
+        return std::ranges::find(symbols, size.symbol) != symbols.end();
+      });
+      if (changes || most != slice[axis]) decide(static_cast<int>(axis) + 1, changes ? sym::Expr(most.max()) : most);
+    }
+  }
+  return {};
+}
+
+/// Imports the body until its types are those of every iteration, and adds the node.
+Result<Values> add_loop(ImportContext& cx, LoopDraft& loop, Values inputs, const Captures& captures) {
+  constexpr int kMostTries = 64;
+  for (int tries = 0;; ++tries) {
+    TRY(require(tries < kMostTries, "the extents of carried values do not settle"));
+    const ImportedBody body = TRY(in_context(cx.bodies().import(loop.body, loop.inputs, captures), [] { return "body"; }));
+    const std::vector<TensorType> results = output_types(body);
+    if (TRY(find_changing_extents(cx, loop, results))) continue;
+    if (TRY(find_bounds(cx, loop, body, results))) continue;
+    TRY(find_stacked_sizes(loop, body, results));
+    inputs.insert(inputs.end(), captures.values.begin(), captures.values.end());
+    return cx.add_all(loop.op, inputs, {body.graph}, loop.sizes);
+  }
+}
+
+/// Whether a body's condition is true whatever it computes.
+bool is_always_true(const ImportedBody& body) {
+  const HostTensor* known = body.graph->constant(body.outputs[0]);
+  return known && known->volume() == 1 && View(*known)[0] != 0;
+}
+
+HostTensor bool_of(bool value) { return HostTensor::scalar(DType::kBool, value); }
+
+}  // namespace
+
+Status loop(ImportContext& cx) {
+  const GraphDef& body = TRY(cx.node().need_graph("body"));
+  const size_t num_carried = cx.num_inputs() > 2 ? cx.num_inputs() - 2 : 0;
+  TRY(require(body.inputs.size() == num_carried + 2, "the body has ", body.inputs.size(), " inputs; ", num_carried + 2,
+              " are needed for ", num_carried, " carried values"));
+  TRY(require(body.outputs.size() > num_carried, "the body has ", body.outputs.size(), " outputs; ", num_carried + 1,
+              " are needed at least"));
+  TRY(require(cx.num_outputs() > 0 && cx.num_outputs() <= body.outputs.size() - 1, "the node has ", cx.num_outputs(),
+              " outputs; its body gives ", body.outputs.size() - 1));
+  LoopDraft loop{.body = body};
+  loop.op.carried = static_cast<int>(num_carried);
+  loop.op.stacks.assign(body.outputs.size() - 1 - num_carried, 1);
+  loop.first_carried = 2;
+  loop.inputs.push_back({body.inputs[0].name, TensorType(DType::kI64, {}), {}});
+  loop.inputs.push_back({body.inputs[1].name, {}, bool_of(true)});  // or the body would not run
+  Values inputs(2, ValueId::kNone);
+  if (cx.has_input(0)) inputs[0] = TRY(single(cx, 0, "the trip count"));
+  if (cx.has_input(1)) {
+    inputs[1] = TRY(single(cx, 1, "the condition"));
+    const auto known = cx.constant(inputs[1], "");
+    if (known && View(*known)[0] != 0) inputs[1] = ValueId::kNone;
+  }
+  for (size_t c = 0; c < num_carried; ++c) {
+    inputs.push_back(TRY(cx.input(2 + c)));
+    const TensorType& type = cx.type(inputs.back());
+    loop.inputs.push_back({body.inputs[2 + c].name, TensorType(type.dtype, type.shape), {}});
+  }
+  if (inputs[0] != ValueId::kNone)
+    if (const auto count = cx.values(inputs[0], "")) loop.trips = sym::max((*count)[0], 0);
+  const GraphDef* const bodies[] = {&body};
+  const Captures captures = TRY(cx.bodies().captures(bodies));
+  loop.op.tests = true;
+  {  // whether the body ever ends the loop itself does not depend on the types that are about to be found
+    const auto first = cx.bodies().import(body, loop.inputs, captures);
+    if (first && is_always_true(*first)) loop.op.tests = false;
+  }
+  loop.is_exact = loop.trips && inputs[1] == ValueId::kNone && !loop.op.tests;
+  const Values outputs = TRY(add_loop(cx, loop, std::move(inputs), captures));
+  for (size_t i = 0; i < cx.num_outputs(); ++i)
+    if (cx.wants(i)) TRY(cx.output(i, outputs[i]));
+  return {};
+}
+
+namespace {
+
+/// Brings an axis to the front, or the front to where the axis was.
+Result<ValueId> moved_axis(ImportContext& cx, ValueId x, int axis, bool to_front) {
+  if (axis == 0) return x;
+  std::vector<int64_t> perm(static_cast<size_t>(cx.rank(x)));
+  std::iota(perm.begin(), perm.end(), 0);
+  const auto begin = perm.begin(), end = perm.begin() + axis + 1;
+  to_front ? std::rotate(begin, end - 1, end) : std::rotate(begin, begin + 1, end);
+  return cx.add(ops::Transpose{perm}, {x});
+}
+
+Result<std::vector<int>> directions(ImportContext& cx, std::string_view attribute, size_t count) {
+  const std::vector<int64_t> given = TRY(cx.node().get_ints(attribute, std::vector<int64_t>(count, 0)));
+  TRY(require(given.size() == count, attribute, " has ", given.size(), " elements; ", count, " are needed"));
+  std::vector<int> result;
+  for (const int64_t reverse : given) {
+    TRY(require(reverse == 0 || reverse == 1, attribute, " has ", reverse, "; 0 and 1 are directions"));
+    result.push_back(reverse ? -1 : 1);
+  }
+  return result;
+}
+
+}  // namespace
+
+Status scan(ImportContext& cx) {
+  const GraphDef& body = TRY(cx.node().need_graph("body"));
+  if (cx.opset() < 9)
+    return error(Code::kUnsupported, "Scan of opset 8, with a batch axis, is not supported; convert the model to opset 9");
+  const int64_t given = TRY(cx.node().need_int("num_scan_inputs"));
+  TRY(require(given > 0 && given <= std::ssize(cx.inputs()), "num_scan_inputs is ", given, "; the node has ",
+              cx.num_inputs(), " inputs"));
+  const auto num_scanned = static_cast<size_t>(given);
+  const size_t num_carried = cx.num_inputs() - num_scanned;
+  TRY(require(body.inputs.size() == cx.num_inputs(), "the body has ", body.inputs.size(), " inputs; the node has ",
+              cx.num_inputs()));
+  TRY(require(body.outputs.size() >= num_carried && body.outputs.size() == cx.num_outputs(), "the body has ",
+              body.outputs.size(), " outputs; the node has ", cx.num_outputs(), " for ", num_carried, " carried values"));
+  const size_t num_stacked = body.outputs.size() - num_carried;
+  LoopDraft loop{.body = body};
+  loop.op.carried = static_cast<int>(num_carried);
+  loop.op.scans = TRY(directions(cx, "scan_input_directions", num_scanned));
+  loop.op.stacks = TRY(directions(cx, "scan_output_directions", num_stacked));
+  loop.first_carried = 1;
+  loop.inputs.push_back({"", TensorType(DType::kI64, {}), {}});
+  Values inputs(2, ValueId::kNone);
+  for (size_t c = 0; c < num_carried; ++c) {
+    inputs.push_back(TRY(cx.input(c)));
+    const TensorType& type = cx.type(inputs.back());
+    loop.inputs.push_back({body.inputs[c].name, TensorType(type.dtype, type.shape), {}});
+  }
+  const std::vector<int64_t> axes =
+      TRY(cx.node().get_ints("scan_input_axes", std::vector<int64_t>(num_scanned, 0)));
+  TRY(require(axes.size() == num_scanned, "scan_input_axes has ", axes.size(), " elements; ", num_scanned,
+              " are needed"));
+  for (size_t k = 0; k < num_scanned; ++k) {
+    const ValueId x = TRY(cx.input(num_carried + k));
+    const int axis = TRY(cx.axis(axes[k], cx.rank(x)));
+    inputs.push_back(TRY(moved_axis(cx, x, axis, true)));
+    const TensorType type = cx.type(inputs.back());
+    loop.inputs.push_back(
+        {body.inputs[num_carried + k].name, TensorType(type.dtype, {type.shape.begin() + 1, type.shape.end()}), {}});
+    if (!loop.trips) loop.trips = type.shape[0];
+  }
+  loop.is_exact = true;
+  const GraphDef* const bodies[] = {&body};
+  const Captures captures = TRY(cx.bodies().captures(bodies));
+  const Values outputs = TRY(add_loop(cx, loop, std::move(inputs), captures));
+  const std::vector<int64_t> output_axes =
+      TRY(cx.node().get_ints("scan_output_axes", std::vector<int64_t>(num_stacked, 0)));
+  TRY(require(output_axes.size() == num_stacked, "scan_output_axes has ", output_axes.size(), " elements; ",
+              num_stacked, " are needed"));
+  for (size_t i = 0; i < cx.num_outputs(); ++i) {
+    if (!cx.wants(i)) continue;
+    ValueId y = outputs[i];
+    if (i >= num_carried)
+      y = TRY(moved_axis(cx, y, TRY(cx.axis(output_axes[i - num_carried], cx.rank(y))), false));
+    TRY(cx.output(i, y));
+  }
+  return {};
+}
+
+}  // namespace importers
+}  // namespace kiln::onnx

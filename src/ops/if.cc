@@ -1,0 +1,65 @@
+#include "ops/if.h"
+
+#include <algorithm>
+
+#include "ops/define.h"
+#include "ops/result_copies.h"
+
+template const kiln::OpInfo& kiln::op_info<kiln::ops::If>();
+
+namespace kiln::ops {
+
+Result<std::vector<DecidedAxis>> differing_axes(std::span<const TensorType> a, std::span<const TensorType> b) {
+  TRY(require(a.size() == b.size(), "the branches have ", a.size(), " and ", b.size(), " outputs"));
+  std::vector<DecidedAxis> result;
+  for (size_t i = 0; i < a.size(); ++i) {
+    TRY(require(a[i].dtype == b[i].dtype && a[i].rank() == b[i].rank(), "output ", i, " is ", a[i],
+                " from the first branch and ", b[i], " from the second; types and ranks must agree"));
+    for (int axis = 0; axis < a[i].rank(); ++axis) {
+      const auto at = static_cast<size_t>(axis);
+      if (a[i].shape[at] != b[i].shape[at]) result.push_back({static_cast<int>(i), axis});
+    }
+  }
+  return result;
+}
+
+Status If::infer(InferContext& cx) const {
+  const TensorType& condition = TRY(cx.input(0));
+  TRY(cx.require(condition.dtype == DType::kBool && sym::provably_equal(condition.volume(), 1), "the condition is ",
+                 condition, "; one boolean is needed"));
+  BodyTypes& bodies = TRY(cx.bodies());
+  TRY(cx.require(bodies.count() == 2, "an If has ", bodies.count(), " bodies; two are needed"));
+  std::vector<TensorType> captured;
+  for (int i = 1; i < cx.num_inputs(); ++i) captured.push_back(TRY(cx.input_type(i)));
+  const std::vector<TensorType> first = TRY(bodies.infer(0, captured)), second = TRY(bodies.infer(1, captured));
+  TRY(cx.require(std::ssize(first) == outputs, "the branches have ", first.size(), " outputs; the node has ", outputs));
+  for (const DecidedAxis& axis : TRY(differing_axes(first, second)))
+    TRY(cx.require(find_axis(decided, axis.output, axis.axis) >= 0, "axis ", axis.axis, " of output ", axis.output,
+                   " is of extent ", first[static_cast<size_t>(axis.output)].shape[static_cast<size_t>(axis.axis)],
+                   " in the first branch and of ",
+                   second[static_cast<size_t>(axis.output)].shape[static_cast<size_t>(axis.axis)],
+                   " in the second, which was not foreseen when the node was made"));
+  std::vector<kiln::Shape> shapes;
+  for (const TensorType& type : first) shapes.push_back(type.shape);
+  for (const DecidedAxis& axis : decided) {
+    const auto output = static_cast<size_t>(axis.output), at = static_cast<size_t>(axis.axis);
+    TRY(cx.require(output < first.size() && at < first[output].shape.size(), "axis ", axis.axis, " of output ",
+                   axis.output, " does not exist"));
+    const sym::Expr most =
+        sym::max(bodies.most(0, first[output].shape[at]), bodies.most(1, second[output].shape[at]));
+    shapes[output][at] = cx.decided_size("extent", most);
+  }
+  for (size_t i = 0; i < shapes.size(); ++i) TRY(cx.set_output(static_cast<int>(i), {first[i].dtype, shapes[i]}));
+  return {};
+}
+
+Status If::reference(ReferenceContext& cx) const {
+  const View condition = TRY(cx.input(0));
+  std::vector<HostTensor> captured;
+  for (int i = 1; i < cx.num_inputs(); ++i) captured.push_back(TRY(cx.input_tensor(i)));
+  BodyRuns& bodies = TRY(cx.bodies());
+  const std::vector<HostTensor> results = TRY(bodies.run(condition[0] != 0 ? 0 : 1, captured));
+  return copy_results(cx, results, decided);
+}
+
+}  // namespace kiln::ops

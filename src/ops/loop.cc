@@ -1,0 +1,147 @@
+#include "ops/loop.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ops/define.h"
+#include "ops/result_copies.h"
+
+template const kiln::OpInfo& kiln::op_info<kiln::ops::Loop>();
+
+namespace kiln::ops {
+namespace {
+
+Status check_scalar(const InferContext& cx, int i, bool (*is)(DType), std::string_view what) {
+  if (!cx.has_input(i)) return {};
+  const TensorType& type = TRY(cx.input(i));
+  return cx.require(is(type.dtype) && sym::provably_equal(type.volume(), 1), "the ", what, " is ", type,
+                    "; one element of type ", what == "count" ? "i32 or i64" : "bool", " is needed");
+}
+
+TensorType slice_of(const TensorType& scanned) {
+  return {scanned.dtype, kiln::Shape(scanned.shape.begin() + 1, scanned.shape.end())};
+}
+
+}  // namespace
+
+Result<TripCount> trip_count(const Loop& loop, InferContext& cx) {
+  TripCount trips;
+  trips.is_exact = !loop.tests && !cx.has_input(1) && TRY(cx.bodies()).get().count() == 1;
+  if (cx.has_input(0)) {
+    if (cx.has_values(0))
+      trips.most = sym::max(TRY(cx.values(0))[0], 0);
+    else
+      trips.is_exact = false;
+  }
+  for (size_t k = 0; k < loop.scans.size(); ++k) {
+    const TensorType& scanned = TRY(cx.input(loop.first_scanned() + static_cast<int>(k)));
+    TRY(cx.require(scanned.rank() > 0, "scanned input ", k, " is ", scanned, "; an axis to scan is needed"));
+    if (k > 0)
+      TRY(cx.assume_equal(scanned.shape[0], TRY(cx.input(loop.first_scanned())).get().shape[0],
+                          str("extents of the axes that are scanned, inputs 0 and ", k)));
+    else
+      trips.most = trips.most ? sym::min(*trips.most, scanned.shape[0]) : scanned.shape[0];
+  }
+  if (!trips.most) trips.is_exact = false;
+  return trips;
+}
+
+Status Loop::infer(InferContext& cx) const {
+  TRY(check_scalar(cx, 0, is_index, "count"));
+  TRY(check_scalar(cx, 1, [](DType t) { return t == DType::kBool; }, "condition"));
+  TRY(cx.require(cx.num_inputs() >= first_captured(), "a loop with ", carried, " carried and ", scans.size(),
+                 " scanned values has ", cx.num_inputs(), " inputs"));
+  TRY(cx.require(most.size() == decided.size(), decided.size(), " axes are decided, and ", most.size(), " have bounds"));
+  BodyTypes& bodies = TRY(cx.bodies());
+  TRY(cx.require(bodies.count() == 1 || bodies.count() == 2, "a loop has ", bodies.count(), " bodies; 1 or 2 needed"));
+  const TripCount trips = TRY(trip_count(*this, cx));
+  std::vector<sym::Expr> sizes;
+  for (const sym::Expr& bound : most) sizes.push_back(cx.decided_size("extent", bound));
+  const auto decide = [&](int output, kiln::Shape& shape) {
+    for (size_t k = 0; k < decided.size(); ++k)
+      if (decided[k].output == output && decided[k].axis < std::ssize(shape))
+        shape[static_cast<size_t>(decided[k].axis)] = sizes[k];
+  };
+  std::vector<TensorType> inputs{{DType::kI64, {}}};
+  for (int c = 0; c < carried; ++c) {
+    TensorType type = TRY(cx.input_type(kFirstCarried + c));
+    type.values = nullptr;  // of the first iteration only
+    decide(c, type.shape);
+    inputs.push_back(std::move(type));
+  }
+  for (size_t k = 0; k < scans.size(); ++k)
+    inputs.push_back(slice_of(TRY(cx.input(first_scanned() + static_cast<int>(k)))));
+  for (int i = first_captured(); i < cx.num_inputs(); ++i) inputs.push_back(TRY(cx.input_type(i)));
+  if (bodies.count() == 2) {
+    const std::vector<TensorType> test = TRY(bodies.infer(1, inputs));
+    TRY(cx.require(test.size() == 1 && test[0].dtype == DType::kBool, "the body that tests gives no single boolean"));
+  }
+  const std::vector<TensorType> results = TRY(bodies.infer(0, inputs));
+  const size_t first = tests ? 1 : 0;
+  TRY(cx.require(results.size() == first + static_cast<size_t>(num_outputs()), "the body has ", results.size(),
+                 " outputs; ", first + static_cast<size_t>(num_outputs()), " are needed"));
+  if (tests)
+    TRY(cx.require(results[0].dtype == DType::kBool && sym::provably_equal(results[0].volume(), 1),
+                   "the body's condition is ", results[0], "; one boolean is needed"));
+  for (int c = 0; c < carried; ++c) {
+    const TensorType& before = inputs[1 + static_cast<size_t>(c)];
+    const TensorType& after = results[first + static_cast<size_t>(c)];
+    TRY(cx.require(before.dtype == after.dtype && before.rank() == after.rank(), "carried value ", c, " is ", before,
+                   " before an iteration and ", after, " behind it; its type and rank must stay"));
+    for (int axis = 0; axis < before.rank(); ++axis)
+      if (const auto at = static_cast<size_t>(axis); find_axis(decided, c, axis) < 0)
+        TRY(cx.assume_equal(before.shape[at], after.shape[at],
+                            str("the extents of axis ", axis, " of carried value ", c, " before and behind an iteration")));
+    TRY(cx.set_output(c, {before.dtype, before.shape}));
+  }
+  for (size_t k = 0; k < stacks.size(); ++k) {
+    const TensorType& slice = results[first + static_cast<size_t>(carried) + k];
+    const int output = carried + static_cast<int>(k);
+    TensorType type(slice.dtype, {trips.is_exact ? *trips.most : sym::Expr(0)});
+    type.shape.insert(type.shape.end(), slice.shape.begin(), slice.shape.end());
+    TRY(cx.require(trips.is_exact || find_axis(decided, output, 0) >= 0, "only the run tells how many iterations there "
+                   "are, and stacked output ", k, " has no bound of it"));
+    decide(output, type.shape);
+    TRY(cx.set_output(output, std::move(type)));
+  }
+  return {};
+}
+
+Status Loop::reference(ReferenceContext& cx) const {
+  BodyRuns& bodies = TRY(cx.bodies());
+  std::vector<HostTensor> captured, scanned, state;
+  for (int c = 0; c < carried; ++c) state.push_back(TRY(cx.input_tensor(kFirstCarried + c)));
+  for (size_t k = 0; k < scans.size(); ++k)
+    scanned.push_back(TRY(cx.input_tensor(first_scanned() + static_cast<int>(k))));
+  for (int i = first_captured(); i < cx.num_inputs(); ++i) captured.push_back(TRY(cx.input_tensor(i)));
+  int64_t count = cx.has_input(0) ? TRY(cx.input(0)).integer(0) : INT64_MAX;
+  for (const HostTensor& x : scanned) count = std::min(count, x.extents()[0]);
+  bool goes_on = !cx.has_input(1) || TRY(cx.input(1))[0] != 0;
+  std::vector<std::vector<HostTensor>> stacked(stacks.size());
+  for (int64_t i = 0; i < count && goes_on; ++i) {
+    HostTensor::Fresh number = TRY(HostTensor::make(DType::kI64, {}));
+    std::memcpy(number.data.data(), &i, sizeof i);
+    std::vector<HostTensor> inputs{number.tensor};
+    inputs.insert(inputs.end(), state.begin(), state.end());
+    for (size_t k = 0; k < scans.size(); ++k)
+      inputs.push_back(TRY(slice_at(scanned[k], scans[k] > 0 ? i : scanned[k].extents()[0] - 1 - i)));
+    inputs.insert(inputs.end(), captured.begin(), captured.end());
+    if (bodies.count() == 2)
+      if (const auto test = TRY(bodies.run(1, inputs)); View(test[0])[0] == 0) break;
+    std::vector<HostTensor> results = TRY(bodies.run(0, inputs));
+    if (tests) {
+      goes_on = View(results[0])[0] != 0;
+      results.erase(results.begin());
+    }
+    for (size_t k = 0; k < stacks.size(); ++k) stacked[k].push_back(results[static_cast<size_t>(carried) + k]);
+    results.resize(static_cast<size_t>(carried));
+    state = std::move(results);
+  }
+  for (size_t k = 0; k < stacks.size(); ++k) {
+    if (stacks[k] < 0) std::ranges::reverse(stacked[k]);
+    state.push_back(TRY(stack(stacked[k], TRY(cx.output(carried + static_cast<int>(k))))));
+  }
+  return copy_results(cx, state, decided);
+}
+
+}  // namespace kiln::ops

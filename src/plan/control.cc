@@ -1,0 +1,130 @@
+#include "plan/control.h"
+
+#include <algorithm>
+
+#include "steps/if.h"
+#include "steps/loop.h"
+
+namespace kiln::plan {
+namespace {
+
+template <class... Parts>
+Status demand(bool holds, const Parts&... parts) {
+  return holds ? Status() : error(Code::kCorrupt, parts...);
+}
+
+constexpr int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// A type as both sides of a body's edge must have it; axes between a slice and the tensor it is of are `axes_less`.
+Status match(const IoTensor& inside, const Tensor& outside, int axes_less, std::string_view what, size_t i) {
+  const auto rank = static_cast<int>(outside.extents.size()) - axes_less;
+  return demand(outside.place != Place::kAbsent && inside.dtype == outside.dtype &&
+                    std::ssize(inside.extents) == rank && outside.format.is_linear(),
+                what, " ", i, " of a body is ", inside.dtype, " of rank ", inside.extents.size(), ", and the step has ",
+                outside.dtype, " of rank ", rank);
+}
+
+Status match_bool(const IoTensor& inside) {
+  return demand(inside.dtype == DType::kBool && inside.extents.size() <= 1, "a body's condition is ", inside.dtype,
+                " of rank ", inside.extents.size());
+}
+
+class Control {
+ public:
+  Control(const Plan& plan, const Block& block, const Step& step) : plan_(plan), block_(block), step_(step) {}
+
+  Status validate() const {
+    if (const auto* branch = step_.step.as<steps::If>()) return validate_if(*branch);
+    if (const auto* loop = step_.step.as<steps::Loop>()) return validate_loop(*loop);
+    return demand(step_.bodies.empty(), "a step of kind '", step_.step.name(), "' has bodies");
+  }
+
+ private:
+  const Body& body(size_t i) const { return plan_.bodies[static_cast<size_t>(step_.bodies[i])]; }
+  const Tensor& input(size_t i) const { return block_.tensors[static_cast<size_t>(step_.inputs[i])]; }
+  const Tensor& output(size_t i) const { return block_.tensors[static_cast<size_t>(step_.outputs[i])]; }
+
+  Status validate_if(const steps::If&) const {
+    TRY(demand(step_.bodies.size() == 2, "an if has ", step_.bodies.size(), " bodies"));
+    for (size_t b = 0; b < 2; ++b) {
+      TRY(demand(body(b).inputs.size() + 1 == step_.inputs.size() && body(b).outputs.size() == step_.outputs.size() &&
+                     body(b).symbols.empty(),
+                 "branch ", b, " has ", body(b).inputs.size(), " inputs and ", body(b).outputs.size(), " outputs"));
+      for (size_t i = 0; i < body(b).inputs.size(); ++i)
+        TRY(match(body(b).inputs[i], input(i + 1), 0, "input", i));
+      for (size_t i = 0; i < body(b).outputs.size(); ++i)
+        TRY(match(body(b).outputs[i], output(i), 0, "output", i));
+    }
+    return {};
+  }
+
+  Status validate_loop(const steps::Loop& loop) const {
+    TRY(demand(step_.bodies.size() == 1 || step_.bodies.size() == 2, "a loop has ", step_.bodies.size(), " bodies"));
+    for (size_t b = 0; b < step_.bodies.size(); ++b) TRY(validate_iteration_inputs(loop, body(b)));
+    if (step_.bodies.size() == 2) {
+      TRY(demand(body(1).outputs.size() == 1, "the body that tests has ", body(1).outputs.size(), " outputs"));
+      TRY(match_bool(body(1).outputs[0]));
+    }
+    const std::vector<IoTensor>& outputs = body(0).outputs;
+    const size_t first = loop.tests ? 1 : 0;
+    TRY(demand(outputs.size() == first + step_.outputs.size(), "an iteration has ", outputs.size(), " outputs"));
+    if (loop.tests) TRY(match_bool(outputs[0]));
+    for (size_t i = 0; i < step_.outputs.size(); ++i)
+      TRY(match(outputs[first + i], output(i), i < static_cast<size_t>(loop.carried) ? 0 : 1, "output", first + i));
+    return {};
+  }
+
+  Status validate_iteration_inputs(const steps::Loop& loop, const Body& body) const {
+    TRY(demand(body.inputs.size() + 1 == step_.inputs.size(), "an iteration has ", body.inputs.size(), " inputs"));
+    TRY(demand(body.inputs[0].dtype == DType::kI64 && body.inputs[0].extents.empty(), "the iteration's number is ",
+               body.inputs[0].dtype, " of rank ", body.inputs[0].extents.size()));
+    for (size_t i = steps::Loop::kFirstCarried; i < step_.inputs.size(); ++i) {
+      const bool is_slice = i >= loop.first_scanned() && i < loop.first_captured();
+      TRY(match(body.inputs[i - 1], input(i), is_slice ? 1 : 0, "input", i - 1));
+    }
+    return {};
+  }
+
+  const Plan& plan_;
+  const Block& block_;
+  const Step& step_;
+};
+
+}  // namespace
+
+std::vector<const Block*> blocks_of(const Plan& plan) {
+  std::vector<const Block*> blocks;
+  for (const Profile& profile : plan.profiles) blocks.push_back(&profile);
+  for (const Body& body : plan.bodies) blocks.push_back(&body);
+  return blocks;
+}
+
+Status validate_control(const Plan& plan, const Block& block, const Step& step) {
+  return Control(plan, block, step).validate();
+}
+
+ControlLayout layout_of(const Plan& plan, const Block& block, const Step& step) {
+  ControlLayout layout;
+  int64_t end = 0;
+  const auto take = [&](int64_t bytes) {
+    const int64_t at = end;
+    end += aligned(bytes);
+    return at;
+  };
+  if (const auto* loop = step.step.as<steps::Loop>()) {
+    layout.scalars = take(kScalarBytes);
+    for (size_t c = 0; c < static_cast<size_t>(loop->carried); ++c)
+      layout.carried.push_back(take(block.tensors[static_cast<size_t>(step.outputs[c])].size_bytes_max));
+  }
+  layout.arena = end;
+  int64_t most = end;
+  for (const int id : step.bodies) {
+    const Body& body = plan.bodies[static_cast<size_t>(id)];
+    layout.workspace.push_back(end + aligned(body.arena_bytes));
+    most = std::max(most, layout.workspace.back() + aligned(body.workspace_bytes));
+  }
+  layout.total_bytes = most;
+  return layout;
+}
+
+}  // namespace kiln::plan

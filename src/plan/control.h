@@ -1,0 +1,27 @@
+/// Steps with bodies: what their tensors and bodies must be, and the memory that their runs take.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace kiln::plan {
+
+inline bool is_control(const Step& step) { return !step.bodies.empty(); }
+
+/// Fails (kCorrupt) unless a step has as many bodies as its kind needs, with inputs and outputs as the step's tensors
+/// say. The indices of bodies and tensors are valid.
+Status validate_control(const Plan& plan, const Block& block, const Step& step);
+
+/// The parts of a control step's workspace, in bytes from its beginning; each is aligned to 256.
+struct ControlLayout {
+  int64_t scalars = 0;            ///< of a loop: the number of the iteration, and the conditions that bodies write
+  std::vector<int64_t> carried;   ///< of a loop: a second place for each carried value
+  int64_t arena = 0;              ///< of the body that runs
+  std::vector<int64_t> workspace; ///< by body: of its steps
+  int64_t total_bytes = 0;
+};
+ControlLayout layout_of(const Plan& plan, const Block& block, const Step& step);
+
+/// The places among the scalars.
+inline constexpr int64_t kIterationAt = 0, kGoesOnAt = 64, kTestAt = 128, kScalarBytes = 192;
+
+}  // namespace kiln::plan

@@ -1,0 +1,213 @@
+#include "runtime/control/bound_body.h"
+
+#include <algorithm>
+
+#include "plan/control.h"
+#include "plan/decided_sizes.h"
+#include "plan/validate.h"
+#include "runtime/control/control.h"
+#include "runtime/launch.h"
+#include "runtime/tensor_places.h"
+#include "sym/program_words.h"
+#include "tensor/view.h"
+
+namespace kiln::runtime {
+
+/// A segment of the body's steps.
+struct BoundBody::Part {
+  plan::Segment segment;
+  bool is_bound = false;
+  std::vector<int64_t> symbols;  ///< that its steps are bound for
+  StepPointers at;
+  const std::byte* arena = nullptr;  ///< that `at` is for
+};
+
+BoundBody::BoundBody(const Engine& engine, int body, Runner& runner)
+    : engine_(engine),
+      body_(engine.plan().bodies[static_cast<size_t>(body)]),
+      block_(engine.body_block(body)),
+      runner_(runner),
+      input_extents_(body_.inputs.size()),
+      room_(body_.outputs.size(), 0),
+      steps_(body_.steps.size()) {
+  for (const plan::Step& step : body_.steps) sizes_.emplace_back(step.sizes.size());
+  for (const plan::Segment& segment : engine.segments(block_)) parts_.push_back({.segment = segment});
+  find_guard_parts();
+}
+
+BoundBody::~BoundBody() = default;
+
+Status BoundBody::bind(std::span<const int64_t> symbols) {
+  symbols_.assign(symbols.begin(), symbols.end());
+  for (Part& part : parts_) part.is_bound = false;
+  return body_.symbols.empty() ? bind_part(0) : Status();
+}
+
+/// Gives the symbols of this run their values.
+Status BoundBody::bind_symbols(const BodyRun& run) {
+  for (const plan::BodySymbol& anew : body_.symbols) {
+    const auto input = static_cast<size_t>(anew.input);
+    int64_t& value = symbols_[static_cast<size_t>(anew.symbol)];
+    if (anew.axis >= 0) {
+      value = input_extents_[input][static_cast<size_t>(anew.axis)];
+      continue;
+    }
+    int64_t element = 0;
+    const DType dtype = body_.inputs[input].dtype;
+    TRY(read_now(engine_.device(), &element, run.inputs[input], size_bytes(dtype, 1), run.stream));
+    value = load_integer(dtype, reinterpret_cast<const std::byte*>(&element), 0);
+  }
+  return {};
+}
+
+Status BoundBody::bind_part(size_t index) {
+  Part& part = parts_[index];
+  if (index == 0) TRY(plan::set_largest_sizes(body_, symbols_));
+  if (part.is_bound && part.symbols == symbols_) return {};
+  part.is_bound = false;
+  part.arena = nullptr;
+  if (index == 0) TRY(check_guards(-1));
+  const std::vector<Extents> extents = TRY(engine_.tensor_extents(block_, symbols_));
+  std::vector<Extents> inputs;
+  for (const plan::IoTensor& input : body_.inputs) {
+    Extents& at = inputs.emplace_back();
+    for (const sym::Program& extent : input.extents) at.push_back(TRY(extent.run(symbols_)));
+  }
+  TRY(plan::validate_extents(engine_.plan(), body_, {body_.inputs, body_.outputs, inputs}, symbols_, extents));
+  for (size_t i = 0; i < body_.outputs.size(); ++i) {
+    const int64_t bytes = size_bytes(body_.outputs[i].dtype, volume(TRY(output_extents(i))));
+    TRY(require(bytes <= room_[i], "output '", body_.outputs[i].name, "' takes ", bytes, " bytes, beyond the ", room_[i],
+                " that its bound leaves it"));
+  }
+  const int tuning = engine_.nearest_tuning(block_, symbols_);
+  for (size_t s = part.segment.first; s < part.segment.end; ++s) {
+    const auto states = [&](const KeepsState& step) { return state_of(step, s); };
+    steps_[s] = plan::is_control(body_.steps[s])
+                    ? TRY(bind_control(engine_, body_, s, symbols_, extents, runner_))
+                    : TRY(engine_.bind_step(block_, static_cast<int>(s), tuning, extents, symbols_, states));
+  }
+  part.symbols = symbols_;
+  part.is_bound = true;
+  return {};
+}
+
+Status BoundBody::place(Part& part, const BodyRun& run) {
+  const auto address = [&](const plan::Tensor& whole, bool is_view) -> Result<std::optional<std::byte*>> {
+    switch (whole.place) {
+      case plan::Place::kArena: return run.arena + whole.offset_bytes;
+      case plan::Place::kWeight: return TRY(weight_address(engine_.weight(whole), is_view, runner_));
+      case plan::Place::kInput:
+      case plan::Place::kOutput: return std::nullopt;
+      case plan::Place::kAbsent:
+      case plan::Place::kView: break;
+    }
+    return nullptr;
+  };
+  part.at = TRY(place_steps(body_, part.segment, symbols_, address));
+  part.arena = run.arena;
+  return {};
+}
+
+Status BoundBody::run(const BodyRun& run) {
+  TRY(bind_symbols(run));
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    Part& part = parts_[i];
+    if (!part.is_bound || !body_.symbols.empty() || parts_.size() > 1) TRY(bind_part(i));
+    if (part.arena != run.arena || !part.arena) TRY(place(part, run));
+    TRY(run_part(part, run));
+    if (i + 1 == parts_.size()) break;
+    if (run.stream) TRY(run.stream->synchronize());
+    TRY(take_sizes(i));
+  }
+  return {};
+}
+
+Status BoundBody::run_part(Part& part, const BodyRun& run) {
+  for (const Patch& patch : part.at.patches) {
+    const auto io = static_cast<size_t>(patch.io);
+    void* const base = patch.is_input ? const_cast<void*>(run.inputs[io]) : run.outputs[io];
+    part.at.pointers[static_cast<size_t>(patch.slot)] = static_cast<std::byte*>(base) + patch.offset;
+  }
+  void* const* at = part.at.pointers.data();
+  for (size_t s = part.segment.first; s < part.segment.end; ++s) {
+    const plan::Step& step = body_.steps[s];
+    const RunArguments arguments{at, at + step.inputs.size(), run.workspace, run.stream,
+                                 step.sizes.empty() ? nullptr : sizes_[s].data()};
+    if (Status ran = run_step(*steps_[s], arguments); !ran) [[unlikely]]
+      return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
+    at += step.inputs.size() + step.outputs.size();
+  }
+  return {};
+}
+
+/// Takes the sizes that a segment's steps have decided, and checks the assumptions that read them.
+Status BoundBody::take_sizes(size_t index) {
+  const Part& part = parts_[index];
+  for (size_t s = part.segment.first; s < part.segment.end; ++s)
+    for (size_t k = 0; k < sizes_[s].size(); ++k) {
+      const plan::DecidedSize& size = body_.steps[s].sizes[k];
+      const int64_t most = TRY(size.most.run(symbols_));
+      TRY(require(sizes_[s][k] >= 0 && sizes_[s][k] <= most, "step '", body_.steps[s].name, "' has decided size ",
+                  sizes_[s][k], ", outside [0, ", most, "]"));
+      symbols_[static_cast<size_t>(size.symbol)] = sizes_[s][k];
+    }
+  TRY(plan::set_known_sizes(body_, symbols_));
+  return check_guards(static_cast<int>(index));
+}
+
+Status BoundBody::check_guards(int part) const {
+  for (size_t g = 0; g < guard_parts_.size(); ++g)
+    if (guard_parts_[g] == part) TRY(body_.guards[g].check(symbols_));
+  return {};
+}
+
+void BoundBody::find_guard_parts() {
+  std::map<int, int> decided;  // by symbol: the segment that decides it
+  const auto last = [&](const sym::Program& program) {
+    int part = -1;
+    for (const int symbol : sym::operands_of(program).symbols)
+      if (const auto found = decided.find(symbol); found != decided.end()) part = std::max(part, found->second);
+    return part;
+  };
+  for (size_t i = 0; i < parts_.size(); ++i)
+    for (size_t s = parts_[i].segment.first; s < parts_[i].segment.end; ++s)
+      for (const plan::DecidedSize& size : body_.steps[s].sizes) decided[size.symbol] = static_cast<int>(i);
+  for (const plan::KnownSize& size : body_.known_sizes) decided[size.symbol] = last(size.value);
+  for (const sym::Guard& guard : body_.guards) guard_parts_.push_back(std::max(last(guard.lhs), last(guard.rhs)));
+}
+
+Result<Extents> BoundBody::output_extents(size_t output) const {
+  Extents extents;
+  for (const sym::Program& extent : body_.outputs[output].extents) extents.push_back(TRY(extent.run(symbols_)));
+  return extents;
+}
+
+bool BoundBody::reads_input(size_t input) const {
+  return std::ranges::any_of(body_.tensors, [&](const plan::Tensor& tensor) {
+    return tensor.place == plan::Place::kInput && tensor.index == static_cast<int>(input);
+  });
+}
+
+Result<std::byte*> BoundBody::state_of(const KeepsState& step, size_t s) {
+  const std::vector<std::byte> initial = step.initial_state();
+  if (initial.empty()) return nullptr;
+  Buffer& state = states_[s];
+  if (!state.data()) TRY(engine_.upload(initial, state));
+  return state.data();
+}
+
+bool BoundBody::has_check() const {
+  return parts_.size() > 1 || !body_.symbols.empty() || std::ranges::any_of(steps_, [](const auto& step) {
+           return step && step->has_check();
+         });
+}
+
+Status BoundBody::check() {
+  for (size_t s = 0; s < steps_.size(); ++s)
+    if (steps_[s])
+      if (Status checked = steps_[s]->check(); !checked)
+        return error(checked.error().code, "step '", body_.steps[s].name, "': ", checked.error().message);
+  return {};
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,70 @@
+/// A body of a step, ready to run: what a binding is to a profile.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/engine.h"
+#include "runtime/runner.h"
+
+namespace kiln::runtime {
+
+/// What one run of a body works on.
+struct BodyRun {
+  const void* const* inputs;  ///< by Body::inputs
+  void* const* outputs;       ///< by Body::outputs
+  std::byte* arena;
+  std::byte* workspace;
+  Stream* stream;  ///< as in RunArguments
+};
+
+/// Bound for symbols of the steps around it; those that its runs bind anew, and the sizes that its steps decide, follow
+/// run by run. A run allocates nothing where these are what they were in the run before. Used by one thread at a time.
+class BoundBody {
+ public:
+  BoundBody(const Engine& engine, int body, Runner& runner);
+  ~BoundBody();
+
+  const plan::Body& body() const { return body_; }
+  /// Takes the symbols of the steps around it and, where no run binds any anew, binds what follows from them.
+  Status bind(std::span<const int64_t> symbols);
+  /// The extents of its inputs, for runs that bind symbols by them: to be told before each run in which they change.
+  void set_input_extents(size_t input, const Extents& extents) { input_extents_[input] = extents; }
+  Status run(const BodyRun& run);
+  /// Of an output, in the latest run.
+  Result<Extents> output_extents(size_t output) const;
+  /// Bytes that an output has room for; a run that would write more fails.
+  void set_room(size_t output, int64_t bytes) { room_[output] = bytes; }
+  /// Whether a run reads an input at all.
+  bool reads_input(size_t input) const;
+  bool has_check() const;
+  Status check();
+
+ private:
+  struct Part;
+  Status bind_symbols(const BodyRun& run);
+  Status bind_part(size_t part);
+  Status place(Part& part, const BodyRun& run);
+  Status run_part(Part& part, const BodyRun& run);
+  Status take_sizes(size_t part);
+  Status check_guards(int part) const;
+  void find_guard_parts();
+  Result<std::byte*> state_of(const KeepsState& step, size_t s);
+
+  const Engine& engine_;
+  const plan::Body& body_;
+  const int block_;
+  Runner& runner_;
+  std::vector<int64_t> symbols_;
+  std::vector<Extents> input_extents_;
+  std::vector<int64_t> room_;
+  std::vector<std::unique_ptr<BoundStep>> steps_;
+  std::vector<std::vector<int64_t>> sizes_;  ///< by step: as its latest run has told them
+  std::vector<Part> parts_;                  ///< by segment
+  std::vector<int> guard_parts_;             ///< by guard: the last segment that decides what it reads; -1: none does
+  std::map<size_t, Buffer> states_;          ///< by step that keeps something from run to run
+};
+
+}  // namespace kiln::runtime

@@ -1,0 +1,67 @@
+#include "runtime/control/bound_if.h"
+
+#include <array>
+
+#include "plan/control.h"
+#include "runtime/control/bound_body.h"
+
+namespace kiln::runtime {
+namespace {
+
+class BoundIf final : public BoundStep {
+ public:
+  BoundIf(const steps::If& branch, const ControlSpec& spec)
+      : branch_(branch),
+        device_(spec.engine.device()),
+        layout_(plan::layout_of(spec.engine.plan(), spec.block, spec.step)) {
+    for (size_t b = 0; b < branches_.size(); ++b) {
+      BoundBody& body = branches_[b].body.emplace(spec.engine, spec.step.bodies[b], spec.runner);
+      for (size_t i = 0; i < spec.step.outputs.size(); ++i) body.set_room(i, room_of(spec, i));
+      branches_[b].bound = body.bind(spec.symbols);  // a branch that does not fit these shapes may never be taken
+    }
+  }
+
+  int64_t workspace_bytes() const override { return layout_.total_bytes; }
+
+  Status run(const RunArguments& arguments) override {
+    bool condition = false;
+    TRY(read_now(device_, &condition, arguments.inputs[0], sizeof condition, arguments.stream));
+    const size_t taken = condition ? 0 : 1;
+    const auto where = [&] { return condition ? "the branch of true" : "the branch of false"; };
+    Branch& branch = branches_[taken];
+    if (!branch.bound) return in_context(branch.bound, where);
+    TRY(in_context(branch.body->run({arguments.inputs + 1, arguments.outputs, arguments.workspace + layout_.arena,
+                                     arguments.workspace + layout_.workspace[taken], arguments.stream}),
+                   where));
+    for (size_t k = 0; k < branch_.decided.size(); ++k) {
+      const DecidedAxis& axis = branch_.decided[k];
+      const Extents extents = TRY(branch.body->output_extents(static_cast<size_t>(axis.output)));
+      arguments.sizes[k] = extents[static_cast<size_t>(axis.axis)];
+    }
+    return {};
+  }
+
+  bool has_check() const override { return branches_[0].body->has_check() || branches_[1].body->has_check(); }
+  Status check() override {
+    for (Branch& branch : branches_) TRY(branch.body->check());
+    return {};
+  }
+
+ private:
+  struct Branch {
+    std::optional<BoundBody> body;
+    Status bound;
+  };
+  const steps::If branch_;
+  Device& device_;
+  const plan::ControlLayout layout_;
+  std::array<Branch, 2> branches_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<BoundStep>> bind_if(const steps::If& branch, const ControlSpec& spec) {
+  return std::make_unique<BoundIf>(branch, spec);
+}
+
+}  // namespace kiln::runtime

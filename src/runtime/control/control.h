@@ -1,0 +1,35 @@
+/// Steps that run bodies: branches and loops.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "runtime/engine.h"
+#include "runtime/runner.h"
+
+namespace kiln::runtime {
+
+/// A step with bodies, where it stands, and what it is bound for.
+struct ControlSpec {
+  const Engine& engine;
+  const plan::Block& block;
+  const plan::Step& step;
+  std::span<const int64_t> symbols;
+  std::span<const Extents> extents;  ///< of the block's tensors
+  Runner& runner;
+};
+/// Bytes of an output of the step; the largest possible where its run decides them.
+int64_t room_of(const ControlSpec& spec, size_t output);
+
+/// A step with bodies, prepared for these values of the plan's symbols and for its block's tensors of these extents.
+/// Its bodies borrow the engine and the runner.
+Result<std::unique_ptr<BoundStep>> bind_control(const Engine& engine, const plan::Block& block, size_t step,
+                                                std::span<const int64_t> symbols, std::span<const Extents> extents,
+                                                Runner& runner);
+
+/// Reads a few bytes of the device's memory, for which it waits. Fails where `stream` records: nothing can be read then.
+Status read_now(Device& device, void* to, const void* from, int64_t bytes, Stream* stream);
+/// Copies within the device's memory, in the stream's order.
+Status copy_on(Device& device, void* to, const void* from, int64_t bytes, Stream* stream);
+
+}  // namespace kiln::runtime
