@@ -28,8 +28,8 @@ class Importer {
       : model_(model), graph_(graph), options_(options), report_(report), outcomes_(outcomes), state_(state) {}
 
   void run();
-  /// Imports a body into the graph, whose inputs have these names; its outputs become the graph's.
-  Result<Values> run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, int index);
+  /// Imports a body into the graph, whose inputs have these names; its outputs but the first ones become the graph's.
+  Result<Values> run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, size_t skipped, int index);
 
  private:
   class Bodies;
@@ -202,7 +202,7 @@ class Importer::Bodies final : public BodyImporter {
   }
 
   Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs,
-                              const Captures& captures) override {
+                              const Captures& captures, size_t skipped) override {
     ImportedBody result{.graph = around_.graph_.new_body(), .outputs = {}};
     ir::Graph& graph = *result.graph;
     std::map<std::string_view, ValueId> names;
@@ -233,7 +233,7 @@ class Importer::Bodies final : public BodyImporter {
     }
     ImportReport report;
     Importer importer(around_.model_, graph, around_.options_, report, nullptr, state);
-    auto outputs = importer.run_body(body, std::move(names), index_);
+    auto outputs = importer.run_body(body, std::move(names), skipped, index_);
     around_.state_.sources = std::move(state.sources);
     around_.state_.source_of = std::move(state.source_of);
     around_.state_.met_elements_in_floats |= state.met_elements_in_floats;
@@ -247,7 +247,8 @@ class Importer::Bodies final : public BodyImporter {
   const int index_;
 };
 
-Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, int index) {
+Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, size_t skipped,
+                                  int index) {
   if (!body.sparse_initializers.empty())
     return error(Code::kUnsupported, "initializer '", body.sparse_initializers[0],
                  "' of the body is sparse; sparse tensors are not supported");
@@ -255,7 +256,7 @@ Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_vie
   for (const TensorDef& tensor : body.initializers) initializers_[tensor.name] = &tensor;
   for (const NodeDef& node : body.nodes) add_node(node, index);
   Values outputs;
-  for (const ValueInfo& output : body.outputs) {
+  for (const ValueInfo& output : std::span(body.outputs).subspan(skipped)) {
     if (state_.sequences.contains(output.name))
       return error(Code::kUnsupported, "the body's output '", output.name,
                    "' is a sequence; only tensors can leave a body whose number of runs is not known");

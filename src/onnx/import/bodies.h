@@ -32,9 +32,9 @@ class BodyImporter {
  public:
   virtual ~BodyImporter() = default;
   virtual Result<Captures> captures(std::span<const GraphDef* const> bodies) = 0;
-  /// Fails with the body's first problem.
+  /// Leaves out the first `skipped` outputs. Fails with the body's first problem.
   virtual Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs,
-                                      const Captures& captures) = 0;
+                                      const Captures& captures, size_t skipped = 0) = 0;
 };
 
 /// The single elements that an If or a Loop reads: scalars, or lists of one.

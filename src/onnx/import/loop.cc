@@ -7,6 +7,7 @@
 #include "ir/bodies.h"
 #include "onnx/import/bodies.h"
 #include "onnx/import/importers.h"
+#include "ops/reference_context.h"
 #include "ops/transpose.h"
 #include "tensor/view.h"
 
@@ -28,6 +29,7 @@ struct LoopDraft {
   ops::Loop op;
   std::vector<BodyInput> inputs;  ///< of the body; those that are carried begin at `first_carried`
   size_t first_carried = 0;
+  size_t skipped = 0;  ///< outputs of the body: a condition that is always true
   std::optional<sym::Expr> trips;  ///< a bound of the iterations
   bool is_exact = false;           ///< whether that is how many there are
   std::vector<DecidedSize> sizes;  ///< of op.decided
@@ -41,6 +43,9 @@ std::vector<TensorType> output_types(const ImportedBody& body) {
   return types;
 }
 
+/// Whether a count is one that exporters write where there is none.
+bool is_endless(const sym::Expr& trips) { return trips.is_const() && trips.value() >= INT32_MAX; }
+
 /// A bound of a carried extent that is `first` before the loop and becomes `after` from `now` in an iteration.
 Result<sym::Expr> bound_of(const LoopDraft& loop, sym::Expr first, sym::Expr now, sym::Expr after) {
   std::vector<sym::Expr> symbols;
@@ -53,7 +58,7 @@ Result<sym::Expr> bound_of(const LoopDraft& loop, sym::Expr first, sym::Expr now
   if (is_steady && growth.max() <= 0) return first;
   if (is_steady && growth.min() >= 0 && loop.trips) {
     const sym::Expr most = first + *loop.trips * growth;
-    if (most.is_valid() && most.max() < INT64_MAX / 2) return most;
+    if (most.is_valid() && !is_endless(*loop.trips)) return most;
   }
   return error(Code::kUnsupported, "its extent grows from ", first, ", by an iteration from ", now, " to ", after,
                ", without a bound",
@@ -118,7 +123,7 @@ Status find_stacked_sizes(LoopDraft& loop, const ImportedBody& body, const std::
       loop.op.most.push_back(most);
     };
     if (!loop.is_exact) {
-      if (!loop.trips || loop.trips->max() >= INT64_MAX / 2)
+      if (!loop.trips || is_endless(*loop.trips))
         return error(Code::kUnsupported, "output ", output,
                      " stacks a slice for each iteration, and nothing tells before the network runs how many there are "
                      "at most: give the loop a trip count that follows from shapes, constants or shape inputs");
@@ -143,7 +148,8 @@ Result<Values> add_loop(ImportContext& cx, LoopDraft& loop, Values inputs, const
   constexpr int kMostTries = 64;
   for (int tries = 0;; ++tries) {
     TRY(require(tries < kMostTries, "the extents of carried values do not settle"));
-    const ImportedBody body = TRY(in_context(cx.bodies().import(loop.body, loop.inputs, captures), [] { return "body"; }));
+    const ImportedBody body = TRY(in_context(cx.bodies().import(loop.body, loop.inputs, captures, loop.skipped),
+                                                [] { return "body"; }));
     const std::vector<TensorType> results = output_types(body);
     if (TRY(find_changing_extents(cx, loop, results))) continue;
     if (TRY(find_bounds(cx, loop, body, results))) continue;
@@ -155,7 +161,24 @@ Result<Values> add_loop(ImportContext& cx, LoopDraft& loop, Values inputs, const
 
 /// Whether a body's condition is true whatever it computes.
 bool is_always_true(const ImportedBody& body) {
-  const HostTensor* known = body.graph->constant(body.outputs[0]);
+  constexpr int kDeepest = 16;
+  const ir::Graph& graph = *body.graph;
+  const auto evaluate = [&](auto& self, ValueId value, int depth) -> std::optional<HostTensor> {
+    if (const HostTensor* known = graph.constant(value)) return *known;
+    const ir::NodeId producer = graph.value(value).producer;
+    if (producer == ir::NodeId::kNone || depth == kDeepest) return std::nullopt;
+    const ir::Node& node = graph.node(producer);
+    if (node.op.has(Trait::kNondeterministic) || !sym::provably_equal(graph.type(value).volume(), 1)) return std::nullopt;
+    std::vector<HostTensor> inputs;
+    for (const ValueId input : node.inputs) {
+      auto known = input == ValueId::kNone ? std::nullopt : self(self, input, depth + 1);
+      if (!known) return std::nullopt;
+      inputs.push_back(*std::move(known));
+    }
+    auto results = run_reference(node.op, inputs);
+    return results ? std::optional((*results)[0]) : std::nullopt;
+  };
+  const auto known = evaluate(evaluate, body.outputs[0], 0);
   return known && known->volume() == 1 && View(*known)[0] != 0;
 }
 
@@ -197,7 +220,7 @@ Status loop(ImportContext& cx) {
   loop.op.tests = true;
   {  // whether the body ever ends the loop itself does not depend on the types that are about to be found
     const auto first = cx.bodies().import(body, loop.inputs, captures);
-    if (first && is_always_true(*first)) loop.op.tests = false;
+    if (first && is_always_true(*first)) loop.op.tests = false, loop.skipped = 1;
   }
   loop.is_exact = loop.trips && inputs[1] == ValueId::kNone && !loop.op.tests;
   const Values outputs = TRY(add_loop(cx, loop, std::move(inputs), captures));
