@@ -193,10 +193,13 @@ Status Session::Objects::bind_input(const char* name, const std::vector<Tensor>&
   TRY(require(input != nullptr, "there is no data for input '", name, "'"));
   const onnx::ElementType type = to_onnx(engine->getTensorDataType(name));
   TRY(require(type == input->type, "the engine takes ", type, " for input '", name, "', the data is ", *input));
-  if (!context->setInputShape(name, to_dims(input->dims))) return failed(logger, "setInputShape of '", name, "'");
+  // Files of scalars may call them lists of one.
+  const bool is_scalar = engine->getTensorShape(name).nbDims == 0 && input->num_elements() == 1;
+  const nvinfer1::Dims dims = to_dims(is_scalar ? std::vector<int64_t>{} : input->dims);
+  if (!context->setInputShape(name, dims)) return failed(logger, "setInputShape of '", name, "'");
   DeviceMemory& place = memory[name];
   std::vector<std::byte>& bytes = given[name];
-  bytes = to_format(engine->getTensorFormat(name), to_dims(input->dims), element_size(type), input->bytes);
+  bytes = to_format(engine->getTensorFormat(name), dims, element_size(type), input->bytes);
   TRY(place.resize(bytes.size()));
   // A shape input's address is the host's.
   const bool on_host = engine->getTensorLocation(name) == nvinfer1::TensorLocation::kHOST;

@@ -76,12 +76,16 @@ bool reads_any(const sym::Expr& e, const std::vector<bool>& flags) {
   return std::ranges::any_of(symbols, [&](const sym::Expr& s) { return flags[static_cast<size_t>(s.symbol_id())]; });
 }
 
-/// What binds symbols in each run of a loop's body: the extents of carried values that change.
+/// What binds symbols in each run of a loop's body: the extents of carried values that change, and elements.
 std::vector<plan::BodySymbol> bound_anew(const ir::Node& node, const ir::Graph& body) {
   std::vector<plan::BodySymbol> result;
   if (!node.op.as<ops::Loop>()) return result;
   for (const DecidedSize& size : node.sizes)
     for (size_t i = 0; i < body.inputs().size(); ++i) {
+      const auto& values = body.type(body.inputs()[i]).values;
+      if (size.is_inner && values && (*values)[0] == size.symbol)
+        result.push_back({.symbol = size.symbol.symbol_id(), .input = static_cast<int>(i), .element = 0});
+      if (size.is_inner) continue;
       const Shape& shape = body.type(body.inputs()[i]).shape;
       const auto axis = std::ranges::find(shape, size.symbol);
       if (axis == shape.end()) continue;

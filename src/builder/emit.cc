@@ -180,7 +180,7 @@ Status Emitter::emit_tile(const Tile& tile) {
     step.inputs.push_back(TRY(tensor_of(tile.region.inputs[i], tile.variant.inputs[i])));
   for (const ir::NodeId id : tile.region.nodes)
     for (const DecidedSize& size : graph_.node(id).sizes)
-      step.sizes.push_back({size.symbol.symbol_id(), sym::Program::compile(size.most)});
+      if (!size.is_inner) step.sizes.push_back({size.symbol.symbol_id(), sym::Program::compile(size.most)});
   for (const ir::NodeId id : tile.region.nodes)
     for (size_t b = 0; b < graph_.node(id).bodies.size(); ++b)
       step.bodies.push_back(TRY(tables_.add_body(graph_.node(id), b)));

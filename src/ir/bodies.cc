@@ -38,8 +38,7 @@ sym::Expr most_of(const Graph& graph, sym::Expr e, int depth) {
   for (const sym::Expr& symbol : symbols)
     if (const sym::Expr* bound = bound_of(graph, symbol)) bounds.emplace_back(symbol, *bound);
   if (bounds.empty()) return e;
-  if (depth == kMostBounds || !only_grows(e)) return e.max();
-  return most_of(graph, sym::substitute(e, bounds), depth + 1);
+  return depth == kMostBounds ? sym::Expr(e.max()) : most_of(graph, upper_bound(e, bounds), depth + 1);
 }
 
 }  // namespace
@@ -53,6 +52,10 @@ Result<std::vector<TensorType>> NodeBodyTypes::infer(int body, std::span<const T
   std::vector<TensorType> types;
   for (const Output& output : graph.outputs()) types.push_back(graph.type(output.value));
   return types;
+}
+
+sym::Expr upper_bound(sym::Expr e, std::span<const std::pair<sym::Expr, sym::Expr>> bounds) {
+  return only_grows(e) ? sym::substitute(e, bounds) : sym::Expr(e.max());
 }
 
 sym::Expr NodeBodyTypes::most(int body, sym::Expr extent) const {

@@ -19,6 +19,8 @@ class NodeBodyTypes final : public BodyTypes {
   std::span<const std::shared_ptr<Graph>> bodies_;
 };
 
+/// A bound of an expression from bounds of some of its symbols: a constant where it does not grow with each of them.
+sym::Expr upper_bound(sym::Expr e, std::span<const std::pair<sym::Expr, sym::Expr>> bounds);
 /// Calls `visit` with the graph's bodies, and theirs, outer ones first.
 void for_each_body(const Graph& graph, FunctionRef<void(const Graph&)> visit);
 /// Appends the symbols in attributes of a node's op and of all ops in its bodies that `out` lacks.

@@ -137,7 +137,8 @@ std::vector<std::vector<NodeId>> deciders(const Graph& graph) {
     std::vector<sym::Expr> symbols;
     collect_symbols(graph.node(static_cast<NodeId>(i)), symbols);
     for (const sym::Expr& symbol : symbols)
-      if (const auto found = by_symbol.find(symbol.symbol_id()); found != by_symbol.end())
+      if (const auto found = by_symbol.find(symbol.symbol_id());
+          found != by_symbol.end() && index(found->second) != i)  // a body knows the symbols of its own node
         result[i].push_back(found->second);
   }
   return result;
@@ -261,7 +262,9 @@ std::vector<bool> Graph::bound_symbols() const {
     if (type(input).values) std::ranges::for_each(*type(input).values, add);
   }
   for (const auto& node : nodes_)
-    if (node) std::ranges::for_each(node->sizes, add, &DecidedSize::symbol);
+    if (node)
+      for (const DecidedSize& size : node->sizes)
+        if (!size.is_inner) add(size.symbol);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "onnx/importer.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,9 +15,11 @@
 #include "onnx/import/importers.h"
 #include "onnx/inline_functions.h"
 #include "onnx/node_outcomes.h"
+#include "ops/assertion.h"
 #include "ops/cast.h"
 #include "ops/fold.h"
 #include "ops/identity.h"
+#include "ops/unary.h"
 
 namespace kiln::onnx {
 namespace {
@@ -39,7 +42,8 @@ class Importer {
   void add_node(const NodeDef& node, int index);
   std::optional<Values> inputs_of(const NodeDef& node);
   class Scope;
-  Result<const GraphDef*> known_branch(const NodeDef& node, const Values& inputs);
+  Result<const GraphDef*> known_branch(const NodeDef& node, const Values& inputs, int index);
+  Result<const GraphDef*> assumed_branch(const NodeDef& node, ValueId condition, int index);
   Status add_branch(const GraphDef& branch, const NodeDef& node, int index);
   Status import_node(const NodeDef& node, Values inputs, int index);
   std::string describe_inputs(const NodeDef& node) const;
@@ -271,7 +275,7 @@ Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_vie
 }
 
 Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
-  if (const GraphDef* branch = TRY(known_branch(node, inputs))) return add_branch(*branch, node, index);
+  if (const GraphDef* branch = TRY(known_branch(node, inputs, index))) return add_branch(*branch, node, index);
   const ImportFunction import = find_importer(node.domain, node.op_type);
   if (!import)
     return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
@@ -309,15 +313,47 @@ std::optional<Values> Importer::inputs_of(const NodeDef& node) {
 }
 
 /// The branch that an If takes in every run, because its condition follows from constants and extents. Exporters write
-/// such an If to squeeze an axis whose extent they do not know. Null for other nodes, and if the condition is not
-/// known.
-Result<const GraphDef*> Importer::known_branch(const NodeDef& node, const Values& inputs) {
+/// such an If to squeeze an axis whose extent they do not know. Null for other nodes, and where the run decides.
+Result<const GraphDef*> Importer::known_branch(const NodeDef& node, const Values& inputs, int index) {
   if (node.op_type != "If" || !node.domain.empty() || inputs.size() != 1) return nullptr;
   ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, inputs, state_);
   const auto condition = cx.values(inputs[0], "the condition");
-  if (!condition || condition->size() != 1 || !(*condition)[0].is_const()) return nullptr;
-  const GraphDef& branch = TRY(node.need_graph((*condition)[0].value() ? "then_branch" : "else_branch"));
+  if (!condition || condition->size() != 1) return nullptr;
+  const sym::Expr holds = (*condition)[0];
+  if (!holds.is_const()) return assumed_branch(node, inputs[0], index);
+  const GraphDef& branch = TRY(node.need_graph(holds.value() ? "then_branch" : "else_branch"));
   return &branch;
+}
+
+/// The branch that is taken although the condition may be otherwise, because no value can be what both branches give:
+/// of other ranks, or one of them cannot be. That the condition is so is checked when extents are known. Null where the
+/// branches agree.
+Result<const GraphDef*> Importer::assumed_branch(const NodeDef& node, ValueId condition, int index) {
+  const std::array<const GraphDef*, 2> branches = {&TRY(node.need_graph("then_branch")).get(),
+                                                   &TRY(node.need_graph("else_branch")).get()};
+  std::array<std::vector<int>, 2> ranks;
+  std::array<bool, 2> works = {true, true};
+  Bodies bodies(*this, index);
+  const Captures captures = TRY(bodies.captures(branches));
+  for (size_t b = 0; b < branches.size(); ++b) {
+    const auto body = bodies.import(*branches[b], {}, captures, 0);
+    works[b] = body.has_value();
+    if (!works[b]) continue;
+    for (const ValueId output : body->outputs) {
+      const TensorType& type = body->graph->type(output);
+      ranks[b].push_back(sym::provably_equal(type.volume(), 1) ? 0 : type.rank());  // single elements are brought to one rank
+    }
+  }
+  if (works[0] == works[1] && (!works[0] || ranks[0] == ranks[1])) return nullptr;
+  const size_t taken = works[0] ? 0 : 1;
+  const auto why = str(node, " takes its ", taken == 0 ? "then" : "else", "_branch: ",
+                       works[0] && works[1] ? "its branches give values of different ranks"
+                                            : "the other one cannot work on these shapes");
+  ValueId holds = condition;
+  if (taken == 1) holds = TRY(graph_.add_one(ops::Unary{ops::UnaryKind::kNot}, {condition}));
+  TRY(graph_.add(ops::Assertion{why}, Values{holds}, std::string(label_of(node))));
+  report_.warnings.push_back(why);
+  return branches[taken];
 }
 
 /// Saves what names outside a branch mean where the branch gives them to its own tensors, and restores them behind it.

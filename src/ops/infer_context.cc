@@ -77,10 +77,17 @@ Result<int> InferContext::axis(int64_t axis, const TensorType& x, std::string_vi
 }
 
 sym::Expr InferContext::decided_size(std::string_view name, sym::Expr most) {
-  const sym::Bounds bounds{0, std::max<int64_t>(most.opt(), 0), std::max<int64_t>(most.max(), 0)};
+  return next_symbol(name, {0, std::max<int64_t>(most.opt(), 0), std::max<int64_t>(most.max(), 0)}, most, false);
+}
+
+sym::Expr InferContext::inner_element(std::string_view name, sym::Bounds bounds) {
+  return next_symbol(name, bounds, bounds.max, true);
+}
+
+sym::Expr InferContext::next_symbol(std::string_view name, sym::Bounds bounds, sym::Expr most, bool is_inner) {
   const size_t k = num_sizes_++;
   if (k == sizes_.size())
-    sizes_.push_back({table_.fresh(name, bounds), most});
+    sizes_.push_back({table_.fresh(name, bounds), most, is_inner});
   else if (table_.bounds(sizes_[k].symbol) != bounds && !table_.set_bounds(sizes_[k].symbol, bounds))
     sizes_[k].symbol = table_.fresh(name, bounds);  // what was simplified by the former bounds may not hold any more
   sizes_[k].most = most;

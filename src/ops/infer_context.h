@@ -27,6 +27,7 @@ struct InferInput {
 struct DecidedSize {
   sym::Expr symbol;
   sym::Expr most;  ///< its upper bound, which is known before the node runs
+  bool is_inner = false;  ///< no size: an element that each run of the node's body binds, and nobody else sees
 };
 
 class InferContext {
@@ -69,6 +70,8 @@ class InferContext {
   /// sizes whenever it is inferred, in the order in which its runs tell them; inferring it again gives the same
   /// symbols.
   sym::Expr decided_size(std::string_view name, sym::Expr most);
+  /// The symbol of an element that each run of a body binds; asked for behind all sizes.
+  sym::Expr inner_element(std::string_view name, sym::Bounds bounds);
 
   /// Proven: succeeds. Disproven: fails with `why`. Unknown: succeeds, and the assumption is kept and checked at bind.
   Status assume_equal(sym::Expr a, sym::Expr b, std::string_view why);
@@ -91,6 +94,8 @@ class InferContext {
   std::vector<TensorType> outputs_;
   std::vector<sym::Assumption> assumptions_;
   std::vector<DecidedSize> sizes_;
+  sym::Expr next_symbol(std::string_view name, sym::Bounds bounds, sym::Expr most, bool is_inner);
+
   size_t num_sizes_ = 0;  // asked for
   BodyTypes* bodies_ = nullptr;
 };

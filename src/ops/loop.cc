@@ -5,6 +5,7 @@
 
 #include "ops/define.h"
 #include "ops/result_copies.h"
+#include "sym/facts.h"
 
 template const kiln::OpInfo& kiln::op_info<kiln::ops::Loop>();
 
@@ -16,6 +17,15 @@ Status check_scalar(const InferContext& cx, int i, bool (*is)(DType), std::strin
   const TensorType& type = TRY(cx.input(i));
   return cx.require(is(type.dtype) && sym::provably_equal(type.volume(), 1), "the ", what, " is ", type,
                     "; one element of type ", what == "count" ? "i32 or i64" : "bool", " is needed");
+}
+
+/// The symbol of an element: of the iteration's number, which is less than their count, or of a carried value.
+sym::Expr inner_element(InferContext& cx, int input, const TripCount& trips) {
+  if (input > 0) return cx.inner_element("element", sym::kAnyValue);
+  const int64_t most = trips.most ? std::max<int64_t>(trips.most->max() - 1, 0) : INT64_MAX;
+  const sym::Expr number = cx.inner_element("iteration", {0, 0, most});
+  if (trips.most) sym::learn(*trips.most - number, 1, "an iteration's number is less than how many there are");
+  return number;
 }
 
 TensorType slice_of(const TensorType& scanned) {
@@ -72,6 +82,13 @@ Status Loop::infer(InferContext& cx) const {
   for (size_t k = 0; k < scans.size(); ++k)
     inputs.push_back(slice_of(TRY(cx.input(first_scanned() + static_cast<int>(k)))));
   for (int i = first_captured(); i < cx.num_inputs(); ++i) inputs.push_back(TRY(cx.input_type(i)));
+  for (const int input : elements) {
+    const auto at = static_cast<size_t>(input);
+    TRY(cx.require(at < inputs.size() && is_index(inputs[at].dtype) && sym::provably_equal(inputs[at].volume(), 1),
+                   "body input ", input, " has no single integer"));
+    const sym::Expr element = inner_element(cx, input, trips);
+    inputs[at].values = std::make_shared<const SymbolicValues>(SymbolicValues{element});
+  }
   if (bodies.count() == 2) {
     const std::vector<TensorType> test = TRY(bodies.infer(1, inputs));
     TRY(cx.require(test.size() == 1 && test[0].dtype == DType::kBool, "the body that tests gives no single boolean"));

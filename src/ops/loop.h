@@ -29,10 +29,11 @@ struct Loop {
   bool tests = false;
   std::vector<DecidedAxis> decided;
   std::vector<sym::Expr> most;
+  std::vector<int> elements;  ///< inputs of the body, single integers, whose element it knows while its shapes are found
 
   static void reflect(auto& self, auto f) {
     f("carried", self.carried), f("scans", self.scans), f("stacks", self.stacks), f("tests", self.tests);
-    f("decided", self.decided), f("most", self.most);
+    f("decided", self.decided), f("most", self.most), f("elements", self.elements);
   }
   int num_outputs() const { return carried + static_cast<int>(stacks.size()); }
   /// The positions of inputs: the first carried one, the first scanned, the first captured one.

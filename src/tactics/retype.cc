@@ -86,7 +86,7 @@ class Retyper {
   /// The float type of a node: that of its first float output or, without one, of its first float input. One that
   /// decides sizes reads what it was given: rounding would change how many there are.
   std::optional<DType> float_type(const ir::Node& node) const {
-    if (!node.sizes.empty()) return std::nullopt;
+    if (!node.sizes.empty() || !node.bodies.empty()) return std::nullopt;
     for (const auto* values : {&node.outputs, &node.inputs})
       for (const ir::ValueId value : *values)
         if (value != ir::ValueId::kNone && is_kernel_float(old_.type(value).dtype)) return old_.type(value).dtype;
@@ -111,6 +111,10 @@ class Retyper {
       }
       const ir::ValueId value = moved_[ir::index(input)];
       const bool on_host = node.op.info().reads_on_host(i);
+      if (!node.bodies.empty()) {  // which compute in the types that they were made for
+        inputs.push_back(TRY(as_type(value, old_.type(input).dtype)));
+        continue;
+      }
       const bool stays = on_host || !was || node.op.as<ops::Cast>() || (keeps_weights && i > 0);
       inputs.push_back(stays ? value : TRY(as_type(value, to)));
     }

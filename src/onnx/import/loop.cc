@@ -8,7 +8,10 @@
 #include "onnx/import/bodies.h"
 #include "onnx/import/importers.h"
 #include "ops/reference_context.h"
+#include "ops/squeeze.h"
 #include "ops/transpose.h"
+#include "ops/unsqueeze.h"
+#include "sym/facts.h"
 #include "tensor/view.h"
 
 namespace kiln::onnx {
@@ -33,6 +36,18 @@ struct LoopDraft {
   std::optional<sym::Expr> trips;  ///< a bound of the iterations
   bool is_exact = false;           ///< whether that is how many there are
   std::vector<DecidedSize> sizes;  ///< of op.decided
+  std::vector<std::pair<int, DecidedSize>> elements;  ///< symbols of elements, by input of the body
+
+  /// A bound of an expression that no iteration decides.
+  sym::Expr bound(sym::Expr e) const {
+    std::vector<sym::Expr> symbols;
+    sym::collect_symbols(e, symbols);
+    std::vector<std::pair<sym::Expr, sym::Expr>> bounds;
+    for (const auto& [input, element] : elements)
+      if (std::ranges::find(symbols, element.symbol) != symbols.end())
+        bounds.emplace_back(element.symbol, input == 0 && trips ? *trips - 1 : element.most);
+    return bounds.empty() ? e : ir::upper_bound(e, bounds);
+  }
 
   TensorType& carried(int c) { return inputs[first_carried + static_cast<size_t>(c)].type; }
 };
@@ -51,6 +66,8 @@ Result<sym::Expr> bound_of(const LoopDraft& loop, sym::Expr first, sym::Expr now
   std::vector<sym::Expr> symbols;
   sym::collect_symbols(after, symbols);
   if (std::ranges::find(symbols, now) == symbols.end()) return sym::max(first, after);
+  if (after.kind() == sym::Kind::kMax && (after.lhs() == now || after.rhs() == now))  // it grows to the largest one
+    return bound_of(loop, first, now, after.lhs() == now ? after.rhs() : after.lhs());
   const sym::Expr growth = after - now;
   symbols.clear();
   sym::collect_symbols(growth, symbols);
@@ -100,7 +117,8 @@ Result<bool> find_bounds(ImportContext& cx, LoopDraft& loop, const ImportedBody&
   for (size_t k = 0; k < loop.sizes.size(); ++k) {
     if (loop.sizes[k].most != sym::Expr()) continue;
     const auto [c, axis] = loop.op.decided[k];
-    const sym::Expr after = types.most(0, results[first + static_cast<size_t>(c)].shape[static_cast<size_t>(axis)]);
+    const sym::Expr after =
+        loop.bound(types.most(0, results[first + static_cast<size_t>(c)].shape[static_cast<size_t>(axis)]));
     const auto name = loop.inputs[loop.first_carried + static_cast<size_t>(c)].name;
     const sym::Expr most = TRY(in_context(bound_of(loop, loop.op.most[k], loop.sizes[k].symbol, after),
                                           [&] { return str("axis ", axis, " of carried value '", name, "'"); }));
@@ -112,7 +130,7 @@ Result<bool> find_bounds(ImportContext& cx, LoopDraft& loop, const ImportedBody&
 }
 
 /// The extents of stacked outputs that only the run tells.
-Status find_stacked_sizes(LoopDraft& loop, const ImportedBody& body, const std::vector<TensorType>& results) {
+Status find_stacked_sizes(ImportContext& cx, LoopDraft& loop, const ImportedBody& body, const std::vector<TensorType>& results) {
   const std::vector<std::shared_ptr<ir::Graph>> graphs{body.graph};
   const ir::NodeBodyTypes types(graphs);
   const size_t first = (loop.op.tests ? 1 : 0) + static_cast<size_t>(loop.op.carried);
@@ -121,6 +139,8 @@ Status find_stacked_sizes(LoopDraft& loop, const ImportedBody& body, const std::
     const auto decide = [&](int axis, sym::Expr most) {
       loop.op.decided.push_back({output, axis});
       loop.op.most.push_back(most);
+      const sym::Bounds bounds{0, std::max<int64_t>(most.opt(), 0), std::max<int64_t>(most.max(), 0)};
+      loop.sizes.push_back({cx.graph().table().fresh("extent", bounds), most});
     };
     if (!loop.is_exact) {
       if (!loop.trips || is_endless(*loop.trips))
@@ -131,7 +151,7 @@ Status find_stacked_sizes(LoopDraft& loop, const ImportedBody& body, const std::
     }
     const Shape& slice = results[first + k].shape;
     for (size_t axis = 0; axis < slice.size(); ++axis) {
-      const sym::Expr most = types.most(0, slice[axis]);
+      const sym::Expr most = loop.bound(types.most(0, slice[axis]));
       std::vector<sym::Expr> symbols;
       sym::collect_symbols(most, symbols);
       const bool changes = std::ranges::any_of(loop.sizes, [&](const DecidedSize& size) {
@@ -141,6 +161,40 @@ Status find_stacked_sizes(LoopDraft& loop, const ImportedBody& body, const std::
     }
   }
   return {};
+}
+
+/// Keeps the elements that shapes in the body depend on: they bind steps anew in each iteration.
+void add_elements(LoopDraft& loop, const ir::Graph& body) {
+  std::vector<sym::Expr> symbols;
+  const auto collect = [&](const ir::Graph& graph) {
+    for (int i = 0; i < graph.num_nodes(); ++i)
+      if (const auto id = static_cast<ir::NodeId>(i); graph.alive(id)) {
+        ir::collect_symbols(graph.node(id), symbols);
+        for (const ValueId output : graph.node(id).outputs)
+          for (const sym::Expr& extent : graph.type(output).shape) sym::collect_symbols(extent, symbols);
+      }
+  };
+  collect(body);
+  ir::for_each_body(body, collect);
+  for (const auto& [input, element] : loop.elements)
+    if (std::ranges::find(symbols, element.symbol) != symbols.end()) {
+      loop.op.elements.push_back(input);
+      loop.sizes.push_back(element);
+    }
+}
+
+/// Gives a single integer that enters the body a symbol, which the shapes of what reads it may depend on.
+void follow_element(ImportContext& cx, LoopDraft& loop, size_t input, int of_body) {
+  TensorType& type = loop.inputs[input].type;
+  if (!is_index(type.dtype) || !sym::provably_equal(type.volume(), 1)) return;
+  const bool is_number = of_body == 0;
+  sym::Bounds bounds = sym::kAnyValue;
+  if (is_number) bounds = {0, 0, loop.trips ? std::max<int64_t>(loop.trips->max() - 1, 0) : INT64_MAX};
+  const sym::Expr symbol = cx.graph().table().fresh(is_number ? "iteration" : "element", bounds);
+  if (is_number && loop.trips)
+    sym::learn(*loop.trips - symbol, 1, "an iteration's number is less than how many there are");
+  type.values = std::make_shared<const SymbolicValues>(SymbolicValues{symbol});
+  loop.elements.emplace_back(of_body, DecidedSize{symbol, bounds.max, true});
 }
 
 /// Imports the body until its types are those of every iteration, and adds the node.
@@ -153,7 +207,8 @@ Result<Values> add_loop(ImportContext& cx, LoopDraft& loop, Values inputs, const
     const std::vector<TensorType> results = output_types(body);
     if (TRY(find_changing_extents(cx, loop, results))) continue;
     if (TRY(find_bounds(cx, loop, body, results))) continue;
-    TRY(find_stacked_sizes(loop, body, results));
+    TRY(find_stacked_sizes(cx, loop, body, results));
+    add_elements(loop, *body.graph);
     inputs.insert(inputs.end(), captures.values.begin(), captures.values.end());
     return cx.add_all(loop.op, inputs, {body.graph}, loop.sizes);
   }
@@ -215,6 +270,8 @@ Status loop(ImportContext& cx) {
   }
   if (inputs[0] != ValueId::kNone)
     if (const auto count = cx.values(inputs[0], "")) loop.trips = sym::max((*count)[0], 0);
+  follow_element(cx, loop, 0, 0);
+  for (size_t c = 0; c < num_carried; ++c) follow_element(cx, loop, loop.first_carried + c, static_cast<int>(c) + 1);
   const GraphDef* const bodies[] = {&body};
   const Captures captures = TRY(cx.bodies().captures(bodies));
   loop.op.tests = true;
@@ -254,58 +311,92 @@ Result<std::vector<int>> directions(ImportContext& cx, std::string_view attribut
 
 }  // namespace
 
+namespace {
+
+/// What a Scan reads and says, as opset 9 has it: without a batch.
+struct ScanInputs {
+  Values carried, scanned;  ///< the scanned ones along axis 0
+  std::string_view directions;
+};
+
+Result<ScanInputs> scan_inputs(ImportContext& cx, size_t num_carried, size_t num_scanned) {
+  const std::vector<int64_t> axes = TRY(cx.node().get_ints("scan_input_axes", std::vector<int64_t>(num_scanned, 0)));
+  TRY(require(axes.size() == num_scanned, "scan_input_axes has ", axes.size(), " elements; ", num_scanned,
+              " are needed"));
+  ScanInputs result{.directions = "scan_input_directions"};
+  for (size_t c = 0; c < num_carried; ++c) result.carried.push_back(TRY(cx.input(c)));
+  for (size_t k = 0; k < num_scanned; ++k) {
+    const ValueId x = TRY(cx.input(num_carried + k));
+    result.scanned.push_back(TRY(moved_axis(cx, x, TRY(cx.axis(axes[k], cx.rank(x))), true)));
+  }
+  return result;
+}
+
+/// Opset 8: an input of lengths comes first, and all values have a batch in front.
+Result<ScanInputs> scan_inputs_8(ImportContext& cx, size_t num_carried, size_t num_scanned) {
+  if (cx.has_input(0)) return error(Code::kUnsupported, "sequence_lens of Scan of opset 8 is not supported");
+  ScanInputs result{.directions = "directions"};
+  for (size_t i = 0; i < num_carried + num_scanned; ++i) {
+    const ValueId x = TRY(cx.input(1 + i));
+    if (cx.rank(x) == 0 || !sym::provably_equal(cx.extent(x, 0), 1))
+      return error(Code::kUnsupported, "Scan of opset 8 with a batch of other than 1 (input ", 1 + i, " is ",
+                   cx.type(x), ") is not supported; convert the model to opset 9");
+    (i < num_carried ? result.carried : result.scanned).push_back(TRY(cx.add(ops::Squeeze{{0}}, {x})));
+  }
+  return result;
+}
+
+}  // namespace
+
 Status scan(ImportContext& cx) {
   const GraphDef& body = TRY(cx.node().need_graph("body"));
-  if (cx.opset() < 9)
-    return error(Code::kUnsupported, "Scan of opset 8, with a batch axis, is not supported; convert the model to opset 9");
+  const bool has_batch = cx.opset() < 9;
+  const size_t num_inputs = cx.num_inputs() - (has_batch && cx.num_inputs() > 0 ? 1 : 0);
   const int64_t given = TRY(cx.node().need_int("num_scan_inputs"));
-  TRY(require(given > 0 && given <= std::ssize(cx.inputs()), "num_scan_inputs is ", given, "; the node has ",
-              cx.num_inputs(), " inputs"));
+  TRY(require(given > 0 && given <= static_cast<int64_t>(num_inputs), "num_scan_inputs is ", given, "; the node has ",
+              num_inputs, " inputs"));
   const auto num_scanned = static_cast<size_t>(given);
-  const size_t num_carried = cx.num_inputs() - num_scanned;
-  TRY(require(body.inputs.size() == cx.num_inputs(), "the body has ", body.inputs.size(), " inputs; the node has ",
-              cx.num_inputs()));
+  const size_t num_carried = num_inputs - num_scanned;
+  TRY(require(body.inputs.size() == num_inputs, "the body has ", body.inputs.size(), " inputs; the node has ",
+              num_inputs));
   TRY(require(body.outputs.size() >= num_carried && body.outputs.size() == cx.num_outputs(), "the body has ",
-              body.outputs.size(), " outputs; the node has ", cx.num_outputs(), " for ", num_carried, " carried values"));
+              body.outputs.size(), " outputs; the node has ", cx.num_outputs(), " for ", num_carried,
+              " carried values"));
   const size_t num_stacked = body.outputs.size() - num_carried;
+  const ScanInputs values = TRY(has_batch ? scan_inputs_8(cx, num_carried, num_scanned)
+                                          : scan_inputs(cx, num_carried, num_scanned));
   LoopDraft loop{.body = body};
   loop.op.carried = static_cast<int>(num_carried);
-  loop.op.scans = TRY(directions(cx, "scan_input_directions", num_scanned));
+  loop.op.scans = TRY(directions(cx, values.directions, num_scanned));
   loop.op.stacks = TRY(directions(cx, "scan_output_directions", num_stacked));
   loop.first_carried = 1;
   loop.inputs.push_back({"", TensorType(DType::kI64, {}), {}});
   Values inputs(2, ValueId::kNone);
+  inputs.insert(inputs.end(), values.carried.begin(), values.carried.end());
+  inputs.insert(inputs.end(), values.scanned.begin(), values.scanned.end());
   for (size_t c = 0; c < num_carried; ++c) {
-    inputs.push_back(TRY(cx.input(c)));
-    const TensorType& type = cx.type(inputs.back());
+    const TensorType& type = cx.type(values.carried[c]);
     loop.inputs.push_back({body.inputs[c].name, TensorType(type.dtype, type.shape), {}});
   }
-  const std::vector<int64_t> axes =
-      TRY(cx.node().get_ints("scan_input_axes", std::vector<int64_t>(num_scanned, 0)));
-  TRY(require(axes.size() == num_scanned, "scan_input_axes has ", axes.size(), " elements; ", num_scanned,
-              " are needed"));
   for (size_t k = 0; k < num_scanned; ++k) {
-    const ValueId x = TRY(cx.input(num_carried + k));
-    const int axis = TRY(cx.axis(axes[k], cx.rank(x)));
-    inputs.push_back(TRY(moved_axis(cx, x, axis, true)));
-    const TensorType type = cx.type(inputs.back());
+    const TensorType& type = cx.type(values.scanned[k]);
     loop.inputs.push_back(
         {body.inputs[num_carried + k].name, TensorType(type.dtype, {type.shape.begin() + 1, type.shape.end()}), {}});
     if (!loop.trips) loop.trips = type.shape[0];
   }
   loop.is_exact = true;
+  for (size_t c = 0; c < num_carried; ++c) follow_element(cx, loop, loop.first_carried + c, static_cast<int>(c) + 1);
   const GraphDef* const bodies[] = {&body};
   const Captures captures = TRY(cx.bodies().captures(bodies));
   const Values outputs = TRY(add_loop(cx, loop, std::move(inputs), captures));
-  const std::vector<int64_t> output_axes =
-      TRY(cx.node().get_ints("scan_output_axes", std::vector<int64_t>(num_stacked, 0)));
-  TRY(require(output_axes.size() == num_stacked, "scan_output_axes has ", output_axes.size(), " elements; ",
-              num_stacked, " are needed"));
+  const std::vector<int64_t> axes = TRY(cx.node().get_ints("scan_output_axes", std::vector<int64_t>(num_stacked, 0)));
+  TRY(require(axes.size() == num_stacked, "scan_output_axes has ", axes.size(), " elements; ", num_stacked,
+              " are needed"));
   for (size_t i = 0; i < cx.num_outputs(); ++i) {
     if (!cx.wants(i)) continue;
     ValueId y = outputs[i];
-    if (i >= num_carried)
-      y = TRY(moved_axis(cx, y, TRY(cx.axis(output_axes[i - num_carried], cx.rank(y))), false));
+    if (i >= num_carried) y = TRY(moved_axis(cx, y, TRY(cx.axis(axes[i - num_carried], cx.rank(y))), false));
+    if (has_batch) y = TRY(cx.add(ops::Unsqueeze{{0}}, {y}));
     TRY(cx.output(i, y));
   }
   return {};
