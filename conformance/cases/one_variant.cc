@@ -69,7 +69,10 @@ Result<plan::Plan> plan_of(const TacticContext& cx, const Backend& backend, cons
   SourceTable weights(plan);
   WeightTable binaries(plan.binaries);
   std::map<std::string, std::string> fixed;
-  TRY(emit_profile(cx.graph, cover, backend, options, 0, {weights, binaries, fixed}, profile));
+  const auto no_bodies = [](const ir::Node& node, size_t) -> Result<int> {
+    return error(Code::kUnsupported, node.op.name(), " has bodies");
+  };
+  TRY(emit_block(cx.graph, cover, backend, options, 0, {weights, binaries, fixed, no_bodies}, profile));
   return plan;
 }
 

@@ -9,7 +9,9 @@
 #include "builder/workspaces.h"
 #include "ir/shape_tensors.h"
 #include "ops/loop.h"
+#include "passes/captures.h"
 #include "passes/pass.h"
+#include "passes/remove_dead.h"
 #include "passes/source_uses.h"
 #include "plan/validate.h"
 #include "sym/program_words.h"
@@ -216,8 +218,11 @@ Status Build::optimize(ir::Graph& graph) {
     const auto id = static_cast<ir::NodeId>(i);
     if (!graph.alive(id)) continue;
     for (const auto& body : graph.node(id).bodies)
-      TRY(in_context(optimize(*body), [&] { return str("a body of ", graph.node(id).op.name(), " '", graph.node(id).name, "'"); }));
+      TRY(in_context(optimize(*body),
+                     [&] { return str("a body of ", graph.node(id).op.name(), " '", graph.node(id).name, "'"); }));
   }
+  TRY(passes::tidy_captures(graph, cx));  // what bodies have come to read less of
+  TRY(passes::remove_dead(graph, cx));
   keep_deciders(graph);
   return {};
 }
@@ -253,12 +258,11 @@ Result<int> Build::add_body(const ir::Node& node, size_t index, Timer& timer) {
     options.surface.inputs[id] = Format::linear();
   }
   for (const ir::Output& output : graph.outputs()) {
-    body.outputs.push_back(io(output.name, graph.type(output.value)));
+    if (!output.name.empty()) body.outputs.push_back(io(output.name, graph.type(output.value)));
     options.surface.outputs.push_back(Format::linear());
   }
   body.symbols = bound_anew(node, graph);
-  for (const sym::Assumption& assumption : graph.assumptions())
-    body.guards.push_back(sym::Guard::compile(assumption));
+  for (const sym::Assumption& assumption : graph.assumptions()) body.guards.push_back(sym::Guard::compile(assumption));
   const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
   Cover cover = TRY(in_context(cover_graph(cx, backend_, timer, options, log_), where));
   note_libraries(cover);

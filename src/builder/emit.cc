@@ -279,8 +279,7 @@ void Emitter::reuse_inputs() {
     for (const int id : block_.steps[s].inputs) last_use[static_cast<size_t>(root_of(id))] = static_cast<int>(s);
   for (size_t s = 0; s < block_.steps.size(); ++s) {
     if (in_place_[s] < 0) continue;
-    const int input = block_.steps[s].inputs[static_cast<size_t>(in_place_[s])],
-              output = block_.steps[s].outputs[0];
+    const int input = block_.steps[s].inputs[static_cast<size_t>(in_place_[s])], output = block_.steps[s].outputs[0];
     const int root = root_of(input);
     if (tensor(root).place != plan::Place::kArena || last_use[static_cast<size_t>(root)] != static_cast<int>(s))
       continue;

@@ -129,8 +129,7 @@ Result<ValueId> Importer::add_initializer(const TensorDef& tensor) {
               kMaxRank, " axes are possible"));
   std::string& source = state_.source_of[&tensor];  // a body may be imported more than once
   if (source.empty()) source = ir::take_name(state_.sources, tensor.name);
-  const ValueId value = graph_.add_constant(source_constant(source, elements),
-                                            std::string(tensor.name));
+  const ValueId value = graph_.add_constant(source_constant(source, elements), std::string(tensor.name));
   graph_.set_provenance(graph_.value(value).producer, {str("initializer '", tensor.name, "'")});
   return value;
 }
@@ -205,8 +204,8 @@ class Importer::Bodies final : public BodyImporter {
     return captures;
   }
 
-  Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs,
-                              const Captures& captures, size_t skipped) override {
+  Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs, const Captures& captures,
+                              size_t skipped) override {
     ImportedBody result{.graph = around_.graph_.new_body(), .outputs = {}};
     ir::Graph& graph = *result.graph;
     std::map<std::string_view, ValueId> names;
@@ -341,7 +340,8 @@ Result<const GraphDef*> Importer::assumed_branch(const NodeDef& node, ValueId co
     if (!works[b]) continue;
     for (const ValueId output : body->outputs) {
       const TensorType& type = body->graph->type(output);
-      ranks[b].push_back(sym::provably_equal(type.volume(), 1) ? 0 : type.rank());  // single elements are brought to one rank
+      ranks[b].push_back(
+          sym::provably_equal(type.volume(), 1) ? 0 : type.rank());  // single elements are brought to one rank
     }
   }
   if (works[0] == works[1] && (!works[0] || ranks[0] == ranks[1])) return nullptr;

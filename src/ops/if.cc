@@ -45,8 +45,7 @@ Status If::infer(InferContext& cx) const {
     const auto output = static_cast<size_t>(axis.output), at = static_cast<size_t>(axis.axis);
     TRY(cx.require(output < first.size() && at < first[output].shape.size(), "axis ", axis.axis, " of output ",
                    axis.output, " does not exist"));
-    const sym::Expr most =
-        sym::max(bodies.most(0, first[output].shape[at]), bodies.most(1, second[output].shape[at]));
+    const sym::Expr most = sym::max(bodies.most(0, first[output].shape[at]), bodies.most(1, second[output].shape[at]));
     shapes[output][at] = cx.decided_size("extent", most);
   }
   for (size_t i = 0; i < shapes.size(); ++i) TRY(cx.set_output(static_cast<int>(i), {first[i].dtype, shapes[i]}));

@@ -140,8 +140,8 @@ Result<Shape> InferContext::broadcast(const Shape& a, const Shape& b) {
 }
 
 Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
-                                            std::vector<sym::Assumption>* assumptions,
-                                            std::vector<DecidedSize>* sizes, BodyTypes* bodies) {
+                                            std::vector<sym::Assumption>* assumptions, std::vector<DecidedSize>* sizes,
+                                            BodyTypes* bodies) {
   const auto count = static_cast<int>(inputs.size());
   const OpInfo& info = op.info();
   TRY(require(count >= info.min_inputs && (info.max_inputs < 0 || count <= info.max_inputs), op.name(), " has ", count,

@@ -26,7 +26,7 @@ struct InferInput {
 /// A size that data decides: its symbol belongs to the node, whose runs bind it.
 struct DecidedSize {
   sym::Expr symbol;
-  sym::Expr most;  ///< its upper bound, which is known before the node runs
+  sym::Expr most;         ///< its upper bound, which is known before the node runs
   bool is_inner = false;  ///< no size: an element that each run of the node's body binds, and nobody else sees
 };
 

@@ -24,7 +24,7 @@ sym::Expr inner_element(InferContext& cx, int input, const TripCount& trips) {
   if (input > 0) return cx.inner_element("element", sym::kAnyValue);
   const int64_t most = trips.most ? std::max<int64_t>(trips.most->max() - 1, 0) : INT64_MAX;
   const sym::Expr number = cx.inner_element("iteration", {0, 0, most});
-  if (trips.most) sym::learn(*trips.most - number, 1, "an iteration's number is less than how many there are");
+  if (trips.most) learn_iteration(number, *trips.most);
   return number;
 }
 
@@ -56,69 +56,108 @@ Result<TripCount> trip_count(const Loop& loop, InferContext& cx) {
   return trips;
 }
 
-Status Loop::infer(InferContext& cx) const {
-  TRY(check_scalar(cx, 0, is_index, "count"));
-  TRY(check_scalar(cx, 1, [](DType t) { return t == DType::kBool; }, "condition"));
-  TRY(cx.require(cx.num_inputs() >= first_captured(), "a loop with ", carried, " carried and ", scans.size(),
-                 " scanned values has ", cx.num_inputs(), " inputs"));
-  TRY(cx.require(most.size() == decided.size(), decided.size(), " axes are decided, and ", most.size(), " have bounds"));
-  BodyTypes& bodies = TRY(cx.bodies());
-  TRY(cx.require(bodies.count() == 1 || bodies.count() == 2, "a loop has ", bodies.count(), " bodies; 1 or 2 needed"));
-  const TripCount trips = TRY(trip_count(*this, cx));
-  std::vector<sym::Expr> sizes;
-  for (const sym::Expr& bound : most) sizes.push_back(cx.decided_size("extent", bound));
-  const auto decide = [&](int output, kiln::Shape& shape) {
-    for (size_t k = 0; k < decided.size(); ++k)
-      if (decided[k].output == output && decided[k].axis < std::ssize(shape))
-        shape[static_cast<size_t>(decided[k].axis)] = sizes[k];
-  };
+void learn_iteration(sym::Expr number, sym::Expr trips) {
+  constexpr std::string_view kReason = "an iteration's number is less than how many there are";
+  sym::learn(trips - number, 1, kReason);
+  sym::learn(trips - number - 1, 0, kReason);  // facts are of expressions as they stand
+}
+
+namespace {
+
+/// The extents that a loop's runs decide, in the shapes of its outputs.
+class DecidedExtents {
+ public:
+  DecidedExtents(const Loop& loop, InferContext& cx) : loop_(loop) {
+    for (const sym::Expr& bound : loop.most) sizes_.push_back(cx.decided_size("extent", bound));
+  }
+  void set(int output, kiln::Shape& shape) const {
+    for (size_t k = 0; k < loop_.decided.size(); ++k)
+      if (loop_.decided[k].output == output && loop_.decided[k].axis < std::ssize(shape))
+        shape[static_cast<size_t>(loop_.decided[k].axis)] = sizes_[k];
+  }
+
+ private:
+  const Loop& loop_;
+  std::vector<sym::Expr> sizes_;
+};
+
+Result<std::vector<TensorType>> body_inputs(const Loop& loop, InferContext& cx, const TripCount& trips,
+                                            const DecidedExtents& decided) {
   std::vector<TensorType> inputs{{DType::kI64, {}}};
-  for (int c = 0; c < carried; ++c) {
-    TensorType type = TRY(cx.input_type(kFirstCarried + c));
+  for (int c = 0; c < loop.carried; ++c) {
+    TensorType type = TRY(cx.input_type(Loop::kFirstCarried + c));
     type.values = nullptr;  // of the first iteration only
-    decide(c, type.shape);
+    decided.set(c, type.shape);
     inputs.push_back(std::move(type));
   }
-  for (size_t k = 0; k < scans.size(); ++k)
-    inputs.push_back(slice_of(TRY(cx.input(first_scanned() + static_cast<int>(k)))));
-  for (int i = first_captured(); i < cx.num_inputs(); ++i) inputs.push_back(TRY(cx.input_type(i)));
-  for (const int input : elements) {
+  for (size_t k = 0; k < loop.scans.size(); ++k)
+    inputs.push_back(slice_of(TRY(cx.input(loop.first_scanned() + static_cast<int>(k)))));
+  for (int i = loop.first_captured(); i < cx.num_inputs(); ++i) inputs.push_back(TRY(cx.input_type(i)));
+  for (const int input : loop.elements) {
     const auto at = static_cast<size_t>(input);
     TRY(cx.require(at < inputs.size() && is_index(inputs[at].dtype) && sym::provably_equal(inputs[at].volume(), 1),
                    "body input ", input, " has no single integer"));
     const sym::Expr element = inner_element(cx, input, trips);
     inputs[at].values = std::make_shared<const SymbolicValues>(SymbolicValues{element});
   }
+  return inputs;
+}
+
+Status check_condition(const InferContext& cx, const TensorType& condition) {
+  return cx.require(condition.dtype == DType::kBool && sym::provably_equal(condition.volume(), 1),
+                    "the body's condition is ", condition, "; one boolean is needed");
+}
+
+/// A carried value has the type that it had before an iteration, but for the axes that the run decides.
+Status check_carried(const Loop& loop, InferContext& cx, int c, const TensorType& before, const TensorType& after) {
+  TRY(cx.require(before.dtype == after.dtype && before.rank() == after.rank(), "carried value ", c, " is ", before,
+                 " before an iteration and ", after, " behind it; its type and rank must stay"));
+  for (int axis = 0; axis < before.rank(); ++axis)
+    if (const auto at = static_cast<size_t>(axis); find_axis(loop.decided, c, axis) < 0)
+      TRY(cx.assume_equal(
+          before.shape[at], after.shape[at],
+          str("the extents of axis ", axis, " of carried value ", c, " before and behind an iteration")));
+  return {};
+}
+
+}  // namespace
+
+Status Loop::infer(InferContext& cx) const {
+  const auto is_bool = [](DType t) { return t == DType::kBool; };
+  TRY(check_scalar(cx, 0, is_index, "count"));
+  TRY(check_scalar(cx, 1, is_bool, "condition"));
+  TRY(cx.require(cx.num_inputs() >= first_captured(), "a loop with ", carried, " carried and ", scans.size(),
+                 " scanned values has ", cx.num_inputs(), " inputs"));
+  TRY(cx.require(most.size() == decided.size(), decided.size(), " axes are decided, and ", most.size(),
+                 " have bounds"));
+  BodyTypes& bodies = TRY(cx.bodies());
+  TRY(cx.require(bodies.count() == 1 || bodies.count() == 2, "a loop has ", bodies.count(), " bodies; 1 or 2 needed"));
+  const TripCount trips = TRY(trip_count(*this, cx));
+  const DecidedExtents extents(*this, cx);
+  const std::vector<TensorType> inputs = TRY(body_inputs(*this, cx, trips, extents));
   if (bodies.count() == 2) {
     const std::vector<TensorType> test = TRY(bodies.infer(1, inputs));
-    TRY(cx.require(test.size() == 1 && test[0].dtype == DType::kBool, "the body that tests gives no single boolean"));
+    TRY(cx.require(test.size() == 1, "the body that tests has ", test.size(), " outputs; one is needed"));
+    TRY(check_condition(cx, test[0]));
   }
   const std::vector<TensorType> results = TRY(bodies.infer(0, inputs));
   const size_t first = tests ? 1 : 0;
   TRY(cx.require(results.size() == first + static_cast<size_t>(num_outputs()), "the body has ", results.size(),
                  " outputs; ", first + static_cast<size_t>(num_outputs()), " are needed"));
-  if (tests)
-    TRY(cx.require(results[0].dtype == DType::kBool && sym::provably_equal(results[0].volume(), 1),
-                   "the body's condition is ", results[0], "; one boolean is needed"));
+  if (tests) TRY(check_condition(cx, results[0]));
   for (int c = 0; c < carried; ++c) {
     const TensorType& before = inputs[1 + static_cast<size_t>(c)];
-    const TensorType& after = results[first + static_cast<size_t>(c)];
-    TRY(cx.require(before.dtype == after.dtype && before.rank() == after.rank(), "carried value ", c, " is ", before,
-                   " before an iteration and ", after, " behind it; its type and rank must stay"));
-    for (int axis = 0; axis < before.rank(); ++axis)
-      if (const auto at = static_cast<size_t>(axis); find_axis(decided, c, axis) < 0)
-        TRY(cx.assume_equal(before.shape[at], after.shape[at],
-                            str("the extents of axis ", axis, " of carried value ", c, " before and behind an iteration")));
+    TRY(check_carried(*this, cx, c, before, results[first + static_cast<size_t>(c)]));
     TRY(cx.set_output(c, {before.dtype, before.shape}));
   }
   for (size_t k = 0; k < stacks.size(); ++k) {
     const TensorType& slice = results[first + static_cast<size_t>(carried) + k];
     const int output = carried + static_cast<int>(k);
+    TRY(cx.require(trips.is_exact || find_axis(decided, output, 0) >= 0, "stacked output ", k,
+                   " has no bound of how many iterations there are, which only the run tells"));
     TensorType type(slice.dtype, {trips.is_exact ? *trips.most : sym::Expr(0)});
     type.shape.insert(type.shape.end(), slice.shape.begin(), slice.shape.end());
-    TRY(cx.require(trips.is_exact || find_axis(decided, output, 0) >= 0, "only the run tells how many iterations there "
-                   "are, and stacked output ", k, " has no bound of it"));
-    decide(output, type.shape);
+    extents.set(output, type.shape);
     TRY(cx.set_output(output, std::move(type)));
   }
   return {};

@@ -29,7 +29,8 @@ struct Loop {
   bool tests = false;
   std::vector<DecidedAxis> decided;
   std::vector<sym::Expr> most;
-  std::vector<int> elements;  ///< inputs of the body, single integers, whose element it knows while its shapes are found
+  std::vector<int>
+      elements;  ///< inputs of the body, single integers, whose element it knows while its shapes are found
 
   static void reflect(auto& self, auto f) {
     f("carried", self.carried), f("scans", self.scans), f("stacks", self.stacks), f("tests", self.tests);
@@ -51,5 +52,7 @@ struct TripCount {
   bool is_exact = false;
 };
 Result<TripCount> trip_count(const Loop& loop, InferContext& cx);
+/// Tells the table that an iteration's number is less than how many iterations there are.
+void learn_iteration(sym::Expr number, sym::Expr trips);
 
 }  // namespace kiln::ops

@@ -17,8 +17,7 @@ Status copy_results(ReferenceContext& cx, std::span<const HostTensor> results, s
 }
 
 Result<HostTensor> slice_at(const HostTensor& x, int64_t i) {
-  HostTensor::Fresh slice =
-      TRY(HostTensor::make(x.dtype(), Extents(x.extents().begin() + 1, x.extents().end())));
+  HostTensor::Fresh slice = TRY(HostTensor::make(x.dtype(), Extents(x.extents().begin() + 1, x.extents().end())));
   const size_t bytes = slice.data.size();
   if (bytes > 0) std::memcpy(slice.data.data(), x.bytes().data() + static_cast<size_t>(i) * bytes, bytes);
   return std::move(slice.tensor);

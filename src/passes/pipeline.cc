@@ -1,11 +1,13 @@
 #include <chrono>
 
+#include "passes/captures.h"
 #include "passes/decompose/decompose.h"
 #include "passes/drop_expands.h"
 #include "passes/fold_channel_scale.h"
 #include "passes/fold_constants.h"
 #include "passes/fold_padding.h"
 #include "passes/gather_to_slice.h"
+#include "passes/inline_branches.h"
 #include "passes/join_masks.h"
 #include "passes/merge_common.h"
 #include "passes/merge_products.h"
@@ -28,6 +30,7 @@ std::span<const NamedPass> pipeline() {
   constexpr bool kAccounts = true;
   static constexpr NamedPass kPasses[] = {
       {"remove_dead", remove_dead, kAccounts},
+      {"inline_branches", inline_branches, kAccounts},
       {"decompose", decompose},
       {"shape_arithmetic", shape_arithmetic},
       {"fold_constants", fold_constants, kAccounts},
@@ -49,6 +52,7 @@ std::span<const NamedPass> pipeline() {
       {"fold_padding", fold_padding},
       {"fold_channel_scale", fold_channel_scale},
       {"merge_common again", merge_common, kAccounts},
+      {"tidy_captures", tidy_captures, kAccounts},
       {"remove_dead again", remove_dead, kAccounts},
   };
   return kPasses;

@@ -50,10 +50,8 @@ class Control {
       TRY(demand(body(b).inputs.size() + 1 == step_.inputs.size() && body(b).outputs.size() == step_.outputs.size() &&
                      body(b).symbols.empty(),
                  "branch ", b, " has ", body(b).inputs.size(), " inputs and ", body(b).outputs.size(), " outputs"));
-      for (size_t i = 0; i < body(b).inputs.size(); ++i)
-        TRY(match(body(b).inputs[i], input(i + 1), 0, "input", i));
-      for (size_t i = 0; i < body(b).outputs.size(); ++i)
-        TRY(match(body(b).outputs[i], output(i), 0, "output", i));
+      for (size_t i = 0; i < body(b).inputs.size(); ++i) TRY(match(body(b).inputs[i], input(i + 1), 0, "input", i));
+      for (size_t i = 0; i < body(b).outputs.size(); ++i) TRY(match(body(b).outputs[i], output(i), 0, "output", i));
     }
     return {};
   }

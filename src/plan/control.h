@@ -13,10 +13,10 @@ Status validate_control(const Plan& plan, const Block& block, const Step& step);
 
 /// The parts of a control step's workspace, in bytes from its beginning; each is aligned to 256.
 struct ControlLayout {
-  int64_t scalars = 0;            ///< of a loop: the number of the iteration, and the conditions that bodies write
-  std::vector<int64_t> carried;   ///< of a loop: a second place for each carried value
-  int64_t arena = 0;              ///< of the body that runs
-  std::vector<int64_t> workspace; ///< by body: of its steps
+  int64_t scalars = 0;             ///< of a loop: the number of the iteration, and the conditions that bodies write
+  std::vector<int64_t> carried;    ///< of a loop: a second place for each carried value
+  int64_t arena = 0;               ///< of the body that runs
+  std::vector<int64_t> workspace;  ///< by body: of its steps
   int64_t total_bytes = 0;
 };
 ControlLayout layout_of(const Plan& plan, const Block& block, const Step& step);

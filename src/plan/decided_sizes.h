@@ -13,7 +13,6 @@ bool decides_extent(const Step& step, const Tensor& tensor);
 /// Gives known sizes their values. All symbols that they are made of have theirs.
 Status set_known_sizes(const Block& block, std::vector<int64_t>& symbols);
 /// Gives the sizes that steps decide their upper bounds (`only`, by symbol: those alone), and known ones their values.
-Status set_largest_sizes(const Block& block, std::vector<int64_t>& symbols,
-                         const std::vector<bool>* only = nullptr);
+Status set_largest_sizes(const Block& block, std::vector<int64_t>& symbols, const std::vector<bool>* only = nullptr);
 
 }  // namespace kiln::plan

@@ -188,10 +188,10 @@ struct Block {
 
 /// What binds a symbol each time a body runs: an extent of one of its inputs, or an element.
 struct BodySymbol {
-  int symbol = -1;    ///< of Plan::symbols
-  int input = -1;     ///< of Body::inputs
-  int axis = -1;      ///< >= 0: its extent along this axis
-  int element = -1;   ///< >= 0: its element
+  int symbol = -1;   ///< of Plan::symbols
+  int input = -1;    ///< of Body::inputs
+  int axis = -1;     ///< >= 0: its extent along this axis
+  int element = -1;  ///< >= 0: its element
 
   static void reflect(auto& self, auto f) {
     f("symbol", self.symbol), f("input", self.input), f("axis", self.axis), f("element", self.element);

@@ -8,10 +8,10 @@
 
 #include "base/hash.h"
 #include "base/mapped_pages.h"
-#include "plan/loaded_bytes.h"
 #include "plan/cbor.h"
 #include "plan/checksum.h"
 #include "plan/layout.h"
+#include "plan/loaded_bytes.h"
 #include "plan/metadata.h"
 #include "plan/validate.h"
 

@@ -167,8 +167,7 @@ Status check_bodies(const Plan& plan) {
         if (body < first || body >= std::ssize(plan.bodies))
           return error(Code::kCorrupt, "step '", step.name, "' has body ", body, " of ", plan.bodies.size(),
                        "; the first that it may have is ", first);
-        if (has_step[static_cast<size_t>(body)])
-          return error(Code::kCorrupt, "body ", body, " is of two steps");
+        if (has_step[static_cast<size_t>(body)]) return error(Code::kCorrupt, "body ", body, " is of two steps");
         has_step[static_cast<size_t>(body)] = true;
       }
     return {};
@@ -197,8 +196,8 @@ Result<Segments> segments_of(const Plan& plan) {
       result[p] = {{0, profile.steps.size()}};
       continue;
     }
-    result[p] = TRY(in_context(Walk(plan, profile, binders, result).run(plan.outputs),
-                               [&] { return str("profile ", p); }));
+    result[p] =
+        TRY(in_context(Walk(plan, profile, binders, result).run(plan.outputs), [&] { return str("profile ", p); }));
   }
   return result;
 }

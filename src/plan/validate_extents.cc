@@ -48,7 +48,8 @@ Result<int64_t> Validator::capacity(const Tensor& root) const {
       const HostTensor& value = plan.weights[index].value;
       return size_bytes(value.dtype(), value.volume());
     }
-    case Place::kInput: return checked_bytes(surface.inputs[index].dtype, surface.inputs[index].format, surface.input_extents[index]);
+    case Place::kInput:
+      return checked_bytes(surface.inputs[index].dtype, surface.inputs[index].format, surface.input_extents[index]);
     case Place::kOutput: return output_bytes(surface.outputs[index]);
     default: return 0;
   }

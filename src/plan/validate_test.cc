@@ -243,7 +243,7 @@ std::string extents_problem(Change change) {
     Extents& at = extents.emplace_back();
     for (const sym::Program& extent : tensor.extents) at.push_back(*extent.run(symbols));
   }
-  const Status status = validate_extents(plan, plan.profiles[0], symbols, inputs, extents);
+  const Status status = validate_extents(plan, plan.profiles[0], {plan.inputs, plan.outputs, inputs}, symbols, extents);
   return status ? "valid" : status.error().message;
 }
 

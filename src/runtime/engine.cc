@@ -10,7 +10,12 @@
 namespace kiln::runtime {
 
 Engine::Engine(const plan::Plan& plan, Device& device, std::shared_ptr<Allocator> memory)
-    : plan_(plan), device_(device), memory_(std::move(memory)), weights_(plan_), packed_weights_(plan_), blocks_(plan::blocks_of(plan_)) {
+    : plan_(plan),
+      device_(device),
+      memory_(std::move(memory)),
+      weights_(plan_),
+      packed_weights_(plan_),
+      blocks_(plan::blocks_of(plan_)) {
   for (const bool is_input : {true, false}) {
     const auto& tensors = is_input ? plan_.inputs : plan_.outputs;
     for (size_t i = 0; i < tensors.size(); ++i)

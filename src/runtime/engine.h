@@ -56,8 +56,7 @@ class Engine {
   int nearest_tuning(int block, std::span<const int64_t> symbols) const;
   /// A step without bodies, or its alternative for a tuning, prepared for tensors of these extents. The error names
   /// the step.
-  Result<std::unique_ptr<BoundStep>> bind_step(int block, int step, int tuning,
-                                               std::span<const Extents> tensor_extents,
+  Result<std::unique_ptr<BoundStep>> bind_step(int block, int step, int tuning, std::span<const Extents> tensor_extents,
                                                std::span<const int64_t> symbols, StateSource states) const;
   /// The symbols that a profile leaves no choice of.
   const FixedSymbols& fixed_symbols(int profile) const { return fixed_symbols_[static_cast<size_t>(profile)]; }

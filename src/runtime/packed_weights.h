@@ -16,7 +16,8 @@ namespace kiln::runtime {
 class PackedWeights {
  public:
   explicit PackedWeights(plan::Plan& plan);
-  /// Called for each step of each block that a kernel runs, once, with its own kernel and its alternatives' as they are loaded.
+  /// Called for each step of each block that a kernel runs, once, with its own kernel and its alternatives' as they are
+  /// loaded.
   void add(const plan::Block& block, const plan::Step& step,
            std::span<const std::shared_ptr<const LoadedStep>> kernels);
   /// The plan with every weight, unpacked where that is what is left of it.

@@ -44,8 +44,7 @@ class StepLoader {
   /// The key by which two kernels are the same to `load`: executor, specification, and which weights they get.
   Hash128 key(const plan::Block& block, const plan::Step& step, int kernel) const;
   /// The error names the step.
-  Result<std::unique_ptr<const LoadedStep>> load(const plan::Block& block, const plan::Step& step,
-                                                 int kernel) const;
+  Result<std::unique_ptr<const LoadedStep>> load(const plan::Block& block, const plan::Step& step, int kernel) const;
   /// The constants that a step reads.
   std::vector<const HostTensor*> constants(const plan::Block& block, const plan::Step& step) const;
 

@@ -26,7 +26,8 @@ Status check_single(const StepTypes& types, size_t input, bool (*is)(DType), std
 namespace steps {
 
 Status If::check(const StepTypes& types) const {
-  TRY(check_single(types, 0, [](DType t) { return t == DType::kBool; }, "condition"));
+  TRY(check_single(
+      types, 0, [](DType t) { return t == DType::kBool; }, "condition"));
   return check_decided(decided, types);
 }
 

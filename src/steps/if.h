@@ -5,8 +5,8 @@
 
 namespace kiln::steps {
 
-/// One of two bodies of the plan, by a condition; row-major. Inputs: condition, and those of both bodies. Outputs: those
-/// of the body that runs.
+/// One of two bodies of the plan, by a condition; row-major. Inputs: condition, and those of both bodies. Outputs:
+/// those of the body that runs.
 struct If {
   static constexpr std::string_view name = "if";
   static constexpr StepTensors tensors{.present = StepTensors::kAll,

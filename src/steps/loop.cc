@@ -20,7 +20,8 @@ Status Loop::check(const StepTypes& types) const {
               " carried and ", stacks.size(), " stacked values has ", types.outputs.size(), " outputs"));
   TRY(require(types.num_params <= 1, "a loop has ", types.num_params, " parameters"));
   TRY(check_single(types, 0, is_index, "count"));
-  TRY(check_single(types, 1, [](DType t) { return t == DType::kBool; }, "condition"));
+  TRY(check_single(
+      types, 1, [](DType t) { return t == DType::kBool; }, "condition"));
   for (size_t i = kFirstCarried; i < types.inputs.size(); ++i)
     TRY(require(types.inputs[i].present, "input ", i, " is not there"));
   for (size_t c = 0; c < static_cast<size_t>(carried); ++c) {

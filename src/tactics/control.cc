@@ -34,9 +34,8 @@ class ControlTactic final : public Tactic {
   }
 
   std::vector<Variant> variants(const TacticContext&, const Region& region) const override {
-    Variant variant{.name = "bodies",
-                    .inputs = linear_formats(region.inputs),
-                    .outputs = linear_formats(region.outputs)};
+    Variant variant{
+        .name = "bodies", .inputs = linear_formats(region.inputs), .outputs = linear_formats(region.outputs)};
     return {std::move(variant)};
   }
 

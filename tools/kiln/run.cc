@@ -37,6 +37,9 @@ Result<ProfileRequest> profile_for(const ir::Graph& graph, const std::vector<Hos
     TRY(require(i < inputs.size(), "the network has ", graph.inputs().size(), " inputs, ", folder, " has tensors for ",
                 inputs.size(), ": '", name, "' needs input_", i, ".pb"));
     profile.extents[name] = {inputs[i].extents(), inputs[i].extents(), inputs[i].extents()};
+    if (!graph.type(graph.inputs()[i]).values || !is_index(inputs[i].dtype())) continue;
+    const Extents values = View(inputs[i]).integers();  // of a shape tensor, or of data that may be one
+    profile.values[name] = {values, values, values};
   }
   TRY(require(inputs.size() == graph.inputs().size(), folder, " has tensors for ", inputs.size(),
               " inputs, the network has ", graph.inputs().size()));

@@ -58,8 +58,7 @@ class Runs final : public BodyRuns {
 
 /// Runs the reference of a node with bodies, its outputs as large as they may be, and cuts them to what was decided.
 Result<std::vector<HostTensor>> run_with_bodies(const Graph& graph, const Node& node,
-                                                std::span<const HostTensor* const> operands,
-                                                const Bindings& bindings) {
+                                                std::span<const HostTensor* const> operands, const Bindings& bindings) {
   std::vector<ReferenceTensor> sources, targets;
   for (const HostTensor* x : operands)
     sources.push_back(x ? ReferenceTensor{x->dtype(), x->extents(), const_cast<std::byte*>(x->bytes().data()), true}

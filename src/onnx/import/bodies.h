@@ -24,8 +24,8 @@ struct ImportedBody {
 
 /// What bodies read of the graph around them: no constants, which each body has a copy of.
 struct Captures {
-  std::vector<std::string_view> names;                 ///< of tensors and sequences
-  Values values;                                       ///< of the graph around, each once
+  std::vector<std::string_view> names;  ///< of tensors and sequences
+  Values values;                        ///< of the graph around, each once
 };
 
 class BodyImporter {
@@ -33,8 +33,8 @@ class BodyImporter {
   virtual ~BodyImporter() = default;
   virtual Result<Captures> captures(std::span<const GraphDef* const> bodies) = 0;
   /// Leaves out the first `skipped` outputs. Fails with the body's first problem.
-  virtual Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs,
-                                      const Captures& captures, size_t skipped = 0) = 0;
+  virtual Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs, const Captures& captures,
+                                      size_t skipped = 0) = 0;
 };
 
 /// The single elements that an If or a Loop reads: scalars, or lists of one.

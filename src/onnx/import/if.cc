@@ -51,7 +51,8 @@ Status if_(ImportContext& cx) {
     bodies.push_back(TRY(in_context(cx.bodies().import(*branches[b], {}, captures), where)));
   }
   TRY(unify_ranks(bodies));
-  ops::If op{.outputs = static_cast<int>(cx.num_outputs()), .decided = TRY(ops::differing_axes(types_of(bodies[0]), types_of(bodies[1])))};
+  ops::If op{.outputs = static_cast<int>(cx.num_outputs()),
+             .decided = TRY(ops::differing_axes(types_of(bodies[0]), types_of(bodies[1])))};
   Values inputs{TRY(single(cx, 0, "the condition"))};
   inputs.insert(inputs.end(), captures.values.begin(), captures.values.end());
   const Values outputs = TRY(cx.add_all(std::move(op), inputs, {bodies[0].graph, bodies[1].graph}));

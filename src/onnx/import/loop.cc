@@ -11,7 +11,6 @@
 #include "ops/squeeze.h"
 #include "ops/transpose.h"
 #include "ops/unsqueeze.h"
-#include "sym/facts.h"
 #include "tensor/view.h"
 
 namespace kiln::onnx {
@@ -32,10 +31,10 @@ struct LoopDraft {
   ops::Loop op;
   std::vector<BodyInput> inputs;  ///< of the body; those that are carried begin at `first_carried`
   size_t first_carried = 0;
-  size_t skipped = 0;  ///< outputs of the body: a condition that is always true
-  std::optional<sym::Expr> trips;  ///< a bound of the iterations
-  bool is_exact = false;           ///< whether that is how many there are
-  std::vector<DecidedSize> sizes;  ///< of op.decided
+  size_t skipped = 0;                                 ///< outputs of the body: a condition that is always true
+  std::optional<sym::Expr> trips;                     ///< a bound of the iterations
+  bool is_exact = false;                              ///< whether that is how many there are
+  std::vector<DecidedSize> sizes;                     ///< of op.decided
   std::vector<std::pair<int, DecidedSize>> elements;  ///< symbols of elements, by input of the body
 
   /// A bound of an expression that no iteration decides.
@@ -89,7 +88,9 @@ Result<bool> find_changing_extents(ImportContext& cx, LoopDraft& loop, const std
   for (int c = 0; c < loop.op.carried; ++c) {
     TensorType& before = loop.carried(c);
     const TensorType& after = results[first + static_cast<size_t>(c)];
-    const auto where = [&] { return str("carried value '", loop.inputs[loop.first_carried + static_cast<size_t>(c)].name, "'"); };
+    const auto where = [&] {
+      return str("carried value '", loop.inputs[loop.first_carried + static_cast<size_t>(c)].name, "'");
+    };
     TRY(in_context(require(before.dtype == after.dtype && before.rank() == after.rank(), "it is ", before,
                            " before an iteration and ", after, " behind it; its type and rank must stay"),
                    where));
@@ -130,7 +131,8 @@ Result<bool> find_bounds(ImportContext& cx, LoopDraft& loop, const ImportedBody&
 }
 
 /// The extents of stacked outputs that only the run tells.
-Status find_stacked_sizes(ImportContext& cx, LoopDraft& loop, const ImportedBody& body, const std::vector<TensorType>& results) {
+Status find_stacked_sizes(ImportContext& cx, LoopDraft& loop, const ImportedBody& body,
+                          const std::vector<TensorType>& results) {
   const std::vector<std::shared_ptr<ir::Graph>> graphs{body.graph};
   const ir::NodeBodyTypes types(graphs);
   const size_t first = (loop.op.tests ? 1 : 0) + static_cast<size_t>(loop.op.carried);
@@ -191,8 +193,7 @@ void follow_element(ImportContext& cx, LoopDraft& loop, size_t input, int of_bod
   sym::Bounds bounds = sym::kAnyValue;
   if (is_number) bounds = {0, 0, loop.trips ? std::max<int64_t>(loop.trips->max() - 1, 0) : INT64_MAX};
   const sym::Expr symbol = cx.graph().table().fresh(is_number ? "iteration" : "element", bounds);
-  if (is_number && loop.trips)
-    sym::learn(*loop.trips - symbol, 1, "an iteration's number is less than how many there are");
+  if (is_number && loop.trips) ops::learn_iteration(symbol, *loop.trips);
   type.values = std::make_shared<const SymbolicValues>(SymbolicValues{symbol});
   loop.elements.emplace_back(of_body, DecidedSize{symbol, bounds.max, true});
 }
@@ -202,8 +203,8 @@ Result<Values> add_loop(ImportContext& cx, LoopDraft& loop, Values inputs, const
   constexpr int kMostTries = 64;
   for (int tries = 0;; ++tries) {
     TRY(require(tries < kMostTries, "the extents of carried values do not settle"));
-    const ImportedBody body = TRY(in_context(cx.bodies().import(loop.body, loop.inputs, captures, loop.skipped),
-                                                [] { return "body"; }));
+    const ImportedBody body =
+        TRY(in_context(cx.bodies().import(loop.body, loop.inputs, captures, loop.skipped), [] { return "body"; }));
     const std::vector<TensorType> results = output_types(body);
     if (TRY(find_changing_extents(cx, loop, results))) continue;
     if (TRY(find_bounds(cx, loop, body, results))) continue;
@@ -223,7 +224,8 @@ bool is_always_true(const ImportedBody& body) {
     const ir::NodeId producer = graph.value(value).producer;
     if (producer == ir::NodeId::kNone || depth == kDeepest) return std::nullopt;
     const ir::Node& node = graph.node(producer);
-    if (node.op.has(Trait::kNondeterministic) || !sym::provably_equal(graph.type(value).volume(), 1)) return std::nullopt;
+    if (node.op.has(Trait::kNondeterministic) || !sym::provably_equal(graph.type(value).volume(), 1))
+      return std::nullopt;
     std::vector<HostTensor> inputs;
     for (const ValueId input : node.inputs) {
       auto known = input == ValueId::kNone ? std::nullopt : self(self, input, depth + 1);
@@ -363,8 +365,8 @@ Status scan(ImportContext& cx) {
               body.outputs.size(), " outputs; the node has ", cx.num_outputs(), " for ", num_carried,
               " carried values"));
   const size_t num_stacked = body.outputs.size() - num_carried;
-  const ScanInputs values = TRY(has_batch ? scan_inputs_8(cx, num_carried, num_scanned)
-                                          : scan_inputs(cx, num_carried, num_scanned));
+  const ScanInputs values =
+      TRY(has_batch ? scan_inputs_8(cx, num_carried, num_scanned) : scan_inputs(cx, num_carried, num_scanned));
   LoopDraft loop{.body = body};
   loop.op.carried = static_cast<int>(num_carried);
   loop.op.scans = TRY(directions(cx, values.directions, num_scanned));

@@ -76,8 +76,8 @@ Status BoundBody::bind_part(size_t index) {
   TRY(plan::validate_extents(engine_.plan(), body_, {body_.inputs, body_.outputs, inputs}, symbols_, extents));
   for (size_t i = 0; i < body_.outputs.size(); ++i) {
     const int64_t bytes = size_bytes(body_.outputs[i].dtype, volume(TRY(output_extents(i))));
-    TRY(require(bytes <= room_[i], "output '", body_.outputs[i].name, "' takes ", bytes, " bytes, beyond the ", room_[i],
-                " that its bound leaves it"));
+    TRY(require(bytes <= room_[i], "output '", body_.outputs[i].name, "' takes ", bytes, " bytes, beyond the ",
+                room_[i], " that its bound leaves it"));
   }
   const int tuning = engine_.nearest_tuning(block_, symbols_);
   for (size_t s = part.segment.first; s < part.segment.end; ++s) {
@@ -197,9 +197,8 @@ Result<std::byte*> BoundBody::state_of(const KeepsState& step, size_t s) {
 }
 
 bool BoundBody::has_check() const {
-  return parts_.size() > 1 || !body_.symbols.empty() || std::ranges::any_of(steps_, [](const auto& step) {
-           return step && step->has_check();
-         });
+  return parts_.size() > 1 || !body_.symbols.empty() ||
+         std::ranges::any_of(steps_, [](const auto& step) { return step && step->has_check(); });
 }
 
 Status BoundBody::check() {

@@ -10,8 +10,8 @@
 namespace kiln::runtime {
 namespace {
 
-constexpr int64_t kMostNumbers = int64_t{1} << 16;      // of iterations, kept on a device of its own
-constexpr int64_t kMostRecorded = 4096;                 // launches that a recording may have of one loop
+constexpr int64_t kMostNumbers = int64_t{1} << 16;  // of iterations, kept on a device of its own
+constexpr int64_t kMostRecorded = 4096;             // launches that a recording may have of one loop
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 class BoundLoop final : public BoundStep {
@@ -215,8 +215,7 @@ Status BoundLoop::set_inputs(const RunArguments& arguments, int64_t iteration) {
 }
 
 Status BoundLoop::set_outputs(const RunArguments& arguments, int64_t iteration, int64_t count) {
-  for (size_t c = 0; c < carried_.size(); ++c)
-    outputs_[first_output() + c] = next_place(carried_[c], iteration, count);
+  for (size_t c = 0; c < carried_.size(); ++c) outputs_[first_output() + c] = next_place(carried_[c], iteration, count);
   for (size_t k = 0; k < stacked_.size(); ++k) {
     const size_t output = carried_.size() + k;
     const int64_t at = loop_.stacks[k] > 0 ? iteration : count - 1 - iteration;

@@ -27,7 +27,8 @@ Result<std::unique_ptr<BoundStep>> bind_control(const Engine& engine, const plan
                                                 std::span<const int64_t> symbols, std::span<const Extents> extents,
                                                 Runner& runner);
 
-/// Reads a few bytes of the device's memory, for which it waits. Fails where `stream` records: nothing can be read then.
+/// Reads a few bytes of the device's memory, for which it waits. Fails where `stream` records: nothing can be read
+/// then.
 Status read_now(Device& device, void* to, const void* from, int64_t bytes, Stream* stream);
 /// Copies within the device's memory, in the stream's order.
 Status copy_on(Device& device, void* to, const void* from, int64_t bytes, Stream* stream);

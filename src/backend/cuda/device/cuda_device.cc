@@ -159,6 +159,14 @@ Status CudaDevice::copy_from_host(void* device, const void* host, int64_t size_b
   return stream.synchronize();
 }
 
+Status CudaDevice::copy(void* to, const void* from, int64_t size_bytes, Stream& stream) {
+  const CurrentContext current(*this);
+  if (size_bytes == 0) return {};
+  return driver_.check(driver_.memcpy_async(pointer(to), pointer(from), static_cast<size_t>(size_bytes),
+                                            static_cast<CudaStream&>(stream).handle()),
+                       "copying ", size_bytes, " bytes within the GPU");
+}
+
 void CudaDevice::set_executor(std::unique_ptr<Executor> executor) { executor_ = std::move(executor); }
 
 Result<Ref<Executor>> CudaDevice::executor(std::string_view name) {

@@ -51,6 +51,7 @@ class CudaDevice final : public Device {
   Result<std::unique_ptr<Stream>> create_stream() override;
   /// Return when the copy is done, behind all earlier work of `stream`.
   Status copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) override;
+  Status copy(void* to, const void* from, int64_t size_bytes, Stream& stream) override;
   Status copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) override;
   Result<Ref<Executor>> executor(std::string_view name) override;
   Result<std::unique_ptr<Event>> create_event(EventTiming timing) override;
