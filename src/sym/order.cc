@@ -4,6 +4,7 @@
 
 #include "sym/checked.h"
 #include "sym/node.h"
+#include "sym/table_impl.h"
 
 namespace kiln::sym {
 namespace {
@@ -17,9 +18,37 @@ std::optional<Polynomial> either_difference(Expr a, Expr b) {
   return gap ? gap : difference(b, a);
 }
 
+/// Calls `use(fact, limits)` for facts about sums (n - i >= 1) from which limits of a polynomial follow that differs
+/// from the sum, or from its negative, by a constant only.
+template <class Use>
+void for_each_sum_fact(const Polynomial& p, Table::Impl& impl, Use use) {
+  for (LearnedFact& known : impl.facts) {
+    const Node& node = *known.fact.e.node();
+    if (node.is_atom || node.fact < 0) continue;
+    const Polynomial sum = polynomial_of(known.fact.e);
+    if (sum.terms.size() != p.terms.size()) continue;
+    if (const auto rest = subtract(p, sum); rest && rest->is_constant())
+      use(known, Limits{Int128{rest->constant} + known.fact.least, limits_of(p).max});
+    const auto negated = scale(sum, -1);
+    if (const auto rest = negated ? subtract(p, *negated) : std::nullopt; rest && rest->is_constant())
+      use(known, Limits{limits_of(p).min, Int128{rest->constant} - known.fact.least});
+  }
+}
+
+Sign sign_by_sum_facts(const Polynomial& p, Table::Impl& impl) {
+  Limits limits = limits_of(p);
+  for_each_sum_fact(p, impl, [&](const LearnedFact&, const Limits& by_fact) {
+    limits.min = std::max(limits.min, by_fact.min), limits.max = std::min(limits.max, by_fact.max);
+  });
+  return sign_of(limits);
+}
+
 /// A decided comparison that does not follow from structure alone relies on bounds.
 void rely_on_unless_constant(Expr a, Expr b) {
-  if (const auto gap = difference(a, b); gap && gap->is_constant()) return;
+  const auto gap = difference(a, b);
+  if (gap && gap->is_constant()) return;
+  if (Table* table = common_table(a, b); gap && table)
+    for_each_sum_fact(*gap, table->impl(), [](LearnedFact& known, const Limits&) { known.is_relied_on = true; });
   rely_on(a);
   rely_on(b);
 }
@@ -138,7 +167,10 @@ Truth compare_less(Expr a, Expr b) {
   };
   const auto gap = difference(a, b);
   const Truth apart = decided(gap ? sign_by_limits(a, b) : sign_of_limits(a, b));
-  return apart == Truth::kUnknown && gap ? decided(sign_of(*gap)) : apart;
+  if (apart != Truth::kUnknown || !gap) return apart;
+  const Truth by_terms = decided(sign_of(*gap));
+  Table* const table = common_table(a, b);
+  return by_terms == Truth::kUnknown && table ? decided(sign_by_sum_facts(*gap, table->impl())) : by_terms;
 }
 
 Expr equal(Expr a, Expr b) {
