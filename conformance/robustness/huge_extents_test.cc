@@ -207,6 +207,7 @@ constexpr const char* kOfSequences[] = {"ConcatFromSequence", "Optional",       
 
 TEST(HugeExtents, EveryOperatorHasANode) {
   std::set<std::string> known(std::begin(kOfSequences), std::end(kOfSequences));
+  known.insert({"If", "Loop", "Scan"});  // whose bodies a line cannot say
   for (const NodeText& node : all_nodes()) known.insert(node.op);
 #define IMPORT(op, function) EXPECT_TRUE(known.erase(#op)) << #op << " has no line above";
 #include "onnx/importers.def"

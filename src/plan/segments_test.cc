@@ -70,13 +70,13 @@ TEST_F(Segments, ADecidersOutputsDoNotWaitForItsSize) {
 }
 TEST_F(Segments, SayWhatIsUnbound) {
   step({}, {1}), step(1, {});
-  EXPECT_EQ(begins(), "step 0 '': symbol 'a' is read, and nothing before binds it");
+  EXPECT_EQ(begins(), "profile 0: step 0 '': symbol 'a' is read, and nothing before binds it");
   profile.steps[0].params.clear();
   plan.outputs.resize(1);
   plan.outputs[0].name = "y", plan.outputs[0].extents = {symbol(2)};
-  EXPECT_EQ(begins(), "output 'y': symbol 'b' is read, and nothing before binds it");
+  EXPECT_EQ(begins(), "profile 0: output 'y': symbol 'b' is read, and nothing before binds it");
   step(1, {});
-  EXPECT_EQ(begins(), "step 2 '': it decides symbol 'a', which is bound already");
+  EXPECT_EQ(begins(), "profile 0: step 2 '': it decides symbol 'a', which is bound already");
 }
 
 }  // namespace
