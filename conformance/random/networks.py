@@ -24,7 +24,7 @@ class Value:
     """A tensor of the network with what it is at each size; a constant is the same at all."""
 
     def __init__(self, name, arrays, is_constant=False, from_floats=False):
-        self.name, self.arrays, self.is_constant = name, arrays, is_constant
+        self.name, self.arrays, self.is_constant = name, [np.asarray(array) for array in arrays], is_constant
         self.from_floats = from_floats or self.is_float
 
     dtype = property(lambda self: self.arrays[0].dtype)
@@ -62,6 +62,7 @@ class Network:
         self.most_elements = 400_000 if self.is_large else 40_000  # of a tensor
         self.sizes = self.random_sizes()
         self.inputs, self.constants, self.nodes, self.values = [], [], [], []
+        self.prefix, self.num_bodies = "", 0  # of names; those of bodies have others
         self.float32_constants = set()  # names of those that stay so in a network of halves
         self.distinct_symbols = self.chance(0.2)
 
@@ -121,7 +122,7 @@ class Network:
     # Values.
     def constant(self, array, keeps_type=False):
         array = np.asarray(array)
-        value = Value(f"c{len(self.constants)}", [array] * len(self.sizes), is_constant=True)
+        value = Value(f"{self.prefix}c{len(self.constants)}", [array] * len(self.sizes), is_constant=True)
         self.constants.append(value)
         if keeps_type:
             self.float32_constants.add(value.name)
@@ -157,14 +158,15 @@ class Network:
             return most
         return self.add("Slice", [most, self.ints(*[0] * like.rank), self.add("Shape", [like])])
 
-    def add(self, op_type, inputs, count=1, **attributes):
-        """Inputs are values, or None for those left out. Returns the output, or a list of several."""
-        outputs = [f"v{len(self.nodes)}_{i}" for i in range(count)]
+    def add(self, op_type, inputs, count=1, captured=(), **attributes):
+        """Inputs are values, or None for those left out; `captured` are values that bodies in attributes read. Returns
+        the output, or a list of several."""
+        outputs = [f"{self.prefix}v{len(self.nodes)}_{i}" for i in range(count)]
         while inputs[-1] is None:  # ONNX Runtime crashes on a last input without a name
             inputs = inputs[:-1]
         names = [x.name if x else "" for x in inputs]
-        node = helper.make_node(op_type, names, outputs, f"{op_type}_{len(self.nodes)}", **attributes)
-        present = {x.name: x for x in inputs if x}.values()
+        node = helper.make_node(op_type, names, outputs, f"{self.prefix}{op_type}_{len(self.nodes)}", **attributes)
+        present = {x.name: x for x in [*inputs, *captured] if x}.values()
         arrays = self.run_node(node, present, outputs)
         from_floats = any(x.from_floats for x in present) and op_type not in ("Shape", "Size")
         values = [Value(name, [at_size[i] for at_size in arrays], from_floats=from_floats) for i, name in enumerate(outputs)]
@@ -225,12 +227,27 @@ class Network:
             return helper.make_tensor_value_info(value.name, kind, dims)
 
         nodes = [onnx.NodeProto.FromString(node.SerializeToString()) for node, _, _ in self.nodes]
-        for node in nodes:
-            if node.op_type == "ConstantOfShape":
-                node.attribute.append(helper.make_attribute("value", tensor_proto(np.zeros(1, np.float32), "", float_type)))
-            for attribute in node.attribute:
-                if attribute.name == "to" and attribute.i == TensorProto.FLOAT:
-                    attribute.i = FLOATS[float_type]
+
+        def convert(nodes):
+            """Gives nodes, and those in their bodies, the type of floats that the network has."""
+            for node in nodes:
+                if node.op_type == "ConstantOfShape":
+                    node.attribute.append(helper.make_attribute("value", tensor_proto(np.zeros(1, np.float32), "", float_type)))
+                for attribute in node.attribute:
+                    if attribute.name == "to" and attribute.i == TensorProto.FLOAT:
+                        attribute.i = FLOATS[float_type]
+                    if attribute.type == onnx.AttributeProto.GRAPH:
+                        convert_body(attribute.g)
+
+        def convert_body(graph):
+            for constant in graph.initializer:
+                constant.CopyFrom(written(numpy_helper.to_array(constant), constant.name))
+            for value in [*graph.input, *graph.output]:
+                if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+                    value.type.tensor_type.elem_type = FLOATS[float_type]
+            convert(graph.node)
+
+        convert(nodes)
         graph = helper.make_graph(nodes, "random", [info(x, self.dims_of(x)) for x in self.inputs], [info(y, [None] * y.rank) for y in outputs],
                                   [written(c.arrays[0], c.name) for c in self.constants])
         for name, y in zip(graph.output, outputs):
@@ -253,22 +270,24 @@ def tensor_proto(array, name, float_type):
 def spread_under(network, outputs, relative, times):
     """How far outputs move, at each size, when inputs and weights move by `relative`; the outputs without any."""
     def run(noise):
-        try:
-            session = session_of(network.model(outputs, noise=noise))
-        except Exception as refusal:  # shapes that it could not follow
-            raise Skip from refusal
         names = [y.name for y in outputs]
         fed = [{x.name: noise(x.arrays[i]) if noise and x.is_float else x.arrays[i] for x in network.inputs}
                for i in range(len(network.sizes))]
-        return [session.run(names, feed) for feed in fed]
+        try:
+            session = session_of(network.model(outputs, noise=noise))
+            return [session.run(names, feed) for feed in fed]
+        except Exception as refusal:  # shapes that it could not follow, or that noise decides
+            raise Skip from refusal
 
     rng = np.random.default_rng(1)
-    noisy = lambda array: (array * (1 + relative * rng.uniform(-1, 1, array.shape))).astype(np.float32)
+    noisy = lambda array: np.asarray(array * (1 + relative * rng.uniform(-1, 1, array.shape)), np.float32)
     plain = run(None)
     moved = np.zeros(len(outputs))
     for _ in range(times):
         for at_size, expected in zip(run(noisy), plain):
             for k, (a, e) in enumerate(zip(at_size, expected)):
+                if a.shape != e.shape:
+                    raise Skip  # noise decides a size
                 if a.size:
                     moved[k] = max(moved[k], np.abs(a.astype(np.float64) - e.astype(np.float64)).max())
     return moved, plain

@@ -21,6 +21,7 @@ from gpu import absent_gpu  # noqa: E402
 
 def write_networks(seeds, folder):
     import blocks  # noqa: F401
+    import bodies  # noqa: F401
     import broadcasts  # noqa: F401
     import constants  # noqa: F401
     import networks

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ir/bodies.h"
+#include "ir/loop_bound.h"
 #include "onnx/import/bodies.h"
 #include "onnx/import/importers.h"
 #include "ops/reference_context.h"
@@ -25,6 +26,14 @@ Result<ValueId> single(ImportContext& cx, size_t input, std::string_view what) {
 namespace importers {
 namespace {
 
+/// A bound of an expression by those of some symbols; the expression itself where it reads none of them.
+sym::Expr bound_by(sym::Expr e, std::vector<std::pair<sym::Expr, sym::Expr>> bounds) {
+  std::vector<sym::Expr> symbols;
+  sym::collect_symbols(e, symbols);
+  std::erase_if(bounds, [&](const auto& bound) { return std::ranges::find(symbols, bound.first) == symbols.end(); });
+  return bounds.empty() ? e : ir::upper_bound(e, bounds);
+}
+
 /// A loop as it is being found: what ONNX says of it, and the extents that turned out to change.
 struct LoopDraft {
   const GraphDef& body;
@@ -39,13 +48,16 @@ struct LoopDraft {
 
   /// A bound of an expression that no iteration decides.
   sym::Expr bound(sym::Expr e) const {
-    std::vector<sym::Expr> symbols;
-    sym::collect_symbols(e, symbols);
     std::vector<std::pair<sym::Expr, sym::Expr>> bounds;
     for (const auto& [input, element] : elements)
-      if (std::ranges::find(symbols, element.symbol) != symbols.end())
-        bounds.emplace_back(element.symbol, input == 0 && trips ? *trips - 1 : element.most);
-    return bounds.empty() ? e : ir::upper_bound(e, bounds);
+      bounds.emplace_back(element.symbol, input == 0 && trips ? *trips - 1 : element.most);
+    return bound_by(e, bounds);
+  }
+  /// A bound of an expression that reads no extent which the loop decides.
+  sym::Expr bound_of_sizes(sym::Expr e) const {
+    std::vector<std::pair<sym::Expr, sym::Expr>> bounds;
+    for (const DecidedSize& size : sizes) bounds.emplace_back(size.symbol, size.most);
+    return bound_by(e, bounds);
   }
 
   TensorType& carried(int c) { return inputs[first_carried + static_cast<size_t>(c)].type; }
@@ -62,20 +74,7 @@ bool is_endless(const sym::Expr& trips) { return trips.is_const() && trips.value
 
 /// A bound of a carried extent that is `first` before the loop and becomes `after` from `now` in an iteration.
 Result<sym::Expr> bound_of(const LoopDraft& loop, sym::Expr first, sym::Expr now, sym::Expr after) {
-  std::vector<sym::Expr> symbols;
-  sym::collect_symbols(after, symbols);
-  if (std::ranges::find(symbols, now) == symbols.end()) return sym::max(first, after);
-  if (after.kind() == sym::Kind::kMax && (after.lhs() == now || after.rhs() == now))  // it grows to the largest one
-    return bound_of(loop, first, now, after.lhs() == now ? after.rhs() : after.lhs());
-  const sym::Expr growth = after - now;
-  symbols.clear();
-  sym::collect_symbols(growth, symbols);
-  const bool is_steady = std::ranges::find(symbols, now) == symbols.end();
-  if (is_steady && growth.max() <= 0) return first;
-  if (is_steady && growth.min() >= 0 && loop.trips) {
-    const sym::Expr most = first + *loop.trips * growth;
-    if (most.is_valid() && !is_endless(*loop.trips)) return most;
-  }
+  if (const auto most = ir::loop_bound(first, now, after, loop.trips)) return *most;
   return error(Code::kUnsupported, "its extent grows from ", first, ", by an iteration from ", now, " to ", after,
                ", without a bound",
                loop.trips ? "" : ": nothing tells how many iterations there are at most before the network runs");
@@ -154,12 +153,8 @@ Status find_stacked_sizes(ImportContext& cx, LoopDraft& loop, const ImportedBody
     const Shape& slice = results[first + k].shape;
     for (size_t axis = 0; axis < slice.size(); ++axis) {
       const sym::Expr most = loop.bound(types.most(0, slice[axis]));
-      std::vector<sym::Expr> symbols;
-      sym::collect_symbols(most, symbols);
-      const bool changes = std::ranges::any_of(loop.sizes, [&](const DecidedSize& size) {
-        return std::ranges::find(symbols, size.symbol) != symbols.end();
-      });
-      if (changes || most != slice[axis]) decide(static_cast<int>(axis) + 1, changes ? sym::Expr(most.max()) : most);
+      const sym::Expr outside = loop.bound_of_sizes(most);
+      if (outside != slice[axis]) decide(static_cast<int>(axis) + 1, outside);
     }
   }
   return {};
