@@ -23,18 +23,36 @@ Result<std::vector<DataSet>> read_data_sets(const std::string& folder) {
   return sets;
 }
 
+namespace {
+
+/// Makes a range over a set of numbers, in which the first ones are the optimum.
+void extend(std::map<std::string, InputRange>& ranges, const std::string& name, const std::vector<int64_t>& numbers) {
+  const auto [found, is_new] = ranges.try_emplace(name, InputRange{numbers, numbers, numbers});
+  InputRange& range = found->second;
+  if (is_new || range.min.size() != numbers.size()) return;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    range.min[i] = std::min(range.min[i], numbers[i]);
+    range.max[i] = std::max(range.max[i], numbers[i]);
+  }
+}
+
+}  // namespace
+
 std::map<std::string, InputRange> ranges_over(const std::vector<DataSet>& sets) {
   std::map<std::string, InputRange> ranges;
   for (const DataSet& set : sets)
-    for (const Tensor& input : set.inputs) {
-      const auto [found, is_new] = ranges.try_emplace(input.name, InputRange{input.dims, input.dims, input.dims});
-      InputRange& range = found->second;
-      if (is_new || range.min.size() != input.dims.size()) continue;
-      for (size_t axis = 0; axis < input.dims.size(); ++axis) {
-        range.min[axis] = std::min(range.min[axis], input.dims[axis]);
-        range.max[axis] = std::max(range.max[axis], input.dims[axis]);
-      }
-    }
+    for (const Tensor& input : set.inputs) extend(ranges, input.name, input.dims);
+  return ranges;
+}
+
+std::map<std::string, InputRange> values_over(const std::vector<DataSet>& sets) {
+  constexpr int64_t kMostValues = 64;
+  std::map<std::string, InputRange> ranges;
+  for (const DataSet& set : sets)
+    for (const Tensor& input : set.inputs)
+      if ((input.type == onnx::ElementType::kInt64 || input.type == onnx::ElementType::kInt32) &&
+          input.num_elements() <= kMostValues)
+        extend(ranges, input.name, integers_of(input));
   return ranges;
 }
 

@@ -21,6 +21,9 @@ Result<std::vector<DataSet>> read_data_sets(const std::string& folder);
 /// The ranges of the inputs whose extents differ between sets; the optimum is the first set's.
 std::map<std::string, InputRange> ranges_over(const std::vector<DataSet>& sets);
 
+/// The values that small integer inputs have over the sets, for those that turn out to be shape inputs.
+std::map<std::string, InputRange> values_over(const std::vector<DataSet>& sets);
+
 /// How far detections of a lower precision may be from the expected ones.
 struct DetectionTolerance {
   double iou = 0, score = 0;

@@ -43,6 +43,7 @@ BuildOptions build_options(const Arguments& arguments, const std::vector<DataSet
   options.bf16 = arguments.config == "bf16" || arguments.config == "best";
   options.examples = sets[0].inputs;
   options.extents = ranges_over(sets);
+  options.values = values_over(sets);
   return options;
 }
 

@@ -40,12 +40,6 @@ bool has_unknown(const nvinfer1::Dims& dims) {
   return std::any_of(dims.d, dims.d + dims.nbDims, [](auto d) { return d < 0; });
 }
 
-std::vector<int64_t> integers(const Tensor& tensor) {
-  std::vector<int64_t> values;
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) values.push_back(static_cast<int64_t>(number_at(tensor, i)));
-  return values;
-}
-
 /// Tells the profile about one input; nothing about one that is static and no shape tensor.
 Status describe_input(nvinfer1::ITensor& input, const BuildOptions& options, nvinfer1::IOptimizationProfile& profile) {
   const std::string name = input.getName();
@@ -62,10 +56,14 @@ Status describe_input(nvinfer1::ITensor& input, const BuildOptions& options, nvi
   }
   if (!input.isShapeTensor()) return {};
   TRY(require(example != nullptr, "there are no values for shape input '", name, "'"));
-  const std::vector<int64_t> values = integers(*example);
-  for (const OptProfileSelector selector : kSelectors)
-    TRY(require(profile.setShapeValuesV2(name.c_str(), selector, values.data(), static_cast<int32_t>(values.size())),
-                "the profile refused values ", values, " of input '", name, "'"));
+  const std::vector<int64_t> same = integers_of(*example);
+  const auto given = options.values.find(name);
+  const InputRange values = given != options.values.end() ? given->second : InputRange{same, same, same};
+  const std::vector<int64_t>* chosen[] = {&values.min, &values.opt, &values.max};
+  for (int i = 0; i < 3; ++i)
+    TRY(require(profile.setShapeValuesV2(name.c_str(), kSelectors[i], chosen[i]->data(),
+                                         static_cast<int32_t>(chosen[i]->size())),
+                "the profile refused values ", *chosen[i], " of input '", name, "'"));
   return {};
 }
 

@@ -25,6 +25,8 @@ struct BuildOptions {
   std::vector<Tensor> examples;
   /// Extents of inputs that vary, by name; the others have those of their example.
   std::map<std::string, InputRange> extents;
+  /// Values of shape inputs, likewise.
+  std::map<std::string, InputRange> values;
   /// Gives inputs and outputs formats at random; without it they are linear.
   std::optional<uint64_t> formats_seed = {};
 };

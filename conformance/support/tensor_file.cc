@@ -125,6 +125,12 @@ double number_at(const Tensor& tensor, int64_t index) {
   return dtype ? load_number(*dtype, tensor.bytes.data(), index) : NAN;
 }
 
+std::vector<int64_t> integers_of(const Tensor& tensor) {
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) values.push_back(static_cast<int64_t>(number_at(tensor, i)));
+  return values;
+}
+
 Status compare(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
   const std::string& name = expected.name;
   TRY(require(actual.type == expected.type && actual.dims == expected.dims, "output '", name, "' is ", actual,

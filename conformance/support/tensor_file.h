@@ -30,6 +30,7 @@ Result<std::vector<Tensor>> read_tensor_files(const std::string& folder, const s
 
 /// An element as a number; integers beyond 2^53 lose digits.
 double number_at(const Tensor& tensor, int64_t index);
+std::vector<int64_t> integers_of(const Tensor& tensor);
 
 /// |actual - expected| <= atol + rtol * |expected| + rel_to_max * max|expected|, infinities and NaN alike.
 struct Tolerance {
