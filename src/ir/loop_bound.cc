@@ -31,6 +31,10 @@ Step larger(const Step& a, const Step& b) {
   return result;
 }
 
+std::optional<Step> better(const std::optional<Step>& a, const std::optional<Step>& b) {
+  return !b || (a && a->cost() <= b->cost()) ? a : b;
+}
+
 /// A product of two factors one of which is 0 or 1 is at most the other: a broadcast of two extents is such a one.
 std::optional<Step> step_of_product(sym::Expr a, sym::Expr b, sym::Expr now) {
   const auto is_flag = [](sym::Expr e) { return e.min() >= 0 && e.max() <= 1; };
@@ -58,7 +62,8 @@ std::optional<Step> moved(sym::Expr a, sym::Expr by, sym::Expr now) {
   if (!step) return std::nullopt;
   if (step->growth) *step->growth += by;
   step->rest += by;
-  return step;
+  const bool is_valid = step->rest.is_valid() && (!step->growth || step->growth->is_valid());
+  return is_valid ? step : std::nullopt;  // what is added may be without a limit
 }
 
 std::optional<Step> step_of(sym::Expr e, sym::Expr now) {
@@ -70,12 +75,13 @@ std::optional<Step> step_of(sym::Expr e, sym::Expr now) {
     case kMin: {
       const auto a = step_of(e.lhs(), now), b = step_of(e.rhs(), now);
       if (e.kind() == kMax) return a && b ? std::optional(larger(*a, *b)) : std::nullopt;
-      return !b || (a && a->cost() <= b->cost()) ? a : b;
+      return better(a, b);
     }
     case kSum:
       if (!reads(e.rhs(), now)) return moved(e.lhs(), e.rhs(), now);
-      return reads(e.lhs(), now) ? std::nullopt : moved(e.rhs(), e.lhs(), now);
-    case kSub: return reads(e.rhs(), now) ? std::nullopt : moved(e.lhs(), -e.rhs(), now);
+      if (!reads(e.lhs(), now)) return moved(e.rhs(), e.lhs(), now);
+      return better(moved(e.lhs(), e.rhs().max(), now), moved(e.rhs(), e.lhs().max(), now));
+    case kSub: return moved(e.lhs(), reads(e.rhs(), now) ? sym::Expr(0) - e.rhs().min() : -e.rhs(), now);
     case kProd: return step_of_product(e.lhs(), e.rhs(), now);
     case kFloorDiv: return step_of_quotient(e.lhs(), e.rhs(), now);
     case kCeilDiv: return step_of_quotient(e.lhs() + e.rhs() - 1, e.rhs(), now);

@@ -1,0 +1,419 @@
+// If, Loop and Scan of ONNX models, as programs build and run them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/build/testing/workbench.h"
+#include "api/onnx/create.h"
+#include "api/onnx/parser.h"
+#include "api/run/stream_table.h"
+#include "onnx/test_import.h"
+
+namespace kiln::api {
+namespace {
+
+using namespace onnx::test;
+using testing::list;
+using testing::Workbench;
+namespace nv = nvinfer1;
+using Floats = std::vector<float>;
+using Numbers = std::vector<int64_t>;
+
+/// Gives memory from a vector, or none.
+class Allocator final : public nv::IOutputAllocator {
+ public:
+  void* reallocateOutputAsync(char const*, void*, uint64_t size, uint64_t, cudaStream_t) override {
+    memory.assign(std::max<size_t>(size, 1), std::byte{0x7f});
+    return refuses ? nullptr : memory.data();
+  }
+  void notifyShape(char const*, nv::Dims const& dims) noexcept override { shape = list(dims); }
+  std::vector<std::byte> memory;
+  Numbers shape;
+  bool refuses = false;
+};
+
+/// What an input's extents (or a shape input's values) may be.
+struct Range {
+  const char* name;
+  Numbers min, max;
+};
+
+nv::Dims dims_of(const Numbers& extents) {
+  nv::Dims dims{static_cast<int32_t>(extents.size()), {}};
+  std::ranges::copy(extents, dims.d);
+  return dims;
+}
+
+std::string parser_errors(const nvonnxparser::IParser& parser) {
+  return parser.getNbErrors() > 0 ? parser.getError(0)->desc() : "";
+}
+bool is_shape_input(const nv::INetworkDefinition& network, std::string_view name) {
+  for (int i = 0; i < network.getNbInputs(); ++i)
+    if (network.getInput(i)->getName() == name) return network.getInput(i)->isShapeTensor();
+  return false;
+}
+
+std::vector<std::byte> build(const Proto& model, const std::vector<Range>& ranges) {
+  Workbench w;
+  const std::unique_ptr<nvonnxparser::IParser> parser(
+      static_cast<nvonnxparser::IParser*>(create_parser(w.network.get(), &w.logger, NV_ONNX_PARSER_VERSION)));
+  EXPECT_TRUE(parser->parse(model.bytes.data(), model.bytes.size(), nullptr)) << parser_errors(*parser);
+  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  for (const Range& range : ranges) {
+    const bool is_shape = is_shape_input(*w.network, range.name);
+    using enum nv::OptProfileSelector;
+    for (const auto select : {kMIN, kOPT, kMAX}) {
+      const Numbers& numbers = select == kMIN ? range.min : range.max;
+      const auto count = static_cast<int32_t>(numbers.size());
+      EXPECT_TRUE(is_shape ? profile->setShapeValuesV2(range.name, select, numbers.data(), count)
+                           : profile->setDimensions(range.name, select, dims_of(numbers)));
+    }
+  }
+  w.config->addOptimizationProfile(profile);
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  EXPECT_TRUE(plan) << w.take_error();
+  if (!plan) return {};
+  const auto* bytes = static_cast<const std::byte*>(plan->data());
+  return {bytes, bytes + plan->size()};
+}
+
+/// A model in an engine of its saved plan, whose outputs are given memory when their sizes are known.
+class Program {
+ public:
+  explicit Program(const std::vector<std::byte>& plan) : runtime_(nv::createInferRuntime(logger)) {
+    engine.reset(runtime_->deserializeCudaEngine(plan.data(), plan.size()));
+    context.reset(engine->createExecutionContext());
+    for (int i = 0; i < engine->getNbIOTensors(); ++i)
+      if (const char* name = engine->getIOTensorName(i); engine->getTensorIOMode(name) == nv::TensorIOMode::kOUTPUT)
+        context->setOutputAllocator(name, &outputs[name]);
+  }
+  explicit Program(const Proto& model, const std::vector<Range>& ranges = {}) : Program(build(model, ranges)) {}
+
+  template <class T>
+  Program& feed(const char* name, const Numbers& extents, const std::vector<T>& values) {
+    std::vector<std::byte>& memory = inputs_[name];
+    memory.resize(std::max<size_t>(values.size() * sizeof(T), 1));
+    std::memcpy(memory.data(), values.data(), values.size() * sizeof(T));
+    EXPECT_TRUE(context->setTensorAddress(name, memory.data()));
+    context->setInputShape(name, dims_of(extents));
+    return *this;
+  }
+  Program& feed_flag(const char* name, bool value) { return feed(name, {}, std::vector<char>{value}); }
+  /// The error of a run; empty if it went well.
+  std::string run() {
+    logger.errors.clear();
+    if (context->enqueueV3(nullptr) && StreamTable::instance().find(nullptr)->get().synchronize()) return "";
+    return logger.errors.empty() ? "no error was told" : logger.errors.back();
+  }
+  template <class T>
+  std::vector<T> of(const char* name) {
+    const Allocator& output = outputs[name];
+    int64_t count = 1;
+    for (const int64_t extent : output.shape) count *= extent;
+    std::vector<T> result(static_cast<size_t>(count));
+    if (count > 0) std::memcpy(result.data(), output.memory.data(), result.size() * sizeof(T));
+    return result;
+  }
+  const Numbers& shape(const char* name) { return outputs[name].shape; }
+
+  testing::Logger logger;
+  std::map<std::string, Allocator> outputs;
+
+ private:
+  std::map<std::string, std::vector<std::byte>> inputs_;
+  std::unique_ptr<nv::IRuntime> runtime_;
+
+ public:
+  std::unique_ptr<nv::ICudaEngine> engine;
+  std::unique_ptr<nv::IExecutionContext> context;
+};
+
+Proto value_of_any(std::string_view name, int64_t type = kFloat) {
+  return Proto()
+      .text(onnx::field::value_info::kName, name)
+      .message(
+          onnx::field::value_info::kType,
+          Proto().message(onnx::field::type::kTensor, Proto().integer(onnx::field::tensor_type::kElementType, type)));
+}
+Proto scalar(std::string_view name, int64_t number) {
+  return tensor(name, kInt64, {}).text(onnx::field::tensor::kRawData, Proto().append_raw(number).bytes);
+}
+Proto branch(const std::vector<Proto>& nodes, std::initializer_list<std::string_view> outputs) {
+  GraphParts parts{.nodes = nodes};
+  for (const auto name : outputs) parts.outputs.push_back(value_of_any(name));
+  return graph(parts, "branch");
+}
+Proto if_node(std::initializer_list<std::string_view> outputs, const Proto& then, const Proto& otherwise) {
+  return node("If", {"c"}, outputs, "if",
+              {graph_attribute("then_branch", then), graph_attribute("else_branch", otherwise)});
+}
+/// A body whose inputs are the iteration's number "i", the condition "go" and what is carried.
+Proto loop_body(const std::vector<Proto>& nodes, std::initializer_list<std::string_view> carried,
+                std::initializer_list<std::string_view> outputs, int64_t type = kFloat) {
+  GraphParts parts{.nodes = nodes, .inputs = {value("i", kInt64), value("go", kBool)}};
+  for (const auto name : carried) parts.inputs.push_back(value_of_any(name, type));
+  for (const auto name : outputs)
+    parts.outputs.push_back(name == *outputs.begin() ? value("on", kBool) : value_of_any(name, type));
+  return graph(parts, "body");
+}
+Proto loop_node(std::initializer_list<std::string_view> inputs, std::initializer_list<std::string_view> outputs,
+                const Proto& body) {
+  return node("Loop", inputs, outputs, "loop", {graph_attribute("body", body)});
+}
+const Proto kOn = node("Identity", {"go"}, {"on"});
+
+TEST(Bodies, TheBranchThatIsNotTakenMayBeWrong) {
+  const Proto total = node("ReduceSum", {"x"}, {"s"}, "", {int_attribute("keepdims", 0)});
+  const Proto then = branch({total, node("Cast", {"s"}, {"at"}, "", {int_attribute("to", kInt64)}),
+                             node("Gather", {"x", "at"}, {"one"}, "pick")},
+                            {"one"});
+  const Proto otherwise = branch({node("ReduceMax", {"x"}, {"most"}, "", {int_attribute("keepdims", 0)})}, {"most"});
+  Program p(model(graph(
+      {{if_node({"y"}, then, otherwise)}, {value("x", kFloat, {3}), value("c", kBool)}, {value("y", kFloat, {})}})));
+  p.feed("x", {3}, Floats{1, 2, 4}).feed_flag("c", false);
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.of<float>("y"), Floats{4});
+  p.feed_flag("c", true);
+  const std::string error = p.run();
+  EXPECT_NE(error.find("the branch of true"), std::string::npos) << error;
+  EXPECT_NE(error.find("step 'pick': 1 indices are outside their axis"), std::string::npos) << error;
+  p.feed("x", {3}, Floats{1, 1, 0});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.of<float>("y"), Floats{0});
+}
+
+Proto twice_or_first() {
+  return model(graph(
+      {{node("Identity", {"x"}, {"z"}),
+        if_node({"y", "n"},
+                branch({node("Concat", {"x", "x"}, {"t"}, "", {int_attribute("axis", 0)}), node("Neg", {"x"}, {"tn"})},
+                       {"t", "tn"}),
+                branch({node("Slice", {"x", "from", "to"}, {"e"}), node("Abs", {"x"}, {"en"})}, {"e", "en"}))},
+       {value("x", kFloat, {-1}), value("c", kBool)},
+       {value("y", kFloat, {-1}), value("n", kFloat, {-1}), value("z", kFloat, {-1})},
+       {i64s("from", {0}), i64s("to", {1})}}));
+}
+const std::vector<Range> kUpToFour{{"x", {1}, {4}}};
+
+TEST(Bodies, AllocatorsAreToldWhatTheBranchMade) {
+  Program p(twice_or_first(), kUpToFour);
+  p.feed("x", {3}, Floats{1, -2, 3}).feed_flag("c", true);
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.shape("y"), Numbers{6});
+  EXPECT_EQ(p.of<float>("y"), (Floats{1, -2, 3, 1, -2, 3}));
+  EXPECT_EQ(p.of<float>("n"), (Floats{-1, 2, -3}));
+  p.feed_flag("c", false);
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.of<float>("y"), Floats{1});
+  EXPECT_EQ(p.of<float>("n"), (Floats{1, 2, 3}));
+  EXPECT_EQ(list(p.context->getTensorShape("y")), Numbers{-1}) << "the run decides it";
+  p.feed("x", {4}, Floats{5, 6, 7, 8}).feed_flag("c", true);
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.shape("y"), Numbers{8}) << "with the shape of another run";
+}
+TEST(Bodies, AnAllocatorThatGivesNothingIsNamed) {
+  Program p(twice_or_first(), kUpToFour);
+  p.feed("x", {2}, Floats{1, 2}).feed_flag("c", true);
+  for (const char* name : {"y", "n", "z"}) {
+    p.outputs[name].refuses = true;
+    const std::string error = p.run();
+    EXPECT_NE(error.find(str("output '", name, "'")), std::string::npos) << error;
+    EXPECT_NE(error.find("its allocator did not give"), std::string::npos) << error;
+    p.outputs[name].refuses = false;
+  }
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.of<float>("y"), (Floats{1, 2, 1, 2}));
+}
+
+/// An iteration: v1 = v * w + x, s is v1.
+const std::vector<Proto> kAffine{kOn, node("Mul", {"v", "w"}, {"vw"}), node("Add", {"vw", "x"}, {"v1"}),
+                                 node("Identity", {"v1"}, {"s"})};
+
+TEST(Bodies, ACountOfTheProgram) {
+  Program p(model(graph({{loop_node({"m", "", "x"}, {"y", "all"}, loop_body(kAffine, {"v"}, {"on", "v1", "s"}))},
+                         {value("x", kFloat, {2}), value("m", kInt64)},
+                         {value("y", kFloat, {2}), value("all", kFloat, {-1, 2})},
+                         {floats("w", {2}, {2, -1})}})),
+            {{"m", {-3}, {5}}});
+  p.feed("x", {2}, Floats{1, 3});
+  for (const int64_t count : {2, 0, -3, 5}) {
+    p.feed("m", {}, Numbers{count});
+    EXPECT_EQ(p.run(), "");
+    Floats y{1, 3}, all;
+    for (int64_t i = 0; i < count; ++i) {
+      y = {y[0] * 2 + 1, -y[1] + 3};
+      all.insert(all.end(), y.begin(), y.end());
+    }
+    EXPECT_EQ(p.of<float>("y"), y) << count;
+    EXPECT_EQ(p.of<float>("all"), all) << count;
+    EXPECT_EQ(p.shape("all"), (Numbers{std::max<int64_t>(count, 0), 2}));
+  }
+}
+TEST(Bodies, ACountThatDataDecides) {
+  const Proto count = node("Cast", {"f"}, {"m"}, "", {int_attribute("to", kInt64)});
+  Program p(model(graph({{count, loop_node({"m", "", "x"}, {"y"}, loop_body(kAffine, {"v"}, {"on", "v1"}))},
+                         {value("x", kFloat, {2}), value("f", kFloat)},
+                         {value("y", kFloat, {2})},
+                         {floats("w", {2}, {2, -1})}})));
+  p.feed("x", {2}, Floats{1, 3});
+  for (const auto& [f, expected] : {std::pair(3.0F, Floats{15, 0}), {-8.0F, {1, 3}}, {0.0F, {1, 3}}, {1.0F, {3, 0}}}) {
+    p.feed("f", {}, Floats{f});
+    EXPECT_EQ(p.run(), "");
+    EXPECT_EQ(p.of<float>("y"), expected) << f;
+  }
+}
+
+/// v doubles while the sum of its elements is below a limit; i is 0 at first.
+TEST(Bodies, ACountWithoutEndEndsByItsCondition) {
+  const Proto body =
+      loop_body({node("Add", {"v", "v"}, {"v1"}), node("ReduceSum", {"v1"}, {"s"}, "", {int_attribute("keepdims", 0)}),
+                 node("Less", {"s", "limit"}, {"on"})},
+                {"v"}, {"on", "v1"});
+  Program p(model(graph({{loop_node({"m", "", "x"}, {"y"}, body)},
+                         {value("x", kFloat, {2}), value("limit", kFloat)},
+                         {value("y", kFloat, {2})},
+                         {scalar("m", INT64_MAX)}})));
+  p.feed("x", {2}, Floats{1, 1});
+  for (const auto& [limit, expected] : {std::pair(100.0F, 64.0F), {0.0F, 2.0F}, {1e6F, 524288.0F}}) {
+    p.feed("limit", {}, Floats{limit});
+    EXPECT_EQ(p.run(), "");
+    EXPECT_EQ(p.of<float>("y"), (Floats{expected, expected}));
+  }
+}
+
+/// In each of 3 iterations, twice: v = v * w + i. The weights and the outer iteration's number are captured.
+TEST(Bodies, LoopsInLoops) {
+  GraphParts inner{
+      .nodes = {node("Identity", {"go2"}, {"on2"}), node("Mul", {"u", "w"}, {"uw"}), node("Add", {"uw", "fi"}, {"u1"})},
+      .inputs = {value("i2", kInt64), value("go2", kBool), value_of_any("u")},
+      .outputs = {value("on2", kBool), value_of_any("u1")}};
+  const Proto outer = loop_body({kOn, node("Cast", {"i"}, {"fi"}, "", {int_attribute("to", kFloat)}),
+                                 loop_node({"two", "", "v"}, {"v1"}, graph(inner, "inner")),
+                                 node("ReduceSum", {"v1"}, {"s"}, "", {int_attribute("keepdims", 0)})},
+                                {"v"}, {"on", "v1", "s"});
+  Program p(model(graph({{loop_node({"three", "", "x"}, {"y", "sums"}, outer)},
+                         {value("x", kFloat, {2})},
+                         {value("y", kFloat, {2}), value("sums", kFloat, {3})},
+                         {scalar("two", 2), scalar("three", 3), floats("w", {2}, {2, -1})}})));
+  p.feed("x", {2}, Floats{1, 5});
+  EXPECT_EQ(p.run(), "");
+  Floats v{1, 5}, sums;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 2; ++j) v = {v[0] * 2 + static_cast<float>(i), -v[1] + static_cast<float>(i)};
+    sums.push_back(v[0] + v[1]);
+  }
+  EXPECT_EQ(p.of<float>("y"), v);
+  EXPECT_EQ(p.of<float>("sums"), sums);
+}
+
+/// How many elements of x are above i, i = 0, 1, 2; what is above, in the last iteration.
+Proto above_each(bool stacks_elements) {
+  const Proto body = loop_body(
+      {kOn, node("Cast", {"i"}, {"fi"}, "", {int_attribute("to", kFloat)}), node("Greater", {"x", "fi"}, {"above"}),
+       node("Compress", {"x", "above"}, {"found"}, "", {int_attribute("axis", 0)}),
+       node("ReduceSum", {"found"}, {"sum"}, "", {int_attribute("keepdims", 0)})},
+      {"last"}, {"on", "found", stacks_elements ? "found" : "sum"});
+  // A body's two outputs of one name would be one: the stacked one is a copy.
+  return model(graph({{loop_node({"three", "", "x"}, {"y", "all"}, body)},
+                      {value("x", kFloat, {-1})},
+                      {value("y", kFloat, {-1}), value("all", kFloat, {})},
+                      {scalar("three", 3)}}));
+}
+TEST(Bodies, SizesThatDataDecidesInIterations) {
+  Program p(above_each(false), {{"x", {0}, {9}}});
+  p.feed("x", {5}, Floats{3, 0.5, -1, 2.5, 1.5});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.of<float>("y"), (Floats{3, 2.5}));
+  EXPECT_EQ(p.of<float>("all"), (Floats{7.5, 7, 5.5}));
+  p.feed("x", {3}, Floats{-1, -2, -3});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.shape("y"), Numbers{0});
+  EXPECT_EQ(p.of<float>("all"), (Floats{0, 0, 0}));
+  p.feed("x", {0}, Floats{});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.shape("y"), Numbers{0});
+}
+TEST(Bodies, SlicesOfOtherSizesCannotBeStacked) {
+  Program p(above_each(true), {{"x", {0}, {9}}});
+  p.feed("x", {3}, Floats{5, 6, 7});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.shape("all"), (Numbers{3, 3}));
+  EXPECT_EQ(p.of<float>("all"), (Floats{5, 6, 7, 5, 6, 7, 5, 6, 7}));
+  p.feed("x", {3}, Floats{5, 6, 1});
+  const std::string error = p.run();
+  EXPECT_NE(error.find("iteration 1: it gives a slice of 8 bytes to stack, and those before it gave 12"),
+            std::string::npos)
+      << error;
+}
+
+/// A list that grows by one element an iteration, at most 4 times, until its sum is not below a limit.
+TEST(Bodies, AListThatGrowsUpToItsBound) {
+  const Proto body = loop_body(
+      {node("Concat", {"v", "one"}, {"v1"}, "", {int_attribute("axis", 0)}),
+       node("ReduceSum", {"v1"}, {"s"}, "", {int_attribute("keepdims", 0)}), node("Less", {"s", "limit"}, {"on"})},
+      {"v"}, {"on", "v1"});
+  Program p(model(graph({{loop_node({"four", "", "x"}, {"y"}, body)},
+                         {value("x", kFloat, {-1}), value("limit", kFloat)},
+                         {value("y", kFloat, {-1})},
+                         {scalar("four", 4), floats("one", {1}, {1})}})),
+            {{"x", {0}, {3}}});
+
+  for (const auto& [limit, expected] : {std::pair(4.0F, Floats{2, 1, 1}), {1e9F, {2, 1, 1, 1, 1}}, {0.0F, {2, 1}}}) {
+    p.feed("x", {1}, Floats{2}).feed("limit", {}, Floats{limit});
+    EXPECT_EQ(p.run(), "");
+    EXPECT_EQ(p.of<float>("y"), expected);
+  }
+  p.feed("x", {3}, Floats{0, 0, 0}).feed("limit", {}, Floats{1e9F});
+  EXPECT_EQ(p.context->getMaxOutputSize("y"), 7 * 4);
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.shape("y"), Numbers{7});
+}
+
+Proto scan_of_two(std::initializer_list<int64_t> directions) {
+  GraphParts body{
+      .nodes = {node("Add", {"s", "a"}, {"sa"}), node("Mul", {"sa", "b"}, {"s1"}), node("Identity", {"s1"}, {"out"})},
+      .inputs = {value_of_any("s"), value_of_any("a"), value_of_any("b")},
+      .outputs = {value_of_any("s1"), value_of_any("out")}};
+  return model(graph({{node("Scan", {"start", "x", "z"}, {"y", "all"}, "scan",
+                            {graph_attribute("body", graph(body, "body")), int_attribute("num_scan_inputs", 2),
+                             ints_attribute("scan_input_directions", directions)})},
+                      {value("x", kFloat, {-1}), value("z", kFloat, {-1})},
+                      {value("y", kFloat, {}), value("all", kFloat, {-1})},
+                      {floats("start", {}, {1})}}));
+}
+TEST(Bodies, ScansOfOneLength) {
+  Program p(scan_of_two({0, 1}), {{"x", {1}, {4}}, {"z", {1}, {4}}});
+  p.feed("x", {3}, Floats{1, 2, 3}).feed("z", {3}, Floats{4, 5, 6});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.of<float>("all"), (Floats{12, 70, 292}));
+  EXPECT_EQ(p.of<float>("y"), Floats{292});
+  p.feed("x", {3}, Floats{1, 2, 3}).feed("z", {4}, Floats{4, 5, 6, 7});
+  const std::string error = p.run();
+  EXPECT_NE(error.find("3"), std::string::npos) << error;
+  EXPECT_NE(error.find("4"), std::string::npos) << error;
+  EXPECT_NE(error.find("scanned"), std::string::npos) << error;
+}
+
+TEST(Bodies, APlanHasTheSameBitsInEveryEngine) {
+  const std::vector<std::byte> plan = build(above_each(false), {{"x", {0}, {9}}});
+  ASSERT_FALSE(plan.empty());
+  Program first(plan), second(plan);
+  const Floats x{0.1F, 3.7F, 1e-8F, 2.2F, 1.1F, 0.7F};
+  std::vector<std::byte> bits;
+  for (Program* p : {&first, &second, &first}) {
+    p->feed("x", {6}, x);
+    EXPECT_EQ(p->run(), "");
+    const Allocator& all = p->outputs["all"];
+    if (bits.empty()) bits = all.memory;
+    EXPECT_EQ(all.memory, bits);
+    EXPECT_EQ(p->of<float>("y"), (Floats{3.7F, 2.2F}));
+  }
+}
+
+}  // namespace
+}  // namespace kiln::api
