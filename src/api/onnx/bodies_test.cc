@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "api/build/testing/workbench.h"
 #include "api/onnx/create.h"
 #include "api/onnx/parser.h"
 #include "api/run/stream_table.h"
@@ -18,11 +17,18 @@ namespace kiln::api {
 namespace {
 
 using namespace onnx::test;
-using testing::list;
-using testing::Workbench;
 namespace nv = nvinfer1;
 using Floats = std::vector<float>;
 using Numbers = std::vector<int64_t>;
+
+struct Logger final : nv::ILogger {
+  void log(Severity severity, const char* message) noexcept override {
+    if (severity <= Severity::kERROR) errors.emplace_back(message);
+  }
+  std::vector<std::string> errors;
+};
+
+Numbers list(const nv::Dims& dims) { return {dims.d, dims.d + dims.nbDims}; }
 
 /// Gives memory from a vector, or none.
 class Allocator final : public nv::IOutputAllocator {
@@ -59,13 +65,16 @@ bool is_shape_input(const nv::INetworkDefinition& network, std::string_view name
 }
 
 std::vector<std::byte> build(const Proto& model, const std::vector<Range>& ranges) {
-  Workbench w;
+  Logger logger;
+  const std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
+  const std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
+  const std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
   const std::unique_ptr<nvonnxparser::IParser> parser(
-      static_cast<nvonnxparser::IParser*>(create_parser(w.network.get(), &w.logger, NV_ONNX_PARSER_VERSION)));
+      static_cast<nvonnxparser::IParser*>(create_parser(network.get(), &logger, NV_ONNX_PARSER_VERSION)));
   EXPECT_TRUE(parser->parse(model.bytes.data(), model.bytes.size(), nullptr)) << parser_errors(*parser);
-  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  nv::IOptimizationProfile* profile = builder->createOptimizationProfile();
   for (const Range& range : ranges) {
-    const bool is_shape = is_shape_input(*w.network, range.name);
+    const bool is_shape = is_shape_input(*network, range.name);
     using enum nv::OptProfileSelector;
     for (const auto select : {kMIN, kOPT, kMAX}) {
       const Numbers& numbers = select == kMIN ? range.min : range.max;
@@ -74,9 +83,9 @@ std::vector<std::byte> build(const Proto& model, const std::vector<Range>& range
                            : profile->setDimensions(range.name, select, dims_of(numbers)));
     }
   }
-  w.config->addOptimizationProfile(profile);
-  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
-  EXPECT_TRUE(plan) << w.take_error();
+  config->addOptimizationProfile(profile);
+  const std::unique_ptr<nv::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
+  EXPECT_TRUE(plan) << (logger.errors.empty() ? "" : logger.errors.back());
   if (!plan) return {};
   const auto* bytes = static_cast<const std::byte*>(plan->data());
   return {bytes, bytes + plan->size()};
@@ -121,7 +130,7 @@ class Program {
   }
   const Numbers& shape(const char* name) { return outputs[name].shape; }
 
-  testing::Logger logger;
+  Logger logger;
   std::map<std::string, Allocator> outputs;
 
  private:
