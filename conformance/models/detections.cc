@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <tuple>
 
 namespace kiln::conformance {
 namespace {
@@ -27,7 +29,65 @@ std::vector<Detection> without_overlaps(std::vector<Detection> found) {
   return kept;
 }
 
+const Tensor* find(const std::vector<Tensor>& tensors, std::string_view name) {
+  const auto found = std::ranges::find(tensors, name, &Tensor::name);
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+/// The three outputs of a selection.
+struct Selection {
+  const Tensor *indices = nullptr, *boxes = nullptr, *scores = nullptr;
+};
+
+Result<Selection> selection_of(const std::vector<Tensor>& outputs) {
+  const Selection found{find(outputs, "selected_indices"), find(outputs, "selected_boxes"),
+                        find(outputs, "selected_scores")};
+  TRY(require(found.indices && found.boxes && found.scores, "there are no outputs of selected boxes"));
+  const int64_t rows = found.scores->num_elements();
+  TRY(require(found.scores->dims == std::vector<int64_t>{rows} &&
+                  found.indices->dims == std::vector<int64_t>{rows, 3} &&
+                  found.boxes->dims == std::vector<int64_t>{rows, 4},
+              "selected indices ", *found.indices, ", boxes ", *found.boxes, " and scores ", *found.scores,
+              " do not fit each other"));
+  return found;
+}
+
+Tensor with_rows(const Tensor& tensor, const std::vector<int64_t>& rows) {
+  Tensor picked{tensor.name, tensor.type, tensor.dims, {}};
+  const auto row_bytes = static_cast<std::ptrdiff_t>(tensor.bytes.size() / std::max<size_t>(rows.size(), 1));
+  for (const int64_t row : rows) {
+    const auto begin = tensor.bytes.begin() + row * row_bytes;
+    picked.bytes.insert(picked.bytes.end(), begin, begin + row_bytes);
+  }
+  return picked;
+}
+
 }  // namespace
+
+bool is_selection(const std::vector<Tensor>& outputs) { return selection_of(outputs).has_value(); }
+
+Result<std::vector<Detection>> decode_selection(const std::vector<Tensor>& outputs) {
+  const Selection selection = TRY(selection_of(outputs));
+  std::vector<Detection> found;
+  for (int64_t i = 0; i < selection.scores->num_elements(); ++i) {
+    const auto corner = [&](int64_t k) { return number_at(*selection.boxes, 4 * i + k); };
+    const auto label = static_cast<int64_t>(number_at(*selection.indices, 3 * i + 1));
+    found.push_back({label, number_at(*selection.scores, i), corner(0), corner(1), corner(2), corner(3)});
+  }
+  return found;
+}
+
+Result<std::vector<Tensor>> sorted_selection(const std::vector<Tensor>& outputs) {
+  const Selection selection = TRY(selection_of(outputs));
+  std::vector<int64_t> rows(static_cast<size_t>(selection.scores->num_elements()));
+  std::iota(rows.begin(), rows.end(), 0);
+  std::ranges::sort(rows, {}, [&](int64_t row) {
+    const auto index = [&](int64_t k) { return number_at(*selection.indices, 3 * row + k); };
+    return std::tuple(index(0), index(1), index(2));
+  });
+  return std::vector{with_rows(*selection.indices, rows), with_rows(*selection.boxes, rows),
+                     with_rows(*selection.scores, rows)};
+}
 
 Result<std::vector<Detection>> decode_grid_detections(const Tensor& raw) {
   // Cells of a square input of side s: (s / 8)^2 + (s / 16)^2 + (s / 32)^2 = 21 (s / 32)^2.

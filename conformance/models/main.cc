@@ -1,13 +1,14 @@
 // Runs a network on its data sets, from the ONNX file and again from the saved plan in a new process.
 //
 //   run_network MODEL [--config noTF32|default|fp16|bf16] [--sets FOLDER] [--rel-to-max X] [--level N]
-//   [--allow-reference] [--gpu]
+//   [--allow-reference] [--gpu] [--sequence FRAMES RESULTS]
 //
 // MODEL is a folder with model.onnx, test_data_set_0 ... and expected.json, or the name of one in KILN_MODELS_DIR.
 // --sets takes data sets of another folder. --rel-to-max replaces the tolerance of expected.json: no difference above X
-// times the largest expected output. --gpu runs on the GPU, and is skipped where there is none. Fails if an output
-// differs, if a run does not repeat the bits of the one before, in this process or the new one, or if a step runs by
-// the reference fallback.
+// times the largest expected output. --gpu runs on the GPU, and is skipped where there is none. --sequence runs a
+// network that keeps a state step by step instead (sequence.h), on files that are named from its folder. Fails if an
+// output differs, if a run does not repeat the bits of the one before, in this process or the new one, or if a step
+// runs by the reference fallback.
 #include <cuda_runtime_api.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -26,6 +27,7 @@
 #include "base/mapped_file.h"
 #include "models/data_sets.h"
 #include "models/detections.h"
+#include "models/sequence.h"
 #include "support/session.h"
 
 namespace kiln::conformance {
@@ -36,8 +38,9 @@ struct Arguments {
   std::optional<double> rel_to_max;
   int level = 3;
   bool allow_reference = false, gpu = false;
-  std::string load;    ///< a saved plan; empty: build one
-  std::string digest;  ///< of all outputs, as the process that saved the plan computed them
+  std::string load;             ///< a saved plan; empty: build one
+  std::string frames, results;  ///< a sequence's; empty: the data sets
+  std::string digest;           ///< of all outputs, as the process that saved the plan computed them
 };
 
 struct Judge {
@@ -46,14 +49,20 @@ struct Judge {
   std::optional<DetectionTolerance> detections;
 };
 
+/// A box beside the expected one may be selected in its place; scores are as those of the network without the
+/// selection.
+constexpr DetectionTolerance kSelectedInHalf{.iou = 0.9, .score = 0.02};
+
 /// "default" allows TF32. On the CPU that is Winograd, which the collection's networks must bear within their FP32
 /// tolerance; on a GPU operands are rounded to FP16's digits, and have its tolerance.
-Result<Judge> make_judge(const Arguments& arguments) {
+Result<Judge> make_judge(const Arguments& arguments, const std::vector<DataSet>& sets) {
   if (arguments.rel_to_max) return Judge{{0, 0, *arguments.rel_to_max}, {}, {}};
   const Expectations expected = TRY(read_expectations(arguments.folder + "/expected.json"));
   const bool half = arguments.config == "fp16" || arguments.config == "bf16" ||
                     (arguments.config == "default" && arguments.gpu) || !expected.tolerances.contains("fp32");
   const auto found = expected.tolerances.find(half ? "fp16" : "fp32");
+  if (half && found == expected.tolerances.end() && is_selection(sets[0].outputs))
+    return Judge{{}, {}, kSelectedInHalf};
   TRY(require(found != expected.tolerances.end(), arguments.folder, "/expected.json has no tolerance for ",
               arguments.config));
   const auto detections = expected.detections.find(found->first);
@@ -61,7 +70,18 @@ Result<Judge> make_judge(const Arguments& arguments) {
                detections == expected.detections.end() ? std::optional<DetectionTolerance>() : detections->second};
 }
 
+/// As sets: boxes of equal scores may come in any order.
+Status check_selection(const DataSet& set, const std::vector<Tensor>& outputs, const Judge& judge) {
+  const auto found = TRY(decode_selection(outputs)), wanted = TRY(decode_selection(set.outputs));
+  std::printf("  %s: %zu boxes selected, %zu expected\n", set.name.c_str(), found.size(), wanted.size());
+  if (judge.detections) return compare_detections(found, wanted, judge.detections->iou, judge.detections->score);
+  const auto actual = TRY(sorted_selection(outputs)), expected = TRY(sorted_selection(set.outputs));
+  for (size_t i = 0; i < expected.size(); ++i) TRY(compare(actual[i], expected[i], judge.tolerance));
+  return {};
+}
+
 Status check_outputs(const DataSet& set, const std::vector<Tensor>& outputs, const Judge& judge) {
+  if (is_selection(set.outputs)) return check_selection(set, outputs, judge);
   for (const Tensor& expected : set.outputs) {
     const auto actual =
         std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& t) { return t.name == expected.name; });
@@ -118,7 +138,7 @@ Result<std::vector<Tensor>> run_repeatedly(Session& session, const DataSet& set)
 /// Returns the digest of all outputs.
 Result<std::string> run_sets(std::span<const std::byte> plan, const std::vector<DataSet>& sets,
                              const Arguments& arguments) {
-  const Judge judge = TRY(make_judge(arguments));
+  const Judge judge = TRY(make_judge(arguments, sets));
   const auto session = TRY(Session::load(plan));
   Hash128 digest;
   for (const DataSet& set : sets) {
@@ -147,8 +167,7 @@ Status run_again(const std::vector<std::string>& command_line, const std::string
   return require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the saved plan failed in a new process");
 }
 
-Status build_and_run(const Arguments& arguments, const std::vector<DataSet>& sets,
-                     const std::vector<std::string>& command_line) {
+Result<PlanBytes> build(const Arguments& arguments, const std::vector<DataSet>& sets) {
   BuildOptions options;
   options.optimization_level = arguments.level;
   options.tf32 = arguments.config != "noTF32";
@@ -156,8 +175,25 @@ Status build_and_run(const Arguments& arguments, const std::vector<DataSet>& set
   options.bf16 = arguments.config == "bf16";
   options.examples = sets[0].inputs;
   options.extents = ranges_over(sets);
-  const PlanBytes plan = TRY(build_plan(arguments.folder + "/model.onnx", options));
+  PlanBytes plan = TRY(build_plan(arguments.folder + "/model.onnx", options));
   std::printf("built: %zu bytes\n", plan.size());
+  return plan;
+}
+
+/// A whole sequence adds up what its steps are off by; in half precision it is judged as one step is.
+Status run_frames(const Arguments& arguments, const std::vector<DataSet>& sets) {
+  constexpr double kOverSequence = 1e-3;
+  const auto path = [&](const std::string& name) { return arguments.folder + "/" + name; };
+  const Sequence sequence = TRY(read_sequence(path(arguments.frames), path(arguments.results)));
+  const PlanBytes plan = TRY(build(arguments, {sets[0]}));
+  const auto session = TRY(Session::load(plan));
+  const double one_step = TRY(make_judge(arguments, sets)).tolerance.atol;
+  return run_sequence(*session, sets[0], sequence, std::max(kOverSequence, one_step));
+}
+
+Status build_and_run(const Arguments& arguments, const std::vector<DataSet>& sets,
+                     const std::vector<std::string>& command_line) {
+  const PlanBytes plan = TRY(build(arguments, sets));
   const std::string digest = TRY(run_sets(plan, sets, arguments));
   const auto path = std::filesystem::temp_directory_path() / str("kiln_run_network_", getpid(), ".plan");
   {
@@ -172,6 +208,7 @@ Status build_and_run(const Arguments& arguments, const std::vector<DataSet>& set
 
 Status run(const Arguments& arguments, const std::vector<std::string>& command_line) {
   const auto sets = TRY(read_data_sets(arguments.sets));
+  if (!arguments.frames.empty()) return run_frames(arguments, sets);
   if (arguments.load.empty()) return build_and_run(arguments, sets, command_line);
   std::printf("from the saved plan:\n");
   const auto file = TRY(MappedFile::open(arguments.load));
@@ -193,6 +230,8 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
       arguments.level = std::stoi(words[++i]);
     else if (words[i] == "--gpu")
       arguments.gpu = true;
+    else if (words[i] == "--sequence" && i + 2 < words.size())
+      arguments.frames = words[i + 1], arguments.results = words[i + 2], i += 2;
     else if (words[i] == "--digest" && has_value)
       arguments.digest = words[++i];
     else if (words[i] == "--load" && has_value)
@@ -249,7 +288,7 @@ int main(int argc, char** argv) {
   if (!arguments) {
     std::fprintf(stderr,
                  "usage: run_network MODEL [--config noTF32|default|fp16|bf16] [--sets FOLDER] [--rel-to-max X] "
-                 "[--level N] [--allow-reference] [--gpu]\n");
+                 "[--level N] [--allow-reference] [--gpu] [--sequence FRAMES RESULTS]\n");
     return 2;
   }
   if (!kiln::conformance::can_run(*arguments)) return 77;
