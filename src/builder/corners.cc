@@ -33,10 +33,10 @@ bool ties(sym::Relation relation) {
 
 using Guards = std::vector<const sym::Guard*>;
 
-Guards guards_of(const plan::Plan& plan, const plan::Profile& profile) {
+Guards guards_of(const plan::Plan& plan, const plan::Profile& profile, std::span<const sym::Guard> of_body) {
   Guards result;
-  for (const auto* guards : {&plan.guards, &profile.guards})
-    for (const sym::Guard& guard : *guards) result.push_back(&guard);
+  for (const std::span<const sym::Guard> guards : {std::span(plan.guards), std::span(profile.guards), of_body})
+    for (const sym::Guard& guard : guards) result.push_back(&guard);
   return result;
 }
 
@@ -150,15 +150,17 @@ std::vector<int64_t> symbols_at(const plan::Plan& plan, const plan::Profile& pro
   return symbols;
 }
 
-bool agrees(const plan::Plan& plan, const plan::Profile& profile, const std::vector<int64_t>& symbols) {
-  return std::ranges::all_of(guards_of(plan, profile),
+bool agrees(const plan::Plan& plan, const plan::Profile& profile, const std::vector<int64_t>& symbols,
+            std::span<const sym::Guard> of_body) {
+  return std::ranges::all_of(guards_of(plan, profile, of_body),
                              [&](const sym::Guard* guard) { return guard->check(symbols).has_value(); });
 }
 
-std::vector<std::vector<int64_t>> largest_symbols(const plan::Plan& plan, const plan::Profile& profile) {
+std::vector<std::vector<int64_t>> largest_symbols(const plan::Plan& plan, const plan::Profile& profile,
+                                                  std::span<const sym::Guard> of_body) {
   const Point most = symbols_at(plan, profile, &plan::InputRange::max),
               least = symbols_at(plan, profile, &plan::InputRange::min);
-  const Guards guards = guards_of(plan, profile);
+  const Guards guards = guards_of(plan, profile, of_body);
   const std::vector<Group> groups = groups_of(guards);
   std::vector<std::vector<Point>> by_group;
   Point largest = most;
@@ -174,7 +176,7 @@ std::vector<std::vector<int64_t>> largest_symbols(const plan::Plan& plan, const 
       Point& other = result.emplace_back(largest);
       for (const size_t s : groups[g].symbols) other[s] = by_group[g][i][s];
     }
-  std::erase_if(result, [&](const Point& point) { return point != largest && !agrees(plan, profile, point); });
+  std::erase_if(result, [&](const Point& point) { return point != largest && !agrees(plan, profile, point, of_body); });
   return result;
 }
 

@@ -48,6 +48,11 @@ TEST(Corners, OfExtentsThatAreEqual) {
   sample.tie(sym::Relation::kEqual, sample.symbols[0], sample.symbols[1]);
   EXPECT_EQ(sample.corners(), (std::vector<Extents>{{3, 3}}));
 }
+TEST(Corners, OfABodyThatNeedsAnExtent) {
+  Sample sample({{1, 8}, {2, 5}});
+  const sym::Guard four = sym::Guard::compile({sym::Relation::kEqual, sample.symbols[0], 4, ""});
+  EXPECT_EQ(largest_symbols(sample.plan, sample.profile, {&four, 1}), (std::vector<Extents>{{4, 5}}));
+}
 TEST(Corners, OfManyGroupsAreNotAllTheirCombinations) {
   Sample sample(std::vector<std::pair<int64_t, int64_t>>(40, {1, 8}));
   for (size_t i = 0; i < 40; i += 2) sample.tie(sym::Relation::kBroadcast, sample.symbols[i], sample.symbols[i + 1]);

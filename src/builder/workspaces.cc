@@ -52,16 +52,25 @@ Result<BlockShapes> shapes_of(const plan::Plan& plan, const plan::Profile& profi
 }
 
 /// The shapes of a body whose step is bound at those of `around`: the sizes that its own steps decide are the largest
-/// possible there.
-BlockShapes shapes_within(const plan::Body& body, const BlockShapes& around) {
+/// possible there. A body that some of the shapes make impossible runs at others, of which the largest count.
+BlockShapes shapes_within(const plan::Plan& plan, const plan::Profile& profile, const plan::Body& body,
+                          std::span<const sym::Guard> guards, const BlockShapes& around) {
+  std::vector<std::vector<int64_t>> points;
+  for (const Shapes& end : around.ends) points.push_back(end.symbols);
+  const auto is_possible = [&](const std::vector<int64_t>& symbols) { return agrees(plan, profile, symbols, guards); };
+  const size_t num_ends = points.size();
+  if (!std::ranges::all_of(points, is_possible))
+    for (std::vector<int64_t>& point : largest_symbols(plan, profile, guards))
+      if (is_possible(point)) points.push_back(std::move(point));
+  if (points.size() > num_ends) std::erase_if(points, [&](const auto& point) { return !is_possible(point); });
   BlockShapes result{.ends = {}, .first = around.first, .tuned = {}};
-  for (const Shapes& end : around.ends) {
-    Shapes inside{end.symbols, {}};
+  for (const std::vector<int64_t>& point : points) {
+    Shapes inside{point, {}};
     if (!plan::set_largest_sizes(body, inside.symbols)) continue;
     auto extents = runtime::tensor_extents(body, inside.symbols);
     if (!extents || !are_extents(*extents)) continue;
     inside.extents = *std::move(extents);
-    if (end.symbols == around.first) result.first = inside.symbols;
+    if (point == around.first) result.first = inside.symbols;
     result.ends.push_back(std::move(inside));
   }
   return result;
@@ -97,12 +106,16 @@ class Measurer {
   void add_body_shapes() {
     shapes_.resize(blocks_.size());
     profile_of_.resize(blocks_.size());
+    std::vector<std::vector<sym::Guard>> guards(blocks_.size());  // of a body and those around it
     for (size_t b = 0; b < blocks_.size(); ++b)
       for (const plan::Step& step : blocks_[b]->steps)
-        for (const int body : step.bodies) {
-          const size_t inner = plan_.profiles.size() + static_cast<size_t>(body);
-          shapes_[inner] = shapes_within(plan_.bodies[static_cast<size_t>(body)], shapes_[b]);
+        for (const int index : step.bodies) {
+          const size_t inner = plan_.profiles.size() + static_cast<size_t>(index);
+          const plan::Body& body = plan_.bodies[static_cast<size_t>(index)];
           profile_of_[inner] = profile_of_[b];
+          guards[inner] = guards[b];
+          guards[inner].insert(guards[inner].end(), body.guards.begin(), body.guards.end());
+          shapes_[inner] = shapes_within(plan_, plan_.profiles[profile_of_[inner]], body, guards[inner], shapes_[b]);
         }
   }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "steps/if.h"
 #include "steps/testing/named_step.h"
 #include "steps/testing/stub_device.h"
 #include "sym/table.h"
@@ -87,6 +88,24 @@ TEST(Workspaces, AStepHasToWorkSomewhere) {
   ASSERT_FALSE(measured);
   EXPECT_NE(measured.error().message.find("no kernel for 3"), std::string::npos) << measured.error().message;
   EXPECT_NE(measured.error().message.find("the step"), std::string::npos) << measured.error().message;
+}
+
+/// The step in a branch that needs extents of 12, which are none of the ends.
+TEST(Workspaces, ABranchHasToWorkWhereItCanRun) {
+  plan::Plan plan = plan_of(2, 32);
+  sym::Table table;
+  plan::Step choice = plan.profiles[0].steps[0];
+  choice.step = steps::If{}, choice.bodies = {0};
+  plan::Body& body = plan.bodies.emplace_back();
+  static_cast<plan::Block&>(body) = plan.profiles[0];
+  body.guards.push_back(sym::Guard::compile({sym::Relation::kEqual, table.symbol("n"), 12, ""}));
+  plan.profiles[0].steps[0] = choice;
+  PickyDevice works_at_least(12), never(11);
+  ASSERT_TRUE(measure_workspaces(plan, works_at_least, nullptr));
+  EXPECT_EQ(plan.bodies[0].steps[0].workspace_bytes, 12);
+  const Status measured = measure_workspaces(plan, never, nullptr);
+  ASSERT_FALSE(measured);
+  EXPECT_NE(measured.error().message.find("no kernel for 12"), std::string::npos) << measured.error().message;
 }
 
 /// 5 or 7 may do, which nobody tries.
