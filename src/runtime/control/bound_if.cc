@@ -24,8 +24,7 @@ class BoundIf final : public BoundStep {
   int64_t workspace_bytes() const override { return layout_.total_bytes; }
 
   Status run(const RunArguments& arguments) override {
-    bool condition = false;
-    TRY(read_now(device_, &condition, arguments.inputs[0], sizeof condition, arguments.stream));
+    const bool condition = TRY(read_flag(device_, arguments.inputs[0], arguments.stream));
     const size_t taken = condition ? 0 : 1;
     const auto where = [&] { return condition ? "the branch of true" : "the branch of false"; };
     Branch& branch = branches_[taken];

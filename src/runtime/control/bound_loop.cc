@@ -44,11 +44,6 @@ class BoundLoop final : public BoundStep {
     bool is_sized = false;  ///< whether the body decides the slices' extents
   };
   Result<int64_t> count(const RunArguments& arguments) const;
-  Result<bool> read_flag(const void* at, Stream* stream) const {
-    bool flag = false;
-    TRY(read_now(device_, &flag, at, sizeof flag, stream));
-    return flag;
-  }
   Status check_recordable(const RunArguments& arguments, int64_t count) const;
   void begin(const RunArguments& arguments);
   Status set_number(int64_t iteration, Stream* stream);
@@ -231,7 +226,7 @@ Result<bool> BoundLoop::run_test(const RunArguments& arguments) {
   void* const flag = scalars_ + plan::kTestAt;
   TRY(test_->run({inputs_.data(), &flag, arguments.workspace + layout_.arena,
                   arguments.workspace + layout_.workspace[1], arguments.stream}));
-  return read_flag(flag, arguments.stream);
+  return read_flag(device_, flag, arguments.stream);
 }
 
 Status BoundLoop::run_body(const RunArguments& arguments, int64_t iteration) {
@@ -272,7 +267,7 @@ Status BoundLoop::end(const RunArguments& arguments, int64_t iterations) {
 
 Status BoundLoop::run(const RunArguments& arguments) {
   const int64_t count = TRY(this->count(arguments));
-  bool goes_on = !arguments.inputs[1] || TRY(read_flag(arguments.inputs[1], arguments.stream));
+  bool goes_on = !arguments.inputs[1] || TRY(read_flag(device_, arguments.inputs[1], arguments.stream));
   TRY(check_recordable(arguments, goes_on ? count : 0));
   begin(arguments);
   int64_t iteration = 0;
@@ -283,7 +278,7 @@ Status BoundLoop::run(const RunArguments& arguments) {
     if (test_ && !TRY(in_context(run_test(arguments), where))) break;
     TRY(in_context(set_outputs(arguments, iteration, count), where));
     TRY(in_context(run_body(arguments, iteration), where));
-    if (loop_.tests) goes_on = TRY(read_flag(scalars_ + plan::kGoesOnAt, arguments.stream));
+    if (loop_.tests) goes_on = TRY(read_flag(device_, scalars_ + plan::kGoesOnAt, arguments.stream));
   }
   return end(arguments, iteration);
 }

@@ -28,6 +28,12 @@ Status read_now(Device& device, void* to, const void* from, int64_t bytes, Strea
   return device.copy_to_host(to, from, bytes, *stream);
 }
 
+Result<bool> read_flag(Device& device, const void* from, Stream* stream) {
+  uint8_t flag = 0;
+  TRY(read_now(device, &flag, from, sizeof flag, stream));
+  return flag != 0;
+}
+
 Status copy_on(Device& device, void* to, const void* from, int64_t bytes, Stream* stream) {
   if (bytes == 0 || to == from) return {};
   if (!stream) return std::memcpy(to, from, static_cast<size_t>(bytes)), Status();

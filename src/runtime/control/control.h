@@ -30,6 +30,8 @@ Result<std::unique_ptr<BoundStep>> bind_control(const Engine& engine, const plan
 /// Reads a few bytes of the device's memory, for which it waits. Fails where `stream` records: nothing can be read
 /// then.
 Status read_now(Device& device, void* to, const void* from, int64_t bytes, Stream* stream);
+/// Reads a boolean: any byte but 0 is true.
+Result<bool> read_flag(Device& device, const void* from, Stream* stream);
 /// Copies within the device's memory, in the stream's order.
 Status copy_on(Device& device, void* to, const void* from, int64_t bytes, Stream* stream);
 
