@@ -134,6 +134,7 @@ std::shared_ptr<ir::Graph> narrowed_body(const ir::Graph& body, const ir::Graph&
 /// A copy of the network under these bounds, its types inferred anew.
 Result<ir::Graph> narrowed(const ir::Graph& network, const ProfileRequest& profile, const ProfileBounds& bounds) {
   ir::Graph graph;
+  graph.allow_impossible_branches();
   const Replacements replacements = bounds.replacements(*network.shared_table(), graph.table());
   const std::set<ir::ValueId> of_shapes = shape_inputs(network, profile);
   MovedValues moved(static_cast<size_t>(network.num_values()), ir::ValueId::kNone);

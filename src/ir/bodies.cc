@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "ops/dim_values.h"
+#include "ops/expand.h"
+
 namespace kiln::ir {
 namespace {
 
@@ -52,6 +55,22 @@ Result<std::vector<TensorType>> NodeBodyTypes::infer(int body, std::span<const T
   std::vector<TensorType> types;
   for (const Output& output : graph.outputs()) types.push_back(graph.type(output.value));
   return types;
+}
+
+Status NodeBodyTypes::give_up(int body, Error error, std::span<const TensorType> outputs) {
+  Graph& graph = *bodies_[static_cast<size_t>(body)];
+  if (!graph.may_be_impossible()) return std::unexpected(std::move(error));
+  Graph empty(graph.shared_table());
+  for (const ValueId input : graph.inputs()) empty.add_input(graph.value(input).name, graph.type(input));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ValueId zero = empty.add_constant(HostTensor::scalar(outputs[i].dtype, 0));
+    const ValueId shape = TRY(
+        empty.add_one(ops::DimValues{outputs[i].shape, DType::kI64, {static_cast<int64_t>(outputs[i].rank())}}, {}));
+    empty.mark_output(TRY(empty.add_one(ops::Expand{}, {zero, shape})), graph.outputs()[i].name);
+  }
+  graph.replace_content(std::move(empty));
+  graph.assume({sym::Relation::kEqual, 0, 1, str("a branch that cannot run for these shapes: ", error.message)});
+  return {};
 }
 
 sym::Expr upper_bound(sym::Expr e, std::span<const std::pair<sym::Expr, sym::Expr>> bounds) {

@@ -13,6 +13,7 @@ class NodeBodyTypes final : public BodyTypes {
   explicit NodeBodyTypes(std::span<const std::shared_ptr<Graph>> bodies) : bodies_(bodies) {}
   int count() const override { return static_cast<int>(bodies_.size()); }
   Result<std::vector<TensorType>> infer(int body, std::span<const TensorType> inputs) override;
+  Status give_up(int body, Error error, std::span<const TensorType> outputs) override;
   sym::Expr most(int body, sym::Expr extent) const override;
 
  private:

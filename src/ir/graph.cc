@@ -18,7 +18,14 @@ Graph::Graph(std::shared_ptr<sym::Table> table) : table_(std::move(table)) {}
 std::shared_ptr<Graph> Graph::new_body() const {
   auto body = std::make_shared<Graph>(table_);
   body->is_body_ = true;
+  body->may_be_impossible_ = may_be_impossible_;
   return body;
+}
+
+void Graph::replace_content(Graph by) {
+  by.is_body_ = is_body_;
+  by.may_be_impossible_ = may_be_impossible_;
+  *this = std::move(by);
 }
 
 ValueId Graph::add_input(std::string name, TensorType type) {
@@ -446,6 +453,7 @@ void Graph::assume(sym::Assumption assumption) {
 Graph Graph::clone() const {
   Graph copy(table_);
   copy.is_body_ = is_body_;
+  copy.may_be_impossible_ = may_be_impossible_;
   for (const auto& node : nodes_) copy.nodes_.push_back(node ? std::make_unique<Node>(*node) : nullptr);
   for (const auto& node : copy.nodes_)
     if (node)

@@ -65,6 +65,12 @@ class Graph {
   /// A body of a node of this graph. It shares the table, and does not teach it what it assumes: that holds when the
   /// body runs, and need not otherwise.
   std::shared_ptr<Graph> new_body() const;
+  /// A branch of this graph that fails to be inferred becomes one that fails if it is taken: types are those of a
+  /// profile, which need not fit both branches.
+  void allow_impossible_branches() { may_be_impossible_ = true; }
+  bool may_be_impossible() const { return may_be_impossible_; }
+  /// Takes the inputs, nodes and outputs of a graph of the same table.
+  void replace_content(Graph by);
 
   // Building. Names need not be unique; empty ones are allowed.
   ValueId add_input(std::string name, TensorType type);
@@ -180,7 +186,7 @@ class Graph {
   std::vector<Output> outputs_;
   std::vector<sym::Assumption> assumptions_;
   std::vector<std::pair<sym::Expr, sym::Expr>> replaced_sizes_;
-  bool is_body_ = false;
+  bool is_body_ = false, may_be_impossible_ = false;
 };
 
 /// Flags by symbol id: whether a node of the graph decides it.

@@ -27,6 +27,9 @@ class BodyTypes {
   virtual int count() const = 0;
   /// The types of a body's outputs where its inputs are of these types. The error names the body's node that fails.
   virtual Result<std::vector<TensorType>> infer(int body, std::span<const TensorType> inputs) = 0;
+  /// Makes a body that fails to be inferred one that cannot run, with outputs of these types, if such bodies may be;
+  /// else fails with `error`.
+  virtual Status give_up(int body, Error error, std::span<const TensorType> outputs) = 0;
   /// A bound of an extent of such an output that is known before the body runs; the extent itself if that is.
   virtual sym::Expr most(int body, sym::Expr extent) const = 0;
 };

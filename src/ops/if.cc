@@ -23,6 +23,26 @@ Result<std::vector<DecidedAxis>> differing_axes(std::span<const TensorType> a, s
   return result;
 }
 
+namespace {
+
+using BranchTypes = std::pair<std::vector<TensorType>, std::vector<TensorType>>;
+
+/// The types of both branches. At most one of them may be impossible for the shapes of a profile: it must not be taken.
+Result<BranchTypes> infer_branches(BodyTypes& bodies, std::span<const TensorType> captured,
+                                   std::span<const DecidedAxis> decided) {
+  auto first = bodies.infer(0, captured), second = bodies.infer(1, captured);
+  if (first.has_value() == second.has_value()) return BranchTypes{TRY(std::move(first)), TRY(std::move(second))};
+  const int failed = first ? 1 : 0;
+  std::vector<TensorType> types = first ? *first : *second;
+  for (TensorType& type : types) type.values = nullptr;
+  for (const DecidedAxis& axis : decided)
+    types[static_cast<size_t>(axis.output)].shape[static_cast<size_t>(axis.axis)] = 0;
+  TRY(bodies.give_up(failed, first ? second.error() : first.error(), types));
+  return first ? BranchTypes{*first, types} : BranchTypes{types, *second};
+}
+
+}  // namespace
+
 Status If::infer(InferContext& cx) const {
   const TensorType& condition = TRY(cx.input(0));
   TRY(cx.require(condition.dtype == DType::kBool && sym::provably_equal(condition.volume(), 1), "the condition is ",
@@ -31,7 +51,7 @@ Status If::infer(InferContext& cx) const {
   TRY(cx.require(bodies.count() == 2, "an If has ", bodies.count(), " bodies; two are needed"));
   std::vector<TensorType> captured;
   for (int i = 1; i < cx.num_inputs(); ++i) captured.push_back(TRY(cx.input_type(i)));
-  const std::vector<TensorType> first = TRY(bodies.infer(0, captured)), second = TRY(bodies.infer(1, captured));
+  const auto [first, second] = TRY(infer_branches(bodies, captured, decided));
   TRY(cx.require(std::ssize(first) == outputs, "the branches have ", first.size(), " outputs; the node has ", outputs));
   for (const DecidedAxis& axis : TRY(differing_axes(first, second)))
     TRY(cx.require(find_axis(decided, axis.output, axis.axis) >= 0, "axis ", axis.axis, " of output ", axis.output,

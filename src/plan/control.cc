@@ -29,6 +29,15 @@ Status match_bool(const IoTensor& inside) {
                 " of rank ", inside.extents.size());
 }
 
+/// The most that a body's input or output takes; 0 where no step has to do with it.
+int64_t bytes_at(const Body& body, Place place, size_t index) {
+  int64_t bytes = 0;
+  for (const Tensor& tensor : body.tensors)
+    if (tensor.place == place && tensor.index == static_cast<int>(index))
+      bytes = std::max(bytes, tensor.size_bytes_max);
+  return bytes;
+}
+
 class Control {
  public:
   Control(const Plan& plan, const Block& block, const Step& step) : plan_(plan), block_(block), step_(step) {}
@@ -113,6 +122,14 @@ ControlLayout layout_of(const Plan& plan, const Block& block, const Step& step) 
     layout.scalars = take(kScalarBytes);
     for (size_t c = 0; c < static_cast<size_t>(loop->carried); ++c)
       layout.carried.push_back(take(block.tensors[static_cast<size_t>(step.outputs[c])].size_bytes_max));
+  }
+  if (const auto* loop = step.step.as<steps::Loop>(); loop && plan.device_kind != "cpu") {
+    const Body& body = plan.bodies[static_cast<size_t>(step.bodies[0])];
+    for (size_t k = 0; k < loop->scans.size(); ++k)
+      layout.slices.push_back(take(bytes_at(body, Place::kInput, loop->first_scanned() + k - 1)));
+    const size_t first_stacked = (loop->tests ? 1 : 0) + static_cast<size_t>(loop->carried);
+    for (size_t k = 0; k < loop->stacks.size(); ++k)
+      layout.slices.push_back(take(bytes_at(body, Place::kOutput, first_stacked + k)));
   }
   layout.arena = end;
   int64_t most = end;

@@ -13,9 +13,11 @@ Status validate_control(const Plan& plan, const Block& block, const Step& step);
 
 /// The parts of a control step's workspace, in bytes from its beginning; each is aligned to 256.
 struct ControlLayout {
-  int64_t scalars = 0;             ///< of a loop: the number of the iteration, and the conditions that bodies write
-  std::vector<int64_t> carried;    ///< of a loop: a second place for each carried value
-  int64_t arena = 0;               ///< of the body that runs
+  int64_t scalars = 0;           ///< of a loop: the number of the iteration, and the conditions that bodies write
+  std::vector<int64_t> carried;  ///< of a loop: a second place for each carried value
+  std::vector<int64_t>
+      slices;         ///< of a loop on a device of its own: an aligned place for each scanned, then stacked slice
+  int64_t arena = 0;  ///< of the body that runs
   std::vector<int64_t> workspace;  ///< by body: of its steps
   int64_t total_bytes = 0;
 };

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kMostNumbers = int64_t{1} << 16;  // of iterations, kept on a device of its own
 constexpr int64_t kMostRecorded = 4096;             // launches that a recording may have of one loop
+constexpr int64_t kAlignment = 256;                 // of tensors on a device of its own
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 class BoundLoop final : public BoundStep {
@@ -41,7 +42,8 @@ class BoundLoop final : public BoundStep {
   };
   struct Stacked {
     int64_t room = 0, slice_bytes = 0;
-    bool is_sized = false;  ///< whether the body decides the slices' extents
+    bool is_sized = false;     ///< whether the body decides the slices' extents
+    std::byte* now = nullptr;  ///< of this iteration's
   };
   Result<int64_t> count(const RunArguments& arguments) const;
   Status check_recordable(const RunArguments& arguments, int64_t count) const;
@@ -52,6 +54,8 @@ class BoundLoop final : public BoundStep {
   Result<bool> run_test(const RunArguments& arguments);
   Status run_body(const RunArguments& arguments, int64_t iteration);
   Status end(const RunArguments& arguments, int64_t iterations);
+  /// Whether a slice's place in the whole tensor is not aligned as kernels need it: it has a place of its own then.
+  bool is_apart(int64_t bytes) const { return !layout_.slices.empty() && bytes % kAlignment != 0; }
   size_t first_output() const { return loop_.tests ? 1 : 0; }  ///< of the body, behind its condition
   std::byte* next_place(const Carried& value, int64_t iteration, int64_t count) const;
 
@@ -204,7 +208,13 @@ Status BoundLoop::set_inputs(const RunArguments& arguments, int64_t iteration) {
   for (size_t k = 0; k < scanned_.size(); ++k) {
     const size_t input = loop_.first_scanned() + k;
     const int64_t at = loop_.scans[k] > 0 ? iteration : scanned_[k].extent - 1 - iteration;
-    inputs_[input - 1] = static_cast<const std::byte*>(arguments.inputs[input]) + at * scanned_[k].slice_bytes;
+    const std::byte* slice = static_cast<const std::byte*>(arguments.inputs[input]) + at * scanned_[k].slice_bytes;
+    if (is_apart(scanned_[k].slice_bytes)) {
+      std::byte* const place = arguments.workspace + layout_.slices[k];
+      TRY(copy_on(device_, place, slice, scanned_[k].slice_bytes, arguments.stream));
+      slice = place;
+    }
+    inputs_[input - 1] = slice;
   }
   return {};
 }
@@ -216,8 +226,9 @@ Status BoundLoop::set_outputs(const RunArguments& arguments, int64_t iteration, 
     const int64_t at = loop_.stacks[k] > 0 ? iteration : count - 1 - iteration;
     TRY(require((at + 1) * stacked_[k].slice_bytes <= stacked_[k].room, "stacked output ", k, " has room for ",
                 stacked_[k].room, " bytes, and its slices take ", stacked_[k].slice_bytes));
+    stacked_[k].now = static_cast<std::byte*>(arguments.outputs[output]) + at * stacked_[k].slice_bytes;
     outputs_[first_output() + output] =
-        static_cast<std::byte*>(arguments.outputs[output]) + at * stacked_[k].slice_bytes;
+        is_apart(stacked_[k].slice_bytes) ? arguments.workspace + layout_.slices[scanned_.size() + k] : stacked_[k].now;
   }
   return {};
 }
@@ -237,12 +248,17 @@ Status BoundLoop::run_body(const RunArguments& arguments, int64_t iteration) {
     if (carried_[c].is_sized) carried_[c].extents = TRY(body_.output_extents(first_output() + c));
   }
   for (size_t k = 0; k < stacked_.size(); ++k) {
-    if (!stacked_[k].is_sized) continue;
+    const void* const written = outputs_[first_output() + carried_.size() + k];
+    if (!stacked_[k].is_sized) {
+      TRY(copy_on(device_, stacked_[k].now, written, stacked_[k].slice_bytes, arguments.stream));
+      continue;
+    }
     const size_t output = first_output() + carried_.size() + k;
     const int64_t bytes = size_bytes(body_.body().outputs[output].dtype, volume(TRY(body_.output_extents(output))));
     TRY(require(iteration == 0 || bytes == stacked_[k].slice_bytes, "it gives a slice of ", bytes,
                 " bytes to stack, and those before it gave ", stacked_[k].slice_bytes));
     stacked_[k].slice_bytes = bytes;
+    TRY(copy_on(device_, stacked_[k].now, written, bytes, arguments.stream));
   }
   return {};
 }
