@@ -58,6 +58,32 @@ TEST(LowerFloats, KeepsSumsInFloatInBf16) {
   EXPECT_EQ(types["m"], DType::kF16);
 }
 
+/// A memory that goes from run to run adds up what is rounded in each.
+TEST(LowerFloats, KeepsAnLstmInFloatWhoseMemoryIsHandedOn) {
+  const auto type_of_y = [](bool has_initial_c, bool gives_y_c) {
+    ir::Graph graph;
+    const auto input = [&](std::string name, Extents extents) {
+      return graph.add_input(std::move(name), tensor_type(DType::kF32, extents));
+    };
+    const ir::ValueId none = ir::ValueId::kNone, h = input("h", {1, 1, 4}), c = input("c", {1, 1, 4});
+    const ir::ValueId inputs[] = {
+        input("x", {3, 1, 8}), input("w", {1, 16, 8}), input("r", {1, 16, 4}), none, none, h, has_initial_c ? c : none};
+    const ops::Recurrence lstm{.cell = ops::RecurrenceCell::kLstm,
+                               .activations = {{}, {ops::GateFunction::kTanh}, {ops::GateFunction::kTanh}}};
+    const auto outputs = graph.add(lstm, inputs, "lstm");
+    EXPECT_TRUE(outputs) << outputs.error().message;
+    graph.set_name((*outputs)[0], "y");
+    graph.mark_output((*outputs)[0], "y");
+    if (gives_y_c) graph.mark_output((*outputs)[2], "y_c");
+    std::vector<std::string> reasons;
+    EXPECT_TRUE(lower_floats(graph, {.fp16 = true}, reasons));
+    return types_of(graph)["y"];
+  };
+  EXPECT_EQ(type_of_y(true, true), DType::kF32);
+  EXPECT_EQ(type_of_y(true, false), DType::kF16);
+  EXPECT_EQ(type_of_y(false, true), DType::kF16);
+}
+
 /// A recurrence whose input's products are computed before it has no w.
 TEST(LowerFloats, TakesOpsWithoutAnInput) {
   ir::Graph graph;
