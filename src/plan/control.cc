@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/validate.h"
 #include "steps/if.h"
 #include "steps/loop.h"
 
@@ -43,9 +44,11 @@ class Control {
   Control(const Plan& plan, const Block& block, const Step& step) : plan_(plan), block_(block), step_(step) {}
 
   Status validate() const {
-    if (const auto* branch = step_.step.as<steps::If>()) return validate_if(*branch);
-    if (const auto* loop = step_.step.as<steps::Loop>()) return validate_loop(*loop);
-    return demand(step_.bodies.empty(), "a step of kind '", step_.step.name(), "' has bodies");
+    if (!step_.step.as<steps::If>() && !step_.step.as<steps::Loop>())
+      return demand(step_.bodies.empty(), "a step of kind '", step_.step.name(), "' has bodies");
+    TRY(step_.step.check(types()));  // no executor loads it, which would
+    TRY(validate_memory());
+    return step_.step.as<steps::If>() ? validate_if() : validate_loop(*step_.step.as<steps::Loop>());
   }
 
  private:
@@ -53,7 +56,33 @@ class Control {
   const Tensor& input(size_t i) const { return block_.tensors[static_cast<size_t>(step_.inputs[i])]; }
   const Tensor& output(size_t i) const { return block_.tensors[static_cast<size_t>(step_.outputs[i])]; }
 
-  Status validate_if(const steps::If&) const {
+  StepTypes types() const {
+    StepTypes types{{}, {}, static_cast<int>(step_.params.size()), static_cast<int>(step_.sizes.size())};
+    const auto describe = [](const Tensor& t) {
+      return StepTensor{t.dtype, t.format, static_cast<int>(t.extents.size()), t.place != Place::kAbsent};
+    };
+    for (size_t i = 0; i < step_.inputs.size(); ++i) types.inputs.push_back(describe(input(i)));
+    for (size_t i = 0; i < step_.outputs.size(); ++i) types.outputs.push_back(describe(output(i)));
+    return types;
+  }
+
+  /// What a layout adds up: of bodies, which are validated later, and of the places of carried values.
+  Status validate_memory() const {
+    int64_t total = 0;
+    const auto add = [&](int64_t bytes) -> Status {
+      TRY(demand(bytes >= 0 && bytes <= kMaxMemoryBytes - total, "its bodies have memory of ", bytes, " bytes"));
+      total += bytes;
+      return {};
+    };
+    for (size_t b = 0; b < step_.bodies.size(); ++b) {
+      TRY(add(body(b).arena_bytes));
+      TRY(add(body(b).workspace_bytes));
+    }
+    for (size_t i = 0; i < step_.outputs.size(); ++i) TRY(add(output(i).size_bytes_max));
+    return {};
+  }
+
+  Status validate_if() const {
     TRY(demand(step_.bodies.size() == 2, "an if has ", step_.bodies.size(), " bodies"));
     for (size_t b = 0; b < 2; ++b) {
       TRY(demand(body(b).inputs.size() + 1 == step_.inputs.size() && body(b).outputs.size() == step_.outputs.size() &&

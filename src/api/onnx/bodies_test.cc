@@ -12,6 +12,8 @@
 #include "api/onnx/parser.h"
 #include "api/run/stream_table.h"
 #include "onnx/test_import.h"
+#include "plan/reader.h"
+#include "plan/writer.h"
 
 namespace kiln::api {
 namespace {
@@ -296,7 +298,7 @@ TEST(Bodies, ACountWithoutEndEndsByItsCondition) {
 }
 
 /// In each of 3 iterations, twice: v = v * w + i. The weights and the outer iteration's number are captured.
-TEST(Bodies, LoopsInLoops) {
+Proto loops_in_loops() {
   GraphParts inner{
       .nodes = {node("Identity", {"go2"}, {"on2"}), node("Mul", {"u", "w"}, {"uw"}), node("Add", {"uw", "fi"}, {"u1"})},
       .inputs = {value("i2", kInt64), value("go2", kBool), value_of_any("u")},
@@ -305,10 +307,13 @@ TEST(Bodies, LoopsInLoops) {
                                  loop_node({"two", "", "v"}, {"v1"}, graph(inner, "inner")),
                                  node("ReduceSum", {"v1"}, {"s"}, "", {int_attribute("keepdims", 0)})},
                                 {"v"}, {"on", "v1", "s"});
-  Program p(model(graph({{loop_node({"three", "", "x"}, {"y", "sums"}, outer)},
-                         {value("x", kFloat, {2})},
-                         {value("y", kFloat, {2}), value("sums", kFloat, {3})},
-                         {scalar("two", 2), scalar("three", 3), floats("w", {2}, {2, -1})}})));
+  return model(graph({{loop_node({"three", "", "x"}, {"y", "sums"}, outer)},
+                      {value("x", kFloat, {2})},
+                      {value("y", kFloat, {2}), value("sums", kFloat, {3})},
+                      {scalar("two", 2), scalar("three", 3), floats("w", {2}, {2, -1})}}));
+}
+TEST(Bodies, LoopsInLoops) {
+  Program p(loops_in_loops());
   p.feed("x", {2}, Floats{1, 5});
   EXPECT_EQ(p.run(), "");
   Floats v{1, 5}, sums;
@@ -422,6 +427,36 @@ TEST(Bodies, APlanHasTheSameBitsInEveryEngine) {
     EXPECT_EQ(all.memory, bits);
     EXPECT_EQ(p->of<float>("y"), (Floats{3.7F, 2.2F}));
   }
+}
+
+/// Bytes that say something else of a body than what was built.
+TEST(Bodies, DamagedBodiesStayWithinTheirMemory) {
+  const std::vector<std::byte> whole = build(twice_or_first(), kUpToFour);
+  const auto error_of = [&](auto change) {
+    plan::Plan damaged = **plan::read_plan(whole);
+    change(damaged);
+    Program p(*plan::write_plan(damaged));
+    p.feed("x", {3}, Floats{1, 2, 3}).feed_flag("c", true);
+    return p.run();
+  };
+  EXPECT_EQ(error_of([](plan::Plan&) {}), "");
+  const std::string reads = error_of([](plan::Plan& p) {
+    for (plan::IoTensor& input : p.bodies[0].inputs) input.extents = {sym::Program::constant(1000)};
+  });
+  EXPECT_NE(reads.find("takes 4000 bytes, and the step around it gives 12"), std::string::npos) << reads;
+  const std::string writes = error_of([](plan::Plan& p) {
+    for (plan::IoTensor& output : p.bodies[0].outputs) output.extents = {sym::Program::constant(1000)};
+  });
+  EXPECT_NE(writes.find("takes 4000 bytes, beyond the"), std::string::npos) << writes;
+}
+TEST(Bodies, DamagedBodiesHaveTheWorkspaceOfTheirSteps) {
+  plan::Plan damaged = **plan::read_plan(build(loops_in_loops(), {}));
+  damaged.bodies[0].workspace_bytes = 0;
+  for (plan::Step& step : damaged.bodies[0].steps) step.workspace_bytes = 0;
+  Program p(*plan::write_plan(damaged));
+  p.feed("x", {2}, Floats{1, 5});
+  const std::string error = p.run();
+  EXPECT_NE(error.find("bytes of workspace; its body has 0"), std::string::npos) << error;
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ BoundBody::BoundBody(const Engine& engine, int body, Runner& runner)
       block_(engine.body_block(body)),
       runner_(runner),
       input_extents_(body_.inputs.size()),
+      held_(body_.inputs.size(), 0),
       room_(body_.outputs.size(), 0),
       steps_(body_.steps.size()) {
   for (const plan::Step& step : body_.steps) sizes_.emplace_back(step.sizes.size());
@@ -60,6 +61,18 @@ Status BoundBody::bind_symbols(const BodyRun& run) {
   return {};
 }
 
+Result<std::vector<Extents>> BoundBody::extents_of_inputs() const {
+  std::vector<Extents> inputs;
+  for (const plan::IoTensor& input : body_.inputs) {
+    Extents& at = inputs.emplace_back();
+    for (const sym::Program& extent : input.extents) at.push_back(TRY(extent.run(symbols_)));
+    const int64_t bytes = size_bytes(input.dtype, TRY(checked_volume(at))), held = held_[inputs.size() - 1];
+    TRY(require(bytes <= held, "input '", input.name, "' takes ", bytes, " bytes, and the step around it gives ",
+                held));
+  }
+  return inputs;
+}
+
 Status BoundBody::bind_part(size_t index) {
   Part& part = parts_[index];
   if (index == 0) TRY(plan::set_largest_sizes(body_, symbols_));
@@ -68,11 +81,7 @@ Status BoundBody::bind_part(size_t index) {
   part.arena = nullptr;
   if (index == 0) TRY(check_guards(-1));
   const std::vector<Extents> extents = TRY(engine_.tensor_extents(block_, symbols_));
-  std::vector<Extents> inputs;
-  for (const plan::IoTensor& input : body_.inputs) {
-    Extents& at = inputs.emplace_back();
-    for (const sym::Program& extent : input.extents) at.push_back(TRY(extent.run(symbols_)));
-  }
+  const std::vector<Extents> inputs = TRY(extents_of_inputs());
   TRY(plan::validate_extents(engine_.plan(), body_, {body_.inputs, body_.outputs, inputs}, symbols_, extents));
   for (size_t i = 0; i < body_.outputs.size(); ++i) {
     const int64_t bytes = size_bytes(body_.outputs[i].dtype, volume(TRY(output_extents(i))));
@@ -82,9 +91,13 @@ Status BoundBody::bind_part(size_t index) {
   const int tuning = engine_.nearest_tuning(block_, symbols_);
   for (size_t s = part.segment.first; s < part.segment.end; ++s) {
     const auto states = [&](const KeepsState& step) { return state_of(step, s); };
-    steps_[s] = plan::is_control(body_.steps[s])
-                    ? TRY(bind_control(engine_, body_, s, symbols_, extents, runner_))
-                    : TRY(engine_.bind_step(block_, static_cast<int>(s), tuning, extents, symbols_, states));
+    const plan::Step& step = body_.steps[s];
+    auto bound = plan::is_control(step)
+                     ? TRY(bind_control(engine_, body_, s, symbols_, extents, runner_))
+                     : TRY(engine_.bind_step(block_, static_cast<int>(s), tuning, extents, symbols_, states));
+    TRY(require(bound->workspace_bytes() <= body_.workspace_bytes, "step '", step.name, "' needs ",
+                bound->workspace_bytes(), " bytes of workspace; its body has ", body_.workspace_bytes));
+    steps_[s] = std::move(bound);
   }
   part.symbols = symbols_;
   part.is_bound = true;

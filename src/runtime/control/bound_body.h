@@ -35,6 +35,8 @@ class BoundBody {
   Status run(const BodyRun& run);
   /// Of an output, in the latest run.
   Result<Extents> output_extents(size_t output) const;
+  /// Bytes that an input has; a run that would read more fails.
+  void set_held(size_t input, int64_t bytes) { held_[input] = bytes; }
   /// Bytes that an output has room for; a run that would write more fails.
   void set_room(size_t output, int64_t bytes) { room_[output] = bytes; }
   /// Whether a run reads an input at all.
@@ -46,6 +48,7 @@ class BoundBody {
   struct Part;
   Status bind_symbols(const BodyRun& run);
   Status bind_part(size_t part);
+  Result<std::vector<Extents>> extents_of_inputs() const;
   Status place(Part& part, const BodyRun& run);
   Status run_part(Part& part, const BodyRun& run);
   Status take_sizes(size_t part);
@@ -59,7 +62,7 @@ class BoundBody {
   Runner& runner_;
   std::vector<int64_t> symbols_;
   std::vector<Extents> input_extents_;
-  std::vector<int64_t> room_;
+  std::vector<int64_t> held_, room_;
   std::vector<std::unique_ptr<BoundStep>> steps_;
   std::vector<std::vector<int64_t>> sizes_;  ///< by step: as its latest run has told them
   std::vector<Part> parts_;                  ///< by segment

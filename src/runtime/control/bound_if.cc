@@ -16,6 +16,7 @@ class BoundIf final : public BoundStep {
         layout_(plan::layout_of(spec.engine.plan(), spec.block, spec.step)) {
     for (size_t b = 0; b < branches_.size(); ++b) {
       BoundBody& body = branches_[b].body.emplace(spec.engine, spec.step.bodies[b], spec.runner);
+      for (size_t i = 1; i < spec.step.inputs.size(); ++i) body.set_held(i - 1, held_by(spec, i));
       for (size_t i = 0; i < spec.step.outputs.size(); ++i) body.set_room(i, room_of(spec, i));
       branches_[b].bound = body.bind(spec.symbols);  // a branch that does not fit these shapes may never be taken
     }

@@ -32,7 +32,8 @@ class BoundLoop final : public BoundStep {
   /// A value that is carried from iteration to iteration: it goes to and fro between its output and a spare place.
   struct Carried {
     Extents first_extents;
-    bool is_sized = false;           ///< whether its extents change
+    bool is_sized = false;  ///< whether its extents change
+    int64_t first_bytes = 0, room = 0;
     const std::byte* now = nullptr;  ///< the value before the iteration
     Extents extents;                 ///< of it
     std::byte *output = nullptr, *spare = nullptr;
@@ -45,6 +46,10 @@ class BoundLoop final : public BoundStep {
     bool is_sized = false;     ///< whether the body decides the slices' extents
     std::byte* now = nullptr;  ///< of this iteration's
   };
+  void set_held(size_t input, int64_t bytes) {
+    body_.set_held(input, bytes);
+    if (test_) test_->set_held(input, bytes);
+  }
   Result<int64_t> count(const RunArguments& arguments) const;
   Status check_recordable(const RunArguments& arguments, int64_t count) const;
   void begin(const RunArguments& arguments);
@@ -105,17 +110,24 @@ Status BoundLoop::bind(const ControlSpec& spec) {
   inputs_.resize(body_.body().inputs.size());
   outputs_.resize(body_.body().outputs.size());
   if (loop_.tests) body_.set_room(0, 1);
+  if (step_.bodies.size() == 2) test_.emplace(engine_, step_.bodies[1], spec.runner);
+  set_held(0, sizeof(int64_t));
+  for (size_t i = steps::Loop::kFirstCarried; i < step_.inputs.size(); ++i) set_held(i - 1, held_by(spec, i));
   for (size_t c = 0; c < static_cast<size_t>(loop_.carried); ++c) {
     const int id = step_.inputs[steps::Loop::kFirstCarried + c];
     const int64_t room = room_of(spec, c), bytes = size_bytes(tensor_of(id).dtype, volume(extents_of(id)));
     TRY(require(bytes <= room, "carried value ", c, " begins with ", bytes, " bytes, beyond the ", room,
                 " that its bound leaves it"));
-    carried_.push_back({.first_extents = extents_of(id), .is_sized = is_decided(c, 0)});
+    const int64_t spare = tensor_of(step_.outputs[c]).size_bytes_max;
+    TRY(require(room <= spare, "carried value ", c, " takes up to ", room, " bytes; its spare place has ", spare));
+    carried_.push_back(
+        {.first_extents = extents_of(id), .is_sized = is_decided(c, 0), .first_bytes = bytes, .room = room});
     body_.set_room(first_output() + c, room);
   }
   for (size_t k = 0; k < loop_.scans.size(); ++k) {
     const int id = step_.inputs[loop_.first_scanned() + k];
     scanned_.push_back({extents_of(id)[0], slice_bytes(tensor_of(id).dtype, extents_of(id))});
+    set_held(loop_.first_scanned() + k - 1, scanned_.back().slice_bytes);
     most_slices_ = std::min(most_slices_, scanned_.back().extent);
   }
   for (size_t k = 0; k < loop_.stacks.size(); ++k) {
@@ -126,8 +138,7 @@ Status BoundLoop::bind(const ControlSpec& spec) {
     body_.set_room(first_output() + output, stacked_.back().slice_bytes);
   }
   reads_number_ = body_.reads_input(0);
-  if (step_.bodies.size() == 2) {
-    test_.emplace(engine_, step_.bodies[1], spec.runner);
+  if (test_) {
     test_->set_room(0, 1);
     reads_number_ = reads_number_ || test_->reads_input(0);
     bound_ = test_->bind(spec.symbols);
@@ -202,6 +213,7 @@ Status BoundLoop::set_inputs(const RunArguments& arguments, int64_t iteration) {
   for (size_t c = 0; c < carried_.size(); ++c) {
     inputs_[1 + c] = carried_[c].now;
     if (!carried_[c].is_sized) continue;
+    set_held(1 + c, iteration == 0 ? carried_[c].first_bytes : carried_[c].room);
     body_.set_input_extents(1 + c, carried_[c].extents);
     if (test_) test_->set_input_extents(1 + c, carried_[c].extents);
   }

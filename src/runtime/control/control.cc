@@ -40,6 +40,11 @@ Status copy_on(Device& device, void* to, const void* from, int64_t bytes, Stream
   return device.copy(to, from, bytes, *stream);
 }
 
+int64_t held_by(const ControlSpec& spec, size_t input) {
+  const auto id = static_cast<size_t>(spec.step.inputs[input]);
+  return size_bytes(spec.block.tensors[id].dtype, volume(spec.extents[id]));
+}
+
 int64_t room_of(const ControlSpec& spec, size_t output) {
   const auto id = static_cast<size_t>(spec.step.outputs[output]);
   return size_bytes(spec.block.tensors[id].dtype, volume(spec.extents[id]));

@@ -18,6 +18,8 @@ struct ControlSpec {
   std::span<const Extents> extents;  ///< of the block's tensors
   Runner& runner;
 };
+/// Bytes of an input of the step.
+int64_t held_by(const ControlSpec& spec, size_t input);
 /// Bytes of an output of the step; the largest possible where its run decides them.
 int64_t room_of(const ControlSpec& spec, size_t output);
 
