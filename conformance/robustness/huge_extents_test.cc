@@ -101,6 +101,8 @@ constexpr const char* kNodes[] = {
     "TensorScatter@24 | x[2,6,4], x[2,3,4], i[2] | axis=1, mode='circular'",
     "TensorScatter@24 | x[2,3,6,4], x[2,3,1,4]",
     "ReverseSequence | x[4,6], i[6] | batch_axis=1, time_axis=0",
+    "NegativeLogLikelihoodLoss | x[2,3,4], i[2,4], x[3] | ignore_index=1",
+    "SoftmaxCrossEntropyLoss x2 | x[2,3,4], i[2,4] | reduction='sum'",
     "CenterCropPad | x[4,6], I{3,9}",
     "CenterCropPad | x[4,6], I{3} | axes=[1]",
     "Flatten | x[2,3,4] | axis=2",

@@ -17,19 +17,28 @@ const sym::Expr* bound_of(const Graph& graph, const sym::Expr& symbol) {
   return nullptr;
 }
 
-/// Whether an expression without negative parts grows with each of its symbols.
-bool only_grows(sym::Expr e) {
+using Bounds = std::span<const std::pair<sym::Expr, sym::Expr>>;
+
+/// A bound of an expression from bounds of symbols; what is subtracted is at least its minimum.
+sym::Expr bounded(sym::Expr e, Bounds bounds) {
   using enum sym::Kind;
+  const auto part = [&](sym::Expr operand) { return bounded(operand, bounds); };
   switch (e.kind()) {
-    case kConst:
-    case kSymbol: return true;
-    case kSum:
+    case kConst: return e;
+    case kSymbol: return sym::substitute(e, bounds);
+    case kSum: return part(e.lhs()) + part(e.rhs());
+    case kSub: return part(e.lhs()) - e.rhs().min();
+    case kMax: return sym::max(part(e.lhs()), part(e.rhs()));
+    case kMin: return sym::min(part(e.lhs()), part(e.rhs()));
     case kProd:
-    case kMax:
-    case kMin: return e.lhs().min() >= 0 && e.rhs().min() >= 0 && only_grows(e.lhs()) && only_grows(e.rhs());
+      if (e.lhs().min() >= 0 && e.rhs().min() >= 0) return part(e.lhs()) * part(e.rhs());
+      if (e.lhs().is_const()) return e.lhs() * e.rhs().min();  // a negative number of them
+      return e.max();
     case kFloorDiv:
-    case kCeilDiv: return e.rhs().is_const() && e.rhs().value() > 0 && only_grows(e.lhs());
-    default: return false;
+    case kCeilDiv:
+      if (!e.rhs().is_const() || e.rhs().value() <= 0) return e.max();
+      return sym::apply(e.kind(), part(e.lhs()), e.rhs());
+    default: return e.max();
   }
 }
 
@@ -73,8 +82,9 @@ Status NodeBodyTypes::give_up(int body, Error error, std::span<const TensorType>
   return {};
 }
 
-sym::Expr upper_bound(sym::Expr e, std::span<const std::pair<sym::Expr, sym::Expr>> bounds) {
-  return only_grows(e) ? sym::substitute(e, bounds) : sym::Expr(e.max());
+sym::Expr upper_bound(sym::Expr e, Bounds bounds) {
+  const sym::Expr bound = bounded(e, bounds);
+  return bound.is_valid() ? bound : sym::Expr(e.max());
 }
 
 sym::Expr NodeBodyTypes::most(int body, sym::Expr extent) const {
