@@ -8,6 +8,8 @@
 namespace kiln::ir {
 namespace {
 
+constexpr int64_t kMostExtent = int64_t{1} << 40;
+
 /// An iteration makes at most max(now + growth, rest) of an extent. Where `growth` is missing, at most `rest`.
 struct Step {
   std::optional<sym::Expr> growth;
@@ -62,8 +64,12 @@ std::optional<Step> moved(sym::Expr a, sym::Expr by, sym::Expr now) {
   if (!step) return std::nullopt;
   if (step->growth) *step->growth += by;
   step->rest += by;
-  const bool is_valid = step->rest.is_valid() && (!step->growth || step->growth->is_valid());
-  return is_valid ? step : std::nullopt;  // what is added may be without a limit
+  return step;
+}
+
+/// What `by` adds to it at most; one without a limit is no bound.
+std::optional<Step> moved_at_most(sym::Expr a, sym::Expr by, sym::Expr now) {
+  return by.max() < kMostExtent && by.max() > -kMostExtent ? moved(a, by.max(), now) : std::nullopt;
 }
 
 std::optional<Step> step_of(sym::Expr e, sym::Expr now) {
@@ -80,8 +86,8 @@ std::optional<Step> step_of(sym::Expr e, sym::Expr now) {
     case kSum:
       if (!reads(e.rhs(), now)) return moved(e.lhs(), e.rhs(), now);
       if (!reads(e.lhs(), now)) return moved(e.rhs(), e.lhs(), now);
-      return better(moved(e.lhs(), e.rhs().max(), now), moved(e.rhs(), e.lhs().max(), now));
-    case kSub: return moved(e.lhs(), reads(e.rhs(), now) ? sym::Expr(0) - e.rhs().min() : -e.rhs(), now);
+      return better(moved_at_most(e.lhs(), e.rhs(), now), moved_at_most(e.rhs(), e.lhs(), now));
+    case kSub: return reads(e.rhs(), now) ? moved_at_most(e.lhs(), -e.rhs(), now) : moved(e.lhs(), -e.rhs(), now);
     case kProd: return step_of_product(e.lhs(), e.rhs(), now);
     case kFloorDiv: return step_of_quotient(e.lhs(), e.rhs(), now);
     case kCeilDiv: return step_of_quotient(e.lhs() + e.rhs() - 1, e.rhs(), now);
@@ -91,13 +97,13 @@ std::optional<Step> step_of(sym::Expr e, sym::Expr now) {
 
 /// What so many iterations make of the bound, one by one: for those that multiply an extent.
 std::optional<sym::Expr> repeated(sym::Expr first, sym::Expr now, sym::Expr after, int64_t trips) {
-  constexpr int64_t kMostTrips = 32, kMostExtent = int64_t{1} << 40;
+  constexpr int64_t kMostTrips = 32;
   if (trips > kMostTrips) return std::nullopt;
   sym::Expr most = first;
   for (int64_t i = 0; i < trips; ++i) {
     const std::pair<sym::Expr, sym::Expr> bounds[] = {{now, most}};
     most = sym::max(most, upper_bound(after, bounds));
-    if (!most.is_valid() || most.max() > kMostExtent) return std::nullopt;
+    if (!most.is_valid() || (most.is_const() && most.value() > kMostExtent)) return std::nullopt;
   }
   return most;
 }

@@ -1,0 +1,266 @@
+// If, Loop and Scan whose bodies run: their types as they are imported, and what is said of wrong ones.
+#include <gtest/gtest.h>
+
+#include "ir/bodies.h"
+#include "onnx/test_import.h"
+
+namespace kiln::onnx {
+namespace {
+
+using namespace test;
+
+Proto untyped(std::string_view name) { return Proto().text(field::value_info::kName, name); }
+Proto scalar(std::string_view name, int64_t number) {
+  return tensor(name, kInt64, {}).text(field::tensor::kRawData, Proto().append_raw(number).bytes);
+}
+Proto body(const std::vector<Proto>& nodes, Texts inputs, Texts outputs, const std::vector<Proto>& initializers = {}) {
+  GraphParts parts{.nodes = nodes, .initializers = initializers};
+  for (const auto name : inputs) parts.inputs.push_back(untyped(name));
+  for (const auto name : outputs) parts.outputs.push_back(untyped(name));
+  return graph(parts, "body");
+}
+
+/// Types of the outputs that nodes make, or the problems, without the node's name in front of them.
+std::string types(std::vector<Proto> nodes, const std::vector<Proto>& inputs, Texts outputs,
+                  std::vector<Proto> constants = {}, int64_t version = 18) {
+  GraphParts parts{.nodes = std::move(nodes), .inputs = inputs, .initializers = std::move(constants)};
+  for (const auto name : outputs) parts.outputs.push_back(untyped(name));
+  const Imported got = import_proto(model(graph(parts), {}, version));
+  std::string text;
+  if (!got.status) {
+    text = text_of(got);
+    const size_t end = text.find("]: ");
+    return end == std::string::npos ? text : text.substr(end + 3);
+  }
+  const Status sound = ir::verify(got.graph);
+  if (!sound) return sound.error().message;
+  for (const ir::Output& output : got.graph.outputs())
+    text += str(text.empty() ? "" : "; ", got.graph.type(output.value));
+  return text;
+}
+
+/// The bounds of the sizes that the graph's only node with bodies decides.
+std::string bounds(const std::vector<Proto>& nodes, const std::vector<Proto>& inputs, Texts outputs,
+                   const std::vector<Proto>& constants = {}) {
+  GraphParts parts{.nodes = nodes, .inputs = inputs, .initializers = constants};
+  for (const auto name : outputs) parts.outputs.push_back(untyped(name));
+  const Imported got = import_proto(model(graph(parts)));
+  if (!got.status) return text_of(got);
+  std::string text;
+  for (int i = 0; i < got.graph.num_nodes(); ++i)
+    if (const auto id = static_cast<ir::NodeId>(i); got.graph.alive(id) && !got.graph.node(id).bodies.empty())
+      for (const DecidedSize& size : got.graph.node(id).sizes) text += str(text.empty() ? "" : "; ", size.most);
+  return text;
+}
+
+const Proto kX = value("x", kFloat, {-1, 3}), kC = value("c", kBool);
+
+// If.
+Proto if_node(const Proto& then, const Proto& otherwise, Texts outputs = {"y"}) {
+  return node("If", {"c"}, outputs, "if",
+              {graph_attribute("then_branch", then), graph_attribute("else_branch", otherwise)});
+}
+const Proto kNegated = body({node("Neg", {"x"}, {"a"})}, {}, {"a"});
+const Proto kTwice = body({node("Concat", {"x", "x"}, {"b"}, "", {int_attribute("axis", 0)})}, {}, {"b"});
+std::string of_if(const Proto& then, const Proto& otherwise, Texts outputs = {"y"}) {
+  return types({if_node(then, otherwise, outputs)}, {kX, kC}, outputs);
+}
+
+TEST(ImportIf, HasTheTypesOfItsBranches) {
+  EXPECT_EQ(of_if(kNegated, kNegated), "f32[x_0, 3]");
+  EXPECT_EQ(of_if(kNegated, body({}, {}, {"x"})), "f32[x_0, 3]") << "a branch may make nothing";
+}
+TEST(ImportIf, DecidesExtentsInWhichTheyDiffer) {
+  EXPECT_EQ(of_if(kNegated, kTwice), "f32[extent, 3]");
+  EXPECT_EQ(bounds({if_node(kNegated, kTwice)}, {kX, kC}, {"y"}), "2*x_0");
+  const Proto wide = body({node("Concat", {"x", "x"}, {"b"}, "", {int_attribute("axis", 1)})}, {}, {"b"});
+  EXPECT_EQ(bounds({if_node(kTwice, wide)}, {kX, kC}, {"y"}), "2*x_0; 6");
+}
+TEST(ImportIf, SingleElementsMayHaveAnyRank) {
+  const Proto total = body({node("ReduceSum", {"x"}, {"a"}, "", {int_attribute("keepdims", 0)})}, {}, {"a"});
+  const Proto listed = body({node("ReduceSum", {"x"}, {"b"})}, {}, {"b"});
+  EXPECT_EQ(of_if(total, listed), "f32[1, 1]");
+}
+TEST(ImportIf, SaysWhatIsWrong) {
+  const Proto whole = body({node("Cast", {"x"}, {"a"}, "", {int_attribute("to", kInt64)})}, {}, {"a"});
+  EXPECT_EQ(of_if(kNegated, whole),
+            "output 0 is f32[x_0, 3] from the first branch and i64[x_0, 3] from the second; types and ranks must "
+            "agree\n");
+  const Proto flat =
+      body({node("Flatten", {"x"}, {"f"}), node("Unsqueeze", {"f", "at"}, {"a"})}, {}, {"a"}, {i64s("at", {0})});
+  EXPECT_NE(of_if(kNegated, flat).find("f32[x_0, 3] from the first branch and f32[1, x_0, 3] from the second"),
+            std::string::npos)
+      << of_if(kNegated, flat);
+  EXPECT_EQ(of_if(body({}, {}, {}), kNegated), "then_branch: it has 0 outputs; the node has 1\n");
+  EXPECT_EQ(of_if(kNegated, kNegated, {"y", "z"}), "then_branch: it has 1 outputs; the node has 2\n");
+  EXPECT_EQ(of_if(kNegated, body({}, {"x"}, {"x"})),
+            "else_branch: it has inputs; a branch takes what it reads from around it\n");
+  EXPECT_EQ(types({if_node(kNegated, kNegated)}, {kX, value("c", kBool, {2})}, {"y"}),
+            "the condition is bool[2]; one element is needed\n");
+  EXPECT_NE(types({if_node(kNegated, kNegated)}, {kX, value("c", kFloat)}, {"y"}).find("one boolean is needed"),
+            std::string::npos);
+  EXPECT_NE(types({node("If", {"c"}, {"y"}, "if", {graph_attribute("then_branch", kNegated)})}, {kX, kC}, {"y"})
+                .find("else_branch"),
+            std::string::npos);
+}
+/// "a" is a value of the first branch only; "nobody" is none at all.
+TEST(ImportIf, BranchesReadWhatIsAroundThem) {
+  EXPECT_EQ(of_if(kNegated, body({node("Abs", {"a"}, {"b"})}, {}, {"b"})),
+            "a body reads 'a', which could not be imported\n");
+  EXPECT_EQ(of_if(kNegated, body({node("Abs", {"nobody"}, {"b"})}, {}, {"b"})),
+            "a body reads 'nobody', which could not be imported\n");
+  const std::string output = of_if(kNegated, body({node("Abs", {"x"}, {"b"})}, {}, {"missing"}));
+  EXPECT_NE(output.find("'missing'"), std::string::npos) << output;
+}
+TEST(ImportIf, ValuesInACircleAreNobodys) {
+  const Proto circle = body({node("Add", {"x", "q"}, {"p"}), node("Abs", {"p"}, {"q"})}, {}, {"p"});
+  EXPECT_EQ(of_if(kNegated, circle), "a body reads 'q', which could not be imported\n");
+}
+
+// Loop.
+const Proto kOn = node("Identity", {"go"}, {"on"});
+Proto loop_node(const Proto& graph, Texts inputs, Texts outputs) {
+  return node("Loop", inputs, outputs, "loop", {graph_attribute("body", graph)});
+}
+/// A loop over x whose iterations make v1 of v and t to stack, m times.
+std::string of_loop(const std::vector<Proto>& nodes, Texts results, Texts outputs, const std::vector<Proto>& count,
+                    const std::vector<Proto>& constants = {}) {
+  std::vector<Proto> inputs{kX};
+  inputs.insert(inputs.end(), count.begin(), count.end());
+  return types({loop_node(body(nodes, {"i", "go", "v"}, results), {"m", "", "x"}, outputs)}, inputs, outputs,
+               constants);
+}
+const Proto kNext = node("Neg", {"v"}, {"v1"}),
+            kSlice = node("ReduceMax", {"v"}, {"t"}, "", {int_attribute("keepdims", 0)});
+const std::vector<Proto> kCount{value("m", kInt64)};
+
+TEST(ImportLoop, StacksAsManySlicesAsThereAreIterations) {
+  EXPECT_EQ(of_loop({kOn, kNext, kSlice}, {"on", "v1", "t"}, {"y", "z"}, {}, {scalar("m", 5)}), "f32[x_0, 3]; f32[5]");
+  EXPECT_EQ(of_loop({kOn, kNext, kSlice}, {"on", "v1", "t"}, {"y", "z"}, {}, {scalar("m", -5)}), "f32[x_0, 3]; f32[0]");
+  EXPECT_EQ(of_loop({kOn, kNext, kSlice}, {"on", "v1", "t"}, {"y", "z"}, kCount), "f32[x_0, 3]; f32[max(\"m[0]\", 0)]");
+}
+TEST(ImportLoop, AConditionMakesThemFewer) {
+  const std::vector<Proto> nodes{kNext, kSlice, node("Less", {"t", "limit"}, {"on"})};
+  const std::vector<Proto> inputs{kX, value("limit", kFloat)};
+  const Proto loop = loop_node(body(nodes, {"i", "go", "v"}, {"on", "v1", "t"}), {"m", "", "x"}, {"y", "z"});
+  EXPECT_EQ(types({loop}, inputs, {"y", "z"}, {scalar("m", 5)}), "f32[x_0, 3]; f32[extent]");
+  EXPECT_EQ(bounds({loop}, inputs, {"y", "z"}, {scalar("m", 5)}), "5");
+}
+TEST(ImportLoop, CarriedExtentsThatChangeHaveBounds) {
+  const auto of = [](const Proto& next, const std::vector<Proto>& constants) {
+    return bounds({loop_node(body({kOn, next}, {"i", "go", "v"}, {"on", "v1"}), {"m", "", "x"}, {"y"})}, {kX}, {"y"},
+                  constants);
+  };
+  const auto joined = [](Texts parts) { return node("Concat", parts, {"v1"}, "", {int_attribute("axis", 0)}); };
+  EXPECT_EQ(of(joined({"v", "w"}), {scalar("m", 5), floats("w", {1, 3}, {1, 2, 3})}), "x_0 + 5");
+  EXPECT_EQ(of(joined({"v", "x"}), {scalar("m", 5)}), "6*x_0");
+  EXPECT_EQ(of(joined({"v", "v"}), {scalar("m", 3)}), "8*x_0");
+  EXPECT_EQ(
+      of(node("Slice", {"v", "from", "to"}, {"v1"}), {scalar("m", 5), i64s("from", {1}), i64s("to", {INT32_MAX})}),
+      "x_0");
+}
+TEST(ImportLoop, SaysWhatHasNoBound) {
+  const Proto grows = node("Concat", {"v", "w"}, {"v1"}, "", {int_attribute("axis", 0)});
+  const std::string endless =
+      of_loop({kOn, grows}, {"on", "v1"}, {"y"}, {}, {scalar("m", INT64_MAX), floats("w", {1, 3}, {1, 2, 3})});
+  EXPECT_NE(endless.find("axis 0 of carried value 'v': its extent grows from x_0, by an iteration from extent to "
+                         "extent + 1, without a bound"),
+            std::string::npos)
+      << endless;
+  const std::string stacked = of_loop({node("Less", {"i", "k"}, {"on"}), kNext, kSlice}, {"on", "v1", "t"}, {"y", "z"},
+                                      {value("k", kInt64)}, {scalar("m", INT64_MAX)});
+  EXPECT_NE(stacked.find("output 1 stacks a slice for each iteration, and nothing tells before the network runs how "
+                         "many there are at most"),
+            std::string::npos)
+      << stacked;
+}
+TEST(ImportLoop, SaysWhatIsWrong) {
+  const auto of = [](const std::vector<Proto>& nodes, Texts results, Texts outputs) {
+    return of_loop(nodes, results, outputs, {}, {scalar("m", 5)});
+  };
+  EXPECT_NE(of({kOn, node("Cast", {"v"}, {"v1"}, "", {int_attribute("to", kInt64)})}, {"on", "v1"}, {"y"})
+                .find("carried value 'v': it is f32[x_0, 3] before an iteration and i64[x_0, 3] behind it; its type "
+                      "and rank must stay"),
+            std::string::npos);
+  EXPECT_NE(of({kOn, kSlice}, {"on", "t"}, {"y"})
+                .find("carried value 'v': it is f32[x_0, 3] before an iteration and f32[] behind it; its type and rank "
+                      "must stay"),
+            std::string::npos);
+  EXPECT_EQ(of({kOn, kNext}, {"on"}, {"y"}), "the body has 1 outputs; 2 are needed at least\n");
+  EXPECT_EQ(of({kOn, kNext}, {"on", "v1"}, {"y", "z"}), "the node has 2 outputs; its body gives 1\n");
+  EXPECT_EQ(types({loop_node(body({kOn}, {"i", "go"}, {"on"}), {"m", "", "x"}, {"y"})}, {kX}, {"y"}, {scalar("m", 5)}),
+            "the body has 2 inputs; 3 are needed for 1 carried values\n");
+  EXPECT_EQ(of_loop({kOn, kNext}, {"on", "v1"}, {"y"}, {}, {i64s("m", {5, 6})}),
+            "the trip count is i64[2]; one element is needed\n");
+  EXPECT_NE(of_loop({kOn, kNext}, {"on", "v1"}, {"y"}, {value("m", kFloat)}).find("i32 or i64"), std::string::npos);
+  EXPECT_NE(
+      of({kNext, node("Identity", {"v"}, {"on"})}, {"on", "v1"}, {"y"}).find("the body's condition is f32[x_0, 3]"),
+      std::string::npos);
+  const std::string inner = of({kOn, kNext, node("Unheard", {"v"}, {"u"}, "inside")}, {"on", "u"}, {"y"});
+  EXPECT_NE(inner.find("body: node 'inside' (Unheard)"), std::string::npos) << inner;
+}
+
+// Scan.
+std::string of_scan(std::initializer_list<Proto> attributes, const std::vector<Proto>& inputs, Texts names,
+                    int64_t version = 18) {
+  const Proto iteration = body({node("Add", {"s", "e"}, {"s1"}), node("Neg", {"s1"}, {"t"})}, {"s", "e"}, {"s1", "t"});
+  Proto scan = node("Scan", names, {"y", "z"}, "scan", {graph_attribute("body", iteration)});
+  for (const Proto& a : attributes) scan.message(field::node::kAttribute, a);
+  return types({scan}, inputs, {"y", "z"}, {}, version);
+}
+const std::vector<Proto> kState{value("s0", kFloat, {4}), value("q", kFloat, {4, -1, 4})};
+
+TEST(ImportScan, GoesAlongAnyAxis) {
+  const Proto one = int_attribute("num_scan_inputs", 1);
+  const std::vector<Proto> rows{value("s0", kFloat, {4}), value("q", kFloat, {-1, 4})};
+  EXPECT_EQ(of_scan({one}, rows, {"s0", "q"}), "f32[4]; f32[q_0, 4]");
+  const std::vector<Proto> columns{value("s0", kFloat, {4}), value("q", kFloat, {4, -1})};
+  EXPECT_EQ(of_scan({one, ints_attribute("scan_input_axes", {-1}), ints_attribute("scan_output_axes", {1})}, columns,
+                    {"s0", "q"}),
+            "f32[4]; f32[4, q_1]");
+  EXPECT_EQ(of_scan({one, ints_attribute("scan_input_directions", {1})}, rows, {"s0", "q"}), "f32[4]; f32[q_0, 4]");
+}
+TEST(ImportScan, SaysWhatIsWrong) {
+  const Proto one = int_attribute("num_scan_inputs", 1);
+  const auto of = [&](std::initializer_list<Proto> attributes) { return of_scan(attributes, kState, {"s0", "q"}); };
+  EXPECT_NE(of({}).find("num_scan_inputs"), std::string::npos);
+  EXPECT_EQ(of({int_attribute("num_scan_inputs", 0)}), "num_scan_inputs is 0; the node has 2 inputs\n");
+  EXPECT_EQ(of({int_attribute("num_scan_inputs", 3)}), "num_scan_inputs is 3; the node has 2 inputs\n");
+  EXPECT_NE(of({one, ints_attribute("scan_input_axes", {3})}).find("axis 3 is outside [-3, 3)"), std::string::npos)
+      << of({one, ints_attribute("scan_input_axes", {3})});
+  EXPECT_EQ(of({one, ints_attribute("scan_input_axes", {0, 0})}), "scan_input_axes has 2 elements; 1 are needed\n");
+  EXPECT_EQ(of({one, ints_attribute("scan_input_directions", {2})}),
+            "scan_input_directions has 2; 0 and 1 are directions\n");
+  EXPECT_EQ(of({one, ints_attribute("scan_output_directions", {0, 1})}),
+            "scan_output_directions has 2 elements; 1 are needed\n");
+  EXPECT_EQ(of_scan({one}, {value("s0", kFloat, {4}), value("q", kFloat, {-1, 4}), value("r", kFloat, {4})},
+                    {"s0", "q", "r"}),
+            "the body has 2 inputs; the node has 3\n");
+  EXPECT_NE(of_scan({one}, {value("s0", kFloat, {4}), value("q", kFloat)}, {"s0", "q"}), "");
+}
+TEST(ImportScan, LengthsMustAgree) {
+  const Proto iteration = body({node("Add", {"a", "b"}, {"t"})}, {"a", "b"}, {"t"});
+  const auto of = [&](int64_t first, int64_t second) {
+    return types({node("Scan", {"p", "q"}, {"z"}, "scan",
+                       {graph_attribute("body", iteration), int_attribute("num_scan_inputs", 2)})},
+                 {value("p", kFloat, {first}), value("q", kFloat, {second})}, {"z"});
+  };
+  EXPECT_EQ(of(4, 4), "f32[4]");
+  EXPECT_NE(of(4, 5).find("4"), std::string::npos) << of(4, 5);
+  EXPECT_NE(of(4, 5).find("5"), std::string::npos) << of(4, 5);
+  EXPECT_NE(of(4, 5).find("extents of the axes that are scanned, inputs 0 and 1"), std::string::npos) << of(4, 5);
+}
+TEST(ImportScan, OfOpset8HasABatchOfOne) {
+  const Proto one = int_attribute("num_scan_inputs", 1);
+  const std::vector<Proto> single{value("s0", kFloat, {1, 4}), value("q", kFloat, {1, 7, 4})};
+  EXPECT_EQ(of_scan({one}, single, {"", "s0", "q"}, 8), "f32[1, 4]; f32[1, 7, 4]");
+  EXPECT_EQ(of_scan({one, ints_attribute("directions", {1})}, single, {"", "s0", "q"}, 8), "f32[1, 4]; f32[1, 7, 4]");
+  const std::vector<Proto> two{value("s0", kFloat, {2, 4}), value("q", kFloat, {2, 7, 4})};
+  EXPECT_NE(of_scan({one}, two, {"", "s0", "q"}, 8).find("Scan of opset 8 with a batch of other than 1"),
+            std::string::npos);
+  const std::vector<Proto> lengths{value("l", kInt64, {1}), single[0], single[1]};
+  EXPECT_NE(of_scan({one}, lengths, {"l", "s0", "q"}, 8).find("sequence_lens of Scan of opset 8"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln::onnx
