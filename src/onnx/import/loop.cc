@@ -6,6 +6,7 @@
 
 #include "ir/bodies.h"
 #include "ir/loop_bound.h"
+#include "ir/loop_trips.h"
 #include "onnx/import/bodies.h"
 #include "onnx/import/importers.h"
 #include "ops/reference_context.h"
@@ -193,6 +194,36 @@ void follow_element(ImportContext& cx, LoopDraft& loop, size_t input, int of_bod
   loop.elements.emplace_back(of_body, DecidedSize{symbol, bounds.max, true});
 }
 
+/// Whether what an extent was before the loop has given way to its bound.
+bool has_bounds(const LoopDraft& loop) {
+  return std::ranges::any_of(loop.sizes, [](const DecidedSize& size) { return size.most != sym::Expr(); });
+}
+
+/// Finds a bound of the iterations in the condition that the body computes.
+void find_trips(ImportContext& cx, LoopDraft& loop, const ImportedBody& body, const Values& inputs,
+                const std::vector<TensorType>& results) {
+  std::vector<ir::LoopNumber> numbers;
+  for (const auto& [of_body, element] : loop.elements) {
+    if (of_body == 0) {
+      numbers.push_back({0, element.symbol, element.symbol + 1});
+      continue;
+    }
+    const auto c = static_cast<size_t>(of_body) - 1;
+    const auto first = cx.values(inputs[loop.first_carried + c], "");
+    const auto& after = results[1 + c].values;
+    ir::LoopNumber& number = numbers.emplace_back(std::nullopt, element.symbol, std::nullopt);
+    if (first) number.first = (*first)[0];
+    if (after) number.after = (*after)[0];
+  }
+  for (size_t k = 0; k < loop.sizes.size(); ++k) {
+    const auto [c, axis] = loop.op.decided[k];
+    numbers.push_back(
+        {loop.op.most[k], loop.sizes[k].symbol, results[1 + static_cast<size_t>(c)].shape[static_cast<size_t>(axis)]});
+  }
+  const auto most = ir::most_trips(*body.graph, body.outputs[0], numbers);
+  if (most) loop.trips = loop.trips && !is_endless(*loop.trips) ? sym::min(*loop.trips, *most) : *most;
+}
+
 /// Imports the body until its types are those of every iteration, and adds the node.
 Result<Values> add_loop(ImportContext& cx, LoopDraft& loop, Values inputs, const Captures& captures) {
   constexpr int kMostTries = 64;
@@ -202,6 +233,7 @@ Result<Values> add_loop(ImportContext& cx, LoopDraft& loop, Values inputs, const
         TRY(in_context(cx.bodies().import(loop.body, loop.inputs, captures, loop.skipped), [] { return "body"; }));
     const std::vector<TensorType> results = output_types(body);
     if (TRY(find_changing_extents(cx, loop, results))) continue;
+    if (loop.op.tests && !has_bounds(loop)) find_trips(cx, loop, body, inputs, results);
     if (TRY(find_bounds(cx, loop, body, results))) continue;
     TRY(find_stacked_sizes(cx, loop, body, results));
     add_elements(loop, *body.graph);
