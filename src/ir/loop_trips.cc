@@ -66,6 +66,8 @@ class Search {
   std::optional<sym::Expr> by(sym::Expr holds) const {
     if (holds.constant() == 0) return 1;
     if (holds.kind() == sym::Kind::kMin) return least(by(holds.lhs()), by(holds.rhs()));
+    if (const sym::Expr fails = 1 - holds; fails.kind() == sym::Kind::kLess)  // not a < b: b <= a
+      return while_positive(fails.lhs() - fails.rhs() + 1);
     return holds.kind() == sym::Kind::kLess ? while_positive(holds.rhs() - holds.lhs()) : std::nullopt;
   }
   /// A bound where the loop goes on while `rest` is positive: each iteration makes it less.

@@ -48,6 +48,7 @@ TEST_F(LoopTrips, OfCounters) {
   EXPECT_EQ(trips(less(now + 1, n), 0, now + 1), "n") << "i += 1; while i < n";
   EXPECT_EQ(trips(less(now + 2, n), 0, now + 2), str(sym::ceil_div(n, 2)));
   EXPECT_EQ(trips(less(0, now - 1), n, now - 1), "n") << "i -= 1; while i > 0";
+  EXPECT_EQ(trips(number(1 - sym::less(n, now + 1)), 0, now + 1), "n + 1") << "i += 1; while i <= n";
   EXPECT_EQ(trips(less(n, 1), 0, now + 1), "1") << "never again";
 }
 TEST_F(LoopTrips, OfConditionsThatAskForMore) {
