@@ -175,6 +175,7 @@ Result<PlanBytes> build(const Arguments& arguments, const std::vector<DataSet>& 
   options.bf16 = arguments.config == "bf16";
   options.examples = sets[0].inputs;
   options.extents = ranges_over(sets);
+  options.values = values_over(sets);
   PlanBytes plan = TRY(build_plan(arguments.folder + "/model.onnx", options));
   std::printf("built: %zu bytes\n", plan.size());
   return plan;
