@@ -111,10 +111,10 @@ def of_rank(body, x, rank):
     return x if x.rank == rank else body.add("Reshape", [x, body.ints(*([-1] + [1] * (rank - 1) if rank else []))])
 
 
-def joined(body, x):
+def joined(body, x, may_double=True):
     """x with more, fewer or other elements along an axis."""
     axis = body.integer(0, x.rank - 1)
-    kind = body.integer(0, 3)
+    kind = body.integer(0 if may_double else 1, 3)
     if kind == 0:
         return body.add("Concat", [x, x], axis=axis)
     if kind == 1:
@@ -166,7 +166,7 @@ def trip_count(net):
     return net.constant(np.int64(net.integer(1, 20)))
 
 
-def carried_again(body, x):
+def carried_again(body, x, is_counted):
     """What becomes of a carried value in an iteration: of its type and rank, and mostly of its shape."""
     if x.is_integer:
         return body.add(body.choice(("Add", "Sub")), [x, body.constant(np.array(body.integer(0, 3), x.dtype))])
@@ -174,7 +174,7 @@ def carried_again(body, x):
         return body.add("Not", [x])
     kind = body.integer(0, 7)
     if kind == 0 and x.rank:
-        return joined(body, x)
+        return joined(body, x, may_double=is_counted)  # twice as much each time has no bound otherwise
     if kind == 1:
         return x
     same = [v for v in body.values if v.shapes == x.shapes and v.is_float and not v.is_constant and v.name != x.name]
@@ -221,7 +221,7 @@ def loop(net):
     number, condition, *states = body.formal
     if net.chance(0.4):
         body.add("Cast", [number], to=TensorProto.FLOAT)
-    results = [goes_on(body, number, condition), *(carried_again(body, x) for x in states)]
+    results = [goes_on(body, number, condition), *(carried_again(body, x, count.is_constant) for x in states)]
     stacked = [body.own(lambda v: v.rank <= 4 and not v.is_bool) for _ in range(net.integer(0 if carried else 1, 2))]
     if stacked and min(int(a) for a in count.arrays) <= 0 and net.chance(0.8):
         raise Skip  # ONNX Runtime then gives a list of nothing, whatever the rank is
@@ -256,7 +256,7 @@ def scan(net):
         except Skip:
             pass
     body.grow(net.integer(0, 3))
-    results = [carried_again(body, state) for state in body.formal[: len(carried)]]
+    results = [carried_again(body, state, False) for state in body.formal[: len(carried)]]
     stacked = [body.own(lambda v: v.rank <= 4 and not v.is_bool) for _ in range(net.integer(0 if carried else 1, 2))]
     ways = lambda values: [net.integer(0, 1) for _ in values]  # noqa: E731
     attributes = {"num_scan_inputs": len(scanned), "scan_input_axes": [a - v.rank if net.chance(0.3) else a for a, v in zip(axes, scanned)]}
