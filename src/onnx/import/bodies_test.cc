@@ -167,12 +167,15 @@ TEST(ImportLoop, SaysWhatHasNoBound) {
                          "extent + 1, without a bound"),
             std::string::npos)
       << endless;
-  const std::string stacked = of_loop({node("Less", {"i", "k"}, {"on"}), kNext, kSlice}, {"on", "v1", "t"}, {"y", "z"},
-                                      {value("k", kInt64)}, {scalar("m", INT64_MAX)});
-  EXPECT_NE(stacked.find("output 1 stacks a slice for each iteration, and nothing tells before the network runs how "
-                         "many there are at most"),
+  const auto stacked = [](const std::string& first, const std::string& second) {
+    return of_loop({node("Less", {first, second}, {"on"}), kNext, kSlice}, {"on", "v1", "t"}, {"y", "z"},
+                   {value("k", kInt64)}, {scalar("m", INT64_MAX)});
+  };
+  EXPECT_NE(stacked("k", "i").find("output 1 stacks a slice for each iteration, and nothing tells before the network "
+                                   "runs how many there are at most"),
             std::string::npos)
-      << stacked;
+      << stacked("k", "i");
+  EXPECT_EQ(stacked("i", "k"), "f32[x_0, 3]; f32[extent]") << "the count's limit is one of the slices, too";
 }
 TEST(ImportLoop, SaysWhatIsWrong) {
   const auto of = [](const std::vector<Proto>& nodes, Texts results, Texts outputs) {
