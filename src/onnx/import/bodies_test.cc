@@ -159,6 +159,17 @@ TEST(ImportLoop, CarriedExtentsThatChangeHaveBounds) {
       of(node("Slice", {"v", "from", "to"}, {"v1"}), {scalar("m", 5), i64s("from", {1}), i64s("to", {INT32_MAX})}),
       "x_0");
 }
+/// p grows by a row each time, q is p's; and two values that change places.
+TEST(ImportLoop, CarriedExtentsThatFollowOthers) {
+  const Proto grow = node("Concat", {"p", "w"}, {"p1"}, "", {int_attribute("axis", 0)});
+  const auto of = [](const std::vector<Proto>& nodes, Texts results) {
+    return bounds({loop_node(body(nodes, {"i", "go", "q", "p"}, results), {"m", "", "x", "z"}, {"y", "u"})},
+                  {kX, value("z", kFloat, {-1, 3})}, {"y", "u"}, {scalar("m", 5), floats("w", {1, 3}, {1, 2, 3})});
+  };
+  EXPECT_EQ(of({kOn, grow, node("Neg", {"p"}, {"q1"})}, {"on", "q1", "p1"}), "max(x_0, z_0 + 5); z_0 + 5");
+  const std::string circle = of({kOn, node("Neg", {"p"}, {"q1"}), node("Neg", {"q"}, {"p1"})}, {"on", "q1", "p1"});
+  EXPECT_NE(circle.find("extents of carried values follow each other in a circle"), std::string::npos) << circle;
+}
 TEST(ImportLoop, SaysWhatHasNoBound) {
   const Proto grows = node("Concat", {"v", "w"}, {"v1"}, "", {int_attribute("axis", 0)});
   const std::string endless =

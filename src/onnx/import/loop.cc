@@ -54,11 +54,22 @@ struct LoopDraft {
       bounds.emplace_back(element.symbol, input == 0 && trips ? *trips - 1 : element.most);
     return bound_by(e, bounds);
   }
-  /// A bound of an expression that reads no extent which the loop decides.
+  /// A bound of an expression that reads no extent which the loop decides and whose bound is known.
   sym::Expr bound_of_sizes(sym::Expr e) const {
     std::vector<std::pair<sym::Expr, sym::Expr>> bounds;
-    for (const DecidedSize& size : sizes) bounds.emplace_back(size.symbol, size.most);
+    for (const DecidedSize& size : sizes)
+      if (size.most != sym::Expr()) bounds.emplace_back(size.symbol, size.most);
     return bound_by(e, bounds);
+  }
+
+  /// Whether an expression reads an extent that the loop decides, other than that of size k, whose bound is not known.
+  bool reads_open_size(sym::Expr e, size_t k) const {
+    std::vector<sym::Expr> symbols;
+    sym::collect_symbols(e, symbols);
+    return std::ranges::any_of(sizes, [&](const DecidedSize& size) {
+      return size.symbol != sizes[k].symbol && size.most == sym::Expr() &&
+             std::ranges::find(symbols, size.symbol) != symbols.end();
+    });
   }
 
   TensorType& carried(int c) { return inputs[first_carried + static_cast<size_t>(c)].type; }
@@ -115,18 +126,26 @@ Result<bool> find_bounds(ImportContext& cx, LoopDraft& loop, const ImportedBody&
   const ir::NodeBodyTypes types(graphs);
   const size_t first = loop.op.tests ? 1 : 0;
   bool narrowed = false;
+  std::string waiting;
   for (size_t k = 0; k < loop.sizes.size(); ++k) {
     if (loop.sizes[k].most != sym::Expr()) continue;
     const auto [c, axis] = loop.op.decided[k];
-    const sym::Expr after =
-        loop.bound(types.most(0, results[first + static_cast<size_t>(c)].shape[static_cast<size_t>(axis)]));
-    const auto name = loop.inputs[loop.first_carried + static_cast<size_t>(c)].name;
-    const sym::Expr most = TRY(in_context(bound_of(loop, loop.op.most[k], loop.sizes[k].symbol, after),
-                                          [&] { return str("axis ", axis, " of carried value '", name, "'"); }));
+    const sym::Expr after = loop.bound_of_sizes(
+        loop.bound(types.most(0, results[first + static_cast<size_t>(c)].shape[static_cast<size_t>(axis)])));
+    const std::string where =
+        str("axis ", axis, " of carried value '", loop.inputs[loop.first_carried + static_cast<size_t>(c)].name, "'");
+    if (loop.reads_open_size(after, k)) {  // of another carried value: that one first
+      waiting = str(where, " becomes ", after);
+      continue;
+    }
+    const sym::Expr most =
+        TRY(in_context(bound_of(loop, loop.op.most[k], loop.sizes[k].symbol, after), [&] { return where; }));
     loop.op.most[k] = loop.sizes[k].most = most;
     TRY(cx.graph().table().set_bounds(loop.sizes[k].symbol, {0, std::max<int64_t>(most.opt(), 0), most.max()}));
     narrowed = true;
   }
+  if (!narrowed && !waiting.empty())
+    return error(Code::kUnsupported, waiting, ": extents of carried values follow each other in a circle");
   return narrowed;
 }
 
