@@ -273,7 +273,7 @@ def scan(net):
 # Sizes that data decides.
 def selected(net, x, axis):
     """Some slices of x along an axis: those in which there is a large element, or whose position is odd."""
-    if net.chance(0.4) and not x.varies(axis):
+    if net.chance(0.4) and not x.varies(axis) and not isinstance(net, Body):  # where x may shrink
         mask = net.constant(net.rng.integers(0, 2, x.shape[axis]).astype(np.bool_))
     else:
         others = [a for a in range(x.rank) if a != axis]
