@@ -151,14 +151,29 @@ std::vector<std::vector<NodeId>> deciders(const Graph& graph) {
   return result;
 }
 
+/// How many inputs of a node must be there before it: those that nodes make and that are not fed back; only those
+/// that are `of`, if it is given.
+int num_awaited(const Graph& graph, const Node& node, ValueId of = ValueId::kNone) {
+  int count = 0;
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const ValueId input = node.inputs[k];
+    if (input == ValueId::kNone || (of != ValueId::kNone && input != of)) continue;
+    count += graph.value(input).producer != NodeId::kNone && !node.op.info().is_fed_back(k);
+  }
+  return count;
+}
+
 /// Live nodes by id, if that is a topological order: none of them waits for a later one.
 std::optional<std::vector<NodeId>> order_of_ids(const Graph& graph, std::span<const std::vector<NodeId>> deciders) {
   std::vector<NodeId> order;
   for (int i = 0; i < graph.num_nodes(); ++i) {
     const auto id = static_cast<NodeId>(i);
     if (!graph.alive(id)) continue;
-    for (const ValueId input : graph.node(id).inputs)
-      if (input != ValueId::kNone && graph.value(input).producer >= id) return std::nullopt;
+    const Node& node = graph.node(id);
+    for (size_t k = 0; k < node.inputs.size(); ++k)
+      if (node.inputs[k] != ValueId::kNone && graph.value(node.inputs[k]).producer >= id &&
+          !node.op.info().is_fed_back(k))
+        return std::nullopt;
     if (!deciders.empty())
       for (const NodeId decider : deciders[index(id)])
         if (decider >= id) return std::nullopt;
@@ -181,8 +196,7 @@ Result<std::vector<NodeId>> Graph::topological_order() const {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (!nodes_[i]) continue;
     ++live;
-    for (const ValueId input : nodes_[i]->inputs)
-      waiting[i] += input != ValueId::kNone && value(input).producer != NodeId::kNone;
+    waiting[i] += num_awaited(*this, *nodes_[i]);
     if (waiting[i] == 0) ready.push_back(static_cast<NodeId>(i));
   }
   const auto later = [](NodeId a, NodeId b) { return a > b; };  // a heap whose top is the smallest id
@@ -197,7 +211,15 @@ Result<std::vector<NodeId>> Graph::topological_order() const {
       ready.push_back(user);
       std::push_heap(ready.begin(), ready.end(), later);
     };
-    for (const ValueId output : node(id).outputs) std::ranges::for_each(value(output).users, arrive);
+    for (const ValueId output : node(id).outputs) {
+      const std::vector<NodeId>& users = value(output).users;
+      for (auto user = users.begin(); user != users.end(); ++user) {
+        if (node(*user).op.info().fed_back == 0)
+          arrive(*user);
+        else if (std::find(users.begin(), user, *user) == user)
+          for (int uses = num_awaited(*this, node(*user), output); uses > 0; --uses) arrive(*user);
+      }
+    }
     std::ranges::for_each(readers[index(id)], arrive);
   }
   if (static_cast<int>(order.size()) == live) return order;
@@ -316,9 +338,11 @@ Result<Ref<const TensorType>> Graph::inferred_type(ValueId id) {
     const NodeId next = pending.back();
     const size_t before = pending.size();
     if (stale_[index(next)])
-      for (const ValueId input : node(next).inputs) {
+      for (size_t k = 0; k < node(next).inputs.size(); ++k) {
+        const ValueId input = node(next).inputs[k];
         const NodeId producer = input == ValueId::kNone ? NodeId::kNone : value(input).producer;
-        if (producer != NodeId::kNone && stale_[index(producer)]) pending.push_back(producer);
+        if (!node(next).op.info().is_fed_back(k) && producer != NodeId::kNone && stale_[index(producer)])
+          pending.push_back(producer);
       }
     if (pending.size() > nodes_.size() * 8 + 64) return error(Code::kInvalidArgument, "the network has a cycle");
     if (pending.size() > before) continue;

@@ -115,7 +115,8 @@ class Graph {
   int num_uses(ValueId id) const {  ///< by nodes and by outputs
     return static_cast<int>(value(id).users.size()) + value(id).num_outputs;
   }
-  /// Live nodes, producers first; independent nodes in the order of their ids. Fails on a cycle, naming its nodes.
+  /// Live nodes, producers first, but for inputs that are fed back; independent nodes in the order of their ids. Fails
+  /// on a cycle, naming its nodes.
   Result<std::vector<NodeId>> topological_order() const;
 
   // Editing. Marks what lies below as stale; `infer` or `inferred_type` brings it up to date.
@@ -159,6 +160,9 @@ class Graph {
   /// The assumptions that inference had to make; checked when shapes are bound.
   const std::vector<sym::Assumption>& assumptions() const { return assumptions_; }
   void assume(sym::Assumption assumption);
+  /// From here on, inference does not teach the table what it assumes: nodes may be parts of a body, which need not
+  /// run.
+  void stop_teaching() { is_body_ = true; }
   /// Conditions for the graph to be right: its assumptions, and what its table has learned of the symbols of its
   /// inputs and of the sizes that nodes decide. Other symbols are left out, because no run could tell their values:
   /// they were an input's before it got other extents.

@@ -10,7 +10,7 @@ namespace kiln {
 /// The optional members of an op struct and what holds where they are absent:
 ///   static constexpr Trait traits = Trait::kNone;
 ///   static constexpr int min_inputs = 1, max_inputs = 1;
-///   static constexpr uint32_t host_inputs = 0;
+///   static constexpr uint32_t host_inputs = 0, fed_back = 0;
 ///   int num_outputs() const;                                  1
 ///   Scalar scalar() const;                                    not pointwise
 template <class T>
@@ -24,6 +24,7 @@ const OpInfo& op_info() {
     if constexpr (requires { T::min_inputs; }) i.min_inputs = T::min_inputs;
     if constexpr (requires { T::max_inputs; }) i.max_inputs = T::max_inputs;
     if constexpr (requires { T::host_inputs; }) i.host_inputs = T::host_inputs;
+    if constexpr (requires { T::fed_back; }) i.fed_back = T::fed_back;
     i.fields = fields_of<T>();
     i.infer = [](const void* op, InferContext& cx) { return static_cast<const T*>(op)->infer(cx); };
     i.reference = [](const void* op, ReferenceContext& cx) { return static_cast<const T*>(op)->reference(cx); };

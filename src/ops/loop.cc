@@ -43,10 +43,14 @@ Result<TripCount> trip_count(const Loop& loop, InferContext& cx) {
     else
       trips.is_exact = false;
   }
+  const bool counted = trips.is_exact && trips.most;
   for (size_t k = 0; k < loop.scans.size(); ++k) {
     const TensorType& scanned = TRY(cx.input(loop.first_scanned() + static_cast<int>(k)));
     TRY(cx.require(scanned.rank() > 0, "scanned input ", k, " is ", scanned, "; an axis to scan is needed"));
-    if (k > 0)
+    if (counted)
+      TRY(sym::assume(cx.assumptions(), {sym::Relation::kLessEqual, *trips.most, scanned.shape[0],
+                                         str("as many iterations as scanned input ", k, " has slices, at most")}));
+    else if (k > 0)
       TRY(cx.assume_equal(scanned.shape[0], TRY(cx.input(loop.first_scanned())).get().shape[0],
                           str("extents of the axes that are scanned, inputs 0 and ", k)));
     else

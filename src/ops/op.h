@@ -41,6 +41,7 @@ struct OpInfo {
   Trait traits;
   int min_inputs, max_inputs;  ///< max -1: any number
   uint32_t host_inputs;        ///< bit i: input i must be known on the host before the op runs (a shape, a count)
+  uint32_t fed_back;           ///< bit i: input i comes from below the node, for the next iteration; it is no edge
   std::span<const Field> fields;
   Status (*infer)(const void* op, InferContext&);
   Status (*reference)(const void* op, ReferenceContext&);
@@ -52,6 +53,7 @@ struct OpInfo {
 
   bool has(Trait trait) const { return kiln::has(traits, trait); }
   bool reads_on_host(size_t input) const { return input < 32 && (host_inputs >> input & 1) != 0; }
+  bool is_fed_back(size_t input) const { return input < 32 && (fed_back >> input & 1) != 0; }
 };
 
 /// The info of op struct T; instantiated once, in the op's own file, by ops/define.h.

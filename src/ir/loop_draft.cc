@@ -1,0 +1,234 @@
+#include "ir/loop_draft.h"
+
+#include <algorithm>
+
+#include "ir/bodies.h"
+#include "ir/loop_bound.h"
+#include "ir/loop_trips.h"
+
+namespace kiln::ir {
+namespace {
+
+/// Whether a count is one that exporters write where there is none.
+bool is_endless(const sym::Expr& trips) { return trips.is_const() && trips.value() >= INT32_MAX; }
+
+bool has_symbol(sym::Expr e, sym::Expr symbol) {
+  std::vector<sym::Expr> symbols;
+  sym::collect_symbols(e, symbols);
+  return std::ranges::find(symbols, symbol) != symbols.end();
+}
+
+std::vector<TensorType> output_types(const Graph& body) {
+  std::vector<TensorType> types;
+  for (const Output& output : body.outputs()) types.push_back(body.type(output.value));
+  return types;
+}
+
+/// A bound of an expression by those of some symbols; the expression itself where it reads none of them.
+sym::Expr bound_by(sym::Expr e, std::vector<std::pair<sym::Expr, sym::Expr>> bounds) {
+  std::erase_if(bounds, [&](const auto& bound) { return !has_symbol(e, bound.first); });
+  return bounds.empty() ? e : upper_bound(e, bounds);
+}
+
+/// A bound of an expression that no iteration decides.
+sym::Expr bound_of_elements(const LoopDraft& loop, sym::Expr e) {
+  std::vector<std::pair<sym::Expr, sym::Expr>> bounds;
+  for (const auto& [input, element] : loop.elements)
+    bounds.emplace_back(element.symbol, input == 0 && loop.trips ? *loop.trips - 1 : element.most);
+  return bound_by(e, bounds);
+}
+
+/// A bound of an expression that reads no extent which the loop decides and whose bound is known.
+sym::Expr bound_of_sizes(const LoopDraft& loop, sym::Expr e) {
+  std::vector<std::pair<sym::Expr, sym::Expr>> bounds;
+  for (const DecidedSize& size : loop.sizes)
+    if (size.most != sym::Expr()) bounds.emplace_back(size.symbol, size.most);
+  return bound_by(e, bounds);
+}
+
+/// Whether an expression reads an extent that the loop decides, other than that of size k, whose bound is not known.
+bool reads_open_size(const LoopDraft& loop, sym::Expr e, size_t k) {
+  return std::ranges::any_of(loop.sizes, [&](const DecidedSize& size) {
+    return size.symbol != loop.sizes[k].symbol && size.most == sym::Expr() && has_symbol(e, size.symbol);
+  });
+}
+
+/// A bound of a carried extent that is `first` before the loop and becomes `after` from `now` in an iteration.
+Result<sym::Expr> bound_of(const LoopDraft& loop, sym::Expr first, sym::Expr now, sym::Expr after) {
+  if (const auto most = loop_bound(first, now, after, loop.trips)) return *most;
+  return error(Code::kUnsupported, "its extent grows from ", first, ", by an iteration from ", now, " to ", after,
+               ", without a bound",
+               loop.trips ? "" : ": nothing tells how many iterations there are at most before the network runs");
+}
+
+/// Makes symbols of the carried extents that the body changes. Whether there were any new ones.
+Result<bool> find_changing_extents(sym::Table& table, LoopDraft& loop, const std::vector<TensorType>& results) {
+  const size_t first = loop.op.tests ? 1 : 0;
+  bool found = false;
+  for (int c = 0; c < loop.op.carried; ++c) {
+    TensorType& before = loop.carried(c);
+    const TensorType& after = results[first + static_cast<size_t>(c)];
+    const auto where = [&] { return str("carried value '", loop.names[static_cast<size_t>(c)], "'"); };
+    TRY(in_context(require(before.dtype == after.dtype && before.rank() == after.rank(), "it is ", before,
+                           " before an iteration and ", after, " behind it; its type and rank must stay"),
+                   where));
+    for (int axis = 0; axis < before.rank(); ++axis) {
+      sym::Expr& extent = before.shape[static_cast<size_t>(axis)];
+      if (extent == after.shape[static_cast<size_t>(axis)] || find_axis(loop.op.decided, c, axis) >= 0) continue;
+      loop.op.decided.push_back({c, axis});
+      loop.op.most.push_back(extent);  // what it is before the loop, until the bound is known
+      extent = table.fresh("extent");
+      loop.sizes.push_back({extent, {}});
+      found = true;
+    }
+  }
+  return found;
+}
+
+/// Finds the bounds of carried extents that change. Whether that narrowed any symbol: the body is to be made again
+/// then.
+Result<bool> find_bounds(sym::Table& table, LoopDraft& loop, const Bodies& bodies,
+                         const std::vector<TensorType>& results) {
+  const NodeBodyTypes types(bodies);
+  const size_t first = loop.op.tests ? 1 : 0;
+  bool narrowed = false;
+  std::string waiting;
+  for (size_t k = 0; k < loop.sizes.size(); ++k) {
+    if (loop.sizes[k].most != sym::Expr()) continue;
+    const auto [c, axis] = loop.op.decided[k];
+    const TensorType& result = results[first + static_cast<size_t>(c)];
+    const sym::Expr after =
+        bound_of_sizes(loop, bound_of_elements(loop, types.most(0, result.shape[static_cast<size_t>(axis)])));
+    const std::string where = str("axis ", axis, " of carried value '", loop.names[static_cast<size_t>(c)], "'");
+    if (reads_open_size(loop, after, k)) {  // of another carried value: that one first
+      waiting = str(where, " becomes ", after);
+      continue;
+    }
+    const sym::Expr most =
+        TRY(in_context(bound_of(loop, loop.op.most[k], loop.sizes[k].symbol, after), [&] { return where; }));
+    loop.op.most[k] = loop.sizes[k].most = most;
+    TRY(table.set_bounds(loop.sizes[k].symbol, {0, std::max<int64_t>(most.opt(), 0), most.max()}));
+    narrowed = true;
+  }
+  if (!narrowed && !waiting.empty())
+    return error(Code::kUnsupported, waiting, ": extents of carried values follow each other in a circle");
+  return narrowed;
+}
+
+/// Whether what an extent was before the loop has given way to its bound.
+bool has_bounds(const LoopDraft& loop) {
+  return std::ranges::any_of(loop.sizes, [](const DecidedSize& size) { return size.most != sym::Expr(); });
+}
+
+/// Finds a bound of the iterations in the condition that a body computes.
+void find_trips(LoopDraft& loop, const Graph& body, const std::vector<TensorType>& results) {
+  const size_t first = loop.op.tests ? 1 : 0;
+  std::vector<LoopNumber> numbers;
+  for (const auto& [input, element] : loop.elements) {
+    if (input == 0) {
+      numbers.push_back({0, element.symbol, element.symbol + 1});
+      continue;
+    }
+    const auto c = static_cast<size_t>(input) - 1;
+    const auto& after = results[first + c].values;
+    numbers.push_back({loop.first_elements[c], element.symbol, after ? std::optional((*after)[0]) : std::nullopt});
+  }
+  for (size_t k = 0; k < loop.sizes.size(); ++k) {
+    const auto [c, axis] = loop.op.decided[k];
+    const TensorType& after = results[first + static_cast<size_t>(c)];
+    numbers.push_back({loop.op.most[k], loop.sizes[k].symbol, after.shape[static_cast<size_t>(axis)]});
+  }
+  const auto most = most_trips(body, body.outputs()[0].value, numbers);
+  if (most) loop.trips = loop.trips && !is_endless(*loop.trips) ? sym::min(*loop.trips, *most) : *most;
+}
+
+/// The bound of how many iterations a stacked output has; nothing where their number is known.
+Result<std::optional<sym::Expr>> bound_of_stack(const LoopDraft& loop, size_t k) {
+  const auto length = k < loop.lengths.size() ? loop.lengths[k] : std::nullopt;
+  if (loop.is_exact && (!length || sym::provably_less_equal(*loop.trips, *length))) return std::nullopt;
+  const bool has_end = loop.trips && !is_endless(*loop.trips);
+  if (has_end) return length ? sym::min(*loop.trips, *length) : *loop.trips;
+  if (length) return length;
+  return error(Code::kUnsupported, "output ", loop.op.carried + static_cast<int>(k),
+               " stacks a slice for each iteration, and nothing tells before the network runs how many there are at "
+               "most: give the loop a trip count that follows from shapes, constants or shape inputs");
+}
+
+/// The extents of stacked outputs that only the run tells.
+Status find_stacked_sizes(sym::Table& table, LoopDraft& loop, const Bodies& bodies,
+                          const std::vector<TensorType>& results) {
+  const NodeBodyTypes types(bodies);
+  const size_t first = (loop.op.tests ? 1 : 0) + static_cast<size_t>(loop.op.carried);
+  for (size_t k = 0; k < loop.op.stacks.size(); ++k) {
+    const int output = loop.op.carried + static_cast<int>(k);
+    const auto decide = [&](int axis, sym::Expr most) {
+      loop.op.decided.push_back({output, axis});
+      loop.op.most.push_back(most);
+      const sym::Bounds bounds{0, std::max<int64_t>(most.opt(), 0), std::max<int64_t>(most.max(), 0)};
+      loop.sizes.push_back({table.fresh("extent", bounds), most});
+    };
+    if (const auto most = TRY(bound_of_stack(loop, k))) decide(0, *most);
+    const Shape& slice = results[first + k].shape;
+    for (size_t axis = 0; axis < slice.size(); ++axis) {
+      const sym::Expr most = bound_of_elements(loop, types.most(0, slice[axis]));
+      const sym::Expr outside = bound_of_sizes(loop, most);
+      if (outside != slice[axis]) decide(static_cast<int>(axis) + 1, outside);
+    }
+  }
+  return {};
+}
+
+/// Keeps the elements that shapes in the bodies depend on: they bind steps anew in each iteration.
+void add_elements(LoopDraft& loop, const Bodies& bodies) {
+  std::vector<sym::Expr> symbols;
+  const auto collect = [&](const Graph& graph) {
+    for (int i = 0; i < graph.num_nodes(); ++i)
+      if (const auto id = static_cast<NodeId>(i); graph.alive(id)) {
+        collect_symbols(graph.node(id), symbols);
+        for (const ValueId output : graph.node(id).outputs)
+          for (const sym::Expr& extent : graph.type(output).shape) sym::collect_symbols(extent, symbols);
+      }
+  };
+  for (const auto& body : bodies) {
+    collect(*body);
+    for_each_body(*body, collect);
+  }
+  for (const auto& [input, element] : loop.elements)
+    if (std::ranges::find(symbols, element.symbol) != symbols.end()) {
+      loop.op.elements.push_back(input);
+      loop.sizes.push_back(element);
+    }
+}
+
+}  // namespace
+
+void follow_element(sym::Table& table, LoopDraft& loop, int input) {
+  TensorType& type = loop.inputs[static_cast<size_t>(input)];
+  if (!is_index(type.dtype) || !sym::provably_equal(type.volume(), 1)) return;
+  const bool is_number = input == 0;
+  sym::Bounds bounds = sym::kAnyValue;
+  if (is_number) bounds = {0, 0, loop.trips ? std::max<int64_t>(loop.trips->max() - 1, 0) : INT64_MAX};
+  const sym::Expr symbol = table.fresh(is_number ? "iteration" : "element", bounds);
+  if (is_number && loop.trips) ops::learn_iteration(symbol, *loop.trips);
+  type.values = std::make_shared<const SymbolicValues>(SymbolicValues{symbol});
+  loop.elements.emplace_back(input, DecidedSize{symbol, bounds.max, true});
+}
+
+Result<Bodies> settle_bodies(sym::Table& table, LoopDraft& loop,
+                             FunctionRef<Result<Bodies>(std::span<const TensorType>)> make) {
+  constexpr int kMostTries = 64;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    Bodies bodies = TRY(make(loop.inputs));
+    const std::vector<TensorType> results = output_types(*bodies[0]);
+    if (TRY(find_changing_extents(table, loop, results))) continue;
+    const bool has_condition = loop.op.tests || bodies.size() == 2;
+    if (has_condition && !has_bounds(loop)) find_trips(loop, *bodies.back(), results);
+    if (TRY(find_bounds(table, loop, bodies, results))) continue;
+    TRY(find_stacked_sizes(table, loop, bodies, results));
+    add_elements(loop, bodies);
+    return bodies;
+  }
+  return error(Code::kUnsupported, "the extents of carried values do not settle");
+}
+
+}  // namespace kiln::ir
