@@ -1422,6 +1422,7 @@ class IUnsqueezeLayer : public ILayer {
 //! Base of the layers at the boundary of a conditional.
 class IIfConditionalBoundaryLayer : public ILayer {
  public:
+  //! The conditional that the layer belongs to.
   IIfConditional* getConditional() const noexcept { return mBoundary->getConditional(); }
 
  protected:
@@ -1454,15 +1455,21 @@ class IIfConditionalOutputLayer : public IIfConditionalBoundaryLayer {
   apiv::VConditionalOutputLayer* mImpl;
 };
 
-//! Two branches of which one runs.
+//! Two branches of which one runs. What is computed from the tensors that addInput gives belongs to the branch whose
+//! output needs it; all else runs before.
 class IIfConditional : public INoCopy {
  public:
+  //! Which branch runs: a boolean scalar from outside the branches; null on an error, and if there is one already.
   IConditionLayer* setCondition(ITensor& condition) noexcept { return mImpl->setCondition(condition); }
+  //! A tensor of the branch that ran. Types and ranks must agree; extents may differ. Null on an error.
   IIfConditionalOutputLayer* addOutput(ITensor& trueSubgraphOutput, ITensor& falseSubgraphOutput) noexcept {
     return mImpl->addOutput(trueSubgraphOutput, falseSubgraphOutput);
   }
+  //! Lets a tensor into the branches; null on an error.
   IIfConditionalInputLayer* addInput(ITensor& input) noexcept { return mImpl->addInput(input); }
+  //! Names the conditional, for messages and the step that it becomes.
   void setName(char const* name) noexcept { mImpl->setName(name); }
+  //! The conditional's name.
   char const* getName() const noexcept { return mImpl->getName(); }
 
  protected:
@@ -1474,6 +1481,7 @@ class IIfConditional : public INoCopy {
 //! Base of the layers at the boundary of a loop.
 class ILoopBoundaryLayer : public ILayer {
  public:
+  //! The loop that the layer belongs to.
   ILoop* getLoop() const noexcept { return mBoundary->getLoop(); }
 
  protected:
@@ -1494,6 +1502,7 @@ struct impl::EnumMaxImpl<TripLimit> : impl::EnumCount<2> {};
 //! Says when a loop ends.
 class ITripLimitLayer : public ILoopBoundaryLayer {
  public:
+  //! How the layer ends the loop.
   TripLimit getTripLimit() const noexcept { return mImpl->getTripLimit(); }
 
  protected:
@@ -1502,7 +1511,8 @@ class ITripLimitLayer : public ILoopBoundaryLayer {
   apiv::VTripLimitLayer* mImpl;
 };
 
-//! A value carried from one iteration to the next.
+//! A value carried from one iteration to the next: input 0 is the first, from outside the loop, and input 1 what the
+//! next iteration gets. setInput(1, ...) is called when that has been added.
 class IRecurrenceLayer : public ILoopBoundaryLayer {
  public:
   using ILayer::setInput;
@@ -1516,9 +1526,13 @@ class IRecurrenceLayer : public ILoopBoundaryLayer {
 //! Slices of a tensor, one an iteration.
 class IIteratorLayer : public ILoopBoundaryLayer {
  public:
+  //! The axis along which slices are taken; they do not have it.
   void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  //! The axis of the slices, from the front.
   int32_t getAxis() const noexcept { return mImpl->getAxis(); }
+  //! Whether the last slice comes first.
   void setReverse(bool reverse) noexcept { mImpl->setReverse(reverse); }
+  //! Whether the last slice comes first; false until it is set.
   bool getReverse() const noexcept { return mImpl->getReverse(); }
 
  protected:
@@ -1537,12 +1551,16 @@ enum class LoopOutput : int32_t {
 template <>
 struct impl::EnumMaxImpl<LoopOutput> : impl::EnumCount<3> {};
 
-//! A tensor that leaves a loop.
+//! A tensor that leaves a loop. Outputs that concatenate take their length as input 1: a scalar that is known before
+//! the run, no less than the number of iterations. What no iteration gives is zero.
 class ILoopOutputLayer : public ILoopBoundaryLayer {
  public:
   using ILayer::setInput;
+  //! What of the tensor's values leaves the loop.
   LoopOutput getLoopOutput() const noexcept { return mImpl->getLoopOutput(); }
+  //! The new axis of outputs that concatenate.
   void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  //! The new axis, as it was given.
   int32_t getAxis() const noexcept { return mImpl->getAxis(); }
 
  protected:
@@ -1551,20 +1569,27 @@ class ILoopOutputLayer : public ILoopBoundaryLayer {
   apiv::VLoopOutputLayer* mImpl;
 };
 
-//! Layers that run again and again.
+//! Layers that run again and again: those that are computed from its recurrences and iterators, up to its outputs.
 class ILoop : public INoCopy {
  public:
+  //! Carries a value from iteration to iteration; null on an error.
   IRecurrenceLayer* addRecurrence(ITensor& initialValue) noexcept { return mImpl->addRecurrence(initialValue); }
+  //! Ends the loop: by a count, INT32 or INT64, or by a boolean that is checked before each iteration. There is one
+  //! of each kind at most; null on an error.
   ITripLimitLayer* addTripLimit(ITensor& tensor, TripLimit limit) noexcept {
     return mImpl->addTripLimit(tensor, limit);
   }
+  //! Gives each iteration a slice of a tensor, which has at least as many as there are iterations; null on an error.
   IIteratorLayer* addIterator(ITensor& tensor, int32_t axis = 0, bool reverse = false) noexcept {
     return mImpl->addIterator(tensor, axis, reverse);
   }
+  //! Lets a tensor out: the last value of a recurrence, or those of all iterations along an axis. Null on an error.
   ILoopOutputLayer* addLoopOutput(ITensor& tensor, LoopOutput outputKind, int32_t axis = 0) noexcept {
     return mImpl->addLoopOutput(tensor, outputKind, axis);
   }
+  //! Names the loop, for messages and the step that it becomes.
   void setName(char const* name) noexcept { mImpl->setName(name); }
+  //! The loop's name.
   char const* getName() const noexcept { return mImpl->getName(); }
 
  protected:

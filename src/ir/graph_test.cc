@@ -4,6 +4,7 @@
 
 #include "ops/constant.h"
 #include "ops/dim_values.h"
+#include "ops/loop_recurrence.h"
 #include "ops/softmax.h"
 #include "sym/facts.h"
 
@@ -37,6 +38,24 @@ TEST(Graph, NamesACycle) {
   g.set_input(a, 0, g.node(b).outputs[0]);
   EXPECT_EQ(g.topological_order().error().message, "the network has a cycle through Softmax 'a', Softmax 'b'");
   EXPECT_FALSE(g.inferred_type(g.node(b).outputs[0]));
+}
+TEST(Graph, AnInputThatIsFedBackIsNoCycle) {
+  Graph g;
+  const ValueId x = g.add_input("x", tensor_type(DType::kF32, Extents{2}));
+  const NodeId carried = g.add_lazily(ops::LoopRecurrence{}, std::vector{x}, "carried");
+  const ValueId before = g.node(carried).outputs[0];
+  const NodeId next = g.add_lazily(ops::Softmax{.axis = 0}, std::vector{before}, "next");
+  g.set_num_inputs(carried, 2);
+  g.set_input(carried, 1, g.node(next).outputs[0]);
+  EXPECT_EQ(*g.topological_order(), (std::vector{carried, next}));
+  EXPECT_EQ(str(g.inferred_type(g.node(next).outputs[0])->get()), "f32[2]");
+  EXPECT_TRUE(verify(g));
+  const NodeId first = g.add_lazily(ops::Softmax{.axis = 0}, std::vector{x}, "first");
+  g.set_input(carried, 0, g.node(first).outputs[0]);  // not in the order of ids, and read twice
+  g.set_input(carried, 1, g.node(first).outputs[0]);
+  EXPECT_EQ(*g.topological_order(), (std::vector{first, carried, next}));
+  g.set_input(carried, 0, g.node(next).outputs[0]);
+  EXPECT_FALSE(g.topological_order());
 }
 TEST(Graph, ReplaceUsesKeepsOutputNames) {
   Graph g;

@@ -147,10 +147,13 @@ void replace_attributes(const Subject& subject, const Look& look) {
   }
 }
 
+/// Ops with bodies, which a case cannot say, and the boundaries that become such.
+bool is_of_bodies(std::string_view name) { return name.starts_with("If") || name.starts_with("Loop"); }
+
 TEST(HugeExtents, EveryOpHasACase) {
   for (const OpInfo* info : all_ops())
     EXPECT_TRUE(std::ranges::any_of(all_cases(), [&](const Case& c) { return &c.op.info() == info; }) ||
-                info->name == "Constant" || info->name == "Assertion" || info->name == "If" || info->name == "Loop")
+                info->name == "Constant" || info->name == "Assertion" || is_of_bodies(info->name))
         << info->name;
 }
 TEST(HugeExtents, EveryOpAnswersSoon) {

@@ -7,6 +7,7 @@
 #include "api/base/convert.h"
 #include "api/build/missing_choices.h"
 #include "ops/cast.h"
+#include "passes/structure_regions.h"
 
 namespace kiln::api {
 namespace {
@@ -117,6 +118,14 @@ Status add_shape_outputs(Network& network, BuildRequest& request) {
   ir::Graph& graph = network.graph();
   for (const ir::ValueId value : network.shape_outputs()) {
     const TensorType& type = TRY(graph.inferred_type(value));
+    const std::vector<bool> decided = ir::decided_symbols(graph);  // a conditional decides some, which it loses later
+    std::vector<sym::Expr> symbols;
+    if (type.values)
+      for (const sym::Expr& element : *type.values) sym::collect_symbols(element, symbols);
+    for (const sym::Expr& symbol : symbols)
+      TRY(require(!decided[static_cast<size_t>(symbol.symbol_id())], "output '", graph.value(value).name, "' has ",
+                  symbol,
+                  ", which data decides: an output for shapes is known before the run. Mark it with markOutput"));
     request.shape_outputs.push_back({graph.value(value).name, type});
   }
   return {};
@@ -131,8 +140,9 @@ Status compare_named_dimensions(Network& network, ir::Graph& graph) {
   };
   std::map<std::string, Place> first;
   const auto& tensors = network.made_tensors();
-  for (const ir::ValueId input : graph.inputs()) {
-    const nv::ITensor* tensor = ir::index(input) < tensors.size() ? tensors[ir::index(input)].get() : nullptr;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {  // whose ids need not be the network's
+    const ir::ValueId input = graph.inputs()[i], original = network.graph().inputs()[i];
+    const nv::ITensor* tensor = ir::index(original) < tensors.size() ? tensors[ir::index(original)].get() : nullptr;
     const Shape shape = graph.type(input).shape;
     for (size_t axis = 0; tensor && axis < shape.size(); ++axis) {
       const char* name = tensor->getDimensionName(static_cast<int32_t>(axis));
@@ -160,6 +170,7 @@ Result<ir::Graph> graph_to_build(Network& network) {
   }
   TRY(cast_inputs(network, graph));
   TRY(cast_outputs(network, graph));
+  if (passes::has_regions(graph)) graph = TRY(passes::structure_regions(graph, network.group_names()));
   TRY(graph.infer(ir::Graph::Which::kAll));
   TRY(compare_named_dimensions(network, graph));
   return graph;

@@ -8,7 +8,7 @@
 namespace kiln::api {
 
 /// A copy of the network's graph that is ready to be built: nodes know which layers they are, outputs have the types
-/// that setType and setOutputType asked for, all types are inferred.
+/// that setType and setOutputType asked for, loops and conditionals are nodes with bodies, all types are inferred.
 Result<ir::Graph> graph_to_build(Network& network);
 
 /// Fails as `check_choices` does. Progress and the timing cache are the caller's.

@@ -85,6 +85,12 @@ const std::vector<ir::NodeId>& Network::layers() {
   return layers_;
 }
 
+std::vector<std::string> Network::group_names() const {
+  std::vector<std::string> names;
+  for (const auto& group : groups_) names.push_back(group->name());
+  return names;
+}
+
 Result<ir::ValueId> Network::value_of(const nv::ITensor& tensor, const char* what) const {
   const nv::ITensor* const address = address_of(tensor);
   TRY(require(address != nullptr, what, " is null"));

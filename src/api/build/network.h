@@ -13,6 +13,7 @@
 
 #include "api/base/guard.h"
 #include "api/base/network_handle.h"
+#include "api/build/group.h"
 #include "api/build/layer.h"
 #include "api/build/tensor.h"
 
@@ -66,6 +67,21 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   bool is_weights(ir::ValueId value) const;
   /// Removes a value of `add_weights` that nothing uses any more.
   void drop_weights(ir::ValueId value);
+
+  /// A loop or conditional that the network keeps; G's constructor takes the network and the group's id.
+  template <class G>
+  G& add_group() {
+    graph_.stop_teaching();  // what is assumed of a branch need not hold: it may not run
+    auto group = std::make_unique<G>(*this, static_cast<int>(groups_.size()));
+    G& result = *group;
+    groups_.push_back(std::move(group));
+    return result;
+  }
+  /// Null for a boundary that no group of the network has.
+  Group* group(int id) const {
+    return id >= 0 && static_cast<size_t>(id) < groups_.size() ? groups_[static_cast<size_t>(id)].get() : nullptr;
+  }
+  std::vector<std::string> group_names() const;
 
   // VNetworkDefinition: network.cc, network_layers.cc and network_missing.cc.
   nv::ITensor* addInput(const char* name, nv::DataType type, const nv::Dims& dimensions) noexcept override;
@@ -211,6 +227,7 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   int num_scanned_ = 0;  ///< nodes that `layers_` has taken in
   std::vector<std::unique_ptr<Layer>> layer_objects_;
   std::vector<std::unique_ptr<Tensor>> tensors_;
+  std::vector<std::unique_ptr<Group>> groups_;
   std::vector<ir::ValueId> shape_outputs_;  ///< of markOutputForShapes
   // Owners of names and addresses when they were taken in; how many values and nodes have been.
   std::unordered_multimap<std::string, ir::ValueId> inputs_by_name_;

@@ -237,4 +237,13 @@ nv::INormalizationLayer* Network::addNormalizationV2(nv::ITensor& input, nv::ITe
                                         [&] { return add_normalization(*this, input, scale, bias, axesMask, true); });
 }
 
+nv::ILoop* Network::addLoop() noexcept {
+  return added<nv::ILoop>(reporter_, "INetworkDefinition::addLoop", [&] { return add_loop(*this); });
+}
+
+nv::IIfConditional* Network::addIfConditional() noexcept {
+  return added<nv::IIfConditional>(reporter_, "INetworkDefinition::addIfConditional",
+                                   [&] { return add_conditional(*this); });
+}
+
 }  // namespace kiln::api

@@ -19,15 +19,11 @@ nv::IPluginV3Layer* Network::addPluginV3(nv::ITensor* const*, int32_t, nv::ITens
 nv::IParametricReLULayer* Network::addParametricReLU(nv::ITensor&, nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addParametricReLU", nullptr);
 }
-nv::ILoop* Network::addLoop() noexcept { return missing(reporter_, "INetworkDefinition::addLoop", nullptr); }
 nv::IDequantizeLayer* Network::addDequantize(nv::ITensor&, nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addDequantize", nullptr);
 }
 nv::IQuantizeLayer* Network::addQuantize(nv::ITensor&, nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addQuantize", nullptr);
-}
-nv::IIfConditional* Network::addIfConditional() noexcept {
-  return missing(reporter_, "INetworkDefinition::addIfConditional", nullptr);
 }
 nv::IQuantizeLayer* Network::addQuantizeV2(nv::ITensor&, nv::ITensor&, nv::DataType) noexcept {
   return missing(reporter_, "INetworkDefinition::addQuantizeV2", nullptr);

@@ -46,6 +46,8 @@ Result<nv::IGatherLayer*> add_gather(Network& network, nv::ITensor& data, nv::IT
                                      int32_t axis);
 Result<nv::IGridSampleLayer*> add_grid_sample(Network& network, nv::ITensor& input, nv::ITensor& grid);
 Result<nv::IIdentityLayer*> add_identity(Network& network, nv::ITensor& input);
+nv::IIfConditional* add_conditional(Network& network);
+nv::ILoop* add_loop(Network& network);
 Result<nv::IMatrixMultiplyLayer*> add_matrix_multiply(Network& network, nv::ITensor& a, nv::MatrixOperation a_op,
                                                       nv::ITensor& b, nv::MatrixOperation b_op);
 /// `v2`: scale and bias have the shapes of addNormalizationV2, one element a channel.
