@@ -39,7 +39,7 @@ class Build {
   Status check_surface() const;
   void describe_surface();
   Status add_profile(const ProfileRequest& request, Timer& timer, TimingCache& cache);
-  Status optimize(ir::Graph& graph);
+  Status optimize(ir::Graph& graph, bool is_body);
   Result<int> add_body(const ir::Node& node, size_t body, Timer& timer);
   void note_libraries(const Cover& cover);
   Status check_size(std::string_view name, double size_bytes) const;
@@ -170,7 +170,8 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   ProfileGraph narrow = TRY(specialize(network_, request));
   ir::Graph& graph = narrow.graph;
   TRY(check_surface_sizes(graph));
-  TRY(optimize(graph));
+  TRY(keep_assertions_on_data(graph));
+  TRY(optimize(graph, /*is_body=*/false));
   CoverOptions options;
   if (request_.editable_timing_cache) options.assignments = &cache;
   const auto surface_format = [&](const std::string& name) {
@@ -203,11 +204,11 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
 }
 
 /// Rewrites a graph and its bodies for the backend.
-Status Build::optimize(ir::Graph& graph) {
-  TRY(keep_assertions_on_data(graph));
+Status Build::optimize(ir::Graph& graph, bool is_body) {
   passes::PassContext cx{log_};
   cx.strongly_typed = request_.numerics.strongly_typed;
   cx.refittable = request_.refittable;
+  cx.is_body = is_body;
   TRY(passes::run_pipeline(graph, cx));
   passes::SourceUses sources(graph, cx);
   TRY(backend_.lower(graph, request_.numerics));
@@ -218,7 +219,7 @@ Status Build::optimize(ir::Graph& graph) {
     const auto id = static_cast<ir::NodeId>(i);
     if (!graph.alive(id)) continue;
     for (const auto& body : graph.node(id).bodies)
-      TRY(in_context(optimize(*body),
+      TRY(in_context(optimize(*body, /*is_body=*/true),
                      [&] { return str("a body of ", graph.node(id).op.name(), " '", graph.node(id).name, "'"); }));
   }
   TRY(passes::tidy_captures(graph, cx));  // what bodies have come to read less of

@@ -62,7 +62,8 @@ Result<std::vector<TensorType>> NodeBodyTypes::infer(int body, std::span<const T
   for (size_t i = 0; i < inputs.size(); ++i) graph.give_input_type(graph.inputs()[i], inputs[i]);
   TRY(in_context(graph.infer(), [&] { return str("body ", body); }));
   std::vector<TensorType> types;
-  for (const Output& output : graph.outputs()) types.push_back(graph.type(output.value));
+  for (const Output& output : graph.outputs())
+    if (!output.name.empty()) types.push_back(graph.type(output.value));
   return types;
 }
 

@@ -7,7 +7,8 @@
 
 namespace kiln::ir {
 
-/// A node's bodies, whose inputs get the types that the node's op says.
+/// A node's bodies, whose inputs get the types that the node's op says. An output without a name is there to be run,
+/// and none of the node's.
 class NodeBodyTypes final : public BodyTypes {
  public:
   explicit NodeBodyTypes(std::span<const std::shared_ptr<Graph>> bodies) : bodies_(bodies) {}

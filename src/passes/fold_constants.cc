@@ -99,12 +99,14 @@ Status fold_constants(ir::Graph& graph, PassContext& cx) {
       warn_of_work(node, work, cx);
       continue;
     }
-    auto results = TRY(in_context(is_empty ? nothing(graph, id) : evaluate(graph, id),
-                                  [&] { return str("folding ", node.op.name(), " '", node.name, "'"); }));
+    auto results = is_empty ? nothing(graph, id) : evaluate(graph, id);
+    if (!results && cx.is_body) continue;
+    if (!results)
+      return error(results.error().code, "folding ", node.op.name(), " '", node.name, "': ", results.error().message);
     const std::vector<ir::ValueId> outputs = node.outputs;
-    bind_sizes(graph, id, results);
+    bind_sizes(graph, id, *results);
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const ir::ValueId folded = graph.add_constant(std::move(results[i]), graph.value(outputs[i]).name);
+      const ir::ValueId folded = graph.add_constant(std::move((*results)[i]), graph.value(outputs[i]).name);
       graph.set_provenance(graph.value(folded).producer, graph.node(id).provenance);
       graph.replace_uses(outputs[i], folded);
     }

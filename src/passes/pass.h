@@ -18,6 +18,7 @@ struct PassContext {
   Log& log;
   bool strongly_typed = false;  ///< every tensor is rounded to its type: casts that change values stay
   bool refittable = false;      ///< sources are replaced by any others: nothing is decided by their elements
+  bool is_body = false;         ///< no run need come to it: what fails there is an error of the run, not of the build
   int64_t fold_budget_bytes = int64_t{256} << 20;  ///< how much larger than its inputs folding may make a constant
   std::set<std::string> warned;                    ///< what the log has been told: passes run more than once
   FixedSources fixed_sources;

@@ -66,7 +66,8 @@ class Finder {
   Status close(int group);
   Status close_loop(int group);
   Status close_conditional(int group);
-  std::vector<NodeId> assertions_in(int group) const;
+  void find_assertions();
+  std::vector<Unit> assertions_in(int group) const;
   void add_needs(int group);
   std::string text(const Unit& unit) const {
     return unit.group >= 0 ? regions_.groups[static_cast<size_t>(unit.group)].name : layer(unit.node);
@@ -342,12 +343,22 @@ Result<std::vector<ValueId>> Finder::inputs_of(const Unit& unit) {
   return result;
 }
 
-/// Nodes without outputs run wherever their group does.
-std::vector<NodeId> Finder::assertions_in(int group) const {
-  std::vector<NodeId> result;
+/// Notes which groups have assertions, which are nodes without outputs.
+void Finder::find_assertions() {
+  for (size_t i = 0; i < home_.size(); ++i)
+    if (const auto id = static_cast<NodeId>(i); graph_.alive(id) && boundary_of_[i] < 0 && node(id).outputs.empty())
+      for (int group = home_[i]; group >= 0; group = region(group).parent) region(group).has_assertions = true;
+}
+
+/// What runs wherever a group (-1: the network) does: assertions, and groups within it that have some.
+std::vector<Unit> Finder::assertions_in(int group) const {
+  std::vector<Unit> result;
   for (size_t i = 0; i < home_.size(); ++i)
     if (const auto id = static_cast<NodeId>(i); graph_.alive(id) && home_[i] == group && boundary_of_[i] < 0)
-      if (node(id).outputs.empty()) result.push_back(id);
+      if (node(id).outputs.empty()) result.push_back({.node = id});
+  for (int inner = 0; inner < num_groups(); ++inner)
+    if (const Region& r = regions_.groups[static_cast<size_t>(inner)]; r.parent == group && r.has_assertions)
+      result.push_back({.group = inner});
   return result;
 }
 
@@ -386,7 +397,7 @@ Status Finder::close_loop(int group) {
   BodyWalk iteration(*this, group), test(*this, group);
   if (r.test != NodeId::kNone) TRY(test.add(node(r.test).inputs[0]));
   for (const NodeId id : r.outputs) TRY(iteration.add(node(id).inputs[0]));
-  for (const NodeId id : assertions_in(group)) TRY(iteration.visit({.node = id}));
+  for (const Unit& unit : assertions_in(group)) TRY(iteration.visit(unit));
   for (size_t k = 0; k < r.recurrences.size(); ++k)  // which grow
     TRY(iteration.add(node(r.recurrences[k]).inputs[1]));
   std::ranges::sort(r.recurrences), std::ranges::sort(r.iterators);
@@ -412,13 +423,13 @@ Status Finder::close_conditional(int group) {
   for (const Unit& unit : branches[0].units())
     TRY(require(!branches[1].has(unit), text(unit), " is in both branches of ", r.name,
                 ": a branch cannot read what the other one computes"));
-  for (const NodeId id : assertions_in(group)) {
+  for (const Unit& asserted : assertions_in(group)) {
     for (size_t b = 0; b < 2; ++b) {
       BodyWalk reads(*this, group);
-      TRY(reads.visit({.node = id}));
+      TRY(reads.visit(asserted));
       const bool is_of_other =
           std::ranges::any_of(reads.units(), [&](const Unit& unit) { return branches[1 - b].has(unit); });
-      if (!is_of_other) TRY(branches[b].visit({.node = id}));
+      if (!is_of_other) TRY(branches[b].visit(asserted));
     }
   }
   for (size_t b = 0; b < 2; ++b) r.bodies[b].units = std::move(branches[b].units());
@@ -429,6 +440,7 @@ Result<Regions> Finder::run() {
   TRY(collect_groups());
   for (int g = 0; g < num_groups(); ++g) reach(g);
   TRY(nest());
+  find_assertions();
   TRY(check_outputs());
   for (int g = 0; g < num_groups(); ++g)
     TRY(region(g).kind == Region::Kind::kLoop ? check_loop(g) : check_conditional(g));
@@ -436,6 +448,7 @@ Result<Regions> Finder::run() {
   for (const NodeId id : TRY(graph_.topological_order()))  // dead ones too: they may decide sizes
     if (home_[ir::index(id)] < 0 && !node(id).op.as<ops::Constant>()) TRY(network.visit({.node = id}));
   for (const ir::Output& output : graph_.outputs()) TRY(network.add(output.value));
+  for (const Unit& unit : assertions_in(-1)) TRY(network.visit(unit));
   regions_.network.units = std::move(network.units());
   return std::move(regions_);
 }

@@ -30,6 +30,7 @@ struct Region {
   ir::NodeId count{ir::NodeId::kNone}, test{ir::NodeId::kNone}, condition{ir::NodeId::kNone};
   std::vector<ir::NodeId> recurrences, iterators;  ///< that its bodies read
   std::vector<ir::NodeId> outputs;                 ///< that anyone reads
+  bool has_assertions = false;                     ///< itself, or a group within it: it runs though nobody reads it
   int parent = -1;                                 ///< the region around it
   /// Loop: an iteration, whose results are the recurrences' next values and what outputs concatenate; then the test,
   /// if there is one. Conditional: the branch for true and that for false.

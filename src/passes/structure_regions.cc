@@ -79,6 +79,13 @@ std::vector<int64_t> moved_axis(int rank, int axis, bool to_front) {
 
 int from_front(int axis, int rank) { return axis < 0 ? axis + rank : axis; }
 
+/// Whether a group runs for its assertions alone and gives nothing. It gets a result then, for each node has one.
+bool needs_result(const Region& region) {
+  return region.outputs.empty() && (region.kind == Region::Kind::kConditional || region.recurrences.empty());
+}
+
+ValueId add_true(ir::Graph& graph) { return graph.add_constant(HostTensor::scalar(DType::kBool, 1)); }
+
 /// Where a value of the network is. Each graph has copies of the constants that it reads.
 ValueId Maker::place_of(Scope& scope, ValueId given) const {
   const ValueId value = without_if_inputs(network_, given);
@@ -107,7 +114,7 @@ Status Maker::fill(Scope& scope, const RegionBody& body) const {
       continue;
     }
     const Region& region = regions_.groups[static_cast<size_t>(unit.group)];
-    if (region.outputs.empty()) continue;
+    if (region.outputs.empty() && !region.has_assertions) continue;
     TRY(in_context(region.kind == Region::Kind::kLoop ? add_loop(scope, region) : add_conditional(scope, region),
                    [&] { return region.name; }));
   }
@@ -136,7 +143,7 @@ std::vector<ValueId> Maker::captured(Scope& scope, const Region& region) const {
   return result;
 }
 
-/// A body whose inputs are values of the network of these types (kNone: a number that nobody reads), then captures.
+/// A body whose inputs are values of the network of these types (kNone: of none, and nobody reads it), then captures.
 Result<std::shared_ptr<ir::Graph>> Maker::make_body(Scope& around, const Region& region, const RegionBody& body,
                                                     std::span<const ValueId> own,
                                                     std::span<const TensorType> types) const {
@@ -144,7 +151,7 @@ Result<std::shared_ptr<ir::Graph>> Maker::make_body(Scope& around, const Region&
   Scope scope{.graph = *graph, .is_body = true};
   for (size_t i = 0; i < own.size(); ++i) {
     const bool is_number = own[i] == ValueId::kNone;
-    const ValueId input = graph->add_input(is_number ? "iteration" : name(own[i]), types[i]);
+    const ValueId input = graph->add_input(is_number ? i == 0 ? "iteration" : "result" : name(own[i]), types[i]);
     if (!is_number) scope.places[own[i]] = input;
   }
   for (const ValueId value : region.captures)
@@ -152,6 +159,7 @@ Result<std::shared_ptr<ir::Graph>> Maker::make_body(Scope& around, const Region&
   TRY(fill(scope, body));
   for (size_t i = 0; i < body.results.size(); ++i)
     graph->mark_output(place_of(scope, body.results[i]), str("result_", i));  // one without a name would be nobody's
+  if (body.results.empty() && needs_result(region)) graph->mark_output(add_true(*graph), "result_0");
   return graph;
 }
 
@@ -174,13 +182,13 @@ Status Maker::add_conditional(Scope& scope, const Region& region) const {
     bodies.push_back(TRY(in_context(make_body(scope, region, branch, {}, {}),
                                     [&] { return is_first ? "branch for true" : "branch for false"; })));
   }
-  const ops::If op{.outputs = static_cast<int>(region.outputs.size()),
+  const ops::If op{.outputs = std::max(static_cast<int>(region.outputs.size()), 1),
                    .decided = TRY(ops::differing_axes(output_types(*bodies[0]), output_types(*bodies[1])))};
   std::vector<ValueId> inputs = captured(scope, region);
   inputs.insert(inputs.begin(), condition);
   const std::vector<ValueId> outputs = TRY(scope.graph.add(op, inputs, region.name, std::move(bodies)));
   scope.graph.set_provenance(static_cast<NodeId>(scope.graph.num_nodes() - 1), provenance_of(region));
-  for (size_t i = 0; i < outputs.size(); ++i) put(scope, node(region.outputs[i]).outputs[0], outputs[i]);
+  for (size_t i = 0; i < region.outputs.size(); ++i) put(scope, node(region.outputs[i]).outputs[0], outputs[i]);
   return {};
 }
 
@@ -220,6 +228,13 @@ Result<std::vector<ValueId>> Maker::loop_inputs(Scope& scope, const Region& regi
     loop.names.push_back(node(id).name);
     loop.inputs.emplace_back(type.dtype, type.shape);
   }
+  if (needs_result(region)) {
+    inputs.push_back(add_true(graph));
+    loop.first_elements.emplace_back();
+    loop.names.push_back(region.name);
+    loop.inputs.emplace_back(DType::kBool, Shape{});
+  }
+  loop.op.carried = static_cast<int>(loop.names.size());
   for (const NodeId id : region.iterators) {
     const auto& iterator = *node(id).op.as<ops::LoopIterator>();
     ValueId x = place_of(scope, node(id).inputs[0]);
@@ -232,7 +247,6 @@ Result<std::vector<ValueId>> Maker::loop_inputs(Scope& scope, const Region& regi
     loop.inputs.emplace_back(type.dtype, Shape(type.shape.begin() + 1, type.shape.end()));
     loop.op.scans.push_back(iterator.reverse ? -1 : 1);
   }
-  loop.op.carried = static_cast<int>(region.recurrences.size());
   for (int i = 1; i <= loop.op.carried; ++i) ir::follow_element(graph.table(), loop, i);
   return inputs;
 }
@@ -287,6 +301,7 @@ Status Maker::add_loop(Scope& scope, const Region& region) const {
   TRY(find_lengths(scope, region, loop));
   std::vector<ValueId> own{ValueId::kNone};
   for (const NodeId id : region.recurrences) own.push_back(node(id).outputs[0]);
+  if (needs_result(region)) own.push_back(ValueId::kNone);
   for (const NodeId id : region.iterators) own.push_back(node(id).outputs[0]);
   const auto make = [&](std::span<const TensorType> types) -> Result<ir::Bodies> {
     ir::Bodies bodies;

@@ -423,22 +423,6 @@ TEST(Loops, AreInNetworksWithNamedDimensions) {
   EXPECT_NE(run.error.find("dimension 'n'"), std::string::npos) << run.error;
 }
 
-// An assertion on what an iteration computes, which nobody else reads.
-TEST(Loops, AssertInTheirIterations) {
-  LoopBench w;
-  nv::ITensor* x = w.input("x", {4});
-  nv::ILoop* loop = w->addLoop();
-  loop->addTripLimit(*w.number(4), TripLimit::kCOUNT);
-  nv::ITensor* slice = loop->addIterator(*x)->getOutput(0);
-  w->addAssertion(*w.less(slice, w.constant({}, {10})), "too large");
-  w.mark(w.stack(loop, w.add(slice, slice), w.number(4)));
-  LoopRun run(w);
-  ASSERT_EQ(run.error, "");
-  EXPECT_EQ(run.floats_of({{"x", floats({4}, {1, 2, 3, 4})}}), (Floats{2, 4, 6, 8})) << run.error;
-  EXPECT_EQ(run.floats_of({{"x", floats({4}, {1, 2, 13, 4})}}), Floats{});
-  EXPECT_NE(run.error.find("too large"), std::string::npos) << run.error;
-}
-
 TEST(Loops, AreDroppedWhereNobodyReadsThem) {
   LoopBench w;
   nv::ITensor* x = w.input("x", {2});
