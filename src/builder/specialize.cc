@@ -4,6 +4,7 @@
 #include <set>
 
 #include "builder/profile_bounds.h"
+#include "ir/copy.h"
 #include "ir/shape_tensors.h"
 #include "sym/real.h"
 
@@ -90,33 +91,24 @@ Result<std::vector<plan::InputRange>> extent_ranges(const ir::Graph& network, co
 
 namespace {
 
-using MovedValues = std::vector<ir::ValueId>;
-
 std::shared_ptr<ir::Graph> narrowed_body(const ir::Graph& body, const ir::Graph& around,
                                          const Replacements& replacements);
 
-/// Copies the nodes and outputs of `from`, whose inputs have their places in `moved`. Nothing is inferred.
-Status copy_nodes(const ir::Graph& from, ir::Graph& to, MovedValues moved, const Replacements& replacements) {
+/// Copies the nodes and outputs of `from`, whose inputs have their places in `places`. Nothing is inferred.
+Status copy_nodes(const ir::Graph& from, ir::Graph& to, ir::Places places, const Replacements& replacements) {
   for (const ir::NodeId id : TRY(from.topological_order())) {
     const ir::Node& node = from.node(id);
-    std::vector<ir::ValueId> inputs;
-    for (const ir::ValueId input : node.inputs)
-      inputs.push_back(input == ir::ValueId::kNone ? input : moved[ir::index(input)]);
-    const ir::NodeId copy = to.add_lazily(substitute(node.op, replacements), inputs, node.name);
-    to.set_provenance(copy, node.provenance);
+    const ir::NodeId copy =
+        ir::copy_node(to, from, id, substitute(node.op, replacements), ir::placed(places, node.inputs));
     std::vector<std::shared_ptr<ir::Graph>> bodies;
     for (const auto& body : node.bodies) bodies.push_back(narrowed_body(*body, to, replacements));
     to.set_bodies(copy, std::move(bodies));
     std::vector<DecidedSize> sizes = node.sizes;
     for (DecidedSize& size : sizes) size.symbol = sym::substitute(size.symbol, replacements);
     to.set_sizes(copy, std::move(sizes));
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const ir::ValueId value = to.node(copy).outputs[i];
-      moved[ir::index(node.outputs[i])] = value;
-      to.set_name(value, from.value(node.outputs[i]).name);
-    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) places[ir::index(node.outputs[i])] = to.node(copy).outputs[i];
   }
-  for (const ir::Output& output : from.outputs()) to.mark_output(moved[ir::index(output.value)], output.name);
+  for (const ir::Output& output : from.outputs()) to.mark_output(places[ir::index(output.value)], output.name);
   return {};
 }
 
@@ -124,10 +116,10 @@ Status copy_nodes(const ir::Graph& from, ir::Graph& to, MovedValues moved, const
 std::shared_ptr<ir::Graph> narrowed_body(const ir::Graph& body, const ir::Graph& around,
                                          const Replacements& replacements) {
   std::shared_ptr<ir::Graph> copy = around.new_body();
-  MovedValues moved(static_cast<size_t>(body.num_values()), ir::ValueId::kNone);
+  ir::Places places(static_cast<size_t>(body.num_values()), ir::ValueId::kNone);
   for (const ir::ValueId id : body.inputs())
-    moved[ir::index(id)] = copy->add_input(body.value(id).name, substituted(body.type(id), replacements));
-  CHECK(copy_nodes(body, *copy, std::move(moved), replacements).has_value());  // the body was inferred: no cycle
+    places[ir::index(id)] = copy->add_input(body.value(id).name, substituted(body.type(id), replacements));
+  CHECK(copy_nodes(body, *copy, std::move(places), replacements).has_value());  // the body was inferred: no cycle
   return copy;
 }
 
@@ -137,14 +129,14 @@ Result<ir::Graph> narrowed(const ir::Graph& network, const ProfileRequest& profi
   graph.allow_impossible_branches();
   const Replacements replacements = bounds.replacements(*network.shared_table(), graph.table());
   const std::set<ir::ValueId> of_shapes = shape_inputs(network, profile);
-  MovedValues moved(static_cast<size_t>(network.num_values()), ir::ValueId::kNone);
+  ir::Places places(static_cast<size_t>(network.num_values()), ir::ValueId::kNone);
   for (const ir::ValueId id : network.inputs()) {
     TensorType type = substituted(network.type(id), replacements);
     if (type.values && !profile.values.contains(network.value(id).name) && !of_shapes.contains(id))
       type.values = nullptr;  // data like any other: the host must not wait for it
-    moved[ir::index(id)] = graph.add_input(network.value(id).name, std::move(type));
+    places[ir::index(id)] = graph.add_input(network.value(id).name, std::move(type));
   }
-  TRY(copy_nodes(network, graph, std::move(moved), replacements));
+  TRY(copy_nodes(network, graph, std::move(places), replacements));
   TRY(graph.infer());
   return graph;
 }

@@ -1,8 +1,8 @@
 #include "passes/inline_branches.h"
 
-#include <map>
 #include <optional>
 
+#include "ir/copy.h"
 #include "ops/if.h"
 #include "tensor/view.h"
 
@@ -16,37 +16,19 @@ std::optional<bool> known_condition(const ir::Graph& graph, ir::ValueId conditio
   return (*values)[0].value() != 0;
 }
 
-/// Copies a body's nodes into the graph; the values that its outputs become.
-Result<std::vector<ir::ValueId>> splice(ir::Graph& graph, const ir::Graph& body, const ir::Node& node) {
-  std::map<ir::ValueId, ir::ValueId> moved;
-  for (size_t i = 0; i < body.inputs().size(); ++i) moved[body.inputs()[i]] = node.inputs[i + 1];
-  const std::vector<std::string> provenance = node.provenance;
-  for (const ir::NodeId id : TRY(body.topological_order())) {
-    const ir::Node& inner = body.node(id);
-    std::vector<ir::ValueId> inputs;
-    for (const ir::ValueId input : inner.inputs)
-      inputs.push_back(input == ir::ValueId::kNone ? input : moved.at(input));
-    const ir::NodeId copy = graph.add_lazily(inner.op, inputs, inner.name);
-    graph.set_sizes(copy, inner.sizes);
-    graph.set_bodies(copy, inner.bodies);
-    graph.set_provenance(copy, inner.provenance.empty() ? provenance : inner.provenance);
-    for (size_t i = 0; i < inner.outputs.size(); ++i) {
-      moved[inner.outputs[i]] = graph.node(copy).outputs[i];
-      graph.set_name(graph.node(copy).outputs[i], body.value(inner.outputs[i]).name);
-    }
-  }
-  std::vector<ir::ValueId> outputs;
-  for (const ir::Output& output : body.outputs())
-    if (output.name.empty())
-      graph.mark_output(moved.at(output.value), "");  // an assertion, which runs in the branch's place
-    else
-      outputs.push_back(moved.at(output.value));
-  return outputs;
-}
-
 Status inline_branch(ir::Graph& graph, ir::NodeId id, bool condition) {
   const std::shared_ptr<ir::Graph> body = graph.node(id).bodies[condition ? 0 : 1];  // outlives the node
-  const std::vector<ir::ValueId> outputs = TRY(splice(graph, *body, graph.node(id)));
+  ir::Places places(static_cast<size_t>(body->num_values()), ir::ValueId::kNone);
+  for (size_t i = 0; i < body->inputs().size(); ++i)
+    places[ir::index(body->inputs()[i])] = graph.node(id).inputs[i + 1];
+  const std::vector<std::string> provenance = graph.node(id).provenance;
+  places = TRY(ir::splice(graph, *body, std::move(places), provenance));
+  std::vector<ir::ValueId> outputs;
+  for (const ir::Output& output : body->outputs())
+    if (const ir::ValueId value = places[ir::index(output.value)]; output.name.empty())
+      graph.mark_output(value, "");  // an assertion, which runs in the branch's place
+    else
+      outputs.push_back(value);
   const ir::Node& node = graph.node(id);
   const std::vector<DecidedAxis> decided = node.op.as<ops::If>()->decided;
   const std::vector<DecidedSize> sizes = node.sizes;

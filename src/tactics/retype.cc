@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "ir/copy.h"
 #include "ops/cast.h"
 #include "ops/constant.h"
 #include "ops/convolution.h"
@@ -119,21 +120,14 @@ class Retyper {
       inputs.push_back(stays ? value : TRY(as_type(value, to)));
     }
     const Op op = was ? in_type(node.op, *was, to) : node.op;
-    const ir::NodeId copy = graph_.add_lazily(op, inputs, node.name);
-    graph_.set_sizes(copy, node.sizes);
-    graph_.set_provenance(copy, node.provenance);
-    graph_.set_bodies(copy, node.bodies);
+    const ir::NodeId copy = ir::copy_node(graph_, old_, id, op, inputs);
+    TRY(ir::infer_copy(graph_, copy));
     const std::vector<ir::ValueId> outputs = graph_.node(copy).outputs;
-    if (outputs.empty())
-      TRY(graph_.infer());
-    else
-      TRY(graph_.inferred_type(outputs[0]));  // of this node alone: all before it are inferred
     for (size_t i = 0; i < outputs.size(); ++i) TRY(finish(node, node.outputs[i], outputs[i]));
     return {};
   }
 
   Status finish(const ir::Node& node, ir::ValueId before, ir::ValueId after) {
-    graph_.set_name(after, old_.value(before).name);
     const DType was = old_.type(before).dtype, now = graph_.type(after).dtype;
     // A node that only moves rounded elements leaves them rounded.
     if (rules_.rounds_values() && was != now && !node.op.has(Trait::kMovement)) {
