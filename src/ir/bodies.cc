@@ -61,10 +61,7 @@ Result<std::vector<TensorType>> NodeBodyTypes::infer(int body, std::span<const T
               inputs.size(), " are given"));
   for (size_t i = 0; i < inputs.size(); ++i) graph.give_input_type(graph.inputs()[i], inputs[i]);
   TRY(in_context(graph.infer(), [&] { return str("body ", body); }));
-  std::vector<TensorType> types;
-  for (const Output& output : graph.outputs())
-    if (!output.name.empty()) types.push_back(graph.type(output.value));
-  return types;
+  return output_types(graph);
 }
 
 Status NodeBodyTypes::give_up(int body, Error error, std::span<const TensorType> outputs) {
@@ -81,6 +78,13 @@ Status NodeBodyTypes::give_up(int body, Error error, std::span<const TensorType>
   graph.replace_content(std::move(empty));
   graph.assume({sym::Relation::kEqual, 0, 1, str("a branch that cannot run for these shapes: ", error.message)});
   return {};
+}
+
+std::vector<TensorType> output_types(const Graph& body) {
+  std::vector<TensorType> types;
+  for (const Output& output : body.outputs())
+    if (!output.name.empty()) types.push_back(body.type(output.value));
+  return types;
 }
 
 sym::Expr upper_bound(sym::Expr e, Bounds bounds) {

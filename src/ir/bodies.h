@@ -21,6 +21,8 @@ class NodeBodyTypes final : public BodyTypes {
   std::span<const std::shared_ptr<Graph>> bodies_;
 };
 
+/// The types of what a body gives to its node: of its outputs with a name.
+std::vector<TensorType> output_types(const Graph& body);
 /// A bound of an expression from bounds of some of its symbols: a constant where it does not grow with each of them.
 sym::Expr upper_bound(sym::Expr e, std::span<const std::pair<sym::Expr, sym::Expr>> bounds);
 /// Calls `visit` with the graph's bodies, and theirs, outer ones first.

@@ -18,12 +18,6 @@ bool has_symbol(sym::Expr e, sym::Expr symbol) {
   return std::ranges::find(symbols, symbol) != symbols.end();
 }
 
-std::vector<TensorType> output_types(const Graph& body) {
-  std::vector<TensorType> types;
-  for (const Output& output : body.outputs()) types.push_back(body.type(output.value));
-  return types;
-}
-
 /// A bound of an expression by those of some symbols; the expression itself where it reads none of them.
 sym::Expr bound_by(sym::Expr e, std::vector<std::pair<sym::Expr, sym::Expr>> bounds) {
   std::erase_if(bounds, [&](const auto& bound) { return !has_symbol(e, bound.first); });

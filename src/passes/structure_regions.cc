@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "ir/bodies.h"
 #include "ir/loop_draft.h"
 #include "ops/dim_values.h"
 #include "ops/if.h"
@@ -163,12 +164,6 @@ Result<std::shared_ptr<ir::Graph>> Maker::make_body(Scope& around, const Region&
   return graph;
 }
 
-std::vector<TensorType> output_types(const ir::Graph& body) {
-  std::vector<TensorType> types;
-  for (const ir::Output& output : body.outputs()) types.push_back(body.type(output.value));
-  return types;
-}
-
 /// The layers that a node of a group stands for.
 std::vector<std::string> provenance_of(const Region& region) { return {region.name}; }
 
@@ -183,7 +178,7 @@ Status Maker::add_conditional(Scope& scope, const Region& region) const {
                                     [&] { return is_first ? "branch for true" : "branch for false"; })));
   }
   const ops::If op{.outputs = std::max(static_cast<int>(region.outputs.size()), 1),
-                   .decided = TRY(ops::differing_axes(output_types(*bodies[0]), output_types(*bodies[1])))};
+                   .decided = TRY(ops::differing_axes(ir::output_types(*bodies[0]), ir::output_types(*bodies[1])))};
   std::vector<ValueId> inputs = captured(scope, region);
   inputs.insert(inputs.begin(), condition);
   const std::vector<ValueId> outputs = TRY(scope.graph.add(op, inputs, region.name, std::move(bodies)));
