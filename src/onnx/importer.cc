@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "ir/copy.h"
 #include "ir/source_names.h"
 #include "ir/symbolic_values.h"
 #include "onnx/check.h"
@@ -31,20 +32,27 @@ class Importer {
       : model_(model), graph_(graph), options_(options), report_(report), outcomes_(outcomes), state_(state) {}
 
   void run();
-  /// Imports a body into the graph, whose inputs have these names; its outputs but the first ones become the graph's.
-  Result<Values> run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, size_t skipped, int index);
+  /// Imports a body into the graph, whose inputs have these names. Returns the body's outputs.
+  Result<Values> run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, int index);
 
  private:
   class Bodies;
+  /// A branch that stands in the place of its If.
+  struct TakenBranch {
+    const GraphDef& graph;
+    std::optional<ImportedBody> imported = std::nullopt;  // where that was done to see whether it can be taken
+  };
   void add_input(const ValueInfo& input);
   Result<TensorType> type_of(const ValueInfo& info);
   Result<ValueId> add_initializer(const TensorDef& tensor);
   void add_node(const NodeDef& node, int index);
   std::optional<Values> inputs_of(const NodeDef& node);
   class Scope;
-  Result<const GraphDef*> known_branch(const NodeDef& node, const Values& inputs, int index);
-  Result<const GraphDef*> assumed_branch(const NodeDef& node, ValueId condition, int index);
-  Status add_branch(const GraphDef& branch, const NodeDef& node, int index);
+  Result<std::optional<TakenBranch>> known_branch(const NodeDef& node, const Values& inputs, Bodies& bodies);
+  Result<std::optional<TakenBranch>> assumed_branch(const NodeDef& node, ValueId condition, Bodies& bodies);
+  Status take_branch(const TakenBranch& taken, const NodeDef& node, int index);
+  void add_branch(const GraphDef& branch, const NodeDef& node, int index);
+  Status splice_branch(const ImportedBody& branch, const NodeDef& node);
   Status import_node(const NodeDef& node, Values inputs, int index);
   std::string describe_inputs(const NodeDef& node) const;
   void stand_in(const NodeDef& node);
@@ -204,9 +212,25 @@ class Importer::Bodies final : public BodyImporter {
     return captures;
   }
 
-  Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs, const Captures& captures,
-                              size_t skipped) override {
-    ImportedBody result{.graph = around_.graph_.new_body(), .outputs = {}};
+  Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs,
+                              const Captures& captures) override {
+    const auto kept = std::ranges::find(kept_, &body, [](const auto& entry) { return entry.first; });
+    if (kept == kept_.end()) return import_anew(body, inputs, captures);
+    auto imported = std::move(kept->second);
+    kept_.erase(kept);
+    return imported;
+  }
+  /// Keeps a body without inputs of its own for whoever imports it next: importing bodies twice would take twice as
+  /// long with each level of them.
+  void keep(const GraphDef& body, Result<ImportedBody> imported) { kept_.emplace_back(&body, std::move(imported)); }
+
+  void warn(std::span<const std::string> warnings) override {
+    around_.report_.warnings.insert(around_.report_.warnings.end(), warnings.begin(), warnings.end());
+  }
+
+ private:
+  Result<ImportedBody> import_anew(const GraphDef& body, std::span<const BodyInput> inputs, const Captures& captures) {
+    ImportedBody result{.graph = around_.graph_.new_body(), .outputs = {}, .copies = {}, .warnings = {}};
     ir::Graph& graph = *result.graph;
     std::map<std::string_view, ValueId> names;
     for (const BodyInput& input : inputs)
@@ -222,8 +246,7 @@ class Importer::Bodies final : public BodyImporter {
       const auto* constant = outside.producer_as<ops::Constant>(value);
       return inside[value] = graph.add_constant(*constant, outside.value(value).name);
     };
-    ImportState state = around_.state_;
-    state.sequences.clear();
+    Sequences sequences;
     for (const std::string_view name : captures.names) {
       if (names.contains(name)) continue;
       const auto sequence = around_.state_.sequences.find(name);
@@ -231,27 +254,27 @@ class Importer::Bodies final : public BodyImporter {
         names[name] = moved(around_.find(name));
         continue;
       }
-      Sequence& copy = state.sequences[std::string(name)];
+      Sequence& copy = sequences[std::string(name)];
       for (const ValueId element : sequence->second.elements) copy.elements.push_back(moved(element));
     }
+    for (const auto& [value, copy] : inside) result.copies.emplace_back(copy, value);
     ImportReport report;
-    Importer importer(around_.model_, graph, around_.options_, report, nullptr, state);
-    auto outputs = importer.run_body(body, std::move(names), skipped, index_);
-    around_.state_.sources = std::move(state.sources);
-    around_.state_.source_of = std::move(state.source_of);
-    around_.state_.met_elements_in_floats |= state.met_elements_in_floats;
+    std::swap(around_.state_.sequences, sequences);
+    auto outputs = Importer(around_.model_, graph, around_.options_, report, nullptr, around_.state_)
+                       .run_body(body, names, index_);
+    std::swap(around_.state_.sequences, sequences);
     if (!report.errors.empty()) return error(report.errors[0].code, report.errors[0].message);
     result.outputs = TRY(std::move(outputs));
+    result.warnings = std::move(report.warnings);
     return result;
   }
 
- private:
   Importer& around_;
   const int index_;
+  std::vector<std::pair<const GraphDef*, Result<ImportedBody>>> kept_;
 };
 
-Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, size_t skipped,
-                                  int index) {
+Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, int index) {
   if (!body.sparse_initializers.empty())
     return error(Code::kUnsupported, "initializer '", body.sparse_initializers[0],
                  "' of the body is sparse; sparse tensors are not supported");
@@ -259,7 +282,7 @@ Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_vie
   for (const TensorDef& tensor : body.initializers) initializers_[tensor.name] = &tensor;
   for (const NodeDef& node : body.nodes) add_node(node, index);
   Values outputs;
-  for (const ValueInfo& output : std::span(body.outputs).subspan(skipped)) {
+  for (const ValueInfo& output : body.outputs) {
     if (state_.sequences.contains(output.name))
       return error(Code::kUnsupported, "the body's output '", output.name,
                    "' is a sequence; only tensors can leave a body whose number of runs is not known");
@@ -267,20 +290,19 @@ Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_vie
     if (value == ValueId::kNone && report_.errors.empty())
       return error(Code::kInvalidArgument, "the body has no value '", output.name, "'");
     if (value == ValueId::kNone) return outputs;
-    graph_.mark_output(value, std::string(output.name));
     outputs.push_back(value);
   }
   return outputs;
 }
 
 Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
-  if (const GraphDef* branch = TRY(known_branch(node, inputs, index))) return add_branch(*branch, node, index);
+  Bodies bodies(*this, index);
+  if (const auto taken = TRY(known_branch(node, inputs, bodies))) return take_branch(*taken, node, index);
   const ImportFunction import = find_importer(node.domain, node.op_type);
   if (!import)
     return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
                  node.domain.empty() ? "ai.onnx" : node.domain, "'");
   ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, std::move(inputs), state_);
-  Bodies bodies(*this, index);
   cx.set_bodies(&bodies);
   TRY(import(cx));
   if (cx.output_sequence()) {
@@ -312,39 +334,42 @@ std::optional<Values> Importer::inputs_of(const NodeDef& node) {
 }
 
 /// The branch that an If takes in every run, because its condition follows from constants and extents. Exporters write
-/// such an If to squeeze an axis whose extent they do not know. Null for other nodes, and where the run decides.
-Result<const GraphDef*> Importer::known_branch(const NodeDef& node, const Values& inputs, int index) {
-  if (node.op_type != "If" || !node.domain.empty() || inputs.size() != 1) return nullptr;
+/// such an If to squeeze an axis whose extent they do not know. Nothing for other nodes, and where the run decides.
+Result<std::optional<Importer::TakenBranch>> Importer::known_branch(const NodeDef& node, const Values& inputs,
+                                                                    Bodies& bodies) {
+  if (node.op_type != "If" || !node.domain.empty() || inputs.size() != 1) return std::nullopt;
   ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, inputs, state_);
   const auto condition = cx.values(inputs[0], "the condition");
-  if (!condition || condition->size() != 1) return nullptr;
+  if (!condition || condition->size() != 1) return std::nullopt;
   const sym::Expr holds = (*condition)[0];
-  if (!holds.is_const()) return assumed_branch(node, inputs[0], index);
-  const GraphDef& branch = TRY(node.need_graph(holds.value() ? "then_branch" : "else_branch"));
-  return &branch;
+  if (!holds.is_const()) return assumed_branch(node, inputs[0], bodies);
+  return TakenBranch{TRY(node.need_graph(holds.value() ? "then_branch" : "else_branch"))};
 }
 
 /// The branch that is taken although the condition may be otherwise, because no value can be what both branches give:
-/// of other ranks, or one of them cannot be. That the condition is so is checked when extents are known. Null where the
-/// branches agree.
-Result<const GraphDef*> Importer::assumed_branch(const NodeDef& node, ValueId condition, int index) {
+/// of other ranks, or one of them cannot be. That the condition is so is checked when extents are known. Nothing where
+/// the branches agree.
+Result<std::optional<Importer::TakenBranch>> Importer::assumed_branch(const NodeDef& node, ValueId condition,
+                                                                      Bodies& bodies) {
   const std::array<const GraphDef*, 2> branches = {&TRY(node.need_graph("then_branch")).get(),
                                                    &TRY(node.need_graph("else_branch")).get()};
+  std::vector<Result<ImportedBody>> imported;
   std::array<std::vector<int>, 2> ranks;
-  std::array<bool, 2> works = {true, true};
-  Bodies bodies(*this, index);
   const Captures captures = TRY(bodies.captures(branches));
   for (size_t b = 0; b < branches.size(); ++b) {
-    const auto body = bodies.import(*branches[b], {}, captures, 0);
-    works[b] = body.has_value();
-    if (!works[b]) continue;
-    for (const ValueId output : body->outputs) {
-      const TensorType& type = body->graph->type(output);
+    imported.push_back(bodies.import(*branches[b], {}, captures));
+    if (!imported[b]) continue;
+    for (const ValueId output : imported[b]->outputs) {
+      const TensorType& type = imported[b]->graph->type(output);
       ranks[b].push_back(
           sym::provably_equal(type.volume(), 1) ? 0 : type.rank());  // single elements are brought to one rank
     }
   }
-  if (works[0] == works[1] && (!works[0] || ranks[0] == ranks[1])) return nullptr;
+  const bool works[] = {imported[0].has_value(), imported[1].has_value()};
+  if (works[0] == works[1] && (!works[0] || ranks[0] == ranks[1])) {
+    for (size_t b = 0; b < branches.size(); ++b) bodies.keep(*branches[b], std::move(imported[b]));
+    return std::nullopt;
+  }
   const size_t taken = works[0] ? 0 : 1;
   const auto why = str(node, " takes its ", taken == 0 ? "then" : "else", "_branch: ",
                        works[0] && works[1] ? "its branches give values of different ranks"
@@ -353,7 +378,7 @@ Result<const GraphDef*> Importer::assumed_branch(const NodeDef& node, ValueId co
   if (taken == 1) holds = TRY(graph_.add_one(ops::Unary{ops::UnaryKind::kNot}, {condition}));
   TRY(graph_.add(ops::Assertion{why}, Values{holds}, std::string(label_of(node))));
   report_.warnings.push_back(why);
-  return branches[taken];
+  return TakenBranch{*branches[taken], *std::move(imported[taken])};
 }
 
 /// Saves what names outside a branch mean where the branch gives them to its own tensors, and restores them behind it.
@@ -401,18 +426,26 @@ class Importer::Scope {
   }
 
   Importer& importer_;
-  const std::map<std::string, Sequence, std::less<>> sequences_ = importer_.state_.sequences;
+  const Sequences sequences_ = importer_.state_.sequences;
   std::vector<Saved> saved_;
 };
 
-/// Adds the branch's nodes in place of the If, which stands at `index` and disappears.
-Status Importer::add_branch(const GraphDef& branch, const NodeDef& node, int index) {
+/// Puts a branch in the place of the If, which stands at `index` and disappears.
+Status Importer::take_branch(const TakenBranch& taken, const NodeDef& node, int index) {
+  const GraphDef& branch = taken.graph;
   TRY(require(branch.outputs.size() == node.outputs.size(), "the branch has ", branch.outputs.size(),
               " outputs; the node has ", node.outputs.size()));
   TRY(require(branch.inputs.empty(), "the branch has inputs; a branch takes what it reads from the graph around it"));
+  if (taken.imported) return splice_branch(*taken.imported, node);
   if (!branch.sparse_initializers.empty())
     return error(Code::kUnsupported, "initializer '", branch.sparse_initializers[0],
                  "' of the branch is sparse; sparse tensors are not supported");
+  add_branch(branch, node, index);
+  return {};
+}
+
+/// Adds the nodes of a branch that has not been imported yet.
+void Importer::add_branch(const GraphDef& branch, const NodeDef& node, int index) {
   Values results;
   std::vector<std::optional<Sequence>> sequences;
   {
@@ -432,6 +465,27 @@ Status Importer::add_branch(const GraphDef& branch, const NodeDef& node, int ind
       state_.sequences[std::string(node.outputs[i])] = *sequences[i];
     else
       values_[node.outputs[i]] = results[i];
+  }
+}
+
+/// Adds the nodes of a branch that has been imported as a body. What its importers found of values around it holds for
+/// these: elements that they read, and inputs of the network of which they made shape tensors.
+Status Importer::splice_branch(const ImportedBody& branch, const NodeDef& node) {
+  ir::Places places(static_cast<size_t>(branch.graph->num_values()), ValueId::kNone);
+  for (const auto& [inside, outside] : branch.copies) {
+    places[ir::index(inside)] = outside;
+    const auto* constant = branch.graph->producer_as<ops::Constant>(inside);
+    if (constant && constant->is_read) graph_.mark_read(graph_.value(outside).producer);
+    const bool is_input = graph_.value(outside).producer == ir::NodeId::kNone;
+    const TensorType& type = branch.graph->type(inside);
+    if (is_input && type.values && !graph_.type(outside).values) graph_.set_input_type(outside, type);
+  }
+  places = TRY(ir::splice(graph_, *branch.graph, std::move(places), {str(node.op_type, " '", label_of(node), "'")}));
+  report_.warnings.insert(report_.warnings.end(), branch.warnings.begin(), branch.warnings.end());
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    state_.sequences.erase(std::string(node.outputs[i]));
+    values_[node.outputs[i]] = places[ir::index(branch.outputs[i])];
   }
   return {};
 }

@@ -36,6 +36,38 @@ TEST(KnownBranch, IsAssumedWhereTheOtherOneHasAnotherRank) {
   EXPECT_EQ(squeezed({-1, -1, 4}), "f32[x_0, 4]") << "and it is checked that axis 1 is 1 when shapes are bound";
 }
 
+/// x, of the rank that a branch gives it that is taken for want of another choice, and what stands beside the If.
+Imported assumed(const std::vector<Proto>& branch_nodes, std::string_view result, const std::vector<Proto>& beside) {
+  std::vector<Proto> nodes{node("Shape", {"x"}, {"s"}), node("Gather", {"s", "one"}, {"e"}),
+                           node("Equal", {"e", "one"}, {"is_one"})};
+  nodes.insert(nodes.end(), beside.begin(), beside.end());
+  nodes.push_back(if_node("is_one", "y", branch(branch_nodes, result), branch({node("Identity", {"x"}, {"k"})}, "k")));
+  return import_proto(model(
+      graph({nodes,
+             {value("x", kFloat, {-1, -1, 4}), value("limit", kFloat)},
+             {value("y"), value("z")},
+             {i64s("one", {1}), floats("w", {4}, {1, 2, 3, 4}), floats("from", {}, {0}), floats("step", {}, {1})}})));
+}
+TEST(KnownBranch, AssumedOnesReadTheWeightsAroundThem) {
+  const std::string text = text_of(assumed({node("Squeeze", {"x", "one"}, {"q"}), node("Mul", {"q", "w"}, {"v"})}, "v",
+                                           {node("Mul", {"x", "w"}, {"z"})}));
+  const size_t first = text.find("f32[4](1, 2, 3, 4)");
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find("f32[4](1, 2, 3, 4)", first + 1), std::string::npos) << "a copy: " << text;
+}
+/// A branch that is taken makes a shape tensor of an input and attributes of constants, as its nodes do without an If.
+TEST(KnownBranch, AssumedOnesReadElements) {
+  const Imported got = assumed({node("Range", {"from", "limit", "step"}, {"v"})}, "v", {node("Neg", {"x"}, {"z"})});
+  ASSERT_TRUE(got.status) << text_of(got);
+  EXPECT_TRUE(ir::verify(got.graph));
+  EXPECT_TRUE(got.graph.type(got.graph.inputs()[1]).values);
+  EXPECT_EQ(str(got.graph.type(got.graph.outputs()[0].value)), "f32[max(\"limit[0]\", 0)]");
+  int num_read = 0;
+  for (int i = 0; i < got.graph.num_nodes(); ++i)
+    if (const auto* constant = got.graph.node(static_cast<ir::NodeId>(i)).op.as<ops::Constant>())
+      num_read += constant->is_read && is_float(constant->value.dtype());
+  EXPECT_EQ(num_read, 2) << "from and step";
+}
 /// Branches of one another, which use the same names and initializers of their own.
 TEST(KnownBranch, BranchesInBranches) {
   const auto doubled = [](std::string_view x, float by) {

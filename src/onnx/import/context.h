@@ -25,15 +25,17 @@ struct Sequence {
   bool operator==(const Sequence&) const = default;
 };
 
+using Sequences = std::map<std::string, Sequence, std::less<>>;  ///< by name in the model
+
 /// Permissions of importers while they import a model, and findings of theirs.
 struct ImportState {
   /// Integers that a network computes from elements of its inputs through floats are known, like those that it computes
   /// from extents. Shapes may need them; but they make a shape tensor of an input that may be mere data.
   bool follows_elements_through_floats = false;
-  bool met_elements_in_floats = false;                     ///< there were some, not followed
-  std::set<std::string> sources;                           ///< names of the graph's sources of weights
-  std::map<const TensorDef*, std::string> source_of;       ///< an initializer's
-  std::map<std::string, Sequence, std::less<>> sequences;  ///< by name in the model
+  bool met_elements_in_floats = false;                ///< there were some, not followed
+  std::set<std::string> sources;                      ///< names of the graph's sources of weights
+  std::map<const TensorDef*, std::string> source_of;  ///< an initializer's
+  Sequences sequences;                                ///< of the graph that is being imported
 };
 
 class BodyImporter;

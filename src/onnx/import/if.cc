@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/bodies.h"
 #include "onnx/import/bodies.h"
 #include "onnx/import/importers.h"
 #include "ops/reshape.h"
@@ -21,15 +22,8 @@ Status unify_ranks(std::vector<ImportedBody>& branches) {
     ImportedBody& lower = branches[rank(0) < rank(1) ? 0 : 1];
     const std::vector<int64_t> ones(static_cast<size_t>(std::max(rank(0), rank(1))), 1);
     lower.outputs[i] = TRY(lower.graph->add_one(ops::Reshape{.dims = ones}, {lower.outputs[i]}));
-    lower.graph->set_output_value(static_cast<int>(i), lower.outputs[i]);
   }
   return {};
-}
-
-std::vector<TensorType> types_of(const ImportedBody& body) {
-  std::vector<TensorType> types;
-  for (const ValueId value : body.outputs) types.push_back(body.graph->type(value));
-  return types;
 }
 
 }  // namespace
@@ -51,10 +45,13 @@ Status if_(ImportContext& cx) {
     bodies.push_back(TRY(in_context(cx.bodies().import(*branches[b], {}, captures), where)));
   }
   TRY(unify_ranks(bodies));
-  ops::If op{.outputs = static_cast<int>(cx.num_outputs()),
-             .decided = TRY(ops::differing_axes(types_of(bodies[0]), types_of(bodies[1])))};
+  for (size_t b = 0; b < branches.size(); ++b) mark_outputs(bodies[b], *branches[b]);
+  ops::If op{
+      .outputs = static_cast<int>(cx.num_outputs()),
+      .decided = TRY(ops::differing_axes(ir::output_types(*bodies[0].graph), ir::output_types(*bodies[1].graph)))};
   Values inputs{TRY(single(cx, 0, "the condition"))};
   inputs.insert(inputs.end(), captures.values.begin(), captures.values.end());
+  for (const ImportedBody& body : bodies) cx.bodies().warn(body.warnings);
   const Values outputs = TRY(cx.add_all(std::move(op), inputs, {bodies[0].graph, bodies[1].graph}));
   for (size_t i = 0; i < outputs.size(); ++i) TRY(cx.output(i, outputs[i]));
   return {};

@@ -3,33 +3,24 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "ir/loop_draft.h"
 #include "onnx/import/bodies.h"
 #include "onnx/import/importers.h"
-#include "ops/reference_context.h"
 #include "ops/squeeze.h"
 #include "ops/transpose.h"
 #include "ops/unsqueeze.h"
 #include "tensor/view.h"
 
-namespace kiln::onnx {
-
-Result<ValueId> single(ImportContext& cx, size_t input, std::string_view what) {
-  const ValueId value = TRY(cx.input(input));
-  TRY(require(!sym::provably_different(cx.type(value).volume(), 1), what, " is ", cx.type(value),
-              "; one element is needed"));
-  return value;
-}
-
-namespace importers {
+namespace kiln::onnx::importers {
 namespace {
 
 /// The body of a Loop or a Scan, and what ONNX calls its inputs.
 struct LoopBody {
   const GraphDef& graph;
   std::vector<BodyInput> inputs;  ///< their types are in the draft; a constant is none of the draft's
-  size_t skipped = 0;             ///< outputs: a condition that is always true
+  bool has_condition = false;     ///< the first output says whether there is another iteration
 };
 
 /// Imports the body with inputs of the draft's types.
@@ -37,16 +28,33 @@ Result<ImportedBody> import_body(ImportContext& cx, std::span<const TensorType> 
                                  const Captures& captures) {
   for (size_t i = 0, next = 0; i < body.inputs.size(); ++i)
     if (!body.inputs[i].constant) body.inputs[i].type = types[next++];
-  return cx.bodies().import(body.graph, body.inputs, captures, body.skipped);
+  return cx.bodies().import(body.graph, body.inputs, captures);
+}
+
+/// Whether a body's condition is true whatever it computes.
+bool is_always_true(ImportContext& cx, const ImportedBody& body) {
+  ImportContext inside(cx.model(), cx.node(), cx.opset(), *body.graph, {}, cx.state());
+  const auto known = inside.constant(body.outputs[0], "");
+  return known && known->volume() == 1 && View(*known)[0] != 0;
 }
 
 /// Adds the node when the body's types are those of every iteration.
 Result<Values> add_loop(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, Values inputs,
                         const Captures& captures) {
+  bool is_first = true;
+  std::vector<std::string> warnings;
   const auto make = [&](std::span<const TensorType> types) -> Result<ir::Bodies> {
-    return ir::Bodies{TRY(in_context(import_body(cx, types, body, captures), [] { return "body"; })).graph};
+    ImportedBody imported = TRY(in_context(import_body(cx, types, body, captures), [] { return "body"; }));
+    if (std::exchange(is_first, false)) {  // whether the body ends the loop does not depend on the types that are found
+      loop.op.tests = body.has_condition && !is_always_true(cx, imported);
+      loop.is_exact = loop.trips && inputs[1] == ValueId::kNone && !loop.op.tests;
+    }
+    mark_outputs(imported, body.graph, body.has_condition && !loop.op.tests ? 1 : 0);
+    warnings = std::move(imported.warnings);
+    return ir::Bodies{std::move(imported.graph)};
   };
   const ir::Bodies bodies = TRY(ir::settle_bodies(cx.graph().table(), loop, make));
+  cx.bodies().warn(warnings);
   inputs.insert(inputs.end(), captures.values.begin(), captures.values.end());
   return cx.add_all(loop.op, inputs, bodies, loop.sizes);
 }
@@ -61,30 +69,6 @@ void add_carried(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, std::st
   loop.names.emplace_back(name);
   loop.inputs.emplace_back(type.dtype, type.shape);
   body.inputs.push_back({name, {}, {}});
-}
-
-/// Whether a body's condition is true whatever it computes.
-bool is_always_true(const ImportedBody& body) {
-  constexpr int kDeepest = 16;
-  const ir::Graph& graph = *body.graph;
-  const auto evaluate = [&](auto& self, ValueId value, int depth) -> std::optional<HostTensor> {
-    if (const HostTensor* known = graph.constant(value)) return *known;
-    const ir::NodeId producer = graph.value(value).producer;
-    if (producer == ir::NodeId::kNone || depth == kDeepest) return std::nullopt;
-    const ir::Node& node = graph.node(producer);
-    if (node.op.has(Trait::kNondeterministic) || !sym::provably_equal(graph.type(value).volume(), 1))
-      return std::nullopt;
-    std::vector<HostTensor> inputs;
-    for (const ValueId input : node.inputs) {
-      auto known = input == ValueId::kNone ? std::nullopt : self(self, input, depth + 1);
-      if (!known) return std::nullopt;
-      inputs.push_back(*std::move(known));
-    }
-    auto results = run_reference(node.op, inputs);
-    return results ? std::optional((*results)[0]) : std::nullopt;
-  };
-  const auto known = evaluate(evaluate, body.outputs[0], 0);
-  return known && known->volume() == 1 && View(*known)[0] != 0;
 }
 
 HostTensor bool_of(bool value) { return HostTensor::scalar(DType::kBool, value); }
@@ -104,7 +88,7 @@ Status loop(ImportContext& cx) {
   loop.op.carried = static_cast<int>(num_carried);
   loop.op.stacks.assign(body.outputs.size() - 1 - num_carried, 1);
   loop.inputs.emplace_back(DType::kI64, Shape{});
-  LoopBody inner{.graph = body, .inputs = {}};
+  LoopBody inner{.graph = body, .inputs = {}, .has_condition = true};
   inner.inputs.push_back({body.inputs[0].name, {}, {}});
   inner.inputs.push_back({body.inputs[1].name, {}, bool_of(true)});  // or the body would not run
   Values inputs(2, ValueId::kNone);
@@ -123,12 +107,6 @@ Status loop(ImportContext& cx) {
   for (int i = 0; i <= loop.op.carried; ++i) follow_element(cx.graph().table(), loop, i);
   const GraphDef* const bodies[] = {&body};
   const Captures captures = TRY(cx.bodies().captures(bodies));
-  loop.op.tests = true;
-  {  // whether the body ever ends the loop itself does not depend on the types that are about to be found
-    const auto first = import_body(cx, loop.inputs, inner, captures);
-    if (first && is_always_true(*first)) loop.op.tests = false, inner.skipped = 1;
-  }
-  loop.is_exact = loop.trips && inputs[1] == ValueId::kNone && !loop.op.tests;
   const Values outputs = TRY(add_loop(cx, loop, inner, std::move(inputs), captures));
   for (size_t i = 0; i < cx.num_outputs(); ++i)
     if (cx.wants(i)) TRY(cx.output(i, outputs[i]));
@@ -157,10 +135,6 @@ Result<std::vector<int>> directions(ImportContext& cx, std::string_view attribut
   }
   return result;
 }
-
-}  // namespace
-
-namespace {
 
 /// What a Scan reads and says, as opset 9 has it: without a batch.
 struct ScanInputs {
@@ -230,7 +204,6 @@ Status scan(ImportContext& cx) {
     inner.inputs.push_back({body.inputs[num_carried + k].name, {}, {}});
     if (!loop.trips) loop.trips = type.shape[0];
   }
-  loop.is_exact = true;
   for (int i = 1; i <= loop.op.carried; ++i) follow_element(cx.graph().table(), loop, i);
   const GraphDef* const bodies[] = {&body};
   const Captures captures = TRY(cx.bodies().captures(bodies));
@@ -248,5 +221,4 @@ Status scan(ImportContext& cx) {
   return {};
 }
 
-}  // namespace importers
-}  // namespace kiln::onnx
+}  // namespace kiln::onnx::importers
