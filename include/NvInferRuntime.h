@@ -335,7 +335,8 @@ namespace v_1_0 {
 //! Receives the time of every layer of an execution.
 class IProfiler {
  public:
-  //! Told of the time that one layer took in a run, in milliseconds.
+  //! Told of the time that one layer took in a run, in milliseconds. A loop or a conditional is told once a run, with
+  //! the time of all that ran inside it.
   virtual void reportLayerTime(char const* layerName, float ms) noexcept = 0;
   virtual ~IProfiler() noexcept {}
 };
@@ -871,7 +872,7 @@ class ICudaEngine : public INoCopy {
   Dims getTensorShape(char const* tensorName) const noexcept { return mImpl->getTensorShape(tensorName); }
   //! Type of an input or output; kFLOAT if there is no such tensor.
   DataType getTensorDataType(char const* tensorName) const noexcept { return mImpl->getTensorDataType(tensorName); }
-  //! Number of layers after optimization.
+  //! Number of layers after optimization, those inside loops and conditionals included.
   int32_t getNbLayers() const noexcept { return mImpl->getNbLayers(); }
   //! The plan of the engine, which the caller deletes; null on an error.
   IHostMemory* serialize() const noexcept { return mImpl->serialize(); }

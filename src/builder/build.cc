@@ -7,6 +7,7 @@
 #include "builder/emit.h"
 #include "builder/specialize.h"
 #include "builder/workspaces.h"
+#include "ir/body_role.h"
 #include "ir/shape_tensors.h"
 #include "ops/loop.h"
 #include "passes/captures.h"
@@ -69,6 +70,10 @@ void keep_deciders(ir::Graph& graph) {
     if (std::ranges::all_of(outputs, [&](ir::ValueId value) { return graph.num_uses(value) == 0; }))
       graph.mark_output(outputs[0], "");
   }
+}
+
+std::string body_name(const ir::Node& node, size_t body) {
+  return str(ir::body_role(node, body), " of ", node.op.name(), " '", node.name, "'");
 }
 
 /// Whether an expression has one of the flagged symbols.
@@ -217,10 +222,9 @@ Status Build::optimize(ir::Graph& graph, bool is_body) {
   fixed_sources_.merge(cx.fixed_sources);
   for (int i = 0; i < graph.num_nodes(); ++i) {
     const auto id = static_cast<ir::NodeId>(i);
-    if (!graph.alive(id)) continue;
-    for (const auto& body : graph.node(id).bodies)
-      TRY(in_context(optimize(*body, /*is_body=*/true),
-                     [&] { return str("a body of ", graph.node(id).op.name(), " '", graph.node(id).name, "'"); }));
+    for (size_t b = 0; graph.alive(id) && b < graph.node(id).bodies.size(); ++b)
+      TRY(in_context(optimize(*graph.node(id).bodies[b], /*is_body=*/true),
+                     [&] { return body_name(graph.node(id), b); }));
   }
   TRY(passes::tidy_captures(graph, cx));  // what bodies have come to read less of
   TRY(passes::remove_dead(graph, cx));
@@ -240,7 +244,7 @@ void Build::note_libraries(const Cover& cover) {
 
 Result<int> Build::add_body(const ir::Node& node, size_t index, Timer& timer) {
   const ir::Graph& graph = *node.bodies[index];
-  const auto where = [&] { return str("body ", index, " of ", node.op.name(), " '", node.name, "'"); };
+  const auto where = [&] { return body_name(node, index); };
   const size_t place = plan_.bodies.size();
   plan_.bodies.emplace_back();  // before those within it
   plan::Body body;

@@ -1,6 +1,7 @@
+#include <algorithm>
 #include <set>
 
-#include "ir/graph.h"
+#include "ir/body_role.h"
 #include "ops/constant.h"
 
 namespace kiln::ir {
@@ -30,6 +31,17 @@ class Names {
   const Graph& graph_;
   std::set<std::string_view> repeated_;
 };
+
+/// A text with each of its lines moved to the right.
+std::string indented(std::string_view text) {
+  std::string out;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    out += str("  ", text.substr(begin, end - begin));
+    begin = end;
+  }
+  return out;
+}
 }  // namespace
 
 std::string print(const Graph& graph) {
@@ -41,7 +53,8 @@ std::string print(const Graph& graph) {
   for (const NodeId id : *order) {
     const Node& node = graph.node(id);
     out += str(names.of(node.outputs), " = ", node.op, '(', names.of(node.inputs), ')');
-    for (const auto& body : node.bodies) out += str(" {\n", print(*body), "}");
+    for (size_t b = 0; b < node.bodies.size(); ++b)
+      out += str(" {  # ", body_role(node, b), '\n', indented(print(*node.bodies[b])), "}");
     out += "  #";
     for (const ValueId output : node.outputs) out += str(' ', graph.type(output));
     out += '\n';

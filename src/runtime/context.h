@@ -83,6 +83,8 @@ class Context {
   /// Asked for the memory of outputs whose size data decides, as soon as it is known, in `enqueue`. Null: the addresses
   /// as set, which have room for `largest_output_bytes`. Must outlive all runs.
   void set_output_memory(OutputMemory* memory) { settings_.output_memory = memory; }
+  /// Told of bodies in runs that are timed. Null: none. Must outlive all runs.
+  void set_body_observer(BodyObserver* observer) { settings_.bodies = observer; }
   /// Null: none. Must outlive all runs.
   void set_fault_observer(FaultObserver* observer) { settings_.faults = observer; }
   /// Recorded in every run from here on when all that reads the inputs is done. Null: none. Must outlive all runs.

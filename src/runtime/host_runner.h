@@ -18,6 +18,7 @@ class HostRunner final : public Runner {
   std::byte* weight(const HostTensor& value) const override { return const_cast<std::byte*>(value.bytes().data()); }
   Result<std::byte*> viewed_weight(const HostTensor& value) override { return weight(value); }
   Result<std::optional<std::byte*>> shape_input(std::span<const std::byte>, Buffer&) override { return std::nullopt; }
+  BodyObserver* body_observer() const override { return settings_.body_observer(); }
   Status prepare(Binding& binding) override;
   void retire(std::unique_ptr<Binding> binding) override;
   void retire(Buffer) override {}

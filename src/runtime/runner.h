@@ -18,6 +18,14 @@ class FaultObserver {
   virtual void faulted(const Error& error) noexcept = 0;
 };
 
+/// Told of each run of a body in a run that is timed, on the thread that runs it.
+class BodyObserver {
+ public:
+  virtual ~BodyObserver() = default;
+  /// `body` is of Plan::bodies; the times are those of its steps.
+  virtual void body_ran(int body, std::span<const float> times_ms) noexcept = 0;
+};
+
 /// Gives memory of outputs whose size is known only while the run goes on.
 class OutputMemory {
  public:
@@ -31,9 +39,11 @@ struct RunSettings {
   bool timed = false;
   FaultObserver* faults = nullptr;
   OutputMemory* output_memory = nullptr;
+  BodyObserver* bodies = nullptr;         ///< its runs take longer on a device of its own, which the host waits for
   Event* inputs_consumed = nullptr;       ///< recorded in every run when all that reads the inputs is done
   Allocator* temporary_memory = nullptr;  ///< of what steps read of shape inputs; null: where the engine's is from
 
+  BodyObserver* body_observer() const { return timed ? bodies : nullptr; }
   Status mark_inputs_consumed(Stream& stream) const {
     return inputs_consumed ? inputs_consumed->record(stream) : Status();
   }
@@ -59,6 +69,8 @@ class Runner {
   /// The address of a shape input that has these values; `kept` holds them there. Nothing: the program's address, as of
   /// each run.
   virtual Result<std::optional<std::byte*>> shape_input(std::span<const std::byte> values, Buffer& kept) = 0;
+  /// Told of bodies that run; null: nobody is.
+  virtual BodyObserver* body_observer() const = 0;
   /// Makes what runs of a binding need: its steps are bound, its tensors have their places.
   virtual Status prepare(Binding& binding) = 0;
   /// Lets go of a binding whose runs are done, or keeps it where a graph of the program's may still run it.

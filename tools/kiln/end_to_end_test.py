@@ -65,6 +65,27 @@ class Why(unittest.TestCase):
         self.assertEqual(told.returncode, 1)
         self.assertIn("'image' needs input_0.pb", told.stderr)
 
+    def test_layers_of_bodies_are_shown(self):
+        model = DIGITS.parent.parent / "fuzz" / "seeds" / "onnx_reader" / "loop_if.onnx"  # a loop of 5 with a branch
+        profile = run(KILN, "profile", model, "--runs=2")
+        self.assertEqual(profile.returncode, 0, profile.stderr)
+        self.assertRegex(profile.stdout, r" ms    5 runs of the iteration of Loop 'vf'\n")
+        runs = re.findall(r" ms        (\d) runs? of the branch of (true|false) of If 'v1'\n", profile.stdout)
+        self.assertEqual(sum(int(count) for count, _ in runs), 5, profile.stdout)
+        self.assertRegex(run(KILN, "dump", model).stdout, r"\{  # iteration\n  .*\n(.*\n)*.*\{  # branch of true\n    ")
+        with tempfile.TemporaryDirectory() as folder:
+            plan, info = pathlib.Path(folder) / "loop.plan", pathlib.Path(folder) / "layers.json"
+            command = [f"--onnx={model}", "--skipInference", f"--saveEngine={plan}", f"--exportLayerInfo={info}"]
+            built = run(TRTEXEC, *command, "--profilingVerbosity=detailed")
+            self.assertEqual(built.returncode, 0, built.stderr)
+            bodies = {layer.get("Body") for layer in json.loads(info.read_text())["Layers"]}
+            self.assertEqual(
+                bodies,
+                {None, "iteration of Loop 'vf'", "branch of true of If 'v1'", "branch of false of If 'v1'"},
+            )
+            inner = run(KILN, "why", plan, "1.1.2.1.1")
+            self.assertRegex(inner.stdout, r"step 1 of \d of the branch of true of If 'v1'")
+
     def test_exports_what_it_measured_as_trtexec_does(self):
         with tempfile.TemporaryDirectory() as folder:
             exported = pathlib.Path(folder) / "profile.json"

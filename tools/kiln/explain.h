@@ -8,7 +8,8 @@
 
 namespace kiln {
 
-/// A line a step: its place, time, tactic and name.
+/// A line a step: its place, time, tactic and name. Steps of a body follow the step that has it: "3.1.2" is step 2 of
+/// body 1 of step 3.
 std::string list_steps(const plan::Plan& plan);
 
 /// For each step that runs `layer`: what could have run it, with times, and what was refused, with reasons. `layer` is

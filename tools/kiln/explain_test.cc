@@ -74,5 +74,43 @@ TEST(Explain, AStepWithoutInfoIsTold) {
   EXPECT_EQ(std::ranges::count(list_steps(plan), '\n'), 2);
 }
 
+// A loop whose iteration has a branch.
+plan::Plan with_bodies() {
+  plan::Plan plan = two_steps();
+  plan.profiles[0].steps[1].bodies = {0};
+  plan.bodies.resize(2);
+  plan.bodies[0].name = "iteration of Loop 'conv10'";
+  plan.bodies[1].name = "branch of true of If 'choice'";
+  for (plan::Body& body : plan.bodies) body.tensors = plan.profiles[0].tensors;
+  for (const char* name : {"add", "choice"}) plan.bodies[0].steps.emplace_back().name = name;
+  plan.bodies[0].steps[1].bodies = {1};
+  plan::Step& inner = plan.bodies[1].steps.emplace_back();
+  inner.name = "mul", inner.inputs = {2}, inner.outputs = {3}, inner.provenance = {"ONNX node 'mul' (Mul)"};
+  return plan;
+}
+
+TEST(Explain, FindsStepsInBodies) {
+  const plan::Plan plan = with_bodies();
+  for (const char* name : {"mul", "2.1.2.1.1"})
+    EXPECT_TRUE(explain(plan, name)
+                    ->starts_with("'mul': step 1 of 1 of the branch of true of If 'choice'\n"
+                                  "  ops     \n"
+                                  "  from    ONNX node 'mul' (Mul)\n"
+                                  "  reads   h f32[2, 3]\n"))
+        << *explain(plan, name);
+  EXPECT_NE(explain(plan, "conv10")->find("  holds   iteration of Loop 'conv10', 2 steps\n"), std::string::npos);
+  EXPECT_TRUE(explain(plan, "2")->starts_with("'conv10': step 2 of 2\n"));
+}
+
+TEST(Explain, ListsStepsOfBodiesBehindTheirStep) {
+  std::string starts;
+  std::string_view list;
+  const std::string text = list_steps(with_bodies());
+  for (list = text; !list.empty(); list.remove_prefix(list.find('\n') + 1))
+    starts += str(list.substr(0, list.find_first_of(" \n", list.find_first_not_of(' '))), '|');
+  EXPECT_EQ(starts, "        1|        2|           iteration|    2.1.1|    2.1.2|           branch|2.1.2.1.1|")
+      << text;
+}
+
 }  // namespace
 }  // namespace kiln

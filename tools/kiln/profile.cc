@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <numeric>
 
 #include "cli/files.h"
 #include "cli/layer_profile.h"
 #include "cli/statistics.h"
 #include "commands.h"
 #include "network.h"
+#include "plan/nested_steps.h"
 #include "session.h"
 #include "tensor/view.h"
 
@@ -34,6 +36,35 @@ class Times final : public runtime::StepObserver {
 
  private:
   size_t at_ = 0;
+};
+
+/// Collects how often each body runs in a run of the network, and the time of its steps; of several runs the least.
+class BodyTimes final : public runtime::BodyObserver {
+ public:
+  struct Body {
+    int64_t num_runs = 0;
+    std::vector<double> total_ms;  ///< by step, of all its runs
+    double all_ms() const { return std::accumulate(total_ms.begin(), total_ms.end(), 0.0); }
+  };
+  void begin() { now_.clear(); }
+  void body_ran(int body, std::span<const float> times_ms) noexcept override {
+    Body& of = now_[body];
+    ++of.num_runs;
+    of.total_ms.resize(times_ms.size(), 0);
+    for (size_t s = 0; s < times_ms.size(); ++s) of.total_ms[s] += static_cast<double>(times_ms[s]);
+  }
+  void end() {
+    for (auto& [body, times] : now_)
+      if (Body& best = best_[body]; best.num_runs == 0 || times.all_ms() < best.all_ms()) best = std::move(times);
+  }
+  /// Null: it has not run.
+  const Body* find(const plan::Plan& plan, const plan::Body& body) const {
+    const auto found = best_.find(static_cast<int>(&body - plan.bodies.data()));
+    return found == best_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<int, Body> now_, best_;
 };
 
 /// The inputs' extents: those that `shapes` names, or the profile's optimum.
@@ -116,21 +147,42 @@ void print_work(const plan::Plan& plan, std::span<const Extents> inputs, double 
               total.flops / 1e6 / ms, total.bytes / 1e6, total.bytes / 1e6 / ms);
 }
 
-void print_steps(const plan::Profile& profile, const Times& times, double total_ms) {
+std::string shapes_text(const plan::Block& block, const plan::Step& step) {
+  std::string shapes;
+  for (const int id : step.inputs) {
+    const plan::Tensor& t = block.tensors[static_cast<size_t>(id)];
+    if (t.place == plan::Place::kAbsent) continue;
+    shapes += " [";
+    for (const sym::Program& e : t.extents) shapes += str(e, ' ');
+    shapes += t.format.is_linear() ? "]" : "]nhwc";
+  }
+  return shapes;
+}
+
+void print_step(double ms, const plan::NestedStep& nested) {
+  const plan::Step& step = nested.get();
+  const auto indent = static_cast<int>(2 * std::ranges::count(nested.number, '.'));
+  std::printf("%9.4f ms  %*s%-14s %-28s %.60s %s\n", ms, indent, "", step.info.tactic.c_str(),
+              step.info.variant.c_str(), step.name.c_str(), shapes_text(*nested.block, step).c_str());
+}
+
+/// Prints each step, and below one that has bodies the steps of those that ran, with the time of all their runs.
+void print_steps(const plan::Plan& plan, const Times& times, const BodyTimes& bodies, double total_ms) {
   std::map<std::string, double> by_tactic;
-  for (size_t s = 0; s < profile.steps.size(); ++s) {
-    const plan::Step& step = profile.steps[s];
-    by_tactic[step.info.tactic] += static_cast<double>(times.best_ms[s]);
-    std::string shapes;
-    for (const int id : step.inputs) {
-      const plan::Tensor& t = profile.tensors[static_cast<size_t>(id)];
-      if (t.place == plan::Place::kAbsent) continue;
-      shapes += " [";
-      for (const sym::Program& e : t.extents) shapes += str(e, ' ');
-      shapes += t.format.is_linear() ? "]" : "]nhwc";
+  for (const plan::NestedStep& nested : plan::nested_steps(plan, plan.profiles[0])) {
+    if (!nested.body) {
+      const auto ms = static_cast<double>(times.best_ms[nested.step]);
+      by_tactic[nested.get().info.tactic] += ms;
+      print_step(ms, nested);
+      continue;
     }
-    std::printf("%9.4f ms  %-14s %-28s %.60s %s\n", static_cast<double>(times.best_ms[s]), step.info.tactic.c_str(),
-                step.info.variant.c_str(), step.name.c_str(), shapes.c_str());
+    const BodyTimes::Body* ran = bodies.find(plan, *nested.body);
+    const int64_t num_runs = ran ? ran->num_runs : 0;
+    if (nested.step == 0)
+      std::printf("%9.4f ms  %*s%lld run%s of the %s\n", ran ? ran->all_ms() : 0.0,
+                  static_cast<int>(2 * std::ranges::count(nested.number, '.')) - 2, "",
+                  static_cast<long long>(num_runs), num_runs == 1 ? "" : "s", nested.body->name.c_str());
+    if (ran) print_step(ran->total_ms[nested.step], nested);
   }
   for (const auto& [tactic, ms] : by_tactic)
     std::printf("%9.4f ms  %5.1f %%  all of %s\n", ms, 100 * ms / total_ms, tactic.c_str());
@@ -142,20 +194,25 @@ Result<cli::LayerProfile> profile_at(Session& session, const cli::NamedExtents& 
   const std::vector<Extents> extents = extents_at(plan, shapes);
   TRY(session.set_inputs(TRY(made_up_inputs(plan, extents))));
   Times times(plan.profiles[0].steps.size());
+  BodyTimes bodies;
+  session.context->set_body_observer(&bodies);
   std::vector<double> wall;
   for (int pass = 0; pass < 2; ++pass) {  // steps are timed apart from the whole
     session.context->set_timing(pass == 1);
     for (int i = 0; i < runs; ++i) {
       const Clock::time_point start = Clock::now();
+      bodies.begin();
       TRY(session.run());
+      bodies.end();
       if (pass == 0) wall.push_back(since_ms(start));
       times.begin();
       if (pass == 1) session.context->report_times(times);
     }
   }
   session.context->set_timing(false);
+  session.context->set_body_observer(nullptr);
   const double first = wall[0], least = *std::ranges::min_element(wall), median = cli::median(wall);
-  print_steps(plan.profiles[0], times, median);
+  print_steps(plan, times, bodies, median);
   std::printf("%9.4f ms median of %d runs, %.4f ms least, %.4f ms the first, %zu steps, %.1f MB arena\n", median, runs,
               least, first, plan.profiles[0].steps.size(), static_cast<double>(plan.profiles[0].arena_bytes) / 1e6);
   print_work(plan, extents, median);

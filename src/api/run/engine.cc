@@ -14,6 +14,7 @@
 #include "api/run/inspector.h"
 #include "api/run/plan_bytes.h"
 #include "api/run/tensor_format.h"
+#include "plan/nested_steps.h"
 
 namespace kiln::api {
 
@@ -57,6 +58,8 @@ Engine::Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& pa
   mImpl = this;
   for (const auto* tensors : {&plan().inputs, &plan().outputs})
     for (const plan::IoTensor& tensor : *tensors) format_texts_.push_back(describe_format(tensor));
+  if (!plan().profiles.empty())
+    num_layers_ = static_cast<int32_t>(plan::nested_steps(plan(), plan().profiles[0]).size());
   constexpr int64_t lowest = std::numeric_limits<int32_t>::min(), highest = std::numeric_limits<int32_t>::max();
   for (const plan::Profile& profile : plan().profiles)
     for (const plan::InputRange& range : profile.value_ranges)
@@ -64,10 +67,6 @@ Engine::Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& pa
         auto& narrow = narrow_values_.emplace_back();
         for (const int64_t value : *wide) narrow.push_back(static_cast<int32_t>(std::clamp(value, lowest, highest)));
       }
-}
-
-int32_t Engine::getNbLayers() const noexcept {
-  return plan().profiles.empty() ? 0 : static_cast<int32_t>(plan().profiles[0].steps.size());
 }
 
 Result<IHostMemory*> Engine::plan_bytes() const {

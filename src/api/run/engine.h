@@ -44,7 +44,7 @@ class Engine final : public nvinfer1::ICudaEngine, public nvinfer1::apiv::VCudaE
   const plan::Plan& plan() const { return engine_->plan(); }
 
   nvinfer1::ICudaEngine* getPImpl() noexcept override { return this; }
-  int32_t getNbLayers() const noexcept override;
+  int32_t getNbLayers() const noexcept override { return num_layers_; }
   nvinfer1::IHostMemory* serialize() const noexcept override;
   nvinfer1::IExecutionContext* createExecutionContext(Strategy strategy) noexcept override;
   nvinfer1::IExecutionContext* createExecutionContextWithoutDeviceMemory() noexcept override;
@@ -112,6 +112,7 @@ class Engine final : public nvinfer1::ICudaEngine, public nvinfer1::apiv::VCudaE
   std::shared_ptr<const runtime::Engine> engine_;
   Reporter reporter_;
   std::vector<std::string> format_texts_;            ///< by index among all inputs and outputs
+  int32_t num_layers_ = 0;                           ///< of profile 0, those in bodies included
   std::vector<std::vector<int32_t>> narrow_values_;  ///< for getProfileTensorValues, whose numbers have 32 bits
 };
 

@@ -13,23 +13,25 @@ using nvinfer1::ProfilingVerbosity;
 
 namespace {
 
-/// The source of steps and extents: a profile, and a context's shapes if there is one.
+/// The source of a layer's tensors and extents: the block that it is in, and a context's shapes if there is one.
 struct View {
   const runtime::Engine& engine;
   const runtime::Context* context;
-  int index;
+  int profile;
+  const plan::NestedStep& layer;
 
-  const plan::Profile& profile() const { return engine.plan().profiles[static_cast<size_t>(index)]; }
-  const plan::Tensor& tensor(int id) const { return profile().tensors[static_cast<size_t>(id)]; }
+  const plan::Step& step() const { return layer.get(); }
+  const plan::Tensor& tensor(int id) const { return layer.block->tensors[static_cast<size_t>(id)]; }
   /// The name of a tensor. Programs find inputs and outputs by name, and take two tensors of one name for one edge.
   std::string name(int id) const {
     const plan::Tensor& t = tensor(id);
-    if (t.place == plan::Place::kInput) return engine.plan().inputs[static_cast<size_t>(t.index)].name;
-    if (t.place == plan::Place::kOutput) return engine.plan().outputs[static_cast<size_t>(t.index)].name;
+    const auto index = static_cast<size_t>(t.index);
+    if (t.place == plan::Place::kInput) return (layer.body ? layer.body->inputs : engine.plan().inputs)[index].name;
+    if (t.place == plan::Place::kOutput && !layer.body) return engine.plan().outputs[index].name;
     return t.name.empty() ? str("(Unnamed Tensor* ", id, ")") : t.name;
   }
   Extents extents(const plan::Tensor& tensor) const {
-    return context ? context->known_extents(tensor.extents) : engine.fixed_symbols(index).extents(tensor.extents);
+    return context ? context->known_extents(tensor.extents) : engine.fixed_symbols(profile).extents(tensor.extents);
   }
 };
 
@@ -87,16 +89,18 @@ struct Layer {
   double time_us = 0;
   std::vector<std::string> candidates;
   std::optional<std::vector<plan::AlternativeInfo>> alternatives;
+  std::optional<std::string> body;  ///< that the layer is in
 
   static void reflect(auto& self, auto f) {
     f("Name", self.name), f("LayerType", self.type), f("Inputs", self.inputs), f("Outputs", self.outputs);
     f("TacticName", self.tactic), f("StreamId", self.stream), f("Metadata", self.metadata);
     f("Executor", self.executor), f("WorkspaceBytes", self.workspace_bytes), f("TimeUs", self.time_us);
-    f("Candidates", self.candidates), f("Alternatives", self.alternatives);
+    f("Candidates", self.candidates), f("Alternatives", self.alternatives), f("Body", self.body);
   }
 };
 
-Record describe(const plan::Step& step, const View& view) {
+Record describe(const View& view) {
+  const plan::Step& step = view.step();
   Layer layer{.name = step.name,
               .type = std::string(layer_type(step)),
               .inputs = describe(step.inputs, view),
@@ -108,7 +112,9 @@ Record describe(const plan::Step& step, const View& view) {
               .workspace_bytes = step.workspace_bytes,
               .time_us = step.info.time_us,
               .candidates = step.info.candidates,
-              .alternatives = {}};
+              .alternatives = {},
+              .body = {}};
+  if (view.layer.body) layer.body = view.layer.body->name;
   for (const plan::Alternative& other : step.alternatives) {
     if (!layer.alternatives) layer.alternatives.emplace();
     layer.alternatives->push_back(other.info);
@@ -116,8 +122,10 @@ Record describe(const plan::Step& step, const View& view) {
   return to_record(layer);
 }
 
-/// The line that TensorRT prints for a layer. Programs split it at its commas.
-std::string one_line(const plan::Step& step, const View& view) {
+/// The line that TensorRT prints for a layer. Programs split it at its commas. One in a body has the body's name
+/// behind.
+std::string one_line(const View& view) {
+  const plan::Step& step = view.step();
   const auto list = [&](const std::vector<int>& tensors) {
     std::string text;
     for (const int id : tensors) {
@@ -132,7 +140,8 @@ std::string one_line(const plan::Step& step, const View& view) {
   };
   return str("Name: ", step.name, ", LayerType: ", layer_type(step), ", Inputs: [", list(step.inputs), "], Outputs: [",
              list(step.outputs), "], TacticName: ", kernel_name(step), ", StreamId: ", step.stream,
-             ", Metadata: ", joined(step.provenance));
+             ", Metadata: ", joined(step.provenance),
+             view.layer.body ? str(", Body: ", view.layer.body->name) : std::string());
 }
 
 Status check(LayerInformationFormat format) {
@@ -152,41 +161,62 @@ bool Inspector::setExecutionContext(nvinfer1::IExecutionContext const* context) 
   });
 }
 
+const std::vector<plan::NestedStep>& Inspector::layers_of(int profile) const {
+  const plan::Plan& plan = engine_->plan();
+  if (layers_profile_ != profile) layers_ = plan::nested_steps(plan, plan.profiles[static_cast<size_t>(profile)]);
+  layers_profile_ = profile;
+  return layers_;
+}
+
 namespace {
 
-std::string layer_text(const plan::Step& step, const View& view, LayerInformationFormat format) {
+using Layers = std::span<const plan::NestedStep>;
+
+/// What is inspected: an engine, and a context of it if there is one.
+struct Inspected {
+  const runtime::Engine& engine;
+  const runtime::Context* context;
+  int profile;
+
+  View at(const plan::NestedStep& layer) const { return {engine, context, profile, layer}; }
+};
+
+std::string layer_text(const View& view, LayerInformationFormat format) {
   const bool json = format == LayerInformationFormat::kJSON;
   switch (profiling_verbosity(view.engine.plan())) {
     case ProfilingVerbosity::kNONE: return {};
-    case ProfilingVerbosity::kLAYER_NAMES_ONLY: return json ? plan::to_json(Datum(step.name)) : step.name;
-    case ProfilingVerbosity::kDETAILED: return json ? plan::to_json(describe(step, view), 2) : one_line(step, view);
+    case ProfilingVerbosity::kLAYER_NAMES_ONLY: return json ? plan::to_json(Datum(view.step().name)) : view.step().name;
+    case ProfilingVerbosity::kDETAILED: return json ? plan::to_json(describe(view), 2) : one_line(view);
   }
   return {};
 }
 
-std::string engine_lines(const View& view) {
+std::string engine_lines(const Inspected& inspected, Layers layers) {
   std::string text = "Layers:\n";
-  if (profiling_verbosity(view.engine.plan()) != ProfilingVerbosity::kNONE)
-    for (const plan::Step& step : view.profile().steps)
-      text += layer_text(step, view, LayerInformationFormat::kONELINE) + "\n";
+  const plan::Plan& plan = inspected.engine.plan();
+  if (profiling_verbosity(plan) != ProfilingVerbosity::kNONE)
+    for (const plan::NestedStep& layer : layers)
+      text += layer_text(inspected.at(layer), LayerInformationFormat::kONELINE) + "\n";
   text += "\nBindings:\n";
-  for (const auto* tensors : {&view.engine.plan().inputs, &view.engine.plan().outputs})
+  for (const auto* tensors : {&plan.inputs, &plan.outputs})
     for (const plan::IoTensor& tensor : *tensors) text += tensor.name + "\n";
   return text;
 }
 
-std::string engine_json(const View& view) {
-  const ProfilingVerbosity verbosity = profiling_verbosity(view.engine.plan());
+std::string engine_json(const Inspected& inspected, Layers all_layers) {
+  const plan::Plan& plan = inspected.engine.plan();
+  const ProfilingVerbosity verbosity = profiling_verbosity(plan);
   Datum::List layers, bindings;
   if (verbosity != ProfilingVerbosity::kNONE)
-    for (const plan::Step& step : view.profile().steps)
-      layers.push_back(verbosity == ProfilingVerbosity::kDETAILED ? Datum(describe(step, view)) : Datum(step.name));
-  for (const auto* tensors : {&view.engine.plan().inputs, &view.engine.plan().outputs})
+    for (const plan::NestedStep& layer : all_layers)
+      layers.push_back(verbosity == ProfilingVerbosity::kDETAILED ? Datum(describe(inspected.at(layer)))
+                                                                  : Datum(layer.get().name));
+  for (const auto* tensors : {&plan.inputs, &plan.outputs})
     for (const plan::IoTensor& tensor : *tensors) bindings.push_back(tensor.name);
   return plan::to_json(Record().set("Layers", std::move(layers)).set("Bindings", std::move(bindings)), 2);
 }
 
-View view_of(const runtime::Engine& engine, const nvinfer1::IExecutionContext* context) {
+Inspected inspected_of(const runtime::Engine& engine, const nvinfer1::IExecutionContext* context) {
   if (!context) return {engine, nullptr, 0};
   return {engine, &static_cast<const Context*>(context)->runtime_context(), context->getOptimizationProfile()};
 }
@@ -197,11 +227,11 @@ char const* Inspector::getLayerInformation(int32_t index, Format format) const n
   return guard(reporter_, "IEngineInspector::getLayerInformation", static_cast<char const*>(nullptr),
                [&]() -> Result<char const*> {
                  TRY(check(format));
-                 const View view = view_of(*engine_, context_);
-                 const std::vector<plan::Step>& steps = view.profile().steps;
-                 TRY(require(index >= 0 && static_cast<size_t>(index) < steps.size(), "layerIndex ", index,
-                             " is outside [0, ", steps.size(), ")"));
-                 text_ = layer_text(steps[static_cast<size_t>(index)], view, format);
+                 const Inspected inspected = inspected_of(*engine_, context_);
+                 const Layers layers = layers_of(inspected.profile);
+                 TRY(require(index >= 0 && static_cast<size_t>(index) < layers.size(), "layerIndex ", index,
+                             " is outside [0, ", layers.size(), ")"));
+                 text_ = layer_text(inspected.at(layers[static_cast<size_t>(index)]), format);
                  return text_.c_str();
                });
 }
@@ -210,8 +240,9 @@ char const* Inspector::getEngineInformation(Format format) const noexcept {
   return guard(reporter_, "IEngineInspector::getEngineInformation", static_cast<char const*>(nullptr),
                [&]() -> Result<char const*> {
                  TRY(check(format));
-                 const View view = view_of(*engine_, context_);
-                 text_ = format == Format::kONELINE ? engine_lines(view) : engine_json(view);
+                 const Inspected inspected = inspected_of(*engine_, context_);
+                 const Layers layers = layers_of(inspected.profile);
+                 text_ = format == Format::kONELINE ? engine_lines(inspected, layers) : engine_json(inspected, layers);
                  return text_.c_str();
                });
 }

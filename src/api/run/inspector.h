@@ -4,12 +4,15 @@
 #include <NvInferRuntime.h>
 
 #include <string>
+#include <vector>
 
 #include "api/run/engine.h"
+#include "plan/nested_steps.h"
 
 namespace kiln::api {
 
-/// An inspector. The text that it hands out lives until its next call.
+/// An inspector. The text that it hands out lives until its next call. Layers are the profile's steps, each followed by
+/// those of its bodies.
 class Inspector final : public nvinfer1::IEngineInspector, public nvinfer1::apiv::VEngineInspector {
  public:
   using Format = nvinfer1::LayerInformationFormat;
@@ -30,7 +33,11 @@ class Inspector final : public nvinfer1::IEngineInspector, public nvinfer1::apiv
   std::shared_ptr<const runtime::Engine> engine_;  ///< a program may delete the engine before
   Reporter reporter_;
   nvinfer1::IExecutionContext const* context_ = nullptr;
+  const std::vector<plan::NestedStep>& layers_of(int profile) const;
+
   mutable std::string text_;
+  mutable std::vector<plan::NestedStep> layers_;  ///< of `layers_profile_`
+  mutable int layers_profile_ = -1;
 };
 
 }  // namespace kiln::api

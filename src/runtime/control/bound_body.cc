@@ -25,8 +25,10 @@ struct BoundBody::Part {
 BoundBody::BoundBody(const Engine& engine, int body, Runner& runner)
     : engine_(engine),
       body_(engine.plan().bodies[static_cast<size_t>(body)]),
+      index_(body),
       block_(engine.body_block(body)),
       runner_(runner),
+      timer_(engine.device()),
       input_extents_(body_.inputs.size()),
       held_(body_.inputs.size(), 0),
       room_(body_.outputs.size(), 0),
@@ -123,6 +125,11 @@ Status BoundBody::place(Part& part, const BodyRun& run) {
 
 Status BoundBody::run(const BodyRun& run) {
   TRY(bind_symbols(run));
+  BodyObserver* const observer = runner_.body_observer();
+  if (observer) [[unlikely]]
+    TRY(timer_.begin(body_.steps.size(), run.stream));
+  else
+    timer_.stop();
   for (size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
     if (!part.is_bound || !body_.symbols.empty() || parts_.size() > 1) TRY(bind_part(i));
@@ -132,7 +139,7 @@ Status BoundBody::run(const BodyRun& run) {
     if (run.stream) TRY(run.stream->synchronize());
     TRY(take_sizes(i));
   }
-  return {};
+  return observer ? timer_.tell(*observer, index_) : Status();
 }
 
 Status BoundBody::run_part(Part& part, const BodyRun& run) {
@@ -148,6 +155,7 @@ Status BoundBody::run_part(Part& part, const BodyRun& run) {
                                  step.sizes.empty() ? nullptr : sizes_[s].data()};
     if (Status ran = run_step(*steps_[s], arguments); !ran) [[unlikely]]
       return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
+    if (timer_.is_on()) TRY(timer_.step_done(s));
     at += step.inputs.size() + step.outputs.size();
   }
   return {};

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/control/body_timer.h"
 #include "runtime/engine.h"
 #include "runtime/runner.h"
 
@@ -58,8 +59,9 @@ class BoundBody {
 
   const Engine& engine_;
   const plan::Body& body_;
-  const int block_;
+  const int index_, block_;  ///< of Plan::bodies, and as the engine counts blocks
   Runner& runner_;
+  BodyTimer timer_;
   std::vector<int64_t> symbols_;
   std::vector<Extents> input_extents_;
   std::vector<int64_t> held_, room_;

@@ -88,6 +88,7 @@ std::map<std::string, Bytes> LoopRun::operator()(std::map<std::string, Bytes> in
     if (const char* name = engine_->getIOTensorName(i); engine_->getTensorIOMode(name) == nv::TensorIOMode::kOUTPUT)
       context->setOutputAllocator(name, &outputs[name]);
   context->setDebugSync(true);
+  if (profiler) context->setProfiler(profiler);
   if (!context->enqueueV3(nullptr) || !logger_.errors.empty()) {
     error = logger_.errors.empty() ? "the run failed" : logger_.errors.back();
     return {};

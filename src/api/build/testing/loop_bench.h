@@ -71,7 +71,9 @@ class LoopRun {
   std::vector<int32_t> ints_of(std::map<std::string, Bytes> inputs) {
     return elements<int32_t>((*this)(std::move(inputs))["y"]);
   }
-  std::string error;  ///< of the build or of the last run
+  nv::ICudaEngine* engine() { return engine_.get(); }
+  std::string error;                  ///< of the build or of the last run
+  nv::IProfiler* profiler = nullptr;  ///< of runs
 
  private:
   Logger logger_;
