@@ -1,6 +1,7 @@
 #include "ir/loop_draft.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/bodies.h"
 #include "ir/loop_bound.h"
@@ -32,18 +33,18 @@ sym::Expr bound_of_elements(const LoopDraft& loop, sym::Expr e) {
   return bound_by(e, bounds);
 }
 
-/// A bound of an expression that reads no extent which the loop decides and whose bound is known.
-sym::Expr bound_of_sizes(const LoopDraft& loop, sym::Expr e) {
+/// A bound of an expression that reads no changing extent whose bound is known.
+sym::Expr bound_of_extents(const LoopDraft& loop, sym::Expr e) {
   std::vector<std::pair<sym::Expr, sym::Expr>> bounds;
-  for (const DecidedSize& size : loop.sizes)
-    if (size.most != sym::Expr()) bounds.emplace_back(size.symbol, size.most);
+  for (const ChangingExtent& extent : loop.changing)
+    if (extent.most) bounds.emplace_back(extent.symbol, *extent.most);
   return bound_by(e, bounds);
 }
 
-/// Whether an expression reads an extent that the loop decides, other than that of size k, whose bound is not known.
-bool reads_open_size(const LoopDraft& loop, sym::Expr e, size_t k) {
-  return std::ranges::any_of(loop.sizes, [&](const DecidedSize& size) {
-    return size.symbol != loop.sizes[k].symbol && size.most == sym::Expr() && has_symbol(e, size.symbol);
+/// Whether an expression reads a changing extent other than this one whose bound is not known.
+bool reads_open_extent(const LoopDraft& loop, sym::Expr e, const ChangingExtent& than) {
+  return std::ranges::any_of(loop.changing, [&](const ChangingExtent& extent) {
+    return extent.symbol != than.symbol && !extent.most && has_symbol(e, extent.symbol);
   });
 }
 
@@ -55,28 +56,57 @@ Result<sym::Expr> bound_of(const LoopDraft& loop, sym::Expr first, sym::Expr now
                loop.trips ? "" : ": nothing tells how many iterations there are at most before the network runs");
 }
 
-/// Makes symbols of the carried extents that the body changes. Whether there were any new ones.
-Result<bool> find_changing_extents(sym::Table& table, LoopDraft& loop, const std::vector<TensorType>& results) {
-  const size_t first = loop.op.tests ? 1 : 0;
-  bool found = false;
+/// A carried value behind an iteration.
+const TensorType& result_of(const LoopDraft& loop, const std::vector<TensorType>& results, int c) {
+  return results[(loop.op.tests ? 1 : 0) + static_cast<size_t>(c)];
+}
+sym::Expr extent_after(const LoopDraft& loop, const std::vector<TensorType>& results, DecidedAxis axis) {
+  return result_of(loop, results, axis.output).shape[static_cast<size_t>(axis.axis)];
+}
+
+Status check_carried(LoopDraft& loop, const std::vector<TensorType>& results) {
   for (int c = 0; c < loop.op.carried; ++c) {
-    TensorType& before = loop.carried(c);
-    const TensorType& after = results[first + static_cast<size_t>(c)];
-    const auto where = [&] { return str("carried value '", loop.names[static_cast<size_t>(c)], "'"); };
-    TRY(in_context(require(before.dtype == after.dtype && before.rank() == after.rank(), "it is ", before,
-                           " before an iteration and ", after, " behind it; its type and rank must stay"),
-                   where));
-    for (int axis = 0; axis < before.rank(); ++axis) {
-      sym::Expr& extent = before.shape[static_cast<size_t>(axis)];
-      if (extent == after.shape[static_cast<size_t>(axis)] || find_axis(loop.op.decided, c, axis) >= 0) continue;
-      loop.op.decided.push_back({c, axis});
-      loop.op.most.push_back(extent);  // what it is before the loop, until the bound is known
-      extent = table.fresh("extent");
-      loop.sizes.push_back({extent, {}});
-      found = true;
-    }
+    const TensorType &before = loop.carried(c), &after = result_of(loop, results, c);
+    TRY(require(before.dtype == after.dtype && before.rank() == after.rank(), "carried value '",
+                loop.names[static_cast<size_t>(c)], "': it is ", before, " before an iteration and ", after,
+                " behind it; its type and rank must stay"));
   }
-  return found;
+  return {};
+}
+
+/// Makes a symbol of a carried extent.
+void add_changing(sym::Table& table, LoopDraft& loop, DecidedAxis axis) {
+  sym::Expr& extent = loop.carried(axis.output).shape[static_cast<size_t>(axis.axis)];
+  loop.changing.push_back({.axis = axis, .symbol = table.fresh("extent"), .first = extent, .most = {}});
+  extent = loop.changing.back().symbol;
+}
+
+/// Makes symbols of the carried extents that the body changes. Whether there were any new ones.
+bool find_changing_extents(sym::Table& table, LoopDraft& loop, const std::vector<TensorType>& results) {
+  const size_t known = loop.changing.size();
+  for (int c = 0; c < loop.op.carried; ++c)
+    for (int axis = 0; axis < loop.carried(c).rank(); ++axis)
+      if (std::ranges::find(loop.changing, DecidedAxis{c, axis}, &ChangingExtent::axis) == loop.changing.end() &&
+          loop.carried(c).shape[static_cast<size_t>(axis)] != extent_after(loop, results, {c, axis}))
+        add_changing(table, loop, {c, axis});
+  return loop.changing.size() > known;
+}
+
+/// Forgets the changing extents that stay what they are before the loop. Whether there were any: the body is to be made
+/// again then.
+bool forget_unchanged(LoopDraft& loop, const std::vector<TensorType>& results) {
+  std::vector<ChangingExtent> same = loop.changing;
+  const auto changes = [&](const ChangingExtent& extent) {
+    std::vector<std::pair<sym::Expr, sym::Expr>> values;
+    for (const ChangingExtent& other : same) values.emplace_back(other.symbol, other.first);
+    return sym::substitute(extent_after(loop, results, extent.axis), values) != extent.first;
+  };
+  for (auto found = same.begin(); (found = std::ranges::find_if(same, changes)) != same.end();) same.erase(found);
+  for (const ChangingExtent& extent : same) {
+    loop.carried(extent.axis.output).shape[static_cast<size_t>(extent.axis.axis)] = extent.first;
+    std::erase_if(loop.changing, [&](const ChangingExtent& other) { return other.axis == extent.axis; });
+  }
+  return !same.empty();
 }
 
 /// Finds the bounds of carried extents that change. Whether that narrowed any symbol: the body is to be made again
@@ -84,24 +114,20 @@ Result<bool> find_changing_extents(sym::Table& table, LoopDraft& loop, const std
 Result<bool> find_bounds(sym::Table& table, LoopDraft& loop, const Bodies& bodies,
                          const std::vector<TensorType>& results) {
   const NodeBodyTypes types(bodies);
-  const size_t first = loop.op.tests ? 1 : 0;
   bool narrowed = false;
   std::string waiting;
-  for (size_t k = 0; k < loop.sizes.size(); ++k) {
-    if (loop.sizes[k].most != sym::Expr()) continue;
-    const auto [c, axis] = loop.op.decided[k];
-    const TensorType& result = results[first + static_cast<size_t>(c)];
+  for (ChangingExtent& extent : loop.changing) {
+    if (extent.most) continue;
     const sym::Expr after =
-        bound_of_sizes(loop, bound_of_elements(loop, types.most(0, result.shape[static_cast<size_t>(axis)])));
+        bound_of_extents(loop, bound_of_elements(loop, types.most(0, extent_after(loop, results, extent.axis))));
+    const auto [c, axis] = extent.axis;
     const std::string where = str("axis ", axis, " of carried value '", loop.names[static_cast<size_t>(c)], "'");
-    if (reads_open_size(loop, after, k)) {  // of another carried value: that one first
+    if (reads_open_extent(loop, after, extent)) {  // of another carried value: that one first
       waiting = str(where, " becomes ", after);
       continue;
     }
-    const sym::Expr most =
-        TRY(in_context(bound_of(loop, loop.op.most[k], loop.sizes[k].symbol, after), [&] { return where; }));
-    loop.op.most[k] = loop.sizes[k].most = most;
-    TRY(table.set_bounds(loop.sizes[k].symbol, {0, std::max<int64_t>(most.opt(), 0), most.max()}));
+    extent.most = TRY(in_context(bound_of(loop, extent.first, extent.symbol, after), [&] { return where; }));
+    TRY(table.set_bounds(extent.symbol, {0, std::max<int64_t>(extent.most->opt(), 0), extent.most->max()}));
     narrowed = true;
   }
   if (!narrowed && !waiting.empty())
@@ -109,29 +135,22 @@ Result<bool> find_bounds(sym::Table& table, LoopDraft& loop, const Bodies& bodie
   return narrowed;
 }
 
-/// Whether what an extent was before the loop has given way to its bound.
-bool has_bounds(const LoopDraft& loop) {
-  return std::ranges::any_of(loop.sizes, [](const DecidedSize& size) { return size.most != sym::Expr(); });
-}
+bool has_bound(const ChangingExtent& extent) { return extent.most.has_value(); }
 
 /// Finds a bound of the iterations in the condition that a body computes.
 void find_trips(LoopDraft& loop, const Graph& body, const std::vector<TensorType>& results) {
-  const size_t first = loop.op.tests ? 1 : 0;
   std::vector<LoopNumber> numbers;
   for (const auto& [input, element] : loop.elements) {
     if (input == 0) {
       numbers.push_back({0, element.symbol, element.symbol + 1});
       continue;
     }
-    const auto c = static_cast<size_t>(input) - 1;
-    const auto& after = results[first + c].values;
-    numbers.push_back({loop.first_elements[c], element.symbol, after ? std::optional((*after)[0]) : std::nullopt});
+    const auto& after = result_of(loop, results, input - 1).values;
+    numbers.push_back({loop.first_elements[static_cast<size_t>(input) - 1], element.symbol,
+                       after ? std::optional((*after)[0]) : std::nullopt});
   }
-  for (size_t k = 0; k < loop.sizes.size(); ++k) {
-    const auto [c, axis] = loop.op.decided[k];
-    const TensorType& after = results[first + static_cast<size_t>(c)];
-    numbers.push_back({loop.op.most[k], loop.sizes[k].symbol, after.shape[static_cast<size_t>(axis)]});
-  }
+  for (const ChangingExtent& extent : loop.changing)
+    numbers.push_back({extent.first, extent.symbol, extent_after(loop, results, extent.axis)});
   const auto most = most_trips(body, body.outputs()[0].value, numbers);
   if (most) loop.trips = loop.trips && !is_endless(*loop.trips) ? sym::min(*loop.trips, *most) : *most;
 }
@@ -165,7 +184,7 @@ Status find_stacked_sizes(sym::Table& table, LoopDraft& loop, const Bodies& bodi
     const Shape& slice = results[first + k].shape;
     for (size_t axis = 0; axis < slice.size(); ++axis) {
       const sym::Expr most = bound_of_elements(loop, types.most(0, slice[axis]));
-      const sym::Expr outside = bound_of_sizes(loop, most);
+      const sym::Expr outside = bound_of_extents(loop, most);
       if (outside != slice[axis]) decide(static_cast<int>(axis) + 1, outside);
     }
   }
@@ -208,16 +227,46 @@ void follow_element(sym::Table& table, LoopDraft& loop, int input) {
   loop.elements.emplace_back(input, DecidedSize{symbol, bounds.max, true});
 }
 
-Result<Bodies> settle_bodies(sym::Table& table, LoopDraft& loop,
+Result<Bodies> settle_bodies(sym::Table& table, LoopDraft& loop, LoopHistory& history, const void* key,
                              FunctionRef<Result<Bodies>(std::span<const TensorType>)> make) {
   constexpr int kMostTries = 64;
+  std::vector<DecidedAxis>& known = history.changing[key];
+  for (const DecidedAxis& axis : known)
+    if (axis.output < loop.op.carried && axis.axis < loop.carried(axis.output).rank()) add_changing(table, loop, axis);
+  const bool is_trial = history.is_trial;
+  bool is_last = false;  // all that there is to find has been found
   for (int tries = 0; tries < kMostTries; ++tries) {
-    Bodies bodies = TRY(make(loop.inputs));
+    const bool was_unfinished = std::exchange(history.is_unfinished, false);
+    history.is_trial = is_trial || !is_last;
+    auto made = make(loop.inputs);
+    history.is_trial = is_trial;
+    const bool is_unfinished = std::exchange(history.is_unfinished, was_unfinished);
+    const Bodies bodies = TRY(std::move(made));
     const std::vector<TensorType> results = output_types(*bodies[0]);
-    if (TRY(find_changing_extents(table, loop, results))) continue;
+    TRY(check_carried(loop, results));
+    if (tries == 0 && forget_unchanged(loop, results)) continue;
+    if (find_changing_extents(table, loop, results)) {
+      is_last = false;
+      continue;
+    }
     const bool has_condition = loop.op.tests || bodies.size() == 2;
-    if (has_condition && !has_bounds(loop)) find_trips(loop, *bodies.back(), results);
-    if (TRY(find_bounds(table, loop, bodies, results))) continue;
+    if (has_condition && std::ranges::none_of(loop.changing, has_bound)) find_trips(loop, *bodies.back(), results);
+    const bool narrowed = TRY(find_bounds(table, loop, bodies, results));
+    if (is_trial) {
+      while (narrowed && TRY(find_bounds(table, loop, bodies, results))) {  // of extents that follow others
+      }
+      history.is_unfinished |= narrowed || is_unfinished;
+    } else if (!is_last && (narrowed || is_unfinished)) {
+      is_last = std::ranges::all_of(loop.changing, has_bound);
+      continue;
+    }
+    known.clear();
+    for (const ChangingExtent& extent : loop.changing) {
+      known.push_back(extent.axis);
+      loop.op.decided.push_back(extent.axis);
+      loop.op.most.push_back(*extent.most);
+      loop.sizes.push_back({extent.symbol, *extent.most});
+    }
     TRY(find_stacked_sizes(table, loop, bodies, results));
     add_elements(loop, bodies);
     return bodies;

@@ -40,14 +40,14 @@ class Maker {
   const std::string& name(ValueId value) const { return network_.value(value).name; }
   ValueId place_of(Scope& scope, ValueId value) const;
   void put(Scope& scope, ValueId value, ValueId place) const;
-  Status fill(Scope& scope, const RegionBody& body) const;
+  Status fill(Scope& scope, const RegionBody& body);
   Status add_node(Scope& scope, NodeId id) const;
   std::vector<ValueId> captured(Scope& scope, const Region& region) const;
   Result<std::shared_ptr<ir::Graph>> make_body(Scope& around, const Region& region, const RegionBody& body,
-                                               std::span<const ValueId> own, std::span<const TensorType> types) const;
+                                               std::span<const ValueId> own, std::span<const TensorType> types);
 
-  Status add_conditional(Scope& scope, const Region& region) const;
-  Status add_loop(Scope& scope, const Region& region) const;
+  Status add_conditional(Scope& scope, const Region& region);
+  Status add_loop(Scope& scope, const Region& region);
   Status find_trips(Scope& scope, const Region& region, ir::LoopDraft& loop) const;
   Result<std::vector<ValueId>> loop_inputs(Scope& scope, const Region& region, ir::LoopDraft& loop) const;
   Status find_lengths(Scope& scope, const Region& region, ir::LoopDraft& loop) const;
@@ -56,6 +56,7 @@ class Maker {
 
   const ir::Graph& network_;
   const Regions& regions_;
+  ir::LoopHistory history_;
 };
 
 /// Elements of a shape tensor; fails where they are data.
@@ -107,7 +108,7 @@ void Maker::put(Scope& scope, ValueId value, ValueId place) const {
   if (scope.graph.value(place).name.empty()) scope.graph.set_name(place, name(value));
 }
 
-Status Maker::fill(Scope& scope, const RegionBody& body) const {
+Status Maker::fill(Scope& scope, const RegionBody& body) {
   for (const Unit& unit : body.units) {
     if (unit.group < 0) {
       TRY(in_context(add_node(scope, unit.node),
@@ -146,8 +147,7 @@ std::vector<ValueId> Maker::captured(Scope& scope, const Region& region) const {
 
 /// A body whose inputs are values of the network of these types (kNone: of none, and nobody reads it), then captures.
 Result<std::shared_ptr<ir::Graph>> Maker::make_body(Scope& around, const Region& region, const RegionBody& body,
-                                                    std::span<const ValueId> own,
-                                                    std::span<const TensorType> types) const {
+                                                    std::span<const ValueId> own, std::span<const TensorType> types) {
   auto graph = around.graph.new_body();
   Scope scope{.graph = *graph, .is_body = true};
   for (size_t i = 0; i < own.size(); ++i) {
@@ -167,7 +167,7 @@ Result<std::shared_ptr<ir::Graph>> Maker::make_body(Scope& around, const Region&
 /// The layers that a node of a group stands for.
 std::vector<std::string> provenance_of(const Region& region) { return {region.name}; }
 
-Status Maker::add_conditional(Scope& scope, const Region& region) const {
+Status Maker::add_conditional(Scope& scope, const Region& region) {
   const ValueId condition = place_of(scope, node(region.condition).inputs[0]);
   TRY(require(scope.graph.type(condition).dtype == DType::kBool, "the condition is ", scope.graph.type(condition),
               "; one boolean is needed"));
@@ -289,7 +289,7 @@ Result<ValueId> Maker::stacked_output(ir::Graph& graph, ValueId stacked, const o
   return axis == 0 ? Result<ValueId>(y) : graph.add_one(ops::Transpose{moved_axis(type.rank(), axis, false)}, {y});
 }
 
-Status Maker::add_loop(Scope& scope, const Region& region) const {
+Status Maker::add_loop(Scope& scope, const Region& region) {
   ir::LoopDraft loop;
   TRY(find_trips(scope, region, loop));
   std::vector<ValueId> inputs = TRY(loop_inputs(scope, region, loop));
@@ -304,7 +304,7 @@ Status Maker::add_loop(Scope& scope, const Region& region) const {
     return bodies;
   };
   ir::Graph& graph = scope.graph;
-  ir::Bodies bodies = TRY(ir::settle_bodies(graph.table(), loop, make));
+  ir::Bodies bodies = TRY(ir::settle_bodies(graph.table(), loop, history_, &region, make));
   const std::vector<ValueId> captures = captured(scope, region);
   inputs.insert(inputs.end(), captures.begin(), captures.end());
   const std::vector<ValueId> results = TRY(graph.add(loop.op, inputs, region.name, std::move(bodies), loop.sizes));

@@ -12,6 +12,7 @@
 #include "api/onnx/parser.h"
 #include "api/run/stream_table.h"
 #include "onnx/test_import.h"
+#include "onnx/test_nest.h"
 #include "plan/reader.h"
 #include "plan/writer.h"
 
@@ -457,6 +458,26 @@ TEST(Bodies, DamagedBodiesHaveTheWorkspaceOfTheirSteps) {
   p.feed("x", {2}, Floats{1, 5});
   const std::string error = p.run();
   EXPECT_NE(error.find("bytes of workspace; its body has 0"), std::string::npos) << error;
+}
+
+/// A step that did its work once for each level above it, and then again, would not end: 2^40 times.
+TEST(Bodies, NestForFortyLevels) {
+  using enum Level;
+  Program p(nested_model(40, {.levels = {kIfOfShapes, kGrowingLoop, kLoopOfData, kIfOfData}, .trips = 1}),
+            {{"x", {1, 3}, {4, 3}}});
+  p.feed_flag("c", true).feed("limit", {}, Floats{100});
+  const auto rows_for = [&](int64_t rows) {
+    p.feed("x", {rows, 3}, Floats(static_cast<size_t>(3 * rows), 5));
+    EXPECT_EQ(p.run(), "");
+    Floats expected(static_cast<size_t>(3 * rows), -5);
+    while (expected.size() < p.of<float>("y40").size()) expected.insert(expected.end(), {1, 2, 3});
+    EXPECT_EQ(p.of<float>("y40"), expected);
+    return p.shape("y40");
+  };
+  EXPECT_EQ(rows_for(1), (Numbers{11, 3})) << "a row for each of ten loops";
+  EXPECT_EQ(rows_for(4), (Numbers{13, 3})) << "the innermost loop is in a branch that is not taken";
+  p.feed_flag("c", false);
+  EXPECT_EQ(rows_for(4), (Numbers{4, 3})) << "the second level from outside takes its other branch";
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "ir/graph.h"
+#include "ir/loop_draft.h"
 #include "onnx/model.h"
 
 namespace kiln::onnx {
@@ -36,6 +37,7 @@ struct ImportState {
   std::set<std::string> sources;                      ///< names of the graph's sources of weights
   std::map<const TensorDef*, std::string> source_of;  ///< an initializer's
   Sequences sequences;                                ///< of the graph that is being imported
+  ir::LoopHistory loops;                              ///< by the graphs of their bodies
 };
 
 class BodyImporter;

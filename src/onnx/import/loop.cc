@@ -53,7 +53,7 @@ Result<Values> add_loop(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, 
     warnings = std::move(imported.warnings);
     return ir::Bodies{std::move(imported.graph)};
   };
-  const ir::Bodies bodies = TRY(ir::settle_bodies(cx.graph().table(), loop, make));
+  const ir::Bodies bodies = TRY(ir::settle_bodies(cx.graph().table(), loop, cx.state().loops, &body.graph, make));
   cx.bodies().warn(warnings);
   inputs.insert(inputs.end(), captures.values.begin(), captures.values.end());
   return cx.add_all(loop.op, inputs, bodies, loop.sizes);

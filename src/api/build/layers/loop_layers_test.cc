@@ -80,6 +80,35 @@ TEST(Loops, RunWhileAConditionHolds) {
   EXPECT_EQ(run.ints_of({{"n", scalar(0)}}), Ints{1}) << run.error;
 }
 
+/// Loops in one another, each of which adds a row in each iteration, with a conditional around every second one.
+nv::ITensor* nest(LoopBench& w, nv::ITensor* x, nv::ITensor* row, nv::ITensor* condition, int depth) {
+  if (depth == 0) return w->addUnary(*x, nv::UnaryOperation::kNEG)->getOutput(0);
+  nv::IIfConditional* conditional = depth % 2 ? nullptr : w->addIfConditional();
+  if (conditional) {
+    conditional->setCondition(*condition);
+    x = conditional->addInput(*x)->getOutput(0);
+  }
+  nv::ILoop* loop = w->addLoop();
+  loop->addTripLimit(*w.number(1), TripLimit::kCOUNT);
+  nv::IRecurrenceLayer* carried = loop->addRecurrence(*x);
+  nv::ITensor* parts[] = {nest(w, carried->getOutput(0), row, condition, depth - 1), row};
+  nv::IConcatenationLayer* joined = w->addConcatenation(parts, 2);
+  joined->setAxis(0);
+  carried->setInput(1, *joined->getOutput(0));
+  nv::ITensor* result = last(loop, carried->getOutput(0));
+  return conditional ? conditional->addOutput(*result, *x)->getOutput(0) : result;
+}
+TEST(Loops, NestForThirtyLevels) {
+  LoopBench w;
+  nv::ITensor* condition = w.input("condition", {}, nv::DataType::kBOOL);
+  w.mark(nest(w, w.input("x", {1, 2}), w.constant({1, 2}, {1, 2}), condition, 30));
+  LoopRun run(w);
+  ASSERT_EQ(run.error, "");
+  const auto of = [&](bool holds) { return run({{"x", floats({1, 2}, {3, 4})}, {"condition", flag(holds)}})["y"]; };
+  EXPECT_EQ(of(true).extents, (Extents{31, 2})) << run.error;
+  EXPECT_EQ(elements<float>(of(false)), (Floats{3, 4})) << run.error;
+}
+
 // Fibonacci's numbers: two recurrences, of which one is the other's next value.
 TEST(Loops, CountIterations) {
   LoopBench w;

@@ -1,0 +1,85 @@
+#include "ir/loop_draft.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/concatenation.h"
+#include "ops/unary.h"
+
+namespace kiln::ir {
+namespace {
+
+/// A loop of five iterations over one f32[3, 4], which joins it with itself along an axis, or keeps its extents.
+struct Settled {
+  std::shared_ptr<sym::Table> table = std::make_shared<sym::Table>();
+  int num_made = 0;
+  LoopDraft loop;
+  Status status;
+};
+Settled settle(LoopHistory& history, std::optional<int> doubled_axis) {
+  Settled result;
+  Graph graph(result.table);
+  LoopDraft& loop = result.loop;
+  loop.op.carried = 1;
+  loop.names = {"v"};
+  loop.inputs = {TensorType(DType::kI64, {}), TensorType(DType::kF32, {3, 4})};
+  loop.first_elements = {std::nullopt};
+  loop.trips = 5;
+  loop.is_exact = true;
+  const auto make = [&](std::span<const TensorType> types) -> Result<Bodies> {
+    ++result.num_made;
+    auto body = graph.new_body();
+    body->add_input("i", types[0]);
+    const ValueId v = body->add_input("v", types[1]);
+    const ValueId next = doubled_axis ? TRY(body->add_one(ops::Concatenation{.axis = *doubled_axis}, {v, v}))
+                                      : TRY(body->add_one(ops::Unary{ops::UnaryKind::kNeg}, {v}));
+    body->mark_output(next, "v1");
+    return Bodies{body};
+  };
+  auto bodies = settle_bodies(graph.table(), loop, history, &history, make);
+  if (!bodies) result.status = std::unexpected(std::move(bodies).error());
+  return result;
+}
+
+TEST(LoopDraft, ABodyThatKeepsItsExtentsIsMadeOnce) {
+  LoopHistory history;
+  const Settled got = settle(history, std::nullopt);
+  ASSERT_TRUE(got.status);
+  EXPECT_EQ(got.num_made, 1);
+  EXPECT_TRUE(got.loop.op.decided.empty());
+}
+TEST(LoopDraft, HistoryTellsWhichExtentsChange) {
+  LoopHistory history;
+  const Settled first = settle(history, 0), second = settle(history, 0);
+  ASSERT_TRUE(first.status && second.status);
+  EXPECT_EQ(first.num_made, 3) << "to see that it changes, to find a bound, and with that bound";
+  EXPECT_EQ(second.num_made, 2);
+  for (const LoopDraft& loop : {first.loop, second.loop}) {
+    EXPECT_EQ(loop.op.decided, (std::vector<DecidedAxis>{{0, 0}}));
+    ASSERT_EQ(loop.op.most.size(), 1U);
+    EXPECT_EQ(str(loop.op.most[0]), "96") << "3 * 2^5";
+    ASSERT_EQ(loop.sizes.size(), 1U);
+    EXPECT_EQ(loop.sizes[0].symbol.max(), 96);
+  }
+}
+TEST(LoopDraft, HistoryOfAnotherKindIsForgotten) {
+  LoopHistory history{.changing = {}};
+  history.changing[&history] = {{0, 0}, {1, 0}, {0, 2}};  // there is no value 1, and no axis 2
+  const Settled same = settle(history, std::nullopt);
+  ASSERT_TRUE(same.status);
+  EXPECT_TRUE(same.loop.op.decided.empty());
+  EXPECT_EQ(str(same.loop.inputs[1]), "f32[3, 4]");
+  history.changing[&history] = {{0, 0}};
+  EXPECT_EQ(settle(history, 1).loop.op.decided, (std::vector<DecidedAxis>{{0, 1}}));
+}
+TEST(LoopDraft, ATrialLeavesTheLastMakingToOthers) {
+  LoopHistory history{.changing = {}, .is_trial = true};
+  EXPECT_EQ(settle(history, std::nullopt).num_made, 1);
+  EXPECT_FALSE(history.is_unfinished);
+  EXPECT_EQ(settle(history, 0).num_made, 2);
+  EXPECT_TRUE(history.is_unfinished);
+  EXPECT_EQ(settle(history, 0).num_made, 1);
+  EXPECT_TRUE(history.is_trial);
+}
+
+}  // namespace
+}  // namespace kiln::ir
