@@ -51,7 +51,7 @@ Result<TripCount> trip_count(const Loop& loop, InferContext& cx) {
       TRY(sym::assume(cx.assumptions(), {sym::Relation::kLessEqual, *trips.most, scanned.shape[0],
                                          str("as many iterations as scanned input ", k, " has slices, at most")}));
     else if (k > 0)
-      TRY(cx.assume_equal(scanned.shape[0], TRY(cx.input(loop.first_scanned())).get().shape[0],
+      TRY(cx.assume_equal(TRY(cx.input(loop.first_scanned())).get().shape[0], scanned.shape[0],
                           str("extents of the axes that are scanned, inputs 0 and ", k)));
     else
       trips.most = trips.most ? sym::min(*trips.most, scanned.shape[0]) : scanned.shape[0];
@@ -107,6 +107,19 @@ Result<std::vector<TensorType>> body_inputs(const Loop& loop, InferContext& cx, 
   return inputs;
 }
 
+/// Fails for a loop that nothing ends, unless its condition is false from the beginning.
+Status check_ends(const Loop& loop, InferContext& cx, int num_bodies) {
+  constexpr int64_t kForever = INT64_MAX / 2;  // exporters write the largest integer where there is no count
+  if (loop.tests || num_bodies == 2 || !loop.scans.empty()) return {};
+  if (cx.has_input(1) && cx.has_values(1) && TRY(cx.values(1))[0].constant() == 0) return {};
+  if (!cx.has_input(0))
+    return cx.require(false, "nothing ends the loop: it has no count, and its condition stays true");
+  if (!cx.has_values(0)) return {};
+  const std::optional<int64_t> count = TRY(cx.values(0))[0].constant();
+  return cx.require(!count || *count < kForever, "nothing ends the loop: its count is ", count.value_or(0),
+                    ", and its condition stays true");
+}
+
 Status check_condition(const InferContext& cx, const TensorType& condition) {
   return cx.require(condition.dtype == DType::kBool && sym::provably_equal(condition.volume(), 1),
                     "the body's condition is ", condition, "; one boolean is needed");
@@ -136,6 +149,7 @@ Status Loop::infer(InferContext& cx) const {
                  " have bounds"));
   BodyTypes& bodies = TRY(cx.bodies());
   TRY(cx.require(bodies.count() == 1 || bodies.count() == 2, "a loop has ", bodies.count(), " bodies; 1 or 2 needed"));
+  TRY(check_ends(*this, cx, bodies.count()));
   const TripCount trips = TRY(trip_count(*this, cx));
   const DecidedExtents extents(*this, cx);
   const std::vector<TensorType> inputs = TRY(body_inputs(*this, cx, trips, extents));

@@ -29,6 +29,11 @@ const CaseTable<ops::NonMaxSuppression> kCases{
     {"few candidates", {.candidates = 7, .indices = DType::kI32}, {{{1, 30, 4}}, {{1, 30, 2}}, most(30), threshold(1)}},
     {"halves", {}, {{{1, 16, 4}, DType::kF16}, {{1, 16, 2}, DType::kF16}, most(3), threshold(0.5, DType::kF16)}},
     {"scores with NaN", {}, {{{1, 16, 4}}, {{1, 16, 2}, DType::kF32, Fill::kSpecial}, most(16), threshold(0.5)}},
+    {"boxes with NaN", {}, {{{1, 40, 4}, DType::kF32, Fill::kSpecial}, {{1, 40, 2}}, most(40), threshold(0.1)}},
+    {"centres with NaN",
+     {.format = BoxFormat::kCenterSizes},
+     {{{1, 40, 4}, DType::kF32, Fill::kSpecial}, {{1, 40, 1}}, most(40), threshold(0)}},
+    {"a score threshold of NaN", {}, {{{1, 9, 4}}, {{1, 9, 2}}, most(9), threshold(0.5), threshold(NAN)}},
     {"none at all", {}, {{{1, 6, 4}}, {{1, 6, 2}}, most(0), threshold(0.5)}},
     {"no boxes", {}, {{{1, 0, 4}}, {{1, 0, 2}}, most(3), threshold(0.5)}},
     {"thousands of boxes", {}, {{{1, 5000, 4}}, {{1, 5000, 1}}, most(100), threshold(0.5), threshold(0)}},
@@ -58,6 +63,20 @@ TEST(NonMaxSuppression, EqualScoresKeepTheirOrderAndNaNIsAboveNothing) {
   const CaseInput scores = numbers({1, 3, 1}, {0.5, NAN, 0.5});
   EXPECT_EQ(run_reference_numbers(ops::NonMaxSuppression{}, {kBoxes, scores, most(9), threshold(0)}),
             (Numbers{0, 0, 0, 0, 0, 2}));
+}
+
+/// As ONNX Runtime has it: a box with NaN covers nothing, so it is kept and suppresses none; no score is above NaN.
+TEST(NonMaxSuppression, NaNInBoxesAndThresholds) {
+  const auto selected = [](const CaseInput& boxes, CaseInput iou, std::vector<CaseInput> rest = {}) {
+    std::vector<CaseInput> inputs{boxes, numbers({1, 3, 1}, {0.5, 0.9, 0.7}), most(9), std::move(iou)};
+    inputs.insert(inputs.end(), rest.begin(), rest.end());
+    return run_reference_numbers(ops::NonMaxSuppression{}, inputs);
+  };
+  const Numbers all{0, 0, 1, 0, 0, 2, 0, 0, 0};
+  EXPECT_EQ(selected(kBoxes, threshold(0)), (Numbers{0, 0, 1, 0, 0, 2}));
+  EXPECT_EQ(selected(numbers({1, 3, 4}, {0, 0, 1, 1, NAN, 0.5, 1, 1.5, 2, 2, 3, 3}), threshold(0)), all);
+  EXPECT_EQ(selected(numbers({1, 3, 4}, {0, 0, 1, 1, 0, 0.5, 1, NAN, 2, 2, 3, 3}), threshold(0)), all);
+  EXPECT_EQ(selected(kBoxes, threshold(0), {threshold(NAN)}), Numbers());
 }
 
 TEST(NonMaxSuppression, BoundsWhatIsSelected) {

@@ -48,6 +48,7 @@ class Maker {
 
   Status add_conditional(Scope& scope, const Region& region);
   Status add_loop(Scope& scope, const Region& region);
+  Status check_ends(const Region& region) const;
   Status find_trips(Scope& scope, const Region& region, ir::LoopDraft& loop) const;
   Result<std::vector<ValueId>> loop_inputs(Scope& scope, const Region& region, ir::LoopDraft& loop) const;
   Status find_lengths(Scope& scope, const Region& region, ir::LoopDraft& loop) const;
@@ -187,8 +188,19 @@ Status Maker::add_conditional(Scope& scope, const Region& region) {
   return {};
 }
 
+/// Fails for a loop that only a condition ends, where no iteration changes that condition.
+Status Maker::check_ends(const Region& region) const {
+  if (region.count != NodeId::kNone || !region.iterators.empty()) return {};
+  const RegionBody& test = region.bodies.back();
+  const auto is_carried = [&](NodeId id) { return node(id).outputs[0] == test.results[0]; };
+  return require(!test.units.empty() || std::ranges::any_of(region.recurrences, is_carried),
+                 "nothing ends the loop: its condition '", name(test.results[0]),
+                 "' is computed outside of it, so it is the same in each iteration");
+}
+
 /// How often the loop runs, as far as that is known.
 Status Maker::find_trips(Scope& scope, const Region& region, ir::LoopDraft& loop) const {
+  TRY(check_ends(region));
   if (region.count != NodeId::kNone) {
     const ValueId count = place_of(scope, node(region.count).inputs[0]);
     const TensorType& type = scope.graph.type(count);

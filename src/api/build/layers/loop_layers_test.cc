@@ -491,6 +491,18 @@ TEST(Loops, SayWhatIsWrong) {
   error_of([&](W w, nv::ITensor* x, nv::ILoop* l) { w.mark(last(l, carry(w, x, l))); },
            "loop 'l' has no trip limit: ILoop::addTripLimit says how often it runs");
   error_of(
+      [&](W w, nv::ITensor* x, nv::ILoop* l) {
+        l->addTripLimit(*w.wide(INT64_MAX), TripLimit::kCOUNT);
+        w.mark(last(l, carry(w, x, l)));
+      },
+      "loop 'l': nothing ends the loop: its count is 9223372036854775807, ");
+  error_of(
+      [&](W w, nv::ITensor* x, nv::ILoop* l) {
+        l->addTripLimit(*w.input("c", {}, nv::DataType::kBOOL), TripLimit::kWHILE);
+        w.mark(last(l, carry(w, x, l)));
+      },
+      "loop 'l': nothing ends the loop: its condition 'c' is computed outside");
+  error_of(
       [&](W w, nv::ITensor*, nv::ILoop* l) {
         l->addTripLimit(*w.number(1), TripLimit::kCOUNT);
         l->addTripLimit(*w.number(1), TripLimit::kCOUNT);

@@ -38,6 +38,7 @@ class LoopBench : public Workbench {
  public:
   nv::ITensor* ints(std::vector<int64_t> extents, std::vector<int32_t> values);
   nv::ITensor* number(int32_t value) { return ints({}, {value}); }
+  nv::ITensor* wide(int64_t value) { return keep(tensor_of<int64_t>({}, {value}), nv::DataType::kINT64); }
   nv::ITensor* constant(std::vector<int64_t> extents, std::vector<float> values);
   nv::ITensor* binary(nv::ITensor* a, nv::ITensor* b, nv::ElementWiseOperation operation) {
     return network->addElementWise(*a, *b, operation)->getOutput(0);
