@@ -139,6 +139,13 @@ Result<ValueId> reduce(ImportContext& cx, ReduceKind kind, ValueId x, Ints axes,
   return cx.add(ops::Reduce{kind, std::move(axes), keep}, {x});
 }
 
+Result<ValueId> log_softmax_along(ImportContext& cx, ValueId x, int axis) {
+  const ValueId most = TRY(reduce(cx, ReduceKind::kMax, x, {axis}, true));
+  const ValueId difference = TRY(binary(cx, ElementWiseKind::kSub, x, most));
+  const ValueId sum = TRY(reduce(cx, ReduceKind::kSum, TRY(unary(cx, UnaryKind::kExp, difference)), {axis}, true));
+  return binary(cx, ElementWiseKind::kSub, difference, TRY(unary(cx, UnaryKind::kLog, sum)));
+}
+
 Result<ValueId> matrix_multiply(ImportContext& cx, ValueId a, ValueId b) {
   using ops::MatrixOp;
   const int rank_a = cx.rank(a), rank_b = cx.rank(b);

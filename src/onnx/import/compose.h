@@ -59,6 +59,8 @@ struct SliceAlong {
 Result<ValueId> slice(ImportContext& cx, ValueId x, const SliceAlong& along);
 
 Result<ValueId> reduce(ImportContext& cx, ReduceKind kind, ValueId x, Ints axes, bool keep);
+/// x - max(x) - log(sum(exp(x - max(x)))) along an axis: a logarithm of a softmax would lose what underflows.
+Result<ValueId> log_softmax_along(ImportContext& cx, ValueId x, int axis);
 Result<ValueId> matrix_multiply(ImportContext& cx, ValueId a, ValueId b);  ///< numpy's matmul
 /// 0, 1, 2 ... along `axis` of a tensor of `rank` axes, extents 1 elsewhere.
 Result<ValueId> indices_along(ImportContext& cx, sym::Expr extent, int axis, int rank, DType dtype = DType::kI64);

@@ -7,14 +7,6 @@
 namespace kiln::onnx::importers {
 namespace {
 
-/// log(softmax(x)) along axis 1.
-Result<ValueId> log_probabilities(ImportContext& cx, ValueId scores) {
-  const ValueId most = TRY(reduce(cx, ReduceKind::kMax, scores, {1}, true));
-  const ValueId difference = TRY(binary(cx, ElementWiseKind::kSub, scores, most));
-  const ValueId sum = TRY(reduce(cx, ReduceKind::kSum, TRY(unary(cx, UnaryKind::kExp, difference)), {1}, true));
-  return binary(cx, ElementWiseKind::kSub, difference, TRY(unary(cx, UnaryKind::kLog, sum)));
-}
-
 /// The negated log-probability of each label, times its class's weight; 0 where the label is the one to ignore.
 /// Reduced as the node says: a mean is over the weights of labels that count.
 Result<ValueId> loss_of(ImportContext& cx, ValueId log_probabilities, ValueId labels, ValueId class_weights) {
@@ -61,7 +53,7 @@ Status negative_log_likelihood_loss(ImportContext& cx) {
 Status softmax_cross_entropy_loss(ImportContext& cx) {
   const ValueId scores = TRY(cx.input(0)), labels = TRY(cx.input(1));
   TRY(require(cx.rank(scores) >= 2, "the scores are ", cx.type(scores), "; two axes at least are needed"));
-  const ValueId log = TRY(log_probabilities(cx, scores));
+  const ValueId log = TRY(log_softmax_along(cx, scores, 1));
   TRY(cx.output(TRY(loss_of(cx, log, labels, cx.optional_input(2)))));
   return cx.wants(1) ? cx.output(1, log) : Status();
 }

@@ -41,15 +41,9 @@ Status softmax(ImportContext& cx) {
   return finish(cx, lanes, TRY(cx.add(ops::Softmax{lanes.axis}, {lanes.x})));
 }
 
-/// d - log(sum(exp(d))) with d = x - max(x): a logarithm of a softmax would lose what underflows.
 Status log_softmax(ImportContext& cx) {
   const Lanes lanes = TRY(lanes_of(cx));
-  const ValueId most = TRY(reduce(cx, ReduceKind::kMax, lanes.x, {lanes.axis}, true));
-  const ValueId difference = TRY(binary(cx, ElementWiseKind::kSub, lanes.x, most));
-  const ValueId powers = TRY(unary(cx, UnaryKind::kExp, difference));
-  const ValueId sum = TRY(reduce(cx, ReduceKind::kSum, powers, {lanes.axis}, true));
-  const ValueId y = TRY(binary(cx, ElementWiseKind::kSub, difference, TRY(unary(cx, UnaryKind::kLog, sum))));
-  return finish(cx, lanes, y);
+  return finish(cx, lanes, TRY(log_softmax_along(cx, lanes.x, lanes.axis)));
 }
 
 /// 1 at the first of the largest elements, else 0.
