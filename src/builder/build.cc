@@ -14,6 +14,7 @@
 #include "passes/pass.h"
 #include "passes/remove_dead.h"
 #include "passes/source_uses.h"
+#include "plan/programs.h"
 #include "plan/validate.h"
 #include "sym/program_words.h"
 #include "sym/real.h"
@@ -325,28 +326,16 @@ void Build::mark_shape_inputs() {
       if (symbol.element >= 0) plan_.inputs[static_cast<size_t>(symbol.input)].is_shape = true;
     }
   };
-  for (const plan::IoTensor& output : plan_.outputs) {
-    std::ranges::for_each(output.extents, read);
-    std::ranges::for_each(output.values, read);
-  }
-  for (const sym::Guard& guard : plan_.guards) read(guard.lhs), read(guard.rhs);
+  for (const plan::IoTensor& output : plan_.outputs) plan::for_each_program(output, read);
+  for (const sym::Guard& guard : plan_.guards) plan::for_each_program(guard, read);
   for (const plan::Profile& profile : plan_.profiles) {
-    for (const sym::Guard& guard : profile.guards) read(guard.lhs), read(guard.rhs);
+    for (const sym::Guard& guard : profile.guards) plan::for_each_program(guard, read);
+    plan::for_each_program(profile, read);
     for (size_t i = 0; i < plan_.inputs.size(); ++i)
       if (!profile.value_ranges[i].min.empty() && network_.type(network_.inputs()[i]).values)
         plan_.inputs[i].is_shape = true;
   }
-  for (const plan::Block* block : plan::blocks_of(plan_)) {
-    for (const plan::Tensor& t : block->tensors) std::ranges::for_each(t.extents, read);
-    for (const plan::KnownSize& size : block->known_sizes) read(size.value);
-    for (const plan::Step& step : block->steps) {
-      std::ranges::for_each(step.params, read);
-      for (const plan::DecidedSize& size : step.sizes) read(size.most);
-      for (const plan::Alternative& other : step.alternatives) std::ranges::for_each(other.params, read);
-    }
-  }
-  for (const plan::Body& body : plan_.bodies)
-    for (const sym::Guard& guard : body.guards) read(guard.lhs), read(guard.rhs);
+  for (const plan::Body& body : plan_.bodies) plan::for_each_program(body, read);
 }
 
 Result<plan::Plan> Build::run() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/decided_sizes.h"
+#include "plan/programs.h"
 #include "sym/program_words.h"
 
 namespace kiln::plan {
@@ -12,24 +13,12 @@ constexpr int kNobody = -2, kBeforeAll = -1;
 
 /// Appends all symbols that a body's programs read, and those of the bodies of its steps.
 void collect_symbols(const Plan& plan, const Body& body, std::vector<int>& out) {
-  const auto add = [&](const sym::Program& program) {
+  for_each_program(body, [&](const sym::Program& program) {
     const std::vector<int> symbols = sym::operands_of(program).symbols;
     out.insert(out.end(), symbols.begin(), symbols.end());
-  };
-  for (const auto* ios : {&body.inputs, &body.outputs})
-    for (const IoTensor& io : *ios) std::ranges::for_each(io.extents, add);
-  for (const sym::Guard& guard : body.guards) add(guard.lhs), add(guard.rhs);
-  for (const KnownSize& size : body.known_sizes) add(size.value);
-  for (const Tensor& tensor : body.tensors) {
-    std::ranges::for_each(tensor.extents, add);
-    add(tensor.offset);
-  }
-  for (const Step& step : body.steps) {
-    std::ranges::for_each(step.params, add);
-    for (const Alternative& other : step.alternatives) std::ranges::for_each(other.params, add);
-    for (const DecidedSize& size : step.sizes) add(size.most);
+  });
+  for (const Step& step : body.steps)
     for (const int inner : step.bodies) collect_symbols(plan, plan.bodies[static_cast<size_t>(inner)], out);
-  }
 }
 
 /// Goes through the steps of a block, and through the bodies of each.
