@@ -103,6 +103,14 @@ std::vector<plan::BodySymbol> bound_anew(const ir::Node& node, const ir::Graph& 
   return result;
 }
 
+/// An input or output of the network or of a body, whose axes have no names.
+plan::IoTensor io_tensor(const std::string& name, const TensorType& type) {
+  plan::IoTensor io{.name = name, .dtype = type.dtype};
+  for (const sym::Expr& extent : type.shape) io.extents.push_back(sym::Program::compile(extent));
+  io.axis_names.resize(type.shape.size());
+  return io;
+}
+
 Status Build::check_surface() const {
   TRY(require(!network_.outputs().empty() || !request_.shape_outputs.empty(),
               "the network has no output: call markOutput"));
@@ -128,15 +136,11 @@ Status Build::check_surface() const {
 
 void Build::describe_surface() {
   const auto describe = [&](const std::string& name, const TensorType& type) {
-    plan::IoTensor io;
-    io.name = name;
-    io.dtype = type.dtype;
+    plan::IoTensor io = io_tensor(name, type);
     const auto format = request_.surface_formats.find(name);
     if (format != request_.surface_formats.end()) io.format = format->second;
-    for (const sym::Expr& extent : type.shape) {
-      io.extents.push_back(sym::Program::compile(extent));
-      io.axis_names.push_back(extent.is_symbol() ? std::string(extent.name()) : std::string());
-    }
+    for (size_t axis = 0; axis < type.shape.size(); ++axis)
+      if (type.shape[axis].is_symbol()) io.axis_names[axis] = type.shape[axis].name();
     return io;
   };
   for (const ir::ValueId id : network_.inputs())
@@ -250,21 +254,13 @@ Result<int> Build::add_body(const ir::Node& node, size_t index, Timer& timer) {
   plan_.bodies.emplace_back();  // before those within it
   plan::Body body;
   body.name = where();
-  const auto io = [&](const std::string& name, const TensorType& type) {
-    plan::IoTensor tensor{.name = name, .dtype = type.dtype};
-    for (const sym::Expr& extent : type.shape) {
-      tensor.extents.push_back(sym::Program::compile(extent));
-      tensor.axis_names.emplace_back();
-    }
-    return tensor;
-  };
   CoverOptions options;
   for (const ir::ValueId id : graph.inputs()) {
-    body.inputs.push_back(io(graph.value(id).name, graph.type(id)));
+    body.inputs.push_back(io_tensor(graph.value(id).name, graph.type(id)));
     options.surface.inputs[id] = Format::linear();
   }
   for (const ir::Output& output : graph.outputs()) {
-    if (!output.name.empty()) body.outputs.push_back(io(output.name, graph.type(output.value)));
+    if (!output.name.empty()) body.outputs.push_back(io_tensor(output.name, graph.type(output.value)));
     options.surface.outputs.push_back(Format::linear());
   }
   body.symbols = bound_anew(node, graph);

@@ -17,6 +17,20 @@ Status require_permutation(std::span<const int64_t> perm, int rank) {
   return require(sound, "perm ", perm, " is not a permutation of ", rank, " axes");
 }
 
+std::vector<int64_t> axis_to_front(int rank, int axis) {
+  std::vector<int64_t> perm{axis};
+  for (int i = 0; i < rank; ++i)
+    if (i != axis) perm.push_back(i);
+  return perm;
+}
+
+std::vector<int64_t> front_to_axis(int rank, int axis) {
+  std::vector<int64_t> perm;
+  for (int i = 1; i < rank; ++i) perm.push_back(i);
+  perm.insert(perm.begin() + axis, 0);
+  return perm;
+}
+
 Sources transpose_sources(std::span<const int64_t> from, std::span<const int64_t> perm) {
   const Extents strides = row_major_strides(from);
   Extents to;

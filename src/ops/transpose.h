@@ -22,6 +22,10 @@ struct Transpose {
 namespace kiln {
 /// Fails unless `perm` has each of 0 ... rank - 1 once.
 Status require_permutation(std::span<const int64_t> perm, int rank);
+/// The permutation that makes axis `axis` the first one, and that which brings the first one there; the others stay in
+/// their order.
+std::vector<int64_t> axis_to_front(int rank, int axis);
+std::vector<int64_t> front_to_axis(int rank, int axis);
 /// For each element of the transposed tensor, in row-major order, the element of `from` that it is.
 std::vector<int64_t> transpose_sources(std::span<const int64_t> from, std::span<const int64_t> perm);
 }  // namespace kiln

@@ -34,6 +34,11 @@ TEST(Transpose, SymbolsAndValuesMove) {
   EXPECT_EQ(inferred(ops::Transpose{.perm = {1, 0}}, {{DType::kI64, {2, 2}, {n, 1, m, 2}}}, t),
             "i64[2, 2] {n, m, 1, 2}");
 }
+TEST(Transpose, MovesAnAxisToTheFrontAndBack) {
+  EXPECT_EQ(axis_to_front(4, 2), (std::vector<int64_t>{2, 0, 1, 3}));
+  EXPECT_EQ(front_to_axis(4, 2), (std::vector<int64_t>{1, 2, 0, 3}));
+  for (const auto& perm : {axis_to_front(3, 0), front_to_axis(3, 0)}) EXPECT_EQ(perm, (std::vector<int64_t>{0, 1, 2}));
+}
 TEST(Transpose, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(ops::Transpose{.perm = {0, 0}}, {{{2, 3}}}),
             "x is f32[2, 3]: perm [0, 0] is not a permutation of 2 axes");

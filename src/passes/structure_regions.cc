@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "ir/bodies.h"
 #include "ir/loop_draft.h"
@@ -70,15 +69,6 @@ Result<sym::Expr> element(const ir::Graph& graph, ValueId value) {
 }
 
 bool is_known(const ir::Graph& graph, ValueId value) { return graph.type(value).values || graph.constant(value); }
-
-/// The permutation that brings an axis to the front, or the front to where the axis is to be.
-std::vector<int64_t> moved_axis(int rank, int axis, bool to_front) {
-  std::vector<int64_t> perm(static_cast<size_t>(rank));
-  std::iota(perm.begin(), perm.end(), 0);
-  const auto begin = perm.begin(), end = perm.begin() + axis + 1;
-  to_front ? std::rotate(begin, end - 1, end) : std::rotate(begin, begin + 1, end);
-  return perm;
-}
 
 int from_front(int axis, int rank) { return axis < 0 ? axis + rank : axis; }
 
@@ -248,7 +238,7 @@ Result<std::vector<ValueId>> Maker::loop_inputs(Scope& scope, const Region& regi
     const int rank = graph.type(x).rank(), axis = from_front(iterator.axis, rank);
     TRY(require(axis >= 0 && axis < rank, "layer '", node(id).name, "' (LoopIterator): axis ", iterator.axis,
                 " is outside [", -rank, ", ", rank, ") of ", graph.type(x)));
-    if (axis > 0) x = TRY(graph.add_one(ops::Transpose{moved_axis(rank, axis, true)}, {x}, node(id).name));
+    if (axis > 0) x = TRY(graph.add_one(ops::Transpose{axis_to_front(rank, axis)}, {x}, node(id).name));
     inputs.push_back(x);
     const TensorType& type = graph.type(x);
     loop.inputs.emplace_back(type.dtype, Shape(type.shape.begin() + 1, type.shape.end()));
@@ -298,7 +288,7 @@ Result<ValueId> Maker::stacked_output(ir::Graph& graph, ValueId stacked, const o
   const int axis = from_front(output.axis, type.rank());
   TRY(require(axis >= 0 && axis < type.rank(), "axis ", output.axis, " is outside [", -type.rank(), ", ", type.rank(),
               ") of the output of rank ", type.rank()));
-  return axis == 0 ? Result<ValueId>(y) : graph.add_one(ops::Transpose{moved_axis(type.rank(), axis, false)}, {y});
+  return axis == 0 ? Result<ValueId>(y) : graph.add_one(ops::Transpose{front_to_axis(type.rank(), axis)}, {y});
 }
 
 Status Maker::add_loop(Scope& scope, const Region& region) {

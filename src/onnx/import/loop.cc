@@ -2,11 +2,11 @@
 #include "ops/loop.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "ir/loop_draft.h"
 #include "onnx/import/bodies.h"
+#include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
 #include "ops/squeeze.h"
 #include "ops/transpose.h"
@@ -115,16 +115,6 @@ Status loop(ImportContext& cx) {
 
 namespace {
 
-/// Brings an axis to the front, or the front to where the axis was.
-Result<ValueId> moved_axis(ImportContext& cx, ValueId x, int axis, bool to_front) {
-  if (axis == 0) return x;
-  std::vector<int64_t> perm(static_cast<size_t>(cx.rank(x)));
-  std::iota(perm.begin(), perm.end(), 0);
-  const auto begin = perm.begin(), end = perm.begin() + axis + 1;
-  to_front ? std::rotate(begin, end - 1, end) : std::rotate(begin, begin + 1, end);
-  return cx.add(ops::Transpose{perm}, {x});
-}
-
 Result<std::vector<int>> directions(ImportContext& cx, std::string_view attribute, size_t count) {
   const std::vector<int64_t> given = TRY(cx.node().get_ints(attribute, std::vector<int64_t>(count, 0)));
   TRY(require(given.size() == count, attribute, " has ", given.size(), " elements; ", count, " are needed"));
@@ -150,7 +140,8 @@ Result<ScanInputs> scan_inputs(ImportContext& cx, size_t num_carried, size_t num
   for (size_t c = 0; c < num_carried; ++c) result.carried.push_back(TRY(cx.input(c)));
   for (size_t k = 0; k < num_scanned; ++k) {
     const ValueId x = TRY(cx.input(num_carried + k));
-    result.scanned.push_back(TRY(moved_axis(cx, x, TRY(cx.axis(axes[k], cx.rank(x))), true)));
+    const int rank = cx.rank(x);
+    result.scanned.push_back(TRY(transpose(cx, x, axis_to_front(rank, TRY(cx.axis(axes[k], rank))))));
   }
   return result;
 }
@@ -214,7 +205,8 @@ Status scan(ImportContext& cx) {
   for (size_t i = 0; i < cx.num_outputs(); ++i) {
     if (!cx.wants(i)) continue;
     ValueId y = outputs[i];
-    if (i >= num_carried) y = TRY(moved_axis(cx, y, TRY(cx.axis(axes[i - num_carried], cx.rank(y))), false));
+    const int rank = cx.rank(y);
+    if (i >= num_carried) y = TRY(transpose(cx, y, front_to_axis(rank, TRY(cx.axis(axes[i - num_carried], rank)))));
     if (has_batch) y = TRY(cx.add(ops::Unsqueeze{{0}}, {y}));
     TRY(cx.output(i, y));
   }
