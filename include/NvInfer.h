@@ -1459,7 +1459,8 @@ class IIfConditionalOutputLayer : public IIfConditionalBoundaryLayer {
 //! output needs it; all else runs before.
 class IIfConditional : public INoCopy {
  public:
-  //! Which branch runs: a boolean scalar from outside the branches; null on an error, and if there is one already.
+  //! Sets the boolean scalar, from outside the branches, that says which one runs. Null on an error, and if there is
+  //! a condition already.
   IConditionLayer* setCondition(ITensor& condition) noexcept { return mImpl->setCondition(condition); }
   //! A tensor of the branch that ran. Types and ranks must agree; extents may differ. Null on an error.
   IIfConditionalOutputLayer* addOutput(ITensor& trueSubgraphOutput, ITensor& falseSubgraphOutput) noexcept {

@@ -149,7 +149,7 @@ void Finder::reach(int group) {
   }
 }
 
-/// Of groups that are all around something, the one that is in all others; -1 for none.
+/// The one of some groups, all of which are around something, that is in all others; -1 if there are none.
 Result<int> Finder::innermost(std::span<const int> around, const std::string& what) const {
   if (around.empty()) return -1;
   const auto is_in = [&](int inner, int outer) {

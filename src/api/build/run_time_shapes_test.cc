@@ -285,17 +285,20 @@ nv::ITensor* first_extent(Workbench& w, nv::ITensor& x) {
   return w->addSlice(*w->addShape(x)->getOutput(0), dims({0}), dims({1}), dims({1}))->getOutput(0);
 }
 
-TEST(Assertions, OfShapesSayBothSides) {
-  Workbench w;
+/// A network that asserts that its input a is shorter than b, with a profile of these least and largest extents.
+void make_shorter(Workbench& w, std::pair<int64_t, int64_t> of_a, std::pair<int64_t, int64_t> of_b) {
   nv::ITensor *a = w.input("a", {-1}), *b = w.input("b", {-1});
   nv::ITensor* less =
       w->addElementWise(*first_extent(w, *a), *first_extent(w, *b), nv::ElementWiseOperation::kLESS)->getOutput(0);
   ASSERT_TRUE(w->addAssertion(*less, "a is shorter than b"));
   w.mark(w->addIdentity(*a)->getOutput(0));
-  {
-    Profile profile(w);
-    profile.extents("a", {1}, {8}), profile.extents("b", {1}, {9});
-  }
+  Profile profile(w);
+  profile.extents("a", {of_a.first}, {of_a.second}), profile.extents("b", {of_b.first}, {of_b.second});
+}
+
+TEST(Assertions, OfShapesSayBothSides) {
+  Workbench w;
+  make_shorter(w, {1, 8}, {1, 9});
   Running r(w);
   ASSERT_TRUE(r.context) << r.error;
   ASSERT_TRUE(r.context->setInputShape("a", dims({4})) && r.context->setInputShape("b", dims({5})));
@@ -308,15 +311,7 @@ TEST(Assertions, OfShapesSayBothSides) {
 }
 TEST(Assertions, ThatNoShapeOfAProfileFulfilsFailTheBuild) {
   Workbench w;
-  nv::ITensor *a = w.input("a", {-1}), *b = w.input("b", {-1});
-  nv::ITensor* less =
-      w->addElementWise(*first_extent(w, *a), *first_extent(w, *b), nv::ElementWiseOperation::kLESS)->getOutput(0);
-  ASSERT_TRUE(w->addAssertion(*less, "a is shorter than b"));
-  w.mark(w->addIdentity(*a)->getOutput(0));
-  {
-    Profile profile(w);
-    profile.extents("a", {5}, {8}), profile.extents("b", {1}, {5});
-  }
+  make_shorter(w, {5, 8}, {1, 5});
   Running r(w);
   EXPECT_FALSE(r.context);
   EXPECT_NE(r.error.find("the assertion 'a is shorter than b' does not hold"), std::string::npos) << r.error;

@@ -16,6 +16,17 @@ nv::ITensor* choose(nv::IIfConditional* conditional, nv::ITensor* then, nv::ITen
   return conditional->addOutput(*then, *other)->getOutput(0);
 }
 
+/// A network with a conditional by its input "c".
+struct IfBench : LoopBench {
+  IfBench() { conditional->setCondition(*input("c", {}, nv::DataType::kBOOL)); }
+  nv::ITensor* enter(nv::ITensor* x) { return testing::enter(conditional, x); }
+  nv::ITensor* choose(nv::ITensor* then, nv::ITensor* other) { return testing::choose(conditional, then, other); }
+  nv::ITensor* least(nv::ITensor* x) {
+    return network->addReduce(*x, nv::ReduceOperation::kMIN, 1, true)->getOutput(0);
+  }
+  nv::IIfConditional* conditional = network->addIfConditional();
+};
+
 TEST(ConditionalLayers, KeepTheirFields) {
   LoopBench w;
   nv::IIfConditional* conditional = w->addIfConditional();
@@ -40,13 +51,10 @@ TEST(ConditionalLayers, KeepTheirFields) {
 }
 
 TEST(Conditionals, TakeOneBranch) {
-  LoopBench w;
-  nv::ITensor* condition = w.input("c", {}, nv::DataType::kBOOL);
-  nv::IIfConditional* conditional = w->addIfConditional();
-  nv::ITensor* x = enter(conditional, w.input("x", {3}));
-  nv::ITensor* y = enter(conditional, w.input("y0", {3}));
-  conditional->setCondition(*condition);
-  w.mark(choose(conditional, w.add(x, y), w.binary(x, y, kSub)));
+  IfBench w;
+  nv::ITensor* x = w.enter(w.input("x", {3}));
+  nv::ITensor* y = w.enter(w.input("y0", {3}));
+  w.mark(w.choose(w.add(x, y), w.binary(x, y, kSub)));
   LoopRun run(w);
   ASSERT_EQ(run.error, "");
   const Bytes a = floats({3}, {5, 6, 7}), b = floats({3}, {1, 2, 4});
@@ -68,15 +76,12 @@ TEST(Conditionals, TakeAConditionThatIsAConstant) {
 
 // An index that is outside of x fails where it is read: only in the branch that runs.
 TEST(Conditionals, RunNothingOfTheOtherBranch) {
-  LoopBench w;
-  nv::ITensor* condition = w.input("c", {}, nv::DataType::kBOOL);
-  nv::IIfConditional* conditional = w->addIfConditional();
-  conditional->setCondition(*condition);
-  nv::ITensor* x = enter(conditional, w.input("x", {3}));
-  nv::ITensor* at = enter(conditional, w.input("at", {1}, nv::DataType::kINT32));
+  IfBench w;
+  nv::ITensor* x = w.enter(w.input("x", {3}));
+  nv::ITensor* at = w.enter(w.input("at", {1}, nv::DataType::kINT32));
   nv::ITensor* picked = w->addGather(*x, *at, 0)->getOutput(0);
   nv::ITensor* first = w->addSlice(*x, dims({0}), dims({1}), dims({1}))->getOutput(0);
-  w.mark(choose(conditional, picked, first));
+  w.mark(w.choose(picked, first));
   LoopRun run(w);
   ASSERT_EQ(run.error, "");
   const Bytes values = floats({3}, {5, 6, 7}), inside = tensor_of<int32_t>({1}, {2}),
@@ -87,55 +92,45 @@ TEST(Conditionals, RunNothingOfTheOtherBranch) {
   EXPECT_NE(run.error.find("1 indices are outside their axis"), std::string::npos) << run.error;
 }
 
-// Shapes that a branch needs are none that the network needs.
-TEST(Conditionals, CheckShapesOfTheBranchThatRuns) {
-  LoopBench w;
-  nv::ITensor* condition = w.input("c", {}, nv::DataType::kBOOL);
+/// Runs a conditional over x f32[-1] whose first branch `make` makes of x, for four elements and not for two. The
+/// second gives the least element.
+template <class F>
+void expect_branch_for_four(F make, float of_four) {
+  IfBench w;
   nv::ITensor* x = w.input("x", {-1});
   w.profile("x", {1}, {4}, {8});
-  nv::IIfConditional* conditional = w->addIfConditional();
-  conditional->setCondition(*condition);
-  nv::ITensor* inner = enter(conditional, x);
-  nv::ITensor* third = w->addSlice(*inner, dims({2}), dims({1}), dims({1}))->getOutput(0);
-  nv::ITensor* least = w->addReduce(*inner, nv::ReduceOperation::kMIN, 1, true)->getOutput(0);
+  nv::ITensor* inner = w.enter(x);
   EXPECT_EQ(list(inner->getDimensions()), Extents{-1});
-  w.mark(choose(conditional, third, least));
+  w.mark(w.choose(make(w, inner), w.least(inner)));
   LoopRun run(w);
   ASSERT_EQ(run.error, "");
-  EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", floats({4}, {5, 6, 7, 8})}}), Floats{7}) << run.error;
+  EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", floats({4}, {5, 6, 7, 8})}}), Floats{of_four}) << run.error;
   EXPECT_EQ(run.floats_of({{"c", flag(false)}, {"x", floats({2}, {5, 6})}}), Floats{5}) << run.error;
   EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", floats({2}, {5, 6})}}), Floats{});
   EXPECT_NE(run.error, "");
+}
+
+// Shapes that a branch needs are none that the network needs.
+TEST(Conditionals, CheckShapesOfTheBranchThatRuns) {
+  expect_branch_for_four(
+      [](IfBench& w, nv::ITensor* x) { return w->addSlice(*x, dims({2}), dims({1}), dims({1}))->getOutput(0); }, 7);
 }
 
 // The branch cannot run at the profile's largest extents.
 TEST(Conditionals, HoldBranchesForOneShapeOfMany) {
-  LoopBench w;
-  nv::ITensor* condition = w.input("c", {}, nv::DataType::kBOOL);
-  nv::ITensor* x = w.input("x", {-1});
-  w.profile("x", {1}, {4}, {8});
-  nv::IIfConditional* conditional = w->addIfConditional();
-  conditional->setCondition(*condition);
-  nv::ITensor* inner = enter(conditional, x);
-  nv::ITensor* four = w.add(inner, w.constant({4}, {1, 2, 3, 4}));
-  nv::ITensor* sum = w->addReduce(*four, nv::ReduceOperation::kSUM, 1, true)->getOutput(0);
-  w.mark(choose(conditional, sum, w->addReduce(*inner, nv::ReduceOperation::kMIN, 1, true)->getOutput(0)));
-  LoopRun run(w);
-  ASSERT_EQ(run.error, "");
-  EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", floats({4}, {5, 6, 7, 8})}}), Floats{36}) << run.error;
-  EXPECT_EQ(run.floats_of({{"c", flag(false)}, {"x", floats({2}, {5, 6})}}), Floats{5}) << run.error;
-  EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", floats({2}, {5, 6})}}), Floats{});
-  EXPECT_NE(run.error, "");
+  expect_branch_for_four(
+      [](IfBench& w, nv::ITensor* x) {
+        nv::ITensor* four = w.add(x, w.constant({4}, {1, 2, 3, 4}));
+        return w->addReduce(*four, nv::ReduceOperation::kSUM, 1, true)->getOutput(0);
+      },
+      36);
 }
 
 TEST(Conditionals, GiveExtentsOfTheBranchThatRuns) {
-  LoopBench w;
-  nv::ITensor* condition = w.input("c", {}, nv::DataType::kBOOL);
-  nv::IIfConditional* conditional = w->addIfConditional();
-  conditional->setCondition(*condition);
-  nv::ITensor* x = enter(conditional, w.input("x", {4}));
+  IfBench w;
+  nv::ITensor* x = w.enter(w.input("x", {4}));
   nv::ITensor* two = w->addSlice(*x, dims({1}), dims({2}), dims({1}))->getOutput(0);
-  nv::ITensor* y = choose(conditional, w.add(x, x), two);
+  nv::ITensor* y = w.choose(w.add(x, x), two);
   EXPECT_EQ(list(y->getDimensions()), Extents{-1});
   w.mark(w.add(y, y));
   LoopRun run(w);
@@ -149,13 +144,10 @@ TEST(Conditionals, GiveExtentsOfTheBranchThatRuns) {
 }
 
 TEST(Conditionals, GiveNoShapesBeforeTheRun) {
-  LoopBench w;
-  nv::ITensor* condition = w.input("c", {}, nv::DataType::kBOOL);
-  nv::IIfConditional* conditional = w->addIfConditional();
-  conditional->setCondition(*condition);
-  nv::ITensor* x = enter(conditional, w.input("x", {4}));
+  IfBench w;
+  nv::ITensor* x = w.enter(w.input("x", {4}));
   nv::ITensor* two = w->addSlice(*x, dims({1}), dims({2}), dims({1}))->getOutput(0);
-  nv::ITensor* y = choose(conditional, two, x);
+  nv::ITensor* y = w.choose(two, x);
   nv::ITensor* shape = w->addShape(*y)->getOutput(0);
   shape->setName("s");
   w.mark(y);
@@ -168,13 +160,10 @@ TEST(Conditionals, GiveNoShapesBeforeTheRun) {
 
 // Without inputs, branches are values that were there already.
 TEST(Conditionals, ChooseAmongValuesFromOutside) {
-  LoopBench w;
-  nv::ITensor* condition = w.input("c", {}, nv::DataType::kBOOL);
+  IfBench w;
   nv::ITensor* x = w.input("x", {2});
-  nv::IIfConditional* conditional = w->addIfConditional();
-  conditional->setCondition(*condition);
-  nv::ITensor* y = choose(conditional, w.add(x, x), x);
-  nv::ITensor* constant = choose(conditional, w.constant({1}, {3}), w.constant({1}, {4}));
+  nv::ITensor* y = w.choose(w.add(x, x), x);
+  nv::ITensor* constant = w.choose(w.constant({1}, {3}), w.constant({1}, {4}));
   w.mark(y);
   w.mark(constant, "constant");
   LoopRun run(w);
@@ -232,17 +221,14 @@ TEST(Conditionals, RunInLoops) {
 
 // A loop in a branch, which reads what the conditional was given.
 TEST(Conditionals, HoldLoops) {
-  LoopBench w;
-  nv::ITensor* condition = w.input("c", {}, nv::DataType::kBOOL);
-  nv::IIfConditional* conditional = w->addIfConditional();
-  conditional->setCondition(*condition);
-  nv::ITensor* x = enter(conditional, w.input("x", {2}));
+  IfBench w;
+  nv::ITensor* x = w.enter(w.input("x", {2}));
   nv::ILoop* loop = w->addLoop();
   loop->addTripLimit(*w.number(3), TripLimit::kCOUNT);
   nv::IRecurrenceLayer* value = loop->addRecurrence(*x);
   value->setInput(1, *w.add(value->getOutput(0), value->getOutput(0)));
   nv::ITensor* last = loop->addLoopOutput(*value->getOutput(0), LoopOutput::kLAST_VALUE)->getOutput(0);
-  w.mark(choose(conditional, last, x));
+  w.mark(w.choose(last, x));
   LoopRun run(w);
   ASSERT_EQ(run.error, "");
   EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", floats({2}, {1, 5})}}), (Floats{8, 40})) << run.error;

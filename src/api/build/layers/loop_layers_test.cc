@@ -250,7 +250,7 @@ TEST(Loops, EndWhereTheFirstOfTwoLimitsSays) {
   EXPECT_EQ(elements<int32_t>(outputs["last"]), Ints{4});
 }
 
-// Of each row of x: the sums of its elements times each element of v, from a loop in a loop.
+// An inner loop sums the elements of a row of x times each element of v; the outer one goes through the rows.
 TEST(Loops, Nest) {
   LoopBench w;
   nv::ITensor* x = w.input("x", {2, 3});

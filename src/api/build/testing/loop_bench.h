@@ -46,7 +46,7 @@ class LoopBench : public Workbench {
   nv::ITensor* add(nv::ITensor* a, nv::ITensor* b) { return binary(a, b, nv::ElementWiseOperation::kSUM); }
   nv::ITensor* mul(nv::ITensor* a, nv::ITensor* b) { return binary(a, b, nv::ElementWiseOperation::kPROD); }
   nv::ITensor* less(nv::ITensor* a, nv::ITensor* b) { return binary(a, b, nv::ElementWiseOperation::kLESS); }
-  /// Of a float tensor's shape, element `axis`.
+  /// Element `axis` of the shape of a float tensor.
   nv::ITensor* extent(nv::ITensor* x, int32_t axis);
   /// An optimization profile of one input.
   void profile(const char* input, std::initializer_list<int64_t> least, std::initializer_list<int64_t> best,

@@ -6,7 +6,7 @@
 
 namespace kiln::cuda {
 
-/// Of x a type that has value_bits (steps/non_zero.h). Types of one width share their kernels.
+/// The kernels for an x whose type has value_bits (steps/non_zero.h). Types of one width share them.
 KernelSource non_zero_source(DType x, DType indices);
 
 }  // namespace kiln::cuda

@@ -6,7 +6,7 @@
 
 namespace kiln::cuda {
 
-/// Of a type that is_told_apart (steps/unique.h).
+/// The kernels for elements of a type that is_told_apart (steps/unique.h).
 KernelSource unique_source(DType dtype);
 
 }  // namespace kiln::cuda

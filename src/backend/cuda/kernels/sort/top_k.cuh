@@ -336,7 +336,7 @@ __device__ __forceinline__ void top_k_starts(const TopK& t) {
   }
 }
 
-/// The same of rows of many chunks, a block a bin: places within the bin, and how many it has.
+/// Counts of rows of many chunks become places within their bin, and a bin's total is stored. A block does one bin.
 __device__ __forceinline__ void top_k_bin_starts(const TopK& t) {
   __shared__ uint32_t scratch[cuda::kSortThreads];
   pdl_launch();
