@@ -197,7 +197,7 @@ void add_elements(LoopDraft& loop, const Bodies& bodies) {
   const auto collect = [&](const Graph& graph) {
     for (int i = 0; i < graph.num_nodes(); ++i)
       if (const auto id = static_cast<NodeId>(i); graph.alive(id)) {
-        collect_symbols(graph.node(id), symbols);
+        kiln::collect_symbols(graph.node(id).op, symbols);  // of its bodies by the walk below
         for (const ValueId output : graph.node(id).outputs)
           for (const sym::Expr& extent : graph.type(output).shape) sym::collect_symbols(extent, symbols);
       }

@@ -172,19 +172,24 @@ std::string Importer::describe_inputs(const NodeDef& node) const {
 }
 
 /// The names that a graph reads from those around it, in the order of their first use.
-void collect_free_names(const GraphDef& graph, std::set<std::string_view> known, std::vector<std::string_view>& out) {
+const std::vector<std::string_view>& free_names(const GraphDef& graph, ImportState& state) {
+  const auto [entry, is_new] = state.free_names.try_emplace(&graph);
+  std::vector<std::string_view>& names = entry->second;
+  if (!is_new) return names;
+  std::set<std::string_view> known;
   const auto read = [&](std::string_view name) {
-    if (!name.empty() && !known.contains(name) && std::ranges::find(out, name) == out.end()) out.push_back(name);
+    if (!name.empty() && !known.contains(name) && std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
   for (const ValueInfo& input : graph.inputs) known.insert(input.name);
   for (const TensorDef& tensor : graph.initializers) known.insert(tensor.name);
   for (const NodeDef& node : graph.nodes) {
     std::ranges::for_each(node.inputs, read);
     for (const AttributeDef& attribute : node.attributes)
-      for (const auto& inner : attribute.graphs) collect_free_names(*inner, known, out);
+      for (const auto& inner : attribute.graphs) std::ranges::for_each(free_names(*inner, state), read);
     known.insert(node.outputs.begin(), node.outputs.end());
   }
   for (const ValueInfo& output : graph.outputs) read(output.name);
+  return names;
 }
 
 /// Imports a node's bodies by importers of their own.
@@ -194,7 +199,9 @@ class Importer::Bodies final : public BodyImporter {
 
   Result<Captures> captures(std::span<const GraphDef* const> bodies) override {
     Captures captures;
-    for (const GraphDef* body : bodies) collect_free_names(*body, {}, captures.names);
+    for (const GraphDef* body : bodies)
+      for (const std::string_view name : free_names(*body, around_.state_))
+        if (std::ranges::find(captures.names, name) == captures.names.end()) captures.names.push_back(name);
     const auto add = [&](ValueId value) {
       if (!around_.graph_.constant(value) && std::ranges::find(captures.values, value) == captures.values.end())
         captures.values.push_back(value);

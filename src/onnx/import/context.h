@@ -33,11 +33,12 @@ struct ImportState {
   /// Integers that a network computes from elements of its inputs through floats are known, like those that it computes
   /// from extents. Shapes may need them; but they make a shape tensor of an input that may be mere data.
   bool follows_elements_through_floats = false;
-  bool met_elements_in_floats = false;                ///< there were some, not followed
-  std::set<std::string> sources;                      ///< names of the graph's sources of weights
-  std::map<const TensorDef*, std::string> source_of;  ///< an initializer's
-  Sequences sequences;                                ///< of the graph that is being imported
-  ir::LoopHistory loops;                              ///< by the graphs of their bodies
+  bool met_elements_in_floats = false;                                  ///< there were some, not followed
+  std::set<std::string> sources;                                        ///< names of the graph's sources of weights
+  std::map<const TensorDef*, std::string> source_of;                    ///< an initializer's
+  Sequences sequences;                                                  ///< of the graph that is being imported
+  std::map<const GraphDef*, std::vector<std::string_view>> free_names;  ///< that a body reads from around it
+  ir::LoopHistory loops;                                                ///< by the graphs of their bodies
 };
 
 class BodyImporter;
