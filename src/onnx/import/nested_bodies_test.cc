@@ -59,6 +59,14 @@ TEST(NestedBodies, BranchesThatAreAssumedAreImportedOnce) {
   EXPECT_EQ(got.report.warnings.size(), kDepth) << "one for each If";
   EXPECT_TRUE(ir::verify(got.graph));
 }
+TEST(NestedBodies, WarningsOfWhatIsInsideBodiesAreGivenOnce) {
+  for (const Level around : {Level::kIfOfData, Level::kCountedLoop, Level::kGrowingLoop}) {
+    const Imported got = import_nest({Level::kIfOfRanks, around});
+    ASSERT_TRUE(got.status) << text_of(got);
+    EXPECT_EQ(num_with_bodies(got.graph), kDepth / 2);
+    EXPECT_EQ(got.report.warnings.size(), kDepth / 2) << "one for each If of ranks";
+  }
+}
 TEST(NestedBodies, ProblemsAreFoundOnce) {
   for (const Level level : {Level::kIfOfShapes, Level::kIfOfData, Level::kLoopOfData}) {
     const Imported got = import_nest({level}, "Unheard");
