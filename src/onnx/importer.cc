@@ -290,6 +290,7 @@ Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_vie
   for (const NodeDef& node : body.nodes) add_node(node, index);
   Values outputs;
   for (const ValueInfo& output : body.outputs) {
+    TRY(require(!output.name.empty(), "output ", outputs.size(), " of the body has no name"));
     if (state_.sequences.contains(output.name))
       return error(Code::kUnsupported, "the body's output '", output.name,
                    "' is a sequence; only tensors can leave a body whose number of runs is not known");

@@ -115,6 +115,12 @@ TEST(ImportIf, BranchesReadWhatIsAroundThem) {
   const std::string output = of_if(kNegated, body({node("Abs", {"x"}, {"b"})}, {}, {"missing"}));
   EXPECT_NE(output.find("'missing'"), std::string::npos) << output;
 }
+TEST(ImportIf, OutputsOfBranchesHaveNames) {
+  const Proto nameless =
+      body({}, {}, {""}, {tensor("", kFloat, {3}).text(field::tensor::kRawData, std::string(12, 0))});
+  EXPECT_NE(of_if(kNegated, nameless).find("output 0 of the body has no name"), std::string::npos)
+      << of_if(kNegated, nameless);
+}
 TEST(ImportIf, ValuesInACircleAreNobodys) {
   const Proto circle = body({node("Add", {"x", "q"}, {"p"}), node("Abs", {"p"}, {"q"})}, {}, {"p"});
   EXPECT_EQ(of_if(kNegated, circle), "a body reads 'q', which could not be imported\n");
