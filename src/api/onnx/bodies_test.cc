@@ -110,7 +110,7 @@ class Program {
   Program& feed(const char* name, const Numbers& extents, const std::vector<T>& values) {
     std::vector<std::byte>& memory = inputs_[name];
     memory.resize(std::max<size_t>(values.size() * sizeof(T), 1));
-    std::memcpy(memory.data(), values.data(), values.size() * sizeof(T));
+    if (!values.empty()) std::memcpy(memory.data(), values.data(), values.size() * sizeof(T));
     EXPECT_TRUE(context->setTensorAddress(name, memory.data()));
     context->setInputShape(name, dims_of(extents));
     return *this;
