@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""torchvision's detectors with random weights against ONNX Runtime: detectors.py TRTEXEC FOLDER [NAME...] [-- FLAG...]
+
+TRTEXEC runs the models that are made in FOLDER. FLAGs are trtexec's. 77, for skipped, where packages are missing.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+try:
+    import numpy as np
+    import onnxruntime
+    import torch
+    import torchvision.models.detection as detection
+except ImportError as missing:
+    print("skipped:", missing)
+    sys.exit(77)
+
+SIZE = 160
+RCNN = {"min_size": SIZE, "max_size": SIZE, "box_score_thresh": 0.0, "rpn_pre_nms_top_n_test": 200,
+        "rpn_post_nms_top_n_test": 100}
+DENSE = {"min_size": SIZE, "max_size": SIZE, "score_thresh": 0.0, "topk_candidates": 300, "num_classes": 11}
+NETWORKS = {
+    "fasterrcnn_resnet50_fpn": {**RCNN, "num_classes": 11},
+    "maskrcnn_resnet50_fpn": {**RCNN, "num_classes": 11},
+    "keypointrcnn_resnet50_fpn": RCNN,
+    "retinanet_resnet50_fpn": DENSE,
+    "fcos_resnet50_fpn": DENSE,
+    "ssdlite320_mobilenet_v3_large": {"score_thresh": 0.0, "num_classes": 11},
+}
+HEADS = ("cls_logits", "cls_score", "bbox_pred", "bbox_reg", "bbox_ctrness", "classification_head", "regression_head",
+         "mask_fcn_logits", "kps_score")
+NUM_SETS = 4
+TOLERANCE = 1e-4  # of an output's largest number
+
+
+def image(size, seed):
+    return torch.rand(3, size, size, generator=torch.Generator().manual_seed(seed))
+
+
+def with_telling_heads(network, size):
+    """Random heads say nearly the same everywhere: gives their weights a scale at which scores and boxes differ."""
+    generator = torch.Generator().manual_seed(1)
+    for module in network.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.train()
+            module.momentum = 1.0
+        elif hasattr(module, "running_var"):  # frozen
+            module.running_mean.normal_(0, 0.1, generator=generator)
+            module.running_var.uniform_(0.5, 1.5, generator=generator)
+    scaled = set()
+
+    def scale(goal):
+        def before_forward(module, inputs):
+            if module in scaled:
+                return
+            scaled.add(module)
+            module.weight.normal_(0, 1, generator=generator)
+            spread = 3.0
+            if module.weight.dim() == 2:
+                spread = torch.nn.functional.linear(inputs[0], module.weight).std()
+            elif module.groups == 1:
+                spread = torch.nn.functional.conv2d(inputs[0], module.weight).std()
+            module.weight.mul_(goal / spread)
+        return before_forward
+
+    handles = []
+    for name, module in network.named_modules():
+        if isinstance(module, (torch.nn.Conv2d, torch.nn.Linear)) and any(head in name for head in HEADS):
+            is_box = "bbox" in name or "regression" in name
+            handles.append(module.register_forward_pre_hook(scale(0.2 if is_box else 1.5)))
+    with torch.no_grad():
+        network([image(size, seed) for seed in range(100, 104)])
+    for handle in handles:
+        handle.remove()
+    return network.eval()
+
+
+def export(name, path):
+    torch.manual_seed(0)
+    network = getattr(detection, name)(weights=None, weights_backbone=None, **NETWORKS[name]).eval()
+    size = 320 if "320" in name else SIZE
+    with torch.no_grad():
+        network = with_telling_heads(network, size)
+        outputs = list(network([image(size, 0)])[0])
+        torch.onnx.export(network, ([image(size, 0)],), path, input_names=["image"], output_names=outputs,
+                          opset_version=17, dynamo=False)
+
+
+def run_by_trtexec(program, path, inputs, flags):
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for name, array in inputs.items():
+            array.tofile(os.path.join(folder, f"{name}.bin"))
+            files.append(f"{name}:{folder}/{name}.bin")
+        result = os.path.join(folder, "outputs.json")
+        command = [program, f"--onnx={path}", "--loadInputs=" + ",".join(files), f"--exportOutput={result}",
+                   "--iterations=1", "--duration=0", "--warmUp=0", *(flags or ["--noTF32"])]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stdout[-2000:])
+        outputs = {}
+        for entry in json.load(open(result)):
+            extents = [int(extent) for extent in str(entry["dimensions"]).split("x") if extent]
+            outputs[entry["name"]] = np.array(entry["values"], np.float64).reshape(extents)
+        return outputs
+
+
+def rows_of(outputs, scales):
+    """A row for each detection, with all that belongs to it, each output by its own scale."""
+    parts = [outputs[name].reshape(len(outputs[name]), -1).astype(np.float64) / scale for name, scale in scales.items()]
+    return np.concatenate(parts, 1)
+
+
+def unmatched(expected, got, tolerance):
+    """Rows of `expected` that no row of `got` is, each of which counts once; and how far the farthest of the others is."""
+    free = np.ones(len(got), bool)
+    missing, farthest = 0, 0.0
+    for row in expected:
+        distance = np.where(free, np.abs(got - row).max(1, initial=0), np.inf)
+        nearest = distance.argmin() if len(distance) else 0
+        if len(distance) and distance[nearest] < tolerance:
+            free[nearest] = False
+            farthest = max(farthest, distance[nearest])
+        else:
+            missing += 1
+    return missing, farthest
+
+
+def check(program, name, path, flags):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    info = session.get_inputs()[0]
+    agrees = True
+    for seed in range(NUM_SETS):
+        inputs = {info.name: image(info.shape[-1], seed).numpy()}
+        expected = dict(zip((o.name for o in session.get_outputs()), session.run(None, inputs)))
+        got = run_by_trtexec(program, path, inputs, flags)
+        scales = {key: max(1.0, np.abs(value.astype(np.float64)).max(initial=0)) for key, value in expected.items()}
+        missing, farthest = unmatched(rows_of(expected, scales), rows_of(got, scales), TOLERANCE)
+        count = len(next(iter(expected.values())))
+        print(f"{name} image {seed}: {count} detections, {missing} not found; others differ by {farthest:.1e}")
+        agrees &= missing == 0 and all(got[key].shape == expected[key].shape for key in expected)
+    return agrees
+
+
+def main():
+    arguments, flags = sys.argv[1:], []
+    if "--" in arguments:
+        arguments, flags = arguments[: arguments.index("--")], arguments[arguments.index("--") + 1 :]
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    program, folder, *chosen = arguments
+    os.makedirs(folder, exist_ok=True)
+    warnings.filterwarnings("ignore")
+    agree = True
+    for name in NETWORKS:
+        if chosen and not any(part in name for part in chosen):
+            continue
+        path = os.path.join(folder, name + ".onnx")
+        if not os.path.exists(path):
+            export(name, path)
+        agree &= check(program, name, path, flags)
+    sys.exit(0 if agree else 1)
+
+
+if __name__ == "__main__":
+    main()
