@@ -18,6 +18,7 @@
 #include "plan/validate.h"
 #include "sym/program_words.h"
 #include "sym/real.h"
+#include "sym/unbounded.h"
 #include "tactics/alternatives.h"
 
 namespace kiln {
@@ -289,7 +290,7 @@ Status Build::check_surface_sizes(const ir::Graph& graph) const {
   const auto check = [&](std::string_view name, const TensorType& type) -> Status {
     double bits = bits_of(type.dtype);
     for (const sym::Expr& extent : type.shape) {
-      if (!extent.is_const() && !extent.is_symbol()) return {};
+      if ((!extent.is_const() && !extent.is_symbol()) || sym::grows_without_bound(extent)) return {};
       bits *= static_cast<double>(extent.max());
     }
     return check_size(name, bits / 8);

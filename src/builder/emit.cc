@@ -6,6 +6,7 @@
 #include "builder/streams.h"
 #include "ops/op.h"
 #include "plan/decided_sizes.h"
+#include "sym/unbounded.h"
 #include "tactics/region.h"
 
 namespace kiln {
@@ -83,11 +84,16 @@ Result<int> Emitter::add_tensor(ir::ValueId value, const Format& format, plan::P
   t.format = format;
   t.place = place;
   for (const sym::Expr& extent : type.shape) t.extents.push_back(sym::Program::compile(extent));
+  t.size_bytes_max = plan::kNoBound;
   const Result<int64_t> count = checked_volume(type.max_extents());
-  if (!count || *count > (int64_t{1} << 46))
+  if (std::ranges::any_of(type.shape, sym::grows_without_bound)) {
+    if (place == plan::Place::kArena) t.place = plan::Place::kGrowing;
+  } else if (!count || *count > (int64_t{1} << 46)) {
     return error(Code::kInvalidArgument, "tensor '", t.name, "' is ", type, ", at most ", type.max_extents(),
                  ": its size overflows; narrow the optimization profile's maximum");
-  t.size_bytes_max = size_bytes(type.dtype, format.storage_volume(type.max_extents()));
+  } else {
+    t.size_bytes_max = size_bytes(type.dtype, format.storage_volume(type.max_extents()));
+  }
   block_.tensors.push_back(std::move(t));
   const int id = static_cast<int>(block_.tensors.size()) - 1;
   tensors_[{value, format.text()}] = id;
@@ -122,6 +128,15 @@ std::vector<sym::Program> compiled(const std::vector<sym::Expr>& params) {
   std::vector<sym::Program> result;
   for (const sym::Expr& param : params) result.push_back(sym::Program::compile(param));
   return result;
+}
+
+plan::DecidedSize decided(const DecidedSize& size) {
+  const bool is_open = sym::reads_unbounded(size.most);
+  return {.symbol = size.symbol.symbol_id(),
+          .most = sym::Program::compile(is_open ? sym::Expr(sym::kMostUnbounded) : size.most),
+          .least = size.symbol.min(),
+          .is_open = is_open,
+          .typical = size.symbol.opt()};
 }
 
 /// Adds a step that runs what `draft` says.
@@ -180,7 +195,7 @@ Status Emitter::emit_tile(const Tile& tile) {
     step.inputs.push_back(TRY(tensor_of(tile.region.inputs[i], tile.variant.inputs[i])));
   for (const ir::NodeId id : tile.region.nodes)
     for (const DecidedSize& size : graph_.node(id).sizes)
-      if (!size.is_inner) step.sizes.push_back({size.symbol.symbol_id(), sym::Program::compile(size.most)});
+      if (!size.is_inner) step.sizes.push_back(decided(size));
   for (const ir::NodeId id : tile.region.nodes)
     for (size_t b = 0; b < graph_.node(id).bodies.size(); ++b)
       step.bodies.push_back(TRY(tables_.add_body(graph_.node(id), b)));
@@ -240,8 +255,10 @@ Status Emitter::emit_output(int output) {
   const Format wanted = options_.surface.output(static_cast<size_t>(output));
   const int made = TRY(tensor_of(o.value, graph_.constant(o.value) ? Format::linear() : wanted));
   const int root = root_of(made);
-  const bool whole = tensor(root).size_bytes_max == tensor(made).size_bytes_max;
-  if (tensor(root).place == plan::Place::kArena && whole && !is_sized_by_writer(root)) {
+  const bool whole = root == made || (tensor(root).size_bytes_max == tensor(made).size_bytes_max &&
+                                      tensor(root).size_bytes_max != plan::kNoBound);
+  const bool is_memory = tensor(root).place == plan::Place::kArena || tensor(root).place == plan::Place::kGrowing;
+  if (is_memory && whole && !is_sized_by_writer(root)) {
     tensor(root).place = plan::Place::kOutput;
     tensor(root).index = output;
     return {};
@@ -250,7 +267,8 @@ Status Emitter::emit_output(int output) {
   copy.place = plan::Place::kOutput;
   copy.index = output;
   copy.format = wanted;
-  copy.size_bytes_max = size_bytes(copy.dtype, wanted.storage_volume(graph_.type(o.value).max_extents()));
+  if (copy.size_bytes_max != plan::kNoBound)
+    copy.size_bytes_max = size_bytes(copy.dtype, wanted.storage_volume(graph_.type(o.value).max_extents()));
   block_.tensors.push_back(std::move(copy));
   return emit_copy(made, static_cast<int>(block_.tensors.size()) - 1, graph_.type(o.value), o.name);
 }

@@ -30,7 +30,13 @@ struct BlockShapes {
   std::vector<Shapes> ends;    ///< where extents are largest, the optimum and the minimum, as far as they can be
   std::vector<int64_t> first;  ///< the symbols of the end at which every step has to work
   std::vector<Shapes> tuned;   ///< by tuning
+  bool is_open = false;        ///< whether sizes without a bound are typical ones here, which need not fit each other
 };
+
+bool has_open_sizes(const plan::Block& block) {
+  return std::ranges::any_of(
+      block.steps, [](const plan::Step& step) { return std::ranges::any_of(step.sizes, &plan::DecidedSize::is_open); });
+}
 
 Result<BlockShapes> shapes_of(const plan::Plan& plan, const plan::Profile& profile) {
   std::vector<std::vector<int64_t>> points = largest_symbols(plan, profile);
@@ -39,7 +45,7 @@ Result<BlockShapes> shapes_of(const plan::Plan& plan, const plan::Profile& profi
     std::vector<int64_t> symbols = symbols_at(plan, profile, end);
     if (agrees(plan, profile, symbols)) points.push_back(std::move(symbols));
   }
-  BlockShapes result{.ends = {}, .first = points[0], .tuned = {}};
+  BlockShapes result{.ends = {}, .first = points[0], .tuned = {}, .is_open = has_open_sizes(profile)};
   for (size_t i = 0; i < points.size(); ++i) {
     if (i >= num_largest && std::ranges::count(points, points[i]) > 1) continue;
     auto extents = runtime::tensor_extents(profile, points[i]);
@@ -63,7 +69,7 @@ BlockShapes shapes_within(const plan::Plan& plan, const plan::Profile& profile, 
     for (std::vector<int64_t>& point : largest_symbols(plan, profile, guards))
       if (is_possible(point)) points.push_back(std::move(point));
   if (points.size() > num_ends) std::erase_if(points, [&](const auto& point) { return !is_possible(point); });
-  BlockShapes result{.ends = {}, .first = around.first, .tuned = {}};
+  BlockShapes result{.ends = {}, .first = around.first, .tuned = {}, .is_open = around.is_open || has_open_sizes(body)};
   for (const std::vector<int64_t>& point : points) {
     Shapes inside{point, {}};
     if (!plan::set_largest_sizes(body, inside.symbols)) continue;
@@ -170,14 +176,14 @@ class Measurer {
 
   /// Measures the kernel at the ends of the profile. The first end must work. An error at another end shows when a
   /// context binds it, unless the step works at no end. If the guards allow none of the ends, nothing is known in
-  /// between.
+  /// between; where a size has no bound, a larger workspace is asked for while the network runs.
   Status measure_ends(const LoadedStep& loaded, const Use& use, const BlockShapes& shapes) {
     bool works = false;
     Status failed;
     for (const Shapes& end : shapes.ends) {
       Status measured = measure(loaded, use, end);
       works |= measured.has_value();
-      if (measured || !agrees(plan_, plan_.profiles[profile_of_[use.block]], end.symbols)) continue;
+      if (measured || shapes.is_open || !agrees(plan_, plan_.profiles[profile_of_[use.block]], end.symbols)) continue;
       if (end.symbols == shapes.first) return measured;
       failed = std::move(measured);
     }

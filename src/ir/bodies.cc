@@ -4,6 +4,8 @@
 
 #include "ops/dim_values.h"
 #include "ops/expand.h"
+#include "sym/table.h"
+#include "sym/unbounded.h"
 
 namespace kiln::ir {
 namespace {
@@ -19,6 +21,11 @@ const sym::Expr* bound_of(const Graph& graph, const sym::Expr& symbol) {
 
 using Bounds = std::span<const std::pair<sym::Expr, sym::Expr>>;
 
+/// The largest value of an expression, as a number if that is a bound of anything.
+sym::Expr limit_of(sym::Expr e) {
+  return e.max() < sym::kMostUnbounded || !e.table() ? sym::Expr(e.max()) : sym::unbounded(*e.table());
+}
+
 /// A bound of an expression from bounds of symbols; what is subtracted is at least its minimum.
 sym::Expr bounded(sym::Expr e, Bounds bounds) {
   using enum sym::Kind;
@@ -27,18 +34,18 @@ sym::Expr bounded(sym::Expr e, Bounds bounds) {
     case kConst: return e;
     case kSymbol: return sym::substitute(e, bounds);
     case kSum: return part(e.lhs()) + part(e.rhs());
-    case kSub: return part(e.lhs()) - e.rhs().min();
+    case kSub: return e.rhs().min() > -sym::kMostUnbounded ? part(e.lhs()) - e.rhs().min() : limit_of(e);
     case kMax: return sym::max(part(e.lhs()), part(e.rhs()));
     case kMin: return sym::min(part(e.lhs()), part(e.rhs()));
     case kProd:
       if (e.lhs().min() >= 0 && e.rhs().min() >= 0) return part(e.lhs()) * part(e.rhs());
       if (e.lhs().is_const()) return e.lhs() * e.rhs().min();  // a negative number of them
-      return e.max();
+      return limit_of(e);
     case kFloorDiv:
     case kCeilDiv:
-      if (!e.rhs().is_const() || e.rhs().value() <= 0) return e.max();
+      if (!e.rhs().is_const() || e.rhs().value() <= 0) return limit_of(e);
       return sym::apply(e.kind(), part(e.lhs()), e.rhs());
-    default: return e.max();
+    default: return limit_of(e);
   }
 }
 
@@ -50,7 +57,7 @@ sym::Expr most_of(const Graph& graph, sym::Expr e, int depth) {
   for (const sym::Expr& symbol : symbols)
     if (const sym::Expr* bound = bound_of(graph, symbol)) bounds.emplace_back(symbol, *bound);
   if (bounds.empty()) return e;
-  return depth == kMostBounds ? sym::Expr(e.max()) : most_of(graph, upper_bound(e, bounds), depth + 1);
+  return depth == kMostBounds ? limit_of(e) : most_of(graph, upper_bound(e, bounds), depth + 1);
 }
 
 }  // namespace
@@ -89,7 +96,7 @@ std::vector<TensorType> output_types(const Graph& body) {
 
 sym::Expr upper_bound(sym::Expr e, Bounds bounds) {
   const sym::Expr bound = bounded(e, bounds);
-  return bound.is_valid() ? bound : sym::Expr(e.max());
+  return bound.is_valid() ? bound : limit_of(e);
 }
 
 sym::Expr NodeBodyTypes::most(int body, sym::Expr extent) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/bodies.h"
+#include "sym/unbounded.h"
 
 namespace kiln::ir {
 namespace {
@@ -103,7 +104,8 @@ std::optional<sym::Expr> repeated(sym::Expr first, sym::Expr now, sym::Expr afte
   for (int64_t i = 0; i < trips; ++i) {
     const std::pair<sym::Expr, sym::Expr> bounds[] = {{now, most}};
     most = sym::max(most, upper_bound(after, bounds));
-    if (!most.is_valid() || (most.is_const() && most.value() > kMostExtent)) return std::nullopt;
+    const bool is_too_large = most.is_const() && most.value() > kMostExtent;
+    if (!most.is_valid() || sym::reads_unbounded(most) || is_too_large) return std::nullopt;
   }
   return most;
 }

@@ -6,6 +6,7 @@
 #include "ir/bodies.h"
 #include "ir/loop_bound.h"
 #include "ir/loop_trips.h"
+#include "sym/unbounded.h"
 
 namespace kiln::ir {
 namespace {
@@ -48,12 +49,11 @@ bool reads_open_extent(const LoopDraft& loop, sym::Expr e, const ChangingExtent&
   });
 }
 
-/// A bound of a carried extent that is `first` before the loop and becomes `after` from `now` in an iteration.
-Result<sym::Expr> bound_of(const LoopDraft& loop, sym::Expr first, sym::Expr now, sym::Expr after) {
-  if (const auto most = loop_bound(first, now, after, loop.trips)) return *most;
-  return error(Code::kUnsupported, "its extent grows from ", first, ", by an iteration from ", now, " to ", after,
-               ", without a bound",
-               loop.trips ? "" : ": nothing tells how many iterations there are at most before the network runs");
+/// A bound of a carried extent that is `first` before the loop and becomes `after` from `now` in an iteration; or
+/// sym::unbounded.
+sym::Expr bound_of(sym::Table& table, const LoopDraft& loop, sym::Expr first, sym::Expr now, sym::Expr after) {
+  const auto most = loop_bound(first, now, after, loop.trips);
+  return most && !sym::reads_unbounded(*most) ? *most : sym::unbounded(table);
 }
 
 /// A carried value behind an iteration.
@@ -115,23 +115,24 @@ Result<bool> find_bounds(sym::Table& table, LoopDraft& loop, const Bodies& bodie
                          const std::vector<TensorType>& results) {
   const NodeBodyTypes types(bodies);
   bool narrowed = false;
-  std::string waiting;
+  std::vector<ChangingExtent*> waiting;
+  const auto settle = [&](ChangingExtent& extent, sym::Expr most) -> Status {
+    extent.most = most;
+    narrowed = true;
+    return table.set_bounds(extent.symbol, {0, std::max<int64_t>(most.opt(), 0), most.max()});
+  };
   for (ChangingExtent& extent : loop.changing) {
     if (extent.most) continue;
     const sym::Expr after =
         bound_of_extents(loop, bound_of_elements(loop, types.most(0, extent_after(loop, results, extent.axis))));
-    const auto [c, axis] = extent.axis;
-    const std::string where = str("axis ", axis, " of carried value '", loop.names[static_cast<size_t>(c)], "'");
-    if (reads_open_extent(loop, after, extent)) {  // of another carried value: that one first
-      waiting = str(where, " becomes ", after);
-      continue;
-    }
-    extent.most = TRY(in_context(bound_of(loop, extent.first, extent.symbol, after), [&] { return where; }));
-    TRY(table.set_bounds(extent.symbol, {0, std::max<int64_t>(extent.most->opt(), 0), extent.most->max()}));
-    narrowed = true;
+    if (reads_open_extent(loop, after, extent))  // of another carried value: that one first
+      waiting.push_back(&extent);
+    else
+      TRY(settle(extent, bound_of(table, loop, extent.first, extent.symbol, after)));
   }
-  if (!narrowed && !waiting.empty())
-    return error(Code::kUnsupported, waiting, ": extents of carried values follow each other in a circle");
+  // Extents that follow each other in a circle are those of values that change places, or grow by each other.
+  if (!narrowed)
+    for (ChangingExtent* const extent : waiting) TRY(settle(*extent, sym::unbounded(table)));
   return narrowed;
 }
 
@@ -155,16 +156,18 @@ void find_trips(LoopDraft& loop, const Graph& body, const std::vector<TensorType
   if (most) loop.trips = loop.trips && !is_endless(*loop.trips) ? sym::min(*loop.trips, *most) : *most;
 }
 
-/// The bound of how many iterations a stacked output has; nothing where their number is known.
-Result<std::optional<sym::Expr>> bound_of_stack(const LoopDraft& loop, size_t k) {
+/// The bound of how many iterations a stacked output has, or sym::unbounded; nothing where their number is known.
+Result<std::optional<sym::Expr>> bound_of_stack(sym::Table& table, const LoopDraft& loop, size_t k) {
   const auto length = k < loop.lengths.size() ? loop.lengths[k] : std::nullopt;
   if (loop.is_exact && (!length || sym::provably_less_equal(*loop.trips, *length))) return std::nullopt;
   const bool has_end = loop.trips && !is_endless(*loop.trips);
   if (has_end) return length ? sym::min(*loop.trips, *length) : *loop.trips;
   if (length) return length;
-  return error(Code::kUnsupported, "output ", loop.op.carried + static_cast<int>(k),
-               " stacks a slice for each iteration, and nothing tells before the network runs how many there are at "
-               "most: give the loop a trip count that follows from shapes, constants or shape inputs");
+  if (loop.op.stacks[k] > 0) return sym::unbounded(table);
+  return error(
+      Code::kUnsupported, "output ", loop.op.carried + static_cast<int>(k),
+      " stacks a slice for each iteration, the last one first, and nothing tells before the network runs how "
+      "many there are at most: give the loop a trip count that follows from shapes, constants or shape inputs");
 }
 
 /// The extents of stacked outputs that only the run tells.
@@ -180,12 +183,13 @@ Status find_stacked_sizes(sym::Table& table, LoopDraft& loop, const Bodies& bodi
       const sym::Bounds bounds{0, std::max<int64_t>(most.opt(), 0), std::max<int64_t>(most.max(), 0)};
       loop.sizes.push_back({table.fresh("extent", bounds), most});
     };
-    if (const auto most = TRY(bound_of_stack(loop, k))) decide(0, *most);
+    if (const auto most = TRY(bound_of_stack(table, loop, k))) decide(0, *most);
     const Shape& slice = results[first + k].shape;
     for (size_t axis = 0; axis < slice.size(); ++axis) {
       const sym::Expr most = bound_of_elements(loop, types.most(0, slice[axis]));
       const sym::Expr outside = bound_of_extents(loop, most);
-      if (outside != slice[axis]) decide(static_cast<int>(axis) + 1, outside);
+      if (outside != slice[axis])
+        decide(static_cast<int>(axis) + 1, sym::reads_unbounded(outside) ? sym::unbounded(table) : outside);
     }
   }
   return {};

@@ -14,12 +14,14 @@
 #include "onnx/dtypes.h"
 #include "onnx/import/bodies.h"
 #include "onnx/import/importers.h"
+#include "onnx/import/unknown_values.h"
 #include "onnx/inline_functions.h"
 #include "onnx/node_outcomes.h"
 #include "ops/assertion.h"
 #include "ops/cast.h"
 #include "ops/fold.h"
 #include "ops/identity.h"
+#include "ops/read_values.h"
 #include "ops/unary.h"
 
 namespace kiln::onnx {
@@ -54,6 +56,7 @@ class Importer {
   void add_branch(const GraphDef& branch, const NodeDef& node, int index);
   Status splice_branch(const ImportedBody& branch, const NodeDef& node);
   Status import_node(const NodeDef& node, Values inputs, int index);
+  ValueId read_by_host(std::string_view name, ValueId value);
   std::string describe_inputs(const NodeDef& node) const;
   void stand_in(const NodeDef& node);
   void add_output(const ValueInfo& output);
@@ -285,7 +288,7 @@ Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_vie
   if (!body.sparse_initializers.empty())
     return error(Code::kUnsupported, "initializer '", body.sparse_initializers[0],
                  "' of the body is sparse; sparse tensors are not supported");
-  values_.insert(inputs.begin(), inputs.end());
+  for (const auto& [name, value] : inputs) values_[name] = read_by_host(name, value);
   for (const TensorDef& tensor : body.initializers) initializers_[tensor.name] = &tensor;
   for (const NodeDef& node : body.nodes) add_node(node, index);
   Values outputs;
@@ -324,9 +327,20 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
     if (cx.outputs()[i] == ValueId::kNone)
       return error(Code::kUnsupported, "output ", i, " '", node.outputs[i],
                    "' is not one that Kiln produces for operator ", node.op_type);
-    values_[node.outputs[i]] = cx.outputs()[i];
+    values_[node.outputs[i]] = read_by_host(node.outputs[i], cx.outputs()[i]);
   }
   return {};
+}
+
+/// The value with elements that shapes may depend on, if an earlier try to import the model found that some do.
+ValueId Importer::read_by_host(std::string_view name, ValueId value) {
+  const TensorType& type = graph_.type(value);
+  if (!state_.read_values.contains(name) || type.values || graph_.constant(value) || !is_readable(type)) return value;
+  const auto read = graph_.add_one(ops::ReadValues{}, {value}, std::string(name));
+  CHECK(read.has_value());
+  graph_.set_provenance(graph_.value(*read).producer, {str("numbers of '", name, "'")});
+  graph_.set_name(*read, str(name, "/numbers"));
+  return *read;
 }
 
 /// The values that the node reads; none where there was a problem with one of them.
@@ -504,9 +518,10 @@ void Importer::add_node(const NodeDef& node, int index) {
   // The node's operator may be unknown besides. That is a problem of its own, so it is reported too.
   const bool known = has_importer(node.domain, node.op_type);
   if (!poisoned || !known) {
+    auto wanted_before = state_.wanted_values;
     auto done = in_context(import_node(node, inputs ? *std::move(inputs) : Values{}, index),
                            [&] { return str(node, describe_inputs(node)); });
-    if (done) return;
+    if (done) return void(state_.wanted_values = std::move(wanted_before));
     problem(std::move(done).error(), index);
   }
   if (outcomes_) outcomes_->set(index, poisoned && known ? NodeOutcome::kUnknown : NodeOutcome::kFailed);
@@ -570,21 +585,36 @@ Result<std::shared_ptr<const Model>> prepare_model(std::shared_ptr<const Model> 
   return std::move(checked.model);
 }
 
+constexpr int kMostTries = 64;  // to import a model; each finds more elements that shapes depend on
+
+/// Sets what another try could do about shapes that depend on elements: follow them through floats, or read them while
+/// the network runs. Whether there is anything that the last try did not do.
+bool ImportState::learn() {
+  ImportState next{.follows_elements_through_floats = follows_elements_through_floats};
+  next.read_values = read_values;
+  bool is_new = false;
+  if (met_elements_in_floats && !follows_elements_through_floats)
+    next.follows_elements_through_floats = is_new = true;
+  else
+    for (const std::string& name : wanted_values) is_new |= next.read_values.insert(name).second;
+  *this = std::move(next);
+  return is_new;
+}
+
 void import_checked(const Model& model, ir::Graph& graph, const ImportOptions& options, ImportReport& report,
                     NodeOutcomes* outcomes) {
   ir::Graph graph_before = graph.clone();
   const ImportReport report_before = report;
   const auto outcomes_before = outcomes ? std::optional(*outcomes) : std::nullopt;
   ImportState state;
-  Importer(model, graph, options, report, outcomes, state).run();
-  if (report.errors.size() == report_before.errors.size() || !state.met_elements_in_floats) return;
-  // The problem may be that a shape depends on such elements: a second try follows elements through floats.
-  state = {.follows_elements_through_floats = true};
-  // An empty graph begins with names of its own; others keep what the first try called its symbols.
-  graph = graph_before.inputs().empty() && graph_before.num_nodes() == 0 ? ir::Graph() : std::move(graph_before);
-  report = report_before;
-  if (outcomes) *outcomes = *outcomes_before;
-  Importer(model, graph, options, report, outcomes, state).run();
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    Importer(model, graph, options, report, outcomes, state).run();
+    if (report.errors.size() == report_before.errors.size() || !state.learn()) return;
+    // An empty graph begins with names of its own; others keep what the first try called its symbols.
+    graph = graph_before.inputs().empty() && graph_before.num_nodes() == 0 ? ir::Graph() : graph_before.clone();
+    report = report_before;
+    if (outcomes) *outcomes = *outcomes_before;
+  }
 }
 
 Status import_model(std::shared_ptr<const Model> model, ir::Graph& graph, const ImportOptions& options,

@@ -1,5 +1,6 @@
 #include "ops/infer_context.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ops/bodies.h"
@@ -7,6 +8,7 @@
 #include "ops/reference_context.h"
 #include "sym/broadcast.h"
 #include "sym/real.h"
+#include "sym/unbounded.h"
 #include "tensor/view.h"
 
 namespace kiln {
@@ -77,7 +79,18 @@ Result<int> InferContext::axis(int64_t axis, const TensorType& x, std::string_vi
 }
 
 sym::Expr InferContext::decided_size(std::string_view name, sym::Expr most) {
-  return next_symbol(name, {0, std::max<int64_t>(most.opt(), 0), std::max<int64_t>(most.max(), 0)}, most, false);
+  if (!sym::reads_unbounded(most)) {
+    // What is made of a size without a bound has to show that it is: floor_div(size, 2), too.
+    const int64_t max = sym::grows_without_bound(most) ? sym::kMostUnbounded : std::max<int64_t>(most.max(), 0);
+    return next_symbol(name, {0, std::clamp<int64_t>(most.opt(), 0, max), max}, most, false);
+  }
+  const int64_t typical = std::clamp<int64_t>(most.opt(), 0, sym::kMostUnbounded);
+  return next_symbol(name, {0, typical, sym::kMostUnbounded}, sym::unbounded(table_), false);
+}
+
+sym::Expr InferContext::decided_number(std::string_view name) {
+  constexpr sym::Bounds kAny{-sym::kMostUnbounded, sym::kTypicalSize, sym::kMostUnbounded};
+  return next_symbol(name, kAny, sym::unbounded(table_), false);
 }
 
 sym::Expr InferContext::inner_element(std::string_view name, sym::Bounds bounds) {

@@ -26,7 +26,7 @@ struct InferInput {
 /// A size that data decides: its symbol belongs to the node, whose runs bind it.
 struct DecidedSize {
   sym::Expr symbol;
-  sym::Expr most;         ///< its upper bound, which is known before the node runs
+  sym::Expr most;         ///< its upper bound, which is known before the node runs; or sym::unbounded
   bool is_inner = false;  ///< no size: an element that each run of the node's body binds, and nobody else sees
 };
 
@@ -68,8 +68,10 @@ class InferContext {
 
   /// The symbol, in [0, most], of the next size that the op's runs decide, called `name`. An op asks for all of its
   /// sizes whenever it is inferred, in the order in which its runs tell them; inferring it again gives the same
-  /// symbols.
+  /// symbols. A bound that reads sym::unbounded is none.
   sym::Expr decided_size(std::string_view name, sym::Expr most);
+  /// The symbol of a number that the op's runs read from data, of any sign: a size like the others.
+  sym::Expr decided_number(std::string_view name);
   /// The symbol of an element that each run of a body binds; asked for behind all sizes.
   sym::Expr inner_element(std::string_view name, sym::Bounds bounds);
 

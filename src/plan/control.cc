@@ -36,7 +36,7 @@ int64_t bytes_at(const Body& body, Place place, size_t index) {
   for (const Tensor& tensor : body.tensors)
     if (tensor.place == place && tensor.index == static_cast<int>(index))
       bytes = std::max(bytes, tensor.size_bytes_max);
-  return bytes;
+  return bytes;  // 0 too where no bound is known: the loop asks for memory then
 }
 
 class Control {
@@ -78,7 +78,7 @@ class Control {
       TRY(add(body(b).arena_bytes));
       TRY(add(body(b).workspace_bytes));
     }
-    for (size_t i = 0; i < step_.outputs.size(); ++i) TRY(add(output(i).size_bytes_max));
+    for (size_t i = 0; i < step_.outputs.size(); ++i) TRY(add(std::max<int64_t>(output(i).size_bytes_max, 0)));
     return {};
   }
 
@@ -150,15 +150,17 @@ ControlLayout layout_of(const Plan& plan, const Block& block, const Step& step) 
   if (const auto* loop = step.step.as<steps::Loop>()) {
     layout.scalars = take(kScalarBytes);
     for (size_t c = 0; c < static_cast<size_t>(loop->carried); ++c)
-      layout.carried.push_back(take(block.tensors[static_cast<size_t>(step.outputs[c])].size_bytes_max));
+      layout.carried.push_back(
+          take(std::max<int64_t>(block.tensors[static_cast<size_t>(step.outputs[c])].size_bytes_max, 0)));
   }
   if (const auto* loop = step.step.as<steps::Loop>(); loop && plan.device_kind != "cpu") {
     const Body& body = plan.bodies[static_cast<size_t>(step.bodies[0])];
     for (size_t k = 0; k < loop->scans.size(); ++k)
-      layout.slices.push_back(take(bytes_at(body, Place::kInput, loop->first_scanned() + k - 1)));
+      layout.slice_bytes.push_back(bytes_at(body, Place::kInput, loop->first_scanned() + k - 1));
     const size_t first_stacked = (loop->tests ? 1 : 0) + static_cast<size_t>(loop->carried);
     for (size_t k = 0; k < loop->stacks.size(); ++k)
-      layout.slices.push_back(take(bytes_at(body, Place::kOutput, first_stacked + k)));
+      layout.slice_bytes.push_back(bytes_at(body, Place::kOutput, first_stacked + k));
+    for (const int64_t bytes : layout.slice_bytes) layout.slices.push_back(take(bytes));
   }
   layout.arena = end;
   int64_t most = end;

@@ -15,10 +15,12 @@ Status validate_control(const Plan& plan, const Block& block, const Step& step);
 struct ControlLayout {
   int64_t scalars = 0;           ///< of a loop: the number of the iteration, and the conditions that bodies write
   std::vector<int64_t> carried;  ///< of a loop: a second place for each carried value
-  std::vector<int64_t>
-      slices;         ///< of a loop on a device of its own: an aligned place for each scanned, then stacked slice
-  int64_t arena = 0;  ///< of the body that runs
-  std::vector<int64_t> workspace;  ///< by body: of its steps
+  /// Of a loop on a device of its own: an aligned place for each scanned, then stacked slice, of which a bound is
+  /// known.
+  std::vector<int64_t> slices;
+  std::vector<int64_t> slice_bytes;  ///< by slice: what its place has room for
+  int64_t arena = 0;                 ///< of the body that runs
+  std::vector<int64_t> workspace;    ///< by body: of its steps
   int64_t total_bytes = 0;
 };
 ControlLayout layout_of(const Plan& plan, const Block& block, const Step& step);

@@ -10,12 +10,27 @@ bool decides_sizes(const Block& block) {
   return std::ranges::any_of(block.steps, [](const Step& step) { return !step.sizes.empty(); });
 }
 
-bool decides_extent(const Step& step, const Tensor& tensor) {
+namespace {
+
+/// Whether an extent of the tensor reads a size of the step's for which `counts` is true.
+template <class Counts>
+bool reads_size(const Step& step, const Tensor& tensor, Counts counts) {
+  const auto is_size = [&](int symbol) {
+    return std::ranges::any_of(step.sizes, [&](const DecidedSize& s) { return s.symbol == symbol && counts(s); });
+  };
   return !step.sizes.empty() && std::ranges::any_of(tensor.extents, [&](const sym::Program& extent) {
-    return std::ranges::any_of(sym::operands_of(extent).symbols, [&](int symbol) {
-      return std::ranges::count(step.sizes, symbol, &DecidedSize::symbol) > 0;
-    });
+    return std::ranges::any_of(sym::operands_of(extent).symbols, is_size);
   });
+}
+
+}  // namespace
+
+bool decides_extent(const Step& step, const Tensor& tensor) {
+  return reads_size(step, tensor, [](const DecidedSize&) { return true; });
+}
+
+bool decides_open_extent(const Step& step, const Tensor& tensor) {
+  return reads_size(step, tensor, [](const DecidedSize& size) { return size.is_open; });
 }
 
 Status set_known_sizes(const Block& block, std::vector<int64_t>& symbols) {
@@ -29,7 +44,7 @@ Status set_largest_sizes(const Block& block, std::vector<int64_t>& symbols, cons
   for (const Step& step : block.steps)
     for (const DecidedSize& size : step.sizes)
       if (const auto symbol = static_cast<size_t>(size.symbol); !only || (*only)[symbol])
-        symbols[symbol] = TRY(size.most.run(symbols));
+        symbols[symbol] = size.is_open ? size.typical : TRY(size.most.run(symbols));
   return set_known_sizes(block, symbols);  // some are made of those
 }
 

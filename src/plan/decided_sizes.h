@@ -9,10 +9,13 @@ namespace kiln::plan {
 bool decides_sizes(const Block& block);
 /// Whether the run of a step decides an extent of the tensor.
 bool decides_extent(const Step& step, const Tensor& tensor);
+/// The same of open sizes: only steps with bodies ask for memory while they run.
+bool decides_open_extent(const Step& step, const Tensor& tensor);
 
 /// Gives known sizes their values. All symbols that they are made of have theirs.
 Status set_known_sizes(const Block& block, std::vector<int64_t>& symbols);
-/// Gives the sizes that steps decide their upper bounds (`only`, by symbol: those alone), and known ones their values.
+/// Gives the sizes that steps decide their upper bounds, or typical numbers where they are open (`only`, by symbol:
+/// those alone), and known ones their values.
 Status set_largest_sizes(const Block& block, std::vector<int64_t>& symbols, const std::vector<bool>* only = nullptr);
 
 }  // namespace kiln::plan

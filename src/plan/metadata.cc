@@ -6,7 +6,7 @@
 namespace kiln::plan {
 
 std::span<const std::string_view> enum_names(Place) {
-  static constexpr std::string_view kNames[] = {"input", "output", "weight", "arena", "view", "absent"};
+  static constexpr std::string_view kNames[] = {"input", "output", "weight", "arena", "view", "absent", "growing"};
   return kNames;
 }
 

@@ -24,10 +24,13 @@ enum class Place : uint8_t {
   kWeight,  ///< `index` into Plan::weights; an engine brings its elements into the tensor's format
   kArena,   ///< `offset_bytes` in the context's memory
   kView,    ///< the memory of tensor `index`, `offset` bytes on
-  kAbsent   ///< an optional input that is not there
+  kAbsent,  ///< an optional input that is not there
+  kGrowing  ///< memory of its own, as much as its extents take when they are known: nothing bounds them
 };
 std::span<const std::string_view> enum_names(Place);  ///< "input", "arena", ...
 inline std::string_view name_of(Place place) { return enum_names(place)[static_cast<size_t>(place)]; }
+
+inline constexpr int64_t kNoBound = -1;  ///< a size in bytes of which no bound is known
 
 /// A tensor of one profile's step list.
 struct Tensor {
@@ -38,7 +41,7 @@ struct Tensor {
   Place place = Place::kAbsent;
   int index = -1;
   int64_t offset_bytes = 0;    ///< kArena
-  int64_t size_bytes_max = 0;  ///< at the profile's maximum
+  int64_t size_bytes_max = 0;  ///< at the profile's maximum; or kNoBound
   sym::Program offset;         ///< kView, in bytes
 
   static void reflect(auto& self, auto f) {
@@ -92,8 +95,14 @@ struct StepInfo {
 struct DecidedSize {
   int symbol = -1;    ///< of Plan::symbols
   sym::Program most;  ///< its upper bound, of symbols that are bound before the step runs
+  int64_t least = 0;
+  bool is_open = false;  ///< whether `most` is no bound that memory could be planned for
+  int64_t typical = 0;   ///< of an open size: what stands for it until it is decided
 
-  static void reflect(auto& self, auto f) { f("symbol", self.symbol), f("most", self.most); }
+  static void reflect(auto& self, auto f) {
+    f("symbol", self.symbol), f("most", self.most), f("least", self.least);
+    f("is_open", self.is_open), f("typical", self.typical);
+  }
 };
 
 /// One entry of a step list.

@@ -327,11 +327,11 @@ TEST(PlanReader, OursShowsTensorRtsVersion) {
 
 TEST(PlanReader, AnotherVersionNamesBothAndTheRemedy) {
   Plain bytes = written(sample_plan());
-  store(bytes.data() + header::kFormatVersion, uint32_t{8});
+  store(bytes.data() + header::kFormatVersion, uint32_t{9});
   const auto read = read_plan(bytes);
   EXPECT_EQ(read.error().code, Code::kVersion);
   EXPECT_EQ(read.error().message,
-            "plan: plan format version 8; this Kiln reads version 7: build the network again, or load the plan with "
+            "plan: plan format version 9; this Kiln reads version 8: build the network again, or load the plan with "
             "the Kiln that built it");
 }
 

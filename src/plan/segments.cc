@@ -171,6 +171,14 @@ Status check_bodies(const Plan& plan) {
 
 }  // namespace
 
+std::vector<bool> tensors_of(const Block& block, const Segment& segment) {
+  std::vector<bool> result(block.tensors.size(), false);
+  for (size_t s = segment.first; s < segment.end; ++s)
+    for (const auto* ids : {&block.steps[s].inputs, &block.steps[s].outputs})
+      for (const int id : *ids) result[static_cast<size_t>(id)] = true;
+  return result;
+}
+
 Result<Segments> segments_of(const Plan& plan) {
   TRY(check_bodies(plan));
   Segments result(plan.profiles.size() + plan.bodies.size(), {{}});

@@ -11,6 +11,9 @@ struct Segment {
   bool operator==(const Segment&) const = default;
 };
 
+/// By tensor of a block: whether a step of the segment reads or writes it.
+std::vector<bool> tensors_of(const Block& block, const Segment& segment);
+
 /// The segments of each block: of the profiles, then of the plan's bodies.
 using Segments = std::vector<std::vector<Segment>>;
 

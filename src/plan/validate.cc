@@ -169,7 +169,8 @@ struct BlockView {
 Status validate(const Tensor& tensor, const BlockView& view, const Plan& plan) {
   TRY(validate(tensor.extents, tensor.format, plan));
   TRY(validate(tensor.offset, plan, "the offset"));
-  TRY(demand(tensor.size_bytes_max >= 0, "size ", tensor.size_bytes_max));
+  const bool may_grow = tensor.place != Place::kArena && tensor.place != Place::kWeight;
+  TRY(demand(tensor.size_bytes_max >= (may_grow ? kNoBound : 0), "size ", tensor.size_bytes_max));
   switch (tensor.place) {
     case Place::kInput:
       TRY(validate_index(tensor.index, view.inputs.size(), "input"));
@@ -180,7 +181,8 @@ Status validate(const Tensor& tensor, const BlockView& view, const Plan& plan) {
                     " is a shape tensor, which no step may write");
     case Place::kWeight: return validate_weight_place(tensor, plan);
     case Place::kView: return validate_index(tensor.index, view.block.tensors.size(), "viewed tensor");
-    case Place::kAbsent: return {};
+    case Place::kAbsent:
+    case Place::kGrowing: return {};
     case Place::kArena:
       TRY(demand(tensor.offset_bytes >= 0 && tensor.offset_bytes % 64 == 0, "offset ", tensor.offset_bytes,
                  " is not a multiple of 64"));
@@ -249,6 +251,9 @@ Status BlockValidator::validate_alternative(const Alternative& alternative) cons
 
 /// Nobody can have given memory of a size that the step itself decides.
 Status BlockValidator::validate_decided_output(const Step& step, int id) const {
+  const Tensor& output = block_.tensors[static_cast<size_t>(id)];
+  TRY(demand(is_control(step) || !decides_open_extent(step, output), "output tensor ", id,
+             " has an extent without a bound that the step itself decides"));
   if (block_.tensors[static_cast<size_t>(roots_[static_cast<size_t>(id)])].place != Place::kOutput) return {};
   return demand(!decides_extent(step, block_.tensors[static_cast<size_t>(id)]), "output tensor ", id,
                 " is the program's, and the step decides its size");
@@ -260,8 +265,8 @@ Status BlockValidator::validate_step(const Step& step) const {
   for (const int id : step.outputs) {
     TRY(validate_index(id, block_.tensors.size(), "output tensor"));
     const Place place = block_.tensors[static_cast<size_t>(roots_[static_cast<size_t>(id)])].place;
-    TRY(demand(place == Place::kArena || place == Place::kOutput, "output tensor ", id, " is in place '",
-               name_of(place), "', which no step may write"));
+    TRY(demand(place == Place::kArena || place == Place::kOutput || place == Place::kGrowing, "output tensor ", id,
+               " is in place '", name_of(place), "', which no step may write"));
   }
   for (const int body : step.bodies) TRY(validate_index(body, plan_.bodies.size(), "body"));
   TRY(validate_control(plan_, block_, step));
@@ -270,6 +275,8 @@ Status BlockValidator::validate_step(const Step& step) const {
   for (const DecidedSize& size : step.sizes) {
     TRY(validate_index(size.symbol, plan_.symbols.size(), "symbol"));
     TRY(validate(size.most, plan_, "the bound of a size"));
+    TRY(demand(!size.is_open || size.least <= size.typical, "an open size of at least ", size.least, " is typically ",
+               size.typical));
   }
   for (const int id : step.outputs) TRY(validate_decided_output(step, id));
   TRY(demand(step.workspace_bytes >= 0 && step.workspace_bytes <= block_.workspace_bytes, "a workspace of ",

@@ -30,7 +30,11 @@ struct BlockSurface {
 /// Checks at bind whether every tensor, with `extents` evaluated for `symbols`, fits into the memory that its place
 /// gives it: the arena's part, the weight, the tensor it views, the caller's input or output.
 ///   extents   one of each of block.tensors
+///   only      by tensor: the others are not looked at, nor are outputs that none of these is; null: all are
 Status validate_extents(const Plan& plan, const Block& block, const BlockSurface& surface,
-                        std::span<const int64_t> symbols, std::span<const Extents> extents);
+                        std::span<const int64_t> symbols, std::span<const Extents> extents,
+                        const std::vector<bool>* only = nullptr);
+/// Bytes of memory that a tensor takes, padding of blocked formats included.
+Result<int64_t> checked_bytes(const Tensor& tensor, std::span<const int64_t> symbols);
 
 }  // namespace kiln::plan

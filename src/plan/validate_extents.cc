@@ -51,6 +51,7 @@ Result<int64_t> Validator::capacity(const Tensor& root) const {
     case Place::kInput:
       return checked_bytes(surface.inputs[index].dtype, surface.inputs[index].format, surface.input_extents[index]);
     case Place::kOutput: return output_bytes(surface.outputs[index]);
+    case Place::kGrowing: return checked_bytes(root, symbols);  // memory is asked for as its extents say
     default: return 0;
   }
 }
@@ -73,11 +74,20 @@ Status Validator::tensor(size_t t) const {
 
 }  // namespace
 
+Result<int64_t> checked_bytes(const Tensor& tensor, std::span<const int64_t> symbols) {
+  Extents extents;
+  for (const sym::Program& extent : tensor.extents) extents.push_back(TRY(extent.run(symbols)));
+  return checked_bytes(tensor.dtype, tensor.format, std::move(extents));
+}
+
 Status validate_extents(const Plan& plan, const Block& block, const BlockSurface& surface,
-                        std::span<const int64_t> symbols, std::span<const Extents> extents) {
+                        std::span<const int64_t> symbols, std::span<const Extents> extents,
+                        const std::vector<bool>* only) {
   const Validator validator{plan, block, surface, symbols, extents};
   for (size_t t = 0; t < block.tensors.size(); ++t)
-    TRY(in_context(validator.tensor(t), [&] { return str("tensor '", block.tensors[t].name, "'"); }));
+    if (!only || (*only)[t])
+      TRY(in_context(validator.tensor(t), [&] { return str("tensor '", block.tensors[t].name, "'"); }));
+  if (only) return {};
   for (const IoTensor& output : surface.outputs)
     TRY(in_context(validator.output_bytes(output), [&] { return str("output '", output.name, "'"); }));
   return {};

@@ -9,6 +9,7 @@
 
 #include "device/device.h"
 #include "plan/segments.h"
+#include "runtime/growing_memory.h"
 #include "runtime/io_addresses.h"
 #include "steps/executor.h"
 
@@ -43,12 +44,14 @@ struct StepPointers {
 struct LaterSegment {
   std::vector<int64_t> symbols;  ///< that its steps are bound for; empty: it is not bound
   StepPointers at;               ///< of its steps alone
+  uint64_t memory_version = 0;   ///< of the growing memory that they point to
 };
 
 struct Binding {
   uint64_t id;  ///< no other's of the context, of before or later; not 0
   int profile_index;
   const plan::Profile& profile;
+  GrowingMemory growing;
   std::vector<Extents> input_extents;
   std::vector<std::vector<int64_t>> input_values;  ///< of shape inputs
   std::map<int, Buffer> shape_inputs{};            ///< by input: what Runner::shape_input keeps
@@ -57,7 +60,8 @@ struct Binding {
   int64_t workspace_bytes = 0;
   std::byte* memory = nullptr;  ///< of tensors, then workspaces
   int64_t memory_bytes = 0;
-  StepPointers at{};  ///< of the first segment's steps
+  Buffer workspace{};  ///< of steps behind a size that want more than there is behind the tensors; empty: none does
+  StepPointers at{};   ///< of the first segment's steps
   std::span<const plan::Segment> segments{};
   std::vector<LaterSegment> later{};
   std::vector<int64_t> sizes{};  ///< that steps decide, in their order: of the latest run

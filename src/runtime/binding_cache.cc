@@ -46,6 +46,7 @@ Status BindingCache::make(const ShapeState& shapes, const IoAddresses& addresses
   auto made = std::make_unique<Binding>(Binding{.id = ++num_made_,
                                                 .profile_index = shapes.profile_index(),
                                                 .profile = shapes.profile(),
+                                                .growing = GrowingMemory(engine_),
                                                 .input_extents = shapes.all_input_extents(),
                                                 .input_values = shapes.input_values()});
   made->segments = engine_.segments(made->profile_index);
@@ -82,18 +83,29 @@ void BindingCache::drop(size_t count) {
 Status BindingCache::bind_later(size_t segment, const ShapeState& shapes, const IoAddresses& addresses) {
   Binding& binding = current();
   LaterSegment& later = binding.later[segment - 1];
-  if (!std::ranges::equal(later.symbols, shapes.symbols())) {
+  const bool is_bound = std::ranges::equal(later.symbols, shapes.symbols());
+  if (!is_bound) {
     later.symbols.clear();
     tell_faults();  // of the run before, whose steps go
     TRY(bind_steps(binding, binding.segments[segment], shapes));
-    if (const int64_t needed = engine_.memory_bytes(binding.profile_index, binding.workspace_bytes);
-        needed > binding.memory_bytes)
-      return error(Code::kInternal, "steps behind sizes that data decides want ", needed, " bytes; the context has ",
-                   binding.memory_bytes);
-    later.at = TRY(place_tensors(binding, binding.segments[segment], engine_, shapes, addresses, runner_));
+    TRY(make_workspace(binding));
     later.symbols.assign(shapes.symbols().begin(), shapes.symbols().end());
   }
+  if (!is_bound || later.memory_version != binding.growing.version()) {
+    later.at = TRY(place_tensors(binding, binding.segments[segment], engine_, shapes, addresses, runner_));
+    later.memory_version = binding.growing.version();
+  }
   later.at.set(addresses);
+  return {};
+}
+
+/// Makes room for steps that want a larger workspace than any was expected to: nothing bounds their tensors. Earlier
+/// runs are done.
+Status BindingCache::make_workspace(Binding& binding) {
+  if (engine_.memory_bytes(binding.profile_index, binding.workspace_bytes) <= binding.memory_bytes) return {};
+  if (!TRY(reserve(engine_, binding.workspace, binding.workspace_bytes, 0, nullptr))) return {};
+  binding.at.workspace = binding.workspace.data();
+  for (LaterSegment& later : binding.later) later.at.workspace = binding.workspace.data();
   return {};
 }
 
@@ -101,15 +113,19 @@ Status BindingCache::bind_later(size_t segment, const ShapeState& shapes, const 
 Status BindingCache::bind_steps(Binding& binding, const plan::Segment& segment, const ShapeState& shapes) {
   const int profile = binding.profile_index;
   const std::span<const int64_t> symbols = shapes.symbols();
-  const std::vector<Extents> extents = TRY(engine_.tensor_extents(profile, symbols));
+  const std::vector<bool> used = plan::tensors_of(binding.profile, segment);
+  const std::vector<bool>* const only = binding.later.empty() ? nullptr : &used;
+  const std::vector<Extents> extents = TRY(engine_.tensor_extents(profile, symbols, only));
   const plan::Plan& plan = engine_.plan();
   TRY(plan::validate_extents(plan, binding.profile, {plan.inputs, plan.outputs, binding.input_extents}, symbols,
-                             extents));
+                             extents, only));
+  TRY(binding.growing.reserve_outputs(binding.profile, segment, symbols, nullptr));
   const int tuning = engine_.nearest_tuning(profile, symbols);
   for (size_t s = segment.first; s < segment.end; ++s) {
     const auto states = [&](const KeepsState& step) { return states_.of(step, binding.profile, s); };
     binding.steps[s] = plan::is_control(binding.profile.steps[s])
-                           ? TRY(bind_control(engine_, binding.profile, s, symbols, extents, runner_))
+                           ? TRY(bind_control({engine_, binding.profile, binding.profile.steps[s], symbols, extents,
+                                               runner_, binding.growing}))
                            : TRY(engine_.bind_step(profile, static_cast<int>(s), tuning, extents, symbols, states));
     binding.workspace_bytes = std::max(binding.workspace_bytes, binding.steps[s]->workspace_bytes());
     if (!binding.steps[s]->has_check()) continue;

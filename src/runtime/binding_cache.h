@@ -56,6 +56,7 @@ class BindingCache {
   Status make(const ShapeState& shapes, const IoAddresses& addresses);
   Status make_room();
   void drop(size_t count);
+  Status make_workspace(Binding& binding);
   Status bind_steps(Binding& binding, const plan::Segment& segment, const ShapeState& shapes);
   Result<std::byte*> memory_for(const Binding& binding);
 

@@ -56,6 +56,9 @@ Extents Context::latest_output_extents(int output) const {
 
 int64_t Context::largest_output_bytes(int output) const {
   const plan::IoTensor& io = engine_->plan().outputs[static_cast<size_t>(output)];
+  for (const plan::Tensor& tensor : shapes_.profile().tensors)
+    if (tensor.place == plan::Place::kOutput && tensor.index == output && tensor.size_bytes_max == plan::kNoBound)
+      return -1;
   const Extents largest = shapes_.largest_extents(io.extents);
   const bool grows =
       std::ranges::all_of(io.extents, [&](const sym::Program& extent) { return shapes_.only_grows(extent); });

@@ -39,7 +39,8 @@ class Context {
   Extents output_extents(int output) const;
   /// The extents that an output had in the latest run; -1 where data decides and no run has.
   Extents latest_output_extents(int output) const;
-  /// Bytes of memory that have room for an output, whatever data decides. After `infer_shapes`.
+  /// Bytes of memory that have room for an output, whatever data decides; -1 where nothing bounds it. After
+  /// `infer_shapes`.
   int64_t largest_output_bytes(int output) const;
   /// The values of any of the plan's programs; -1 where an input that decides one is not set.
   Extents known_extents(std::span<const sym::Program> programs) const { return shapes_.known_extents(programs); }

@@ -75,8 +75,9 @@ Status Engine::upload(std::span<const std::byte> bytes, Buffer& to, Allocator* m
   return device_.copy_from_host(to.data(), bytes.data(), size, *stream);
 }
 
-Result<std::vector<Extents>> Engine::tensor_extents(int block, std::span<const int64_t> symbols) const {
-  return runtime::tensor_extents(this->block(block), symbols);
+Result<std::vector<Extents>> Engine::tensor_extents(int block, std::span<const int64_t> symbols,
+                                                    const std::vector<bool>* only) const {
+  return runtime::tensor_extents(this->block(block), symbols, only);
 }
 
 Extents Engine::fixed_extents(std::span<const sym::Program> programs) const {

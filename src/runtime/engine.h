@@ -50,8 +50,9 @@ class Engine {
   /// Blocks are numbered: a profile has its index, a body that of `body_block`.
   int body_block(int body) const { return num_profiles() + body; }
   const plan::Block& block(int index) const { return *blocks_[static_cast<size_t>(index)]; }
-  /// Extents of every tensor of a block, at these values of the plan's symbols.
-  Result<std::vector<Extents>> tensor_extents(int block, std::span<const int64_t> symbols) const;
+  /// Extents of the tensors of a block (`only`, by tensor: of those), at these values of the plan's symbols.
+  Result<std::vector<Extents>> tensor_extents(int block, std::span<const int64_t> symbols,
+                                              const std::vector<bool>* only = nullptr) const;
   /// The tuning of a block that is nearest to these values of the plan's symbols, by their ratios.
   int nearest_tuning(int block, std::span<const int64_t> symbols) const;
   /// A step without bodies, or its alternative for a tuning, prepared for tensors of these extents. The error names

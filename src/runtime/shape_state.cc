@@ -111,9 +111,9 @@ Status ShapeState::decide(size_t first, size_t end, std::span<const int64_t> siz
     for (const plan::DecidedSize& size : step.sizes) {
       const int64_t most = TRY(size.most.run(symbols_)), decided = sizes[k++];
       const auto symbol = static_cast<size_t>(size.symbol);
-      if (decided < 0 || decided > most)
+      if (decided < size.least || decided > most)
         return error(Code::kInternal, "step '", step.name, "' decided ", decided, " for '", plan_.symbols[symbol].name,
-                     "', which lies in [0, ", most, "]");
+                     "', which lies in [", size.least, ", ", most, "]");
       symbols_[symbol] = decided;
       undecided_[symbol] = false;
     }

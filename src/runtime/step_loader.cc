@@ -60,12 +60,13 @@ StepSpec spec_of(const plan::Plan& plan, const plan::Block& block, const plan::S
   return spec;
 }
 
-Result<std::vector<Extents>> tensor_extents(const plan::Block& block, std::span<const int64_t> symbols) {
+Result<std::vector<Extents>> tensor_extents(const plan::Block& block, std::span<const int64_t> symbols,
+                                            const std::vector<bool>* only) {
   std::vector<Extents> result(block.tensors.size());
   for (size_t t = 0; t < result.size(); ++t)
-    for (const sym::Program& extent : block.tensors[t].extents)
-      result[t].push_back(
-          TRY(in_context(extent.run(symbols), [&] { return str("shape of '", block.tensors[t].name, "'"); })));
+    for (size_t axis = 0; axis < block.tensors[t].extents.size() && (!only || (*only)[t]); ++axis)
+      result[t].push_back(TRY(in_context(block.tensors[t].extents[axis].run(symbols),
+                                         [&] { return str("shape of '", block.tensors[t].name, "'"); })));
   return result;
 }
 

@@ -26,8 +26,10 @@ inline constexpr auto no_state = [](const KeepsState&) -> Result<std::byte*> { r
 /// A step, or an alternative of it, as an executor loads it. It borrows the plan's code.
 StepSpec spec_of(const plan::Plan& plan, const plan::Block& block, const plan::Step& step, int kernel = kOwnKernel);
 
-/// Extents of every tensor of a block, at these values of the plan's symbols.
-Result<std::vector<Extents>> tensor_extents(const plan::Block& block, std::span<const int64_t> symbols);
+/// Extents of the tensors of a block (`only`, by tensor: of those; null: of all), at these values of the plan's
+/// symbols.
+Result<std::vector<Extents>> tensor_extents(const plan::Block& block, std::span<const int64_t> symbols,
+                                            const std::vector<bool>* only = nullptr);
 
 /// A loaded step, or an alternative of it, prepared for tensors of these extents. The error names the step.
 Result<std::unique_ptr<BoundStep>> bind(const LoadedStep& loaded, const plan::Step& step, int kernel,

@@ -35,10 +35,14 @@ class Places {
 
 Status Places::place(int id, bool in_memory) {
   const plan::Tensor* whole = &tensor(id);
+  int root = id;
   const bool is_view = in_memory || whole->place == plan::Place::kView;
   int64_t offset = 0;
-  for (; whole->place == plan::Place::kView; whole = &tensor(whole->index)) offset += TRY(whole->offset.run(symbols_));
-  const std::optional<std::byte*> base = TRY(address_(*whole, is_view));
+  for (; whole->place == plan::Place::kView; whole = &tensor(root)) {
+    offset += TRY(whole->offset.run(symbols_));
+    root = whole->index;
+  }
+  const std::optional<std::byte*> base = TRY(address_(root, *whole, is_view));
   const bool is_input = whole->place == plan::Place::kInput;
   if (!base) at_.patches.push_back({num_slots(), step_, first_slot_, whole->index, is_input, offset});
   at_.pointers.push_back(base && *base ? *base + offset : nullptr);
@@ -67,9 +71,10 @@ Result<StepPointers> place_tensors(Binding& binding, const plan::Segment& segmen
     return runner.shape_input({static_cast<const std::byte*>(addresses.input(i)), static_cast<size_t>(size)},
                               binding.shape_inputs[input]);
   };
-  const auto address = [&](const plan::Tensor& whole, bool is_view) -> Result<std::optional<std::byte*>> {
+  const auto address = [&](int id, const plan::Tensor& whole, bool is_view) -> Result<std::optional<std::byte*>> {
     switch (whole.place) {
       case plan::Place::kArena: return binding.memory + whole.offset_bytes;
+      case plan::Place::kGrowing: return binding.growing.at(id);
       case plan::Place::kWeight: return TRY(weight_address(engine.weight(whole), is_view, runner));
       case plan::Place::kInput:
         if (inputs[static_cast<size_t>(whole.index)].is_shape) return shape_input(whole.index);
@@ -81,7 +86,8 @@ Result<StepPointers> place_tensors(Binding& binding, const plan::Segment& segmen
     return nullptr;
   };
   StepPointers at = TRY(place_steps(binding.profile, segment, shapes.symbols(), address));
-  at.workspace = binding.memory + aligned_bytes(binding.profile.arena_bytes);
+  at.workspace =
+      binding.workspace.data() ? binding.workspace.data() : binding.memory + aligned_bytes(binding.profile.arena_bytes);
   return at;
 }
 

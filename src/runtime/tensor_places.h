@@ -11,8 +11,8 @@
 
 namespace kiln::runtime {
 
-/// The address of a tensor that is no view; nothing if it is that of each run. `is_view`: a view of it is read.
-using AddressOf = FunctionRef<Result<std::optional<std::byte*>>(const plan::Tensor& whole, bool is_view)>;
+/// The address of tensor `id`, which is no view; nothing if it is that of each run. `is_view`: a view of it is read.
+using AddressOf = FunctionRef<Result<std::optional<std::byte*>>(int id, const plan::Tensor& whole, bool is_view)>;
 
 /// The pointers of a segment's steps. All symbols that these use must be known.
 Result<StepPointers> place_steps(const plan::Block& block, const plan::Segment& segment,

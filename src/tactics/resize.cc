@@ -1,9 +1,16 @@
 #include "tactics/resize.h"
 
+#include "sym/unbounded.h"
 #include "tactics/region.h"
 #include "tactics/step_draft.h"
 
 namespace kiln {
+Extents planned_extents(const TensorType& type) {
+  Extents result;
+  for (const sym::Expr& e : type.shape) result.push_back(sym::grows_without_bound(e) ? e.opt() : e.max());
+  return result;
+}
+
 std::vector<bool> may_be_resized(const ir::Graph& graph, ir::NodeId node) {
   const ir::Node& n = graph.node(node);
   std::vector<TensorType> inputs;

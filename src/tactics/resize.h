@@ -29,6 +29,9 @@ class ResizeRegions : public Tactic {
   static steps::Resize step_of(const TacticContext& cx, const Region& region);
 };
 
+/// The largest extents that a type may have, as far as anything bounds them, else those of the optimum: a bind fails
+/// beyond a kernel's limits.
+Extents planned_extents(const TensorType& type);
 /// Returns, by axis of x of the Resize `node`, whether it may be resampled at some extents, for all that its graph
 /// shows.
 std::vector<bool> may_be_resized(const ir::Graph& graph, ir::NodeId node);

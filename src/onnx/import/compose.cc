@@ -9,12 +9,18 @@
 #include "ops/expand.h"
 #include "ops/fill.h"
 #include "ops/fold.h"
+#include "ops/read_values.h"
 #include "ops/reshape.h"
 #include "ops/select.h"
 #include "ops/transpose.h"
 #include "ops/unsqueeze.h"
 
 namespace kiln::onnx {
+
+Result<SymbolicValues> read_values(ImportContext& cx, ValueId integers) {
+  const ValueId read = TRY(cx.add(ops::ReadValues{}, {integers}));
+  return *cx.type(read).values;
+}
 
 std::optional<Ints> all_constant(const SymbolicValues& values) {
   Ints result;

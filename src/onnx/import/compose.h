@@ -24,6 +24,8 @@ Result<ValueId> dims_value(ImportContext& cx, const SymbolicValues& dims);
 /// A scalar of i64 or i32.
 Result<ValueId> scalar_value(ImportContext& cx, sym::Expr value, DType dtype = DType::kI64);
 std::optional<Ints> all_constant(const SymbolicValues& values);
+/// The elements of integers that are computed from data, which the host reads while the network runs.
+Result<SymbolicValues> read_values(ImportContext& cx, ValueId integers);
 
 /// A constant of one element of x's type, of x's rank so that it broadcasts with x.
 ValueId scalar_like(ImportContext& cx, double number, ValueId x);

@@ -108,6 +108,8 @@ Result<HostTensor> ImportContext::constant(ValueId value, std::string_view what)
 Result<SymbolicValues> ImportContext::values(ValueId value, std::string_view what) {
   if (type(value).values && !is_float(type(value).dtype)) return *type(value).values;
   const auto known = constant(value, what);
+  if (!known && !what.empty())
+    for (std::string& name : values_to_read(graph_, value)) state_.wanted_values.insert(std::move(name));
   if (!known)
     return error(Code::kUnsupported, what, " '", graph_.value(value).name, "' (", type(value),
                  ") must follow from constants, shapes or shape inputs; ", why_unknown(graph_, value));

@@ -39,6 +39,12 @@ struct ImportState {
   Sequences sequences;                                                  ///< of the graph that is being imported
   std::map<const GraphDef*, std::vector<std::string_view>> free_names;  ///< that a body reads from around it
   ir::LoopHistory loops;                                                ///< by the graphs of their bodies
+  /// Names of values of data that the host reads while the network runs, because shapes depend on them.
+  std::set<std::string, std::less<>> read_values;
+  std::set<std::string, std::less<>> wanted_values;  ///< that would have to be, for nodes that could not be imported
+
+  /// Makes it the state of another try to import the model, if something was found that the last one did not do.
+  bool learn();
 };
 
 class BodyImporter;

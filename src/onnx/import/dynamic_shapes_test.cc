@@ -62,10 +62,8 @@ TEST(DynamicShapes, FollowFromShapesOfHundredsOfInputs) {
 }
 TEST(DynamicShapes, NameTheLimitOfWhatIsFollowed) {
   const Imported got = of_all_shapes(10, "table");
-  EXPECT_NE(text_of(got).find("must follow from constants, shapes or shape inputs; it follows from 'v11' (i64[20000]), "
-                              "and tensors of at most 8192 elements are followed"),
-            std::string::npos)
-      << text_of(got);
+  EXPECT_TRUE(got.status && text_of(got).find("ReadValues") != std::string::npos)
+      << "the host reads a sum of more elements than are followed: " << text_of(got);
   EXPECT_EQ(
       import_node(node("ConstantOfShape", {"n"}, {"y"}, "c"), {value("n", kInt64, {100})}),
       "node 'c' (ConstantOfShape) of n i64[100]: shape 'n' (i64[100]) must follow from constants, shapes or shape "

@@ -266,16 +266,22 @@ TEST(Import, RefusesWhatItWouldGetWrong) {
   EXPECT_EQ(
       import_node(node("Transpose", {"x"}, {"y"}, "t", {ints_attribute("perm", {0, 0})}), {value("x", kFloat, {1, 2})}),
       "node 't' (Transpose) of x f32[1, 2]: x is f32[1, 2]: perm [0, 0] is not a permutation of 2 axes\n");
+}
+/// The run tells how long such a range is.
+TEST(Import, RangesOfFloatsThatDataDecides) {
   const Proto computed = graph({{node("Neg", {"a"}, {"limit"}), node("Range", {"zero", "limit", "one"}, {"y"}, "r")},
                                 {value("a")},
                                 {value("y")},
                                 {floats("zero", {}, {0}), floats("one", {}, {1})}});
-  EXPECT_EQ(text_of(import_proto(model(computed))),
-            "node 'r' (Range) of zero f32[], limit f32[], one f32[]: limit 'limit' (f32[]) must follow from constants, "
-            "shapes or shape inputs; it is computed from data\n");
-  EXPECT_EQ(import_node(node("Range", {"a", "b", "half"}, {"y"}, "r"), {value("a"), value("b")},
-                        {floats("half", {}, {0.5F})}),
-            "node 'r' (Range) of a f32[], b f32[], half f32[]: delta 'half' is 0.5; a whole number is needed\n");
+  const Imported got = import_proto(model(computed));
+  ASSERT_TRUE(got.status) << text_of(got);
+  EXPECT_EQ(str(got.graph.type(got.graph.outputs()[0].value)), "f32[max(number, 0)]");
+  const Imported inputs = import_proto(model(graph({{node("Range", {"a", "b", "half"}, {"y"}, "r")},
+                                                    {value("a"), value("b")},
+                                                    {value("y")},
+                                                    {floats("half", {}, {0.5F})}})));
+  ASSERT_TRUE(inputs.status) << text_of(inputs);
+  EXPECT_FALSE(inputs.graph.type(inputs.graph.inputs()[0]).values) << "0.5 may be where it begins";
 }
 
 }  // namespace

@@ -34,14 +34,37 @@ Status constant_range(ImportContext& cx, const std::vector<double>& parameters) 
   return cx.output(TRY(cx.add(std::move(fill), {})));
 }
 
-/// Imports a range of floats: constants, or whole numbers, some of which come at run time.
+/// Imports a range of floats some of which come from data: the run computes its length, which the host reads. ONNX
+/// divides in double.
+Result<ValueId> length_of_run(ImportContext& cx) {
+  const ValueId span = TRY(binary(cx, ElementWiseKind::kSub, cx.inputs()[1], cx.inputs()[0]));
+  const ValueId wide = TRY(cast(cx, span, DType::kF64)), delta = TRY(cast(cx, cx.inputs()[2], DType::kF64));
+  const ValueId count = TRY(unary(cx, UnaryKind::kCeil, TRY(binary(cx, ElementWiseKind::kDiv, wide, delta))));
+  return cast(cx, TRY(reshape(cx, count, {})), DType::kI64);
+}
+
+Status range_of_data(ImportContext& cx) {
+  const sym::Expr count = TRY(read_values(cx, TRY(length_of_run(cx))))[0];
+  ops::Fill fill;
+  fill.to = cx.dtype(cx.inputs()[0]);
+  const ValueId start = TRY(reshape(cx, cx.inputs()[0], {})), delta = TRY(reshape(cx, cx.inputs()[2], {}));
+  return cx.output(TRY(cx.add(std::move(fill), {TRY(dims_value(cx, {sym::max(0, count)})), start, delta})));
+}
+
+/// Imports a range of floats: constants, whole numbers that shapes decide, or others that come at run time.
 Status float_range(ImportContext& cx) {
   std::vector<double> known;
   for (const ValueId input : cx.inputs())
     if (const auto number = cx.number(input, "")) known.push_back(*number);
   if (known.size() == 3) return constant_range(cx, known);
   sym::Expr whole[3];
-  for (size_t i = 0; i < 3; ++i) whole[i] = TRY(cx.whole_number(cx.inputs()[i], kParameters[i]));
+  for (const bool is_input : {false, true})  // an input becomes one of whole numbers only where the others are such
+    for (size_t i = 0; i < 3; ++i) {
+      if ((cx.graph().value(cx.inputs()[i]).producer == ir::NodeId::kNone) != is_input) continue;
+      const auto number = cx.whole_number(cx.inputs()[i], kParameters[i]);
+      if (!number) return range_of_data(cx);
+      whole[i] = *number;
+    }
   return whole_range(cx, whole[0], whole[1], whole[2], cx.dtype(cx.inputs()[0]));
 }
 

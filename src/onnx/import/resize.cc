@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "onnx/import/axes.h"
+#include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
 #include "sym/real.h"
 #include "tensor/view.h"
@@ -185,16 +186,29 @@ std::optional<SymbolicValues> sizes_by_scales(const ImportContext& cx, ValueId x
   return sizes;
 }
 
-/// Resizes by scales that come at run time. Where data decides them, the model must state y's extents; the run checks
-/// that the scales fit them.
+/// The extents floor(extent * scale) of axes whose scales come from data: the run computes them, and the host reads
+/// them.
+Result<SymbolicValues> sizes_of_run(ImportContext& cx, ValueId x, ValueId scales, const std::vector<int>& axes) {
+  TRY(require(sym::provably_equal(cx.type(scales).volume(), static_cast<int64_t>(axes.size())), "scales '",
+              cx.graph().value(scales).name, "' are ", cx.type(scales), "; ", axes.size(), " are needed"));
+  SymbolicValues from, sizes = cx.type(x).shape;
+  for (const int axis : axes) from.push_back(sizes[static_cast<size_t>(axis)]);
+  const ValueId extents = TRY(cast(cx, TRY(dims_value(cx, from)), DType::kF32));
+  const ValueId made = TRY(binary(cx, ElementWiseKind::kProd, extents, TRY(cast(cx, scales, DType::kF32))));
+  const ValueId whole = TRY(cast(cx, TRY(unary(cx, UnaryKind::kFloor, made)), DType::kI64));
+  const SymbolicValues read = TRY(read_values(cx, whole));
+  for (size_t i = 0; i < axes.size(); ++i) sizes[static_cast<size_t>(axes[i])] = read[i];
+  return sizes;
+}
+
+/// Resizes by scales that come at run time. Where data decides them, the run checks that they fit the extents that the
+/// model states, or tells them where it states none.
 Status resize_by_scales_of_run(ImportContext& cx, ops::Resize op, ValueId scales, const std::vector<int>& axes) {
   const ValueId x = TRY(cx.input(0));
-  const auto known = sizes_by_scales(cx, x, scales, axes);
+  auto known = sizes_by_scales(cx, x, scales, axes);
   const auto stated = cx.stated_extents(0);
   if (!known && (!stated || stated->size() != static_cast<size_t>(cx.rank(x))))
-    return error(Code::kUnsupported, "scales '", cx.graph().value(scales).name, "' (", cx.type(scales),
-                 ") are computed at run time, and the model does not state the shape of '", cx.node().outputs[0],
-                 "', which depends on them; make them constants, give sizes instead, or state the shape");
+    known = TRY(sizes_of_run(cx, x, scales, axes));
   if (op.coordinate == CoordinateTransformation::kAlignCorners)
     op.coordinate = CoordinateTransformation::kAlignCornersOfScale;
   SymbolicValues sizes = known.value_or(cx.type(x).shape);

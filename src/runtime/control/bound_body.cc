@@ -13,13 +13,23 @@
 
 namespace kiln::runtime {
 
+namespace {
+
+bool has_no_bound(const plan::Tensor& tensor) { return tensor.size_bytes_max == plan::kNoBound; }
+
+}  // namespace
+
 /// A segment of the body's steps.
 struct BoundBody::Part {
   plan::Segment segment;
+  std::vector<bool> tensors;    ///< that its steps read or write
+  std::vector<size_t> outputs;  ///< of the body, that they write
   bool is_bound = false;
+  bool has_room = false;         ///< whether outputs have room for these symbols, if it does not change
   std::vector<int64_t> symbols;  ///< that its steps are bound for
   StepPointers at;
   const std::byte* arena = nullptr;  ///< that `at` is for
+  uint64_t memory_version = 0;       ///< likewise, of the growing memory
 };
 
 BoundBody::BoundBody(const Engine& engine, int body, Runner& runner)
@@ -32,9 +42,13 @@ BoundBody::BoundBody(const Engine& engine, int body, Runner& runner)
       input_extents_(body_.inputs.size()),
       held_(body_.inputs.size(), 0),
       room_(body_.outputs.size(), 0),
-      steps_(body_.steps.size()) {
+      steps_(body_.steps.size()),
+      growing_(engine),
+      is_open_(std::ranges::any_of(body_.tensors, has_no_bound)) {
   for (const plan::Step& step : body_.steps) sizes_.emplace_back(step.sizes.size());
-  for (const plan::Segment& segment : engine.segments(block_)) parts_.push_back({.segment = segment});
+  for (const plan::Segment& segment : engine.segments(block_))
+    parts_.push_back({.segment = segment, .tensors = plan::tensors_of(body_, segment)});
+  find_output_parts();
   find_guard_parts();
 }
 
@@ -43,7 +57,7 @@ BoundBody::~BoundBody() = default;
 Status BoundBody::bind(std::span<const int64_t> symbols) {
   symbols_.assign(symbols.begin(), symbols.end());
   for (Part& part : parts_) part.is_bound = false;
-  return body_.symbols.empty() ? bind_part(0) : Status();
+  return body_.symbols.empty() ? bind_part(0, nullptr) : Status();
 }
 
 /// Gives the symbols of this run their values.
@@ -75,41 +89,60 @@ Result<std::vector<Extents>> BoundBody::extents_of_inputs() const {
   return inputs;
 }
 
-Status BoundBody::bind_part(size_t index) {
+/// Binds a segment's steps for the symbols of now. `run` is null ahead of all runs.
+Status BoundBody::bind_part(size_t index, const BodyRun* run) {
   Part& part = parts_[index];
   if (index == 0) TRY(plan::set_largest_sizes(body_, symbols_));
   if (part.is_bound && part.symbols == symbols_) return {};
-  part.is_bound = false;
+  part.is_bound = part.has_room = false;
   part.arena = nullptr;
   if (index == 0) TRY(check_guards(-1));
-  const std::vector<Extents> extents = TRY(engine_.tensor_extents(block_, symbols_));
+  const std::vector<bool>* const only = parts_.size() == 1 ? nullptr : &part.tensors;
+  const std::vector<Extents> extents = TRY(engine_.tensor_extents(block_, symbols_, only));
   const std::vector<Extents> inputs = TRY(extents_of_inputs());
-  TRY(plan::validate_extents(engine_.plan(), body_, {body_.inputs, body_.outputs, inputs}, symbols_, extents));
-  for (size_t i = 0; i < body_.outputs.size(); ++i) {
-    const int64_t bytes = size_bytes(body_.outputs[i].dtype, volume(TRY(output_extents(i))));
-    TRY(require(bytes <= room_[i], "output '", body_.outputs[i].name, "' takes ", bytes, " bytes, beyond the ",
-                room_[i], " that its bound leaves it"));
-  }
-  const int tuning = engine_.nearest_tuning(block_, symbols_);
-  for (size_t s = part.segment.first; s < part.segment.end; ++s) {
-    const auto states = [&](const KeepsState& step) { return state_of(step, s); };
-    const plan::Step& step = body_.steps[s];
-    auto bound = plan::is_control(step)
-                     ? TRY(bind_control(engine_, body_, s, symbols_, extents, runner_))
-                     : TRY(engine_.bind_step(block_, static_cast<int>(s), tuning, extents, symbols_, states));
-    TRY(require(bound->workspace_bytes() <= body_.workspace_bytes, "step '", step.name, "' needs ",
-                bound->workspace_bytes(), " bytes of workspace; its body has ", body_.workspace_bytes));
-    steps_[s] = std::move(bound);
-  }
+  TRY(plan::validate_extents(engine_.plan(), body_, {body_.inputs, body_.outputs, inputs}, symbols_, extents, only));
+  TRY(growing_.reserve_outputs(body_, part.segment, symbols_, run ? run->stream : nullptr));
+  TRY(bind_steps(part, extents, run ? run->stream : nullptr));
   part.symbols = symbols_;
   part.is_bound = true;
   return {};
 }
 
+Status BoundBody::bind_steps(const Part& part, std::span<const Extents> extents, Stream* stream) {
+  const int tuning = engine_.nearest_tuning(block_, symbols_);
+  for (size_t s = part.segment.first; s < part.segment.end; ++s) {
+    const auto states = [&](const KeepsState& step) { return state_of(step, s); };
+    const plan::Step& step = body_.steps[s];
+    auto bound = plan::is_control(step)
+                     ? TRY(bind_control({engine_, body_, step, symbols_, extents, runner_, growing_}))
+                     : TRY(engine_.bind_step(block_, static_cast<int>(s), tuning, extents, symbols_, states));
+    const int64_t wanted = bound->workspace_bytes();
+    TRY(require(wanted <= body_.workspace_bytes || is_open_, "step '", step.name, "' needs ", wanted,
+                " bytes of workspace; its body has ", body_.workspace_bytes));
+    if (wanted > body_.workspace_bytes) TRY(reserve(engine_, workspace_, wanted, 0, stream));
+    steps_[s] = std::move(bound);
+  }
+  return {};
+}
+
+/// Sees to it that the outputs that a segment writes have room for what they are in this run.
+Status BoundBody::make_room(Part& part, const BodyRun& run) {
+  for (const size_t i : part.outputs) {
+    const int64_t bytes = size_bytes(body_.outputs[i].dtype, TRY(checked_volume(TRY(output_extents(i)))));
+    if (bytes <= room_[i]) continue;
+    if (run.room) TRY(run.room->make_room(i, bytes));
+    TRY(require(bytes <= room_[i], "output '", body_.outputs[i].name, "' takes ", bytes, " bytes, beyond the ",
+                room_[i], " that its bound leaves it"));
+  }
+  part.has_room = true;
+  return {};
+}
+
 Status BoundBody::place(Part& part, const BodyRun& run) {
-  const auto address = [&](const plan::Tensor& whole, bool is_view) -> Result<std::optional<std::byte*>> {
+  const auto address = [&](int id, const plan::Tensor& whole, bool is_view) -> Result<std::optional<std::byte*>> {
     switch (whole.place) {
       case plan::Place::kArena: return run.arena + whole.offset_bytes;
+      case plan::Place::kGrowing: return growing_.at(id);
       case plan::Place::kWeight: return TRY(weight_address(engine_.weight(whole), is_view, runner_));
       case plan::Place::kInput:
       case plan::Place::kOutput: return std::nullopt;
@@ -120,6 +153,7 @@ Status BoundBody::place(Part& part, const BodyRun& run) {
   };
   part.at = TRY(place_steps(body_, part.segment, symbols_, address));
   part.arena = run.arena;
+  part.memory_version = growing_.version();
   return {};
 }
 
@@ -132,8 +166,9 @@ Status BoundBody::run(const BodyRun& run) {
     timer_.stop();
   for (size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
-    if (!part.is_bound || !body_.symbols.empty() || parts_.size() > 1) TRY(bind_part(i));
-    if (part.arena != run.arena || !part.arena) TRY(place(part, run));
+    if (!part.is_bound || !body_.symbols.empty() || parts_.size() > 1) TRY(bind_part(i, &run));
+    if (run.room || !part.has_room) TRY(make_room(part, run));
+    if (part.arena != run.arena || !part.arena || part.memory_version != growing_.version()) TRY(place(part, run));
     TRY(run_part(part, run));
     if (i + 1 == parts_.size()) break;
     if (run.stream) TRY(run.stream->synchronize());
@@ -151,7 +186,8 @@ Status BoundBody::run_part(Part& part, const BodyRun& run) {
   void* const* at = part.at.pointers.data();
   for (size_t s = part.segment.first; s < part.segment.end; ++s) {
     const plan::Step& step = body_.steps[s];
-    const RunArguments arguments{at, at + step.inputs.size(), run.workspace, run.stream,
+    std::byte* const workspace = workspace_.data() ? workspace_.data() : run.workspace;
+    const RunArguments arguments{at, at + step.inputs.size(), workspace, run.stream,
                                  step.sizes.empty() ? nullptr : sizes_[s].data()};
     if (Status ran = run_step(*steps_[s], arguments); !ran) [[unlikely]]
       return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
@@ -168,8 +204,8 @@ Status BoundBody::take_sizes(size_t index) {
     for (size_t k = 0; k < sizes_[s].size(); ++k) {
       const plan::DecidedSize& size = body_.steps[s].sizes[k];
       const int64_t most = TRY(size.most.run(symbols_));
-      TRY(require(sizes_[s][k] >= 0 && sizes_[s][k] <= most, "step '", body_.steps[s].name, "' has decided size ",
-                  sizes_[s][k], ", outside [0, ", most, "]"));
+      TRY(require(sizes_[s][k] >= size.least && sizes_[s][k] <= most, "step '", body_.steps[s].name,
+                  "' has decided size ", sizes_[s][k], ", outside [", size.least, ", ", most, "]"));
       symbols_[static_cast<size_t>(size.symbol)] = sizes_[s][k];
     }
   TRY(plan::set_known_sizes(body_, symbols_));
@@ -180,6 +216,16 @@ Status BoundBody::check_guards(int part) const {
   for (size_t g = 0; g < guard_parts_.size(); ++g)
     if (guard_parts_[g] == part) TRY(body_.guards[g].check(symbols_));
   return {};
+}
+
+void BoundBody::find_output_parts() {
+  for (Part& part : parts_)
+    for (size_t s = part.segment.first; s < part.segment.end; ++s)
+      for (const int id : body_.steps[s].outputs) {
+        const plan::Tensor* root = &body_.tensors[static_cast<size_t>(id)];
+        while (root->place == plan::Place::kView) root = &body_.tensors[static_cast<size_t>(root->index)];
+        if (root->place == plan::Place::kOutput) part.outputs.push_back(static_cast<size_t>(root->index));
+      }
 }
 
 void BoundBody::find_guard_parts() {

@@ -7,18 +7,28 @@
 #include <vector>
 
 #include "runtime/control/body_timer.h"
-#include "runtime/engine.h"
+#include "runtime/growing_memory.h"
 #include "runtime/runner.h"
 
 namespace kiln::runtime {
 
+/// Gives outputs of a body more room while the body runs.
+class OutputRoom {
+ public:
+  virtual ~OutputRoom() = default;
+  /// Sets the pointer of an output, and the room that the body knows of. What is in the output need not be kept. Fails
+  /// where its room cannot grow.
+  virtual Status make_room(size_t output, int64_t bytes) = 0;
+};
+
 /// What one run of a body works on.
 struct BodyRun {
   const void* const* inputs;  ///< by Body::inputs
-  void* const* outputs;       ///< by Body::outputs
+  void* const* outputs;       ///< by Body::outputs; `room` may change them
   std::byte* arena;
   std::byte* workspace;
-  Stream* stream;  ///< as in RunArguments
+  Stream* stream;              ///< as in RunArguments
+  OutputRoom* room = nullptr;  ///< asked where an output is larger than its room; null: that fails
 };
 
 /// Bound for symbols of the steps around it; those that its runs bind anew, and the sizes that its steps decide, follow
@@ -48,7 +58,10 @@ class BoundBody {
  private:
   struct Part;
   Status bind_symbols(const BodyRun& run);
-  Status bind_part(size_t part);
+  Status bind_part(size_t part, const BodyRun* run);
+  Status bind_steps(const Part& part, std::span<const Extents> extents, Stream* stream);
+  Status make_room(Part& part, const BodyRun& run);
+  void find_output_parts();
   Result<std::vector<Extents>> extents_of_inputs() const;
   Status place(Part& part, const BodyRun& run);
   Status run_part(Part& part, const BodyRun& run);
@@ -69,7 +82,10 @@ class BoundBody {
   std::vector<std::vector<int64_t>> sizes_;  ///< by step: as its latest run has told them
   std::vector<Part> parts_;                  ///< by segment
   std::vector<int> guard_parts_;             ///< by guard: the last segment that decides what it reads; -1: none does
-  std::map<size_t, Buffer> states_;          ///< by step that keeps something from run to run
+  GrowingMemory growing_;
+  Buffer workspace_;    ///< where steps want more than the body was planned with: nothing bounds their tensors
+  const bool is_open_;  ///< whether there are such tensors
+  std::map<size_t, Buffer> states_;  ///< by step that keeps something from run to run
 };
 
 }  // namespace kiln::runtime

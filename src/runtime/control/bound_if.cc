@@ -1,5 +1,6 @@
 #include "runtime/control/bound_if.h"
 
+#include <algorithm>
 #include <array>
 
 #include "plan/control.h"
@@ -8,16 +9,20 @@
 namespace kiln::runtime {
 namespace {
 
-class BoundIf final : public BoundStep {
+class BoundIf final : public BoundStep, OutputRoom {
  public:
   BoundIf(const steps::If& branch, const ControlSpec& spec)
       : branch_(branch),
         device_(spec.engine.device()),
-        layout_(plan::layout_of(spec.engine.plan(), spec.block, spec.step)) {
+        step_(spec.step),
+        growing_(spec.growing),
+        layout_(plan::layout_of(spec.engine.plan(), spec.block, spec.step)),
+        outputs_(spec.step.outputs.size()) {
+    for (size_t i = 0; i < outputs_.size(); ++i) grows_.push_back(grows(spec, i));
     for (size_t b = 0; b < branches_.size(); ++b) {
       BoundBody& body = branches_[b].body.emplace(spec.engine, spec.step.bodies[b], spec.runner);
       for (size_t i = 1; i < spec.step.inputs.size(); ++i) body.set_held(i - 1, held_by(spec, i));
-      for (size_t i = 0; i < spec.step.outputs.size(); ++i) body.set_room(i, room_of(spec, i));
+      for (size_t i = 0; i < outputs_.size(); ++i) body.set_room(i, grows_[i] ? 0 : room_of(spec, i));
       branches_[b].bound = body.bind(spec.symbols);  // a branch that does not fit these shapes may never be taken
     }
   }
@@ -30,9 +35,12 @@ class BoundIf final : public BoundStep {
     const auto where = [&] { return condition ? "the branch of true" : "the branch of false"; };
     Branch& branch = branches_[taken];
     if (!branch.bound) return in_context(branch.bound, where);
-    TRY(in_context(branch.body->run({arguments.inputs + 1, arguments.outputs, arguments.workspace + layout_.arena,
-                                     arguments.workspace + layout_.workspace[taken], arguments.stream}),
-                   where));
+    begin(*branch.body, arguments);
+    const bool may_grow = std::ranges::count(grows_, true) > 0;
+    TRY(in_context(
+        branch.body->run({arguments.inputs + 1, outputs_.data(), arguments.workspace + layout_.arena,
+                          arguments.workspace + layout_.workspace[taken], arguments.stream, may_grow ? this : nullptr}),
+        where));
     for (size_t k = 0; k < branch_.decided.size(); ++k) {
       const DecidedAxis& axis = branch_.decided[k];
       const Extents extents = TRY(branch.body->output_extents(static_cast<size_t>(axis.output)));
@@ -52,10 +60,35 @@ class BoundIf final : public BoundStep {
     std::optional<BoundBody> body;
     Status bound;
   };
+
+  void begin(BoundBody& taken, const RunArguments& arguments) {
+    running_ = &taken;
+    stream_ = arguments.stream;
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      outputs_[i] = grows_[i] ? growing_.at(step_.outputs[i]) : arguments.outputs[i];
+      if (grows_[i]) taken.set_room(i, growing_.room(step_.outputs[i]));
+    }
+  }
+
+  Status make_room(size_t output, int64_t bytes) override {
+    if (!grows_[output]) return {};
+    const int tensor = step_.outputs[output];
+    TRY(growing_.reserve(tensor, bytes, 0, stream_));
+    outputs_[output] = growing_.at(tensor);
+    running_->set_room(output, growing_.room(tensor));
+    return {};
+  }
+
   const steps::If branch_;
   Device& device_;
+  const plan::Step& step_;
+  GrowingMemory& growing_;
   const plan::ControlLayout layout_;
   std::array<Branch, 2> branches_;
+  std::vector<bool> grows_;     // by output: nothing bounds its memory
+  std::vector<void*> outputs_;  // of this run
+  BoundBody* running_ = nullptr;
+  Stream* stream_ = nullptr;
 };
 
 }  // namespace

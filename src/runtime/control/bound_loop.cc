@@ -15,7 +15,7 @@ constexpr int64_t kMostRecorded = 4096;             // launches that a recording
 constexpr int64_t kAlignment = 256;                 // of tensors on a device of its own
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
-class BoundLoop final : public BoundStep {
+class BoundLoop final : public BoundStep, OutputRoom {
  public:
   BoundLoop(const steps::Loop& loop, const ControlSpec& spec);
   Status bind(const ControlSpec& spec);
@@ -29,27 +29,44 @@ class BoundLoop final : public BoundStep {
   }
 
  private:
+  enum class Where : uint8_t { kInput, kOutput, kSpare };
   /// A value that is carried from iteration to iteration: it goes to and fro between its output and a spare place.
   struct Carried {
     Extents first_extents;
     bool is_sized = false;  ///< whether its extents change
+    bool grows = false;     ///< without a bound
     int64_t first_bytes = 0, room = 0;
-    const std::byte* now = nullptr;  ///< the value before the iteration
-    Extents extents;                 ///< of it
+    int64_t planned_spare = 0;  ///< bytes of the spare place in the workspace
+    Extents extents;            ///< before the iteration
+    Where at = Where::kInput;   ///< likewise
+    Where next = Where::kOutput;
+    const std::byte* input = nullptr;
     std::byte *output = nullptr, *spare = nullptr;
+    Buffer own_spare;  ///< where the workspace has none that is large enough
+
+    const std::byte* now() const { return at == Where::kInput ? input : at == Where::kOutput ? output : spare; }
   };
   struct Scanned {
     int64_t extent = 0, slice_bytes = 0;
+    Buffer own_slice;  ///< an aligned place where the workspace has none that is large enough
   };
   struct Stacked {
     int64_t room = 0, slice_bytes = 0;
-    bool is_sized = false;     ///< whether the body decides the slices' extents
+    int64_t most_slice_bytes = 0;  ///< where something bounds them
+    bool is_sized = false;         ///< whether the body decides the slices' extents
+    std::byte* whole = nullptr;
+    int64_t at = 0;            ///< the place of this iteration's slice
+    bool grows = false;        ///< without a bound
     std::byte* now = nullptr;  ///< of this iteration's
+    Buffer own_slice;          ///< as of a scanned value
   };
   void set_held(size_t input, int64_t bytes) {
     body_.set_held(input, bytes);
     if (test_) test_->set_held(input, bytes);
   }
+  bool is_decided(size_t output, int first_axis) const;
+  Status bind_carried(const ControlSpec& spec, size_t c);
+  void bind_stacked(const ControlSpec& spec, size_t k);
   Result<int64_t> count(const RunArguments& arguments) const;
   Status check_recordable(const RunArguments& arguments, int64_t count) const;
   void begin(const RunArguments& arguments);
@@ -59,15 +76,23 @@ class BoundLoop final : public BoundStep {
   Result<bool> run_test(const RunArguments& arguments);
   Status run_body(const RunArguments& arguments, int64_t iteration);
   Status end(const RunArguments& arguments, int64_t iterations);
+  Result<std::byte*> aligned_place(const RunArguments& arguments, size_t slice, int64_t bytes, Buffer& own);
   /// Whether a slice's place in the whole tensor is not aligned as kernels need it: it has a place of its own then.
   bool is_apart(int64_t bytes) const { return !layout_.slices.empty() && bytes % kAlignment != 0; }
   size_t first_output() const { return loop_.tests ? 1 : 0; }  ///< of the body, behind its condition
-  std::byte* next_place(const Carried& value, int64_t iteration, int64_t count) const;
+  Where next_place(const Carried& value, int64_t iteration, int64_t count) const;
+  Status make_room(size_t output, int64_t bytes) override;
+  Status reserve_carried(size_t c, Where where, int64_t bytes);
+  Status reserve_stacked(size_t k, int64_t slice_bytes);
+  Status place_stacked(const RunArguments& arguments, size_t k, int64_t iteration, int64_t count);
+  size_t output_of_carried(size_t c) const { return first_output() + c; }
+  size_t output_of_stacked(size_t k) const { return first_output() + carried_.size() + k; }
 
   const steps::Loop loop_;
   const Engine& engine_;
   Device& device_;
   const plan::Step& step_;
+  GrowingMemory& growing_;
   const plan::ControlLayout layout_;
   BoundBody body_;
   std::optional<BoundBody> test_;
@@ -84,6 +109,9 @@ class BoundLoop final : public BoundStep {
   Buffer numbers_;
   int64_t num_numbers_ = 0;
   bool reads_number_ = false;
+  bool may_grow_ = false;     // some output has no bound
+  int64_t iteration_ = 0;     // that runs
+  Stream* stream_ = nullptr;  // of this run
 };
 
 BoundLoop::BoundLoop(const steps::Loop& loop, const ControlSpec& spec)
@@ -91,20 +119,59 @@ BoundLoop::BoundLoop(const steps::Loop& loop, const ControlSpec& spec)
       engine_(spec.engine),
       device_(spec.engine.device()),
       step_(spec.step),
+      growing_(spec.growing),
       layout_(plan::layout_of(spec.engine.plan(), spec.block, spec.step)),
       body_(spec.engine, spec.step.bodies[0], spec.runner) {}
 
+namespace {
+
+int64_t slice_bytes_of(DType dtype, const Extents& whole) {
+  return size_bytes(dtype, volume(Extents(whole.begin() + 1, whole.end())));
+}
+
+}  // namespace
+
+bool BoundLoop::is_decided(size_t output, int first_axis) const {
+  return std::ranges::any_of(loop_.decided, [&](const DecidedAxis& d) {
+    return d.output == static_cast<int>(output) && d.axis >= first_axis;
+  });
+}
+
+Status BoundLoop::bind_carried(const ControlSpec& spec, size_t c) {
+  const auto id = static_cast<size_t>(step_.inputs[steps::Loop::kFirstCarried + c]);
+  const auto output = static_cast<size_t>(step_.outputs[c]);
+  Carried& value = carried_.emplace_back();
+  value.first_extents = spec.extents[id];
+  value.is_sized = is_decided(c, 0);
+  value.grows = grows(spec, c);
+  value.first_bytes = size_bytes(spec.block.tensors[id].dtype, volume(spec.extents[id]));
+  value.planned_spare = std::max<int64_t>(spec.block.tensors[output].size_bytes_max, 0);
+  if (value.grows) return {};
+  const bool has_bound = spec.block.tensors[output].size_bytes_max != plan::kNoBound;
+  value.room = room_of(spec, c);
+  TRY(require(value.first_bytes <= value.room, "carried value ", c, " begins with ", value.first_bytes,
+              " bytes, beyond the ", value.room, " that its bound leaves it"));
+  TRY(require(value.room <= value.planned_spare || !has_bound, "carried value ", c, " takes up to ", value.room,
+              " bytes; its spare place has ", value.planned_spare));
+  if (!has_bound) TRY(reserve(engine_, value.own_spare, value.room, 0, nullptr));
+  body_.set_room(output_of_carried(c), value.room);
+  return {};
+}
+
+void BoundLoop::bind_stacked(const ControlSpec& spec, size_t k) {
+  const size_t output = carried_.size() + k;
+  const auto id = static_cast<size_t>(step_.outputs[output]);
+  Stacked& stack = stacked_.emplace_back();
+  stack.room = room_of(spec, output);
+  stack.slice_bytes = slice_bytes_of(spec.block.tensors[id].dtype, spec.extents[id]);
+  stack.most_slice_bytes = stack.slice_bytes;
+  stack.is_sized = is_decided(output, 1);
+  stack.grows = grows(spec, output);
+  body_.set_room(output_of_stacked(k), stack.grows && stack.is_sized ? 0 : stack.slice_bytes);
+}
+
 Status BoundLoop::bind(const ControlSpec& spec) {
   const auto tensor_of = [&](int id) -> const plan::Tensor& { return spec.block.tensors[static_cast<size_t>(id)]; };
-  const auto extents_of = [&](int id) -> const Extents& { return spec.extents[static_cast<size_t>(id)]; };
-  const auto is_decided = [&](size_t output, int first_axis) {
-    return std::ranges::any_of(loop_.decided, [&](const DecidedAxis& d) {
-      return d.output == static_cast<int>(output) && d.axis >= first_axis;
-    });
-  };
-  const auto slice_bytes = [](DType dtype, const Extents& whole) {
-    return size_bytes(dtype, volume(Extents(whole.begin() + 1, whole.end())));
-  };
   if (!step_.params.empty()) known_count_ = std::max<int64_t>(TRY(step_.params[0].run(spec.symbols)), 0);
   count_type_ = tensor_of(step_.inputs[0]).dtype;
   inputs_.resize(body_.body().inputs.size());
@@ -113,30 +180,16 @@ Status BoundLoop::bind(const ControlSpec& spec) {
   if (step_.bodies.size() == 2) test_.emplace(engine_, step_.bodies[1], spec.runner);
   set_held(0, sizeof(int64_t));
   for (size_t i = steps::Loop::kFirstCarried; i < step_.inputs.size(); ++i) set_held(i - 1, held_by(spec, i));
-  for (size_t c = 0; c < static_cast<size_t>(loop_.carried); ++c) {
-    const int id = step_.inputs[steps::Loop::kFirstCarried + c];
-    const int64_t room = room_of(spec, c), bytes = size_bytes(tensor_of(id).dtype, volume(extents_of(id)));
-    TRY(require(bytes <= room, "carried value ", c, " begins with ", bytes, " bytes, beyond the ", room,
-                " that its bound leaves it"));
-    const int64_t spare = tensor_of(step_.outputs[c]).size_bytes_max;
-    TRY(require(room <= spare, "carried value ", c, " takes up to ", room, " bytes; its spare place has ", spare));
-    carried_.push_back(
-        {.first_extents = extents_of(id), .is_sized = is_decided(c, 0), .first_bytes = bytes, .room = room});
-    body_.set_room(first_output() + c, room);
-  }
+  for (size_t c = 0; c < static_cast<size_t>(loop_.carried); ++c) TRY(bind_carried(spec, c));
   for (size_t k = 0; k < loop_.scans.size(); ++k) {
     const int id = step_.inputs[loop_.first_scanned() + k];
-    scanned_.push_back({extents_of(id)[0], slice_bytes(tensor_of(id).dtype, extents_of(id))});
+    const Extents& whole = spec.extents[static_cast<size_t>(id)];
+    scanned_.push_back({whole[0], slice_bytes_of(tensor_of(id).dtype, whole), {}});
     set_held(loop_.first_scanned() + k - 1, scanned_.back().slice_bytes);
     most_slices_ = std::min(most_slices_, scanned_.back().extent);
   }
-  for (size_t k = 0; k < loop_.stacks.size(); ++k) {
-    const size_t output = carried_.size() + k;
-    const int id = step_.outputs[output];
-    stacked_.push_back(
-        {room_of(spec, output), slice_bytes(tensor_of(id).dtype, extents_of(id)), is_decided(output, 1)});
-    body_.set_room(first_output() + output, stacked_.back().slice_bytes);
-  }
+  for (size_t k = 0; k < loop_.stacks.size(); ++k) bind_stacked(spec, k);
+  may_grow_ = std::ranges::any_of(carried_, &Carried::grows) || std::ranges::any_of(stacked_, &Stacked::grows);
   reads_number_ = body_.reads_input(0);
   if (test_) {
     test_->set_room(0, 1);
@@ -170,15 +223,20 @@ Status BoundLoop::check_recordable(const RunArguments& arguments, int64_t count)
 }
 
 void BoundLoop::begin(const RunArguments& arguments) {
+  stream_ = arguments.stream;
   scalars_ = arguments.workspace + layout_.scalars;
   inputs_[0] = scalars_ + plan::kIterationAt;
   for (size_t c = 0; c < carried_.size(); ++c) {
     Carried& value = carried_[c];
-    value.now = static_cast<const std::byte*>(arguments.inputs[steps::Loop::kFirstCarried + c]);
+    value.at = Where::kInput;
+    value.input = static_cast<const std::byte*>(arguments.inputs[steps::Loop::kFirstCarried + c]);
     value.extents = value.first_extents;
-    value.output = static_cast<std::byte*>(arguments.outputs[c]);
-    value.spare = arguments.workspace + layout_.carried[c];
+    value.output = value.grows ? growing_.at(step_.outputs[c]) : static_cast<std::byte*>(arguments.outputs[c]);
+    const bool is_planned = !value.grows && !value.own_spare.data();
+    value.spare = is_planned ? arguments.workspace + layout_.carried[c] : value.own_spare.data();
   }
+  for (Stacked& stack : stacked_)
+    if (stack.is_sized) stack.slice_bytes = stack.grows ? 0 : stack.most_slice_bytes;  // the first iteration tells
   for (size_t i = loop_.first_captured(); i < step_.inputs.size(); ++i) inputs_[i - 1] = arguments.inputs[i];
   if (loop_.tests) outputs_[0] = scalars_ + plan::kGoesOnAt;
 }
@@ -201,19 +259,74 @@ Status BoundLoop::set_number(int64_t iteration, Stream* stream) {
 
 /// The place of a carried value behind an iteration: not where it is read, and where its output is in the end, if how
 /// many iterations there are is known.
-std::byte* BoundLoop::next_place(const Carried& value, int64_t iteration, int64_t count) const {
-  if (value.now == value.output) return value.spare;
-  if (value.now == value.spare) return value.output;
+BoundLoop::Where BoundLoop::next_place(const Carried& value, int64_t iteration, int64_t count) const {
+  if (value.at == Where::kOutput) return Where::kSpare;
+  if (value.at == Where::kSpare) return Where::kOutput;
   const bool ends_in_output = count == kNoLimit || (count - 1 - iteration) % 2 == 0;
-  return ends_in_output ? value.output : value.spare;
+  return ends_in_output ? Where::kOutput : Where::kSpare;
+}
+
+/// Makes room for a carried value without a bound in one of its places. What is there is not kept.
+Status BoundLoop::reserve_carried(size_t c, Where where, int64_t bytes) {
+  Carried& value = carried_[c];
+  const int tensor = step_.outputs[c];
+  if (where == Where::kOutput) {
+    TRY(growing_.reserve(tensor, bytes, 0, stream_));
+    value.output = growing_.at(tensor);
+  } else {
+    TRY(reserve(engine_, value.own_spare, bytes, 0, stream_));
+    value.spare = value.own_spare.data();
+  }
+  return {};
+}
+
+/// Makes room for this iteration's slice of a stacked output without a bound; those before it stay.
+Status BoundLoop::reserve_stacked(size_t k, int64_t slice_bytes) {
+  const int tensor = step_.outputs[carried_.size() + k];
+  int64_t bytes = 0;
+  TRY(require(!__builtin_mul_overflow(iteration_ + 1, slice_bytes, &bytes), "stacked output ", k, " has ", iteration_,
+              " slices of ", slice_bytes, " bytes: there is no memory for more"));
+  return growing_.reserve(tensor, bytes, iteration_ * slice_bytes, stream_);
+}
+
+Status BoundLoop::make_room(size_t output, int64_t bytes) {
+  const size_t i = output - first_output();
+  if (output < first_output()) return {};
+  if (i < carried_.size()) {
+    Carried& value = carried_[i];
+    if (!value.grows) return {};
+    TRY(reserve_carried(i, value.next, bytes));
+    const bool is_output = value.next == Where::kOutput;
+    outputs_[output] = is_output ? value.output : value.spare;
+    body_.set_room(output, is_output ? growing_.room(step_.outputs[i]) : value.own_spare.size_bytes());
+    return {};
+  }
+  const size_t k = i - carried_.size();
+  Stacked& stack = stacked_[k];
+  if (!stack.grows || !stack.is_sized) return {};
+  TRY(require(iteration_ == 0 || bytes == stack.slice_bytes, "it gives a slice of ", bytes,
+              " bytes to stack, and those before it gave ", stack.slice_bytes));
+  stack.slice_bytes = bytes;
+  TRY(reserve_stacked(k, bytes));
+  stack.now = growing_.at(step_.outputs[i]) + iteration_ * bytes;
+  outputs_[output] = stack.now;
+  if (is_apart(bytes)) {
+    TRY(reserve(engine_, stack.own_slice, bytes, 0, stream_));
+    outputs_[output] = stack.own_slice.data();
+  }
+  body_.set_room(output, bytes);
+  return {};
 }
 
 Status BoundLoop::set_inputs(const RunArguments& arguments, int64_t iteration) {
   TRY(set_number(iteration, arguments.stream));
   for (size_t c = 0; c < carried_.size(); ++c) {
-    inputs_[1 + c] = carried_[c].now;
+    inputs_[1 + c] = carried_[c].now();
     if (!carried_[c].is_sized) continue;
-    set_held(1 + c, iteration == 0 ? carried_[c].first_bytes : carried_[c].room);
+    if (carried_[c].grows)
+      set_held(1 + c, size_bytes(body_.body().inputs[1 + c].dtype, volume(carried_[c].extents)));
+    else
+      set_held(1 + c, iteration == 0 ? carried_[c].first_bytes : carried_[c].room);
     body_.set_input_extents(1 + c, carried_[c].extents);
     if (test_) test_->set_input_extents(1 + c, carried_[c].extents);
   }
@@ -222,7 +335,7 @@ Status BoundLoop::set_inputs(const RunArguments& arguments, int64_t iteration) {
     const int64_t at = loop_.scans[k] > 0 ? iteration : scanned_[k].extent - 1 - iteration;
     const std::byte* slice = static_cast<const std::byte*>(arguments.inputs[input]) + at * scanned_[k].slice_bytes;
     if (is_apart(scanned_[k].slice_bytes)) {
-      std::byte* const place = arguments.workspace + layout_.slices[k];
+      std::byte* const place = TRY(aligned_place(arguments, k, scanned_[k].slice_bytes, scanned_[k].own_slice));
       TRY(copy_on(device_, place, slice, scanned_[k].slice_bytes, arguments.stream));
       slice = place;
     }
@@ -232,16 +345,47 @@ Status BoundLoop::set_inputs(const RunArguments& arguments, int64_t iteration) {
 }
 
 Status BoundLoop::set_outputs(const RunArguments& arguments, int64_t iteration, int64_t count) {
-  for (size_t c = 0; c < carried_.size(); ++c) outputs_[first_output() + c] = next_place(carried_[c], iteration, count);
-  for (size_t k = 0; k < stacked_.size(); ++k) {
-    const size_t output = carried_.size() + k;
-    const int64_t at = loop_.stacks[k] > 0 ? iteration : count - 1 - iteration;
-    TRY(require((at + 1) * stacked_[k].slice_bytes <= stacked_[k].room, "stacked output ", k, " has room for ",
-                stacked_[k].room, " bytes, and its slices take ", stacked_[k].slice_bytes));
-    stacked_[k].now = static_cast<std::byte*>(arguments.outputs[output]) + at * stacked_[k].slice_bytes;
-    outputs_[first_output() + output] =
-        is_apart(stacked_[k].slice_bytes) ? arguments.workspace + layout_.slices[scanned_.size() + k] : stacked_[k].now;
+  for (size_t c = 0; c < carried_.size(); ++c) {
+    Carried& value = carried_[c];
+    value.next = next_place(value, iteration, count);
+    const bool is_output = value.next == Where::kOutput;
+    outputs_[output_of_carried(c)] = is_output ? value.output : value.spare;
+    if (value.grows)
+      body_.set_room(output_of_carried(c), is_output ? growing_.room(step_.outputs[c]) : value.own_spare.size_bytes());
   }
+  for (size_t k = 0; k < stacked_.size(); ++k) TRY(place_stacked(arguments, k, iteration, count));
+  return {};
+}
+
+/// The place of a slice that is not aligned in the whole tensor; one of its own where none was planned.
+Result<std::byte*> BoundLoop::aligned_place(const RunArguments& arguments, size_t slice, int64_t bytes, Buffer& own) {
+  if (bytes <= layout_.slice_bytes[slice]) return arguments.workspace + layout_.slices[slice];
+  TRY(reserve(engine_, own, bytes, 0, stream_));
+  return own.data();
+}
+
+/// The place of an iteration's slice, as far as its size is known.
+Status BoundLoop::place_stacked(const RunArguments& arguments, size_t k, int64_t iteration, int64_t count) {
+  Stacked& stack = stacked_[k];
+  const size_t output = carried_.size() + k;
+  if (stack.grows && stack.is_sized) {  // make_room tells where; an empty slice is nowhere
+    body_.set_room(output_of_stacked(k), 0);
+    stack.now = nullptr;
+    outputs_[output_of_stacked(k)] = nullptr;
+    return {};
+  }
+  stack.at = loop_.stacks[k] > 0 ? iteration : count - 1 - iteration;
+  if (stack.grows) TRY(reserve_stacked(k, stack.slice_bytes));
+  TRY(require(stack.grows || (stack.at + 1) * stack.slice_bytes <= stack.room, "stacked output ", k, " has room for ",
+              stack.room, " bytes, and its slices take ", stack.slice_bytes));
+  stack.whole = stack.grows ? growing_.at(step_.outputs[output]) : static_cast<std::byte*>(arguments.outputs[output]);
+  // The first slice tells the size of all: the last one's place is not known before.
+  const bool is_unknown = stack.is_sized && iteration == 0;
+  stack.now = is_unknown ? stack.whole : stack.whole + stack.at * stack.slice_bytes;
+  std::byte* place = stack.now;
+  if (is_apart(stack.slice_bytes))
+    place = TRY(aligned_place(arguments, scanned_.size() + k, stack.slice_bytes, stack.own_slice));
+  outputs_[output_of_stacked(k)] = place;
   return {};
 }
 
@@ -254,9 +398,9 @@ Result<bool> BoundLoop::run_test(const RunArguments& arguments) {
 
 Status BoundLoop::run_body(const RunArguments& arguments, int64_t iteration) {
   TRY(body_.run({inputs_.data(), outputs_.data(), arguments.workspace + layout_.arena,
-                 arguments.workspace + layout_.workspace[0], arguments.stream}));
+                 arguments.workspace + layout_.workspace[0], arguments.stream, may_grow_ ? this : nullptr}));
   for (size_t c = 0; c < carried_.size(); ++c) {
-    carried_[c].now = static_cast<const std::byte*>(outputs_[first_output() + c]);
+    carried_[c].at = carried_[c].next;
     if (carried_[c].is_sized) carried_[c].extents = TRY(body_.output_extents(first_output() + c));
   }
   for (size_t k = 0; k < stacked_.size(); ++k) {
@@ -270,6 +414,7 @@ Status BoundLoop::run_body(const RunArguments& arguments, int64_t iteration) {
     TRY(require(iteration == 0 || bytes == stacked_[k].slice_bytes, "it gives a slice of ", bytes,
                 " bytes to stack, and those before it gave ", stacked_[k].slice_bytes));
     stacked_[k].slice_bytes = bytes;
+    if (!stacked_[k].grows) stacked_[k].now = stacked_[k].whole + stacked_[k].at * bytes;
     TRY(copy_on(device_, stacked_[k].now, written, bytes, arguments.stream));
   }
   return {};
@@ -279,7 +424,9 @@ Status BoundLoop::run_body(const RunArguments& arguments, int64_t iteration) {
 Status BoundLoop::end(const RunArguments& arguments, int64_t iterations) {
   for (size_t c = 0; c < carried_.size(); ++c) {
     const int64_t bytes = size_bytes(body_.body().inputs[1 + c].dtype, volume(carried_[c].extents));
-    TRY(copy_on(device_, carried_[c].output, carried_[c].now, bytes, arguments.stream));
+    if (carried_[c].at == Where::kOutput) continue;
+    if (carried_[c].grows) TRY(reserve_carried(c, Where::kOutput, bytes));
+    TRY(copy_on(device_, carried_[c].output, carried_[c].now(), bytes, arguments.stream));
   }
   for (size_t d = 0; d < loop_.decided.size(); ++d) {
     const auto output = static_cast<size_t>(loop_.decided[d].output), axis = static_cast<size_t>(loop_.decided[d].axis);
@@ -302,6 +449,7 @@ Status BoundLoop::run(const RunArguments& arguments) {
   const auto where = [&] { return str("iteration ", iteration); };
   for (; iteration < count && goes_on; ++iteration) {
     if (!bound_) return in_context(bound_, where);
+    iteration_ = iteration;
     TRY(set_inputs(arguments, iteration));
     if (test_ && !TRY(in_context(run_test(arguments), where))) break;
     TRY(in_context(set_outputs(arguments, iteration, count), where));

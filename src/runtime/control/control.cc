@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "plan/decided_sizes.h"
 #include "runtime/control/bound_if.h"
 #include "runtime/control/bound_loop.h"
 #include "steps/if.h"
@@ -9,14 +10,16 @@
 
 namespace kiln::runtime {
 
-Result<std::unique_ptr<BoundStep>> bind_control(const Engine& engine, const plan::Block& block, size_t step,
-                                                std::span<const int64_t> symbols, std::span<const Extents> extents,
-                                                Runner& runner) {
-  const plan::Step& planned = block.steps[step];
-  const ControlSpec spec{engine, block, planned, symbols, extents, runner};
-  if (const auto* branch = planned.step.as<steps::If>()) return bind_if(*branch, spec);
-  if (const auto* loop = planned.step.as<steps::Loop>()) return bind_loop(*loop, spec);
-  return error(Code::kCorrupt, "step '", planned.name, "' of kind '", planned.step.name(), "' has bodies");
+Result<std::unique_ptr<BoundStep>> bind_control(const ControlSpec& spec) {
+  const AnyStep& step = spec.step.step;
+  if (const auto* branch = step.as<steps::If>()) return bind_if(*branch, spec);
+  if (const auto* loop = step.as<steps::Loop>()) return bind_loop(*loop, spec);
+  return error(Code::kCorrupt, "step '", spec.step.name, "' of kind '", step.name(), "' has bodies");
+}
+
+bool grows(const ControlSpec& spec, size_t output) {
+  const plan::Tensor& tensor = spec.block.tensors[static_cast<size_t>(spec.step.outputs[output])];
+  return tensor.place == plan::Place::kGrowing && plan::decides_extent(spec.step, tensor);
 }
 
 Status read_now(Device& device, void* to, const void* from, int64_t bytes, Stream* stream) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "runtime/engine.h"
+#include "runtime/growing_memory.h"
 #include "runtime/runner.h"
 
 namespace kiln::runtime {
@@ -17,7 +17,10 @@ struct ControlSpec {
   std::span<const int64_t> symbols;
   std::span<const Extents> extents;  ///< of the block's tensors
   Runner& runner;
+  GrowingMemory& growing;  ///< of the block
 };
+/// Whether the step decides an extent of this output and nothing bounds the memory that it takes.
+bool grows(const ControlSpec& spec, size_t output);
 /// Bytes of an input of the step.
 int64_t held_by(const ControlSpec& spec, size_t input);
 /// Bytes of an output of the step; the largest possible where its run decides them.
@@ -25,9 +28,7 @@ int64_t room_of(const ControlSpec& spec, size_t output);
 
 /// A step with bodies, prepared for these values of the plan's symbols and for its block's tensors of these extents.
 /// Its bodies borrow the engine and the runner.
-Result<std::unique_ptr<BoundStep>> bind_control(const Engine& engine, const plan::Block& block, size_t step,
-                                                std::span<const int64_t> symbols, std::span<const Extents> extents,
-                                                Runner& runner);
+Result<std::unique_ptr<BoundStep>> bind_control(const ControlSpec& spec);
 
 /// Reads a few bytes of the device's memory, for which it waits. Fails where `stream` records: nothing can be read
 /// then.

@@ -15,7 +15,7 @@ class ResizeTactic final : public PlainTactic<ResizeRegions> {
     TRY(require(bits_of(r.x.dtype) >= 8, "x is ", r.x, "; elements of less than a byte are not moved"));
     TRY(require(!mixes || r.x.dtype == DType::kF32, "x is ", r.x, "; linear and cubic take f32"));
     TRY(require(!mixes || !r.op.antialias, "antialiasing takes more taps than the kernel has"));
-    TRY(check_resize_tables(r.op, {r.sizes, r.roi, r.scales}, r.x.max_extents(), r.y.max_extents()));
+    TRY(check_resize_tables(r.op, {r.sizes, r.roi, r.scales}, planned_extents(r.x), planned_extents(r.y)));
     return check_resized_axes(r.op, static_cast<int>(std::ranges::count(r.resized, true)));
   }
 };

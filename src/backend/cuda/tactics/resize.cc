@@ -47,7 +47,7 @@ class ResizeTactic final : public ResizeRegions {
       const int span = span_of(r.resized, format);
       TRY(require(span <= kMostResizedAxes, "extents may change along ", span, " axes in a row; kernels have ",
                   kMostResizedAxes));
-      TRY(plan_resize(r.op, r.sizes, r.x.max_extents(), r.y.max_extents(), format));
+      TRY(plan_resize(r.op, r.sizes, planned_extents(r.x), planned_extents(r.y), format));
     }
     return {};
   }
