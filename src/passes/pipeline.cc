@@ -7,6 +7,7 @@
 #include "passes/fold_constants.h"
 #include "passes/fold_padding.h"
 #include "passes/gather_to_slice.h"
+#include "passes/hoist_invariants.h"
 #include "passes/inline_branches.h"
 #include "passes/join_masks.h"
 #include "passes/merge_common.h"
@@ -31,6 +32,7 @@ std::span<const NamedPass> pipeline() {
   static constexpr NamedPass kPasses[] = {
       {"remove_dead", remove_dead, kAccounts},
       {"inline_branches", inline_branches, kAccounts},
+      {"hoist_invariants", hoist_invariants, kAccounts},
       {"decompose", decompose},
       {"shape_arithmetic", shape_arithmetic},
       {"fold_constants", fold_constants, kAccounts},

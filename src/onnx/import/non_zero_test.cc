@@ -24,6 +24,11 @@ TEST(ImportCompress, PicksAlongAnAxisOrOfAll) {
   EXPECT_EQ(import_node(node("Compress", {"x", "c"}, {"y"}, "p"), {x, value("c", kBool, {3, 1})}),
             "node 'p' (Compress) of x f32[2, 3], c bool[3, 1]: condition is bool[3, 1]; rank 1 needed\n");
 }
+TEST(ImportCompress, FlagsBehindTheAxisCountForNothing) {
+  const std::string longer = import_node(node("Compress", {"x", "c"}, {"y"}, "p", {int_attribute("axis", 1)}),
+                                         {value("x", kFloat, {2, 3}), value("c", kBool, {5})});
+  EXPECT_NE(longer.find("# bool[3]"), std::string::npos) << longer;
+}
 
 }  // namespace
 }  // namespace kiln::onnx
