@@ -217,5 +217,17 @@ TEST(DynamicShapes, GroupNormRepeatsCoefficientsAsOftenAsMakesChannels) {
   EXPECT_NE(now.find("Normalization{"), std::string::npos) << now;
 }
 
+TEST(DynamicShapes, ExpandRefusesExtentsThatDoNotBroadcast) {
+  const Proto expand = node("Expand", {"x", "s"}, {"y"}, "wide");
+  EXPECT_EQ(import_node(expand, {value("x", kFloat, {4, 1})}, {i64s("s", {2, 3})}),
+            "node 'wide' (Expand) of x f32[4, 1], s i64[2]: expanding f32[4, 1] to [2, 3]: broadcast extents: 4 and 2 "
+            "differ\n");
+  const Imported of_run = import_proto(model(
+      graph({{expand}, {value("x", kFloat, {4, 1}), value("s", kInt64, {2})}, {value("y", kFloat, {4, -1})}, {}})));
+  ASSERT_FALSE(of_run.graph.assumptions().empty()) << text_of(of_run);
+  EXPECT_EQ(str(of_run.graph.assumptions()[0]),
+            "\"s[0]\" is 1 or 4 (Expand 'wide': axis 0 of [4, 1] and [\"s[0]\", \"s[1]\"])");
+}
+
 }  // namespace
 }  // namespace kiln::onnx

@@ -6,14 +6,7 @@ namespace kiln::onnx::importers {
 
 Status expand(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
-  SymbolicValues to = TRY(cx.values(TRY(cx.input(1)), "shape"));
-  // An extent of x that is not 1 stays, whatever the shape says: so it needs no belief about the shape.
-  const int skip = static_cast<int>(to.size()) - cx.rank(x);
-  for (int i = 0; i < static_cast<int>(to.size()); ++i) {
-    if (to[static_cast<size_t>(i)].is_const() || i < skip) continue;
-    const auto own = cx.extent(x, i - skip).constant();
-    if (own && *own != 1) to[static_cast<size_t>(i)] = *own;
-  }
+  const SymbolicValues to = TRY(cx.values(TRY(cx.input(1)), "shape"));
   return cx.output(TRY(expand(cx, x, to)));
 }
 
