@@ -5,6 +5,7 @@
 #include "ops/dim_values.h"
 #include "ops/expand.h"
 #include "sym/table.h"
+#include "sym/total.h"
 #include "sym/unbounded.h"
 
 namespace kiln::ir {
@@ -101,6 +102,15 @@ sym::Expr upper_bound(sym::Expr e, Bounds bounds) {
 
 sym::Expr NodeBodyTypes::most(int body, sym::Expr extent) const {
   return most_of(*bodies_[static_cast<size_t>(body)], extent, 0);
+}
+
+bool NodeBodyTypes::is_known_outside(int body, sym::Expr element) const {
+  const Graph& graph = *bodies_[static_cast<size_t>(body)];
+  // What the body assumes is checked where it runs, and an element that is computed outside says nothing of it.
+  if (!graph.assumptions().empty() || !sym::is_total(element)) return false;
+  std::vector<sym::Expr> symbols;
+  sym::collect_symbols(element, symbols);
+  return std::ranges::none_of(symbols, [&](const sym::Expr& symbol) { return bound_of(graph, symbol); });
 }
 
 void for_each_body(const Graph& graph, FunctionRef<void(const Graph&)> visit) {

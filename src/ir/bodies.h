@@ -16,6 +16,7 @@ class NodeBodyTypes final : public BodyTypes {
   Result<std::vector<TensorType>> infer(int body, std::span<const TensorType> inputs) override;
   Status give_up(int body, Error error, std::span<const TensorType> outputs) override;
   sym::Expr most(int body, sym::Expr extent) const override;
+  bool is_known_outside(int body, sym::Expr element) const override;
 
  private:
   std::span<const std::shared_ptr<Graph>> bodies_;

@@ -32,6 +32,9 @@ class BodyTypes {
   virtual Status give_up(int body, Error error, std::span<const TensorType> outputs) = 0;
   /// A bound of an extent of such an output that is known before the body runs; the extent itself if that is.
   virtual sym::Expr most(int body, sym::Expr extent) const = 0;
+  /// Whether an element of such an output is known before the node runs, and has a value even where the body must not
+  /// run.
+  virtual bool is_known_outside(int body, sym::Expr element) const = 0;
 };
 
 /// The bodies of a node whose reference runs.

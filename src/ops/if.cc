@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/define.h"
+#include "ops/movement.h"
 #include "ops/result_copies.h"
 
 template const kiln::OpInfo& kiln::op_info<kiln::ops::If>();
@@ -41,6 +42,22 @@ Result<BranchTypes> infer_branches(BodyTypes& bodies, std::span<const TensorType
   return first ? BranchTypes{*first, types} : BranchTypes{types, *second};
 }
 
+/// Gives the node's output `y` its elements where the host knows the condition and what both branches would give.
+Status choose_values(InferContext& cx, const BodyTypes& bodies, const TensorType& first, const TensorType& second,
+                     TensorType& y) {
+  if (!cx.has_values(0) || !first.values || !second.values || is_float(y.dtype)) return {};
+  if (!first.same_type(second) || !carries_values(y)) return {};
+  const sym::Expr condition = TRY(cx.values(0))[0];
+  SymbolicValues chosen;
+  for (size_t i = 0; i < first.values->size(); ++i) {
+    const sym::Expr then = (*first.values)[i], otherwise = (*second.values)[i];
+    if (!bodies.is_known_outside(0, then) || !bodies.is_known_outside(1, otherwise)) return {};
+    chosen.push_back(then == otherwise ? then : sym::element_at(SymbolicValues{otherwise, then}, condition));
+  }
+  give_values(y, std::move(chosen));
+  return {};
+}
+
 }  // namespace
 
 Status If::infer(InferContext& cx) const {
@@ -68,7 +85,11 @@ Status If::infer(InferContext& cx) const {
     const sym::Expr most = sym::max(bodies.most(0, first[output].shape[at]), bodies.most(1, second[output].shape[at]));
     shapes[output][at] = cx.decided_size("extent", most);
   }
-  for (size_t i = 0; i < shapes.size(); ++i) TRY(cx.set_output(static_cast<int>(i), {first[i].dtype, shapes[i]}));
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    TensorType y{first[i].dtype, std::move(shapes[i])};
+    TRY(choose_values(cx, bodies, first[i], second[i], y));
+    TRY(cx.set_output(static_cast<int>(i), std::move(y)));
+  }
   return {};
 }
 

@@ -10,7 +10,8 @@ namespace kiln::ops {
 ///   in   condition  bool, one element
 ///        captured   any number: the inputs of both bodies
 ///   out  the outputs of the body that ran. Both bodies have outputs of the same types and ranks; an extent in which
-///        they differ is decided by the run, and `decided` lists it
+///        they differ is decided by the run, and `decided` lists it. Where the host knows the condition and the
+///        elements that both would give, it knows those of the output
 struct If {
   static constexpr std::string_view name = "If";
   static constexpr int min_inputs = 1, max_inputs = -1;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "sym/real.h"
 #include "sym/table.h"
 #include "sym/text.h"
+#include "sym/total.h"
 
 namespace kiln::sym {
 namespace {
@@ -185,6 +187,15 @@ struct Grown {
   int64_t value;
 };
 
+TEST_F(ExprTest, TotalOnesCannotFail) {
+  EXPECT_TRUE(is_total(7));
+  EXPECT_TRUE(is_total(max(h, floor_div(h * w, 2)) - less(h, w)));
+  EXPECT_TRUE(is_total(floor_div(h, w + 1))) << "of an extent";
+  EXPECT_FALSE(is_total(1 + floor_div(h, value)));
+  EXPECT_FALSE(is_total(1 + ceil_div(h, any)));
+  EXPECT_FALSE(is_total(within(value, h) * 2));
+  EXPECT_FALSE(is_total(whole(real_function(RealFunction::kLog, real(value)))));
+}
 TEST_F(ExprTest, NothingIsTooLarge) {
   const std::vector<int64_t> at{3, 5, 100, 200, 7, 11};
   Grown all{h, 100};  // doubles as a tree in each step

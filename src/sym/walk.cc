@@ -7,6 +7,7 @@
 #include "sym/node.h"
 #include "sym/program.h"
 #include "sym/table_impl.h"
+#include "sym/total.h"
 
 namespace kiln::sym {
 namespace {
@@ -142,6 +143,16 @@ Result<int64_t> evaluate(Expr e, std::span<const int64_t> symbols) {
   if (const Fault fault = compute(e.kind(), a, b, out); fault != Fault::kNone)
     return fault_error(fault, e.kind(), a, b);
   return out;
+}
+
+bool is_total(Expr e) {
+  bool result = e.is_valid();
+  const auto see = [&](const Node& node) {
+    const bool divides = node.kind == Kind::kFloorDiv || node.kind == Kind::kCeilDiv;
+    if (node.kind == Kind::kWithin || is_real_operation(node.kind) || (divides && node.rhs.min() <= 0)) result = false;
+  };
+  visit(e, enter_any, see);
+  return result;
 }
 
 }  // namespace kiln::sym

@@ -28,5 +28,58 @@ TEST(ChosenShapes, AnExpandRefusesExtentsThatDoNotBroadcast) {
   }
 }
 
+/// `dims`, the shape of y, is what a branch gives where x has more than four elements, or else what the other one does.
+Proto by_a_branch(const Proto& makes_y, const std::vector<Proto>& then, const std::vector<Proto>& otherwise,
+                  Texts condition = {"n", "four"}) {
+  return model(graph({{node("Shape", {"x"}, {"n"}), node("Greater", condition, {"c"}),
+                       if_node({"dims"}, branch(then, {"chosen"}), branch(otherwise, {"chosen"})), makes_y},
+                      {value("x", kFloat, {-1}), value("k", kInt64, {1})},
+                      {value_of_any("y")},
+                      {i64s("zero", {0}), i64s("one", {1}), i64s("two", {2}), i64s("four", {4}), i64s("rest", {-1}),
+                       floats("number", {1}, {7})}}));
+}
+Proto joined(Texts parts) { return node("Concat", parts, {"chosen"}, "", {int_attribute("axis", 0)}); }
+const Proto kReshape = node("Reshape", {"x", "dims"}, {"y"}, "formed");
+const Proto kRepeat = node("Expand", {"number", "dims"}, {"y"}, "filled");
+const std::vector<Range> kRanges{{"x", {2}, {8}}};
+
+TEST(ChosenShapes, AreKnownWhereShapesDecideTheBranch) {
+  Program p(
+      by_a_branch(kReshape, {node("Div", {"n", "two"}, {"half"}), joined({"two", "half"})}, {joined({"n", "one"})}),
+      {{"x", {2}, {8}}});
+  for (const int64_t n : {2, 4, 6, 8}) {
+    p.feed("x", {n}, Floats(static_cast<size_t>(n), 1.0F)).feed("k", {1}, Numbers{0});
+    const Numbers expected = n > 4 ? Numbers{2, n / 2} : Numbers{n, 1};
+    EXPECT_EQ(list(p.context->getTensorShape("y")), expected) << "before it runs";
+    EXPECT_EQ(p.run(), "");
+    EXPECT_EQ(p.shape("y"), expected);
+  }
+}
+TEST(ChosenShapes, ABranchThatIsNotTakenMayDivideByZero) {
+  Program p(by_a_branch(kReshape, {node("Div", {"n", "k"}, {"q"}), joined({"q", "rest"})}, {joined({"one", "n"})},
+                        {"k", "zero"}),
+            kRanges);
+  p.feed("x", {8}, Floats(8, 1.0F));
+  for (const int64_t k : {0, 4, 0, 2}) {
+    p.feed("k", {1}, Numbers{k});
+    EXPECT_EQ(p.run(), "");
+    EXPECT_EQ(p.shape("y"), (k > 0 ? Numbers{8 / k, k} : Numbers{1, 8}));
+  }
+}
+TEST(ChosenShapes, WhatABranchAssumesIsCheckedWhereItIsTaken) {
+  Program p(by_a_branch(kRepeat, {node("Reshape", {"x", "four"}, {"r"}, "to four"), node("Shape", {"r"}, {"chosen"})},
+                        {node("Shape", {"x"}, {"chosen"})}, {"k", "zero"}),
+            kRanges);
+  p.feed("x", {4}, Floats(4, 1.0F)).feed("k", {1}, Numbers{1});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.shape("y"), Numbers{4});
+  p.feed("x", {8}, Floats(8, 1.0F));
+  const std::string error = p.run();
+  EXPECT_NE(error.find("to four"), std::string::npos) << error;
+  p.feed("k", {1}, Numbers{0});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.shape("y"), Numbers{8});
+}
+
 }  // namespace
 }  // namespace kiln::api
