@@ -44,6 +44,7 @@ class Importer {
     const GraphDef& graph;
     std::optional<ImportedBody> imported = std::nullopt;  // where that was done to see whether it can be taken
   };
+  bool is_network_input(ValueId value) const;
   void add_input(const ValueInfo& input);
   Result<TensorType> type_of(const ValueInfo& info);
   Result<ValueId> add_initializer(const TensorDef& tensor);
@@ -74,7 +75,13 @@ class Importer {
   /// Values by ONNX name. kNone: poisoned, the problem with it has been reported.
   std::unordered_map<std::string_view, ValueId> values_;
   std::unordered_map<std::string_view, const TensorDef*> initializers_;  // not yet added
+  std::optional<std::set<ValueId>> network_inputs_;  // of a body: those of its inputs that are the network's
 };
+
+bool Importer::is_network_input(ValueId value) const {
+  if (network_inputs_) return network_inputs_->contains(value);
+  return graph_.value(value).producer == ir::NodeId::kNone;
+}
 
 void Importer::problem(Error error, int node) {
   Problem problem{error.code, std::move(error.message), node, {}, {}, {}};
@@ -234,6 +241,8 @@ class Importer::Bodies final : public BodyImporter {
   /// long with each level of them.
   void keep(const GraphDef& body, Result<ImportedBody> imported) { kept_.emplace_back(&body, std::move(imported)); }
 
+  bool is_network_input(ValueId value) const override { return around_.is_network_input(value); }
+
   void warn(std::span<const std::string> warnings) override {
     around_.report_.warnings.insert(around_.report_.warnings.end(), warnings.begin(), warnings.end());
   }
@@ -270,9 +279,15 @@ class Importer::Bodies final : public BodyImporter {
     for (const auto& [value, copy] : inside) result.copies.emplace_back(copy, value);
     ImportReport report;
     std::swap(around_.state_.sequences, sequences);
-    auto outputs = Importer(around_.model_, graph, around_.options_, report, nullptr, around_.state_)
-                       .run_body(body, names, index_);
+    Importer importer(around_.model_, graph, around_.options_, report, nullptr, around_.state_);
+    importer.network_inputs_.emplace();
+    for (const auto& [value, copy] : inside)
+      if (around_.is_network_input(value)) importer.network_inputs_->insert(copy);
+    auto outputs = importer.run_body(body, names, index_);
     std::swap(around_.state_.sequences, sequences);
+    for (const auto& [value, copy] : inside)  // elements that the body's importers have given to such an input
+      if (around_.is_network_input(value) && graph.type(copy).values && !outside.type(value).values)
+        around_.graph_.set_input_type(value, graph.type(copy));
     if (!report.errors.empty()) return error(report.errors[0].code, report.errors[0].message);
     result.outputs = TRY(std::move(outputs));
     result.warnings = std::move(report.warnings);

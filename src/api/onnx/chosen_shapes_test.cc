@@ -81,5 +81,43 @@ TEST(ChosenShapes, WhatABranchAssumesIsCheckedWhereItIsTaken) {
   EXPECT_EQ(p.shape("y"), Numbers{8});
 }
 
+/// The branch of true counts up to f, a float, which is a shape input by that.
+TEST(ChosenShapes, ARangeOfFloatsInABranch) {
+  const Proto then = branch({node("Range", {"zero", "f", "one"}, {"chosen"}, "count")}, {"chosen"});
+  const Proto otherwise = branch({node("Neg", {"x"}, {"chosen"})}, {"chosen"});
+  Program p(model(graph({{if_node({"y"}, then, otherwise)},
+                         {value("x", kFloat, {-1}), value("f", kFloat), value("c", kBool)},
+                         {value("y", kFloat, {-1})},
+                         {floats("zero", {}, {0}), floats("one", {}, {1})}})),
+            {{"x", {2}, {8}}, {"f", {0}, {8}}});
+  p.feed("x", {2}, Floats{5, 6});
+  for (const int64_t count : {3, 0, 7}) {
+    p.feed("f", {}, Floats{static_cast<float>(count)}).feed_flag("c", true);
+    EXPECT_EQ(p.run(), "");
+    Floats expected;
+    for (int64_t i = 0; i < count; ++i) expected.push_back(static_cast<float>(i));
+    EXPECT_EQ(p.of<float>("y"), expected);
+    p.feed_flag("c", false);
+    EXPECT_EQ(p.run(), "");
+    EXPECT_EQ(p.of<float>("y"), (Floats{-5, -6}));
+  }
+}
+
+/// Each iteration adds the numbers below v, a float of data.
+TEST(ChosenShapes, ARangeOfCarriedFloats) {
+  const Proto body = loop_body({kOn, node("Range", {"zero", "v", "one"}, {"numbers"}, "count"),
+                                node("ReduceSum", {"numbers"}, {"v1"}, "", {int_attribute("keepdims", 0)})},
+                               {"v"}, {"on", "v1"});
+  Program p(model(graph({{loop_node({"m", "", "f"}, {"y"}, body)},
+                         {value("f", kFloat), value("m", kInt64)},
+                         {value("y", kFloat)},
+                         {floats("zero", {}, {0}), floats("one", {}, {1})}})));
+  for (const auto& [count, sum] : {std::pair<int64_t, float>{0, 4}, {1, 6}, {2, 15}, {3, 105}}) {
+    p.feed("f", {}, Floats{4}).feed("m", {}, Numbers{count});
+    EXPECT_EQ(p.run(), "");
+    EXPECT_EQ(p.of<float>("y"), Floats{sum}) << count;
+  }
+}
+
 }  // namespace
 }  // namespace kiln::api

@@ -42,6 +42,8 @@ class BodyImporter {
   /// Fails with the body's first problem.
   virtual Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs,
                                       const Captures& captures) = 0;
+  /// Whether a value of the graph with the node is an input of the network, or in a body what the body reads of one.
+  virtual bool is_network_input(ValueId value) const = 0;
   /// Passes on the warnings of a body that becomes a part of the graph around it.
   virtual void warn(std::span<const std::string> warnings) = 0;
 };

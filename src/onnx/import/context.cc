@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ir/symbolic_values.h"
+#include "onnx/import/bodies.h"
 #include "onnx/import/unknown_values.h"
 #include "ops/cast.h"
 #include "ops/constant.h"
@@ -145,7 +146,7 @@ Result<sym::Expr> ImportContext::whole_number(ValueId value, std::string_view wh
     return sym::Expr(static_cast<int64_t>(*known));
   }
   ValueId from = value;
-  if (graph_.value(value).producer == ir::NodeId::kNone)
+  if (bodies_->is_network_input(value))
     ir::give_whole_values(graph_, value);
   else if (graph_.producer_as<ops::Cast>(value))
     from = graph_.node(graph_.value(value).producer).inputs[0];
