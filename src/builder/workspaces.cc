@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/mapped_pages.h"
 #include "builder/corners.h"
 #include "plan/control.h"
 #include "plan/decided_sizes.h"
 #include "runtime/step_loader.h"
+#include "sym/program_words.h"
 
 namespace kiln {
 namespace {
@@ -57,6 +59,25 @@ Result<BlockShapes> shapes_of(const plan::Plan& plan, const plan::Profile& profi
   return result;
 }
 
+/// Gives sizes that a body's steps decide, and that an assumption ties to a number, that number.
+void obey(const plan::Body& body, std::span<const sym::Guard> guards, std::vector<int64_t>& symbols) {
+  const auto settle = [&](const sym::Guard& guard, const sym::Program& size, const sym::Program& number) {
+    for (const plan::Step& step : body.steps)
+      for (const plan::DecidedSize& decided : step.sizes) {
+        int64_t& symbol = symbols[static_cast<size_t>(decided.symbol)];
+        const auto wanted = number.run(symbols);
+        if (!wanted || sym::operands_of(size).symbols != std::vector{decided.symbol}) continue;
+        const int64_t was = std::exchange(symbol, *wanted);
+        if (*wanted < 0 || *wanted > was || !guard.check(symbols)) symbol = was;
+      }
+  };
+  for (const sym::Guard& guard : guards) {
+    if (guard.relation != sym::Relation::kEqual || guard.check(symbols)) continue;
+    settle(guard, guard.lhs, guard.rhs);
+    if (!guard.check(symbols)) settle(guard, guard.rhs, guard.lhs);
+  }
+}
+
 /// The shapes of a body whose step is bound at those of `around`: the sizes that its own steps decide are the largest
 /// possible there. A body that some of the shapes make impossible runs at others, of which the largest count.
 BlockShapes shapes_within(const plan::Plan& plan, const plan::Profile& profile, const plan::Body& body,
@@ -73,6 +94,7 @@ BlockShapes shapes_within(const plan::Plan& plan, const plan::Profile& profile, 
   for (const std::vector<int64_t>& point : points) {
     Shapes inside{point, {}};
     if (!plan::set_largest_sizes(body, inside.symbols)) continue;
+    obey(body, guards, inside.symbols);
     auto extents = runtime::tensor_extents(body, inside.symbols);
     if (!extents || !are_extents(*extents)) continue;
     inside.extents = *std::move(extents);
@@ -112,16 +134,16 @@ class Measurer {
   void add_body_shapes() {
     shapes_.resize(blocks_.size());
     profile_of_.resize(blocks_.size());
-    std::vector<std::vector<sym::Guard>> guards(blocks_.size());  // of a body and those around it
+    guards_.resize(blocks_.size());
     for (size_t b = 0; b < blocks_.size(); ++b)
       for (const plan::Step& step : blocks_[b]->steps)
         for (const int index : step.bodies) {
           const size_t inner = plan_.profiles.size() + static_cast<size_t>(index);
           const plan::Body& body = plan_.bodies[static_cast<size_t>(index)];
           profile_of_[inner] = profile_of_[b];
-          guards[inner] = guards[b];
-          guards[inner].insert(guards[inner].end(), body.guards.begin(), body.guards.end());
-          shapes_[inner] = shapes_within(plan_, plan_.profiles[profile_of_[inner]], body, guards[inner], shapes_[b]);
+          guards_[inner] = guards_[b];
+          guards_[inner].insert(guards_[inner].end(), body.guards.begin(), body.guards.end());
+          shapes_[inner] = shapes_within(plan_, plan_.profiles[profile_of_[inner]], body, guards_[inner], shapes_[b]);
         }
   }
 
@@ -183,7 +205,8 @@ class Measurer {
     for (const Shapes& end : shapes.ends) {
       Status measured = measure(loaded, use, end);
       works |= measured.has_value();
-      if (measured || shapes.is_open || !agrees(plan_, plan_.profiles[profile_of_[use.block]], end.symbols)) continue;
+      if (measured || shapes.is_open) continue;
+      if (!agrees(plan_, plan_.profiles[profile_of_[use.block]], end.symbols, guards_[use.block])) continue;
       if (end.symbols == shapes.first) return measured;
       failed = std::move(measured);
     }
@@ -202,9 +225,10 @@ class Measurer {
   plan::Plan& plan_;
   runtime::OrderedWeights weights_;
   runtime::StepLoader loader_;
-  std::vector<plan::Block*> blocks_;  // profiles, then bodies
-  std::vector<BlockShapes> shapes_;   // by block
-  std::vector<size_t> profile_of_;    // by block
+  std::vector<plan::Block*> blocks_;             // profiles, then bodies
+  std::vector<BlockShapes> shapes_;              // by block
+  std::vector<size_t> profile_of_;               // by block
+  std::vector<std::vector<sym::Guard>> guards_;  // by block: of a body and those around it
 };
 
 }  // namespace

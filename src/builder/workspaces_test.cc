@@ -108,6 +108,30 @@ TEST(Workspaces, ABranchHasToWorkWhereItCanRun) {
   EXPECT_NE(measured.error().message.find("no kernel for 12"), std::string::npos) << measured.error().message;
 }
 
+/// A size that the step in front decides, up to 32, and that the body assumes to be 12.
+TEST(Workspaces, ASizeIsWhatItsBodyAssumes) {
+  plan::Plan plan = plan_of(2, 32);
+  plan::Step choice = plan.profiles[0].steps[0];
+  choice.step = steps::If{}, choice.bodies = {0};
+  plan.bodies.resize(2);
+  plan::Body& body = plan.bodies[0];
+  static_cast<plan::Block&>(body) = plan.profiles[0];
+  plan::Step decides = choice;
+  decides.bodies = {1}, decides.sizes = {{1, sym::Program::constant(32)}};
+  sym::Table table;
+  table.symbol("n");
+  const sym::Expr decided = table.symbol("m");
+  plan.symbols.push_back({"m"});
+  body.tensors[0].extents = {sym::Program::compile(decided)};
+  body.steps.push_back(decides);
+  body.guards.push_back(sym::Guard::compile({sym::Relation::kEqual, decided, 12, ""}));
+  plan.profiles[0].steps[0] = choice;
+  PickyDevice works_at_twelve(12);
+  const Status measured = measure_workspaces(plan, works_at_twelve, nullptr);
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(plan.bodies[0].steps[0].workspace_bytes, 12);
+}
+
 /// 5 or 7 may do, which nobody tries.
 TEST(Workspaces, WhereNoEndIsAllowedAStepMayWorkBetweenThem) {
   plan::Plan plan = plan_of(4, 32);
