@@ -73,6 +73,8 @@ int make_launch(const cuda::KernelNodeParams& params, std::shared_ptr<cuda::Fake
 
 }  // namespace
 
+std::vector<Work> kiln::fake_cuda::work_in_order(GraphHandle graph) { return work_of(order_of(graph)); }
+
 extern "C" {
 
 int cuStreamEndCapture(StreamHandle stream, GraphHandle* graph) {
@@ -84,8 +86,8 @@ int cuStreamEndCapture(StreamHandle stream, GraphHandle* graph) {
   if (capture->origin != stream) return cuda::kCaptureUnmatched;
   leave_capture(capture);
   if (capture->broken) return cuda::kCaptureInvalidated;
-  *graph = capture->graph.release();
-  count(+1);
+  *graph = capture->graph;
+  if (capture->own_graph.release()) count(+1);
   return 0;
 }
 int cuGraphCreate(GraphHandle* graph, unsigned) {

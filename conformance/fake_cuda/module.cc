@@ -44,6 +44,7 @@ int kiln::fake_cuda::make_launch(const cuda::LaunchConfig& config, FunctionHandl
   launch->config.attributes = nullptr;  // gone when it runs
   if (Launched wrong = misbehave(function->name); wrong.result != 0 || wrong.work)
     return work = std::move(wrong.work), wrong.result;
+  if ((work = conditional_kernel(function->name, arguments))) return 0;
   State::DefinedKernel kernel;
   {
     const std::lock_guard lock(state().mutex);

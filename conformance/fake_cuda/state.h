@@ -55,7 +55,8 @@ using Work = std::function<int()>;
 
 /// Work recorded from the stream where it began and those that joined it.
 struct Capture {
-  std::unique_ptr<cuda::CudaGraphObject> graph = std::make_unique<cuda::CudaGraphObject>();
+  std::unique_ptr<cuda::CudaGraphObject> own_graph;  ///< null where it records into another's
+  cuda::GraphHandle graph = nullptr;
   cuda::GraphNodeHandle latest = nullptr;
   const void* origin = nullptr;
   bool broken = false;
@@ -128,6 +129,10 @@ int submit(cuda::StreamHandle stream, Work work, std::shared_ptr<cuda::FakeLaunc
 /// A launch with the arguments' values of now, and the work that it is; or the driver's refusal.
 int make_launch(const cuda::LaunchConfig& config, cuda::FunctionHandle function, void** arguments,
                 std::shared_ptr<cuda::FakeLaunch>& launch, Work& work);
+/// What one of Kiln's kernels that set conditions does with its arguments of now; null for any other kernel.
+Work conditional_kernel(const std::string& name, void** arguments);
+/// The work of a graph's nodes, each behind those that it waits for.
+std::vector<Work> work_in_order(cuda::GraphHandle graph);
 /// Whether an image, or a text "FAKE name name ...", has the kernel.
 bool has_kernel(const std::string& image, std::string_view name);
 /// The kernel of a module; null if it has none of that name.

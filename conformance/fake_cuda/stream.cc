@@ -68,7 +68,7 @@ int submit(StreamHandle stream, Work work, std::shared_ptr<cuda::FakeLaunch> lau
   Capture& capture = *known->capture;
   std::vector<cuda::GraphNodeHandle> dependencies;
   if (capture.latest) dependencies.push_back(capture.latest);
-  capture.latest = &capture.graph->nodes.emplace_back(capture.graph.get(), std::move(work), std::move(launch),
+  capture.latest = &capture.graph->nodes.emplace_back(capture.graph, std::move(work), std::move(launch),
                                                       std::move(memset), std::move(dependencies));
   return 0;
 }
@@ -159,7 +159,7 @@ int cuStreamGetCaptureInfo_v2(StreamHandle stream, int* status, uint64_t* id, cu
   *status = !capture ? cuda::kCaptureNone : capture->broken ? cuda::kCaptureBroken : cuda::kCaptureActive;
   if (!capture) return 0;
   if (id) *id = reinterpret_cast<uintptr_t>(capture.get());
-  if (graph) *graph = capture->graph.get();
+  if (graph) *graph = capture->graph;
   if (latest) *latest = &capture->latest;
   if (num_latest) *num_latest = capture->latest ? 1 : 0;
   return 0;
@@ -172,6 +172,8 @@ int cuStreamBeginCapture_v2(StreamHandle stream, int) {
   if (capture) return cuda::kInvalidValue;
   capture = std::make_shared<Capture>();
   capture->origin = stream;
+  capture->own_graph = std::make_unique<cuda::CudaGraphObject>();
+  capture->graph = capture->own_graph.get();
   return 0;
 }
 int cuThreadExchangeStreamCaptureMode(int* mode) {

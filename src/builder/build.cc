@@ -14,6 +14,7 @@
 #include "passes/pass.h"
 #include "passes/remove_dead.h"
 #include "passes/source_uses.h"
+#include "plan/control.h"
 #include "plan/programs.h"
 #include "plan/validate.h"
 #include "sym/program_words.h"
@@ -48,6 +49,7 @@ class Build {
   Status check_size(std::string_view name, double size_bytes) const;
   Status check_surface_sizes(const ir::Graph& graph) const;
   void mark_shape_inputs();
+  void log_steering();
   std::unexpected<Error> with_missing_values(Error error, const ProfileRequest& profile) const;
   bool progress(const char* phase, int done, int total) const {
     return !request_.progress || request_.progress(request_.progress_user, phase, done, total);
@@ -335,6 +337,14 @@ void Build::mark_shape_inputs() {
   for (const plan::Body& body : plan_.bodies) plan::for_each_program(body, read);
 }
 
+/// Says who decides what runs in bodies, where that is not the host in any case.
+void Build::log_steering() {
+  for (const plan::Block* block : plan::blocks_of(plan_))
+    for (const plan::Step& step : block->steps)
+      if (const std::string text = plan::is_control(step) ? plan::describe_steering(plan_, step) : ""; !text.empty())
+        log_.info("step '", step.name, "': ", text);
+}
+
 Result<plan::Plan> Build::run() {
   TRY(check_surface());
   TRY(backend_.device().usable());
@@ -360,6 +370,7 @@ Result<plan::Plan> Build::run() {
   weights_.fix(network_, fixed_sources_);
   TRY(in_context(plan::validate(plan_), [] { return "the plan as it was made"; }));
   TRY(measure_workspaces(plan_, backend_.device(), request_.memory.get()));
+  log_steering();
   log_.verbose("timed ", timer.num_measured(), " variants, ", timer.num_cached(), " came from the timing cache");
   return std::move(plan_);
 }

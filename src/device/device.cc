@@ -37,6 +37,12 @@ Result<std::unique_ptr<Event>> Device::create_event(EventTiming) {
 Result<std::unique_ptr<Recording>> Device::record(TimedWork, void*) {
   return error(Code::kUnsupported, "device '", identity(), "' records no work");
 }
+Status Device::record_loop(Stream&, const RecordedLoop&) {
+  return error(Code::kUnsupported, "device '", identity(), "' records no loops");
+}
+Status Device::record_branch(Stream&, const RecordedBranch&) {
+  return error(Code::kUnsupported, "device '", identity(), "' records no branches");
+}
 
 Status Recording::replace(size_t part, Status (*)(void*, Stream*), void*) {
   return error(Code::kUnsupported, "part ", part, " of a recording cannot be replaced");

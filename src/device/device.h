@@ -15,6 +15,8 @@ namespace kiln {
 class Event;
 class Executor;
 class Recording;
+struct RecordedBranch;
+struct RecordedLoop;
 
 /// Memory of a device, freed with it. Aligned to 256 bytes.
 class Buffer {
@@ -110,6 +112,10 @@ class Device {
   virtual Result<std::unique_ptr<Event>> create_event(EventTiming timing);
   /// Calls `work(argument, stream)` once with a stream that records. Fails if it fails, or waits for the device.
   virtual Result<std::unique_ptr<Recording>> record(TimedWork work, void* argument);
+  /// Adds a loop or a branch to what `stream` records. Fail with kUnsupported where the device, or its driver, has none
+  /// in recordings: the host has to steer then.
+  virtual Status record_loop(Stream& stream, const RecordedLoop& loop);
+  virtual Status record_branch(Stream& stream, const RecordedBranch& branch);
   /// Held while a tactic is timed, so that nothing else of this process disturbs it.
   std::mutex& exclusive() { return exclusive_; }
 

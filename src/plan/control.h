@@ -11,9 +11,17 @@ inline bool is_control(const Step& step) { return !step.bodies.empty(); }
 /// say. The indices of bodies and tensors are valid.
 Status validate_control(const Plan& plan, const Block& block, const Step& step);
 
+/// Why a device cannot run a step with bodies by itself, but the host has to be asked in the middle of it; empty where
+/// it can. Of a validated plan.
+std::string why_host_steers(const Plan& plan, const Step& step);
+
+/// The same for people, and what it costs on a GPU; empty on a CPU, where the host runs everything.
+std::string describe_steering(const Plan& plan, const Step& step);
+
 /// The parts of a control step's workspace, in bytes from its beginning; each is aligned to 256.
 struct ControlLayout {
-  int64_t scalars = 0;           ///< of a loop: the number of the iteration, and the conditions that bodies write
+  int64_t scalars =
+      0;  ///< of a loop: the number of the iteration, how many there are, and the conditions that bodies write
   std::vector<int64_t> carried;  ///< of a loop: a second place for each carried value
   /// Of a loop on a device of its own: an aligned place for each scanned, then stacked slice, of which a bound is
   /// known.
@@ -26,6 +34,6 @@ struct ControlLayout {
 ControlLayout layout_of(const Plan& plan, const Block& block, const Step& step);
 
 /// The places among the scalars.
-inline constexpr int64_t kIterationAt = 0, kGoesOnAt = 64, kTestAt = 128, kScalarBytes = 192;
+inline constexpr int64_t kIterationAt = 0, kCountAt = 8, kGoesOnAt = 64, kTestAt = 128, kScalarBytes = 192;
 
 }  // namespace kiln::plan

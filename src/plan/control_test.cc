@@ -91,6 +91,29 @@ std::string problem(Change change) {
 TEST(PlanBodies, TheSampleIsValid) {
   EXPECT_EQ(problem([](Plan&, Step&, Step&) {}), "valid");
 }
+TEST(PlanBodies, TheHostSteersWhereSizesChange) {
+  const auto why = [](auto change) {
+    Plan plan = plan_with_bodies();
+    Step& loop = plan.profiles[0].steps[1];
+    loop.sizes.clear(), plan.bodies[2].symbols.clear();
+    change(plan, loop);
+    return why_host_steers(plan, loop);
+  };
+  EXPECT_EQ(why([](Plan&, Step&) {}), "");
+  EXPECT_EQ(why([](Plan&, Step& loop) { loop.sizes = {{2, symbol(0)}}; }), "it decides sizes of its outputs");
+  EXPECT_EQ(why([](Plan& plan, Step&) {
+              plan.bodies[2].symbols = {{2, 1, 0, -1}};
+            }),
+            "shapes in body 'iteration' change while it runs");
+  EXPECT_EQ(why([](Plan& plan, Step&) {
+              plan.bodies[2].steps[0].sizes = {{2, symbol(0)}};
+            }),
+            "step 'softmax' of body 'iteration': it decides sizes");
+  const auto stacks = [](Plan&, Step& loop) { loop.step = steps::Loop{.stacks = {1}}; };
+  EXPECT_EQ(why(stacks), "");
+  EXPECT_EQ(why([&](Plan& plan, Step& loop) { stacks(plan, loop), loop.params.clear(); }),
+            "how many slices it stacks is not known before");
+}
 TEST(PlanBodies, EachIsOfOneStepBeforeIt) {
   EXPECT_EQ(problem([](Plan&, Step& i, Step&) { i.bodies[1] = 3; }), "profile 0: step 0 'if': body 3 of 3");
   EXPECT_EQ(problem([](Plan&, Step& i, Step&) { i.bodies[1] = -1; }), "profile 0: step 0 'if': body -1 of 3");

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/microseconds.h"
+#include "plan/control.h"
 #include "plan/nested_steps.h"
 
 namespace kiln {
@@ -79,6 +80,9 @@ std::string explain_step(const plan::Plan& plan, size_t profile_index, const pla
     const plan::Body& inner = plan.bodies[static_cast<size_t>(body)];
     text += str("  holds   ", inner.name, ", ", inner.steps.size(), inner.steps.size() == 1 ? " step\n" : " steps\n");
   }
+  if (plan::is_control(step))
+    if (const std::string steering = plan::describe_steering(plan, step); !steering.empty())
+      text += str("  steered ", steering, "\n");
   for (const plan::Alternative& other : step.alternatives) text += alternative_text(other);
   const bool any = !step.info.candidates.empty();
   text += any ? "  candidates\n" : "  the plan records no other candidates\n";

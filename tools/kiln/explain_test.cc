@@ -90,7 +90,8 @@ plan::Plan with_bodies() {
 }
 
 TEST(Explain, FindsStepsInBodies) {
-  const plan::Plan plan = with_bodies();
+  plan::Plan plan = with_bodies();
+  plan.device_kind = "cpu";
   for (const char* name : {"mul", "2.1.2.1.1"})
     EXPECT_TRUE(explain(plan, name)
                     ->starts_with("'mul': step 1 of 1 of the branch of true of If 'choice'\n"
@@ -98,6 +99,13 @@ TEST(Explain, FindsStepsInBodies) {
                                   "  from    ONNX node 'mul' (Mul)\n"
                                   "  reads   h f32[2, 3]\n"))
         << *explain(plan, name);
+  EXPECT_EQ(explain(plan, "conv10")->find("  steered "), std::string::npos);  // on a CPU
+  plan::Plan on_gpu = plan;
+  on_gpu.device_kind = "cuda";
+  EXPECT_NE(explain(on_gpu, "conv10")->find("  steered the device steers within one graph"), std::string::npos);
+  on_gpu.bodies[0].symbols.resize(1);
+  EXPECT_NE(explain(on_gpu, "conv10")->find("  steered the host steers, and waits for the device some 17 us"),
+            std::string::npos);
   EXPECT_NE(explain(plan, "conv10")->find("  holds   iteration of Loop 'conv10', 2 steps\n"), std::string::npos);
   EXPECT_TRUE(explain(plan, "2")->starts_with("'conv10': step 2 of 2\n"));
 }

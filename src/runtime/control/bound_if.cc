@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "device/async.h"
 #include "plan/control.h"
 #include "runtime/control/bound_body.h"
 
@@ -13,6 +14,7 @@ class BoundIf final : public BoundStep, OutputRoom {
  public:
   BoundIf(const steps::If& branch, const ControlSpec& spec)
       : branch_(branch),
+        engine_(spec.engine),
         device_(spec.engine.device()),
         step_(spec.step),
         growing_(spec.growing),
@@ -30,17 +32,14 @@ class BoundIf final : public BoundStep, OutputRoom {
   int64_t workspace_bytes() const override { return layout_.total_bytes; }
 
   Status run(const RunArguments& arguments) override {
+    if (arguments.stream && arguments.stream->capturing()) return record(arguments);
     const bool condition = TRY(read_flag(device_, arguments.inputs[0], arguments.stream));
     const size_t taken = condition ? 0 : 1;
     const auto where = [&] { return condition ? "the branch of true" : "the branch of false"; };
     Branch& branch = branches_[taken];
     if (!branch.bound) return in_context(branch.bound, where);
     begin(*branch.body, arguments);
-    const bool may_grow = std::ranges::count(grows_, true) > 0;
-    TRY(in_context(
-        branch.body->run({arguments.inputs + 1, outputs_.data(), arguments.workspace + layout_.arena,
-                          arguments.workspace + layout_.workspace[taken], arguments.stream, may_grow ? this : nullptr}),
-        where));
+    TRY(in_context(run_branch(taken, arguments, arguments.stream), where));
     for (size_t k = 0; k < branch_.decided.size(); ++k) {
       const DecidedAxis& axis = branch_.decided[k];
       const Extents extents = TRY(branch.body->output_extents(static_cast<size_t>(axis.output)));
@@ -56,6 +55,33 @@ class BoundIf final : public BoundStep, OutputRoom {
   }
 
  private:
+  Status run_branch(size_t branch, const RunArguments& arguments, Stream* stream) {
+    const bool may_grow = std::ranges::count(grows_, true) > 0;
+    return branches_[branch].body->run({arguments.inputs + 1, outputs_.data(), arguments.workspace + layout_.arena,
+                                        arguments.workspace + layout_.workspace[branch], stream,
+                                        may_grow ? this : nullptr});
+  }
+
+  /// Makes both branches part of a recording, of which the device chooses one by itself.
+  Status record(const RunArguments& arguments) {
+    const std::string why = plan::why_host_steers(engine_.plan(), step_);
+    if (!why.empty()) return error(Code::kUnsupported, "a recording cannot have it, for ", why);
+    for (Branch& branch : branches_) {
+      TRY(Status(branch.bound));
+      begin(*branch.body, arguments);
+    }
+    std::pair<BoundIf*, const RunArguments*> all(this, &arguments);
+    return device_.record_branch(*arguments.stream, {.condition = static_cast<const std::byte*>(arguments.inputs[0]),
+                                                     .if_true = &record_branch<0>,
+                                                     .if_false = &record_branch<1>,
+                                                     .argument = &all});
+  }
+  template <size_t kBranch>
+  static Status record_branch(void* argument, Stream* stream) {
+    const auto& [self, arguments] = *static_cast<std::pair<BoundIf*, const RunArguments*>*>(argument);
+    return self->run_branch(kBranch, *arguments, stream);
+  }
+
   struct Branch {
     std::optional<BoundBody> body;
     Status bound;
@@ -80,6 +106,7 @@ class BoundIf final : public BoundStep, OutputRoom {
   }
 
   const steps::If branch_;
+  const Engine& engine_;
   Device& device_;
   const plan::Step& step_;
   GrowingMemory& growing_;

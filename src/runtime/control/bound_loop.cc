@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "device/async.h"
 #include "plan/control.h"
 #include "runtime/control/bound_body.h"
 #include "tensor/view.h"
@@ -68,7 +69,7 @@ class BoundLoop final : public BoundStep, OutputRoom {
   Status bind_carried(const ControlSpec& spec, size_t c);
   void bind_stacked(const ControlSpec& spec, size_t k);
   Result<int64_t> count(const RunArguments& arguments) const;
-  Status check_recordable(const RunArguments& arguments, int64_t count) const;
+  bool can_unroll(const RunArguments& arguments) const;
   void begin(const RunArguments& arguments);
   Status set_number(int64_t iteration, Stream* stream);
   Status set_inputs(const RunArguments& arguments, int64_t iteration);
@@ -77,6 +78,9 @@ class BoundLoop final : public BoundStep, OutputRoom {
   Status run_body(const RunArguments& arguments, int64_t iteration);
   Status end(const RunArguments& arguments, int64_t iterations);
   Result<std::byte*> aligned_place(const RunArguments& arguments, size_t slice, int64_t bytes, Buffer& own);
+  Status record(const RunArguments& arguments);
+  static Status record_body(void* self_and_arguments, Stream* stream);
+  static Status record_test(void* self_and_arguments, Stream* stream);
   /// Whether a slice's place in the whole tensor is not aligned as kernels need it: it has a place of its own then.
   bool is_apart(int64_t bytes) const { return !layout_.slices.empty() && bytes % kAlignment != 0; }
   size_t first_output() const { return loop_.tests ? 1 : 0; }  ///< of the body, behind its condition
@@ -214,12 +218,11 @@ Result<int64_t> BoundLoop::count(const RunArguments& arguments) const {
   return std::min(std::max<int64_t>(asked, 0), most_slices_);
 }
 
-Status BoundLoop::check_recordable(const RunArguments& arguments, int64_t count) const {
-  if (!arguments.stream || !arguments.stream->capturing()) return {};
+/// Whether a recording has all iterations one by one: the host knows how many there are, and they are few.
+bool BoundLoop::can_unroll(const RunArguments& arguments) const {
   const auto steps = static_cast<int64_t>(body_.body().steps.size()) + 1;
-  if (count <= kMostRecorded / steps) return {};
-  return error(Code::kUnsupported, "a loop of ", count, " iterations with ", steps,
-               " steps each is too long to be recorded");
+  return known_count_ && !loop_.tests && !test_ && !arguments.inputs[1] &&
+         std::min(*known_count_, most_slices_) <= kMostRecorded / steps;
 }
 
 void BoundLoop::begin(const RunArguments& arguments) {
@@ -441,9 +444,9 @@ Status BoundLoop::end(const RunArguments& arguments, int64_t iterations) {
 }
 
 Status BoundLoop::run(const RunArguments& arguments) {
+  if (arguments.stream && arguments.stream->capturing() && !can_unroll(arguments)) return record(arguments);
   const int64_t count = TRY(this->count(arguments));
   bool goes_on = !arguments.inputs[1] || TRY(read_flag(device_, arguments.inputs[1], arguments.stream));
-  TRY(check_recordable(arguments, goes_on ? count : 0));
   begin(arguments);
   int64_t iteration = 0;
   const auto where = [&] { return str("iteration ", iteration); };
@@ -457,6 +460,76 @@ Status BoundLoop::run(const RunArguments& arguments) {
     if (loop_.tests) goes_on = TRY(read_flag(device_, scalars_ + plan::kGoesOnAt, arguments.stream));
   }
   return end(arguments, iteration);
+}
+
+/// Makes one iteration part of a recording, which the device repeats by itself. Values have fixed places: those that
+/// are carried are read from their outputs and written to their spare places, slices have places of their own, and each
+/// iteration ends with copies.
+Status BoundLoop::record(const RunArguments& arguments) {
+  const std::string why = plan::why_host_steers(engine_.plan(), step_);
+  if (!why.empty()) return error(Code::kUnsupported, "a recording cannot have it, for ", why);
+  TRY(Status(bound_));
+  begin(arguments);
+  inputs_[0] = scalars_ + plan::kIterationAt;
+  const int64_t most = std::min(known_count_.value_or(kNoLimit), most_slices_);
+  std::vector<IterationCopy> before, behind;
+  for (size_t c = 0; c < carried_.size(); ++c) {
+    const Carried& value = carried_[c];
+    TRY(copy_on(device_, value.output, value.now(), value.first_bytes, arguments.stream));
+    inputs_[1 + c] = value.output;
+    outputs_[first_output() + c] = value.spare;
+    if (value.first_bytes > 0) behind.push_back({value.output, value.spare, value.first_bytes});
+  }
+  for (size_t k = 0; k < scanned_.size(); ++k) {
+    const size_t input = loop_.first_scanned() + k;
+    const auto* const whole = static_cast<const std::byte*>(arguments.inputs[input]);
+    const int64_t bytes = scanned_[k].slice_bytes;
+    std::byte* const place = TRY(aligned_place(arguments, k, bytes, scanned_[k].own_slice));
+    inputs_[input - 1] = place;
+    if (bytes == 0 || most == 0) continue;
+    const bool is_forward = loop_.scans[k] > 0;
+    before.push_back(
+        {place, is_forward ? whole : whole + (scanned_[k].extent - 1) * bytes, bytes, 0, is_forward ? bytes : -bytes});
+  }
+  for (size_t k = 0; k < stacked_.size(); ++k) {
+    const size_t output = carried_.size() + k;
+    auto* const whole = static_cast<std::byte*>(arguments.outputs[output]);
+    const int64_t bytes = stacked_[k].slice_bytes;
+    std::byte* const place = TRY(aligned_place(arguments, scanned_.size() + k, bytes, stacked_[k].own_slice));
+    outputs_[first_output() + output] = place;
+    if (bytes == 0 || most == 0) continue;
+    TRY(require(most <= stacked_[k].room / bytes, "stacked output ", k, " has room for ", stacked_[k].room,
+                " bytes, and its slices take ", bytes));
+    const bool is_forward = loop_.stacks[k] > 0;
+    behind.push_back({is_forward ? whole : whole + (most - 1) * bytes, place, bytes, is_forward ? bytes : -bytes, 0});
+  }
+  std::pair<BoundLoop*, const RunArguments*> all(this, &arguments);
+  return device_.record_loop(*arguments.stream,
+                             {.turns = reinterpret_cast<int64_t*>(scalars_ + plan::kIterationAt),
+                              .asked = known_count_ ? nullptr : static_cast<const std::byte*>(arguments.inputs[0]),
+                              .asked_bytes = static_cast<int>(size_bytes(count_type_, 1)),
+                              .most = most,
+                              .starts = static_cast<const std::byte*>(arguments.inputs[1]),
+                              .goes_on = loop_.tests ? scalars_ + plan::kGoesOnAt : nullptr,
+                              .tested = test_ ? scalars_ + plan::kTestAt : nullptr,
+                              .before = before,
+                              .behind = behind,
+                              .body = &record_body,
+                              .test = &record_test,
+                              .argument = &all});
+}
+
+Status BoundLoop::record_body(void* argument, Stream* stream) {
+  const auto& [self, arguments] = *static_cast<std::pair<BoundLoop*, const RunArguments*>*>(argument);
+  return self->body_.run({self->inputs_.data(), self->outputs_.data(), arguments->workspace + self->layout_.arena,
+                          arguments->workspace + self->layout_.workspace[0], stream});
+}
+
+Status BoundLoop::record_test(void* argument, Stream* stream) {
+  const auto& [self, arguments] = *static_cast<std::pair<BoundLoop*, const RunArguments*>*>(argument);
+  void* const flag = self->scalars_ + plan::kTestAt;
+  return self->test_->run({self->inputs_.data(), &flag, arguments->workspace + self->layout_.arena,
+                           arguments->workspace + self->layout_.workspace[1], stream});
 }
 
 }  // namespace

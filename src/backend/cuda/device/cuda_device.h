@@ -56,6 +56,8 @@ class CudaDevice final : public Device {
   Result<Ref<Executor>> executor(std::string_view name) override;
   Result<std::unique_ptr<Event>> create_event(EventTiming timing) override;
   Result<std::unique_ptr<Recording>> record(TimedWork work, void* argument) override;
+  Status record_loop(Stream& stream, const RecordedLoop& loop) override;
+  Status record_branch(Stream& stream, const RecordedBranch& branch) override;
   Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument, double limit_us) override;
   Status usable() override;
   /// Gives the device up: nothing is begun on it from here on, and nothing given back, which would wait for ever. A

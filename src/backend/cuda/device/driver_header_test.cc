@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cuda/compile/nvrtc.h"
+#include "backend/cuda/device/conditional_nodes.h"
 #include "backend/cuda/device/driver.h"
 #include "backend/cuda/device/memset_nodes.h"
 #include "backend/cuda/device/testing/same_shape.h"
@@ -116,6 +117,12 @@ SAME_GRAPH_CALL(node_get_dependents, PFN_cuGraphNodeGetDependentNodes_v10000);
 SAME_GRAPH_CALL(add_kernel_node, PFN_cuGraphAddKernelNode_v12000);
 SAME_GRAPH_CALL(add_dependencies, PFN_cuGraphAddDependencies_v10000);
 SAME_GRAPH_CALL(destroy_node, PFN_cuGraphDestroyNode_v10000);
+
+#define SAME_CONDITIONAL(ours, Theirs) static_assert(kSameShape<decltype(ConditionalCalls::ours), Theirs>, #Theirs)
+SAME_CONDITIONAL(handle_create, PFN_cuGraphConditionalHandleCreate_v12030);
+SAME_CONDITIONAL(add_node, PFN_cuGraphAddNode_v12020);
+SAME_CONDITIONAL(begin_capture_to_graph, PFN_cuStreamBeginCaptureToGraph_v12030);
+SAME_CONDITIONAL(update_capture_dependencies, PFN_cuStreamUpdateCaptureDependencies_v11030);
 
 #define SAME_NVRTC(ours, theirs) static_assert(kSameShape<decltype(Nvrtc::ours), decltype(&theirs)>, #theirs)
 SAME_NVRTC(version, nvrtcVersion);
@@ -264,6 +271,11 @@ SAME_OFFSET(KernelNodeParams, arguments, CUDA_KERNEL_NODE_PARAMS, kernelParams);
 SAME_OFFSET(KernelNodeParams, extra, CUDA_KERNEL_NODE_PARAMS, extra);
 SAME_OFFSET(KernelNodeParams, kernel, CUDA_KERNEL_NODE_PARAMS, kern);
 SAME_OFFSET(KernelNodeParams, context, CUDA_KERNEL_NODE_PARAMS, ctx);
+static_assert(sizeof(ConditionalNodeParams) == sizeof(CUgraphNodeParams));
+SAME_OFFSET(ConditionalNodeParams, conditional.handle, CUgraphNodeParams, conditional.handle);
+SAME_OFFSET(ConditionalNodeParams, conditional.graphs, CUgraphNodeParams, conditional.phGraph_out);
+SAME_OFFSET(ConditionalNodeParams, conditional.context, CUgraphNodeParams, conditional.ctx);
+static_assert(int{kConditionalWhile} == int{CU_GRAPH_COND_TYPE_WHILE});
 static_assert(sizeof(MemsetNodeParams) == sizeof(CUDA_MEMSET_NODE_PARAMS));
 SAME_OFFSET(MemsetNodeParams, to, CUDA_MEMSET_NODE_PARAMS, dst);
 SAME_OFFSET(MemsetNodeParams, pitch, CUDA_MEMSET_NODE_PARAMS, pitch);
