@@ -20,7 +20,7 @@ Machine machine_of(const Properties& properties) {
 
 bool may_use_tf32(const TacticContext& cx, const Region& region) {
   return cx.numerics.tf32 && cx.graph.type(region.inputs[0]).dtype == DType::kF32 &&
-         !is_in_front_end(cx.graph, region.nodes[0]);
+         !needs_all_digits(cx.graph, region.nodes[0]);
 }
 
 ContractionTypes types_of(const TacticContext& cx, const Region& region) {

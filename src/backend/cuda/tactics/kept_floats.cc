@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "ops/convolution.h"
 #include "ops/element_wise.h"
+#include "ops/non_max_suppression.h"
 #include "ops/recurrence.h"
+#include "ops/top_k.h"
 #include "ops/unary.h"
 #include "tensor/numeric.h"
 #include "tensor/view.h"
@@ -22,6 +25,9 @@ namespace {
 constexpr int64_t kShortSum = 32;                // products: 3x3 of three channels has 27, 5x5 of one 25
 constexpr int64_t kShortFirstSum = 256;          // of a convolution that reads a picture: 7x7 of three channels has 147
 constexpr int64_t kMostLastWeights = 4'000'000;  // elements: a vocabulary's projection is worth its BF16
+
+// Elements: a detector's last convolutions, in FP32, cost little.
+constexpr int64_t kMostSelectingWeights = 1 << 18;
 
 // Weights of at most so many elements stay FP32 in FP16 builds. Found by rounding efficientnet_b0's layers one after
 // another: a layer with fewer weights adds more to the error. All larger layers together add 4e-3 of the output, the
@@ -57,6 +63,57 @@ Places places_of(const ir::Graph& graph, std::span<const ir::NodeId> order) {
 bool is_logarithm(const Op& op) {
   const auto* unary = op.as<ops::Unary>();
   return unary && unary->kind == ops::UnaryKind::kLog;
+}
+
+/// Whether a value is an input of the graph, perhaps with its elements moved.
+bool is_moved_input(const ir::Graph& graph, ir::ValueId value) {
+  while (value != ir::ValueId::kNone && graph.value(value).producer != ir::NodeId::kNone) {
+    const ir::Node& node = graph.node(graph.value(value).producer);
+    if (!node.op.has(Trait::kMovement) || node.inputs.empty()) return false;
+    value = node.inputs[0];
+  }
+  return value != ir::ValueId::kNone;
+}
+
+/// Whether an LSTM's memory is handed from run to run, or from iteration to iteration: what is added up over all of
+/// them must not be rounded in each.
+bool hands_memory_on(const ir::Graph& graph, const ir::Node& node) {
+  using ops::Recurrence;
+  const auto* recurrence = node.op.as<Recurrence>();
+  return recurrence && recurrence->cell == ops::RecurrenceCell::kLstm &&
+         is_moved_input(graph, node.input(Recurrence::kInitialC)) && graph.num_uses(node.outputs[Recurrence::kYC]) > 0;
+}
+
+/// Whether the op chooses among its operands by their order: rounding makes equal what is not.
+bool selects(const Op& op) { return op.as<ops::NonMaxSuppression>() || op.as<ops::TopK>(); }
+
+bool has_reader(const ir::Graph& graph, const ir::Node& node, auto is) {
+  return std::ranges::any_of(node.outputs,
+                             [&](ir::ValueId output) { return std::ranges::any_of(graph.value(output).users, is); });
+}
+
+/// Whether only LSTMs that hand their memory on read a node's results, perhaps moved.
+bool feeds_memory(const ir::Graph& graph, ir::NodeId id) {
+  std::set<ir::NodeId> seen{id};
+  std::vector<ir::NodeId> open{id};
+  bool any = false;
+  while (!open.empty()) {
+    const ir::Node& node = graph.node(open.back());
+    open.pop_back();
+    for (const ir::ValueId output : node.outputs) {
+      if (graph.is_output(output)) return false;
+      for (const ir::NodeId user : graph.value(output).users) {
+        const ir::Node& reader = graph.node(user);
+        if (hands_memory_on(graph, reader))
+          any = true;
+        else if (!reader.op.has(Trait::kMovement))
+          return false;
+        else if (seen.insert(user).second)
+          open.push_back(user);
+      }
+    }
+  }
+  return any;
 }
 
 /// The number of products in each sum of a convolution with constant weights and more than one tap; else 0.
@@ -119,35 +176,7 @@ bool has_short_sums(const ir::Graph& graph, const ir::Node& node, bool is_first)
   return products > 0 && products <= (is_first ? kShortFirstSum : kShortSum) && graph.type(node.inputs[1]).rank() <= 4;
 }
 
-}  // namespace
-
-Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vector<std::string>& reasons) {
-  const std::vector<ir::NodeId> order = TRY(graph.topological_order());
-  const Places places = places_of(graph, order);
-  KeptFloats kept;
-  kept.nodes.assign(static_cast<size_t>(graph.num_nodes()), false);
-  kept.weights = kept.nodes;
-  std::vector<bool> in_front_end = kept.nodes;
-  for (auto id = order.rbegin(); id != order.rend(); ++id) {
-    const ir::Node& node = graph.node(*id);
-    const size_t at = ir::index(*id);
-    if (is_logarithm(node.op) && places.before_contraction[at]) in_front_end[at] = true;
-    kept.nodes[at] = in_front_end[at] || (half == DType::kBF16 && needs_more_than_bf16(graph, *id, places));
-    if (half == DType::kF16 && !kept.nodes[at])
-      if (std::string lost = lost_in_fp16(graph, node); !lost.empty()) {
-        kept.nodes[at] = true;
-        reasons.push_back(std::move(lost));
-      }
-    kept.weights[at] = has_few_weights(graph, node) ||
-                       (half == DType::kBF16 && has_short_sums(graph, node, places.contractions_before[at] == 1));
-    if (!in_front_end[at]) continue;
-    for (const ir::ValueId input : node.inputs)
-      if (input != ir::ValueId::kNone && graph.value(input).producer != ir::NodeId::kNone)
-        in_front_end[ir::index(graph.value(input).producer)] = true;
-  }
-  return kept;
-}
-
+/// Whether contractions use a logarithm of what is computed from the node.
 bool is_in_front_end(const ir::Graph& graph, ir::NodeId id) {
   // A depth-first walk over all that is computed from the node. The flag says whether a logarithm stands in between.
   std::vector<std::array<bool, 2>> seen(static_cast<size_t>(graph.num_nodes()));
@@ -165,6 +194,54 @@ bool is_in_front_end(const ir::Graph& graph, ir::NodeId id) {
       }
   }
   return false;
+}
+
+}  // namespace
+
+Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vector<std::string>& reasons) {
+  const std::vector<ir::NodeId> order = TRY(graph.topological_order());
+  const Places places = places_of(graph, order);
+  KeptFloats kept;
+  kept.nodes.assign(static_cast<size_t>(graph.num_nodes()), false);
+  kept.weights = kept.nodes;
+  std::vector<bool> in_front_end = kept.nodes;
+  // What reads it chooses by all of its digits, or adds them up.
+  std::vector<bool> is_selected = kept.nodes, is_remembered = kept.nodes;
+  for (auto id = order.rbegin(); id != order.rend(); ++id) {
+    const ir::Node& node = graph.node(*id);
+    const size_t at = ir::index(*id);
+    if (is_logarithm(node.op) && places.before_contraction[at]) in_front_end[at] = true;
+    const bool multiplies = node.op.has(Trait::kContraction), moves = node.op.has(Trait::kMovement);
+    const auto is_read = [&](const std::vector<bool>& by) {
+      return has_reader(graph, node, [&](ir::NodeId user) { return by[ir::index(user)]; });
+    };
+    const bool selects_later = is_read(is_selected);
+    is_selected[at] = selects(node.op) || (selects_later && !multiplies);
+    is_remembered[at] =
+        hands_memory_on(graph, node) || (multiplies ? feeds_memory(graph, *id) : is_read(is_remembered));
+    // What only moves halves loses nothing.
+    const bool has_digits = !moves || node.inputs.empty() || is_moved_input(graph, node.inputs[0]);
+    const bool wants_digits = ((is_selected[at] || is_remembered[at]) && has_digits) ||
+                              (multiplies && selects_later && largest_constant(graph, node) <= kMostSelectingWeights);
+    kept.nodes[at] =
+        in_front_end[at] || wants_digits || (half == DType::kBF16 && needs_more_than_bf16(graph, *id, places));
+    if (half == DType::kF16 && !kept.nodes[at])
+      if (std::string lost = lost_in_fp16(graph, node); !lost.empty()) {
+        kept.nodes[at] = true;
+        reasons.push_back(std::move(lost));
+      }
+    kept.weights[at] = has_few_weights(graph, node) ||
+                       (half == DType::kBF16 && has_short_sums(graph, node, places.contractions_before[at] == 1));
+    if (!in_front_end[at]) continue;
+    for (const ir::ValueId input : node.inputs)
+      if (input != ir::ValueId::kNone && graph.value(input).producer != ir::NodeId::kNone)
+        in_front_end[ir::index(graph.value(input).producer)] = true;
+  }
+  return kept;
+}
+
+bool needs_all_digits(const ir::Graph& graph, ir::NodeId id) {
+  return feeds_memory(graph, id) || is_in_front_end(graph, id);
 }
 
 }  // namespace kiln::cuda

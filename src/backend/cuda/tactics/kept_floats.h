@@ -19,6 +19,10 @@ struct KeptFloats {
 ///   both   the operands of a logarithm whose result contractions use (a front end, as of a spectrogram): there the
 ///          relative error of small numbers becomes an absolute one. Log-probabilities at a network's end are not
 ///          meant.
+///   both   LSTMs that hand their memory from run to run or from iteration to iteration, with the products that they
+///          read: what adds up over all of them must not be rounded in each
+///   both   what selections (NonMaxSuppression, TopK) read, back to the last contraction, and that if it is small:
+///          rounding makes equal scores
 ///   FP16   contractions by, and products with, constants beyond its range (65504) or its digits (below 6e-5)
 ///   BF16   the last contractions and what is behind them, whose errors nothing damps. With TF32 allowed they still
 ///          run on tensor cores.
@@ -29,7 +33,8 @@ struct KeptFloats {
 ///   BF16   those of convolutions with few products in each sum: depthwise ones, and those that read pictures
 Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vector<std::string>& reasons);
 
-/// Whether a node is of such a front end. TF32 has no more digits than FP16, so its contractions do without.
-bool is_in_front_end(const ir::Graph& graph, ir::NodeId id);
+/// Whether a contraction is of such a front end, or what such an LSTM reads. TF32 has no more digits than FP16, so
+/// these do without it.
+bool needs_all_digits(const ir::Graph& graph, ir::NodeId id);
 
 }  // namespace kiln::cuda

@@ -9,7 +9,6 @@
 #include "ops/dim_values.h"
 #include "ops/element_wise.h"
 #include "ops/fill.h"
-#include "ops/recurrence.h"
 #include "ops/reduce.h"
 #include "ops/unary.h"
 #include "tactics/retype.h"
@@ -35,18 +34,9 @@ class InHalf final : public RetypeRules {
     const ir::Node& node = graph.node(id);
     if (node.op.as<ops::Fill>() || node.op.as<ops::DimValues>()) return true;
     if (node.op.as<ops::Cast>() && !is_float(graph.input_type(id, 0).dtype)) return true;
-    if (kept_.nodes[ir::index(id)] || hands_memory_on(graph, node)) return true;
+    if (kept_.nodes[ir::index(id)]) return true;
     if (half_ == DType::kF16 ? leaves_range(node.op) : adds_up(node.op) && !is_operand(graph, id)) return true;
     return follows_kept(graph, node);
-  }
-
-  /// Whether an LSTM's memory is handed from run to run, or from iteration to iteration: what is added up over all of
-  /// them must not be rounded in each.
-  static bool hands_memory_on(const ir::Graph& graph, const ir::Node& node) {
-    using ops::Recurrence;
-    const auto* recurrence = node.op.as<Recurrence>();
-    if (!recurrence || recurrence->cell != ops::RecurrenceCell::kLstm) return false;
-    return node.input(Recurrence::kInitialC) != ir::ValueId::kNone && graph.num_uses(node.outputs[Recurrence::kYC]) > 0;
   }
 
   /// Whether an op's results may exceed 65504 where its operands do not.

@@ -7,7 +7,10 @@
 #include "backend/cuda/tactics/kept_floats.h"
 #include "ir/parse.h"
 #include "ops/convolution.h"
+#include "ops/matrix_multiply.h"
 #include "ops/recurrence.h"
+#include "ops/reshape.h"
+#include "ops/transpose.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -82,6 +85,49 @@ TEST(LowerFloats, KeepsAnLstmInFloatWhoseMemoryIsHandedOn) {
   EXPECT_EQ(type_of_y(true, true), DType::kF32);
   EXPECT_EQ(type_of_y(true, false), DType::kF16);
   EXPECT_EQ(type_of_y(false, true), DType::kF16);
+}
+
+/// What an LSTM with such a memory reads: a state that is cut and its input's products; TF32 has no more digits.
+TEST(LowerFloats, KeepsWhatSuchAnLstmReads) {
+  ir::Graph graph;
+  const auto input = [&](std::string name, Extents extents) {
+    return graph.add_input(std::move(name), tensor_type(DType::kF32, extents));
+  };
+  const auto named = [&](const char* name, Result<ir::ValueId> value) {
+    EXPECT_TRUE(value) << value.error().message;
+    graph.set_name(*value, name);
+    return *value;
+  };
+  const ir::ValueId none = ir::ValueId::kNone, state = input("state", {1, 1, 4, 1});
+  const ir::ValueId c = named("c", graph.add_one(ops::Transpose{{3, 0, 1, 2}}, {state}, "c"));
+  const ir::ValueId c3 = named("c3", graph.add_one(ops::Reshape{.dims = {1, 1, 4}}, {c}, "c3"));
+  const ir::ValueId a = named("a", graph.add_one(ops::Transpose{{1, 0, 2}}, {input("frames", {1, 3, 8})}, "a"));
+  const ir::ValueId x = named("x", graph.add_one(ops::MatrixMultiply{}, {a, input("w", {1, 8, 16})}, "x"));
+  const ir::ValueId inputs[] = {x, none, input("r", {1, 16, 4}), none, none, c3, c3};
+  const ops::Recurrence lstm{.cell = ops::RecurrenceCell::kLstm,
+                             .activations = {{}, {ops::GateFunction::kTanh}, {ops::GateFunction::kTanh}}};
+  const auto outputs = graph.add(lstm, inputs, "lstm");
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  graph.mark_output((*outputs)[2], "y_c");
+  EXPECT_TRUE(needs_all_digits(graph, graph.value(x).producer));
+  std::vector<std::string> reasons;
+  ASSERT_TRUE(lower_floats(graph, {.fp16 = true}, reasons));
+  std::map<std::string, DType> types = types_of(graph);
+  for (const char* name : {"a", "c", "c3", "x"}) EXPECT_EQ(types[name], DType::kF32) << name;
+}
+
+/// Scores that are rounded may become equal, and another box is chosen.
+TEST(LowerFloats, KeepsWhatASelectionReads) {
+  const auto types = lowered(
+      "x: f32[1, 8, 4]; w: f32[1, 4, 4]; q = MatrixMultiply(x, w); p = MatrixMultiply(q, w); s = Softmax{axis=1}(p); "
+      "n, i = TopK{k=2, axis=1}(s); r = Unary{kind=neg}(q); m = MatrixMultiply(s, w); return n, i, r, m",
+      {.fp16 = true});
+  EXPECT_EQ(types.at("q"), DType::kF16);
+  EXPECT_EQ(types.at("r"), DType::kF16);
+  EXPECT_EQ(types.at("p"), DType::kF32);  // few weights
+  EXPECT_EQ(types.at("s"), DType::kF32);
+  EXPECT_EQ(types.at("n"), DType::kF32);
+  EXPECT_EQ(types.at("m"), DType::kF16);
 }
 
 /// A recurrence whose input's products are computed before it has no w.
@@ -237,7 +283,7 @@ TEST(FrontEnds, DoWithoutTf32) {
   std::vector<bool> products;
   const std::vector<ir::NodeId> order = graph->topological_order().value();
   for (const ir::NodeId id : order)
-    if (graph->node(id).op.has(Trait::kContraction)) products.push_back(is_in_front_end(*graph, id));
+    if (graph->node(id).op.has(Trait::kContraction)) products.push_back(needs_all_digits(*graph, id));
   EXPECT_EQ(products, (std::vector<bool>{true, true, false}));
 }
 
