@@ -130,10 +130,16 @@ __device__ __forceinline__ void non_zero_write(const NonZero& z) {
       if (lane >= step) end += more;
     }
     const unsigned count = __shfl_sync(kAllLanes, end, kWarp - 1);
+    if (count <= cuda::kMarkGroup / 4) {  // each lane walks its own bits; many would meet in shared memory's banks
+      unsigned place = end - here;
+      for (unsigned bits = word; bits != 0; bits &= bits - 1)
+        mine[place++] = (unsigned short)(lane * kWarp + __ffs(int(bits)) - 1);
+    } else {
 #pragma unroll 8
-    for (int i = 0; i < kWarp; ++i) {
-      const unsigned bits = __shfl_sync(kAllLanes, word, i), start = __shfl_sync(kAllLanes, end - here, i);
-      if (bits >> lane & 1) mine[start + __popc(bits & ((1u << lane) - 1))] = (unsigned short)(i * kWarp + lane);
+      for (int i = 0; i < kWarp; ++i) {
+        const unsigned bits = __shfl_sync(kAllLanes, word, i), start = __shfl_sync(kAllLanes, end - here, i);
+        if (bits >> lane & 1) mine[start + __popc(bits & ((1u << lane) - 1))] = (unsigned short)(i * kWarp + lane);
+      }
     }
     __syncwarp();
     for (unsigned i = lane; i < count; i += kWarp)
