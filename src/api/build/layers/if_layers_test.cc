@@ -89,7 +89,7 @@ TEST(Conditionals, RunNothingOfTheOtherBranch) {
   EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", values}, {"at", inside}}), Floats{7}) << run.error;
   EXPECT_EQ(run.floats_of({{"c", flag(false)}, {"x", values}, {"at", outside}}), Floats{5}) << run.error;
   EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", values}, {"at", outside}}), Floats{});
-  EXPECT_NE(run.error.find("1 indices are outside their axis"), std::string::npos) << run.error;
+  EXPECT_NE(run.error.find("outside"), std::string::npos) << run.error;
 }
 
 /// Runs a conditional over x f32[-1] whose first branch `make` makes of x, for four elements and not for two. The

@@ -293,6 +293,7 @@ TEST(Loops, MakeAnLstm) {
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = std::cos(static_cast<float>(3 * i));
   for (size_t i = 0; i < recurrent.size(); ++i) recurrent[i] = std::sin(static_cast<float>(5 * i)) / 2;
   LoopBench w;
+  w.config->clearFlag(nv::BuilderFlag::kTF32);
   nv::ILoop* loop = w->addLoop();
   nv::ITensor* input = w.input("x", {-1, 1, kIn});
   w.profile("x", {1, 1, kIn}, {kSteps, 1, kIn}, {8, 1, kIn});

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "api/build/testing/shared_memory.h"
+#include "base/str.h"
+
 namespace kiln::api::testing {
 namespace {
 
@@ -19,11 +22,10 @@ size_t element_bytes(nv::DataType type) {
 class Output final : public nv::IOutputAllocator {
  public:
   void* reallocateOutputAsync(char const*, void*, uint64_t size, uint64_t, cudaStream_t) override {
-    memory.resize(std::max<uint64_t>(size, 1));
-    return memory.data();
+    return memory.reserve(size);
   }
   void notifyShape(char const*, nv::Dims const& dims) noexcept override { shape = list(dims); }
-  std::vector<std::byte> memory;
+  SharedMemory memory;
   std::vector<int64_t> shape;
 };
 
@@ -78,10 +80,14 @@ std::map<std::string, Bytes> LoopRun::operator()(std::map<std::string, Bytes> in
   error.clear();
   logger_.errors.clear();
   const std::unique_ptr<nv::IExecutionContext> context(engine_->createExecutionContext());
+  std::map<std::string, SharedMemory> places;
   for (auto& [name, tensor] : inputs) {
     context->setInputShape(name.c_str(), dims_of(tensor.extents));
+    const bool is_shape = engine_->getTensorLocation(name.c_str()) == nv::TensorLocation::kHOST;
     tensor.bytes.resize(std::max<size_t>(tensor.bytes.size(), 1));
-    context->setTensorAddress(name.c_str(), tensor.bytes.data());
+    std::byte* const place = is_shape ? tensor.bytes.data() : places[name].reserve(tensor.bytes.size());
+    std::ranges::copy(tensor.bytes, place);
+    context->setTensorAddress(name.c_str(), place);
   }
   std::map<std::string, Output> outputs;
   for (int i = 0; i < engine_->getNbIOTensors(); ++i)
@@ -89,16 +95,26 @@ std::map<std::string, Bytes> LoopRun::operator()(std::map<std::string, Bytes> in
       context->setOutputAllocator(name, &outputs[name]);
   context->setDebugSync(true);
   if (profiler) context->setProfiler(profiler);
-  if (!context->enqueueV3(nullptr) || !logger_.errors.empty()) {
-    error = logger_.errors.empty() ? "the run failed" : logger_.errors.back();
-    return {};
-  }
   std::map<std::string, Bytes> result;
-  for (auto& [name, output] : outputs) {
-    size_t bytes = element_bytes(engine_->getTensorDataType(name.c_str()));
-    for (const int64_t extent : output.shape) bytes *= static_cast<size_t>(extent);
-    output.memory.resize(bytes);
-    result[name] = {output.shape, output.memory};
+  const int runs = is_on_gpu() && !profiler ? 4 : 1;  // a GPU records what comes again
+  for (int run = 0; run < runs; ++run) {
+    if (!context->enqueueV3(nullptr) || !logger_.errors.empty()) {
+      error = logger_.errors.empty() ? "the run failed" : logger_.errors.back();
+      return {};
+    }
+    std::map<std::string, Bytes> latest;
+    for (auto& [name, output] : outputs) {
+      size_t bytes = element_bytes(engine_->getTensorDataType(name.c_str()));
+      for (const int64_t extent : output.shape) bytes *= static_cast<size_t>(extent);
+      std::byte* const first = output.memory.data();
+      latest[name] = {output.shape, std::vector<std::byte>(first, first + bytes)};
+      std::fill_n(first, bytes, std::byte{0x7f});
+    }
+    if (run > 0 && latest != result) {
+      error = str("run ", run, " gives other results than the first");
+      return {};
+    }
+    result = std::move(latest);
   }
   return result;
 }

@@ -15,6 +15,7 @@ namespace kiln::api::testing {
 struct Bytes {
   std::vector<int64_t> extents;
   std::vector<std::byte> bytes;
+  bool operator==(const Bytes&) const = default;
 };
 template <class T>
 Bytes tensor_of(std::vector<int64_t> extents, std::vector<T> values) {
