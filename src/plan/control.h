@@ -23,8 +23,7 @@ struct ControlLayout {
   int64_t scalars =
       0;  ///< of a loop: the number of the iteration, how many there are, and the conditions that bodies write
   std::vector<int64_t> carried;  ///< of a loop: a second place for each carried value
-  /// Of a loop on a device of its own: an aligned place for each scanned, then stacked slice, of which a bound is
-  /// known.
+  /// A loop on a device of its own has an aligned place for each scanned, then each stacked slice whose bound is known.
   std::vector<int64_t> slices;
   std::vector<int64_t> slice_bytes;  ///< by slice: what its place has room for
   int64_t arena = 0;                 ///< of the body that runs

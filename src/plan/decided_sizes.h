@@ -9,7 +9,7 @@ namespace kiln::plan {
 bool decides_sizes(const Block& block);
 /// Whether the run of a step decides an extent of the tensor.
 bool decides_extent(const Step& step, const Tensor& tensor);
-/// The same of open sizes: only steps with bodies ask for memory while they run.
+/// Whether it does so without a bound: only steps with bodies ask for memory while they run.
 bool decides_open_extent(const Step& step, const Tensor& tensor);
 
 /// Gives known sizes their values. All symbols that they are made of have theirs.

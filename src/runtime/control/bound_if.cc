@@ -21,6 +21,7 @@ class BoundIf final : public BoundStep, OutputRoom {
         layout_(plan::layout_of(spec.engine.plan(), spec.block, spec.step)),
         outputs_(spec.step.outputs.size()) {
     for (size_t i = 0; i < outputs_.size(); ++i) grows_.push_back(grows(spec, i));
+    may_grow_ = std::ranges::count(grows_, true) > 0;
     for (size_t b = 0; b < branches_.size(); ++b) {
       BoundBody& body = branches_[b].body.emplace(spec.engine, spec.step.bodies[b], spec.runner);
       for (size_t i = 1; i < spec.step.inputs.size(); ++i) body.set_held(i - 1, held_by(spec, i));
@@ -56,10 +57,9 @@ class BoundIf final : public BoundStep, OutputRoom {
 
  private:
   Status run_branch(size_t branch, const RunArguments& arguments, Stream* stream) {
-    const bool may_grow = std::ranges::count(grows_, true) > 0;
     return branches_[branch].body->run({arguments.inputs + 1, outputs_.data(), arguments.workspace + layout_.arena,
                                         arguments.workspace + layout_.workspace[branch], stream,
-                                        may_grow ? this : nullptr});
+                                        may_grow_ ? this : nullptr});
   }
 
   /// Makes both branches part of a recording, of which the device chooses one by itself.
@@ -112,7 +112,8 @@ class BoundIf final : public BoundStep, OutputRoom {
   GrowingMemory& growing_;
   const plan::ControlLayout layout_;
   std::array<Branch, 2> branches_;
-  std::vector<bool> grows_;     // by output: nothing bounds its memory
+  std::vector<bool> grows_;  // by output: nothing bounds its memory
+  bool may_grow_ = false;
   std::vector<void*> outputs_;  // of this run
   BoundBody* running_ = nullptr;
   Stream* stream_ = nullptr;

@@ -75,6 +75,9 @@ class BoundLoop final : public BoundStep, OutputRoom {
   Status set_inputs(const RunArguments& arguments, int64_t iteration);
   Status set_outputs(const RunArguments& arguments, int64_t iteration, int64_t count);
   Result<bool> run_test(const RunArguments& arguments);
+  /// Add the test, or the body, to what `stream` does or records.
+  Status launch_test(const RunArguments& arguments, Stream* stream);
+  Status launch_body(const RunArguments& arguments, Stream* stream);
   Status run_body(const RunArguments& arguments, int64_t iteration);
   Status end(const RunArguments& arguments, int64_t iterations);
   Result<std::byte*> aligned_place(const RunArguments& arguments, size_t slice, int64_t bytes, Buffer& own);
@@ -393,15 +396,23 @@ Status BoundLoop::place_stacked(const RunArguments& arguments, size_t k, int64_t
 }
 
 Result<bool> BoundLoop::run_test(const RunArguments& arguments) {
+  TRY(launch_test(arguments, arguments.stream));
+  return read_flag(device_, scalars_ + plan::kTestAt, arguments.stream);
+}
+
+Status BoundLoop::launch_test(const RunArguments& arguments, Stream* stream) {
   void* const flag = scalars_ + plan::kTestAt;
-  TRY(test_->run({inputs_.data(), &flag, arguments.workspace + layout_.arena,
-                  arguments.workspace + layout_.workspace[1], arguments.stream}));
-  return read_flag(device_, flag, arguments.stream);
+  return test_->run(
+      {inputs_.data(), &flag, arguments.workspace + layout_.arena, arguments.workspace + layout_.workspace[1], stream});
+}
+
+Status BoundLoop::launch_body(const RunArguments& arguments, Stream* stream) {
+  return body_.run({inputs_.data(), outputs_.data(), arguments.workspace + layout_.arena,
+                    arguments.workspace + layout_.workspace[0], stream, may_grow_ ? this : nullptr});
 }
 
 Status BoundLoop::run_body(const RunArguments& arguments, int64_t iteration) {
-  TRY(body_.run({inputs_.data(), outputs_.data(), arguments.workspace + layout_.arena,
-                 arguments.workspace + layout_.workspace[0], arguments.stream, may_grow_ ? this : nullptr}));
+  TRY(launch_body(arguments, arguments.stream));
   for (size_t c = 0; c < carried_.size(); ++c) {
     carried_[c].at = carried_[c].next;
     if (carried_[c].is_sized) carried_[c].extents = TRY(body_.output_extents(first_output() + c));
@@ -470,14 +481,13 @@ Status BoundLoop::record(const RunArguments& arguments) {
   if (!why.empty()) return error(Code::kUnsupported, "a recording cannot have it, for ", why);
   TRY(Status(bound_));
   begin(arguments);
-  inputs_[0] = scalars_ + plan::kIterationAt;
   const int64_t most = std::min(known_count_.value_or(kNoLimit), most_slices_);
   std::vector<IterationCopy> before, behind;
   for (size_t c = 0; c < carried_.size(); ++c) {
     const Carried& value = carried_[c];
     TRY(copy_on(device_, value.output, value.now(), value.first_bytes, arguments.stream));
     inputs_[1 + c] = value.output;
-    outputs_[first_output() + c] = value.spare;
+    outputs_[output_of_carried(c)] = value.spare;
     if (value.first_bytes > 0) behind.push_back({value.output, value.spare, value.first_bytes});
   }
   for (size_t k = 0; k < scanned_.size(); ++k) {
@@ -492,11 +502,10 @@ Status BoundLoop::record(const RunArguments& arguments) {
         {place, is_forward ? whole : whole + (scanned_[k].extent - 1) * bytes, bytes, 0, is_forward ? bytes : -bytes});
   }
   for (size_t k = 0; k < stacked_.size(); ++k) {
-    const size_t output = carried_.size() + k;
-    auto* const whole = static_cast<std::byte*>(arguments.outputs[output]);
+    auto* const whole = static_cast<std::byte*>(arguments.outputs[carried_.size() + k]);
     const int64_t bytes = stacked_[k].slice_bytes;
     std::byte* const place = TRY(aligned_place(arguments, scanned_.size() + k, bytes, stacked_[k].own_slice));
-    outputs_[first_output() + output] = place;
+    outputs_[output_of_stacked(k)] = place;
     if (bytes == 0 || most == 0) continue;
     TRY(require(most <= stacked_[k].room / bytes, "stacked output ", k, " has room for ", stacked_[k].room,
                 " bytes, and its slices take ", bytes));
@@ -521,15 +530,12 @@ Status BoundLoop::record(const RunArguments& arguments) {
 
 Status BoundLoop::record_body(void* argument, Stream* stream) {
   const auto& [self, arguments] = *static_cast<std::pair<BoundLoop*, const RunArguments*>*>(argument);
-  return self->body_.run({self->inputs_.data(), self->outputs_.data(), arguments->workspace + self->layout_.arena,
-                          arguments->workspace + self->layout_.workspace[0], stream});
+  return self->launch_body(*arguments, stream);
 }
 
 Status BoundLoop::record_test(void* argument, Stream* stream) {
   const auto& [self, arguments] = *static_cast<std::pair<BoundLoop*, const RunArguments*>*>(argument);
-  void* const flag = self->scalars_ + plan::kTestAt;
-  return self->test_->run({self->inputs_.data(), &flag, arguments->workspace + self->layout_.arena,
-                           arguments->workspace + self->layout_.workspace[1], stream});
+  return self->launch_test(*arguments, stream);
 }
 
 }  // namespace

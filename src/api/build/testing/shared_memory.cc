@@ -9,21 +9,23 @@
 namespace kiln::api::testing {
 namespace {
 
+struct Gpu {
+  const cuda::Driver* driver = nullptr;
+  cuda::ContextHandle context = nullptr;
+};
+
 /// The driver, with the first GPU's context current; null where engines run on the CPU.
 const cuda::Driver* driver() {
-  static const cuda::Driver* const found = []() -> const cuda::Driver* {
+  static const Gpu gpu = []() -> Gpu {
     const char* device = std::getenv("KILN_DEVICE");
     const auto driver = cuda::Driver::instance();
-    if (!driver || (device && std::string_view(device) == "cpu")) return nullptr;
-    cuda::ContextHandle context = nullptr;
-    return driver->get().device_primary_ctx_retain(&context, 0) == 0 ? &driver->get() : nullptr;
+    if (!driver || (device && std::string_view(device) == "cpu")) return {};
+    cuda::ContextHandle context = nullptr;  // retained for as long as the process lives
+    if (driver->get().device_primary_ctx_retain(&context, 0) != 0) return {};
+    return {&driver->get(), context};
   }();
-  cuda::ContextHandle context = nullptr;
-  if (found && found->device_primary_ctx_retain(&context, 0) == 0) {
-    found->ctx_set_current(context);
-    found->device_primary_ctx_release(0);
-  }
-  return found;
+  if (gpu.driver) gpu.driver->ctx_set_current(gpu.context);
+  return gpu.driver;
 }
 
 }  // namespace

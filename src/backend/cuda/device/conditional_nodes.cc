@@ -19,6 +19,15 @@ constexpr std::string_view kHead = R"(.version 7.8
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
 )";
 
+// Sets the condition %handle to %value.
+constexpr std::string_view kSet = R"({
+    .param .b64 handle;
+    .param .b32 value;
+    st.param.b64 [handle], %handle;
+    st.param.b32 [value], %value;
+    call.uni cudaGraphSetConditional, (handle, value);
+  })";
+
 constexpr std::string_view kBeginLoop = R"(
 .visible .entry begin_loop(.param .align 8 .b8 arguments[48])
 .maxntid 32, 1, 1
@@ -58,13 +67,7 @@ started:
   @%skip ret;
   setp.gt.s64 %skip, %count, 0;
   selp.u32 %value, 1, 0, %skip;
-  {
-    .param .b64 handle;
-    .param .b32 value;
-    st.param.b64 [handle], %handle;
-    st.param.b32 [value], %value;
-    call.uni cudaGraphSetConditional, (handle, value);
-  }
+  $SET
   ret;
 }
 )";
@@ -160,13 +163,7 @@ moved:
   setp.ne.and.u32 %runs, %going, 0, %runs;
   setp.ne.and.u32 %runs, %tested, 0, %runs;
   selp.u32 %value, 1, 0, %runs;
-  {
-    .param .b64 handle;
-    .param .b32 value;
-    st.param.b64 [handle], %handle;
-    st.param.b32 [value], %value;
-    call.uni cudaGraphSetConditional, (handle, value);
-  }
+  $SET
   ret;
 }
 )";
@@ -187,24 +184,12 @@ constexpr std::string_view kChooseBranch = R"(
   setp.ne.u32 %is_true, %byte, 0;
   selp.u32 %value, 1, 0, %is_true;
   ld.param.u64 %handle, [arguments + 8];
-  {
-    .param .b64 handle;
-    .param .b32 value;
-    st.param.b64 [handle], %handle;
-    st.param.b32 [value], %value;
-    call.uni cudaGraphSetConditional, (handle, value);
-  }
+  $SET
   ld.param.u64 %handle, [arguments + 16];
   setp.eq.u64 %skip, %handle, 0;
   @%skip ret;
   selp.u32 %value, 0, 1, %is_true;
-  {
-    .param .b64 handle;
-    .param .b32 value;
-    st.param.b64 [handle], %handle;
-    st.param.b32 [value], %value;
-    call.uni cudaGraphSetConditional, (handle, value);
-  }
+  $SET
   ret;
 }
 )";
@@ -410,6 +395,7 @@ class Conditionals {
 
 std::string conditional_kernels(bool programmatic) {
   std::string text = str(kHead, kBeginLoop, kTurnLoop, kChooseBranch);
+  replace_all(text, "$SET", kSet);
   replace_all(text, "$ARCH", programmatic ? "sm_90" : "sm_80");
   replace_all(text, "$WAIT", programmatic ? "griddepcontrol.wait;" : "");
   return text;
