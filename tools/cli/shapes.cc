@@ -3,7 +3,9 @@
 namespace kiln::cli {
 namespace {
 
-std::pair<std::string, std::string> parse_pair(const std::string& piece, std::string_view flag) {
+enum class NoValue { kRefused, kAllowed };
+
+std::pair<std::string, std::string> parse_pair(const std::string& piece, std::string_view flag, NoValue no_value) {
   require(!piece.empty(), flag, ": an entry is empty");
   const size_t quote = piece.rfind('\'');
   const size_t colon = quote == std::string::npos ? piece.rfind(':') : piece.find(':', quote);
@@ -12,25 +14,23 @@ std::pair<std::string, std::string> parse_pair(const std::string& piece, std::st
   std::erase(name, '\'');
   require(!name.empty(), flag, ": '", piece, "' has no name before the colon");
   std::string value(trim(std::string_view(piece).substr(colon + 1)));
-  require(!value.empty(), flag, ": '", name, "' has no value after the colon");
+  require(!value.empty() || no_value == NoValue::kAllowed, flag, ": '", name, "' has no value after the colon");
   return {std::move(name), std::move(value)};
 }
 
 Extents parse_extents(const std::string& text, std::string_view flag, std::string_view name) {
   Extents extents;
-  if (text == "scalar") return extents;
+  if (text.empty() || text == "scalar") return extents;
   const std::string what = str(flag, ": shape of '", name, "'");
   for (const std::string& extent : split(text, 'x')) extents.push_back(parse_int(extent, what));
   return extents;
 }
 
-}  // namespace
-
-NamedTexts parse_pairs(std::string_view text, std::string_view flag) {
+NamedTexts parse_pairs(std::string_view text, std::string_view flag, NoValue no_value) {
   NamedTexts pairs;
   std::unordered_set<std::string> names;
   for (const std::string& piece : split(text, ',')) {
-    auto pair = parse_pair(piece, flag);
+    auto pair = parse_pair(piece, flag, no_value);
     require(names.insert(pair.first).second, flag, ": '", pair.first, "' is named twice");
     pairs.push_back(std::move(pair));
   }
@@ -38,13 +38,23 @@ NamedTexts parse_pairs(std::string_view text, std::string_view flag) {
   return pairs;
 }
 
+}  // namespace
+
+NamedTexts parse_pairs(std::string_view text, std::string_view flag) {
+  return parse_pairs(text, flag, NoValue::kRefused);
+}
+
 NamedExtents parse_shapes(std::string_view text, std::string_view flag) {
   NamedExtents shapes;
-  for (auto& [name, value] : parse_pairs(text, flag)) {
+  for (auto& [name, value] : parse_pairs(text, flag, NoValue::kAllowed)) {
     Extents extents = parse_extents(value, flag, name);
     shapes.emplace_back(std::move(name), std::move(extents));
   }
   return shapes;
+}
+
+Extents as_declared(const Extents& given, std::span<const int64_t> declared) {
+  return declared.empty() && given == Extents{1} ? Extents() : given;
 }
 
 std::string shape_text(std::span<const int64_t> extents) {

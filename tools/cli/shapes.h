@@ -23,8 +23,11 @@ using NamedExtents = std::vector<std::pair<std::string, Extents>>;
 /// value "C:/x". `flag` begins the message of a failure; so does it below.
 NamedTexts parse_pairs(std::string_view text, std::string_view flag);
 
-/// "x:1x3x224x224,y:4,z:scalar".
+/// "x:1x3x224x224,y:4,z:scalar". A scalar may also be written as nothing: "z:".
 NamedExtents parse_shapes(std::string_view text, std::string_view flag);
+
+/// A shape of a list, as the shape of a tensor that is declared so. One element stands for a scalar, too.
+Extents as_declared(const Extents& given, std::span<const int64_t> declared);
 
 /// "1x3x224x224"; nothing for a scalar.
 std::string shape_text(std::span<const int64_t> extents);

@@ -13,6 +13,16 @@ TEST(Shapes, ReadsLists) {
   EXPECT_EQ(parse_shapes(" x : 1x3x224x224 , y:4, z : scalar ", "--shapes"), expected);
 }
 
+TEST(Shapes, ScalarsAreWrittenInThreeWays) {
+  const NamedExtents scalar{{"x", {}}, {"y", {2}}};
+  EXPECT_EQ(parse_shapes("x:scalar,y:2", "--shapes"), scalar);
+  EXPECT_EQ(parse_shapes("x:,y:2", "--shapes"), scalar);
+  EXPECT_EQ(as_declared(Extents{1}, Extents{}), Extents{});
+  EXPECT_EQ(as_declared(Extents{2}, Extents{}), Extents{2});
+  EXPECT_EQ(as_declared(Extents{1}, Extents{-1}), Extents{1});
+  EXPECT_EQ(as_declared(Extents{}, Extents{1}), Extents{});  // which is refused
+}
+
 TEST(Shapes, NamesMayHaveColonsAndCommas) {
   const NamedExtents expected{{"input:0", {1, 2}}};
   EXPECT_EQ(parse_shapes("input:0:1x2", "--shapes"), expected);
@@ -29,7 +39,7 @@ TEST(Shapes, SaysWhatIsWrong) {
   const auto failure = [](const char* text) { return failure_of([&] { parse_shapes(text, "--shapes"); }); };
   EXPECT_EQ(failure("x"), "--shapes: 'x' has no value; name:value is expected");
   EXPECT_EQ(failure(":1x2"), "--shapes: ':1x2' has no name before the colon");
-  EXPECT_EQ(failure("x:"), "--shapes: 'x' has no value after the colon");
+  EXPECT_EQ(failure_of([] { parse_pairs("x:", "--loadInputs"); }), "--loadInputs: 'x' has no value after the colon");
   EXPECT_EQ(failure("x:1,,y:2"), "--shapes: an entry is empty");
   EXPECT_EQ(failure("x:1,x:2"), "--shapes: 'x' is named twice");
   EXPECT_EQ(failure("x:1xx2"), "--shapes: shape of 'x': '' is not a whole number");

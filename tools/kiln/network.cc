@@ -37,7 +37,9 @@ ProfileRequest profile_of(const ir::Graph& graph, const cli::NamedRanges& shapes
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& input = graph.value(id);
     if (const cli::ShapeRange* range = given.find(input.name)) {
-      profile.extents[input.name] = {range->min, range->opt, range->max};
+      const Extents declared(static_cast<size_t>(input.type.rank()), -1);
+      const auto shape = [&](const Extents& extents) { return cli::as_declared(extents, declared); };
+      profile.extents[input.name] = {shape(range->min), shape(range->opt), shape(range->max)};
     } else if (!input.type.is_static()) {
       Extents extents;
       for (const sym::Expr& extent : input.type.shape) extents.push_back(extent.constant().value_or(1));

@@ -24,5 +24,14 @@ TEST(Profile, IsOfInputsThatThereAre) {
             "the network has no input 'zz'; its inputs are 'x:0', 'y'");
 }
 
+TEST(Profile, OneElementMeansAScalar) {
+  ir::Graph g;
+  const auto x = g.add_input("x", {DType::kF32, {}});
+  g.mark_output(x, "y");
+  EXPECT_EQ(profile_of(g, {{"x", {{1}, {}, {1}}}}).extents.at("x").min, Extents{});
+  EXPECT_EQ(profile_of(g, {{"x", {{1}, {}, {1}}}}).extents.at("x").opt, Extents{});
+  EXPECT_EQ(profile_of(g, {{"x", {{2}, {2}, {2}}}}).extents.at("x").max, Extents{2});
+}
+
 }  // namespace
 }  // namespace kiln

@@ -73,7 +73,8 @@ std::vector<Extents> extents_at(const plan::Plan& plan, const cli::NamedExtents&
   std::vector<Extents> result;
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     const Extents* found = named.find(plan.inputs[i].name);
-    result.push_back(found ? *found : plan.profiles[0].ranges[i].opt);
+    const Extents& best = plan.profiles[0].ranges[i].opt;
+    result.push_back(found ? cli::as_declared(*found, best) : best);
   }
   return result;
 }

@@ -48,8 +48,8 @@ Extents settle_shape(nvinfer1::IExecutionContext& context, const char* name, con
   const Extents declared = extents(context.getTensorShape(name));
   if (!is_dynamic(declared)) {
     if (given) {
-      require(*given == declared, "input '", name, "': the plan is built for ", shape_text(declared), " only; ",
-              shape_text(*given), " was given");
+      require(as_declared(*given, declared) == declared, "input '", name, "': the plan is built for ",
+              declared_text(declared), " only; ", declared_text(*given), " was given");
     }
     return declared;
   }

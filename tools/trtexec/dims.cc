@@ -21,6 +21,8 @@ Extents with_ones(Extents extents) {
   return extents;
 }
 
+std::string declared_text(const Extents& extents) { return extents.empty() ? "scalar" : shape_text(extents); }
+
 int64_t volume(const Extents& extents) {
   int64_t product = 1;
   for (int64_t extent : extents)

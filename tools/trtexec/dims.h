@@ -19,6 +19,9 @@ inline bool is_dynamic(const Extents& extents) {
 /// The same with 1 for what is not known.
 Extents with_ones(Extents extents);
 
+/// "1x3x224x224", "scalar"
+std::string declared_text(const Extents& extents);
+
 int64_t volume(const Extents& extents);  ///< fails at what does not fit 64 bits
 
 }  // namespace kiln::cli::trtexec

@@ -185,6 +185,18 @@ class EndToEnd(unittest.TestCase):
         self.fails("No space left on device", ONNX, "--saveEngine=/dev/full", "--skipInference")
         self.fails("No such file or directory", ONNX, "--saveEngine=/nowhere/x.plan", "--skipInference")
 
+    def test_one_element_stands_for_a_scalar(self):
+        model = f"--onnx={DIGITS.parent.parent}/fuzz/seeds/import/if_shadow.onnx"  # x is f32[3], c is a boolean scalar
+        plan = self.folder / "scalar.plan"
+        Run(model, "--shapes=c:1", f"--saveEngine={plan}", "--skipInference")
+        for shape in ["1", "scalar", ""]:
+            Run(model, f"--shapes=x:3,c:{shape}", *QUICK)
+            Run(f"--loadEngine={plan}", f"--shapes=c:{shape}", *QUICK)
+        self.fails("input 'c': the shape given, 2, does not fit the network's, scalar", model, "--shapes=c:2")
+        self.fails("input 'x': the shape given, scalar, does not fit the network's, 3", model, "--shapes=x:")
+        self.fails("input 'c': the plan is built for scalar only; 2 was given", f"--loadEngine={plan}", "--shapes=c:2")
+        self.fails("'c' has no value after the colon", model, "--loadInputs=c:")
+
     def test_full_disk_for_every_file(self):
         for flag in ["saveEngine", "timingCacheFile", "exportTimes", "exportOutput", "exportProfile", "exportLayerInfo"]:
             self.fails("No space left on device", ONNX, f"--{flag}=/dev/full", *QUICK)

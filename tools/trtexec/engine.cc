@@ -101,8 +101,7 @@ void report_profiles(const nvinfer1::ICudaEngine& engine, Log& log) {
       const char* name = engine.getIOTensorName(i);
       if (engine.getTensorIOMode(name) != nvinfer1::TensorIOMode::kINPUT) continue;
       const auto shape = [&](OptProfileSelector which) {
-        const Extents found = extents(engine.getProfileShape(name, profile, which));
-        return found.empty() ? "scalar" : shape_text(found);
+        return declared_text(extents(engine.getProfileShape(name, profile, which)));
       };
       log.info("Model input ", name, " (profile ", profile, "): min=", shape(OptProfileSelector::kMIN),
                ", opt=", shape(OptProfileSelector::kOPT), ", max=", shape(OptProfileSelector::kMAX));

@@ -11,10 +11,11 @@ namespace {
 using nvinfer1::OptProfileSelector;
 
 void require_fit(const nvinfer1::ITensor& input, const Extents& declared, const Extents& given) {
-  bool fits = declared.size() == given.size();
-  for (size_t i = 0; fits && i < given.size(); ++i) fits = declared[i] < 0 || declared[i] == given[i];
-  require(fits, "input '", input.getName(), "': the shape given, ", shape_text(given), ", does not fit the network's, ",
-          shape_text(declared));
+  const Extents shape = as_declared(given, declared);
+  bool fits = declared.size() == shape.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i) fits = declared[i] < 0 || declared[i] == shape[i];
+  require(fits, "input '", input.getName(), "': the shape given, ", declared_text(given),
+          ", does not fit the network's, ", declared_text(declared));
 }
 
 /// One for every value of a shape tensor, or every dynamic extent.
