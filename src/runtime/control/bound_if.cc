@@ -36,7 +36,7 @@ class BoundIf final : public BoundStep, OutputRoom {
     if (arguments.stream && arguments.stream->capturing()) return record(arguments);
     const bool condition = TRY(read_flag(device_, arguments.inputs[0], arguments.stream));
     const size_t taken = condition ? 0 : 1;
-    const auto where = [&] { return condition ? "the branch of true" : "the branch of false"; };
+    const auto where = [&] { return name_of_branch(taken); };
     Branch& branch = branches_[taken];
     if (!branch.bound) return in_context(branch.bound, where);
     begin(*branch.body, arguments);
@@ -51,11 +51,14 @@ class BoundIf final : public BoundStep, OutputRoom {
 
   bool has_check() const override { return branches_[0].body->has_check() || branches_[1].body->has_check(); }
   Status check() override {
-    for (Branch& branch : branches_) TRY(branch.body->check());
+    for (size_t b = 0; b < 2; ++b) TRY(in_context(branches_[b].body->check(), [b] { return name_of_branch(b); }));
     return {};
   }
 
  private:
+  static std::string_view name_of_branch(size_t branch) {
+    return branch == 0 ? "the branch of true" : "the branch of false";
+  }
   Status run_branch(size_t branch, const RunArguments& arguments, Stream* stream) {
     return branches_[branch].body->run({arguments.inputs + 1, outputs_.data(), arguments.workspace + layout_.arena,
                                         arguments.workspace + layout_.workspace[branch], stream,
