@@ -88,7 +88,7 @@ TEST(Builder, AProfileWithoutAChoiceMakesShapesStatic) {
   EXPECT_TRUE(context->allInputDimensionsSpecified());
   EXPECT_EQ(context->inferShapes(0, nullptr), 0);
   for (const char* name : {"x", "y"}) EXPECT_EQ(list(context->getTensorShape(name)), (Extents{3, 4})) << name;
-  Values x(12, 2), y(12);  // no call of setInputShape
+  Shared<float> x(12, 2), y(12);  // no call of setInputShape
   EXPECT_TRUE(context->setTensorAddress("x", x.data()) && context->setTensorAddress("y", y.data()));
   void* const bindings[] = {x.data(), y.data()};
   ASSERT_TRUE(context->executeV2(bindings)) << w.take_error();
@@ -238,7 +238,7 @@ TEST(Builder, BuildsAnEngineThatOutlivesTheWeights) {
   std::fill(values->begin(), values->end(), -1.0F);
   values.reset();
   const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-  Values x{10, 20}, y(2);
+  Shared<float> x{10, 20}, y(2);
   void* bindings[] = {x.data(), y.data()};
   EXPECT_TRUE(context->executeV2(bindings));
   EXPECT_EQ(y, (Values{11, 22}));
@@ -261,7 +261,7 @@ TEST(Builder, ShapeInputsHaveValuesInTheProfile) {
   const std::unique_ptr<nv::ICudaEngine> engine(w.builder->buildEngineWithConfig(*w.network, *w.config));
   ASSERT_NE(engine, nullptr) << w.take_error();
   const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-  Values in{1, 2, 3, 4, 5, 6}, out(3);
+  Shared<float> in{1, 2, 3, 4, 5, 6}, out(3);
   const int64_t extents[] = {3, 2};
   void* bindings[] = {in.data(), const_cast<int64_t*>(extents), out.data()};
   EXPECT_TRUE(context->executeV2(bindings));
@@ -305,7 +305,7 @@ TEST(Builder, OutputsForShapesAreWrittenOnTheHost) {
   EXPECT_EQ(context->inferShapes(0, nullptr), 0);
   EXPECT_EQ(rows[0], 5);
   EXPECT_EQ(rows[1], 4);
-  Values in(8, -1), out(8, 3);
+  Shared<float> in(8, -1), out(8, 3);
   int64_t others[2] = {};
   EXPECT_TRUE(context->setInputShape("x", nv::Dims2(2, 4)));
   EXPECT_TRUE(context->setTensorAddress("shape", others));
@@ -353,7 +353,7 @@ TEST(Builder, OutputsForShapesAreNotWrittenToMemoryOfEarlierRuns) {
   const std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(w.logger));
   const std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
   std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-  Values in(32), out(32);
+  Shared<float> in(32), out(32);
   EXPECT_TRUE(context->setInputShape("x", dims({3, 4})) && context->setTensorAddress("x", in.data()) &&
               context->setTensorAddress("y", out.data()) && context->setOutputAllocator("shape", &allocator));
   ASSERT_TRUE(context->enqueueV3(nullptr)) << w.take_error();

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "api/build/testing/workbench.h"
 
@@ -12,31 +11,13 @@ namespace {
 
 using testing::dims;
 using testing::list;
+using testing::OutputMemory;
 using testing::Running;
+using testing::Shared;
 using testing::Workbench;
 namespace nv = nvinfer1;
 using Floats = std::vector<float>;
 using Numbers = std::vector<int64_t>;
-
-/// Gives memory from a vector.
-class Allocator final : public nv::IOutputAllocator {
- public:
-  void* reallocateOutputAsync(char const*, void*, uint64_t size, uint64_t, cudaStream_t) override {
-    memory.resize(size);
-    return refuses ? nullptr : memory.data();
-  }
-  void notifyShape(char const*, nv::Dims const& dims) noexcept override { shape = list(dims); }
-  Numbers numbers() const {
-    int64_t count = 1;
-    for (const int64_t extent : shape) count *= extent;
-    Numbers result(static_cast<size_t>(count));
-    std::memcpy(result.data(), memory.data(), result.size() * 8);
-    return result;
-  }
-  std::vector<std::byte> memory;
-  Numbers shape;
-  bool refuses = false;
-};
 
 nv::ITensor* where(Workbench& w, nv::ITensor& x) { return w->addNonZero(x, nv::DataType::kINT64)->getOutput(0); }
 
@@ -46,34 +27,36 @@ TEST(DataSizes, AnAllocatorIsToldTheShapeBeforeEnqueueReturns) {
   EXPECT_EQ(list(at->getDimensions()), (Numbers{2, -1}));
   w.mark(at);
   Running r(w);
+  ASSERT_TRUE(r.context) << r.error;
   EXPECT_EQ(list(r.engine->getTensorShape("y")), (Numbers{2, -1}));
   EXPECT_EQ(list(r.context->getTensorShape("y")), (Numbers{2, -1}));
   EXPECT_EQ(r.context->getMaxOutputSize("y"), 2 * 6 * 8);
-  Floats x{0, 1, 0, 2, NAN, 0};
+  Shared<float> x{0, 1, 0, 2, NAN, 0};
   r.feed("x", x);
-  Allocator y;
+  OutputMemory y;
   ASSERT_TRUE(r.context->setOutputAllocator("y", &y));
   ASSERT_TRUE(r.context->enqueueV3(nullptr));
   EXPECT_EQ(y.shape, (Numbers{2, 3}));
-  EXPECT_EQ(y.numbers(), (Numbers{0, 1, 1, 1, 0, 1}));
+  EXPECT_EQ(y.elements<int64_t>(), (Numbers{0, 1, 1, 1, 0, 1}));
   x = {0, 0, 0, 0, 0, 0};
   ASSERT_TRUE(r.context->enqueueV3(nullptr));
   EXPECT_EQ(y.shape, (Numbers{2, 0}));
   EXPECT_EQ(list(r.context->getTensorShape("y")), (Numbers{2, -1})) << "what data decides is not the context's to say";
   y.refuses = true;
   EXPECT_FALSE(r.context->enqueueV3(nullptr));
-  EXPECT_EQ(r.logger.errors.back(), "IExecutionContext::enqueueV3: output 'y': its allocator did not give 0 bytes");
+  EXPECT_EQ(r.last_error(), "IExecutionContext::enqueueV3: output 'y': its allocator did not give 0 bytes");
 }
 
 TEST(DataSizes, AnAddressHasRoomForTheLargest) {
   Workbench w;
   w.mark(where(w, *w.input("x", {4})));
   Running r(w);
-  Floats x{5, 0, 0, -1};
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> x{5, 0, 0, -1};
   r.feed("x", x);
   EXPECT_FALSE(r.context->enqueueV3(nullptr)) << "there is no memory";
-  Numbers y(static_cast<size_t>(r.context->getMaxOutputSize("y")) / 8, -7);
-  ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
+  Shared<int64_t> y(static_cast<size_t>(r.context->getMaxOutputSize("y")) / 8, -7);
+  r.feed("y", y);
   ASSERT_TRUE(r.context->enqueueV3(nullptr));
   EXPECT_EQ(y, (Numbers{0, 3, -7, -7}));
   void* bindings[] = {x.data(), y.data()};
@@ -107,18 +90,19 @@ TEST(DataSizes, SizesFollowSizes) {
   w.mark(picked(*doubled, *above), "large");
   w.mark(doubled, "doubled");
   Running r(w);
-  Floats x_values{0, 1, 2, 0, 5, 0}, large(6), all(6);
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> x_values{0, 1, 2, 0, 5, 0}, large(6), all(6);
   r.feed("x", x_values), r.feed("large", large), r.feed("doubled", all);
   for (int again = 0; again < 2; ++again) {
-    ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+    ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.last_error();
     EXPECT_EQ((Floats{large[0], large[1]}), (Floats{4, 10}));
     EXPECT_EQ((Floats{all[0], all[1], all[2]}), (Floats{2, 4, 10}));
   }
   x_values = {0, 0, 0, 7, 0, 0};
-  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.last_error();
   EXPECT_EQ(large[0], 14);
   x_values = {0, 0, 0, 0, 0, 0};
-  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.last_error();
 }
 
 TEST(DataSizes, ThatMustAgreeAreComparedInEachRun) {
@@ -126,18 +110,17 @@ TEST(DataSizes, ThatMustAgreeAreComparedInEachRun) {
   nv::ITensor *a = where(w, *w.input("a", {3})), *b = where(w, *w.input("b", {3}));
   w.mark(w->addElementWise(*a, *b, nv::ElementWiseOperation::kSUM)->getOutput(0));
   Running r(w);
-  Floats a_values{1, 0, 1}, b_values{0, 2, 2};
-  Numbers y(3, -1);
-  r.feed("a", a_values), r.feed("b", b_values);
-  ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
-  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> a_values{1, 0, 1}, b_values{0, 2, 2};
+  Shared<int64_t> y(3, -1);
+  r.feed("a", a_values), r.feed("b", b_values), r.feed("y", y);
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.last_error();
   EXPECT_EQ(y, (Numbers{1, 4, -1}));
   b_values[0] = 3;
   EXPECT_FALSE(r.context->enqueueV3(nullptr));
-  EXPECT_NE(r.logger.errors.back().find("the left side is 2, the right side 3"), std::string::npos)
-      << r.logger.errors.back();
+  EXPECT_NE(r.last_error().find("the left side is 2, the right side 3"), std::string::npos) << r.last_error();
   a_values[1] = 3;
-  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.last_error();
   EXPECT_EQ(y, (Numbers{0, 2, 4}));
 }
 
@@ -165,13 +148,13 @@ TEST(DataSizes, ABoundHoldsWhereFewerMakeMore) {
   cut->setInput(2, *rest);
   w.mark(cut->getOutput(0));
   Running r(w);
-  ASSERT_TRUE(r.context);
-  Floats values{1, 0, 0, 0, 0, 0, 0, 5};
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> values{1, 0, 0, 0, 0, 0, 0, 5};
   r.feed("x", values);
   EXPECT_GE(r.context->getMaxOutputSize("y"), 6 * 4);
-  Floats y(static_cast<size_t>(r.context->getMaxOutputSize("y")) / 4, -1);
-  ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
-  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  Shared<float> y(static_cast<size_t>(r.context->getMaxOutputSize("y")) / 4, -1);
+  r.feed("y", y);
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.last_error();
   EXPECT_EQ((Floats{y[0], y[4], y[5]}), (Floats{0, 0, 5}));
 }
 
@@ -182,16 +165,16 @@ TEST(DataSizes, AreCheckedBehindTheLastStep) {
   square->setReshapeDimensions(dims({2, 2}));
   w.mark(square->getOutput(0));
   Running r(w);
-  ASSERT_TRUE(r.context);
-  Floats x{1, 0, 1, 1, 0, 1};
-  Numbers y(4, -7);
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> x{1, 0, 1, 1, 0, 1};
+  Shared<int64_t> y(4, -7);
   r.feed("x", x);
-  ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
-  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  r.feed("y", y);
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.last_error();
   EXPECT_EQ(y, (Numbers{0, 2, 3, 5}));
   x[0] = 0;
   EXPECT_FALSE(r.context->enqueueV3(nullptr));
-  EXPECT_NE(r.logger.errors.back().find("the left side is 3"), std::string::npos) << r.logger.errors.back();
+  EXPECT_NE(r.last_error().find("the left side is 3"), std::string::npos) << r.last_error();
 }
 
 /// A failure leaves nothing behind that later runs stumble over.
@@ -201,16 +184,17 @@ TEST(DataSizes, ARunFollowsOneThatFailed) {
   w.mark(at, "at");
   w.mark(w->addElementWise(*at, *at, nv::ElementWiseOperation::kSUM)->getOutput(0), "twice");
   Running r(w);
-  Floats x{5, 0, 0, -1};
-  Numbers at_numbers(4, -7);
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> x{5, 0, 0, -1};
+  Shared<int64_t> at_numbers(4, -7);
   r.feed("x", x);
   EXPECT_FALSE(r.context->enqueueV3(nullptr));
-  Allocator twice;
-  ASSERT_TRUE(r.context->setTensorAddress("at", at_numbers.data()));
+  OutputMemory twice;
+  r.feed("at", at_numbers);
   ASSERT_TRUE(r.context->setOutputAllocator("twice", &twice));
-  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.last_error();
   EXPECT_EQ(at_numbers, (Numbers{0, 3, -7, -7}));
-  EXPECT_EQ(twice.numbers(), (Numbers{0, 6}));
+  EXPECT_EQ(twice.elements<int64_t>(), (Numbers{0, 6}));
 }
 
 /// A constant says how many there are: other numbers are an error of the run, and the build takes it.
@@ -221,13 +205,13 @@ TEST(DataSizes, MayBeAskedToBeANumber) {
   nv::ITensor* at = where(w, *w.input("x", {30}));
   w.mark(w->addElementWise(*at, *constant, nv::ElementWiseOperation::kSUM)->getOutput(0));
   Running r(w);
-  ASSERT_TRUE(r.context);
-  Floats x(30, 0);
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> x(30, 0);
   x[1] = x[2] = x[29] = 1;
-  Numbers y(30, -7);
+  Shared<int64_t> y(30, -7);
   r.feed("x", x);
-  ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
-  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+  r.feed("y", y);
+  ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.last_error();
   EXPECT_EQ((Numbers{y[0], y[1], y[2]}), (Numbers{11, 22, 59}));
 }
 
@@ -247,12 +231,13 @@ TEST(DataSizes, AllocatorsAreNotAskedByExecuteV2) {
   Workbench w;
   w.mark(where(w, *w.input("x", {4})));
   Running r(w);
-  Floats x{5, 0, 0, -1};
-  Numbers y(4, -7);
-  Allocator allocator;
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> x{5, 0, 0, -1};
+  Shared<int64_t> y(4, -7);
+  OutputMemory allocator;
   ASSERT_TRUE(r.context->setOutputAllocator("y", &allocator));
   void* bindings[] = {x.data(), y.data()};
-  ASSERT_TRUE(r.context->executeV2(bindings)) << r.logger.errors.back();
+  ASSERT_TRUE(r.context->executeV2(bindings)) << r.last_error();
   EXPECT_EQ(y, (Numbers{0, 3, -7, -7}));
   EXPECT_TRUE(allocator.memory.empty());
 }
@@ -266,15 +251,16 @@ TEST(DataSizes, BoundsFollowTheShapesThatAreSet) {
   profile->setDimensions("x", nv::OptProfileSelector::kMAX, dims({50, 2}));
   w.config->addOptimizationProfile(profile);
   Running r(w);
+  ASSERT_TRUE(r.context) << r.error;
   for (const int64_t n : {3, 50, 1}) {
     ASSERT_TRUE(r.context->setInputShape("x", dims({n, 2})));
     EXPECT_EQ(r.context->getMaxOutputSize("y"), 2 * 2 * n * 8);
-    Floats x(static_cast<size_t>(2 * n), 1);
+    Shared<float> x(static_cast<size_t>(2 * n), 1);
     x[0] = 0;
-    Allocator y;
+    OutputMemory y;
     r.feed("x", x);
     ASSERT_TRUE(r.context->setOutputAllocator("y", &y));
-    ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.logger.errors.back();
+    ASSERT_TRUE(r.context->enqueueV3(nullptr)) << r.last_error();
     EXPECT_EQ(y.shape, (Numbers{2, 2 * n - 1}));
   }
 }

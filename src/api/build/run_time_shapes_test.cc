@@ -10,6 +10,7 @@ namespace {
 using testing::dims;
 using testing::list;
 using testing::Running;
+using testing::Shared;
 using testing::Workbench;
 namespace nv = nvinfer1;
 using nv::DataType;
@@ -66,7 +67,7 @@ TEST(RunTimeShapes, AReshapeReadsMinusOneAndZero) {
   EXPECT_TRUE(r.engine->isShapeInferenceIO("shape"));
   EXPECT_EQ(list(r.engine->getTensorShape("y")), (Numbers{-1, -1, -1}));
   ASSERT_TRUE(r.context->setInputShape("x", dims({6, 4})));
-  Floats x(24), y(24);
+  Shared<float> x(24), y(24);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
   Numbers shape(3);
   r.feed("x", x), r.feed("y", y), r.feed("shape", shape);
@@ -118,7 +119,7 @@ TEST(RunTimeShapes, TwoProfilesReadAReshapesDimensionsAlike) {
   }
   Running r(net.w);
   ASSERT_TRUE(r.context) << r.error;
-  Floats x(12, 1), y(12);
+  Shared<float> x(12, 1), y(12);
   Numbers shape{2, 2, 3};
   for (int profile = 0; profile < 2; ++profile) {
     ASSERT_TRUE(r.context->setOptimizationProfileAsync(profile, nullptr));
@@ -175,7 +176,7 @@ TEST(RunTimeShapes, AnIndexMustLieInside) {
   Running r(w);
   ASSERT_TRUE(r.context) << r.error;
   Numbers index{-3};
-  Floats y(3);
+  Shared<float> y(3);
   r.feed("index", index), r.feed("y", y);
   for (; index[0] < 3; ++index[0])
     EXPECT_EQ(list(r.context->getTensorShape("y")), Numbers{table[static_cast<size_t>((index[0] + 3) % 3)]});
@@ -194,7 +195,7 @@ TEST(RunTimeShapes, AnIndexOutsideIsAnError) {
   Running r(w);
   ASSERT_TRUE(r.context) << r.error;
   Numbers index{1};
-  Floats y(3);
+  Shared<float> y(3);
   r.feed("index", index), r.feed("y", y);
   EXPECT_EQ(list(r.context->getTensorShape("y")), Numbers{1});
   index[0] = 3;
@@ -219,7 +220,7 @@ TEST(RunTimeShapes, ShapeValuesHave64Bits) {
   ASSERT_TRUE(r.context) << r.error;
   EXPECT_EQ(r.engine->getProfileTensorValuesV2("big", 0, OptProfileSelector::kMAX)[0], 5 * far);
   Numbers values{3 * far + 7};
-  Floats y(5);
+  Shared<float> y(5);
   r.feed("big", values), r.feed("y", y);
   EXPECT_EQ(list(r.context->getTensorShape("y")), Numbers{3}) << r.last_error();
   ASSERT_TRUE(r.run()) << r.last_error();
@@ -331,7 +332,7 @@ TEST(Assertions, OfDataFailARunWithTheirMessage) {
   ASSERT_TRUE(r.context) << r.error;
   testing::Recorder recorder;
   r.context->setErrorRecorder(&recorder);
-  Floats values{1, 2, 3}, y(3);
+  Shared<float> values{1, 2, 3}, y(3);
   r.feed("x", values), r.feed("y", y);
   ASSERT_TRUE(r.run()) << r.last_error();
   EXPECT_EQ(y, values);

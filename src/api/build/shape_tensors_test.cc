@@ -381,11 +381,9 @@ TEST_P(ShapeArithmetic, IsComputedOnTheHost) {
   for (const auto& [n, m] : {std::pair<int64_t, int64_t>{1, 1}, {2, 3}, {3, 2}, {5, 5}, {7, 4}, {10, 11}, {12, 12}}) {
     const Numbers expected = GetParam().expected(n, m);
     Numbers got(expected.size(), -7);
-    std::vector<float> data(static_cast<size_t>(n * m)), y(2000, -1);
+    testing::Shared<float> data(static_cast<size_t>(n * m)), y(2000, -1);
     ASSERT_TRUE(r.context->setInputShape("x", dims({n, m})));
-    ASSERT_TRUE(r.context->setTensorAddress("x", data.data()));
-    ASSERT_TRUE(r.context->setTensorAddress("s", got.data()));
-    ASSERT_TRUE(r.context->setTensorAddress("y", y.data()));
+    r.feed("x", data), r.feed("s", got), r.feed("y", y);
     EXPECT_EQ(r.context->inferShapes(0, nullptr), 0) << r.last_error();
     EXPECT_EQ(got, expected) << "n = " << n << ", m = " << m;
     int64_t count = 0;

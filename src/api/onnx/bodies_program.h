@@ -4,15 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "api/onnx/create.h"
 #include "api/onnx/parser.h"
-#include "api/run/stream_table.h"
+#include "api/run/testing/repeated_runs.h"
+#include "base/str.h"
 #include "onnx/test_import.h"
 
 namespace kiln::api::bodies {
@@ -22,6 +23,8 @@ namespace nv = nvinfer1;
 using Floats = std::vector<float>;
 using Numbers = std::vector<int64_t>;
 
+using testing::OutputMemory;
+
 struct Logger final : nv::ILogger {
   void log(Severity severity, const char* message) noexcept override {
     if (severity <= Severity::kERROR) errors.emplace_back(message);
@@ -30,19 +33,6 @@ struct Logger final : nv::ILogger {
 };
 
 inline Numbers list(const nv::Dims& dims) { return {dims.d, dims.d + dims.nbDims}; }
-
-/// Gives memory from a vector, or none.
-class Allocator final : public nv::IOutputAllocator {
- public:
-  void* reallocateOutputAsync(char const*, void*, uint64_t size, uint64_t, cudaStream_t) override {
-    memory.assign(std::max<size_t>(size, 1), std::byte{0x7f});
-    return refuses ? nullptr : memory.data();
-  }
-  void notifyShape(char const*, nv::Dims const& dims) noexcept override { shape = list(dims); }
-  std::vector<std::byte> memory;
-  Numbers shape;
-  bool refuses = false;
-};
 
 /// What an input's extents (or a shape input's values) may be.
 struct Range {
@@ -72,7 +62,9 @@ inline std::vector<std::byte> build(const Proto& model, const std::vector<Range>
   const std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
   const std::unique_ptr<nvonnxparser::IParser> parser(
       static_cast<nvonnxparser::IParser*>(create_parser(network.get(), &logger, NV_ONNX_PARSER_VERSION)));
-  EXPECT_TRUE(parser->parse(model.bytes.data(), model.bytes.size(), nullptr)) << parser_errors(*parser);
+  const bool parsed = parser->parse(model.bytes.data(), model.bytes.size(), nullptr);
+  EXPECT_TRUE(parsed) << parser_errors(*parser);
+  if (!parsed) return {};
   nv::IOptimizationProfile* profile = builder->createOptimizationProfile();
   for (const Range& range : ranges) {
     const bool is_shape = is_shape_input(*network, range.name);
@@ -92,13 +84,15 @@ inline std::vector<std::byte> build(const Proto& model, const std::vector<Range>
   return {bytes, bytes + plan->size()};
 }
 
-/// A model in an engine of its saved plan, whose outputs are given memory when their sizes are known.
+/// A model in an engine of its saved plan, whose outputs are given memory when their sizes are known. Without a plan,
+/// or with one that cannot be loaded, the test has failed and nothing runs: each run says why.
 class Program {
  public:
   explicit Program(const std::vector<std::byte>& plan) : runtime_(nv::createInferRuntime(logger)) {
-    engine.reset(runtime_->deserializeCudaEngine(plan.data(), plan.size()));
-    context.reset(engine->createExecutionContext());
-    for (int i = 0; i < engine->getNbIOTensors(); ++i)
+    if (!plan.empty()) engine.reset(runtime_->deserializeCudaEngine(plan.data(), plan.size()));
+    if (engine) context.reset(engine->createExecutionContext());
+    EXPECT_TRUE(context) << why_not();
+    for (int i = 0; context && i < engine->getNbIOTensors(); ++i)
       if (const char* name = engine->getIOTensorName(i); engine->getTensorIOMode(name) == nv::TensorIOMode::kOUTPUT)
         context->setOutputAllocator(name, &outputs[name]);
   }
@@ -106,42 +100,53 @@ class Program {
 
   template <class T>
   Program& feed(const char* name, const Numbers& extents, const std::vector<T>& values) {
-    std::vector<std::byte>& memory = inputs_[name];
-    memory.resize(std::max<size_t>(values.size() * sizeof(T), 1));
-    if (!values.empty()) std::memcpy(memory.data(), values.data(), values.size() * sizeof(T));
-    EXPECT_TRUE(context->setTensorAddress(name, memory.data()));
+    if (!context) return *this;
+    const auto bytes = std::as_bytes(std::span(values));
+    const bool is_shape = engine->getTensorLocation(name) == nv::TensorLocation::kHOST;
+    Place& place = inputs_[name];
+    const auto copy = [&](auto& memory) -> void* {
+      memory.assign(bytes.begin(), bytes.end());
+      memory.resize(std::max<size_t>(memory.size(), 1));
+      return memory.data();
+    };
+    EXPECT_TRUE(context->setTensorAddress(name, is_shape ? copy(place.host) : copy(place.shared)));
     context->setInputShape(name, dims_of(extents));
     return *this;
   }
   Program& feed_flag(const char* name, bool value) { return feed(name, {}, std::vector<char>{value}); }
   /// The error of a run; empty if it went well.
-  std::string run() {
-    logger.errors.clear();
-    if (context->enqueueV3(nullptr) && StreamTable::instance().find(nullptr)->get().synchronize()) return "";
-    return logger.errors.empty() ? "no error was told" : logger.errors.back();
-  }
+  std::string run() { return context ? testing::run_repeatedly(*context, outputs, logger.errors) : why_not(); }
   template <class T>
-  std::vector<T> of(const char* name) {
-    const Allocator& output = outputs[name];
-    int64_t count = 1;
-    for (const int64_t extent : output.shape) count *= extent;
-    std::vector<T> result(static_cast<size_t>(count));
-    if (count > 0) std::memcpy(result.data(), output.memory.data(), result.size() * sizeof(T));
-    return result;
+  std::vector<T> of(const char* name) const {
+    const auto output = outputs.find(name);
+    return output == outputs.end() ? std::vector<T>() : output->second.elements<T>();
   }
   const Numbers& shape(const char* name) { return outputs[name].shape; }
 
   Logger logger;
-  std::map<std::string, Allocator> outputs;
+  std::map<std::string, OutputMemory> outputs;
 
  private:
-  std::map<std::string, std::vector<std::byte>> inputs_;
+  std::string why_not() const { return logger.errors.empty() ? "there is no plan" : logger.errors.back(); }
+  struct Place {
+    std::vector<std::byte> host;  ///< of shape inputs
+    testing::Shared<std::byte> shared;
+  };
+  std::map<std::string, Place> inputs_;
   std::unique_ptr<nv::IRuntime> runtime_;
 
  public:
   std::unique_ptr<nv::ICudaEngine> engine;
   std::unique_ptr<nv::IExecutionContext> context;
 };
+
+/// Whether a run was told that the index that `step` picked by is outside: the host counts such indices, a GPU keeps
+/// one.
+inline bool says_that_an_index_is_outside(const std::string& error, std::string_view step, int64_t index) {
+  const std::string told = testing::is_on_gpu() ? str("index ", index, " is outside the data")
+                                                : std::string("1 indices are outside their axis");
+  return error.find(str("step '", step, "': ", told)) != std::string::npos;
+}
 
 inline Proto value_of_any(std::string_view name, int64_t type = kFloat) {
   return Proto()

@@ -47,6 +47,7 @@ TEST(ChosenShapes, AreKnownWhereShapesDecideTheBranch) {
   Program p(
       by_a_branch(kReshape, {node("Div", {"n", "two"}, {"half"}), joined({"two", "half"})}, {joined({"n", "one"})}),
       {{"x", {2}, {8}}});
+  ASSERT_TRUE(p.context);
   for (const int64_t n : {2, 4, 6, 8}) {
     p.feed("x", {n}, Floats(static_cast<size_t>(n), 1.0F)).feed("k", {1}, Numbers{0});
     const Numbers expected = n > 4 ? Numbers{2, n / 2} : Numbers{n, 1};

@@ -44,10 +44,11 @@ TEST(GrowingOutputs, ALoopThatOnlyItsConditionEnds) {
 }
 TEST(GrowingOutputs, WantAnAllocator) {
   Program p(grows_to(false), {{"x", {0}, {5}}});
+  ASSERT_TRUE(p.context);
   p.feed("x", {1}, Floats{2}).feed("limit", {}, Floats{9});
   EXPECT_EQ(p.context->getMaxOutputSize("y"), -1);
   EXPECT_EQ(p.run(), "");
-  std::vector<float> memory(64);
+  testing::Shared<float> memory(64);
   p.context->setOutputAllocator("y", nullptr);
   p.context->setTensorAddress("y", memory.data());
   const std::string error = p.run();
@@ -229,7 +230,9 @@ TEST(GrowingOutputs, NumbersOfDataLieIn32Bits) {
 }
 
 TEST(GrowingOutputs, DamagedPlansDoNotWriteBeyondTheirMemory) {
-  plan::Plan damaged = **plan::read_plan(build(grows_to(true), {{"x", {0}, {5}}}));
+  const auto read = plan::read_plan(build(grows_to(true), {{"x", {0}, {5}}}));
+  ASSERT_TRUE(read) << read.error().message;
+  plan::Plan damaged = **read;
   for (plan::Tensor& t : damaged.profiles[0].tensors)
     if (t.place == plan::Place::kGrowing && t.extents.size() == 1) t.extents = {sym::Program::constant(2)};
   Program p(*plan::write_plan(damaged));

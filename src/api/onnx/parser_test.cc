@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "api/onnx/create.h"
+#include "api/run/testing/shared_memory.h"
 #include "onnx/test_model.h"
 
 namespace kiln::api {
@@ -45,14 +46,14 @@ struct Bench {
         config(builder->createBuilderConfig()),
         parser(static_cast<nvonnxparser::IParser*>(create_parser(network.get(), &logger, NV_ONNX_PARSER_VERSION))) {}
   bool parse(const Proto& model) { return parser->parse(model.bytes.data(), model.bytes.size(), nullptr); }
-  std::vector<float> run(std::vector<float> x) {
+  std::vector<float> run(const std::vector<float>& x) {
     const std::unique_ptr<nvinfer1::ICudaEngine> engine(builder->buildEngineWithConfig(*network, *config));
     if (!engine) return {};
     const std::unique_ptr<nvinfer1::IExecutionContext> context(engine->createExecutionContext());
-    std::vector<float> y(x.size());
-    void* bindings[] = {x.data(), y.data()};
+    testing::Shared<float> in(x.begin(), x.end()), out(x.size());
+    void* bindings[] = {in.data(), out.data()};
     EXPECT_TRUE(context->executeV2(bindings));
-    return y;
+    return {out.begin(), out.end()};
   }
   Logger logger;
   std::unique_ptr<nvinfer1::IBuilder> builder;

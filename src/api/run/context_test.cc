@@ -54,6 +54,7 @@ class ContextTest : public RuntimeTest {
  protected:
   void SetUp() override {
     RuntimeTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
     context.reset(engine->createExecutionContext());
     ASSERT_TRUE(context) << logger.last();
   }

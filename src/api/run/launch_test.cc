@@ -132,7 +132,7 @@ plan::Plan make_plan() {
   return plan;
 }
 
-class LaunchTest : public testing::Test {
+class LaunchTest : public ::testing::Test {
  protected:
   void SetUp() override {
     device = cuda::make_fake_device();

@@ -122,7 +122,7 @@ class FileReader final : public IFileReader {
 };
 
 TEST_F(RuntimeBytes, MapsTheFileOfAReaderThatNamesOne) {
-  const std::string path = testing::TempDir() + "mapped.plan";
+  const std::string path = ::testing::TempDir() + "mapped.plan";
   std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   FileReader reader(path.c_str());
   EXPECT_TRUE(std::unique_ptr<ICudaEngine>(runtime->deserializeCudaEngine(reader))) << logger.last();

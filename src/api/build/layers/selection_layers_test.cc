@@ -146,7 +146,7 @@ TEST(AssertionLayer, IsCheckedWhenShapesAreBound) {
   const std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(w.logger));
   const std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
   const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
-  std::vector<float> data(9);
+  Shared<float> data(9);
   for (const char* name : {"a", "b"}) context->setInputShape(name, dims({3}));
   std::vector<void*> bindings(3, data.data());
   EXPECT_FALSE(context->executeV2(bindings.data()));

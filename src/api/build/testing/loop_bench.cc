@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "api/build/testing/shared_memory.h"
-#include "base/str.h"
+#include "api/run/testing/repeated_runs.h"
 
 namespace kiln::api::testing {
 namespace {
@@ -17,17 +16,6 @@ nv::Dims dims_of(const std::vector<int64_t>& extents) {
 size_t element_bytes(nv::DataType type) {
   return type == nv::DataType::kBOOL ? 1 : type == nv::DataType::kINT64 ? 8 : 4;
 }
-
-/// Keeps what a run gives.
-class Output final : public nv::IOutputAllocator {
- public:
-  void* reallocateOutputAsync(char const*, void*, uint64_t size, uint64_t, cudaStream_t) override {
-    return memory.reserve(size);
-  }
-  void notifyShape(char const*, nv::Dims const& dims) noexcept override { shape = list(dims); }
-  SharedMemory memory;
-  std::vector<int64_t> shape;
-};
 
 }  // namespace
 
@@ -77,44 +65,28 @@ LoopRun::LoopRun(LoopBench& bench) {
 
 std::map<std::string, Bytes> LoopRun::operator()(std::map<std::string, Bytes> inputs) {
   if (!engine_) return {};
-  error.clear();
-  logger_.errors.clear();
   const std::unique_ptr<nv::IExecutionContext> context(engine_->createExecutionContext());
-  std::map<std::string, SharedMemory> places;
+  std::map<std::string, Shared<std::byte>> places;
   for (auto& [name, tensor] : inputs) {
     context->setInputShape(name.c_str(), dims_of(tensor.extents));
     const bool is_shape = engine_->getTensorLocation(name.c_str()) == nv::TensorLocation::kHOST;
     tensor.bytes.resize(std::max<size_t>(tensor.bytes.size(), 1));
-    std::byte* const place = is_shape ? tensor.bytes.data() : places[name].reserve(tensor.bytes.size());
-    std::ranges::copy(tensor.bytes, place);
-    context->setTensorAddress(name.c_str(), place);
+    if (!is_shape) places[name].assign(tensor.bytes.begin(), tensor.bytes.end());
+    context->setTensorAddress(name.c_str(), is_shape ? tensor.bytes.data() : places[name].data());
   }
-  std::map<std::string, Output> outputs;
+  std::map<std::string, OutputMemory> outputs;
   for (int i = 0; i < engine_->getNbIOTensors(); ++i)
     if (const char* name = engine_->getIOTensorName(i); engine_->getTensorIOMode(name) == nv::TensorIOMode::kOUTPUT)
       context->setOutputAllocator(name, &outputs[name]);
-  context->setDebugSync(true);
   if (profiler) context->setProfiler(profiler);
+  error = profiler ? run_repeatedly(*context, outputs, logger_.errors, 1)
+                   : run_repeatedly(*context, outputs, logger_.errors);
   std::map<std::string, Bytes> result;
-  const int runs = is_on_gpu() && !profiler ? 4 : 1;  // a GPU records what comes again
-  for (int run = 0; run < runs; ++run) {
-    if (!context->enqueueV3(nullptr) || !logger_.errors.empty()) {
-      error = logger_.errors.empty() ? "the run failed" : logger_.errors.back();
-      return {};
-    }
-    std::map<std::string, Bytes> latest;
-    for (auto& [name, output] : outputs) {
-      size_t bytes = element_bytes(engine_->getTensorDataType(name.c_str()));
-      for (const int64_t extent : output.shape) bytes *= static_cast<size_t>(extent);
-      std::byte* const first = output.memory.data();
-      latest[name] = {output.shape, std::vector<std::byte>(first, first + bytes)};
-      std::fill_n(first, bytes, std::byte{0x7f});
-    }
-    if (run > 0 && latest != result) {
-      error = str("run ", run, " gives other results than the first");
-      return {};
-    }
-    result = std::move(latest);
+  if (!error.empty()) return result;
+  for (const auto& [name, output] : outputs) {
+    size_t bytes = element_bytes(engine_->getTensorDataType(name.c_str()));
+    for (const int64_t extent : output.shape) bytes *= static_cast<size_t>(extent);
+    result[name] = {output.shape, {output.memory.begin(), output.memory.begin() + static_cast<ptrdiff_t>(bytes)}};
   }
   return result;
 }

@@ -59,24 +59,26 @@ std::vector<float> Workbench::run(const std::map<std::string, Feed>& inputs) {
   EXPECT_NE(engine, nullptr);
   if (!engine) return {};
   const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  std::map<std::string, Shared<float>> places;
   for (const auto& [name, feed] : inputs) {
     nv::Dims shape{static_cast<int32_t>(feed.extents.size()), {}};
     std::copy(feed.extents.begin(), feed.extents.end(), shape.d);
     EXPECT_TRUE(context->setInputShape(name.c_str(), shape));
-    EXPECT_TRUE(context->setTensorAddress(name.c_str(), const_cast<float*>(feed.values.data())));
+    places[name].assign(feed.values.begin(), feed.values.end());
+    EXPECT_TRUE(context->setTensorAddress(name.c_str(), places[name].data()));
   }
   const char* const output = engine->getIOTensorName(engine->getNbIOTensors() - 1);
   const nv::Dims shape = context->getTensorShape(output);
   int64_t count = 1;
   for (int i = 0; i < shape.nbDims; ++i) count *= shape.d[i];
   EXPECT_GE(count, 0) << "the shape of '" << output << "' is not known";
-  std::vector<float> result(static_cast<size_t>(std::max<int64_t>(count, 0)));
+  Shared<float> result(static_cast<size_t>(std::max<int64_t>(count, 0)));
   EXPECT_TRUE(context->setTensorAddress(output, result.data()));
   std::vector<void*> bindings;
   for (int i = 0; i < engine->getNbIOTensors(); ++i)
     bindings.push_back(const_cast<void*>(context->getTensorAddress(engine->getIOTensorName(i))));
   EXPECT_TRUE(context->executeV2(bindings.data()));
-  return result;
+  return {result.begin(), result.end()};
 }
 
 Running::Running(Workbench& w) {
@@ -87,6 +89,12 @@ Running::Running(Workbench& w) {
   runtime.reset(nv::createInferRuntime(logger));
   engine.reset(runtime->deserializeCudaEngine(plan->data(), plan->size()));
   if (engine) context.reset(engine->createExecutionContext());
+  if (context && is_on_gpu()) context->setDebugSync(true);
+}
+
+void Running::set_address(const char* name, void* memory, nv::TensorLocation where) {
+  EXPECT_EQ(engine->getTensorLocation(name), where) << "'" << name << "' is given memory of another place";
+  EXPECT_TRUE(context->setTensorAddress(name, memory));
 }
 
 bool Running::run() {

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/run/testing/shared_memory.h"
+
 namespace kiln::api::testing {
 
 namespace nv = nvinfer1;
@@ -68,13 +70,20 @@ class Workbench {
   std::unique_ptr<nv::IBuilderConfig> config;
 };
 
-/// An engine of a workbench's network with a context.
+/// An engine of a workbench's network with a context. On a GPU enqueueV3 waits for the run: tests read what it wrote.
 struct Running {
   explicit Running(Workbench& w);
+  /// Gives a tensor of the device its memory.
+  template <class T>
+  void feed(const char* name, Shared<T>& values) {
+    set_address(name, values.data(), nv::TensorLocation::kDEVICE);
+  }
+  /// Gives a shape tensor its memory, which the host reads or writes.
   template <class T>
   void feed(const char* name, std::vector<T>& values) {
-    context->setTensorAddress(name, values.data());
+    set_address(name, values.data(), nv::TensorLocation::kHOST);
   }
+  void set_address(const char* name, void* memory, nv::TensorLocation where);
   /// Runs with the addresses that are set, to the end.
   bool run();
   /// The latest error since the build.

@@ -1,4 +1,4 @@
-/// A runtime, an engine of small_plan.h and the witnesses of their errors.
+/// A runtime, an engine of small_plan.h, which is a plan for the host, and the witnesses of their errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,13 +7,15 @@
 #include <string>
 
 #include "api/base/testing/witness.h"
+#include "api/run/testing/shared_memory.h"
 #include "api/run/testing/small_plan.h"
 
 namespace kiln::api {
 
-class RuntimeTest : public testing::Test {
+class RuntimeTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    if (testing::is_on_gpu()) GTEST_SKIP() << "the plan and its streams are the host's; KILN_DEVICE=cpu runs this";
     runtime.reset(nvinfer1::createInferRuntime(logger));
     ASSERT_TRUE(runtime);
     runtime->setErrorRecorder(&recorder);
