@@ -2,8 +2,7 @@
 #include <NvOnnxParser.h>
 #include <gtest/gtest.h>
 
-#include <array>
-
+#include "device_numbers.h"
 #include "program.h"
 
 namespace robustness {
@@ -68,7 +67,7 @@ TEST(Lifetimes, AnInspectorOutlivesItsEngine) {
 }
 
 TEST(Lifetimes, EverythingGoesWhileARunIsQueued) {
-  std::array<float, 4> x{-1, 2, -3, 4}, y{};
+  Managed<float> x{-1, 2, -3, 4}, y(4);
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
   {
@@ -83,12 +82,12 @@ TEST(Lifetimes, EverythingGoesWhileARunIsQueued) {
   }
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
-  EXPECT_EQ(y, (std::array<float, 4>{0, 2, 0, 4}));
+  EXPECT_EQ(y, (Managed<float>{0, 2, 0, 4}));
 }
 
 TEST(Lifetimes, RunsOfOneContextOnTwoStreams) {
-  std::array<float, 4> x{-1, 2, -3, 4};
-  std::array<std::array<float, 4>, 8> y{};
+  Managed<float> x{-1, 2, -3, 4};
+  std::vector<Managed<float>> y(8, Managed<float>(4));
   cudaStream_t streams[2] = {};
   for (cudaStream_t& stream : streams) ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
   {
@@ -104,10 +103,11 @@ TEST(Lifetimes, RunsOfOneContextOnTwoStreams) {
     }
   }  // the context waits for both
   for (cudaStream_t stream : streams) EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
-  for (const auto& result : y) EXPECT_EQ(result, (std::array<float, 4>{0, 2, 0, 4}));
+  for (const auto& result : y) EXPECT_EQ(result, (Managed<float>{0, 2, 0, 4}));
 }
 
 TEST(Lifetimes, AStreamThatIsGone) {
+  if (is_on_gpu()) GTEST_SKIP() << "the driver's streams are addresses: it may crash where one is gone";
   Program p;
   p.make_relu();
   const std::unique_ptr<nv::ICudaEngine> engine(p.builder->buildEngineWithConfig(*p.network, *p.config));

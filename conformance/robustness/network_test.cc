@@ -1,9 +1,9 @@
 // Networks as programs really make them: edited between builds, with odd shapes and types, with names twice.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 
+#include "device_numbers.h"
 #include "program.h"
 
 namespace robustness {
@@ -45,7 +45,7 @@ TEST(OddNetworks, BuiltTwiceAndEditedBetween) {
   nv::ITensor& x = *p.input("x", {4});
   nv::IActivationLayer& layer = *p->addActivation(x, nv::ActivationType::kRELU);
   p.mark(layer.getOutput(0));
-  std::array<float, 4> in{-1, 2, -3, 4}, out{}, other{};
+  Managed<float> in{-1, 2, -3, 4}, out(4), other(4);
   Session first(p);
   EXPECT_TRUE(first({{"x", in.data()}, {"y", out.data()}})) << p.logger.take_errors();
   layer.setActivationType(nv::ActivationType::kTANH);
@@ -56,7 +56,7 @@ TEST(OddNetworks, BuiltTwiceAndEditedBetween) {
   EXPECT_FLOAT_EQ(out[0], std::tanh(-1.0F));
   EXPECT_FLOAT_EQ(other[1], -std::tanh(2.0F));
   EXPECT_TRUE(first({{"x", in.data()}, {"y", out.data()}}));
-  EXPECT_EQ(out, (std::array<float, 4>{0, 2, 0, 4}));
+  EXPECT_EQ(out, (Managed<float>{0, 2, 0, 4}));
   p->unmarkOutput(negated);
   p->unmarkOutput(*layer.getOutput(0));
   EXPECT_EQ(p->getNbOutputs(), 0);
@@ -104,9 +104,9 @@ TEST(OddNetworks, NamesTwice) {
   b.setName("z");
   p->getLayer(0)->setName("same");
   p->getLayer(1)->setName("same");
-  std::array<float, 2> in{-1, 2}, y{}, z{};
+  Managed<float> in{-1, 2}, y(2), z(2);
   EXPECT_TRUE(Session(p)({{"x", in.data()}, {"y", y.data()}, {"z", z.data()}})) << p.logger.take_errors();
-  EXPECT_EQ(z, (std::array<float, 2>{1, -2}));
+  EXPECT_EQ(z, (Managed<float>{1, -2}));
 }
 
 TEST(OddNetworks, Scalars) {
@@ -117,9 +117,9 @@ TEST(OddNetworks, Scalars) {
   nv::IElementWiseLayer* const product = p->addElementWise(x, c, nv::ElementWiseOperation::kPROD);
   ASSERT_NE(product, nullptr) << p.logger.take_errors();
   p.mark(product->getOutput(0));
-  float in = 21, out = 0;
-  EXPECT_TRUE(Session(p)({{"x", &in}, {"y", &out}})) << p.logger.take_errors();
-  EXPECT_EQ(out, 42);
+  Managed<float> in{21}, out(1);
+  EXPECT_TRUE(Session(p)({{"x", in.data()}, {"y", out.data()}})) << p.logger.take_errors();
+  EXPECT_EQ(out[0], 42);
 }
 
 TEST(OddNetworks, NoElements) {
@@ -131,11 +131,10 @@ TEST(OddNetworks, NoElements) {
   p.add_profile("x", dims({0, 3}), dims({2, 3}), dims({4, 3}));
   Session run(p);
   ASSERT_NE(run.context, nullptr) << p.logger.take_errors();
-  std::array<float, 3> sum{7, 7, 7};
-  float none = 0;
+  Managed<float> sum{7, 7, 7}, none(1);
   EXPECT_TRUE(run.context->setInputShape("x", dims({0, 3})));
-  EXPECT_TRUE(run({{"x", &none}, {"y", &none}, {"sum", sum.data()}})) << p.logger.take_errors();
-  EXPECT_EQ(sum, (std::array<float, 3>{0, 0, 0}));
+  EXPECT_TRUE(run({{"x", none.data()}, {"y", none.data()}, {"sum", sum.data()}})) << p.logger.take_errors();
+  EXPECT_EQ(sum, (Managed<float>{0, 0, 0}));
   EXPECT_EQ(list(run.context->getTensorShape("y")), (std::vector<int64_t>{0, 3}));
   // An empty tensor needs no memory.
   EXPECT_TRUE(run({{"x", nullptr}, {"y", nullptr}, {"sum", sum.data()}})) << p.logger.take_errors();
@@ -150,11 +149,10 @@ TEST(OddNetworks, EightAxes) {
   EXPECT_EQ(list(t.getDimensions()), (std::vector<int64_t>{2, 2, 1, 2, 1, 2, 1, 2}));
   p.mark(p->addElementWise(t, t, nv::ElementWiseOperation::kSUM)->getOutput(0));
   p.mark(p->addReduce(x, nv::ReduceOperation::kMAX, 0xff, false)->getOutput(0), "peak");
-  std::array<float, 32> in{}, out{};
+  Managed<float> in(32), out(32), peak(1);
   for (size_t i = 0; i < 32; ++i) in[i] = static_cast<float>(i);
-  float peak = 0;
-  EXPECT_TRUE(Session(p)({{"x", in.data()}, {"y", out.data()}, {"peak", &peak}})) << p.logger.take_errors();
-  EXPECT_EQ(peak, 31);
+  EXPECT_TRUE(Session(p)({{"x", in.data()}, {"y", out.data()}, {"peak", peak.data()}})) << p.logger.take_errors();
+  EXPECT_EQ(peak[0], 31);
   EXPECT_EQ(out[1], 32);  // the outermost axis is now the innermost
   nv::Dims nine = dims({1, 1, 1, 1, 1, 1, 1, 1});
   nine.nbDims = 9;
@@ -172,11 +170,11 @@ TEST(OddNetworks, IntegersAndBools) {
   ASSERT_NE(run.engine, nullptr) << p.logger.take_errors();
   EXPECT_EQ(run.engine->getTensorDataType("less"), DataType::kBOOL);
   EXPECT_EQ(run.engine->getTensorDataType("quotient"), DataType::kINT64);
-  std::array<int64_t, 3> in{7, -7, INT64_MAX}, by{2, 2, INT64_MAX}, quotient{};
-  std::array<bool, 3> less{};
+  Managed<int64_t> in{7, -7, INT64_MAX}, by{2, 2, INT64_MAX}, quotient(3);
+  Managed<char> less(3);
   EXPECT_TRUE(run({{"a", in.data()}, {"b", by.data()}, {"quotient", quotient.data()}, {"less", less.data()}}));
-  EXPECT_EQ(quotient, (std::array<int64_t, 3>{3, -4, 1}));
-  EXPECT_EQ(less, (std::array<bool, 3>{false, true, false}));
+  EXPECT_EQ(quotient, (Managed<int64_t>{3, -4, 1}));
+  EXPECT_EQ(less, (Managed<char>{false, true, false}));
   // Divisions that no machine can do must not end the process, whatever they give.
   in = {1, INT64_MIN, 0}, by = {0, -1, 0};
   run({{"a", in.data()}, {"b", by.data()}, {"quotient", quotient.data()}, {"less", less.data()}});
@@ -206,10 +204,10 @@ TEST(OddNetworks, ExtentsThatOverflow) {
     const std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(q.logger));
     const auto engine = load(*runtime, *plan);
     const std::unique_ptr<nv::IExecutionContext> context(engine ? engine->createExecutionContext() : nullptr);
-    float value = 0;
+    Managed<float> value(1);
     if (context && context->setInputShape("x", dims({int64_t{1} << 33, int64_t{1} << 33}))) {
-      context->setTensorAddress("x", &value);
-      context->setTensorAddress("y", &value);
+      context->setTensorAddress("x", value.data());
+      context->setTensorAddress("y", value.data());
       EXPECT_FALSE(context->enqueueV3(nullptr));
     }
     EXPECT_NE(q.logger.take_errors(), "");

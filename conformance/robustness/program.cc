@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
+
+#include "device_numbers.h"
 
 namespace robustness {
 
@@ -69,9 +70,14 @@ std::unique_ptr<nv::ICudaEngine> load(nv::IRuntime& runtime, const nv::IHostMemo
   return std::unique_ptr<nv::ICudaEngine>(runtime.deserializeCudaEngine(plan.data(), plan.size()));
 }
 
+bool is_on_gpu() {
+  int version = 0;  // of the driver; 0 where the device is the CPU
+  return cudaDriverGetVersion(&version) == cudaSuccess && version != 0;
+}
+
 bool relu_works(nv::IExecutionContext& context, cudaStream_t stream) {
-  std::array<float, 8> x{-1, 2, -3, 4, 5, -6, 7, -8}, y{};
-  const std::array<float, 8> wanted{0, 2, 0, 4, 5, 0, 7, 0};
+  Managed<float> x{-1, 2, -3, 4, 5, -6, 7, -8}, y(8);
+  const Managed<float> wanted{0, 2, 0, 4, 5, 0, 7, 0};
   return context.setInputShape("x", dims({2, 4})) && context.setTensorAddress("x", x.data()) &&
          context.setTensorAddress("y", y.data()) && context.enqueueV3(stream) &&
          cudaStreamSynchronize(stream) == cudaSuccess && y == wanted;

@@ -76,6 +76,9 @@ struct Program {
 
 std::unique_ptr<nv::ICudaEngine> load(nv::IRuntime& runtime, const nv::IHostMemory& plan);
 
+/// Whether engines run on a GPU.
+bool is_on_gpu();
+
 /// Runs the network of `make_relu` on two rows, and says whether the answer is right.
 bool relu_works(nv::IExecutionContext& context, cudaStream_t stream);
 /// Builds and runs that network with new objects: whether the process is still of use.
