@@ -23,7 +23,7 @@ bool kiln::fake_cuda::has_kernel(const std::string& image, std::string_view name
 FunctionHandle kiln::fake_cuda::find_function(cuda::CudaModuleObject& module, const std::string& name) {
   if (!has_kernel(module.image, name)) return nullptr;
   auto& made = module.functions[name];
-  if (!made) made = std::make_unique<cuda::CudaFunctionObject>(name);
+  if (!made) made = std::make_unique<cuda::CudaFunctionObject>(name, &module.image);
   return made.get();
 }
 
@@ -40,6 +40,7 @@ int kiln::fake_cuda::make_launch(const cuda::LaunchConfig& config, FunctionHandl
       return cuda::kInvalidValue;
   if (config.shared_bytes > most || config.block[0] * config.block[1] * config.block[2] > 1024)
     return cuda::kInvalidValue;
+  if (is_strict()) refuse_host_addresses(*function, arguments);
   launch = std::make_shared<cuda::FakeLaunch>(config, function);
   launch->config.attributes = nullptr;  // gone when it runs
   if (Launched wrong = misbehave(function->name); wrong.result != 0 || wrong.work)

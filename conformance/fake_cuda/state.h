@@ -41,6 +41,7 @@ struct CudaModuleObject {
 };
 struct CudaFunctionObject {
   std::string name;
+  const std::string* image;  ///< its module's
   std::map<int, int> attributes;
 };
 struct CudaGraphObject {
@@ -133,6 +134,12 @@ int make_launch(const cuda::LaunchConfig& config, cuda::FunctionHandle function,
 Work conditional_kernel(const std::string& name, void** arguments);
 /// The work of a graph's nodes, each behind those that it waits for.
 std::vector<Work> work_in_order(cuda::GraphHandle graph);
+/// Whether KILN_FAKE_CUDA is "strict": device memory begins as zeros, so that the conditions of loops end them though
+/// no kernel computes, and kernels are not given addresses of the host.
+bool is_strict();
+/// Ends the process where an argument holds the address of memory that the process may write and the driver did not
+/// give. Of a cubin's kernels, which tell their parameters.
+void refuse_host_addresses(const cuda::CudaFunctionObject& function, void** arguments);
 /// Whether an image, or a text "FAKE name name ...", has the kernel.
 bool has_kernel(const std::string& image, std::string_view name);
 /// The kernel of a module; null if it has none of that name.
