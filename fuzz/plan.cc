@@ -4,13 +4,11 @@
 #include <cstdint>
 #include <span>
 
-#include "plan/cbor.h"
 #include "plan/json.h"
-#include "plan/metadata.h"
 #include "plan/reader.h"
 #include "plan/testing/repair_checksums.h"
-#include "plan/validate.h"
 #include "plan/writer.h"
+#include "plan_metadata.h"
 
 namespace kiln::plan {
 namespace {
@@ -38,15 +36,8 @@ void read_metadata(std::span<const std::byte> bytes) {
   if (!record) return demand(!record.error().message.empty());
   demand(!to_json(*record).empty());
   demand(*to_cbor(*from_cbor(*to_cbor(*record))) == *to_cbor(*record));
-  auto plan = plan_from_record(*record);
+  const auto plan = plan_of_metadata(*record);
   if (!plan) return demand(!plan.error().message.empty());
-  for (auto* weights : {&plan->weights, &plan->binaries})
-    for (Weight& weight : *weights) {  // elements for those that are small enough
-      const auto count = checked_volume(weight.value.extents());
-      if (!count || *count > 4096) continue;
-      weight.value = HostTensor::make(weight.value.dtype(), weight.value.extents())->tensor;
-    }
-  if (const Status valid = validate(*plan); !valid) return demand(!valid.error().message.empty());
   survives(*plan);
 }
 
