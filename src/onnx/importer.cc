@@ -12,6 +12,7 @@
 #include "ir/symbolic_values.h"
 #include "onnx/check.h"
 #include "onnx/dtypes.h"
+#include "onnx/free_names.h"
 #include "onnx/import/bodies.h"
 #include "onnx/import/importers.h"
 #include "onnx/import/unknown_values.h"
@@ -35,7 +36,7 @@ class Importer {
 
   void run();
   /// Imports a body into the graph, whose inputs have these names. Returns the body's outputs.
-  Result<Values> run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, int index);
+  Result<BodyResults> run_body(const GraphDef& body, const std::map<std::string_view, ValueId>& inputs, int index);
 
  private:
   class Bodies;
@@ -95,10 +96,12 @@ void Importer::problem(Error error, int node) {
 }
 
 Result<TensorType> Importer::type_of(const ValueInfo& info) {
+  if (info.type.kind == TypeKind::kSequence || info.type.kind == TypeKind::kOptional)
+    return error(Code::kUnsupported, "is ", info.type.kind == TypeKind::kSequence ? "a sequence" : "an optional",
+                 "; inputs are tensors: give each element an input of its own, and make it of them (SequenceConstruct, "
+                 "Optional)");
   if (info.type.kind != TypeKind::kTensor)
-    return error(Code::kUnsupported,
-                 "is not a dense tensor; sequences, maps, optionals and sparse tensors are not "
-                 "supported");
+    return error(Code::kUnsupported, "is not a dense tensor; maps and sparse tensors are not supported");
   const DType dtype = TRY(need_dtype(info.type.element_type));
   if (!info.type.shape) return error(Code::kUnsupported, "has no shape; the rank at least must be known");
   TensorType type(dtype, {});
@@ -181,27 +184,6 @@ std::string Importer::describe_inputs(const NodeDef& node) const {
   return text;
 }
 
-/// The names that a graph reads from those around it, in the order of their first use.
-const std::vector<std::string_view>& free_names(const GraphDef& graph, ImportState& state) {
-  const auto [entry, is_new] = state.free_names.try_emplace(&graph);
-  std::vector<std::string_view>& names = entry->second;
-  if (!is_new) return names;
-  std::set<std::string_view> known;
-  const auto read = [&](std::string_view name) {
-    if (!name.empty() && !known.contains(name) && std::ranges::find(names, name) == names.end()) names.push_back(name);
-  };
-  for (const ValueInfo& input : graph.inputs) known.insert(input.name);
-  for (const TensorDef& tensor : graph.initializers) known.insert(tensor.name);
-  for (const NodeDef& node : graph.nodes) {
-    std::ranges::for_each(node.inputs, read);
-    for (const AttributeDef& attribute : node.attributes)
-      for (const auto& inner : attribute.graphs) std::ranges::for_each(free_names(*inner, state), read);
-    known.insert(node.outputs.begin(), node.outputs.end());
-  }
-  for (const ValueInfo& output : graph.outputs) read(output.name);
-  return names;
-}
-
 /// Imports a node's bodies by importers of their own.
 class Importer::Bodies final : public BodyImporter {
  public:
@@ -210,7 +192,7 @@ class Importer::Bodies final : public BodyImporter {
   Result<Captures> captures(std::span<const GraphDef* const> bodies) override {
     Captures captures;
     for (const GraphDef* body : bodies)
-      for (const std::string_view name : free_names(*body, around_.state_))
+      for (const std::string_view name : free_names(*body, around_.state_.free_names))
         if (std::ranges::find(captures.names, name) == captures.names.end()) captures.names.push_back(name);
     const auto add = [&](ValueId value) {
       if (!around_.graph_.constant(value) && std::ranges::find(captures.values, value) == captures.values.end())
@@ -218,7 +200,8 @@ class Importer::Bodies final : public BodyImporter {
     };
     for (const std::string_view name : captures.names) {
       if (const auto sequence = around_.state_.sequences.find(name); sequence != around_.state_.sequences.end()) {
-        std::ranges::for_each(sequence->second.elements, add);
+        for (const SequencePart& part : sequence->second.parts)
+          if (part.value != ValueId::kNone) add(part.value);
         continue;
       }
       const ValueId value = around_.find(name);
@@ -229,10 +212,10 @@ class Importer::Bodies final : public BodyImporter {
     return captures;
   }
 
-  Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs,
-                              const Captures& captures) override {
+  Result<ImportedBody> import(const GraphDef& body, std::span<const BodyInput> inputs, const Captures& captures,
+                              const MakeSequences& make_sequences = {}) override {
     const auto kept = std::ranges::find(kept_, &body, [](const auto& entry) { return entry.first; });
-    if (kept == kept_.end()) return import_anew(body, inputs, captures);
+    if (kept == kept_.end()) return import_anew(body, inputs, captures, make_sequences);
     auto imported = std::move(kept->second);
     kept_.erase(kept);
     return imported;
@@ -241,6 +224,30 @@ class Importer::Bodies final : public BodyImporter {
   /// long with each level of them.
   void keep(const GraphDef& body, Result<ImportedBody> imported) { kept_.emplace_back(&body, std::move(imported)); }
 
+  Result<BodyResults> import_here(const GraphDef& body, const BodyArguments& arguments) override {
+    const GraphDef* const bodies[] = {&body};
+    std::map<std::string_view, ValueId> names = arguments.values;
+    Sequences sequences = arguments.sequences;
+    for (const std::string_view name : TRY(captures(bodies)).names) {
+      if (names.contains(name) || sequences.contains(name)) continue;
+      const auto sequence = around_.state_.sequences.find(name);
+      if (sequence == around_.state_.sequences.end())
+        names[name] = around_.find(name);
+      else
+        sequences[std::string(name)] = sequence->second;
+    }
+    ImportReport report;
+    const int first = around_.graph_.num_nodes();
+    Importer importer(around_.model_, around_.graph_, around_.options_, report, nullptr, around_.state_);
+    importer.network_inputs_ = around_.network_inputs_;
+    BodyResults results = TRY(run(importer, report, body, names, std::move(sequences)));
+    warn(report.warnings);
+    for (int i = first; i < around_.graph_.num_nodes() && !arguments.suffix.empty(); ++i)
+      if (const auto id = static_cast<ir::NodeId>(i); !around_.graph_.node(id).name.empty())
+        around_.graph_.set_name(id, around_.graph_.node(id).name + arguments.suffix);
+    return results;
+  }
+
   bool is_network_input(ValueId value) const override { return around_.is_network_input(value); }
 
   void warn(std::span<const std::string> warnings) override {
@@ -248,13 +255,30 @@ class Importer::Bodies final : public BodyImporter {
   }
 
  private:
-  Result<ImportedBody> import_anew(const GraphDef& body, std::span<const BodyInput> inputs, const Captures& captures) {
+  /// Runs the importer of a body, within which the sequences are these.
+  Result<BodyResults> run(Importer& importer, const ImportReport& report, const GraphDef& body,
+                          const std::map<std::string_view, ValueId>& names, Sequences sequences) {
+    std::swap(around_.state_.sequences, sequences);
+    auto results = importer.run_body(body, names, index_);
+    std::swap(around_.state_.sequences, sequences);
+    if (!report.errors.empty()) return error(report.errors[0].code, report.errors[0].message);
+    return results;
+  }
+
+  Result<ImportedBody> import_anew(const GraphDef& body, std::span<const BodyInput> inputs, const Captures& captures,
+                                   const MakeSequences& make_sequences) {
     ImportedBody result{.graph = around_.graph_.new_body(), .outputs = {}, .copies = {}, .warnings = {}};
     ir::Graph& graph = *result.graph;
     std::map<std::string_view, ValueId> names;
-    for (const BodyInput& input : inputs)
-      names[input.name] = input.constant ? graph.add_constant(*input.constant, std::string(input.name))
-                                         : graph.add_input(std::string(input.name), input.type);
+    for (const BodyInput& input : inputs) {
+      const std::string name(input.name);
+      if (input.captured != ValueId::kNone) continue;
+      const ValueId value =
+          input.constant ? graph.add_constant(*input.constant, name) : graph.add_input(name, input.type);
+      if (!input.name.empty()) names[input.name] = value;
+    }
+    Sequences sequences;
+    if (make_sequences) sequences = TRY(make_sequences(graph));
     std::map<ValueId, ValueId> inside;
     const ir::Graph& outside = around_.graph_;
     for (const ValueId value : captures.values)
@@ -265,30 +289,29 @@ class Importer::Bodies final : public BodyImporter {
       const auto* constant = outside.producer_as<ops::Constant>(value);
       return inside[value] = graph.add_constant(*constant, outside.value(value).name);
     };
-    Sequences sequences;
+    for (const BodyInput& input : inputs)
+      if (input.captured != ValueId::kNone) names[input.name] = moved(input.captured);
     for (const std::string_view name : captures.names) {
-      if (names.contains(name)) continue;
+      if (names.contains(name) || sequences.contains(name)) continue;
       const auto sequence = around_.state_.sequences.find(name);
       if (sequence == around_.state_.sequences.end()) {
         names[name] = moved(around_.find(name));
         continue;
       }
-      Sequence& copy = sequences[std::string(name)];
-      for (const ValueId element : sequence->second.elements) copy.elements.push_back(moved(element));
+      Sequence& copy = sequences[std::string(name)] = sequence->second;
+      for (SequencePart& part : copy.parts)
+        if (part.value != ValueId::kNone) part.value = moved(part.value);
     }
     for (const auto& [value, copy] : inside) result.copies.emplace_back(copy, value);
     ImportReport report;
-    std::swap(around_.state_.sequences, sequences);
     Importer importer(around_.model_, graph, around_.options_, report, nullptr, around_.state_);
     importer.network_inputs_.emplace();
     for (const auto& [value, copy] : inside)
       if (around_.is_network_input(value)) importer.network_inputs_->insert(copy);
-    auto outputs = importer.run_body(body, names, index_);
-    std::swap(around_.state_.sequences, sequences);
+    auto outputs = run(importer, report, body, names, std::move(sequences));
     for (const auto& [value, copy] : inside)  // elements that the body's importers have given to such an input
       if (around_.is_network_input(value) && graph.type(copy).values && !outside.type(value).values)
         around_.graph_.set_input_type(value, graph.type(copy));
-    if (!report.errors.empty()) return error(report.errors[0].code, report.errors[0].message);
     result.outputs = TRY(std::move(outputs));
     result.warnings = std::move(report.warnings);
     return result;
@@ -299,24 +322,26 @@ class Importer::Bodies final : public BodyImporter {
   std::vector<std::pair<const GraphDef*, Result<ImportedBody>>> kept_;
 };
 
-Result<Values> Importer::run_body(const GraphDef& body, std::map<std::string_view, ValueId> inputs, int index) {
+Result<BodyResults> Importer::run_body(const GraphDef& body, const std::map<std::string_view, ValueId>& inputs,
+                                       int index) {
   if (!body.sparse_initializers.empty())
     return error(Code::kUnsupported, "initializer '", body.sparse_initializers[0],
                  "' of the body is sparse; sparse tensors are not supported");
   for (const auto& [name, value] : inputs) values_[name] = read_by_host(name, value);
   for (const TensorDef& tensor : body.initializers) initializers_[tensor.name] = &tensor;
   for (const NodeDef& node : body.nodes) add_node(node, index);
-  Values outputs;
+  BodyResults outputs;
   for (const ValueInfo& output : body.outputs) {
-    TRY(require(!output.name.empty(), "output ", outputs.size(), " of the body has no name"));
-    if (state_.sequences.contains(output.name))
-      return error(Code::kUnsupported, "the body's output '", output.name,
-                   "' is a sequence; only tensors can leave a body whose number of runs is not known");
-    const ValueId value = find(output.name);
-    if (value == ValueId::kNone && report_.errors.empty())
-      return error(Code::kInvalidArgument, "the body has no value '", output.name, "'");
-    if (value == ValueId::kNone) return outputs;
-    outputs.push_back(value);
+    const size_t i = outputs.values.size();
+    TRY(require(!output.name.empty(), "output ", i, " of the body has no name"));
+    const auto sequence = state_.sequences.find(output.name);
+    if (sequence != state_.sequences.end()) outputs.sequences[i] = sequence->second;
+    const ValueId value = sequence == state_.sequences.end() ? find(output.name) : ValueId::kNone;
+    if (sequence == state_.sequences.end() && value == ValueId::kNone) {
+      if (report_.errors.empty()) return error(Code::kInvalidArgument, "the body has no value '", output.name, "'");
+      return outputs;
+    }
+    outputs.values.push_back(value);
   }
   return outputs;
 }
@@ -331,14 +356,13 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, std::move(inputs), state_);
   cx.set_bodies(&bodies);
   TRY(import(cx));
-  if (cx.output_sequence()) {
-    TRY(require(node.has_output(0), "the node has no output"));
-    state_.sequences[std::string(node.outputs[0])] = *cx.output_sequence();
-    return {};
-  }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     state_.sequences.erase(std::string(node.outputs[i]));  // a branch may give a name another meaning
+    if (const auto sequence = cx.output_sequences().find(i); sequence != cx.output_sequences().end()) {
+      state_.sequences[std::string(node.outputs[i])] = sequence->second;
+      continue;
+    }
     if (cx.outputs()[i] == ValueId::kNone)
       return error(Code::kUnsupported, "output ", i, " '", node.outputs[i],
                    "' is not one that Kiln produces for operator ", node.op_type);
@@ -396,7 +420,11 @@ Result<std::optional<Importer::TakenBranch>> Importer::assumed_branch(const Node
   for (size_t b = 0; b < branches.size(); ++b) {
     imported.push_back(bodies.import(*branches[b], {}, captures));
     if (!imported[b]) continue;
-    for (const ValueId output : imported[b]->outputs) {
+    for (const ValueId output : imported[b]->outputs.values) {
+      if (output == ValueId::kNone) {  // a sequence
+        ranks[b].push_back(-1);
+        continue;
+      }
       const TensorType& type = imported[b]->graph->type(output);
       ranks[b].push_back(
           sym::provably_equal(type.volume(), 1) ? 0 : type.rank());  // single elements are brought to one rank
@@ -522,7 +550,13 @@ Status Importer::splice_branch(const ImportedBody& branch, const NodeDef& node) 
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     state_.sequences.erase(std::string(node.outputs[i]));
-    values_[node.outputs[i]] = places[ir::index(branch.outputs[i])];
+    if (const auto found = branch.outputs.sequences.find(i); found != branch.outputs.sequences.end()) {
+      Sequence& sequence = state_.sequences[std::string(node.outputs[i])] = found->second;
+      for (SequencePart& part : sequence.parts)
+        if (part.value != ValueId::kNone) part.value = places[ir::index(part.value)];
+    } else {
+      values_[node.outputs[i]] = places[ir::index(branch.outputs.values[i])];
+    }
   }
   return {};
 }
@@ -554,9 +588,12 @@ void Importer::stand_in(const NodeDef& node) {
 }
 
 void Importer::add_output(const ValueInfo& output) {
-  if (state_.sequences.contains(output.name))
-    return problem({Code::kUnsupported, str("output '", output.name,
-                                            "' is a sequence; outputs are tensors: give its elements, or join them")});
+  if (const auto found = state_.sequences.find(output.name); found != state_.sequences.end()) {
+    const bool is_optional = found->second.kind != Sequence::Kind::kSequence;
+    const std::string_view what = is_optional ? "' is an optional; outputs are tensors: give its element"
+                                              : "' is a sequence; outputs are tensors: give its elements, or join them";
+    return problem({Code::kUnsupported, str("output '", output.name, what)});
+  }
   ValueId value = find(output.name);
   if (value == ValueId::kNone) return;  // reported
   if (graph_.type(value).dtype == DType::kF64) value = at_the_edge("output", output.name, value, DType::kF32);

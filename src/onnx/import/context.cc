@@ -45,17 +45,31 @@ Result<ValueId> ImportContext::input(size_t i) const {
   return error(Code::kInvalidArgument, "input ", i, " is missing");
 }
 
+const Sequence* ImportContext::find_sequence(size_t i) const {
+  if (i >= node_.inputs.size()) return nullptr;
+  const auto found = state_.sequences.find(node_.inputs[i]);
+  return found == state_.sequences.end() ? nullptr : &found->second;
+}
+
 Result<Ref<const Sequence>> ImportContext::sequence(size_t i) const {
-  if (is_sequence(i)) return std::cref(state_.sequences.find(node_.inputs[i])->second);
-  return error(Code::kInvalidArgument, "input ", i, " is ", has_input(i) ? "a tensor" : "missing",
+  const Sequence* found = find_sequence(i);
+  if (found && found->kind == Sequence::Kind::kSequence) return std::cref(*found);
+  return error(Code::kInvalidArgument, "input ", i, " is ",
+               found          ? "an optional"
+               : has_input(i) ? "a tensor"
+                              : "missing",
                "; a sequence is needed");
 }
 
-Status ImportContext::output(Sequence sequence) {
-  for (const ValueId element : sequence.elements)
-    TRY(require(dtype(element) == dtype(sequence.elements[0]), "the sequence would hold ", type(sequence.elements[0]),
-                " and ", type(element), "; one type is needed"));
-  output_sequence_ = std::move(sequence);
+Status ImportContext::output(size_t i, Sequence sequence) {
+  std::optional<TensorType> first;
+  for (const SequencePart& part : sequence.parts) {
+    if (part.kind == SequencePart::Kind::kGathered) continue;
+    if (!first) first = type(part.value);
+    TRY(require(dtype(part.value) == first->dtype, "the sequence would hold ", *first, " and ", type(part.value),
+                "; one type is needed"));
+  }
+  if (wants(i)) output_sequences_[i] = std::move(sequence);
   return {};
 }
 

@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "ir/graph.h"
 #include "ir/loop_draft.h"
+#include "onnx/free_names.h"
+#include "onnx/import/sequence_parts.h"
 #include "onnx/model.h"
 
 namespace kiln::onnx {
@@ -20,25 +22,21 @@ namespace kiln::onnx {
 using ir::ValueId;
 using Values = std::vector<ValueId>;
 
-/// A list of tensors that the import knows: no value of a graph. An optional is a sequence of at most one.
-struct Sequence {
-  Values elements;
-  bool operator==(const Sequence&) const = default;
-};
-
-using Sequences = std::map<std::string, Sequence, std::less<>>;  ///< by name in the model
-
 /// Permissions of importers while they import a model, and findings of theirs.
 struct ImportState {
   /// Integers that a network computes from elements of its inputs through floats are known, like those that it computes
   /// from extents. Shapes may need them; but they make a shape tensor of an input that may be mere data.
   bool follows_elements_through_floats = false;
-  bool met_elements_in_floats = false;                                  ///< there were some, not followed
-  std::set<std::string> sources;                                        ///< names of the graph's sources of weights
-  std::map<const TensorDef*, std::string> source_of;                    ///< an initializer's
-  Sequences sequences;                                                  ///< of the graph that is being imported
-  std::map<const GraphDef*, std::vector<std::string_view>> free_names;  ///< that a body reads from around it
-  ir::LoopHistory loops;                                                ///< by the graphs of their bodies
+  bool met_elements_in_floats = false;                ///< there were some, not followed
+  std::set<std::string> sources;                      ///< names of the graph's sources of weights
+  std::map<const TensorDef*, std::string> source_of;  ///< an initializer's
+  Sequences sequences;                                ///< of the graph that is being imported
+  FreeNames free_names;                               ///< that a body reads from around it
+  ir::LoopHistory loops;                              ///< by the graphs of their bodies
+  /// How loops carry sequences, by their bodies and the position of the carried value.
+  std::map<std::pair<const GraphDef*, size_t>, CarriedSequence> carried_sequences;
+  int num_sequence_tries = 0;  ///< to import loops that carry sequences in another way than before
+  int64_t times = 1;           ///< that what is imported stands in the graph, for loops around that are unrolled
   /// Names of values of data that the host reads while the network runs, because shapes depend on them.
   std::set<std::string, std::less<>> read_values;
   std::set<std::string, std::less<>> wanted_values;  ///< that would have to be, for nodes that could not be imported
@@ -69,9 +67,11 @@ class ImportContext {
   ValueId optional_input(size_t i) const { return has_input(i) ? inputs_[i] : ValueId::kNone; }
   Result<ValueId> input(size_t i) const;  ///< fails where it is left out
   const Values& inputs() const { return inputs_; }
-  /// The elements of an input that is a sequence; fails where it is a tensor or left out.
+  /// An input that is a sequence; fails where it is a tensor, an optional or left out.
   Result<Ref<const Sequence>> sequence(size_t i) const;
-  bool is_sequence(size_t i) const { return i < node_.inputs.size() && state_.sequences.contains(node_.inputs[i]); }
+  /// An input that is a sequence or an optional; null where it is neither.
+  const Sequence* find_sequence(size_t i) const;
+  bool is_sequence(size_t i) const { return find_sequence(i); }
   std::string_view input_name(size_t i) const { return node_.inputs[i]; }
   const TensorType& type(ValueId value) const { return graph_.type(value); }
   DType dtype(ValueId value) const { return type(value).dtype; }
@@ -115,9 +115,10 @@ class ImportContext {
   Status refuse_output(size_t i, std::string_view what) const;
   Status output(size_t i, ValueId value);
   Status output(ValueId value) { return output(0, value); }
-  /// Output 0, as a sequence.
-  Status output(Sequence sequence);
-  const std::optional<Sequence>& output_sequence() const { return output_sequence_; }
+  /// Output i, as a sequence or an optional. Fails where the types of elements differ.
+  Status output(size_t i, Sequence sequence);
+  Status output(Sequence sequence) { return output(0, std::move(sequence)); }
+  const std::map<size_t, Sequence>& output_sequences() const { return output_sequences_; }
   const Values& outputs() const { return outputs_; }
 
  private:
@@ -129,7 +130,7 @@ class ImportContext {
   int64_t opset_;
   ir::Graph& graph_;
   Values inputs_, outputs_;
-  std::optional<Sequence> output_sequence_;
+  std::map<size_t, Sequence> output_sequences_;
   ImportState& state_;
   BodyImporter* bodies_ = nullptr;
   int first_node_;  // of the graph, that this ONNX node made

@@ -5,7 +5,7 @@
 namespace kiln::onnx::importers {
 
 Status identity(ImportContext& cx) {
-  if (cx.is_sequence(0)) return cx.output(Sequence(TRY(cx.sequence(0)).get()));
+  if (const Sequence* sequence = cx.find_sequence(0)) return cx.output(Sequence(*sequence));
   return cx.output(TRY(cx.add(ops::Identity{}, {TRY(cx.input(0))})));
 }
 

@@ -1,13 +1,12 @@
 // Loop and Scan: their bodies are imported as often as it takes to find which carried extents change.
 #include "ops/loop.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "ir/loop_draft.h"
-#include "onnx/import/bodies.h"
-#include "onnx/import/compose.h"
+#include "onnx/import/carried_sequences.h"
 #include "onnx/import/importers.h"
+#include "onnx/import/loops.h"
+#include "onnx/import/unrolled_loop.h"
 #include "ops/squeeze.h"
 #include "ops/transpose.h"
 #include "ops/unsqueeze.h"
@@ -16,62 +15,87 @@
 namespace kiln::onnx::importers {
 namespace {
 
-/// The body of a Loop or a Scan, and what ONNX calls its inputs.
-struct LoopBody {
-  const GraphDef& graph;
-  std::vector<BodyInput> inputs;  ///< their types are in the draft; a constant is none of the draft's
-  bool has_condition = false;     ///< the first output says whether there is another iteration
-};
-
-/// Imports the body with inputs of the draft's types.
-Result<ImportedBody> import_body(ImportContext& cx, std::span<const TensorType> types, LoopBody& body,
-                                 const Captures& captures) {
-  for (size_t i = 0, next = 0; i < body.inputs.size(); ++i)
-    if (!body.inputs[i].constant) body.inputs[i].type = types[next++];
-  return cx.bodies().import(body.graph, body.inputs, captures);
-}
-
-/// Whether a body's condition is true whatever it computes.
-bool is_always_true(ImportContext& cx, const ImportedBody& body) {
-  ImportContext inside(cx.model(), cx.node(), cx.opset(), *body.graph, {}, cx.state());
-  const auto known = inside.constant(body.outputs[0], "");
-  return known && known->volume() == 1 && View(*known)[0] != 0;
-}
-
-/// Adds the node when the body's types are those of every iteration.
-Result<Values> add_loop(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, Values inputs,
-                        const Captures& captures) {
-  bool is_first = true;
-  std::vector<std::string> warnings;
-  const auto make = [&](std::span<const TensorType> types) -> Result<ir::Bodies> {
-    ImportedBody imported = TRY(in_context(import_body(cx, types, body, captures), [] { return "body"; }));
-    if (std::exchange(is_first, false)) {  // whether the body ends the loop does not depend on the types that are found
-      loop.op.tests = body.has_condition && !is_always_true(cx, imported);
-      loop.is_exact = loop.trips && inputs[1] == ValueId::kNone && !loop.op.tests;
-    }
-    mark_outputs(imported, body.graph, body.has_condition && !loop.op.tests ? 1 : 0);
-    warnings = std::move(imported.warnings);
-    return ir::Bodies{std::move(imported.graph)};
-  };
-  const ir::Bodies bodies = TRY(ir::settle_bodies(cx.graph().table(), loop, cx.state().loops, &body.graph, make));
-  cx.bodies().warn(warnings);
-  inputs.insert(inputs.end(), captures.values.begin(), captures.values.end());
-  return cx.add_all(loop.op, inputs, bodies, loop.sizes);
-}
-
-/// Adds a carried value to a draft.
-void add_carried(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, std::string_view name, ValueId initial) {
-  const TensorType& type = cx.type(initial);
-  std::optional<sym::Expr> first;
-  if (is_index(type.dtype) && sym::provably_equal(type.volume(), 1))
-    if (const auto values = cx.values(initial, "")) first = (*values)[0];
-  loop.first_elements.push_back(first);
-  loop.names.emplace_back(name);
-  loop.inputs.emplace_back(type.dtype, type.shape);
-  body.inputs.push_back({name, {}, {}});
-}
+// Nodes of an unrolled loop. Where few iterations carry sequences, these are better known one by one; where there are
+// more, unrolling is left for what no loop can do.
+constexpr int64_t kFewNodes = 512, kMostNodes = 1 << 13;
+constexpr int kMostSequenceTries = 1 << 10;  // of a model
 
 HostTensor bool_of(bool value) { return HostTensor::scalar(DType::kBool, value); }
+
+/// Adds the op of a Loop. `num_symbols` are those of the table before it.
+Status add_loop_node(ImportContext& cx, const GraphDef& body, size_t num_symbols) {
+  const size_t num_carried = cx.num_inputs() > 2 ? cx.num_inputs() - 2 : 0;
+  ir::LoopDraft loop;
+  CarriedSequences sequences(cx, body, num_symbols);
+  loop.op.stacks.assign(body.outputs.size() - 1 - num_carried, 1);
+  loop.inputs.emplace_back(DType::kI64, Shape{});
+  LoopBody inner{.graph = body, .inputs = {}, .has_condition = true};
+  inner.inputs.push_back({.name = body.inputs[0].name, .type = {}, .constant = {}});
+  inner.inputs.push_back(
+      {.name = body.inputs[1].name, .type = {}, .constant = bool_of(true)});  // or the body would not run
+  Values inputs(2, ValueId::kNone);
+  if (cx.has_input(0)) inputs[0] = TRY(single(cx, 0, "the trip count"));
+  if (cx.has_input(1)) {
+    inputs[1] = TRY(single(cx, 1, "the condition"));
+    const auto known = cx.constant(inputs[1], "");
+    if (known && View(*known)[0] != 0) inputs[1] = ValueId::kNone;
+  }
+  if (inputs[0] != ValueId::kNone)
+    if (const auto count = cx.values(inputs[0], "")) loop.trips = sym::max((*count)[0], 0);
+  follow_element(cx.graph().table(), loop, 0);
+  std::vector<int> places;  // of the carried tensors among the op's outputs
+  for (size_t c = 0; c < num_carried; ++c) {
+    places.push_back(static_cast<int>(loop.names.size()));
+    if (const Sequence* sequence = cx.find_sequence(2 + c)) {
+      TRY(sequences.add(c, *sequence, loop, inner, inputs));
+      continue;
+    }
+    inputs.push_back(TRY(cx.input(2 + c)));
+    add_carried(cx, loop, inner, body.inputs[2 + c].name, inputs.back());
+    follow_element(cx.graph().table(), loop, places.back() + 1);
+  }
+  loop.op.carried = static_cast<int>(loop.names.size());
+  sequences.add_stacks(loop);
+  inner.make_sequences = [&](ir::Graph& graph) { return sequences.within(graph); };
+  inner.results = [&](ImportedBody& imported) { return sequences.results(imported, num_carried); };
+  inner.accepts = [&](const ir::LoopDraft& draft) { return sequences.accept(draft); };
+  const GraphDef* const bodies[] = {&body};
+  const Captures captures = TRY(cx.bodies().captures(bodies));
+  const Values outputs = TRY(add_loop(cx, loop, inner, std::move(inputs), captures));
+  for (size_t i = 0; i < cx.num_outputs(); ++i) {
+    const size_t place =
+        i < num_carried ? static_cast<size_t>(places[i]) : i - num_carried + static_cast<size_t>(loop.op.carried);
+    if (i < num_carried && cx.is_sequence(2 + i))
+      TRY(cx.output(i, TRY(sequences.after(i, outputs, loop.op.carried))));
+    else if (cx.wants(i))
+      TRY(cx.output(i, outputs[place]));
+  }
+  return {};
+}
+
+/// The ways in which a loop carries its sequences.
+std::vector<CarriedSequence*> ways_of(ImportContext& cx, const GraphDef& body) {
+  std::vector<CarriedSequence*> ways;
+  for (size_t i = 2; i < cx.num_inputs(); ++i)
+    if (cx.is_sequence(i)) ways.push_back(&cx.state().carried_sequences[{&body, i - 2}]);
+  return ways;
+}
+
+/// Adds the op of a Loop that carries sequences in one way after the other, until the body does with that.
+Status add_loop_of_sequences(ImportContext& cx, const GraphDef& body) {
+  const size_t num_symbols = cx.graph().table().symbols().size();
+  const std::vector<CarriedSequence*> ways = ways_of(cx, body);
+  while (true) {
+    std::vector<CarriedSequence> before;
+    for (const CarriedSequence* way : ways) before.push_back(*way);
+    Status done = add_loop_node(cx, body, num_symbols);
+    if (done) return done;
+    bool is_other = false;
+    for (size_t i = 0; i < ways.size(); ++i) is_other |= ways[i]->take_findings(before[i]);
+    if (!is_other || ++cx.state().num_sequence_tries > kMostSequenceTries) return done;
+    cx.state().loops.changing.erase(&body);
+  }
+}
 
 }  // namespace
 
@@ -84,33 +108,15 @@ Status loop(ImportContext& cx) {
               " are needed at least"));
   TRY(require(cx.num_outputs() > 0 && cx.num_outputs() <= body.outputs.size() - 1, "the node has ", cx.num_outputs(),
               " outputs; its body gives ", body.outputs.size() - 1));
-  ir::LoopDraft loop;
-  loop.op.carried = static_cast<int>(num_carried);
-  loop.op.stacks.assign(body.outputs.size() - 1 - num_carried, 1);
-  loop.inputs.emplace_back(DType::kI64, Shape{});
-  LoopBody inner{.graph = body, .inputs = {}, .has_condition = true};
-  inner.inputs.push_back({body.inputs[0].name, {}, {}});
-  inner.inputs.push_back({body.inputs[1].name, {}, bool_of(true)});  // or the body would not run
-  Values inputs(2, ValueId::kNone);
-  if (cx.has_input(0)) inputs[0] = TRY(single(cx, 0, "the trip count"));
-  if (cx.has_input(1)) {
-    inputs[1] = TRY(single(cx, 1, "the condition"));
-    const auto known = cx.constant(inputs[1], "");
-    if (known && View(*known)[0] != 0) inputs[1] = ValueId::kNone;
-  }
-  for (size_t c = 0; c < num_carried; ++c) {
-    inputs.push_back(TRY(cx.input(2 + c)));
-    add_carried(cx, loop, inner, body.inputs[2 + c].name, inputs.back());
-  }
-  if (inputs[0] != ValueId::kNone)
-    if (const auto count = cx.values(inputs[0], "")) loop.trips = sym::max((*count)[0], 0);
-  for (int i = 0; i <= loop.op.carried; ++i) follow_element(cx.graph().table(), loop, i);
-  const GraphDef* const bodies[] = {&body};
-  const Captures captures = TRY(cx.bodies().captures(bodies));
-  const Values outputs = TRY(add_loop(cx, loop, inner, std::move(inputs), captures));
-  for (size_t i = 0; i < cx.num_outputs(); ++i)
-    if (cx.wants(i)) TRY(cx.output(i, outputs[i]));
-  return {};
+  bool has_sequences = false;
+  for (size_t i = 2; i < cx.num_inputs(); ++i) has_sequences |= cx.is_sequence(i);
+  for (const std::string_view name : free_names(body, cx.state().free_names))
+    has_sequences |= cx.state().sequences.contains(name);
+  if (!has_sequences) return add_loop_node(cx, body, 0);
+  if (TRY(unroll_loop(cx, body, kFewNodes))) return {};
+  Status done = add_loop_of_sequences(cx, body);
+  if (!done && unroll_loop(cx, body, kMostNodes).value_or(false)) return {};
+  return done;
 }
 
 namespace {
@@ -180,7 +186,7 @@ Status scan(ImportContext& cx) {
   const ScanInputs values =
       TRY(has_batch ? scan_inputs_8(cx, num_carried, num_scanned) : scan_inputs(cx, num_carried, num_scanned));
   ir::LoopDraft loop;
-  LoopBody inner{.graph = body, .inputs = {{}}};
+  LoopBody inner{.graph = body, .inputs = {BodyInput{}}};
   loop.op.carried = static_cast<int>(num_carried);
   loop.op.scans = TRY(directions(cx, values.directions, num_scanned));
   loop.op.stacks = TRY(directions(cx, "scan_output_directions", num_stacked));
@@ -192,7 +198,7 @@ Status scan(ImportContext& cx) {
   for (size_t k = 0; k < num_scanned; ++k) {
     const TensorType& type = cx.type(values.scanned[k]);
     loop.inputs.emplace_back(type.dtype, Shape(type.shape.begin() + 1, type.shape.end()));
-    inner.inputs.push_back({body.inputs[num_carried + k].name, {}, {}});
+    inner.inputs.push_back({.name = body.inputs[num_carried + k].name, .type = {}, .constant = {}});
     if (!loop.trips) loop.trips = type.shape[0];
   }
   for (int i = 1; i <= loop.op.carried; ++i) follow_element(cx.graph().table(), loop, i);

@@ -1,24 +1,16 @@
-// Sequences and optionals: lists that are known while a model is imported. What is done to them makes no node.
-#include "onnx/import/compose.h"
+// Sequences: lists of tensors, and stacks that loops make, of which the import knows what is where. What is done to
+// them makes few nodes or none.
+#include <algorithm>
+
 #include "onnx/import/importers.h"
+#include "onnx/import/sequences.h"
 #include "ops/concatenation.h"
+#include "ops/transpose.h"
 
 namespace kiln::onnx::importers {
 namespace {
 
 constexpr int64_t kMostElements = 1 << 16;  // of a sequence
-
-/// The position that an input names, from the front, in [0, count); `otherwise` where it is left out.
-Result<size_t> position(ImportContext& cx, size_t input, int64_t count, int64_t otherwise) {
-  int64_t at = otherwise;
-  if (cx.has_input(input)) {
-    const Ints given = TRY(cx.ints(TRY(cx.input(input)), "the position"));
-    TRY(require(given.size() == 1, "the position has ", given.size(), " elements; one is needed"));
-    at = given[0] < 0 ? given[0] + count : given[0];
-    TRY(require(at >= 0 && at < count, "position ", given[0], " is outside the sequence of ", count));
-  }
-  return static_cast<size_t>(at);
-}
 
 /// The extents of the parts that SplitToSequence makes, and whether each is one slice whose axis may go.
 Result<std::pair<SymbolicValues, bool>> parts_of(ImportContext& cx, sym::Expr extent) {
@@ -34,50 +26,99 @@ Result<std::pair<SymbolicValues, bool>> parts_of(ImportContext& cx, sym::Expr ex
   return std::pair(std::move(parts), !is_given);
 }
 
+/// Whether an input is a scalar of 1.
+Result<bool> is_one(ImportContext& cx, size_t input) {
+  const ValueId value = TRY(cx.input(input));
+  return cx.rank(value) == 0 && TRY(cx.ints(value, "split")) == Ints{1};
+}
+
+/// An axis of unknown extent, slice by slice: a stack.
+Result<Sequence> slices_of(ImportContext& cx, ValueId x, int axis, bool drops_axis) {
+  ValueId stack = TRY(transpose(cx, x, axis_to_front(cx.rank(x), axis)));
+  if (!drops_axis) stack = TRY(unsqueeze(cx, stack, {axis + 1}));
+  Sequence result;
+  result.append_stack(stack);
+  return result;
+}
+
+/// Remembers what loops around add to their sequence.
+void note_element(ImportContext& cx, const Sequence& sequence, ValueId element) {
+  for (const SequencePart& part : sequence.parts)
+    if (part.loop && !part.loop->seen) part.loop->seen = TensorType(cx.dtype(element), cx.type(element).shape);
+}
+
+/// The elements of a part as a concatenation along an axis of theirs has them.
+Result<ValueId> joined(ImportContext& cx, const SequencePart& part, int axis) {
+  if (part.kind == SequencePart::Kind::kElement) return part.value;
+  const int rank = cx.rank(part.value);
+  ValueId x = TRY(transpose(cx, part.value, front_to_axis(rank, axis)));
+  Shape shape = cx.type(x).shape;
+  const auto at = static_cast<size_t>(axis);
+  shape[at] = shape[at] * shape[at + 1];
+  shape.erase(shape.begin() + axis + 1);
+  return reshape(cx, x, std::move(shape));
+}
+
 }  // namespace
 
 Status sequence_empty(ImportContext& cx) { return cx.output(Sequence{}); }
 
 Status sequence_construct(ImportContext& cx) {
   Sequence sequence;
-  for (size_t i = 0; i < cx.num_inputs(); ++i) sequence.elements.push_back(TRY(cx.input(i)));
+  for (size_t i = 0; i < cx.num_inputs(); ++i) sequence.append(TRY(cx.input(i)));
   return cx.output(std::move(sequence));
 }
 
 Status sequence_insert(ImportContext& cx) {
   Sequence sequence = TRY(cx.sequence(0)).get();
-  TRY(require(std::ssize(sequence.elements) < kMostElements, "the sequence has ", kMostElements, " elements already"));
-  const int64_t count = std::ssize(sequence.elements);
-  const size_t at = TRY(position(cx, 2, count + 1, count));
-  sequence.elements.insert(sequence.elements.begin() + static_cast<std::ptrdiff_t>(at), TRY(cx.input(1)));
-  return cx.output(std::move(sequence));
+  const ValueId element = TRY(cx.input(1));
+  TRY(require(std::ssize(sequence.parts) < kMostElements, "the sequence has ", kMostElements, " elements already"));
+  note_element(cx, sequence, element);
+  if (!cx.has_input(2)) {
+    sequence.append(element);
+    return cx.output(std::move(sequence));
+  }
+  const sym::Expr count = num_elements(cx, sequence.parts);
+  const SequencePosition at = TRY(position_of(cx, 2, count, count));
+  if (!at.from_front) return error(Code::kUnsupported, "the position must be known before the network runs");
+  auto [result, back] = TRY(cut_at(cx, sequence, *at.from_front));
+  result.append(element);
+  result.parts.insert(result.parts.end(), back.parts.begin(), back.parts.end());
+  return cx.output(std::move(result));
 }
 
 Status sequence_erase(ImportContext& cx) {
-  Sequence sequence = TRY(cx.sequence(0)).get();
-  const int64_t count = std::ssize(sequence.elements);
-  TRY(require(count > 0, "the sequence is empty"));
-  sequence.elements.erase(sequence.elements.begin() +
-                          static_cast<std::ptrdiff_t>(TRY(position(cx, 1, count, count - 1))));
-  return cx.output(std::move(sequence));
+  const Sequence sequence = TRY(cx.sequence(0)).get();
+  const sym::Expr count = num_elements(cx, sequence.parts);
+  TRY(require(!sym::provably_equal(count, 0), "the sequence is empty"));
+  SequencePosition at{.value = ValueId::kNone, .from_front = count - 1};
+  if (cx.has_input(1)) at = TRY(position_of(cx, 1, count, count - 1));
+  if (!at.from_front) return error(Code::kUnsupported, "the position must be known before the network runs");
+  auto [result, rest] = TRY(cut_at(cx, sequence, *at.from_front));
+  const auto [erased, back] = TRY(cut_at(cx, rest, 1));
+  result.parts.insert(result.parts.end(), back.parts.begin(), back.parts.end());
+  return cx.output(std::move(result));
 }
 
 Status sequence_at(ImportContext& cx) {
   const Sequence& sequence = TRY(cx.sequence(0));
-  TRY(cx.input(1));  // its position
-  return cx.output(sequence.elements[TRY(position(cx, 1, std::ssize(sequence.elements), 0))]);
+  const sym::Expr count = num_elements(cx, sequence.parts);
+  const SequencePosition at = TRY(position_of(cx, 1, count, count - 1));
+  return cx.output(TRY(element_at(cx, sequence.parts, at)));
 }
 
 Status sequence_length(ImportContext& cx) {
-  const int64_t count = std::ssize(TRY(cx.sequence(0)).get().elements);
-  return cx.output(TRY(scalar_value(cx, count)));
+  return cx.output(TRY(scalar_value(cx, num_elements(cx, TRY(cx.sequence(0)).get().parts))));
 }
 
 Status split_to_sequence(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
   const int axis = TRY(cx.axis(TRY(cx.node().get_int("axis", 0)), cx.rank(x)));
+  const bool keeps = TRY(cx.node().get_int("keepdims", 1)) != 0;
+  const bool by_ones = !cx.has_input(1) || TRY(is_one(cx, 1));
+  if (by_ones && !cx.extent(x, axis).is_const())
+    return cx.output(TRY(slices_of(cx, x, axis, !keeps && !cx.has_input(1))));
   const auto [parts, are_slices] = TRY(parts_of(cx, cx.extent(x, axis)));
-  const bool drops_axis = are_slices && TRY(cx.node().get_int("keepdims", 1)) == 0;
   TRY(require(std::ssize(parts) <= kMostElements, "split has ", parts.size(), " parts; at most ", kMostElements,
               " are possible"));
   Sequence sequence;
@@ -90,41 +131,29 @@ Status split_to_sequence(ImportContext& cx) {
     ValueId element = TRY(slice(cx, x, {{start}, {part}, {1}, {axis}}));
     Shape without = cx.type(element).shape;
     without.erase(without.begin() + axis);
-    sequence.elements.push_back(drops_axis ? TRY(reshape(cx, element, std::move(without))) : element);
+    sequence.append(are_slices && !keeps ? TRY(reshape(cx, element, std::move(without))) : element);
     start += part;
   }
   return cx.output(std::move(sequence));
 }
 
 Status concat_from_sequence(ImportContext& cx) {
-  Values elements = TRY(cx.sequence(0)).get().elements;
-  TRY(require(!elements.empty(), "the sequence is empty: its elements have no shape"));
+  const std::vector<SequencePart> parts = TRY(cx.sequence(0)).get().parts;
+  const auto gathered = std::ranges::find(parts, SequencePart::Kind::kGathered, &SequencePart::kind);
+  if (gathered != parts.end()) TRY(stacked(cx, parts, "it reads all elements"));  // tells the loop
   const bool is_new = TRY(cx.node().get_int("new_axis", 0)) != 0;
-  const int axis = TRY(cx.axis(TRY(cx.node().need_int("axis")), cx.rank(elements[0]) + int{is_new}));
-  if (is_new)
-    for (ValueId& element : elements) element = TRY(unsqueeze(cx, element, {axis}));
-  return cx.output(TRY(cx.add(ops::Concatenation{.axis = axis}, elements)));
-}
-
-/// An optional without an input is empty; its type is the attribute's.
-Status optional(ImportContext& cx) {
-  if (cx.is_sequence(0)) return error(Code::kUnsupported, "an optional of a sequence is not supported");
-  Sequence held;
-  if (cx.has_input(0)) held.elements.push_back(TRY(cx.input(0)));
-  return cx.output(std::move(held));
-}
-
-/// Since opset 18 a tensor counts as an optional that has it.
-Status optional_get_element(ImportContext& cx) {
-  if (!cx.is_sequence(0)) return cx.output(TRY(cx.input(0)));
-  const Sequence& held = TRY(cx.sequence(0));
-  TRY(require(held.elements.size() == 1, "the optional has no element"));
-  return cx.output(held.elements[0]);
-}
-
-Status optional_has_element(ImportContext& cx) {
-  const bool has = cx.is_sequence(0) ? !TRY(cx.sequence(0)).get().elements.empty() : cx.has_input(0);
-  return cx.output(cx.add_constant(HostTensor::of_ints(DType::kBool, {}, Ints{has})));
+  const int rank = TRY(element_type(cx, parts)).rank();
+  const int axis = TRY(cx.axis(TRY(cx.node().need_int("axis")), rank + int{is_new}));
+  Values joints;
+  for (const SequencePart& part : parts) {
+    if (!is_new)
+      joints.push_back(TRY(joined(cx, part, axis)));
+    else if (part.kind == SequencePart::Kind::kElement)
+      joints.push_back(TRY(unsqueeze(cx, part.value, {axis})));
+    else
+      joints.push_back(TRY(transpose(cx, part.value, front_to_axis(rank + 1, axis))));
+  }
+  return cx.output(joints.size() == 1 ? joints[0] : TRY(cx.add(ops::Concatenation{.axis = axis}, joints)));
 }
 
 }  // namespace kiln::onnx::importers

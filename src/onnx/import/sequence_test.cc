@@ -52,9 +52,83 @@ TEST(ImportSequences, SayWhatIsWrong) {
   problem({node("SequenceLength", {"x"}, {"y"}, "n")}, "input 0 is a tensor; a sequence is needed");
   problem({node("SequenceConstruct", {"x", "far"}, {"y"}, "mixed")},
           "the sequence would hold f32[6, 2] and i64[1]; one type is needed");
-  problem({node("SequenceConstruct", {"x"}, {"y"}, "s")}, "output 'y' is a sequence");
+  problem({node("SequenceConstruct", {"x"}, {"y"}, "s")}, "output 'y' is a sequence; outputs are tensors");
+  problem({node("Optional", {"x"}, {"y"}, "o")}, "output 'y' is an optional; outputs are tensors");
+  problem({node("SequenceConstruct", {"x", "far"}, {"s"})}, "the sequence would hold");
+  problem({node("SequenceConstruct", {"x"}, {"s"}), node("SequenceErase", {"s", "far"}, {"t"}, "erase")},
+          "position 7 is outside the sequence of 1");
+  problem({node("SequenceConstruct", {"x"}, {"s"}), node("SequenceInsert", {"s", "x", "far"}, {"t"}, "insert")},
+          "position 7 is outside the sequence of 1");
+  problem({node("SequenceConstruct", {"x"}, {"s"}), node("SequenceAt", {"s", "x"}, {"y"}, "at")},
+          "the position is f32[6, 2]; a single integer is needed");
+  problem({node("SequenceEmpty", {}, {"s"}), node("SequenceErase", {"s"}, {"t"})}, "the sequence is empty");
+  problem(
+      {node("SequenceConstruct", {"x"}, {"s"}), node("Flatten", {"x"}, {"f"}),
+       node("ReduceMax", {"x"}, {"m"}, "", {int_attribute("keepdims", 0)}), node("SequenceInsert", {"s", "m"}, {"t"}),
+       node("ConcatFromSequence", {"t"}, {"y"}, "", {int_attribute("axis", 0)})},
+      "the sequence has elements of f32[6, 2] and of f32[]; one type and rank is needed");
   problem({node("SequenceEmpty", {}, {"s"}), node("ConcatFromSequence", {"s"}, {"y"}, "", {int_attribute("axis", 0)})},
           "the sequence is empty");
+}
+
+/// A sequence or an optional as an input of the model.
+std::string of_input(uint32_t kind) {
+  const Proto tensor = Proto().integer(field::tensor_type::kElementType, kFloat);
+  const Proto element = Proto().message(field::type::kTensor, tensor);
+  const Proto input = Proto()
+                          .text(field::value_info::kName, "s")
+                          .message(field::value_info::kType,
+                                   Proto().message(kind, Proto().message(field::container_type::kElement, element)));
+  return text_of(import_proto(model(graph({{node("Identity", {"s"}, {"y"})}, {input}, {value("y")}, {}}))));
+}
+TEST(ImportSequences, OfInputsSayWhatToDo) {
+  EXPECT_EQ(of_input(field::type::kSequence),
+            "input 's': is a sequence; inputs are tensors: give each element an input of its own, and make it of them "
+            "(SequenceConstruct, Optional)\n");
+  EXPECT_NE(of_input(field::type::kOptional).find("input 's': is an optional; inputs are tensors"), std::string::npos);
+}
+TEST(ImportSequences, OfAnAxisThatIsNotKnownAreStacks) {
+  const auto of_rows = [](std::vector<Proto> nodes) {
+    return text_of(import_proto(model(
+        graph({std::move(nodes), {value("x", kFloat, {-1, 2})}, {value("y", kFloat, {})}, {i64s("first", {0})}}))));
+  };
+  const Proto rows = node("SplitToSequence", {"x"}, {"s"}, "", {int_attribute("keepdims", 0)});
+  EXPECT_NE(of_rows({rows, node("SequenceLength", {"s"}, {"y"})}).find("DimValues{values=[x_0]"), std::string::npos);
+  EXPECT_NE(of_rows({rows, node("SequenceAt", {"s", "first"}, {"y"})}).find("Gather{mode=default, axis=0"),
+            std::string::npos)
+      << "there may be none";
+  const Proto columns = node("SplitToSequence", {"x"}, {"s"}, "", {int_attribute("axis", 1)});
+  EXPECT_NE(of_rows({columns, node("SequenceAt", {"s", "first"}, {"y"})}).find("Slice{starts=[0], sizes=[1]"),
+            std::string::npos);
+  const Proto kept = node("SplitToSequence", {"x"}, {"s"});
+  const Proto join = node("ConcatFromSequence", {"s"}, {"y"}, "", {int_attribute("axis", 0)});
+  EXPECT_NE(of_rows({kept, join}).find("# f32[x_0, 2]"), std::string::npos) << of_rows({kept, join});
+}
+TEST(ImportSequences, APositionOfTheRunIsGathered) {
+  const auto chosen = [](std::string_view second) {
+    return text_of(
+        import_proto(model(graph({{node("Exp", {second}, {"e"}), node("SequenceConstruct", {"x", "e"}, {"s"}),
+                                   node("SequenceAt", {"s", "at"}, {"y"})},
+                                  {value("x", kFloat, {6, 2}), value("z", kFloat, {5, 2}), value("at", kInt64)},
+                                  {value("y", kFloat, {})},
+                                  {}}))));
+  };
+  EXPECT_NE(chosen("x").find("Gather{mode=default, axis=0"), std::string::npos) << chosen("x");
+  EXPECT_NE(
+      chosen("z").find("a position chooses among all elements, which are of different shapes: f32[6, 2] and f32[5, 2]"),
+      std::string::npos)
+      << chosen("z");
+}
+TEST(ImportSequences, OptionalsOfSequences) {
+  const std::string text =
+      imported({node("SequenceConstruct", {"x", "x"}, {"s"}), node("Optional", {"s"}, {"o1"}),
+                node("Identity", {"o1"}, {"o"}), node("OptionalGetElement", {"o"}, {"e"}),
+                node("OptionalHasElement", {"o"}, {"h"}), node("SequenceLength", {"e"}, {"n"}),
+                node("Cast", {"h"}, {"c"}, "", {int_attribute("to", kInt64)}), node("Add", {"n", "c"}, {"y"})});
+  EXPECT_NE(text.find("Constant{value=i64[](2)}"), std::string::npos) << text;
+  EXPECT_NE(imported({node("Optional", {"x"}, {"o"}), node("Optional", {"o"}, {"y"}, "twice")})
+                .find("input 0 is an optional; a sequence is needed"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,78 @@
+#include "onnx/import/loops.h"
+
+#include <utility>
+
+#include "tensor/view.h"
+
+namespace kiln::onnx {
+namespace {
+
+/// Imports the body with inputs of the draft's types.
+Result<ImportedBody> import_body(ImportContext& cx, std::span<const TensorType> types, LoopBody& body,
+                                 const Captures& captures) {
+  for (size_t i = 0, next = 0; i < body.inputs.size(); ++i)
+    if (body.inputs[i].varies()) body.inputs[i].type = types[next++];
+  return cx.bodies().import(body.graph, body.inputs, captures, body.make_sequences);
+}
+
+/// Whether a body's condition is true whatever it computes.
+bool is_always_true(ImportContext& cx, const ImportedBody& body) {
+  ImportContext inside(cx.model(), cx.node(), cx.opset(), *body.graph, {}, cx.state());
+  const auto known = inside.constant(body.outputs.values[0], "");
+  return known && known->volume() == 1 && View(*known)[0] != 0;
+}
+
+/// What the body gives behind the condition.
+Result<std::vector<LoopResult>> results_of(const LoopBody& body, ImportedBody& imported) {
+  if (body.results) return body.results(imported);
+  std::vector<LoopResult> results;
+  for (size_t i = body.has_condition ? 1 : 0; i < imported.outputs.values.size(); ++i) {
+    const std::string_view name = body.graph.outputs[i].name;
+    TRY(require(imported.outputs.values[i] != ValueId::kNone, "output '", name,
+                "' is a sequence or an optional; a tensor is needed"));
+    results.push_back({imported.outputs.values[i], std::string(name)});
+  }
+  return results;
+}
+
+}  // namespace
+
+Result<Values> add_loop(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, Values inputs,
+                        const Captures& captures) {
+  bool is_first = true;
+  std::vector<std::string> warnings;
+  const auto make = [&](std::span<const TensorType> types) -> Result<ir::Bodies> {
+    const auto where = [] { return "body"; };
+    ImportedBody imported = TRY(in_context(import_body(cx, types, body, captures), where));
+    const std::vector<LoopResult> results = TRY(in_context(results_of(body, imported), where));
+    const ValueId condition = body.has_condition ? imported.outputs.values[0] : ValueId::kNone;
+    TRY(in_context(require(!body.has_condition || condition != ValueId::kNone, "the condition is a sequence"), where));
+    if (std::exchange(is_first, false)) {  // whether the body ends the loop does not depend on the types that are found
+      loop.op.tests = body.has_condition && !is_always_true(cx, imported);
+      loop.is_exact = loop.trips && inputs[1] == ValueId::kNone && !loop.op.tests;
+    }
+    if (loop.op.tests) imported.graph->mark_output(condition, std::string(body.graph.outputs[0].name));
+    for (const LoopResult& result : results) imported.graph->mark_output(result.value, result.name);
+    warnings = std::move(imported.warnings);
+    return ir::Bodies{std::move(imported.graph)};
+  };
+  const ir::Bodies bodies = TRY(ir::settle_bodies(cx.graph().table(), loop, cx.state().loops, &body.graph, make));
+  if (body.accepts) TRY(body.accepts(loop));
+  cx.bodies().warn(warnings);
+  if (loop.op.num_outputs() == 0) return Values{};  // it carries sequences alone, and leaves them as they are
+  inputs.insert(inputs.end(), captures.values.begin(), captures.values.end());
+  return cx.add_all(loop.op, inputs, bodies, loop.sizes);
+}
+
+void add_carried(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, std::string_view name, ValueId initial) {
+  const TensorType& type = cx.type(initial);
+  std::optional<sym::Expr> first;
+  if (is_index(type.dtype) && sym::provably_equal(type.volume(), 1))
+    if (const auto values = cx.values(initial, "")) first = (*values)[0];
+  loop.first_elements.push_back(first);
+  loop.names.emplace_back(name);
+  loop.inputs.emplace_back(type.dtype, type.shape);
+  body.inputs.push_back({.name = name, .type = {}, .constant = {}});
+}
+
+}  // namespace kiln::onnx
