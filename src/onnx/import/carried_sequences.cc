@@ -179,10 +179,7 @@ Result<Sequence> CarriedSequences::after(size_t c, std::span<const ValueId> outp
   const Entry& entry = *std::ranges::find(entries_, c, &Entry::c);
   Sequence result{.parts = {}, .kind = entry.initial.kind};
   const ValueId* carried = outputs.data() + entry.first_carried;
-  for (SequencePart part : entry.initial.parts) {
-    if (part.loop && !part.loop->seen) part.loop->seen = entry.how.seen;  // the loop around adds the same
-    if (is_list(entry.initial) && !entry.how.is_whole) result.parts.push_back(part);
-  }
+  if (is_list(entry.initial) && !entry.how.is_whole) result.parts = entry.initial.parts;
   if (!is_list(entry.initial)) {
     for (int i = 0; i < entry.num_carried; ++i) result.append(carried[i]);
   } else if (entry.how.is_whole) {

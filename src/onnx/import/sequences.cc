@@ -29,7 +29,8 @@ TensorType element_type(ImportContext& cx, const SequencePart& part) {
 /// Tells the loop that gathers these elements that all of them are needed within it.
 Error need_whole(const ImportContext& cx, const SequencePart& part, std::string_view who) {
   part.loop->is_whole = true;
-  part.loop->why_whole = str(cx.node(), ": ", who);
+  const bool names_node = who.starts_with("node ");  // of a loop within, which is carried through this one
+  part.loop->why_whole = names_node ? std::string(who) : str(cx.node(), ": ", who);
   return {Code::kUnsupported, str(who, ", and a loop around has not gathered them all yet")};
 }
 
