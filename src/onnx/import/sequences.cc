@@ -145,19 +145,23 @@ Result<std::pair<Sequence, Sequence>> cut_at(ImportContext& cx, const Sequence& 
   Sequence front, back;
   for (const SequencePart& part : sequence.parts) {
     const sym::Expr length = length_of(cx, part), end = start + length;
+    // A position is not in front of the first part or behind the last one: the slices are checked when extents are
+    // known.
+    const bool is_behind_start = &part == &sequence.parts.front() || sym::provably_less_equal(start, position);
+    const bool is_before_end = &part == &sequence.parts.back() || sym::provably_less_equal(position, end);
     if (sym::provably_less_equal(end, position)) {
       front.parts.push_back(part);
     } else if (sym::provably_less_equal(position, start)) {
       back.parts.push_back(part);
     } else if (part.kind == Kind::kGathered) {
       return std::unexpected(need_whole(cx, part, str("the sequence is cut at position ", position)));
-    } else if (sym::provably_less(start, position) && sym::provably_less(position, end)) {
+    } else if (is_behind_start && is_before_end) {
       const sym::Expr here = position - start;
       front.append_stack(TRY(slice(cx, part.value, {{0}, {here}, {1}, {0}})));
       back.append_stack(TRY(slice(cx, part.value, {{here}, {length - here}, {1}, {0}})));
     } else {
       return error(Code::kUnsupported, "position ", position, " in a sequence of ", num_elements(cx, sequence.parts),
-                   " elements: whether it is within must be known before the network runs");
+                   " elements: in which part of it this is must be known before the network runs");
     }
     start = end;
   }
