@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from bodies import body_of, condition_of, goes_on, like, trip_count
+from bodies import body_of, condition_of, goes_on, like, selected, trip_count
 from networks import Skip, Value, element_type, session_of
 from operators import operator
 
@@ -262,3 +262,32 @@ def list_branches(net):
         captured[around.name] = around
     found = group.add("If", [condition], captured=captured.values(), then_branch=graphs[0], else_branch=graphs[1])
     return take_out(group, x, found)
+
+
+@operator(2)
+def pieces_of_loops(net):
+    """Elements that differ along one axis, joined along it behind the loop."""
+    group, count = Group(net), trip_count(net)
+    x = net.pick(lambda v: v.is_float and not v.is_constant and 1 <= v.rank <= MOST_RANK and not v.is_empty,
+                 lambda: net.input(net.shape(net.integer(1, MOST_RANK))))
+    axis = net.integer(0, x.rank - 1)
+    zero, true = [np.array(0, np.int64)] * len(net.sizes), [np.array(True)] * len(net.sizes)
+    body = body_of(net, [("i", zero), ("go", true)])
+    number, condition = body.formal
+    formal = List(f"{body.prefix}list")
+    if net.chance(0.5):  # as long as the iteration's number
+        e = body.add("Slice", [x, body.ints(0), body.add("Unsqueeze", [number, body.ints(0)]), body.ints(axis)])
+    else:
+        e = selected(body, body.add("Mul", [x, body.add("Sin", [body.add("Cast", [number], to=TensorProto.FLOAT)])]), axis)
+    found = insert(body, formal, e)
+    if net.chance(0.3):
+        found = insert(body, found, x)
+    graph, captured = body.close([goes_on(body, number, condition)], [found])
+    graph.input.append(list_info(formal.name))
+    graph.output.append(list_info(found.name))
+    before = group.add("SequenceConstruct", [x]) if net.chance(0.6) else group.add("SequenceEmpty", [])
+    behind = group.add("Loop", [count, None, before], captured=captured, body=graph)
+    group.add("ConcatFromSequence", [behind], False, axis=axis - x.rank if net.chance(0.3) else axis)
+    if net.chance(0.4):
+        group.add("SequenceLength", [behind], False)
+    return group.finish()

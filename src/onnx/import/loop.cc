@@ -1,6 +1,7 @@
 // Loop and Scan: their bodies are imported as often as it takes to find which carried extents change.
 #include "ops/loop.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "onnx/import/carried_sequences.h"
@@ -66,7 +67,7 @@ Status add_loop_node(ImportContext& cx, const GraphDef& body, size_t num_symbols
     const size_t place =
         i < num_carried ? static_cast<size_t>(places[i]) : i - num_carried + static_cast<size_t>(loop.op.carried);
     if (i < num_carried && cx.is_sequence(2 + i))
-      TRY(cx.output(i, TRY(sequences.after(i, outputs, loop.op.carried))));
+      TRY(cx.output(i, TRY(sequences.after(i, outputs, loop))));
     else if (cx.wants(i))
       TRY(cx.output(i, outputs[place]));
   }
@@ -105,6 +106,8 @@ Status add_loop_of_sequences(ImportContext& cx, const GraphDef& body) {
     bool is_other = false;
     for (size_t i = 0; i < ways.size(); ++i) is_other |= take_findings(ways[i], before[i]);
     if (done || !is_other) return done;
+    const bool is_joined = std::ranges::any_of(ways, [](const Way& way) { return way.how.joined_axis.has_value(); });
+    if (is_joined && unroll_loop(cx, body, kMostNodes).value_or(false)) return {};  // elements stay apart
     if (++cx.state().num_sequence_tries > kMostSequenceTries)
       return error(Code::kUnsupported, "the loops of the model carry sequences in too many ways: ", kMostSequenceTries,
                    " tries did not do; ", done.error().message);
