@@ -53,6 +53,8 @@ class Importer {
   std::optional<Values> inputs_of(const NodeDef& node);
   class Scope;
   Result<std::optional<TakenBranch>> known_branch(const NodeDef& node, const Values& inputs, Bodies& bodies);
+  bool reads_numbers_of_data(const sym::Expr& e) const;
+  static bool ranks_agree(const ImportedBody& a, const ImportedBody& b);
   Result<std::optional<TakenBranch>> assumed_branch(const NodeDef& node, ValueId condition, Bodies& bodies);
   Status take_branch(const TakenBranch& taken, const NodeDef& node, int index);
   void add_branch(const GraphDef& branch, const NodeDef& node, int index);
@@ -400,11 +402,39 @@ Result<std::optional<Importer::TakenBranch>> Importer::known_branch(const NodeDe
                                                                     Bodies& bodies) {
   if (node.op_type != "If" || !node.domain.empty() || inputs.size() != 1) return std::nullopt;
   ImportContext cx(model_, node, TRY(model_.opset_of(node)), graph_, inputs, state_);
-  const auto condition = cx.values(inputs[0], "the condition");
+  const auto condition = cx.values(inputs[0], "");  // one of data is nothing that the host should read
   if (!condition || condition->size() != 1) return std::nullopt;
   const sym::Expr holds = (*condition)[0];
+  if (reads_numbers_of_data(holds)) return std::nullopt;
   if (!holds.is_const()) return assumed_branch(node, inputs[0], bodies);
   return TakenBranch{TRY(node.need_graph(holds.value() ? "then_branch" : "else_branch"))};
+}
+
+/// Whether an expression has a number that the host reads while the network runs. A branch that such a number decides
+/// is never assumed: what makes the number would be removed with the other branch, and nothing would be left to check.
+bool Importer::reads_numbers_of_data(const sym::Expr& e) const {
+  if (state_.read_values.empty()) return false;
+  std::vector<sym::Expr> symbols;
+  collect_symbols(e, symbols);
+  const auto is_read = [&](const DecidedSize& size) { return std::ranges::count(symbols, size.symbol) > 0; };
+  for (int i = 0; i < graph_.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (graph_.alive(id) && graph_.node(id).op.as<ops::ReadValues>() &&
+        std::ranges::any_of(graph_.node(id).sizes, is_read))
+      return true;
+  }
+  return false;
+}
+
+/// Whether outputs of two branches have one rank each, or are single elements, which are brought to one rank.
+bool Importer::ranks_agree(const ImportedBody& a, const ImportedBody& b) {
+  const auto is_single = [](const TensorType& type) { return sym::provably_equal(type.volume(), 1); };
+  const auto agree = [&](ValueId of_a, ValueId of_b) {
+    if (of_a == ValueId::kNone || of_b == ValueId::kNone) return of_a == of_b;  // a sequence
+    const TensorType &x = a.graph->type(of_a), &y = b.graph->type(of_b);
+    return x.rank() == y.rank() || (is_single(x) && is_single(y));
+  };
+  return std::ranges::equal(a.outputs.values, b.outputs.values, agree);
 }
 
 /// The branch that is taken although the condition may be otherwise, because no value can be what both branches give:
@@ -415,23 +445,14 @@ Result<std::optional<Importer::TakenBranch>> Importer::assumed_branch(const Node
   const std::array<const GraphDef*, 2> branches = {&TRY(node.need_graph("then_branch")).get(),
                                                    &TRY(node.need_graph("else_branch")).get()};
   std::vector<Result<ImportedBody>> imported;
-  std::array<std::vector<int>, 2> ranks;
   const Captures captures = TRY(bodies.captures(branches));
-  for (size_t b = 0; b < branches.size(); ++b) {
-    imported.push_back(bodies.import(*branches[b], {}, captures));
-    if (!imported[b]) continue;
-    for (const ValueId output : imported[b]->outputs.values) {
-      if (output == ValueId::kNone) {  // a sequence
-        ranks[b].push_back(-1);
-        continue;
-      }
-      const TensorType& type = imported[b]->graph->type(output);
-      ranks[b].push_back(
-          sym::provably_equal(type.volume(), 1) ? 0 : type.rank());  // single elements are brought to one rank
-    }
-  }
+  const auto unknown = [&] { return std::pair(state_.met_elements_in_floats, state_.wanted_values.size()); };
+  const auto unknown_before = unknown();
+  for (const GraphDef* branch : branches) imported.push_back(bodies.import(*branch, {}, captures));
   const bool works[] = {imported[0].has_value(), imported[1].has_value()};
-  if (works[0] == works[1] && (!works[0] || ranks[0] == ranks[1])) {
+  if (works[0] != works[1] && unknown() != unknown_before && state_.could_learn())
+    return std::unexpected(imported[works[0] ? 1 : 0].error());  // it may work in the next try
+  if (works[0] == works[1] && (!works[0] || ranks_agree(*imported[0], *imported[1]))) {
     for (size_t b = 0; b < branches.size(); ++b) bodies.keep(*branches[b], std::move(imported[b]));
     return std::nullopt;
   }
@@ -568,9 +589,11 @@ void Importer::add_node(const NodeDef& node, int index) {
   const bool known = has_importer(node.domain, node.op_type);
   if (!poisoned || !known) {
     auto wanted_before = state_.wanted_values;
+    const size_t num_problems = report_.errors.size();  // nodes of a branch tell theirs by themselves
     auto done = in_context(import_node(node, inputs ? *std::move(inputs) : Values{}, index),
                            [&] { return str(node, describe_inputs(node)); });
-    if (done) return void(state_.wanted_values = std::move(wanted_before));
+    if (done && report_.errors.size() == num_problems) state_.wanted_values = std::move(wanted_before);
+    if (done) return;
     problem(std::move(done).error(), index);
   }
   if (outcomes_) outcomes_->set(index, poisoned && known ? NodeOutcome::kUnknown : NodeOutcome::kFailed);
@@ -638,20 +661,6 @@ Result<std::shared_ptr<const Model>> prepare_model(std::shared_ptr<const Model> 
 }
 
 constexpr int kMostTries = 64;  // to import a model; each finds more elements that shapes depend on
-
-/// Sets what another try could do about shapes that depend on elements: follow them through floats, or read them while
-/// the network runs. Whether there is anything that the last try did not do.
-bool ImportState::learn() {
-  ImportState next{.follows_elements_through_floats = follows_elements_through_floats};
-  next.read_values = read_values;
-  bool is_new = false;
-  if (met_elements_in_floats && !follows_elements_through_floats)
-    next.follows_elements_through_floats = is_new = true;
-  else
-    for (const std::string& name : wanted_values) is_new |= next.read_values.insert(name).second;
-  *this = std::move(next);
-  return is_new;
-}
 
 void import_checked(const Model& model, ir::Graph& graph, const ImportOptions& options, ImportReport& report,
                     NodeOutcomes* outcomes) {

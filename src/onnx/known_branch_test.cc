@@ -36,6 +36,45 @@ TEST(KnownBranch, IsAssumedWhereTheOtherOneHasAnotherRank) {
   EXPECT_EQ(squeezed({-1, -1, 4}), "f32[x_0, 4]") << "and it is checked that axis 1 is 1 when shapes are bound";
 }
 
+/// An If by the extent of x f32[n, m] where `by_extent`, or by its largest element.
+std::string by(bool by_extent, const Proto& then, const Proto& otherwise) {
+  const std::vector<Proto> of_extent{node("Shape", {"x"}, {"s"}), node("Gather", {"s", "one"}, {"e"}),
+                                     node("Equal", {"e", "one"}, {"c"})};
+  const std::vector<Proto> of_data{node("ReduceMax", {"x"}, {"m"}, "", {int_attribute("keepdims", 0)}),
+                                   node("Greater", {"m", "zero"}, {"c"})};
+  std::vector<Proto> nodes = by_extent ? of_extent : of_data;
+  nodes.push_back(if_node("c", "y", then, otherwise));
+  return text_of(import_proto(model(graph({nodes,
+                                           {value("x", kFloat, {-1, -1})},
+                                           {value("y")},
+                                           {i64s("one", {1}), i64s("flat", {-1}), floats("zero", {}, {0})}}))));
+}
+const Proto kFlat = branch({node("Reshape", {"x", "flat"}, {"a"})}, "a");
+const Proto kFirst = branch(
+    {node("ReduceMin", {"x"}, {"least"}, "", {int_attribute("keepdims", 0)}), node("Reshape", {"least", "one"}, {"b"})},
+    "b");
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(KnownBranch, IsNotAssumedWhereDataDecides) {
+  const std::string text = by(false, kFlat, branch({node("Abs", {"x"}, {"b"})}, "b"));
+  EXPECT_TRUE(contains(text, "types and ranks must agree")) << text;
+}
+TEST(KnownBranch, IsNotAssumedWhereAListHasOneElement) {
+  for (const bool by_extent : {false, true}) {
+    const std::string text = by(by_extent, kFlat, kFirst);
+    EXPECT_TRUE(contains(text, "If{") && !contains(text, "Assertion")) << text;
+  }
+}
+/// What no shape says may be numbers that the host reads.
+TEST(KnownBranch, IsNotAssumedWhereTheOtherOneNeedsNumbersOfData) {
+  const Proto filled = branch({node("ReduceMax", {"x"}, {"most"}, "", {int_attribute("keepdims", 0)}),
+                               node("Cast", {"most"}, {"n"}, "", {int_attribute("to", kInt64)}),
+                               node("Reshape", {"n", "one"}, {"list"}), node("ConstantOfShape", {"list"}, {"zeros"})},
+                              "zeros");
+  const std::string text = by(true, kFlat, filled);
+  EXPECT_TRUE(contains(text, "If{") && contains(text, "ReadValues") && !contains(text, "Assertion")) << text;
+}
+
 /// x, of the rank that a branch gives it that is taken for want of another choice, and what stands beside the If.
 Imported assumed(const std::vector<Proto>& branch_nodes, std::string_view result, const std::vector<Proto>& beside) {
   std::vector<Proto> nodes{node("Shape", {"x"}, {"s"}), node("Gather", {"s", "one"}, {"e"}),

@@ -228,4 +228,23 @@ Status ImportContext::output(size_t i, ValueId value) {
   return {};
 }
 
+bool ImportState::could_learn() const {
+  const auto is_new = [&](const std::string& name) { return !read_values.contains(name); };
+  return (met_elements_in_floats && !follows_elements_through_floats) || std::ranges::any_of(wanted_values, is_new);
+}
+
+/// Sets what another try could do about shapes that depend on elements: follow them through floats, or read them while
+/// the network runs. Whether there is anything that the last try did not do.
+bool ImportState::learn() {
+  ImportState next{.follows_elements_through_floats = follows_elements_through_floats};
+  next.read_values = read_values;
+  bool is_new = false;
+  if (met_elements_in_floats && !follows_elements_through_floats)
+    next.follows_elements_through_floats = is_new = true;
+  else
+    for (const std::string& name : wanted_values) is_new |= next.read_values.insert(name).second;
+  *this = std::move(next);
+  return is_new;
+}
+
 }  // namespace kiln::onnx

@@ -41,6 +41,8 @@ struct ImportState {
   std::set<std::string, std::less<>> read_values;
   std::set<std::string, std::less<>> wanted_values;  ///< that would have to be, for nodes that could not be imported
 
+  /// Whether something was found that this try did not do.
+  bool could_learn() const;
   /// Makes it the state of another try to import the model, if something was found that the last one did not do.
   bool learn();
 };

@@ -70,6 +70,37 @@ TEST(DynamicShapes, NameTheLimitOfWhatIsFollowed) {
       "inputs; it follows from input 'n' (i64[100]), and 64 elements of a shape input are possible\n");
 }
 
+/// What ConstantOfShape of the number that `add` makes is imported to.
+template <class F>
+std::string filled_with(std::initializer_list<int64_t> x_shape, int64_t x_type, F add) {
+  Network net;
+  net.inputs = {value("x", x_type, x_shape)};
+  const std::string number = add(net);
+  const std::string y = net.add("ConstantOfShape", {net.add("Unsqueeze", {number, net.ints({0})})});
+  return text_of(net.import(y));
+}
+/// The host reads the number, not the input: of that nobody needs every element.
+TEST(DynamicShapes, FollowFromANumberThatANodeMakesOfAnInput) {
+  for (const int64_t rows : {3, 300}) {
+    const std::string text = filled_with(
+        {rows, 2}, kInt64, [](Network& net) { return net.add("ReduceMax", {"x"}, {int_attribute("keepdims", 0)}); });
+    EXPECT_NE(text.find("v0 = Reduce"), std::string::npos) << text;
+    EXPECT_NE(text.find("ReadValues(v0)"), std::string::npos) << text;
+  }
+}
+TEST(DynamicShapes, FollowFromDataInABranchThatIsKnown) {
+  const std::string text = filled_with({2}, kFloat, [](Network& net) {
+    const std::vector<Proto> nodes{node("ReduceSum", {"x"}, {"s"}, "", {int_attribute("keepdims", 0)}),
+                                   node("Cast", {"s"}, {"n"}, "", {int_attribute("to", kInt64)}),
+                                   node("Unsqueeze", {"n", "at"}, {"list"}),
+                                   node("ConstantOfShape", {"list"}, {"zeros"}), node("Size", {"zeros"}, {"size"})};
+    const Proto branch = graph({nodes, {}, {Proto().text(field::value_info::kName, "size")}, {i64s("at", {0})}}, "b");
+    net.initializers.push_back(tensor("yes", kBool, {}).text(field::tensor::kRawData, std::string_view("\1", 1)));
+    return net.add("If", {"yes"}, {graph_attribute("then_branch", branch), graph_attribute("else_branch", branch)});
+  });
+  EXPECT_NE(text.find("ReadValues"), std::string::npos) << text;
+}
+
 /// GroupNorm as torch.onnx writes it: x as [n, groups, rest], normalised, back to x's shape.
 std::string group_norm(Network& net, std::string_view x) {
   const std::string grouped = net.add("Reshape", {x, net.ints({0, 2, -1})});

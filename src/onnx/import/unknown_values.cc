@@ -55,6 +55,13 @@ bool carries_values(const ir::Node& node) {
                    ops::Reduce, ops::Reshape, ops::Select, ops::Slice, ops::Squeeze, ops::Unary, ops::Unsqueeze>(node);
 }
 
+/// Whether the numbers of data that a shape needs may be those of `value`, from which it follows. A graph's input that
+/// is no list of numbers is data, of which a node makes the number: the host reads the node's result.
+bool can_follow_from(const ir::Graph& graph, ir::ValueId value) {
+  const bool is_input = graph.value(value).producer == ir::NodeId::kNone;
+  return is_readable(graph.type(value)) && (!is_input || graph.type(value).rank() <= 1);
+}
+
 }  // namespace
 
 bool is_readable(const TensorType& type) {
@@ -76,7 +83,7 @@ std::vector<std::string> values_to_read(const ir::Graph& graph, ir::ValueId valu
     const std::vector<ir::ValueId> inputs =
         producer == ir::NodeId::kNone ? std::vector<ir::ValueId>() : graph.node(producer).inputs;
     const auto is_known_here = [&](ir::ValueId input) { return is_known(graph, input); };
-    const auto follows = [&](ir::ValueId input) { return is_known_here(input) || is_readable(graph.type(input)); };
+    const auto follows = [&](ir::ValueId input) { return is_known_here(input) || can_follow_from(graph, input); };
     if (producer != ir::NodeId::kNone && carries_values(graph.node(producer)) && std::ranges::all_of(inputs, follows) &&
         !std::ranges::all_of(inputs, is_known_here)) {
       pending.insert(pending.end(), inputs.begin(), inputs.end());

@@ -9,9 +9,15 @@ namespace kiln::cuda {
 struct FaultWord::Page {
   static constexpr size_t kWords = 512;
 
-  explicit Page(Buffer pinned) : memory(std::move(pinned)), words(reinterpret_cast<int64_t*>(memory.data())) {}
+  Page(CudaDevice& owner, int64_t* memory) : device(owner), words(memory) {}
+  ~Page() {
+    if (device.given_up()) return;
+    const CurrentContext current(device);
+    const OutsideCaptures outside(device.driver());
+    device.driver().mem_free_host(words);
+  }
 
-  const Buffer memory;
+  CudaDevice& device;
   int64_t* const words;
   std::mutex mutex;
   std::bitset<kWords> used;
@@ -33,7 +39,14 @@ Result<FaultWord> FaultWord::create(CudaDevice& device) {
     if (page->used.all()) page.reset();
   }
   if (!page) {
-    page = std::make_shared<Page>(TRY(device.allocate_pinned(Page::kWords * sizeof(int64_t))));
+    constexpr unsigned kPortable = 1, kMapped = 2;
+    const CurrentContext current(device);
+    const OutsideCaptures outside(device.driver());
+    void* memory = nullptr;
+    TRY(device.driver().check(
+        device.driver().mem_host_alloc(&memory, Page::kWords * sizeof(int64_t), kPortable | kMapped),
+        "allocating host memory that the GPU writes"));
+    page = std::make_shared<Page>(device, static_cast<int64_t*>(memory));
     pages.last = page;
   }
   const std::lock_guard words(page->mutex);
