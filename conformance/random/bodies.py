@@ -50,8 +50,8 @@ class Body(Network):
             raise Skip
         return self.choice(mine)
 
-    def close(self, outputs):
-        """The graph of the body, and what it reads of the values around it."""
+    def close(self, outputs, lists=()):
+        """The graph of the body without the lists that it is given and gives, and what it reads of the values around it."""
         results, names = [], set()
         made = {value.name for _, _, values in self.nodes for value in values}
         for y in outputs:
@@ -59,12 +59,12 @@ class Body(Network):
                 y = self.add("Identity", [y])
             names.add(y.name)
             results.append(y)
-        self.drop_unused(results)
+        self.drop_unused([*results, *lists])
         if self.chance(0.5):  # captured instead
             self.outer.constants.extend(self.constants)
             self.constants = []
         mine = {value.name for _, _, values in self.nodes for value in values} | {x.name for x in self.formal + self.constants}
-        captured = {x.name: x for _, inputs, _ in self.nodes for x in inputs if x.name not in mine}
+        captured = {x.name: x for _, inputs, _ in self.nodes for x in inputs if x.name not in mine and not x.is_list}
         info = lambda x: helper.make_tensor_value_info(x.name, element_type(x.arrays[0]), [] if x in self.formal and x.rank == 0 else None)  # noqa: E731
         graph = helper.make_graph([node for node, _, _ in self.nodes], self.prefix + "body", [info(x) for x in self.formal], [info(y) for y in results],
                                   [numpy_helper.from_array(np.asarray(c.arrays[0], order="C"), c.name) for c in self.constants])

@@ -23,6 +23,8 @@ class Skip(Exception):
 class Value:
     """A tensor of the network with what it is at each size; a constant is the same at all."""
 
+    is_list = False
+
     def __init__(self, name, arrays, is_constant=False, from_floats=False):
         self.name, self.arrays, self.is_constant = name, [np.asarray(array) for array in arrays], is_constant
         self.from_floats = from_floats or self.is_float
@@ -236,6 +238,8 @@ class Network:
             for node in nodes:
                 if node.op_type == "ConstantOfShape":
                     node.attribute.append(helper.make_attribute("value", tensor_proto(np.zeros(1, np.float32), "", float_type)))
+                if node.op_type == "SequenceEmpty":
+                    node.attribute.append(helper.make_attribute("dtype", FLOATS[float_type]))
                 for attribute in node.attribute:
                     if attribute.name == "to" and attribute.i == TensorProto.FLOAT:
                         attribute.i = FLOATS[float_type]
@@ -246,8 +250,10 @@ class Network:
             for constant in graph.initializer:
                 constant.CopyFrom(written(numpy_helper.to_array(constant), constant.name))
             for value in [*graph.input, *graph.output]:
-                if value.type.tensor_type.elem_type == TensorProto.FLOAT:
-                    value.type.tensor_type.elem_type = FLOATS[float_type]
+                is_list = value.type.WhichOneof("value") == "sequence_type"
+                kind = value.type.sequence_type.elem_type.tensor_type if is_list else value.type.tensor_type
+                if kind.elem_type == TensorProto.FLOAT:
+                    kind.elem_type = FLOATS[float_type]
             convert(graph.node)
 
         convert(nodes)
@@ -347,7 +353,7 @@ def generate(seed, folder, operators):
         except Skip:
             pass  # what a pattern had begun may stay
     read = {x.name for _, inputs, _ in network.nodes for x in inputs}
-    produced = [value for _, _, values in network.nodes for value in values]
+    produced = [value for _, _, values in network.nodes for value in values if not value.is_list]
     outputs = [value for value in produced if value.name not in read or network.chance(0.08)][-6:]
     if not outputs:
         return False

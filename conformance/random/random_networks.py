@@ -25,6 +25,7 @@ def write_networks(seeds, folder):
     import broadcasts  # noqa: F401
     import constants  # noqa: F401
     import growing  # noqa: F401
+    import lists  # noqa: F401
     import networks
     import operators
 

@@ -192,6 +192,50 @@ MODELS = {
     s_out = SequenceInsert (s_in, e1)
     c_out = Identity (c_in)
 """) + "  y = ConcatFromSequence <axis = 0, new_axis = 1> (s2)\n", "float[a, b, c] y"),
+    # torch.cat of pieces whose lengths data decides, behind one that is not of the loop.
+    "pieces": main_graph("""
+  s = SequenceConstruct (x)
+""" + loop("""
+    f = Cast <to = 1> (i)
+    e = Mul (x, f)
+    m = ReduceMax <axes = [1], keepdims = 0> (e)
+    large = Greater (m, half)
+    rows = Compress <axis = 0> (e, large)
+    s_out = SequenceInsert (s_in, rows)
+    c_out = Identity (c_in)
+""") + """
+  y = ConcatFromSequence <axis = 0> (s2)
+  k = SequenceLength (s2)
+  first = SequenceAt (s2, zero)
+""", "float[a, b] y, int64 k, float[c, d] first").replace('"" : 18', '"" : 17'),
+    # The same while a condition of data holds, two pieces an iteration, along the last axis.
+    "pieces_while": main_graph(EMPTY + loop("""
+    h_out = Mul (h_in, half)
+    n1 = Add (i, one)
+    stop = Unsqueeze (n1, at0)
+    at1 = Constant <value = int64[1] {1}> ()
+    e = Slice (h_in, at0, stop, at1)
+    s1 = SequenceInsert (s_in, e)
+    s_out = SequenceInsert (s1, h_out)
+    k = SequenceLength (s_in)
+    m = ReduceMax <keepdims = 0> (h_out)
+    limit = Constant <value = float {0.07}> ()
+    c_out = Greater (m, limit)
+""", count="", condition="yes", inputs="s, x", formals="seq(float) s_in, float[n, 3] h_in", results="seq(float) s_out, float[n, 3] h_out, int64 k", outputs="s2, h2, ks") + """
+  y = ConcatFromSequence <axis = -1> (s2)
+  k = SequenceLength (s2)
+""", "float[a, b] y, int64 k, int64[c] ks"),
+    # Pieces that a loop within a loop makes.
+    "pieces_nested": main_graph(EMPTY + loop("""
+""" + loop("""
+      n1 = Add (j, i)
+      stop = Unsqueeze (n1, at0)
+      e = Slice (x, at0, stop, at0)
+      t_out = SequenceInsert (t_in, e)
+      d_out = Identity (d_in)
+""", inputs="s_in", formals="seq(float) t_in", results="seq(float) t_out", outputs="s_out").replace("bool c_in", "bool d_in").replace("bool c_out", "bool d_out").replace("int64 i", "int64 j") + """
+    c_out = Identity (c_in)
+""") + "  y = ConcatFromSequence <axis = 0> (s2)\n", "float[a, b] y"),
     # Few iterations, of constant number: each with another shape.
     "unrolled": main_graph(EMPTY + """
   five = Constant <value = int64 {5}> ()
@@ -207,8 +251,9 @@ MODELS = {
 """, "float[a, b] y, float[c, d] e", "float[7, 3] x"),
     # A known sequence walked by a loop, whose elements have other shapes in each iteration.
     "walked": main_graph("""
-  parts = Constant <value = int64[3] {1, 4, 2}> ()
-  s0 = SplitToSequence <axis = 0> (x, parts)
+  parts = Constant <value = int64[4] {1, 4, 1, 1}> ()
+  s00 = SplitToSequence <axis = 0> (x, parts)
+  s0 = SequenceErase (s00, two)
   k = SequenceLength (s0)
   s = SequenceEmpty ()
 """ + loop("""
@@ -217,6 +262,15 @@ MODELS = {
     s_out = SequenceInsert (s_in, e)
     c_out = Identity (c_in)
 """, count="k") + "  y = ConcatFromSequence <axis = 0> (s2)\n", "float[a, b] y", "float[7, 3] x"),
+    # The rows of an input, as many as there are, without one in the middle and with another one there.
+    "rows_cut": main_graph("""
+  rows = SplitToSequence <axis = 0, keepdims = 0> (x)
+  row = SequenceAt (rows, zero)
+  fewer = SequenceErase (rows, one)
+  more = SequenceInsert (rows, row, one)
+  y = ConcatFromSequence <axis = 0, new_axis = 1> (fewer)
+  z = ConcatFromSequence <axis = 0, new_axis = 1> (more)
+""", "float[a, b] y, float[c, d] z", "float[n, 3] x"),
     # The rows of an input, as many as there are, mapped, and joined with what a loop made.
     "map_of_rows": main_graph("""
   rows = SplitToSequence <axis = 0, keepdims = 0> (x)
@@ -279,12 +333,12 @@ MODELS = {
 
 
 def inputs_of(model, number):
-    """Random inputs: extents and counts by the set's number, 3 to 1."""
+    """Random inputs; the set's number decides extents and counts."""
     rng = np.random.default_rng(number)
     inputs = {}
     for value in model.graph.input:
         kind = value.type.tensor_type
-        shape = [dim.dim_value or 2 + number for dim in kind.shape.dim]
+        shape = [dim.dim_value or 4 - number for dim in kind.shape.dim]
         if kind.elem_type == onnx.TensorProto.INT64:
             inputs[value.name] = np.array([4, 1, 7][number], np.int64)
         else:

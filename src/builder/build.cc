@@ -5,6 +5,7 @@
 
 #include "builder/assertions.h"
 #include "builder/emit.h"
+#include "builder/order.h"
 #include "builder/specialize.h"
 #include "builder/workspaces.h"
 #include "ir/body_role.h"
@@ -205,6 +206,7 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
   TRY(add_alternatives(cx, backend_, timer, cover, log_));
   note_libraries(cover);
+  order_by_sizes(graph, cover.tiles);
   const int most_aux = backend_.device().is_host() ? 0 : std::min(request_.most_aux_streams, plan::kMaxAuxStreams);
   const auto add_body = [&](const ir::Node& node, size_t body) { return this->add_body(node, body, timer); };
   TRY(emit_block(graph, cover, backend_, options, most_aux, {weights_, binaries_, fixed_sources_, add_body}, profile));
@@ -271,6 +273,7 @@ Result<int> Build::add_body(const ir::Node& node, size_t index, Timer& timer) {
   const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
   Cover cover = TRY(in_context(cover_graph(cx, backend_, timer, options, log_), where));
   note_libraries(cover);
+  order_by_sizes(graph, cover.tiles);
   const auto add_inner = [&](const ir::Node& inner, size_t i) { return add_body(inner, i, timer); };
   TRY(in_context(emit_block(graph, cover, backend_, options, 0, {weights_, binaries_, fixed_sources_, add_inner}, body),
                  where));

@@ -1,6 +1,7 @@
 #include "device/device.h"
 
 #include <chrono>
+#include <cstring>
 
 #include "device/async.h"
 
@@ -26,6 +27,12 @@ class WallClock final : public Measurement {
 
 Result<std::unique_ptr<Measurement>> Device::measure(TimedWork work, void* argument, double) {
   return std::make_unique<WallClock>(work, argument);
+}
+
+Result<Buffer> Device::allocate_pinned(int64_t size_bytes) {
+  Buffer memory = TRY(allocate(size_bytes));
+  std::memset(memory.data(), 0, static_cast<size_t>(size_bytes));
+  return memory;
 }
 
 Status Device::copy(void*, const void*, int64_t, Stream&) {

@@ -94,6 +94,8 @@ class Device {
   virtual std::string identity() const = 0;
   virtual int64_t total_memory_bytes() const = 0;
   virtual Result<Buffer> allocate(int64_t size_bytes) = 0;
+  /// Zeros in memory of the host that the device reads and writes where it is, and copies to without a wait.
+  virtual Result<Buffer> allocate_pinned(int64_t size_bytes);
   virtual Result<std::unique_ptr<Stream>> create_stream() = 0;
   virtual Status copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) = 0;
   virtual Status copy_from_host(void* device, const void* host, int64_t size_bytes, Stream& stream) = 0;

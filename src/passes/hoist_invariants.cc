@@ -157,7 +157,9 @@ class Invariants {
     const std::string name = body_.value(result).name;
     for (const auto& body : graph_.node(loop_).bodies) {
       const ir::ValueId inside = body->add_input(name, graph_.type(outer));
-      if (body.get() == &body_) body_.replace_uses(result, inside);
+      if (body.get() != &body_) continue;
+      body_.replace_uses(result, inside);
+      outside_[inside] = outer;  // for other results that are made of this one
     }
     const auto count = static_cast<int>(graph_.node(loop_).inputs.size());
     graph_.set_num_inputs(loop_, count + 1);

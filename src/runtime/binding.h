@@ -11,6 +11,7 @@
 #include "plan/segments.h"
 #include "runtime/growing_memory.h"
 #include "runtime/io_addresses.h"
+#include "runtime/size_store.h"
 #include "steps/executor.h"
 
 namespace kiln::runtime {
@@ -18,7 +19,7 @@ namespace kiln::runtime {
 /// A pointer of a step's that the program's addresses fill at each enqueue.
 struct Patch {
   int slot;             ///< among the pointers of all steps
-  int step, step_slot;  ///< whose it is, and that step's first pointer
+  int step, step_slot;  ///< whose it is, counted from the segment's first, and that step's first pointer
   int io;               ///< of the network's inputs or outputs
   bool is_input;
   int64_t offset;  ///< bytes behind the program's address
@@ -42,6 +43,7 @@ struct StepPointers {
 
 /// What is bound of a segment behind the first: the sizes before it are known by then.
 struct LaterSegment {
+  uint64_t id = 0;               ///< as a binding's: another one whenever its steps are bound anew
   std::vector<int64_t> symbols;  ///< that its steps are bound for; empty: it is not bound
   StepPointers at;               ///< of its steps alone
   uint64_t memory_version = 0;   ///< of the growing memory that they point to
@@ -64,15 +66,7 @@ struct Binding {
   StepPointers at{};   ///< of the first segment's steps
   std::span<const plan::Segment> segments{};
   std::vector<LaterSegment> later{};
-  std::vector<int64_t> sizes{};  ///< that steps decide, in their order: of the latest run
-
-  /// Where step `s` tells its sizes; null where it decides none.
-  int64_t* sizes_of(size_t s) {
-    if (profile.steps[s].sizes.empty()) return nullptr;
-    size_t at = 0;
-    for (size_t earlier = 0; earlier < s; ++earlier) at += profile.steps[earlier].sizes.size();
-    return sizes.data() + at;
-  }
+  SizeStore sizes{};
 };
 
 }  // namespace kiln::runtime

@@ -52,7 +52,7 @@ Status BindingCache::make(const ShapeState& shapes, const IoAddresses& addresses
   made->segments = engine_.segments(made->profile_index);
   made->later.resize(made->segments.size() - 1);
   made->steps.resize(made->profile.steps.size());
-  for (const plan::Step& step : made->profile.steps) made->sizes.resize(made->sizes.size() + step.sizes.size());
+  made->sizes = TRY(SizeStore::create(made->profile, engine_.device()));
   TRY(bind_steps(*made, made->segments[0], shapes));
   made->memory = TRY(memory_for(*made));
   made->memory_bytes = memory_.size_bytes();
@@ -87,6 +87,8 @@ Status BindingCache::bind_later(size_t segment, const ShapeState& shapes, const 
   if (!is_bound) {
     later.symbols.clear();
     tell_faults();  // of the run before, whose steps go
+    runner_.forget(binding, segment);
+    later.id = ++num_made_;
     TRY(bind_steps(binding, binding.segments[segment], shapes));
     TRY(make_workspace(binding));
     later.symbols.assign(shapes.symbols().begin(), shapes.symbols().end());

@@ -59,6 +59,7 @@ class Keeper final : public Runner {
   Status prepare(Binding&) override { return {}; }
   void retire(std::unique_ptr<Binding> binding) override { retired.push_back(binding->input_extents[0][0]); }
   void retire(Buffer) override {}
+  void forget(const Binding&, size_t) override {}
   Status enqueue(const Run&, Stream&) override { return {}; }
   Status run_segment(Binding&, size_t, Stream&) override { return {}; }
   bool latest_was_captured() const override { return false; }

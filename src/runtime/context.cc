@@ -123,14 +123,8 @@ Status Context::take_sizes(Binding& binding, const plan::Segment& segment) {
   std::vector<size_t> open;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (is_open(outputs[i])) open.push_back(i);
-  const int64_t* sizes = nullptr;
-  size_t count = 0;
-  for (size_t s = segment.first; s < segment.end; ++s)
-    if (int64_t* of_step = binding.sizes_of(s)) {
-      if (!sizes) sizes = of_step;
-      count += binding.profile.steps[s].sizes.size();
-    }
-  TRY(shapes_.decide(segment.first, segment.end, {sizes, count}, addresses_));
+  const std::span<const int64_t> sizes = binding.sizes.of_steps(segment.first, segment.end);
+  TRY(shapes_.decide(segment.first, segment.end, sizes, addresses_));
   for (const size_t i : open) {
     if (is_open(outputs[i])) continue;
     const auto output = static_cast<int>(i);

@@ -3,15 +3,22 @@
 #include <algorithm>
 
 namespace kiln::runtime {
+namespace {
+
+constexpr size_t kFewestSteps = 4;  // of a segment behind the first: fewer are launched as fast as a recording of them
+
+}  // namespace
 
 DeviceRunner::DeviceRunner(const Engine& engine, const RunSettings& settings)
-    : engine_(engine), settings_(settings), device_(engine.device()), replays_(device_) {}
+    : engine_(engine), settings_(settings), device_(engine.device()) {
+  replays_.push_back(std::make_unique<Replays>(device_));
+}
 
 Status DeviceRunner::wait_idle() { return has_run_ ? done_->synchronize() : Status(); }
 
 Status DeviceRunner::forget_runs() {
   TRY(wait_idle());
-  replays_.clear();
+  for (const auto& replays : replays_) replays->clear();
   latest_timers_ = nullptr;
   return {};
 }
@@ -63,7 +70,8 @@ size_t DeviceRunner::num_steps_to_inputs(const plan::Profile& profile) const {
 }
 
 void DeviceRunner::retire(std::unique_ptr<Binding> binding) {
-  replays_.forget(binding->id);  // before its steps go
+  replays_[0]->forget(binding->id);  // before its steps go
+  for (size_t segment = 1; segment < binding->segments.size(); ++segment) forget(*binding, segment);
   if (was_captured_) old_bindings_.push_back(std::move(binding));
 }
 
@@ -71,8 +79,17 @@ void DeviceRunner::retire(Buffer memory) {
   if (was_captured_) old_memory_.push_back(std::move(memory));
 }
 
-Launch DeviceRunner::launch_of(Binding& binding) const {
-  return {binding, engine_.branches(binding.profile_index), num_address_changes_};
+void DeviceRunner::forget(const Binding& binding, size_t segment) {
+  if (segment < replays_.size()) replays_[segment]->forget(binding.later[segment - 1].id);
+}
+
+Replays& DeviceRunner::replays_of(size_t segment) {
+  while (replays_.size() <= segment) replays_.push_back(std::make_unique<Replays>(device_));
+  return *replays_[segment];
+}
+
+Launch DeviceRunner::launch_of(Binding& binding, size_t segment) const {
+  return {binding, segment, engine_.branches(binding.profile_index), num_address_changes_};
 }
 
 Status DeviceRunner::enqueue(const Run& run, Stream& stream) {
@@ -84,39 +101,26 @@ Status DeviceRunner::enqueue(const Run& run, Stream& stream) {
   latest_was_captured_ = stream.capturing();
   if (latest_was_captured_) return launch_captured(launch_of(run.binding), stream);
   TRY(follow_last_run(stream));
-  if (Recording* const again = settings_.timed ? nullptr : replays_.again(num_address_changes_)) [[likely]]
-    return mark_end(stream, replay(*again, stream));
+  if (Recording* const again = settings_.timed ? nullptr : replays_[0]->again(num_address_changes_)) [[likely]]
+    return mark_end(stream, replay(*again, stream, settings_.inputs_consumed));
   const Launch launch = launch_of(run.binding);
-  return mark_end(stream, settings_.timed ? launch_timed(launch, stream) : launch_untimed(launch, stream));
+  const auto work = settings_.timed ? &DeviceRunner::launch_timed : &DeviceRunner::launch_untimed;
+  return mark_end(stream, (this->*work)(launch, stream, settings_.inputs_consumed));
 }
 
-/// Launches a segment's steps one by one.
 Status DeviceRunner::run_segment(Binding& binding, size_t segment, Stream& stream) {
   if (segment == 0) {
-    latest_timers_ = nullptr;
     latest_was_captured_ = false;
     TRY(follow_last_run(stream));
-    if (settings_.timed) TRY(make_timers(timers_, binding.steps.size() + 1));
-    if (settings_.timed) TRY(timers_[0]->record(stream));
   }
+  ++num_address_changes_;
+  const Launch launch = launch_of(binding, segment);
   const bool is_last = segment + 1 == binding.segments.size();
-  Status launched = launch_segment(launch_of(binding), segment, stream);
-  if (launched && is_last && settings_.timed) latest_timers_ = &timers_, num_timed_ = binding.steps.size();
-  if (launched && is_last) launched = settings_.mark_inputs_consumed(stream);
+  const auto work = settings_.timed ? &DeviceRunner::launch_timed : &DeviceRunner::launch_untimed;
+  Status launched = (this->*work)(launch, stream, is_last ? settings_.inputs_consumed : nullptr);
+  if (!launched || !is_last) latest_timers_ = nullptr;
   if (!launched || is_last) return mark_end(stream, std::move(launched));
   return stream.synchronize();
-}
-
-Status DeviceRunner::launch_segment(const Launch& launch, size_t segment, Stream& stream) {
-  const StepPointers& pointers = segment == 0 ? launch.binding.at : launch.binding.later[segment - 1].at;
-  void* const* at = pointers.pointers.data();
-  for (size_t s = launch.binding.segments[segment].first; s < launch.binding.segments[segment].end; ++s) {
-    stream.begin_part();
-    TRY(launch_step(launch, s, at, stream));
-    at += launch.steps()[s].inputs.size() + launch.steps()[s].outputs.size();
-    if (settings_.timed) TRY(timers_[s + 1]->record(stream));
-  }
-  return {};
 }
 
 Status DeviceRunner::follow_last_run(Stream& stream) {
@@ -173,34 +177,39 @@ Status DeviceRunner::launch_branches(const Launch& launch, Stream& stream, Event
 
 Status DeviceRunner::launch_all(const Launch& launch, Stream& stream, const Timers* timers, Event* inputs_consumed) {
   void* const* at = launch.pointers();
-  if (timers) TRY((*timers)[0]->record(stream));
-  for (size_t s = 0; s < launch.steps().size(); ++s) {
-    if (inputs_consumed && s == steps_to_inputs_) TRY(inputs_consumed->record(stream));
+  const size_t first = launch.first_step(), end = first + launch.steps().size();
+  const size_t to_inputs = std::clamp(steps_to_inputs_, first, end);
+  if (timers && first == 0) TRY((*timers)[0]->record(stream));
+  for (size_t s = first; s < end; ++s) {
+    if (inputs_consumed && s == to_inputs) TRY(inputs_consumed->record(stream));
     stream.begin_part();
-    TRY(launch_step(launch, s, at, stream));
-    at += launch.steps()[s].inputs.size() + launch.steps()[s].outputs.size();
+    const plan::Step& step = launch.steps()[s - first];
+    TRY(launch_step(launch, s - first, at, stream));
+    at += step.inputs.size() + step.outputs.size();
     if (timers) TRY((*timers)[s + 1]->record(stream));
   }
-  if (inputs_consumed && steps_to_inputs_ >= launch.steps().size()) TRY(inputs_consumed->record(stream));
+  if (inputs_consumed && to_inputs == end) TRY(inputs_consumed->record(stream));
   latest_timers_ = timers;
-  num_timed_ = launch.steps().size();
+  num_timed_ = end;
   return {};
 }
 
-Status DeviceRunner::launch_timed(const Launch& launch, Stream& stream) {
-  TRY(make_timers(timers_, launch.steps().size() + 1));
-  return launch_all(launch, stream, &timers_, settings_.inputs_consumed);
+Status DeviceRunner::launch_timed(const Launch& launch, Stream& stream, Event* inputs_consumed) {
+  TRY(make_timers(timers_, launch.binding.steps.size() + 1));
+  return launch_all(launch, stream, &timers_, inputs_consumed);
 }
 
-Status DeviceRunner::launch_untimed(const Launch& launch, Stream& stream) {
+Status DeviceRunner::launch_untimed(const Launch& launch, Stream& stream, Event* inputs_consumed) {
+  latest_timers_ = nullptr;
   std::pair<DeviceRunner*, const Launch*> all(this, &launch);
-  Recording* const recording = !launch.steps().empty() ? replays_.find(launch, &record_all, &all) : nullptr;
-  return recording ? replay(*recording, stream) : launch_all(launch, stream, nullptr, settings_.inputs_consumed);
+  const bool is_worth = launch.steps().size() >= (launch.segment == 0 ? 1 : kFewestSteps);
+  Recording* const recording = is_worth ? replays_of(launch.segment).find(launch, &record_all, &all) : nullptr;
+  return recording ? replay(*recording, stream, inputs_consumed) : launch_all(launch, stream, nullptr, inputs_consumed);
 }
 
-Status DeviceRunner::replay(Recording& recording, Stream& stream) {
+Status DeviceRunner::replay(Recording& recording, Stream& stream, Event* inputs_consumed) {
   TRY(recording.launch(stream));
-  return settings_.mark_inputs_consumed(stream);
+  return inputs_consumed ? inputs_consumed->record(stream) : Status();
 }
 
 Status DeviceRunner::make_timers(Timers& timers, size_t count) {

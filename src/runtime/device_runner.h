@@ -27,6 +27,7 @@ class DeviceRunner final : public Runner {
   Status prepare(Binding& binding) override;
   void retire(std::unique_ptr<Binding> binding) override;
   void retire(Buffer memory) override;
+  void forget(const Binding& binding, size_t segment) override;
 
   /// Launches all steps; the error of the first that fails, with its name. Allocates nothing but for the first run, the
   /// first timed one, and the one that is recorded. While `stream` is being captured the launches become part of that.
@@ -42,13 +43,13 @@ class DeviceRunner final : public Runner {
 
  private:
   using Timers = std::vector<std::unique_ptr<Event>>;  ///< before step 0, after step 0, ...
-  Launch launch_of(Binding& binding) const;
-  Status launch_segment(const Launch& launch, size_t segment, Stream& stream);
+  Launch launch_of(Binding& binding, size_t segment = 0) const;
+  Replays& replays_of(size_t segment);
   size_t num_steps_to_inputs(const plan::Profile& profile) const;
   Status follow_last_run(Stream& stream);
-  Status launch_timed(const Launch& launch, Stream& stream);
-  Status launch_untimed(const Launch& launch, Stream& stream);
-  Status replay(Recording& recording, Stream& stream);
+  Status launch_timed(const Launch& launch, Stream& stream, Event* inputs_consumed);
+  Status launch_untimed(const Launch& launch, Stream& stream, Event* inputs_consumed);
+  static Status replay(Recording& recording, Stream& stream, Event* inputs_consumed);
   Status launch_captured(const Launch& launch, Stream& stream);
   Status launch_all(const Launch& launch, Stream& stream, const Timers* timers, Event* inputs_consumed);
   Status launch_branches(const Launch& launch, Stream& stream, Event* inputs_consumed);
@@ -79,7 +80,7 @@ class DeviceRunner final : public Runner {
   std::vector<std::unique_ptr<Stream>> given_streams_, own_streams_;  ///< auxiliary ones
   std::vector<std::unique_ptr<Event>> step_events_;                   ///< by step; null where nothing waits for it
   std::unique_ptr<Event> fork_;
-  Replays replays_;
+  std::vector<std::unique_ptr<Replays>> replays_;  ///< by segment, as many as have run; one at least
 };
 
 }  // namespace kiln::runtime

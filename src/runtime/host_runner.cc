@@ -101,7 +101,7 @@ bool HostRunner::is_current(const Invocation& invocation) {
 Status HostRunner::run_step(size_t s, void** at, std::byte* workspace, float* time_ms) {
   using Clock = std::chrono::steady_clock;
   const plan::Step& step = binding_->profile.steps[s];
-  const RunArguments arguments{at, at + step.inputs.size(), workspace, nullptr, binding_->sizes_of(s)};
+  const RunArguments arguments{at, at + step.inputs.size(), workspace, nullptr, binding_->sizes.of_step(s)};
   const Clock::time_point start = time_ms ? Clock::now() : Clock::time_point{};
   if (Status ran = runtime::run_step(*binding_->steps[s], arguments); !ran)
     return error(ran.error().code, "step '", step.name, "': ", ran.error().message);

@@ -22,6 +22,7 @@ class HostRunner final : public Runner {
   Status prepare(Binding& binding) override;
   void retire(std::unique_ptr<Binding> binding) override;
   void retire(Buffer) override {}
+  void forget(const Binding&, size_t) override {}
 
   /// Where as many runs are queued as may be, waits for the oldest. What is captured is a run of its own, shared by
   /// captures of the same addresses; it needs the runner until its end, and fails once its binding is gone.

@@ -18,10 +18,12 @@ Status run_step(BoundStep& step, const RunArguments& arguments) {
 
 Status launch_step(const Launch& launch, size_t s, void* const* pointers, Stream& stream) {
   const plan::Step& step = launch.steps()[s];
-  Binding& binding = launch.binding;
-  std::byte* const workspace = binding.at.workspace + step.stream * aligned_bytes(binding.workspace_bytes);
-  const RunArguments arguments{pointers, pointers + step.inputs.size(), workspace, &stream, binding.sizes_of(s)};
-  if (Status ran = run_step(*binding.steps[s], arguments); !ran) [[unlikely]]
+  const size_t index = launch.first_step() + s;
+  const Binding& binding = launch.binding;
+  std::byte* const workspace = launch.at().workspace + step.stream * aligned_bytes(binding.workspace_bytes);
+  const RunArguments arguments{pointers, pointers + step.inputs.size(), workspace, &stream,
+                               binding.sizes.of_step(index)};
+  if (Status ran = run_step(*binding.steps[index], arguments); !ran) [[unlikely]]
     return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
   return {};
 }

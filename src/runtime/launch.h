@@ -1,4 +1,4 @@
-/// A bound context's steps with the addresses of an enqueue, and how one of them is launched.
+/// A segment of a bound context's steps with the addresses of an enqueue, and how one of them is launched.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,26 @@ namespace kiln::runtime {
 
 struct Launch {
   Binding& binding;
+  size_t segment;
   const Branches& branches;
   uint64_t version;  ///< of what the binding and its pointers are now: no other's
 
-  std::span<const plan::Step> steps() const { return binding.profile.steps; }
-  void* const* pointers() const { return binding.at.pointers.data(); }
+  /// Of what the segment's steps are bound for: no other's.
+  uint64_t id() const { return segment == 0 ? binding.id : binding.later[segment - 1].id; }
+  const StepPointers& at() const { return segment == 0 ? binding.at : binding.later[segment - 1].at; }
+  size_t first_step() const { return binding.segments[segment].first; }
+  std::span<const plan::Step> steps() const {
+    const plan::Segment& steps = binding.segments[segment];
+    return std::span(binding.profile.steps).subspan(steps.first, steps.end - steps.first);
+  }
+  void* const* pointers() const { return at().pointers.data(); }
   bool has_branches() const { return branches.num_streams > 1; }
 };
 
 /// One of our own defects must not end the host's process: it becomes an error of the stream.
 Status run_step(BoundStep& step, const RunArguments& arguments);
 
-/// Step `s` of a launch, whose first pointer `pointers` is. The error has its name.
+/// Step `s` of a launch, counted from its first, whose first pointer `pointers` is. The error has its name.
 Status launch_step(const Launch& launch, size_t s, void* const* pointers, Stream& stream);
 
 }  // namespace kiln::runtime

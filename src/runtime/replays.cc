@@ -18,7 +18,7 @@ void* address(const Launch& launch, const Patch& patch) { return launch.pointers
 
 bool has_addresses(const std::vector<void*>& addresses, const Launch& launch) {
   for (size_t i = 0; i < addresses.size(); ++i)
-    if (addresses[i] != address(launch, launch.binding.at.patches[i])) return false;
+    if (addresses[i] != address(launch, launch.at().patches[i])) return false;
   return true;
 }
 
@@ -39,7 +39,7 @@ Recording* Replays::find(const Launch& launch, TimedWork record, void* argument)
   ++num_runs_;
   if (!last_ || last_version_ != launch.version) {
     const auto found = std::ranges::find_if(replays_, [&](const Replay& replay) {
-      return replay.binding == launch.binding.id && has_addresses(replay.addresses, launch);
+      return replay.binding == launch.id() && has_addresses(replay.addresses, launch);
     });
     last_ = found != replays_.end() ? &*found : find_for_new_addresses(launch, record, argument);
     last_version_ = launch.version;
@@ -50,12 +50,13 @@ Recording* Replays::find(const Launch& launch, TimedWork record, void* argument)
 }
 
 Replays::Replay* Replays::find_for_new_addresses(const Launch& launch, TimedWork work, void* argument) {
-  Misses& misses = misses_of(launch.binding.id);
+  Misses& misses = misses_of(launch.id());
   if (misses.refused) return nullptr;
   const bool comes_again = misses.times_seen(launch) > kTimesBeforeRecord;
   if (!std::exchange(misses.has_run, true)) return find_for_new_binding(launch, misses, work, argument);
   if (misses.fixed) return comes_again ? record(launch, misses, work, argument) : nullptr;
-  Replay* const earlier = oldest(&launch.binding.id);
+  const uint64_t binding = launch.id();
+  Replay* const earlier = oldest(&binding);
   const bool wants_its_own = comes_again && replays_.size() < kMostReplays;
   return earlier && !wants_its_own ? readdress(*earlier, launch, misses) : record(launch, misses, work, argument);
 }
@@ -80,7 +81,7 @@ Replays::Replay* Replays::find_for_new_binding(const Launch& launch, Misses& mis
 /// that does no other harm.
 int Replays::Misses::times_seen(const Launch& launch) {
   uint64_t hash = 1;
-  for (const Patch& patch : launch.binding.at.patches)
+  for (const Patch& patch : launch.at().patches)
     hash = (hash ^ reinterpret_cast<uintptr_t>(address(launch, patch))) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
   const auto found = std::ranges::find(latest, hash, &Seen::hash);
   if (found != latest.end()) return ++found->times;
@@ -119,8 +120,8 @@ Replays::Replay* Replays::record(const Launch& launch, Misses& misses, TimedWork
     misses.refused = true;  // it runs as it did
     return nullptr;
   }
-  Replay replay{launch.binding.id, {}, num_runs_, false, *std::move(recording)};
-  for (const Patch& patch : launch.binding.at.patches) {
+  Replay replay{launch.id(), {}, num_runs_, false, *std::move(recording)};
+  for (const Patch& patch : launch.at().patches) {
     replay.addresses.push_back(address(launch, patch));
     if (!replay.recording->can_replace(static_cast<size_t>(patch.step))) misses.fixed = true;
   }
@@ -130,7 +131,7 @@ Replays::Replay* Replays::record(const Launch& launch, Misses& misses, TimedWork
 
 /// The recording with the addresses of this launch.
 Replays::Replay* Replays::readdress(Replay& replay, const Launch& launch, Misses& misses) {
-  const std::span<const Patch> patches = launch.binding.at.patches;
+  const std::span<const Patch> patches = launch.at().patches;
   for (size_t i = 0; i < patches.size();) {
     const Patch& first = patches[i];
     bool changed = false;
@@ -162,9 +163,8 @@ bool Replays::rebind(Replay& replay, const Launch& launch) {
     if (!replay.recording->replace(part.step, &launch_part, &part)) return false;
     part.pointers += launch.steps()[part.step].inputs.size() + launch.steps()[part.step].outputs.size();
   }
-  replay.binding = launch.binding.id;
-  for (size_t i = 0; i < launch.binding.at.patches.size(); ++i)
-    replay.addresses[i] = address(launch, launch.binding.at.patches[i]);
+  replay.binding = launch.id();
+  for (size_t i = 0; i < launch.at().patches.size(); ++i) replay.addresses[i] = address(launch, launch.at().patches[i]);
   return true;
 }
 

@@ -1,4 +1,4 @@
-/// Recordings of a context's runs: when one is made, and which one a run replays.
+/// Recordings of a context's runs, or of one segment of them: when one is made, and which one a run replays.
 #pragma once
 
 #include <array>

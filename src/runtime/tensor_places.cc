@@ -10,9 +10,8 @@ class Places {
   Places(const plan::Block& block, std::span<const int64_t> symbols, AddressOf address)
       : block_(block), symbols_(symbols), address_(address) {}
 
-  Status place_step(size_t s) {
-    const plan::Step& step = block_.steps[s];
-    step_ = static_cast<int>(s);
+  Status place_step(const plan::Step& step) {
+    ++step_;
     first_slot_ = num_slots();
     // A body's steps cannot know that what they read is a weight, so it has to be where they look for it.
     for (const int id : step.inputs) TRY(place(id, plan::is_control(step)));
@@ -30,7 +29,7 @@ class Places {
   const std::span<const int64_t> symbols_;
   const AddressOf address_;
   StepPointers at_;
-  int step_ = 0, first_slot_ = 0;
+  int step_ = -1, first_slot_ = 0;
 };
 
 Status Places::place(int id, bool in_memory) {
@@ -54,7 +53,7 @@ Status Places::place(int id, bool in_memory) {
 Result<StepPointers> place_steps(const plan::Block& block, const plan::Segment& segment,
                                  std::span<const int64_t> symbols, AddressOf address) {
   Places places(block, symbols, address);
-  for (size_t s = segment.first; s < segment.end; ++s) TRY(places.place_step(s));
+  for (size_t s = segment.first; s < segment.end; ++s) TRY(places.place_step(block.steps[s]));
   return places.take();
 }
 

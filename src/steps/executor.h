@@ -30,8 +30,8 @@ struct RunArguments {
   void* const* outputs;
   std::byte* workspace;  ///< BoundStep::workspace_bytes, aligned to 256
   Stream* stream;        ///< null on a host device, where `run` works on the calling thread
-  /// Takes those that the run decides: host memory, read when the stream is done with the run. May be null on a device
-  /// of its own, where nobody reads them.
+  /// Takes those that the run decides: memory of Device::allocate_pinned, read when the stream is done with the run.
+  /// May be null on a device of its own, where nobody reads them.
   int64_t* sizes = nullptr;
 };
 

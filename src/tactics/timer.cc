@@ -80,7 +80,8 @@ class Rig {
   double first_us() const { return first_us_; }  ///< that the first run took
   static Status run(void* rig, Stream* stream) {
     Rig& self = *static_cast<Rig*>(rig);
-    return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_, stream, self.sizes_.data()});
+    int64_t* const sizes = stream ? nullptr : self.sizes_.data();
+    return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_, stream, sizes});
   }
 
  private:
@@ -93,7 +94,7 @@ class Rig {
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
   std::byte* workspace_ = nullptr;
-  std::vector<int64_t> sizes_;  // that runs decide; nobody reads them
+  std::vector<int64_t> sizes_;  // that runs on a host device decide; nobody reads them
 };
 
 /// Small positive numbers in every type: no denormals, no overflow, indices in range of anything with two elements.

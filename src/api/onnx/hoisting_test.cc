@@ -68,6 +68,27 @@ TEST(Hoisting, WhatMayFailStays) {
   EXPECT_EQ(p.of<float>("y"), (Floats{-3, -4, -5}));
 }
 
+/// Both results are read in the loop, and one is made of the other.
+TEST(Hoisting, AResultMadeOfAnother) {
+  const Proto body = loop_body({kOn, node("Exp", {"x"}, {"e"}), node("Neg", {"e"}, {"n"}),
+                                node("Mul", {"v", "e"}, {"p"}), node("Add", {"p", "n"}, {"v1"})},
+                               {"v"}, {"on", "v1"});
+  const std::vector<std::byte> bytes = build(model(graph({{loop_node({"m", "", "one"}, {"y"}, body)},
+                                                          {value("x", kFloat, {2}), value("m", kInt64)},
+                                                          {value("y", kFloat, {2})},
+                                                          {floats("one", {2}, {1, 1})}})),
+                                             {});
+  const auto plan = plan::read_plan(bytes);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_FALSE(contains(ops_of((*plan)->bodies[0]), "Unary")) << ops_of((*plan)->bodies[0]);
+  Program p(bytes);
+  p.feed("x", {2}, Floats{0, 1}).feed("m", {}, Numbers{2});
+  EXPECT_EQ(p.run(), "");
+  const float e = std::exp(1.0F);  // 1, then 0 of each, then -e
+  EXPECT_NEAR(p.of<float>("y")[0], -1, 1e-5F);
+  EXPECT_NEAR(p.of<float>("y")[1], -e, 1e-4F);
+}
+
 /// What the inner loop captures of the network moves out of both loops, what it captures of the outer body out of one.
 TEST(Hoisting, GoesThroughLoopsInLoops) {
   GraphParts inner{.nodes = {node("Identity", {"go2"}, {"on2"}), node("MatMul", {"x", "w"}, {"xw"}),

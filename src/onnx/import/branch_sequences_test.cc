@@ -47,6 +47,12 @@ TEST(BranchSequences, WhatBothTakeFromAroundThemStays) {
   EXPECT_TRUE(has(text, "If{outputs=1,")) << text;
   EXPECT_TRUE(has(text, "y = Identity(p)")) << text;
   EXPECT_TRUE(has(text, "z = Identity(x)")) << text;
+  const auto ended = [](std::string_view element, std::string_view output) {
+    return branch({node("SequenceConstruct", {element, "x", "p"}, {output})}, output);
+  };
+  const std::string end = print_of(
+      {if_node("c", {"s"}, ended("x", "a"), ended("p", "b")), node("SequenceAt", {"s", "last"}, {"y"})}, {"y"});
+  EXPECT_TRUE(has(end, "y = Identity(p)")) << end;
   const std::string same = print_of({node("SequenceConstruct", {"x"}, {"s0"}),
                                      if_node("c", {"s"}, branch({node("Identity", {"s0"}, {"a"})}, "a"),
                                              branch({node("Identity", {"s0"}, {"b"})}, "b")),

@@ -1,6 +1,9 @@
 #include "onnx/import/carried_sequences.h"
 
 #include <algorithm>
+#include <set>
+
+#include "ops/concatenation.h"
 
 namespace kiln::onnx {
 namespace {
@@ -23,6 +26,17 @@ bool is_list(const Sequence& sequence) {
 
 }  // namespace
 
+/// What elements are joined to that differ along one axis.
+Result<ValueId> CarriedSequences::nothing_joined(const CarriedSequence& how) {
+  CHECK(how.element.has_value());
+  Shape shape = how.element->shape;
+  shape[static_cast<size_t>(*how.joined_axis)] = 0;
+  if (!is_known_before(shape, num_symbols_))
+    return error(Code::kUnsupported, "iterations add elements of different shapes (", *how.element,
+                 "); they may differ in one axis, unless the loop has few iterations, whose number is known");
+  return nothing(cx_, how.element->dtype, std::move(shape));
+}
+
 /// The initial values of what the op carries for a sequence.
 Status CarriedSequences::add_to_carry(const Entry& entry, Values& values) {
   const Parts initial = entry.initial.parts;
@@ -31,6 +45,7 @@ Status CarriedSequences::add_to_carry(const Entry& entry, Values& values) {
     for (const SequencePart& part : initial) values.push_back(part.value);
   } else if (!how.is_whole) {
     for (int i = how.tail; i > 0; --i) values.push_back(TRY(element_from_back(cx_, initial, i)));
+    if (how.joined_axis) values.push_back(TRY(nothing_joined(how)));
   } else if (!initial.empty()) {
     values.push_back(TRY(stacked(cx_, initial, how.why_whole)));
   } else {
@@ -67,6 +82,7 @@ Status CarriedSequences::add(size_t c, const Sequence& initial, ir::LoopDraft& l
 void CarriedSequences::add_stacks(ir::LoopDraft& loop) {
   for (Entry& entry : entries_) {
     if (!is_list(entry.initial) || entry.how.is_whole || sym::provably_equal(entry.how.appended, 0)) continue;
+    if (entry.how.joined_axis && !entry.how.counts) continue;
     entry.stack = static_cast<int>(loop.op.stacks.size());
     loop.op.stacks.push_back(1);
   }
@@ -83,7 +99,8 @@ Result<Sequences> CarriedSequences::within(ir::Graph& graph) {
       const sym::Expr count = how.initial - how.tail + how.appended * number;
       sequence.parts.push_back({SequencePart::Kind::kGathered, ValueId::kNone, &how, count});
     }
-    for (int i = 0; i < entry.num_carried; ++i) {
+    const int hidden = how.joined_axis && !how.is_whole && is_list(entry.initial) ? 1 : 0;
+    for (int i = 0; i < entry.num_carried - hidden; ++i) {
       const ValueId value = graph.inputs()[static_cast<size_t>(1 + entry.first_carried + i)];
       const auto kind =
           how.is_whole && is_list(entry.initial) ? SequencePart::Kind::kStack : SequencePart::Kind::kElement;
@@ -133,12 +150,45 @@ Status CarriedSequences::results_of(Entry& entry, ImportedBody& imported, std::v
     how.appended = count;
     return error(Code::kUnsupported, "an iteration adds ", count, " elements");
   }
-  for (int i = entry.num_carried; i > 0; --i) carry(TRY(element_from_back(inside, parts, i)));
+  for (int i = how.tail; i > 0; --i) carry(TRY(element_from_back(inside, parts, i)));
+  if (how.joined_axis) return join(inside, entry, added, carried, stacks);
   if (entry.stack < 0) return {};
+  TRY(accept_added(inside, entry, added));
   entry.adds_stacks = added.size() != 1 || added[0].kind != SequencePart::Kind::kElement;
   const std::string_view who = "the elements that an iteration adds are stacked";
   stacks.push_back({entry.adds_stacks ? TRY(stacked(inside, added, who)) : added[0].value, str(output, "/elements")});
   return {};
+}
+
+/// Joins what an iteration adds to what was joined before.
+Status CarriedSequences::join(ImportContext& inside, const Entry& entry, Parts added, std::vector<LoopResult>& carried,
+                              std::vector<LoopResult>& stacks) {
+  const int axis = *entry.how.joined_axis;
+  const std::vector<ValueId>& inputs = inside.graph().inputs();
+  Values joints{inputs[static_cast<size_t>(entry.first_carried + entry.num_carried)]};
+  for (const SequencePart& part : added) joints.push_back(TRY(joined(inside, part, axis)));
+  carried.push_back({TRY(inside.add(ops::Concatenation{.axis = axis}, joints)), name_of(entry) + "/joined"});
+  if (entry.stack >= 0) stacks.push_back({inputs[0], name_of(entry) + "/numbers"});
+  return {};
+}
+
+/// Fails where the elements that one iteration adds differ in a way that others do not have: then they are to be
+/// joined.
+Status CarriedSequences::accept_added(ImportContext& inside, Entry& entry, Parts added) {
+  const TensorType first = TRY(element_type(inside, added));
+  std::set<int> axes;
+  for (const SequencePart& part : added) {
+    if (part.kind == SequencePart::Kind::kJoined) axes.insert(part.axis);
+    const Shape shape = TRY(element_type(inside, Parts(&part, 1))).shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const bool are_known =
+          is_known_before(shape[axis], num_symbols_) && is_known_before(first.shape[axis], num_symbols_);
+      if (!are_known && !sym::provably_equal(shape[axis], first.shape[axis])) axes.insert(static_cast<int>(axis));
+    }
+  }
+  if (axes.size() != 1) return {};
+  entry.how.joined_axis = *axes.begin();
+  return error(Code::kUnsupported, "an iteration adds elements of different shapes");
 }
 
 Result<std::vector<LoopResult>> CarriedSequences::results(ImportedBody& imported, size_t num_carried) {
@@ -166,29 +216,46 @@ Result<std::vector<LoopResult>> CarriedSequences::results(ImportedBody& imported
 }
 
 Status CarriedSequences::accept(const ir::LoopDraft& loop) const {
-  for (const Entry& entry : entries_)
+  for (const Entry& entry : entries_) {
+    const auto where = [&] { return str("carried sequence '", name_of(entry), "'"); };
+    if (entry.how.joined_axis && !entry.how.is_whole && entry.stack < 0 && !(loop.is_exact && loop.trips)) {
+      entry.how.counts = true;
+      return in_context(Status(error(Code::kUnsupported, "how many elements it has is not known")), where);
+    }
+    if (entry.stack < 0 || entry.how.joined_axis) continue;
+    std::set<int> axes;
     for (const DecidedAxis& axis : loop.op.decided)
-      if (entry.stack >= 0 && axis.output == loop.op.carried + entry.stack && axis.axis > 0)
-        return error(Code::kUnsupported, "carried sequence '", name_of(entry), "': iterations add elements of ",
-                     "different shapes", entry.how.seen ? str(" (", *entry.how.seen, ")") : "",
-                     "; such a sequence needs a loop of few iterations, whose number is known before the network runs");
+      if (axis.output == loop.op.carried + entry.stack && axis.axis > 0) axes.insert(axis.axis - 1);
+    if (axes.empty()) continue;
+    if (axes.size() == 1 && !entry.adds_stacks) entry.how.joined_axis = *axes.begin();
+    return in_context(
+        Status(error(Code::kUnsupported, "iterations add elements of different shapes",
+                     entry.how.seen ? str(" (", *entry.how.seen, ")") : "",
+                     "; they may differ in one axis, unless the loop has few iterations, whose number ", "is known")),
+        where);
+  }
   return {};
 }
 
-Result<Sequence> CarriedSequences::after(size_t c, std::span<const ValueId> outputs, int num_carried) const {
+Result<Sequence> CarriedSequences::after(size_t c, std::span<const ValueId> outputs, const ir::LoopDraft& loop) const {
   const Entry& entry = *std::ranges::find(entries_, c, &Entry::c);
   Sequence result{.parts = {}, .kind = entry.initial.kind};
   const ValueId* carried = outputs.data() + entry.first_carried;
-  for (SequencePart part : entry.initial.parts) {
-    if (part.loop && !part.loop->seen) part.loop->seen = entry.how.seen;  // the loop around adds the same
-    if (is_list(entry.initial) && !entry.how.is_whole) result.parts.push_back(part);
-  }
+  const auto stack_of = [&](const Entry& of) { return outputs[static_cast<size_t>(loop.op.carried + of.stack)]; };
+  if (is_list(entry.initial) && !entry.how.is_whole) result.parts = entry.initial.parts;
   if (!is_list(entry.initial)) {
     for (int i = 0; i < entry.num_carried; ++i) result.append(carried[i]);
   } else if (entry.how.is_whole) {
     result.append_stack(carried[0]);
+  } else if (entry.how.joined_axis) {
+    const sym::Expr trips = entry.stack < 0 ? *loop.trips : cx_.extent(stack_of(entry), 0);
+    result.parts.push_back({.kind = SequencePart::Kind::kJoined,
+                            .value = carried[entry.num_carried - 1],
+                            .loop = nullptr,
+                            .count = entry.how.appended * trips,
+                            .axis = *entry.how.joined_axis});
   } else if (entry.stack >= 0) {
-    ValueId stack = outputs[static_cast<size_t>(num_carried + entry.stack)];
+    ValueId stack = stack_of(entry);
     Shape shape = cx_.type(stack).shape;
     if (entry.adds_stacks) {
       shape[1] = shape[0] * shape[1];

@@ -95,9 +95,11 @@ Result<MergedParts> merge(ImportContext& cx, Branches& branches, const std::arra
     back.insert(back.begin(), MergedPart{*part});
     for (Parts& parts : rest) parts = parts.first(parts.size() - 1);
   }
-  const auto is_gathered = [](const SequencePart& part) { return part.kind == SequencePart::Kind::kGathered; };
+  const auto is_closed = [](const SequencePart& part) {
+    return part.kind == SequencePart::Kind::kGathered || part.kind == SequencePart::Kind::kJoined;
+  };
   const bool are_alike = std::ranges::equal(rest[0], rest[1], {}, &SequencePart::kind, &SequencePart::kind) &&
-                         std::ranges::none_of(rest[0], is_gathered);
+                         std::ranges::none_of(rest[0], is_closed);
   const auto add = [&](SequencePart::Kind kind, std::array<ValueId, 2> values) {
     merged.push_back({{kind, ValueId::kNone}, branches.add(values, str(name, '/', merged.size()))});
   };

@@ -1,6 +1,7 @@
 // Loop and Scan: their bodies are imported as often as it takes to find which carried extents change.
 #include "ops/loop.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "onnx/import/carried_sequences.h"
@@ -18,7 +19,7 @@ namespace {
 // Nodes of an unrolled loop. Where few iterations carry sequences, these are better known one by one; where there are
 // more, unrolling is left for what no loop can do.
 constexpr int64_t kFewNodes = 512, kMostNodes = 1 << 13;
-constexpr int kMostSequenceTries = 1 << 10;  // of a model
+constexpr int kMostSequenceTries = 1 << 11;  // of a model
 
 HostTensor bool_of(bool value) { return HostTensor::scalar(DType::kBool, value); }
 
@@ -66,33 +67,50 @@ Status add_loop_node(ImportContext& cx, const GraphDef& body, size_t num_symbols
     const size_t place =
         i < num_carried ? static_cast<size_t>(places[i]) : i - num_carried + static_cast<size_t>(loop.op.carried);
     if (i < num_carried && cx.is_sequence(2 + i))
-      TRY(cx.output(i, TRY(sequences.after(i, outputs, loop.op.carried))));
+      TRY(cx.output(i, TRY(sequences.after(i, outputs, loop))));
     else if (cx.wants(i))
       TRY(cx.output(i, outputs[place]));
   }
   return {};
 }
 
-/// The ways in which a loop carries its sequences.
-std::vector<CarriedSequence*> ways_of(ImportContext& cx, const GraphDef& body) {
-  std::vector<CarriedSequence*> ways;
+/// The way in which a loop carries a sequence.
+struct Way {
+  const Sequence& initial;
+  CarriedSequence& how;
+};
+std::vector<Way> ways_of(ImportContext& cx, const GraphDef& body) {
+  std::vector<Way> ways;
   for (size_t i = 2; i < cx.num_inputs(); ++i)
-    if (cx.is_sequence(i)) ways.push_back(&cx.state().carried_sequences[{&body, i - 2}]);
+    if (const Sequence* sequence = cx.find_sequence(i))
+      ways.push_back({*sequence, cx.state().carried_sequences[{&body, i - 2}]});
   return ways;
+}
+
+/// Takes what a try has found about the way. Whether the next one is to go another way.
+bool take_findings(const Way& way, const CarriedSequence& before) {
+  const bool is_other = way.how.take_findings(before);
+  for (const SequencePart& part : way.initial.parts)
+    if (part.loop && !part.loop->seen) part.loop->seen = way.how.element;  // the loop around adds what this one does
+  return is_other;
 }
 
 /// Adds the op of a Loop that carries sequences in one way after the other, until the body does with that.
 Status add_loop_of_sequences(ImportContext& cx, const GraphDef& body) {
   const size_t num_symbols = cx.graph().table().symbols().size();
-  const std::vector<CarriedSequence*> ways = ways_of(cx, body);
+  const std::vector<Way> ways = ways_of(cx, body);
   while (true) {
     std::vector<CarriedSequence> before;
-    for (const CarriedSequence* way : ways) before.push_back(*way);
+    for (const Way& way : ways) before.push_back(way.how);
     Status done = add_loop_node(cx, body, num_symbols);
-    if (done) return done;
     bool is_other = false;
-    for (size_t i = 0; i < ways.size(); ++i) is_other |= ways[i]->take_findings(before[i]);
-    if (!is_other || ++cx.state().num_sequence_tries > kMostSequenceTries) return done;
+    for (size_t i = 0; i < ways.size(); ++i) is_other |= take_findings(ways[i], before[i]);
+    if (done || !is_other) return done;
+    const bool is_joined = std::ranges::any_of(ways, [](const Way& way) { return way.how.joined_axis.has_value(); });
+    if (is_joined && unroll_loop(cx, body, kMostNodes).value_or(false)) return {};  // elements stay apart
+    if (++cx.state().num_sequence_tries > kMostSequenceTries)
+      return error(Code::kUnsupported, "the loops of the model carry sequences in too many ways: ", kMostSequenceTries,
+                   " tries did not do; ", done.error().message);
     cx.state().loops.changing.erase(&body);
   }
 }
@@ -115,7 +133,9 @@ Status loop(ImportContext& cx) {
   if (!has_sequences) return add_loop_node(cx, body, 0);
   if (TRY(unroll_loop(cx, body, kFewNodes))) return {};
   Status done = add_loop_of_sequences(cx, body);
-  if (!done && unroll_loop(cx, body, kMostNodes).value_or(false)) return {};
+  // A loop around may fail because of this one, and try again to import it: the number of tries has an end.
+  const bool may_unroll = !done && ++cx.state().num_sequence_tries <= kMostSequenceTries;
+  if (may_unroll && unroll_loop(cx, body, kMostNodes).value_or(false)) return {};
   return done;
 }
 

@@ -47,18 +47,6 @@ void note_element(ImportContext& cx, const Sequence& sequence, ValueId element) 
     if (part.loop && !part.loop->seen) part.loop->seen = TensorType(cx.dtype(element), cx.type(element).shape);
 }
 
-/// The elements of a part as a concatenation along an axis of theirs has them.
-Result<ValueId> joined(ImportContext& cx, const SequencePart& part, int axis) {
-  if (part.kind == SequencePart::Kind::kElement) return part.value;
-  const int rank = cx.rank(part.value);
-  ValueId x = TRY(transpose(cx, part.value, front_to_axis(rank, axis)));
-  Shape shape = cx.type(x).shape;
-  const auto at = static_cast<size_t>(axis);
-  shape[at] = shape[at] * shape[at + 1];
-  shape.erase(shape.begin() + axis + 1);
-  return reshape(cx, x, std::move(shape));
-}
-
 }  // namespace
 
 Status sequence_empty(ImportContext& cx) { return cx.output(Sequence{}); }
@@ -140,8 +128,10 @@ Status split_to_sequence(ImportContext& cx) {
 Status concat_from_sequence(ImportContext& cx) {
   const std::vector<SequencePart> parts = TRY(cx.sequence(0)).get().parts;
   const auto gathered = std::ranges::find(parts, SequencePart::Kind::kGathered, &SequencePart::kind);
-  if (gathered != parts.end()) TRY(stacked(cx, parts, "it reads all elements"));  // tells the loop
   const bool is_new = TRY(cx.node().get_int("new_axis", 0)) != 0;
+  const auto is_joined = [](const SequencePart& part) { return part.kind == SequencePart::Kind::kJoined; };
+  if (gathered != parts.end() || (is_new && std::ranges::any_of(parts, is_joined)))
+    TRY(stacked(cx, parts, "it reads all elements"));  // says what is wrong, and tells a loop around
   const int rank = TRY(element_type(cx, parts)).rank();
   const int axis = TRY(cx.axis(TRY(cx.node().need_int("axis")), rank + int{is_new}));
   Values joints;

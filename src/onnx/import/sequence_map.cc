@@ -27,7 +27,8 @@ Result<std::vector<std::pair<size_t, Sequence>>> sequences_of(ImportContext& cx)
     TRY(require(!sym::provably_different(count, other), "input 0 has ", count, " elements and input ", i, " has ",
                 other, "; one length is needed"));
     for (const SequencePart& part : sequence.parts)
-      if (part.kind == SequencePart::Kind::kGathered) TRY(stacked(cx, sequence.parts, "it reads all elements"));
+      if (part.kind == SequencePart::Kind::kGathered || part.kind == SequencePart::Kind::kJoined)
+        TRY(stacked(cx, sequence.parts, "it reads all elements"));  // which fails
   }
   return sequences;
 }

@@ -21,6 +21,8 @@ struct CarriedSequence {
   sym::Expr appended = 1;  ///< elements that an iteration adds
   bool is_whole = false;   ///< the body needs all elements: they are one carried value, which grows
   std::string why_whole;   ///< what needs them
+  std::optional<int> joined_axis{};  ///< the elements that it adds differ along this axis: they are joined as they come
+  bool counts = false;               ///< how many iterations there are is an output of the loop
   std::optional<TensorType> element;  ///< type of the elements that the body adds, as the last try has found it
   std::optional<TensorType> seen;     ///< the same, as this try finds it
 
@@ -32,7 +34,8 @@ struct CarriedSequence {
   bool take_findings(const CarriedSequence& before) {
     const bool is_new = is_whole && is_element_new();
     if (seen) element = seen;
-    return tail != before.tail || is_whole != before.is_whole || appended != before.appended || is_new;
+    return tail != before.tail || is_whole != before.is_whole || appended != before.appended ||
+           joined_axis != before.joined_axis || counts != before.counts || is_new;
   }
 };
 
@@ -41,12 +44,14 @@ struct SequencePart {
   enum class Kind : uint8_t {
     kElement,   ///< `value` is one element
     kStack,     ///< `value` has as many elements as axis 0 has slices
-    kGathered,  ///< elements that a loop around has gathered in the iterations before: they are nowhere yet
+    kGathered,  ///< `count` elements that a loop around has gathered in the iterations before: they are nowhere yet
+    kJoined,    ///< `value` has `count` elements one behind the other along `axis`, in which they differ
   };
   Kind kind = Kind::kElement;
   ir::ValueId value = ir::ValueId::kNone;
   CarriedSequence* loop = nullptr;  ///< that gathers them, within its body
-  sym::Expr num_gathered = 0;       ///< elements
+  sym::Expr count = 0;
+  int axis = 0;
   bool operator==(const SequencePart&) const = default;
 };
 

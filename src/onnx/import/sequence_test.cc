@@ -104,6 +104,23 @@ TEST(ImportSequences, OfAnAxisThatIsNotKnownAreStacks) {
   const Proto join = node("ConcatFromSequence", {"s"}, {"y"}, "", {int_attribute("axis", 0)});
   EXPECT_NE(of_rows({kept, join}).find("# f32[x_0, 2]"), std::string::npos) << of_rows({kept, join});
 }
+TEST(ImportSequences, StacksAreCut) {
+  const auto erased = [](int64_t at, int64_t too) {
+    return text_of(import_proto(
+        model(graph({{node("SplitToSequence", {"x"}, {"s"}), node("SequenceErase", {"s", "at"}, {"t"}, "one"),
+                      node("SequenceErase", {"t", "too"}, {"u"}, "two"),
+                      node("ConcatFromSequence", {"u"}, {"y"}, "", {int_attribute("axis", 0)})},
+                     {value("x", kFloat, {-1, 2})},
+                     {value("y", kFloat, {})},
+                     {i64s("at", {at}), i64s("too", {too})}}))));
+  };
+  EXPECT_NE(erased(3, 2).find("# f32[x_0 - 2, 2]"), std::string::npos) << erased(3, 2);
+  EXPECT_NE(erased(-1, -1).find("# f32[x_0 - 2, 2]"), std::string::npos) << erased(-1, -1);
+  EXPECT_NE(erased(3, -4).find("node 'two' (SequenceErase) of too i64[1]: position x_0 - 5 in a sequence of x_0 - 1 "
+                               "elements: in which part of it this is must be known before the network runs"),
+            std::string::npos)
+      << erased(3, -4);
+}
 TEST(ImportSequences, APositionOfTheRunIsGathered) {
   const auto chosen = [](std::string_view second) {
     return text_of(

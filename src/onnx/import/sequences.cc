@@ -5,6 +5,7 @@
 #include "ops/concatenation.h"
 #include "ops/gather.h"
 #include "ops/squeeze.h"
+#include "ops/transpose.h"
 
 namespace kiln::onnx {
 namespace {
@@ -15,7 +16,8 @@ sym::Expr length_of(ImportContext& cx, const SequencePart& part) {
   switch (part.kind) {
     case Kind::kElement: return 1;
     case Kind::kStack: return cx.extent(part.value, 0);
-    case Kind::kGathered: return part.num_gathered;
+    case Kind::kGathered:
+    case Kind::kJoined: return part.count;
   }
   return 0;
 }
@@ -29,8 +31,15 @@ TensorType element_type(ImportContext& cx, const SequencePart& part) {
 /// Tells the loop that gathers these elements that all of them are needed within it.
 Error need_whole(const ImportContext& cx, const SequencePart& part, std::string_view who) {
   part.loop->is_whole = true;
-  part.loop->why_whole = str(cx.node(), ": ", who);
+  const bool names_node = who.starts_with("node ");  // of a loop within, which is carried through this one
+  part.loop->why_whole = names_node ? std::string(who) : str(cx.node(), ": ", who);
   return {Code::kUnsupported, str(who, ", and a loop around has not gathered them all yet")};
+}
+
+/// What is said where elements that are joined would be told apart.
+Error only_joined(const SequencePart& part) {
+  return {Code::kUnsupported, str("a loop has made elements of the sequence that differ in axis ", part.axis,
+                                  ": they can be joined along it, and nothing else can be done with them")};
 }
 
 /// The part in which an element stands, and its place in there.
@@ -76,8 +85,10 @@ Result<TensorType> element_type(ImportContext& cx, Parts parts) {
 }
 
 Result<ValueId> stacked(ImportContext& cx, Parts parts, std::string_view who) {
-  for (const SequencePart& part : parts)
+  for (const SequencePart& part : parts) {
     if (part.kind == Kind::kGathered) return std::unexpected(need_whole(cx, part, who));
+    if (part.kind == Kind::kJoined) return std::unexpected(only_joined(part));
+  }
   const TensorType first = TRY(element_type(cx, parts));
   Values stacks;
   for (const SequencePart& part : parts) {
@@ -91,10 +102,26 @@ Result<ValueId> stacked(ImportContext& cx, Parts parts, std::string_view who) {
   return cx.add(ops::Concatenation{.axis = 0}, stacks);
 }
 
+Result<ValueId> joined(ImportContext& cx, const SequencePart& part, int axis) {
+  if (part.kind == Kind::kElement) return part.value;
+  if (part.kind == Kind::kJoined && part.axis != axis) return std::unexpected(only_joined(part));
+  if (part.kind == Kind::kJoined) return part.value;
+  const ValueId x = TRY(transpose(cx, part.value, front_to_axis(cx.rank(part.value), axis)));
+  Shape shape = cx.type(x).shape;
+  const auto at = static_cast<size_t>(axis);
+  shape[at] = shape[at] * shape[at + 1];
+  shape.erase(shape.begin() + axis + 1);
+  return reshape(cx, x, std::move(shape));
+}
+
+Result<ValueId> nothing(ImportContext& cx, DType dtype, Shape shape) {
+  return expand(cx, scalar_of(cx, 0, dtype, static_cast<int>(shape.size())), std::move(shape));
+}
+
 Result<ValueId> empty_stack(ImportContext& cx, const TensorType& element) {
   Shape shape = element.shape;
   shape.insert(shape.begin(), 0);
-  return expand(cx, scalar_of(cx, 0, element.dtype, static_cast<int>(shape.size())), std::move(shape));
+  return nothing(cx, element.dtype, std::move(shape));
 }
 
 Result<SequencePosition> position_of(ImportContext& cx, size_t input, sym::Expr count, sym::Expr last) {
@@ -120,6 +147,7 @@ Result<ValueId> element_at(ImportContext& cx, Parts parts, const SequencePositio
       const SequencePart& part = parts[place->part];
       if (part.kind == Kind::kElement) return part.value;
       if (part.kind == Kind::kStack) return slice_of(cx, part.value, place->offset);
+      if (part.kind == Kind::kJoined) return std::unexpected(only_joined(part));
       const sym::Expr distance = length_of(cx, part) - place->offset;  // from the end of what is gathered
       const sym::Expr tail = distance + part.loop->given_tail;
       const bool is_near = tail.is_const() && tail.value() <= CarriedSequence::kLongestTail;
@@ -144,19 +172,25 @@ Result<std::pair<Sequence, Sequence>> cut_at(ImportContext& cx, const Sequence& 
   Sequence front, back;
   for (const SequencePart& part : sequence.parts) {
     const sym::Expr length = length_of(cx, part), end = start + length;
+    // A position is not in front of the first part or behind the last one: the slices are checked when extents are
+    // known.
+    const bool is_behind_start = &part == &sequence.parts.front() || sym::provably_less_equal(start, position);
+    const bool is_before_end = &part == &sequence.parts.back() || sym::provably_less_equal(position, end);
     if (sym::provably_less_equal(end, position)) {
       front.parts.push_back(part);
     } else if (sym::provably_less_equal(position, start)) {
       back.parts.push_back(part);
+    } else if (part.kind == Kind::kJoined) {
+      return std::unexpected(only_joined(part));
     } else if (part.kind == Kind::kGathered) {
       return std::unexpected(need_whole(cx, part, str("the sequence is cut at position ", position)));
-    } else if (sym::provably_less(start, position) && sym::provably_less(position, end)) {
+    } else if (is_behind_start && is_before_end) {
       const sym::Expr here = position - start;
       front.append_stack(TRY(slice(cx, part.value, {{0}, {here}, {1}, {0}})));
       back.append_stack(TRY(slice(cx, part.value, {{here}, {length - here}, {1}, {0}})));
     } else {
       return error(Code::kUnsupported, "position ", position, " in a sequence of ", num_elements(cx, sequence.parts),
-                   " elements: whether it is within must be known before the network runs");
+                   " elements: in which part of it this is must be known before the network runs");
     }
     start = end;
   }

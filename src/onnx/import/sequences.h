@@ -16,6 +16,10 @@ Result<TensorType> element_type(ImportContext& cx, Parts parts);
 /// All elements along a new axis 0. Fails where their shapes differ, or where a loop around has more of them: then it
 /// is told that `who` needs them.
 Result<ValueId> stacked(ImportContext& cx, Parts parts, std::string_view who);
+/// A part as a concatenation along an axis of its elements has it.
+Result<ValueId> joined(ImportContext& cx, const SequencePart& part, int axis);
+/// Zeros of a shape without elements.
+Result<ValueId> nothing(ImportContext& cx, DType dtype, Shape shape);
 /// No elements of a type, along a new axis 0.
 Result<ValueId> empty_stack(ImportContext& cx, const TensorType& element);
 

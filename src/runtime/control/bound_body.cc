@@ -45,7 +45,6 @@ BoundBody::BoundBody(const Engine& engine, int body, Runner& runner)
       steps_(body_.steps.size()),
       growing_(engine),
       is_open_(std::ranges::any_of(body_.tensors, has_no_bound)) {
-  for (const plan::Step& step : body_.steps) sizes_.emplace_back(step.sizes.size());
   for (const plan::Segment& segment : engine.segments(block_))
     parts_.push_back({.segment = segment, .tensors = plan::tensors_of(body_, segment)});
   find_output_parts();
@@ -55,6 +54,7 @@ BoundBody::BoundBody(const Engine& engine, int body, Runner& runner)
 BoundBody::~BoundBody() = default;
 
 Status BoundBody::bind(std::span<const int64_t> symbols) {
+  sizes_ = TRY(SizeStore::create(body_, engine_.device()));
   symbols_.assign(symbols.begin(), symbols.end());
   for (Part& part : parts_) part.is_bound = false;
   return body_.symbols.empty() ? bind_part(0, nullptr) : Status();
@@ -187,8 +187,7 @@ Status BoundBody::run_part(Part& part, const BodyRun& run) {
   for (size_t s = part.segment.first; s < part.segment.end; ++s) {
     const plan::Step& step = body_.steps[s];
     std::byte* const workspace = workspace_.data() ? workspace_.data() : run.workspace;
-    const RunArguments arguments{at, at + step.inputs.size(), workspace, run.stream,
-                                 step.sizes.empty() ? nullptr : sizes_[s].data()};
+    const RunArguments arguments{at, at + step.inputs.size(), workspace, run.stream, sizes_.of_step(s)};
     if (Status ran = run_step(*steps_[s], arguments); !ran) [[unlikely]]
       return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
     if (timer_.is_on()) TRY(timer_.step_done(s));
@@ -201,12 +200,13 @@ Status BoundBody::run_part(Part& part, const BodyRun& run) {
 Status BoundBody::take_sizes(size_t index) {
   const Part& part = parts_[index];
   for (size_t s = part.segment.first; s < part.segment.end; ++s)
-    for (size_t k = 0; k < sizes_[s].size(); ++k) {
+    for (size_t k = 0; k < body_.steps[s].sizes.size(); ++k) {
       const plan::DecidedSize& size = body_.steps[s].sizes[k];
       const int64_t most = TRY(size.most.run(symbols_));
-      TRY(require(sizes_[s][k] >= size.least && sizes_[s][k] <= most, "step '", body_.steps[s].name,
-                  "' has decided size ", sizes_[s][k], ", outside [", size.least, ", ", most, "]"));
-      symbols_[static_cast<size_t>(size.symbol)] = sizes_[s][k];
+      const int64_t decided = sizes_.of_step(s)[k];
+      TRY(require(decided >= size.least && decided <= most, "step '", body_.steps[s].name, "' has decided size ",
+                  decided, ", outside [", size.least, ", ", most, "]"));
+      symbols_[static_cast<size_t>(size.symbol)] = decided;
     }
   TRY(plan::set_known_sizes(body_, symbols_));
   return check_guards(static_cast<int>(index));

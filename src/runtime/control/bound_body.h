@@ -9,6 +9,7 @@
 #include "runtime/control/body_timer.h"
 #include "runtime/growing_memory.h"
 #include "runtime/runner.h"
+#include "runtime/size_store.h"
 
 namespace kiln::runtime {
 
@@ -79,9 +80,9 @@ class BoundBody {
   std::vector<Extents> input_extents_;
   std::vector<int64_t> held_, room_;
   std::vector<std::unique_ptr<BoundStep>> steps_;
-  std::vector<std::vector<int64_t>> sizes_;  ///< by step: as its latest run has told them
-  std::vector<Part> parts_;                  ///< by segment
-  std::vector<int> guard_parts_;             ///< by guard: the last segment that decides what it reads; -1: none does
+  SizeStore sizes_;
+  std::vector<Part> parts_;       ///< by segment
+  std::vector<int> guard_parts_;  ///< by guard: the last segment that decides what it reads; -1: none does
   GrowingMemory growing_;
   Buffer workspace_;    ///< where steps want more than the body was planned with: nothing bounds their tensors
   const bool is_open_;  ///< whether there are such tensors

@@ -83,7 +83,7 @@ TEST(UniqueKernel, AllCompile) {
 TEST(NonMaxSuppressionKernel, AllCompile) {
   for (const DType boxes : {DType::kF32, DType::kF16, DType::kBF16})
     for (const DType indices : {DType::kI32, DType::kI64}) {
-      COMPILES(non_max_suppression_source(boxes, indices));
+      for (const bool may_be_long : {false, true}) COMPILES(non_max_suppression_source(boxes, indices, may_be_long));
     }
 }
 TEST(SampleKernels, AllCompile) {

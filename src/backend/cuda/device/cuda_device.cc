@@ -7,6 +7,7 @@
 
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/device/graph_clock.h"
+#include "backend/cuda/device/pinned_memory.h"
 #include "steps/executor.h"
 
 namespace kiln::cuda {
@@ -135,6 +136,12 @@ Result<Buffer> CudaDevice::allocate(int64_t size_bytes) {
   const size_t size = size_bytes == 0 ? 1 : static_cast<size_t>(size_bytes);  // 0 bytes are an address too
   TRY(driver_.check(driver_.mem_alloc(&memory, size), "allocating ", size_bytes, " bytes on '", properties_.name, "'"));
   return Buffer(reinterpret_cast<void*>(memory), size_bytes, this, &free_memory);
+}
+
+Result<Buffer> CudaDevice::allocate_pinned(int64_t size_bytes) {
+  TRY(check_given_up());
+  PinnedMemory& pinned = TRY(companion<PinnedMemory>());
+  return pinned.allocate(size_bytes);
 }
 
 Result<std::unique_ptr<Stream>> CudaDevice::create_stream() { return CudaStream::create(*this); }

@@ -48,6 +48,7 @@ class CudaDevice final : public Device {
   std::string identity() const override;
   int64_t total_memory_bytes() const override { return properties_.memory_bytes; }
   Result<Buffer> allocate(int64_t size_bytes) override;
+  Result<Buffer> allocate_pinned(int64_t size_bytes) override;
   Result<std::unique_ptr<Stream>> create_stream() override;
   /// Return when the copy is done, behind all earlier work of `stream`.
   Status copy_to_host(void* host, const void* device, int64_t size_bytes, Stream& stream) override;

@@ -9,15 +9,9 @@ namespace kiln::cuda {
 struct FaultWord::Page {
   static constexpr size_t kWords = 512;
 
-  Page(CudaDevice& owner, int64_t* memory) : device(owner), words(memory) {}
-  ~Page() {
-    if (device.given_up()) return;
-    const CurrentContext current(device);
-    const OutsideCaptures outside(device.driver());
-    device.driver().mem_free_host(words);
-  }
+  explicit Page(Buffer pinned) : memory(std::move(pinned)), words(reinterpret_cast<int64_t*>(memory.data())) {}
 
-  CudaDevice& device;
+  const Buffer memory;
   int64_t* const words;
   std::mutex mutex;
   std::bitset<kWords> used;
@@ -39,14 +33,7 @@ Result<FaultWord> FaultWord::create(CudaDevice& device) {
     if (page->used.all()) page.reset();
   }
   if (!page) {
-    constexpr unsigned kPortable = 1, kMapped = 2;
-    const CurrentContext current(device);
-    const OutsideCaptures outside(device.driver());
-    void* memory = nullptr;
-    TRY(device.driver().check(
-        device.driver().mem_host_alloc(&memory, Page::kWords * sizeof(int64_t), kPortable | kMapped),
-        "allocating host memory that the GPU writes"));
-    page = std::make_shared<Page>(device, static_cast<int64_t*>(memory));
+    page = std::make_shared<Page>(TRY(device.allocate_pinned(Page::kWords * sizeof(int64_t))));
     pages.last = page;
   }
   const std::lock_guard words(page->mutex);

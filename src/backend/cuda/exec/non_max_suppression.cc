@@ -32,8 +32,15 @@ LoadResult load(const steps::NonMaxSuppression& step, const LoadArguments& argum
     TRY(suppress.check(plan.suppress));
     TRY(starts.check(plan.starts));
     TRY(store.check(plan.store));
+    std::vector<Kernel<TopKCall>> sort;
+    std::vector<Kernel<NonMaxSuppressionPlan::Call>> calls;
+    if (plan.is_long) {
+      for (const TopKCall& call : plan.sort.calls) sort.push_back(TRY(code.kernel(call)));
+      for (const NonMaxSuppressionPlan::Call& call : plan.calls) calls.push_back(TRY(code.kernel(call)));
+    }
     const auto fault = std::make_shared<FaultWord>(TRY(FaultWord::create(device)));
-    auto run = [&inputs, &device, suppress, starts, store, plan, fault](const RunArguments& run) mutable -> Status {
+    auto run = [&inputs, &device, suppress, starts, store, plan, fault, sort = std::move(sort),
+                calls = std::move(calls)](const RunArguments& run) mutable -> Status {
       NonMaxSuppressionArgument& argument = plan.argument;
       const void** const limits[] = {&argument.boxes, &argument.scores, &argument.most, &argument.iou, &argument.score};
       for (size_t i = 0; i < inputs.size(); ++i) *limits[i] = inputs.at(i, run);
@@ -41,8 +48,17 @@ LoadResult load(const steps::NonMaxSuppression& step, const LoadArguments& argum
       argument.number = static_cast<int32_t*>(run.outputs[1]);
       plan.place(run.workspace);
       int64_t* told = fault->address();
+      for (auto& [call, function] : sort) {
+        void* pointers[] = {&plan.sort.argument, &call.pass, nullptr};
+        TRY(launch(*run.stream, function, call.shape, pointers));
+      }
+      for (auto& [call, function] : calls) {
+        void* const second = &call == &calls[0].launch ? static_cast<void*>(&told) : &call.round;
+        void* pointers[] = {&plan.long_argument, second, nullptr};
+        TRY(launch(*run.stream, function, call.shape, pointers));
+      }
       void* pointers[] = {&argument, &told, nullptr};
-      TRY(launch(*run.stream, suppress, plan.suppress, pointers));
+      if (!plan.is_long) TRY(launch(*run.stream, suppress, plan.suppress, pointers));
       TRY(launch(*run.stream, starts, plan.starts, pointers));
       TRY(launch(*run.stream, store, plan.store, pointers));
       return tell_sizes(device, run, argument.found, 1);

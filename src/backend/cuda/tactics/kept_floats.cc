@@ -39,11 +39,21 @@ constexpr double kSmallestNormalHalf = 1.0 / 16384;
 struct Places {
   std::vector<int> contractions_before;  ///< on the longest path from an input, the node itself included
   std::vector<bool> before_contraction;  ///< some contraction reads the node's result, perhaps through other nodes
+  std::vector<bool> digits_contracted;   ///< the same, through nodes that hand digits on
 };
+
+/// Whether readers of the node get digits of what it reads: neither truth values nor whole numbers. (A detector finds
+/// by a logarithm which pyramid level has a box.)
+bool hands_digits_on(const ir::Graph& graph, const ir::Node& node) {
+  using enum ops::UnaryKind;
+  const auto* unary = node.op.as<ops::Unary>();
+  if (unary && (unary->kind == kFloor || unary->kind == kCeil || unary->kind == kRound)) return false;
+  return std::ranges::any_of(node.outputs, [&](ir::ValueId output) { return is_float(graph.type(output).dtype); });
+}
 
 Places places_of(const ir::Graph& graph, std::span<const ir::NodeId> order) {
   const auto count = static_cast<size_t>(graph.num_nodes());
-  Places places{std::vector<int>(count, 0), std::vector<bool>(count, false)};
+  Places places{std::vector<int>(count, 0), std::vector<bool>(count, false), std::vector<bool>(count, false)};
   for (const ir::NodeId id : order) {
     int& most = places.contractions_before[ir::index(id)];
     for (const ir::ValueId input : graph.node(id).inputs) {
@@ -54,9 +64,12 @@ Places places_of(const ir::Graph& graph, std::span<const ir::NodeId> order) {
   }
   for (auto id = order.rbegin(); id != order.rend(); ++id)
     for (const ir::ValueId output : graph.node(*id).outputs)
-      for (const ir::NodeId user : graph.value(output).users)
-        if (places.before_contraction[ir::index(user)] || graph.node(user).op.has(Trait::kContraction))
-          places.before_contraction[ir::index(*id)] = true;
+      for (const ir::NodeId user : graph.value(output).users) {
+        const bool contracts = graph.node(user).op.has(Trait::kContraction);
+        if (contracts || places.before_contraction[ir::index(user)]) places.before_contraction[ir::index(*id)] = true;
+        if (contracts || places.digits_contracted[ir::index(user)])
+          places.digits_contracted[ir::index(*id)] = hands_digits_on(graph, graph.node(*id));
+      }
   return places;
 }
 
@@ -184,6 +197,7 @@ bool is_in_front_end(const ir::Graph& graph, ir::NodeId id) {
   while (!open.empty()) {
     const auto [at, behind_log] = open.back();
     open.pop_back();
+    if (!hands_digits_on(graph, graph.node(at))) continue;
     for (const ir::ValueId output : graph.node(at).outputs)
       for (const ir::NodeId user : graph.value(output).users) {
         const Op& op = graph.node(user).op;
@@ -210,7 +224,7 @@ Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vecto
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     const ir::Node& node = graph.node(*id);
     const size_t at = ir::index(*id);
-    if (is_logarithm(node.op) && places.before_contraction[at]) in_front_end[at] = true;
+    if (is_logarithm(node.op) && places.digits_contracted[at]) in_front_end[at] = true;
     const bool multiplies = node.op.has(Trait::kContraction), moves = node.op.has(Trait::kMovement);
     const auto is_read = [&](const std::vector<bool>& by) {
       return has_reader(graph, node, [&](ir::NodeId user) { return by[ir::index(user)]; });

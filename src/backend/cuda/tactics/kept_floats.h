@@ -18,7 +18,7 @@ struct KeptFloats {
 /// Nodes, by type:
 ///   both   the operands of a logarithm whose result contractions use (a front end, as of a spectrogram): there the
 ///          relative error of small numbers becomes an absolute one. Log-probabilities at a network's end are not
-///          meant.
+///          meant, nor logarithms that are rounded to whole numbers.
 ///   both   LSTMs that hand their memory from run to run or from iteration to iteration, with the products that they
 ///          read: what adds up over all of them must not be rounded in each
 ///   both   what selections (NonMaxSuppression, TopK) read, back to the last contraction, and that if it is small:

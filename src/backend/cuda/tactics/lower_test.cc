@@ -287,6 +287,22 @@ TEST(FrontEnds, DoWithoutTf32) {
   EXPECT_EQ(products, (std::vector<bool>{true, true, false}));
 }
 
+/// Which level of a pyramid has a box is a whole number, however it was found.
+TEST(FrontEnds, EndWhereWholeNumbersAreMade) {
+  for (const char* rounded : {"Unary{kind=floor}(l)", "Cast{to=i32}(l)"}) {
+    const std::string level = str("l = Unary{kind=log}(v1); r = ", rounded, "; c = Cast{to=f32}(r); ");
+    const auto graph = ir::parse(products(2, "", level + "a = MatrixMultiply(c, w); return a"));
+    ASSERT_TRUE(graph) << graph.error().message;
+    const std::vector<ir::NodeId> order = graph->topological_order().value();
+    for (const ir::NodeId id : order) {
+      const bool contracts = graph->node(id).op.has(Trait::kContraction);
+      EXPECT_FALSE(contracts && needs_all_digits(*graph, id)) << rounded << ' ' << graph->node(id).name;
+    }
+    auto types = lowered(products(2, "", level + "a = MatrixMultiply(c, w); return a"), {.fp16 = true});
+    EXPECT_EQ(types["v1"], DType::kF16) << rounded;
+  }
+}
+
 TEST(LowerFloats, LeavesOthersAlone) {
   EXPECT_EQ(lowered(products(8, "", "return v7"), {})["v5"], DType::kF32);
   EXPECT_EQ(lowered(products(8, "", "return v7"), {.bf16 = true, .strongly_typed = true})["v5"], DType::kF32);

@@ -63,6 +63,24 @@ Selection boxes(int64_t count, int64_t classes, int64_t most, double score, doub
            HostTensor::of(DType::kF32, {}, std::vector<double>{score})},
           2};
 }
+/// One list of many boxes that are better the more they lie to the left of a strip: it suppresses few of them. Some
+/// scores are NaN.
+Selection strip(DType dtype, int64_t count, int64_t most, int64_t candidates, BoxFormat format) {
+  auto draw = uniform(5);
+  std::vector<double> corners(static_cast<size_t>(count * 4));
+  for (size_t i = 0; i < corners.size(); i += 4) {
+    corners[i] = draw(0) * 2, corners[i + 1] = draw(0) * 1000;
+    corners[i + 2] = format == BoxFormat::kCorners ? corners[i] + 1 : 1;
+    corners[i + 3] = format == BoxFormat::kCorners ? corners[i + 1] + 0.1 : 0.1;
+  }
+  const auto score = [&](int64_t i) { return i % 1000 == 7 ? std::nan("") : -corners[static_cast<size_t>(i) * 4 + 1]; };
+  return {str("strip: ", count, ' ', name_of(dtype)),
+          ops::NonMaxSuppression{.format = format, .candidates = candidates},
+          {HostTensor::of(dtype, {1, count, 4}, corners), tensor(dtype, {1, count, 1}, score),
+           HostTensor::of_ints(DType::kI64, {}, std::vector<int64_t>{most}),
+           HostTensor::of(DType::kF32, {}, std::vector<double>{0.25})},
+          2};
+}
 Selection first_of(DType dtype, int64_t length, int64_t k) {
   return {
       str("first ", k, " of ", length, ' ', name_of(dtype)), ops::TopK{.k = k}, {random_tensor(dtype, {1, length}, 3)}};
@@ -135,6 +153,15 @@ TEST_F(SelectionOnGpu, Boxes) {
   check(boxes(25'200, 3, 25'200, 0.001, 4));
   check(boxes(1000, 91, 100, 0.05, 60));
 }
+TEST_F(SelectionOnGpu, LongListsOfBoxes) {
+  for (const int64_t count : {1500, 4096, 4097, 12'288, 30'000}) {
+    check(boxes(count, 1, count, 0, 1));
+    check(boxes(count, 8, 5000, 0.5, 2));
+    check(strip(DType::kF32, count, count, -1, BoxFormat::kCorners));
+    check(strip(DType::kF16, count, 7000, -1, BoxFormat::kCenterSizes));
+    check(strip(DType::kBF16, count, count, 5000, BoxFormat::kCorners));
+  }
+}
 TEST_F(SelectionOnGpu, LongRows) {
   for (const int64_t k : {10, 4000, 5000, 2'000'003}) check(first_of(DType::kF32, 2'000'003, k));
   check(first_of(DType::kI64, 1'100'003, 1'100'003));
@@ -161,6 +188,9 @@ TEST_F(SelectionOnGpu, DISABLED_Rates) {
   rate(boxes(8400, 80, 100, 0.05, 60));
   rate(boxes(25'200, 80, 300, 0.001, 60));
   rate(boxes(1000, 91, 100, 0.05, 60));
+  rate(boxes(25'200, 1, 300, 0.5, 10));
+  rate(boxes(27'000, 1, 27'000, 0, 1));
+  rate(strip(DType::kF32, 27'000, 27'000, -1, BoxFormat::kCorners));
   for (const int64_t length : {2'000'000, 10'000'000})
     for (const int64_t k : {int64_t{100}, int64_t{4000}, length}) rate(first_of(DType::kF32, length, k));
   for (const bool sorted : {true, false}) rate(unique(DType::kF32, 10'000'000, 1'000'000, sorted));

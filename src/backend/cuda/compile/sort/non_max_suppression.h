@@ -6,7 +6,7 @@
 
 namespace kiln::cuda {
 
-/// Boxes and scores are f32, f16 or bf16.
-KernelSource non_max_suppression_source(DType boxes, DType indices);
+/// Boxes and scores are f32, f16 or bf16. With the kernels of long lists, where there may be some.
+KernelSource non_max_suppression_source(DType boxes, DType indices, bool may_be_long);
 
 }  // namespace kiln::cuda

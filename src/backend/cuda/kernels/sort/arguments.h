@@ -88,4 +88,28 @@ struct NonMaxSuppressionArgument {
   uint32_t* kept_indices = nullptr;  ///< [lists, kept]
 };
 
+inline constexpr int kLongThreads = 256;   ///< of blocks that share a long list
+inline constexpr int kLongRound = 4096;    ///< sorted boxes of which all pairs are compared at once
+inline constexpr int kLongSelectRows = 8;  ///< of the block that selects: kLongRound / 64 threads each
+inline constexpr int kLongSelectThreads = kLongSelectRows * kLongRound / kSuppressTile;
+
+/// What is known of a long list.
+struct LongList {
+  uint32_t first;    ///< of the sorted boxes that is no NaN
+  uint32_t before;   ///< boxes that were selected before the latest round
+  uint32_t is_done;  ///< no box of a later round is selected
+};
+
+/// Long lists: `sort` sorts the scores of each; its items are sorted when the kernels begin.
+struct LongSuppressionArgument {
+  NonMaxSuppressionArgument list;
+  TopKArgument sort;
+  uint32_t passes = 0;           ///< that have sorted
+  uint32_t words = 0;            ///< of 64 boxes, that hold a list's
+  float* boxes = nullptr;        ///< [lists, count, 4], sorted
+  uint64_t* removed = nullptr;   ///< [lists, words]: a bit for each sorted box that is not selected
+  uint64_t* overlaps = nullptr;  ///< [lists, kLongRound, kLongRound / 64]: a row's bits of those behind it
+  LongList* states = nullptr;    ///< by list
+};
+
 }  // namespace kiln::cuda

@@ -1,4 +1,5 @@
-// The best boxes of each image and class that do not overlap much. A block has one list. It sorts its candidates by
+// The best boxes of each image and class that do not overlap much. A block has one list (long_suppression.cuh: all
+// blocks have the same few). It sorts its candidates by
 // rounds, the best first, as many as fit shared memory; then it compares tiles of them with all boxes that it has
 // selected before, and with each other. The next launch finds where each list's boxes begin, and the last writes them.
 #pragma once
@@ -45,25 +46,30 @@ struct SuppressTile {
   uint64_t suppressed;                       ///< by boxes that were selected before
 };
 
-/// The list of a block. A candidate is the complement of its score's key above its index: the best is least.
+/// The list of an image and a class. A candidate is the complement of its score's key above its index: the best is
+/// least.
 template <class T>
 struct SuppressList {
   const Suppression& s;
   const Limits& limits;
   uint32_t image, category;
 
-  __device__ __forceinline__ SuppressList(const Suppression& s, const Limits& limits)
-      : s(s), limits(limits), image(blockIdx.x / s.classes), category(blockIdx.x % s.classes) {}
+  __device__ __forceinline__ SuppressList(const Suppression& s, const Limits& limits, uint32_t list)
+      : s(s), limits(limits), image(list / s.classes), category(list % s.classes) {}
+
+  __device__ __forceinline__ float score(uint32_t index) const {
+    const T* scores = static_cast<const T*>(s.scores) + int64_t(image) * s.count * s.classes + category;
+    return to_float(scores[int64_t(index) * s.classes]);
+  }
 
   /// Calls use(candidate) for those of this thread.
   template <class F>
   __device__ __forceinline__ void for_each(F use) const {
-    const T* scores = static_cast<const T*>(s.scores) + int64_t(image) * s.count * s.classes + category;
 #pragma unroll 4
     for (uint32_t i = threadIdx.x; i < s.count; i += cuda::kSuppressThreads) {
-      const float score = to_float(scores[int64_t(i) * s.classes]);
-      const uint32_t key = device::float_key<uint32_t>(__float_as_uint(score), 0x7f800000u);
-      if (limits.passes(score)) use(uint64_t(~key) << 32 | i);
+      const float x = score(i);
+      const uint32_t key = device::float_key<uint32_t>(__float_as_uint(x), 0x7f800000u);
+      if (limits.passes(x)) use(uint64_t(~key) << 32 | i);
     }
   }
 
@@ -157,6 +163,11 @@ __device__ __forceinline__ uint32_t suppress(const SuppressList<T>& list, const 
   return kept;
 }
 
+/// Tells of a threshold that is none.
+__device__ __forceinline__ void tell_invalid(const Limits& limits, int64_t* fault) {
+  if (!limits.is_valid()) *static_cast<volatile int64_t*>(fault) = int64_t(__float_as_uint(limits.iou)) << 1 | 1;
+}
+
 template <class T>
 __device__ __forceinline__ void suppress_boxes(const Suppression& s, int64_t* fault) {
   __shared__ uint64_t candidates[cuda::kSuppressItems];
@@ -166,9 +177,8 @@ __device__ __forceinline__ void suppress_boxes(const Suppression& s, int64_t* fa
   pdl_launch();
   pdl_wait();
   const Limits limits(s);
-  if (!limits.is_valid() && threadIdx.x == 0)
-    *static_cast<volatile int64_t*>(fault) = int64_t(__float_as_uint(limits.iou)) << 1 | 1;
-  const SuppressList<T> list(s, limits);
+  if (threadIdx.x == 0) tell_invalid(limits, fault);
+  const SuppressList<T> list(s, limits, blockIdx.x);
   uint32_t kept = 0, left = limits.is_valid() ? s.candidates : 0;
   for (uint64_t first = 0; left > 0 && kept < limits.most;) {
     const uint64_t end = list.end_of_round(first, counts, scratch);

@@ -58,6 +58,17 @@ void plan_sort(TopKPlan& plan, int64_t rows, int key_bits) {
   }
 }
 
+TopKArgument argument_of(const TopKRows& r) {
+  TopKArgument a;
+  a.rows = static_cast<uint32_t>(r.lanes.outer * r.lanes.inner);
+  a.inner = static_cast<uint32_t>(r.lanes.inner);
+  a.length = static_cast<uint32_t>(r.lanes.length);
+  a.k = static_cast<uint32_t>(r.k);
+  a.is_largest = r.largest;
+  a.is_wide = r.wide_indices;
+  return a;
+}
+
 }  // namespace
 
 TopKWay top_k_way(DType dtype, int64_t length, int64_t k) {
@@ -80,13 +91,7 @@ Result<TopKPlan> plan_top_k(const TopKRows& r) {
   if (rows * ceil_div(std::max(r.k, r.lanes.length), kSortThreads) >= int64_t{1} << 31)
     return error(Code::kUnsupported, "a top_k of ", rows, " rows of ", r.lanes.length,
                  " elements; a grid has fewer than 2^31 blocks");
-  TopKArgument& a = plan.argument;
-  a.rows = static_cast<uint32_t>(rows);
-  a.inner = static_cast<uint32_t>(r.lanes.inner);
-  a.length = static_cast<uint32_t>(r.lanes.length);
-  a.k = static_cast<uint32_t>(r.k);
-  a.is_largest = r.largest;
-  a.is_wide = r.wide_indices;
+  TopKArgument& a = plan.argument = argument_of(r);
   const int key_bits = bits_of(r.dtype);
   switch (top_k_way(r.dtype, r.lanes.length, r.k)) {
     case TopKWay::kShort:
@@ -103,11 +108,9 @@ Result<TopKPlan> plan_top_k(const TopKRows& r) {
   return plan;
 }
 
-TopKPlan plan_sorted_items(DType dtype, int64_t length) {
-  TopKPlan plan;
-  plan.argument.rows = 1;
-  plan.argument.length = static_cast<uint32_t>(length);
-  plan_sort(plan, 1, bits_of(dtype));
+TopKPlan plan_sorted_items(const TopKRows& r) {
+  TopKPlan plan{.argument = argument_of(r)};
+  plan_sort(plan, plan.argument.rows, bits_of(r.dtype));
   return plan;
 }
 

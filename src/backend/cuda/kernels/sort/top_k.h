@@ -42,8 +42,8 @@ struct TopKRows {
 /// Rows are shorter than kMostSorted. kUnsupported where blocks are too many for a grid.
 Result<TopKPlan> plan_top_k(const TopKRows& rows);
 
-/// Sorts all elements of one row, the least first, and stores nothing: the argument's items are what it makes.
-TopKPlan plan_sorted_items(DType dtype, int64_t length);
+/// Sorts all elements of rows, and stores nothing: the argument's items are what it makes.
+TopKPlan plan_sorted_items(const TopKRows& rows);
 /// How many passes those are.
 inline int sort_passes(DType dtype) { return bits_of(dtype) / kSortDigit; }
 

@@ -6,7 +6,7 @@ namespace kiln::cuda {
 
 UniquePlan plan_unique(DType dtype, int64_t count, int64_t room, bool sorted) {
   constexpr int64_t kMostBlocks = 2048;  // each reads the counts of all
-  UniquePlan plan{.sort = plan_sorted_items(dtype, count)};
+  UniquePlan plan{.sort = plan_sorted_items({.lanes = {1, count, 1}, .dtype = dtype, .largest = false})};
   UniqueArgument& u = plan.argument;
   u.room = room;
   u.passes = static_cast<uint32_t>(sort_passes(dtype));

@@ -1,0 +1,70 @@
+#include "builder/order.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/element_wise.h"
+#include "ops/non_zero.h"
+#include "ops/unary.h"
+
+namespace kiln {
+namespace {
+
+/// A graph that is covered node by node, in the order in which they are added.
+struct Covered {
+  ir::ValueId add(Op op, std::initializer_list<ir::ValueId> inputs, const char* name) {
+    const ir::ValueId made = *graph.add_one(std::move(op), inputs, name);
+    const ir::NodeId id = graph.value(made).producer;
+    tiles.push_back({.region = {.nodes = {id}, .inputs = inputs, .outputs = graph.node(id).outputs}});
+    return made;
+  }
+  /// The names of nodes in the order that they are brought into.
+  std::string ordered() {
+    order_by_sizes(graph, tiles);
+    std::string names;
+    for (const Tile& tile : tiles) names += graph.node(tile.region.nodes[0]).name + ' ';
+    return names;
+  }
+  ir::Graph graph;
+  std::vector<Tile> tiles;
+};
+
+const ops::Unary kNegative{ops::UnaryKind::kNeg};
+
+TEST(OrderBySizes, WaitsOnceForAllThatNeedsNoneOfTheOthers) {
+  Covered c;
+  const ir::ValueId x = c.graph.add_input("x", TensorType(DType::kI32, {4})),
+                    y = c.graph.add_input("y", TensorType(DType::kI32, {4}));
+  const ops::NonZero indices{.indices = DType::kI32};
+  const ir::ValueId of_x = c.add(indices, {x}, "of_x");
+  const ir::ValueId less = c.add(kNegative, {of_x}, "less");
+  const ir::ValueId of_less = c.add(indices, {less}, "of_less");
+  const ir::ValueId of_y = c.add(indices, {y}, "of_y");
+  c.add(kNegative, {of_y}, "less_y");
+  c.add(kNegative, {of_less}, "least");
+  c.add(kNegative, {x}, "last");
+  EXPECT_EQ(c.ordered(), "of_x of_y last less of_less less_y least ");
+}
+
+/// An expand to a size reads it, though none of its inputs has it.
+TEST(OrderBySizes, AttributesReadSizesToo) {
+  Covered c;
+  const ir::ValueId x = c.graph.add_input("x", TensorType(DType::kI32, {4}));
+  const ir::ValueId of_x = c.add(ops::NonZero{.indices = DType::kI32}, {x}, "of_x");
+  const sym::Expr count = c.graph.type(of_x).shape[1];
+  c.add(kNegative, {x}, "first");
+  c.tiles.back().draft.params = {count + 1};
+  c.add(kNegative, {x}, "second");
+  EXPECT_EQ(c.ordered(), "of_x second first ");
+}
+
+TEST(OrderBySizes, WithoutSizesNothingMoves) {
+  Covered c;
+  const ir::ValueId x = c.graph.add_input("x", TensorType(DType::kF32, {c.graph.table().symbol("n")}));
+  const ir::ValueId a = c.add(kNegative, {x}, "a");
+  c.add(kNegative, {x}, "b");
+  c.add(kNegative, {a}, "c");
+  EXPECT_EQ(c.ordered(), "a b c ");
+}
+
+}  // namespace
+}  // namespace kiln
