@@ -124,6 +124,14 @@ class Search {
   int tries_ = 0;
 };
 
+/// Lowers sizes that steps decide, and those that are made of them, to what they can be at a point: they have their
+/// bounds where all symbols have their maxima.
+void lower_sizes(const plan::Profile& profile, Point& point) {
+  Point at = point;
+  if (!plan::set_largest_sizes(profile, at)) return;
+  for (size_t s = 0; s < point.size(); ++s) point[s] = std::min(point[s], at[s]);
+}
+
 double sum_of(const Point& point) {
   double total = 0;
   for (const int64_t value : point) total += static_cast<double>(value);
@@ -176,6 +184,8 @@ std::vector<std::vector<int64_t>> largest_symbols(const plan::Plan& plan, const 
       Point& other = result.emplace_back(largest);
       for (const size_t s : groups[g].symbols) other[s] = by_group[g][i][s];
     }
+  for (Point& point : result) lower_sizes(profile, point);
+  largest = result[0];
   std::erase_if(result, [&](const Point& point) { return point != largest && !agrees(plan, profile, point, of_body); });
   return result;
 }

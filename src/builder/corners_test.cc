@@ -48,6 +48,15 @@ TEST(Corners, OfExtentsThatAreEqual) {
   sample.tie(sym::Relation::kEqual, sample.symbols[0], sample.symbols[1]);
   EXPECT_EQ(sample.corners(), (std::vector<Extents>{{3, 3}}));
 }
+/// Data decides up to as many as the first axis has, which the second one keeps from its maximum.
+TEST(Corners, SizesAreThoseOfTheirPoint) {
+  Sample sample({{2, 8}, {2, 5}});
+  sample.tie(sym::Relation::kEqual, sample.symbols[0], sample.symbols[1]);
+  sample.plan.symbols.push_back({"count", -1, -1, -1});
+  plan::Step& step = sample.profile.steps.emplace_back();
+  step.sizes.push_back({.symbol = 2, .most = sym::Program::compile(sample.symbols[0])});
+  EXPECT_EQ(sample.corners(), (std::vector<Extents>{{5, 5, 5}}));
+}
 TEST(Corners, OfABodyThatNeedsAnExtent) {
   Sample sample({{1, 8}, {2, 5}});
   const sym::Guard four = sym::Guard::compile({sym::Relation::kEqual, sample.symbols[0], 4, ""});
