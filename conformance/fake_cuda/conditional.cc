@@ -46,15 +46,16 @@ void begin_loop(const cuda::BeginLoop& a) {
 
 void turn_loop(const cuda::TurnLoop& a) {
   int64_t* const turns = &at<int64_t>(a.turns);
-  for (uint32_t c = 0; c < a.num_still + a.num_moving; ++c) {
-    if (c >= a.num_still && turns[0] >= turns[1]) break;
+  const bool is_over = turns[0] >= turns[1];
+  for (uint32_t c = 0; c < a.num_still + a.num_moving && !is_over; ++c) {
     const cuda::TurnLoop::Copy& copy = a.copies[c];
     const auto moved = [&](uint64_t base, int64_t step) { return base + static_cast<uint64_t>(turns[0] * step); };
     std::memcpy(&at<std::byte>(moved(copy.to, copy.to_step)), &at<std::byte>(moved(copy.from, copy.from_step)),
                 copy.units * copy.unit_bytes);
   }
-  if (a.moves) ++turns[0];
-  set(a.handle, turns[0] < turns[1] && is_true(a.goes_on) && is_true(a.tested));
+  if (a.moves && !is_over) ++turns[0];
+  if (!is_true(a.goes_on) || !is_true(a.tested)) turns[1] = turns[0];
+  set(a.handle, turns[0] < turns[1]);
 }
 
 void choose_branch(const cuda::ChooseBranch& a) {

@@ -60,8 +60,10 @@ struct RecordedLoop {
   const std::byte* starts;   ///< a boolean: whether there are any; null: there are
   const std::byte* goes_on;  ///< a boolean that the body writes: whether another iteration follows; null: one does
   const std::byte* tested;   ///< a boolean that the test writes: whether this iteration runs; null: there is no test
+  int at_once = 1;           ///< iterations between two looks at whether to stop: those behind the last one of the loop
+                             ///< run their bodies for nothing, without copies
   std::span<const IterationCopy> before, behind;   ///< the body; the test is behind `before`
-  Status (*body)(void* argument, Stream* stream);  ///< called once, with a stream that records; as is the test
+  Status (*body)(void* argument, Stream* stream);  ///< called with a stream that records; as is the test
   Status (*test)(void* argument, Stream* stream);
   void* argument;
 };

@@ -268,6 +268,10 @@ bool BoundBody::has_check() const {
          std::ranges::any_of(steps_, [](const auto& step) { return step && step->has_check(); });
 }
 
+bool BoundBody::leaves_no_trace() const {
+  return !has_check() && states_.empty() && std::ranges::none_of(body_.steps, plan::is_control);
+}
+
 Status BoundBody::check() {
   for (size_t s = 0; s < steps_.size(); ++s)
     if (steps_[s])

@@ -55,6 +55,8 @@ class BoundBody {
   bool reads_input(size_t input) const;
   bool has_check() const;
   Status check();
+  /// Whether a run that nobody asked for goes unnoticed: it writes its outputs alone, and cannot fail.
+  bool leaves_no_trace() const;
 
  private:
   struct Part;

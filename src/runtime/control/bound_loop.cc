@@ -82,6 +82,7 @@ class BoundLoop final : public BoundStep, OutputRoom {
   Status end(const RunArguments& arguments, int64_t iterations);
   Result<std::byte*> aligned_place(const RunArguments& arguments, size_t slice, int64_t bytes, Buffer& own);
   Status record(const RunArguments& arguments);
+  int recorded_at_once() const;
   static Status record_body(void* self_and_arguments, Stream* stream);
   static Status record_test(void* self_and_arguments, Stream* stream);
   /// Whether a slice's place in the whole tensor is not aligned as kernels need it: it has a place of its own then.
@@ -473,7 +474,26 @@ Status BoundLoop::run(const RunArguments& arguments) {
   return end(arguments, iteration);
 }
 
-/// Makes one iteration part of a recording, which the device repeats by itself. Values have fixed places: those that
+/// How many iterations a recording makes before it looks whether to stop. To look costs as much as several small
+/// kernels; a few that run for nothing behind the last iteration cost less.
+int BoundLoop::recorded_at_once() const {
+  constexpr size_t kMostSteps = 12, kMost = 4;
+  constexpr double kMostTimeUs = 20;
+  if (!body_.leaves_no_trace() || (test_ && !test_->leaves_no_trace())) return 1;
+  size_t num_steps = 0;
+  double time_us = 0;
+  for (const int body : step_.bodies)
+    for (const plan::Step& step : engine_.plan().bodies[static_cast<size_t>(body)].steps)
+      ++num_steps, time_us += step.info.time_us;
+  const auto fits = [&](size_t times) {
+    return times * num_steps <= kMostSteps && static_cast<double>(times) * time_us <= kMostTimeUs;
+  };
+  size_t times = kMost;
+  while (times > 1 && !fits(times)) times /= 2;
+  return static_cast<int>(times);
+}
+
+/// Makes iterations part of a recording, which the device repeats by itself. Values have fixed places: those that
 /// are carried are read from their outputs and written to their spare places, slices have places of their own, and each
 /// iteration ends with copies.
 Status BoundLoop::record(const RunArguments& arguments) {
@@ -521,6 +541,7 @@ Status BoundLoop::record(const RunArguments& arguments) {
                               .starts = static_cast<const std::byte*>(arguments.inputs[1]),
                               .goes_on = loop_.tests ? scalars_ + plan::kGoesOnAt : nullptr,
                               .tested = test_ ? scalars_ + plan::kTestAt : nullptr,
+                              .at_once = recorded_at_once(),
                               .before = before,
                               .behind = behind,
                               .body = &record_body,

@@ -73,12 +73,13 @@ started:
 )";
 
 // What is loaded does not wait for what was loaded before, as far as that can be: a turn lasts as long as its loads,
-// one behind the other. Copies that stand still from iteration to iteration come first.
+// one behind the other. Copies that stand still from iteration to iteration come first. The turn behind which no
+// iteration follows makes the number of all that of those that were: turns behind it copy and count nothing.
 constexpr std::string_view kTurnLoop = R"(
 .visible .entry turn_loop(.param .align 8 .b8 arguments[1008])
 .maxntid 512, 1, 1
 {
-  .reg .pred %done, %by_16, %by_4, %by_1, %runs, %moving, %has_flag, %is_first;
+  .reg .pred %done, %by_16, %by_4, %by_1, %runs, %moving, %has_flag, %is_first, %is_over;
   .reg .b32 %thread, %block, %threads, %copies, %still, %moves, %going, %tested, %value, %a, %b, %c, %d;
   .reg .b64 %at, %turns, %number, %count, %first, %stride, %wide, %i, %units, %unit, %to, %from, %step, %handle, %flag;
   $WAIT
@@ -92,6 +93,7 @@ constexpr std::string_view kTurnLoop = R"(
   cvt.u64.u32 %wide, %thread;
   add.u64 %first, %first, %wide;
   setp.eq.u64 %is_first, %first, 0;
+  setp.ge.s64 %is_over, %number, %count;
   mov.u32 %going, 1;
   mov.u32 %tested, 1;
   ld.param.u64 %flag, [arguments + 968];
@@ -105,6 +107,7 @@ constexpr std::string_view kTurnLoop = R"(
   mov.u64 %at, arguments;
   ld.param.u32 %still, [arguments + 992];
   ld.param.u32 %copies, [arguments + 996];
+  @%is_over bra copied;
 next_copy:
   setp.eq.u32 %moving, %still, 0;
   ld.param.u64 %to, [%at];
@@ -115,8 +118,6 @@ next_copy:
   @%done bra copied;
   sub.u32 %copies, %copies, 1;
   add.u32 %still, %still, 1;
-  setp.ge.s64 %done, %number, %count;
-  @%done bra copied;
   ld.param.s64 %step, [%at + 24];
   mad.lo.s64 %to, %number, %step, %to;
   ld.param.s64 %step, [%at + 32];
@@ -151,17 +152,18 @@ copied:
   bar.sync 0;
   @!%is_first ret;
   ld.param.u32 %moves, [arguments + 1000];
-  setp.eq.u32 %done, %moves, 0;
+  setp.eq.or.u32 %done, %moves, 0, %is_over;
   @%done bra moved;
   add.s64 %number, %number, 1;
   st.global.u64 [%turns], %number;
 moved:
+  setp.ne.u32 %runs, %going, 0;
+  setp.ne.and.u32 %runs, %tested, 0, %runs;
+  @!%runs st.global.u64 [%turns + 8], %number;
+  setp.lt.and.s64 %runs, %number, %count, %runs;
   ld.param.u64 %handle, [arguments + 984];
   setp.eq.u64 %done, %handle, 0;
   @%done ret;
-  setp.lt.s64 %runs, %number, %count;
-  setp.ne.and.u32 %runs, %going, 0, %runs;
-  setp.ne.and.u32 %runs, %tested, 0, %runs;
   selp.u32 %value, 1, 0, %runs;
   $SET
   ret;
@@ -244,12 +246,8 @@ class Conditionals {
     if (loop.tested) TRY(add_test(stream, loop, nullptr, handle));
     const std::array<GraphHandle, 2> graphs = TRY(add_node(stream, kConditionalWhile, 1, handle));
     return capture(graphs[0], [&](CudaStream& body) -> Status {
-      if (!loop.tested) TRY(add_copies(body, loop, loop.before, {}));
-      TRY(loop.body(loop.argument, &body));
-      TRY(add_copies(
-          body, loop, loop.behind,
-          {.goes_on = loop.tested ? nullptr : loop.goes_on, .handle = loop.tested ? 0 : handle, .moves = true}));
-      return loop.tested ? add_test(body, loop, loop.goes_on, handle) : Status();
+      for (int i = 1; i <= loop.at_once; ++i) TRY(add_iteration(body, loop, i == loop.at_once ? handle : 0));
+      return {};
     });
   }
 
@@ -340,12 +338,22 @@ class Conditionals {
     return add_copies(stream, loop, {}, {.goes_on = goes_on, .tested = loop.tested, .handle = handle});
   }
 
+  /// Adds an iteration, behind which `handle` is set unless it is 0.
+  Status add_iteration(CudaStream& stream, const RecordedLoop& loop, uint64_t handle) const {
+    if (!loop.tested) TRY(add_copies(stream, loop, loop.before, {}));
+    TRY(loop.body(loop.argument, &stream));
+    if (!loop.tested)
+      return add_copies(stream, loop, loop.behind, {.goes_on = loop.goes_on, .handle = handle, .moves = true});
+    TRY(add_copies(stream, loop, loop.behind, {.moves = true}));
+    return add_test(stream, loop, loop.goes_on, handle);
+  }
+
   /// Adds copies, and the turn: in one block with them where they are few.
   Status add_copies(const CudaStream& stream, const RecordedLoop& loop, std::span<const IterationCopy> copies,
                     const Turn& turn) const {
     constexpr int64_t kBytesOfFewThreads = 1 << 10, kBytesOfOneBlock = 16 << 10, kBytesOfABlock = 8 << 10,
                       kMostBlocks = 256;
-    const bool turns = turn.moves || turn.handle;
+    const bool turns = turn.moves || turn.handle || turn.tested;
     while (!copies.empty() || turns) {
       const auto now = copies.first(std::min(copies.size(), TurnLoop::kMostCopies));
       copies = copies.subspan(now.size());

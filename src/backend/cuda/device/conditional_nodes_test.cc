@@ -169,8 +169,50 @@ void check_conditions(CudaDevice& device) {
   EXPECT_EQ(iterations_of(recorder, {.most = 2, .tested = flag}, 9, true), 2);
 }
 
+/// Loops that look at their condition behind several iterations: bodies that follow the last one leave nothing.
+void check_several_at_once(CudaDevice& device) {
+  Recorder recorder(device);
+  constexpr size_t kNext = Recorder::kCopy, kRuns = Recorder::kCopy + 1;
+  std::byte* const flag = recorder.at(kFlag);
+  const IterationCopy before{recorder.at(kNext), recorder.at(kValue), 8},
+      behind{recorder.at(kValue), recorder.at(kNext), 8};
+  const auto expect = [&](RecordedLoop loop, int64_t limit, int64_t expected) {
+    for (loop.at_once = 1; loop.at_once <= 4; ++loop.at_once) {
+      loop.before = {&before, 1}, loop.behind = {&behind, 1};
+      recorder.write({0, 0}, kNext);
+      const auto body = [&](Stream* s) -> Status {
+        TRY(recorder.count_up(s, kRuns));
+        return recorder.count_up(s, kNext, 1, loop.tested ? nullptr : flag, limit);
+      };
+      const auto test = [&](Stream* s) { return recorder.count_up(s, kNext, 0, flag, limit); };
+      const auto recording = recorder.record([&](Stream* s) { return recorder.add(s, loop, body, test); });
+      ASSERT_TRUE(recording) << recording.error().message;
+      int64_t runs = 0;
+      for (int launch = 0; launch < 2; ++launch) {
+        recorder.write({0}, kValue);
+        recorder.launch_all(**recording);
+        EXPECT_EQ(recorder.read(kValue), expected) << loop.at_once;
+        EXPECT_EQ(recorder.read(0), expected) << loop.at_once;
+        runs += (expected + loop.at_once - 1) / loop.at_once * loop.at_once;
+        EXPECT_EQ(recorder.read(kRuns), runs) << loop.at_once;
+      }
+    }
+  };
+  for (const int64_t asked : {0, 1, 5, 8}) {
+    recorder.write({asked}, kAsked);
+    expect({.asked = recorder.at(kAsked), .asked_bytes = 8, .most = 7}, 0, std::min<int64_t>(asked, 7));
+  }
+  for (const int64_t limit : {1, 2, 3, 4, 5, 9}) {
+    expect({.most = 100, .goes_on = flag}, limit, limit);
+    expect({.most = 100, .tested = flag}, limit, limit);
+    expect({.most = 3, .goes_on = flag}, limit, std::min<int64_t>(limit, 3));
+  }
+  expect({.most = 100, .tested = flag}, 0, 0);
+}
+
 /// y[n - 1 - i] = x[i] of each array, through a place that the iterations share.
-void check_copies(CudaDevice& device, size_t numbers_of_slice, size_t arrays, int64_t bytes_less, bool tests) {
+void check_copies(CudaDevice& device, size_t numbers_of_slice, size_t arrays, int64_t bytes_less, bool tests,
+                  int at_once = 1) {
   Recorder recorder(device);
   constexpr size_t kTurns = 3;
   const size_t array = kTurns * numbers_of_slice;
@@ -187,14 +229,18 @@ void check_copies(CudaDevice& device, size_t numbers_of_slice, size_t arrays, in
     behind.push_back({recorder.at(y + a * array) + (kTurns - 1) * slice, place, slice - bytes_less, -slice, 0});
   }
   behind.push_back({recorder.at(Recorder::kCopy), recorder.at(kValue), 8});  // stands still
-  const RecordedLoop loop{
-      .most = kTurns, .tested = tests ? recorder.at(kFlag) : nullptr, .before = before, .behind = behind};
+  const RecordedLoop loop{.most = kTurns,
+                          .tested = tests ? recorder.at(kFlag) : nullptr,
+                          .at_once = at_once,
+                          .before = before,
+                          .behind = behind};
   recorder.run([&](Stream* s) {
     return recorder.add(
         s, loop, [&](Stream* body) { return recorder.count_up(body, kValue); },
         [&](Stream* test) { return recorder.count_up(test, kValue, 0, recorder.at(kFlag), 1000); });
   });
-  EXPECT_EQ(recorder.read(Recorder::kCopy), static_cast<int64_t>(2 * kTurns));
+  const auto once = static_cast<size_t>(at_once), bodies = (kTurns + once - 1) / once * once;  // of the first launch
+  EXPECT_EQ(recorder.read(Recorder::kCopy), static_cast<int64_t>(bodies + kTurns));
   const std::vector<int64_t> got = recorder.read(y, x.size());
   for (size_t i = 0; i < x.size(); ++i) {
     const size_t turn = i / numbers_of_slice % kTurns, of_slice = i % numbers_of_slice;
@@ -211,6 +257,10 @@ void check_all_copies(CudaDevice& device) {
   check_copies(device, 5, 2, 5, true);      // by bytes
   check_copies(device, 6000, 1, 0, false);  // in several blocks
   check_copies(device, 4001, 2, 4, true);
+  for (const bool tests : {false, true}) {
+    check_copies(device, 4, 30, 4, tests, 2);
+    check_copies(device, 4001, 2, 0, tests, 4);
+  }
 }
 
 void check_nesting(CudaDevice& device) {
@@ -270,6 +320,7 @@ struct OfVersion {
 TEST(ConditionalNodes, CountIterations) { check_counts(*make_device()); }
 TEST(ConditionalNodes, EndWhereConditionsSay) { check_conditions(*make_device()); }
 TEST(ConditionalNodes, CopySlices) { check_all_copies(*make_device()); }
+TEST(ConditionalNodes, RunSeveralIterationsAtOnce) { check_several_at_once(*make_device()); }
 TEST(ConditionalNodes, Nest) { check_nesting(*make_device()); }
 TEST(ConditionalNodes, Choose) { check_branches(*make_device()); }
 
@@ -325,6 +376,7 @@ class GpuConditionalNodes : public testing::Test {
 TEST_F(GpuConditionalNodes, CountIterations) { check_counts(*device_); }
 TEST_F(GpuConditionalNodes, EndWhereConditionsSay) { check_conditions(*device_); }
 TEST_F(GpuConditionalNodes, CopySlices) { check_all_copies(*device_); }
+TEST_F(GpuConditionalNodes, RunSeveralIterationsAtOnce) { check_several_at_once(*device_); }
 TEST_F(GpuConditionalNodes, Nest) { check_nesting(*device_); }
 TEST_F(GpuConditionalNodes, Choose) { check_branches(*device_); }
 
