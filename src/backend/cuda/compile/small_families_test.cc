@@ -181,8 +181,8 @@ TEST(NonZeroPlan, BlocksReadTheNumbersOfAll) {
   EXPECT_EQ(few.argument.groups, 1);
   EXPECT_EQ(few.workspace_bytes, 8 + 8 * 9 + 128);
   const NonZeroPlan many = plan_non_zero(DType::kF32, Extents{100, 1 << 20}, 5);
-  EXPECT_EQ(many.argument.of_a_warp, 7);
-  EXPECT_EQ(many.shape.grid[0], 1829u);
+  EXPECT_EQ(many.argument.of_a_warp, 13);
+  EXPECT_EQ(many.shape.grid[0], 985u);
   EXPECT_EQ(many.argument.is_wide, 0);
   EXPECT_EQ(plan_non_zero(DType::kU8, Extents{1 << 16, 1 << 16}, 5).argument.is_wide, 1);
   EXPECT_EQ(plan_non_zero(DType::kU8, Extents{4, 0}, 0).shape.grid[0], 0u);

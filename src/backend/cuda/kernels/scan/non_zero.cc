@@ -24,8 +24,8 @@ NonZeroPlan plan_non_zero(DType dtype, const Extents& x, int64_t most) {
     z.extents[axis] = x[axis];
     if (!z.is_wide) z.axes[axis] = divisor_of(x[axis]);
   }
-  // As many blocks as fill a large GPU more than once, few enough for each to read the numbers of all.
-  constexpr int64_t kMostBlocks = 2048;
+  // As many blocks as a GPU of 132 multiprocessors has at once, few enough for each to read the numbers of all.
+  constexpr int64_t kMostBlocks = 1056;
   z.groups = ceil_div(z.count, kMarkGroup);
   z.of_a_warp = ceil_div(z.groups, kMarkWarps * kMostBlocks);
   const int64_t blocks = ceil_div(z.groups, kMarkWarps * z.of_a_warp);

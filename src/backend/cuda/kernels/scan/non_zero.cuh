@@ -28,11 +28,10 @@ __device__ __forceinline__ unsigned marks_of_bytes(const uint4& x) {
   return marks_of_bytes(x.x) | marks_of_bytes(x.y) << 4 | marks_of_bytes(x.z) << 8 | marks_of_bytes(x.w) << 12;
 }
 
-/// Marks a whole group of bytes, aligned to 16. Lane i returns the word of the i-th 32 elements.
-__device__ __forceinline__ unsigned marks_of_bytes(const unsigned char* x) {
+/// Marks a whole group of bytes, of which this lane has the vectors `lane` and `kWarp + lane`. Lane i returns the word
+/// of the i-th 32 elements.
+__device__ __forceinline__ unsigned marks_of_bytes(const uint4& low, const uint4& high) {
   const unsigned lane = threadIdx.x % kWarp, pair = lane % 16 * 2;
-  const uint4* vectors = reinterpret_cast<const uint4*>(x);
-  const uint4 low = vectors[lane], high = vectors[kWarp + lane];
   const unsigned both = marks_of_bytes(low) | marks_of_bytes(high) << 16;  // of either half of the group 16 elements
   const unsigned first = __shfl_sync(kAllLanes, both, pair), second = __shfl_sync(kAllLanes, both, pair + 1);
   return lane < 16 ? (first & 0xffff) | second << 16 : first >> 16 | (second & 0xffff0000u);
@@ -66,9 +65,31 @@ __device__ __forceinline__ unsigned marks_of_group(const NonZero& z, int64_t gro
   const Bits* x = static_cast<const Bits*>(z.x) + group * cuda::kMarkGroup;
   const int64_t here = z.count - group * cuda::kMarkGroup;
   if (here < cuda::kMarkGroup) return marks_of_lanes<false>(x + lane, Bits(z.tested), here - lane);
-  if constexpr (sizeof(Bits) == 1)
-    if (reinterpret_cast<uint64_t>(x) % 16 == 0) return marks_of_bytes(x);  // all bits of a byte are tested
   return marks_of_lanes<true>(x + lane, Bits(z.tested), here);
+}
+
+/// Stores the marks of whole groups of bytes from `group` on, all bits of which are tested, and adds up their number. x
+/// is aligned to 16. Returns the first group that is left.
+__device__ __forceinline__ int64_t mark_bytes(const NonZero& z, int64_t group, int64_t end, uint64_t& sum) {
+  constexpr int kAtOnce = 4;
+  const unsigned lane = threadIdx.x % kWarp;
+  const uint4* x = static_cast<const uint4*>(z.x) + lane;
+  constexpr int64_t kVectors = cuda::kMarkGroup / 16;
+  const int64_t whole = min(end, z.count / cuda::kMarkGroup);
+  for (; group < whole; group += kAtOnce) {
+    uint4 low[kAtOnce], high[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i)
+      if (group + i < whole) low[i] = x[(group + i) * kVectors], high[i] = x[(group + i) * kVectors + kWarp];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i)
+      if (group + i < whole) {
+        const unsigned word = marks_of_bytes(low[i], high[i]);
+        z.marks[(group + i) * kWarp + lane] = word;
+        sum += __popc(word);
+      }
+  }
+  return min(group, whole);
 }
 
 template <class Bits>
@@ -79,7 +100,10 @@ __device__ __forceinline__ void non_zero_mark(const NonZero& z) {
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const MarkedGroups groups(z);
   uint64_t sum = 0;
-  for (int64_t group = groups.first; group < groups.end; ++group) {
+  int64_t group = groups.first;
+  if constexpr (sizeof(Bits) == 1)
+    if (reinterpret_cast<uint64_t>(z.x) % 16 == 0) group = max(group, mark_bytes(z, group, groups.end, sum));
+  for (; group < groups.end; ++group) {
     const unsigned word = marks_of_group<Bits>(z, group);
     z.marks[group * kWarp + lane] = word;
     sum += __popc(word);
@@ -108,21 +132,30 @@ __device__ __forceinline__ void non_zero_write(const NonZero& z) {
   pdl_launch();
   pdl_wait();
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  // What does not wait for the sums is loaded beside what is summed up.
+  const MarkedGroups groups(z);
+  unsigned next = groups.first < groups.end ? z.marks[groups.first * kWarp + lane] : 0;
+  const uint64_t of_earlier = lane < warp ? z.of_warps[blockIdx.x * cuda::kMarkWarps + lane] : 0;
   uint64_t all = 0, before = 0;
   for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
     const uint64_t sum = z.of_blocks[block];
     all += sum;
     if (block < blockIdx.x) before += sum;
   }
-  all = block_fold(all, uint64_t(0), Plus(), scratch);
-  before = block_fold(before, uint64_t(0), Plus(), scratch);
+  if (z.is_wide) {
+    all = block_fold(all, uint64_t(0), Plus(), scratch);
+    before = block_fold(before, uint64_t(0), Plus(), scratch);
+  } else {
+    const uint64_t both = block_fold(all << 32 | before, uint64_t(0), Plus(), scratch);
+    all = both >> 32, before = both & 0xffffffffu;
+  }
   if (blockIdx.x == 0 && threadIdx.x == 0) *z.found = int64_t(all);
   if (all > uint64_t(z.most)) return;
-  for (unsigned w = 0; w < warp; ++w) before += z.of_warps[blockIdx.x * cuda::kMarkWarps + w];
-  const MarkedGroups groups(z);
+  before += warp_fold(of_earlier, Plus());
   unsigned short* const mine = places[warp];
   for (int64_t group = groups.first; group < groups.end; ++group) {
-    const unsigned word = z.marks[group * kWarp + lane], here = __popc(word);
+    const unsigned word = next, here = __popc(word);
+    if (group + 1 < groups.end) next = z.marks[(group + 1) * kWarp + lane];
     unsigned end = here;  // of this lane's bits among the group's
 #pragma unroll
     for (int step = 1; step < kWarp; step *= 2) {
