@@ -9,6 +9,8 @@ import subprocess
 import sys
 import warnings
 
+from command_line import read_command_line
+
 try:
     import numpy as np
     import onnx
@@ -246,25 +248,20 @@ def write_data_sets(path, folder, inputs_of):
 
 
 def main():
-    arguments, flags = sys.argv[1:], []
-    if "--" in arguments:
-        arguments, flags = arguments[: arguments.index("--")], arguments[arguments.index("--") + 1 :]
-    if len(arguments) < 2:
-        sys.exit(__doc__)
-    program, folder, *chosen = arguments
+    asked = read_command_line(__doc__)
     warnings.filterwarnings("ignore")
     agree = True
-    for name, (make, inputs_of) in NETWORKS.items():
-        if chosen and name not in chosen:
-            continue
+    for name in filter(asked.wants, NETWORKS):
+        make, inputs_of = NETWORKS[name]
         torch.manual_seed(0)
-        inside = os.path.join(folder, name)
+        inside = os.path.join(asked.folder, name)
         os.makedirs(inside, exist_ok=True)
         path = os.path.join(inside, "model.onnx")
         if not os.path.exists(path):
             make(path)
         write_data_sets(path, inside, inputs_of)
-        command = [program, inside, "--allow-reference", *(flags or ["--config", "noTF32", "--rel-to-max", "1e-4"])]
+        flags = asked.flags or ["--config", "noTF32", "--rel-to-max", "1e-4"]
+        command = [asked.program, inside, "--allow-reference", *flags]
         agree &= subprocess.run(command).returncode == 0
     sys.exit(0 if agree else 1)
 

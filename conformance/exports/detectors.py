@@ -10,6 +10,8 @@ import sys
 import tempfile
 import warnings
 
+from command_line import read_command_line
+
 try:
     import numpy as np
     import onnxruntime
@@ -120,19 +122,27 @@ def rows_of(outputs, scales):
     return np.concatenate(parts, 1)
 
 
-def unmatched(expected, got, tolerance):
-    """Rows of `expected` that no row of `got` is, each of which counts once; and how far the farthest of the others is."""
+def matched(expected, got, tolerance):
+    """For each row of `expected` the row of `got` that it is, or -1; each counts once. And how far the farthest is."""
     free = np.ones(len(got), bool)
-    missing, farthest = 0, 0.0
+    places, farthest = [], 0.0
     for row in expected:
         distance = np.where(free, np.abs(got - row).max(1, initial=0), np.inf)
         nearest = distance.argmin() if len(distance) else 0
         if len(distance) and distance[nearest] < tolerance:
             free[nearest] = False
             farthest = max(farthest, distance[nearest])
+            places.append(nearest)
         else:
-            missing += 1
-    return missing, farthest
+            places.append(-1)
+    return places, farthest
+
+
+def largest_exchange(scores, places):
+    """How far apart the scores are of two detections that stand in another order: ties, up to rounding, may do so."""
+    found = [(place, score) for place, score in zip(places, scores) if place >= 0]
+    gaps = [abs(a - b) for i, (p, a) in enumerate(found) for q, b in found[i + 1 :] if p > q]
+    return float(max(gaps, default=0))
 
 
 def check(program, name, path, flags):
@@ -146,31 +156,26 @@ def check(program, name, path, flags):
         expected = dict(zip((o.name for o in session.get_outputs()), session.run(None, inputs)))
         got = run_by_trtexec(program, path, inputs, flags)
         scales = {key: max(1.0, np.abs(value.astype(np.float64)).max(initial=0)) for key, value in expected.items()}
-        missing, farthest = unmatched(rows_of(expected, scales), rows_of(got, scales), TOLERANCE)
-        count = len(next(iter(expected.values())))
-        print(f"{name} image {seed}: {count} detections, {missing} not found; others differ by {farthest:.1e}")
-        extra = max(0, len(next(iter(got.values()))) - count)
-        agrees &= missing + extra <= MOST_FLIPPED * count
+        places, farthest = matched(rows_of(expected, scales), rows_of(got, scales), TOLERANCE)
+        count, missing = len(places), places.count(-1)
+        exchange = largest_exchange(expected["scores"], places)
+        is_sorted = bool(np.all(np.diff(got["scores"]) <= 0))
+        print(f"{name} image {seed}: {count} detections, {missing} not found; others differ by {farthest:.1e}; those in"
+              f" another order have scores {exchange:.1e} apart{'' if is_sorted else '; NOT SORTED'}", flush=True)
+        extra = max(0, len(got["scores"]) - count)
+        agrees &= missing + extra <= MOST_FLIPPED * count and exchange < TOLERANCE and is_sorted
     return agrees
 
 
 def main():
-    arguments, flags = sys.argv[1:], []
-    if "--" in arguments:
-        arguments, flags = arguments[: arguments.index("--")], arguments[arguments.index("--") + 1 :]
-    if len(arguments) < 2:
-        sys.exit(__doc__)
-    program, folder, *chosen = arguments
-    os.makedirs(folder, exist_ok=True)
+    asked = read_command_line(__doc__)
     warnings.filterwarnings("ignore")
     agree = True
-    for name in NETWORKS:
-        if chosen and not any(part in name for part in chosen):
-            continue
-        path = os.path.join(folder, name + ".onnx")
+    for name in filter(asked.wants, NETWORKS):
+        path = os.path.join(asked.folder, name + ".onnx")
         if not os.path.exists(path):
             export(name, path)
-        agree &= check(program, name, path, flags)
+        agree &= check(asked.program, name, path, asked.flags)
     sys.exit(0 if agree else 1)
 
 
