@@ -42,6 +42,27 @@ TEST(GrowingOutputs, ALoopThatOnlyItsConditionEnds) {
     EXPECT_EQ(p.of<float>("rows"), rows) << limit;
   }
 }
+/// A counter goes on while it is not its end, and is stacked: nothing says before how often.
+TEST(GrowingOutputs, ALoopWhoseCounterIsNotItsEnd) {
+  const Proto body = loop_body(
+      {node("Add", {"k", "step"}, {"k1"}), node("Equal", {"k1", "end"}, {"is_end"}), node("Not", {"is_end"}, {"on"}),
+       node("Concat", {"v", "one"}, {"v1"}, "", {int_attribute("axis", 0)}), node("Identity", {"k1"}, {"s"})},
+      {"k", "v"}, {"on", "k1", "v1", "s"});
+  Program p(model(graph({{loop_node({"m", "", "zero", "x"}, {"last", "y", "numbers"}, body)},
+                         {value("x", kFloat, {-1}), value("end", kInt64)},
+                         {value("last", kInt64), value("y", kFloat, {-1}), value("numbers", kInt64, {-1})},
+                         {scalar("m", INT64_MAX), scalar("zero", 0), scalar("step", 1), floats("one", {1}, {1})}})),
+            {{"x", {0}, {5}}});
+  for (const int64_t end : {1, 70, 4, 300}) {
+    Numbers numbers(static_cast<size_t>(end));
+    std::iota(numbers.begin(), numbers.end(), 1);
+    p.feed("x", {1}, Floats{1}).feed("end", {}, Numbers{end});
+    EXPECT_EQ(p.run(), "") << end;
+    EXPECT_EQ(p.of<int64_t>("numbers"), numbers);
+    EXPECT_EQ(p.of<float>("y"), Floats(static_cast<size_t>(end) + 1, 1)) << end;
+    EXPECT_EQ(p.of<int64_t>("last"), Numbers{end});
+  }
+}
 TEST(GrowingOutputs, WantAnAllocator) {
   Program p(grows_to(false), {{"x", {0}, {5}}});
   ASSERT_TRUE(p.context);

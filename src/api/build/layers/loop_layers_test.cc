@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "api/build/testing/loop_bench.h"
@@ -229,6 +230,64 @@ TEST(Loops, FillWhatNoIterationGives) {
     EXPECT_EQ(reversed.ints_of({{"n", scalar(6)}}), Ints{});
     EXPECT_NE(reversed.error, "");
     EXPECT_EQ(run.ints_of({{"n", scalar(2)}}), (Ints{1, 4, 0, 0, 0})) << run.error;  // as if nothing had been
+  }
+}
+
+// A condition of data ends the loop: what it had stacked until then is reversed.
+TEST(Loops, ReverseWhatAConditionHasEnded) {
+  for (const bool is_counted : {false, true}) {
+    LoopBench w;
+    nv::ITensor* x = w.input("x", {6});
+    nv::ITensor* limit = w.input("limit", {}, nv::DataType::kFLOAT);
+    nv::ILoop* loop = w->addLoop();
+    nv::IRecurrenceLayer* sum = loop->addRecurrence(*w.constant({}, {0}));
+    loop->addTripLimit(*w.less(sum->getOutput(0), limit), TripLimit::kWHILE);
+    if (is_counted) loop->addTripLimit(*w.number(6), TripLimit::kCOUNT);
+    nv::ITensor* next = w.add(sum->getOutput(0), loop->addIterator(*x)->getOutput(0));
+    sum->setInput(1, *next);
+    w.mark(w.stack(loop, next, w.number(6), LoopOutput::kREVERSE));
+    w.mark(w.stack(loop, next, w.number(6)), "forward");
+    LoopRun run(w);
+    ASSERT_EQ(run.error, "");
+    const Floats values{3, 1, 4, 1, 5, 9};
+    for (const float most : {0.F, 1.F, 4.F, 9.F, 100.F}) {
+      Floats forward, expected(6, 0);
+      for (float total = 0; total < most && forward.size() < values.size();)
+        forward.push_back(total += values[forward.size()]);
+      std::ranges::reverse_copy(forward, expected.begin());
+      forward.resize(6, 0);
+      auto outputs = run({{"x", floats({6}, values)}, {"limit", floats({}, {most})}});
+      EXPECT_EQ(elements<float>(outputs["y"]), expected) << run.error << most;
+      EXPECT_EQ(elements<float>(outputs["forward"]), forward) << most;
+    }
+  }
+}
+
+// Nothing bounds a counter that is compared by "not equal": it may begin beyond its end. What grows has memory as it
+// grows, and a length says how much of what is stacked is kept at most.
+TEST(Loops, RunWhileACounterIsNotItsEnd) {
+  LoopBench w;
+  nv::ITensor* n = w.input("n", {}, nv::DataType::kINT32);
+  nv::ILoop* loop = w->addLoop();
+  nv::IRecurrenceLayer* i = loop->addRecurrence(*w.number(0));
+  nv::ITensor* is_end = w.binary(i->getOutput(0), n, nv::ElementWiseOperation::kEQUAL);
+  loop->addTripLimit(*w->addUnary(*is_end, nv::UnaryOperation::kNOT)->getOutput(0), TripLimit::kWHILE);
+  i->setInput(1, *w.add(i->getOutput(0), w.number(1)));
+  nv::IRecurrenceLayer* all = loop->addRecurrence(*w.input("x", {1}));
+  nv::ITensor* const parts[] = {all->getOutput(0), w.constant({1}, {7})};
+  all->setInput(1, *w->addConcatenation(parts, 2)->getOutput(0));
+  w.mark(last(loop, all->getOutput(0)));
+  w.mark(w.stack(loop, i->getOutput(0), w.number(5)), "numbers");
+  LoopRun run(w);
+  ASSERT_EQ(run.error, "");
+  for (const int32_t count : {3, 0, 5, 1}) {
+    Floats expected(static_cast<size_t>(count) + 1, 7);
+    expected[0] = 1;
+    Ints numbers(5, 0);
+    for (int32_t k = 0; k < count; ++k) numbers[static_cast<size_t>(k)] = k;
+    auto outputs = run({{"n", scalar(count)}, {"x", floats({1}, {1})}});
+    EXPECT_EQ(elements<float>(outputs["y"]), expected) << run.error;
+    EXPECT_EQ(elements<int32_t>(outputs["numbers"]), numbers);
   }
 }
 
