@@ -66,7 +66,22 @@ Result<std::vector<ValueId>> Graph::add(Op op, std::span<const ValueId> inputs, 
     values_.resize(values_before);
     return std::unexpected(std::move(inferred).error());
   }
+  name_sizes(id);
   return node(id).outputs;
+}
+
+/// Gives the symbols of a node's sizes names that have the node's in them.
+void Graph::name_sizes(NodeId id) {
+  for (const DecidedSize& size : node(id).sizes) {
+    const std::string_view now = size.symbol.name();
+    const std::string name = size_name(now.substr(0, std::min(now.find(" of "), now.find('.'))), node(id).name);
+    if (!node(id).name.empty() && !now.starts_with(name)) table_->rename(size.symbol, name);
+  }
+}
+
+void Graph::set_name(NodeId id, std::string name) {
+  mutable_node(id).name = std::move(name);
+  name_sizes(id);
 }
 
 Result<ValueId> Graph::add_one(Op op, std::span<const ValueId> inputs, std::string name) {
@@ -252,16 +267,23 @@ Status require_extents(const Shape& shape, std::vector<sym::Assumption>& assumpt
 
 }  // namespace
 
+/// The name of what gives a value: a node's, if it has one.
+std::string_view Graph::giver(ValueId id) const {
+  const Value& v = value(id);
+  const bool is_named = v.producer != NodeId::kNone && !node(v.producer).name.empty();
+  return is_named ? node(v.producer).name : v.name;
+}
+
 Status Graph::infer_node(NodeId id) {
   Node& n = mutable_node(id);
   std::vector<InferInput> inputs;
   for (const ValueId input : n.inputs)
-    inputs.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&type(input), constant(input)});
+    inputs.push_back(input == ValueId::kNone ? InferInput{} : InferInput{&type(input), constant(input), giver(input)});
   std::vector<sym::Assumption> assumptions;
   const std::vector<DecidedSize> sizes = n.sizes;
   NodeBodyTypes bodies(n.bodies);
   std::vector<TensorType> types =
-      TRY(infer_types(n.op, inputs, *table_, &assumptions, &n.sizes, n.bodies.empty() ? nullptr : &bodies));
+      TRY(infer_types(n.op, inputs, *table_, &assumptions, &n.sizes, n.bodies.empty() ? nullptr : &bodies, n.name));
   for (size_t i = 0; i < types.size(); ++i) values_[index(n.outputs[i])].type = std::move(types[i]);
   const auto believe = [&](std::span<sym::Assumption> news) {
     for (sym::Assumption& assumption : news) assumption.reason = str(describe(id), ": ", assumption.reason);

@@ -128,7 +128,7 @@ class Graph {
   void set_input_type(ValueId graph_input, TensorType type);
   /// Gives a body's input the type that its node says; attributes stay as they are.
   void give_input_type(ValueId graph_input, const TensorType& type);
-  void set_name(NodeId id, std::string name) { mutable_node(id).name = std::move(name); }
+  void set_name(NodeId id, std::string name);  ///< and the names of the sizes that its runs decide
   void set_name(ValueId id, std::string name) { values_[index(id)].name = std::move(name); }
   void set_provenance(NodeId id, std::vector<std::string> from) { mutable_node(id).provenance = std::move(from); }
   void set_bodies(NodeId id, std::vector<std::shared_ptr<Graph>> bodies) {
@@ -174,6 +174,8 @@ class Graph {
  private:
   Node& mutable_node(NodeId id) { return *nodes_[index(id)]; }
   Status infer_node(NodeId id);
+  void name_sizes(NodeId id);
+  std::string_view giver(ValueId id) const;
   void forget_types();
   void mark_stale(NodeId id);
   std::vector<bool> bound_symbols() const;

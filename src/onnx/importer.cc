@@ -112,7 +112,7 @@ Result<TensorType> Importer::type_of(const ValueInfo& info) {
     if (dim.value)
       type.shape.emplace_back(*dim.value);
     else if (!dim.param.empty())
-      type.shape.push_back(graph_.table().symbol(dim.param));
+      type.shape.push_back(graph_.table().dimension(dim.param));
     else
       type.shape.push_back(graph_.table().fresh(str(info.name, '_', axis)));
   }

@@ -43,7 +43,9 @@ Result<SymbolicValues> InferContext::values(int i) const {
       result.push_back(is_float(known->dtype()) ? sym::real_of(view[k]) : sym::Expr(view.integer(k)));
     return result;
   }
-  return error(Code::kInvalidArgument, "input ", i, " (", type,
+  const std::string_view from = inputs_[static_cast<size_t>(i)].from;
+  return error(Code::kInvalidArgument, "input ", i, " (", type, from.empty() ? "" : " from '", from,
+               from.empty() ? "" : "'",
                ") must be known before the op runs, from constants, shapes or shape inputs; it is computed from data");
 }
 
@@ -89,22 +91,27 @@ sym::Expr InferContext::decided_size(std::string_view name, sym::Expr most) {
 }
 
 sym::Expr InferContext::decided_number(std::string_view name) {
-  constexpr sym::Bounds kAny{-sym::kMostUnbounded, sym::kTypicalSize, sym::kMostUnbounded};
-  return next_symbol(name, kAny, sym::unbounded(table_), false);
+  return next_symbol(name, sym::kAnyNumber, sym::unbounded(table_), false);
 }
 
 sym::Expr InferContext::inner_element(std::string_view name, sym::Bounds bounds) {
-  return next_symbol(name, bounds, bounds.max, true);
+  const bool is_open = bounds.max >= sym::kMostUnbounded;
+  return next_symbol(name, bounds, is_open ? sym::unbounded(table_) : sym::Expr(bounds.max), true);
 }
 
 sym::Expr InferContext::next_symbol(std::string_view name, sym::Bounds bounds, sym::Expr most, bool is_inner) {
   const size_t k = num_sizes_++;
   if (k == sizes_.size())
-    sizes_.push_back({table_.fresh(name, bounds), most, is_inner});
+    sizes_.push_back({table_.fresh(size_name(name, node_name_), bounds), most, is_inner});
   else if (table_.bounds(sizes_[k].symbol) != bounds && !table_.set_bounds(sizes_[k].symbol, bounds))
-    sizes_[k].symbol = table_.fresh(name, bounds);  // what was simplified by the former bounds may not hold any more
+    sizes_[k].symbol = table_.fresh(size_name(name, node_name_),
+                                    bounds);  // what was simplified by the former bounds may not hold any more
   sizes_[k].most = most;
   return sizes_[k].symbol;
+}
+
+std::string size_name(std::string_view what, std::string_view node) {
+  return node.empty() ? std::string(what) : str(what, " of ", node);
 }
 
 Status InferContext::assume_equal(sym::Expr a, sym::Expr b, std::string_view why) {
@@ -154,13 +161,14 @@ Result<Shape> InferContext::broadcast(const Shape& a, const Shape& b) {
 
 Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
                                             std::vector<sym::Assumption>* assumptions, std::vector<DecidedSize>* sizes,
-                                            BodyTypes* bodies) {
+                                            BodyTypes* bodies, std::string_view node_name) {
   const auto count = static_cast<int>(inputs.size());
   const OpInfo& info = op.info();
   TRY(require(count >= info.min_inputs && (info.max_inputs < 0 || count <= info.max_inputs), op.name(), " has ", count,
               " inputs; it takes ", info.min_inputs, " to ", info.max_inputs));
   InferContext context(table, inputs, op.num_outputs(), sizes ? *sizes : std::vector<DecidedSize>());
   context.set_bodies(bodies);
+  context.set_node_name(node_name);
   TRY(op.infer(context));
   if (sizes) *sizes = std::move(context.sizes());
   if (assumptions) assumptions->insert(assumptions->end(), context.assumptions().begin(), context.assumptions().end());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@ class Op;
 struct InferInput {
   const TensorType* type = nullptr;
   const HostTensor* constant = nullptr;  ///< its elements, where they are known at build time
+  std::string_view from = {};            ///< the name of what gives it, for messages
 };
 
 /// A size that data decides: its symbol belongs to the node, whose runs bind it.
@@ -53,6 +55,8 @@ class InferContext {
   /// The node's bodies (ops/bodies.h). Fails if it has none.
   Result<Ref<BodyTypes>> bodies() const;
   void set_bodies(BodyTypes* bodies) { bodies_ = bodies; }
+  /// The node's name, which the names of its sizes have in them. Outlives the context.
+  void set_node_name(std::string_view name) { node_name_ = name; }
 
   Status set_output(int i, TensorType type);
   Status set_output(int i, const TensorType& like, Shape shape) {
@@ -100,12 +104,18 @@ class InferContext {
 
   size_t num_sizes_ = 0;  // asked for
   BodyTypes* bodies_ = nullptr;
+  std::string_view node_name_;
 };
 
+/// What a size that a node decides is called: "count of nz"; "count" where the node has no name.
+std::string size_name(std::string_view what, std::string_view node);
+
 /// Infers an op's output types from its inputs, in a table of the caller's. What it assumes is added to `assumptions`;
-/// `sizes` are those that data decides, kept from inference to inference; `bodies` are those of a node that has some.
+/// `sizes` are those that data decides, kept from inference to inference; `bodies` are those of a node that has some;
+/// `node_name` is the node's.
 Result<std::vector<TensorType>> infer_types(const Op& op, std::span<const InferInput> inputs, sym::Table& table,
                                             std::vector<sym::Assumption>* assumptions = nullptr,
-                                            std::vector<DecidedSize>* sizes = nullptr, BodyTypes* bodies = nullptr);
+                                            std::vector<DecidedSize>* sizes = nullptr, BodyTypes* bodies = nullptr,
+                                            std::string_view node_name = {});
 
 }  // namespace kiln

@@ -27,12 +27,31 @@ Expr Table::symbol(std::string_view name, Bounds bounds) {
   return e;
 }
 
-Expr Table::fresh(std::string_view hint, Bounds bounds) {
-  const std::string base(hint.empty() ? "dim" : hint);
-  if (!find(base)) return symbol(base, bounds);
+std::string Table::free_name(std::string_view hint) {
+  std::string base(hint.empty() ? "dim" : hint);
+  if (!find(base)) return base;
   int& next = impl_->next_suffix[base];
   for (;;)
-    if (const std::string name = str(base, '.', ++next); !find(name)) return symbol(name, bounds);
+    if (std::string name = str(base, '.', ++next); !find(name)) return name;
+}
+
+Expr Table::fresh(std::string_view hint, Bounds bounds) { return symbol(free_name(hint), bounds); }
+
+Expr Table::dimension(std::string_view name) {
+  if (const auto found = impl_->dimensions.find(name); found != impl_->dimensions.end())
+    return impl_->symbols[found->second];
+  const Expr made = fresh(name);
+  impl_->dimensions.emplace(name, made.symbol_id());
+  return made;
+}
+
+void Table::rename(Expr symbol, std::string_view hint) {
+  CHECK(symbol.is_symbol() && symbol.table() == this);
+  if (symbol.name() == hint) return;
+  std::string name = free_name(hint);
+  impl_->by_name.erase(impl_->by_name.find(symbol.name()));
+  impl_->by_name.emplace(name, symbol.symbol_id());
+  const_cast<Node*>(symbol.node())->name = std::move(name);  // the table owns it, and hands it out as const
 }
 
 std::optional<Expr> Table::find(std::string_view name) const {

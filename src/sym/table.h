@@ -25,6 +25,11 @@ class Table {
   /// A new symbol called `hint`, or hint.1, hint.2 ... if that is taken.
   Expr fresh(std::string_view hint, Bounds bounds = kAnyExtent);
   std::optional<Expr> find(std::string_view name) const;
+  /// The symbol of a dimension that a program or a model calls so. It is none that `fresh` has made, whatever those are
+  /// called.
+  Expr dimension(std::string_view name);
+  /// Calls a symbol `hint`, or as `fresh` would.
+  void rename(Expr symbol, std::string_view hint);
 
   /// Replaces a symbol's bounds and forgets what was derived from them. Simplifications that relied on the former
   /// bounds stay made; so if there were any, bounds beyond those are an error and nothing changes. Narrowing always
@@ -38,6 +43,7 @@ class Table {
   Impl& impl() { return *impl_; }  ///< for this folder
 
  private:
+  std::string free_name(std::string_view hint);
   std::unique_ptr<Impl> impl_;
 };
 

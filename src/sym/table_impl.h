@@ -43,6 +43,7 @@ struct Table::Impl {
   std::unordered_map<OperationKey, const Node*, OperationHash> operations;  // looked up, never iterated
   std::vector<Expr> symbols;
   std::map<std::string, int, std::less<>> by_name;
+  std::map<std::string, int, std::less<>> dimensions;  // symbol ids by the names that others gave
   std::map<std::string, int, std::less<>> next_suffix;
   std::vector<std::optional<Bounds>> relied;  // by symbol id: what simplifications relied on last, the narrowest
   std::vector<LearnedFact> facts;

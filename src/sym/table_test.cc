@@ -21,6 +21,32 @@ TEST(Table, NamesAreUnique) {
   EXPECT_EQ(table.symbols()[0], n);
 }
 
+TEST(Table, DimensionsAreNoneOfTheTablesOwn) {
+  Table table;
+  const Expr count = table.fresh("count");
+  const Expr n = table.dimension("count");
+  EXPECT_NE(n, count);
+  EXPECT_EQ(n.name(), "count.1");
+  EXPECT_EQ(table.dimension("count"), n);
+  const Expr m = table.dimension("m");
+  EXPECT_EQ(m.name(), "m");
+  EXPECT_EQ(table.fresh("m").name(), "m.1");
+}
+
+TEST(Table, ANewNameIsUniqueToo) {
+  Table table;
+  const Expr n = table.fresh("n"), m = table.fresh("m"), e = n + m;
+  table.rename(n, "count of nz");
+  EXPECT_EQ(str(e), "\"count of nz\" + m");
+  EXPECT_EQ(table.find("n"), std::nullopt);
+  EXPECT_EQ(table.find("count of nz"), n);
+  table.rename(m, "count of nz");
+  EXPECT_EQ(m.name(), "count of nz.1");
+  table.rename(m, "count of nz.1");
+  EXPECT_EQ(m.name(), "count of nz.1");
+  EXPECT_EQ(table.fresh("n").name(), "n");
+}
+
 TEST(Table, NewBoundsReachOldExpressions) {
   Table table;
   const Expr n = table.symbol("n"), e = 2 * n + 1;

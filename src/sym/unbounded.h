@@ -11,6 +11,9 @@ inline constexpr int64_t kMostUnbounded = INT32_MAX;
 /// What steps are tuned for where nothing is known of a size.
 inline constexpr int64_t kTypicalSize = 64;
 
+/// A number of data of which nothing is known, of any sign.
+inline constexpr Bounds kAnyNumber{-kMostUnbounded, kTypicalSize, kMostUnbounded};
+
 /// The table's symbol that stands for a bound nobody knows. Nothing ever binds it: it only marks.
 Expr unbounded(Table& table);
 /// Whether an expression reads that symbol.

@@ -47,6 +47,69 @@ TEST(DataSizes, AnAllocatorIsToldTheShapeBeforeEnqueueReturns) {
   EXPECT_EQ(r.last_error(), "IExecutionContext::enqueueV3: output 'y': its allocator did not give 0 bytes");
 }
 
+// A size is called after its layer, whatever that is called when the network is built.
+TEST(DataSizes, MessagesNameTheLayerThatDecides) {
+  Workbench w;
+  nv::INonZeroLayer* layer = w->addNonZero(*w.input("x", {1, 6}), nv::DataType::kINT64);
+  nv::IShuffleLayer* shuffle = w->addShuffle(*layer->getOutput(0));
+  shuffle->setReshapeDimensions(dims({4}));
+  shuffle->setName("four");
+  EXPECT_EQ(list(shuffle->getOutput(0)->getDimensions()), Numbers{4});
+  layer->setName("nz");
+  w.mark(shuffle->getOutput(0));
+  Running r(w);
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> x{0, 1, 0, 2, 3, 0};
+  Shared<int64_t> y(4, 0);
+  r.feed("x", x), r.feed("y", y);
+  EXPECT_FALSE(r.run());
+  EXPECT_NE(r.last_error().find("2*\"count of nz\" = 4 (Shuffle 'four': element counts"), std::string::npos)
+      << r.last_error();
+  x[1] = 0;
+  EXPECT_TRUE(r.run()) << r.last_error();
+  EXPECT_EQ(y, (Numbers{0, 0, 3, 4}));
+}
+
+// A dimension that the program calls as a size is called is another, though nothing stops the two from being equal.
+TEST(DataSizes, DimensionsOfTheSameNameAreOthers) {
+  for (const bool is_first : {false, true}) {
+    Workbench w;
+    nv::ITensor* z = nullptr;
+    const auto add_dimension = [&] {
+      z = w.input("z", {-1});
+      z->setDimensionName(0, "count of nz");
+      EXPECT_STREQ(z->getDimensionName(0), "count of nz");
+    };
+    nv::ITensor* x = w.input("x", {4});
+    if (is_first) add_dimension();
+    nv::INonZeroLayer* layer = w->addNonZero(*x, nv::DataType::kINT64);
+    layer->setName("nz");
+    EXPECT_EQ(list(layer->getOutput(0)->getDimensions()), (Numbers{1, -1}));  // the size has its name by now
+    if (!is_first) add_dimension();
+    nv::ITensor* at = w->addCast(*layer->getOutput(0), nv::DataType::kFLOAT)->getOutput(0);
+    nv::IShuffleLayer* row = w->addShuffle(*z);
+    row->setReshapeDimensions(dims({1, -1}));
+    w.mark(w->addElementWise(*at, *row->getOutput(0), nv::ElementWiseOperation::kSUM)->getOutput(0));
+    nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+    for (const auto& [which, extent] : {std::pair(nv::OptProfileSelector::kMIN, 2),
+                                        {nv::OptProfileSelector::kOPT, 4},
+                                        {nv::OptProfileSelector::kMAX, 4}})
+      profile->setDimensions("z", which, dims({extent}));
+    w.config->addOptimizationProfile(profile);
+    Running r(w);
+    ASSERT_TRUE(r.context) << r.error;
+    Shared<float> values{0, 1, 2, 3}, addends{10, 20, 30}, y(4, -7);
+    r.feed("x", values), r.feed("z", addends), r.feed("y", y);
+    ASSERT_TRUE(r.context->setInputShape("z", dims({3})));
+    ASSERT_TRUE(r.run()) << r.last_error();
+    EXPECT_EQ(y, (Floats{11, 22, 33, -7}));
+    values[1] = 0;
+    EXPECT_FALSE(r.run());
+    EXPECT_NE(r.last_error().find(is_first ? "\"count of nz.1\"" : "\"count of nz\""), std::string::npos)
+        << r.last_error();
+  }
+}
+
 TEST(DataSizes, AnAddressHasRoomForTheLargest) {
   Workbench w;
   w.mark(where(w, *w.input("x", {4})));

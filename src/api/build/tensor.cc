@@ -62,7 +62,7 @@ void Tensor::set_extents(std::span<const int64_t> extents) {
     if (extents[i] >= 0)
       type.shape.emplace_back(extents[i]);
     else if (const auto named = dimension_names_.find(axis); named != dimension_names_.end())
-      type.shape.push_back(network_.graph().table().symbol(named->second));
+      type.shape.push_back(network_.graph().table().dimension(named->second));
     else if (i < old.shape.size() && old.shape[i].is_symbol())
       type.shape.push_back(old.shape[i]);
     else
@@ -188,7 +188,7 @@ Status Tensor::set_dimension_name(int32_t index, const char* name) {
   sym::Expr& extent = type.shape[static_cast<size_t>(index)];
   if (extent.is_const()) return {};
   sym::Table& table = network_.graph().table();
-  extent = named ? table.symbol(name) : table.fresh(unnamed_axis(name_, index));
+  extent = named ? table.dimension(name) : table.fresh(unnamed_axis(name_, index));
   set_type_of_input(std::move(type));
   return {};
 }

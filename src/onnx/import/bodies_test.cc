@@ -74,7 +74,7 @@ TEST(ImportIf, HasTheTypesOfItsBranches) {
   EXPECT_EQ(of_if(kNegated, body({}, {}, {"x"})), "f32[x_0, 3]") << "a branch may make nothing";
 }
 TEST(ImportIf, DecidesExtentsInWhichTheyDiffer) {
-  EXPECT_EQ(of_if(kNegated, kTwice), "f32[extent, 3]");
+  EXPECT_EQ(of_if(kNegated, kTwice), "f32[\"extent of if/If\", 3]");
   EXPECT_EQ(bounds({if_node(kNegated, kTwice)}, {kX, kC}, {"y"}), "2*x_0");
   const Proto wide = body({node("Concat", {"x", "x"}, {"b"}, "", {int_attribute("axis", 1)})}, {}, {"b"});
   EXPECT_EQ(bounds({if_node(kTwice, wide)}, {kX, kC}, {"y"}), "2*x_0; 6");
@@ -152,7 +152,7 @@ TEST(ImportLoop, AConditionMakesThemFewer) {
   const std::vector<Proto> nodes{kNext, kSlice, node("Less", {"t", "limit"}, {"on"})};
   const std::vector<Proto> inputs{kX, value("limit", kFloat)};
   const Proto loop = loop_node(body(nodes, {"i", "go", "v"}, {"on", "v1", "t"}), {"m", "", "x"}, {"y", "z"});
-  EXPECT_EQ(types({loop}, inputs, {"y", "z"}, {scalar("m", 5)}), "f32[x_0, 3]; f32[extent]");
+  EXPECT_EQ(types({loop}, inputs, {"y", "z"}, {scalar("m", 5)}), "f32[x_0, 3]; f32[\"extent of loop/Loop\"]");
   EXPECT_EQ(bounds({loop}, inputs, {"y", "z"}, {scalar("m", 5)}), "5");
 }
 TEST(ImportLoop, CarriedExtentsThatChangeHaveBounds) {
@@ -189,8 +189,9 @@ TEST(ImportLoop, WhatHasNoBoundGrows) {
     return of_loop({node("Less", {first, second}, {"on"}), kNext, kSlice}, {"on", "v1", "t"}, {"y", "z"},
                    {value("k", kInt64)}, {scalar("m", INT64_MAX)});
   };
-  EXPECT_EQ(stacked("k", "i"), "f32[x_0, 3]; f32[extent]");
-  EXPECT_EQ(stacked("i", "k"), "f32[x_0, 3]; f32[extent]") << "the count's limit is one of the slices, too";
+  EXPECT_EQ(stacked("k", "i"), "f32[x_0, 3]; f32[\"extent of loop/Loop\"]");
+  EXPECT_EQ(stacked("i", "k"), "f32[x_0, 3]; f32[\"extent of loop/Loop\"]")
+      << "the count's limit is one of the slices, too";
 }
 TEST(ImportLoop, SaysThatNothingEndsIt) {
   const Proto endless = body({kOn, kNext}, {"i", "go", "v"}, {"on", "v1"});

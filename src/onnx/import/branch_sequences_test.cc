@@ -31,8 +31,9 @@ TEST(BranchSequences, OfTwoLengthsAreStacks) {
   EXPECT_EQ(
       types_of({if_node("c", {"s"}, kTwo, kOne), node("SequenceLength", {"s"}, {"k"}), concat_from("s", "y", 0, 1)},
                {"y", "k"}),
-      "f32[extent + 1, x_0, 3]; i64[]");
-  EXPECT_EQ(types_of({if_node("c", {"s"}, kNone, kTwo), concat_from("s", "y", 1, 1)}, {"y"}), "f32[x_0, extent, 3]");
+      "f32[\"extent of if/If\" + 1, x_0, 3]; i64[]");
+  EXPECT_EQ(types_of({if_node("c", {"s"}, kNone, kTwo), concat_from("s", "y", 1, 1)}, {"y"}),
+            "f32[x_0, \"extent of if/If\", 3]");
 }
 TEST(BranchSequences, WhatBothTakeFromAroundThemStays) {
   const auto added = [](std::string_view element, std::string_view output) {

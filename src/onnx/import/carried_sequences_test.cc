@@ -69,7 +69,7 @@ TEST(CarriedSequences, SeveralElementsAnIterationAndTensorsBesideThem) {
                      {"i", "go", "t", "v"}, {"on", "u", "w", "k"}));
   const std::string text = print_of({kEmpty, two, concat_from("r", "y", 0, 1)}, {"y", "z", "lengths"});
   EXPECT_TRUE(has(text, "Loop{carried=1, scans=[], stacks=[1, 1]")) << text;
-  EXPECT_TRUE(has(text, "DimValues{values=[2*iteration")) << text;
+  EXPECT_TRUE(has(text, "DimValues{values=[2*\"iteration of loop/Loop\"]")) << text;
   EXPECT_TRUE(has(text, "f32[2*max(\"n[0]\", 0), x_0, 3]")) << text;
 }
 TEST(CarriedSequences, LoopsInLoopsAddToOne) {
@@ -87,7 +87,7 @@ TEST(CarriedSequences, WhileLoopsDecideTheLength) {
             node("Cast", {"m"}, {"on"}, "", {int_attribute("to", kBool)})},
            {"i", "go", "t"}, {"on", "u"}));
   EXPECT_EQ(types_of({kEmpty, loop, concat_from("r", "y", 0, 1), node("SequenceLength", {"r"}, {"k"})}, {"y", "k"}),
-            "f32[extent, x_0, 3]; i64[]");
+            "f32[\"extent of loop/Loop\", x_0, 3]; i64[]");
 }
 TEST(CarriedSequences, OneThatNothingIsAddedToStaysAsItIs) {
   EXPECT_EQ(types_of({node("SequenceConstruct", {"x"}, {"s"}), carrying({node("Identity", {"t"}, {"u"})}),
@@ -212,7 +212,7 @@ TEST(CarriedSequences, PiecesOfWhileLoopsAreCounted) {
   const std::string text =
       print_of({kEmpty, loop, concat_from("r", "y", 0), node("SequenceLength", {"r"}, {"k"})}, {"y", "k"});
   EXPECT_TRUE(has(text, "Loop{carried=1, scans=[], stacks=[1], tests=true")) << text;
-  EXPECT_TRUE(has(text, "k = DimValues{values=[2*extent")) << text;
+  EXPECT_TRUE(has(text, "k = DimValues{values=[2*\"extent of loop")) << text;
 }
 TEST(CarriedSequences, PiecesOfLoopsInLoops) {
   const Proto inner = loop_node({"n", "", "t"}, {"u"},

@@ -275,7 +275,7 @@ TEST(Import, RangesOfFloatsThatDataDecides) {
                                 {floats("zero", {}, {0}), floats("one", {}, {1})}});
   const Imported got = import_proto(model(computed));
   ASSERT_TRUE(got.status) << text_of(got);
-  EXPECT_EQ(str(got.graph.type(got.graph.outputs()[0].value)), "f32[max(number, 0)]");
+  EXPECT_EQ(str(got.graph.type(got.graph.outputs()[0].value)), "f32[max(\"number of r/ReadValues\", 0)]");
   const Imported inputs = import_proto(model(graph({{node("Range", {"a", "b", "half"}, {"y"}, "r")},
                                                     {value("a"), value("b")},
                                                     {value("y")},

@@ -48,7 +48,7 @@ TEST(NestedBodies, LoopsThatChangeExtentsAreSettledInTimeThatGrowsWithTheirDepth
     const Imported got = import_nest(levels);
     ASSERT_TRUE(got.status) << text_of(got);
     EXPECT_EQ(num_with_bodies(got.graph), kDepth);
-    EXPECT_TRUE(str(got.graph.type(got.graph.outputs()[0].value)).starts_with("f32[extent"));
+    EXPECT_TRUE(str(got.graph.type(got.graph.outputs()[0].value)).starts_with("f32[\"extent of "));
     EXPECT_TRUE(ir::verify(got.graph));
   }
 }

@@ -43,12 +43,12 @@ TEST(NestedSequences, AddOneElement) {
 }
 TEST(NestedSequences, ReadTheLastElement) {
   EXPECT_EQ(nested(1, kReads), "f32[max(\"n[0]\", 0) + 1, x_0, 3]");
-  EXPECT_TRUE(has(nested(2, kReads), "f32[extent")) << "which one is last, if the inner loop adds none?";
+  EXPECT_TRUE(has(nested(2, kReads), "f32[\"extent of ")) << "which one is last, if the inner loop adds none?";
   EXPECT_TRUE(has(nested(kDepth, kReads), "x_0, 3]"));
 }
 TEST(NestedSequences, AddAnElementInSomeIterations) {
-  EXPECT_TRUE(has(nested(1, kChooses), "f32[extent"));
-  EXPECT_TRUE(has(nested(2, kChooses), "f32[extent"));
+  EXPECT_TRUE(has(nested(1, kChooses), "f32[\"extent of "));
+  EXPECT_TRUE(has(nested(2, kChooses), "f32[\"extent of "));
   EXPECT_TRUE(has(nested(kDepth, kChooses), "x_0, 3]"));
 }
 TEST(NestedSequences, FailInTime) {
