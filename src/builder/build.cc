@@ -95,8 +95,10 @@ std::vector<plan::BodySymbol> bound_anew(const ir::Node& node, const ir::Graph& 
   for (const DecidedSize& size : node.sizes)
     for (size_t i = 0; i < body.inputs().size(); ++i) {
       const auto& values = body.type(body.inputs()[i]).values;
-      if (size.is_inner && values && (*values)[0] == size.symbol)
-        result.push_back({.symbol = size.symbol.symbol_id(), .input = static_cast<int>(i), .element = 0});
+      for (size_t k = 0; size.is_inner && values && k < values->size(); ++k)
+        if ((*values)[k] == size.symbol)
+          result.push_back(
+              {.symbol = size.symbol.symbol_id(), .input = static_cast<int>(i), .element = static_cast<int>(k)});
       if (size.is_inner) continue;
       const Shape& shape = body.type(body.inputs()[i]).shape;
       const auto axis = std::ranges::find(shape, size.symbol);

@@ -37,7 +37,11 @@ sym::Expr bounded(sym::Expr e, Bounds bounds) {
     case kSum: return part(e.lhs()) + part(e.rhs());
     case kSub: return e.rhs().min() > -sym::kMostUnbounded ? part(e.lhs()) - e.rhs().min() : limit_of(e);
     case kMax: return sym::max(part(e.lhs()), part(e.rhs()));
-    case kMin: return sym::min(part(e.lhs()), part(e.rhs()));
+    case kMin: {
+      const sym::Expr a = part(e.lhs()), b = part(e.rhs());
+      if (sym::reads_unbounded(a)) return b;
+      return sym::reads_unbounded(b) ? a : sym::min(a, b);
+    }
     case kProd:
       if (e.lhs().min() >= 0 && e.rhs().min() >= 0) return part(e.lhs()) * part(e.rhs());
       if (e.lhs().is_const()) return e.lhs() * e.rhs().min();  // a negative number of them

@@ -146,6 +146,10 @@ void find_trips(LoopDraft& loop, const Graph& body, const std::vector<TensorType
       numbers.push_back({0, element.symbol, element.symbol + 1});
       continue;
     }
+    if (input > loop.op.carried || ops::num_followed(loop.inputs[static_cast<size_t>(input)]) > 1) {
+      numbers.push_back({{}, element.symbol, {}});
+      continue;
+    }
     const auto& after = result_of(loop, results, input - 1).values;
     numbers.push_back({loop.first_elements[static_cast<size_t>(input) - 1], element.symbol,
                        after ? std::optional((*after)[0]) : std::nullopt});
@@ -157,22 +161,17 @@ void find_trips(LoopDraft& loop, const Graph& body, const std::vector<TensorType
 }
 
 /// The bound of how many iterations a stacked output has, or sym::unbounded; nothing where their number is known.
-Result<std::optional<sym::Expr>> bound_of_stack(sym::Table& table, const LoopDraft& loop, size_t k) {
+std::optional<sym::Expr> bound_of_stack(sym::Table& table, const LoopDraft& loop, size_t k) {
   const auto length = k < loop.lengths.size() ? loop.lengths[k] : std::nullopt;
   if (loop.is_exact && (!length || sym::provably_less_equal(*loop.trips, *length))) return std::nullopt;
   const bool has_end = loop.trips && !is_endless(*loop.trips);
   if (has_end) return length ? sym::min(*loop.trips, *length) : *loop.trips;
-  if (length) return length;
-  if (loop.op.stacks[k] > 0) return sym::unbounded(table);
-  return error(
-      Code::kUnsupported, "output ", loop.op.carried + static_cast<int>(k),
-      " stacks a slice for each iteration, the last one first, and nothing tells before the network runs how "
-      "many there are at most: give the loop a trip count that follows from shapes, constants or shape inputs");
+  return length ? length : sym::unbounded(table);
 }
 
 /// The extents of stacked outputs that only the run tells.
-Status find_stacked_sizes(sym::Table& table, LoopDraft& loop, const Bodies& bodies,
-                          const std::vector<TensorType>& results) {
+void find_stacked_sizes(sym::Table& table, LoopDraft& loop, const Bodies& bodies,
+                        const std::vector<TensorType>& results) {
   const NodeBodyTypes types(bodies);
   const size_t first = (loop.op.tests ? 1 : 0) + static_cast<size_t>(loop.op.carried);
   for (size_t k = 0; k < loop.op.stacks.size(); ++k) {
@@ -183,7 +182,7 @@ Status find_stacked_sizes(sym::Table& table, LoopDraft& loop, const Bodies& bodi
       const sym::Bounds bounds{0, std::max<int64_t>(most.opt(), 0), std::max<int64_t>(most.max(), 0)};
       loop.sizes.push_back({table.fresh("extent", bounds), most});
     };
-    if (const auto most = TRY(bound_of_stack(table, loop, k))) decide(0, *most);
+    if (const auto most = bound_of_stack(table, loop, k)) decide(0, *most);
     const Shape& slice = results[first + k].shape;
     for (size_t axis = 0; axis < slice.size(); ++axis) {
       const sym::Expr most = bound_of_elements(loop, types.most(0, slice[axis]));
@@ -192,7 +191,14 @@ Status find_stacked_sizes(sym::Table& table, LoopDraft& loop, const Bodies& bodi
         decide(static_cast<int>(axis) + 1, sym::reads_unbounded(outside) ? sym::unbounded(table) : outside);
     }
   }
-  return {};
+}
+
+/// Appends the symbols in numbers that a node reads on the host.
+void collect_host_reads(const Graph& graph, const Node& node, std::vector<sym::Expr>& symbols) {
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i] != ValueId::kNone && node.op.info().reads_on_host(i))
+      if (const auto& values = graph.type(node.inputs[i]).values)
+        for (const sym::Expr& value : *values) sym::collect_symbols(value, symbols);
 }
 
 /// Keeps the elements that shapes in the bodies depend on: they bind steps anew in each iteration.
@@ -202,6 +208,7 @@ void add_elements(LoopDraft& loop, const Bodies& bodies) {
     for (int i = 0; i < graph.num_nodes(); ++i)
       if (const auto id = static_cast<NodeId>(i); graph.alive(id)) {
         kiln::collect_symbols(graph.node(id).op, symbols);  // of its bodies by the walk below
+        collect_host_reads(graph, graph.node(id), symbols);
         for (const ValueId output : graph.node(id).outputs)
           for (const sym::Expr& extent : graph.type(output).shape) sym::collect_symbols(extent, symbols);
       }
@@ -210,25 +217,33 @@ void add_elements(LoopDraft& loop, const Bodies& bodies) {
     collect(*body);
     for_each_body(*body, collect);
   }
-  for (const auto& [input, element] : loop.elements)
-    if (std::ranges::find(symbols, element.symbol) != symbols.end()) {
-      loop.op.elements.push_back(input);
-      loop.sizes.push_back(element);
-    }
+  const auto is_read = [&](int input) {
+    return std::ranges::any_of(loop.elements, [&](const auto& entry) {
+      return entry.first == input && std::ranges::find(symbols, entry.second.symbol) != symbols.end();
+    });
+  };
+  for (const auto& [input, element] : loop.elements) {
+    if (!is_read(input)) continue;
+    if (loop.op.elements.empty() || loop.op.elements.back() != input) loop.op.elements.push_back(input);
+    loop.sizes.push_back(element);
+  }
 }
 
 }  // namespace
 
 void follow_element(sym::Table& table, LoopDraft& loop, int input) {
   TensorType& type = loop.inputs[static_cast<size_t>(input)];
-  if (!is_index(type.dtype) || !sym::provably_equal(type.volume(), 1)) return;
   const bool is_number = input == 0;
-  sym::Bounds bounds = sym::kAnyValue;
-  if (is_number) bounds = {0, 0, loop.trips ? std::max<int64_t>(loop.trips->max() - 1, 0) : INT64_MAX};
-  const sym::Expr symbol = table.fresh(is_number ? "iteration" : "element", bounds);
-  if (is_number && loop.trips) ops::learn_iteration(symbol, *loop.trips);
-  type.values = std::make_shared<const SymbolicValues>(SymbolicValues{symbol});
-  loop.elements.emplace_back(input, DecidedSize{symbol, bounds.max, true});
+  const sym::Bounds bounds = is_number ? ops::iteration_bounds(loop.trips) : sym::kAnyNumber;
+  const sym::Expr most = bounds.max < sym::kMostUnbounded ? sym::Expr(bounds.max) : sym::unbounded(table);
+  SymbolicValues values;
+  for (int k = 0, count = ops::num_followed(type); k < count; ++k) {
+    const sym::Expr symbol = table.fresh(is_number ? "iteration" : "element", bounds);
+    if (is_number && loop.trips) ops::learn_iteration(symbol, *loop.trips);
+    values.push_back(symbol);
+    loop.elements.emplace_back(input, DecidedSize{symbol, most, true});
+  }
+  if (!values.empty()) type.values = std::make_shared<const SymbolicValues>(std::move(values));
 }
 
 Result<Bodies> settle_bodies(sym::Table& table, LoopDraft& loop, LoopHistory& history, const void* key,
@@ -271,7 +286,7 @@ Result<Bodies> settle_bodies(sym::Table& table, LoopDraft& loop, LoopHistory& hi
       loop.op.most.push_back(*extent.most);
       loop.sizes.push_back({extent.symbol, *extent.most});
     }
-    TRY(find_stacked_sizes(table, loop, bodies, results));
+    find_stacked_sizes(table, loop, bodies, results);
     add_elements(loop, bodies);
     return bodies;
   }

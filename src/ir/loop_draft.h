@@ -38,7 +38,7 @@ struct LoopDraft {
 
   std::vector<ChangingExtent> changing;               ///< that have been found so far
   std::vector<DecidedSize> sizes;                     ///< of op.decided, when the bodies are settled
-  std::vector<std::pair<int, DecidedSize>> elements;  ///< symbols of elements, by input of the body
+  std::vector<std::pair<int, DecidedSize>> elements;  ///< symbols of elements, in order, by input of the body
 
   TensorType& carried(int c) { return inputs[1 + static_cast<size_t>(c)]; }
 };
@@ -51,7 +51,7 @@ struct LoopHistory {
   bool is_unfinished = false;  ///< a loop in a trial has not been made again after its bounds were found
 };
 
-/// Gives a single integer that enters the body a symbol, which the shapes of what reads it may depend on.
+/// Gives an integer that enters the body, or each of a short list, a symbol: shapes of what reads it may depend on it.
 void follow_element(sym::Table& table, LoopDraft& loop, int input);
 /// Makes the bodies until their types are those of every iteration, and completes the loop's op and sizes. `make` gets
 /// the types of the inputs that the draft knows; the graphs that it makes have those inputs first, then captures. `key`

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "ops/concatenation.h"
 #include "ops/unary.h"
 
@@ -79,6 +81,23 @@ TEST(LoopDraft, ATrialLeavesTheLastMakingToOthers) {
   EXPECT_TRUE(history.is_unfinished);
   EXPECT_EQ(settle(history, 0).num_made, 1);
   EXPECT_TRUE(history.is_trial);
+}
+
+/// What inference says of a loop of five iterations that stacks in reverse; its body may end it before.
+std::string error_of_reversed(bool tests) {
+  Graph graph;
+  auto body = graph.new_body();
+  const ValueId i = body->add_input("i", TensorType(DType::kI64, {}));
+  if (tests) body->mark_output(body->add_constant(HostTensor::scalar(DType::kBool, 1)), "go on");
+  body->mark_output(body->add_one(ops::Unary{ops::UnaryKind::kNeg}, {i}).value(), "slice");
+  const ValueId count = graph.add_constant(HostTensor::scalar(DType::kI64, 5));
+  const auto added =
+      graph.add(ops::Loop{.stacks = {-1}, .tests = tests}, std::array{count, ValueId::kNone}, "loop", {body});
+  return added ? "" : added.error().message;
+}
+TEST(Loop, StacksInReverseOnlyWhatNoConditionEnds) {
+  EXPECT_EQ(error_of_reversed(false), "");
+  EXPECT_EQ(error_of_reversed(true), "what a condition may end before its count cannot be stacked in reverse");
 }
 
 }  // namespace

@@ -65,6 +65,9 @@ TEST_F(LoopTrips, AreUnknownOtherwise) {
   EXPECT_EQ(trips(both(ElementWiseKind::kOr, flag, counts), 0, now + 1), "none");
   EXPECT_EQ(trips(choice(counts, true), 0, now + 1), "none");
   EXPECT_EQ(trips(choice(counts, {}), 0, now + 1), "none");
+  const sym::Expr is_end = sym::equal(now + 1, n);
+  EXPECT_EQ(trips(number(1 - is_end), 0, now + 1), "none") << "i != n: i may be beyond n already";
+  EXPECT_EQ(trips(number(is_end), 0, now + 1), "none");
   EXPECT_EQ(trips(counts, 0, now), "none") << "nothing counts";
   EXPECT_EQ(trips(counts, 0, now - 1), "none") << "the wrong way";
   EXPECT_EQ(trips(counts, 0, now * 2), "none") << "not by a constant";

@@ -6,6 +6,7 @@
 #include "ops/define.h"
 #include "ops/result_copies.h"
 #include "sym/facts.h"
+#include "sym/unbounded.h"
 
 template const kiln::OpInfo& kiln::op_info<kiln::ops::Loop>();
 
@@ -19,11 +20,10 @@ Status check_scalar(const InferContext& cx, int i, bool (*is)(DType), std::strin
                     "; one element of type ", what == "count" ? "i32 or i64" : "bool", " is needed");
 }
 
-/// The symbol of an element: of the iteration's number, which is less than their count, or of a carried value.
+/// The symbol of an element: of the iteration's number, which is less than their count, or of another value.
 sym::Expr inner_element(InferContext& cx, int input, const TripCount& trips) {
-  if (input > 0) return cx.inner_element("element", sym::kAnyValue);
-  const int64_t most = trips.most ? std::max<int64_t>(trips.most->max() - 1, 0) : INT64_MAX;
-  const sym::Expr number = cx.inner_element("iteration", {0, 0, most});
+  if (input > 0) return cx.inner_element("element", sym::kAnyNumber);
+  const sym::Expr number = cx.inner_element("iteration", iteration_bounds(trips.most));
   if (trips.most) learn_iteration(number, *trips.most);
   return number;
 }
@@ -58,6 +58,25 @@ Result<TripCount> trip_count(const Loop& loop, InferContext& cx) {
   }
   if (!trips.most) trips.is_exact = false;
   return trips;
+}
+
+int num_followed(const TensorType& input) {
+  if (!is_index(input.dtype)) return 0;
+  if (sym::provably_equal(input.volume(), 1)) return 1;
+  const std::optional<int64_t> count = input.rank() == 1 ? input.shape[0].constant() : std::nullopt;
+  return count && *count > 0 && *count <= kMaxRank ? static_cast<int>(*count) : 0;
+}
+
+TensorType with_followed_elements(InferContext& cx, TensorType type) {
+  SymbolicValues elements;
+  for (int k = 0, count = num_followed(type); k < count; ++k)
+    elements.push_back(cx.inner_element("element", sym::kAnyNumber));
+  if (!elements.empty()) type.values = std::make_shared<const SymbolicValues>(std::move(elements));
+  return type;
+}
+
+sym::Bounds iteration_bounds(const std::optional<sym::Expr>& trips) {
+  return {0, 0, trips ? std::clamp<int64_t>(trips->max() - 1, 0, sym::kMostUnbounded) : sym::kMostUnbounded};
 }
 
 void learn_iteration(sym::Expr number, sym::Expr trips) {
@@ -99,10 +118,11 @@ Result<std::vector<TensorType>> body_inputs(const Loop& loop, InferContext& cx, 
   for (int i = loop.first_captured(); i < cx.num_inputs(); ++i) inputs.push_back(TRY(cx.input_type(i)));
   for (const int input : loop.elements) {
     const auto at = static_cast<size_t>(input);
-    TRY(cx.require(at < inputs.size() && is_index(inputs[at].dtype) && sym::provably_equal(inputs[at].volume(), 1),
-                   "body input ", input, " has no single integer"));
-    const sym::Expr element = inner_element(cx, input, trips);
-    inputs[at].values = std::make_shared<const SymbolicValues>(SymbolicValues{element});
+    const int count = at < inputs.size() ? num_followed(inputs[at]) : 0;
+    TRY(cx.require(count > 0, "body input ", input, " is no integer and no short list of them"));
+    SymbolicValues elements;
+    for (int k = 0; k < count; ++k) elements.push_back(inner_element(cx, input, trips));
+    inputs[at].values = std::make_shared<const SymbolicValues>(std::move(elements));
   }
   return inputs;
 }
@@ -150,6 +170,8 @@ Status Loop::infer(InferContext& cx) const {
   BodyTypes& bodies = TRY(cx.bodies());
   TRY(cx.require(bodies.count() == 1 || bodies.count() == 2, "a loop has ", bodies.count(), " bodies; 1 or 2 needed"));
   TRY(check_ends(*this, cx, bodies.count()));
+  TRY(cx.require(!(tests || bodies.count() == 2) || std::ranges::count(stacks, -1) == 0,
+                 "what a condition may end before its count cannot be stacked in reverse"));
   const TripCount trips = TRY(trip_count(*this, cx));
   const DecidedExtents extents(*this, cx);
   const std::vector<TensorType> inputs = TRY(body_inputs(*this, cx, trips, extents));

@@ -13,7 +13,8 @@ namespace kiln::ops {
 ///        scanned    a slice along axis 0 for each iteration: `scans` has 1 where they come in order, -1 in reverse
 ///        captured   any number, the same for all iterations
 ///   out  carried    after the last iteration
-///        stacked    of each iteration's results along a new axis 0; `stacks` has 1 or -1 likewise
+///        stacked    of each iteration's results along a new axis 0; `stacks` has 1 or -1 likewise. Only a loop whose
+///                   count is known when it begins, and that no condition ends, can stack in reverse
 /// The body's inputs are the iteration's number (i64, rank 0), the carried values, the slices, and what is captured;
 /// its outputs the condition for another iteration (bool, one element; only if `tests`), the carried values, and what
 /// is stacked. Where there is a second body, it runs before each iteration with the inputs of the first and says
@@ -29,8 +30,7 @@ struct Loop {
   bool tests = false;
   std::vector<DecidedAxis> decided;
   std::vector<sym::Expr> most;
-  std::vector<int>
-      elements;  ///< inputs of the body, single integers, whose element it knows while its shapes are found
+  std::vector<int> elements;  ///< inputs of the body whose elements it knows while its shapes are found
 
   static void reflect(auto& self, auto f) {
     f("carried", self.carried), f("scans", self.scans), f("stacks", self.stacks), f("tests", self.tests);
@@ -52,6 +52,13 @@ struct TripCount {
   bool is_exact = false;
 };
 Result<TripCount> trip_count(const Loop& loop, InferContext& cx);
+/// How many elements of a body's input its shapes may depend on: of a single integer, or of a list as short as one of
+/// extents. 0: it is neither.
+int num_followed(const TensorType& input);
+/// A type of what enters an iteration, with symbols for the elements that are followed.
+TensorType with_followed_elements(InferContext& cx, TensorType type);
+/// The bounds of an iteration's number, of which there are `trips` at most, if that is known.
+sym::Bounds iteration_bounds(const std::optional<sym::Expr>& trips);
 /// Tells the table that an iteration's number is less than how many iterations there are.
 void learn_iteration(sym::Expr number, sym::Expr trips);
 

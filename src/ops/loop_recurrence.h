@@ -8,7 +8,8 @@ namespace kiln::ops {
 /// y is `initial` in the first iteration of the loop `group`, and in each further one what `next` was before.
 ///   in   initial  any type, from outside the loop
 ///        next     its type and rank; fed back, and given after the node is added
-///   out  y        initial's type and shape. (Extents that change show only when the loop is made one node.)
+///   out  y        initial's type and shape. (Extents that change show only when the loop is made one node.) It has
+///                 values where an iteration knows them: `with_followed_elements`
 struct LoopRecurrence {
   static constexpr std::string_view name = "LoopRecurrence";
   static constexpr int min_inputs = 1, max_inputs = 2;

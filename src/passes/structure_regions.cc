@@ -244,7 +244,7 @@ Result<std::vector<ValueId>> Maker::loop_inputs(Scope& scope, const Region& regi
     loop.inputs.emplace_back(type.dtype, Shape(type.shape.begin() + 1, type.shape.end()));
     loop.op.scans.push_back(iterator.reverse ? -1 : 1);
   }
-  for (int i = 1; i <= loop.op.carried; ++i) ir::follow_element(graph.table(), loop, i);
+  for (size_t i = 1; i < loop.inputs.size(); ++i) ir::follow_element(graph.table(), loop, static_cast<int>(i));
   return inputs;
 }
 

@@ -101,6 +101,9 @@ class Control {
       TRY(demand(body(1).outputs.size() == 1, "the body that tests has ", body(1).outputs.size(), " outputs"));
       TRY(match_bool(body(1).outputs[0]));
     }
+    const bool ends_early = loop.tests || step_.bodies.size() == 2;
+    TRY(demand(!ends_early || std::ranges::count(loop.stacks, -1) == 0,
+               "it stacks in reverse, and a condition may end it before its count"));
     const std::vector<IoTensor>& outputs = body(0).outputs;
     const size_t first = loop.tests ? 1 : 0;
     TRY(demand(outputs.size() == first + step_.outputs.size(), "an iteration has ", outputs.size(), " outputs"));

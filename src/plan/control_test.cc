@@ -183,6 +183,15 @@ TEST(PlanBodies, FieldsOfLoopsAreWithinTheirTensors) {
             "an axis of output 1 of 1 is decided");
   EXPECT_EQ(of([](Plan&, Step&, steps::Loop& loop) { loop.decided = {{0, 1}}; }), "axis 1 of rank 1 is decided");
   EXPECT_EQ(of([](Plan&, Step&, steps::Loop& loop) { loop.tests = true; }), "an iteration has 1 outputs");
+  const auto in_reverse = [](Plan& p, Step& l, steps::Loop& loop) {
+    loop.stacks = {-1};
+    p.profiles[0].tensors.push_back(tensor("stack", DType::kF32, {constant(3), symbol(2)}, Place::kArena, -1));
+    p.profiles[0].arena_bytes = 1024, p.profiles[0].tensors.back().offset_bytes = 512;
+    l.outputs.push_back(static_cast<int>(p.profiles[0].tensors.size()) - 1);
+    p.bodies[2].outputs.push_back(p.bodies[2].outputs[0]);
+  };
+  EXPECT_EQ(of([&](Plan& p, Step& l, steps::Loop& loop) { in_reverse(p, l, loop), loop.tests = true; }),
+            "it stacks in reverse, and a condition may end it before its count");
   EXPECT_EQ(of([](Plan&, Step& l, steps::Loop&) { l.inputs = {4}; }),
             "a step of kind 'loop' has 1 inputs and 1 outputs, which it does not take");
   EXPECT_EQ(of([](Plan&, Step& l, steps::Loop&) { l.inputs[2] = 4; }), "input 2 is not there");
@@ -204,6 +213,17 @@ TEST(PlanBodies, SymbolsThatRunsBindAnew) {
   EXPECT_EQ(of([](BodySymbol& s) { s.axis = -1, s.element = 0; }), "body 2: element 0 of f32 of rank 1 binds a symbol");
   EXPECT_EQ(of([](BodySymbol& s) { s.input = 0, s.axis = -1, s.element = 1; }),
             "body 2: element 1 of i64 of rank 0 binds a symbol");
+  const auto of_list = [](int element) {
+    return problem([&](Plan& p, Step&, Step& l) {
+      p.profiles[0].tensors.push_back(tensor("list", DType::kI64, {symbol(0)}, Place::kArena, -1));
+      p.profiles[0].tensors.back().offset_bytes = 512, p.profiles[0].arena_bytes = 1024;
+      l.inputs.push_back(static_cast<int>(p.profiles[0].tensors.size()) - 1);
+      p.bodies[2].inputs.push_back(io("list", DType::kI64, {symbol(0)}));
+      p.bodies[2].symbols[0] = {.symbol = 2, .input = 2, .element = element};
+    });
+  };
+  EXPECT_EQ(of_list(8), "body 2: element 8 of i64 of rank 1 binds a symbol");
+  EXPECT_EQ(of_list(-2), "body 2: element -2 of i64 of rank 1 binds a symbol");
   EXPECT_EQ(of([](BodySymbol& s) { s.symbol = 1; }),
             "profile 0: step 1 'loop': body 2 binds symbol 'm', which is bound around it");
   EXPECT_EQ(problem([](Plan& p, Step&, Step& l) { p.bodies[2].symbols.clear(), l.sizes[0].symbol = 1; }),

@@ -380,8 +380,9 @@ Status validate(const BodySymbol& symbol, const Body& body, const Plan& plan) {
   TRY(demand((symbol.axis == -1) != (symbol.element == -1), "axis ", symbol.axis, " or element ", symbol.element,
              ": one of them binds a symbol, the other is -1"));
   if (symbol.element == -1) return validate_index(symbol.axis, input.extents.size(), "axis");
-  return demand(symbol.element == 0 && input.extents.size() <= 1 && is_index(input.dtype), "element ", symbol.element,
-                " of ", input.dtype, " of rank ", input.extents.size(), " binds a symbol");
+  const bool is_there = symbol.element == 0 || (input.extents.size() == 1 && symbol.element < kMaxRank);
+  return demand(symbol.element >= 0 && is_there && input.extents.size() <= 1 && is_index(input.dtype), "element ",
+                symbol.element, " of ", input.dtype, " of rank ", input.extents.size(), " binds a symbol");
 }
 
 Status validate(const Body& body, const Plan& plan) {

@@ -168,6 +168,14 @@ TEST(ImportLoop, CarriedExtentsThatChangeHaveBounds) {
       of(node("Slice", {"v", "from", "to"}, {"v1"}), {scalar("m", 5), i64s("from", {1}), i64s("to", {INT32_MAX})}),
       "x_0");
 }
+TEST(ImportLoop, ASliceToACarriedNumberIsAsLongAsWhatItIsOfAtMost) {
+  const Proto cut = node("Slice", {"x", "zero", "k"}, {"v1"}), next = node("Add", {"k", "one"}, {"k1"});
+  EXPECT_EQ(bounds({loop_node(body({kOn, cut, next}, {"i", "go", "k", "v"}, {"on", "k1", "v1"}), {"m", "", "n", "x"},
+                              {"last", "y"})},
+                   {kX, value("n", kInt64, {1})}, {"y"}, {scalar("m", 5), i64s("zero", {0}), i64s("one", {1})}),
+            "x_0; \"(unbounded)\"")
+      << "of y, and of the number itself";
+}
 /// p grows by a row each time, q is p's; and two values that change places.
 TEST(ImportLoop, CarriedExtentsThatFollowOthers) {
   const Proto grow = node("Concat", {"p", "w"}, {"p1"}, "", {int_attribute("axis", 0)});

@@ -221,7 +221,7 @@ Status scan(ImportContext& cx) {
     inner.inputs.push_back({.name = body.inputs[num_carried + k].name, .type = {}, .constant = {}});
     if (!loop.trips) loop.trips = type.shape[0];
   }
-  for (int i = 1; i <= loop.op.carried; ++i) follow_element(cx.graph().table(), loop, i);
+  for (size_t i = 1; i < loop.inputs.size(); ++i) follow_element(cx.graph().table(), loop, static_cast<int>(i));
   const GraphDef* const bodies[] = {&body};
   const Captures captures = TRY(cx.bodies().captures(bodies));
   const Values outputs = TRY(add_loop(cx, loop, inner, std::move(inputs), captures));

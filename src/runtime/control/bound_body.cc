@@ -1,6 +1,8 @@
 #include "runtime/control/bound_body.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "plan/control.h"
 #include "plan/decided_sizes.h"
@@ -9,6 +11,7 @@
 #include "runtime/launch.h"
 #include "runtime/tensor_places.h"
 #include "sym/program_words.h"
+#include "sym/unbounded.h"
 #include "tensor/view.h"
 
 namespace kiln::runtime {
@@ -62,6 +65,8 @@ Status BoundBody::bind(std::span<const int64_t> symbols) {
 
 /// Gives the symbols of this run their values.
 Status BoundBody::bind_symbols(const BodyRun& run) {
+  std::array<std::byte, kMaxRank * sizeof(int64_t)> elements{};
+  int read = -1;  // the input that they are of: each is read once
   for (const plan::BodySymbol& anew : body_.symbols) {
     const auto input = static_cast<size_t>(anew.input);
     int64_t& value = symbols_[static_cast<size_t>(anew.symbol)];
@@ -69,10 +74,15 @@ Status BoundBody::bind_symbols(const BodyRun& run) {
       value = input_extents_[input][static_cast<size_t>(anew.axis)];
       continue;
     }
-    int64_t element = 0;
     const DType dtype = body_.inputs[input].dtype;
-    TRY(read_now(engine_.device(), &element, run.inputs[input], size_bytes(dtype, 1), run.stream));
-    value = load_integer(dtype, reinterpret_cast<const std::byte*>(&element), 0);
+    const int64_t held = std::min<int64_t>(held_[input], std::ssize(elements));
+    TRY(require(size_bytes(dtype, anew.element + 1) <= held, "input '", body_.inputs[input].name, "' has no element ",
+                anew.element));
+    if (std::exchange(read, anew.input) != anew.input)
+      TRY(read_now(engine_.device(), elements.data(), run.inputs[input], held, run.stream));
+    value = load_integer(dtype, elements.data(), anew.element);
+    TRY(require(value >= -sym::kMostUnbounded && value <= sym::kMostUnbounded, "element ", anew.element, " of input '",
+                body_.inputs[input].name, "' is ", value, ", and shapes depend on it: 32 bits are the most"));
   }
   return {};
 }

@@ -383,8 +383,10 @@ Status BoundLoop::place_stacked(const RunArguments& arguments, size_t k, int64_t
   }
   stack.at = loop_.stacks[k] > 0 ? iteration : count - 1 - iteration;
   if (stack.grows) TRY(reserve_stacked(k, stack.slice_bytes));
-  TRY(require(stack.grows || (stack.at + 1) * stack.slice_bytes <= stack.room, "stacked output ", k, " has room for ",
-              stack.room, " bytes, and its slices take ", stack.slice_bytes));
+  const bool has_place =
+      stack.slice_bytes == 0 || stack.at < stack.room / stack.slice_bytes;  // no product: it may wrap
+  TRY(require(stack.grows || has_place, "stacked output ", k, " has room for ", stack.room,
+              " bytes, and its slices take ", stack.slice_bytes));
   stack.whole = stack.grows ? growing_.at(step_.outputs[output]) : static_cast<std::byte*>(arguments.outputs[output]);
   // The first slice tells the size of all: the last one's place is not known before.
   const bool is_unknown = stack.is_sized && iteration == 0;
