@@ -94,6 +94,7 @@ Status BindingCache::bind_later(size_t segment, const ShapeState& shapes, const 
     later.symbols.assign(shapes.symbols().begin(), shapes.symbols().end());
   }
   if (!is_bound || later.memory_version != binding.growing.version()) {
+    runner_.forget(binding, segment);
     later.at = TRY(place_tensors(binding, binding.segments[segment], engine_, shapes, addresses, runner_));
     later.memory_version = binding.growing.version();
   }
@@ -106,6 +107,7 @@ Status BindingCache::bind_later(size_t segment, const ShapeState& shapes, const 
 Status BindingCache::make_workspace(Binding& binding) {
   if (engine_.memory_bytes(binding.profile_index, binding.workspace_bytes) <= binding.memory_bytes) return {};
   if (!TRY(reserve(engine_, binding.workspace, binding.workspace_bytes, 0, nullptr))) return {};
+  for (size_t segment = 0; segment < binding.segments.size(); ++segment) runner_.forget(binding, segment);
   binding.at.workspace = binding.workspace.data();
   for (LaterSegment& later : binding.later) later.at.workspace = binding.workspace.data();
   return {};

@@ -70,8 +70,7 @@ size_t DeviceRunner::num_steps_to_inputs(const plan::Profile& profile) const {
 }
 
 void DeviceRunner::retire(std::unique_ptr<Binding> binding) {
-  replays_[0]->forget(binding->id);  // before its steps go
-  for (size_t segment = 1; segment < binding->segments.size(); ++segment) forget(*binding, segment);
+  for (size_t segment = 0; segment < binding->segments.size(); ++segment) forget(*binding, segment);
   if (was_captured_) old_bindings_.push_back(std::move(binding));
 }
 
@@ -80,7 +79,8 @@ void DeviceRunner::retire(Buffer memory) {
 }
 
 void DeviceRunner::forget(const Binding& binding, size_t segment) {
-  if (segment < replays_.size()) replays_[segment]->forget(binding.later[segment - 1].id);
+  const uint64_t id = segment == 0 ? binding.id : binding.later[segment - 1].id;
+  if (segment < replays_.size()) replays_[segment]->forget(id);
 }
 
 Replays& DeviceRunner::replays_of(size_t segment) {

@@ -21,9 +21,9 @@ class DeviceRunner final : public Runner {
   std::byte* weight(const HostTensor&) const override { return nullptr; }
   Result<std::byte*> viewed_weight(const HostTensor& value) override;
   Result<std::optional<std::byte*>> shape_input(std::span<const std::byte> values, Buffer& kept) override;
+  BodyObserver* body_observer() const override { return settings_.body_observer(); }
   /// Makes what runs on several streams need. Only what is captured, by the program or to be replayed, uses them: a
   /// launch by launch run is bound by its launches.
-  BodyObserver* body_observer() const override { return settings_.body_observer(); }
   Status prepare(Binding& binding) override;
   void retire(std::unique_ptr<Binding> binding) override;
   void retire(Buffer memory) override;

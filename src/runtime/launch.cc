@@ -20,7 +20,8 @@ Status launch_step(const Launch& launch, size_t s, void* const* pointers, Stream
   const plan::Step& step = launch.steps()[s];
   const size_t index = launch.first_step() + s;
   const Binding& binding = launch.binding;
-  std::byte* const workspace = launch.at().workspace + step.stream * aligned_bytes(binding.workspace_bytes);
+  const int stream_index = launch.has_branches() ? step.stream : 0;
+  std::byte* const workspace = launch.at().workspace + stream_index * aligned_bytes(binding.workspace_bytes);
   const RunArguments arguments{pointers, pointers + step.inputs.size(), workspace, &stream,
                                binding.sizes.of_step(index)};
   if (Status ran = run_step(*binding.steps[index], arguments); !ran) [[unlikely]]

@@ -27,7 +27,8 @@ struct Launch {
     return std::span(binding.profile.steps).subspan(steps.first, steps.end - steps.first);
   }
   void* const* pointers() const { return at().pointers.data(); }
-  bool has_branches() const { return branches.num_streams > 1; }
+  /// Where the host waits between segments, all steps are in the enqueue's stream.
+  bool has_branches() const { return branches.num_streams > 1 && binding.segments.size() == 1; }
 };
 
 /// One of our own defects must not end the host's process: it becomes an error of the stream.

@@ -117,7 +117,7 @@ Replays::Replay* Replays::record(const Launch& launch, Misses& misses, TimedWork
   if (!make_room()) return nullptr;
   auto recording = device_.record(work, argument);
   if (!recording) {
-    misses.refused = true;  // it runs as it did
+    misses.refused = recording.error().code != Code::kOutOfMemory;  // it runs as it did
     return nullptr;
   }
   Replay replay{launch.id(), {}, num_runs_, false, *std::move(recording)};

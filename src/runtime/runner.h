@@ -75,7 +75,7 @@ class Runner {
   virtual Status prepare(Binding& binding) = 0;
   /// Lets go of a binding whose runs are done, or keeps it where a graph of the program's may still run it.
   virtual void retire(std::unique_ptr<Binding> binding) = 0;
-  /// Lets go of what runs of a segment behind the first need: its steps are bound anew.
+  /// Lets go of what was recorded of a segment's runs, which are done: its steps or its memory become others.
   virtual void forget(const Binding& binding, size_t segment) = 0;
   /// Lets go of memory of tensors, or keeps it, likewise.
   virtual void retire(Buffer memory) = 0;

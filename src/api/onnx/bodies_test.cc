@@ -331,7 +331,7 @@ TEST(Bodies, DamagedBodiesStayWithinTheirMemory) {
   });
   EXPECT_NE(writes.find("takes 4000 bytes, beyond the"), std::string::npos) << writes;
 }
-TEST(Bodies, DamagedBodiesHaveTheWorkspaceOfTheirSteps) {
+TEST(Bodies, TakeTheWorkspaceThatTheirPlanLacks) {
   const auto read = plan::read_plan(build(loops_in_loops(), {}));
   ASSERT_TRUE(read) << read.error().message;
   plan::Plan damaged = **read;
@@ -339,8 +339,36 @@ TEST(Bodies, DamagedBodiesHaveTheWorkspaceOfTheirSteps) {
   for (plan::Step& step : damaged.bodies[0].steps) step.workspace_bytes = 0;
   Program p(*plan::write_plan(damaged));
   p.feed("x", {2}, Floats{1, 5});
-  const std::string error = p.run();
-  EXPECT_NE(error.find("bytes of workspace; its body has 0"), std::string::npos) << error;
+  EXPECT_EQ(p.run(), "");
+}
+/// A product of few rows may be made by a kernel that wants more workspace than that of many rows.
+TEST(Bodies, MayWantMoreWorkspaceForLess) {
+  const Proto from = node("Slice", {"x", "zero", "end", "one"}, {"part"}),
+              turned = node("Transpose", {"part"}, {"rows"}, "", {ints_attribute("perm", {1, 0})});
+  const Proto body = loop_body(
+      {kOn, node("Unsqueeze", {"i", "zero"}, {"i1"}), node("Add", {"i1", "one"}, {"end"}), from, turned,
+       node("MatMul", {"rows", "x"}, {"product"}),
+       node("ReduceSum", {"product"}, {"sum"}, "", {int_attribute("keepdims", 0)}), node("Add", {"a", "sum"}, {"a1"})},
+      {"a"}, {"on", "a1"});
+  const auto list = [](std::string_view name, int64_t number) {
+    return tensor(name, kInt64, {1}).text(onnx::field::tensor::kRawData, Proto().append_raw(number).bytes);
+  };
+  constexpr int64_t kRows = 4, kColumns = 40;
+  Program p(model(graph({{loop_node({"m", "", "start"}, {"y"}, body)},
+                         {value("x", kFloat, {kRows, kColumns})},
+                         {value("y", kFloat)},
+                         {scalar("m", kColumns), floats("start", {}, {0}), list("zero", 0), list("one", 1)}})));
+  Floats x(kRows * kColumns, 1);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 3);
+  double expected = 0;
+  for (int64_t trip = 0; trip < kColumns; ++trip)
+    for (int64_t row = 0; row <= trip; ++row)
+      for (int64_t k = 0; k < kRows; ++k)
+        for (int64_t column = 0; column < kColumns; ++column)
+          expected += x[static_cast<size_t>(k * kColumns + row)] * x[static_cast<size_t>(k * kColumns + column)];
+  p.feed("x", {kRows, kColumns}, x);
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.of<float>("y"), Floats{static_cast<float>(expected)});
 }
 
 /// A step that did its work once for each level above it, and then again, would not end: 2^40 times.

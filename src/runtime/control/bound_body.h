@@ -86,8 +86,7 @@ class BoundBody {
   std::vector<Part> parts_;       ///< by segment
   std::vector<int> guard_parts_;  ///< by guard: the last segment that decides what it reads; -1: none does
   GrowingMemory growing_;
-  Buffer workspace_;    ///< where steps want more than the body was planned with: nothing bounds their tensors
-  const bool is_open_;  ///< whether there are such tensors
+  Buffer workspace_;                 ///< where steps want more than the body was planned with
   std::map<size_t, Buffer> states_;  ///< by step that keeps something from run to run
 };
 
