@@ -71,7 +71,7 @@ __device__ __forceinline__ unsigned marks_of_group(const NonZero& z, int64_t gro
 /// Stores the marks of whole groups of bytes from `group` on, all bits of which are tested, and adds up their number. x
 /// is aligned to 16. Returns the first group that is left.
 __device__ __forceinline__ int64_t mark_bytes(const NonZero& z, int64_t group, int64_t end, uint64_t& sum) {
-  constexpr int kAtOnce = 4;
+  constexpr int kAtOnce = 2;
   const unsigned lane = threadIdx.x % kWarp;
   const uint4* x = static_cast<const uint4*>(z.x) + lane;
   constexpr int64_t kVectors = cuda::kMarkGroup / 16;
@@ -134,7 +134,6 @@ __device__ __forceinline__ void non_zero_write(const NonZero& z) {
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   // What does not wait for the sums is loaded beside what is summed up.
   const MarkedGroups groups(z);
-  unsigned next = groups.first < groups.end ? z.marks[groups.first * kWarp + lane] : 0;
   const uint64_t of_earlier = lane < warp ? z.of_warps[blockIdx.x * cuda::kMarkWarps + lane] : 0;
   uint64_t all = 0, before = 0;
   for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
@@ -154,8 +153,7 @@ __device__ __forceinline__ void non_zero_write(const NonZero& z) {
   before += warp_fold(of_earlier, Plus());
   unsigned short* const mine = places[warp];
   for (int64_t group = groups.first; group < groups.end; ++group) {
-    const unsigned word = next, here = __popc(word);
-    if (group + 1 < groups.end) next = z.marks[(group + 1) * kWarp + lane];
+    const unsigned word = z.marks[group * kWarp + lane], here = __popc(word);
     unsigned end = here;  // of this lane's bits among the group's
 #pragma unroll
     for (int step = 1; step < kWarp; step *= 2) {
