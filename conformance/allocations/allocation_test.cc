@@ -132,6 +132,10 @@ long count_enqueues(const Model& model) {
 using namespace kiln::onnx::test;
 constexpr int64_t kFloat = 1, kInt64 = 7, kBool = 9;
 
+Proto scalar(const char* name, int64_t number) {
+  return tensor(name, kInt64, {}).text(kiln::onnx::field::tensor::kRawData, Proto().append_raw(number).bytes);
+}
+
 /// Eight times v = relu(v w + x), each v stacked.
 Model for_loop() {
   const Proto body = graph({{node("Identity", {"go"}, {"on"}), node("MatMul", {"v", "w"}, {"vw"}),
@@ -140,8 +144,6 @@ Model for_loop() {
                             {value("on", kBool), value("v1", kFloat, {4, 4}), value("t", kFloat, {4, 4})},
                             {}},
                            "body");
-  const Proto eight =
-      tensor("eight", kInt64, {}).text(kiln::onnx::field::tensor::kRawData, Proto().append_raw(int64_t{8}).bytes);
   const std::vector<float> weights(16, 0.125F);
   Proto raw;
   for (const float weight : weights) raw.append_raw(weight);
@@ -150,7 +152,25 @@ Model for_loop() {
           model(graph({{node("Loop", {"eight", "", "x"}, {"y", "all"}, "loop", {graph_attribute("body", body)})},
                        {value("x", kFloat, {4, 4})},
                        {value("y", kFloat, {4, 4}), value("all", kFloat, {8, 4, 4})},
-                       {eight, w}}))};
+                       {scalar("eight", 8), w}}))};
+}
+
+/// Eight times the places where v has a cosine, which are all of them: data decides how many, and there are always as
+/// many. What they select is carried and stacked.
+Model loop_of_sizes() {
+  const Proto body = graph(
+      {{node("Identity", {"go"}, {"on"}), node("Cos", {"v"}, {"c"}), node("NonZero", {"c"}, {"rows"}),
+        node("Transpose", {"rows"}, {"places"}), node("GatherND", {"v", "places"}, {"v1"}), node("Neg", {"v1"}, {"t"})},
+       {value("i", kInt64), value("go", kBool), value("v", kFloat, {-1})},
+       {value("on", kBool), value("v1", kFloat, {-1}), value("t", kFloat, {-1})},
+       {}},
+      "body");
+  return {"a loop of sizes that data decides", "",
+          model(graph({{node("Loop", {"eight", "", "x"}, {"v", "slices"}, "loop", {graph_attribute("body", body)}),
+                        node("ReduceSum", {"v"}, {"y"}), node("ReduceSum", {"slices"}, {"all"})},
+                       {value("x", kFloat, {16})},
+                       {value("y", kFloat, {1}), value("all", kFloat, {1, 1})},
+                       {scalar("eight", 8)}}))};
 }
 
 /// A branch by data, of products or of none.
@@ -170,7 +190,7 @@ Model branches() {
 }  // namespace
 
 int main() {
-  std::vector<Model> models{for_loop(), branches()};
+  std::vector<Model> models{for_loop(), loop_of_sizes(), branches()};
   const char* folder = std::getenv("KILN_MODELS_DIR");
   if (folder)
     for (const char* name : {"mnist", "squeezenet", "yolox-nano", "magika", "vittrack", "dtln1"})

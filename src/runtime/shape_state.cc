@@ -136,8 +136,7 @@ Status ShapeState::check_later_guards() {
 }
 
 bool ShapeState::reads_any(const sym::Program& program, const std::vector<bool>& symbols) const {
-  return has_data_sizes_ && std::ranges::any_of(sym::operands_of(program).symbols,
-                                                [&](int symbol) { return symbols[static_cast<size_t>(symbol)]; });
+  return has_data_sizes_ && sym::reads_any(program, symbols);
 }
 
 Status ShapeState::set_input_extents(int input, std::span<const int64_t> extents) {

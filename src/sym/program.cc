@@ -179,16 +179,36 @@ std::optional<int64_t> Program::try_run(std::span<const int64_t> symbols) const 
   return result;
 }
 
-ProgramOperands operands_of(const Program& program) {
+namespace {
+
+/// Calls `f` with the word of each kind of operand, and the number behind it.
+template <class F>
+void for_each_operand(const Program& program, F f) {
   const std::span<const int64_t> words = program.words();
-  ProgramOperands result;
   for (size_t i = 0; i < words.size(); ++i) {
     if (is_operation(words[i]) || words[i] == kKeep) continue;
     const int64_t word = words[i++];
-    if (word == static_cast<int64_t>(Kind::kSymbol)) result.symbols.push_back(static_cast<int>(words[i]));
-    if (word == static_cast<int64_t>(Kind::kConst)) result.constants.push_back(words[i]);
+    f(word, words[i]);
   }
+}
+
+}  // namespace
+
+ProgramOperands operands_of(const Program& program) {
+  ProgramOperands result;
+  for_each_operand(program, [&](int64_t word, int64_t operand) {
+    if (word == static_cast<int64_t>(Kind::kSymbol)) result.symbols.push_back(static_cast<int>(operand));
+    if (word == static_cast<int64_t>(Kind::kConst)) result.constants.push_back(operand);
+  });
   return result;
+}
+
+bool reads_any(const Program& program, const std::vector<bool>& symbols) {
+  bool reads = false;
+  for_each_operand(program, [&](int64_t word, int64_t operand) {
+    reads = reads || (word == static_cast<int64_t>(Kind::kSymbol) && symbols[static_cast<size_t>(operand)]);
+  });
+  return reads;
 }
 
 bool only_adds(const Program& program) {

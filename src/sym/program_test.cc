@@ -75,6 +75,9 @@ TEST(Program, WhatIsSharedIsComputedOnce) {
   EXPECT_EQ(*program.run(std::vector<int64_t>{8, 3}), 25);
   EXPECT_EQ(operands_of(program).symbols, (std::vector<int>{0, 1, 1, 0}));
   EXPECT_EQ(operands_of(program).constants, (std::vector<int64_t>{2, 7}));
+  EXPECT_TRUE(reads_any(program, {false, true}));
+  EXPECT_TRUE(reads_any(program, {true, false, false}));
+  EXPECT_FALSE(reads_any(program, {false, false, true})) << "2 is a constant, and kept values have numbers, too";
   const auto read = Program::from_words(program.words(), 2);
   ASSERT_TRUE(read);
   EXPECT_EQ(*read, program);

@@ -18,6 +18,8 @@ struct ProgramOperands {
   std::vector<int64_t> constants;
 };
 ProgramOperands operands_of(const Program& program);
+/// Whether a program reads a symbol for which `symbols`, by id, is true. Allocates nothing: runs ask.
+bool reads_any(const Program& program, const std::vector<bool>& symbols);
 
 /// Whether a program has no operations but sums, products, maxima and minima.
 bool only_adds(const Program& program);

@@ -37,6 +37,7 @@ BoundBody::BoundBody(const Engine& engine, int body, Runner& runner)
       runner_(runner),
       timer_(engine.device()),
       input_extents_(body_.inputs.size()),
+      output_extents_(body_.outputs.size()),
       held_(body_.inputs.size(), 0),
       room_(body_.outputs.size(), 0),
       steps_(body_.steps.size()),
@@ -130,7 +131,7 @@ Status BoundBody::bind_steps(const Part& part, std::span<const Extents> extents,
 /// Sees to it that the outputs that a segment writes have room for what they are in this run.
 Status BoundBody::make_room(Part& part, const BodyRun& run) {
   for (const size_t i : part.outputs) {
-    const int64_t bytes = size_bytes(body_.outputs[i].dtype, TRY(checked_volume(TRY(output_extents(i)))));
+    const int64_t bytes = TRY(output_bytes(i));
     if (bytes <= room_[i]) continue;
     if (run.room) TRY(run.room->make_room(i, bytes));
     TRY(require(bytes <= room_[i], "output '", body_.outputs[i].name, "' takes ", bytes, " bytes, beyond the ",
@@ -245,10 +246,15 @@ void BoundBody::find_guard_parts() {
   for (const sym::Guard& guard : body_.guards) guard_parts_.push_back(std::max(last(guard.lhs), last(guard.rhs)));
 }
 
-Result<Extents> BoundBody::output_extents(size_t output) const {
-  Extents extents;
+Result<std::span<const int64_t>> BoundBody::output_extents(size_t output) {
+  Extents& extents = output_extents_[output];  // kept: to ask again allocates nothing
+  extents.clear();
   for (const sym::Program& extent : body_.outputs[output].extents) extents.push_back(TRY(extent.run(symbols_)));
-  return extents;
+  return std::span<const int64_t>(extents);
+}
+
+Result<int64_t> BoundBody::output_bytes(size_t output) {
+  return size_bytes(body_.outputs[output].dtype, TRY(checked_volume(TRY(output_extents(output)))));
 }
 
 bool BoundBody::reads_input(size_t input) const {

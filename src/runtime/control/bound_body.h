@@ -45,8 +45,9 @@ class BoundBody {
   /// The extents of its inputs, for runs that bind symbols by them: to be told before each run in which they change.
   void set_input_extents(size_t input, const Extents& extents) { input_extents_[input] = extents; }
   Status run(const BodyRun& run);
-  /// Of an output, in the latest run.
-  Result<Extents> output_extents(size_t output) const;
+  /// The extents of an output in the latest run, or in this one as far as they are known; valid until asked again.
+  Result<std::span<const int64_t>> output_extents(size_t output);
+  Result<int64_t> output_bytes(size_t output);
   /// Bytes that an input has; a run that would read more fails.
   void set_held(size_t input, int64_t bytes) { held_[input] = bytes; }
   /// Bytes that an output has room for; a run that would write more fails.
@@ -79,7 +80,7 @@ class BoundBody {
   Runner& runner_;
   BodyTimer timer_;
   std::vector<int64_t> symbols_;
-  std::vector<Extents> input_extents_;
+  std::vector<Extents> input_extents_, output_extents_;
   std::vector<int64_t> held_, room_;
   std::vector<std::unique_ptr<BoundStep>> steps_;
   SizeStore sizes_;

@@ -43,8 +43,8 @@ class BoundIf final : public BoundStep, OutputRoom {
     TRY(in_context(run_branch(taken, arguments, arguments.stream), where));
     for (size_t k = 0; k < branch_.decided.size(); ++k) {
       const DecidedAxis& axis = branch_.decided[k];
-      const Extents extents = TRY(branch.body->output_extents(static_cast<size_t>(axis.output)));
-      arguments.sizes[k] = extents[static_cast<size_t>(axis.axis)];
+      arguments.sizes[k] =
+          TRY(branch.body->output_extents(static_cast<size_t>(axis.output)))[static_cast<size_t>(axis.axis)];
     }
     return {};
   }

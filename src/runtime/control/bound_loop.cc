@@ -418,7 +418,9 @@ Status BoundLoop::run_body(const RunArguments& arguments, int64_t iteration) {
   TRY(launch_body(arguments, arguments.stream));
   for (size_t c = 0; c < carried_.size(); ++c) {
     carried_[c].at = carried_[c].next;
-    if (carried_[c].is_sized) carried_[c].extents = TRY(body_.output_extents(first_output() + c));
+    if (!carried_[c].is_sized) continue;
+    const std::span<const int64_t> extents = TRY(body_.output_extents(first_output() + c));
+    carried_[c].extents.assign(extents.begin(), extents.end());
   }
   for (size_t k = 0; k < stacked_.size(); ++k) {
     const void* const written = outputs_[first_output() + carried_.size() + k];
@@ -427,7 +429,7 @@ Status BoundLoop::run_body(const RunArguments& arguments, int64_t iteration) {
       continue;
     }
     const size_t output = first_output() + carried_.size() + k;
-    const int64_t bytes = size_bytes(body_.body().outputs[output].dtype, volume(TRY(body_.output_extents(output))));
+    const int64_t bytes = TRY(body_.output_bytes(output));
     TRY(require(iteration == 0 || bytes == stacked_[k].slice_bytes, "it gives a slice of ", bytes,
                 " bytes to stack, and those before it gave ", stacked_[k].slice_bytes));
     stacked_[k].slice_bytes = bytes;
