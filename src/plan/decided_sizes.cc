@@ -33,6 +33,23 @@ bool decides_open_extent(const Step& step, const Tensor& tensor) {
   return reads_size(step, tensor, [](const DecidedSize& size) { return size.is_open; });
 }
 
+Status take_decided_sizes(const Plan& plan, const Block& block, const Segment& segment, std::span<const int64_t> sizes,
+                          std::vector<int64_t>& symbols) {
+  auto next = sizes.begin();
+  for (size_t s = segment.first; s < segment.end; ++s) {
+    const Step& step = block.steps[s];
+    for (const DecidedSize& size : step.sizes) {
+      const int64_t most = TRY(size.most.run(symbols)), decided = *next++;
+      const auto symbol = static_cast<size_t>(size.symbol);
+      if (decided < size.least || decided > most)
+        return error(Code::kInternal, "step '", step.name, "' decided ", decided, " for '", plan.symbols[symbol].name,
+                     "', which lies in [", size.least, ", ", most, "]");
+      symbols[symbol] = decided;
+    }
+  }
+  return {};
+}
+
 Status set_known_sizes(const Block& block, std::vector<int64_t>& symbols) {
   for (const KnownSize& size : block.known_sizes)
     symbols[static_cast<size_t>(size.symbol)] = TRY(size.value.run(symbols));

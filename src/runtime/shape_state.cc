@@ -106,18 +106,9 @@ void ShapeState::mark_known_sizes(std::vector<bool>& symbols) const {
 }
 
 Status ShapeState::decide(size_t first, size_t end, std::span<const int64_t> sizes, const IoAddresses& addresses) {
-  for (size_t s = first, k = 0; s < end; ++s) {
-    const plan::Step& step = profile().steps[s];
-    for (const plan::DecidedSize& size : step.sizes) {
-      const int64_t most = TRY(size.most.run(symbols_)), decided = sizes[k++];
-      const auto symbol = static_cast<size_t>(size.symbol);
-      if (decided < size.least || decided > most)
-        return error(Code::kInternal, "step '", step.name, "' decided ", decided, " for '", plan_.symbols[symbol].name,
-                     "', which lies in [", size.least, ", ", most, "]");
-      symbols_[symbol] = decided;
-      undecided_[symbol] = false;
-    }
-  }
+  TRY(plan::take_decided_sizes(plan_, profile(), {first, end}, sizes, symbols_));
+  for (size_t s = first; s < end; ++s)
+    for (const plan::DecidedSize& size : profile().steps[s].sizes) undecided_[static_cast<size_t>(size.symbol)] = false;
   mark_known_sizes(undecided_);
   TRY(plan::set_largest_sizes(profile(), symbols_, &undecided_));
   TRY(check_later_guards());

@@ -201,16 +201,8 @@ Status BoundBody::run_part(Part& part, const BodyRun& run) {
 
 /// Takes the sizes that a segment's steps have decided, and checks the assumptions that read them.
 Status BoundBody::take_sizes(size_t index) {
-  const Part& part = parts_[index];
-  for (size_t s = part.segment.first; s < part.segment.end; ++s)
-    for (size_t k = 0; k < body_.steps[s].sizes.size(); ++k) {
-      const plan::DecidedSize& size = body_.steps[s].sizes[k];
-      const int64_t most = TRY(size.most.run(symbols_));
-      const int64_t decided = sizes_.of_step(s)[k];
-      TRY(require(decided >= size.least && decided <= most, "step '", body_.steps[s].name, "' has decided size ",
-                  decided, ", outside [", size.least, ", ", most, "]"));
-      symbols_[static_cast<size_t>(size.symbol)] = decided;
-    }
+  const plan::Segment& steps = parts_[index].segment;
+  TRY(plan::take_decided_sizes(engine_.plan(), body_, steps, sizes_.of_steps(steps.first, steps.end), symbols_));
   TRY(plan::set_known_sizes(body_, symbols_));
   return check_guards(static_cast<int>(index));
 }
