@@ -346,7 +346,8 @@ void Build::mark_shape_inputs() {
 void Build::log_steering() {
   for (const plan::Block* block : plan::blocks_of(plan_))
     for (const plan::Step& step : block->steps)
-      if (const std::string text = plan::is_control(step) ? plan::describe_steering(plan_, step) : ""; !text.empty())
+      if (const std::string text = plan::is_control(step) ? plan::describe_steering(plan_, *block, step) : "";
+          !text.empty())
         log_.info("step '", step.name, "': ", text);
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "plan/segments.h"
 #include "plan/validate.h"
 #include "steps/if.h"
 #include "steps/loop.h"
+#include "steps/reference.h"
 
 namespace kiln::plan {
 namespace {
@@ -142,6 +144,19 @@ Status validate_control(const Plan& plan, const Block& block, const Step& step) 
   return Control(plan, block, step).validate();
 }
 
+namespace {
+
+/// Why a device cannot run a step of a body by itself; empty where it can.
+std::string why_host_runs(const Plan& plan, const Step& step) {
+  if (is_control(step)) return why_host_steers(plan, step);
+  if (!step.sizes.empty()) return "it decides sizes";
+  if (const auto* reference = step.step.as<steps::Reference>())
+    return str(reference->op.name(), " has no kernel for these types and runs on the host");
+  return {};
+}
+
+}  // namespace
+
 std::string why_host_steers(const Plan& plan, const Step& step) {
   if (!step.sizes.empty()) return "it decides sizes of its outputs";
   if (const auto* loop = step.step.as<steps::Loop>(); loop && step.params.empty() && !loop->stacks.empty())
@@ -149,23 +164,43 @@ std::string why_host_steers(const Plan& plan, const Step& step) {
   for (const int id : step.bodies) {
     const Body& body = plan.bodies[static_cast<size_t>(id)];
     if (!body.symbols.empty()) return str("shapes in body '", body.name, "' change while it runs");
-    for (const Step& inner : body.steps) {
-      if (!is_control(inner) && inner.sizes.empty()) continue;
-      std::string why = is_control(inner) ? why_host_steers(plan, inner) : "it decides sizes";
-      if (!why.empty()) return str("step '", inner.name, "' of body '", body.name, "': ", why);
-    }
+    for (const Step& inner : body.steps)
+      if (const std::string why = why_host_runs(plan, inner); !why.empty())
+        return str("step '", inner.name, "' of body '", body.name, "': ", why);
   }
   return {};
 }
 
-std::string describe_steering(const Plan& plan, const Step& step) {
+namespace {
+
+/// The steps that are recorded together with one of the block, and all of them where segments are not known.
+std::span<const Step> recorded_with(const Plan& plan, const Block& block, const Step& step) {
+  const std::vector<const Block*> blocks = blocks_of(plan);
+  const auto b = static_cast<size_t>(std::ranges::find(blocks, &block) - blocks.begin());
+  const auto at = static_cast<size_t>(&step - block.steps.data());
+  if (const Result<Segments> segments = segments_of(plan); segments && b < segments->size())
+    for (const Segment& segment : (*segments)[b])
+      if (segment.first <= at && at < segment.end)
+        return std::span(block.steps).subspan(segment.first, segment.end - segment.first);
+  return block.steps;
+}
+
+}  // namespace
+
+std::string describe_steering(const Plan& plan, const Block& block, const Step& step) {
   if (plan.device_kind == "cpu") return {};
-  const std::string why = why_host_steers(plan, step);
+  std::string why = why_host_steers(plan, step);
+  const auto runs_on_host = [](const Step& other) { return other.step.as<steps::Reference>() != nullptr; };
+  if (why.empty() && std::ranges::any_of(block.steps, runs_on_host)) {
+    const std::span<const Step> together = recorded_with(plan, block, step);  // all of them are recorded, or none is
+    if (const auto found = std::ranges::find_if(together, runs_on_host); found != together.end())
+      why = str("step '", found->name, "', beside it: ", why_host_runs(plan, *found));
+  }
   if (!why.empty())
-    return str("the host steers, and waits for the device some 17 us each time it has to read a condition or a size: ",
-               why);
-  return "the device steers within one graph, some 5 us an iteration or 3 us a branch (drivers before CUDA 12.4: the "
-         "host)";
+    return str("the host steers, and waits for the device each time it has to read a condition or a size: ", why);
+  return "the device steers within one graph, which takes it some microseconds an iteration or a branch (drivers "
+         "before "
+         "CUDA 12.4: the host)";
 }
 
 ControlLayout layout_of(const Plan& plan, const Block& block, const Step& step) {

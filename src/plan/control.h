@@ -15,13 +15,14 @@ Status validate_control(const Plan& plan, const Block& block, const Step& step);
 /// it can. Of a validated plan.
 std::string why_host_steers(const Plan& plan, const Step& step);
 
-/// The same for people, and what it costs on a GPU; empty on a CPU, where the host runs everything.
-std::string describe_steering(const Plan& plan, const Step& step);
+/// Who steers a step with bodies on a GPU, and why, for people. The host does, too, where a step beside it cannot be
+/// recorded. Empty on a CPU, where the host runs everything.
+std::string describe_steering(const Plan& plan, const Block& block, const Step& step);
 
 /// The parts of a control step's workspace, in bytes from its beginning; each is aligned to 256.
 struct ControlLayout {
-  int64_t scalars =
-      0;  ///< of a loop: the number of the iteration, how many there are, and the conditions that bodies write
+  /// A loop's number of the iteration, how many there are, and the conditions that its bodies write.
+  int64_t scalars = 0;
   std::vector<int64_t> carried;  ///< of a loop: a second place for each carried value
   /// A loop on a device of its own has an aligned place for each scanned, then each stacked slice whose bound is known.
   std::vector<int64_t> slices;

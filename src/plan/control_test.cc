@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "ops/cast.h"
 #include "plan/validate.h"
 #include "steps/if.h"
 #include "steps/loop.h"
+#include "steps/reference.h"
 #include "steps/softmax.h"
 
 namespace kiln::plan {
@@ -113,6 +115,39 @@ TEST(PlanBodies, TheHostSteersWhereSizesChange) {
   EXPECT_EQ(why(stacks), "");
   EXPECT_EQ(why([&](Plan& plan, Step& loop) { stacks(plan, loop), loop.params.clear(); }),
             "how many slices it stacks is not known before");
+}
+TEST(PlanBodies, TheHostSteersWhereAStepRunsThere) {
+  Plan plan = plan_with_bodies();
+  plan.device_kind = "cuda";
+  Profile& p = plan.profiles[0];
+  for (Step& step : p.steps) step.sizes.clear();
+  plan.bodies[2].symbols.clear();
+  plan.bodies[2].inputs[1].extents = {symbol(0)}, plan.bodies[2].outputs[0].extents = {symbol(0)};
+  for (Tensor& tensor : plan.bodies[2].tensors) tensor.extents = {symbol(0)};
+  for (Tensor& tensor : p.tensors) std::ranges::replace(tensor.extents, symbol(2), symbol(0));
+  for (Tensor& tensor : p.tensors) std::ranges::replace(tensor.extents, symbol(1), symbol(0));
+  const auto loop = [&]() -> const Step& { return p.steps.back(); };
+  const std::string host = "the host steers, and waits for the device each time it has to read a condition or a size: ";
+  EXPECT_TRUE(describe_steering(plan, p, loop()).starts_with("the device steers within one graph"));
+
+  Step& inner = plan.bodies[2].steps[0];
+  const AnyStep before = std::exchange(inner.step, steps::Reference{ops::Cast{}});
+  EXPECT_EQ(describe_steering(plan, p, loop()),
+            host + "step 'softmax' of body 'iteration': Cast has no kernel for these types and runs on the host");
+  inner.step = before;
+
+  Step cast = softmax(0, 3);
+  cast.name = "cast", cast.step = steps::Reference{ops::Cast{}};
+  p.steps.insert(p.steps.begin(), cast);
+  EXPECT_EQ(describe_steering(plan, p, loop()),
+            host + "step 'cast', beside it: Cast has no kernel for these types and runs on the host");
+  // Steps that wait for a size are recorded without those before it.
+  Step select = softmax(0, 2);
+  select.sizes = {{1, symbol(0)}};
+  p.steps.insert(p.steps.begin() + 1, select);
+  p.tensors[2].extents = {symbol(1)};
+  p.steps.back().inputs[2] = 2;
+  EXPECT_TRUE(describe_steering(plan, p, loop()).starts_with("the device steers"));
 }
 TEST(PlanBodies, EachIsOfOneStepBeforeIt) {
   EXPECT_EQ(problem([](Plan&, Step& i, Step&) { i.bodies[1] = 3; }), "profile 0: step 0 'if': body 3 of 3");

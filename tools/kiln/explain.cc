@@ -81,7 +81,7 @@ std::string explain_step(const plan::Plan& plan, size_t profile_index, const pla
     text += str("  holds   ", inner.name, ", ", inner.steps.size(), inner.steps.size() == 1 ? " step\n" : " steps\n");
   }
   if (plan::is_control(step))
-    if (const std::string steering = plan::describe_steering(plan, step); !steering.empty())
+    if (const std::string steering = plan::describe_steering(plan, block, step); !steering.empty())
       text += str("  steered ", steering, "\n");
   for (const plan::Alternative& other : step.alternatives) text += alternative_text(other);
   const bool any = !step.info.candidates.empty();

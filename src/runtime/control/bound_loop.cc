@@ -536,6 +536,7 @@ Status BoundLoop::record(const RunArguments& arguments) {
     const bool is_forward = loop_.stacks[k] > 0;
     behind.push_back({is_forward ? whole : whole + (most - 1) * bytes, place, bytes, is_forward ? bytes : -bytes, 0});
   }
+  static_assert(plan::kCountAt == plan::kIterationAt + sizeof(int64_t), "RecordedLoop::turns are both");
   std::pair<BoundLoop*, const RunArguments*> all(this, &arguments);
   return device_.record_loop(*arguments.stream,
                              {.turns = reinterpret_cast<int64_t*>(scalars_ + plan::kIterationAt),
