@@ -1,8 +1,10 @@
 #include "passes/hoist_invariants.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <set>
 
 #include "ir/bodies.h"
@@ -61,14 +63,10 @@ class Invariants {
     find_captures();
     find_inner_symbols();
     for (const ir::NodeId id : TRY(body_.topological_order()))
-      if (is_invariant(id)) found_.insert(id);
-    std::vector<ir::ValueId> results;
-    for (const ir::NodeId id : found_) {
-      if (!is_work(body_.node(id).op)) continue;
-      for (const ir::ValueId result : body_.node(id).outputs)
-        if (is_read_by_others(result)) results.push_back(result);
-    }
-    for (const ir::ValueId result : results) TRY(move(result));
+      if (is_invariant(id)) add(id);
+    const std::vector<ir::ValueId> results = results_to_move();
+    TRY(copy_makers_of(results));
+    for (const ir::ValueId result : results) move(result);
     return {};
   }
 
@@ -113,65 +111,93 @@ class Invariants {
     std::vector<sym::Assumption> assumptions;
     return !infer_types(node.op, inputs, body_.table(), &assumptions) || !assumptions.empty();
   }
-  /// An output of the body stays one: it has to be made by a node of it.
-  bool is_read_by_others(ir::ValueId result) const {
+  void add(ir::NodeId id) {
+    order_.push_back(id);
+    found_.insert(id);
+    if (std::ranges::any_of(body_.node(id).inputs, [&](ir::ValueId input) { return depends_on_captures(input); }))
+      dependent_.insert(id);
+  }
+  /// Whether a value that every iteration computes alike follows from captures. What follows from constants alone is
+  /// folded.
+  bool depends_on_captures(ir::ValueId value) const {
+    return value != ir::ValueId::kNone &&
+           (outside_.contains(value) || dependent_.contains(body_.value(value).producer));
+  }
+  /// The results of work that nodes read which stay in the body, or that views make outputs of the body.
+  std::vector<ir::ValueId> results_to_move() const {
+    std::set<ir::ValueId> read;  // by nodes that stay, at once or through nodes that cost nothing
+    for (const ir::NodeId id : std::views::reverse(order_))
+      for (const ir::ValueId result : body_.node(id).outputs)
+        if (is_read_by_others(result, read)) read.insert(result);
+    std::vector<ir::ValueId> results;
+    for (const ir::NodeId id : order_)
+      if (is_work(body_.node(id).op))
+        std::ranges::copy_if(body_.node(id).outputs, std::back_inserter(results),
+                             [&](ir::ValueId result) { return read.contains(result); });
+    return results;
+  }
+  /// `read` has the answers for results of the nodes behind. An output of the body stays one: it has to be made by a
+  /// node of it.
+  bool is_read_by_others(ir::ValueId result, const std::set<ir::ValueId>& read) const {
     const ir::Value& value = body_.value(result);
     if (value.num_outputs > 0 || !depends_on_captures(result)) return false;
     return std::ranges::any_of(value.users, [&](ir::NodeId user) {
       if (!found_.contains(user)) return true;
       return is_free(body_.node(user).op) && std::ranges::any_of(body_.node(user).outputs, [&](ir::ValueId made) {
-               return body_.value(made).num_outputs > 0 || is_read_by_others(made);
+               return body_.value(made).num_outputs > 0 || read.contains(made);
              });
     });
   }
-  /// What follows from constants alone is folded.
-  bool depends_on_captures(ir::ValueId value) const {
-    if (outside_.contains(value)) return true;
-    const ir::NodeId producer = body_.value(value).producer;
-    if (producer == ir::NodeId::kNone) return false;
-    return std::ranges::any_of(body_.node(producer).inputs, [&](ir::ValueId input) {
-      return input != ir::ValueId::kNone && depends_on_captures(input);
-    });
+  /// Copies the nodes that make these results, and all that those read, to the graph around the loop.
+  Status copy_makers_of(std::span<const ir::ValueId> results) {
+    std::set<ir::NodeId> needed;
+    for (const ir::ValueId result : results) needed.insert(body_.value(result).producer);
+    for (const ir::NodeId id : std::views::reverse(order_)) {
+      if (!needed.contains(id)) continue;
+      for (const ir::ValueId input : body_.node(id).inputs)
+        if (input != ir::ValueId::kNone && !outside_.contains(input)) needed.insert(body_.value(input).producer);
+    }
+    for (const ir::NodeId id : order_)
+      if (needed.contains(id)) TRY(copy(id));
+    return {};
   }
-  /// The value outside of the body that is this one; what it is made of is copied there.
-  Result<ir::ValueId> copied(ir::ValueId value) {
-    if (const auto known = outside_.find(value); known != outside_.end()) return known->second;
-    const ir::NodeId producer = body_.value(value).producer;
-    const ir::Node& node = body_.node(producer);
-    if (const auto* constant = node.op.as<ops::Constant>())
-      return outside_[value] = graph_.add_constant(*constant, body_.value(value).name);
+  Status copy(ir::NodeId id) {
+    const ir::Node& node = body_.node(id);
+    if (const auto* constant = node.op.as<ops::Constant>()) {
+      outside_[node.outputs[0]] = graph_.add_constant(*constant, body_.value(node.outputs[0]).name);
+      return {};
+    }
     std::vector<ir::ValueId> inputs;
     for (const ir::ValueId input : node.inputs)
-      inputs.push_back(input == ir::ValueId::kNone ? input : TRY(copied(input)));
+      inputs.push_back(input == ir::ValueId::kNone ? input : outside_.at(input));
     const std::vector<ir::ValueId> outputs = TRY(graph_.add(node.op, inputs, node.name));
     graph_.set_provenance(graph_.value(outputs[0]).producer, node.provenance);
     for (size_t i = 0; i < outputs.size(); ++i) {
       graph_.set_name(outputs[i], body_.value(node.outputs[i]).name);
       outside_[node.outputs[i]] = outputs[i];
     }
-    return outside_[value];
+    return {};
   }
   /// Makes a result a capture.
-  Status move(ir::ValueId result) {
-    const ir::ValueId outer = TRY(copied(result));
+  void move(ir::ValueId result) {
+    const ir::ValueId outer = outside_.at(result);
     const std::string name = body_.value(result).name;
     for (const auto& body : graph_.node(loop_).bodies) {
       const ir::ValueId inside = body->add_input(name, graph_.type(outer));
-      if (body.get() != &body_) continue;
-      body_.replace_uses(result, inside);
-      outside_[inside] = outer;  // for other results that are made of this one
+      if (body.get() == &body_) body_.replace_uses(result, inside);
     }
     const auto count = static_cast<int>(graph_.node(loop_).inputs.size());
     graph_.set_num_inputs(loop_, count + 1);
     graph_.set_input(loop_, count, outer);
-    return {};
   }
 
   ir::Graph& graph_;
   const ir::NodeId loop_;
   ir::Graph& body_;
-  std::map<ir::ValueId, ir::ValueId> outside_;
+  std::map<ir::ValueId, ir::ValueId> outside_;  ///< values of the body, and what they are in the graph around it
+  std::vector<ir::NodeId> order_;               ///< what is found, in topological order
   std::set<ir::NodeId> found_;
+  std::set<ir::NodeId> dependent_;  ///< nodes of these that depend on captures
   std::vector<sym::Expr> inner_;
 };
 
