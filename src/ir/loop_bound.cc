@@ -26,8 +26,6 @@ bool reads(sym::Expr e, sym::Expr symbol) {
   return std::ranges::find(symbols, symbol) != symbols.end();
 }
 
-std::optional<Step> step_of(sym::Expr e, sym::Expr now);
-
 Step larger(const Step& a, const Step& b) {
   Step result{a.growth ? a.growth : b.growth, sym::max(a.rest, b.rest)};
   if (a.growth && b.growth) result.growth = sym::max(*a.growth, *b.growth);
@@ -38,63 +36,75 @@ std::optional<Step> better(const std::optional<Step>& a, const std::optional<Ste
   return !b || (a && a->cost() <= b->cost()) ? a : b;
 }
 
-/// A product of two factors one of which is 0 or 1 is at most the other: a broadcast of two extents is such a one.
-std::optional<Step> step_of_product(sym::Expr a, sym::Expr b, sym::Expr now) {
-  const auto is_flag = [](sym::Expr e) { return e.min() >= 0 && e.max() <= 1; };
-  if (is_flag(a) && b.min() >= 0) return step_of(b, now);
-  return is_flag(b) && a.min() >= 0 ? step_of(a, now) : std::nullopt;
-}
+/// Finds what an iteration makes of an extent, which it finds at the symbol `now`.
+class StepFinder {
+ public:
+  explicit StepFinder(sym::Expr now) : now_(now) {}
 
-/// (now + g) / k is at most now, if now is g / (k - 1) at least, and at most that, if it is less.
-std::optional<Step> step_of_quotient(sym::Expr a, sym::Expr by, sym::Expr now) {
-  if (!by.is_const() || by.value() < 2) return std::nullopt;
-  auto step = step_of(a, now);
-  if (!step) return std::nullopt;
-  step->rest = sym::floor_div(step->rest, by);
-  if (step->growth) {
-    step->rest = sym::max(step->rest, sym::ceil_div(sym::max(*step->growth, 0), by - 1));
-    step->growth = 0;
-  }
-  return step;
-}
-
-/// What `by`, which does not read the extent, adds to it.
-std::optional<Step> moved(sym::Expr a, sym::Expr by, sym::Expr now) {
-  if (a.kind() == sym::Kind::kFloorDiv) return step_of_quotient(a.lhs() + by * a.rhs(), a.rhs(), now);
-  auto step = step_of(a, now);
-  if (!step) return std::nullopt;
-  if (step->growth) *step->growth += by;
-  step->rest += by;
-  return step;
-}
-
-/// What `by` adds to it at most; one without a limit is no bound.
-std::optional<Step> moved_at_most(sym::Expr a, sym::Expr by, sym::Expr now) {
-  return by.max() < kMostExtent && by.max() > -kMostExtent ? moved(a, by.max(), now) : std::nullopt;
-}
-
-std::optional<Step> step_of(sym::Expr e, sym::Expr now) {
-  using enum sym::Kind;
-  if (!reads(e, now)) return Step{{}, e};
-  if (const sym::Expr growth = e - now; !reads(growth, now)) return Step{growth, 0};
-  switch (e.kind()) {
-    case kMax:
-    case kMin: {
-      const auto a = step_of(e.lhs(), now), b = step_of(e.rhs(), now);
-      if (e.kind() == kMax) return a && b ? std::optional(larger(*a, *b)) : std::nullopt;
-      return better(a, b);
+  std::optional<Step> step_of(sym::Expr e) {
+    using enum sym::Kind;
+    if (++num_visits_ > kMostVisits) return std::nullopt;
+    if (!reads(e, now_)) return Step{{}, e};
+    if (const sym::Expr growth = e - now_; !reads(growth, now_)) return Step{growth, 0};
+    switch (e.kind()) {
+      case kMax:
+      case kMin: {
+        const auto a = step_of(e.lhs()), b = step_of(e.rhs());
+        if (e.kind() == kMax) return a && b ? std::optional(larger(*a, *b)) : std::nullopt;
+        return better(a, b);
+      }
+      case kSum:
+        if (!reads(e.rhs(), now_)) return moved(e.lhs(), e.rhs());
+        if (!reads(e.lhs(), now_)) return moved(e.rhs(), e.lhs());
+        return better(moved_at_most(e.lhs(), e.rhs()), moved_at_most(e.rhs(), e.lhs()));
+      case kSub: return reads(e.rhs(), now_) ? moved_at_most(e.lhs(), -e.rhs()) : moved(e.lhs(), -e.rhs());
+      case kProd: return step_of_product(e.lhs(), e.rhs());
+      case kFloorDiv: return step_of_quotient(e.lhs(), e.rhs());
+      case kCeilDiv: return step_of_quotient(e.lhs() + e.rhs() - 1, e.rhs());
+      default: return std::nullopt;
     }
-    case kSum:
-      if (!reads(e.rhs(), now)) return moved(e.lhs(), e.rhs(), now);
-      if (!reads(e.lhs(), now)) return moved(e.rhs(), e.lhs(), now);
-      return better(moved_at_most(e.lhs(), e.rhs(), now), moved_at_most(e.rhs(), e.lhs(), now));
-    case kSub: return reads(e.rhs(), now) ? moved_at_most(e.lhs(), -e.rhs(), now) : moved(e.lhs(), -e.rhs(), now);
-    case kProd: return step_of_product(e.lhs(), e.rhs(), now);
-    case kFloorDiv: return step_of_quotient(e.lhs(), e.rhs(), now);
-    case kCeilDiv: return step_of_quotient(e.lhs() + e.rhs() - 1, e.rhs(), now);
-    default: return std::nullopt;
   }
-}
+
+ private:
+  /// An operand that is read by many others is visited for each of them, and paths may double with each operation. No
+  /// bound is a right answer, too; extents of networks take some ten visits.
+  static constexpr int kMostVisits = 1000;
+
+  /// A product of two factors one of which is 0 or 1 is at most the other: a broadcast of two extents is such a one.
+  std::optional<Step> step_of_product(sym::Expr a, sym::Expr b) {
+    const auto is_flag = [](sym::Expr e) { return e.min() >= 0 && e.max() <= 1; };
+    if (is_flag(a) && b.min() >= 0) return step_of(b);
+    return is_flag(b) && a.min() >= 0 ? step_of(a) : std::nullopt;
+  }
+  /// (now + g) / k is at most now, if now is g / (k - 1) at least, and at most that, if it is less.
+  std::optional<Step> step_of_quotient(sym::Expr a, sym::Expr by) {
+    if (!by.is_const() || by.value() < 2) return std::nullopt;
+    auto step = step_of(a);
+    if (!step) return std::nullopt;
+    step->rest = sym::floor_div(step->rest, by);
+    if (step->growth) {
+      step->rest = sym::max(step->rest, sym::ceil_div(sym::max(*step->growth, 0), by - 1));
+      step->growth = 0;
+    }
+    return step;
+  }
+  /// What `by`, which does not read the extent, adds to it.
+  std::optional<Step> moved(sym::Expr a, sym::Expr by) {
+    if (a.kind() == sym::Kind::kFloorDiv) return step_of_quotient(a.lhs() + by * a.rhs(), a.rhs());
+    auto step = step_of(a);
+    if (!step) return std::nullopt;
+    if (step->growth) *step->growth += by;
+    step->rest += by;
+    return step;
+  }
+  /// What `by` adds to it at most; one without a limit is no bound.
+  std::optional<Step> moved_at_most(sym::Expr a, sym::Expr by) {
+    return by.max() < kMostExtent && by.max() > -kMostExtent ? moved(a, by.max()) : std::nullopt;
+  }
+
+  const sym::Expr now_;
+  int num_visits_ = 0;
+};
 
 /// What so many iterations make of the bound, one by one: for those that multiply an extent.
 std::optional<sym::Expr> repeated(sym::Expr first, sym::Expr now, sym::Expr after, int64_t trips) {
@@ -115,7 +125,7 @@ std::optional<sym::Expr> repeated(sym::Expr first, sym::Expr now, sym::Expr afte
 std::optional<sym::Expr> loop_bound(sym::Expr first, sym::Expr now, sym::Expr after, std::optional<sym::Expr> trips) {
   constexpr int64_t kEndless = INT32_MAX;  // exporters write such a count where there is none
   const bool has_end = trips && !(trips->is_const() && trips->value() >= kEndless);
-  if (const auto step = step_of(after, now)) {
+  if (const auto step = StepFinder(now).step_of(after)) {
     const sym::Expr largest = sym::max(first, step->rest);
     if (!step->growth || step->growth->max() <= 0) return largest;
     if (const sym::Expr most = largest + (has_end ? *trips * sym::max(*step->growth, 0) : sym::Expr(0));

@@ -54,6 +54,13 @@ TEST_F(LoopBound, OfExtentsThatAreMultiplied) {
   EXPECT_EQ(bound(3, now * 2, sym::Expr(62)), "none") << "2^62 elements are no bound";
 }
 
+TEST_F(LoopBound, OfExpressionsThatAreReadTwice) {  // 2^40 paths lead to the extent
+  sym::Expr after = now;
+  for (int i = 0; i < 40; ++i) after = sym::max(sym::floor_div(after, 2), after - 1);
+  EXPECT_EQ(bound(n, after), "none");
+  EXPECT_EQ(bound(n, sym::max(sym::floor_div(now, 2), now - 1)), "n");
+}
+
 /// A bound is right if nothing that iterations do exceeds it: seeded steps, run from many extents.
 TEST_F(LoopBound, HoldsOverAllIterations) {
   int found = 0;
