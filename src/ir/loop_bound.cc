@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/bodies.h"
+#include "ops/loop.h"
 #include "sym/unbounded.h"
 
 namespace kiln::ir {
@@ -123,8 +124,7 @@ std::optional<sym::Expr> repeated(sym::Expr first, sym::Expr now, sym::Expr afte
 }  // namespace
 
 std::optional<sym::Expr> loop_bound(sym::Expr first, sym::Expr now, sym::Expr after, std::optional<sym::Expr> trips) {
-  constexpr int64_t kEndless = INT32_MAX;  // exporters write such a count where there is none
-  const bool has_end = trips && !(trips->is_const() && trips->value() >= kEndless);
+  const bool has_end = trips && !ops::bounds_nothing(*trips);
   if (const auto step = StepFinder(now).step_of(after)) {
     const sym::Expr largest = sym::max(first, step->rest);
     if (!step->growth || step->growth->max() <= 0) return largest;

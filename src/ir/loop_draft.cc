@@ -11,9 +11,6 @@
 namespace kiln::ir {
 namespace {
 
-/// Whether a count is one that exporters write where there is none.
-bool is_endless(const sym::Expr& trips) { return trips.is_const() && trips.value() >= INT32_MAX; }
-
 bool has_symbol(sym::Expr e, sym::Expr symbol) {
   std::vector<sym::Expr> symbols;
   sym::collect_symbols(e, symbols);
@@ -157,14 +154,14 @@ void find_trips(LoopDraft& loop, const Graph& body, const std::vector<TensorType
   for (const ChangingExtent& extent : loop.changing)
     numbers.push_back({extent.first, extent.symbol, extent_after(loop, results, extent.axis)});
   const auto most = most_trips(body, body.outputs()[0].value, numbers);
-  if (most) loop.trips = loop.trips && !is_endless(*loop.trips) ? sym::min(*loop.trips, *most) : *most;
+  if (most) loop.trips = loop.trips && !ops::bounds_nothing(*loop.trips) ? sym::min(*loop.trips, *most) : *most;
 }
 
 /// The bound of how many iterations a stacked output has, or sym::unbounded; nothing where their number is known.
 std::optional<sym::Expr> bound_of_stack(sym::Table& table, const LoopDraft& loop, size_t k) {
   const auto length = k < loop.lengths.size() ? loop.lengths[k] : std::nullopt;
   if (loop.is_exact && (!length || sym::provably_less_equal(*loop.trips, *length))) return std::nullopt;
-  const bool has_end = loop.trips && !is_endless(*loop.trips);
+  const bool has_end = loop.trips && !ops::bounds_nothing(*loop.trips);
   if (has_end) return length ? sym::min(*loop.trips, *length) : *loop.trips;
   return length ? length : sym::unbounded(table);
 }

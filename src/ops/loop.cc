@@ -79,6 +79,12 @@ sym::Bounds iteration_bounds(const std::optional<sym::Expr>& trips) {
   return {0, 0, trips ? std::clamp<int64_t>(trips->max() - 1, 0, sym::kMostUnbounded) : sym::kMostUnbounded};
 }
 
+bool is_endless(int64_t count, DType dtype) {
+  return dtype == DType::kI32 ? count == INT32_MAX : count >= INT64_MAX / 2;
+}
+
+bool bounds_nothing(sym::Expr trips) { return trips.is_const() && trips.value() >= INT32_MAX; }
+
 void learn_iteration(sym::Expr number, sym::Expr trips) {
   constexpr std::string_view kReason = "an iteration's number is less than how many there are";
   sym::learn(trips - number, 1, kReason);
@@ -129,14 +135,14 @@ Result<std::vector<TensorType>> body_inputs(const Loop& loop, InferContext& cx, 
 
 /// Fails for a loop that nothing ends, unless its condition is false from the beginning.
 Status check_ends(const Loop& loop, InferContext& cx, int num_bodies) {
-  constexpr int64_t kForever = INT64_MAX / 2;  // exporters write the largest integer where there is no count
   if (loop.tests || num_bodies == 2 || !loop.scans.empty()) return {};
   if (cx.has_input(1) && cx.has_values(1) && TRY(cx.values(1))[0].constant() == 0) return {};
   if (!cx.has_input(0))
     return cx.require(false, "nothing ends the loop: it has no count, and its condition stays true");
   if (!cx.has_values(0)) return {};
   const std::optional<int64_t> count = TRY(cx.values(0))[0].constant();
-  return cx.require(!count || *count < kForever, "nothing ends the loop: its count is ", count.value_or(0),
+  const DType dtype = TRY(cx.input(0)).get().dtype;
+  return cx.require(!count || !is_endless(*count, dtype), "nothing ends the loop: its count is ", count.value_or(0),
                     ", and its condition stays true");
 }
 

@@ -59,6 +59,11 @@ int num_followed(const TensorType& input);
 TensorType with_followed_elements(InferContext& cx, TensorType type);
 /// The bounds of an iteration's number, of which there are `trips` at most, if that is known.
 sym::Bounds iteration_bounds(const std::optional<sym::Expr>& trips);
+/// Whether a count of this type says that there is none: exporters write the largest integer then, or about that.
+bool is_endless(int64_t count, DType dtype);
+/// Whether a bound of the iterations is no bound of what they make: no memory has room for so many results. An endless
+/// count is one of these, whatever its type was before it became an expression.
+bool bounds_nothing(sym::Expr trips);
 /// Tells the table that an iteration's number is less than how many iterations there are.
 void learn_iteration(sym::Expr number, sym::Expr trips);
 

@@ -211,6 +211,7 @@ TEST(ImportLoop, SaysThatNothingEndsIt) {
   EXPECT_EQ(of({"", "c", "x"}, {}), none) << "true at first, it stays so";
   EXPECT_EQ(of({"m", "", "x"}, {scalar("m", INT64_MAX)}),
             "nothing ends the loop: its count is 9223372036854775807, and its condition stays true\n");
+  EXPECT_EQ(of({"m", "", "x"}, {scalar("m", INT32_MAX)}), "f32[x_0, 3]") << "these do come to an end";
   EXPECT_EQ(of({"m", "", "x"}, {scalar("m", INT64_MIN)}), "f32[x_0, 3]") << "no iteration runs";
   EXPECT_EQ(types({loop_node(body({node("Identity", {"yes"}, {"on"}), kNext}, {"i", "go", "v"}, {"on", "v1"}),
                              {"", "", "x"}, {"y"})},

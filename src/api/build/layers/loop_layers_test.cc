@@ -558,6 +558,12 @@ TEST(Loops, SayWhatIsWrong) {
       "loop 'l': nothing ends the loop: its count is 9223372036854775807, ");
   error_of(
       [&](W w, nv::ITensor* x, nv::ILoop* l) {
+        l->addTripLimit(*w.number(INT32_MAX), TripLimit::kCOUNT);
+        w.mark(last(l, carry(w, x, l)));
+      },
+      "loop 'l': nothing ends the loop: its count is 2147483647, ");
+  error_of(
+      [&](W w, nv::ITensor* x, nv::ILoop* l) {
         l->addTripLimit(*w.input("c", {}, nv::DataType::kBOOL), TripLimit::kWHILE);
         w.mark(last(l, carry(w, x, l)));
       },
