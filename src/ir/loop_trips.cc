@@ -1,6 +1,7 @@
 #include "ir/loop_trips.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ir/bodies.h"
 #include "ops/cast.h"
@@ -86,10 +87,43 @@ class Search {
   std::vector<sym::Expr> changing_;  // in a way that nothing tells
 };
 
+bool has_random_node(const Graph& body) {
+  for (int i = 0; i < body.num_nodes(); ++i)
+    if (const auto id = static_cast<NodeId>(i); body.alive(id) && body.node(id).op.has(Trait::kNondeterministic))
+      return true;
+  return false;
+}
+
+/// Whether a node may give other results for equal inputs.
+bool is_random(const Node& node) {
+  if (node.op.has(Trait::kNondeterministic)) return true;
+  return std::ranges::any_of(node.bodies, [](const auto& body) {
+    bool found = has_random_node(*body);
+    for_each_body(*body, [&](const Graph& inner) { found |= has_random_node(inner); });
+    return found;
+  });
+}
+
 }  // namespace
 
 std::optional<sym::Expr> most_trips(const Graph& body, ValueId condition, std::span<const LoopNumber> numbers) {
   return Search(body, numbers).by(body, condition);
+}
+
+bool is_same_in_each_iteration(const Graph& body, ValueId value, std::span<const ValueId> varying) {
+  std::vector<ValueId> pending{value};
+  std::set<ValueId> seen;
+  while (!pending.empty()) {
+    const ValueId next = pending.back();
+    pending.pop_back();
+    if (next == ValueId::kNone || !seen.insert(next).second) continue;
+    if (std::ranges::find(varying, next) != varying.end()) return false;
+    if (body.value(next).producer == NodeId::kNone) continue;
+    const Node& node = body.node(body.value(next).producer);
+    if (is_random(node)) return false;
+    pending.insert(pending.end(), node.inputs.begin(), node.inputs.end());
+  }
+  return true;
 }
 
 }  // namespace kiln::ir

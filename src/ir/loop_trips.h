@@ -20,4 +20,8 @@ struct LoopNumber {
 /// of another kind.
 std::optional<sym::Expr> most_trips(const Graph& body, ValueId condition, std::span<const LoopNumber> numbers);
 
+/// Whether a value of a body is the same in each iteration: nothing that it is computed of is random, or reads one of
+/// the inputs in `varying`.
+bool is_same_in_each_iteration(const Graph& body, ValueId value, std::span<const ValueId> varying);
+
 }  // namespace kiln::ir

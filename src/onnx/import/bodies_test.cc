@@ -219,6 +219,40 @@ TEST(ImportLoop, SaysThatNothingEndsIt) {
             none);
   EXPECT_EQ(of({"", "never", "x"}, {flag("never", false)}), "f32[x_0, 3]") << "it does not begin";
 }
+/// A condition of captures, constants and carried values that come back as they were is the same in each iteration.
+TEST(ImportLoop, SaysThatItsConditionStays) {
+  const auto of = [](const std::vector<Proto>& nodes, Texts inputs, const std::vector<Proto>& constants = {}) {
+    std::vector<Proto> all = nodes;
+    all.push_back(kNext);
+    return types({loop_node(body(all, {"i", "go", "v"}, {"on", "v1"}), inputs, {"y"})},
+                 {kX, value("c", kBool), value("q", kFloat)}, {"y"}, constants);
+  };
+  const std::string stays = "and its condition is the same in each iteration\n";
+  const std::string none = "nothing ends the loop: it has no count, " + stays;
+  const Proto captured = node("Identity", {"c"}, {"on"});
+  EXPECT_EQ(of({captured}, {"", "c", "x"}), none);
+  EXPECT_EQ(of({captured}, {"", "", "x"}), none);
+  EXPECT_EQ(of({node("Less", {"q", "zero"}, {"l"}), node("And", {"l", "go"}, {"on"})}, {"", "", "x"},
+               {floats("zero", {}, {0})}),
+            none);
+  EXPECT_EQ(of({captured}, {"m", "", "x"}, {scalar("m", INT64_MAX)}),
+            "nothing ends the loop: it has a count of 9223372036854775807, " + stays);
+  EXPECT_EQ(of({captured}, {"m", "", "x"}, {scalar("m", 5)}), "f32[x_0, 3]");
+  EXPECT_EQ(of({captured}, {"", "never", "x"}, {flag("never", false)}), "f32[x_0, 3]") << "it does not begin";
+  EXPECT_EQ(of({node("Bernoulli", {"q"}, {"r"}), node("Cast", {"r"}, {"on"}, "", {int_attribute("to", kBool)})},
+               {"", "", "x"}),
+            "f32[x_0, 3]")
+      << "each iteration draws anew";
+  const auto carries = [](const std::string& after) {
+    return types({loop_node(body({kNext, node("Add", {"k", "one"}, {"k1"}), node("Less", {"k", "n"}, {"on"}),
+                                  node("Identity", {"k"}, {"same"})},
+                                 {"i", "go", "v", "k"}, {"on", "v1", after}),
+                            {"", "", "x", "zero"}, {"y"})},
+                 {kX, value("n", kInt64)}, {"y"}, {scalar("zero", 0), scalar("one", 1)});
+  };
+  EXPECT_EQ(carries("same"), none);
+  EXPECT_EQ(carries("k1"), "f32[x_0, 3]");
+}
 TEST(ImportLoop, SaysWhatIsWrong) {
   const auto of = [](const std::vector<Proto>& nodes, Texts results, Texts outputs) {
     return of_loop(nodes, results, outputs, {}, {scalar("m", 5)});

@@ -84,7 +84,8 @@ TEST(CarriedSequences, WhileLoopsDecideTheLength) {
   const Proto loop = loop_node(
       {"", "c", "s"}, {"r"},
       body({kInsert, node("Neg", {"x"}, {"e"}), node("ReduceMax", {"e"}, {"m"}, "", {int_attribute("keepdims", 0)}),
-            node("Cast", {"m"}, {"on"}, "", {int_attribute("to", kBool)})},
+            node("Cast", {"i"}, {"f"}, "", {int_attribute("to", kFloat)}), node("Mul", {"m", "f"}, {"p"}),
+            node("Cast", {"p"}, {"on"}, "", {int_attribute("to", kBool)})},
            {"i", "go", "t"}, {"on", "u"}));
   EXPECT_EQ(types_of({kEmpty, loop, concat_from("r", "y", 0, 1), node("SequenceLength", {"r"}, {"k"})}, {"y", "k"}),
             "f32[\"extent of loop/Loop\", x_0, 3]; i64[]");

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "ir/loop_trips.h"
+#include "ops/identity.h"
 #include "tensor/view.h"
 
 namespace kiln::onnx {
@@ -20,6 +22,36 @@ bool is_always_true(ImportContext& cx, const ImportedBody& body) {
   ImportContext inside(cx.model(), cx.node(), cx.opset(), *body.graph, {}, cx.state());
   const auto known = inside.constant(body.outputs.values[0], "");
   return known && known->volume() == 1 && View(*known)[0] != 0;
+}
+
+/// Inputs of the body that an iteration may find changed: all but captures, and carried values that come back as they
+/// were.
+Values varying_inputs(const ir::LoopDraft& loop, const ir::Graph& body, std::span<const LoopResult> results) {
+  Values varying;
+  for (size_t i = 0; i < loop.inputs.size(); ++i) {
+    const ValueId input = body.inputs()[i];
+    ValueId result = i > 0 && i <= static_cast<size_t>(loop.op.carried) ? results[i - 1].value : ValueId::kNone;
+    while (result != ValueId::kNone && body.producer_as<ops::Identity>(result))
+      result = body.node(body.value(result).producer).inputs[0];
+    if (result != input) varying.push_back(input);
+  }
+  return varying;
+}
+
+/// Fails for a loop without a count whose condition no iteration changes. One that does not begin is none of these.
+Status check_ends(ImportContext& cx, const ir::LoopDraft& loop, std::span<const ValueId> inputs,
+                  const ImportedBody& body, std::span<const LoopResult> results) {
+  if (!loop.op.tests || !loop.op.scans.empty()) return {};
+  const bool has_count = inputs[0] != ValueId::kNone;
+  if (has_count &&
+      !(loop.trips && loop.trips->is_const() && ops::is_endless(loop.trips->value(), cx.type(inputs[0]).dtype)))
+    return {};
+  if (inputs[1] != ValueId::kNone)
+    if (const auto begins = cx.values(inputs[1], ""); begins && (*begins)[0].constant() == 0) return {};
+  const ValueId condition = body.outputs.values[0];
+  return require(!ir::is_same_in_each_iteration(*body.graph, condition, varying_inputs(loop, *body.graph, results)),
+                 "nothing ends the loop: it has ", has_count ? str("a count of ", loop.trips->value()) : "no count",
+                 ", and its condition is the same in each iteration");
 }
 
 /// What the body gives behind the condition.
@@ -50,6 +82,7 @@ Result<Values> add_loop(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, 
     if (std::exchange(is_first, false)) {  // whether the body ends the loop does not depend on the types that are found
       loop.op.tests = body.has_condition && !is_always_true(cx, imported);
       loop.is_exact = loop.trips && inputs[1] == ValueId::kNone && !loop.op.tests;
+      TRY(check_ends(cx, loop, inputs, imported, results));
     }
     if (loop.op.tests) imported.graph->mark_output(condition, std::string(body.graph.outputs[0].name));
     for (const LoopResult& result : results) imported.graph->mark_output(result.value, result.name);
