@@ -1124,7 +1124,8 @@ class IExecutionContext : public INoCopy {
   IOutputAllocator* getOutputAllocator(char const* tensorName) const noexcept {
     return mImpl->getOutputAllocator(tensorName);
   }
-  //! Most bytes that an output can need with the present shapes; -1 on an error.
+  //! Most bytes that an output can need with the present shapes; -1 on an error, and where nothing bounds them: such
+  //! an output needs setOutputAllocator.
   int64_t getMaxOutputSize(char const* tensorName) const noexcept { return mImpl->getMaxOutputSize(tensorName); }
   //! Who gives memory that is needed during an execution; null: the engine's allocator. False on an error.
   bool setTemporaryStorageAllocator(IGpuAllocator* allocator) noexcept {

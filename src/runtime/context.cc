@@ -54,11 +54,18 @@ Extents Context::latest_output_extents(int output) const {
   return shapes_.latest_extents(engine_->plan().outputs[static_cast<size_t>(output)].extents);
 }
 
+Status Context::check_bound(int output) const {
+  const bool is_open = std::ranges::any_of(shapes_.profile().tensors, [&](const plan::Tensor& tensor) {
+    return tensor.place == plan::Place::kOutput && tensor.index == output && tensor.size_bytes_max == plan::kNoBound;
+  });
+  return require(!is_open, "output '", engine_->plan().outputs[static_cast<size_t>(output)].name,
+                 "': nothing bounds its size, which data decides; give it an IOutputAllocator by setOutputAllocator, "
+                 "and call enqueueV3");
+}
+
 int64_t Context::largest_output_bytes(int output) const {
   const plan::IoTensor& io = engine_->plan().outputs[static_cast<size_t>(output)];
-  for (const plan::Tensor& tensor : shapes_.profile().tensors)
-    if (tensor.place == plan::Place::kOutput && tensor.index == output && tensor.size_bytes_max == plan::kNoBound)
-      return -1;
+  if (!check_bound(output)) return -1;
   const Extents largest = shapes_.largest_extents(io.extents);
   const bool grows =
       std::ranges::all_of(io.extents, [&](const sym::Program& extent) { return shapes_.only_grows(extent); });
@@ -103,6 +110,8 @@ Status Context::enqueue_segments(Stream& stream) {
     return error(Code::kUnsupported,
                  "data decides sizes of this network, and the host has to read them while it runs: a capture cannot "
                  "record that");
+  if (!settings_.output_memory)
+    for (size_t i = 0; i < engine_->plan().outputs.size(); ++i) TRY(check_bound(static_cast<int>(i)));
   Binding& binding = bindings_.current();
   binding.at.set(addresses_);
   for (size_t segment = 0; segment < binding.segments.size(); ++segment) {

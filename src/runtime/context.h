@@ -42,6 +42,8 @@ class Context {
   /// Bytes of memory that have room for an output, whatever data decides; -1 where nothing bounds it. After
   /// `infer_shapes`.
   int64_t largest_output_bytes(int output) const;
+  /// Fails for an output whose size nothing bounds: no memory that was given before the run is certainly enough.
+  Status check_bound(int output) const;
   /// The values of any of the plan's programs; -1 where an input that decides one is not set.
   Extents known_extents(std::span<const sym::Program> programs) const { return shapes_.known_extents(programs); }
   /// Inputs whose extents, or (shape inputs) addresses, are still to be set.

@@ -77,6 +77,21 @@ TEST(GrowingOutputs, WantAnAllocator) {
             std::string::npos)
       << error;
 }
+/// A context that never had an allocator refuses, too, and writes nothing.
+TEST(GrowingOutputs, AreNotWrittenToPlainAddresses) {
+  Program p(grows_to(false), {{"x", {0}, {5}}});
+  ASSERT_TRUE(p.context);
+  for (const char* name : {"y", "rows"}) p.context->setOutputAllocator(name, nullptr);
+  p.feed("x", {1}, Floats{2}).feed("limit", {}, Floats{9});
+  testing::Shared<float> y(64, -7), rows(64, -7);
+  p.context->setTensorAddress("y", y.data());
+  p.context->setTensorAddress("rows", rows.data());
+  EXPECT_FALSE(p.context->enqueueV3(nullptr));
+  ASSERT_FALSE(p.logger.errors.empty());
+  EXPECT_NE(p.logger.errors.back().find("output 'y': nothing bounds its size, which data decides"), std::string::npos)
+      << p.logger.errors.back();
+  for (size_t i = 0; i < 64; ++i) EXPECT_EQ(y[i], -7) << i;
+}
 TEST(GrowingOutputs, ALoopWithoutIterationsGivesWhatItWasGiven) {
   const Proto body = loop_body(
       {kOn, node("Concat", {"v", "v"}, {"v1"}, "", {int_attribute("axis", 0)}), node("Identity", {"v1"}, {"s"})}, {"v"},

@@ -10,10 +10,10 @@ Result<void*> Context::memory_of(int output, const Extents& extents) {
   const auto i = static_cast<size_t>(output);
   nvinfer1::IOutputAllocator* allocator = output_allocators_[i];
   const plan::IoTensor& tensor = plan().outputs[i];
-  if (!allocator && context_->largest_output_bytes(output) < 0)
-    return error(Code::kState, "output '", tensor.name, "': nothing bounds its size, which data decides; give it an ",
-                 "IOutputAllocator by setOutputAllocator");
-  if (!allocator) return output_addresses_[i];
+  if (!allocator) {
+    TRY(context_->check_bound(output));
+    return output_addresses_[i];
+  }
   const int64_t size = size_bytes(tensor.dtype, tensor.format.storage_volume(extents));
   // Allocators are never asked for nothing, and must give an address even of an empty tensor.
   void* memory =
