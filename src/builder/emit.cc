@@ -131,7 +131,7 @@ std::vector<sym::Program> compiled(const std::vector<sym::Expr>& params) {
 }
 
 plan::DecidedSize decided(const DecidedSize& size) {
-  const bool is_open = sym::reads_unbounded(size.most);
+  const bool is_open = sym::is_no_bound(size.most);
   return {.symbol = size.symbol.symbol_id(),
           .most = sym::Program::compile(is_open ? sym::Expr(sym::kMostUnbounded) : size.most),
           .least = size.symbol.min(),

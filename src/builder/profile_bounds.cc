@@ -57,6 +57,48 @@ Result<bool> ProfileBounds::unite(const std::vector<sym::Assumption>& assumption
   return changed;
 }
 
+bool ProfileBounds::limit(const sym::Expr& symbol, const sym::Assumption& assumption) {
+  const auto id = static_cast<size_t>(symbol.symbol_id());
+  sym::Bounds& b = bounds_[id];
+  const bool has_no_least = b.min == INT64_MIN, has_no_most = b.max == INT64_MAX;
+  if (is_decided_[id] || root_of(id) != id || !(has_no_least || has_no_most)) return false;
+  const auto at = [&](const sym::Expr& e, int64_t value) {
+    const std::pair<sym::Expr, sym::Expr> values[] = {{symbol, value}};
+    return sym::substitute(e, values);
+  };
+  // 0 <= factor * symbol + rest
+  const sym::Expr difference = assumption.rhs - assumption.lhs, rest = at(difference, 0);
+  const std::optional<int64_t> factor = (at(difference, 1) - rest).constant();
+  if (!factor || *factor == 0 || !rest.is_valid() || difference != *factor * symbol + rest) return false;
+  const int64_t most_rest = rest.max();
+  if (most_rest == INT64_MAX || most_rest <= -INT64_MAX || *factor <= -INT64_MAX) return false;
+  if (*factor < 0 && has_no_most) {
+    const auto most = sym::floor_div(most_rest, -*factor).value();
+    if (most < b.min) return false;  // nothing fits, which the assumption says when it is checked
+    b.max = most;
+    if (!opt_set_[id]) b.opt = most;
+  } else if (*factor > 0 && has_no_least) {
+    const auto least = sym::ceil_div(-most_rest, *factor).value();
+    if (least > b.max) return false;
+    b.min = least;
+  } else {
+    return false;
+  }
+  b.opt = std::clamp(b.opt, b.min, b.max);
+  return true;
+}
+
+bool ProfileBounds::limit(const std::vector<sym::Assumption>& assumptions) {
+  bool changed = false;
+  for (const sym::Assumption& assumption : assumptions) {
+    if (assumption.relation != sym::Relation::kLessEqual) continue;
+    std::vector<sym::Expr> symbols;
+    sym::collect_symbols(assumption.lhs, symbols), sym::collect_symbols(assumption.rhs, symbols);
+    for (const sym::Expr& symbol : symbols) changed |= limit(symbol, assumption);
+  }
+  return changed;
+}
+
 Replacements ProfileBounds::replacements(const sym::Table& old_table, sym::Table& table) const {
   Replacements result;
   for (size_t id = 0; id < bounds_.size(); ++id) {

@@ -23,11 +23,15 @@ class ProfileBounds {
   /// two names. Returns whether there were any. The assumptions stay the network's to check. What a node decides stays
   /// a symbol: somebody has to compare it with what it should be.
   Result<bool> unite(const std::vector<sym::Assumption>& assumptions);
+  /// Gives symbols without a limit, elements of shape inputs that the profile does not mention, those that assumptions
+  /// set: k <= 6. Returns whether there were any. The assumptions stay to be checked likewise.
+  bool limit(const std::vector<sym::Assumption>& assumptions);
   /// Symbols of `table`, ids kept; constants where one value is left.
   Replacements replacements(const sym::Table& old_table, sym::Table& table) const;
 
  private:
   size_t root_of(size_t id) const;
+  bool limit(const sym::Expr& symbol, const sym::Assumption& assumption);
 
   std::vector<sym::Bounds> bounds_;
   std::vector<bool> opt_set_, is_decided_;

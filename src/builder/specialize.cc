@@ -155,15 +155,17 @@ Result<ProfileGraph> specialize(const ir::Graph& network, const ProfileRequest& 
     TRY(narrow_values(input, profile, bounds));
   }
   ProfileGuards guards(network, bounds);
-  // The loop ends. Each round but the last joins two symbols, or replaces one by a constant. That symbol then stands in
-  // no inferred type, and no assumption names it again. So there is at most one round a symbol, and the last one.
+  // The loop ends. Each round but the last joins two symbols, replaces one by a constant, or limits one from above or
+  // below. A symbol that is joined or replaced stands in no inferred type, and no assumption names it again; one that
+  // is limited is so once a side. So there are at most three rounds a symbol, and the last one.
   const size_t num_symbols = network.shared_table()->symbols().size();
   for (size_t round = 0;; ++round) {
-    CHECK(round <= num_symbols);
+    CHECK(round <= 3 * num_symbols);
     ir::Graph graph = TRY(narrowed(network, profile, bounds));
     if (round == 0) TRY(guards.add(network, bounds));  // assumptions that clones of the network added to its table
     TRY(guards.add(graph, bounds));
-    if (TRY(bounds.unite(graph.assumptions()))) continue;
+    const bool has_united = TRY(bounds.unite(graph.assumptions()));
+    if (bounds.limit(graph.assumptions()) || has_united) continue;
     make_optimum_agree(graph.table(), graph.assumptions());
     return ProfileGraph{std::move(graph), std::move(bounds), std::move(guards)};
   }

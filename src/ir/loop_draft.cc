@@ -174,6 +174,7 @@ void find_stacked_sizes(sym::Table& table, LoopDraft& loop, const Bodies& bodies
   for (size_t k = 0; k < loop.op.stacks.size(); ++k) {
     const int output = loop.op.carried + static_cast<int>(k);
     const auto decide = [&](int axis, sym::Expr most) {
+      most = sym::max(most, 0);  // of the last iteration's number, where there is none
       loop.op.decided.push_back({output, axis});
       loop.op.most.push_back(most);
       const sym::Bounds bounds{0, std::max<int64_t>(most.opt(), 0), std::max<int64_t>(most.max(), 0)};

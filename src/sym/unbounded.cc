@@ -26,6 +26,11 @@ bool reads_unbounded(Expr e) {
   return std::ranges::any_of(symbols, [](const Expr& symbol) { return symbol.name() == kName; });
 }
 
+bool is_no_bound(Expr most) {
+  constexpr int64_t kMostElements = int64_t{1} << 46;  // of a tensor
+  return most.max() > kMostElements || reads_unbounded(most);
+}
+
 bool grows_without_bound(Expr e) {
   constexpr int64_t kHalf = kMostUnbounded / 2;
   std::vector<Expr> symbols;

@@ -18,6 +18,8 @@ inline constexpr Bounds kAnyNumber{-kMostUnbounded, kTypicalSize, kMostUnbounded
 Expr unbounded(Table& table);
 /// Whether an expression reads that symbol.
 bool reads_unbounded(Expr e);
+/// Whether an upper bound of a size is none: it reads that symbol, or no tensor is as large.
+bool is_no_bound(Expr most);
 /// Whether an expression can be as large, or (of what is subtracted) as small, as a symbol in it that goes to
 /// kMostUnbounded: `min(s, 100)` cannot.
 bool grows_without_bound(Expr e);

@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include "onnx/import/axes.h"
+#include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
+#include "ops/assertion.h"
 
 namespace kiln::onnx::importers {
 namespace {
@@ -58,7 +60,19 @@ SliceRange clamped(sym::Expr extent, sym::Expr start, sym::Expr end, sym::Expr& 
     return sym::max(low, sym::min(at + extent * sym::less(at, 0), extent - backward));
   };
   const sym::Expr first = clamp(start, 0), last = clamp(end, -backward);
-  return {first, sym::max(0, sym::ceil_div(last - first, step))};
+  const sym::Expr by = step + sym::equal(step, 0);  // an assertion says what is wrong with 0; limits need a number
+  return {first, sym::max(0, sym::ceil_div(last - first, by))};
+}
+
+/// Fails the run where one of the steps that only it knows is 0.
+Status assert_steps(ImportContext& cx, const SymbolicValues& steps) {
+  sym::Expr are_steps = 1;
+  for (const sym::Expr& step : steps)
+    if (!step.is_const()) are_steps = sym::min(are_steps, 1 - sym::equal(step, 0));
+  if (are_steps.is_const()) return {};
+  const ValueId holds = TRY(scalar_value(cx, are_steps, DType::kBool));
+  TRY(cx.graph().add(ops::Assertion{str(cx.node(), ": no step is 0")}, Values{holds}, std::string(cx.node().name)));
+  return {};
 }
 
 }  // namespace
@@ -69,6 +83,7 @@ Status slice(ImportContext& cx) {
   const Parameters p = TRY(parameters(cx, rank));
   for (const sym::Expr& step : p.steps)
     TRY(require(!step.is_const() || step.value() != 0, "steps ", p.steps, " has a step of 0"));
+  TRY(assert_steps(cx, p.steps));
   SliceAlong along;
   const auto add = [&](int axis, sym::Expr start, sym::Expr end, sym::Expr step) {
     const SliceRange range = clamped(cx.extent(x, axis), start, end, step);

@@ -22,6 +22,8 @@ Status top_k(ImportContext& cx) {
     TRY(require(given.size() == 1, "k has ", given.size(), " elements; one is needed"));
     op.k = given[0];
     inputs.pop_back();
+  } else if (inputs.size() > 1) {
+    TRY(cx.values(inputs[1], "k"));  // or the host reads it while the network runs
   }
   const Values outputs = TRY(cx.add_all(op, inputs));
   for (size_t i = 0; i < outputs.size(); ++i)
