@@ -128,7 +128,7 @@ TEST(RunErrors, AfterTheEnqueueReturned) {
   EXPECT_EQ(cudaStreamSynchronize(stream) == cudaSuccess, is_on_gpu());
   EXPECT_TRUE(!is_on_gpu() || !context->enqueueV3(stream));
   const std::string said = p.logger.take_errors();
-  const char* const told = is_on_gpu() ? "index 99 is outside the data" : "indices are outside their axis";
+  const char* const told = is_on_gpu() ? "index 99 is outside the data" : "index 99 is outside [-3, 3) of its axis";
   EXPECT_NE(said.find(told), std::string::npos) << said;
   EXPECT_EQ(recorder.texts.size(), 1U);
   cudaStreamDestroy(stream);

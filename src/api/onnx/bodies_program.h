@@ -140,12 +140,9 @@ class Program {
   std::unique_ptr<nv::IExecutionContext> context;
 };
 
-/// Whether a run was told that the index that `step` picked by is outside: the host counts such indices, a GPU keeps
-/// one.
+/// Whether a run was told that the index that `step` picked by is outside.
 inline bool says_that_an_index_is_outside(const std::string& error, std::string_view step, int64_t index) {
-  const std::string told = testing::is_on_gpu() ? str("index ", index, " is outside the data")
-                                                : std::string("1 indices are outside their axis");
-  return error.find(str("step '", step, "': ", told)) != std::string::npos;
+  return error.find(str("step '", step, "': index ", index, " is outside")) != std::string::npos;
 }
 
 inline Proto value_of_any(std::string_view name, int64_t type = kFloat) {

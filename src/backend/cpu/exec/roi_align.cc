@@ -19,8 +19,8 @@ LoadResult load(const steps::RoiAlign& step, const LoadArguments& arguments) {
                               .rois = rois,
                               .wide_indices = wide};
     return bound_step([op, &team, shape](const RunArguments& run) {
-      const int64_t outside = roi_align(team, op, shape, run.inputs[0], run.inputs[1], run.inputs[2], run.outputs[0]);
-      return require(outside == 0, outside, " batch indices are outside [0, ", shape.batches, ")");
+      return roi_align(team, op, shape, run.inputs[0], run.inputs[1], run.inputs[2], run.outputs[0])
+          .check("batch index");
     });
   });
 }

@@ -12,8 +12,7 @@ LoadResult load(const steps::Scatter& step, const LoadArguments& arguments) {
   return loaded_step([op = step.op, bytes, wide](const StepShapes& shapes) -> BindResult {
     const ScatterPlan plan = TRY(plan_scatter(op, bytes, wide, shapes.inputs[0], shapes.inputs[1]));
     return bound_step([plan](const RunArguments& run) {
-      const int64_t outside = run_scatter(plan, run.inputs[0], run.inputs[1], run.inputs[2], run.outputs[0]);
-      return require(outside == 0, outside, " updates have indices outside their axis");
+      return run_scatter(plan, run.inputs[0], run.inputs[1], run.inputs[2], run.outputs[0]).check();
     });
   });
 }

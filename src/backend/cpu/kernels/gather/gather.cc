@@ -1,8 +1,9 @@
 #include "backend/cpu/kernels/gather/gather.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include "backend/cpu/kernels/aligned.h"
 
@@ -33,18 +34,19 @@ inline void put_row(std::byte* to, const std::byte* from, size_t bytes) {
 
 /// Rows [begin, end) of y, counted over e, a and i.
 template <class Index, int kBytes>
-int64_t gather_rows(const GatherPlan& p, const std::byte* data, const Index* indices, std::byte* y, int64_t begin,
-                    int64_t end) {
+OutsideIndices gather_rows(const GatherPlan& p, const std::byte* data, const Index* indices, std::byte* y,
+                           int64_t begin, int64_t end) {
   const auto bytes = static_cast<size_t>(p.row_bytes);
-  int64_t outside = 0;
+  OutsideIndices outside;
   for (int64_t at = begin; at < end;) {
     const int64_t slice = at / p.picks, batch = slice / p.outer;
     const std::byte* from = data + batch * p.data_batch_bytes + slice % p.outer * p.extent * p.row_bytes;
     const Index* index = indices + batch * p.index_batch_step;
     const int64_t stop = std::min(end, (slice + 1) * p.picks);
     for (; at < stop; ++at) {
-      const int64_t i = resolve(index[at - slice * p.picks], p.extent);
-      outside += i < 0;
+      const int64_t given = index[at - slice * p.picks], i = resolve(given, p.extent);
+      if (i < 0) [[unlikely]]
+        outside.add(given, p.extent);
       put_row<kBytes>(y + at * p.row_bytes, i < 0 ? nullptr : from + i * p.row_bytes, bytes);
     }
   }
@@ -53,8 +55,8 @@ int64_t gather_rows(const GatherPlan& p, const std::byte* data, const Index* ind
 
 /// Elements [begin, end) of y, which has the extents of the indices.
 template <class Index, int kBytes>
-int64_t gather_elements(const GatherPlan& p, const std::byte* data, const Index* indices, std::byte* y, int64_t begin,
-                        int64_t end) {
+OutsideIndices gather_elements(const GatherPlan& p, const std::byte* data, const Index* indices, std::byte* y,
+                               int64_t begin, int64_t end) {
   std::array<int64_t, kMaxRank> index{};
   for (int64_t axis = p.rank - 1, rest = begin; axis >= 0; --axis) {
     const auto i = static_cast<size_t>(axis);
@@ -62,13 +64,14 @@ int64_t gather_elements(const GatherPlan& p, const std::byte* data, const Index*
     rest /= p.index_extents[i];
   }
   const auto along = static_cast<size_t>(p.axis);
-  int64_t outside = 0;
+  OutsideIndices outside;
   for (int64_t at = begin; at < end; ++at) {
     const int64_t picked = resolve(indices[at], p.extent);
     int64_t offset = picked * p.data_strides[along];
     for (size_t i = 0; i < static_cast<size_t>(p.rank); ++i)
       if (i != along) offset += index[i] * p.data_strides[i];
-    outside += picked < 0;
+    if (picked < 0) [[unlikely]]
+      outside.add(indices[at], p.extent);
     put_row<kBytes>(y + at * p.element_bytes, picked < 0 ? nullptr : data + offset,
                     static_cast<size_t>(p.element_bytes));
     for (int axis = p.rank - 1; axis >= 0; --axis) {
@@ -81,37 +84,38 @@ int64_t gather_elements(const GatherPlan& p, const std::byte* data, const Index*
 
 /// Rows [begin, end) of y, counted over e and i.
 template <class Index, int kBytes>
-int64_t gather_nd(const GatherPlan& p, const std::byte* data, const Index* indices, std::byte* y, int64_t begin,
-                  int64_t end) {
-  int64_t outside = 0;
+OutsideIndices gather_nd(const GatherPlan& p, const std::byte* data, const Index* indices, std::byte* y, int64_t begin,
+                         int64_t end) {
+  OutsideIndices outside;
   for (int64_t at = begin; at < end; ++at) {
     int64_t offset = at / p.picks * p.data_batch_bytes;
     bool inside = true;
     for (int k = 0; k < p.rank; ++k) {
       const auto i = static_cast<size_t>(k);
-      const int64_t picked = resolve(indices[at * p.rank + k], p.index_extents[i]);
+      const int64_t given = indices[at * p.rank + k], picked = resolve(given, p.index_extents[i]);
+      if (inside && picked < 0) [[unlikely]]
+        outside.add(given, p.index_extents[i]);
       inside = inside && picked >= 0;
       offset += picked * p.data_strides[i];
     }
-    outside += !inside;
     put_row<kBytes>(y + at * p.row_bytes, inside ? data + offset : nullptr, static_cast<size_t>(p.row_bytes));
   }
   return outside;
 }
 
 template <class Index, int kBytes>
-int64_t gather_part(const GatherPlan& p, const std::byte* data, const void* indices, std::byte* y, int64_t begin,
-                    int64_t end) {
+OutsideIndices gather_part(const GatherPlan& p, const std::byte* data, const void* indices, std::byte* y, int64_t begin,
+                           int64_t end) {
   const auto* index = static_cast<const Index*>(indices);
   switch (p.mode) {
     case GatherMode::kDefault: return gather_rows<Index, kBytes>(p, data, index, y, begin, end);
     case GatherMode::kElement: return gather_elements<Index, kBytes>(p, data, index, y, begin, end);
     case GatherMode::kNd: return gather_nd<Index, kBytes>(p, data, index, y, begin, end);
   }
-  return 0;
+  return {};
 }
 
-using PartFn = int64_t (*)(const GatherPlan&, const std::byte*, const void*, std::byte*, int64_t, int64_t);
+using PartFn = OutsideIndices (*)(const GatherPlan&, const std::byte*, const void*, std::byte*, int64_t, int64_t);
 template <class Index>
 PartFn choose_part(int64_t bytes) {
   switch (bytes) {
@@ -199,19 +203,27 @@ Result<GatherPlan> plan_gather(const ops::Gather& gather, int element_bytes, boo
   return plan;
 }
 
-int64_t run_gather(Team& team, const GatherPlan& plan, const void* data, const void* indices, void* y) {
+OutsideIndices run_gather(Team& team, const GatherPlan& plan, const void* data, const void* indices, void* y) {
   const PartFn part = plan.wide_indices ? choose_part<int64_t>(plan.row_bytes) : choose_part<int32_t>(plan.row_bytes);
   const auto* from = static_cast<const std::byte*>(data);
   auto* to = static_cast<std::byte*>(y);
   const int64_t rows = count_rows(plan);
-  if (rows == 0) return 0;
+  if (rows == 0) return {};
   if (plan.parts == 1) return part(plan, from, indices, to, 0, rows);
-  std::atomic<int64_t> outside{0};
+  std::mutex mutex;
+  OutsideIndices outside;
+  int64_t first_part = plan.parts;  // of those that met one
   team.run(plan.parts, [&](int64_t p, int) {
-    const int64_t found = part(plan, from, indices, to, rows * p / plan.parts, rows * (p + 1) / plan.parts);
-    if (found) outside.fetch_add(found, std::memory_order_relaxed);
+    OutsideIndices found = part(plan, from, indices, to, rows * p / plan.parts, rows * (p + 1) / plan.parts);
+    if (found.count == 0) return;
+    const std::lock_guard lock(mutex);
+    if (p < first_part) {
+      std::swap(found, outside);
+      first_part = p;
+    }
+    outside.add(found);
   });
-  return outside.load(std::memory_order_relaxed);
+  return outside;
 }
 
 }  // namespace kiln::cpu

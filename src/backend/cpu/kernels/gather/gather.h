@@ -1,7 +1,7 @@
 /// Elements picked by indices: ops::Gather in its three modes, for any type of whole bytes.
 ///
 /// Planned when shapes are bound; running allocates nothing. An index outside its axis reads no memory: its elements
-/// become zeros, and the run returns how many such indices it met.
+/// become zeros, and the run returns what it met.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <span>
 
 #include "backend/cpu/device/team.h"
+#include "backend/cpu/kernels/outside_indices.h"
 #include "base/error.h"
 #include "ops/gather.h"
 #include "tensor/extents.h"
@@ -38,7 +39,7 @@ struct GatherPlan {
 Result<GatherPlan> plan_gather(const ops::Gather& gather, int element_bytes, bool wide_indices,
                                std::span<const int64_t> data, std::span<const int64_t> indices);
 
-/// Returns how many indices were outside their axis.
-int64_t run_gather(Team& team, const GatherPlan& plan, const void* data, const void* indices, void* y);
+/// Returns the indices that were outside their axis; those of a row of coordinates count once.
+OutsideIndices run_gather(Team& team, const GatherPlan& plan, const void* data, const void* indices, void* y);
 
 }  // namespace kiln::cpu

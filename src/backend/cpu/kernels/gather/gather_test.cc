@@ -38,7 +38,7 @@ TEST(CpuGather, AsTheReference) {
         const auto plan = plan_gather(c.op, bytes, index == DType::kI64, c.data, c.indices);
         ASSERT_TRUE(plan) << plan.error().message;
         std::vector<std::byte> y = target_of(want);
-        EXPECT_EQ(run_gather(team, *plan, data.bytes().data(), indices.bytes().data(), y.data()), 0);
+        EXPECT_EQ(run_gather(team, *plan, data.bytes().data(), indices.bytes().data(), y.data()).count, 0);
         expect_bytes(y, want);
       }
 }
@@ -49,12 +49,30 @@ TEST(CpuGather, OutsideIsZeroAndCounted) {
   float y[4] = {9, 9, 9, 9};
   for (const GatherMode mode : {GatherMode::kDefault, GatherMode::kElement}) {
     const auto plan = plan_gather(ops::Gather{.mode = mode}, 4, false, Extents{3}, Extents{4});
-    EXPECT_EQ(run_gather(team, *plan, data, indices, y), 2);
+    EXPECT_EQ(run_gather(team, *plan, data, indices, y).count, 2);
     EXPECT_EQ(std::vector<float>(y, y + 4), (std::vector<float>{3, 0, 0, 1}));
+    const Status told = run_gather(team, *plan, data, indices, y).check();
+    EXPECT_EQ(told.error().message, "index 3 is outside [-3, 3) of its axis, and so is 1 other");
   }
   const auto plan = plan_gather(ops::Gather{.mode = GatherMode::kNd}, 4, false, Extents{3}, Extents{4, 1});
-  EXPECT_EQ(run_gather(team, *plan, data, indices, y), 2);
+  EXPECT_EQ(run_gather(team, *plan, data, indices, y).count, 2);
   EXPECT_EQ(std::vector<float>(y, y + 4), (std::vector<float>{3, 0, 0, 1}));
+}
+
+/// Many parts of a team's work: the first index of all is told, and all are counted.
+TEST(CpuGather, TellsTheFirstThatIsOutside) {
+  Team team(2);
+  std::vector<float> data(64 * 100), y(size_t{100} * 4096);
+  std::vector<int32_t> indices(4096, 5);
+  const auto plan = plan_gather(ops::Gather{}, 4, false, Extents{64, 100}, Extents{4096});
+  ASSERT_GT(plan->parts, 8);
+  for (const size_t at : {1000, 1001, 3000, 4095}) indices[at] = static_cast<int32_t>(at);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(run_gather(team, *plan, data.data(), indices.data(), y.data()).check().error().message,
+              "index 1000 is outside [-64, 64) of its axis, and so are 3 others");
+  for (const size_t at : {1001, 3000, 4095}) indices[at] = 0;
+  EXPECT_EQ(run_gather(team, *plan, data.data(), indices.data(), y.data()).check().error().message,
+            "index 1000 is outside [-64, 64) of its axis");
 }
 
 }  // namespace

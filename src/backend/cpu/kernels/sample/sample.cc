@@ -1,7 +1,6 @@
 #include "backend/cpu/kernels/sample/sample.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 
 #include "backend/cpu/kernels/aligned.h"
@@ -165,22 +164,23 @@ class RoiBlock {
 };
 
 template <DType T, bool kMax>
-int64_t align_typed(Team& team, const ops::RoiAlign& op, const RoiAlignShape& s, const void* x, const void* rois,
-                    const void* batch_indices, void* y) {
+OutsideIndices align_typed(Team& team, const ops::RoiAlign& op, const RoiAlignShape& s, const void* x, const void* rois,
+                           const void* batch_indices, void* y) {
   using Block = RoiBlock<T, kMax>;
   const int64_t groups = ceil_div(s.channels, Block::kChannels), num_bins = int64_t{op.height} * op.width;
   const int64_t plane = s.image[0] * s.image[1];
   const int counts[] = {op.height, op.width};
-  std::atomic<int64_t> outside{0};
+  const auto batch_of = [&](int64_t region) -> int64_t {
+    return s.wide_indices ? static_cast<const int64_t*>(batch_indices)[region]
+                          : static_cast<const int32_t*>(batch_indices)[region];
+  };
   team.run(s.regions * groups, [&](int64_t part, int) {
     const int64_t region = part / groups, first = part % groups * Block::kChannels;
     const int64_t channels = std::min<int64_t>(Block::kChannels, s.channels - first);
-    const int64_t batch = s.wide_indices ? static_cast<const int64_t*>(batch_indices)[region]
-                                         : static_cast<const int32_t*>(batch_indices)[region];
+    const int64_t batch = batch_of(region);
     auto* to = static_cast<Stored<T>*>(y) + (region * s.channels + first) * num_bins;
     if (batch < 0 || batch >= s.batches || plane == 0) {
       std::fill_n(to, channels * num_bins, Stored<T>{0});
-      if (first == 0 && plane > 0) ++outside;
       return;
     }
     float corners[4];
@@ -192,6 +192,9 @@ int64_t align_typed(Team& team, const ops::RoiAlign& op, const RoiAlignShape& s,
     for (int64_t bin = 0; bin < num_bins; bin += kPositions)
       Block(op, s, bins, bin, static_cast<int>(std::min<int64_t>(kPositions, num_bins - bin))).run(from, channels, to);
   });
+  OutsideIndices outside;
+  for (int64_t region = 0; region < s.regions && plane > 0; ++region)
+    if (const int64_t batch = batch_of(region); batch < 0 || batch >= s.batches) outside.add(batch, 0, s.batches);
   return outside;
 }
 
@@ -205,8 +208,8 @@ void run_grid_sample(Team& team, const ops::GridSample& op, const GridSampleShap
   }
 }
 
-int64_t run_roi_align(Team& team, const ops::RoiAlign& op, const RoiAlignShape& shape, const void* x, const void* rois,
-                      const void* batch_indices, void* y) {
+OutsideIndices run_roi_align(Team& team, const ops::RoiAlign& op, const RoiAlignShape& shape, const void* x,
+                             const void* rois, const void* batch_indices, void* y) {
   const auto typed = [&]<DType T>() {
     return op.mode == RoiMode::kMax ? align_typed<T, true>(team, op, shape, x, rois, batch_indices, y)
                                     : align_typed<T, false>(team, op, shape, x, rois, batch_indices, y);
@@ -217,7 +220,7 @@ int64_t run_roi_align(Team& team, const ops::RoiAlign& op, const RoiAlignShape& 
     case DType::kBF16: return typed.template operator()<DType::kBF16>();
     default: CHECK(!"roi_align of a type other than f32, f16 and bf16");
   }
-  return 0;
+  return {};
 }
 
 }  // namespace
@@ -232,8 +235,8 @@ void grid_sample(Team& team, const ops::GridSample& op, const GridSampleShape& s
   KILN_DISPATCH(run_grid_sample)(team, op, shape, x, grid, y);
 }
 
-int64_t roi_align(Team& team, const ops::RoiAlign& op, const RoiAlignShape& shape, const void* x, const void* rois,
-                  const void* batch_indices, void* y) {
+OutsideIndices roi_align(Team& team, const ops::RoiAlign& op, const RoiAlignShape& shape, const void* x,
+                         const void* rois, const void* batch_indices, void* y) {
   return KILN_DISPATCH(run_roi_align)(team, op, shape, x, rois, batch_indices, y);
 }
 

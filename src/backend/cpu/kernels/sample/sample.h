@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backend/cpu/device/team.h"
+#include "backend/cpu/kernels/outside_indices.h"
 #include "ops/grid_sample.h"
 #include "ops/roi_align.h"
 #include "tensor/dtype.h"
@@ -28,8 +29,8 @@ struct RoiAlignShape {
   DType dtype = DType::kF32, rois = DType::kF32;
   bool wide_indices = false;  ///< i64, else i32
 };
-/// Returns how many regions are of no image; their bins become zeros.
-int64_t roi_align(Team& team, const ops::RoiAlign& op, const RoiAlignShape& shape, const void* x, const void* rois,
-                  const void* batch_indices, void* y);
+/// Returns the batch indices that are of no image; the bins of their regions become zeros.
+OutsideIndices roi_align(Team& team, const ops::RoiAlign& op, const RoiAlignShape& shape, const void* x,
+                         const void* rois, const void* batch_indices, void* y);
 
 }  // namespace kiln::cpu

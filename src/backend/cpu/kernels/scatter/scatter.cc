@@ -13,12 +13,14 @@ inline int64_t resolve(int64_t index, int64_t extent) {
 
 /// updates[i] is for y[i with i[axis] replaced by indices[i]]. Elements of kBytes.
 template <class Index, int kBytes>
-int64_t scatter_elements(const ScatterPlan& p, const Index* indices, const std::byte* updates, std::byte* y) {
+OutsideIndices scatter_elements(const ScatterPlan& p, const Index* indices, const std::byte* updates, std::byte* y) {
   std::array<int64_t, kMaxRank> at{};
-  int64_t outside = 0, to = 0;  // of y, without the axis
+  OutsideIndices outside;
+  int64_t to = 0;  // of y, without the axis
   for (int64_t pick = 0; pick < p.picks; ++pick) {
     const int64_t i = resolve(indices[pick], p.extent);
-    outside += i < 0;
+    if (i < 0) [[unlikely]]
+      outside.add(indices[pick], p.extent);
     if (i >= 0) std::memcpy(y + to + i * p.strides[static_cast<size_t>(p.axis)], updates + pick * kBytes, kBytes);
     for (int axis = p.rank - 1; axis >= 0; --axis) {
       const auto a = static_cast<size_t>(axis);
@@ -34,33 +36,34 @@ int64_t scatter_elements(const ScatterPlan& p, const Index* indices, const std::
 
 /// updates[i] is for y[indices[i, 0 ... rank - 1]]. Rows of kBytes; 0: of `row_bytes`.
 template <class Index, int kBytes>
-int64_t scatter_rows(const ScatterPlan& p, const Index* indices, const std::byte* updates, std::byte* y) {
+OutsideIndices scatter_rows(const ScatterPlan& p, const Index* indices, const std::byte* updates, std::byte* y) {
   const auto bytes = static_cast<size_t>(p.row_bytes);
-  int64_t outside = 0;
+  OutsideIndices outside;
   for (int64_t pick = 0; pick < p.picks; ++pick) {
     int64_t to = 0;
     bool inside = true;
     for (int k = 0; k < p.rank; ++k) {
       const auto a = static_cast<size_t>(k);
-      const int64_t i = resolve(indices[pick * p.rank + k], p.extents[a]);
+      const int64_t given = indices[pick * p.rank + k], i = resolve(given, p.extents[a]);
+      if (inside && i < 0) [[unlikely]]
+        outside.add(given, p.extents[a]);
       inside = inside && i >= 0;
       to += i * p.strides[a];
     }
-    outside += !inside;
     if (inside) std::memcpy(y + to, updates + pick * p.row_bytes, kBytes ? kBytes : bytes);
   }
   return outside;
 }
 
 template <class Index, int kBytes>
-int64_t scatter(const ScatterPlan& p, const Index* indices, const std::byte* updates, std::byte* y) {
+OutsideIndices scatter(const ScatterPlan& p, const Index* indices, const std::byte* updates, std::byte* y) {
   if constexpr (kBytes > 0)
     if (p.mode == ScatterMode::kElement) return scatter_elements<Index, kBytes>(p, indices, updates, y);
   return scatter_rows<Index, kBytes>(p, indices, updates, y);
 }
 
 template <class Index>
-int64_t scatter_by_size(const ScatterPlan& p, const Index* indices, const std::byte* updates, std::byte* y) {
+OutsideIndices scatter_by_size(const ScatterPlan& p, const Index* indices, const std::byte* updates, std::byte* y) {
   switch (p.row_bytes) {
     case 1: return scatter<Index, 1>(p, indices, updates, y);
     case 2: return scatter<Index, 2>(p, indices, updates, y);
@@ -97,7 +100,8 @@ Result<ScatterPlan> plan_scatter(const ops::Scatter& scatter, int element_bytes,
   return plan;
 }
 
-int64_t run_scatter(const ScatterPlan& plan, const void* data, const void* indices, const void* updates, void* y) {
+OutsideIndices run_scatter(const ScatterPlan& plan, const void* data, const void* indices, const void* updates,
+                           void* y) {
   if (plan.data_bytes > 0) std::memcpy(y, data, static_cast<size_t>(plan.data_bytes));
   const auto* from = static_cast<const std::byte*>(updates);
   auto* to = static_cast<std::byte*>(y);

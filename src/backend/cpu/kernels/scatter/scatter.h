@@ -2,13 +2,14 @@
 /// whole bytes. One thread writes, in the order of the updates: of several of an element the last one stays.
 ///
 /// Planned when shapes are bound; running allocates nothing. An update whose index is outside its axis is left out, and
-/// the run returns how many there were.
+/// the run returns what it met.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
 
+#include "backend/cpu/kernels/outside_indices.h"
 #include "base/error.h"
 #include "ops/scatter.h"
 #include "tensor/extents.h"
@@ -31,7 +32,8 @@ struct ScatterPlan {
 Result<ScatterPlan> plan_scatter(const ops::Scatter& scatter, int element_bytes, bool wide_indices,
                                  std::span<const int64_t> data, std::span<const int64_t> indices);
 
-/// Returns how many updates had an index outside its axis.
-int64_t run_scatter(const ScatterPlan& plan, const void* data, const void* indices, const void* updates, void* y);
+/// Returns the indices that were outside their axis; those of an update count once.
+OutsideIndices run_scatter(const ScatterPlan& plan, const void* data, const void* indices, const void* updates,
+                           void* y);
 
 }  // namespace kiln::cpu
