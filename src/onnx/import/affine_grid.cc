@@ -26,6 +26,7 @@ Status affine_grid(ImportContext& cx) {
   TRY(require(cx.rank(theta) == 3 && sym::provably_equal(cx.extent(theta, 1), axes) &&
                   sym::provably_equal(cx.extent(theta, 2), axes + 1),
               "theta is ", cx.type(theta), "; [N, ", axes, ", ", axes + 1, "] is needed"));
+  TRY(require_equal(cx, cx.extent(theta, 0), size[0], "the batches of theta and of size"));
   const int rank = axes + 2;
   Shape column{cx.extent(theta, 0)};  // of theta, as it broadcasts with all pixels
   column.insert(column.end(), static_cast<size_t>(axes), 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/assertion.h"
 #include "ops/cast.h"
 #include "ops/constant.h"
 #include "ops/dim_values.h"
@@ -181,6 +182,23 @@ Result<ValueId> indices_along(ImportContext& cx, sym::Expr extent, int axis, int
   Ints ones = axes_between(0, axis);
   for (const int64_t after : axes_between(axis + 1, rank)) ones.push_back(after);
   return ones.empty() ? line : unsqueeze(cx, line, std::move(ones));
+}
+
+Result<ValueId> refuse_negative(ImportContext& cx, ValueId indices, sym::Expr extent) {
+  const DType dtype = cx.dtype(indices);
+  const ValueId is_negative = TRY(binary(cx, ElementWiseKind::kLess, indices, 0));
+  const ValueId length = TRY(with_rank(cx, TRY(scalar_value(cx, extent, dtype)), cx.rank(indices)));
+  const ValueId beyond = TRY(binary(cx, ElementWiseKind::kSub, indices, length));
+  return select(cx, is_negative, beyond, indices);
+}
+
+Status require_equal(ImportContext& cx, sym::Expr a, sym::Expr b, std::string_view what) {
+  if (sym::provably_equal(a, b)) return {};
+  TRY(require(!sym::provably_different(a, b), what, " are ", a, " and ", b, "; they must be equal"));
+  const ValueId left = TRY(scalar_value(cx, a)), right = TRY(scalar_value(cx, b));
+  const ValueId holds = TRY(binary(cx, ElementWiseKind::kEqual, left, right));
+  TRY(cx.graph().add(ops::Assertion{str(what, " are equal")}, Values{holds}, std::string(label_of(cx.node()))));
+  return {};
 }
 
 Ints axes_between(int from, int to) {

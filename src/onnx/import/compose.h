@@ -66,6 +66,11 @@ Result<ValueId> log_softmax_along(ImportContext& cx, ValueId x, int axis);
 Result<ValueId> matrix_multiply(ImportContext& cx, ValueId a, ValueId b);  ///< numpy's matmul
 /// 0, 1, 2 ... along `axis` of a tensor of `rank` axes, extents 1 elsewhere.
 Result<ValueId> indices_along(ImportContext& cx, sym::Expr extent, int axis, int rank, DType dtype = DType::kI64);
+/// Indices into an axis of `extent`, of which negative ones are outside too: Gather and Scatter count such from the
+/// back.
+Result<ValueId> refuse_negative(ImportContext& cx, ValueId indices, sym::Expr extent);
+/// Requires two extents to be equal: now where both are known, else when shapes are bound.
+Status require_equal(ImportContext& cx, sym::Expr a, sym::Expr b, std::string_view what);
 /// `from`, from + 1 ... to - 1.
 Ints axes_between(int from, int to);
 

@@ -1,6 +1,7 @@
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
 #include "ops/cumulative.h"
+#include "ops/gather.h"
 
 namespace kiln::onnx::importers {
 
@@ -17,13 +18,12 @@ Status cum_sum(ImportContext& cx) {
     return cx.add(op, {x});
   };
   if (cx.is_constant(given)) return cx.output(TRY(sums_along(TRY(cx.axis(TRY(cx.ints(given, "axis"))[0], rank)))));
-  const ValueId axis = TRY(reshape(cx, given, Shape{}));
+  // A table of all axes counts from the back, and its Gather fails where the axis is none of x's.
+  const ValueId axes = TRY(indices_along(cx, rank, 0, 1));
+  const ValueId axis = TRY(cx.add(ops::Gather{}, {axes, TRY(reshape(cx, given, Shape{}))}));
   ValueId y = TRY(sums_along(0));
-  for (int i = 1; i < rank; ++i) {
-    const auto is = [&](int number) { return binary(cx, ElementWiseKind::kEqual, axis, number); };
-    const ValueId here = TRY(binary(cx, ElementWiseKind::kOr, TRY(is(i)), TRY(is(i - rank))));
-    y = TRY(select(cx, here, TRY(sums_along(i)), y));
-  }
+  for (int i = 1; i < rank; ++i)
+    y = TRY(select(cx, TRY(binary(cx, ElementWiseKind::kEqual, axis, i)), TRY(sums_along(i)), y));
   return cx.output(y);
 }
 

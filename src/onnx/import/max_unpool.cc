@@ -23,7 +23,8 @@ Status max_unpool(ImportContext& cx) {
   for (const sym::Expr& extent : pooled) volume *= extent;
   const ValueId zeros = TRY(expand(cx, scalar_of(cx, 0, cx.dtype(x), 1), {volume}));
   const Shape flat{cx.type(x).volume()};
-  const ValueId y = TRY(cx.add(ops::Scatter{}, {zeros, TRY(reshape(cx, indices, flat)), TRY(reshape(cx, x, flat))}));
+  const ValueId places = TRY(refuse_negative(cx, TRY(reshape(cx, indices, flat)), volume));
+  const ValueId y = TRY(cx.add(ops::Scatter{}, {zeros, places, TRY(reshape(cx, x, flat))}));
   const ValueId unpooled = TRY(reshape(cx, y, pooled));
   if (!cx.has_input(2)) return cx.output(unpooled);
   const SymbolicValues shape = TRY(cx.values(cx.inputs()[2], "output_shape"));

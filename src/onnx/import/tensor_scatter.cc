@@ -26,6 +26,8 @@ Status tensor_scatter(ImportContext& cx) {
     const ValueId length = TRY(scalar_value(cx, cx.extent(cache, axis), dtype));
     const ValueId rounds = TRY(binary(cx, ElementWiseKind::kFloorDiv, at, length));
     at = TRY(binary(cx, ElementWiseKind::kSub, at, TRY(binary(cx, ElementWiseKind::kProd, rounds, length))));
+  } else if (cx.has_input(2)) {
+    at = TRY(refuse_negative(cx, at, cx.extent(cache, axis)));
   }
   Values coordinates;
   for (int i = 0; i <= axis; ++i) {

@@ -24,9 +24,14 @@ Result<ir::ValueId> places(ir::Graph& graph, ir::ValueId lens, sym::Expr extent)
   const auto binary = [&](ops::ElementWiseKind kind, ir::ValueId a, ir::ValueId b) {
     return graph.add_one(ops::ElementWise{kind}, {a, b});
   };
+  const ir::ValueId zero = graph.add_constant(HostTensor::scalar(dtype, 0).reshaped({1, 1}), "");
   const ir::ValueId last = TRY(binary(ops::ElementWiseKind::kSub, length, one));
   const ir::ValueId mirrored = TRY(binary(ops::ElementWiseKind::kSub, last, place));
-  return graph.add_one(ops::Select{}, {TRY(binary(ops::ElementWiseKind::kLess, place, length)), mirrored, place});
+  const ir::ValueId is_within = TRY(binary(ops::ElementWiseKind::kLess, place, length));
+  // A negative length mirrors every place, which takes the last one out of the axis: the gather tells it then.
+  const ir::ValueId is_wrong = TRY(binary(ops::ElementWiseKind::kLess, length, zero));
+  const ir::ValueId is_mirrored = TRY(binary(ops::ElementWiseKind::kOr, is_within, is_wrong));
+  return graph.add_one(ops::Select{}, {is_mirrored, mirrored, place});
 }
 
 }  // namespace
