@@ -88,7 +88,7 @@ Status NodeBodyTypes::give_up(int body, Error error, std::span<const TensorType>
     empty.mark_output(TRY(empty.add_one(ops::Expand{}, {zero, shape})), graph.outputs()[i].name);
   }
   graph.replace_content(std::move(empty));
-  graph.assume({sym::Relation::kEqual, 0, 1, str("a branch that cannot run for these shapes: ", error.message)});
+  graph.assume({sym::Relation::kEqual, 0, 1, str("the branch cannot run for these shapes: ", error.message)});
   return {};
 }
 

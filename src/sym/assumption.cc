@@ -1,4 +1,5 @@
 #include "sym/assumption.h"
+#include "sym/program_words.h"
 
 #include <algorithm>
 #include <utility>
@@ -62,12 +63,32 @@ void append(std::string& out, const Assumption& assumption) {
   if (!assumption.reason.empty()) out += " (" + assumption.reason + ')';
 }
 
+namespace {
+
+/// " is 3", " lies in [1, 3]" or " is at least 1".
+std::string range_text(Expr e) {
+  constexpr int64_t kLongest = int64_t{1} << 31;  // beyond is no bound that anyone gave
+  if (e.min() == e.max()) return str(" is ", e.min());
+  if (e.max() >= kLongest) return e.min() <= -kLongest ? " is any number" : str(" is at least ", e.min());
+  return e.min() <= -kLongest ? str(" is at most ", e.max()) : str(" lies in [", e.min(), ", ", e.max(), "]");
+}
+
+/// The error of an assumption that bounds disprove.
+Status disproven(const Assumption& assumption) {
+  if (assumption.lhs.is_const() && assumption.rhs.is_const())
+    return error(Code::kInvalidArgument, assumption, " does not hold");
+  return error(Code::kInvalidArgument, assumption, " cannot hold: the left side", range_text(assumption.lhs),
+               ", the right side", range_text(assumption.rhs));
+}
+
+}  // namespace
+
 Status assume(std::vector<Assumption>& list, Assumption assumption) {
   for (Expr side : {assumption.lhs, assumption.rhs})
     TRY(require(side.is_valid(), assumption, ": ", side.why_invalid()));
   const Truth truth = decide(assumption);
   if (truth == Truth::kYes) return {};
-  TRY(require(truth != Truth::kNo, assumption, " holds for no values of the symbols within their bounds"));
+  if (truth == Truth::kNo) return disproven(assumption);
   const bool symmetric = assumption.relation == Relation::kEqual || assumption.relation == Relation::kNotEqual ||
                          assumption.relation == Relation::kBroadcast;
   const auto same = [&](const Assumption& x) {
@@ -80,13 +101,18 @@ Status assume(std::vector<Assumption>& list, Assumption assumption) {
 }
 
 Guard Guard::compile(const Assumption& assumption) {
-  return {assumption.relation, Program::compile(assumption.lhs), Program::compile(assumption.rhs), str(assumption)};
+  const bool is_never = assumption.lhs.is_const() && assumption.rhs.is_const() && !assumption.reason.empty();
+  return {assumption.relation, Program::compile(assumption.lhs), Program::compile(assumption.rhs),
+          is_never ? assumption.reason : str(assumption)};
 }
 
 Status Guard::check(std::span<const int64_t> symbols) const {
   const int64_t a = TRY(in_context(lhs.run(symbols), [&] { return text; }));
   const int64_t b = TRY(in_context(rhs.run(symbols), [&] { return text; }));
-  return require(holds(relation, a, b), text, " does not hold: the left side is ", a, ", the right side ", b);
+  if (holds(relation, a, b)) return {};
+  const bool reads_symbols = !operands_of(lhs).symbols.empty() || !operands_of(rhs).symbols.empty();
+  if (!reads_symbols) return error(Code::kInvalidArgument, text);  // it can never hold
+  return error(Code::kInvalidArgument, text, " does not hold: the left side is ", a, ", the right side ", b);
 }
 
 }  // namespace kiln::sym

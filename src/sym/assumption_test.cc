@@ -30,12 +30,18 @@ TEST_F(AssumptionTest, OnlyWhatIsOpenIsKept) {
 
 TEST_F(AssumptionTest, WhatBoundsDisproveIsAnError) {
   EXPECT_EQ(assume(list, {Relation::kEqual, n, big, "Add 'x'"}).error().message,
-            "n = big (Add 'x') holds for no values of the symbols within their bounds");
+            "n = big (Add 'x') cannot hold: the left side lies in [1, 8], the right side lies in [9, 20]");
+  EXPECT_EQ(assume(list, {Relation::kLessEqual, 5, 3, "slices"}).error().message, "5 <= 3 (slices) does not hold");
   EXPECT_FALSE(assume(list, {Relation::kNotEqual, n, n, ""}));
   EXPECT_FALSE(assume(list, {Relation::kDivides, 2, 2 * n + 1, ""}));
   EXPECT_EQ(assume(list, {Relation::kEqual, n, floor_div(m, 0), "y"}).error().message,
             "n = invalid (y): the divisor is zero");
   EXPECT_TRUE(list.empty());
+}
+
+TEST_F(AssumptionTest, WhatIsNeverPossibleSaysWhyAlone) {
+  const Guard never = Guard::compile({Relation::kEqual, 0, 1, "a branch that cannot run"});
+  EXPECT_EQ(never.check({}).error().message, "a branch that cannot run");
 }
 
 TEST_F(AssumptionTest, GuardsCheckNumbers) {

@@ -1,6 +1,8 @@
 #include "api/base/report.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <exception>
 #include <new>
 
@@ -57,8 +59,9 @@ void Reporter::report_current_exception(const char* call) const noexcept {
     report(call, Error{Code::kInternal, failed.message});
   } catch (const std::bad_alloc&) {
     if (nvinfer1::IErrorRecorder* to = recorder()) to->reportError(nvinfer1::ErrorCode::kFAILED_ALLOCATION, call);
-    logger().log(nvinfer1::ILogger::Severity::kERROR, "out of memory in:");
-    logger().log(nvinfer1::ILogger::Severity::kERROR, call);
+    std::array<char, 160> text{};  // there is no memory for a longer one
+    std::snprintf(text.data(), text.size(), "%s: out of memory", call);
+    logger().log(nvinfer1::ILogger::Severity::kERROR, text.data());
   } catch (const std::exception& other) {
     report(call, Error{Code::kInternal, str("unexpected exception: ", other.what())});
   } catch (...) {

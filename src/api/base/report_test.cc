@@ -68,6 +68,7 @@ TEST(Guard, TurnsEverythingIntoWords) {
   EXPECT_EQ(logger.last(), "f: not now");
   EXPECT_FALSE(guard(reporter, "f", []() -> Status { throw std::bad_alloc(); }));
   EXPECT_EQ(recorder.getErrorCode(1), ErrorCode::kFAILED_ALLOCATION);
+  EXPECT_EQ(logger.last(), "f: out of memory");
   EXPECT_FALSE(guard(reporter, "f", []() -> Status { throw std::runtime_error("surprise"); }));
   EXPECT_EQ(logger.last(), "f: unexpected exception: surprise");
   EXPECT_FALSE(guard(reporter, "f", [] {

@@ -5,6 +5,20 @@
 
 namespace kiln::api {
 
+namespace {
+
+/// The memory that a program's allocator gives; null where it throws, which it has no right to.
+void* memory_from(nvinfer1::IOutputAllocator& allocator, const char* name, void* current, int64_t size,
+                  cudaStream_t stream) noexcept {
+  try {
+    return allocator.reallocateOutputAsync(name, current, static_cast<uint64_t>(size), 256, stream);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
 /// Asks an output's allocator for memory, and tells it the shape. Without one, the memory is what the program set.
 Result<void*> Context::memory_of(int output, const Extents& extents) {
   const auto i = static_cast<size_t>(output);
@@ -17,8 +31,7 @@ Result<void*> Context::memory_of(int output, const Extents& extents) {
   const int64_t size = size_bytes(tensor.dtype, tensor.format.storage_volume(extents));
   // Allocators are never asked for nothing, and must give an address even of an empty tensor.
   void* memory =
-      allocator->reallocateOutputAsync(tensor.name.c_str(), output_addresses_[i],
-                                       static_cast<uint64_t>(std::max<int64_t>(size, 1)), 256, latest_stream_);
+      memory_from(*allocator, tensor.name.c_str(), output_addresses_[i], std::max<int64_t>(size, 1), latest_stream_);
   if (!memory)
     return error(Code::kOutOfMemory, "output '", tensor.name, "': its allocator did not give ", size, " bytes");
   allocator->notifyShape(tensor.name.c_str(), to_api(extents));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <new>
 #include <optional>
 
 #include "api/base/convert.h"
@@ -235,6 +236,7 @@ class Allocator final : public nvinfer1::IOutputAllocator {
   void* reallocateOutputAsync(char const* name, void* at, uint64_t size, uint64_t, cudaStream_t) override {
     current = at;
     if (refuse) return nullptr;
+    if (out_of_memory) throw std::bad_alloc();
     memory[name].resize(size);
     return memory[name].data();
   }
@@ -242,7 +244,7 @@ class Allocator final : public nvinfer1::IOutputAllocator {
   std::map<std::string, std::vector<std::byte>> memory;
   std::map<std::string, std::string> shapes;
   void* current = nullptr;
-  bool refuse = false;
+  bool refuse = false, out_of_memory = false;
 };
 
 TEST_F(ContextTest, AsksOutputAllocators) {
@@ -259,6 +261,10 @@ TEST_F(ContextTest, AsksOutputAllocators) {
   std::memcpy(t.z.data(), allocator.memory["z"].data(), 48);
   t.check();
   allocator.refuse = true;
+  EXPECT_FALSE(context->enqueueV3(nullptr));
+  EXPECT_EQ(logger.last(), "IExecutionContext::enqueueV3: output 'z': its allocator did not give 48 bytes");
+  allocator.refuse = false;
+  allocator.out_of_memory = true;
   EXPECT_FALSE(context->enqueueV3(nullptr));
   EXPECT_EQ(logger.last(), "IExecutionContext::enqueueV3: output 'z': its allocator did not give 48 bytes");
   EXPECT_FALSE(context->setOutputAllocator("x", &allocator));
