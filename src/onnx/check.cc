@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <unordered_set>
 
 #include "onnx/topological_order.h"
@@ -33,15 +34,33 @@ struct Where {
   const NodeDef* node = nullptr;
   std::string_view attribute;
 };
+/// The node of the main graph that a body is in, directly or not; null for the main graph.
+const NodeDef* outermost(const Where& where) {
+  return where.outer && where.outer->node ? outermost(*where.outer) : where.node;
+}
 void append(std::string& out, const Where& where) {
   if (!where.node) return;
   append(out, *where.outer);
   out += str(*where.node, ": ", where.attribute, ": ");
 }
 
+/// Where a body gives a name, for whoever reads it from another place: "node 'r' (Relu) in then_branch of node 'if'
+/// (If)"; empty where no body does.
+std::string maker_in_bodies(const GraphDef& graph, std::string_view name) {
+  for (const NodeDef& node : graph.nodes)
+    for (const AttributeDef& attribute : node.attributes)
+      for (const auto& body : attribute.graphs) {
+        for (const NodeDef& inner : body->nodes)
+          if (std::ranges::find(inner.outputs, name) != inner.outputs.end())
+            return str(inner, " in ", attribute.name, " of ", node);
+        if (std::string deeper = maker_in_bodies(*body, name); !deeper.empty()) return deeper;
+      }
+  return {};
+}
+
 class Checker {
  public:
-  explicit Checker(CheckedModel& out) : out_(out) {}
+  Checker(const GraphDef& main, CheckedModel& out) : main_(main), out_(out) {}
 
   void versions(const Model& model);
   /// The graph with its nodes sorted; null if they were.
@@ -53,11 +72,28 @@ class Checker {
   std::shared_ptr<GraphDef> bodies(const GraphDef& graph, const Visible& visible, const Where& where);
   void attributes(const NodeDef& node, const Where& where);
 
+  void unknown_value(std::string_view what, std::string_view name, const NodeDef* node, const Where& where);
+  void renumber(std::span<const size_t> order);
+
   template <class... Parts>
   void problem(Code code, const Parts&... parts) {
-    if (out_.problems.size() < kMaxProblems) out_.problems.push_back({code, str(parts...)});
+    add(code, nullptr, str(parts...));
+  }
+  template <class... Parts>
+  void problem_in(const Where& where, const Parts&... parts) {
+    add(Code::kCorrupt, outermost(where), str(where, parts...));
+  }
+  template <class... Parts>
+  void problem_of(const Where& where, const NodeDef& node, const Parts&... parts) {
+    const NodeDef* around = outermost(where);
+    add(Code::kCorrupt, around ? around : &node, str(where, node, ": ", parts...));
+  }
+  void add(Code code, const NodeDef* node, std::string message) {
+    if (out_.problems.size() == kMaxProblems) return;
+    out_.problems.push_back({code, std::move(message), node ? static_cast<int>(node - main_.nodes.data()) : -1});
   }
 
+  const GraphDef& main_;
   CheckedModel& out_;
 };
 
@@ -105,9 +141,9 @@ void Checker::versions(const Model& model) {
 Names Checker::define_values(const GraphDef& graph, const Where& where) {
   Names names, initializers;
   for (const ValueInfo& input : graph.inputs)
-    if (!names.insert(input.name).second) problem(Code::kCorrupt, where, "there are two inputs '", input.name, "'");
+    if (!names.insert(input.name).second) problem_in(where, "there are two inputs '", input.name, "'");
   const auto add_initializer = [&](std::string_view name) {
-    if (!initializers.insert(name).second) problem(Code::kCorrupt, where, "there are two initializers '", name, "'");
+    if (!initializers.insert(name).second) problem_in(where, "there are two initializers '", name, "'");
   };
   for (const TensorDef& tensor : graph.initializers) add_initializer(tensor.name);
   for (const std::string_view name : graph.sparse_initializers) add_initializer(name);
@@ -115,32 +151,44 @@ Names Checker::define_values(const GraphDef& graph, const Where& where) {
   for (const NodeDef& node : graph.nodes)
     for (const std::string_view output : node.outputs)
       if (!output.empty() && !names.insert(output).second)
-        problem(Code::kCorrupt, where, node, ": output '", output, "' is the name of another value too");
+        problem_of(where, node, "output '", output, "' is the name of another value too");
   return names;
 }
 
 void Checker::use_values(const GraphDef& graph, const Visible& visible, const Where& where) {
   for (const NodeDef& node : graph.nodes) {
-    if (node.op_type.empty()) problem(Code::kCorrupt, where, node, ": it has no op type");
+    if (node.op_type.empty()) problem_of(where, node, "it has no op type");
     for (const std::string_view input : node.inputs)
-      if (!input.empty() && !visible.contains(input))
-        problem(Code::kCorrupt, where, node, ": input '", input,
-                "' is made by no node, and is no input or initializer");
+      if (!input.empty() && !visible.contains(input)) unknown_value("input", input, &node, where);
     attributes(node, where);
   }
   for (const ValueInfo& output : graph.outputs)
-    if (!visible.contains(output.name))
-      problem(Code::kCorrupt, where, "output '", output.name, "' is made by no node, and is no input or initializer");
+    if (!visible.contains(output.name)) unknown_value("output", output.name, nullptr, where);
+}
+
+/// Tells of a name that stands for no value here. `node` is null for outputs of the graph.
+void Checker::unknown_value(std::string_view what, std::string_view name, const NodeDef* node, const Where& where) {
+  const std::string maker = maker_in_bodies(main_, name);
+  const std::string why = maker.empty() ? str("' is made by no node, and is no input or initializer")
+                                        : str("' is made by ", maker, ", and is known in that body alone");
+  node ? problem_of(where, *node, what, " '", name, why) : problem_in(where, what, " '", name, why);
+}
+
+/// Gives problems the positions that their nodes have in the sorted main graph.
+void Checker::renumber(std::span<const size_t> order) {
+  std::vector<int> place(order.size());
+  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int>(i);
+  for (ModelProblem& problem : out_.problems)
+    if (problem.node >= 0) problem.node = place[static_cast<size_t>(problem.node)];
 }
 
 void Checker::attributes(const NodeDef& node, const Where& where) {
   Names names;
   for (const AttributeDef& attribute : node.attributes) {
-    if (!names.insert(attribute.name).second)
-      problem(Code::kCorrupt, where, node, ": it has two attributes '", attribute.name, "'");
+    if (!names.insert(attribute.name).second) problem_of(where, node, "it has two attributes '", attribute.name, "'");
     if (!attribute.ref_name.empty())
-      problem(Code::kCorrupt, where, node, ": attribute '", attribute.name, "' refers to '", attribute.ref_name,
-              "' of a function, but the node is in none");
+      problem_of(where, node, "attribute '", attribute.name, "' refers to '", attribute.ref_name,
+                 "' of a function, but the node is in none");
   }
 }
 
@@ -166,7 +214,7 @@ std::shared_ptr<GraphDef> Checker::graph(const GraphDef& graph, const Visible* o
   std::shared_ptr<GraphDef> changed = bodies(graph, visible, where);
   const auto order = topological_order(graph);
   if (!order) {
-    problem(order.error().code, where, order.error().message);
+    add(order.error().code, outermost(where), str(where, order.error().message));
     return changed;
   }
   if (std::is_sorted(order->begin(), order->end())) return changed;
@@ -175,6 +223,7 @@ std::shared_ptr<GraphDef> Checker::graph(const GraphDef& graph, const Visible* o
   nodes.reserve(order->size());
   for (const size_t index : *order) nodes.push_back(std::move(changed->nodes[index]));
   changed->nodes = std::move(nodes);
+  if (!where.node) renumber(*order);
   return changed;
 }
 
@@ -182,7 +231,7 @@ std::shared_ptr<GraphDef> Checker::graph(const GraphDef& graph, const Visible* o
 
 CheckedModel check_model(std::shared_ptr<const Model> model) {
   CheckedModel out{.model = model, .problems = {}, .warnings = {}};
-  Checker checker(out);
+  Checker checker(model->graph, out);
   checker.versions(*model);
   if (const auto sorted = checker.graph(model->graph, nullptr, Where{})) {
     auto changed = std::make_shared<Model>(*model);

@@ -21,7 +21,7 @@ CheckedModel check(const Proto& proto) {
 }
 std::string problems(const Proto& proto) {
   std::string out;
-  for (const Error& problem : check(proto).problems) out += problem.message + '\n';
+  for (const ModelProblem& problem : check(proto).problems) out += problem.message + '\n';
   return out;
 }
 Proto main_graph(const std::vector<Proto>& nodes) {
@@ -102,8 +102,30 @@ TEST(Check, BodiesSeeTheGraphAroundButNotTheReverse) {
       {.nodes = {test::node("P", {"x"}, {"p"}), test::node("Q", {"lost"}, {"q"}, "q")}, .outputs = {test::value("p")}});
   EXPECT_EQ(
       problems(test::model(main_graph({test::node("If", {"p"}, {"y"}, "if", {test::graph_attribute("then", body)})}))),
-      "node 'if' (If): input 'p' is made by no node, and is no input or initializer\n"
+      "node 'if' (If): input 'p' is made by node (P) that makes 'p' in then of node 'if' (If), and is known in that "
+      "body "
+      "alone\n"
       "node 'if' (If): then: node 'q' (Q): input 'lost' is made by no node, and is no input or initializer\n");
+}
+
+TEST(Check, SaysWhichBodyMakesAValueThatIsUnknownHere) {
+  const auto branch = [](const Proto& node, std::string_view output) {
+    return test::graph({.nodes = {node}, .outputs = {test::value(output)}});
+  };
+  const Proto fork = test::node("If", {"x"}, {"y"}, "if",
+                                {test::graph_attribute("then", branch(test::node("P", {"x"}, {"p"}, "made"), "p")),
+                                 test::graph_attribute("else", branch(test::node("Q", {"p"}, {"q"}, "read"), "q"))});
+  // The nodes are sorted: the problem is the first one's of those that the checked model has.
+  const Proto last = test::node("Neg", {"y"}, {"z"}, "last");
+  const CheckedModel checked = check(
+      test::model(test::graph({.nodes = {last, fork}, .inputs = {test::value("x")}, .outputs = {test::value("z")}})));
+  ASSERT_EQ(checked.problems.size(), 1U);
+  EXPECT_EQ(
+      checked.problems[0].message,
+      "node 'if' (If): else: node 'read' (Q): input 'p' is made by node 'made' (P) in then of node 'if' (If), and "
+      "is known in that body alone");
+  EXPECT_EQ(checked.problems[0].node, 0);
+  EXPECT_EQ(checked.model->graph.nodes[0].name, "if");
 }
 
 TEST(Check, AnInitializerMayBeAnInputsDefault) {

@@ -18,6 +18,7 @@
 #include "onnx/import/unknown_values.h"
 #include "onnx/inline_functions.h"
 #include "onnx/node_outcomes.h"
+#include "onnx/problem.h"
 #include "ops/assertion.h"
 #include "ops/cast.h"
 #include "ops/fold.h"
@@ -50,6 +51,7 @@ class Importer {
   Result<TensorType> type_of(const ValueInfo& info);
   Result<ValueId> add_initializer(const TensorDef& tensor);
   void add_node(const NodeDef& node, int index);
+  bool is_poisoned(std::string_view name);
   std::optional<Values> inputs_of(const NodeDef& node);
   class Scope;
   Result<std::optional<TakenBranch>> known_branch(const NodeDef& node, const Values& inputs, Bodies& bodies);
@@ -87,14 +89,7 @@ bool Importer::is_network_input(ValueId value) const {
 }
 
 void Importer::problem(Error error, int node) {
-  Problem problem{error.code, std::move(error.message), node, {}, {}, {}};
-  if (node >= 0) {
-    const NodeDef& def = model_.graph.nodes[static_cast<size_t>(node)];
-    problem.node_name = label_of(def);
-    problem.op_type = def.op_type;
-    problem.domain = def.domain;
-  }
-  report_.errors.push_back(std::move(problem));
+  report_.errors.push_back(problem_of(model_.graph, node, std::move(error)));
 }
 
 Result<TensorType> Importer::type_of(const ValueInfo& info) {
@@ -384,7 +379,14 @@ ValueId Importer::read_by_host(std::string_view name, ValueId value) {
   return *read;
 }
 
-/// The values that the node reads; none where there was a problem with one of them.
+/// Whether there was a problem with the value of that name, which a body reads. Initializers are not looked at: a
+/// branch that is never taken needs none.
+bool Importer::is_poisoned(std::string_view name) {
+  return !state_.sequences.contains(name) && (values_.contains(name) || !initializers_.contains(name)) &&
+         find(name) == ValueId::kNone;
+}
+
+/// The values that the node reads; none where there was a problem with one of them, or with one that its bodies read.
 std::optional<Values> Importer::inputs_of(const NodeDef& node) {
   Values inputs;
   bool poisoned = false;
@@ -393,6 +395,9 @@ std::optional<Values> Importer::inputs_of(const NodeDef& node) {
     inputs.push_back(is_tensor ? find(name) : ValueId::kNone);
     poisoned = poisoned || (is_tensor && inputs.back() == ValueId::kNone);
   }
+  for (const AttributeDef& attribute : node.attributes)
+    for (const auto& body : attribute.graphs)
+      for (const std::string_view name : free_names(*body, state_.free_names)) poisoned = poisoned || is_poisoned(name);
   return poisoned ? std::nullopt : std::optional(std::move(inputs));
 }
 
@@ -652,8 +657,8 @@ Result<std::shared_ptr<const Model>> prepare_model(std::shared_ptr<const Model> 
   }
   CheckedModel checked = check_model(*std::move(flat));
   for (std::string& warning : checked.warnings) report.warnings.push_back(std::move(warning));
-  for (Error& problem : checked.problems)
-    report.errors.push_back({problem.code, std::move(problem.message), -1, {}, {}, {}});
+  for (ModelProblem& problem : checked.problems)
+    report.errors.push_back(problem_of(checked.model->graph, problem.node, {problem.code, std::move(problem.message)}));
   // Kiln knows the meaning of nodes for the versions that it reads; then they may have problems of their own.
   const auto version = checked.model->opset("");
   if (version && (*version < kOldestOpset || *version > kNewestOpset)) TRY(first_problem(report));

@@ -8,16 +8,9 @@
 #include "base/error.h"
 #include "ir/graph.h"
 #include "onnx/model.h"
+#include "onnx/problem.h"
 
 namespace kiln::onnx {
-
-/// One thing that is wrong with a model, or not in Kiln yet. `message` is complete; the rest is for programs.
-struct Problem {
-  Code code = Code::kUnsupported;
-  std::string message;
-  int node = -1;  ///< index in the main graph after functions were inlined and nodes sorted; -1: not of a node
-  std::string node_name, op_type, domain;
-};
 
 struct ImportReport {
   std::vector<Problem> errors;  ///< all that was found, not only the first

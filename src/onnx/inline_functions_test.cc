@@ -39,7 +39,7 @@ std::string inlined(const Proto& proto) {
   const auto flat = inline_functions(*model);
   if (!flat) return flat.error().message;
   EXPECT_TRUE((*flat)->functions.empty());
-  for (const Error& problem : check_model(*flat).problems) ADD_FAILURE() << problem.message;
+  for (const ModelProblem& problem : check_model(*flat).problems) ADD_FAILURE() << problem.message;
   return print((*flat)->graph);
 }
 

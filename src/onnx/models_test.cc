@@ -46,7 +46,7 @@ TEST(Models, AreReadWhole) {
     const auto flat = inline_functions(*model);
     ASSERT_TRUE(flat) << flat.error().message;
     const CheckedModel checked = check_model(*flat);
-    for (const Error& problem : checked.problems) ADD_FAILURE() << problem.message;
+    for (const ModelProblem& problem : checked.problems) ADD_FAILURE() << problem.message;
     // Weights are most of a file, so that a tensor silently left out shows.
     const auto size = static_cast<int64_t>(std::filesystem::file_size(path));
     const int64_t bytes = count_readable_bytes(*checked.model, checked.model->graph);

@@ -109,9 +109,12 @@ TEST(ImportIf, SaysWhatIsWrong) {
 /// "a" is a value of the first branch only; "nobody" is none at all.
 TEST(ImportIf, BranchesReadWhatIsAroundThem) {
   EXPECT_EQ(of_if(kNegated, body({node("Abs", {"a"}, {"b"})}, {}, {"b"})),
-            "a body reads 'a', which could not be imported\n");
-  EXPECT_EQ(of_if(kNegated, body({node("Abs", {"nobody"}, {"b"})}, {}, {"b"})),
-            "a body reads 'nobody', which could not be imported\n");
+            "node 'if' (If): else_branch: node (Abs) that makes 'b': input 'a' is made by node (Neg) that makes 'a' in "
+            "then_branch of node 'if' (If), and is known in that body alone\n");
+  EXPECT_EQ(
+      of_if(kNegated, body({node("Abs", {"nobody"}, {"b"})}, {}, {"b"})),
+      "node 'if' (If): else_branch: node (Abs) that makes 'b': input 'nobody' is made by no node, and is no input "
+      "or initializer\n");
   const std::string output = of_if(kNegated, body({node("Abs", {"x"}, {"b"})}, {}, {"missing"}));
   EXPECT_NE(output.find("'missing'"), std::string::npos) << output;
 }
@@ -123,7 +126,10 @@ TEST(ImportIf, OutputsOfBranchesHaveNames) {
 }
 TEST(ImportIf, ValuesInACircleAreNobodys) {
   const Proto circle = body({node("Add", {"x", "q"}, {"p"}), node("Abs", {"p"}, {"q"})}, {}, {"p"});
-  EXPECT_EQ(of_if(kNegated, circle), "a body reads 'q', which could not be imported\n");
+  EXPECT_EQ(
+      of_if(kNegated, circle),
+      "node 'if' (If): else_branch: nodes wait for each other in a cycle: node (Add) that makes 'p' -> node (Abs) "
+      "that makes 'q' -> node (Add) that makes 'p'\n");
 }
 
 // Loop.

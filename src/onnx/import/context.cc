@@ -42,6 +42,9 @@ ImportContext::ImportContext(const Model& model, const NodeDef& node, int64_t op
 
 Result<ValueId> ImportContext::input(size_t i) const {
   if (has_input(i)) return inputs_[i];
+  if (const Sequence* found = find_sequence(i))
+    return error(Code::kInvalidArgument, "input '", input_name(i), "' is ",
+                 found->kind == Sequence::Kind::kSequence ? "a sequence" : "an optional", "; a tensor is needed");
   return error(Code::kInvalidArgument, "input ", i, " is missing");
 }
 
@@ -65,8 +68,10 @@ Status ImportContext::output(size_t i, Sequence sequence) {
   std::optional<TensorType> first;
   for (const SequencePart& part : sequence.parts) {
     if (part.kind == SequencePart::Kind::kGathered) continue;
-    if (!first) first = type(part.value);
-    TRY(require(dtype(part.value) == first->dtype, "the sequence would hold ", *first, " and ", type(part.value),
+    TensorType element = type(part.value);
+    if (part.kind == SequencePart::Kind::kStack) element.shape.erase(element.shape.begin());
+    if (!first) first = element;
+    TRY(require(element.dtype == first->dtype, "the sequence would hold ", *first, " and ", element,
                 "; one type is needed"));
   }
   if (wants(i)) output_sequences_[i] = std::move(sequence);

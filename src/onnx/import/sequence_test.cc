@@ -50,6 +50,8 @@ TEST(ImportSequences, SayWhatIsWrong) {
   problem({node("SequenceConstruct", {"x"}, {"s"}), node("SequenceAt", {"s", "far"}, {"y"}, "at")},
           "position 7 is outside the sequence of 1");
   problem({node("SequenceLength", {"x"}, {"y"}, "n")}, "input 0 is a tensor; a sequence is needed");
+  problem({node("SequenceConstruct", {"x"}, {"s"}), node("Relu", {"s"}, {"y"}, "r")},
+          "node 'r' (Relu): input 's' is a sequence; a tensor is needed");
   problem({node("SequenceConstruct", {"x", "far"}, {"y"}, "mixed")},
           "the sequence would hold f32[6, 2] and i64[1]; one type is needed");
   problem({node("SequenceConstruct", {"x"}, {"y"}, "s")}, "output 'y' is a sequence; outputs are tensors");
