@@ -55,6 +55,7 @@ class BoundLoop final : public BoundStep, OutputRoom {
     int64_t room = 0, slice_bytes = 0;
     int64_t most_slice_bytes = 0;  ///< where something bounds them
     bool is_sized = false;         ///< whether the body decides the slices' extents
+    Extents slice_extents;         ///< then: of the first slice
     std::byte* whole = nullptr;
     int64_t at = 0;            ///< the place of this iteration's slice
     bool grows = false;        ///< without a bound
@@ -78,7 +79,7 @@ class BoundLoop final : public BoundStep, OutputRoom {
   /// Add the test, or the body, to what `stream` does or records.
   Status launch_test(const RunArguments& arguments, Stream* stream);
   Status launch_body(const RunArguments& arguments, Stream* stream);
-  Status run_body(const RunArguments& arguments, int64_t iteration);
+  Status run_body(const RunArguments& arguments);
   Status end(const RunArguments& arguments, int64_t iterations);
   Result<std::byte*> aligned_place(const RunArguments& arguments, size_t slice, int64_t bytes, Buffer& own);
   Status record(const RunArguments& arguments);
@@ -92,6 +93,7 @@ class BoundLoop final : public BoundStep, OutputRoom {
   Status make_room(size_t output, int64_t bytes) override;
   Status reserve_carried(size_t c, Where where, int64_t bytes);
   Status reserve_stacked(size_t k, int64_t slice_bytes);
+  Status check_slice(size_t k);
   Status place_stacked(const RunArguments& arguments, size_t k, int64_t iteration, int64_t count);
   size_t output_of_carried(size_t c) const { return first_output() + c; }
   size_t output_of_stacked(size_t k) const { return first_output() + carried_.size() + k; }
@@ -296,6 +298,16 @@ Status BoundLoop::reserve_stacked(size_t k, int64_t slice_bytes) {
   return growing_.reserve(tensor, bytes, iteration_ * slice_bytes, stream_);
 }
 
+/// Requires this iteration's slice to have the extents of the first one.
+Status BoundLoop::check_slice(size_t k) {
+  const size_t output = output_of_stacked(k);
+  Extents& first = stacked_[k].slice_extents;
+  const std::span<const int64_t> now = TRY(body_.output_extents(output));
+  if (iteration_ == 0) first.assign(now.begin(), now.end());
+  return require(std::ranges::equal(now, first), "output '", body_.body().outputs[output].name, "' gives a slice of ",
+                 now, " to stack, and those before it were ", first);
+}
+
 Status BoundLoop::make_room(size_t output, int64_t bytes) {
   const size_t i = output - first_output();
   if (output < first_output()) return {};
@@ -311,8 +323,7 @@ Status BoundLoop::make_room(size_t output, int64_t bytes) {
   const size_t k = i - carried_.size();
   Stacked& stack = stacked_[k];
   if (!stack.grows || !stack.is_sized) return {};
-  TRY(require(iteration_ == 0 || bytes == stack.slice_bytes, "it gives a slice of ", bytes,
-              " bytes to stack, and those before it gave ", stack.slice_bytes));
+  TRY(check_slice(k));
   stack.slice_bytes = bytes;
   TRY(reserve_stacked(k, bytes));
   stack.now = growing_.at(step_.outputs[i]) + iteration_ * bytes;
@@ -414,7 +425,7 @@ Status BoundLoop::launch_body(const RunArguments& arguments, Stream* stream) {
                     arguments.workspace + layout_.workspace[0], stream, may_grow_ ? this : nullptr});
 }
 
-Status BoundLoop::run_body(const RunArguments& arguments, int64_t iteration) {
+Status BoundLoop::run_body(const RunArguments& arguments) {
   TRY(launch_body(arguments, arguments.stream));
   for (size_t c = 0; c < carried_.size(); ++c) {
     carried_[c].at = carried_[c].next;
@@ -429,9 +440,8 @@ Status BoundLoop::run_body(const RunArguments& arguments, int64_t iteration) {
       continue;
     }
     const size_t output = first_output() + carried_.size() + k;
+    TRY(check_slice(k));
     const int64_t bytes = TRY(body_.output_bytes(output));
-    TRY(require(iteration == 0 || bytes == stacked_[k].slice_bytes, "it gives a slice of ", bytes,
-                " bytes to stack, and those before it gave ", stacked_[k].slice_bytes));
     stacked_[k].slice_bytes = bytes;
     if (!stacked_[k].grows) stacked_[k].now = stacked_[k].whole + stacked_[k].at * bytes;
     TRY(copy_on(device_, stacked_[k].now, written, bytes, arguments.stream));
@@ -472,7 +482,7 @@ Status BoundLoop::run(const RunArguments& arguments) {
     TRY(set_inputs(arguments, iteration));
     if (test_ && !TRY(in_context(run_test(arguments), where))) break;
     TRY(in_context(set_outputs(arguments, iteration, count), where));
-    TRY(in_context(run_body(arguments, iteration), where));
+    TRY(in_context(run_body(arguments), where));
     if (loop_.tests) goes_on = TRY(read_flag(device_, scalars_ + plan::kGoesOnAt, arguments.stream));
   }
   return end(arguments, iteration);
