@@ -57,6 +57,31 @@ TEST(OrderBySizes, AttributesReadSizesToo) {
   EXPECT_EQ(c.ordered(), "of_x second first ");
 }
 
+TEST(OrderBySizes, AlternativesReadSizesToo) {
+  Covered c;
+  const ir::ValueId x = c.graph.add_input("x", TensorType(DType::kI32, {4}));
+  const ir::ValueId of_x = c.add(ops::NonZero{.indices = DType::kI32}, {x}, "of_x");
+  c.add(kNegative, {x}, "first");
+  c.tiles.back().alternatives.emplace_back().draft.params = {c.graph.type(of_x).shape[1]};
+  c.add(kNegative, {x}, "second");
+  EXPECT_EQ(c.ordered(), "of_x second first ");
+}
+
+/// A size that a node decided which is gone is what replaced it: made of sizes, or of inputs.
+TEST(OrderBySizes, ReplacedSizesWaitForWhatReplacedThem) {
+  Covered c;
+  const ir::ValueId x = c.graph.add_input("x", TensorType(DType::kI32, {4}));
+  const ir::ValueId of_x = c.add(ops::NonZero{.indices = DType::kI32}, {x}, "of_x");
+  const sym::Expr waited = c.graph.table().symbol("waited"), given = c.graph.table().symbol("given");
+  c.graph.replace_size(waited, c.graph.type(of_x).shape[1] + 1);
+  c.graph.replace_size(given, sym::Expr(4));
+  for (const auto& [name, size] : {std::pair{"first", waited}, {"second", given}}) {
+    c.add(kNegative, {x}, name);
+    c.tiles.back().draft.params = {size};
+  }
+  EXPECT_EQ(c.ordered(), "of_x second first ");
+}
+
 TEST(OrderBySizes, WithoutSizesNothingMoves) {
   Covered c;
   const ir::ValueId x = c.graph.add_input("x", TensorType(DType::kF32, {c.graph.table().symbol("n")}));
