@@ -289,7 +289,8 @@ TEST(FrontEnds, DoWithoutTf32) {
 
 /// Which level of a pyramid has a box is a whole number, however it was found.
 TEST(FrontEnds, EndWhereWholeNumbersAreMade) {
-  for (const char* rounded : {"Unary{kind=floor}(l)", "Cast{to=i32}(l)"}) {
+  for (const char* rounded :
+       {"Unary{kind=floor}(l)", "Unary{kind=ceil}(l)", "Unary{kind=round}(l)", "Cast{to=i32}(l)"}) {
     const std::string level = str("l = Unary{kind=log}(v1); r = ", rounded, "; c = Cast{to=f32}(r); ");
     const auto graph = ir::parse(products(2, "", level + "a = MatrixMultiply(c, w); return a"));
     ASSERT_TRUE(graph) << graph.error().message;
