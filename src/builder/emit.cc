@@ -302,8 +302,7 @@ void Emitter::reuse_inputs() {
     if (tensor(root).place != plan::Place::kArena || last_use[static_cast<size_t>(root)] != static_cast<int>(s))
       continue;
     // A step may read the memory as two inputs, such as a convolution's x and its residual. It may still need the one
-    // when
-    // it has read the other, so it must not write there.
+    // when it has read the other, so it must not write there.
     if (std::ranges::count_if(block_.steps[s].inputs, [&](int id) { return root_of(id) == root; }) > 1) continue;
     if (tensor(output).place != plan::Place::kArena || tensor(output).size_bytes_max != tensor(root).size_bytes_max)
       continue;

@@ -10,15 +10,15 @@
 
 namespace kiln::runtime {
 
-/// Where the steps of a block tell them: those of the latest run of each.
+/// Memory in which the steps of a block tell the sizes that they decide. It has those of each step's latest run.
 class SizeStore {
  public:
   static Result<SizeStore> create(const plan::Block& block, Device& device);
-  /// Those of step `s`; null where it decides none.
+  /// Returns the sizes of step `s`; null where it decides none.
   int64_t* of_step(size_t s) const {
     return first_.empty() || first_[s] == first_[s + 1] ? nullptr : of_steps(s, s + 1).data();
   }
-  /// Those of steps [first, end), one behind the other.
+  /// Returns the sizes of steps [first, end), one behind the other.
   std::span<int64_t> of_steps(size_t first, size_t end) const;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace kiln::cuda {
 
-/// Pinned memory is given by pages, which cost a call of a tenth of a millisecond: words share one.
+/// Page-locked memory is given by whole pages (pinned_memory.h): words share one.
 struct FaultWord::Page {
   static constexpr size_t kWords = 512;
 

@@ -1,5 +1,6 @@
 #include "backend/cuda/device/pinned_memory.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace kiln::cuda {

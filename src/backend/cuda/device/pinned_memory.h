@@ -1,6 +1,8 @@
-/// Page-locked memory of the host, which kernels read and write where it is.
+/// Page-locked memory of the host, called pinned in names: kernels read and write it where it is.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "backend/cuda/device/cuda_device.h"
@@ -14,7 +16,7 @@ class PinnedMemory {
   ~PinnedMemory();
   PinnedMemory(const PinnedMemory&) = delete;
 
-  /// Zeros.
+  /// Returns memory that is all zeros.
   Result<Buffer> allocate(int64_t size_bytes);
 
  private:

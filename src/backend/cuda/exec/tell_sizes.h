@@ -7,7 +7,7 @@
 
 namespace kiln::cuda {
 
-/// Copies them from the device to where the run wants them, if anywhere.
+/// Copies the sizes that a step has decided from the device to where the run wants them, if anywhere.
 inline Status tell_sizes(CudaDevice& device, const RunArguments& run, const int64_t* sizes, size_t count) {
   if (!run.sizes) return {};
   const CurrentContext current(device);
