@@ -47,7 +47,7 @@ void read(std::span<const std::byte> bytes) {
   if (!flat) return demand(!flat.error().message.empty());
   demand((*flat)->functions.empty());
   const CheckedModel checked = check_model(*flat);
-  for (const Error& problem : checked.problems) demand(!problem.message.empty());
+  for (const ModelProblem& problem : checked.problems) demand(!problem.message.empty());
   if (checked.problems.empty()) demand(check_model(checked.model).model == checked.model);  // sorted is sorted
   use(*checked.model, checked.model->graph);
 }

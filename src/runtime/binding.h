@@ -43,7 +43,6 @@ struct StepPointers {
 
 /// What is bound of a segment behind the first: the sizes before it are known by then.
 struct LaterSegment {
-  uint64_t id = 0;               ///< as a binding's: another one whenever its steps are bound anew
   std::vector<int64_t> symbols;  ///< that its steps are bound for; empty: it is not bound
   StepPointers at;               ///< of its steps alone
   uint64_t memory_version = 0;   ///< of the growing memory that they point to
@@ -67,6 +66,9 @@ struct Binding {
   std::span<const plan::Segment> segments{};
   std::vector<LaterSegment> later{};
   SizeStore sizes{};
+
+  /// Of a segment's steps.
+  StepPointers& pointers_of(size_t segment) { return segment == 0 ? at : later[segment - 1].at; }
 };
 
 }  // namespace kiln::runtime

@@ -84,17 +84,16 @@ Status BindingCache::bind_later(size_t segment, const ShapeState& shapes, const 
   Binding& binding = current();
   LaterSegment& later = binding.later[segment - 1];
   const bool is_bound = std::ranges::equal(later.symbols, shapes.symbols());
+  const bool is_placed = is_bound && later.memory_version == binding.growing.version();
+  if (!is_placed) runner_.forget(binding, segment);  // before its steps or its memory go
   if (!is_bound) {
     later.symbols.clear();
     tell_faults();  // of the run before, whose steps go
-    runner_.forget(binding, segment);
-    later.id = ++num_made_;
     TRY(bind_steps(binding, binding.segments[segment], shapes));
     TRY(make_workspace(binding));
     later.symbols.assign(shapes.symbols().begin(), shapes.symbols().end());
   }
-  if (!is_bound || later.memory_version != binding.growing.version()) {
-    runner_.forget(binding, segment);
+  if (!is_placed) {
     later.at = TRY(place_tensors(binding, binding.segments[segment], engine_, shapes, addresses, runner_));
     later.memory_version = binding.growing.version();
   }

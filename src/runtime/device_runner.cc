@@ -79,8 +79,7 @@ void DeviceRunner::retire(Buffer memory) {
 }
 
 void DeviceRunner::forget(const Binding& binding, size_t segment) {
-  const uint64_t id = segment == 0 ? binding.id : binding.later[segment - 1].id;
-  if (segment < replays_.size()) replays_[segment]->forget(id);
+  if (segment < replays_.size()) replays_[segment]->forget(binding.id);
 }
 
 Replays& DeviceRunner::replays_of(size_t segment) {
@@ -109,6 +108,7 @@ Status DeviceRunner::enqueue(const Run& run, Stream& stream) {
 }
 
 Status DeviceRunner::run_segment(Binding& binding, size_t segment, Stream& stream) {
+  latest_timers_ = nullptr;
   if (segment == 0) {
     latest_was_captured_ = false;
     TRY(follow_last_run(stream));
@@ -200,7 +200,6 @@ Status DeviceRunner::launch_timed(const Launch& launch, Stream& stream, Event* i
 }
 
 Status DeviceRunner::launch_untimed(const Launch& launch, Stream& stream, Event* inputs_consumed) {
-  latest_timers_ = nullptr;
   std::pair<DeviceRunner*, const Launch*> all(this, &launch);
   const bool is_worth = launch.steps().size() >= (launch.segment == 0 ? 1 : kFewestSteps);
   Recording* const recording = is_worth ? replays_of(launch.segment).find(launch, &record_all, &all) : nullptr;

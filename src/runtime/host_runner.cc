@@ -131,7 +131,7 @@ Status HostRunner::run_segment(Binding& binding, size_t segment, Stream& stream)
     latest_ = &invocation;
     latest_was_captured_ = false;
   }
-  StepPointers& pointers = segment == 0 ? binding.at : binding.later[segment - 1].at;
+  StepPointers& pointers = binding.pointers_of(segment);
   void** at = pointers.pointers.data();
   for (size_t s = binding.segments[segment].first; s < binding.segments[segment].end; ++s) {
     TRY(run_step(s, at, pointers.workspace, invocation.timed ? &invocation.times_ms[s] : nullptr));

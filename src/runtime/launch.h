@@ -18,9 +18,7 @@ struct Launch {
   const Branches& branches;
   uint64_t version;  ///< of what the binding and its pointers are now: no other's
 
-  /// Of what the segment's steps are bound for: no other's.
-  uint64_t id() const { return segment == 0 ? binding.id : binding.later[segment - 1].id; }
-  const StepPointers& at() const { return segment == 0 ? binding.at : binding.later[segment - 1].at; }
+  const StepPointers& at() const { return binding.pointers_of(segment); }
   size_t first_step() const { return binding.segments[segment].first; }
   std::span<const plan::Step> steps() const {
     const plan::Segment& steps = binding.segments[segment];

@@ -39,7 +39,7 @@ Recording* Replays::find(const Launch& launch, TimedWork record, void* argument)
   ++num_runs_;
   if (!last_ || last_version_ != launch.version) {
     const auto found = std::ranges::find_if(replays_, [&](const Replay& replay) {
-      return replay.binding == launch.id() && has_addresses(replay.addresses, launch);
+      return replay.binding == launch.binding.id && has_addresses(replay.addresses, launch);
     });
     last_ = found != replays_.end() ? &*found : find_for_new_addresses(launch, record, argument);
     last_version_ = launch.version;
@@ -50,13 +50,12 @@ Recording* Replays::find(const Launch& launch, TimedWork record, void* argument)
 }
 
 Replays::Replay* Replays::find_for_new_addresses(const Launch& launch, TimedWork work, void* argument) {
-  Misses& misses = misses_of(launch.id());
+  Misses& misses = misses_of(launch.binding.id);
   if (misses.refused) return nullptr;
   const bool comes_again = misses.times_seen(launch) > kTimesBeforeRecord;
   if (!std::exchange(misses.has_run, true)) return find_for_new_binding(launch, misses, work, argument);
   if (misses.fixed) return comes_again ? record(launch, misses, work, argument) : nullptr;
-  const uint64_t binding = launch.id();
-  Replay* const earlier = oldest(&binding);
+  Replay* const earlier = oldest(&launch.binding.id);
   const bool wants_its_own = comes_again && replays_.size() < kMostReplays;
   return earlier && !wants_its_own ? readdress(*earlier, launch, misses) : record(launch, misses, work, argument);
 }
@@ -120,7 +119,7 @@ Replays::Replay* Replays::record(const Launch& launch, Misses& misses, TimedWork
     misses.refused = recording.error().code != Code::kOutOfMemory;  // it runs as it did
     return nullptr;
   }
-  Replay replay{launch.id(), {}, num_runs_, false, *std::move(recording)};
+  Replay replay{launch.binding.id, {}, num_runs_, false, *std::move(recording)};
   for (const Patch& patch : launch.at().patches) {
     replay.addresses.push_back(address(launch, patch));
     if (!replay.recording->can_replace(static_cast<size_t>(patch.step))) misses.fixed = true;
@@ -163,7 +162,7 @@ bool Replays::rebind(Replay& replay, const Launch& launch) {
     if (!replay.recording->replace(part.step, &launch_part, &part)) return false;
     part.pointers += launch.steps()[part.step].inputs.size() + launch.steps()[part.step].outputs.size();
   }
-  replay.binding = launch.id();
+  replay.binding = launch.binding.id;
   for (size_t i = 0; i < launch.at().patches.size(); ++i) replay.addresses[i] = address(launch, launch.at().patches[i]);
   return true;
 }

@@ -16,7 +16,6 @@ class CarriedSequences {
   CarriedSequences(ImportContext& cx, const GraphDef& body, size_t num_symbols)
       : cx_(cx), body_(body), num_symbols_(num_symbols) {}
 
-  bool is_empty() const { return entries_.empty(); }
   /// Adds what the op carries for carried value c, which is a sequence or an optional, and its initial values.
   Status add(size_t c, const Sequence& initial, ir::LoopDraft& loop, LoopBody& body, Values& inputs);
   /// Adds the stacked outputs, behind those of the node.

@@ -1,5 +1,6 @@
 #include "onnx/import/context.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ir/symbolic_values.h"

@@ -38,8 +38,7 @@ Status add_loop_node(ImportContext& cx, const GraphDef& body, size_t num_symbols
   if (cx.has_input(0)) inputs[0] = TRY(single(cx, 0, "the trip count"));
   if (cx.has_input(1)) {
     inputs[1] = TRY(single(cx, 1, "the condition"));
-    const auto known = cx.constant(inputs[1], "");
-    if (known && View(*known)[0] != 0) inputs[1] = ValueId::kNone;
+    if (known_flag(cx, inputs[1]).value_or(false)) inputs[1] = ValueId::kNone;
   }
   if (inputs[0] != ValueId::kNone)
     if (const auto count = cx.values(inputs[0], "")) loop.trips = sym::max((*count)[0], 0);

@@ -20,8 +20,7 @@ Result<ImportedBody> import_body(ImportContext& cx, std::span<const TensorType> 
 /// Whether a body's condition is true whatever it computes.
 bool is_always_true(ImportContext& cx, const ImportedBody& body) {
   ImportContext inside(cx.model(), cx.node(), cx.opset(), *body.graph, {}, cx.state());
-  const auto known = inside.constant(body.outputs.values[0], "");
-  return known && known->volume() == 1 && View(*known)[0] != 0;
+  return known_flag(inside, body.outputs.values[0]).value_or(false);
 }
 
 /// Inputs of the body that an iteration may find changed: all but captures, and carried values that come back as they
@@ -95,6 +94,12 @@ Result<Values> add_loop(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, 
   if (loop.op.num_outputs() == 0) return Values{};  // it carries sequences alone, and leaves them as they are
   inputs.insert(inputs.end(), captures.values.begin(), captures.values.end());
   return cx.add_all(loop.op, inputs, bodies, loop.sizes);
+}
+
+std::optional<bool> known_flag(ImportContext& cx, ValueId value) {
+  const auto known = cx.constant(value, "");
+  if (!known || known->volume() != 1) return std::nullopt;
+  return View(*known)[0] != 0;
 }
 
 void add_carried(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, std::string_view name, ValueId initial) {

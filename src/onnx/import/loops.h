@@ -23,6 +23,8 @@ struct LoopBody {
   std::function<Status(const ir::LoopDraft&)> accepts = {};  ///< refuses a loop whose types have been found
 };
 
+/// A single boolean, where the import knows it.
+std::optional<bool> known_flag(ImportContext& cx, ValueId value);
 /// Adds a carried value to a draft.
 void add_carried(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, std::string_view name, ValueId initial);
 /// Adds the node when the body's types are those of every iteration. `inputs` are the op's but for captures.

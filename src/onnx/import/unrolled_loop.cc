@@ -1,6 +1,7 @@
 #include "onnx/import/unrolled_loop.h"
 
 #include "onnx/import/compose.h"
+#include "onnx/import/loops.h"
 #include "ops/concatenation.h"
 #include "tensor/view.h"
 
@@ -13,13 +14,6 @@ int64_t num_nodes(const GraphDef& graph) {
     for (const AttributeDef& attribute : node.attributes)
       for (const auto& body : attribute.graphs) count += num_nodes(*body);
   return count;
-}
-
-/// A single boolean, where the import knows it.
-std::optional<bool> known_flag(ImportContext& cx, ValueId value) {
-  const auto known = cx.constant(value, "");
-  if (!known || known->volume() != 1) return std::nullopt;
-  return View(*known)[0] != 0;
 }
 
 /// The number of iterations that a count allows; nothing where the import does not know it.

@@ -49,8 +49,8 @@ void plan_long(NonMaxSuppressionPlan& plan) {
   LongSuppressionArgument& l = plan.long_argument;
   const int64_t lists = plan.argument.lists, count = plan.argument.count;
   plan.is_long = true;
-  l.passes = static_cast<uint32_t>(std::ssize(plan.sort.calls) / 3);
-  plan.calls.push_back({kLongGatherEntry, blocks_of(lists * ceil_div(l.words * 64, kLongThreads), kLongThreads)});
+  plan.calls.push_back(
+      {kLongGatherEntry, blocks_of(lists * ceil_div(int64_t{l.words} * kSuppressTile, kLongThreads), kLongThreads)});
   for (int64_t round = 0, end = kLongRound; end - kLongRound < count; ++round, end += kLongRound) {
     const auto r = static_cast<int>(round);
     const LaunchShape compare = blocks_of(lists * kLongRound / kSuppressTile, kLongThreads, kLongRound / kLongThreads);
@@ -95,7 +95,8 @@ NonMaxSuppressionPlan plan_non_max_suppression(const steps::NonMaxSuppression& s
   TopKPlan most = plan.sort;
   if (sizes.lists() > lists)
     most = plan_sorted_items({.lanes = {lists, sizes.boxes, 1}, .dtype = types.inputs[1].dtype});
-  plan.long_argument.words = static_cast<uint32_t>(ceil_div(sizes.boxes, 64));
+  plan.long_argument.passes = static_cast<uint32_t>(sort_passes(types.inputs[1].dtype));
+  plan.long_argument.words = static_cast<uint32_t>(ceil_div(sizes.boxes, kSuppressTile));
   plan.workspace_bytes += long_parts(most, lists, sizes.boxes, plan.long_argument.words).end;
   if (sizes.lists() == lists) plan_long(plan);
   return plan;
