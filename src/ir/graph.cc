@@ -54,20 +54,29 @@ NodeId Graph::add_lazily(Op op, std::span<const ValueId> inputs, std::string nam
 
 Result<std::vector<ValueId>> Graph::add(Op op, std::span<const ValueId> inputs, std::string name,
                                         std::vector<std::shared_ptr<Graph>> bodies, std::vector<DecidedSize> sizes) {
-  const size_t values_before = values_.size();
+  const Mark before = mark();
   const NodeId id = add_lazily(std::move(op), inputs, std::move(name));
   mutable_node(id).bodies = std::move(bodies);
   mutable_node(id).sizes = std::move(sizes);
   if (Status inferred = infer_node(id); !inferred) {
-    for (const ValueId input : inputs)
-      if (input != ValueId::kNone) drop_use(input, id);
-    nodes_.pop_back();
-    stale_.pop_back();
-    values_.resize(values_before);
+    roll_back(before);
     return std::unexpected(std::move(inferred).error());
   }
   name_sizes(id);
   return node(id).outputs;
+}
+
+void Graph::roll_back(const Mark& to) {
+  for (; nodes_.size() > to.num_nodes; nodes_.pop_back(), stale_.pop_back()) {
+    if (!nodes_.back()) continue;
+    const auto id = static_cast<NodeId>(nodes_.size() - 1);
+    for (const ValueId output : node(id).outputs) CHECK(num_uses(output) == 0);
+    for (const ValueId input : node(id).inputs)
+      if (input != ValueId::kNone) drop_use(input, id);
+  }
+  CHECK(inputs_.empty() || index(inputs_.back()) < to.num_values);
+  values_.resize(to.num_values);
+  assumptions_.resize(to.num_assumptions);
 }
 
 /// Gives the symbols of a node's sizes names that have the node's in them.

@@ -88,6 +88,14 @@ class Graph {
   NodeId add_lazily(Op op, std::span<const ValueId> inputs, std::string name = {});
   void mark_output(ValueId value, std::string name);
   void unmark_output(ValueId value);
+  /// How much there was of a graph at some time.
+  struct Mark {
+    size_t num_nodes = 0, num_values = 0, num_assumptions = 0;
+  };
+  Mark mark() const { return {nodes_.size(), values_.size(), assumptions_.size()}; }
+  /// Removes the nodes that were added behind the mark, and what they assume. Their ids will be those of other nodes;
+  /// no older node, and no output, may use them. What the table has learned from them stays (ADR 9).
+  void roll_back(const Mark& to);
 
   // Reading.
   const Node& node(NodeId id) const { return *nodes_[index(id)]; }

@@ -4,6 +4,7 @@
 
 #include "ops/constant.h"
 #include "ops/dim_values.h"
+#include "ops/element_wise.h"
 #include "ops/loop_recurrence.h"
 #include "ops/softmax.h"
 #include "sym/facts.h"
@@ -29,6 +30,25 @@ TEST(Graph, FailedAddLeavesNoTrace) {
   EXPECT_FALSE(g.add_one(ops::Softmax{}, {x}));
   EXPECT_EQ(g.num_nodes(), 0);
   EXPECT_EQ(g.num_uses(x), 0);
+}
+TEST(Graph, RollsBackToAMark) {
+  Graph g;
+  const sym::Expr n = g.table().symbol("n"), m = g.table().symbol("m");
+  const ValueId x = g.add_input("x", {DType::kF32, {n}}), z = g.add_input("z", {DType::kF32, {m}});
+  const ValueId kept = *g.add_one(ops::Softmax{.axis = 0}, {x}, "kept");
+  const std::string before = print(g);
+  const Graph::Mark mark = g.mark();
+  const ValueId soft = *g.add_one(ops::Softmax{.axis = 0}, {kept}), gone = *g.add_one(ops::Softmax{.axis = 0}, {x});
+  g.remove(g.value(gone).producer);
+  ASSERT_TRUE(g.add_one(ops::ElementWise{ops::ElementWiseKind::kSum}, {soft, z}));
+  EXPECT_FALSE(g.assumptions().empty()) << "the two have one extent, or one of them is 1";
+  g.roll_back(mark);
+  EXPECT_EQ(print(g), before);
+  EXPECT_TRUE(g.assumptions().empty());
+  EXPECT_EQ(g.num_uses(x), 1);
+  EXPECT_EQ(g.num_uses(z) + g.num_uses(kept), 0);
+  EXPECT_TRUE(verify(g));
+  EXPECT_EQ(*g.add_one(ops::Softmax{.axis = 0}, {z}), soft) << "ids are given again";
 }
 TEST(Graph, NamesACycle) {
   Graph g;

@@ -58,14 +58,15 @@ class Importer {
   bool reads_numbers_of_data(const sym::Expr& e) const;
   static bool ranks_agree(const ImportedBody& a, const ImportedBody& b);
   Result<std::optional<TakenBranch>> assumed_branch(const NodeDef& node, ValueId condition, Bodies& bodies);
-  Status take_branch(const TakenBranch& taken, const NodeDef& node, int index);
+  Status take_branch(const TakenBranch& taken, Bodies& bodies, const NodeDef& node, int index);
   void add_branch(const GraphDef& branch, const NodeDef& node, int index);
-  Status splice_branch(const ImportedBody& branch, const NodeDef& node);
+  Status splice_branch(const ImportedBody& branch, Bodies& bodies, const NodeDef& node);
   Status import_node(const NodeDef& node, Values inputs, int index);
   ValueId read_by_host(std::string_view name, ValueId value);
   std::string describe_inputs(const NodeDef& node) const;
   void stand_in(const NodeDef& node);
   void add_output(const ValueInfo& output);
+  void set_output(std::string_view name, std::optional<Sequence> sequence, ValueId value);
   ValueId at_the_edge(std::string_view what, std::string_view name, ValueId value, DType to);
   ValueId find(std::string_view name);
 
@@ -238,7 +239,6 @@ class Importer::Bodies final : public BodyImporter {
     Importer importer(around_.model_, around_.graph_, around_.options_, report, nullptr, around_.state_);
     importer.network_inputs_ = around_.network_inputs_;
     BodyResults results = TRY(run(importer, report, body, names, std::move(sequences)));
-    warn(report.warnings);
     for (int i = first; i < around_.graph_.num_nodes() && !arguments.suffix.empty(); ++i)
       if (const auto id = static_cast<ir::NodeId>(i); !around_.graph_.node(id).name.empty())
         around_.graph_.set_name(id, around_.graph_.node(id).name + arguments.suffix);
@@ -248,23 +248,26 @@ class Importer::Bodies final : public BodyImporter {
   bool is_network_input(ValueId value) const override { return around_.is_network_input(value); }
 
   void warn(std::span<const std::string> warnings) override {
-    around_.report_.warnings.insert(around_.report_.warnings.end(), warnings.begin(), warnings.end());
+    std::vector<std::string>& known = around_.report_.warnings;
+    for (const std::string& warning : warnings)  // iterations of an unrolled loop tell the same
+      if (std::ranges::find(known, warning) == known.end()) known.push_back(warning);
   }
 
  private:
   /// Runs the importer of a body, within which the sequences are these.
-  Result<BodyResults> run(Importer& importer, const ImportReport& report, const GraphDef& body,
+  Result<BodyResults> run(Importer& importer, ImportReport& report, const GraphDef& body,
                           const std::map<std::string_view, ValueId>& names, Sequences sequences) {
     std::swap(around_.state_.sequences, sequences);
     auto results = importer.run_body(body, names, index_);
     std::swap(around_.state_.sequences, sequences);
     if (!report.errors.empty()) return error(report.errors[0].code, report.errors[0].message);
+    if (results) results->warnings = std::move(report.warnings);
     return results;
   }
 
   Result<ImportedBody> import_anew(const GraphDef& body, std::span<const BodyInput> inputs, const Captures& captures,
                                    const MakeSequences& make_sequences) {
-    ImportedBody result{.graph = around_.graph_.new_body(), .outputs = {}, .copies = {}, .warnings = {}};
+    ImportedBody result{.graph = around_.graph_.new_body(), .outputs = {}, .copies = {}};
     ir::Graph& graph = *result.graph;
     std::map<std::string_view, ValueId> names;
     for (const BodyInput& input : inputs) {
@@ -310,7 +313,6 @@ class Importer::Bodies final : public BodyImporter {
       if (around_.is_network_input(value) && graph.type(copy).values && !outside.type(value).values)
         around_.graph_.set_input_type(value, graph.type(copy));
     result.outputs = TRY(std::move(outputs));
-    result.warnings = std::move(report.warnings);
     return result;
   }
 
@@ -345,7 +347,7 @@ Result<BodyResults> Importer::run_body(const GraphDef& body, const std::map<std:
 
 Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   Bodies bodies(*this, index);
-  if (const auto taken = TRY(known_branch(node, inputs, bodies))) return take_branch(*taken, node, index);
+  if (const auto taken = TRY(known_branch(node, inputs, bodies))) return take_branch(*taken, bodies, node, index);
   const ImportFunction import = find_importer(node.domain, node.op_type);
   if (!import)
     return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
@@ -355,17 +357,25 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   TRY(import(cx));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
-    state_.sequences.erase(std::string(node.outputs[i]));  // a branch may give a name another meaning
     if (const auto sequence = cx.output_sequences().find(i); sequence != cx.output_sequences().end()) {
-      state_.sequences[std::string(node.outputs[i])] = sequence->second;
+      set_output(node.outputs[i], sequence->second, ValueId::kNone);
       continue;
     }
     if (cx.outputs()[i] == ValueId::kNone)
       return error(Code::kUnsupported, "output ", i, " '", node.outputs[i],
                    "' is not one that Kiln produces for operator ", node.op_type);
-    values_[node.outputs[i]] = read_by_host(node.outputs[i], cx.outputs()[i]);
+    set_output(node.outputs[i], std::nullopt, read_by_host(node.outputs[i], cx.outputs()[i]));
   }
   return {};
+}
+
+/// Gives the name of a node's output its meaning: a sequence or an optional, or else a value.
+void Importer::set_output(std::string_view name, std::optional<Sequence> sequence, ValueId value) {
+  state_.sequences.erase(std::string(name));  // a branch may give a name another meaning
+  if (sequence)
+    state_.sequences[std::string(name)] = *std::move(sequence);
+  else
+    values_[name] = value;
 }
 
 /// The value with elements that shapes may depend on, if an earlier try to import the model found that some do.
@@ -522,12 +532,12 @@ class Importer::Scope {
 };
 
 /// Puts a branch in the place of the If, which stands at `index` and disappears.
-Status Importer::take_branch(const TakenBranch& taken, const NodeDef& node, int index) {
+Status Importer::take_branch(const TakenBranch& taken, Bodies& bodies, const NodeDef& node, int index) {
   const GraphDef& branch = taken.graph;
   TRY(require(branch.outputs.size() == node.outputs.size(), "the branch has ", branch.outputs.size(),
               " outputs; the node has ", node.outputs.size()));
   TRY(require(branch.inputs.empty(), "the branch has inputs; a branch takes what it reads from the graph around it"));
-  if (taken.imported) return splice_branch(*taken.imported, node);
+  if (taken.imported) return splice_branch(*taken.imported, bodies, node);
   if (!branch.sparse_initializers.empty())
     return error(Code::kUnsupported, "initializer '", branch.sparse_initializers[0],
                  "' of the branch is sparse; sparse tensors are not supported");
@@ -549,19 +559,13 @@ void Importer::add_branch(const GraphDef& branch, const NodeDef& node, int index
       sequences.push_back(sequence == state_.sequences.end() ? std::nullopt : std::optional(sequence->second));
     }
   }
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i].empty()) continue;
-    state_.sequences.erase(std::string(node.outputs[i]));
-    if (sequences[i])
-      state_.sequences[std::string(node.outputs[i])] = *sequences[i];
-    else
-      values_[node.outputs[i]] = results[i];
-  }
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (!node.outputs[i].empty()) set_output(node.outputs[i], std::move(sequences[i]), results[i]);
 }
 
 /// Adds the nodes of a branch that has been imported as a body. What its importers found of values around it holds for
 /// these: elements that they read, and inputs of the network of which they made shape tensors.
-Status Importer::splice_branch(const ImportedBody& branch, const NodeDef& node) {
+Status Importer::splice_branch(const ImportedBody& branch, Bodies& bodies, const NodeDef& node) {
   ir::Places places(static_cast<size_t>(branch.graph->num_values()), ValueId::kNone);
   for (const auto& [inside, outside] : branch.copies) {
     places[ir::index(inside)] = outside;
@@ -572,16 +576,16 @@ Status Importer::splice_branch(const ImportedBody& branch, const NodeDef& node) 
     if (is_input && type.values && !graph_.type(outside).values) graph_.set_input_type(outside, type);
   }
   places = TRY(ir::splice(graph_, *branch.graph, std::move(places), {str(node.op_type, " '", label_of(node), "'")}));
-  report_.warnings.insert(report_.warnings.end(), branch.warnings.begin(), branch.warnings.end());
+  bodies.warn(branch.outputs.warnings);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
-    state_.sequences.erase(std::string(node.outputs[i]));
     if (const auto found = branch.outputs.sequences.find(i); found != branch.outputs.sequences.end()) {
-      Sequence& sequence = state_.sequences[std::string(node.outputs[i])] = found->second;
+      Sequence sequence = found->second;
       for (SequencePart& part : sequence.parts)
         if (part.value != ValueId::kNone) part.value = places[ir::index(part.value)];
+      set_output(node.outputs[i], std::move(sequence), ValueId::kNone);
     } else {
-      values_[node.outputs[i]] = places[ir::index(branch.outputs.values[i])];
+      set_output(node.outputs[i], std::nullopt, places[ir::index(branch.outputs.values[i])]);
     }
   }
   return {};

@@ -29,13 +29,13 @@ struct BodyInput {
 struct BodyResults {
   Values values;
   std::map<size_t, Sequence> sequences;
+  std::vector<std::string> warnings;  ///< of its import: whoever keeps the body passes them on (BodyImporter::warn)
 };
 
 struct ImportedBody {
   std::shared_ptr<ir::Graph> graph;  ///< its inputs are those of the body that are no constants, then the captures
   BodyResults outputs;               ///< not yet marked as the graph's
   std::vector<std::pair<ValueId, ValueId>> copies;  ///< captures and constants of the body, and what they are outside
-  std::vector<std::string> warnings;
 };
 
 /// Makes the sequences among a body's own inputs, of the inputs that its graph has by then.
@@ -65,7 +65,7 @@ class BodyImporter {
   virtual Result<BodyResults> import_here(const GraphDef& body, const BodyArguments& arguments) = 0;
   /// Whether a value of the graph with the node is an input of the network, or in a body what the body reads of one.
   virtual bool is_network_input(ValueId value) const = 0;
-  /// Passes on the warnings of a body that becomes a part of the graph around it.
+  /// Passes on the warnings of a body that becomes a part of the graph around it, each once.
   virtual void warn(std::span<const std::string> warnings) = 0;
 };
 

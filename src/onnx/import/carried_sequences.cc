@@ -37,6 +37,15 @@ Result<ValueId> CarriedSequences::nothing_joined(const CarriedSequence& how) {
   return nothing(cx_, how.element->dtype, std::move(shape));
 }
 
+/// The type of elements, if there are any.
+std::optional<DType> CarriedSequences::dtype_of(Parts parts) const {
+  for (const SequencePart& part : parts) {
+    if (part.kind != SequencePart::Kind::kGathered) return cx_.dtype(part.value);
+    if (part.loop->dtype) return part.loop->dtype;
+  }
+  return std::nullopt;
+}
+
 /// The initial values of what the op carries for a sequence.
 Status CarriedSequences::add_to_carry(const Entry& entry, Values& values) {
   const Parts initial = entry.initial.parts;
@@ -50,11 +59,12 @@ Status CarriedSequences::add_to_carry(const Entry& entry, Values& values) {
     values.push_back(TRY(stacked(cx_, initial, how.why_whole)));
   } else {
     if (!how.element)
-      return error(Code::kUnsupported, how.why_whole,
+      return error(Code::kUnsupported, how.why_whole.text,
                    "; the loop would keep all elements in one tensor, but what type they have is not known before it");
     if (!is_known_before(how.element->shape, num_symbols_))
-      return error(Code::kUnsupported, how.why_whole, "; the loop would keep all elements in one tensor, but they are ",
-                   *how.element, ", of extents that differ from iteration to iteration");
+      return error(Code::kUnsupported, how.why_whole.text,
+                   "; the loop would keep all elements in one tensor, but they are ", *how.element,
+                   ", of extents that differ from iteration to iteration");
     values.push_back(TRY(empty_stack(cx_, *how.element)));
   }
   return {};
@@ -65,6 +75,7 @@ Status CarriedSequences::add(size_t c, const Sequence& initial, ir::LoopDraft& l
   how.seen.reset();
   how.given_tail = how.tail;
   how.initial = num_elements(cx_, initial.parts);
+  how.dtype = dtype_of(initial.parts);
   entries_.push_back({.c = c, .initial = initial, .how = how, .before = how});
   Entry& entry = entries_.back();
   Values values;
@@ -126,7 +137,7 @@ Status CarriedSequences::results_of(Entry& entry, ImportedBody& imported, std::v
   const std::vector<SequencePart>& parts = found->second.parts;
   const auto carry = [&](ValueId value) { carried.push_back({value, std::string(output)}); };
   if (how.tail != entry.before.tail || how.is_whole != entry.before.is_whole)
-    return error(Code::kUnsupported, how.is_whole ? how.why_whole : std::string("its last elements are read"));
+    return error(Code::kUnsupported, how.is_whole ? how.why_whole.text : std::string("its last elements are read"));
   if (!is_list(entry.initial)) {
     for (const SequencePart& part : parts) carry(part.value);
     return {};
@@ -139,14 +150,14 @@ Status CarriedSequences::results_of(Entry& entry, ImportedBody& imported, std::v
   const std::vector<SequencePart>& given = entry.inside;
   if (parts.size() < given.size() || !std::equal(given.begin(), given.end(), parts.begin())) {
     how.is_whole = true;
-    how.why_whole = "the body does more to the sequence than adding elements at its end";
-    return error(Code::kUnsupported, how.why_whole);
+    how.why_whole = {"the body does more to the sequence than adding elements at its end"};
+    return error(Code::kUnsupported, how.why_whole.text);
   }
   const Parts added = Parts(parts).subspan(given.size());
   const sym::Expr count = num_elements(inside, added);
   if (!sym::provably_equal(count, how.appended)) {
     how.is_whole = !is_known_before(count, num_symbols_);
-    if (how.is_whole) how.why_whole = "iterations add different numbers of elements";
+    if (how.is_whole) how.why_whole = {"iterations add different numbers of elements"};
     how.appended = count;
     return error(Code::kUnsupported, "an iteration adds ", count, " elements");
   }
@@ -155,8 +166,8 @@ Status CarriedSequences::results_of(Entry& entry, ImportedBody& imported, std::v
   if (entry.stack < 0) return {};
   TRY(accept_added(inside, entry, added));
   entry.adds_stacks = added.size() != 1 || added[0].kind != SequencePart::Kind::kElement;
-  const std::string_view who = "the elements that an iteration adds are stacked";
-  stacks.push_back({entry.adds_stacks ? TRY(stacked(inside, added, who)) : added[0].value, str(output, "/elements")});
+  const WholeReason why{"the elements that an iteration adds are stacked"};
+  stacks.push_back({entry.adds_stacks ? TRY(stacked(inside, added, why)) : added[0].value, str(output, "/elements")});
   return {};
 }
 

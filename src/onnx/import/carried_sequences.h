@@ -40,6 +40,7 @@ class CarriedSequences {
     bool adds_stacks = false;  ///< an iteration adds a stack and not one element
     std::vector<SequencePart> inside = {};  ///< what the body was given
   };
+  std::optional<DType> dtype_of(Parts parts) const;
   Status add_to_carry(const Entry& entry, Values& values);
   Result<ValueId> nothing_joined(const CarriedSequence& how);
   Status accept_added(ImportContext& inside, Entry& entry, Parts added);

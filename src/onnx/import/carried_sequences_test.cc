@@ -161,6 +161,44 @@ TEST(CarriedSequences, AConditionThatIsKnownEndsUnrolling) {
       body({node("Neg", {"x"}, {"e"}), kInsert, node("Less", {"i", "few"}, {"on"})}, {"i", "go", "t"}, {"on", "u"}));
   EXPECT_EQ(types_of({kEmpty, loop, concat_from("r", "y", 0, 1)}, {"y"}), "f32[4, x_0, 3]") << "the fourth says no";
 }
+/// Whether the loop ends is not known behind the first iteration, which has been imported by then: nothing of it stays.
+TEST(CarriedSequences, UnrollingThatIsGivenUpLeavesNothing) {
+  const Proto loop = loop_node(
+      {"few", "", "s"}, {"r"},
+      body({node("Exp", {"x"}, {"e"}), node("Mul", {"e", "weight"}, {"f"}), node("SequenceInsert", {"t", "f"}, {"u"}),
+            node("Gather", {"d", "one"}, {"m"}), node("Cast", {"m"}, {"on"}, "", {int_attribute("to", kBool)})},
+           {"i", "go", "t"}, {"on", "u"}, {floats("weight", {}, {2})}));
+  const Imported got =
+      import_nodes({kEmpty, loop, node("Add", {"n", "one"}, {"z"}), concat_from("r", "y", 0, 1)}, {"y", "z"});
+  const std::string text = text_of(got);
+  EXPECT_TRUE(has(text, "z = ElementWise{kind=sum}(n, one)")) << text;
+  std::string ops;
+  for (int i = 0; i < got.graph.num_nodes(); ++i)
+    if (const auto id = static_cast<ir::NodeId>(i); got.graph.alive(id)) ops += str(got.graph.node(id).op.name(), ' ');
+  EXPECT_EQ(ops, "Constant Constant Loop ElementWise Identity ") << text;
+}
+/// Each iteration of an unrolled loop has the same If, which takes a branch because of its rank.
+TEST(CarriedSequences, WarningsOfUnrolledLoopsComeOnce) {
+  const Proto squeezed = if_node("is_one", {"e"}, body({node("Squeeze", {"x", "at"}, {"a"})}, {}, {"a"}),
+                                 body({node("Identity", {"x"}, {"b"})}, {}, {"b"}));
+  const auto with = [&](const Proto& on) {
+    return import_nodes(
+        {kEmpty, node("Shape", {"x"}, {"extents"}), node("Gather", {"extents", "zero"}, {"rows"}),
+         node("Equal", {"rows", "one"}, {"is_one"}),
+         loop_node({"few", "", "s"}, {"r"},
+                   body({squeezed, node("SequenceInsert", {"t", "e"}, {"u"}), node("Gather", {"d", "i"}, {"m"}), on},
+                        {"i", "go", "t"}, {"on", "u"})),
+         concat_from("r", "y", 0, 1)},
+        {"y"});
+  };
+  const Imported unrolled = with(kGoOn);
+  EXPECT_FALSE(has(text_of(unrolled), "Loop{")) << text_of(unrolled);
+  ASSERT_EQ(unrolled.report.warnings.size(), 1u);
+  EXPECT_TRUE(has(unrolled.report.warnings[0], "takes its then_branch")) << unrolled.report.warnings[0];
+  const Imported given_up = with(node("Cast", {"m"}, {"on"}, "", {int_attribute("to", kBool)}));
+  EXPECT_TRUE(has(text_of(given_up), "Loop{")) << text_of(given_up);
+  EXPECT_EQ(given_up.report.warnings.size(), 1u);
+}
 TEST(CarriedSequences, UnrollingHasALimit) {
   const auto with = [](int64_t count) {
     return types_of({kEmpty, node("Constant", {}, {"many"}, "", {int_attribute("value_int", count)}), adding("many"),
@@ -285,6 +323,19 @@ TEST(CarriedSequences, SayWhatIsWrong) {
       {kEmpty,
        carrying({node("SequenceInsert", {"t", "x"}, {"t1"}), node("SequenceInsert", {"t1", "i"}, {"u"}, "mix")}), y},
       "the sequence would hold f32[x_0, 3] and i64[]; one type is needed");
+  const auto mixed_in = [](std::string_view sequence) {  // the loop begins with elements of floats
+    return carrying({node("SequenceInsert", {sequence, "i"}, {"u"}, "mix")});
+  };
+  const std::string_view mix =
+      "node 'mix' (SequenceInsert) of i i64[]: the sequence would hold elements of f32 and i64[]";
+  problem({node("SequenceConstruct", {"x"}, {"s"}), mixed_in("t"), y}, mix);
+  problem({node("SequenceConstruct", {"x"}, {"s"}),
+           carrying(
+               {loop_node({"n", "", "t"}, {"u"},
+                          body({node("SequenceInsert", {"t2", "j"}, {"u2"}, "mix"), node("Identity", {"go2"}, {"on2"})},
+                               {"j", "go2", "t2"}, {"on2", "u2"}))}),
+           y},
+          "the sequence would hold elements of f32 and i64[]");
 }
 
 }  // namespace

@@ -66,14 +66,17 @@ Result<Ref<const Sequence>> ImportContext::sequence(size_t i) const {
 }
 
 Status ImportContext::output(size_t i, Sequence sequence) {
-  std::optional<TensorType> first;
+  std::optional<DType> first;
+  std::string first_text;
   for (const SequencePart& part : sequence.parts) {
-    if (part.kind == SequencePart::Kind::kGathered) continue;
-    TensorType element = type(part.value);
+    const bool is_gathered = part.kind == SequencePart::Kind::kGathered;  // the shape of its elements is not known
+    if (is_gathered && !part.loop->dtype) continue;
+    TensorType element = is_gathered ? TensorType(*part.loop->dtype, {}) : type(part.value);
     if (part.kind == SequencePart::Kind::kStack) element.shape.erase(element.shape.begin());
-    if (!first) first = element;
-    TRY(require(element.dtype == first->dtype, "the sequence would hold ", *first, " and ", element,
+    std::string text = is_gathered ? str("elements of ", element.dtype) : str(element);
+    TRY(require(!first || element.dtype == *first, "the sequence would hold ", first_text, " and ", text,
                 "; one type is needed"));
+    if (!first) first = element.dtype, first_text = std::move(text);
   }
   if (wants(i)) output_sequences_[i] = std::move(sequence);
   return {};
@@ -232,6 +235,13 @@ Status ImportContext::output(size_t i, ValueId value) {
   graph_.set_name(value, std::string(node_.outputs[i]));
   outputs_[i] = value;
   return {};
+}
+
+void ImportContext::roll_back(const ir::Graph::Mark& to) {
+  graph_.roll_back(to);
+  std::erase_if(evaluated_, [&](const auto& known) { return ir::index(known.first) >= to.num_values; });
+  outputs_.assign(outputs_.size(), ValueId::kNone);
+  output_sequences_.clear();
 }
 
 bool ImportState::could_learn() const {

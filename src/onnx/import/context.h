@@ -120,6 +120,8 @@ class ImportContext {
   /// Output i, as a sequence or an optional. Fails where the types of elements differ.
   Status output(size_t i, Sequence sequence);
   Status output(Sequence sequence) { return output(0, std::move(sequence)); }
+  /// Forgets what was added to the graph behind the mark, and the outputs that were given.
+  void roll_back(const ir::Graph::Mark& to);
   const std::map<size_t, Sequence>& output_sequences() const { return output_sequences_; }
   const Values& outputs() const { return outputs_; }
 
@@ -138,6 +140,23 @@ class ImportContext {
   int first_node_;  // of the graph, that this ONNX node made
   std::map<ValueId, HostTensor> evaluated_;
   int64_t num_evaluated_ = 0;  // numbers, and a node each
+};
+
+/// An attempt at importing a node. Unless it is kept, what it has added to the graph goes with it.
+class Attempt {
+ public:
+  explicit Attempt(ImportContext& cx) : cx_(cx), before_(cx.graph().mark()) {}
+  ~Attempt() {
+    if (!is_kept_) cx_.roll_back(before_);
+  }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  void keep() { is_kept_ = true; }
+
+ private:
+  ImportContext& cx_;
+  const ir::Graph::Mark before_;
+  bool is_kept_ = false;
 };
 
 /// The ONNX node's name, or where it has none that of its first output.

@@ -58,13 +58,13 @@ using MergedParts = std::vector<MergedPart>;
 
 /// The rest of two sequences as a stack each, one of which may be empty.
 Result<std::array<ValueId, 2>> stacks_of(ImportContext& cx, Branches& branches, const std::array<Parts, 2>& rest) {
-  constexpr std::string_view kWho = "it joins the elements of two sequences that differ in length";
+  const WholeReason why{"it joins the elements of two sequences that differ in length"};
   std::array<ValueId, 2> stacks{};
   for (size_t b = 0; b < 2; ++b) {
     ImportContext inside(cx.model(), cx.node(), cx.opset(), *branches.bodies[b].graph, {}, cx.state());
     ImportContext other(cx.model(), cx.node(), cx.opset(), *branches.bodies[1 - b].graph, {}, cx.state());
     if (!rest[b].empty()) {
-      stacks[b] = TRY(stacked(inside, rest[b], kWho));
+      stacks[b] = TRY(stacked(inside, rest[b], why));
       continue;
     }
     const TensorType element = TRY(element_type(other, rest[1 - b]));
@@ -180,7 +180,7 @@ Status if_(ImportContext& cx) {
              .decided = TRY(ops::differing_axes(ir::output_types(then), ir::output_types(otherwise)))};
   Values inputs{TRY(single(cx, 0, "the condition"))}, outputs;
   inputs.insert(inputs.end(), captures.values.begin(), captures.values.end());
-  for (const ImportedBody& body : branches.bodies) cx.bodies().warn(body.warnings);
+  for (const ImportedBody& body : branches.bodies) cx.bodies().warn(body.outputs.warnings);
   if (op.outputs > 0)
     outputs = TRY(cx.add_all(std::move(op), inputs, {branches.bodies[0].graph, branches.bodies[1].graph}));
   for (const auto& [i, output] : tensors) TRY(cx.output(i, outputs[output]));

@@ -73,6 +73,14 @@ Status add_loop_node(ImportContext& cx, const GraphDef& body, size_t num_symbols
   return {};
 }
 
+/// The same. Where it fails, the graph is as it was.
+Status try_loop_node(ImportContext& cx, const GraphDef& body, size_t num_symbols) {
+  Attempt attempt(cx);
+  TRY(add_loop_node(cx, body, num_symbols));
+  attempt.keep();
+  return {};
+}
+
 /// The way in which a loop carries a sequence.
 struct Way {
   const Sequence& initial;
@@ -98,10 +106,12 @@ bool take_findings(const Way& way, const CarriedSequence& before) {
 Status add_loop_of_sequences(ImportContext& cx, const GraphDef& body) {
   const size_t num_symbols = cx.graph().table().symbols().size();
   const std::vector<Way> ways = ways_of(cx, body);
+  const GraphDef* const bodies[] = {&body};
+  TRY(cx.bodies().captures(bodies));  // adds initializers that the body reads: they outlive each try
   while (true) {
     std::vector<CarriedSequence> before;
     for (const Way& way : ways) before.push_back(way.how);
-    Status done = add_loop_node(cx, body, num_symbols);
+    Status done = try_loop_node(cx, body, num_symbols);
     bool is_other = false;
     for (size_t i = 0; i < ways.size(); ++i) is_other |= take_findings(ways[i], before[i]);
     if (done || !is_other) return done;

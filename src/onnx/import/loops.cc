@@ -85,7 +85,7 @@ Result<Values> add_loop(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, 
     }
     if (loop.op.tests) imported.graph->mark_output(condition, std::string(body.graph.outputs[0].name));
     for (const LoopResult& result : results) imported.graph->mark_output(result.value, result.name);
-    warnings = std::move(imported.warnings);
+    warnings = std::move(imported.outputs.warnings);
     return ir::Bodies{std::move(imported.graph)};
   };
   const ir::Bodies bodies = TRY(ir::settle_bodies(cx.graph().table(), loop, cx.state().loops, &body.graph, make));

@@ -4,6 +4,7 @@
 
 #include "onnx/import/importers.h"
 #include "onnx/import/sequences.h"
+#include "ops/assertion.h"
 #include "ops/concatenation.h"
 #include "ops/transpose.h"
 
@@ -47,6 +48,16 @@ void note_element(ImportContext& cx, const Sequence& sequence, ValueId element) 
     if (part.loop && !part.loop->seen) part.loop->seen = TensorType(cx.dtype(element), cx.type(element).shape);
 }
 
+/// Fails the run where a position is outside of [0, last]. Slices of stacks would say so of their extents.
+Status assert_within(ImportContext& cx, sym::Expr at, sym::Expr last) {
+  const sym::Expr is_within = sym::min(sym::less(-1, at), sym::less(at, last + 1));
+  if (is_within.is_const()) return {};
+  const ValueId holds = TRY(scalar_value(cx, is_within, DType::kBool));
+  const std::string what = str(cx.node(), ": the position is within the sequence");
+  TRY(cx.graph().add(ops::Assertion{what}, Values{holds}, std::string(label_of(cx.node()))));
+  return {};
+}
+
 }  // namespace
 
 Status sequence_empty(ImportContext& cx) { return cx.output(Sequence{}); }
@@ -69,6 +80,7 @@ Status sequence_insert(ImportContext& cx) {
   const sym::Expr count = num_elements(cx, sequence.parts);
   const SequencePosition at = TRY(position_of(cx, 2, count, count));
   if (!at.from_front) return error(Code::kUnsupported, "the position must be known before the network runs");
+  TRY(assert_within(cx, *at.from_front, count));
   auto [result, back] = TRY(cut_at(cx, sequence, *at.from_front));
   result.append(element);
   result.parts.insert(result.parts.end(), back.parts.begin(), back.parts.end());
@@ -82,6 +94,7 @@ Status sequence_erase(ImportContext& cx) {
   SequencePosition at{.value = ValueId::kNone, .from_front = count - 1};
   if (cx.has_input(1)) at = TRY(position_of(cx, 1, count, count - 1));
   if (!at.from_front) return error(Code::kUnsupported, "the position must be known before the network runs");
+  TRY(assert_within(cx, *at.from_front, count - 1));
   auto [result, rest] = TRY(cut_at(cx, sequence, *at.from_front));
   const auto [erased, back] = TRY(cut_at(cx, rest, 1));
   result.parts.insert(result.parts.end(), back.parts.begin(), back.parts.end());
@@ -131,7 +144,7 @@ Status concat_from_sequence(ImportContext& cx) {
   const bool is_new = TRY(cx.node().get_int("new_axis", 0)) != 0;
   const auto is_joined = [](const SequencePart& part) { return part.kind == SequencePart::Kind::kJoined; };
   if (gathered != parts.end() || (is_new && std::ranges::any_of(parts, is_joined)))
-    TRY(stacked(cx, parts, "it reads all elements"));  // says what is wrong, and tells a loop around
+    TRY(stacked(cx, parts, {"it reads all elements"}));  // says what is wrong, and tells a loop around
   const int rank = TRY(element_type(cx, parts)).rank();
   const int axis = TRY(cx.axis(TRY(cx.node().need_int("axis")), rank + int{is_new}));
   Values joints;

@@ -28,7 +28,7 @@ Result<std::vector<std::pair<size_t, Sequence>>> sequences_of(ImportContext& cx)
                 other, "; one length is needed"));
     for (const SequencePart& part : sequence.parts)
       if (part.kind == SequencePart::Kind::kGathered || part.kind == SequencePart::Kind::kJoined)
-        TRY(stacked(cx, sequence.parts, "it reads all elements"));  // which fails
+        TRY(stacked(cx, sequence.parts, {"it reads all elements"}));  // which fails
   }
   return sequences;
 }
@@ -46,7 +46,7 @@ Result<std::vector<Group>> groups_of(ImportContext& cx) {
   const Sequence first = sequences[0].second;
   if (!std::ranges::all_of(sequences, [&](const auto& entry) { return are_alike(first, entry.second); }))
     for (auto& [i, sequence] : sequences) {
-      const ValueId stack = TRY(stacked(cx, sequence.parts, "it walks sequences of other parts side by side"));
+      const ValueId stack = TRY(stacked(cx, sequence.parts, {"it walks sequences of other parts side by side"}));
       sequence.parts = {{SequencePart::Kind::kStack, stack}};
     }
   std::vector<Group> groups(sequences[0].second.parts.size());
@@ -72,6 +72,7 @@ Status add_element(ImportContext& cx, const GraphDef& body, const Group& group, 
   for (const auto& [i, part] : group.parts) arguments.values[body.inputs[i].name] = part.value;
   const BodyResults results =
       TRY(in_context(cx.bodies().import_here(body, arguments), [&] { return str("element ", number); }));
+  cx.bodies().warn(results.warnings);
   return append_tensors(results, body, outputs);
 }
 

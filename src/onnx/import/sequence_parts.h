@@ -11,16 +11,23 @@
 
 namespace kiln::onnx {
 
+/// Why all elements of a sequence are needed.
+struct WholeReason {
+  std::string text;
+  bool names_node = false;  ///< the text begins with the node that needs them
+};
+
 /// The way in which a loop carries a sequence. Importing the loop's body shows which one is needed; then the body is
 /// imported again.
 struct CarriedSequence {
   static constexpr int kLongestTail = 16;
-  sym::Expr initial = 0;   ///< elements before the loop
-  int tail = 0;            ///< how many of its last elements the body reads: each is a carried value of its own
-  int given_tail = 0;      ///< how many the body has in this try
-  sym::Expr appended = 1;  ///< elements that an iteration adds
-  bool is_whole = false;   ///< the body needs all elements: they are one carried value, which grows
-  std::string why_whole;   ///< what needs them
+  sym::Expr initial = 0;         ///< elements before the loop
+  int tail = 0;                  ///< how many of its last elements the body reads: each is a carried value of its own
+  int given_tail = 0;            ///< how many the body has in this try
+  sym::Expr appended = 1;        ///< elements that an iteration adds
+  bool is_whole = false;         ///< the body needs all elements: they are one carried value, which grows
+  WholeReason why_whole;         ///< what needs them
+  std::optional<DType> dtype{};  ///< of the elements before the loop, if there are any
   std::optional<int> joined_axis{};  ///< the elements that it adds differ along this axis: they are joined as they come
   bool counts = false;               ///< how many iterations there are is an output of the loop
   std::optional<TensorType> element;  ///< type of the elements that the body adds, as the last try has found it

@@ -29,11 +29,11 @@ TensorType element_type(ImportContext& cx, const SequencePart& part) {
 }
 
 /// Tells the loop that gathers these elements that all of them are needed within it.
-Error need_whole(const ImportContext& cx, const SequencePart& part, std::string_view who) {
+Error need_whole(const ImportContext& cx, const SequencePart& part, const WholeReason& why) {
   part.loop->is_whole = true;
-  const bool names_node = who.starts_with("node ");  // of a loop within, which is carried through this one
-  part.loop->why_whole = names_node ? std::string(who) : str(cx.node(), ": ", who);
-  return {Code::kUnsupported, str(who, ", and a loop around has not gathered them all yet")};
+  // A loop within, which is carried through this one, has named its node.
+  part.loop->why_whole = why.names_node ? why : WholeReason{str(cx.node(), ": ", why.text), true};
+  return {Code::kUnsupported, str(why.text, ", and a loop around has not gathered them all yet")};
 }
 
 /// What is said where elements that are joined would be told apart.
@@ -84,9 +84,9 @@ Result<TensorType> element_type(ImportContext& cx, Parts parts) {
   return *std::move(first);
 }
 
-Result<ValueId> stacked(ImportContext& cx, Parts parts, std::string_view who) {
+Result<ValueId> stacked(ImportContext& cx, Parts parts, const WholeReason& why) {
   for (const SequencePart& part : parts) {
-    if (part.kind == Kind::kGathered) return std::unexpected(need_whole(cx, part, who));
+    if (part.kind == Kind::kGathered) return std::unexpected(need_whole(cx, part, why));
     if (part.kind == Kind::kJoined) return std::unexpected(only_joined(part));
   }
   const TensorType first = TRY(element_type(cx, parts));
@@ -95,7 +95,7 @@ Result<ValueId> stacked(ImportContext& cx, Parts parts, std::string_view who) {
     const TensorType type = element_type(cx, part);
     for (size_t axis = 0; axis < type.shape.size(); ++axis)
       if (sym::provably_different(type.shape[axis], first.shape[axis]))
-        return error(Code::kUnsupported, who, ", which are of different shapes: ", first, " and ", type);
+        return error(Code::kUnsupported, why.text, ", which are of different shapes: ", first, " and ", type);
     stacks.push_back(part.kind == Kind::kElement ? TRY(unsqueeze(cx, part.value, {0})) : part.value);
   }
   if (stacks.size() == 1) return stacks[0];
@@ -156,7 +156,7 @@ Result<ValueId> element_at(ImportContext& cx, Parts parts, const SequencePositio
         return error(Code::kUnsupported, "an earlier element of a sequence is read in the loop that gathers it");
       }
     }
-  const ValueId stack = TRY(stacked(cx, parts, "a position chooses among all elements"));
+  const ValueId stack = TRY(stacked(cx, parts, {"a position chooses among all elements"}));
   const ValueId scalar = TRY(reshape(cx, at.value, {}));
   return cx.add(ops::Gather{GatherMode::kDefault, 0, 0}, {stack, scalar});
 }
@@ -183,7 +183,7 @@ Result<std::pair<Sequence, Sequence>> cut_at(ImportContext& cx, const Sequence& 
     } else if (part.kind == Kind::kJoined) {
       return std::unexpected(only_joined(part));
     } else if (part.kind == Kind::kGathered) {
-      return std::unexpected(need_whole(cx, part, str("the sequence is cut at position ", position)));
+      return std::unexpected(need_whole(cx, part, {str("the sequence is cut at position ", position)}));
     } else if (is_behind_start && is_before_end) {
       const sym::Expr here = position - start;
       front.append_stack(TRY(slice(cx, part.value, {{0}, {here}, {1}, {0}})));

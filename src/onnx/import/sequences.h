@@ -14,8 +14,8 @@ sym::Expr num_elements(ImportContext& cx, Parts parts);
 /// The type of the elements if all have one rank; extents in which they differ are those of the first.
 Result<TensorType> element_type(ImportContext& cx, Parts parts);
 /// All elements along a new axis 0. Fails where their shapes differ, or where a loop around has more of them: then it
-/// is told that `who` needs them.
-Result<ValueId> stacked(ImportContext& cx, Parts parts, std::string_view who);
+/// is told why they are needed.
+Result<ValueId> stacked(ImportContext& cx, Parts parts, const WholeReason& why);
 /// A part as a concatenation along an axis of its elements has it.
 Result<ValueId> joined(ImportContext& cx, const SequencePart& part, int axis);
 /// Zeros of a shape without elements.

@@ -28,6 +28,7 @@ std::optional<int64_t> known_count(ImportContext& cx) {
 struct Iteration {
   BodyResults carried;
   std::vector<Values> stacks;
+  std::vector<std::string> warnings = {};  // of all iterations so far
 };
 
 /// Runs the body's importer once more. Returns the condition.
@@ -47,6 +48,7 @@ Result<ValueId> add_iteration(ImportContext& cx, const GraphDef& body, int64_t n
       TRY(in_context(cx.bodies().import_here(body, arguments), [&] { return str("iteration ", number); }));
   TRY(require(results.values[0] != ValueId::kNone, "the condition is a sequence"));
   now.carried = {};
+  now.warnings.insert(now.warnings.end(), results.warnings.begin(), results.warnings.end());
   for (size_t i = 1; i < results.values.size(); ++i) {
     if (i > num_carried) {
       TRY(require(results.values[i] != ValueId::kNone, "output '", body.outputs[i].name,
@@ -83,6 +85,9 @@ Result<bool> unroll_loop(ImportContext& cx, const GraphDef& body, int64_t most_n
   const Times restored(cx.state().times);
   const int64_t outside = cx.state().times, nodes = num_nodes(body) + 1, most = most_nodes / nodes / outside;
   if (!count || !goes_on || (cx.has_input(0) && *count > most)) return false;
+  const GraphDef* const bodies[] = {&body};
+  TRY(cx.bodies().captures(bodies));  // what the body reads of initializers around it stays in the graph
+  Attempt attempt(cx);
   Iteration now{.carried = {}, .stacks = std::vector<Values>(body.outputs.size() - 1 - num_carried)};
   for (size_t c = 0; c < num_carried; ++c) {
     const Sequence* sequence = cx.find_sequence(2 + c);
@@ -106,6 +111,8 @@ Result<bool> unroll_loop(ImportContext& cx, const GraphDef& body, int64_t most_n
     else
       TRY(cx.output(i, now.carried.values[i]));
   }
+  cx.bodies().warn(now.warnings);
+  attempt.keep();
   return true;
 }
 
