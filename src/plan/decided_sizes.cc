@@ -33,18 +33,53 @@ bool decides_open_extent(const Step& step, const Tensor& tensor) {
   return reads_size(step, tensor, [](const DecidedSize& size) { return size.is_open; });
 }
 
-Status take_decided_sizes(const Plan& plan, const Block& block, const Segment& segment, std::span<const int64_t> sizes,
-                          std::vector<int64_t>& symbols) {
+namespace {
+
+/// The error of a guard that reads `symbol`, the latest that has a value, and does not hold; nothing if there is none.
+Status broken_guard(std::span<const sym::Guard> guards, int symbol, const std::vector<bool>& is_undecided,
+                    std::span<const int64_t> symbols) {
+  for (const sym::Guard& guard : guards) {
+    std::vector<int> read = sym::operands_of(guard.lhs).symbols;
+    const std::vector<int> right = sym::operands_of(guard.rhs).symbols;
+    read.insert(read.end(), right.begin(), right.end());
+    const auto undecided = [&](int other) { return is_undecided[static_cast<size_t>(other)]; };
+    if (std::ranges::find(read, symbol) != read.end() && std::ranges::none_of(read, undecided))
+      TRY(guard.check(symbols));
+  }
+  return {};
+}
+
+/// Flags by symbol: whether a step behind the one that decides `symbol` decides it, or the same step behind it.
+std::vector<bool> decided_behind(const Block& block, int symbol, size_t num_symbols) {
+  std::vector<bool> result(num_symbols, false);
+  bool is_behind = false;
+  for (const Step& step : block.steps)
+    for (const DecidedSize& size : step.sizes) {
+      result[static_cast<size_t>(size.symbol)] = is_behind;
+      is_behind |= size.symbol == symbol;
+    }
+  return result;
+}
+
+}  // namespace
+
+Status take_decided_sizes(const Plan& plan, const Block& block, std::span<const sym::Guard> guards,
+                          const Segment& segment, std::span<const int64_t> sizes, std::vector<int64_t>& symbols) {
   auto next = sizes.begin();
   for (size_t s = segment.first; s < segment.end; ++s) {
     const Step& step = block.steps[s];
     for (const DecidedSize& size : step.sizes) {
       const int64_t most = TRY(size.most.run(symbols)), decided = *next++;
       const auto symbol = static_cast<size_t>(size.symbol);
-      if (decided < size.least || decided > most)
-        return error(Code::kInternal, "step '", step.name, "' decided ", decided, " for '", plan.symbols[symbol].name,
-                     "', which lies in [", size.least, ", ", most, "]");
       symbols[symbol] = decided;
+      if (decided >= size.least && decided <= most) continue;
+      const auto where = [&] {
+        return str("step '", step.name, "' decided ", decided, " for '", plan.symbols[symbol].name, "'");
+      };
+      const std::vector<bool> behind = decided_behind(block, size.symbol, symbols.size());
+      for (const std::span<const sym::Guard> of : {std::span(plan.guards), guards})
+        TRY(in_context(broken_guard(of, size.symbol, behind, symbols), where));
+      return error(Code::kInternal, where(), ", which lies in [", size.least, ", ", most, "]");
     }
   }
   return {};

@@ -14,9 +14,10 @@ bool decides_extent(const Step& step, const Tensor& tensor);
 bool decides_open_extent(const Step& step, const Tensor& tensor);
 
 /// Gives the sizes that a segment's steps have decided their values, which `sizes` has one behind the other. Fails
-/// (kInternal) where one is outside of its range: the step did not do what it was planned for.
-Status take_decided_sizes(const Plan& plan, const Block& block, const Segment& segment, std::span<const int64_t> sizes,
-                          std::vector<int64_t>& symbols);
+/// where one is outside of its range, with the guard that says who needs more or less, if there is one among the plan's
+/// and the block's (`guards`); else the step did not do what it was planned for (kInternal).
+Status take_decided_sizes(const Plan& plan, const Block& block, std::span<const sym::Guard> guards,
+                          const Segment& segment, std::span<const int64_t> sizes, std::vector<int64_t>& symbols);
 /// Gives known sizes their values. All symbols that they are made of have theirs.
 Status set_known_sizes(const Block& block, std::vector<int64_t>& symbols);
 /// Gives the sizes that steps decide their upper bounds, or typical numbers where they are open (`only`, by symbol:

@@ -21,11 +21,12 @@ class TakeDecidedSizes : public testing::Test {
     block.steps[2].name = "b", block.steps[2].sizes = {{.symbol = 2, .most = symbol(1), .least = 2}};
   }
   std::string take(const Segment& segment, std::vector<int64_t> sizes) {
-    const Status taken = take_decided_sizes(plan, block, segment, sizes, symbols);
+    const Status taken = take_decided_sizes(plan, block, guards, segment, sizes, symbols);
     return taken ? "" : str(taken.error().code == Code::kInternal ? "internal: " : "", taken.error().message);
   }
   Plan plan;
   Block block;
+  std::vector<sym::Guard> guards;
   std::vector<int64_t> symbols{5, -1, -1};
 };
 
@@ -41,6 +42,20 @@ TEST_F(TakeDecidedSizes, SayWhichLiesOutside) {
   EXPECT_EQ(take({0, 1}, {-1}), "internal: step 'a' decided -1 for 'of_a', which lies in [0, 5]");
   EXPECT_EQ(take({0, 3}, {3, 4}), "internal: step 'b' decided 4 for 'of_b', which lies in [2, 3]");
   EXPECT_EQ(take({2, 3}, {1}), "internal: step 'b' decided 1 for 'of_b', which lies in [2, 3]");
+}
+
+/// A guard tells who needs another size. One that reads a size of a later step, or holds, tells nothing.
+TEST_F(TakeDecidedSizes, SayWhoNeedsMore) {
+  plan.guards = {{sym::Relation::kLessEqual, symbol(2), symbol(1), "'later' needs both"},
+                 {sym::Relation::kLessEqual, symbol(1), symbol(0), "5 <= of_a ('wide' has 5)"}};
+  guards = {{sym::Relation::kLessEqual, symbol(0), symbol(1), "5 >= of_a ('narrow' has 5)"}};
+  symbols[2] = 9;
+  EXPECT_EQ(take({0, 1}, {6}),
+            "step 'a' decided 6 for 'of_a': 5 <= of_a ('wide' has 5) does not hold: the left side is 6, the right "
+            "side 5");
+  EXPECT_EQ(take({0, 1}, {-1}),
+            "step 'a' decided -1 for 'of_a': 5 >= of_a ('narrow' has 5) does not hold: the left side is 5, the right "
+            "side -1");
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ void ShapeState::mark_known_sizes(std::vector<bool>& symbols) const {
 }
 
 Status ShapeState::decide(size_t first, size_t end, std::span<const int64_t> sizes, const IoAddresses& addresses) {
-  TRY(plan::take_decided_sizes(plan_, profile(), {first, end}, sizes, symbols_));
+  TRY(plan::take_decided_sizes(plan_, profile(), profile().guards, {first, end}, sizes, symbols_));
   for (size_t s = first; s < end; ++s)
     for (const plan::DecidedSize& size : profile().steps[s].sizes) undecided_[static_cast<size_t>(size.symbol)] = false;
   mark_known_sizes(undecided_);

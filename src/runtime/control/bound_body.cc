@@ -202,7 +202,8 @@ Status BoundBody::run_part(Part& part, const BodyRun& run) {
 /// Takes the sizes that a segment's steps have decided, and checks the assumptions that read them.
 Status BoundBody::take_sizes(size_t index) {
   const plan::Segment& steps = parts_[index].segment;
-  TRY(plan::take_decided_sizes(engine_.plan(), body_, steps, sizes_.of_steps(steps.first, steps.end), symbols_));
+  const std::span<const int64_t> sizes = sizes_.of_steps(steps.first, steps.end);
+  TRY(plan::take_decided_sizes(engine_.plan(), body_, body_.guards, steps, sizes, symbols_));
   TRY(plan::set_known_sizes(body_, symbols_));
   return check_guards(static_cast<int>(index));
 }
