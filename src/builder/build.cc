@@ -316,8 +316,8 @@ std::unexpected<Error> Build::with_missing_values(Error error, const ProfileRequ
     if (const std::string& name = network_.value(input).name; !profile.values.contains(name))
       missing += str(missing.empty() ? "'" : ", '", name, '\'');
   if (!missing.empty())
-    error.message = str("it has no values of the shape input ", missing,
-                        " (IOptimizationProfile::setShapeValuesV2): ", error.message);
+    error.message += str("; that the profile has no values of the shape input ", missing,
+                         " (IOptimizationProfile::setShapeValuesV2) may be the reason");
   return std::unexpected(std::move(error));
 }
 

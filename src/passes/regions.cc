@@ -88,8 +88,8 @@ Status Finder::add_boundary(int group, NodeId id) {
   if (groups_[static_cast<size_t>(group)].boundaries.empty()) {
     r.kind = kind;
     const auto number = static_cast<size_t>(groups_[static_cast<size_t>(group)].id);
-    r.name = str(kind == Region::Kind::kLoop ? "loop '" : "conditional '",
-                 number < names_.size() ? names_[number] : str(number), "'");
+    r.label = number < names_.size() ? names_[number] : str(number);
+    r.name = str(kind == Region::Kind::kLoop ? "loop '" : "conditional '", r.label, "'");
   }
   TRY(require(r.kind == kind, layer(id), " is of ", r.name));
   groups_[static_cast<size_t>(group)].boundaries.push_back(id);

@@ -26,7 +26,8 @@ struct RegionBody {
 struct Region {
   enum class Kind : uint8_t { kLoop, kConditional };
   Kind kind = Kind::kLoop;
-  std::string name;  ///< "loop 'decoder'"
+  std::string label;  ///< "decoder": the program's name, and that of the node
+  std::string name;   ///< "loop 'decoder'", for messages
   ir::NodeId count{ir::NodeId::kNone}, test{ir::NodeId::kNone}, condition{ir::NodeId::kNone};
   std::vector<ir::NodeId> recurrences, iterators;  ///< that its bodies read
   std::vector<ir::NodeId> outputs;                 ///< that anyone reads

@@ -172,7 +172,7 @@ Status Maker::add_conditional(Scope& scope, const Region& region) {
                    .decided = TRY(ops::differing_axes(ir::output_types(*bodies[0]), ir::output_types(*bodies[1])))};
   std::vector<ValueId> inputs = captured(scope, region);
   inputs.insert(inputs.begin(), condition);
-  const std::vector<ValueId> outputs = TRY(scope.graph.add(op, inputs, region.name, std::move(bodies)));
+  const std::vector<ValueId> outputs = TRY(scope.graph.add(op, inputs, region.label, std::move(bodies)));
   scope.graph.set_provenance(static_cast<NodeId>(scope.graph.num_nodes() - 1), provenance_of(region));
   for (size_t i = 0; i < region.outputs.size(); ++i) put(scope, node(region.outputs[i]).outputs[0], outputs[i]);
   return {};
@@ -228,7 +228,7 @@ Result<std::vector<ValueId>> Maker::loop_inputs(Scope& scope, const Region& regi
   if (needs_result(region)) {
     inputs.push_back(add_true(graph));
     loop.first_elements.emplace_back();
-    loop.names.push_back(region.name);
+    loop.names.push_back(region.label);
     loop.inputs.emplace_back(DType::kBool, Shape{});
   }
   loop.op.carried = static_cast<int>(loop.names.size());
@@ -309,7 +309,7 @@ Status Maker::add_loop(Scope& scope, const Region& region) {
   ir::Bodies bodies = TRY(ir::settle_bodies(graph.table(), loop, history_, &region, make));
   const std::vector<ValueId> captures = captured(scope, region);
   inputs.insert(inputs.end(), captures.begin(), captures.end());
-  const std::vector<ValueId> results = TRY(graph.add(loop.op, inputs, region.name, std::move(bodies), loop.sizes));
+  const std::vector<ValueId> results = TRY(graph.add(loop.op, inputs, region.label, std::move(bodies), loop.sizes));
   graph.set_provenance(static_cast<NodeId>(graph.num_nodes() - 1), provenance_of(region));
   size_t stacked = 0;
   for (const NodeId id : region.outputs) {

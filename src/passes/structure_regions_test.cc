@@ -86,7 +86,7 @@ TEST(StructureRegions, PutsInsideWhatIterationsComputeAndNothingElse) {
   EXPECT_FALSE(has_regions(*result));
   const ir::Node* loop = node_of<ops::Loop>(*result);
   ASSERT_NE(loop, nullptr);
-  EXPECT_EQ(loop->name, "loop 'a'");
+  EXPECT_EQ(loop->name, "a");
   EXPECT_EQ(loop->op.as<ops::Loop>()->carried, 1);
   ASSERT_EQ(loop->bodies.size(), 1U);
   EXPECT_EQ(print(*loop->bodies[0]),
@@ -114,11 +114,11 @@ TEST(StructureRegions, NestsByWhatIsRead) {
   EXPECT_TRUE(verify(*result));
   const ir::Node* outer = node_of<ops::Loop>(*result);
   ASSERT_NE(outer, nullptr);
-  EXPECT_EQ(outer->name, "loop 'a'");
+  EXPECT_EQ(outer->name, "a");
   EXPECT_EQ(outer->op.as<ops::Loop>()->stacks, std::vector{-1});
   const ir::Node* within = node_of<ops::Loop>(*outer->bodies[0]);
   ASSERT_NE(within, nullptr);
-  EXPECT_EQ(within->name, "loop 'b'");
+  EXPECT_EQ(within->name, "b");
   EXPECT_EQ(str(result->type(result->outputs()[0].value)), "f32[3, 4, 2]");
 }
 
@@ -135,7 +135,7 @@ TEST(StructureRegions, GivesEachBranchItsLayers) {
   EXPECT_TRUE(verify(*result));
   const ir::Node* node = node_of<ops::If>(*result);
   ASSERT_NE(node, nullptr);
-  EXPECT_EQ(node->name, "conditional 'c'");
+  EXPECT_EQ(node->name, "c");
   EXPECT_EQ(num_nodes(*node->bodies[0]), 1);
   EXPECT_EQ(num_nodes(*node->bodies[1]), 0);
 }

@@ -36,7 +36,7 @@ TEST(BodyAssertions, NameTheLoopAndTheIteration) {
   ASSERT_EQ(run.error, "");
   EXPECT_EQ(run.floats_of({{"x", floats({4}, {1, 2, 3, 4})}}), (Floats{2, 4, 6, 8})) << run.error;
   EXPECT_EQ(run.floats_of({{"x", floats({4}, {1, 2, 13, 4})}}), Floats{});
-  expect_error(run, {"loop 'decoder'", "iteration 2", "'limit'", "the assertion 'x is below 10' does not hold"});
+  expect_error(run, {"step 'decoder'", "iteration 2", "'limit'", "the assertion 'x is below 10' does not hold"});
   EXPECT_EQ(run.floats_of({{"x", floats({4}, {1, 2, 13, 14})}}), Floats{});
   expect_error(run, {"iteration 2"});
   EXPECT_EQ(run.floats_of({{"x", floats({4}, {1, 2, 3, 14})}}), Floats{});
@@ -58,7 +58,7 @@ void expect_doubled(Rows& w, const Floats& too_large, std::string_view column) {
   ASSERT_EQ(run.error, "");
   EXPECT_EQ(run.floats_of({{"x", floats({2, 3}, {1, 2, 3, 4, 5, 6})}}), (Floats{2, 4, 6, 8, 10, 12})) << run.error;
   EXPECT_EQ(run.floats_of({{"x", floats({2, 3}, too_large)}}), Floats{});
-  expect_error(run, {"loop 'rows'", "iteration 1: ", "loop 'columns'", column, "x is below 10"});
+  expect_error(run, {"step 'rows'", "iteration 1: ", "step 'columns'", column, "x is below 10"});
 }
 
 TEST(BodyAssertions, NameAllLoopsAroundThem) {
@@ -81,7 +81,7 @@ TEST(BodyAssertions, HoldNothingWhereNoIterationRuns) {
   ASSERT_EQ(run.error, "");
   EXPECT_EQ(run.floats_of({{"x", floats({1}, {7})}, {"n", scalar(0)}}), Floats{7}) << run.error;
   EXPECT_EQ(run.floats_of({{"x", floats({1}, {7})}, {"n", scalar(1)}}), Floats{});
-  expect_error(run, {"loop 'l'", "iteration 0", "the sum is below 10"});
+  expect_error(run, {"step 'l'", "iteration 0", "the sum is below 10"});
   EXPECT_EQ(run.floats_of({{"x", floats({1}, {70})}, {"n", scalar(0)}}), Floats{});
   expect_error(run, {"x is below 10"});
 }
@@ -110,7 +110,7 @@ TEST(BodyAssertions, OfExtentsThatALoopChanges) {
   const Bytes row = floats({1, 2}, {1, 5});
   EXPECT_EQ(run.floats_of({{"x", row}, {"n", scalar(3)}}), (Floats{1, 5, 1, 5, 1, 5, 1, 5})) << run.error;
   EXPECT_EQ(run.floats_of({{"x", row}, {"n", scalar(5)}}), Floats{});
-  expect_error(run, {"loop 'l'", "iteration 3", "at most three rows"});
+  expect_error(run, {"step 'l'", "iteration 3", "at most three rows"});
 }
 
 /// y = c ? x + x : x, where x must be below 10 in the first branch.
@@ -131,7 +131,7 @@ void expect_choice_asserts(LoopBench& w, float otherwise) {
   EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", floats({1}, {7})}}), Floats{14}) << run.error;
   EXPECT_EQ(run.floats_of({{"c", flag(false)}, {"x", floats({1}, {70})}}), Floats{otherwise}) << run.error;
   EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", floats({1}, {70})}}), Floats{});
-  expect_error(run, {"conditional 'choice'", "the branch of true", "x is below 10"});
+  expect_error(run, {"step 'choice'", "the branch of true", "x is below 10"});
 }
 
 TEST(BodyAssertions, OfABranchHoldWhereItRuns) {
@@ -165,7 +165,7 @@ TEST(BodyAssertions, OfBranchesInLoops) {
   const Bytes x = floats({3, 1}, {1, 20, 3});
   EXPECT_EQ(run.floats_of({{"c", choices(1, 0, 1)}, {"x", x}}), (Floats{2, 20, 6})) << run.error;
   EXPECT_EQ(run.floats_of({{"c", choices(1, 1, 1)}, {"x", x}}), Floats{});
-  expect_error(run, {"loop 'l'", "iteration 1", "conditional 'choice'", "the branch of true", "x is below 10"});
+  expect_error(run, {"step 'l'", "iteration 1", "step 'choice'", "the branch of true", "x is below 10"});
 }
 
 // Nobody reads what the loop gives, and it runs for the assertion.
@@ -180,7 +180,7 @@ TEST(BodyAssertions, OfLoopsThatNobodyReads) {
   ASSERT_EQ(run.error, "");
   EXPECT_EQ(run.floats_of({{"x", floats({4}, {1, 2, 3, 4})}}), (Floats{2, 4, 6, 8})) << run.error;
   EXPECT_EQ(run.floats_of({{"x", floats({4}, {1, 2, 13, 4})}}), Floats{});
-  expect_error(run, {"loop 'check'", "iteration 2", "x is below 10"});
+  expect_error(run, {"step 'check'", "iteration 2", "x is below 10"});
 }
 
 TEST(BodyAssertions, OfConditionalsThatNobodyReads) {

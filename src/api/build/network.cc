@@ -100,7 +100,8 @@ Result<ir::ValueId> Network::value_of(const nv::ITensor& tensor, const char* wha
 }
 
 Result<int> Network::rank_of(ir::ValueId value) {
-  const TensorType& type = TRY(graph_.inferred_type(value));
+  const auto where = [&] { return str("the rank of '", graph_.value(value).name, "' is not known"); };
+  const TensorType& type = TRY(in_context(graph_.inferred_type(value), where));  // the error is of a layer before
   return type.rank();
 }
 

@@ -202,6 +202,19 @@ TEST(Network, SaysWhatIsNotInKilnYet) {
   EXPECT_EQ(w.logger.errors.size(), 1U);
 }
 
+/// A layer whose settings came later is checked when its tensors are looked at: the error is of it, and says so.
+TEST(Network, ErrorsOfLayersBeforeAreTheirs) {
+  Workbench w;
+  nv::ISliceLayer* slice = w->addSlice(*w.input("x", {2}), dims({5}), dims({1}), dims({1}));
+  slice->setName("cut");
+  slice->getOutput(0)->setName("piece");
+  EXPECT_EQ(w->addSoftMax(*slice->getOutput(0)), nullptr);
+  ASSERT_EQ(w.logger.errors.size(), 1U);
+  const std::string& error = w.logger.errors[0];
+  EXPECT_TRUE(error.starts_with("INetworkDefinition::addSoftMax: the rank of 'piece' is not known: Slice 'cut': "))
+      << error;
+}
+
 TEST(Network, KnowsItsFlags) {
   constexpr auto kStrong = nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED;
   Workbench w(1U << static_cast<uint32_t>(kStrong) | 1U);

@@ -29,7 +29,10 @@ class AssertionLayer final
 
 Result<nv::IAssertionLayer*> add_assertion(Network& network, nv::ITensor& condition, const char* message) {
   const ir::ValueId holds = TRY(network.value_of(condition, "condition"));
-  return network.add<AssertionLayer>(ops::Assertion{TRY(checked_message(message))}, {holds}, Settings::kComplete);
+  if (const auto type = network.graph().inferred_type(holds))
+    TRY(require(type->get().dtype == DType::kBool, "the condition is ", type->get(), "; booleans are needed"));
+  // One that is false is a network that cannot be built, not a layer that cannot be added.
+  return network.add<AssertionLayer>(ops::Assertion{TRY(checked_message(message))}, {holds}, Settings::kToCome);
 }
 MakeLayer maker_of(Tag<ops::Assertion>) { return make<AssertionLayer>; }
 

@@ -158,10 +158,17 @@ TEST(AssertionLayer, FailsAtBuildWhereItIsKnown) {
   Workbench w;
   const bool flags[] = {true, false};
   nv::ITensor* condition = w->addConstant(dims({2}), {nv::DataType::kBOOL, flags, 2})->getOutput(0);
-  EXPECT_EQ(w->addAssertion(*condition, "oops"), nullptr);
-  EXPECT_NE(w.take_error().find("the assertion 'oops' does not hold"), std::string::npos);
   EXPECT_EQ(w->addAssertion(*condition, nullptr), nullptr);
   EXPECT_EQ(w.take_error(), "INetworkDefinition::addAssertion: message is null");
+  nv::ITensor* x = w.input("x", {2});
+  EXPECT_EQ(w->addAssertion(*x, "oops"), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addAssertion: the condition is f32[2]; booleans are needed");
+  w.mark(w->addUnary(*x, nv::UnaryOperation::kNEG)->getOutput(0), "y");
+  ASSERT_NE(w->addAssertion(*condition, "oops"), nullptr);
+  EXPECT_EQ(w.take_error(), "");
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  EXPECT_EQ(plan, nullptr);
+  EXPECT_NE(w.take_error().find("the assertion 'oops' does not hold"), std::string::npos);
 }
 
 TEST(EinsumLayer, KeepsItsEquationAndRuns) {
