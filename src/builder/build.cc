@@ -211,7 +211,9 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   order_by_sizes(graph, cover.tiles);
   const int most_aux = backend_.device().is_host() ? 0 : std::min(request_.most_aux_streams, plan::kMaxAuxStreams);
   const auto add_body = [&](const ir::Node& node, size_t body) { return this->add_body(node, body, timer); };
-  TRY(emit_block(graph, cover, backend_, options, most_aux, {weights_, binaries_, fixed_sources_, add_body}, profile));
+  const PlanTables tables{weights_, binaries_, fixed_sources_, add_body};
+  if (Status emitted = emit_block(graph, cover, backend_, options, most_aux, tables, profile); !emitted)
+    return with_missing_values(std::move(emitted).error(), request);
   for (const plan::Tensor& tensor : profile.tensors)
     if (tensor.place == plan::Place::kArena) TRY(check_size(tensor.name, static_cast<double>(tensor.size_bytes_max)));
   TRY(narrow.guards.add(graph, narrow.bounds));  // what passes, lowering and tactics came to believe
@@ -307,8 +309,8 @@ Status Build::check_surface_sizes(const ir::Graph& graph) const {
   return {};
 }
 
-/// An error of a profile, with the shape inputs that the profile has no values of: without them a tensor may be of any
-/// size, which is most often the reason.
+/// An error of tensors' sizes, with the shape inputs that the profile has no values of: without them a tensor may be of
+/// any size, which is most often the reason.
 std::unexpected<Error> Build::with_missing_values(Error error, const ProfileRequest& profile) const {
   ir::Graph copy = network_.clone();  // the question may have to infer
   std::string missing;
@@ -368,9 +370,7 @@ Result<plan::Plan> Build::run() {
   for (size_t i = 0; i < profiles.size(); ++i) {
     if (!progress("Profiles", static_cast<int>(i), static_cast<int>(profiles.size())))
       return error(Code::kState, "the build was cancelled by its progress monitor");
-    Status added = add_profile(profiles[i], timer, cache);
-    if (!added) added = with_missing_values(std::move(added.error()), profiles[i]);
-    TRY(in_context(std::move(added), [&] { return str("optimization profile ", i); }));
+    TRY(in_context(add_profile(profiles[i], timer, cache), [&] { return str("optimization profile ", i); }));
   }
   mark_shape_inputs();
   weights_.fix(network_, fixed_sources_);

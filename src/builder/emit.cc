@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "builder/largest_size.h"
 #include "builder/memory.h"
 #include "builder/streams.h"
 #include "ops/op.h"
@@ -85,14 +86,11 @@ Result<int> Emitter::add_tensor(ir::ValueId value, const Format& format, plan::P
   t.place = place;
   for (const sym::Expr& extent : type.shape) t.extents.push_back(sym::Program::compile(extent));
   t.size_bytes_max = plan::kNoBound;
-  const Result<int64_t> count = checked_volume(type.max_extents());
   if (std::ranges::any_of(type.shape, sym::grows_without_bound)) {
     if (place == plan::Place::kArena) t.place = plan::Place::kGrowing;
-  } else if (!count || *count > (int64_t{1} << 46)) {
-    return error(Code::kInvalidArgument, "tensor '", t.name, "' is ", type, ", at most ", type.max_extents(),
-                 ": its size overflows; narrow the optimization profile's maximum");
   } else {
-    t.size_bytes_max = size_bytes(type.dtype, format.storage_volume(type.max_extents()));
+    const auto where = [&] { return str("tensor '", t.name, '\''); };
+    t.size_bytes_max = TRY(in_context(largest_size_bytes(graph_, type, format), where));
   }
   block_.tensors.push_back(std::move(t));
   const int id = static_cast<int>(block_.tensors.size()) - 1;
@@ -268,7 +266,7 @@ Status Emitter::emit_output(int output) {
   copy.index = output;
   copy.format = wanted;
   if (copy.size_bytes_max != plan::kNoBound)
-    copy.size_bytes_max = size_bytes(copy.dtype, wanted.storage_volume(graph_.type(o.value).max_extents()));
+    copy.size_bytes_max = TRY(largest_size_bytes(graph_, graph_.type(o.value), wanted));
   block_.tensors.push_back(std::move(copy));
   return emit_copy(made, static_cast<int>(block_.tensors.size()) - 1, graph_.type(o.value), o.name);
 }

@@ -45,9 +45,11 @@ struct ReshapeNet {
   ReshapeNet() {
     nv::IShuffleLayer* shuffle = w->addShuffle(*w.input("x", {-1, 4}));
     shuffle->setInput(1, *w.input("shape", {3}, DataType::kINT64));
-    w.mark(shuffle->getOutput(0));
+    y = shuffle->getOutput(0);
+    w.mark(y);
   }
   Workbench w;
+  nv::ITensor* y;
 };
 
 struct Reshaped {
@@ -102,9 +104,11 @@ TEST(RunTimeShapes, AProfileWithoutValuesIsTold) {
     Profile profile(net.w);
     profile.extents("x", {1, 4}, {6, 4});
   }
+  EXPECT_TRUE(Running(net.w).context) << "y is as large as x, whatever its extents";
+  net.w.mark(net.w->addReduce(*net.y, nv::ReduceOperation::kSUM, 1, false)->getOutput(0), "columns");
   Running r(net.w);
   EXPECT_FALSE(r.context);
-  EXPECT_NE(r.error.find("optimization profile 0: tensor 'y' is f32["), std::string::npos) << r.error;
+  EXPECT_NE(r.error.find("optimization profile 0: tensor 'columns': it is f32["), std::string::npos) << r.error;
   EXPECT_NE(r.error.find("its size overflows"), std::string::npos) << r.error;
   const std::string hint =
       "; that the profile has no values of the shape input 'shape' (IOptimizationProfile::setShapeValuesV2) may be the "

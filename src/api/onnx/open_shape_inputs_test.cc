@@ -37,6 +37,30 @@ TEST(OpenShapeInputs, KIsLimitedByItsAxis) {
     EXPECT_NE(p.logger.errors.back().find("within axis 1 of x f32[2, 6]"), std::string::npos) << p.logger.errors.back();
   }
 }
+/// Nothing limits one of the extents alone: their product is the volume of x.
+TEST(OpenShapeInputs, AReshapeIsLimitedByItsInput) {
+  Program p(model(graph({{node("Reshape", {"x", "s"}, {"r"}, "shape"), node("Neg", {"r"}, {"y"}),
+                          node("Transpose", {"r"}, {"t"}, "", {ints_attribute("perm", {1, 0})}),
+                          node("Softmax", {"r"}, {"rows"}, "", {int_attribute("axis", 1)}),
+                          node("ReduceSum", {"rows"}, {"num_rows"}, "", {int_attribute("keepdims", 0)})},
+                         {value("x", kFloat, {-1, -1}), value("s", kInt64, {2})},
+                         {value("y", kFloat, {-1, -1}), value("t", kFloat, {-1, -1}), value("num_rows", kFloat, {})},
+                         {}})),
+            {{"x", {1, 1}, {8, 8}}});
+  p.feed("x", {4, 6}, counted(24));
+  Floats negative = counted(24);
+  for (float& each : negative) each = -each;
+  for (const auto& [s, shape] : {std::pair(Numbers{2, -1}, Numbers{2, 12}), {{-1, 3}, {8, 3}}, {{24, 1}, {24, 1}}}) {
+    EXPECT_EQ(p.feed("s", {2}, s).run(), "");
+    EXPECT_EQ(p.of<float>("y"), negative);
+    EXPECT_EQ(p.shape("y"), shape);
+    EXPECT_EQ(p.shape("t"), (Numbers{shape[1], shape[0]}));
+    EXPECT_NEAR(p.of<float>("num_rows").at(0), static_cast<float>(shape[0]), 1e-4);
+  }
+  EXPECT_EQ(p.context->getMaxOutputSize("y"), 4 * 6 * 4);
+  p.feed("s", {2}, Numbers{5, 5});
+  EXPECT_NE(p.run().find("element counts of reshape of f32"), std::string::npos);
+}
 TEST(OpenShapeInputs, KOfData) {
   Program p(model(graph(
       {{node("Cast", {"d"}, {"k"}, "", {int_attribute("to", kInt64)}), node("TopK", {"x", "k"}, {"v", "at"}, "top")},
