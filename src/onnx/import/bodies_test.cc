@@ -342,7 +342,9 @@ TEST(ImportScan, OfOpset8HasABatchOfOne) {
   EXPECT_NE(of_scan({one}, two, {"", "s0", "q"}, 8).find("Scan of opset 8 with a batch of other than 1"),
             std::string::npos);
   const std::vector<Proto> lengths{value("l", kInt64, {1}), single[0], single[1]};
-  EXPECT_NE(of_scan({one}, lengths, {"l", "s0", "q"}, 8).find("sequence_lens of Scan of opset 8"), std::string::npos);
+  EXPECT_EQ(of_scan({one}, lengths, {"l", "s0", "q"}, 8), "f32[1, 4]; f32[1, 7, 4]");
+  const std::vector<Proto> two_lengths{value("l", kInt64, {2}), single[0], single[1]};
+  EXPECT_EQ(of_scan({one}, two_lengths, {"l", "s0", "q"}, 8), "sequence_lens has 2 elements; the batch is 1\n");
 }
 
 }  // namespace

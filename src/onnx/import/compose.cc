@@ -192,6 +192,13 @@ Result<ValueId> refuse_negative(ImportContext& cx, ValueId indices, sym::Expr ex
   return select(cx, is_negative, beyond, indices);
 }
 
+Status assert_true(ImportContext& cx, sym::Expr condition, std::string_view what) {
+  if (condition.is_const() && condition.value() != 0) return {};
+  const ValueId holds = TRY(scalar_value(cx, condition, DType::kBool));
+  TRY(cx.graph().add(ops::Assertion{str(cx.node(), ": ", what)}, Values{holds}, std::string(label_of(cx.node()))));
+  return {};
+}
+
 Status require_equal(ImportContext& cx, sym::Expr a, sym::Expr b, std::string_view what) {
   if (sym::provably_equal(a, b)) return {};
   TRY(require(!sym::provably_different(a, b), what, " are ", a, " and ", b, "; they must be equal"));

@@ -69,6 +69,8 @@ Result<ValueId> indices_along(ImportContext& cx, sym::Expr extent, int axis, int
 /// Indices into an axis of `extent`, of which negative ones are outside too: Gather and Scatter count such from the
 /// back.
 Result<ValueId> refuse_negative(ImportContext& cx, ValueId indices, sym::Expr extent);
+/// Fails the run where a condition of numbers that only it knows is 0; `what` says what should be.
+Status assert_true(ImportContext& cx, sym::Expr condition, std::string_view what);
 /// Requires two extents to be equal: now where both are known, else when shapes are bound.
 Status require_equal(ImportContext& cx, sym::Expr a, sym::Expr b, std::string_view what);
 /// `from`, from + 1 ... to - 1.

@@ -165,6 +165,7 @@ Result<std::vector<int>> directions(ImportContext& cx, std::string_view attribut
 struct ScanInputs {
   Values carried, scanned;  ///< the scanned ones along axis 0
   std::string_view directions;
+  std::optional<sym::Expr> padded_to = {};  ///< slices that stacked outputs have: zeros behind those of the iterations
 };
 
 Result<ScanInputs> scan_inputs(ImportContext& cx, size_t num_carried, size_t num_scanned) {
@@ -181,16 +182,40 @@ Result<ScanInputs> scan_inputs(ImportContext& cx, size_t num_carried, size_t num
   return result;
 }
 
+/// The only element of a Scan's sequence_lens; nothing where it is left out.
+Result<std::optional<sym::Expr>> sequence_length(ImportContext& cx) {
+  if (!cx.has_input(0)) return std::nullopt;
+  const SymbolicValues lengths = TRY(cx.values(TRY(cx.input(0)), "sequence_lens"));
+  TRY(require(lengths.size() == 1, "sequence_lens has ", lengths.size(), " elements; the batch is 1"));
+  return lengths[0];
+}
+
+/// The first `length` slices of a sequence.
+Result<ValueId> shortened(ImportContext& cx, ValueId x, sym::Expr length) {
+  const sym::Expr whole = cx.extent(x, 0);
+  TRY(require(!sym::provably_less(length, 0) && !sym::provably_less(whole, length), "sequence_lens is ", length,
+              "; the sequences have ", whole, " slices"));
+  TRY(assert_true(cx, sym::min(sym::less(-1, length), sym::less(length, whole + 1)),
+                  "sequence_lens is within the sequence"));
+  return slice(cx, x, {.starts = {0}, .sizes = {length}, .strides = {1}, .axes = {0}});
+}
+
 /// Opset 8: an input of lengths comes first, and all values have a batch in front.
 Result<ScanInputs> scan_inputs_8(ImportContext& cx, size_t num_carried, size_t num_scanned) {
-  if (cx.has_input(0)) return error(Code::kUnsupported, "sequence_lens of Scan of opset 8 is not supported");
+  const std::optional<sym::Expr> length = TRY(sequence_length(cx));
   ScanInputs result{.directions = "directions"};
   for (size_t i = 0; i < num_carried + num_scanned; ++i) {
     const ValueId x = TRY(cx.input(1 + i));
     if (cx.rank(x) == 0 || !sym::provably_equal(cx.extent(x, 0), 1))
       return error(Code::kUnsupported, "Scan of opset 8 with a batch of other than 1 (input ", 1 + i, " is ",
                    cx.type(x), ") is not supported; convert the model to opset 9");
-    (i < num_carried ? result.carried : result.scanned).push_back(TRY(cx.add(ops::Squeeze{{0}}, {x})));
+    ValueId sample = TRY(cx.add(ops::Squeeze{{0}}, {x}));
+    if (i >= num_carried && length) {
+      TRY(require(cx.rank(sample) > 0, "input ", 1 + i, " is ", cx.type(x), "; it has no axis of slices"));
+      if (!result.padded_to) result.padded_to = cx.extent(sample, 0);
+      sample = TRY(shortened(cx, sample, *length));
+    }
+    (i < num_carried ? result.carried : result.scanned).push_back(sample);
   }
   return result;
 }
@@ -241,6 +266,9 @@ Status scan(ImportContext& cx) {
     if (!cx.wants(i)) continue;
     ValueId y = outputs[i];
     const int rank = cx.rank(y);
+    if (i >= num_carried && values.padded_to)
+      y = TRY(slice(
+          cx, y, {.starts = {0}, .sizes = {*values.padded_to}, .strides = {1}, .axes = {0}, .mode = SliceMode::kFill}));
     if (i >= num_carried) y = TRY(transpose(cx, y, front_to_axis(rank, TRY(cx.axis(axes[i - num_carried], rank)))));
     if (has_batch) y = TRY(cx.add(ops::Unsqueeze{{0}}, {y}));
     TRY(cx.output(i, y));

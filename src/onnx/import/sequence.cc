@@ -4,7 +4,6 @@
 
 #include "onnx/import/importers.h"
 #include "onnx/import/sequences.h"
-#include "ops/assertion.h"
 #include "ops/concatenation.h"
 #include "ops/transpose.h"
 
@@ -51,11 +50,7 @@ void note_element(ImportContext& cx, const Sequence& sequence, ValueId element) 
 /// Fails the run where a position is outside of [0, last]. Slices of stacks would say so of their extents.
 Status assert_within(ImportContext& cx, sym::Expr at, sym::Expr last) {
   const sym::Expr is_within = sym::min(sym::less(-1, at), sym::less(at, last + 1));
-  if (is_within.is_const()) return {};
-  const ValueId holds = TRY(scalar_value(cx, is_within, DType::kBool));
-  const std::string what = str(cx.node(), ": the position is within the sequence");
-  TRY(cx.graph().add(ops::Assertion{what}, Values{holds}, std::string(label_of(cx.node()))));
-  return {};
+  return assert_true(cx, is_within, "the position is within the sequence");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "onnx/import/axes.h"
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
-#include "ops/assertion.h"
 
 namespace kiln::onnx::importers {
 namespace {
@@ -69,10 +68,7 @@ Status assert_steps(ImportContext& cx, const SymbolicValues& steps) {
   sym::Expr are_steps = 1;
   for (const sym::Expr& step : steps)
     if (!step.is_const()) are_steps = sym::min(are_steps, 1 - sym::equal(step, 0));
-  if (are_steps.is_const()) return {};
-  const ValueId holds = TRY(scalar_value(cx, are_steps, DType::kBool));
-  TRY(cx.graph().add(ops::Assertion{str(cx.node(), ": no step is 0")}, Values{holds}, std::string(cx.node().name)));
-  return {};
+  return assert_true(cx, are_steps, "no step is 0");
 }
 
 }  // namespace
