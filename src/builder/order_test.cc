@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ops/dim_values.h"
 #include "ops/element_wise.h"
 #include "ops/non_zero.h"
 #include "ops/unary.h"
@@ -55,6 +56,49 @@ TEST(OrderBySizes, AttributesReadSizesToo) {
   c.tiles.back().draft.params = {count + 1};
   c.add(kNegative, {x}, "second");
   EXPECT_EQ(c.ordered(), "of_x second first ");
+}
+
+/// What is made of a size in an attribute has a type without it.
+TEST(OrderBySizes, AttributesOfNodesReadSizes) {
+  Covered c;
+  const ir::ValueId x = c.graph.add_input("x", TensorType(DType::kI32, {4}));
+  const ir::ValueId of_x = c.add(ops::NonZero{.indices = DType::kI32}, {x}, "of_x");
+  c.add(ops::DimValues{.values = {c.graph.type(of_x).shape[1]}, .extents = {1}}, {}, "first");
+  c.add(kNegative, {x}, "second");
+  EXPECT_EQ(c.ordered(), "of_x second first ");
+}
+
+/// A size that is a bound of another one has to be known before the node runs that decides that.
+TEST(OrderBySizes, BoundsOfSizesAreSizes) {
+  Covered c;
+  const ir::ValueId x = c.graph.add_input("x", TensorType(DType::kI32, {4}));
+  const ir::ValueId of_x = c.add(ops::NonZero{.indices = DType::kI32}, {x}, "of_x");
+  const ir::ValueId first = c.add(kNegative, {x}, "first");
+  c.graph.set_sizes(c.graph.value(first).producer,
+                    {{.symbol = c.graph.table().symbol("own"), .most = c.graph.type(of_x).shape[1]}});
+  c.add(kNegative, {x}, "second");
+  EXPECT_EQ(c.ordered(), "of_x second first ");
+}
+
+/// Tensors of a body have sizes that no input or output of its node has, nor any attribute.
+TEST(OrderBySizes, TypesInBodiesHaveSizes) {
+  for (const int depth : {1, 2}) {
+    Covered c;
+    const ir::ValueId x = c.graph.add_input("x", TensorType(DType::kI32, {4}));
+    const ir::ValueId of_x = c.add(ops::NonZero{.indices = DType::kI32}, {x}, "of_x");
+    const sym::Expr count = c.graph.type(of_x).shape[1];
+    const ir::ValueId first = c.add(kNegative, {x}, "first");
+    const std::shared_ptr<ir::Graph> body = c.graph.new_body(), inner = depth == 1 ? body : body->new_body();
+    ASSERT_TRUE(inner->add_one(kNegative, {inner->add_input("v", TensorType(DType::kI32, {count}))}));
+    if (depth == 2) {
+      const auto outer = body->add_one(kNegative, {body->add_input("w", TensorType(DType::kI32, {4}))});
+      ASSERT_TRUE(outer);
+      body->set_bodies(body->value(*outer).producer, {inner});
+    }
+    c.graph.set_bodies(c.graph.value(first).producer, {body});
+    c.add(kNegative, {x}, "second");
+    EXPECT_EQ(c.ordered(), "of_x second first ") << depth;
+  }
 }
 
 TEST(OrderBySizes, AlternativesReadSizesToo) {
