@@ -1,5 +1,5 @@
 // What kernels are given: in strict mode an address of the host's memory among it ends the process, for a GPU would
-// read what is not there.
+// read what is not there. So does, when a graph runs, the address of memory that is gone.
 #include <elf.h>
 
 #include <cstdio>
@@ -74,12 +74,27 @@ bool is_strict() {
   return strict;
 }
 
-void refuse_host_addresses(const cuda::CudaFunctionObject& function, void** arguments) {
+void note_memory(cuda::FakeLaunch& launch, uint64_t address) {
+  if (find_allocation(reinterpret_cast<const void*>(address))) launch.memory.push_back(address);
+}
+
+void refuse_freed_memory(const cuda::FakeLaunch& launch) {
+  for (const uint64_t address : launch.memory) {
+    if (find_allocation(reinterpret_cast<const void*>(address))) continue;
+    std::fprintf(stderr, "kernel %s runs with memory that was freed: %p\n", launch.function->name.c_str(),
+                 reinterpret_cast<const void*>(address));
+    std::abort();
+  }
+}
+
+void refuse_host_addresses(cuda::FakeLaunch& launch, void** arguments) {
+  const cuda::CudaFunctionObject& function = *launch.function;
   for (const auto& [ordinal, size] : parameters(*function.image, function.name))
     for (size_t at = 0; at + 8 <= size; at += 8) {
       uint64_t word = 0;
       std::memcpy(&word, static_cast<const std::byte*>(arguments[ordinal]) + at, 8);
       const void* pointer = reinterpret_cast<const void*>(word);
+      note_memory(launch, word);
       if (find_allocation(pointer, 0) || !is_writable(word)) continue;
       std::fprintf(stderr, "kernel %s is given an address of the host: %p, at byte %zu of parameter %zu\n",
                    function.name.c_str(), pointer, at, ordinal);

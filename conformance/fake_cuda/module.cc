@@ -40,8 +40,8 @@ int kiln::fake_cuda::make_launch(const cuda::LaunchConfig& config, FunctionHandl
       return cuda::kInvalidValue;
   if (config.shared_bytes > most || config.block[0] * config.block[1] * config.block[2] > 1024)
     return cuda::kInvalidValue;
-  if (is_strict()) refuse_host_addresses(*function, arguments);
   launch = std::make_shared<cuda::FakeLaunch>(config, function);
+  if (is_strict()) refuse_host_addresses(*launch, arguments);
   launch->config.attributes = nullptr;  // gone when it runs
   if (Launched wrong = misbehave(function->name); wrong.result != 0 || wrong.work)
     return work = std::move(wrong.work), wrong.result;
@@ -52,12 +52,15 @@ int kiln::fake_cuda::make_launch(const cuda::LaunchConfig& config, FunctionHandl
     for (const auto& [start, defined] : state().kernels)
       if (function->name.starts_with(start)) kernel = defined;
   }
-  launch->values.resize(static_cast<size_t>(kernel.num_arguments));
-  for (size_t i = 0; i < launch->values.size(); ++i) {
-    std::memcpy(&launch->values[i], arguments[i], sizeof launch->values[i]);
-    launch->pointers.push_back(&launch->values[i]);
+  const auto words = static_cast<size_t>(kernel.argument_bytes + 7) / 8;  // of an argument
+  launch->values.resize(static_cast<size_t>(kernel.num_arguments) * words);
+  for (size_t i = 0; i < static_cast<size_t>(kernel.num_arguments); ++i) {
+    std::memcpy(&launch->values[i * words], arguments[i], static_cast<size_t>(kernel.argument_bytes));
+    launch->pointers.push_back(&launch->values[i * words]);
   }
+  for (const uint64_t value : launch->values) note_memory(*launch, value);
   work = [launch, run = kernel.run] {
+    refuse_freed_memory(*launch);
     if (run) run(launch->config, launch->pointers.data());
     return 0;
   };

@@ -110,6 +110,10 @@ void define_kernel(const char* start, Kernel kernel, int num_arguments) {
   const std::lock_guard lock(state().mutex);
   state().kernels[start] = {kernel, num_arguments};
 }
+void define_struct_kernel(const char* start, Kernel kernel, int argument_bytes) {
+  const std::lock_guard lock(state().mutex);
+  state().kernels[start] = {kernel, kernel ? 1 : 0, argument_bytes};
+}
 void set_misbehaviour(const char* part, Fault how, int result) {
   const std::lock_guard lock(state().mutex);
   state().misbehaviour = {part, how, result, 0};
@@ -124,7 +128,8 @@ int64_t num_misbehaved() {
 
 const kiln::fake_cuda::Control* kiln_fake_cuda() {
   using namespace kiln::fake_cuda;
-  static const Control control{reset,        set_devices,   set_version,      fail,          num_calls, live_bytes,
-                               live_objects, define_kernel, set_misbehaviour, num_misbehaved};
+  static const Control control{
+      reset,         set_devices,          set_version,      fail,          num_calls, live_bytes, live_objects,
+      define_kernel, define_struct_kernel, set_misbehaviour, num_misbehaved};
   return &control;
 }

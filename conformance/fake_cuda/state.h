@@ -25,7 +25,8 @@ struct FakeLaunch {
   LaunchConfig config{};
   FunctionHandle function = nullptr;
   std::vector<uint64_t> values;
-  std::vector<void*> pointers;  ///< to them
+  std::vector<void*> pointers;   ///< to them, or to the first, of which all are the argument
+  std::vector<uint64_t> memory;  ///< that the arguments point to, as far as it is looked after
 };
 /// Work of a graph, which stays where it is.
 struct CudaGraphNodeObject {
@@ -81,7 +82,7 @@ struct State {
   } failure;
   struct DefinedKernel {
     Kernel run = nullptr;
-    int num_arguments = 0;
+    int num_arguments = 0, argument_bytes = 8;
   };
   std::map<std::string, DefinedKernel> kernels;  // by the start of their names
   std::map<uintptr_t, Allocation> allocations;   // by address
@@ -138,8 +139,13 @@ std::vector<Work> work_in_order(cuda::GraphHandle graph);
 /// no kernel computes, and kernels are not given addresses of the host.
 bool is_strict();
 /// Ends the process where an argument holds the address of memory that the process may write and the driver did not
-/// give. Of a cubin's kernels, which tell their parameters.
-void refuse_host_addresses(const cuda::CudaFunctionObject& function, void** arguments);
+/// give; notes the memory that it gave. Of a cubin's kernels, which tell their parameters.
+void refuse_host_addresses(cuda::FakeLaunch& launch, void** arguments);
+/// Notes the memory at an address, if it is the driver's: the launch uses it.
+void note_memory(cuda::FakeLaunch& launch, uint64_t address);
+/// Ends the process where memory of the launch was freed since it was noted. Other memory may have its address by now:
+/// a program's output often does, which is right.
+void refuse_freed_memory(const cuda::FakeLaunch& launch);
 /// Whether an image, or a text "FAKE name name ...", has the kernel.
 bool has_kernel(const std::string& image, std::string_view name);
 /// The kernel of a module; null if it has none of that name.

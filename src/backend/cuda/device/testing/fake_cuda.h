@@ -3,7 +3,10 @@
 ///
 /// "Device" memory is the host's. Work runs when it is queued, on the calling thread, unless its stream is captured; so
 /// order is kept, and what depends on work running later goes unnoticed. Kernels do what tests say, else nothing; a
-/// kernel that tests define sees the first eight bytes of each argument.
+/// kernel that tests define sees the first eight bytes of each argument, or all of its only one.
+///
+/// A graph that runs a kernel whose arguments have the address of memory that was freed since ends the process. That
+/// is seen of kernels that tests define, and in strict mode of all.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +37,9 @@ struct Control {
   int64_t (*live_objects)();                   ///< streams, events, graphs and modules that are not destroyed
   /// Defines kernels whose names start with `start`; they take `num_arguments` arguments.
   void (*define_kernel)(const char* start, Kernel kernel, int num_arguments);
+  /// Defines kernels likewise, which take one argument of `argument_bytes` bytes. With a null kernel they do nothing
+  /// again.
+  void (*define_struct_kernel)(const char* start, Kernel kernel, int argument_bytes);
   /// Makes kernels whose names contain `part` misbehave, until `reset`.
   void (*misbehave)(const char* part, Fault how, int result);
   int64_t (*num_misbehaved)();  ///< how often that came
