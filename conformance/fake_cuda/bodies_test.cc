@@ -1,4 +1,6 @@
 /// Loops and branches that the device steers: they are parts of recordings, and of a program's graphs.
+#include <algorithm>
+
 #include "program.h"
 
 namespace kiln::fake_cuda {
@@ -64,6 +66,11 @@ TEST_F(FakeCudaProgram, RunsLoopsAndBranchesWithoutRecordings) {
     EXPECT_TRUE(run(logger, *plan)) << call << ": " << logger.all();
     EXPECT_EQ(control().num_calls("cuGraphLaunch"), 0) << call;
     EXPECT_EQ(control().live_objects(), 0) << call;
+    const auto is_told = [](const std::string& line) {
+      return line.contains("runs are launched step by step, which takes longer, since they cannot be recorded: ");
+    };
+    EXPECT_EQ(std::ranges::count_if(logger.notices, is_told), 1) << call;
+    logger.notices.clear();
   }
   EXPECT_TRUE(logger.errors.empty()) << logger.all();
 }

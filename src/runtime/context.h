@@ -90,6 +90,8 @@ class Context {
   void set_body_observer(BodyObserver* observer) { settings_.bodies = observer; }
   /// Null: none. Must outlive all runs.
   void set_fault_observer(FaultObserver* observer) { settings_.faults = observer; }
+  /// Told why runs take longer than they might. Null: none. Must outlive the context.
+  void set_log(Log* log) { settings_.log = log; }
   /// Recorded in every run from here on when all that reads the inputs is done. Null: none. Must outlive all runs.
   void set_inputs_consumed(Event* event) { settings_.inputs_consumed = event; }
   /// Fails where the data of finished runs broke a rule (an index out of range) and this is found after the call that

@@ -11,7 +11,7 @@ constexpr size_t kFewestSteps = 4;  // of a segment behind the first: fewer are 
 
 DeviceRunner::DeviceRunner(const Engine& engine, const RunSettings& settings)
     : engine_(engine), settings_(settings), device_(engine.device()) {
-  replays_.push_back(std::make_unique<Replays>(device_));
+  replays_.push_back(std::make_unique<Replays>(device_, settings_));
 }
 
 Status DeviceRunner::wait_idle() { return has_run_ ? done_->synchronize() : Status(); }
@@ -83,7 +83,7 @@ void DeviceRunner::forget(const Binding& binding, size_t segment) {
 }
 
 Replays& DeviceRunner::replays_of(size_t segment) {
-  while (replays_.size() <= segment) replays_.push_back(std::make_unique<Replays>(device_));
+  while (replays_.size() <= segment) replays_.push_back(std::make_unique<Replays>(device_, settings_));
   return *replays_[segment];
 }
 
@@ -146,7 +146,7 @@ Status DeviceRunner::launch_captured(const Launch& launch, Stream& stream) {
   if (!settings_.timed && launch.has_branches()) return launch_branches(launch, stream, settings_.inputs_consumed);
   if (!settings_.timed) return launch_all(launch, stream, nullptr, settings_.inputs_consumed);
   Timers& timers = captured_timers_[launch.steps().data()];
-  TRY(make_timers(timers, launch.steps().size() + 1));
+  TRY(make_timers(timers, launch.binding));
   return launch_all(launch, stream, &timers, settings_.inputs_consumed);
 }
 
@@ -179,23 +179,24 @@ Status DeviceRunner::launch_all(const Launch& launch, Stream& stream, const Time
   void* const* at = launch.pointers();
   const size_t first = launch.first_step(), end = first + launch.steps().size();
   const size_t to_inputs = std::clamp(steps_to_inputs_, first, end);
-  if (timers && first == 0) TRY((*timers)[0]->record(stream));
+  size_t timer = first + launch.segment;
+  if (timers) TRY((*timers)[timer++]->record(stream));
   for (size_t s = first; s < end; ++s) {
     if (inputs_consumed && s == to_inputs) TRY(inputs_consumed->record(stream));
     stream.begin_part();
     const plan::Step& step = launch.steps()[s - first];
     TRY(launch_step(launch, s - first, at, stream));
     at += step.inputs.size() + step.outputs.size();
-    if (timers) TRY((*timers)[s + 1]->record(stream));
+    if (timers) TRY((*timers)[timer++]->record(stream));
   }
   if (inputs_consumed && to_inputs == end) TRY(inputs_consumed->record(stream));
   latest_timers_ = timers;
-  num_timed_ = end;
+  timed_segments_ = launch.binding.segments;
   return {};
 }
 
 Status DeviceRunner::launch_timed(const Launch& launch, Stream& stream, Event* inputs_consumed) {
-  TRY(make_timers(timers_, launch.binding.steps.size() + 1));
+  TRY(make_timers(timers_, launch.binding));
   return launch_all(launch, stream, &timers_, inputs_consumed);
 }
 
@@ -211,8 +212,9 @@ Status DeviceRunner::replay(Recording& recording, Stream& stream, Event* inputs_
   return inputs_consumed ? inputs_consumed->record(stream) : Status();
 }
 
-Status DeviceRunner::make_timers(Timers& timers, size_t count) {
-  while (timers.size() < count) timers.push_back(TRY(device_.create_event(EventTiming::kOn)));
+Status DeviceRunner::make_timers(Timers& timers, const Binding& binding) {
+  while (timers.size() < binding.steps.size() + binding.segments.size())
+    timers.push_back(TRY(device_.create_event(EventTiming::kOn)));
   return {};
 }
 
@@ -220,9 +222,11 @@ Result<std::vector<float>> DeviceRunner::times_ms() const {
   if (!latest_timers_) return error(Code::kState, "the latest run was not timed");
   const Timers& timers = *latest_timers_;
   std::vector<float> result;
-  TRY(timers[num_timed_]->synchronize());
-  for (size_t s = 0; s < num_timed_; ++s) {
-    const Result<float> ms = timers[s + 1]->elapsed_ms(*timers[s]);
+  TRY(timers[timed_segments_.back().end + timed_segments_.size() - 1]->synchronize());
+  size_t segment = 0;
+  for (size_t s = 0; s < timed_segments_.back().end; ++s) {
+    while (s == timed_segments_[segment].end) ++segment;  // what the host did between two segments is no step's time
+    const Result<float> ms = timers[s + segment + 1]->elapsed_ms(*timers[s + segment]);
     if (!ms && latest_was_captured_)
       return error(Code::kState, "the captured run has no times: no graph of it was launched, or it failed (",
                    ms.error().message, ")");

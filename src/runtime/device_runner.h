@@ -42,7 +42,8 @@ class DeviceRunner final : public Runner {
   Status set_aux_streams(std::vector<std::unique_ptr<Stream>> streams) override;
 
  private:
-  using Timers = std::vector<std::unique_ptr<Event>>;  ///< before step 0, after step 0, ...
+  /// Of a run: before the first step of a segment and behind each, then those of the next segment.
+  using Timers = std::vector<std::unique_ptr<Event>>;
   Launch launch_of(Binding& binding, size_t segment = 0) const;
   Replays& replays_of(size_t segment);
   size_t num_steps_to_inputs(const plan::Profile& profile) const;
@@ -54,7 +55,7 @@ class DeviceRunner final : public Runner {
   Status launch_all(const Launch& launch, Stream& stream, const Timers* timers, Event* inputs_consumed);
   Status launch_branches(const Launch& launch, Stream& stream, Event* inputs_consumed);
   Status mark_end(Stream& stream, Status launched);
-  Status make_timers(Timers& timers, size_t count);
+  Status make_timers(Timers& timers, const Binding& binding);
   static Status record_all(void* launch, Stream* stream);
 
   const Engine& engine_;
@@ -75,8 +76,8 @@ class DeviceRunner final : public Runner {
   /// Timers by the first of a profile's steps. Graphs go on using them; as runs follow each other, all graphs of the
   /// same steps have the same.
   std::map<const plan::Step*, Timers> captured_timers_;
-  const Timers* latest_timers_ = nullptr;  ///< of the latest run; null: it was not timed
-  size_t num_timed_ = 0;
+  const Timers* latest_timers_ = nullptr;                             ///< of the latest run; null: it was not timed
+  std::span<const plan::Segment> timed_segments_;                     ///< that `latest_timers_` are of
   std::vector<std::unique_ptr<Stream>> given_streams_, own_streams_;  ///< auxiliary ones
   std::vector<std::unique_ptr<Event>> step_events_;                   ///< by step; null where nothing waits for it
   std::unique_ptr<Event> fork_;

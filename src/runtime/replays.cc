@@ -71,7 +71,7 @@ Replays::Replay* Replays::find_for_new_binding(const Launch& launch, Misses& mis
     erase(*found);
   }
   Replay* const made = record(launch, misses, work, argument);
-  if (made) made->travels = can_rebind(*made, launch);
+  if (made) made->travels = num_failed_moves_ <= kMostFailedMoves && can_rebind(*made, launch);
   if (!made || !made->travels) num_failed_moves_ = kMostFailedMoves + 1;  // nor will later ones
   return made;
 }
@@ -112,12 +112,23 @@ bool Replays::make_room() {
   return true;
 }
 
+/// Some steps cannot be recorded, as the build may have said: that is kUnsupported. All else is a surprise.
+void Replays::refuse(Misses& misses, const Error& why) {
+  misses.refused = true;
+  if (!settings_.log || std::exchange(has_told_, true)) return;
+  if (why.code == Code::kUnsupported)
+    settings_.log->verbose("runs are not recorded, but launched step by step: ", why.message);
+  else
+    settings_.log->warning("runs are launched step by step, which takes longer, since they cannot be recorded: ",
+                           why.message);
+}
+
 Replays::Replay* Replays::record(const Launch& launch, Misses& misses, TimedWork work, void* argument) {
   if (!make_room()) return nullptr;
   auto recording = device_.record(work, argument);
   if (!recording) {
-    misses.refused = recording.error().code != Code::kOutOfMemory;  // it runs as it did
-    return nullptr;
+    if (recording.error().code != Code::kOutOfMemory) refuse(misses, recording.error());
+    return nullptr;  // it runs as it did
   }
   Replay replay{launch.binding.id, {}, num_runs_, false, *std::move(recording)};
   for (const Patch& patch : launch.at().patches) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/launch.h"
+#include "runtime/runner.h"
 
 namespace kiln::runtime {
 
@@ -15,7 +16,7 @@ namespace kiln::runtime {
 /// either, one recording goes from binding to binding, and all of its steps are told.
 class Replays {
  public:
-  explicit Replays(Device& device) : device_(device) {}
+  Replays(Device& device, const RunSettings& settings) : device_(device), settings_(settings) {}
 
   /// The recording of the last run, where that was of this version and replayed; else null.
   Recording* again(uint64_t version) {
@@ -55,6 +56,7 @@ class Replays {
   Replay* find_for_new_addresses(const Launch& launch, TimedWork record, void* argument);
   Replay* find_for_new_binding(const Launch& launch, Misses& misses, TimedWork record, void* argument);
   Replay* record(const Launch& launch, Misses& misses, TimedWork work, void* argument);
+  void refuse(Misses& misses, const Error& why);
   bool make_room();
   Replay* oldest(const uint64_t* binding);
   void erase(Replay& replay);
@@ -63,6 +65,8 @@ class Replays {
   static bool rebind(Replay& replay, const Launch& launch);
 
   Device& device_;
+  const RunSettings& settings_;
+  bool has_told_ = false;  ///< why nothing is recorded
   uint64_t num_runs_ = 0, last_version_ = 0;
   int num_bindings_ = 0;      ///< so far
   int num_failed_moves_ = 0;  ///< in a row: other bindings launch other kernels

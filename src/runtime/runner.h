@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/log.h"
 #include "device/async.h"
 #include "runtime/binding.h"
 
@@ -41,6 +42,7 @@ struct RunSettings {
   OutputMemory* output_memory = nullptr;
   BodyObserver* bodies = nullptr;         ///< its runs take longer on a device of its own, which the host waits for
   Event* inputs_consumed = nullptr;       ///< recorded in every run when all that reads the inputs is done
+  Log* log = nullptr;                     ///< told why runs take longer than they might
   Allocator* temporary_memory = nullptr;  ///< of what steps read of shape inputs; null: where the engine's is from
 
   BodyObserver* body_observer() const { return timed ? bodies : nullptr; }

@@ -32,6 +32,7 @@ Context::Context(const Engine& engine, const Reporter& parent, Strategy strategy
     : engine_(engine), reporter_(parent), strategy_(strategy), context_(std::move(context)) {
   mImpl = this;
   context_->set_fault_observer(this);
+  context_->set_log(&reporter_.log());
   settings_.nvtx_verbosity = engine.getProfilingVerbosity();
   output_allocators_.assign(plan().outputs.size(), nullptr);
   output_addresses_.assign(plan().outputs.size(), nullptr);

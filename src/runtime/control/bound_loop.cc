@@ -262,7 +262,8 @@ Status BoundLoop::set_number(int64_t iteration, Stream* stream) {
     return {};
   }
   inputs_[0] = scalars_ + plan::kIterationAt;
-  TRY(require(!stream->capturing(), "a loop of more than ", num_numbers_, " iterations cannot be recorded"));
+  if (stream->capturing())
+    return error(Code::kUnsupported, "a loop of more than ", num_numbers_, " iterations cannot be recorded");
   return device_.copy_from_host(scalars_ + plan::kIterationAt, &iteration, sizeof iteration, *stream);
 }
 

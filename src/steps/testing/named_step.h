@@ -8,8 +8,11 @@ namespace kiln {
 
 struct NamedStep {
   static constexpr std::string_view name = "named";
-  static constexpr StepTensors tensors{
-      .present = 0, .least_inputs = 0, .most_inputs = StepTensors::kAny, .outputs = StepTensors::kAny};
+  static constexpr StepTensors tensors{.present = 0,
+                                       .least_inputs = 0,
+                                       .most_inputs = StepTensors::kAny,
+                                       .outputs = StepTensors::kAny,
+                                       .sizes = StepTensors::kAny};
 
   std::string text;
   double number = 0;
