@@ -5,6 +5,7 @@
 
 #include <NvInfer.h>
 #include <NvInferPlugin.h>
+#include <NvInferSafeRuntime.h>
 #include <NvOnnxConfig.h>
 #include <NvOnnxParser.h>
 
@@ -52,3 +53,11 @@ static_assert(NV_TENSORRT_VERSION_INT(10, 16, 0) == NV_TENSORRT_VERSION, "the ve
 }  // namespace
 
 REGISTER_TENSORRT_PLUGIN(Creator);
+
+namespace {
+class SafeCreator : public Creator {};
+}  // namespace
+
+REGISTER_SAFE_TENSORRT_PLUGIN(SafeCreator);
+static_assert(noexcept(getSafePluginRegistry() == nvinfer1::safe::getSafePluginRegistry()),
+              "both are the one function");

@@ -264,6 +264,22 @@ TEST(NullArguments, Parser) {
   EXPECT_GT(parser->getNbErrors(), 0);
 }
 
+TEST(NullArguments, PluginRegistry) {
+  Program p;
+  Logger& log = p.logger;
+  nv::IPluginRegistry& registry = p.builder->getPluginRegistry();
+  refuses(log, [&] { return registry.registerCreator(null<nv::IPluginCreatorInterface>(), ""); });
+  refuses(log, [&] { return registry.registerCreator(null<nv::IPluginCreator>(), ""); });
+  refuses(log, [&] { return registry.deregisterCreator(null<nv::IPluginCreatorInterface>()); });
+  refuses(log, [&] { return registry.deregisterCreator(null<nv::IPluginCreator>()); });
+  refuses(log, [&] { return registry.getCreator(nullptr, "1", ""); });
+  refuses(log, [&] { return registry.getPluginCreator("name", nullptr, ""); });
+  refuses(log, [&] { return registry.loadLibrary(nullptr); });
+  objects(log, [&] { registry.deregisterLibrary(nullptr); });
+  refuses(log, [&] { return registry.acquirePluginResource("key", nullptr); });
+  refuses(log, [&] { return registry.releasePluginResource(nullptr) == 0; });
+}
+
 /// A loaded engine of the network x -> relu -> y.
 struct Loaded {
   Loaded() {

@@ -4,15 +4,16 @@
 #include <impl/NvInferPythonPlugin.h>
 
 #include <cstring>
-#include <optional>
 
+#include "base/address_of.h"
 #include "base/str.h"
 
 namespace kiln::plugin {
+namespace {
 
 using nvinfer1::ErrorCode;
 
-namespace {
+constexpr size_t kLongestName = 1023;  ///< the API's limit, of 1024 with the final zero
 
 /// The interface whose functions a creator has. getInterfaceInfo tells it for sure, because the API forbids to override
 /// that.
@@ -26,27 +27,63 @@ CreatorKind kind_of(const nvinfer1::IPluginCreatorInterface& creator) {
   return CreatorKind::kUnknown;
 }
 
+/// What a creator says of itself.
 struct Identity {
-  const char* name;
-  const char* version;
+  const char *name = nullptr, *version = nullptr, *plugin_namespace = nullptr;
 };
-std::optional<Identity> identity_of(nvinfer1::IPluginCreatorInterface& creator) {
-  Identity id{};
-  const auto ask = [&](auto& known) { id = {known.getPluginName(), known.getPluginVersion()}; };
+Identity identity_of(const nvinfer1::IPluginCreatorInterface& creator) {
+  const auto ask = [](const auto& known) {
+    return Identity{known.getPluginName(), known.getPluginVersion(), known.getPluginNamespace()};
+  };
   switch (kind_of(creator)) {
-    case CreatorKind::kV1: ask(static_cast<nvinfer1::IPluginCreator&>(creator)); break;
-    case CreatorKind::kV3One: ask(static_cast<nvinfer1::IPluginCreatorV3One&>(creator)); break;
-    case CreatorKind::kV3Quick: ask(static_cast<nvinfer1::IPluginCreatorV3Quick&>(creator)); break;
-    case CreatorKind::kUnknown: return std::nullopt;
+    case CreatorKind::kV1: return ask(static_cast<const nvinfer1::IPluginCreator&>(creator));
+    case CreatorKind::kV3One: return ask(static_cast<const nvinfer1::IPluginCreatorV3One&>(creator));
+    case CreatorKind::kV3Quick: return ask(static_cast<const nvinfer1::IPluginCreatorV3Quick&>(creator));
+    case CreatorKind::kUnknown: break;
   }
-  if (!id.name || !id.version) return std::nullopt;
-  return id;
+  return {};
+}
+
+ErrorCode error_code(Code code) {
+  switch (code) {
+    case Code::kInvalidArgument:
+    case Code::kNotFound:
+    case Code::kCorrupt: return ErrorCode::kINVALID_ARGUMENT;
+    case Code::kState: return ErrorCode::kINVALID_STATE;
+    default: return ErrorCode::kUNSPECIFIED_ERROR;
+  }
+}
+
+/// The registries that this thread is asking, from the inside out: parents may form a ring.
+struct Asking {
+  explicit Asking(const Registry& registry) : registry(&registry), outer(innermost) { innermost = this; }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+  ~Asking() { innermost = outer; }
+  static bool has(const Registry& registry) {
+    for (const Asking* at = innermost; at; at = at->outer)
+      if (at->registry == &registry) return true;
+    return false;
+  }
+
+  const Registry* registry;
+  Asking* outer;
+  static thread_local Asking* innermost;
+};
+thread_local Asking* Asking::innermost = nullptr;
+
+template <class T>
+T* const* kept(std::set<std::vector<T*>>& lists, std::vector<T*> list, int32_t* count) {
+  if (count) *count = static_cast<int32_t>(list.size());
+  return list.empty() ? nullptr : lists.insert(std::move(list)).first->data();
 }
 
 }  // namespace
 
 Registry::~Registry() {
-  for (auto& [key, resource] : resources_) resource.clone->release();
+  for (const Error& failure : resources_.clear()) report("releasePluginResource", std::unexpected(failure));
+  creators_.clear();
+  libraries_.clear();  // while the recorder can be told what their last code calls
   if (recorder_) recorder_->decRefCount();
 }
 
@@ -55,73 +92,112 @@ void Registry::set_parent(nvinfer1::IPluginRegistry* parent) {
   parent_ = parent;
 }
 
+/// The registry to ask further; null if there is none, or if it is not to be asked.
+nvinfer1::IPluginRegistry* Registry::parent() const {
+  const std::lock_guard lock(mutex_);
+  return search_parent_ ? parent_ : nullptr;
+}
+
 void Registry::set_logger(nvinfer1::ILogger* logger) {
   const std::lock_guard lock(mutex_);
   logger_ = logger;
 }
 
-void Registry::report(ErrorCode code, const char* call, const std::string& message) const noexcept {
-  const std::string text = str("IPluginRegistry::", call, ": ", message);
-  if (recorder_) recorder_->reportError(code, text.substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str());
-  if (logger_) logger_->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
+nvinfer1::ILogger* Registry::logger() const {
+  const std::lock_guard lock(mutex_);
+  return logger_;
+}
+
+/// Tells recorder and logger of an error; returns whether there is none.
+bool Registry::report(const char* call, const Status& status) const noexcept {
+  if (status) return true;
+  const std::string text = str("IPluginRegistry::", call, ": ", status.error().message);
+  if (nvinfer1::IErrorRecorder* recorder = getErrorRecorder())
+    recorder->reportError(error_code(status.error().code),
+                          text.substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str());
+  if (nvinfer1::ILogger* told = logger()) told->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
+  return false;
+}
+
+std::string Registry::text_of(const Key& key) {
+  return str("'", key.name, "' version '", key.version, "' in namespace '", key.plugin_namespace, "'");
+}
+
+/// Asks a creator for its names. Without a namespace given, its own counts.
+Result<std::pair<Registry::Key, Registry::Entry>> Registry::describe(Creator& creator,
+                                                                     AsciiChar const* plugin_namespace) {
+  TRY(require(address_of(creator), "the creator is null"));
+  const CreatorKind kind = kind_of(creator);
+  TRY(require(kind != CreatorKind::kUnknown, "the creator's kind '", creator.getInterfaceInfo().kind,
+              "' is not one that Kiln knows"));
+  const Identity id = identity_of(creator);
+  TRY(require(id.name && id.version, "the creator's ", id.name ? "version" : "name", " is null"));
+  if (!plugin_namespace) plugin_namespace = id.plugin_namespace;
+  Key key{id.name, id.version, plugin_namespace ? plugin_namespace : ""};
+  for (const std::string* text : {&key.name, &key.version, &key.plugin_namespace})
+    TRY(require(text->size() <= kLongestName, "a name, version or namespace of ", text->size(),
+                " characters is longer than ", kLongestName, ": '", text->substr(0, 32), "...'"));
+  OldCreator* old = kind == CreatorKind::kV1 ? static_cast<OldCreator*>(&creator) : nullptr;
+  return std::pair{std::move(key), Entry{&creator, old, code_of(&creator), nullptr}};
+}
+
+/// Fails if there is a creator of that key. Called under the lock.
+Status Registry::check_free(const Key& key) const {
+  return require(!creators_.contains(key), "there is a creator of ", text_of(key), " already");
 }
 
 bool Registry::registerCreator(OldCreator& creator, AsciiChar const* plugin_namespace) noexcept {
-  return registerCreator(static_cast<Creator&>(creator), plugin_namespace);
+  return report("registerCreator", add(creator, plugin_namespace));
 }
-
 bool Registry::registerCreator(Creator& creator, AsciiChar const* plugin_namespace) noexcept {
-  const std::lock_guard lock(mutex_);
-  const auto id = identity_of(creator);
-  if (!id) {
-    report(ErrorCode::kINVALID_ARGUMENT, "registerCreator",
-           str("a creator of kind '", creator.getInterfaceInfo().kind,
-               "' without name or version, or of a kind that Kiln does not know"));
-    return false;
-  }
-  const Key key{id->name, id->version, plugin_namespace ? plugin_namespace : ""};
-  if (!creators_.try_emplace(key, &creator).second) {
-    report(ErrorCode::kINVALID_ARGUMENT, "registerCreator",
-           str("there is a creator of '", key.name, "' version '", key.version, "' in namespace '",
-               key.plugin_namespace, "' already"));
-    return false;
-  }
-  if (kind_of(creator) == CreatorKind::kV1)
-    static_cast<OldCreator&>(creator).setPluginNamespace(key.plugin_namespace.c_str());
-  list_all();
-  return true;
+  return report("registerCreator", add(creator, plugin_namespace));
 }
 
-void Registry::list_all() {
-  all_.clear(), all_old_.clear();
-  for (const auto& [key, creator] : creators_) {
-    all_.push_back(creator);
-    if (kind_of(*creator) == CreatorKind::kV1) all_old_.push_back(static_cast<OldCreator*>(creator));
+Status Registry::add(Creator& creator, AsciiChar const* plugin_namespace) {
+  auto described = TRY(describe(creator, plugin_namespace ? plugin_namespace : ""));
+  {
+    const std::lock_guard lock(mutex_);
+    TRY(check_free(described.first));
   }
+  // Whoever finds the creator has to find its namespace set.
+  if (OldCreator* old = described.second.old) old->setPluginNamespace(described.first.plugin_namespace.c_str());
+  const std::lock_guard lock(mutex_);
+  TRY(check_free(described.first));
+  creators_.insert(std::move(described));
+  return {};
+}
+
+/// All creators. Called under the lock.
+std::vector<Registry::Creator*> Registry::all() const {
+  std::vector<Creator*> creators;
+  for (const auto& [key, entry] : creators_) creators.push_back(entry.creator);
+  return creators;
 }
 
 Registry::OldCreator* const* Registry::getPluginCreatorList(int32_t* count) const noexcept {
   const std::lock_guard lock(mutex_);
-  if (count) *count = static_cast<int32_t>(all_old_.size());
-  return all_old_.data();
+  std::vector<OldCreator*> old;
+  for (const auto& [key, entry] : creators_)
+    if (entry.old) old.push_back(entry.old);
+  return kept(old_lists_, std::move(old), count);
 }
 
 Registry::Creator* const* Registry::getAllCreators(int32_t* count) const noexcept {
   const std::lock_guard lock(mutex_);
-  if (count) *count = static_cast<int32_t>(all_.size());
-  return all_.data();
+  return kept(lists_, all(), count);
 }
 
 Registry::Creator* const* Registry::getAllCreatorsRecursive(int32_t* count) noexcept {
-  const std::lock_guard lock(mutex_);
-  all_recursive_ = all_;
-  if (parent_ && search_parent_) {
-    int32_t above = 0;
-    Creator* const* creators = parent_->getAllCreatorsRecursive(&above);
-    all_recursive_.insert(all_recursive_.end(), creators, creators + above);
+  int32_t size = 0;
+  Creator* const* above = nullptr;
+  if (nvinfer1::IPluginRegistry* asked = Asking::has(*this) ? nullptr : parent()) {
+    const Asking here(*this);
+    above = asked->getAllCreatorsRecursive(&size);
   }
-  if (count) *count = static_cast<int32_t>(all_recursive_.size());
-  return all_recursive_.data();
+  const std::lock_guard lock(mutex_);
+  std::vector<Creator*> creators = all();
+  if (above) creators.insert(creators.end(), above, above + size);
+  return kept(lists_, std::move(creators), count);
 }
 
 Registry::OldCreator* Registry::getPluginCreator(AsciiChar const* name, AsciiChar const* version,
@@ -132,32 +208,44 @@ Registry::OldCreator* Registry::getPluginCreator(AsciiChar const* name, AsciiCha
 
 Registry::Creator* Registry::getCreator(AsciiChar const* name, AsciiChar const* version,
                                         AsciiChar const* plugin_namespace) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (!name || !version) {
-    report(ErrorCode::kINVALID_ARGUMENT, "getCreator", "the name or the version is null");
-    return nullptr;
+  if (!report("getCreator", require(name && version, "the ", name ? "version" : "name", " is null"))) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = creators_.find(Key{name, version, plugin_namespace ? plugin_namespace : ""});
+    if (found != creators_.end()) return found->second.creator;
   }
-  const auto found = creators_.find(Key{name, version, plugin_namespace ? plugin_namespace : ""});
-  if (found != creators_.end()) return found->second;
-  return parent_ && search_parent_ ? parent_->getCreator(name, version, plugin_namespace) : nullptr;
+  nvinfer1::IPluginRegistry* asked = Asking::has(*this) ? nullptr : parent();
+  if (!asked) return nullptr;
+  const Asking here(*this);
+  return asked->getCreator(name, version, plugin_namespace);
 }
 
 bool Registry::deregisterCreator(OldCreator const& creator) noexcept {
-  return deregisterCreator(static_cast<Creator const&>(creator));
+  return report("deregisterCreator", remove(creator));
+}
+bool Registry::deregisterCreator(Creator const& creator) noexcept {
+  return report("deregisterCreator", remove(creator));
 }
 
-bool Registry::deregisterCreator(Creator const& creator) noexcept {
-  const std::lock_guard lock(mutex_);
-  const bool removed = std::erase_if(creators_, [&](const auto& entry) { return entry.second == &creator; }) > 0;
-  if (removed) list_all();
-  return removed;
+Status Registry::remove(const Creator& creator) {
+  TRY(require(address_of(creator), "the creator is null"));
+  {
+    const std::lock_guard lock(mutex_);
+    const auto is_it = [&](const auto& entry) { return entry.second.creator == &creator; };
+    if (std::erase_if(creators_, is_it) > 0) return {};
+  }
+  const Identity id = identity_of(creator);
+  return error(Code::kInvalidArgument, "creator '", id.name, "' version '", id.version, "' in namespace '",
+               id.plugin_namespace, "' is not registered here");
 }
 
 void Registry::setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept {
-  const std::lock_guard lock(mutex_);
   if (recorder) recorder->incRefCount();
-  if (recorder_) recorder_->decRefCount();
-  recorder_ = recorder;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(recorder, recorder_);
+  }
+  if (recorder) recorder->decRefCount();
 }
 
 nvinfer1::IErrorRecorder* Registry::getErrorRecorder() const noexcept {
@@ -175,51 +263,29 @@ void Registry::setParentSearchEnabled(bool enabled) {
   search_parent_ = enabled;
 }
 
-Registry::PluginLibraryHandle Registry::loadLibrary(AsciiChar const* path) noexcept {
-  const std::lock_guard lock(mutex_);
-  report(ErrorCode::kUNSUPPORTED_STATE, "loadLibrary", str("not in Kiln yet, asked for '", path, "'"));
+nvinfer1::IPluginResource* Registry::acquirePluginResource(AsciiChar const* key,
+                                                           nvinfer1::IPluginResource* resource) noexcept {
+  const auto acquire = [&]() -> Result<nvinfer1::IPluginResource*> {
+    TRY(require(key && resource, "the ", key ? "resource" : "key", " is null"));
+    return resources_.acquire(key, *resource);
+  };
+  const auto clone = acquire();
+  if (clone) return *clone;
+  report("acquirePluginResource", std::unexpected(clone.error()));
   return nullptr;
 }
 
-void Registry::deregisterLibrary(PluginLibraryHandle) noexcept {
-  const std::lock_guard lock(mutex_);
-  report(ErrorCode::kINVALID_ARGUMENT, "deregisterLibrary", "loadLibrary gave out no such handle");
-}
-
-nvinfer1::IPluginResource* Registry::acquirePluginResource(AsciiChar const* key,
-                                                           nvinfer1::IPluginResource* resource) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (!key || !resource) {
-    report(ErrorCode::kINVALID_ARGUMENT, "acquirePluginResource", "the key or the resource is null");
-    return nullptr;
-  }
-  auto found = resources_.find(std::string_view(key));
-  if (found == resources_.end()) {
-    nvinfer1::IPluginResource* clone = resource->clone();
-    if (!clone) {
-      report(ErrorCode::kUNSPECIFIED_ERROR, "acquirePluginResource", str("resource '", key, "' could not be cloned"));
-      return nullptr;
-    }
-    found = resources_.emplace(key, Resource{clone, 0}).first;
-  }
-  ++found->second.users;
-  return found->second.clone;
-}
-
 int32_t Registry::releasePluginResource(AsciiChar const* key) noexcept {
-  const std::lock_guard lock(mutex_);
-  const auto found = key ? resources_.find(std::string_view(key)) : resources_.end();
-  if (found == resources_.end()) {
-    report(ErrorCode::kINVALID_ARGUMENT, "releasePluginResource", str("there is no resource '", key, "'"));
-    return -1;
-  }
-  if (--found->second.users > 0) return 0;
-  nvinfer1::IPluginResource* last = found->second.clone;
-  resources_.erase(found);
-  return last->release() == 0 ? 0 : -1;
+  const Status valid = require(key, "the key is null");
+  return report("releasePluginResource", valid ? resources_.release(key) : valid) ? 0 : -1;
 }
 
 Registry& process_registry() {
+  static Registry& registry = *new Registry;
+  return registry;
+}
+
+Registry& safe_registry() {
   static Registry& registry = *new Registry;
   return registry;
 }

@@ -5,13 +5,20 @@
 #include <NvInferRuntime.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "plugin/library.h"
+#include "plugin/resources.h"
 
 namespace kiln::plugin {
 
-/// Safe from several threads. Holds creators that the program owns.
+/// Safe from several threads. Holds creators that the program or a library owns. Code of the program (a creator, a
+/// resource, a library, a parent, a recorder, a logger) runs under no lock, so it may come back here.
 class Registry final : public nvinfer1::IPluginRegistry {
  public:
   using AsciiChar = nvinfer1::AsciiChar;
@@ -23,6 +30,9 @@ class Registry final : public nvinfer1::IPluginRegistry {
   void set_parent(nvinfer1::IPluginRegistry* parent);
   /// Sets the logger that is told of errors, beside the error recorder; null: none.
   void set_logger(nvinfer1::ILogger* logger);
+  nvinfer1::ILogger* logger() const;
+  /// Whether a creator of a class of the library is registered that `loadLibrary` did not register.
+  bool has_creators_of(const Library& library) const;
 
   bool registerCreator(OldCreator& creator, AsciiChar const* plugin_namespace) noexcept override;
   OldCreator* const* getPluginCreatorList(int32_t* count) const noexcept override;
@@ -50,27 +60,47 @@ class Registry final : public nvinfer1::IPluginRegistry {
     std::string name, version, plugin_namespace;
     auto operator<=>(const Key&) const = default;
   };
-  struct Resource {
-    nvinfer1::IPluginResource* clone = nullptr;
-    int32_t users = 0;
+  struct Loaded {
+    Library library;
+    std::set<PluginLibraryHandle> handles;
   };
-  void report(nvinfer1::ErrorCode code, const char* call, const std::string& message) const noexcept;
-  void list_all();
+  struct Entry {
+    Creator* creator;
+    OldCreator* old;        ///< the same, if it is an old one
+    const void* code;       ///< of its class
+    const Loaded* library;  ///< which loadLibrary registered it from; null: the program did
+  };
+  using Entries = std::map<Key, Entry>;
+
+  static Result<std::pair<Key, Entry>> describe(Creator& creator, AsciiChar const* plugin_namespace);
+  static std::string text_of(const Key& key);
+  Status add(Creator& creator, AsciiChar const* plugin_namespace);
+  Status remove(const Creator& creator);
+  Result<PluginLibraryHandle> load(AsciiChar const* path);
+  Result<PluginLibraryHandle> add(Library& library, std::vector<std::pair<Key, Entry>> described);
+  Status unload(PluginLibraryHandle handle);
+  Status check_free(const Key& key) const;
+  nvinfer1::IPluginRegistry* parent() const;
+  std::vector<Creator*> all() const;
+  bool report(const char* call, const Status& status) const noexcept;
 
   mutable std::mutex mutex_;
   nvinfer1::IPluginRegistry* parent_ = nullptr;
   bool search_parent_ = true;
   nvinfer1::IErrorRecorder* recorder_ = nullptr;
   nvinfer1::ILogger* logger_ = nullptr;
-  std::map<Key, Creator*> creators_;
-  std::map<std::string, Resource, std::less<>> resources_;
-  std::vector<Creator*> all_;  ///< what getAllCreators answers, until the next change
-  std::vector<OldCreator*> all_old_;
-  std::vector<Creator*> all_recursive_;
+  std::vector<std::unique_ptr<Loaded>> libraries_;
+  Entries creators_;
+  Resources resources_;
+  /// Every list that was given out, each content once: a thread may read one while another changes the registry.
+  mutable std::set<std::vector<Creator*>> lists_;
+  mutable std::set<std::vector<OldCreator*>> old_lists_;
 };
 
 /// The process's registry: `getPluginRegistry()` of the API, whose contract is a global. Never destroyed, since
 /// creators deregister when libraries are unloaded.
 Registry& process_registry();
+/// Creators for engines of EngineCapability::kSAFETY, which Kiln does not build: `getSafePluginRegistry()`.
+Registry& safe_registry();
 
 }  // namespace kiln::plugin

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 namespace kiln::plugin {
@@ -11,6 +12,28 @@ class Logger final : public nvinfer1::ILogger {
  public:
   void log(Severity, nvinfer1::AsciiChar const* message) noexcept override { last = message; }
   std::string last;
+};
+
+/// Keeps the last error, and does what a test wants done while it is told.
+class Recorder final : public nvinfer1::IErrorRecorder {
+ public:
+  int32_t getNbErrors() const noexcept override { return count; }
+  nvinfer1::ErrorCode getErrorCode(int32_t) const noexcept override { return code; }
+  ErrorDesc getErrorDesc(int32_t) const noexcept override { return last.c_str(); }
+  bool hasOverflowed() const noexcept override { return false; }
+  void clear() noexcept override { count = 0; }
+  bool reportError(nvinfer1::ErrorCode which, ErrorDesc text) noexcept override {
+    ++count, code = which, last = text;
+    if (when_told) when_told();
+    return true;
+  }
+  RefCount incRefCount() noexcept override { return ++references; }
+  RefCount decRefCount() noexcept override { return --references; }
+
+  int32_t count = 0, references = 0;
+  nvinfer1::ErrorCode code{};
+  std::string last;
+  std::function<void()> when_told;
 };
 
 class Creator final : public nvinfer1::IPluginCreatorV3One {
@@ -43,8 +66,10 @@ class OldCreator final : public nvinfer1::IPluginCreator {
   }
   void setPluginNamespace(nvinfer1::AsciiChar const* plugin_namespace) noexcept override {
     namespace_ = plugin_namespace;
+    if (when_named) when_named();
   }
   nvinfer1::AsciiChar const* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
+  std::function<void()> when_named;
 
  private:
   std::string namespace_;
@@ -82,9 +107,16 @@ TEST(Registry, RefusesSecondsAndNulls) {
   EXPECT_EQ(logger.last,
             "IPluginRegistry::registerCreator: there is a creator of 'Blur' version '1' in namespace '' already");
   EXPECT_FALSE(registry.registerCreator(nameless, ""));
-  EXPECT_EQ(registry.getCreator(nullptr, "1", ""), nullptr);
-  EXPECT_EQ(registry.loadLibrary("libmine.so"), nullptr);
-  EXPECT_EQ(logger.last, "IPluginRegistry::loadLibrary: not in Kiln yet, asked for 'libmine.so'");
+  EXPECT_EQ(logger.last, "IPluginRegistry::registerCreator: the creator's name is null");
+  EXPECT_FALSE(registry.registerCreator(second, std::string(1024, 'n').c_str()));
+  EXPECT_EQ(logger.last,
+            "IPluginRegistry::registerCreator: a name, version or namespace of 1024 characters is longer than 1023: '" +
+                std::string(32, 'n') + "...'");
+  EXPECT_EQ(registry.getCreator("Blur", nullptr, ""), nullptr);
+  EXPECT_EQ(logger.last, "IPluginRegistry::getCreator: the version is null");
+  EXPECT_FALSE(registry.deregisterCreator(second));
+  EXPECT_EQ(logger.last,
+            "IPluginRegistry::deregisterCreator: creator 'Blur' version '1' in namespace '' is not registered here");
 }
 
 TEST(Registry, AsksItsParent) {
@@ -101,33 +133,80 @@ TEST(Registry, AsksItsParent) {
   EXPECT_EQ(child.getCreator("Above", "1", ""), nullptr);
 }
 
-class Resource final : public nvinfer1::IPluginResource {
- public:
-  explicit Resource(int* alive) : alive_(alive) { ++*alive_; }
-  int32_t release() noexcept override {
-    --*alive_;
-    delete this;
-    return 0;
-  }
-  nvinfer1::IPluginResource* clone() noexcept override { return new Resource(alive_); }
+TEST(Registry, EndsWhereParentsFormARing) {
+  Registry first, second(&first);
+  first.set_parent(&second);
+  Creator creator("Above");
+  EXPECT_TRUE(first.registerCreator(creator, ""));
+  EXPECT_EQ(second.getCreator("Above", "1", ""), &creator);
+  EXPECT_EQ(second.getCreator("Nowhere", "1", ""), nullptr);
+  int32_t count = 0;
+  EXPECT_EQ(second.getAllCreatorsRecursive(&count)[0], &creator);
+  EXPECT_EQ(count, 1);
+  first.set_parent(&first);
+  EXPECT_EQ(first.getCreator("Nowhere", "1", ""), nullptr);
+}
 
- private:
-  int* alive_;
-};
+TEST(Registry, ListsStayWhenOthersChangeIt) {
+  Registry parent, child(&parent);
+  int32_t count = 7;
+  EXPECT_EQ(child.getAllCreators(&count), nullptr);
+  EXPECT_EQ(count, 0);
+  EXPECT_EQ(child.getPluginCreatorList(&count), nullptr);
+  EXPECT_EQ(child.getAllCreatorsRecursive(&count), nullptr);
+  EXPECT_EQ(child.getAllCreators(nullptr), nullptr);
+  Creator above("Above"), here("Here");
+  EXPECT_TRUE(parent.registerCreator(above, ""));
+  EXPECT_TRUE(child.registerCreator(here, ""));
+  const auto* list = child.getAllCreators(&count);
+  const auto* recursive = child.getAllCreatorsRecursive(&count);
+  EXPECT_EQ(child.getCreator("Above", "1", ""), &above);
+  EXPECT_EQ(child.getAllCreators(&count), list);
+  EXPECT_EQ(child.getAllCreatorsRecursive(&count), recursive);
+  EXPECT_EQ(recursive[0], &here);
+  EXPECT_EQ(recursive[1], &above);
+  EXPECT_TRUE(parent.deregisterCreator(above));
+  EXPECT_TRUE(child.deregisterCreator(here));
+  EXPECT_EQ(child.getAllCreatorsRecursive(&count), nullptr);
+  EXPECT_EQ(list[0], &here);
+  EXPECT_EQ(recursive[1], &above);
+}
 
-TEST(Registry, KeepsResourcesWhileSomebodyUsesThem) {
+TEST(Registry, CodeOfTheProgramMayComeBack) {
+  Recorder recorder;
   Registry registry;
-  int alive = 0;
-  auto* original = new Resource(&alive);
-  nvinfer1::IPluginResource* shared = registry.acquirePluginResource("key", original);
-  EXPECT_NE(shared, original);
-  EXPECT_EQ(registry.acquirePluginResource("key", original), shared);
-  original->release();
-  EXPECT_EQ(registry.releasePluginResource("key"), 0);
-  EXPECT_EQ(alive, 1);
-  EXPECT_EQ(registry.releasePluginResource("key"), 0);
-  EXPECT_EQ(alive, 0);
-  EXPECT_EQ(registry.releasePluginResource("key"), -1);
+  OldCreator old;
+  int named = 0;
+  old.when_named = [&] { named += registry.getPluginCreator("Old", "2", "mine") == nullptr; };
+  EXPECT_TRUE(registry.registerCreator(old, "mine"));
+  EXPECT_EQ(named, 1);  // nobody finds a creator before it has its namespace
+  registry.setErrorRecorder(&recorder);
+  nvinfer1::IPluginCreator* found = nullptr;
+  recorder.when_told = [&] { found = registry.getPluginCreator("Old", "2", "mine"); };
+  EXPECT_FALSE(registry.registerCreator(old, "mine"));
+  EXPECT_EQ(found, &old);
+  EXPECT_EQ(recorder.last,
+            "IPluginRegistry::registerCreator: there is a creator of 'Old' version '2' in namespace 'mine' already");
+}
+
+TEST(Registry, HasARecorderOfItsOwn) {
+  Registry parent;
+  Recorder of_parent, of_child;
+  parent.setErrorRecorder(&of_parent);
+  {
+    Registry child(&parent);
+    EXPECT_EQ(child.getErrorRecorder(), nullptr);
+    child.setErrorRecorder(&of_child);
+    EXPECT_EQ(child.getErrorRecorder(), &of_child);
+    EXPECT_EQ(child.releasePluginResource("key"), -1);
+    EXPECT_EQ(of_child.references, 1);
+  }
+  EXPECT_EQ(of_child.references, 0);
+  EXPECT_EQ(of_child.count, 1);
+  EXPECT_EQ(of_child.code, nvinfer1::ErrorCode::kINVALID_ARGUMENT);
+  EXPECT_EQ(of_parent.count, 0);
+  parent.setErrorRecorder(nullptr);
+  EXPECT_EQ(of_parent.references, 0);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ Arguments::Arguments(std::span<const char* const> words, const FlagTable& table)
       require(equals == word.npos, "flag ", name, " is a switch and takes no value; '", value, "' was given");
     else
       require(!trim(value).empty(), "flag ", name, " needs a value: ", name, "=", flag.value);
-    require(!has(name), "flag ", name, " is given twice");
+    require(flag.given == Given::kOften || !has(name), "flag ", name, " is given twice");
     flags_.push_back(&flag);
     values_.emplace_back(value);
   }
@@ -55,6 +55,13 @@ Arguments::Arguments(std::span<const char* const> words, const FlagTable& table)
 const std::string* Arguments::find(std::string_view name) const {
   const auto found = std::ranges::find(flags_, name, &Flag::name);
   return found == flags_.end() ? nullptr : &values_[static_cast<size_t>(found - flags_.begin())];
+}
+
+std::vector<std::string> Arguments::all(std::string_view name) const {
+  std::vector<std::string> values;
+  for (size_t i = 0; i < flags_.size(); ++i)
+    if (flags_[i]->name == name) values.emplace_back(trim(values_[i]));
+  return values;
 }
 
 std::string Arguments::text(std::string_view name, std::string_view otherwise) const {

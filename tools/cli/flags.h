@@ -13,11 +13,14 @@
 
 namespace kiln::cli {
 
+enum class Given { kOnce, kOften };  ///< how often a flag may be
+
 struct Flag {
   std::string_view name;     ///< with its dashes
   std::string_view value;    ///< what stands behind '=' in the help; empty: the flag is a switch
   std::string_view section;  ///< its heading in the help
   std::string_view help;
+  Given given = Given::kOnce;
 };
 
 struct FlagTable {
@@ -29,13 +32,14 @@ struct FlagTable {
 class Arguments {
  public:
   /// Reads "--name=value" and "--name". Fails at a name that is unknown (with the nearest one), not in Kiln yet or
-  /// given twice, at a value that is missing and at one that is too much.
+  /// given twice though it may be once, at a value that is missing and at one that is too much.
   Arguments(std::span<const char* const> words, const FlagTable& table);
 
   std::span<const std::string> operands() const { return operands_; }  ///< the words without a dash
   std::span<const Flag* const> flags() const { return flags_; }        ///< those given, in order
 
-  const std::string* find(std::string_view name) const;  ///< a flag's value; null if it is not given
+  const std::string* find(std::string_view name) const;       ///< a flag's value; null if it is not given
+  std::vector<std::string> all(std::string_view name) const;  ///< its values, in order, if it may be given often
   bool has(std::string_view name) const { return find(name) != nullptr; }
   std::string text(std::string_view name, std::string_view otherwise = "") const;
 

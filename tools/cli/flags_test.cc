@@ -7,10 +7,11 @@
 namespace kiln::cli {
 namespace {
 
-constexpr Flag kFlags[] = {{"--onnx", "FILE", "Model", "the network"}, {"--loadEngine", "FILE", "Model", "a plan"},
-                           {"--fp16", "", "Build", "allow halves"},    {"--noDataTransfers", "", "Run", "copy once"},
-                           {"--runs", "N", "Run", "run this often"},   {"--help", "", "Run", "print this text"},
-                           {"-h", "", "Run", "print this text"}};
+constexpr Flag kFlags[] = {
+    {"--onnx", "FILE", "Model", "the network"}, {"--loadEngine", "FILE", "Model", "a plan"},
+    {"--fp16", "", "Build", "allow halves"},    {"--noDataTransfers", "", "Run", "copy once"},
+    {"--runs", "N", "Run", "run this often"},   {"--with", "FILE", "Run", "use this, too", Given::kOften},
+    {"--help", "", "Run", "print this text"},   {"-h", "", "Run", "print this text"}};
 constexpr FlagTable kTable{kFlags, "--int8 --layerPrecisions"};
 
 Arguments parse(std::vector<const char*> words) { return {words, kTable}; }
@@ -29,6 +30,12 @@ TEST(Flags, ReadsOperandsSwitchesAndValues) {
   EXPECT_FALSE(arguments.has("--runs"));
   EXPECT_EQ(parse({"--onnx= a b "}).text("--onnx"), "a b");
   EXPECT_EQ(parse({}).text("--onnx", "none"), "none");
+}
+
+TEST(Flags, MayBeGivenOftenIfTheTableSaysSo) {
+  EXPECT_EQ(parse({"--with=b", "--onnx=m", "--with= a "}).all("--with"), (std::vector<std::string>{"b", "a"}));
+  EXPECT_TRUE(parse({"--onnx=m"}).all("--with").empty());
+  EXPECT_EQ(failure({"--onnx=m", "--onnx=m"}), "flag --onnx is given twice");
 }
 
 TEST(Flags, NumbersAreWholeAndWithinTheirLimits) {

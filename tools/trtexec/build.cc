@@ -8,6 +8,7 @@
 #include "cli/new_file.h"
 #include "clock.h"
 #include "log.h"
+#include "plugins.h"
 #include "profile_shapes.h"
 #include "progress.h"
 #include "timing_cache.h"
@@ -83,6 +84,12 @@ void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
   config.setProfilingVerbosity(verbosity(options.detail));
 }
 
+void serialize_plugins(const std::vector<std::string>& libraries, nvinfer1::IBuilderConfig& config) {
+  std::vector<const char*> paths;
+  for (const std::string& library : libraries) paths.push_back(library.c_str());
+  if (!paths.empty()) config.setPluginsToSerialize(paths.data(), static_cast<int32_t>(paths.size()));
+}
+
 /// Takes a plan's bytes as the builder makes them.
 class PlanWriter final : public nvinfer1::IStreamWriter {
  public:
@@ -154,10 +161,11 @@ std::optional<PlanPieces> make_plan(const BuildOptions& options, nvinfer1::IBuil
 
 }  // namespace
 
-std::optional<PlanPieces> build_plan(const BuildOptions& options, Log& log) {
+std::optional<PlanPieces> build_plan(const BuildOptions& options, const PluginOptions& plugins, Log& log) {
   const Clock clock;
   const std::unique_ptr<nvinfer1::IBuilder> builder(nvinfer1::createInferBuilder(log));
   require(builder != nullptr, "no builder: the message above says why");
+  load_plugins(plugins.dynamics, builder->getPluginRegistry(), log);
   constexpr auto kStronglyTyped = static_cast<uint32_t>(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED);
   const std::unique_ptr<nvinfer1::INetworkDefinition> network(
       builder->createNetworkV2(options.strongly_typed ? 1U << kStronglyTyped : 0));
@@ -168,6 +176,7 @@ std::optional<PlanPieces> build_plan(const BuildOptions& options, Log& log) {
   require(config != nullptr, "no builder configuration: the message above says why");
   set_formats(options, *network);
   configure(options, *config);
+  serialize_plugins(plugins.serialized, *config);
   add_profile(options.shapes, *network, *builder, *config, log);
   std::optional<TimingCacheFile> cache;
   if (!options.timing_cache.empty()) cache.emplace(options.timing_cache, *config, log);

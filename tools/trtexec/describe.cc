@@ -73,6 +73,18 @@ void describe_report(const ReportOptions& report, std::vector<std::string>& line
                             });
 }
 
+void describe_plugins(const PluginOptions& plugins, std::vector<std::string>& lines) {
+  const auto list = [&](const char* label, const std::vector<std::string>& libraries) {
+    std::string line = label;
+    for (const std::string& library : libraries) line += " " + library;
+    lines.push_back(std::move(line));
+  };
+  list("Plugins:", plugins.statics);
+  list("setPluginsToSerialize:", plugins.serialized);
+  list("dynamicPlugins:", plugins.dynamics);
+  lines.push_back(str("ignoreParsedPluginLibs: ", plugins.ignore_parsed ? 1 : 0));
+}
+
 }  // namespace
 
 std::vector<std::string> describe(const Options& options) {
@@ -80,7 +92,9 @@ std::vector<std::string> describe(const Options& options) {
   std::vector<std::string> lines{"=== Model Options ===", str("Format: ", build.onnx.empty() ? "*" : "ONNX"),
                                  str("Model: ", build.onnx), "Output:"};
   if (build.load.empty()) describe_build(build, lines);
-  lines.insert(lines.end(), {"", "=== System Options ===", str("Device: ", options.device), ""});
+  lines.insert(lines.end(), {"", "=== System Options ===", str("Device: ", options.device)});
+  describe_plugins(options.plugins, lines);
+  lines.push_back("");
   describe_inference(options.inference, lines);
   describe_report(options.report, lines);
   lines.push_back("");

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """trtexec from the outside: build, save, load in a new process, run, export; and that every failure says so.
 
-usage: end_to_end_test.py TRTEXEC DIGITS_FOLDER
+usage: end_to_end_test.py TRTEXEC DIGITS_FOLDER FOLDER_OF_PLUGIN_LIBRARIES
 """
 import json, os, pathlib, re, resource, struct, subprocess, sys, tempfile, unittest
 
-TRTEXEC, DIGITS = sys.argv[1], pathlib.Path(sys.argv[2])
+TRTEXEC, DIGITS, LIBRARIES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 ONNX = f"--onnx={DIGITS}/digits.onnx"
 RANGE = ["--minShapes=image:1x1x8x8", "--optShapes=image:4x1x8x8", "--maxShapes=image:16x1x8x8"]
 QUICK = ["--iterations=1", "--warmUp=0", "--duration=0"]
@@ -184,6 +184,38 @@ class EndToEnd(unittest.TestCase):
         self.fails("does not fit the network's", ONNX, "--shapes=image:1x1x9x8")
         self.fails("No space left on device", ONNX, "--saveEngine=/dev/full", "--skipInference")
         self.fails("No such file or directory", ONNX, "--saveEngine=/nowhere/x.plan", "--skipInference")
+
+    def test_plugin_libraries_are_loaded(self):
+        load, dynamic = f"--loadEngine={self.plan}", f"--dynamicPlugins={LIBRARIES}/both_kinds.so"
+        static = [f"--staticPlugins={LIBRARIES}/registers_itself.so", f"--staticPlugins={LIBRARIES}/no_entry.so"]
+        asked = "both_kinds: asked for creators"
+        run = Run(ONNX, *RANGE, *QUICK, *static, dynamic, "--verbose")
+        self.assertEqual(run.out.count(asked), 2)  # by the builder's registry and by the runtime's
+        self.assertIn(f"Loading supplied plugin library: {LIBRARIES}/registers_itself.so", run.out)
+        self.assertIn(f"Plugins: {LIBRARIES}/registers_itself.so {LIBRARIES}/no_entry.so", run.out)
+        run = Run(load, *QUICK, f"--plugins={LIBRARIES}/registers_itself.so", dynamic, "--ignoreParsedPluginLibs")
+        self.assertEqual(run.out.count(asked), 1)
+        for warning in ["--plugins is deprecated", "--ignoreParsedPluginLibs does nothing"]:
+            self.assertIn(warning, run.out + run.err)
+
+    def test_plugin_libraries_that_do_not_load_are_told(self):
+        load = f"--loadEngine={self.plan}"
+        self.fails("--staticPlugins: cannot load /nowhere/x.so: /nowhere/x.so: cannot open shared object file", load, "--staticPlugins=/nowhere/x.so")
+        self.fails("undefined symbol: creators_from_elsewhere", load, f"--staticPlugins={LIBRARIES}/lacks_a_symbol.so")
+        for options in [[load], [ONNX, *RANGE]]:
+            self.fails("it exports neither getCreators nor getPluginCreators", *options, f"--dynamicPlugins={LIBRARIES}/no_entry.so")
+        without = dict(os.environ, KILN_TEST_NO_LICENCE="1")
+        for flag in ["--staticPlugins", "--dynamicPlugins"]:
+            run = Run(load, f"{flag}={LIBRARIES}/throws_when_loaded.so", check=False, env=without)
+            self.assertEqual(run.status, 1)
+            self.assertIn("its initialiser threw: no licence", run.err)
+        # Plans with libraries inside are not in Kiln yet.
+        library = f"{LIBRARIES}/both_kinds.so"
+        self.fails(f"plans that hold plugin libraries ('{library}') are not in Kiln yet", ONNX, *RANGE,
+                   f"--dynamicPlugins={library}", f"--setPluginsToSerialize={library}")
+        run = Run(load, *QUICK, f"--setPluginsToSerialize={library}", f"--dynamicPlugins={library}")
+        self.assertNotIn("both_kinds: asked for creators", run.out)
+        self.assertIn("--setPluginsToSerialize does nothing beside --loadEngine", run.out + run.err)
 
     def test_one_element_stands_for_a_scalar(self):
         model = f"--onnx={DIGITS.parent.parent}/fuzz/seeds/import/if_shadow.onnx"  # x is f32[3], c is a boolean scalar

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "dims.h"
 #include "log.h"
+#include "plugins.h"
 
 namespace kiln::cli::trtexec {
 namespace {
@@ -72,11 +73,12 @@ class PiecesReader final : public nvinfer1::IStreamReaderV2 {
 };
 
 template <class Load>
-LoadedEngine load(Load deserialize, Log& log) {
+LoadedEngine load(Load deserialize, const std::vector<std::string>& plugins, Log& log) {
   const Clock clock;
   LoadedEngine loaded;
   loaded.runtime.reset(nvinfer1::createInferRuntime(log));
   require(loaded.runtime != nullptr, "no runtime: the message above says why");
+  load_plugins(plugins, loaded.runtime->getPluginRegistry(), log);
   loaded.engine.reset(deserialize(*loaded.runtime));
   require(loaded.engine != nullptr, "the plan cannot be loaded: the message above says why");
   log.info("Engine deserialized in ", clock.seconds(), " sec.");
@@ -110,16 +112,16 @@ void report_profiles(const nvinfer1::ICudaEngine& engine, Log& log) {
 
 }  // namespace
 
-LoadedEngine load_engine(PlanPieces plan, Log& log) {
+LoadedEngine load_engine(PlanPieces plan, const std::vector<std::string>& plugins, Log& log) {
   PiecesReader reader(plan);
-  return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(reader); }, log);
+  return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(reader); }, plugins, log);
 }
 
-LoadedEngine load_engine(const std::string& file, Log& log) {
+LoadedEngine load_engine(const std::string& file, const std::vector<std::string>& plugins, Log& log) {
   PlanFile plan(file);
   log.info("Loaded engine with size: ", static_cast<double>(plan.size_bytes()) / (1 << 20), " MiB");
   try {
-    return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(plan); }, log);
+    return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(plan); }, plugins, log);
   } catch (const Failure& failure) {
     fail(file, ": ", failure.what());
   }

@@ -17,8 +17,9 @@ struct LoadedEngine {
   std::unique_ptr<nvinfer1::ICudaEngine> engine;  // goes first
 };
 
-LoadedEngine load_engine(PlanPieces plan, Log& log);
-LoadedEngine load_engine(const std::string& file, Log& log);
+/// The runtime's registry loads `plugins` first.
+LoadedEngine load_engine(PlanPieces plan, const std::vector<std::string>& plugins, Log& log);
+LoadedEngine load_engine(const std::string& file, const std::vector<std::string>& plugins, Log& log);
 
 /// --dumpLayerInfo, --exportLayerInfo and --dumpOptimizationProfile. `context` may be null.
 void report_layers(const ReportOptions& options, nvinfer1::ICudaEngine& engine,

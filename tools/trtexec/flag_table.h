@@ -67,6 +67,17 @@ inline constexpr Flag kFlags[] = {
     {"--exportLayerInfo", "FILE", kReport, "write the layers of the plan as JSON"},
 
     {"--device", "N", kSystem, "device to use; default 0"},
+    {"--staticPlugins", "LIBRARY", kSystem,
+     "load this library, which registers its plugins by itself; may be given several times", Given::kOften},
+    {"--plugins", "LIBRARY", kSystem, "deprecated; means --staticPlugins", Given::kOften},
+    {"--dynamicPlugins", "LIBRARY", kSystem,
+     "load this library through the builder's and the runtime's registry of plugins; may be given several times",
+     Given::kOften},
+    {"--setPluginsToSerialize", "LIBRARY", kSystem,
+     "put this library into the plan, which Kiln cannot yet: the build says so; may be given several times",
+     Given::kOften},
+    {"--ignoreParsedPluginLibs", "", kSystem,
+     "leave libraries that the parser names out of a version-compatible plan, which Kiln does not make yet"},
     {"--help", "", kSystem, "print this text"},
     {"-h", "", kSystem, "print this text"},
 };
@@ -74,14 +85,14 @@ inline constexpr Flag kFlags[] = {
 inline constexpr std::string_view kNotYet =
     "--adjustForDLA --allocationStrategy --allowGPUFallback --allowWeightStreaming --asyncFileReader "
     "--buildDLAStandalone --calib --calibProfile --consistency --cpuOnly --decomposableAttentions --directIO "
-    "--distributiveIndependence --dumpKernelText --dumpRawBindingsToFile --dumpRefit --dynamicPlugins "
+    "--distributiveIndependence --dumpKernelText --dumpRawBindingsToFile --dumpRefit "
     "--enablePluginOverride --excludeLeanRuntime --fp8 --getPlanVersionOnly --hardwareCompatibilityLevel "
-    "--ignoreParsedPluginLibs --int4 --int8 --l2LimitForTiling --layerDeviceTypes --layerOutputTypes "
+    "--int4 --int8 --l2LimitForTiling --layerDeviceTypes --layerOutputTypes "
     "--layerPrecisions --leanDLLPath --markDebug --markUnfusedTensorsAsDebugTensors --maxShapesCalib --maxTactics "
     "--minShapesCalib --monitorMemory --noBuilderCache --noCompilationCache --optShapesCalib --persistentCacheRatio "
-    "--pi --pluginInstanceNorm --plugins --precisionConstraints --preview --profile --refit --refitFromOnnx "
+    "--pi --pluginInstanceNorm --precisionConstraints --preview --profile --refit --refitFromOnnx "
     "--remoteAutoTuningConfig --reportCapabilityDLA --restricted --runtimePlatform --safe --safetyPlugins "
-    "--saveAllDebugTensors --saveDebugTensors --setPluginsToSerialize --sleepTime --sparsity --staticPlugins "
+    "--saveAllDebugTensors --saveDebugTensors --sleepTime --sparsity "
     "--streams --stripAllWeights --stripWeights --tempdir --tempfileControls --tilingOptimizationLevel "
     "--timeDeserialize --timeRefit --uint8AsymmetricQuantizationDLA --useDLACore --useManagedMemory --useProfile "
     "--useRuntime --vc --versionCompatible --weightStreamingBudget --weightless";

@@ -14,6 +14,7 @@
 #include "inference.h"
 #include "log.h"
 #include "output_files.h"
+#include "plugins.h"
 #include "report.h"
 
 namespace kiln::cli::trtexec {
@@ -46,11 +47,12 @@ void infer(nvinfer1::ICudaEngine& engine, const Options& options, Log& log) {
 
 /// Builds or loads. An engine is made only if something is to be done with it.
 std::optional<LoadedEngine> prepare(const Options& options, Log& log) {
-  if (!options.build.load.empty()) return load_engine(options.build.load, log);
-  auto plan = build_plan(options.build, log);
+  const std::vector<std::string> plugins = loaded_with_engine(options.plugins);
+  if (!options.build.load.empty()) return load_engine(options.build.load, plugins, log);
+  auto plan = build_plan(options.build, options.plugins, log);
   const ReportOptions& report = options.report;
   if (options.build.skip_inference && !report.wants_layers() && !report.optimization_profile) return {};
-  return plan ? load_engine(std::move(*plan), log) : load_engine(options.build.save, log);
+  return plan ? load_engine(std::move(*plan), plugins, log) : load_engine(options.build.save, plugins, log);
 }
 
 void run(const Options& options, Log& log) {
@@ -63,6 +65,7 @@ void run(const Options& options, Log& log) {
   log.info("TensorRT version: ", NV_TENSORRT_MAJOR, ".", NV_TENSORRT_MINOR, ".", NV_TENSORRT_PATCH);
   log.info("Loading standard plugins");
   require(initLibNvInferPlugins(&log, ""), "the standard plugins did not load: the message above says why");
+  load_static_plugins(options.plugins.statics, log);
   const std::optional<LoadedEngine> loaded = prepare(options, log);
   if (!options.build.skip_inference) return infer(*loaded->engine, options, log);
   if (loaded) report_layers(options.report, *loaded->engine, nullptr, log);

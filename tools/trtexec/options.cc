@@ -92,6 +92,19 @@ InferenceOptions read_inference(const Arguments& arguments) {
   return inference;
 }
 
+PluginOptions read_plugins(const Arguments& arguments, std::vector<std::string>& warnings) {
+  PluginOptions plugins;
+  plugins.statics = arguments.all("--plugins");
+  if (!plugins.statics.empty()) warnings.push_back("--plugins is deprecated; it means --staticPlugins");
+  for (std::string& library : arguments.all("--staticPlugins")) plugins.statics.push_back(std::move(library));
+  plugins.dynamics = arguments.all("--dynamicPlugins");
+  plugins.serialized = arguments.all("--setPluginsToSerialize");
+  plugins.ignore_parsed = arguments.has("--ignoreParsedPluginLibs");
+  if (plugins.ignore_parsed)
+    warnings.push_back("--ignoreParsedPluginLibs does nothing: Kiln's parser names no plugin libraries");
+  return plugins;
+}
+
 ReportOptions read_report(const Arguments& arguments) {
   ReportOptions report;
   report.verbose = arguments.has("--verbose");
@@ -125,6 +138,9 @@ Options parse_options(std::span<const char* const> words) {
   options.build = read_build(arguments, options.warnings);
   options.inference = read_inference(arguments);
   options.report = read_report(arguments);
+  options.plugins = read_plugins(arguments, options.warnings);
+  if (options.build.load.size() && options.plugins.serialized.size())
+    options.warnings.push_back("--setPluginsToSerialize does nothing beside --loadEngine: nothing is built");
   arguments.read("--device", options.device, 0);
   const ReportOptions& report = options.report;
   if (report.wants_profile() && !options.inference.separate_profile_run && !report.export_times.empty()) {

@@ -50,10 +50,19 @@ struct ReportOptions {
   bool wants_outputs() const { return output || !export_output.empty(); }
 };
 
+/// Libraries of plugins, in the order of the command line.
+struct PluginOptions {
+  std::vector<std::string> statics;     ///< loaded as they are: they register themselves
+  std::vector<std::string> dynamics;    ///< loaded by the registries of builder and runtime
+  std::vector<std::string> serialized;  ///< to be part of the plan
+  bool ignore_parsed = false;           ///< those that the parser names are not to be part of it
+};
+
 struct Options {
   BuildOptions build;
   InferenceOptions inference;
   ReportOptions report;
+  PluginOptions plugins;
   int device = 0;
   std::vector<std::string> warnings;  ///< about what was asked for, to be printed once
 };

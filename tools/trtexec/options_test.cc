@@ -78,7 +78,7 @@ TEST(Options, TableHasEveryNameOnce) {
   std::set<std::string_view> names;
   for (const Flag& flag : kFlags) EXPECT_TRUE(names.insert(flag.name).second) << flag.name;
   const std::vector<std::string> not_yet = split(kNotYet, ' ');
-  EXPECT_EQ(not_yet.size(), 77u);
+  EXPECT_EQ(not_yet.size(), 72u);
   for (const std::string& name : not_yet) EXPECT_TRUE(names.insert(name).second) << name;
 }
 
@@ -110,6 +110,24 @@ TEST(Options, BestIsWhatKilnHas) {
   EXPECT_TRUE(options.build.fp16 && options.build.bf16);
   EXPECT_EQ(options.warnings,
             std::vector<std::string>{"--best allows FP16 and BF16; INT8 and FP8 are not in Kiln yet"});
+}
+
+TEST(Options, LibrariesOfPluginsMayBeMany) {
+  const Options options = parse({"--onnx=m", "--staticPlugins=b.so", "--dynamicPlugins=c.so", "--plugins=a.so",
+                                 "--dynamicPlugins=d.so", "--setPluginsToSerialize=d.so"});
+  EXPECT_EQ(options.plugins.statics, (std::vector<std::string>{"a.so", "b.so"}));
+  EXPECT_EQ(options.plugins.dynamics, (std::vector<std::string>{"c.so", "d.so"}));
+  EXPECT_EQ(options.plugins.serialized, std::vector<std::string>{"d.so"});
+  EXPECT_FALSE(options.plugins.ignore_parsed);
+  EXPECT_EQ(options.warnings, std::vector<std::string>{"--plugins is deprecated; it means --staticPlugins"});
+  EXPECT_EQ(parse({"--loadEngine=p", "--setPluginsToSerialize=d.so"}).warnings,
+            std::vector<std::string>{"--setPluginsToSerialize does nothing beside --loadEngine: nothing is built"});
+  EXPECT_TRUE(parse({"--onnx=m", "--ignoreParsedPluginLibs"}).plugins.ignore_parsed);
+  EXPECT_EQ(failure({"--onnx=m", "--staticPlugins="}), "flag --staticPlugins needs a value: --staticPlugins=LIBRARY");
+  const auto lines = describe(options);
+  for (const char* line :
+       {"Plugins: a.so b.so", "setPluginsToSerialize: d.so", "dynamicPlugins: c.so d.so", "ignoreParsedPluginLibs: 0"})
+    EXPECT_TRUE(std::ranges::find(lines, line) != lines.end()) << line;
 }
 
 TEST(Options, DescriptionHasTheLabelsThatScriptsParse) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "api/base/address_of.h"
+#include "base/address_of.h"
 
 namespace kiln::api {
 

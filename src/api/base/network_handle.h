@@ -6,8 +6,8 @@
 #include <memory>
 #include <string_view>
 
-#include "api/base/address_of.h"
 #include "api/base/report.h"
+#include "base/address_of.h"
 #include "ir/graph.h"
 
 namespace kiln::api {

@@ -18,7 +18,10 @@ class Network;
 
 class Builder final : public nv::IBuilder, public nv::apiv::VBuilder {
  public:
-  explicit Builder(nv::ILogger& logger) : reporter_(logger), plugins_(&plugin::process_registry()) { mImpl = this; }
+  explicit Builder(nv::ILogger& logger) : reporter_(logger), plugins_(::getPluginRegistry()) {
+    mImpl = this;
+    plugins_.set_logger(&logger);
+  }
 
   // VBuilder.
   bool platformHasFastFp16() const noexcept override;

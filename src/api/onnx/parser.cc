@@ -1,7 +1,7 @@
 #include "api/onnx/parser.h"
 
-#include "api/base/address_of.h"
 #include "api/onnx/loaded_model.h"
+#include "base/address_of.h"
 
 namespace kiln::api {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "api/base/address_of.h"
 #include "api/base/convert.h"
 #include "api/base/host_memory.h"
 #include "api/run/configs.h"
@@ -14,6 +13,7 @@
 #include "api/run/inspector.h"
 #include "api/run/plan_bytes.h"
 #include "api/run/tensor_format.h"
+#include "base/address_of.h"
 #include "plan/nested_steps.h"
 
 namespace kiln::api {

@@ -1,6 +1,7 @@
 // The exported C functions of NvInferRuntime.h and NvInferRuntimeBase.h, and the registries of NvInfer.h.
 #include <NvInfer.h>
 #include <NvInferRuntime.h>
+#include <NvInferSafeRuntime.h>
 
 #include "api/base/create.h"
 #include "api/run/devices.h"
@@ -16,6 +17,11 @@ int32_t getInferLibBuildVersion() noexcept { return NV_TENSORRT_BUILD; }
 nvinfer1::ILogger* getLogger() noexcept { return kiln::api::first_logger(); }
 nvinfer1::IPluginRegistry* getPluginRegistry() noexcept {
   kiln::plugin::Registry& registry = kiln::plugin::process_registry();
+  registry.set_logger(getLogger());
+  return &registry;
+}
+nvinfer1::IPluginRegistry* getSafePluginRegistry() noexcept {
+  kiln::plugin::Registry& registry = kiln::plugin::safe_registry();
   registry.set_logger(getLogger());
   return &registry;
 }

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "api/base/address_of.h"
+#include "base/address_of.h"
 #include "plan/reader.h"
 #include "plan/writer.h"
 

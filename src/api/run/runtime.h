@@ -14,7 +14,7 @@ namespace kiln::api {
 
 class Runtime final : public nvinfer1::IRuntime, public nvinfer1::apiv::VRuntime {
  public:
-  explicit Runtime(nvinfer1::ILogger& logger) : reporter_(logger), plugins_(&plugin::process_registry()) {
+  explicit Runtime(nvinfer1::ILogger& logger) : reporter_(logger), plugins_(::getPluginRegistry()) {
     mImpl = this;
     plugins_.set_logger(&logger);
   }

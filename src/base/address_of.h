@@ -1,7 +1,7 @@
 /// The address behind a reference that a program may have made of a null pointer.
 #pragma once
 
-namespace kiln::api {
+namespace kiln {
 
 /// Keeps a test for null, which a compiler may drop from `&reference`.
 template <class T>
@@ -11,4 +11,4 @@ T* address_of(T& reference) {
   return address;
 }
 
-}  // namespace kiln::api
+}  // namespace kiln

@@ -1,0 +1,2 @@
+// A library that is not one of plugins.
+extern "C" int answer() { return 42; }

@@ -1,0 +1,49 @@
+/// A shared object that brings creators of plugins.
+#pragma once
+
+#include <NvInferRuntime.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace kiln::plugin {
+
+/// Keeps a shared object loaded. Where creators that it registered by itself are in the process's registry, it stays
+/// loaded for good.
+class Library {
+ public:
+  using Creator = nvinfer1::IPluginCreatorInterface;
+
+  /// Loads the file, which runs its initialisers. Fails with kNotFound if there is none, with kCorrupt if it is no
+  /// library or a damaged one, and with kState if an initialiser throws; then nothing of it stays loaded.
+  static Result<Library> open(const char* path);
+  Library(Library&& other) noexcept;
+  Library& operator=(Library&&) = delete;
+  ~Library();
+
+  /// Gives the library its means to find a logger, if it wants one, and asks it for its creators: getCreators, else
+  /// the older getPluginCreators. At least one, none null.
+  Result<std::vector<Creator*>> creators() const;
+
+  const std::string& path() const { return path_; }  ///< real path of the file
+  bool same_file(const Library& other) const { return handle_ == other.handle_; }
+  /// Whether an address lies in the library's code or data.
+  bool contains(const void* address) const;
+
+ private:
+  Library(void* handle, const char* path);
+  template <class Function>
+  Function* entry(const char* name) const;
+
+  void* handle_;  ///< the loader's, one for each file whatever the paths to it
+  std::string path_;
+  uintptr_t begin_ = 0, end_ = 0;  ///< where it is mapped
+};
+
+/// An address in the library that an object's class comes from: its table of virtual functions. `object` has some.
+const void* code_of(const void* object);
+
+}  // namespace kiln::plugin

@@ -1,0 +1,122 @@
+#include "plugin/resources.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "plugin/library.h"
+
+namespace kiln::plugin {
+
+using nvinfer1::IPluginResource;
+
+/// Which thread waits for which clone, in all registries: threads may wait for each other across two of them.
+struct Resources::Waits {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<std::thread::id, Slot> awaited;
+
+  /// Whether the slot's thread waits, through others or not, for this one. Called under the mutex.
+  bool end_here(Slot slot) const {
+    const auto here = std::this_thread::get_id();
+    while (slot && slot->busy != std::thread::id()) {
+      if (slot->busy == here) return true;
+      const auto next = awaited.find(slot->busy);
+      slot = next == awaited.end() ? nullptr : next->second;
+    }
+    return false;
+  }
+
+  /// Returns when no thread is busy with the slot. Called under the mutex.
+  Status wait(const Slot& slot, const char* key, std::unique_lock<std::mutex>& lock) {
+    const auto here = std::this_thread::get_id();
+    if (end_here(slot))
+      return error(Code::kState, "resource '", key,
+                   "' is being cloned or released by a call that waits for this one to end");
+    awaited[here] = slot;
+    changed.wait(lock, [&] { return slot->busy == std::thread::id(); });
+    awaited.erase(here);
+    return {};
+  }
+
+  void free(Shared& shared) {
+    shared.busy = {};
+    changed.notify_all();
+  }
+};
+
+/// Never destroyed: registries of static storage may go last.
+Resources::Waits& Resources::waits() {
+  static Waits& all = *new Waits;
+  return all;
+}
+
+Result<IPluginResource*> Resources::acquire(const char* key, IPluginResource& resource) {
+  Waits& all = waits();
+  std::unique_lock lock(all.mutex);
+  for (auto found = shared_.find(key); found != shared_.end(); found = shared_.find(key)) {
+    const Slot slot = found->second;
+    if (slot->busy == std::thread::id()) return ++slot->users, slot->clone;
+    TRY(all.wait(slot, key, lock));
+  }
+  const Slot slot = std::make_shared<Shared>();
+  shared_.emplace(key, slot);
+  slot->busy = std::this_thread::get_id();
+  lock.unlock();
+  IPluginResource* clone = resource.clone();
+  lock.lock();
+  const bool usable = clone && clone != &resource;
+  if (usable)
+    *slot = {.clone = clone, .users = 1, .busy = slot->busy};
+  else
+    shared_.erase(shared_.find(key));
+  all.free(*slot);
+  if (usable) return clone;
+  return error(Code::kState, "resource '", key, clone ? "': clone() gave the resource itself" : "': clone() gave null");
+}
+
+Status Resources::finish(const char* key, IPluginResource* clone) {
+  const int32_t failed = clone->release();
+  delete clone;
+  if (failed == 0) return {};
+  return error(Code::kState, "resource '", key, "': release() failed with ", failed);
+}
+
+Status Resources::release(const char* key) {
+  Waits& all = waits();
+  std::unique_lock lock(all.mutex);
+  const auto found = shared_.find(key);
+  if (found == shared_.end() || found->second->users == 0)
+    return error(Code::kInvalidArgument, "resource '", key,
+                 "' has no users: it was never acquired, or released as often");
+  const Slot slot = found->second;
+  if (--slot->users > 0) return {};
+  slot->busy = std::this_thread::get_id();
+  lock.unlock();
+  const Status done = finish(key, slot->clone);
+  lock.lock();
+  shared_.erase(shared_.find(key));
+  all.free(*slot);
+  return done;
+}
+
+std::vector<Error> Resources::clear() {
+  std::map<std::string, Slot, std::less<>> left;
+  {
+    const std::lock_guard lock(waits().mutex);
+    left.swap(shared_);
+  }
+  std::vector<Error> failures;
+  for (const auto& [key, slot] : left)
+    if (const Status done = finish(key.c_str(), slot->clone); !done) failures.push_back(done.error());
+  return failures;
+}
+
+std::string Resources::used_code_of(const Library& library) const {
+  const std::lock_guard lock(waits().mutex);
+  for (const auto& [key, slot] : shared_)
+    if (slot->clone && library.contains(code_of(slot->clone)))
+      return str("resource '", key, "' has ", slot->users, slot->users == 1 ? " user" : " users");
+  return {};
+}
+
+}  // namespace kiln::plugin

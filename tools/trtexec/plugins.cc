@@ -1,0 +1,52 @@
+#include "plugins.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "log.h"
+
+namespace kiln::cli::trtexec {
+namespace {
+
+/// dlopen is declared to throw nothing, so that the compiler would end the program where an initialiser throws.
+using Dlopen = void*(const char*, int);
+Dlopen* const volatile throwing_dlopen = reinterpret_cast<Dlopen*>(&dlopen);
+
+/// The library's creators are used until the process ends, so nothing closes it.
+void load_for_good(const std::string& library) {
+  try {
+    if (throwing_dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return;
+  } catch (const std::exception& thrown) {
+    fail("--staticPlugins: cannot load ", library, ": its initialiser threw: ", thrown.what());
+  }
+  const char* words = dlerror();
+  fail("--staticPlugins: cannot load ", library, ": ", words ? words : "the loader does not say why");
+}
+
+}  // namespace
+
+void load_static_plugins(const std::vector<std::string>& libraries, Log& log) {
+  for (const std::string& library : libraries) {
+    log.info("Loading supplied plugin library: ", library);
+    load_for_good(library);
+  }
+}
+
+void load_plugins(const std::vector<std::string>& libraries, nvinfer1::IPluginRegistry& registry, Log& log) {
+  for (const std::string& library : libraries) {
+    log.info("Loading plugin library into a registry: ", library);
+    require(registry.loadLibrary(library.c_str()), "--dynamicPlugins: cannot load ", library,
+            ": the message above says why");
+  }
+}
+
+std::vector<std::string> loaded_with_engine(const PluginOptions& plugins) {
+  std::vector<std::string> libraries;
+  for (const std::string& library : plugins.dynamics)
+    if (std::ranges::find(plugins.serialized, library) == plugins.serialized.end()) libraries.push_back(library);
+  return libraries;
+}
+
+}  // namespace kiln::cli::trtexec
