@@ -922,6 +922,7 @@ class TRT_DEPRECATED IPluginV2Layer : public ILayer {
 //! A plugin of version 3.
 class IPluginV3Layer : public ILayer {
  public:
+  //! The network's own copy of the plugin.
   IPluginV3& getPlugin() noexcept { return mImpl->getPlugin(); }
 
  protected:

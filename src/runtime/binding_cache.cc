@@ -12,10 +12,18 @@ namespace kiln::runtime {
 Result<std::byte*> StepStates::of(const KeepsState& step, const plan::Profile& profile, size_t s) {
   const std::string& name = profile.steps[s].name;
   const std::span<const plan::Step> before = std::span(profile.steps).first(s);
+  const std::ptrdiff_t place = std::ranges::count(before, name, &plan::Step::name);
+  if (const auto found = objects_.find({name, place, &step}); found != objects_.end())
+    return reinterpret_cast<std::byte*>(found->second.get());
   const std::vector<std::byte> initial = step.initial_state();
-  const Key key(name, std::ranges::count(before, name, &plan::Step::name), initial.size());
+  const Key key(name, place, initial.size());
   if (const auto found = states_.find(key); found != states_.end()) return found->second.data();
-  if (initial.empty()) return nullptr;
+  if (initial.empty()) {
+    auto object = TRY(step.initial_object());
+    if (!object) return nullptr;
+    return reinterpret_cast<std::byte*>(
+        objects_.emplace(std::tuple(name, place, &step), std::move(object)).first->second.get());
+  }
   Buffer made;
   TRY(engine_.upload(initial, made));
   return states_.emplace(key, std::move(made)).first->second.data();

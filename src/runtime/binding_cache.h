@@ -26,6 +26,8 @@ class StepStates {
   using Key = std::tuple<std::string, std::ptrdiff_t, size_t>;
   const Engine& engine_;
   std::map<Key, Buffer> states_;
+  /// Objects by name and place of their step, and the step: profiles that load another have an object of their own.
+  std::map<std::tuple<std::string, std::ptrdiff_t, const KeepsState*>, std::unique_ptr<StateObject>> objects_;
 };
 
 class BindingCache {

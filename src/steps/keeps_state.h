@@ -9,6 +9,12 @@
 
 namespace kiln {
 
+/// What a step keeps for a context on the host.
+class StateObject {
+ public:
+  virtual ~StateObject() = default;
+};
+
 /// A step whose runs depend on those before (a random generator moves on). Each context has a copy of the state, which
 /// outlives bindings.
 class KeepsState : public LoadedStep {
@@ -16,6 +22,8 @@ class KeepsState : public LoadedStep {
   const KeepsState* keeps_state() const final { return this; }
   /// The state before a context's first run. Empty: this step keeps nothing after all.
   virtual std::vector<std::byte> initial_state() const = 0;
+  /// An object for a context's runs, in place of bytes; null: there is none. `bind_with_state` gets its address.
+  virtual Result<std::unique_ptr<StateObject>> initial_object() const { return nullptr; }
   /// The same as LoadedStep::bind, for runs that read and write the state at `state`, on the step's device.
   Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const;
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/microseconds.h"
+#include "ops/plugin.h"
 #include "tactics/control.h"
 
 namespace kiln {
@@ -80,6 +81,8 @@ class ChoiceFinder {
 
   Status match_root(ir::NodeId root) {
     if (!cx_.graph.node(root).bodies.empty()) return found_.add_only(cx_, control_tactic(), root, 0);
+    if (cx_.graph.node(root).op.as<ops::Plugin>())  // nothing else computes it
+      return found_.add_only(cx_, *backend_.tactics(cx_.graph.node(root).op.info())[0], root, 0);
     match_tactics(cx_, root, true);
     if (found_.by_root_[root].empty()) return found_.add_fallback(cx_, backend_, root);
     TRY(match_cuts(root));
@@ -249,7 +252,8 @@ Status Choices::add_fallback(const TacticContext& cx, const Backend& backend, ir
 Status Choices::add_only(const TacticContext& cx, const Tactic& tactic, ir::NodeId root, double penalty_us) {
   Match match = tactic.match(cx, root);
   if (!match)
-    return error(Code::kInternal, tactic.name(), " refuses ", cx.graph.node(root).op, ": ", match.error().reason);
+    return error(Code::kUnsupported, cx.graph.node(root).op.name(), " '", cx.graph.node(root).name, "': tactic '",
+                 tactic.name(), "' refuses it, and there is no other: ", match.error().reason);
   Choice choice{.tactic = &tactic, .region = std::move(*match), .penalty_us = penalty_us};
   for (Variant& variant : tactic.variants(cx, choice.region))
     choice.candidates.push_back({&tactic, std::move(variant), {}, 0, {}});

@@ -53,6 +53,7 @@ class Coverer {
 
  private:
   Result<FoundCover> find_cover();
+  std::string failures_at(ir::NodeId root) const;
   void ask_for(const FoundCover& found) const;
   Result<bool> prepare(size_t index);
   bool assigns() const { return options_.assignments && effort_.times; }
@@ -87,6 +88,15 @@ class Coverer {
   std::set<std::pair<ir::ValueId, std::string>> copies_;  // values that a reformat has already brought to a format
 };
 
+/// What was tried for a node that is without a tactic now.
+std::string Coverer::failures_at(ir::NodeId root) const {
+  std::string text = "no variant runs";
+  for (const size_t i : choices_.rooted_at(root))
+    for (const Candidate& candidate : choices_[i].candidates)
+      if (!candidate.failure.empty()) text += str("; ", candidate.variant.name, ": ", candidate.failure);
+  return text;
+}
+
 /// Finds the cheapest cover. Choices without a time count with a lower bound, and only choices of the cheapest cover so
 /// far are timed. Once all of these have times, no untimed choice could be part of a cheaper cover.
 Result<FoundCover> Coverer::find_cover() {
@@ -99,7 +109,7 @@ Result<FoundCover> Coverer::find_cover() {
       const ir::Node& node = cx_.graph.node(found.error());
       if (choices_.has_fallback(found.error()))
         return error(Code::kInternal, "no tactic was chosen for ", node.op.name(), " '", node.name, "'");
-      TRY(choices_.add_fallback(cx_, backend_, found.error()));
+      TRY(in_context(choices_.add_fallback(cx_, backend_, found.error()), [&] { return failures_at(found.error()); }));
       continue;
     }
     backend_.compile_ahead([&] { ask_for(*found); });

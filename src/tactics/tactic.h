@@ -76,6 +76,7 @@ struct StepDraft {
   int in_place_input = -1;                   ///< output 0 may use this input's memory if nobody else needs it
   std::shared_ptr<const Bytes> binary;       ///< code for the device; equal ones are stored once. Null: none
   Record libraries;                          ///< that the step calls: versions by names
+  bool is_timed_anew = false;                ///< times of it are not kept in the timing cache
   std::vector<ir::ValueId> decided_by = {};  ///< inputs that are constants, for whose elements alone it is right
 
   bool is_view() const { return !step; }

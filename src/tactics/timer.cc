@@ -312,12 +312,13 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
   candidate.time_us = 0;
   if (candidate.draft.is_view()) return {};  // takes no time
   const Hash128 key = timing_key(cx, region, candidate);
-  if (const auto known = cache_.find(key)) {
+  const bool is_kept = !candidate.draft.is_timed_anew;
+  if (const auto known = is_kept ? cache_.find(key) : std::nullopt) {
     candidate.time_us = *known;
     ++num_cached_;
     return {};
   }
-  if (options_.error_on_cache_miss)
+  if (is_kept && options_.error_on_cache_miss)
     return error(Code::kState, "layer '", layer_of(cx, region), "': the timing cache has no entry for tactic '",
                  candidate.tactic->name(), "' (", candidate.variant.name, "), and kERROR_ON_TIMING_CACHE_MISS is set");
   if (const auto same = std::ranges::find(pending, key, &Pending::key); same != pending.end()) {
@@ -365,7 +366,7 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
   for (const Pending& p : pending) {
     if (p.failed) continue;
     for (Candidate* candidate : p.candidates) candidate->time_us = p.best_us;
-    cache_.insert(p.key, p.best_us);
+    if (!p.candidates[0]->draft.is_timed_anew) cache_.insert(p.key, p.best_us);
     ++num_measured_;
   }
   return {};

@@ -22,13 +22,13 @@ FLOORS = {
     "backend/cpu": 7,
     "backend/cuda": 7,
     "builder": 7,
-    "plugin": 7,
     "api/base": 7,
-    "api/run": 8,
-    "api/build": 9,
-    "api/onnx": 9,
-    "api/entry": 10,
-    "api/libs": 10,
+    "plugin": 8,
+    "api/run": 9,
+    "api/build": 10,
+    "api/onnx": 10,
+    "api/entry": 11,
+    "api/libs": 11,
 }
 # The parts of a backend that only building needs, and which parts those of its own backend do not see.
 BACKEND_BUILD_PARTS = ("compile", "tactics")

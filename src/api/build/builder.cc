@@ -163,7 +163,7 @@ nv::ICudaEngine* Builder::buildEngineWithConfig(nv::INetworkDefinition& network,
                  // Through bytes: the built plan borrows weights that the program may free now.
                  EngineSink sink;
                  TRY(plan::write_plan(TRY(build(network, config, allocator_, reporter_.log())), sink));
-                 return make_engine(TRY(sink.read()), reporter_, allocator_);
+                 return make_engine(TRY(sink.read()), plugins_, reporter_, allocator_);
                });
 }
 

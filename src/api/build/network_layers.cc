@@ -73,6 +73,14 @@ nv::INonZeroLayer* Network::addNonZeroV2(nv::ITensor& input, nv::DataType indice
   return added<nv::INonZeroLayer>(reporter_, "INetworkDefinition::addNonZero",
                                   [&] { return add_non_zero(*this, input, indices_type); });
 }
+nv::IPluginV3Layer* Network::addPluginV3(nv::ITensor* const* inputs, int32_t num_inputs,
+                                         nv::ITensor* const* shape_inputs, int32_t num_shape_inputs,
+                                         nv::IPluginV3& plugin) noexcept {
+  return added<nv::IPluginV3Layer>(reporter_, "INetworkDefinition::addPluginV3", [&]() -> Result<nv::IPluginV3Layer*> {
+    TRY(require(address_of(plugin) != nullptr, "the plugin is null"));
+    return add_plugin_v3(*this, inputs, num_inputs, shape_inputs, num_shape_inputs, plugin);
+  });
+}
 nv::IGatherLayer* Network::addGather(nv::ITensor& data, nv::ITensor& indices, int32_t axis) noexcept {
   return added<nv::IGatherLayer>(reporter_, "INetworkDefinition::addGather",
                                  [&] { return add_gather(*this, data, indices, nv::GatherMode::kDEFAULT, axis); });

@@ -12,10 +12,6 @@ nv::IRaggedSoftMaxLayer* Network::addRaggedSoftMax(nv::ITensor&, nv::ITensor&) n
 nv::IPluginV2Layer* Network::addPluginV2(nv::ITensor* const*, int32_t, nv::IPluginV2&) noexcept {
   return missing(reporter_, "INetworkDefinition::addPluginV2", nullptr);
 }
-nv::IPluginV3Layer* Network::addPluginV3(nv::ITensor* const*, int32_t, nv::ITensor* const*, int32_t,
-                                         nv::IPluginV3&) noexcept {
-  return missing(reporter_, "INetworkDefinition::addPluginV3", nullptr);
-}
 nv::IParametricReLULayer* Network::addParametricReLU(nv::ITensor&, nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addParametricReLU", nullptr);
 }

@@ -12,9 +12,11 @@
 #include "api/run/devices.h"
 #include "api/run/inspector.h"
 #include "api/run/plan_bytes.h"
+#include "api/run/plugin_services.h"
 #include "api/run/tensor_format.h"
 #include "base/address_of.h"
 #include "plan/nested_steps.h"
+#include "plugin/make_plugins.h"
 
 namespace kiln::api {
 
@@ -36,14 +38,17 @@ Status check_architecture(const plan::Plan& plan, const cuda::CudaDevice& device
 
 }  // namespace
 
-Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, const Reporter& parent,
-                                           nvinfer1::IGpuAllocator* allocator) {
+Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, nvinfer1::IPluginRegistry& plugins,
+                                           const Reporter& parent, nvinfer1::IGpuAllocator* allocator) {
   Device& device = TRY(default_device());
   const std::string_view kind = device.kind() == DeviceKind::kCuda ? "cuda" : "cpu";
   if (plan->device_kind != kind)
     return error(Code::kVersion, "plan: built for device '", plan->device_kind, "', this is '", kind,
                  "'; rebuild it here, or run it with KILN_DEVICE=", plan->device_kind);
   if (device.kind() == DeviceKind::kCuda) TRY(check_architecture(*plan, static_cast<cuda::CudaDevice&>(device)));
+  plugin::Services services = TRY(plugin_services());
+  services.allocator = allocator;
+  plan = TRY(plugin::make_plugins(std::move(plan), plugins, services));
   auto memory = TRY(ProgramAllocator::create(allocator, device));
   auto engine = TRY(runtime::Engine::load(std::move(plan), device, parent.log(), std::move(memory)));
   return new Engine(std::move(engine), parent);

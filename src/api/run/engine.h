@@ -15,8 +15,8 @@ namespace kiln::api {
 
 /// Loads `plan` on the device. The engine has the logger and recorder of `parent`; weights on a GPU and contexts get
 /// their memory from `allocator`, or from the device where it is null. The caller deletes it.
-Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, const Reporter& parent,
-                                           nvinfer1::IGpuAllocator* allocator);
+Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, nvinfer1::IPluginRegistry& plugins,
+                                           const Reporter& parent, nvinfer1::IGpuAllocator* allocator);
 
 /// The verbosity with which the plan was built.
 nvinfer1::ProfilingVerbosity profiling_verbosity(const plan::Plan& plan);

@@ -13,7 +13,7 @@ constexpr ICudaEngine* kNoEngine = nullptr;
 }  // namespace
 
 Result<ICudaEngine*> Runtime::load(Result<std::shared_ptr<const plan::Plan>> plan) {
-  return make_engine(TRY(std::move(plan)), reporter_, allocator_);
+  return make_engine(TRY(std::move(plan)), plugins_, reporter_, allocator_);
 }
 
 ICudaEngine* Runtime::deserializeCudaEngine(void const* blob, size_t size) noexcept {

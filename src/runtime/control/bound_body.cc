@@ -258,7 +258,11 @@ bool BoundBody::reads_input(size_t input) const {
 
 Result<std::byte*> BoundBody::state_of(const KeepsState& step, size_t s) {
   const std::vector<std::byte> initial = step.initial_state();
-  if (initial.empty()) return nullptr;
+  if (initial.empty()) {
+    std::unique_ptr<StateObject>& object = objects_[s];
+    if (!object) object = TRY(step.initial_object());
+    return reinterpret_cast<std::byte*>(object.get());
+  }
   Buffer& state = states_[s];
   if (!state.data()) TRY(engine_.upload(initial, state));
   return state.data();
@@ -270,7 +274,7 @@ bool BoundBody::has_check() const {
 }
 
 bool BoundBody::leaves_no_trace() const {
-  return !has_check() && states_.empty() && std::ranges::none_of(body_.steps, plan::is_control);
+  return !has_check() && states_.empty() && objects_.empty() && std::ranges::none_of(body_.steps, plan::is_control);
 }
 
 Status BoundBody::check() {

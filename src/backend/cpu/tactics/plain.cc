@@ -14,6 +14,7 @@
 #include "tactics/movement/scatter.h"
 #include "tactics/movement/slice.h"
 #include "tactics/movement/transpose.h"
+#include "tactics/plugin.h"
 #include "tactics/softmax.h"
 #include "tactics/top_k.h"
 #include "tactics/whole_node.h"
@@ -31,6 +32,7 @@ template <> TacticList tactics_of<ops::Gather>() { return list_of<PlainTactic<Ga
 template <> TacticList tactics_of<ops::GridSample>() { return list_of<PlainTactic<WholeNode<ops::GridSample, steps::GridSample>>>(); }
 template <> TacticList tactics_of<ops::NonMaxSuppression>() { return list_of<PlainTactic<WholeNode<ops::NonMaxSuppression, steps::NonMaxSuppression>>>(); }
 template <> TacticList tactics_of<ops::NonZero>() { return list_of<PlainTactic<WholeNode<ops::NonZero, steps::NonZero>>>(); }
+template <> TacticList tactics_of<ops::Plugin>() { return list_of<PlainTactic<PluginTactic>>(); }
 template <> TacticList tactics_of<ops::RoiAlign>() { return list_of<PlainTactic<WholeNode<ops::RoiAlign, steps::RoiAlign>>>(); }
 template <> TacticList tactics_of<ops::Scatter>() { return list_of<PlainTactic<ScatterRegions>>(); }
 template <> TacticList tactics_of<ops::Slice>() { return list_of<PlainTactic<SliceRegions>>(); }

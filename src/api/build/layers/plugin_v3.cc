@@ -1,0 +1,48 @@
+/// Plugins of version 3.
+#include "api/build/layers/layers.h"
+#include "api/run/plugin_services.h"
+#include "ops/plugin.h"
+#include "plugin/fields.h"
+#include "plugin/v3_plugin.h"
+
+namespace kiln::api {
+namespace {
+
+class PluginV3Layer final
+    : public LayerOf<ops::Plugin, nv::LayerType::kPLUGIN_V3, nv::IPluginV3Layer, nv::apiv::VPluginV3Layer> {
+ public:
+  using LayerOf::LayerOf;
+
+  nv::IPluginV3& getPlugin() noexcept override { return *plugin::v3_plugin_of(*op().object); }
+};
+
+/// Appends the values of a list of tensors.
+Status add_values(Network& network, nv::ITensor* const* tensors, int32_t count, const char* what,
+                  std::vector<ir::ValueId>& values) {
+  TRY(require(count >= 0, "the number of ", what, "s is ", count));
+  TRY(require(tensors || count == 0, what, "s are null"));
+  for (int32_t i = 0; i < count; ++i) {
+    TRY(require(tensors[i] != nullptr, what, " ", i, " is null"));
+    values.push_back(TRY(network.value_of(*tensors[i], what)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<nv::IPluginV3Layer*> add_plugin_v3(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
+                                          nv::ITensor* const* shape_inputs, int32_t num_shape_inputs,
+                                          nv::IPluginV3& given) {
+  std::vector<ir::ValueId> values;
+  TRY(add_values(network, inputs, num_inputs, "input", values));
+  TRY(add_values(network, shape_inputs, num_shape_inputs, "shape input", values));
+  const plugin::Services services = TRY(plugin_services());
+  nv::IPluginV3* const clone = given.clone();
+  TRY(require(clone != nullptr, "the plugin's clone() returned null"));
+  auto object = TRY(plugin::adopt_v3(clone, nv::TensorRTPhase::kBUILD, services));
+  ops::Plugin op{.plugin = object->identity(), .fields = {}, .num_tensors = num_inputs, .object = object};
+  return network.add<PluginV3Layer>(std::move(op), values, Settings::kComplete);
+}
+MakeLayer maker_of(Tag<ops::Plugin>) { return make<PluginV3Layer>; }
+
+}  // namespace kiln::api

@@ -1,0 +1,53 @@
+#include "ops/plugin.h"
+
+#include "ops/define.h"
+
+template const kiln::OpInfo& kiln::op_info<kiln::ops::Plugin>();
+
+namespace kiln {
+
+void append(std::string& out, const PluginIdentity& plugin) {
+  out += str("plugin '", plugin.name, "' version '", plugin.version, "'");
+  if (!plugin.plugin_namespace.empty()) out += str(" of namespace '", plugin.plugin_namespace, "'");
+}
+
+int64_t size_bytes(PluginFieldType type, int64_t count) {
+  constexpr int64_t kDimsBytes = 72;  // of nvinfer1::Dims64: a count, and 8 extents
+  switch (type) {
+    case PluginFieldType::kI4:
+    case PluginFieldType::kF4: return (count + 1) / 2;
+    case PluginFieldType::kF16:
+    case PluginFieldType::kBF16:
+    case PluginFieldType::kI16: return 2 * count;
+    case PluginFieldType::kF32:
+    case PluginFieldType::kI32: return 4 * count;
+    case PluginFieldType::kF64:
+    case PluginFieldType::kI64: return 8 * count;
+    case PluginFieldType::kDims: return kDimsBytes * count;
+    default: return count;
+  }
+}
+
+Status PluginField::check() const {
+  constexpr int64_t kMost = INT32_MAX;  // what nvinfer1::PluginField counts
+  if (count < 0 || count > kMost || size_bytes(type, count) != std::ssize(data))
+    return error(Code::kCorrupt, "field '", name, "' of a plugin has ", data.size(), " bytes; ", count,
+                 " elements of type ", type, " have others");
+  return {};
+}
+
+namespace ops {
+
+Status Plugin::infer(InferContext& cx) const {
+  TRY(cx.require(object != nullptr, plugin, " is named, and not there"));
+  TRY(cx.require(num_tensors >= 0 && num_tensors <= cx.num_inputs(), plugin, " would have ", num_tensors,
+                 " tensors of ", cx.num_inputs(), " inputs"));
+  return object->infer(cx, num_tensors);
+}
+
+Status Plugin::reference(ReferenceContext&) const {
+  return error(Code::kUnsupported, plugin, " runs on a device's tensors alone; nothing computes it while building");
+}
+
+}  // namespace ops
+}  // namespace kiln

@@ -1,0 +1,28 @@
+/// What a plugin of the program's computes.
+#pragma once
+
+#include "ops/plugin_object.h"
+
+namespace kiln::ops {
+
+/// Outputs of types and shapes that the plugin decides. Never merged or folded: it may keep a state.
+///   in   tensors       the first `num_tensors`
+///        shape inputs  the others: shape tensors of which only the types of the outputs depend
+///   out  as the plugin has them
+struct Plugin {
+  static constexpr std::string_view name = "Plugin";
+  static constexpr Trait traits = Trait::kNondeterministic;
+  static constexpr int min_inputs = 0, max_inputs = -1;
+  PluginIdentity plugin;
+  std::vector<PluginField> fields;
+  int num_tensors = 0;
+  std::shared_ptr<const PluginObject> object;  ///< the plugin itself, which is no attribute
+  static void reflect(auto& self, auto f) {
+    f("plugin", self.plugin), f("fields", self.fields), f("num_tensors", self.num_tensors);
+  }
+  int num_outputs() const { return object ? object->num_outputs() : 1; }
+  Status infer(InferContext&) const;
+  Status reference(ReferenceContext&) const;
+};
+
+}  // namespace kiln::ops

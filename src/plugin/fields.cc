@@ -1,0 +1,35 @@
+#include "plugin/fields.h"
+
+#include <cstring>
+
+namespace kiln::plugin {
+
+Result<std::vector<PluginField>> fields_from_api(const nvinfer1::PluginFieldCollection* fields) {
+  if (!fields || fields->nbFields == 0) return std::vector<PluginField>();
+  TRY(require(fields->nbFields > 0 && fields->fields, "a collection of ", fields->nbFields, " fields",
+              fields->fields ? "" : " whose list is null"));
+  const auto num_types = static_cast<int32_t>(enum_names(PluginFieldType{}).size());
+  std::vector<PluginField> result;
+  for (int32_t i = 0; i < fields->nbFields; ++i) {
+    const nvinfer1::PluginField& field = fields->fields[i];
+    const std::string name = field.name ? field.name : "";
+    const auto type = static_cast<int32_t>(field.type);
+    TRY(require(type >= 0 && type < num_types, "field '", name, "' has type ", type, ", which is no PluginFieldType"));
+    TRY(require(field.length >= 0, "field '", name, "' has length ", field.length));
+    TRY(require(field.length == 0 || field.data, "field '", name, "' has ", field.length, " elements, and no data"));
+    PluginField copy{.name = name, .type = static_cast<PluginFieldType>(type), .count = field.length, .data = {}};
+    copy.data.resize(static_cast<size_t>(size_bytes(copy.type, copy.count)));
+    if (!copy.data.empty()) std::memcpy(copy.data.data(), field.data, copy.data.size());
+    result.push_back(std::move(copy));
+  }
+  return result;
+}
+
+FieldCollection::FieldCollection(std::span<const PluginField> fields) {
+  for (const PluginField& field : fields)
+    fields_.emplace_back(field.name.c_str(), field.data.empty() ? nullptr : field.data.data(),
+                         static_cast<nvinfer1::PluginFieldType>(field.type), static_cast<int32_t>(field.count));
+  collection_ = {static_cast<int32_t>(fields_.size()), fields_.data()};
+}
+
+}  // namespace kiln::plugin

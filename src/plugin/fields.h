@@ -1,0 +1,28 @@
+/// Attributes of plugins between the API's form and a plan's.
+#pragma once
+
+#include <NvInferRuntime.h>
+
+#include <span>
+#include <vector>
+
+#include "ops/plugin_object.h"
+
+namespace kiln::plugin {
+
+/// Copies of a collection's fields. Fails for a null list, a type that is none, a negative length, or a field of some
+/// length without data.
+Result<std::vector<PluginField>> fields_from_api(const nvinfer1::PluginFieldCollection* fields);
+
+/// A collection of fields, which it borrows.
+class FieldCollection {
+ public:
+  explicit FieldCollection(std::span<const PluginField> fields);
+  const nvinfer1::PluginFieldCollection& collection() const { return collection_; }
+
+ private:
+  std::vector<nvinfer1::PluginField> fields_;
+  nvinfer1::PluginFieldCollection collection_;
+};
+
+}  // namespace kiln::plugin

@@ -1,0 +1,26 @@
+/// What plugins get of the library around them.
+#pragma once
+
+#include <NvInferRuntime.h>
+
+#include "base/error.h"
+
+namespace kiln::plugin {
+
+/// Streams of the host, by the handles that programs hold as cudaStream_t.
+class HostStreams {
+ public:
+  virtual ~HostStreams() = default;
+  virtual Result<void*> create() = 0;
+  virtual void destroy(void* stream) = 0;
+  virtual Status synchronize(void* stream) = 0;
+};
+
+struct Services {
+  /// Null: the device has streams of its own, which runs hand to plugins.
+  HostStreams* host_streams = nullptr;
+  nvinfer1::IGpuAllocator* allocator = nullptr;
+  nvinfer1::IErrorRecorder* recorder = nullptr;
+};
+
+}  // namespace kiln::plugin

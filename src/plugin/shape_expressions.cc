@@ -1,0 +1,64 @@
+#include "plugin/shape_expressions.h"
+
+#include <algorithm>
+
+namespace kiln::plugin {
+
+using nvinfer1::DimensionOperation;
+using nvinfer1::DimsExprs;
+using nvinfer1::IDimensionExpr;
+
+ShapeExpressions::ShapeExpressions(InferContext& cx, int num_outputs) : cx_(cx), num_outputs_(num_outputs) {
+  mImpl = this;
+}
+
+const ShapeExpressions::Expression* ShapeExpressions::keep(sym::Expr value, bool is_size) {
+  return &expressions_.emplace_back(value, is_size);
+}
+
+const IDimensionExpr* ShapeExpressions::constant(int64_t value) { return keep(value); }
+
+const IDimensionExpr* ShapeExpressions::operation(DimensionOperation op, const IDimensionExpr& first,
+                                                  const IDimensionExpr& second) {
+  const auto index = static_cast<int32_t>(op);
+  if (index < 0 || index >= nvinfer1::EnumMax<DimensionOperation>()) return nullptr;
+  const sym::Expr a = static_cast<const Expression&>(first).value, b = static_cast<const Expression&>(second).value;
+  // The nine operations have the same order there.
+  return keep(sym::apply(static_cast<sym::Kind>(static_cast<int32_t>(sym::Kind::kSum) + index), a, b));
+}
+
+const IDimensionExpr* ShapeExpressions::declareSizeTensor(int32_t output, const IDimensionExpr& opt,
+                                                          const IDimensionExpr& upper) {
+  static_cast<void>(opt);  // the size is timed at its bound
+  if (output < 0 || output >= num_outputs_ || size_of(output)) return nullptr;
+  const sym::Expr most = static_cast<const Expression&>(upper).value;
+  const sym::Expr size = cx_.decided_size(str("size ", output), most);
+  size_outputs_.push_back(output);
+  sizes_.push_back(size);
+  return keep(size, true);
+}
+
+DimsExprs ShapeExpressions::of(std::span<const sym::Expr> expressions) {
+  DimsExprs dims{};
+  dims.nbDims = static_cast<int32_t>(expressions.size());
+  for (size_t i = 0; i < expressions.size(); ++i) dims.d[i] = keep(expressions[i]);
+  return dims;
+}
+
+Result<Shape> ShapeExpressions::shape_of(const DimsExprs& dims, int output) const {
+  TRY(require(dims.nbDims >= 0 && dims.nbDims <= nvinfer1::Dims::MAX_DIMS, "output ", output, " would have ",
+              dims.nbDims, " dimensions; at most ", nvinfer1::Dims::MAX_DIMS, " are possible"));
+  Shape shape;
+  for (int32_t i = 0; i < dims.nbDims; ++i) {
+    TRY(require(dims.d[i] != nullptr, "dimension ", i, " of output ", output, " has no expression"));
+    shape.push_back(static_cast<const Expression*>(dims.d[i])->value);
+  }
+  return shape;
+}
+
+const sym::Expr* ShapeExpressions::size_of(int output) const {
+  const auto found = std::ranges::find(size_outputs_, output);
+  return found == size_outputs_.end() ? nullptr : &sizes_[static_cast<size_t>(found - size_outputs_.begin())];
+}
+
+}  // namespace kiln::plugin

@@ -1,0 +1,56 @@
+/// IExprBuilder over the compiler's own expressions.
+#pragma once
+
+#include <NvInferRuntime.h>
+
+#include <deque>
+#include <vector>
+
+#include "ops/infer_context.h"
+
+namespace kiln::plugin {
+
+/// Lives as long as one call of getOutputShapes; the expressions that it made go with it.
+class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::apiv::VExprBuilder {
+ public:
+  ShapeExpressions(InferContext& cx, int num_outputs);
+
+  const nvinfer1::IDimensionExpr* constant(int64_t value) override;
+  /// Null for an operation that is none.
+  const nvinfer1::IDimensionExpr* operation(nvinfer1::DimensionOperation op, const nvinfer1::IDimensionExpr& first,
+                                            const nvinfer1::IDimensionExpr& second) override;
+  /// Null where the index is no output's, or was declared before.
+  const nvinfer1::IDimensionExpr* declareSizeTensor(int32_t output, const nvinfer1::IDimensionExpr& opt,
+                                                    const nvinfer1::IDimensionExpr& upper) override;
+
+  /// The type's extents, or its values, as the plugin reads them.
+  nvinfer1::DimsExprs of(std::span<const sym::Expr> expressions);
+  /// Fails where the plugin left an expression out, or wrote more than a tensor may have.
+  Result<Shape> shape_of(const nvinfer1::DimsExprs& dims, int output) const;
+  const std::vector<int>& size_outputs() const { return size_outputs_; }
+  /// The size that an output tells; null where it tells none.
+  const sym::Expr* size_of(int output) const;
+
+ private:
+  class Expression final : public nvinfer1::IDimensionExpr, public nvinfer1::apiv::VDimensionExpr {
+   public:
+    Expression(sym::Expr value, bool is_size) : value(value), is_size_(is_size) { this->mImpl = this; }
+    bool isConstant() const override { return value.is_const() && value.is_valid(); }
+    int64_t getConstantValue() const override { return value.constant().value_or(INT64_MIN); }
+    bool isSizeTensor() const override { return is_size_; }
+
+    const sym::Expr value;
+
+   private:
+    const bool is_size_;
+  };
+  const Expression* keep(sym::Expr value, bool is_size = false);
+
+  InferContext& cx_;
+  const int num_outputs_;
+  std::deque<Expression> expressions_;
+  std::vector<int> size_outputs_;
+  std::vector<sym::Expr> sizes_;
+};
+
+}  // namespace kiln::plugin

@@ -1,0 +1,266 @@
+#include "plugin/v3_plugin.h"
+
+#include <cstring>
+
+#include "api/base/convert.h"
+#include "plugin/fields.h"
+#include "plugin/shape_expressions.h"
+
+namespace kiln::plugin {
+
+namespace nv = nvinfer1;
+
+namespace {
+
+using Build = nv::v_1_0::IPluginV3OneBuild;
+
+/// The part of a plugin for `type`, told by its own kind: the API forbids to override getInterfaceInfo.
+template <class Part>
+Result<Part*> part_of(nv::IPluginV3& plugin, nv::PluginCapabilityType type, const char* kind) {
+  nv::IPluginCapability* const part = plugin.getCapabilityInterface(type);
+  if (!part) return nullptr;
+  const nv::InterfaceInfo info = part->getInterfaceInfo();
+  if (!info.kind || std::strcmp(info.kind, kind) != 0)
+    return error(Code::kUnsupported, "its part is of interface '", info.kind ? info.kind : "", "'; '", kind,
+                 "' is needed");
+  return static_cast<Part*>(part);
+}
+
+/// The parts of a plugin that it has.
+struct Parts {
+  nv::IPluginV3OneCore* core = nullptr;
+  Build* build = nullptr;
+  nv::IPluginV3OneRuntime* runtime = nullptr;
+
+  static Result<Parts> of(nv::IPluginV3& plugin, nv::TensorRTPhase phase) {
+    using Type = nv::PluginCapabilityType;
+    Parts parts;
+    parts.core = TRY(part_of<nv::IPluginV3OneCore>(plugin, Type::kCORE, "PLUGIN_V3ONE_CORE"));
+    TRY(require(parts.core, "getCapabilityInterface(kCORE) returned null"));
+    parts.runtime = TRY(part_of<nv::IPluginV3OneRuntime>(plugin, Type::kRUNTIME, "PLUGIN_V3ONE_RUNTIME"));
+    TRY(require(parts.runtime, "getCapabilityInterface(kRUNTIME) returned null"));
+    if (phase != nv::TensorRTPhase::kBUILD) return parts;
+    parts.build = TRY(part_of<Build>(plugin, Type::kBUILD, "PLUGIN_V3ONE_BUILD"));
+    TRY(require(parts.build, "getCapabilityInterface(kBUILD) returned null"));
+    return parts;
+  }
+};
+
+nv::PluginTensorDesc desc_of(const PluginTensor& tensor) {
+  const int rank = static_cast<int>(tensor.extents.size());
+  return {api::to_api(tensor.extents), api::to_api(tensor.dtype),
+          api::to_api(tensor.format, rank).value_or(nv::TensorFormat::kLINEAR), 1};
+}
+
+std::vector<nv::PluginTensorDesc> descs_of(std::span<const PluginTensor> tensors) {
+  std::vector<nv::PluginTensorDesc> result;
+  for (const PluginTensor& tensor : tensors) result.push_back(desc_of(tensor));
+  return result;
+}
+
+std::vector<nv::DynamicPluginTensorDesc> dynamic_descs_of(std::span<const PluginTensor> tensors) {
+  std::vector<nv::DynamicPluginTensorDesc> result;
+  for (const PluginTensor& tensor : tensors)
+    result.push_back({desc_of(tensor), api::to_api(tensor.min), api::to_api(tensor.max), api::to_api(tensor.opt)});
+  return result;
+}
+
+template <class T>
+int32_t count_of(const std::vector<T>& list) {
+  return static_cast<int32_t>(list.size());
+}
+
+/// What a call of a plugin returned, as a Status.
+Status returned(const PluginIdentity& plugin, const char* call, int32_t code) {
+  if (code == 0) return {};
+  return error(Code::kDevice, plugin, ": ", call, " returned ", code);
+}
+
+class ResourceContext final : public nv::IPluginResourceContext {
+ public:
+  explicit ResourceContext(const Services& services) : services_(services) {}
+  nv::IGpuAllocator* getGpuAllocator() const noexcept override { return services_.allocator; }
+  nv::IErrorRecorder* getErrorRecorder() const noexcept override { return services_.recorder; }
+
+ private:
+  const Services services_;
+};
+
+/// A clone that belongs to a context.
+class V3Instance final : public PluginInstance {
+ public:
+  static Result<std::unique_ptr<PluginInstance>> attach(nv::IPluginV3OneRuntime& runtime,
+                                                        const PluginIdentity& identity, int tactic,
+                                                        const Services& services) {
+    auto made = std::make_unique<V3Instance>(identity, services);
+    made->plugin_.reset(runtime.attachToContext(&made->resources_));
+    if (!made->plugin_) return error(Code::kDevice, identity, ": attachToContext returned null");
+    made->runtime_ = TRY(Parts::of(*made->plugin_, nv::TensorRTPhase::kRUNTIME)).runtime;
+    TRY(returned(identity, "setTactic", made->runtime_->setTactic(tactic)));
+    if (services.host_streams) made->host_stream_ = TRY(services.host_streams->create());
+    return made;
+  }
+  V3Instance(const PluginIdentity& identity, const Services& services)
+      : identity_(identity), streams_(services.host_streams), resources_(services) {}
+  ~V3Instance() override {
+    plugin_.reset();
+    if (host_stream_) streams_->destroy(host_stream_);
+  }
+
+  Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
+    inputs_ = descs_of(inputs);
+    outputs_ = descs_of(outputs);
+    return returned(identity_, "onShapeChange",
+                    runtime_->onShapeChange(inputs_.data(), count_of(inputs_), outputs_.data(), count_of(outputs_)));
+  }
+
+  Status enqueue(const PluginRun& run) override {
+    void* const stream = host_stream_ ? host_stream_ : run.stream;
+    const int32_t code = runtime_->enqueue(inputs_.data(), outputs_.data(), run.inputs, run.outputs, run.workspace,
+                                           static_cast<cudaStream_t>(stream));
+    TRY(returned(identity_, "enqueue", code));
+    return host_stream_ ? streams_->synchronize(host_stream_) : Status();
+  }
+
+ private:
+  const PluginIdentity identity_;
+  HostStreams* const streams_;
+  ResourceContext resources_;
+  std::unique_ptr<nv::IPluginV3> plugin_;
+  nv::IPluginV3OneRuntime* runtime_ = nullptr;
+  void* host_stream_ = nullptr;  ///< of the host, where the device has none: only this plugin queues work there
+  std::vector<nv::PluginTensorDesc> inputs_, outputs_;
+};
+
+class V3Plugin final : public PluginObject {
+ public:
+  V3Plugin(std::unique_ptr<nv::IPluginV3> plugin, const Parts& parts, PluginIdentity identity, const Services& services)
+      : plugin_(std::move(plugin)), parts_(parts), identity_(std::move(identity)), services_(services) {}
+
+  const PluginIdentity& identity() const override { return identity_; }
+  int num_outputs() const override { return parts_.build->getNbOutputs(); }
+  Status infer(InferContext& cx, int num_tensors) const override;
+  const std::vector<int>& size_outputs() const override { return size_outputs_; }
+  bool supports(std::span<const PluginTensor> tensors, int num_inputs, int position) const override {
+    const auto descs = dynamic_descs_of(tensors);
+    return parts_.build->supportsFormatCombination(position, descs.data(), num_inputs, count_of(descs) - num_inputs);
+  }
+  int most_combinations() const override { return parts_.build->getFormatCombinationLimit(); }
+  Result<Configured> configure(std::span<const PluginTensor> inputs,
+                               std::span<const PluginTensor> outputs) const override;
+  Result<std::unique_ptr<PluginInstance>> attach(int tactic) const override {
+    return V3Instance::attach(*parts_.runtime, identity_, tactic, services_);
+  }
+  nv::IPluginV3* plugin() const { return plugin_.get(); }
+
+ private:
+  Result<std::vector<DType>> output_types(const InferContext& cx, int num_tensors) const;
+  Result<std::vector<int>> tactics(Build& build) const;
+
+  const std::unique_ptr<nv::IPluginV3> plugin_;
+  const Parts parts_;
+  const PluginIdentity identity_;
+  const Services services_;
+  mutable std::vector<int> size_outputs_;
+};
+
+Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int num_tensors) const {
+  std::vector<nv::DataType> inputs, outputs(static_cast<size_t>(cx.num_outputs()), nv::DataType::kFLOAT);
+  for (int i = 0; i < num_tensors; ++i) inputs.push_back(api::to_api(TRY(cx.input(i)).get().dtype));
+  TRY(returned(identity_, "getOutputDataTypes",
+               parts_.build->getOutputDataTypes(outputs.data(), count_of(outputs), inputs.data(), num_tensors)));
+  std::vector<DType> result;
+  for (const nv::DataType type : outputs) result.push_back(TRY(api::from_api(type)));
+  return result;
+}
+
+Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
+  const int num_outputs = cx.num_outputs();
+  ShapeExpressions expressions(cx, num_outputs);
+  std::vector<nv::DimsExprs> tensors, shape_inputs, outputs(static_cast<size_t>(num_outputs));
+  for (int i = 0; i < cx.num_inputs(); ++i) {
+    if (i < num_tensors) {
+      tensors.push_back(expressions.of(TRY(cx.input(i)).get().shape));
+      continue;
+    }
+    const SymbolicValues values =
+        TRY(in_context(cx.values(i), [&] { return str(identity_, ": shape input ", i - num_tensors); }));
+    TRY(require(std::ssize(values) <= nv::Dims::MAX_DIMS, identity_, ": shape input ", i - num_tensors, " has ",
+                values.size(), " elements; at most ", nv::Dims::MAX_DIMS, " are possible"));
+    shape_inputs.push_back(expressions.of(values));
+  }
+  TRY(returned(identity_, "getOutputShapes",
+               parts_.build->getOutputShapes(tensors.data(), count_of(tensors), shape_inputs.data(),
+                                             count_of(shape_inputs), outputs.data(), num_outputs, expressions)));
+  const std::vector<DType> types = TRY(output_types(cx, num_tensors));
+  for (int i = 0; i < num_outputs; ++i) {
+    TensorType type(types[static_cast<size_t>(i)],
+                    TRY(in_context(expressions.shape_of(outputs[static_cast<size_t>(i)], i),
+                                   [&] { return str(identity_, ": getOutputShapes"); })));
+    if (const sym::Expr* size = expressions.size_of(i)) {
+      TRY(require(type.rank() == 0 && is_index(type.dtype), identity_, ": output ", i, " is ", type,
+                  "; a size tensor is a scalar of kINT32 or kINT64"));
+      type = TensorType(type.dtype, {}, {*size});
+    }
+    TRY(in_context(cx.set_output(i, std::move(type)), [&] { return str(identity_); }));
+  }
+  size_outputs_ = expressions.size_outputs();
+  return {};
+}
+
+Result<std::vector<int>> V3Plugin::tactics(Build& build) const {
+  const int32_t count = build.getNbTactics();
+  TRY(require(count >= 0, identity_, ": getNbTactics returned ", count));
+  if (count == 0) return std::vector<int>{0};
+  std::vector<int32_t> found(static_cast<size_t>(count));
+  TRY(returned(identity_, "getValidTactics", build.getValidTactics(found.data(), count)));
+  for (const int32_t tactic : found)
+    TRY(require(tactic > 0, identity_, ": getValidTactics gave tactic ", tactic, "; they are above 0"));
+  return std::vector<int>(found.begin(), found.end());
+}
+
+Result<PluginObject::Configured> V3Plugin::configure(std::span<const PluginTensor> inputs,
+                                                     std::span<const PluginTensor> outputs) const {
+  nv::IPluginV3* const clone = plugin_->clone();
+  if (!clone) return error(Code::kDevice, identity_, ": clone returned null");
+  const auto made = TRY(adopt_v3(clone, nv::TensorRTPhase::kBUILD, services_));
+  const auto& copy = static_cast<const V3Plugin&>(*made);
+  copy.size_outputs_ = size_outputs_;
+  Build& build = *copy.parts_.build;
+  const auto in = dynamic_descs_of(inputs), out = dynamic_descs_of(outputs);
+  TRY(returned(identity_, "configurePlugin",
+               build.configurePlugin(in.data(), count_of(in), out.data(), count_of(out))));
+  Configured result{.object = made, .tactics = {}};
+  result.tactics = TRY(tactics(build));
+  const size_t workspace = build.getWorkspaceSize(in.data(), count_of(in), out.data(), count_of(out));
+  TRY(require(workspace <= size_t{INT64_MAX}, identity_, ": getWorkspaceSize returned ", workspace));
+  result.workspace_bytes = static_cast<int64_t>(workspace);
+  result.fields = TRY(in_context(fields_from_api(copy.parts_.runtime->getFieldsToSerialize()),
+                                 [&] { return str(identity_, ": getFieldsToSerialize"); }));
+  if (const char* id = build.getTimingCacheID()) result.timing_id = str("id:", id);
+  return result;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::TensorRTPhase phase,
+                                                     const Services& services) {
+  std::unique_ptr<nv::IPluginV3> owned(plugin);
+  const Parts parts = TRY(in_context(Parts::of(*plugin, phase), [] { return "the plugin"; }));
+  const auto text = [](const char* words) { return std::string(words ? words : ""); };
+  PluginIdentity identity{text(parts.core->getPluginName()), text(parts.core->getPluginVersion()),
+                          text(parts.core->getPluginNamespace())};
+  TRY(require(!identity.name.empty(), "the plugin: getPluginName returned no name"));
+  if (parts.build) {
+    const int32_t count = parts.build->getNbOutputs();
+    TRY(require(count >= 1, identity, ": getNbOutputs returned ", count, "; 1 is the least"));
+  }
+  return std::make_shared<const V3Plugin>(std::move(owned), parts, std::move(identity), services);
+}
+
+nv::IPluginV3* v3_plugin_of(const PluginObject& object) {
+  const auto* known = dynamic_cast<const V3Plugin*>(&object);  // of our own classes, which are made in this file
+  return known ? known->plugin() : nullptr;
+}
+
+}  // namespace kiln::plugin

@@ -1,0 +1,29 @@
+#include "steps/plugin.h"
+
+#include "steps/define.h"
+
+template const kiln::StepKind& kiln::step_kind<kiln::steps::Plugin>();
+
+namespace kiln::steps {
+
+Status Plugin::check(const StepTypes& types) const {
+  TRY(require(workspace_bytes >= 0, plugin, " wants ", workspace_bytes, " bytes of workspace"));
+  TRY(require(std::ssize(size_outputs) == types.num_sizes, plugin, " tells ", size_outputs.size(), " sizes of ",
+              types.num_sizes));
+  const int64_t num_outputs = std::ssize(types.outputs);
+  for (const int output : size_outputs) {
+    TRY(require(output >= 0 && output < num_outputs, plugin, " tells a size by output ", output, " of ", num_outputs));
+    const StepTensor& tensor = types.outputs[static_cast<size_t>(output)];
+    TRY(require(tensor.rank == 0 && is_index(tensor.dtype), plugin, " tells a size by output ", output,
+                ", which is no scalar of i32 or i64"));
+  }
+  TRY(require(std::ssize(decided_axes) == num_outputs, plugin, " has axes of ", decided_axes.size(), " outputs, not ",
+              num_outputs));
+  for (size_t i = 0; i < decided_axes.size(); ++i)
+    for (const int axis : decided_axes[i])
+      TRY(require(axis >= 0 && axis < types.outputs[i].rank, plugin, " decides axis ", axis, " of output ", i,
+                  ", whose rank is ", types.outputs[i].rank));
+  return {};
+}
+
+}  // namespace kiln::steps

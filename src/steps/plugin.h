@@ -1,0 +1,35 @@
+#pragma once
+
+#include "ops/plugin_object.h"
+#include "steps/step.h"
+
+namespace kiln::steps {
+
+/// A plugin of the program's. Its tensors have the types and formats that it was configured for.
+struct Plugin {
+  static constexpr std::string_view name = "plugin";
+  static constexpr StepTensors tensors{.present = StepTensors::kAll,
+                                       .least_inputs = 0,
+                                       .most_inputs = StepTensors::kAny,
+                                       .outputs = StepTensors::kAny,
+                                       .blocked = true,
+                                       .sizes = StepTensors::kAny};
+
+  PluginIdentity plugin;
+  std::vector<PluginField> fields;  ///< that make it again
+  int tactic = 0;
+  int64_t workspace_bytes = 0;
+  std::vector<int> size_outputs;               ///< by size: the scalar output that tells it
+  std::vector<std::vector<int>> decided_axes;  ///< by output: axes whose extents the run decides
+  /// The plugin itself, which no plan holds: who builds a step has it, who reads a plan has it made.
+  std::shared_ptr<const PluginObject> object;
+
+  static void reflect(auto& self, auto f) {
+    f("plugin", self.plugin), f("fields", self.fields), f("tactic", self.tactic);
+    f("workspace_bytes", self.workspace_bytes), f("size_outputs", self.size_outputs);
+    f("decided_axes", self.decided_axes);
+  }
+  Status check(const StepTypes& types) const;
+};
+
+}  // namespace kiln::steps
