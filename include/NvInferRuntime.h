@@ -349,13 +349,16 @@ using IProfiler = v_1_0::IProfiler;
 //! An expression for an extent of a tensor, made by IExprBuilder.
 class IDimensionExpr : public INoCopy {
  public:
+  //! Whether its value is known while the network is built.
   bool isConstant() const noexcept { return mImpl->isConstant(); }
+  //! The value of a constant; INT64_MIN for another expression.
   int64_t getConstantValue() const noexcept { return mImpl->getConstantValue(); }
 
  protected:
   virtual ~IDimensionExpr() noexcept = default;
 
  public:
+  //! Whether declareSizeTensor made it.
   bool isSizeTensor() const noexcept { return mImpl->isSizeTensor(); }
 
  protected:
@@ -381,7 +384,9 @@ struct impl::EnumMaxImpl<DimensionOperation> : impl::EnumCount<9> {};
 //! Makes expressions for a plugin's output dimensions; it owns them.
 class IExprBuilder : public INoCopy {
  public:
+  //! A number.
   IDimensionExpr const* constant(int64_t value) noexcept { return mImpl->constant(value); }
+  //! An operation on two expressions of this builder; null for one that there is not.
   IDimensionExpr const* operation(DimensionOperation op, IDimensionExpr const& first,
                                   IDimensionExpr const& second) noexcept {
     return mImpl->operation(op, first, second);
@@ -391,6 +396,8 @@ class IExprBuilder : public INoCopy {
   virtual ~IExprBuilder() noexcept = default;
 
  public:
+  //! An extent that the run decides and tells by an output, a scalar of type kINT32 or kINT64: upper is the most that it
+  //! may be. Null where the output is none, or was declared before.
   IDimensionExpr const* declareSizeTensor(int32_t outputIndex, IDimensionExpr const& opt, IDimensionExpr const& upper) {
     return mImpl->declareSizeTensor(outputIndex, opt, upper);
   }
