@@ -2,12 +2,15 @@
 #include <NvInfer.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "api/build/testing/plugins.h"
 #include "api/build/testing/workbench.h"
 
 namespace kiln::api {
 namespace {
 
+using testing::CopyPlugin;
 using testing::dims;
 using testing::list;
 using testing::LoggedCreator;
@@ -27,6 +30,14 @@ nv::IPluginV3Layer* add_scale(Workbench& w, nv::ITensor* x, nv::IPluginV3& plugi
   return layer;
 }
 
+/// The plugins here compute on the host.
+class PluginV3 : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (testing::is_on_gpu()) GTEST_SKIP() << "these plugins have host code alone; KILN_DEVICE=cpu runs them";
+  }
+};
+
 /// A network of one plugin that multiplies by 3.
 struct OneScale {
   explicit OneScale(std::initializer_list<int64_t> extents = {2, 3}) {
@@ -40,7 +51,7 @@ struct OneScale {
   nv::IPluginV3Layer* layer;
 };
 
-TEST(PluginV3, RunsFromThePlan) {
+TEST_F(PluginV3, RunsFromThePlan) {
   OneScale s;
   ASSERT_TRUE(s.layer);
   EXPECT_EQ(s.layer->getType(), nv::LayerType::kPLUGIN_V3);
@@ -63,7 +74,29 @@ TEST(PluginV3, RunsFromThePlan) {
   EXPECT_EQ(s.log.count("enqueue"), 2);
 }
 
-TEST(PluginV3, EachCopyIsDeletedOnce) {
+// A plugin that works on its stream alone runs on every device, and a GPU may record it.
+TEST(PluginV3OnAnyDevice, WorksInTheOrderOfItsStream) {
+  PluginLog log;
+  LoggedCreator<CopyPlugin> creator(log, "TestCopy");
+  Workbench w;
+  CopyPlugin plugin(log);
+  nv::ITensor* x = w->addUnary(*w.input("x", {2, 3}), nv::UnaryOperation::kNEG)->getOutput(0);
+  nv::IPluginV3Layer* layer = w->addPluginV3(&x, 1, nullptr, 0, plugin);
+  ASSERT_TRUE(layer) << w.take_error();
+  w.mark(w->addUnary(*layer->getOutput(0), nv::UnaryOperation::kEXP)->getOutput(0));
+  Running r(w);
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> values(6, 0), y(6, 0);
+  r.feed("x", values), r.feed("y", y);
+  for (int run = 0; run < 8; ++run) {
+    for (int i = 0; i < 6; ++i) values[static_cast<size_t>(i)] = static_cast<float>(run + i);
+    ASSERT_TRUE(r.run()) << r.last_error();
+    for (int i = 0; i < 6; ++i) EXPECT_NEAR(y[static_cast<size_t>(i)], std::exp(static_cast<float>(-run - i)), 1e-6);
+  }
+  EXPECT_GE(log.count("enqueue"), 1);
+}
+
+TEST_F(PluginV3, EachCopyIsDeletedOnce) {
   PluginLog log;
   {
     LoggedCreator<ScalePlugin> creator(log, "TestScale");
@@ -83,7 +116,7 @@ TEST(PluginV3, EachCopyIsDeletedOnce) {
   EXPECT_EQ(log.alive, 0);
 }
 
-TEST(PluginV3, IsToldNewShapesAndKeepsItsState) {
+TEST_F(PluginV3, IsToldNewShapesAndKeepsItsState) {
   PluginLog log;
   LoggedCreator<ScalePlugin> creator(log, "TestScale");
   Workbench w;
@@ -109,7 +142,7 @@ TEST(PluginV3, IsToldNewShapesAndKeepsItsState) {
   EXPECT_EQ(log.count("attachToContext"), 1);
 }
 
-TEST(PluginV3, TacticsAreTimedAndTheBestIsSet) {
+TEST_F(PluginV3, TacticsAreTimedAndTheBestIsSet) {
   PluginLog log;
   log.tactics = {7, 9};
   log.workspace_bytes = 1 << 16;
@@ -127,7 +160,7 @@ TEST(PluginV3, TacticsAreTimedAndTheBestIsSet) {
   EXPECT_TRUE(y[0] == 7 || y[0] == 9) << y[0];
 }
 
-TEST(PluginV3, ItsFormatsAreMadeForIt) {
+TEST_F(PluginV3, ItsFormatsAreMadeForIt) {
   PluginLog log;
   log.takes_channels_last = true;
   LoggedCreator<ScalePlugin> creator(log, "TestScale");
@@ -138,7 +171,7 @@ TEST(PluginV3, ItsFormatsAreMadeForIt) {
 }
 
 // The timing cache keeps the times of those alone that give an id.
-TEST(PluginV3, TimesAreKeptUnderAnIdAlone) {
+TEST_F(PluginV3, TimesAreKeptUnderAnIdAlone) {
   for (const char* id : {static_cast<const char*>(nullptr), "factor 3"}) {
     OneScale s;
     s.log.timing_id = id;
@@ -155,7 +188,7 @@ TEST(PluginV3, TimesAreKeptUnderAnIdAlone) {
   }
 }
 
-TEST(PluginV3, DataAndShapeInputsDecideShapes) {
+TEST_F(PluginV3, DataAndShapeInputsDecideShapes) {
   PluginLog log;
   LoggedCreator<PositivePlugin> creator(log, "TestPositive");
   Workbench w;
@@ -184,7 +217,7 @@ TEST(PluginV3, DataAndShapeInputsDecideShapes) {
 }
 
 // A plugin that fails in one call after the other: each is an error that names plugin and call, and nothing leaks.
-TEST(PluginV3, FailingCallsAreErrors) {
+TEST_F(PluginV3, FailingCallsAreErrors) {
   for (const std::string call : {"clone", "getOutputShapes", "getOutputDataTypes"}) {
     PluginLog log;
     log.fails_in = call;
@@ -219,7 +252,7 @@ TEST(PluginV3, FailingCallsAreErrors) {
   }
 }
 
-TEST(PluginV3, FailuresOfRunsAreErrors) {
+TEST_F(PluginV3, FailuresOfRunsAreErrors) {
   for (const std::string call : {"attachToContext", "setTactic", "onShapeChange", "enqueue"}) {
     OneScale s;
     Running r(s.w);
@@ -236,7 +269,7 @@ TEST(PluginV3, FailuresOfRunsAreErrors) {
   }
 }
 
-TEST(PluginV3, AMissingCreatorIsNamed) {
+TEST_F(PluginV3, AMissingCreatorIsNamed) {
   std::unique_ptr<nv::IHostMemory> plan;
   {
     OneScale s;

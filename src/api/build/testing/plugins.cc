@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "api/run/testing/shared_memory.h"
+
 namespace kiln::api::testing {
 
 int PluginLog::count(const std::string& call) const { return static_cast<int>(std::ranges::count(calls, call)); }
@@ -82,6 +84,28 @@ const nv::PluginFieldCollection* ScalePlugin::getFieldsToSerialize() noexcept {
   return &fields_;
 }
 
+int32_t CopyPlugin::getOutputDataTypes(nv::DataType* out, int32_t, const nv::DataType* in, int32_t) const noexcept {
+  out[0] = in[0];
+  return 0;
+}
+int32_t CopyPlugin::getOutputShapes(const nv::DimsExprs* in, int32_t, const nv::DimsExprs*, int32_t, nv::DimsExprs* out,
+                                    int32_t, nv::IExprBuilder&) noexcept {
+  out[0] = in[0];
+  return 0;
+}
+bool CopyPlugin::supportsFormatCombination(int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t,
+                                           int32_t) noexcept {
+  return tensors[position].desc.type == nv::DataType::kFLOAT &&
+         tensors[position].desc.format == nv::TensorFormat::kLINEAR;
+}
+int32_t CopyPlugin::enqueue(const nv::PluginTensorDesc* in_desc, const nv::PluginTensorDesc*, const void* const* in,
+                            void* const* out, void*, cudaStream_t stream) noexcept {
+  log_.add("enqueue");
+  size_t bytes = sizeof(float);
+  for (int32_t axis = 0; axis < in_desc[0].dims.nbDims; ++axis) bytes *= static_cast<size_t>(in_desc[0].dims.d[axis]);
+  return copy_on(stream, out[0], in[0], bytes) ? 0 : 18;
+}
+
 int32_t PositivePlugin::getOutputDataTypes(nv::DataType* out, int32_t, const nv::DataType* in, int32_t) const noexcept {
   out[0] = in[0];
   out[1] = nv::DataType::kINT32;
@@ -121,6 +145,10 @@ nv::IPluginV3* LoggedCreator<ScalePlugin>::make(const nv::PluginFieldCollection&
     if (std::string_view(fields.fields[i].name) == "factor")
       return new ScalePlugin(log_, *static_cast<const float*>(fields.fields[i].data));
   return nullptr;
+}
+template <>
+nv::IPluginV3* LoggedCreator<CopyPlugin>::make(const nv::PluginFieldCollection&) {
+  return new CopyPlugin(log_);
 }
 template <>
 nv::IPluginV3* LoggedCreator<PositivePlugin>::make(const nv::PluginFieldCollection&) {

@@ -99,6 +99,23 @@ class ScalePlugin final : public LoggedPlugin {
   nv::PluginFieldCollection fields_;
 };
 
+/// y = x, by a copy on the stream, so that it runs on any device.
+class CopyPlugin final : public LoggedPlugin {
+ public:
+  explicit CopyPlugin(PluginLog& log) : LoggedPlugin(log, "TestCopy") {}
+  nv::IPluginV3* clone() noexcept override { return new CopyPlugin(*this); }
+  int32_t getNbOutputs() const noexcept override { return 1; }
+  int32_t getOutputDataTypes(nv::DataType* out, int32_t num_out, const nv::DataType* in,
+                             int32_t num_in) const noexcept override;
+  int32_t getOutputShapes(const nv::DimsExprs* in, int32_t num_in, const nv::DimsExprs* shapes, int32_t num_shapes,
+                          nv::DimsExprs* out, int32_t num_out, nv::IExprBuilder& builder) noexcept override;
+  bool supportsFormatCombination(int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t num_in,
+                                 int32_t num_out) noexcept override;
+  int32_t enqueue(const nv::PluginTensorDesc* in_desc, const nv::PluginTensorDesc* out_desc, const void* const* in,
+                  void* const* out, void* workspace, cudaStream_t stream) noexcept override;
+  const nv::PluginFieldCollection* getFieldsToSerialize() noexcept override { return nullptr; }
+};
+
 /// Of x[n]: y[rows, k] has in each row the k elements above 0, and k is the second output, a size. `rows` is element 0
 /// of the shape input.
 class PositivePlugin final : public LoggedPlugin {

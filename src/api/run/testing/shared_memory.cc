@@ -1,9 +1,11 @@
 #include "api/run/testing/shared_memory.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 
 #include "api/run/devices.h"
+#include "api/run/program_stream.h"
 
 namespace kiln::api::testing {
 namespace {
@@ -21,6 +23,13 @@ cuda::CudaDevice* gpu() {
 }  // namespace
 
 bool is_on_gpu() { return gpu() != nullptr; }
+
+Status copy_on(void* stream, void* to, const void* from, size_t bytes) {
+  if (!is_on_gpu()) return std::memcpy(to, from, bytes), Status();
+  ProgramStream opened;
+  Stream& queue = TRY(opened.open(*gpu(), stream));
+  return gpu()->copy(to, from, static_cast<int64_t>(bytes), queue);
+}
 
 void* allocate_shared(size_t bytes) {
   bytes = std::max<size_t>(bytes, 1);

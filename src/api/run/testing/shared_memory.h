@@ -8,10 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+
 namespace kiln::api::testing {
 
 /// Whether engines run on a GPU.
 bool is_on_gpu();
+/// Copies memory of that device behind what the stream was given before; on the CPU at once.
+Status copy_on(void* stream, void* to, const void* from, size_t bytes);
 
 /// On a GPU it is managed memory, which the host may touch while nothing runs. Throws std::runtime_error with the
 /// driver's words where there is none.
