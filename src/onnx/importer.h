@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "ir/graph.h"
 #include "onnx/model.h"
+#include "onnx/plugin_source.h"
 #include "onnx/problem.h"
 
 namespace kiln::onnx {
@@ -20,6 +21,8 @@ struct ImportReport {
 struct ImportOptions {
   /// Weights stay where the model's bytes are, where an owner keeps those alive; with this they are always copied.
   bool copy_weights = false;
+  PluginSource* plugins = nullptr;  ///< for operators that no importer takes; null: there are none
+  bool prefers_plugins = false;     ///< asks for a plugin first
 };
 
 /// Adds the model's inputs, nodes and outputs to `graph`, after inlining functions and checking names, order and
@@ -43,6 +46,6 @@ struct ModelSupport {
   bool supported() const { return report.errors.empty(); }
 };
 /// Where a node fails, what follows is tried with the types that the model states for the values between.
-ModelSupport query_support(std::shared_ptr<const Model> model);
+ModelSupport query_support(std::shared_ptr<const Model> model, const ImportOptions& options = {});
 
 }  // namespace kiln::onnx

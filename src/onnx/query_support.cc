@@ -32,14 +32,14 @@ std::vector<size_t> order_of(const GraphDef& graph) {
 
 }  // namespace
 
-ModelSupport query_support(std::shared_ptr<const Model> model) {
+ModelSupport query_support(std::shared_ptr<const Model> model, const ImportOptions& options) {
   ModelSupport result;
   std::vector<bool> supported(model->graph.nodes.size(), false);
   if (const auto flat = prepare_model(model, result.report)) {
     ir::Graph scratch;
     const GraphDef& graph = (*flat)->graph;
     NodeOutcomes outcomes(graph);
-    import_checked(**flat, scratch, {}, result.report, &outcomes);
+    import_checked(**flat, scratch, options, result.report, &outcomes);
     supported.assign(supported.size(), true);
     const std::vector<int64_t> from = origins(model->graph, graph);
     for (size_t i = 0; i < graph.nodes.size(); ++i)

@@ -1,6 +1,7 @@
 /// What a plugin of the program's computes.
 #pragma once
 
+#include "ops/op.h"
 #include "ops/plugin_object.h"
 
 namespace kiln::ops {

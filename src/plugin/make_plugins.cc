@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plugin/creators.h"
 #include "plugin/fields.h"
 #include "plugin/v3_plugin.h"
 #include "steps/plugin.h"
@@ -19,8 +20,7 @@ bool has_plugins(const plan::Block& block) { return std::ranges::any_of(block.st
 Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, const std::string& layer,
                                                  nv::IPluginRegistry& registry, const Services& services) {
   const PluginIdentity& id = step.plugin;
-  nv::IPluginCreatorInterface* const found =
-      registry.getCreator(id.name.c_str(), id.version.c_str(), id.plugin_namespace.c_str());
+  nv::IPluginCreatorInterface* const found = find_creator(registry, id);
   if (!found)
     return error(
         Code::kNotFound, "no creator of ", id,

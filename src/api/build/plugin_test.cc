@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "api/build/testing/plugins.h"
 #include "api/build/testing/workbench.h"
+#include "api/run/testing/logged_plugins.h"
 
 namespace kiln::api {
 namespace {

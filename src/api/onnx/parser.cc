@@ -20,8 +20,15 @@ void with_flag(ErrorList& errors, const char* call, OnnxParserFlag flag, F chang
 
 }  // namespace
 
+void Parser::use(RegistryPlugins& plugins, onnx::ImportOptions& options) const {
+  options.plugins = &plugins;
+  options.prefers_plugins = getFlag(OnnxParserFlag::kENABLE_PLUGIN_OVERRIDE);
+}
+
 /// All problems are reported, not only the first; where there are any, the network holds a part of the model.
 Status Parser::import(const char* call, std::shared_ptr<const onnx::Model> model, onnx::ImportOptions options) {
+  RegistryPlugins plugins(network_.getBuilder().getPluginRegistry());
+  use(plugins, options);
   onnx::ImportReport report;
   const Status done = onnx::import_model(std::move(model), network_.graph(), options, report);
   for (const std::string& warning : report.warnings) errors_.reporter().log().warning(call, ": ", warning);
@@ -50,7 +57,10 @@ bool Parser::parseWithWeightDescriptors(const void* serialized_onnx_model, size_
 }
 
 Status Parser::query(const char* call, std::shared_ptr<const onnx::Model> model) {
-  onnx::ModelSupport support = onnx::query_support(std::move(model));
+  RegistryPlugins plugins(network_.getBuilder().getPluginRegistry());
+  onnx::ImportOptions options;
+  use(plugins, options);
+  onnx::ModelSupport support = onnx::query_support(std::move(model), options);
   subgraphs_ = std::move(support.subgraphs);
   for (const onnx::Problem& problem : support.report.errors) errors_.add(call, problem);
   return {};

@@ -12,6 +12,7 @@
 #include "api/base/network_handle.h"
 #include "api/onnx/error_list.h"
 #include "api/onnx/loaded_model.h"
+#include "api/onnx/registry_plugins.h"
 #include "onnx/importer.h"
 
 namespace kiln::api {
@@ -52,6 +53,7 @@ class Parser final : public nvonnxparser::IParser {
  private:
   Status import(const char* call, std::shared_ptr<const onnx::Model> model, onnx::ImportOptions options = {});
   Status query(const char* call, std::shared_ptr<const onnx::Model> model);
+  void use(RegistryPlugins& plugins, onnx::ImportOptions& options) const;
   ir::NodeId node_named(std::string_view name);
 
   NetworkHandle& network_;

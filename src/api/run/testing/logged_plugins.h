@@ -1,7 +1,7 @@
 /// Plugins for tests, written as a program writes them, which tell what was asked of them.
 #pragma once
 
-#include <NvInfer.h>
+#include <NvInferRuntime.h>
 
 #include <atomic>
 #include <memory>
@@ -148,7 +148,7 @@ class LoggedCreator final : public nv::IPluginCreatorV3One {
     if (log_.fails_in == "createPlugin") return nullptr;
     return make(*fields);
   }
-  const nv::PluginFieldCollection* getFieldNames() noexcept override { return &no_fields_; }
+  const nv::PluginFieldCollection* getFieldNames() noexcept override { return &names_; }
   const char* getPluginName() const noexcept override { return name_; }
   const char* getPluginVersion() const noexcept override { return "1"; }
   const char* getPluginNamespace() const noexcept override { return ""; }
@@ -158,7 +158,8 @@ class LoggedCreator final : public nv::IPluginCreatorV3One {
 
   PluginLog& log_;
   const char* const name_;
-  nv::PluginFieldCollection no_fields_{};
+  const nv::PluginField factor_{"factor", nullptr, nv::PluginFieldType::kFLOAT32, 1};
+  const nv::PluginFieldCollection names_{1, &factor_};
 };
 
 }  // namespace kiln::api::testing

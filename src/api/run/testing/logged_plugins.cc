@@ -1,4 +1,4 @@
-#include "api/build/testing/plugins.h"
+#include "api/run/testing/logged_plugins.h"
 
 #include <algorithm>
 

@@ -1,0 +1,126 @@
+// ONNX nodes that plugins of a registry compute.
+#include <NvInfer.h>
+#include <NvOnnxParser.h>
+#include <gtest/gtest.h>
+
+#include "api/onnx/create.h"
+#include "api/run/testing/logged_plugins.h"
+#include "api/run/testing/shared_memory.h"
+#include "onnx/test_model.h"
+
+namespace kiln::api {
+namespace {
+
+using namespace onnx::test;
+using testing::LoggedCreator;
+using testing::PluginLog;
+using testing::PositivePlugin;
+using testing::ScalePlugin;
+using Floats = std::vector<float>;
+namespace nv = nvinfer1;
+
+struct Logger final : nv::ILogger {
+  void log(Severity severity, const char* message) noexcept override {
+    if (severity <= Severity::kERROR) errors.emplace_back(message);
+  }
+  std::vector<std::string> errors;
+};
+
+/// The plugins here compute on the host.
+class PluginNodes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (testing::is_on_gpu()) GTEST_SKIP() << "these plugins have host code alone; KILN_DEVICE=cpu runs them";
+    builder.reset(nv::createInferBuilder(logger));
+    config.reset(builder->createBuilderConfig());
+  }
+  bool parse(const Proto& model, uint32_t flags = 0) {
+    network.reset(builder->createNetworkV2(0));
+    parser.reset(static_cast<nvonnxparser::IParser*>(create_parser(network.get(), &logger, NV_ONNX_PARSER_VERSION)));
+    parser->setFlags(flags);
+    return parser->parse(model.bytes.data(), model.bytes.size(), nullptr);
+  }
+  Floats run(const Floats& x, size_t num_results) {
+    const std::unique_ptr<nv::ICudaEngine> engine(builder->buildEngineWithConfig(*network, *config));
+    if (!engine) return {};
+    const std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+    Floats in = x, out(num_results);
+    void* bindings[] = {in.data(), out.data()};
+    EXPECT_TRUE(context->executeV2(bindings));
+    return out;
+  }
+  std::string errors() const {
+    std::string text;
+    for (const std::string& error : logger.errors) text += error + '\n';
+    return text;
+  }
+
+  PluginLog log;
+  LoggedCreator<ScalePlugin> scale{log, "TestScale"};
+  LoggedCreator<PositivePlugin> positive{log, "TestPositive"};
+  Logger logger;
+  std::unique_ptr<nv::IBuilder> builder;
+  std::unique_ptr<nv::IBuilderConfig> config;
+  std::unique_ptr<nv::INetworkDefinition> network;
+  std::unique_ptr<nvonnxparser::IParser> parser;
+};
+
+Proto factor_of(float value) { return attribute("factor", 1).fixed(onnx::field::attribute::kF, value); }
+Proto version_of(std::string_view text) {
+  return attribute("plugin_version", 3).text(onnx::field::attribute::kS, text);
+}
+
+/// y = op(x) of [2], with attributes.
+Proto one_node(const char* op, std::initializer_list<Proto> attributes) {
+  return model(graph({.nodes = {node(op, {"x"}, {"y"}, "it", attributes)},
+                      .inputs = {value("x", 1, {2})},
+                      .outputs = {value("y", 1, {2})}}));
+}
+
+TEST_F(PluginNodes, AttributesBecomeFields) {
+  ASSERT_TRUE(parse(one_node("TestScale", {factor_of(4)}))) << errors();
+  ASSERT_EQ(network->getNbLayers(), 1);
+  EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kPLUGIN_V3);
+  EXPECT_STREQ(network->getLayer(0)->getName(), "it");
+  EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
+  EXPECT_TRUE(parse(one_node("TestScale", {factor_of(4), version_of("1")}))) << errors();
+}
+
+TEST_F(PluginNodes, NobodyElseTakesAnotherVersion) {
+  EXPECT_FALSE(parse(one_node("TestScale", {factor_of(4), version_of("2")})));
+  EXPECT_NE(errors().find("Kiln has no importer for operator TestScale of domain 'ai.onnx', and no creator of plugin "
+                          "'TestScale' version '2' is registered"),
+            std::string::npos)
+      << errors();
+}
+
+TEST_F(PluginNodes, ACreatorThatMakesNoneIsNamed) {
+  EXPECT_FALSE(parse(one_node("TestScale", {}))) << "the factor is missing";
+  EXPECT_NE(errors().find("plugin 'TestScale' version '1': createPlugin returned null for the node's attributes"),
+            std::string::npos)
+      << errors();
+}
+
+TEST_F(PluginNodes, AnImporterComesFirstUnlessPluginsOverride) {
+  LoggedCreator<ScalePlugin> relu{log, "Relu"};
+  const uint32_t overrides = 1U << static_cast<uint32_t>(nvonnxparser::OnnxParserFlag::kENABLE_PLUGIN_OVERRIDE);
+  ASSERT_TRUE(parse(one_node("Relu", {}))) << errors();
+  EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kACTIVATION);
+  ASSERT_TRUE(parse(one_node("Relu", {factor_of(2)}), overrides)) << errors();
+  EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kPLUGIN_V3);
+}
+
+TEST_F(PluginNodes, IndicesTellShapeInputs) {
+  const Proto shapes = model(graph(
+      {.nodes = {node("TestPositive", {"rows", "x"}, {"y", "k"}, "it",
+                      {attribute("tensorrt_plugin_shape_input_indices", 7).integer(onnx::field::attribute::kInts, 0)})},
+       .inputs = {value("x", 1, {3})},
+       .outputs = {value("y", 1, {2, 3})},
+       .initializers = {tensor("rows", 7, {1}).packed(onnx::field::tensor::kInt64Data, {2})}}));
+  ASSERT_TRUE(parse(shapes)) << errors();
+  EXPECT_EQ(network->getOutput(0)->getDimensions().d[0], 2);
+  EXPECT_EQ(network->getOutput(0)->getDimensions().d[1], -1);
+}
+
+}  // namespace
+}  // namespace kiln::api

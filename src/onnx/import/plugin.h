@@ -1,0 +1,15 @@
+/// Nodes that a plugin computes.
+#pragma once
+
+#include "onnx/import/context.h"
+#include "onnx/plugin_source.h"
+
+namespace kiln::onnx {
+
+/// The plugin that a node asks for: its operator, and the attributes plugin_version ("1") and plugin_namespace ("").
+Result<PluginIdentity> plugin_of(const NodeDef& node);
+/// Adds the node as a plugin of `source`, which knows it. Attributes are fields; tensorrt_plugin_shape_input_indices
+/// tells which inputs are shape inputs.
+Status import_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source);
+
+}  // namespace kiln::onnx

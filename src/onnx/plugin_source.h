@@ -1,0 +1,27 @@
+/// Where operators come from that no importer takes.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "ops/plugin.h"
+
+namespace kiln::onnx {
+
+/// A node as a plugin's creator sees it.
+struct PluginNode {
+  PluginIdentity identity;
+  std::string_view layer;  ///< the node's name
+  std::span<const PluginField> attributes;
+};
+
+class PluginSource {
+ public:
+  virtual ~PluginSource() = default;
+  virtual bool knows(const PluginIdentity& identity) = 0;
+  /// The op without its number of tensors.
+  virtual Result<ops::Plugin> make(const PluginNode& node) = 0;
+};
+
+}  // namespace kiln::onnx

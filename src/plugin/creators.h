@@ -1,0 +1,22 @@
+/// Plugins made by the creators of a registry while a network is defined.
+#pragma once
+
+#include <NvInferRuntime.h>
+
+#include <optional>
+
+#include "ops/plugin.h"
+#include "plugin/services.h"
+
+namespace kiln::plugin {
+
+/// The creator of a plugin; null where the registry has none.
+nvinfer1::IPluginCreatorInterface* find_creator(nvinfer1::IPluginRegistry& registry, const PluginIdentity& plugin);
+
+/// The plugin that a creator makes of the attributes that it names (getFieldNames), for the layer of that name. Fails
+/// where it makes none, or is of an interface that Kiln does not know. `services` outlive the op.
+Result<ops::Plugin> create_plugin(nvinfer1::IPluginCreatorInterface& creator, const PluginIdentity& plugin,
+                                  std::string_view layer, std::span<const PluginField> attributes,
+                                  const Services& services);
+
+}  // namespace kiln::plugin
