@@ -63,7 +63,6 @@ class Importer {
   void add_branch(const GraphDef& branch, const NodeDef& node, int index);
   Status splice_branch(const ImportedBody& branch, Bodies& bodies, const NodeDef& node);
   Status import_node(const NodeDef& node, Values inputs, int index);
-  Result<std::optional<PluginIdentity>> known_plugin(const NodeDef& node, bool has_importer) const;
   ValueId read_by_host(std::string_view name, ValueId value);
   std::string describe_inputs(const NodeDef& node) const;
   void stand_in(const NodeDef& node);
@@ -347,23 +346,12 @@ Result<BodyResults> Importer::run_body(const GraphDef& body, const std::map<std:
   return outputs;
 }
 
-/// The plugin that computes a node, if one does.
-Result<std::optional<PluginIdentity>> Importer::known_plugin(const NodeDef& node, bool has_importer) const {
-  if (!options_.plugins || (has_importer && !options_.prefers_plugins)) return std::nullopt;
-  PluginIdentity identity = TRY(plugin_of(node));
-  if (!options_.plugins->knows(identity)) return std::nullopt;
-  return identity;
-}
-
 Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   Bodies bodies(*this, index);
   if (const auto taken = TRY(known_branch(node, inputs, bodies))) return take_branch(*taken, bodies, node, index);
   const ImportFunction import = find_importer(node.domain, node.op_type);
-  const std::optional<PluginIdentity> plugin = TRY(known_plugin(node, import != nullptr));
-  if (!import && !plugin)
-    return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
-                 node.domain.empty() ? "ai.onnx" : node.domain, "'",
-                 options_.plugins ? str(", and no creator of ", TRY(plugin_of(node)), " is registered") : "");
+  const auto plugin = TRY(known_plugin(node, import && !options_.prefers_plugins ? nullptr : options_.plugins));
+  if (!import && !plugin) return no_importer(node, options_.plugins);
   const int64_t opset = plugin ? model_.opset_of(node).value_or(1) : TRY(model_.opset_of(node));
   ImportContext cx(model_, node, opset, graph_, std::move(inputs), state_);
   cx.set_bodies(&bodies);

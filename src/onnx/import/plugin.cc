@@ -74,11 +74,24 @@ Result<PluginField> field_of(ImportContext& cx, const AttributeDef& attribute) {
   }
 }
 
+Result<PluginIdentity> plugin_of(const NodeDef& node) {
+  const std::string version(TRY(node.get_string(kVersion, "1"))), space(TRY(node.get_string(kNamespace, "")));
+  return PluginIdentity{std::string(node.op_type), version, space};
+}
+
 }  // namespace
 
-Result<PluginIdentity> plugin_of(const NodeDef& node) {
-  return PluginIdentity{std::string(node.op_type), std::string(TRY(node.get_string(kVersion, "1"))),
-                        std::string(TRY(node.get_string(kNamespace, "")))};
+Result<std::optional<PluginIdentity>> known_plugin(const NodeDef& node, PluginSource* source) {
+  if (!source) return std::nullopt;
+  PluginIdentity identity = TRY(plugin_of(node));
+  if (!source->knows(identity)) return std::nullopt;
+  return identity;
+}
+
+Status no_importer(const NodeDef& node, PluginSource* source) {
+  const std::string plugin = source ? str(", and no creator of ", TRY(plugin_of(node)), " is registered") : "";
+  return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
+               node.domain.empty() ? "ai.onnx" : node.domain, "'", plugin);
 }
 
 Status import_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source) {
