@@ -8,7 +8,7 @@ namespace kiln::ops {
 
 /// Outputs of types and shapes that the plugin decides. Never merged or folded: it may keep a state.
 ///   in   tensors       the first `num_tensors`
-///        shape inputs  the others: shape tensors of which only the types of the outputs depend
+///        shape inputs  the others: shape tensors on which only the shapes of the outputs depend
 ///   out  as the plugin has them
 struct Plugin {
   static constexpr std::string_view name = "Plugin";

@@ -34,8 +34,8 @@ Result<ops::Plugin> create_plugin(nv::IPluginCreatorInterface& creator, const Pl
                                   std::string_view layer, std::span<const PluginField> attributes,
                                   const Services& services) {
   const nv::InterfaceInfo info = creator.getInterfaceInfo();
-  if (std::strcmp(info.kind, "PLUGIN CREATOR_V3ONE") != 0)
-    return error(Code::kUnsupported, "the creator of ", plugin, " is of interface '", info.kind,
+  if (!info.kind || std::strcmp(info.kind, "PLUGIN CREATOR_V3ONE") != 0)
+    return error(Code::kUnsupported, "the creator of ", plugin, " is of interface '", info.kind ? info.kind : "",
                  "'; 'PLUGIN CREATOR_V3ONE' is needed");
   auto& known = static_cast<nv::IPluginCreatorV3One&>(creator);
   const std::vector<PluginField> fields = fields_of(known, attributes);

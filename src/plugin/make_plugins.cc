@@ -27,8 +27,8 @@ Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, cons
         " is registered: load its library (IPluginRegistry::loadLibrary, trtexec --staticPlugins), or register "
         "the creator, before the engine is loaded");
   const nv::InterfaceInfo info = found->getInterfaceInfo();
-  if (std::strcmp(info.kind, "PLUGIN CREATOR_V3ONE") != 0)
-    return error(Code::kUnsupported, "the creator of ", id, " is of interface '", info.kind,
+  if (!info.kind || std::strcmp(info.kind, "PLUGIN CREATOR_V3ONE") != 0)
+    return error(Code::kUnsupported, "the creator of ", id, " is of interface '", info.kind ? info.kind : "",
                  "'; 'PLUGIN CREATOR_V3ONE' is needed");
   const FieldCollection fields(step.fields);
   auto& creator = static_cast<nv::IPluginCreatorV3One&>(*found);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/address_of.h"
+
 namespace kiln::plugin {
 
 using nvinfer1::DimensionOperation;
@@ -21,6 +23,7 @@ const IDimensionExpr* ShapeExpressions::constant(int64_t value) { return keep(va
 const IDimensionExpr* ShapeExpressions::operation(DimensionOperation op, const IDimensionExpr& first,
                                                   const IDimensionExpr& second) {
   const auto index = static_cast<int32_t>(op);
+  if (!address_of(first) || !address_of(second)) return nullptr;
   if (index < 0 || index >= nvinfer1::EnumMax<DimensionOperation>()) return nullptr;
   const sym::Expr a = static_cast<const Expression&>(first).value, b = static_cast<const Expression&>(second).value;
   // The nine operations have the same order there.
@@ -30,7 +33,7 @@ const IDimensionExpr* ShapeExpressions::operation(DimensionOperation op, const I
 const IDimensionExpr* ShapeExpressions::declareSizeTensor(int32_t output, const IDimensionExpr& opt,
                                                           const IDimensionExpr& upper) {
   static_cast<void>(opt);  // the size is timed at its bound
-  if (output < 0 || output >= num_outputs_ || size_of(output)) return nullptr;
+  if (!address_of(upper) || output < 0 || output >= num_outputs_ || size_of(output)) return nullptr;
   const sym::Expr most = static_cast<const Expression&>(upper).value;
   const sym::Expr size = cx_.decided_size(str("size ", output), most);
   size_outputs_.push_back(output);

@@ -103,6 +103,7 @@ class V3Instance final : public PluginInstance {
   V3Instance(const PluginIdentity& identity, const Services& services)
       : identity_(identity), streams_(services.host_streams), resources_(services) {}
   ~V3Instance() override {
+    if (host_stream_) static_cast<void>(streams_->synchronize(host_stream_));  // nobody is left to hear of an error
     plugin_.reset();
     if (host_stream_) streams_->destroy(host_stream_);
   }
@@ -118,8 +119,9 @@ class V3Instance final : public PluginInstance {
     void* const stream = host_stream_ ? host_stream_ : run.stream;
     const int32_t code = runtime_->enqueue(inputs_.data(), outputs_.data(), run.inputs, run.outputs, run.workspace,
                                            static_cast<cudaStream_t>(stream));
+    Status done = host_stream_ ? streams_->synchronize(host_stream_) : Status();  // also what a failed call has queued
     TRY(returned(identity_, "enqueue", code));
-    return host_stream_ ? streams_->synchronize(host_stream_) : Status();
+    return done;
   }
 
  private:
@@ -165,19 +167,21 @@ class V3Plugin final : public PluginObject {
 };
 
 Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int num_tensors) const {
-  std::vector<nv::DataType> inputs, outputs(static_cast<size_t>(cx.num_outputs()), nv::DataType::kFLOAT);
+  constexpr auto kNone = static_cast<nv::DataType>(-1);  // of an output that the plugin forgets
+  std::vector<nv::DataType> inputs, outputs(static_cast<size_t>(cx.num_outputs()), kNone);
   for (int i = 0; i < num_tensors; ++i) inputs.push_back(api::to_api(TRY(cx.input(i)).get().dtype));
   TRY(returned(identity_, "getOutputDataTypes",
                parts_.build->getOutputDataTypes(outputs.data(), count_of(outputs), inputs.data(), num_tensors)));
   std::vector<DType> result;
-  for (const nv::DataType type : outputs) result.push_back(TRY(api::from_api(type)));
+  for (const nv::DataType type : outputs)
+    result.push_back(TRY(in_context(api::from_api(type), [&] { return str(identity_, ": getOutputDataTypes"); })));
   return result;
 }
 
 Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
   const int num_outputs = cx.num_outputs();
   ShapeExpressions expressions(cx, num_outputs);
-  std::vector<nv::DimsExprs> tensors, shape_inputs, outputs(static_cast<size_t>(num_outputs));
+  std::vector<nv::DimsExprs> tensors, shape_inputs, outputs(static_cast<size_t>(num_outputs), {-1, {}});
   for (int i = 0; i < cx.num_inputs(); ++i) {
     if (i < num_tensors) {
       tensors.push_back(expressions.of(TRY(cx.input(i)).get().shape));
@@ -241,6 +245,17 @@ Result<PluginObject::Configured> V3Plugin::configure(std::span<const PluginTenso
   return result;
 }
 
+/// Fails for an output that has the memory of an input.
+Status refuse_aliases(Build& build, const PluginIdentity& identity, int32_t num_outputs) {
+  if (build.getInterfaceInfo().major < 2) return {};
+  auto& second = static_cast<nv::IPluginV3OneBuildV2&>(build);
+  for (int32_t i = 0; i < num_outputs; ++i)
+    if (const int32_t input = second.getAliasedInput(i); input >= 0)
+      return error(Code::kUnsupported, identity, ": output ", i, " is aliased to input ", input,
+                   "; aliased outputs are not in Kiln yet");
+  return {};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::TensorRTPhase phase,
@@ -254,6 +269,7 @@ Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::
   if (parts.build) {
     const int32_t count = parts.build->getNbOutputs();
     TRY(require(count >= 1, identity, ": getNbOutputs returned ", count, "; 1 is the least"));
+    TRY(refuse_aliases(*parts.build, identity, count));
   }
   return std::make_shared<const V3Plugin>(std::move(owned), parts, std::move(identity), services);
 }

@@ -7,6 +7,7 @@ template const kiln::StepKind& kiln::step_kind<kiln::steps::Plugin>();
 namespace kiln::steps {
 
 Status Plugin::check(const StepTypes& types) const {
+  TRY(require(tactic >= 0, plugin, " has tactic ", tactic));
   TRY(require(workspace_bytes >= 0, plugin, " wants ", workspace_bytes, " bytes of workspace"));
   TRY(require(std::ssize(size_outputs) == types.num_sizes, plugin, " tells ", size_outputs.size(), " sizes of ",
               types.num_sizes));

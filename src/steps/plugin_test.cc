@@ -21,6 +21,7 @@ TEST(PluginStep, SaysWhatIsWrong) {
     return error_of(AnyStep(step).check(types));
   };
   EXPECT_EQ(changed([](auto& s) { s.workspace_bytes = -1; }), "plugin 'P' version '1' wants -1 bytes of workspace");
+  EXPECT_EQ(changed([](auto& s) { s.tactic = -1; }), "plugin 'P' version '1' has tactic -1");
   EXPECT_EQ(changed([](auto& s) { s.size_outputs = {}; }), "plugin 'P' version '1' tells 0 sizes of 1");
   EXPECT_EQ(changed([](auto& s) { s.size_outputs = {2}; }), "plugin 'P' version '1' tells a size by output 2 of 2");
   EXPECT_EQ(changed([](auto& s) { s.size_outputs = {0}; }),

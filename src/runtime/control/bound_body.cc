@@ -259,9 +259,12 @@ bool BoundBody::reads_input(size_t input) const {
 Result<std::byte*> BoundBody::state_of(const KeepsState& step, size_t s) {
   const std::vector<std::byte> initial = step.initial_state();
   if (initial.empty()) {
-    std::unique_ptr<StateObject>& object = objects_[s];
-    if (!object) object = TRY(step.initial_object());
-    return reinterpret_cast<std::byte*>(object.get());
+    const std::pair key(s, &step);
+    if (const auto found = objects_.find(key); found != objects_.end())
+      return reinterpret_cast<std::byte*>(found->second.get());
+    auto object = TRY(step.initial_object());
+    if (!object) return nullptr;
+    return reinterpret_cast<std::byte*>(objects_.emplace(key, std::move(object)).first->second.get());
   }
   Buffer& state = states_[s];
   if (!state.data()) TRY(engine_.upload(initial, state));

@@ -87,9 +87,10 @@ class BoundBody {
   std::vector<Part> parts_;       ///< by segment
   std::vector<int> guard_parts_;  ///< by guard: the last segment that decides what it reads; -1: none does
   GrowingMemory growing_;
-  Buffer workspace_;                                        ///< where steps want more than the body was planned with
-  std::map<size_t, Buffer> states_;                         ///< by step that keeps something from run to run
-  std::map<size_t, std::unique_ptr<StateObject>> objects_;  ///< the same of those that keep an object
+  Buffer workspace_;                 ///< where steps want more than the body was planned with
+  std::map<size_t, Buffer> states_;  ///< by step that keeps something from run to run
+  /// Objects by step, and the kernel that keeps them: an alternative has its own.
+  std::map<std::pair<size_t, const KeepsState*>, std::unique_ptr<StateObject>> objects_;
 };
 
 }  // namespace kiln::runtime
