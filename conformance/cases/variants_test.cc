@@ -17,6 +17,7 @@ namespace {
 const std::set<std::string_view> kCpuNotByCases{
     "attention",  // claims many nodes: cpu/tactics/attention_test.cc
     "fill",       // random numbers: random_state_test.cc
+    "plugin",     // what a program brings: api/build/plugin_test.cc
 };
 const std::set<std::string_view> kCudaNotByCases{
     "attention",  // claims many nodes: cuda/tactics/attention_gpu_test.cc
@@ -24,6 +25,7 @@ const std::set<std::string_view> kCudaNotByCases{
     "cudnn",               // where the libraries are: cuda/tactics/library_gpu_test.cc
     "fill",                // random numbers: random_state_test.cc
     "joined convolution",  // claims a Concatenation too: cuda/tactics/convolution_gpu_test.cc
+    "plugin",              // what a program brings: api/build/plugin_test.cc
     "squeeze excite",      // claims many nodes: cuda/tactics/squeeze_excite_gpu_test.cc
 };
 
