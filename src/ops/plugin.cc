@@ -1,5 +1,7 @@
 #include "ops/plugin.h"
 
+#include <cstring>
+
 #include "ops/define.h"
 
 template const kiln::OpInfo& kiln::op_info<kiln::ops::Plugin>();
@@ -11,8 +13,11 @@ void append(std::string& out, const PluginIdentity& plugin) {
   if (!plugin.plugin_namespace.empty()) out += str(" of namespace '", plugin.plugin_namespace, "'");
 }
 
+namespace {
+constexpr int64_t kDimsBytes = 72;  // of nvinfer1::Dims64: a count, and 8 extents
+}  // namespace
+
 int64_t size_bytes(PluginFieldType type, int64_t count) {
-  constexpr int64_t kDimsBytes = 72;  // of nvinfer1::Dims64: a count, and 8 extents
   switch (type) {
     case PluginFieldType::kI4:
     case PluginFieldType::kF4: return (count + 1) / 2;
@@ -33,6 +38,15 @@ Status PluginField::check() const {
   if (count < 0 || count > kMost || size_bytes(type, count) != std::ssize(data))
     return error(Code::kCorrupt, "field '", name, "' of a plugin has ", data.size(), " bytes; ", count,
                  " elements of type ", type, " have others");
+  if (type != PluginFieldType::kDims) return {};
+  constexpr int32_t kMostAxes = 8;
+  for (int64_t i = 0; i < count; ++i) {
+    int32_t num_axes;
+    std::memcpy(&num_axes, data.data() + i * kDimsBytes, sizeof(num_axes));
+    if (num_axes < -1 || num_axes > kMostAxes)  // -1 marks dimensions that are invalid on purpose
+      return error(Code::kCorrupt, "field '", name, "' of a plugin: element ", i, " has ", num_axes,
+                   " dimensions; -1 to ", kMostAxes, " are possible");
+  }
   return {};
 }
 
@@ -42,6 +56,11 @@ Status Plugin::infer(InferContext& cx) const {
   TRY(cx.require(object != nullptr, plugin, " is named, and not there"));
   TRY(cx.require(num_tensors >= 0 && num_tensors <= cx.num_inputs(), plugin, " would have ", num_tensors,
                  " tensors of ", cx.num_inputs(), " inputs"));
+  for (int i = num_tensors; i < cx.num_inputs(); ++i) {
+    const TensorType& type = TRY(cx.input(i));
+    TRY(cx.require(!is_float(type.dtype), plugin, ": shape input ", i - num_tensors, " is ", type,
+                   "; extents are integers"));
+  }
   return object->infer(cx, num_tensors);
 }
 

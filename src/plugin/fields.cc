@@ -20,6 +20,7 @@ Result<std::vector<PluginField>> fields_from_api(const nvinfer1::PluginFieldColl
     PluginField copy{.name = name, .type = static_cast<PluginFieldType>(type), .count = field.length, .data = {}};
     copy.data.resize(static_cast<size_t>(size_bytes(copy.type, copy.count)));
     if (!copy.data.empty()) std::memcpy(copy.data.data(), field.data, copy.data.size());
+    TRY(copy.check());
     result.push_back(std::move(copy));
   }
   return result;

@@ -33,7 +33,13 @@ const IDimensionExpr* ShapeExpressions::operation(DimensionOperation op, const I
 const IDimensionExpr* ShapeExpressions::declareSizeTensor(int32_t output, const IDimensionExpr& opt,
                                                           const IDimensionExpr& upper) {
   static_cast<void>(opt);  // the size is timed at its bound
-  if (!address_of(upper) || output < 0 || output >= num_outputs_ || size_of(output)) return nullptr;
+  const auto fail = [&](const auto&... why) {
+    if (failure_) failure_ = error(Code::kInvalidArgument, "declareSizeTensor: ", why...);
+    return nullptr;
+  };
+  if (!address_of(upper)) return fail("the upper bound is null");
+  if (output < 0 || output >= num_outputs_) return fail("output ", output, " is outside [0, ", num_outputs_, ")");
+  if (size_of(output)) return fail("output ", output, " is a size tensor already");
   const sym::Expr most = static_cast<const Expression&>(upper).value;
   const sym::Expr size = cx_.decided_size(str("size ", output), most);
   size_outputs_.push_back(output);

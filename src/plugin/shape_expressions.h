@@ -28,6 +28,8 @@ class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::a
   /// Fails where the plugin left an expression out, or wrote more than a tensor may have.
   Result<Shape> shape_of(const nvinfer1::DimsExprs& dims, int output) const;
   const std::vector<int>& size_outputs() const { return size_outputs_; }
+  /// The first failed declareSizeTensor, which a plugin may not have looked at.
+  const Status& failure() const { return failure_; }
   /// The size that an output tells; null where it tells none.
   const sym::Expr* size_of(int output) const;
 
@@ -51,6 +53,7 @@ class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::a
   std::deque<Expression> expressions_;
   std::vector<int> size_outputs_;
   std::vector<sym::Expr> sizes_;
+  Status failure_;
 };
 
 }  // namespace kiln::plugin

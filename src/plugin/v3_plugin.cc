@@ -1,6 +1,8 @@
 #include "plugin/v3_plugin.h"
 
+#include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "api/base/convert.h"
 #include "plugin/fields.h"
@@ -76,6 +78,15 @@ Status returned(const PluginIdentity& plugin, const char* call, int32_t code) {
   return error(Code::kDevice, plugin, ": ", call, " returned ", code);
 }
 
+/// Fails (kCorrupt) where the API has no name for the format of a tensor: only a damaged plan has such formats.
+Status require_named_formats(const PluginIdentity& plugin, std::span<const PluginTensor> tensors) {
+  for (const PluginTensor& tensor : tensors)
+    if (!api::to_api(tensor.format, static_cast<int>(tensor.extents.size())))
+      return error(Code::kCorrupt, plugin, ": a tensor of rank ", tensor.extents.size(), " has format ",
+                   tensor.format.text(), ", which no TensorFormat names");
+  return {};
+}
+
 class ResourceContext final : public nv::IPluginResourceContext {
  public:
   explicit ResourceContext(const Services& services) : services_(services) {}
@@ -89,11 +100,15 @@ class ResourceContext final : public nv::IPluginResourceContext {
 /// A clone that belongs to a context.
 class V3Instance final : public PluginInstance {
  public:
-  static Result<std::unique_ptr<PluginInstance>> attach(nv::IPluginV3OneRuntime& runtime,
+  /// `plugin` has the runtime part `runtime`; the caller lets one thread at a time in.
+  static Result<std::unique_ptr<PluginInstance>> attach(const nv::IPluginV3& plugin, nv::IPluginV3OneRuntime& runtime,
                                                         const PluginIdentity& identity, int tactic,
                                                         const Services& services) {
     auto made = std::make_unique<V3Instance>(identity, services);
-    made->plugin_.reset(runtime.attachToContext(&made->resources_));
+    nv::IPluginV3* const attached = runtime.attachToContext(&made->resources_);
+    if (attached == &plugin)
+      return error(Code::kDevice, identity, ": attachToContext returned the plugin itself, not a copy");
+    made->plugin_.reset(attached);
     if (!made->plugin_) return error(Code::kDevice, identity, ": attachToContext returned null");
     made->runtime_ = TRY(Parts::of(*made->plugin_, nv::TensorRTPhase::kRUNTIME)).runtime;
     TRY(returned(identity, "setTactic", made->runtime_->setTactic(tactic)));
@@ -109,6 +124,8 @@ class V3Instance final : public PluginInstance {
   }
 
   Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
+    TRY(require_named_formats(identity_, inputs));
+    TRY(require_named_formats(identity_, outputs));
     inputs_ = descs_of(inputs);
     outputs_ = descs_of(outputs);
     return returned(identity_, "onShapeChange",
@@ -151,7 +168,8 @@ class V3Plugin final : public PluginObject {
   Result<Configured> configure(std::span<const PluginTensor> inputs,
                                std::span<const PluginTensor> outputs) const override;
   Result<std::unique_ptr<PluginInstance>> attach(int tactic) const override {
-    return V3Instance::attach(*parts_.runtime, identity_, tactic, services_);
+    const std::lock_guard lock(attaching_);
+    return V3Instance::attach(*plugin_, *parts_.runtime, identity_, tactic, services_);
   }
   nv::IPluginV3* plugin() const { return plugin_.get(); }
 
@@ -164,6 +182,7 @@ class V3Plugin final : public PluginObject {
   const PluginIdentity identity_;
   const Services services_;
   mutable std::vector<int> size_outputs_;
+  mutable std::mutex attaching_;  ///< contexts of several threads share this object until each has its copy
 };
 
 Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int num_tensors) const {
@@ -196,6 +215,7 @@ Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
   TRY(returned(identity_, "getOutputShapes",
                parts_.build->getOutputShapes(tensors.data(), count_of(tensors), shape_inputs.data(),
                                              count_of(shape_inputs), outputs.data(), num_outputs, expressions)));
+  TRY(in_context(expressions.failure(), [&] { return str(identity_, ": getOutputShapes"); }));
   const std::vector<DType> types = TRY(output_types(cx, num_tensors));
   for (int i = 0; i < num_outputs; ++i) {
     TensorType type(types[static_cast<size_t>(i)],
@@ -220,13 +240,17 @@ Result<std::vector<int>> V3Plugin::tactics(Build& build) const {
   TRY(returned(identity_, "getValidTactics", build.getValidTactics(found.data(), count)));
   for (const int32_t tactic : found)
     TRY(require(tactic > 0, identity_, ": getValidTactics gave tactic ", tactic, "; they are above 0"));
-  return std::vector<int>(found.begin(), found.end());
+  std::vector<int> result;
+  for (const int32_t tactic : found)
+    if (std::ranges::find(result, tactic) == result.end()) result.push_back(tactic);
+  return result;
 }
 
 Result<PluginObject::Configured> V3Plugin::configure(std::span<const PluginTensor> inputs,
                                                      std::span<const PluginTensor> outputs) const {
   nv::IPluginV3* const clone = plugin_->clone();
   if (!clone) return error(Code::kDevice, identity_, ": clone returned null");
+  if (clone == plugin_.get()) return error(Code::kDevice, identity_, ": clone returned the plugin itself, not a copy");
   const auto made = TRY(adopt_v3(clone, nv::TensorRTPhase::kBUILD, services_));
   const auto& copy = static_cast<const V3Plugin&>(*made);
   copy.size_outputs_ = size_outputs_;

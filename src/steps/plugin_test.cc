@@ -40,6 +40,12 @@ TEST(PluginStep, FieldsHaveTheBytesOfTheirElements) {
   EXPECT_EQ(read({"f", PluginFieldType::kDims, 1, Bytes(72)}), "");
   EXPECT_EQ(read({"f", PluginFieldType::kF32, 2, Bytes(7)}),
             "field 'f' of a plugin has 7 bytes; 2 elements of type f32 have others");
+  Bytes dims(144);
+  dims[72] = std::byte{9};  // the count of the second
+  EXPECT_EQ(read({"f", PluginFieldType::kDims, 2, dims}),
+            "field 'f' of a plugin: element 1 has 9 dimensions; -1 to 8 are possible");
+  dims[72] = std::byte{8};
+  EXPECT_EQ(read({"f", PluginFieldType::kDims, 2, dims}), "");
   EXPECT_NE(read({"f", PluginFieldType::kChar, -1, {}}), "");
   EXPECT_NE(read({"f", PluginFieldType::kI64, int64_t{1} << 61, {}}), "");
 }

@@ -34,12 +34,14 @@ void set_formats(std::vector<PluginTensor>& tensors, const Variant& variant) {
 }
 
 /// Formats that a tensor may have in a step, likeliest first: those of which the API has a name.
-std::vector<Format> formats_of(const PluginTensor& tensor) {
+/// A constant has row-major memory or channels last, never blocks.
+std::vector<Format> formats_of(const PluginTensor& tensor, bool is_constant) {
   std::vector<Format> formats{Format::linear()};
   const int rank = static_cast<int>(tensor.extents.size());
   if (rank != 4 && rank != 5) return formats;
   const Format last = Format::channels_last(rank);
   formats.push_back(last);
+  if (is_constant) return formats;
   if (tensor.dtype == DType::kF16 || tensor.dtype == DType::kBF16) formats.push_back(last.blocked(1, 8));
   for (const int block : {2, 4, 16, 32})
     if (rank == 4) formats.push_back(Format::linear().blocked(1, block));
@@ -49,13 +51,20 @@ std::vector<Format> formats_of(const PluginTensor& tensor) {
 /// Goes through all combinations in order, tensor by tensor, as far as the plugin takes their beginnings.
 class Combinations {
  public:
-  Combinations(const PluginObject& plugin, std::vector<PluginTensor> tensors, int num_inputs)
-      : plugin_(plugin), tensors_(std::move(tensors)), num_inputs_(num_inputs), most_(plugin.most_combinations()) {}
+  Combinations(const PluginObject& plugin, std::vector<PluginTensor> tensors, std::vector<bool> is_constant,
+               int num_inputs, int most)
+      : plugin_(plugin),
+        tensors_(std::move(tensors)),
+        is_constant_(std::move(is_constant)),
+        num_inputs_(num_inputs),
+        most_(most) {}
 
   Datum::List find() {
     extend(0);
     return std::move(found_);
   }
+  bool has_given_up() const { return num_calls_ == kMostCalls; }
+  static constexpr int kMostCalls = 20'000;  // some milliseconds; eight inputs of rank 4 have millions of beginnings
 
  private:
   void extend(size_t position) {
@@ -65,7 +74,9 @@ class Combinations {
       for (const PluginTensor& tensor : tensors_) formats.emplace_back(tensor.format.text());
       return void(found_.emplace_back(std::move(formats)));
     }
-    for (const Format& format : formats_of(tensors_[position])) {
+    for (const Format& format : formats_of(tensors_[position], is_constant_[position])) {
+      if (has_given_up()) break;
+      ++num_calls_;
       tensors_[position].format = format;
       if (plugin_.supports(tensors_, num_inputs_, static_cast<int>(position))) extend(position + 1);
     }
@@ -74,7 +85,9 @@ class Combinations {
 
   const PluginObject& plugin_;
   std::vector<PluginTensor> tensors_;
+  const std::vector<bool> is_constant_;
   const int num_inputs_, most_;
+  int num_calls_ = 0;
   Datum::List found_;
 };
 
@@ -114,7 +127,16 @@ Match PluginTactic::match(const TacticContext& cx, ir::NodeId root) const {
   region.inputs.resize(static_cast<size_t>(plugin.num_tensors));  // shape inputs have told all that they say
   std::vector<PluginTensor> tensors = tensors_of(cx, region);
   const std::string types = types_of(tensors, region.inputs.size());
-  Datum::List found = Combinations(*plugin.object, std::move(tensors), plugin.num_tensors).find();
+  const int most = plugin.object->most_combinations();
+  if (most < 1) return reject(plugin.plugin, ": getFormatCombinationLimit returned ", most, "; 1 is the least");
+  std::vector<bool> is_constant;
+  for (const auto* values : {&region.inputs, &region.outputs})
+    for (const ir::ValueId value : *values) is_constant.push_back(cx.graph.constant(value) != nullptr);
+  Combinations combinations(*plugin.object, std::move(tensors), std::move(is_constant), plugin.num_tensors, most);
+  Datum::List found = combinations.find();
+  if (found.empty() && combinations.has_given_up())
+    return reject(plugin.plugin, " took no combination of formats for its types (", types, ") in ",
+                  Combinations::kMostCalls, " calls of supportsFormatCombination, after which the search ends");
   if (found.empty())
     return reject(plugin.plugin, " supports no combination of formats for its types (", types,
                   "): supportsFormatCombination took none");
@@ -148,9 +170,11 @@ std::vector<Variant> PluginTactic::variants(const TacticContext& cx, const Regio
 Result<StepDraft> PluginTactic::draft(const TacticContext& cx, const Region& region, const Variant& variant) {
   PluginObject::Configured configured = TRY(configure(cx, region, variant));
   const ir::Node& node = cx.graph.node(region.nodes[0]);
+  const auto tactic =
+      static_cast<int>(TRY(variant.params.get_int("tactic")));  // no early return leaves a half-made step
   steps::Plugin step{.plugin = configured.object->identity(),
                      .fields = std::move(configured.fields),
-                     .tactic = static_cast<int>(TRY(variant.params.get_int("tactic"))),
+                     .tactic = tactic,
                      .workspace_bytes = configured.workspace_bytes,
                      .size_outputs = configured.object->size_outputs(),
                      .decided_axes = {},

@@ -232,7 +232,7 @@ TEST_F(PluginV3, FailingCallsAreErrors) {
   for (const std::string call : {"supportsFormatCombination", "configurePlugin", "getValidTactics", "attachToContext",
                                  "setTactic", "onShapeChange", "enqueue", "createPlugin"}) {
     PluginLog log;
-    log.tactics = {1, 1};
+    log.tactics = {1, 2};
     {
       LoggedCreator<ScalePlugin> creator(log, "TestScale");
       Workbench w;
@@ -246,7 +246,8 @@ TEST_F(PluginV3, FailingCallsAreErrors) {
       EXPECT_NE(text.find("'TestScale'"), std::string::npos) << text;
       EXPECT_NE(text.find(call), std::string::npos) << text;
       log.fails_in.clear();
-      EXPECT_EQ(w.run({{"x", {{2}, {1, 2}}}}), (Floats{4, 7})) << "the builder goes on: " << call;
+      const Floats y = w.run({{"x", {{2}, {1, 2}}}});  // by either tactic, which is added
+      EXPECT_TRUE(y == (Floats{4, 7}) || y == (Floats{5, 8})) << "the builder goes on: " << call;
     }
     EXPECT_EQ(log.alive, 0) << call;
   }

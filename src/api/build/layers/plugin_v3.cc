@@ -39,6 +39,7 @@ Result<nv::IPluginV3Layer*> add_plugin_v3(Network& network, nv::ITensor* const* 
   const plugin::Services services = TRY(plugin_services());
   nv::IPluginV3* const clone = given.clone();
   TRY(require(clone != nullptr, "the plugin's clone() returned null"));
+  TRY(require(clone != &given, "the plugin's clone() returned the plugin itself, not a copy"));
   auto object = TRY(plugin::adopt_v3(clone, nv::TensorRTPhase::kBUILD, services));
   ops::Plugin op{.plugin = object->identity(), .fields = {}, .num_tensors = num_inputs, .object = object};
   return network.add<PluginV3Layer>(std::move(op), values, Settings::kComplete);

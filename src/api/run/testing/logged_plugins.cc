@@ -1,6 +1,7 @@
 #include "api/run/testing/logged_plugins.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "api/run/testing/shared_memory.h"
 
@@ -47,10 +48,19 @@ int32_t LoggedPlugin::onShapeChange(const nv::PluginTensorDesc*, int32_t, const 
   return log_.fails_in == "onShapeChange" ? 14 : 0;
 }
 nv::IPluginV3* LoggedPlugin::attachToContext(nv::IPluginResourceContext*) noexcept {
-  return fails("attachToContext") ? nullptr : clone();
+  if (++log_.attaching > 1) log_.overlapped = true;
+  std::this_thread::yield();
+  nv::IPluginV3* const copy = fails("attachToContext")                   ? nullptr
+                              : log_.returns_itself == "attachToContext" ? this
+                                                                         : clone();
+  --log_.attaching;
+  return copy;
 }
 
-nv::IPluginV3* ScalePlugin::clone() noexcept { return fails("clone") ? nullptr : new ScalePlugin(*this); }
+nv::IPluginV3* ScalePlugin::clone() noexcept {
+  if (log_.returns_itself == "clone") return this;
+  return fails("clone") ? nullptr : new ScalePlugin(*this);
+}
 int32_t ScalePlugin::getOutputDataTypes(nv::DataType* out, int32_t, const nv::DataType* in, int32_t) const noexcept {
   out[0] = in[0];
   return fails("getOutputDataTypes") ? 15 : 0;

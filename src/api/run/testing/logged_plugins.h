@@ -25,6 +25,10 @@ struct PluginLog {
   std::vector<std::string> calls;
   std::atomic<int> alive = 0;  ///< copies that were made and not deleted
   std::string fails_in;        ///< the call that fails
+  std::string returns_itself;  ///< "clone" or "attachToContext": the call that makes no copy
+  int32_t most_combinations = 100;
+  std::atomic<int> attaching = 0;        ///< threads that are in attachToContext
+  std::atomic<bool> overlapped = false;  ///< two were at once
   std::vector<int32_t> tactics;
   const char* timing_id = nullptr;
   bool takes_channels_last = false;
@@ -60,6 +64,7 @@ class LoggedPlugin : public nv::IPluginV3,
   int32_t getNbTactics() noexcept override { return static_cast<int32_t>(log_.tactics.size()); }
   int32_t getValidTactics(int32_t* tactics, int32_t count) noexcept override;
   const char* getTimingCacheID() noexcept override { return log_.timing_id; }
+  int32_t getFormatCombinationLimit() noexcept override { return log_.most_combinations; }
   int32_t setTactic(int32_t tactic) noexcept override;
   int32_t onShapeChange(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out,
                         int32_t num_out) noexcept override;
