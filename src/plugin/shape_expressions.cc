@@ -10,6 +10,23 @@ using nvinfer1::DimensionOperation;
 using nvinfer1::DimsExprs;
 using nvinfer1::IDimensionExpr;
 
+namespace {
+
+constexpr sym::Kind kind_of(DimensionOperation op) {
+  return static_cast<sym::Kind>(static_cast<int32_t>(sym::Kind::kSum) + static_cast<int32_t>(op));
+}
+static_assert(kind_of(DimensionOperation::kSUM) == sym::Kind::kSum);
+static_assert(kind_of(DimensionOperation::kPROD) == sym::Kind::kProd);
+static_assert(kind_of(DimensionOperation::kMAX) == sym::Kind::kMax);
+static_assert(kind_of(DimensionOperation::kMIN) == sym::Kind::kMin);
+static_assert(kind_of(DimensionOperation::kSUB) == sym::Kind::kSub);
+static_assert(kind_of(DimensionOperation::kEQUAL) == sym::Kind::kEqual);
+static_assert(kind_of(DimensionOperation::kLESS) == sym::Kind::kLess);
+static_assert(kind_of(DimensionOperation::kFLOOR_DIV) == sym::Kind::kFloorDiv);
+static_assert(kind_of(DimensionOperation::kCEIL_DIV) == sym::Kind::kCeilDiv);
+
+}  // namespace
+
 ShapeExpressions::ShapeExpressions(InferContext& cx, int num_outputs) : cx_(cx), num_outputs_(num_outputs) {
   mImpl = this;
 }
@@ -26,8 +43,7 @@ const IDimensionExpr* ShapeExpressions::operation(DimensionOperation op, const I
   if (!address_of(first) || !address_of(second)) return nullptr;
   if (index < 0 || index >= nvinfer1::EnumMax<DimensionOperation>()) return nullptr;
   const sym::Expr a = static_cast<const Expression&>(first).value, b = static_cast<const Expression&>(second).value;
-  // The nine operations have the same order there.
-  return keep(sym::apply(static_cast<sym::Kind>(static_cast<int32_t>(sym::Kind::kSum) + index), a, b));
+  return keep(sym::apply(kind_of(op), a, b));
 }
 
 const IDimensionExpr* ShapeExpressions::declareSizeTensor(int32_t output, const IDimensionExpr& opt,
