@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "api/base/convert.h"
+#include "plugin/api_tensors.h"
 #include "plugin/fields.h"
 #include "plugin/shape_expressions.h"
 
@@ -47,45 +48,6 @@ struct Parts {
     return parts;
   }
 };
-
-nv::PluginTensorDesc desc_of(const PluginTensor& tensor) {
-  const int rank = static_cast<int>(tensor.extents.size());
-  return {api::to_api(tensor.extents), api::to_api(tensor.dtype),
-          api::to_api(tensor.format, rank).value_or(nv::TensorFormat::kLINEAR), 1};
-}
-
-std::vector<nv::PluginTensorDesc> descs_of(std::span<const PluginTensor> tensors) {
-  std::vector<nv::PluginTensorDesc> result;
-  for (const PluginTensor& tensor : tensors) result.push_back(desc_of(tensor));
-  return result;
-}
-
-std::vector<nv::DynamicPluginTensorDesc> dynamic_descs_of(std::span<const PluginTensor> tensors) {
-  std::vector<nv::DynamicPluginTensorDesc> result;
-  for (const PluginTensor& tensor : tensors)
-    result.push_back({desc_of(tensor), api::to_api(tensor.min), api::to_api(tensor.max), api::to_api(tensor.opt)});
-  return result;
-}
-
-template <class T>
-int32_t count_of(const std::vector<T>& list) {
-  return static_cast<int32_t>(list.size());
-}
-
-/// What a call of a plugin returned, as a Status.
-Status returned(const PluginIdentity& plugin, const char* call, int32_t code) {
-  if (code == 0) return {};
-  return error(Code::kDevice, plugin, ": ", call, " returned ", code);
-}
-
-/// Fails (kCorrupt) where the API has no name for the format of a tensor: only a damaged plan has such formats.
-Status require_named_formats(const PluginIdentity& plugin, std::span<const PluginTensor> tensors) {
-  for (const PluginTensor& tensor : tensors)
-    if (!api::to_api(tensor.format, static_cast<int>(tensor.extents.size())))
-      return error(Code::kCorrupt, plugin, ": a tensor of rank ", tensor.extents.size(), " has format ",
-                   tensor.format.text(), ", which no TensorFormat names");
-  return {};
-}
 
 class ResourceContext final : public nv::IPluginResourceContext {
  public:
