@@ -2,15 +2,27 @@
 
 #include <algorithm>
 
+#include "steps/plugin.h"
+
 namespace kiln::runtime {
 namespace {
 
 constexpr size_t kFewestSteps = 4;  // of a segment behind the first: fewer are launched as fast as a recording of them
 
+bool has_plugins(const plan::Block& block) {
+  return std::ranges::any_of(block.steps,
+                             [](const plan::Step& step) { return step.step.as<steps::Plugin>() != nullptr; });
+}
+
+bool has_plugins(const plan::Plan& plan) {
+  const auto has = [](const plan::Block& block) { return has_plugins(block); };
+  return std::ranges::any_of(plan.profiles, has) || std::ranges::any_of(plan.bodies, has);
+}
+
 }  // namespace
 
 DeviceRunner::DeviceRunner(const Engine& engine, const RunSettings& settings)
-    : engine_(engine), settings_(settings), device_(engine.device()) {
+    : engine_(engine), settings_(settings), device_(engine.device()), has_plugins_(has_plugins(engine.plan())) {
   replays_.push_back(std::make_unique<Replays>(device_, settings_));
 }
 
@@ -97,6 +109,7 @@ Status DeviceRunner::enqueue(const Run& run, Stream& stream) {
     ++num_address_changes_;
   }
   latest_timers_ = nullptr;
+  meet(run.binding);
   latest_was_captured_ = stream.capturing();
   if (latest_was_captured_) return launch_captured(launch_of(run.binding), stream);
   TRY(follow_last_run(stream));
@@ -111,6 +124,7 @@ Status DeviceRunner::run_segment(Binding& binding, size_t segment, Stream& strea
   latest_timers_ = nullptr;
   if (segment == 0) {
     latest_was_captured_ = false;
+    meet(binding);
     TRY(follow_last_run(stream));
   }
   ++num_address_changes_;
@@ -126,6 +140,14 @@ Status DeviceRunner::run_segment(Binding& binding, size_t segment, Stream& strea
 Status DeviceRunner::follow_last_run(Stream& stream) {
   if (!done_) done_ = TRY(device_.create_event(EventTiming::kOff));
   return has_run_ ? done_->wait(stream) : Status();
+}
+
+/// Forgets the recordings of other shapes, where plugins have to be told that shapes change: a replay tells them
+/// nothing, and may use what a plugin has let go since.
+void DeviceRunner::meet(const Binding& binding) {
+  if (!has_plugins_ || binding.id == met_last_) return;
+  for (const auto& replays : replays_) replays->clear();
+  met_last_ = binding.id;
 }
 
 /// Marks the end of a run, also after a failure: kernels launched before the failure still use the memory.

@@ -48,6 +48,7 @@ class DeviceRunner final : public Runner {
   Replays& replays_of(size_t segment);
   size_t num_steps_to_inputs(const plan::Profile& profile) const;
   Status follow_last_run(Stream& stream);
+  void meet(const Binding& binding);
   Status launch_timed(const Launch& launch, Stream& stream, Event* inputs_consumed);
   Status launch_untimed(const Launch& launch, Stream& stream, Event* inputs_consumed);
   static Status replay(Recording& recording, Stream& stream, Event* inputs_consumed);
@@ -64,6 +65,8 @@ class DeviceRunner final : public Runner {
   std::map<const HostTensor*, Buffer> viewed_weights_;  ///< by the engine's elements of them
   size_t steps_to_inputs_ = 0;                          ///< after which no step reads an input
   uint64_t num_address_changes_ = 0;
+  const bool has_plugins_;
+  uint64_t met_last_ = 0;        ///< the binding of the latest run; 0: there was none
   std::unique_ptr<Event> done_;  ///< of the last run
   bool has_run_ = false, latest_was_captured_ = false;
 

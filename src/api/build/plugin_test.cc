@@ -96,6 +96,33 @@ TEST(PluginV3OnAnyDevice, WorksInTheOrderOfItsStream) {
   EXPECT_GE(log.count("enqueue"), 1);
 }
 
+TEST(PluginV3OnAnyDevice, IsToldItsShapesWheneverTheyChange) {
+  PluginLog log;
+  LoggedCreator<CopyPlugin> creator(log, "TestCopy");
+  Workbench w;
+  CopyPlugin plugin(log);
+  nv::ITensor* x = w->addUnary(*w.input("x", {-1, 3}), nv::UnaryOperation::kNEG)->getOutput(0);
+  nv::IPluginV3Layer* layer = w->addPluginV3(&x, 1, nullptr, 0, plugin);
+  ASSERT_TRUE(layer) << w.take_error();
+  w.mark(w->addUnary(*layer->getOutput(0), nv::UnaryOperation::kEXP)->getOutput(0));
+  nv::IOptimizationProfile* profile = w.builder->createOptimizationProfile();
+  profile->setDimensions("x", nv::OptProfileSelector::kMIN, dims({1, 3}));
+  profile->setDimensions("x", nv::OptProfileSelector::kOPT, dims({2, 3}));
+  profile->setDimensions("x", nv::OptProfileSelector::kMAX, dims({4, 3}));
+  w.config->addOptimizationProfile(profile);
+  Running r(w);
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> values(12, 1), y(12, 0);
+  r.feed("x", values), r.feed("y", y);
+  const auto told = [&] { return log.count("onShapeChange 2x3") + log.count("onShapeChange 4x3"); };
+  const int before = told();  // in the build
+  for (int change = 0; change < 6; ++change) {
+    ASSERT_TRUE(r.context->setInputShape("x", dims({change % 2 ? 4 : 2, 3})));
+    for (int run = 0; run < 6; ++run) ASSERT_TRUE(r.run()) << r.last_error();  // enough to be recorded
+    EXPECT_EQ(told(), before + change + 1);
+  }
+}
+
 TEST_F(PluginV3, EachCopyIsDeletedOnce) {
   PluginLog log;
   {
